@@ -1,0 +1,254 @@
+/* base/base.h: what every other folder stands on and nothing of tuning: status and error, arena,
+ * growable vector, text buffer, PCG32, hash, clock, files, JSON, and the integer/float expressions
+ * that sizes, filters and computations are written in.
+ *
+ * Ownership words used in all headers: *takes* (the callee frees it), *borrows* (only until the
+ * call returns, unless said otherwise), *returns owned* (the caller frees it). What an arena
+ * allocates lives until that arena is reset or freed. Out of memory aborts with a message. */
+#ifndef AT_BASE_H
+#define AT_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- status and error (error.c) ------------------------------------------------------------ */
+
+typedef enum at_status {
+#define AT_STATUS(code, exit_code, text) code,
+#include "base/status.def"
+#undef AT_STATUS
+    AT_STATUS_COUNT
+} at_status;
+
+int at_exit_code(at_status s);          /* documented exit code of the program */
+const char *at_status_text(at_status s); /* one line */
+
+/* The user's mistake, or the world's: one line naming place, value and what would be accepted. */
+typedef struct at_error {
+    at_status status;
+    char text[1024];
+} at_error;
+
+/* Fills err (may be NULL) and returns s, so that callers write: return at_fail(err, ...). */
+at_status at_fail(at_error *err, at_status s, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Puts "prefix" before the text already in err, for adding the place; returns err->status. */
+at_status at_fail_at(at_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Our own bug: prints file, line and text on stderr and aborts. */
+#define AT_BUG(...) at_bug(__FILE__, __LINE__, __VA_ARGS__)
+#define AT_ASSERT(c) ((c) ? (void)0 : AT_BUG("assertion failed: %s", #c))
+_Noreturn void at_bug(const char *file, int line, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define AT_TRY(call)                                                                               \
+    do {                                                                                           \
+        at_status at_try_s = (call);                                                               \
+        if (at_try_s != AT_OK) return at_try_s;                                                    \
+    } while (0)
+
+/* ---- arena (arena.c) ----------------------------------------------------------------------- */
+
+typedef struct at_arena at_arena;
+at_arena *at_arena_new(void);       /* returns owned */
+void at_arena_free(at_arena *a);    /* NULL is fine */
+void at_arena_reset(at_arena *a);   /* frees what was allocated, keeps the memory for reuse */
+size_t at_arena_used(const at_arena *a);
+void *at_alloc(at_arena *a, size_t size_bytes); /* zeroed, 16-byte aligned, never NULL */
+void *at_copy(at_arena *a, const void *p, size_t size_bytes);
+char *at_strdup(at_arena *a, const char *s);
+char *at_strndup(at_arena *a, const char *s, size_t n);
+char *at_format(at_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define AT_NEW(arena, type) ((type *)at_alloc((arena), sizeof(type)))
+#define AT_NEW_ARRAY(arena, type, n) ((type *)at_alloc((arena), sizeof(type) * (size_t)(n)))
+
+/* ---- growable vector ------------------------------------------------------------------------
+ * AT_VEC(int) v = {0}; *at_push(arena, &v) = 7;  v.data[i], v.len. Old storage stays in the arena
+ * until its reset, so element pointers taken before a push stay readable but go stale. */
+#define AT_VEC(type)                                                                               \
+    struct {                                                                                       \
+        type *data;                                                                                \
+        int len, cap;                                                                              \
+    }
+#define at_push(arena, v)                                                                          \
+    ((v)->len == (v)->cap                                                                          \
+         ? (void)((v)->data = at_vec_grow((arena), (v)->data, (v)->len, &(v)->cap,                 \
+                                          sizeof *(v)->data))                                      \
+         : (void)0,                                                                                \
+     &(v)->data[(v)->len++])
+void *at_vec_grow(at_arena *a, void *data, int len, int *cap, size_t item_bytes);
+
+/* ---- text buffer (text.c) -------------------------------------------------------------------- */
+
+/* Start with {0}. data is always NUL-terminated once anything was added (NULL before that). */
+typedef struct at_text {
+    char *data;
+    size_t len, cap;
+} at_text;
+void at_text_free(at_text *t);
+void at_text_clear(at_text *t); /* keeps the memory */
+void at_text_add(at_text *t, const char *s);
+void at_text_addn(at_text *t, const char *s, size_t n);
+void at_text_addf(at_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *at_text_str(const at_text *t); /* "" when empty */
+/* Python's shortest round-trip spelling: 0.4, 1e-05, 1000000000.0, nan, inf. */
+void at_text_add_double(at_text *t, double x);
+/* JSON string with quotes, escaped, non-ASCII as \uXXXX (as Python's json does). */
+void at_text_add_json_string(at_text *t, const char *utf8);
+/* The nearest of n names to s (edit distance, at most 2 or a third of its length), or NULL. */
+const char *at_nearest(const char *s, const char *const *names, int n);
+
+/* ---- PCG32, XSH-RR 64/32 (rng.c). Source: M. E. O'Neill, pcg-random.org, seed 42 stream 54 ---- */
+
+typedef struct at_rng {
+    uint64_t state, inc;
+} at_rng;
+void at_rng_seed(at_rng *r, uint64_t seed, uint64_t stream);
+uint32_t at_rng_u32(at_rng *r);
+uint64_t at_rng_below(at_rng *r, uint64_t n); /* uniform in [0, n), unbiased; n >= 1 */
+double at_rng_unit(at_rng *r);                /* uniform in [0, 1) */
+
+/* ---- hash (hash.c): 128 bits, not cryptographic; for identity of code and contexts ------------- */
+
+typedef struct at_hash {
+    uint64_t lo, hi;
+} at_hash;
+void at_hash_init(at_hash *h);
+void at_hash_add(at_hash *h, const void *p, size_t n);
+void at_hash_add_str(at_hash *h, const char *s); /* with its length, so parts cannot run together */
+void at_hash_hex(const at_hash *h, char out[33]);
+
+/* ---- clock and files (os.c) ---------------------------------------------------------------------- */
+
+int64_t at_now_ns(void);      /* CLOCK_MONOTONIC */
+double at_wall_time_s(void);  /* seconds since the epoch */
+/* Whole file, NUL-terminated, owned by arena. AT_E_INPUT names path and reason. */
+at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err);
+/* Temporary file beside path, fsync, rename: path is old or new, never half. AT_E_OUTPUT. */
+at_status at_write_file(const char *path, const char *text, size_t len, at_error *err);
+
+/* ---- JSON (json.c, the only user of cJSON) --------------------------------------------------------- */
+
+typedef enum at_json_kind {
+    AT_JSON_NULL,
+    AT_JSON_BOOL,
+    AT_JSON_NUMBER,
+    AT_JSON_STRING,
+    AT_JSON_ARRAY,
+    AT_JSON_OBJECT
+} at_json_kind;
+typedef struct at_json at_json;
+struct at_json {
+    at_json_kind kind;
+    bool boolean;
+    bool is_int;       /* the number was written without '.', 'e' and fits integer */
+    int64_t integer;   /* exact for |n| <= 2^53, else nearest */
+    double number;
+    const char *string; /* value of a string */
+    const char *key;    /* name within an object, else NULL */
+    const at_json *child, *next; /* first child; next sibling */
+    int count;          /* children */
+};
+/* Parses all of text[0..len); trailing garbage is an error. Owned by arena. Errors: AT_E_INPUT with
+ * the position. Members may come in any order; of duplicates the first counts. */
+at_status at_json_parse(at_arena *a, const char *text, size_t len, const at_json **out, at_error *err);
+const at_json *at_json_get(const at_json *object, const char *key); /* NULL if absent; case counts */
+const at_json *at_json_at(const at_json *array, int i);             /* NULL if absent */
+/* As Python's json.dumps writes it: ", " and ": ", doubles in shortest form. */
+void at_json_print(at_text *out, const at_json *v);
+
+/* ---- expressions (lex.c, expr.c) ---------------------------------------------------------------------
+ * One grammar, C's precedence, for sizes ("K = 9*CI"), filters ("last <= 64") and computations
+ * ("inside ? data[n, ih] : 0"). What a name means is its owner's business: after parsing, the owner
+ * walks the tree and fills `ref`. Python's chained comparison a <= b < c is accepted and means
+ * a <= b && b < c. */
+
+typedef enum at_token {
+    AT_TOK_END,
+    AT_TOK_NAME,
+    AT_TOK_INT,
+    AT_TOK_FLOAT,
+    AT_TOK_STRING, /* "..." without escapes */
+    AT_TOK_OP      /* longest of: => == != <= >= && || .. // and single characters */
+} at_token;
+/* Tokens of a text with line and column. Newlines are not tokens; a reader that cares (the loop
+ * tree) looks at line and col: col of the first token of a line is its indentation + 1. */
+typedef struct at_lex {
+    const char *text, *pos; /* pos: just behind the current token */
+    const char *what;       /* names the text in errors, e.g. "schedule of conv2d_3x3_gemm" */
+    const char *start;      /* the current token */
+    int length;
+    at_token kind;
+    int line, col; /* of the current token, from 1 */
+    int64_t integer;
+    double number;
+} at_lex;
+at_status at_lex_start(at_lex *l, const char *text, const char *what, at_error *err); /* first token */
+at_status at_lex_next(at_lex *l, at_error *err);
+bool at_lex_is(const at_lex *l, const char *op_or_name);
+/* AT_E_INPUT "what:line:col: <text>, got 'tok'" and the source line with a caret below it. */
+at_status at_lex_fail(const at_lex *l, at_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+at_status at_lex_fail_at(const at_lex *l, int line, int col, at_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+typedef enum at_op {
+    AT_X_INT,    /* integer */
+    AT_X_FLOAT,  /* number */
+    AT_X_NAME,   /* name */
+    AT_X_INDEX,  /* name[arg, ...] */
+    AT_X_EXTENT, /* |name|: extent of a loop piece */
+    AT_X_FIELD,  /* name.field[arg] (joint filters: tile_x.size[-1]); field in `field` */
+    AT_X_NEG,
+    AT_X_NOT,
+    AT_X_ADD,
+    AT_X_SUB,
+    AT_X_MUL,
+    AT_X_DIV, /* of integers: floor */
+    AT_X_MOD, /* of integers: sign of the divisor, as Python's */
+    AT_X_LT,
+    AT_X_LE,
+    AT_X_GT,
+    AT_X_GE,
+    AT_X_EQ,
+    AT_X_NE,
+    AT_X_AND,
+    AT_X_OR,
+    AT_X_SELECT, /* arg[0] ? arg[1] : arg[2] */
+    AT_X_MIN,    /* min(a, b) */
+    AT_X_MAX
+} at_op;
+typedef struct at_expr at_expr;
+struct at_expr {
+    at_op op;
+    int ref; /* filled by the owner; -1 after parsing */
+    int line, col;
+    int64_t integer;
+    double number;
+    const char *name, *field;
+    int nargs;
+    at_expr **arg;
+};
+/* Parses one expression from the current token on; leaves the lexer at the first token behind it. */
+at_status at_expr_parse(at_arena *a, at_lex *l, at_expr **out, at_error *err);
+/* Parses all of text. */
+at_status at_expr_parse_text(at_arena *a, const char *text, const char *what, at_expr **out,
+                             at_error *err);
+void at_expr_print(at_text *out, const at_expr *e); /* minimal parentheses; parses back equal */
+at_expr *at_expr_new(at_arena *a, at_op op, int nargs, at_expr *const *args);
+at_expr *at_expr_int(at_arena *a, int64_t value);
+bool at_expr_equal(const at_expr *x, const at_expr *y);
+/* Value over integers. Names have been given refs into values[]; INDEX, FIELD and FLOAT nodes are
+ * refused unless ref >= 0, in which case they too read values[ref]. AT_E_INPUT on division by zero
+ * or when a product or sum leaves 64 bits ("N*H*W exceeds 2^63"). Booleans are 0 and 1. */
+at_status at_expr_eval(const at_expr *e, const int64_t *values, int64_t *out, at_error *err);
+
+/* a*b in *out; false when it exceeds 64 bits. */
+bool at_mul64(int64_t a, int64_t b, int64_t *out);
+int64_t at_floordiv(int64_t a, int64_t b);
+int64_t at_floormod(int64_t a, int64_t b);
+
+#endif
