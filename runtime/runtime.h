@@ -1,0 +1,146 @@
+/* runtime/runtime.h: CPU facts, the shared tensor store, compilers, and the worker that compiles, runs,
+ * checks and times kernels.
+ *
+ * The worker is this same executable started again with the hidden verb `--worker`; it has no thread
+ * of ours but its own, is pinned to its core, limits its own memory, and dies with its parent.
+ * A job is complete in itself: C text, machine-code tiles, tensor table, sizes, limits; so a test can
+ * inject any faulty kernel. The parent watches the time and kills; a lost worker costs one trial.
+ * Source of the compiling rules: libtcc as measured (own executable arena, -nostdlib -nostdinc -Werror). */
+#ifndef AT_RUNTIME_H
+#define AT_RUNTIME_H
+
+#include "base/base.h"
+
+/* ---- CPU facts (cpu.c) --------------------------------------------------------------------------- */
+
+typedef enum at_isa { AT_ISA_SCALAR, AT_ISA_SSE2, AT_ISA_AVX2, AT_ISA_AVX512, AT_ISA_COUNT } at_isa;
+
+typedef struct at_cpu {
+    char name[64];      /* brand string, blanks folded */
+    char llvm_name[32]; /* LLVM's -mcpu spelling from family, model and features: znver4, ...; x86-64 if unknown */
+    bool has[AT_ISA_COUNT]; /* avx2 includes fma; avx512 = F+BW+DQ+VL and the OS saves the registers */
+    int cores;              /* logical CPUs this process may run on */
+    int64_t l1d_bytes, l2_bytes, l3_bytes; /* 0 unknown */
+    int64_t memory_bytes;   /* physical, or the cgroup's limit where lower */
+} at_cpu;
+const at_cpu *at_cpu_facts(void); /* measured once */
+at_isa at_isa_best(void);
+const char *at_isa_name(at_isa isa);                 /* "avx512", ... */
+bool at_isa_from_name(const char *name, at_isa *out);
+
+/* ---- the tensor store (tensors.c): one memfd, mapped by parent and workers ------------------------ */
+
+typedef struct at_store at_store;
+at_status at_store_new(at_store **out, at_error *err); /* returns owned */
+void at_store_free(at_store *s);
+/* Reserves size_bytes (zeroed, 64-byte aligned, 64 bytes of slack behind); returns the offset.
+ * AT_E_USAGE when the total would exceed the machine's memory: "needs 412.0 GiB, this machine has 24.0 GiB". */
+at_status at_store_reserve(at_store *s, const char *what, int64_t size_bytes, int64_t *offset, at_error *err);
+void *at_store_at(at_store *s, int64_t offset); /* valid until the next reserve */
+
+/* ---- jobs ------------------------------------------------------------------------------------------ */
+
+/* The face of an emitted kernel and of its pack function: 0 = fine, else its own error number. */
+typedef struct at_par {
+    void (*parallel_for)(void (*body)(long i, int thread, void *context), long n, void *context);
+    int threads;
+} at_par;
+typedef int at_kernel_fn(void *const buf[], void *workspace, at_par *par);
+
+typedef enum at_compiler { AT_TCC, AT_GCC, AT_CLANG, AT_COMPILER_COUNT } at_compiler;
+const char *at_compiler_name(at_compiler c);
+bool at_compiler_from_name(const char *name, at_compiler *out);
+
+/* A machine-code tile: an ordinary System V function of this name, position independent. */
+typedef struct at_blob {
+    const char *symbol;
+    const uint8_t *bytes;
+    int size_bytes;
+} at_blob;
+
+typedef enum at_buf_role { AT_BUF_IN, AT_BUF_OUT, AT_BUF_PACKED } at_buf_role;
+typedef struct at_buf {
+    const char *name;
+    at_buf_role role;
+    bool is_int;          /* int32 elements, else float32 */
+    int64_t offset;       /* in the store; for PACKED -1: the worker allocates it itself */
+    int64_t size_bytes;
+} at_buf;
+
+typedef enum at_err_no { /* AutoTVM's numbers */
+    AT_ERR_NONE = 0,
+    AT_ERR_INSTANTIATION = 1, /* the tree violates a rule */
+    AT_ERR_COMPILE_HOST = 2,
+    AT_ERR_COMPILE_DEVICE = 3,
+    AT_ERR_RUNTIME = 4, /* crash, out of bounds, out of memory */
+    AT_ERR_WRONG_ANSWER = 5,
+    AT_ERR_BUILD_TIMEOUT = 6,
+    AT_ERR_RUN_TIMEOUT = 7,
+    AT_ERR_UNKNOWN = 8
+} at_err_no;
+const char *at_err_no_name(int error_no); /* short word for the progress line: "timeout", "wrong", ... */
+
+typedef struct at_job {
+    at_compiler compiler;
+    const char *source;      /* C text; for gcc and clang the path of a shared object in `object` instead */
+    const char *object;      /* shared object built by at_build_object, else NULL */
+    const at_blob *blobs;    /* tiles bound to the C text (tcc only) */
+    int num_blobs;
+    const char *entry;       /* symbol of at_kernel_fn */
+    const char *pack;        /* symbol of the pack function (same face), run once untimed, or NULL */
+    const at_buf *bufs;      /* in the order of buf[] */
+    int num_bufs;
+    int64_t workspace_bytes; /* the worker allocates it: 64-byte aligned, poisoned before the check run */
+    int threads;
+    /* Checking: output buffers are filled with NaN before the first run, and afterwards compared with the
+     * expected values at expected_offset[] in the store (one per OUT buffer, in order). tolerance 0: equal
+     * bit by bit but for -0 == 0; else |x - e| <= tolerance * max(1, |e|). NULL: not checked. */
+    const int64_t *expected_offset;
+    double tolerance;
+    bool paranoid;       /* buffers and workspace between guard pages, at both ends in turn (two runs) */
+    bool run_only;       /* run once, neither check nor time: how the reference fills the expected values */
+    /* Timing, AutoTVM's meaning; number 0: chosen by the timer (see at_time_rule). */
+    int number, repeat;
+    double min_repeat_ms;
+    int64_t best_ns;     /* best so far, or 0: a check run slower than 3 times that is the only sample */
+    double compile_timeout_s, run_timeout_s;
+} at_job;
+
+typedef enum at_sample_kind { AT_SAMPLE_FULL, AT_SAMPLE_SINGLE } at_sample_kind;
+#define AT_MAX_SAMPLES 64
+typedef struct at_outcome {
+    int error_no;               /* at_err_no */
+    char error[1024];           /* text; for WRONG_ANSWER the first differing element, both values, how many */
+    double costs_s[AT_MAX_SAMPLES]; /* seconds per run, one per repeat, in measured order */
+    int num_costs;
+    at_sample_kind kind;
+    double max_error;           /* largest |x - e| of the check */
+    int64_t compile_ns, check_ns, run_ns; /* where the worker's time went */
+    int64_t total_ns;           /* as the parent saw it */
+} at_outcome;
+
+/* ---- the worker, seen from the parent (worker.c; its inside: worker_main.c) ---------------------------- */
+
+typedef struct at_worker at_worker;
+/* cpu: the logical CPU to pin to, -1: the last one allowed. memory_bytes 0: three quarters of the machine's. */
+at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worker **out, at_error *err);
+void at_worker_free(at_worker *w); /* ends it; never leaves an orphan */
+/* Runs one job; restarts the worker after a crash or a kill. Always fills *out: a failed job is a result.
+ * Returns AT_E_BUG only when no worker can be started at all. AT_E_INTERRUPTED once *stop (may be NULL) is set:
+ * the job is then abandoned. */
+at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out, at_error *err);
+/* The FMA peak of the worker's core right now, for one ISA, in GFLOP/s (f32, one thread). */
+at_status at_worker_peak(at_worker *w, at_isa isa, double *gflops, at_error *err);
+/* main() calls this first: runs the worker and exits if argv asks for one, else returns. */
+void at_worker_main_if_asked(int argc, char **argv);
+
+/* ---- system compilers (object.c) ------------------------------------------------------------------------- */
+
+/* Compiles C text to a shared object in a private temporary folder; path owned by arena; at_object_remove
+ * deletes file and folder. Returns an error number (0, 2, 6) and text for the record. */
+int at_build_object(at_arena *a, at_compiler c, const char *source, const char *flags, double timeout_s,
+                    char **path, int64_t *compile_ns, char *error, size_t error_size);
+void at_object_remove(const char *path);
+bool at_compiler_available(at_compiler c);
+
+#endif
