@@ -130,6 +130,12 @@ at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, 
 /* Temporary file beside path, fsync, rename: path is old or new, never half. AT_E_OUTPUT. */
 at_status at_write_file(const char *path, const char *text, size_t len, at_error *err);
 
+/* ---- instruction sets (isa.c) ------------------------------------------------------------------------ */
+
+typedef enum at_isa { AT_ISA_SCALAR, AT_ISA_SSE2, AT_ISA_AVX2, AT_ISA_AVX512, AT_ISA_COUNT } at_isa;
+const char *at_isa_name(at_isa isa); /* "scalar", "sse2", "avx2", "avx512" */
+bool at_isa_from_name(const char *name, at_isa *out);
+
 /* ---- JSON (json.c, the only user of cJSON) --------------------------------------------------------- */
 
 typedef enum at_json_kind {

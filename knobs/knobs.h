@@ -7,6 +7,7 @@
 #define AT_KNOBS_H
 
 #include "base/base.h"
+#include "knobs/policy.h"
 
 typedef enum at_knob_kind { AT_KNOB_SPLIT, AT_KNOB_REORDER, AT_KNOB_ANNOTATE, AT_KNOB_OPTION } at_knob_kind;
 
@@ -20,12 +21,6 @@ typedef struct at_entity {
     const at_json *option;    /* other option: the value itself */
 } at_entity;
 
-typedef enum at_policy {
-    AT_FACTORS,   /* divisors of the length */
-    AT_POWER2,    /* powers of two up to the length */
-    AT_VERBOSE,   /* both, in CPython's set order */
-    AT_CANDIDATE, /* exactly the given lists */
-} at_policy;
 
 /* no_tail: 0 the policy's default (true for factors), 1 true, -1 false. filter: a condition over
  * `first`, `last`, `size[i]` of one entity, e.g. "last <= 64"; NULL: none. */

@@ -13,8 +13,6 @@
 
 /* ---- CPU facts (cpu.c) --------------------------------------------------------------------------- */
 
-typedef enum at_isa { AT_ISA_SCALAR, AT_ISA_SSE2, AT_ISA_AVX2, AT_ISA_AVX512, AT_ISA_COUNT } at_isa;
-
 typedef struct at_cpu {
     char name[64];      /* brand string, blanks folded */
     char llvm_name[32]; /* LLVM's -mcpu spelling from family, model and features: znver4, ...; x86-64 if unknown */
@@ -25,8 +23,6 @@ typedef struct at_cpu {
 } at_cpu;
 const at_cpu *at_cpu_facts(void); /* measured once */
 at_isa at_isa_best(void);
-const char *at_isa_name(at_isa isa);                 /* "avx512", ... */
-bool at_isa_from_name(const char *name, at_isa *out);
 
 /* ---- the tensor store (tensors.c): one memfd, mapped by parent and workers ------------------------ */
 
