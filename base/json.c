@@ -1,0 +1,189 @@
+/* base/json.c: JSON text to an at_json tree and back; the only user of cJSON.
+ *
+ * cJSON parses exactly but keeps neither the spelling of numbers (1 or 1.0, digits beyond 2^53) nor
+ * a note of what it tolerated. A second cursor therefore walks the text along with the tree: nodes
+ * come in the order of the text, so the next number there belongs to the next number node here.
+ * Printing is all ours, since cJSON's drops digits. */
+#include "base/base.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct cursor {
+    at_arena *arena;
+    const char *text, *at, *end;
+    at_error *err;
+} cursor;
+
+static at_status fail_at_place(const cursor *c, const char *place, const char *text) {
+    int line = 1, column = 1;
+    for (const char *p = c->text; p < place; p++) {
+        column++;
+        if (*p == '\n') line++, column = 1;
+    }
+    int shown = 0;
+    while (place + shown < c->end && shown < 20 && (unsigned char)place[shown] >= ' ') shown++;
+    char where[64];
+    if (line > 1) snprintf(where, sizeof where, "line %d, column %d", line, column);
+    else snprintf(where, sizeof where, "column %d", column);
+    if (!shown) return at_fail(c->err, AT_E_INPUT, "JSON, %s: %s", where, text);
+    return at_fail(c->err, AT_E_INPUT, "JSON, %s: %s, at '%.*s'", where, text, shown, place);
+}
+
+/* Moves past the next number of the text, *start to its first character. */
+static void next_number(cursor *c, const char **start) {
+    const char *p = c->at;
+    while (p < c->end && *p != '-' && (*p < '0' || *p > '9')) {
+        if (*p++ != '"') continue;
+        while (p < c->end && *p != '"') p += *p == '\\' ? 2 : 1;
+        p++;
+    }
+    *start = p;
+    while (p < c->end && strchr("+-.eE0123456789", *p) && *p) p++;
+    c->at = p;
+}
+
+static const char *digits(const char *p, const char *end) {
+    while (p < end && *p >= '0' && *p <= '9') p++;
+    return p;
+}
+
+/* cJSON leaves numbers to strtod, which takes 01, 1. and -.5 as well. */
+static bool is_json_number(const char *p, const char *end, bool *whole) {
+    *whole = true;
+    if (p < end && *p == '-') p++;
+    const char *q = digits(p, end);
+    if (q == p || (*p == '0' && q > p + 1)) return false;
+    p = q;
+    if (p < end && *p == '.') {
+        *whole = false;
+        q = digits(++p, end);
+        if (q == p) return false;
+        p = q;
+    }
+    if (p < end && (*p == 'e' || *p == 'E')) {
+        *whole = false;
+        if (++p < end && (*p == '+' || *p == '-')) p++;
+        q = digits(p, end);
+        if (q == p) return false;
+        p = q;
+    }
+    return p == end;
+}
+
+static at_status convert_number(cursor *c, at_json *v, double number) {
+    const char *start;
+    bool whole;
+    next_number(c, &start);
+    if (!is_json_number(start, c->at, &whole)) return fail_at_place(c, start, "not a JSON number");
+    if (!isfinite(number)) return fail_at_place(c, start, "number beyond a double");
+    v->kind = AT_JSON_NUMBER;
+    v->number = number;
+    if (whole && c->at - start < 32) {
+        char spelled[32];
+        memcpy(spelled, start, (size_t)(c->at - start));
+        spelled[c->at - start] = 0;
+        errno = 0;
+        v->integer = strtoll(spelled, NULL, 10);
+        v->is_int = errno == 0;
+    }
+    if (!v->is_int)
+        v->integer = number >= 0x1p63 ? INT64_MAX : number < -0x1p63 ? INT64_MIN : llrint(number);
+    return AT_OK;
+}
+
+static at_status convert(cursor *c, const cJSON *from, at_json **out) {
+    at_json *v = AT_NEW(c->arena, at_json);
+    if (from->string) v->key = at_strdup(c->arena, from->string);
+    *out = v;
+    switch (from->type & 0xff) {
+    case cJSON_NULL: v->kind = AT_JSON_NULL; return AT_OK;
+    case cJSON_False: v->kind = AT_JSON_BOOL; return AT_OK;
+    case cJSON_True:
+        v->kind = AT_JSON_BOOL;
+        v->boolean = true;
+        return AT_OK;
+    case cJSON_Number: return convert_number(c, v, from->valuedouble);
+    case cJSON_String:
+        v->kind = AT_JSON_STRING;
+        v->string = at_strdup(c->arena, from->valuestring);
+        return AT_OK;
+    }
+    v->kind = cJSON_IsArray(from) ? AT_JSON_ARRAY : AT_JSON_OBJECT;
+    const at_json **link = &v->child;
+    for (const cJSON *item = from->child; item; item = item->next) {
+        at_json *child;
+        AT_TRY(convert(c, item, &child));
+        *link = child;
+        link = &child->next;
+        v->count++;
+    }
+    return AT_OK;
+}
+
+at_status at_json_parse(at_arena *a, const char *text, size_t len, const at_json **out,
+                        at_error *err) {
+    cursor c = {.arena = a, .text = text, .at = text, .end = text + len, .err = err};
+    const char *stop = text;
+    /* Without a NUL asked for, so that what follows the value can be looked at here. */
+    cJSON *tree = cJSON_ParseWithLengthOpts(text, len, &stop, false);
+    if (!tree) {
+        /* cJSON names the last character when it ran out of text. */
+        if (stop + 1 >= c.end) return fail_at_place(&c, stop, "syntax error or unexpected end");
+        return fail_at_place(&c, stop, "syntax error");
+    }
+    at_json *v = NULL;
+    at_status s = convert(&c, tree, &v);
+    cJSON_Delete(tree);
+    if (s != AT_OK) return s;
+    while (stop < c.end && *stop && strchr(" \t\r\n", *stop)) stop++;
+    if (stop < c.end) return fail_at_place(&c, stop, "more text behind the value");
+    *out = v;
+    return AT_OK;
+}
+
+const at_json *at_json_get(const at_json *object, const char *key) {
+    if (!object || object->kind != AT_JSON_OBJECT) return NULL;
+    for (const at_json *v = object->child; v; v = v->next)
+        if (!strcmp(v->key, key)) return v;
+    return NULL;
+}
+
+const at_json *at_json_at(const at_json *array, int i) {
+    if (!array || array->kind != AT_JSON_ARRAY || i < 0 || i >= array->count) return NULL;
+    const at_json *v = array->child;
+    while (i--) v = v->next;
+    return v;
+}
+
+static void print_number(at_text *out, const at_json *v) {
+    if (v->is_int) at_text_addf(out, "%lld", (long long)v->integer);
+    else if (isnan(v->number)) at_text_add(out, "NaN");
+    else if (isinf(v->number)) at_text_add(out, v->number < 0 ? "-Infinity" : "Infinity");
+    else at_text_add_double(out, v->number);
+}
+
+void at_json_print(at_text *out, const at_json *v) {
+    switch (v->kind) {
+    case AT_JSON_NULL: at_text_add(out, "null"); return;
+    case AT_JSON_BOOL: at_text_add(out, v->boolean ? "true" : "false"); return;
+    case AT_JSON_NUMBER: print_number(out, v); return;
+    case AT_JSON_STRING: at_text_add_json_string(out, v->string); return;
+    case AT_JSON_ARRAY:
+    case AT_JSON_OBJECT: break;
+    }
+    bool object = v->kind == AT_JSON_OBJECT;
+    at_text_add(out, object ? "{" : "[");
+    for (const at_json *item = v->child; item; item = item->next) {
+        if (item != v->child) at_text_add(out, ", ");
+        if (object) {
+            at_text_add_json_string(out, item->key);
+            at_text_add(out, ": ");
+        }
+        at_json_print(out, item);
+    }
+    at_text_add(out, object ? "}" : "]");
+}

@@ -1,0 +1,145 @@
+/* base/lex.c: tokens of the two notations and of expressions, and errors that show the place. */
+#include "base/base.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool starts_name(char c) { return isalpha((unsigned char)c) || c == '_'; }
+static bool in_name(char c) { return isalnum((unsigned char)c) || c == '_'; }
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+at_status at_lex_start(at_lex *l, const char *text, const char *what, at_error *err) {
+    *l = (at_lex){.text = text, .pos = text, .what = what, .start = text, .line = 1, .col = 1};
+    return at_lex_next(l, err);
+}
+
+/* A token is at l->start, line and col; this is where it turns out to be none. */
+static at_status bad_token(const at_lex *l, at_error *err, const char *text) {
+    return at_lex_fail_at(l, l->line, l->col, err, "%s", text);
+}
+
+static at_status number(at_lex *l, at_error *err) {
+    const char *p = l->start;
+    bool whole = true;
+    while (is_digit(*p)) p++;
+    if (p[0] == '.' && is_digit(p[1])) { /* "0..H" is a range, not a number */
+        whole = false;
+        p++;
+        while (is_digit(*p)) p++;
+    }
+    if (*p == 'e' || *p == 'E') {
+        const char *q = p + 1;
+        if (*q == '+' || *q == '-') q++;
+        if (is_digit(*q)) {
+            whole = false;
+            while (is_digit(*q)) q++;
+            p = q;
+        }
+    }
+    if (in_name(*p)) return bad_token(l, err, "a number runs into a name");
+    l->pos = p;
+    l->kind = whole ? AT_TOK_INT : AT_TOK_FLOAT;
+    l->number = strtod(l->start, NULL);
+    if (whole) {
+        errno = 0;
+        l->integer = strtoll(l->start, NULL, 10);
+        if (errno) return bad_token(l, err, "an integer exceeds 2^63 - 1");
+    } else if (isinf(l->number)) {
+        return bad_token(l, err, "a number exceeds a double");
+    }
+    return AT_OK;
+}
+
+static int operator_length(const char *p) {
+    static const char pairs[][3] = {"=>", "==", "!=", "<=", ">=", "&&", "||", "..", "//"};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (!strncmp(p, pairs[i], 2)) return 2;
+    return 1;
+}
+
+at_status at_lex_next(at_lex *l, at_error *err) {
+    const char *p = l->pos;
+    /* Up to the previous token's end the columns are those of that token's line. */
+    int col = l->col + (int)(p - l->start);
+    for (; *p && isspace((unsigned char)*p); p++) {
+        col++;
+        if (*p == '\n') l->line++, col = 1;
+    }
+    l->start = l->pos = p;
+    l->col = col;
+    l->integer = 0;
+    l->number = 0;
+    if (!*p) {
+        l->kind = AT_TOK_END;
+    } else if (starts_name(*p)) {
+        l->kind = AT_TOK_NAME;
+        while (in_name(*l->pos)) l->pos++;
+    } else if (is_digit(*p)) {
+        AT_TRY(number(l, err));
+    } else if (*p == '"') {
+        l->kind = AT_TOK_STRING;
+        l->pos += 1 + strcspn(p + 1, "\"\n");
+        if (*l->pos != '"') return bad_token(l, err, "a string without its closing quote");
+        l->pos++;
+    } else if (isgraph((unsigned char)*p) && (unsigned char)*p < 0x80) {
+        l->kind = AT_TOK_OP;
+        l->pos += operator_length(p);
+    } else {
+        return bad_token(l, err, "a character that means nothing here");
+    }
+    l->length = (int)(l->pos - l->start);
+    return AT_OK;
+}
+
+bool at_lex_is(const at_lex *l, const char *op_or_name) {
+    return (l->kind == AT_TOK_NAME || l->kind == AT_TOK_OP) &&
+           strlen(op_or_name) == (size_t)l->length &&
+           !memcmp(l->start, op_or_name, (size_t)l->length);
+}
+
+/* "what:line:col: text", the source line, and a caret under the column. */
+static at_status show(const at_lex *l, int line, int col, at_error *err, const char *text) {
+    const char *from = l->text;
+    for (int i = 1; i < line && from; i++) {
+        from = strchr(from, '\n');
+        if (from) from++;
+    }
+    if (!from) return at_fail(err, AT_E_INPUT, "%s:%d:%d: %s", l->what, line, col, text);
+    /* Of a long line, a window around the place. */
+    enum { WIDTH = 100 };
+    int length = (int)strcspn(from, "\n"), skip = 0;
+    if (col > length + 1) col = length + 1;
+    if (length > WIDTH && col > WIDTH / 2) skip = col - WIDTH / 2;
+    int shown = length - skip < WIDTH ? length - skip : WIDTH;
+    char caret[WIDTH + 2];
+    int n = 0;
+    for (; n < col - 1 - skip; n++) caret[n] = from[skip + n] == '\t' ? '\t' : ' ';
+    caret[n++] = '^';
+    caret[n] = 0;
+    return at_fail(err, AT_E_INPUT, "%s:%d:%d: %s\n%.*s\n%s", l->what, line, col, text, shown,
+                   from + skip, caret);
+}
+
+at_status at_lex_fail_at(const at_lex *l, int line, int col, at_error *err, const char *fmt, ...) {
+    char text[600];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return show(l, line, col, err, text);
+}
+
+at_status at_lex_fail(const at_lex *l, at_error *err, const char *fmt, ...) {
+    char text[600];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    size_t n = strlen(text);
+    if (l->kind == AT_TOK_END) snprintf(text + n, sizeof text - n, ", got the end");
+    else snprintf(text + n, sizeof text - n, ", got '%.*s'", l->length, l->start);
+    return show(l, l->line, l->col, err, text);
+}

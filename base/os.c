@@ -1,0 +1,116 @@
+/* base/os.c: the clock and whole files. */
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+int64_t at_now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+double at_wall_time_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return at_fail(err, AT_E_INPUT, "cannot read %s: %s", path, strerror(errno));
+    /* A pipe tells no size; a file may grow meanwhile: the size is only the first guess. */
+    struct stat st;
+    size_t cap = fstat(fd, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size + 1 : 4096, n = 0;
+    char *data = at_alloc(a, cap);
+    for (;;) {
+        ssize_t got = read(fd, data + n, cap - n);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) {
+            int why = errno;
+            close(fd);
+            return at_fail(err, AT_E_INPUT, "cannot read %s: %s", path, strerror(why));
+        }
+        if (got == 0) break;
+        n += (size_t)got;
+        if (n == cap) {
+            char *larger = at_alloc(a, 2 * cap);
+            memcpy(larger, data, n);
+            data = larger;
+            cap *= 2;
+        }
+    }
+    close(fd);
+    data[n] = 0;
+    *text = data;
+    if (len) *len = n;
+    return AT_OK;
+}
+
+static bool write_all(int fd, const char *text, size_t len) {
+    while (len) {
+        ssize_t put = write(fd, text, len);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return false;
+        text += put;
+        len -= (size_t)put;
+    }
+    return true;
+}
+
+static at_status cannot_write(at_error *err, const char *path) {
+    return at_fail(err, AT_E_OUTPUT, "cannot write %s: %s", path, strerror(errno));
+}
+
+/* A device or a pipe cannot be renamed over. */
+static at_status write_in_place(const char *path, const char *text, size_t len, at_error *err) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return cannot_write(err, path);
+    bool ok = write_all(fd, text, len);
+    int why = errno;
+    if (close(fd) != 0 && ok) return cannot_write(err, path);
+    errno = why;
+    return ok ? AT_OK : cannot_write(err, path);
+}
+
+at_status at_write_file(const char *path, const char *text, size_t len, at_error *err) {
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    if (exists && !S_ISREG(st.st_mode)) return write_in_place(path, text, len, err);
+    /* Behind a symbolic link it is the file that is replaced, not the link. */
+    char real[PATH_MAX], temp[PATH_MAX + 8];
+    if (!exists || !realpath(path, real)) {
+        if (strlen(path) >= sizeof real) {
+            errno = ENAMETOOLONG;
+            return cannot_write(err, path);
+        }
+        strcpy(real, path);
+    }
+    snprintf(temp, sizeof temp, "%s.XXXXXX", real);
+    int fd = mkstemp(temp);
+    if (fd < 0) return cannot_write(err, path);
+    /* mkstemp makes the file private; it gets the old one's mode, or what the umask leaves. */
+    mode_t mask = umask(0);
+    umask(mask);
+    bool ok = write_all(fd, text, len) &&
+              fchmod(fd, exists ? st.st_mode & 07777 : 0666 & ~mask) == 0 && fsync(fd) == 0;
+    int why = errno;
+    if (close(fd) != 0 && ok) {
+        ok = false;
+        why = errno;
+    }
+    if (ok && rename(temp, real) != 0) {
+        ok = false;
+        why = errno;
+    }
+    if (ok) return AT_OK;
+    unlink(temp);
+    errno = why;
+    return cannot_write(err, path);
+}

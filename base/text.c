@@ -1,0 +1,205 @@
+/* base/text.c: growing text, Python's spelling of doubles and JSON's of strings, nearest name. */
+#include "base/base.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- buffer ---------------------------------------------------------------------------------- */
+
+static void reserve(at_text *t, size_t more) {
+    size_t needed = t->len + more + 1;
+    if (needed <= t->cap) return;
+    size_t cap = t->cap ? 2 * t->cap : 64;
+    if (cap < needed) cap = needed;
+    char *data = realloc(t->data, cap);
+    if (!data) {
+        fprintf(stderr, "autotune: out of memory (%zu bytes asked)\n", cap);
+        abort();
+    }
+    t->data = data;
+    t->cap = cap;
+}
+
+void at_text_free(at_text *t) {
+    free(t->data);
+    *t = (at_text){0};
+}
+
+void at_text_clear(at_text *t) {
+    t->len = 0;
+    if (t->data) t->data[0] = 0;
+}
+
+void at_text_addn(at_text *t, const char *s, size_t n) {
+    reserve(t, n);
+    if (n) memcpy(t->data + t->len, s, n);
+    t->len += n;
+    t->data[t->len] = 0;
+}
+
+void at_text_add(at_text *t, const char *s) { at_text_addn(t, s, strlen(s)); }
+
+void at_text_addf(at_text *t, const char *fmt, ...) {
+    va_list ap, again;
+    reserve(t, 64);
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(t->data + t->len, t->cap - t->len, fmt, ap);
+    va_end(ap);
+    AT_ASSERT(n >= 0);
+    if ((size_t)n >= t->cap - t->len) {
+        reserve(t, (size_t)n);
+        vsnprintf(t->data + t->len, t->cap - t->len, fmt, again);
+    }
+    va_end(again);
+    t->len += (size_t)n;
+}
+
+const char *at_text_str(const at_text *t) { return t->data ? t->data : ""; }
+
+/* ---- doubles --------------------------------------------------------------------------------- */
+
+/* Writes |x| as 0.DDD * 10^point with the fewest digits that read back as x, and among those the
+ * nearest. For normal numbers 15 digits are never too many: a decimal of up to 15 survives the way
+ * through a double, so trailing zeros are all there is to save. Below a power of two the doubles
+ * are twice as dense as above it, so there the next decimal up may read back where the nearest does
+ * not. */
+static int shortest_digits(double x, char digits[20], int *point) {
+    int exponent;
+    bool power_of_two = frexp(x, &exponent) == 0.5;
+    for (int n = x < 0x1p-1022 ? 1 : 15;; n++) {
+        char buf[32];
+        snprintf(buf, sizeof buf, "%.*e", n - 1, x);
+        bool same = strtod(buf, NULL) == x;
+        char *last = n > 1 ? buf + n : buf; /* behind the first digit stands the point */
+        if (!same && power_of_two && *last < '9') {
+            ++*last;
+            same = strtod(buf, NULL) == x;
+        }
+        if (!same && n < 17) continue;
+        char *e = strchr(buf, 'e');
+        *point = atoi(e + 1) + 1;
+        int len = 0;
+        for (char *p = buf; p < e; p++)
+            if (*p != '.') digits[len++] = *p;
+        while (len > 1 && digits[len - 1] == '0') len--;
+        digits[len] = 0;
+        return len;
+    }
+}
+
+void at_text_add_double(at_text *t, double x) {
+    if (isnan(x)) {
+        at_text_add(t, "nan");
+        return;
+    }
+    if (signbit(x)) at_text_add(t, "-");
+    x = fabs(x);
+    if (isinf(x)) {
+        at_text_add(t, "inf");
+        return;
+    }
+    if (x == 0) {
+        at_text_add(t, "0.0");
+        return;
+    }
+    char digits[20];
+    int point, len = shortest_digits(x, digits, &point);
+    if (point < -3 || point > 16) {
+        at_text_addn(t, digits, 1);
+        if (len > 1) at_text_addf(t, ".%s", digits + 1);
+        at_text_addf(t, "e%+03d", point - 1);
+    } else if (point <= 0) {
+        at_text_addf(t, "0.%.*s%s", -point, "000", digits);
+    } else if (point >= len) {
+        at_text_addf(t, "%s%.*s.0", digits, point - len, "0000000000000000");
+    } else {
+        at_text_addf(t, "%.*s.%s", point, digits, digits + point);
+    }
+}
+
+/* ---- JSON strings ---------------------------------------------------------------------------- */
+
+/* Decodes one character at *s and steps over it; a malformed byte gives U+FFFD. */
+static uint32_t decode_utf8(const unsigned char **s) {
+    static const uint32_t smallest[4] = {0, 0x80, 0x800, 0x10000};
+    const unsigned char *p = *s;
+    int more = *p >= 0xf0 && *p < 0xf8 ? 3 : *p >= 0xe0 ? 2 : *p >= 0xc0 ? 1 : 0;
+    ++*s;
+    if (*p < 0x80) return *p;
+    if (!more || *p >= 0xf8) return 0xfffd;
+    uint32_t c = *p & (0x3fu >> more);
+    for (int i = 1; i <= more; i++) {
+        if ((p[i] & 0xc0) != 0x80) return 0xfffd;
+        c = c << 6 | (p[i] & 0x3f);
+    }
+    if (c < smallest[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0xfffd;
+    *s += more;
+    return c;
+}
+
+void at_text_add_json_string(at_text *t, const char *utf8) {
+    static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* character, its letter */
+    at_text_add(t, "\"");
+    for (const unsigned char *s = (const unsigned char *)utf8; *s;) {
+        uint32_t c = decode_utf8(&s);
+        const char *n = named;
+        while (*n && (unsigned char)*n != c) n += 2;
+        if (*n) {
+            at_text_addf(t, "\\%c", n[1]);
+        } else if (c >= 0x10000) {
+            at_text_addf(t, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+                         0xdc00 + ((c - 0x10000) & 0x3ff));
+        } else if (c < 0x20 || c >= 0x7f) {
+            at_text_addf(t, "\\u%04x", c);
+        } else {
+            char byte = (char)c;
+            at_text_addn(t, &byte, 1);
+        }
+    }
+    at_text_add(t, "\"");
+}
+
+/* ---- nearest name ---------------------------------------------------------------------------- */
+
+enum { LONGEST_NAME = 127 };
+
+/* Insertions, deletions, replacements and swaps of neighbours, each at cost 1. */
+static int edit_distance(const char *x, const char *y) {
+    int nx = (int)strlen(x), ny = (int)strlen(y);
+    int rows[3][LONGEST_NAME + 1];
+    int *before = rows[0], *above = rows[1], *row = rows[2];
+    for (int j = 0; j <= ny; j++) above[j] = j;
+    for (int i = 1; i <= nx; i++) {
+        row[0] = i;
+        for (int j = 1; j <= ny; j++) {
+            int d = above[j - 1] + (x[i - 1] != y[j - 1]);
+            if (above[j] + 1 < d) d = above[j] + 1;
+            if (row[j - 1] + 1 < d) d = row[j - 1] + 1;
+            if (i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1] &&
+                before[j - 2] + 1 < d)
+                d = before[j - 2] + 1;
+            row[j] = d;
+        }
+        int *reused = before;
+        before = above, above = row, row = reused;
+    }
+    return above[ny];
+}
+
+const char *at_nearest(const char *s, const char *const *names, int n) {
+    size_t len = strlen(s);
+    if (len > LONGEST_NAME) return NULL;
+    const char *best = NULL;
+    int limit = len / 3 > 2 ? (int)len / 3 : 2;
+    if (limit >= (int)len) limit = (int)len - 1; /* something must be left of it */
+    for (int i = 0; i < n; i++) {
+        if (strlen(names[i]) > LONGEST_NAME) continue;
+        int d = edit_distance(s, names[i]);
+        if (d > limit) continue;
+        best = names[i];
+        limit = d - 1; /* the first of the nearest */
+    }
+    return best;
+}
