@@ -1,10 +1,10 @@
 # make: builds ./autotune.  make run, make test: install what is missing, build, and do the job.
-CC      ?= cc
+# make install PREFIX= DESTDIR=; make check-asan, check-ubsan; make format-check; make clean.
 CFLAGS  ?= -O2 -g
 WARN     = -Wall -Wextra -Wshadow -Wmissing-prototypes
 B       ?= build
 PREFIX  ?= /usr/local
-CPPFLAGS += -D_GNU_SOURCE -I. -MMD -MP
+ALL_CPPFLAGS = -D_GNU_SOURCE -I. -MMD -MP $(CPPFLAGS)
 STD      = -std=c11
 
 FOLDERS  = base knobs schedule codegen templates tuners runtime records
@@ -12,24 +12,85 @@ LIBS_base    = -lcjson -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -ldl -lpthread
 
-obj = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
+# What a test program of each folder links: the folder and those it may use (arrows run one way).
+# tests/templates also lower and run what they build; tests/cli run the program itself.
+NEEDS_base      = base
+NEEDS_knobs     = knobs base
+NEEDS_schedule  = schedule knobs base
+NEEDS_codegen   = codegen schedule knobs base
+NEEDS_templates = templates runtime codegen schedule knobs base
+NEEDS_tuners    = tuners knobs base
+NEEDS_runtime   = runtime base
+NEEDS_records   = records knobs base
+NEEDS_cli       = base
+
+# A ResNet-50 layer, few enough trials for well under a minute.
+RUN_ARGS = --trials 40
+
+obj  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
+lib  = $(patsubst %,$(B)/%.a,$(1))
+libs = $(foreach f,codegen runtime base,$(if $(filter $(f),$(1)),$(LIBS_$(f))))
 
 all: autotune
 
 autotune: $(B)/autotune
 	@ln -sf $< $@
 
-$(B)/autotune: $(call obj,cli) $(foreach f,$(FOLDERS),$(call obj,$(f)))
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_codegen) $(LIBS_runtime) $(LIBS_base)
+$(B)/autotune: $(call obj,cli) $(call lib,templates tuners runtime records codegen schedule knobs base)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(CPPFLAGS) $(CFLAGS) $(WARN) -c -o $@ $<
+	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(WARN) -c -o $@ $<
 
-# A test program links only the folders its subject may use: NEEDS_test_x names them.
-$(B)/tests/%: $(B)/tests/%.o
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS_codegen) $(LIBS_runtime) $(LIBS_base)
+define folder_rules
+$(B)/$(1).a: $(call obj,$(1))
+	@rm -f $$@
+	$(AR) rcs $$@ $$^
+endef
+$(foreach f,$(FOLDERS),$(eval $(call folder_rules,$(f))))
+
+# tests/FOLDER/test_*.c are programs; the other .c files there are linked into each of them.
+define test_rules
+TESTS += $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/$(1)/test_*.c))
+$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/$(1)/test_*.c)): %: %.o \
+    $(patsubst %.c,$(B)/%.o,$(filter-out tests/$(1)/test_%.c,$(wildcard tests/$(1)/*.c))) \
+    $(call lib,$(NEEDS_$(1)))
+	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcmocka $(call libs,$(NEEDS_$(1)))
+endef
+$(foreach f,$(FOLDERS) cli,$(eval $(call test_rules,$(f))))
+
+tests: $(B)/autotune $(TESTS)
+
+check: tests
+	@AUTOTUNE=$(B)/autotune tools/run-tests $(TESTS)
+
+test:
+	@tools/deps test
+	@$(MAKE) --no-print-directory autotune check
+
+run:
+	@tools/deps run
+	@$(MAKE) --no-print-directory autotune
+	./autotune conv2d_3x3_gemm $(RUN_ARGS)
+
+check-asan:
+	@$(MAKE) --no-print-directory B=build-asan LDFLAGS="-fsanitize=address" \
+	    CFLAGS="-O1 -g -fsanitize=address -fno-omit-frame-pointer" check
+
+check-ubsan:
+	@$(MAKE) --no-print-directory B=build-ubsan LDFLAGS="-fsanitize=undefined" \
+	    CFLAGS="-O1 -g -fsanitize=undefined -fno-sanitize-recover=undefined" check
+
+install: $(B)/autotune
+	install -D -m 755 $(B)/autotune $(DESTDIR)$(PREFIX)/bin/autotune
+
+format-check:
+	@clang-format --dry-run --Werror $(wildcard $(foreach d,$(FOLDERS) cli,$(d)/*.[ch] tests/$(d)/*.[ch]))
+
+clean:
+	rm -rf build build-asan build-ubsan autotune
 
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all
+.PHONY: all tests check test run check-asan check-ubsan install format-check clean
