@@ -1,6 +1,6 @@
-/* records/records.h: the log. One AutoTVM 0.2 JSON line per trial, with one extra member of ours; reading is
- * tolerant, writing is exact. docs/records.md lists the fields.
- * Source: TVM v0.12, python/tvm/autotvm/record.py and task/dispatcher.py. */
+/* records/records.h: the log. One AutoTVM 0.2 JSON line per trial, with one extra member of ours;
+ * reading is tolerant, writing is exact. docs/records.md lists the fields. Source: TVM v0.12,
+ * python/tvm/autotvm/record.py and task/dispatcher.py. */
 #ifndef AT_RECORDS_H
 #define AT_RECORDS_H
 
@@ -9,13 +9,13 @@
 
 /* What must agree for two results to be comparable. Texts are borrowed; "" where not known. */
 typedef struct at_context {
-    const char *cpu;      /* brand string */
+    const char *cpu; /* brand string */
     int threads;
-    const char *isa;      /* "avx512" */
-    const char *compiler; /* "tcc", "gcc", "clang" */
-    const char *packing;  /* "ahead", "inline" */
-    const char *cache;    /* "hot", "cold" */
-    const char *pattern;  /* hash of a sparsity pattern, "" if dense */
+    const char *isa;           /* "avx512" */
+    const char *compiler;      /* "tcc", "gcc", "clang" */
+    const char *packing;       /* "ahead", "inline" */
+    const char *cache;         /* "hot", "cold" */
+    const char *pattern;       /* hash of a sparsity pattern, "" if dense */
     const char *template_hash; /* of the template's texts */
 } at_context;
 void at_context_hash(const at_context *c, char out[33]);
@@ -25,8 +25,8 @@ typedef struct at_extra {
     bool present;
     at_context context;
     char context_hash[33];
-    const char *version;     /* of this program */
-    const char *tuner;       /* "" where none */
+    const char *version; /* of this program */
+    const char *tuner;   /* "" where none */
     uint64_t seed;
     const double *samples_s; /* raw, in measured order */
     int num_samples;
@@ -36,25 +36,27 @@ typedef struct at_extra {
     const char *error;       /* text; "" if none */
     const char *check;       /* "exact", "tolerance", "unchecked", "failed" */
     const char *code_hash;
-    int64_t same_as;         /* index whose measurement this is a copy of; -1 */
+    int64_t same_as; /* index whose measurement this is a copy of; -1 */
 } at_extra;
 
 typedef struct at_record {
-    const char *target;
+    const char *target;    /* canonical when read */
     const char *task;      /* record name of the template */
-    const at_json *args;   /* array */
+    const at_json *args;   /* array; true and false have become 1 and 0 when read */
     at_config config;      /* read without its space: form only */
+    const char *code_hash; /* of AutoTVM's config; NULL: null */
     const double *costs_s;
     int num_costs;
     int error_no;
     double all_cost_s, timestamp_s;
-    const char *tvm_version; /* as read; ours when writing: "0.12.0" */
+    bool all_cost_is_int;    /* written without a point, as AutoTVM's time limits are */
+    const char *tvm_version; /* as read; NULL or "": "0.12.0" */
     at_extra extra;
-    int64_t line;          /* in its file, from 1 */
+    int64_t line; /* in its file, from 1 */
 } at_record;
 
 double at_record_mean(const at_record *r); /* of costs */
-/* One line, members and spelling as TVM writes them, then the extra member if present; with '\n'. */
+/* One line with '\n': members and spelling as TVM writes them, then the extra member if present. */
 void at_record_print(at_text *out, const at_record *r);
 /* One line without '\n'. Everything is owned by arena. AT_E_INPUT says what is wrong with it. */
 at_status at_record_parse(at_arena *a, const char *line, size_t len, at_record *out, at_error *err);
@@ -62,50 +64,66 @@ at_status at_record_parse(at_arena *a, const char *line, size_t len, at_record *
 void at_target_canonical(at_text *out, const char *target);
 void at_workload_key(at_text *out, const at_record *r);
 void at_measurement_key(at_text *out, const at_record *r);
-bool at_args_equal(const at_json *x, const at_json *y); /* structure and values; true/false equal 1/0 */
+/* Structure and values; 1, 1.0 and true are the same. */
+bool at_args_equal(const at_json *x, const at_json *y);
 
-/* ---- reading (log_read.c) ------------------------------------------------------------------------------ */
+/* Told one line of text, without '\n'. */
+typedef void at_warn_fn(void *ctx, const char *text);
+
+/* ---- reading (log_read.c) ------------------------------------------------------------------- */
 
 typedef struct at_log_reader at_log_reader;
 typedef struct at_log_stats {
     int64_t lines, records, comments, blank, bad, old_version;
 } at_log_stats;
-/* Line by line in constant memory. warn (may be NULL) gets one line per blank-but-odd, torn or bad line.
- * AT_E_INPUT: missing, unreadable, binary ("looks like no log: byte 0 is 0x7f"). */
-at_status at_log_reader_open(const char *path, void (*warn)(void *ctx, const char *text), void *ctx,
-                             at_log_reader **out, at_error *err);
+/* Line by line in constant memory. warn (may be NULL) gets one text per blank, torn or bad line,
+ * which is then skipped ("conv.log:12: not a record: ...; skipped"), up to a limit; one for all
+ * records of version 0.1. AT_E_INPUT: missing, unreadable, empty, binary ("conv.log looks like no
+ * log: byte 0 is 0x7f"). */
+at_status at_log_reader_open(const char *path, at_warn_fn *warn, void *ctx, at_log_reader **out,
+                             at_error *err);
 /* The next record into *out, its memory valid until the next call; false at the end. */
 bool at_log_reader_next(at_log_reader *r, at_record *out);
+/* Told each comment line from now on, without '#'. */
+void at_log_reader_on_comment(at_log_reader *r,
+                              void (*comment)(void *ctx, const char *text, int64_t line),
+                              void *ctx);
 const at_log_stats *at_log_reader_stats(const at_log_reader *r);
+/* After the end: AT_OK, or what cut the reading short. */
+at_status at_log_reader_status(const at_log_reader *r, at_error *err);
 void at_log_reader_close(at_log_reader *r);
 /* All records of a log, owned by arena. */
-at_status at_log_read_all(at_arena *a, const char *path, void (*warn)(void *ctx, const char *text), void *ctx,
+at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                           at_record **out, int *count, at_error *err);
 
-/* ---- writing (log_write.c) ------------------------------------------------------------------------------- */
+/* ---- writing (log_write.c) ------------------------------------------------------------------ */
 
 typedef struct at_log at_log;
-/* Opens for appending, creates if absent, locks. AT_E_LOCKED names the owner's pid; AT_E_OUTPUT. A last line
- * without '\n' (torn by a crash) gets one before the first append, so that nothing is lost. */
+/* Opens for appending, creates if absent, locks. AT_E_LOCKED names the owner's pid; AT_E_OUTPUT. A
+ * last line without '\n' (torn by a crash) gets one before the first append, so that nothing is
+ * lost. */
 at_status at_log_open(const char *path, at_log **out, at_error *err);
-at_status at_log_append(at_log *l, const at_record *r, at_error *err);           /* one write() */
-at_status at_log_comment(at_log *l, const char *text, at_error *err);            /* "#text" */
+at_status at_log_append(at_log *l, const at_record *r, at_error *err); /* one write() */
+at_status at_log_comment(at_log *l, const char *text, at_error *err);  /* "#text" */
 at_status at_log_close(at_log *l, at_error *err); /* NULL is fine; flush errors are reported */
 
-/* ---- choosing (best.c) --------------------------------------------------------------------------------------- */
+/* ---- choosing (best.c) ---------------------------------------------------------------------- */
 
 /* A record of ours counts when it is valid and checked; a foreign one when error_no is 0. */
 bool at_record_is_candidate(const at_record *r);
-/* The best records of the inputs (and of output_path, if it exists and merge): one per task and context, the
- * record that really was best; in order of first appearance. compat: AutoTVM's own pick_best, byte for byte
- * in the lines it chooses. Writes output_path atomically. AT_E_NO_VALID when all are failures. */
+/* The best records of the inputs and, if it exists, of output_path: one per task and context, the
+ * record that really was best, ties to the earlier; in order of first appearance. Foreign records,
+ * which tell no context, compete within their target text. compat: AutoTVM's own pick_best, byte
+ * for byte in the lines it chooses, and as little tolerant of bad lines. Writes output_path (NULL:
+ * nothing) atomically; a log that a run is writing is AT_E_LOCKED. AT_E_NO_VALID when all are
+ * failures, and then the output stays as it is; compat empties it. */
 typedef struct at_pick {
     at_record record;
     const char *source; /* path */
     int64_t considered; /* valid records it was chosen from */
 } at_pick;
-at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs, const char *output_path, bool compat,
-                       void (*warn)(void *ctx, const char *text), void *ctx, at_pick **picks, int *num_picks,
-                       at_error *err);
+at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
+                       const char *output_path, bool compat, at_warn_fn *warn, void *ctx,
+                       at_pick **picks, int *num_picks, at_error *err);
 
 #endif

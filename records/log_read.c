@@ -1,0 +1,284 @@
+/* records/log_read.c: a log, line by line in constant memory, whatever state it is in. */
+#include "records/records_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BLOCK_BYTES = 256 << 10,
+    /* Beyond this a line is skipped unread. The longest records known take a few kilobytes. */
+    MAX_LINE_BYTES = 16 << 20,
+    /* A text that is no log at all is not worth a warning for each of its lines. */
+    MAX_WARNINGS = 20,
+};
+
+struct at_log_reader {
+    char *path;
+    int fd;
+    char *buf; /* [cap]; unread bytes are begin..end */
+    size_t begin, end, cap;
+    bool at_end;
+    bool strict;
+    at_arena *arena; /* of the current record */
+    bool keep;       /* arena is the caller's and not reset */
+    at_warn_fn *warn;
+    void *warn_ctx;
+    void (*comment)(void *ctx, const char *text, int64_t line);
+    void *comment_ctx;
+    int64_t warnings;
+    at_log_stats stats;
+    at_error error;
+};
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+typedef struct line {
+    const char *text;
+    size_t len;
+    bool torn;     /* the last one, without '\n' */
+    bool too_long; /* text is only its end */
+} line;
+
+/* Reads more behind what is there; false at the end of the file. */
+static bool fill(at_log_reader *r) {
+    if (r->at_end) return false;
+    memmove(r->buf, r->buf + r->begin, r->end - r->begin);
+    r->end -= r->begin;
+    r->begin = 0;
+    if (r->end == r->cap) {
+        r->cap *= 2;
+        r->buf = realloc(r->buf, r->cap);
+        AT_ASSERT(r->buf);
+    }
+    ssize_t got;
+    do got = read(r->fd, r->buf + r->end, r->cap - r->end);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) at_fail(&r->error, AT_E_INPUT, "cannot read %s: %s", r->path, strerror(errno));
+    r->at_end = got <= 0;
+    if (got > 0) r->end += (size_t)got;
+    return got > 0;
+}
+
+static bool next_line(at_log_reader *r, line *out) {
+    size_t searched = 0;
+    *out = (line){0};
+    for (;;) {
+        const char *start = r->buf + r->begin;
+        size_t unread = r->end - r->begin;
+        const char *newline = memchr(start + searched, '\n', unread - searched);
+        if (newline || (r->at_end && (unread || out->too_long))) {
+            out->text = start;
+            out->len = newline ? (size_t)(newline - start) : unread;
+            out->torn = !newline;
+            r->begin += out->len + (newline ? 1 : 0);
+            r->stats.lines++;
+            return true;
+        }
+        if (r->at_end) return false;
+        searched = unread;
+        if (unread > MAX_LINE_BYTES) {
+            out->too_long = true;
+            r->begin = r->end;
+            searched = 0;
+        }
+        fill(r);
+    }
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* A log is text from its first byte on. */
+static at_status check_text(at_log_reader *r, at_error *err) {
+    for (size_t i = 0; i < r->end && i < 4096; i++) {
+        unsigned char c = (unsigned char)r->buf[i];
+        if ((c < ' ' && !strchr("\t\n\r\f", c)) || !c || c == 0x7f)
+            return at_fail(err, AT_E_INPUT, "%s looks like no log: byte %zu is 0x%02x", r->path, i,
+                           c);
+    }
+    return AT_OK;
+}
+
+static at_status open_reader(const char *path, bool may_be_empty, at_log_reader **out,
+                             at_error *err) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return at_fail(err, AT_E_INPUT, "cannot read %s: %s", path, strerror(errno));
+    at_log_reader *r = calloc(1, sizeof *r);
+    AT_ASSERT(r);
+    *r = (at_log_reader){
+        .path = strdup(path), .fd = fd, .buf = malloc(BLOCK_BYTES), .cap = BLOCK_BYTES};
+    AT_ASSERT(r->path && r->buf);
+    r->arena = at_arena_new();
+    fill(r);
+    at_status s = at_log_reader_status(r, err);
+    if (s == AT_OK && !r->end && !may_be_empty)
+        s = at_fail(err, AT_E_INPUT, "%s is empty: a log has one record per line", path);
+    if (s == AT_OK) s = check_text(r, err);
+    if (s != AT_OK) {
+        at_log_reader_close(r);
+        return s;
+    }
+    *out = r;
+    return AT_OK;
+}
+
+at_status at_log_reader_open_empty(const char *path, at_warn_fn *warn, void *ctx,
+                                   at_log_reader **out, at_error *err) {
+    AT_TRY(open_reader(path, true, out, err));
+    (*out)->warn = warn;
+    (*out)->warn_ctx = ctx;
+    return AT_OK;
+}
+
+at_status at_log_reader_open(const char *path, at_warn_fn *warn, void *ctx, at_log_reader **out,
+                             at_error *err) {
+    AT_TRY(open_reader(path, false, out, err));
+    (*out)->warn = warn;
+    (*out)->warn_ctx = ctx;
+    return AT_OK;
+}
+
+at_status at_log_reader_open_strict(const char *path, at_log_reader **out, at_error *err) {
+    AT_TRY(open_reader(path, true, out, err));
+    (*out)->strict = true;
+    return AT_OK;
+}
+
+void at_log_reader_on_comment(at_log_reader *r,
+                              void (*comment)(void *ctx, const char *text, int64_t line),
+                              void *ctx) {
+    r->comment = comment;
+    r->comment_ctx = ctx;
+}
+
+const at_log_stats *at_log_reader_stats(const at_log_reader *r) { return &r->stats; }
+
+at_status at_log_reader_status(const at_log_reader *r, at_error *err) {
+    if (r->error.status != AT_OK && err) *err = r->error;
+    return r->error.status;
+}
+
+void at_log_reader_close(at_log_reader *r) {
+    if (!r) return;
+    close(r->fd);
+    if (!r->keep) at_arena_free(r->arena);
+    free(r->path);
+    free(r->buf);
+    free(r);
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static void tell(at_log_reader *r, const char *text) {
+    if (r->warn) r->warn(r->warn_ctx, text);
+}
+
+static void warn_line(at_log_reader *r, const char *what, const char *reason) {
+    if (r->warnings++ >= MAX_WARNINGS) return;
+    at_text t = {0};
+    at_text_addf(&t, "%s:%lld: %s%s; skipped", r->path, (long long)r->stats.lines, what, reason);
+    tell(r, at_text_str(&t));
+    at_text_free(&t);
+}
+
+static void finish(at_log_reader *r) {
+    if (r->warnings > MAX_WARNINGS) {
+        at_text t = {0};
+        at_text_addf(&t, "%s: %lld more lines like these; skipped", r->path,
+                     (long long)(r->warnings - MAX_WARNINGS));
+        tell(r, at_text_str(&t));
+        at_text_free(&t);
+    }
+    r->warnings = 0;
+}
+
+/* '#', after blanks where that is tolerated. */
+static const char *comment_in(const at_log_reader *r, const line *l) {
+    size_t i = 0;
+    while (!r->strict && i < l->len && strchr(" \t", l->text[i]) && l->text[i]) i++;
+    return i < l->len && l->text[i] == '#' ? l->text + i : NULL;
+}
+
+static bool is_blank(const line *l) {
+    for (size_t i = 0; i < l->len; i++)
+        if (!l->text[i] || !strchr(" \t\r\f", l->text[i])) return false;
+    return true;
+}
+
+static void tell_comment(at_log_reader *r, const char *from, const char *end) {
+    if (!r->comment) return;
+    char *text = strndup(from, (size_t)(end - from));
+    AT_ASSERT(text);
+    r->comment(r->comment_ctx, text, r->stats.lines);
+    free(text);
+}
+
+/* What to skip without complaint comes before what to complain about. */
+static bool read_line(at_log_reader *r, const line *l, at_record *out) {
+    at_error err = {0};
+    bool old_version = false;
+    const char *comment = l->too_long ? NULL : comment_in(r, l);
+    if (comment) {
+        r->stats.comments++;
+        tell_comment(r, comment + 1, l->text + l->len);
+        return false;
+    }
+    if (!l->too_long && !r->strict && is_blank(l)) {
+        r->stats.blank++;
+        warn_line(r, "blank line", "");
+        return false;
+    }
+    at_status s;
+    if (l->too_long) s = at_fail(&err, AT_E_INPUT, "longer than 16 MiB");
+    else s = at_record_parse_line(r->arena, l->text, l->len, out, &old_version, &err);
+    if (s == AT_OK) {
+        r->stats.records++;
+        out->line = r->stats.lines;
+        return true;
+    }
+    if (old_version) {
+        if (!r->stats.old_version++)
+            warn_line(r, "log version 0.1 (AutoTVM before 0.7) is not read",
+                      "; this and later records of it are");
+    } else if (r->strict) {
+        at_fail(&r->error, AT_E_INPUT, "%s:%lld: not a record: %s; AutoTVM stops here", r->path,
+                (long long)r->stats.lines, err.text);
+    } else {
+        r->stats.bad++;
+        if (l->torn) warn_line(r, "torn last line", "");
+        else warn_line(r, "not a record: ", err.text);
+    }
+    return false;
+}
+
+bool at_log_reader_next(at_log_reader *r, at_record *out) {
+    line l;
+    while (r->error.status == AT_OK && next_line(r, &l)) {
+        if (!r->keep) at_arena_reset(r->arena);
+        if (r->stats.lines == 1 && l.len >= 3 && !memcmp(l.text, "\xef\xbb\xbf", 3)) {
+            l.text += 3; /* a byte order mark */
+            l.len -= 3;
+        }
+        if (read_line(r, &l, out)) return true;
+    }
+    finish(r);
+    return false;
+}
+
+at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
+                          at_record **out, int *count, at_error *err) {
+    at_log_reader *r;
+    AT_TRY(at_log_reader_open(path, warn, ctx, &r, err));
+    at_arena_free(r->arena);
+    r->arena = a;
+    r->keep = true;
+    AT_VEC(at_record) all = {0};
+    for (at_record record; at_log_reader_next(r, &record);) *at_push(a, &all) = record;
+    at_status s = at_log_reader_status(r, err);
+    *out = all.data;
+    *count = all.len;
+    at_log_reader_close(r);
+    return s;
+}

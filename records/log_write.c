@@ -1,0 +1,160 @@
+/* records/log_write.c: appending to a log that only this run may write. What is in the log is whole
+ * lines, whatever happens to the disk. */
+#include "records/records_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+struct at_log {
+    char *path;
+    int fd;
+    bool regular;       /* a file, and no pipe or device */
+    bool needs_newline; /* the last line was torn */
+    bool written;
+    at_text text; /* of the line in hand */
+};
+
+static at_status fail_write(at_error *err, const char *path, int why) {
+    return at_fail(err, AT_E_OUTPUT, "cannot write %s: %s", path, strerror(why));
+}
+
+/* ---- lock ----------------------------------------------------------------------------------- */
+
+/* The owner of a flock is known to the kernel alone, which tells it in /proc/locks: nothing can go
+ * stale, and the lock ends with its process. Some file systems (overlayfs, btrfs) show another
+ * device number there than stat does, so the inode alone may have to do. 0: not found. */
+static int lock_owner(int fd) {
+    struct stat st;
+    FILE *f = fopen("/proc/locks", "re");
+    if (!f || fstat(fd, &st) != 0) {
+        if (f) fclose(f);
+        return 0;
+    }
+    char text[256];
+    int owner = 0;
+    while (fgets(text, sizeof text, f)) {
+        int pid;
+        unsigned dev_major, dev_minor;
+        unsigned long long inode;
+        if (sscanf(text, "%*d: FLOCK %*s %*s %d %x:%x:%llu", &pid, &dev_major, &dev_minor,
+                   &inode) != 4 ||
+            inode != st.st_ino)
+            continue;
+        owner = pid;
+        if (dev_major == major(st.st_dev) && dev_minor == minor(st.st_dev)) break;
+    }
+    fclose(f);
+    return owner;
+}
+
+static at_status lock(int fd, const char *path, at_error *err) {
+    int failed;
+    do failed = flock(fd, LOCK_EX | LOCK_NB);
+    while (failed && errno == EINTR);
+    if (!failed) return AT_OK;
+    if (errno != EWOULDBLOCK)
+        return at_fail(err, AT_E_OUTPUT, "cannot lock %s: %s", path, strerror(errno));
+    int owner = lock_owner(fd);
+    if (owner <= 0) return at_fail(err, AT_E_LOCKED, "%s is being written by another run", path);
+    return at_fail(err, AT_E_LOCKED, "%s is being written by another run, process %d", path, owner);
+}
+
+/* Whether path still is the file of fd: while we waited for nothing, it may have been replaced. */
+static bool still_there(int fd, const char *path) {
+    struct stat ours, there;
+    return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_ino == there.st_ino &&
+           ours.st_dev == there.st_dev;
+}
+
+at_status at_log_open_locked(const char *path, int flags, int *fd, at_error *err) {
+    for (;;) {
+        *fd = open(path, flags | O_CLOEXEC, 0666);
+        if (*fd < 0 && errno == ENOENT && !(flags & O_CREAT)) return AT_OK;
+        if (*fd < 0) return fail_write(err, path, errno);
+        struct stat st;
+        if (fstat(*fd, &st) == 0 && !S_ISREG(st.st_mode)) return AT_OK;
+        at_status s = lock(*fd, path, err);
+        if (s == AT_OK && still_there(*fd, path)) return AT_OK;
+        close(*fd);
+        *fd = -1;
+        if (s != AT_OK) return s;
+    }
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+at_status at_log_open(const char *path, at_log **out, at_error *err) {
+    int fd;
+    AT_TRY(at_log_open_locked(path, O_RDWR | O_APPEND | O_CREAT, &fd, err));
+    at_log *l = calloc(1, sizeof *l);
+    AT_ASSERT(l);
+    *l = (at_log){.path = strdup(path), .fd = fd};
+    AT_ASSERT(l->path);
+    struct stat st;
+    char last;
+    l->regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    l->needs_newline =
+        l->regular && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n';
+    *out = l;
+    return AT_OK;
+}
+
+/* The text in hand, in one write. What is cut short is taken back, so that the next run, or this
+ * one once there is room again, finds whole lines. */
+static at_status write_text(at_log *l, at_error *err) {
+    struct stat st;
+    bool known = l->regular && fstat(l->fd, &st) == 0;
+    for (size_t done = 0; done < l->text.len;) {
+        ssize_t put = write(l->fd, l->text.data + done, l->text.len - done);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) {
+            int why = errno;
+            if (done && !(known && ftruncate(l->fd, st.st_size) == 0)) l->needs_newline = true;
+            return fail_write(err, l->path, why);
+        }
+        done += (size_t)put;
+    }
+    l->needs_newline = false;
+    l->written = true;
+    return AT_OK;
+}
+
+static void begin_text(at_log *l) {
+    at_text_clear(&l->text);
+    if (l->needs_newline) at_text_add(&l->text, "\n");
+}
+
+at_status at_log_append(at_log *l, const at_record *r, at_error *err) {
+    begin_text(l);
+    at_record_print(&l->text, r);
+    return write_text(l, err);
+}
+
+at_status at_log_comment(at_log *l, const char *text, at_error *err) {
+    begin_text(l);
+    at_text_add(&l->text, "#");
+    size_t start = l->text.len;
+    at_text_add(&l->text, text);
+    for (char *p = l->text.data + start; *p; p++)
+        if (*p == '\n' || *p == '\r') *p = ' ';
+    at_text_add(&l->text, "\n");
+    return write_text(l, err);
+}
+
+at_status at_log_close(at_log *l, at_error *err) {
+    if (!l) return AT_OK;
+    at_status s = AT_OK;
+    /* Some file systems find out only here that there was no room. */
+    if (l->regular && l->written && fsync(l->fd) != 0) s = fail_write(err, l->path, errno);
+    if (close(l->fd) != 0 && s == AT_OK) s = fail_write(err, l->path, errno);
+    free(l->path);
+    at_text_free(&l->text);
+    free(l);
+    return s;
+}

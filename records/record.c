@@ -1,0 +1,365 @@
+/* records/record.c: one record, to a line and back.
+ * Source of behaviour: TVM v0.12, python/tvm/autotvm/record.py (encode, decode). The member
+ * "autotune" is ours; docs/records.md lists its fields. */
+#include "records/records_int.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* AutoTVM's cost of a failure, in seconds. */
+static const double failure_cost_s = 1e9;
+
+/* ---- the texts of our extra member ---------------------------------------------------------- */
+
+typedef struct text_field {
+    const char *name;
+    size_t offset;
+} text_field;
+
+static const text_field context_texts[] = {
+    {"cpu", offsetof(at_context, cpu)},
+    {"isa", offsetof(at_context, isa)},
+    {"compiler", offsetof(at_context, compiler)},
+    {"packing", offsetof(at_context, packing)},
+    {"cache", offsetof(at_context, cache)},
+    {"pattern", offsetof(at_context, pattern)},
+    {"template", offsetof(at_context, template_hash)},
+};
+static const text_field extra_texts[] = {
+    {"version", offsetof(at_extra, version)},
+    {"tuner", offsetof(at_extra, tuner)},
+    {"sample_kind", offsetof(at_extra, sample_kind)},
+    {"check", offsetof(at_extra, check)},
+    {"error", offsetof(at_extra, error)},
+    {"code_hash", offsetof(at_extra, code_hash)},
+};
+#define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
+
+static const char **text_in(void *owner, const text_field *f) {
+    return (const char **)((char *)owner + f->offset);
+}
+
+static const char *text_of(const void *owner, const text_field *f) {
+    const char *s = *(const char *const *)((const char *)owner + f->offset);
+    return s ? s : "";
+}
+
+/* Names go in with the values, and empty ones stay out: a field added later, where it is not
+ * known, leaves the hashes of old records as they are. */
+void at_context_hash(const at_context *c, char out[33]) {
+    at_hash h;
+    at_hash_init(&h);
+    for (int i = 0; i < COUNT(context_texts); i++) {
+        const char *value = text_of(c, &context_texts[i]);
+        if (!*value) continue;
+        at_hash_add_str(&h, context_texts[i].name);
+        at_hash_add_str(&h, value);
+    }
+    if (c->threads) {
+        char number[16];
+        snprintf(number, sizeof number, "%d", c->threads);
+        at_hash_add_str(&h, "threads");
+        at_hash_add_str(&h, number);
+    }
+    at_hash_hex(&h, out);
+}
+
+/* ---- printing ------------------------------------------------------------------------------- */
+
+/* "name": inside an object that began at `begin`, behind what is there. */
+static void add_name(at_text *out, size_t begin, const char *name) {
+    at_text_addf(out, "%s\"%s\": ", out->len > begin ? ", " : "", name);
+}
+
+static void add_texts(at_text *out, size_t begin, const void *owner, const text_field *fields,
+                      int n) {
+    for (int i = 0; i < n; i++) {
+        const char *value = text_of(owner, &fields[i]);
+        if (!*value) continue;
+        add_name(out, begin, fields[i].name);
+        at_text_add_json_string(out, value);
+    }
+}
+
+static void add_doubles(at_text *out, const double *x, int n) {
+    at_text_add(out, "[");
+    for (int i = 0; i < n; i++) {
+        if (i) at_text_add(out, ", ");
+        at_text_add_double(out, x[i]);
+    }
+    at_text_add(out, "]");
+}
+
+static void add_positive(at_text *out, size_t begin, const char *name, double x) {
+    if (!(x > 0) || isinf(x)) return;
+    add_name(out, begin, name);
+    at_text_add_double(out, x);
+}
+
+static void print_extra(at_text *out, const at_extra *e) {
+    at_text_add(out, "{");
+    size_t begin = out->len;
+    add_texts(out, begin, e, extra_texts, COUNT(extra_texts));
+    /* Other readers hold numbers in doubles: a seed that does not fit one is a text. */
+    if (e->tuner && *e->tuner) {
+        bool fits = e->seed <= UINT64_C(1) << 53;
+        add_name(out, begin, "seed");
+        at_text_addf(out, fits ? "%llu" : "\"%llu\"", (unsigned long long)e->seed);
+    }
+    if (e->num_samples) {
+        add_name(out, begin, "samples_s");
+        add_doubles(out, e->samples_s, e->num_samples);
+    }
+    add_positive(out, begin, "gflops", e->gflops);
+    add_positive(out, begin, "peak_gflops", e->peak_gflops);
+    if (e->same_as >= 0) {
+        add_name(out, begin, "same_as");
+        at_text_addf(out, "%lld", (long long)e->same_as);
+    }
+    add_name(out, begin, "context");
+    at_text_add(out, "{");
+    size_t context = out->len;
+    add_texts(out, context, &e->context, context_texts, COUNT(context_texts));
+    if (e->context.threads) {
+        add_name(out, context, "threads");
+        at_text_addf(out, "%d", e->context.threads);
+    }
+    char hash[33];
+    if (!*e->context_hash) at_context_hash(&e->context, hash);
+    at_text_addf(out, "}, \"context_hash\": \"%s\"}", *e->context_hash ? e->context_hash : hash);
+}
+
+int64_t at_record_index(const at_record *r) {
+    const at_config *c = &r->config;
+    return c->space && c->index >= 0 ? c->index : c->recorded_index;
+}
+
+void at_record_print(at_text *out, const at_record *r) {
+    at_text_add(out, "{\"input\": [");
+    at_text_add_json_string(out, r->target);
+    at_text_add(out, ", ");
+    at_text_add_json_string(out, r->task);
+    at_text_add(out, ", ");
+    at_json_print(out, r->args);
+    at_text_addf(
+        out, ", {}], \"config\": {\"index\": %lld, \"code_hash\": ", (long long)at_record_index(r));
+    if (r->code_hash) at_text_add_json_string(out, r->code_hash);
+    else at_text_add(out, "null");
+    at_text_add(out, ", \"entity\": ");
+    at_config_print_entity(out, &r->config);
+    at_text_add(out, "}, \"result\": [");
+    if (r->num_costs) add_doubles(out, r->costs_s, r->num_costs);
+    else add_doubles(out, &failure_cost_s, 1);
+    at_text_addf(out, ", %d, ", r->error_no);
+    if (r->all_cost_is_int) at_text_addf(out, "%.0f", r->all_cost_s);
+    else at_text_add_double(out, r->all_cost_s);
+    at_text_add(out, ", ");
+    at_text_add_double(out, r->timestamp_s);
+    at_text_add(out, "], \"version\": 0.2, \"tvm_version\": ");
+    bool known = r->tvm_version && *r->tvm_version;
+    at_text_add_json_string(out, known ? r->tvm_version : "0.12.0");
+    if (r->extra.present) {
+        at_text_add(out, ", \"autotune\": ");
+        print_extra(out, &r->extra);
+    }
+    at_text_add(out, "}\n");
+}
+
+/* ---- parsing -------------------------------------------------------------------------------- */
+
+static bool is(const at_json *v, at_json_kind kind) { return v && v->kind == kind; }
+
+static at_status read_texts(void *owner, const at_json *from, const text_field *fields, int n,
+                            const char *place, at_error *err) {
+    for (int i = 0; i < n; i++) {
+        const at_json *v = at_json_get(from, fields[i].name);
+        if (v && v->kind != AT_JSON_STRING)
+            return at_fail(err, AT_E_INPUT, "%s.%s is not a text", place, fields[i].name);
+        *text_in(owner, &fields[i]) = v ? v->string : "";
+    }
+    return AT_OK;
+}
+
+static at_status read_doubles(at_arena *a, const at_json *from, const char *place,
+                              const double **out, int *n, at_error *err) {
+    if (!is(from, AT_JSON_ARRAY)) return at_fail(err, AT_E_INPUT, "%s is not an array", place);
+    double *x = AT_NEW_ARRAY(a, double, from->count);
+    int i = 0;
+    for (const at_json *v = from->child; v; v = v->next) {
+        if (v->kind != AT_JSON_NUMBER)
+            return at_fail(err, AT_E_INPUT, "%s[%d] is not a number", place, i);
+        x[i++] = v->number;
+    }
+    *out = x;
+    *n = i;
+    return AT_OK;
+}
+
+static at_status read_double(const at_json *object, const char *name, double *out, at_error *err) {
+    const at_json *v = at_json_get(object, name);
+    if (v && v->kind != AT_JSON_NUMBER)
+        return at_fail(err, AT_E_INPUT, "autotune.%s is not a number", name);
+    *out = v ? v->number : 0;
+    return AT_OK;
+}
+
+static at_status read_seed(const at_json *v, uint64_t *out, at_error *err) {
+    *out = 0;
+    if (!v) return AT_OK;
+    char spelled[24] = "", end = 0;
+    unsigned long long value = 0;
+    if (v->kind == AT_JSON_STRING) snprintf(spelled, sizeof spelled, "%s", v->string);
+    else if (v->kind == AT_JSON_NUMBER && v->is_int)
+        snprintf(spelled, sizeof spelled, "%lld", (long long)v->integer);
+    size_t digits = strspn(spelled, "0123456789");
+    if (!digits || spelled[digits] || digits > 20 || sscanf(spelled, "%llu%c", &value, &end) != 1)
+        return at_fail(err, AT_E_INPUT, "autotune.seed is not a whole number from 0");
+    *out = value;
+    return AT_OK;
+}
+
+static at_status read_extra(at_arena *a, const at_json *from, at_extra *e, at_error *err) {
+    e->present = from != NULL;
+    AT_TRY(read_texts(e, from, extra_texts, COUNT(extra_texts), "autotune", err));
+    AT_TRY(read_seed(at_json_get(from, "seed"), &e->seed, err));
+    const at_json *samples = at_json_get(from, "samples_s");
+    if (samples)
+        AT_TRY(read_doubles(a, samples, "autotune.samples_s", &e->samples_s, &e->num_samples, err));
+    AT_TRY(read_double(from, "gflops", &e->gflops, err));
+    AT_TRY(read_double(from, "peak_gflops", &e->peak_gflops, err));
+    const at_json *same_as = at_json_get(from, "same_as");
+    if (same_as && !(same_as->is_int && same_as->integer >= 0))
+        return at_fail(err, AT_E_INPUT, "autotune.same_as is not an index");
+    e->same_as = same_as ? same_as->integer : -1;
+
+    const at_json *context = at_json_get(from, "context");
+    if (context && context->kind != AT_JSON_OBJECT)
+        return at_fail(err, AT_E_INPUT, "autotune.context is not an object");
+    AT_TRY(read_texts(&e->context, context, context_texts, COUNT(context_texts), "autotune.context",
+                      err));
+    const at_json *threads = at_json_get(context, "threads");
+    if (threads && !(threads->is_int && threads->integer > 0 && threads->integer <= INT32_MAX))
+        return at_fail(err, AT_E_INPUT, "autotune.context.threads is not a number from 1");
+    e->context.threads = threads ? (int)threads->integer : 0;
+    /* The hash as written: a later version may know more of the context than is read here. */
+    const at_json *hash = at_json_get(from, "context_hash");
+    if (!from) return AT_OK;
+    if (!hash) at_context_hash(&e->context, e->context_hash);
+    else if (hash->kind != AT_JSON_STRING || strlen(hash->string) != 32 ||
+             strspn(hash->string, "0123456789abcdef") != 32)
+        return at_fail(err, AT_E_INPUT, "autotune.context_hash is not of 32 hexadecimal digits");
+    else strcpy(e->context_hash, hash->string);
+    return AT_OK;
+}
+
+/* AutoTVM's arguments have no booleans once they have been read. */
+static const at_json *without_booleans(at_arena *a, const at_json *v) {
+    at_json *copy = at_copy(a, v, sizeof *v);
+    if (v->kind == AT_JSON_BOOL) {
+        copy->kind = AT_JSON_NUMBER;
+        copy->is_int = true;
+        copy->number = (double)(copy->integer = v->boolean);
+    }
+    const at_json **link = &copy->child;
+    for (const at_json *item = v->child; item; item = item->next) {
+        at_json *child = (at_json *)without_booleans(a, item);
+        child->next = NULL;
+        *link = child;
+        link = (const at_json **)&child->next;
+    }
+    return copy;
+}
+
+static bool has_booleans(const at_json *v) {
+    if (v->kind == AT_JSON_BOOL) return true;
+    for (const at_json *item = v->child; item; item = item->next)
+        if (has_booleans(item)) return true;
+    return false;
+}
+
+static at_status read_input(at_arena *a, const at_json *input, at_record *r, at_error *err) {
+    const at_json *target = at_json_at(input, 0), *task = at_json_at(input, 1);
+    const at_json *args = at_json_at(input, 2);
+    if (!is(target, AT_JSON_STRING) || !is(task, AT_JSON_STRING) || !is(args, AT_JSON_ARRAY))
+        return at_fail(err, AT_E_INPUT, "\"input\" is not [target, task, arguments, {}]");
+    at_text text = {0};
+    at_target_canonical(&text, target->string);
+    r->target = at_strdup(a, at_text_str(&text));
+    at_text_free(&text);
+    r->task = task->string;
+    r->args = has_booleans(args) ? without_booleans(a, args) : args;
+    return AT_OK;
+}
+
+static at_status read_result(at_arena *a, const at_json *result, at_record *r, at_error *err) {
+    const at_json *error_no = at_json_at(result, 1), *all_cost = at_json_at(result, 2);
+    const at_json *timestamp = at_json_at(result, 3);
+    if (!is(error_no, AT_JSON_NUMBER) || !is(all_cost, AT_JSON_NUMBER) ||
+        !is(timestamp, AT_JSON_NUMBER))
+        return at_fail(err, AT_E_INPUT, "\"result\" is not [costs, error number, time, timestamp]");
+    AT_TRY(read_doubles(a, at_json_at(result, 0), "result[0]", &r->costs_s, &r->num_costs, err));
+    if (!r->num_costs) return at_fail(err, AT_E_INPUT, "result[0] holds no cost");
+    if (!error_no->is_int || error_no->integer < 0 || error_no->integer > INT32_MAX)
+        return at_fail(err, AT_E_INPUT, "result[1] is not an error number");
+    r->error_no = (int)error_no->integer;
+    r->all_cost_s = all_cost->number;
+    r->all_cost_is_int = all_cost->is_int;
+    r->timestamp_s = timestamp->number;
+    return AT_OK;
+}
+
+static bool is_old_version(const at_json *row) {
+    const at_json *v = at_json_get(row, "v");
+    return !at_json_get(row, "input") && is(at_json_get(row, "i"), AT_JSON_ARRAY) &&
+           is(v, AT_JSON_NUMBER) && v->number == 0.1;
+}
+
+at_status at_record_parse_line(at_arena *a, const char *line, size_t len, at_record *out,
+                               bool *old_version, at_error *err) {
+    const at_json *row;
+    *out = (at_record){.extra.same_as = -1};
+    *old_version = false;
+    AT_TRY(at_json_parse(a, line, len, &row, err));
+    if (row->kind != AT_JSON_OBJECT) return at_fail(err, AT_E_INPUT, "not a JSON object");
+    if (is_old_version(row)) {
+        *old_version = true;
+        return at_fail(err, AT_E_INPUT, "log version 0.1 is not read");
+    }
+    static const char *const needed[] = {"input", "config", "result"};
+    for (int i = 0; i < COUNT(needed); i++)
+        if (!at_json_get(row, needed[i]))
+            return at_fail(err, AT_E_INPUT, "no member \"%s\"", needed[i]);
+    AT_TRY(read_input(a, at_json_get(row, "input"), out, err));
+    const at_json *config = at_json_get(row, "config");
+    AT_TRY(at_config_from_json(a, NULL, config, &out->config, err));
+    const at_json *code_hash = at_json_get(config, "code_hash");
+    if (is(code_hash, AT_JSON_STRING)) out->code_hash = code_hash->string;
+    AT_TRY(read_result(a, at_json_get(row, "result"), out, err));
+    const at_json *tvm_version = at_json_get(row, "tvm_version");
+    if (is(tvm_version, AT_JSON_STRING)) out->tvm_version = tvm_version->string;
+    const at_json *extra = at_json_get(row, "autotune");
+    /* A foreign record goes the same way, so that its texts are "" and not NULL. */
+    AT_TRY(read_extra(a, is(extra, AT_JSON_OBJECT) ? extra : NULL, &out->extra, err));
+    return AT_OK;
+}
+
+at_status at_record_parse(at_arena *a, const char *line, size_t len, at_record *out,
+                          at_error *err) {
+    bool old_version;
+    return at_record_parse_line(a, line, len, out, &old_version, err);
+}
+
+double at_record_mean(const at_record *r) {
+    double sum = 0;
+    for (int i = 0; i < r->num_costs; i++) sum += r->costs_s[i];
+    return sum / r->num_costs;
+}
+
+bool at_record_is_candidate(const at_record *r) {
+    double mean = at_record_mean(r);
+    if (r->error_no || !(mean > 0) || isinf(mean)) return false;
+    const at_extra *e = &r->extra;
+    return !e->present ||
+           (e->check && (!strcmp(e->check, "exact") || !strcmp(e->check, "tolerance")));
+}

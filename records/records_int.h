@@ -1,0 +1,78 @@
+/* records/records_int.h: what the files of records/ share. */
+#ifndef AT_RECORDS_INT_H
+#define AT_RECORDS_INT_H
+
+#include "records/records.h"
+
+/* ---- record.c ------------------------------------------------------------------------------- */
+
+/* As at_record_parse. *old_version tells a well-formed record of log version 0.1, which is refused
+ * like any other bad line but is nothing to complain about. */
+at_status at_record_parse_line(at_arena *a, const char *line, size_t len, at_record *out,
+                               bool *old_version, at_error *err);
+/* The index a record is written with: the one it was read with, or that of its configuration. */
+int64_t at_record_index(const at_record *r);
+
+/* ---- target.c ------------------------------------------------------------------------------- */
+
+typedef struct at_target_option {
+    const char *name, *value;
+} at_target_option;
+typedef struct at_target {
+    const char *kind;  /* "llvm" */
+    const char *model; /* "unknown" where none is given */
+    AT_VEC(const char *) keys;
+    AT_VEC(at_target_option) options; /* by name; without keys and link-params */
+} at_target;
+/* false: not of the form "kind -name=value ...". */
+bool at_target_parse(at_arena *a, const char *text, at_target *out);
+
+/* ---- keys.c --------------------------------------------------------------------------------- */
+
+/* What tells one workload from another, as AutoTVM's dictionaries do: task and arguments, where 1,
+ * 1.0 and true are the same. */
+void at_workload_identity(at_text *out, const at_record *r);
+
+/* Numbers strings 0, 1, 2, ... in order of first appearance. */
+typedef struct at_key_map {
+    at_arena *arena;
+    AT_VEC(const char *) keys;
+    int *slots; /* [cap], open addressing: number + 1, or 0 */
+    int cap;
+} at_key_map;
+int at_key_map_find(const at_key_map *m, const char *key); /* -1 if absent */
+int at_key_map_add(at_key_map *m, const char *key);
+
+/* ---- log_read.c ----------------------------------------------------------------------------- */
+
+/* Refuses what AutoTVM refuses: the first line that is neither a comment nor a record ends the
+ * reading, and at_log_reader_status tells why. An empty file is fine. */
+at_status at_log_reader_open_strict(const char *path, at_log_reader **out, at_error *err);
+/* As at_log_reader_open, but an empty file is fine. */
+at_status at_log_reader_open_empty(const char *path, at_warn_fn *warn, void *ctx,
+                                   at_log_reader **out, at_error *err);
+
+/* ---- log_write.c ---------------------------------------------------------------------------- */
+
+/* Opens with these flags and locks a regular file against other runs; *fd is -1 if it does not
+ * exist and flags do not create it. The lock ends with the descriptor. */
+at_status at_log_open_locked(const char *path, int flags, int *fd, at_error *err);
+
+/* ---- best.c, best_compat.c ------------------------------------------------------------------ */
+
+/* The logs to choose from, in order; the last one is the existing output, if there is one. */
+typedef struct at_pick_job {
+    at_arena *arena; /* of the picks */
+    const char *const *paths;
+    int num_paths;
+    at_warn_fn *warn;
+    void *warn_ctx;
+    at_text *out; /* the lines chosen */
+    AT_VEC(at_pick) picks;
+} at_pick_job;
+at_status at_pick_compat(at_pick_job *job, at_error *err);
+/* Adds one line and its pick. */
+at_status at_pick_add(at_pick_job *job, const char *line, size_t len, const char *source,
+                      int64_t line_number, int64_t considered, at_error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* tuners/random.c: valid indices in random order, none twice. */
+#include "tuners/tuners_int.h"
+
+#include <stdlib.h>
+
+typedef struct random_order {
+    at_space *space;
+    int64_t begin;
+    at_rng rng;
+    at_shuffle order;
+} random_order;
+
+/* Each tuner draws from a stream of its own. */
+enum { STREAM = 1 };
+
+static void *create(at_space *space, const at_tuner_options *o) {
+    random_order *r = calloc(1, sizeof *r);
+    AT_ASSERT(r);
+    int64_t end;
+    r->space = space;
+    at_tuner_range(space, o, &r->begin, &end);
+    at_rng_seed(&r->rng, o->seed, STREAM);
+    at_shuffle_init(&r->order, end - r->begin);
+    return r;
+}
+
+static int next(void *self, int64_t *indices, int n) {
+    random_order *r = self;
+    int made = 0;
+    while (made < n && r->order.remaining > 0) {
+        int64_t draw = (int64_t)at_rng_below(&r->rng, (uint64_t)r->order.remaining);
+        int64_t index = r->begin + at_shuffle_take(&r->order, draw);
+        if (at_space_is_valid(r->space, index)) indices[made++] = index;
+    }
+    return made;
+}
+
+static void destroy(void *self) {
+    random_order *r = self;
+    at_shuffle_free(&r->order);
+    free(r);
+}
+
+const at_tuner_class at_random_tuner = {
+    .name = "random",
+    .help = "configurations drawn at random, none twice",
+    .create = create,
+    .next = next,
+    .destroy = destroy,
+};

@@ -1,0 +1,66 @@
+/* tuners/registry.c: the tuners there are, by name. */
+#include "tuners/tuners_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const at_tuner_class *const rows[] = {&at_grid_tuner, &at_random_tuner};
+enum { NUM_ROWS = sizeof rows / sizeof *rows };
+
+struct at_tuner {
+    const at_tuner_class *row;
+    void *self;
+};
+
+int at_tuner_count(void) { return NUM_ROWS; }
+
+const at_tuner_class *at_tuner_row(int i) { return i >= 0 && i < NUM_ROWS ? rows[i] : NULL; }
+
+void at_tuner_range(const at_space *space, const at_tuner_options *o, int64_t *begin,
+                    int64_t *end) {
+    *begin = o->begin;
+    *end = o->begin || o->end ? o->end : at_space_range_length(space);
+}
+
+static at_status fail_unknown(const char *name, at_error *err) {
+    at_text names = {0};
+    for (int i = 0; i < NUM_ROWS; i++) at_text_addf(&names, "%s%s", i ? ", " : "", rows[i]->name);
+    at_fail(err, AT_E_USAGE, "unknown tuner \"%s\"; there are %s", name, at_text_str(&names));
+    at_text_free(&names);
+    return AT_E_USAGE;
+}
+
+at_status at_tuner_new(const char *name, at_space *space, const at_tuner_options *o, at_tuner **out,
+                       at_error *err) {
+    const at_tuner_class *row = NULL;
+    for (int i = 0; i < NUM_ROWS; i++)
+        if (!strcmp(rows[i]->name, name)) row = rows[i];
+    if (!row) return fail_unknown(name, err);
+    int64_t begin, end, length = at_space_range_length(space);
+    at_tuner_range(space, o, &begin, &end);
+    if (begin < 0 || end > length || begin >= end)
+        return at_fail(err, AT_E_USAGE,
+                       "index range %lld to %lld is not within the space, 0 to %lld",
+                       (long long)begin, (long long)end - 1, (long long)length - 1);
+    at_tuner *t = malloc(sizeof *t);
+    AT_ASSERT(t);
+    *t = (at_tuner){row, row->create(space, o)};
+    *out = t;
+    return AT_OK;
+}
+
+const char *at_tuner_name(const at_tuner *t) { return t->row->name; }
+
+int at_tuner_next(at_tuner *t, int64_t *indices, int n) {
+    return t->row->next(t->self, indices, n);
+}
+
+void at_tuner_update(at_tuner *t, const at_trial *trials, int n) {
+    if (t->row->update) t->row->update(t->self, trials, n);
+}
+
+void at_tuner_free(at_tuner *t) {
+    if (!t) return;
+    t->row->destroy(t->self);
+    free(t);
+}
