@@ -1,0 +1,264 @@
+/* schedule/compute_parse.c: the text of a computation to tensors, as written. What the names mean
+ * is settled afterwards, in compute_resolve.c, when all tensors are known. */
+#include "schedule/schedule_int.h"
+
+#include <string.h>
+
+bool starts_line(const at_lex *l) {
+    for (const char *p = l->start; p > l->text; p--) {
+        if (p[-1] == '\n') return true;
+        if (p[-1] != ' ' && p[-1] != '\t' && p[-1] != '\r') return false;
+    }
+    return true;
+}
+
+bool is_reserved(const char *name) {
+    static const char *const words[] = {"where", "sum", "min", "max"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(name, words[i])) return true;
+    return false;
+}
+
+int at_compute_find(const at_compute *c, const char *name) {
+    for (int i = 0; i < c->num_tensors; i++)
+        if (!strcmp(c->tensors[i].name, name)) return i;
+    return -1;
+}
+
+typedef struct parser {
+    at_arena *arena;
+    at_lex lex;
+    at_error *err;
+    AT_VEC(at_tensor) tensors;
+} parser;
+
+typedef AT_VEC(at_axis) axis_list;
+
+#define FAIL(p, ...) at_lex_fail(&(p)->lex, (p)->err, __VA_ARGS__)
+#define FAIL_AT(p, line, col, ...) at_lex_fail_at(&(p)->lex, line, col, (p)->err, __VA_ARGS__)
+
+static at_status next(parser *p) { return at_lex_next(&p->lex, p->err); }
+static bool at(const parser *p, const char *op) { return at_lex_is(&p->lex, op); }
+
+static at_status expect(parser *p, const char *op) {
+    if (!at(p, op)) return FAIL(p, "expected '%s'", op);
+    return next(p);
+}
+
+static at_status take_name(parser *p, const char *what, const char **name) {
+    if (p->lex.kind != AT_TOK_NAME) return FAIL(p, "expected %s", what);
+    char *s = at_strndup(p->arena, p->lex.start, (size_t)p->lex.length);
+    if (is_reserved(s)) return FAIL(p, "\"%s\" is a word of the notation: it names nothing", s);
+    *name = s;
+    return next(p);
+}
+
+static at_status parse_expr(parser *p, at_expr **out) {
+    return at_expr_parse(p->arena, &p->lex, out, p->err);
+}
+
+/* Is the current token a name with a colon behind it? */
+static at_status is_axis(parser *p, bool *yes) {
+    at_lex probe = p->lex;
+    *yes = false;
+    if (probe.kind != AT_TOK_NAME) return AT_OK;
+    AT_TRY(at_lex_next(&probe, p->err));
+    *yes = at_lex_is(&probe, ":");
+    return AT_OK;
+}
+
+static at_status add_axis(parser *p, axis_list *axes, at_axis axis, int line, int col) {
+    for (int i = 0; axis.name && i < axes->len; i++)
+        if (!strcmp(axes->data[i].name, axis.name))
+            return FAIL_AT(p, line, col, "axis \"%s\" occurs twice", axis.name);
+    if (axes->len == MAX_AXES) return FAIL_AT(p, line, col, "more than %d axes", MAX_AXES);
+    *at_push(p->arena, axes) = axis;
+    return AT_OK;
+}
+
+/* name ":" extent */
+static at_status parse_axis(parser *p, axis_list *axes) {
+    int line = p->lex.line, col = p->lex.col;
+    at_axis axis = {0};
+    AT_TRY(take_name(p, "an axis name", &axis.name));
+    AT_TRY(expect(p, ":"));
+    AT_TRY(parse_expr(p, &axis.extent));
+    return add_axis(p, axes, axis, line, col);
+}
+
+/* What stands in the brackets tells a declaration from a stage. */
+static at_status parse_brackets(parser *p, axis_list *axes, bool *named) {
+    AT_TRY(expect(p, "["));
+    AT_TRY(is_axis(p, named));
+    for (;;) {
+        if (*named) {
+            AT_TRY(parse_axis(p, axes));
+        } else {
+            at_axis axis = {0};
+            int line = p->lex.line, col = p->lex.col;
+            AT_TRY(parse_expr(p, &axis.extent));
+            AT_TRY(add_axis(p, axes, axis, line, col));
+        }
+        if (!at(p, ",")) break;
+        AT_TRY(next(p));
+    }
+    if (!at(p, "]")) return FAIL(p, "expected ',' or ']'");
+    return next(p);
+}
+
+static at_status parse_decl(parser *p, at_tensor *t) {
+    AT_TRY(expect(p, ":"));
+    if (at(p, "input")) t->role = AT_ROLE_INPUT;
+    else if (at(p, "weight")) t->role = AT_ROLE_WEIGHT;
+    else if (at(p, "index")) t->role = AT_ROLE_INDEX;
+    else return FAIL(p, "expected input, weight or index");
+    t->is_int = t->role == AT_ROLE_INDEX;
+    return next(p);
+}
+
+/* name ":" expr [".." expr] */
+static at_status parse_reduction(parser *p, axis_list *axes) {
+    int line = p->lex.line, col = p->lex.col;
+    at_axis axis = {0};
+    AT_TRY(take_name(p, "a reduction axis", &axis.name));
+    AT_TRY(expect(p, ":"));
+    AT_TRY(parse_expr(p, &axis.extent));
+    if (at(p, "..")) {
+        axis.begin = axis.extent;
+        axis.extent = NULL;
+        AT_TRY(next(p));
+        AT_TRY(parse_expr(p, &axis.end));
+    }
+    return add_axis(p, axes, axis, line, col);
+}
+
+static at_status parse_reductions(parser *p, axis_list *axes) {
+    AT_TRY(next(p));
+    AT_TRY(expect(p, "("));
+    for (;;) {
+        AT_TRY(parse_reduction(p, axes));
+        if (!at(p, ",")) break;
+        AT_TRY(next(p));
+    }
+    if (!at(p, ")")) return FAIL(p, "expected ',', '..' or ')'");
+    return next(p);
+}
+
+typedef AT_VEC(at_def) def_list;
+
+static at_status take_def_name(parser *p, const axis_list *axes, const def_list *defs,
+                               const char **name) {
+    int line = p->lex.line, col = p->lex.col;
+    AT_TRY(take_name(p, "a name to define", name));
+    for (int i = 0; i < axes->len; i++)
+        if (!strcmp(axes->data[i].name, *name))
+            return FAIL_AT(p, line, col, "\"%s\" is an axis already", *name);
+    for (int i = 0; i < defs->len; i++)
+        for (int j = 0; j < defs->data[i].num_names; j++)
+            if (!strcmp(defs->data[i].names[j], *name))
+                return FAIL_AT(p, line, col, "\"%s\" is defined twice", *name);
+    return AT_OK;
+}
+
+/* "{" name [":" extent] ("," name ":" extent)* "}" */
+static at_status parse_digits(parser *p, const axis_list *axes, const def_list *defs, at_def *d) {
+    AT_VEC(const char *) names = {0};
+    AT_VEC(at_expr *) extents = {0};
+    d->is_digits = true;
+    AT_TRY(next(p));
+    for (;;) {
+        const char *name;
+        at_expr *extent = NULL;
+        int line = p->lex.line, col = p->lex.col;
+        AT_TRY(take_def_name(p, axes, defs, &name));
+        for (int i = 0; i < names.len; i++)
+            if (!strcmp(names.data[i], name))
+                return FAIL_AT(p, line, col, "\"%s\" is defined twice", name);
+        if (at(p, ":")) {
+            AT_TRY(next(p));
+            AT_TRY(parse_expr(p, &extent));
+        } else if (names.len) {
+            return FAIL(p, "expected ':' and an extent: only the first digit goes without");
+        }
+        *at_push(p->arena, &names) = name;
+        *at_push(p->arena, &extents) = extent;
+        if (!at(p, ",")) break;
+        AT_TRY(next(p));
+    }
+    d->num_names = names.len;
+    d->names = names.data;
+    d->extents = extents.data;
+    if (!at(p, "}")) return FAIL(p, "expected ',' or '}'");
+    return next(p);
+}
+
+static at_status parse_where(parser *p, const axis_list *axes, at_tensor *t) {
+    def_list defs = {0};
+    do {
+        AT_TRY(next(p)); /* "where" or the comma */
+        at_def d = {0};
+        if (at(p, "{")) {
+            AT_TRY(parse_digits(p, axes, &defs, &d));
+        } else {
+            d.num_names = 1;
+            d.names = AT_NEW(p->arena, const char *);
+            AT_TRY(take_def_name(p, axes, &defs, &d.names[0]));
+        }
+        AT_TRY(expect(p, "="));
+        AT_TRY(parse_expr(p, &d.expr));
+        *at_push(p->arena, &defs) = d;
+    } while (at(p, ","));
+    t->num_defs = defs.len;
+    t->defs = defs.data;
+    return AT_OK;
+}
+
+static at_status parse_stage(parser *p, at_tensor *t, axis_list *axes) {
+    t->role = AT_ROLE_STAGE;
+    AT_TRY(expect(p, "="));
+    if (at(p, "sum")) AT_TRY(parse_reductions(p, axes));
+    AT_TRY(parse_expr(p, &t->written));
+    if (at(p, "where")) AT_TRY(parse_where(p, axes, t));
+    t->num_reduce = axes->len - t->num_axes;
+    return AT_OK;
+}
+
+static at_status parse_tensor(parser *p) {
+    at_tensor t = {.line = p->lex.line};
+    int line = p->lex.line, col = p->lex.col;
+    AT_TRY(take_name(p, "a tensor name", &t.name));
+    for (int i = 0; i < p->tensors.len; i++)
+        if (!strcmp(p->tensors.data[i].name, t.name))
+            return FAIL_AT(p, line, col, "\"%s\" is defined twice", t.name);
+    axis_list axes = {0};
+    bool named;
+    AT_TRY(parse_brackets(p, &axes, &named));
+    t.num_axes = axes.len;
+    if (named) AT_TRY(parse_stage(p, &t, &axes));
+    else AT_TRY(parse_decl(p, &t));
+    t.axes = axes.data;
+    if (p->lex.kind != AT_TOK_END && !starts_line(&p->lex))
+        return FAIL(p,
+                    named ? "expected an operator, 'where' or a new line" : "expected a new line");
+    *at_push(p->arena, &p->tensors) = t;
+    return AT_OK;
+}
+
+at_status at_compute_parse(at_arena *a, const at_symbols *symbols, const char *text,
+                           const char *what, at_compute **out, at_error *err) {
+    parser p = {.arena = a, .err = err};
+    AT_TRY(at_lex_start(&p.lex, at_strdup(a, text), at_strdup(a, what), err));
+    while (p.lex.kind != AT_TOK_END) AT_TRY(parse_tensor(&p));
+    compute_info *c = AT_NEW(a, compute_info);
+    c->pub = (at_compute){.text = p.lex.text,
+                          .what = p.lex.what,
+                          .symbols = symbols,
+                          .num_tensors = p.tensors.len,
+                          .tensors = p.tensors.data};
+    bool any = false;
+    for (int i = 0; i < p.tensors.len; i++) any |= p.tensors.data[i].role == AT_ROLE_STAGE;
+    if (!any) return FAIL(&p, "a computation needs a stage");
+    AT_TRY(compute_resolve(a, &p.lex, c, err));
+    *out = &c->pub;
+    return AT_OK;
+}

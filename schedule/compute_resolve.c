@@ -1,0 +1,359 @@
+/* schedule/compute_resolve.c: the names and types of a parsed computation. Every expression of a
+ * stage is copied with its where-definitions substituted, so that nothing after this looks up a
+ * name. */
+#include "schedule/schedule_int.h"
+
+#include <string.h>
+
+/* What a definition stands for. */
+typedef struct meaning {
+    const char *name;
+    at_expr *expr;
+    bool is_float, is_bool;
+    int size; /* nodes once substituted */
+} meaning;
+
+typedef struct scope {
+    at_arena *arena;
+    const at_lex *lex;
+    at_error *err;
+    compute_info *c;
+    int tensor;       /* being resolved */
+    int visible_axes; /* the first so many of it */
+    bool takes_defs;  /* else sizes and axes only: bounds of a reduction */
+    AT_VEC(meaning) defs;
+    int size; /* nodes of the expression at hand */
+} scope;
+
+/* Of an expression: integer unless one of these. */
+typedef struct kind {
+    bool is_float, is_bool;
+} kind;
+
+#define FAIL_AT(s, e, ...) at_lex_fail_at((s)->lex, (e)->line, (e)->col, (s)->err, __VA_ARGS__)
+
+static const at_tensor *current(const scope *s) { return &s->c->pub.tensors[s->tensor]; }
+
+static at_expr *copy_node(scope *s, const at_expr *e) {
+    at_expr *copy = at_copy(s->arena, e, sizeof *e);
+    copy->arg = e->nargs ? AT_NEW_ARRAY(s->arena, at_expr *, e->nargs) : NULL;
+    return copy;
+}
+
+static int find_axis(const at_tensor *t, int visible, const char *name) {
+    for (int i = 0; i < visible; i++)
+        if (t->axes[i].name && !strcmp(t->axes[i].name, name)) return i;
+    return -1;
+}
+
+/* The names an error may suggest. */
+static at_status unknown(scope *s, const at_expr *e, bool tensors_wanted) {
+    AT_VEC(const char *) known = {0};
+    const at_compute *c = &s->c->pub;
+    if (tensors_wanted) {
+        for (int i = 0; i < s->tensor; i++) *at_push(s->arena, &known) = c->tensors[i].name;
+    } else {
+        for (int i = 0; i < s->visible_axes; i++)
+            if (current(s)->axes[i].name) *at_push(s->arena, &known) = current(s)->axes[i].name;
+        for (int i = 0; i < s->defs.len; i++) *at_push(s->arena, &known) = s->defs.data[i].name;
+        for (int i = 0; i < c->symbols->names.len; i++)
+            *at_push(s->arena, &known) = c->symbols->names.data[i];
+    }
+    const char *near = at_nearest(e->name, known.data, known.len);
+    const char *what = tensors_wanted ? "tensor" : "name";
+    if (near) return FAIL_AT(s, e, "unknown %s \"%s\"; did you mean \"%s\"?", what, e->name, near);
+    return FAIL_AT(s, e, "unknown %s \"%s\"", what, e->name);
+}
+
+/* ---- sizes
+ * --------------------------------------------------------------------------------------- */
+
+/* Fills refs with slots, in place. */
+static at_status resolve_size(scope *s, at_expr *e) {
+    switch (e->op) {
+    case AT_X_INT: return AT_OK;
+    case AT_X_NAME:
+        e->ref = at_symbol_find(s->c->pub.symbols, e->name);
+        if (e->ref >= 0) return AT_OK;
+        if (find_axis(current(s), axes_of(current(s)), e->name) >= 0)
+            return FAIL_AT(s, e, "\"%s\" is an axis: an extent consists of sizes", e->name);
+        s->visible_axes = 0;
+        return unknown(s, e, false);
+    case AT_X_FLOAT: return FAIL_AT(s, e, "an extent is an integer");
+    case AT_X_INDEX: return FAIL_AT(s, e, "an extent cannot be read from a tensor");
+    case AT_X_EXTENT:
+    case AT_X_FIELD: return FAIL_AT(s, e, "extents of knobs are named by sizes here");
+    default:
+        for (int i = 0; i < e->nargs; i++) AT_TRY(resolve_size(s, e->arg[i]));
+        return AT_OK;
+    }
+}
+
+static bool consists_of_sizes(const at_expr *resolved) {
+    if (resolved->op == AT_X_NAME) return resolved->ref >= AT_REF_SIZE;
+    if (resolved->op == AT_X_INDEX) return false;
+    for (int i = 0; i < resolved->nargs; i++)
+        if (!consists_of_sizes(resolved->arg[i])) return false;
+    return true;
+}
+
+/* A resolved expression of sizes, with slots as refs. */
+static at_expr *to_slots(scope *s, const at_expr *e) {
+    at_expr *copy = copy_node(s, e);
+    if (e->op == AT_X_NAME) copy->ref = e->ref - AT_REF_SIZE;
+    for (int i = 0; i < e->nargs; i++) copy->arg[i] = to_slots(s, e->arg[i]);
+    return copy;
+}
+
+static at_expr *from_slots(scope *s, const at_expr *e) {
+    at_expr *copy = copy_node(s, e);
+    if (e->op == AT_X_NAME) copy->ref = e->ref + AT_REF_SIZE;
+    for (int i = 0; i < e->nargs; i++) copy->arg[i] = from_slots(s, e->arg[i]);
+    return copy;
+}
+
+static void add_divisor(scope *s, const at_expr *slots) {
+    if (slots->op == AT_X_INT && slots->integer > 0) return;
+    for (int i = 0; i < s->c->divisors.len; i++)
+        if (at_expr_equal(s->c->divisors.data[i].expr, slots)) return;
+    *at_push(s->arena, &s->c->divisors) = (divisor){s->tensor, slots};
+}
+
+/* ---- expressions
+ * --------------------------------------------------------------------------------- */
+
+static at_status resolve(scope *s, const at_expr *e, at_expr **out, kind *k);
+
+static at_status grow(scope *s, const at_expr *e, int nodes) {
+    s->size += nodes;
+    if (s->size <= MAX_NODES_OF) return AT_OK;
+    return FAIL_AT(s, e, "the expression exceeds %d terms", MAX_NODES_OF);
+}
+
+static at_status resolve_name(scope *s, const at_expr *e, at_expr **out, kind *k) {
+    *k = (kind){0};
+    int axis = find_axis(current(s), s->visible_axes, e->name);
+    if (axis < 0 && s->takes_defs)
+        for (int i = 0; i < s->defs.len; i++)
+            if (!strcmp(s->defs.data[i].name, e->name)) {
+                const meaning *m = &s->defs.data[i];
+                *k = (kind){m->is_float, m->is_bool};
+                *out = m->expr;
+                return grow(s, e, m->size);
+            }
+    at_expr *copy = copy_node(s, e);
+    int slot = axis < 0 ? at_symbol_find(s->c->pub.symbols, e->name) : -1;
+    copy->ref = axis >= 0 ? axis : AT_REF_SIZE + slot;
+    *out = copy;
+    if (axis >= 0 || slot >= 0) return AT_OK;
+    if (find_axis(current(s), axes_of(current(s)), e->name) >= 0)
+        return FAIL_AT(s, e, "\"%s\" is not known yet: bounds use the axes before them", e->name);
+    if (at_compute_find(&s->c->pub, e->name) >= 0)
+        return FAIL_AT(s, e, "\"%s\" is a tensor: it needs indices", e->name);
+    return unknown(s, e, false);
+}
+
+static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k) {
+    int t = at_compute_find(&s->c->pub, e->name);
+    if (t < 0) return unknown(s, e, true);
+    if (t == s->tensor) return FAIL_AT(s, e, "\"%s\" reads itself", e->name);
+    if (t > s->tensor)
+        return FAIL_AT(s, e, "\"%s\" is below: a stage reads only tensors above it", e->name);
+    const at_tensor *read = &s->c->pub.tensors[t];
+    if (e->nargs != read->num_axes)
+        return FAIL_AT(s, e, "\"%s\" has %d dimension%s, not %d", e->name, read->num_axes,
+                       read->num_axes == 1 ? "" : "s", e->nargs);
+    at_expr *copy = copy_node(s, e);
+    copy->ref = t;
+    for (int i = 0; i < e->nargs; i++) {
+        kind index;
+        AT_TRY(resolve(s, e->arg[i], &copy->arg[i], &index));
+        if (index.is_float) return FAIL_AT(s, e->arg[i], "a value is used as an index");
+        if (index.is_bool) return FAIL_AT(s, e->arg[i], "a condition is used as an index");
+    }
+    *k = (kind){.is_float = !read->is_int};
+    *out = copy;
+    return AT_OK;
+}
+
+/* Which operands an operator takes, and what it gives. */
+static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kind *k) {
+    at_expr *copy = copy_node(s, e);
+    kind arg[3] = {{0}};
+    for (int i = 0; i < e->nargs; i++) AT_TRY(resolve(s, e->arg[i], &copy->arg[i], &arg[i]));
+    *out = copy;
+    *k = (kind){0};
+    bool logical = e->op == AT_X_AND || e->op == AT_X_OR || e->op == AT_X_NOT;
+    for (int i = 0; i < e->nargs; i++) {
+        bool wants_bool = logical || (e->op == AT_X_SELECT && i == 0);
+        if (wants_bool && !arg[i].is_bool) return FAIL_AT(s, e->arg[i], "a condition is wanted");
+        if (!wants_bool && arg[i].is_bool)
+            return FAIL_AT(s, e->arg[i], "a condition is no number: use ? and :");
+        if (!wants_bool) k->is_float |= arg[i].is_float;
+    }
+    if (logical || (e->op >= AT_X_LT && e->op <= AT_X_NE)) *k = (kind){.is_bool = true};
+    if (e->op == AT_X_MOD && k->is_float) return FAIL_AT(s, e, "%% of a value");
+    if ((e->op == AT_X_DIV || e->op == AT_X_MOD) && !k->is_float) {
+        if (!consists_of_sizes(copy->arg[1]))
+            return FAIL_AT(s, e->arg[1], "indices are divided by sizes only");
+        add_divisor(s, to_slots(s, copy->arg[1]));
+    }
+    return AT_OK;
+}
+
+static at_status resolve(scope *s, const at_expr *e, at_expr **out, kind *k) {
+    AT_TRY(grow(s, e, 1));
+    switch (e->op) {
+    case AT_X_INT:
+    case AT_X_FLOAT:
+        *k = (kind){.is_float = e->op == AT_X_FLOAT};
+        *out = copy_node(s, e);
+        return AT_OK;
+    case AT_X_NAME: return resolve_name(s, e, out, k);
+    case AT_X_INDEX: return resolve_read(s, e, out, k);
+    case AT_X_EXTENT:
+    case AT_X_FIELD: return FAIL_AT(s, e, "extents of knobs are named by sizes here");
+    default: return resolve_operator(s, e, out, k);
+    }
+}
+
+/* ---- definitions
+ * ----------------------------------------------------------------------------------- */
+
+static at_expr *binary(scope *s, at_op op, at_expr *x, at_expr *y) {
+    at_expr *e = at_expr_new(s->arena, op, 2, (at_expr *[]){x, y});
+    e->line = x->line;
+    e->col = x->col;
+    return e;
+}
+
+static int count_nodes(const at_expr *e) {
+    int n = 1;
+    for (int i = 0; i < e->nargs; i++) n += count_nodes(e->arg[i]);
+    return n;
+}
+
+/* {n, h:H, w:W} = y: w = y % W, h = y / W % H, n = y / W / H. The first digit takes no remainder.
+ */
+static at_status define_digits(scope *s, const at_def *d, at_expr *whole) {
+    int size = s->size;
+    at_expr *rest = whole;
+    for (int i = d->num_names - 1; i >= 0; i--) {
+        meaning m = {.name = d->names[i], .expr = rest, .size = size};
+        if (d->extents[i]) {
+            AT_TRY(resolve_size(s, d->extents[i]));
+            add_divisor(s, d->extents[i]);
+        }
+        if (i) {
+            at_expr *extent = from_slots(s, d->extents[i]);
+            m.expr = binary(s, AT_X_MOD, rest, extent);
+            rest = binary(s, AT_X_DIV, rest, extent);
+            m.size = size += 1 + count_nodes(extent);
+        }
+        *at_push(s->arena, &s->defs) = m;
+    }
+    if (d->extents[0] && whole->op == AT_X_NAME && whole->ref < AT_REF_SIZE)
+        *at_push(s->arena, &s->c->digit_sets) =
+            (digit_set){s->tensor, whole->ref, d->num_names, d->extents};
+    return AT_OK;
+}
+
+static at_status define(scope *s, const at_def *d) {
+    at_expr *e;
+    kind k;
+    s->size = 0;
+    AT_TRY(resolve(s, d->expr, &e, &k));
+    if (d->is_digits) {
+        if (k.is_float || k.is_bool) return FAIL_AT(s, d->expr, "digits are those of an index");
+        return define_digits(s, d, e);
+    }
+    *at_push(s->arena, &s->defs) = (meaning){d->names[0], e, k.is_float, k.is_bool, s->size};
+    return AT_OK;
+}
+
+/* ---- tensors
+ * ------------------------------------------------------------------------------------------ */
+
+static void collect_axes(const at_expr *e, uint32_t *used) {
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) *used |= 1u << e->ref;
+    for (int i = 0; i < e->nargs; i++) collect_axes(e->arg[i], used);
+}
+
+static at_status resolve_bound(scope *s, int axis, at_expr **bound, uint32_t *used) {
+    kind k;
+    const at_expr *written = *bound;
+    s->size = 0;
+    s->visible_axes = axis;
+    s->takes_defs = false;
+    AT_TRY(resolve(s, written, bound, &k));
+    if (k.is_float) return FAIL_AT(s, written, "a value is used as an index");
+    if (k.is_bool) return FAIL_AT(s, written, "a condition is used as an index");
+    collect_axes(*bound, used);
+    return AT_OK;
+}
+
+typedef AT_VEC(const at_expr *) read_list;
+
+static void collect_reads(scope *s, const at_expr *e, read_list *reads) {
+    if (e->op == AT_X_INDEX) {
+        for (int i = 0; i < reads->len; i++)
+            if (reads->data[i] == e) return;
+        *at_push(s->arena, reads) = e;
+    }
+    for (int i = 0; i < e->nargs; i++) collect_reads(s, e->arg[i], reads);
+}
+
+static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
+    kind k;
+    s->visible_axes = axes_of(t);
+    s->takes_defs = true;
+    for (int i = 0; i < t->num_defs; i++) AT_TRY(define(s, &t->defs[i]));
+    s->size = 0;
+    AT_TRY(resolve(s, t->written, &t->body, &k));
+    if (k.is_bool) return FAIL_AT(s, t->written, "a condition is no value: use ? and :");
+    read_list reads = {0};
+    collect_reads(s, t->body, &reads);
+    for (int i = 0; i < t->num_reduce; i++) {
+        at_axis *axis = &t->axes[t->num_axes + i];
+        if (!axis->begin) continue;
+        collect_reads(s, axis->begin, &reads);
+        collect_reads(s, axis->end, &reads);
+    }
+    info->num_reads = reads.len;
+    info->reads = reads.data;
+    t->is_packing = !t->num_reduce && reads.len > 0;
+    for (int i = 0; i < reads.len; i++) {
+        at_tensor *read = &s->c->pub.tensors[reads.data[i]->ref];
+        read->is_output = false;
+        if (read->role != AT_ROLE_WEIGHT) t->is_packing = false;
+    }
+    t->is_output = true;
+    return AT_OK;
+}
+
+static at_status resolve_tensor(scope *s, int tensor) {
+    at_tensor *t = &s->c->pub.tensors[tensor];
+    tensor_info *info = &s->c->info[tensor];
+    s->tensor = tensor;
+    s->defs.len = 0;
+    info->bound_axes = AT_NEW_ARRAY(s->arena, uint32_t, t->num_reduce);
+    for (int i = 0; i < axes_of(t); i++) {
+        at_axis *axis = &t->axes[i];
+        if (axis->begin) {
+            uint32_t *used = &info->bound_axes[i - t->num_axes];
+            AT_TRY(resolve_bound(s, i, &axis->begin, used));
+            AT_TRY(resolve_bound(s, i, &axis->end, used));
+        } else {
+            s->visible_axes = i;
+            AT_TRY(resolve_size(s, axis->extent));
+        }
+    }
+    return t->role == AT_ROLE_STAGE ? resolve_stage(s, t, info) : AT_OK;
+}
+
+at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_error *err) {
+    scope s = {.arena = a, .lex = l, .err = err, .c = c};
+    c->info = AT_NEW_ARRAY(a, tensor_info, c->pub.num_tensors);
+    for (int i = 0; i < c->pub.num_tensors; i++) AT_TRY(resolve_tensor(&s, i));
+    return AT_OK;
+}

@@ -1,0 +1,146 @@
+/* schedule/schedule_int.h: what the files of this folder share and nobody else sees. */
+#ifndef AT_SCHEDULE_INT_H
+#define AT_SCHEDULE_INT_H
+
+#include "schedule/schedule.h"
+
+/* Limits that keep sets in one word and small arrays on the stack; the parsers refuse more. */
+enum {
+    MAX_AXES = 32,        /* of one tensor, reductions included */
+    MAX_PIECES = 64,      /* on one path of the tree */
+    MAX_NODES_OF = 10000, /* of one expression once its definitions are substituted */
+};
+
+/* ---- computation -------------------------------------------------------------------------------
+ */
+
+/* A size expression that a resolved body divides by. Refs are slots, as in an axis extent. */
+typedef struct divisor {
+    int tensor;
+    const at_expr *expr;
+} divisor;
+
+/* {a:A, b:B, ...} = axis with an extent on the first name: the product must reach the axis. */
+typedef struct digit_set {
+    int tensor, axis;
+    int num_extents;
+    at_expr *const *extents; /* refs are slots */
+} digit_set;
+
+typedef struct tensor_info {
+    int num_reads; /* INDEX nodes of body and bounds, each once */
+    const at_expr **reads;
+    uint32_t *bound_axes; /* [num_reduce] the axes that begin and end use, as a set */
+} tensor_info;
+
+/* at_compute_parse makes these; the public part comes first, so info_of() is a cast. */
+typedef struct compute_info {
+    at_compute pub;
+    tensor_info *info; /* [num_tensors] */
+    AT_VEC(divisor) divisors;
+    AT_VEC(digit_set) digit_sets;
+} compute_info;
+
+static inline const compute_info *info_of(const at_compute *c) { return (const compute_info *)c; }
+
+static inline int axes_of(const at_tensor *t) { return t->num_axes + t->num_reduce; }
+
+/* Second half of at_compute_parse: names and types (compute_resolve.c). The tensors of c hold what
+ * was written, bounds included; afterwards what schedule.h says. */
+at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_error *err);
+
+/* Does the current token stand on a later line than the token before it? */
+bool starts_line(const at_lex *l);
+/* Words that cannot name anything. */
+bool is_reserved(const char *name);
+
+/* ---- evaluation of resolved expressions (eval.c)
+ * ------------------------------------------------- */
+
+typedef struct eval_value {
+    bool is_float; /* else an integer or a truth value */
+    int64_t i;
+    double f;
+} eval_value;
+
+typedef struct eval_ctx eval_ctx;
+struct eval_ctx {
+    const at_compute *compute;
+    const int64_t *values;   /* by symbol slot */
+    int64_t *const *extents; /* [tensor][axis] */
+    const at_data *data;     /* [tensor] */
+    int stage;               /* whose expression it is, for axis names in errors */
+    const int64_t *axis;     /* value of each of its axes */
+    at_error *err;
+    /* Reads a float; NULL: straight from data. offset is within the tensor. */
+    at_status (*read)(eval_ctx *ctx, int tensor, const int64_t *index, int64_t offset, double *out);
+    void *user;
+};
+
+at_status eval_expr(eval_ctx *ctx, const at_expr *e, eval_value *out);
+at_status eval_int(eval_ctx *ctx, const at_expr *e, int64_t *out);
+at_status eval_float(eval_ctx *ctx, const at_expr *e, double *out);
+/* Elements of a tensor; the extents are those of its spatial axes. */
+int64_t element_count(const at_compute *c, int tensor, const int64_t *extents);
+/* Storage for stages that have none yet, so that callers give only what they want to see. */
+void allocate_stages(at_arena *a, const at_compute *c, int64_t *const *extents, at_data *data);
+bool is_float_expr(const at_compute *c, const at_expr *e);
+
+/* ---- tree
+ * ------------------------------------------------------------------------------------------ */
+
+/* Where a piece takes its extent from. */
+typedef enum extent_source {
+    EXTENT_FIXED,
+    EXTENT_SYMBOL,
+    EXTENT_AXIS,
+    EXTENT_DYNAMIC
+} extent_source;
+
+typedef struct tree_piece {
+    int name; /* slot of piece_names */
+    extent_source source;
+    int64_t fixed;
+    int symbol, tensor, axis;
+} tree_piece;
+
+typedef struct tree_digit {
+    int loop, member; /* node number, piece of it */
+} tree_digit;
+
+typedef struct tree_axis {
+    int first_digit, num_digits;
+} tree_axis;
+
+/* One node as parsed. Nodes are in textual order, init leaves and their loops included, so that
+ * building is a walk over arrays. */
+typedef struct tree_node {
+    at_node fixed;           /* everything that no number changes; links are filled by build */
+    int parent, child, next; /* node numbers or -1 */
+    int first_piece;
+    int first_axis, num_axes; /* leaf */
+    int tag_line, tag_col;    /* where it stands */
+    bool is_generated;        /* the default initialisation: not in the text */
+    bool dynamic;             /* written :dyn(...) */
+    int num_dyn_args;
+    const char **dyn_args;
+} tree_node;
+
+struct at_tree {
+    const at_compute *compute;
+    const char *text, *what;
+    AT_VEC(tree_node) nodes;
+    AT_VEC(tree_piece) pieces;
+    AT_VEC(tree_axis) axes;
+    AT_VEC(tree_digit) digits;
+    AT_VEC(const char *) piece_names;
+    int *piece_slots; /* [pieces.len], what at_node.piece points into */
+    int *members;     /* [digits.len], what at_digits.member points into */
+    int num_loops;
+    bool *dissolved; /* [tensor] */
+};
+
+/* Inserts the default initialisation of every reducing leaf that has no .init (tree_init.c). */
+void tree_add_inits(at_arena *a, at_tree *t);
+
+#endif

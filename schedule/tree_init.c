@@ -1,0 +1,151 @@
+/* schedule/tree_init.c: the default initialisation of reducing leaves, and the final numbering of
+ * nodes.
+ *
+ *     ko, yi, xi =>                       yi, xi =>
+ *         @acc = yi, xi // ko      ->         @acc.init = yi, xi
+ *                                         ko, yi, xi =>
+ *                                             @acc = yi, xi // ko */
+#include "schedule/schedule_int.h"
+
+#include <string.h>
+
+static tree_node *node(const at_tree *t, int i) { return &t->nodes.data[i]; }
+
+/* Does a leaf use a loop for one of the axes from .. to-1? */
+static bool uses(const at_tree *t, const tree_node *leaf, int loop, int from, int to) {
+    for (int k = from; k < to; k++) {
+        const tree_axis *axis = &t->axes.data[leaf->first_axis + k];
+        for (int d = 0; d < axis->num_digits; d++)
+            if (t->digits.data[axis->first_digit + d].loop == loop) return true;
+    }
+    return false;
+}
+
+static void insert_before(at_tree *t, int i, int sibling) {
+    int parent = node(t, sibling)->parent;
+    node(t, i)->parent = parent;
+    node(t, i)->next = sibling;
+    for (int k = 0; k < t->nodes.len; k++) {
+        tree_node *n = node(t, k);
+        if (k == i) continue;
+        if (n->next == sibling && n->parent == parent) n->next = i;
+        if (k == parent && n->child == sibling) n->child = i;
+    }
+}
+
+static int copy_of(at_arena *a, at_tree *t, int original, int group) {
+    int i = t->nodes.len;
+    tree_node *n = at_push(a, &t->nodes);
+    *n = *node(t, original);
+    n->child = n->next = -1;
+    n->is_generated = true;
+    n->fixed.line_group = group;
+    n->fixed.is_reduce = false;
+    return i;
+}
+
+static void add_init(at_arena *a, at_tree *t, int leaf, int group) {
+    const at_tensor *stage = &t->compute->tensors[node(t, leaf)->fixed.tensor];
+    int spatial = stage->num_axes, all = axes_of(stage);
+    int path[MAX_PIECES + 1], length = 0, outermost = leaf;
+    for (int i = leaf; i >= 0; i = node(t, i)->parent) {
+        path[length++] = i;
+        if (i != leaf && uses(t, node(t, leaf), i, spatial, all)) outermost = i;
+    }
+    int copied[MAX_PIECES + 1][2], num_copied = 0, chain = -1;
+    while (path[length - 1] != outermost) length--;
+    for (int k = length - 1; k >= 0; k--) {
+        int original = path[k];
+        if (original != leaf && !uses(t, node(t, leaf), original, 0, spatial)) continue;
+        int i = copy_of(a, t, original, original == leaf ? group + 1 : group);
+        copied[num_copied][0] = original;
+        copied[num_copied++][1] = i;
+        if (chain < 0) {
+            insert_before(t, i, outermost);
+        } else {
+            node(t, i)->parent = chain;
+            node(t, chain)->child = i;
+        }
+        chain = i;
+    }
+    tree_node *init = node(t, chain);
+    int from = init->first_axis;
+    init->fixed.is_init = true;
+    init->num_axes = spatial;
+    init->first_axis = t->axes.len;
+    for (int k = 0; k < spatial; k++) {
+        tree_axis axis = t->axes.data[from + k];
+        int first = t->digits.len;
+        for (int d = 0; d < axis.num_digits; d++) {
+            tree_digit digit = t->digits.data[axis.first_digit + d];
+            for (int x = 0; x < num_copied; x++)
+                if (copied[x][0] == digit.loop) {
+                    digit.loop = copied[x][1];
+                    break;
+                }
+            *at_push(a, &t->digits) = digit;
+        }
+        *at_push(a, &t->axes) = (tree_axis){first, axis.num_digits};
+    }
+}
+
+/* Puts a node and all below it behind those placed already; depth counts the loops above. */
+static void place(at_tree *t, int i, int depth, int *order, int *count) {
+    for (; i >= 0; i = node(t, i)->next) {
+        node(t, i)->fixed.depth = depth;
+        order[(*count)++] = i;
+        place(t, node(t, i)->child, depth + 1, order, count);
+    }
+}
+
+static void renumber(at_arena *a, at_tree *t, int first) {
+    int n = t->nodes.len, count = 0;
+    int *order = AT_NEW_ARRAY(a, int, n), *number = AT_NEW_ARRAY(a, int, n);
+    place(t, first, 0, order, &count);
+    AT_ASSERT(count == n);
+    for (int i = 0; i < n; i++) number[order[i]] = i;
+    tree_node *nodes = AT_NEW_ARRAY(a, tree_node, n);
+    for (int i = 0; i < n; i++) {
+        nodes[i] = *node(t, order[i]);
+        if (nodes[i].parent >= 0) nodes[i].parent = number[nodes[i].parent];
+        if (nodes[i].child >= 0) nodes[i].child = number[nodes[i].child];
+        if (nodes[i].next >= 0) nodes[i].next = number[nodes[i].next];
+        if (!nodes[i].fixed.is_leaf) nodes[i].fixed.id = t->num_loops++;
+    }
+    for (int i = 0; i < t->digits.len; i++) t->digits.data[i].loop = number[t->digits.data[i].loop];
+    t->nodes.data = nodes;
+    t->nodes.cap = n;
+}
+
+void tree_add_inits(at_arena *a, at_tree *t) {
+    int written = t->nodes.len, group = 0;
+    bool *has_init = AT_NEW_ARRAY(a, bool, t->compute->num_tensors);
+    for (int i = 0; i < written; i++) {
+        const at_node *n = &node(t, i)->fixed;
+        if (n->is_leaf && n->is_init) has_init[n->tensor] = true;
+        if (n->line_group > group) group = n->line_group;
+    }
+    for (int i = 0; i < written; i++) {
+        const at_node *n = &node(t, i)->fixed;
+        if (!n->is_leaf || n->is_init || has_init[n->tensor]) continue;
+        if (!t->compute->tensors[n->tensor].num_reduce) continue;
+        has_init[n->tensor] = true;
+        add_init(a, t, i, group + 1);
+        group += 2;
+    }
+    int first = 0;
+    for (int i = 0; i < t->nodes.len; i++) /* an init may stand before what was first */
+        if (node(t, i)->parent < 0) {
+            bool has_previous = false;
+            for (int k = 0; k < t->nodes.len; k++) has_previous |= node(t, k)->next == i;
+            if (!has_previous) first = i;
+        }
+    renumber(a, t, first);
+    t->piece_slots = AT_NEW_ARRAY(a, int, t->pieces.len);
+    for (int i = 0; i < t->pieces.len; i++) t->piece_slots[i] = t->pieces.data[i].name;
+    t->members = AT_NEW_ARRAY(a, int, t->digits.len);
+    for (int i = 0; i < t->digits.len; i++) t->members[i] = t->digits.data[i].member;
+    for (int i = 0; i < t->nodes.len; i++)
+        if (!node(t, i)->fixed.is_leaf)
+            node(t, i)->fixed.piece = t->piece_slots + node(t, i)->first_piece;
+}
