@@ -1,0 +1,47 @@
+/* cli/cmd_list.c: templates and tuners, from their registries. */
+#include "cli/commands.h"
+#include "cli/json_out.h"
+#include "templates/task.h"
+#include "tuners/tuners.h"
+
+static at_status print_json(at_error *err) {
+    at_out out = {0};
+    at_out_begin(&out, NULL, '{');
+    at_out_begin(&out, "templates", '[');
+    for (int i = 0; i < at_template_count(); i++) {
+        const at_template_row *row = at_template_at(i);
+        at_out_begin(&out, NULL, '{');
+        at_out_string(&out, "name", row->name);
+        at_out_string(&out, "record_name", row->record_name ? row->record_name : row->name);
+        at_out_string(&out, "help", row->help);
+        at_out_string(&out, "args", row->args);
+        at_out_end(&out, '}');
+    }
+    at_out_end(&out, ']');
+    at_out_begin(&out, "tuners", '[');
+    for (int i = 0; i < at_tuner_count(); i++) {
+        at_out_begin(&out, NULL, '{');
+        at_out_string(&out, "name", at_tuner_row(i)->name);
+        at_out_string(&out, "help", at_tuner_row(i)->help);
+        at_out_end(&out, '}');
+    }
+    at_out_end(&out, ']');
+    at_out_end(&out, '}');
+    return at_out_print(&out, err);
+}
+
+at_status at_cmd_list(const at_options *o, at_error *err) {
+    if (o->json) return print_json(err);
+    at_text out = {0};
+    at_text_add(&out, "templates, with their arguments and defaults:\n");
+    for (int i = 0; i < at_template_count(); i++) {
+        const at_template_row *row = at_template_at(i);
+        at_text_addf(&out, "  %s   %s\n      %s\n", row->name, row->args, row->help);
+    }
+    at_text_add(&out, "\ntuners:\n");
+    for (int i = 0; i < at_tuner_count(); i++)
+        at_text_addf(&out, "  %-8s %s\n", at_tuner_row(i)->name, at_tuner_row(i)->help);
+    at_status status = at_print(at_text_str(&out), err);
+    at_text_free(&out);
+    return status;
+}

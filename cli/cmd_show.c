@@ -1,0 +1,72 @@
+/* cli/cmd_show.c: one configuration as people read it: loop tree, emitted C, any lowering pass. */
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/describe.h"
+#include "cli/measure.h"
+
+static at_status check_pass(const char *pass, at_error *err) {
+    at_text list = {0};
+    for (int i = 0; at_pass_names[i]; i++) {
+        if (!strcmp(at_pass_names[i], pass)) return at_text_free(&list), AT_OK;
+        at_text_addf(&list, "%s%s", i ? ", " : "", at_pass_names[i]);
+    }
+    at_fail(err, AT_E_USAGE, "--dump %s: there are %s", pass, at_text_str(&list));
+    at_text_free(&list);
+    return AT_E_USAGE;
+}
+
+typedef struct shown {
+    at_text tree, dump;
+    const char *code; /* NULL: not asked for */
+} shown;
+
+static at_status print_json(const at_session *s, const shown *v, at_error *err) {
+    at_out out = {0};
+    at_out_begin(&out, NULL, '{');
+    at_out_task(&out, s);
+    at_out_config(&out, &s->chosen.config);
+    at_out_double(&out, "flops", s->flops);
+    at_out_string(&out, "tree", at_text_str(&v->tree));
+    if (v->code) at_out_string(&out, "code", v->code);
+    if (s->options->dump) at_out_string(&out, "dump", at_text_str(&v->dump));
+    at_out_end(&out, '}');
+    return at_out_print(&out, err);
+}
+
+static at_status print_text(const at_session *s, const shown *v, at_error *err) {
+    at_text out = {0};
+    at_text_add_task(&out, s);
+    at_text_addf(&out, "   %.6g MFLOP\n", s->flops * 1e-6);
+    at_config_print_json(&out, &s->chosen.config);
+    at_text_addf(&out, "\n\n%s", at_text_str(&v->tree));
+    if (s->options->dump) at_text_addf(&out, "\n%s", at_text_str(&v->dump));
+    if (v->code) at_text_addf(&out, "\n%s", v->code);
+    at_status status = at_print(at_text_str(&out), err);
+    at_text_free(&out);
+    return status;
+}
+
+static at_status show(at_session *s, shown *v, const at_options *o, at_error *err) {
+    at_candidate c;
+    if (o->dump) AT_TRY(check_pass(o->dump, err));
+    AT_TRY(at_session_open(o, s, err));
+    AT_TRY(at_session_context(s, false, err));
+    at_lower_options lo = at_session_lower_options(s, "kernel");
+    lo.dump = o->dump;
+    lo.dump_out = &v->dump;
+    AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
+    at_program_print(&v->tree, c.program, false);
+    if (o->code) v->code = c.kernel->source;
+    return o->json ? print_json(s, v, err) : print_text(s, v, err);
+}
+
+at_status at_cmd_show(const at_options *o, at_error *err) {
+    at_session s = {0};
+    shown v = {0};
+    at_status status = show(&s, &v, o, err);
+    at_text_free(&v.tree);
+    at_text_free(&v.dump);
+    at_session_close(&s);
+    return status;
+}

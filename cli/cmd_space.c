@@ -1,0 +1,98 @@
+/* cli/cmd_space.c: what a template's space holds, and what indices of it mean. */
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/describe.h"
+
+static const char *const kind_names[] = {[AT_KNOB_SPLIT] = "split",
+                                         [AT_KNOB_REORDER] = "reorder",
+                                         [AT_KNOB_ANNOTATE] = "annotate",
+                                         [AT_KNOB_OPTION] = "option"};
+
+/* "0,5435" as configurations. */
+static at_status read_indices(at_session *s, const char *list, at_config **out, int *count,
+                              at_error *err) {
+    AT_VEC(at_config) configs = {0};
+    while (list) {
+        const char *comma = strchr(list, ',');
+        char *word =
+            comma ? at_strndup(s->arena, list, (size_t)(comma - list)) : at_strdup(s->arena, list);
+        int64_t index;
+        at_config config;
+        AT_TRY(at_parse_int(word, "--index", 0, INT64_MAX, &index, err));
+        if (at_config_at(s->arena, s->space, index, &config, err) != AT_OK)
+            return at_fail_at(err, "--index %s: ", word);
+        *at_push(s->arena, &configs) = config;
+        list = comma ? comma + 1 : NULL;
+    }
+    *out = configs.data;
+    *count = configs.len;
+    return AT_OK;
+}
+
+static at_status print_json(at_session *s, const at_config *configs, int count, at_error *err) {
+    at_out out = {0};
+    at_out_begin(&out, NULL, '{');
+    at_out_task(&out, s);
+    at_out_int(&out, "len", at_space_len(s->space));
+    at_out_int(&out, "range_length", at_space_range_length(s->space));
+    at_out_begin(&out, "knobs", '[');
+    for (int k = 0; k < at_space_num_knobs(s->space); k++) {
+        at_out_begin(&out, NULL, '{');
+        at_out_string(&out, "name", at_space_knob_name(s->space, k));
+        at_out_string(&out, "kind", kind_names[at_space_knob_kind(s->space, k)]);
+        at_out_string(&out, "policy", at_space_knob_policy(s->space, k));
+        at_out_int(&out, "len", at_space_knob_len(s->space, k));
+        at_out_end(&out, '}');
+    }
+    at_out_end(&out, ']');
+    at_out_begin(&out, "entities", '[');
+    for (int i = 0; i < count; i++) {
+        at_out_begin(&out, NULL, '{');
+        at_out_config(&out, &configs[i]);
+        at_out_end(&out, '}');
+    }
+    at_out_end(&out, ']');
+    at_out_end(&out, '}');
+    return at_out_print(&out, err);
+}
+
+static at_status print_text(at_session *s, const at_config *configs, int count, at_error *err) {
+    at_text out = {0};
+    if (count) {
+        for (int i = 0; i < count; i++) {
+            at_config_print_json(&out, &configs[i]);
+            at_text_add(&out, "\n");
+        }
+    } else {
+        at_text_add_task(&out, s);
+        at_text_addf(&out, "\n%lld configurations", (long long)at_space_len(s->space));
+        if (at_space_len(s->space) != at_space_range_length(s->space))
+            at_text_addf(&out, " among indices 0 to %lld",
+                         (long long)at_space_range_length(s->space) - 1);
+        at_text_add(&out, "\n");
+        for (int k = 0; k < at_space_num_knobs(s->space); k++) {
+            at_text_addf(&out, "  %-12s ", at_space_knob_name(s->space, k));
+            at_space_print_knob(&out, s->space, k);
+            at_text_add(&out, "\n");
+        }
+    }
+    at_status status = at_print(at_text_str(&out), err);
+    at_text_free(&out);
+    return status;
+}
+
+static at_status space(at_session *s, const at_options *o, at_error *err) {
+    at_config *configs = NULL;
+    int count = 0;
+    AT_TRY(at_session_open(o, s, err));
+    if (o->index) AT_TRY(read_indices(s, o->index, &configs, &count, err));
+    return o->json ? print_json(s, configs, count, err) : print_text(s, configs, count, err);
+}
+
+at_status at_cmd_space(const at_options *o, at_error *err) {
+    at_session s = {0};
+    at_status status = space(&s, o, err);
+    at_session_close(&s);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* cli/commands.h: one function per verb. Results go to stdout, everything else to stderr; the
+ * returned status becomes the exit code, its text the last line on stderr. */
+#ifndef AT_CLI_COMMANDS_H
+#define AT_CLI_COMMANDS_H
+
+#include "cli/options.h"
+
+at_status at_cmd_tune(const at_options *o, at_error *err);
+at_status at_cmd_run(const at_options *o, at_error *err);
+at_status at_cmd_show(const at_options *o, at_error *err);
+at_status at_cmd_apply(const at_options *o, at_error *err);
+at_status at_cmd_space(const at_options *o, at_error *err);
+at_status at_cmd_pick_best(const at_options *o, at_error *err);
+at_status at_cmd_list(const at_options *o, at_error *err);
+at_status at_cmd_help(const at_options *o, at_error *err);
+at_status at_cmd_version(const at_options *o, at_error *err);
+
+#endif

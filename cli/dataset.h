@@ -1,0 +1,33 @@
+/* cli/dataset.h: what kernels of one task are run on: inputs, outputs, and the outputs as they
+ * should be, in the store that worker processes share. */
+#ifndef AT_CLI_DATASET_H
+#define AT_CLI_DATASET_H
+
+#include "base/base.h"
+#include "runtime/runtime.h"
+#include "schedule/schedule.h"
+
+typedef struct at_dataset {
+    const at_compute *compute;
+    const int64_t *values;
+    at_store *store;
+    int64_t **extents;
+    int64_t *size_bytes; /* [tensor]: of inputs and outputs */
+    int64_t *offset;     /* [tensor] in the store; -1: a stage between, not kept */
+    int64_t *expected;   /* [tensor] the same, of outputs; -1 for the others */
+    double tolerance;    /* 0: any order of summation gives the same bits, compared exactly */
+} at_dataset;
+
+/* Makes room. values: by symbol slot, borrowed as long as the dataset lives. AT_E_USAGE where it
+ * cannot fit this machine. Ended by at_dataset_free. */
+at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values, at_dataset *out,
+                         at_error *err);
+void at_dataset_free(at_dataset *d);
+/* Seeded integers, whose mean is not zero, in the range that keeps every sum exact. */
+void at_dataset_fill(at_dataset *d, uint64_t seed);
+/* Runs the naive text of the computation once and keeps its outputs as the expected ones. It knows
+ * nothing of schedules. compiler: tcc, or gcc where the work is large. */
+at_status at_dataset_reference(at_arena *a, at_dataset *d, at_worker *w, double flops,
+                               const volatile int *stop, at_error *err);
+
+#endif

@@ -1,0 +1,36 @@
+/* cli/describe.c: the parts that results of several commands have in common. */
+#include "cli/describe.h"
+
+#include "cli/message.h"
+
+void at_text_add_task(at_text *out, const at_session *s) {
+    at_text_addf(out, "%s %s", s->row->name, at_task_args_text(s->task));
+}
+
+void at_text_add_context(at_text *out, const at_context *c) {
+    at_text_addf(out, "%s, %s, %s, weights packed %s, %d thread%s", c->cpu, c->compiler, c->isa,
+                 c->packing, c->threads, c->threads == 1 ? "" : "s");
+}
+
+void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak) {
+    at_text_add_time(out, time_s);
+    at_text_addf(out, "   %.2f GFLOP/s   ", gflops);
+    at_text_add_share(out, of_peak);
+    at_text_add(out, " of the FMA peak beside it\n");
+}
+
+void at_out_task(at_out *o, const at_session *s) {
+    at_text args = {0};
+    at_json_print(&args, at_task_args(s->task));
+    at_out_string(o, "task", s->row->name);
+    at_out_raw(o, "args", at_text_str(&args));
+    at_text_free(&args);
+}
+
+void at_out_config(at_out *o, const at_config *c) {
+    at_text entity = {0};
+    at_config_print_entity(&entity, c);
+    at_out_int(o, "index", c->index);
+    at_out_raw(o, "entity", at_text_str(&entity));
+    at_text_free(&entity);
+}

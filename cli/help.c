@@ -1,0 +1,112 @@
+/* cli/help.c: help texts, printed from the tables of options and verbs. */
+#include "cli/commands.h"
+
+#include <string.h>
+
+#include "cli/json_out.h"
+#include "cli/version.h"
+#include "templates/task.h"
+
+enum { COLUMN = 24, WIDTH = 96 };
+
+/* "  head" padded to COLUMN, then the words of help, broken before WIDTH. */
+static void add_entry(at_text *out, const char *head, const char *help) {
+    int at = 2 + (int)strlen(head);
+    at_text_addf(out, "  %s", head);
+    if (at > COLUMN - 2) at_text_add(out, "\n"), at = 0;
+    at_text_addf(out, "%*s", COLUMN - at, "");
+    at = COLUMN;
+    while (*help) {
+        int n = (int)strcspn(help, " ");
+        if (at > COLUMN && at + 1 + n > WIDTH) at_text_addf(out, "\n%*s", COLUMN, ""), at = COLUMN;
+        at_text_addf(out, "%s%.*s", at > COLUMN ? " " : "", n, help);
+        at += n + (at > COLUMN);
+        help += n + strspn(help + n, " ");
+    }
+    at_text_add(out, "\n");
+}
+
+static void add_usage(at_text *out, at_verb v) {
+    const at_verb_row *row = at_verb_at(v);
+    at_text_addf(out, "autotune %s%s%s%s", v == AT_VERB_TUNE ? "" : row->name,
+                 v == AT_VERB_TUNE || !*row->operands ? "" : " ", row->operands, " [options]\n");
+}
+
+void at_help_program(at_text *out) {
+    at_text_add(out, "usage: ");
+    for (int v = 0; v < AT_VERB_COUNT; v++) {
+        if (v) at_text_add(out, "       ");
+        add_usage(out, (at_verb)v);
+    }
+    at_text_add(
+        out,
+        "\nFinds the fastest configuration of a CPU kernel on this machine and writes it as C.\n\n"
+        "Commands (autotune help COMMAND lists the options of one):\n");
+    for (int v = 0; v < AT_VERB_COUNT; v++)
+        add_entry(out, at_verb_at((at_verb)v)->name, at_verb_at((at_verb)v)->help);
+    at_text_add(out, "\nTemplates (autotune list shows their arguments):\n");
+    for (int i = 0; i < at_template_count(); i++)
+        add_entry(out, at_template_at(i)->name, at_template_at(i)->help);
+    at_text_add(out, "\nExit codes:\n");
+    for (int s = 0; s < AT_STATUS_COUNT; s++) {
+        char code[8];
+        snprintf(code, sizeof code, "%d", at_exit_code((at_status)s));
+        add_entry(out, code, at_status_text((at_status)s));
+    }
+}
+
+void at_help_verb(at_text *out, at_verb v) {
+    at_text_add(out, "usage: ");
+    add_usage(out, v);
+    at_text_addf(out, "\n%s: %s.\n\nOptions:\n", at_verb_at(v)->name, at_verb_at(v)->help);
+    for (int i = 0; i < at_option_count(); i++) {
+        const at_option_row *row = at_option_at(i);
+        if (!(row->verbs >> v & 1)) continue;
+        char head[64];
+        at_text help = {0};
+        snprintf(head, sizeof head, "%s%s%s", row->name, row->argument ? " " : "",
+                 row->argument ? row->argument : "");
+        at_text_add(&help, row->help);
+        if (row->initial) at_text_addf(&help, "; default: %s", row->initial);
+        add_entry(out, head, at_text_str(&help));
+        at_text_free(&help);
+    }
+}
+
+/* Text as it is, or as the member "help" of an object. */
+static at_status print_help(const at_options *o, const at_text *help, at_error *err) {
+    if (!o->json) return at_print(at_text_str(help), err);
+    at_out out = {0};
+    at_out_begin(&out, NULL, '{');
+    at_out_string(&out, "help", at_text_str(help));
+    at_out_end(&out, '}');
+    return at_out_print(&out, err);
+}
+
+at_status at_cmd_help(const at_options *o, at_error *err) {
+    at_text help = {0};
+    at_verb v = o->verb;
+    if (v == AT_VERB_HELP && o->num_operands && !o->help) {
+        const at_template_row *row;
+        v = at_verb_find(o->operands[0]);
+        if (v == AT_VERB_COUNT && at_template_find(o->operands[0], &row, NULL) == AT_OK)
+            v = AT_VERB_TUNE;
+        if (v == AT_VERB_COUNT)
+            return at_fail(err, AT_E_USAGE, "no command \"%s\"; autotune --help lists them",
+                           o->operands[0]);
+    }
+    if (v == AT_VERB_HELP) at_help_program(&help);
+    else at_help_verb(&help, v);
+    at_status s = print_help(o, &help, err);
+    at_text_free(&help);
+    return s;
+}
+
+at_status at_cmd_version(const at_options *o, at_error *err) {
+    if (!o->json) return at_print("autotune " AT_VERSION "\n", err);
+    at_out out = {0};
+    at_out_begin(&out, NULL, '{');
+    at_out_string(&out, "version", AT_VERSION);
+    at_out_end(&out, '}');
+    return at_out_print(&out, err);
+}

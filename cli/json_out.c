@@ -1,0 +1,66 @@
+/* cli/json_out.c: JSON objects for machines, built in a text buffer and printed at once. */
+#include "cli/json_out.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static void start(at_out *o, const char *key) {
+    if (o->comma) at_text_add(&o->text, ", ");
+    o->comma = true;
+    if (!key) return;
+    at_text_add_json_string(&o->text, key);
+    at_text_add(&o->text, ": ");
+}
+
+void at_out_begin(at_out *o, const char *key, char bracket) {
+    start(o, key);
+    at_text_addn(&o->text, &bracket, 1);
+    o->comma = false;
+}
+
+void at_out_end(at_out *o, char bracket) {
+    at_text_addn(&o->text, &bracket, 1);
+    o->comma = true;
+}
+
+void at_out_string(at_out *o, const char *key, const char *value) {
+    start(o, key);
+    if (value) at_text_add_json_string(&o->text, value);
+    else at_text_add(&o->text, "null");
+}
+
+void at_out_int(at_out *o, const char *key, int64_t value) {
+    start(o, key);
+    at_text_addf(&o->text, "%lld", (long long)value);
+}
+
+void at_out_double(at_out *o, const char *key, double value) {
+    start(o, key);
+    if (isfinite(value)) at_text_add_double(&o->text, value);
+    else at_text_add(&o->text, "null");
+}
+
+void at_out_bool(at_out *o, const char *key, bool value) {
+    start(o, key);
+    at_text_add(&o->text, value ? "true" : "false");
+}
+
+void at_out_raw(at_out *o, const char *key, const char *value) {
+    start(o, key);
+    at_text_add(&o->text, value);
+}
+
+at_status at_out_print(at_out *o, at_error *err) {
+    at_text_add(&o->text, "\n");
+    at_status s = at_print(at_text_str(&o->text), err);
+    at_text_free(&o->text);
+    return s;
+}
+
+at_status at_print(const char *text, at_error *err) {
+    errno = 0;
+    if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
+        return at_fail(err, AT_E_OUTPUT, "standard output: %s", strerror(errno));
+    return AT_OK;
+}

@@ -1,0 +1,150 @@
+/* cli/known.c: results in order, with two hash tables over them. */
+#include "cli/known.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/message.h"
+
+typedef struct table {
+    int *slots; /* result number + 1; 0: free */
+    int size;   /* a power of two, more than twice what is in it */
+    int used;
+} table;
+
+struct at_known {
+    at_arena *arena;
+    AT_VEC(const at_result *) results;
+    table by_index, by_code;
+    const at_result *best;
+};
+
+at_known *at_known_new(at_arena *a) {
+    at_known *k = AT_NEW(a, at_known);
+    k->arena = a;
+    return k;
+}
+
+static uint64_t hash_index(int64_t index) {
+    uint64_t x = (uint64_t)index * 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio spreads neighbours */
+    return x ^ x >> 32;
+}
+
+static uint64_t hash_code(const char *hex) {
+    at_hash h;
+    at_hash_init(&h);
+    at_hash_add_str(&h, hex);
+    return h.lo;
+}
+
+static uint64_t hash_of(const at_known *k, const table *t, const at_result *r) {
+    return t == &k->by_index ? hash_index(r->index) : hash_code(r->code_hash);
+}
+
+static bool same_key(const at_known *k, const table *t, const at_result *x, const at_result *y) {
+    return t == &k->by_index ? x->index == y->index : !strcmp(x->code_hash, y->code_hash);
+}
+
+static int *find_slot(const at_known *k, const table *t, const at_result *key) {
+    uint64_t i = hash_of(k, t, key);
+    for (;; i++) {
+        int *slot = &t->slots[i & (uint64_t)(t->size - 1)];
+        if (!*slot || same_key(k, t, k->results.data[*slot - 1], key)) return slot;
+    }
+}
+
+static void insert(at_known *k, table *t, int number) {
+    if (2 * (t->used + 1) >= t->size) {
+        table bigger = {.size = t->size ? 4 * t->size : 1024};
+        bigger.slots = AT_NEW_ARRAY(k->arena, int, bigger.size);
+        int *old = t->slots, old_size = t->size;
+        *t = bigger;
+        for (int i = 0; i < old_size; i++)
+            if (old[i]) insert(k, t, old[i] - 1);
+    }
+    int *slot = find_slot(k, t, k->results.data[number]);
+    if (*slot) return;
+    *slot = number + 1;
+    t->used++;
+}
+
+void at_known_add(at_known *k, const at_result *r) {
+    int number = k->results.len;
+    *at_push(k->arena, &k->results) = r;
+    insert(k, &k->by_index, number);
+    if (*r->code_hash) insert(k, &k->by_code, number);
+    if (!r->error_no && (!k->best || r->mean_s < k->best->mean_s)) k->best = r;
+}
+
+static const at_result *find(const at_known *k, const table *t, const at_result *key) {
+    if (!t->size) return NULL;
+    int *slot = find_slot(k, t, key);
+    return *slot ? k->results.data[*slot - 1] : NULL;
+}
+
+const at_result *at_known_by_index(const at_known *k, int64_t index) {
+    return find(k, &k->by_index, &(at_result){.index = index});
+}
+
+const at_result *at_known_by_code(const at_known *k, const char *hash) {
+    return find(k, &k->by_code, &(at_result){.code_hash = hash});
+}
+
+const at_result *at_known_best(const at_known *k) { return k->best; }
+
+int at_known_top(const at_known *k, const at_result **out, int n) {
+    int count = 0;
+    for (int i = 0; i < k->results.len; i++) {
+        const at_result *r = k->results.data[i];
+        if (r->error_no || r->same_as >= 0) continue;
+        int at = count;
+        while (at > 0 && r->mean_s < out[at - 1]->mean_s) at--;
+        if (at == n) continue;
+        if (count < n) count++;
+        memmove(out + at + 1, out + at, sizeof *out * (size_t)(count - 1 - at));
+        out[at] = r;
+    }
+    return count;
+}
+
+/* A log that was only just made, or no file at all (/dev/null), answers nothing. */
+static bool is_worth_reading(const char *path) {
+    struct stat st;
+    return stat(path, &st) != 0 || (S_ISREG(st.st_mode) && st.st_size > 0);
+}
+
+static void take_record(at_known *k, at_session *s, at_arena *scratch, const char *path,
+                        const at_record *record) {
+    at_config config;
+    at_error why;
+    if (!record->extra.present || strcmp(record->extra.context_hash, s->context_hash) ||
+        strcmp(record->task, at_task_record_name(s->task)) ||
+        !at_args_equal(record->args, at_task_args(s->task)))
+        return;
+    if (at_config_rebind(scratch, s->space, &record->config, &config, &why) != AT_OK ||
+        config.index < 0) {
+        const char *text = at_format(scratch, "%s:%lld: no configuration of this space; ignored",
+                                     path, (long long)record->line);
+        at_warn(NULL, text);
+        return;
+    }
+    at_result *r = AT_NEW(k->arena, at_result);
+    at_result_from_record(k->arena, record, config.index, s->flops, r);
+    at_known_add(k, r);
+}
+
+at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_error *err) {
+    at_log_reader *reader;
+    at_record record;
+    if (!is_worth_reading(path)) return AT_OK;
+    AT_TRY(at_log_reader_open(path, at_warn, NULL, &reader, err));
+    at_arena *scratch = at_arena_new();
+    while (at_log_reader_next(reader, &record)) {
+        at_arena_reset(scratch);
+        take_record(k, s, scratch, path, &record);
+    }
+    at_status status = at_log_reader_status(reader, err);
+    at_log_reader_close(reader);
+    at_arena_free(scratch);
+    return status;
+}

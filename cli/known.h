@@ -1,0 +1,22 @@
+/* cli/known.h: every result of a run and of the log it resumes, found by index and by code. */
+#ifndef AT_CLI_KNOWN_H
+#define AT_CLI_KNOWN_H
+
+#include "cli/measure.h"
+
+typedef struct at_known at_known;
+
+at_known *at_known_new(at_arena *a); /* lives in a, as do the results */
+/* Borrows r. The first result of an index, and of a code, is the one that is found. */
+void at_known_add(at_known *k, const at_result *r);
+const at_result *at_known_by_index(const at_known *k, int64_t index);   /* NULL: not known */
+const at_result *at_known_by_code(const at_known *k, const char *hash); /* NULL: not known */
+const at_result *at_known_best(const at_known *k);                      /* NULL: none is valid */
+/* The n best valid results of different code, best first; returns how many. */
+int at_known_top(const at_known *k, const at_result **out, int n);
+
+/* Reads the records of this session's task and context out of a log: they are answers from now on.
+ * AT_E_INPUT. Records that fit the task but not its space are warned about and skipped. */
+at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_error *err);
+
+#endif

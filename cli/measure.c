@@ -1,0 +1,232 @@
+/* cli/measure.c: build, verify, lower, compile, run; and results as records. */
+#include "cli/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/interrupt.h"
+#include "cli/version.h"
+
+/* AutoTVM's cost of a failure, and the release whose lines ours are. */
+static const double failed_cost_s = 1e9;
+static const char *const tvm_version = "0.12.0";
+
+at_lower_options at_session_lower_options(const at_session *s, const char *name) {
+    return (at_lower_options){
+        .dialect = s->dialect, .isa = s->isa, .pack_inline = s->pack_inline, .name = name};
+}
+
+at_status at_candidate_lower(at_session *s, at_arena *a, const at_config *c,
+                             const at_lower_options *o, at_candidate *out, at_error *err) {
+    memset(out, 0, sizeof *out);
+    out->config = *c;
+    int64_t begin_ns = at_now_ns();
+    at_status status = at_task_program(a, s->task, c, &out->program, err);
+    if (status == AT_OK) status = at_lower(a, out->program, o, &out->kernel, err);
+    s->spent.lower_ns += at_now_ns() - begin_ns;
+    return status == AT_E_INPUT ? (err->status = AT_E_NO_VALID) : status;
+}
+
+static bool fail(at_arena *a, at_result *r, int error_no, const char *text) {
+    r->error_no = error_no;
+    r->error = at_strdup(a, text);
+    r->check = error_no == AT_ERR_WRONG_ANSWER ? "failed" : "unchecked";
+    r->timestamp_s = at_wall_time_s();
+    r->costs_s = at_copy(a, &failed_cost_s, sizeof failed_cost_s);
+    r->num_costs = 1;
+    return false;
+}
+
+bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
+                       at_result *result) {
+    at_error err;
+    at_lower_options lo = at_session_lower_options(s, "kernel");
+    *result = (at_result){.index = c->index,
+                          .error = "",
+                          .check = "unchecked",
+                          .sample_kind = "",
+                          .code_hash = "",
+                          .same_as = -1,
+                          .peak_gflops = s->peak_gflops};
+    int64_t begin_ns = at_now_ns();
+    at_status status = at_candidate_lower(s, a, c, &lo, out, &err);
+    result->all_cost_s = (double)(at_now_ns() - begin_ns) * 1e-9;
+    if (status != AT_OK) return fail(a, result, AT_ERR_INSTANTIATION, err.text);
+    result->code_hash = out->kernel->code_hash;
+    return true;
+}
+
+/* buf[] of the kernel: inputs and outputs lie in the store, packed weights are the worker's own. */
+static bool bind(at_session *s, at_arena *a, at_candidate *c, at_result *result) {
+    static const at_buf_role roles[] = {
+        [AT_PARAM_IN] = AT_BUF_IN, [AT_PARAM_OUT] = AT_BUF_OUT, [AT_PARAM_PACKED] = AT_BUF_PACKED};
+    const at_kernel *k = c->kernel;
+    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, k->num_params);
+    int64_t *expected = AT_NEW_ARRAY(a, int64_t, k->num_params);
+    int outputs = 0;
+    for (int i = 0; i < k->num_params; i++) {
+        const at_param *p = &k->params[i];
+        bool packed = p->role == AT_PARAM_PACKED;
+        bufs[i] = (at_buf){.name = p->name,
+                           .role = roles[p->role],
+                           .is_int = p->is_int,
+                           .offset = packed ? -1 : s->data.offset[p->tensor],
+                           .size_bytes = p->elements * 4};
+        if (!packed && bufs[i].size_bytes != s->data.size_bytes[p->tensor])
+            return fail(a, result, AT_ERR_INSTANTIATION,
+                        at_format(a, "the size of %s depends on the configuration", p->name));
+        if (p->role == AT_PARAM_OUT) expected[outputs++] = s->data.expected[p->tensor];
+    }
+    c->job.bufs = bufs;
+    c->job.num_bufs = k->num_params;
+    c->job.expected_offset = expected;
+    c->job.tolerance = s->data.tolerance;
+    return true;
+}
+
+static const char *compiler_flags(at_isa isa) {
+    static const char *const flags[] = {
+        [AT_ISA_SCALAR] = "-O3 -fno-tree-vectorize",
+        [AT_ISA_SSE2] = "-O3",
+        [AT_ISA_AVX2] = "-O3 -mavx2 -mfma",
+        [AT_ISA_AVX512] =
+            "-O3 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512"};
+    return flags[isa];
+}
+
+bool at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result *result) {
+    const at_options *o = s->options;
+    const at_kernel *k = c->kernel;
+    c->job =
+        (at_job){.compiler = s->compiler,
+                 .source = k->source,
+                 .entry = k->entry,
+                 .pack = k->pack,
+                 .workspace_bytes = k->workspace_bytes + k->workspace_per_thread_bytes * o->threads,
+                 .threads = (int)o->threads,
+                 .paranoid = o->paranoid,
+                 .number = (int)o->number,
+                 .repeat = (int)o->repeat,
+                 .min_repeat_ms = o->min_repeat_ms,
+                 .compile_timeout_s = o->timeout_s,
+                 .run_timeout_s = o->timeout_s};
+    if (!bind(s, a, c, result)) return false;
+    at_blob *blobs = AT_NEW_ARRAY(a, at_blob, k->num_tiles);
+    for (int i = 0; i < k->num_tiles; i++)
+        blobs[i] = (at_blob){k->tiles[i].symbol, k->tiles[i].bytes, k->tiles[i].size_bytes};
+    c->job.blobs = blobs;
+    c->job.num_blobs = k->num_tiles;
+    if (s->compiler == AT_TCC) return true;
+
+    char text[1024];
+    int64_t compile_ns = 0;
+    int error_no = at_build_object(a, s->compiler, k->source, compiler_flags(s->isa), o->timeout_s,
+                                   &c->object, &compile_ns, text, sizeof text);
+    s->spent.compile_ns += compile_ns;
+    result->all_cost_s += (double)compile_ns * 1e-9;
+    if (error_no) return fail(a, result, error_no, text);
+    c->job.object = c->object;
+    return true;
+}
+
+static int compare_doubles(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* As AutoTVM logs them: of more than two samples the smallest and the largest are dropped. */
+static void set_costs(at_arena *a, at_result *r, double flops) {
+    double *costs = at_copy(a, r->samples_s, sizeof *costs * (size_t)r->num_samples);
+    r->costs_s = costs;
+    r->num_costs = r->num_samples;
+    if (r->num_samples > 2) {
+        qsort(costs, (size_t)r->num_samples, sizeof *costs, compare_doubles);
+        r->costs_s++;
+        r->num_costs -= 2;
+    }
+    for (int i = 0; i < r->num_costs; i++) r->mean_s += r->costs_s[i] / r->num_costs;
+    r->gflops = flops / r->mean_s * 1e-9;
+}
+
+at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double best_s,
+                           at_result *result, at_error *err) {
+    at_outcome outcome = {0};
+    /* AutoTVM's numbers, once given, are kept for every trial. */
+    bool by_numbers = s->options->number || s->options->repeat;
+    c->job.best_ns = by_numbers ? 0 : (int64_t)(best_s * 1e9);
+    AT_TRY(at_worker_run(s->worker, &c->job, &at_interrupted, &outcome, err));
+    s->spent.compile_ns += outcome.compile_ns;
+    s->spent.check_ns += outcome.check_ns;
+    s->spent.run_ns += outcome.run_ns;
+    result->all_cost_s += (double)outcome.total_ns * 1e-9;
+    result->max_error = outcome.max_error;
+    if (outcome.error_no) {
+        fail(a, result, outcome.error_no, outcome.error);
+        return AT_OK;
+    }
+    result->samples_s =
+        at_copy(a, outcome.costs_s, sizeof *outcome.costs_s * (size_t)outcome.num_costs);
+    result->num_samples = outcome.num_costs;
+    result->sample_kind = outcome.kind == AT_SAMPLE_SINGLE ? "single" : "full";
+    result->check = c->job.tolerance > 0 ? "tolerance" : "exact";
+    result->timestamp_s = at_wall_time_s();
+    set_costs(a, result, s->flops);
+    return AT_OK;
+}
+
+void at_candidate_drop(at_candidate *c) {
+    if (c->object) at_object_remove(c->object);
+    c->object = NULL;
+}
+
+void at_result_to_record(const at_session *s, const at_result *r, const at_config *c,
+                         at_record *out) {
+    const at_options *o = s->options;
+    *out = (at_record){.target = s->target,
+                       .task = at_task_record_name(s->task),
+                       .args = at_task_args(s->task),
+                       .config = *c,
+                       .costs_s = r->costs_s,
+                       .num_costs = r->num_costs,
+                       .error_no = r->error_no,
+                       .all_cost_s = r->all_cost_s,
+                       .timestamp_s = r->timestamp_s,
+                       .tvm_version = tvm_version};
+    out->extra = (at_extra){.present = true,
+                            .context = s->context,
+                            .version = AT_VERSION,
+                            .tuner = o->verb == AT_VERB_TUNE ? o->tuner : "",
+                            .seed = o->seed,
+                            .samples_s = r->samples_s,
+                            .num_samples = r->num_samples,
+                            .sample_kind = r->sample_kind,
+                            .peak_gflops = r->peak_gflops,
+                            .gflops = r->gflops,
+                            .error = r->error,
+                            .check = r->check,
+                            .code_hash = r->code_hash,
+                            .same_as = r->same_as};
+    memcpy(out->extra.context_hash, s->context_hash, sizeof s->context_hash);
+}
+
+void at_result_from_record(at_arena *a, const at_record *record, int64_t index, double flops,
+                           at_result *out) {
+    const at_extra *e = &record->extra;
+    *out = (at_result){.index = index,
+                       .error_no = record->error_no,
+                       .error = at_strdup(a, e->error ? e->error : ""),
+                       .num_costs = record->num_costs,
+                       .num_samples = e->num_samples,
+                       .sample_kind = at_strdup(a, e->sample_kind ? e->sample_kind : ""),
+                       .check = at_strdup(a, e->check ? e->check : ""),
+                       .peak_gflops = e->peak_gflops,
+                       .code_hash = at_strdup(a, e->code_hash ? e->code_hash : ""),
+                       .same_as = e->same_as,
+                       .all_cost_s = record->all_cost_s,
+                       .timestamp_s = record->timestamp_s};
+    out->costs_s = at_copy(a, record->costs_s, sizeof *record->costs_s * (size_t)record->num_costs);
+    out->samples_s = at_copy(a, e->samples_s, sizeof *e->samples_s * (size_t)e->num_samples);
+    if (record->error_no) return;
+    out->mean_s = at_record_mean(record);
+    out->gflops = flops / out->mean_s * 1e-9;
+}

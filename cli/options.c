@@ -1,0 +1,325 @@
+/* cli/options.c: the table of options, and reading argv by it. */
+#include "cli/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "templates/task.h"
+
+enum {
+    SWITCH,
+    TEXT,
+    INTEGER,
+    UNSIGNED,
+    DURATION,
+    MILLISECONDS,
+    COMPILER,
+    ISA,
+    DIALECT,
+    PACKING,
+    THREADS,
+    CACHE
+};
+
+#define V(verb) (1u << AT_VERB_##verb)
+#define MEASURING (V(TUNE) | V(RUN))
+#define CHOOSING (V(RUN) | V(SHOW) | V(APPLY))
+#define KERNEL (MEASURING | V(SHOW) | V(APPLY))
+#define ALL ((1u << AT_VERB_COUNT) - 1)
+#define TO(member) offsetof(at_options, member)
+
+static const at_option_row rows[] = {
+    {"--args", "ARGS", KERNEL | V(SPACE), NULL,
+     "the task: names (N=1,H=56) or a record's JSON array; default: the template's own, or the "
+     "log's task",
+     TEXT, TO(args), 0, 0},
+    {"--trials", "N", V(TUNE), "500", "configurations to try, those the log already holds included",
+     INTEGER, TO(trials), 1, 1000000000},
+    {"--time", "T", V(TUNE), NULL,
+     "stop after this time (30s, 5m, 1h), if that comes first; default: no limit", DURATION,
+     TO(time_s), 0, 0},
+    {"--tuner", "NAME", V(TUNE), "random", "how to search: autotune list shows the tuners", TEXT,
+     TO(tuner), 0, 0},
+    {"--seed", "N", MEASURING, "0", "seed of the search and of the input data", UNSIGNED, TO(seed),
+     0, 0},
+    {"--log", "FILE", KERNEL, NULL,
+     "tune: log to append to and resume from, default TEMPLATE.log; else: take the best record of "
+     "this log",
+     TEXT, TO(log), 0, 0},
+    {"--line", "N", CHOOSING, NULL, "with --log: the record on this line instead of the best",
+     INTEGER, TO(line), 1, INT64_MAX},
+    {"--config", "JSON", CHOOSING, NULL,
+     "a configuration, {\"entity\": [...]}, or default: the one without tuning", TEXT, TO(config),
+     0, 0},
+    {"--index", "I", CHOOSING | V(SPACE), NULL,
+     "a configuration by its index; space takes a list: 0,5435", TEXT, TO(index), 0, 0},
+    {"--compiler", "NAME", MEASURING, "tcc", "tcc, gcc or clang", COMPILER, TO(compiler), 0, 0},
+    {"--isa", "NAME", KERNEL, NULL,
+     "scalar, sse2, avx2 or avx512; default: this CPU's best that the compiler serves (tcc: "
+     "scalar)",
+     ISA, TO(isa), 0, 0},
+    {"--pack", "WHEN", KERNEL, "ahead", "pack weights ahead of the timed part, or inline in it",
+     PACKING, TO(pack_inline), 0, 0},
+    {"--threads", "N", MEASURING, "1", "threads of a kernel; only 1 so far", THREADS, TO(threads),
+     0, 0},
+    {"--cache", "STATE", MEASURING, "hot", "state of the caches before a sample; only hot so far",
+     CACHE, TO(cache), 0, 0},
+    {"--number", "N", MEASURING, NULL,
+     "runs per sample (AutoTVM's meaning); default: chosen by the timer", INTEGER, TO(number), 1,
+     1000000},
+    {"--repeat", "N", MEASURING, NULL,
+     "samples per trial (AutoTVM's meaning); default: chosen by the timer", INTEGER, TO(repeat), 1,
+     AT_MAX_SAMPLES},
+    {"--min-repeat-ms", "MS", MEASURING, NULL,
+     "raise --number until a sample lasts this long; default: 0", MILLISECONDS, TO(min_repeat_ms),
+     0, 0},
+    {"--timeout", "T", MEASURING, "10s",
+     "limit for compiling, and again for running, one configuration", DURATION, TO(timeout_s), 0,
+     0},
+    {"--paranoid", NULL, MEASURING, NULL, "run every kernel between guard pages, too", SWITCH,
+     TO(paranoid), 0, 0},
+    {"--code", NULL, V(SHOW), NULL, "print the emitted C", SWITCH, TO(code), 0, 0},
+    {"--dump", "PASS", V(SHOW), NULL, "print the program after this lowering pass", TEXT, TO(dump),
+     0, 0},
+    {"--dialect", "NAME", V(APPLY), "c", "how tiles are written: c, gnu or tcc", DIALECT,
+     TO(dialect), 0, 0},
+    {"--main", NULL, V(APPLY), NULL, "add a main that checks and times the kernel", SWITCH,
+     TO(with_main), 0, 0},
+    {"--output", "FILE", V(APPLY) | V(PICK_BEST), NULL,
+     "file to write (also -o); default: standard output", TEXT, TO(output), 0, 0},
+    {"--compat", NULL, V(PICK_BEST), NULL, "choose lines as AutoTVM's own pick_best does", SWITCH,
+     TO(compat), 0, 0},
+    {"--json", NULL, ALL, NULL, "print one JSON object instead of text", SWITCH, TO(json), 0, 0},
+    {"--help", NULL, ALL, NULL, "explain the verb (also -h)", SWITCH, TO(help), 0, 0},
+};
+enum { NUM_ROWS = sizeof rows / sizeof *rows };
+_Static_assert(NUM_ROWS <= 64, "at_options.given has one bit per option");
+
+int at_option_count(void) { return NUM_ROWS; }
+const at_option_row *at_option_at(int i) { return &rows[i]; }
+
+at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t max, int64_t *out,
+                       at_error *err) {
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (end == text || *end || isspace((unsigned char)*text))
+        return at_fail(err, AT_E_USAGE, "%s %s: not an integer", what, text);
+    if (errno || v < min || v > max) {
+        if (max == INT64_MAX)
+            return at_fail(err, AT_E_USAGE, "%s %s: must be at least %lld", what, text,
+                           (long long)min);
+        return at_fail(err, AT_E_USAGE, "%s %s: must be from %lld to %lld", what, text,
+                       (long long)min, (long long)max);
+    }
+    *out = v;
+    return AT_OK;
+}
+
+static at_status parse_unsigned(const char *text, const char *what, uint64_t *out, at_error *err) {
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno)
+        return at_fail(err, AT_E_USAGE, "%s %s: not an integer from 0 to 2^64-1", what, text);
+    *out = v;
+    return AT_OK;
+}
+
+/* A positive number with one of the units; unit[0] is what a bare number means. */
+static at_status parse_measure(const char *text, const char *what, const char *example,
+                               bool zero_too, const char *const *units, const double *factors,
+                               double *out, at_error *err) {
+    char *end;
+    double v = strtod(text, &end);
+    bool number = end != text && (isdigit((unsigned char)*text) || *text == '.');
+    for (int i = 0; number && units[i]; i++) {
+        if (strcmp(end, units[i]) && !(i == 0 && !*end)) continue;
+        v *= factors[i];
+        if (!(v < 1e9) || v < 0 || (v == 0 && !zero_too)) break;
+        *out = v;
+        return AT_OK;
+    }
+    return at_fail(err, AT_E_USAGE, "%s %s: not a duration; write for example %s", what, text,
+                   example);
+}
+
+static at_status parse_duration(const char *text, const char *what, double *out, at_error *err) {
+    static const char *const units[] = {"s", "ms", "m", "min", "h", NULL};
+    static const double factors[] = {1, 1e-3, 60, 60, 3600};
+    return parse_measure(text, what, "30s, 5m or 1h", false, units, factors, out, err);
+}
+
+static at_status parse_milliseconds(const char *text, const char *what, double *out,
+                                    at_error *err) {
+    static const char *const units[] = {"ms", "s", NULL};
+    static const double factors[] = {1, 1e3};
+    return parse_measure(text, what, "40", true, units, factors, out, err);
+}
+
+static at_status unknown_value(const at_option_row *row, const char *text, const char *choices,
+                               at_error *err) {
+    return at_fail(err, AT_E_USAGE, "%s %s: there are %s", row->name, text, choices);
+}
+
+/* Reads text by the row's kind into its member. */
+static at_status parse_value(const at_option_row *row, const char *text, at_options *o,
+                             at_error *err) {
+    void *to = (char *)o + row->offset;
+    switch (row->kind) {
+    case SWITCH: *(bool *)to = true; return AT_OK;
+    case TEXT: *(const char **)to = text; return AT_OK;
+    case INTEGER: return at_parse_int(text, row->name, row->min, row->max, to, err);
+    case UNSIGNED: return parse_unsigned(text, row->name, to, err);
+    case DURATION: return parse_duration(text, row->name, to, err);
+    case MILLISECONDS: return parse_milliseconds(text, row->name, to, err);
+    case COMPILER:
+        return at_compiler_from_name(text, to) ? AT_OK
+                                               : unknown_value(row, text, "tcc, gcc, clang", err);
+    case ISA:
+        return at_isa_from_name(text, to)
+                   ? AT_OK
+                   : unknown_value(row, text, "scalar, sse2, avx2, avx512", err);
+    case DIALECT:
+        return at_dialect_from_name(text, to) ? AT_OK
+                                              : unknown_value(row, text, "c, gnu, tcc", err);
+    case PACKING:
+        if (strcmp(text, "ahead") && strcmp(text, "inline"))
+            return unknown_value(row, text, "ahead, inline", err);
+        *(bool *)to = !strcmp(text, "inline");
+        return AT_OK;
+    case THREADS:
+        AT_TRY(at_parse_int(text, row->name, 1, 4096, to, err));
+        if (*(int64_t *)to != 1)
+            return at_fail(err, AT_E_USAGE,
+                           "--threads %s: kernels run on one thread so far; only 1 is accepted",
+                           text);
+        return AT_OK;
+    case CACHE:
+        if (strcmp(text, "hot"))
+            return at_fail(err, AT_E_USAGE, "--cache %s: only hot is accepted so far", text);
+        *(const char **)to = text;
+        return AT_OK;
+    default: AT_BUG("option %s has no kind", row->name);
+    }
+}
+
+static int find_row(const char *name, size_t len) {
+    if (len == 2 && name[1] == 'o') name = "--output", len = 8;
+    if (len == 2 && name[1] == 'h') name = "--help", len = 6;
+    for (int i = 0; i < NUM_ROWS; i++)
+        if (strlen(rows[i].name) == len && !memcmp(rows[i].name, name, len)) return i;
+    return -1;
+}
+
+static at_status unknown_option(const char *word, size_t len, at_error *err) {
+    const char *names[NUM_ROWS];
+    char name[64];
+    for (int i = 0; i < NUM_ROWS; i++) names[i] = rows[i].name;
+    snprintf(name, sizeof name, "%.*s", (int)len, word);
+    const char *near = at_nearest(name, names, NUM_ROWS);
+    if (near) return at_fail(err, AT_E_USAGE, "unknown option %s; did you mean %s?", name, near);
+    return at_fail(err, AT_E_USAGE, "unknown option %s; autotune --help lists the options", name);
+}
+
+/* The first word is a verb, or a template, which means tune. */
+static at_status take_verb(at_options *o, at_error *err) {
+    if (!o->num_operands) {
+        if (!o->help)
+            return at_fail(err, AT_E_USAGE, "no command; autotune --help lists what there is");
+        o->verb = AT_VERB_HELP;
+        return AT_OK;
+    }
+    const char *word = o->operands[0];
+    o->verb = at_verb_find(word);
+    if (o->verb < AT_VERB_COUNT) {
+        o->num_operands--;
+        memmove(o->operands, o->operands + 1, sizeof *o->operands * (size_t)o->num_operands);
+        return AT_OK;
+    }
+    const at_template_row *row;
+    o->verb = AT_VERB_TUNE;
+    if (at_template_find(word, &row, NULL) == AT_OK) return AT_OK;
+
+    const char *names[AT_VERB_COUNT + 256];
+    int n = 0;
+    for (int v = 0; v < AT_VERB_COUNT; v++) names[n++] = at_verb_at((at_verb)v)->name;
+    for (int i = 0; i < at_template_count() && i < 256; i++) names[n++] = at_template_at(i)->name;
+    const char *near = at_nearest(word, names, n);
+    if (near)
+        return at_fail(err, AT_E_USAGE, "unknown command or template \"%s\"; did you mean %s?",
+                       word, near);
+    return at_fail(err, AT_E_USAGE,
+                   "unknown command or template \"%s\"; autotune --help lists the commands, "
+                   "autotune list the templates",
+                   word);
+}
+
+static at_status check_use(const at_options *o, at_error *err) {
+    const at_verb_row *verb = at_verb_at(o->verb);
+    for (int i = 0; i < NUM_ROWS; i++)
+        if (o->given >> i & 1 && !(rows[i].verbs >> o->verb & 1))
+            return at_fail(err, AT_E_USAGE, "%s is no option of %s; autotune help %s lists them",
+                           rows[i].name, verb->name, verb->name);
+    if (o->help) return AT_OK;
+    if (o->num_operands < verb->min_operands)
+        return at_fail(err, AT_E_USAGE, "%s needs %s: autotune %s %s [options]", verb->name,
+                       o->verb == AT_VERB_PICK_BEST ? "a log" : "a template", verb->name,
+                       verb->operands);
+    if (o->num_operands > verb->max_operands)
+        return at_fail(err, AT_E_USAGE, "unexpected word \"%s\": autotune %s %s [options]",
+                       o->operands[verb->max_operands], verb->name, verb->operands);
+    return AT_OK;
+}
+
+at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err) {
+    at_options o = {0};
+    for (int i = 0; i < NUM_ROWS; i++)
+        if (rows[i].initial) AT_TRY(parse_value(&rows[i], rows[i].initial, &o, err));
+
+    bool only_operands = false;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (only_operands || word[0] != '-' || !word[1]) {
+            if (o.num_operands == AT_MAX_OPERANDS)
+                return at_fail(err, AT_E_USAGE, "more than %d words", AT_MAX_OPERANDS);
+            o.operands[o.num_operands++] = word;
+            continue;
+        }
+        if (!strcmp(word, "--")) {
+            only_operands = true;
+            continue;
+        }
+        if (!strcmp(word, "--version") && !o.num_operands)
+            word = "version", o.operands[o.num_operands++] = word;
+        else {
+            const char *equals = strchr(word, '=');
+            size_t len = equals ? (size_t)(equals - word) : strlen(word);
+            int r = find_row(word, len);
+            if (r < 0) return unknown_option(word, len, err);
+            const char *value = equals ? equals + 1 : NULL;
+            if (value && !rows[r].argument)
+                return at_fail(err, AT_E_USAGE, "%s takes no value", rows[r].name);
+            if (!value && rows[r].argument) {
+                if (i + 1 == argc)
+                    return at_fail(err, AT_E_USAGE, "%s needs a value: %s %s", rows[r].name,
+                                   rows[r].name, rows[r].argument);
+                value = argv[++i];
+            }
+            AT_TRY(parse_value(&rows[r], value, &o, err));
+            o.given |= (uint64_t)1 << r;
+        }
+    }
+    AT_TRY(take_verb(&o, err));
+    AT_TRY(check_use(&o, err));
+    *out = o;
+    return AT_OK;
+}
+
+bool at_given(const at_options *o, const char *option) {
+    int r = find_row(option, strlen(option));
+    if (r < 0) AT_BUG("no option %s", option);
+    return o->given >> r & 1;
+}

@@ -1,0 +1,93 @@
+/* cli/options.h: the command line, read through one table of options and one of verbs; help is
+ * printed from the same tables. */
+#ifndef AT_CLI_OPTIONS_H
+#define AT_CLI_OPTIONS_H
+
+#include "base/base.h"
+#include "codegen/codegen.h"
+#include "runtime/runtime.h"
+
+typedef enum at_verb {
+    AT_VERB_TUNE,
+    AT_VERB_RUN,
+    AT_VERB_SHOW,
+    AT_VERB_APPLY,
+    AT_VERB_SPACE,
+    AT_VERB_PICK_BEST,
+    AT_VERB_LIST,
+    AT_VERB_HELP,
+    AT_VERB_VERSION,
+    AT_VERB_COUNT
+} at_verb;
+
+#define AT_MAX_OPERANDS 256
+
+/* What was asked for. Texts are borrowed from argv. */
+typedef struct at_options {
+    at_verb verb;
+    const char
+        *operands[AT_MAX_OPERANDS]; /* template, or logs; the verb itself is not among them */
+    int num_operands;
+    uint64_t given; /* one bit per row of the table: at_given */
+    bool help;
+
+    /* the task and its configuration */
+    const char *args, *config, *index, *log;
+    int64_t line;
+    /* the search */
+    int64_t trials;
+    double time_s; /* 0: no limit */
+    const char *tuner;
+    uint64_t seed;
+    /* the kernel */
+    at_compiler compiler;
+    at_isa isa;
+    bool pack_inline;
+    int64_t threads;
+    const char *cache;
+    /* measuring */
+    int64_t number, repeat;
+    double min_repeat_ms, timeout_s;
+    bool paranoid;
+    /* output */
+    bool json, code, with_main, compat;
+    const char *dump, *output;
+    at_dialect dialect;
+} at_options;
+
+typedef struct at_option_row {
+    const char *name;     /* "--trials" */
+    const char *argument; /* "N"; NULL: a switch */
+    unsigned verbs;       /* bits 1 << at_verb */
+    const char *initial;  /* parsed like a given value; NULL: zero */
+    const char *help;
+    int kind;         /* how the value is read: options.c */
+    size_t offset;    /* where it goes in at_options */
+    int64_t min, max; /* of integers */
+} at_option_row;
+
+typedef struct at_verb_row {
+    const char *name;
+    const char *operands; /* as in the usage line */
+    int min_operands, max_operands;
+    const char *help;
+    at_status (*command)(const at_options *o, at_error *err);
+} at_verb_row;
+
+int at_option_count(void);
+const at_option_row *at_option_at(int i);
+const at_verb_row *at_verb_at(at_verb v); /* verbs.c */
+/* The verb of that name; pick-best is pick_best. AT_VERB_COUNT if there is none. */
+at_verb at_verb_find(const char *name);
+
+/* AT_E_USAGE names the word and what would do. */
+at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err);
+bool at_given(const at_options *o, const char *option); /* "--args": was it on the command line? */
+/* AT_E_USAGE unless text is an integer within [min, max]; what names it in the message. */
+at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t max, int64_t *out,
+                       at_error *err);
+
+void at_help_program(at_text *out);
+void at_help_verb(at_text *out, at_verb v);
+
+#endif

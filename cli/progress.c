@@ -1,0 +1,89 @@
+/* cli/progress.c: conv2d_3x3_gemm  12.4/30.1 GFLOPS  (120/500)  2 failed: 2 timeout  3.1 s  ETA 9 s
+ */
+#include "cli/progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static const int64_t redraw_ns = 100000000, plain_line_ns = 5000000000;
+
+int64_t at_tally_failed(const at_tally *t) {
+    int64_t n = 0;
+    for (int e = 1; e <= AT_ERR_UNKNOWN; e++) n += t->failed[e];
+    return n;
+}
+
+void at_text_add_failed(at_text *out, const at_tally *t) {
+    int64_t n = at_tally_failed(t);
+    if (!n) return;
+    const char *separator = ": ";
+    at_text_addf(out, "%lld failed", (long long)n);
+    for (int e = 1; e <= AT_ERR_UNKNOWN; e++) {
+        if (!t->failed[e]) continue;
+        at_text_addf(out, "%s%lld %s", separator, (long long)t->failed[e], at_err_no_name(e));
+        separator = ", ";
+    }
+}
+
+static void add_seconds(at_text *out, double s, int decimals) {
+    if (s < 600) at_text_addf(out, "%.*f s", s < 99.95 ? decimals : 0, s);
+    else if (s < 36000) at_text_addf(out, "%.0f min", s / 60);
+    else at_text_addf(out, "%.1f h", s / 3600);
+}
+
+/* Seconds to go: from the pace of what was really measured, within the time limit. */
+static double remaining_s(const at_progress *p, const at_tally *t, double elapsed_s) {
+    int64_t measured = t->done - t->answered;
+    double eta = measured ? elapsed_s / (double)measured * (double)(t->total - t->done) : -1;
+    if (p->time_s > 0 && (eta < 0 || eta > p->time_s - elapsed_s)) eta = p->time_s - elapsed_s;
+    return eta;
+}
+
+static void add_line(at_text *out, const at_progress *p, const at_tally *t) {
+    double elapsed_s = (double)(at_now_ns() - p->start_ns) * 1e-9,
+           eta = remaining_s(p, t, elapsed_s);
+    at_text_addf(out, "%s  %.*f/%.*f GFLOPS  (%lld/%lld)", p->name, t->current < 10 ? 2 : 1,
+                 t->current, t->best < 10 ? 2 : 1, t->best, (long long)t->done,
+                 (long long)t->total);
+    if (at_tally_failed(t)) at_text_add(out, "  ");
+    at_text_add_failed(out, t);
+    at_text_add(out, "  ");
+    add_seconds(out, elapsed_s, 1);
+    if (t->done == t->total || eta < 0) return;
+    at_text_add(out, "  ETA ");
+    add_seconds(out, eta, 0);
+}
+
+static int terminal_width(void) {
+    struct winsize w;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
+}
+
+static void draw(at_progress *p, const at_tally *t, const char *end) {
+    at_text line = {0};
+    add_line(&line, p, t);
+    if (p->terminal)
+        fprintf(stderr, "\r%.*s\033[K%s", terminal_width() - 1, at_text_str(&line), end);
+    else fprintf(stderr, "%s\n", at_text_str(&line));
+    fflush(stderr);
+    at_text_free(&line);
+    p->shown_ns = at_now_ns();
+}
+
+void at_progress_start(at_progress *p, const char *name, double time_s) {
+    const char *term = getenv("TERM");
+    bool dumb = !term || !strcmp(term, "dumb");
+    *p = (at_progress){.name = name,
+                       .terminal = isatty(STDERR_FILENO) && !dumb,
+                       .start_ns = at_now_ns(),
+                       .time_s = time_s};
+    p->shown_ns = p->start_ns;
+}
+
+void at_progress_show(at_progress *p, const at_tally *t) {
+    if (at_now_ns() - p->shown_ns >= (p->terminal ? redraw_ns : plain_line_ns)) draw(p, t, "");
+}
+
+void at_progress_end(at_progress *p, const at_tally *t) { draw(p, t, "\n"); }

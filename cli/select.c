@@ -1,0 +1,191 @@
+/* cli/select.c: from --args, --config, --index, --log and --line to a task and a configuration. */
+#include "cli/select.h"
+
+#include <string.h>
+
+#include "cli/message.h"
+
+at_status at_select_task(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
+    AT_TRY(at_template_find(o->operands[0], &out->row, err));
+    return at_task_new(a, out->row, o->args, &out->task, err);
+}
+
+at_status at_config_rebind(at_arena *a, const at_space *space, const at_config *read,
+                           at_config *out, at_error *err) {
+    at_text json = {0};
+    const at_json *value;
+    at_config_print_json(&json, read);
+    at_status s = at_json_parse(a, at_text_str(&json), json.len, &value, err);
+    at_text_free(&json);
+    AT_TRY(s);
+    AT_TRY(at_config_from_json(a, space, value, out, err));
+    out->recorded_index = read->recorded_index;
+    return AT_OK;
+}
+
+/* ---- from a log ---------------------------------------------------------------------------------
+ */
+
+typedef struct log_view {
+    const char *path;
+    at_record *records;
+    int count;
+} log_view;
+
+static bool is_of_template(const at_record *r, const at_template_row *row) {
+    const char *name = row->record_name ? row->record_name : row->name;
+    return !strcmp(r->task, name) || !strcmp(r->task, row->name);
+}
+
+/* The arguments of the log's only task of that template; several are listed. */
+static at_status only_task(at_arena *a, const at_template_row *row, const log_view *log,
+                           const at_json **args, at_error *err) {
+    AT_VEC(const at_json *) tasks = {0};
+    for (int i = 0; i < log->count; i++) {
+        bool known = !is_of_template(&log->records[i], row);
+        for (int t = 0; t < tasks.len && !known; t++)
+            known = at_args_equal(tasks.data[t], log->records[i].args);
+        if (!known) *at_push(a, &tasks) = log->records[i].args;
+    }
+    if (!tasks.len)
+        return at_fail(err, AT_E_INPUT, "%s: holds no record of %s among its %d records", log->path,
+                       row->name, log->count);
+    *args = tasks.data[0];
+    if (tasks.len == 1) return AT_OK;
+    at_text list = {0};
+    for (int t = 0; t < tasks.len && t < 8; t++) {
+        at_text_add(&list, t ? "; " : "");
+        at_json_print(&list, tasks.data[t]);
+    }
+    if (tasks.len > 8) at_text_add(&list, "; ...");
+    at_status s = at_fail(err, AT_E_USAGE, "%s: holds %d tasks of %s; choose one with --args: %s",
+                          log->path, tasks.len, row->name, at_text_str(&list));
+    at_text_free(&list);
+    return s;
+}
+
+static at_status record_on_line(const at_options *o, const log_view *log,
+                                const at_template_row *row, const at_record **out, at_error *err) {
+    for (int i = 0; i < log->count; i++) {
+        if (log->records[i].line != o->line) continue;
+        if (!is_of_template(&log->records[i], row))
+            return at_fail(err, AT_E_USAGE, "--line %lld: that record of %s is of %s, not of %s",
+                           (long long)o->line, log->path, log->records[i].task, row->name);
+        *out = &log->records[i];
+        return AT_OK;
+    }
+    return at_fail(err, AT_E_USAGE, "--line %lld: that line of %s holds no record",
+                   (long long)o->line, log->path);
+}
+
+static at_status best_record(const log_view *log, const at_task *task, const at_record **out,
+                             at_error *err) {
+    int of_task = 0;
+    *out = NULL;
+    for (int i = 0; i < log->count; i++) {
+        const at_record *r = &log->records[i];
+        if (!is_of_template(r, at_task_row(task)) || !at_args_equal(r->args, at_task_args(task)))
+            continue;
+        of_task++;
+        if (at_record_is_candidate(r) && (!*out || at_record_mean(r) < at_record_mean(*out)))
+            *out = r;
+    }
+    if (*out) return AT_OK;
+    if (of_task)
+        return at_fail(err, AT_E_NO_VALID, "%s: all %d records of %s %s are failures", log->path,
+                       of_task, at_task_row(task)->name, at_task_args_text(task));
+    return at_fail(err, AT_E_INPUT, "%s: holds no record of %s %s", log->path,
+                   at_task_row(task)->name, at_task_args_text(task));
+}
+
+static at_status from_log(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
+    log_view log = {.path = o->log};
+    AT_TRY(at_log_read_all(a, o->log, at_warn, NULL, &log.records, &log.count, err));
+    if (!log.count) return at_fail(err, AT_E_INPUT, "%s: holds no record", o->log);
+
+    if (at_given(o, "--line")) AT_TRY(record_on_line(o, &log, out->row, &out->record, err));
+    const char *args = o->args;
+    if (!args) {
+        const at_json *json;
+        at_text text = {0};
+        if (out->record) json = out->record->args;
+        else AT_TRY(only_task(a, out->row, &log, &json, err));
+        at_json_print(&text, json);
+        args = at_strdup(a, at_text_str(&text));
+        at_text_free(&text);
+    }
+    if (at_task_new(a, out->row, args, &out->task, err) != AT_OK) {
+        /* Arguments that a file holds are the file's fault. */
+        if (!o->args) err->status = AT_E_INPUT, at_fail_at(err, "%s: ", o->log);
+        return err->status;
+    }
+    if (!out->record) AT_TRY(best_record(&log, out->task, &out->record, err));
+    out->from = at_format(a, "%s:%lld", o->log, (long long)out->record->line);
+    if (at_config_rebind(a, at_task_space(out->task), &out->record->config, &out->config, err) !=
+        AT_OK)
+        return at_fail_at(err, "%s: ", out->from);
+    return AT_OK;
+}
+
+/* ---- from the command line ------------------------------------------------------------------ */
+
+static at_status from_config(at_arena *a, const char *text, at_selection *out, at_error *err) {
+    const at_json *json;
+    if (!strcmp(text, "default")) {
+        out->from = "default";
+        return at_task_default_config(a, out->task, &out->config, err);
+    }
+    out->from = "--config";
+    at_status s = at_json_parse(a, text, strlen(text), &json, err);
+    if (s == AT_OK) s = at_config_from_json(a, at_task_space(out->task), json, &out->config, err);
+    if (s != AT_OK) {
+        at_fail_at(err, "--config: ");
+        return err->status = AT_E_USAGE;
+    }
+    return AT_OK;
+}
+
+static at_status from_index(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
+    int64_t index;
+    AT_TRY(at_parse_int(o->index, "--index", 0, INT64_MAX, &index, err));
+    if (at_config_at(a, at_task_space(out->task), index, &out->config, err) != AT_OK) {
+        at_fail_at(err, "--index %s: ", o->index);
+        return err->status = AT_E_USAGE;
+    }
+    out->from = at_format(a, "--index %s", o->index);
+    return AT_OK;
+}
+
+static void warn_of_index(const at_selection *s) {
+    const at_config *c = &s->config;
+    if (c->recorded_index == c->index || c->recorded_index < 0) return;
+    at_text text = {0};
+    at_text_addf(&text, "%s: index %lld does not mean this entity", s->from,
+                 (long long)c->recorded_index);
+    if (c->index >= 0) at_text_addf(&text, ", %lld does", (long long)c->index);
+    at_text_add(&text, "; the entity counts");
+    at_warn(NULL, at_text_str(&text));
+    at_text_free(&text);
+}
+
+at_status at_select_config(at_arena *a, const at_options *o, bool required, at_selection *out,
+                           at_error *err) {
+    int sources = !!o->config + !!o->index + !!o->log;
+    if (sources > 1)
+        return at_fail(err, AT_E_USAGE, "give one of --config, --index and --log, not %d", sources);
+    if (!sources && required)
+        return at_fail(err, AT_E_USAGE,
+                       "which configuration? Give --log FILE, --config JSON|default or --index I");
+    if (at_given(o, "--line") && !o->log) return at_fail(err, AT_E_USAGE, "--line needs --log");
+
+    AT_TRY(at_template_find(o->operands[0], &out->row, err));
+    if (o->log) AT_TRY(from_log(a, o, out, err));
+    else {
+        AT_TRY(at_task_new(a, out->row, o->args, &out->task, err));
+        if (o->index) AT_TRY(from_index(a, o, out, err));
+        else AT_TRY(from_config(a, o->config ? o->config : "default", out, err));
+    }
+    out->has_config = true;
+    warn_of_index(out);
+    return AT_OK;
+}

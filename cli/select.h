@@ -1,0 +1,28 @@
+/* cli/select.h: which task and which configuration the command line means. */
+#ifndef AT_CLI_SELECT_H
+#define AT_CLI_SELECT_H
+
+#include "cli/options.h"
+#include "records/records.h"
+#include "templates/task.h"
+
+typedef struct at_selection {
+    const at_template_row *row;
+    at_task *task;
+    const at_record *record; /* the one taken from a log, or NULL */
+    bool has_config;
+    at_config config;
+    const char *from; /* "default", "--index 7", "conv.log:12" */
+} at_selection;
+
+/* The task of the template and --args alone (tune, space). */
+at_status at_select_task(at_arena *a, const at_options *o, at_selection *out, at_error *err);
+/* Task and configuration: --config, --index or --log. None of them: the default configuration, or a
+ * usage error where one is required. A record whose index means another entity is warned about. */
+at_status at_select_config(at_arena *a, const at_options *o, bool required, at_selection *out,
+                           at_error *err);
+/* A configuration read without its space, as a point of the task's space. AT_E_INPUT. */
+at_status at_config_rebind(at_arena *a, const at_space *space, const at_config *read,
+                           at_config *out, at_error *err);
+
+#endif

@@ -1,0 +1,108 @@
+/* cli/session.c: opening and closing what tune, run, show and apply share. */
+#include "cli/session.h"
+
+#include <string.h>
+
+#include "cli/interrupt.h"
+#include "cli/message.h"
+
+at_status at_session_open(const at_options *o, at_session *s, at_error *err) {
+    memset(s, 0, sizeof *s);
+    s->spent.start_ns = at_now_ns();
+    s->options = o;
+    s->arena = at_arena_new();
+    s->scratch = at_arena_new();
+    if (o->verb == AT_VERB_TUNE || o->verb == AT_VERB_SPACE)
+        AT_TRY(at_select_task(s->arena, o, &s->chosen, err));
+    else AT_TRY(at_select_config(s->arena, o, o->verb == AT_VERB_APPLY, &s->chosen, err));
+    s->row = s->chosen.row;
+    s->task = s->chosen.task;
+    s->space = at_task_space(s->task);
+    s->flops = at_task_flops(s->task);
+    return AT_OK;
+}
+
+/* The instruction set: the option, else the record's, else the best that the compiler serves. */
+static at_status choose_isa(at_session *s, const at_context *recorded, bool measuring,
+                            at_error *err) {
+    const at_options *o = s->options;
+    bool given = at_given(o, "--isa");
+    /* Tiles are printed as scalar C so far, and TinyCC does not vectorise. */
+    at_isa best = s->compiler == AT_TCC ? AT_ISA_SCALAR : at_isa_best();
+    if (given) s->isa = o->isa;
+    else if (!recorded || !at_isa_from_name(recorded->isa, &s->isa)) s->isa = best;
+    if (!measuring) return AT_OK;
+    if (given && s->isa != AT_ISA_SCALAR && s->compiler == AT_TCC)
+        return at_fail(
+            err, AT_E_USAGE,
+            "--isa %s: kernels for tcc are scalar so far; --compiler gcc or clang serves it",
+            at_isa_name(s->isa));
+    if (s->isa != AT_ISA_SCALAR && !at_cpu_facts()->has[s->isa]) {
+        if (given)
+            return at_fail(err, AT_E_USAGE, "--isa %s: this CPU (%s) has no %s",
+                           at_isa_name(s->isa), at_cpu_facts()->name, at_isa_name(s->isa));
+        s->isa = best;
+    }
+    return AT_OK;
+}
+
+at_status at_session_context(at_session *s, bool measuring, at_error *err) {
+    const at_options *o = s->options;
+    const at_cpu *cpu = at_cpu_facts();
+    const at_context *recorded = s->chosen.record && s->chosen.record->extra.present
+                                     ? &s->chosen.record->extra.context
+                                     : NULL;
+
+    s->compiler = o->compiler;
+    s->pack_inline = o->pack_inline;
+    if (recorded && !at_given(o, "--compiler"))
+        at_compiler_from_name(recorded->compiler, &s->compiler);
+    if (recorded && !at_given(o, "--pack")) s->pack_inline = !strcmp(recorded->packing, "inline");
+    if (measuring && !at_compiler_available(s->compiler))
+        return at_fail(err, AT_E_USAGE, "--compiler %s: not found on this machine",
+                       at_compiler_name(s->compiler));
+    AT_TRY(choose_isa(s, recorded, measuring, err));
+    s->dialect = o->verb == AT_VERB_APPLY ? o->dialect : AT_DIALECT_C;
+
+    s->context = (at_context){.cpu = cpu->name,
+                              .threads = (int)o->threads,
+                              .isa = at_isa_name(s->isa),
+                              .compiler = at_compiler_name(s->compiler),
+                              .packing = s->pack_inline ? "inline" : "ahead",
+                              .cache = o->cache ? o->cache : "hot",
+                              .pattern = "",
+                              .template_hash = at_task_hash(s->task)};
+    at_context_hash(&s->context, s->context_hash);
+    s->target = at_format(s->arena, "c -keys=cpu -mcpu=%s", cpu->llvm_name);
+    return AT_OK;
+}
+
+at_status at_session_reserve(at_session *s, at_error *err) {
+    at_config config;
+    int64_t *values;
+    AT_TRY(at_task_default_config(s->arena, s->task, &config, err));
+    AT_TRY(at_task_values(s->arena, s->task, &config, &values, err));
+    return at_dataset_new(s->arena, at_task_compute(s->task), values, &s->data, err);
+}
+
+at_status at_session_measure_peak(at_session *s, at_error *err) {
+    return at_worker_peak(s->worker, at_isa_best(), &s->peak_gflops, err);
+}
+
+at_status at_session_start(at_session *s, at_error *err) {
+    at_dataset_fill(&s->data, s->options->seed);
+    AT_TRY(at_worker_new(s->data.store, -1, 0, &s->worker, err));
+    int64_t begin_ns = at_now_ns();
+    AT_TRY(at_dataset_reference(s->scratch, &s->data, s->worker, s->flops, &at_interrupted, err));
+    at_arena_reset(s->scratch);
+    s->spent.reference_ns = at_now_ns() - begin_ns;
+    return at_session_measure_peak(s, err);
+}
+
+void at_session_close(at_session *s) {
+    if (s->worker) at_worker_free(s->worker);
+    if (s->data.store) at_dataset_free(&s->data);
+    at_arena_free(s->scratch);
+    at_arena_free(s->arena);
+    memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,53 @@
+/* cli/session.h: what a command that handles configurations of one task holds: the task, how
+ * kernels are made and compared (the context), the data, and the worker. */
+#ifndef AT_CLI_SESSION_H
+#define AT_CLI_SESSION_H
+
+#include "cli/dataset.h"
+#include "cli/options.h"
+#include "cli/select.h"
+#include "codegen/codegen.h"
+
+/* Where the time went, in nanoseconds. */
+typedef struct at_spent {
+    int64_t start_ns; /* on the clock of at_now_ns */
+    int64_t search_ns, lower_ns, compile_ns, check_ns, run_ns, reference_ns, final_ns;
+} at_spent;
+
+typedef struct at_session {
+    at_arena *arena;   /* lives as long as the session */
+    at_arena *scratch; /* one candidate's; reset by whoever begins the next */
+    const at_options *options;
+    at_selection chosen;
+    const at_template_row *row;
+    at_task *task;
+    at_space *space;
+    double flops;
+
+    at_compiler compiler;
+    at_isa isa;
+    at_dialect dialect;
+    bool pack_inline;
+    at_context context;
+    char context_hash[33];
+    const char *target; /* of the records */
+
+    at_dataset data;
+    at_worker *worker;
+    double peak_gflops; /* FMA peak of the core, as last measured */
+    at_spent spent;
+} at_session;
+
+/* Takes task and options into a session; chosen is one of select.h's. AT_E_USAGE where the options
+ * do not fit each other or this machine; measuring: the kernels will run here. Ended by
+ * at_session_close, on failure too. */
+at_status at_session_open(const at_options *o, at_session *s, at_error *err);
+at_status at_session_context(at_session *s, bool measuring, at_error *err);
+/* Tensors: refused where they exceed this machine, before anything is allocated. */
+at_status at_session_reserve(at_session *s, at_error *err);
+/* Worker, input data, reference, FMA peak. AT_E_INTERRUPTED */
+at_status at_session_start(at_session *s, at_error *err);
+at_status at_session_measure_peak(at_session *s, at_error *err);
+void at_session_close(at_session *s);
+
+#endif

@@ -1,0 +1,23 @@
+/* cli/tune.h: a tuning run, from its options to what came out. */
+#ifndef AT_CLI_TUNE_H
+#define AT_CLI_TUNE_H
+
+#include "cli/final.h"
+#include "cli/progress.h"
+#include "tuners/tuners.h"
+
+typedef struct at_tuning {
+    at_session s;
+    const char *log_path;
+    at_log *log;
+    at_tuner *tuner;
+    at_known *known;
+    at_tally tally;
+    at_final final;
+    const char *first_error; /* of the first failed trial */
+} at_tuning;
+
+/* Prints the outcome. AT_E_NO_VALID where there is no best, AT_E_INTERRUPTED. */
+at_status at_tune_report(at_tuning *t, at_error *err);
+
+#endif

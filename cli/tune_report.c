@@ -1,0 +1,117 @@
+/* cli/tune_report.c: what came out of a tuning run, as text and as JSON. */
+#include "cli/describe.h"
+#include "cli/interrupt.h"
+#include "cli/tune.h"
+
+/* What is shown as the best. */
+typedef struct best_known {
+    int64_t index;
+    double time_s, gflops, of_peak;
+} best_known;
+
+/* The final's winner, or what the trials say where there was no final. */
+static bool find_best(const at_tuning *t, best_known *out) {
+    const at_finalist *w = t->final.winner;
+    const at_result *r = at_known_best(t->known);
+    if (w) *out = (best_known){w->result->index, w->time_s, w->gflops, w->of_peak};
+    else if (r)
+        *out = (best_known){r->index, r->mean_s, r->gflops,
+                            r->peak_gflops > 0 ? r->gflops / r->peak_gflops : 0};
+    return w || r;
+}
+
+static at_status print_text(at_tuning *t, const best_known *best, at_error *err) {
+    at_session *s = &t->s;
+    at_text out = {0};
+    at_config config;
+    at_program *program;
+    AT_TRY(at_config_at(s->scratch, s->space, best->index, &config, err));
+    AT_TRY(at_task_program(s->scratch, s->task, &config, &program, err));
+    at_text_add_task(&out, s);
+    at_text_add(&out, "\n");
+    at_text_add_context(&out, &s->context);
+    at_text_add(&out, "\n\n");
+    at_config_print_json(&out, &config);
+    at_text_add(&out, "\n\n");
+    at_program_print(&out, program, false);
+    at_text_add(&out, "\n");
+    at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak);
+    at_text_addf(&out, "best of %lld trials", (long long)t->tally.done);
+    if (t->tally.answered)
+        at_text_addf(&out, ", %lld of them from the log", (long long)t->tally.answered);
+    if (at_tally_failed(&t->tally)) {
+        at_text_add(&out, "; ");
+        at_text_add_failed(&out, &t->tally);
+    }
+    at_text_addf(&out, "; log %s\n", t->log_path);
+    at_status status = at_print(at_text_str(&out), err);
+    at_text_free(&out);
+    return status;
+}
+
+static void add_seconds(at_out *out, const at_spent *spent) {
+    at_out_begin(out, "seconds", '{');
+    at_out_double(out, "total", (double)(at_now_ns() - spent->start_ns) * 1e-9);
+    at_out_double(out, "search", (double)spent->search_ns * 1e-9);
+    at_out_double(out, "lower", (double)spent->lower_ns * 1e-9);
+    at_out_double(out, "compile", (double)spent->compile_ns * 1e-9);
+    at_out_double(out, "check", (double)spent->check_ns * 1e-9);
+    at_out_double(out, "run", (double)spent->run_ns * 1e-9);
+    at_out_double(out, "reference", (double)spent->reference_ns * 1e-9);
+    at_out_double(out, "final", (double)spent->final_ns * 1e-9);
+    at_out_end(out, '}');
+}
+
+static at_status print_json(at_tuning *t, const best_known *best, at_error *err) {
+    at_session *s = &t->s;
+    at_out out = {0};
+    at_text value = {0};
+    at_out_begin(&out, NULL, '{');
+    at_out_task(&out, s);
+    at_out_string(&out, "tuner", at_tuner_name(t->tuner));
+    at_text_addf(&value, "%llu", (unsigned long long)s->options->seed);
+    at_out_raw(&out, "seed", at_text_str(&value));
+    at_out_int(&out, "trials", t->tally.done);
+    at_out_int(&out, "from_log", t->tally.answered);
+    at_out_begin(&out, "failed", '{');
+    for (int e = 1; e <= AT_ERR_UNKNOWN; e++)
+        if (t->tally.failed[e]) at_out_int(&out, at_err_no_name(e), t->tally.failed[e]);
+    at_out_end(&out, '}');
+    if (best) {
+        at_config config;
+        AT_TRY(at_config_at(s->scratch, s->space, best->index, &config, err));
+        at_out_begin(&out, "best", '{');
+        at_out_config(&out, &config);
+        at_out_double(&out, "time_ns", best->time_s * 1e9);
+        at_out_double(&out, "gflops", best->gflops);
+        at_out_double(&out, "of_peak", best->of_peak);
+        at_out_end(&out, '}');
+    } else at_out_string(&out, "best", NULL);
+    at_out_double(&out, "peak_gflops", s->peak_gflops);
+    add_seconds(&out, &s->spent);
+    at_out_string(&out, "log", t->log_path);
+    at_out_end(&out, '}');
+    at_text_free(&value);
+    return at_out_print(&out, err);
+}
+
+at_status at_tune_report(at_tuning *t, at_error *err) {
+    best_known best;
+    bool found = find_best(t, &best);
+    const at_tally *y = &t->tally;
+    at_arena_reset(t->s.scratch);
+    if (t->s.options->json) AT_TRY(print_json(t, found ? &best : NULL, err));
+    else if (found) AT_TRY(print_text(t, &best, err));
+    if (at_interrupted)
+        return at_fail(err, AT_E_INTERRUPTED,
+                       "interrupted after %lld of %lld trials; the same command goes on",
+                       (long long)y->done, (long long)y->total);
+    if (found) return AT_OK;
+    if (!y->done) return at_fail(err, AT_E_NO_VALID, "no trial was made: the time ended first");
+    at_text failed = {0};
+    at_text_add_failed(&failed, y);
+    at_fail(err, AT_E_NO_VALID, "no valid configuration in %lld trials (%s); the first failure: %s",
+            (long long)y->done, at_text_str(&failed), t->first_error ? t->first_error : "");
+    at_text_free(&failed);
+    return AT_E_NO_VALID;
+}

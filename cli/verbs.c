@@ -1,0 +1,37 @@
+/* cli/verbs.c: the table of verbs. */
+#include "cli/commands.h"
+
+#include <string.h>
+
+static const at_verb_row rows[] = {
+    [AT_VERB_TUNE] =
+        {"tune", "TEMPLATE", 1, 1,
+         "searches the template's space for the fastest configuration; \"tune\" may be left out",
+         at_cmd_tune},
+    [AT_VERB_RUN] = {"run", "TEMPLATE", 1, 1, "checks and times one configuration", at_cmd_run},
+    [AT_VERB_SHOW] = {"show", "TEMPLATE", 1, 1,
+                      "prints one configuration: loop tree, and on request C and lowering passes",
+                      at_cmd_show},
+    [AT_VERB_APPLY] = {"apply", "TEMPLATE", 1, 1,
+                       "writes one configuration as a C file that stands alone", at_cmd_apply},
+    [AT_VERB_SPACE] = {"space", "TEMPLATE", 1, 1,
+                       "prints the knobs of a template, or what indices of its space mean",
+                       at_cmd_space},
+    [AT_VERB_PICK_BEST] = {"pick_best", "LOG...", 1, AT_MAX_OPERANDS,
+                           "writes the best record of every task and context in the logs",
+                           at_cmd_pick_best},
+    [AT_VERB_LIST] = {"list", "", 0, 0, "lists the templates, their arguments and defaults",
+                      at_cmd_list},
+    [AT_VERB_HELP] = {"help", "[VERB]", 0, 1, "explains the program or one verb", at_cmd_help},
+    [AT_VERB_VERSION] = {"version", "", 0, 0, "prints the version", at_cmd_version},
+};
+_Static_assert(sizeof rows / sizeof *rows == AT_VERB_COUNT, "one row per verb");
+
+const at_verb_row *at_verb_at(at_verb v) { return &rows[v]; }
+
+at_verb at_verb_find(const char *name) {
+    if (!strcmp(name, "pick-best")) name = rows[AT_VERB_PICK_BEST].name;
+    for (int v = 0; v < AT_VERB_COUNT; v++)
+        if (!strcmp(rows[v].name, name)) return (at_verb)v;
+    return AT_VERB_COUNT;
+}
