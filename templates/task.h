@@ -1,5 +1,5 @@
-/* templates/task.h: templates as the rest of the program sees them: the registry, and a task = a template with
- * arguments. */
+/* templates/task.h: templates as the rest of the program sees them: the registry, and a task = a
+ * template with arguments. */
 #ifndef AT_TASK_H
 #define AT_TASK_H
 
@@ -14,25 +14,33 @@ const at_template_row *at_template_at(int i);
 at_status at_template_find(const char *name, const at_template_row **out, at_error *err);
 
 typedef struct at_task at_task;
-/* args: NULL or "" for the defaults; "N=10,H=256" (the others keep their defaults); or the record's JSON array.
- * AT_E_USAGE names argument and value: unknown, not a number, below 1, too large. Lives in a. */
-at_status at_task_new(at_arena *a, const at_template_row *row, const char *args, at_task **out, at_error *err);
+/* args: NULL or "" for the defaults; "N=10,H=256" (the others keep their defaults); or the record's
+ * JSON array. AT_E_USAGE names argument and value: unknown, not a number, below 1, too large, or a
+ * size that leaves 64 bits. AT_E_INPUT: a mistake of the template. The task lives in a. */
+at_status at_task_new(at_arena *a, const at_template_row *row, const char *args, at_task **out,
+                      at_error *err);
 
 const at_template_row *at_task_row(const at_task *t);
 const char *at_task_record_name(const at_task *t);
-const at_json *at_task_args(const at_task *t);      /* as a record has them */
-const char *at_task_args_text(const at_task *t);    /* "N=1,H=56,W=56,CI=64,CO=64" */
+const at_json *at_task_args(const at_task *t);   /* as a record has them */
+const char *at_task_args_text(const at_task *t); /* "N=1,H=56,W=56,CI=64,CO=64" */
 at_space *at_task_space(const at_task *t);
 const at_compute *at_task_compute(const at_task *t);
-const char *at_task_hash(const at_task *t);         /* of the template's texts, 32 hex digits */
-double at_task_flops(const at_task *t);             /* multiply-adds x 2 */
+/* Of all texts that decide on the space and its programs, 32 hex digits. Defaults are left out:
+ * another default does not make old results another context's. */
+const char *at_task_hash(const at_task *t);
+double at_task_flops(const at_task *t); /* multiply-adds x 2; -1 where they depend on data */
 int64_t at_task_arg(const at_task *t, const char *name); /* value of an argument; -1 if absent */
 
 /* The configuration without tuning: fallback_split with the template's limits, fallback options. */
 at_status at_task_default_config(at_arena *a, const at_task *t, at_config *out, at_error *err);
-/* Symbol values of a configuration (by slot). AT_E_INPUT where a size cannot be worked out. */
-at_status at_task_values(at_arena *a, const at_task *t, const at_config *c, int64_t **values, at_error *err);
-/* Values, the tree its conditions choose, build and verify. A violation (AT_E_INPUT) is the candidate's error 1. */
-at_status at_task_program(at_arena *a, const at_task *t, const at_config *c, at_program **out, at_error *err);
+/* In both, c is a configuration of this task's space.
+ * Symbol values by slot. AT_E_INPUT where a size cannot be worked out. */
+at_status at_task_values(at_arena *a, const at_task *t, const at_config *c, int64_t **values,
+                         at_error *err);
+/* Values, the tree its conditions choose, build and verify. A violation (AT_E_INPUT) is the
+ * candidate's error 1. */
+at_status at_task_program(at_arena *a, const at_task *t, const at_config *c, at_program **out,
+                          at_error *err);
 
 #endif

@@ -1,9 +1,10 @@
-/* templates/template.h: what a template author writes against. Plain C99 without any other header, so that
- * TinyCC can compile a user's own template at run time. docs/templates.md walks through one.
+/* templates/template.h: what a template author writes against. Plain C99 without any other header,
+ * so that TinyCC can compile a user's own template at run time. docs/templates.md walks through
+ * one.
  *
- * A template says in text what is computed and how its loops may be arranged; its knobs span the space.
- * define() is called once per task, with the task's arguments known by name. The first mistake is kept and
- * reported with the template's name; later calls do nothing. */
+ * A template says in text what is computed and how its loops may be arranged; its knobs span the
+ * space. define() is called once per task; the task's arguments are names that its texts may use.
+ * The first mistake is kept and reported with the template's name; later calls do nothing. */
 #ifndef AT_TEMPLATE_H
 #define AT_TEMPLATE_H
 
@@ -21,30 +22,33 @@ typedef struct at_template_row {
     void (*define)(at_template *t);
 } at_template_row;
 
-/* Names for integers, in order: "Y = N*H*W, X = CO". |xi| is the extent of split part xi. Sizes that use
- * split parts are worked out again for every configuration. */
+/* Names for integers, in order: "Y = N*H*W, X = CO". |xi| is the extent of split part xi. A name is
+ * defined once, before its use. Sizes that use split parts or options are worked out again for
+ * every configuration; while the task is being defined they have the values of entity 0. */
 void at_sizes(at_template *t, const char *definitions);
 
 /* A split of `axis` (an expression) into the named parts, outermost first. */
 typedef struct at_split_spec {
     int unused_;
     at_policy policy;
-    const char *filter;     /* "last <= 64" */
-    long long max_factor;   /* 0: none */
-    int no_tail;            /* 0: the policy's own; 1, -1 */
-    long long fallback[8];  /* limits of the default configuration, per part, -1 none; all 0: no limits */
+    const char *filter;    /* "last <= 64" */
+    long long max_factor;  /* 0: none */
+    int no_tail;           /* 0: the policy's own; 1, -1 */
+    long long fallback[8]; /* limits of the default configuration, per part, -1 none; all 0: none */
 } at_split_spec;
-void at_split_(at_template *t, const char *knob, const char *axis, const char *parts, at_split_spec spec);
+void at_split_(at_template *t, const char *knob, const char *axis, const char *parts,
+               at_split_spec spec);
 #define at_split(t, knob, axis, parts, ...)                                                        \
     at_split_((t), (knob), (axis), (parts), (at_split_spec){0, __VA_ARGS__})
 
-/* A value from a JSON array, "[true, false]"; its name may be used in sizes and conditions (true is 1).
- * fallback: the position of the default. */
+/* A value from a JSON array, "[true, false]". Where all are integers or truth values, its name may
+ * be used in sizes and conditions (true is 1). fallback: the position of the default. */
 void at_option(at_template *t, const char *knob, const char *values, int fallback);
-/* A joint condition over knobs. */
+/* A joint condition over all knobs. */
 void at_joint_filter(at_template *t, const char *condition);
 
-/* The computation, and one tree or several: the first whose condition holds is used ("" or NULL: always). */
+/* The computation, and one tree or several: the first whose condition holds is used ("" or NULL:
+ * always). Their texts may use every name of the template, wherever it is defined. */
 void at_compute_text(at_template *t, const char *text);
 void at_schedule_when(at_template *t, const char *condition, const char *text);
 #define at_compute(t, text) at_compute_text((t), (text))

@@ -1,0 +1,35 @@
+/* templates/registry.c: the templates there are. A new one is one file and one row here. */
+#include "templates/task.h"
+
+#include <string.h>
+
+#define TEMPLATES(ROW) ROW(at_conv2d_3x3_gemm)
+
+#define DECLARE(row) extern const at_template_row row;
+TEMPLATES(DECLARE)
+#define ADDRESS(row) &row,
+static const at_template_row *const rows[] = {TEMPLATES(ADDRESS)};
+
+int at_template_count(void) { return sizeof rows / sizeof *rows; }
+
+const at_template_row *at_template_at(int i) {
+    AT_ASSERT(0 <= i && i < at_template_count());
+    return rows[i];
+}
+
+at_status at_template_find(const char *name, const at_template_row **out, at_error *err) {
+    at_text names = {0};
+    for (int i = 0; i < at_template_count(); i++) {
+        const at_template_row *r = rows[i];
+        if (!strcmp(r->name, name) || (r->record_name && !strcmp(r->record_name, name))) {
+            at_text_free(&names);
+            *out = r;
+            return AT_OK;
+        }
+        at_text_addf(&names, "%s%s", i ? ", " : "", r->name);
+    }
+    at_status s = at_fail(err, AT_E_USAGE, "unknown template \"%s\"; there are: %s", name,
+                          at_text_str(&names));
+    at_text_free(&names);
+    return s;
+}

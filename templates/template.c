@@ -1,0 +1,295 @@
+/* templates/template.c: the builder behind template.h. Sizes, splits and options are worked out as
+ * they come, with entity 0 of every knob; those whose values vary become steps that task.c repeats
+ * per configuration. */
+#include "templates/template_int.h"
+
+#include <string.h>
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+int template_symbol(at_template *t, const char *name, int64_t value, bool varies) {
+    int slot = at_symbol_add(t->arena, &t->symbols, name);
+    AT_ASSERT(slot == t->values.len);
+    *at_push(t->arena, &t->values) = (symbol){value, varies};
+    return slot;
+}
+
+static at_status unknown_name(at_template *t, const at_lex *l, const at_expr *e) {
+    const char *near = at_nearest(e->name, t->symbols.names.data, t->symbols.names.len);
+    if (!near) return at_lex_fail_at(l, e->line, e->col, &t->err, "unknown name \"%s\"", e->name);
+    return at_lex_fail_at(l, e->line, e->col, &t->err, "unknown name \"%s\"; is it \"%s\"?",
+                          e->name, near);
+}
+
+/* Names become slots. */
+static at_status resolve(at_template *t, const at_lex *l, at_expr *e, bool *varies) {
+    switch (e->op) {
+    case AT_X_NAME:
+    case AT_X_EXTENT:
+        e->ref = at_symbol_find(&t->symbols, e->name);
+        if (e->ref < 0) return unknown_name(t, l, e);
+        *varies |= t->values.data[e->ref].varies;
+        return AT_OK;
+    case AT_X_INDEX:
+    case AT_X_FIELD:
+    case AT_X_FLOAT:
+        return at_lex_fail_at(l, e->line, e->col, &t->err,
+                              "only names and whole numbers make a size");
+    default:
+        for (int i = 0; i < e->nargs; i++) AT_TRY(resolve(t, l, e->arg[i], varies));
+        return AT_OK;
+    }
+}
+
+/* All of a text as one expression over sizes. */
+static at_status parse_size(at_template *t, const char *text, const char *what, at_expr **out,
+                            bool *varies) {
+    at_lex l = {.text = text, .what = what};
+    AT_TRY(at_expr_parse_text(t->arena, text, what, out, &t->err));
+    return resolve(t, &l, *out, varies);
+}
+
+/* Values change address while they grow, and expressions are evaluated over plain integers. */
+static at_status value_now(at_template *t, const char *of, const at_expr *e, int64_t *out) {
+    int64_t *values = AT_NEW_ARRAY(t->arena, int64_t, t->values.len);
+    for (int i = 0; i < t->values.len; i++) values[i] = t->values.data[i].value;
+    if (at_expr_eval(e, values, out, &t->err) == AT_OK) return AT_OK;
+    /* The text is right, so it is the arguments that do not suit it. */
+    t->err.status = AT_E_USAGE;
+    return at_fail_at(&t->err, "%s: ", of);
+}
+
+static at_status take_new_name(at_template *t, at_lex *l, char **out) {
+    if (l->kind != AT_TOK_NAME) return at_lex_fail(l, &t->err, "expected a name");
+    char *name = at_strndup(t->arena, l->start, (size_t)l->length);
+    if (at_symbol_find(&t->symbols, name) >= 0)
+        return at_lex_fail_at(l, l->line, l->col, &t->err, "\"%s\" is defined already", name);
+    *out = name;
+    return at_lex_next(l, &t->err);
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+static at_status add_size(at_template *t, at_lex *l) {
+    char *name;
+    at_expr *e;
+    int64_t value;
+    bool varies = false;
+    AT_TRY(take_new_name(t, l, &name));
+    if (!at_lex_is(l, "=")) return at_lex_fail(l, &t->err, "expected '='");
+    AT_TRY(at_lex_next(l, &t->err));
+    AT_TRY(at_expr_parse(t->arena, l, &e, &t->err));
+    AT_TRY(resolve(t, l, e, &varies));
+    AT_TRY(value_now(t, at_format(t->arena, "size %s", name), e, &value));
+    int slot = template_symbol(t, name, value, varies);
+    if (varies)
+        *at_push(t->arena, &t->steps) =
+            (step){.kind = STEP_SIZE, .name = name, .expr = e, .num_slots = 1, .slots = {slot}};
+    return AT_OK;
+}
+
+static at_status add_sizes(at_template *t, const char *definitions) {
+    at_lex l;
+    definitions = at_strdup(t->arena, definitions);
+    AT_TRY(
+        at_lex_start(&l, definitions, at_format(t->arena, "sizes of %s", t->row->name), &t->err));
+    for (;;) {
+        AT_TRY(add_size(t, &l));
+        if (l.kind == AT_TOK_END) return AT_OK;
+        if (!at_lex_is(&l, ",")) return at_lex_fail(&l, &t->err, "expected an operator or ','");
+        AT_TRY(at_lex_next(&l, &t->err));
+    }
+}
+
+void at_sizes(at_template *t, const char *definitions) {
+    if (t->err.status != AT_OK) return;
+    at_hash_add_str(&t->hash, "sizes");
+    at_hash_add_str(&t->hash, definitions);
+    add_sizes(t, definitions);
+}
+
+/* ---- knobs ----------------------------------------------------------------------------------- */
+
+static at_status new_knob(at_template *t, const char *knob) {
+    if (at_space_find_knob(t->space, knob) >= 0)
+        return at_fail(&t->err, AT_E_INPUT, "%s: a second knob \"%s\"", t->row->name, knob);
+    return AT_OK;
+}
+
+/* The names in "yt yo yi", each with the value that entity 0 gives it. */
+static at_status take_parts(at_template *t, const char *knob, const char *parts, step *s) {
+    at_lex l;
+    parts = at_strdup(t->arena, parts);
+    AT_TRY(at_lex_start(&l, parts, at_format(t->arena, "parts of %s of %s", knob, t->row->name),
+                        &t->err));
+    while (l.kind != AT_TOK_END || !s->num_slots) {
+        char *name;
+        if (s->num_slots == MAX_PARTS)
+            return at_lex_fail(&l, &t->err, "a split has at most %d parts", MAX_PARTS);
+        AT_TRY(take_new_name(t, &l, &name));
+        s->slots[s->num_slots++] = template_symbol(t, name, 0, true);
+    }
+    return AT_OK;
+}
+
+static at_status add_split(at_template *t, const char *knob, const char *axis, const char *parts,
+                           const at_split_spec *spec) {
+    at_expr *e;
+    bool varies = false;
+    int64_t length;
+    step s = {.kind = STEP_SPLIT, .name = at_strdup(t->arena, knob)};
+    AT_TRY(new_knob(t, knob));
+    const char *of = at_format(t->arena, "axis of %s", knob);
+    AT_TRY(parse_size(t, at_strdup(t->arena, axis),
+                      at_format(t->arena, "%s of %s", of, t->row->name), &e, &varies));
+    AT_TRY(value_now(t, of, e, &length));
+    if (length < 1)
+        return at_fail(&t->err, AT_E_USAGE, "%s: %s is %lld, which cannot be split", of, axis,
+                       (long long)length);
+    s.length = length;
+    if (varies) s.expr = e;
+    AT_TRY(take_parts(t, knob, parts, &s));
+
+    at_split_options o = {.policy = spec->policy,
+                          .max_factor = spec->max_factor,
+                          .no_tail = spec->no_tail,
+                          .filter = spec->filter};
+    if (at_space_split(t->space, knob, length, s.num_slots, &o, &t->err) != AT_OK)
+        return at_fail_at(&t->err, "%s: ", t->row->name);
+    s.knob = at_space_find_knob(t->space, knob);
+    const at_entity *first = at_space_entity(t->space, s.knob, 0);
+    for (int i = 0; i < s.num_slots; i++)
+        t->values.data[s.slots[i]].value = at_split_part(first, length, i);
+    *at_push(t->arena, &t->steps) = s;
+
+    knob_default d = {0};
+    bool limited = false;
+    for (int i = 0; i < MAX_PARTS; i++) limited |= spec->fallback[i] != 0;
+    for (int i = 0; i < MAX_PARTS; i++) d.limits[i] = limited ? spec->fallback[i] : -1;
+    *at_push(t->arena, &t->defaults) = d;
+    return AT_OK;
+}
+
+void at_split_(at_template *t, const char *knob, const char *axis, const char *parts,
+               at_split_spec spec) {
+    if (t->err.status != AT_OK) return;
+    const int64_t numbers[] = {spec.policy, spec.max_factor, spec.no_tail};
+    at_hash_add_str(&t->hash, "split");
+    at_hash_add_str(&t->hash, knob);
+    at_hash_add_str(&t->hash, axis);
+    at_hash_add_str(&t->hash, parts);
+    at_hash_add_str(&t->hash, spec.filter ? spec.filter : "");
+    at_hash_add(&t->hash, numbers, sizeof numbers);
+    add_split(t, knob, axis, parts, &spec);
+}
+
+static bool has_integer(const at_entity *e) {
+    return e->option->kind == AT_JSON_BOOL ||
+           (e->option->kind == AT_JSON_NUMBER && e->option->is_int);
+}
+
+static at_status add_option(at_template *t, const char *knob, const char *values, int fallback) {
+    AT_TRY(new_knob(t, knob));
+    if (at_space_option(t->space, knob, values, &t->err) != AT_OK)
+        return at_fail_at(&t->err, "%s: ", t->row->name);
+    int k = at_space_find_knob(t->space, knob);
+    int64_t n = at_space_knob_len(t->space, k);
+    if (fallback < 0 || fallback >= n)
+        return at_fail(&t->err, AT_E_INPUT,
+                       "%s: default %d of option \"%s\", which has %lld values", t->row->name,
+                       fallback, knob, (long long)n);
+    *at_push(t->arena, &t->defaults) = (knob_default){.option = fallback};
+
+    for (int64_t i = 0; i < n; i++)
+        if (!has_integer(at_space_entity(t->space, k, i))) return AT_OK;
+    if (at_symbol_find(&t->symbols, knob) >= 0)
+        return at_fail(&t->err, AT_E_INPUT, "%s: option \"%s\": the name is defined already",
+                       t->row->name, knob);
+    const at_json *first = at_space_entity(t->space, k, 0)->option;
+    int slot = template_symbol(t, knob,
+                               first->kind == AT_JSON_BOOL ? first->boolean : first->integer, true);
+    *at_push(t->arena, &t->steps) = (step){.kind = STEP_OPTION,
+                                           .name = t->symbols.names.data[slot],
+                                           .knob = k,
+                                           .num_slots = 1,
+                                           .slots = {slot}};
+    return AT_OK;
+}
+
+void at_option(at_template *t, const char *knob, const char *values, int fallback) {
+    if (t->err.status != AT_OK) return;
+    at_hash_add_str(&t->hash, "option");
+    at_hash_add_str(&t->hash, knob);
+    at_hash_add_str(&t->hash, values);
+    add_option(t, knob, values, fallback);
+}
+
+void at_joint_filter(at_template *t, const char *condition) {
+    if (t->err.status != AT_OK) return;
+    at_hash_add_str(&t->hash, "filter");
+    at_hash_add_str(&t->hash, condition);
+    *at_push(t->arena, &t->filters) = at_strdup(t->arena, condition);
+}
+
+/* ---- computation and trees ------------------------------------------------------------------- */
+
+void at_compute_text(at_template *t, const char *text) {
+    if (t->err.status != AT_OK) return;
+    at_hash_add_str(&t->hash, "compute");
+    at_hash_add_str(&t->hash, text);
+    if (t->compute_text)
+        at_fail(&t->err, AT_E_INPUT, "%s: a second computation; a template has one", t->row->name);
+    else t->compute_text = at_strdup(t->arena, text);
+}
+
+void at_schedule_when(at_template *t, const char *condition, const char *text) {
+    if (t->err.status != AT_OK) return;
+    if (!condition) condition = "";
+    at_hash_add_str(&t->hash, "schedule");
+    at_hash_add_str(&t->hash, condition);
+    at_hash_add_str(&t->hash, text);
+    int n = t->trees.len;
+    if (n && !*t->trees.data[n - 1].condition_text) {
+        at_fail(&t->err, AT_E_INPUT,
+                "%s: schedule %d is never used: the one before it has no condition", t->row->name,
+                n + 1);
+        return;
+    }
+    *at_push(t->arena, &t->trees) = (tree_choice){.condition_text = at_strdup(t->arena, condition),
+                                                  .text = at_strdup(t->arena, text)};
+}
+
+static at_status parse_tree(at_template *t, tree_choice *c, int number) {
+    const char *what = at_format(t->arena, "schedule of %s", t->row->name);
+    if (t->trees.len > 1) what = at_format(t->arena, "schedule %d of %s", number, t->row->name);
+    if (*c->condition_text) {
+        at_expr *e;
+        bool varies;
+        AT_TRY(parse_size(t, c->condition_text, at_format(t->arena, "condition of %s", what), &e,
+                          &varies));
+        c->condition = e;
+    }
+    return at_tree_parse(t->arena, t->compute, c->text, what, &c->tree, &t->err);
+}
+
+/* What define() noted, now that all names are known. */
+static at_status parse_texts(at_template *t) {
+    for (int i = 0; i < t->filters.len; i++)
+        if (at_space_filter(t->space, t->filters.data[i], &t->err) != AT_OK)
+            return at_fail_at(&t->err, "%s: ", t->row->name);
+    if (!t->compute_text || !t->trees.len)
+        return at_fail(&t->err, AT_E_INPUT, "%s: defines no %s", t->row->name,
+                       t->compute_text ? "schedule" : "computation");
+    AT_TRY(at_compute_parse(t->arena, &t->symbols, t->compute_text,
+                            at_format(t->arena, "computation of %s", t->row->name), &t->compute,
+                            &t->err));
+    for (int i = 0; i < t->trees.len; i++) AT_TRY(parse_tree(t, &t->trees.data[i], i + 1));
+    return AT_OK;
+}
+
+at_status template_define(at_template *t, at_error *err) {
+    t->row->define(t);
+    if (t->err.status == AT_OK) parse_texts(t);
+    if (t->err.status != AT_OK) return at_fail(err, t->err.status, "%s", t->err.text);
+    return AT_OK;
+}
