@@ -43,6 +43,8 @@ static at_status try_index(at_tuning *t, int64_t index, const at_result **out, a
         else if (at_candidate_compile(s, s->scratch, &candidate, &r))
             status = at_candidate_run(s, s->scratch, &candidate, best ? best->mean_s : 0, &r, err);
         at_candidate_drop(&candidate);
+        /* A signal to the whole process group ends compilers and worker as well: no result. */
+        if (at_interrupted && r.error_no) status = AT_E_INTERRUPTED;
         AT_TRY(status);
     }
     at_record record;
