@@ -1,0 +1,142 @@
+/* runtime/job.c: one job inside the worker: load, place, pack, poison, run, check, time. */
+#include "runtime/runtime_int.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ERROR_TEXT(out) (out)->error, sizeof(out)->error
+
+static int fail(at_outcome *out, int error_no) { return out->error_no = error_no; }
+
+static int load(const at_job *job, at_code *code, at_outcome *out) {
+    if (job->object) return fail(out, at_so_load(job, code, ERROR_TEXT(out)));
+    return fail(out, at_tcc_load(job, code, ERROR_TEXT(out)));
+}
+
+static void poison_role(const at_job *job, const at_place *places, at_buf_role role,
+                        uint32_t pattern) {
+    for (int i = 0; i < job->num_bufs; i++) {
+        if (job->bufs[i].role == role) at_poison(places[i].start, places[i].size_bytes, pattern);
+    }
+}
+
+static int check_outputs(const at_inside *in, const at_job *job, const at_place *places,
+                         at_outcome *out) {
+    for (int i = 0, k = 0; i < job->num_bufs; i++) {
+        const at_buf *b = &job->bufs[i];
+        if (b->role != AT_BUF_OUT) continue;
+        const void *expected = job->expected_offset ? in->store + job->expected_offset[k++] : NULL;
+        if (!at_check_output(b, places[i].start, expected, job->tolerance, out))
+            return out->error_no;
+    }
+    return AT_ERR_NONE;
+}
+
+/* Packs, and runs the kernel once over poisoned memory. Leaves r ready for more runs. */
+static int first_run(const at_inside *in, const at_job *job, const at_code *code,
+                     const at_place *places, void **buf, at_run *r, at_run_time *t,
+                     at_outcome *out) {
+    const at_place *workspace = &places[job->num_bufs];
+    for (int i = 0; i < job->num_bufs; i++) buf[i] = places[i].start;
+    *r = (at_run){.entry = code->entry, .buf = buf, .workspace = workspace->start};
+    at_par_setup(&r->par, job->threads);
+    at_crash_places(places, job->num_bufs + 1);
+    poison_role(job, places, AT_BUF_PACKED, AT_POISON_WORK);
+    if (code->pack) {
+        at_crash_phase(AT_PHASE_PACK);
+        int failed = code->pack(buf, workspace->start, &r->par);
+        if (failed) {
+            snprintf(ERROR_TEXT(out), "the pack function returned %d", failed);
+            return fail(out, AT_ERR_RUNTIME);
+        }
+    }
+    poison_role(job, places, AT_BUF_OUT, AT_POISON_OUT);
+    at_poison(workspace->start, workspace->size_bytes, AT_POISON_WORK);
+    at_crash_phase(AT_PHASE_RUN);
+    int failed = at_run_timed(r, 1, t);
+    if (failed) {
+        snprintf(ERROR_TEXT(out), "the kernel returned %d", failed);
+        return fail(out, AT_ERR_RUNTIME);
+    }
+    if (fail(out, at_place_check(job, places, ERROR_TEXT(out)))) return out->error_no;
+    return check_outputs(in, job, places, out);
+}
+
+/* Both ends of every buffer in turn against a guard page: there a stray access of one element
+ * faults. */
+static int paranoid_runs(const at_inside *in, const at_job *job, const at_code *code,
+                         at_outcome *out) {
+    static const at_placing ends[] = {AT_PLACE_FLUSH_END, AT_PLACE_FLUSH_START};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        at_place places[AT_MAX_BUFS + 1];
+        void *buf[AT_MAX_BUFS];
+        at_run r;
+        at_run_time t;
+        int failed =
+            at_place_job(job, ends[i], in->store, in->memory_bytes, places, ERROR_TEXT(out));
+        if (failed) return fail(out, failed);
+        first_run(in, job, code, places, buf, &r, &t, out);
+        at_crash_places(NULL, 0);
+        at_place_release(job, ends[i], places);
+        if (out->error_no) return out->error_no;
+    }
+    return AT_ERR_NONE;
+}
+
+/* What nobody has expected values for goes to the store, for the parent to read. */
+static int publish(const at_inside *in, const at_job *job, const at_place *places,
+                   at_outcome *out) {
+    for (int i = 0; i < job->num_bufs; i++) {
+        const at_buf *b = &job->bufs[i];
+        if (b->role != AT_BUF_OUT) continue;
+        for (int64_t done = 0; done < b->size_bytes;) {
+            ssize_t n = pwrite(in->store_fd, places[i].start + done, (size_t)(b->size_bytes - done),
+                               b->offset + done);
+            if (n <= 0) {
+                snprintf(ERROR_TEXT(out), "cannot store %s: %s", b->name,
+                         n ? strerror(errno) : "no room");
+                return fail(out, AT_ERR_RUNTIME);
+            }
+            done += n;
+        }
+    }
+    return AT_ERR_NONE;
+}
+
+static void run_loaded(const at_inside *in, const at_job *job, const at_code *code,
+                       at_outcome *out) {
+    static at_place places[AT_MAX_BUFS + 1];
+    void *buf[AT_MAX_BUFS];
+    at_run r;
+    at_run_time t;
+    int64_t start = at_now_ns();
+    if (job->paranoid && paranoid_runs(in, job, code, out)) return;
+    if (fail(out, at_place_job(job, AT_PLACE_PLAIN, in->store, in->memory_bytes, places,
+                               ERROR_TEXT(out)))) {
+        return;
+    }
+    if (first_run(in, job, code, places, buf, &r, &t, out)) return;
+    if (!job->expected_offset && publish(in, job, places, out)) return;
+    int64_t checked = at_now_ns();
+    out->check_ns = checked - start;
+    if (job->run_only) return;
+    at_time_job(&r, job, t, out);
+    out->run_ns = at_now_ns() - checked;
+}
+
+void at_job_execute(at_inside *in, const at_job *job, at_outcome *out) {
+    at_code code;
+    int64_t start = at_now_ns();
+    memset(out, 0, sizeof *out);
+    at_crash_phase(AT_PHASE_COMPILE);
+    int failed = load(job, &code, out);
+    out->compile_ns = at_now_ns() - start;
+    if (!failed) {
+        at_msg_send(&(at_channel){.fd = in->fd}, AT_MSG_COMPILED, NULL, 0);
+        run_loaded(in, job, &code, out);
+        at_so_unload(&code);
+    }
+    at_crash_phase(AT_PHASE_IDLE);
+    at_crash_places(NULL, 0);
+}

@@ -1,0 +1,184 @@
+/* runtime/place.c: memory for one job's kernel. What it may write is memory of the worker's own,
+ * never the store, so that a faulty kernel spoils its own trial only. */
+#include "runtime/runtime_int.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <wchar.h>
+
+#define PAGE 4096
+#define HUGE_PAGE (2 << 20)
+#define LINE 64
+#define GUARD (1 << 20) /* around the plain placing; strides are often larger than a page */
+/* Slack holds the workspace's poison: what a kernel reads there ends as NaN in its output. */
+#define SLACK_BYTES LINE
+
+_Static_assert(sizeof(wchar_t) == 4, "wmemset fills 32-bit words");
+
+void at_poison(void *p, int64_t size_bytes, uint32_t pattern) {
+    wmemset(p, (wchar_t)pattern, (size_t)size_bytes / 4);
+}
+
+static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+/* Rows of the place table: the buffers, then the workspace. */
+static int64_t size_of(const at_job *job, int i) {
+    /* Whole words, for the poison. */
+    return i == job->num_bufs ? round_up(job->workspace_bytes, 4) : job->bufs[i].size_bytes;
+}
+static bool is_input(const at_job *job, int i) {
+    return i < job->num_bufs && job->bufs[i].role == AT_BUF_IN;
+}
+
+static void fill_slack(const at_place *p) {
+    at_poison(p->span, p->start - p->span, AT_POISON_WORK);
+    char *end = p->start + p->size_bytes;
+    at_poison(end, p->span_end - end, AT_POISON_WORK);
+}
+
+static int out_of_memory(double bytes, int64_t limit, char *error, size_t error_size) {
+    const double gib = 1024.0 * 1024 * 1024;
+    snprintf(error, error_size,
+             "out of memory: buffers and workspace take %.1f GiB, the worker may use %.1f GiB",
+             bytes / gib, (double)limit / gib);
+    return AT_ERR_RUNTIME;
+}
+
+/* n usable bytes between two guards; NULL if there are none to have. */
+static char *map_guarded(int64_t n, int64_t guard) {
+    char *p = mmap(NULL, (size_t)(n + 2 * guard), PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) return NULL;
+    if (mprotect(p + guard, (size_t)n, PROT_READ | PROT_WRITE)) {
+        munmap(p, (size_t)(n + 2 * guard));
+        return NULL;
+    }
+    return p + guard;
+}
+
+static void unmap_guarded(char *p, int64_t n, int64_t guard) {
+    munmap(p - guard, (size_t)(n + 2 * guard));
+}
+
+/* ---- plain: one block, kept from job to job
+ * ----------------------------------------------------------- */
+
+static char *keep_block(int64_t need) {
+    static char *block;
+    static int64_t block_bytes;
+    if (need <= block_bytes) return block;
+    if (block) unmap_guarded(block, block_bytes, GUARD);
+    block_bytes = round_up(need, HUGE_PAGE) + HUGE_PAGE;
+    block = map_guarded(block_bytes, GUARD);
+    if (!block) return block_bytes = 0, NULL;
+    /* Large pages: fewer TLB misses, and the same for every candidate. */
+    madvise(block, (size_t)block_bytes, MADV_HUGEPAGE);
+    return block;
+}
+
+static int place_plain(const at_job *job, char *store, int64_t memory_bytes, at_place *places,
+                       char *error, size_t error_size) {
+    int64_t total = 0;
+    for (int i = 0; i <= job->num_bufs; i++) {
+        if (is_input(job, i)) continue;
+        int64_t size = size_of(job, i);
+        if (size > memory_bytes - total)
+            return out_of_memory((double)total + (double)size, memory_bytes, error, error_size);
+        total += round_up(size, LINE) + 2 * SLACK_BYTES;
+    }
+    char *at = keep_block(total);
+    if (!at) return out_of_memory((double)total, memory_bytes, error, error_size);
+    for (int i = 0; i <= job->num_bufs; i++) {
+        at_place *p = &places[i];
+        p->size_bytes = size_of(job, i);
+        if (is_input(job, i)) {
+            p->start = p->span = store + job->bufs[i].offset;
+            p->span_end = p->start + p->size_bytes;
+            continue;
+        }
+        p->span = at;
+        p->start = at + SLACK_BYTES;
+        p->span_end = at += round_up(p->size_bytes, LINE) + 2 * SLACK_BYTES;
+        fill_slack(p);
+    }
+    return AT_ERR_NONE;
+}
+
+/* ---- flush: each buffer in pages of its own, directly against a guard page
+ * ------------------------------- */
+
+static int64_t flush_bytes(int64_t size) { return round_up(size ? size : 1, PAGE); }
+
+static int place_flush(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
+                       at_place *places, char *error, size_t error_size) {
+    int64_t total = 0;
+    for (int i = 0; i <= job->num_bufs; i++) {
+        at_place *p = &places[i];
+        int64_t size = size_of(job, i), bytes = 0;
+        char *pages = NULL;
+        if (size <= memory_bytes - total) {
+            bytes = flush_bytes(size);
+            pages = map_guarded(bytes, PAGE);
+        }
+        if (!pages) {
+            int failed =
+                out_of_memory((double)total + (double)size, memory_bytes, error, error_size);
+            while (i--) unmap_guarded(places[i].span, flush_bytes(places[i].size_bytes), PAGE);
+            return failed;
+        }
+        total += bytes;
+        /* Users' tensors are aligned to their elements only; what the worker allocates, to lines.
+         */
+        bool ours = i == job->num_bufs || job->bufs[i].role == AT_BUF_PACKED;
+        p->size_bytes = size;
+        p->span = pages;
+        p->span_end = pages + bytes;
+        p->start =
+            how == AT_PLACE_FLUSH_START ? pages : pages + bytes - round_up(size, ours ? LINE : 4);
+        fill_slack(p);
+        if (!is_input(job, i)) continue;
+        memcpy(p->start, store + job->bufs[i].offset, (size_t)size);
+        mprotect(pages, (size_t)bytes, PROT_READ);
+    }
+    return AT_ERR_NONE;
+}
+
+/* ---- the three steps
+ * ---------------------------------------------------------------------------------- */
+
+int at_place_job(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
+                 at_place *places, char *error, size_t error_size) {
+    if (how == AT_PLACE_PLAIN)
+        return place_plain(job, store, memory_bytes, places, error, error_size);
+    return place_flush(job, how, store, memory_bytes, places, error, error_size);
+}
+
+static bool slack_intact(const char *from, const char *to) {
+    for (; from < to; from += 4) {
+        uint32_t word;
+        memcpy(&word, from, 4);
+        if (word != AT_POISON_WORK) return false;
+    }
+    return true;
+}
+
+int at_place_check(const at_job *job, const at_place *places, char *error, size_t error_size) {
+    for (int i = 0; i <= job->num_bufs; i++) {
+        const at_place *p = &places[i];
+        bool before = slack_intact(p->span, p->start);
+        if (before && slack_intact(p->start + p->size_bytes, p->span_end)) continue;
+        snprintf(error, error_size, "out of bounds: wrote %s %s",
+                 before ? "behind the end of" : "before",
+                 i == job->num_bufs ? "workspace" : job->bufs[i].name);
+        return AT_ERR_RUNTIME;
+    }
+    return AT_ERR_NONE;
+}
+
+void at_place_release(const at_job *job, at_placing how, const at_place *places) {
+    if (how == AT_PLACE_PLAIN) return;
+    for (int i = 0; i <= job->num_bufs; i++) {
+        unmap_guarded(places[i].span, flush_bytes(places[i].size_bytes), PAGE);
+    }
+}

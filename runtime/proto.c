@@ -1,0 +1,202 @@
+/* runtime/proto.c: messages between parent and worker over a socket pair, whole or not at all. */
+#include "runtime/runtime_int.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MAGIC 0x61754b21u
+#define MAX_JOB_BYTES (1u << 30)
+#define MAX_REPLY_BYTES                                                                            \
+    (1u << 16)           /* a worker whose memory a kernel has overwritten may say anything */
+#define STOP_SLICE_MS 50 /* how late an interrupt may be seen that arrives just before poll() */
+
+typedef struct head {
+    uint32_t magic, type;
+    uint64_t size_bytes;
+} head;
+
+/* ---- transport
+ * ------------------------------------------------------------------------------------ */
+
+static at_io wait_for(const at_channel *c, short events) {
+    for (;;) {
+        if (c->stop && *c->stop) return AT_IO_STOPPED;
+        int64_t ms = -1;
+        if (c->deadline_ns) {
+            int64_t left_ns = c->deadline_ns - at_now_ns();
+            if (left_ns <= 0) return AT_IO_TIMEOUT;
+            ms = left_ns / 1000000 + 1;
+        }
+        if (c->stop && (ms < 0 || ms > STOP_SLICE_MS)) ms = STOP_SLICE_MS;
+        if (ms > INT32_MAX) ms = INT32_MAX;
+        struct pollfd p = {.fd = c->fd, .events = events};
+        int n = poll(&p, 1, (int)ms);
+        if (n > 0) return AT_IO_OK;
+        if (n < 0 && errno != EINTR) return AT_IO_CLOSED;
+    }
+}
+
+at_io at_msg_send(const at_channel *c, at_msg_type type, const void *data, size_t size_bytes) {
+    head h = {MAGIC, (uint32_t)type, size_bytes};
+    size_t sent = 0, total = sizeof h + size_bytes;
+    while (sent < total) {
+        struct iovec part[2];
+        struct msghdr m = {.msg_iov = part};
+        if (sent < sizeof h) {
+            part[m.msg_iovlen++] = (struct iovec){(char *)&h + sent, sizeof h - sent};
+        }
+        size_t done = sent > sizeof h ? sent - sizeof h : 0;
+        if (size_bytes > done) {
+            part[m.msg_iovlen++] = (struct iovec){(char *)data + done, size_bytes - done};
+        }
+        ssize_t n = sendmsg(c->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n >= 0) {
+            sent += (size_t)n;
+        } else if (errno == EAGAIN) {
+            at_io io = wait_for(c, POLLOUT);
+            if (io != AT_IO_OK) return io;
+        } else if (errno != EINTR) {
+            return AT_IO_CLOSED;
+        }
+    }
+    return AT_IO_OK;
+}
+
+static at_io receive_bytes(const at_channel *c, void *data, size_t size_bytes) {
+    size_t got = 0;
+    while (got < size_bytes) {
+        ssize_t n = recv(c->fd, (char *)data + got, size_bytes - got, MSG_DONTWAIT);
+        if (n > 0) {
+            got += (size_t)n;
+        } else if (n == 0) {
+            return AT_IO_CLOSED;
+        } else if (errno == EAGAIN) {
+            at_io io = wait_for(c, POLLIN);
+            if (io != AT_IO_OK) return io;
+        } else if (errno != EINTR) {
+            return AT_IO_CLOSED;
+        }
+    }
+    return AT_IO_OK;
+}
+
+at_io at_msg_receive(const at_channel *c, at_msg *m) {
+    head h;
+    at_io io = receive_bytes(c, &h, sizeof h);
+    if (io != AT_IO_OK) return io;
+    if (h.magic != MAGIC || h.type == 0 || h.type >= AT_MSG_END) return AT_IO_GARBLED;
+    if (h.size_bytes > (h.type == AT_MSG_JOB ? MAX_JOB_BYTES : MAX_REPLY_BYTES))
+        return AT_IO_GARBLED;
+    m->type = (at_msg_type)h.type;
+    m->size_bytes = (size_t)h.size_bytes;
+    if (m->size_bytes > m->cap_bytes) {
+        free(m->data);
+        m->data = malloc(m->size_bytes);
+        if (!m->data) abort();
+        m->cap_bytes = m->size_bytes;
+    }
+    return receive_bytes(c, m->data, m->size_bytes);
+}
+
+/* ---- a job as bytes
+ * -------------------------------------------------------------------------------- A fixed part,
+ * then pieces in the order both functions below walk them in; each piece starts at a multiple of 16
+ * bytes, so that arrays can be used where they lie. */
+
+#define PIECE 16
+#define NO_PIECE UINT64_MAX /* NULL, as opposed to an empty piece */
+
+typedef struct fixed_part {
+    at_job job;
+    int64_t store_bytes;
+} fixed_part;
+
+static void pad(at_text *t) {
+    static const char zeros[PIECE];
+    at_text_addn(t, zeros, (PIECE - t->len % PIECE) % PIECE);
+}
+
+static void put(at_text *t, const void *data, size_t size_bytes) {
+    uint64_t length[PIECE / sizeof(uint64_t)] = {data ? size_bytes : NO_PIECE};
+    at_text_addn(t, (const char *)length, sizeof length);
+    if (data) at_text_addn(t, data, size_bytes);
+    pad(t);
+}
+
+static void put_string(at_text *t, const char *s) { put(t, s, s ? strlen(s) + 1 : 0); }
+
+static int count_outputs(const at_job *job) {
+    int n = 0;
+    for (int i = 0; i < job->num_bufs; i++) n += job->bufs[i].role == AT_BUF_OUT;
+    return n;
+}
+
+void at_encode_job(const at_job *job, int64_t store_bytes, at_text *out) {
+    fixed_part fixed = {*job, store_bytes};
+    at_text_clear(out);
+    at_text_addn(out, (const char *)&fixed, sizeof fixed);
+    pad(out);
+    put(out, job->bufs, sizeof *job->bufs * (size_t)job->num_bufs);
+    put(out, job->blobs, sizeof *job->blobs * (size_t)job->num_blobs);
+    put(out, job->expected_offset, sizeof *job->expected_offset * (size_t)count_outputs(job));
+    put_string(out, job->source);
+    put_string(out, job->object);
+    put_string(out, job->entry);
+    put_string(out, job->pack);
+    for (int i = 0; i < job->num_bufs; i++) put_string(out, job->bufs[i].name);
+    for (int i = 0; i < job->num_blobs; i++) {
+        put_string(out, job->blobs[i].symbol);
+        put(out, job->blobs[i].bytes, (size_t)job->blobs[i].size_bytes);
+    }
+}
+
+typedef struct reader {
+    char *data;
+    size_t pos, size_bytes;
+    bool bad;
+} reader;
+
+/* The next piece, of exactly this size; any size if -1. */
+static void *get(reader *r, int64_t size_bytes) {
+    uint64_t length;
+    r->pos = (r->pos + PIECE - 1) / PIECE * PIECE;
+    if (r->bad || r->pos + PIECE > r->size_bytes) return r->bad = true, NULL;
+    memcpy(&length, r->data + r->pos, sizeof length);
+    r->pos += PIECE;
+    if (length == NO_PIECE) return NULL;
+    if (length > r->size_bytes - r->pos || (size_bytes >= 0 && length != (uint64_t)size_bytes)) {
+        return r->bad = true, NULL;
+    }
+    void *p = r->data + r->pos;
+    r->pos += length;
+    return p;
+}
+
+bool at_decode_job(at_msg *m, at_job *job, int64_t *store_bytes) {
+    fixed_part fixed;
+    if (m->type != AT_MSG_JOB || m->size_bytes < sizeof fixed) return false;
+    memcpy(&fixed, m->data, sizeof fixed);
+    *job = fixed.job;
+    *store_bytes = fixed.store_bytes;
+    reader r = {m->data, sizeof fixed, m->size_bytes, false};
+    at_buf *bufs = get(&r, (int64_t)sizeof *bufs * job->num_bufs);
+    at_blob *blobs = get(&r, (int64_t)sizeof *blobs * job->num_blobs);
+    if (r.bad || (job->num_bufs && !bufs) || (job->num_blobs && !blobs)) return false;
+    job->bufs = bufs;
+    job->blobs = blobs;
+    job->expected_offset = get(&r, -1);
+    job->source = get(&r, -1);
+    job->object = get(&r, -1);
+    job->entry = get(&r, -1);
+    job->pack = get(&r, -1);
+    for (int i = 0; i < job->num_bufs; i++) bufs[i].name = get(&r, -1);
+    for (int i = 0; i < job->num_blobs; i++) {
+        blobs[i].symbol = get(&r, -1);
+        blobs[i].bytes = get(&r, blobs[i].size_bytes);
+    }
+    return !r.bad;
+}

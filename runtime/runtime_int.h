@@ -1,0 +1,173 @@
+/* runtime/runtime_int.h: what the files of this folder share: messages between parent and worker,
+ * and the steps of a job inside the worker (load, place, pack, poison, run, check, time). */
+#ifndef AT_RUNTIME_INT_H
+#define AT_RUNTIME_INT_H
+
+#include "runtime/runtime.h"
+
+#include <signal.h>
+#include <sys/types.h>
+
+#define NS_PER_S 1000000000LL
+
+/* ---- store (tensors.c)
+ * --------------------------------------------------------------------------- */
+
+int at_store_fd(const at_store *s);
+int64_t at_store_bytes(const at_store *s); /* size of the file, a multiple of the page size */
+
+/* ---- messages (proto.c)
+ * -------------------------------------------------------------------------- Each is a head (magic,
+ * type, length) and a payload. Parent and worker are the same executable, so plain structures
+ * travel as they are; strings and arrays follow them as padded pieces. */
+
+typedef enum at_msg_type {
+    AT_MSG_READY = 1, /* worker: started; text: why not, or empty */
+    AT_MSG_JOB,       /* parent: at_encode_job */
+    AT_MSG_COMPILED,  /* worker: compiled, the run begins */
+    AT_MSG_OUTCOME,   /* worker: at_outcome */
+    AT_MSG_CRASH,     /* worker: at_crash, its last word */
+    AT_MSG_PEAK,      /* parent: at_isa; worker: double, GFLOP/s */
+    AT_MSG_END
+} at_msg_type;
+
+typedef enum at_io { AT_IO_OK, AT_IO_CLOSED, AT_IO_TIMEOUT, AT_IO_STOPPED, AT_IO_GARBLED } at_io;
+
+typedef struct at_channel {
+    int fd;
+    int64_t deadline_ns;      /* at_now_ns() beyond which waiting ends; 0: never */
+    const volatile int *stop; /* may be NULL */
+} at_channel;
+
+typedef struct at_msg {
+    at_msg_type type;
+    size_t size_bytes, cap_bytes;
+    char *data; /* malloc'd, reused by the next receive */
+} at_msg;
+
+at_io at_msg_send(const at_channel *c, at_msg_type type, const void *data, size_t size_bytes);
+at_io at_msg_receive(const at_channel *c, at_msg *m);
+void at_encode_job(const at_job *job, int64_t store_bytes, at_text *out);
+/* Pointers in *job lead into m->data; false if the message is not a job. */
+bool at_decode_job(at_msg *m, at_job *job, int64_t *store_bytes);
+
+/* ---- crashes (crash.c)
+ * ---------------------------------------------------------------------------- */
+
+typedef enum at_phase { AT_PHASE_IDLE, AT_PHASE_COMPILE, AT_PHASE_PACK, AT_PHASE_RUN } at_phase;
+
+/* Where the kernel finds one buffer, or the workspace. [span, span_end) encloses it with the slack
+ * that is ours and must stay as filled; it equals the buffer where there is none (inputs in the
+ * store). */
+typedef struct at_place {
+    char *start;
+    int64_t size_bytes;
+    char *span, *span_end;
+} at_place;
+
+#define AT_MAX_BUFS 32
+#define AT_CRASH_NOWHERE (-1)
+#define AT_CRASH_STACK (-2)
+
+typedef struct at_crash {
+    int signal, code;
+    at_phase phase;
+    bool is_page_fault, is_write;
+    uint64_t address;
+    int place;        /* nearest buffer; num_bufs: the workspace; or one of AT_CRASH_* */
+    int64_t distance; /* bytes from its start if negative, from its end if not before it; INT64_MIN:
+                         inside */
+    int blob;         /* the faulting instruction's tile, -1: other code */
+    int64_t blob_offset;
+} at_crash;
+
+/* Worker: reports SIGSEGV and its kin to fd as AT_MSG_CRASH and ends the process. */
+void at_crash_watch(int fd);
+/* What the reports are about; places are borrowed until the next call. */
+void at_crash_phase(at_phase phase);
+void at_crash_places(const at_place *places, int n);
+/* Parent: the report as text. */
+void at_crash_text(const at_crash *c, const at_job *job, char *text, size_t text_size);
+const char *at_signal_name(int signal); /* "SIGSEGV"; "signal 40" if unnamed */
+
+/* ---- loading code (tcc.c, and load.c for shared objects)
+ * --------------------------------------------- */
+
+typedef struct at_code {
+    at_kernel_fn *entry, *pack; /* pack NULL if the job has none */
+    void *handle;               /* of a shared object, else NULL */
+} at_code;
+
+/* Maps the executable arena; false with a text if the system refuses. */
+bool at_tcc_init(char *error, size_t error_size);
+/* at_err_no and text. What was compiled before is overwritten. */
+int at_tcc_load(const at_job *job, at_code *code, char *error, size_t error_size);
+/* The tile of the current job that holds this address, or -1; for the crash handler. */
+int at_tcc_blob_at(uint64_t address, int64_t *offset);
+int at_so_load(const at_job *job, at_code *code, char *error, size_t error_size);
+void at_so_unload(at_code *code);
+
+/* ---- memory of a job (place.c)
+ * ------------------------------------------------------------------------ */
+
+/* Poisons are quiet NaNs: their payload survives additions and products, so the check can tell an
+ * output never written from a sum over workspace never written. */
+#define AT_POISON_OUT 0x7fd0bad1u
+#define AT_POISON_WORK 0x7fd0bad2u
+void at_poison(void *p, int64_t size_bytes, uint32_t pattern);
+
+typedef enum at_placing { AT_PLACE_PLAIN, AT_PLACE_FLUSH_END, AT_PLACE_FLUSH_START } at_placing;
+/* Fills places[0..num_bufs], the last being the workspace. Inputs lie in the store, mapped
+ * read-only; everything else in memory of the worker's own, with guard pages around (PLAIN: around
+ * all of it; FLUSH_*: around each, inputs copied). Slack is filled. 0 or AT_ERR_RUNTIME with text.
+ */
+int at_place_job(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
+                 at_place *places, char *error, size_t error_size);
+/* 0, or AT_ERR_RUNTIME naming the buffer beside which the kernel wrote. */
+int at_place_check(const at_job *job, const at_place *places, char *error, size_t error_size);
+void at_place_release(const at_job *job, at_placing how, const at_place *places);
+
+/* ---- checking (check.c)
+ * -------------------------------------------------------------------------------- */
+
+/* Compares one output; expected NULL: only looks for elements never written. Adds to
+ * out->max_error; on a difference fills out->error_no and out->error and returns false. */
+bool at_check_output(const at_buf *b, const void *got, const void *expected, double tolerance,
+                     at_outcome *out);
+
+/* ---- running and timing (timer.c), parallel loop (par.c)
+ * ------------------------------------------------- */
+
+typedef struct at_run {
+    at_kernel_fn *entry;
+    void **buf;
+    void *workspace;
+    at_par par;
+} at_run;
+
+typedef struct at_run_time {
+    int64_t ns;
+    bool disturbed; /* the kernel's scheduler took the core away meanwhile */
+} at_run_time;
+
+int at_run_timed(at_run *r, int number,
+                 at_run_time *t); /* number calls; the first non-zero return, or 0 */
+void at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome *out);
+
+void at_par_init(int cpu); /* before the worker pins itself to cpu */
+void at_par_setup(at_par *par, int threads);
+
+/* ---- the rest of the worker's inside
+ * ------------------------------------------------------------------- */
+
+typedef struct at_inside { /* the worker process */
+    int fd, store_fd, cpu;
+    char *store; /* the store, mapped read-only */
+    int64_t store_bytes, memory_bytes;
+} at_inside;
+
+/* Runs one job to its outcome (job.c); announces AT_MSG_COMPILED on the way. */
+void at_job_execute(at_inside *in, const at_job *job, at_outcome *out);
+double at_peak_gflops(at_isa isa); /* peak.c; of the calling thread's core, about 10 ms */
+
+#endif

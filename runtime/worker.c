@@ -1,0 +1,299 @@
+/* runtime/worker.c: the worker as its parent sees it: start, hand over a job, watch the clock,
+ * bury, start again. Every way a job can end becomes an outcome. */
+#include "runtime/runtime_int.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define START_TIMEOUT_S 30 /* generous: only a machine in distress needs a second */
+#define SEND_TIMEOUT_S 30
+#define PEAK_TIMEOUT_S 10
+#define DEFAULT_TIMEOUT_S 10 /* AutoTVM's, of build and run alike */
+
+struct at_worker {
+    at_store *store; /* borrowed */
+    int cpu;
+    int64_t memory_bytes;
+    pid_t pid; /* 0: not running */
+    int fd;
+    at_msg reply;
+    at_text text; /* the encoded job */
+};
+
+static const char *const words[] = {"ok",    "invalid",         "compile", "compile", "crash",
+                                    "wrong", "compile-timeout", "timeout", "unknown"};
+
+const char *at_err_no_name(int error_no) {
+    int known = (int)(sizeof words / sizeof words[0]);
+    return words[error_no >= 0 && error_no < known ? error_no : AT_ERR_UNKNOWN];
+}
+
+/* ---- life and death
+ * ------------------------------------------------------------------------------- */
+
+/* Ends the process if it has not ended already; returns its wait status, or -1 if somebody else
+ * took it. */
+static int bury(at_worker *w) {
+    int status = -1;
+    if (!w->pid) return status;
+    /* Does not change the status of one that is on its way out. */
+    kill(w->pid, SIGKILL);
+    while (waitpid(w->pid, &status, 0) < 0) {
+        if (errno == EINTR) continue;
+        status = -1;
+        break;
+    }
+    close(w->fd);
+    w->pid = 0;
+    w->fd = -1;
+    return status;
+}
+
+static pid_t spawn(const at_worker *w, int fd) {
+    char args[5][24];
+    snprintf(args[0], sizeof args[0], "%d", fd);
+    snprintf(args[1], sizeof args[1], "%d", at_store_fd(w->store));
+    snprintf(args[2], sizeof args[2], "%d", w->cpu);
+    snprintf(args[3], sizeof args[3], "%lld", (long long)w->memory_bytes);
+    snprintf(args[4], sizeof args[4], "%ld", (long)getpid());
+    char *argv[] = {
+        program_invocation_name, "--worker", args[0], args[1], args[2], args[3], args[4], NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, fd,
+                                     fd); /* clears close-on-exec there, and only there */
+    posix_spawn_file_actions_adddup2(&files, at_store_fd(w->store), at_store_fd(w->store));
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&attr, &none);
+    posix_spawnattr_setsigdefault(&attr, &all);
+    pid_t pid = 0;
+    int failed = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    errno = failed;
+    return failed ? 0 : pid;
+}
+
+static at_status start(at_worker *w, at_error *err) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
+        return at_fail(err, AT_E_BUG, "no worker: %s", strerror(errno));
+    }
+    pid_t pid = spawn(w, pair[1]);
+    int why = errno;
+    close(pair[1]);
+    if (!pid) {
+        close(pair[0]);
+        return at_fail(err, AT_E_BUG, "no worker: /proc/self/exe: %s", strerror(why));
+    }
+    w->pid = pid;
+    w->fd = pair[0];
+    at_channel c = {.fd = w->fd, .deadline_ns = at_now_ns() + START_TIMEOUT_S * NS_PER_S};
+    at_io io = at_msg_receive(&c, &w->reply);
+    bool ready = io == AT_IO_OK && w->reply.type == AT_MSG_READY && w->reply.size_bytes > 0;
+    if (ready && !w->reply.data[0]) return AT_OK;
+    bury(w);
+    if (!ready) return at_fail(err, AT_E_BUG, "no worker: the process ended while starting");
+    return at_fail(err, AT_E_BUG, "no worker: %.*s", (int)w->reply.size_bytes, w->reply.data);
+}
+
+/* A worker may have been killed from outside since its last job: that costs nobody a trial. */
+static at_status ensure_running(at_worker *w, at_error *err) {
+    if (w->pid) {
+        char byte;
+        if (recv(w->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN) return AT_OK;
+        bury(w);
+    }
+    return start(w, err);
+}
+
+at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worker **out,
+                        at_error *err) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set)) {
+        return at_fail(err, AT_E_BUG, "no worker: allowed CPUs unknown: %s", strerror(errno));
+    }
+    if (cpu >= 0 && (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &set))) {
+        return at_fail(err, AT_E_USAGE, "CPU %d is not one this process may use", cpu);
+    }
+    for (int i = 0; cpu < 0 && i < CPU_SETSIZE; i++) {
+        int last = CPU_SETSIZE - 1 - i;
+        if (CPU_ISSET(last, &set)) cpu = last;
+    }
+    at_worker *w = calloc(1, sizeof *w);
+    if (!w) abort();
+    w->store = store;
+    w->cpu = cpu;
+    w->memory_bytes = memory_bytes > 0 ? memory_bytes : at_cpu_facts()->memory_bytes / 4 * 3;
+    w->fd = -1;
+    at_status s = start(w, err);
+    if (s != AT_OK) {
+        at_worker_free(w);
+        return s;
+    }
+    *out = w;
+    return AT_OK;
+}
+
+void at_worker_free(at_worker *w) {
+    if (!w) return;
+    bury(w);
+    at_text_free(&w->text);
+    free(w->reply.data);
+    free(w);
+}
+
+/* ---- one job
+ * ---------------------------------------------------------------------------------------- */
+
+static void refuse_malformed(const at_worker *w, const at_job *job) {
+    const int64_t store = at_store_bytes(w->store);
+    int outputs = 0;
+    AT_ASSERT(job->entry && (job->compiler == AT_TCC ? job->source != NULL : job->object != NULL));
+    AT_ASSERT(job->num_bufs >= 0 && job->num_bufs <= AT_MAX_BUFS && job->num_blobs >= 0);
+    AT_ASSERT(job->workspace_bytes >= 0 && job->workspace_bytes <= INT64_MAX - 64);
+    for (int i = 0; i < job->num_bufs; i++) {
+        const at_buf *b = &job->bufs[i];
+        AT_ASSERT(b->name && b->size_bytes >= 0 && b->size_bytes % 4 == 0);
+        if (b->role == AT_BUF_PACKED) continue;
+        AT_ASSERT(b->offset >= 0 && b->size_bytes <= store - b->offset);
+        if (b->role != AT_BUF_OUT || !job->expected_offset) continue;
+        int64_t expected = job->expected_offset[outputs++];
+        AT_ASSERT(expected >= 0 && b->size_bytes <= store - expected);
+    }
+}
+
+static int64_t deadline(double timeout_s) {
+    /* A year is for ever, and fits. */
+    double s = timeout_s > 0 ? timeout_s : DEFAULT_TIMEOUT_S;
+    return at_now_ns() + (int64_t)((s < 3e7 ? s : 3e7) * 1e9);
+}
+
+static void fail(at_outcome *out, int error_no, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+static void fail(at_outcome *out, int error_no, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    out->error_no = error_no;
+    vsnprintf(out->error, sizeof out->error, fmt, ap);
+    va_end(ap);
+}
+
+/* The worker ended without a word: what the system says about it. */
+static void fail_dead(at_outcome *out, int error_no, int status) {
+    const char *what = error_no == AT_ERR_RUNTIME ? "the kernel" : "the compiler";
+    if (status != -1 && WIFSIGNALED(status)) {
+        int signal = WTERMSIG(status);
+        fail(out, error_no, "%s ended its process: %s%s", what, at_signal_name(signal),
+             signal == SIGKILL ? " (killed from outside, or out of memory)" : "");
+    } else if (status != -1 && WIFEXITED(status)) {
+        fail(out, error_no, "%s ended its process with exit code %d", what, WEXITSTATUS(status));
+    } else {
+        fail(out, error_no, "%s ended its process", what);
+    }
+}
+
+static bool plausible(const at_msg *m) {
+    at_outcome o;
+    if (m->size_bytes != sizeof o) return false;
+    memcpy(&o, m->data, sizeof o);
+    return o.error_no >= AT_ERR_NONE && o.error_no <= AT_ERR_UNKNOWN && o.num_costs >= 0 &&
+           o.num_costs <= AT_MAX_SAMPLES && memchr(o.error, 0, sizeof o.error);
+}
+
+/* Waits for the outcome. False: the worker is not to be used again. */
+static bool follow(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
+                   bool *stopped) {
+    int error_no = AT_ERR_COMPILE_HOST; /* of a death in this phase */
+    at_channel c = {.fd = w->fd, .deadline_ns = deadline(job->compile_timeout_s), .stop = stop};
+    for (;;) {
+        at_io io = at_msg_receive(&c, &w->reply);
+        bool running = error_no == AT_ERR_RUNTIME;
+        if (io == AT_IO_OK && w->reply.type == AT_MSG_COMPILED && !running) {
+            error_no = AT_ERR_RUNTIME;
+            c.deadline_ns = deadline(job->run_timeout_s);
+        } else if (io == AT_IO_OK && w->reply.type == AT_MSG_OUTCOME && plausible(&w->reply)) {
+            memcpy(out, w->reply.data, sizeof *out);
+            /* Whatever else a kernel has overwritten that wrote out of bounds. */
+            return out->error_no != AT_ERR_RUNTIME;
+        } else if (io == AT_IO_OK && w->reply.type == AT_MSG_CRASH &&
+                   w->reply.size_bytes == sizeof(at_crash)) {
+            at_crash crash;
+            memcpy(&crash, w->reply.data, sizeof crash);
+            out->error_no = error_no;
+            at_crash_text(&crash, job, out->error, sizeof out->error);
+            return false;
+        } else if (io == AT_IO_TIMEOUT) {
+            double limit = running ? job->run_timeout_s : job->compile_timeout_s;
+            fail(out, running ? AT_ERR_RUN_TIMEOUT : AT_ERR_BUILD_TIMEOUT, "%s exceeded %g s",
+                 running ? "run" : "compile", limit > 0 ? limit : DEFAULT_TIMEOUT_S);
+            return false;
+        } else if (io == AT_IO_STOPPED) {
+            fail(out, AT_ERR_UNKNOWN, "interrupted");
+            return *stopped = true, false;
+        } else if (io == AT_IO_CLOSED) {
+            fail_dead(out, error_no, bury(w));
+            return false;
+        } else {
+            fail(out, error_no, "the kernel overwrote the worker's memory");
+            return false;
+        }
+    }
+}
+
+at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
+                        at_error *err) {
+    int64_t begin = at_now_ns();
+    bool stopped = false;
+    memset(out, 0, sizeof *out);
+    fail(out, AT_ERR_UNKNOWN, "no worker");
+    refuse_malformed(w, job);
+    at_encode_job(job, at_store_bytes(w->store), &w->text);
+    at_io io = AT_IO_CLOSED;
+    for (int tries = 0; tries < 2 && io == AT_IO_CLOSED;
+         tries++) { /* it may die in this very moment */
+        AT_TRY(ensure_running(w, err));
+        at_channel c = {
+            .fd = w->fd, .deadline_ns = at_now_ns() + SEND_TIMEOUT_S * NS_PER_S, .stop = stop};
+        if (stop && *stop) io = AT_IO_STOPPED;
+        else io = at_msg_send(&c, AT_MSG_JOB, w->text.data, w->text.len);
+        if (io != AT_IO_OK) bury(w);
+    }
+    if (io == AT_IO_STOPPED) {
+        fail(out, AT_ERR_UNKNOWN, "interrupted");
+        stopped = true;
+    } else if (io != AT_IO_OK) {
+        return at_fail(err, AT_E_BUG, "no worker: it takes no job");
+    } else if (!follow(w, job, stop, out, &stopped)) {
+        bury(w);
+    }
+    out->total_ns = at_now_ns() - begin;
+    return stopped ? at_fail(err, AT_E_INTERRUPTED, "interrupted") : AT_OK;
+}
+
+at_status at_worker_peak(at_worker *w, at_isa isa, double *gflops, at_error *err) {
+    if (!at_cpu_facts()->has[isa]) {
+        return at_fail(err, AT_E_USAGE, "this CPU has no %s", at_isa_name(isa));
+    }
+    AT_TRY(ensure_running(w, err));
+    at_channel c = {.fd = w->fd, .deadline_ns = at_now_ns() + PEAK_TIMEOUT_S * NS_PER_S};
+    at_io io = at_msg_send(&c, AT_MSG_PEAK, &isa, sizeof isa);
+    if (io == AT_IO_OK) io = at_msg_receive(&c, &w->reply);
+    if (io != AT_IO_OK || w->reply.type != AT_MSG_PEAK || w->reply.size_bytes != sizeof *gflops) {
+        bury(w);
+        return at_fail(err, AT_E_BUG, "no worker: it did not measure the peak");
+    }
+    memcpy(gflops, w->reply.data, sizeof *gflops);
+    return AT_OK;
+}

@@ -1,0 +1,146 @@
+/* runtime/worker_main.c: the worker process: this executable, started again by worker.c with
+ *     --worker FD STOREFD CPU MEMORY PARENT
+ * It shuts itself in, then serves jobs until its socket closes. It ends by _exit everywhere:
+ * nothing a kernel may have spoiled is to be flushed or freed. */
+#include "runtime/runtime_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define STACK_BYTES (8 << 20)
+
+/* Never survives its parent, whichever way that one dies. */
+static void bind_to_parent(long parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != (pid_t)parent) _exit(1); /* it died before the call above */
+}
+
+/* Keeps its two descriptors and stderr. A lock file held open here would stay locked. */
+static void close_others(int a, int b) {
+    unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null >= 0) {
+        dup2(null, STDIN_FILENO);
+        dup2(null, STDOUT_FILENO);
+    }
+    if (low > 3) close_range(3, low - 1, 0);
+    if (high > low + 1) close_range(low + 1, high - 1, 0);
+    close_range(high + 1, ~0u, 0);
+    /* What a shared object might start does not inherit them. */
+    fcntl(a, F_SETFD, FD_CLOEXEC);
+    fcntl(b, F_SETFD, FD_CLOEXEC);
+}
+
+static void lower_limit(int which, rlim_t bytes) {
+    struct rlimit r;
+    if (getrlimit(which, &r)) return;
+    if (r.rlim_max == RLIM_INFINITY || bytes < r.rlim_max) r.rlim_cur = bytes;
+    setrlimit(which, &r);
+}
+
+static void limit_memory(int64_t memory_bytes) {
+#if !defined(__SANITIZE_ADDRESS__) /* its shadow memory takes terabytes of addresses */
+    lower_limit(RLIMIT_AS, (rlim_t)memory_bytes);
+#else
+    (void)memory_bytes;
+#endif
+    lower_limit(RLIMIT_STACK, STACK_BYTES);
+    lower_limit(RLIMIT_CORE, 0);
+    mallopt(M_ARENA_MAX, 1); /* every further thread would reserve 64 MiB of addresses */
+    /* If memory runs out nevertheless, a trial is lost and not the run. */
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    if (write(fd, "1000", 4) != 4) {
+    } /* a wish */
+    close(fd);
+}
+
+static void pin(int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof set, &set); /* where it is refused the worker runs unpinned */
+}
+
+/* libtcc's first compile in a process takes a millisecond longer than the others. */
+static bool warm_up(char *error, size_t error_size) {
+    at_job job = {.source = "int f(void **b, void *w, void *p) { return b == w || p != w; }",
+                  .entry = "f"};
+    at_code code;
+    return at_tcc_load(&job, &code, error, error_size) == AT_ERR_NONE;
+}
+
+/* The store may have grown since the last job. */
+static bool map_store(at_inside *in, int64_t bytes) {
+    if (bytes <= in->store_bytes) return true;
+    void *p = in->store ? mremap(in->store, (size_t)in->store_bytes, (size_t)bytes, MREMAP_MAYMOVE)
+                        : mmap(NULL, (size_t)bytes, PROT_READ, MAP_SHARED, in->store_fd, 0);
+    if (p == MAP_FAILED) return false;
+    in->store = p;
+    in->store_bytes = bytes;
+    return true;
+}
+
+static void serve_job(at_inside *in, at_msg *m, at_outcome *out) {
+    at_job job;
+    int64_t store_bytes;
+    if (!at_decode_job(m, &job, &store_bytes)) _exit(1);
+    if (map_store(in, store_bytes)) {
+        at_job_execute(in, &job, out);
+        return;
+    }
+    memset(out, 0, sizeof *out);
+    out->error_no = AT_ERR_RUNTIME;
+    snprintf(out->error, sizeof out->error, "out of memory: the tensors take %.1f GiB",
+             (double)store_bytes / (1024.0 * 1024 * 1024));
+}
+
+static _Noreturn void serve(at_inside *in) {
+    at_channel parent = {.fd = in->fd};
+    at_msg m = {0};
+    for (;;) {
+        if (at_msg_receive(&parent, &m) != AT_IO_OK) _exit(0);
+        if (m.type == AT_MSG_JOB) {
+            static at_outcome out;
+            serve_job(in, &m, &out);
+            at_msg_send(&parent, AT_MSG_OUTCOME, &out, sizeof out);
+        } else if (m.type == AT_MSG_PEAK && m.size_bytes == sizeof(at_isa)) {
+            at_isa isa;
+            memcpy(&isa, m.data, sizeof isa);
+            double gflops = at_peak_gflops(isa);
+            at_msg_send(&parent, AT_MSG_PEAK, &gflops, sizeof gflops);
+        } else {
+            _exit(1);
+        }
+    }
+}
+
+void at_worker_main_if_asked(int argc, char **argv) {
+    if (argc != 7 || strcmp(argv[1], "--worker")) return;
+    at_inside in = {.fd = atoi(argv[2]), .store_fd = atoi(argv[3]), .cpu = atoi(argv[4])};
+    in.memory_bytes = atoll(argv[5]);
+    bind_to_parent(atol(argv[6]));
+    if (in.fd < 3 || in.store_fd < 3 || in.fd == in.store_fd) _exit(1);
+    close_others(in.fd, in.store_fd);
+    /* Keys pressed at the terminal are the parent's business. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    signal(SIGTSTP, SIG_IGN);
+    limit_memory(in.memory_bytes);
+    at_par_init(in.cpu);
+    pin(in.cpu);
+    at_crash_watch(in.fd);
+    char why_not[256] = "";
+    if (at_tcc_init(why_not, sizeof why_not)) warm_up(why_not, sizeof why_not);
+    at_msg_send(&(at_channel){.fd = in.fd}, AT_MSG_READY, why_not, sizeof why_not);
+    if (why_not[0]) _exit(1);
+    serve(&in);
+}

@@ -1,0 +1,75 @@
+#include "rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t reserve(rig *r, const char *name) {
+    at_error err = {0};
+    int64_t offset = -1;
+    at_status s = at_store_reserve(r->store, name, RIG_N * 4, &offset, &err);
+    if (s != AT_OK) fail_msg("%s", err.text);
+    return offset;
+}
+
+int rig_reset(void **state) {
+    rig *r = *state;
+    r->job = (at_job){.compiler = AT_TCC,
+                      .entry = "k_entry",
+                      .bufs = r->bufs,
+                      .num_bufs = 3,
+                      .workspace_bytes = 256,
+                      .threads = 1,
+                      .expected_offset = r->expected_offset,
+                      .compile_timeout_s = 10,
+                      .run_timeout_s = 10};
+    return 0;
+}
+
+int rig_setup(void **state) {
+    rig *r = calloc(1, sizeof *r);
+    at_error err = {0};
+    *state = r;
+    if (at_store_new(&r->store, &err) != AT_OK) fail_msg("%s", err.text);
+    const int64_t a = reserve(r, "a"), b = reserve(r, "b"), out = reserve(r, "out");
+    r->expected_offset[0] = reserve(r, "expected");
+    r->bufs[0] = (at_buf){"a", AT_BUF_IN, false, a, RIG_N * 4};
+    r->bufs[1] = (at_buf){"b", AT_BUF_IN, false, b, RIG_N * 4};
+    r->bufs[2] = (at_buf){"out", AT_BUF_OUT, false, out, RIG_N * 4};
+    r->a = at_store_at(r->store, a);
+    r->b = at_store_at(r->store, b);
+    r->out = at_store_at(r->store, out);
+    r->expected = at_store_at(r->store, r->expected_offset[0]);
+    for (int i = 0; i < RIG_N; i++) {
+        r->a[i] = (float)(i % 17 - 8);
+        r->b[i] = (float)(i % 5 + 1);
+        r->expected[i] = r->a[i] + r->b[i];
+    }
+    if (at_worker_new(r->store, -1, 0, &r->worker, &err) != AT_OK) fail_msg("%s", err.text);
+    return rig_reset(state);
+}
+
+int rig_teardown(void **state) {
+    rig *r = *state;
+    at_worker_free(r->worker);
+    at_store_free(r->store);
+    free(r);
+    return 0;
+}
+
+int rig_run(rig *r, const char *source) {
+    at_error err = {0};
+    if (source) r->job.source = source;
+    at_status s = at_worker_run(r->worker, &r->job, NULL, &r->outcome, &err);
+    if (s != AT_OK) fail_msg("%s", err.text);
+    return r->outcome.error_no;
+}
+
+void rig_expect(rig *r, const char *source, int error_no, const char *text) {
+    rig_run(r, source);
+    if (r->outcome.error_no != error_no) {
+        fail_msg("error %d \"%s\", expected %d", r->outcome.error_no, r->outcome.error, error_no);
+    }
+    if (text && !strstr(r->outcome.error, text)) {
+        fail_msg("text \"%s\" lacks \"%s\"", r->outcome.error, text);
+    }
+}

@@ -1,0 +1,432 @@
+/* Jobs that go well, and all the ways they can go wrong without ending the worker's service. */
+#include "rig.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define GOOD KERNEL(ADD)
+
+static void good(void **state) {
+    rig *r = *state;
+    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    assert_int_equal(r->outcome.num_costs, 5);
+    assert_int_equal(r->outcome.kind, AT_SAMPLE_FULL);
+    for (int i = 0; i < 5; i++) assert_true(r->outcome.costs_s[i] > 0);
+    assert_true(r->outcome.max_error == 0);
+    assert_true(r->outcome.compile_ns > 0 && r->outcome.check_ns > 0 && r->outcome.run_ns > 0);
+    assert_true(r->outcome.total_ns >= r->outcome.run_ns);
+}
+
+static void good_paranoid(void **state) {
+    rig *r = *state;
+    r->job.paranoid = true;
+    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    assert_int_equal(r->outcome.num_costs, 5);
+}
+
+/* ---- compile errors
+ * --------------------------------------------------------------------------------- */
+
+static void syntax_error(void **state) {
+    rig_expect(*state, "int k_entry(void) {\n  return 0\n}\n", AT_ERR_COMPILE_HOST,
+               "tcc: kernel.c:3: error: ';' expected (got \"}\")");
+}
+
+static void warning_is_error(void **state) {
+    rig_expect(*state, KERNEL("unknown_function(i);"), AT_ERR_COMPILE_HOST,
+               "implicit declaration of function 'unknown_function'");
+}
+
+static void undefined_symbol(void **state) {
+    rig_expect(*state, "int missing_thing(void);\n" KERNEL("return missing_thing();"),
+               AT_ERR_COMPILE_HOST, "undefined symbol 'missing_thing'");
+}
+
+static void missing_entry(void **state) {
+    rig_expect(*state, "int other(void) { return 0; }\n", AT_ERR_COMPILE_HOST,
+               "tcc: the code defines no function 'k_entry'");
+}
+
+static void missing_pack(void **state) {
+    rig *r = *state;
+    r->job.pack = "k_pack";
+    rig_expect(r, GOOD, AT_ERR_COMPILE_HOST, "tcc: the code defines no function 'k_pack'");
+}
+
+static void error_beside_label(void **state) {
+    /* The case that spoils libtcc for later compiles: they must still work, in this worker or the
+     * next. */
+    rig *r = *state;
+    for (int i = 0; i < 5; i++) {
+        rig_expect(r, KERNEL("again: if (i) goto again; out[0] = nothing;"), AT_ERR_COMPILE_HOST,
+                   NULL);
+        rig_run(r, GOOD);
+    }
+    rig_expect(r, GOOD, AT_ERR_NONE, "");
+}
+
+static void too_much_code(void **state) {
+    rig_expect(*state, "char huge[100000000] = {1};\n" GOOD, AT_ERR_COMPILE_HOST,
+               "code and static data take 95 MiB, the arena has 64");
+}
+
+/* ---- crashes
+ * ----------------------------------------------------------------------------------------- */
+
+static void null_write(void **state) {
+    rig_expect(*state, KERNEL("*(volatile int *)0 = 1;"), AT_ERR_RUNTIME,
+               "SIGSEGV at 0x0, write through a null pointer");
+}
+
+static void null_read(void **state) {
+    rig_expect(*state, KERNEL("i = *(volatile int *)8;"), AT_ERR_RUNTIME,
+               "SIGSEGV at 0x8, read through a null pointer");
+}
+
+static void wild_pointer(void **state) {
+    rig_expect(*state, KERNEL("volatile long far = 1L << 63; *(volatile int *)far = 1;"),
+               AT_ERR_RUNTIME, "SIGSEGV, address misaligned or not canonical");
+}
+
+static void writes_input(void **state) {
+    rig *r = *state;
+    rig_expect(r, KERNEL("((float *)a)[7] = 1;"), AT_ERR_RUNTIME,
+               "write inside a, which is read-only");
+    assert_true(r->a[7] == -1);
+}
+
+static void illegal_instruction(void **state) {
+    rig_expect(*state, KERNEL("asm(\".byte 0x0f, 0x0b\");"), AT_ERR_RUNTIME,
+               "SIGILL, illegal instruction");
+}
+
+static void divides_by_zero(void **state) {
+    rig_expect(*state, KERNEL("n = 0; out[0] = (float)(1 / n);"), AT_ERR_RUNTIME,
+               "SIGFPE, integer division");
+}
+
+static void breakpoint(void **state) {
+    rig_expect(*state, KERNEL("asm(\".byte 0xcc\");"), AT_ERR_RUNTIME, "SIGTRAP");
+}
+
+static void stack_overflow(void **state) {
+    rig_expect(*state,
+               "static int deeper(int n) { volatile char frame[4096]; frame[0] = 0;"
+               " return deeper(n + 1) + frame[0]; }\n" KERNEL("i = deeper(0);"),
+               AT_ERR_RUNTIME, "write beyond the stack");
+}
+
+static void compiler_crash(void **state) {
+    static char source[100000];
+    char *p = source + sprintf(source, "int k_entry(void) { return ");
+    memset(p, '(', 40000);
+    memset(p + 40000, ')', 40000);
+    strcpy(p + 80000, "; }\n");
+    rig_expect(*state, source, AT_ERR_COMPILE_HOST, "");
+}
+
+static void exits(void **state) {
+    rig_expect(*state, KERNEL("asm(\"mov $231, %eax\\n mov $3, %edi\\n syscall\");"),
+               AT_ERR_RUNTIME, "the kernel ended its process with exit code 3");
+}
+
+static void killed(void **state) { /* as the system does when memory runs out */
+    rig_expect(*state,
+               KERNEL("asm(\"mov $39, %eax\\n syscall\\n mov %eax, %edi\\n mov $9, %esi\\n"
+                      " mov $62, %eax\\n syscall\");"),
+               AT_ERR_RUNTIME, "the kernel ended its process: SIGKILL");
+}
+
+static void returns_an_error(void **state) {
+    rig_expect(*state, KERNEL("return 7;"), AT_ERR_RUNTIME, "the kernel returned 7");
+}
+
+/* ---- out of bounds
+ * ------------------------------------------------------------------------------------ */
+
+static void writes_behind(void **state) {
+    rig_expect(*state, KERNEL(ADD "out[n] = 1;"), AT_ERR_RUNTIME,
+               "out of bounds: wrote behind the end of out");
+}
+
+static void writes_before(void **state) {
+    rig_expect(*state, KERNEL(ADD "out[-1] = 1;"), AT_ERR_RUNTIME,
+               "out of bounds: wrote before out");
+}
+
+static void writes_behind_workspace(void **state) {
+    rig_expect(*state, KERNEL(ADD "((float *)workspace)[64] = 1;"), AT_ERR_RUNTIME,
+               "out of bounds: wrote behind the end of workspace");
+}
+
+static void writes_far_behind(void **state) {
+    rig_expect(*state, KERNEL(ADD "for (i = 0; i < 10000000; i++) out[n + i] = 1;"), AT_ERR_RUNTIME,
+               "SIGSEGV at 0x");
+}
+
+static void paranoid_write_behind(void **state) {
+    rig *r = *state;
+    r->job.paranoid = true;
+    rig_expect(r, KERNEL(ADD "out[n] = 1;"), AT_ERR_RUNTIME, "write right at the end of out");
+    rig_expect(r, KERNEL(ADD "out[n + 16] = 1;"), AT_ERR_RUNTIME,
+               "write 64 bytes behind the end of out");
+}
+
+static void paranoid_write_before(void **state) {
+    rig *r = *state;
+    r->job.paranoid = true;
+    /* Lands in the slack of the first placing. */
+    rig_expect(r, KERNEL(ADD "out[-1] = 1;"), AT_ERR_RUNTIME, "out of bounds: wrote before out");
+    /* Beyond it, and in the second. */
+    rig_expect(r, KERNEL(ADD "out[-1024] = 1;"), AT_ERR_RUNTIME, "write 4096 bytes before out");
+}
+
+static void paranoid_read_behind(void **state) {
+    rig *r = *state;
+    r->job.paranoid = true;
+    rig_expect(r, KERNEL(ADD "out[0] += 0 * a[n];"), AT_ERR_RUNTIME, "read right at the end of a");
+}
+
+static void paranoid_read_before(void **state) {
+    rig *r = *state;
+    r->job.paranoid = true;
+    rig_expect(r, KERNEL(ADD "if (a[-1] == 1e30f) out[0] = 0;"), AT_ERR_RUNTIME,
+               "read 4 bytes before a");
+}
+
+static void paranoid_workspace(void **state) {
+    rig *r = *state;
+    r->job.paranoid = true;
+    r->job.workspace_bytes = 100; /* no multiple of a line: slack on both placings */
+    rig_expect(r, KERNEL(ADD "((float *)workspace)[25] = 1;"), AT_ERR_RUNTIME,
+               "out of bounds: wrote behind the end of workspace");
+    rig_expect(r, KERNEL(ADD "((float *)workspace)[-1] = 1;"), AT_ERR_RUNTIME, "before workspace");
+    rig_expect(r, KERNEL(ADD "if ((long)workspace % 64) return 1;"), AT_ERR_NONE, "");
+}
+
+static void out_of_memory(void **state) {
+    rig *r = *state;
+    r->job.workspace_bytes = 1LL << 40;
+    rig_expect(r, GOOD, AT_ERR_RUNTIME, "out of memory: buffers and workspace take 1024.0 GiB");
+    r->job.paranoid = true;
+    rig_expect(r, GOOD, AT_ERR_RUNTIME, "out of memory: buffers and workspace take 1024.0 GiB");
+    r->job.workspace_bytes = INT64_MAX - 100;
+    rig_expect(r, GOOD, AT_ERR_RUNTIME, "out of memory");
+}
+
+/* ---- wrong answers
+ * ------------------------------------------------------------------------------------- */
+
+static void wrong_value(void **state) {
+    rig *r = *state;
+    rig_expect(r, KERNEL(ADD "out[123] = 99; out[500] += 1;"), AT_ERR_WRONG_ANSWER, NULL);
+    assert_string_equal(r->outcome.error,
+                        "out[123]: got 99, expected 0; 2 of 1000 elements differ");
+}
+
+static void not_written(void **state) {
+    rig_expect(*state, KERNEL("for (i = 0; i < n - 3; i++) out[i] = a[i] + b[i];"),
+               AT_ERR_WRONG_ANSWER, "out[997]: never written, expected ");
+}
+
+static void not_initialised(void **state) {
+    /* A sum onto memory that nobody has set: its poison comes through. */
+    rig_expect(*state,
+               KERNEL(ADD "((float *)workspace)[3] += 1; out[4] = ((float *)workspace)[3];"),
+               AT_ERR_WRONG_ANSWER,
+               "out[4]: got memory never written, expected 1; 1 of 1000 elements differ");
+}
+
+static void not_a_number(void **state) {
+    rig_expect(*state, KERNEL(ADD "out[9] = 0.0f / (a[8] - a[8]);"), AT_ERR_WRONG_ANSWER,
+               "nan, expected 6");
+}
+
+/* ---- time limits
+ * ---------------------------------------------------------------------------------------- */
+
+static void hangs(void **state) {
+    rig *r = *state;
+    r->job.run_timeout_s = 0.3;
+    rig_expect(r, KERNEL("for (;;) {}"), AT_ERR_RUN_TIMEOUT, "run exceeded 0.3 s");
+}
+
+static void compiles_too_long(void **state) {
+    rig *r = *state;
+    r->job.compile_timeout_s = 1e-9;
+    static char source[2000000];
+    char *p = source;
+    while (p < source + sizeof source - 100)
+        p += sprintf(p, "static int v%d;\n", (int)(p - source));
+    rig_expect(r, source, AT_ERR_BUILD_TIMEOUT, "compile exceeded 1e-09 s");
+}
+
+/* ---- the worker goes on
+ * ----------------------------------------------------------------------------------- */
+
+static void all_in_sequence(void **state) {
+    rig *r = *state;
+    static void (*const cases[])(void **) = {
+        syntax_error,   null_write,        good,          illegal_instruction, divides_by_zero,
+        stack_overflow, wrong_value,       missing_entry, writes_behind,       out_of_memory,
+        hangs,          compiles_too_long, compiler_crash};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        rig_reset(state);
+        cases[i](state);
+        rig_reset(state);
+        rig_expect(r, GOOD, AT_ERR_NONE, "");
+    }
+}
+
+/* The worker process among our children, by its command line. */
+static pid_t worker_pid(void) {
+    for (pid_t pid = getpid() + 1; pid < getpid() + 100000; pid++) {
+        char path[64], line[512];
+        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+        FILE *f = fopen(path, "re");
+        if (!f) continue;
+        int parent = 0;
+        if (fgets(line, sizeof line, f)) sscanf(strrchr(line, ')') + 1, " %*c %d", &parent);
+        fclose(f);
+        if (parent == (int)getpid()) return pid;
+    }
+    return 0;
+}
+
+static int count_lines(pid_t pid, const char *file) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+    FILE *f = fopen(path, "re");
+    assert_non_null(f);
+    int n = 0;
+    for (int c; (c = getc(f)) != EOF;) n += c == '\n';
+    fclose(f);
+    return n;
+}
+
+static void thousand_jobs(void **state) {
+    rig *r = *state;
+    r->job.number = r->job.repeat = 1;
+    for (int i = 0; i < 20; i++) rig_expect(r, GOOD, AT_ERR_NONE, "");
+    pid_t pid = worker_pid();
+    int maps = count_lines(pid, "maps");
+    for (int i = 0; i < 1000; i++) {
+        r->job.paranoid = i % 10 == 0;
+        rig_expect(r, GOOD, AT_ERR_NONE, "");
+        if (i % 50 == 0) rig_expect(r, KERNEL("syntax error"), AT_ERR_COMPILE_HOST, NULL);
+    }
+    assert_int_equal(worker_pid(), pid);
+    /* A sanitizer's allocator may take a few of its own. */
+    assert_in_range(count_lines(pid, "maps"), maps - 16, maps + 16);
+}
+
+static void killed_between_jobs(void **state) {
+    rig *r = *state;
+    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    pid_t pid = worker_pid();
+    kill(pid, SIGKILL);
+    while (worker_pid() == pid &&
+           !waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOWAIT | WNOHANG)) {
+        siginfo_t info = {0};
+        if (!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && info.si_pid == pid) break;
+    }
+    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    assert_int_not_equal(worker_pid(), pid);
+}
+
+static volatile int stop;
+static void on_alarm(int signal) { stop = signal; }
+
+static void interrupted(void **state) {
+    rig *r = *state;
+    at_error err;
+    signal(SIGALRM, on_alarm);
+    r->job.source = KERNEL("for (;;) {}");
+    stop = 0;
+    ualarm(20000, 0);
+    assert_int_equal(at_worker_run(r->worker, &r->job, &stop, &r->outcome, &err), AT_E_INTERRUPTED);
+    assert_string_equal(r->outcome.error, "interrupted");
+    /* Set before the job began. */
+    assert_int_equal(at_worker_run(r->worker, &r->job, &stop, &r->outcome, &err), AT_E_INTERRUPTED);
+    stop = 0;
+    r->job.source = GOOD;
+    assert_int_equal(at_worker_run(r->worker, &r->job, &stop, &r->outcome, &err), AT_OK);
+    assert_int_equal(r->outcome.error_no, AT_ERR_NONE);
+}
+
+static void bad_cpu(void **state) {
+    rig *r = *state;
+    at_worker *w = NULL;
+    at_error err;
+    assert_int_equal(at_worker_new(r->store, 100000, 0, &w, &err), AT_E_USAGE);
+    assert_string_equal(err.text, "CPU 100000 is not one this process may use");
+    assert_null(w);
+}
+
+static void peak(void **state) {
+    rig *r = *state;
+    at_error err;
+    for (int i = 0; i < AT_ISA_COUNT; i++) {
+        double gflops = 0;
+        at_status s = at_worker_peak(r->worker, (at_isa)i, &gflops, &err);
+        if (at_cpu_facts()->has[i]) {
+            assert_int_equal(s, AT_OK);
+            assert_true(gflops > 0);
+        } else {
+            assert_int_equal(s, AT_E_USAGE);
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    at_worker_main_if_asked(argc, argv);
+#define TEST(f) cmocka_unit_test_setup(f, rig_reset)
+    const struct CMUnitTest tests[] = {
+        TEST(good),
+        TEST(good_paranoid),
+        TEST(syntax_error),
+        TEST(warning_is_error),
+        TEST(undefined_symbol),
+        TEST(missing_entry),
+        TEST(missing_pack),
+        TEST(error_beside_label),
+        TEST(too_much_code),
+        TEST(null_write),
+        TEST(null_read),
+        TEST(wild_pointer),
+        TEST(writes_input),
+        TEST(illegal_instruction),
+        TEST(divides_by_zero),
+        TEST(breakpoint),
+        TEST(stack_overflow),
+        TEST(compiler_crash),
+        TEST(exits),
+        TEST(killed),
+        TEST(returns_an_error),
+        TEST(writes_behind),
+        TEST(writes_before),
+        TEST(writes_behind_workspace),
+        TEST(writes_far_behind),
+        TEST(paranoid_write_behind),
+        TEST(paranoid_write_before),
+        TEST(paranoid_read_behind),
+        TEST(paranoid_read_before),
+        TEST(paranoid_workspace),
+        TEST(out_of_memory),
+        TEST(wrong_value),
+        TEST(not_written),
+        TEST(not_initialised),
+        TEST(not_a_number),
+        TEST(hangs),
+        TEST(compiles_too_long),
+        TEST(all_in_sequence),
+        TEST(thousand_jobs),
+        TEST(killed_between_jobs),
+        TEST(interrupted),
+        TEST(bad_cpu),
+        TEST(peak),
+    };
+    return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
+}
