@@ -23,7 +23,7 @@ typedef enum at_status {
     AT_STATUS_COUNT
 } at_status;
 
-int at_exit_code(at_status s);          /* documented exit code of the program */
+int at_exit_code(at_status s);           /* documented exit code of the program */
 const char *at_status_text(at_status s); /* one line */
 
 /* The user's mistake, or the world's: one line naming place, value and what would be accepted. */
@@ -53,9 +53,9 @@ _Noreturn void at_bug(const char *file, int line, const char *fmt, ...)
 /* ---- arena (arena.c) ----------------------------------------------------------------------- */
 
 typedef struct at_arena at_arena;
-at_arena *at_arena_new(void);       /* returns owned */
-void at_arena_free(at_arena *a);    /* NULL is fine */
-void at_arena_reset(at_arena *a);   /* frees what was allocated, keeps the memory for reuse */
+at_arena *at_arena_new(void);     /* returns owned */
+void at_arena_free(at_arena *a);  /* NULL is fine */
+void at_arena_reset(at_arena *a); /* frees what was allocated, keeps the memory for reuse */
 size_t at_arena_used(const at_arena *a);
 void *at_alloc(at_arena *a, size_t size_bytes); /* zeroed, 16-byte aligned, never NULL */
 void *at_copy(at_arena *a, const void *p, size_t size_bytes);
@@ -74,10 +74,9 @@ char *at_format(at_arena *a, const char *fmt, ...) __attribute__((format(printf,
         int len, cap;                                                                              \
     }
 #define at_push(arena, v)                                                                          \
-    ((v)->len == (v)->cap                                                                          \
-         ? (void)((v)->data = at_vec_grow((arena), (v)->data, (v)->len, &(v)->cap,                 \
-                                          sizeof *(v)->data))                                      \
-         : (void)0,                                                                                \
+    ((v)->len == (v)->cap ? (void)((v)->data = at_vec_grow((arena), (v)->data, (v)->len,           \
+                                                           &(v)->cap, sizeof *(v)->data))          \
+                          : (void)0,                                                               \
      &(v)->data[(v)->len++])
 void *at_vec_grow(at_arena *a, void *data, int len, int *cap, size_t item_bytes);
 
@@ -101,7 +100,8 @@ void at_text_add_json_string(at_text *t, const char *utf8);
 /* The nearest of n names to s (edit distance, at most 2 or a third of its length), or NULL. */
 const char *at_nearest(const char *s, const char *const *names, int n);
 
-/* ---- PCG32, XSH-RR 64/32 (rng.c). Source: M. E. O'Neill, pcg-random.org, seed 42 stream 54 ---- */
+/* ---- PCG32, XSH-RR 64/32 (rng.c). Source: M. E. O'Neill, pcg-random.org, seed 42 stream 54 ----
+ */
 
 typedef struct at_rng {
     uint64_t state, inc;
@@ -111,7 +111,8 @@ uint32_t at_rng_u32(at_rng *r);
 uint64_t at_rng_below(at_rng *r, uint64_t n); /* uniform in [0, n), unbiased; n >= 1 */
 double at_rng_unit(at_rng *r);                /* uniform in [0, 1) */
 
-/* ---- hash (hash.c): 128 bits, not cryptographic; for identity of code and contexts ------------- */
+/* ---- hash (hash.c): 128 bits, not cryptographic; for identity of code and contexts -------------
+ */
 
 typedef struct at_hash {
     uint64_t lo, hi;
@@ -121,22 +122,25 @@ void at_hash_add(at_hash *h, const void *p, size_t n);
 void at_hash_add_str(at_hash *h, const char *s); /* with its length, so parts cannot run together */
 void at_hash_hex(const at_hash *h, char out[33]);
 
-/* ---- clock and files (os.c) ---------------------------------------------------------------------- */
+/* ---- clock and files (os.c)
+ * ---------------------------------------------------------------------- */
 
-int64_t at_now_ns(void);      /* CLOCK_MONOTONIC */
-double at_wall_time_s(void);  /* seconds since the epoch */
+int64_t at_now_ns(void);     /* CLOCK_MONOTONIC */
+double at_wall_time_s(void); /* seconds since the epoch */
 /* Whole file, NUL-terminated, owned by arena. AT_E_INPUT names path and reason. */
 at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err);
 /* Temporary file beside path, fsync, rename: path is old or new, never half. AT_E_OUTPUT. */
 at_status at_write_file(const char *path, const char *text, size_t len, at_error *err);
 
-/* ---- instruction sets (isa.c) ------------------------------------------------------------------------ */
+/* ---- instruction sets (isa.c)
+ * ------------------------------------------------------------------------ */
 
 typedef enum at_isa { AT_ISA_SCALAR, AT_ISA_SSE2, AT_ISA_AVX2, AT_ISA_AVX512, AT_ISA_COUNT } at_isa;
 const char *at_isa_name(at_isa isa); /* "scalar", "sse2", "avx2", "avx512" */
 bool at_isa_from_name(const char *name, at_isa *out);
 
-/* ---- JSON (json.c, the only user of cJSON) --------------------------------------------------------- */
+/* ---- JSON (json.c, the only user of cJSON)
+ * --------------------------------------------------------- */
 
 typedef enum at_json_kind {
     AT_JSON_NULL,
@@ -150,24 +154,27 @@ typedef struct at_json at_json;
 struct at_json {
     at_json_kind kind;
     bool boolean;
-    bool is_int;       /* the number was written without '.', 'e' and fits integer */
-    int64_t integer;   /* exact for |n| <= 2^53, else nearest */
+    bool is_int;     /* the number was written without '.', 'e' and fits integer */
+    int64_t integer; /* exact for |n| <= 2^53, else nearest */
     double number;
-    const char *string; /* value of a string */
-    const char *key;    /* name within an object, else NULL */
+    const char *string;          /* value of a string */
+    const char *key;             /* name within an object, else NULL */
     const at_json *child, *next; /* first child; next sibling */
-    int count;          /* children */
+    int count;                   /* children */
 };
 /* Parses all of text[0..len); trailing garbage is an error. Owned by arena. Errors: AT_E_INPUT with
  * the position. Members may come in any order; of duplicates the first counts. */
-at_status at_json_parse(at_arena *a, const char *text, size_t len, const at_json **out, at_error *err);
-const at_json *at_json_get(const at_json *object, const char *key); /* NULL if absent; case counts */
-const at_json *at_json_at(const at_json *array, int i);             /* NULL if absent */
+at_status at_json_parse(at_arena *a, const char *text, size_t len, const at_json **out,
+                        at_error *err);
+const at_json *at_json_get(const at_json *object,
+                           const char *key);            /* NULL if absent; case counts */
+const at_json *at_json_at(const at_json *array, int i); /* NULL if absent */
 /* As Python's json.dumps writes it: ", " and ": ", doubles in shortest form. */
 void at_json_print(at_text *out, const at_json *v);
 
-/* ---- expressions (lex.c, expr.c) ---------------------------------------------------------------------
- * One grammar, C's precedence, for sizes ("K = 9*CI"), filters ("last <= 64") and computations
+/* ---- expressions (lex.c, expr.c)
+ * --------------------------------------------------------------------- One grammar, C's
+ * precedence, for sizes ("K = 9*CI"), filters ("last <= 64") and computations
  * ("inside ? data[n, ih] : 0"). What a name means is its owner's business: after parsing, the owner
  * walks the tree and fills `ref`. Python's chained comparison a <= b < c is accepted and means
  * a <= b && b < c. */
@@ -192,7 +199,8 @@ typedef struct at_lex {
     int64_t integer;
     double number;
 } at_lex;
-at_status at_lex_start(at_lex *l, const char *text, const char *what, at_error *err); /* first token */
+at_status at_lex_start(at_lex *l, const char *text, const char *what,
+                       at_error *err); /* first token */
 at_status at_lex_next(at_lex *l, at_error *err);
 bool at_lex_is(const at_lex *l, const char *op_or_name);
 /* AT_E_INPUT "what:line:col: <text>, got 'tok'" and the source line with a caret below it. */
@@ -238,7 +246,8 @@ struct at_expr {
     int nargs;
     at_expr **arg;
 };
-/* Parses one expression from the current token on; leaves the lexer at the first token behind it. */
+/* Parses one expression from the current token on; leaves the lexer at the first token behind it.
+ */
 at_status at_expr_parse(at_arena *a, at_lex *l, at_expr **out, at_error *err);
 /* Parses all of text. */
 at_status at_expr_parse_text(at_arena *a, const char *text, const char *what, at_expr **out,

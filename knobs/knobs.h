@@ -1,4 +1,5 @@
-/* knobs/knobs.h: knobs, the space they span, and its points, index by index as AutoTVM numbers them.
+/* knobs/knobs.h: knobs, the space they span, and its points, index by index as AutoTVM numbers
+ * them.
  *
  * Source of behaviour: AutoTVM (TVM v0.12), python/tvm/autotvm/task/space.py. A space is an ordered
  * list of knobs; a point is one entity (value) per knob; its index is a mixed-radix number in which
@@ -9,7 +10,12 @@
 #include "base/base.h"
 #include "knobs/policy.h"
 
-typedef enum at_knob_kind { AT_KNOB_SPLIT, AT_KNOB_REORDER, AT_KNOB_ANNOTATE, AT_KNOB_OPTION } at_knob_kind;
+typedef enum at_knob_kind {
+    AT_KNOB_SPLIT,
+    AT_KNOB_REORDER,
+    AT_KNOB_ANNOTATE,
+    AT_KNOB_OPTION
+} at_knob_kind;
 
 /* One value of one knob. Borrowed from the space or the arena of the config it belongs to. */
 typedef struct at_entity {
@@ -20,7 +26,6 @@ typedef struct at_entity {
     const char *const *marks; /* annotate: [n], else NULL */
     const at_json *option;    /* other option: the value itself */
 } at_entity;
-
 
 /* no_tail: 0 the policy's default (true for factors), 1 true, -1 false. filter: a condition over
  * `first`, `last`, `size[i]` of one entity, e.g. "last <= 64"; NULL: none. */
@@ -62,8 +67,10 @@ at_status at_space_annotate(at_space *s, const char *name, int num_axes, const c
                             int num_anchor, at_error *err);
 /* json: an array of values, e.g. "[true, false]". */
 at_status at_space_option(at_space *s, const char *name, const char *json, at_error *err);
-/* A joint condition over all knobs, e.g. "32 <= tile_x.size[1]*tile_y.size[1] < 1024"; an option
- * is named plainly. Indices are not renumbered. */
+/* A joint condition over knobs already declared, e.g. "32 <= tile_x.size[1]*tile_y.size[1] < 1024";
+ * reorders are read as NAME.perm[i], an option is named plainly. A later condition replaces the one
+ * before; a knob declared again keeps it. Indices are not renumbered. A point where the condition
+ * cannot be worked out (division by zero) is not valid. */
 at_status at_space_filter(at_space *s, const char *condition, at_error *err);
 
 /* Asking. */
@@ -71,52 +78,62 @@ int at_space_num_knobs(const at_space *s);
 const char *at_space_knob_name(const at_space *s, int knob);
 at_knob_kind at_space_knob_kind(const at_space *s, int knob);
 int64_t at_space_knob_len(const at_space *s, int knob);
-const char *at_space_knob_policy(const at_space *s, int knob); /* "factors", "all", "try_unroll", "" for options */
-int64_t at_space_knob_length(const at_space *s, int knob);     /* split: the axis; else 0 */
-int at_space_find_knob(const at_space *s, const char *name);   /* -1 if absent */
+const char *at_space_knob_policy(const at_space *s,
+                                 int knob); /* "factors", "all", "try_unroll", "" for options */
+int64_t at_space_knob_length(const at_space *s, int knob);   /* split: the axis; else 0 */
+int at_space_find_knob(const at_space *s, const char *name); /* -1 if absent */
 const at_entity *at_space_entity(const at_space *s, int knob, int64_t digit);
-int64_t at_space_range_length(const at_space *s); /* product of all lengths; INT64_MAX is refused at declaring */
-int64_t at_space_len(at_space *s);                /* valid indices; counts once under a joint filter */
+int64_t at_space_range_length(
+    const at_space *s);            /* product of all lengths; INT64_MAX is refused at declaring */
+int64_t at_space_len(at_space *s); /* valid indices; counts once under a joint filter */
 bool at_space_is_valid(const at_space *s, int64_t index); /* in range and past the joint filter */
 int64_t at_space_subrange_length(at_space *s, int64_t begin, int64_t end);
-/* The n-th valid index after (n < 0: before) index inside [begin, end), or -1. begin = end = 0 means all. */
+/* The n-th valid index after (n < 0: before) index inside [begin, end), or -1. begin = end = 0
+ * means all. */
 int64_t at_space_next(const at_space *s, int64_t index, int64_t n, int64_t begin, int64_t end);
 void at_space_digits(const at_space *s, int64_t index, int64_t *digits);
 int64_t at_space_index(const at_space *s, const int64_t *digits);
 /* Repeatedly sets a random knob to a random value until the point is valid and another one.
  * Returns index itself where the space holds no other valid point within 10,000 steps. */
 int64_t at_space_random_walk(const at_space *s, int64_t index, at_rng *rng);
-void at_space_print(at_text *out, at_space *s);         /* "ConfigSpace (len=..., ..." */
-void at_space_print_knob(at_text *out, const at_space *s, int knob); /* "Split(policy=...) len=21" */
+void at_space_print(at_text *out, at_space *s); /* "ConfigSpace (len=..., ..." */
+void at_space_print_knob(at_text *out, const at_space *s,
+                         int knob); /* "Split(policy=...) len=21" */
 
 /* Points. */
 typedef struct at_config {
-    const at_space *space;    /* NULL for one read without its space */
-    int64_t index;            /* in the space; -1 where the entity is no point of it */
-    int64_t recorded_index;   /* as read from JSON; else = index. Differs: worth a warning */
+    const at_space *space;  /* NULL for one read without its space */
+    int64_t index;          /* in the space; -1 where the entity is no point of it */
+    int64_t recorded_index; /* as read from JSON; else = index. Differs: worth a warning */
     int num_knobs;
-    const char *const *names; /* [num_knobs], in knob order */
-    const at_entity *entities;/* [num_knobs] */
+    const char *const *names;  /* [num_knobs], in knob order */
+    const at_entity *entities; /* [num_knobs] */
 } at_config;
 
 /* AT_E_USAGE "index 9 is beyond the space: 0 to 8" or "... not valid under the joint filter". */
-at_status at_config_at(at_arena *a, const at_space *s, int64_t index, at_config *out, at_error *err);
-/* From a record's config object {"index", "code_hash", "entity"}; a bare {"entity": ...} is taken too.
- * With a space: every knob present once (any order), right kind and number of parts, parts positive and
- * dividing the axis where the knob's policy has no tails, options one of the list unless loose, which
- * defaults may leave; a message names knob, value and what would do. space NULL: form only.
+at_status at_config_at(at_arena *a, const at_space *s, int64_t index, at_config *out,
+                       at_error *err);
+/* From a record's config object {"index", "code_hash", "entity"}; a bare {"entity": ...} is taken
+ * too. With a space: every knob present once (any order), right kind and number of parts, parts
+ * positive and dividing the axis where the knob's policy has no tails, options one of the list; a
+ * message names knob, value and what would do. Well-formed values that the space does not list are
+ * taken, with index -1: sizes behind a filter, other permutations or marks, and numbers for an
+ * option whose list holds numbers (defaults make such). space NULL: form only, index -1.
  * AT_E_INPUT. */
 at_status at_config_from_json(at_arena *a, const at_space *s, const at_json *config, at_config *out,
                               at_error *err);
-void at_config_print_json(at_text *out, const at_config *c);   /* {"index": 5, "code_hash": null, "entity": [...]} */
+void at_config_print_json(
+    at_text *out, const at_config *c); /* {"index": 5, "code_hash": null, "entity": [...]} */
 void at_config_print_entity(at_text *out, const at_config *c); /* the [...] alone */
-void at_config_print_str(at_text *out, const at_config *c);    /* AutoTVM's text form, reference 3.3 */
+void at_config_print_str(at_text *out, const at_config *c); /* AutoTVM's text form, reference 3.3 */
 const at_entity *at_config_get(const at_config *c, const char *knob); /* NULL if absent */
-bool at_config_same_entity(const at_config *x, const at_config *y);   /* first sizes of splits ignored */
+bool at_config_same_entity(const at_config *x,
+                           const at_config *y); /* first sizes of splits ignored */
 /* Flat knob features, 32-bit floats. Returns how many; -1 where flattening has no meaning
  * (locate_cache, text options). out may be NULL to count. */
 int at_config_features(const at_config *c, float *out);
-/* Size of part i of a split: sizes[i], part 0 worked out as ceil(length / product of the others). */
+/* Size of part i of a split: sizes[i], part 0 worked out as ceil(length / product of the others).
+ */
 int64_t at_split_part(const at_entity *e, int64_t length, int i);
 
 /* AutoTVM's fallback_split: limits per part, -1 none; writes num_outputs sizes. AT_E_INPUT where a

@@ -1,5 +1,5 @@
-/* knobs/policy.h: how a split enumerates its parts. Apart from knobs.h because template authors see it too,
- * and their header stands without any other. */
+/* knobs/policy.h: how a split enumerates its parts. Apart from knobs.h because template authors see
+ * it too, and their header stands without any other. */
 #ifndef AT_POLICY_H
 #define AT_POLICY_H
 

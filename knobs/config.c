@@ -1,0 +1,111 @@
+/* knobs/config.c: one point of a space: made from its index, asked, flattened, printed.
+ * Source: AutoTVM, ConfigEntity. */
+#include "knobs/knobs_int.h"
+
+#include <string.h>
+
+at_status at_config_at(at_arena *a, const at_space *s, int64_t index, at_config *out,
+                       at_error *err) {
+    if (index < 0 || index >= s->range)
+        return at_fail(err, AT_E_USAGE, "index %lld is beyond the space: 0 to %lld",
+                       (long long)index, (long long)s->range - 1);
+    if (!at_space_is_valid(s, index))
+        return at_fail(err, AT_E_USAGE, "index %lld is not valid under the joint filter %s",
+                       (long long)index, s->joint->condition);
+    at_entity *e = AT_NEW_ARRAY(a, at_entity, s->num_knobs);
+    *out = (at_config){s, index, index, s->num_knobs, s->names, e};
+    for (int i = 0; i < s->num_knobs; i++) {
+        int64_t count = s->knobs[i]->count, rest = index / count;
+        e[i] = s->knobs[i]->entities[index - rest * count];
+        index = rest;
+    }
+    return AT_OK;
+}
+
+const at_entity *at_config_get(const at_config *c, const char *knob) {
+    for (int i = 0; i < c->num_knobs; i++)
+        if (!strcmp(c->names[i], knob)) return &c->entities[i];
+    return NULL;
+}
+
+bool at_config_same_entity(const at_config *x, const at_config *y) {
+    if (x->num_knobs != y->num_knobs) return false;
+    for (int i = 0; i < x->num_knobs; i++) {
+        const at_entity *other = at_config_get(y, x->names[i]);
+        if (!other || !at_entity_alike(&x->entities[i], other)) return false;
+    }
+    return true;
+}
+
+/* ---- features
+ * ---------------------------------------------------------------------------------------- */
+
+/* Features of one entity, or -1. out may be NULL. */
+static int flatten(const at_entity *e, float *out) {
+    if (e->kind == AT_KNOB_OPTION) {
+        const at_json *v = e->option;
+        if (v->kind != AT_JSON_NUMBER && v->kind != AT_JSON_BOOL) return -1;
+        if (out) *out = v->kind == AT_JSON_BOOL ? v->boolean : (float)v->number;
+        return 1;
+    }
+    if (e->kind == AT_KNOB_ANNOTATE) {
+        if (!e->marks) return -1;
+        for (int i = 0; i < e->n; i++) {
+            int hot = at_mark_number(e->marks[i]);
+            if (hot < 0) return -1;
+            for (int j = 0; out && j < AT_NUM_MARKS; j++) *out++ = j == hot;
+        }
+        return AT_NUM_MARKS * e->n;
+    }
+    for (int i = 0; out && i < e->n; i++) out[i] = (float)e->sizes[i];
+    return e->n;
+}
+
+int at_config_features(const at_config *c, float *out) {
+    int total = 0;
+    for (int i = 0; i < c->num_knobs; i++) {
+        int n = flatten(&c->entities[i], out ? out + total : NULL);
+        if (n < 0) return -1;
+        total += n;
+    }
+    return total;
+}
+
+/* ---- printing
+ * ---------------------------------------------------------------------------------------- */
+
+static bool is_point(const at_config *c) { return c->space && c->index >= 0; }
+static long long shown_index(const at_config *c) {
+    return (long long)(is_point(c) ? c->index : c->recorded_index);
+}
+
+void at_config_print_entity(at_text *out, const at_config *c) {
+    static const char *const kinds[] = {"sp", "re", "an", "ot"};
+    at_text_add(out, "[");
+    for (int i = 0; i < c->num_knobs; i++) {
+        at_text_add(out, i ? ", [" : "[");
+        at_text_add_json_string(out, c->names[i]);
+        at_text_addf(out, ", \"%s\", ", kinds[c->entities[i].kind]);
+        at_entity_print_json(out, &c->entities[i]);
+        at_text_add(out, "]");
+    }
+    at_text_add(out, "]");
+}
+
+void at_config_print_json(at_text *out, const at_config *c) {
+    at_text_addf(out, "{\"index\": %lld, \"code_hash\": null, \"entity\": ", shown_index(c));
+    at_config_print_entity(out, c);
+    at_text_add(out, "}");
+}
+
+/* Python holds a permutation as a tuple in the space and as a list when read from a log. */
+void at_config_print_str(at_text *out, const at_config *c) {
+    for (int i = 0; i < c->num_knobs; i++) {
+        at_text_add(out, i ? ", (" : "[(");
+        at_python_string(out, c->names[i]);
+        at_text_add(out, ", ");
+        at_entity_print_python(out, &c->entities[i], is_point(c));
+        at_text_add(out, ")");
+    }
+    at_text_addf(out, "%s,None,%lld", c->num_knobs ? "]" : "", shown_index(c));
+}

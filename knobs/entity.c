@@ -1,0 +1,141 @@
+/* knobs/entity.c: entities compared, looked up, and spelled as JSON and as Python does. */
+#include "knobs/knobs_int.h"
+
+#include <string.h>
+
+/* ---- comparing
+ * --------------------------------------------------------------------------------------- */
+
+static bool same_json(const at_json *x, const at_json *y) {
+    if (x->kind != y->kind || x->count != y->count) return false;
+    switch (x->kind) {
+    case AT_JSON_NULL: return true;
+    case AT_JSON_BOOL: return x->boolean == y->boolean;
+    case AT_JSON_NUMBER:
+        return x->is_int && y->is_int ? x->integer == y->integer : x->number == y->number;
+    case AT_JSON_STRING: return !strcmp(x->string, y->string);
+    case AT_JSON_ARRAY:
+    case AT_JSON_OBJECT: break;
+    }
+    for (x = x->child, y = y->child; x; x = x->next, y = y->next)
+        if ((x->key && strcmp(x->key, y->key)) || !same_json(x, y)) return false;
+    return true;
+}
+
+static bool same_from(const at_entity *x, const at_entity *y, int first) {
+    if (x->kind != y->kind || x->n != y->n || !x->marks != !y->marks) return false;
+    if (x->kind == AT_KNOB_OPTION) return same_json(x->option, y->option);
+    for (int i = first; i < x->n; i++)
+        if (x->marks ? strcmp(x->marks[i], y->marks[i]) : x->sizes[i] != y->sizes[i]) return false;
+    return true;
+}
+
+bool at_entity_same(const at_entity *x, const at_entity *y) { return same_from(x, y, 0); }
+
+bool at_entity_alike(const at_entity *x, const at_entity *y) {
+    return same_from(x, y, x->kind == AT_KNOB_SPLIT && x->n > 1);
+}
+
+/* Candidate lists may differ in the first size alone, so an exact match goes first. */
+int64_t at_knob_digit(const at_knob *k, const at_entity *e) {
+    for (int64_t i = 0; i < k->count; i++)
+        if (at_entity_same(&k->entities[i], e)) return i;
+    if (k->kind == AT_KNOB_SPLIT)
+        for (int64_t i = 0; i < k->count; i++)
+            if (at_entity_alike(&k->entities[i], e)) return i;
+    return -1;
+}
+
+/* ---- JSON
+ * -------------------------------------------------------------------------------------------- */
+
+static void print_sizes(at_text *out, const at_entity *e, char open, char close) {
+    at_text_addf(out, "%c", open);
+    for (int i = 0; i < e->n; i++) at_text_addf(out, i ? ", %lld" : "%lld", (long long)e->sizes[i]);
+    /* A tuple of one is told from parentheses by its comma. */
+    at_text_addf(out, open == '(' && e->n == 1 ? ",%c" : "%c", close);
+}
+
+void at_entity_print_json(at_text *out, const at_entity *e) {
+    if (e->kind == AT_KNOB_OPTION) {
+        at_json_print(out, e->option);
+    } else if (e->marks) {
+        at_text_add(out, "[");
+        for (int i = 0; i < e->n; i++) {
+            if (i) at_text_add(out, ", ");
+            at_text_add_json_string(out, e->marks[i]);
+        }
+        at_text_add(out, "]");
+    } else {
+        print_sizes(out, e, '[', ']');
+    }
+}
+
+/* ---- Python
+ * ------------------------------------------------------------------------------------------ */
+
+void at_python_string(at_text *out, const char *s) {
+    char quote = strchr(s, '\'') && !strchr(s, '"') ? '"' : '\'';
+    at_text_addf(out, "%c", quote);
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c == '\\' || c == (unsigned char)quote) at_text_addf(out, "\\%c", c);
+        else if (c == '\n') at_text_add(out, "\\n");
+        else if (c == '\r') at_text_add(out, "\\r");
+        else if (c == '\t') at_text_add(out, "\\t");
+        else if (c < 0x20 || c == 0x7f) at_text_addf(out, "\\x%02x", c);
+        else at_text_addn(out, s, 1);
+    }
+    at_text_addf(out, "%c", quote);
+}
+
+static void python_repr(at_text *out, const at_json *v) {
+    switch (v->kind) {
+    case AT_JSON_NULL: at_text_add(out, "None"); return;
+    case AT_JSON_BOOL: at_text_add(out, v->boolean ? "True" : "False"); return;
+    case AT_JSON_NUMBER:
+        if (v->is_int) at_text_addf(out, "%lld", (long long)v->integer);
+        else at_text_add_double(out, v->number);
+        return;
+    case AT_JSON_STRING: at_python_string(out, v->string); return;
+    case AT_JSON_ARRAY:
+    case AT_JSON_OBJECT: break;
+    }
+    bool object = v->kind == AT_JSON_OBJECT;
+    at_text_add(out, object ? "{" : "[");
+    for (const at_json *item = v->child; item; item = item->next) {
+        if (item != v->child) at_text_add(out, ", ");
+        if (object) {
+            at_python_string(out, item->key);
+            at_text_add(out, ": ");
+        }
+        python_repr(out, item);
+    }
+    at_text_add(out, object ? "}" : "]");
+}
+
+void at_python_value(at_text *out, const at_json *v) {
+    if (v->kind == AT_JSON_STRING) at_text_add(out, v->string);
+    else python_repr(out, v);
+}
+
+void at_entity_print_python(at_text *out, const at_entity *e, bool permutation_as_tuple) {
+    if (e->kind == AT_KNOB_OPTION) {
+        at_python_value(out, e->option);
+    } else if (e->marks) {
+        at_text_add(out, "[");
+        for (int i = 0; i < e->n; i++) {
+            if (i) at_text_add(out, ", ");
+            at_python_string(out, e->marks[i]);
+        }
+        at_text_add(out, "]");
+    } else {
+        bool tuple = e->kind == AT_KNOB_REORDER && permutation_as_tuple;
+        print_sizes(out, e, tuple ? '(' : '[', tuple ? ')' : ']');
+    }
+}
+
+void at_names_list(at_text *out, const char *const *names, int n) {
+    if (!n) at_text_add(out, "no knobs");
+    for (int i = 0; i < n; i++) at_text_addf(out, i ? ", %s" : "%s", names[i]);
+}

@@ -1,0 +1,100 @@
+/* knobs/knobs_int.h: what the files of this folder share.
+ *
+ * The entities of a knob are numbers or marks in one flat array, [count][parts]; the at_entity
+ * table beside it only points into that. A knob never changes once it is in a space: declaring its
+ * name again puts another in its place, so configurations taken earlier stay readable. */
+#ifndef AT_KNOBS_INT_H
+#define AT_KNOBS_INT_H
+
+#include "knobs/knobs.h"
+
+enum {
+    AT_MAX_PARTS = 8,         /* of a split, and of rows in the option structs */
+    AT_MAX_ENTITIES = 1 << 22 /* of one knob: 64 bytes and more each */
+};
+
+typedef struct at_knob {
+    const char *name;
+    at_knob_kind kind;
+    const char *policy;       /* "" for options */
+    int64_t length;           /* split: the axis */
+    int axes;                 /* reorder, annotate: axes acted on */
+    int parts;                /* numbers or marks of one entity */
+    bool no_tail;             /* split: parts must divide the axis */
+    bool listed;              /* split: policy candidate, nothing follows from the axis */
+    int64_t count;            /* entities, at least 1 */
+    const int64_t *values;    /* [count][parts] sizes, positions; [count] options if all are whole
+                                 numbers or booleans; else NULL */
+    const char *const *marks; /* [count][parts] of annotate, else NULL */
+    const at_json *const *options; /* [count] of options, else NULL */
+    const at_entity *entities;     /* [count] */
+} at_knob;
+
+/* What one leaf of a joint filter reads: values[index / stride % count * parts + part]. */
+typedef struct at_leaf {
+    int knob, part, parts;
+    int64_t stride, count;
+    const int64_t *values;
+} at_leaf;
+
+enum { AT_MAX_LEAVES = 64 };
+
+typedef struct at_joint {
+    const char *condition; /* NULL: none */
+    const at_expr *expr;   /* its refs number the leaves */
+    at_leaf leaves[AT_MAX_LEAVES];
+    int num_leaves;
+} at_joint;
+
+struct at_space {
+    at_arena *arena;
+    const at_knob **knobs; /* [num_knobs] */
+    const char **names;    /* [num_knobs] */
+    int64_t *strides;      /* [num_knobs] what one step of a digit adds to the index */
+    int num_knobs;
+    int64_t range;         /* product of the counts */
+    int64_t len;           /* valid indices; -1: not counted yet */
+    const at_joint *joint; /* NULL: none */
+};
+
+/* split.c, factors.c */
+typedef struct at_factors {
+    int64_t *data;
+    int len;
+} at_factors;
+at_factors at_factor_list(at_arena *a, int64_t n, at_policy policy);
+
+/* Finishes a knob whose values, marks or options are filled, and puts it into the space. space.c */
+at_status at_space_put(at_space *s, at_knob *k, at_error *err);
+at_knob *at_knob_new(at_space *s, at_knob_kind kind, const char *name, const char *policy,
+                     int parts);
+at_status at_knob_too_many(const char *name, at_error *err);
+
+/* annotate.c: position in the one-hot code of the flat features; -1 for an unknown word. */
+enum { AT_NUM_MARKS = 11 };
+int at_mark_number(const char *mark);
+
+/* filter.c */
+at_status at_filter_entity(at_arena *a, const char *knob, const char *condition, int parts,
+                           at_expr **out, at_error *err);
+/* The condition read against a list of knobs with their strides. */
+at_status at_joint_new(at_arena *a, const char *condition, const at_knob *const *knobs,
+                       const char *const *names, const int64_t *strides, int num_knobs,
+                       const at_joint **out, at_error *err);
+bool at_joint_holds(const at_joint *j, int64_t index);
+at_status at_joint_try(const at_joint *j, int64_t index, at_error *err);
+int64_t at_joint_count(const at_joint *j, int64_t range);
+
+/* entity.c */
+bool at_entity_same(const at_entity *x, const at_entity *y); /* all sizes count */
+bool at_entity_alike(const at_entity *x,
+                     const at_entity *y);                    /* but for the first size of a split */
+int64_t at_knob_digit(const at_knob *k, const at_entity *e); /* -1: not in the list */
+void at_entity_print_json(at_text *out, const at_entity *e);
+void at_entity_print_python(at_text *out, const at_entity *e, bool permutation_as_tuple);
+void at_python_string(at_text *out, const char *s);   /* 'quoted', as repr() does */
+void at_python_value(at_text *out, const at_json *v); /* as str() does: a bare string stays bare */
+/* "tile_y, tile_x, tile_k", for messages. */
+void at_names_list(at_text *out, const char *const *names, int n);
+
+#endif

@@ -1,0 +1,218 @@
+/* knobs/space.c: the ordered list of knobs, and its indices: mixed-radix numbers whose least
+ * significant digit is the first knob. Source: AutoTVM, ConfigSpace. */
+#include "knobs/knobs_int.h"
+
+#include <string.h>
+
+/* ---- declaring
+ * --------------------------------------------------------------------------------------- */
+
+at_space *at_space_new(at_arena *a) {
+    at_space *s = AT_NEW(a, at_space);
+    s->arena = a;
+    s->range = s->len = 1; /* of no knobs: the empty product */
+    return s;
+}
+
+at_knob *at_knob_new(at_space *s, at_knob_kind kind, const char *name, const char *policy,
+                     int parts) {
+    at_knob *k = AT_NEW(s->arena, at_knob);
+    k->kind = kind;
+    k->name = at_strdup(s->arena, name);
+    k->policy = at_strdup(s->arena, policy);
+    k->parts = parts;
+    return k;
+}
+
+at_status at_knob_too_many(const char *name, at_error *err) {
+    return at_fail(err, AT_E_INPUT,
+                   "knob %s: more than %d entities; a filter or fewer parts would help", name,
+                   AT_MAX_ENTITIES);
+}
+
+static at_status too_large(const at_knob *const *knobs, int n, at_error *err) {
+    at_text t = {0};
+    for (int i = 0; i < n; i++)
+        at_text_addf(&t, "%s%s (%lld)", i ? " x " : "", knobs[i]->name, (long long)knobs[i]->count);
+    at_status s =
+        at_fail(err, AT_E_INPUT, "the space exceeds 2^63 - 1 points: %s", at_text_str(&t));
+    at_text_free(&t);
+    return s;
+}
+
+static const at_entity *view(at_arena *a, const at_knob *k) {
+    at_entity *e = AT_NEW_ARRAY(a, at_entity, k->count);
+    for (int64_t i = 0; i < k->count; i++) {
+        e[i].kind = k->kind;
+        e[i].n = k->parts;
+        if (k->options) e[i].option = k->options[i];
+        else if (k->marks) e[i].marks = k->marks + i * k->parts;
+        else e[i].sizes = k->values + i * k->parts;
+    }
+    return e;
+}
+
+/* All is worked out beside the old lists and only then taken over, so that a refused knob leaves
+ * the space as it was, and names that configurations have borrowed stay. */
+at_status at_space_put(at_space *s, at_knob *k, at_error *err) {
+    int place = at_space_find_knob(s, k->name), n = s->num_knobs;
+    if (place < 0) place = n++;
+    const at_knob **knobs = AT_NEW_ARRAY(s->arena, const at_knob *, n);
+    const char **names = AT_NEW_ARRAY(s->arena, const char *, n);
+    int64_t *strides = AT_NEW_ARRAY(s->arena, int64_t, n), range = 1;
+    for (int i = 0; i < n; i++) {
+        knobs[i] = i == place ? k : s->knobs[i];
+        names[i] = knobs[i]->name;
+        strides[i] = range;
+        if (!at_mul64(range, knobs[i]->count, &range) || range == INT64_MAX)
+            return too_large(knobs, n, err);
+    }
+    const at_joint *joint = NULL;
+    if (s->joint)
+        AT_TRY(at_joint_new(s->arena, s->joint->condition, knobs, names, strides, n, &joint, err));
+    k->entities = view(s->arena, k);
+    s->knobs = knobs;
+    s->names = names;
+    s->strides = strides;
+    s->num_knobs = n;
+    s->range = range;
+    s->joint = joint;
+    s->len = joint ? -1 : range;
+    return AT_OK;
+}
+
+at_status at_space_filter(at_space *s, const char *condition, at_error *err) {
+    AT_TRY(at_joint_new(s->arena, condition, s->knobs, s->names, s->strides, s->num_knobs,
+                        &s->joint, err));
+    s->len = -1;
+    return AT_OK;
+}
+
+/* ---- asking
+ * ------------------------------------------------------------------------------------------ */
+
+static const at_knob *knob_at(const at_space *s, int knob) {
+    AT_ASSERT(knob >= 0 && knob < s->num_knobs);
+    return s->knobs[knob];
+}
+
+int at_space_num_knobs(const at_space *s) { return s->num_knobs; }
+const char *at_space_knob_name(const at_space *s, int knob) { return knob_at(s, knob)->name; }
+at_knob_kind at_space_knob_kind(const at_space *s, int knob) { return knob_at(s, knob)->kind; }
+int64_t at_space_knob_len(const at_space *s, int knob) { return knob_at(s, knob)->count; }
+const char *at_space_knob_policy(const at_space *s, int knob) { return knob_at(s, knob)->policy; }
+int64_t at_space_knob_length(const at_space *s, int knob) { return knob_at(s, knob)->length; }
+
+int at_space_find_knob(const at_space *s, const char *name) {
+    for (int i = 0; i < s->num_knobs; i++)
+        if (!strcmp(s->names[i], name)) return i;
+    return -1;
+}
+
+const at_entity *at_space_entity(const at_space *s, int knob, int64_t digit) {
+    const at_knob *k = knob_at(s, knob);
+    AT_ASSERT(digit >= 0 && digit < k->count);
+    return &k->entities[digit];
+}
+
+int64_t at_space_range_length(const at_space *s) { return s->range; }
+
+int64_t at_space_len(at_space *s) {
+    if (s->len < 0) s->len = at_joint_count(s->joint, s->range);
+    return s->len;
+}
+
+bool at_space_is_valid(const at_space *s, int64_t index) {
+    return index >= 0 && index < s->range && (!s->joint || at_joint_holds(s->joint, index));
+}
+
+int64_t at_space_subrange_length(at_space *s, int64_t begin, int64_t end) {
+    if (begin < 0) begin = 0;
+    if (end > s->range) end = s->range;
+    if (begin >= end) return 0;
+    if (!s->joint) return end - begin;
+    if (begin == 0 && end == s->range) return at_space_len(s);
+    int64_t count = 0;
+    for (int64_t i = begin; i < end; i++) count += at_joint_holds(s->joint, i);
+    return count;
+}
+
+int64_t at_space_next(const at_space *s, int64_t index, int64_t n, int64_t begin, int64_t end) {
+    if (begin < 0) begin = 0;
+    if (end <= 0 || end > s->range) end = s->range;
+    if (!s->joint || n == 0) {
+        int64_t next;
+        if (__builtin_add_overflow(index, n, &next) || next < begin || next >= end) return -1;
+        return next;
+    }
+    int64_t step = n < 0 ? -1 : 1;
+    while (n) {
+        index += step;
+        if (index < begin || index >= end) return -1;
+        if (at_joint_holds(s->joint, index)) n -= step;
+    }
+    return index;
+}
+
+void at_space_digits(const at_space *s, int64_t index, int64_t *digits) {
+    for (int i = 0; i < s->num_knobs; i++) {
+        int64_t count = s->knobs[i]->count, rest = index / count;
+        digits[i] = index - rest * count;
+        index = rest;
+    }
+}
+
+int64_t at_space_index(const at_space *s, const int64_t *digits) {
+    int64_t index = 0;
+    for (int i = 0; i < s->num_knobs; i++) index += digits[i] * s->strides[i];
+    return index;
+}
+
+int64_t at_space_random_walk(const at_space *s, int64_t index, at_rng *rng) {
+    enum { MOST_STEPS = 10000 };
+    if (s->range == 1) return index;
+    int64_t at = index;
+    for (int step = 0; step < MOST_STEPS; step++) {
+        int knob = (int)at_rng_below(rng, (uint64_t)s->num_knobs);
+        int64_t count = s->knobs[knob]->count, stride = s->strides[knob];
+        int64_t digit = (int64_t)at_rng_below(rng, (uint64_t)count);
+        at += (digit - at / stride % count) * stride;
+        if (at != index && at_space_is_valid(s, at)) return at;
+    }
+    return index;
+}
+
+/* ---- printing
+ * ---------------------------------------------------------------------------------------- */
+
+void at_space_print_knob(at_text *out, const at_space *s, int knob) {
+    const at_knob *k = knob_at(s, knob);
+    switch (k->kind) {
+    case AT_KNOB_SPLIT:
+        at_text_addf(out, "Split(policy=%s, product=%lld, num_outputs=%d)", k->policy,
+                     (long long)k->length, k->parts);
+        break;
+    case AT_KNOB_REORDER: at_text_addf(out, "Reorder(policy=%s)", k->policy); break;
+    case AT_KNOB_ANNOTATE: at_text_addf(out, "Annotate(policy=%s)", k->policy); break;
+    case AT_KNOB_OPTION:
+        at_text_add(out, "OtherOption([");
+        for (int64_t i = 0; i < k->count; i++) {
+            if (i) at_text_add(out, ", ");
+            at_python_value(out, k->options[i]);
+        }
+        at_text_add(out, "])");
+        break;
+    }
+    at_text_addf(out, " len=%lld", (long long)k->count);
+}
+
+void at_space_print(at_text *out, at_space *s) {
+    at_text_addf(out, "ConfigSpace (len=%lld, range_length=%lld, space_map=\n",
+                 (long long)at_space_len(s), (long long)s->range);
+    for (int i = 0; i < s->num_knobs; i++) {
+        at_text_addf(out, "  %2d %s: ", i, s->names[i]);
+        at_space_print_knob(out, s, i);
+        at_text_add(out, "\n");
+    }
+    at_text_add(out, ")");
+}
