@@ -65,8 +65,7 @@ static at_status unknown(scope *s, const at_expr *e, bool tensors_wanted) {
     return FAIL_AT(s, e, "unknown %s \"%s\"", what, e->name);
 }
 
-/* ---- sizes
- * --------------------------------------------------------------------------------------- */
+/* ---- sizes --------------------------------------------------------------------------------- */
 
 /* Fills refs with slots, in place. */
 static at_status resolve_size(scope *s, at_expr *e) {
@@ -119,8 +118,7 @@ static void add_divisor(scope *s, const at_expr *slots) {
     *at_push(s->arena, &s->c->divisors) = (divisor){s->tensor, slots};
 }
 
-/* ---- expressions
- * --------------------------------------------------------------------------------- */
+/* ---- expressions --------------------------------------------------------------------------- */
 
 static at_status resolve(scope *s, const at_expr *e, at_expr **out, kind *k);
 
@@ -217,8 +215,7 @@ static at_status resolve(scope *s, const at_expr *e, at_expr **out, kind *k) {
     }
 }
 
-/* ---- definitions
- * ----------------------------------------------------------------------------------- */
+/* ---- definitions --------------------------------------------------------------------------- */
 
 static at_expr *binary(scope *s, at_op op, at_expr *x, at_expr *y) {
     at_expr *e = at_expr_new(s->arena, op, 2, (at_expr *[]){x, y});
@@ -271,8 +268,7 @@ static at_status define(scope *s, const at_def *d) {
     return AT_OK;
 }
 
-/* ---- tensors
- * ------------------------------------------------------------------------------------------ */
+/* ---- tensors ------------------------------------------------------------------------------- */
 
 static void collect_axes(const at_expr *e, uint32_t *used) {
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) *used |= 1u << e->ref;

@@ -11,8 +11,7 @@ enum {
     MAX_NODES_OF = 10000, /* of one expression once its definitions are substituted */
 };
 
-/* ---- computation -------------------------------------------------------------------------------
- */
+/* ---- computation --------------------------------------------------------------------------- */
 
 /* A size expression that a resolved body divides by. Refs are slots, as in an axis extent. */
 typedef struct divisor {
@@ -54,8 +53,7 @@ bool starts_line(const at_lex *l);
 /* Words that cannot name anything. */
 bool is_reserved(const char *name);
 
-/* ---- evaluation of resolved expressions (eval.c)
- * ------------------------------------------------- */
+/* ---- evaluation of resolved expressions (eval.c) ------------------------------------------- */
 
 typedef struct eval_value {
     bool is_float; /* else an integer or a truth value */
@@ -86,8 +84,7 @@ int64_t element_count(const at_compute *c, int tensor, const int64_t *extents);
 void allocate_stages(at_arena *a, const at_compute *c, int64_t *const *extents, at_data *data);
 bool is_float_expr(const at_compute *c, const at_expr *e);
 
-/* ---- tree
- * ------------------------------------------------------------------------------------------ */
+/* ---- tree ---------------------------------------------------------------------------------- */
 
 /* Where a piece takes its extent from. */
 typedef enum extent_source {
@@ -142,5 +139,15 @@ struct at_tree {
 
 /* Inserts the default initialisation of every reducing leaf that has no .init (tree_init.c). */
 void tree_add_inits(at_arena *a, at_tree *t);
+
+/* ---- program (scope.c) --------------------------------------------------------------------- */
+
+/* How many loops two nodes share; *deepest is the last of them, NULL at the root. */
+int common_loops(const at_node *x, const at_node *y, const at_node **deepest);
+int count_leaves(const at_node *first, int *num_pieces); /* adds to *num_pieces */
+/* scope[tensor]: the deepest loop around its leaf, its init and every leaf that reads it, dissolved
+ * stages between included: its buffer lives inside. NULL: at the root, as outputs do. */
+void stage_scopes(const at_program *p, int num_leaves, const at_node *const *leaves,
+                  const at_node *const *leaf_of, const at_node **scope);
 
 #endif

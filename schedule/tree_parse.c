@@ -35,8 +35,7 @@ static at_status take_name(parser *p, const char *what, const char **name) {
 
 static tree_node *node(const parser *p, int i) { return &p->tree->nodes.data[i]; }
 
-/* ---- nodes
- * ----------------------------------------------------------------------------------------- */
+/* ---- nodes --------------------------------------------------------------------------------- */
 
 static int add_node(parser *p, int parent, int *last_child) {
     int i = p->tree->nodes.len;
@@ -144,8 +143,7 @@ static at_status parse_item(parser *p, int parent, int *last_child) {
     return parse_annotation(p, loop, fused);
 }
 
-/* ---- leaves
- * ---------------------------------------------------------------------------------------- */
+/* ---- leaves -------------------------------------------------------------------------------- */
 
 static at_status add_digit(parser *p, int leaf, tree_axis *axis) {
     tree_digit d;
@@ -249,8 +247,7 @@ static at_status parse_leaf(parser *p, int parent, int *last_child) {
     return AT_OK;
 }
 
-/* ---- lines
- * ----------------------------------------------------------------------------------------- */
+/* ---- lines --------------------------------------------------------------------------------- */
 
 static at_status parse_lines(parser *p, int parent, int col);
 
@@ -287,8 +284,7 @@ static at_status parse_lines(parser *p, int parent, int col) {
     return AT_OK;
 }
 
-/* ---- what the leaves say about the loops
- * ------------------------------------------------------------- */
+/* ---- what the leaves say about the loops --------------------------------------------------- */
 
 /* Fused members are recovered from one counter, so they run or reduce together. */
 static at_status check_kinds(parser *p, const tree_node *leaf) {

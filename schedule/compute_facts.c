@@ -1,0 +1,218 @@
+/* schedule/compute_facts.c: how much work a computation is, and how large its numbers can become.
+ */
+#include "schedule/schedule_int.h"
+
+#include <math.h>
+
+/* ---- work ---------------------------------------------------------------------------------- */
+
+typedef struct counter {
+    eval_ctx ctx;
+    int64_t axis[MAX_AXES];
+    bool failed; /* the bounds need data that is not there */
+} counter;
+
+static bool bounds_use(const at_compute *c, int tensor, int axis) {
+    const at_tensor *t = &c->tensors[tensor];
+    for (int i = 0; i < t->num_reduce; i++)
+        if (info_of(c)->info[tensor].bound_axes[i] & (1u << axis)) return true;
+    return false;
+}
+
+/* Points of the axes from `axis` on. Only axes that bounds use are walked, the others multiply. */
+static double count_points(counter *k, int axis) {
+    const at_compute *c = k->ctx.compute;
+    const at_tensor *t = &c->tensors[k->ctx.stage];
+    if (axis == axes_of(t) || k->failed) return 1;
+    int64_t begin = 0, end = k->ctx.extents[k->ctx.stage][axis];
+    if (t->axes[axis].begin)
+        k->failed |= eval_int(&k->ctx, t->axes[axis].begin, &begin) != AT_OK ||
+                     eval_int(&k->ctx, t->axes[axis].end, &end) != AT_OK;
+    if (end <= begin) return 0;
+    if (!bounds_use(c, k->ctx.stage, axis))
+        return (double)(end - begin) * count_points(k, axis + 1);
+    double total = 0;
+    for (int64_t i = begin; i < end && !k->failed; i++) {
+        k->axis[axis] = i;
+        total += count_points(k, axis + 1);
+    }
+    return total;
+}
+
+/* Does evaluating e read a tensor that has no data? */
+static bool lacks_data(const at_expr *e, const at_data *data) {
+    if (e->op == AT_X_INDEX && (!data || !data[e->ref].i)) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (lacks_data(e->arg[i], data)) return true;
+    return false;
+}
+
+static bool lacks_bounds(const at_tensor *t, const at_data *data) {
+    for (int i = t->num_axes; i < axes_of(t); i++)
+        if (t->axes[i].begin &&
+            (lacks_data(t->axes[i].begin, data) || lacks_data(t->axes[i].end, data)))
+            return true;
+    return false;
+}
+
+static bool multiplies(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_MUL && is_float_expr(c, e->arg[0]) && is_float_expr(c, e->arg[1]))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (e->op != AT_X_INDEX && multiplies(c, e->arg[i])) return true;
+    return false;
+}
+
+double at_compute_flops(const at_compute *c, const int64_t *values, const at_data *data) {
+    at_arena *a = at_arena_new();
+    counter k = {.ctx = {.compute = c, .values = values, .data = data}};
+    double products = 0, sums = 0;
+    int64_t **extents;
+    k.failed = at_compute_extents(a, c, values, &extents, NULL) != AT_OK;
+    k.ctx.extents = extents;
+    k.ctx.axis = k.axis;
+    for (int t = 0; t < c->num_tensors && !k.failed; t++) {
+        if (!c->tensors[t].num_reduce) continue;
+        k.failed = lacks_bounds(&c->tensors[t], data);
+        if (k.failed) break;
+        k.ctx.stage = t;
+        double points = count_points(&k, 0);
+        if (multiplies(c, c->tensors[t].body)) products += points;
+        else sums += points;
+    }
+    at_arena_free(a);
+    return k.failed ? -1 : 2 * (products > 0 ? products : sums);
+}
+
+/* ---- size of numbers ----------------------------------------------------------------------- */
+
+typedef struct bounder {
+    const at_compute *c;
+    const int64_t *values;
+    int64_t *const *extents;
+    const double *magnitude; /* [tensor] */
+    int stage;
+    bool fractions; /* a value need not be an integer */
+} bounder;
+
+typedef struct range {
+    double lo, hi;
+} range;
+
+static range corners(double a, double b, double c, double d) {
+    range r = {fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d))};
+    if (isnan(a + b + c + d)) r = (range){-INFINITY, INFINITY}; /* 0 * infinity */
+    return r;
+}
+
+/* Of an integer or a condition. */
+static range int_range(const bounder *b, const at_expr *e) {
+    range x, y;
+    double v;
+    switch (e->op) {
+    case AT_X_INT: return (range){(double)e->integer, (double)e->integer};
+    case AT_X_NAME:
+        if (e->ref < AT_REF_SIZE) {
+            int64_t extent = b->extents[b->stage][e->ref];
+            if (extent < 0) return (range){-INFINITY, INFINITY};
+            return (range){0, (double)(extent - 1)};
+        }
+        v = (double)b->values[e->ref - AT_REF_SIZE];
+        return (range){v, v};
+    case AT_X_INDEX: return (range){INT32_MIN, INT32_MAX};
+    case AT_X_NEG: x = int_range(b, e->arg[0]); return (range){-x.hi, -x.lo};
+    case AT_X_SELECT:
+        x = int_range(b, e->arg[1]), y = int_range(b, e->arg[2]);
+        return (range){fmin(x.lo, y.lo), fmax(x.hi, y.hi)};
+    case AT_X_ADD:
+    case AT_X_SUB:
+    case AT_X_MUL:
+    case AT_X_DIV:
+    case AT_X_MOD:
+    case AT_X_MIN:
+    case AT_X_MAX: break;
+    default: return (range){0, 1};
+    }
+    x = int_range(b, e->arg[0]), y = int_range(b, e->arg[1]);
+    switch (e->op) {
+    case AT_X_ADD: return (range){x.lo + y.lo, x.hi + y.hi};
+    case AT_X_SUB: return (range){x.lo - y.hi, x.hi - y.lo};
+    case AT_X_MUL: return corners(x.lo * y.lo, x.lo * y.hi, x.hi * y.lo, x.hi * y.hi);
+    case AT_X_DIV: return (range){floor(x.lo / y.lo), floor(x.hi / y.lo)};
+    case AT_X_MOD: return (range){0, y.hi - 1};
+    case AT_X_MIN: return (range){fmin(x.lo, y.lo), fmin(x.hi, y.hi)};
+    default: return (range){fmax(x.lo, y.lo), fmax(x.hi, y.hi)};
+    }
+}
+
+/* Largest sum of |terms| that evaluating a value can form. */
+static double magnitude(bounder *b, const at_expr *e) {
+    if (!is_float_expr(b->c, e)) {
+        range r = int_range(b, e);
+        return fmax(fabs(r.lo), fabs(r.hi));
+    }
+    double x, y;
+    switch (e->op) {
+    case AT_X_FLOAT: b->fractions |= e->number != floor(e->number); return fabs(e->number);
+    case AT_X_INDEX: return b->magnitude[e->ref];
+    case AT_X_NEG: return magnitude(b, e->arg[0]);
+    case AT_X_SELECT: return fmax(magnitude(b, e->arg[1]), magnitude(b, e->arg[2]));
+    default: break;
+    }
+    x = magnitude(b, e->arg[0]), y = magnitude(b, e->arg[1]);
+    switch (e->op) {
+    case AT_X_ADD:
+    case AT_X_SUB: return x + y;
+    case AT_X_MUL: return x == 0 || y == 0 ? 0 : x * y;
+    case AT_X_MIN:
+    case AT_X_MAX: return fmax(x, y);
+    case AT_X_DIV:
+        b->fractions = true;
+        if (e->arg[1]->op == AT_X_FLOAT || e->arg[1]->op == AT_X_INT)
+            return y > 0 ? x / y : INFINITY;
+        return INFINITY;
+    default: AT_BUG("operator %d on values", e->op);
+    }
+}
+
+static double bound(const at_compute *c, const int64_t *values, double b, int64_t max_dynamic,
+                    bool *fractions) {
+    at_arena *a = at_arena_new();
+    double largest = 0;
+    int64_t **extents;
+    double *of = AT_NEW_ARRAY(a, double, c->num_tensors);
+    bounder k = {.c = c, .values = values, .magnitude = of};
+    if (at_compute_extents(a, c, values, &extents, NULL) != AT_OK) {
+        at_arena_free(a);
+        return INFINITY;
+    }
+    k.extents = extents;
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *s = &c->tensors[t];
+        of[t] = b;
+        if (s->role != AT_ROLE_STAGE) continue;
+        k.stage = t;
+        of[t] = magnitude(&k, s->body);
+        for (int i = s->num_axes; i < axes_of(s); i++) {
+            double terms = (double)(extents[t][i] >= 0 ? extents[t][i] : max_dynamic);
+            of[t] = of[t] == 0 ? 0 : terms < 0 ? INFINITY : of[t] * terms;
+        }
+        largest = fmax(largest, of[t]);
+    }
+    *fractions = k.fractions;
+    at_arena_free(a);
+    return largest;
+}
+
+double at_compute_bound(const at_compute *c, const int64_t *values, double b, int64_t max_dynamic) {
+    bool fractions;
+    return bound(c, values, b, max_dynamic, &fractions);
+}
+
+int at_compute_exact_range(const at_compute *c, const int64_t *values, int64_t max_dynamic) {
+    for (int b = 8; b >= 1; b--) {
+        bool fractions = false;
+        if (bound(c, values, b, max_dynamic, &fractions) <= 1 << 24 && !fractions) return b;
+    }
+    return 0;
+}

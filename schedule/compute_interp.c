@@ -1,0 +1,59 @@
+/* schedule/compute_interp.c: executes the expressions, stage by stage, element by element. The
+ * reference of tests: it knows nothing of trees. */
+#include "schedule/schedule_int.h"
+
+typedef struct interpreter {
+    eval_ctx ctx;
+    int64_t axis[MAX_AXES];
+} interpreter;
+
+/* Sums over the axes from `axis` on; the values of those before it are set. */
+static at_status sum(interpreter *in, const at_tensor *t, int axis, double *total) {
+    if (axis == axes_of(t)) {
+        double x;
+        AT_TRY(eval_float(&in->ctx, t->body, &x));
+        *total += x;
+        return AT_OK;
+    }
+    int64_t begin = 0, end = in->ctx.extents[in->ctx.stage][axis];
+    if (t->axes[axis].begin) {
+        AT_TRY(eval_int(&in->ctx, t->axes[axis].begin, &begin));
+        AT_TRY(eval_int(&in->ctx, t->axes[axis].end, &end));
+    }
+    for (int64_t i = begin; i < end; i++) {
+        in->axis[axis] = i;
+        AT_TRY(sum(in, t, axis + 1, total));
+    }
+    return AT_OK;
+}
+
+static at_status elements(interpreter *in, const at_tensor *t, int axis, float **next) {
+    if (axis == t->num_axes) {
+        double total = 0;
+        AT_TRY(sum(in, t, axis, &total));
+        *(*next)++ = (float)total;
+        return AT_OK;
+    }
+    for (int64_t i = 0; i < in->ctx.extents[in->ctx.stage][axis]; i++) {
+        in->axis[axis] = i;
+        AT_TRY(elements(in, t, axis + 1, next));
+    }
+    return AT_OK;
+}
+
+at_status at_compute_interpret(at_arena *a, const at_compute *c, const int64_t *values,
+                               at_data *data, at_error *err) {
+    int64_t **extents;
+    AT_TRY(at_compute_extents(a, c, values, &extents, err));
+    allocate_stages(a, c, extents, data);
+    interpreter in = {
+        .ctx = {.compute = c, .values = values, .extents = extents, .data = data, .err = err}};
+    in.ctx.axis = in.axis;
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (c->tensors[t].role != AT_ROLE_STAGE) continue;
+        float *next = data[t].f;
+        in.ctx.stage = t;
+        AT_TRY(elements(&in, &c->tensors[t], 0, &next));
+    }
+    return AT_OK;
+}

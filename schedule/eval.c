@@ -1,0 +1,169 @@
+/* schedule/eval.c: values of resolved expressions, for the two interpreters and the reading of
+ * bounds. Indices are checked against their tensors before anything is read. */
+#include "schedule/schedule_int.h"
+
+static at_status fail(const eval_ctx *ctx, const at_expr *e, const char *what) {
+    const at_tensor *t = &ctx->compute->tensors[ctx->stage];
+    at_text text = {0};
+    at_expr_print(&text, e);
+    at_fail(ctx->err, AT_E_INPUT, "%s:%d: \"%s\": %s %s", ctx->compute->what, t->line, t->name,
+            at_text_str(&text), what);
+    at_text_free(&text);
+    return AT_E_INPUT;
+}
+
+static at_status outside(const eval_ctx *ctx, const at_expr *e, const int64_t *index, int axis) {
+    const at_tensor *t = &ctx->compute->tensors[ctx->stage];
+    at_text text = {0};
+    for (int i = 0; i < e->nargs; i++)
+        at_text_addf(&text, "%s%lld", i ? ", " : "", (long long)index[i]);
+    at_fail(ctx->err, AT_E_INPUT,
+            "%s:%d: \"%s\" reads %s[%s], outside of dimension %d with extent %lld",
+            ctx->compute->what, t->line, t->name, e->name, at_text_str(&text), axis + 1,
+            (long long)ctx->extents[e->ref][axis]);
+    at_text_free(&text);
+    return AT_E_INPUT;
+}
+
+static at_status eval_read(eval_ctx *ctx, const at_expr *e, eval_value *out) {
+    int64_t index[MAX_AXES], offset = 0;
+    for (int i = 0; i < e->nargs; i++) {
+        AT_TRY(eval_int(ctx, e->arg[i], &index[i]));
+    }
+    for (int i = 0; i < e->nargs; i++) {
+        int64_t extent = ctx->extents[e->ref][i];
+        if (index[i] < 0 || index[i] >= extent) return outside(ctx, e, index, i);
+        offset = offset * extent + index[i];
+    }
+    if (ctx->compute->tensors[e->ref].is_int) {
+        *out = (eval_value){.i = ctx->data[e->ref].i[offset]};
+        return AT_OK;
+    }
+    *out = (eval_value){.is_float = true};
+    if (ctx->read) return ctx->read(ctx, e->ref, index, offset, &out->f);
+    out->f = (double)ctx->data[e->ref].f[offset];
+    return AT_OK;
+}
+
+static double as_float(eval_value x) { return x.is_float ? x.f : (double)x.i; }
+
+static at_status float_binary(const at_expr *e, double x, double y, eval_value *out) {
+    *out = (eval_value){.is_float = true};
+    switch (e->op) {
+    case AT_X_ADD: out->f = x + y; return AT_OK;
+    case AT_X_SUB: out->f = x - y; return AT_OK;
+    case AT_X_MUL: out->f = x * y; return AT_OK;
+    case AT_X_DIV: out->f = x / y; return AT_OK;
+    case AT_X_MIN: out->f = x < y ? x : y; return AT_OK;
+    case AT_X_MAX: out->f = x > y ? x : y; return AT_OK;
+    default: break;
+    }
+    out->is_float = false;
+    switch (e->op) {
+    case AT_X_LT: out->i = x < y; break;
+    case AT_X_LE: out->i = x <= y; break;
+    case AT_X_GT: out->i = x > y; break;
+    case AT_X_GE: out->i = x >= y; break;
+    case AT_X_EQ: out->i = x == y; break;
+    case AT_X_NE: out->i = x != y; break;
+    default: AT_BUG("operator %d on values", e->op);
+    }
+    return AT_OK;
+}
+
+static at_status int_binary(const eval_ctx *ctx, const at_expr *e, int64_t x, int64_t y,
+                            eval_value *out) {
+    bool exceeds = false;
+    *out = (eval_value){0};
+    switch (e->op) {
+    case AT_X_ADD: exceeds = __builtin_add_overflow(x, y, &out->i); break;
+    case AT_X_SUB: exceeds = __builtin_sub_overflow(x, y, &out->i); break;
+    case AT_X_MUL: exceeds = __builtin_mul_overflow(x, y, &out->i); break;
+    case AT_X_DIV:
+    case AT_X_MOD: /* divisors consist of sizes, so that at_compute_extents has checked them */
+        if (y < 1) return fail(ctx, e, "divides by less than 1");
+        out->i = e->op == AT_X_DIV ? at_floordiv(x, y) : at_floormod(x, y);
+        break;
+    case AT_X_LT: out->i = x < y; break;
+    case AT_X_LE: out->i = x <= y; break;
+    case AT_X_GT: out->i = x > y; break;
+    case AT_X_GE: out->i = x >= y; break;
+    case AT_X_EQ: out->i = x == y; break;
+    case AT_X_NE: out->i = x != y; break;
+    case AT_X_MIN: out->i = x < y ? x : y; break;
+    case AT_X_MAX: out->i = x > y ? x : y; break;
+    default: AT_BUG("operator %d on indices", e->op);
+    }
+    return exceeds ? fail(ctx, e, "exceeds 2^63") : AT_OK;
+}
+
+at_status eval_expr(eval_ctx *ctx, const at_expr *e, eval_value *out) {
+    eval_value x, y;
+    switch (e->op) {
+    case AT_X_INT: *out = (eval_value){.i = e->integer}; return AT_OK;
+    case AT_X_FLOAT: *out = (eval_value){.is_float = true, .f = e->number}; return AT_OK;
+    case AT_X_NAME:
+        *out = (eval_value){.i = e->ref < AT_REF_SIZE ? ctx->axis[e->ref]
+                                                      : ctx->values[e->ref - AT_REF_SIZE]};
+        return AT_OK;
+    case AT_X_INDEX: return eval_read(ctx, e, out);
+    case AT_X_NEG:
+        AT_TRY(eval_expr(ctx, e->arg[0], &x));
+        *out = (eval_value){.is_float = x.is_float, .i = -x.i, .f = -x.f};
+        return AT_OK;
+    case AT_X_NOT:
+        AT_TRY(eval_expr(ctx, e->arg[0], &x));
+        *out = (eval_value){.i = !x.i};
+        return AT_OK;
+    case AT_X_AND:
+    case AT_X_OR:
+        AT_TRY(eval_expr(ctx, e->arg[0], out));
+        if (!out->i == (e->op == AT_X_AND)) return AT_OK;
+        return eval_expr(ctx, e->arg[1], out);
+    case AT_X_SELECT:
+        AT_TRY(eval_expr(ctx, e->arg[0], &x));
+        return eval_expr(ctx, e->arg[x.i ? 1 : 2], out);
+    default: break;
+    }
+    AT_TRY(eval_expr(ctx, e->arg[0], &x));
+    AT_TRY(eval_expr(ctx, e->arg[1], &y));
+    if (x.is_float || y.is_float) return float_binary(e, as_float(x), as_float(y), out);
+    return int_binary(ctx, e, x.i, y.i, out);
+}
+
+at_status eval_int(eval_ctx *ctx, const at_expr *e, int64_t *out) {
+    eval_value v;
+    AT_TRY(eval_expr(ctx, e, &v));
+    AT_ASSERT(!v.is_float);
+    *out = v.i;
+    return AT_OK;
+}
+
+at_status eval_float(eval_ctx *ctx, const at_expr *e, double *out) {
+    eval_value v;
+    AT_TRY(eval_expr(ctx, e, &v));
+    *out = as_float(v);
+    return AT_OK;
+}
+
+bool is_float_expr(const at_compute *c, const at_expr *e) {
+    switch (e->op) {
+    case AT_X_FLOAT: return true;
+    case AT_X_INDEX: return !c->tensors[e->ref].is_int;
+    case AT_X_NEG: return is_float_expr(c, e->arg[0]);
+    case AT_X_ADD:
+    case AT_X_SUB:
+    case AT_X_MUL:
+    case AT_X_DIV:
+    case AT_X_MIN:
+    case AT_X_MAX: return is_float_expr(c, e->arg[0]) || is_float_expr(c, e->arg[1]);
+    case AT_X_SELECT: return is_float_expr(c, e->arg[1]) || is_float_expr(c, e->arg[2]);
+    default: return false;
+    }
+}
+
+void allocate_stages(at_arena *a, const at_compute *c, int64_t *const *extents, at_data *data) {
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role == AT_ROLE_STAGE && !data[t].f)
+            data[t].f = AT_NEW_ARRAY(a, float, element_count(c, t, extents[t]));
+}

@@ -1,0 +1,157 @@
+/* schedule/program_interp.c: executes a tree as written, serially. Beside its value every element
+ * keeps in which iteration of its stage's scope it was written, so that a read of what the
+ * iteration at hand has not computed is found, even where an earlier one left a value: that is what
+ * a buffer inside the scope will see. */
+#include "schedule/schedule_int.h"
+
+#include <math.h>
+
+typedef struct runner {
+    const at_program *p;
+    eval_ctx ctx;
+    int64_t **counter;       /* [loop id][member] */
+    const at_node **leaf_of; /* [tensor] */
+    const at_node **scope;   /* [tensor] */
+    int64_t *iteration;      /* [tensor] of its scope, from 1 */
+    int64_t **written;       /* [tensor][element] iteration, 0 never */
+} runner;
+
+static at_status run(runner *r, const at_node *n);
+
+/* ---- leaves -------------------------------------------------------------------------------- */
+
+static int64_t axis_value(const runner *r, const at_digits *d) {
+    int64_t x = 0;
+    for (int i = 0; i < d->n; i++) {
+        int64_t counter = r->counter[d->loop[i]->id][d->member[i]];
+        x = d->extent[i] < 0 ? counter : x * d->extent[i] + counter;
+    }
+    return x;
+}
+
+static at_status read_stage(eval_ctx *ctx, int tensor, const int64_t *index, int64_t offset,
+                            double *out) {
+    const runner *r = ctx->user;
+    const at_tensor *t = &r->p->compute->tensors[tensor];
+    if (t->role == AT_ROLE_STAGE && r->p->dissolved[tensor]) {
+        eval_ctx inner = *ctx;
+        inner.stage = tensor;
+        inner.axis = index;
+        return eval_float(&inner, t->body, out);
+    }
+    *out = (double)ctx->data[tensor].f[offset];
+    if (t->role != AT_ROLE_STAGE || r->written[tensor][offset] == r->iteration[tensor])
+        return AT_OK;
+    at_text text = {0};
+    for (int i = 0; i < t->num_axes; i++)
+        at_text_addf(&text, "%s%lld", i ? ", " : "", (long long)index[i]);
+    at_fail(ctx->err, AT_E_INPUT, "@%s reads %s[%s], which is not computed at that time",
+            r->p->compute->tensors[ctx->stage].name, t->name, at_text_str(&text));
+    at_text_free(&text);
+    return AT_E_INPUT;
+}
+
+static at_status run_leaf(runner *r, const at_node *leaf) {
+    const at_tensor *t = &r->p->compute->tensors[leaf->tensor];
+    const int64_t *extents = r->p->extents[leaf->tensor];
+    int64_t axis[MAX_AXES] = {0}, offset = 0;
+    int num_axes = leaf->is_init ? t->num_axes : axes_of(t);
+    for (int i = 0; i < num_axes; i++) {
+        axis[i] = axis_value(r, &leaf->axes[i]);
+        if (extents[i] >= 0 && axis[i] >= extents[i]) return AT_OK; /* a tail */
+        if (i < t->num_axes) offset = offset * extents[i] + axis[i];
+    }
+    float *element = &r->ctx.data[leaf->tensor].f[offset];
+    int64_t *written = &r->written[leaf->tensor][offset], now = r->iteration[leaf->tensor];
+    double x = 0;
+    if (!leaf->is_init) {
+        r->ctx.stage = leaf->tensor;
+        r->ctx.axis = axis;
+        AT_TRY(eval_float(&r->ctx, t->body, &x));
+        if (t->num_reduce && *written != now)
+            return at_fail(r->ctx.err, AT_E_INPUT, "@%s adds before its init", t->name);
+    }
+    *element = t->num_reduce && !leaf->is_init ? *element + (float)x : (float)x;
+    *written = now;
+    return AT_OK;
+}
+
+/* ---- loops --------------------------------------------------------------------------------- */
+
+/* begin and end of a data-dependent loop; none where an outer tail leaves its axis. */
+static at_status dyn_bounds(runner *r, const at_node *loop, int64_t *begin, int64_t *end) {
+    const at_node *leaf = r->leaf_of[loop->dyn_tensor];
+    const at_tensor *t = &r->p->compute->tensors[loop->dyn_tensor];
+    const int64_t *extents = r->p->extents[loop->dyn_tensor];
+    int64_t axis[MAX_AXES] = {0};
+    *begin = *end = 0;
+    for (int i = 0; i < loop->dyn_axis; i++) {
+        axis[i] = axis_value(r, &leaf->axes[i]);
+        if (extents[i] >= 0 && axis[i] >= extents[i]) return AT_OK;
+    }
+    r->ctx.stage = loop->dyn_tensor;
+    r->ctx.axis = axis;
+    AT_TRY(eval_int(&r->ctx, t->axes[loop->dyn_axis].begin, begin));
+    return eval_int(&r->ctx, t->axes[loop->dyn_axis].end, end);
+}
+
+static at_status run_loop(runner *r, const at_node *loop) {
+    int64_t begin = 0, end = loop->extent;
+    if (loop->extent < 0) AT_TRY(dyn_bounds(r, loop, &begin, &end));
+    for (int64_t i = begin; i < end; i++) {
+        int64_t rest = i;
+        for (int m = loop->num_pieces - 1; m > 0; m--) {
+            r->counter[loop->id][m] = rest % loop->piece_extent[m];
+            rest /= loop->piece_extent[m];
+        }
+        r->counter[loop->id][0] = rest;
+        for (int t = 0; t < r->p->compute->num_tensors; t++)
+            if (r->scope[t] == loop) r->iteration[t]++;
+        AT_TRY(run(r, loop->child));
+    }
+    return AT_OK;
+}
+
+static at_status run(runner *r, const at_node *n) {
+    for (; n; n = n->next) AT_TRY(n->is_leaf ? run_leaf(r, n) : run_loop(r, n));
+    return AT_OK;
+}
+
+static void collect(at_arena *a, runner *r, const at_node *n, const at_node **leaves, int *count) {
+    for (; n; n = n->next) {
+        if (n->is_leaf) leaves[(*count)++] = n;
+        else r->counter[n->id] = AT_NEW_ARRAY(a, int64_t, n->num_pieces);
+        if (n->is_leaf && !n->is_init) r->leaf_of[n->tensor] = n;
+        collect(a, r, n->child, leaves, count);
+    }
+}
+
+at_status at_program_interpret(at_arena *a, const at_program *p, at_data *data, at_error *err) {
+    const at_compute *c = p->compute;
+    int pieces = 0, num_leaves = 0;
+    allocate_stages(a, c, p->extents, data);
+    runner r = {.p = p,
+                .ctx = {.compute = c,
+                        .values = p->values,
+                        .extents = p->extents,
+                        .data = data,
+                        .err = err,
+                        .read = read_stage}};
+    r.ctx.user = &r;
+    r.counter = AT_NEW_ARRAY(a, int64_t *, p->num_loops);
+    r.leaf_of = AT_NEW_ARRAY(a, const at_node *, c->num_tensors);
+    r.scope = AT_NEW_ARRAY(a, const at_node *, c->num_tensors);
+    r.iteration = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
+    r.written = AT_NEW_ARRAY(a, int64_t *, c->num_tensors);
+    const at_node **leaves = AT_NEW_ARRAY(a, const at_node *, count_leaves(p->root, &pieces));
+    collect(a, &r, p->root, leaves, &num_leaves);
+    stage_scopes(p, num_leaves, leaves, r.leaf_of, r.scope);
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (c->tensors[t].role != AT_ROLE_STAGE) continue;
+        int64_t n = element_count(c, t, p->extents[t]);
+        for (int64_t i = 0; i < n; i++) data[t].f[i] = NAN;
+        r.written[t] = AT_NEW_ARRAY(a, int64_t, n);
+        r.iteration[t] = 1;
+    }
+    return run(&r, p->root);
+}

@@ -1,0 +1,59 @@
+/* schedule/scope.c: where in a program the buffer of a stage lives. */
+#include "schedule/schedule_int.h"
+
+int common_loops(const at_node *x, const at_node *y, const at_node **deepest) {
+    const at_node *i = x->parent, *k = y->parent;
+    while (i != k) {
+        int di = i ? i->depth : -1, dk = k ? k->depth : -1;
+        if (di >= dk) i = i->parent;
+        if (dk >= di) k = k->parent;
+    }
+    if (deepest) *deepest = i;
+    return i ? i->depth + 1 : 0;
+}
+
+int count_leaves(const at_node *first, int *num_pieces) {
+    int leaves = 0;
+    for (const at_node *n = first; n; n = n->next) {
+        leaves += n->is_leaf + count_leaves(n->child, num_pieces);
+        *num_pieces += n->num_pieces;
+    }
+    return leaves;
+}
+
+/* Both nodes enclose one leaf, so the shallower encloses the other. */
+static void widen(const at_node **scope, const at_node *to) {
+    if (*scope && (!to || to->depth < (*scope)->depth)) *scope = to;
+}
+
+static void widen_to_reader(const at_program *p, const at_node *reader, int tensor,
+                            const at_node *const *leaf_of, const at_node **scope) {
+    const tensor_info *info = &info_of(p->compute)->info[tensor];
+    for (int i = 0; i < info->num_reads; i++) {
+        int read = info->reads[i]->ref;
+        if (leaf_of[read]) {
+            const at_node *shared;
+            common_loops(leaf_of[read], reader, &shared);
+            widen(&scope[read], shared);
+        } else if (p->dissolved[read]) {
+            widen_to_reader(p, reader, read, leaf_of, scope);
+        }
+    }
+}
+
+void stage_scopes(const at_program *p, int num_leaves, const at_node *const *leaves,
+                  const at_node *const *leaf_of, const at_node **scope) {
+    const at_compute *c = p->compute;
+    for (int t = 0; t < c->num_tensors; t++)
+        scope[t] = leaf_of[t] && !c->tensors[t].is_output ? leaf_of[t]->parent : NULL;
+    for (int i = 0; i < num_leaves; i++) {
+        const at_node *leaf = leaves[i];
+        if (!leaf->is_init) {
+            widen_to_reader(p, leaf, leaf->tensor, leaf_of, scope);
+        } else if (leaf_of[leaf->tensor]) {
+            const at_node *shared;
+            common_loops(leaf, leaf_of[leaf->tensor], &shared);
+            widen(&scope[leaf->tensor], shared);
+        }
+    }
+}

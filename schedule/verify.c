@@ -1,0 +1,380 @@
+/* schedule/verify.c: the ten rules of a legal tree.
+ *
+ *  1 leaf        every stage that is not dissolved has one leaf, a sum also one init
+ *  2 axis        each axis of a leaf is counted by its loops, each of them once, to its end
+ *  3 order       a producer stands before its readers
+ *  4 completion  no reduction of a producer encloses a reader: it would see partial sums
+ *  5 coverage    inside the loops they share, the producer computes all that the reader reads
+ *  6 init        a sum starts from 0 once: loops it ignores lie outside the init, which covers it
+ *  7 dyn         data-dependent bounds are known where their loop starts
+ *  8 vec, unroll vec is spatial, of constant extent, around one leaf, with only unroll inside
+ *  9 para        no leaf below reduces over it; not within para, vec or unroll
+ * 10 privacy     what a para iteration writes is its own
+ *
+ * Of a violated program the first violation in this order is reported. It runs for every
+ * configuration: all tables are indexed by number, nothing is searched by name. */
+#include "schedule/verify_int.h"
+
+typedef struct verifier {
+    at_arena *arena;
+    const at_program *p;
+    at_error *err;
+    int num_leaves;
+    const at_node **leaves;  /* textual order */
+    const at_node **loops;   /* [id] */
+    int *leaves_below;       /* [loop id] */
+    const at_node **leaf_of; /* [tensor] */
+    const at_node **init_of; /* [tensor] */
+    int *position;           /* [tensor] of its leaf among leaves */
+    int *first_use;          /* [loop id] its members in uses */
+    int num_uses;
+    signed char *uses; /* [leaf][first_use + member]: which axis it counts, -1 none */
+} verifier;
+
+static const at_tensor *stage_of(const verifier *v, const at_node *leaf) {
+    return &v->p->compute->tensors[leaf->tensor];
+}
+
+/* ---- messages ------------------------------------------------------------------------------ */
+
+static void add_loop_name(const verifier *v, const at_node *loop, at_text *out) {
+    if (loop->num_pieces > 1) at_text_add(out, "{");
+    for (int m = 0; m < loop->num_pieces; m++)
+        at_text_addf(out, "%s%s", m ? ", " : "", v->p->piece_names[loop->piece[m]]);
+    if (loop->num_pieces > 1) at_text_add(out, "}");
+}
+
+static const char *loop_name(const verifier *v, const at_node *loop) {
+    at_text t = {0};
+    add_loop_name(v, loop, &t);
+    const char *s = at_strdup(v->arena, at_text_str(&t));
+    at_text_free(&t);
+    return s;
+}
+
+#define BROKEN(v, ...) at_fail((v)->err, AT_E_INPUT, __VA_ARGS__)
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+static void collect(verifier *v, const at_node *n) {
+    for (; n; n = n->next) {
+        if (n->is_leaf) {
+            v->leaves[v->num_leaves++] = n;
+            continue;
+        }
+        v->loops[n->id] = n;
+        v->first_use[n->id] = v->num_uses;
+        v->num_uses += n->num_pieces;
+        int before = v->num_leaves;
+        collect(v, n->child);
+        v->leaves_below[n->id] = v->num_leaves - before;
+    }
+}
+
+static signed char *use(const verifier *v, int leaf, const at_node *loop) {
+    return &v->uses[leaf * v->num_uses + v->first_use[loop->id]];
+}
+
+/* How a leaf uses a loop; a fused loop is used when one of its members is. */
+typedef struct usage {
+    bool spatial, reduce;
+    bool ignores; /* a member that runs more than once */
+} usage;
+
+static usage usage_of(const verifier *v, int leaf, const at_node *loop) {
+    usage u = {0};
+    const signed char *axis = use(v, leaf, loop);
+    int spatial = stage_of(v, v->leaves[leaf])->num_axes;
+    for (int m = 0; m < loop->num_pieces; m++) {
+        if (axis[m] < 0) u.ignores |= loop->piece_extent[m] != 1;
+        else if (axis[m] < spatial) u.spatial = true;
+        else u.reduce = true;
+    }
+    return u;
+}
+
+/* ---- rules 1 and 2 ------------------------------------------------------------------------- */
+
+static at_status check_leaves(verifier *v) {
+    const at_compute *c = v->p->compute;
+    for (int i = 0; i < v->num_leaves; i++) {
+        const at_node *leaf = v->leaves[i], **slot = leaf->is_init ? v->init_of : v->leaf_of;
+        if (slot[leaf->tensor])
+            return BROKEN(v, "rule 1 (leaf): @%s%s has two leaves, in lines %d and %d",
+                          c->tensors[leaf->tensor].name, leaf->is_init ? ".init" : "",
+                          slot[leaf->tensor]->line, leaf->line);
+        slot[leaf->tensor] = leaf;
+        if (!leaf->is_init) v->position[leaf->tensor] = i;
+    }
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *s = &c->tensors[t];
+        if (s->role != AT_ROLE_STAGE || v->p->dissolved[t]) continue;
+        if (!v->leaf_of[t])
+            return BROKEN(v, "rule 1 (leaf): @%s has no leaf, and %s cannot be dissolved", s->name,
+                          s->num_reduce ? "a sum" : "an output");
+        if (s->num_reduce && !v->init_of[t])
+            return BROKEN(v, "rule 1 (leaf): @%s has no init", s->name);
+    }
+    return AT_OK;
+}
+
+static at_status check_axis(verifier *v, int leaf, int axis) {
+    const at_node *n = v->leaves[leaf];
+    const at_tensor *s = stage_of(v, n);
+    const at_digits *d = &n->axes[axis];
+    int64_t product = 1, whole = v->p->extents[n->tensor][axis];
+    bool exceeds = false;
+    for (int i = 0; i < d->n; i++) {
+        signed char *used = use(v, leaf, d->loop[i]) + d->member[i];
+        if (*used >= 0)
+            return BROKEN(v, "rule 2 (axis): loop %s of @%s is used twice",
+                          v->p->piece_names[d->loop[i]->piece[d->member[i]]], s->name);
+        *used = (signed char)axis;
+        exceeds |= d->extent[i] >= 0 && !at_mul64(product, d->extent[i], &product);
+    }
+    if (whole >= 0 && !exceeds && product < whole)
+        return BROKEN(v, "rule 2 (axis): the loops of axis %s of @%s reach %lld of %lld",
+                      s->axes[axis].name, s->name, (long long)product, (long long)whole);
+    return AT_OK;
+}
+
+static at_status check_axes(verifier *v) {
+    for (int i = 0; i < v->num_leaves * v->num_uses; i++) v->uses[i] = -1;
+    for (int i = 0; i < v->num_leaves; i++)
+        for (int k = 0; k < leaf_axes(v->p, v->leaves[i]); k++) AT_TRY(check_axis(v, i, k));
+    return AT_OK;
+}
+
+/* ---- rules 3, 4 and 5: producer and reader ------------------------------------------------- */
+
+/* Calls visit for everything with a leaf that a tensor's expressions read, through dissolved
+ * stages. axes: forms of the axes of that tensor, when visit wants them. */
+typedef at_status visit_read(verifier *v, int rule, int reader, const at_expr *read,
+                             const form *axes);
+
+static at_status each_read(verifier *v, int rule, int reader, int tensor, const form *axes,
+                           visit_read *visit) {
+    const tensor_info *info = &info_of(v->p->compute)->info[tensor];
+    for (int i = 0; i < info->num_reads; i++) {
+        const at_expr *read = info->reads[i];
+        if (v->p->compute->tensors[read->ref].role != AT_ROLE_STAGE) continue;
+        if (!v->p->dissolved[read->ref]) {
+            AT_TRY(visit(v, rule, reader, read, axes));
+            continue;
+        }
+        form *inner = NULL;
+        if (axes) {
+            inner = AT_NEW_ARRAY(v->arena, form, read->nargs);
+            for (int k = 0; k < read->nargs; k++) form_of(v->p, read->arg[k], axes, &inner[k]);
+        }
+        AT_TRY(each_read(v, rule, reader, read->ref, inner, visit));
+    }
+    return AT_OK;
+}
+
+static at_status check_order(verifier *v, int reader, const at_expr *read) {
+    if (v->position[read->ref] < reader) return AT_OK;
+    return BROKEN(v, "rule 3 (order): @%s stands before @%s, which it reads",
+                  stage_of(v, v->leaves[reader])->name, read->name);
+}
+
+static at_status check_completion(verifier *v, int reader, const at_expr *read) {
+    int producer = v->position[read->ref];
+    const at_node *loop;
+    common_loops(v->leaves[producer], v->leaves[reader], &loop);
+    for (; loop; loop = loop->parent)
+        if (usage_of(v, producer, loop).reduce)
+            return BROKEN(v,
+                          "rule 4 (completion): reduction loop %s of @%s encloses its reader @%s",
+                          loop_name(v, loop), read->name, stage_of(v, v->leaves[reader])->name);
+    return AT_OK;
+}
+
+/* A dyn loop that a leaf does not sum over may run no iteration. */
+static const at_node *unsure_loop(const verifier *v, int leaf, int common) {
+    for (const at_node *n = v->leaves[leaf]->parent; n && n->depth >= common; n = n->parent)
+        if (n->extent < 0 && !usage_of(v, leaf, n).reduce) return n;
+    return NULL;
+}
+
+static at_status check_coverage(verifier *v, int reader, const at_expr *read, const form *axes) {
+    int producer = v->position[read->ref];
+    const at_node *deepest;
+    int common = common_loops(v->leaves[producer], v->leaves[reader], &deepest);
+    const char *reads = stage_of(v, v->leaves[reader])->name;
+    const at_node *unsure = unsure_loop(v, producer, common);
+    if (unsure)
+        return BROKEN(v, "rule 5 (coverage): @%s reads @%s, which loop %s may leave out", reads,
+                      read->name, loop_name(v, unsure));
+    int axis = uncovered_axis(v->p, v->leaves[producer], common, read, axes);
+    if (axis < 0) return AT_OK;
+    return BROKEN(v, "rule 5 (coverage): @%s reads more of axis %s of @%s than loop %s computes",
+                  reads, v->p->compute->tensors[read->ref].axes[axis].name, read->name,
+                  loop_name(v, deepest));
+}
+
+static at_status check_read(verifier *v, int rule, int reader, const at_expr *read,
+                            const form *axes) {
+    if (rule == 3) return check_order(v, reader, read);
+    if (rule == 4) return check_completion(v, reader, read);
+    return check_coverage(v, reader, read, axes);
+}
+
+static at_status check_readers(verifier *v, int rule) {
+    for (int i = 0; i < v->num_leaves; i++) {
+        const at_node *leaf = v->leaves[i];
+        if (leaf->is_init) continue;
+        form *axes = NULL;
+        if (rule == 5) {
+            axes = at_alloc(v->arena, sizeof *axes * (size_t)(leaf_axes(v->p, leaf) + 1));
+            leaf_forms(v->p, leaf, axes);
+        }
+        AT_TRY(each_read(v, rule, i, leaf->tensor, axes, check_read));
+    }
+    return AT_OK;
+}
+
+/* ---- rule 6 -------------------------------------------------------------------------------- */
+
+static at_status check_init(verifier *v, int init) {
+    const at_node *start = v->leaves[init], *sum = v->leaf_of[start->tensor];
+    const char *name = stage_of(v, start)->name;
+    int leaf = v->position[start->tensor];
+    if (init > leaf) return BROKEN(v, "rule 6 (init): @%s stands before its init", name);
+    const at_node *shared;
+    int common = common_loops(start, sum, &shared);
+    for (const at_node *n = shared; n; n = n->parent)
+        if (usage_of(v, leaf, n).reduce)
+            return BROKEN(v, "rule 6 (init): reduction loop %s of @%s encloses its init",
+                          loop_name(v, n), name);
+    for (const at_node *n = sum->parent; n && n->depth >= common; n = n->parent)
+        if (usage_of(v, leaf, n).ignores)
+            return BROKEN(v,
+                          "rule 6 (init): loop %s is ignored by @%s inside its init: the sum "
+                          "would be added %lld times",
+                          loop_name(v, n), name, (long long)n->extent);
+    const at_node *unsure = unsure_loop(v, init, common);
+    if (unsure)
+        return BROKEN(v, "rule 6 (init): loop %s may leave out the init of @%s",
+                      loop_name(v, unsure), name);
+    int axis = uninitialised_axis(v->p, start, sum, common);
+    if (axis < 0) return AT_OK;
+    return BROKEN(v, "rule 6 (init): the init of @%s does not start what @%s sums, along axis %s",
+                  name, name, stage_of(v, start)->axes[axis].name);
+}
+
+/* ---- rules 7, 8 and 9: annotations --------------------------------------------------------- */
+
+static at_status check_dyn(verifier *v, const at_node *loop) {
+    const at_node *leaf = v->leaf_of[loop->dyn_tensor];
+    const at_tensor *s = stage_of(v, leaf);
+    uint32_t used =
+        info_of(v->p->compute)->info[loop->dyn_tensor].bound_axes[loop->dyn_axis - s->num_axes];
+    for (int i = 0; i < loop->dyn_axis; i++) {
+        if (!(used & (1u << i))) continue;
+        for (int d = 0; d < leaf->axes[i].n; d++)
+            if (leaf->axes[i].loop[d]->depth >= loop->depth)
+                return BROKEN(v,
+                              "rule 7 (dyn): loop %s of @%s must be inside loop %s, on which its "
+                              "bounds depend",
+                              loop_name(v, loop), s->name, loop_name(v, leaf->axes[i].loop[d]));
+    }
+    return AT_OK;
+}
+
+static const at_node *first_not_unrolled(const at_node *n) {
+    for (; n && !n->is_leaf; n = n->child)
+        if (n->ann != AT_ANN_UNROLL) return n;
+    return NULL;
+}
+
+/* Leaves are in textual order, so those below a loop are neighbours; this is the first. */
+static int first_leaf(const verifier *v, const at_node *loop) {
+    const at_node *n = loop;
+    while (!n->is_leaf) n = n->child;
+    for (int i = 0; i < v->num_leaves; i++)
+        if (v->leaves[i] == n) return i;
+    AT_BUG("a leaf outside its tree");
+}
+
+static at_status check_constant(verifier *v, const at_node *loop) {
+    bool vec = loop->ann == AT_ANN_VEC;
+    if (loop->extent >= 0 || (!vec && loop->ann != AT_ANN_UNROLL)) return AT_OK;
+    return BROKEN(v, "rule 8 (%s): loop %s must have a constant extent", vec ? "vec" : "unroll",
+                  loop_name(v, loop));
+}
+
+static at_status check_vec(verifier *v, const at_node *loop) {
+    int leaf = first_leaf(v, loop);
+    const char *name = stage_of(v, v->leaves[leaf])->name;
+    if (v->leaves_below[loop->id] != 1)
+        return BROKEN(v, "rule 8 (vec): loop %s must have one leaf below, it has %d",
+                      loop_name(v, loop), v->leaves_below[loop->id]);
+    usage u = usage_of(v, leaf, loop);
+    if (!u.spatial || u.reduce)
+        return BROKEN(v, "rule 8 (vec): loop %s of @%s must be spatial", loop_name(v, loop), name);
+    const at_node *inside = first_not_unrolled(loop->child);
+    if (inside)
+        return BROKEN(v, "rule 8 (vec): loop %s of @%s has loop %s inside, which is not unroll",
+                      loop_name(v, loop), name, loop_name(v, inside));
+    return AT_OK;
+}
+
+static at_status check_para(verifier *v, const at_node *loop) {
+    static const char *const words[] = {"", "para", "vec", "unroll"};
+    for (const at_node *n = loop->parent; n; n = n->parent)
+        if (n->ann != AT_ANN_NONE)
+            return BROKEN(v, "rule 9 (para): loop %s must not be inside %s loop %s",
+                          loop_name(v, loop), words[n->ann], loop_name(v, n));
+    int first = first_leaf(v, loop);
+    for (int i = first; i < first + v->leaves_below[loop->id]; i++)
+        if (usage_of(v, i, loop).reduce)
+            return BROKEN(v, "rule 9 (para): loop %s is a reduction of @%s", loop_name(v, loop),
+                          stage_of(v, v->leaves[i])->name);
+    return AT_OK;
+}
+
+/* ---- rule 10 ------------------------------------------------------------------------------- */
+
+static at_status check_privacy(verifier *v) {
+    const at_node **scope = AT_NEW_ARRAY(v->arena, const at_node *, v->p->compute->num_tensors);
+    stage_scopes(v->p, v->num_leaves, v->leaves, v->leaf_of, scope);
+    for (int i = 0; i < v->num_leaves; i++) {
+        const at_node *around = scope[v->leaves[i]->tensor];
+        for (const at_node *n = v->leaves[i]->parent; n && n != around; n = n->parent)
+            if (n->ann == AT_ANN_PARA && usage_of(v, i, n).ignores)
+                return BROKEN(v,
+                              "rule 10 (privacy): @%s ignores para loop %s and is not private to "
+                              "its iterations",
+                              stage_of(v, v->leaves[i])->name, loop_name(v, n));
+    }
+    return AT_OK;
+}
+
+at_status at_program_verify(at_arena *a, const at_program *p, at_error *err) {
+    int num_tensors = p->compute->num_tensors, pieces = 0;
+    verifier v = {.arena = a, .p = p, .err = err};
+    int num_leaves = count_leaves(p->root, &pieces);
+    v.leaves = AT_NEW_ARRAY(a, const at_node *, num_leaves);
+    v.loops = AT_NEW_ARRAY(a, const at_node *, p->num_loops);
+    v.leaves_below = AT_NEW_ARRAY(a, int, p->num_loops);
+    v.first_use = AT_NEW_ARRAY(a, int, p->num_loops);
+    v.leaf_of = AT_NEW_ARRAY(a, const at_node *, num_tensors);
+    v.init_of = AT_NEW_ARRAY(a, const at_node *, num_tensors);
+    v.position = AT_NEW_ARRAY(a, int, num_tensors);
+    v.uses = AT_NEW_ARRAY(a, signed char, num_leaves *pieces);
+    collect(&v, p->root);
+    AT_TRY(check_leaves(&v));
+    AT_TRY(check_axes(&v));
+    for (int rule = 3; rule <= 5; rule++) AT_TRY(check_readers(&v, rule));
+    for (int i = 0; i < num_leaves; i++)
+        if (v.leaves[i]->is_init) AT_TRY(check_init(&v, i));
+    for (int i = 0; i < p->num_loops; i++)
+        if (v.loops[i]->extent < 0) AT_TRY(check_dyn(&v, v.loops[i]));
+    for (int i = 0; i < p->num_loops; i++) AT_TRY(check_constant(&v, v.loops[i]));
+    for (int i = 0; i < p->num_loops; i++)
+        if (v.loops[i]->ann == AT_ANN_VEC) AT_TRY(check_vec(&v, v.loops[i]));
+    for (int i = 0; i < p->num_loops; i++)
+        if (v.loops[i]->ann == AT_ANN_PARA) AT_TRY(check_para(&v, v.loops[i]));
+    return check_privacy(&v);
+}
