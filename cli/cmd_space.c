@@ -21,7 +21,7 @@ static at_status read_indices(at_session *s, const char *list, at_config **out, 
         at_config config;
         AT_TRY(at_parse_int(word, "--index", 0, INT64_MAX, &index, err));
         if (at_config_at(s->arena, s->space, index, &config, err) != AT_OK)
-            return at_fail_at(err, "--index %s: ", word);
+            return at_fail_at(err, "--index: ");
         *at_push(s->arena, &configs) = config;
         list = comma ? comma + 1 : NULL;
     }

@@ -106,7 +106,7 @@ static at_status from_log(at_arena *a, const at_options *o, at_selection *out, a
     if (at_given(o, "--line")) AT_TRY(record_on_line(o, &log, out->row, &out->record, err));
     const char *args = o->args;
     if (!args) {
-        const at_json *json;
+        const at_json *json = NULL;
         at_text text = {0};
         if (out->record) json = out->record->args;
         else AT_TRY(only_task(a, out->row, &log, &json, err));
@@ -149,7 +149,7 @@ static at_status from_index(at_arena *a, const at_options *o, at_selection *out,
     int64_t index;
     AT_TRY(at_parse_int(o->index, "--index", 0, INT64_MAX, &index, err));
     if (at_config_at(a, at_task_space(out->task), index, &out->config, err) != AT_OK) {
-        at_fail_at(err, "--index %s: ", o->index);
+        at_fail_at(err, "--index: ");
         return err->status = AT_E_USAGE;
     }
     out->from = at_format(a, "--index %s", o->index);

@@ -1,0 +1,102 @@
+/* tests/cli/cli_test.c: commands through a shell, both outputs caught in files. */
+#include "tests/cli/cli_test.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/autotune-test-XXXXXX", home[PATH_MAX];
+static at_arena *arena;
+static cli_result last;
+static char command_line[8192];
+
+int cli_setup(void **state) {
+    (void)state;
+    char program[PATH_MAX];
+    const char *path = getenv("AUTOTUNE");
+    arena = at_arena_new();
+    if (!realpath(path ? path : "autotune", program)) return -1;
+    if (!getcwd(home, sizeof home) || !mkdtemp(folder) || chdir(folder)) return -1;
+    return symlink(program, "autotune");
+}
+
+int cli_teardown(void **state) {
+    (void)state;
+    char command[PATH_MAX];
+    if (chdir(home)) return -1;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    at_arena_free(arena);
+    return system(command);
+}
+
+char *cli_read(const char *path) {
+    char *text;
+    size_t len;
+    at_error err;
+    if (at_read_file(arena, path, &text, &len, &err) != AT_OK) fail_msg("%s", err.text);
+    return text;
+}
+
+void cli_write(const char *path, const char *text) {
+    at_error err;
+    if (at_write_file(path, text, strlen(text), &err) != AT_OK) fail_msg("%s", err.text);
+}
+
+static const cli_result *run(const char *fmt, va_list ap) {
+    vsnprintf(command_line, sizeof command_line, fmt, ap);
+    at_arena_reset(arena);
+    char *line = at_format(arena, "{ %s\n} >.out 2>.err", command_line);
+    int status = system(line);
+    last.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    last.out = cli_read(".out");
+    last.err = cli_read(".err");
+    return &last;
+}
+
+const cli_result *cli_run(const char *command, ...) {
+    va_list ap;
+    va_start(ap, command);
+    run(command, ap);
+    va_end(ap);
+    return &last;
+}
+
+const cli_result *cli_expect(int status, const char *command, ...) {
+    va_list ap;
+    va_start(ap, command);
+    run(command, ap);
+    va_end(ap);
+    if (last.status != status)
+        fail_msg("%s\nexit status %d, not %d\nstdout: %s\nstderr: %s", command_line, last.status,
+                 status, last.out, last.err);
+    return &last;
+}
+
+const at_json *cli_json(void) {
+    const at_json *json;
+    at_error err;
+    if (at_json_parse(arena, last.out, strlen(last.out), &json, &err) != AT_OK)
+        fail_msg("%s in: %s", err.text, last.out);
+    assert_int_equal(json->kind, AT_JSON_OBJECT);
+    return json;
+}
+
+const at_json *cli_member(const at_json *object, const char *path) {
+    const at_json *value = object;
+    char *rest = at_strdup(arena, path);
+    for (char *word; (word = strsep(&rest, ".")) && value;) value = at_json_get(value, word);
+    if (!value) fail_msg("no member %s in: %s", path, last.out);
+    return value;
+}
+
+int cli_count_lines(const char *text, const char *beginning) {
+    int n = 0;
+    for (const char *line = text; line && *line;) {
+        n += !strncmp(line, beginning, strlen(beginning));
+        line = strchr(line, '\n');
+        if (line) line++;
+    }
+    return n;
+}

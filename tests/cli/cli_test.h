@@ -1,0 +1,37 @@
+/* tests/cli/cli_test.h: running the program as a user does, in a folder of its own. */
+#ifndef AT_CLI_TEST_H
+#define AT_CLI_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/base.h"
+
+typedef struct cli_result {
+    int status; /* exit status, or 128 + signal */
+    char *out, *err;
+} cli_result;
+
+/* Group setup and teardown: a new empty working folder with ./autotune in it, which is where all
+ * commands run and all paths below begin. */
+int cli_setup(void **state);
+int cli_teardown(void **state);
+
+/* Runs a shell command. The result is valid until the next call. */
+const cli_result *cli_run(const char *command, ...) __attribute__((format(printf, 1, 2)));
+/* Runs it and expects this exit status; prints both outputs where it differs. */
+const cli_result *cli_expect(int status, const char *command, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Parses the last result's stdout as one JSON object. */
+const at_json *cli_json(void);
+/* A member by path: "best.index". Fails the test where it is absent. */
+const at_json *cli_member(const at_json *object, const char *path);
+
+void cli_write(const char *path, const char *text);
+char *cli_read(const char *path); /* valid until the next call of cli_run */
+int cli_count_lines(const char *text, const char *beginning);
+
+#endif

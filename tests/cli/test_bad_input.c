@@ -1,0 +1,197 @@
+/* tests/cli/test_bad_input.c: what is refused, each with its exact message and exit code. */
+#include "tests/cli/cli_test.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define T "conv2d_3x3_gemm"
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
+typedef struct refusal {
+    const char *command;
+    int status;
+    const char
+        *message; /* all of stderr, without "autotune: " and '\n'; "..." at its end: any rest */
+} refusal;
+
+static void check(const refusal *cases, int n) {
+    for (int i = 0; i < n; i++) {
+        const refusal *c = &cases[i];
+        const cli_result *r = cli_expect(c->status, "./autotune %s", c->command);
+        char expected[2048];
+        snprintf(expected, sizeof expected, "autotune: %s\n", c->message);
+        char *rest = strstr(expected, "...\n");
+        size_t len = rest ? (size_t)(rest - expected) : sizeof expected;
+        if (strncmp(r->err, expected, len))
+            fail_msg("autotune %s\nsays:     %sinstead of %s", c->command, r->err, expected);
+        assert_string_equal(r->out, "");
+    }
+}
+
+static void command_line(void **state) {
+    (void)state;
+    static const refusal cases[] = {
+        {"", 2, "no command; autotune --help lists what there is"},
+        {"conv2d_3x3_gem", 2,
+         "unknown command or template \"conv2d_3x3_gem\"; did you mean conv2d_3x3_gemm?"},
+        {"brew coffee", 2,
+         "unknown command or template \"brew\"; autotune --help lists the commands, autotune list "
+         "the templates"},
+        {"show brew", 2, "unknown template \"brew\"; there are: ..."},
+        {"help brew", 2, "no command \"brew\"; autotune --help lists them"},
+        {"run", 2, "run needs a template: autotune run TEMPLATE [options]"},
+        {"pick_best", 2, "pick_best needs a log: autotune pick_best LOG... [options]"},
+        {"space " T " " T, 2, "unexpected word \"" T "\": autotune space TEMPLATE [options]"},
+        {T " --trails 5", 2, "unknown option --trails; did you mean --trials?"},
+        {T " --frobnicate", 2, "unknown option --frobnicate; autotune --help lists the options"},
+        {"show " T " --trials 5", 2,
+         "--trials is no option of show; autotune help show lists them"},
+        {T " --trials", 2, "--trials needs a value: --trials N"},
+        {T " --json=yes", 2, "--json takes no value"},
+        {T " --trials x", 2, "--trials x: not an integer"},
+        {T " --trials 0", 2, "--trials 0: must be from 1 to 1000000000"},
+        {T " --trials=-3", 2, "--trials -3: must be from 1 to 1000000000"},
+        {T " --trials 99999999999999999999", 2,
+         "--trials 99999999999999999999: must be from 1 to 1000000000"},
+        {T " --time 3x", 2, "--time 3x: not a duration; write for example 30s, 5m or 1h"},
+        {T " --time 0", 2, "--time 0: not a duration; write for example 30s, 5m or 1h"},
+        {T " --seed=-1", 2, "--seed -1: not an integer from 0 to 2^64-1"},
+        {T " --tuner annealing", 2, "unknown tuner \"annealing\"; there are grid, random..."},
+        {T " --compiler icc", 2, "--compiler icc: there are tcc, gcc, clang"},
+        {T " --isa sse9", 2, "--isa sse9: there are scalar, sse2, avx2, avx512"},
+        {T " --pack never", 2, "--pack never: there are ahead, inline"},
+        {T " --threads 0", 2, "--threads 0: must be from 1 to 4096"},
+        {T " --threads 2", 2, "--threads 2: kernels run on one thread so far; only 1 is accepted"},
+        {T " --cache cold", 2, "--cache cold: only hot is accepted so far"},
+        {T " --repeat 65", 2, "--repeat 65: must be from 1 to 64"},
+        {"apply " T " --dialect forth", 2, "--dialect forth: there are c, gnu, tcc"},
+        {"apply " T, 2, "which configuration? Give --log FILE, --config JSON|default or --index I"},
+        {"run " T " --index 1 --config default", 2,
+         "give one of --config, --index and --log, not 2"},
+        {"run " T " --line 3", 2, "--line needs --log"},
+    };
+    check(cases, COUNT(cases));
+}
+
+static void arguments(void **state) {
+    (void)state;
+    static const refusal cases[] = {
+        {T " --args Q=1", 2, "--args: unknown argument \"Q\"; conv2d_3x3_gemm has N, H, W, CI, CO"},
+        {T " --args N", 2, "--args: \"N\" has no value; NAME=NUMBER is accepted"},
+        {T " --args N=0", 2, "--args: N = 0; an argument is a whole number from 1 on"},
+        {T " --args N=-1", 2, "--args: N = -1; an argument is a whole number from 1 on"},
+        {T " --args N=many", 2,
+         "--args: \"N=many\" is not a number; an argument is a whole number from 1 on"},
+        {T " --args N=99999999999999999999", 2, "--args: N = 99999999999999999999 exceeds 2^53"},
+        {T " --args '[1, 2]'", 2,
+         "--args: [1, 2] has 2 items instead of 6; conv2d_3x3_gemm takes [N, H, W, CI, CO, "
+         "\"float32\"]"},
+        {"space " T " --args N=3000000000,H=3000000000,W=3000000000", 2, "--args: ..."},
+        /* Refused before anything is allocated: at once, whatever the machine. */
+        {T " --args N=1000000000000", 2, "data: needs 747680664.1 GiB, this machine has ..."},
+    };
+    check(cases, COUNT(cases));
+}
+
+static void configurations(void **state) {
+    (void)state;
+#define SHOW "show " T " --config '{\"entity\": "
+    static const refusal cases[] = {
+        {SHOW "[[\"tile_y\",\"sp\",[-1,5,1]],[\"tile_x\",\"sp\",[-1,1,1]],"
+              "[\"tile_k\",\"sp\",[-1,1]]]}'",
+         2, "--config: knob tile_y: [-1, 5, 1] does not divide 3136; ..."},
+        {SHOW "[[\"tile_y\",\"sp\",[-1,1]],[\"tile_x\",\"sp\",[-1,1,1]],"
+              "[\"tile_k\",\"sp\",[-1,1]]]}'",
+         2, "--config: knob tile_y: ..."},
+        {SHOW "[[\"tile_z\",\"sp\",[-1,1,1]],[\"tile_x\",\"sp\",[-1,1,1]],"
+              "[\"tile_k\",\"sp\",[-1,1]]]}'",
+         2,
+         "--config: unknown knob \"tile_z\", perhaps tile_y; this space has tile_y, tile_x, "
+         "tile_k"},
+        {SHOW "[[\"tile_x\",\"sp\",[-1,1,1]],[\"tile_k\",\"sp\",[-1,1]]]}'", 2,
+         "--config: knob tile_y is missing from the entity"},
+        {"show " T " --config '{}'", 2, "--config: config: no list \"entity\""},
+        {"show " T " --config '{\"entity\": ['", 2, "--config: ..."},
+        {"show " T " --index 98784", 2, "--index: index 98784 is beyond the space: 0 to 98783"},
+        {"show " T " --index=-1", 2, "--index -1: must be at least 0"},
+        {"space " T " --index 0,98784", 2, "--index: index 98784 is beyond the space: 0 to 98783"},
+        {"space " T " --index 0,,1", 2, "--index : not an integer"},
+        {"show " T " --dump nonsense", 2, "--dump nonsense: there are dissolve, ..."},
+    };
+    check(cases, COUNT(cases));
+}
+
+/* One record of the task with these arguments and this cost or failure. */
+#define RECORD(task, co, error, cost)                                                              \
+    "{\"input\": [\"llvm -keys=cpu\", \"" task "\", [1, 5, 7, 3, " co ", \"float32\"], {}], "      \
+    "\"config\": {\"index\": 0, \"code_hash\": null, \"entity\": [[\"tile_y\", \"sp\", [-1, 1, "   \
+    "1]], [\"tile_x\", \"sp\", [-1, 1, 1]], [\"tile_k\", \"sp\", [-1, 1]]]}, \"result\": [[" cost  \
+    "], " error ", 0.5, 1700000000.5], \"version\": 0.2, \"tvm_version\": \"0.12.0\"}\n"
+
+static void logs(void **state) {
+    (void)state;
+    cli_write("empty.log", "");
+    cli_write("comment.log", "# nothing but this\n");
+    cli_write("other.log", RECORD("dense_nopack.x86", "6", "0", "0.5"));
+    cli_write("failed.log", RECORD(T, "6", "5", "1000000000.0"));
+    cli_write("two.log", RECORD(T, "6", "0", "0.5") RECORD(T, "8", "0", "0.5"));
+    assert_int_equal(cli_run("head -c 4000 ./autotune > binary.log")->status, 0);
+    static const refusal cases[] = {
+        {"show " T " --log none.log", 4, "cannot read none.log: No such file or directory"},
+        {"show " T " --log empty.log", 4, "empty.log is empty: a log has one record per line"},
+        {"show " T " --log comment.log", 4, "comment.log: holds no record"},
+        {"show " T " --log binary.log", 4, "binary.log looks like no log: byte 0 is 0x7f"},
+        {T " --log binary.log", 4, "binary.log looks like no log: byte 0 is 0x7f"},
+        {"show " T " --log other.log", 4,
+         "other.log: holds no record of conv2d_3x3_gemm among its 1 records"},
+        {"show " T " --log failed.log", 3,
+         "failed.log: all 1 records of conv2d_3x3_gemm N=1,H=5,W=7,CI=3,CO=6 are failures"},
+        {"show " T " --log two.log", 2,
+         "two.log: holds 2 tasks of conv2d_3x3_gemm; choose one with --args: "
+         "[1, 5, 7, 3, 6, \"float32\"]; [1, 5, 7, 3, 8, \"float32\"]"},
+        {"show " T " --log two.log --args N=2", 4,
+         "two.log: holds no record of conv2d_3x3_gemm N=2,H=56,W=56,CI=64,CO=64"},
+        {"show " T " --log two.log --line 3", 2, "--line 3: that line of two.log holds no record"},
+        {"show " T " --log other.log --line 1", 2,
+         "--line 1: that record of other.log is of dense_nopack.x86, not of conv2d_3x3_gemm"},
+        {"pick_best none.log", 4, "cannot read none.log: No such file or directory"},
+        {"pick_best failed.log", 3,
+         "no valid record in failed.log: 1 records, none of them without failure and checked"},
+        {"pick_best binary.log", 4, "binary.log looks like no log: byte 0 is 0x7f"},
+    };
+    check(cases, COUNT(cases));
+    assert_int_equal(cli_run("cmp -n 4000 binary.log ./autotune")->status, 0);
+}
+
+/* Blank lines, comments and a torn end are said and skipped. */
+static void damaged_log(void **state) {
+    (void)state;
+    cli_write("torn.log", "# comment\n\n" RECORD(T, "6", "0", "0.5") "{\"input\": [\"llvm");
+    const cli_result *r = cli_expect(0, "./autotune show " T " --log torn.log");
+    assert_string_equal(r->err, "autotune: warning: torn.log:2: blank line; skipped\n"
+                                "autotune: warning: torn.log:4: torn last line; skipped\n");
+    assert_non_null(strstr(r->out, T " N=1,H=5,W=7,CI=3,CO=6"));
+}
+
+static void outputs(void **state) {
+    (void)state;
+    cli_write("one.log", RECORD(T, "6", "0", "0.5"));
+    static const refusal cases[] = {
+        {"apply " T " --config default -o no/such/kernel.c", 5, "..."},
+        {"pick_best one.log -o no/such/best.log", 5, "..."},
+        {T " --log no/such/tune.log", 5,
+         "cannot write no/such/tune.log: No such file or directory"},
+        {"list >/dev/full", 5, "standard output: No space left on device"},
+        {"space " T " --json >/dev/full", 5, "standard output: No space left on device"},
+    };
+    check(cases, COUNT(cases));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(command_line),   cmocka_unit_test(arguments),
+        cmocka_unit_test(configurations), cmocka_unit_test(logs),
+        cmocka_unit_test(damaged_log),    cmocka_unit_test(outputs),
+    };
+    return cmocka_run_group_tests_name("cli/bad_input", tests, cli_setup, cli_teardown);
+}
