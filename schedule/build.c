@@ -103,6 +103,7 @@ at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values,
         if (from->next >= 0) n->next = &nodes[from->next];
         if (n->is_leaf) {
             n->axes = axes + from->first_axis;
+            n->num_axes = from->num_axes;
             for (int k = 0; k < from->num_axes; k++)
                 AT_TRY(fill_axis(&b, from, k, nodes, n->axes + k, loop, extent));
         } else {

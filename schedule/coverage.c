@@ -94,8 +94,8 @@ static void axis_form(const at_digits *d, form *f) {
     }
 }
 
-void leaf_forms(const at_program *p, const at_node *leaf, form *axes) {
-    for (int i = 0; i < leaf_axes(p, leaf); i++) axis_form(&leaf->axes[i], &axes[i]);
+void leaf_forms(const at_node *leaf, form *axes) {
+    for (int i = 0; i < leaf->num_axes; i++) axis_form(&leaf->axes[i], &axes[i]);
 }
 
 static bool is_constant(const form *f) { return !f->n && f->loose_depth == NO_LOOP; }
@@ -300,8 +300,8 @@ int uncovered_axis(const at_program *p, const at_node *producer, int common, con
     return -1;
 }
 
-int uninitialised_axis(const at_program *p, const at_node *init, const at_node *sum, int common) {
-    for (int i = 0; i < p->compute->tensors[sum->tensor].num_axes; i++) {
+int uninitialised_axis(const at_node *init, const at_node *sum, int common) {
+    for (int i = 0; i < init->num_axes; i++) {
         form index;
         axis_form(&sum->axes[i], &index);
         if (!covers(&init->axes[i], common, &index)) return i;

@@ -55,8 +55,7 @@ static at_status run_leaf(runner *r, const at_node *leaf) {
     const at_tensor *t = &r->p->compute->tensors[leaf->tensor];
     const int64_t *extents = r->p->extents[leaf->tensor];
     int64_t axis[MAX_AXES] = {0}, offset = 0;
-    int num_axes = leaf->is_init ? t->num_axes : axes_of(t);
-    for (int i = 0; i < num_axes; i++) {
+    for (int i = 0; i < leaf->num_axes; i++) {
         axis[i] = axis_value(r, &leaf->axes[i]);
         if (extents[i] >= 0 && axis[i] >= extents[i]) return AT_OK; /* a tail */
         if (i < t->num_axes) offset = offset * extents[i] + axis[i];

@@ -158,6 +158,7 @@ struct at_node {
     int tensor;
     bool is_init;                   /* sets the accumulator to 0 before the sum */
     at_digits *axes;                /* [num_axes + num_reduce]; an init leaf: [num_axes] */
+    int num_axes;                   /* length of axes */
 };
 
 typedef struct at_program {

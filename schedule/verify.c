@@ -141,7 +141,7 @@ static at_status check_axis(verifier *v, int leaf, int axis) {
 static at_status check_axes(verifier *v) {
     for (int i = 0; i < v->num_leaves * v->num_uses; i++) v->uses[i] = -1;
     for (int i = 0; i < v->num_leaves; i++)
-        for (int k = 0; k < leaf_axes(v->p, v->leaves[i]); k++) AT_TRY(check_axis(v, i, k));
+        for (int k = 0; k < v->leaves[i]->num_axes; k++) AT_TRY(check_axis(v, i, k));
     return AT_OK;
 }
 
@@ -226,8 +226,8 @@ static at_status check_readers(verifier *v, int rule) {
         if (leaf->is_init) continue;
         form *axes = NULL;
         if (rule == 5) {
-            axes = at_alloc(v->arena, sizeof *axes * (size_t)(leaf_axes(v->p, leaf) + 1));
-            leaf_forms(v->p, leaf, axes);
+            axes = AT_NEW_ARRAY(v->arena, form, leaf->num_axes);
+            leaf_forms(leaf, axes);
         }
         AT_TRY(each_read(v, rule, i, leaf->tensor, axes, check_read));
     }
@@ -257,7 +257,7 @@ static at_status check_init(verifier *v, int init) {
     if (unsure)
         return BROKEN(v, "rule 6 (init): loop %s may leave out the init of @%s",
                       loop_name(v, unsure), name);
-    int axis = uninitialised_axis(v->p, start, sum, common);
+    int axis = uninitialised_axis(start, sum, common);
     if (axis < 0) return AT_OK;
     return BROKEN(v, "rule 6 (init): the init of @%s does not start what @%s sums, along axis %s",
                   name, name, stage_of(v, start)->axes[axis].name);

@@ -5,11 +5,6 @@
 
 #include "schedule/schedule_int.h"
 
-static inline int leaf_axes(const at_program *p, const at_node *leaf) {
-    const at_tensor *t = &p->compute->tensors[leaf->tensor];
-    return leaf->is_init ? t->num_axes : axes_of(t);
-}
-
 /* Does the reader find every element that its expression names? The producer is a leaf, common the
  * number of loops around both; read is an INDEX node of the producer's stage in the body of the
  * reader or of a dissolved stage, whose axes are given by forms. Axis of the first failure, or -1.
@@ -19,7 +14,7 @@ int uncovered_axis(const at_program *p, const at_node *producer, int common, con
                    const form *axes);
 /* The same for an init and its sum: both name the elements by digits, and must mean the same ones
  * at each iteration of the common loops. */
-int uninitialised_axis(const at_program *p, const at_node *init, const at_node *sum, int common);
+int uninitialised_axis(const at_node *init, const at_node *sum, int common);
 
 /* An integer as a sum of loop counters:  sum weight * counter + constant + something in [lo, hi].
  */
@@ -36,8 +31,7 @@ struct form {
     int64_t lo, hi;  /* 0, 0: nothing unknown */
     int loose_depth; /* of the outermost loop that the unknown part depends on */
 };
-/* The axes of a leaf, [leaf_axes]. */
-void leaf_forms(const at_program *p, const at_node *leaf, form *axes);
+void leaf_forms(const at_node *leaf, form *axes); /* [leaf->num_axes] */
 /* A resolved integer expression over axes of given forms. */
 void form_of(const at_program *p, const at_expr *e, const form *axes, form *out);
 
