@@ -20,12 +20,12 @@ static at_status declare_one(at_template *t, at_lex *l, at_error *err) {
     AT_TRY(at_lex_next(l, err));
     if (l->kind != AT_TOK_INT || l->integer < 1 || l->integer > LARGEST)
         return at_lex_fail(l, err, "expected a whole number from 1 on");
-    template_symbol(t, name, l->integer, false);
+    at_template_symbol(t, name, l->integer, false);
     t->num_args++;
     return at_lex_next(l, err);
 }
 
-at_status args_declare(at_template *t, at_error *err) {
+at_status at_args_declare(at_template *t, at_error *err) {
     at_lex l;
     AT_TRY(at_lex_start(&l, t->row->args, at_format(t->arena, "args of %s", t->row->name), err));
     while (l.kind != AT_TOK_END) {
@@ -46,7 +46,7 @@ static int arg_slot(const at_template *t, const char *name, size_t n) {
     return -1;
 }
 
-const char *args_text(const at_template *t) {
+const char *at_args_text(const at_template *t) {
     at_text text = {0};
     for (int i = 0; i < t->num_args; i++)
         at_text_addf(&text, "%s%s=%lld", i ? "," : "", t->symbols.names.data[i],
@@ -57,7 +57,7 @@ const char *args_text(const at_template *t) {
 }
 
 /* The record's pattern with values for names is the record's JSON. */
-at_status args_json(at_template *t, const at_json **out, at_error *err) {
+at_status at_args_json(at_template *t, const at_json **out, at_error *err) {
     const char *what = at_format(t->arena, "record_args of %s", t->row->name);
     at_lex l;
     at_text text = {0};
@@ -227,12 +227,12 @@ static at_status read_array(reader *r, const char *text) {
         if (r->err) r->err->status = AT_E_USAGE, at_fail_at(r->err, "--args: ");
         return AT_E_USAGE;
     }
-    AT_TRY(args_json(r->t, &own, r->err));
+    AT_TRY(at_args_json(r->t, &own, r->err));
     AT_TRY(at_lex_start(&r->pattern, r->t->row->record_args, "record_args", r->err));
     return match(r, "", own, given);
 }
 
-at_status args_read(at_template *t, const char *text, at_error *err) {
+at_status at_args_read(at_template *t, const char *text, at_error *err) {
     reader r = {.t = t, .given = AT_NEW_ARRAY(t->arena, bool, t->num_args), .err = err};
     if (!text) return AT_OK;
     while (isspace((unsigned char)*text)) text++;

@@ -27,7 +27,7 @@ static at_status check_numbers(at_task *t, at_error *err) {
 }
 
 static at_status define(at_task *t, at_error *err) {
-    at_status s = template_define(&t->def, err);
+    at_status s = at_template_define(&t->def, err);
     if (s == AT_OK) s = check_numbers(t, err);
     if (s == AT_E_USAGE && err)
         at_fail_at(err, "--args: %s with %s: ", t->def.row->name, t->args_text);
@@ -41,10 +41,10 @@ at_status at_task_new(at_arena *a, const at_template_row *row, const char *args,
     t->def.row = row;
     t->def.space = at_space_new(a);
     at_hash_init(&t->def.hash);
-    AT_TRY(args_declare(&t->def, err));
-    AT_TRY(args_read(&t->def, args, err));
-    AT_TRY(args_json(&t->def, &t->args, err));
-    t->args_text = args_text(&t->def);
+    AT_TRY(at_args_declare(&t->def, err));
+    AT_TRY(at_args_read(&t->def, args, err));
+    AT_TRY(at_args_json(&t->def, &t->args, err));
+    t->args_text = at_args_text(&t->def);
     AT_TRY(define(t, err));
     at_hash_hex(&t->def.hash, t->hash);
     *out = t;
@@ -112,9 +112,9 @@ static at_status repeat(const step *s, const at_config *c, int64_t *values, at_e
         if (at_expr_eval(s->expr, values, &values[s->slots[0]], err) == AT_OK) return AT_OK;
         return err ? at_fail_at(err, "size %s: ", s->name) : AT_E_INPUT;
     case STEP_OPTION:
-        values[s->slots[0]] =
-            e->option->kind == AT_JSON_BOOL ? e->option->boolean : e->option->integer;
-        return AT_OK;
+        if (at_option_value(e, &values[s->slots[0]])) return AT_OK;
+        return at_fail(err, AT_E_INPUT, "option %s is given a value that is no whole number",
+                       s->name);
     case STEP_SPLIT:
         if (s->expr && at_expr_eval(s->expr, values, &length, err) != AT_OK)
             return err ? at_fail_at(err, "axis of %s: ", s->name) : AT_E_INPUT;

@@ -7,7 +7,7 @@
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-int template_symbol(at_template *t, const char *name, int64_t value, bool varies) {
+int at_template_symbol(at_template *t, const char *name, int64_t value, bool varies) {
     int slot = at_symbol_add(t->arena, &t->symbols, name);
     AT_ASSERT(slot == t->values.len);
     *at_push(t->arena, &t->values) = (symbol){value, varies};
@@ -81,7 +81,7 @@ static at_status add_size(at_template *t, at_lex *l) {
     AT_TRY(at_expr_parse(t->arena, l, &e, &t->err));
     AT_TRY(resolve(t, l, e, &varies));
     AT_TRY(value_now(t, at_format(t->arena, "size %s", name), e, &value));
-    int slot = template_symbol(t, name, value, varies);
+    int slot = at_template_symbol(t, name, value, varies);
     if (varies)
         *at_push(t->arena, &t->steps) =
             (step){.kind = STEP_SIZE, .name = name, .expr = e, .num_slots = 1, .slots = {slot}};
@@ -127,7 +127,7 @@ static at_status take_parts(at_template *t, const char *knob, const char *parts,
         if (s->num_slots == MAX_PARTS)
             return at_lex_fail(&l, &t->err, "a split has at most %d parts", MAX_PARTS);
         AT_TRY(take_new_name(t, &l, &name));
-        s->slots[s->num_slots++] = template_symbol(t, name, 0, true);
+        s->slots[s->num_slots++] = at_template_symbol(t, name, 0, true);
     }
     return AT_OK;
 }
@@ -183,9 +183,10 @@ void at_split_(at_template *t, const char *knob, const char *axis, const char *p
     add_split(t, knob, axis, parts, &spec);
 }
 
-static bool has_integer(const at_entity *e) {
-    return e->option->kind == AT_JSON_BOOL ||
-           (e->option->kind == AT_JSON_NUMBER && e->option->is_int);
+bool at_option_value(const at_entity *e, int64_t *out) {
+    const at_json *v = e->option;
+    *out = v->kind == AT_JSON_BOOL ? v->boolean : v->integer;
+    return v->kind == AT_JSON_BOOL || (v->kind == AT_JSON_NUMBER && v->is_int);
 }
 
 static at_status add_option(at_template *t, const char *knob, const char *values, int fallback) {
@@ -200,14 +201,13 @@ static at_status add_option(at_template *t, const char *knob, const char *values
                        fallback, knob, (long long)n);
     *at_push(t->arena, &t->defaults) = (knob_default){.option = fallback};
 
-    for (int64_t i = 0; i < n; i++)
-        if (!has_integer(at_space_entity(t->space, k, i))) return AT_OK;
+    int64_t value;
+    for (int64_t i = n - 1; i >= 0; i--)
+        if (!at_option_value(at_space_entity(t->space, k, i), &value)) return AT_OK;
     if (at_symbol_find(&t->symbols, knob) >= 0)
         return at_fail(&t->err, AT_E_INPUT, "%s: option \"%s\": the name is defined already",
                        t->row->name, knob);
-    const at_json *first = at_space_entity(t->space, k, 0)->option;
-    int slot = template_symbol(t, knob,
-                               first->kind == AT_JSON_BOOL ? first->boolean : first->integer, true);
+    int slot = at_template_symbol(t, knob, value, true);
     *at_push(t->arena, &t->steps) = (step){.kind = STEP_OPTION,
                                            .name = t->symbols.names.data[slot],
                                            .knob = k,
@@ -228,7 +228,10 @@ void at_joint_filter(at_template *t, const char *condition) {
     if (t->err.status != AT_OK) return;
     at_hash_add_str(&t->hash, "filter");
     at_hash_add_str(&t->hash, condition);
-    *at_push(t->arena, &t->filters) = at_strdup(t->arena, condition);
+    if (t->filter)
+        at_fail(&t->err, AT_E_INPUT, "%s: a second joint filter; \"&&\" joins conditions",
+                t->row->name);
+    else t->filter = at_strdup(t->arena, condition);
 }
 
 /* ---- computation and trees ------------------------------------------------------------------- */
@@ -274,9 +277,8 @@ static at_status parse_tree(at_template *t, tree_choice *c, int number) {
 
 /* What define() noted, now that all names are known. */
 static at_status parse_texts(at_template *t) {
-    for (int i = 0; i < t->filters.len; i++)
-        if (at_space_filter(t->space, t->filters.data[i], &t->err) != AT_OK)
-            return at_fail_at(&t->err, "%s: ", t->row->name);
+    if (t->filter && at_space_filter(t->space, t->filter, &t->err) != AT_OK)
+        return at_fail_at(&t->err, "%s: ", t->row->name);
     if (!t->compute_text || !t->trees.len)
         return at_fail(&t->err, AT_E_INPUT, "%s: defines no %s", t->row->name,
                        t->compute_text ? "schedule" : "computation");
@@ -287,7 +289,7 @@ static at_status parse_texts(at_template *t) {
     return AT_OK;
 }
 
-at_status template_define(at_template *t, at_error *err) {
+at_status at_template_define(at_template *t, at_error *err) {
     t->row->define(t);
     if (t->err.status == AT_OK) parse_texts(t);
     if (t->err.status != AT_OK) return at_fail(err, t->err.status, "%s", t->err.text);

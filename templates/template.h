@@ -44,7 +44,7 @@ void at_split_(at_template *t, const char *knob, const char *axis, const char *p
 /* A value from a JSON array, "[true, false]". Where all are integers or truth values, its name may
  * be used in sizes and conditions (true is 1). fallback: the position of the default. */
 void at_option(at_template *t, const char *knob, const char *values, int fallback);
-/* A joint condition over all knobs. */
+/* A joint condition over all knobs, "tile_y.size[2]*tile_x.size[2] <= 512"; at most one. */
 void at_joint_filter(at_template *t, const char *condition);
 
 /* The computation, and one tree or several: the first whose condition holds is used ("" or NULL:

@@ -46,7 +46,7 @@ struct at_template {
     AT_VEC(step) steps;
     at_space *space;
     AT_VEC(knob_default) defaults; /* by knob */
-    AT_VEC(const char *) filters;
+    const char *filter;            /* NULL: none */
     const char *compute_text;
     at_compute *compute;
     AT_VEC(tree_choice) trees;
@@ -55,15 +55,17 @@ struct at_template {
 };
 
 /* Adds a name that is not there yet. */
-int template_symbol(at_template *t, const char *name, int64_t value, bool varies);
+int at_template_symbol(at_template *t, const char *name, int64_t value, bool varies);
+/* An option as a number (true is 1); false where it is none, such as a text. */
+bool at_option_value(const at_entity *e, int64_t *out);
 /* Runs define() and parses what it noted; returns the first mistake. */
-at_status template_define(at_template *t, at_error *err);
+at_status at_template_define(at_template *t, at_error *err);
 
 /* Arguments (args.c). Declares the row's with their defaults, reads the user's over them. */
-at_status args_declare(at_template *t, at_error *err);
-at_status args_read(at_template *t, const char *text, at_error *err);
+at_status at_args_declare(at_template *t, at_error *err);
+at_status at_args_read(at_template *t, const char *text, at_error *err);
 /* As a record has them; as names. */
-at_status args_json(at_template *t, const at_json **out, at_error *err);
-const char *args_text(const at_template *t);
+at_status at_args_json(at_template *t, const at_json **out, at_error *err);
+const char *at_args_text(const at_template *t);
 
 #endif

@@ -1,0 +1,112 @@
+/* tests/templates/support.c */
+#include "tests/templates/support.h"
+
+#include <string.h>
+
+int arena_setup(void **state) {
+    *state = at_arena_new();
+    return 0;
+}
+
+int arena_teardown(void **state) {
+    at_arena_free(*state);
+    return 0;
+}
+
+const at_template_row *row_named(const char *name) {
+    const at_template_row *row;
+    at_error err = {0};
+    if (at_template_find(name, &row, &err) != AT_OK) fail_msg("%s", err.text);
+    return row;
+}
+
+at_task *task_of(at_arena *a, const at_template_row *row, const char *args) {
+    at_task *t;
+    at_error err = {0};
+    if (at_task_new(a, row, args, &t, &err) != AT_OK) fail_msg("%s", err.text);
+    return t;
+}
+
+void expect_refused(at_arena *a, const at_template_row *row, const char *args, at_status status,
+                    const char *text) {
+    at_task *t = NULL;
+    at_error err = {0};
+    at_status s = at_task_new(a, row, args, &t, &err);
+    assert_string_equal(err.text, text);
+    assert_int_equal(s, status);
+    assert_int_equal(err.status, status);
+    assert_null(t);
+    assert_int_equal(at_task_new(a, row, args, &t, NULL), status);
+}
+
+at_config config_at(at_arena *a, const at_task *t, int64_t index) {
+    at_config c;
+    at_error err = {0};
+    if (at_config_at(a, at_task_space(t), index, &c, &err) != AT_OK) fail_msg("%s", err.text);
+    return c;
+}
+
+at_config config_of(at_arena *a, const at_task *t, const char *entity) {
+    const char *text = at_format(a, "{\"entity\": [%s]}", entity);
+    const at_json *json;
+    at_config c;
+    at_error err = {0};
+    if (at_json_parse(a, text, strlen(text), &json, &err) != AT_OK ||
+        at_config_from_json(a, at_task_space(t), json, &c, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    return c;
+}
+
+const char *entity_text(at_arena *a, const at_config *c) {
+    at_text text = {0};
+    at_config_print_entity(&text, c);
+    const char *copy = at_strdup(a, at_text_str(&text));
+    at_text_free(&text);
+    return copy;
+}
+
+static int64_t num_elements(const at_compute *c, int tensor, int64_t *const *extents) {
+    int64_t n = 1;
+    for (int i = 0; i < c->tensors[tensor].num_axes; i++) n *= extents[tensor][i];
+    return n;
+}
+
+/* Inputs shared by both runs, so that each has only its own stages. */
+static void fill_inputs(at_arena *a, const at_compute *c, int64_t *const *extents, int range,
+                        at_data *x, at_data *y) {
+    at_rng rng;
+    at_rng_seed(&rng, 5, 3);
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (c->tensors[t].role == AT_ROLE_STAGE) continue;
+        int64_t n = num_elements(c, t, extents);
+        x[t].f = AT_NEW_ARRAY(a, float, n);
+        for (int64_t i = 0; i < n; i++)
+            x[t].f[i] = (float)((int)at_rng_below(&rng, (uint64_t)(2 * range + 1)) - range);
+        y[t] = x[t];
+    }
+}
+
+void expect_right(at_arena *a, const at_task *t, const at_config *cfg) {
+    at_error err = {0};
+    at_program *p;
+    const char *entity = entity_text(a, cfg);
+    if (at_task_program(a, t, cfg, &p, &err) != AT_OK)
+        fail_msg("%s %s: %s", at_task_args_text(t), entity, err.text);
+    const at_compute *c = at_task_compute(t);
+    int range = at_compute_exact_range(c, p->values, 0);
+    assert_true(range >= 1);
+    at_data *expressions = AT_NEW_ARRAY(a, at_data, c->num_tensors);
+    at_data *tree = AT_NEW_ARRAY(a, at_data, c->num_tensors);
+    fill_inputs(a, c, p->extents, range, expressions, tree);
+    if (at_compute_interpret(a, c, p->values, expressions, &err) != AT_OK ||
+        at_program_interpret(a, p, tree, &err) != AT_OK)
+        fail_msg("%s %s: %s", at_task_args_text(t), entity, err.text);
+    for (int i = 0; i < c->num_tensors; i++) {
+        if (!c->tensors[i].is_output) continue;
+        for (int64_t e = 0; e < num_elements(c, i, p->extents); e++)
+            if (tree[i].f[e] != expressions[i].f[e])
+                fail_msg("%s %s: %s[%lld] is %g, expressions give %g", at_task_args_text(t), entity,
+                         c->tensors[i].name, (long long)e, (double)tree[i].f[e],
+                         (double)expressions[i].f[e]);
+    }
+}

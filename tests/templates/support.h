@@ -1,0 +1,32 @@
+/* tests/templates/support.h: tasks made or refused, and running a program on exact data. */
+#ifndef AT_TESTS_TEMPLATES_SUPPORT_H
+#define AT_TESTS_TEMPLATES_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "templates/task.h"
+
+/* A test's arena, made by setup and freed by teardown: *state. */
+int arena_setup(void **state);
+int arena_teardown(void **state);
+
+const at_template_row *row_named(const char *name);
+at_task *task_of(at_arena *a, const at_template_row *row, const char *args);
+/* Expects at_task_new to fail so. */
+void expect_refused(at_arena *a, const at_template_row *row, const char *args, at_status status,
+                    const char *text);
+at_config config_at(at_arena *a, const at_task *t, int64_t index);
+/* By its entity's JSON, without the brackets around the whole. */
+at_config config_of(at_arena *a, const at_task *t, const char *entity);
+const char *entity_text(at_arena *a, const at_config *c);
+
+/* Builds and verifies the program, runs it and the expressions on the same integers, and expects
+ * the same bits in every output. */
+void expect_right(at_arena *a, const at_task *t, const at_config *c);
+
+#endif
