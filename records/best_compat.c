@@ -59,34 +59,32 @@ static int64_t *count_wins(const history *h) {
     return considered;
 }
 
-/* Reading and choosing, and, with `considered`, reading again and writing. */
+static void choose(history *h, at_pick_job *job, at_record *r, const char *path,
+                   int64_t *considered) {
+    int m = measurement_of(h, r, false);
+    if (m < 0 || !considered[m]) return;
+    r->extra.present = false;
+    r->tvm_version = NULL;
+    at_pick_add(job, r, path, considered[m]);
+    considered[m] = 0;
+}
+
+/* Reading and loading; or, with `considered`, reading again and choosing. */
 static at_status pass(history *h, at_pick_job *job, int64_t *considered, at_error *err) {
     at_arena *scratch = at_arena_new();
-    at_text line = {0};
     at_status s = AT_OK;
     for (int i = 0; i < job->num_paths && s == AT_OK; i++) {
         at_log_reader *reader;
         s = at_log_reader_open_strict(job->paths[i], &reader, err);
         if (s != AT_OK) break;
-        for (at_record r; s == AT_OK && at_log_reader_next(reader, &r);) {
+        for (at_record r; at_log_reader_next(reader, &r);) {
             at_arena_reset(scratch);
-            if (!considered) {
-                load(h, scratch, &r);
-                continue;
-            }
-            int m = measurement_of(h, &r, false);
-            if (m < 0 || !considered[m]) continue;
-            r.extra.present = false;
-            r.tvm_version = NULL;
-            at_text_clear(&line);
-            at_record_print(&line, &r);
-            s = at_pick_add(job, line.data, line.len, job->paths[i], r.line, considered[m], err);
-            considered[m] = 0;
+            if (considered) choose(h, job, &r, job->paths[i], considered);
+            else load(h, scratch, &r);
         }
-        if (s == AT_OK) s = at_log_reader_status(reader, err);
+        s = at_log_reader_status(reader, err);
         at_log_reader_close(reader);
     }
-    at_text_free(&line);
     at_arena_free(scratch);
     return s;
 }

@@ -8,9 +8,8 @@
 #include <string.h>
 
 /* ---- Python's repr -------------------------------------------------------------------------- */
-* /
 
-    static void add_string(at_text *out, const char *s) {
+static void add_string(at_text *out, const char *s) {
     char quote = strchr(s, '\'') && !strchr(s, '"') ? '"' : '\'';
     at_text_addn(out, &quote, 1);
     for (; *s; s++) {

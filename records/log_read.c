@@ -73,6 +73,7 @@ static bool next_line(at_log_reader *r, line *out) {
             out->text = start;
             out->len = newline ? (size_t)(newline - start) : unread;
             out->torn = !newline;
+            out->too_long |= out->len > MAX_LINE_BYTES;
             r->begin += out->len + (newline ? 1 : 0);
             r->stats.lines++;
             return true;
@@ -171,15 +172,17 @@ void at_log_reader_close(at_log_reader *r) {
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static void tell(at_log_reader *r, const char *text) {
-    if (r->warn) r->warn(r->warn_ctx, text);
-}
-
-static void warn_line(at_log_reader *r, const char *what, const char *reason) {
-    if (r->warnings++ >= MAX_WARNINGS) return;
+static void warn_line(at_log_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void warn_line(at_log_reader *r, const char *fmt, ...) {
+    if (!r->warn || r->warnings++ >= MAX_WARNINGS) return;
+    char what[sizeof r->error.text];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
     at_text t = {0};
-    at_text_addf(&t, "%s:%lld: %s%s; skipped", r->path, (long long)r->stats.lines, what, reason);
-    tell(r, at_text_str(&t));
+    at_text_addf(&t, "%s:%lld: %s", r->path, (long long)r->stats.lines, what);
+    r->warn(r->warn_ctx, at_text_str(&t));
     at_text_free(&t);
 }
 
@@ -188,7 +191,7 @@ static void finish(at_log_reader *r) {
         at_text t = {0};
         at_text_addf(&t, "%s: %lld more lines like these; skipped", r->path,
                      (long long)(r->warnings - MAX_WARNINGS));
-        tell(r, at_text_str(&t));
+        r->warn(r->warn_ctx, at_text_str(&t));
         at_text_free(&t);
     }
     r->warnings = 0;
@@ -227,7 +230,7 @@ static bool read_line(at_log_reader *r, const line *l, at_record *out) {
     }
     if (!l->too_long && !r->strict && is_blank(l)) {
         r->stats.blank++;
-        warn_line(r, "blank line", "");
+        warn_line(r, "blank line; skipped");
         return false;
     }
     at_status s;
@@ -240,15 +243,15 @@ static bool read_line(at_log_reader *r, const line *l, at_record *out) {
     }
     if (old_version) {
         if (!r->stats.old_version++)
-            warn_line(r, "log version 0.1 (AutoTVM before 0.7) is not read",
-                      "; this and later records of it are");
+            warn_line(r, "log version 0.1 (AutoTVM before 0.7) is not read; this and later "
+                         "records of it are skipped");
     } else if (r->strict) {
         at_fail(&r->error, AT_E_INPUT, "%s:%lld: not a record: %s; AutoTVM stops here", r->path,
                 (long long)r->stats.lines, err.text);
     } else {
         r->stats.bad++;
-        if (l->torn) warn_line(r, "torn last line", "");
-        else warn_line(r, "not a record: ", err.text);
+        if (l->torn) warn_line(r, "torn last line; skipped");
+        else warn_line(r, "not a record: %s; skipped", err.text);
     }
     return false;
 }
@@ -270,12 +273,16 @@ bool at_log_reader_next(at_log_reader *r, at_record *out) {
 at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                           at_record **out, int *count, at_error *err) {
     at_log_reader *r;
+    at_finals finals;
     AT_TRY(at_log_reader_open(path, warn, ctx, &r, err));
     at_arena_free(r->arena);
     r->arena = a;
     r->keep = true;
+    at_finals_init(&finals, a);
+    at_log_reader_on_comment(r, at_finals_add, &finals);
     AT_VEC(at_record) all = {0};
     for (at_record record; at_log_reader_next(r, &record);) *at_push(a, &all) = record;
+    for (int i = 0; i < all.len; i++) at_finals_apply(&finals, &all.data[i]);
     at_status s = at_log_reader_status(r, err);
     *out = all.data;
     *count = all.len;

@@ -3,8 +3,10 @@
  * "autotune" is ours; docs/records.md lists its fields. */
 #include "records/records_int.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* AutoTVM's cost of a failure, in seconds. */
@@ -205,17 +207,17 @@ static at_status read_double(const at_json *object, const char *name, double *ou
 }
 
 static at_status read_seed(const at_json *v, uint64_t *out, at_error *err) {
+    char number[24] = "";
+    const char *spelled = number;
+    char *end;
     *out = 0;
     if (!v) return AT_OK;
-    char spelled[24] = "", end = 0;
-    unsigned long long value = 0;
-    if (v->kind == AT_JSON_STRING) snprintf(spelled, sizeof spelled, "%s", v->string);
-    else if (v->kind == AT_JSON_NUMBER && v->is_int)
-        snprintf(spelled, sizeof spelled, "%lld", (long long)v->integer);
-    size_t digits = strspn(spelled, "0123456789");
-    if (!digits || spelled[digits] || digits > 20 || sscanf(spelled, "%llu%c", &value, &end) != 1)
+    if (v->kind == AT_JSON_STRING) spelled = v->string;
+    else if (v->is_int) snprintf(number, sizeof number, "%lld", (long long)v->integer);
+    errno = 0;
+    *out = strtoull(spelled, &end, 10);
+    if (*spelled < '0' || *spelled > '9' || *end || errno)
         return at_fail(err, AT_E_INPUT, "autotune.seed is not a whole number from 0");
-    *out = value;
     return AT_OK;
 }
 

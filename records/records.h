@@ -52,7 +52,8 @@ typedef struct at_record {
     bool all_cost_is_int;    /* written without a point, as AutoTVM's time limits are */
     const char *tvm_version; /* as read; NULL or "": "0.12.0" */
     at_extra extra;
-    int64_t line; /* in its file, from 1 */
+    int64_t line;   /* in its file, from 1 */
+    double final_s; /* median of its samples in finals; 0: in none, or not looked for */
 } at_record;
 
 double at_record_mean(const at_record *r); /* of costs */
@@ -92,7 +93,7 @@ const at_log_stats *at_log_reader_stats(const at_log_reader *r);
 /* After the end: AT_OK, or what cut the reading short. */
 at_status at_log_reader_status(const at_log_reader *r, at_error *err);
 void at_log_reader_close(at_log_reader *r);
-/* All records of a log, owned by arena. */
+/* All records of a log with their final_s, owned by arena. */
 at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                           at_record **out, int *count, at_error *err);
 
@@ -111,6 +112,9 @@ at_status at_log_close(at_log *l, at_error *err); /* NULL is fine; flush errors 
 
 /* A record of ours counts when it is valid and checked; a foreign one when error_no is 0. */
 bool at_record_is_candidate(const at_record *r);
+/* The candidate of lowest mean or, if it was in a final, of lowest final_s; ties to the earlier.
+ * NULL: no candidate. */
+const at_record *at_record_best(const at_record *const *records, int n);
 /* The best records of the inputs and, if it exists, of output_path: one per task and context, the
  * record that really was best, ties to the earlier; in order of first appearance. Foreign records,
  * which tell no context, compete within their target text. compat: AutoTVM's own pick_best, byte

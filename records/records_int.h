@@ -43,6 +43,18 @@ typedef struct at_key_map {
 int at_key_map_find(const at_key_map *m, const char *key); /* -1 if absent */
 int at_key_map_add(at_key_map *m, const char *key);
 
+/* ---- final.c -------------------------------------------------------------------------------- */
+
+/* The samples of finals, by context, workload and entity. */
+typedef struct at_finals {
+    at_key_map keys;
+    AT_VEC(struct at_final_times) of; /* [keys] */
+} at_finals;
+void at_finals_init(at_finals *f, at_arena *a);
+/* Told each comment line (at_log_reader_on_comment); others than finals are let pass. */
+void at_finals_add(void *finals, const char *comment, int64_t line);
+void at_finals_apply(const at_finals *f, at_record *r); /* sets final_s */
+
 /* ---- log_read.c ----------------------------------------------------------------------------- */
 
 /* Refuses what AutoTVM refuses: the first line that is neither a comment nor a record ends the
@@ -62,7 +74,7 @@ at_status at_log_open_locked(const char *path, int flags, int *fd, at_error *err
 
 /* The logs to choose from, in order; the last one is the existing output, if there is one. */
 typedef struct at_pick_job {
-    at_arena *arena; /* of the picks */
+    at_arena *arena; /* of the picks and their records */
     const char *const *paths;
     int num_paths;
     at_warn_fn *warn;
@@ -71,8 +83,6 @@ typedef struct at_pick_job {
     AT_VEC(at_pick) picks;
 } at_pick_job;
 at_status at_pick_compat(at_pick_job *job, at_error *err);
-/* Adds one line and its pick. */
-at_status at_pick_add(at_pick_job *job, const char *line, size_t len, const char *source,
-                      int64_t line_number, int64_t considered, at_error *err);
+void at_pick_add(at_pick_job *job, const at_record *r, const char *source, int64_t considered);
 
 #endif

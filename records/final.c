@@ -1,0 +1,72 @@
+/* records/final.c: what finals say about records. At the end of a run the best few are timed again,
+ * in turn; each sample is a comment line of the log:
+ *
+ *     #final {"task": ..., "args": [...], "context_hash": "...", "entity": [...], "samples_s":
+ * [...]}
+ */
+#include "records/records_int.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct at_final_times {
+    AT_VEC(double) s;
+} at_final_times;
+
+void at_finals_init(at_finals *f, at_arena *a) { *f = (at_finals){.keys.arena = a}; }
+
+/* r: task and args. */
+static void print_key(at_text *out, const char *context_hash, const at_record *r) {
+    at_text_addf(out, "%s\n", context_hash);
+    at_workload_identity(out, r);
+    at_text_add(out, "\n");
+}
+
+static double mean_of(const at_json *samples) {
+    double sum = 0;
+    for (const at_json *v = samples->child; v; v = v->next) sum += v->number;
+    return sum / samples->count;
+}
+
+void at_finals_add(void *finals, const char *comment, int64_t line) {
+    static const char head[] = "final ";
+    at_finals *f = finals;
+    (void)line;
+    if (strncmp(comment, head, sizeof head - 1) != 0) return;
+    at_arena *a = f->keys.arena;
+    const at_json *v;
+    comment += sizeof head - 1;
+    if (at_json_parse(a, comment, strlen(comment), &v, NULL) != AT_OK) return;
+    const at_json *task = at_json_get(v, "task"), *args = at_json_get(v, "args");
+    const at_json *hash = at_json_get(v, "context_hash"), *entity = at_json_get(v, "entity");
+    const at_json *samples = at_json_get(v, "samples_s");
+    if (!task || !task->string || !args || !hash || !hash->string || !entity || !samples) return;
+    double time_s = mean_of(samples);
+    if (!(time_s > 0)) return;
+    at_text key = {0};
+    print_key(&key, hash->string, &(at_record){.task = task->string, .args = args});
+    at_json_print(&key, entity);
+    int i = at_key_map_add(&f->keys, at_text_str(&key));
+    if (i == f->of.len) *at_push(a, &f->of) = (at_final_times){0};
+    *at_push(a, &f->of.data[i].s) = time_s;
+    at_text_free(&key);
+}
+
+static int compare_doubles(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+void at_finals_apply(const at_finals *f, at_record *r) {
+    if (!f->of.len || !r->extra.present) return;
+    at_text key = {0};
+    print_key(&key, r->extra.context_hash, r);
+    at_config_print_entity(&key, &r->config);
+    int i = at_key_map_find(&f->keys, at_text_str(&key));
+    at_text_free(&key);
+    if (i < 0) return;
+    double *s = f->of.data[i].s.data;
+    int n = f->of.data[i].s.len;
+    qsort(s, (size_t)n, sizeof *s, compare_doubles);
+    r->final_s = (s[(n - 1) / 2] + s[n / 2]) / 2;
+}

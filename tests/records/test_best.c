@@ -1,0 +1,352 @@
+/* Choosing the best records: AutoTVM's way and ours. */
+#include "tests/records/support.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct pick_result {
+    at_status status;
+    at_error err;
+    at_pick *picks;
+    int n;
+    at_text warnings;
+} pick_result;
+
+static pick_result pick(at_arena *a, bool compat, const char *output, const char *x,
+                        const char *y) {
+    pick_result p = {0};
+    const char *inputs[] = {x, y};
+    p.status = at_pick_best(a, inputs, y ? 2 : 1, output, compat, keep_warning, &p.warnings,
+                            &p.picks, &p.n, &p.err);
+    return p;
+}
+
+/* Our way, without a warning, into best.log, which must then be `expected`. */
+static void expect_best(at_arena *a, const char *x, const char *y, const char *expected) {
+    pick_result p = pick(a, false, "best.log", x, y);
+    if (p.status != AT_OK) fail_msg("%s", p.err.text);
+    assert_string_equal(at_text_str(&p.warnings), "");
+    assert_string_equal(get_file(a, "best.log"), expected);
+    at_text_free(&p.warnings);
+}
+
+/* ---- AutoTVM's way -------------------------------------------------------------------------- */
+
+static void put_lines(const char *name, const at_json *lines) {
+    at_text t = {0};
+    for (const at_json *l = lines->child; l; l = l->next) at_text_addf(&t, "%s\n", l->string);
+    put_file(name, at_text_str(&t));
+    at_text_free(&t);
+}
+
+static void golden_compat(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_json *cases = at_json_get(golden(a, "pick_best.json"), "cases");
+    assert_true(cases->count > 0);
+    for (const at_json *c = cases->child; c; c = c->next) {
+        const char *name = at_json_get(c, "name")->string;
+        const at_json *existing = at_json_get(c, "existing_out");
+        unlink("out.log");
+        put_lines("in.log", at_json_get(c, "in"));
+        if (existing) put_lines("out.log", existing);
+        pick_result p = pick(a, true, "out.log", "in.log", NULL);
+        if (at_json_get(c, "error")) {
+            assert_int_equal(p.status, AT_E_INPUT);
+            assert_null(get_file(a, "out.log"));
+            continue;
+        }
+        if (p.status != AT_OK) fail_msg("%s: %s", name, p.err.text);
+        put_lines("expected.log", at_json_get(c, "out"));
+        char *out = get_file(a, "out.log"), *expected = get_file(a, "expected.log");
+        if (!out || strcmp(out, expected) != 0) fail_msg("%s:\n%s---\n%s", name, out, expected);
+        assert_int_equal(p.n, at_json_get(c, "out")->count);
+        assert_string_equal(at_text_str(&p.warnings), "");
+        /* Again: the winners are in both logs now, and stay the same. */
+        p = pick(a, true, "out.log", "in.log", NULL);
+        assert_int_equal(p.status, AT_OK);
+        assert_string_equal(get_file(a, "out.log"), expected);
+    }
+    at_arena_free(a);
+}
+
+static void compat_details(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *foreign = line_of(a, NULL, 1, 0, "0.5", 0, NULL);
+    const char *ours = line_of(a, NULL, 1, 1, "0.25", 0, extra_of(a, "Some CPU", "unchecked"));
+    /* AutoTVM knows nothing of our member, and drops it. */
+    put_file("in.log", join(a, "# comment\n", foreign, ours, NULL));
+    pick_result p = pick(a, true, "out.log", "in.log", NULL);
+    assert_int_equal(p.status, AT_OK);
+    assert_string_equal(get_file(a, "out.log"), line_of(a, NULL, 1, 1, "0.25", 0, NULL));
+    assert_int_equal(p.n, 1);
+    assert_int_equal(p.picks[0].considered, 2);
+    assert_int_equal(p.picks[0].record.line, 3);
+    assert_string_equal(p.picks[0].source, "in.log");
+    /* It stops where AutoTVM would, and leaves the output alone. */
+    put_file("in.log", join(a, foreign, "  # no comment\n", NULL));
+    p = pick(a, true, "out.log", "in.log", NULL);
+    assert_int_equal(p.status, AT_E_INPUT);
+    assert_int_equal(strncmp(p.err.text, "in.log:2: not a record: JSON, ", 30), 0);
+    assert_non_null(strstr(p.err.text, "; AutoTVM stops here"));
+    assert_string_equal(get_file(a, "out.log"), line_of(a, NULL, 1, 1, "0.25", 0, NULL));
+    p = pick(a, true, "out.log", "/dev/null", NULL);
+    assert_int_equal(p.status, AT_E_INPUT);
+    assert_string_equal(p.err.text, "/dev/null is no file: AutoTVM's pick_best reads it twice");
+    at_arena_free(a);
+}
+
+/* ---- ours ------------------------------------------------------------------------------------ */
+
+static void the_best(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *zen = extra_of(a, "Zen", "exact");
+    const char *slow = line_of(a, NULL, 1, 0, "0.5", 0, zen);
+    const char *fast = line_of(a, NULL, 1, 1, "0.25, 0.125", 0, zen);
+    const char *equal = line_of(a, NULL, 1, 2, "0.1875", 0, zen);
+    put_file("a.log", join(a, slow, fast, equal, slow, NULL));
+    pick_result p = pick(a, false, "best.log", "a.log", NULL);
+    assert_int_equal(p.status, AT_OK);
+    assert_int_equal(p.n, 1);
+    assert_int_equal(p.picks[0].record.config.recorded_index, 1); /* a tie keeps the earlier */
+    assert_int_equal(p.picks[0].record.line, 2);
+    assert_string_equal(p.picks[0].source, "a.log");
+    assert_int_equal(p.picks[0].considered, 4);
+    /* The file holds the picks as they print. */
+    at_text text = {0};
+    at_record_print(&text, &p.picks[0].record);
+    assert_string_equal(get_file(a, "best.log"), text.data);
+    expect_best(a, "a.log", NULL, text.data); /* again */
+    /* Measured twice, the line of the better measurement is written, not the first. */
+    const char *again = line_of(a, NULL, 1, 1, "0.1", 0, NULL);
+    put_file("b.log", join(a, line_of(a, NULL, 1, 1, "0.7", 0, NULL),
+                           line_of(a, NULL, 1, 1, "", 6, NULL), again, NULL));
+    unlink("best.log");
+    expect_best(a, "b.log", NULL, again);
+    /* Without an output nothing is written. */
+    unlink("best.log");
+    p = pick(a, false, NULL, "b.log", NULL);
+    assert_int_equal(p.n, 1);
+    assert_null(get_file(a, "best.log"));
+    at_text_free(&text);
+    at_arena_free(a);
+}
+
+/* As a record of ours is printed, with the hash of its context. */
+static const char *printed(at_arena *a, const char *line) {
+    at_record r;
+    at_text t = {0};
+    assert_int_equal(at_record_parse(a, line, strlen(line), &r, NULL), AT_OK);
+    at_record_print(&t, &r);
+    const char *s = at_strdup(a, t.data);
+    at_text_free(&t);
+    return s;
+}
+
+static void never_unchecked(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *good = line_of(a, NULL, 1, 0, "0.5", 0, extra_of(a, "Zen", "tolerance"));
+    put_file("a.log", join(a, line_of(a, NULL, 1, 1, "0.1", 0, extra_of(a, "Zen", "unchecked")),
+                           line_of(a, NULL, 1, 2, "0.1", 0, extra_of(a, "Zen", "failed")),
+                           line_of(a, NULL, 1, 3, "0.1", 0, extra_of(a, "Zen", "")),
+                           line_of(a, NULL, 1, 4, "", 5, extra_of(a, "Zen", "exact")), good, NULL));
+    expect_best(a, "a.log", NULL, printed(a, good));
+    /* Nothing left: an error, and the output stays. */
+    put_file("b.log",
+             join(a, "# x\n", line_of(a, NULL, 1, 1, "0.1", 0, extra_of(a, "Zen", "failed")),
+                  line_of(a, NULL, 1, 1, "", 4, NULL), NULL));
+    unlink("best.log");
+    pick_result p = pick(a, false, "best.log", "b.log", NULL);
+    assert_int_equal(p.status, AT_E_NO_VALID);
+    assert_string_equal(
+        p.err.text,
+        "no valid record in b.log: 2 records, none of them without failure and checked");
+    assert_int_equal(p.n, 0);
+    assert_null(get_file(a, "best.log"));
+    at_arena_free(a);
+}
+
+static void contexts_apart(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *x = printed(a, line_of(a, NULL, 1, 0, "0.5", 0, extra_of(a, "Zen", "exact")));
+    const char *y = printed(a, line_of(a, NULL, 1, 0, "0.4", 0, extra_of(a, "Core", "exact")));
+    const char *z = line_of(a, NULL, 1, 0, "0.3", 0, NULL);
+    const char *w = line_of(a, "llvm -keys=cpu -mcpu=skylake", 1, 0, "0.2", 0, NULL);
+    const char *v = printed(a, line_of(a, NULL, 2, 0, "0.1", 0, extra_of(a, "Zen", "exact")));
+    const char *all = join(a, x, y, z, w, v, NULL);
+    put_file("a.log", all);
+    expect_best(a, "a.log", NULL, all);
+    /* The target text is no part of a context of ours; of a foreign one in any of its forms. */
+    const char *u =
+        printed(a, line_of(a, "c -keys=cpu", 1, 1, "0.45", 0, extra_of(a, "Zen", "exact")));
+    put_file(
+        "b.log",
+        join(a, u, line_of(a, "llvm -mcpu=skylake -link-params=0", 1, 1, "0.15", 0, NULL), NULL));
+    unlink("best.log");
+    expect_best(a, "a.log", "b.log",
+                join(a, u, y, z, line_of(a, "llvm -keys=cpu -mcpu=skylake", 1, 1, "0.15", 0, NULL),
+                     v, NULL));
+    at_arena_free(a);
+}
+
+static void merging(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *m1_new = line_of(a, NULL, 1, 0, "0.5", 0, NULL);
+    const char *m1_old = line_of(a, NULL, 1, 1, "0.4", 0, NULL);
+    const char *m2_old = line_of(a, NULL, 2, 1, "0.4", 0, NULL);
+    const char *m3_new = line_of(a, NULL, 3, 1, "0.4", 0, NULL);
+    put_file("a.log", join(a, m1_new, m3_new, NULL));
+    put_file("best.log", join(a, m2_old, m1_old, NULL));
+    expect_best(a, "a.log", NULL, join(a, m1_old, m3_new, m2_old, NULL));
+    expect_best(a, "a.log", NULL, join(a, m1_old, m3_new, m2_old, NULL));
+    /* A log may be its own output; an output may be empty. */
+    pick_result p = pick(a, false, "best.log", "best.log", NULL);
+    assert_int_equal(p.status, AT_OK);
+    assert_int_equal(p.picks[0].considered, 1);
+    put_file("best.log", "");
+    expect_best(a, "a.log", NULL, join(a, m1_new, m3_new, NULL));
+    /* Bad lines are told of and skipped. */
+    put_file("a.log", join(a, m1_new, "\n", "{}\n", NULL));
+    p = pick(a, false, "best.log", "a.log", NULL);
+    assert_int_equal(p.status, AT_OK);
+    assert_string_equal(at_text_str(&p.warnings),
+                        "a.log:2: blank line; skipped\n"
+                        "a.log:3: not a record: no member \"input\"; skipped\n");
+    at_text_free(&p.warnings);
+    at_arena_free(a);
+}
+
+/* Any failure leaves the output as it was, and nothing beside it. */
+static void output_kept(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *old = line_of(a, NULL, 2, 0, "0.5", 0, NULL);
+    put_file("a.log", line_of(a, NULL, 1, 0, "0.5", 0, NULL));
+    put_file("best.log", old);
+    pick_result p = pick(a, false, "best.log", "a.log", "missing.log");
+    assert_int_equal(p.status, AT_E_INPUT);
+    assert_string_equal(p.err.text, "cannot read missing.log: No such file or directory");
+    assert_string_equal(get_file(a, "best.log"), old);
+    /* An output that is no log is not replaced. */
+    put_file("precious", "\177ELF");
+    p = pick(a, false, "precious", "a.log", NULL);
+    assert_int_equal(p.status, AT_E_INPUT);
+    assert_string_equal(p.err.text, "precious looks like no log: byte 0 is 0x7f");
+    put_file("precious", "int main(void) {}\n");
+    p = pick(a, false, "precious", "a.log", NULL);
+    assert_int_equal(p.status, AT_E_INPUT);
+    assert_string_equal(p.err.text, "precious is no log, and is not replaced by one");
+    at_text_free(&p.warnings);
+    /* A run writes it. */
+    at_log *l;
+    assert_int_equal(at_log_open("best.log", &l, NULL), AT_OK);
+    p = pick(a, false, "best.log", "a.log", NULL);
+    assert_int_equal(p.status, AT_E_LOCKED);
+    assert_string_equal(get_file(a, "best.log"), old);
+    assert_int_equal(at_log_close(l, NULL), AT_OK);
+    p = pick(a, false, "none/best.log", "a.log", NULL);
+    assert_int_equal(p.status, AT_E_OUTPUT);
+    if (geteuid() != 0) { /* root may write everywhere */
+        assert_int_equal(chmod(".", 0500), 0);
+        p = pick(a, false, "best.log", "a.log", NULL);
+        assert_int_equal(chmod(".", 0700), 0);
+        assert_int_equal(p.status, AT_E_OUTPUT);
+        assert_string_equal(get_file(a, "best.log"), old);
+    }
+    at_arena_free(a);
+}
+
+static const char *final_of(at_arena *a, const char *context_hash, int index, const char *samples) {
+    return at_format(a,
+                     "#final {\"task\": \"test_gemm\", \"args\": [1, 48, \"float32\"], "
+                     "\"context_hash\": \"%s\", \"index\": %d, \"entity\": [[\"tile_m\", \"sp\", "
+                     "[-1, %d]], [\"pack\", \"ot\", true]], \"samples_s\": [%s]}\n",
+                     context_hash, index, index + 1, samples);
+}
+
+/* Among finalists the median of their samples in finals decides. */
+static void finals(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *zen = extra_of(a, "Zen", "exact");
+    const char *x = printed(a, line_of(a, NULL, 1, 0, "0.4", 0, zen)); /* lucky once */
+    const char *y = printed(a, line_of(a, NULL, 1, 1, "0.41", 0, zen));
+    const char *copy =
+        line_of(a, NULL, 1, 9, "0.4", 0,
+                "{\"check\": \"exact\", \"context\": {\"cpu\": \"Zen\"}, \"same_as\": 0}");
+    at_record r;
+    assert_int_equal(at_record_parse(a, x, strlen(x), &r, NULL), AT_OK);
+    const char *hash = r.extra.context_hash;
+    const char *samples =
+        join(a, final_of(a, hash, 0, "0.6"), final_of(a, hash, 1, "0.45, 0.55"),
+             final_of(a, hash, 0, "0.55"), final_of(a, hash, 1, "0.7"), final_of(a, hash, 0, "0.2"),
+             final_of(a, hash, 1, "0.51"), final_of(a, "0", 2, "0.1"), "#final {\n#final []\n",
+             "#final {\"samples_s\": []}\n", NULL);
+    const char *copies = join(a, copy, copy, copy, copy, copy, copy, copy, copy, copy, NULL);
+    put_file("a.log", join(a, x, copies, y, samples, NULL));
+    expect_best(a, "a.log", NULL, y); /* medians 0.55 and 0.51 */
+    at_record *records;
+    int n;
+    assert_int_equal(at_log_read_all(a, "a.log", NULL, NULL, &records, &n, NULL), AT_OK);
+    assert_int_equal(n, 11);
+    assert_true(records[0].final_s == 0.55 && records[10].final_s == 0.51);
+    assert_true(records[1].final_s == 0);
+    const at_record *both[] = {&records[0], &records[10]};
+    assert_ptr_equal(at_record_best(both, 2), &records[10]);
+    assert_ptr_equal(at_record_best(both, 1), &records[0]);
+    assert_null(at_record_best(both, 0));
+    /* What was found since the final has only its mean. */
+    const char *z = printed(a, line_of(a, NULL, 1, 2, "0.39", 0, zen));
+    put_file("b.log", z);
+    unlink("best.log");
+    expect_best(a, "a.log", "b.log", z);
+    at_arena_free(a);
+}
+
+/* The places kept for finals are filled in any order. */
+static void many(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_rng rng;
+    at_rng_seed(&rng, 7, 1);
+    for (int round = 0; round < 50; round++) {
+        at_text t = {0};
+        uint64_t least = UINT64_MAX;
+        int n = 1 + (int)at_rng_below(&rng, 30), best = 0;
+        for (int i = 0; i < n; i++) {
+            uint64_t cost = 1 + at_rng_below(&rng, 20);
+            if (cost < least) least = cost, best = i;
+            at_text_add(&t, line_of(a, NULL, 1, i, at_format(a, "%d.0", (int)cost), 0, NULL));
+        }
+        put_file("a.log", t.data);
+        pick_result p = pick(a, false, NULL, "a.log", NULL);
+        assert_int_equal(p.n, 1);
+        assert_int_equal(p.picks[0].record.line, best + 1);
+        assert_int_equal(p.picks[0].considered, n);
+        at_text_free(&t);
+        at_arena_reset(a);
+    }
+    at_arena_free(a);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(golden_compat, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(compat_details, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(the_best, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(never_unchecked, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(contexts_apart, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(merging, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(output_kept, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(finals, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(many, scratch_setup, scratch_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
