@@ -145,6 +145,12 @@ static range int_range(const bounder *b, const at_expr *e) {
     }
 }
 
+double smallest_int(const at_compute *c, const int64_t *values, int64_t *const *extents, int stage,
+                    const at_expr *e) {
+    bounder b = {.c = c, .values = values, .extents = extents, .stage = stage};
+    return int_range(&b, e).lo;
+}
+
 /* Largest sum of |terms| that evaluating a value can form. */
 static double magnitude(bounder *b, const at_expr *e) {
     if (!is_float_expr(b->c, e)) {
