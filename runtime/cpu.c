@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-/* ---- features
- * ------------------------------------------------------------------------------------ */
+/* ---- features ------------------------------------------------------------------------------- */
 
 typedef enum feature {
     F_V2, /* the x86-64-v2 set; likewise V3 and V4, with the registers saved by the system */
@@ -65,8 +64,7 @@ static unsigned features(void) {
     return f;
 }
 
-/* ---- LLVM's name
- * ---------------------------------------------------------------------------------- */
+/* ---- LLVM's name ---------------------------------------------------------------------------- */
 
 typedef enum vendor { INTEL, AMD, OTHER } vendor;
 
@@ -157,8 +155,7 @@ static void brand(char out[64]) {
     if (!n) strcpy(out, "unknown");
 }
 
-/* ---- caches and memory
- * ------------------------------------------------------------------------------- */
+/* ---- caches and memory ---------------------------------------------------------------------- */
 
 /* Leaf 4 (Intel) and 0x8000001d (AMD) have one layout: a sub-leaf per cache. */
 static void caches(at_cpu *cpu, vendor v) {
@@ -228,8 +225,7 @@ static int64_t memory(void) {
     return limit < bytes ? limit : bytes;
 }
 
-/* ---- the public face
- * ----------------------------------------------------------------------------------- */
+/* ---- the public face ------------------------------------------------------------------------ */
 
 const at_cpu *at_cpu_facts(void) {
     static at_cpu cpu;

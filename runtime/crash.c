@@ -82,8 +82,7 @@ void at_crash_places(const at_place *places, int n) {
     watch.num_places = n;
 }
 
-/* ---- the parent's side
- * ------------------------------------------------------------------------------ */
+/* ---- the parent's side ---------------------------------------------------------------------- */
 
 const char *at_signal_name(int signal) {
     static char other[24];

@@ -104,25 +104,32 @@ static int publish(const at_inside *in, const at_job *job, const at_place *place
     return AT_ERR_NONE;
 }
 
+/* Everything up to the timing. */
+static int check(const at_inside *in, const at_job *job, const at_code *code, at_place *places,
+                 void **buf, at_run *r, at_run_time *t, at_outcome *out) {
+    if (job->paranoid && paranoid_runs(in, job, code, out)) return out->error_no;
+    int failed =
+        at_place_job(job, AT_PLACE_PLAIN, in->store, in->memory_bytes, places, ERROR_TEXT(out));
+    if (failed) return fail(out, failed);
+    if (first_run(in, job, code, places, buf, r, t, out)) return out->error_no;
+    return job->expected_offset ? AT_ERR_NONE : publish(in, job, places, out);
+}
+
 static void run_loaded(const at_inside *in, const at_job *job, const at_code *code,
                        at_outcome *out) {
-    static at_place places[AT_MAX_BUFS + 1];
+    at_place places[AT_MAX_BUFS + 1];
     void *buf[AT_MAX_BUFS];
     at_run r;
     at_run_time t;
     int64_t start = at_now_ns();
-    if (job->paranoid && paranoid_runs(in, job, code, out)) return;
-    if (fail(out, at_place_job(job, AT_PLACE_PLAIN, in->store, in->memory_bytes, places,
-                               ERROR_TEXT(out)))) {
-        return;
-    }
-    if (first_run(in, job, code, places, buf, &r, &t, out)) return;
-    if (!job->expected_offset && publish(in, job, places, out)) return;
+    int failed = check(in, job, code, places, buf, &r, &t, out);
     int64_t checked = at_now_ns();
     out->check_ns = checked - start;
-    if (job->run_only) return;
-    at_time_job(&r, job, t, out);
-    out->run_ns = at_now_ns() - checked;
+    if (!failed && !job->run_only) {
+        at_time_job(&r, job, t, out);
+        out->run_ns = at_now_ns() - checked;
+    }
+    at_crash_places(NULL, 0);
 }
 
 void at_job_execute(at_inside *in, const at_job *job, at_outcome *out) {
@@ -138,5 +145,4 @@ void at_job_execute(at_inside *in, const at_job *job, at_outcome *out) {
         at_so_unload(&code);
     }
     at_crash_phase(AT_PHASE_IDLE);
-    at_crash_places(NULL, 0);
 }

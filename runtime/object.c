@@ -43,8 +43,7 @@ bool at_compiler_available(at_compiler c) {
     return false;
 }
 
-/* ---- the folder
- * ------------------------------------------------------------------------------------ */
+/* ---- the folder ----------------------------------------------------------------------------- */
 
 static char *in_folder(at_arena *a, const char *folder, const char *file) {
     return at_format(a, "%s/%s", folder, file);
@@ -83,8 +82,7 @@ static bool write_source(const char *path, const char *source) {
     return !fclose(f) && written;
 }
 
-/* ---- the compiler
- * ----------------------------------------------------------------------------------- */
+/* ---- the compiler --------------------------------------------------------------------------- */
 
 static int split_flags(char *flags, char **argv, int n) {
     char *rest;
@@ -95,13 +93,14 @@ static int split_flags(char *flags, char **argv, int n) {
     return n;
 }
 
-/* Ours, but for the folder of temporary files. */
+/* Ours, but for the folder of temporary files and the language of messages. */
 static char **environment(at_arena *a, const char *folder) {
     AT_VEC(char *) env = {0};
     for (char **e = environ; *e; e++) {
-        if (strncmp(*e, "TMPDIR=", 7)) *at_push(a, &env) = *e;
+        if (strncmp(*e, "TMPDIR=", 7) && strncmp(*e, "LC_ALL=", 7)) *at_push(a, &env) = *e;
     }
     *at_push(a, &env) = at_format(a, "TMPDIR=%s", folder);
+    *at_push(a, &env) = "LC_ALL=C";
     *at_push(a, &env) = NULL;
     return env.data;
 }

@@ -6,7 +6,7 @@ static void serial_for(void (*body)(long i, int thread, void *context), long n, 
     for (long i = 0; i < n; i++) body(i, 0, context);
 }
 
-#ifdef _OPENMP
+#if defined(_OPENMP)
 #include <omp.h>
 #include <sched.h>
 

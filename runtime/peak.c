@@ -69,7 +69,7 @@ _Static_assert(sizeof loops / sizeof loops[0] == AT_ISA_COUNT, "one loop per ins
 
 double at_peak_gflops(at_isa isa) {
     const int64_t chunk_ns = 1000 * 1000; /* long against the clock, short against a time slice */
-    const int chunks = 8;
+    const int chunks = 5;
     int64_t n = 1000, ns = 0;
     for (;; n *= 2) { /* calibrates, and lets the core reach the clock it runs this code at */
         int64_t start = at_now_ns();

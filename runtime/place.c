@@ -10,7 +10,6 @@
 #define PAGE 4096
 #define HUGE_PAGE (2 << 20)
 #define LINE 64
-#define GUARD (1 << 20) /* around the plain placing; strides are often larger than a page */
 /* Slack holds the workspace's poison: what a kernel reads there ends as NaN in its output. */
 #define SLACK_BYTES LINE
 
@@ -45,36 +44,30 @@ static int out_of_memory(double bytes, int64_t limit, char *error, size_t error_
     return AT_ERR_RUNTIME;
 }
 
-/* n usable bytes between two guards; NULL if there are none to have. */
-static char *map_guarded(int64_t n, int64_t guard) {
-    char *p = mmap(NULL, (size_t)(n + 2 * guard), PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) return NULL;
-    if (mprotect(p + guard, (size_t)n, PROT_READ | PROT_WRITE)) {
-        munmap(p, (size_t)(n + 2 * guard));
-        return NULL;
-    }
-    return p + guard;
-}
+/* ---- plain: one block, kept from job to job ------------------------------------------------- */
 
-static void unmap_guarded(char *p, int64_t n, int64_t guard) {
-    munmap(p - guard, (size_t)(n + 2 * guard));
-}
-
-/* ---- plain: one block, kept from job to job
- * ----------------------------------------------------------- */
-
+/* In large pages from its first byte on: fewer TLB misses, and the same for every candidate. Around
+ * it at least one large page of guard: strides are often longer than a small one. */
 static char *keep_block(int64_t need) {
-    static char *block;
-    static int64_t block_bytes;
+    static char *map, *block;
+    static int64_t map_bytes, block_bytes;
     if (need <= block_bytes) return block;
-    if (block) unmap_guarded(block, block_bytes, GUARD);
-    block_bytes = round_up(need, HUGE_PAGE) + HUGE_PAGE;
-    block = map_guarded(block_bytes, GUARD);
-    if (!block) return block_bytes = 0, NULL;
-    /* Large pages: fewer TLB misses, and the same for every candidate. */
-    madvise(block, (size_t)block_bytes, MADV_HUGEPAGE);
-    return block;
+    if (map) munmap(map, (size_t)map_bytes);
+    block_bytes = round_up(need, HUGE_PAGE);
+    map_bytes = block_bytes + 3 * HUGE_PAGE;
+    map = mmap(NULL, (size_t)map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+               0);
+    if (map != MAP_FAILED) {
+        block = (char *)(uintptr_t)round_up((int64_t)(uintptr_t)map + HUGE_PAGE, HUGE_PAGE);
+        if (!mprotect(block, (size_t)block_bytes, PROT_READ | PROT_WRITE)) {
+            madvise(block, (size_t)block_bytes, MADV_HUGEPAGE);
+            return block;
+        }
+        munmap(map, (size_t)map_bytes);
+    }
+    map = NULL;
+    block_bytes = 0;
+    return NULL;
 }
 
 static int place_plain(const at_job *job, char *store, int64_t memory_bytes, at_place *places,
@@ -105,10 +98,24 @@ static int place_plain(const at_job *job, char *store, int64_t memory_bytes, at_
     return AT_ERR_NONE;
 }
 
-/* ---- flush: each buffer in pages of its own, directly against a guard page
- * ------------------------------- */
+/* ---- flush: each buffer in pages of its own, directly against a guard ----------------------- */
+
+#define GUARD (1 << 20) /* strides are often longer than a page */
 
 static int64_t flush_bytes(int64_t size) { return round_up(size ? size : 1, PAGE); }
+
+static char *map_guarded(int64_t bytes) {
+    char *p = mmap(NULL, (size_t)(bytes + 2 * GUARD), PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) return NULL;
+    if (!mprotect(p + GUARD, (size_t)bytes, PROT_READ | PROT_WRITE)) return p + GUARD;
+    munmap(p, (size_t)(bytes + 2 * GUARD));
+    return NULL;
+}
+
+static void unmap_guarded(const at_place *p) {
+    munmap(p->span - GUARD, (size_t)(p->span_end - p->span + 2 * GUARD));
+}
 
 static int place_flush(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
                        at_place *places, char *error, size_t error_size) {
@@ -119,17 +126,16 @@ static int place_flush(const at_job *job, at_placing how, char *store, int64_t m
         char *pages = NULL;
         if (size <= memory_bytes - total) {
             bytes = flush_bytes(size);
-            pages = map_guarded(bytes, PAGE);
+            pages = map_guarded(bytes);
         }
         if (!pages) {
             int failed =
                 out_of_memory((double)total + (double)size, memory_bytes, error, error_size);
-            while (i--) unmap_guarded(places[i].span, flush_bytes(places[i].size_bytes), PAGE);
+            while (i--) unmap_guarded(&places[i]);
             return failed;
         }
         total += bytes;
-        /* Users' tensors are aligned to their elements only; what the worker allocates, to lines.
-         */
+        /* Tensors are aligned to their elements only; what the worker allocates, to lines. */
         bool ours = i == job->num_bufs || job->bufs[i].role == AT_BUF_PACKED;
         p->size_bytes = size;
         p->span = pages;
@@ -144,8 +150,7 @@ static int place_flush(const at_job *job, at_placing how, char *store, int64_t m
     return AT_ERR_NONE;
 }
 
-/* ---- the three steps
- * ---------------------------------------------------------------------------------- */
+/* ---- the three steps ------------------------------------------------------------------------ */
 
 int at_place_job(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
                  at_place *places, char *error, size_t error_size) {
@@ -178,7 +183,5 @@ int at_place_check(const at_job *job, const at_place *places, char *error, size_
 
 void at_place_release(const at_job *job, at_placing how, const at_place *places) {
     if (how == AT_PLACE_PLAIN) return;
-    for (int i = 0; i <= job->num_bufs; i++) {
-        unmap_guarded(places[i].span, flush_bytes(places[i].size_bytes), PAGE);
-    }
+    for (int i = 0; i <= job->num_bufs; i++) unmap_guarded(&places[i]);
 }

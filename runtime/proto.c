@@ -19,8 +19,7 @@ typedef struct head {
     uint64_t size_bytes;
 } head;
 
-/* ---- transport
- * ------------------------------------------------------------------------------------ */
+/* ---- transport ------------------------------------------------------------------------------ */
 
 static at_io wait_for(const at_channel *c, short events) {
     for (;;) {
@@ -102,10 +101,10 @@ at_io at_msg_receive(const at_channel *c, at_msg *m) {
     return receive_bytes(c, m->data, m->size_bytes);
 }
 
-/* ---- a job as bytes
- * -------------------------------------------------------------------------------- A fixed part,
- * then pieces in the order both functions below walk them in; each piece starts at a multiple of 16
- * bytes, so that arrays can be used where they lie. */
+/* ---- a job as bytes --------------------------------------------------------------------------
+ *
+ * A fixed part, then pieces in the order both functions below walk them in; each piece starts at a
+ * multiple of 16 bytes, so that arrays can be used where they lie. */
 
 #define PIECE 16
 #define NO_PIECE UINT64_MAX /* NULL, as opposed to an empty piece */

@@ -1,40 +1,46 @@
-/* runtime/runtime.h: CPU facts, the shared tensor store, compilers, and the worker that compiles, runs,
- * checks and times kernels.
+/* runtime/runtime.h: CPU facts, the shared tensor store, compilers, and the worker that compiles,
+ * runs, checks and times kernels.
  *
- * The worker is this same executable started again with the hidden verb `--worker`; it has no thread
- * of ours but its own, is pinned to its core, limits its own memory, and dies with its parent.
- * A job is complete in itself: C text, machine-code tiles, tensor table, sizes, limits; so a test can
- * inject any faulty kernel. The parent watches the time and kills; a lost worker costs one trial.
- * Source of the compiling rules: libtcc as measured (own executable arena, -nostdlib -nostdinc -Werror). */
+ * The worker is this same executable started again with the hidden verb `--worker`; it has no
+ * thread of ours but its own, is pinned to its core, limits its own memory, and dies with its
+ * parent. A job is complete in itself: C text, machine-code tiles, tensor table, sizes, limits; so
+ * a test can inject any faulty kernel. The parent watches the time and kills; a lost worker costs
+ * one trial. Source of the compiling rules: libtcc as measured (own executable arena, -nostdlib
+ * -nostdinc -Werror). */
 #ifndef AT_RUNTIME_H
 #define AT_RUNTIME_H
 
 #include "base/base.h"
 
-/* ---- CPU facts (cpu.c) --------------------------------------------------------------------------- */
+/* ---- CPU facts (cpu.c) ---------------------------------------------------------------------- */
 
 typedef struct at_cpu {
-    char name[64];      /* brand string, blanks folded */
-    char llvm_name[32]; /* LLVM's -mcpu spelling from family, model and features: znver4, ...; x86-64 if unknown */
-    bool has[AT_ISA_COUNT]; /* avx2 includes fma; avx512 = F+BW+DQ+VL and the OS saves the registers */
+    char name[64];          /* brand string, blanks folded */
+    char llvm_name[32];     /* LLVM's -mcpu spelling: znver4, ...; x86-64 if unknown */
+    bool has[AT_ISA_COUNT]; /* avx2 with fma; avx512: F+BW+DQ+VL; registers saved by the system */
     int cores;              /* logical CPUs this process may run on */
     int64_t l1d_bytes, l2_bytes, l3_bytes; /* 0 unknown */
-    int64_t memory_bytes;   /* physical, or the cgroup's limit where lower */
+    int64_t memory_bytes;                  /* physical, or the cgroup's limit where lower */
 } at_cpu;
 const at_cpu *at_cpu_facts(void); /* measured once */
 at_isa at_isa_best(void);
 
-/* ---- the tensor store (tensors.c): one memfd, mapped by parent and workers ------------------------ */
+/* ---- the tensor store (tensors.c): one memfd, mapped by parent and workers ---------------------
+ *
+ * Workers map it read-only: a kernel that writes to its inputs or to expected values crashes and
+ * spoils no later trial. The store outlives the workers made with it. */
 
 typedef struct at_store at_store;
 at_status at_store_new(at_store **out, at_error *err); /* returns owned */
 void at_store_free(at_store *s);
 /* Reserves size_bytes (zeroed, 64-byte aligned, 64 bytes of slack behind); returns the offset.
- * AT_E_USAGE when the total would exceed the machine's memory: "needs 412.0 GiB, this machine has 24.0 GiB". */
-at_status at_store_reserve(at_store *s, const char *what, int64_t size_bytes, int64_t *offset, at_error *err);
+ * AT_E_USAGE when the total would exceed the machine's memory: "needs 412.0 GiB, this machine
+ * has 24.0 GiB". */
+at_status at_store_reserve(at_store *s, const char *what, int64_t size_bytes, int64_t *offset,
+                           at_error *err);
 void *at_store_at(at_store *s, int64_t offset); /* valid until the next reserve */
 
-/* ---- jobs ------------------------------------------------------------------------------------------ */
+/* ---- jobs ----------------------------------------------------------------------------------- */
 
 /* The face of an emitted kernel and of its pack function: 0 = fine, else its own error number. */
 typedef struct at_par {
@@ -58,12 +64,13 @@ typedef enum at_buf_role { AT_BUF_IN, AT_BUF_OUT, AT_BUF_PACKED } at_buf_role;
 typedef struct at_buf {
     const char *name;
     at_buf_role role;
-    bool is_int;          /* int32 elements, else float32 */
-    int64_t offset;       /* in the store; for PACKED -1: the worker allocates it itself */
+    bool is_int;    /* int32 elements, else float32 */
+    int64_t offset; /* in the store; for PACKED -1: the worker allocates it itself */
     int64_t size_bytes;
 } at_buf;
 
-typedef enum at_err_no { /* AutoTVM's numbers */
+/* AutoTVM's numbers. */
+typedef enum at_err_no {
     AT_ERR_NONE = 0,
     AT_ERR_INSTANTIATION = 1, /* the tree violates a rule */
     AT_ERR_COMPILE_HOST = 2,
@@ -74,68 +81,89 @@ typedef enum at_err_no { /* AutoTVM's numbers */
     AT_ERR_RUN_TIMEOUT = 7,
     AT_ERR_UNKNOWN = 8
 } at_err_no;
-const char *at_err_no_name(int error_no); /* short word for the progress line: "timeout", "wrong", ... */
+/* A short word for the progress line: ok, invalid, compile, crash, wrong, compile-timeout, timeout,
+ * unknown. */
+const char *at_err_no_name(int error_no);
 
+#define AT_MAX_BUFS 32
 typedef struct at_job {
     at_compiler compiler;
-    const char *source;      /* C text; for gcc and clang the path of a shared object in `object` instead */
-    const char *object;      /* shared object built by at_build_object, else NULL */
-    const at_blob *blobs;    /* tiles bound to the C text (tcc only) */
+    const char *source;   /* C text (tcc), else NULL */
+    const char *object;   /* path of what at_build_object has built (gcc, clang), else NULL */
+    const at_blob *blobs; /* tiles bound to the C text (tcc only) */
     int num_blobs;
-    const char *entry;       /* symbol of at_kernel_fn */
-    const char *pack;        /* symbol of the pack function (same face), run once untimed, or NULL */
-    const at_buf *bufs;      /* in the order of buf[] */
+    const char *entry;  /* symbol of at_kernel_fn */
+    const char *pack;   /* symbol of the pack function (same face), run once untimed, or NULL */
+    const at_buf *bufs; /* in the order of buf[]; at most AT_MAX_BUFS; sizes are multiples of 4 */
     int num_bufs;
-    int64_t workspace_bytes; /* the worker allocates it: 64-byte aligned, poisoned before the check run */
+    int64_t workspace_bytes; /* the worker's: 64-byte aligned, poisoned before the check run */
     int threads;
-    /* Checking: output buffers are filled with NaN before the first run, and afterwards compared with the
-     * expected values at expected_offset[] in the store (one per OUT buffer, in order). tolerance 0: equal
-     * bit by bit but for -0 == 0; else |x - e| <= tolerance * max(1, |e|). NULL: not checked. */
+    /* Checking: outputs lie in memory of the worker's own, filled with NaN before the first run,
+     * and are afterwards compared with the expected values at expected_offset[] in the store (one
+     * per OUT buffer, in order). tolerance 0: equal bit by bit but for -0 == 0; else |x - e| <=
+     * tolerance * max(1, |e|); integers are always equal or not. NULL: only elements never written
+     * are an error, and the outputs of the first run are copied to their place in the store. */
     const int64_t *expected_offset;
     double tolerance;
-    bool paranoid;       /* buffers and workspace between guard pages, at both ends in turn (two runs) */
-    bool run_only;       /* run once, neither check nor time: how the reference fills the expected values */
-    /* Timing, AutoTVM's meaning; number 0: chosen by the timer (see at_time_rule). */
+    bool paranoid; /* buffers and workspace between guard pages, at both ends in turn (two runs) */
+    bool run_only; /* not timed; with expected_offset NULL: how a reference fills expected values */
+    /* Timing, AutoTVM's meaning: 1 + number*repeat calls, number raised until a repeat lasts
+     * min_repeat_ms; at most AT_MAX_SAMPLES repeats. number 0: chosen so that a repeat lasts
+     * min_repeat_ms, or 0.2 ms if that is 0 too; then repeat 0: 5, fewer once 20 ms are spent, at
+     * least 2. And with best_ns > 0, the best so far: a check run of 3 times that is the only
+     * sample. */
     int number, repeat;
     double min_repeat_ms;
-    int64_t best_ns;     /* best so far, or 0: a check run slower than 3 times that is the only sample */
+    int64_t best_ns;
+    /* 0: 10 s. run: packing, checking and timing together. */
     double compile_timeout_s, run_timeout_s;
 } at_job;
 
 typedef enum at_sample_kind { AT_SAMPLE_FULL, AT_SAMPLE_SINGLE } at_sample_kind;
 #define AT_MAX_SAMPLES 64
 typedef struct at_outcome {
-    int error_no;               /* at_err_no */
-    char error[1024];           /* text; for WRONG_ANSWER the first differing element, both values, how many */
+    int error_no;     /* at_err_no */
+    char error[1024]; /* text; of a wrong answer: first differing element, both values, how many */
     double costs_s[AT_MAX_SAMPLES]; /* seconds per run, one per repeat, in measured order */
     int num_costs;
     at_sample_kind kind;
-    double max_error;           /* largest |x - e| of the check */
-    int64_t compile_ns, check_ns, run_ns; /* where the worker's time went */
-    int64_t total_ns;           /* as the parent saw it */
+    double max_error; /* largest |x - e| of the check; NaN does not count */
+    /* Where the worker's time went: compiling or loading; packing, first run and check; timing.
+     * After a crash or a kill only what had ended by then. */
+    int64_t compile_ns, check_ns, run_ns;
+    int64_t total_ns; /* as the parent saw it */
 } at_outcome;
 
-/* ---- the worker, seen from the parent (worker.c; its inside: worker_main.c) ---------------------------- */
+/* ---- the worker, seen from the parent (worker.c; its inside: worker_main.c) ----------------- */
 
 typedef struct at_worker at_worker;
-/* cpu: the logical CPU to pin to, -1: the last one allowed. memory_bytes 0: three quarters of the machine's. */
-at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worker **out, at_error *err);
+/* Borrows store until at_worker_free. cpu: the logical CPU to pin to, -1: the last one allowed;
+ * AT_E_USAGE if it is not. memory_bytes 0: three quarters of the machine's; counts all of the
+ * worker's, the store too. The calling thread must live as long as the worker, which the system
+ * kills with it. */
+at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worker **out,
+                        at_error *err);
 void at_worker_free(at_worker *w); /* ends it; never leaves an orphan */
-/* Runs one job; restarts the worker after a crash or a kill. Always fills *out: a failed job is a result.
- * Returns AT_E_BUG only when no worker can be started at all. AT_E_INTERRUPTED once *stop (may be NULL) is set:
- * the job is then abandoned. */
-at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out, at_error *err);
-/* The FMA peak of the worker's core right now, for one ISA, in GFLOP/s (f32, one thread). */
+/* Runs one job; restarts the worker after a crash or a kill. Always fills *out: a failed job is a
+ * result. Returns AT_E_BUG only when no worker can be started at all. AT_E_INTERRUPTED once *stop
+ * (may be NULL) is set: the job is then abandoned. */
+at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
+                        at_error *err);
+/* The FMA peak of the worker's core right now, for one ISA, in GFLOP/s (f32, one thread), in about
+ * 10 ms. AT_E_USAGE if the CPU has not got it. */
 at_status at_worker_peak(at_worker *w, at_isa isa, double *gflops, at_error *err);
 /* main() calls this first: runs the worker and exits if argv asks for one, else returns. */
 void at_worker_main_if_asked(int argc, char **argv);
 
-/* ---- system compilers (object.c) ------------------------------------------------------------------------- */
+/* ---- system compilers (object.c) ------------------------------------------------------------ */
 
-/* Compiles C text to a shared object in a private temporary folder; path owned by arena; at_object_remove
- * deletes file and folder. Returns an error number (0, 2, 6) and text for the record. */
-int at_build_object(at_arena *a, at_compiler c, const char *source, const char *flags, double timeout_s,
-                    char **path, int64_t *compile_ns, char *error, size_t error_size);
+/* Compiles C text to a shared object in a private folder under TMPDIR; path owned by arena;
+ * at_object_remove deletes file and folder. flags: separated by blanks, behind -shared -fPIC.
+ * Returns an error number (0, 2, 6) and text for the record: the compiler's first error. timeout_s
+ * 0: 10 s. Not for AT_TCC. */
+int at_build_object(at_arena *a, at_compiler c, const char *source, const char *flags,
+                    double timeout_s, char **path, int64_t *compile_ns, char *error,
+                    size_t error_size);
 void at_object_remove(const char *path);
 bool at_compiler_available(at_compiler c);
 

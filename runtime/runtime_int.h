@@ -10,16 +10,18 @@
 
 #define NS_PER_S 1000000000LL
 
-/* ---- store (tensors.c)
- * --------------------------------------------------------------------------- */
+/* ---- store (tensors.c) ---------------------------------------------------------------------- */
 
 int at_store_fd(const at_store *s);
+/* The same file under a number that the worker can inherit, should this program have been started
+ * with stdin, stdout or stderr closed. Takes fd; -1 stays -1. */
+int at_fd_above_stdio(int fd);
 int64_t at_store_bytes(const at_store *s); /* size of the file, a multiple of the page size */
 
-/* ---- messages (proto.c)
- * -------------------------------------------------------------------------- Each is a head (magic,
- * type, length) and a payload. Parent and worker are the same executable, so plain structures
- * travel as they are; strings and arrays follow them as padded pieces. */
+/* ---- messages (proto.c) ---------------------------------------------------------------------
+ *
+ * Each is a head (magic, type, length) and a payload. Parent and worker are the same executable, so
+ * plain structures travel as they are; strings and arrays follow them as padded pieces. */
 
 typedef enum at_msg_type {
     AT_MSG_READY = 1, /* worker: started; text: why not, or empty */
@@ -51,8 +53,7 @@ void at_encode_job(const at_job *job, int64_t store_bytes, at_text *out);
 /* Pointers in *job lead into m->data; false if the message is not a job. */
 bool at_decode_job(at_msg *m, at_job *job, int64_t *store_bytes);
 
-/* ---- crashes (crash.c)
- * ---------------------------------------------------------------------------- */
+/* ---- crashes (crash.c) ---------------------------------------------------------------------- */
 
 typedef enum at_phase { AT_PHASE_IDLE, AT_PHASE_COMPILE, AT_PHASE_PACK, AT_PHASE_RUN } at_phase;
 
@@ -65,7 +66,6 @@ typedef struct at_place {
     char *span, *span_end;
 } at_place;
 
-#define AT_MAX_BUFS 32
 #define AT_CRASH_NOWHERE (-1)
 #define AT_CRASH_STACK (-2)
 
@@ -75,8 +75,7 @@ typedef struct at_crash {
     bool is_page_fault, is_write;
     uint64_t address;
     int place;        /* nearest buffer; num_bufs: the workspace; or one of AT_CRASH_* */
-    int64_t distance; /* bytes from its start if negative, from its end if not before it; INT64_MIN:
-                         inside */
+    int64_t distance; /* bytes from its start if negative, else from its end; INT64_MIN: inside */
     int blob;         /* the faulting instruction's tile, -1: other code */
     int64_t blob_offset;
 } at_crash;
@@ -90,8 +89,7 @@ void at_crash_places(const at_place *places, int n);
 void at_crash_text(const at_crash *c, const at_job *job, char *text, size_t text_size);
 const char *at_signal_name(int signal); /* "SIGSEGV"; "signal 40" if unnamed */
 
-/* ---- loading code (tcc.c, and load.c for shared objects)
- * --------------------------------------------- */
+/* ---- loading code (tcc.c, and load.c for shared objects) ------------------------------------ */
 
 typedef struct at_code {
     at_kernel_fn *entry, *pack; /* pack NULL if the job has none */
@@ -107,8 +105,7 @@ int at_tcc_blob_at(uint64_t address, int64_t *offset);
 int at_so_load(const at_job *job, at_code *code, char *error, size_t error_size);
 void at_so_unload(at_code *code);
 
-/* ---- memory of a job (place.c)
- * ------------------------------------------------------------------------ */
+/* ---- memory of a job (place.c) -------------------------------------------------------------- */
 
 /* Poisons are quiet NaNs: their payload survives additions and products, so the check can tell an
  * output never written from a sum over workspace never written. */
@@ -127,16 +124,14 @@ int at_place_job(const at_job *job, at_placing how, char *store, int64_t memory_
 int at_place_check(const at_job *job, const at_place *places, char *error, size_t error_size);
 void at_place_release(const at_job *job, at_placing how, const at_place *places);
 
-/* ---- checking (check.c)
- * -------------------------------------------------------------------------------- */
+/* ---- checking (check.c) --------------------------------------------------------------------- */
 
 /* Compares one output; expected NULL: only looks for elements never written. Adds to
  * out->max_error; on a difference fills out->error_no and out->error and returns false. */
 bool at_check_output(const at_buf *b, const void *got, const void *expected, double tolerance,
                      at_outcome *out);
 
-/* ---- running and timing (timer.c), parallel loop (par.c)
- * ------------------------------------------------- */
+/* ---- running and timing (timer.c), parallel loop (par.c) ------------------------------------ */
 
 typedef struct at_run {
     at_kernel_fn *entry;
@@ -150,15 +145,15 @@ typedef struct at_run_time {
     bool disturbed; /* the kernel's scheduler took the core away meanwhile */
 } at_run_time;
 
-int at_run_timed(at_run *r, int number,
-                 at_run_time *t); /* number calls; the first non-zero return, or 0 */
+/* That many calls; returns 0 or the first other value that the kernel returned. */
+int at_run_timed(at_run *r, int number, at_run_time *t);
+/* Appends samples to *out by the job's rule (see at_job). */
 void at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome *out);
 
 void at_par_init(int cpu); /* before the worker pins itself to cpu */
 void at_par_setup(at_par *par, int threads);
 
-/* ---- the rest of the worker's inside
- * ------------------------------------------------------------------- */
+/* ---- the rest of the worker's inside -------------------------------------------------------- */
 
 typedef struct at_inside { /* the worker process */
     int fd, store_fd, cpu;

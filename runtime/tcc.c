@@ -30,8 +30,7 @@ static struct {
     char text[768];
 } report;
 
-/* ---- what compiled code may call
- * ------------------------------------------------------------------ */
+/* ---- what compiled code may call ------------------------------------------------------------ */
 
 /* TinyCC calls these four for unsigned 64-bit integers and floating point, and brings them in a
  * library that is not loaded. */
@@ -69,8 +68,7 @@ static const struct {
     {"__fixunsdfdi", (any_fn *)double_to_u64},
 };
 
-/* ---- messages
- * ------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------- */
 
 static void on_message(void *opaque, const char *message) {
     (void)opaque;
@@ -85,8 +83,7 @@ static void on_message(void *opaque, const char *message) {
     if (report.may_jump && !strstr(message, "warning:")) longjmp(report.out, 1);
 }
 
-/* ---- arena
- * ---------------------------------------------------------------------------------------- */
+/* ---- arena ---------------------------------------------------------------------------------- */
 
 bool at_tcc_init(char *error, size_t error_size) {
     void *p = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
@@ -131,8 +128,7 @@ int at_tcc_blob_at(uint64_t address, int64_t *offset) {
     return -1;
 }
 
-/* ---- loading
- * -------------------------------------------------------------------------------------- */
+/* ---- loading -------------------------------------------------------------------------------- */
 
 /* A symbol of the unit; the text says which one is missing. */
 static at_kernel_fn *symbol(TCCState *s, const char *name) {

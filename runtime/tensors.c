@@ -19,8 +19,15 @@ struct at_store {
     int64_t used, mapped;
 };
 
+int at_fd_above_stdio(int fd) {
+    if (fd < 0 || fd > STDERR_FILENO) return fd;
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    close(fd);
+    return high;
+}
+
 at_status at_store_new(at_store **out, at_error *err) {
-    int fd = memfd_create("autotune-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = at_fd_above_stdio(memfd_create("autotune-tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (fd < 0) return at_fail(err, AT_E_BUG, "no memory file: %s", strerror(errno));
     /* Nothing can shorten the file under a worker that has it mapped. */
     fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);

@@ -34,8 +34,7 @@ const char *at_err_no_name(int error_no) {
     return words[error_no >= 0 && error_no < known ? error_no : AT_ERR_UNKNOWN];
 }
 
-/* ---- life and death
- * ------------------------------------------------------------------------------- */
+/* ---- life and death ------------------------------------------------------------------------- */
 
 /* Ends the process if it has not ended already; returns its wait status, or -1 if somebody else
  * took it. */
@@ -90,6 +89,8 @@ static at_status start(at_worker *w, at_error *err) {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
         return at_fail(err, AT_E_BUG, "no worker: %s", strerror(errno));
     }
+    pair[0] = at_fd_above_stdio(pair[0]);
+    pair[1] = at_fd_above_stdio(pair[1]);
     pid_t pid = spawn(w, pair[1]);
     int why = errno;
     close(pair[1]);
@@ -154,8 +155,7 @@ void at_worker_free(at_worker *w) {
     free(w);
 }
 
-/* ---- one job
- * ---------------------------------------------------------------------------------------- */
+/* ---- one job -------------------------------------------------------------------------------- */
 
 static void refuse_malformed(const at_worker *w, const at_job *job) {
     const int64_t store = at_store_bytes(w->store);
@@ -216,12 +216,14 @@ static bool plausible(const at_msg *m) {
 static bool follow(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                    bool *stopped) {
     int error_no = AT_ERR_COMPILE_HOST; /* of a death in this phase */
+    const int64_t begin_ns = at_now_ns();
     at_channel c = {.fd = w->fd, .deadline_ns = deadline(job->compile_timeout_s), .stop = stop};
     for (;;) {
         at_io io = at_msg_receive(&c, &w->reply);
         bool running = error_no == AT_ERR_RUNTIME;
         if (io == AT_IO_OK && w->reply.type == AT_MSG_COMPILED && !running) {
             error_no = AT_ERR_RUNTIME;
+            out->compile_ns = at_now_ns() - begin_ns; /* should no outcome come */
             c.deadline_ns = deadline(job->run_timeout_s);
         } else if (io == AT_IO_OK && w->reply.type == AT_MSG_OUTCOME && plausible(&w->reply)) {
             memcpy(out, w->reply.data, sizeof *out);
@@ -254,7 +256,7 @@ static bool follow(at_worker *w, const at_job *job, const volatile int *stop, at
 
 at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err) {
-    int64_t begin = at_now_ns();
+    const int64_t begin_ns = at_now_ns();
     bool stopped = false;
     memset(out, 0, sizeof *out);
     fail(out, AT_ERR_UNKNOWN, "no worker");
@@ -278,7 +280,7 @@ at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *sto
     } else if (!follow(w, job, stop, out, &stopped)) {
         bury(w);
     }
-    out->total_ns = at_now_ns() - begin;
+    out->total_ns = at_now_ns() - begin_ns;
     return stopped ? at_fail(err, AT_E_INTERRUPTED, "interrupted") : AT_OK;
 }
 

@@ -17,6 +17,12 @@
 
 #define STACK_BYTES (8 << 20)
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1 /* clang says it this way */
+#endif
+#endif
+
 /* Never survives its parent, whichever way that one dies. */
 static void bind_to_parent(long parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -47,7 +53,8 @@ static void lower_limit(int which, rlim_t bytes) {
 }
 
 static void limit_memory(int64_t memory_bytes) {
-#if !defined(__SANITIZE_ADDRESS__) /* its shadow memory takes terabytes of addresses */
+    /* The address sanitizer's shadow memory takes terabytes of addresses. */
+#if !defined(__SANITIZE_ADDRESS__)
     lower_limit(RLIMIT_AS, (rlim_t)memory_bytes);
 #else
     (void)memory_bytes;

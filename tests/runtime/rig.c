@@ -1,5 +1,6 @@
 #include "rig.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,4 +73,26 @@ void rig_expect(rig *r, const char *source, int error_no, const char *text) {
     if (text && !strstr(r->outcome.error, text)) {
         fail_msg("text \"%s\" lacks \"%s\"", r->outcome.error, text);
     }
+}
+
+pid_t rig_parent_of(pid_t pid) {
+    char path[64], line[512], state = 'Z';
+    int parent = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (!f) return 0;
+    if (fgets(line, sizeof line, f)) sscanf(strrchr(line, ')') + 1, " %c %d", &state, &parent);
+    fclose(f);
+    return state == 'Z' ? 0 : (pid_t)parent;
+}
+
+pid_t rig_child_of(pid_t parent) {
+    DIR *d = opendir("/proc");
+    pid_t found = 0;
+    for (struct dirent *e; d && !found && (e = readdir(d));) {
+        pid_t pid = (pid_t)atoi(e->d_name);
+        if (pid > 0 && rig_parent_of(pid) == parent) found = pid;
+    }
+    closedir(d);
+    return found;
 }

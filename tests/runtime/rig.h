@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sys/types.h>
+
 #include "runtime/runtime.h"
 
 #define RIG_N 1000 /* elements of each tensor; 4,000 bytes is no multiple of a line */
@@ -40,5 +42,10 @@ int rig_reset(void **state); /* of a test: the job as it should be */
 int rig_run(rig *r, const char *source);
 /* Fails the test unless the outcome is as given; text NULL: not looked at. */
 void rig_expect(rig *r, const char *source, int error_no, const char *text);
+
+/* The parent's number, 0 if there is no such process; a dead one that nobody reaps does not count.
+ */
+pid_t rig_parent_of(pid_t pid);
+pid_t rig_child_of(pid_t parent); /* one that lives, or 0 */
 
 #endif

@@ -26,8 +26,7 @@ static void good_paranoid(void **state) {
     assert_int_equal(r->outcome.num_costs, 5);
 }
 
-/* ---- compile errors
- * --------------------------------------------------------------------------------- */
+/* ---- compile errors ------------------------------------------------------------------------- */
 
 static void syntax_error(void **state) {
     rig_expect(*state, "int k_entry(void) {\n  return 0\n}\n", AT_ERR_COMPILE_HOST,
@@ -72,8 +71,7 @@ static void too_much_code(void **state) {
                "code and static data take 95 MiB, the arena has 64");
 }
 
-/* ---- crashes
- * ----------------------------------------------------------------------------------------- */
+/* ---- crashes -------------------------------------------------------------------------------- */
 
 static void null_write(void **state) {
     rig_expect(*state, KERNEL("*(volatile int *)0 = 1;"), AT_ERR_RUNTIME,
@@ -143,8 +141,7 @@ static void returns_an_error(void **state) {
     rig_expect(*state, KERNEL("return 7;"), AT_ERR_RUNTIME, "the kernel returned 7");
 }
 
-/* ---- out of bounds
- * ------------------------------------------------------------------------------------ */
+/* ---- out of bounds -------------------------------------------------------------------------- */
 
 static void writes_behind(void **state) {
     rig_expect(*state, KERNEL(ADD "out[n] = 1;"), AT_ERR_RUNTIME,
@@ -216,8 +213,7 @@ static void out_of_memory(void **state) {
     rig_expect(r, GOOD, AT_ERR_RUNTIME, "out of memory");
 }
 
-/* ---- wrong answers
- * ------------------------------------------------------------------------------------- */
+/* ---- wrong answers -------------------------------------------------------------------------- */
 
 static void wrong_value(void **state) {
     rig *r = *state;
@@ -244,8 +240,7 @@ static void not_a_number(void **state) {
                "nan, expected 6");
 }
 
-/* ---- time limits
- * ---------------------------------------------------------------------------------------- */
+/* ---- time limits ---------------------------------------------------------------------------- */
 
 static void hangs(void **state) {
     rig *r = *state;
@@ -263,8 +258,7 @@ static void compiles_too_long(void **state) {
     rig_expect(r, source, AT_ERR_BUILD_TIMEOUT, "compile exceeded 1e-09 s");
 }
 
-/* ---- the worker goes on
- * ----------------------------------------------------------------------------------- */
+/* ---- the worker goes on --------------------------------------------------------------------- */
 
 static void all_in_sequence(void **state) {
     rig *r = *state;
@@ -278,21 +272,6 @@ static void all_in_sequence(void **state) {
         rig_reset(state);
         rig_expect(r, GOOD, AT_ERR_NONE, "");
     }
-}
-
-/* The worker process among our children, by its command line. */
-static pid_t worker_pid(void) {
-    for (pid_t pid = getpid() + 1; pid < getpid() + 100000; pid++) {
-        char path[64], line[512];
-        snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-        FILE *f = fopen(path, "re");
-        if (!f) continue;
-        int parent = 0;
-        if (fgets(line, sizeof line, f)) sscanf(strrchr(line, ')') + 1, " %*c %d", &parent);
-        fclose(f);
-        if (parent == (int)getpid()) return pid;
-    }
-    return 0;
 }
 
 static int count_lines(pid_t pid, const char *file) {
@@ -310,14 +289,14 @@ static void thousand_jobs(void **state) {
     rig *r = *state;
     r->job.number = r->job.repeat = 1;
     for (int i = 0; i < 20; i++) rig_expect(r, GOOD, AT_ERR_NONE, "");
-    pid_t pid = worker_pid();
+    pid_t pid = rig_child_of(getpid());
     int maps = count_lines(pid, "maps");
     for (int i = 0; i < 1000; i++) {
         r->job.paranoid = i % 10 == 0;
         rig_expect(r, GOOD, AT_ERR_NONE, "");
         if (i % 50 == 0) rig_expect(r, KERNEL("syntax error"), AT_ERR_COMPILE_HOST, NULL);
     }
-    assert_int_equal(worker_pid(), pid);
+    assert_int_equal(rig_child_of(getpid()), pid);
     /* A sanitizer's allocator may take a few of its own. */
     assert_in_range(count_lines(pid, "maps"), maps - 16, maps + 16);
 }
@@ -325,15 +304,12 @@ static void thousand_jobs(void **state) {
 static void killed_between_jobs(void **state) {
     rig *r = *state;
     rig_expect(r, GOOD, AT_ERR_NONE, "");
-    pid_t pid = worker_pid();
+    pid_t pid = rig_child_of(getpid());
     kill(pid, SIGKILL);
-    while (worker_pid() == pid &&
-           !waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOWAIT | WNOHANG)) {
-        siginfo_t info = {0};
-        if (!waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) && info.si_pid == pid) break;
-    }
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0); /* dead, not buried */
     rig_expect(r, GOOD, AT_ERR_NONE, "");
-    assert_int_not_equal(worker_pid(), pid);
+    assert_int_not_equal(rig_child_of(getpid()), pid);
 }
 
 static volatile int stop;
@@ -363,6 +339,17 @@ static void bad_cpu(void **state) {
     assert_int_equal(at_worker_new(r->store, 100000, 0, &w, &err), AT_E_USAGE);
     assert_string_equal(err.text, "CPU 100000 is not one this process may use");
     assert_null(w);
+}
+
+static void no_memory_at_all(void **state) {
+#if defined(__SANITIZE_ADDRESS__)
+    skip(); /* there the worker has no limit */
+#endif
+    rig *r = *state;
+    at_worker *w = NULL;
+    at_error err;
+    assert_int_equal(at_worker_new(r->store, -1, 1 << 20, &w, &err), AT_E_BUG);
+    assert_non_null(strstr(err.text, "no worker: "));
 }
 
 static void peak(void **state) {
@@ -426,6 +413,7 @@ int main(int argc, char **argv) {
         TEST(killed_between_jobs),
         TEST(interrupted),
         TEST(bad_cpu),
+        TEST(no_memory_at_all),
         TEST(peak),
     };
     return cmocka_run_group_tests(tests, rig_setup, rig_teardown);

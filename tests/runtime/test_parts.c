@@ -1,0 +1,235 @@
+/* The parts that need no worker: CPU facts, names, store, messages, check. */
+#include "rig.h"
+#include "runtime/runtime_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- CPU facts and names -------------------------------------------------------------------- */
+
+static void cpu_facts(void **state) {
+    (void)state;
+    const at_cpu *c = at_cpu_facts();
+    assert_ptr_equal(c, at_cpu_facts());
+    assert_true(c->name[0] && c->llvm_name[0]);
+    assert_true(c->has[AT_ISA_SCALAR] && c->has[AT_ISA_SSE2]);
+    assert_true(c->has[AT_ISA_AVX2] || !c->has[AT_ISA_AVX512]);
+    assert_true(c->has[at_isa_best()]);
+    assert_true(c->cores >= 1 && c->memory_bytes > 0);
+    /* The compiler that built this asks the CPU in its own way. */
+    assert_int_equal(c->has[AT_ISA_AVX2],
+                     __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
+    assert_int_equal(c->has[AT_ISA_AVX512], __builtin_cpu_supports("avx512bw") &&
+                                                __builtin_cpu_supports("avx512dq") &&
+                                                __builtin_cpu_supports("avx512vl"));
+}
+
+static void error_words(void **state) {
+    (void)state;
+    for (int i = AT_ERR_NONE; i <= AT_ERR_UNKNOWN; i++) assert_true(at_err_no_name(i)[0]);
+    assert_string_equal(at_err_no_name(AT_ERR_RUN_TIMEOUT), "timeout");
+    assert_string_equal(at_err_no_name(99), "unknown");
+    assert_string_equal(at_err_no_name(-1), "unknown");
+    assert_string_equal(at_signal_name(11), "SIGSEGV");
+    assert_string_equal(at_signal_name(1000), "signal 1000");
+}
+
+/* ---- store ---------------------------------------------------------------------------------- */
+
+static void store(void **state) {
+    (void)state;
+    at_store *s;
+    at_error err;
+    int64_t offset, last = -1;
+    assert_int_equal(at_store_new(&s, &err), AT_OK);
+    for (int i = 0; i < 300; i++) {
+        int64_t size = (int64_t)i * 1237;
+        assert_int_equal(at_store_reserve(s, "t", size, &offset, &err), AT_OK);
+        assert_true(offset % 64 == 0 && offset > last);
+        unsigned char *p = at_store_at(s, offset);
+        for (int64_t k = 0; k < size + 64; k++) assert_int_equal(p[k], 0);
+        memset(p, i, (size_t)size);
+        last = offset;
+    }
+    assert_int_equal(at_store_reserve(s, "data", 412LL << 40, &offset, &err), AT_E_USAGE);
+    assert_non_null(strstr(err.text, "data: needs 421888."));
+    assert_non_null(strstr(err.text, " GiB, this machine has "));
+    assert_int_equal(at_store_reserve(s, "data", INT64_MAX, &offset, &err), AT_E_USAGE);
+    assert_int_equal(at_store_reserve(s, "data", -4, &offset, &err), AT_E_USAGE);
+    assert_int_equal(at_store_reserve(s, "again", 4, &offset, &err), AT_OK);
+    at_store_free(s);
+    at_store_free(NULL);
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+static void messages(void **state) {
+    (void)state;
+    int pair[2];
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    at_channel in = {.fd = pair[0]}, out = {.fd = pair[1]};
+    at_msg m = {0};
+    /* Larger than any socket's buffer: whole although both sides see pieces. */
+    static char text[3000000];
+    for (size_t i = 0; i < sizeof text; i++) text[i] = (char)(i * 7 % 251);
+    pid_t pid = fork();
+    if (pid == 0) {
+        bool sent = at_msg_send(&out, AT_MSG_COMPILED, NULL, 0) == AT_IO_OK &&
+                    at_msg_send(&out, AT_MSG_JOB, text, sizeof text) == AT_IO_OK;
+        _exit(!sent);
+    }
+    assert_int_equal(at_msg_receive(&in, &m), AT_IO_OK);
+    assert_int_equal(m.type, AT_MSG_COMPILED);
+    assert_int_equal(m.size_bytes, 0);
+    assert_int_equal(at_msg_receive(&in, &m), AT_IO_OK);
+    assert_int_equal(m.size_bytes, sizeof text);
+    assert_memory_equal(m.data, text, sizeof text);
+    waitpid(pid, NULL, 0);
+    /* Byte by byte. */
+    assert_int_equal(at_msg_send(&out, AT_MSG_READY, "x", 1), AT_IO_OK);
+    char raw[64];
+    ssize_t n = recv(pair[0], raw, sizeof raw, 0);
+    assert_true(n > 1);
+    pid = fork();
+    if (pid == 0) {
+        for (ssize_t i = 0; i < n; i++) {
+            usleep(200);
+            if (write(pair[1], raw + i, 1) != 1) _exit(1);
+        }
+        _exit(0);
+    }
+    assert_int_equal(at_msg_receive(&in, &m), AT_IO_OK);
+    assert_int_equal(m.type, AT_MSG_READY);
+    waitpid(pid, NULL, 0);
+    /* Neither late, nor stopped, nor nonsense, nor gone is a message. */
+    at_channel late = {.fd = pair[0], .deadline_ns = at_now_ns() + 1000};
+    assert_int_equal(at_msg_receive(&late, &m), AT_IO_TIMEOUT);
+    volatile int stop = 1;
+    at_channel stopped = {.fd = pair[0], .stop = &stop};
+    assert_int_equal(at_msg_receive(&stopped, &m), AT_IO_STOPPED);
+    memset(raw, 'z', sizeof raw);
+    assert_int_equal(write(pair[1], raw, sizeof raw), sizeof raw);
+    assert_int_equal(at_msg_receive(&in, &m), AT_IO_GARBLED);
+    close(pair[1]);
+    while (recv(pair[0], raw, sizeof raw, 0) > 0) {
+    }
+    assert_int_equal(at_msg_receive(&in, &m), AT_IO_CLOSED);
+    assert_int_equal(at_msg_send(&in, AT_MSG_JOB, text, sizeof text), AT_IO_CLOSED);
+    close(pair[0]);
+    free(m.data);
+}
+
+static void job_round_trip(void **state) {
+    (void)state;
+    const uint8_t bytes[] = {1, 2, 3};
+    at_blob blobs[] = {{"tile", bytes, 3}, {"empty", bytes, 0}};
+    at_buf bufs[] = {{"in", AT_BUF_IN, true, 64, 128}, {"out", AT_BUF_OUT, false, 256, 4}};
+    int64_t expected[] = {320};
+    at_job job = {.source = "int x;",
+                  .entry = "e",
+                  .blobs = blobs,
+                  .num_blobs = 2,
+                  .bufs = bufs,
+                  .num_bufs = 2,
+                  .expected_offset = expected,
+                  .workspace_bytes = 77,
+                  .tolerance = 0.5};
+    at_text t = {0};
+    at_encode_job(&job, 4096, &t);
+    at_msg m = {.type = AT_MSG_JOB, .size_bytes = t.len, .data = t.data};
+    at_job got;
+    int64_t store_bytes = 0;
+    assert_true(at_decode_job(&m, &got, &store_bytes));
+    assert_int_equal(store_bytes, 4096);
+    assert_string_equal(got.source, "int x;");
+    assert_string_equal(got.entry, "e");
+    assert_null(got.pack);
+    assert_null(got.object);
+    assert_string_equal(got.bufs[1].name, "out");
+    assert_int_equal(got.bufs[1].offset, 256);
+    assert_true(got.bufs[0].is_int);
+    assert_int_equal(got.expected_offset[0], 320);
+    assert_string_equal(got.blobs[0].symbol, "tile");
+    assert_memory_equal(got.blobs[0].bytes, bytes, 3);
+    assert_int_equal(got.blobs[1].size_bytes, 0);
+    assert_int_equal(got.workspace_bytes, 77);
+    /* Cut anywhere it is no job. Each length from its own copy, for decoding writes into it. */
+    for (size_t n = 0; n < t.len; n++) {
+        at_text cut = {0};
+        at_encode_job(&job, 4096, &cut);
+        m.data = cut.data;
+        m.size_bytes = n;
+        bool whole = at_decode_job(&m, &got, &store_bytes);
+        /* Only the last piece's padding may be missing. */
+        if (whole) assert_true(n >= t.len - 16);
+        at_text_free(&cut);
+    }
+    at_text_free(&t);
+}
+
+/* ---- check ---------------------------------------------------------------------------------- */
+
+static bool check(const float *got, const float *expected, double tolerance, at_outcome *out) {
+    at_buf b = {"out", AT_BUF_OUT, false, 0, 4 * sizeof(float)};
+    memset(out, 0, sizeof *out);
+    return at_check_output(&b, got, expected, tolerance, out);
+}
+
+static void check_exact(void **state) {
+    (void)state;
+    at_outcome o;
+    float e[4] = {1, -2, 0, 16777216};
+    assert_true(check(e, e, 0, &o));
+    assert_true(check((float[]){1, -2, -0.0f, 16777216}, e, 0, &o));
+    assert_true(o.max_error == 0);
+    assert_false(check((float[]){1, -2, 0, 16777215}, e, 0, &o));
+    assert_string_equal(o.error, "out[3]: got 16777215, expected 16777216; 1 of 4 elements differ");
+    assert_int_equal(o.error_no, AT_ERR_WRONG_ANSWER);
+    assert_true(o.max_error == 1);
+    assert_false(check((float[]){NAN, -2, 0, INFINITY}, e, 0, &o));
+    assert_non_null(strstr(o.error, "nan, expected 1; 2 of 4 elements differ"));
+    assert_true(isinf(o.max_error));
+}
+
+static void check_tolerance(void **state) {
+    (void)state;
+    at_outcome o;
+    const float e[4] = {1000, 0.5f, 0, -1};
+    assert_true(check((float[]){1009, 0.509f, 0.009f, -1.009f}, e, 0.01, &o));
+    assert_true(o.max_error > 8.9 && o.max_error < 9.1);
+    assert_false(check((float[]){1011, 0.5f, 0, -1}, e, 0.01, &o));
+    assert_false(check((float[]){1000, 0.5f, 0.011f, -1}, e, 0.01, &o)); /* absolute below 1 */
+    assert_false(check((float[]){1000, NAN, 0, -1}, e, 0.01, &o));
+    assert_false(check((float[]){1000, 0.5f, 0, -1}, (float[]){NAN, 0.5f, 0, -1}, 0.01, &o));
+}
+
+static void check_poison(void **state) {
+    (void)state;
+    at_outcome o;
+    float got[4], e[4] = {1, 2, 3, 4};
+    at_poison(got, 16, AT_POISON_OUT);
+    assert_false(check(got, e, 0, &o));
+    assert_string_equal(o.error, "out[0]: never written, expected 1; 4 of 4 elements differ");
+    assert_false(check(got, e, 1e30, &o));
+    /* What is computed from a poison can be told from any other NaN. */
+    at_poison(got, 16, AT_POISON_WORK);
+    volatile float sum = got[0];
+    for (int i = 0; i < 4; i++) got[i] = (sum * 0.25f + 3) - 2;
+    assert_false(check(got, e, 0, &o));
+    assert_string_equal(o.error,
+                        "out[0]: got memory never written, expected 1; 4 of 4 elements differ");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cpu_facts),       cmocka_unit_test(error_words),
+        cmocka_unit_test(store),           cmocka_unit_test(messages),
+        cmocka_unit_test(job_round_trip),  cmocka_unit_test(check_exact),
+        cmocka_unit_test(check_tolerance), cmocka_unit_test(check_poison),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+/* How often the timer calls a kernel and what it reports. No duration decides a test: kernels count
+ * their calls in static data, and crash at the call that must not come. */
+#include "rig.h"
+
+/* Returns an error at call `last` + 1; kernels of 0 cost are what no rule expects, so it adds as
+ * well. */
+static const char *at_most(int last) {
+    static char source[2000];
+    snprintf(source, sizeof source,
+             "static int calls;\n" KERNEL("if (++calls > %d) *(volatile int *)0 = 1;" ADD), last);
+    return source;
+}
+
+static void exact_calls(void **state) {
+    rig *r = *state;
+    r->job.number = 4;
+    r->job.repeat = 3;
+    rig_expect(r, at_most(13), AT_ERR_NONE, "");
+    assert_int_equal(r->outcome.num_costs, 3);
+    assert_int_equal(r->outcome.kind, AT_SAMPLE_FULL);
+    rig_expect(r, at_most(12), AT_ERR_RUNTIME, "SIGSEGV");
+}
+
+static void run_only_is_one_call(void **state) {
+    rig *r = *state;
+    r->job.run_only = true;
+    rig_expect(r, at_most(1), AT_ERR_NONE, "");
+    assert_int_equal(r->outcome.num_costs, 0);
+}
+
+static void minimum_duration(void **state) {
+    rig *r = *state;
+    r->job.number = 1;
+    r->job.repeat = 2;
+    r->job.min_repeat_ms = 5;
+    /* A thousand additions cannot take 5 ms each ten times over. */
+    rig_expect(r, at_most(10), AT_ERR_RUNTIME, "SIGSEGV");
+    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    assert_int_equal(r->outcome.num_costs, 2);
+}
+
+static void behind_is_single(void **state) {
+    rig *r = *state;
+    r->job.best_ns = 1; /* nobody is less than 3 times slower than a nanosecond */
+    rig_expect(r, at_most(3), AT_ERR_NONE, ""); /* cold, or disturbed: at most two more looks */
+    assert_int_equal(r->outcome.kind, AT_SAMPLE_SINGLE);
+    assert_int_equal(r->outcome.num_costs, 1);
+}
+
+static void ahead_is_full(void **state) {
+    rig *r = *state;
+    r->job.best_ns = 3600 * 1000000000LL;
+    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    assert_int_equal(r->outcome.kind, AT_SAMPLE_FULL);
+    assert_int_equal(r->outcome.num_costs, 5);
+}
+
+static void number_beats_best(void **state) {
+    rig *r = *state;
+    r->job.best_ns = 1;
+    r->job.number = 2;
+    r->job.repeat = 2;
+    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    assert_int_equal(r->outcome.kind, AT_SAMPLE_FULL);
+    assert_int_equal(r->outcome.num_costs, 2);
+}
+
+static void repeat_alone(void **state) {
+    rig *r = *state;
+    r->job.repeat = 7;
+    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    assert_int_equal(r->outcome.num_costs, 7);
+    r->job.repeat = 1000;
+    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    assert_int_equal(r->outcome.num_costs, AT_MAX_SAMPLES);
+}
+
+static void slow_kernel_few_samples(void **state) {
+    rig *r = *state; /* some 30 ms a call: two repeats end the budget */
+    rig_expect(r, KERNEL("volatile long k; for (k = 0; k < 20000000; k++) {}" ADD), AT_ERR_NONE,
+               "");
+    assert_in_range(r->outcome.num_costs, 2, 5);
+}
+
+int main(int argc, char **argv) {
+    at_worker_main_if_asked(argc, argv);
+#define TEST(f) cmocka_unit_test_setup(f, rig_reset)
+    const struct CMUnitTest tests[] = {
+        TEST(exact_calls),      TEST(run_only_is_one_call),    TEST(minimum_duration),
+        TEST(behind_is_single), TEST(ahead_is_full),           TEST(number_beats_best),
+        TEST(repeat_alone),     TEST(slow_kernel_few_samples),
+    };
+    return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
+}
