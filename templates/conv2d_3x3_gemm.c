@@ -2,27 +2,31 @@
  * Knobs and their order are those of AutoTVM's template of this name. */
 #include "templates/template.h"
 
-/* K runs over kh, kw, ci with ci fastest. */
-static const char compute[] = "data[N, H, W, CI] : input\n"
-                              "weight[X, K]      : weight\n"
-                              "im2col[y:Y, k:K]  = inside ? data[n, ih, iw, c] : 0\n"
-                              "    where {n, h:H, w:W} = y, {kh:3, kw:3, c:CI} = k,\n"
-                              "          ih = h + kh - 1, iw = w + kw - 1,\n"
-                              "          inside = 0 <= ih && ih < H && 0 <= iw && iw < W\n"
-                              "packw[p:X/B, k:K, b:B] = weight[p*B + b, k]\n"
-                              "acc[y:Y, x:X]     = sum(k:K) im2col[y, k] * packw[x/B, k, x%B]\n"
-                              "out[y:Y, x:X]     = acc[y, x]\n";
+/* The texts keep their own lines. K runs over kh, kw, ci with ci fastest. */
+/* clang-format off */
+static const char compute[] =
+    "data[N, H, W, CI] : input\n"
+    "weight[X, K]      : weight\n"
+    "im2col[y:Y, k:K]  = inside ? data[n, ih, iw, c] : 0\n"
+    "    where {n, h:H, w:W} = y, {kh:3, kw:3, c:CI} = k,\n"
+    "          ih = h + kh - 1, iw = w + kw - 1,\n"
+    "          inside = 0 <= ih && ih < H && 0 <= iw && iw < W\n"
+    "packw[p:X/B, k:K, b:B] = weight[p*B + b, k]\n"
+    "acc[y:Y, x:X]     = sum(k:K) im2col[y, k] * packw[x/B, k, x%B]\n"
+    "out[y:Y, x:X]     = acc[y, x]\n";
 
-static const char schedule[] = "p, b, k =>\n"
-                               "    @packw = p, k, b\n"
-                               "yt, xt, yo =>\n"
-                               "    yi, k9, ci:vec =>\n"
-                               "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"
-                               "    xo =>\n"
-                               "        ko, ki:unroll, yi:unroll, xi:vec =>\n"
-                               "            @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"
-                               "        yi:unroll, xi:vec =>\n"
-                               "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n";
+static const char schedule[] =
+    "p, b, k =>\n"
+    "    @packw = p, k, b\n"
+    "yt, xt, yo =>\n"
+    "    yi, k9, ci:vec =>\n"
+    "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"
+    "    xo =>\n"
+    "        ko, ki:unroll, yi:unroll, xi:vec =>\n"
+    "            @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"
+    "        yi:unroll, xi:vec =>\n"
+    "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n";
+/* clang-format on */
 
 /* Defaults: a register tile of at most 14 rows x 2 AVX-512 vectors, which comes within 2 % of the
  * FMA peak; xo wide, because im2col is computed again for every xt. */

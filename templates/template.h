@@ -29,7 +29,7 @@ void at_sizes(at_template *t, const char *definitions);
 
 /* A split of `axis` (an expression) into the named parts, outermost first. */
 typedef struct at_split_spec {
-    int unused_;
+    int unused_; /* takes the 0 of at_split, so that nothing else need be named */
     at_policy policy;
     const char *filter;    /* "last <= 64" */
     long long max_factor;  /* 0: none */
