@@ -79,7 +79,7 @@ void at_progress_start(at_progress *p, const char *name, double time_s) {
                        .terminal = isatty(STDERR_FILENO) && !dumb,
                        .start_ns = at_now_ns(),
                        .time_s = time_s};
-    p->shown_ns = p->start_ns;
+    p->shown_ns = p->terminal ? 0 : p->start_ns; /* the first trial shows at once */
 }
 
 void at_progress_show(at_progress *p, const at_tally *t) {

@@ -78,22 +78,19 @@ static at_status record_on_line(const at_options *o, const log_view *log,
                    (long long)o->line, log->path);
 }
 
-static at_status best_record(const log_view *log, const at_task *task, const at_record **out,
-                             at_error *err) {
-    int of_task = 0;
-    *out = NULL;
+static at_status best_record(at_arena *a, const log_view *log, const at_task *task,
+                             const at_record **out, at_error *err) {
+    AT_VEC(const at_record *) of_task = {0};
     for (int i = 0; i < log->count; i++) {
         const at_record *r = &log->records[i];
-        if (!is_of_template(r, at_task_row(task)) || !at_args_equal(r->args, at_task_args(task)))
-            continue;
-        of_task++;
-        if (at_record_is_candidate(r) && (!*out || at_record_mean(r) < at_record_mean(*out)))
-            *out = r;
+        if (is_of_template(r, at_task_row(task)) && at_args_equal(r->args, at_task_args(task)))
+            *at_push(a, &of_task) = r;
     }
+    *out = at_record_best(of_task.data, of_task.len);
     if (*out) return AT_OK;
-    if (of_task)
+    if (of_task.len)
         return at_fail(err, AT_E_NO_VALID, "%s: all %d records of %s %s are failures", log->path,
-                       of_task, at_task_row(task)->name, at_task_args_text(task));
+                       of_task.len, at_task_row(task)->name, at_task_args_text(task));
     return at_fail(err, AT_E_INPUT, "%s: holds no record of %s %s", log->path,
                    at_task_row(task)->name, at_task_args_text(task));
 }
@@ -119,7 +116,7 @@ static at_status from_log(at_arena *a, const at_options *o, at_selection *out, a
         if (!o->args) err->status = AT_E_INPUT, at_fail_at(err, "%s: ", o->log);
         return err->status;
     }
-    if (!out->record) AT_TRY(best_record(&log, out->task, &out->record, err));
+    if (!out->record) AT_TRY(best_record(a, &log, out->task, &out->record, err));
     out->from = at_format(a, "%s:%lld", o->log, (long long)out->record->line);
     if (at_config_rebind(a, at_task_space(out->task), &out->record->config, &out->config, err) !=
         AT_OK)

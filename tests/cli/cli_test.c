@@ -1,6 +1,7 @@
 /* tests/cli/cli_test.c: commands through a shell, both outputs caught in files. */
 #include "tests/cli/cli_test.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,5 +99,21 @@ int cli_count_lines(const char *text, const char *beginning) {
         line = strchr(line, '\n');
         if (line) line++;
     }
+    return n;
+}
+
+int cli_processes(void) {
+    DIR *proc = opendir("/proc");
+    assert_non_null(proc);
+    int n = 0;
+    for (struct dirent *e; (e = readdir(proc));) {
+        char link[300], cwd[PATH_MAX];
+        snprintf(link, sizeof link, "/proc/%s/cwd", e->d_name);
+        ssize_t len = readlink(link, cwd, sizeof cwd - 1);
+        if (len < 0 || atoi(e->d_name) == getpid() || atoi(e->d_name) == 0) continue;
+        cwd[len] = 0;
+        n += !strcmp(cwd, folder);
+    }
+    closedir(proc);
     return n;
 }

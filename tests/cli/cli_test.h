@@ -30,6 +30,9 @@ const at_json *cli_json(void);
 /* A member by path: "best.index". Fails the test where it is absent. */
 const at_json *cli_member(const at_json *object, const char *path);
 
+/* How many processes work in the folder, but for the test itself: what a run left behind. */
+int cli_processes(void);
+
 void cli_write(const char *path, const char *text);
 char *cli_read(const char *path); /* valid until the next call of cli_run */
 int cli_count_lines(const char *text, const char *beginning);

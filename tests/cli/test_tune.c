@@ -1,0 +1,215 @@
+/* tests/cli/test_tune.c: the main job from outside: results, log, resume, interruption, progress.
+ */
+#include "tests/cli/cli_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Small enough that a trial costs a few milliseconds. */
+#define TUNE "./autotune conv2d_3x3_gemm --args N=1,H=5,W=7,CI=3,CO=6 "
+
+static int count_records(const char *log) { return cli_count_lines(cli_read(log), "{\"input\""); }
+
+static double number(const at_json *object, const char *path) {
+    const at_json *v = cli_member(object, path);
+    assert_int_equal(v->kind, AT_JSON_NUMBER);
+    return v->number;
+}
+
+static void result_members(void **state) {
+    (void)state;
+    cli_expect(0, TUNE "--trials 12 --seed 3 --log members.log --json");
+    const at_json *r = cli_json();
+    assert_string_equal(cli_member(r, "task")->string, "conv2d_3x3_gemm");
+    assert_string_equal(cli_member(r, "tuner")->string, "random");
+    assert_string_equal(cli_member(r, "log")->string, "members.log");
+    assert_int_equal(cli_member(r, "args")->count, 6);
+    assert_int_equal(number(r, "seed"), 3);
+    assert_int_equal(number(r, "trials"), 12);
+    assert_int_equal(number(r, "from_log"), 0);
+    assert_int_equal(cli_member(r, "failed")->count, 0);
+    assert_int_equal(cli_member(r, "best.entity")->count, 3);
+    double time_s = number(r, "best.time_ns") * 1e-9, flops = 2.0 * 35 * 6 * 27;
+    assert_true(time_s > 0 && number(r, "peak_gflops") > 0);
+    assert_float_equal(number(r, "best.gflops"), flops / time_s * 1e-9, 1e-6);
+    assert_true(number(r, "best.of_peak") > 0 && number(r, "best.of_peak") < 1);
+    static const char *const phases[] = {"total", "search", "lower",     "compile",
+                                         "check", "run",    "reference", "final"};
+    for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "seconds.%s", phases[i]);
+        assert_true(number(r, path) >= 0 && number(r, path) <= number(r, "seconds.total"));
+    }
+    assert_int_equal(count_records("members.log"), 12);
+    assert_true(cli_count_lines(cli_read("members.log"), "#final {") >= 1);
+}
+
+static void default_log(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(0, TUNE "--trials 2");
+    assert_non_null(strstr(r->out, "; log conv2d_3x3_gemm.log\n"));
+    assert_int_equal(count_records("conv2d_3x3_gemm.log"), 2);
+}
+
+/* Indices of the records, in order, as text. */
+static char *indices(const char *log) {
+    char command[256];
+    snprintf(command, sizeof command, "grep '^{' %s | sed 's/.*\"index\": \\([0-9]*\\).*/\\1/'",
+             log);
+    return cli_expect(0, "%s", command)->out;
+}
+
+/* Twenty trials, then thirty by the same command: ten new ones, and the same log as in one go. */
+static void resume(void **state) {
+    (void)state;
+    cli_expect(0, TUNE "--trials 20 --seed 1 --log resumed.log");
+    cli_expect(0, TUNE "--trials 30 --seed 1 --log resumed.log --json");
+    const at_json *r = cli_json();
+    assert_int_equal(number(r, "trials"), 30);
+    assert_int_equal(number(r, "from_log"), 20);
+    cli_expect(0, TUNE "--trials 30 --seed 1 --log at_once.log");
+    char *at_once = strdup(indices("at_once.log"));
+    assert_string_equal(indices("resumed.log"), at_once);
+    free(at_once);
+    /* Another compiler is another context: nothing of it is answered. */
+    if (cli_run("command -v gcc")->status == 0) {
+        cli_expect(0, TUNE "--trials 2 --seed 1 --log resumed.log --compiler gcc --json");
+        assert_int_equal(number(cli_json(), "from_log"), 0);
+    }
+}
+
+static void exhausted_space(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune space conv2d_3x3_gemm --args N=1,H=1,W=1,CI=1,CO=2 --json");
+    int len = (int)number(cli_json(), "len");
+    cli_expect(0, "./autotune conv2d_3x3_gemm --args N=1,H=1,W=1,CI=1,CO=2 --tuner grid "
+                  "--log grid.log --json");
+    assert_int_equal(number(cli_json(), "trials"), len);
+    assert_int_equal(count_records("grid.log"), len);
+}
+
+static void torn_log(void **state) {
+    (void)state;
+    cli_expect(0, TUNE "--trials 5 --log torn.log");
+    assert_int_equal(cli_run("sed -i '/^#/d' torn.log && truncate -s -20 torn.log")->status, 0);
+    const cli_result *r = cli_expect(0, TUNE "--trials 6 --log torn.log --json");
+    assert_ptr_equal(strstr(r->err, "autotune: warning: torn.log:5: torn last line; skipped\n"),
+                     r->err);
+    assert_int_equal(number(cli_json(), "from_log"), 4);
+    /* Four whole ones, the torn one with an end, two new ones. */
+    assert_int_equal(count_records("torn.log"), 7);
+}
+
+/* No compiler that is a process of its own is done in a millisecond. */
+static void nothing_valid(void **state) {
+    (void)state;
+    if (cli_run("command -v gcc")->status != 0) skip();
+    const cli_result *r =
+        cli_expect(3, TUNE "--trials 3 --compiler gcc --timeout 1ms --log failed.log --json");
+    assert_non_null(strstr(r->err, "autotune: no valid configuration in 3 trials (3 failed: 3 "
+                                   "compile-timeout); the first failure: "));
+    const at_json *result = cli_json();
+    assert_int_equal(cli_member(result, "best")->kind, AT_JSON_NULL);
+    assert_int_equal(number(result, "failed.compile-timeout"), 3);
+    assert_int_equal(count_records("failed.log"), 3);
+}
+
+static void time_limit(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune conv2d_3x3_gemm --args N=1,H=14,W=14,CI=16,CO=16 --trials 1000000 "
+                  "--time 700ms --log time.log --json");
+    double trials = number(cli_json(), "trials");
+    assert_true(trials >= 1 && trials < 1000000);
+}
+
+#define LONG                                                                                       \
+    "./autotune conv2d_3x3_gemm --args N=1,H=14,W=14,CI=16,CO=16 --trials 1000000 --log %s "
+
+/* Shell text: waits until the log has records. */
+#define UNTIL_RECORDS "while [ $(cat %s 2>/dev/null | wc -l) -lt 3 ]; do sleep 0.05; done; "
+
+static void interrupted_by(const char *signal_name, const char *log) {
+    const cli_result *r = cli_expect(130, LONG "& p=$!; " UNTIL_RECORDS "kill -%s $p; wait $p", log,
+                                     log, signal_name);
+    assert_non_null(strstr(r->out, "of the FMA peak"));
+    assert_non_null(strstr(r->err, "autotune: interrupted after "));
+    assert_non_null(strstr(r->err, " trials; the same command goes on\n"));
+    assert_int_equal(cli_processes(), 0);
+    int records = count_records(log);
+    cli_expect(0, LONG "--trials 3 --json", log);
+    assert_int_equal(number(cli_json(), "from_log"), 3);
+    assert_int_equal(count_records(log), records);
+}
+
+static void interrupted(void **state) {
+    (void)state;
+    interrupted_by("INT", "int.log");
+    interrupted_by("TERM", "term.log");
+}
+
+/* Whatever ends the run, the worker ends with it. */
+static void killed(void **state) {
+    (void)state;
+    cli_expect(128 + 9, LONG "& p=$!; " UNTIL_RECORDS "kill -KILL $p; wait $p", "kill.log",
+               "kill.log");
+    for (int i = 0; i < 50 && cli_processes(); i++) cli_run("sleep 0.1");
+    assert_int_equal(cli_processes(), 0);
+}
+
+static void locked_log(void **state) {
+    (void)state;
+    const cli_result *r = cli_run(LONG ">/dev/null 2>&1 & p=$!; " UNTIL_RECORDS TUNE
+                                       "--log lock.log; s=$?; kill $p; wait $p; echo $p; exit $s",
+                                  "lock.log", "lock.log");
+    char expected[256];
+    snprintf(expected, sizeof expected,
+             "autotune: lock.log is being written by another run, process %d\n", atoi(r->out));
+    assert_string_equal(r->err, expected);
+    assert_int_equal(r->status, 6);
+}
+
+static void full_disk(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(5, TUNE "--trials 3 --log /dev/full");
+    assert_non_null(strstr(r->err, "autotune: cannot write /dev/full: No space left on device\n"));
+    /* A disk of 16 KB. What had been logged is whole, and is shown. */
+    if (cli_run("unshare -rm true")->status != 0) skip();
+    r = cli_expect(5, "mkdir -p disk; unshare -rm sh -c 'mount -t tmpfs -o size=16k none disk && "
+                      "{ " TUNE "--trials 100 --log disk/full.log; s=$?; cp disk/full.log .; "
+                      "exit $s; }'");
+    assert_non_null(
+        strstr(r->err, "autotune: cannot write disk/full.log: No space left on device\n"));
+    assert_non_null(strstr(r->out, "of the FMA peak"));
+    int records = count_records("full.log");
+    assert_true(records >= 3);
+    cli_expect(0, TUNE "--trials %d --log full.log --json", records);
+    assert_int_equal(number(cli_json(), "from_log"), records);
+}
+
+static void progress(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(0, TUNE "--trials 4 --log progress.log");
+    double current, best, seconds;
+    assert_int_equal(sscanf(r->err, "conv2d_3x3_gemm  %lf/%lf GFLOPS  (4/4)  %lf s\n", &current,
+                            &best, &seconds),
+                     3);
+    assert_true(current <= best && current > 0);
+    /* On a terminal the same line is drawn again and again. */
+    if (cli_run("command -v script")->status != 0) skip();
+    r = cli_expect(0, "TERM=xterm script -qec '" TUNE "--trials 300 --log pty.log' /dev/null");
+    assert_non_null(strstr(r->out, "\rconv2d_3x3_gemm  "));
+    assert_non_null(strstr(r->out, "\033[K\rconv2d_3x3_gemm  "));
+    assert_non_null(strstr(r->out, "  (300/300)  "));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(result_members), cmocka_unit_test(default_log),
+        cmocka_unit_test(resume),         cmocka_unit_test(exhausted_space),
+        cmocka_unit_test(torn_log),       cmocka_unit_test(nothing_valid),
+        cmocka_unit_test(time_limit),     cmocka_unit_test(interrupted),
+        cmocka_unit_test(killed),         cmocka_unit_test(locked_log),
+        cmocka_unit_test(full_disk),      cmocka_unit_test(progress),
+    };
+    return cmocka_run_group_tests_name("cli/tune", tests, cli_setup, cli_teardown);
+}
