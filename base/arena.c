@@ -114,6 +114,7 @@ char *at_strdup(at_arena *a, const char *s) { return at_copy(a, s, strlen(s) + 1
 
 char *at_format(at_arena *a, const char *fmt, ...) {
     va_list ap, again;
+    AT_ASSERT(fmt);
     va_start(ap, fmt);
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);

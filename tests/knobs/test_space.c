@@ -1,0 +1,277 @@
+/* tests/knobs/test_space.c: declaring knobs that cannot be, sizes, joint filters, walking. */
+#include "golden.h"
+
+#include <string.h>
+
+static at_arena *arena;
+static at_error err;
+
+static int make_arena(void **state) {
+    (void)state;
+    arena = at_arena_new();
+    return 0;
+}
+
+static int free_arena(void **state) {
+    (void)state;
+    at_arena_free(arena);
+    at_text_free(&at_printed);
+    return 0;
+}
+
+static void split_refused(int64_t length, int parts, at_split_options o, const char *message) {
+    at_space *s = at_space_new(arena);
+    assert_int_equal(at_space_split(s, "t", length, parts, &o, &err), AT_E_INPUT);
+    assert_string_equal(err.text, message);
+    assert_int_equal(at_space_num_knobs(s), 0);
+    assert_int_equal(at_space_range_length(s), 1);
+}
+
+static void splits_that_cannot_be(void **state) {
+    (void)state;
+    split_refused(0, 2, (at_split_options){0}, "knob t: axis of length 0; at least 1 is needed");
+    split_refused(8, 1, (at_split_options){0}, "knob t: 1 parts; policy factors takes 2 to 8");
+    split_refused(8, 9, (at_split_options){.policy = AT_POWER2},
+                  "knob t: 9 parts; policy power2 takes 2 to 8");
+    split_refused(8, 2, (at_split_options){.max_factor = -1},
+                  "knob t: max_factor -1; at least 1 is needed, or 0 for 2^31");
+    split_refused(8, 2, (at_split_options){.filter = "last > 8"},
+                  "knob t: no split of 8 into 2 parts passes the filter \"last > 8\"");
+    split_refused(8, 2, (at_split_options){.policy = AT_CANDIDATE}, "knob t: no candidates given");
+    split_refused(8, 2,
+                  (at_split_options){.policy = AT_CANDIDATE,
+                                     .candidate = (const int64_t[][8]){{-1, 0}},
+                                     .num_candidates = 1},
+                  "knob t: candidate 0 has size 0; sizes are at least 1, or -1 for the first");
+    split_refused(
+        8, 2, (at_split_options){.filter = "lst > 8"},
+        "filter of knob t:1:1: a filter reads first, last and size[i], and whole numbers\n"
+        "lst > 8\n^");
+    split_refused(8, 2, (at_split_options){.filter = "size[2] > 8"},
+                  "filter of knob t:1:6: the entity has 2 parts: 0 to 1, or -1 to -2\n"
+                  "size[2] > 8\n     ^");
+    split_refused(8, 2, (at_split_options){.filter = "last % (last - last) == 0"},
+                  "knob t: filter: last%(last - last) divides by zero");
+    split_refused(INT64_C(1) << 62, 8, (at_split_options){0},
+                  "knob t: more than 4194304 entities; a filter or fewer parts would help");
+}
+
+static void long_axes(void **state) {
+    (void)state;
+    at_space *s = at_space_new(arena);
+    assert_int_equal(at_space_split(s, "a", INT64_C(1) << 62, 2, NULL, &err), AT_OK);
+    assert_int_equal(at_space_knob_len(s, 0), 32); /* factors beyond 2^31 are dropped */
+    at_split_options all = {.max_factor = INT64_MAX};
+    assert_int_equal(at_space_split(s, "a", INT64_C(1) << 62, 2, &all, &err), AT_OK);
+    assert_int_equal(at_space_knob_len(s, 0), 63);
+    /* 1048573^2 */
+    assert_int_equal(at_space_split(s, "a", INT64_C(1099505336329), 2, &all, &err), AT_OK);
+    assert_int_equal(at_space_knob_len(s, 0), 3);
+    at_split_options verbose = {.policy = AT_VERBOSE};
+    assert_int_equal(at_space_split(s, "a", INT64_C(1) << 40, 4, &verbose, &err), AT_OK);
+    assert_int_equal(at_space_num_knobs(s), 1);
+}
+
+static void spaces_beyond_63_bits_are_refused(void **state) {
+    (void)state;
+    at_space *s = at_space_new(arena);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(
+            at_space_split(s, at_format(arena, "t%d", i), INT64_C(1) << 30, 6, NULL, &err),
+            AT_OK); /* C(35, 5) = 324632 each */
+    assert_int_equal(at_space_range_length(s), INT64_C(324632) * 324632 * 324632);
+    assert_int_equal(at_space_split(s, "t3", INT64_C(1) << 30, 6, NULL, &err), AT_E_INPUT);
+    assert_string_equal(err.text,
+                        "the space exceeds 2^63 - 1 points: t0 (324632) x t1 (324632) x t2 "
+                        "(324632) x t3 (324632)");
+    assert_int_equal(at_space_num_knobs(s), 3);
+}
+
+static void other_knobs_that_cannot_be(void **state) {
+    (void)state;
+    at_space *s = at_space_new(arena);
+#define REFUSED(call, message)                                                                     \
+    assert_int_equal(call, AT_E_INPUT);                                                            \
+    assert_string_equal(err.text, message)
+    at_reorder_options o = {.policy = "any"};
+    REFUSED(
+        at_space_reorder(s, "r", 3, &o, &err),
+        "knob r: unknown reorder policy \"any\"; there are identity, all, interval_all, candidate, "
+        "interleave, interleave_cuda");
+    o = (at_reorder_options){.policy = "all"};
+    REFUSED(at_space_reorder(s, "r", 0, &o, &err),
+            "knob r: 0 axes to reorder; at least 1 is needed");
+    REFUSED(at_space_reorder(s, "r", 12, &o, &err),
+            "knob r: more than 4194304 entities; a filter or fewer parts would help");
+    o = (at_reorder_options){.policy = "interval_all", .begin = 1, .end = 4};
+    REFUSED(at_space_reorder(s, "r", 3, &o, &err),
+            "knob r: interval 1 to 4; it must lie in 0 to 3");
+    o = (at_reorder_options){
+        .policy = "candidate", .candidate = (const int[][8]){{0, 1, 1}}, .num_candidates = 1};
+    REFUSED(at_space_reorder(s, "r", 3, &o, &err),
+            "knob r: position 1 occurs twice; an order names each of 0 to 2 once");
+    o = (at_reorder_options){
+        .policy = "candidate", .candidate = (const int[][8]){{0, 1, 3}}, .num_candidates = 1};
+    REFUSED(at_space_reorder(s, "r", 3, &o, &err),
+            "knob r: position 3 is no axis; an order names each of 0 to 2 once");
+    o = (at_reorder_options){
+        .policy = "interleave", .spatial = (const int[][8]){{0, 1, -1}}, .num_spatial = 1};
+    REFUSED(at_space_reorder(s, "r", 3, &o, &err),
+            "knob r: the chains hold 2 positions; 3 axes are to be ordered");
+    REFUSED(at_space_annotate(s, "a", 2, "try__vec", 0, &err),
+            "knob a: unknown annotate policy \"try__vec\"; it is words of try, none, unroll, vec "
+            "joined "
+            "by '_', or locate_cache, bind_gpu, bind_gpu_virtual");
+    REFUSED(at_space_annotate(s, "a", 2, "vec", 0, &err),
+            "knob a: policy \"vec\" leaves nothing for 2 axes, as only one may be vec");
+    REFUSED(at_space_annotate(s, "a", 2, "locate_cache", 3, &err),
+            "knob a: 3 anchors; 1 to 2 are possible");
+    REFUSED(at_space_annotate(s, "a", 1, "bind_gpu", 0, &err),
+            "knob a: 1 axes; policy bind_gpu needs at least 2");
+    REFUSED(at_space_option(s, "o", "[]", &err),
+            "knob o: []; a list of values such as [1, 2] is needed");
+    REFUSED(at_space_option(s, "o", "[1,", &err),
+            "knob o: JSON, column 3: syntax error or unexpected end, at ','");
+    assert_int_equal(at_space_num_knobs(s), 0);
+}
+
+static at_space *three_knobs(void) {
+    at_space *s = at_space_new(arena);
+    at_reorder_options all = {.policy = "all"};
+    assert_int_equal(at_space_split(s, "tile_y", 64, 2, NULL, &err), AT_OK);
+    assert_int_equal(at_space_reorder(s, "order", 3, &all, &err), AT_OK);
+    assert_int_equal(at_space_option(s, "unroll", "[true, false]", &err), AT_OK);
+    return s;
+}
+
+static void joint_filters_that_cannot_be(void **state) {
+    (void)state;
+    at_space *s = three_knobs();
+    REFUSED(at_space_filter(s, "tile_z.size[1] < 3", &err),
+            "joint filter:1:1: unknown knob \"tile_z\"; this space has tile_y, order, unroll\n"
+            "tile_z.size[1] < 3\n^");
+    REFUSED(at_space_filter(s, "tile_y < 3", &err),
+            "joint filter:1:1: a split is read as NAME.size[i]\ntile_y < 3\n^");
+    REFUSED(at_space_filter(s, "order.size[0] < 3", &err),
+            "joint filter:1:1: a reorder is read as NAME.perm[i]\norder.size[0] < 3\n^");
+    REFUSED(at_space_filter(s, "unroll.size[0] < 3", &err),
+            "joint filter:1:1: an option is named plainly\nunroll.size[0] < 3\n^");
+    REFUSED(at_space_filter(s, "tile_y.size[2] < 3", &err),
+            "joint filter:1:13: the entity has 2 parts: 0 to 1, or -1 to -2\n"
+            "tile_y.size[2] < 3\n            ^");
+    REFUSED(at_space_filter(s, "tile_y.size[1] < 3 &&", &err),
+            "joint filter:1:22: expected a value, got the end\n"
+            "tile_y.size[1] < 3 &&\n                     ^");
+    REFUSED(at_space_filter(s, "tile_y.size[1] % 0 == 1", &err),
+            "joint filter at index 0: tile_y.size[1]%0 divides by zero");
+    assert_int_equal(at_space_len(s), at_space_range_length(s));
+    /* A knob declared again must still suit the condition; if not, all stays as it was. */
+    assert_int_equal(
+        at_space_filter(s, "tile_y.size[-1] <= 8 && unroll && order.perm[0] == 2", &err), AT_OK);
+    assert_int_equal(at_space_len(s), 4 * 2);
+    REFUSED(at_space_option(s, "tile_y", "[1, 2]", &err),
+            "joint filter:1:1: an option is named plainly\n"
+            "tile_y.size[-1] <= 8 && unroll && order.perm[0] == 2\n^");
+    assert_int_equal(at_space_knob_kind(s, 0), AT_KNOB_SPLIT);
+    assert_int_equal(at_space_len(s), 4 * 2);
+    assert_int_equal(at_space_option(s, "extra", "[1, 2, 3]", &err), AT_OK);
+    assert_int_equal(at_space_len(s), 4 * 2 * 3);
+}
+
+/* The count steps through the knobs read alone; here against every index. */
+static void counting_agrees_with_testing_each(void **state) {
+    (void)state;
+    static const char *const conditions[] = {"tile_y.size[1] <= 8",
+                                             "unroll",
+                                             "order.perm[0] < order.perm[1] || !unroll",
+                                             "1 == 2",
+                                             "1",
+                                             "tile_y.size[1] / (8 - tile_y.size[1]) >= 0"};
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+        at_space *s = three_knobs();
+        int64_t count = 0;
+        assert_int_equal(at_space_filter(s, conditions[i], &err), AT_OK);
+        for (int64_t j = 0; j < at_space_range_length(s); j++) count += at_space_is_valid(s, j);
+        assert_int_equal(at_space_len(s), count);
+        assert_int_equal(at_space_subrange_length(s, 0, at_space_range_length(s)), count);
+        assert_int_equal(at_space_subrange_length(s, 1, 60) + at_space_is_valid(s, 0) +
+                             at_space_subrange_length(s, 60, 1000),
+                         count);
+    }
+}
+
+static void asking(void **state) {
+    (void)state;
+    at_space *s = three_knobs();
+    assert_int_equal(at_space_find_knob(s, "order"), 1);
+    assert_int_equal(at_space_find_knob(s, "ordner"), -1);
+    assert_string_equal(at_space_knob_name(s, 0), "tile_y");
+    assert_string_equal(at_space_knob_policy(s, 0), "factors");
+    assert_string_equal(at_space_knob_policy(s, 2), "");
+    assert_int_equal(at_space_knob_length(s, 0), 64);
+    assert_int_equal(at_space_knob_length(s, 1), 0);
+    assert_int_equal(at_space_entity(s, 1, 5)->sizes[0], 2);
+    assert_int_equal(at_space_next(s, 83, 1, 0, 0), -1);
+    assert_int_equal(at_space_next(s, 0, INT64_MIN, 0, 0), -1);
+    assert_int_equal(at_space_next(s, 83, INT64_MAX, 0, 0), -1);
+    assert_int_equal(at_space_len(at_space_new(arena)), 1); /* no knobs: one point */
+    at_config c;
+    assert_int_equal(at_config_at(arena, at_space_new(arena), 0, &c, &err), AT_OK);
+    assert_int_equal(c.num_knobs, 0);
+}
+
+static void digits_and_index_agree(void **state) {
+    (void)state;
+    at_space *s = three_knobs();
+    for (int64_t i = 0; i < at_space_range_length(s); i++) {
+        int64_t digits[3];
+        at_space_digits(s, i, digits);
+        assert_int_equal(at_space_index(s, digits), i);
+        assert_int_equal(digits[0] + 7 * (digits[1] + 6 * digits[2]), i);
+    }
+}
+
+static void random_walks(void **state) {
+    (void)state;
+    at_space *s = three_knobs();
+    at_rng rng, same;
+    at_rng_seed(&rng, 1, 2);
+    same = rng;
+    bool seen[84] = {false};
+    int64_t at = 0, num_seen = 0;
+    assert_int_equal(at_space_filter(s, "tile_y.size[1] != 4", &err), AT_OK);
+    for (int i = 0; i < 3000; i++) {
+        int64_t next = at_space_random_walk(s, at, &rng);
+        assert_true(next != at && at_space_is_valid(s, next));
+        assert_int_equal(at_space_random_walk(s, at, &same), next);
+        at = next;
+        num_seen += !seen[at];
+        seen[at] = true;
+    }
+    assert_int_equal(num_seen, at_space_len(s));
+    /* Where there is nowhere to go it stays. */
+    assert_int_equal(at_space_filter(s,
+                                     "tile_y.size[1] == 4 && unroll && order.perm[0] == 2 && "
+                                     "order.perm[1] == 1",
+                                     &err),
+                     AT_OK);
+    at = at_space_next(s, -1, 1, 0, 0);
+    assert_int_equal(at_space_len(s), 1);
+    assert_int_equal(at_space_random_walk(s, at, &rng), at);
+    assert_int_equal(at_space_random_walk(at_space_new(arena), 0, &rng), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(splits_that_cannot_be),
+        cmocka_unit_test(long_axes),
+        cmocka_unit_test(spaces_beyond_63_bits_are_refused),
+        cmocka_unit_test(other_knobs_that_cannot_be),
+        cmocka_unit_test(joint_filters_that_cannot_be),
+        cmocka_unit_test(counting_agrees_with_testing_each),
+        cmocka_unit_test(asking),
+        cmocka_unit_test(digits_and_index_agree),
+        cmocka_unit_test(random_walks),
+    };
+    return cmocka_run_group_tests(tests, make_arena, free_arena);
+}
