@@ -283,9 +283,10 @@ static at_status check_dyn(verifier *v, const at_node *loop) {
 }
 
 static const at_node *first_not_unrolled(const at_node *n) {
-    for (; n && !n->is_leaf; n = n->child)
-        if (n->ann != AT_ANN_UNROLL) return n;
-    return NULL;
+    const at_node *found = NULL;
+    for (; n && !found; n = n->next)
+        if (!n->is_leaf) found = n->ann == AT_ANN_UNROLL ? first_not_unrolled(n->child) : n;
+    return found;
 }
 
 /* Leaves are in textual order, so those below a loop are neighbours; this is the first. */
@@ -304,15 +305,22 @@ static at_status check_constant(verifier *v, const at_node *loop) {
                   loop_name(v, loop));
 }
 
+/* One leaf below; where a reduction is unrolled inside, as in "xi:vec, ki:unroll", also its init.
+ */
 static at_status check_vec(verifier *v, const at_node *loop) {
-    int leaf = first_leaf(v, loop);
-    const char *name = stage_of(v, v->leaves[leaf])->name;
-    if (v->leaves_below[loop->id] != 1)
+    int first = first_leaf(v, loop), count = v->leaves_below[loop->id];
+    const at_node *const *leaf = v->leaves + first;
+    const char *name = stage_of(v, leaf[0])->name;
+    bool init_and_sum = count == 2 && leaf[0]->is_init && leaf[0]->tensor == leaf[1]->tensor;
+    if (count != 1 && !init_and_sum)
         return BROKEN(v, "rule 8 (vec): loop %s must have one leaf below, it has %d",
-                      loop_name(v, loop), v->leaves_below[loop->id]);
-    usage u = usage_of(v, leaf, loop);
-    if (!u.spatial || u.reduce)
-        return BROKEN(v, "rule 8 (vec): loop %s of @%s must be spatial", loop_name(v, loop), name);
+                      loop_name(v, loop), count);
+    for (int i = 0; i < count; i++) {
+        usage u = usage_of(v, first + i, loop);
+        if (!u.spatial || u.reduce)
+            return BROKEN(v, "rule 8 (vec): loop %s of @%s must be spatial", loop_name(v, loop),
+                          name);
+    }
     const at_node *inside = first_not_unrolled(loop->child);
     if (inside)
         return BROKEN(v, "rule 8 (vec): loop %s of @%s has loop %s inside, which is not unroll",
