@@ -155,35 +155,37 @@ static at_status read_names(reader *r, const char *text) {
     }
 }
 
-/* "--args: item 6 is "float64"; NAME takes [N, H, ...]". place: "6", or "1.3" within item 1. */
-static at_status unfit(reader *r, const char *place, const at_json *v, const char *how) {
-    at_text value = {0};
-    at_json_print(&value, v);
-    at_status s =
-        at_fail(r->err, AT_E_USAGE, "--args: %s%s%s%s; %s takes %s", *place ? "item " : "",
-                *place ? place : at_text_str(&value), *place && !*how ? " is " : "",
-                *how ? how : at_text_str(&value), r->t->row->name, r->t->row->record_args);
-    at_text_free(&value);
-    return s;
+static const char *json_text(reader *r, const at_json *v) {
+    at_text text = {0};
+    at_json_print(&text, v);
+    const char *copy = at_strdup(r->t->arena, at_text_str(&text));
+    at_text_free(&text);
+    return copy;
+}
+
+/* place: "6", or "1.3" within item 1; "" for all of it. */
+static at_status unfit(reader *r, const char *place, const char *problem, const at_json *v) {
+    const char *item = *place ? at_format(r->t->arena, "item %s", place) : json_text(r, v);
+    return at_fail(r->err, AT_E_USAGE, "--args: %s %s; %s takes %s", item, problem, r->t->row->name,
+                   r->t->row->record_args);
+}
+
+static at_status is_instead(reader *r, const char *place, const at_json *v) {
+    return unfit(r, place, at_format(r->t->arena, "is %s", json_text(r, v)), v);
 }
 
 static at_status read_number(reader *r, int slot, const at_json *v) {
-    const char *name = r->t->symbols.names.data[slot];
-    at_text text = {0};
-    at_status s = AT_OK;
-    at_json_print(&text, v);
-    const char *p = at_text_str(&text);
+    const char *name = r->t->symbols.names.data[slot], *text = json_text(r, v);
     symbol *arg = &r->t->values.data[slot];
     if (v->kind != AT_JSON_NUMBER || !v->is_int || v->number < 1)
-        s = not_whole(r, name, p, (int)text.len);
-    else if (v->number > (double)LARGEST) s = too_large(r, name, p, (int)text.len);
-    else if (r->given[slot] && arg->value != v->integer)
-        s = at_fail(r->err, AT_E_USAGE, "--args: %s = %s, but %lld before", name, p,
-                    (long long)arg->value);
-    else arg->value = v->integer;
+        return not_whole(r, name, text, (int)strlen(text));
+    if (v->number > (double)LARGEST) return too_large(r, name, text, (int)strlen(text));
+    if (r->given[slot] && arg->value != v->integer)
+        return at_fail(r->err, AT_E_USAGE, "--args: %s = %s, but %lld before", name, text,
+                       (long long)arg->value);
+    arg->value = v->integer;
     r->given[slot] = true;
-    at_text_free(&text);
-    return s;
+    return AT_OK;
 }
 
 static bool same_scalar(const at_json *x, const at_json *y) {
@@ -202,14 +204,16 @@ static at_status match(reader *r, const char *place, const at_json *own, const a
     if (own->kind != AT_JSON_ARRAY) {
         int slot = l->kind == AT_TOK_NAME ? arg_slot(r->t, l->start, (size_t)l->length) : -1;
         if (slot >= 0) AT_TRY(read_number(r, slot, v));
-        else if (!same_scalar(own, v)) return unfit(r, place, v, "");
+        else if (!same_scalar(own, v)) return is_instead(r, place, v);
+        if (at_lex_is(l, "-")) AT_TRY(at_lex_next(l, r->err)); /* -1 is two tokens */
         return at_lex_next(l, r->err);
     }
-    if (v->kind != AT_JSON_ARRAY) return unfit(r, place, v, "");
+    if (v->kind != AT_JSON_ARRAY) return is_instead(r, place, v);
     if (v->count != own->count)
-        return unfit(r, place, v,
-                     at_format(r->t->arena, " has %d item%s instead of %d", v->count,
-                               v->count == 1 ? "" : "s", own->count));
+        return unfit(r, place,
+                     at_format(r->t->arena, "has %d item%s instead of %d", v->count,
+                               v->count == 1 ? "" : "s", own->count),
+                     v);
     AT_TRY(at_lex_next(l, r->err)); /* the bracket */
     v = v->child;
     int number = 1;

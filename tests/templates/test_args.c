@@ -107,7 +107,7 @@ static const at_template_row nested = {
     .name = "nested",
     .record_name = "nested.x86",
     .args = "A=2, B=3",
-    .record_args = "[[\"TENSOR\", [A, B], \"float32\"], [], null, [B, 1]]",
+    .record_args = "[[\"TENSOR\", [A, B], \"float32\"], [], null, [B, -1]]",
     .define = define,
 };
 
@@ -115,26 +115,26 @@ static void nested_pattern(void **state) {
     static const struct {
         const char *args, *text;
     } cases[] = {
-        {"[[\"TENSOR\", [5], \"float32\"], [], null, [4, 1]]",
+        {"[[\"TENSOR\", [5], \"float32\"], [], null, [4, -1]]",
          "--args: item 1.2 has 1 item instead of 2; nested takes [[\"TENSOR\", [A, B], "
-         "\"float32\"], [], null, [B, 1]]"},
-        {"[[\"TENSOR\", [5, 4], \"int8\"], [], null, [4, 1]]",
+         "\"float32\"], [], null, [B, -1]]"},
+        {"[[\"TENSOR\", [5, 4], \"int8\"], [], null, [4, -1]]",
          "--args: item 1.3 is \"int8\"; nested takes [[\"TENSOR\", [A, B], \"float32\"], [], null, "
-         "[B, 1]]"},
+         "[B, -1]]"},
         {"[[\"TENSOR\", [5, 4], \"float32\"], [], null, [4, 2]]",
          "--args: item 4.2 is 2; nested takes [[\"TENSOR\", [A, B], \"float32\"], [], null, "
-         "[B, 1]]"},
-        {"[[\"TENSOR\", 5, \"float32\"], [], null, [4, 1]]",
+         "[B, -1]]"},
+        {"[[\"TENSOR\", 5, \"float32\"], [], null, [4, -1]]",
          "--args: item 1.2 is 5; nested takes [[\"TENSOR\", [A, B], \"float32\"], [], null, "
-         "[B, 1]]"},
-        {"[[\"TENSOR\", [5, 4], \"float32\"], [], null, [3, 1]]", "--args: B = 3, but 4 before"},
+         "[B, -1]]"},
+        {"[[\"TENSOR\", [5, 4], \"float32\"], [], null, [3, -1]]", "--args: B = 3, but 4 before"},
     };
-    at_task *t = task_of(*state, &nested, "[[\"TENSOR\", [5, 4], \"float32\"], [], null, [4, 1]]");
+    at_task *t = task_of(*state, &nested, "[[\"TENSOR\", [5, 4], \"float32\"], [], null, [4, -1]]");
     assert_string_equal(at_task_args_text(t), "A=5,B=4");
     assert_string_equal(at_task_record_name(t), "nested.x86");
     at_text json = {0};
     at_json_print(&json, at_task_args(t));
-    assert_string_equal(json.data, "[[\"TENSOR\", [5, 4], \"float32\"], [], null, [4, 1]]");
+    assert_string_equal(json.data, "[[\"TENSOR\", [5, 4], \"float32\"], [], null, [4, -1]]");
     at_text_free(&json);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_refused(*state, &nested, cases[i].args, AT_E_USAGE, cases[i].text);
