@@ -35,7 +35,8 @@ typedef struct at_error {
 /* Fills err (may be NULL) and returns s, so that callers write: return at_fail(err, ...). */
 at_status at_fail(at_error *err, at_status s, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* Puts "prefix" before the text already in err, for adding the place; returns err->status. */
+/* Puts "prefix" before the text already in err, for adding the place; returns err->status. err is
+ * not NULL. */
 at_status at_fail_at(at_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Our own bug: prints file, line and text on stderr and aborts. */
@@ -155,7 +156,7 @@ struct at_json {
     at_json_kind kind;
     bool boolean;
     bool is_int;     /* the number was written without '.', 'e' and fits integer */
-    int64_t integer; /* exact for |n| <= 2^53, else nearest */
+    int64_t integer; /* exact if is_int, else the nearest to number */
     double number;
     const char *string;          /* value of a string */
     const char *key;             /* name within an object, else NULL */
@@ -177,14 +178,14 @@ void at_json_print(at_text *out, const at_json *v);
  * precedence, for sizes ("K = 9*CI"), filters ("last <= 64") and computations
  * ("inside ? data[n, ih] : 0"). What a name means is its owner's business: after parsing, the owner
  * walks the tree and fills `ref`. Python's chained comparison a <= b < c is accepted and means
- * a <= b && b < c. */
+ * a <= b && b < c; a < b == c, which Python and C read differently, is refused. */
 
 typedef enum at_token {
     AT_TOK_END,
     AT_TOK_NAME,
     AT_TOK_INT,
     AT_TOK_FLOAT,
-    AT_TOK_STRING, /* "..." without escapes */
+    AT_TOK_STRING, /* "..." without escapes; start and length take in the quotes */
     AT_TOK_OP      /* longest of: => == != <= >= && || .. // and single characters */
 } at_token;
 /* Tokens of a text with line and column. Newlines are not tokens; a reader that cares (the loop
