@@ -29,7 +29,7 @@ typedef struct leaf {
 
 static leaf cpuid(unsigned number, unsigned sub) {
     leaf l = {0, 0, 0, 0};
-    if (__get_cpuid_max(number & 0x80000000u, NULL) >= number) {
+    if ((unsigned)__get_cpuid_max(number & 0x80000000u, NULL) >= number) {
         __cpuid_count(number, sub, l.a, l.b, l.c, l.d);
     }
     return l;
@@ -58,9 +58,10 @@ static unsigned features(void) {
     f |= BIT(F_V4);
     if (l7.c & bit_AVX512VNNI) f |= BIT(F_VNNI);
     if (l7.c & bit_AVX512VBMI2) f |= BIT(F_VBMI2);
-    if (l71.a & bit_AVX512BF16) f |= BIT(F_BF16);
-    if (l7.d & bit_AVX512FP16) f |= BIT(F_FP16);
-    if (l7.d & bit_AMX_TILE) f |= BIT(F_AMX);
+    /* Bits that not every compiler's header names. */
+    if (l71.a & 1u << 5) f |= BIT(F_BF16);
+    if (l7.d & 1u << 23) f |= BIT(F_FP16);
+    if (l7.d & 1u << 24) f |= BIT(F_AMX);
     return f;
 }
 

@@ -9,7 +9,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#define NEAR_BYTES (1 << 20) /* an address further from every buffer than this tells nothing */
+#define NEAR_BYTES (4 << 20) /* an address further from every buffer than this tells nothing */
 #define PAGE_FAULT 14        /* x86 trap numbers; the error code's bit 1 is set for a write */
 
 static struct {
@@ -48,6 +48,7 @@ static void on_crash(int signal, siginfo_t *info, void *context) {
     c.address = has_address ? (uint64_t)(uintptr_t)info->si_addr : 0;
     c.is_page_fault = signal == SIGSEGV && regs[REG_TRAPNO] == PAGE_FAULT;
     c.is_write = c.is_page_fault && (regs[REG_ERR] & 2);
+    c.is_jump = c.is_page_fault && c.address == (uint64_t)regs[REG_RIP];
     if (c.is_page_fault) locate(&c);
     else c.place = AT_CRASH_NOWHERE;
     c.blob = at_tcc_blob_at((uint64_t)regs[REG_RIP], &c.blob_offset);
@@ -93,7 +94,7 @@ const char *at_signal_name(int signal) {
 }
 
 static void add_where(at_text *t, const at_crash *c, const at_job *job) {
-    const char *verb = c->is_write ? "write" : "read";
+    const char *verb = c->is_jump ? "jump" : c->is_write ? "write" : "read";
     at_text_addf(t, " at 0x%llx, %s", (unsigned long long)c->address, verb);
     if (c->place == AT_CRASH_STACK) at_text_add(t, " beyond the stack");
     else if (c->address < 4096) at_text_add(t, " through a null pointer");

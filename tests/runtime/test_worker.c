@@ -83,6 +83,11 @@ static void null_read(void **state) {
                "SIGSEGV at 0x8, read through a null pointer");
 }
 
+static void jumps_away(void **state) {
+    rig_expect(*state, KERNEL("volatile long away = 64; ((void (*)(void))away)();"), AT_ERR_RUNTIME,
+               "SIGSEGV at 0x40, jump through a null pointer");
+}
+
 static void wild_pointer(void **state) {
     rig_expect(*state, KERNEL("volatile long far = 1L << 63; *(volatile int *)far = 1;"),
                AT_ERR_RUNTIME, "SIGSEGV, address misaligned or not canonical");
@@ -382,6 +387,7 @@ int main(int argc, char **argv) {
         TEST(too_much_code),
         TEST(null_write),
         TEST(null_read),
+        TEST(jumps_away),
         TEST(wild_pointer),
         TEST(writes_input),
         TEST(illegal_instruction),
