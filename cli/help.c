@@ -85,8 +85,9 @@ static at_status print_help(const at_options *o, const at_text *help, at_error *
 
 at_status at_cmd_help(const at_options *o, at_error *err) {
     at_text help = {0};
+    bool asked = o->verb == AT_VERB_HELP;
     at_verb v = o->verb;
-    if (v == AT_VERB_HELP && o->num_operands && !o->help) {
+    if (asked && o->num_operands) {
         const at_template_row *row;
         v = at_verb_find(o->operands[0]);
         if (v == AT_VERB_COUNT && at_template_find(o->operands[0], &row, NULL) == AT_OK)
@@ -95,7 +96,7 @@ at_status at_cmd_help(const at_options *o, at_error *err) {
             return at_fail(err, AT_E_USAGE, "no command \"%s\"; autotune --help lists them",
                            o->operands[0]);
     }
-    if (v == AT_VERB_HELP) at_help_program(&help);
+    if (asked && !o->num_operands) at_help_program(&help);
     else at_help_verb(&help, v);
     at_status s = print_help(o, &help, err);
     at_text_free(&help);
