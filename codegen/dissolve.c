@@ -1,0 +1,356 @@
+/* codegen/dissolve.c: the built tree becomes loops and statements with affine indices.
+ *
+ * Stages without a leaf are substituted into their readers. Loops of extent 1 go; fused loops become nested ones
+ * (a fused parallel loop stays one, its members are digits). A loop whose digits are asked for (k9 as kh, kw) is
+ * split at them, so that conditions become affine.
+ * Needs:   a verified program.   Ensures: every index is an affine form; statements carry guards for tails. */
+#include "codegen/codegen_int.h"
+
+#include <string.h>
+
+typedef struct {
+    at_low *l;
+    const at_aff ***member; /* [loop id][piece]: value of a loop piece */
+    int *sym;               /* [loop id * 8 + piece]: its loop symbol, -1 for none; the whole for fused para */
+} scope;
+
+#define MAX_PIECES 8
+
+static const at_tensor *tensor_of(const at_low *l, int t) { return &l->program->compute->tensors[t]; }
+
+/* ---- expressions ---------------------------------------------------------------------------------------------- */
+
+static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *const *axes);
+
+static bool is_index(const at_low *l, const at_expr *e) {
+    switch (e->op) {
+    case AT_X_FLOAT: return false;
+    case AT_X_INDEX: return tensor_of(l, e->ref)->is_int;
+    case AT_X_SELECT: return is_index(l, e->arg[1]) && is_index(l, e->arg[2]);
+    default:
+        for (int i = 0; i < e->nargs; i++)
+            if (!is_index(l, e->arg[i])) return false;
+        return true;
+    }
+}
+
+static const at_aff *index_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
+    const at_aff *x, *y;
+    switch (e->op) {
+    case AT_X_INT: return at_aff_const(l, e->integer);
+    case AT_X_NAME:
+        return e->ref < AT_REF_SIZE ? axes[e->ref]
+                                    : at_aff_const(l, l->program->values[e->ref - AT_REF_SIZE]);
+    case AT_X_NEG: return at_aff_scale(l, index_expr(l, e->arg[0], axes), -1);
+    case AT_X_INDEX: {
+        const at_tensor *t = tensor_of(l, e->ref);
+        const at_aff *at = at_aff_const(l, 0);
+        for (int i = 0; i < t->num_axes; i++) {
+            at = at_aff_scale(l, at, l->program->extents[e->ref][i]);
+            at = at_aff_add(l, at, index_expr(l, e->arg[i], axes));
+        }
+        return at_aff_load(l, e->ref, at);
+    }
+    default: break;
+    }
+    if (e->nargs != 2) {
+        at_lower_fail(l, "an index chooses between values; conditions belong into the value");
+        return at_aff_const(l, 0);
+    }
+    x = index_expr(l, e->arg[0], axes);
+    y = index_expr(l, e->arg[1], axes);
+    switch (e->op) {
+    case AT_X_ADD: return at_aff_add(l, x, y);
+    case AT_X_SUB: return at_aff_sub(l, x, y);
+    case AT_X_MIN: return at_aff_min(l, x, y);
+    case AT_X_MAX: return at_aff_max(l, x, y);
+    case AT_X_MUL:
+        if (y->n == 0) return at_aff_scale(l, x, y->c);
+        if (x->n == 0) return at_aff_scale(l, y, x->c);
+        break;
+    case AT_X_DIV:
+        if (y->n == 0 && y->c > 0) return at_aff_div(l, x, y->c);
+        break;
+    case AT_X_MOD:
+        if (y->n == 0 && y->c > 0) return at_aff_mod(l, x, y->c);
+        break;
+    default: break;
+    }
+    at_lower_fail(l, "an index is not affine: products need a constant factor, divisors a positive constant");
+    return at_aff_const(l, 0);
+}
+
+static const at_cond *new_cond(at_low *l, at_cond_op op, const at_aff *atom, const at_cond *a,
+                               const at_cond *b) {
+    at_cond *c = AT_NEW(l->arena, at_cond);
+    *c = (at_cond){op, atom, a, b};
+    return c;
+}
+
+static const at_cond *at_least_zero(at_low *l, const at_aff *x) {
+    return new_cond(l, AT_C_ATOM, x, NULL, NULL);
+}
+
+static const at_cond *cond_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
+    if (e->op == AT_X_NOT) return new_cond(l, AT_C_NOT, NULL, cond_expr(l, e->arg[0], axes), NULL);
+    if (e->op == AT_X_AND || e->op == AT_X_OR)
+        return new_cond(l, e->op == AT_X_AND ? AT_C_AND : AT_C_OR, NULL,
+                        cond_expr(l, e->arg[0], axes), cond_expr(l, e->arg[1], axes));
+    if (e->op < AT_X_LT || e->op > AT_X_NE) {
+        at_lower_fail(l, "a condition must compare indices");
+        return new_cond(l, AT_C_FALSE, NULL, NULL, NULL);
+    }
+    const at_aff *x = index_expr(l, e->arg[0], axes), *y = index_expr(l, e->arg[1], axes);
+    const at_aff *xy = at_aff_sub(l, x, y), *yx = at_aff_sub(l, y, x);
+    switch (e->op) {
+    case AT_X_LT: return at_least_zero(l, at_aff_shift(l, yx, -1));
+    case AT_X_LE: return at_least_zero(l, yx);
+    case AT_X_GT: return at_least_zero(l, at_aff_shift(l, xy, -1));
+    case AT_X_GE: return at_least_zero(l, xy);
+    default: break;
+    }
+    const at_cond *eq =
+        new_cond(l, AT_C_AND, NULL, at_least_zero(l, xy), at_least_zero(l, yx));
+    return e->op == AT_X_EQ ? eq : new_cond(l, AT_C_NOT, NULL, eq, NULL);
+}
+
+static const at_value *new_value(at_low *l, at_value v) { return at_copy(l->arena, &v, sizeof v); }
+
+static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
+    const at_tensor *t = tensor_of(l, e->ref);
+    const at_aff **ix = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
+    for (int i = 0; i < t->num_axes; i++) ix[i] = index_expr(l, e->arg[i], axes);
+    if (t->role == AT_ROLE_STAGE && l->program->dissolved[e->ref]) return value_expr(l, t->body, ix);
+    return new_value(l, (at_value){.op = AT_V_LOAD, .tensor = e->ref, .ix = ix});
+}
+
+static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
+    at_value v = {.op = AT_V_CONST};
+    if (e->op == AT_X_FLOAT) {
+        v.number = (float)e->number;
+        return new_value(l, v);
+    }
+    if (is_index(l, e)) {
+        const at_aff *x = index_expr(l, e, axes);
+        if (x->n) at_lower_fail(l, "an index is used as a value; only constants may be");
+        v.number = (float)x->c;
+        return new_value(l, v);
+    }
+    if (e->op == AT_X_INDEX) return load_expr(l, e, axes);
+    if (e->op == AT_X_SELECT) {
+        v.op = AT_V_SELECT;
+        v.cond = cond_expr(l, e->arg[0], axes);
+        v.a = value_expr(l, e->arg[1], axes);
+        v.b = value_expr(l, e->arg[2], axes);
+        return new_value(l, v);
+    }
+    if (e->op == AT_X_NEG) {
+        v.op = AT_V_SUB;
+        v.a = new_value(l, (at_value){.op = AT_V_CONST});
+        v.b = value_expr(l, e->arg[0], axes);
+        return new_value(l, v);
+    }
+    switch (e->op) {
+    case AT_X_ADD: v.op = AT_V_ADD; break;
+    case AT_X_SUB: v.op = AT_V_SUB; break;
+    case AT_X_MUL: v.op = AT_V_MUL; break;
+    case AT_X_DIV: v.op = AT_V_DIV; break;
+    case AT_X_MIN: v.op = AT_V_MIN; break;
+    case AT_X_MAX: v.op = AT_V_MAX; break;
+    default: at_lower_fail(l, "a condition is used as a value"); return new_value(l, v);
+    }
+    v.a = value_expr(l, e->arg[0], axes);
+    v.b = value_expr(l, e->arg[1], axes);
+    return new_value(l, v);
+}
+
+/* ---- loops and leaves -------------------------------------------------------------------------------------------- */
+
+/* Symbols of all loops first: bounds of data-dependent loops ask for the axes of a leaf further down. */
+static void make_symbols(scope *s, const at_node *n) {
+    at_low *l = s->l;
+    for (; n; n = n->next) {
+        if (n->is_leaf) continue;
+        int *sym = s->sym + n->id * MAX_PIECES;
+        const at_aff **member = AT_NEW_ARRAY(l->arena, const at_aff *, MAX_PIECES);
+        s->member[n->id] = member;
+        const at_aff *whole = NULL;
+        if (n->ann == AT_ANN_PARA && n->num_pieces > 1 && n->extent > 1) {
+            sym[0] = at_sym_loop(l, l->program->piece_names[n->piece[0]], n->extent);
+            whole = at_aff_sym(l, sym[0]);
+        }
+        for (int i = n->num_pieces - 1; i >= 0; i--) {
+            int64_t extent = n->extent < 0 ? INT32_MAX : n->piece_extent[i];
+            if (whole) {
+                member[i] = i ? at_aff_mod(l, whole, extent) : whole;
+                whole = at_aff_div(l, whole, extent);
+                if (i) sym[i] = -1;
+            } else if (extent == 1) {
+                sym[i] = -1;
+                member[i] = at_aff_const(l, 0);
+            } else {
+                sym[i] = at_sym_loop(l, l->program->piece_names[n->piece[i]], extent);
+                member[i] = at_aff_sym(l, sym[i]);
+            }
+        }
+        make_symbols(s, n->child);
+    }
+}
+
+/* Value of each axis of a leaf; dyn reductions start at their begin. Guards for tails go to *guard. */
+static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **guard) {
+    at_low *l = s->l;
+    const at_tensor *t = tensor_of(l, leaf->tensor);
+    int n = t->num_axes + (leaf->is_init ? 0 : t->num_reduce);
+    const at_aff **axes = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes + t->num_reduce);
+    for (int i = 0; i < n; i++) {
+        const at_digits *d = &leaf->axes[i];
+        const at_aff *x = at_aff_const(l, 0);
+        for (int j = 0; j < d->n; j++) {
+            const at_aff *piece = s->member[d->loop[j]->id][d->member[j]];
+            x = at_aff_add(l, at_aff_scale(l, x, d->extent[j] < 0 ? 1 : d->extent[j]), piece);
+        }
+        int64_t extent = l->program->extents[leaf->tensor][i], lo, hi;
+        if (extent < 0) { /* data-dependent: spatial axes come first, so they are known */
+            axes[i] = at_aff_add(l, index_expr(l, t->axes[i].begin, axes), x);
+            continue;
+        }
+        axes[i] = x;
+        at_aff_range(l, x, &lo, &hi);
+        if (hi >= extent && guard) {
+            const at_cond *c = at_least_zero(l, at_aff_sub(l, at_aff_const(l, extent - 1), x));
+            *guard = *guard ? new_cond(l, AT_C_AND, NULL, *guard, c) : c;
+        }
+    }
+    return axes;
+}
+
+static at_ir *leaf_statement(scope *s, const at_node *leaf) {
+    at_low *l = s->l;
+    const at_tensor *t = tensor_of(l, leaf->tensor);
+    at_ir *n = at_ir_new(l, AT_IR_STMT);
+    const at_aff **axes = leaf_axes(s, leaf, &n->guard);
+    n->tensor = leaf->tensor;
+    n->label = t->name;
+    n->ix = axes;
+    if (leaf->is_init) n->val = new_value(l, (at_value){.op = AT_V_CONST});
+    else n->val = value_expr(l, t->body, axes);
+    n->add = t->num_reduce > 0 && !leaf->is_init;
+    return n;
+}
+
+static const at_node *find_leaf(const at_node *n, int tensor) {
+    for (; n; n = n->next) {
+        if (n->is_leaf && n->tensor == tensor && !n->is_init) return n;
+        const at_node *found = n->is_leaf ? NULL : find_leaf(n->child, tensor);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+static void set_dynamic_bounds(scope *s, at_ir *loop, const at_node *n) {
+    at_low *l = s->l;
+    const at_node *leaf = find_leaf(n->child, n->dyn_tensor);
+    const at_axis *axis = &tensor_of(l, n->dyn_tensor)->axes[n->dyn_axis];
+    const at_aff **axes = leaf_axes(s, leaf, NULL);
+    loop->hi_aff = at_aff_sub(l, index_expr(l, axis->end, axes), index_expr(l, axis->begin, axes));
+}
+
+static at_ir *translate(scope *s, const at_node *n);
+
+/* One node of the built tree; loops of extent 1 vanish, so the result is a list. */
+static at_ir *translate_node(scope *s, const at_node *n) {
+    at_low *l = s->l;
+    if (n->is_leaf) return leaf_statement(s, n);
+    at_ir *body = translate(s, n->child);
+    bool whole = n->ann == AT_ANN_PARA && n->num_pieces > 1;
+    for (int i = whole ? 0 : n->num_pieces - 1; i >= 0; i--) { /* innermost piece first */
+        int sym = s->sym[n->id * MAX_PIECES + i];
+        if (n->extent == 1 || sym < 0) continue;
+        at_ir *loop = at_ir_new(l, AT_IR_LOOP);
+        loop->sym = sym;
+        loop->piece = n->piece[i];
+        loop->is_reduce = n->is_reduce;
+        loop->ann = n->ann == AT_ANN_VEC && i < n->num_pieces - 1 ? AT_ANN_UNROLL : n->ann;
+        loop->hi = n->extent < 0 ? INT32_MAX : whole ? n->extent : n->piece_extent[i];
+        loop->child = body;
+        if (n->extent < 0) set_dynamic_bounds(s, loop, n);
+        body = loop;
+    }
+    return body;
+}
+
+static at_ir *translate(scope *s, const at_node *n) {
+    at_ir *head = NULL, **tail = &head;
+    for (; n; n = n->next) {
+        *tail = translate_node(s, n);
+        while (*tail) tail = &(*tail)->next;
+    }
+    return head;
+}
+
+/* ---- digits of loops -------------------------------------------------------------------------------------------------- */
+
+/* The divisor at which a loop's digits are asked for, 0 if none. */
+static int64_t wanted_split(const at_low *l, const at_ir *loop) {
+    int64_t extent = loop->hi - loop->lo;
+    if (loop->ann == AT_ANN_PARA || loop->hi_aff) return 0;
+    for (int i = 0; i < l->syms.len; i++) {
+        const at_sym *s = &l->syms.data[i];
+        if (s->kind == AT_SYM_DIV && s->of->n == 1 && s->of->c == 0 && s->of->t[0].sym == loop->sym &&
+            s->of->t[0].k == 1 && s->by < extent && extent % s->by == 0)
+            return s->by;
+    }
+    return 0;
+}
+
+static void split_digits(at_low *l, at_ir *n) {
+    for (; n && l->err->status == AT_OK; n = n->next) {
+        int64_t by;
+        while (n->kind == AT_IR_LOOP && (by = wanted_split(l, n)) != 0) {
+            const char *name = l->syms.data[n->sym].name;
+            at_ir *inner = at_ir_new(l, AT_IR_LOOP);
+            inner->ann = n->ann;
+            inner->is_reduce = n->is_reduce;
+            inner->sym = at_sym_loop(l, at_format(l->arena, "%s_0", name), by);
+            inner->hi = by;
+            inner->child = n->child;
+            if (n->ann == AT_ANN_VEC) n->ann = AT_ANN_UNROLL;
+            int outer = at_sym_loop(l, at_format(l->arena, "%s_1", name), n->hi / by);
+            if (l->err->status != AT_OK) return;
+            at_ir_subst(l, inner, n->sym,
+                        at_aff_add(l, at_aff_scale(l, at_aff_sym(l, outer), by), at_aff_sym(l, inner->sym)));
+            n->sym = outer;
+            n->hi /= by;
+            n->piece = -1;
+            n->child = inner;
+        }
+        split_digits(l, n->child);
+    }
+}
+
+/* ---- the pass ------------------------------------------------------------------------------------------------------------ */
+
+static bool only_packing(const at_low *l, const at_node *n) {
+    if (n->is_leaf) return tensor_of(l, n->tensor)->is_packing;
+    for (const at_node *c = n->child; c; c = c->next)
+        if (!only_packing(l, c)) return false;
+    return true;
+}
+
+bool at_pass_dissolve(at_low *l) {
+    const at_program *p = l->program;
+    scope s = {l, AT_NEW_ARRAY(l->arena, const at_aff **, p->num_loops + 1),
+               AT_NEW_ARRAY(l->arena, int, (p->num_loops + 1) * MAX_PIECES)};
+    make_symbols(&s, p->root);
+    if (l->err->status != AT_OK) return false;
+    at_ir **to = &l->root, **pack_to = &l->pack_root;
+    for (const at_node *n = p->root; n; n = n->next) {
+        at_ir ***where = !l->options->pack_inline && only_packing(l, n) ? &pack_to : &to;
+        **where = translate_node(&s, n);
+        while (**where) *where = &(**where)->next;
+    }
+    split_digits(l, l->root);
+    split_digits(l, l->pack_root);
+    return l->err->status == AT_OK;
+}

@@ -1,0 +1,114 @@
+/* codegen/dump.c: the tree between passes as text, for --dump=PASS. */
+#include "codegen/tile.h"
+
+static void cond_print(const at_low *l, at_text *out, const at_cond *c) {
+    switch (c->op) {
+    case AT_C_FALSE: at_text_add(out, "false"); return;
+    case AT_C_TRUE: at_text_add(out, "true"); return;
+    case AT_C_ATOM:
+        at_aff_print(l, out, c->atom);
+        at_text_add(out, " >= 0");
+        return;
+    case AT_C_NOT: at_text_add(out, "!"); break;
+    default: break;
+    }
+    at_text_add(out, "(");
+    cond_print(l, out, c->a);
+    if (c->b) {
+        at_text_add(out, c->op == AT_C_AND ? " && " : " || ");
+        cond_print(l, out, c->b);
+    }
+    at_text_add(out, ")");
+}
+
+static void indices(const at_low *l, at_text *out, int tensor, const at_aff *const *ix, const at_aff *at) {
+    const at_tensor *t = &l->program->compute->tensors[tensor];
+    at_text_addf(out, "%s[", t->name);
+    if (at) at_aff_print(l, out, at);
+    for (int i = 0; !at && i < t->num_axes; i++) {
+        if (i) at_text_add(out, ", ");
+        at_aff_print(l, out, ix[i]);
+    }
+    at_text_add(out, "]");
+}
+
+static void value_print(const at_low *l, at_text *out, const at_value *v) {
+    static const char *const op[] = {[AT_V_ADD] = " + ", [AT_V_SUB] = " - ", [AT_V_MUL] = " * ",
+                                     [AT_V_DIV] = " / ", [AT_V_MIN] = ", ",  [AT_V_MAX] = ", "};
+    if (v->op == AT_V_CONST) {
+        at_text_addf(out, "%.9g", (double)v->number);
+        return;
+    }
+    if (v->op == AT_V_LOAD) {
+        indices(l, out, v->tensor, v->ix, v->at);
+        return;
+    }
+    if (v->op == AT_V_SELECT) {
+        at_text_add(out, "(");
+        cond_print(l, out, v->cond);
+        at_text_add(out, " ? ");
+        value_print(l, out, v->a);
+        at_text_add(out, " : ");
+        value_print(l, out, v->b);
+        at_text_add(out, ")");
+        return;
+    }
+    at_text_add(out, v->op == AT_V_MIN ? "min(" : v->op == AT_V_MAX ? "max(" : "(");
+    value_print(l, out, v->a);
+    at_text_add(out, op[v->op]);
+    value_print(l, out, v->b);
+    at_text_add(out, ")");
+}
+
+static void loop_print(const at_low *l, at_text *out, const at_ir *n) {
+    static const char *const ann[] = {"", " para", " vec", " unroll"};
+    at_text_addf(out, "for %s in ", l->syms.data[n->sym].name);
+    if (n->lo_aff) at_aff_print(l, out, n->lo_aff);
+    else at_text_addf(out, "%lld", (long long)n->lo);
+    at_text_add(out, " .. ");
+    if (n->hi_aff) at_aff_print(l, out, n->hi_aff);
+    else at_text_addf(out, "%lld", (long long)n->hi);
+    at_text_addf(out, "%s\n", ann[n->ann]);
+}
+
+void at_ir_print(at_low *l, at_text *out, const at_ir *list, int indent) {
+    for (const at_ir *n = list; n; n = n->next) {
+        at_text_addf(out, "%*s", 4 * indent, "");
+        switch (n->kind) {
+        case AT_IR_LOOP: loop_print(l, out, n); break;
+        case AT_IR_IF:
+            at_text_add(out, "if ");
+            at_aff_print(l, out, n->test);
+            at_text_add(out, " >= 0\n");
+            break;
+        case AT_IR_STMT:
+            if (n->guard) {
+                at_text_add(out, "where ");
+                cond_print(l, out, n->guard);
+                at_text_add(out, ": ");
+            }
+            indices(l, out, n->tensor, n->ix, n->at);
+            at_text_add(out, n->add ? " += " : " = ");
+            value_print(l, out, n->val);
+            at_text_add(out, "\n");
+            break;
+        case AT_IR_TILE:
+            at_text_addf(out, "%s(", n->call->tile->name);
+            for (int i = 0; i < n->call->tile->num_slots; i++) {
+                at_text_addf(out, "%s%s + ", i ? ", " : "", n->call->tile->slot_name[i]);
+                at_aff_print(l, out, n->call->slot_at[i]);
+            }
+            for (int i = 0; i < n->call->tile->num_trips; i++) {
+                at_text_add(out, "; ");
+                at_aff_print(l, out, n->call->trip[i]);
+            }
+            at_text_add(out, ")\n");
+            break;
+        }
+        at_ir_print(l, out, n->child, indent + 1);
+        if (n->other) {
+            at_text_addf(out, "%*selse\n", 4 * indent, "");
+            at_ir_print(l, out, n->other, indent + 1);
+        }
+    }
+}

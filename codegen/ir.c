@@ -1,0 +1,145 @@
+/* codegen/ir.c: making, copying and rewriting the tree between passes; deciding conditions. */
+#include "codegen/codegen_int.h"
+
+#include <string.h>
+
+void at_lower_fail(at_low *l, const char *fmt, ...) {
+    if (l->err->status != AT_OK) return; /* the first one counts */
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(l->err->text, sizeof l->err->text, fmt, ap);
+    va_end(ap);
+    l->err->status = AT_E_INPUT;
+}
+
+at_ir *at_ir_new(at_low *l, at_ir_kind kind) {
+    at_ir *n = AT_NEW(l->arena, at_ir);
+    n->kind = kind;
+    n->piece = -1;
+    return n;
+}
+
+static at_ir *copy_list(at_low *l, const at_ir *list) {
+    at_ir *head = NULL, **tail = &head;
+    for (; list; list = list->next) {
+        *tail = at_ir_copy(l, list);
+        tail = &(*tail)->next;
+    }
+    return head;
+}
+
+at_ir *at_ir_copy(at_low *l, const at_ir *n) {
+    at_ir *c = at_copy(l->arena, n, sizeof *n);
+    c->next = NULL;
+    c->child = copy_list(l, n->child);
+    c->other = copy_list(l, n->other);
+    return c;
+}
+
+at_mask at_ir_loops(const at_ir *list) {
+    at_mask m = 0;
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_LOOP) m |= AT_BIT(list->sym);
+        m |= at_ir_loops(list->child) | at_ir_loops(list->other);
+    }
+    return m;
+}
+
+at_mask at_ir_loops_of(const at_ir *n) {
+    return at_ir_loops(n->child) | at_ir_loops(n->other) | (n->kind == AT_IR_LOOP ? AT_BIT(n->sym) : 0);
+}
+
+/* ---- substitution ------------------------------------------------------------------------------------------- */
+
+static const at_cond *cond_subst(at_low *l, const at_cond *c, int sym, const at_aff *y) {
+    if (!c || c->op == AT_C_FALSE || c->op == AT_C_TRUE) return c;
+    at_cond *n = at_copy(l->arena, c, sizeof *c);
+    if (c->op == AT_C_ATOM) n->atom = at_aff_subst(l, c->atom, sym, y);
+    if (c->a) n->a = cond_subst(l, c->a, sym, y);
+    if (c->b) n->b = cond_subst(l, c->b, sym, y);
+    return n;
+}
+
+static int num_dims(const at_low *l, int tensor) { return l->program->compute->tensors[tensor].num_axes; }
+
+static const at_aff **ix_subst(at_low *l, const at_aff **ix, int tensor, int sym, const at_aff *y) {
+    int n = num_dims(l, tensor);
+    const at_aff **out = AT_NEW_ARRAY(l->arena, const at_aff *, n);
+    for (int i = 0; i < n; i++) out[i] = at_aff_subst(l, ix[i], sym, y);
+    return out;
+}
+
+static const at_value *value_subst(at_low *l, const at_value *v, int sym, const at_aff *y) {
+    if (v->op == AT_V_CONST) return v;
+    at_value *n = at_copy(l->arena, v, sizeof *v);
+    if (v->ix) n->ix = ix_subst(l, v->ix, v->tensor, sym, y);
+    if (v->at) n->at = at_aff_subst(l, v->at, sym, y);
+    if (v->cond) n->cond = cond_subst(l, v->cond, sym, y);
+    if (v->a) n->a = value_subst(l, v->a, sym, y);
+    if (v->b) n->b = value_subst(l, v->b, sym, y);
+    return n;
+}
+
+void at_ir_subst(at_low *l, at_ir *list, int sym, const at_aff *y) {
+    for (at_ir *n = list; n; n = n->next) {
+        if (n->lo_aff) n->lo_aff = at_aff_subst(l, n->lo_aff, sym, y);
+        if (n->hi_aff) n->hi_aff = at_aff_subst(l, n->hi_aff, sym, y);
+        if (n->test) n->test = at_aff_subst(l, n->test, sym, y);
+        if (n->ix) n->ix = ix_subst(l, n->ix, n->tensor, sym, y);
+        if (n->at) n->at = at_aff_subst(l, n->at, sym, y);
+        if (n->val) n->val = value_subst(l, n->val, sym, y);
+        if (n->guard) n->guard = cond_subst(l, n->guard, sym, y);
+        at_ir_subst(l, n->child, sym, y);
+        at_ir_subst(l, n->other, sym, y);
+    }
+}
+
+/* ---- conditions ----------------------------------------------------------------------------------------------- */
+
+static at_cond_op decide_atom(at_low *l, const at_aff *atom, const at_fact *facts) {
+    for (; facts; facts = facts->next)
+        if (at_aff_equal(facts->atom, atom)) return facts->truth ? AT_C_TRUE : AT_C_FALSE;
+    int64_t lo, hi;
+    at_aff_range(l, atom, &lo, &hi);
+    return lo >= 0 ? AT_C_TRUE : hi < 0 ? AT_C_FALSE : AT_C_ATOM;
+}
+
+at_cond_op at_cond_decide(at_low *l, const at_cond *c, const at_fact *facts) {
+    at_cond_op a, b;
+    switch (c->op) {
+    case AT_C_ATOM: return decide_atom(l, c->atom, facts);
+    case AT_C_NOT:
+        a = at_cond_decide(l, c->a, facts);
+        return a == AT_C_TRUE ? AT_C_FALSE : a == AT_C_FALSE ? AT_C_TRUE : AT_C_ATOM;
+    case AT_C_AND:
+    case AT_C_OR: {
+        at_cond_op settles = c->op == AT_C_AND ? AT_C_FALSE : AT_C_TRUE;
+        a = at_cond_decide(l, c->a, facts);
+        if (a == settles) return a;
+        b = at_cond_decide(l, c->b, facts);
+        if (b == settles) return b;
+        return a == AT_C_ATOM || b == AT_C_ATOM ? AT_C_ATOM : a;
+    }
+    default: return c->op;
+    }
+}
+
+bool at_value_is_zero(const at_value *v) { return v->op == AT_V_CONST && v->number == 0; }
+
+const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts) {
+    if (v->op == AT_V_CONST || v->op == AT_V_LOAD) return v;
+    if (v->op == AT_V_SELECT) {
+        at_cond_op c = at_cond_decide(l, v->cond, facts);
+        if (c != AT_C_ATOM) return at_value_fold(l, c == AT_C_TRUE ? v->a : v->b, facts);
+    }
+    const at_value *a = at_value_fold(l, v->a, facts), *b = at_value_fold(l, v->b, facts);
+    if (v->op == AT_V_MUL && at_value_is_zero(a)) return a; /* a term that a condition made zero */
+    if (v->op == AT_V_MUL && at_value_is_zero(b)) return b;
+    if (v->op == AT_V_ADD && at_value_is_zero(a)) return b;
+    if (v->op == AT_V_ADD && at_value_is_zero(b)) return a;
+    if (a == v->a && b == v->b) return v;
+    at_value *n = at_copy(l->arena, v, sizeof *v);
+    n->a = a;
+    n->b = b;
+    return n;
+}

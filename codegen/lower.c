@@ -1,0 +1,105 @@
+/* codegen/lower.c: the pass list. */
+#include "codegen/tile.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    bool (*run)(at_low *l);
+} passes[] = {
+    {"dissolve", at_pass_dissolve}, {"buffers", at_pass_buffers}, {"partition", at_pass_partition},
+    {"tiles", at_pass_tiles},       {"emit", at_pass_emit},
+};
+#define NUM_PASSES (sizeof passes / sizeof passes[0])
+
+/* "tile" is the tile programs that `tiles` made. */
+const char *const at_pass_names[] = {"dissolve", "buffers", "partition", "tiles", "tile", "emit", NULL};
+
+static const char *const dialects[] = {"c", "gnu", "tcc"};
+_Static_assert(sizeof dialects / sizeof dialects[0] == AT_DIALECT_COUNT, "one name per dialect");
+
+const char *at_dialect_name(at_dialect d) { return dialects[d]; }
+
+bool at_dialect_from_name(const char *name, at_dialect *out) {
+    for (int i = 0; i < AT_DIALECT_COUNT; i++)
+        if (!strcmp(dialects[i], name)) return *out = (at_dialect)i, true;
+    return false;
+}
+
+static void dump(at_low *l, const char *pass) {
+    const at_lower_options *o = l->options;
+    if (!o->dump || !o->dump_out) return;
+    if (!strcmp(o->dump, "tile") && !strcmp(pass, "tiles")) {
+        for (int i = 0; i < l->tiles.len; i++) at_tile_print(o->dump_out, l->tiles.data[i]);
+        return;
+    }
+    if (strcmp(o->dump, pass)) return;
+    if (!strcmp(pass, "emit")) {
+        at_text_add(o->dump_out, l->source);
+        return;
+    }
+    if (l->pack_root) {
+        at_text_add(o->dump_out, "pack:\n");
+        at_ir_print(l, o->dump_out, l->pack_root, 1);
+        at_text_add(o->dump_out, "kernel:\n");
+    }
+    at_ir_print(l, o->dump_out, l->root, l->pack_root ? 1 : 0);
+}
+
+static void verify_tiles(at_low *l) {
+    for (int i = 0; i < l->tiles.len; i++) {
+        const char *fault = at_tile_verify(l->tiles.data[i], at_tile_isa_facts(l->isa), l->arena);
+        if (fault) AT_BUG("%s", fault);
+    }
+}
+
+/* The text without comments and blanks at line ends: what makes two candidates the same code. */
+static void hash_code(const at_low *l, at_kernel *k) {
+    at_hash h;
+    at_hash_init(&h);
+    const char *s = l->source, *from = s;
+    while (*s) {
+        if (s[0] != '/' || s[1] != '*') {
+            s++;
+            continue;
+        }
+        at_hash_add(&h, from, (size_t)(s - from));
+        s = strstr(s, "*/") + 2;
+        from = s;
+    }
+    at_hash_add(&h, from, (size_t)(s - from));
+    for (int i = 0; i < k->num_tiles; i++) {
+        at_hash_add_str(&h, k->tiles[i].symbol);
+        at_hash_add(&h, k->tiles[i].bytes, (size_t)k->tiles[i].size_bytes);
+    }
+    for (int i = 0; i < k->num_params; i++) {
+        at_hash_add(&h, &k->params[i].role, sizeof k->params[i].role);
+        at_hash_add(&h, &k->params[i].elements, sizeof k->params[i].elements);
+    }
+    at_hash_add(&h, &k->workspace_bytes, sizeof k->workspace_bytes);
+    at_hash_add(&h, &k->workspace_per_thread_bytes, sizeof k->workspace_per_thread_bytes);
+    at_hash_hex(&h, k->code_hash);
+}
+
+at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, at_kernel **out, at_error *err) {
+    at_error local = {.status = AT_OK};
+    at_low *l = AT_NEW(a, at_low);
+    *l = (at_low){.arena = a, .program = p, .options = o, .err = &local, .dialect = o->dialect};
+    l->isa = o->dialect == AT_DIALECT_C ? AT_ISA_SCALAR : o->isa;
+    for (size_t i = 0; i < NUM_PASSES; i++) {
+        if (!passes[i].run(l)) return at_fail(err, local.status, "%s: %s", passes[i].name, local.text);
+        if (o->verify && !strcmp(passes[i].name, "tiles")) verify_tiles(l);
+        dump(l, passes[i].name);
+    }
+    at_kernel *k = AT_NEW(a, at_kernel);
+    k->source = l->source;
+    k->entry = l->entry;
+    k->pack = l->pack;
+    k->params = l->params;
+    k->num_params = l->num_params;
+    k->workspace_bytes = l->workspace_bytes;
+    k->workspace_per_thread_bytes = l->thread_bytes;
+    hash_code(l, k);
+    *out = k;
+    return AT_OK;
+}

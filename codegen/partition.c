@@ -1,0 +1,268 @@
+/* codegen/partition.c: nothing conditional is left inside a tile.
+ *
+ * A condition (padding, a tail) is a set of atoms `affine form >= 0`. At each loop, outside in:
+ *   - an atom that no loop below changes becomes an `if` around the nest;
+ *   - at the innermost loop of an atom the loop is cut where the atom changes: at a constant, or, for loops that
+ *     stay loops, at a bound worked out at run time (im2col: a run of zeros, a run of data, a run of zeros);
+ *   - where that innermost loop is unrolled or a vector, the outermost loop of the atom is cut instead: the
+ *     iterations in which the atom is the same throughout stay one loop, the few others are peeled (left, middle
+ *     and right tile), and the inner loops then see constants.
+ * A term of a sum that a condition makes zero, and a statement whose guard is false, vanish.
+ * Needs:   addresses.   Ensures: statements have neither guards nor selects. */
+#include "codegen/codegen_int.h"
+
+#define MAX_PEEL 8     /* iterations of one loop that become copies of their own */
+#define MAX_COPIES 512 /* of a program; beyond that atoms are left to the inner loops */
+
+typedef struct {
+    at_low *l;
+    int copies;
+} part;
+
+static at_ir *part_list(part *p, at_ir *list, const at_fact *facts);
+static at_ir *part_node(part *p, at_ir *n, const at_fact *facts);
+
+/* ---- undecided atoms ---------------------------------------------------------------------------------------------- */
+
+/* Calls see() for each atom that keeps a condition undecided, until it returns true. */
+typedef struct atom_query {
+    part *p;
+    bool (*see)(struct atom_query *q, const at_aff *atom);
+    const at_fact *facts;
+    const at_ir *at; /* the node that asks */
+    const at_aff *found;
+} atom_query;
+
+static bool query_cond(atom_query *q, const at_cond *c) {
+    if (at_cond_decide(q->p->l, c, q->facts) != AT_C_ATOM) return false;
+    if (c->op == AT_C_ATOM) return q->see(q, c->atom);
+    return query_cond(q, c->a) || (c->b && query_cond(q, c->b));
+}
+
+static bool query_value(atom_query *q, const at_value *v) {
+    if (v->op == AT_V_SELECT) {
+        at_cond_op c = at_cond_decide(q->p->l, v->cond, q->facts);
+        if (c == AT_C_TRUE) return query_value(q, v->a);
+        if (c == AT_C_FALSE) return query_value(q, v->b);
+        if (query_cond(q, v->cond)) return true;
+    }
+    return (v->a && query_value(q, v->a)) || (v->b && query_value(q, v->b));
+}
+
+static bool query_list(atom_query *q, const at_ir *n);
+
+static bool query_node(atom_query *q, const at_ir *n) {
+    if (n->kind == AT_IR_STMT) {
+        if (n->guard) {
+            at_cond_op c = at_cond_decide(q->p->l, n->guard, q->facts);
+            if (c == AT_C_FALSE) return false;
+            if (c == AT_C_ATOM && query_cond(q, n->guard)) return true;
+        }
+        return query_value(q, n->val);
+    }
+    at_sym old = at_range_enter(q->p->l, n);
+    bool found = query_list(q, n->child);
+    at_range_leave(q->p->l, n, old);
+    return found;
+}
+
+static bool query_list(atom_query *q, const at_ir *n) {
+    for (; n; n = n->next)
+        if (query_node(q, n)) return true;
+    return false;
+}
+
+/* ---- statements ------------------------------------------------------------------------------------------------------ */
+
+static const at_fact *add_fact(at_low *l, const at_aff *atom, bool truth, const at_fact *next) {
+    at_fact f = {atom, truth, next};
+    return at_copy(l->arena, &f, sizeof f);
+}
+
+/* if (atom >= 0) n else n, each with what it then knows. */
+static at_ir *make_if(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
+    at_ir *branch = at_ir_new(p->l, AT_IR_IF);
+    branch->test = atom;
+    p->copies++;
+    at_ir *other = at_ir_copy(p->l, n);
+    n->next = NULL;
+    branch->child = part_list(p, n, add_fact(p->l, atom, true, facts));
+    branch->other = part_list(p, other, add_fact(p->l, atom, false, facts));
+    return branch->child || branch->other ? branch : NULL;
+}
+
+static bool see_any(atom_query *q, const at_aff *atom) {
+    q->found = atom;
+    return true;
+}
+
+static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
+    atom_query q = {p, see_any, facts, n, NULL};
+    if (query_node(&q, n)) return make_if(p, n, q.found, facts);
+    if (n->guard && at_cond_decide(p->l, n->guard, facts) == AT_C_FALSE) return NULL;
+    n->guard = NULL;
+    n->val = at_value_fold(p->l, n->val, facts);
+    return n->add && at_value_is_zero(n->val) ? NULL : n;
+}
+
+/* ---- cutting loops ------------------------------------------------------------------------------------------------------ */
+
+/* Keeps of a copy of loop n the iterations below (or from) `cut`. NULL if none can remain. */
+static at_ir *segment(part *p, const at_ir *n, const at_aff *cut, bool below) {
+    at_low *l = p->l;
+    int64_t lo, hi;
+    at_aff_range(l, cut, &lo, &hi);
+    at_ir *s = at_ir_copy(l, n);
+    p->copies++;
+    bool constant = cut->n == 0;
+    if (below) {
+        if (hi < s->hi) s->hi = hi;
+        if (!constant || s->hi_aff)
+            s->hi_aff = at_aff_min(l, s->hi_aff ? s->hi_aff : at_aff_const(l, n->hi), cut);
+    } else {
+        if (lo > s->lo) s->lo = lo;
+        if (!constant || s->lo_aff)
+            s->lo_aff = at_aff_max(l, s->lo_aff ? s->lo_aff : at_aff_const(l, n->lo), cut);
+    }
+    return s->lo < s->hi ? s : NULL;
+}
+
+static void append(at_ir ***tail, at_ir *list) {
+    **tail = list;
+    while (**tail) *tail = &(**tail)->next;
+}
+
+/* n cut in two where `atom` changes, v being its innermost loop. */
+static at_ir *cut_at_change(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
+    at_low *l = p->l;
+    const at_aff *seen = at_aff_concrete(l, atom, AT_BIT(n->sym));
+    int64_t k = at_aff_coef(seen, n->sym);
+    const at_aff *rest = at_aff_sub(l, seen, at_aff_scale(l, at_aff_sym(l, n->sym), k));
+    const at_aff *cut; /* first iteration of the upper part */
+    if (k > 0) cut = at_aff_div(l, at_aff_shift(l, at_aff_scale(l, rest, -1), k - 1), k);
+    else cut = at_aff_shift(l, at_aff_div(l, rest, -k), 1);
+    bool runtime = cut->n > 0;
+    if (runtime && n->ann != AT_ANN_PARA) n->ann = AT_ANN_NONE; /* a trip count is not known */
+    at_ir *head = NULL, **tail = &head;
+    for (int upper = 0; upper < 2; upper++) {
+        at_ir *s = segment(p, n, cut, !upper);
+        if (!s) continue;
+        const at_fact *f = facts;
+        if (runtime) s->facts = f = add_fact(l, atom, (k > 0) == upper, facts);
+        append(&tail, part_node(p, s, f));
+    }
+    return head;
+}
+
+/* n cut into iterations in which `atom` never, sometimes and always holds; the middle ones are peeled. */
+static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact *facts) {
+    at_low *l = p->l;
+    at_ir *head = NULL, **tail = &head;
+    for (int64_t lo = n->lo, hi; lo < n->hi; lo = hi) {
+        hi = lo < first ? first : lo <= last ? lo + 1 : n->hi;
+        at_ir *s = at_ir_copy(l, n);
+        p->copies++;
+        s->lo = lo;
+        s->hi = hi;
+        append(&tail, part_node(p, s, facts));
+    }
+    return head;
+}
+
+/* The loop of `inside` (below n) that comes last on its path. */
+static const at_ir *innermost(const at_ir *list, at_mask inside) {
+    for (; list; list = list->next) {
+        if (list->kind != AT_IR_LOOP) continue;
+        const at_ir *deeper = innermost(list->child, inside);
+        if (deeper) return deeper;
+        if (AT_BIT(list->sym) & inside) return list;
+    }
+    return NULL;
+}
+
+/* The iterations [*first, *last] of n in which the atom is neither always nor never true. */
+static void mixed_range(at_low *l, const at_ir *n, const at_aff *atom, int64_t *first,
+                        int64_t *last) {
+    int64_t k = at_aff_coef(atom, n->sym), lo, hi;
+    at_aff_range(l, at_aff_sub(l, atom, at_aff_scale(l, at_aff_sym(l, n->sym), k)), &lo, &hi);
+    if (k > 0) {
+        *first = -at_floordiv(hi, k);    /* ceil(-hi/k): from here it may hold */
+        *last = -at_floordiv(lo, k) - 1; /* up to here it may fail */
+    } else {
+        *first = at_floordiv(lo, -k) + 1;
+        *last = at_floordiv(hi, -k);
+    }
+    if (*first < n->lo) *first = n->lo;
+    if (*first > n->hi) *first = n->hi;
+    if (*last > n->hi - 1) *last = n->hi - 1;
+}
+
+typedef enum { LEAVE, AROUND, CUT, PEEL } action;
+
+static action choose(part *p, const at_ir *n, const at_aff *atom, int64_t *first, int64_t *last) {
+    at_low *l = p->l;
+    at_mask below = at_ir_loops(n->child), self = AT_BIT(n->sym);
+    atom = at_aff_concrete(l, atom, 0);
+    at_mask deps = at_aff_deps(l, atom);
+    if (!(deps & (below | self))) return AROUND;
+    if (!(deps & self) || (at_aff_opaque_deps(l, atom) & (below | self))) return LEAVE;
+    if (!(deps & below)) return CUT;
+    if ((deps & ~(below | self)) || n->ann == AT_ANN_PARA || n->lo_aff || n->hi_aff) return LEAVE;
+    const at_ir *inner = innermost(n->child, deps & below);
+    if (inner->ann != AT_ANN_UNROLL && inner->ann != AT_ANN_VEC) return LEAVE;
+    mixed_range(l, n, atom, first, last);
+    if (*first > *last && (*first <= n->lo || *first >= n->hi)) return LEAVE; /* nothing to cut */
+    return n->hi - n->lo > 1 && *last - *first < MAX_PEEL && p->copies < MAX_COPIES ? PEEL : LEAVE;
+}
+
+static bool see_actionable(atom_query *q, const at_aff *atom) {
+    int64_t first, last;
+    q->found = atom;
+    return choose(q->p, q->at, atom, &first, &last) != LEAVE;
+}
+
+static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
+    at_low *l = p->l;
+    at_sym old = at_range_enter(l, n);
+    atom_query q = {p, see_actionable, facts, n, NULL};
+    at_ir *result = n;
+    int64_t first = 0, last = 0;
+    if (query_list(&q, n->child)) {
+        switch (choose(p, n, q.found, &first, &last)) {
+        case AROUND:
+            at_range_leave(l, n, old);
+            return make_if(p, n, q.found, facts);
+        case CUT: result = cut_at_change(p, n, q.found, facts); break;
+        default: result = peel(p, n, first, last, facts); break;
+        }
+    } else {
+        n->child = part_list(p, n->child, facts);
+        if (!n->child) result = NULL;
+    }
+    at_range_leave(l, n, old);
+    return result;
+}
+
+static at_ir *part_node(part *p, at_ir *n, const at_fact *facts) {
+    n->next = NULL;
+    if (p->l->err->status != AT_OK) return n;
+    if (n->kind == AT_IR_STMT) return part_statement(p, n, facts);
+    return part_loop(p, n, facts);
+}
+
+static at_ir *part_list(part *p, at_ir *list, const at_fact *facts) {
+    at_ir *head = NULL, **tail = &head;
+    while (list) {
+        at_ir *next = list->next;
+        append(&tail, part_node(p, list, facts));
+        list = next;
+    }
+    return head;
+}
+
+bool at_pass_partition(at_low *l) {
+    part p = {l, 0};
+    l->root = part_list(&p, l->root, NULL);
+    l->pack_root = part_list(&p, l->pack_root, NULL);
+    return l->err->status == AT_OK;
+}

@@ -1,0 +1,270 @@
+/* codegen/tile_alloc.c: registers of a tile.
+ *
+ * Accumulators get theirs for as long as they live. In straight-line code a load is delayed until its value is
+ * used; used once, it becomes the memory operand of that operation; used often, it gets a register; where none is
+ * free it becomes a memory operand all the same (the last of four vectors), or the loaded value whose next use is
+ * furthest gives way and is loaded again. Nothing is ever spilled: computed values are short-lived. */
+#include "codegen/tile.h"
+
+#include <string.h>
+
+typedef struct {
+    int first, last; /* positions in the virtual program */
+    int reg;         /* -1: none yet, or given way */
+    int uses;        /* still to come */
+} life;
+
+typedef struct {
+    at_low *l;
+    const at_tile_isa *isa;
+    const at_tile_op *in;
+    int n;
+    const at_tile_vreg *vreg;
+    life *life;
+    int num_vregs;
+    int owner[64];    /* register -> virtual register holding it in this block, -1 */
+    bool blocked[64]; /* taken by an accumulator that lives in this block */
+    AT_VEC(at_tile_op) out;
+    int max_reg;
+    bool failed;
+} alloc;
+
+static int num_sources(const at_tile_op *op, int src[3]) {
+    int n = 0;
+    if (op->kind == AT_T_STORE || op->kind == AT_T_MOV) src[n++] = op->a;
+    if (op->kind >= AT_T_FMA) src[n++] = op->a, src[n++] = op->b;
+    if (op->kind == AT_T_FMA) src[n++] = op->dst;
+    return n;
+}
+
+static void see(alloc *x, int v, int at) {
+    if (x->life[v].first < 0) x->life[v].first = at;
+    x->life[v].last = at;
+}
+
+static void find_lives(alloc *x) {
+    for (int v = 0; v < x->num_vregs; v++) x->life[v] = (life){-1, -1, -1, 0};
+    for (int i = 0; i < x->n; i++) {
+        const at_tile_op *op = &x->in[i];
+        int src[3], n = num_sources(op, src);
+        for (int j = 0; j < n; j++) see(x, src[j], i), x->life[src[j]].uses++;
+        if (op->kind >= AT_T_CONST && op->kind != AT_T_STORE) see(x, op->dst, i);
+    }
+    /* What enters a loop alive stays alive until its end. */
+    int stack[32], depth = 0;
+    for (int i = 0; i < x->n; i++) {
+        if (x->in[i].kind == AT_T_LOOP) stack[depth++] = i;
+        if (x->in[i].kind != AT_T_END) continue;
+        int start = stack[--depth];
+        for (int v = 0; v < x->num_vregs; v++)
+            if (x->life[v].first < start && x->life[v].last > start && x->life[v].last < i)
+                x->life[v].last = i;
+    }
+}
+
+static bool place_accumulators(alloc *x) {
+    int busy_until[64];
+    for (int r = 0; r < x->isa->regs; r++) busy_until[r] = -1;
+    for (int i = 0; i < x->n; i++) { /* by first position */
+        int src[3], n = num_sources(&x->in[i], src);
+        if (x->in[i].kind >= AT_T_CONST && x->in[i].kind != AT_T_STORE) src[n > 2 ? 2 : n++] = x->in[i].dst;
+        for (int j = 0; j < n; j++) {
+            int v = src[j], r = 0;
+            if (!x->vreg[v].acc || x->life[v].reg >= 0) continue;
+            while (r < x->isa->regs && busy_until[r] >= x->life[v].first) r++;
+            if (r == x->isa->regs) return false;
+            busy_until[r] = x->life[v].last;
+            x->life[v].reg = r;
+            if (r > x->max_reg) x->max_reg = r;
+        }
+    }
+    return true;
+}
+
+static void start_block(alloc *x, int from) {
+    int to = from;
+    while (to < x->n && x->in[to].kind != AT_T_LOOP && x->in[to].kind != AT_T_END) to++;
+    for (int r = 0; r < 64; r++) x->owner[r] = -1, x->blocked[r] = r >= x->isa->regs;
+    for (int v = 0; v < x->num_vregs; v++)
+        if (x->vreg[v].acc && x->life[v].reg >= 0 && x->life[v].first < to && x->life[v].last >= from)
+            x->blocked[x->life[v].reg] = true;
+}
+
+static int next_use(const alloc *x, int v, int from) {
+    for (int i = from; i < x->n && x->in[i].kind != AT_T_LOOP && x->in[i].kind != AT_T_END; i++) {
+        int src[3], n = num_sources(&x->in[i], src);
+        for (int j = 0; j < n; j++)
+            if (src[j] == v) return i;
+    }
+    return x->n;
+}
+
+static int free_register(const alloc *x) {
+    for (int r = 0; r < x->isa->regs; r++)
+        if (!x->blocked[r] && x->owner[r] < 0) return r;
+    return -1;
+}
+
+/* A register for v at position i; never one of `keep`. */
+static void take_register(alloc *x, int v, int i, const int keep[3], int num_keep) {
+    int r = free_register(x);
+    if (r < 0) {
+        int far = -1;
+        for (int s = 0; s < x->isa->regs; s++) {
+            int o = x->owner[s];
+            if (x->blocked[s] || o < 0 || !x->vreg[o].load) continue;
+            bool needed = false;
+            for (int j = 0; j < num_keep; j++) needed |= keep[j] == o;
+            if (needed) continue;
+            int use = next_use(x, o, i + 1);
+            if (use > far) far = use, r = s;
+        }
+        if (r < 0) {
+            x->failed = true;
+            return;
+        }
+        x->life[x->owner[r]].reg = -1;
+    }
+    x->owner[r] = v;
+    x->life[v].reg = r;
+    if (r > x->max_reg) x->max_reg = r;
+}
+
+static void drop_if_dead(alloc *x, int v) {
+    int r = x->life[v].reg;
+    if (!x->vreg[v].acc && x->life[v].uses <= 0 && r >= 0) x->owner[r] = -1, x->life[v].reg = -1;
+}
+
+static bool foldable(const alloc *x, int v) {
+    const at_tile_vreg *r = &x->vreg[v];
+    if (x->life[v].reg >= 0) return false;
+    if (r->load == AT_T_LOAD) return x->isa->fold_vector && r->lanes == x->isa->lanes;
+    return r->load == AT_T_BCAST && x->isa->fold_bcast;
+}
+
+static void materialize(alloc *x, int v, int i, const int keep[3], int num_keep) {
+    if (x->life[v].reg >= 0) return;
+    const at_tile_vreg *r = &x->vreg[v];
+    if (!r->load) AT_BUG("a computed value of a tile lost its register");
+    take_register(x, v, i, keep, num_keep);
+    *at_push(x->l->arena, &x->out) = (at_tile_op){.kind = r->load, .lanes = r->lanes, .slot = r->slot,
+                                                  .off = r->off, .number = r->number,
+                                                  .dst = (int16_t)x->life[v].reg, .a = -1, .b = -1,
+                                                  .trip_arg = -1};
+}
+
+/* a op b, or dst += a*b: at most one operand from memory, as b. */
+static void arithmetic(alloc *x, const at_tile_op *op, int i) {
+    at_tile_op o = *op;
+    bool commutes = op->kind == AT_T_FMA || op->kind == AT_T_ADD || op->kind == AT_T_MUL;
+    int a = op->a, b = op->b;
+    int keep[3] = {a, b, op->dst};
+    if (commutes && a != b && foldable(x, a) && x->life[a].uses == 1 &&
+        !(foldable(x, b) && x->life[b].uses == 1)) {
+        int t = a;
+        a = b;
+        b = t;
+    }
+    materialize(x, a, i, keep, 3);
+    bool fold = a != b && foldable(x, b) && (x->life[b].uses == 1 || free_register(x) < 0);
+    if (fold) {
+        const at_tile_vreg *m = &x->vreg[b];
+        o.mem = m->load == AT_T_LOAD ? AT_MEM_VECTOR : AT_MEM_BCAST;
+        o.slot = m->slot;
+        o.off = m->off;
+        o.lanes = m->lanes;
+        o.b = -1;
+    } else {
+        materialize(x, b, i, keep, 3);
+        o.b = (int16_t)x->life[b].reg;
+    }
+    if (x->failed) return;
+    o.a = (int16_t)x->life[a].reg;
+    x->life[a].uses--;
+    x->life[b].uses--;
+    if (op->kind == AT_T_FMA) x->life[op->dst].uses--;
+    drop_if_dead(x, a);
+    drop_if_dead(x, b);
+    if (x->life[op->dst].reg < 0) take_register(x, op->dst, i, keep, 3);
+    if (x->failed) return;
+    o.dst = (int16_t)x->life[op->dst].reg;
+    *at_push(x->l->arena, &x->out) = o;
+}
+
+static void one(alloc *x, const at_tile_op *op, int i) {
+    at_tile_op o = *op;
+    int keep[3] = {op->a, op->dst, op->dst};
+    switch (op->kind) {
+    case AT_T_LOOP:
+    case AT_T_END:
+        *at_push(x->l->arena, &x->out) = o;
+        start_block(x, i + 1);
+        return;
+    case AT_T_BUMP: *at_push(x->l->arena, &x->out) = o; return;
+    case AT_T_STORE:
+    case AT_T_MOV:
+        materialize(x, op->a, i, keep, op->kind == AT_T_MOV ? 2 : 1);
+        if (x->failed) return;
+        o.a = (int16_t)x->life[op->a].reg;
+        x->life[op->a].uses--;
+        drop_if_dead(x, op->a);
+        break;
+    case AT_T_CONST:
+    case AT_T_LOAD:
+    case AT_T_BCAST: break; /* of an accumulator: not delayed */
+    default: arithmetic(x, op, i); return;
+    }
+    if (op->kind != AT_T_STORE) {
+        if (x->life[op->dst].reg < 0) take_register(x, op->dst, i, keep, 1);
+        if (x->failed) return;
+        o.dst = (int16_t)x->life[op->dst].reg;
+    }
+    *at_push(x->l->arena, &x->out) = o;
+}
+
+/* Neighbouring bumps of one slot are added up; one that nothing uses any more goes. */
+static int merge_bumps(at_tile_op *ops, int n) {
+    int kept = 0;
+    for (int i = 0; i < n; i++) {
+        int j = kept;
+        if (ops[i].kind == AT_T_BUMP && ops[i].trip_arg < 0) {
+            while (j > 0 && ops[j - 1].kind == AT_T_BUMP &&
+                   (ops[j - 1].slot != ops[i].slot || ops[j - 1].trip_arg >= 0))
+                j--;
+            if (j > 0 && ops[j - 1].kind == AT_T_BUMP) {
+                ops[j - 1].bump += ops[i].bump;
+                continue;
+            }
+        }
+        ops[kept++] = ops[i];
+    }
+    n = kept;
+    bool used[AT_TILE_MAX_SLOTS] = {false};
+    int depth = 0;
+    for (int i = n - 1; i >= 0; i--) {
+        depth += (ops[i].kind == AT_T_END) - (ops[i].kind == AT_T_LOOP);
+        bool is_bump = ops[i].kind == AT_T_BUMP;
+        if (is_bump && (ops[i].bump == 0 || (depth == 0 && !used[ops[i].slot]))) ops[i].slot = -1;
+        else if (ops[i].slot >= 0 && !is_bump) used[ops[i].slot] = true;
+    }
+    kept = 0;
+    for (int i = 0; i < n; i++)
+        if (ops[i].kind != AT_T_BUMP || ops[i].slot >= 0) ops[kept++] = ops[i];
+    return kept;
+}
+
+bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs, int num_vregs,
+                   at_tile *out) {
+    alloc x = {.l = l, .isa = at_tile_isa_facts(l->isa), .in = ops, .n = num_ops, .vreg = vregs};
+    x.num_vregs = num_vregs;
+    x.life = AT_NEW_ARRAY(l->arena, life, num_vregs + 1);
+    x.max_reg = -1;
+    find_lives(&x);
+    if (!place_accumulators(&x)) return false;
+    start_block(&x, 0);
+    for (int i = 0; i < num_ops && !x.failed; i++) one(&x, &ops[i], i);
+    out->ops = x.out.data;
+    out->num_ops = merge_bumps(x.out.data, x.out.len);
+    out->num_regs = x.max_reg + 1;
+    return !x.failed;
+}

@@ -1,0 +1,416 @@
+/* codegen/tile_build.c: a list of nests becomes a tile program.
+ *
+ * Unrolled loops and vectors are expanded, other loops stay counted loops whose pointers are bumped. Each
+ * statement becomes operations on virtual registers; equal loads of one straight-line body are shared. A tensor
+ * that lives in registers has one register per vector of its elements.
+ * Needs:   no conditions; addresses affine in the loops of the list, loop bounds known before it. */
+#include "codegen/tile.h"
+
+#include <string.h>
+
+typedef struct { /* an address: slot pointer + off elements; per counted loop a stride */
+    int tensor;
+    const at_aff *rest; /* what is known outside the tile */
+    int64_t off;
+    int num_strides;
+    at_term stride[16]; /* enclosing counted loops, outer first */
+    int64_t lane;       /* stride along the current vector loop */
+} place;
+
+typedef struct { /* a pointer of the tile */
+    int tensor;
+    const at_aff *rest;
+    int num_strides;
+    at_term stride[16];
+    bool written;
+} slot;
+
+typedef struct { /* an element vector that lives in a register */
+    int tensor;
+    int64_t off;
+    int lanes;
+    int vreg;
+    int slot; /* where it is loaded from and stored to; -1: nowhere */
+} key;
+
+typedef struct {
+    at_low *l;
+    const at_tile_regs *regs;
+    at_mask inner;            /* loops of the list */
+    int64_t bound[128];       /* unrolled, vector: current value; counted: 0 */
+    const at_ir *counted[16]; /* enclosing counted loops */
+    int num_counted;
+    int vec_sym, vec_lanes;   /* current vector loop and how many of its iterations; -1: none */
+    AT_VEC(at_tile_op) ops;
+    AT_VEC(at_tile_vreg) vregs;
+    AT_VEC(key) keys;
+    int held;                 /* tensor whose sums stay in registers during the current loop; -1 */
+    int first_load;           /* loads of this straight-line body: virtual registers from here on */
+    slot slots[AT_TILE_MAX_SLOTS];
+    int num_slots;
+    const at_aff *trips[AT_TILE_MAX_TRIPS];
+    int num_trips;
+    bool failed;
+} build;
+
+#define MAX_VREGS 16000
+
+static bool in_register(const build *b, int tensor) {
+    return b->regs->local[tensor] || b->held == tensor;
+}
+
+/* ---- addresses ---------------------------------------------------------------------------------------------------- */
+
+static place locate(build *b, int tensor, const at_aff *at) {
+    at_low *l = b->l;
+    place p = {.tensor = tensor};
+    const at_aff *in = at_aff_part(l, at, b->inner, &p.rest);
+    p.off = p.rest->c;
+    p.rest = at_aff_shift(l, p.rest, -p.rest->c);
+    for (int i = 0; i < in->n; i++) {
+        int s = in->t[i].sym;
+        p.off += in->t[i].k * b->bound[s];
+        if (s == b->vec_sym) p.lane = in->t[i].k;
+    }
+    for (int i = 0; i < b->num_counted; i++) {
+        const at_ir *c = b->counted[i];
+        int64_t k = at_aff_coef(in, c->sym);
+        if (!k) continue;
+        p.stride[p.num_strides++] = (at_term){c->sym, k};
+        if (c->lo_aff) p.rest = at_aff_add(l, p.rest, at_aff_scale(l, c->lo_aff, k));
+        else p.off += k * c->lo;
+    }
+    if (p.rest->c) p.off += p.rest->c, p.rest = at_aff_shift(l, p.rest, -p.rest->c);
+    return p;
+}
+
+static int find_slot(build *b, const place *p, bool written) {
+    for (int i = 0; i < b->num_slots; i++) {
+        slot *s = &b->slots[i];
+        if (s->tensor != p->tensor || s->num_strides != p->num_strides || !at_aff_equal(s->rest, p->rest) ||
+            memcmp(s->stride, p->stride, sizeof(at_term) * (size_t)p->num_strides))
+            continue;
+        s->written |= written;
+        return i;
+    }
+    if (b->num_slots == AT_TILE_MAX_SLOTS) {
+        b->failed = true;
+        return 0;
+    }
+    slot *s = &b->slots[b->num_slots];
+    *s = (slot){.tensor = p->tensor, .rest = p->rest, .num_strides = p->num_strides, .written = written};
+    memcpy(s->stride, p->stride, sizeof p->stride);
+    return b->num_slots++;
+}
+
+/* ---- operations ------------------------------------------------------------------------------------------------------ */
+
+static at_tile_op *emit(build *b, at_tile_kind kind) {
+    at_tile_op *op = at_push(b->l->arena, &b->ops);
+    *op = (at_tile_op){.kind = (uint8_t)kind, .dst = -1, .a = -1, .b = -1, .slot = -1, .trip_arg = -1};
+    return op;
+}
+
+static int new_vreg(build *b, at_tile_vreg v) {
+    if (b->vregs.len >= MAX_VREGS) {
+        b->failed = true;
+        return 0;
+    }
+    *at_push(b->l->arena, &b->vregs) = v;
+    return b->vregs.len - 1;
+}
+
+/* A load (delayed by the allocator), shared within the straight-line body. */
+static int load(build *b, at_tile_vreg v) {
+    for (int i = b->vregs.len - 1; i >= b->first_load && i >= 0; i--) {
+        const at_tile_vreg *w = &b->vregs.data[i];
+        if (w->load == v.load && w->lanes == v.lanes && w->slot == v.slot && w->off == v.off &&
+            memcmp(&w->number, &v.number, sizeof v.number) == 0)
+            return i;
+    }
+    return new_vreg(b, v);
+}
+
+static int lanes_now(const build *b) { return b->vec_sym >= 0 ? b->vec_lanes : 1; }
+
+/* The register of an element vector of a tensor that lives in registers. */
+static int register_of(build *b, const place *p) {
+    int lanes = p->lane ? lanes_now(b) : 1;
+    for (int i = 0; i < b->keys.len; i++) {
+        const key *k = &b->keys.data[i];
+        if (k->tensor == p->tensor && k->off == p->off) {
+            if (k->lanes != lanes) b->failed = true;
+            return k->vreg;
+        }
+    }
+    int v = new_vreg(b, (at_tile_vreg){.acc = true});
+    int s = b->held == p->tensor ? find_slot(b, p, true) : -1;
+    *at_push(b->l->arena, &b->keys) = (key){p->tensor, p->off, lanes, v, s};
+    return v;
+}
+
+static int value(build *b, const at_value *v) {
+    if (v->op == AT_V_CONST)
+        return load(b, (at_tile_vreg){.load = AT_T_CONST, .number = v->number, .slot = -1});
+    if (v->op == AT_V_LOAD) {
+        place p = locate(b, v->tensor, v->at);
+        int lanes = lanes_now(b);
+        if (in_register(b, v->tensor)) {
+            if (lanes > 1 && !p.lane) b->failed = true; /* a register holds no broadcast of one lane */
+            return register_of(b, &p);
+        }
+        bool bcast = lanes > 1 && p.lane == 0;
+        return load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
+                                      .lanes = (uint8_t)(bcast ? 1 : lanes),
+                                      .slot = (int16_t)find_slot(b, &p, false),
+                                      .off = p.off});
+    }
+    static const uint8_t kinds[] = {[AT_V_ADD] = AT_T_ADD, [AT_V_SUB] = AT_T_SUB, [AT_V_MUL] = AT_T_MUL,
+                                    [AT_V_DIV] = AT_T_DIV, [AT_V_MIN] = AT_T_MIN, [AT_V_MAX] = AT_T_MAX};
+    int x = value(b, v->a), y = value(b, v->b);
+    int d = new_vreg(b, (at_tile_vreg){0});
+    at_tile_op *op = emit(b, kinds[v->op]);
+    op->dst = (int16_t)d;
+    op->a = (int16_t)x;
+    op->b = (int16_t)y;
+    return d;
+}
+
+/* acc += v, as a multiply-add where v is a product. */
+static void accumulate(build *b, int acc, const at_value *v) {
+    int x = v->op == AT_V_MUL ? value(b, v->a) : acc;
+    int y = v->op == AT_V_MUL ? value(b, v->b) : value(b, v);
+    at_tile_op *op = emit(b, v->op == AT_V_MUL ? AT_T_FMA : AT_T_ADD);
+    op->dst = (int16_t)acc;
+    op->a = (int16_t)x;
+    op->b = (int16_t)y;
+}
+
+static void define(build *b, int acc, const at_value *v) {
+    int x = v->op == AT_V_CONST ? -1 : value(b, v);
+    at_tile_op *op = emit(b, x < 0 ? AT_T_CONST : AT_T_MOV);
+    op->dst = (int16_t)acc;
+    op->a = (int16_t)x;
+    op->number = v->number;
+}
+
+static void statement(build *b, const at_ir *n) {
+    place p = locate(b, n->tensor, n->at);
+    if (in_register(b, n->tensor)) {
+        int acc = register_of(b, &p);
+        if (n->add) accumulate(b, acc, n->val);
+        else define(b, acc, n->val);
+        return;
+    }
+    int lanes = lanes_now(b);
+    if (lanes > 1 && p.lane != 1) b->failed = true; /* all lanes into one element: not a vector */
+    int s = find_slot(b, &p, true), v;
+    if (n->add) {
+        v = new_vreg(b, (at_tile_vreg){.acc = true});
+        at_tile_op *op = emit(b, AT_T_LOAD);
+        op->dst = (int16_t)v;
+        op->slot = (int16_t)s;
+        op->off = p.off;
+        op->lanes = (uint8_t)lanes;
+        accumulate(b, v, n->val);
+    } else v = value(b, n->val);
+    at_tile_op *op = emit(b, AT_T_STORE);
+    op->slot = (int16_t)s;
+    op->off = p.off;
+    op->a = (int16_t)v;
+    op->lanes = (uint8_t)lanes;
+    b->first_load = b->vregs.len; /* what was loaded before may have been overwritten */
+}
+
+/* ---- loops -------------------------------------------------------------------------------------------------------------- */
+
+static void expand(build *b, const at_ir *list);
+
+static int trip_argument(build *b, const at_ir *n) {
+    at_low *l = b->l;
+    const at_aff *hi = n->hi_aff ? n->hi_aff : at_aff_const(l, n->hi);
+    const at_aff *count = at_aff_sub(l, hi, n->lo_aff ? n->lo_aff : at_aff_const(l, n->lo));
+    for (int i = 0; i < b->num_trips; i++)
+        if (at_aff_equal(b->trips[i], count)) return i;
+    if (b->num_trips == AT_TILE_MAX_TRIPS) {
+        b->failed = true;
+        return 0;
+    }
+    b->trips[b->num_trips] = count;
+    return b->num_trips++;
+}
+
+/* What the statements of a nest do, for deciding whether its sums may stay in registers. */
+typedef struct {
+    int written;   /* the one tensor all statements add to; -1 none yet, -2 several or no sum */
+    bool invariant; /* its addresses do not change in the counted loops */
+    bool loaded;
+} summary;
+
+static void summarize_value(const at_value *v, summary *s) {
+    if (v->op == AT_V_LOAD && v->tensor == s->written) s->loaded = true;
+    if (v->a) summarize_value(v->a, s);
+    if (v->b) summarize_value(v->b, s);
+}
+
+static bool is_unrolled(const at_ir *n) { return n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC; }
+static bool is_counted(const at_ir *n) {
+    return n->lo_aff || n->hi_aff || (!is_unrolled(n) && n->hi - n->lo > 1);
+}
+
+static void summarize(const at_ir *list, at_mask counted, const at_low *l, summary *s) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_LOOP) {
+            summarize(list->child, is_counted(list) ? counted | AT_BIT(list->sym) : counted, l, s);
+            continue;
+        }
+        if (!list->add || (s->written != -1 && s->written != list->tensor)) s->written = -2;
+        if (s->written == -2) return;
+        s->written = list->tensor;
+        if (at_aff_deps(l, list->at) & counted) s->invariant = false;
+        summarize_value(list->val, s);
+    }
+}
+
+/* The tensor whose sums can be held in registers throughout a counted loop; -1 if none. */
+static int promotable(const build *b, const at_ir *loop) {
+    summary s = {-1, true, false};
+    summarize(loop->child, AT_BIT(loop->sym), b->l, &s);
+    return s.written >= 0 && s.invariant && !s.loaded ? s.written : -1;
+}
+
+/* Loads before operation `start`, stores behind: the registers made since `first_key`. */
+static void load_and_store_around(build *b, int start, int first_key) {
+    int n = b->keys.len - first_key;
+    for (int i = 0; i < n; i++) emit(b, AT_T_LOAD); /* room */
+    at_tile_op *ops = b->ops.data;
+    memmove(ops + start + n, ops + start, sizeof *ops * (size_t)(b->ops.len - n - start));
+    for (int i = 0; i < n; i++) {
+        const key *k = &b->keys.data[first_key + i];
+        at_tile_op op = {.kind = AT_T_LOAD, .lanes = (uint8_t)k->lanes, .dst = (int16_t)k->vreg, .a = -1,
+                         .b = -1, .slot = (int16_t)k->slot, .off = k->off, .trip_arg = -1};
+        b->ops.data[start + i] = op;
+        op.kind = AT_T_STORE;
+        op.a = op.dst;
+        op.dst = -1;
+        *at_push(b->l->arena, &b->ops) = op;
+    }
+    b->keys.len = first_key;
+}
+
+/* Slots used since operation `op` and virtual register `vreg`: moved on with each iteration of loop n, and back
+ * behind it. */
+static void bump_slots(build *b, const at_ir *n, int first_op, int first_vreg, int trip_arg) {
+    bool used[AT_TILE_MAX_SLOTS] = {false};
+    for (int i = first_op; i < b->ops.len; i++)
+        if (b->ops.data[i].slot >= 0) used[b->ops.data[i].slot] = true;
+    for (int v = first_vreg; v < b->vregs.len; v++) /* delayed loads name their slot in the register */
+        if (b->vregs.data[v].load && b->vregs.data[v].slot >= 0) used[b->vregs.data[v].slot] = true;
+    for (int after = 0; after < 2; after++) {
+        for (int s = 0; s < b->num_slots; s++) {
+            int64_t k = 0;
+            for (int j = 0; j < b->slots[s].num_strides; j++)
+                if (b->slots[s].stride[j].sym == n->sym) k = b->slots[s].stride[j].k;
+            if (!k || !used[s]) continue;
+            at_tile_op *op = emit(b, AT_T_BUMP);
+            op->slot = (int16_t)s;
+            op->bump = !after ? k : trip_arg >= 0 ? -k : -k * (n->hi - n->lo);
+            op->trip_arg = (int16_t)(after ? trip_arg : -1);
+        }
+        if (!after) emit(b, AT_T_END);
+    }
+}
+
+static void counted_loop(build *b, const at_ir *n) {
+    int trip_arg = n->lo_aff || n->hi_aff ? trip_argument(b, n) : -1;
+    if (b->num_counted == 16) b->failed = true;
+    if (b->failed) return;
+    int start = b->ops.len, first_vreg = b->vregs.len, first_key = b->keys.len;
+    int held = b->regs->promote && b->held < 0 ? promotable(b, n) : -1;
+    if (held >= 0 && !b->regs->local[held]) b->held = held;
+    else held = -1;
+    at_tile_op *op = emit(b, AT_T_LOOP);
+    op->trip_arg = (int16_t)trip_arg;
+    op->trip = n->hi - n->lo;
+    op->name = b->l->syms.data[n->sym].name;
+    b->counted[b->num_counted++] = n;
+    b->bound[n->sym] = 0;
+    b->first_load = b->vregs.len;
+    expand(b, n->child);
+    b->num_counted--;
+    b->first_load = b->vregs.len;
+    bump_slots(b, n, start, first_vreg, trip_arg);
+    if (held >= 0) {
+        load_and_store_around(b, start, first_key);
+        b->held = -1;
+    }
+}
+
+/* Does every statement below treat this loop as a vector: stored with stride 1 or in registers, loaded with
+ * stride 1 or the same for all? */
+static bool is_vector(const build *b, const at_ir *list, int sym) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_LOOP && (!is_unrolled(list) || !is_vector(b, list->child, sym))) return false;
+        if (list->kind != AT_IR_STMT) continue;
+        int64_t k = at_aff_coef(list->at, sym);
+        if (k == 0 || (k != 1 && !b->regs->local[list->tensor])) return false;
+        const at_value *stack[64] = {list->val};
+        for (int n = 1; n > 0;) {
+            const at_value *v = stack[--n];
+            if (v->op == AT_V_LOAD) {
+                k = at_aff_coef(v->at, sym);
+                if (b->regs->local[v->tensor] ? k == 0 : k != 0 && k != 1) return false;
+            }
+            if (n > 60) return false;
+            if (v->a) stack[n++] = v->a;
+            if (v->b) stack[n++] = v->b;
+        }
+    }
+    return true;
+}
+
+static void expand_loop(build *b, const at_ir *n) {
+    if (is_counted(n)) {
+        counted_loop(b, n);
+        return;
+    }
+    int lanes = at_tile_isa_facts(b->l->isa)->lanes;
+    bool vector = n->ann == AT_ANN_VEC && lanes > 1 && b->vec_sym < 0 && is_vector(b, n->child, n->sym);
+    for (int64_t i = n->lo; i < n->hi && !b->failed; i += vector ? lanes : 1) {
+        b->bound[n->sym] = i;
+        if (vector) {
+            b->vec_sym = n->sym;
+            b->vec_lanes = (int)(n->hi - i < lanes ? n->hi - i : lanes);
+        }
+        expand(b, n->child);
+        if (vector) b->vec_sym = -1;
+    }
+}
+
+static void expand(build *b, const at_ir *list) {
+    for (; list && !b->failed; list = list->next) {
+        if (list->kind == AT_IR_STMT) statement(b, list);
+        else expand_loop(b, list);
+    }
+}
+
+at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs) {
+    build b = {.l = l, .regs = regs, .inner = at_ir_loops(list), .vec_sym = -1, .held = -1};
+    expand(&b, list);
+    if (b.failed) return NULL;
+    at_tile *t = AT_NEW(l->arena, at_tile);
+    t->lanes = at_tile_isa_facts(l->isa)->lanes;
+    if (!at_tile_alloc(l, b.ops.data, b.ops.len, b.vregs.data, b.vregs.len, t)) return NULL;
+    at_tile_call *c = AT_NEW(l->arena, at_tile_call);
+    c->tile = t;
+    t->num_slots = b.num_slots;
+    t->num_trips = b.num_trips;
+    for (int i = 0; i < b.num_slots; i++) {
+        c->slot_tensor[i] = b.slots[i].tensor;
+        c->slot_at[i] = b.slots[i].rest;
+        t->slot_name[i] = l->program->compute->tensors[b.slots[i].tensor].name;
+        t->slot_written[i] = b.slots[i].written;
+    }
+    for (int i = 0; i < b.num_trips; i++) c->trip[i] = b.trips[i];
+    return c;
+}

@@ -1,0 +1,99 @@
+/* codegen/tile_c.c: a tile program as plain scalar C, one float variable per register. For any compiler, and the
+ * fallback of every other printer.
+ * Needs: a program made for one lane. */
+#include "codegen/tile.h"
+
+void at_c_float(at_text *out, float x) {
+    if (x == (float)(int)x && x < 1e6f && x > -1e6f) at_text_addf(out, "%d.0f", (int)x);
+    else at_text_addf(out, "%af", (double)x);
+}
+
+static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
+    (void)t;
+    at_text_addf(out, "p%d[%lld]", op->slot, (long long)op->off);
+}
+
+static void operand(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->mem == AT_MEM_NONE) at_text_addf(out, "r%d", op->b);
+    else memory(out, t, op);
+}
+
+static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
+    static const char *const sign[AT_T_KIND_COUNT] = {
+        [AT_T_ADD] = "+", [AT_T_SUB] = "-", [AT_T_MUL] = "*", [AT_T_DIV] = "/", [AT_T_MIN] = "<", [AT_T_MAX] = ">"};
+    switch (op->kind) {
+    case AT_T_CONST:
+        at_text_addf(out, "r%d = ", op->dst);
+        at_c_float(out, op->number);
+        break;
+    case AT_T_LOAD:
+    case AT_T_BCAST:
+        at_text_addf(out, "r%d = ", op->dst);
+        memory(out, t, op);
+        break;
+    case AT_T_STORE:
+        memory(out, t, op);
+        at_text_addf(out, " = r%d", op->a);
+        break;
+    case AT_T_MOV: at_text_addf(out, "r%d = r%d", op->dst, op->a); break;
+    case AT_T_FMA:
+        at_text_addf(out, "r%d += r%d * ", op->dst, op->a);
+        operand(out, t, op);
+        break;
+    case AT_T_MIN:
+    case AT_T_MAX:
+        at_text_addf(out, "r%d = r%d %s ", op->dst, op->a, sign[op->kind]);
+        operand(out, t, op);
+        at_text_addf(out, " ? r%d : ", op->a);
+        operand(out, t, op);
+        break;
+    default:
+        at_text_addf(out, "r%d = r%d %s ", op->dst, op->a, sign[op->kind]);
+        operand(out, t, op);
+    }
+    at_text_add(out, ";\n");
+}
+
+/* "float *p0, const float *p1, long n0" */
+void at_tile_parameters(at_text *out, const at_tile *t) {
+    for (int i = 0; i < t->num_slots; i++)
+        at_text_addf(out, "%s%sfloat *p%d", i ? ", " : "", t->slot_written[i] ? "" : "const ", i);
+    for (int i = 0; i < t->num_trips; i++)
+        at_text_addf(out, "%slong n%d", i || t->num_slots ? ", " : "", i);
+}
+
+static void comment(at_text *out, const at_tile *t) {
+    at_text_add(out, "/*");
+    for (int i = 0; i < t->num_slots; i++)
+        at_text_addf(out, "%s p%d: %s", i ? "," : "", i, t->slot_name[i]);
+    at_text_add(out, " */\n");
+}
+
+void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix) {
+    comment(out, t);
+    at_text_addf(out, "static void %s%s(", prefix, t->name);
+    at_tile_parameters(out, t);
+    at_text_add(out, ") {\n");
+    for (int r = 0; r < t->num_regs; r++)
+        at_text_addf(out, "%s r%d%s", r % 16 ? "" : "    float", r,
+                     r % 16 == 15 || r == t->num_regs - 1 ? ";\n" : ",");
+    int depth = 1;
+    for (int i = 0; i < t->num_ops; i++) {
+        const at_tile_op *op = &t->ops[i];
+        if (op->kind == AT_T_END) depth--;
+        at_text_addf(out, "%*s", 4 * depth, "");
+        if (op->kind == AT_T_LOOP) {
+            at_text_addf(out, "for (long i%d = 0; i%d < ", depth, depth);
+            if (op->trip_arg >= 0) at_text_addf(out, "n%d", op->trip_arg);
+            else at_text_addf(out, "%lld", (long long)op->trip);
+            at_text_addf(out, "; i%d++) { /* %s */\n", depth, op->name);
+            depth++;
+        } else if (op->kind == AT_T_END) at_text_add(out, "}\n");
+        else if (op->kind == AT_T_BUMP) {
+            at_text_addf(out, "p%d %s= ", op->slot, op->bump < 0 ? "-" : "+");
+            if (op->trip_arg >= 0) at_text_addf(out, "n%d * ", op->trip_arg);
+            at_text_addf(out, "%lld;\n", (long long)(op->bump < 0 ? -op->bump : op->bump));
+        } else operation(out, t, op);
+    }
+    at_text_add(out, "}\n\n");
+}

@@ -1,0 +1,309 @@
+/* codegen/tile_cut.c: tiles of a size that the registers and the instruction cache hold.
+ *
+ * Unrolled and vector loops of a tile are cut along the same piece in every nest of it, the reduction loops repeated
+ * for each part, so that its accumulators fit the register file: 49 rows become 25 and 24. A body that would be
+ * unrolled beyond AT_TILE_MAX_OPS keeps real loops. */
+#include "codegen/tile.h"
+
+#define MAX_PIECES 4 /* pieces of one tile that may be cut */
+#define MAX_SIZES 24 /* sizes tried per piece */
+#define MAX_CALLS 6  /* parts written one after the other; more become a loop */
+
+/* ---- cutting into register-sized parts --------------------------------------------------------------------------------------- */
+
+typedef struct {
+    int piece;
+    bool vector;
+    int64_t extent;
+    int num_sizes;
+    int64_t size[MAX_SIZES]; /* candidates, ascending */
+    int64_t chosen;
+} cut;
+
+static const at_ir *find_piece(const at_ir *list, int piece) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_LOOP && list->piece == piece) return list;
+        const at_ir *found = find_piece(list->child, piece);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+/* Does every statement lie below a constant unrolled or vector loop of this piece? */
+static bool piece_everywhere(const at_ir *list, int piece, bool below, int64_t *extent) {
+    for (; list; list = list->next) {
+        bool here = false;
+        if (list->kind == AT_IR_LOOP && list->piece == piece) {
+            if (list->lo_aff || list->hi_aff || (list->ann != AT_ANN_UNROLL && list->ann != AT_ANN_VEC))
+                return false;
+            here = true;
+            if (list->hi > *extent) *extent = list->hi;
+        }
+        if (list->kind == AT_IR_STMT ? !below : !piece_everywhere(list->child, piece, below || here, extent))
+            return false;
+    }
+    return true;
+}
+
+/* Pieces that may be cut, in order of appearance on the path of the statement that sums. */
+static int find_cuts(at_low *l, const at_ir *list, const at_ir *n, at_mask keep, cut *cuts, int num) {
+    int lanes = at_tile_isa_facts(l->isa)->lanes;
+    for (; n; n = n->next) {
+        if (n->kind != AT_IR_LOOP) continue;
+        bool known = n->piece < 0 || !(keep & AT_BIT(n->sym));
+        for (int i = 0; i < num; i++) known |= cuts[i].piece == n->piece;
+        int64_t extent = 0;
+        if (!known && num < MAX_PIECES && (n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC) &&
+            piece_everywhere(list, n->piece, false, &extent)) {
+            cut *c = &cuts[num++];
+            *c = (cut){.piece = n->piece, .vector = n->ann == AT_ANN_VEC, .extent = extent};
+            int64_t unit = c->vector ? lanes : 1, units = (extent + unit - 1) / unit, last = 0;
+            for (int64_t parts = units; parts >= 1 && c->num_sizes < MAX_SIZES; parts--) {
+                int64_t size = (units + parts - 1) / parts;
+                if (size == last) continue;
+                last = size;
+                c->size[c->num_sizes++] = size * unit;
+            }
+        }
+        num = find_cuts(l, list, n->child, keep, cuts, num);
+    }
+    return num;
+}
+
+/* Registers for accumulators of rows x vectors, the vectors loaded beside them, and one broadcast where several
+ * vectors share it. One too many is allowed: the last vector becomes a memory operand (measured: 0.99 of peak). */
+static bool register_need(const at_low *l, int64_t rows, int64_t vectors) {
+    const at_tile_isa *isa = at_tile_isa_facts(l->isa);
+    int64_t need = rows * vectors + (isa->fold_vector && vectors > 2 ? vectors - 1 : vectors);
+    if (vectors > 1 || !isa->fold_bcast) need++;
+    return need <= isa->regs;
+}
+
+/* Estimated work of all parts, in half cycles: multiply-adds against loads, too few chains against latency. */
+static double cost(int64_t rows, int64_t vectors, double parts) {
+    double fma = (double)(rows * vectors), loads = (double)(rows + vectors);
+    double c = fma > loads ? fma : loads;
+    if (c < 8) c = 8;
+    return (c + 0.02 * loads) * parts;
+}
+
+static void choose_sizes(const at_low *l, cut *cuts, int num, int64_t other_regs) {
+    int at[MAX_PIECES] = {0};
+    double best = -1;
+    if (other_regs < 1) other_regs = 1;
+    for (;;) {
+        int64_t rows = other_regs, vectors = 1;
+        double parts = 1;
+        for (int i = 0; i < num; i++) {
+            int64_t size = cuts[i].size[at[i]], lanes = at_tile_isa_facts(l->isa)->lanes;
+            if (cuts[i].vector) vectors *= (size + lanes - 1) / lanes;
+            else rows *= size;
+            parts *= (double)cuts[i].extent / (double)size;
+        }
+        double c = cost(rows, vectors, parts);
+        if (register_need(l, rows, vectors) && (best < 0 || c < best)) {
+            best = c;
+            for (int i = 0; i < num; i++) cuts[i].chosen = cuts[i].size[at[i]];
+        }
+        int i = 0;
+        while (i < num && ++at[i] == cuts[i].num_sizes) at[i++] = 0;
+        if (i == num) break;
+    }
+    if (best < 0)
+        for (int i = 0; i < num; i++) cuts[i].chosen = cuts[i].size[0];
+}
+
+/* Keeps iterations [from, to) of a piece in a list; nests without any go. */
+static at_ir *restrict_piece(at_ir *list, int piece, int64_t from, int64_t to) {
+    at_ir *head = NULL, **tail = &head;
+    for (at_ir *n = list, *next; n; n = next) {
+        next = n->next;
+        if (n->kind == AT_IR_LOOP) {
+            if (n->piece == piece) {
+                if (n->lo < from) n->lo = from;
+                if (n->hi > to) n->hi = to;
+                if (n->lo >= n->hi) continue;
+            }
+            n->child = restrict_piece(n->child, piece, from, to);
+            if (!n->child) continue;
+        }
+        *tail = n;
+        tail = &n->next;
+        n->next = NULL;
+    }
+    return head;
+}
+
+static at_ir *copy_all(at_low *l, const at_ir *list) {
+    at_ir *head = NULL, **tail = &head;
+    for (; list; list = list->next) {
+        *tail = at_ir_copy(l, list);
+        tail = &(*tail)->next;
+    }
+    return head;
+}
+
+/* Every loop of the piece starts at 0 and runs to `extent`: then equal parts can be a loop. */
+static bool piece_uniform(const at_ir *list, int piece, int64_t extent) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_LOOP && list->piece == piece && (list->lo != 0 || list->hi != extent))
+            return false;
+        if (!piece_uniform(list->child, piece, extent)) return false;
+    }
+    return true;
+}
+
+static void shift_piece(at_low *l, at_ir *list, int piece, int64_t size, const at_aff *base) {
+    for (at_ir *n = list; n; n = n->next) {
+        if (n->kind == AT_IR_LOOP && n->piece == piece) {
+            n->hi = size;
+            at_ir_subst(l, n->child, n->sym, at_aff_add(l, base, at_aff_sym(l, n->sym)));
+        }
+        shift_piece(l, n->child, piece, size, base);
+    }
+}
+
+typedef struct {
+    at_low *l;
+    const cut *cuts;
+    int num;
+    at_cut_build *build;
+    void *context;
+    bool ok;
+} cutter;
+
+/* The list once for every part of piece `i` and the following ones; many equal parts become a loop of calls. */
+static at_ir *cut_list(cutter *x, at_ir *list, int i) {
+    at_low *l = x->l;
+    while (i < x->num && x->cuts[i].chosen >= x->cuts[i].extent) i++;
+    if (i == x->num) {
+        at_ir *n = x->ok && list ? x->build(x->context, list) : NULL;
+        if (list && !n) x->ok = false;
+        return n;
+    }
+    const cut *c = &x->cuts[i];
+    at_ir *head = NULL, **tail = &head;
+    int64_t from = 0, whole = c->extent / c->chosen;
+    if (whole > MAX_CALLS && piece_uniform(list, c->piece, c->extent)) {
+        at_ir *loop = at_ir_new(l, AT_IR_LOOP);
+        const at_ir *first = find_piece(list, c->piece);
+        loop->sym = at_sym_loop(l, at_format(l->arena, "%s_part", l->syms.data[first->sym].name), whole);
+        loop->hi = whole;
+        at_ir *body = copy_all(l, list);
+        shift_piece(l, body, c->piece, c->chosen, at_aff_scale(l, at_aff_sym(l, loop->sym), c->chosen));
+        loop->child = cut_list(x, body, i + 1);
+        *tail = loop;
+        tail = &loop->next;
+        from = whole * c->chosen;
+    }
+    for (; from < c->extent && x->ok; from += c->chosen) {
+        *tail = cut_list(x, restrict_piece(copy_all(l, list), c->piece, from, from + c->chosen), i + 1);
+        while (*tail) tail = &(*tail)->next;
+    }
+    return head;
+}
+
+/* Registers beside the cut pieces: what other unrolled and vector loops index of the tensors held. */
+static int64_t other_registers(const at_low *l, const at_ir *list, at_mask keep, const cut *cuts, int num) {
+    int64_t most = 1;
+    for (; list; list = list->next) {
+        if (list->kind != AT_IR_LOOP) continue;
+        int64_t n = other_registers(l, list->child, keep, cuts, num), lanes = at_tile_isa_facts(l->isa)->lanes;
+        bool is_cut = !(keep & AT_BIT(list->sym));
+        for (int i = 0; i < num; i++) is_cut |= cuts[i].piece == list->piece;
+        if (!is_cut) n *= list->ann == AT_ANN_VEC ? (list->hi + lanes - 1) / lanes : list->hi - list->lo;
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *build, void *context) {
+    cut cuts[MAX_PIECES];
+    int num = find_cuts(l, list, list, keep, cuts, 0);
+    choose_sizes(l, cuts, num, other_registers(l, list, keep, cuts, num));
+    cutter x = {l, cuts, num, build, context, true};
+    at_ir *out = cut_list(&x, list, 0);
+    return x.ok ? out : NULL;
+}
+
+/* ---- size of the code ---------------------------------------------------------------------------------------------------------- */
+
+static int64_t expanded(const at_low *l, const at_ir *list) {
+    int64_t n = 0;
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_STMT) {
+            n += 2;
+            continue;
+        }
+        int64_t inner = expanded(l, list->child), times = 1;
+        if ((list->ann == AT_ANN_UNROLL || list->ann == AT_ANN_VEC) && !list->lo_aff && !list->hi_aff)
+            times = list->hi - list->lo;
+        if (list->ann == AT_ANN_VEC) {
+            int lanes = at_tile_isa_facts(l->isa)->lanes;
+            times = (times + lanes - 1) / lanes;
+        }
+        if (times > 4 * AT_TILE_MAX_OPS || inner > 4 * AT_TILE_MAX_OPS) return 16 * AT_TILE_MAX_OPS;
+        n += inner * times;
+    }
+    return n;
+}
+
+/* Loop n over [lo, hi) becomes a counted loop around copies of `size` iterations of the old kind; what does not
+ * divide follows behind. Returns the last node that stands for n. */
+static at_ir *split_loop(at_low *l, at_ir *n, int64_t size) {
+    int64_t whole = (n->hi - n->lo) / size;
+    at_ir *last = n;
+    if ((n->hi - n->lo) % size) {
+        last = at_ir_copy(l, n);
+        last->lo = n->lo + whole * size;
+        last->next = n->next;
+        n->next = last;
+    }
+    at_ir *inner = at_copy(l->arena, n, sizeof *n);
+    inner->next = NULL;
+    inner->piece = -1;
+    inner->lo = 0;
+    inner->hi = size;
+    int outer = at_sym_loop(l, l->syms.data[n->sym].name, whole);
+    const at_aff *base = at_aff_shift(l, at_aff_scale(l, at_aff_sym(l, outer), size), n->lo);
+    at_ir_subst(l, inner->child, n->sym, at_aff_add(l, at_aff_sym(l, n->sym), base));
+    n->sym = outer;
+    n->ann = AT_ANN_NONE;
+    n->lo = 0;
+    n->hi = whole;
+    n->child = inner;
+    return last;
+}
+
+/* Iterations of a loop to keep unrolled, each `inner` operations: the largest divisor that stays readable and in the
+ * instruction cache; whole vectors for a vector loop. */
+static int64_t unroll_by(const at_low *l, const at_ir *n, int64_t inner) {
+    int64_t unit = n->ann == AT_ANN_VEC ? at_tile_isa_facts(l->isa)->lanes : 1;
+    int64_t extent = n->hi - n->lo, best = unit;
+    for (int64_t f = unit; f <= extent && f / unit * inner <= AT_TILE_MAX_OPS / 3; f += unit)
+        if (extent % f == 0) best = f;
+    return best;
+}
+
+void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
+    for (at_ir *n = list; n; n = n->next) {
+        if (n->kind != AT_IR_LOOP) continue;
+        at_ir one = *n;
+        one.next = NULL;
+        if (expanded(l, &one) <= AT_TILE_MAX_OPS) continue;
+        bool unrolled = (n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC) && !n->lo_aff && !n->hi_aff;
+        if (unrolled && !(keep & AT_BIT(n->sym))) {
+            int64_t size = unroll_by(l, n, expanded(l, n->child));
+            if (size < n->hi - n->lo) {
+                at_ir *inner, *last;
+                if (size > 1) last = split_loop(l, n, size);
+                else last = n, n->ann = AT_ANN_NONE;
+                inner = n->child;
+                at_limit_unrolling(l, inner, keep);
+                n = last;
+                continue;
+            }
+        }
+        at_limit_unrolling(l, n->child, keep);
+    }
+}

@@ -1,0 +1,49 @@
+/* codegen/tile_dump.c: a tile program as text, for --dump=tile and for people. */
+#include "codegen/tile.h"
+
+static const char *const names[] = {"loop", "end", "bump", "const", "load", "bcast", "store", "mov",
+                                    "fma",  "add", "sub",  "mul",   "div",  "min",   "max"};
+_Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
+
+static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "[%s.%d%+lld]", t->slot_name[op->slot], op->slot, (long long)op->off);
+}
+
+void at_tile_print(at_text *out, const at_tile *t) {
+    at_text_addf(out, "%s: %d lanes, %d registers, slots", t->name, t->lanes, t->num_regs);
+    for (int i = 0; i < t->num_slots; i++)
+        at_text_addf(out, " %s.%d%s", t->slot_name[i], i, t->slot_written[i] ? "(w)" : "");
+    at_text_addf(out, ", %d trip counts\n", t->num_trips);
+    int depth = 1;
+    for (int i = 0; i < t->num_ops; i++) {
+        const at_tile_op *op = &t->ops[i];
+        if (op->kind == AT_T_END) depth--;
+        at_text_addf(out, "%*s%s", 4 * depth, "", names[op->kind]);
+        if (op->kind == AT_T_LOOP) {
+            depth++;
+            if (op->trip_arg >= 0) at_text_addf(out, " n%d", op->trip_arg);
+            else at_text_addf(out, " %lld", (long long)op->trip);
+            at_text_addf(out, " %s", op->name);
+        } else if (op->kind == AT_T_BUMP) {
+            at_text_addf(out, " %s.%d %+lld", t->slot_name[op->slot], op->slot, (long long)op->bump);
+            if (op->trip_arg >= 0) at_text_addf(out, " * n%d", op->trip_arg);
+        } else if (op->kind != AT_T_END) {
+            if (op->dst >= 0) at_text_addf(out, " r%d", op->dst);
+            if (op->kind == AT_T_CONST) at_text_addf(out, ", %.9g", (double)op->number);
+            if (op->kind == AT_T_STORE || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST) {
+                at_text_add(out, op->dst >= 0 ? ", " : " ");
+                memory(out, t, op);
+            }
+            if (op->a >= 0) at_text_addf(out, ", r%d", op->a);
+            if (op->b >= 0) at_text_addf(out, ", r%d", op->b);
+            if (op->mem) {
+                at_text_add(out, ", ");
+                memory(out, t, op);
+                if (op->mem == AT_MEM_BCAST) at_text_addf(out, "{1to%d}", t->lanes);
+            }
+            bool part = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
+            if (part && op->lanes < t->lanes) at_text_addf(out, " lanes %d", op->lanes);
+        }
+        at_text_add(out, "\n");
+    }
+}

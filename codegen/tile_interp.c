@@ -1,0 +1,77 @@
+/* codegen/tile_interp.c: executes a tile program as written, so that a fault is found before any byte is made. */
+#include "codegen/tile.h"
+
+#include <string.h>
+
+#define MAX_LANES 16
+#define MAX_REGS 64
+#define MAX_NEST 32
+
+static float apply(int kind, float d, float a, float b) {
+    switch (kind) {
+    case AT_T_FMA: return d + a * b; /* exact data: one rounding or two, the same */
+    case AT_T_ADD: return a + b;
+    case AT_T_SUB: return a - b;
+    case AT_T_MUL: return a * b;
+    case AT_T_DIV: return a / b;
+    case AT_T_MIN: return a < b ? a : b;
+    default: return a > b ? a : b;
+    }
+}
+
+static int skip_loop(const at_tile *t, int i) {
+    int depth = 0;
+    do {
+        depth += (t->ops[i].kind == AT_T_LOOP) - (t->ops[i].kind == AT_T_END);
+        i++;
+    } while (depth);
+    return i;
+}
+
+void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips) {
+    float reg[MAX_REGS][MAX_LANES] = {{0}};
+    float *p[AT_TILE_MAX_SLOTS];
+    struct {
+        int body;
+        int64_t left;
+    } nest[MAX_NEST];
+    int depth = 0;
+    for (int i = 0; i < t->num_slots; i++) p[i] = slots[i];
+    for (int i = 0; i < t->num_ops;) {
+        const at_tile_op *op = &t->ops[i++];
+        const float *m = op->slot >= 0 && op->kind != AT_T_BUMP ? p[op->slot] + op->off : NULL;
+        float one[MAX_LANES] = {0};
+        switch (op->kind) {
+        case AT_T_LOOP: {
+            int64_t n = op->trip_arg >= 0 ? trips[op->trip_arg] : op->trip;
+            if (n <= 0) i = skip_loop(t, i - 1);
+            else nest[depth].body = i, nest[depth++].left = n;
+            break;
+        }
+        case AT_T_END:
+            if (--nest[depth - 1].left > 0) i = nest[depth - 1].body;
+            else depth--;
+            break;
+        case AT_T_BUMP: p[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1); break;
+        case AT_T_CONST:
+            for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = op->number;
+            break;
+        case AT_T_LOAD:
+            memset(reg[op->dst], 0, sizeof reg[0]);
+            memcpy(reg[op->dst], m, op->lanes * sizeof(float));
+            break;
+        case AT_T_BCAST:
+            for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = *m;
+            break;
+        case AT_T_STORE: memcpy(p[op->slot] + op->off, reg[op->a], op->lanes * sizeof(float)); break;
+        case AT_T_MOV: memcpy(reg[op->dst], reg[op->a], sizeof reg[0]); break;
+        default:
+            if (op->mem == AT_MEM_VECTOR) memcpy(one, m, op->lanes * sizeof(float));
+            if (op->mem == AT_MEM_BCAST)
+                for (int j = 0; j < t->lanes; j++) one[j] = *m;
+            if (op->mem == AT_MEM_NONE) memcpy(one, reg[op->b], sizeof one);
+            for (int j = 0; j < t->lanes; j++)
+                reg[op->dst][j] = apply(op->kind, reg[op->dst][j], reg[op->a][j], one[j]);
+        }
+    }
+}

@@ -1,0 +1,314 @@
+/* codegen/tiles.c: which subtrees become tiles, and how large.
+ *
+ * A nest can be a tile when nothing in it is conditional and all its addresses are affine in its loops. Neighbours
+ * that define and use up one tensor (initialisation, sum, epilogue) become one tile, and that tensor lives in
+ * registers; where there are too few of them the group is cut (tile_cut.c). What cannot be a tile as a whole is
+ * opened: its loops stay C, its inner nests are tried. */
+#include "codegen/tile.h"
+
+#include <string.h>
+
+typedef struct {
+    at_low *l;
+    struct {
+        int sym;           /* loop, or -1: an if */
+        const at_ir *body; /* as it was before tiles were made in it */
+    } path[128];
+    int depth;
+    const at_ir *root;
+} tiler;
+
+static at_ir *tile_list(tiler *x, at_ir *list);
+
+/* ---- what can be a tile --------------------------------------------------------------------------------------------- */
+
+static bool value_fits(const at_low *l, const at_value *v, at_mask inner) {
+    if (v->op == AT_V_SELECT || (v->op == AT_V_LOAD && (at_aff_opaque_deps(l, v->at) & inner))) return false;
+    return (!v->a || value_fits(l, v->a, inner)) && (!v->b || value_fits(l, v->b, inner));
+}
+
+static bool fits(const at_low *l, const at_ir *n, at_mask inner) {
+    if (n->kind == AT_IR_STMT)
+        return !(at_aff_opaque_deps(l, n->at) & inner) && value_fits(l, n->val, inner);
+    if (n->kind != AT_IR_LOOP || n->ann == AT_ANN_PARA) return false;
+    if (n->lo_aff && (at_aff_deps(l, n->lo_aff) & inner)) return false;
+    if (n->hi_aff && (at_aff_deps(l, n->hi_aff) & inner)) return false;
+    for (const at_ir *c = n->child; c; c = c->next)
+        if (!fits(l, c, inner)) return false;
+    return true;
+}
+
+/* The one tensor all statements of a nest write; -1 if there are several. */
+static int target(const at_ir *n) {
+    if (n->kind == AT_IR_STMT) return n->tensor;
+    int t = -2;
+    for (const at_ir *c = n->child; c; c = c->next) {
+        int u = target(c);
+        if (t == -2) t = u;
+        if (u != t) return -1;
+    }
+    return t;
+}
+
+static bool can_be_tile(const at_low *l, const at_ir *n) {
+    return fits(l, n, at_ir_loops_of(n)) && target(n) >= 0;
+}
+
+/* How often statements of a list read or write a tensor. */
+static int count_value(const at_value *v, int tensor) {
+    return (v->op == AT_V_LOAD && v->tensor == tensor) + (v->a ? count_value(v->a, tensor) : 0) +
+           (v->b ? count_value(v->b, tensor) : 0);
+}
+
+static int count_accesses(const at_ir *list, int tensor) {
+    int n = 0;
+    for (; list; list = list->next) {
+        n += count_accesses(list->child, tensor) + count_accesses(list->other, tensor);
+        if (list->kind == AT_IR_STMT) n += (list->tensor == tensor) + count_value(list->val, tensor);
+    }
+    return n;
+}
+
+/* ---- tensors in registers ------------------------------------------------------------------------------------------------ */
+
+/* Loops of a list that are neither unrolled nor vectors: their iterations are not told apart in registers. */
+static at_mask counted_loops(const at_ir *list) {
+    at_mask m = 0;
+    for (; list; list = list->next) {
+        if (list->kind != AT_IR_LOOP) continue;
+        bool unrolled = list->ann == AT_ANN_UNROLL || list->ann == AT_ANN_VEC;
+        if ((!unrolled && list->hi - list->lo > 1) || list->lo_aff || list->hi_aff) m |= AT_BIT(list->sym);
+        m |= counted_loops(list->child);
+    }
+    return m;
+}
+
+typedef struct { /* all accesses to one tensor in a list: do they name registers? */
+    at_low *l;
+    int tensor;
+    at_mask counted, inner;
+    const at_aff *rest;
+    bool ok;
+} fixed_query;
+
+static void fixed_address(fixed_query *q, const at_aff *at) {
+    const at_aff *rest;
+    at_aff_part(q->l, at, q->inner, &rest);
+    rest = at_aff_shift(q->l, rest, -rest->c);
+    if ((at_aff_deps(q->l, at) & q->counted) || (q->rest && !at_aff_equal(q->rest, rest))) q->ok = false;
+    q->rest = rest;
+}
+
+static void fixed_value(fixed_query *q, const at_value *v) {
+    if (v->op == AT_V_LOAD && v->tensor == q->tensor) fixed_address(q, v->at);
+    if (v->a) fixed_value(q, v->a);
+    if (v->b) fixed_value(q, v->b);
+}
+
+static void fixed_list(fixed_query *q, const at_ir *list) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_STMT) {
+            if (list->tensor == q->tensor) fixed_address(q, list->at);
+            fixed_value(q, list->val);
+        }
+        fixed_list(q, list->child);
+    }
+}
+
+/* Is everything that touches this tensor inside `list`, at addresses that registers can stand for? */
+static bool is_local(const tiler *x, const at_ir *list, int tensor) {
+    const at_low *l = x->l;
+    const at_buffer *b = &l->buffers[tensor];
+    if (b->place != AT_PLACE_WORKSPACE && b->place != AT_PLACE_THREAD) return false;
+    int mine = count_accesses(list, tensor);
+    if (!mine) return false;
+    const at_ir *scope = b->line_sym < 0 ? x->root : NULL; /* where one life of the storage begins and ends */
+    for (int i = 0; i < x->depth; i++)
+        if (x->path[i].sym == b->line_sym && b->line_sym >= 0) scope = x->path[i].body;
+    if (!scope || count_accesses(scope, tensor) != mine) return false;
+    fixed_query q = {x->l, tensor, counted_loops(list), at_ir_loops(list), NULL, true};
+    fixed_list(&q, list);
+    return q.ok;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+typedef struct { /* what the statements of a tile do */
+    bool sums, loads, computes;
+    int64_t rows, columns;
+} shape;
+
+static void shape_of(const at_low *l, const at_ir *list, int64_t rows, int64_t columns, shape *s) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_LOOP) {
+            int64_t n = list->hi - list->lo;
+            bool fixed = !list->lo_aff && !list->hi_aff;
+            bool row = fixed && list->ann == AT_ANN_UNROLL, column = fixed && list->ann == AT_ANN_VEC;
+            shape_of(l, list->child, row && !list->is_reduce ? rows * n : rows, column ? columns * n : columns, s);
+            continue;
+        }
+        s->sums |= list->add;
+        s->loads |= list->val->op != AT_V_CONST;
+        s->computes |= list->val->op != AT_V_CONST && list->val->op != AT_V_LOAD;
+        if (rows * columns > s->rows * s->columns) s->rows = rows, s->columns = columns;
+    }
+}
+
+static void name_tile(at_low *l, at_tile *t, const at_ir *list) {
+    shape s = {.rows = 0, .columns = 1};
+    shape_of(l, list, 1, 1, &s);
+    const char *verb = s.sums ? "tile" : !s.loads ? "zero" : s.computes ? "map" : "copy";
+    t->base_name = s.rows > 1 || s.sums
+                       ? at_format(l->arena, "%s_%lldx%lld", verb, (long long)s.rows, (long long)s.columns)
+                       : at_format(l->arena, "%s_%lld", verb, (long long)s.columns);
+    t->name = t->base_name;
+}
+
+static bool tile_equal(const at_tile *x, const at_tile *y) {
+    if (x->num_ops != y->num_ops || x->num_slots != y->num_slots || x->num_trips != y->num_trips) return false;
+    for (int i = 0; i < x->num_ops; i++) {
+        const at_tile_op *a = &x->ops[i], *b = &y->ops[i];
+        if (a->kind != b->kind || a->mem != b->mem || a->lanes != b->lanes || a->dst != b->dst || a->a != b->a ||
+            a->b != b->b || a->slot != b->slot || a->trip_arg != b->trip_arg || a->off != b->off ||
+            a->trip != b->trip || a->bump != b->bump || a->number != b->number)
+            return false;
+    }
+    return true;
+}
+
+/* ---- one tile ---------------------------------------------------------------------------------------------------- */
+
+typedef struct {
+    at_low *l;
+    at_tile_regs regs;
+    at_mask keep;
+} maker;
+
+static at_ir *make_call(void *context, at_ir *list) {
+    maker *m = context;
+    at_low *l = m->l;
+    at_limit_unrolling(l, list, m->keep);
+    at_tile_call *call = at_tile_build(l, list, &m->regs);
+    if (!call) return NULL;
+    at_ir *n = at_ir_new(l, AT_IR_TILE);
+    n->call = call;
+    name_tile(l, call->tile, list);
+    int same = 0;
+    for (int i = 0; i < l->tiles.len; i++) {
+        if (tile_equal(l->tiles.data[i], call->tile)) {
+            call->tile = l->tiles.data[i]; /* identical tiles are printed once */
+            return n;
+        }
+        same += !strcmp(l->tiles.data[i]->base_name, call->tile->base_name);
+    }
+    if (same) call->tile->name = at_format(l->arena, "%s_%d", call->tile->base_name, same + 1);
+    *at_push(l->arena, &l->tiles) = call->tile;
+    return n;
+}
+
+/* Loops that index a tensor which is to stay in registers. */
+static at_mask index_loops(const at_low *l, const at_ir *list, const bool *held, bool sums) {
+    at_mask m = 0;
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_STMT && (held[list->tensor] || (sums && list->add)))
+            m |= at_aff_deps(l, list->at);
+        m |= index_loops(l, list->child, held, sums);
+    }
+    return m;
+}
+
+static at_ir *copy_list(at_low *l, const at_ir *list) {
+    at_ir *head = NULL, **tail = &head;
+    for (; list; list = list->next, tail = &(*tail)->next) *tail = at_ir_copy(l, list);
+    return head;
+}
+
+/* Calls for a list that is a unit; NULL where it does not fit. The list itself stays as it is. */
+static at_ir *make_tiles(at_low *l, const at_ir *list, const bool *local, bool promote) {
+    maker m = {l, {local, promote}, 0};
+    m.keep = index_loops(l, list, local, promote) & ~counted_loops(list);
+    /* what no tensor in registers is indexed by needs no cutting */
+    return at_cut_to_registers(l, copy_list(l, list), m.keep, make_call, &m);
+}
+
+/* ---- grouping ------------------------------------------------------------------------------------------------------ */
+
+static bool sums(const at_ir *n) { return n->kind == AT_IR_STMT ? n->add : sums(n->child); }
+
+/* The group [n, *end) of a run: up to where a tensor written by n is used up, so that it lives in registers, or where
+ * neighbours write the same tensor (a run of zeros, a run of data). local: what lives in registers. */
+static at_ir *group_end(const tiler *x, const at_ir *n, at_ir *run_end, bool *local) {
+    at_low *l = x->l;
+    at_ir *list = at_ir_copy(l, n), *last = list;
+    for (at_ir *m = n->next; m != run_end; m = m->next) {
+        last = last->next = at_ir_copy(l, m);
+        if (!is_local(x, list, target(n))) continue;
+        for (int t = 0; t < l->program->compute->num_tensors; t++) local[t] = is_local(x, list, t);
+        return m->next;
+    }
+    at_ir *end = n->next;
+    while (end != run_end && target(end) == target(n) && !sums(n) && !sums(end)) end = end->next;
+    return end;
+}
+
+static at_ir *tile_inside(tiler *x, at_ir *n) {
+    x->path[x->depth].sym = n->kind == AT_IR_LOOP ? n->sym : -1;
+    x->path[x->depth++].body = copy_list(x->l, n->child);
+    n->next = NULL;
+    n->child = tile_list(x, n->child);
+    n->other = tile_list(x, n->other);
+    x->depth--;
+    return n;
+}
+
+/* One nest by itself: sums in registers if they fit, else in memory, else opened. */
+static at_ir *tile_single(tiler *x, at_ir *n) {
+    at_low *l = x->l;
+    bool *none = AT_NEW_ARRAY(l->arena, bool, l->program->compute->num_tensors);
+    n->next = NULL;
+    at_ir *out = make_tiles(l, n, none, true);
+    if (!out) out = make_tiles(l, n, none, false);
+    if (out) return out;
+    if (n->kind == AT_IR_LOOP) return tile_inside(x, n);
+    at_lower_fail(l, "a statement of @%s has more than %d operands", n->label, AT_TILE_MAX_SLOTS - 1);
+    return n;
+}
+
+static void append(at_ir ***tail, at_ir *list) {
+    **tail = list;
+    while (**tail) *tail = &(**tail)->next;
+}
+
+static at_ir *tile_list(tiler *x, at_ir *list) {
+    at_low *l = x->l;
+    at_ir *head = NULL, **tail = &head;
+    for (at_ir *n = list, *next; n && l->err->status == AT_OK; n = next) {
+        at_ir *run_end = n;
+        while (run_end && can_be_tile(l, run_end)) run_end = run_end->next;
+        next = n->next;
+        if (run_end == n) {
+            append(&tail, tile_inside(x, n));
+            continue;
+        }
+        bool *local = AT_NEW_ARRAY(l->arena, bool, l->program->compute->num_tensors);
+        at_ir *end = group_end(x, n, run_end, local), *group = NULL;
+        if (end != next) {
+            at_ir *last = n;
+            while (last->next != end) last = last->next;
+            last->next = NULL;
+            group = make_tiles(l, n, local, true);
+            last->next = end;
+            if (group) next = end;
+        }
+        append(&tail, group ? group : tile_single(x, n));
+    }
+    return head;
+}
+
+bool at_pass_tiles(at_low *l) {
+    tiler x = {.l = l, .root = copy_list(l, l->root)};
+    l->root = tile_list(&x, l->root);
+    x.root = copy_list(l, l->pack_root);
+    l->pack_root = tile_list(&x, l->pack_root);
+    return l->err->status == AT_OK;
+}
