@@ -82,9 +82,12 @@ static at_status dyn_bounds(runner *r, const at_node *loop, int64_t *begin, int6
     const at_node *leaf = r->leaf_of[loop->dyn_tensor];
     const at_tensor *t = &r->p->compute->tensors[loop->dyn_tensor];
     const int64_t *extents = r->p->extents[loop->dyn_tensor];
+    uint32_t used =
+        info_of(r->p->compute)->info[loop->dyn_tensor].bound_axes[loop->dyn_axis - t->num_axes];
     int64_t axis[MAX_AXES] = {0};
     *begin = *end = 0;
     for (int i = 0; i < loop->dyn_axis; i++) {
+        if (!(used & (1u << i))) continue; /* its loops may be further in */
         axis[i] = axis_value(r, &leaf->axes[i]);
         if (extents[i] >= 0 && axis[i] >= extents[i]) return AT_OK;
     }

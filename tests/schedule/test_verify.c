@@ -1,0 +1,250 @@
+/* Each of the ten rules: a tree that breaks it and nothing else, with the exact message; and trees
+ * that come close and are legal. */
+#include "tests/schedule/examples.h"
+
+#include <string.h>
+
+static const char sizes[] = "Y=6, X=4, K=8, E=3, y0=2, y1=3, x0=2, x1=2, k0=2, k1=4, z=3, one=1";
+static const char sum[] = "x[Y, K] : input\n"
+                          "w[X, K] : weight\n"
+                          "a[y:Y, k:K] = x[y, k]*2.0\n"
+                          "s[y:Y, x:X] = sum(k:K) a[y, k]*w[x, k]\n"
+                          "o[y:Y, x:X] = s[y, x]\n";
+static const char turned[] = "x[Y] : input\n"
+                             "a[y:Y] = x[y]\n"
+                             "o[y:Y] = a[y] + a[Y-1-y]\n";
+static const char square[] = "x[Y, Y] : input\n"
+                             "o[i:Y, j:Y] = x[i, j]\n";
+static const char rows[] = "x[E] : input\n"
+                           "p[Y + 1] : index\n"
+                           "o[y:Y] = sum(e: p[y] .. p[y + 1]) x[e]\n";
+static const char halves[] = "x[Y, X] : input\n"
+                             "a[p:Y/y1, x:X, b:y1] = x[p*y1 + b, x]\n"
+                             "o[y:Y, x:X] = a[y/y1, x, y%y1]\n";
+static const char through[] = "x[Y] : input\n"
+                              "a[y:Y] = x[y]\n"
+                              "d[i:Y] = a[Y-1-i]\n"
+                              "o[y:Y] = d[Y-1-y]\n";
+static const char window[] = "x[Y + 2] : input\n"
+                             "a[y:Y + 2] = x[y]\n"
+                             "o[y:Y] = sum(k:3) a[y + k]\n";
+
+/* message NULL: legal. */
+static void check(const char *compute, const char *tree, const char *message) {
+    fixture f;
+    example e = {"t", sizes, compute, tree};
+    fixture_open(&f, &e);
+    at_status s = fixture_build(&f);
+    if (!message) {
+        if (s != AT_OK) fail_msg("refused: %s\n%s", f.err.text, tree);
+        fixture_fill(&f, 2);
+        if (compute == rows)
+            for (int i = 0; i < 7; i++) f.data[1].i[i] = (int32_t)(i / 2);
+        fixture_compare(&f, tree);
+    } else {
+        if (s == AT_OK) fail_msg("accepted, but should be: %s\n%s", message, tree);
+        assert_string_equal(f.err.text, message);
+    }
+    fixture_close(&f);
+}
+
+static void test_leaf(void **state) {
+    (void)state;
+    check(sum, "y, x, k =>\n    @s = y, x // k\ny, x =>\n    @o = y, x\n", NULL);
+    check(sum, "y, x =>\n    @o = y, x\n",
+          "rule 1 (leaf): @s has no leaf, and a sum cannot be dissolved");
+    check(sum, "y, x, k =>\n    @s = y, x // k\n",
+          "rule 1 (leaf): @o has no leaf, and an output cannot be dissolved");
+    check(sum, "y, x, k =>\n    @s = y, x // k\ny, x =>\n    @o = y, x\ny, x =>\n    @o = y, x\n",
+          "rule 1 (leaf): @o has two leaves, in lines 4 and 6");
+    check(sum,
+          "y, x => @s.init = y, x\ny, x =>\n    @s.init = y, x\ny, x, k =>\n    @s = y, x // k\n"
+          "y, x =>\n    @o = y, x\n",
+          "rule 1 (leaf): @s.init has two leaves, in lines 1 and 3");
+}
+
+static void test_axis(void **state) {
+    (void)state;
+    check(square, "i, j =>\n    @o = i, j\n", NULL);
+    check(square, "i =>\n    @o = i, i\n", "rule 2 (axis): loop i of @o is used twice");
+    check(square, "y0, y1, one, j =>\n    @o = {one, y0, y1, one}/i, j\n",
+          "rule 2 (axis): loop one of @o is used twice");
+    /* build refuses this one itself */
+    fixture f;
+    example e = {"t", sizes, square, "i, j =>\n    @o = i, j\n"};
+    fixture_open(&f, &e);
+    assert_ok(&f, fixture_build(&f));
+    f.program->extents[1][0] = 7;
+    assert_int_equal(at_program_verify(f.arena, f.program, &f.err), AT_E_INPUT);
+    assert_string_equal(f.err.text, "rule 2 (axis): the loops of axis i of @o reach 6 of 7");
+    fixture_close(&f);
+}
+
+static void test_order(void **state) {
+    (void)state;
+    check(sum, "y, x, k =>\n    @s = y, x // k\ny, k =>\n    @a = y, k\ny, x =>\n    @o = y, x\n",
+          "rule 3 (order): @s stands before @a, which it reads");
+    check(through, "y => @o = y\ny => @a = y\n",
+          "rule 3 (order): @o stands before @a, which it reads");
+}
+
+static void test_completion(void **state) {
+    (void)state;
+    check(sum, "y, k =>\n    x =>\n        @s = y, x // k\n    x =>\n        @o = y, x\n",
+          "rule 4 (completion): reduction loop k of @s encloses its reader @o");
+    /* the converse: a producer under a reduction of its reader */
+    check(sum,
+          "y, k0 =>\n    k1 =>\n        @a = y, {k0, k1}/k\n    k1, x =>\n"
+          "        @s = y, x // {k0, k1}/k\ny, x => @o = y, x\n",
+          NULL);
+}
+
+static void test_coverage(void **state) {
+    (void)state;
+    check(sum,
+          "y, k0 =>\n    k1 =>\n        @a = y, {k0, k1}/k\n    x, k =>\n"
+          "        @s = y, x // k\ny, x => @o = y, x\n",
+          "rule 5 (coverage): @s reads more of axis k of @a than loop k0 computes");
+    check(turned, "y0 =>\n    y1 =>\n        @a = {y0, y1}/y\n    y1 =>\n        @o = {y0, y1}/y\n",
+          "rule 5 (coverage): @o reads more of axis y of @a than loop y0 computes");
+    check(turned, "y0 =>\n    y =>\n        @a = y\n    y1 =>\n        @o = {y0, y1}/y\n", NULL);
+    /* the same digits, cut in another order than they count */
+    check(sum,
+          "y1, k =>\n    y0 =>\n        @a = {y0, y1}/y, k\n    y0, x =>\n"
+          "        @s = {y0, y1}/y, x // k\ny, x => @o = y, x\n",
+          NULL);
+    /* one loop against two; two against one */
+    check(sum,
+          "y0 =>\n    y1, k =>\n        @a = {y0, y1}/y, k\n    y2:3, x, k =>\n"
+          "        @s = {y0, y2}/y, x // k\n    y1, x => @o = {y0, y1}/y, x\n",
+          NULL);
+    /* x/B and x%B of one axis are digits */
+    check(halves,
+          "y0 =>\n    x, b =>\n        @a = y0, x, b\n    y1, x =>\n"
+          "        @o = {y0, y1}/y, x\n",
+          NULL);
+    check(halves,
+          "y0, b =>\n    x =>\n        @a = y0, x, b\n    y1, x =>\n"
+          "        @o = {y0, y1}/y, x\n",
+          "rule 5 (coverage): @o reads more of axis b of @a than loop b computes");
+    /* through a dissolved stage that turns the axis round twice */
+    check(through,
+          "y0 =>\n    y1 =>\n        @a = {y0, y1}/y\n    y1 =>\n"
+          "        @o = {y0, y1}/y\n",
+          NULL);
+    /* a window reaches into the next iteration */
+    check(window,
+          "y0 =>\n    h:4 =>\n        @a = {y0, h}/y\n    y1, k =>\n"
+          "        @o = {y0, y1}/y // k\n",
+          "rule 5 (coverage): @o reads more of axis y of @a than loop y0 computes");
+    check(window, "y0 =>\n    y =>\n        @a = y\n    y1, k =>\n        @o = {y0, y1}/y // k\n",
+          NULL);
+}
+
+static void test_init(void **state) {
+    (void)state;
+    check(sum, "z, y, x, k =>\n    @s = y, x // k\ny, x =>\n    @o = y, x\n", NULL);
+    check(sum, "y, x, k, z =>\n    @s = y, x // k\ny, x =>\n    @o = y, x\n",
+          "rule 6 (init): loop z is ignored by @s inside its init: the sum would be added 3 times");
+    check(sum, "y, x, k, one =>\n    @s = y, x // k\ny, x =>\n    @o = y, x\n", NULL);
+    /* written by hand */
+    check(sum, "y, x => @s.init = y, x\ny, x, k =>\n    @s = y, x // k\ny, x =>\n    @o = y, x\n",
+          NULL);
+    check(sum, "y, x, k =>\n    @s = y, x // k\ny, x => @s.init = y, x\ny, x =>\n    @o = y, x\n",
+          "rule 6 (init): @s stands before its init");
+    check(sum,
+          "y, k =>\n    x => @s.init = y, x\n    x =>\n        @s = y, x // k\n"
+          "y, x =>\n    @o = y, x\n",
+          "rule 6 (init): reduction loop k of @s encloses its init");
+    check(sum,
+          "y0 =>\n    y, x => @s.init = y, x\n    y1, x, k =>\n"
+          "        @s = {y0, y1}/y, x // k\ny, x =>\n    @o = y, x\n",
+          "rule 6 (init): the init of @s does not start what @s sums, along axis y");
+    check(sum,
+          "y, x0 =>\n    x1 => @s.init = y, {x0, x1}/x\n    x, k =>\n"
+          "        @s = y, x // k\ny, x =>\n    @o = y, x\n",
+          "rule 6 (init): the init of @s does not start what @s sums, along axis x");
+}
+
+static void test_dyn(void **state) {
+    (void)state;
+    check(rows, "y, e:dyn(y) =>\n    @o = y // e\n", NULL);
+    check(rows, "y0, e:dyn(y), y1 =>\n    @o = {y0, y1}/y // e\n",
+          "rule 7 (dyn): loop e of @o must be inside loop y1, on which its bounds depend");
+}
+
+static void test_vec(void **state) {
+    (void)state;
+    check(sum, "y, x, k:vec =>\n    @s = y, x // k\ny, x =>\n    @o = y, x\n",
+          "rule 8 (vec): loop k of @s must be spatial");
+    check(sum, "y, z:vec =>\n    x, k =>\n        @s = y, x // k\ny, x =>\n    @o = y, x\n",
+          "rule 8 (vec): loop z of @s must be spatial");
+    check(sum, "y, x:vec, k =>\n    @s = y, x // k\ny, x =>\n    @o = y, x\n",
+          "rule 8 (vec): loop x of @s has loop k inside, which is not unroll");
+    check(sum, "y, x:vec, k:unroll =>\n    @s = y, x // k\ny, x =>\n    @o = y, x\n", NULL);
+    check(sum, "y, x:vec =>\n    k =>\n        @s = y, x // k\n    @o = y, x\n",
+          "rule 8 (vec): loop x must have one leaf below, it has 3");
+    check(sum, "y, k, x0:vec, x1:vec =>\n    @s = y, {x0, x1}/x // k\ny, x =>\n    @o = y, x\n",
+          "rule 8 (vec): loop x0 of @s has loop x1 inside, which is not unroll");
+    check(sum, "y, k, {x0, x1}:vec =>\n    @s = y, {x0, x1}/x // k\ny, x =>\n    @o = y, x\n",
+          NULL);
+}
+
+/* The notation cannot write it, an edited program could. */
+static void test_constant(void **state) {
+    (void)state;
+    fixture f;
+    example e = {"t", sizes, rows, "y, e:dyn(y) => @o = y // e\n"};
+    fixture_open(&f, &e);
+    assert_ok(&f, fixture_build(&f));
+    at_node *loop = f.program->root->child->next;
+    assert_int_equal(loop->extent, -1);
+    loop->ann = AT_ANN_UNROLL;
+    assert_int_equal(at_program_verify(f.arena, f.program, &f.err), AT_E_INPUT);
+    assert_string_equal(f.err.text, "rule 8 (unroll): loop e must have a constant extent");
+    fixture_close(&f);
+}
+
+static void test_para(void **state) {
+    (void)state;
+    check(sum, "{y, x}:para, k =>\n    @s = y, x // k\ny:para, x =>\n    @o = y, x\n", NULL);
+    check(sum, "k:para, y, x =>\n    @s = y, x // k\ny, x =>\n    @o = y, x\n",
+          "rule 9 (para): loop k is a reduction of @s");
+    check(sum, "y:para, x:para, k =>\n    @s = y, x // k\ny, x =>\n    @o = y, x\n",
+          "rule 9 (para): loop x must not be inside para loop y");
+    check(sum, "y, x, k =>\n    @s = y, x // k\ny:unroll, x:para =>\n    @o = y, x\n",
+          "rule 9 (para): loop x must not be inside unroll loop y");
+}
+
+static void test_privacy(void **state) {
+    (void)state;
+    check(
+        sum,
+        "z:para, y, k =>\n    @a = y, k\ny, x, k =>\n    @s = y, x // k\ny, x =>\n    @o = y, x\n",
+        "rule 10 (privacy): @a ignores para loop z and is not private to its iterations");
+    check(sum,
+          "x0:para =>\n    y, k =>\n        @a = y, k\n    x1, y, k =>\n"
+          "        @s = y, {x0, x1}/x // k\n    y, x1 =>\n        @o = y, {x0, x1}/x\n",
+          NULL);
+    check(square, "z:para, i, j =>\n    @o = i, j\n",
+          "rule 10 (privacy): @o ignores para loop z and is not private to its iterations");
+    check(square, "{z, i}:para, j =>\n    @o = i, j\n",
+          "rule 10 (privacy): @o ignores para loop {z, i} and is not private to its iterations");
+    /* its init reaches out of the loop */
+    check(sum,
+          "y, x => @s.init = y, x\nz:para =>\n    y, x, k =>\n        @s = y, x // k\n"
+          "y, x =>\n    @o = y, x\n",
+          "rule 6 (init): loop z is ignored by @s inside its init: the sum would be added 3 times");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_leaf),     cmocka_unit_test(test_axis),
+        cmocka_unit_test(test_order),    cmocka_unit_test(test_completion),
+        cmocka_unit_test(test_coverage), cmocka_unit_test(test_init),
+        cmocka_unit_test(test_dyn),      cmocka_unit_test(test_vec),
+        cmocka_unit_test(test_constant), cmocka_unit_test(test_para),
+        cmocka_unit_test(test_privacy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
