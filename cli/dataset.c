@@ -93,6 +93,14 @@ at_status at_dataset_reference(at_arena *a, at_dataset *d, at_worker *w, double 
                   .compile_timeout_s = compile_timeout_s,
                   .run_timeout_s = run_timeout_s};
     AT_TRY(at_compute_reference_c(a, c, d->values, entry, &source, &job.workspace_bytes, err));
+    const double gib = 1 << 30;
+    if (job.workspace_bytes > at_cpu_facts()->memory_bytes / 4 * 3) {
+        at_text_free(&source);
+        return at_fail(err, AT_E_USAGE,
+                       "the reference keeps whole stages: %.1f GiB, this machine has %.1f GiB",
+                       (double)job.workspace_bytes / gib,
+                       (double)at_cpu_facts()->memory_bytes / gib);
+    }
     job.source = at_strdup(a, at_text_str(&source));
     at_text_free(&source);
 
