@@ -311,6 +311,26 @@ static at_status read_result(at_arena *a, const at_json *result, at_record *r, a
     return AT_OK;
 }
 
+/* Where text stops being UTF-8; len if it never does. What is malformed could not be written again
+ * as it was. */
+static size_t utf8_end(const char *text, size_t len) {
+    static const unsigned smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t i = 0;
+    while (i < len) {
+        unsigned c = (unsigned char)text[i];
+        size_t n = c < 0x80 ? 1 : c >= 0xc0 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : 4;
+        if ((c >= 0x80 && c < 0xc0) || c >= 0xf8 || n > len - i) return i;
+        c &= n == 1 ? 0x7f : 0x7fu >> n;
+        for (size_t k = 1; k < n; k++) {
+            if ((text[i + k] & 0xc0) != 0x80) return i;
+            c = c << 6 | (text[i + k] & 0x3f);
+        }
+        if (c < smallest[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return i;
+        i += n;
+    }
+    return len;
+}
+
 static bool is_old_version(const at_json *row) {
     const at_json *v = at_json_get(row, "v");
     return !at_json_get(row, "input") && is(at_json_get(row, "i"), AT_JSON_ARRAY) &&
@@ -322,6 +342,8 @@ at_status at_record_parse_line(at_arena *a, const char *line, size_t len, at_rec
     const at_json *row;
     *out = (at_record){.extra.same_as = -1};
     *old_version = false;
+    size_t valid = utf8_end(line, len);
+    if (valid < len) return at_fail(err, AT_E_INPUT, "byte %zu is not UTF-8", valid);
     AT_TRY(at_json_parse(a, line, len, &row, err));
     if (row->kind != AT_JSON_OBJECT) return at_fail(err, AT_E_INPUT, "not a JSON object");
     if (is_old_version(row)) {

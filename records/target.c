@@ -51,7 +51,7 @@ bool at_target_parse(at_arena *a, const char *text, at_target *out) {
     if (!out->kind || *out->kind == '-' || *out->kind == '{') return false;
     for (const char *name; (name = next_word(a, &text));) {
         if (*name != '-') return false;
-        name += name[1] == '-' ? 2 : 1;
+        name += strspn(name, "-");
         const char *value = strchr(name, '=');
         if (value) {
             name = at_strndup(a, name, (size_t)(value - name));
@@ -72,8 +72,9 @@ bool at_target_parse(at_arena *a, const char *text, at_target *out) {
         set_option(a, out, strcmp(name, "target") ? name : "mtriple", value);
     }
     if (keys) add_keys(a, out, keys);
+    bool has_default = !out->keys.len;
     if (device) add_key(a, out, device);
-    for (size_t i = 0; !keys && i < sizeof default_keys / sizeof *default_keys; i++)
+    for (size_t i = 0; has_default && i < sizeof default_keys / sizeof *default_keys; i++)
         if (!strcmp(out->kind, default_keys[i].kind)) add_key(a, out, default_keys[i].key);
     return true;
 }

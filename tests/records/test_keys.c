@@ -68,6 +68,7 @@ static void targets(void **state) {
          "llvm -keys=cpu -flag=1 -mcpu=core-avx2 -num-cores=4 -opt-level=3"},
         {"llvm -mcpu=a -mcpu=b", "llvm -keys=cpu -mcpu=b"},
         {"cuda -model=v100", "cuda -model=v100"},
+        {"llvm -keys=,", "llvm -keys=cpu"},
         {"", ""},
         {"llvm  stray", "llvm stray"},
         {"{\"kind\":  \"llvm\"}", "{\"kind\": \"llvm\"}"},

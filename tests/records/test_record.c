@@ -139,6 +139,14 @@ static void refusals(void **state) {
         const char *line, *text;
     } cases[] = {
         {"[1]", "not a JSON object"},
+        {"{\"\xff\": 1}", "byte 2 is not UTF-8"},
+        {"{\"\x80\": 1}", "byte 2 is not UTF-8"},
+        {"{\"\xc3\": 1}", "byte 2 is not UTF-8"},
+        {"{\"\xc0\xaf\": 1}", "byte 2 is not UTF-8"},
+        {"{\"\xed\xa0\x80\": 1}", "byte 2 is not UTF-8"},
+        {"{\"\xf4\x90\x80\x80\": 1}", "byte 2 is not UTF-8"},
+        {"{\"ab\xe2\x82", "byte 4 is not UTF-8"},
+        {"{\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\": 1}", "no member \"input\""},
         {"{" CONFIG ", " RESULT "}", "no member \"input\""},
         {"{" INPUT ", " RESULT "}", "no member \"config\""},
         {"{" INPUT ", " CONFIG "}", "no member \"result\""},
