@@ -51,7 +51,7 @@ static at_status apply(at_session *s, at_text *file, const at_options *o, at_err
     AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
     at_file_options fo = {
         .name = lo.name, .head = head_text(s, s->chosen.from), .with_main = o->with_main};
-    AT_TRY(at_emit_file(s->arena, c.program, c.kernel, &lo, &fo, file, err));
+    AT_TRY(at_emit_file(s->arena, c.program, c.kernel, &fo, file, err));
     if (o->output) AT_TRY(at_write_file(o->output, at_text_str(file), file->len, err));
     if (!o->json) return o->output ? AT_OK : at_print(at_text_str(file), err);
 

@@ -1,8 +1,10 @@
-/* codegen/affine.c: affine forms over loop variables and opaque symbols, and what is known of their ranges.
+/* codegen/affine.c: affine forms over loop variables and opaque symbols, and what is known of their
+ * ranges.
  *
- * Floor division is simplified where ranges allow (digits of an aligned tiling come out affine); what remains
- * is one shared symbol per (operand, divisor). A remainder is always x - c*floor(x/c), so that digits which
- * are put together again (n*H*W + h*W + w) cancel back to the number they came from. */
+ * Floor division is simplified where ranges allow (digits of an aligned tiling come out affine);
+ * what remains is one shared symbol per (operand, divisor). A remainder is always x - c*floor(x/c),
+ * so that digits which are put together again (n*H*W + h*W + w) cancel back to the number they came
+ * from. */
 #include "codegen/codegen_int.h"
 
 #include <string.h>
@@ -99,7 +101,9 @@ const at_aff *at_aff_part(at_low *l, const at_aff *x, at_mask inside, const at_a
     return in;
 }
 
-/* ---- symbols ------------------------------------------------------------------------------------------------- */
+/* ---- symbols
+ * -------------------------------------------------------------------------------------------------
+ */
 
 int at_sym_loop(at_low *l, const char *name, int64_t extent) {
     int id = l->syms.len;
@@ -158,7 +162,8 @@ static int64_t gcd(int64_t a, int64_t b) {
     return a;
 }
 
-/* Splits x into g*(*quotient) + rest, rest made of what g does not divide and a constant in [0, g). */
+/* Splits x into g*(*quotient) + rest, rest made of what g does not divide and a constant in [0, g).
+ */
 static const at_aff *extract(at_low *l, const at_aff *x, int64_t g, const at_aff **quotient) {
     at_aff *q = new_aff(l, x->n), *r = new_aff(l, x->n);
     for (int i = 0; i < x->n; i++) {
@@ -235,7 +240,9 @@ const at_aff *at_aff_concrete(at_low *l, const at_aff *x, at_mask keep) {
     return x;
 }
 
-/* ---- ranges ------------------------------------------------------------------------------------------------------ */
+/* ---- ranges
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static int64_t clamp(__int128 v) {
     return v > AT_AFF_INF ? AT_AFF_INF : v < -AT_AFF_INF ? -AT_AFF_INF : (int64_t)v;
@@ -362,6 +369,8 @@ void at_aff_print(const at_low *l, at_text *out, const at_aff *x) {
     }
     if (first || x->c) {
         if (first) at_text_addf(out, "%lld", (long long)x->c);
-        else at_text_addf(out, x->c < 0 ? " - %lld" : " + %lld", (long long)(x->c < 0 ? -x->c : x->c));
+        else
+            at_text_addf(out, x->c < 0 ? " - %lld" : " + %lld",
+                         (long long)(x->c < 0 ? -x->c : x->c));
     }
 }

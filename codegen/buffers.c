@@ -1,10 +1,11 @@
 /* codegen/buffers.c: where every stage is stored; indices become element addresses.
  *
- * Inputs, outputs and what is packed ahead are parameters of the kernel. Any other stage lives in the workspace,
- * just inside the deepest loop that encloses its leaf and all its readers, sized by the loops below; one slice
- * per thread where that loop lies in a parallel one. A row whose length is a multiple of 4 KB thrashes the L1
- * cache (measured: 0.21 of peak instead of 0.95), so rows are odd multiples of 64 bytes.
- * Needs:   a tree with indices per dimension.   Ensures: every statement and load has an address. */
+ * Inputs, outputs and what is packed ahead are parameters of the kernel. Any other stage lives in
+ * the workspace, just inside the deepest loop that encloses its leaf and all its readers, sized by
+ * the loops below; one slice per thread where that loop lies in a parallel one. A row whose length
+ * is a multiple of 4 KB thrashes the L1 cache (measured: 0.21 of peak instead of 0.95), so rows are
+ * odd multiples of 64 bytes. Needs:   a tree with indices per dimension.   Ensures: every statement
+ * and load has an address. */
 #include "codegen/codegen_int.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@
 #define WORKSPACE_LIMIT ((int64_t)1 << 40)
 
 typedef struct {
-    int depth;                  /* -1: no access seen yet */
+    int depth;                    /* -1: no access seen yet */
     const at_ir *path[MAX_DEPTH]; /* loops that enclose all accesses so far */
     AT_VEC(const at_aff **) accesses;
 } usage;
@@ -57,7 +58,9 @@ static void see_list(walk *w, const at_ir *n) {
     }
 }
 
-/* ---- placing ---------------------------------------------------------------------------------------------------- */
+/* ---- placing
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static void param(at_low *l, int tensor, at_param_role role) {
     const at_tensor *t = &l->program->compute->tensors[tensor];
@@ -71,10 +74,15 @@ static void param(at_low *l, int tensor, at_param_role role) {
         b->base[i] = at_aff_const(l, 0);
         b->elements *= b->extent[i];
     }
-    l->params[l->num_params++] = (at_param){t->name, role, tensor, t->is_int, b->elements};
+    l->params[l->num_params++] = (at_param){.name = t->name,
+                                            .role = role,
+                                            .tensor = tensor,
+                                            .is_int = t->is_int,
+                                            .elements = b->elements};
 }
 
-/* What all accesses of a dimension share: the part made of loops outside the storage. NULL if they differ. */
+/* What all accesses of a dimension share: the part made of loops outside the storage. NULL if they
+ * differ. */
 static const at_aff *common_base(at_low *l, const usage *u, int dim, at_mask inside) {
     const at_aff *base = NULL;
     for (int i = 0; i < u->accesses.len; i++) {
@@ -106,7 +114,8 @@ static void scratch(at_low *l, int tensor, const usage *u) {
             if (alo < lo) lo = alo;
             if (ahi > hi) hi = ahi;
         }
-        if (lo <= -AT_AFF_INF || hi >= AT_AFF_INF || hi - lo >= 2 * l->program->extents[tensor][d]) {
+        if (lo <= -AT_AFF_INF || hi >= AT_AFF_INF ||
+            hi - lo >= 2 * l->program->extents[tensor][d]) {
             /* data-dependent reads: the whole axis */
             base = at_aff_const(l, 0);
             lo = 0;
@@ -137,7 +146,9 @@ static void scratch(at_low *l, int tensor, const usage *u) {
     if (*total > WORKSPACE_LIMIT) at_lower_fail(l, "the workspace exceeds 2^40 bytes");
 }
 
-/* ---- addresses --------------------------------------------------------------------------------------------------- */
+/* ---- addresses
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static const at_aff *address(at_low *l, int tensor, const at_aff *const *ix) {
     const at_buffer *b = &l->buffers[tensor];

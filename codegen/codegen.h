@@ -1,28 +1,33 @@
 /* codegen/codegen.h: lowers a verified program to C and tiles, pass by pass.
  *
- * The passes, in order (lower.c): dissolve, buffers, partition, addresses, tiles, emit. --dump=PASS prints
- * the program after any of them. No operator's name occurs here. docs/architecture.md shows one program
- * after each pass. */
+ * The passes, in order (lower.c): dissolve, buffers, partition, addresses, tiles, emit. --dump=PASS
+ * prints the program after any of them. No operator's name occurs here. docs/architecture.md shows
+ * one program after each pass. */
 #ifndef AT_CODEGEN_H
 #define AT_CODEGEN_H
 
 #include "base/base.h"
 #include "schedule/schedule.h"
 
-/* How tiles are printed: plain scalar C for any compiler; C with vector types for gcc and clang; machine
- * code bound to the C that TinyCC compiles. */
-typedef enum at_dialect { AT_DIALECT_C, AT_DIALECT_GNU, AT_DIALECT_TCC, AT_DIALECT_COUNT } at_dialect;
+/* How tiles are printed: plain scalar C for any compiler; C with vector types for gcc and clang;
+ * machine code bound to the C that TinyCC compiles. */
+typedef enum at_dialect {
+    AT_DIALECT_C,
+    AT_DIALECT_GNU,
+    AT_DIALECT_TCC,
+    AT_DIALECT_COUNT
+} at_dialect;
 const char *at_dialect_name(at_dialect d);
 bool at_dialect_from_name(const char *name, at_dialect *out);
 
 typedef struct at_lower_options {
     at_dialect dialect;
-    at_isa isa;           /* dialect C is scalar whatever this says */
-    bool pack_inline;     /* packing stages stay inside the kernel (and its time) */
-    const char *name;     /* prefix of emitted functions; a C identifier */
-    const char *dump;     /* pass to print into *dump_out, or NULL */
+    at_isa isa;       /* dialect C is scalar whatever this says */
+    bool pack_inline; /* packing stages stay inside the kernel (and its time) */
+    const char *name; /* prefix of emitted functions; a C identifier */
+    const char *dump; /* pass to print into *dump_out, or NULL */
     at_text *dump_out;
-    bool verify;          /* check the program between passes (tests): a fault there is our bug */
+    bool verify; /* check the program between passes (tests): a fault there is our bug */
 } at_lower_options;
 
 /* A machine-code tile, for dialect TCC. */
@@ -36,39 +41,43 @@ typedef enum at_param_role { AT_PARAM_IN, AT_PARAM_OUT, AT_PARAM_PACKED } at_par
 typedef struct at_param { /* one entry of buf[] */
     const char *name;
     at_param_role role;
-    int tensor;         /* of the computation */
+    int tensor; /* of the computation */
     bool is_int;
     int64_t elements;
+    bool in_kernel, in_pack; /* which of the two functions touches it */
 } at_param;
 
 typedef struct at_kernel {
-    const char *source;  /* C text: tiles (dialects C and GNU), body functions, NAME_pack, NAME_entry */
+    const char
+        *source; /* C text: tiles (dialects C and GNU), body functions, NAME_pack, NAME_entry */
     const at_tile_code *tiles;
     int num_tiles;
-    const char *entry;   /* int NAME_entry(void *const buf[], void *workspace, at_par *par) */
-    const char *pack;    /* same face: fills the PACKED buffers; NULL if there are none */
+    const char *entry;      /* int NAME_entry(void *const buf[], void *workspace, at_par *par) */
+    const char *pack;       /* same face: fills the PACKED buffers; NULL if there are none */
     const at_param *params; /* order of buf[]: inputs in text order, then packed, then outputs */
     int num_params;
-    int64_t workspace_bytes;     /* shared part */
+    int64_t workspace_bytes; /* shared part */
     int64_t workspace_per_thread_bytes;
-    char code_hash[33];  /* over tile bytes, C without comments, parameter table and workspace */
+    char code_hash[33]; /* over tile bytes, C without comments, parameter table and workspace */
 } at_kernel;
 
 /* Names of the passes for --dump, in order; NULL-terminated. */
 extern const char *const at_pass_names[];
 
-/* Lowers a built and verified program. Everything is owned by arena. AT_E_INPUT with a text where the
- * result would be beyond a limit (workspace above 2^40 bytes): error 1 of the candidate. */
-at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, at_kernel **out, at_error *err);
+/* Lowers a built and verified program. Everything is owned by arena. AT_E_INPUT with a text where
+ * the result would be beyond a limit (workspace above 2^40 bytes): error 1 of the candidate. */
+at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, at_kernel **out,
+                   at_error *err);
 
-/* The standalone file of `apply`: head comment, kernel, typed face, packing, and with main a program that
- * checks the kernel against the naive reference on exact data and times it. Depends on libc only. */
+/* The standalone file of `apply`: head comment, kernel, typed face, packing, and with main a
+ * program that checks the kernel against the naive reference on exact data and times it. Depends on
+ * libc only. */
 typedef struct at_file_options {
-    const char *name;        /* kernel's public name */
-    const char *head;        /* comment text, lines without decoration: task, configuration, figure, CPU */
+    const char *name; /* kernel's public name */
+    const char *head; /* comment text, lines without decoration: task, configuration, figure, CPU */
     bool with_main;
 } at_file_options;
-at_status at_emit_file(at_arena *a, const at_program *p, const at_kernel *k, const at_lower_options *lo,
+at_status at_emit_file(at_arena *a, const at_program *p, const at_kernel *k,
                        const at_file_options *o, at_text *out, at_error *err);
 
 #endif

@@ -1,15 +1,17 @@
 /* codegen/codegen_int.h: the program between passes.
  *
- * A tree of loops, conditions and statements. Every index is an affine form over symbols: loop variables, and
- * opaque values (floor divisions, loads from index tensors, minima and maxima) that are themselves defined over
- * affine forms. Sibling copies of a subtree (partition) share their loop symbols; what differs is the range a
- * symbol has on the path, kept in sym.lo/hi while a pass walks down. */
+ * A tree of loops, conditions and statements. Every index is an affine form over symbols: loop
+ * variables, and opaque values (floor divisions, loads from index tensors, minima and maxima) that
+ * are themselves defined over affine forms. Sibling copies of a subtree (partition) share their
+ * loop symbols; what differs is the range a symbol has on the path, kept in sym.lo/hi while a pass
+ * walks down. */
 #ifndef AT_CODEGEN_INT_H
 #define AT_CODEGEN_INT_H
 
 #include "codegen/codegen.h"
 
-/* ---- affine forms (affine.c) ---------------------------------------------------------------------------- */
+/* ---- affine forms (affine.c)
+ * ---------------------------------------------------------------------------- */
 
 typedef struct at_term {
     int sym;
@@ -23,15 +25,21 @@ typedef struct at_aff { /* c + sum k*sym, terms ascending by symbol, no zero k; 
 
 typedef unsigned __int128 at_mask; /* set of loop symbols; a program has at most 128 */
 
-typedef enum at_sym_kind { AT_SYM_LOOP, AT_SYM_DIV, AT_SYM_LOAD, AT_SYM_MIN, AT_SYM_MAX } at_sym_kind;
+typedef enum at_sym_kind {
+    AT_SYM_LOOP,
+    AT_SYM_DIV,
+    AT_SYM_LOAD,
+    AT_SYM_MIN,
+    AT_SYM_MAX
+} at_sym_kind;
 typedef struct at_sym {
     at_sym_kind kind;
     const char *name;
-    int64_t lo, hi;          /* loop: inclusive range on the current path */
-    const at_aff *of, *of2;  /* div, load: operand; min, max: both */
-    int64_t by;              /* div: the divisor, positive */
-    int tensor;              /* load: the index tensor */
-    at_mask deps;            /* loop symbols it depends on; a loop: itself */
+    int64_t lo, hi;         /* loop: inclusive range on the current path */
+    const at_aff *of, *of2; /* div, load: operand; min, max: both */
+    int64_t by;             /* div: the divisor, positive */
+    int tensor;             /* load: the index tensor */
+    at_mask deps;           /* loop symbols it depends on; a loop: itself */
 } at_sym;
 
 typedef struct at_low at_low;
@@ -51,8 +59,8 @@ bool at_aff_equal(const at_aff *x, const at_aff *y);
 int64_t at_aff_coef(const at_aff *x, int sym);
 /* x with sym replaced by y, inside opaque symbols too. */
 const at_aff *at_aff_subst(at_low *l, const at_aff *x, int sym, const at_aff *y);
-/* Terms over the loops in `inside` (opaque symbols by what they depend on), without the constant; the rest
- * goes to *rest (may be NULL). */
+/* Terms over the loops in `inside` (opaque symbols by what they depend on), without the constant;
+ * the rest goes to *rest (may be NULL). */
 const at_aff *at_aff_part(at_low *l, const at_aff *x, at_mask inside, const at_aff **rest);
 at_mask at_aff_deps(const at_low *l, const at_aff *x);
 /* Loops hidden in opaque symbols: x is affine in all others. */
@@ -62,12 +70,21 @@ at_mask at_aff_opaque_deps(const at_low *l, const at_aff *x);
 void at_aff_range(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi);
 /* x with the loops replaced whose current range is a single value, but for those in `keep`. */
 const at_aff *at_aff_concrete(at_low *l, const at_aff *x, at_mask keep);
-int at_sym_loop(at_low *l, const char *name, int64_t extent); /* new loop symbol, range 0 .. extent-1 */
+int at_sym_loop(at_low *l, const char *name,
+                int64_t extent); /* new loop symbol, range 0 .. extent-1 */
 #define AT_BIT(sym) ((at_mask)1 << (sym))
 
-/* ---- conditions and values ---------------------------------------------------------------------------------- */
+/* ---- conditions and values
+ * ---------------------------------------------------------------------------------- */
 
-typedef enum at_cond_op { AT_C_FALSE, AT_C_TRUE, AT_C_ATOM, AT_C_AND, AT_C_OR, AT_C_NOT } at_cond_op;
+typedef enum at_cond_op {
+    AT_C_FALSE,
+    AT_C_TRUE,
+    AT_C_ATOM,
+    AT_C_AND,
+    AT_C_OR,
+    AT_C_NOT
+} at_cond_op;
 typedef struct at_cond at_cond;
 struct at_cond {
     at_cond_op op;
@@ -90,14 +107,16 @@ typedef struct at_value at_value;
 struct at_value {
     at_val_op op;
     float number;
-    int tensor;            /* load */
-    const at_aff **ix;     /* load: index per dimension, until `buffers` */
-    const at_aff *at;      /* load: element address, from `buffers` on */
+    int tensor;        /* load */
+    const at_aff **ix; /* load: index per dimension, until `buffers` */
+    const at_aff *at;  /* load: element address, from `buffers` on */
     const at_cond *cond;
     const at_value *a, *b;
 };
 
-/* ---- the tree -------------------------------------------------------------------------------------------------- */
+/* ---- the tree
+ * --------------------------------------------------------------------------------------------------
+ */
 
 typedef struct at_fact { /* an atom known on a path, where ranges do not show it */
     const at_aff *atom;
@@ -113,19 +132,19 @@ struct at_ir {
     at_ir *other;        /* else-branch */
     /* loop */
     int sym;
-    int piece;           /* names the same part in sibling nests; -1 none */
+    int piece; /* names the same part in sibling nests; -1 none */
     at_ann ann;
     bool is_reduce;
-    int64_t lo, hi;      /* constant bounds, hi exclusive; with runtime bounds: what contains them */
+    int64_t lo, hi; /* constant bounds, hi exclusive; with runtime bounds: what contains them */
     const at_aff *lo_aff, *hi_aff; /* runtime bounds inside [lo, hi), or NULL */
-    const at_fact *facts; /* of a loop or an if's then-branch; else-branch: other_facts */
+    const at_fact *facts;          /* of a loop or an if's then-branch; else-branch: other_facts */
     const at_fact *other_facts;
-    const at_aff *test;  /* if: test >= 0 */
+    const at_aff *test; /* if: test >= 0 */
     /* statement */
-    int tensor;          /* written */
-    const at_aff **ix;   /* until `buffers` */
-    const at_aff *at;    /* element address, from `buffers` on */
-    bool add;            /* += */
+    int tensor;        /* written */
+    const at_aff **ix; /* until `buffers` */
+    const at_aff *at;  /* element address, from `buffers` on */
+    bool add;          /* += */
     const at_value *val;
     const at_cond *guard; /* skipped where false; NULL: none */
     const char *label;    /* stage name, for comments */
@@ -133,19 +152,24 @@ struct at_ir {
     struct at_tile_call *call;
 };
 
-typedef enum at_place { AT_PLACE_NONE, AT_PLACE_PARAM, AT_PLACE_WORKSPACE, AT_PLACE_THREAD } at_place;
+typedef enum at_place {
+    AT_PLACE_NONE,
+    AT_PLACE_PARAM,
+    AT_PLACE_WORKSPACE,
+    AT_PLACE_THREAD
+} at_place;
 typedef struct at_buffer { /* [tensor] */
     at_place place;
-    int param;             /* index of buf[] */
-    int64_t offset_bytes;  /* in the workspace part */
+    int param;            /* index of buf[] */
+    int64_t offset_bytes; /* in the workspace part */
     int64_t elements;
-    int64_t *stride;       /* [num_axes], elements */
-    const at_aff **base;   /* [num_axes] subtracted from an index: outer part and lowest constant */
-    int64_t *extent;       /* [num_axes] stored */
-    at_mask outer;         /* loops above the line the storage lives in */
-    int line_sym;          /* the innermost of them; -1: the root */
-    bool packed;           /* written by the pack function */
-    bool in_register;      /* all of it lives in a tile's registers (tiles) */
+    int64_t *stride;     /* [num_axes], elements */
+    const at_aff **base; /* [num_axes] subtracted from an index: outer part and lowest constant */
+    int64_t *extent;     /* [num_axes] stored */
+    at_mask outer;       /* loops above the line the storage lives in */
+    int line_sym;        /* the innermost of them; -1: the root */
+    bool packed;         /* written by the pack function */
+    bool in_register;    /* all of it lives in a tile's registers (tiles) */
 } at_buffer;
 
 struct at_tile_call;
@@ -159,33 +183,40 @@ struct at_low {
     at_dialect dialect;
     at_isa isa;
     AT_VEC(at_sym) syms;
-    at_ir *root;           /* kernel */
-    at_ir *pack_root;      /* packing nests, when ahead */
-    at_buffer *buffers;    /* [num_tensors] */
+    at_ir *root;        /* kernel */
+    at_ir *pack_root;   /* packing nests, when ahead */
+    at_buffer *buffers; /* [num_tensors] */
     at_param *params;
     int num_params;
     int64_t workspace_bytes, thread_bytes;
     AT_VEC(struct at_tile *) tiles;
-    const char *source, *entry, *pack; /* emitted text; function names, pack NULL if nothing is packed */
+    const char *source, *entry,
+        *pack; /* emitted text; function names, pack NULL if nothing is packed */
 };
 
 at_ir *at_ir_new(at_low *l, at_ir_kind kind);
-at_ir *at_ir_copy(at_low *l, const at_ir *n);       /* n and below, without n->next */
-at_mask at_ir_loops(const at_ir *list);               /* loop symbols bound in a list and below */
-at_mask at_ir_loops_of(const at_ir *n);               /* of one node, without its neighbours */
-void at_ir_subst(at_low *l, at_ir *list, int sym, const at_aff *y); /* in place, in a list and below */
-at_cond_op at_cond_decide(at_low *l, const at_cond *c, const at_fact *facts); /* TRUE, FALSE or ATOM: unknown */
-const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts); /* decided selects go */
+at_ir *at_ir_copy(at_low *l, const at_ir *n); /* n and below, without n->next */
+at_mask at_ir_loops(const at_ir *list);       /* loop symbols bound in a list and below */
+at_mask at_ir_loops_of(const at_ir *n);       /* of one node, without its neighbours */
+void at_ir_subst(at_low *l, at_ir *list, int sym,
+                 const at_aff *y); /* in place, in a list and below */
+at_cond_op at_cond_decide(at_low *l, const at_cond *c,
+                          const at_fact *facts); /* TRUE, FALSE or ATOM: unknown */
+const at_value *at_value_fold(at_low *l, const at_value *v,
+                              const at_fact *facts); /* decided selects go */
 bool at_value_is_zero(const at_value *v);
 void at_lower_fail(at_low *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Enters the range of a loop's symbol; the old one is returned for at_range_leave. */
 at_sym at_range_enter(at_low *l, const at_ir *loop);
 void at_range_leave(at_low *l, const at_ir *loop, at_sym old);
 
-/* ---- passes, in order --------------------------------------------------------------------------------------------- */
+/* ---- passes, in order
+ * --------------------------------------------------------------------------------------------- */
 
-bool at_pass_dissolve(at_low *l);  /* dissolve.c: program -> tree; stages without leaf go into their readers */
-bool at_pass_buffers(at_low *l);   /* buffers.c: where every stage is stored; indices become addresses */
+bool at_pass_dissolve(
+    at_low *l); /* dissolve.c: program -> tree; stages without leaf go into their readers */
+bool at_pass_buffers(
+    at_low *l); /* buffers.c: where every stage is stored; indices become addresses */
 bool at_pass_partition(at_low *l); /* partition.c: conditions and tails leave the inner loops */
 bool at_pass_tiles(at_low *l);     /* tiles.c: subtrees become tile programs and calls */
 bool at_pass_emit(at_low *l);      /* emit.c: addresses hoisted, C printed */

@@ -1,9 +1,9 @@
 /* codegen/dissolve.c: the built tree becomes loops and statements with affine indices.
  *
- * Stages without a leaf are substituted into their readers. Loops of extent 1 go; fused loops become nested ones
- * (a fused parallel loop stays one, its members are digits). A loop whose digits are asked for (k9 as kh, kw) is
- * split at them, so that conditions become affine.
- * Needs:   a verified program.   Ensures: every index is an affine form; statements carry guards for tails. */
+ * Stages without a leaf are substituted into their readers. Loops of extent 1 go; fused loops
+ * become nested ones (a fused parallel loop stays one, its members are digits). A loop whose digits
+ * are asked for (k9 as kh, kw) is split at them, so that conditions become affine. Needs:   a
+ * verified program.   Ensures: every index is an affine form; statements carry guards for tails. */
 #include "codegen/codegen_int.h"
 
 #include <string.h>
@@ -11,14 +11,17 @@
 typedef struct {
     at_low *l;
     const at_aff ***member; /* [loop id][piece]: value of a loop piece */
-    int *sym;               /* [loop id * 8 + piece]: its loop symbol, -1 for none; the whole for fused para */
+    int *sym; /* [loop id * 8 + piece]: its loop symbol, -1 for none; the whole for fused para */
 } scope;
 
 #define MAX_PIECES 8
 
-static const at_tensor *tensor_of(const at_low *l, int t) { return &l->program->compute->tensors[t]; }
+static const at_tensor *tensor_of(const at_low *l, int t) {
+    return &l->program->compute->tensors[t];
+}
 
-/* ---- expressions ---------------------------------------------------------------------------------------------- */
+/* ---- expressions
+ * ---------------------------------------------------------------------------------------------- */
 
 static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *const *axes);
 
@@ -76,7 +79,8 @@ static const at_aff *index_expr(at_low *l, const at_expr *e, const at_aff *const
         break;
     default: break;
     }
-    at_lower_fail(l, "an index is not affine: products need a constant factor, divisors a positive constant");
+    at_lower_fail(
+        l, "an index is not affine: products need a constant factor, divisors a positive constant");
     return at_aff_const(l, 0);
 }
 
@@ -109,8 +113,7 @@ static const at_cond *cond_expr(at_low *l, const at_expr *e, const at_aff *const
     case AT_X_GE: return at_least_zero(l, xy);
     default: break;
     }
-    const at_cond *eq =
-        new_cond(l, AT_C_AND, NULL, at_least_zero(l, xy), at_least_zero(l, yx));
+    const at_cond *eq = new_cond(l, AT_C_AND, NULL, at_least_zero(l, xy), at_least_zero(l, yx));
     return e->op == AT_X_EQ ? eq : new_cond(l, AT_C_NOT, NULL, eq, NULL);
 }
 
@@ -120,7 +123,8 @@ static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *cons
     const at_tensor *t = tensor_of(l, e->ref);
     const at_aff **ix = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
     for (int i = 0; i < t->num_axes; i++) ix[i] = index_expr(l, e->arg[i], axes);
-    if (t->role == AT_ROLE_STAGE && l->program->dissolved[e->ref]) return value_expr(l, t->body, ix);
+    if (t->role == AT_ROLE_STAGE && l->program->dissolved[e->ref])
+        return value_expr(l, t->body, ix);
     return new_value(l, (at_value){.op = AT_V_LOAD, .tensor = e->ref, .ix = ix});
 }
 
@@ -164,9 +168,11 @@ static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *con
     return new_value(l, v);
 }
 
-/* ---- loops and leaves -------------------------------------------------------------------------------------------- */
+/* ---- loops and leaves
+ * -------------------------------------------------------------------------------------------- */
 
-/* Symbols of all loops first: bounds of data-dependent loops ask for the axes of a leaf further down. */
+/* Symbols of all loops first: bounds of data-dependent loops ask for the axes of a leaf further
+ * down. */
 static void make_symbols(scope *s, const at_node *n) {
     at_low *l = s->l;
     for (; n; n = n->next) {
@@ -197,7 +203,8 @@ static void make_symbols(scope *s, const at_node *n) {
     }
 }
 
-/* Value of each axis of a leaf; dyn reductions start at their begin. Guards for tails go to *guard. */
+/* Value of each axis of a leaf; dyn reductions start at their begin. Guards for tails go to *guard.
+ */
 static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **guard) {
     at_low *l = s->l;
     const at_tensor *t = tensor_of(l, leaf->tensor);
@@ -289,7 +296,9 @@ static at_ir *translate(scope *s, const at_node *n) {
     return head;
 }
 
-/* ---- digits of loops -------------------------------------------------------------------------------------------------- */
+/* ---- digits of loops
+ * --------------------------------------------------------------------------------------------------
+ */
 
 /* The divisor at which a loop's digits are asked for, 0 if none. */
 static int64_t wanted_split(const at_low *l, const at_ir *loop) {
@@ -297,8 +306,9 @@ static int64_t wanted_split(const at_low *l, const at_ir *loop) {
     if (loop->ann == AT_ANN_PARA || loop->hi_aff) return 0;
     for (int i = 0; i < l->syms.len; i++) {
         const at_sym *s = &l->syms.data[i];
-        if (s->kind == AT_SYM_DIV && s->of->n == 1 && s->of->c == 0 && s->of->t[0].sym == loop->sym &&
-            s->of->t[0].k == 1 && s->by < extent && extent % s->by == 0)
+        if (s->kind == AT_SYM_DIV && s->of->n == 1 && s->of->c == 0 &&
+            s->of->t[0].sym == loop->sym && s->of->t[0].k == 1 && s->by < extent &&
+            extent % s->by == 0)
             return s->by;
     }
     return 0;
@@ -319,7 +329,8 @@ static void split_digits(at_low *l, at_ir *n) {
             int outer = at_sym_loop(l, at_format(l->arena, "%s_1", name), n->hi / by);
             if (l->err->status != AT_OK) return;
             at_ir_subst(l, inner, n->sym,
-                        at_aff_add(l, at_aff_scale(l, at_aff_sym(l, outer), by), at_aff_sym(l, inner->sym)));
+                        at_aff_add(l, at_aff_scale(l, at_aff_sym(l, outer), by),
+                                   at_aff_sym(l, inner->sym)));
             n->sym = outer;
             n->hi /= by;
             n->piece = -1;
@@ -329,7 +340,9 @@ static void split_digits(at_low *l, at_ir *n) {
     }
 }
 
-/* ---- the pass ------------------------------------------------------------------------------------------------------------ */
+/* ---- the pass
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 static bool only_packing(const at_low *l, const at_node *n) {
     if (n->is_leaf) return tensor_of(l, n->tensor)->is_packing;

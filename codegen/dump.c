@@ -21,7 +21,8 @@ static void cond_print(const at_low *l, at_text *out, const at_cond *c) {
     at_text_add(out, ")");
 }
 
-static void indices(const at_low *l, at_text *out, int tensor, const at_aff *const *ix, const at_aff *at) {
+static void indices(const at_low *l, at_text *out, int tensor, const at_aff *const *ix,
+                    const at_aff *at) {
     const at_tensor *t = &l->program->compute->tensors[tensor];
     at_text_addf(out, "%s[", t->name);
     if (at) at_aff_print(l, out, at);

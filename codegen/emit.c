@@ -1,9 +1,10 @@
 /* codegen/emit.c: C for everything but the tiles: loops, conditions, addresses, calls.
  *
- * TinyCC hoists nothing, so every pointer and every opaque index is computed here at the shallowest loop where
- * its operands are known, as a chain of sums shared by all that begin alike. Each open block has two texts: its
- * declarations and its body; they are joined when it closes.
- * A parallel loop becomes a function of its own, called through at_par; it captures the enclosing loop variables. */
+ * TinyCC hoists nothing, so every pointer and every opaque index is computed here at the shallowest
+ * loop where its operands are known, as a chain of sums shared by all that begin alike. Each open
+ * block has two texts: its declarations and its body; they are joined when it closes. A parallel
+ * loop becomes a function of its own, called through at_par; it captures the enclosing loop
+ * variables. */
 #include "codegen/tile.h"
 
 #include <ctype.h>
@@ -26,25 +27,28 @@ typedef struct {
 typedef struct {
     at_low *l;
     block blocks[MAX_BLOCKS];
-    int depth;              /* open blocks of the current function */
-    int base;               /* first block of the current function */
-    at_text functions;      /* bodies of parallel loops, in order */
-    const char *var[128];   /* C name of a loop symbol in scope */
-    bool packing;           /* emitting the pack function */
+    int depth;            /* open blocks of the current function */
+    int base;             /* first block of the current function */
+    at_text functions;    /* bodies of parallel loops, in order */
+    const char *var[128]; /* C name of a loop symbol in scope */
+    bool packing;         /* emitting the pack function */
     int num_names, num_bodies;
 } emitter;
 
 static at_text *body(emitter *e) { return &e->blocks[e->depth - 1].body; }
 static int indent(const emitter *e) { return 4 * (e->depth - e->base); }
 
-/* ---- names ---------------------------------------------------------------------------------------------------- */
+/* ---- names
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static const char *const reserved[] = {
-    "auto",   "break",    "case",   "char",     "const",  "continue", "default", "do",     "double",
-    "else",   "enum",     "extern", "float",    "for",    "goto",     "if",      "inline", "int",
-    "long",   "register", "return", "restrict", "short",  "signed",   "sizeof",  "static", "struct",
-    "switch", "typedef",  "union",  "unsigned", "void",   "volatile", "while",   "asm",    "typeof",
-    "buf",    "workspace", "par",   "context",  "thread", "local",    "c",       "main"};
+    "auto",     "break",  "case",   "char",     "const",   "continue",  "default",  "do",
+    "double",   "else",   "enum",   "extern",   "float",   "for",       "goto",     "if",
+    "inline",   "int",    "long",   "register", "return",  "restrict",  "short",    "signed",
+    "sizeof",   "static", "struct", "switch",   "typedef", "union",     "unsigned", "void",
+    "volatile", "while",  "asm",    "typeof",   "buf",     "workspace", "par",      "context",
+    "thread",   "local",  "c",      "main"};
 
 static bool taken(const emitter *e, const char *name) {
     const at_compute *c = e->l->program->compute;
@@ -69,7 +73,9 @@ static const char *tensor_variable(emitter *e, int tensor) {
     return name;
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+/* ---- blocks
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static void open_block(emitter *e, int sym) {
     if (e->depth == MAX_BLOCKS) {
@@ -95,7 +101,9 @@ static int block_of(const emitter *e, at_mask deps) {
     return e->base;
 }
 
-/* ---- integers -------------------------------------------------------------------------------------------------------- */
+/* ---- integers
+ * --------------------------------------------------------------------------------------------------------
+ */
 
 static const char *symbol(emitter *e, int sym);
 
@@ -110,7 +118,8 @@ static void affine(emitter *e, at_text *out, const at_aff *x) {
         first = false;
     }
     if (first) at_text_addf(out, "%lld", (long long)x->c);
-    else if (x->c) at_text_addf(out, " %c %lld", x->c < 0 ? '-' : '+', (long long)(x->c < 0 ? -x->c : x->c));
+    else if (x->c)
+        at_text_addf(out, " %c %lld", x->c < 0 ? '-' : '+', (long long)(x->c < 0 ? -x->c : x->c));
 }
 
 static const char *find(const block *b, int tensor, const at_aff *at) {
@@ -120,7 +129,8 @@ static const char *find(const block *b, int tensor, const at_aff *at) {
     return NULL;
 }
 
-static const char *declare(emitter *e, int at_block, int tensor, const at_aff *at, const char *name) {
+static const char *declare(emitter *e, int at_block, int tensor, const at_aff *at,
+                           const char *name) {
     *at_push(e->l->arena, &e->blocks[at_block].known) = (declared){tensor, at, name};
     return name;
 }
@@ -152,8 +162,8 @@ static void write_opaque(emitter *e, at_text *t, const at_sym *s) {
         at_text a = {0}, b = {0};
         affine(e, &a, of);
         affine(e, &b, at_aff_concrete(l, s->of2, 0));
-        at_text_addf(t, "%s %s %s ? %s : %s", at_text_str(&a), s->kind == AT_SYM_MIN ? "<" : ">", at_text_str(&b),
-                     at_text_str(&a), at_text_str(&b));
+        at_text_addf(t, "%s %s %s ? %s : %s", at_text_str(&a), s->kind == AT_SYM_MIN ? "<" : ">",
+                     at_text_str(&b), at_text_str(&a), at_text_str(&b));
         at_text_free(&a);
         at_text_free(&b);
     }
@@ -176,13 +186,15 @@ static const char *symbol(emitter *e, int sym) {
     at_text value = {0};
     write_opaque(e, &value, &s);
     name = at_format(l->arena, "q%d", e->num_names++);
-    at_text_addf(&e->blocks[where].decl, "%*sconst long %s = %s;\n", 4 * (where + 1 - e->base), "", name,
-                 at_text_str(&value));
+    at_text_addf(&e->blocks[where].decl, "%*sconst long %s = %s;\n", 4 * (where + 1 - e->base), "",
+                 name, at_text_str(&value));
     at_text_free(&value);
     return declare(e, where, -1, key, name);
 }
 
-/* ---- pointers ----------------------------------------------------------------------------------------------------------- */
+/* ---- pointers
+ * -----------------------------------------------------------------------------------------------------------
+ */
 
 static bool writable(const emitter *e, int tensor) {
     const at_buffer *b = &e->l->buffers[tensor];
@@ -206,9 +218,13 @@ static const char *base_pointer(emitter *e, int tensor) {
     name = tensor_variable(e, tensor);
     const char *type = element_type(e, tensor);
     at_text_addf(&f->decl, "    %s%s = ", type, name);
-    if (b->place == AT_PLACE_PARAM) at_text_addf(&f->decl, "buf[%d];\n", b->param);
-    else
-        at_text_addf(&f->decl, "(float *)(%s + %lld);\n", b->place == AT_PLACE_THREAD ? "local" : "workspace",
+    if (b->place == AT_PLACE_PARAM) {
+        at_param *p = &l->params[b->param];
+        *(e->packing ? &p->in_pack : &p->in_kernel) = true;
+        at_text_addf(&f->decl, "buf[%d];\n", b->param);
+    } else
+        at_text_addf(&f->decl, "(float *)(%s + %lld);\n",
+                     b->place == AT_PLACE_THREAD ? "local" : "workspace",
                      (long long)b->offset_bytes);
     return declare(e, e->base, tensor, zero, name);
 }
@@ -222,7 +238,8 @@ static const char *pointer(emitter *e, int tensor, const at_aff *at) {
     for (int where = e->base; where < e->depth; where++) {
         const at_aff *add = at_aff_const(l, where == e->base ? at->c : 0);
         for (int i = 0; i < at->n; i++)
-            if (block_of(e, at_aff_deps(l, at_aff_concrete(l, at_aff_sym(l, at->t[i].sym), 0))) == where)
+            if (block_of(e, at_aff_deps(l, at_aff_concrete(l, at_aff_sym(l, at->t[i].sym), 0))) ==
+                where)
                 add = at_aff_add(l, add, at_aff_scale(l, at_aff_sym(l, at->t[i].sym), at->t[i].k));
         if (!add->n && !add->c) continue;
         done = at_aff_add(l, done, add);
@@ -232,8 +249,9 @@ static const char *pointer(emitter *e, int tensor, const at_aff *at) {
             affine(e, &value, add);
             known = at_format(l->arena, "%s_%d", tensor_variable(e, tensor), e->num_names++);
             const char *text = at_text_str(&value);
-            at_text_addf(&e->blocks[where].decl, "%*s%s%s = %s %c %s;\n", 4 * (where + 1 - e->base), "",
-                         element_type(e, tensor), known, name, *text == '-' && add->n + (add->c != 0) == 1 ? '-' : '+',
+            at_text_addf(&e->blocks[where].decl, "%*s%s%s = %s %c %s;\n", 4 * (where + 1 - e->base),
+                         "", element_type(e, tensor), known, name,
+                         *text == '-' && add->n + (add->c != 0) == 1 ? '-' : '+',
                          *text == '-' && add->n + (add->c != 0) == 1 ? text + 1 : text);
             at_text_free(&value);
             declare(e, where, tensor, done, known);
@@ -243,7 +261,9 @@ static const char *pointer(emitter *e, int tensor, const at_aff *at) {
     return name;
 }
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------------------ */
+/* ---- nodes
+ * ------------------------------------------------------------------------------------------------------------------
+ */
 
 static void emit_list(emitter *e, const at_ir *list);
 
@@ -255,9 +275,10 @@ static void emit_call(emitter *e, const at_ir *n) {
         at_text_addf(&args, "%s%s", i ? ", " : "", pointer(e, c->slot_tensor[i], c->slot_at[i]));
     for (int i = 0; i < c->tile->num_trips; i++) {
         at_text_add(&args, i || c->tile->num_slots ? ", " : "");
-        affine(e, &args, at_aff_concrete(l, c->trip[i], 0)); /* a tile takes a negative count as 0 */
+        affine(e, &args, at_aff_concrete(l, c->trip[i], 0));
     }
-    at_text_addf(body(e), "%*s%s_%s(%s);\n", indent(e), "", l->options->name, c->tile->name, at_text_str(&args));
+    at_text_addf(body(e), "%*s%s_%s(%s);\n", indent(e), "", l->options->name, c->tile->name,
+                 at_text_str(&args));
     at_text_free(&args);
 }
 
@@ -274,15 +295,17 @@ static void emit_parallel(emitter *e, const at_ir *n) {
     const char *name = l->options->name;
     at_text call = {0}, decl = {0};
     at_text_addf(&decl, "static void %s_body%d(long i, int thread, void *context) {\n", name, id);
-    at_text_addf(&decl, "    const struct %s_context *c = context;\n    void *const *buf = c->buf;\n", name);
+    at_text_addf(
+        &decl, "    const struct %s_context *c = context;\n    void *const *buf = c->buf;\n", name);
     at_text_add(&decl, "    char *workspace = c->workspace;\n");
-    at_text_addf(&decl, "    char *local = workspace + %lld + thread * %lldL;\n", (long long)l->workspace_bytes,
-                 (long long)l->thread_bytes);
+    at_text_addf(&decl, "    char *local = workspace + %lld + thread * %lldL;\n",
+                 (long long)l->workspace_bytes, (long long)l->thread_bytes);
     at_text_add(&decl, "    (void)buf, (void)workspace, (void)local;\n");
     for (int i = e->base; i < e->depth; i++) {
         int s = e->blocks[i].sym;
         if (s < 0 || l->syms.data[s].lo == l->syms.data[s].hi) continue;
-        at_text_addf(&decl, "    const long %s = c->v[%d];\n    (void)%s;\n", e->var[s], num_captured, e->var[s]);
+        at_text_addf(&decl, "    const long %s = c->v[%d];\n    (void)%s;\n", e->var[s],
+                     num_captured, e->var[s]);
         at_text_addf(&call, "%*scontext.v[%d] = %s;\n", indent(e), "", num_captured++, e->var[s]);
     }
     e->var[n->sym] = variable(e, l->syms.data[n->sym].name);
@@ -298,8 +321,8 @@ static void emit_parallel(emitter *e, const at_ir *n) {
     close_block(e, &inner);
     e->base = base;
     at_text_addf(&e->functions, "%s%s}\n\n", at_text_str(&decl), at_text_str(&inner));
-    at_text_addf(body(e), "%s%*spar->parallel_for(%s_body%d, %lld, &context);\n", at_text_str(&call), indent(e), "",
-                 name, id, (long long)n->hi);
+    at_text_addf(body(e), "%s%*spar->parallel_for(%s_body%d, %lld, &context);\n",
+                 at_text_str(&call), indent(e), "", name, id, (long long)n->hi);
     at_text_free(&inner);
     at_text_free(&decl);
     at_text_free(&call);
@@ -312,7 +335,8 @@ static void emit_loop(emitter *e, const at_ir *n) {
         return;
     }
     at_sym old;
-    if (n->hi - n->lo == 1 && !n->lo_aff && !n->hi_aff) { /* a peeled iteration: the variable is a constant */
+    if (n->hi - n->lo == 1 && !n->lo_aff &&
+        !n->hi_aff) { /* a peeled iteration: the variable is a constant */
         old = at_range_enter(l, n);
         emit_list(e, n->child);
         at_range_leave(l, n, old);
@@ -326,8 +350,8 @@ static void emit_loop(emitter *e, const at_ir *n) {
     emit_list(e, n->child);
     close_block(e, &inner);
     at_range_leave(l, n, old);
-    at_text_addf(body(e), "%*sfor (long %s = %s; %s < %s; %s++) {\n%s%*s}\n", indent(e), "", v, at_text_str(&lo), v,
-                 at_text_str(&hi), v, at_text_str(&inner), indent(e), "");
+    at_text_addf(body(e), "%*sfor (long %s = %s; %s < %s; %s++) {\n%s%*s}\n", indent(e), "", v,
+                 at_text_str(&lo), v, at_text_str(&hi), v, at_text_str(&inner), indent(e), "");
     at_text_free(&lo);
     at_text_free(&hi);
     at_text_free(&inner);
@@ -338,14 +362,16 @@ static void emit_branch(emitter *e, const at_ir *list, const char *head) {
     open_block(e, -1);
     emit_list(e, list);
     close_block(e, &inner);
-    at_text_addf(body(e), "%*s%s {\n%s%*s}\n", indent(e), "", head, at_text_str(&inner), indent(e), "");
+    at_text_addf(body(e), "%*s%s {\n%s%*s}\n", indent(e), "", head, at_text_str(&inner), indent(e),
+                 "");
     at_text_free(&inner);
 }
 
 static void emit_if(emitter *e, const at_ir *n) {
     at_text test = {0};
     affine(e, &test, at_aff_concrete(e->l, n->test, 0));
-    const char *head = at_format(e->l->arena, "if (%s %s 0)", at_text_str(&test), n->child ? ">=" : "<");
+    const char *head =
+        at_format(e->l->arena, "if (%s %s 0)", at_text_str(&test), n->child ? ">=" : "<");
     at_text_free(&test);
     emit_branch(e, n->child ? n->child : n->other, head);
     if (n->child && n->other) emit_branch(e, n->other, "else");
@@ -362,11 +388,14 @@ static void emit_list(emitter *e, const at_ir *list) {
     }
 }
 
-/* ---- functions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- functions
+ * ------------------------------------------------------------------------------------------------------------------
+ */
 
 static bool has_parallel(const at_ir *n) {
     for (; n; n = n->next)
-        if ((n->kind == AT_IR_LOOP && n->ann == AT_ANN_PARA) || has_parallel(n->child) || has_parallel(n->other))
+        if ((n->kind == AT_IR_LOOP && n->ann == AT_ANN_PARA) || has_parallel(n->child) ||
+            has_parallel(n->other))
             return true;
     return false;
 }
@@ -385,14 +414,16 @@ static void emit_function(emitter *e, at_text *out, const char *name, const at_i
     at_text_add(out, at_text_str(&e->functions));
     at_text_clear(&e->functions);
     at_text_addf(out, "int %s(void *const buf[], void *workspace_, at_par *par) {\n", name);
-    at_text_add(out, "    char *workspace = workspace_;\n    (void)buf, (void)workspace, (void)par;\n");
+    at_text_add(out,
+                "    char *workspace = workspace_;\n    (void)buf, (void)workspace, (void)par;\n");
     at_text_addf(out, "%s    return 0;\n}\n", at_text_str(&code));
     at_text_free(&code);
 }
 
 static const char par_type[] =
     "typedef struct at_par { /* who runs body(i, thread, context) for i = 0 .. n-1 */\n"
-    "    void (*parallel_for)(void (*body)(long i, int thread, void *context), long n, void *context);\n"
+    "    void (*parallel_for)(void (*body)(long i, int thread, void *context), long n, void "
+    "*context);\n"
     "    int threads;\n"
     "} at_par;\n\n";
 
@@ -408,7 +439,9 @@ bool at_pass_emit(at_low *l) {
     at_text_add(&out, par_type);
     emit_tiles(l, &out);
     if (has_parallel(l->root) || has_parallel(l->pack_root))
-        at_text_addf(&out, "struct %s_context {\n    void *const *buf;\n    char *workspace;\n    long v[32];\n};\n\n",
+        at_text_addf(&out,
+                     "struct %s_context {\n    void *const *buf;\n    char *workspace;\n    long "
+                     "v[32];\n};\n\n",
                      l->options->name);
     l->entry = at_format(l->arena, "%s_entry", l->options->name);
     if (l->pack_root) {

@@ -46,10 +46,12 @@ at_mask at_ir_loops(const at_ir *list) {
 }
 
 at_mask at_ir_loops_of(const at_ir *n) {
-    return at_ir_loops(n->child) | at_ir_loops(n->other) | (n->kind == AT_IR_LOOP ? AT_BIT(n->sym) : 0);
+    return at_ir_loops(n->child) | at_ir_loops(n->other) |
+           (n->kind == AT_IR_LOOP ? AT_BIT(n->sym) : 0);
 }
 
-/* ---- substitution ------------------------------------------------------------------------------------------- */
+/* ---- substitution
+ * ------------------------------------------------------------------------------------------- */
 
 static const at_cond *cond_subst(at_low *l, const at_cond *c, int sym, const at_aff *y) {
     if (!c || c->op == AT_C_FALSE || c->op == AT_C_TRUE) return c;
@@ -60,7 +62,9 @@ static const at_cond *cond_subst(at_low *l, const at_cond *c, int sym, const at_
     return n;
 }
 
-static int num_dims(const at_low *l, int tensor) { return l->program->compute->tensors[tensor].num_axes; }
+static int num_dims(const at_low *l, int tensor) {
+    return l->program->compute->tensors[tensor].num_axes;
+}
 
 static const at_aff **ix_subst(at_low *l, const at_aff **ix, int tensor, int sym, const at_aff *y) {
     int n = num_dims(l, tensor);
@@ -94,7 +98,9 @@ void at_ir_subst(at_low *l, at_ir *list, int sym, const at_aff *y) {
     }
 }
 
-/* ---- conditions ----------------------------------------------------------------------------------------------- */
+/* ---- conditions
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static at_cond_op decide_atom(at_low *l, const at_aff *atom, const at_fact *facts) {
     for (; facts; facts = facts->next)

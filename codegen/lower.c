@@ -13,7 +13,8 @@ static const struct {
 #define NUM_PASSES (sizeof passes / sizeof passes[0])
 
 /* "tile" is the tile programs that `tiles` made. */
-const char *const at_pass_names[] = {"dissolve", "buffers", "partition", "tiles", "tile", "emit", NULL};
+const char *const at_pass_names[] = {"dissolve", "buffers", "partition", "tiles",
+                                     "tile",     "emit",    NULL};
 
 static const char *const dialects[] = {"c", "gnu", "tcc"};
 _Static_assert(sizeof dialects / sizeof dialects[0] == AT_DIALECT_COUNT, "one name per dialect");
@@ -81,13 +82,15 @@ static void hash_code(const at_low *l, at_kernel *k) {
     at_hash_hex(&h, k->code_hash);
 }
 
-at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, at_kernel **out, at_error *err) {
+at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, at_kernel **out,
+                   at_error *err) {
     at_error local = {.status = AT_OK};
     at_low *l = AT_NEW(a, at_low);
     *l = (at_low){.arena = a, .program = p, .options = o, .err = &local, .dialect = o->dialect};
     l->isa = o->dialect == AT_DIALECT_C ? AT_ISA_SCALAR : o->isa;
     for (size_t i = 0; i < NUM_PASSES; i++) {
-        if (!passes[i].run(l)) return at_fail(err, local.status, "%s: %s", passes[i].name, local.text);
+        if (!passes[i].run(l))
+            return at_fail(err, local.status, "%s: %s", passes[i].name, local.text);
         if (o->verify && !strcmp(passes[i].name, "tiles")) verify_tiles(l);
         dump(l, passes[i].name);
     }

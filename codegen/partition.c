@@ -2,13 +2,14 @@
  *
  * A condition (padding, a tail) is a set of atoms `affine form >= 0`. At each loop, outside in:
  *   - an atom that no loop below changes becomes an `if` around the nest;
- *   - at the innermost loop of an atom the loop is cut where the atom changes: at a constant, or, for loops that
- *     stay loops, at a bound worked out at run time (im2col: a run of zeros, a run of data, a run of zeros);
- *   - where that innermost loop is unrolled or a vector, the outermost loop of the atom is cut instead: the
- *     iterations in which the atom is the same throughout stay one loop, the few others are peeled (left, middle
- *     and right tile), and the inner loops then see constants.
- * A term of a sum that a condition makes zero, and a statement whose guard is false, vanish.
- * Needs:   addresses.   Ensures: statements have neither guards nor selects. */
+ *   - at the innermost loop of an atom the loop is cut where the atom changes: at a constant, or,
+ * for loops that stay loops, at a bound worked out at run time (im2col: a run of zeros, a run of
+ * data, a run of zeros);
+ *   - where that innermost loop is unrolled or a vector, the outermost loop of the atom is cut
+ * instead: the iterations in which the atom is the same throughout stay one loop, the few others
+ * are peeled (left, middle and right tile), and the inner loops then see constants. A term of a sum
+ * that a condition makes zero, and a statement whose guard is false, vanish. Needs:   addresses.
+ * Ensures: statements have neither guards nor selects. */
 #include "codegen/codegen_int.h"
 
 #define MAX_PEEL 8     /* iterations of one loop that become copies of their own */
@@ -22,7 +23,8 @@ typedef struct {
 static at_ir *part_list(part *p, at_ir *list, const at_fact *facts);
 static at_ir *part_node(part *p, at_ir *n, const at_fact *facts);
 
-/* ---- undecided atoms ---------------------------------------------------------------------------------------------- */
+/* ---- undecided atoms
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Calls see() for each atom that keeps a condition undecided, until it returns true. */
 typedef struct atom_query {
@@ -72,7 +74,9 @@ static bool query_list(atom_query *q, const at_ir *n) {
     return false;
 }
 
-/* ---- statements ------------------------------------------------------------------------------------------------------ */
+/* ---- statements
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static const at_fact *add_fact(at_low *l, const at_aff *atom, bool truth, const at_fact *next) {
     at_fact f = {atom, truth, next};
@@ -105,7 +109,9 @@ static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
     return n->add && at_value_is_zero(n->val) ? NULL : n;
 }
 
-/* ---- cutting loops ------------------------------------------------------------------------------------------------------ */
+/* ---- cutting loops
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 /* Keeps of a copy of loop n the iterations below (or from) `cut`. NULL if none can remain. */
 static at_ir *segment(part *p, const at_ir *n, const at_aff *cut, bool below) {
@@ -154,7 +160,8 @@ static at_ir *cut_at_change(part *p, at_ir *n, const at_aff *atom, const at_fact
     return head;
 }
 
-/* n cut into iterations in which `atom` never, sometimes and always holds; the middle ones are peeled. */
+/* n cut into iterations in which `atom` never, sometimes and always holds; the middle ones are
+ * peeled. */
 static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact *facts) {
     at_low *l = p->l;
     at_ir *head = NULL, **tail = &head;
@@ -229,9 +236,7 @@ static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
     int64_t first = 0, last = 0;
     if (query_list(&q, n->child)) {
         switch (choose(p, n, q.found, &first, &last)) {
-        case AROUND:
-            at_range_leave(l, n, old);
-            return make_if(p, n, q.found, facts);
+        case AROUND: at_range_leave(l, n, old); return make_if(p, n, q.found, facts);
         case CUT: result = cut_at_change(p, n, q.found, facts); break;
         default: result = peel(p, n, first, last, facts); break;
         }

@@ -1,16 +1,18 @@
 /* codegen/tile.h: the tile program, last product of the passes and input of every printer.
  *
- * A tile is a function of pointers (slots) and trip counts. Structured: nested counted loops around straight-line
- * code over numbered vector registers. Memory operands are slot + constant offset, in elements; slots are bumped
- * by loops. A register holds `lanes` floats of the instruction set; an operation may concern only the first few
- * (`lanes` of the operation: tails). Accumulators stay in registers from their first to their last operation. */
+ * A tile is a function of pointers (slots) and trip counts. Structured: nested counted loops around
+ * straight-line code over numbered vector registers. Memory operands are slot + constant offset, in
+ * elements; slots are bumped by loops. A register holds `lanes` floats of the instruction set; an
+ * operation may concern only the first few
+ * (`lanes` of the operation: tails). Accumulators stay in registers from their first to their last
+ * operation. */
 #ifndef AT_TILE_H
 #define AT_TILE_H
 
 #include "codegen/codegen_int.h"
 
 typedef enum at_tile_kind {
-    AT_T_LOOP,  /* trip (constant) or trip_arg times */
+    AT_T_LOOP, /* trip (constant) or trip_arg times */
     AT_T_END,
     AT_T_BUMP,  /* slot += bump (* trip argument trip_arg, if >= 0) */
     AT_T_CONST, /* dst = number in all lanes */
@@ -50,8 +52,8 @@ typedef struct at_tile_op {
 
 typedef struct at_tile {
     const char *name, *base_name; /* tile_14x32; name: with a number where several differ */
-    int lanes;      /* of a register */
-    int num_regs;   /* registers used */
+    int lanes;                    /* of a register */
+    int num_regs;                 /* registers used */
     int num_slots, num_trips;
     const char *slot_name[AT_TILE_MAX_SLOTS];
     bool slot_written[AT_TILE_MAX_SLOTS];
@@ -65,7 +67,7 @@ typedef struct at_tile_call {
     at_tile *tile;
     int slot_tensor[AT_TILE_MAX_SLOTS];
     const at_aff *slot_at[AT_TILE_MAX_SLOTS]; /* element address at entry */
-    const at_aff *trip[AT_TILE_MAX_TRIPS];    /* negative counts as 0 */
+    const at_aff *trip[AT_TILE_MAX_TRIPS];    /* never negative */
 } at_tile_call;
 
 /* What an instruction set offers (tile_isa.c). */
@@ -79,32 +81,37 @@ const at_tile_isa *at_tile_isa_facts(at_isa isa);
 /* Tensors that live in registers during a tile. */
 typedef struct at_tile_regs {
     const bool *local; /* [tensor] defined and used up inside the tile */
-    bool promote;      /* sums of other tensors: loaded before, stored behind the loops that do not move them */
+    bool promote; /* sums of other tensors: loaded before, stored behind the loops that do not move
+                     them */
 } at_tile_regs;
 
-/* tile_build.c: expands a list of nests (no conditions, addresses affine in the loops of the list) to a tile
- * program. NULL where it does not fit: too many slots, trip counts or registers. */
+/* tile_build.c: expands a list of nests (no conditions, addresses affine in the loops of the list)
+ * to a tile program. NULL where it does not fit: too many slots, trip counts or registers. */
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs);
 
-/* tile_cut.c: calls build() for register-sized parts of a list, cut along pieces whose loops are in `keep`; what it
- * returns (NULL: does not fit) comes back in order, in loops where there are many equal parts. Takes the list. */
+/* tile_cut.c: calls build() for register-sized parts of a list, cut along pieces whose loops are in
+ * `keep`; what it returns (NULL: does not fit) comes back in order, in loops where there are many
+ * equal parts. Takes the list. */
 typedef at_ir *at_cut_build(void *context, at_ir *list);
-at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *build, void *context);
-/* Keeps real loops where the unrolled body would exceed AT_TILE_MAX_OPS; loops in `keep` stay unrolled. */
+at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *build,
+                           void *context);
+/* Keeps real loops where the unrolled body would exceed AT_TILE_MAX_OPS; loops in `keep` stay
+ * unrolled. */
 void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep);
 
-/* tile_alloc.c: virtual registers to real ones; loads are delayed, folded into operations, dropped and loaded
- * again rather than ever stored. false where accumulators alone exceed the register file. */
+/* tile_alloc.c: virtual registers to real ones; loads are delayed, folded into operations, dropped
+ * and loaded again rather than ever stored. false where accumulators alone exceed the register
+ * file. */
 typedef struct at_tile_vreg {
-    bool acc;           /* pinned: not a load that could be repeated */
-    uint8_t load;       /* AT_T_LOAD, AT_T_BCAST, AT_T_CONST; else 0: computed */
+    bool acc;     /* pinned: not a load that could be repeated */
+    uint8_t load; /* AT_T_LOAD, AT_T_BCAST, AT_T_CONST; else 0: computed */
     uint8_t lanes;
     int16_t slot;
     int64_t off;
     float number;
 } at_tile_vreg;
-bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs, int num_vregs,
-                   at_tile *out);
+bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
+                   int num_vregs, at_tile *out);
 
 /* tile_verify.c: our own rules; text of the first one broken, or NULL. */
 const char *at_tile_verify(const at_tile *t, const at_tile_isa *isa, at_arena *a);

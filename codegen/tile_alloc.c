@@ -1,9 +1,10 @@
 /* codegen/tile_alloc.c: registers of a tile.
  *
- * Accumulators get theirs for as long as they live. In straight-line code a load is delayed until its value is
- * used; used once, it becomes the memory operand of that operation; used often, it gets a register; where none is
- * free it becomes a memory operand all the same (the last of four vectors), or the loaded value whose next use is
- * furthest gives way and is loaded again. Nothing is ever spilled: computed values are short-lived. */
+ * Accumulators get theirs for as long as they live. In straight-line code a load is delayed until
+ * its value is used; used once, it becomes the memory operand of that operation; used often, it
+ * gets a register; where none is free it becomes a memory operand all the same (the last of four
+ * vectors), or the loaded value whose next use is furthest gives way and is loaded again. Nothing
+ * is ever spilled: computed values are short-lived. */
 #include "codegen/tile.h"
 
 #include <string.h>
@@ -67,7 +68,8 @@ static bool place_accumulators(alloc *x) {
     for (int r = 0; r < x->isa->regs; r++) busy_until[r] = -1;
     for (int i = 0; i < x->n; i++) { /* by first position */
         int src[3], n = num_sources(&x->in[i], src);
-        if (x->in[i].kind >= AT_T_CONST && x->in[i].kind != AT_T_STORE) src[n > 2 ? 2 : n++] = x->in[i].dst;
+        if (x->in[i].kind >= AT_T_CONST && x->in[i].kind != AT_T_STORE)
+            src[n > 2 ? 2 : n++] = x->in[i].dst;
         for (int j = 0; j < n; j++) {
             int v = src[j], r = 0;
             if (!x->vreg[v].acc || x->life[v].reg >= 0) continue;
@@ -86,7 +88,8 @@ static void start_block(alloc *x, int from) {
     while (to < x->n && x->in[to].kind != AT_T_LOOP && x->in[to].kind != AT_T_END) to++;
     for (int r = 0; r < 64; r++) x->owner[r] = -1, x->blocked[r] = r >= x->isa->regs;
     for (int v = 0; v < x->num_vregs; v++)
-        if (x->vreg[v].acc && x->life[v].reg >= 0 && x->life[v].first < to && x->life[v].last >= from)
+        if (x->vreg[v].acc && x->life[v].reg >= 0 && x->life[v].first < to &&
+            x->life[v].last >= from)
             x->blocked[x->life[v].reg] = true;
 }
 
@@ -147,9 +150,14 @@ static void materialize(alloc *x, int v, int i, const int keep[3], int num_keep)
     const at_tile_vreg *r = &x->vreg[v];
     if (!r->load) AT_BUG("a computed value of a tile lost its register");
     take_register(x, v, i, keep, num_keep);
-    *at_push(x->l->arena, &x->out) = (at_tile_op){.kind = r->load, .lanes = r->lanes, .slot = r->slot,
-                                                  .off = r->off, .number = r->number,
-                                                  .dst = (int16_t)x->life[v].reg, .a = -1, .b = -1,
+    *at_push(x->l->arena, &x->out) = (at_tile_op){.kind = r->load,
+                                                  .lanes = r->lanes,
+                                                  .slot = r->slot,
+                                                  .off = r->off,
+                                                  .number = r->number,
+                                                  .dst = (int16_t)x->life[v].reg,
+                                                  .a = -1,
+                                                  .b = -1,
                                                   .trip_arg = -1};
 }
 
@@ -253,8 +261,8 @@ static int merge_bumps(at_tile_op *ops, int n) {
     return kept;
 }
 
-bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs, int num_vregs,
-                   at_tile *out) {
+bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
+                   int num_vregs, at_tile *out) {
     alloc x = {.l = l, .isa = at_tile_isa_facts(l->isa), .in = ops, .n = num_ops, .vreg = vregs};
     x.num_vregs = num_vregs;
     x.life = AT_NEW_ARRAY(l->arena, life, num_vregs + 1);

@@ -1,9 +1,10 @@
 /* codegen/tile_build.c: a list of nests becomes a tile program.
  *
- * Unrolled loops and vectors are expanded, other loops stay counted loops whose pointers are bumped. Each
- * statement becomes operations on virtual registers; equal loads of one straight-line body are shared. A tensor
- * that lives in registers has one register per vector of its elements.
- * Needs:   no conditions; addresses affine in the loops of the list, loop bounds known before it. */
+ * Unrolled loops and vectors are expanded, other loops stay counted loops whose pointers are
+ * bumped. Each statement becomes operations on virtual registers; equal loads of one straight-line
+ * body are shared. A tensor that lives in registers has one register per vector of its elements.
+ * Needs:   no conditions; addresses affine in the loops of the list, loop bounds known before it.
+ */
 #include "codegen/tile.h"
 
 #include <string.h>
@@ -40,12 +41,12 @@ typedef struct {
     int64_t bound[128];       /* unrolled, vector: current value; counted: 0 */
     const at_ir *counted[16]; /* enclosing counted loops */
     int num_counted;
-    int vec_sym, vec_lanes;   /* current vector loop and how many of its iterations; -1: none */
+    int vec_sym, vec_lanes; /* current vector loop and how many of its iterations; -1: none */
     AT_VEC(at_tile_op) ops;
     AT_VEC(at_tile_vreg) vregs;
     AT_VEC(key) keys;
-    int held;                 /* tensor whose sums stay in registers during the current loop; -1 */
-    int first_load;           /* loads of this straight-line body: virtual registers from here on */
+    int held;       /* tensor whose sums stay in registers during the current loop; -1 */
+    int first_load; /* loads of this straight-line body: virtual registers from here on */
     slot slots[AT_TILE_MAX_SLOTS];
     int num_slots;
     const at_aff *trips[AT_TILE_MAX_TRIPS];
@@ -59,7 +60,9 @@ static bool in_register(const build *b, int tensor) {
     return b->regs->local[tensor] || b->held == tensor;
 }
 
-/* ---- addresses ---------------------------------------------------------------------------------------------------- */
+/* ---- addresses
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static place locate(build *b, int tensor, const at_aff *at) {
     at_low *l = b->l;
@@ -87,7 +90,8 @@ static place locate(build *b, int tensor, const at_aff *at) {
 static int find_slot(build *b, const place *p, bool written) {
     for (int i = 0; i < b->num_slots; i++) {
         slot *s = &b->slots[i];
-        if (s->tensor != p->tensor || s->num_strides != p->num_strides || !at_aff_equal(s->rest, p->rest) ||
+        if (s->tensor != p->tensor || s->num_strides != p->num_strides ||
+            !at_aff_equal(s->rest, p->rest) ||
             memcmp(s->stride, p->stride, sizeof(at_term) * (size_t)p->num_strides))
             continue;
         s->written |= written;
@@ -98,16 +102,20 @@ static int find_slot(build *b, const place *p, bool written) {
         return 0;
     }
     slot *s = &b->slots[b->num_slots];
-    *s = (slot){.tensor = p->tensor, .rest = p->rest, .num_strides = p->num_strides, .written = written};
+    *s = (slot){
+        .tensor = p->tensor, .rest = p->rest, .num_strides = p->num_strides, .written = written};
     memcpy(s->stride, p->stride, sizeof p->stride);
     return b->num_slots++;
 }
 
-/* ---- operations ------------------------------------------------------------------------------------------------------ */
+/* ---- operations
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static at_tile_op *emit(build *b, at_tile_kind kind) {
     at_tile_op *op = at_push(b->l->arena, &b->ops);
-    *op = (at_tile_op){.kind = (uint8_t)kind, .dst = -1, .a = -1, .b = -1, .slot = -1, .trip_arg = -1};
+    *op = (at_tile_op){
+        .kind = (uint8_t)kind, .dst = -1, .a = -1, .b = -1, .slot = -1, .trip_arg = -1};
     return op;
 }
 
@@ -156,7 +164,8 @@ static int value(build *b, const at_value *v) {
         place p = locate(b, v->tensor, v->at);
         int lanes = lanes_now(b);
         if (in_register(b, v->tensor)) {
-            if (lanes > 1 && !p.lane) b->failed = true; /* a register holds no broadcast of one lane */
+            if (lanes > 1 && !p.lane)
+                b->failed = true; /* a register holds no broadcast of one lane */
             return register_of(b, &p);
         }
         bool bcast = lanes > 1 && p.lane == 0;
@@ -165,8 +174,9 @@ static int value(build *b, const at_value *v) {
                                       .slot = (int16_t)find_slot(b, &p, false),
                                       .off = p.off});
     }
-    static const uint8_t kinds[] = {[AT_V_ADD] = AT_T_ADD, [AT_V_SUB] = AT_T_SUB, [AT_V_MUL] = AT_T_MUL,
-                                    [AT_V_DIV] = AT_T_DIV, [AT_V_MIN] = AT_T_MIN, [AT_V_MAX] = AT_T_MAX};
+    static const uint8_t kinds[] = {
+        [AT_V_ADD] = AT_T_ADD, [AT_V_SUB] = AT_T_SUB, [AT_V_MUL] = AT_T_MUL,
+        [AT_V_DIV] = AT_T_DIV, [AT_V_MIN] = AT_T_MIN, [AT_V_MAX] = AT_T_MAX};
     int x = value(b, v->a), y = value(b, v->b);
     int d = new_vreg(b, (at_tile_vreg){0});
     at_tile_op *op = emit(b, kinds[v->op]);
@@ -222,7 +232,9 @@ static void statement(build *b, const at_ir *n) {
     b->first_load = b->vregs.len; /* what was loaded before may have been overwritten */
 }
 
-/* ---- loops -------------------------------------------------------------------------------------------------------------- */
+/* ---- loops
+ * --------------------------------------------------------------------------------------------------------------
+ */
 
 static void expand(build *b, const at_ir *list);
 
@@ -230,6 +242,8 @@ static int trip_argument(build *b, const at_ir *n) {
     at_low *l = b->l;
     const at_aff *hi = n->hi_aff ? n->hi_aff : at_aff_const(l, n->hi);
     const at_aff *count = at_aff_sub(l, hi, n->lo_aff ? n->lo_aff : at_aff_const(l, n->lo));
+    count = at_aff_max(
+        l, count, at_aff_const(l, 0)); /* what a clipped loop leaves may be less than nothing */
     for (int i = 0; i < b->num_trips; i++)
         if (at_aff_equal(b->trips[i], count)) return i;
     if (b->num_trips == AT_TILE_MAX_TRIPS) {
@@ -242,7 +256,7 @@ static int trip_argument(build *b, const at_ir *n) {
 
 /* What the statements of a nest do, for deciding whether its sums may stay in registers. */
 typedef struct {
-    int written;   /* the one tensor all statements add to; -1 none yet, -2 several or no sum */
+    int written;    /* the one tensor all statements add to; -1 none yet, -2 several or no sum */
     bool invariant; /* its addresses do not change in the counted loops */
     bool loaded;
 } summary;
@@ -287,8 +301,14 @@ static void load_and_store_around(build *b, int start, int first_key) {
     memmove(ops + start + n, ops + start, sizeof *ops * (size_t)(b->ops.len - n - start));
     for (int i = 0; i < n; i++) {
         const key *k = &b->keys.data[first_key + i];
-        at_tile_op op = {.kind = AT_T_LOAD, .lanes = (uint8_t)k->lanes, .dst = (int16_t)k->vreg, .a = -1,
-                         .b = -1, .slot = (int16_t)k->slot, .off = k->off, .trip_arg = -1};
+        at_tile_op op = {.kind = AT_T_LOAD,
+                         .lanes = (uint8_t)k->lanes,
+                         .dst = (int16_t)k->vreg,
+                         .a = -1,
+                         .b = -1,
+                         .slot = (int16_t)k->slot,
+                         .off = k->off,
+                         .trip_arg = -1};
         b->ops.data[start + i] = op;
         op.kind = AT_T_STORE;
         op.a = op.dst;
@@ -298,13 +318,14 @@ static void load_and_store_around(build *b, int start, int first_key) {
     b->keys.len = first_key;
 }
 
-/* Slots used since operation `op` and virtual register `vreg`: moved on with each iteration of loop n, and back
- * behind it. */
+/* Slots used since operation `op` and virtual register `vreg`: moved on with each iteration of loop
+ * n, and back behind it. */
 static void bump_slots(build *b, const at_ir *n, int first_op, int first_vreg, int trip_arg) {
     bool used[AT_TILE_MAX_SLOTS] = {false};
     for (int i = first_op; i < b->ops.len; i++)
         if (b->ops.data[i].slot >= 0) used[b->ops.data[i].slot] = true;
-    for (int v = first_vreg; v < b->vregs.len; v++) /* delayed loads name their slot in the register */
+    for (int v = first_vreg; v < b->vregs.len;
+         v++) /* delayed loads name their slot in the register */
         if (b->vregs.data[v].load && b->vregs.data[v].slot >= 0) used[b->vregs.data[v].slot] = true;
     for (int after = 0; after < 2; after++) {
         for (int s = 0; s < b->num_slots; s++) {
@@ -346,11 +367,12 @@ static void counted_loop(build *b, const at_ir *n) {
     }
 }
 
-/* Does every statement below treat this loop as a vector: stored with stride 1 or in registers, loaded with
- * stride 1 or the same for all? */
+/* Does every statement below treat this loop as a vector: stored with stride 1 or in registers,
+ * loaded with stride 1 or the same for all? */
 static bool is_vector(const build *b, const at_ir *list, int sym) {
     for (; list; list = list->next) {
-        if (list->kind == AT_IR_LOOP && (!is_unrolled(list) || !is_vector(b, list->child, sym))) return false;
+        if (list->kind == AT_IR_LOOP && (!is_unrolled(list) || !is_vector(b, list->child, sym)))
+            return false;
         if (list->kind != AT_IR_STMT) continue;
         int64_t k = at_aff_coef(list->at, sym);
         if (k == 0 || (k != 1 && !b->regs->local[list->tensor])) return false;
@@ -375,7 +397,8 @@ static void expand_loop(build *b, const at_ir *n) {
         return;
     }
     int lanes = at_tile_isa_facts(b->l->isa)->lanes;
-    bool vector = n->ann == AT_ANN_VEC && lanes > 1 && b->vec_sym < 0 && is_vector(b, n->child, n->sym);
+    bool vector =
+        n->ann == AT_ANN_VEC && lanes > 1 && b->vec_sym < 0 && is_vector(b, n->child, n->sym);
     for (int64_t i = n->lo; i < n->hi && !b->failed; i += vector ? lanes : 1) {
         b->bound[n->sym] = i;
         if (vector) {

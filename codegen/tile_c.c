@@ -1,6 +1,5 @@
-/* codegen/tile_c.c: a tile program as plain scalar C, one float variable per register. For any compiler, and the
- * fallback of every other printer.
- * Needs: a program made for one lane. */
+/* codegen/tile_c.c: a tile program as plain scalar C, one float variable per register. For any
+ * compiler, and the fallback of every other printer. Needs: a program made for one lane. */
 #include "codegen/tile.h"
 
 void at_c_float(at_text *out, float x) {
@@ -20,7 +19,8 @@ static void operand(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     static const char *const sign[AT_T_KIND_COUNT] = {
-        [AT_T_ADD] = "+", [AT_T_SUB] = "-", [AT_T_MUL] = "*", [AT_T_DIV] = "/", [AT_T_MIN] = "<", [AT_T_MAX] = ">"};
+        [AT_T_ADD] = "+", [AT_T_SUB] = "-", [AT_T_MUL] = "*",
+        [AT_T_DIV] = "/", [AT_T_MIN] = "<", [AT_T_MAX] = ">"};
     switch (op->kind) {
     case AT_T_CONST:
         at_text_addf(out, "r%d = ", op->dst);

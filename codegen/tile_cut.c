@@ -1,15 +1,16 @@
 /* codegen/tile_cut.c: tiles of a size that the registers and the instruction cache hold.
  *
- * Unrolled and vector loops of a tile are cut along the same piece in every nest of it, the reduction loops repeated
- * for each part, so that its accumulators fit the register file: 49 rows become 25 and 24. A body that would be
- * unrolled beyond AT_TILE_MAX_OPS keeps real loops. */
+ * Unrolled and vector loops of a tile are cut along the same piece in every nest of it, the
+ * reduction loops repeated for each part, so that its accumulators fit the register file: 49 rows
+ * become 25 and 24. A body that would be unrolled beyond AT_TILE_MAX_OPS keeps real loops. */
 #include "codegen/tile.h"
 
 #define MAX_PIECES 4 /* pieces of one tile that may be cut */
 #define MAX_SIZES 24 /* sizes tried per piece */
 #define MAX_CALLS 6  /* parts written one after the other; more become a loop */
 
-/* ---- cutting into register-sized parts --------------------------------------------------------------------------------------- */
+/* ---- cutting into register-sized parts
+ * --------------------------------------------------------------------------------------- */
 
 typedef struct {
     int piece;
@@ -34,19 +35,22 @@ static bool piece_everywhere(const at_ir *list, int piece, bool below, int64_t *
     for (; list; list = list->next) {
         bool here = false;
         if (list->kind == AT_IR_LOOP && list->piece == piece) {
-            if (list->lo_aff || list->hi_aff || (list->ann != AT_ANN_UNROLL && list->ann != AT_ANN_VEC))
+            if (list->lo_aff || list->hi_aff ||
+                (list->ann != AT_ANN_UNROLL && list->ann != AT_ANN_VEC))
                 return false;
             here = true;
             if (list->hi > *extent) *extent = list->hi;
         }
-        if (list->kind == AT_IR_STMT ? !below : !piece_everywhere(list->child, piece, below || here, extent))
+        if (list->kind == AT_IR_STMT ? !below
+                                     : !piece_everywhere(list->child, piece, below || here, extent))
             return false;
     }
     return true;
 }
 
 /* Pieces that may be cut, in order of appearance on the path of the statement that sums. */
-static int find_cuts(at_low *l, const at_ir *list, const at_ir *n, at_mask keep, cut *cuts, int num) {
+static int find_cuts(at_low *l, const at_ir *list, const at_ir *n, at_mask keep, cut *cuts,
+                     int num) {
     int lanes = at_tile_isa_facts(l->isa)->lanes;
     for (; n; n = n->next) {
         if (n->kind != AT_IR_LOOP) continue;
@@ -70,8 +74,9 @@ static int find_cuts(at_low *l, const at_ir *list, const at_ir *n, at_mask keep,
     return num;
 }
 
-/* Registers for accumulators of rows x vectors, the vectors loaded beside them, and one broadcast where several
- * vectors share it. One too many is allowed: the last vector becomes a memory operand (measured: 0.99 of peak). */
+/* Registers for accumulators of rows x vectors, the vectors loaded beside them, and one broadcast
+ * where several vectors share it. One too many is allowed: the last vector becomes a memory operand
+ * (measured: 0.99 of peak). */
 static bool register_need(const at_low *l, int64_t rows, int64_t vectors) {
     const at_tile_isa *isa = at_tile_isa_facts(l->isa);
     int64_t need = rows * vectors + (isa->fold_vector && vectors > 2 ? vectors - 1 : vectors);
@@ -79,7 +84,8 @@ static bool register_need(const at_low *l, int64_t rows, int64_t vectors) {
     return need <= isa->regs;
 }
 
-/* Estimated work of all parts, in half cycles: multiply-adds against loads, too few chains against latency. */
+/* Estimated work of all parts, in half cycles: multiply-adds against loads, too few chains against
+ * latency. */
 static double cost(int64_t rows, int64_t vectors, double parts) {
     double fma = (double)(rows * vectors), loads = (double)(rows + vectors);
     double c = fma > loads ? fma : loads;
@@ -146,7 +152,8 @@ static at_ir *copy_all(at_low *l, const at_ir *list) {
 /* Every loop of the piece starts at 0 and runs to `extent`: then equal parts can be a loop. */
 static bool piece_uniform(const at_ir *list, int piece, int64_t extent) {
     for (; list; list = list->next) {
-        if (list->kind == AT_IR_LOOP && list->piece == piece && (list->lo != 0 || list->hi != extent))
+        if (list->kind == AT_IR_LOOP && list->piece == piece &&
+            (list->lo != 0 || list->hi != extent))
             return false;
         if (!piece_uniform(list->child, piece, extent)) return false;
     }
@@ -172,7 +179,8 @@ typedef struct {
     bool ok;
 } cutter;
 
-/* The list once for every part of piece `i` and the following ones; many equal parts become a loop of calls. */
+/* The list once for every part of piece `i` and the following ones; many equal parts become a loop
+ * of calls. */
 static at_ir *cut_list(cutter *x, at_ir *list, int i) {
     at_low *l = x->l;
     while (i < x->num && x->cuts[i].chosen >= x->cuts[i].extent) i++;
@@ -187,37 +195,45 @@ static at_ir *cut_list(cutter *x, at_ir *list, int i) {
     if (whole > MAX_CALLS && piece_uniform(list, c->piece, c->extent)) {
         at_ir *loop = at_ir_new(l, AT_IR_LOOP);
         const at_ir *first = find_piece(list, c->piece);
-        loop->sym = at_sym_loop(l, at_format(l->arena, "%s_part", l->syms.data[first->sym].name), whole);
+        loop->sym =
+            at_sym_loop(l, at_format(l->arena, "%s_part", l->syms.data[first->sym].name), whole);
         loop->hi = whole;
         at_ir *body = copy_all(l, list);
-        shift_piece(l, body, c->piece, c->chosen, at_aff_scale(l, at_aff_sym(l, loop->sym), c->chosen));
+        shift_piece(l, body, c->piece, c->chosen,
+                    at_aff_scale(l, at_aff_sym(l, loop->sym), c->chosen));
         loop->child = cut_list(x, body, i + 1);
         *tail = loop;
         tail = &loop->next;
         from = whole * c->chosen;
     }
     for (; from < c->extent && x->ok; from += c->chosen) {
-        *tail = cut_list(x, restrict_piece(copy_all(l, list), c->piece, from, from + c->chosen), i + 1);
+        *tail =
+            cut_list(x, restrict_piece(copy_all(l, list), c->piece, from, from + c->chosen), i + 1);
         while (*tail) tail = &(*tail)->next;
     }
     return head;
 }
 
-/* Registers beside the cut pieces: what other unrolled and vector loops index of the tensors held. */
-static int64_t other_registers(const at_low *l, const at_ir *list, at_mask keep, const cut *cuts, int num) {
+/* Registers beside the cut pieces: what other unrolled and vector loops index of the tensors held.
+ */
+static int64_t other_registers(const at_low *l, const at_ir *list, at_mask keep, const cut *cuts,
+                               int num) {
     int64_t most = 1;
     for (; list; list = list->next) {
         if (list->kind != AT_IR_LOOP) continue;
-        int64_t n = other_registers(l, list->child, keep, cuts, num), lanes = at_tile_isa_facts(l->isa)->lanes;
+        int64_t n = other_registers(l, list->child, keep, cuts, num),
+                lanes = at_tile_isa_facts(l->isa)->lanes;
         bool is_cut = !(keep & AT_BIT(list->sym));
         for (int i = 0; i < num; i++) is_cut |= cuts[i].piece == list->piece;
-        if (!is_cut) n *= list->ann == AT_ANN_VEC ? (list->hi + lanes - 1) / lanes : list->hi - list->lo;
+        if (!is_cut)
+            n *= list->ann == AT_ANN_VEC ? (list->hi + lanes - 1) / lanes : list->hi - list->lo;
         if (n > most) most = n;
     }
     return most;
 }
 
-at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *build, void *context) {
+at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *build,
+                           void *context) {
     cut cuts[MAX_PIECES];
     int num = find_cuts(l, list, list, keep, cuts, 0);
     choose_sizes(l, cuts, num, other_registers(l, list, keep, cuts, num));
@@ -226,7 +242,9 @@ at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *b
     return x.ok ? out : NULL;
 }
 
-/* ---- size of the code ---------------------------------------------------------------------------------------------------------- */
+/* ---- size of the code
+ * ----------------------------------------------------------------------------------------------------------
+ */
 
 static int64_t expanded(const at_low *l, const at_ir *list) {
     int64_t n = 0;
@@ -236,7 +254,8 @@ static int64_t expanded(const at_low *l, const at_ir *list) {
             continue;
         }
         int64_t inner = expanded(l, list->child), times = 1;
-        if ((list->ann == AT_ANN_UNROLL || list->ann == AT_ANN_VEC) && !list->lo_aff && !list->hi_aff)
+        if ((list->ann == AT_ANN_UNROLL || list->ann == AT_ANN_VEC) && !list->lo_aff &&
+            !list->hi_aff)
             times = list->hi - list->lo;
         if (list->ann == AT_ANN_VEC) {
             int lanes = at_tile_isa_facts(l->isa)->lanes;
@@ -248,8 +267,8 @@ static int64_t expanded(const at_low *l, const at_ir *list) {
     return n;
 }
 
-/* Loop n over [lo, hi) becomes a counted loop around copies of `size` iterations of the old kind; what does not
- * divide follows behind. Returns the last node that stands for n. */
+/* Loop n over [lo, hi) becomes a counted loop around copies of `size` iterations of the old kind;
+ * what does not divide follows behind. Returns the last node that stands for n. */
 static at_ir *split_loop(at_low *l, at_ir *n, int64_t size) {
     int64_t whole = (n->hi - n->lo) / size;
     at_ir *last = n;
@@ -275,8 +294,8 @@ static at_ir *split_loop(at_low *l, at_ir *n, int64_t size) {
     return last;
 }
 
-/* Iterations of a loop to keep unrolled, each `inner` operations: the largest divisor that stays readable and in the
- * instruction cache; whole vectors for a vector loop. */
+/* Iterations of a loop to keep unrolled, each `inner` operations: the largest divisor that stays
+ * readable and in the instruction cache; whole vectors for a vector loop. */
 static int64_t unroll_by(const at_low *l, const at_ir *n, int64_t inner) {
     int64_t unit = n->ann == AT_ANN_VEC ? at_tile_isa_facts(l->isa)->lanes : 1;
     int64_t extent = n->hi - n->lo, best = unit;
@@ -291,7 +310,8 @@ void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
         at_ir one = *n;
         one.next = NULL;
         if (expanded(l, &one) <= AT_TILE_MAX_OPS) continue;
-        bool unrolled = (n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC) && !n->lo_aff && !n->hi_aff;
+        bool unrolled =
+            (n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC) && !n->lo_aff && !n->hi_aff;
         if (unrolled && !(keep & AT_BIT(n->sym))) {
             int64_t size = unroll_by(l, n, expanded(l, n->child));
             if (size < n->hi - n->lo) {

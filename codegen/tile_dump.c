@@ -25,7 +25,8 @@ void at_tile_print(at_text *out, const at_tile *t) {
             else at_text_addf(out, " %lld", (long long)op->trip);
             at_text_addf(out, " %s", op->name);
         } else if (op->kind == AT_T_BUMP) {
-            at_text_addf(out, " %s.%d %+lld", t->slot_name[op->slot], op->slot, (long long)op->bump);
+            at_text_addf(out, " %s.%d %+lld", t->slot_name[op->slot], op->slot,
+                         (long long)op->bump);
             if (op->trip_arg >= 0) at_text_addf(out, " * n%d", op->trip_arg);
         } else if (op->kind != AT_T_END) {
             if (op->dst >= 0) at_text_addf(out, " r%d", op->dst);

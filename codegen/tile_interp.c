@@ -1,4 +1,5 @@
-/* codegen/tile_interp.c: executes a tile program as written, so that a fault is found before any byte is made. */
+/* codegen/tile_interp.c: executes a tile program as written, so that a fault is found before any
+ * byte is made. */
 #include "codegen/tile.h"
 
 #include <string.h>
@@ -52,7 +53,9 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             if (--nest[depth - 1].left > 0) i = nest[depth - 1].body;
             else depth--;
             break;
-        case AT_T_BUMP: p[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1); break;
+        case AT_T_BUMP:
+            p[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
+            break;
         case AT_T_CONST:
             for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = op->number;
             break;
@@ -63,7 +66,9 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
         case AT_T_BCAST:
             for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = *m;
             break;
-        case AT_T_STORE: memcpy(p[op->slot] + op->off, reg[op->a], op->lanes * sizeof(float)); break;
+        case AT_T_STORE:
+            memcpy(p[op->slot] + op->off, reg[op->a], op->lanes * sizeof(float));
+            break;
         case AT_T_MOV: memcpy(reg[op->dst], reg[op->a], sizeof reg[0]); break;
         default:
             if (op->mem == AT_MEM_VECTOR) memcpy(one, m, op->lanes * sizeof(float));

@@ -1,8 +1,8 @@
 /* codegen/tile_isa.c: what each instruction set offers a tile. */
 #include "codegen/tile.h"
 
-/* sse2 multiplies and adds in two steps and needs one register of 16 for the product. Plain C has no registers;
- * 16 keep its tiles of a size that a compiler can hold. */
+/* sse2 multiplies and adds in two steps and needs one register of 16 for the product. Plain C has
+ * no registers; 16 keep its tiles of a size that a compiler can hold. */
 static const at_tile_isa facts[AT_ISA_COUNT] = {
     [AT_ISA_SCALAR] = {1, 16, true, true},
     [AT_ISA_SSE2] = {4, 15, false, false},

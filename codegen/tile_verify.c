@@ -1,21 +1,26 @@
-/* codegen/tile_verify.c: what every printer may rely on. A program that breaks a rule is our own bug. */
+/* codegen/tile_verify.c: what every printer may rely on. A program that breaks a rule is our own
+ * bug. */
 #include "codegen/tile.h"
 
-static const char *check_op(const at_tile *t, const at_tile_isa *isa, const at_tile_op *op, const bool *defined) {
+static const char *check_op(const at_tile *t, const at_tile_isa *isa, const at_tile_op *op,
+                            const bool *defined) {
     bool stores = op->kind == AT_T_STORE, arithmetic = op->kind >= AT_T_FMA;
     bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST || op->mem;
     if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= isa->regs))
         return "a destination is no register";
     if (memory && (op->slot < 0 || op->slot >= t->num_slots)) return "a memory operand has no slot";
     if (stores && !t->slot_written[op->slot]) return "a store goes to a slot that is only read";
-    if ((stores || op->kind == AT_T_LOAD) && (op->lanes < 1 || op->lanes > t->lanes)) return "lanes out of range";
+    if ((stores || op->kind == AT_T_LOAD) && (op->lanes < 1 || op->lanes > t->lanes))
+        return "lanes out of range";
     if (op->mem == AT_MEM_VECTOR && (!isa->fold_vector || op->lanes != t->lanes))
         return "a vector memory operand is not whole, or the set has none";
     if (op->mem == AT_MEM_BCAST && !isa->fold_bcast) return "the set has no embedded broadcast";
     if ((stores || op->kind == AT_T_MOV || arithmetic) && (op->a < 0 || !defined[op->a]))
         return "an operand is read before it is defined";
-    if (arithmetic && !op->mem && (op->b < 0 || !defined[op->b])) return "an operand is read before it is defined";
-    if (op->kind == AT_T_FMA && !defined[op->dst]) return "an accumulator is added to before it is defined";
+    if (arithmetic && !op->mem && (op->b < 0 || !defined[op->b]))
+        return "an operand is read before it is defined";
+    if (op->kind == AT_T_FMA && !defined[op->dst])
+        return "an accumulator is added to before it is defined";
     return NULL;
 }
 
@@ -26,7 +31,8 @@ const char *at_tile_verify(const at_tile *t, const at_tile_isa *isa, at_arena *a
         const at_tile_op *op = &t->ops[i];
         depth += (op->kind == AT_T_LOOP) - (op->kind == AT_T_END);
         if (depth < 0) return "an end without a loop";
-        if (op->kind == AT_T_LOOP && op->trip_arg < 0 && op->trip < 1) return "a constant loop that never runs";
+        if (op->kind == AT_T_LOOP && op->trip_arg < 0 && op->trip < 1)
+            return "a constant loop that never runs";
         if (op->trip_arg >= t->num_trips) return "a trip count that is not passed";
         const char *fault = check_op(t, isa, op, defined);
         if (fault) return at_format(a, "%s, operation %d: %s", t->name, i, fault);

@@ -1,9 +1,10 @@
 /* codegen/tiles.c: which subtrees become tiles, and how large.
  *
- * A nest can be a tile when nothing in it is conditional and all its addresses are affine in its loops. Neighbours
- * that define and use up one tensor (initialisation, sum, epilogue) become one tile, and that tensor lives in
- * registers; where there are too few of them the group is cut (tile_cut.c). What cannot be a tile as a whole is
- * opened: its loops stay C, its inner nests are tried. */
+ * A nest can be a tile when nothing in it is conditional and all its addresses are affine in its
+ * loops. Neighbours that define and use up one tensor (initialisation, sum, epilogue) become one
+ * tile, and that tensor lives in registers; where there are too few of them the group is cut
+ * (tile_cut.c). What cannot be a tile as a whole is opened: its loops stay C, its inner nests are
+ * tried. */
 #include "codegen/tile.h"
 
 #include <string.h>
@@ -20,10 +21,12 @@ typedef struct {
 
 static at_ir *tile_list(tiler *x, at_ir *list);
 
-/* ---- what can be a tile --------------------------------------------------------------------------------------------- */
+/* ---- what can be a tile
+ * --------------------------------------------------------------------------------------------- */
 
 static bool value_fits(const at_low *l, const at_value *v, at_mask inner) {
-    if (v->op == AT_V_SELECT || (v->op == AT_V_LOAD && (at_aff_opaque_deps(l, v->at) & inner))) return false;
+    if (v->op == AT_V_SELECT || (v->op == AT_V_LOAD && (at_aff_opaque_deps(l, v->at) & inner)))
+        return false;
     return (!v->a || value_fits(l, v->a, inner)) && (!v->b || value_fits(l, v->b, inner));
 }
 
@@ -64,20 +67,25 @@ static int count_accesses(const at_ir *list, int tensor) {
     int n = 0;
     for (; list; list = list->next) {
         n += count_accesses(list->child, tensor) + count_accesses(list->other, tensor);
-        if (list->kind == AT_IR_STMT) n += (list->tensor == tensor) + count_value(list->val, tensor);
+        if (list->kind == AT_IR_STMT)
+            n += (list->tensor == tensor) + count_value(list->val, tensor);
     }
     return n;
 }
 
-/* ---- tensors in registers ------------------------------------------------------------------------------------------------ */
+/* ---- tensors in registers
+ * ------------------------------------------------------------------------------------------------
+ */
 
-/* Loops of a list that are neither unrolled nor vectors: their iterations are not told apart in registers. */
+/* Loops of a list that are neither unrolled nor vectors: their iterations are not told apart in
+ * registers. */
 static at_mask counted_loops(const at_ir *list) {
     at_mask m = 0;
     for (; list; list = list->next) {
         if (list->kind != AT_IR_LOOP) continue;
         bool unrolled = list->ann == AT_ANN_UNROLL || list->ann == AT_ANN_VEC;
-        if ((!unrolled && list->hi - list->lo > 1) || list->lo_aff || list->hi_aff) m |= AT_BIT(list->sym);
+        if ((!unrolled && list->hi - list->lo > 1) || list->lo_aff || list->hi_aff)
+            m |= AT_BIT(list->sym);
         m |= counted_loops(list->child);
     }
     return m;
@@ -95,7 +103,8 @@ static void fixed_address(fixed_query *q, const at_aff *at) {
     const at_aff *rest;
     at_aff_part(q->l, at, q->inner, &rest);
     rest = at_aff_shift(q->l, rest, -rest->c);
-    if ((at_aff_deps(q->l, at) & q->counted) || (q->rest && !at_aff_equal(q->rest, rest))) q->ok = false;
+    if ((at_aff_deps(q->l, at) & q->counted) || (q->rest && !at_aff_equal(q->rest, rest)))
+        q->ok = false;
     q->rest = rest;
 }
 
@@ -115,14 +124,16 @@ static void fixed_list(fixed_query *q, const at_ir *list) {
     }
 }
 
-/* Is everything that touches this tensor inside `list`, at addresses that registers can stand for? */
+/* Is everything that touches this tensor inside `list`, at addresses that registers can stand for?
+ */
 static bool is_local(const tiler *x, const at_ir *list, int tensor) {
     const at_low *l = x->l;
     const at_buffer *b = &l->buffers[tensor];
     if (b->place != AT_PLACE_WORKSPACE && b->place != AT_PLACE_THREAD) return false;
     int mine = count_accesses(list, tensor);
     if (!mine) return false;
-    const at_ir *scope = b->line_sym < 0 ? x->root : NULL; /* where one life of the storage begins and ends */
+    const at_ir *scope =
+        b->line_sym < 0 ? x->root : NULL; /* where one life of the storage begins and ends */
     for (int i = 0; i < x->depth; i++)
         if (x->path[i].sym == b->line_sym && b->line_sym >= 0) scope = x->path[i].body;
     if (!scope || count_accesses(scope, tensor) != mine) return false;
@@ -131,7 +142,9 @@ static bool is_local(const tiler *x, const at_ir *list, int tensor) {
     return q.ok;
 }
 
-/* ---- names ------------------------------------------------------------------------------------------------------ */
+/* ---- names
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct { /* what the statements of a tile do */
     bool sums, loads, computes;
@@ -143,8 +156,10 @@ static void shape_of(const at_low *l, const at_ir *list, int64_t rows, int64_t c
         if (list->kind == AT_IR_LOOP) {
             int64_t n = list->hi - list->lo;
             bool fixed = !list->lo_aff && !list->hi_aff;
-            bool row = fixed && list->ann == AT_ANN_UNROLL, column = fixed && list->ann == AT_ANN_VEC;
-            shape_of(l, list->child, row && !list->is_reduce ? rows * n : rows, column ? columns * n : columns, s);
+            bool row = fixed && list->ann == AT_ANN_UNROLL,
+                 column = fixed && list->ann == AT_ANN_VEC;
+            shape_of(l, list->child, row && !list->is_reduce ? rows * n : rows,
+                     column ? columns * n : columns, s);
             continue;
         }
         s->sums |= list->add;
@@ -158,25 +173,29 @@ static void name_tile(at_low *l, at_tile *t, const at_ir *list) {
     shape s = {.rows = 0, .columns = 1};
     shape_of(l, list, 1, 1, &s);
     const char *verb = s.sums ? "tile" : !s.loads ? "zero" : s.computes ? "map" : "copy";
-    t->base_name = s.rows > 1 || s.sums
-                       ? at_format(l->arena, "%s_%lldx%lld", verb, (long long)s.rows, (long long)s.columns)
-                       : at_format(l->arena, "%s_%lld", verb, (long long)s.columns);
+    t->base_name =
+        s.rows > 1 || s.sums
+            ? at_format(l->arena, "%s_%lldx%lld", verb, (long long)s.rows, (long long)s.columns)
+            : at_format(l->arena, "%s_%lld", verb, (long long)s.columns);
     t->name = t->base_name;
 }
 
 static bool tile_equal(const at_tile *x, const at_tile *y) {
-    if (x->num_ops != y->num_ops || x->num_slots != y->num_slots || x->num_trips != y->num_trips) return false;
+    if (x->num_ops != y->num_ops || x->num_slots != y->num_slots || x->num_trips != y->num_trips)
+        return false;
     for (int i = 0; i < x->num_ops; i++) {
         const at_tile_op *a = &x->ops[i], *b = &y->ops[i];
-        if (a->kind != b->kind || a->mem != b->mem || a->lanes != b->lanes || a->dst != b->dst || a->a != b->a ||
-            a->b != b->b || a->slot != b->slot || a->trip_arg != b->trip_arg || a->off != b->off ||
-            a->trip != b->trip || a->bump != b->bump || a->number != b->number)
+        if (a->kind != b->kind || a->mem != b->mem || a->lanes != b->lanes || a->dst != b->dst ||
+            a->a != b->a || a->b != b->b || a->slot != b->slot || a->trip_arg != b->trip_arg ||
+            a->off != b->off || a->trip != b->trip || a->bump != b->bump || a->number != b->number)
             return false;
     }
     return true;
 }
 
-/* ---- one tile ---------------------------------------------------------------------------------------------------- */
+/* ---- one tile
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 typedef struct {
     at_low *l;
@@ -231,12 +250,15 @@ static at_ir *make_tiles(at_low *l, const at_ir *list, const bool *local, bool p
     return at_cut_to_registers(l, copy_list(l, list), m.keep, make_call, &m);
 }
 
-/* ---- grouping ------------------------------------------------------------------------------------------------------ */
+/* ---- grouping
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static bool sums(const at_ir *n) { return n->kind == AT_IR_STMT ? n->add : sums(n->child); }
 
-/* The group [n, *end) of a run: up to where a tensor written by n is used up, so that it lives in registers, or where
- * neighbours write the same tensor (a run of zeros, a run of data). local: what lives in registers. */
+/* The group [n, *end) of a run: up to where a tensor written by n is used up, so that it lives in
+ * registers, or where neighbours write the same tensor (a run of zeros, a run of data). local: what
+ * lives in registers. */
 static at_ir *group_end(const tiler *x, const at_ir *n, at_ir *run_end, bool *local) {
     at_low *l = x->l;
     at_ir *list = at_ir_copy(l, n), *last = list;
@@ -270,7 +292,8 @@ static at_ir *tile_single(tiler *x, at_ir *n) {
     if (!out) out = make_tiles(l, n, none, false);
     if (out) return out;
     if (n->kind == AT_IR_LOOP) return tile_inside(x, n);
-    at_lower_fail(l, "a statement of @%s has more than %d operands", n->label, AT_TILE_MAX_SLOTS - 1);
+    at_lower_fail(l, "a statement of @%s has more than %d operands", n->label,
+                  AT_TILE_MAX_SLOTS - 1);
     return n;
 }
 
