@@ -108,18 +108,20 @@ static at_status read_one(chooser *c, const at_pick_job *job, int i, bool is_out
     return s;
 }
 
-static void pick_one(const chooser *c, const leaders *l, at_pick_job *job) {
+static void pick_one(const chooser *c, const leaders *l, at_pick_job *job, at_arena *scratch) {
     at_record parsed[KEPT];
     const at_record *records[KEPT];
-    for (int i = 0; i < l->n; i++) {
+    int n = c->finals.of.len ? l->n : 1; /* without finals the first is the best */
+    at_arena_reset(scratch);
+    for (int i = 0; i < n; i++) {
         const kept *k = &l->of[i];
-        at_status s = at_record_parse(c->keys.arena, k->line.data, k->line.len, &parsed[i], NULL);
+        at_status s = at_record_parse(scratch, k->line.data, k->line.len, &parsed[i], NULL);
         AT_ASSERT(s == AT_OK);
         parsed[i].line = k->line_number;
         at_finals_apply(&c->finals, &parsed[i]);
         records[i] = &parsed[i];
     }
-    const at_record *best = at_record_best(records, l->n);
+    const at_record *best = at_record_best(records, n);
     at_pick_add(job, best, l->of[best - parsed].source, l->considered);
 }
 
@@ -130,7 +132,9 @@ static at_status choose(chooser *c, at_pick_job *job, bool with_output, at_error
         return at_fail(err, AT_E_NO_VALID, "no valid record in %s%s: %lld records, none of them %s",
                        job->paths[0], job->num_paths > 1 ? " and the others" : "",
                        (long long)c->records, "without failure and checked");
-    for (int i = 0; i < c->leaders.len; i++) pick_one(c, &c->leaders.data[i], job);
+    at_arena *scratch = at_arena_new();
+    for (int i = 0; i < c->leaders.len; i++) pick_one(c, &c->leaders.data[i], job, scratch);
+    at_arena_free(scratch);
     return AT_OK;
 }
 
