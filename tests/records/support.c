@@ -41,7 +41,7 @@ char *get_file(at_arena *a, const char *name) {
 }
 
 const at_json *golden(at_arena *a, const char *name) {
-    const at_json *json;
+    const at_json *json = NULL;
     char *text, *path = at_format(a, "tests/golden/%s", name);
     at_error err;
     int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -185,7 +185,7 @@ static void large_space(void **state) {
  */
 
 static const at_json *read_golden(at_arena *a, const char *path) {
-    const at_json *v;
+    const at_json *v = NULL;
     char *text;
     size_t len;
     at_error err;
