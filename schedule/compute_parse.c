@@ -48,7 +48,8 @@ static at_status expect(parser *p, const char *op) {
 static at_status take_name(parser *p, const char *what, const char **name) {
     if (p->lex.kind != AT_TOK_NAME) return FAIL(p, "expected %s", what);
     char *s = at_strndup(p->arena, p->lex.start, (size_t)p->lex.length);
-    if (is_reserved(s)) return FAIL(p, "\"%s\" is a word of the notation: it names nothing", s);
+    if (is_reserved(s))
+        return FAIL_AT(p, p->lex.line, p->lex.col, "\"%s\" is a word of the notation, no name", s);
     *name = s;
     return next(p);
 }
@@ -255,10 +256,10 @@ at_status at_compute_parse(at_arena *a, const at_symbols *symbols, const char *t
                           .symbols = symbols,
                           .num_tensors = p.tensors.len,
                           .tensors = p.tensors.data};
+    AT_TRY(compute_resolve(a, &p.lex, c, err));
     bool any = false;
     for (int i = 0; i < p.tensors.len; i++) any |= p.tensors.data[i].role == AT_ROLE_STAGE;
-    if (!any) return FAIL(&p, "a computation needs a stage");
-    AT_TRY(compute_resolve(a, &p.lex, c, err));
+    if (!any) return FAIL_AT(&p, p.lex.line, p.lex.col, "a computation needs a stage");
     *out = &c->pub;
     return AT_OK;
 }

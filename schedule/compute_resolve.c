@@ -184,13 +184,14 @@ static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kin
     bool logical = e->op == AT_X_AND || e->op == AT_X_OR || e->op == AT_X_NOT;
     for (int i = 0; i < e->nargs; i++) {
         bool wants_bool = logical || (e->op == AT_X_SELECT && i == 0);
-        if (wants_bool && !arg[i].is_bool) return FAIL_AT(s, e->arg[i], "a condition is wanted");
+        if (wants_bool && !arg[i].is_bool)
+            return FAIL_AT(s, e->arg[i], "expected a condition, such as i < N");
         if (!wants_bool && arg[i].is_bool)
             return FAIL_AT(s, e->arg[i], "a condition is no number: use ? and :");
         if (!wants_bool) k->is_float |= arg[i].is_float;
     }
     if (logical || (e->op >= AT_X_LT && e->op <= AT_X_NE)) *k = (kind){.is_bool = true};
-    if (e->op == AT_X_MOD && k->is_float) return FAIL_AT(s, e, "%% of a value");
+    if (e->op == AT_X_MOD && k->is_float) return FAIL_AT(s, e, "a value has no remainder");
     if ((e->op == AT_X_DIV || e->op == AT_X_MOD) && !k->is_float) {
         if (!consists_of_sizes(copy->arg[1]))
             return FAIL_AT(s, e->arg[1], "indices are divided by sizes only");

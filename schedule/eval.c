@@ -109,8 +109,8 @@ at_status eval_expr(eval_ctx *ctx, const at_expr *e, eval_value *out) {
     case AT_X_INDEX: return eval_read(ctx, e, out);
     case AT_X_NEG:
         AT_TRY(eval_expr(ctx, e->arg[0], &x));
-        *out = (eval_value){.is_float = x.is_float, .i = -x.i, .f = -x.f};
-        return AT_OK;
+        *out = (eval_value){.is_float = x.is_float, .f = -x.f};
+        return __builtin_sub_overflow(0, x.i, &out->i) ? fail(ctx, e, "exceeds 2^63") : AT_OK;
     case AT_X_NOT:
         AT_TRY(eval_expr(ctx, e->arg[0], &x));
         *out = (eval_value){.i = !x.i};

@@ -17,6 +17,7 @@ typedef struct parser {
 
 #define FAIL(p, ...) at_lex_fail(&(p)->lex, (p)->err, __VA_ARGS__)
 #define FAIL_AT(p, line, col, ...) at_lex_fail_at(&(p)->lex, line, col, (p)->err, __VA_ARGS__)
+#define FAIL_HERE(p, ...) FAIL_AT(p, (p)->lex.line, (p)->lex.col, __VA_ARGS__)
 #define FAIL_NODE(p, n, ...) FAIL_AT(p, (n)->tag_line, (n)->tag_col, __VA_ARGS__)
 
 static at_status next(parser *p) { return at_lex_next(&p->lex, p->err); }
@@ -267,8 +268,8 @@ static at_status parse_loops(parser *p, int parent, int *last_child) {
     if (at(p, "@") && !starts_line(&p->lex)) return parse_leaf(p, loop, &inner);
     if (p->lex.kind != AT_TOK_END && !starts_line(&p->lex))
         return FAIL(p, "expected a leaf or a new line");
-    if (p->lex.kind == AT_TOK_END || p->lex.col <= col)
-        return FAIL(p, "expected a line %d blanks deeper than the '=>' line", INDENT);
+    if (p->lex.kind == AT_TOK_END || p->lex.col < col + INDENT)
+        return FAIL_HERE(p, "expected a line %d blanks deeper than the '=>' above it", INDENT);
     return parse_lines(p, loop, col + INDENT);
 }
 
@@ -276,8 +277,8 @@ static at_status parse_lines(parser *p, int parent, int col) {
     int last = -1;
     while (p->lex.kind != AT_TOK_END && p->lex.col >= col) {
         if (p->lex.col != col)
-            return FAIL(p, "expected %d blanks before this line, there are %d", col - 1,
-                        p->lex.col - 1);
+            return FAIL_HERE(p, "expected %d blanks before this line, there are %d", col - 1,
+                             p->lex.col - 1);
         if (at(p, "@")) AT_TRY(parse_leaf(p, parent, &last));
         else AT_TRY(parse_loops(p, parent, &last));
     }
@@ -312,6 +313,9 @@ static at_status check_dynamic(parser *p, const tree_node *leaf, int i) {
     const at_tensor *stage = &p->c->tensors[leaf->fixed.tensor];
     const tree_axis *axis = &p->tree->axes.data[leaf->first_axis + i];
     bool wanted = stage->axes[i].begin != NULL;
+    if (wanted && axis->num_digits != 1)
+        return FAIL_NODE(p, leaf, "\"%s\" has data-dependent bounds: it takes one loop",
+                         stage->axes[i].name);
     for (int d = 0; d < axis->num_digits; d++) {
         tree_node *n = node(p, p->tree->digits.data[axis->first_digit + d].loop);
         if (n->dynamic != wanted)
@@ -340,9 +344,6 @@ static at_status check_dynamic(parser *p, const tree_node *leaf, int i) {
                 return FAIL_NODE(p, n, "the bounds of \"%s\" depend on \"%s\": name it in dyn(...)",
                                  stage->axes[i].name, stage->axes[x].name);
     }
-    if (wanted && axis->num_digits != 1)
-        return FAIL_NODE(p, leaf, "\"%s\" has data-dependent bounds: it takes one loop",
-                         stage->axes[i].name);
     return AT_OK;
 }
 
@@ -413,9 +414,10 @@ at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, cons
     t->text = at_strdup(a, text);
     t->what = at_strdup(a, what);
     AT_TRY(at_lex_start(&p.lex, t->text, t->what, err));
-    if (p.lex.kind == AT_TOK_END) return FAIL(&p, "a tree needs a line");
+    if (p.lex.kind == AT_TOK_END) return FAIL_HERE(&p, "a tree needs a line");
     AT_TRY(parse_lines(&p, -1, p.lex.col));
-    if (p.lex.kind != AT_TOK_END) return FAIL(&p, "expected the indentation of the first line");
+    if (p.lex.kind != AT_TOK_END)
+        return FAIL_HERE(&p, "expected the indentation of the first line");
     AT_TRY(look_up(&p));
     tree_add_inits(a, t);
     *out = t;

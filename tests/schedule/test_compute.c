@@ -1,0 +1,285 @@
+/* Computations: what parses, prints back, and what every wrong text is told. */
+#include "tests/schedule/examples.h"
+
+#include <string.h>
+
+static const char names[] = "N=4, M=3, Y=6, X=4, K=8";
+
+static void parse(fixture *f, const char *text, at_status expected) {
+    fixture_sizes(f, names);
+    assert_int_equal(at_compute_parse(f->arena, &f->symbols, text, "c", &f->compute, &f->err),
+                     expected);
+}
+
+static void test_print(void **state) {
+    (void)state;
+    for (int i = 0; i < num_examples; i++) {
+        fixture f;
+        at_compute *again;
+        at_text first = {0}, second = {0};
+        fixture_open(&f, examples[i]);
+        at_compute_print(&first, f.compute);
+        assert_ok(&f, at_compute_parse(f.arena, &f.symbols, first.data, "printed", &again, &f.err));
+        at_compute_print(&second, again);
+        assert_string_equal(first.data, second.data);
+        for (int t = 0; t < again->num_tensors; t++) {
+            const at_tensor *x = &f.compute->tensors[t], *y = &again->tensors[t];
+            assert_int_equal(x->role, y->role);
+            assert_int_equal(x->num_axes, y->num_axes);
+            assert_int_equal(x->num_reduce, y->num_reduce);
+            if (x->body) assert_true(at_expr_equal(x->body, y->body));
+        }
+        at_text_free(&first);
+        at_text_free(&second);
+        fixture_close(&f);
+    }
+    fixture f;
+    at_text out = {0};
+    fixture_open(&f, &conv_gemm);
+    at_compute_print(&out, f.compute);
+    assert_string_equal(out.data, "data[N, H, W, CI] : input\n"
+                                  "weight[X, K] : weight\n"
+                                  "im2col[y:Y, k:K] = inside ? data[n, ih, iw, c] : 0\n"
+                                  "    where {n, h:H, w:W} = y,\n"
+                                  "          {kh:3, kw:3, c:CI} = k,\n"
+                                  "          ih = h + kh - 1,\n"
+                                  "          iw = w + kw - 1,\n"
+                                  "          inside = 0 <= ih && ih < H && 0 <= iw && iw < W\n"
+                                  "packw[p:X/B, k:K, b:B] = weight[p*B + b, k]\n"
+                                  "acc[y:Y, x:X] = sum(k:K) im2col[y, k]*packw[x/B, k, x%B]\n"
+                                  "out[y:Y, x:X] = acc[y, x]\n");
+    fixture_close(&f);
+    at_text_clear(&out);
+    fixture_open(&f, &sparse);
+    at_compute_print(&out, f.compute);
+    assert_non_null(strstr(out.data, "= sum(e: indptr[xr] .. indptr[xr + 1]) im2col["));
+    at_text_free(&out);
+    fixture_close(&f);
+}
+
+static void print_body(fixture *f, const char *stage, const char *expected) {
+    at_text out = {0};
+    at_expr_print(&out, f->compute->tensors[at_compute_find(f->compute, stage)].body);
+    assert_string_equal(out.data, expected);
+    at_text_free(&out);
+}
+
+static void test_meaning(void **state) {
+    (void)state;
+    fixture f;
+    fixture_open(&f, &conv_gemm);
+    const at_compute *c = f.compute;
+    assert_int_equal(c->num_tensors, 6);
+    assert_int_equal(at_compute_find(c, "packw"), 3);
+    assert_int_equal(at_compute_find(c, "pack"), -1);
+    const at_tensor *t = c->tensors;
+    assert_int_equal(t[0].role, AT_ROLE_INPUT);
+    assert_int_equal(t[1].role, AT_ROLE_WEIGHT);
+    assert_false(t[2].is_packing);
+    assert_true(t[3].is_packing);
+    assert_int_equal(t[4].num_reduce, 1);
+    assert_false(t[4].is_output);
+    assert_true(t[5].is_output);
+    assert_int_equal(t[4].line, 8);
+    /* definitions are gone; the first digit takes no remainder */
+    print_body(&f, "im2col",
+               "0 <= y/W%H + k/CI/3 - 1 && y/W%H + k/CI/3 - 1 < H && "
+               "0 <= y%W + k/CI%3 - 1 && y%W + k/CI%3 - 1 < W ? "
+               "data[y/W/H, y/W%H + k/CI/3 - 1, y%W + k/CI%3 - 1, k%CI] : 0");
+    const at_expr *read = t[4].body->arg[1];
+    assert_int_equal(read->ref, 3);
+    assert_int_equal(read->arg[0]->arg[0]->ref, 1); /* x */
+    assert_int_equal(read->arg[1]->ref, 2);         /* k, the reduction */
+    assert_int_equal(read->arg[0]->arg[1]->ref, AT_REF_SIZE + at_symbol_find(&f.symbols, "B"));
+    fixture_close(&f);
+    /* an axis hides the size of its name */
+    parse(&f, "x[N] : input\no[N:N, i:M] = x[N]\n", AT_OK);
+    assert_int_equal(f.compute->tensors[1].body->arg[0]->ref, 0);
+    fixture_close(&f);
+}
+
+/* name, its value in sizes; the message of at_compute_extents */
+static void test_extents(void **state) {
+    (void)state;
+    static const struct {
+        const char *sizes, *text, *message;
+    } wrong[] = {
+        {"N=0", "x[4] : input\no[i:N] = x[i]",
+         "c:2: extent 1 (i) of \"o\" is 0; at least 1 is accepted"},
+        {"N=0-1", "x[N] : input\no[i:2] = x[i]",
+         "c:1: extent 1 of \"x\" is -1; at least 0 is accepted"},
+        {"N=3037000500", "x[N, N] : input\no[i:2] = x[i, i]", "c:1: \"x\" exceeds 2^63 elements"},
+        {"N=3037000500", "x[N*N] : input\no[i:2] = x[i]",
+         "c:1: extent 1 of \"x\": N*N exceeds 2^63"},
+        {"N=4, B=0", "x[N] : input\no[i:N/B] = x[i]",
+         "c:2: extent 1 of \"o\": N/B divides by zero"},
+        {"N=4, B=0", "x[N] : input\no[i:N] = x[i/B]",
+         "c:2: \"o\" divides by B, which is 0; at least 1 is accepted"},
+        {"N=4, B=0-2", "x[N] : input\no[i:N] = x[i%B]",
+         "c:2: \"o\" divides by B, which is -2; at least 1 is accepted"},
+        {"K=10, CI=1", "x[K] : input\no[k:K] = x[c] where {h:3, w:3, c:CI} = k",
+         "c:2: \"o\": digits with 9 values cannot count axis \"k\" of extent 10"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        fixture f;
+        int64_t **extents;
+        fixture_sizes(&f, wrong[i].sizes);
+        assert_ok(&f,
+                  at_compute_parse(f.arena, &f.symbols, wrong[i].text, "c", &f.compute, &f.err));
+        assert_int_equal(at_compute_extents(f.arena, f.compute, f.values, &extents, &f.err),
+                         AT_E_INPUT);
+        assert_string_equal(f.err.text, wrong[i].message);
+        fixture_close(&f);
+    }
+    fixture f;
+    int64_t **extents;
+    fixture_open(&f, &sparse);
+    assert_ok(&f, at_compute_extents(f.arena, f.compute, f.values, &extents, &f.err));
+    assert_int_equal(extents[2][0], 5);
+    assert_int_equal(extents[4][1], 4);
+    assert_int_equal(extents[4][4], -1);
+    fixture_close(&f);
+    /* nothing of an input may be read, but it may be empty */
+    fixture_sizes(&f, "N=0");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols, "x[N] : input\no[i:2] = 1.0", "c",
+                                   &f.compute, &f.err));
+    assert_ok(&f, at_compute_extents(f.arena, f.compute, f.values, &extents, &f.err));
+    fixture_close(&f);
+}
+
+static const struct {
+    const char *text, *message;
+} bad[] = {
+    {"", "c:1:1: a computation needs a stage\n\n^"},
+    {"x[N] : input", "c:1:13: a computation needs a stage\nx[N] : input\n            ^"},
+    {"x[N : input", "c:1:12: expected ',' or ']', got the end\nx[N : input\n           ^"},
+    {"x[N] input", "c:1:6: expected ':', got 'input'\nx[N] input\n     ^"},
+    {"x[N] : output",
+     "c:1:8: expected input, weight or index, got 'output'\nx[N] : output\n       ^"},
+    {"x[N] : input y[N] : input",
+     "c:1:14: expected a new line, got 'y'\nx[N] : input y[N] : input\n             ^"},
+    {"x[N] : input\nx[M] : input", "c:2:1: \"x\" is defined twice\nx[M] : input\n^"},
+    {"x[1.5] : input", "c:1:3: an extent is an integer\nx[1.5] : input\n  ^"},
+    {"x[n] : input", "c:1:3: unknown name \"n\"\nx[n] : input\n  ^"},
+    {"x[N, y[M]] : input",
+     "c:1:6: an extent cannot be read from a tensor\nx[N, y[M]] : input\n     ^"},
+    {"sum[N] : input", "c:1:1: \"sum\" is a word of the notation, no name\nsum[N] : input\n^"},
+    {"x[|N|] : input", "c:1:3: extents of knobs are named by sizes here\nx[|N|] : input\n  ^"},
+    {"x[N] : input\no[i:N] = x[i",
+     "c:2:13: expected ',' or ']', got the end\no[i:N] = x[i\n            ^"},
+    {"x[N] : input\no[i:N, i:M] = x[i]",
+     "c:2:8: axis \"i\" occurs twice\no[i:N, i:M] = x[i]\n       ^"},
+    {"x[N] : input\no[i:N, M] = x[i]", "c:2:9: expected ':', got ']'\no[i:N, M] = x[i]\n        ^"},
+    {"x[N] : input\no[i:N] = x[j]", "c:2:12: unknown name \"j\"\no[i:N] = x[j]\n           ^"},
+    {"x[N] : input\no[i:N] = x[i, i]",
+     "c:2:10: \"x\" has 1 dimension, not 2\no[i:N] = x[i, i]\n         ^"},
+    {"x[N] : input\no[i:N] = x",
+     "c:2:10: \"x\" is a tensor: it needs indices\no[i:N] = x\n         ^"},
+    {"x[N] : input\no[i:N] = z[i]", "c:2:10: unknown tensor \"z\"\no[i:N] = z[i]\n         ^"},
+    {"data[N] : input\no[i:N] = dada[i]",
+     "c:2:10: unknown tensor \"dada\"; did you mean \"data\"?\no[i:N] = dada[i]\n         ^"},
+    {"x[N] : input\no[i:N] = o[i]", "c:2:10: \"o\" reads itself\no[i:N] = o[i]\n         ^"},
+    {"x[N] : input\no[i:N] = p[i]\np[i:N] = x[i]",
+     "c:2:10: \"p\" is below: a stage reads only tensors above it\no[i:N] = p[i]\n         ^"},
+    {"x[N] : input\no[i:N] = x[x[i]]",
+     "c:2:12: a value is used as an index\no[i:N] = x[x[i]]\n           ^"},
+    {"x[N] : input\no[i:N] = x[i < 2]",
+     "c:2:14: a condition is used as an index\no[i:N] = x[i < 2]\n             ^"},
+    {"x[N] : input\no[i:N] = i < 2",
+     "c:2:12: a condition is no value: use ? and :\no[i:N] = i < 2\n           ^"},
+    {"x[N] : input\no[i:N] = i ? x[i] : 0",
+     "c:2:10: expected a condition, such as i < N\no[i:N] = i ? x[i] : 0\n         ^"},
+    {"x[N] : input\no[i:N] = i < 2 && i ? x[i] : 0",
+     "c:2:19: expected a condition, such as i < N\no[i:N] = i < 2 && i ? x[i] : 0\n                "
+     "  ^"},
+    {"x[N] : input\no[i:N] = (i < 2) + x[i]",
+     "c:2:13: a condition is no number: use ? and :\no[i:N] = (i < 2) + x[i]\n            ^"},
+    {"x[N] : input\no[i:N] = x[i] % 2",
+     "c:2:15: a value has no remainder\no[i:N] = x[i] % 2\n              ^"},
+    {"x[N] : input\no[i:N] = x[N/i]",
+     "c:2:14: indices are divided by sizes only\no[i:N] = x[N/i]\n             ^"},
+    {"x[N] : input\no[i:N] = 2*sum(k:N) x[k]", "c:2:12: unknown function \"sum\"; there are min "
+                                               "and max\no[i:N] = 2*sum(k:N) x[k]\n           ^"},
+    {"x[N] : input\no[i:N] = sum(k:N, k:M) x[k]",
+     "c:2:19: axis \"k\" occurs twice\no[i:N] = sum(k:N, k:M) x[k]\n                  ^"},
+    {"x[N] : input\no[i:N] = sum(k:i) x[k]", "c:2:16: \"i\" is an axis: an extent consists of "
+                                             "sizes\no[i:N] = sum(k:i) x[k]\n               ^"},
+    {"x[N] : input\no[i:N] = sum(k:0 .. k) x[k]",
+     "c:2:21: \"k\" is not known yet: bounds use the axes before them\no[i:N] = sum(k:0 .. k) "
+     "x[k]\n                    ^"},
+    {"x[N] : input\no[i:N] = sum(k:0 .. x[i]) x[k]",
+     "c:2:21: a value is used as an index\no[i:N] = sum(k:0 .. x[i]) x[k]\n                    ^"},
+    {"x[N] : input\no[i:N] = sum(k N) x[k]",
+     "c:2:16: expected ':', got 'N'\no[i:N] = sum(k N) x[k]\n               ^"},
+    {"x[N] : input\no[i:N] = sum(k:N x[k]",
+     "c:2:18: expected ',', '..' or ')', got 'x'\no[i:N] = sum(k:N x[k]\n                 ^"},
+    {"x[N] : input\no[i:N] = x[a] where i = 2",
+     "c:2:21: \"i\" is an axis already\no[i:N] = x[a] where i = 2\n                    ^"},
+    {"x[N] : input\no[i:N] = x[a] where a = b, b = i",
+     "c:2:25: unknown name \"b\"\no[i:N] = x[a] where a = b, b = i\n                        ^"},
+    {"x[N] : input\no[i:N] = x[a] where a = i, a = 0",
+     "c:2:28: \"a\" is defined twice\no[i:N] = x[a] where a = i, a = 0\n                           "
+     "^"},
+    {"x[N] : input\no[i:N] = x[a] where {a, b} = i",
+     "c:2:26: expected ':' and an extent: only the first digit goes without, got '}'\no[i:N] = "
+     "x[a] where {a, b} = i\n                         ^"},
+    {"x[N] : input\no[i:N] = x[a] where {a, b:i} = i",
+     "c:2:27: \"i\" is an axis: an extent consists of sizes\no[i:N] = x[a] where {a, b:i} = i\n    "
+     "                      ^"},
+    {"x[N] : input\no[i:N] = x[a] where {a, b:M} = x[i]",
+     "c:2:32: digits are those of an index\no[i:N] = x[a] where {a, b:M} = x[i]\n                  "
+     "             ^"},
+    {"x[N] : input\no[i:N] = x[a] where {a, b:M = i",
+     "c:2:29: expected ',' or '}', got '='\no[i:N] = x[a] where {a, b:M = i\n                      "
+     "      ^"},
+    {"x[N] : input\no[i:N] = x[a] where = i",
+     "c:2:21: expected a name to define, got '='\no[i:N] = x[a] where = i\n                    ^"},
+    {"x[N] : input\no[i:N] = x[i] + ?",
+     "c:2:17: expected a value, got '?'\no[i:N] = x[i] + ?\n                ^"},
+    {"x[N] : input\no[i:N] = x[i] x[i]", "c:2:15: expected an operator, 'where' or a new line, got "
+                                         "'x'\no[i:N] = x[i] x[i]\n              ^"},
+    {"x[N] : input\no[i:N] = x[i].y[0]", "c:2:14: expected an operator, 'where' or a new line, got "
+                                         "'.'\no[i:N] = x[i].y[0]\n             ^"},
+    {"x[N] : input\no[where:N] = x[i]",
+     "c:2:3: \"where\" is a word of the notation, no name\no[where:N] = x[i]\n  ^"},
+    {"x[N] : input\no[i:N] = x[i] $", "c:2:15: expected an operator, 'where' or a new line, got "
+                                      "'$'\no[i:N] = x[i] $\n              ^"},
+};
+
+static void test_bad(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        fixture f;
+        parse(&f, bad[i].text, AT_E_INPUT);
+        assert_string_equal(f.err.text, bad[i].message);
+        fixture_close(&f);
+    }
+}
+
+static void test_limits(void **state) {
+    (void)state;
+    fixture f;
+    at_text t = {0};
+    at_text_add(&t, "x[N] : input\no[i0:N");
+    for (int i = 1; i <= 32; i++) at_text_addf(&t, ", i%d:N", i);
+    parse(&f, t.data, AT_E_INPUT);
+    assert_non_null(strstr(f.err.text, "more than 32 axes"));
+    fixture_close(&f);
+    /* each definition doubles the last */
+    at_text_clear(&t);
+    at_text_add(&t, "x[N] : input\no[i:N] = x[d30] where d0 = i");
+    for (int i = 1; i <= 30; i++) at_text_addf(&t, ", d%d = d%d + d%d", i, i - 1, i - 1);
+    parse(&f, t.data, AT_E_INPUT);
+    assert_non_null(strstr(f.err.text, "the expression exceeds 10000 terms"));
+    at_text_free(&t);
+    fixture_close(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_print),   cmocka_unit_test(test_meaning),
+        cmocka_unit_test(test_extents), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
