@@ -1,57 +1,69 @@
-/* schedule/schedule.h: the two notations. C-like tensor expressions say *what* is computed, the loop tree
- * says *how*. Texts are parsed once per task; per configuration the tree is built with numbers and verified.
+/* schedule/schedule.h: the two notations. C-like tensor expressions say *what* is computed, the
+ * loop tree says *how*. Texts are parsed once per task; per configuration the tree is built with
+ * numbers and verified.
  *
  *   compute := (decl | stage)*
- *   decl    := name "[" extent ("," extent)* "]" ":" ("input" | "weight" | "index")     index: int32
- *   stage   := name "[" axis ("," axis)* "]" "=" (expr | "sum" "(" red ("," red)* ")" expr) ["where" def ("," def)*]
+ *   decl    := name "[" extent ("," extent)* "]" ":" ("input" | "weight" | "index")
+ *   stage   := name "[" axis ("," axis)* "]" "=" [sum] expr ["where" def ("," def)*]
  *   axis    := name ":" extent
- *   red     := name ":" expr [".." expr]          one number: 0 .. n-1; two: data-dependent bounds allowed
- *   def     := name "=" expr | "{" name [":" extent] ("," name ":" extent)* "}" "=" expr    digits, outer first
+ *   sum     := "sum" "(" red ("," red)* ")"
+ *   red     := name ":" (extent | expr ".." expr)
+ *   def     := name "=" expr
+ *            | "{" name [":" extent] ("," name ":" extent)* "}" "=" expr
  *
- *   tree    := line*                                children of one parent run in textual order, 4 blanks deeper
- *   line    := item ("," item)* "=>" (leaf | newline tree)
- *   item    := name [":" ann] | "{" name ("," name)* "}" [":" ann]            braces: fused into one loop
+ * An index tensor holds int32. An extent is an expression of sizes; a reduction from .. to runs to
+ * the value before `to`, and its bounds may use earlier axes and index tensors. Braces define the
+ * digits of a number, outer first. In a stage, axes hide sizes of their name. Indices are divided
+ * by expressions of sizes only, values have no remainder.
+ *
+ *   tree    := line*                                  children stand 4 blanks deeper
+ *   line    := item ("," item)* "=>" (leaf | newline tree) | leaf
+ *   item    := name [":" ann] | "{" name ("," name)* "}" [":" ann]
  *   ann     := "para" | "vec" | "unroll" | integer | "dyn(" name ("," name)* ")"
- *   leaf    := "@" stage [".init"] "=" index ("," index)* ["//" index ("," index)*]       after //: reductions
- *   index   := name | "{" name ("," name)* "}" ["/"] [axis]                   braces: digits, outer first
+ *   leaf    := "@" stage [".init"] "=" index ("," index)* ["//" index ("," index)*]
+ *   index   := name | "0" | "{" name ("," name)* "}" ["/"] [axis]
  *
- * A name in a tree denotes a piece of an axis: a split part or size of that name gives its extent; a name
- * without split or size is its whole axis. Legality: rules 1 to 10 of verify.c. */
+ * Lines of one parent run in textual order; a line may go on after a comma. An item in braces is
+ * one loop over the product of its members. Behind // stand the reductions; braces in an index are
+ * digits, outer first; 0 is an axis of extent 1 without a loop. A name in a tree denotes a piece of
+ * an axis: a split part or size of that name gives its extent; a name without one is a whole axis
+ * of that name. Legality: rules 1 to 10 of verify.c. */
 #ifndef AT_SCHEDULE_H
 #define AT_SCHEDULE_H
 
 #include "base/base.h"
 
-/* ---- symbols: arguments, sizes and split parts by name; values come per configuration ------------------ */
+/* ---- symbols: arguments, sizes and split parts; values come per configuration --------------- */
 
 typedef struct at_symbols {
     AT_VEC(const char *) names; /* slot -> name */
 } at_symbols;
-int at_symbol_find(const at_symbols *s, const char *name);              /* -1 if absent */
-int at_symbol_add(at_arena *a, at_symbols *s, const char *name);        /* finds or adds */
+int at_symbol_find(const at_symbols *s, const char *name);       /* -1 if absent */
+int at_symbol_add(at_arena *a, at_symbols *s, const char *name); /* finds or adds */
 
-/* ---- computation (compute_parse.c, compute_print.c) -------------------------------------------------------- */
+/* ---- computation (compute_parse.c, compute_resolve.c, compute_print.c) ----------------------- */
 
 typedef enum at_role { AT_ROLE_INPUT, AT_ROLE_WEIGHT, AT_ROLE_INDEX, AT_ROLE_STAGE } at_role;
 
 typedef struct at_axis {
-    const char *name;  /* NULL for the dimensions of an input */
-    at_expr *extent;   /* over sizes; NULL when data-dependent */
-    at_expr *begin;    /* data-dependent reduction: begin .. end-1, resolved like a body; else NULL */
+    const char *name; /* NULL for the dimensions of an input */
+    at_expr *extent;  /* over sizes, refs are slots; NULL when data-dependent */
+    at_expr *begin;   /* data-dependent reduction: begin .. end-1, as in a body; else NULL */
     at_expr *end;
 } at_axis;
 
 /* In a resolved expression (body, begin, end), where-definitions are substituted and
- *   NAME  ref < AT_REF_SIZE: axis of the stage (spatial first, then reductions); else AT_REF_SIZE + slot
+ *   NAME  ref < AT_REF_SIZE: axis of the stage (spatial first, then reductions);
+ *         else AT_REF_SIZE + slot
  *   INDEX ref: tensor number, args the index expressions
  * Digits {n, h:H, w:W} = y are w = y % W, h = y / W % H, n = y / W / H. Division and remainder of
  * indices are floored. */
 #define AT_REF_SIZE 65536
 
 typedef struct at_def { /* one where-definition as written, for printing */
-    int num_names;      /* 0 digits: name = expr */
+    int num_names;      /* 1, or as many as there are digits */
     const char **names;
-    at_expr **extents;  /* digits: NULL for one left out */
+    at_expr **extents; /* digits: NULL for one left out */
     bool is_digits;
     at_expr *expr;
 } at_def;
@@ -60,78 +72,88 @@ typedef struct at_tensor {
     const char *name;
     at_role role;
     int num_axes, num_reduce;
-    at_axis *axes;       /* [num_axes + num_reduce], spatial first */
-    at_expr *body;       /* stage: resolved; the summand where num_reduce > 0 */
-    at_expr *written;    /* stage: as written */
+    at_axis *axes;    /* [num_axes + num_reduce], spatial first */
+    at_expr *body;    /* stage: resolved; the summand where num_reduce > 0 */
+    at_expr *written; /* stage: as written */
     int num_defs;
     at_def *defs;
-    bool is_output;      /* a stage that no stage reads */
-    bool is_packing;     /* a stage without reduction that reads weights, and only those */
-    bool is_int;         /* role index */
-    int line;            /* in the text, from 1 */
+    bool is_output;  /* a stage that no stage reads */
+    bool is_packing; /* a stage without reduction that reads weights, and only those */
+    bool is_int;     /* role index */
+    int line;        /* in the text, from 1 */
 } at_tensor;
 
 typedef struct at_compute {
     const char *text, *what;
-    const at_symbols *symbols;
+    const at_symbols *symbols; /* borrowed: lives as long as this */
     int num_tensors;
-    at_tensor *tensors;  /* in text order; a stage reads only tensors above it */
+    at_tensor *tensors; /* in text order; a stage reads only tensors above it */
 } at_compute;
 
-/* what names the text in errors. AT_E_INPUT with line, column and a caret: unknown names, wrong number of
- * indices, a value used as an index, reading below, no output, ... */
-at_status at_compute_parse(at_arena *a, const at_symbols *symbols, const char *text, const char *what,
-                           at_compute **out, at_error *err);
-void at_compute_print(at_text *out, const at_compute *c); /* parses back equal, prints the same again */
+/* what names the text in errors. AT_E_INPUT with line, column and a caret: unknown names, wrong
+ * number of indices, a value used as an index, reading below, no stage, ... */
+at_status at_compute_parse(at_arena *a, const at_symbols *symbols, const char *text,
+                           const char *what, at_compute **out, at_error *err);
+/* Parses back equal, prints the same again. */
+void at_compute_print(at_text *out, const at_compute *c);
 int at_compute_find(const at_compute *c, const char *name); /* -1 if absent */
 
-/* Numeric extents: out[tensor][axis]; -1 for a data-dependent one. AT_E_INPUT where one is below 1 (0 is
- * allowed for inputs) or a tensor exceeds 2^63 elements. values: by slot. */
-at_status at_compute_extents(at_arena *a, const at_compute *c, const int64_t *values, int64_t ***out,
-                             at_error *err);
+/* Numeric extents: out[tensor][axis]; -1 for a data-dependent one. AT_E_INPUT where one is below 1
+ * (0 is allowed for inputs), a tensor exceeds 2^63 elements, an index is divided by less than 1, or
+ * digits have fewer values than the axis they are of. values: by slot. */
+at_status at_compute_extents(at_arena *a, const at_compute *c, const int64_t *values,
+                             int64_t ***out, at_error *err);
 
 /* Data of one tensor, row-major; f for floats, i for role index. */
 typedef struct at_data {
     float *f;
     int32_t *i;
 } at_data;
-/* Floating-point work: 2 x the multiply-adds of all stages with a reduction. data (may be NULL) serves
- * data-dependent bounds; -1 where they are needed and absent. */
+/* Floating-point work: 2 x the multiply-adds of all sums whose terms are products; where there is
+ * no such sum, 2 x the terms of all. data (may be NULL) serves data-dependent bounds; -1 where they
+ * are needed and absent. */
 double at_compute_flops(const at_compute *c, const int64_t *values, const at_data *data);
-/* Largest |value| and largest sum of |terms| any stage can have when every float input lies in [-b, b]
- * (interval arithmetic over the expressions); data-dependent lengths through max_dynamic. INFINITY if unbounded. */
+/* Largest |value| and largest sum of |terms| any stage can have when every float input lies within
+ * -b .. b (interval arithmetic over the expressions); data-dependent lengths are at most
+ * max_dynamic. INFINITY if unbounded. */
 double at_compute_bound(const at_compute *c, const int64_t *values, double b, int64_t max_dynamic);
-/* The largest b <= 8 (integer, at least 1) for which the bound is at most 2^24, so that any order of summation
- * is exact in float; 0 if none. */
+/* The largest b <= 8 (integer, at least 1) for which the bound is at most 2^24, so that any order
+ * of summation of integers is exact in float; 0 if none, or where values need not be integers. */
 int at_compute_exact_range(const at_compute *c, const int64_t *values, int64_t max_dynamic);
 
-/* The interpreter of the expressions: every stage over its whole extent, in text order, sums in double.
- * data[t] of inputs is read, of stages written. Returns AT_E_INPUT for an index outside its tensor, named.
- * It shares nothing with the schedule: it is the reference of tests. */
-at_status at_compute_interpret(at_arena *a, const at_compute *c, const int64_t *values, at_data *data,
-                               at_error *err);
+/* The interpreter of the expressions: every stage over its whole extent, in text order, sums in
+ * double. data[t] of inputs is read, of stages written; a stage without storage gets it from the
+ * arena. AT_E_INPUT for an index outside its tensor, named. It shares nothing with the schedule: it
+ * is the reference of tests. */
+at_status at_compute_interpret(at_arena *a, const at_compute *c, const int64_t *values,
+                               at_data *data, at_error *err);
 /* The same as naive C99 text, for shapes where the interpreter is too slow: one function
  *   int ENTRY(void *const buf[], void *workspace, void *par)
- * buf: all inputs in text order, then the outputs; stages between live in workspace (*workspace_bytes).
- * Plain loops, `long` indices, floats accumulated in float (exact on data of at_compute_exact_range); no
- * libc, no labels, signed arithmetic only. */
-at_status at_compute_reference_c(at_arena *a, const at_compute *c, const int64_t *values, const char *entry,
-                                 at_text *out, int64_t *workspace_bytes, at_error *err);
+ * and, where needed, static helpers ENTRY_div, _mod, _min, _max. buf: all inputs in text order,
+ * then the outputs; stages between live in workspace (*workspace_bytes). Plain loops, `long`
+ * indices, floats accumulated in float (exact on data of at_compute_exact_range); no libc, no
+ * labels, signed arithmetic only. Nothing is checked: run the texts of users through the
+ * interpreter on a small shape first. */
+at_status at_compute_reference_c(at_arena *a, const at_compute *c, const int64_t *values,
+                                 const char *entry, at_text *out, int64_t *workspace_bytes,
+                                 at_error *err);
 
-/* ---- loop tree (tree_parse.c, tree_print.c) -------------------------------------------------------------------- */
+/* ---- loop tree (tree_parse.c, tree_print.c) -------------------------------------------------- */
 
 typedef enum at_ann { AT_ANN_NONE, AT_ANN_PARA, AT_ANN_VEC, AT_ANN_UNROLL } at_ann;
 
 typedef struct at_tree at_tree; /* parsed text: symbolic */
-at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, const char *what, at_tree **out,
-                        at_error *err);
+at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, const char *what,
+                        at_tree **out, at_error *err);
 void at_tree_print(at_text *out, const at_tree *t); /* canonical text; parses back equal */
 
-/* ---- program: the tree with numbers (build.c, verify.c, program_print.c) ------------------------------------------ */
+/* ---- program: the tree with numbers (build.c, verify.c, program_print.c) --------------------- */
 
 typedef struct at_node at_node;
 
-/* One axis of a leaf as a mixed-radix number of loop pieces, outer first; n = 0: extent 1, value 0. */
+/* One axis of a leaf as a mixed-radix number of loop pieces, outer first; n = 0: extent 1, value 0.
+ * The product may exceed the axis by less than one outermost iteration: what lies beyond is
+ * skipped. */
 typedef struct at_digits {
     int n;
     at_node *const *loop;  /* the loop on the leaf's path */
@@ -145,45 +167,50 @@ struct at_node {
     int line;                       /* of the tree's text, from 1 */
     int line_group;                 /* loops written on one line share it: `a, b =>` */
     /* loop */
-    int num_pieces;                 /* > 1: fused, one loop over the product, members by division */
-    const int *piece;               /* [num_pieces] slot of at_program.piece_names */
-    const int64_t *piece_extent;
-    int64_t extent;                 /* product of the pieces; -1: data-dependent */
+    int num_pieces;              /* > 1: fused, one loop over the product, members by division */
+    const int *piece;            /* [num_pieces] slot of at_program.piece_names */
+    const int64_t *piece_extent; /* of this loop: a name without size may differ elsewhere */
+    int64_t extent;              /* product of the pieces; -1: data-dependent */
     at_ann ann;
-    bool is_reduce;                 /* a reduction of the leaves below that use it */
-    int dyn_tensor, dyn_axis;       /* data-dependent: runs that axis from its begin; else -1 */
-    int id;                         /* 0 .. num_loops-1 in textual order; leaves: -1 */
-    int depth;                      /* loops above */
+    bool is_reduce;           /* a leaf below uses it as a reduction */
+    int dyn_tensor, dyn_axis; /* data-dependent: runs that axis from its begin; else -1 */
+    int id;                   /* 0 .. num_loops-1 in textual order; leaves: -1 */
+    int depth;                /* loops above */
     /* leaf */
     int tensor;
-    bool is_init;                   /* sets the accumulator to 0 before the sum */
-    at_digits *axes;                /* [num_axes + num_reduce]; an init leaf: [num_axes] */
-    int num_axes;                   /* length of axes */
+    bool is_init;    /* sets the accumulator to 0 before the sum */
+    at_digits *axes; /* [num_axes + num_reduce]; an init leaf: [num_axes] */
+    int num_axes;    /* length of axes */
 };
 
 typedef struct at_program {
     const at_compute *compute;
-    const int64_t *values;          /* by symbol slot; borrowed */
-    int64_t **extents;              /* [tensor][axis] */
+    const int64_t *values; /* by symbol slot; borrowed */
+    int64_t **extents;     /* [tensor][axis] */
     const char *const *piece_names;
-    at_node *root;                  /* first of the outermost nodes; init leaves already inserted */
+    at_node *root; /* first of the outermost nodes; init leaves already inserted */
     int num_loops;
-    bool *dissolved;                /* [tensor]: a stage without leaf, computed inside its readers */
+    bool *dissolved; /* [tensor]: a stage without leaf, computed inside its readers */
 } at_program;
 
-/* Numbers from values (by slot). Loops of extent 1 stay. Inserts the default initialisation of reducing
- * leaves: a copy of the leaf's spatial loops below its outermost reduction loop, with their annotations,
- * right before that loop. AT_E_INPUT when the numbers cannot be: the text goes into the record as error 1. */
-at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values, at_program **out, at_error *err);
+/* Numbers from values (by slot). Loops of extent 1 stay. Inserts the default initialisation of
+ * reducing leaves: a copy of the leaf's spatial loops below its outermost reduction loop, with
+ * their annotations, right before that loop. AT_E_INPUT when the numbers cannot be: the text goes
+ * into the record as error 1. The program borrows from tree and values. */
+at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values, at_program **out,
+                           at_error *err);
 /* Checks the ten rules; AT_E_INPUT "rule 4 (completion): ..." naming stage and loop. */
 at_status at_program_verify(at_arena *a, const at_program *p, at_error *err);
-/* The tree with extents, `yt:320, xt:8, yo:16 =>`; unit loops dropped; init leaves not shown unless all.
- * Each leaf that ignores loops around it is followed by its recompute factor as a comment: (x8). */
+/* The tree with extents, `yt:320, xo:8, yi:7 unroll =>`; loops that run once are left out; init
+ * leaves are not shown unless all. A leaf that ignores loops around it is followed by its recompute
+ * factor: (x8). */
 void at_program_print(at_text *out, const at_program *p, bool all);
-/* Executes the tree as written, serially; poisons every stage first, so that a read before its write shows.
- * data as for at_compute_interpret. */
+/* Executes the tree as written, serially. Reading what is not computed in the iteration at hand of
+ * the loops around producer and readers is an error, since buffers live inside them; elements never
+ * written are NaN. data as for at_compute_interpret. */
 at_status at_program_interpret(at_arena *a, const at_program *p, at_data *data, at_error *err);
-/* How often a leaf's statement runs per element of its iteration space (product of ignored loops). */
+/* How often a leaf's statement runs per element of its iteration space (product of ignored loops,
+ * data-dependent ones aside). */
 int64_t at_leaf_recompute(const at_node *leaf);
 
 #endif
