@@ -1,8 +1,18 @@
 /* cli/main.c: the program. The same executable, started again with a hidden verb, is the worker
  * that runs candidates. */
+#include <fcntl.h>
+
 #include "cli/commands.h"
 
+/* Without this, a log opened while standard output is closed would become standard output. Writing
+ * to it, or reading from standard input, fails as it would have. */
+static void occupy_standard_files(void) {
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv) {
+    occupy_standard_files();
     at_worker_main_if_asked(argc, argv);
 
     at_options options;

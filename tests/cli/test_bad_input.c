@@ -181,6 +181,7 @@ static void outputs(void **state) {
         {"pick_best one.log -o no/such/best.log", 5, "..."},
         {T " --log no/such/tune.log", 5,
          "cannot write no/such/tune.log: No such file or directory"},
+        {"list >&-", 5, "standard output: Bad file descriptor"},
         {"list >/dev/full", 5, "standard output: No space left on device"},
         {"space " T " --json >/dev/full", 5, "standard output: No space left on device"},
     };
