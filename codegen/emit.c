@@ -427,9 +427,14 @@ static const char par_type[] =
     "    int threads;\n"
     "} at_par;\n\n";
 
+/* The tiles as functions of this text, or, where they are machine code, their declarations. */
 static void emit_tiles(at_low *l, at_text *out) {
     const char *prefix = at_format(l->arena, "%s_", l->options->name);
-    for (int i = 0; i < l->tiles.len; i++) at_tile_print_c(out, l->tiles.data[i], prefix);
+    for (int i = 0; i < l->tiles.len; i++) {
+        at_tile *t = l->tiles.data[i];
+        if (l->dialect == AT_DIALECT_TCC) at_tile_declare(out, t, prefix);
+        else at_tile_print_c(out, t, prefix);
+    }
 }
 
 bool at_pass_emit(at_low *l) {

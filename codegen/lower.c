@@ -54,6 +54,19 @@ static void verify_tiles(at_low *l) {
     }
 }
 
+/* Machine code of every tile, for dialect tcc. */
+static void encode_tiles(at_low *l, at_kernel *k) {
+    at_tile_code *codes = AT_NEW_ARRAY(l->arena, at_tile_code, l->tiles.len);
+    for (int i = 0; i < l->tiles.len; i++) {
+        at_tile *t = l->tiles.data[i];
+        if (!at_tile_encode(l->arena, t, l->isa)) AT_BUG("tile %s cannot be encoded", t->name);
+        const char *symbol = at_format(l->arena, "%s_%s", l->options->name, t->name);
+        codes[i] = (at_tile_code){symbol, t->code, t->code_bytes};
+    }
+    k->tiles = codes;
+    k->num_tiles = l->tiles.len;
+}
+
 /* The text without comments and blanks at line ends: what makes two candidates the same code. */
 static void hash_code(const at_low *l, at_kernel *k) {
     at_hash h;
@@ -102,6 +115,7 @@ at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, 
     k->num_params = l->num_params;
     k->workspace_bytes = l->workspace_bytes;
     k->workspace_per_thread_bytes = l->thread_bytes;
+    if (l->dialect == AT_DIALECT_TCC) encode_tiles(l, k);
     hash_code(l, k);
     *out = k;
     return AT_OK;

@@ -122,6 +122,11 @@ void at_tile_print(at_text *out, const at_tile *t);
 /* tile_c.c: the function in plain C, and what other C printers share with it. */
 void at_c_float(at_text *out, float x);
 void at_tile_parameters(at_text *out, const at_tile *t);
+void at_tile_declare(at_text *out, const at_tile *t, const char *prefix);
 void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix);
+
+/* tile_x86.c: machine code of a tile into t->code, an ordinary System V function. false where an instruction cannot be
+ * encoded: our own bug. */
+bool at_tile_encode(at_arena *arena, at_tile *t, at_isa isa);
 
 #endif

@@ -69,6 +69,13 @@ static void comment(at_text *out, const at_tile *t) {
     at_text_add(out, " */\n");
 }
 
+void at_tile_declare(at_text *out, const at_tile *t, const char *prefix) {
+    comment(out, t);
+    at_text_addf(out, "void %s%s(", prefix, t->name);
+    at_tile_parameters(out, t);
+    at_text_add(out, ");\n");
+}
+
 void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix) {
     comment(out, t);
     at_text_addf(out, "static void %s%s(", prefix, t->name);

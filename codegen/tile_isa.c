@@ -4,9 +4,9 @@
 /* sse2 multiplies and adds in two steps and needs one register of 16 for the product. Plain C has
  * no registers; 16 keep its tiles of a size that a compiler can hold. */
 static const at_tile_isa facts[AT_ISA_COUNT] = {
-    [AT_ISA_SCALAR] = {1, 16, true, true},
+    [AT_ISA_SCALAR] = {1, 15, true, true},
     [AT_ISA_SSE2] = {4, 15, false, false},
-    [AT_ISA_AVX2] = {8, 16, true, false},
+    [AT_ISA_AVX2] = {8, 15, true, false},
     [AT_ISA_AVX512] = {16, 32, true, true},
 };
 

@@ -1,0 +1,63 @@
+/* codegen/x86_asm.h: x86-64 instructions to bytes and back; the only user of Zydis.
+ *
+ * Rules kept here (each was a failure when broken): encodings restricted to LEGACY, VEX and EVEX;
+ * EVEX forms carry their mask operand (k0: none); memory sizes exact; no index without scale. */
+#ifndef AT_X86_ASM_H
+#define AT_X86_ASM_H
+
+#include "base/base.h"
+
+typedef enum at_x86_op {
+#define AT_X86(op) AT_X86_##op,
+#include "codegen/x86_ops.def"
+#undef AT_X86
+    AT_X86_COUNT
+} at_x86_op;
+
+enum { AT_RAX, AT_RCX, AT_RDX, AT_RBX, AT_RSP, AT_RBP, AT_RSI, AT_RDI, AT_R8, AT_R15 = 15, AT_RIP };
+
+typedef enum at_x86_kind {
+    AT_ARG_GPR32,
+    AT_ARG_GPR64,
+    AT_ARG_VEC,
+    AT_ARG_MASK,
+    AT_ARG_MEM,
+    AT_ARG_IMM
+} at_x86_kind;
+typedef struct at_x86_arg {
+    at_x86_kind kind;
+    int reg;       /* register, mask, or base of a memory operand */
+    int bytes;     /* width of a vector register; size of a memory operand */
+    int64_t value; /* displacement, immediate */
+} at_x86_arg;
+
+static inline at_x86_arg at_gpr(int r) { return (at_x86_arg){AT_ARG_GPR64, r, 8, 0}; }
+static inline at_x86_arg at_gpr32(int r) { return (at_x86_arg){AT_ARG_GPR32, r, 4, 0}; }
+static inline at_x86_arg at_vec(int r, int bytes) { return (at_x86_arg){AT_ARG_VEC, r, bytes, 0}; }
+static inline at_x86_arg at_mask_reg(int k) { return (at_x86_arg){AT_ARG_MASK, k, 8, 0}; }
+static inline at_x86_arg at_mem(int base, int64_t disp, int bytes) {
+    return (at_x86_arg){AT_ARG_MEM, base, bytes, disp};
+}
+static inline at_x86_arg at_imm(int64_t v) { return (at_x86_arg){AT_ARG_IMM, 0, 0, v}; }
+
+typedef struct at_asm {
+    at_arena *arena;
+    uint8_t *code;
+    int len, cap;
+    bool bad; /* an instruction was refused: kept until asked */
+} at_asm;
+
+/* broadcast: lanes one float is repeated to (16, 8, 4) or 0. zeroing: masked-off lanes become 0. */
+void at_asm_emit(at_asm *a, at_x86_op op, int broadcast, bool zeroing, int num_args,
+                 const at_x86_arg *args);
+/* A jump (AT_X86_JMP, ..._JNZ, ...) with a 32-bit distance; to: position of the target, or -1 to be
+ * patched. Returns where the distance stands. */
+int at_asm_jump(at_asm *a, at_x86_op op, int to);
+void at_asm_patch(at_asm *a,
+                  int at); /* the jump whose distance stands at `at` goes to the current end */
+void at_asm_align(at_asm *a, int bytes); /* with no-ops */
+void at_asm_raw(at_asm *a, const void *p, int n);
+/* Text of one instruction (Intel syntax); returns its length, 0 if it is none. */
+int at_disassemble(const uint8_t *code, int len, char *out, size_t out_size);
+
+#endif
