@@ -25,7 +25,7 @@ NEEDS_records   = records knobs base
 NEEDS_cli       = base
 
 # A ResNet-50 layer, few enough trials for well under a minute.
-RUN_ARGS = --trials 40
+RUN_ARGS = --trials 30
 
 obj  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
 lib  = $(patsubst %,$(B)/%.a,$(1))
