@@ -221,6 +221,10 @@ bool at_pass_partition(at_low *l); /* partition.c: conditions and tails leave th
 bool at_pass_tiles(at_low *l);     /* tiles.c: subtrees become tile programs and calls */
 bool at_pass_emit(at_low *l);      /* emit.c: addresses hoisted, C printed */
 
+/* The passes up to and including `last`, all where NULL: tests run the program between passes. */
+at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_options *o,
+                         const char *last, at_low **out, at_error *err);
+
 void at_ir_print(at_low *l, at_text *out, const at_ir *list, int indent); /* dump.c */
 void at_aff_print(const at_low *l, at_text *out, const at_aff *x);
 

@@ -95,18 +95,27 @@ static void hash_code(const at_low *l, at_kernel *k) {
     at_hash_hex(&h, k->code_hash);
 }
 
-at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, at_kernel **out,
-                   at_error *err) {
-    at_error local = {.status = AT_OK};
+at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_options *o,
+                         const char *last, at_low **out, at_error *err) {
     at_low *l = AT_NEW(a, at_low);
-    *l = (at_low){.arena = a, .program = p, .options = o, .err = &local, .dialect = o->dialect};
+    *l = (at_low){.arena = a, .program = p, .options = o, .dialect = o->dialect};
+    l->err = AT_NEW(a, at_error);
     l->isa = o->dialect == AT_DIALECT_C ? AT_ISA_SCALAR : o->isa;
     for (size_t i = 0; i < NUM_PASSES; i++) {
         if (!passes[i].run(l))
-            return at_fail(err, local.status, "%s: %s", passes[i].name, local.text);
+            return at_fail(err, l->err->status, "%s: %s", passes[i].name, l->err->text);
         if (o->verify && !strcmp(passes[i].name, "tiles")) verify_tiles(l);
         dump(l, passes[i].name);
+        if (last && !strcmp(passes[i].name, last)) break;
     }
+    *out = l;
+    return AT_OK;
+}
+
+at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, at_kernel **out,
+                   at_error *err) {
+    at_low *l;
+    AT_TRY(at_lower_until(a, p, o, NULL, &l, err));
     at_kernel *k = AT_NEW(a, at_kernel);
     k->source = l->source;
     k->entry = l->entry;
