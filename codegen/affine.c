@@ -101,9 +101,7 @@ const at_aff *at_aff_part(at_low *l, const at_aff *x, at_mask inside, const at_a
     return in;
 }
 
-/* ---- symbols
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 int at_sym_loop(at_low *l, const char *name, int64_t extent) {
     int id = l->syms.len;
@@ -208,14 +206,20 @@ const at_aff *at_aff_mod(at_low *l, const at_aff *x, int64_t by) {
     return at_aff_sub(l, x, at_aff_scale(l, at_aff_div(l, x, by), by));
 }
 
+/* May x mention this symbol, itself or inside another? */
+static bool may_hold(const at_low *l, at_mask deps, int sym) {
+    at_mask needs = l->syms.data[sym].deps;
+    return (deps & needs) == needs;
+}
+
 const at_aff *at_aff_subst(at_low *l, const at_aff *x, int sym, const at_aff *y) {
-    if (!(at_aff_deps(l, x) & AT_BIT(sym))) return x;
+    if (!may_hold(l, at_aff_deps(l, x), sym)) return x;
     const at_aff *z = at_aff_const(l, x->c);
     for (int i = 0; i < x->n; i++) {
         at_sym s = l->syms.data[x->t[i].sym];
         const at_aff *v;
         if (x->t[i].sym == sym) v = y;
-        else if (s.kind == AT_SYM_LOOP || !(s.deps & AT_BIT(sym))) v = at_aff_sym(l, x->t[i].sym);
+        else if (s.kind == AT_SYM_LOOP || !may_hold(l, s.deps, sym)) v = at_aff_sym(l, x->t[i].sym);
         else {
             const at_aff *of = at_aff_subst(l, s.of, sym, y);
             const at_aff *of2 = s.of2 ? at_aff_subst(l, s.of2, sym, y) : NULL;
@@ -240,9 +244,7 @@ const at_aff *at_aff_concrete(at_low *l, const at_aff *x, at_mask keep) {
     return x;
 }
 
-/* ---- ranges
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
 static int64_t clamp(__int128 v) {
     return v > AT_AFF_INF ? AT_AFF_INF : v < -AT_AFF_INF ? -AT_AFF_INF : (int64_t)v;

@@ -10,8 +10,7 @@
 
 #include "codegen/codegen.h"
 
-/* ---- affine forms (affine.c)
- * ---------------------------------------------------------------------------- */
+/* ---- affine forms (affine.c) ----------------------------------------------------------------- */
 
 typedef struct at_term {
     int sym;
@@ -74,8 +73,7 @@ int at_sym_loop(at_low *l, const char *name,
                 int64_t extent); /* new loop symbol, range 0 .. extent-1 */
 #define AT_BIT(sym) ((at_mask)1 << (sym))
 
-/* ---- conditions and values
- * ---------------------------------------------------------------------------------- */
+/* ---- conditions and values ------------------------------------------------------------------- */
 
 typedef enum at_cond_op {
     AT_C_FALSE,
@@ -114,13 +112,14 @@ struct at_value {
     const at_value *a, *b;
 };
 
-/* ---- the tree
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
-typedef struct at_fact { /* an atom known on a path, where ranges do not show it */
+/* What is known of an atom on a path, where ranges do not show it. MIXED: it changes in there, and
+ * its loop has already been cut around that. */
+typedef enum at_truth { AT_FAILS, AT_HOLDS, AT_MIXED } at_truth;
+typedef struct at_fact {
     const at_aff *atom;
-    bool truth;
+    at_truth truth;
     const struct at_fact *next;
 } at_fact;
 
@@ -197,7 +196,9 @@ struct at_low {
 at_ir *at_ir_new(at_low *l, at_ir_kind kind);
 at_ir *at_ir_copy(at_low *l, const at_ir *n); /* n and below, without n->next */
 at_mask at_ir_loops(const at_ir *list);       /* loop symbols bound in a list and below */
-at_mask at_ir_loops_of(const at_ir *n);       /* of one node, without its neighbours */
+/* Does anything in a list depend on this symbol, directly or inside another? */
+bool at_ir_mentions(const at_low *l, const at_ir *list, int sym);
+at_mask at_ir_loops_of(const at_ir *n); /* of one node, without its neighbours */
 void at_ir_subst(at_low *l, at_ir *list, int sym,
                  const at_aff *y); /* in place, in a list and below */
 at_cond_op at_cond_decide(at_low *l, const at_cond *c,
@@ -210,8 +211,7 @@ void at_lower_fail(at_low *l, const char *fmt, ...) __attribute__((format(printf
 at_sym at_range_enter(at_low *l, const at_ir *loop);
 void at_range_leave(at_low *l, const at_ir *loop, at_sym old);
 
-/* ---- passes, in order
- * --------------------------------------------------------------------------------------------- */
+/* ---- passes, in order ------------------------------------------------------------------------ */
 
 bool at_pass_dissolve(
     at_low *l); /* dissolve.c: program -> tree; stages without leaf go into their readers */

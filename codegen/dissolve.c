@@ -20,8 +20,7 @@ static const at_tensor *tensor_of(const at_low *l, int t) {
     return &l->program->compute->tensors[t];
 }
 
-/* ---- expressions
- * ---------------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *const *axes);
 
@@ -168,8 +167,7 @@ static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *con
     return new_value(l, v);
 }
 
-/* ---- loops and leaves
- * -------------------------------------------------------------------------------------------- */
+/* ---- loops and leaves ------------------------------------------------------------------------ */
 
 /* Symbols of all loops first: bounds of data-dependent loops ask for the axes of a leaf further
  * down. */
@@ -296,9 +294,7 @@ static at_ir *translate(scope *s, const at_node *n) {
     return head;
 }
 
-/* ---- digits of loops
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- digits of loops ------------------------------------------------------------------------- */
 
 /* The divisor at which a loop's digits are asked for, 0 if none. */
 static int64_t wanted_split(const at_low *l, const at_ir *loop) {
@@ -340,9 +336,71 @@ static void split_digits(at_low *l, at_ir *n) {
     }
 }
 
-/* ---- the pass
- * ------------------------------------------------------------------------------------------------------------
- */
+static bool has_sum(const at_ir *list) {
+    for (; list; list = list->next)
+        if (list->kind == AT_IR_STMT ? list->add : has_sum(list->child)) return true;
+    return false;
+}
+
+/* A digit floor((v + e) / c) of a loop, e known outside it: its symbol, or -1. */
+static int wanted_strip(const at_low *l, const at_ir *loop, at_mask outside) {
+    for (int i = 0; i < l->syms.len; i++) {
+        const at_sym *s = &l->syms.data[i];
+        if (s->kind == AT_SYM_DIV && at_aff_coef(s->of, loop->sym) == 1 &&
+            !(at_aff_opaque_deps(l, s->of) & AT_BIT(loop->sym)) &&
+            !(s->deps & ~outside & ~AT_BIT(loop->sym)) && at_ir_mentions(l, loop->child, i))
+            return i;
+    }
+    return -1;
+}
+
+static void set_bounds(at_low *l, at_ir *n, const at_aff *lo, const at_aff *hi) {
+    int64_t ignored;
+    at_aff_range(l, lo, &n->lo, &ignored);
+    at_aff_range(l, hi, &ignored, &n->hi);
+    n->lo_aff = lo->n ? lo : NULL;
+    n->hi_aff = hi->n ? hi : NULL;
+}
+
+/* A copy over numbers whose digits are not aligned to its loops (rows y of several image lines h,
+ * columns w) runs digit by digit instead: for each value q of the digit, the part of the loop in
+ * which it has that value. No division is left in the loop, and what depends on the digits is
+ * affine. */
+static void strip_digits(at_low *l, at_ir *n, at_mask outside) {
+    while (n && l->err->status == AT_OK) {
+        bool open = n->kind == AT_IR_LOOP && n->ann == AT_ANN_NONE && !has_sum(n->child);
+        int digit = open ? wanted_strip(l, n, outside) : -1;
+        if (digit < 0) {
+            if (n->kind == AT_IR_LOOP) strip_digits(l, n->child, outside | AT_BIT(n->sym));
+            n = n->next;
+            continue;
+        }
+        const at_sym s = l->syms.data[digit];
+        const at_aff *e = at_aff_sub(l, s.of, at_aff_sym(l, n->sym));
+        const at_aff *lo = n->lo_aff ? n->lo_aff : at_aff_const(l, n->lo);
+        const at_aff *hi = n->hi_aff ? n->hi_aff : at_aff_const(l, n->hi);
+        int64_t first, last;
+        at_aff_range(l, at_aff_sym(l, digit), &first, &last);
+        at_ir *inner = at_copy(l->arena, n, sizeof *n);
+        inner->next = NULL;
+        int q = at_sym_loop(l, at_format(l->arena, "%s_q", l->syms.data[n->sym].name), last + 1);
+        l->syms.data[q].lo = first;
+        set_bounds(
+            l, n, at_aff_div(l, at_aff_add(l, lo, e), s.by),
+            at_aff_shift(l, at_aff_div(l, at_aff_shift(l, at_aff_add(l, hi, e), -1), s.by), 1));
+        n->sym = q;
+        n->piece = -1;
+        n->child = inner;
+        /* the digit is q from iteration q*c - e on */
+        const at_aff *start = at_aff_sub(l, at_aff_scale(l, at_aff_sym(l, q), s.by), e);
+        set_bounds(l, inner, at_aff_max(l, lo, start),
+                   at_aff_min(l, hi, at_aff_shift(l, start, s.by)));
+        at_ir_subst(l, inner->child, digit, at_aff_sym(l, q));
+        /* n, now the loop over q, is looked at again: q may have digits in turn */
+    }
+}
+
+/* ---- the pass -------------------------------------------------------------------------------- */
 
 static bool only_packing(const at_low *l, const at_node *n) {
     if (n->is_leaf) return tensor_of(l, n->tensor)->is_packing;
@@ -365,5 +423,7 @@ bool at_pass_dissolve(at_low *l) {
     }
     split_digits(l, l->root);
     split_digits(l, l->pack_root);
+    strip_digits(l, l->root, 0);
+    strip_digits(l, l->pack_root, 0);
     return l->err->status == AT_OK;
 }

@@ -38,9 +38,7 @@ typedef struct {
 static at_text *body(emitter *e) { return &e->blocks[e->depth - 1].body; }
 static int indent(const emitter *e) { return 4 * (e->depth - e->base); }
 
-/* ---- names
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static const char *const reserved[] = {
     "auto",     "break",  "case",   "char",     "const",   "continue",  "default",  "do",
@@ -73,9 +71,7 @@ static const char *tensor_variable(emitter *e, int tensor) {
     return name;
 }
 
-/* ---- blocks
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 static void open_block(emitter *e, int sym) {
     if (e->depth == MAX_BLOCKS) {
@@ -101,9 +97,25 @@ static int block_of(const emitter *e, at_mask deps) {
     return e->base;
 }
 
-/* ---- integers
- * --------------------------------------------------------------------------------------------------------
- */
+/* What reads an index tensor stays inside the conditions around it: they may guard the read. */
+static bool reads(const at_low *l, const at_aff *x) {
+    for (int i = 0; x && i < x->n; i++) {
+        const at_sym *s = &l->syms.data[x->t[i].sym];
+        if (s->kind == AT_SYM_LOAD) return true;
+        if (s->kind != AT_SYM_LOOP && (reads(l, s->of) || reads(l, s->of2))) return true;
+    }
+    return false;
+}
+
+static int place_of(const emitter *e, const at_aff *x) {
+    int where = block_of(e, at_aff_deps(e->l, x));
+    if (reads(e->l, x))
+        for (int i = e->depth - 1; i > where; i--)
+            if (e->blocks[i].sym < 0) return i;
+    return where;
+}
+
+/* ---- integers -------------------------------------------------------------------------------- */
 
 static const char *symbol(emitter *e, int sym);
 
@@ -177,8 +189,7 @@ static const char *symbol(emitter *e, int sym) {
     at_low *l = e->l;
     const at_sym s = l->syms.data[sym];
     if (s.kind == AT_SYM_LOOP) return e->var[sym];
-    at_mask deps = at_aff_deps(l, at_aff_concrete(l, at_aff_sym(l, sym), 0));
-    int where = block_of(e, deps);
+    int where = place_of(e, at_aff_concrete(l, at_aff_sym(l, sym), 0));
     const at_aff *key = at_aff_sym(l, sym);
     const char *name = find(&e->blocks[where], -1, key);
     if (name) return name;
@@ -192,9 +203,7 @@ static const char *symbol(emitter *e, int sym) {
     return declare(e, where, -1, key, name);
 }
 
-/* ---- pointers
- * -----------------------------------------------------------------------------------------------------------
- */
+/* ---- pointers -------------------------------------------------------------------------------- */
 
 static bool writable(const emitter *e, int tensor) {
     const at_buffer *b = &e->l->buffers[tensor];
@@ -238,8 +247,7 @@ static const char *pointer(emitter *e, int tensor, const at_aff *at) {
     for (int where = e->base; where < e->depth; where++) {
         const at_aff *add = at_aff_const(l, where == e->base ? at->c : 0);
         for (int i = 0; i < at->n; i++)
-            if (block_of(e, at_aff_deps(l, at_aff_concrete(l, at_aff_sym(l, at->t[i].sym), 0))) ==
-                where)
+            if (place_of(e, at_aff_concrete(l, at_aff_sym(l, at->t[i].sym), 0)) == where)
                 add = at_aff_add(l, add, at_aff_scale(l, at_aff_sym(l, at->t[i].sym), at->t[i].k));
         if (!add->n && !add->c) continue;
         done = at_aff_add(l, done, add);
@@ -261,9 +269,7 @@ static const char *pointer(emitter *e, int tensor, const at_aff *at) {
     return name;
 }
 
-/* ---- nodes
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static void emit_list(emitter *e, const at_ir *list);
 
@@ -388,9 +394,7 @@ static void emit_list(emitter *e, const at_ir *list) {
     }
 }
 
-/* ---- functions
- * ------------------------------------------------------------------------------------------------------------------
- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 static bool has_parallel(const at_ir *n) {
     for (; n; n = n->next)
@@ -430,9 +434,11 @@ static const char par_type[] =
 /* The tiles as functions of this text, or, where they are machine code, their declarations. */
 static void emit_tiles(at_low *l, at_text *out) {
     const char *prefix = at_format(l->arena, "%s_", l->options->name);
+    if (l->dialect == AT_DIALECT_GNU) at_tile_gnu_types(out, l->isa);
     for (int i = 0; i < l->tiles.len; i++) {
         at_tile *t = l->tiles.data[i];
         if (l->dialect == AT_DIALECT_TCC) at_tile_declare(out, t, prefix);
+        else if (l->dialect == AT_DIALECT_GNU) at_tile_print_gnu(out, t, l->isa, prefix);
         else at_tile_print_c(out, t, prefix);
     }
 }

@@ -50,8 +50,7 @@ at_mask at_ir_loops_of(const at_ir *n) {
            (n->kind == AT_IR_LOOP ? AT_BIT(n->sym) : 0);
 }
 
-/* ---- substitution
- * ------------------------------------------------------------------------------------------- */
+/* ---- substitution ---------------------------------------------------------------------------- */
 
 static const at_cond *cond_subst(at_low *l, const at_cond *c, int sym, const at_aff *y) {
     if (!c || c->op == AT_C_FALSE || c->op == AT_C_TRUE) return c;
@@ -98,13 +97,53 @@ void at_ir_subst(at_low *l, at_ir *list, int sym, const at_aff *y) {
     }
 }
 
-/* ---- conditions
- * -----------------------------------------------------------------------------------------------
+/* ---- mention ----------------------------------------------------------------------------------
  */
+
+static bool aff_mentions(const at_low *l, const at_aff *x, int sym) {
+    for (int i = 0; x && i < x->n; i++) {
+        const at_sym *s = &l->syms.data[x->t[i].sym];
+        if (x->t[i].sym == sym) return true;
+        if (s->kind != AT_SYM_LOOP && (aff_mentions(l, s->of, sym) || aff_mentions(l, s->of2, sym)))
+            return true;
+    }
+    return false;
+}
+
+static bool cond_mentions(const at_low *l, const at_cond *c, int sym) {
+    return c && (aff_mentions(l, c->atom, sym) || cond_mentions(l, c->a, sym) ||
+                 cond_mentions(l, c->b, sym));
+}
+
+static bool ix_mentions(const at_low *l, const at_aff *const *ix, int tensor, int sym) {
+    for (int i = 0; ix && i < num_dims(l, tensor); i++)
+        if (aff_mentions(l, ix[i], sym)) return true;
+    return false;
+}
+
+static bool value_mentions(const at_low *l, const at_value *v, int sym) {
+    return v && (ix_mentions(l, v->ix, v->tensor, sym) || aff_mentions(l, v->at, sym) ||
+                 cond_mentions(l, v->cond, sym) || value_mentions(l, v->a, sym) ||
+                 value_mentions(l, v->b, sym));
+}
+
+bool at_ir_mentions(const at_low *l, const at_ir *list, int sym) {
+    for (const at_ir *n = list; n; n = n->next)
+        if (aff_mentions(l, n->lo_aff, sym) || aff_mentions(l, n->hi_aff, sym) ||
+            aff_mentions(l, n->test, sym) || aff_mentions(l, n->at, sym) ||
+            ix_mentions(l, n->ix, n->tensor, sym) || value_mentions(l, n->val, sym) ||
+            cond_mentions(l, n->guard, sym) || at_ir_mentions(l, n->child, sym) ||
+            at_ir_mentions(l, n->other, sym))
+            return true;
+    return false;
+}
+
+/* ---- conditions ------------------------------------------------------------------------------ */
 
 static at_cond_op decide_atom(at_low *l, const at_aff *atom, const at_fact *facts) {
     for (; facts; facts = facts->next)
-        if (at_aff_equal(facts->atom, atom)) return facts->truth ? AT_C_TRUE : AT_C_FALSE;
+        if (facts->truth != AT_MIXED && at_aff_equal(facts->atom, atom))
+            return facts->truth == AT_HOLDS ? AT_C_TRUE : AT_C_FALSE;
     int64_t lo, hi;
     at_aff_range(l, atom, &lo, &hi);
     return lo >= 0 ? AT_C_TRUE : hi < 0 ? AT_C_FALSE : AT_C_ATOM;

@@ -23,8 +23,7 @@ typedef struct {
 static at_ir *part_list(part *p, at_ir *list, const at_fact *facts);
 static at_ir *part_node(part *p, at_ir *n, const at_fact *facts);
 
-/* ---- undecided atoms
- * ---------------------------------------------------------------------------------------------- */
+/* ---- undecided atoms ------------------------------------------------------------------------- */
 
 /* Calls see() for each atom that keeps a condition undecided, until it returns true. */
 typedef struct atom_query {
@@ -74,11 +73,9 @@ static bool query_list(atom_query *q, const at_ir *n) {
     return false;
 }
 
-/* ---- statements
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- statements ------------------------------------------------------------------------------ */
 
-static const at_fact *add_fact(at_low *l, const at_aff *atom, bool truth, const at_fact *next) {
+static const at_fact *add_fact(at_low *l, const at_aff *atom, at_truth truth, const at_fact *next) {
     at_fact f = {atom, truth, next};
     return at_copy(l->arena, &f, sizeof f);
 }
@@ -90,8 +87,8 @@ static at_ir *make_if(part *p, at_ir *n, const at_aff *atom, const at_fact *fact
     p->copies++;
     at_ir *other = at_ir_copy(p->l, n);
     n->next = NULL;
-    branch->child = part_list(p, n, add_fact(p->l, atom, true, facts));
-    branch->other = part_list(p, other, add_fact(p->l, atom, false, facts));
+    branch->child = part_list(p, n, add_fact(p->l, atom, AT_HOLDS, facts));
+    branch->other = part_list(p, other, add_fact(p->l, atom, AT_FAILS, facts));
     return branch->child || branch->other ? branch : NULL;
 }
 
@@ -109,14 +106,13 @@ static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
     return n->add && at_value_is_zero(n->val) ? NULL : n;
 }
 
-/* ---- cutting loops
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- cutting loops --------------------------------------------------------------------------- */
 
 /* Keeps of a copy of loop n the iterations below (or from) `cut`. NULL if none can remain. */
 static at_ir *segment(part *p, const at_ir *n, const at_aff *cut, bool below) {
     at_low *l = p->l;
     int64_t lo, hi;
+    cut = at_aff_concrete(l, cut, 0);
     at_aff_range(l, cut, &lo, &hi);
     at_ir *s = at_ir_copy(l, n);
     p->copies++;
@@ -154,7 +150,7 @@ static at_ir *cut_at_change(part *p, at_ir *n, const at_aff *atom, const at_fact
         at_ir *s = segment(p, n, cut, !upper);
         if (!s) continue;
         const at_fact *f = facts;
-        if (runtime) s->facts = f = add_fact(l, atom, (k > 0) == upper, facts);
+        if (runtime) f = add_fact(l, atom, (k > 0) == upper ? AT_HOLDS : AT_FAILS, facts);
         append(&tail, part_node(p, s, f));
     }
     return head;
@@ -172,6 +168,33 @@ static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact
         s->lo = lo;
         s->hi = hi;
         append(&tail, part_node(p, s, facts));
+    }
+    return head;
+}
+
+/* n cut in three: the iterations in which the atom fails throughout, changes, holds throughout;
+ * bounds worked out at run time from what is known outside. */
+static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
+    at_low *l = p->l;
+    const at_aff *seen = at_aff_concrete(l, atom, AT_BIT(n->sym)), *outside;
+    int64_t k = at_aff_coef(seen, n->sym), lo, hi;
+    const at_aff *rest = at_aff_sub(l, seen, at_aff_scale(l, at_aff_sym(l, n->sym), k));
+    at_aff_range(l, at_aff_part(l, rest, at_ir_loops(n->child), &outside), &lo, &hi);
+    const at_aff *cuts[2];
+    for (int i = 0; i < 2;
+         i++) { /* k > 0: holds from ceil((-outside - lo) / k) on, fails below ceil(... - hi) */
+        int64_t inner = (i == 0) == (k > 0) ? hi : lo;
+        if (k > 0)
+            cuts[i] =
+                at_aff_div(l, at_aff_shift(l, at_aff_scale(l, outside, -1), k - 1 - inner), k);
+        else cuts[i] = at_aff_shift(l, at_aff_div(l, at_aff_shift(l, outside, inner), -k), 1);
+    }
+    const at_truth truth[3] = {k > 0 ? AT_FAILS : AT_HOLDS, AT_MIXED, k > 0 ? AT_HOLDS : AT_FAILS};
+    at_ir *head = NULL, **tail = &head;
+    for (int i = 0; i < 3; i++) {
+        at_ir *s = i > 0 ? segment(p, n, cuts[i - 1], false) : n;
+        if (s && i < 2) s = segment(p, s, cuts[i], true);
+        if (s) append(&tail, part_node(p, s, add_fact(l, atom, truth[i], facts)));
     }
     return head;
 }
@@ -204,9 +227,27 @@ static void mixed_range(at_low *l, const at_ir *n, const at_aff *atom, int64_t *
     if (*last > n->hi - 1) *last = n->hi - 1;
 }
 
-typedef enum { LEAVE, AROUND, CUT, PEEL } action;
+static bool is_single(at_mask m) { return m && !(m & (m - 1)); }
 
-static action choose(part *p, const at_ir *n, const at_aff *atom, int64_t *first, int64_t *last) {
+static bool has_sum(const at_ir *list) {
+    for (; list; list = list->next)
+        if (list->kind == AT_IR_STMT ? list->add : has_sum(list->child)) return true;
+    return false;
+}
+
+static bool already_mixed(const at_aff *atom, const at_fact *facts) {
+    for (; facts; facts = facts->next)
+        if (facts->truth == AT_MIXED && at_aff_equal(facts->atom, atom)) return true;
+    return false;
+}
+
+static bool is_unrolled(const at_ir *n) { return n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC; }
+
+typedef enum { LEAVE, AROUND, CUT, PEEL, SET_APART } action;
+
+static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact *facts,
+                     int64_t *first, int64_t *last) {
+    const at_aff *written = atom;
     at_low *l = p->l;
     at_mask below = at_ir_loops(n->child), self = AT_BIT(n->sym);
     atom = at_aff_concrete(l, atom, 0);
@@ -214,18 +255,27 @@ static action choose(part *p, const at_ir *n, const at_aff *atom, int64_t *first
     if (!(deps & (below | self))) return AROUND;
     if (!(deps & self) || (at_aff_opaque_deps(l, atom) & (below | self))) return LEAVE;
     if (!(deps & below)) return CUT;
-    if ((deps & ~(below | self)) || n->ann == AT_ANN_PARA || n->lo_aff || n->hi_aff) return LEAVE;
+    if (n->ann == AT_ANN_PARA || p->copies >= MAX_COPIES) return LEAVE;
     const at_ir *inner = innermost(n->child, deps & below);
-    if (inner->ann != AT_ANN_UNROLL && inner->ann != AT_ANN_VEC) return LEAVE;
     mixed_range(l, n, atom, first, last);
-    if (*first > *last && (*first <= n->lo || *first >= n->hi)) return LEAVE; /* nothing to cut */
-    return n->hi - n->lo > 1 && *last - *first < MAX_PEEL && p->copies < MAX_COPIES ? PEEL : LEAVE;
+    bool known = !(deps & ~(below | self)) && !n->lo_aff && !n->hi_aff;
+    if (known && is_unrolled(inner)) {
+        if (*first > *last && (*first <= n->lo || *first >= n->hi))
+            return LEAVE; /* nothing to cut */
+        return n->hi - n->lo > 1 && *last - *first < MAX_PEEL ? PEEL : LEAVE;
+    }
+    /* Otherwise a cut at the inner loop does; setting apart what needs none pays where it is a
+     * vector that would be lost, or a copy, whose work is as little as the cut. */
+    if (!is_single(deps & below) || is_unrolled(n) || already_mixed(written, facts)) return LEAVE;
+    if (!is_unrolled(inner) && has_sum(n->child)) return LEAVE;
+    int64_t width = inner->hi - inner->lo;
+    return n->hi - n->lo > width ? SET_APART : LEAVE;
 }
 
 static bool see_actionable(atom_query *q, const at_aff *atom) {
     int64_t first, last;
     q->found = atom;
-    return choose(q->p, q->at, atom, &first, &last) != LEAVE;
+    return choose(q->p, q->at, atom, q->facts, &first, &last) != LEAVE;
 }
 
 static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
@@ -235,10 +285,11 @@ static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
     at_ir *result = n;
     int64_t first = 0, last = 0;
     if (query_list(&q, n->child)) {
-        switch (choose(p, n, q.found, &first, &last)) {
+        switch (choose(p, n, q.found, facts, &first, &last)) {
         case AROUND: at_range_leave(l, n, old); return make_if(p, n, q.found, facts);
         case CUT: result = cut_at_change(p, n, q.found, facts); break;
-        default: result = peel(p, n, first, last, facts); break;
+        case PEEL: result = peel(p, n, first, last, facts); break;
+        default: result = set_apart(p, n, q.found, facts); break;
         }
     } else {
         n->child = part_list(p, n->child, facts);

@@ -55,14 +55,13 @@ typedef struct {
 } build;
 
 #define MAX_VREGS 16000
+#define SHORT_BODY 16 /* statements of a copy that is written out though nobody asked for it */
 
 static bool in_register(const build *b, int tensor) {
     return b->regs->local[tensor] || b->held == tensor;
 }
 
-/* ---- addresses
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static place locate(build *b, int tensor, const at_aff *at) {
     at_low *l = b->l;
@@ -108,9 +107,7 @@ static int find_slot(build *b, const place *p, bool written) {
     return b->num_slots++;
 }
 
-/* ---- operations
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 static at_tile_op *emit(build *b, at_tile_kind kind) {
     at_tile_op *op = at_push(b->l->arena, &b->ops);
@@ -232,9 +229,7 @@ static void statement(build *b, const at_ir *n) {
     b->first_load = b->vregs.len; /* what was loaded before may have been overwritten */
 }
 
-/* ---- loops
- * --------------------------------------------------------------------------------------------------------------
- */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 static void expand(build *b, const at_ir *list);
 
@@ -391,8 +386,27 @@ static bool is_vector(const build *b, const at_ir *list, int sym) {
     return true;
 }
 
+/* Statements of a nest when all of it is expanded; -1 where a sum or an unknown trip count forbids
+ * that. */
+static int64_t straight(const at_ir *list) {
+    int64_t n = 0;
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_STMT && list->add) return -1;
+        int64_t inner = list->kind == AT_IR_STMT ? 1 : straight(list->child);
+        if (inner < 0 || list->lo_aff || list->hi_aff) return -1;
+        if (list->kind == AT_IR_LOOP)
+            inner *=
+                list->ann == AT_ANN_VEC ? (list->hi - list->lo + 15) / 16 : list->hi - list->lo;
+        if (inner > SHORT_BODY) return -1;
+        n += inner;
+    }
+    return n;
+}
+
 static void expand_loop(build *b, const at_ir *n) {
-    if (is_counted(n)) {
+    at_ir one = *n;
+    one.next = NULL;
+    if (is_counted(n) && straight(&one) < 0) {
         counted_loop(b, n);
         return;
     }
