@@ -1,4 +1,5 @@
-# make: builds ./autotune.  make run, make test: install what is missing, build, and do the job.
+# make: builds ./autotune.  make run, make test, make bench: install what is missing, build, and do
+# the job.
 # make install PREFIX= DESTDIR=; make check-asan, check-ubsan; make format-check; make clean.
 CFLAGS  ?= -O2 -g
 WARN     = -Wall -Wextra -Wshadow -Wmissing-prototypes
@@ -82,6 +83,21 @@ check-ubsan:
 	@$(MAKE) --no-print-directory B=build-ubsan LDFLAGS="-fsanitize=undefined" \
 	    CFLAGS="-O1 -g -fsanitize=undefined -fno-sanitize-recover=undefined" check
 
+# make bench BENCH="nchwc gnu" runs these parts only, TRIALS=50 searches less. docs/bench.md
+LIBS_bench = $(shell $(CC) -shared -o /dev/null -ldnnl 2>/dev/null && echo -ldnnl)
+
+bench:
+	@tools/deps build
+	@$(MAKE) --no-print-directory autotune $(B)/bench/bench
+	@TRIALS=$(TRIALS) $(B)/bench/bench $(BENCH)
+
+$(B)/bench/bench: $(call obj,bench) $(call lib,templates runtime codegen schedule knobs records base)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS)) $(LIBS_bench)
+
+# Again every time: whether oneDNN is there may have changed.
+$(B)/bench/peers_onednn.o: .FORCE
+.FORCE:
+
 install: $(B)/autotune
 	install -D -m 755 $(B)/autotune $(DESTDIR)$(PREFIX)/bin/autotune
 
@@ -93,4 +109,4 @@ clean:
 
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all tests check test run check-asan check-ubsan install format-check clean
+.PHONY: all tests check test run bench check-asan check-ubsan install format-check clean

@@ -1,0 +1,160 @@
+/* bench/bench.h: what the parts of the bench share: the report, contests (several codes timed in
+ * turn with the FMA peak of the core beside each), kernels loaded into this process, the tool's own
+ * runs, and the peers.
+ *
+ * Everything runs on one thread, pinned to the core that the tool's worker uses. Machines drift by
+ * several percent within minutes, so no figure is an absolute speed: each is a ratio of samples
+ * taken next to each other, and the median over the rounds is reported. docs/bench.md explains the
+ * rows. */
+#ifndef AT_BENCH_H
+#define AT_BENCH_H
+
+#include "base/base.h"
+#include "codegen/codegen.h"
+#include "runtime/runtime.h"
+#include "schedule/schedule.h"
+#include "templates/task.h"
+
+/* ---- report (report.c) ---------------------------------------------------------------------- */
+
+typedef struct at_spread { /* median and quartiles */
+    double low, median, high;
+} at_spread;
+at_spread at_spread_of(const double *values, int n); /* n >= 1 */
+
+typedef enum at_goal { AT_GOAL_NONE, AT_GOAL_LEAST, AT_GOAL_MOST } at_goal;
+/* Its rows have this unit and so many digits behind the point. */
+void at_report_section(const char *title, const char *unit, int num_digits);
+/* "pass" or "short" by the median; AT_GOAL_NONE: for orientation. */
+void at_report_row(const char *what, at_spread value, at_goal goal, double target);
+void at_report_skip(const char *what, const char *why);
+void at_report_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- contests (contest.c) ------------------------------------------------------------------- */
+
+typedef struct at_contender {
+    void (*run)(void *context);
+    void *context;
+} at_contender;
+
+#define AT_CONTENDERS 6
+#define AT_ROUNDS 41
+typedef struct at_contest {
+    double flops; /* of one run, the same for all contenders */
+    int rounds;
+    double time_s[AT_CONTENDERS][AT_ROUNDS];
+    double peak_gflops[AT_CONTENDERS][AT_ROUNDS]; /* mean of those before and after */
+} at_contest;
+void at_contest_run(at_contest *c, const at_contender *of, int n, double flops, at_isa isa);
+at_spread at_contest_of_peak(const at_contest *c, int i);
+at_spread at_contest_speed(const at_contest *c, int i, int j); /* of i, as a multiple of j's */
+
+/* ---- memory (memory.c): 64-byte aligned, in large pages, zeroed; for us and the peers alike -----
+ */
+
+void *at_bench_alloc(int64_t size_bytes);
+void at_bench_alloc_reset(void); /* frees all of it */
+
+/* ---- kernels in this process (kernel.c) ----------------------------------------------------- */
+
+/* Inputs with exact data, and the expected outputs, by tensor; NULL: neither. */
+typedef struct at_bench_data {
+    const at_compute *compute;
+    const int64_t *values;
+    float **tensor;
+    int64_t *elements;
+    double flops;
+} at_bench_data;
+at_status at_bench_data_new(at_arena *a, const at_compute *c, const int64_t *values,
+                            at_bench_data *out, at_error *err);
+/* The first difference is AT_E_DIFFERS. */
+at_status at_bench_check(const char *who, const float *got, const float *expected, int64_t n,
+                         at_error *err);
+
+typedef struct at_bench_kernel {
+    at_kernel_fn *entry, *pack; /* pack NULL: nothing is packed ahead */
+    void **buf, *workspace;
+    at_par par;
+    void *handle;       /* of a loaded object; TinyCC's: NULL */
+    const char *object; /* of gcc and clang, removed by close */
+} at_bench_kernel;
+/* Compiles what is text, loads, and finds the functions; what TinyCC compiled before is
+ * overwritten. */
+at_status at_bench_load(const at_job *job, at_bench_kernel *out, at_error *err);
+/* Lowers, compiles, loads, packs, runs once and checks. With AT_TCC the kernel loaded before is
+ * overwritten: there is one at a time. flags: of gcc and clang. */
+at_status at_bench_kernel_open(at_arena *a, const at_program *p, const at_lower_options *o,
+                               at_compiler compiler, const char *flags, const at_bench_data *data,
+                               at_bench_kernel *out, at_error *err);
+void at_bench_kernel_close(at_bench_kernel *k);
+at_contender at_bench_kernel_contender(at_bench_kernel *k);
+
+/* ---- layers and the tool's own runs (tuned.c) --------------------------------------------------
+ */
+
+typedef struct at_conv { /* forward convolution, NHWC data, OHWI weights */
+    int n, ih, iw, ic, oc, kh, kw, stride, pad;
+} at_conv;
+int at_conv_oh(const at_conv *s);
+int at_conv_ow(const at_conv *s);
+
+typedef struct at_layer {
+    const char *name; /* "64@56" */
+    at_conv conv;
+    double least_of_peak; /* issue's target for conv2d_3x3_gemm */
+} at_layer;
+#define AT_NUM_LAYERS 4
+extern const at_layer at_layers[AT_NUM_LAYERS]; /* the 3x3 layers of ResNet-50, batch 1 */
+
+at_status at_layer_task(at_arena *a, const at_layer *l, at_task **out, at_error *err);
+
+/* `autotune conv2d_3x3_gemm --trials 500 --tuner random` on a fresh log, run once per layer and
+ * isa. */
+typedef struct at_tuned {
+    bool ok;
+    char why[1024];        /* not ok: the tool's message */
+    int64_t index;         /* of the best */
+    int trials;            /* done; fewer than asked for where time was up */
+    double total_s;        /* of the whole run */
+    at_spread per_trial_s; /* all_cost of the log's records */
+} at_tuned;
+extern int at_bench_trials;
+const at_tuned *at_bench_tune(const at_layer *l, at_isa isa);
+/* The best configuration of that run, as a verified program of its task. AT_E_NO_VALID with the
+ * tool's message. */
+at_status at_bench_best(at_arena *a, const at_layer *l, at_isa isa, at_program **out,
+                        at_error *err);
+
+/* ---- peers: found or not, one convolution at a time -------------------------------------------
+ */
+
+/* peers_onednn.c: direct convolution, layouts of oneDNN's choice, weights and data reordered ahead.
+ */
+const char *at_onednn_about(void); /* version; NULL: built without it */
+typedef struct at_onednn at_onednn;
+/* Borrows data [n, ih, iw, ic] and weight [oc, kh, kw, ic]. NULL with a text in err. */
+at_onednn *at_onednn_conv(const at_conv *s, const float *data, const float *weight, at_error *err);
+const char *at_onednn_kernel(const at_onednn *d); /* name of the implementation it chose */
+void at_onednn_output(at_onednn *d, float *out);  /* [n, oh, ow, oc] */
+at_contender at_onednn_contender(at_onednn *d);
+void at_onednn_free(at_onednn *d);
+
+/* peers_openblas.c: im2col of the whole layer, then one sgemm. */
+const char *at_openblas_about(void); /* kernels' core name; NULL: not on this machine */
+typedef struct at_openblas at_openblas;
+at_openblas *at_openblas_conv(at_arena *a, const at_conv *s, const float *data,
+                              const float *weight);
+const float *at_openblas_output(const at_openblas *b); /* [n, oh, ow, oc] */
+at_contender at_openblas_contender(at_openblas *b);
+
+/* ---- parts ------------------------------------------------------------------------------------
+ */
+
+at_status at_bench_lowering(at_error *err);
+at_status at_bench_conv3x3(at_error *err);
+at_status at_bench_nchwc(at_error *err);
+at_status at_bench_dialects(at_error *err);
+at_status at_bench_avx2(at_error *err);
+at_status at_bench_trial_time(at_error *err);
+
+#endif

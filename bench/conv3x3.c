@@ -1,0 +1,92 @@
+/* bench/conv3x3.c: the best of 500 random trials of conv2d_3x3_gemm on the 3x3 layers of ResNet-50,
+ * against the FMA peak, oneDNN's direct convolution, and im2col with OpenBLAS. */
+#include "bench/bench.h"
+
+enum { OURS, FIRST_PEER };
+
+/* Of the layer being timed. */
+typedef struct peers {
+    at_onednn *onednn;
+    at_openblas *openblas;
+    int onednn_at, openblas_at; /* contender */
+} peers;
+
+static at_status open_peers(at_arena *a, const at_layer *l, const at_bench_data *data,
+                            at_contender *of, int *n, peers *p, at_error *err) {
+    const at_compute *c = data->compute;
+    const float *input = data->tensor[at_compute_find(c, "data")],
+                *weight = data->tensor[at_compute_find(c, "weight")];
+    int out = at_compute_find(c, "out");
+    *p = (peers){0};
+    if (at_onednn_about()) {
+        if (!(p->onednn = at_onednn_conv(&l->conv, input, weight, err))) return err->status;
+        float *got = at_bench_alloc(data->elements[out] * 4);
+        at_onednn_output(p->onednn, got);
+        AT_TRY(at_bench_check("oneDNN", got, data->tensor[out], data->elements[out], err));
+        of[p->onednn_at = (*n)++] = at_onednn_contender(p->onednn);
+    }
+    if (at_openblas_about()) {
+        p->openblas = at_openblas_conv(a, &l->conv, input, weight);
+        AT_TRY(at_bench_check("OpenBLAS", at_openblas_output(p->openblas), data->tensor[out],
+                              data->elements[out], err));
+        of[p->openblas_at = (*n)++] = at_openblas_contender(p->openblas);
+    }
+    return AT_OK;
+}
+
+static void report(at_arena *a, const at_layer *l, const at_contest *c, const peers *p) {
+    const char *ours = at_format(a, "%s of the FMA peak", l->name);
+    at_report_row(ours, at_contest_of_peak(c, OURS), AT_GOAL_LEAST, l->least_of_peak);
+    const char *blas = at_format(a, "%s against im2col + OpenBLAS sgemm", l->name);
+    if (p->openblas)
+        at_report_row(blas, at_contest_speed(c, OURS, p->openblas_at), AT_GOAL_LEAST, 1.05);
+    else at_report_skip(blas, "no OpenBLAS");
+    const char *dnn = at_format(a, "%s against oneDNN direct", l->name);
+    if (p->onednn) {
+        at_report_row(dnn, at_contest_speed(c, OURS, p->onednn_at), AT_GOAL_NONE, 0);
+        at_report_row(at_format(a, "    oneDNN %s of the peak", at_onednn_kernel(p->onednn)),
+                      at_contest_of_peak(c, p->onednn_at), AT_GOAL_NONE, 0);
+    } else at_report_skip(dnn, "no oneDNN");
+    if (p->openblas)
+        at_report_row("    im2col + OpenBLAS of the peak", at_contest_of_peak(c, p->openblas_at),
+                      AT_GOAL_NONE, 0);
+}
+
+static at_status bench_layer(at_arena *a, const at_layer *l, at_error *err) {
+    at_program *program;
+    at_bench_data data;
+    at_bench_kernel kernel;
+    at_contender of[AT_CONTENDERS];
+    at_contest contest;
+    peers p;
+    int n = FIRST_PEER;
+    const at_lower_options lo = {.dialect = AT_DIALECT_TCC, .isa = at_isa_best(), .name = "kernel"};
+    AT_TRY(at_bench_best(a, l, at_isa_best(), &program, err));
+    AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
+    AT_TRY(at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, &kernel, err));
+    of[OURS] = at_bench_kernel_contender(&kernel);
+    at_status s = open_peers(a, l, &data, of, &n, &p, err);
+    if (s == AT_OK) {
+        at_contest_run(&contest, of, n, data.flops, at_isa_best());
+        report(a, l, &contest, &p);
+    }
+    at_onednn_free(p.onednn);
+    at_bench_kernel_close(&kernel);
+    return s;
+}
+
+at_status at_bench_conv3x3(at_error *err) {
+    at_report_section("conv2d_3x3_gemm, best of the tool's random trials, tcc", "ratio", 2);
+    at_status s = AT_OK;
+    for (int i = 0; i < AT_NUM_LAYERS && s == AT_OK; i++) {
+        at_arena *a = at_arena_new();
+        at_bench_alloc_reset();
+        s = bench_layer(a, &at_layers[i], err);
+        if (s == AT_E_NO_VALID) {
+            at_report_skip(at_layers[i].name, err->text);
+            s = AT_OK;
+        }
+        at_arena_free(a);
+    }
+    return s;
+}

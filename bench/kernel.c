@@ -1,0 +1,180 @@
+/* bench/kernel.c: kernels compiled, loaded and checked in this process, so that they and their
+ * peers can be timed in turn on one core.
+ *
+ * Data are the tool's: small integers, on which every order of summation is exact. Outputs are
+ * compared bit by bit with the naive reference; a wrong kernel ends the part. */
+#include "bench/bench.h"
+
+#include "runtime/runtime_int.h"
+
+#include <string.h>
+
+static const double compile_timeout_s = 60;
+
+at_status at_bench_load(const at_job *job, at_bench_kernel *out, at_error *err) {
+    static bool tcc_ready;
+    at_code code;
+    char text[1024] = "";
+    if (job->compiler == AT_TCC && !tcc_ready) {
+        if (!at_tcc_init(text, sizeof text)) return at_fail(err, AT_E_BUG, "%s", text);
+        tcc_ready = true;
+    }
+    int failed = job->compiler == AT_TCC ? at_tcc_load(job, &code, text, sizeof text)
+                                         : at_so_load(job, &code, text, sizeof text);
+    if (failed) return at_fail(err, AT_E_BUG, "%s", text);
+    out->entry = code.entry;
+    out->pack = code.pack;
+    out->handle = code.handle;
+    return AT_OK;
+}
+
+void at_bench_kernel_close(at_bench_kernel *k) {
+    at_code code = {.handle = k->handle};
+    at_so_unload(&code);
+    if (k->object) at_object_remove(k->object);
+    k->handle = NULL;
+    k->object = NULL;
+}
+
+/* What gcc and clang compile becomes an object; TinyCC takes the text. */
+static at_status build(at_arena *a, at_job *job, const char *flags, at_error *err) {
+    char text[1024], *object = NULL;
+    int64_t compile_ns;
+    if (job->compiler == AT_TCC) return AT_OK;
+    if (at_build_object(a, job->compiler, job->source, flags, compile_timeout_s, &object,
+                        &compile_ns, text, sizeof text))
+        return at_fail(err, AT_E_BUG, "%s", text);
+    job->object = object;
+    return AT_OK;
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+static at_status run_reference(at_arena *a, const at_bench_data *d, at_error *err) {
+    at_text source = {0};
+    int64_t workspace_bytes;
+    at_job job = {.compiler = at_compiler_available(AT_GCC) ? AT_GCC : AT_TCC,
+                  .entry = "reference"};
+    AT_TRY(at_compute_reference_c(a, d->compute, d->values, job.entry, &source, &workspace_bytes,
+                                  err));
+    job.source = at_strdup(a, at_text_str(&source));
+    at_text_free(&source);
+
+    void **buf = AT_NEW_ARRAY(a, void *, d->compute->num_tensors);
+    int n = 0;
+    for (int outputs = 0; outputs < 2; outputs++)
+        for (int t = 0; t < d->compute->num_tensors; t++)
+            if (d->tensor[t] && d->compute->tensors[t].is_output == (outputs == 1))
+                buf[n++] = d->tensor[t];
+
+    at_bench_kernel k = {0};
+    AT_TRY(build(a, &job, "-O2", err));
+    k.object = job.object;
+    at_status s = at_bench_load(&job, &k, err);
+    if (s == AT_OK) {
+        char *workspace = at_alloc(a, (size_t)workspace_bytes + 64);
+        workspace += 64 - (uintptr_t)workspace % 64;
+        int failed = k.entry(buf, workspace, NULL);
+        if (failed) s = at_fail(err, AT_E_BUG, "the reference returned %d", failed);
+    }
+    at_bench_kernel_close(&k);
+    return s;
+}
+
+at_status at_bench_data_new(at_arena *a, const at_compute *c, const int64_t *values,
+                            at_bench_data *out, at_error *err) {
+    int64_t **extents;
+    at_bench_data d = {.compute = c, .values = values, .flops = at_compute_flops(c, values, NULL)};
+    int b = at_compute_exact_range(c, values, 0);
+    AT_TRY(at_compute_extents(a, c, values, &extents, err));
+    if (!b) return at_fail(err, AT_E_BUG, "sums of this computation are not exact");
+    d.tensor = AT_NEW_ARRAY(a, float *, c->num_tensors);
+    d.elements = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *tensor = &c->tensors[t];
+        if (tensor->role == AT_ROLE_STAGE && !tensor->is_output) continue;
+        d.elements[t] = 1;
+        for (int i = 0; i < tensor->num_axes; i++) d.elements[t] *= extents[t][i];
+        d.tensor[t] = at_bench_alloc(d.elements[t] * 4);
+        if (tensor->is_output) continue;
+        at_rng rng;
+        at_rng_seed(&rng, 0, (uint64_t)t + 1);
+        for (int64_t i = 0; i < d.elements[t]; i++)
+            d.tensor[t][i] = (float)((int)at_rng_below(&rng, (uint64_t)(b + b / 2 + 1)) - b / 2);
+    }
+    *out = d;
+    return run_reference(a, out, err);
+}
+
+at_status at_bench_check(const char *who, const float *got, const float *expected, int64_t n,
+                         at_error *err) {
+    for (int64_t i = 0; i < n; i++)
+        if (!(got[i] == expected[i]))
+            return at_fail(err, AT_E_DIFFERS, "%s: element %lld is %g, the reference has %g", who,
+                           (long long)i, (double)got[i], (double)expected[i]);
+    return AT_OK;
+}
+
+/* ---- kernels --------------------------------------------------------------------------------- */
+
+static void run(void *context) {
+    at_bench_kernel *k = context;
+    k->entry(k->buf, k->workspace, &k->par);
+}
+
+at_contender at_bench_kernel_contender(at_bench_kernel *k) { return (at_contender){run, k}; }
+
+static at_status bind(at_arena *a, const at_kernel *k, const at_bench_data *data,
+                      at_bench_kernel *r, at_error *err) {
+    r->buf = AT_NEW_ARRAY(a, void *, k->num_params);
+    for (int i = 0; i < k->num_params; i++) {
+        const at_param *p = &k->params[i];
+        if (p->role != AT_PARAM_PACKED && p->elements != data->elements[p->tensor])
+            return at_fail(err, AT_E_BUG, "%s has %lld elements, the data %lld", p->name,
+                           (long long)p->elements, (long long)data->elements[p->tensor]);
+        r->buf[i] =
+            p->role == AT_PARAM_IN ? data->tensor[p->tensor] : at_bench_alloc(p->elements * 4);
+        if (p->role == AT_PARAM_OUT) at_poison(r->buf[i], p->elements * 4, AT_POISON_OUT);
+    }
+    int64_t bytes = k->workspace_bytes + k->workspace_per_thread_bytes;
+    r->workspace = at_bench_alloc(bytes);
+    at_poison(r->workspace, bytes / 4 * 4, AT_POISON_WORK);
+    at_par_setup(&r->par, 1);
+    return AT_OK;
+}
+
+static at_status first_run(const at_kernel *k, const at_bench_data *data, at_bench_kernel *b,
+                           const char *who, at_error *err) {
+    int failed = b->pack ? b->pack(b->buf, b->workspace, &b->par) : 0;
+    if (!failed) failed = b->entry(b->buf, b->workspace, &b->par);
+    if (failed) return at_fail(err, AT_E_BUG, "%s: the kernel returned %d", who, failed);
+    for (int i = 0; i < k->num_params; i++)
+        if (k->params[i].role == AT_PARAM_OUT)
+            AT_TRY(at_bench_check(who, b->buf[i], data->tensor[k->params[i].tensor],
+                                  k->params[i].elements, err));
+    return AT_OK;
+}
+
+at_status at_bench_kernel_open(at_arena *a, const at_program *p, const at_lower_options *o,
+                               at_compiler compiler, const char *flags, const at_bench_data *data,
+                               at_bench_kernel *out, at_error *err) {
+    at_kernel *k;
+    *out = (at_bench_kernel){0};
+    AT_TRY(at_lower(a, p, o, &k, err));
+    at_blob *blobs = AT_NEW_ARRAY(a, at_blob, k->num_tiles);
+    for (int i = 0; i < k->num_tiles; i++)
+        blobs[i] = (at_blob){k->tiles[i].symbol, k->tiles[i].bytes, k->tiles[i].size_bytes};
+    at_job job = {.compiler = compiler,
+                  .source = k->source,
+                  .blobs = blobs,
+                  .num_blobs = k->num_tiles,
+                  .entry = k->entry,
+                  .pack = k->pack};
+    AT_TRY(bind(a, k, data, out, err));
+    AT_TRY(build(a, &job, flags, err));
+    out->object = job.object;
+    at_status s = at_bench_load(&job, out, err);
+    if (s == AT_OK) s = first_run(k, data, out, at_compiler_name(compiler), err);
+    if (s != AT_OK) at_bench_kernel_close(out);
+    return s;
+}

@@ -1,0 +1,75 @@
+/* bench/main.c: `make bench`: the figures that the program promises, part by part. Arguments name
+ * parts; none: all of them. Exit code 1 where a part could not be measured; a target that is missed
+ * is a figure, not an error. */
+#include "bench/bench.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct {
+    const char *name;
+    at_status (*run)(at_error *err);
+} parts[] = {
+    {"lowering", at_bench_lowering}, {"trials", at_bench_trial_time}, {"conv3x3", at_bench_conv3x3},
+    {"nchwc", at_bench_nchwc},       {"gnu", at_bench_dialects},      {"avx2", at_bench_avx2},
+};
+#define NUM_PARTS (int)(sizeof parts / sizeof *parts)
+
+/* The last CPU that we may use, which is the one that the tool's worker takes. */
+static int pin(void) {
+    cpu_set_t allowed, one;
+    int cpu = CPU_SETSIZE - 1;
+    if (sched_getaffinity(0, sizeof allowed, &allowed)) return -1;
+    while (cpu > 0 && !CPU_ISSET(cpu, &allowed)) cpu--;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    return sched_setaffinity(0, sizeof one, &one) ? -1 : cpu;
+}
+
+/* OpenMP, behind oneDNN, reads this before main(): once more from the start. */
+static void one_thread(char **argv) {
+    const char *threads = getenv("OMP_NUM_THREADS");
+    if (threads && !strcmp(threads, "1")) return;
+    setenv("OMP_NUM_THREADS", "1", 1);
+    execv("/proc/self/exe", argv);
+    AT_BUG("cannot start again with OMP_NUM_THREADS=1");
+}
+
+static int find_part(const char *name) {
+    for (int i = 0; i < NUM_PARTS; i++)
+        if (!strcmp(parts[i].name, name)) return i;
+    fprintf(stderr, "bench: no part \"%s\"; there are:", name);
+    for (int i = 0; i < NUM_PARTS; i++) fprintf(stderr, " %s", parts[i].name);
+    fprintf(stderr, "\n");
+    exit(2);
+}
+
+static void print_head(int cpu) {
+    const char *dnn = at_onednn_about(), *blas = at_openblas_about();
+    printf("%s, core %d, %s, one thread\n", at_cpu_facts()->name, cpu, at_isa_name(at_isa_best()));
+    printf("oneDNN: %s%s\n", dnn ? "found, " : "not found (libdnnl-dev)", dnn ? dnn : "");
+    printf("OpenBLAS: %s%s\n", blas ? "found, kernels for " : "not found (libopenblas-dev)",
+           blas ? blas : "");
+}
+
+int main(int argc, char **argv) {
+    bool wanted[NUM_PARTS] = {false};
+    int64_t start = at_now_ns();
+    bool failed = false;
+    one_thread(argv);
+    for (int i = 1; i < argc; i++) wanted[find_part(argv[i])] = true;
+    const char *trials = getenv("TRIALS");
+    if (trials && atoi(trials) > 0) at_bench_trials = atoi(trials);
+    print_head(pin());
+    for (int i = 0; i < NUM_PARTS; i++) {
+        at_error err = {0};
+        if (argc > 1 && !wanted[i]) continue;
+        if (parts[i].run(&err) == AT_OK) continue;
+        printf("  %s failed: %s\n", parts[i].name, err.text);
+        failed = true;
+    }
+    printf("\n%.0f s\n", (double)(at_now_ns() - start) * 1e-9);
+    return failed;
+}

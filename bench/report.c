@@ -1,0 +1,68 @@
+/* bench/report.c: medians and quartiles, and the table they are printed in. */
+#include "bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_doubles(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* At share q of the sorted values, linear in between. */
+static double quantile(const double *sorted, int n, double q) {
+    double at = q * (n - 1);
+    int i = (int)at;
+    return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[i];
+}
+
+at_spread at_spread_of(const double *values, int n) {
+    double *sorted = malloc(sizeof *sorted * (size_t)n);
+    AT_ASSERT(sorted && n > 0);
+    memcpy(sorted, values, sizeof *sorted * (size_t)n);
+    qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
+    at_spread s = {quantile(sorted, n, 0.25), quantile(sorted, n, 0.5), quantile(sorted, n, 0.75)};
+    free(sorted);
+    return s;
+}
+
+static int digits; /* behind the point, in this section */
+
+void at_report_section(const char *title, const char *unit, int num_digits) {
+    digits = num_digits;
+    printf("\n%-58s %8s   %-17s %s\n", title, unit, "quartiles", "target");
+    fflush(stdout);
+}
+
+/* By what a reader of the table sees. */
+static const char *verdict(double value, at_goal goal, double target) {
+    double half_digit = 0.5 * pow(10, -digits);
+    bool reached =
+        goal == AT_GOAL_LEAST ? value + half_digit >= target : value - half_digit <= target;
+    return reached ? "pass" : "short";
+}
+
+void at_report_row(const char *what, at_spread v, at_goal goal, double target) {
+    printf("  %-56s %8.*f   %7.*f .. ", what, digits, v.median, digits, v.low);
+    if (goal == AT_GOAL_NONE) printf("%.*f\n", digits, v.high);
+    else
+        printf("%-7.*f %s %-4g %s\n", digits, v.high, goal == AT_GOAL_LEAST ? ">=" : "<=", target,
+               verdict(v.median, goal, target));
+    fflush(stdout);
+}
+
+void at_report_skip(const char *what, const char *why) {
+    printf("  %-56s  skipped: %s\n", what, why);
+    fflush(stdout);
+}
+
+void at_report_note(const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    printf("  ");
+    vprintf(fmt, args);
+    printf("\n");
+    fflush(stdout);
+    va_end(args);
+}

@@ -1,0 +1,149 @@
+/* bench/tuned.c: the layers, and the tool's own runs on them: what the bench times is what a user
+ * of the command line gets. */
+#include "bench/bench.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "records/records.h"
+
+#define CONV3X3(hw, c)                                                                             \
+    { 1, hw, hw, c, c, 3, 3, 1, 1 }
+const at_layer at_layers[AT_NUM_LAYERS] = {
+    {"64@56", CONV3X3(56, 64), 0.91},
+    {"128@28", CONV3X3(28, 128), 0.91},
+    {"256@14", CONV3X3(14, 256), 0.91},
+    {"512@7", CONV3X3(7, 512), 0.78}, /* weights of 9.4 MB stream from L3 */
+};
+
+int at_bench_trials = 500;
+/* A run of scalar tiles needs minutes; what was tried by then has to do. */
+static const char *const time_limit = "45s";
+
+int at_conv_oh(const at_conv *s) { return (s->ih + 2 * s->pad - s->kh) / s->stride + 1; }
+int at_conv_ow(const at_conv *s) { return (s->iw + 2 * s->pad - s->kw) / s->stride + 1; }
+
+static const char *layer_args(at_arena *a, const at_layer *l) {
+    const at_conv *s = &l->conv;
+    return at_format(a, "N=%d,H=%d,W=%d,CI=%d,CO=%d", s->n, s->ih, s->iw, s->ic, s->oc);
+}
+
+at_status at_layer_task(at_arena *a, const at_layer *l, at_task **out, at_error *err) {
+    const at_template_row *row;
+    AT_TRY(at_template_find("conv2d_3x3_gemm", &row, err));
+    return at_task_new(a, row, layer_args(a, l), out, err);
+}
+
+/* ---- running the tool ------------------------------------------------------------------------ */
+
+/* The folder of this program: logs go here, the tool is one above. */
+static const char *own_folder(at_arena *a) {
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    AT_ASSERT(n > 0);
+    path[n] = 0;
+    *strrchr(path, '/') = 0;
+    return at_strdup(a, path);
+}
+
+static at_status read_output(at_arena *a, const char *command, char **out, int *status,
+                             at_error *err) {
+    at_text text = {0};
+    char some[4096];
+    FILE *f = popen(command, "r");
+    if (!f) return at_fail(err, AT_E_BUG, "cannot start %s: %s", command, strerror(errno));
+    for (size_t n; (n = fread(some, 1, sizeof some, f)) > 0;) at_text_addn(&text, some, n);
+    *status = pclose(f);
+    *out = at_strdup(a, at_text_str(&text));
+    at_text_free(&text);
+    return AT_OK;
+}
+
+static void last_line(at_arena *a, const char *path, char *out, size_t size) {
+    char *text;
+    size_t len;
+    snprintf(out, size, "the tool failed without a message");
+    if (at_read_file(a, path, &text, &len, NULL) != AT_OK) return;
+    while (len && text[len - 1] == '\n') text[--len] = 0;
+    if (!len) return;
+    const char *line = strrchr(text, '\n');
+    snprintf(out, size, "%s", line ? line + 1 : text);
+}
+
+static at_status read_trials(at_arena *a, const char *log, at_tuned *t, at_error *err) {
+    at_record *records;
+    int n;
+    AT_TRY(at_log_read_all(a, log, NULL, NULL, &records, &n, err));
+    if (!n) return at_fail(err, AT_E_NO_VALID, "%s holds no record", log);
+    double *cost_s = AT_NEW_ARRAY(a, double, n);
+    for (int i = 0; i < n; i++) cost_s[i] = records[i].all_cost_s;
+    t->per_trial_s = at_spread_of(cost_s, n);
+    return AT_OK;
+}
+
+static at_status tune(at_arena *a, const at_layer *l, at_isa isa, at_tuned *t, at_error *err) {
+    const char *folder = own_folder(a), *chosen = "";
+    const char *log = at_format(a, "%s/%s.%s.log", folder, l->name, at_isa_name(isa));
+    const char *messages = at_format(a, "%s.err", log);
+    /* The default is left to the tool. */
+    if (isa != at_isa_best()) chosen = at_format(a, " --isa %s", at_isa_name(isa));
+    const char *command = at_format(
+        a,
+        "'%s/../autotune' conv2d_3x3_gemm --args %s --trials %d --time %s --tuner random%s --json "
+        "--log '%s' 2>'%s'",
+        folder, layer_args(a, l), at_bench_trials, time_limit, chosen, log, messages);
+    char *output = NULL;
+    int status = 0;
+    if (unlink(log) && errno != ENOENT)
+        return at_fail(err, AT_E_OUTPUT, "%s: %s", log, strerror(errno));
+    int64_t start_ns = at_now_ns();
+    AT_TRY(read_output(a, command, &output, &status, err));
+    t->total_s = (double)(at_now_ns() - start_ns) * 1e-9;
+    if (status) {
+        last_line(a, messages, t->why, sizeof t->why);
+        return AT_OK;
+    }
+    const at_json *json;
+    AT_TRY(at_json_parse(a, output, strlen(output), &json, err));
+    const at_json *best = at_json_get(json, "best"), *trials = at_json_get(json, "trials");
+    const at_json *index = best ? at_json_get(best, "index") : NULL;
+    if (!index || !trials)
+        return at_fail(err, AT_E_BUG, "the tool's JSON lacks best or trials: %s", output);
+    t->ok = true;
+    t->index = index->integer;
+    t->trials = (int)trials->integer;
+    return read_trials(a, log, t, err);
+}
+
+const at_tuned *at_bench_tune(const at_layer *l, at_isa isa) {
+    static at_tuned runs[AT_NUM_LAYERS][AT_ISA_COUNT];
+    static bool done[AT_NUM_LAYERS][AT_ISA_COUNT];
+    int i = (int)(l - at_layers);
+    at_tuned *t = &runs[i][isa];
+    if (done[i][isa]) return t;
+    done[i][isa] = true;
+    at_arena *a = at_arena_new();
+    at_error err;
+    if (tune(a, l, isa, t, &err) != AT_OK) {
+        t->ok = false;
+        snprintf(t->why, sizeof t->why, "%s", err.text);
+    }
+    if (t->ok && t->trials < at_bench_trials)
+        at_report_note("%s, %s: %d of %d trials in %s", l->name, at_isa_name(isa), t->trials,
+                       at_bench_trials, time_limit);
+    at_arena_free(a);
+    return t;
+}
+
+at_status at_bench_best(at_arena *a, const at_layer *l, at_isa isa, at_program **out,
+                        at_error *err) {
+    at_task *task;
+    at_config config;
+    const at_tuned *t = at_bench_tune(l, isa);
+    if (!t->ok) return at_fail(err, AT_E_NO_VALID, "%s", t->why);
+    AT_TRY(at_layer_task(a, l, &task, err));
+    AT_TRY(at_config_at(a, at_task_space(task), t->index, &config, err));
+    return at_task_program(a, task, &config, out, err);
+}
