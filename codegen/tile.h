@@ -73,8 +73,9 @@ typedef struct at_tile_call {
 /* What an instruction set offers (tile_isa.c). */
 typedef struct at_tile_isa {
     int lanes, regs;
-    bool fold_vector; /* an unaligned vector may be a memory operand */
-    bool fold_bcast;  /* so may one float for all lanes */
+    bool fold_vector;   /* an unaligned vector may be a memory operand */
+    bool fold_bcast;    /* so may one float for all lanes */
+    const char *target; /* its parts, as gcc's attributes and __builtin_cpu_supports name them */
 } at_tile_isa;
 const at_tile_isa *at_tile_isa_facts(at_isa isa);
 
@@ -121,12 +122,22 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
 void at_tile_print(at_text *out, const at_tile *t);
 /* tile_c.c: the function in plain C, and what other C printers share with it. */
 void at_c_float(at_text *out, float x);
-void at_tile_parameters(at_text *out, const at_tile *t);
+void at_tile_comment(at_text *out, const at_tile *t); /* which tensors the pointers are */
+typedef struct at_tile_style {                        /* what tells one dialect of C from another */
+    const char *type;                                 /* of a register */
+    char letter;                                      /* its name: v0, v1, ... */
+    void (*operation)(at_text *out, const at_tile *t, const at_tile_op *op); /* a statement */
+} at_tile_style;
+void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style,
+                      const char *prefix);
 void at_tile_declare(at_text *out, const at_tile *t, const char *prefix);
 void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix);
+/* tile_gnu.c: with vector types, for gcc and clang; at_tile_gnu_types() comes before, once. */
+void at_tile_gnu_types(at_text *out, at_isa isa);
+void at_tile_print_gnu(at_text *out, const at_tile *t, at_isa isa, const char *prefix);
 
-/* tile_x86.c: machine code of a tile into t->code, an ordinary System V function. false where an instruction cannot be
- * encoded: our own bug. */
+/* tile_x86.c: machine code of a tile into t->code, an ordinary System V function. false where an
+ * instruction cannot be encoded: our own bug. */
 bool at_tile_encode(at_arena *arena, at_tile *t, at_isa isa);
 
 #endif

@@ -2,8 +2,13 @@
  * compiler, and the fallback of every other printer. Needs: a program made for one lane. */
 #include "codegen/tile.h"
 
+#include <math.h>
+
 void at_c_float(at_text *out, float x) {
-    if (x == (float)(int)x && x < 1e6f && x > -1e6f) at_text_addf(out, "%d.0f", (int)x);
+    bool minus_zero = x == 0 && signbit(x);
+    if (x > -1e6f && x < 1e6f && x == (float)(int)x && !minus_zero)
+        at_text_addf(out, "%d.0f", (int)x);
+    else if (isinf(x)) at_text_addf(out, "(%s1.0f / 0.0f)", x < 0 ? "-" : "");
     else at_text_addf(out, "%af", (double)x);
 }
 
@@ -55,14 +60,14 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
 }
 
 /* "float *p0, const float *p1, long n0" */
-void at_tile_parameters(at_text *out, const at_tile *t) {
+static void parameters(at_text *out, const at_tile *t) {
     for (int i = 0; i < t->num_slots; i++)
         at_text_addf(out, "%s%sfloat *p%d", i ? ", " : "", t->slot_written[i] ? "" : "const ", i);
     for (int i = 0; i < t->num_trips; i++)
         at_text_addf(out, "%slong n%d", i || t->num_slots ? ", " : "", i);
 }
 
-static void comment(at_text *out, const at_tile *t) {
+void at_tile_comment(at_text *out, const at_tile *t) {
     at_text_add(out, "/*");
     for (int i = 0; i < t->num_slots; i++)
         at_text_addf(out, "%s p%d: %s", i ? "," : "", i, t->slot_name[i]);
@@ -70,20 +75,34 @@ static void comment(at_text *out, const at_tile *t) {
 }
 
 void at_tile_declare(at_text *out, const at_tile *t, const char *prefix) {
-    comment(out, t);
+    at_tile_comment(out, t);
     at_text_addf(out, "void %s%s(", prefix, t->name);
-    at_tile_parameters(out, t);
+    parameters(out, t);
     at_text_add(out, ");\n");
 }
 
-void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix) {
-    comment(out, t);
+/* The variables that anything is written to, 16 on a line. */
+static void variables(at_text *out, const at_tile *t, const at_tile_style *style) {
+    bool written[64] = {false};
+    for (int i = 0; i < t->num_ops; i++)
+        if (t->ops[i].kind >= AT_T_CONST && t->ops[i].dst >= 0) written[t->ops[i].dst] = true;
+    int n = 0;
+    for (int r = 0; r < t->num_regs; r++) {
+        if (!written[r]) continue;
+        if (n % 16) at_text_add(out, ", ");
+        else at_text_addf(out, "%s    %s ", n ? ";\n" : "", style->type);
+        at_text_addf(out, "%c%d", style->letter, r);
+        n++;
+    }
+    if (n) at_text_add(out, ";\n");
+}
+
+void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style,
+                      const char *prefix) {
     at_text_addf(out, "static void %s%s(", prefix, t->name);
-    at_tile_parameters(out, t);
+    parameters(out, t);
     at_text_add(out, ") {\n");
-    for (int r = 0; r < t->num_regs; r++)
-        at_text_addf(out, "%s r%d%s", r % 16 ? "" : "    float", r,
-                     r % 16 == 15 || r == t->num_regs - 1 ? ";\n" : ",");
+    variables(out, t, style);
     int depth = 1;
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];
@@ -100,7 +119,13 @@ void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix) {
             at_text_addf(out, "p%d %s= ", op->slot, op->bump < 0 ? "-" : "+");
             if (op->trip_arg >= 0) at_text_addf(out, "n%d * ", op->trip_arg);
             at_text_addf(out, "%lld;\n", (long long)(op->bump < 0 ? -op->bump : op->bump));
-        } else operation(out, t, op);
+        } else style->operation(out, t, op);
     }
     at_text_add(out, "}\n\n");
+}
+
+void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix) {
+    static const at_tile_style scalars = {"float", 'r', operation};
+    at_tile_comment(out, t);
+    at_tile_function(out, t, &scalars, prefix);
 }
