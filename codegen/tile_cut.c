@@ -9,8 +9,7 @@
 #define MAX_SIZES 24 /* sizes tried per piece */
 #define MAX_CALLS 6  /* parts written one after the other; more become a loop */
 
-/* ---- cutting into register-sized parts
- * --------------------------------------------------------------------------------------- */
+/* ---- cutting into register-sized parts ------------------------------------------------------- */
 
 typedef struct {
     int piece;
@@ -242,9 +241,7 @@ at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *b
     return x.ok ? out : NULL;
 }
 
-/* ---- size of the code
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- size of the code ------------------------------------------------------------------------ */
 
 static int64_t expanded(const at_low *l, const at_ir *list) {
     int64_t n = 0;
@@ -294,12 +291,20 @@ static at_ir *split_loop(at_low *l, at_ir *n, int64_t size) {
     return last;
 }
 
-/* Iterations of a loop to keep unrolled, each `inner` operations: the largest divisor that stays
- * readable and in the instruction cache; whole vectors for a vector loop. */
+static bool unrolled(const at_ir *n) {
+    return (n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC) && !n->lo_aff && !n->hi_aff;
+}
+
+static int64_t limit_of(const at_ir *n) {
+    return n->is_reduce ? AT_TILE_SUM_OPS : AT_TILE_MAX_OPS / 3;
+}
+
+/* Iterations of a loop to keep unrolled, each `inner` operations: the largest divisor within the
+ * limit; whole vectors for a vector loop. */
 static int64_t unroll_by(const at_low *l, const at_ir *n, int64_t inner) {
     int64_t unit = n->ann == AT_ANN_VEC ? at_tile_isa_facts(l->isa)->lanes : 1;
     int64_t extent = n->hi - n->lo, best = unit;
-    for (int64_t f = unit; f <= extent && f / unit * inner <= AT_TILE_MAX_OPS / 3; f += unit)
+    for (int64_t f = unit; f <= extent && f / unit * inner <= limit_of(n); f += unit)
         if (extent % f == 0) best = f;
     return best;
 }
@@ -309,21 +314,14 @@ void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
         if (n->kind != AT_IR_LOOP) continue;
         at_ir one = *n;
         one.next = NULL;
-        if (expanded(l, &one) <= AT_TILE_MAX_OPS) continue;
-        bool unrolled =
-            (n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC) && !n->lo_aff && !n->hi_aff;
-        if (unrolled && !(keep & AT_BIT(n->sym))) {
-            int64_t size = unroll_by(l, n, expanded(l, n->child));
-            if (size < n->hi - n->lo) {
-                at_ir *inner, *last;
-                if (size > 1) last = split_loop(l, n, size);
-                else last = n, n->ann = AT_ANN_NONE;
-                inner = n->child;
-                at_limit_unrolling(l, inner, keep);
-                n = last;
-                continue;
-            }
+        at_ir *child = n->child;
+        bool too_long = unrolled(n) && !(keep & AT_BIT(n->sym)) &&
+                        expanded(l, &one) > (n->is_reduce ? AT_TILE_SUM_OPS : AT_TILE_MAX_OPS);
+        if (too_long) {
+            int64_t size = unroll_by(l, n, expanded(l, child));
+            if (size > 1 && size < n->hi - n->lo) n = split_loop(l, n, size);
+            else if (size == 1) n->ann = AT_ANN_NONE;
         }
-        at_limit_unrolling(l, n->child, keep);
+        at_limit_unrolling(l, child, keep);
     }
 }
