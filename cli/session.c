@@ -27,16 +27,10 @@ static at_status choose_isa(at_session *s, const at_context *recorded, bool meas
                             at_error *err) {
     const at_options *o = s->options;
     bool given = at_given(o, "--isa");
-    /* Tiles are printed as scalar C so far, and TinyCC does not vectorise. */
-    at_isa best = s->compiler == AT_TCC ? AT_ISA_SCALAR : at_isa_best();
+    at_isa best = at_isa_best();
     if (given) s->isa = o->isa;
     else if (!recorded || !at_isa_from_name(recorded->isa, &s->isa)) s->isa = best;
     if (!measuring) return AT_OK;
-    if (given && s->isa != AT_ISA_SCALAR && s->compiler == AT_TCC)
-        return at_fail(
-            err, AT_E_USAGE,
-            "--isa %s: kernels for tcc are scalar so far; --compiler gcc or clang serves it",
-            at_isa_name(s->isa));
     if (s->isa != AT_ISA_SCALAR && !at_cpu_facts()->has[s->isa]) {
         if (given)
             return at_fail(err, AT_E_USAGE, "--isa %s: this CPU (%s) has no %s",
@@ -62,7 +56,10 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
         return at_fail(err, AT_E_USAGE, "--compiler %s: not found on this machine",
                        at_compiler_name(s->compiler));
     AT_TRY(choose_isa(s, recorded, measuring, err));
-    s->dialect = o->verb == AT_VERB_APPLY ? o->dialect : AT_DIALECT_C;
+    /* What is timed: machine-code tiles under TinyCC, vector types under gcc and clang. */
+    s->dialect = o->verb == AT_VERB_APPLY ? o->dialect
+                 : s->compiler == AT_TCC  ? AT_DIALECT_TCC
+                                          : AT_DIALECT_GNU;
 
     s->context = (at_context){.cpu = cpu->name,
                               .threads = (int)o->threads,
