@@ -58,9 +58,7 @@ static void see_list(walk *w, const at_ir *n) {
     }
 }
 
-/* ---- placing
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- placing --------------------------------------------------------------------------------- */
 
 static void param(at_low *l, int tensor, at_param_role role) {
     const at_tensor *t = &l->program->compute->tensors[tensor];
@@ -146,9 +144,7 @@ static void scratch(at_low *l, int tensor, const usage *u) {
     if (*total > WORKSPACE_LIMIT) at_lower_fail(l, "the workspace exceeds 2^40 bytes");
 }
 
-/* ---- addresses
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 static const at_aff *address(at_low *l, int tensor, const at_aff *const *ix) {
     const at_buffer *b = &l->buffers[tensor];

@@ -201,13 +201,15 @@ static void make_symbols(scope *s, const at_node *n) {
     }
 }
 
-/* Value of each axis of a leaf; dyn reductions start at their begin. Guards for tails go to *guard.
- */
+/* Value of each axis of a leaf; dyn reductions start at their begin. Guards for tails go to *guard;
+ * bounds are worked out before any guard, in a tail too: they see (and without guard are given) axes
+ * that end at their extent. */
 static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **guard) {
     at_low *l = s->l;
     const at_tensor *t = tensor_of(l, leaf->tensor);
     int n = t->num_axes + (leaf->is_init ? 0 : t->num_reduce);
     const at_aff **axes = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes + t->num_reduce);
+    const at_aff **inside = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes + t->num_reduce);
     for (int i = 0; i < n; i++) {
         const at_digits *d = &leaf->axes[i];
         const at_aff *x = at_aff_const(l, 0);
@@ -217,17 +219,18 @@ static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **g
         }
         int64_t extent = l->program->extents[leaf->tensor][i], lo, hi;
         if (extent < 0) { /* data-dependent: spatial axes come first, so they are known */
-            axes[i] = at_aff_add(l, index_expr(l, t->axes[i].begin, axes), x);
+            axes[i] = at_aff_add(l, index_expr(l, t->axes[i].begin, inside), x);
             continue;
         }
-        axes[i] = x;
+        axes[i] = inside[i] = x;
         at_aff_range(l, x, &lo, &hi);
+        if (hi >= extent) inside[i] = at_aff_min(l, x, at_aff_const(l, extent - 1));
         if (hi >= extent && guard) {
             const at_cond *c = at_least_zero(l, at_aff_sub(l, at_aff_const(l, extent - 1), x));
             *guard = *guard ? new_cond(l, AT_C_AND, NULL, *guard, c) : c;
         }
     }
-    return axes;
+    return guard ? axes : inside;
 }
 
 static at_ir *leaf_statement(scope *s, const at_node *leaf) {

@@ -33,15 +33,19 @@ static const char tails_avx2[] =
     "#define at_load_first(p, n) \\\n"
     "    __builtin_ia32_maskloadps256((const at_vector *)(p), at_first(n))\n";
 
-/* Left to themselves, the compilers share loads that the tile repeats for want of registers, load
- * too far ahead, and spill: up to 10 % of the time. */
-static const char multiply_adds[] =
+/* Left to themselves, the compilers share loads that the tile repeats for want of registers, move
+ * others ahead, and spill: up to 10 % of the time. */
+static const char hot_fma[] =
+    "#define at_broadcast(c, p) __asm__(\"vbroadcastss %1, %0\" : \"=v\"(c) : \"m\"(*(p)))\n"
     "#define at_fma(c, a, b) \\\n"
     "    __asm__(\"vfmadd231ps %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"v\"(b))\n"
     "#define at_fma_load(c, a, p) \\\n"
     "    __asm__(\"vfmadd231ps %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"m\"(at_load(p)))\n"
-    "#define at_fma_all(c, a, p) \\\n"
+    "#define at_fma_broadcast(c, a, p) \\\n"
     "    __asm__(\"vfmadd231ps %2%{1to16%}, %1, %0\" : \"+v\"(c) : \"v\"(a), \"m\"(*(p)))\n";
+
+static const char hot_sse2[] = "#define at_broadcast(c, p) ((c) = at_all(*(p)))\n"
+                               "#define at_fma(c, a, b) ((c) += (a) * (b))\n";
 
 static const char pieces[] =
     "typedef float at_memory2 __attribute__((vector_size(8), may_alias, aligned(4)));\n"
@@ -71,8 +75,7 @@ void at_tile_gnu_types(at_text *out, at_isa isa) {
     if (isa == AT_ISA_SCALAR) return;
     attributes(out, isa);
     at_text_addf(out, everywhere, bytes, bytes, bytes);
-    at_text_add(out, isa == AT_ISA_SSE2 ? "#define at_fma(c, a, b) ((c) += (a) * (b))\n"
-                                        : multiply_adds);
+    at_text_add(out, isa == AT_ISA_SSE2 ? hot_sse2 : hot_fma);
     if (isa == AT_ISA_AVX512) at_text_add(out, tails_avx512);
     if (isa == AT_ISA_AVX2) at_text_add(out, tails_avx2);
     if (isa != AT_ISA_AVX512) at_text_add(out, pieces);
@@ -106,7 +109,7 @@ static void store_pieces(at_text *out, const at_tile_op *op) {
 }
 
 static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->lanes < t->lanes && t->lanes < 16) {
+    if (op->lanes == 1 || (op->lanes < t->lanes && t->lanes < 16)) {
         store_pieces(out, op);
         return;
     }
@@ -118,7 +121,7 @@ static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
 }
 
 static void load(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->lanes < t->lanes && t->lanes == 4) {
+    if (op->lanes == 1 || (op->lanes < t->lanes && t->lanes == 4)) {
         at_text_add(out, "(at_vector){");
         for (int i = 0; i < op->lanes; i++)
             at_text_addf(out, "%sp%d[%lld]", i ? ", " : "", op->slot, (long long)op->off + i);
@@ -140,49 +143,51 @@ static void operand(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 /* acc += a * b */
 static void multiply_add(at_text *out, const at_tile_op *op) {
-    static const char *const names[] = {"at_fma", "at_fma_load", "at_fma_all"};
+    static const char *const names[] = {"at_fma", "at_fma_load", "at_fma_broadcast"};
     at_text_addf(out, "%s(v%d, v%d, ", names[op->mem], op->dst, op->a);
     if (op->mem == AT_MEM_NONE) at_text_addf(out, "v%d", op->b);
     else address(out, op, 0);
     at_text_add(out, ");\n");
 }
 
+static void minimum(at_text *out, const at_tile *t, const at_tile_op *op) {
+    bool all = op->mem == AT_MEM_BCAST;
+    at_text_addf(out, "v%d = %s(v%d, %s", op->dst, op->kind == AT_T_MIN ? "at_min" : "at_max",
+                 op->a, all ? "at_all(" : "");
+    operand(out, t, op);
+    at_text_add(out, all ? "));\n" : ");\n");
+}
+
 static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->kind == AT_T_FMA) {
-        multiply_add(out, op);
-        return;
-    }
-    if (op->kind == AT_T_STORE) {
-        store(out, t, op);
-        return;
-    }
-    at_text_addf(out, "v%d = ", op->dst);
     switch (op->kind) {
     case AT_T_CONST:
-        at_text_add(out, "at_all(");
+        at_text_addf(out, "v%d = at_all(", op->dst);
         at_c_float(out, op->number);
-        at_text_add(out, ")");
-        break;
-    case AT_T_LOAD: load(out, t, op); break;
-    case AT_T_BCAST: at_text_addf(out, "at_all(p%d[%lld])", op->slot, (long long)op->off); break;
-    case AT_T_MOV: at_text_addf(out, "v%d", op->a); break;
+        at_text_add(out, ");\n");
+        return;
+    case AT_T_LOAD:
+        at_text_addf(out, "v%d = ", op->dst);
+        load(out, t, op);
+        at_text_add(out, ";\n");
+        return;
+    case AT_T_BCAST:
+        at_text_addf(out, "at_broadcast(v%d, ", op->dst);
+        address(out, op, 0);
+        at_text_add(out, ");\n");
+        return;
+    case AT_T_STORE: store(out, t, op); return;
+    case AT_T_MOV: at_text_addf(out, "v%d = v%d;\n", op->dst, op->a); return;
+    case AT_T_FMA: multiply_add(out, op); return;
     case AT_T_MIN:
-    case AT_T_MAX:
-        at_text_addf(out, "%s(v%d, ", op->kind == AT_T_MIN ? "at_min" : "at_max", op->a);
-        if (op->mem == AT_MEM_BCAST) at_text_add(out, "at_all(");
-        operand(out, t, op);
-        at_text_add(out, op->mem == AT_MEM_BCAST ? "))" : ")");
-        break;
+    case AT_T_MAX: minimum(out, t, op); return;
     default: {
-        char sign = op->kind == AT_T_ADD   ? '+'
-                    : op->kind == AT_T_SUB ? '-'
-                    : op->kind == AT_T_DIV ? '/'
-                                           : '*';
-        at_text_addf(out, "v%d %c ", op->a, sign);
+        static const char sign[AT_T_KIND_COUNT] = {
+            [AT_T_ADD] = '+', [AT_T_SUB] = '-', [AT_T_MUL] = '*', [AT_T_DIV] = '/'};
+        at_text_addf(out, "v%d = v%d %c ", op->dst, op->a, sign[op->kind]);
         operand(out, t, op);
+        at_text_add(out, ";\n");
     }
     }
-    at_text_add(out, ";\n");
 }
 
 void at_tile_print_gnu(at_text *out, const at_tile *t, at_isa isa, const char *prefix) {

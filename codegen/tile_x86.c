@@ -36,9 +36,7 @@ typedef struct {
                 sizeof((at_x86_arg[]){__VA_ARGS__}) / sizeof(at_x86_arg),                          \
                 (at_x86_arg[]){__VA_ARGS__})
 
-/* ---- integer side
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- integer side ---------------------------------------------------------------------------- */
 
 static const int argument_reg[6] = {AT_RDI, AT_RSI, AT_RDX, AT_RCX, AT_R8, AT_R8 + 1};
 
@@ -157,9 +155,7 @@ static void bump(x86 *x, const at_tile_op *op) {
     }
 }
 
-/* ---- vector side
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- vector side ----------------------------------------------------------------------------- */
 
 static at_x86_arg reg(const x86 *x, int r) { return at_vec(r, x->width); }
 
@@ -335,9 +331,7 @@ static void vector_sse2(x86 *x, const at_tile_op *op) {
     }
 }
 
-/* ---- the function
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- the function ---------------------------------------------------------------------------- */
 
 /* avx512: one mask register per number of lanes that is no whole register, set up at entry. */
 static void set_masks(x86 *x) {

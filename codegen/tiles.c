@@ -21,8 +21,7 @@ typedef struct {
 
 static at_ir *tile_list(tiler *x, at_ir *list);
 
-/* ---- what can be a tile
- * --------------------------------------------------------------------------------------------- */
+/* ---- what can be a tile ---------------------------------------------------------------------- */
 
 static bool value_fits(const at_low *l, const at_value *v, at_mask inner) {
     if (v->op == AT_V_SELECT || (v->op == AT_V_LOAD && (at_aff_opaque_deps(l, v->at) & inner)))
@@ -73,9 +72,7 @@ static int count_accesses(const at_ir *list, int tensor) {
     return n;
 }
 
-/* ---- tensors in registers
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- tensors in registers -------------------------------------------------------------------- */
 
 /* Loops of a list that are neither unrolled nor vectors: their iterations are not told apart in
  * registers. */
@@ -142,9 +139,7 @@ static bool is_local(const tiler *x, const at_ir *list, int tensor) {
     return q.ok;
 }
 
-/* ---- names
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 typedef struct { /* what the statements of a tile do */
     bool sums, loads, computes;
@@ -193,9 +188,7 @@ static bool tile_equal(const at_tile *x, const at_tile *y) {
     return true;
 }
 
-/* ---- one tile
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- one tile -------------------------------------------------------------------------------- */
 
 typedef struct {
     at_low *l;
@@ -250,9 +243,7 @@ static at_ir *make_tiles(at_low *l, const at_ir *list, const bool *local, bool p
     return at_cut_to_registers(l, copy_list(l, list), m.keep, make_call, &m);
 }
 
-/* ---- grouping
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- grouping -------------------------------------------------------------------------------- */
 
 static bool sums(const at_ir *n) { return n->kind == AT_IR_STMT ? n->add : sums(n->child); }
 
