@@ -58,6 +58,8 @@ typedef struct at_kernel {
     int num_params;
     int64_t workspace_bytes; /* shared part */
     int64_t workspace_per_thread_bytes;
+    at_dialect dialect;
+    at_isa isa;         /* of the tiles */
     char code_hash[33]; /* over tile bytes, C without comments, parameter table and workspace */
 } at_kernel;
 

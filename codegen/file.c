@@ -4,7 +4,7 @@
  * The kernel's own functions take buf[]; people call NAME(const float *data, ..., void *workspace).
  * The file depends on libc only, compiles without warnings, and needs no include where no main is
  * asked for. */
-#include "codegen/codegen.h"
+#include "codegen/tile.h"
 
 #include <string.h>
 
@@ -132,10 +132,27 @@ static const char helpers[] =
     "    timespec_get(&t, TIME_UTC);\n"
     "    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n";
 
+/* The program ends where the CPU lacks what the tiles need. TinyCC could not ask. */
+static void check_cpu(file *f) {
+    const char *parts = at_tile_isa_facts(f->k->isa)->target;
+    if (f->k->dialect != AT_DIALECT_GNU || !*parts) return;
+    at_text_add(f->out, "    if (!(");
+    for (const char *s = parts; *s;) {
+        int n = (int)strcspn(s, ",");
+        at_text_addf(f->out, "%s__builtin_cpu_supports(\"%.*s\")", s == parts ? "" : " && ", n, s);
+        s += n + (s[n] == ',');
+    }
+    at_text_addf(f->out,
+                 ")) {\n        printf(\"%s: made for %s (%s), which this CPU lacks\\n\");\n"
+                 "        return 1;\n    }\n",
+                 f->name, at_isa_name(f->k->isa), parts);
+}
+
 static void write_main(file *f, int range, int64_t reference_workspace) {
     at_text *o = f->out;
     at_text_add(o, helpers);
     at_text_add(o, "int main(void) {\n");
+    check_cpu(f);
     allocate(f);
     at_text_addf(o, "    void *workspace = allocate(%s_workspace_bytes(1));\n", f->name);
     at_text_addf(o, "    void *reference_workspace = allocate(%lldUL);\n",
