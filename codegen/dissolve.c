@@ -202,8 +202,8 @@ static void make_symbols(scope *s, const at_node *n) {
 }
 
 /* Value of each axis of a leaf; dyn reductions start at their begin. Guards for tails go to *guard;
- * bounds are worked out before any guard, in a tail too: they see (and without guard are given) axes
- * that end at their extent. */
+ * bounds are worked out before any guard, in a tail too: they see (and without guard are given)
+ * axes that end at their extent. */
 static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **guard) {
     at_low *l = s->l;
     const at_tensor *t = tensor_of(l, leaf->tensor);

@@ -80,10 +80,11 @@ static const at_fact *add_fact(at_low *l, const at_aff *atom, at_truth truth, co
     return at_copy(l->arena, &f, sizeof f);
 }
 
-/* if (atom >= 0) n else n, each with what it then knows. */
-static at_ir *make_if(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
+/* if (test >= 0) n else n, each with what it then knows of atom, as test is written in n. */
+static at_ir *make_if(part *p, at_ir *n, const at_aff *test, const at_aff *atom,
+                      const at_fact *facts) {
     at_ir *branch = at_ir_new(p->l, AT_IR_IF);
-    branch->test = atom;
+    branch->test = test;
     p->copies++;
     at_ir *other = at_ir_copy(p->l, n);
     n->next = NULL;
@@ -99,7 +100,7 @@ static bool see_any(atom_query *q, const at_aff *atom) {
 
 static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
     atom_query q = {p, see_any, facts, n, NULL};
-    if (query_node(&q, n)) return make_if(p, n, q.found, facts);
+    if (query_node(&q, n)) return make_if(p, n, q.found, q.found, facts);
     if (n->guard && at_cond_decide(p->l, n->guard, facts) == AT_C_FALSE) return NULL;
     n->guard = NULL;
     n->val = at_value_fold(p->l, n->val, facts);
@@ -286,7 +287,12 @@ static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
     int64_t first = 0, last = 0;
     if (query_list(&q, n->child)) {
         switch (choose(p, n, q.found, facts, &first, &last)) {
-        case AROUND: at_range_leave(l, n, old); return make_if(p, n, q.found, facts);
+        case AROUND: {
+            const at_aff *test =
+                at_aff_concrete(l, q.found, 0); /* n's variable is not known outside */
+            at_range_leave(l, n, old);
+            return make_if(p, n, test, q.found, facts);
+        }
         case CUT: result = cut_at_change(p, n, q.found, facts); break;
         case PEEL: result = peel(p, n, first, last, facts); break;
         default: result = set_apart(p, n, q.found, facts); break;
