@@ -35,17 +35,18 @@ void at_report_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 typedef struct at_contender {
     void (*run)(void *context);
     void *context;
+    double flops; /* of one run */
 } at_contender;
 
 #define AT_CONTENDERS 6
 #define AT_ROUNDS 41
 typedef struct at_contest {
-    double flops; /* of one run, the same for all contenders */
     int rounds;
+    double flops[AT_CONTENDERS];
     double time_s[AT_CONTENDERS][AT_ROUNDS];
     double peak_gflops[AT_CONTENDERS][AT_ROUNDS]; /* mean of those before and after */
 } at_contest;
-void at_contest_run(at_contest *c, const at_contender *of, int n, double flops, at_isa isa);
+void at_contest_run(at_contest *c, const at_contender *of, int n, at_isa isa);
 at_spread at_contest_of_peak(const at_contest *c, int i);
 at_spread at_contest_speed(const at_contest *c, int i, int j); /* of i, as a multiple of j's */
 
@@ -75,6 +76,7 @@ typedef struct at_bench_kernel {
     at_kernel_fn *entry, *pack; /* pack NULL: nothing is packed ahead */
     void **buf, *workspace;
     at_par par;
+    double flops;
     void *handle;       /* of a loaded object; TinyCC's: NULL */
     const char *object; /* of gcc and clang, removed by close */
 } at_bench_kernel;
@@ -87,6 +89,16 @@ at_status at_bench_kernel_open(at_arena *a, const at_program *p, const at_lower_
                                at_compiler compiler, const char *flags, const at_bench_data *data,
                                at_bench_kernel *out, at_error *err);
 void at_bench_kernel_close(at_bench_kernel *k);
+/* Computation and tree written in the bench, with numbers; verified. */
+typedef struct at_bench_size {
+    const char *name;
+    int64_t value;
+} at_bench_size;
+at_status at_bench_program(at_arena *a, const char *compute, const char *tree,
+                           const at_bench_size *sizes, int num_sizes, at_program **out,
+                           at_error *err);
+/* tile.c: the register tile of AVX-512 on operands in L1, through gcc. */
+at_status at_bench_tile_open(at_arena *a, at_bench_kernel *out, at_error *err);
 at_contender at_bench_kernel_contender(at_bench_kernel *k);
 
 /* ---- layers and the tool's own runs (tuned.c) --------------------------------------------------
@@ -96,6 +108,7 @@ typedef struct at_conv { /* forward convolution, NHWC data, OHWI weights */
     int n, ih, iw, ic, oc, kh, kw, stride, pad;
 } at_conv;
 int at_conv_oh(const at_conv *s);
+double at_conv_flops(const at_conv *s);
 int at_conv_ow(const at_conv *s);
 
 typedef struct at_layer {

@@ -36,11 +36,14 @@ static double sample_s(const at_contender *c, int64_t number) {
     return (double)best / (double)number * 1e-9;
 }
 
-void at_contest_run(at_contest *c, const at_contender *of, int n, double flops, at_isa isa) {
+void at_contest_run(at_contest *c, const at_contender *of, int n, at_isa isa) {
     int64_t number[AT_CONTENDERS], start = at_now_ns();
     AT_ASSERT(n <= AT_CONTENDERS);
-    *c = (at_contest){.flops = flops};
-    for (int i = 0; i < n; i++) number[i] = calibrate(&of[i]);
+    c->rounds = 0;
+    for (int i = 0; i < n; i++) {
+        c->flops[i] = of[i].flops;
+        number[i] = calibrate(&of[i]);
+    }
     double before = at_peak_gflops(isa);
     while (c->rounds < AT_ROUNDS) {
         for (int k = 0; k < n; k++) {
@@ -58,7 +61,7 @@ void at_contest_run(at_contest *c, const at_contender *of, int n, double flops, 
 at_spread at_contest_of_peak(const at_contest *c, int i) {
     double share[AT_ROUNDS];
     for (int r = 0; r < c->rounds; r++)
-        share[r] = c->flops / c->time_s[i][r] * 1e-9 / c->peak_gflops[i][r];
+        share[r] = c->flops[i] / c->time_s[i][r] * 1e-9 / c->peak_gflops[i][r];
     return at_spread_of(share, c->rounds);
 }
 

@@ -8,7 +8,8 @@ enum { OURS, FIRST_PEER };
 typedef struct peers {
     at_onednn *onednn;
     at_openblas *openblas;
-    int onednn_at, openblas_at; /* contender */
+    at_bench_kernel tile;
+    int onednn_at, openblas_at, tile_at; /* contender; tile_at 0: none */
 } peers;
 
 static at_status open_peers(at_arena *a, const at_layer *l, const at_bench_data *data,
@@ -31,7 +32,16 @@ static at_status open_peers(at_arena *a, const at_layer *l, const at_bench_data 
                               data->elements[out], err));
         of[p->openblas_at = (*n)++] = at_openblas_contender(p->openblas);
     }
+    if (at_cpu_facts()->has[AT_ISA_AVX512] && at_compiler_available(AT_GCC)) {
+        AT_TRY(at_bench_tile_open(a, &p->tile, err));
+        of[p->tile_at = (*n)++] = at_bench_kernel_contender(&p->tile);
+    }
     return AT_OK;
+}
+
+static void close_peers(peers *p) {
+    at_onednn_free(p->onednn);
+    at_bench_kernel_close(&p->tile);
 }
 
 static void report(at_arena *a, const at_layer *l, const at_contest *c, const peers *p) {
@@ -50,6 +60,9 @@ static void report(at_arena *a, const at_layer *l, const at_contest *c, const pe
     if (p->openblas)
         at_report_row("    im2col + OpenBLAS of the peak", at_contest_of_peak(c, p->openblas_at),
                       AT_GOAL_NONE, 0);
+    if (p->tile_at)
+        at_report_row("    register tile in L1 of the peak", at_contest_of_peak(c, p->tile_at),
+                      AT_GOAL_NONE, 0);
 }
 
 static at_status bench_layer(at_arena *a, const at_layer *l, at_error *err) {
@@ -67,10 +80,10 @@ static at_status bench_layer(at_arena *a, const at_layer *l, at_error *err) {
     of[OURS] = at_bench_kernel_contender(&kernel);
     at_status s = open_peers(a, l, &data, of, &n, &p, err);
     if (s == AT_OK) {
-        at_contest_run(&contest, of, n, data.flops, at_isa_best());
+        at_contest_run(&contest, of, n, at_isa_best());
         report(a, l, &contest, &p);
     }
-    at_onednn_free(p.onednn);
+    close_peers(&p);
     at_bench_kernel_close(&kernel);
     return s;
 }

@@ -31,7 +31,7 @@ static at_status layer_by_compilers(at_arena *a, const at_layer *l, at_error *er
         n += s == AT_OK;
     }
     for (int i = 0; i < n; i++) of[i] = at_bench_kernel_contender(&kernel[i]);
-    if (s == AT_OK) at_contest_run(&contest, of, n, data.flops, at_isa_best());
+    if (s == AT_OK) at_contest_run(&contest, of, n, at_isa_best());
     for (int i = 1; i < n && s == AT_OK; i++)
         at_report_row(at_format(a, "%s gnu through %s -O3 against tcc", l->name,
                                 at_compiler_name(compilers[which[i]].compiler)),
@@ -69,7 +69,7 @@ static at_status run_avx2(at_arena *a, const at_layer *l, at_error *err) {
     AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
     AT_TRY(at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, &kernel, err));
     at_contender of = at_bench_kernel_contender(&kernel);
-    at_contest_run(&contest, &of, 1, data.flops, AT_ISA_AVX2);
+    at_contest_run(&contest, &of, 1, AT_ISA_AVX2);
     at_report_row(at_format(a, "%s of the avx2 peak", l->name), at_contest_of_peak(&contest, 0),
                   AT_GOAL_LEAST, 0.85);
     at_bench_kernel_close(&kernel);

@@ -122,7 +122,9 @@ static void run(void *context) {
     k->entry(k->buf, k->workspace, &k->par);
 }
 
-at_contender at_bench_kernel_contender(at_bench_kernel *k) { return (at_contender){run, k}; }
+at_contender at_bench_kernel_contender(at_bench_kernel *k) {
+    return (at_contender){run, k, k->flops};
+}
 
 static at_status bind(at_arena *a, const at_kernel *k, const at_bench_data *data,
                       at_bench_kernel *r, at_error *err) {
@@ -173,8 +175,24 @@ at_status at_bench_kernel_open(at_arena *a, const at_program *p, const at_lower_
     AT_TRY(bind(a, k, data, out, err));
     AT_TRY(build(a, &job, flags, err));
     out->object = job.object;
+    out->flops = data->flops;
     at_status s = at_bench_load(&job, out, err);
     if (s == AT_OK) s = first_run(k, data, out, at_compiler_name(compiler), err);
     if (s != AT_OK) at_bench_kernel_close(out);
     return s;
+}
+
+at_status at_bench_program(at_arena *a, const char *compute, const char *tree,
+                           const at_bench_size *sizes, int num_sizes, at_program **out,
+                           at_error *err) {
+    at_symbols *symbols = AT_NEW(a, at_symbols);
+    int64_t *values = AT_NEW_ARRAY(a, int64_t, num_sizes);
+    at_compute *c;
+    at_tree *t;
+    for (int i = 0; i < num_sizes; i++)
+        values[at_symbol_add(a, symbols, sizes[i].name)] = sizes[i].value;
+    AT_TRY(at_compute_parse(a, symbols, compute, "computation", &c, err));
+    AT_TRY(at_tree_parse(a, c, tree, "tree", &t, err));
+    AT_TRY(at_program_build(a, t, values, out, err));
+    return at_program_verify(a, *out, err);
 }

@@ -28,22 +28,12 @@ static const char tree_text[] =
 enum { BLOCK = 32, ROWS = 14 };
 
 static at_status make_program(at_arena *a, const at_conv *s, at_program **out, at_error *err) {
-    const struct {
-        const char *name;
-        int64_t value;
-    } sizes[] = {{"N", s->n},    {"IC", s->ic},        {"OC", s->oc},        {"IH", s->ih},
-                 {"IW", s->iw},  {"i", BLOCK},         {"o", BLOCK},         {"b", BLOCK},
-                 {"iic", BLOCK}, {"C", s->ic / BLOCK}, {"ow", s->iw / ROWS}, {"iw", ROWS}};
-    const int n = sizeof sizes / sizeof *sizes;
-    at_symbols *symbols = AT_NEW(a, at_symbols);
-    int64_t *values = AT_NEW_ARRAY(a, int64_t, n);
-    at_compute *compute;
-    at_tree *tree;
-    for (int i = 0; i < n; i++) values[at_symbol_add(a, symbols, sizes[i].name)] = sizes[i].value;
-    AT_TRY(at_compute_parse(a, symbols, compute_text, "computation", &compute, err));
-    AT_TRY(at_tree_parse(a, compute, tree_text, "tree", &tree, err));
-    AT_TRY(at_program_build(a, tree, values, out, err));
-    return at_program_verify(a, *out, err);
+    const at_bench_size sizes[] = {{"N", s->n},          {"IC", s->ic}, {"OC", s->oc},
+                                   {"IH", s->ih},        {"IW", s->iw}, {"i", BLOCK},
+                                   {"o", BLOCK},         {"b", BLOCK},  {"iic", BLOCK},
+                                   {"C", s->ic / BLOCK}, {"iw", ROWS},  {"ow", s->iw / ROWS}};
+    return at_bench_program(a, compute_text, tree_text, sizes, sizeof sizes / sizeof *sizes, out,
+                            err);
 }
 
 /* [outer, blocks, inner, block] to [outer, inner, blocks*block]: from blocked to plain channels. */
@@ -101,7 +91,7 @@ static at_status run(at_arena *a, at_error *err) {
     at_status status = at_onednn_about() ? open_peer(s, &data, &peer, err) : AT_OK;
     if (status == AT_OK) {
         if (peer) of[n++] = at_onednn_contender(peer);
-        at_contest_run(&contest, of, n, data.flops, at_isa_best());
+        at_contest_run(&contest, of, n, at_isa_best());
         at_report_row("64@56 of the FMA peak", at_contest_of_peak(&contest, 0), AT_GOAL_NONE, 0);
         if (peer)
             at_report_row("64@56 against oneDNN direct", at_contest_speed(&contest, 0, 1),

@@ -18,6 +18,7 @@ struct at_onednn {
     dnnl_primitive_t primitive;
     dnnl_memory_t data, weight, out; /* in its layouts */
     dnnl_memory_desc_t plain_out;
+    double flops;
     dnnl_status_t status; /* of the first call that failed */
 };
 
@@ -98,6 +99,7 @@ static void make(at_onednn *d, const at_conv *s, const float *data, const float 
 at_onednn *at_onednn_conv(const at_conv *s, const float *data, const float *weight, at_error *err) {
     at_onednn *d = calloc(1, sizeof *d);
     AT_ASSERT(d);
+    d->flops = at_conv_flops(s);
     make(d, s, data, weight);
     if (d->status == dnnl_success) return d;
     at_fail(err, AT_E_BUG, "oneDNN: status %d", (int)d->status);
@@ -119,7 +121,7 @@ static void run(void *context) {
     dnnl_stream_wait(d->stream);
 }
 
-at_contender at_onednn_contender(at_onednn *d) { return (at_contender){run, d}; }
+at_contender at_onednn_contender(at_onednn *d) { return (at_contender){run, d, d->flops}; }
 
 void at_onednn_output(at_onednn *d, float *out) {
     run(d);
@@ -152,7 +154,7 @@ const char *at_onednn_kernel(const at_onednn *d) {
     (void)d;
     return "";
 }
-at_contender at_onednn_contender(at_onednn *d) { return (at_contender){NULL, d}; }
+at_contender at_onednn_contender(at_onednn *d) { return (at_contender){NULL, d, 0}; }
 void at_onednn_output(at_onednn *d, float *out) { (void)d, (void)out; }
 void at_onednn_free(at_onednn *d) { (void)d; }
 

@@ -89,4 +89,6 @@ at_openblas *at_openblas_conv(at_arena *a, const at_conv *s, const float *data,
 }
 
 const float *at_openblas_output(const at_openblas *b) { return b->out; }
-at_contender at_openblas_contender(at_openblas *b) { return (at_contender){run, b}; }
+at_contender at_openblas_contender(at_openblas *b) {
+    return (at_contender){run, b, at_conv_flops(&b->shape)};
+}

@@ -20,10 +20,13 @@ const at_layer at_layers[AT_NUM_LAYERS] = {
 
 int at_bench_trials = 500;
 /* A run of scalar tiles needs minutes; what was tried by then has to do. */
-static const char *const time_limit = "45s";
+static const char *const time_limit = "75s";
 
 int at_conv_oh(const at_conv *s) { return (s->ih + 2 * s->pad - s->kh) / s->stride + 1; }
 int at_conv_ow(const at_conv *s) { return (s->iw + 2 * s->pad - s->kw) / s->stride + 1; }
+double at_conv_flops(const at_conv *s) {
+    return 2.0 * s->n * at_conv_oh(s) * at_conv_ow(s) * s->oc * s->kh * s->kw * s->ic;
+}
 
 static const char *layer_args(at_arena *a, const at_layer *l) {
     const at_conv *s = &l->conv;
