@@ -56,7 +56,7 @@ static const char pieces[] =
     "    (*(at_memory4 *)(p) = __builtin_shufflevector(v, v, i, i + 1, i + 2, i + 3))\n";
 
 /* Functions of their own, so that the code around takes no registers. Without a minimal width clang
- * cuts 512 bits in two for CPUs that clock down for them, and the accumulators no longer fit. */
+ * cuts 512 bits in two for CPUs that clock down for them. */
 static void attributes(at_text *out, at_isa isa) {
     const char *target = at_tile_isa_facts(isa)->target;
     if (isa == AT_ISA_AVX512)

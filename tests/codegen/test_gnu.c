@@ -1,0 +1,465 @@
+/* Tiles in the dialect gnu: compiled by gcc and clang without a warning, run between guard pages,
+ * the same bits as the interpreter of the expressions; and what the compilers make of a
+ * multiply-add loop. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "codegen/tile.h"
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+typedef struct program {
+    const char *name, *sizes, *compute, *tree;
+} program;
+
+#define GEMM_COMPUTE                                                                               \
+    "data[N, H, W, CI] : input\n"                                                                  \
+    "weight[X, K]      : weight\n"                                                                 \
+    "im2col[y:Y, k:K]  = inside ? data[n, ih, iw, c] : 0\n"                                        \
+    "    where {n, h:H, w:W} = y, {kh:3, kw:3, c:CI} = k,\n"                                       \
+    "          ih = h + kh - 1, iw = w + kw - 1,\n"                                                \
+    "          inside = 0 <= ih && ih < H && 0 <= iw && iw < W\n"                                  \
+    "packw[p:(X + B - 1)/B, k:K, b:B] = x < X ? weight[x, k] : 0\n"                                \
+    "    where x = p*B + b\n"                                                                      \
+    "acc[y:Y, x:X]     = sum(k:K) im2col[y, k] * packw[x/B, k, x%B]\n"
+#define GEMM_TREE                                                                                  \
+    "p, b, k =>\n"                                                                                 \
+    "    @packw = p, k, b\n"                                                                       \
+    "yt, xt, yo =>\n"                                                                              \
+    "    yi, k9, ci:vec =>\n"                                                                      \
+    "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"                                               \
+    "    xo =>\n"                                                                                  \
+    "        ko, ki:unroll, yi:unroll, xi:vec =>\n"                                                \
+    "            @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"                           \
+    "        yi:unroll, xi:vec =>\n"                                                               \
+    "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n"
+#define GEMM_SIZES(co, xo, xi)                                                                     \
+    "N=1 H=5 W=7 CI=3 Y=35 K=27 k9=9 ci=3 yt=1 yo=5 yi=7 ko=9 ki=3 xt=1 X=" #co " xo=" #xo         \
+    " xi=" #xi " B=" #xi
+#define PLAIN "out[y:Y, x:X] = acc[y, x]\n"
+
+/* The first has all that can be in a tile, and is what other checks take. */
+static const program programs[] = {
+    {"epilogue", GEMM_SIZES(22, 1, 22),
+     GEMM_COMPUTE "bias[X]  : input\n"
+                  "scale[Y] : input\n"
+                  "out[y:Y, x:X] = min(max(acc[y, x]*0.5 + bias[x], 0 - 3), scale[y]) / 2.0\n",
+     GEMM_TREE},
+    {"co6", GEMM_SIZES(6, 2, 3), GEMM_COMPUTE PLAIN, GEMM_TREE},
+    {"co17", GEMM_SIZES(17, 1, 17), GEMM_COMPUTE PLAIN, GEMM_TREE},
+    {"co31", GEMM_SIZES(31, 1, 31), GEMM_COMPUTE PLAIN, GEMM_TREE},
+    {"co31_by_13", GEMM_SIZES(31, 3, 13), GEMM_COMPUTE PLAIN, GEMM_TREE},
+    {"matmul", "Y=11 X=29 K=13 yo=3 yi=4 xo=2 xi=16 ko=4 ki=4",
+     "a[Y, K] : input\n"
+     "b[K, X] : weight\n"
+     "c[y:Y, x:X] = sum(k:K) a[y, k] * b[k, x]\n"
+     "d[y:Y, x:X] = max(c[y, x], 0.0) - a[y, 0]\n",
+     "yo, xo =>\n"
+     "    ko, ki:unroll, yi:unroll, xi:vec =>\n"
+     "        @c = {yo, yi}/y, {xo, xi}/x // {ko, ki}/k\n"
+     "    yi:unroll, xi:vec =>\n"
+     "        @d = {yo, yi}/y, {xo, xi}/x\n"},
+};
+enum { NUM_PROGRAMS = sizeof programs / sizeof *programs };
+
+/* As many accumulators as fit into registers. */
+#define LOOP_COMPUTE                                                                               \
+    "a[Y, K]      : input\n"                                                                       \
+    "b[X/B, K, B] : weight\n"                                                                      \
+    "c[y:Y, x:X]  = sum(k:K) a[y, k] * b[x/B, k, x%B]\n"
+#define LOOP_TREE                                                                                  \
+    "yo, xo =>\n"                                                                                  \
+    "    ko, ki:unroll, yi:unroll, xi:vec =>\n"                                                    \
+    "        @c = {yo, yi}/y, {xo, xi}/x // {ko, ki}/k\n"
+static const struct {
+    program p;
+    at_isa isa;
+    bool all; /* not a register is left over: gcc spills a few, at no cost */
+} loops[] = {
+    {{"zmm_14x2", "Y=28 X=64 K=64 B=32 yo=2 yi=14 xo=2 xi=32 ko=32 ki=2", LOOP_COMPUTE, LOOP_TREE},
+     AT_ISA_AVX512,
+     false},
+    {{"zmm_28x1", "Y=56 X=32 K=64 B=16 yo=2 yi=28 xo=2 xi=16 ko=32 ki=2", LOOP_COMPUTE, LOOP_TREE},
+     AT_ISA_AVX512,
+     false},
+    {{"zmm_7x4", "Y=14 X=128 K=64 B=64 yo=2 yi=7 xo=2 xi=64 ko=32 ki=2", LOOP_COMPUTE, LOOP_TREE},
+     AT_ISA_AVX512,
+     true},
+    {{"ymm_5x2", "Y=10 X=32 K=64 B=16 yo=2 yi=5 xo=2 xi=16 ko=32 ki=2", LOOP_COMPUTE, LOOP_TREE},
+     AT_ISA_AVX2,
+     false},
+};
+enum { NUM_LOOPS = sizeof loops / sizeof *loops };
+
+#define CALL(call)                                                                                 \
+    do {                                                                                           \
+        at_error err = {.status = AT_OK};                                                          \
+        if ((call) != AT_OK) fail_msg("%s", err.text);                                             \
+    } while (0)
+
+typedef struct built {
+    at_symbols symbols;
+    int64_t values[64];
+    at_compute *compute;
+    at_program *program;
+    at_data *data; /* inputs, and what the expressions give */
+    at_kernel *kernel;
+} built;
+
+/* "N=1 Y=35": the names become symbols. */
+static void read_sizes(at_arena *a, built *b, const char *text) {
+    char name[16];
+    long value;
+    for (int n; sscanf(text, " %15[^=]=%ld%n", name, &value, &n) == 2; text += n)
+        b->values[at_symbol_add(a, &b->symbols, at_strdup(a, name))] = value;
+}
+
+static int64_t elements(const at_tensor *t, const int64_t *extents) {
+    int64_t n = 1;
+    for (int i = 0; i < t->num_axes; i++) n *= extents[i];
+    return n;
+}
+
+/* Text to kernel, and the expected values on small integers. */
+static built *build(at_arena *a, const program *p, at_isa isa) {
+    built *b = AT_NEW(a, built);
+    at_tree *tree;
+    int64_t **extents;
+    read_sizes(a, b, p->sizes);
+    CALL(at_compute_parse(a, &b->symbols, p->compute, p->name, &b->compute, &err));
+    CALL(at_tree_parse(a, b->compute, p->tree, p->name, &tree, &err));
+    CALL(at_program_build(a, tree, b->values, &b->program, &err));
+    CALL(at_program_verify(a, b->program, &err));
+    CALL(at_compute_extents(a, b->compute, b->values, &extents, &err));
+    b->data = AT_NEW_ARRAY(a, at_data, b->compute->num_tensors);
+    for (int t = 0; t < b->compute->num_tensors; t++) {
+        int64_t n = elements(&b->compute->tensors[t], extents[t]);
+        b->data[t].f = AT_NEW_ARRAY(a, float, n);
+        for (int64_t i = 0; i < n; i++) b->data[t].f[i] = (float)((i * 7 + t) % 11 - 5);
+    }
+    CALL(at_compute_interpret(a, b->compute, b->values, b->data, &err));
+    at_lower_options o = {.dialect = AT_DIALECT_GNU, .isa = isa, .name = p->name, .verify = true};
+    CALL(at_lower(a, b->program, &o, &b->kernel, &err));
+    return b;
+}
+
+/* ---- compilers ------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/autotune-gnu-XXXXXX";
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static void skip_without(const char *compiler) {
+    char command[100];
+    snprintf(command, sizeof command, "command -v %s >/dev/null", compiler);
+    if (!system(command)) return;
+    print_message("%s is not installed\n", compiler);
+    skip();
+}
+
+static void write_text(const char *name, const char *text) {
+    char path[100];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static at_text read_text(const char *name) {
+    char path[100], line[4096];
+    at_text text = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) at_text_add(&text, line);
+    fclose(f);
+    return text;
+}
+
+/* In the folder; fails with what the compiler says. */
+static void compile(const char *compiler, const char *flags) {
+    char command[400];
+    snprintf(command, sizeof command, "cd %s && %s -Wall -Wextra -Werror %s >messages 2>&1", folder,
+             compiler, flags);
+    if (!system(command)) return;
+    at_text said = read_text("messages");
+    fail_msg("%s %s: %s", compiler, flags, at_text_str(&said));
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static bool cpu_has(at_isa isa) {
+    switch (isa) {
+    case AT_ISA_AVX512:
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+    case AT_ISA_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    default: return true;
+    }
+}
+
+/* Memory that ends, or begins, at a page that faults. */
+typedef struct guarded {
+    char *map;
+    size_t map_bytes;
+    float *data;
+} guarded;
+
+static guarded guarded_new(int64_t bytes, bool at_end) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t inner = ((size_t)bytes + page - 1) / page * page;
+    guarded g = {.map_bytes = inner + 2 * page};
+    g.map = mmap(NULL, g.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(g.map != MAP_FAILED);
+    assert_int_equal(mprotect(g.map + page, inner, PROT_READ | PROT_WRITE), 0);
+    memset(g.map + page, 255, inner); /* NaN: what is never written shows */
+    g.data = (float *)(g.map + page + (at_end ? inner - (size_t)bytes : 0));
+    return g;
+}
+
+typedef struct par {
+    void (*parallel_for)(void (*body)(long i, int thread, void *context), long n, void *context);
+    int threads;
+} par;
+
+static void serially(void (*body)(long i, int thread, void *context), long n, void *context) {
+    for (long i = 0; i < n; i++) body(i, 0, context);
+}
+
+typedef int entry_function(void *const buf[], void *workspace, par *p);
+
+static void call(void *object, const char *name, void *const buf[], void *workspace) {
+    par p = {serially, 1};
+    entry_function *entry;
+    *(void **)&entry = dlsym(object, name);
+    assert_non_null(entry);
+    assert_int_equal(entry(buf, workspace, &p), 0);
+}
+
+static void run_and_compare(const built *b, void *object, const char *what, bool at_end) {
+    const at_kernel *k = b->kernel;
+    guarded of[16];
+    void *buf[16];
+    assert_true(k->num_params <= 16);
+    for (int i = 0; i < k->num_params; i++) {
+        const at_param *q = &k->params[i];
+        of[i] = guarded_new(q->elements * 4, at_end);
+        buf[i] = of[i].data;
+        if (q->role == AT_PARAM_IN)
+            memcpy(buf[i], b->data[q->tensor].f, (size_t)q->elements * sizeof(float));
+    }
+    int64_t bytes = k->workspace_bytes + k->workspace_per_thread_bytes;
+    guarded workspace = guarded_new((bytes + 63) / 64 * 64, at_end);
+    if (k->pack) call(object, k->pack, buf, workspace.data);
+    call(object, k->entry, buf, workspace.data);
+    for (int i = 0; i < k->num_params; i++) {
+        const at_param *q = &k->params[i];
+        if (q->role == AT_PARAM_OUT &&
+            memcmp(buf[i], b->data[q->tensor].f, (size_t)q->elements * sizeof(float)))
+            fail_msg("%s: %s is wrong", what, q->name);
+        munmap(of[i].map, of[i].map_bytes);
+    }
+    munmap(workspace.map, workspace.map_bytes);
+}
+
+/* All programs of one set in one object: a process of the compiler each, but one of the linker. */
+static void check(const char *compiler, at_isa isa) {
+    skip_without(compiler);
+    at_arena *a = at_arena_new();
+    built *b[NUM_PROGRAMS];
+    at_text flags = {0};
+    at_text_addf(&flags, "-O1 -fPIC -shared -o %s_%s.so", compiler, at_isa_name(isa));
+    for (int i = 0; i < NUM_PROGRAMS; i++) {
+        b[i] = build(a, &programs[i], isa);
+        write_text(at_format(a, "%s.c", programs[i].name), b[i]->kernel->source);
+        at_text_addf(&flags, " %s.c", programs[i].name);
+    }
+    compile(compiler, at_text_str(&flags));
+    at_text_free(&flags);
+    bool runs = cpu_has(isa);
+    if (runs) {
+        void *object =
+            dlopen(at_format(a, "%s/%s_%s.so", folder, compiler, at_isa_name(isa)), RTLD_NOW);
+        assert_non_null(object);
+        for (int i = 0; i < 2 * NUM_PROGRAMS; i++) {
+            const char *what = at_format(a, "%s through %s for %s", programs[i / 2].name, compiler,
+                                         at_isa_name(isa));
+            run_and_compare(b[i / 2], object, what, i % 2);
+        }
+        dlclose(object);
+    }
+    at_arena_free(a);
+    if (runs) return;
+    print_message("compiled, but not run: this CPU has no %s\n", at_isa_name(isa));
+    skip();
+}
+
+static void gcc_avx512(void **state) { (void)state, check("gcc", AT_ISA_AVX512); }
+static void gcc_avx2(void **state) { (void)state, check("gcc", AT_ISA_AVX2); }
+static void gcc_sse2(void **state) { (void)state, check("gcc", AT_ISA_SSE2); }
+static void gcc_scalar(void **state) { (void)state, check("gcc", AT_ISA_SCALAR); }
+static void clang_avx512(void **state) { (void)state, check("clang", AT_ISA_AVX512); }
+static void clang_avx2(void **state) { (void)state, check("clang", AT_ISA_AVX2); }
+static void clang_sse2(void **state) { (void)state, check("clang", AT_ISA_SSE2); }
+static void clang_scalar(void **state) { (void)state, check("clang", AT_ISA_SCALAR); }
+
+/* ---- other texts ----------------------------------------------------------------------------- */
+
+/* Tiles are C++ too, and C where a standard is asked for. */
+static void other_languages(const char *compiler, const char *cxx) {
+    skip_without(compiler);
+    at_arena *a = at_arena_new();
+    for (at_isa isa = AT_ISA_SSE2; isa < AT_ISA_COUNT; isa++) {
+        at_low *l;
+        at_text text = {0};
+        built *b = build(a, &programs[0], isa);
+        at_lower_options o = {.dialect = AT_DIALECT_GNU, .isa = isa, .name = "k"};
+        CALL(at_lower_until(a, b->program, &o, "tiles", &l, &err));
+        at_tile_gnu_types(&text, isa);
+        for (int i = 0; i < l->tiles.len; i++)
+            at_tile_print_gnu(&text, l->tiles.data[i], isa, "k_");
+        write_text("tiles.c", at_text_str(&text));
+        compile(compiler, "-std=c99 -Wno-unused-function -O1 -c tiles.c");
+        if (!system(at_format(a, "command -v %s >/dev/null", cxx)))
+            compile(cxx, "-x c++ -Wno-unused-function -O1 -c tiles.c");
+        at_text_free(&text);
+    }
+    at_arena_free(a);
+}
+
+static void gcc_languages(void **state) { (void)state, other_languages("gcc", "g++"); }
+static void clang_languages(void **state) { (void)state, other_languages("clang", "clang++"); }
+
+/* A main that asks the CPU first. */
+static void file_with_main(void **state) {
+    (void)state;
+    skip_without("gcc");
+    at_arena *a = at_arena_new();
+    for (at_isa isa = AT_ISA_SCALAR; isa < AT_ISA_COUNT; isa++) {
+        at_text text = {0};
+        built *b = build(a, &programs[0], isa);
+        at_file_options o = {.name = programs[0].name, .head = "", .with_main = true};
+        CALL(at_emit_file(a, b->program, b->kernel, &o, &text, &err));
+        write_text("main.c", at_text_str(&text));
+        compile("gcc", "-O1 -o main main.c -lm");
+        int status = system(at_format(a, "%s/main >%s/messages", folder, folder));
+        at_text said = read_text("messages");
+        assert_int_equal(status, cpu_has(isa) ? 0 : 1 << 8);
+        assert_non_null(
+            strstr(at_text_str(&said), cpu_has(isa) ? "epilogue: right" : "which this CPU lacks"));
+        at_text_free(&said);
+        at_text_free(&text);
+    }
+    at_arena_free(a);
+}
+
+/* ---- what the compilers make of it -------------------------------------------------------------
+ */
+
+/* Multiply-adds of the innermost loop of the tile with the most of them. */
+static int wanted_fmas(at_arena *a, const built *b, at_isa isa, const char **tile) {
+    at_low *l;
+    at_lower_options o = {.dialect = AT_DIALECT_GNU, .isa = isa, .name = "k"};
+    CALL(at_lower_until(a, b->program, &o, "tiles", &l, &err));
+    int most = 0;
+    for (int i = 0; i < l->tiles.len; i++) {
+        const at_tile *t = l->tiles.data[i];
+        for (int j = 0, n = 0; j < t->num_ops; j++) {
+            if (t->ops[j].kind == AT_T_LOOP) n = 0;
+            n += t->ops[j].kind == AT_T_FMA;
+            if (t->ops[j].kind == AT_T_END && n > most) most = n, *tile = t->name;
+        }
+    }
+    return most;
+}
+
+static int count(const char *from, const char *to, const char *what) {
+    int n = 0;
+    for (const char *s = from; (s = strstr(s, what)) && s < to; s++) n++;
+    return n;
+}
+
+/* The loop with multiply-adds in an assembly text: from its label to the jump back to it. */
+static bool find_loop(const char *text, const char **from, const char **to) {
+    for (const char *label = strstr(text, "\n.L"); label; label = strstr(label + 1, "\n.L")) {
+        char jump[40];
+        size_t n = strcspn(label + 1, ":");
+        if (n + 2 > sizeof jump) continue;
+        snprintf(jump, sizeof jump, "\t%.*s", (int)n, label + 1);
+        const char *back = strstr(label + 1, jump);
+        const char *next = strstr(label + 1, "\n.L");
+        if (!back || (next && next < back) || !count(label, back, "vfmadd")) continue;
+        *from = label;
+        *to = back;
+        return true;
+    }
+    return false;
+}
+
+static void check_loop(const char *compiler, const char *flags) {
+    skip_without(compiler);
+    at_arena *a = at_arena_new();
+    for (int i = 0; i < NUM_LOOPS; i++) {
+        const char *tile = NULL, *from = NULL, *to = NULL;
+        built *b = build(a, &loops[i].p, loops[i].isa);
+        int fmas = wanted_fmas(a, b, loops[i].isa, &tile);
+        write_text("loop.c", b->kernel->source);
+        compile(compiler, at_format(a, "%s -S -o loop.s loop.c", flags));
+        at_text text = read_text("loop.s");
+        const char *function =
+            strstr(at_text_str(&text), at_format(a, "\n%s_%s:", loops[i].p.name, tile));
+        assert_non_null(function);
+        if (!find_loop(function, &from, &to)) fail_msg("%s: no loop", loops[i].p.name);
+        assert_int_equal(count(from, to, "vfmadd"), fmas);
+        if (!loops[i].all || strcmp(compiler, "gcc"))
+            assert_int_equal(count(from, to, "%rsp") + count(from, to, "%rbp"), 0);
+        at_text_free(&text);
+    }
+    at_arena_free(a);
+}
+
+static void gcc_loop(void **state) {
+    (void)state;
+    check_loop("gcc", "-O3");
+    check_loop("gcc", "-O3 -march=x86-64-v4");
+}
+
+static void clang_loop(void **state) {
+    (void)state;
+    check_loop("clang", "-O3");
+    check_loop("clang", "-O3 -march=skylake-avx512");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gcc_avx512),     cmocka_unit_test(gcc_avx2),
+        cmocka_unit_test(gcc_sse2),       cmocka_unit_test(gcc_scalar),
+        cmocka_unit_test(clang_avx512),   cmocka_unit_test(clang_avx2),
+        cmocka_unit_test(clang_sse2),     cmocka_unit_test(clang_scalar),
+        cmocka_unit_test(gcc_languages),  cmocka_unit_test(clang_languages),
+        cmocka_unit_test(gcc_loop),       cmocka_unit_test(clang_loop),
+        cmocka_unit_test(file_with_main),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
