@@ -9,6 +9,7 @@
 #define BUDGET_NS 20000000 /* of repeats, as long as there are at least two */
 #define REPEAT 5
 #define BEHIND 3        /* times the best: not worth a second look */
+#define HOPELESS 12     /* times the best: nor when the run was disturbed */
 #define COLD_NS 1000000 /* caches, code and branch predictors count in a run shorter than this */
 #define MAX_ZEROS 100   /* a clock that stands still */
 
@@ -51,13 +52,14 @@ static void add(at_outcome *out, at_run_time t, int number) {
 /* Is the kernel clearly slower than the best? In doubt (the check run was cold, or shared the core)
  * it runs again. *ns: its fastest run so far. */
 static bool clearly_behind(at_run *r, int64_t best_ns, at_run_time check_run, int64_t *ns) {
-    bool doubt = check_run.disturbed || check_run.ns < COLD_NS;
+    bool doubt =
+        (check_run.disturbed && check_run.ns < HOPELESS * best_ns) || check_run.ns < COLD_NS;
     *ns = check_run.ns;
     for (int i = 0; i < 2 && doubt && *ns > BEHIND * best_ns; i++) {
         at_run_time t;
         at_run_timed(r, 1, &t);
         if (t.ns < *ns) *ns = t.ns;
-        doubt = t.disturbed;
+        doubt = t.disturbed && t.ns < HOPELESS * best_ns;
     }
     return *ns > BEHIND * best_ns;
 }
