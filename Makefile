@@ -12,6 +12,7 @@ FOLDERS  = base knobs schedule codegen templates tuners runtime records
 LIBS_base    = -lcjson -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -ldl -lpthread
+LIBS_records = -lz
 
 # What a test program of each folder links: the folder and those it may use (arrows run one way).
 # tests/templates also lower and run what they build; tests/cli run the program itself.
@@ -30,7 +31,7 @@ RUN_ARGS = --trials 30
 
 obj  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
 lib  = $(patsubst %,$(B)/%.a,$(1))
-libs = $(foreach f,codegen runtime base,$(if $(filter $(f),$(1)),$(LIBS_$(f))))
+libs = $(foreach f,codegen runtime records base,$(if $(filter $(f),$(1)),$(LIBS_$(f))))
 
 all: autotune
 

@@ -1,4 +1,5 @@
-/* records/log_read.c: a log, line by line in constant memory, whatever state it is in. */
+/* records/log_read.c: a log, line by line in constant memory, whatever state it is in; compressed
+ * or not. */
 #include "records/records_int.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include <unistd.h>
 
 enum {
-    BLOCK_BYTES = 256 << 10,
+    BLOCK_BYTES = AT_GUNZIP_HEAD_MAX,
     /* Beyond this a line is skipped unread. The longest records known take a few kilobytes. */
     MAX_LINE_BYTES = 16 << 20,
     /* A text that is no log at all is not worth a warning for each of its lines. */
@@ -18,6 +19,8 @@ enum {
 struct at_log_reader {
     char *path;
     int fd;
+    at_gunzip *gunzip; /* NULL: plain */
+    bool gzip_torn;
     char *buf; /* [cap]; unread bytes are begin..end */
     size_t begin, end, cap;
     bool at_end;
@@ -42,6 +45,14 @@ typedef struct line {
     bool too_long; /* text is only its end */
 } line;
 
+static size_t read_plain(at_log_reader *r) {
+    ssize_t got;
+    do got = read(r->fd, r->buf + r->end, r->cap - r->end);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) at_fail(&r->error, AT_E_INPUT, "cannot read %s: %s", r->path, strerror(errno));
+    return got > 0 ? (size_t)got : 0;
+}
+
 /* Reads more behind what is there; false at the end of the file. */
 static bool fill(at_log_reader *r) {
     if (r->at_end) return false;
@@ -53,12 +64,13 @@ static bool fill(at_log_reader *r) {
         r->buf = realloc(r->buf, r->cap);
         AT_ASSERT(r->buf);
     }
-    ssize_t got;
-    do got = read(r->fd, r->buf + r->end, r->cap - r->end);
-    while (got < 0 && errno == EINTR);
-    if (got < 0) at_fail(&r->error, AT_E_INPUT, "cannot read %s: %s", r->path, strerror(errno));
-    r->at_end = got <= 0;
-    if (got > 0) r->end += (size_t)got;
+    size_t got = 0;
+    if (r->gunzip)
+        at_gunzip_read(r->gunzip, r->path, r->buf + r->end, r->cap - r->end, &got, &r->gzip_torn,
+                       &r->error);
+    else got = read_plain(r);
+    r->at_end = !got;
+    r->end += got;
     return got > 0;
 }
 
@@ -91,6 +103,15 @@ static bool next_line(at_log_reader *r, line *out) {
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
+/* The first bytes tell. */
+static void look_for_gzip(at_log_reader *r) {
+    if (!at_is_gzip(r->buf, r->end)) return;
+    r->gunzip = at_gunzip_new(r->fd, r->buf, r->end);
+    r->end = 0;
+    r->at_end = false;
+    fill(r);
+}
+
 /* A log is text from its first byte on. */
 static at_status check_text(at_log_reader *r, at_error *err) {
     for (size_t i = 0; i < r->end && i < 4096; i++) {
@@ -113,6 +134,7 @@ static at_status open_reader(const char *path, bool may_be_empty, at_log_reader 
     AT_ASSERT(r->path && r->buf);
     r->arena = at_arena_new();
     fill(r);
+    look_for_gzip(r);
     at_status s = at_log_reader_status(r, err);
     if (s == AT_OK && !r->end && !may_be_empty)
         s = at_fail(err, AT_E_INPUT, "%s is empty: a log has one record per line", path);
@@ -164,6 +186,7 @@ at_status at_log_reader_status(const at_log_reader *r, at_error *err) {
 void at_log_reader_close(at_log_reader *r) {
     if (!r) return;
     close(r->fd);
+    at_gunzip_free(r->gunzip);
     if (!r->keep) at_arena_free(r->arena);
     free(r->path);
     free(r->buf);
@@ -195,6 +218,10 @@ static void finish(at_log_reader *r) {
         at_text_free(&t);
     }
     r->warnings = 0;
+    if (!r->gzip_torn) return;
+    r->gzip_torn = false;
+    if (r->strict) at_fail(&r->error, AT_E_INPUT, "%s: its compressed data end too early", r->path);
+    else warn_line(r, "the compressed data end here, too early; what comes before is read");
 }
 
 /* '#', after blanks where that is tolerated. */
@@ -236,16 +263,17 @@ static bool read_line(at_log_reader *r, const line *l, at_record *out) {
     at_status s;
     if (l->too_long) s = at_fail(&err, AT_E_INPUT, "longer than 16 MiB");
     else s = at_record_parse_line(r->arena, l->text, l->len, out, &old_version, &err);
+    /* AutoTVM since 0.7 skips what older ones wrote. */
+    if (old_version && !r->stats.old_version++ && !r->strict)
+        warn_line(r, "log version 0.1 (AutoTVM before 0.7); this and later records of it are "
+                     "upgraded");
+    if (old_version && r->strict) return false;
     if (s == AT_OK) {
         r->stats.records++;
         out->line = r->stats.lines;
         return true;
     }
-    if (old_version) {
-        if (!r->stats.old_version++)
-            warn_line(r, "log version 0.1 (AutoTVM before 0.7) is not read; this and later "
-                         "records of it are skipped");
-    } else if (r->strict) {
+    if (r->strict) {
         at_fail(&r->error, AT_E_INPUT, "%s:%lld: not a record: %s; AutoTVM stops here", r->path,
                 (long long)r->stats.lines, err.text);
     } else {

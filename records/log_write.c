@@ -80,7 +80,10 @@ at_status at_log_open_locked(const char *path, int flags, int *fd, at_error *err
         struct stat st;
         if (fstat(*fd, &st) == 0 && !S_ISREG(st.st_mode)) return AT_OK;
         at_status s = lock(*fd, path, err);
-        if (s == AT_OK && still_there(*fd, path)) return AT_OK;
+        if (s == AT_OK && still_there(*fd, path)) {
+            s = at_refuse_gzip(*fd, path, err);
+            if (s == AT_OK) return AT_OK;
+        }
         close(*fd);
         *fd = -1;
         if (s != AT_OK) return s;

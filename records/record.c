@@ -331,12 +331,6 @@ static size_t utf8_end(const char *text, size_t len) {
     return len;
 }
 
-static bool is_old_version(const at_json *row) {
-    const at_json *v = at_json_get(row, "v");
-    return !at_json_get(row, "input") && is(at_json_get(row, "i"), AT_JSON_ARRAY) &&
-           is(v, AT_JSON_NUMBER) && v->number == 0.1;
-}
-
 at_status at_record_parse_line(at_arena *a, const char *line, size_t len, at_record *out,
                                bool *old_version, at_error *err) {
     const at_json *row;
@@ -346,10 +340,8 @@ at_status at_record_parse_line(at_arena *a, const char *line, size_t len, at_rec
     if (valid < len) return at_fail(err, AT_E_INPUT, "byte %zu is not UTF-8", valid);
     AT_TRY(at_json_parse(a, line, len, &row, err));
     if (row->kind != AT_JSON_OBJECT) return at_fail(err, AT_E_INPUT, "not a JSON object");
-    if (is_old_version(row)) {
-        *old_version = true;
-        return at_fail(err, AT_E_INPUT, "log version 0.1 is not read");
-    }
+    *old_version = at_is_old_version(row);
+    if (*old_version) AT_TRY(at_upgrade(a, row, &row, err));
     static const char *const needed[] = {"input", "config", "result"};
     for (int i = 0; i < COUNT(needed); i++)
         if (!at_json_get(row, needed[i]))

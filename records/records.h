@@ -75,7 +75,8 @@ typedef void at_warn_fn(void *ctx, const char *text);
 
 typedef struct at_log_reader at_log_reader;
 typedef struct at_log_stats {
-    int64_t lines, records, comments, blank, bad, old_version;
+    int64_t lines, records, comments, blank, bad;
+    int64_t old_version; /* of version 0.1; those that are well-formed are records, too */
 } at_log_stats;
 /* Line by line in constant memory. warn (may be NULL) gets one text per blank, torn or bad line,
  * which is then skipped ("conv.log:12: not a record: ...; skipped"), up to a limit; one for all

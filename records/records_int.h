@@ -6,12 +6,17 @@
 
 /* ---- record.c ------------------------------------------------------------------------------- */
 
-/* As at_record_parse. *old_version tells a well-formed record of log version 0.1, which is refused
- * like any other bad line but is nothing to complain about. */
+/* As at_record_parse. *old_version: the line is of log version 0.1. */
 at_status at_record_parse_line(at_arena *a, const char *line, size_t len, at_record *out,
                                bool *old_version, at_error *err);
 /* The index a record is written with: the one it was read with, or that of its configuration. */
 int64_t at_record_index(const at_record *r);
+
+/* ---- upgrade.c ------------------------------------------------------------------------------ */
+
+bool at_is_old_version(const at_json *row); /* log version 0.1 */
+/* Such a row as one of version 0.2. AT_E_INPUT */
+at_status at_upgrade(at_arena *a, const at_json *old, const at_json **out, at_error *err);
 
 /* ---- target.c ------------------------------------------------------------------------------- */
 
@@ -54,6 +59,23 @@ void at_finals_init(at_finals *f, at_arena *a);
 /* Told each comment line (at_log_reader_on_comment); others than finals are let pass. */
 void at_finals_add(void *finals, const char *comment, int64_t line);
 void at_finals_apply(const at_finals *f, at_record *r); /* sets final_s */
+
+/* ---- gzip.c --------------------------------------------------------------------------------- */
+
+typedef struct at_gunzip at_gunzip;
+enum { AT_GUNZIP_HEAD_MAX = 256 << 10 };
+bool at_is_gzip(const char *head, size_t len);
+/* head: what of the file has been read already, at most AT_GUNZIP_HEAD_MAX. Borrows fd. */
+at_gunzip *at_gunzip_new(int fd, const char *head, size_t len);
+/* *got = 0 at the end; *torn: which came too early. AT_E_INPUT: unreadable or damaged. */
+at_status at_gunzip_read(at_gunzip *z, const char *path, char *out, size_t cap, size_t *got,
+                         bool *torn, at_error *err);
+void at_gunzip_free(at_gunzip *z); /* NULL is fine */
+/* As at_read_file; what is compressed is unpacked. */
+at_status at_read_file_gunzip(at_arena *a, const char *path, char **text, size_t *len,
+                              at_error *err);
+/* AT_E_OUTPUT where the file is compressed: nothing can be appended to it. */
+at_status at_refuse_gzip(int fd, const char *path, at_error *err);
 
 /* ---- log_read.c ----------------------------------------------------------------------------- */
 

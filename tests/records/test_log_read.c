@@ -94,26 +94,6 @@ static void torn(void **state) {
     at_arena_free(a);
 }
 
-static void old_version(void **state) {
-    (void)state;
-    static const char old[] = "{\"i\": [\"llvm\", \"t\", [], {}, [\"t\"], {\"i\": 3, \"c\": null, "
-                              "\"e\": [], \"t\": \"direct\"}], \"r\": [[0.5], 0, 1.0, 2.0], \"v\": "
-                              "0.1}\n";
-    at_arena *a = at_arena_new();
-    at_text warnings = {0};
-    put_file("conv.log",
-             join(a, "# old\n", old, old, line_of(a, NULL, 1, 0, "0.5", 0, NULL), old, NULL));
-    at_log_stats s = read_log("conv.log", &warnings);
-    assert_string_equal(at_text_str(&warnings),
-                        "conv.log:2: log version 0.1 (AutoTVM before 0.7) is not read; this and "
-                        "later records of it are skipped\n");
-    assert_int_equal(s.old_version, 3);
-    assert_int_equal(s.records, 1);
-    assert_int_equal(s.bad, 0);
-    at_text_free(&warnings);
-    at_arena_free(a);
-}
-
 static void many_bad_lines(void **state) {
     (void)state;
     at_text warnings = {0}, text = {0};
@@ -250,7 +230,6 @@ int main(void) {
         cmocka_unit_test_setup_teardown(tolerance, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(clean, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(torn, scratch_setup, scratch_teardown),
-        cmocka_unit_test_setup_teardown(old_version, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(many_bad_lines, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(long_lines, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(unreadable, scratch_setup, scratch_teardown),
