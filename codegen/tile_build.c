@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define MAX_CHAINS 8 /* multiply-adds under way at once: latency 4 on 2 units */
+
 typedef struct { /* an address: slot pointer + off elements; per counted loop a stride */
     int tensor;
     const at_aff *rest; /* what is known outside the tile */
@@ -31,20 +33,23 @@ typedef struct { /* an element vector that lives in a register */
     int64_t off;
     int lanes;
     int vreg;
-    int slot; /* where it is loaded from and stored to; -1: nowhere */
+    int slot;              /* where it is loaded from and stored to; -1: nowhere */
+    int chain[MAX_CHAINS]; /* partial sums beside vreg, from 1 on */
+    int num_chains, next;
 } key;
 
 typedef struct {
     at_low *l;
     const at_tile_regs *regs;
-    at_mask inner;            /* loops of the list */
-    int64_t bound[128];       /* unrolled, vector: current value; counted: 0 */
-    const at_ir *counted[16]; /* enclosing counted loops */
+    at_mask inner;               /* loops of the list */
+    int64_t bound[AT_MAX_LOOPS]; /* unrolled, vector: current value; counted: 0 */
+    const at_ir *counted[16];    /* enclosing counted loops */
     int num_counted;
     int vec_sym, vec_lanes; /* current vector loop and how many of its iterations; -1: none */
     AT_VEC(at_tile_op) ops;
     AT_VEC(at_tile_vreg) vregs;
     AT_VEC(key) keys;
+    int max_chains; /* partial sums per register in the current nest */
     int held;       /* tensor whose sums stay in registers during the current loop; -1 */
     int first_load; /* loads of this straight-line body: virtual registers from here on */
     slot slots[AT_TILE_MAX_SLOTS];
@@ -139,19 +144,30 @@ static int load(build *b, at_tile_vreg v) {
 static int lanes_now(const build *b) { return b->vec_sym >= 0 ? b->vec_lanes : 1; }
 
 /* The register of an element vector of a tensor that lives in registers. */
-static int register_of(build *b, const place *p) {
+static key *key_of(build *b, const place *p) {
     int lanes = p->lane ? lanes_now(b) : 1;
     for (int i = 0; i < b->keys.len; i++) {
-        const key *k = &b->keys.data[i];
-        if (k->tensor != p->tensor || k->off >= p->off + lanes || p->off >= k->off + k->lanes)
-            continue;
-        if (k->off != p->off || k->lanes != lanes) b->failed = true; /* part of a register */
-        return k->vreg;
+        key *k = &b->keys.data[i];
+        if (k->tensor == p->tensor && k->off == p->off) {
+            if (k->lanes != lanes) b->failed = true;
+            return k;
+        }
     }
     int v = new_vreg(b, (at_tile_vreg){.acc = true});
     int s = b->held == p->tensor ? find_slot(b, p, true) : -1;
-    *at_push(b->l->arena, &b->keys) = (key){p->tensor, p->off, lanes, v, s};
-    return v;
+    key *k = at_push(b->l->arena, &b->keys);
+    *k = (key){
+        .tensor = p->tensor, .off = p->off, .lanes = lanes, .vreg = v, .slot = s, .num_chains = 1};
+    return k;
+}
+
+/* The partial sum of a key that comes next. */
+static int chain_of(build *b, key *k) {
+    if (k->next == k->num_chains && k->num_chains < b->max_chains)
+        k->chain[k->num_chains++] = new_vreg(b, (at_tile_vreg){.acc = true});
+    if (k->next >= k->num_chains) k->next = 0;
+    int c = k->next++;
+    return c ? k->chain[c] : k->vreg;
 }
 
 static int value(build *b, const at_value *v) {
@@ -163,7 +179,7 @@ static int value(build *b, const at_value *v) {
         if (in_register(b, v->tensor)) {
             if (lanes > 1 && !p.lane)
                 b->failed = true; /* a register holds no broadcast of one lane */
-            return register_of(b, &p);
+            return key_of(b, &p)->vreg;
         }
         bool bcast = lanes > 1 && p.lane == 0;
         return load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
@@ -204,9 +220,9 @@ static void define(build *b, int acc, const at_value *v) {
 static void statement(build *b, const at_ir *n) {
     place p = locate(b, n->tensor, n->at);
     if (in_register(b, n->tensor)) {
-        int acc = register_of(b, &p);
-        if (n->add) accumulate(b, acc, n->val);
-        else define(b, acc, n->val);
+        key *k = key_of(b, &p);
+        if (n->add) accumulate(b, chain_of(b, k), n->val);
+        else define(b, k->vreg, n->val);
         return;
     }
     int lanes = lanes_now(b);
@@ -288,12 +304,66 @@ static int promotable(const build *b, const at_ir *loop) {
     return s.written >= 0 && s.invariant && !s.loaded ? s.written : -1;
 }
 
+/* Operations for n registers before operation `start`: room, filled in by the caller. */
+static at_tile_op *insert(build *b, int start, int n) {
+    for (int i = 0; i < n; i++) emit(b, AT_T_CONST);
+    at_tile_op *ops = b->ops.data;
+    memmove(ops + start + n, ops + start, sizeof *ops * (size_t)(b->ops.len - n - start));
+    return ops + start;
+}
+
+/* Registers the sums of a nest need: iterations of unrolled and vector loops that index them. */
+static int64_t count_sums(const build *b, const at_ir *n, int64_t registers) {
+    if (n->kind == AT_IR_STMT) return n->add ? registers : 0;
+    int64_t most = 0, lanes = n->ann == AT_ANN_VEC ? at_tile_isa_facts(b->l->isa)->lanes : 1;
+    bool counts = is_unrolled(n) && !n->is_reduce;
+    if (counts) registers *= (n->hi - n->lo + lanes - 1) / lanes;
+    for (const at_ir *c = n->child; c; c = c->next) {
+        int64_t m = count_sums(b, c, registers);
+        if (m > most) most = m;
+    }
+    return most;
+}
+
+/* Too few sums to keep the multiply-add units busy are kept as several partial ones each: the order
+ * of summation is open. Those made since operation `start` begin at zero there and are added up
+ * now. */
+static void start_chains(build *b, const at_ir *n) {
+    int64_t sums = count_sums(b, n, 1), regs = at_tile_isa_facts(b->l->isa)->regs;
+    int64_t chains = sums ? (MAX_CHAINS + sums - 1) / sums : 1;
+    while (chains > 1 && sums * chains > regs - 4) chains--;
+    b->max_chains = (int)chains;
+}
+
+static void join_chains(build *b, int start) {
+    int n = 0;
+    for (int i = 0; i < b->keys.len; i++) n += b->keys.data[i].num_chains - 1;
+    if (!n) return;
+    at_tile_op *zero = insert(b, start, n);
+    for (int i = 0; i < b->keys.len; i++)
+        for (int j = 1; j < b->keys.data[i].num_chains; j++)
+            *zero++ = (at_tile_op){.kind = AT_T_CONST,
+                                   .dst = (int16_t)b->keys.data[i].chain[j],
+                                   .a = -1,
+                                   .b = -1,
+                                   .slot = -1,
+                                   .trip_arg = -1};
+    for (int i = 0; i < b->keys.len; i++) {
+        key *k = &b->keys.data[i];
+        for (int j = 1; j < k->num_chains; j++) {
+            at_tile_op *op = emit(b, AT_T_ADD);
+            op->dst = op->a = (int16_t)k->vreg;
+            op->b = (int16_t)k->chain[j];
+        }
+        k->num_chains = 1;
+        k->next = 0;
+    }
+}
+
 /* Loads before operation `start`, stores behind: the registers made since `first_key`. */
 static void load_and_store_around(build *b, int start, int first_key) {
     int n = b->keys.len - first_key;
-    for (int i = 0; i < n; i++) emit(b, AT_T_LOAD); /* room */
-    at_tile_op *ops = b->ops.data;
-    memmove(ops + start + n, ops + start, sizeof *ops * (size_t)(b->ops.len - n - start));
+    insert(b, start, n);
     for (int i = 0; i < n; i++) {
         const key *k = &b->keys.data[first_key + i];
         at_tile_op op = {.kind = AT_T_LOAD,
@@ -343,8 +413,10 @@ static void counted_loop(build *b, const at_ir *n) {
     if (b->failed) return;
     int start = b->ops.len, first_vreg = b->vregs.len, first_key = b->keys.len;
     int held = b->regs->promote && b->held < 0 ? promotable(b, n) : -1;
-    if (held >= 0 && !b->regs->local[held]) b->held = held;
-    else held = -1;
+    if (held >= 0 && !b->regs->local[held]) {
+        b->held = held;
+        start_chains(b, n);
+    } else held = -1;
     at_tile_op *op = emit(b, AT_T_LOOP);
     op->trip_arg = (int16_t)trip_arg;
     op->trip = n->hi - n->lo;
@@ -357,6 +429,7 @@ static void counted_loop(build *b, const at_ir *n) {
     b->first_load = b->vregs.len;
     bump_slots(b, n, start, first_vreg, trip_arg);
     if (held >= 0) {
+        join_chains(b, start);
         load_and_store_around(b, start, first_key);
         b->held = -1;
     }
@@ -433,7 +506,14 @@ static void expand(build *b, const at_ir *list) {
 
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs) {
     build b = {.l = l, .regs = regs, .inner = at_ir_loops(list), .vec_sym = -1, .held = -1};
-    expand(&b, list);
+    for (const at_ir *n = list; n && !b.failed; n = n->next) {
+        at_ir one = *n;
+        one.next = NULL;
+        int start = b.ops.len;
+        start_chains(&b, n);
+        expand(&b, &one);
+        join_chains(&b, start);
+    }
     if (b.failed) return NULL;
     at_tile *t = AT_NEW(l->arena, at_tile);
     t->lanes = at_tile_isa_facts(l->isa)->lanes;

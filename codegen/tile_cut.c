@@ -5,6 +5,8 @@
  * become 25 and 24. A body that would be unrolled beyond AT_TILE_MAX_OPS keeps real loops. */
 #include "codegen/tile.h"
 
+#define THIN_OPS 16 /* operations of a step of a sum below which several go at once */
+#define THIN_STEPS 8
 #define MAX_PIECES 4 /* pieces of one tile that may be cut */
 #define MAX_SIZES 24 /* sizes tried per piece */
 #define MAX_CALLS 6  /* parts written one after the other; more become a loop */
@@ -309,12 +311,40 @@ static int64_t unroll_by(const at_low *l, const at_ir *n, int64_t inner) {
     return best;
 }
 
+static bool has_counted(const at_ir *list) {
+    for (; list; list = list->next)
+        if (list->kind == AT_IR_LOOP && (!unrolled(list) || has_counted(list->child))) return true;
+    return false;
+}
+
+/* The innermost loop of a sum over few elements goes several steps at a time, so that there is
+ * enough to do at once. */
+static bool is_thin_sum(const at_low *l, const at_ir *n) {
+    return n->is_reduce && n->ann == AT_ANN_NONE && !n->lo_aff && !n->hi_aff && n->hi - n->lo > 1 &&
+           !has_counted(n->child) && expanded(l, n->child) <= THIN_OPS;
+}
+
 void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
     for (at_ir *n = list; n; n = n->next) {
         if (n->kind != AT_IR_LOOP) continue;
         at_ir one = *n;
         one.next = NULL;
         at_ir *child = n->child;
+        if (is_thin_sum(l, n)) {
+            int64_t extent = n->hi - n->lo, size = extent < THIN_STEPS ? extent : THIN_STEPS;
+            for (int64_t f = size; f > size / 2; f--)
+                if (extent % f == 0) {
+                    size = f;
+                    break;
+                }
+            n->ann = AT_ANN_UNROLL;
+            if (size < extent) {
+                at_ir *head = n;
+                n = split_loop(l, n, size);
+                if (n != head) n->ann = AT_ANN_NONE; /* the few steps left over */
+            }
+            continue;
+        }
         bool too_long = unrolled(n) && !(keep & AT_BIT(n->sym)) &&
                         expanded(l, &one) > (n->is_reduce ? AT_TILE_SUM_OPS : AT_TILE_MAX_OPS);
         if (too_long) {
