@@ -128,7 +128,7 @@ typedef struct at_tuned {
     char why[1024];        /* not ok: the tool's message */
     int64_t index;         /* of the best */
     int trials;            /* done; fewer than asked for where time was up */
-    double total_s;        /* of the whole run */
+    double total_s, cpu_s; /* of the whole run: by the clock; of the processor */
     at_spread per_trial_s; /* all_cost of the log's records */
 } at_tuned;
 extern int at_bench_trials;

@@ -46,9 +46,12 @@ static int find_part(const char *name) {
     exit(2);
 }
 
-static void print_head(int cpu) {
+static void print_head(int cpu, int cores) {
     const char *dnn = at_onednn_about(), *blas = at_openblas_about();
-    printf("%s, core %d, %s, one thread\n", at_cpu_facts()->name, cpu, at_isa_name(at_isa_best()));
+    double load = 0;
+    getloadavg(&load, 1);
+    printf("%s, core %d, %s, one thread; load before: %.1f on %d cores\n", at_cpu_facts()->name,
+           cpu, at_isa_name(at_isa_best()), load, cores);
     printf("oneDNN: %s%s\n", dnn ? "found, " : "not found (libdnnl-dev)", dnn ? dnn : "");
     printf("OpenBLAS: %s%s\n", blas ? "found, kernels for " : "not found (libopenblas-dev)",
            blas ? blas : "");
@@ -62,7 +65,8 @@ int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) wanted[find_part(argv[i])] = true;
     const char *trials = getenv("TRIALS");
     if (trials && atoi(trials) > 0) at_bench_trials = atoi(trials);
-    print_head(pin());
+    int cores = at_cpu_facts()->cores;
+    print_head(pin(), cores);
     for (int i = 0; i < NUM_PARTS; i++) {
         at_error err = {0};
         if (argc > 1 && !wanted[i]) continue;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "records/records.h"
@@ -86,6 +87,14 @@ static at_status read_trials(at_arena *a, const char *log, at_tuned *t, at_error
     return AT_OK;
 }
 
+static double seconds(struct timeval t) { return (double)t.tv_sec + (double)t.tv_usec * 1e-6; }
+
+static double children_cpu_s(void) {
+    struct rusage u;
+    getrusage(RUSAGE_CHILDREN, &u);
+    return seconds(u.ru_utime) + seconds(u.ru_stime);
+}
+
 static at_status tune(at_arena *a, const at_layer *l, at_isa isa, at_tuned *t, at_error *err) {
     const char *folder = own_folder(a), *chosen = "";
     const char *log = at_format(a, "%s/%s.%s.log", folder, l->name, at_isa_name(isa));
@@ -101,9 +110,11 @@ static at_status tune(at_arena *a, const at_layer *l, at_isa isa, at_tuned *t, a
     int status = 0;
     if (unlink(log) && errno != ENOENT)
         return at_fail(err, AT_E_OUTPUT, "%s: %s", log, strerror(errno));
+    double cpu_s = children_cpu_s();
     int64_t start_ns = at_now_ns();
     AT_TRY(read_output(a, command, &output, &status, err));
     t->total_s = (double)(at_now_ns() - start_ns) * 1e-9;
+    t->cpu_s = children_cpu_s() - cpu_s;
     if (status) {
         last_line(a, messages, t->why, sizeof t->why);
         return AT_OK;
