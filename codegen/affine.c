@@ -104,12 +104,12 @@ const at_aff *at_aff_part(at_low *l, const at_aff *x, at_mask inside, const at_a
 /* ---- symbols --------------------------------------------------------------------------------- */
 
 int at_sym_loop(at_low *l, const char *name, int64_t extent) {
-    int id = l->syms.len;
-    if (id >= 128) {
-        at_lower_fail(l, "the tree has more than 128 loops and index digits");
+    if (l->num_loops == AT_MAX_LOOPS) {
+        at_lower_fail(l, "lowering makes more than %d loops of the tree", AT_MAX_LOOPS);
         return 0;
     }
-    *at_push(l->arena, &l->syms) =
+    int id = l->num_loops++;
+    l->syms.data[id] =
         (at_sym){.kind = AT_SYM_LOOP, .name = name, .hi = extent - 1, .deps = AT_BIT(id)};
     return id;
 }
@@ -117,7 +117,7 @@ int at_sym_loop(at_low *l, const char *name, int64_t extent) {
 /* Finds or makes the opaque symbol. */
 static const at_aff *opaque(at_low *l, at_sym_kind kind, const at_aff *of, const at_aff *of2,
                             int64_t by, int tensor) {
-    for (int i = 0; i < l->syms.len; i++) {
+    for (int i = AT_MAX_LOOPS; i < l->syms.len; i++) {
         const at_sym *s = &l->syms.data[i];
         if (s->kind == kind && s->by == by && s->tensor == tensor && at_aff_equal(s->of, of) &&
             (!of2 || at_aff_equal(s->of2, of2)))

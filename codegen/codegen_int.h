@@ -22,7 +22,8 @@ typedef struct at_aff { /* c + sum k*sym, terms ascending by symbol, no zero k; 
     at_term t[];
 } at_aff;
 
-typedef unsigned __int128 at_mask; /* set of loop symbols; a program has at most 128 */
+#define AT_MAX_LOOPS 128
+typedef unsigned __int128 at_mask; /* set of loop symbols */
 
 typedef enum at_sym_kind {
     AT_SYM_LOOP,
@@ -181,7 +182,8 @@ struct at_low {
     at_error *err;
     at_dialect dialect;
     at_isa isa;
-    AT_VEC(at_sym) syms;
+    AT_VEC(at_sym) syms; /* the first AT_MAX_LOOPS are places for loops, num_loops of them taken */
+    int num_loops;
     at_ir *root;        /* kernel */
     at_ir *pack_root;   /* packing nests, when ahead */
     at_buffer *buffers; /* [num_tensors] */

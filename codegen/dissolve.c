@@ -303,7 +303,7 @@ static at_ir *translate(scope *s, const at_node *n) {
 static int64_t wanted_split(const at_low *l, const at_ir *loop) {
     int64_t extent = loop->hi - loop->lo;
     if (loop->ann == AT_ANN_PARA || loop->hi_aff) return 0;
-    for (int i = 0; i < l->syms.len; i++) {
+    for (int i = AT_MAX_LOOPS; i < l->syms.len; i++) {
         const at_sym *s = &l->syms.data[i];
         if (s->kind == AT_SYM_DIV && s->of->n == 1 && s->of->c == 0 &&
             s->of->t[0].sym == loop->sym && s->of->t[0].k == 1 && s->by < extent &&
@@ -347,7 +347,7 @@ static bool has_sum(const at_ir *list) {
 
 /* A digit floor((v + e) / c) of a loop, e known outside it: its symbol, or -1. */
 static int wanted_strip(const at_low *l, const at_ir *loop, at_mask outside) {
-    for (int i = 0; i < l->syms.len; i++) {
+    for (int i = AT_MAX_LOOPS; i < l->syms.len; i++) {
         const at_sym *s = &l->syms.data[i];
         if (s->kind == AT_SYM_DIV && at_aff_coef(s->of, loop->sym) == 1 &&
             !(at_aff_opaque_deps(l, s->of) & AT_BIT(loop->sym)) &&

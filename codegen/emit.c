@@ -27,11 +27,11 @@ typedef struct {
 typedef struct {
     at_low *l;
     block blocks[MAX_BLOCKS];
-    int depth;            /* open blocks of the current function */
-    int base;             /* first block of the current function */
-    at_text functions;    /* bodies of parallel loops, in order */
-    const char *var[128]; /* C name of a loop symbol in scope */
-    bool packing;         /* emitting the pack function */
+    int depth;                     /* open blocks of the current function */
+    int base;                      /* first block of the current function */
+    at_text functions;             /* bodies of parallel loops, in order */
+    const char *var[AT_MAX_LOOPS]; /* C name of a loop symbol in scope */
+    bool packing;                  /* emitting the pack function */
     int num_names, num_bodies;
 } emitter;
 

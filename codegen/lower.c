@@ -100,6 +100,7 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
     at_low *l = AT_NEW(a, at_low);
     *l = (at_low){.arena = a, .program = p, .options = o, .dialect = o->dialect};
     l->err = AT_NEW(a, at_error);
+    while (l->syms.len < AT_MAX_LOOPS) *at_push(a, &l->syms) = (at_sym){.kind = AT_SYM_LOOP};
     l->isa = o->dialect == AT_DIALECT_C ? AT_ISA_SCALAR : o->isa;
     for (size_t i = 0; i < NUM_PASSES; i++) {
         if (!passes[i].run(l))
