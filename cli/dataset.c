@@ -3,6 +3,8 @@
 #include "cli/dataset.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const char *const entry = "reference";
 /* Naive code runs at about 0.3 GFLOP/s under TinyCC and 1 to 2 under gcc -O2, which takes 0.1 s to
@@ -10,11 +12,15 @@ static const char *const entry = "reference";
 static const double gcc_from_flops = 5e8;
 static const double compile_timeout_s = 60, run_timeout_s = 24 * 3600.0;
 
+enum { MAX_DIMS = 32 }; /* of a tensor; schedule/ takes no more */
+
 static bool is_kept(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
 
-at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values, at_dataset *out,
-                         at_error *err) {
-    at_dataset d = {.compute = c, .values = values};
+at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values,
+                         const int *const *layouts, at_dataset *out, at_error *err) {
+    at_dataset d = {.compute = c, .values = values, .layouts = layouts};
+    d.plain = AT_NEW_ARRAY(a, void *, c->num_tensors);
+    d.plain_expected = AT_NEW_ARRAY(a, void *, c->num_tensors);
     AT_TRY(at_compute_extents(a, c, values, &d.extents, err));
     d.size_bytes = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
     d.offset = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
@@ -40,6 +46,7 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
 }
 
 void at_dataset_free(at_dataset *d) {
+    for (int t = 0; t < d->compute->num_tensors; t++) free(d->plain[t]), free(d->plain_expected[t]);
     at_store_free(d->store);
     d->store = NULL;
 }
@@ -133,5 +140,77 @@ at_status at_dataset_reference(at_arena *a, at_dataset *d, at_worker *w, double 
     if (outcome.error_no)
         return at_fail(err, AT_E_BUG, "the reference failed (%s): %s",
                        at_err_no_name(outcome.error_no), outcome.error);
+    return AT_OK;
+}
+
+/* ---- shapes that depend on the configuration ------------------------------------------------- */
+
+static int64_t elements(const at_tensor *t, const int64_t *extents) {
+    int64_t n = 1;
+    for (int i = 0; i < t->num_axes; i++) n *= extents[i];
+    return n;
+}
+
+static bool same_shape(const at_tensor *t, const int64_t *x, const int64_t *y) {
+    return !memcmp(x, y, sizeof *x * (size_t)t->num_axes);
+}
+
+const char *at_dataset_misfit(const at_dataset *d, int64_t *const *extents) {
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *tensor = &d->compute->tensors[t];
+        if (!is_kept(tensor) || same_shape(tensor, extents[t], d->extents[t])) continue;
+        if (!d->layouts[t] || elements(tensor, extents[t]) * 4 != d->size_bytes[t])
+            return tensor->name;
+    }
+    return NULL;
+}
+
+/* Elements are 4 bytes, whatever they mean. Goes through the packed tensor row by row and steps
+ * through the plain one. */
+static void permute(uint32_t *packed, uint32_t *plain, int n, const int64_t *extents,
+                    const int *order, bool unpack) {
+    int64_t step[MAX_DIMS] = {0}, index[MAX_DIMS] = {0}, stride = 1, at = 0;
+    for (int i = n - 1; i >= 0; i--) {
+        step[order[i]] = stride;
+        stride *= extents[order[i]];
+    }
+    const int64_t row = extents[n - 1], row_step = step[n - 1];
+    for (int64_t done = 0; done < stride; done += row, packed += row) {
+        if (unpack)
+            for (int64_t i = 0; i < row; i++) plain[at + i * row_step] = packed[i];
+        else
+            for (int64_t i = 0; i < row; i++) packed[i] = plain[at + i * row_step];
+        for (int axis = n - 2; axis >= 0; axis--) {
+            at += step[axis];
+            if (++index[axis] < extents[axis]) break;
+            at -= step[axis] * extents[axis];
+            index[axis] = 0;
+        }
+    }
+}
+
+/* Lays one tensor of the store out anew. */
+static bool reshape(at_dataset *d, int t, int64_t offset, void **plain, const int64_t *extents) {
+    int n = d->compute->tensors[t].num_axes;
+    uint32_t *packed = at_store_at(d->store, offset);
+    if (!d->size_bytes[t]) return true;
+    if (!*plain) {
+        if (!(*plain = malloc((size_t)d->size_bytes[t]))) return false;
+        permute(packed, *plain, n, d->extents[t], d->layouts[t], true);
+    }
+    permute(packed, *plain, n, extents, d->layouts[t], false);
+    return true;
+}
+
+at_status at_dataset_shape(at_dataset *d, int64_t *const *extents, at_error *err) {
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *tensor = &d->compute->tensors[t];
+        if (!is_kept(tensor) || same_shape(tensor, extents[t], d->extents[t])) continue;
+        if (!reshape(d, t, d->offset[t], &d->plain[t], extents[t]) ||
+            (tensor->is_output &&
+             !reshape(d, t, d->expected[t], &d->plain_expected[t], extents[t])))
+            return at_fail(err, AT_E_USAGE, "%s: no memory for another layout", tensor->name);
+        memcpy(d->extents[t], extents[t], sizeof *extents[t] * (size_t)tensor->num_axes);
+    }
     return AT_OK;
 }

@@ -11,17 +11,20 @@ typedef struct at_dataset {
     const at_compute *compute;
     const int64_t *values;
     at_store *store;
-    int64_t **extents;
-    int64_t *size_bytes; /* [tensor]: of inputs and outputs */
-    int64_t *offset;     /* [tensor] in the store; -1: a stage between, not kept */
-    int64_t *expected;   /* [tensor] the same, of outputs; -1 for the others */
-    double tolerance;    /* 0: any order of summation gives the same bits, compared exactly */
+    int64_t **extents;         /* as the tensors now lie in the store */
+    int64_t *size_bytes;       /* [tensor]: of inputs and outputs */
+    int64_t *offset;           /* [tensor] in the store; -1: a stage between, not kept */
+    int64_t *expected;         /* [tensor] the same, of outputs; -1 for the others */
+    const int *const *layouts; /* [tensor] see at_task_layout; NULL: its shape never changes */
+    void **plain;              /* [tensor] plain tensor of one with a layout, once needed */
+    void **plain_expected;
+    double tolerance; /* 0: any order of summation gives the same bits, compared exactly */
 } at_dataset;
 
-/* Makes room. values: by symbol slot, borrowed as long as the dataset lives. AT_E_USAGE where it
- * cannot fit this machine. Ended by at_dataset_free. */
-at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values, at_dataset *out,
-                         at_error *err);
+/* Makes room. values (by symbol slot) and layouts are borrowed as long as the dataset lives.
+ * AT_E_USAGE where it cannot fit this machine. Ended by at_dataset_free. */
+at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values,
+                         const int *const *layouts, at_dataset *out, at_error *err);
 void at_dataset_free(at_dataset *d);
 /* Seeded integers, whose mean is not zero, in the range that keeps every sum exact. */
 void at_dataset_fill(at_dataset *d, uint64_t seed);
@@ -29,5 +32,10 @@ void at_dataset_fill(at_dataset *d, uint64_t seed);
  * nothing of schedules. compiler: tcc, or gcc where the work is large. */
 at_status at_dataset_reference(at_arena *a, at_dataset *d, at_worker *w, double flops,
                                const volatile int *stop, at_error *err);
+
+/* The tensor that can not be had in the shape that a program wants; NULL: all can. */
+const char *at_dataset_misfit(const at_dataset *d, int64_t *const *extents);
+/* Brings all tensors into that shape: the same plain tensors, laid out otherwise. */
+at_status at_dataset_shape(at_dataset *d, int64_t *const *extents, at_error *err);
 
 #endif

@@ -72,16 +72,16 @@ static bool bind(at_session *s, at_arena *a, at_candidate *c, at_result *result)
                            .is_int = p->is_int,
                            .offset = packed ? -1 : s->data.offset[p->tensor],
                            .size_bytes = p->elements * 4};
-        if (!packed && bufs[i].size_bytes != s->data.size_bytes[p->tensor])
-            return fail(a, result, AT_ERR_INSTANTIATION,
-                        at_format(a, "the size of %s depends on the configuration", p->name));
         if (p->role == AT_PARAM_OUT) expected[outputs++] = s->data.expected[p->tensor];
     }
     c->job.bufs = bufs;
     c->job.num_bufs = k->num_params;
     c->job.expected_offset = expected;
     c->job.tolerance = s->data.tolerance;
-    return true;
+    const char *other = at_dataset_misfit(&s->data, c->program->extents);
+    if (!other) return true;
+    return fail(a, result, AT_ERR_INSTANTIATION,
+                at_format(a, "the shape of %s depends on the configuration", other));
 }
 
 /* Tiles name their instruction set themselves; the C around them is integers. With -march=native
@@ -153,6 +153,7 @@ at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double b
     /* AutoTVM's numbers, once given, are kept for every trial. */
     bool by_numbers = s->options->number || s->options->repeat;
     c->job.best_ns = by_numbers ? 0 : (int64_t)(best_s * 1e9);
+    AT_TRY(at_dataset_shape(&s->data, c->program->extents, err));
     AT_TRY(at_worker_run(s->worker, &c->job, &at_interrupted, &outcome, err));
     s->spent.compile_ns += outcome.compile_ns;
     s->spent.check_ns += outcome.check_ns;

@@ -126,11 +126,13 @@ static at_status from_log(at_arena *a, const at_options *o, at_selection *out, a
 
 /* ---- from the command line ------------------------------------------------------------------ */
 
-static at_status from_config(at_arena *a, const char *text, at_selection *out, at_error *err) {
+static at_status from_config(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
+    const char *text = o->config ? o->config : "default";
     const at_json *json;
     if (!strcmp(text, "default")) {
         out->from = "default";
-        return at_task_default_config(a, out->task, &out->config, err);
+        return at_task_default_config(a, out->task, at_given(o, "--isa") ? o->isa : at_isa_best(),
+                                      &out->config, err);
     }
     out->from = "--config";
     at_status s = at_json_parse(a, text, strlen(text), &json, err);
@@ -180,7 +182,7 @@ at_status at_select_config(at_arena *a, const at_options *o, bool required, at_s
     else {
         AT_TRY(at_task_new(a, out->row, o->args, &out->task, err));
         if (o->index) AT_TRY(from_index(a, o, out, err));
-        else AT_TRY(from_config(a, o->config ? o->config : "default", out, err));
+        else AT_TRY(from_config(a, o, out, err));
     }
     out->has_config = true;
     warn_of_index(out);

@@ -77,9 +77,12 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
 at_status at_session_reserve(at_session *s, at_error *err) {
     at_config config;
     int64_t *values;
-    AT_TRY(at_task_default_config(s->arena, s->task, &config, err));
+    const at_compute *c = at_task_compute(s->task);
+    const int **layouts = AT_NEW_ARRAY(s->arena, const int *, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) layouts[t] = at_task_layout(s->task, t);
+    AT_TRY(at_task_default_config(s->arena, s->task, s->isa, &config, err));
     AT_TRY(at_task_values(s->arena, s->task, &config, &values, err));
-    return at_dataset_new(s->arena, at_task_compute(s->task), values, &s->data, err);
+    return at_dataset_new(s->arena, c, values, layouts, &s->data, err);
 }
 
 at_status at_session_measure_peak(at_session *s, at_error *err) {

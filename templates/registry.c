@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define TEMPLATES(ROW) ROW(at_conv2d_3x3_gemm)
+#define TEMPLATES(ROW) ROW(at_conv2d_3x3_gemm) ROW(at_conv2d_nchwc)
 
 #define DECLARE(row) extern const at_template_row row;
 TEMPLATES(DECLARE)

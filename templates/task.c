@@ -64,36 +64,78 @@ double at_task_flops(const at_task *t) { return t->flops; }
 
 int64_t at_task_arg(const at_task *t, const char *name) {
     int slot = at_symbol_find(&t->def.symbols, name);
-    return slot >= 0 && slot < t->def.num_args ? t->values[slot] : -1;
+    return slot >= 0 && slot < t->def.num_arg_slots ? t->values[slot] : -1;
+}
+
+const int *at_task_layout(const at_task *t, int tensor) {
+    for (int i = 0; i < t->def.layouts.len; i++)
+        if (t->def.layouts.data[i].tensor == tensor) return t->def.layouts.data[i].order;
+    return NULL;
 }
 
 /* ---- configurations -------------------------------------------------------------------------- */
 
+long long at_divisor(long long n, long long limit) {
+    for (long long d = limit < n ? limit : n; d > 1; d--)
+        if (n % d == 0) return d;
+    return 1;
+}
+
+void at_default(at_template *t, const char *knob, const long long *values) {
+    int k = at_space_find_knob(t->space, knob);
+    AT_ASSERT(k >= 0);
+    knob_default *d = &t->defaults.data[k];
+    const at_entity *first = at_space_entity(t->space, k, 0);
+    int n = first->kind == AT_KNOB_SPLIT ? first->n - 1 : 1;
+    d->fixed = true;
+    for (int i = 0; i < n; i++) d->value[i] = values[i];
+}
+
+/* Sizes with a number for the first part too, as AutoTVM writes them. */
+static at_status default_split(const at_space *space, int k, const knob_default *d, at_text *out,
+                               at_error *err) {
+    int64_t length = at_space_knob_length(space, k), sizes[MAX_PARTS], product = 1;
+    int n = at_space_entity(space, k, 0)->n;
+    if (d->fixed) {
+        for (int i = 1; i < n; i++) product *= sizes[i] = d->value[i - 1];
+        sizes[0] = (length + product - 1) / product;
+    } else
+        AT_TRY(at_fallback_split(length, n, d->limits, sizes, at_space_knob_name(space, k), err));
+    at_text_add(out, ", \"sp\", [");
+    for (int i = 0; i < n; i++) at_text_addf(out, "%s%lld", i ? ", " : "", (long long)sizes[i]);
+    at_text_add(out, "]]");
+    return AT_OK;
+}
+
+static void default_option(const at_space *space, int k, const knob_default *d, at_text *out) {
+    at_text_add(out, ", \"ot\", ");
+    if (!d->fixed) at_json_print(out, at_space_entity(space, k, d->option)->option);
+    else if (at_space_entity(space, k, 0)->option->kind == AT_JSON_BOOL)
+        at_text_add(out, d->value[0] ? "true" : "false");
+    else at_text_addf(out, "%lld", (long long)d->value[0]);
+    at_text_add(out, "]");
+}
+
+static int lanes_of(at_isa isa) { return isa == AT_ISA_AVX512 ? 16 : isa == AT_ISA_AVX2 ? 8 : 4; }
+
 /* As the entity of a record, so that reading it finds its place in the space. */
-at_status at_task_default_config(at_arena *a, const at_task *t, at_config *out, at_error *err) {
+at_status at_task_default_config(at_arena *a, const at_task *t, at_isa isa, at_config *out,
+                                 at_error *err) {
     const at_space *space = t->def.space;
+    at_template def = t->def; /* its own defaults, which depend on the instruction set */
+    def.defaults.data =
+        at_copy(a, def.defaults.data, sizeof *def.defaults.data * (size_t)def.defaults.len);
+    if (def.row->defaults) def.row->defaults(&def, lanes_of(isa));
     at_text text = {0};
     at_status s = AT_OK;
     at_text_add(&text, "{\"entity\": [");
     for (int k = 0; k < at_space_num_knobs(space) && s == AT_OK; k++) {
-        const at_entity *first = at_space_entity(space, k, 0);
-        const knob_default *d = &t->def.defaults.data[k];
-        const char *name = at_space_knob_name(space, k);
+        const knob_default *d = &def.defaults.data[k];
         at_text_add(&text, k ? ", [" : "[");
-        at_text_add_json_string(&text, name);
-        if (first->kind == AT_KNOB_SPLIT) {
-            int64_t sizes[MAX_PARTS];
-            s = at_fallback_split(at_space_knob_length(space, k), first->n, d->limits, sizes, name,
-                                  err);
-            at_text_add(&text, ", \"sp\", [");
-            for (int i = 0; i < first->n && s == AT_OK; i++)
-                at_text_addf(&text, "%s%lld", i ? ", " : "", (long long)sizes[i]);
-            at_text_add(&text, "]]");
-        } else {
-            at_text_add(&text, ", \"ot\", ");
-            at_json_print(&text, at_space_entity(space, k, d->option)->option);
-            at_text_add(&text, "]");
-        }
+        at_text_add_json_string(&text, at_space_knob_name(space, k));
+        if (at_space_entity(space, k, 0)->kind == AT_KNOB_SPLIT)
+            s = default_split(space, k, d, &text, err);
+        else default_option(space, k, d, &text);
     }
     at_text_add(&text, "]}");
     const at_json *json;

@@ -32,8 +32,13 @@ const char *at_task_hash(const at_task *t);
 double at_task_flops(const at_task *t); /* multiply-adds x 2; -1 where they depend on data */
 int64_t at_task_arg(const at_task *t, const char *name); /* value of an argument; -1 if absent */
 
-/* The configuration without tuning: fallback_split with the template's limits, fallback options. */
-at_status at_task_default_config(at_arena *a, const at_task *t, at_config *out, at_error *err);
+/* Of a tensor whose shape depends on the configuration: the order in which its axes make up the
+ * plain tensor, which does not; NULL where the template says nothing. */
+const int *at_task_layout(const at_task *t, int tensor);
+
+/* The configuration without tuning: what the template says, or fallback_split with its limits. */
+at_status at_task_default_config(at_arena *a, const at_task *t, at_isa isa, at_config *out,
+                                 at_error *err);
 /* In both, c is a configuration of this task's space.
  * Symbol values by slot. AT_E_INPUT where a size cannot be worked out. */
 at_status at_task_values(at_arena *a, const at_task *t, const at_config *c, int64_t **values,

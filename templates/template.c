@@ -41,16 +41,15 @@ static at_status resolve(at_template *t, const at_lex *l, at_expr *e, bool *vari
     }
 }
 
-/* All of a text as one expression over sizes. */
-static at_status parse_size(at_template *t, const char *text, const char *what, at_expr **out,
-                            bool *varies) {
+at_status at_template_expr(at_template *t, const char *text, const char *what, at_expr **out,
+                           bool *varies) {
     at_lex l = {.text = text, .what = what};
     AT_TRY(at_expr_parse_text(t->arena, text, what, out, &t->err));
     return resolve(t, &l, *out, varies);
 }
 
 /* Values change address while they grow, and expressions are evaluated over plain integers. */
-static at_status value_now(at_template *t, const char *of, const at_expr *e, int64_t *out) {
+at_status at_template_value(at_template *t, const char *of, const at_expr *e, int64_t *out) {
     int64_t *values = AT_NEW_ARRAY(t->arena, int64_t, t->values.len);
     for (int i = 0; i < t->values.len; i++) values[i] = t->values.data[i].value;
     if (at_expr_eval(e, values, out, &t->err) == AT_OK) return AT_OK;
@@ -80,7 +79,7 @@ static at_status add_size(at_template *t, at_lex *l) {
     AT_TRY(at_lex_next(l, &t->err));
     AT_TRY(at_expr_parse(t->arena, l, &e, &t->err));
     AT_TRY(resolve(t, l, e, &varies));
-    AT_TRY(value_now(t, at_format(t->arena, "size %s", name), e, &value));
+    AT_TRY(at_template_value(t, at_format(t->arena, "size %s", name), e, &value));
     int slot = at_template_symbol(t, name, value, varies);
     if (varies)
         *at_push(t->arena, &t->steps) =
@@ -140,9 +139,9 @@ static at_status add_split(at_template *t, const char *knob, const char *axis, c
     step s = {.kind = STEP_SPLIT, .name = at_strdup(t->arena, knob)};
     AT_TRY(new_knob(t, knob));
     const char *of = at_format(t->arena, "axis of %s", knob);
-    AT_TRY(parse_size(t, at_strdup(t->arena, axis),
-                      at_format(t->arena, "%s of %s", of, t->row->name), &e, &varies));
-    AT_TRY(value_now(t, of, e, &length));
+    AT_TRY(at_template_expr(t, at_strdup(t->arena, axis),
+                            at_format(t->arena, "%s of %s", of, t->row->name), &e, &varies));
+    AT_TRY(at_template_value(t, of, e, &length));
     if (length < 1)
         return at_fail(&t->err, AT_E_USAGE, "%s: %s is %lld, which cannot be split", of, axis,
                        (long long)length);
@@ -268,11 +267,35 @@ static at_status parse_tree(at_template *t, tree_choice *c, int number) {
     if (*c->condition_text) {
         at_expr *e;
         bool varies;
-        AT_TRY(parse_size(t, c->condition_text, at_format(t->arena, "condition of %s", what), &e,
-                          &varies));
+        AT_TRY(at_template_expr(t, c->condition_text, at_format(t->arena, "condition of %s", what),
+                                &e, &varies));
         c->condition = e;
     }
     return at_tree_parse(t->arena, t->compute, c->text, what, &c->tree, &t->err);
+}
+
+long long at_value(at_template *t, const char *expression) {
+    at_expr *e;
+    bool varies;
+    int64_t value;
+    if (t->err.status != AT_OK) return 1;
+    const char *what = at_format(t->arena, "value asked for by %s", t->row->name);
+    expression = at_strdup(t->arena, expression);
+    if (at_template_expr(t, expression, what, &e, &varies) != AT_OK) return 1;
+    if (at_template_value(t, expression, e, &value) != AT_OK) return 1;
+    return value;
+}
+
+void at_require(at_template *t, const char *condition, const char *problem) {
+    if (!at_value(t, condition) && t->err.status == AT_OK)
+        at_fail(&t->err, AT_E_USAGE, "%s", problem);
+}
+
+void at_layout(at_template *t, const char *text) {
+    if (t->err.status != AT_OK) return;
+    at_hash_add_str(&t->hash, "layout");
+    at_hash_add_str(&t->hash, text);
+    *at_push(t->arena, &t->layouts) = (layout){.text = at_strdup(t->arena, text)};
 }
 
 /* What define() noted, now that all names are known. */
@@ -286,6 +309,7 @@ static at_status parse_texts(at_template *t) {
                             at_format(t->arena, "computation of %s", t->row->name), &t->compute,
                             &t->err));
     for (int i = 0; i < t->trees.len; i++) AT_TRY(parse_tree(t, &t->trees.data[i], i + 1));
+    for (int i = 0; i < t->layouts.len; i++) AT_TRY(at_layout_parse(t, &t->layouts.data[i]));
     return AT_OK;
 }
 

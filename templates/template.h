@@ -16,10 +16,17 @@ typedef struct at_template_row {
     const char *name;        /* on the command line and in files */
     const char *record_name; /* in logs; NULL: the same */
     const char *help;        /* one line */
-    const char *args;        /* names with defaults, in order: "N=1, H=56, W=56, CI=64, CO=64" */
-    const char *record_args; /* the JSON array of a record with argument names for values:
-                                "[N, H, W, CI, CO, \"float32\"]" */
+    /* Names with defaults, in order: "N=1, H=56". A number is at least 1, or what stands behind
+     * "from": "bias=0 from 0". "strides(sh, sw)=1" stands for several numbers in one place of a
+     * record, "layout=\"NCHW\"" for a text. */
+    const char *args;
+    /* The JSON array of a record with argument names for values: "[N, H, W, CI, CO, \"float32\"]".
+     * Several forms: "[M, N] with bias=0 | [M, N, [N]] with bias=1". */
+    const char *record_args;
     void (*define)(at_template *t);
+    /* The default configuration by at_default, where the limits of at_split do not suffice; lanes:
+     * 32-bit numbers in a vector. NULL: there are only limits. */
+    void (*defaults)(at_template *t, int lanes);
 } at_template_row;
 
 /* Names for integers, in order: "Y = N*H*W, X = CO". |xi| is the extent of split part xi. A name is
@@ -44,6 +51,18 @@ void at_split_(at_template *t, const char *knob, const char *axis, const char *p
 /* A value from a JSON array, "[true, false]". Where all are integers or truth values, its name may
  * be used in sizes and conditions (true is 1). fallback: the position of the default. */
 void at_option(at_template *t, const char *knob, const char *values, int fallback);
+/* In defaults: of a split, the sizes of its parts but the first; of an option, its value. */
+void at_default(at_template *t, const char *knob, const long long *values);
+/* The largest divisor of n that is at most limit (at least 1). */
+long long at_divisor(long long n, long long limit);
+
+/* The value of an expression while the task is being defined, for declaring knobs, computations or
+ * trees that only some arguments have. */
+long long at_value(at_template *t, const char *expression);
+/* Arguments that do not fit each other: where the condition does not hold, problem is what the user
+ * is told. */
+void at_require(at_template *t, const char *condition, const char *problem);
+
 /* A joint condition over all knobs, "tile_y.size[2]*tile_x.size[2] <= 512"; at most one. */
 void at_joint_filter(at_template *t, const char *condition);
 
@@ -51,6 +70,9 @@ void at_joint_filter(at_template *t, const char *condition);
  * always). Their texts may use every name of the template, wherever it is defined. */
 void at_compute_text(at_template *t, const char *text);
 void at_schedule_when(at_template *t, const char *condition, const char *text);
+/* Of a tensor whose shape depends on knobs: the order in which its axes make up the plain tensor,
+ * which does not: "data[n, C, y, x, c] = n, C, c, y, x". */
+void at_layout(at_template *t, const char *text);
 #define at_compute(t, text) at_compute_text((t), (text))
 #define at_schedule(t, text) at_schedule_when((t), "", (text))
 

@@ -27,8 +27,20 @@ typedef struct step {
 
 typedef struct knob_default {
     int64_t limits[MAX_PARTS];
-    int option; /* position in the list */
+    int option;               /* position in the list */
+    bool fixed;               /* by at_default, */
+    int64_t value[MAX_PARTS]; /* to these: sizes without the first, or an option's value */
 } knob_default;
+
+typedef enum arg_kind { ARG_NUMBER, ARG_TUPLE, ARG_TEXT } arg_kind;
+
+typedef struct arg {
+    const char *name;
+    arg_kind kind;
+    int64_t least;       /* of a number, and of each of a tuple */
+    int slot, num_slots; /* of a tuple: one per member; of a text: none */
+    const at_json *form; /* tuple and text: the value as it was given, and as records repeat it */
+} arg;
 
 typedef struct tree_choice {
     const char *condition_text, *text; /* "": always */
@@ -36,11 +48,18 @@ typedef struct tree_choice {
     at_tree *tree;
 } tree_choice;
 
+typedef struct layout {
+    const char *text;
+    int tensor;
+    const int *order; /* [axes of the tensor] */
+} layout;
+
 /* Calls only note the longer texts; they are parsed when all names are known. */
 struct at_template {
     at_arena *arena;
     const at_template_row *row;
-    int num_args; /* they are the first symbols */
+    AT_VEC(arg) args;
+    int num_arg_slots; /* their values are the first symbols */
     at_symbols symbols;
     AT_VEC(symbol) values;
     AT_VEC(step) steps;
@@ -50,6 +69,7 @@ struct at_template {
     const char *compute_text;
     at_compute *compute;
     AT_VEC(tree_choice) trees;
+    AT_VEC(layout) layouts;
     at_hash hash;
     at_error err; /* the first mistake */
 };
@@ -58,14 +78,25 @@ struct at_template {
 int at_template_symbol(at_template *t, const char *name, int64_t value, bool varies);
 /* An option as a number (true is 1); false where it is none, such as a text. */
 bool at_option_value(const at_entity *e, int64_t *out);
+/* All of a text as one expression over sizes; its value while defining. They fill t->err. */
+at_status at_template_expr(at_template *t, const char *text, const char *what, at_expr **out,
+                           bool *varies);
+at_status at_template_value(at_template *t, const char *of, const at_expr *e, int64_t *out);
+/* What at_layout noted (layout.c). */
+at_status at_layout_parse(at_template *t, layout *l);
 /* Runs define() and parses what it noted; returns the first mistake. */
 at_status at_template_define(at_template *t, at_error *err);
 
-/* Arguments (args.c). Declares the row's with their defaults, reads the user's over them. */
+/* Arguments. Declares the row's with their defaults (args.c). */
 at_status at_args_declare(at_template *t, at_error *err);
+arg *at_args_find(at_template *t, const char *name, size_t length); /* NULL if absent */
+const char *at_args_text(const at_template *t);                     /* as names */
+/* Reads the user's over the defaults, as names or as a record's array (args_read.c). */
 at_status at_args_read(at_template *t, const char *text, at_error *err);
-/* As a record has them; as names. */
+/* One value; what: its spelling, for messages. AT_E_USAGE */
+at_status at_arg_take(at_template *t, arg *a, const at_json *v, const char *what, at_error *err);
+/* As a record has them (args_record.c). text: of the array. */
 at_status at_args_json(at_template *t, const at_json **out, at_error *err);
-const char *at_args_text(const at_template *t);
+at_status at_args_read_array(at_template *t, const char *text, at_error *err);
 
 #endif

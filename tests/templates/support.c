@@ -110,3 +110,61 @@ void expect_right(at_arena *a, const at_task *t, const at_config *cfg) {
                          (double)expressions[i].f[e]);
     }
 }
+
+void expect_random_right(const at_task *t, int count) {
+    at_arena *scratch = at_arena_new();
+    at_rng rng;
+    at_rng_seed(&rng, 1, 1);
+    uint64_t range = (uint64_t)at_space_range_length(at_task_space(t));
+    for (int n = 0; n < count; n++) {
+        at_config c = config_at(scratch, t, (int64_t)at_rng_below(&rng, range));
+        expect_right(scratch, t, &c);
+        at_arena_reset(scratch);
+    }
+    at_arena_free(scratch);
+}
+
+const at_json *golden(at_arena *a, const char *path) {
+    char *text;
+    size_t length;
+    const at_json *file;
+    at_error err = {0};
+    if (at_read_file(a, path, &text, &length, &err) || at_json_parse(a, text, length, &file, &err))
+        fail_msg("%s", err.text);
+    const at_json *spaces = at_json_get(file, "spaces");
+    assert_true(spaces->count > 0);
+    return spaces;
+}
+
+void expect_space(at_arena *a, const at_task *t, const at_json *want) {
+    at_space *space = at_task_space(t);
+    at_text text = {0};
+    const at_json *dims = at_json_get(want, "dims");
+    assert_int_equal(at_space_num_knobs(space), dims->count);
+    for (int k = 0; k < dims->count; k++)
+        assert_int_equal(at_space_knob_len(space, k), at_json_at(dims, k)->integer);
+    assert_int_equal(at_space_range_length(space), at_json_get(want, "range_length")->integer);
+    at_space_print(&text, space);
+    assert_string_equal(text.data, at_json_get(want, "printed")->string);
+
+    const at_json *samples = at_json_get(want, "samples");
+    assert_true(samples->count > 0);
+    for (const at_json *s = samples->child; s; s = s->next) {
+        int64_t index = at_json_get(s, "index")->integer;
+        at_config c = config_at(a, t, index);
+        at_text_clear(&text);
+        at_json_print(&text, at_json_get(s, "entity"));
+        assert_string_equal(entity_text(a, &c), text.data);
+        const char *inner = at_strndup(a, text.data + 1, text.len - 2);
+        assert_int_equal(config_of(a, t, inner).index, index);
+    }
+    at_text_free(&text);
+}
+
+void expect_default(at_arena *a, const at_task *t, at_isa isa, const char *entity) {
+    at_config c;
+    at_error err = {0};
+    if (at_task_default_config(a, t, isa, &c, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_string_equal(entity_text(a, &c), entity);
+    expect_right(a, t, &c);
+}

@@ -29,4 +29,13 @@ const char *entity_text(at_arena *a, const at_config *c);
  * the same bits in every output. */
 void expect_right(at_arena *a, const at_task *t, const at_config *c);
 
+/* The same of this many entities drawn at random. */
+void expect_random_right(const at_task *t, int count);
+
+/* "spaces" of a golden file; and what one of them says of a task's space. */
+const at_json *golden(at_arena *a, const char *path);
+void expect_space(at_arena *a, const at_task *t, const at_json *space);
+/* The default configuration's entity, and that its program computes the right thing. */
+void expect_default(at_arena *a, const at_task *t, at_isa isa, const char *entity);
+
 #endif

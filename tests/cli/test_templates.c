@@ -1,0 +1,54 @@
+/* tests/cli/test_templates.c: every template from its arguments to measured kernels: random
+ * configurations through TinyCC, each checked against the plain reference, none of which may fail;
+ * and the default configuration. TEMPLATE_TRIALS: configurations per shape (default 6). */
+#include "tests/cli/cli_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const conv2d_nchwc[] = {
+    "IC=3,OC=16,H=30,W=26,KH=7,KW=7,strides=2,padding=3",
+    "IC=16,OC=32,H=14,W=14,KH=1,KW=1,padding=0",
+    "IC=8,OC=12,H=13,W=15,KH=1,KW=1,padding=0,strides=2",
+    "IC=6,OC=10,H=11,W=9,dilation=2,padding=2",
+    "N=2,IC=7,OC=5,H=12,W=9,padding=[1,0,2,3],KH=2,KW=4",
+    "IC=16,OC=32,H=14,W=14,ib=8,ob=16",
+    "IC=5,OC=6,H=3,W=70,padding=VALID",
+};
+
+static const struct {
+    const char *name;
+    const char *const *shapes;
+    int num_shapes;
+} templates[] = {
+#define SHAPES(list) list, sizeof list / sizeof *list
+    {"conv2d_NCHWc", SHAPES(conv2d_nchwc)},
+};
+
+static const char *trials(void) {
+    const char *asked = getenv("TEMPLATE_TRIALS");
+    return asked ? asked : "6";
+}
+
+static void expect_all_right(const char *name, const char *args) {
+    cli_expect(0, "./autotune %s --args '%s' --trials %s --log t.log --json", name, args, trials());
+    const at_json *failed = cli_member(cli_json(), "failed");
+    if (failed->count)
+        fail_msg("%s %s: %s", name, args,
+                 cli_run("grep -v '\"error\": \"\"' t.log | head -n 3")->out);
+    cli_expect(0, "rm t.log");
+    const cli_result *r = cli_expect(0, "./autotune run %s --args '%s'", name, args);
+    assert_non_null(strstr(r->out, "equal to the reference"));
+}
+
+static void all(void **state) {
+    (void)state;
+    for (size_t t = 0; t < sizeof templates / sizeof *templates; t++)
+        for (int i = 0; i < templates[t].num_shapes; i++)
+            expect_all_right(templates[t].name, templates[t].shapes[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all)};
+    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
+}
