@@ -5,6 +5,7 @@
  * The file depends on libc only, compiles without warnings, and needs no include where no main is
  * asked for. */
 #include "codegen/tile.h"
+#include "codegen/x86_asm.h"
 
 #include <string.h>
 
@@ -93,6 +94,26 @@ static void faces(file *f) {
                  f->k->entry);
 }
 
+/* ---- tiles that are machine code --------------------------------------------------------------
+ */
+
+/* Each as a file-scope asm block of bytes, an instruction a line with its text beside it: every
+ * assembler takes it, TinyCC's too, which knows no vector instruction. What is no instruction (a
+ * table of masks) is bytes alone. */
+static void machine_code(at_text *out, const at_tile_code *t) {
+    at_text_addf(out, "__asm__(\".text\\n.globl %s\\n.align 64,0x90\\n%s:\\n\"\n", t->symbol,
+                 t->symbol);
+    for (int at = 0, n; at < t->size_bytes; at += n) {
+        char text[128] = "";
+        n = at_disassemble(t->bytes + at, t->size_bytes - at, text, sizeof text);
+        if (n == 0) n = 1;
+        at_text_add(out, "        \".byte ");
+        for (int i = 0; i < n; i++) at_text_addf(out, "%s0x%02x", i ? "," : "", t->bytes[at + i]);
+        at_text_addf(out, "\\n\" /* %s */\n", text);
+    }
+    at_text_add(out, ");\n\n");
+}
+
 /* ---- main ------------------------------------------------------------------------------------ */
 
 static void allocate(file *f) {
@@ -117,9 +138,9 @@ static void call(file *f, bool pack, const char *indent) {
     at_text_add(f->out, pack ? ");\n" : ", workspace);\n");
 }
 
-static const char includes[] =
-    "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
-    "#include <time.h>\n\n";
+static const char includes[] = "#define _POSIX_C_SOURCE 199309L\n#include <math.h>\n#include "
+                               "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+                               "#include <time.h>\n\n";
 
 static const char helpers[] =
     "\nstatic void *allocate(unsigned long bytes) {\n"
@@ -129,7 +150,7 @@ static const char helpers[] =
     "    return p + 64 - (unsigned long)p % 64;\n}\n\n"
     "static double now(void) {\n"
     "    struct timespec t;\n"
-    "    timespec_get(&t, TIME_UTC);\n"
+    "    clock_gettime(CLOCK_MONOTONIC, &t);\n"
     "    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n";
 
 /* The program ends where the CPU lacks what the tiles need. TinyCC could not ask. */
@@ -235,6 +256,7 @@ at_status at_emit_file(at_arena *a, const at_program *p, const at_kernel *k,
     }
     head(&f, o);
     if (o->with_main) at_text_add(out, includes);
+    for (int i = 0; i < k->num_tiles; i++) machine_code(out, &k->tiles[i]);
     at_text_add(out, k->source);
     faces(&f);
     if (o->with_main) {

@@ -49,9 +49,10 @@ typedef struct {
     AT_VEC(at_tile_op) ops;
     AT_VEC(at_tile_vreg) vregs;
     AT_VEC(key) keys;
-    int max_chains; /* partial sums per register in the current nest */
-    int held;       /* tensor whose sums stay in registers during the current loop; -1 */
-    int first_load; /* loads of this straight-line body: virtual registers from here on */
+    int max_chains;  /* partial sums per register in the current nest */
+    int held;        /* tensor whose sums stay in registers during the current loop; -1 */
+    int first_load;  /* loads of this straight-line body: virtual registers from here on */
+    int first_const; /* and constants, which no store changes */
     slot slots[AT_TILE_MAX_SLOTS];
     int num_slots;
     const at_aff *trips[AT_TILE_MAX_TRIPS];
@@ -132,7 +133,8 @@ static int new_vreg(build *b, at_tile_vreg v) {
 
 /* A load (delayed by the allocator), shared within the straight-line body. */
 static int load(build *b, at_tile_vreg v) {
-    for (int i = b->vregs.len - 1; i >= b->first_load && i >= 0; i--) {
+    int first = v.load == AT_T_CONST ? b->first_const : b->first_load;
+    for (int i = b->vregs.len - 1; i >= first; i--) {
         const at_tile_vreg *w = &b->vregs.data[i];
         if (w->load == v.load && w->lanes == v.lanes && w->slot == v.slot && w->off == v.off &&
             memcmp(&w->number, &v.number, sizeof v.number) == 0)
@@ -423,10 +425,10 @@ static void counted_loop(build *b, const at_ir *n) {
     op->name = b->l->syms.data[n->sym].name;
     b->counted[b->num_counted++] = n;
     b->bound[n->sym] = 0;
-    b->first_load = b->vregs.len;
+    b->first_load = b->first_const = b->vregs.len;
     expand(b, n->child);
     b->num_counted--;
-    b->first_load = b->vregs.len;
+    b->first_load = b->first_const = b->vregs.len;
     bump_slots(b, n, start, first_vreg, trip_arg);
     if (held >= 0) {
         join_chains(b, start);
