@@ -15,7 +15,7 @@ LIBS_runtime = -ltcc -ldl -lpthread
 LIBS_records = -lz
 
 # What a test program of each folder links: the folder and those it may use (arrows run one way).
-# tests/templates also lower and run what they build; tests/cli run the program itself.
+# tests/templates also lower what they build, tests/run run it; tests/cli run the program itself.
 NEEDS_base      = base
 NEEDS_knobs     = knobs base
 NEEDS_schedule  = schedule knobs base
@@ -25,6 +25,7 @@ NEEDS_tuners    = tuners knobs base
 NEEDS_runtime   = runtime base
 NEEDS_records   = records knobs base
 NEEDS_cli       = base
+NEEDS_run       = templates runtime codegen schedule knobs base
 
 # A ResNet-50 layer, few enough trials for well under a minute.
 RUN_ARGS = --trials 30
@@ -60,7 +61,7 @@ $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/$(1)/test_*.c)): %: %.o \
     $(call lib,$(NEEDS_$(1)))
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcmocka $(call libs,$(NEEDS_$(1)))
 endef
-$(foreach f,$(FOLDERS) cli,$(eval $(call test_rules,$(f))))
+$(foreach f,$(FOLDERS) cli run,$(eval $(call test_rules,$(f))))
 
 tests: $(B)/autotune $(TESTS)
 
@@ -103,7 +104,7 @@ install: $(B)/autotune
 	install -D -m 755 $(B)/autotune $(DESTDIR)$(PREFIX)/bin/autotune
 
 format-check:
-	@clang-format --dry-run --Werror $(wildcard $(foreach d,$(FOLDERS) cli,$(d)/*.[ch] tests/$(d)/*.[ch]))
+	@clang-format --dry-run --Werror $(wildcard $(foreach d,$(FOLDERS) cli run,$(d)/*.[ch] tests/$(d)/*.[ch]))
 
 clean:
 	rm -rf build build-asan build-ubsan autotune

@@ -1,0 +1,69 @@
+/* The configuration without tuning, of every template, on shapes from one pixel to the 3x3 layers
+ * of ResNet-50: it computes the right output with every instruction set of this CPU, between guard
+ * pages, with weights packed ahead and within. */
+#include "tests/run/shape.h"
+
+#include <string.h>
+
+static const struct {
+    const char *template_name, *args;
+} cases[] = {
+    {"conv2d_3x3_gemm", ""},
+    {"conv2d_3x3_gemm", "H=28,W=28,CI=128,CO=128"},
+    {"conv2d_3x3_gemm", "H=14,W=14,CI=256,CO=256"},
+    {"conv2d_3x3_gemm", "H=7,W=7,CI=512,CO=512"},
+    {"conv2d_3x3_gemm", "H=14,W=14,CI=32,CO=32"},
+    {"conv2d_3x3_gemm", "H=1,W=1,CI=1,CO=1"},
+    {"conv2d_3x3_gemm", "H=1,W=1,CI=64,CO=64"},
+    {"conv2d_3x3_gemm", "H=7,W=5,CI=3,CO=6"},
+    {"conv2d_3x3_gemm", "N=3,H=1,W=9,CI=5,CO=7"},
+    {"conv2d_3x3_gemm", "N=2,H=9,W=1,CI=4,CO=33"},
+    {"conv2d_3x3_gemm", "H=13,W=13,CI=31,CO=37"},
+    {"conv2d_3x3_gemm", "N=4,H=8,W=8,CI=3,CO=64"},
+    {"conv2d_3x3_gemm", "H=2,W=2,CI=2,CO=2"},
+    {"conv2d_3x3_gemm", "N=5,H=3,W=3,CI=17,CO=15"},
+    {"conv2d_3x3_gemm", "H=11,W=23,CI=16,CO=96"},
+};
+enum { NUM_CASES = sizeof cases / sizeof *cases };
+
+static void runs_right(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    for (int i = 0; i < NUM_CASES; i++) {
+        shape s;
+        at_config c;
+        at_error err = {0};
+        shape_open(&s, cases[i].template_name, cases[i].args);
+        if (at_task_default_config(a, s.task, &c, &err) != AT_OK) fail_msg("%s", err.text);
+        for (int n = 0; n < 2 * AT_ISA_COUNT; n++) {
+            way w = {AT_TCC, (at_isa)(n / 2), .pack_inline = n % 2, .paranoid = true};
+            if (w.isa != AT_ISA_SCALAR && !at_cpu_facts()->has[w.isa]) continue;
+            const at_kernel *k = shape_lower(&s, a, &c, &w, "kernel", &err);
+            const char *fault = k ? shape_check(&s, a, k, &w, NULL) : err.text;
+            if (fault)
+                fail_msg("%s %s, %s, packing %s: %s", cases[i].template_name,
+                         at_task_args_text(s.task), at_isa_name(w.isa),
+                         w.pack_inline ? "inline" : "ahead", fault);
+        }
+        shape_close(&s);
+        at_arena_reset(a);
+    }
+    at_arena_free(a);
+}
+
+static void every_template(void **state) {
+    (void)state;
+    for (int t = 0; t < at_template_count(); t++) {
+        bool any = false;
+        for (int i = 0; i < NUM_CASES; i++)
+            any |= !strcmp(cases[i].template_name, at_template_at(t)->name);
+        if (!any) fail_msg("no case of %s", at_template_at(t)->name);
+    }
+}
+
+int main(int argc, char **argv) {
+    at_worker_main_if_asked(argc, argv);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(runs_right),
+                                       cmocka_unit_test(every_template)};
+    return cmocka_run_group_tests_name("run/default_configs", tests, NULL, NULL);
+}
