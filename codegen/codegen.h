@@ -1,6 +1,6 @@
 /* codegen/codegen.h: lowers a verified program to C and tiles, pass by pass.
  *
- * The passes, in order (lower.c): dissolve, buffers, partition, addresses, tiles, emit. --dump=PASS
+ * The passes, in order (lower.c): dissolve, digits, buffers, partition, tiles, emit. --dump=PASS
  * prints the program after any of them. No operator's name occurs here. docs/architecture.md shows
  * one program after each pass. */
 #ifndef AT_CODEGEN_H

@@ -217,6 +217,7 @@ void at_range_leave(at_low *l, const at_ir *loop, at_sym old);
 
 bool at_pass_dissolve(
     at_low *l); /* dissolve.c: program -> tree; stages without leaf go into their readers */
+bool at_pass_digits(at_low *l); /* digits.c: loops cut at the digits asked of them */
 bool at_pass_buffers(
     at_low *l); /* buffers.c: where every stage is stored; indices become addresses */
 bool at_pass_partition(at_low *l); /* partition.c: conditions and tails leave the inner loops */

@@ -7,14 +7,14 @@ static const struct {
     const char *name;
     bool (*run)(at_low *l);
 } passes[] = {
-    {"dissolve", at_pass_dissolve}, {"buffers", at_pass_buffers}, {"partition", at_pass_partition},
-    {"tiles", at_pass_tiles},       {"emit", at_pass_emit},
+    {"dissolve", at_pass_dissolve},   {"digits", at_pass_digits}, {"buffers", at_pass_buffers},
+    {"partition", at_pass_partition}, {"tiles", at_pass_tiles},   {"emit", at_pass_emit},
 };
 #define NUM_PASSES (sizeof passes / sizeof passes[0])
 
 /* "tile" is the tile programs that `tiles` made. */
-const char *const at_pass_names[] = {"dissolve", "buffers", "partition", "tiles",
-                                     "tile",     "emit",    NULL};
+const char *const at_pass_names[] = {"dissolve", "digits", "buffers", "partition",
+                                     "tiles",    "tile",   "emit",    NULL};
 
 static const char *const dialects[] = {"c", "gnu", "tcc"};
 _Static_assert(sizeof dialects / sizeof dialects[0] == AT_DIALECT_COUNT, "one name per dialect");
