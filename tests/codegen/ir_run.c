@@ -1,0 +1,147 @@
+#include "tests/codegen/ir_run.h"
+
+#include <string.h>
+
+typedef struct runner {
+    at_low *l;
+    const ir_memory *m;
+    int64_t value[4096]; /* of loop symbols */
+    bool bound[4096];    /* is the loop open? */
+    int thread;
+    const char *fault;
+} runner;
+
+static const char *tensor_name(const runner *r, int t) {
+    return r->l->program->compute->tensors[t].name;
+}
+
+static void *base(const runner *r, int tensor) {
+    const at_buffer *b = &r->l->buffers[tensor];
+    if (b->place == AT_PLACE_PARAM) return r->m->buf[b->param];
+    char *p = r->m->workspace + b->offset_bytes;
+    if (b->place == AT_PLACE_THREAD) p += r->l->workspace_bytes + r->thread * r->l->thread_bytes;
+    return p;
+}
+
+/* Is [at, at + n) inside the tensor? */
+static bool inside(runner *r, int tensor, int64_t at, int64_t n) {
+    if (at >= 0 && at + n <= r->l->buffers[tensor].elements) return true;
+    if (!r->fault)
+        r->fault = at_format(r->l->arena, "element %lld of %s, which has %lld", (long long)at,
+                             tensor_name(r, tensor), (long long)r->l->buffers[tensor].elements);
+    return false;
+}
+
+static int64_t value_of(runner *r, const at_aff *x) {
+    int64_t sum = x->c;
+    for (int i = 0; i < x->n; i++) {
+        const at_sym s = r->l->syms.data[x->t[i].sym];
+        if (s.kind == AT_SYM_LOOP && !r->bound[x->t[i].sym] && !r->fault)
+            r->fault = at_format(r->l->arena, "%s is used outside its loop", s.name);
+        int64_t a = s.kind == AT_SYM_LOOP ? r->value[x->t[i].sym] : value_of(r, s.of), b = 0;
+        if (s.of2) b = value_of(r, s.of2);
+        switch (s.kind) {
+        case AT_SYM_LOOP: break;
+        case AT_SYM_DIV: a = at_floordiv(a, s.by); break;
+        case AT_SYM_LOAD:
+            if (inside(r, s.tensor, a, 1)) a = ((const int32_t *)base(r, s.tensor))[a];
+            break;
+        case AT_SYM_MIN: a = a < b ? a : b; break;
+        case AT_SYM_MAX: a = a > b ? a : b; break;
+        }
+        sum += x->t[i].k * a;
+    }
+    return sum;
+}
+
+static bool holds(runner *r, const at_cond *c) {
+    switch (c->op) {
+    case AT_C_FALSE: return false;
+    case AT_C_TRUE: return true;
+    case AT_C_ATOM: return value_of(r, c->atom) >= 0;
+    case AT_C_AND: return holds(r, c->a) && holds(r, c->b);
+    case AT_C_OR: return holds(r, c->a) || holds(r, c->b);
+    case AT_C_NOT: return !holds(r, c->a);
+    }
+    return false;
+}
+
+static float evaluate(runner *r, const at_value *v) {
+    if (v->op == AT_V_CONST) return v->number;
+    if (v->op == AT_V_LOAD) {
+        int64_t at = value_of(r, v->at);
+        return inside(r, v->tensor, at, 1) ? ((const float *)base(r, v->tensor))[at] : 0;
+    }
+    if (v->op == AT_V_SELECT) return evaluate(r, holds(r, v->cond) ? v->a : v->b);
+    float a = evaluate(r, v->a), b = evaluate(r, v->b);
+    switch (v->op) {
+    case AT_V_ADD: return a + b;
+    case AT_V_SUB: return a - b;
+    case AT_V_MUL: return a * b;
+    case AT_V_DIV: return a / b;
+    case AT_V_MIN: return a < b ? a : b;
+    default: return a > b ? a : b;
+    }
+}
+
+static void run_statement(runner *r, const at_ir *n) {
+    if (n->guard && !holds(r, n->guard)) return;
+    float v = evaluate(r, n->val);
+    int64_t at = value_of(r, n->at);
+    if (!inside(r, n->tensor, at, 1)) return;
+    float *p = (float *)base(r, n->tensor) + at;
+    *p = n->add ? *p + v : v;
+}
+
+static void run_tile(runner *r, const at_tile_call *c) {
+    float *slots[AT_TILE_MAX_SLOTS];
+    long trips[AT_TILE_MAX_TRIPS];
+    for (int i = 0; i < c->tile->num_slots; i++)
+        slots[i] = (float *)base(r, c->slot_tensor[i]) + value_of(r, c->slot_at[i]);
+    for (int i = 0; i < c->tile->num_trips; i++) {
+        trips[i] = value_of(r, c->trip[i]);
+        if (trips[i] < 0) r->fault = at_format(r->l->arena, "a trip count is %ld", trips[i]);
+    }
+    if (!r->fault) at_tile_interpret(c->tile, slots, trips);
+}
+
+static void run_list(runner *r, const at_ir *n);
+
+static void run_loop(runner *r, const at_ir *n) {
+    int64_t lo = n->lo_aff ? value_of(r, n->lo_aff) : n->lo;
+    int64_t hi = n->hi_aff ? value_of(r, n->hi_aff) : n->hi;
+    if (hi - lo > 1 << 24) r->fault = at_format(r->l->arena, "a loop runs too far");
+    if (lo < hi && (lo < n->lo || hi > n->hi))
+        r->fault = at_format(r->l->arena, "loop %s runs outside its constant bounds",
+                             r->l->syms.data[n->sym].name);
+    r->bound[n->sym] = true;
+    for (int64_t i = lo; i < hi && !r->fault; i++) {
+        r->value[n->sym] = i;
+        if (n->ann == AT_ANN_PARA) {
+            r->value[n->sym] = hi - 1 - (i - lo);
+            r->thread = (int)(i % r->m->threads);
+            memset(r->m->workspace + r->l->workspace_bytes + r->thread * r->l->thread_bytes, 255,
+                   (size_t)r->l->thread_bytes);
+        }
+        run_list(r, n->child);
+    }
+    r->bound[n->sym] = false;
+    if (n->ann == AT_ANN_PARA) r->thread = 0;
+}
+
+static void run_list(runner *r, const at_ir *n) {
+    for (; n && !r->fault; n = n->next) switch (n->kind) {
+        case AT_IR_LOOP: run_loop(r, n); break;
+        case AT_IR_IF: run_list(r, value_of(r, n->test) >= 0 ? n->child : n->other); break;
+        case AT_IR_STMT: run_statement(r, n); break;
+        case AT_IR_TILE: run_tile(r, n->call); break;
+        }
+}
+
+const char *ir_run(at_low *l, bool pack, const ir_memory *memory) {
+    runner *r = AT_NEW(l->arena, runner);
+    r->l = l;
+    r->m = memory;
+    run_list(r, pack ? l->pack_root : l->root);
+    return r->fault;
+}

@@ -1,0 +1,69 @@
+#include "tests/codegen/operands.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, PATTERN = 255 }; /* floats of these bytes are NaN, integers -1 */
+
+void guarded_open(guarded *g, size_t bytes, bool at_end) {
+    size_t inner = (bytes + PAGE - 1) / PAGE * PAGE;
+    *g = (guarded){.map_bytes = inner + 2 * PAGE, .bytes = bytes};
+    g->map = mmap(NULL, g->map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    AT_ASSERT(g->map != MAP_FAILED);
+    AT_ASSERT(!inner || !mprotect(g->map + PAGE, inner, PROT_READ | PROT_WRITE));
+    memset(g->map + PAGE, PATTERN, inner);
+    g->data = g->map + PAGE + (at_end ? inner - bytes : 0);
+}
+
+void guarded_close(guarded *g) { munmap(g->map, g->map_bytes); }
+
+static bool intact(const guarded *g) {
+    const char *end = g->map + g->map_bytes - PAGE;
+    for (const char *p = g->map + PAGE; p < end; p++)
+        if ((p < g->data || p >= g->data + g->bytes) && *p != (char)PATTERN) return false;
+    return true;
+}
+
+static void protect(const guarded *g) {
+    if (g->bytes) mprotect(g->map + PAGE, g->map_bytes - 2 * PAGE, PROT_READ);
+}
+
+void operands_open(operands *o, const built *b, const at_param *params, int num_params,
+                   int64_t shared_bytes, int64_t thread_bytes, uint64_t seed) {
+    at_rng rng;
+    at_rng_seed(&rng, seed, 17);
+    AT_ASSERT(num_params <= OPERANDS);
+    *o = (operands){.b = b, .params = params, .num_params = num_params};
+    for (int i = 0; i < num_params; i++) {
+        size_t bytes = (size_t)params[i].elements * 4;
+        guarded_open(&o->mem[i], bytes, at_rng_below(&rng, 4) > 0);
+        o->buf[i] = o->mem[i].data;
+        if (params[i].role != AT_PARAM_IN) continue;
+        const at_data *d = &b->data[params[i].tensor];
+        memcpy(o->mem[i].data, params[i].is_int ? (void *)d->i : (void *)d->f, bytes);
+        protect(&o->mem[i]);
+    }
+    guarded_open(&o->workspace, (size_t)(shared_bytes + THREADS * thread_bytes),
+                 at_rng_below(&rng, 2));
+    o->memory = (ir_memory){o->buf, o->workspace.data, THREADS};
+}
+
+const char *operands_check(const operands *o, const at_data *expected) {
+    if (!intact(&o->workspace)) return "writes outside the workspace";
+    for (int i = 0; i < o->num_params; i++) {
+        const at_param *q = &o->params[i];
+        if (!intact(&o->mem[i])) return at_format(o->b->arena, "writes outside %s", q->name);
+        const float *found = (const float *)o->mem[i].data, *want = expected[q->tensor].f;
+        if (q->role == AT_PARAM_IN) continue;
+        for (int64_t e = 0; e < q->elements; e++)
+            if (!(found[e] == want[e]))
+                return at_format(o->b->arena, "%s[%lld] is %g, expected %g", q->name, (long long)e,
+                                 (double)found[e], (double)want[e]);
+    }
+    return NULL;
+}
+
+void operands_close(operands *o) {
+    for (int i = 0; i < o->num_params; i++) guarded_close(&o->mem[i]);
+    guarded_close(&o->workspace);
+}

@@ -1,0 +1,270 @@
+#include "tests/codegen/phases.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SECONDS = 20 }; /* for all phases of one program */
+
+const char *phase_name(phase f) {
+    static const char *const names[] = {"tree", "buffers", "partition"};
+    static char tiles[40];
+    if (f < PHASE_TILES) return names[f];
+    if (f == PHASE_C) return "C through gcc -O1";
+    snprintf(tiles, sizeof tiles, "tiles for %s", at_isa_name((at_isa)(f - PHASE_TILES)));
+    return tiles;
+}
+
+outcome *outcomes_new(int n) {
+    void *p = mmap(NULL, sizeof(outcome) * (size_t)n, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    AT_ASSERT(p != MAP_FAILED);
+    return p;
+}
+
+void outcomes_free(outcome *out, int n) { munmap(out, sizeof(outcome) * (size_t)n); }
+
+/* ---- one phase ----------------------------------------------------------------------------- */
+
+static const char *interpret_tree(built *b, const at_data *expected) {
+    at_data *found = at_copy(b->arena, b->data, sizeof(at_data) * (size_t)b->compute->num_tensors);
+    if (at_program_interpret(b->arena, b->program, found, &b->err) != AT_OK) return b->err.text;
+    for (int t = 0; t < b->compute->num_tensors; t++)
+        for (int64_t i = 0; b->compute->tensors[t].is_output && i < build_elements(b, t); i++)
+            if (!(found[t].f[i] == expected[t].f[i]))
+                return at_format(b->arena, "%s[%lld] is %g, expected %g",
+                                 b->compute->tensors[t].name, (long long)i, (double)found[t].f[i],
+                                 (double)expected[t].f[i]);
+    return NULL;
+}
+
+static at_lower_options options_of(const random_program *p, phase f, const char *name) {
+    at_lower_options o = {.dialect = AT_DIALECT_C, .name = name, .verify = true};
+    o.pack_inline = p->pack_inline;
+    if (f > PHASE_TILES && f < PHASE_C) {
+        o.dialect = AT_DIALECT_TCC;
+        o.isa = (at_isa)(f - PHASE_TILES);
+    }
+    return o;
+}
+
+static const char *run_passes(built *b, const random_program *p, phase f, const at_data *expected) {
+    static const char *const last[] = {NULL, "buffers", "partition", "tiles"};
+    at_lower_options o = options_of(p, f, "k");
+    at_low *l;
+    if (at_lower_until(b->arena, b->program, &o, last[f < PHASE_TILES ? f : PHASE_TILES], &l,
+                       &b->err) != AT_OK)
+        return b->err.text;
+    operands mem;
+    operands_open(&mem, b, l->params, l->num_params, l->workspace_bytes, l->thread_bytes, p->seed);
+    const char *fault = NULL;
+    if (l->pack_root) fault = ir_run(l, true, &mem.memory);
+    if (!fault) fault = ir_run(l, false, &mem.memory);
+    if (!fault) fault = operands_check(&mem, expected);
+    operands_close(&mem);
+    return fault;
+}
+
+/* ---- compiled ------------------------------------------------------------------------------ */
+
+/* As emitted C declares it. */
+typedef struct par {
+    void (*parallel_for)(void (*body)(long i, int thread, void *context), long n, void *context);
+    int threads;
+} par;
+typedef int kernel_function(void *const buf[], void *workspace, par *p);
+
+static char *slices; /* of the threads: poisoned before every iteration */
+static size_t slice_bytes;
+
+static void parallel_for(void (*body)(long i, int thread, void *context), long n, void *context) {
+    for (long i = n - 1; i >= 0; i--) {
+        int thread = (int)(i % THREADS);
+        memset(slices + (size_t)thread * slice_bytes, 255, slice_bytes);
+        body(i, thread, context);
+    }
+}
+
+static const char *run_compiled(built *b, const random_program *p, const char *name, void *object,
+                                const at_data *expected) {
+    at_lower_options o = options_of(p, PHASE_C, name);
+    at_kernel *k;
+    if (at_lower(b->arena, b->program, &o, &k, &b->err) != AT_OK) return b->err.text;
+    operands mem;
+    operands_open(&mem, b, k->params, k->num_params, k->workspace_bytes,
+                  k->workspace_per_thread_bytes, p->seed);
+    slices = mem.workspace.data + k->workspace_bytes;
+    slice_bytes = (size_t)k->workspace_per_thread_bytes;
+    par threads = {parallel_for, THREADS};
+    const char *const entries[] = {k->pack, k->entry};
+    for (int i = 0; i < 2; i++) {
+        if (!entries[i]) continue;
+        kernel_function *f;
+        *(void **)&f = dlsym(object, entries[i]);
+        if (!f) return at_format(b->arena, "%s is not in the object", entries[i]);
+        f(mem.buf, mem.workspace.data, &threads);
+    }
+    const char *fault = operands_check(&mem, expected);
+    operands_close(&mem);
+    return fault;
+}
+
+/* ---- many programs ------------------------------------------------------------------------- */
+
+typedef struct job {
+    const random_program *const *programs;
+    int n;
+    phase first, last;
+    outcome *out;
+    char dir[64];
+    const char *object; /* the compiled programs; NULL: phases before, and their C is written */
+} job;
+
+static void finish(outcome *o, const char *fault) {
+    o->verdict = fault ? VERDICT_WRONG : VERDICT_RIGHT;
+    if (fault) snprintf(o->text, sizeof o->text, "%.*s", (int)sizeof o->text - 1, fault);
+}
+
+static const char *write_source(built *b, const random_program *p, const job *j, int i) {
+    at_lower_options o = options_of(p, PHASE_C, at_format(b->arena, "k%d", i));
+    at_kernel *k;
+    if (at_lower(b->arena, b->program, &o, &k, &b->err) != AT_OK) return b->err.text;
+    /* every kernel declares the type for itself */
+    const char *text =
+        at_format(b->arena, "#define at_par k%d_par\n%s\n#undef at_par\n", i, k->source);
+    const char *path = at_format(b->arena, "%s/k%d.c", j->dir, i);
+    return at_write_file(path, text, strlen(text), &b->err) == AT_OK ? NULL : b->err.text;
+}
+
+static void run_one(const job *j, int i, void *object) {
+    const random_program *p = j->programs[i];
+    outcome *out = &j->out[i];
+    built b;
+    const char *fault = NULL;
+    out->verdict = VERDICT_RUNNING;
+    out->phase = object ? PHASE_C : j->first;
+    alarm(SECONDS);
+    if (build_open(&b, p) != USE_OK) AT_BUG("a program is not the same twice");
+    at_data *expected = at_copy(b.arena, b.data, sizeof(at_data) * (size_t)b.compute->num_tensors);
+    if (at_compute_interpret(b.arena, b.compute, b.values, expected, &b.err) != AT_OK)
+        fault = b.err.text;
+    if (object && !fault)
+        fault = run_compiled(&b, p, at_format(b.arena, "k%d", i), object, expected);
+    for (int f = j->first; !object && !fault && f <= (int)j->last; f++) {
+        out->phase = (phase)f;
+        fault = f == PHASE_TREE ? interpret_tree(&b, expected)
+                : f == PHASE_C  ? write_source(&b, p, j, i)
+                                : run_passes(&b, p, (phase)f, expected);
+    }
+    alarm(0);
+    finish(out, fault);
+    build_close(&b);
+}
+
+static void child(const job *j, int from, int log) {
+    struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL}; /* cmocka would go on */
+    for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) signal(deadly[i], SIG_DFL);
+    dup2(log, STDERR_FILENO);
+    void *object = j->object ? dlopen(j->object, RTLD_NOW) : NULL;
+    if (j->object && !object) AT_BUG("%s", dlerror());
+    for (int i = from; i < j->n; i++)
+        if (j->out[i].verdict == VERDICT_OPEN) run_one(j, i, object);
+    _exit(0);
+}
+
+static void died(outcome *o, int status, int log) {
+    char text[400] = "";
+    ssize_t n = pread(log, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = 0;
+    o->verdict = VERDICT_WRONG;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        snprintf(o->text, sizeof o->text, "takes more than %d s", SECONDS);
+    else if (WIFSIGNALED(status))
+        snprintf(o->text, sizeof o->text, "dies of signal %d %s", WTERMSIG(status), text);
+    else snprintf(o->text, sizeof o->text, "exits with %d %s", WEXITSTATUS(status), text);
+}
+
+/* Goes on behind a program that took its process with it. */
+static void run_children(const job *j) {
+    for (int from = 0; from < j->n;) {
+        int log = memfd_create("stderr", 0), status;
+        fflush(NULL);
+        pid_t pid = fork();
+        AT_ASSERT(pid >= 0);
+        if (!pid) child(j, from, log);
+        while (waitpid(pid, &status, 0) < 0) AT_ASSERT(errno == EINTR);
+        int i = from;
+        while (i < j->n && j->out[i].verdict != VERDICT_RUNNING) i++;
+        if (i < j->n) died(&j->out[i], status, log);
+        else if (status) AT_BUG("a child died between programs");
+        from = i + 1;
+        close(log);
+    }
+}
+
+static int shell(const char *format, const char *dir, const char *name) {
+    char command[400];
+    snprintf(command, sizeof command, format, dir, name);
+    return system(command);
+}
+
+static const char compile[] = "cd %1$s && gcc -O1 -shared -fPIC -Wall -Wextra -Werror $AT_CFLAGS "
+                              "-o %2$s.so %2$s.c 2>%2$s.log";
+
+/* All in one file; where it fails, each alone tells which. */
+static bool compile_all(const job *j) {
+    at_text list = {0};
+    int any = 0;
+    for (int i = 0; i < j->n; i++)
+        if (j->out[i].verdict == VERDICT_RIGHT) {
+            at_text_addf(&list, "#include \"k%d.c\"\n", i);
+            any++;
+        }
+    char path[100];
+    at_error err;
+    snprintf(path, sizeof path, "%s/all.c", j->dir);
+    AT_ASSERT(at_write_file(path, at_text_str(&list), list.len, &err) == AT_OK);
+    at_text_free(&list);
+    if (!any) return false;
+    if (!shell(compile, j->dir, "all")) return true;
+    for (int i = 0; i < j->n; i++) {
+        if (j->out[i].verdict != VERDICT_RIGHT) continue;
+        char name[20], *text;
+        size_t n;
+        snprintf(name, sizeof name, "k%d", i);
+        if (!shell(compile, j->dir, name)) continue;
+        at_arena *a = at_arena_new();
+        snprintf(path, sizeof path, "%s/%s.log", j->dir, name);
+        AT_ASSERT(at_read_file(a, path, &text, &n, &err) == AT_OK);
+        j->out[i].phase = PHASE_C;
+        finish(&j->out[i], text);
+        at_arena_free(a);
+    }
+    return compile_all(j);
+}
+
+void run_phases(const random_program *const *p, int n, phase first, phase last, outcome *out) {
+    const char *tmp = getenv("TMPDIR");
+    job j = {.programs = p, .n = n, .first = first, .last = last, .out = out};
+    snprintf(j.dir, sizeof j.dir, "%s/at-codegen-XXXXXX", tmp && strlen(tmp) < 40 ? tmp : "/tmp");
+    AT_ASSERT(mkdtemp(j.dir));
+    memset(out, 0, sizeof *out * (size_t)n);
+    run_children(&j);
+    if (last == PHASE_C && compile_all(&j)) {
+        char object[100];
+        snprintf(object, sizeof object, "%s/all.so", j.dir);
+        j.object = object;
+        for (int i = 0; i < n; i++)
+            if (out[i].verdict == VERDICT_RIGHT) out[i].verdict = VERDICT_OPEN;
+        run_children(&j);
+    }
+    shell("rm -rf %s%s", j.dir, "");
+}

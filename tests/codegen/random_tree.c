@@ -1,0 +1,331 @@
+/* tests/codegen/random_tree.c: random loop trees of a random computation.
+ *
+ * Stages are placed from the last to the first. Each goes before its first reader, at a random
+ * depth of the loops that enclose all of them; it shares those loops that run over pieces of its
+ * own axes and brings the others, in random order. What is legal this way is likely, not certain:
+ * the verifier decides. */
+#include "tests/codegen/random_make.h"
+
+#include <string.h>
+
+static rp_node *node(maker *m, int i) { return &m->p->node[i]; }
+
+static int add_node(maker *m, int parent, int before) {
+    if (m->p->num_nodes == RP_NODES) {
+        m->p->full = true;
+        m->p->num_nodes--;
+    }
+    int i = m->p->num_nodes++, *link = &node(m, parent)->child;
+    while (*link >= 0 && *link != before) link = &node(m, *link)->next;
+    *node(m, i) = (rp_node){.parent = parent, .child = -1, .next = *link};
+    *link = i;
+    return i;
+}
+
+static bool has_piece(const rp_node *n, const char *piece) {
+    for (int i = 0; i < n->num_pieces; i++)
+        if (!strcmp(n->piece[i], piece)) return true;
+    return false;
+}
+
+static bool on_path(maker *m, int at, const char *piece) {
+    for (; at > 0; at = node(m, at)->parent)
+        if (has_piece(node(m, at), piece)) return true;
+    return false;
+}
+
+static bool encloses(maker *m, int outer, int inner) {
+    while (inner > 0 && inner != outer) inner = node(m, inner)->parent;
+    return inner == outer;
+}
+
+/* ---- where --------------------------------------------------------------------------------- */
+
+static int leaf_node(maker *m, int tensor) {
+    char head[RP_NAME + 4];
+    size_t n = (size_t)snprintf(head, sizeof head, "@%s = ", m->tensor[tensor].name);
+    for (int i = 1; i < m->p->num_nodes; i++)
+        if (node(m, i)->is_leaf && !strncmp(node(m, i)->leaf, head, n)) return i;
+    return -1;
+}
+
+/* Leaves that read a tensor, through stages without leaf. */
+static int readers(maker *m, int tensor, int *out, int n) {
+    for (int s = tensor + 1; s < m->num_tensors; s++)
+        for (int i = 0; i < m->tensor[s].num_reads; i++) {
+            if (m->tensor[s].read[i].tensor != tensor) continue;
+            if (!m->tensor[s].has_leaf) n = readers(m, s, out, n);
+            else if (n < RP_NODES) out[n++] = leaf_node(m, s);
+        }
+    return n;
+}
+
+/* Is this class' axis of a tensor indexed by exactly that axis, wherever it is read? */
+static bool read_plainly(maker *m, int tensor, int c) {
+    const rp_tensor *t = &m->tensor[tensor];
+    for (int s = tensor + 1; s < m->num_tensors; s++)
+        for (int i = 0; i < m->tensor[s].num_reads; i++) {
+            const rp_read *r = &m->tensor[s].read[i];
+            if (r->tensor != tensor) continue;
+            for (int d = 0; d < t->rank; d++)
+                if (t->axis[d] == c && r->axis[d] != c) return false;
+            if (!m->tensor[s].has_leaf && !read_plainly(m, s, c)) return false;
+        }
+    return true;
+}
+
+typedef struct spot {
+    int parent, before;
+} spot;
+
+static spot choose_spot(maker *m, int tensor) {
+    int leaf[RP_NODES], n = readers(m, tensor, leaf, 0), path[RP_NODES], depth = 0;
+    if (!n) return (spot){0, -1};
+    for (int at = node(m, leaf[0])->parent;; at = node(m, at)->parent) {
+        bool all = true, inside_vec = false;
+        for (int i = 1; i < n; i++) all &= at == 0 || encloses(m, at, leaf[i]);
+        for (int up = at; up > 0; up = node(m, up)->parent)
+            inside_vec |= node(m, up)->ann == AT_ANN_VEC;
+        if (all && !inside_vec) path[depth++] = at;
+        if (at == 0) break;
+    }
+    spot s = {chance(m, 30) ? 0 : path[below(m, depth)], -1};
+    for (int c = node(m, s.parent)->child; c >= 0 && s.before < 0; c = node(m, c)->next)
+        for (int i = 0; i < n; i++)
+            if (encloses(m, c, leaf[i])) s.before = c;
+    return s;
+}
+
+/* ---- loops of one stage -------------------------------------------------------------------- */
+
+typedef struct own_loop {
+    char piece[RP_NAME];
+    bool reduce, dynamic, last; /* last: innermost piece of its axis */
+    at_ann ann;
+} own_loop;
+
+typedef struct nest {
+    int tensor;
+    spot at;
+    bool zero[2 * RANK]; /* axes of extent 1 written as 0 */
+    int n;
+    own_loop loop[40];
+} nest;
+
+static void collect_loops(maker *m, nest *x, bool clone) {
+    rp_tensor *t = &m->tensor[x->tensor];
+    for (int i = 0; i < t->rank + t->num_reduce; i++) {
+        bool shared = false;
+        const rp_class *c = &m->cls[t->axis[i]];
+        for (int k = 0; k < c->num_pieces; k++) shared |= on_path(m, x->at.parent, c->piece[k]);
+        bool must = shared && (i >= t->rank || !read_plainly(m, x->tensor, t->axis[i]));
+        if (must || (clone && chance(m, 12))) {
+            t->axis[i] = clone_class(m, t->axis[i]);
+            c = &m->cls[t->axis[i]];
+        }
+        x->zero[i] = !shared && !strcmp(c->extent, "1") && chance(m, 50);
+        for (int k = 0; k < c->num_pieces && !x->zero[i]; k++) {
+            if (on_path(m, x->at.parent, c->piece[k]) || x->n == 40) continue;
+            own_loop *o = &x->loop[x->n++];
+            *o = (own_loop){.reduce = i >= t->rank, .dynamic = c->dynamic};
+            o->last = k == c->num_pieces - 1;
+            memcpy(o->piece, c->piece[k], RP_NAME);
+        }
+    }
+}
+
+static void swap(own_loop *a, own_loop *b) {
+    own_loop o = *a;
+    *a = *b;
+    *b = o;
+}
+
+static int rank_of(const own_loop *o) { return o->reduce ? 1 : o->last ? 2 : 0; }
+
+static void order_loops(maker *m, nest *x) {
+    const rp_tensor *t = &m->tensor[x->tensor];
+    for (int i = x->n - 1; i > 0; i--) swap(&x->loop[i], &x->loop[below(m, i + 1)]);
+    if (chance(m, 60)) /* as a person would: outer parts, reductions, inner parts */
+        for (int i = 1; i < x->n; i++)
+            for (int k = i; k > 0 && rank_of(&x->loop[k - 1]) > rank_of(&x->loop[k]); k--)
+                swap(&x->loop[k - 1], &x->loop[k]);
+    for (int i = 0; i < t->rank; i++) { /* a dynamic loop inside what its bounds depend on */
+        if (strcmp(t->axis_name[i], t->dyn)) continue;
+        const rp_class *c = &m->cls[t->axis[i]];
+        for (int d = 0; d < x->n; d++) {
+            int last = d;
+            for (int k = d + 1; x->loop[d].dynamic && k < x->n; k++)
+                for (int p = 0; p < c->num_pieces; p++)
+                    if (!strcmp(x->loop[k].piece, c->piece[p])) last = k;
+            for (int k = d; k < last; k++) swap(&x->loop[k], &x->loop[k + 1]);
+            if (last > d) break;
+        }
+    }
+}
+
+static void annotate(maker *m, nest *x) {
+    int vec = -1, from = x->n;
+    for (int i = 0; i < x->n; i++)
+        if (!x->loop[i].reduce && (vec < 0 || chance(m, 80))) vec = i;
+    for (int i = vec + 1; vec >= 0 && i < x->n; i++)
+        if (x->loop[i].dynamic || (x->n - vec > 3 && chance(m, 70))) vec = -1;
+    if (vec >= 0 && chance(m, 65)) {
+        x->loop[vec].ann = AT_ANN_VEC;
+        for (int i = vec + 1; i < x->n; i++) x->loop[i].ann = AT_ANN_UNROLL;
+        from = vec;
+    }
+    for (int i = from - 1; i >= 0 && chance(m, 45); i--)
+        if (!x->loop[i].dynamic) x->loop[i].ann = AT_ANN_UNROLL;
+    for (int i = 0; i < from; i++)
+        if (!x->loop[i].dynamic && chance(m, 4)) x->loop[i].ann = AT_ANN_UNROLL;
+}
+
+static void add_index(maker *m, at_text *out, const char *axis, const rp_class *c) {
+    if (c->num_pieces == 1 && chance(m, 85)) {
+        at_text_add(out, c->piece[0]);
+        return;
+    }
+    for (int k = 0; k < c->num_pieces; k++) at_text_addf(out, "%s%s", k ? ", " : "{", c->piece[k]);
+    static const char *const ends[] = {"}/%s", "}/%s", "}%s", "}"};
+    int end = below(m, 4);
+    if (end < 3) at_text_addf(out, end < 2 ? "}/%s" : "}%s", axis);
+    else at_text_add(out, ends[end]);
+}
+
+static void write_leaf(maker *m, const nest *x, bool init, char out[2 * RP_EXPR]) {
+    const rp_tensor *t = &m->tensor[x->tensor];
+    at_text s = {0};
+    at_text_addf(&s, "@%s%s = ", t->name, init ? ".init" : "");
+    for (int i = 0; i < t->rank + (init ? 0 : t->num_reduce); i++) {
+        at_text_add(&s, i == t->rank ? "  // " : i ? ", " : "");
+        if (x->zero[i]) at_text_add(&s, "0");
+        else add_index(m, &s, t->axis_name[i], &m->cls[t->axis[i]]);
+    }
+    if (s.len >= 2 * RP_EXPR) m->p->full = true;
+    else memcpy(out, s.data, s.len + 1);
+    at_text_free(&s);
+}
+
+static int insert_nest(maker *m, const nest *x, bool init) {
+    int at = x->at.parent, before = x->at.before;
+    for (int i = 0; i < x->n; i++) {
+        const own_loop *o = &x->loop[i];
+        at = add_node(m, at, before);
+        before = -1;
+        rp_node *n = node(m, at);
+        n->num_pieces = 1;
+        memcpy(n->piece[0], o->piece, RP_NAME);
+        n->ann = o->ann;
+        n->reduce = o->reduce;
+        n->own_line = chance(m, 20);
+        if (o->dynamic) snprintf(n->dyn, sizeof n->dyn, "%s", m->tensor[x->tensor].dyn);
+    }
+    int leaf = add_node(m, at, before);
+    node(m, leaf)->is_leaf = true;
+    node(m, leaf)->own_line = chance(m, 80);
+    write_leaf(m, x, init, node(m, leaf)->leaf);
+    return leaf;
+}
+
+/* An init written out: somewhere between the stage's place and its first reduction loop. */
+static void insert_init(maker *m, const nest *sum, int leaf) {
+    int path[RP_NODES], depth = 0;
+    for (int at = leaf; at != sum->at.parent; at = node(m, at)->parent) path[depth++] = at;
+    int outermost = depth - 1; /* of the reductions */
+    while (outermost > 0 && !node(m, path[outermost])->reduce) outermost--;
+    int i = outermost + below(m, depth - outermost);
+    nest x = *sum;
+    x.n = 0;
+    x.at = (spot){node(m, path[i])->parent, path[i]};
+    for (int k = 0; k < sum->n; k++) {
+        if (sum->loop[k].reduce || on_path(m, x.at.parent, sum->loop[k].piece)) continue;
+        x.loop[x.n] = sum->loop[k];
+        x.loop[x.n++].ann = AT_ANN_NONE;
+    }
+    for (int k = x.n - 1; k > 0; k--) swap(&x.loop[k], &x.loop[below(m, k + 1)]);
+    annotate(m, &x);
+    insert_nest(m, &x, true);
+}
+
+static void place(maker *m, int tensor) {
+    nest x = {.tensor = tensor, .at = choose_spot(m, tensor)};
+    collect_loops(m, &x, true);
+    order_loops(m, &x);
+    annotate(m, &x);
+    int leaf = insert_nest(m, &x, false);
+    if (m->tensor[tensor].num_reduce && chance(m, 25)) insert_init(m, &x, leaf);
+}
+
+/* ---- afterwards ---------------------------------------------------------------------------- */
+
+/* A loop that nothing inside uses: its nests run again and again. */
+static void add_ignored(maker *m) {
+    int i = 1 + below(m, m->p->num_nodes - 1), parent = node(m, i)->parent, next = node(m, i)->next;
+    int loop = add_node(m, parent, i);
+    rp_node *n = node(m, loop);
+    n->num_pieces = 1;
+    fresh_name(m, "rep", n->piece[0]);
+    if (chance(m, 50)) n->fixed = 1 + below(m, 3);
+    else add_size(m, n->piece[0], 1 + below(m, 3), "");
+    n->next = next;
+    n->child = i;
+    node(m, i)->parent = loop;
+    node(m, i)->next = -1;
+    if (!n->fixed && chance(m, 50)) n->ann = AT_ANN_UNROLL;
+}
+
+/* A loop and the only one inside become one. */
+static void fuse(maker *m, int i) {
+    rp_node *n = node(m, i);
+    if (n->child < 0) return;
+    const rp_node *c = node(m, n->child);
+    if (c->is_leaf || c->next >= 0 || c->ann != n->ann || c->reduce != n->reduce) return;
+    if (*c->dyn || *n->dyn || c->fixed || n->fixed || n->num_pieces + c->num_pieces > 4) return;
+    for (int k = 0; k < c->num_pieces; k++) memcpy(n->piece[n->num_pieces++], c->piece[k], RP_NAME);
+    n->child = c->child;
+    for (int k = n->child; k >= 0; k = node(m, k)->next) node(m, k)->parent = i;
+}
+
+static void make_parallel(maker *m) {
+    for (int i = node(m, 0)->child; i >= 0; i = node(m, i)->next) {
+        int at = i;
+        while (chance(m, 25) && !node(m, at)->is_leaf && node(m, at)->ann == AT_ANN_NONE)
+            at = node(m, at)->child;
+        rp_node *n = node(m, at);
+        if (!n->is_leaf && !n->reduce && n->ann == AT_ANN_NONE && chance(m, 30))
+            n->ann = AT_ANN_PARA;
+    }
+}
+
+void make_tree(maker *m) {
+    m->p->num_nodes = 1;
+    m->p->node[0] = (rp_node){.parent = -1, .child = -1, .next = -1};
+    for (int t = 0; t < m->num_tensors; t++) {
+        rp_tensor *s = &m->tensor[t];
+        s->has_leaf = s->is_stage && (s->num_reduce || !s->is_read || chance(m, 60));
+    }
+    for (int t = m->num_tensors - 1; t >= 0; t--)
+        if (m->tensor[t].has_leaf && !m->p->full) place(m, t);
+    if (chance(m, 15) && !m->p->full) add_ignored(m);
+    for (int i = 1; i < m->p->num_nodes; i++)
+        if (chance(m, 12)) fuse(m, i);
+    make_parallel(m);
+    for (int i = 1; i < m->p->num_nodes; i++) /* a parallel loop is often a fused one */
+        if (node(m, i)->ann == AT_ANN_PARA && chance(m, 50) && node(m, i)->child >= 0 &&
+            node(m, node(m, i)->child)->ann == AT_ANN_NONE) {
+            node(m, i)->ann = AT_ANN_NONE;
+            fuse(m, i);
+            node(m, i)->ann = AT_ANN_PARA;
+        }
+}
+
+void random_program_make(uint64_t seed, random_program *p) {
+    maker m = {.p = p};
+    memset(p, 0, sizeof *p);
+    p->seed = seed;
+    at_rng_seed(&m.rng, seed, 11);
+    m.nasty = chance(&m, 12);
+    p->pack_inline = chance(&m, 40);
+    make_compute(&m);
+    make_tree(&m);
+}
