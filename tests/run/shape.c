@@ -4,7 +4,9 @@
 
 static const double timeout_s = 60; /* generous: the machine may be busy */
 
-static const double most_interpreted = 1e7; /* floating-point operations; about half a second */
+static const double most_interpreted = 2e6; /* floating-point operations; a tenth of a second */
+
+static bool is_kept(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
 
 static int64_t count_elements(const at_compute *c, int tensor, int64_t *const *extents) {
     int64_t n = 1;
@@ -26,87 +28,106 @@ static void fill(float *p, int64_t n, int range, at_rng *rng) {
         p[i] = (float)((int)at_rng_below(rng, (uint64_t)(range + range / 2 + 1)) - range / 2);
 }
 
-static void interpret(shape *s, const at_compute *c, const int64_t *values,
-                      int64_t *const *extents) {
-    at_arena *a = at_arena_new();
+static void interpret(shape *s, at_arena *a, const at_program *p) {
+    const at_compute *c = p->compute;
     at_error err = {0};
     at_data *data = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].role != AT_ROLE_STAGE) data[t].f = at_store_at(s->store, s->offset[t]);
-    if (at_compute_interpret(a, c, values, data, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_compute_interpret(a, c, p->values, data, &err) != AT_OK) fail_msg("%s", err.text);
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].is_output)
             memcpy(at_store_at(s->store, s->expected[t]), data[t].f,
-                   (size_t)count_elements(c, t, extents) * sizeof(float));
-    at_arena_free(a);
+                   (size_t)count_elements(c, t, p->extents) * sizeof(float));
 }
 
-/* The naive text of the computation through TinyCC, for what would take the interpreter minutes. */
-static void run_reference(shape *s, const at_compute *c, const int64_t *values,
-                          int64_t *const *extents) {
+/* The naive text of the computation through TinyCC, for what would take the interpreter long. */
+static void run_reference(shape *s, at_arena *a, const at_program *p) {
+    const at_compute *c = p->compute;
     at_text source = {0};
     at_error err = {0};
     at_outcome out;
-    at_buf *bufs = AT_NEW_ARRAY(s->arena, at_buf, c->num_tensors);
+    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, c->num_tensors);
     at_job job = {.entry = "reference",
                   .bufs = bufs,
                   .threads = 1,
                   .run_only = true,
                   .compile_timeout_s = timeout_s,
                   .run_timeout_s = timeout_s};
-    if (at_compute_reference_c(s->arena, c, values, job.entry, &source, &job.workspace_bytes,
-                               &err) != AT_OK)
+    if (at_compute_reference_c(a, c, p->values, job.entry, &source, &job.workspace_bytes, &err) !=
+        AT_OK)
         fail_msg("%s", err.text);
     job.source = at_text_str(&source);
     for (int outputs = 0; outputs < 2; outputs++)
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *tensor = &c->tensors[t];
-            bool is_kept = tensor->role != AT_ROLE_STAGE || tensor->is_output;
-            if (!is_kept || tensor->is_output != (outputs == 1)) continue;
+            if (!is_kept(tensor) || tensor->is_output != (outputs == 1)) continue;
             bufs[job.num_bufs++] = (at_buf){.name = tensor->name,
                                             .role = outputs ? AT_BUF_OUT : AT_BUF_IN,
                                             .offset = outputs ? s->expected[t] : s->offset[t],
-                                            .size_bytes = count_elements(c, t, extents) * 4};
+                                            .size_bytes = count_elements(c, t, p->extents) * 4};
         }
     if (at_worker_run(s->worker, &job, NULL, &out, &err) != AT_OK) fail_msg("%s", err.text);
     if (out.error_no) fail_msg("reference: %s", out.error);
     at_text_free(&source);
 }
 
+static bool fits(const shape *s, const at_program *p) {
+    for (int t = 0; t < p->compute->num_tensors; t++)
+        for (int i = 0; i < p->compute->tensors[t].num_axes; i++)
+            if (is_kept(&p->compute->tensors[t]) && s->extents[t][i] != p->extents[t][i])
+                return false;
+    return true;
+}
+
+/* Inputs and expected outputs of this program, where the layout is not that of the one before. */
+static void refill(shape *s, const at_program *p) {
+    const at_compute *c = p->compute;
+    if (s->extents && fits(s, p)) return;
+    at_arena *a = at_arena_new();
+    int range = at_compute_exact_range(c, p->values, 0);
+    assert_true(range >= 1);
+    if (!s->extents) s->extents = AT_NEW_ARRAY(s->arena, int64_t *, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) {
+        size_t bytes = sizeof **s->extents * (size_t)c->tensors[t].num_axes;
+        if (!s->extents[t]) s->extents[t] = at_alloc(s->arena, bytes);
+        memcpy(s->extents[t], p->extents[t], bytes);
+        if (c->tensors[t].role == AT_ROLE_STAGE) continue;
+        at_rng rng;
+        at_rng_seed(&rng, 7, (uint64_t)t);
+        fill(at_store_at(s->store, s->offset[t]), count_elements(c, t, p->extents), range, &rng);
+    }
+    if (at_task_flops(s->task) <= most_interpreted) interpret(s, a, p);
+    else run_reference(s, a, p);
+    at_arena_free(a);
+}
+
 void shape_open(shape *s, const char *template_name, const char *args) {
     const at_template_row *row;
     at_error err = {0};
     at_config any;
-    int64_t *values, **extents;
+    at_program *p;
     memset(s, 0, sizeof *s);
     s->arena = at_arena_new();
     if (at_template_find(template_name, &row, &err) != AT_OK ||
         at_task_new(s->arena, row, args, &s->task, &err) != AT_OK ||
-        at_config_at(s->arena, at_task_space(s->task), 0, &any, &err) != AT_OK ||
-        at_task_values(s->arena, s->task, &any, &values, &err) != AT_OK ||
-        at_compute_extents(s->arena, at_task_compute(s->task), values, &extents, &err) != AT_OK ||
+        at_task_default_config(s->arena, s->task, AT_ISA_SCALAR, &any, &err) != AT_OK ||
+        at_task_program(s->arena, s->task, &any, &p, &err) != AT_OK ||
         at_store_new(&s->store, &err) != AT_OK)
         fail_msg("%s %s: %s", template_name, args, err.text);
 
-    const at_compute *c = at_task_compute(s->task);
-    int range = at_compute_exact_range(c, values, 0);
-    assert_true(range >= 1);
+    const at_compute *c = p->compute;
     s->offset = AT_NEW_ARRAY(s->arena, int64_t, c->num_tensors);
     s->expected = AT_NEW_ARRAY(s->arena, int64_t, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *tensor = &c->tensors[t];
-        int64_t n = count_elements(c, t, extents);
-        if (tensor->role == AT_ROLE_STAGE && !tensor->is_output) continue;
+        int64_t n = count_elements(c, t, p->extents);
+        if (!is_kept(tensor)) continue;
         s->offset[t] = reserve(s, tensor->name, n);
         if (tensor->is_output) s->expected[t] = reserve(s, tensor->name, n);
-        at_rng rng;
-        at_rng_seed(&rng, 7, (uint64_t)t);
-        if (tensor->role != AT_ROLE_STAGE)
-            fill(at_store_at(s->store, s->offset[t]), n, range, &rng);
     }
     if (at_worker_new(s->store, -1, 0, &s->worker, &err) != AT_OK) fail_msg("%s", err.text);
-    if (at_task_flops(s->task) <= most_interpreted) interpret(s, c, values, extents);
-    else run_reference(s, c, values, extents);
+    refill(s, p);
 }
 
 void shape_close(shape *s) {
@@ -115,18 +136,18 @@ void shape_close(shape *s) {
     at_arena_free(s->arena);
 }
 
-at_kernel *shape_lower(const shape *s, at_arena *a, const at_config *c, const way *w,
-                       const char *name, at_error *err) {
+const char *shape_lower(const shape *s, at_arena *a, const at_config *c, const way *w,
+                        const char *name, candidate *out) {
+    at_error err = {0};
     at_lower_options o = {.dialect = w->compiler == AT_TCC ? AT_DIALECT_TCC : AT_DIALECT_GNU,
                           .isa = w->isa,
                           .pack_inline = w->pack_inline,
                           .name = name,
                           .verify = true};
-    at_program *p;
-    at_kernel *k;
-    if (at_task_program(a, s->task, c, &p, err) != AT_OK || at_lower(a, p, &o, &k, err) != AT_OK)
-        return NULL;
-    return k;
+    if (at_task_program(a, s->task, c, &out->program, &err) != AT_OK ||
+        at_lower(a, out->program, &o, &out->kernel, &err) != AT_OK)
+        return at_strdup(a, err.text);
+    return NULL;
 }
 
 static void bind(const shape *s, at_arena *a, const at_kernel *k, at_job *job) {
@@ -155,8 +176,9 @@ static void bind(const shape *s, at_arena *a, const at_kernel *k, at_job *job) {
     job->expected_offset = expected;
 }
 
-const char *shape_check(shape *s, at_arena *a, const at_kernel *k, const way *w,
+const char *shape_check(shape *s, at_arena *a, const candidate *c, const way *w,
                         const char *object) {
+    const at_kernel *k = c->kernel;
     at_outcome out;
     at_error err = {0};
     at_job job = {.compiler = w->compiler,
@@ -170,6 +192,7 @@ const char *shape_check(shape *s, at_arena *a, const at_kernel *k, const way *w,
                   .run_only = true,
                   .compile_timeout_s = timeout_s,
                   .run_timeout_s = timeout_s};
+    refill(s, c->program);
     bind(s, a, k, &job);
     if (at_worker_run(s->worker, &job, NULL, &out, &err) != AT_OK) fail_msg("%s", err.text);
     if (!out.error_no) return NULL;

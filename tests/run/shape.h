@@ -19,7 +19,8 @@ typedef struct shape {
     at_store *store;
     at_worker *worker;
     int64_t *offset;   /* [tensor] in the store: of inputs and outputs */
-    int64_t *expected; /* [tensor] of outputs, as at_compute_interpret gives them */
+    int64_t *expected; /* [tensor] of outputs, as the expressions give them */
+    int64_t **extents; /* [tensor][axis] what the store is filled for; NULL: nothing yet */
 } shape;
 
 /* How a kernel is made and run. */
@@ -29,17 +30,22 @@ typedef struct way {
     bool pack_inline, paranoid;
 } way;
 
+typedef struct candidate {
+    at_program *program;
+    at_kernel *kernel;
+} candidate;
+
 /* Fails the test where the task cannot be made. Ended by shape_close. */
 void shape_open(shape *s, const char *template_name, const char *args);
 void shape_close(shape *s);
 
-/* Everything up to the kernel's text; name is its prefix. NULL: why not, in err. */
-at_kernel *shape_lower(const shape *s, at_arena *a, const at_config *c, const way *w,
-                       const char *name, at_error *err);
+/* Everything up to the kernel's text; name is its prefix. The texts that all functions here return:
+ * NULL, or what is wrong. */
+const char *shape_lower(const shape *s, at_arena *a, const at_config *c, const way *w,
+                        const char *name, candidate *out);
 /* Runs it once (in paranoid mode three times, between guard pages) and compares the whole output,
- * bit by bit. object: of gcc and clang, holding this kernel among others; else NULL. Returns NULL,
- * or what is wrong. */
-const char *shape_check(shape *s, at_arena *a, const at_kernel *k, const way *w,
+ * bit by bit. object: of gcc and clang, holding this kernel among others; else NULL. */
+const char *shape_check(shape *s, at_arena *a, const candidate *c, const way *w,
                         const char *object);
 
 #endif

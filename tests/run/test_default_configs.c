@@ -23,6 +23,11 @@ static const struct {
     {"conv2d_3x3_gemm", "H=2,W=2,CI=2,CO=2"},
     {"conv2d_3x3_gemm", "N=5,H=3,W=3,CI=17,CO=15"},
     {"conv2d_3x3_gemm", "H=11,W=23,CI=16,CO=96"},
+    {"conv2d_NCHWc", ""},
+    {"conv2d_NCHWc", "H=7,W=7,IC=512,OC=512"},
+    {"conv2d_NCHWc", "H=14,W=14,IC=256,OC=64,KH=1,KW=1,padding=0"},
+    {"conv2d_NCHWc", "H=56,W=56,IC=3,OC=64,KH=7,KW=7,strides=2,padding=3"},
+    {"conv2d_NCHWc", "H=5,W=7,IC=3,OC=5"},
 };
 enum { NUM_CASES = sizeof cases / sizeof *cases };
 
@@ -34,12 +39,14 @@ static void runs_right(void **state) {
         at_config c;
         at_error err = {0};
         shape_open(&s, cases[i].template_name, cases[i].args);
-        if (at_task_default_config(a, s.task, &c, &err) != AT_OK) fail_msg("%s", err.text);
         for (int n = 0; n < 2 * AT_ISA_COUNT; n++) {
             way w = {AT_TCC, (at_isa)(n / 2), .pack_inline = n % 2, .paranoid = true};
             if (w.isa != AT_ISA_SCALAR && !at_cpu_facts()->has[w.isa]) continue;
-            const at_kernel *k = shape_lower(&s, a, &c, &w, "kernel", &err);
-            const char *fault = k ? shape_check(&s, a, k, &w, NULL) : err.text;
+            if (at_task_default_config(a, s.task, w.isa, &c, &err) != AT_OK)
+                fail_msg("%s", err.text);
+            candidate made;
+            const char *fault = shape_lower(&s, a, &c, &w, "kernel", &made);
+            if (!fault) fault = shape_check(&s, a, &made, &w, NULL);
             if (fault)
                 fail_msg("%s %s, %s, packing %s: %s", cases[i].template_name,
                          at_task_args_text(s.task), at_isa_name(w.isa),

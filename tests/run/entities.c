@@ -1,0 +1,222 @@
+#include "tests/run/entities.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SECONDS = 60, BATCH = 25, MOST_LISTED = 20 };
+
+static struct {
+    const char *template_name;
+    const char *const *args;
+} tasks;
+static shape shapes[MAX_SHAPES];
+static int num_shapes;
+static long count;
+static uint64_t seed = 1;
+static int64_t end_ns = INT64_MAX;
+
+static long setting(const char *name, long otherwise) {
+    const char *s = getenv(name);
+    return s && *s ? strtol(s, NULL, 10) : otherwise;
+}
+
+static int open_shapes(void **state) {
+    (void)state;
+    for (int i = 0; i < num_shapes; i++) shape_open(&shapes[i], tasks.template_name, tasks.args[i]);
+    return 0;
+}
+
+static int close_shapes(void **state) {
+    (void)state;
+    for (int i = 0; i < num_shapes; i++) shape_close(&shapes[i]);
+    return 0;
+}
+
+/* ---- which entities -------------------------------------------------------------------------- */
+
+typedef struct draw {
+    at_rng rng;
+    at_space *space;
+    bool *drawn; /* [range_length] */
+    long num_drawn, left;
+} draw;
+
+/* n different ones, or all where there are fewer. */
+static void draw_start(draw *d, at_arena *a, const shape *s, uint64_t stream, long n) {
+    at_rng_seed(&d->rng, seed, stream);
+    d->space = at_task_space(s->task);
+    d->drawn = AT_NEW_ARRAY(a, bool, at_space_range_length(d->space));
+    d->num_drawn = 0;
+    d->left = n < at_space_len(d->space) ? n : (long)at_space_len(d->space);
+}
+
+/* At least one, however late it is. */
+static bool draw_next(draw *d, int64_t *index) {
+    if (!d->left || (d->num_drawn && at_now_ns() > end_ns)) return false;
+    do *index = (int64_t)at_rng_below(&d->rng, (uint64_t)at_space_range_length(d->space));
+    while (d->drawn[*index] || !at_space_is_valid(d->space, *index));
+    d->drawn[*index] = true;
+    d->num_drawn++;
+    d->left--;
+    return true;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+typedef struct tally {
+    long run, wrong, left;
+} tally;
+
+static void note(tally *y, const shape *s, int64_t index, const way *w, const char *fault) {
+    y->run++;
+    if (!fault || y->wrong++ >= MOST_LISTED) return;
+    print_error("%s --args %s --index %lld --compiler %s --isa %s%s%s: %s\n", tasks.template_name,
+                at_task_args_text(s->task), (long long)index, at_compiler_name(w->compiler),
+                at_isa_name(w->isa), w->pack_inline ? " --pack inline" : "",
+                w->paranoid ? " --paranoid" : "", fault);
+}
+
+static void finish(const tally *y, const char *what) {
+    print_message("%s: %ld right, %ld wrong\n", what, y->run - y->wrong, y->wrong);
+    if (y->left) print_message("%s: %ld were not run for want of time\n", what, y->left);
+    assert_int_equal(y->wrong, 0);
+    assert_true(y->run > 0);
+}
+
+/* Every fourth between guard pages, every fifth with its packing inside. */
+static way way_of(at_compiler compiler, at_isa isa, long n) {
+    return (way){compiler, isa, .pack_inline = n % 5 == 4, .paranoid = n % 4 == 3};
+}
+
+/* ---- TinyCC ---------------------------------------------------------------------------------- */
+
+static void check_one(shape *s, at_arena *a, int64_t index, const way *w, tally *y) {
+    at_error err = {0};
+    at_config c;
+    if (at_config_at(a, at_task_space(s->task), index, &c, &err) != AT_OK) fail_msg("%s", err.text);
+    candidate made;
+    const char *fault = shape_lower(s, a, &c, w, "kernel", &made);
+    note(y, s, index, w, fault ? fault : shape_check(s, a, &made, w, NULL));
+}
+
+static void under_tcc(void **state) {
+    at_isa isa = *(const at_isa *)*state;
+    if (isa != AT_ISA_SCALAR && !at_cpu_facts()->has[isa]) {
+        print_message("this CPU has no %s: skipped\n", at_isa_name(isa));
+        skip();
+    }
+    tally y = {0};
+    at_arena *lasting = at_arena_new(), *a = at_arena_new();
+    for (int i = 0; i < num_shapes; i++) {
+        draw d;
+        int64_t index;
+        draw_start(&d, lasting, &shapes[i], (uint64_t)(i * AT_ISA_COUNT) + isa,
+                   isa == at_isa_best() ? count : count / 5);
+        for (long n = 0; draw_next(&d, &index); n++) {
+            way w = way_of(AT_TCC, isa, n);
+            check_one(&shapes[i], a, index, &w, &y);
+            at_arena_reset(a);
+        }
+        y.left += d.left;
+    }
+    at_arena_free(a);
+    at_arena_free(lasting);
+    finish(&y, at_isa_name(isa));
+}
+
+/* ---- gcc ------------------------------------------------------------------------------------- */
+
+/* Several kernels in one text: each brings its own declaration of at_par, the other declarations
+ * are the same. */
+static void add_kernel(at_text *out, const at_kernel *k, int i) {
+    at_text_addf(out, "#define at_par at_par%d\n%s\n#undef at_par\n", i, k->source);
+}
+
+static bool build(at_arena *a, const char *source, char **object, char error[1024]) {
+    int64_t ns;
+    return !at_build_object(a, AT_GCC, source, "-O3 -Wall -Wextra -Werror", 120, object, &ns, error,
+                            1024);
+}
+
+/* The text of a batch did not compile: each kernel alone tells whose fault it is. */
+static void blame(at_arena *a, const shape *s, const int64_t *index, const candidate *c,
+                  const way *w, int n, tally *y) {
+    for (int i = 0; i < n; i++) {
+        char *object, error[1024];
+        if (!c[i].kernel) continue;
+        if (build(a, c[i].kernel->source, &object, error)) at_object_remove(object);
+        else note(y, s, index[i], &w[i], error);
+    }
+}
+
+static void check_batch(shape *s, at_arena *a, const int64_t *index, at_isa isa, int n, tally *y) {
+    candidate made[BATCH] = {{0}};
+    way w[BATCH];
+    char *object, error[1024];
+    at_text source = {0};
+    for (int i = 0; i < n; i++) {
+        at_error err = {0};
+        at_config c;
+        w[i] = way_of(AT_GCC, isa, i);
+        if (at_config_at(a, at_task_space(s->task), index[i], &c, &err) != AT_OK)
+            fail_msg("%s", err.text);
+        const char *fault = shape_lower(s, a, &c, &w[i], at_format(a, "k%d", i), &made[i]);
+        if (fault) note(y, s, index[i], &w[i], fault);
+        else add_kernel(&source, made[i].kernel, i);
+    }
+    if (build(a, at_text_str(&source), &object, error)) {
+        for (int i = 0; i < n; i++)
+            if (made[i].kernel)
+                note(y, s, index[i], &w[i], shape_check(s, a, &made[i], &w[i], object));
+        at_object_remove(object);
+    } else {
+        long before = y->wrong;
+        blame(a, s, index, made, w, n, y);
+        if (y->wrong == before) note(y, s, index[0], &w[0], error);
+    }
+    at_text_free(&source);
+}
+
+static void under_gcc(void **state) {
+    (void)state;
+    if (!at_compiler_available(AT_GCC)) {
+        print_message("gcc is not there: skipped\n");
+        skip();
+    }
+    tally y = {0};
+    at_arena *lasting = at_arena_new(), *a = at_arena_new();
+    for (int i = 0; i < num_shapes; i++) {
+        draw d;
+        int64_t index[BATCH];
+        draw_start(&d, lasting, &shapes[i], (uint64_t)(1000 + i), count / 6);
+        for (int n = 1; n;) {
+            for (n = 0; n < BATCH && draw_next(&d, &index[n]);) n++;
+            if (n) check_batch(&shapes[i], a, index, at_isa_best(), n, &y);
+            at_arena_reset(a);
+        }
+        y.left += d.left;
+    }
+    at_arena_free(a);
+    at_arena_free(lasting);
+    finish(&y, "gcc");
+}
+
+int entities_main(const char *template_name, const char *const *args, int num_args,
+                  long default_count) {
+    static at_isa isas[] = {AT_ISA_SCALAR, AT_ISA_SSE2, AT_ISA_AVX2, AT_ISA_AVX512};
+    const struct CMUnitTest tests[] = {
+        {"avx512", under_tcc, NULL, NULL, &isas[3]},
+        {"avx2", under_tcc, NULL, NULL, &isas[2]},
+        {"sse2", under_tcc, NULL, NULL, &isas[1]},
+        {"scalar", under_tcc, NULL, NULL, &isas[0]},
+        cmocka_unit_test(under_gcc),
+    };
+    AT_ASSERT(num_args <= MAX_SHAPES);
+    tasks.template_name = template_name;
+    tasks.args = args;
+    num_shapes = num_args;
+    count = setting("AT_COUNT", default_count);
+    seed = (uint64_t)setting("AT_SEED", 1);
+    if (!getenv("AT_COUNT")) end_ns = at_now_ns() + setting("AT_SECONDS", SECONDS) * 1000000000;
+    return cmocka_run_group_tests_name(template_name, tests, open_shapes, close_shapes);
+}
