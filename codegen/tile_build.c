@@ -150,10 +150,10 @@ static key *key_of(build *b, const place *p) {
     int lanes = p->lane ? lanes_now(b) : 1;
     for (int i = 0; i < b->keys.len; i++) {
         key *k = &b->keys.data[i];
-        if (k->tensor == p->tensor && k->off == p->off) {
-            if (k->lanes != lanes) b->failed = true;
-            return k;
-        }
+        if (k->tensor != p->tensor || k->off >= p->off + lanes || p->off >= k->off + k->lanes)
+            continue;
+        if (k->off != p->off || k->lanes != lanes) b->failed = true; /* part of a register */
+        return k;
     }
     int v = new_vreg(b, (at_tile_vreg){.acc = true});
     int s = b->held == p->tensor ? find_slot(b, p, true) : -1;
