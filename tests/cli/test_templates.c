@@ -16,6 +16,17 @@ static const char *const conv2d_nchwc[] = {
     "IC=5,OC=6,H=3,W=70,padding=VALID",
 };
 
+static const char *const dense[] = {
+    "M=37,N=48,K=33",       "M=1,N=100,K=64,bias=1",
+    "M=64,N=60,K=100,wb=4", "M=28,N=64,K=40,bias=1,wb=32",
+    "M=7,N=1,K=1",          "M=48,N=96,K=1",
+};
+
+static const char *const matmul_add[] = {
+    "N=37,M=48,L=33", "N=1,M=100,L=64", "N=64,M=60,L=100",
+    "N=28,M=64,L=40", "N=7,M=1,L=1",    "N=48,M=96,L=1",
+};
+
 static const struct {
     const char *name;
     const char *const *shapes;
@@ -23,6 +34,8 @@ static const struct {
 } templates[] = {
 #define SHAPES(list) list, sizeof list / sizeof *list
     {"conv2d_NCHWc", SHAPES(conv2d_nchwc)},
+    {"dense", SHAPES(dense)},
+    {"matmul_add", SHAPES(matmul_add)},
 };
 
 static const char *trials(void) {

@@ -1,0 +1,123 @@
+/* templates/dense.c: matrix products whose second operand is packed: dense is AutoTVM's
+ * dense_pack.x86, out = data * weight^T + bias; matmul_add is A * B + C with the same knobs. Sum
+ * and addition are one kernel: the addition is the end of the tile. */
+#include "templates/template.h"
+
+#include <stdio.h>
+
+/* clang-format off */
+static const char product[] =
+    "acc[y:Y, x:X] = sum(k:K) data[y, k] * packw[x/B, k, x%B]\n";
+
+/* %s: packing, if any; how the rows of a tile are cut. */
+static const char plain[] =
+    "%s"
+    "{xt, yt}:para, yo, xo =>\n"
+    "    ko, ki:unroll, yi:unroll, xi:vec =>\n"
+    "        @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"
+    "    yi:unroll, xi:vec =>\n"
+    "        @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n";
+
+static const char blocks_of_rows[] =
+    "%s"
+    "{xt, yt}:para, yo, xo =>\n"
+    "    ko, y1:unroll, ki:unroll, y2:unroll, xi:vec =>\n"
+    "        @acc = {yt, yo, y1, y2}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"
+    "    y1:unroll, y2:unroll, xi:vec =>\n"
+    "        @out = {yt, yo, y1, y2}/y, {xt, xo, xi}/x\n";
+
+static const char packing[] =
+    "p, b, k =>\n"
+    "    @packw = p, k, b\n";
+/* clang-format on */
+
+/* Y, X and K are defined. tile_inner divides Y, not always yi: where it does not, rows stay one
+ * block. */
+static void define_knobs(at_template *t, const char *pack) {
+    char text[1024];
+    at_split(t, "tile_y", "Y", "yt yo yi", .policy = AT_FACTORS);
+    at_split(t, "tile_x", "X", "xt xo xi", .policy = AT_FACTORS);
+    at_split(t, "tile_k", "K", "ko ki", .policy = AT_FACTORS);
+    at_split(t, "tile_inner", "Y", "inner_blocks y2", .policy = AT_FACTORS, .filter = "last <= 16");
+    at_sizes(t, "y1 = |yi|/|y2|");
+    snprintf(text, sizeof text, blocks_of_rows, pack);
+    at_schedule_when(t, "|y2| > 1 && |yi| % |y2| == 0", text);
+    snprintf(text, sizeof text, plain, pack);
+    at_schedule(t, text);
+}
+
+static void define_dense(at_template *t) {
+    char text[1024];
+    int packed = at_value(t, "wb > 0") != 0, bias = at_value(t, "bias > 0") != 0;
+    at_require(t, "bias <= 1", "bias is 0 or 1");
+    at_require(t, "wb == 0 || N % wb == 0", "wb does not divide N");
+    at_sizes(t, "Y = M, X = N");
+    define_knobs(t, packed ? "" : packing);
+    at_sizes(t, "B = wb ? wb : |xi|");
+    snprintf(text, sizeof text, "data[Y, K] : input\n%s%s%s%s",
+             packed ? "packw[X/B, K, B] : weight\n"
+                    : "weight[X, K] : weight\n"
+                      "packw[p:X/B, k:K, b:B] = weight[p*B + b, k]\n",
+             bias ? "bias_row[X] : weight\n" : "", product,
+             bias ? "out[y:Y, x:X] = acc[y, x] + bias_row[x]\n" : "out[y:Y, x:X] = acc[y, x]\n");
+    at_compute(t, text);
+}
+
+static void define_matmul_add(at_template *t) {
+    char text[1024];
+    at_sizes(t, "Y = N, X = M, K = L");
+    define_knobs(t, packing);
+    at_sizes(t, "B = |xi|");
+    snprintf(text, sizeof text,
+             "data[Y, K] : input\nweight[K, X] : weight\naddend[Y, X] : input\n"
+             "packw[p:X/B, k:K, b:B] = weight[k, p*B + b]\n%s"
+             "out[y:Y, x:X] = acc[y, x] + addend[y, x]\n",
+             product);
+    at_compute(t, text);
+}
+
+/* Doubled while more than four are left of an even number. */
+static long long middle(long long n) {
+    long long part = 1;
+    while (n / part > 4 && n / part % 2 == 0) part *= 2;
+    return part;
+}
+
+static void defaults(at_template *t, int lanes) {
+    long long m = at_value(t, "Y"), n = at_value(t, "X"), one = 1;
+    long long x[2] = {1, at_divisor(n, 2 * lanes)}, y[2] = {1, 8};
+    while (m % y[1]) y[1] /= 2;
+    x[0] = middle(n / x[1]);
+    y[0] = middle(m / y[1]);
+    at_default(t, "tile_y", y);
+    at_default(t, "tile_x", x);
+    at_default(t, "tile_k", &one);
+    at_default(t, "tile_inner", &y[1]);
+}
+
+#define DATA "[[\"TENSOR\", [M, K], \"float32\"], "
+#define WEIGHT "[\"TENSOR\", [N, K], \"float32\"], "
+#define PACKED "[\"TENSOR\", [N/wb, K, wb], \"float32\"], "
+#define BIAS "[\"TENSOR\", [N], \"float32\"]"
+
+const at_template_row at_dense = {
+    .name = "dense",
+    .record_name = "dense_pack.x86",
+    .help = "product of data [M, K] and transposed weights [N, K], with or without bias",
+    .args = "M=1024, N=1024, K=1024, bias=0 from 0, wb=0 from 0",
+    .record_args = DATA WEIGHT "null, \"float32\"] with bias=0, wb=0 | " DATA WEIGHT BIAS
+                               ", \"float32\"] with bias=1, wb=0 | " DATA PACKED
+                               "null, \"float32\"] with bias=0 | " DATA PACKED BIAS
+                               ", \"float32\"] with bias=1",
+    .define = define_dense,
+    .defaults = defaults,
+};
+
+const at_template_row at_matmul_add = {
+    .name = "matmul_add",
+    .help = "A [N, L] times B [L, M] plus C [N, M]",
+    .args = "N=1024, L=1024, M=1024",
+    .record_args = "[N, L, M, \"float32\"]",
+    .define = define_matmul_add,
+    .defaults = defaults,
+};
