@@ -28,6 +28,11 @@ static const struct {
     {"conv2d_NCHWc", "H=14,W=14,IC=256,OC=64,KH=1,KW=1,padding=0"},
     {"conv2d_NCHWc", "H=56,W=56,IC=3,OC=64,KH=7,KW=7,strides=2,padding=3"},
     {"conv2d_NCHWc", "H=5,W=7,IC=3,OC=5"},
+    {"dense", "M=56,N=96,K=40"},
+    {"dense", "M=1,N=33,K=7,bias=1"},
+    {"dense", "M=12,N=64,K=20,wb=16,bias=1"},
+    {"matmul_add", "N=56,L=40,M=96"},
+    {"matmul_add", "N=7,L=5,M=1"},
 };
 enum { NUM_CASES = sizeof cases / sizeof *cases };
 
