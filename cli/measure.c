@@ -12,8 +12,11 @@ static const double failed_cost_s = 1e9;
 static const char *const tvm_version = "0.12.0";
 
 at_lower_options at_session_lower_options(const at_session *s, const char *name) {
-    return (at_lower_options){
-        .dialect = s->dialect, .isa = s->isa, .pack_inline = s->pack_inline, .name = name};
+    return (at_lower_options){.dialect = s->dialect,
+                              .isa = s->isa,
+                              .pack_inline = s->pack_inline,
+                              .name = name,
+                              .prefetch_above = at_cpu_facts()->l2_bytes};
 }
 
 at_status at_candidate_lower(at_session *s, at_arena *a, const at_config *c,

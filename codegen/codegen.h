@@ -22,10 +22,12 @@ bool at_dialect_from_name(const char *name, at_dialect *out);
 
 typedef struct at_lower_options {
     at_dialect dialect;
-    at_isa isa;       /* dialect C is scalar whatever this says */
-    bool pack_inline; /* packing stages stay inside the kernel (and its time) */
-    const char *name; /* prefix of emitted functions; a C identifier */
-    const char *dump; /* pass to print into *dump_out, or NULL */
+    at_isa isa;             /* dialect C is scalar whatever this says */
+    bool pack_inline;       /* packing stages stay inside the kernel (and its time) */
+    int64_t prefetch_above; /* weights of a sum larger than this many bytes (the second-level cache)
+                               are prefetched, unless the tree says otherwise; 0: never */
+    const char *name;       /* prefix of emitted functions; a C identifier */
+    const char *dump;       /* pass to print into *dump_out, or NULL */
     at_text *dump_out;
     bool verify; /* check the program between passes (tests): a fault there is our bug */
 } at_lower_options;

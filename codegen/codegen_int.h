@@ -146,8 +146,10 @@ struct at_ir {
     const at_aff *at;  /* element address, from `buffers` on */
     bool add;          /* += */
     const at_value *val;
-    const at_cond *guard; /* skipped where false; NULL: none */
-    const char *label;    /* stage name, for comments */
+    const at_cond *guard;   /* skipped where false; NULL: none */
+    const char *label;      /* stage name, for comments */
+    int prefetch_tensor;    /* reads of it ask for what lies prefetch_bytes ahead */
+    int64_t prefetch_bytes; /* 0: not */
     /* tile call */
     struct at_tile_call *call;
 };

@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+/* How far ahead (measured on weights of 9 MB: 4 to 16 KB are alike, 1 KB helps less). */
+#define PREFETCH_BYTES 8192
+
 typedef struct {
     at_low *l;
     const at_aff ***member; /* [loop id][piece]: value of a loop piece */
@@ -233,6 +236,22 @@ static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **g
     return guard ? axes : inside;
 }
 
+/* Weights that stream through a sum from beyond the second-level cache; -1 if there are none. */
+static int streamed_weights(const at_low *l, const at_expr *e) {
+    if (e->op == AT_X_INDEX) {
+        const at_tensor *t = tensor_of(l, e->ref);
+        int64_t bytes = 4;
+        for (int i = 0; i < t->num_axes; i++) bytes *= l->program->extents[e->ref][i];
+        bool weights = t->role == AT_ROLE_WEIGHT || t->is_packing;
+        return weights && bytes > l->options->prefetch_above ? e->ref : -1;
+    }
+    for (int i = 0; i < e->nargs; i++) {
+        int found = streamed_weights(l, e->arg[i]);
+        if (found >= 0) return found;
+    }
+    return -1;
+}
+
 static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     at_low *l = s->l;
     const at_tensor *t = tensor_of(l, leaf->tensor);
@@ -244,6 +263,12 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     if (leaf->is_init) n->val = new_value(l, (at_value){.op = AT_V_CONST});
     else n->val = value_expr(l, t->body, axes);
     n->add = t->num_reduce > 0 && !leaf->is_init;
+    n->prefetch_tensor = leaf->prefetch_tensor;
+    n->prefetch_bytes = leaf->prefetch_bytes;
+    if (n->add && !leaf->has_prefetch && l->options->prefetch_above > 0) {
+        n->prefetch_tensor = streamed_weights(l, t->body);
+        n->prefetch_bytes = n->prefetch_tensor >= 0 ? PREFETCH_BYTES : 0;
+    }
     return n;
 }
 

@@ -14,14 +14,15 @@
 typedef enum at_tile_kind {
     AT_T_LOOP, /* trip (constant) or trip_arg times */
     AT_T_END,
-    AT_T_BUMP,  /* slot += bump (* trip argument trip_arg, if >= 0) */
-    AT_T_CONST, /* dst = number in all lanes */
-    AT_T_LOAD,  /* dst = memory: lanes floats, rest 0 */
-    AT_T_BCAST, /* dst = one float in all lanes */
-    AT_T_STORE, /* memory = a: lanes floats */
-    AT_T_MOV,   /* dst = a */
-    AT_T_FMA,   /* dst += a * b */
-    AT_T_ADD,   /* dst = a op b */
+    AT_T_BUMP,     /* slot += bump (* trip argument trip_arg, if >= 0) */
+    AT_T_PREFETCH, /* memory will be read soon */
+    AT_T_CONST,    /* dst = number in all lanes */
+    AT_T_LOAD,     /* dst = memory: lanes floats, rest 0 */
+    AT_T_BCAST,    /* dst = one float in all lanes */
+    AT_T_STORE,    /* memory = a: lanes floats */
+    AT_T_MOV,      /* dst = a */
+    AT_T_FMA,      /* dst += a * b */
+    AT_T_ADD,      /* dst = a op b */
     AT_T_SUB,
     AT_T_MUL,
     AT_T_DIV,

@@ -208,6 +208,7 @@ static void one(alloc *x, const at_tile_op *op, int i) {
         *at_push(x->l->arena, &x->out) = o;
         start_block(x, i + 1);
         return;
+    case AT_T_PREFETCH:
     case AT_T_BUMP: *at_push(x->l->arena, &x->out) = o; return;
     case AT_T_STORE:
     case AT_T_MOV:

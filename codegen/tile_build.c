@@ -49,10 +49,11 @@ typedef struct {
     AT_VEC(at_tile_op) ops;
     AT_VEC(at_tile_vreg) vregs;
     AT_VEC(key) keys;
-    int max_chains;  /* partial sums per register in the current nest */
-    int held;        /* tensor whose sums stay in registers during the current loop; -1 */
-    int first_load;  /* loads of this straight-line body: virtual registers from here on */
-    int first_const; /* and constants, which no store changes */
+    int max_chains;       /* partial sums per register in the current nest */
+    const at_ir *current; /* statement */
+    int held;             /* tensor whose sums stay in registers during the current loop; -1 */
+    int first_load;       /* loads of this straight-line body: virtual registers from here on */
+    int first_const;      /* and constants, which no store changes */
     slot slots[AT_TILE_MAX_SLOTS];
     int num_slots;
     const at_aff *trips[AT_TILE_MAX_TRIPS];
@@ -60,6 +61,7 @@ typedef struct {
     bool failed;
 } build;
 
+#define LINE_FLOATS 16 /* of a cache line */
 #define MAX_VREGS 16000
 #define SHORT_BODY 16 /* statements of a copy that is written out though nobody asked for it */
 
@@ -172,6 +174,15 @@ static int chain_of(build *b, key *k) {
     return c ? k->chain[c] : k->vreg;
 }
 
+/* Asks for the line that lies ahead of a vector load, once per line. */
+static void prefetch(build *b, int tensor, int from, int64_t off) {
+    const at_ir *n = b->current;
+    if (!n || n->prefetch_bytes <= 0 || n->prefetch_tensor != tensor || off % LINE_FLOATS) return;
+    at_tile_op *op = emit(b, AT_T_PREFETCH);
+    op->slot = (int16_t)from;
+    op->off = off + n->prefetch_bytes / 4;
+}
+
 static int value(build *b, const at_value *v) {
     if (v->op == AT_V_CONST)
         return load(b, (at_tile_vreg){.load = AT_T_CONST, .number = v->number, .slot = -1});
@@ -184,10 +195,13 @@ static int value(build *b, const at_value *v) {
             return key_of(b, &p)->vreg;
         }
         bool bcast = lanes > 1 && p.lane == 0;
-        return load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
-                                      .lanes = (uint8_t)(bcast ? 1 : lanes),
-                                      .slot = (int16_t)find_slot(b, &p, false),
-                                      .off = p.off});
+        int s = find_slot(b, &p, false), loads = b->vregs.len;
+        int r = load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
+                                       .lanes = (uint8_t)(bcast ? 1 : lanes),
+                                       .slot = (int16_t)s,
+                                       .off = p.off});
+        if (b->vregs.len > loads && !bcast) prefetch(b, v->tensor, s, p.off);
+        return r;
     }
     static const uint8_t kinds[] = {
         [AT_V_ADD] = AT_T_ADD, [AT_V_SUB] = AT_T_SUB, [AT_V_MUL] = AT_T_MUL,
@@ -220,6 +234,7 @@ static void define(build *b, int acc, const at_value *v) {
 }
 
 static void statement(build *b, const at_ir *n) {
+    b->current = n;
     place p = locate(b, n->tensor, n->at);
     if (in_register(b, n->tensor)) {
         key *k = key_of(b, &p);

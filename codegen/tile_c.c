@@ -22,11 +22,13 @@ static void operand(at_text *out, const at_tile *t, const at_tile_op *op) {
     else memory(out, t, op);
 }
 
+/* A prefetch has no compiler-independent form and prints as an empty statement. */
 static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     static const char *const sign[AT_T_KIND_COUNT] = {
         [AT_T_ADD] = "+", [AT_T_SUB] = "-", [AT_T_MUL] = "*",
         [AT_T_DIV] = "/", [AT_T_MIN] = "<", [AT_T_MAX] = ">"};
     switch (op->kind) {
+    case AT_T_PREFETCH: at_text_add(out, ";\n"); return;
     case AT_T_CONST:
         at_text_addf(out, "r%d = ", op->dst);
         at_c_float(out, op->number);

@@ -1,8 +1,9 @@
 /* codegen/tile_dump.c: a tile program as text, for --dump=tile and for people. */
 #include "codegen/tile.h"
 
-static const char *const names[] = {"loop", "end", "bump", "const", "load", "bcast", "store", "mov",
-                                    "fma",  "add", "sub",  "mul",   "div",  "min",   "max"};
+static const char *const names[] = {"loop",  "end",   "bump", "prefetch", "const", "load",
+                                    "bcast", "store", "mov",  "fma",      "add",   "sub",
+                                    "mul",   "div",   "min",  "max"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
@@ -31,7 +32,8 @@ void at_tile_print(at_text *out, const at_tile *t) {
         } else if (op->kind != AT_T_END) {
             if (op->dst >= 0) at_text_addf(out, " r%d", op->dst);
             if (op->kind == AT_T_CONST) at_text_addf(out, ", %.9g", (double)op->number);
-            if (op->kind == AT_T_STORE || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST) {
+            if (op->kind == AT_T_STORE || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
+                op->kind == AT_T_PREFETCH) {
                 at_text_add(out, op->dst >= 0 ? ", " : " ");
                 memory(out, t, op);
             }

@@ -160,6 +160,9 @@ static void minimum(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     switch (op->kind) {
+    case AT_T_PREFETCH:
+        at_text_addf(out, "__builtin_prefetch(p%d + %lld);\n", op->slot, (long long)op->off);
+        return;
     case AT_T_CONST:
         at_text_addf(out, "v%d = at_all(", op->dst);
         at_c_float(out, op->number);

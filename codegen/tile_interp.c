@@ -56,6 +56,7 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
         case AT_T_BUMP:
             p[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
             break;
+        case AT_T_PREFETCH: break;
         case AT_T_CONST:
             for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = op->number;
             break;

@@ -5,7 +5,8 @@
 static const char *check_op(const at_tile *t, const at_tile_isa *isa, const at_tile_op *op,
                             const bool *defined) {
     bool stores = op->kind == AT_T_STORE, arithmetic = op->kind >= AT_T_FMA;
-    bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST || op->mem;
+    bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
+                  op->kind == AT_T_PREFETCH || op->mem;
     if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= isa->regs))
         return "a destination is no register";
     if (memory && (op->slot < 0 || op->slot >= t->num_slots)) return "a memory operand has no slot";

@@ -379,6 +379,7 @@ bool at_tile_encode(at_arena *arena, at_tile *t, at_isa isa) {
         const at_tile_op *op = &t->ops[i];
         if (op->kind == AT_T_LOOP) loop(&x, i, depth, &nests[depth]), depth++;
         else if (op->kind == AT_T_END) depth--, end(&x, depth, &nests[depth]);
+        else if (op->kind == AT_T_PREFETCH) EMIT(&x, PREFETCHT0, memory(&x, op, 1));
         else if (op->kind == AT_T_BUMP) bump(&x, op);
         else if (isa == AT_ISA_AVX512) vector_avx512(&x, op);
         else if (isa == AT_ISA_AVX2) vector_avx2(&x, op);

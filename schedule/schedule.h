@@ -20,7 +20,9 @@
  *   line    := item ("," item)* "=>" (leaf | newline tree) | leaf
  *   item    := name [":" ann] | "{" name ("," name)* "}" [":" ann]
  *   ann     := "para" | "vec" | "unroll" | integer | "dyn(" name ("," name)* ")"
- *   leaf    := "@" stage [".init"] "=" index ("," index)* ["//" index ("," index)*]
+ *   leaf    := "@" stage [".init"] [attr] "=" index ("," index)* ["//" index ("," index)*]
+ *   attr    := "[" "prefetch" tensor (integer | name) "]"   reads of tensor ask for what lies that
+ *                                                            many bytes ahead; 0: not
  *   index   := name | "0" | "{" name ("," name)* "}" ["/"] [axis]
  *
  * Lines of one parent run in textual order; a line may go on after a comma. An item in braces is
@@ -178,9 +180,12 @@ struct at_node {
     int depth;                /* loops above */
     /* leaf */
     int tensor;
-    bool is_init;    /* sets the accumulator to 0 before the sum */
-    at_digits *axes; /* [num_axes + num_reduce]; an init leaf: [num_axes] */
-    int num_axes;    /* length of axes */
+    bool is_init;           /* sets the accumulator to 0 before the sum */
+    at_digits *axes;        /* [num_axes + num_reduce]; an init leaf: [num_axes] */
+    int num_axes;           /* length of axes */
+    bool has_prefetch;      /* the tree says whether: */
+    int prefetch_tensor;    /* reads of it ask for what lies prefetch_bytes ahead; */
+    int64_t prefetch_bytes; /* 0: not */
 };
 
 typedef struct at_program {
@@ -212,5 +217,13 @@ at_status at_program_interpret(at_arena *a, const at_program *p, at_data *data, 
 /* How often a leaf's statement runs per element of its iteration space (product of ignored loops,
  * data-dependent ones aside). */
 int64_t at_leaf_recompute(const at_node *leaf);
+
+/* ---- features (nest.c, features.c) ----------------------------------------------------------- */
+
+typedef enum at_feature_kind { AT_FEATURE_ITERVAR, AT_FEATURE_CURVE } at_feature_kind;
+/* What a cost model learns from, as AutoTVM defines it, but for the values of options. Writes at
+ * most max numbers and returns how many there are. Temporary storage comes from a. */
+int at_program_features(at_arena *a, const at_program *p, at_feature_kind kind, float *out,
+                        int max);
 
 #endif

@@ -121,6 +121,7 @@ typedef struct tree_node {
     int first_piece;
     int first_axis, num_axes; /* leaf */
     int tag_line, tag_col;    /* where it stands */
+    at_expr *prefetch;        /* bytes ahead, or NULL */
     bool is_generated;        /* the default initialisation: not in the text */
     bool dynamic;             /* written :dyn(...) */
     int num_dyn_args;

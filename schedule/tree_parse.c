@@ -211,6 +211,34 @@ static at_status unknown_stage(parser *p, int line, int col, const char *name) {
     return FAIL_AT(p, line, col, "unknown stage \"%s\"; did you mean \"%s\"?", name, near);
 }
 
+/* [prefetch TENSOR BYTES] */
+static at_status parse_attribute(parser *p, tree_node *n) {
+    const char *name;
+    n->fixed.has_prefetch = true;
+    AT_TRY(next(p)); /* [ */
+    if (!at(p, "prefetch")) return FAIL(p, "expected prefetch");
+    AT_TRY(next(p));
+    int line = p->lex.line, col = p->lex.col;
+    AT_TRY(take_name(p, "the name of a tensor", &name));
+    n->fixed.prefetch_tensor = at_compute_find(p->c, name);
+    if (n->fixed.prefetch_tensor < 0)
+        return FAIL_AT(p, line, col, "there is no tensor \"%s\"", name);
+    if (p->lex.kind == AT_TOK_INT) {
+        n->prefetch = at_expr_int(p->arena, p->lex.integer);
+    } else {
+        line = p->lex.line, col = p->lex.col;
+        AT_TRY(take_name(p, "a number of bytes or a size", &name));
+        int slot = at_symbol_find(p->c->symbols, name);
+        if (slot < 0) return FAIL_AT(p, line, col, "there is no size \"%s\"", name);
+        n->prefetch = at_expr_new(p->arena, AT_X_NAME, 0, NULL);
+        n->prefetch->name = name;
+        n->prefetch->ref = slot;
+        return expect(p, "]");
+    }
+    AT_TRY(next(p));
+    return expect(p, "]");
+}
+
 static at_status parse_leaf(parser *p, int parent, int *last_child) {
     int leaf = add_node(p, parent, last_child);
     AT_TRY(next(p)); /* @ */
@@ -234,6 +262,7 @@ static at_status parse_leaf(parser *p, int parent, int *last_child) {
         n->fixed.is_init = true;
         AT_TRY(next(p));
     }
+    if (at(p, "[")) AT_TRY(parse_attribute(p, n));
     bool is_init = n->fixed.is_init;
     AT_TRY(expect(p, "="));
     AT_TRY(parse_indices(p, leaf, 0, stage->num_axes));
