@@ -46,6 +46,8 @@ static void test_canonical(void **state) {
         {"y =>\n    x, k:unroll =>\n        @s = y, x // k\n    k =>\n        @a = y, k\n@a = 0, 0",
          "y =>\n    x, k:unroll =>\n        @s = y, x  // k\n    k =>\n        @a = y, k\n@a = 0, "
          "0\n"},
+        {"y, x, k => @s[ prefetch a 4096 ]=y, x // k",
+         "y, x, k =>\n    @s[prefetch a 4096] = y, x  // k\n"},
         {"{y0, y1}:para, e:dyn(y) => @d = {y0, y1}y // e",
          "{y0, y1}:para, e:dyn(y) =>\n    @d = {y0, y1}/y  // e\n"},
     };
@@ -218,6 +220,14 @@ static const struct {
                                     "= y, x // k\n                       ^"},
     {"y, x => @s.start = y, x",
      "t:1:12: expected init, got 'start'\ny, x => @s.start = y, x\n           ^"},
+    {"y, x, k => @s[fetch a 64] = y, x // k", "t:1:15: expected prefetch, got 'fetch'\ny, x, k => "
+                                              "@s[fetch a 64] = y, x // k\n              ^"},
+    {"y, x, k => @s[prefetch nothing 64] = y, x // k",
+     "t:1:24: there is no tensor \"nothing\"\ny, x, k => @s[prefetch nothing 64] = y, x // k\n"
+     "                       ^"},
+    {"y, x, k => @s[prefetch s far] = y, x // k",
+     "t:1:26: there is no size \"far\"\ny, x, k => @s[prefetch s far] = y, x // k\n"
+     "                         ^"},
     {"y, x, k => @s y, x // k",
      "t:1:15: expected '=', got 'y'\ny, x, k => @s y, x // k\n              ^"},
     {"y, x, k => @s = y, x // k y", "t:1:27: expected a new line, got 'y'\ny, x, k => @s = y, x // "
