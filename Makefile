@@ -12,6 +12,11 @@ FOLDERS  = base knobs schedule codegen templates tuners runtime records
 LIBS_base    = -lcjson -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -ldl -lpthread
+
+# The tuner xgb is there when XGBoost is.
+HAVE_XGB := $(shell pkg-config --exists xgboost 2>/dev/null && echo yes)
+LIBS_tuners  = $(if $(HAVE_XGB),$(shell pkg-config --libs xgboost))
+WITHOUT      = $(if $(HAVE_XGB),,tuners/xgb.c tuners/xgb_model.c)
 LIBS_records = -lz
 
 # What a test program of each folder links: the folder and those it may use (arrows run one way).
@@ -30,9 +35,9 @@ NEEDS_run       = templates runtime codegen schedule knobs base
 # A ResNet-50 layer, few enough trials for well under a minute.
 RUN_ARGS = --trials 30
 
-obj  = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)/*.c))
+obj  = $(patsubst %.c,$(B)/%.o,$(filter-out $(WITHOUT),$(wildcard $(1)/*.c)))
 lib  = $(patsubst %,$(B)/%.a,$(1))
-libs = $(foreach f,codegen runtime records base,$(if $(filter $(f),$(1)),$(LIBS_$(f))))
+libs = $(foreach f,codegen tuners runtime records base,$(if $(filter $(f),$(1)),$(LIBS_$(f))))
 
 all: autotune
 
@@ -45,6 +50,12 @@ $(B)/autotune: $(call obj,cli) $(call lib,templates tuners runtime records codeg
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(WARN) -c -o $@ $<
+
+# Again when XGBoost has come or gone.
+$(B)/tuners/registry.o: CPPFLAGS += $(if $(HAVE_XGB),-DAT_HAVE_XGBOOST)
+$(B)/tuners/registry.o: $(B)/xgboost-$(or $(HAVE_XGB),no)
+$(B)/xgboost-%:
+	@mkdir -p $(@D) && rm -f $(B)/xgboost-* && touch $@
 
 define folder_rules
 $(B)/$(1).a: $(call obj,$(1))

@@ -62,6 +62,9 @@ static void count(at_tuning *t, const at_result *r) {
     if (r->error_no) y->failed[r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN]++;
     else y->current = r->gflops;
     if (r->error_no && !t->first_error) t->first_error = r->error;
+    /* The known best may be one of the log that this search has not come to. */
+    if (!r->error_no && r->gflops > t->best_gflops)
+        t->best_gflops = r->gflops, t->best_trial = y->done;
     y->best = best ? best->gflops : 0;
 }
 
@@ -85,6 +88,8 @@ static at_status search(at_tuning *t, at_error *err) {
         s->spent.search_ns += at_now_ns() - begin_ns;
         count(t, r);
         at_progress_show(&progress, &t->tally);
+        t->stopped_early = o->early_stopping && t->tally.done - t->best_trial >= o->early_stopping;
+        if (t->stopped_early) break;
     }
     at_progress_end(&progress, &t->tally);
     return status == AT_E_INTERRUPTED ? AT_OK : status;
@@ -92,11 +97,32 @@ static at_status search(at_tuning *t, at_error *err) {
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
+static at_status make_tuner(at_tuning *t, const at_options *o, at_error *err) {
+    at_session *s = &t->s;
+    at_history history;
+    const at_tuner_class *row;
+    int64_t begin_ns = at_now_ns();
+    at_tuner_options to = at_tuner_options_of(o);
+    AT_TRY(at_tuner_find(o->tuner, &row, err));
+    to.features = at_features_of(&t->features, s->task, o->features);
+    if (o->num_transfer) {
+        if (!row->learns_features)
+            return at_fail(err, AT_E_USAGE,
+                           "--transfer: the tuner %s learns nothing from other "
+                           "tasks; xgb does",
+                           row->name);
+        AT_TRY(at_history_read(s->arena, o, s->task, &history, err));
+        to.history = &history;
+    }
+    AT_TRY(at_tuner_new(o->tuner, s->space, &to, &t->tuner, err));
+    s->spent.search_ns += at_now_ns() - begin_ns;
+    return AT_OK;
+}
+
 static at_status prepare(at_tuning *t, const at_options *o, at_error *err) {
     at_session *s = &t->s;
     AT_TRY(at_session_open(o, s, err));
-    at_tuner_options to = {.seed = o->seed};
-    AT_TRY(at_tuner_new(o->tuner, s->space, &to, &t->tuner, err));
+    AT_TRY(make_tuner(t, o, err));
     AT_TRY(at_session_context(s, true, err));
     AT_TRY(at_session_reserve(s, err));
     int64_t len = at_space_len(s->space);
@@ -126,6 +152,7 @@ at_status at_cmd_tune(const at_options *o, at_error *err) {
     at_status status = tune(&t, o, err);
     at_status closed = at_log_close(t.log, status == AT_OK ? err : &late);
     if (t.tuner) at_tuner_free(t.tuner);
+    at_features_end(&t.features);
     at_session_close(&t.s);
     return status == AT_OK ? closed : status;
 }

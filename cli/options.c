@@ -20,7 +20,11 @@ enum {
     DIALECT,
     PACKING,
     THREADS,
-    CACHE
+    CACHE,
+    PRESET,
+    FEATURES,
+    LOSS,
+    TRANSFER
 };
 
 #define V(verb) (1u << AT_VERB_##verb)
@@ -40,8 +44,30 @@ static const at_option_row rows[] = {
     {"--time", "T", V(TUNE), NULL,
      "stop after this time (30s, 5m, 1h), if that comes first; default: no limit", DURATION,
      TO(time_s), 0, 0},
-    {"--tuner", "NAME", V(TUNE), "random", "how to search: autotune list shows the tuners", TEXT,
-     TO(tuner), 0, 0},
+    {"--tuner", "NAME", V(TUNE), NULL,
+     "how to search: autotune list shows the tuners; default: xgb, or ga in a build without it",
+     TEXT, TO(tuner), 0, 0},
+    {"--early-stopping", "N", V(TUNE), NULL,
+     "stop after N trials without a better one; default: never", INTEGER, TO(early_stopping), 1,
+     1000000000},
+    {"--preset", "NAME", V(TUNE), "ours",
+     "defaults of ga and xgb: ours, or autotvm for those of AutoTVM", PRESET, TO(preset_autotvm), 0,
+     0},
+    {"--population", "N", V(TUNE), NULL, "ga: configurations of a generation", INTEGER,
+     TO(population), 2, 10000},
+    {"--plan-size", "N", V(TUNE), NULL, "xgb: configurations tried between two fits of the model",
+     INTEGER, TO(plan_size), 1, 10000},
+    {"--diversity", "N", V(TUNE), NULL,
+     "xgb: choose plans from N times as many candidates, for difference", INTEGER, TO(diversity), 1,
+     100},
+    {"--feature", "NAME", V(TUNE), "itervar",
+     "xgb learns from: itervar (loops and accesses), curve (reuse over distance), knob", FEATURES,
+     TO(features), 0, 0},
+    {"--loss", "NAME", V(TUNE), "rank", "xgb learns: rank (the order) or reg (the speed)", LOSS,
+     TO(loss), 0, 0},
+    {"--transfer", "LOG", V(TUNE), NULL,
+     "xgb starts from this log's trials of other tasks of the template; may be given several times",
+     TRANSFER, TO(transfer), 0, 0},
     {"--seed", "N", MEASURING, "0", "seed of the search and of the input data", UNSIGNED, TO(seed),
      0, 0},
     {"--log", "FILE", KERNEL, NULL,
@@ -90,6 +116,7 @@ static const at_option_row rows[] = {
      "file to write (also -o); default: standard output", TEXT, TO(output), 0, 0},
     {"--compat", NULL, V(PICK_BEST), NULL, "choose lines as AutoTVM's own pick_best does", SWITCH,
      TO(compat), 0, 0},
+    {"--stats", NULL, V(TUNE), NULL, "print where the time went", SWITCH, TO(stats), 0, 0},
     {"--json", NULL, ALL, NULL, "print one JSON object instead of text", SWITCH, TO(json), 0, 0},
     {"--help", NULL, ALL, NULL, "explain the verb (also -h)", SWITCH, TO(help), 0, 0},
 };
@@ -163,6 +190,9 @@ static at_status unknown_value(const at_option_row *row, const char *text, const
     return at_fail(err, AT_E_USAGE, "%s %s: there are %s", row->name, text, choices);
 }
 
+static const char *const feature_names[] = {
+    [AT_FEATURES_ITERVAR] = "itervar", [AT_FEATURES_KNOB] = "knob", [AT_FEATURES_CURVE] = "curve"};
+
 /* Reads text by the row's kind into its member. */
 static at_status parse_value(const at_option_row *row, const char *text, at_options *o,
                              at_error *err) {
@@ -200,6 +230,30 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
         if (strcmp(text, "hot"))
             return at_fail(err, AT_E_USAGE, "--cache %s: only hot is accepted so far", text);
         *(const char **)to = text;
+        return AT_OK;
+    case PRESET:
+        if (strcmp(text, "ours") && strcmp(text, "autotvm"))
+            return unknown_value(row, text, "ours, autotvm", err);
+        *(bool *)to = !strcmp(text, "autotvm");
+        return AT_OK;
+    case FEATURES:
+        for (int i = 0; i < 3; i++) {
+            if (strcmp(text, feature_names[i])) continue;
+            *(at_feature_set *)to = (at_feature_set)i;
+            return AT_OK;
+        }
+        return unknown_value(row, text, "itervar, knob, curve", err);
+    case LOSS:
+        for (int i = 0; i < AT_LOSS_COUNT; i++) {
+            if (strcmp(text, at_loss_name((at_loss)i))) continue;
+            *(at_loss *)to = (at_loss)i;
+            return AT_OK;
+        }
+        return unknown_value(row, text, "rank, reg", err);
+    case TRANSFER:
+        if (o->num_transfer == AT_MAX_LOGS)
+            return at_fail(err, AT_E_USAGE, "--transfer %s: more than %d logs", text, AT_MAX_LOGS);
+        o->transfer[o->num_transfer++] = text;
         return AT_OK;
     default: AT_BUG("option %s has no kind", row->name);
     }
@@ -277,6 +331,8 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
     at_options o = {0};
     for (int i = 0; i < NUM_ROWS; i++)
         if (rows[i].initial) AT_TRY(parse_value(&rows[i], rows[i].initial, &o, err));
+
+    o.tuner = at_tuner_default();
 
     bool only_operands = false;
     for (int i = 1; i < argc; i++) {

@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "codegen/codegen.h"
 #include "runtime/runtime.h"
+#include "tuners/tuners.h"
 
 typedef enum at_verb {
     AT_VERB_TUNE,
@@ -21,6 +22,14 @@ typedef enum at_verb {
 } at_verb;
 
 #define AT_MAX_OPERANDS 256
+#define AT_MAX_LOGS 64
+
+/* What the cost model learns from. */
+typedef enum at_feature_set {
+    AT_FEATURES_ITERVAR,
+    AT_FEATURES_KNOB,
+    AT_FEATURES_CURVE
+} at_feature_set;
 
 /* What was asked for. Texts are borrowed from argv. */
 typedef struct at_options {
@@ -39,6 +48,13 @@ typedef struct at_options {
     double time_s; /* 0: no limit */
     const char *tuner;
     uint64_t seed;
+    int64_t early_stopping; /* 0: never */
+    bool preset_autotvm;
+    int64_t population, plan_size, diversity; /* 0: the tuner's own */
+    at_feature_set features;
+    at_loss loss;
+    const char *transfer[AT_MAX_LOGS];
+    int num_transfer;
     /* the kernel */
     at_compiler compiler;
     at_isa isa;
@@ -50,8 +66,8 @@ typedef struct at_options {
     double min_repeat_ms, timeout_s;
     bool paranoid;
     /* output */
-    bool json, code, with_main, compat;
-    const char *dump, *output;
+    bool stats, json, code, with_main, compat, csv, split, diff;
+    const char *dump, *output, *to;
     at_dialect dialect;
 } at_options;
 

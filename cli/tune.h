@@ -2,6 +2,7 @@
 #ifndef AT_CLI_TUNE_H
 #define AT_CLI_TUNE_H
 
+#include "cli/features.h"
 #include "cli/final.h"
 #include "cli/progress.h"
 #include "tuners/tuners.h"
@@ -11,9 +12,13 @@ typedef struct at_tuning {
     const char *log_path;
     at_log *log;
     at_tuner *tuner;
+    at_feature_maker features;
     at_known *known;
     at_tally tally;
     at_final final;
+    double best_gflops; /* of the trials done */
+    int64_t best_trial; /* how many trials were done when the best was found */
+    bool stopped_early;
     const char *first_error; /* of the first failed trial */
 } at_tuning;
 

@@ -3,6 +3,8 @@
 #include "cli/interrupt.h"
 #include "cli/tune.h"
 
+#include <string.h>
+
 /* What is shown as the best. */
 typedef struct best_known {
     int64_t index;
@@ -18,6 +20,40 @@ static bool find_best(const at_tuning *t, best_known *out) {
         *out = (best_known){r->index, r->mean_s, r->gflops,
                             r->peak_gflops > 0 ? r->gflops / r->peak_gflops : 0};
     return w || r;
+}
+
+typedef struct part {
+    const char *name;
+    int64_t spent_ns;
+} part;
+enum { NUM_PARTS = 8 };
+
+/* Where the time went. Building and verifying are parts of lowering, and not timed apart. */
+static void list_parts(const at_spent *t, part *out) {
+    const part parts[NUM_PARTS] = {
+        {"total", at_now_ns() - t->start_ns}, {"search", t->search_ns}, {"lower", t->lower_ns},
+        {"compile", t->compile_ns},           {"check", t->check_ns},   {"run", t->run_ns},
+        {"reference", t->reference_ns},       {"final", t->final_ns}};
+    memcpy(out, parts, sizeof parts);
+}
+
+static void add_stats(at_text *out, const at_spent *spent) {
+    part p[NUM_PARTS];
+    list_parts(spent, p);
+    at_text_addf(out, "%.3f s:", (double)p[0].spent_ns * 1e-9);
+    for (int i = 1; i < NUM_PARTS; i++)
+        at_text_addf(out, "%s %s %.3f s (%.1f %%)", i > 1 ? "," : "", p[i].name,
+                     (double)p[i].spent_ns * 1e-9,
+                     100 * (double)p[i].spent_ns / (double)p[0].spent_ns);
+    at_text_add(out, "\n");
+}
+
+static void add_seconds(at_out *out, const at_spent *spent) {
+    part p[NUM_PARTS];
+    list_parts(spent, p);
+    at_out_begin(out, "seconds", '{');
+    for (int i = 0; i < NUM_PARTS; i++) at_out_double(out, p[i].name, (double)p[i].spent_ns * 1e-9);
+    at_out_end(out, '}');
 }
 
 static at_status print_text(at_tuning *t, const best_known *best, at_error *err) {
@@ -43,23 +79,13 @@ static at_status print_text(at_tuning *t, const best_known *best, at_error *err)
         at_text_add(&out, "; ");
         at_text_add_failed(&out, &t->tally);
     }
+    if (t->stopped_early)
+        at_text_addf(&out, "; stopped early, the best was trial %lld", (long long)t->best_trial);
     at_text_addf(&out, "; log %s\n", t->log_path);
+    if (s->options->stats) add_stats(&out, &s->spent);
     at_status status = at_print(at_text_str(&out), err);
     at_text_free(&out);
     return status;
-}
-
-static void add_seconds(at_out *out, const at_spent *spent) {
-    at_out_begin(out, "seconds", '{');
-    at_out_double(out, "total", (double)(at_now_ns() - spent->start_ns) * 1e-9);
-    at_out_double(out, "search", (double)spent->search_ns * 1e-9);
-    at_out_double(out, "lower", (double)spent->lower_ns * 1e-9);
-    at_out_double(out, "compile", (double)spent->compile_ns * 1e-9);
-    at_out_double(out, "check", (double)spent->check_ns * 1e-9);
-    at_out_double(out, "run", (double)spent->run_ns * 1e-9);
-    at_out_double(out, "reference", (double)spent->reference_ns * 1e-9);
-    at_out_double(out, "final", (double)spent->final_ns * 1e-9);
-    at_out_end(out, '}');
 }
 
 static at_status print_json(at_tuning *t, const best_known *best, at_error *err) {

@@ -10,16 +10,13 @@ typedef struct random_order {
     at_shuffle order;
 } random_order;
 
-/* Each tuner draws from a stream of its own. */
-enum { STREAM = 1 };
-
 static void *create(at_space *space, const at_tuner_options *o) {
     random_order *r = calloc(1, sizeof *r);
     AT_ASSERT(r);
     int64_t end;
     r->space = space;
     at_tuner_range(space, o, &r->begin, &end);
-    at_rng_seed(&r->rng, o->seed, STREAM);
+    at_rng_seed(&r->rng, o->seed, AT_STREAM_RANDOM);
     at_shuffle_init(&r->order, end - r->begin);
     return r;
 }

@@ -4,7 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const at_tuner_class *const rows[] = {&at_grid_tuner, &at_random_tuner};
+static const at_tuner_class *const rows[] = {
+    &at_grid_tuner,
+    &at_random_tuner,
+    &at_ga_tuner,
+#ifdef AT_HAVE_XGBOOST
+    &at_xgb_tuner,
+#endif
+};
 enum { NUM_ROWS = sizeof rows / sizeof *rows };
 
 struct at_tuner {
@@ -30,12 +37,27 @@ static at_status fail_unknown(const char *name, at_error *err) {
     return AT_E_USAGE;
 }
 
+const char *at_tuner_default(void) { return rows[NUM_ROWS - 1]->name; }
+
+at_status at_tuner_find(const char *name, const at_tuner_class **out, at_error *err) {
+    for (int i = 0; i < NUM_ROWS; i++) {
+        if (strcmp(rows[i]->name, name)) continue;
+        *out = rows[i];
+        return AT_OK;
+    }
+    if (!strcmp(name, "xgb"))
+        return at_fail(err, AT_E_USAGE,
+                       "this build has no tuner xgb: it was made without XGBoost; install the "
+                       "package libxgboost-dev and make again");
+    return fail_unknown(name, err);
+}
+
+const char *at_loss_name(at_loss l) { return l == AT_LOSS_RANK ? "rank" : "reg"; }
+
 at_status at_tuner_new(const char *name, at_space *space, const at_tuner_options *o, at_tuner **out,
                        at_error *err) {
-    const at_tuner_class *row = NULL;
-    for (int i = 0; i < NUM_ROWS; i++)
-        if (!strcmp(rows[i]->name, name)) row = rows[i];
-    if (!row) return fail_unknown(name, err);
+    const at_tuner_class *row;
+    AT_TRY(at_tuner_find(name, &row, err));
     int64_t begin, end, length = at_space_range_length(space);
     at_tuner_range(space, o, &begin, &end);
     if (begin < 0 || end > length || begin >= end)

@@ -18,10 +18,14 @@ static double number(const at_json *object, const char *path) {
 
 static void result_members(void **state) {
     (void)state;
+    cli_expect(0, "./autotune list --json");
+    const at_json *tuners = cli_member(cli_json(), "tuners");
+    /* The last of the list is the default. */
+    char *tuner = strdup(cli_member(at_json_at(tuners, tuners->count - 1), "name")->string);
     cli_expect(0, TUNE "--trials 12 --seed 3 --log members.log --json");
     const at_json *r = cli_json();
     assert_string_equal(cli_member(r, "task")->string, "conv2d_3x3_gemm");
-    assert_string_equal(cli_member(r, "tuner")->string, "random");
+    assert_string_equal(cli_member(r, "tuner")->string, tuner);
     assert_string_equal(cli_member(r, "log")->string, "members.log");
     assert_int_equal(cli_member(r, "args")->count, 6);
     assert_int_equal(number(r, "seed"), 3);
@@ -42,6 +46,7 @@ static void result_members(void **state) {
     }
     assert_int_equal(count_records("members.log"), 12);
     assert_true(cli_count_lines(cli_read("members.log"), "#final {") >= 1);
+    free(tuner);
 }
 
 static void default_log(void **state) {
@@ -62,19 +67,40 @@ static char *indices(const char *log) {
 /* Twenty trials, then thirty by the same command: ten new ones, and the same log as in one go. */
 static void resume(void **state) {
     (void)state;
-    cli_expect(0, TUNE "--trials 20 --seed 1 --log resumed.log");
-    cli_expect(0, TUNE "--trials 30 --seed 1 --log resumed.log --json");
+    cli_expect(0, TUNE "--trials 20 --seed 1 --tuner random --log resumed.log");
+    cli_expect(0, TUNE "--trials 30 --seed 1 --tuner random --log resumed.log --json");
     const at_json *r = cli_json();
     assert_int_equal(number(r, "trials"), 30);
     assert_int_equal(number(r, "from_log"), 20);
-    cli_expect(0, TUNE "--trials 30 --seed 1 --log at_once.log");
+    cli_expect(0, TUNE "--trials 30 --seed 1 --tuner random --log at_once.log");
     char *at_once = strdup(indices("at_once.log"));
     assert_string_equal(indices("resumed.log"), at_once);
     free(at_once);
     /* Another compiler is another context: nothing of it is answered. */
     if (cli_run("command -v gcc")->status == 0) {
-        cli_expect(0, TUNE "--trials 2 --seed 1 --log resumed.log --compiler gcc --json");
+        cli_expect(0, TUNE
+                   "--trials 2 --seed 1 --tuner random --log resumed.log --compiler gcc --json");
         assert_int_equal(number(cli_json(), "from_log"), 0);
+    }
+}
+
+/* Whatever a tuner has learned, it learns again from the log: all that the log holds is answered
+ * from it, and the search goes on. */
+static void resume_learners(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune list --json");
+    const at_json *tuners = cli_member(cli_json(), "tuners");
+    int num = tuners->count;
+    char names[8][32];
+    for (int i = 0; i < num && i < 8; i++)
+        snprintf(names[i], sizeof names[i], "%s",
+                 cli_member(at_json_at(tuners, i), "name")->string);
+    for (int i = 0; i < num && i < 8; i++) {
+        const char *command = TUNE "--trials %d --seed 1 --tuner %s --log learner_%s.log --json";
+        cli_expect(0, command, 40, names[i], names[i]);
+        cli_expect(0, command, 50, names[i], names[i]);
+        assert_int_equal(number(cli_json(), "trials"), 50);
+        assert_int_equal(number(cli_json(), "from_log"), 40);
     }
 }
 
@@ -204,12 +230,13 @@ static void progress(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(result_members), cmocka_unit_test(default_log),
-        cmocka_unit_test(resume),         cmocka_unit_test(exhausted_space),
-        cmocka_unit_test(torn_log),       cmocka_unit_test(nothing_valid),
-        cmocka_unit_test(time_limit),     cmocka_unit_test(interrupted),
-        cmocka_unit_test(killed),         cmocka_unit_test(locked_log),
-        cmocka_unit_test(full_disk),      cmocka_unit_test(progress),
+        cmocka_unit_test(result_members),  cmocka_unit_test(default_log),
+        cmocka_unit_test(resume),          cmocka_unit_test(resume_learners),
+        cmocka_unit_test(exhausted_space), cmocka_unit_test(torn_log),
+        cmocka_unit_test(nothing_valid),   cmocka_unit_test(time_limit),
+        cmocka_unit_test(interrupted),     cmocka_unit_test(killed),
+        cmocka_unit_test(locked_log),      cmocka_unit_test(full_disk),
+        cmocka_unit_test(progress),
     };
     return cmocka_run_group_tests_name("cli/tune", tests, cli_setup, cli_teardown);
 }

@@ -43,7 +43,7 @@ static int propose_all(const char *name, at_space *s, at_tuner_options o, int ma
         for (int i = 0; i < made; i++)
             at_tuner_update(t, &(at_trial){out[n + i], i % 2, i % 2 ? 3.5 : 0}, 1);
         n += made;
-        if (made < batch) break;
+        if (!made) break;
     }
     assert_int_equal(at_tuner_next(t, out + n, 4), 0); /* and no more */
     at_tuner_free(t);
@@ -262,6 +262,14 @@ static void registry(void **state) {
     at_tuner_free(NULL);
 }
 
+/* "unknown tuner "x"; there are ...", whatever this build has. */
+static const char *unknown(at_arena *a, const char *name) {
+    const char *text = at_format(a, "unknown tuner \"%s\"; there are ", name);
+    for (int i = 0; i < at_tuner_count(); i++)
+        text = at_format(a, "%s%s%s", text, i ? ", " : "", at_tuner_row(i)->name);
+    return text;
+}
+
 static void refusals(void **state) {
     (void)state;
     static const struct {
@@ -269,8 +277,8 @@ static void refusals(void **state) {
         int64_t begin, end;
         const char *text;
     } cases[] = {
-        {"gird", 0, 0, "unknown tuner \"gird\"; there are grid, random"},
-        {"", 0, 0, "unknown tuner \"\"; there are grid, random"},
+        {"gird", 0, 0, NULL},
+        {"", 0, 0, NULL},
         {"grid", 3, 3, "index range 3 to 2 is not within the space, 0 to 9"},
         {"grid", 0, 11, "index range 0 to 10 is not within the space, 0 to 9"},
         {"random", -1, 5, "index range -1 to 4 is not within the space, 0 to 9"},
@@ -283,7 +291,7 @@ static void refusals(void **state) {
         at_error err;
         at_tuner_options o = {.begin = cases[i].begin, .end = cases[i].end};
         assert_int_equal(at_tuner_new(cases[i].name, s, &o, &t, &err), AT_E_USAGE);
-        assert_string_equal(err.text, cases[i].text);
+        assert_string_equal(err.text, cases[i].text ? cases[i].text : unknown(a, cases[i].name));
     }
     at_arena_free(a);
 }

@@ -1,0 +1,50 @@
+/* cli/features.c: features of a task's configurations: of its knobs, or of its loop tree with the
+ * values of the options behind. */
+#include "cli/features.h"
+
+at_tuner_options at_tuner_options_of(const at_options *o) {
+    return (at_tuner_options){.seed = o->seed,
+                              .autotvm = o->preset_autotvm,
+                              .population = (int)o->population,
+                              .plan_size = (int)o->plan_size,
+                              .diversity = (int)o->diversity,
+                              .loss = o->loss};
+}
+
+static int add_options(const at_config *c, float *out, int n, int max) {
+    for (int i = 0; i < c->num_knobs; i++) {
+        const at_json *v = c->entities[i].option;
+        if (c->entities[i].kind != AT_KNOB_OPTION) continue;
+        if (n < max) out[n] = v->kind == AT_JSON_BOOL ? (float)v->boolean : (float)v->number;
+        n++;
+    }
+    return n;
+}
+
+static int features_of(void *ctx, int64_t index, float *out, int max) {
+    at_feature_maker *m = ctx;
+    at_config config;
+    at_program *program;
+    at_arena_reset(m->scratch);
+    if (at_config_at(m->scratch, at_task_space(m->task), index, &config, NULL) != AT_OK) return -1;
+    if (m->set == AT_FEATURES_KNOB) {
+        int n = at_config_features(&config, NULL);
+        if (n >= 0 && n <= max) at_config_features(&config, out);
+        return n;
+    }
+    if (at_task_program(m->scratch, m->task, &config, &program, NULL) != AT_OK) return -1;
+    int n = at_program_features(m->scratch, program,
+                                m->set == AT_FEATURES_CURVE ? AT_FEATURE_CURVE : AT_FEATURE_ITERVAR,
+                                out, max);
+    return add_options(&config, out, n, max);
+}
+
+at_features at_features_of(at_feature_maker *m, const at_task *task, at_feature_set set) {
+    *m = (at_feature_maker){.task = task, .scratch = at_arena_new(), .set = set};
+    return (at_features){features_of, m};
+}
+
+void at_features_end(at_feature_maker *m) {
+    if (m->scratch) at_arena_free(m->scratch);
+    m->scratch = NULL;
+}

@@ -1,0 +1,28 @@
+/* cli/features.h: what the cost model is given of a task's configurations. */
+#ifndef AT_CLI_FEATURES_H
+#define AT_CLI_FEATURES_H
+
+#include "cli/options.h"
+#include "templates/task.h"
+#include "tuners/tuners.h"
+
+typedef struct at_feature_maker {
+    const at_task *task;
+    at_arena *scratch;
+    at_feature_set set;
+} at_feature_maker;
+
+/* What the options say about the search; without features and history. */
+at_tuner_options at_tuner_options_of(const at_options *o);
+
+/* Started by at_features_of, ended by at_features_end. */
+at_features at_features_of(at_feature_maker *m, const at_task *task, at_feature_set set);
+void at_features_end(at_feature_maker *m);
+
+/* The valid and failed trials of other tasks of this template in the logs of --transfer, owned by
+ * a; the task itself is left out. Records of other contexts of measuring count: only the order
+ * within a task is learned. AT_E_INPUT: a log that cannot be read, or one without such a record. */
+at_status at_history_read(at_arena *a, const at_options *o, const at_task *task, at_history *out,
+                          at_error *err);
+
+#endif

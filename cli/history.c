@@ -1,0 +1,115 @@
+/* cli/history.c: trials of other tasks, for --transfer. */
+#include "cli/features.h"
+
+#include <string.h>
+
+#include "cli/message.h"
+#include "cli/select.h"
+
+typedef struct other_task {
+    const at_json *args;
+    at_task *task; /* NULL: it cannot be made */
+    at_feature_maker maker;
+    at_features features;
+} other_task;
+
+/* One trial of it. */
+typedef struct trial {
+    int task, length;
+    float *row;
+    double score;
+} trial;
+
+typedef struct reading {
+    at_arena *arena, *scratch;
+    const at_options *options;
+    const at_task *own;
+    AT_VEC(other_task *) tasks;
+    AT_VEC(trial) trials;
+} reading;
+
+static other_task *task_of(reading *r, const at_record *record) {
+    for (int i = 0; i < r->tasks.len; i++)
+        if (at_args_equal(r->tasks.data[i]->args, record->args)) return r->tasks.data[i];
+    other_task *t = AT_NEW(r->arena, other_task);
+    at_text args = {0};
+    at_json_print(&args, record->args);
+    at_error err;
+    at_json_parse(r->arena, at_strdup(r->arena, at_text_str(&args)), args.len, &t->args, &err);
+    if (at_task_new(r->arena, at_task_row(r->own), at_text_str(&args), &t->task, &err) != AT_OK)
+        t->task = NULL;
+    else t->features = at_features_of(&t->maker, t->task, r->options->features);
+    at_text_free(&args);
+    *at_push(r->arena, &r->tasks) = t;
+    return t;
+}
+
+static void take(reading *r, const at_record *record) {
+    const at_template_row *row = at_task_row(r->own);
+    at_config config;
+    float features[8192];
+    if (strcmp(record->task, at_task_record_name(r->own)) && strcmp(record->task, row->name))
+        return;
+    if (at_args_equal(record->args, at_task_args(r->own))) return;
+    other_task *t = task_of(r, record);
+    if (!t->task ||
+        at_config_rebind(r->scratch, at_task_space(t->task), &record->config, &config, NULL) !=
+            AT_OK ||
+        config.index < 0)
+        return;
+    int n = t->features.of(t->features.ctx, config.index, features, 8192);
+    if (n < 0 || n > 8192) return;
+    int number = 0;
+    while (r->tasks.data[number] != t) number++;
+    double mean_s = record->error_no ? 0 : at_record_mean(record);
+    *at_push(r->arena, &r->trials) =
+        (trial){number, n, at_copy(r->arena, features, sizeof *features * (size_t)n),
+                mean_s > 0 ? at_task_flops(t->task) / mean_s * 1e-9 : 0};
+}
+
+static at_status read_log(reading *r, const char *path, at_error *err) {
+    at_log_reader *log;
+    at_record record;
+    int before = r->trials.len;
+    AT_TRY(at_log_reader_open(path, at_warn, NULL, &log, err));
+    while (at_log_reader_next(log, &record)) {
+        at_arena_reset(r->scratch);
+        take(r, &record);
+    }
+    at_status status = at_log_reader_status(log, err);
+    at_log_reader_close(log);
+    if (status == AT_OK && r->trials.len == before)
+        return at_fail(err, AT_E_INPUT, "--transfer %s: holds no trial of another task of %s", path,
+                       at_task_row(r->own)->name);
+    return status;
+}
+
+/* Trials of one task together, in the order of the logs. */
+static void sort(const reading *r, at_history *out) {
+    int n = r->trials.len, at = 0;
+    const float **rows = AT_NEW_ARRAY(r->arena, const float *, n);
+    int *lengths = AT_NEW_ARRAY(r->arena, int, n), *tasks = AT_NEW_ARRAY(r->arena, int, n);
+    double *scores = AT_NEW_ARRAY(r->arena, double, n);
+    for (int t = 0; t < r->tasks.len; t++)
+        for (int i = 0; i < n; i++) {
+            const trial *x = &r->trials.data[i];
+            if (x->task != t) continue;
+            rows[at] = x->row;
+            lengths[at] = x->length;
+            scores[at] = x->score;
+            tasks[at++] = t;
+        }
+    *out = (at_history){n, rows, lengths, scores, tasks};
+}
+
+at_status at_history_read(at_arena *a, const at_options *o, const at_task *task, at_history *out,
+                          at_error *err) {
+    reading r = {.arena = a, .scratch = at_arena_new(), .options = o, .own = task};
+    at_status status = AT_OK;
+    for (int i = 0; i < o->num_transfer && status == AT_OK; i++)
+        status = read_log(&r, o->transfer[i], err);
+    if (status == AT_OK) sort(&r, out);
+    for (int i = 0; i < r.tasks.len; i++) at_features_end(&r.tasks.data[i]->maker);
+    at_arena_free(r.scratch);
+    return status;
+}

@@ -1,0 +1,113 @@
+/* tuners/book.c: what was proposed and what came of it, for tuners that learn. */
+#include "tuners/tuners_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbering ------------------------------------------------------------------------------ */
+
+static int *slot_of(const at_numbering *m, int64_t index) {
+    /* Fibonacci hashing: the high bits of a product with 2^64 / golden ratio. */
+    uint64_t i = (uint64_t)index * UINT64_C(0x9e3779b97f4a7c15) >> 20;
+    for (;; i++) {
+        int *slot = &m->slots[i & (uint64_t)(m->size - 1)];
+        if (!*slot || m->indices[*slot - 1] == index) return slot;
+    }
+}
+
+int at_number_of(const at_numbering *m, int64_t index) {
+    return m->size ? *slot_of(m, index) - 1 : -1;
+}
+
+int at_number_add(at_numbering *m, int64_t index) {
+    if (m->len == m->cap) {
+        m->cap = m->cap ? 2 * m->cap : 64;
+        m->size = 4 * m->cap;
+        m->indices = realloc(m->indices, (size_t)m->cap * sizeof *m->indices);
+        free(m->slots);
+        m->slots = calloc((size_t)m->size, sizeof *m->slots);
+        AT_ASSERT(m->indices && m->slots);
+        for (int i = 0; i < m->len; i++) *slot_of(m, m->indices[i]) = i + 1;
+    }
+    int *slot = slot_of(m, index);
+    AT_ASSERT(!*slot);
+    m->indices[m->len] = index;
+    *slot = ++m->len;
+    return m->len - 1;
+}
+
+void at_numbering_free(at_numbering *m) {
+    free(m->slots);
+    free(m->indices);
+    *m = (at_numbering){0};
+}
+
+/* ---- book ----------------------------------------------------------------------------------- */
+
+void at_book_init(at_book *b, at_space *space, const at_tuner_options *o, uint64_t stream) {
+    *b = (at_book){.space = space};
+    at_tuner_range(space, o, &b->begin, &b->end);
+    at_rng_seed(&b->rng, o->seed, stream);
+    at_shuffle_init(&b->order, b->end - b->begin);
+}
+
+void at_book_free(at_book *b) {
+    at_shuffle_free(&b->order);
+    at_numbering_free(&b->entered);
+    free(b->score);
+    free(b->known);
+}
+
+bool at_book_allows(const at_book *b, int64_t index) {
+    return index >= b->begin && index < b->end && at_space_is_valid(b->space, index) &&
+           at_number_of(&b->entered, index) < 0;
+}
+
+void at_book_enter(at_book *b, int64_t index) {
+    int number = at_number_add(&b->entered, index);
+    if (b->cap < b->entered.cap) {
+        b->cap = b->entered.cap;
+        b->score = realloc(b->score, (size_t)b->cap * sizeof *b->score);
+        b->known = realloc(b->known, (size_t)b->cap * sizeof *b->known);
+        AT_ASSERT(b->score && b->known);
+    }
+    b->score[number] = 0;
+    b->known[number] = false;
+}
+
+/* What the shuffle takes is never offered again, so all random picks together cost one pass. */
+void at_book_enter_random(at_book *b, int n) {
+    while (n > 0 && b->order.remaining > 0) {
+        int64_t draw = (int64_t)at_rng_below(&b->rng, (uint64_t)b->order.remaining);
+        int64_t index = b->begin + at_shuffle_take(&b->order, draw);
+        if (!at_book_allows(b, index)) continue;
+        at_book_enter(b, index);
+        n--;
+    }
+}
+
+int at_book_next(at_book *b, void (*round)(void *self), void *self, int64_t *indices, int n) {
+    int made = 0;
+    while (made < n) {
+        if (b->given == b->entered.len) {
+            if (b->num_known < b->entered.len) break;
+            round(self);
+            if (b->given == b->entered.len) break;
+        }
+        indices[made++] = b->entered.indices[b->given++];
+    }
+    return made;
+}
+
+void at_book_update(at_book *b, const at_trial *trials, int n) {
+    for (int i = 0; i < n; i++) {
+        int number = at_number_of(&b->entered, trials[i].index);
+        if (number < 0 || number >= b->given || b->known[number]) continue;
+        b->known[number] = true;
+        b->num_known++;
+        if (!trials[i].valid || !isfinite(trials[i].score) || trials[i].score < 0) continue;
+        b->score[number] = trials[i].score;
+        if (trials[i].score > b->best) b->best = trials[i].score;
+    }
+}

@@ -1,0 +1,152 @@
+/* tuners/genetic.c: a genetic algorithm whose genes are the digits of an index. Source of
+ * behaviour: TVM v0.4 to v0.10, python/tvm/autotvm/tuner/ga_tuner.py. Differences: a generation
+ * is measured once and whole, however it is batched; children that are invalid or were there before
+ * are changed until they are new, and where that takes long a random point takes their place. */
+#include "tuners/tuners_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How often a child is changed before it is given up. */
+enum { MOST_CHANGES = 100 };
+
+typedef struct genetic {
+    at_book book;
+    int population, most_elites;
+    double mutation;
+    double pressure; /* a parent's weight is its score to this power */
+    int begin;       /* proposal number: this generation's first */
+    int *elites;     /* proposal numbers; they are parents, and not measured again */
+    int num_elites;
+    int *pool; /* the parents: this generation and the elites before it */
+    double *weight;
+    int64_t *first, *second; /* digits of two parents */
+} genetic;
+
+static void *create(at_space *space, const at_tuner_options *o) {
+    genetic *g = calloc(1, sizeof *g);
+    AT_ASSERT(g);
+    at_book_init(&g->book, space, o, AT_STREAM_GA);
+    g->population = o->population ? o->population : o->autotvm ? 100 : 24;
+    g->most_elites = o->autotvm || g->population < 8 ? 3 : g->population / 3;
+    if (g->most_elites > g->population) g->most_elites = g->population;
+    g->mutation = 0.1;
+    g->pressure = o->autotvm ? 1 : 4;
+    int most = g->population + g->most_elites, knobs = at_space_num_knobs(space);
+    g->elites = calloc((size_t)most, sizeof *g->elites);
+    g->pool = calloc((size_t)most, sizeof *g->pool);
+    g->weight = calloc((size_t)most, sizeof *g->weight);
+    g->first = calloc((size_t)knobs + 1, sizeof *g->first);
+    g->second = calloc((size_t)knobs + 1, sizeof *g->second);
+    AT_ASSERT(g->elites && g->pool && g->weight && g->first && g->second);
+    return g;
+}
+
+static void destroy(void *self) {
+    genetic *g = self;
+    at_book_free(&g->book);
+    free(g->elites);
+    free(g->pool);
+    free(g->weight);
+    free(g->first);
+    free(g->second);
+    free(g);
+}
+
+/* The pool, with the elites of the generation that now ends. */
+static int gather_pool(genetic *g) {
+    int n = 0;
+    for (int i = g->begin; i < g->book.entered.len; i++) g->pool[n++] = i;
+    for (int i = 0; i < g->num_elites; i++) g->pool[n++] = g->elites[i];
+    g->num_elites = 0;
+    for (int i = 0; i < n; i++) {
+        double score = g->book.score[g->pool[i]];
+        int at = g->num_elites;
+        while (at > 0 && g->book.score[g->elites[at - 1]] < score) at--;
+        if (at == g->most_elites) continue;
+        if (g->num_elites < g->most_elites) g->num_elites++;
+        for (int k = g->num_elites - 1; k > at; k--) g->elites[k] = g->elites[k - 1];
+        g->elites[at] = g->pool[i];
+    }
+    return n;
+}
+
+/* A place of the pool, by weight; not `except`, which is -1 or a place. */
+static int draw(genetic *g, int n, int except) {
+    double total = 0;
+    for (int i = 0; i < n; i++)
+        if (i != except) total += g->weight[i];
+    double at = at_rng_unit(&g->book.rng) * total;
+    int last = 0;
+    for (int i = 0; i < n; i++) {
+        if (i == except) continue;
+        last = i;
+        at -= g->weight[i];
+        if (at < 0) break;
+    }
+    return last;
+}
+
+static int64_t crossed(genetic *g, int first, int second) {
+    at_book *b = &g->book;
+    int knobs = at_space_num_knobs(b->space);
+    at_space_digits(b->space, b->entered.indices[g->pool[first]], g->first);
+    at_space_digits(b->space, b->entered.indices[g->pool[second]], g->second);
+    int point = (int)at_rng_below(&b->rng, (uint64_t)knobs);
+    for (int k = 0; k < knobs; k++) {
+        if (k >= point) g->first[k] = g->second[k];
+        if (at_rng_unit(&b->rng) < g->mutation)
+            g->first[k] = (int64_t)at_rng_below(&b->rng, (uint64_t)at_space_knob_len(b->space, k));
+    }
+    return at_space_index(b->space, g->first);
+}
+
+static void enter_child(genetic *g, int n) {
+    at_book *b = &g->book;
+    int first = draw(g, n, -1), second = n > 1 ? draw(g, n, first) : first;
+    int64_t child = crossed(g, first, second);
+    for (int i = 0; i < MOST_CHANGES; i++) {
+        if (at_book_allows(b, child)) {
+            at_book_enter(b, child);
+            return;
+        }
+        int k = (int)at_rng_below(&b->rng, (uint64_t)at_space_num_knobs(b->space));
+        at_space_digits(b->space, child, g->first);
+        g->first[k] = (int64_t)at_rng_below(&b->rng, (uint64_t)at_space_knob_len(b->space, k));
+        child = at_space_index(b->space, g->first);
+    }
+    at_book_enter_random(b, 1);
+}
+
+static void make_generation(void *self) {
+    genetic *g = self;
+    at_book *b = &g->book;
+    if (b->order.remaining == 0) return;
+    if (!b->entered.len || !at_space_num_knobs(b->space)) {
+        at_book_enter_random(b, g->population);
+        return;
+    }
+    int n = gather_pool(g);
+    g->begin = b->entered.len;
+    for (int i = 0; i < n; i++)
+        g->weight[i] = b->best > 0 ? pow(b->score[g->pool[i]] / b->best, g->pressure) + 1e-8 : 1;
+    for (int i = 0; i < g->population; i++) enter_child(g, n);
+}
+
+static int next(void *self, int64_t *indices, int n) {
+    return at_book_next(&((genetic *)self)->book, make_generation, self, indices, n);
+}
+
+static void update(void *self, const at_trial *trials, int n) {
+    at_book_update(&((genetic *)self)->book, trials, n);
+}
+
+const at_tuner_class at_ga_tuner = {
+    .name = "ga",
+    .help = "a genetic algorithm over the values of the knobs",
+    .create = create,
+    .next = next,
+    .update = update,
+    .destroy = destroy,
+};

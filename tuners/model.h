@@ -1,0 +1,82 @@
+/* tuners/model.h: the parts of the model-based tuner. */
+#ifndef AT_MODEL_H
+#define AT_MODEL_H
+
+#include "tuners/tuners_int.h"
+
+/* ---- metrics.c ------------------------------------------------------------------------------ */
+
+/* Share of the i+1 best by label that stand before place i in the order of predictions; see
+ * at_average_recall. out[n]. */
+void at_recall_curve(const double *preds, const double *labels, int n, double *out);
+/* How well predictions put the best labels first: the mean of the first `top` places of the recall
+ * curve, divided by top even when there are fewer. */
+double at_average_recall(const double *preds, const double *labels, int n, int top);
+/* Chooses num of n candidates, each the one with the largest sum of its score (NULL: 0) and weight
+ * for each digit that none chosen before has; ties to the first. digits[n][num_digits]. */
+void at_pick_diverse(const double *scores, const int64_t *digits, int n, int num_digits,
+                     double weight, int num, int *picked);
+
+/* ---- rows.c --------------------------------------------------------------------------------- */
+
+/* Features by index, padded with zeros to the longest; zeros where they cannot be worked out. */
+typedef struct at_rows {
+    at_features source;
+    at_numbering numbers;
+    float *data; /* [numbers.cap][width] */
+    int width, cap;
+    float *row; /* [room] */
+    int room;
+} at_rows;
+void at_rows_free(at_rows *r);
+/* Makes sure that these are there; rows asked for earlier may go when memory runs to its limit. */
+void at_rows_need(at_rows *r, const int64_t *indices, int n);
+const float *at_rows_of(const at_rows *r, int64_t index); /* needed before; valid until then */
+
+/* ---- xgb_model.c ---------------------------------------------------------------------------- */
+
+typedef struct at_model at_model;
+typedef struct at_model_data {
+    int num_rows, width;
+    const float *const *rows;
+    const float *labels;    /* finite, larger is better */
+    const float *margins;   /* a start for each row; NULL: none */
+    const unsigned *groups; /* rows of each task, in order; rank compares within them */
+    int num_groups;
+} at_model_data;
+typedef struct at_model_options {
+    at_loss loss;
+    int most_rounds, patience; /* rounds without a better average recall before it ends */
+    int top;                   /* of the average recall */
+    uint64_t seed;
+} at_model_options;
+at_model *at_model_fit(const at_model_data *data, const at_model_options *o);
+/* Rows may be wider than those of the fit. A margin is not included. */
+void at_model_predict(at_model *m, const float *const *rows, int n, double *out);
+void at_model_free(at_model *m);
+
+/* ---- anneal.c ------------------------------------------------------------------------------- */
+
+typedef struct at_annealer {
+    const at_book *book;
+    void (*score)(void *ctx, const int64_t *indices, int n, double *out);
+    void *ctx;
+    int64_t *points; /* kept from one call to the next */
+    int num_points;
+} at_annealer;
+/* The best `num` points that the book allows, best first, as far as simulated annealing comes upon
+ * them; returns how many. */
+int at_anneal(at_annealer *a, at_rng *rng, int num, int64_t *out);
+
+/* The best of what is offered, best first. */
+typedef struct at_best {
+    int64_t *indices;
+    double *scores;
+    int len, cap;
+} at_best;
+void at_best_init(at_best *b, int cap);
+void at_best_free(at_best *b);
+/* False: it is not among them, or was already. */
+bool at_best_offer(at_best *b, int64_t index, double score);
+
+#endif

@@ -1,0 +1,259 @@
+/* tuners/xgb.c: proposals by a cost model that learns from the trials. Source of behaviour: TVM
+ * v0.12, python/tvm/autotvm/tuner/model_based_tuner.py and xgboost_tuner.py. Differences:
+ * docs/tuners.md. */
+#include "tuners/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK = 4096,         /* rows predicted at a time */
+    WHOLE_SPACE = 16384,  /* indices: up to here every point is scored */
+    DISCOUNT_TRIALS = 64, /* after so many the base model counts half */
+};
+static const double random_share = 0.05, least_discount = 0.05;
+
+typedef struct xgb {
+    at_book book;
+    at_rows rows;
+    int plan_size, diversity;
+    bool anneals; /* whatever the size of the space */
+    at_model_options fit;
+    at_annealer annealer;
+    at_model *model, *base;
+    double discount; /* of the base model */
+} xgb;
+
+static int knob_features(void *ctx, int64_t index, float *out, int max) {
+    const at_space *space = ctx;
+    at_arena *a = at_arena_new();
+    at_config config;
+    int n = -1;
+    if (at_config_at(a, space, index, &config, NULL) == AT_OK) {
+        n = at_config_features(&config, NULL);
+        if (n >= 0 && n <= max) at_config_features(&config, out);
+    }
+    at_arena_free(a);
+    return n;
+}
+
+/* ---- the model ------------------------------------------------------------------------------ */
+
+/* What the models say of these points: larger is better. */
+static void score(void *self, const int64_t *indices, int n, double *out) {
+    xgb *x = self;
+    const float *rows[CHUNK];
+    double base[CHUNK];
+    for (int begin = 0; begin < n; begin += CHUNK) {
+        int count = n - begin < CHUNK ? n - begin : CHUNK;
+        at_rows_need(&x->rows, indices + begin, count);
+        for (int i = 0; i < count; i++) rows[i] = at_rows_of(&x->rows, indices[begin + i]);
+        if (x->model) at_model_predict(x->model, rows, count, out + begin);
+        else
+            for (int i = 0; i < count; i++) out[begin + i] = 0;
+        if (!x->base) continue;
+        at_model_predict(x->base, rows, count, base);
+        for (int i = 0; i < count; i++) out[begin + i] += x->discount * base[i];
+    }
+}
+
+/* The base model from trials of other tasks: labels are shares of each task's best, and tasks are
+ * not compared with one another. */
+static at_model *fit_history(const at_history *h, const at_model_options *o) {
+    int n = h->count, width = 0, num_groups = 0;
+    for (int i = 0; i < n; i++)
+        if (h->lengths[i] > width) width = h->lengths[i];
+    float *data = calloc((size_t)n * (size_t)width + 1, sizeof *data);
+    const float **rows = malloc(sizeof *rows * (size_t)(n + 1));
+    float *labels = malloc(sizeof *labels * (size_t)(n + 1));
+    unsigned *groups = calloc((size_t)n + 1, sizeof *groups);
+    AT_ASSERT(data && rows && labels && groups);
+    for (int i = 0, end; i < n; i = end) {
+        double best = 0;
+        for (end = i; end < n && h->tasks[end] == h->tasks[i]; end++)
+            best = fmax(best, h->scores[end]);
+        groups[num_groups++] = (unsigned)(end - i);
+        for (int k = i; k < end; k++) labels[k] = best > 0 ? (float)(h->scores[k] / best) : 0;
+    }
+    for (int i = 0; i < n; i++) {
+        float *row = data + (size_t)i * (size_t)width;
+        if (h->lengths[i] > 0) memcpy(row, h->rows[i], sizeof *row * (size_t)h->lengths[i]);
+        rows[i] = row;
+    }
+    at_model_data d = {.num_rows = n,
+                       .width = width,
+                       .rows = rows,
+                       .labels = labels,
+                       .groups = groups,
+                       .num_groups = num_groups};
+    at_model *m = at_model_fit(&d, o);
+    free(groups);
+    free(labels);
+    free(rows);
+    free(data);
+    return m;
+}
+
+static void fit(xgb *x) {
+    const at_book *b = &x->book;
+    int n = b->entered.len;
+    const float **rows = malloc(sizeof *rows * (size_t)n);
+    float *labels = malloc(sizeof *labels * (size_t)n), *margins = NULL;
+    AT_ASSERT(rows && labels);
+    at_model_free(x->model);
+    x->model = NULL;
+    x->discount = pow(2, -(double)n / DISCOUNT_TRIALS);
+    if (x->base && x->discount < least_discount) {
+        at_model_free(x->base);
+        x->base = NULL;
+    }
+    at_rows_need(&x->rows, b->entered.indices, n);
+    for (int i = 0; i < n; i++) {
+        rows[i] = at_rows_of(&x->rows, b->entered.indices[i]);
+        labels[i] = (float)(b->score[i] / b->best);
+    }
+    if (x->base) {
+        double *base = malloc(sizeof *base * (size_t)n);
+        margins = malloc(sizeof *margins * (size_t)n);
+        AT_ASSERT(base && margins);
+        at_model_predict(x->base, rows, n, base);
+        for (int i = 0; i < n; i++) margins[i] = (float)(x->discount * base[i]);
+        free(base);
+    }
+    at_model_data d = {.num_rows = n,
+                       .width = x->rows.width,
+                       .rows = rows,
+                       .labels = labels,
+                       .margins = margins,
+                       .groups = &(unsigned){(unsigned)n},
+                       .num_groups = 1};
+    x->model = at_model_fit(&d, &x->fit);
+    free(margins);
+    free(labels);
+    free(rows);
+}
+
+/* ---- plans ---------------------------------------------------------------------------------- */
+
+/* Equal predictions are common: which of them come first should not go by index. */
+static void shuffle(at_rng *rng, int64_t *list, int n) {
+    for (int i = n - 1; i > 0; i--) {
+        int k = (int)at_rng_below(rng, (uint64_t)i + 1);
+        int64_t other = list[k];
+        list[k] = list[i];
+        list[i] = other;
+    }
+}
+
+static int best_of_all(xgb *x, int num, int64_t *out) {
+    at_book *b = &x->book;
+    int n = 0;
+    int64_t *all = malloc(sizeof *all * (size_t)(b->end - b->begin + 1));
+    AT_ASSERT(all);
+    for (int64_t i = b->begin; i < b->end; i++)
+        if (at_book_allows(b, i)) all[n++] = i;
+    double *scores = malloc(sizeof *scores * (size_t)(n + 1));
+    AT_ASSERT(scores);
+    shuffle(&b->rng, all, n);
+    score(x, all, n, scores);
+    at_best best;
+    at_best_init(&best, num);
+    for (int i = 0; i < n; i++) at_best_offer(&best, all[i], scores[i]);
+    n = best.len;
+    memcpy(out, best.indices, sizeof *out * (size_t)n);
+    at_best_free(&best);
+    free(scores);
+    free(all);
+    return n;
+}
+
+/* Of n candidates, best first, num that differ as much as can be. */
+static int diversify(xgb *x, int64_t *candidates, int n, int num) {
+    if (n <= num || x->diversity == 1) return n < num ? n : num;
+    int knobs = at_space_num_knobs(x->book.space);
+    int64_t *digits = malloc(sizeof *digits * (size_t)(n * knobs + 1));
+    int64_t *chosen = malloc(sizeof *chosen * (size_t)num);
+    int *picked = malloc(sizeof *picked * (size_t)num);
+    AT_ASSERT(digits && chosen && picked);
+    for (int i = 0; i < n; i++) at_space_digits(x->book.space, candidates[i], digits + i * knobs);
+    at_pick_diverse(NULL, digits, n, knobs, 1, num, picked);
+    for (int i = 0; i < num; i++) chosen[i] = candidates[picked[i]];
+    memcpy(candidates, chosen, sizeof *chosen * (size_t)num);
+    free(picked);
+    free(chosen);
+    free(digits);
+    return num;
+}
+
+/* The next plan_size proposals: the plan, and some at random; at random all, as long as there is
+ * nothing to learn from. */
+static void make_round(void *self) {
+    xgb *x = self;
+    at_book *b = &x->book;
+    int num_random = (int)(random_share * x->plan_size), num = x->plan_size - num_random;
+    if (b->best > 0) fit(x);
+    else if (!x->base) num = 0;
+    if (num) {
+        int most = num * x->diversity;
+        int64_t *plan = malloc(sizeof *plan * (size_t)most);
+        AT_ASSERT(plan);
+        bool whole = !x->anneals && b->end - b->begin <= WHOLE_SPACE;
+        int n = whole ? best_of_all(x, most, plan) : at_anneal(&x->annealer, &b->rng, most, plan);
+        n = diversify(x, plan, n, num);
+        for (int i = 0; i < n; i++) at_book_enter(b, plan[i]);
+        num = n;
+    }
+    at_book_enter_random(b, x->plan_size - num);
+}
+
+/* ---- the tuner ------------------------------------------------------------------------------ */
+
+static void *create(at_space *space, const at_tuner_options *o) {
+    xgb *x = calloc(1, sizeof *x);
+    AT_ASSERT(x);
+    at_book_init(&x->book, space, o, AT_STREAM_XGB);
+    x->rows.source = o->features.of ? o->features : (at_features){knob_features, space};
+    x->plan_size = o->plan_size ? o->plan_size : o->autotvm ? 64 : 16;
+    x->diversity = o->diversity ? o->diversity : 1;
+    x->anneals = o->autotvm;
+    x->annealer = (at_annealer){.book = &x->book, .score = score, .ctx = x};
+    x->fit = (at_model_options){
+        .loss = o->loss, .most_rounds = 300, .patience = 20, .top = x->plan_size, .seed = o->seed};
+    x->discount = 1;
+    if (o->history && o->history->count) {
+        at_model_options base = x->fit;
+        base.patience = 100;
+        base.top *= 2;
+        x->base = fit_history(o->history, &base);
+    }
+    return x;
+}
+
+static int next(void *self, int64_t *indices, int n) {
+    return at_book_next(&((xgb *)self)->book, make_round, self, indices, n);
+}
+
+static void update(void *self, const at_trial *trials, int n) {
+    at_book_update(&((xgb *)self)->book, trials, n);
+}
+
+static void destroy(void *self) {
+    xgb *x = self;
+    at_model_free(x->model);
+    at_model_free(x->base);
+    at_rows_free(&x->rows);
+    free(x->annealer.points);
+    at_book_free(&x->book);
+    free(x);
+}
+
+const at_tuner_class at_xgb_tuner = {
+    .name = "xgb",
+    .help = "a cost model (XGBoost) that learns from the trials",
+    .learns_features = true,
+    .create = create,
+    .next = next,
+    .update = update,
+    .destroy = destroy,
+};
