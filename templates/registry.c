@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#define TEMPLATES(ROW) ROW(at_conv2d_3x3_gemm) ROW(at_conv2d_nchwc) ROW(at_dense) ROW(at_matmul_add)
+#define TEMPLATES(ROW)                                                                             \
+    ROW(at_conv2d_3x3_gemm)                                                                        \
+    ROW(at_conv2d_nchwc) ROW(at_conv2d_nhwc) ROW(at_dense) ROW(at_matmul_add)
 
 #define DECLARE(row) extern const at_template_row row;
 TEMPLATES(DECLARE)

@@ -16,6 +16,15 @@ static const char *const conv2d_nchwc[] = {
     "IC=5,OC=6,H=3,W=70,padding=VALID",
 };
 
+static const char *const conv2d_nhwc[] = {
+    "CI=3,CO=16,H=30,W=26,KH=7,KW=7,strides=2,padding=3",
+    "CI=16,CO=32,H=14,W=14,KH=1,KW=1,padding=0",
+    "CI=8,CO=12,H=13,W=15,KH=1,KW=1,padding=0,strides=2",
+    "CI=6,CO=10,H=11,W=9,dilation=2,padding=2",
+    "N=2,CI=7,CO=5,H=12,W=9,padding=[1,0,2,3],KH=2,KW=4",
+    "CI=5,CO=6,H=3,W=70,padding=VALID",
+};
+
 static const char *const dense[] = {
     "M=37,N=48,K=33",       "M=1,N=100,K=64,bias=1",
     "M=64,N=60,K=100,wb=4", "M=28,N=64,K=40,bias=1,wb=32",
@@ -34,6 +43,7 @@ static const struct {
 } templates[] = {
 #define SHAPES(list) list, sizeof list / sizeof *list
     {"conv2d_NCHWc", SHAPES(conv2d_nchwc)},
+    {"conv2d_nhwc", SHAPES(conv2d_nhwc)},
     {"dense", SHAPES(dense)},
     {"matmul_add", SHAPES(matmul_add)},
 };

@@ -1,0 +1,93 @@
+/* templates/conv2d_nhwc.c: direct convolution, channels last: data [N, H, W, CI], weight
+ * [KH, KW, CI, CO], packed ahead in blocks of output channels. */
+#include "templates/template.h"
+
+#include <stdio.h>
+
+/* clang-format off */
+static const char padded[] =
+    "data[N, H, W, CI] : input\n"
+    "weight[KH, KW, CI, CO] : weight\n"
+    "pad[n:N, y:H+pt+pb, x:W+pl+pr, c:CI] = inside ? data[n, y - pt, x - pl, c] : 0\n"
+    "    where inside = pt <= y && y < H + pt && pl <= x && x < W + pl\n"
+    "packw[p:CO/B, kh:KH, kw:KW, c:CI, b:B] = weight[kh, kw, c, p*B + b]\n"
+    "acc[n:N, h:OH, w:OW, f:CO] = sum(kh:KH, kw:KW, c:CI)\n"
+    "    pad[n, h*sh + kh*dh, w*sw + kw*dw, c] * packw[f/B, kh, kw, c, f%B]\n"
+    "out[n:N, h:OH, w:OW, f:CO] = acc[n, h, w, f]\n";
+
+static const char plain[] =
+    "data[N, H, W, CI] : input\n"
+    "weight[KH, KW, CI, CO] : weight\n"
+    "packw[p:CO/B, kh:KH, kw:KW, c:CI, b:B] = weight[kh, kw, c, p*B + b]\n"
+    "acc[n:N, h:OH, w:OW, f:CO] = sum(kh:KH, kw:KW, c:CI)\n"
+    "    data[n, h*sh + kh*dh, w*sw + kw*dw, c] * packw[f/B, kh, kw, c, f%B]\n"
+    "out[n:N, h:OH, w:OW, f:CO] = acc[n, h, w, f]\n";
+
+/* %s: the reduction loops. */
+static const char tree[] =
+    "p, kh, kw, c, b =>\n"
+    "    @packw = p, kh, kw, c, b\n"
+    "{n, h}:para, fo, ow =>\n"
+    "    %s, iw:unroll, fi:vec =>\n"
+    "        @acc = n, h, {ow, iw}/w, {fo, fi}/f  // kh, kw, {co, ci}/c\n"
+    "    iw:unroll, fi:vec =>\n"
+    "        @out = n, h, {ow, iw}/w, {fo, fi}/f\n";
+/* clang-format on */
+
+/* Values of the knob `order`: the reduction loops, outermost first, and with kw unrolled. */
+static const struct {
+    const char *rolled, *unrolled;
+} orders[] = {
+    {"co, kh, kw, ci", "co, kh, ci, kw:unroll"},
+    {"kh, co, kw, ci", "kh, co, ci, kw:unroll"},
+    {"kh, kw, co, ci", "kh, kw:unroll, co, ci"},
+};
+enum { NUM_ORDERS = sizeof orders / sizeof *orders };
+
+static void add_trees(at_template *t) {
+    char text[1024], condition[64];
+    for (int i = 0; i < 2 * NUM_ORDERS; i++) {
+        const char *loops = i % 2 ? orders[i / 2].rolled : orders[i / 2].unrolled;
+        snprintf(condition, sizeof condition, "order == %d%s", i / 2, i % 2 ? "" : " && unroll_kw");
+        snprintf(text, sizeof text, tree, loops);
+        at_schedule_when(t, condition, text);
+    }
+}
+
+static void define(at_template *t) {
+    at_sizes(t, "eh = (KH-1)*dh + 1, ew = (KW-1)*dw + 1,"
+                "pt = top < 0 ? eh/2 : top, pl = left < 0 ? ew/2 : left,"
+                "pb = bottom < 0 ? (eh-1)/2 : bottom, pr = right < 0 ? (ew-1)/2 : right");
+    at_require(t, "H + pt + pb >= eh && W + pl + pr >= ew", "the kernel exceeds the padded image");
+    at_sizes(t, "OH = (H + pt + pb - eh)/sh + 1, OW = (W + pl + pr - ew)/sw + 1");
+    at_split(t, "tile_ow", "OW", "ow iw", .policy = AT_VERBOSE, .filter = "last <= 64");
+    at_split(t, "tile_co", "CO", "fo fi", .policy = AT_FACTORS);
+    at_split(t, "tile_ci", "CI", "co ci", .policy = AT_FACTORS, .fallback = {-1, 16});
+    if (at_value(t, "KH*KW > 1")) at_option(t, "order", "[0, 1, 2]", 0);
+    else at_sizes(t, "order = 0");
+    if (at_value(t, "KW > 1")) at_option(t, "unroll_kw", "[true, false]", 1);
+    else at_sizes(t, "unroll_kw = 0");
+    at_sizes(t, "B = |fi|");
+    at_compute(t, at_value(t, "pt || pl || pb || pr") ? padded : plain);
+    add_trees(t);
+}
+
+/* Two vectors of output channels and as many pixels as then fit the registers. */
+static void defaults(at_template *t, int lanes) {
+    long long fi = at_divisor(at_value(t, "CO"), 2 * lanes);
+    long long iw = at_divisor(at_value(t, "OW"), lanes == 16 ? 14 : 6);
+    at_default(t, "tile_co", &fi);
+    at_default(t, "tile_ow", &iw);
+}
+
+const at_template_row at_conv2d_nhwc = {
+    .name = "conv2d_nhwc",
+    .help = "direct convolution, channels last, any kernel, stride, padding and dilation",
+    .args = "N=1, H=56, W=56, CI=64, CO=64, KH=3, KW=3, strides(sh, sw)=1, "
+            "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1",
+    .record_args = "[[\"TENSOR\", [N, H, W, CI], \"float32\"], "
+                   "[\"TENSOR\", [KH, KW, CI, CO], \"float32\"], "
+                   "strides, padding, dilation, \"float32\"]",
+    .define = define,
+    .defaults = defaults,
+};
