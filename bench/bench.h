@@ -17,38 +17,44 @@
 
 /* ---- report (report.c) ---------------------------------------------------------------------- */
 
-typedef struct at_spread { /* median and quartiles */
+typedef struct at_bench_spread { /* median and quartiles */
     double low, median, high;
-} at_spread;
-at_spread at_spread_of(const double *values, int n); /* n >= 1 */
+} at_bench_spread;
+at_bench_spread at_bench_spread_of(const double *values, int n); /* n >= 1 */
 
-typedef enum at_goal { AT_GOAL_NONE, AT_GOAL_LEAST, AT_GOAL_MOST } at_goal;
+typedef enum at_bench_goal {
+    AT_BENCH_GOAL_NONE,
+    AT_BENCH_GOAL_LEAST,
+    AT_BENCH_GOAL_MOST
+} at_bench_goal;
 /* Its rows have this unit and so many digits behind the point. */
-void at_report_section(const char *title, const char *unit, int num_digits);
-/* "pass" or "short" by the median; AT_GOAL_NONE: for orientation. */
-void at_report_row(const char *what, at_spread value, at_goal goal, double target);
-void at_report_skip(const char *what, const char *why);
-void at_report_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void at_bench_report_section(const char *title, const char *unit, int num_digits);
+/* "pass" or "short" by the median; AT_BENCH_GOAL_NONE: for orientation. */
+void at_bench_report_row(const char *what, at_bench_spread value, at_bench_goal goal,
+                         double target);
+void at_bench_report_skip(const char *what, const char *why);
+void at_bench_report_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- contests (contest.c) ------------------------------------------------------------------- */
 
-typedef struct at_contender {
+typedef struct at_bench_contender {
     void (*run)(void *context);
     void *context;
     double flops; /* of one run */
-} at_contender;
+} at_bench_contender;
 
-#define AT_CONTENDERS 6
-#define AT_ROUNDS 41
-typedef struct at_contest {
+#define AT_BENCH_CONTENDERS 6
+#define AT_BENCH_ROUNDS 41
+typedef struct at_bench_contest {
     int rounds;
-    double flops[AT_CONTENDERS];
-    double time_s[AT_CONTENDERS][AT_ROUNDS];
-    double peak_gflops[AT_CONTENDERS][AT_ROUNDS]; /* mean of those before and after */
-} at_contest;
-void at_contest_run(at_contest *c, const at_contender *of, int n, at_isa isa);
-at_spread at_contest_of_peak(const at_contest *c, int i);
-at_spread at_contest_speed(const at_contest *c, int i, int j); /* of i, as a multiple of j's */
+    double flops[AT_BENCH_CONTENDERS];
+    double time_s[AT_BENCH_CONTENDERS][AT_BENCH_ROUNDS];
+    double peak_gflops[AT_BENCH_CONTENDERS][AT_BENCH_ROUNDS]; /* mean of those before and after */
+} at_bench_contest;
+void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int n, at_isa isa);
+at_bench_spread at_bench_contest_of_peak(const at_bench_contest *c, int i);
+at_bench_spread at_bench_contest_speed(const at_bench_contest *c, int i,
+                                       int j); /* of i, as a multiple of j's */
 
 /* ---- memory (memory.c): 64-byte aligned, in large pages, zeroed; for us and the peers alike -----
  */
@@ -99,43 +105,44 @@ at_status at_bench_program(at_arena *a, const char *compute, const char *tree,
                            at_error *err);
 /* tile.c: the register tile of AVX-512 on operands in L1, through gcc. */
 at_status at_bench_tile_open(at_arena *a, at_bench_kernel *out, at_error *err);
-at_contender at_bench_kernel_contender(at_bench_kernel *k);
+at_bench_contender at_bench_kernel_contender(at_bench_kernel *k);
 
 /* ---- layers and the tool's own runs (tuned.c) --------------------------------------------------
  */
 
-typedef struct at_conv { /* forward convolution, NHWC data, OHWI weights */
+typedef struct at_bench_conv { /* forward convolution, NHWC data, OHWI weights */
     int n, ih, iw, ic, oc, kh, kw, stride, pad;
-} at_conv;
-int at_conv_oh(const at_conv *s);
-double at_conv_flops(const at_conv *s);
-int at_conv_ow(const at_conv *s);
+} at_bench_conv;
+int at_bench_conv_oh(const at_bench_conv *s);
+double at_bench_conv_flops(const at_bench_conv *s);
+int at_bench_conv_ow(const at_bench_conv *s);
 
-typedef struct at_layer {
+typedef struct at_bench_layer {
     const char *name; /* "64@56" */
-    at_conv conv;
+    at_bench_conv conv;
     double least_of_peak; /* issue's target for conv2d_3x3_gemm */
-} at_layer;
-#define AT_NUM_LAYERS 4
-extern const at_layer at_layers[AT_NUM_LAYERS]; /* the 3x3 layers of ResNet-50, batch 1 */
+} at_bench_layer;
+#define AT_BENCH_LAYERS 4
+extern const at_bench_layer
+    at_bench_layers[AT_BENCH_LAYERS]; /* the 3x3 layers of ResNet-50, batch 1 */
 
-at_status at_layer_task(at_arena *a, const at_layer *l, at_task **out, at_error *err);
+at_status at_bench_layer_task(at_arena *a, const at_bench_layer *l, at_task **out, at_error *err);
 
 /* `autotune conv2d_3x3_gemm --trials 500 --tuner random` on a fresh log, run once per layer and
  * isa. */
-typedef struct at_tuned {
+typedef struct at_bench_tuned {
     bool ok;
-    char why[1024];        /* not ok: the tool's message */
-    int64_t index;         /* of the best */
-    int trials;            /* done; fewer than asked for where time was up */
-    double total_s, cpu_s; /* of the whole run: by the clock; of the processor */
-    at_spread per_trial_s; /* all_cost of the log's records */
-} at_tuned;
+    char why[1024];              /* not ok: the tool's message */
+    int64_t index;               /* of the best */
+    int trials;                  /* done; fewer than asked for where time was up */
+    double total_s, cpu_s;       /* of the whole run: by the clock; of the processor */
+    at_bench_spread per_trial_s; /* all_cost of the log's records */
+} at_bench_tuned;
 extern int at_bench_trials;
-const at_tuned *at_bench_tune(const at_layer *l, at_isa isa);
+const at_bench_tuned *at_bench_tune(const at_bench_layer *l, at_isa isa);
 /* The best configuration of that run, as a verified program of its task. AT_E_NO_VALID with the
  * tool's message. */
-at_status at_bench_best(at_arena *a, const at_layer *l, at_isa isa, at_program **out,
+at_status at_bench_best(at_arena *a, const at_bench_layer *l, at_isa isa, at_program **out,
                         at_error *err);
 
 /* ---- peers: found or not, one convolution at a time -------------------------------------------
@@ -146,19 +153,20 @@ at_status at_bench_best(at_arena *a, const at_layer *l, at_isa isa, at_program *
 const char *at_onednn_about(void); /* version; NULL: built without it */
 typedef struct at_onednn at_onednn;
 /* Borrows data [n, ih, iw, ic] and weight [oc, kh, kw, ic]. NULL with a text in err. */
-at_onednn *at_onednn_conv(const at_conv *s, const float *data, const float *weight, at_error *err);
+at_onednn *at_onednn_conv(const at_bench_conv *s, const float *data, const float *weight,
+                          at_error *err);
 const char *at_onednn_kernel(const at_onednn *d); /* name of the implementation it chose */
 void at_onednn_output(at_onednn *d, float *out);  /* [n, oh, ow, oc] */
-at_contender at_onednn_contender(at_onednn *d);
+at_bench_contender at_onednn_contender(at_onednn *d);
 void at_onednn_free(at_onednn *d);
 
 /* peers_openblas.c: im2col of the whole layer, then one sgemm. */
 const char *at_openblas_about(void); /* kernels' core name; NULL: not on this machine */
 typedef struct at_openblas at_openblas;
-at_openblas *at_openblas_conv(at_arena *a, const at_conv *s, const float *data,
+at_openblas *at_openblas_conv(at_arena *a, const at_bench_conv *s, const float *data,
                               const float *weight);
 const float *at_openblas_output(const at_openblas *b); /* [n, oh, ow, oc] */
-at_contender at_openblas_contender(at_openblas *b);
+at_bench_contender at_openblas_contender(at_openblas *b);
 
 /* ---- parts ------------------------------------------------------------------------------------
  */

@@ -13,21 +13,21 @@
 #define LEAST_ROUNDS 7
 #define BUDGET_NS 4000000000LL /* of a contest, once it has its least rounds */
 
-static int64_t run_chunk(const at_contender *c, int64_t number) {
+static int64_t run_chunk(const at_bench_contender *c, int64_t number) {
     int64_t start = at_now_ns();
     for (int64_t i = 0; i < number; i++) c->run(c->context);
     return at_now_ns() - start;
 }
 
 /* Runs in a chunk. */
-static int64_t calibrate(const at_contender *c) {
+static int64_t calibrate(const at_bench_contender *c) {
     int64_t number = 1, ns;
     run_chunk(c, 1);
     while ((ns = run_chunk(c, number)) < CHUNK_NS / 4) number *= 2;
     return ns < CHUNK_NS ? number * CHUNK_NS / ns + 1 : 1;
 }
 
-static double sample_s(const at_contender *c, int64_t number) {
+static double sample_s(const at_bench_contender *c, int64_t number) {
     int64_t start = at_now_ns(), best = INT64_MAX;
     for (int i = 0; i < CHUNKS && at_now_ns() - start < SAMPLE_NS; i++) {
         int64_t ns = run_chunk(c, number);
@@ -36,16 +36,16 @@ static double sample_s(const at_contender *c, int64_t number) {
     return (double)best / (double)number * 1e-9;
 }
 
-void at_contest_run(at_contest *c, const at_contender *of, int n, at_isa isa) {
-    int64_t number[AT_CONTENDERS], start = at_now_ns();
-    AT_ASSERT(n <= AT_CONTENDERS);
+void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int n, at_isa isa) {
+    int64_t number[AT_BENCH_CONTENDERS], start = at_now_ns();
+    AT_ASSERT(n <= AT_BENCH_CONTENDERS);
     c->rounds = 0;
     for (int i = 0; i < n; i++) {
         c->flops[i] = of[i].flops;
         number[i] = calibrate(&of[i]);
     }
     double before = at_peak_gflops(isa);
-    while (c->rounds < AT_ROUNDS) {
+    while (c->rounds < AT_BENCH_ROUNDS) {
         for (int k = 0; k < n; k++) {
             int i = (k + c->rounds) % n; /* nobody always follows the same neighbour's caches */
             c->time_s[i][c->rounds] = sample_s(&of[i], number[i]);
@@ -58,15 +58,15 @@ void at_contest_run(at_contest *c, const at_contender *of, int n, at_isa isa) {
     }
 }
 
-at_spread at_contest_of_peak(const at_contest *c, int i) {
-    double share[AT_ROUNDS];
+at_bench_spread at_bench_contest_of_peak(const at_bench_contest *c, int i) {
+    double share[AT_BENCH_ROUNDS];
     for (int r = 0; r < c->rounds; r++)
         share[r] = c->flops[i] / c->time_s[i][r] * 1e-9 / c->peak_gflops[i][r];
-    return at_spread_of(share, c->rounds);
+    return at_bench_spread_of(share, c->rounds);
 }
 
-at_spread at_contest_speed(const at_contest *c, int i, int j) {
-    double ratio[AT_ROUNDS];
+at_bench_spread at_bench_contest_speed(const at_bench_contest *c, int i, int j) {
+    double ratio[AT_BENCH_ROUNDS];
     for (int r = 0; r < c->rounds; r++) ratio[r] = c->time_s[j][r] / c->time_s[i][r];
-    return at_spread_of(ratio, c->rounds);
+    return at_bench_spread_of(ratio, c->rounds);
 }

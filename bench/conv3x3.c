@@ -12,8 +12,8 @@ typedef struct peers {
     int onednn_at, openblas_at, tile_at; /* contender; tile_at 0: none */
 } peers;
 
-static at_status open_peers(at_arena *a, const at_layer *l, const at_bench_data *data,
-                            at_contender *of, int *n, peers *p, at_error *err) {
+static at_status open_peers(at_arena *a, const at_bench_layer *l, const at_bench_data *data,
+                            at_bench_contender *of, int *n, peers *p, at_error *err) {
     const at_compute *c = data->compute;
     const float *input = data->tensor[at_compute_find(c, "data")],
                 *weight = data->tensor[at_compute_find(c, "weight")];
@@ -44,33 +44,37 @@ static void close_peers(peers *p) {
     at_bench_kernel_close(&p->tile);
 }
 
-static void report(at_arena *a, const at_layer *l, const at_contest *c, const peers *p) {
+static void report(at_arena *a, const at_bench_layer *l, const at_bench_contest *c,
+                   const peers *p) {
     const char *ours = at_format(a, "%s of the FMA peak", l->name);
-    at_report_row(ours, at_contest_of_peak(c, OURS), AT_GOAL_LEAST, l->least_of_peak);
+    at_bench_report_row(ours, at_bench_contest_of_peak(c, OURS), AT_BENCH_GOAL_LEAST,
+                        l->least_of_peak);
     const char *blas = at_format(a, "%s against im2col + OpenBLAS sgemm", l->name);
     if (p->openblas)
-        at_report_row(blas, at_contest_speed(c, OURS, p->openblas_at), AT_GOAL_LEAST, 1.05);
-    else at_report_skip(blas, "no OpenBLAS");
+        at_bench_report_row(blas, at_bench_contest_speed(c, OURS, p->openblas_at),
+                            AT_BENCH_GOAL_LEAST, 1.05);
+    else at_bench_report_skip(blas, "no OpenBLAS");
     const char *dnn = at_format(a, "%s against oneDNN direct", l->name);
     if (p->onednn) {
-        at_report_row(dnn, at_contest_speed(c, OURS, p->onednn_at), AT_GOAL_NONE, 0);
-        at_report_row(at_format(a, "    oneDNN %s of the peak", at_onednn_kernel(p->onednn)),
-                      at_contest_of_peak(c, p->onednn_at), AT_GOAL_NONE, 0);
-    } else at_report_skip(dnn, "no oneDNN");
+        at_bench_report_row(dnn, at_bench_contest_speed(c, OURS, p->onednn_at), AT_BENCH_GOAL_NONE,
+                            0);
+        at_bench_report_row(at_format(a, "    oneDNN %s of the peak", at_onednn_kernel(p->onednn)),
+                            at_bench_contest_of_peak(c, p->onednn_at), AT_BENCH_GOAL_NONE, 0);
+    } else at_bench_report_skip(dnn, "no oneDNN");
     if (p->openblas)
-        at_report_row("    im2col + OpenBLAS of the peak", at_contest_of_peak(c, p->openblas_at),
-                      AT_GOAL_NONE, 0);
+        at_bench_report_row("    im2col + OpenBLAS of the peak",
+                            at_bench_contest_of_peak(c, p->openblas_at), AT_BENCH_GOAL_NONE, 0);
     if (p->tile_at)
-        at_report_row("    register tile in L1 of the peak", at_contest_of_peak(c, p->tile_at),
-                      AT_GOAL_NONE, 0);
+        at_bench_report_row("    register tile in L1 of the peak",
+                            at_bench_contest_of_peak(c, p->tile_at), AT_BENCH_GOAL_NONE, 0);
 }
 
-static at_status bench_layer(at_arena *a, const at_layer *l, at_error *err) {
+static at_status bench_layer(at_arena *a, const at_bench_layer *l, at_error *err) {
     at_program *program;
     at_bench_data data;
     at_bench_kernel kernel;
-    at_contender of[AT_CONTENDERS];
-    at_contest contest;
+    at_bench_contender of[AT_BENCH_CONTENDERS];
+    at_bench_contest contest;
     peers p;
     int n = FIRST_PEER;
     const at_lower_options lo = {.dialect = AT_DIALECT_TCC, .isa = at_isa_best(), .name = "kernel"};
@@ -80,7 +84,7 @@ static at_status bench_layer(at_arena *a, const at_layer *l, at_error *err) {
     of[OURS] = at_bench_kernel_contender(&kernel);
     at_status s = open_peers(a, l, &data, of, &n, &p, err);
     if (s == AT_OK) {
-        at_contest_run(&contest, of, n, at_isa_best());
+        at_bench_contest_run(&contest, of, n, at_isa_best());
         report(a, l, &contest, &p);
     }
     close_peers(&p);
@@ -89,14 +93,14 @@ static at_status bench_layer(at_arena *a, const at_layer *l, at_error *err) {
 }
 
 at_status at_bench_conv3x3(at_error *err) {
-    at_report_section("conv2d_3x3_gemm, best of the tool's random trials, tcc", "ratio", 2);
+    at_bench_report_section("conv2d_3x3_gemm, best of the tool's random trials, tcc", "ratio", 2);
     at_status s = AT_OK;
-    for (int i = 0; i < AT_NUM_LAYERS && s == AT_OK; i++) {
+    for (int i = 0; i < AT_BENCH_LAYERS && s == AT_OK; i++) {
         at_arena *a = at_arena_new();
         at_bench_alloc_reset();
-        s = bench_layer(a, &at_layers[i], err);
+        s = bench_layer(a, &at_bench_layers[i], err);
         if (s == AT_E_NO_VALID) {
-            at_report_skip(at_layers[i].name, err->text);
+            at_bench_report_skip(at_bench_layers[i].name, err->text);
             s = AT_OK;
         }
         at_arena_free(a);

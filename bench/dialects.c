@@ -11,13 +11,13 @@ static const struct {
                  {AT_CLANG, "-O3 -march=native -mprefer-vector-width=512"}};
 #define NUM_COMPILERS (int)(sizeof compilers / sizeof *compilers)
 
-static at_status layer_by_compilers(at_arena *a, const at_layer *l, at_error *err) {
+static at_status layer_by_compilers(at_arena *a, const at_bench_layer *l, at_error *err) {
     at_lower_options lo = {.dialect = AT_DIALECT_TCC, .isa = at_isa_best(), .name = "kernel"};
     at_program *program;
     at_bench_data data;
     at_bench_kernel kernel[1 + NUM_COMPILERS] = {0};
-    at_contender of[AT_CONTENDERS];
-    at_contest contest;
+    at_bench_contender of[AT_BENCH_CONTENDERS];
+    at_bench_contest contest;
     int which[1 + NUM_COMPILERS], n = 1;
     AT_TRY(at_bench_best(a, l, at_isa_best(), &program, err));
     AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
@@ -31,27 +31,27 @@ static at_status layer_by_compilers(at_arena *a, const at_layer *l, at_error *er
         n += s == AT_OK;
     }
     for (int i = 0; i < n; i++) of[i] = at_bench_kernel_contender(&kernel[i]);
-    if (s == AT_OK) at_contest_run(&contest, of, n, at_isa_best());
+    if (s == AT_OK) at_bench_contest_run(&contest, of, n, at_isa_best());
     for (int i = 1; i < n && s == AT_OK; i++)
-        at_report_row(at_format(a, "%s gnu through %s -O3 against tcc", l->name,
-                                at_compiler_name(compilers[which[i]].compiler)),
-                      at_contest_speed(&contest, i, 0), AT_GOAL_LEAST, 0.92);
+        at_bench_report_row(at_format(a, "%s gnu through %s -O3 against tcc", l->name,
+                                      at_compiler_name(compilers[which[i]].compiler)),
+                            at_bench_contest_speed(&contest, i, 0), AT_BENCH_GOAL_LEAST, 0.92);
     for (int i = 0; i < n; i++) at_bench_kernel_close(&kernel[i]);
     return s;
 }
 
 at_status at_bench_dialects(at_error *err) {
-    at_report_section("Dialect gnu on the best configuration", "ratio", 2);
+    at_bench_report_section("Dialect gnu on the best configuration", "ratio", 2);
     for (int i = 0; i < NUM_COMPILERS; i++)
         if (!at_compiler_available(compilers[i].compiler))
-            at_report_skip(at_compiler_name(compilers[i].compiler), "not on this machine");
+            at_bench_report_skip(at_compiler_name(compilers[i].compiler), "not on this machine");
     at_status s = AT_OK;
-    for (int i = 0; i < AT_NUM_LAYERS && s == AT_OK; i++) {
+    for (int i = 0; i < AT_BENCH_LAYERS && s == AT_OK; i++) {
         at_arena *a = at_arena_new();
         at_bench_alloc_reset();
-        s = layer_by_compilers(a, &at_layers[i], err);
+        s = layer_by_compilers(a, &at_bench_layers[i], err);
         if (s == AT_E_NO_VALID) {
-            at_report_skip(at_layers[i].name, err->text);
+            at_bench_report_skip(at_bench_layers[i].name, err->text);
             s = AT_OK;
         }
         at_arena_free(a);
@@ -59,19 +59,19 @@ at_status at_bench_dialects(at_error *err) {
     return s;
 }
 
-static at_status run_avx2(at_arena *a, const at_layer *l, at_error *err) {
+static at_status run_avx2(at_arena *a, const at_bench_layer *l, at_error *err) {
     const at_lower_options lo = {.dialect = AT_DIALECT_TCC, .isa = AT_ISA_AVX2, .name = "kernel"};
     at_program *program;
     at_bench_data data;
     at_bench_kernel kernel;
-    at_contest contest;
+    at_bench_contest contest;
     AT_TRY(at_bench_best(a, l, AT_ISA_AVX2, &program, err));
     AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
     AT_TRY(at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, &kernel, err));
-    at_contender of = at_bench_kernel_contender(&kernel);
-    at_contest_run(&contest, &of, 1, AT_ISA_AVX2);
-    at_report_row(at_format(a, "%s of the avx2 peak", l->name), at_contest_of_peak(&contest, 0),
-                  AT_GOAL_LEAST, 0.85);
+    at_bench_contender of = at_bench_kernel_contender(&kernel);
+    at_bench_contest_run(&contest, &of, 1, AT_ISA_AVX2);
+    at_bench_report_row(at_format(a, "%s of the avx2 peak", l->name),
+                        at_bench_contest_of_peak(&contest, 0), AT_BENCH_GOAL_LEAST, 0.85);
     at_bench_kernel_close(&kernel);
     return AT_OK;
 }
@@ -80,11 +80,11 @@ at_status at_bench_avx2(at_error *err) {
     at_arena *a = at_arena_new();
     at_status s = AT_OK;
     at_bench_alloc_reset();
-    at_report_section("AVX2, best of the tool's random trials with --isa avx2", "ratio", 2);
-    if (at_cpu_facts()->has[AT_ISA_AVX2]) s = run_avx2(a, &at_layers[0], err);
-    else at_report_skip(at_layers[0].name, "this CPU has no AVX2");
+    at_bench_report_section("AVX2, best of the tool's random trials with --isa avx2", "ratio", 2);
+    if (at_cpu_facts()->has[AT_ISA_AVX2]) s = run_avx2(a, &at_bench_layers[0], err);
+    else at_bench_report_skip(at_bench_layers[0].name, "this CPU has no AVX2");
     if (s == AT_E_NO_VALID) {
-        at_report_skip(at_layers[0].name, err->text);
+        at_bench_report_skip(at_bench_layers[0].name, err->text);
         s = AT_OK;
     }
     at_arena_free(a);

@@ -122,8 +122,8 @@ static void run(void *context) {
     k->entry(k->buf, k->workspace, &k->par);
 }
 
-at_contender at_bench_kernel_contender(at_bench_kernel *k) {
-    return (at_contender){run, k, k->flops};
+at_bench_contender at_bench_kernel_contender(at_bench_kernel *k) {
+    return (at_bench_contender){run, k, k->flops};
 }
 
 static at_status bind(at_arena *a, const at_kernel *k, const at_bench_data *data,

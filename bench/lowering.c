@@ -2,12 +2,11 @@
  * tile code, compiling with TinyCC, over random entities of conv2d_3x3_gemm. Compiling is done in
  * this process, by the function that the worker calls. */
 #include "bench/bench.h"
-
-#include "codegen/codegen_int.h"
+#include "bench/passes.h"
 
 #include <string.h>
 
-enum { PROGRAM, VERIFY, LOWER, PARTITION, TILES, EMIT, BEFORE, COMPILE, TOTAL, NUM_PHASES };
+enum { PROGRAM, VERIFY, LOWER, BEFORE_TILES, TILES, EMIT, BEFORE, COMPILE, TOTAL, NUM_PHASES };
 #define ENTITIES 120
 #define WARM_UP 10
 
@@ -37,20 +36,6 @@ static at_status compile(at_arena *a, const at_kernel *k, at_error *err) {
     return at_bench_load(&job, &loaded, err);
 }
 
-/* The passes again, up to one and up to the next, for the shares of lowering. */
-static at_status shares(at_arena *a, const at_program *p, const at_lower_options *lo,
-                        double ms[NUM_PHASES], at_error *err) {
-    at_low *unused;
-    int64_t start_ns = at_now_ns();
-    AT_TRY(at_lower_until(a, p, lo, "partition", &unused, err));
-    ms[PARTITION] = ms_since(start_ns);
-    start_ns = at_now_ns();
-    AT_TRY(at_lower_until(a, p, lo, "tiles", &unused, err));
-    ms[TILES] = ms_since(start_ns) - ms[PARTITION];
-    ms[EMIT] = ms[LOWER] - ms[TILES] - ms[PARTITION];
-    return AT_OK;
-}
-
 /* *refused: no candidate, not timed. */
 static at_status candidate(at_arena *a, const at_task *task, int64_t index, double ms[NUM_PHASES],
                            bool *refused, at_error *err) {
@@ -78,7 +63,11 @@ static at_status candidate(at_arena *a, const at_task *task, int64_t index, doub
     start_ns = at_now_ns();
     AT_TRY(compile(a, kernel, err));
     ms[COMPILE] = ms_since(start_ns);
-    AT_TRY(shares(a, program, &lo, ms, err));
+    at_bench_passes_ms passes;
+    AT_TRY(at_bench_passes(a, program, &lo, &passes, err));
+    ms[BEFORE_TILES] = passes.before_tiles;
+    ms[TILES] = passes.tiles;
+    ms[EMIT] = ms[LOWER] - ms[TILES] - ms[BEFORE_TILES];
     ms[BEFORE] = ms[PROGRAM] + ms[LOWER];
     ms[TOTAL] = ms[BEFORE] + ms[COMPILE];
     return AT_OK;
@@ -117,33 +106,33 @@ at_status at_bench_lowering(at_error *err) {
     static const struct {
         const char *what;
         int phase;
-        at_goal goal;
+        at_bench_goal goal;
         double target;
     } rows[] = {
-        {"all: build, verify, lower, encode, compile", TOTAL, AT_GOAL_MOST, 2},
-        {"    before compiling", BEFORE, AT_GOAL_MOST, 0.5},
-        {"        values, build and verify", PROGRAM, AT_GOAL_NONE, 0},
-        {"            verify alone", VERIFY, AT_GOAL_NONE, 0},
-        {"        lower", LOWER, AT_GOAL_NONE, 0},
-        {"            dissolve, buffers, partition", PARTITION, AT_GOAL_NONE, 0},
-        {"            tiles", TILES, AT_GOAL_NONE, 0},
-        {"            emit and encode", EMIT, AT_GOAL_NONE, 0},
-        {"    compile", COMPILE, AT_GOAL_NONE, 0},
+        {"all: build, verify, lower, encode, compile", TOTAL, AT_BENCH_GOAL_MOST, 2},
+        {"    before compiling", BEFORE, AT_BENCH_GOAL_MOST, 0.5},
+        {"        values, build and verify", PROGRAM, AT_BENCH_GOAL_NONE, 0},
+        {"            verify alone", VERIFY, AT_BENCH_GOAL_NONE, 0},
+        {"        lower", LOWER, AT_BENCH_GOAL_NONE, 0},
+        {"            passes before tiles", BEFORE_TILES, AT_BENCH_GOAL_NONE, 0},
+        {"            tiles", TILES, AT_BENCH_GOAL_NONE, 0},
+        {"            emit and encode", EMIT, AT_BENCH_GOAL_NONE, 0},
+        {"    compile", COMPILE, AT_BENCH_GOAL_NONE, 0},
     };
     static samples all;
     memset(&all, 0, sizeof all);
-    at_report_section("One candidate until it can run, random entities", "ms", 3);
+    at_bench_report_section("One candidate until it can run, random entities", "ms", 3);
     for (int i = 0; i < NUM_SHAPES; i++) {
         int first = all.n;
         AT_TRY(bench_shape(shapes[i], &all, err));
         if (all.n > first)
-            at_report_row(shapes[i], at_spread_of(all.ms[TOTAL] + first, all.n - first),
-                          AT_GOAL_NONE, 0);
+            at_bench_report_row(shapes[i], at_bench_spread_of(all.ms[TOTAL] + first, all.n - first),
+                                AT_BENCH_GOAL_NONE, 0);
     }
     if (!all.n) return at_fail(err, AT_E_NO_VALID, "no candidate could be lowered");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        at_report_row(rows[i].what, at_spread_of(all.ms[rows[i].phase], all.n), rows[i].goal,
-                      rows[i].target);
-    if (all.refused) at_report_note("%d entities refused, not counted", all.refused);
+        at_bench_report_row(rows[i].what, at_bench_spread_of(all.ms[rows[i].phase], all.n),
+                            rows[i].goal, rows[i].target);
+    if (all.refused) at_bench_report_note("%d entities refused, not counted", all.refused);
     return AT_OK;
 }

@@ -27,7 +27,8 @@ static const char tree_text[] =
  * so that layers chain. */
 enum { BLOCK = 32, ROWS = 14 };
 
-static at_status make_program(at_arena *a, const at_conv *s, at_program **out, at_error *err) {
+static at_status make_program(at_arena *a, const at_bench_conv *s, at_program **out,
+                              at_error *err) {
     const at_bench_size sizes[] = {{"N", s->n},          {"IC", s->ic}, {"OC", s->oc},
                                    {"IH", s->ih},        {"IW", s->iw}, {"i", BLOCK},
                                    {"o", BLOCK},         {"b", BLOCK},  {"iic", BLOCK},
@@ -47,7 +48,7 @@ static float *plain(const float *blocked, int64_t outer, int64_t blocks, int64_t
 }
 
 /* [O, C, kh*kw, i, o] to [O*o, kh*kw, C*i]. */
-static float *plain_weight(const float *blocked, const at_conv *s) {
+static float *plain_weight(const float *blocked, const at_bench_conv *s) {
     int64_t taps = (int64_t)s->kh * s->kw;
     float *to = at_bench_alloc(s->oc * taps * s->ic * 4);
     for (int64_t O = 0; O < s->oc; O += BLOCK)
@@ -59,7 +60,7 @@ static float *plain_weight(const float *blocked, const at_conv *s) {
     return to;
 }
 
-static at_status open_peer(const at_conv *s, const at_bench_data *data, at_onednn **out,
+static at_status open_peer(const at_bench_conv *s, const at_bench_data *data, at_onednn **out,
                            at_error *err) {
     const at_compute *c = data->compute;
     int64_t pixels = (int64_t)s->ih * s->iw, n = s->n * pixels * s->oc;
@@ -75,13 +76,13 @@ static at_status open_peer(const at_conv *s, const at_bench_data *data, at_onedn
 }
 
 static at_status run(at_arena *a, at_error *err) {
-    const at_conv *s = &at_layers[0].conv;
+    const at_bench_conv *s = &at_bench_layers[0].conv;
     const at_lower_options lo = {.dialect = AT_DIALECT_TCC, .isa = at_isa_best(), .name = "kernel"};
     at_program *program;
     at_bench_data data;
     at_bench_kernel kernel;
-    at_contender of[AT_CONTENDERS];
-    at_contest contest;
+    at_bench_contender of[AT_BENCH_CONTENDERS];
+    at_bench_contest contest;
     at_onednn *peer = NULL;
     int n = 1;
     AT_TRY(make_program(a, s, &program, err));
@@ -91,12 +92,13 @@ static at_status run(at_arena *a, at_error *err) {
     at_status status = at_onednn_about() ? open_peer(s, &data, &peer, err) : AT_OK;
     if (status == AT_OK) {
         if (peer) of[n++] = at_onednn_contender(peer);
-        at_contest_run(&contest, of, n, at_isa_best());
-        at_report_row("64@56 of the FMA peak", at_contest_of_peak(&contest, 0), AT_GOAL_NONE, 0);
+        at_bench_contest_run(&contest, of, n, at_isa_best());
+        at_bench_report_row("64@56 of the FMA peak", at_bench_contest_of_peak(&contest, 0),
+                            AT_BENCH_GOAL_NONE, 0);
         if (peer)
-            at_report_row("64@56 against oneDNN direct", at_contest_speed(&contest, 0, 1),
-                          AT_GOAL_LEAST, 0.97);
-        else at_report_skip("64@56 against oneDNN direct", "no oneDNN");
+            at_bench_report_row("64@56 against oneDNN direct",
+                                at_bench_contest_speed(&contest, 0, 1), AT_BENCH_GOAL_LEAST, 0.97);
+        else at_bench_report_skip("64@56 against oneDNN direct", "no oneDNN");
     }
     at_onednn_free(peer);
     at_bench_kernel_close(&kernel);
@@ -106,7 +108,7 @@ static at_status run(at_arena *a, at_error *err) {
 at_status at_bench_nchwc(at_error *err) {
     at_arena *a = at_arena_new();
     at_bench_alloc_reset();
-    at_report_section("NCHWc tree written by hand, padding not multiplied, tcc", "ratio", 2);
+    at_bench_report_section("NCHWc tree written by hand, padding not multiplied, tcc", "ratio", 2);
     at_status s = run(a, err);
     at_arena_free(a);
     return s;

@@ -69,10 +69,10 @@ static void reorder_plain(at_onednn *d, const dnnl_memory_desc_t *desc, const fl
     if (from) dnnl_memory_destroy(from);
 }
 
-static void make(at_onednn *d, const at_conv *s, const float *data, const float *weight) {
+static void make(at_onednn *d, const at_bench_conv *s, const float *data, const float *weight) {
     const dnnl_dims_t data_dims = {s->n, s->ic, s->ih, s->iw},
                       weight_dims = {s->oc, s->ic, s->kh, s->kw},
-                      out_dims = {s->n, s->oc, at_conv_oh(s), at_conv_ow(s)},
+                      out_dims = {s->n, s->oc, at_bench_conv_oh(s), at_bench_conv_ow(s)},
                       strides = {s->stride, s->stride}, pads = {s->pad, s->pad};
     dnnl_memory_desc_t any_data, any_weight, any_out, plain_data, plain_weight;
     dnnl_convolution_desc_t conv;
@@ -96,10 +96,11 @@ static void make(at_onednn *d, const at_conv *s, const float *data, const float 
     reorder_plain(d, &plain_weight, weight, d->weight);
 }
 
-at_onednn *at_onednn_conv(const at_conv *s, const float *data, const float *weight, at_error *err) {
+at_onednn *at_onednn_conv(const at_bench_conv *s, const float *data, const float *weight,
+                          at_error *err) {
     at_onednn *d = calloc(1, sizeof *d);
     AT_ASSERT(d);
-    d->flops = at_conv_flops(s);
+    d->flops = at_bench_conv_flops(s);
     make(d, s, data, weight);
     if (d->status == dnnl_success) return d;
     at_fail(err, AT_E_BUG, "oneDNN: status %d", (int)d->status);
@@ -121,7 +122,9 @@ static void run(void *context) {
     dnnl_stream_wait(d->stream);
 }
 
-at_contender at_onednn_contender(at_onednn *d) { return (at_contender){run, d, d->flops}; }
+at_bench_contender at_onednn_contender(at_onednn *d) {
+    return (at_bench_contender){run, d, d->flops};
+}
 
 void at_onednn_output(at_onednn *d, float *out) {
     run(d);
@@ -145,7 +148,8 @@ void at_onednn_free(at_onednn *d) {
 #else
 
 const char *at_onednn_about(void) { return NULL; }
-at_onednn *at_onednn_conv(const at_conv *s, const float *data, const float *weight, at_error *err) {
+at_onednn *at_onednn_conv(const at_bench_conv *s, const float *data, const float *weight,
+                          at_error *err) {
     (void)s, (void)data, (void)weight;
     at_fail(err, AT_E_BUG, "built without oneDNN");
     return NULL;
@@ -154,7 +158,7 @@ const char *at_onednn_kernel(const at_onednn *d) {
     (void)d;
     return "";
 }
-at_contender at_onednn_contender(at_onednn *d) { return (at_contender){NULL, d, 0}; }
+at_bench_contender at_onednn_contender(at_onednn *d) { return (at_bench_contender){NULL, d, 0}; }
 void at_onednn_output(at_onednn *d, float *out) { (void)d, (void)out; }
 void at_onednn_free(at_onednn *d) { (void)d; }
 

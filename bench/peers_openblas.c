@@ -36,14 +36,14 @@ const char *at_openblas_about(void) {
 }
 
 struct at_openblas {
-    at_conv shape;
+    at_bench_conv shape;
     const float *data, *weight; /* [oc, kh*kw*ic] */
     float *im2col;              /* [n*oh*ow, kh*kw*ic] */
     float *out;                 /* [n*oh*ow, oc] */
 };
 
 /* One output row's kernel row kh: a run of kw*ic floats where it lies inside, zeros where not. */
-static void copy_run(const at_conv *s, const float *line, int w, float *to) {
+static void copy_run(const at_bench_conv *s, const float *line, int w, float *to) {
     int first = w * s->stride - s->pad, left = first < 0 ? -first : 0;
     int end = first + s->kw, right = end > s->iw ? end - s->iw : 0;
     size_t c = (size_t)s->ic;
@@ -54,12 +54,12 @@ static void copy_run(const at_conv *s, const float *line, int w, float *to) {
 }
 
 static void fill_im2col(const at_openblas *b) {
-    const at_conv *s = &b->shape;
+    const at_bench_conv *s = &b->shape;
     float *to = b->im2col;
     size_t run = (size_t)s->kw * (size_t)s->ic;
     for (int n = 0; n < s->n; n++)
-        for (int h = 0; h < at_conv_oh(s); h++)
-            for (int w = 0; w < at_conv_ow(s); w++)
+        for (int h = 0; h < at_bench_conv_oh(s); h++)
+            for (int w = 0; w < at_bench_conv_ow(s); w++)
                 for (int kh = 0; kh < s->kh; kh++, to += run) {
                     int ih = h * s->stride + kh - s->pad;
                     if (ih < 0 || ih >= s->ih) memset(to, 0, sizeof *to * run);
@@ -69,16 +69,17 @@ static void fill_im2col(const at_openblas *b) {
 
 static void run(void *context) {
     const at_openblas *b = context;
-    const at_conv *s = &b->shape;
-    int y = s->n * at_conv_oh(s) * at_conv_ow(s), k = s->kh * s->kw * s->ic;
+    const at_bench_conv *s = &b->shape;
+    int y = s->n * at_bench_conv_oh(s) * at_bench_conv_ow(s), k = s->kh * s->kw * s->ic;
     fill_im2col(b);
     sgemm(ROW_MAJOR, NO_TRANS, TRANS, y, s->oc, k, 1, b->im2col, k, b->weight, k, 0, b->out, s->oc);
 }
 
-at_openblas *at_openblas_conv(at_arena *a, const at_conv *s, const float *data,
+at_openblas *at_openblas_conv(at_arena *a, const at_bench_conv *s, const float *data,
                               const float *weight) {
     at_openblas *b = AT_NEW(a, at_openblas);
-    int64_t y = (int64_t)s->n * at_conv_oh(s) * at_conv_ow(s), k = (int64_t)s->kh * s->kw * s->ic;
+    int64_t y = (int64_t)s->n * at_bench_conv_oh(s) * at_bench_conv_ow(s),
+            k = (int64_t)s->kh * s->kw * s->ic;
     b->shape = *s;
     b->data = data;
     b->weight = weight;
@@ -89,6 +90,6 @@ at_openblas *at_openblas_conv(at_arena *a, const at_conv *s, const float *data,
 }
 
 const float *at_openblas_output(const at_openblas *b) { return b->out; }
-at_contender at_openblas_contender(at_openblas *b) {
-    return (at_contender){run, b, at_conv_flops(&b->shape)};
+at_bench_contender at_openblas_contender(at_openblas *b) {
+    return (at_bench_contender){run, b, at_bench_conv_flops(&b->shape)};
 }

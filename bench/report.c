@@ -17,47 +17,48 @@ static double quantile(const double *sorted, int n, double q) {
     return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[i];
 }
 
-at_spread at_spread_of(const double *values, int n) {
+at_bench_spread at_bench_spread_of(const double *values, int n) {
     double *sorted = malloc(sizeof *sorted * (size_t)n);
     AT_ASSERT(sorted && n > 0);
     memcpy(sorted, values, sizeof *sorted * (size_t)n);
     qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
-    at_spread s = {quantile(sorted, n, 0.25), quantile(sorted, n, 0.5), quantile(sorted, n, 0.75)};
+    at_bench_spread s = {quantile(sorted, n, 0.25), quantile(sorted, n, 0.5),
+                         quantile(sorted, n, 0.75)};
     free(sorted);
     return s;
 }
 
 static int digits; /* behind the point, in this section */
 
-void at_report_section(const char *title, const char *unit, int num_digits) {
+void at_bench_report_section(const char *title, const char *unit, int num_digits) {
     digits = num_digits;
     printf("\n%-58s %8s   %-17s %s\n", title, unit, "quartiles", "target");
     fflush(stdout);
 }
 
 /* By what a reader of the table sees. */
-static const char *verdict(double value, at_goal goal, double target) {
+static const char *verdict(double value, at_bench_goal goal, double target) {
     double half_digit = 0.5 * pow(10, -digits);
     bool reached =
-        goal == AT_GOAL_LEAST ? value + half_digit >= target : value - half_digit <= target;
+        goal == AT_BENCH_GOAL_LEAST ? value + half_digit >= target : value - half_digit <= target;
     return reached ? "pass" : "short";
 }
 
-void at_report_row(const char *what, at_spread v, at_goal goal, double target) {
+void at_bench_report_row(const char *what, at_bench_spread v, at_bench_goal goal, double target) {
     printf("  %-56s %8.*f   %7.*f .. ", what, digits, v.median, digits, v.low);
-    if (goal == AT_GOAL_NONE) printf("%.*f\n", digits, v.high);
+    if (goal == AT_BENCH_GOAL_NONE) printf("%.*f\n", digits, v.high);
     else
-        printf("%-7.*f %s %-4g %s\n", digits, v.high, goal == AT_GOAL_LEAST ? ">=" : "<=", target,
-               verdict(v.median, goal, target));
+        printf("%-7.*f %s %-4g %s\n", digits, v.high,
+               goal == AT_BENCH_GOAL_LEAST ? ">=" : "<=", target, verdict(v.median, goal, target));
     fflush(stdout);
 }
 
-void at_report_skip(const char *what, const char *why) {
+void at_bench_report_skip(const char *what, const char *why) {
     printf("  %-56s  skipped: %s\n", what, why);
     fflush(stdout);
 }
 
-void at_report_note(const char *fmt, ...) {
+void at_bench_report_note(const char *fmt, ...) {
     va_list args;
     va_start(args, fmt);
     printf("  ");

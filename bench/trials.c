@@ -4,17 +4,19 @@
 
 at_status at_bench_trial_time(at_error *err) {
     (void)err;
-    at_report_section("The main job, conv2d_3x3_gemm on 64@56, one core", "s", 1);
-    const at_tuned *t = at_bench_tune(&at_layers[0], at_isa_best());
+    at_bench_report_section("The main job, conv2d_3x3_gemm on 64@56, one core", "s", 1);
+    const at_bench_tuned *t = at_bench_tune(&at_bench_layers[0], at_isa_best());
     if (!t->ok) {
-        at_report_skip("500 random trials", t->why);
+        at_bench_report_skip("500 random trials", t->why);
         return AT_OK;
     }
     double all = t->total_s / t->trials * 500, cpu = t->cpu_s / t->trials * 500;
-    at_report_row("500 random trials, wall time", (at_spread){all, all, all}, AT_GOAL_MOST, 20);
-    at_report_row("    processor time in it", (at_spread){cpu, cpu, cpu}, AT_GOAL_NONE, 0);
-    at_spread ms = t->per_trial_s;
+    at_bench_report_row("500 random trials, wall time", (at_bench_spread){all, all, all},
+                        AT_BENCH_GOAL_MOST, 20);
+    at_bench_report_row("    processor time in it", (at_bench_spread){cpu, cpu, cpu},
+                        AT_BENCH_GOAL_NONE, 0);
+    at_bench_spread ms = t->per_trial_s;
     ms.low *= 1e3, ms.median *= 1e3, ms.high *= 1e3;
-    at_report_row("    one trial, ms (AutoTVM v0.12: 450)", ms, AT_GOAL_NONE, 0);
+    at_bench_report_row("    one trial, ms (AutoTVM v0.12: 450)", ms, AT_BENCH_GOAL_NONE, 0);
     return AT_OK;
 }

@@ -12,7 +12,7 @@
 
 #define CONV3X3(hw, c)                                                                             \
     { 1, hw, hw, c, c, 3, 3, 1, 1 }
-const at_layer at_layers[AT_NUM_LAYERS] = {
+const at_bench_layer at_bench_layers[AT_BENCH_LAYERS] = {
     {"64@56", CONV3X3(56, 64), 0.91},
     {"128@28", CONV3X3(28, 128), 0.91},
     {"256@14", CONV3X3(14, 256), 0.91},
@@ -23,18 +23,22 @@ int at_bench_trials = 500;
 /* A run of scalar tiles needs minutes; what was tried by then has to do. */
 static const char *const time_limit = "75s";
 
-int at_conv_oh(const at_conv *s) { return (s->ih + 2 * s->pad - s->kh) / s->stride + 1; }
-int at_conv_ow(const at_conv *s) { return (s->iw + 2 * s->pad - s->kw) / s->stride + 1; }
-double at_conv_flops(const at_conv *s) {
-    return 2.0 * s->n * at_conv_oh(s) * at_conv_ow(s) * s->oc * s->kh * s->kw * s->ic;
+int at_bench_conv_oh(const at_bench_conv *s) {
+    return (s->ih + 2 * s->pad - s->kh) / s->stride + 1;
+}
+int at_bench_conv_ow(const at_bench_conv *s) {
+    return (s->iw + 2 * s->pad - s->kw) / s->stride + 1;
+}
+double at_bench_conv_flops(const at_bench_conv *s) {
+    return 2.0 * s->n * at_bench_conv_oh(s) * at_bench_conv_ow(s) * s->oc * s->kh * s->kw * s->ic;
 }
 
-static const char *layer_args(at_arena *a, const at_layer *l) {
-    const at_conv *s = &l->conv;
+static const char *layer_args(at_arena *a, const at_bench_layer *l) {
+    const at_bench_conv *s = &l->conv;
     return at_format(a, "N=%d,H=%d,W=%d,CI=%d,CO=%d", s->n, s->ih, s->iw, s->ic, s->oc);
 }
 
-at_status at_layer_task(at_arena *a, const at_layer *l, at_task **out, at_error *err) {
+at_status at_bench_layer_task(at_arena *a, const at_bench_layer *l, at_task **out, at_error *err) {
     const at_template_row *row;
     AT_TRY(at_template_find("conv2d_3x3_gemm", &row, err));
     return at_task_new(a, row, layer_args(a, l), out, err);
@@ -76,14 +80,14 @@ static void last_line(at_arena *a, const char *path, char *out, size_t size) {
     snprintf(out, size, "%s", line ? line + 1 : text);
 }
 
-static at_status read_trials(at_arena *a, const char *log, at_tuned *t, at_error *err) {
+static at_status read_trials(at_arena *a, const char *log, at_bench_tuned *t, at_error *err) {
     at_record *records;
     int n;
     AT_TRY(at_log_read_all(a, log, NULL, NULL, &records, &n, err));
     if (!n) return at_fail(err, AT_E_NO_VALID, "%s holds no record", log);
     double *cost_s = AT_NEW_ARRAY(a, double, n);
     for (int i = 0; i < n; i++) cost_s[i] = records[i].all_cost_s;
-    t->per_trial_s = at_spread_of(cost_s, n);
+    t->per_trial_s = at_bench_spread_of(cost_s, n);
     return AT_OK;
 }
 
@@ -95,7 +99,8 @@ static double children_cpu_s(void) {
     return seconds(u.ru_utime) + seconds(u.ru_stime);
 }
 
-static at_status tune(at_arena *a, const at_layer *l, at_isa isa, at_tuned *t, at_error *err) {
+static at_status tune(at_arena *a, const at_bench_layer *l, at_isa isa, at_bench_tuned *t,
+                      at_error *err) {
     const char *folder = own_folder(a), *chosen = "";
     const char *log = at_format(a, "%s/%s.%s.log", folder, l->name, at_isa_name(isa));
     const char *messages = at_format(a, "%s.err", log);
@@ -131,11 +136,11 @@ static at_status tune(at_arena *a, const at_layer *l, at_isa isa, at_tuned *t, a
     return read_trials(a, log, t, err);
 }
 
-const at_tuned *at_bench_tune(const at_layer *l, at_isa isa) {
-    static at_tuned runs[AT_NUM_LAYERS][AT_ISA_COUNT];
-    static bool done[AT_NUM_LAYERS][AT_ISA_COUNT];
-    int i = (int)(l - at_layers);
-    at_tuned *t = &runs[i][isa];
+const at_bench_tuned *at_bench_tune(const at_bench_layer *l, at_isa isa) {
+    static at_bench_tuned runs[AT_BENCH_LAYERS][AT_ISA_COUNT];
+    static bool done[AT_BENCH_LAYERS][AT_ISA_COUNT];
+    int i = (int)(l - at_bench_layers);
+    at_bench_tuned *t = &runs[i][isa];
     if (done[i][isa]) return t;
     done[i][isa] = true;
     at_arena *a = at_arena_new();
@@ -145,19 +150,19 @@ const at_tuned *at_bench_tune(const at_layer *l, at_isa isa) {
         snprintf(t->why, sizeof t->why, "%s", err.text);
     }
     if (t->ok && t->trials < at_bench_trials)
-        at_report_note("%s, %s: %d of %d trials in %s", l->name, at_isa_name(isa), t->trials,
-                       at_bench_trials, time_limit);
+        at_bench_report_note("%s, %s: %d of %d trials in %s", l->name, at_isa_name(isa), t->trials,
+                             at_bench_trials, time_limit);
     at_arena_free(a);
     return t;
 }
 
-at_status at_bench_best(at_arena *a, const at_layer *l, at_isa isa, at_program **out,
+at_status at_bench_best(at_arena *a, const at_bench_layer *l, at_isa isa, at_program **out,
                         at_error *err) {
     at_task *task;
     at_config config;
-    const at_tuned *t = at_bench_tune(l, isa);
+    const at_bench_tuned *t = at_bench_tune(l, isa);
     if (!t->ok) return at_fail(err, AT_E_NO_VALID, "%s", t->why);
-    AT_TRY(at_layer_task(a, l, &task, err));
+    AT_TRY(at_bench_layer_task(a, l, &task, err));
     AT_TRY(at_config_at(a, at_task_space(task), t->index, &config, err));
     return at_task_program(a, task, &config, out, err);
 }
