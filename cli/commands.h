@@ -10,6 +10,7 @@ at_status at_cmd_run(const at_options *o, at_error *err);
 at_status at_cmd_show(const at_options *o, at_error *err);
 at_status at_cmd_apply(const at_options *o, at_error *err);
 at_status at_cmd_space(const at_options *o, at_error *err);
+at_status at_cmd_replay(const at_options *o, at_error *err);
 at_status at_cmd_pick_best(const at_options *o, at_error *err);
 at_status at_cmd_list(const at_options *o, at_error *err);
 at_status at_cmd_help(const at_options *o, at_error *err);

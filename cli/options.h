@@ -14,6 +14,7 @@ typedef enum at_verb {
     AT_VERB_SHOW,
     AT_VERB_APPLY,
     AT_VERB_SPACE,
+    AT_VERB_REPLAY,
     AT_VERB_PICK_BEST,
     AT_VERB_LIST,
     AT_VERB_HELP,
@@ -55,6 +56,8 @@ typedef struct at_options {
     at_loss loss;
     const char *transfer[AT_MAX_LOGS];
     int num_transfer;
+    int64_t repeats; /* of replay */
+    const char *compare;
     /* the kernel */
     at_compiler compiler;
     at_isa isa;
@@ -66,7 +69,7 @@ typedef struct at_options {
     double min_repeat_ms, timeout_s;
     bool paranoid;
     /* output */
-    bool stats, json, code, with_main, compat, csv, split, diff;
+    bool stats, json, code, with_main, compat, csv;
     const char *dump, *output, *to;
     at_dialect dialect;
 } at_options;

@@ -1,0 +1,221 @@
+/* cli/recorded.c: reading a recorded space, and searching it many times. */
+#include "cli/recorded.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/message.h"
+#include "cli/select.h"
+
+const double at_goals[AT_NUM_GOALS] = {0.9, 0.95, 0.99};
+
+/* One number per index is kept. */
+enum { MOST_INDICES = 100000000 };
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+typedef struct reading {
+    at_arena *arena, *scratch;
+    const char *path;
+    at_recorded *to;
+    char *seen; /* by index */
+    char context[33];
+    int64_t others, strange;
+} reading;
+
+static const char *task_name(const at_recorded *r) { return at_task_record_name(r->task); }
+
+/* The task of the first record. */
+static at_status begin(reading *r, const at_record *first, at_error *err) {
+    const at_template_row *row;
+    at_text args = {0};
+    at_json_print(&args, first->args);
+    at_status s = at_template_find(first->task, &row, err);
+    if (s == AT_OK) s = at_task_new(r->arena, row, at_text_str(&args), &r->to->task, err);
+    at_text_free(&args);
+    if (s != AT_OK) {
+        err->status = AT_E_INPUT;
+        return at_fail_at(err, "%s:%lld: ", r->path, (long long)first->line);
+    }
+    r->to->space = at_task_space(r->to->task);
+    int64_t range = at_space_range_length(r->to->space);
+    if (range > MOST_INDICES)
+        return at_fail(err, AT_E_INPUT, "%s: the space of %s %s has %lld indices; replay takes %d",
+                       r->path, task_name(r->to), at_task_args_text(r->to->task), (long long)range,
+                       MOST_INDICES);
+    strcpy(r->context, first->extra.context_hash);
+    r->to->points = at_space_len(r->to->space);
+    r->to->time_s = AT_NEW_ARRAY(r->arena, double, range);
+    r->seen = AT_NEW_ARRAY(r->arena, char, range);
+    return AT_OK;
+}
+
+static void take(reading *r, const at_record *record) {
+    at_config config;
+    at_recorded *to = r->to;
+    if (strcmp(record->task, task_name(to)) || strcmp(record->extra.context_hash, r->context) ||
+        !at_args_equal(record->args, at_task_args(to->task))) {
+        r->others++;
+        return;
+    }
+    if (at_config_rebind(r->scratch, to->space, &record->config, &config, NULL) != AT_OK ||
+        config.index < 0 || !at_space_is_valid(to->space, config.index)) {
+        r->strange++;
+        return;
+    }
+    if (r->seen[config.index]) return;
+    r->seen[config.index] = true;
+    to->recorded++;
+    double mean_s = record->error_no ? 0 : at_record_mean(record);
+    if (!(mean_s > 0)) return;
+    to->time_s[config.index] = mean_s;
+    if (to->best_s == 0 || mean_s < to->best_s) to->best_s = mean_s;
+}
+
+static int descending(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a < b) - (a > b);
+}
+
+static void sort_shares(reading *r) {
+    at_recorded *to = r->to;
+    int64_t n = 0, range = at_space_range_length(to->space);
+    to->shares = AT_NEW_ARRAY(r->arena, double, to->points);
+    for (int64_t i = 0; i < range && n < to->points; i++)
+        if (to->time_s[i] > 0) to->shares[n++] = to->best_s / to->time_s[i];
+    qsort(to->shares, (size_t)n, sizeof *to->shares, descending);
+}
+
+static void warn(const reading *r) {
+    const at_recorded *to = r->to;
+    if (r->others)
+        at_warn(NULL, at_format(r->arena, "%s: %lld records of other tasks or contexts; ignored",
+                                r->path, (long long)r->others));
+    if (r->strange)
+        at_warn(NULL, at_format(r->arena, "%s: %lld records of no point of the space; ignored",
+                                r->path, (long long)r->strange));
+    if (to->recorded < to->points)
+        at_warn(NULL,
+                at_format(r->arena, "%s: holds %lld of %lld points; the others count as failures",
+                          r->path, (long long)to->recorded, (long long)to->points));
+}
+
+static at_status read_records(reading *r, at_log_reader *log, at_error *err) {
+    at_record record;
+    at_status s = AT_OK;
+    while (s == AT_OK && at_log_reader_next(log, &record)) {
+        at_arena_reset(r->scratch);
+        if (!r->to->task) s = begin(r, &record, err);
+        if (s == AT_OK) take(r, &record);
+    }
+    return s == AT_OK ? at_log_reader_status(log, err) : s;
+}
+
+at_status at_recorded_read(at_arena *a, const char *path, at_recorded *out, at_error *err) {
+    reading r = {.arena = a, .path = path, .to = out};
+    at_log_reader *log;
+    *out = (at_recorded){0};
+    AT_TRY(at_log_reader_open(path, at_warn, NULL, &log, err));
+    r.scratch = at_arena_new();
+    at_status s = read_records(&r, log, err);
+    at_log_reader_close(log);
+    at_arena_free(r.scratch);
+    AT_TRY(s);
+    if (!out->task) return at_fail(err, AT_E_INPUT, "%s: holds no record", path);
+    if (out->best_s == 0)
+        return at_fail(err, AT_E_INPUT, "%s: all %lld records of %s %s are failures", path,
+                       (long long)out->recorded, task_name(out), at_task_args_text(out->task));
+    sort_shares(&r);
+    warn(&r);
+    return AT_OK;
+}
+
+/* ---- random search, computed ---------------------------------------------------------------- */
+
+/* The i-th best of n is the best of t drawn with probability C(n-i-1, t-1) / C(n, t). */
+double at_recorded_expected_share(const at_recorded *r, int64_t trials) {
+    int64_t n = r->points, t = trials < n ? trials : n;
+    double p = (double)t / (double)n, share = 0;
+    for (int64_t i = 0; i < n && p > 0; i++) {
+        share += p * r->shares[i];
+        p *= (double)(n - i - t) / (double)(n - i - 1);
+    }
+    return share;
+}
+
+/* Mean of a negative hypergeometric distribution. */
+double at_recorded_expected_trials(const at_recorded *r, double share) {
+    int64_t good = 0;
+    while (good < r->points && r->shares[good] >= share) good++;
+    return (double)(r->points + 1) / (double)(good + 1);
+}
+
+/* ---- searches ------------------------------------------------------------------------------- */
+
+static int ascending_floats(const void *x, const void *y) {
+    float a = *(const float *)x, b = *(const float *)y;
+    return (a > b) - (a < b);
+}
+
+static int ascending(const void *x, const void *y) { return -descending(x, y); }
+
+/* The middle one, or between the two in the middle. */
+static double median(double *values, int n) {
+    qsort(values, (size_t)n, sizeof *values, ascending);
+    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* One search; its curve goes to column `repeat`. An exhausted space ends it with the optimum. */
+static at_status search(const at_recorded *r, const at_tuner_options *o, at_searches *s, int repeat,
+                        double (*to)[AT_NUM_GOALS], at_error *err) {
+    at_tuner *tuner;
+    double best = 0;
+    int64_t index;
+    AT_TRY(at_tuner_new(s->tuner, r->space, o, &tuner, err));
+    for (int g = 0; g < AT_NUM_GOALS; g++) to[repeat][g] = INFINITY;
+    for (int t = 0; t < s->trials; t++) {
+        if (at_tuner_next(tuner, &index, 1) == 1) {
+            double time_s = r->time_s[index];
+            bool valid = time_s > 0;
+            at_tuner_update(
+                tuner,
+                &(at_trial){index, valid, valid ? at_task_flops(r->task) / time_s * 1e-9 : 0}, 1);
+            if (valid && r->best_s / time_s > best) best = r->best_s / time_s;
+        }
+        for (int g = 0; g < AT_NUM_GOALS; g++)
+            if (best >= at_goals[g] && to[repeat][g] > t + 1) to[repeat][g] = t + 1;
+        s->best[(size_t)t * (size_t)s->repeats + (size_t)repeat] = (float)best;
+    }
+    at_tuner_free(tuner);
+    return AT_OK;
+}
+
+at_status at_recorded_search(at_arena *a, const at_recorded *r, const char *tuner,
+                             at_tuner_options o, int trials, int repeats, at_searches *out,
+                             at_error *err) {
+    *out = (at_searches){.tuner = tuner, .repeats = repeats};
+    out->trials = trials < r->points ? trials : (int)r->points;
+    out->best = AT_NEW_ARRAY(a, float, (int64_t)out->trials *repeats);
+    double(*to)[AT_NUM_GOALS] = at_alloc(a, sizeof *to * (size_t)repeats);
+    double *column = AT_NEW_ARRAY(a, double, repeats);
+    int64_t begin_ns = at_now_ns();
+    for (int i = 0; i < repeats; i++, o.seed++) AT_TRY(search(r, &o, out, i, to, err));
+    out->seconds = (double)(at_now_ns() - begin_ns) * 1e-9 / repeats;
+    for (int t = 0; t < out->trials; t++)
+        qsort(out->best + (size_t)t * (size_t)repeats, (size_t)repeats, sizeof *out->best,
+              ascending_floats);
+    for (int g = 0; g < AT_NUM_GOALS; g++) {
+        for (int i = 0; i < repeats; i++) column[i] = to[i][g];
+        out->to[g] = median(column, repeats);
+    }
+    return AT_OK;
+}
+
+double at_searches_share(const at_searches *s, int64_t trials, double quantile) {
+    if (trials > s->trials) trials = s->trials;
+    const float *row = s->best + (size_t)(trials - 1) * (size_t)s->repeats;
+    double at = quantile * (s->repeats - 1);
+    int low = (int)at, high = low + 1 < s->repeats ? low + 1 : low;
+    return (double)row[low] + (at - low) * (double)(row[high] - row[low]);
+}

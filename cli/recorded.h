@@ -1,0 +1,42 @@
+/* cli/recorded.h: a space whose points a log holds, searched instead of the machine. */
+#ifndef AT_CLI_RECORDED_H
+#define AT_CLI_RECORDED_H
+
+#include "cli/features.h"
+
+typedef struct at_recorded {
+    at_task *task;
+    at_space *space;
+    int64_t points;   /* valid ones of the space */
+    int64_t recorded; /* of those, held by the log; the others count as failures */
+    double best_s;
+    double *time_s; /* by index; 0: failed or not recorded */
+    double *shares; /* [points] best_s / time, 0 for failures; descending */
+} at_recorded;
+
+/* The log's first record says which task and context; records of others are warned about and
+ * skipped. AT_E_INPUT: nothing to search in it. */
+at_status at_recorded_read(at_arena *a, const char *path, at_recorded *out, at_error *err);
+/* Expected share of the optimum after this many random trials without repetition, and expected
+ * number of trials until a share is reached; computed. */
+double at_recorded_expected_share(const at_recorded *r, int64_t trials);
+double at_recorded_expected_trials(const at_recorded *r, double share);
+
+/* One tuner's searches. */
+enum { AT_NUM_GOALS = 3 };
+extern const double at_goals[AT_NUM_GOALS]; /* 0.9, 0.95, 0.99 */
+typedef struct at_searches {
+    const char *tuner;
+    int repeats, trials;     /* trials: those asked for, at most the points */
+    float *best;             /* [trials][repeats] share of the optimum found so far; ascending */
+    double to[AT_NUM_GOALS]; /* median of the trials until a goal; INFINITY: not reached */
+    double seconds;          /* of one search */
+} at_searches;
+/* Seeds are o.seed, o.seed + 1, ... */
+at_status at_recorded_search(at_arena *a, const at_recorded *r, const char *tuner,
+                             at_tuner_options o, int trials, int repeats, at_searches *out,
+                             at_error *err);
+/* Quantile of the share after so many trials: 0.5 is the median. */
+double at_searches_share(const at_searches *s, int64_t trials, double quantile);
+
+#endif
