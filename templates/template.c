@@ -266,7 +266,7 @@ static at_status parse_tree(at_template *t, tree_choice *c, int number) {
     if (t->trees.len > 1) what = at_format(t->arena, "schedule %d of %s", number, t->row->name);
     if (*c->condition_text) {
         at_expr *e;
-        bool varies;
+        bool varies = false;
         AT_TRY(at_template_expr(t, c->condition_text, at_format(t->arena, "condition of %s", what),
                                 &e, &varies));
         c->condition = e;
@@ -276,7 +276,7 @@ static at_status parse_tree(at_template *t, tree_choice *c, int number) {
 
 long long at_value(at_template *t, const char *expression) {
     at_expr *e;
-    bool varies;
+    bool varies = false;
     int64_t value;
     if (t->err.status != AT_OK) return 1;
     const char *what = at_format(t->arena, "value asked for by %s", t->row->name);
