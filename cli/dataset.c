@@ -53,7 +53,7 @@ void at_dataset_free(at_dataset *d) {
 
 /* Longest sum of any stage; sets how far floats may drift where exactness is out of reach. */
 static double longest_sum(const at_dataset *d) {
-    double longest = 1;
+    double longest = d->pattern ? (double)d->pattern->longest : 1;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         double n = 1;
@@ -64,18 +64,19 @@ static double longest_sum(const at_dataset *d) {
     return longest;
 }
 
-static void fill_floats(float *p, int64_t n, int64_t lo, int64_t hi, at_rng *rng) {
+static void fill_floats(float *p, int64_t n, int64_t lo, int64_t hi, bool never_0, at_rng *rng) {
     bool any = false;
     for (int64_t i = 0; i < n; i++) {
         int64_t v = lo + (int64_t)at_rng_below(rng, (uint64_t)(hi - lo + 1));
-        p[i] = (float)v;
+        p[i] = (float)(never_0 && !v ? hi : v);
         any |= v != 0;
     }
     if (!any && n) p[0] = (float)hi; /* zeros would hide a kernel that does nothing */
 }
 
 void at_dataset_fill(at_dataset *d, uint64_t seed) {
-    int b = at_compute_exact_range(d->compute, d->values, 0);
+    const at_pattern *p = d->pattern;
+    int b = at_compute_exact_range(d->compute, d->values, p ? p->longest : 0);
     /* Rounding errors of n terms add up like a random walk: sqrt(n) units of 2^-24, each way; 8 of
      * those. */
     d->tolerance = b ? 0 : 16 * sqrt(longest_sum(d)) * 0x1p-24;
@@ -85,8 +86,14 @@ void at_dataset_fill(at_dataset *d, uint64_t seed) {
         if (tensor->role == AT_ROLE_STAGE || tensor->is_int) continue;
         at_rng rng;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
-        fill_floats(at_store_at(d->store, d->offset[t]), d->size_bytes[t] / 4, -(b / 2), b, &rng);
+        fill_floats(at_store_at(d->store, d->offset[t]), d->size_bytes[t] / 4, -(b / 2), b,
+                    p && t == d->bsr.blocks, &rng);
     }
+    if (!p) return;
+    memcpy(at_store_at(d->store, d->offset[d->bsr.indices]), p->indices,
+           sizeof *p->indices * (size_t)p->nnz);
+    memcpy(at_store_at(d->store, d->offset[d->bsr.indptr]), p->indptr,
+           sizeof *p->indptr * (size_t)(p->rows + 1));
 }
 
 at_status at_dataset_reference(at_arena *a, at_dataset *d, at_worker *w, double flops,

@@ -6,6 +6,8 @@
 #include "base/base.h"
 #include "runtime/runtime.h"
 #include "schedule/schedule.h"
+#include "templates/pattern.h"
+#include "templates/task.h"
 
 typedef struct at_dataset {
     const at_compute *compute;
@@ -18,6 +20,8 @@ typedef struct at_dataset {
     const int *const *layouts; /* [tensor] see at_task_layout; NULL: its shape never changes */
     void **plain;              /* [tensor] plain tensor of one with a layout, once needed */
     void **plain_expected;
+    const at_pattern *pattern; /* of the sparse weight bsr; NULL: there is none */
+    at_bsr bsr;
     double tolerance; /* 0: any order of summation gives the same bits, compared exactly */
 } at_dataset;
 

@@ -40,6 +40,13 @@ static const at_option_row rows[] = {
      "the task: names (N=1,H=56) or a record's JSON array; default: the template's own, or the "
      "log's task",
      TEXT, TO(args), 0, 0},
+    {"--sparsity", "S", KERNEL | V(SPACE), NULL,
+     "of a sparse weight: the share of blocks that are pruned; default: 0.8, or what the nnz of "
+     "--args leaves",
+     TEXT, TO(sparsity), 0, 0},
+    {"--block", "RxC", KERNEL | V(SPACE), NULL,
+     "of a sparse weight: rows and columns of a block; default: the template's", TEXT, TO(block), 0,
+     0},
     {"--trials", "N", SEARCHING, "500",
      "configurations to try; tune: those the log already holds included", INTEGER, TO(trials), 1,
      1000000000},

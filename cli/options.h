@@ -43,6 +43,7 @@ typedef struct at_options {
 
     /* the task and its configuration */
     const char *args, *config, *index, *log;
+    const char *sparsity, *block; /* of a sparse weight */
     int64_t line;
     /* the search */
     int64_t trials;

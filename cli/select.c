@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "cli/message.h"
+#include "cli/sparse.h"
 
 at_status at_select_task(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
     AT_TRY(at_template_find(o->operands[0], &out->row, err));
-    return at_task_new(a, out->row, o->args, &out->task, err);
+    return at_sparse_task(a, o, out->row, o->args, &out->task, &out->pattern, err);
 }
 
 at_status at_config_rebind(at_arena *a, const at_space *space, const at_config *read,
@@ -111,7 +112,7 @@ static at_status from_log(at_arena *a, const at_options *o, at_selection *out, a
         args = at_strdup(a, at_text_str(&text));
         at_text_free(&text);
     }
-    if (at_task_new(a, out->row, args, &out->task, err) != AT_OK) {
+    if (at_sparse_task(a, o, out->row, args, &out->task, &out->pattern, err) != AT_OK) {
         /* Arguments that a file holds are the file's fault. */
         if (!o->args) err->status = AT_E_INPUT, at_fail_at(err, "%s: ", o->log);
         return err->status;
@@ -180,7 +181,7 @@ at_status at_select_config(at_arena *a, const at_options *o, bool required, at_s
     AT_TRY(at_template_find(o->operands[0], &out->row, err));
     if (o->log) AT_TRY(from_log(a, o, out, err));
     else {
-        AT_TRY(at_task_new(a, out->row, o->args, &out->task, err));
+        AT_TRY(at_sparse_task(a, o, out->row, o->args, &out->task, &out->pattern, err));
         if (o->index) AT_TRY(from_index(a, o, out, err));
         else AT_TRY(from_config(a, o, out, err));
     }

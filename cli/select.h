@@ -4,12 +4,14 @@
 
 #include "cli/options.h"
 #include "records/records.h"
+#include "templates/pattern.h"
 #include "templates/task.h"
 
 typedef struct at_selection {
     const at_template_row *row;
     at_task *task;
-    const at_record *record; /* the one taken from a log, or NULL */
+    const at_record *record;   /* the one taken from a log, or NULL */
+    const at_pattern *pattern; /* of the task's sparse weight, or NULL */
     bool has_config;
     at_config config;
     const char *from; /* "default", "--index 7", "conv.log:12" */

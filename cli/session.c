@@ -67,7 +67,7 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                               .compiler = at_compiler_name(s->compiler),
                               .packing = s->pack_inline ? "inline" : "ahead",
                               .cache = o->cache ? o->cache : "hot",
-                              .pattern = "",
+                              .pattern = s->chosen.pattern ? s->chosen.pattern->hash : "",
                               .template_hash = at_task_hash(s->task)};
     at_context_hash(&s->context, s->context_hash);
     s->target = at_format(s->arena, "c -keys=cpu -mcpu=%s", cpu->llvm_name);
@@ -82,7 +82,10 @@ at_status at_session_reserve(at_session *s, at_error *err) {
     for (int t = 0; t < c->num_tensors; t++) layouts[t] = at_task_layout(s->task, t);
     AT_TRY(at_task_default_config(s->arena, s->task, s->isa, &config, err));
     AT_TRY(at_task_values(s->arena, s->task, &config, &values, err));
-    return at_dataset_new(s->arena, c, values, layouts, &s->data, err);
+    AT_TRY(at_dataset_new(s->arena, c, values, layouts, &s->data, err));
+    s->data.pattern = s->chosen.pattern;
+    if (s->data.pattern) at_task_bsr(s->task, &s->data.bsr);
+    return AT_OK;
 }
 
 at_status at_session_measure_peak(at_session *s, at_error *err) {

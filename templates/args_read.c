@@ -7,7 +7,7 @@
 
 typedef struct reader {
     at_template *t;
-    bool *given; /* [args.len] */
+    bool *seen; /* [args.len] */
     at_error *err;
 } reader;
 
@@ -69,9 +69,9 @@ static at_status read_named(reader *r, const char *p, const char *end) {
     trim(&value, &value_end);
     arg *a = at_args_find(r->t, name, (size_t)(name_end - name));
     if (!a) return unknown_arg(r, name, (int)(name_end - name));
-    bool *given = &r->given[a - r->t->args.data];
-    if (*given) return at_fail(r->err, AT_E_USAGE, "--args: %s is given twice", a->name);
-    *given = true;
+    bool *seen = &r->seen[a - r->t->args.data];
+    if (*seen) return at_fail(r->err, AT_E_USAGE, "--args: %s is given twice", a->name);
+    *seen = a->given = true;
     const char *text = at_strndup(r->t->arena, value, (size_t)(value_end - value));
     if (a->kind != ARG_NUMBER) return read_form(r, a, text);
     return read_number(r, a, text, at_strndup(r->t->arena, p, (size_t)(end - p)));
@@ -92,7 +92,7 @@ static const char *value_end(const char *p) {
 }
 
 at_status at_args_read(at_template *t, const char *text, at_error *err) {
-    reader r = {.t = t, .given = AT_NEW_ARRAY(t->arena, bool, t->args.len), .err = err};
+    reader r = {.t = t, .seen = AT_NEW_ARRAY(t->arena, bool, t->args.len), .err = err};
     if (!text) return AT_OK;
     while (isspace((unsigned char)*text)) text++;
     if (!*text) return AT_OK;

@@ -157,7 +157,6 @@ typedef struct quotient {
 
 typedef struct matcher {
     at_template *t;
-    bool *given; /* [args.len] */
     AT_VEC(quotient) quotients;
     int matched; /* leaves, for choosing the message of the form that fits best */
     at_error *err;
@@ -194,14 +193,13 @@ static bool same_scalar(const at_json *x, const at_json *y) {
 
 /* A number that stands in two places of a record must be the same in both. */
 static at_status set(matcher *m, arg *a, const at_json *v) {
-    bool *given = &m->given[a - m->t->args.data];
     const char *text = json_text(m->t, v);
     int64_t before = a->num_slots ? m->t->values.data[a->slot].value : 0;
     AT_TRY(at_arg_take(m->t, a, v, text, m->err));
-    if (*given && a->kind == ARG_NUMBER && m->t->values.data[a->slot].value != before)
+    if (a->given && a->kind == ARG_NUMBER && m->t->values.data[a->slot].value != before)
         return at_fail(m->err, AT_E_USAGE, "--args: %s = %s, but %lld before", a->name, text,
                        (long long)before);
-    *given = true;
+    a->given = true;
     return AT_OK;
 }
 
@@ -267,7 +265,7 @@ at_status at_args_read_array(at_template *t, const char *text, at_error *err) {
     int furthest = -1;
     for (int i = 0; i < all.len; i++) {
         at_error why;
-        matcher m = {.t = t, .given = AT_NEW_ARRAY(t->arena, bool, t->args.len), .err = &why};
+        matcher m = {.t = t, .err = &why};
         memcpy(t->values.data, values, sizeof *values * (size_t)t->values.len);
         memcpy(t->args.data, args, sizeof *args * (size_t)t->args.len);
         if (match_form(&m, &all.data[i], v) == AT_OK) return AT_OK;

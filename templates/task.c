@@ -7,7 +7,8 @@ struct at_task {
     at_template def;
     const at_json *args;
     const char *args_text;
-    int64_t *values; /* by slot, with entity 0; the constant ones are true for all */
+    int64_t *values;   /* by slot, with entity 0; the constant ones are true for all */
+    int64_t **extents; /* with these values */
     double flops;
     char hash[33];
 };
@@ -15,14 +16,13 @@ struct at_task {
 /* Sizes that do not go with the arguments: known once there are numbers. */
 static at_status check_numbers(at_task *t, at_error *err) {
     at_template *d = &t->def;
-    int64_t **extents;
     t->values = AT_NEW_ARRAY(d->arena, int64_t, d->values.len);
     for (int i = 0; i < d->values.len; i++) t->values[i] = d->values.data[i].value;
-    if (at_compute_extents(d->arena, d->compute, t->values, &extents, err) != AT_OK) {
+    if (at_compute_extents(d->arena, d->compute, t->values, &t->extents, err) != AT_OK) {
         if (err) err->status = AT_E_USAGE;
         return AT_E_USAGE;
     }
-    t->flops = at_compute_flops(d->compute, t->values, NULL);
+    t->flops = d->flops >= 0 ? d->flops : at_compute_flops(d->compute, t->values, NULL);
     return AT_OK;
 }
 
@@ -36,6 +36,11 @@ static at_status define(at_task *t, at_error *err) {
 
 at_status at_task_new(at_arena *a, const at_template_row *row, const char *args, at_task **out,
                       at_error *err) {
+    return at_task_new_over(a, row, args, "", out, err);
+}
+
+at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *args,
+                           const char *over, at_task **out, at_error *err) {
     at_task *t = AT_NEW(a, at_task);
     t->def.arena = a;
     t->def.row = row;
@@ -43,6 +48,7 @@ at_status at_task_new(at_arena *a, const at_template_row *row, const char *args,
     at_hash_init(&t->def.hash);
     AT_TRY(at_args_declare(&t->def, err));
     AT_TRY(at_args_read(&t->def, args, err));
+    AT_TRY(at_args_read(&t->def, over, err));
     AT_TRY(at_args_json(&t->def, &t->args, err));
     t->args_text = at_args_text(&t->def);
     AT_TRY(define(t, err));
@@ -74,6 +80,26 @@ const int *at_task_layout(const at_task *t, int tensor) {
 }
 
 /* ---- configurations -------------------------------------------------------------------------- */
+
+bool at_task_bsr(const at_task *t, at_bsr *out) {
+    at_template def = t->def;
+    const sparse_weight *s = &def.sparse;
+    if (!s->blocks) return false;
+    const arg *nnz = at_args_find(&def, "nnz", 3), *r = at_args_find(&def, "R", 1),
+              *c = at_args_find(&def, "C", 1);
+    *out = (at_bsr){.blocks = at_compute_find(def.compute, s->blocks),
+                    .indices = at_compute_find(def.compute, s->indices),
+                    .indptr = at_compute_find(def.compute, s->indptr),
+                    .columns = s->columns,
+                    .nnz = t->values[nnz->slot],
+                    .r = t->values[r->slot],
+                    .c = t->values[c->slot],
+                    .nnz_given = nnz->given,
+                    .r_given = r->given,
+                    .c_given = c->given};
+    out->rows = t->extents[out->indptr][0] - 1;
+    return true;
+}
 
 long long at_divisor(long long n, long long limit) {
     for (long long d = limit < n ? limit : n; d > 1; d--)

@@ -19,6 +19,9 @@ typedef struct at_task at_task;
  * size that leaves 64 bits. AT_E_INPUT: a mistake of the template. The task lives in a. */
 at_status at_task_new(at_arena *a, const at_template_row *row, const char *args, at_task **out,
                       at_error *err);
+/* The same with other values for some arguments: over is of the form "N=10,H=256". */
+at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *args,
+                           const char *over, at_task **out, at_error *err);
 
 const at_template_row *at_task_row(const at_task *t);
 const char *at_task_record_name(const at_task *t);
@@ -35,6 +38,15 @@ int64_t at_task_arg(const at_task *t, const char *name); /* value of an argument
 /* Of a tensor whose shape depends on the configuration: the order in which its axes make up the
  * plain tensor, which does not; NULL where the template says nothing. */
 const int *at_task_layout(const at_task *t, int tensor);
+
+/* The block-sparse weight of the template, in blocks of r x c; false: it has none. */
+typedef struct at_bsr {
+    int blocks, indices, indptr; /* tensors */
+    int64_t rows, columns;       /* in blocks */
+    int64_t r, c, nnz;
+    bool nnz_given, r_given, c_given; /* by args */
+} at_bsr;
+bool at_task_bsr(const at_task *t, at_bsr *out);
 
 /* The configuration without tuning: what the template says, or fallback_split with its limits. */
 at_status at_task_default_config(at_arena *a, const at_task *t, at_isa isa, at_config *out,

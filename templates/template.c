@@ -298,6 +298,48 @@ void at_layout(at_template *t, const char *text) {
     *at_push(t->arena, &t->layouts) = (layout){.text = at_strdup(t->arena, text)};
 }
 
+void at_sparse(at_template *t, const char *blocks, const char *indices, const char *indptr,
+               const char *columns) {
+    int64_t n = at_value(t, columns);
+    if (t->err.status != AT_OK) return;
+    if (t->sparse.blocks) {
+        at_fail(&t->err, AT_E_INPUT, "%s: a second sparse weight", t->row->name);
+        return;
+    }
+    t->sparse = (sparse_weight){at_strdup(t->arena, blocks), at_strdup(t->arena, indices),
+                                at_strdup(t->arena, indptr), n};
+}
+
+void at_flops(at_template *t, const char *expression) {
+    t->flops = (double)at_value(t, expression);
+}
+
+/* A sparse weight's tensors are what at_sparse says they are. */
+static at_status check_sparse(at_template *t) {
+    static const char *const args[] = {"nnz", "R", "C"};
+    const sparse_weight *s = &t->sparse;
+    const struct {
+        const char *name;
+        at_role role;
+        int dims;
+    } wanted[] = {{s->blocks, AT_ROLE_WEIGHT, 3},
+                  {s->indices, AT_ROLE_INDEX, 1},
+                  {s->indptr, AT_ROLE_INDEX, 1}};
+    if (!s->blocks) return AT_OK;
+    for (int i = 0; i < 3; i++) {
+        int n = at_compute_find(t->compute, wanted[i].name);
+        const at_tensor *tensor = n < 0 ? NULL : &t->compute->tensors[n];
+        if (!tensor || tensor->role != wanted[i].role || tensor->num_axes != wanted[i].dims)
+            return at_fail(&t->err, AT_E_INPUT, "%s: the sparse weight needs %s \"%s\" of %d axes",
+                           t->row->name, i ? "an index" : "a weight", wanted[i].name,
+                           wanted[i].dims);
+        if (!at_args_find(t, args[i], strlen(args[i])))
+            return at_fail(&t->err, AT_E_INPUT, "%s: the sparse weight needs an argument \"%s\"",
+                           t->row->name, args[i]);
+    }
+    return AT_OK;
+}
+
 /* What define() noted, now that all names are known. */
 static at_status parse_texts(at_template *t) {
     if (t->filter && at_space_filter(t->space, t->filter, &t->err) != AT_OK)
@@ -310,10 +352,11 @@ static at_status parse_texts(at_template *t) {
                             &t->err));
     for (int i = 0; i < t->trees.len; i++) AT_TRY(parse_tree(t, &t->trees.data[i], i + 1));
     for (int i = 0; i < t->layouts.len; i++) AT_TRY(at_layout_parse(t, &t->layouts.data[i]));
-    return AT_OK;
+    return check_sparse(t);
 }
 
 at_status at_template_define(at_template *t, at_error *err) {
+    t->flops = -1;
     t->row->define(t);
     if (t->err.status == AT_OK) parse_texts(t);
     if (t->err.status != AT_OK) return at_fail(err, t->err.status, "%s", t->err.text);

@@ -73,6 +73,13 @@ void at_schedule_when(at_template *t, const char *condition, const char *text);
 /* Of a tensor whose shape depends on knobs: the order in which its axes make up the plain tensor,
  * which does not: "data[n, C, y, x, c] = n, C, c, y, x". */
 void at_layout(at_template *t, const char *text);
+/* A block-sparse weight: the tensors blocks[nnz, R, C], indices[nnz] (block columns) and indptr
+ * (where each block row begins), and the number of block columns, an expression. The template has
+ * arguments named nnz, R and C, which options set for the user. */
+void at_sparse(at_template *t, const char *blocks, const char *indices, const char *indptr,
+               const char *columns);
+/* Floating-point operations, where they depend on data: 2 per multiply-add. */
+void at_flops(at_template *t, const char *expression);
 #define at_compute(t, text) at_compute_text((t), (text))
 #define at_schedule(t, text) at_schedule_when((t), "", (text))
 

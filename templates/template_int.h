@@ -32,6 +32,11 @@ typedef struct knob_default {
     int64_t value[MAX_PARTS]; /* to these: sizes without the first, or an option's value */
 } knob_default;
 
+typedef struct sparse_weight {
+    const char *blocks, *indices, *indptr; /* NULL: there is none */
+    int64_t columns;
+} sparse_weight;
+
 typedef enum arg_kind { ARG_NUMBER, ARG_TUPLE, ARG_TEXT } arg_kind;
 
 typedef struct arg {
@@ -39,6 +44,7 @@ typedef struct arg {
     arg_kind kind;
     int64_t least;       /* of a number, and of each of a tuple */
     int slot, num_slots; /* of a tuple: one per member; of a text: none */
+    bool given;          /* by the user */
     const at_json *form; /* tuple and text: the value as it was given, and as records repeat it */
 } arg;
 
@@ -70,6 +76,8 @@ struct at_template {
     at_compute *compute;
     AT_VEC(tree_choice) trees;
     AT_VEC(layout) layouts;
+    sparse_weight sparse;
+    double flops; /* -1: to be counted */
     at_hash hash;
     at_error err; /* the first mistake */
 };

@@ -36,6 +36,18 @@ static const char *const matmul_add[] = {
     "N=28,M=64,L=40", "N=7,M=1,L=1",    "N=48,M=96,L=1",
 };
 
+/* Blocks of all shapes, empty block rows, no blocks, all blocks. */
+static const char *const spconv2d_3x3_gemm[] = {
+    "N=2,H=5,W=7,CI=12,CO=32",          "H=6,W=5,CI=4,CO=6,nnz=30,R=1",
+    "H=6,W=6,CI=4,CO=16,nnz=9,R=4,C=4", "H=9,W=3,CI=5,CO=24,nnz=2,R=8",
+    "H=7,W=7,CI=3,CO=16,nnz=27",        "H=4,W=4,CI=2,CO=16,nnz=0",
+};
+
+static const char *const sparse_dense[] = {
+    "M=21,N=48,K=36",         "M=5,N=6,K=31,nnz=50,R=1", "M=12,N=16,K=20,nnz=9,R=4,C=4",
+    "M=9,N=24,K=7,nnz=2,R=8", "M=1,N=16,K=3,nnz=3",      "M=4,N=16,K=2,nnz=0",
+};
+
 static const struct {
     const char *name;
     const char *const *shapes;
@@ -46,6 +58,8 @@ static const struct {
     {"conv2d_nhwc", SHAPES(conv2d_nhwc)},
     {"dense", SHAPES(dense)},
     {"matmul_add", SHAPES(matmul_add)},
+    {"spconv2d_3x3_gemm", SHAPES(spconv2d_3x3_gemm)},
+    {"sparse_dense", SHAPES(sparse_dense)},
 };
 
 static const char *trials(void) {

@@ -33,7 +33,9 @@ static void interpret(shape *s, at_arena *a, const at_program *p) {
     at_error err = {0};
     at_data *data = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].role != AT_ROLE_STAGE) data[t].f = at_store_at(s->store, s->offset[t]);
+        if (c->tensors[t].is_int) data[t].i = at_store_at(s->store, s->offset[t]);
+        else if (c->tensors[t].role != AT_ROLE_STAGE)
+            data[t].f = at_store_at(s->store, s->offset[t]);
     if (at_compute_interpret(a, c, p->values, data, &err) != AT_OK) fail_msg("%s", err.text);
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].is_output)
@@ -64,6 +66,7 @@ static void run_reference(shape *s, at_arena *a, const at_program *p) {
             if (!is_kept(tensor) || tensor->is_output != (outputs == 1)) continue;
             bufs[job.num_bufs++] = (at_buf){.name = tensor->name,
                                             .role = outputs ? AT_BUF_OUT : AT_BUF_IN,
+                                            .is_int = tensor->is_int,
                                             .offset = outputs ? s->expected[t] : s->offset[t],
                                             .size_bytes = count_elements(c, t, p->extents) * 4};
         }
@@ -80,19 +83,34 @@ static bool fits(const shape *s, const at_program *p) {
     return true;
 }
 
+/* Of a sparse weight, the blocks that the task's arguments ask for by their number. Returns the
+ * longest row. */
+static int64_t fill_pattern(shape *s, at_arena *a) {
+    at_bsr b;
+    at_pattern p;
+    at_error err = {0};
+    if (!at_task_bsr(s->task, &b)) return 0;
+    if (at_pattern_random(a, b.rows, b.columns, b.r, b.c, -1, b.nnz, &p, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    memcpy(at_store_at(s->store, s->offset[b.indices]), p.indices, sizeof(int32_t) * (size_t)b.nnz);
+    memcpy(at_store_at(s->store, s->offset[b.indptr]), p.indptr,
+           sizeof(int32_t) * (size_t)(b.rows + 1));
+    return p.longest;
+}
+
 /* Inputs and expected outputs of this program, where the layout is not that of the one before. */
 static void refill(shape *s, const at_program *p) {
     const at_compute *c = p->compute;
     if (s->extents && fits(s, p)) return;
     at_arena *a = at_arena_new();
-    int range = at_compute_exact_range(c, p->values, 0);
+    int range = at_compute_exact_range(c, p->values, fill_pattern(s, a));
     assert_true(range >= 1);
     if (!s->extents) s->extents = AT_NEW_ARRAY(s->arena, int64_t *, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         size_t bytes = sizeof **s->extents * (size_t)c->tensors[t].num_axes;
         if (!s->extents[t]) s->extents[t] = at_alloc(s->arena, bytes);
         memcpy(s->extents[t], p->extents[t], bytes);
-        if (c->tensors[t].role == AT_ROLE_STAGE) continue;
+        if (c->tensors[t].role == AT_ROLE_STAGE || c->tensors[t].is_int) continue;
         at_rng rng;
         at_rng_seed(&rng, 7, (uint64_t)t);
         fill(at_store_at(s->store, s->offset[t]), count_elements(c, t, p->extents), range, &rng);

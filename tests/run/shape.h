@@ -11,6 +11,7 @@
 
 #include "codegen/codegen.h"
 #include "runtime/runtime.h"
+#include "templates/pattern.h"
 #include "templates/task.h"
 
 typedef struct shape {

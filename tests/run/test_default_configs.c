@@ -37,6 +37,11 @@ static const struct {
     {"dense", "M=12,N=64,K=20,wb=16,bias=1"},
     {"matmul_add", "N=56,L=40,M=96"},
     {"matmul_add", "N=7,L=5,M=1"},
+    {"spconv2d_3x3_gemm", "H=14,W=14,CI=32,CO=32,nnz=150"},
+    {"spconv2d_3x3_gemm", "H=6,W=6,CI=4,CO=16,nnz=9,R=4,C=4"},
+    {"spconv2d_3x3_gemm", "H=4,W=4,CI=2,CO=16,nnz=0"},
+    {"sparse_dense", "M=24,N=64,K=40,nnz=40"},
+    {"sparse_dense", "M=5,N=6,K=31,nnz=50,R=1"},
 };
 enum { NUM_CASES = sizeof cases / sizeof *cases };
 

@@ -71,6 +71,17 @@ static int64_t num_elements(const at_compute *c, int tensor, int64_t *const *ext
     return n;
 }
 
+/* The pattern that the task's arguments ask for, by its nnz; none without a sparse weight. */
+static void fill_pattern(at_arena *a, const at_task *t, at_pattern *p, at_data *x) {
+    at_bsr bsr, *b = &bsr;
+    at_error err = {0};
+    if (!at_task_bsr(t, b)) return;
+    if (at_pattern_random(a, b->rows, b->columns, b->r, b->c, -1, b->nnz, p, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    x[b->indices].i = at_copy(a, p->indices, sizeof *p->indices * (size_t)(p->nnz + 1));
+    x[b->indptr].i = at_copy(a, p->indptr, sizeof *p->indptr * (size_t)(p->rows + 1));
+}
+
 /* Inputs shared by both runs, so that each has only its own stages. */
 static void fill_inputs(at_arena *a, const at_compute *c, int64_t *const *extents, int range,
                         at_data *x, at_data *y) {
@@ -78,6 +89,8 @@ static void fill_inputs(at_arena *a, const at_compute *c, int64_t *const *extent
     at_rng_seed(&rng, 5, 3);
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role == AT_ROLE_STAGE) continue;
+        y[t] = x[t];
+        if (c->tensors[t].is_int) continue;
         int64_t n = num_elements(c, t, extents);
         x[t].f = AT_NEW_ARRAY(a, float, n);
         for (int64_t i = 0; i < n; i++)
@@ -93,9 +106,11 @@ void expect_right(at_arena *a, const at_task *t, const at_config *cfg) {
     if (at_task_program(a, t, cfg, &p, &err) != AT_OK)
         fail_msg("%s %s: %s", at_task_args_text(t), entity, err.text);
     const at_compute *c = at_task_compute(t);
-    int range = at_compute_exact_range(c, p->values, 0);
-    assert_true(range >= 1);
     at_data *expressions = AT_NEW_ARRAY(a, at_data, c->num_tensors);
+    at_pattern pattern = {0};
+    fill_pattern(a, t, &pattern, expressions);
+    int range = at_compute_exact_range(c, p->values, pattern.longest);
+    assert_true(range >= 1);
     at_data *tree = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     fill_inputs(a, c, p->extents, range, expressions, tree);
     if (at_compute_interpret(a, c, p->values, expressions, &err) != AT_OK ||

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "templates/pattern.h"
 #include "templates/task.h"
 
 /* A test's arena, made by setup and freed by teardown: *state. */

@@ -1,0 +1,22 @@
+/* templates/pattern.h: which blocks of a block-sparse weight are stored. */
+#ifndef AT_PATTERN_H
+#define AT_PATTERN_H
+
+#include "base/base.h"
+
+typedef struct at_pattern {
+    int64_t rows, columns;  /* in blocks */
+    int64_t nnz, longest;   /* stored blocks; of the fullest row */
+    const int32_t *indptr;  /* [rows + 1] */
+    const int32_t *indices; /* [nnz] ascending within a row */
+    char hash[33];          /* of all of this and the block's shape */
+} at_pattern;
+
+/* As magnitude pruning leaves it: random real weights, of which those blocks stay whose sum is at
+ * or above the quantile `sparsity` (0 to 1, linear between neighbours). Below 0: the nnz blocks of
+ * the largest sums. Same numbers, same pattern on any machine. AT_E_USAGE where it has more than
+ * 2^31 blocks. Lives in a. */
+at_status at_pattern_random(at_arena *a, int64_t rows, int64_t columns, int64_t r, int64_t c,
+                            double sparsity, int64_t nnz, at_pattern *out, at_error *err);
+
+#endif

@@ -1,0 +1,55 @@
+/* templates/sparse_dense.c: data [M, K] times the transpose of a block-sparse weight [N, K]. */
+#include "templates/template.h"
+
+#include <stdio.h>
+
+/* clang-format off */
+static const char compute[] =
+    "data[M, K]        : input\n"
+    "blocks[nnz, R, C] : weight\n"
+    "indices[nnz]      : index\n"
+    "indptr[N/R + 1]   : index\n"
+    "block[m:M, j:N/R, r:R] = sum(e : indptr[j] .. indptr[j+1], c:C)\n"
+    "    blocks[e, r, c] * data[m, indices[e]*C + c]\n"
+    "out[m:M, n:N]     = block[m, n/R, n%R]\n";
+
+/* %s: the outer loops; whether rows are unrolled, twice. */
+static const char tree[] =
+    "{%s}:para, jo, mo =>\n"
+    "    elem:dyn(j), mi%s, br:vec, bc:unroll =>\n"
+    "        @block = {mt, mo, mi}/m, {jt, jo}/j, br  // elem, bc\n"
+    "    mi%s, br:vec =>\n"
+    "        @out = {mt, mo, mi}/m, {jt, jo, br}/n\n";
+/* clang-format on */
+
+static void add_tree(at_template *t, const char *condition, const char *outer, const char *rows) {
+    char text[1024];
+    snprintf(text, sizeof text, tree, outer, rows, rows);
+    at_schedule_when(t, condition, text);
+}
+
+static void define(at_template *t) {
+    at_require(t, "N % R == 0", "R does not divide N");
+    at_require(t, "K % C == 0", "C does not divide K");
+    at_require(t, "nnz <= N/R * (K/C)", "nnz exceeds the number of blocks");
+    at_split(t, "tile_m", "M", "mt mo mi", .policy = AT_FACTORS, .fallback = {-1, 1, 8});
+    at_split(t, "tile_n", "N/R", "jt jo", .policy = AT_FACTORS, .fallback = {-1, 4});
+    at_option(t, "m_outer", "[true, false]", 0);
+    at_option(t, "unroll_m", "[true, false]", 0);
+    at_sizes(t, "br = R, bc = C");
+    at_compute(t, compute);
+    add_tree(t, "m_outer && unroll_m", "mt, jt", ":unroll");
+    add_tree(t, "m_outer", "mt, jt", "");
+    add_tree(t, "unroll_m", "jt, mt", ":unroll");
+    add_tree(t, "", "jt, mt", "");
+    at_sparse(t, "blocks", "indices", "indptr", "K/C");
+    at_flops(t, "2*M*nnz*R*C");
+}
+
+const at_template_row at_sparse_dense = {
+    .name = "sparse_dense",
+    .help = "data [M, K] times the transpose of a block-sparse weight [N, K]",
+    .args = "M=1024, N=1024, K=1024, nnz=1 from 0, R=16, C=1",
+    .record_args = "[M, N, K, nnz, R, C, \"float32\"]",
+    .define = define,
+};

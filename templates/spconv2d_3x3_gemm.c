@@ -1,0 +1,50 @@
+/* templates/spconv2d_3x3_gemm.c: conv2d_3x3_gemm with a block-sparse weight: rows are output
+ * channels, columns (kh, kw, ci). Knobs, order and defaults are those of AutoTVM's template. */
+#include "templates/template.h"
+
+/* clang-format off */
+static const char compute[] =
+    "data[N, H, W, CI] : input\n"
+    "blocks[nnz, R, C] : weight\n"
+    "indices[nnz]      : index\n"
+    "indptr[X/R + 1]   : index\n"
+    "im2col[y:Y, k:K]  = inside ? data[n, ih, iw, c] : 0\n"
+    "    where {n, h:H, w:W} = y, {kh:3, kw:3, c:CI} = k,\n"
+    "          ih = h + kh - 1, iw = w + kw - 1,\n"
+    "          inside = 0 <= ih && ih < H && 0 <= iw && iw < W\n"
+    "cc[y:Y, xr:X/R, r:R, c:C] = sum(e : indptr[xr] .. indptr[xr+1])\n"
+    "    im2col[y, indices[e]*C + c] * blocks[e, r, c]\n"
+    "out[y:Y, x:X]     = sum(c:C) cc[y, x/R, x%R, c]\n";
+
+static const char schedule[] =
+    "yt, xt, yo =>\n"
+    "    yi, k9, ci:vec =>\n"
+    "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"
+    "    xo =>\n"
+    "        x1:1, ko:dyn(xr), yi:unroll, xi:vec, ki:unroll =>\n"
+    "            @cc = {yt, yo, yi}/y, {xt, xo, x1}/xr, xi, ki  // ko\n"
+    "        yi:unroll, xi:vec, ki:unroll =>\n"
+    "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x  // ki\n";
+/* clang-format on */
+
+static void define(at_template *t) {
+    at_require(t, "CO % R == 0", "R does not divide CO");
+    at_require(t, "9*CI % C == 0", "C does not divide 9*CI");
+    at_require(t, "nnz <= CO/R * (9*CI/C)", "nnz exceeds the number of blocks");
+    at_sizes(t, "Y = N*H*W, X = CO, K = 9*CI");
+    at_split(t, "tile_y", "Y", "yt yo yi", .policy = AT_FACTORS, .fallback = {-1, 160, 8});
+    at_split(t, "tile_x", "X/R", "xt xo", .policy = AT_FACTORS, .fallback = {-1, 4});
+    at_sizes(t, "k9 = 9, ci = CI, xi = R, ki = C");
+    at_compute(t, compute);
+    at_schedule(t, schedule);
+    at_sparse(t, "blocks", "indices", "indptr", "K/C");
+    at_flops(t, "2*Y*nnz*R*C");
+}
+
+const at_template_row at_spconv2d_3x3_gemm = {
+    .name = "spconv2d_3x3_gemm",
+    .help = "3x3 convolution, NHWC, stride 1, pad 1, with a block-sparse weight",
+    .args = "N=1, H=56, W=56, CI=64, CO=64, nnz=1 from 0, R=16, C=1",
+    .record_args = "[N, H, W, CI, CO, nnz, R, C] | [N, H, W, CI, CO, nnz, R, C, \"float32\"]",
+    .define = define,
+};
