@@ -1,26 +1,17 @@
 /* cli/cmd_pick_best.c: the best record of every task and context of some logs, as a log. */
 #include "cli/commands.h"
-#include "cli/json_out.h"
+#include "cli/log_view.h"
 #include "cli/message.h"
-#include "records/records.h"
 
 static at_status print_json(const at_options *o, const at_pick *picks, int count, at_error *err) {
     at_out out = {0};
-    at_text value = {0};
     at_out_begin(&out, NULL, '{');
     at_out_begin(&out, "picked", '[');
     for (int i = 0; i < count; i++) {
         const at_record *r = &picks[i].record;
         at_out_begin(&out, NULL, '{');
-        at_out_string(&out, "task", r->task);
-        at_text_clear(&value);
-        at_json_print(&value, r->args);
-        at_out_raw(&out, "args", at_text_str(&value));
+        at_out_record(&out, r);
         at_out_string(&out, "context_hash", r->extra.present ? r->extra.context_hash : NULL);
-        at_out_int(&out, "index", r->config.recorded_index);
-        at_text_clear(&value);
-        at_config_print_entity(&value, &r->config);
-        at_out_raw(&out, "entity", at_text_str(&value));
         at_out_double(&out, "time_ns", at_record_mean(r) * 1e9);
         if (r->extra.present) at_out_double(&out, "gflops", r->extra.gflops);
         else at_out_string(&out, "gflops", NULL);
@@ -32,42 +23,63 @@ static at_status print_json(const at_options *o, const at_pick *picks, int count
     at_out_end(&out, ']');
     at_out_string(&out, "output", o->output);
     at_out_end(&out, '}');
-    at_text_free(&value);
     return at_out_print(&out, err);
 }
 
-/* With an output file a summary, else the records themselves. */
-static at_status print_text(const at_options *o, const at_pick *picks, int count, at_error *err) {
-    at_text out = {0};
+static void add_row(at_table *t, at_text *cell, const at_pick *p) {
+    const at_record *r = &p->record;
+    at_text_clear(cell);
+    at_text_add_record_task(cell, r->task, r->args);
+    at_table_add(t, at_text_str(cell));
+    at_text_clear(cell);
+    at_text_addf(cell, "%lld", (long long)r->config.recorded_index);
+    at_table_add(t, at_text_str(cell));
+    at_text_clear(cell);
+    at_text_add_time(cell, at_record_mean(r));
+    at_table_add(t, at_text_str(cell));
+    at_text_clear(cell);
+    if (r->extra.gflops > 0) at_text_addf(cell, "%.2f", r->extra.gflops);
+    at_table_add(t, at_text_str(cell));
+    at_text_clear(cell);
+    at_text_addf(cell, "%lld", (long long)p->considered);
+    at_table_add(t, at_text_str(cell));
+    at_text_clear(cell);
+    at_text_addf(cell, "%s:%lld", p->source, (long long)r->line);
+    at_table_add(t, at_text_str(cell));
+}
+
+/* With an output file a table, else the records themselves. */
+static at_status print_text(const at_options *o, at_arena *a, const at_pick *picks, int count,
+                            at_error *err) {
+    static const char *const heads[] = {"task", "index", "time", "GFLOP/s", "best of", "from"};
+    at_text out = {0}, cell = {0};
+    at_table t = {.arena = a, .columns = sizeof heads / sizeof *heads};
+    for (int i = 0; i < t.columns; i++) at_table_add(&t, heads[i]);
     for (int i = 0; i < count; i++) {
-        const at_record *r = &picks[i].record;
-        if (!o->output) {
-            at_record_print(&out, r);
-            continue;
-        }
-        at_text_addf(&out, "%s ", r->task);
-        at_json_print(&out, r->args);
-        at_text_addf(&out, "  index %lld  ", (long long)r->config.recorded_index);
-        at_text_add_time(&out, at_record_mean(r));
-        if (r->extra.present) at_text_addf(&out, "  %.2f GFLOP/s", r->extra.gflops);
-        at_text_addf(&out, "  best of %lld (%s:%lld)\n", (long long)picks[i].considered,
-                     picks[i].source, (long long)r->line);
+        if (o->output) add_row(&t, &cell, &picks[i]);
+        else at_record_print(&out, &picks[i].record);
     }
-    if (o->output)
+    if (o->output) {
+        at_table_print(&out, &t);
         at_text_addf(&out, "%d record%s written to %s\n", count, count == 1 ? "" : "s", o->output);
+    }
     at_status status = at_print(at_text_str(&out), err);
+    at_text_free(&cell);
     at_text_free(&out);
     return status;
 }
 
 at_status at_cmd_pick_best(const at_options *o, at_error *err) {
+    if (o->compat && at_given(o, "--per"))
+        return at_fail(err, AT_E_USAGE, "--compat and --per exclude each other");
     at_arena *a = at_arena_new();
     at_pick *picks;
     int count;
-    at_status status = at_pick_best(a, o->operands, o->num_operands, o->output, o->compat, at_warn,
-                                    NULL, &picks, &count, err);
+    at_status status =
+        at_pick_best(a, o->operands, o->num_operands, o->output, o->compat ? AT_PER_COMPAT : o->per,
+                     at_warn, NULL, &picks, &count, err);
     if (status == AT_OK)
-        status = o->json ? print_json(o, picks, count, err) : print_text(o, picks, count, err);
+        status = o->json ? print_json(o, picks, count, err) : print_text(o, a, picks, count, err);
     at_arena_free(a);
     return status;
 }

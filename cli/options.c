@@ -24,7 +24,9 @@ enum {
     PRESET,
     FEATURES,
     LOSS,
-    TRANSFER
+    TRANSFER,
+    PER,
+    FORMAT
 };
 
 #define V(verb) (1u << AT_VERB_##verb)
@@ -121,7 +123,7 @@ static const at_option_row rows[] = {
      TO(dialect), 0, 0},
     {"--main", NULL, V(APPLY), NULL, "add a main that checks and times the kernel", SWITCH,
      TO(with_main), 0, 0},
-    {"--output", "FILE", V(APPLY) | V(PICK_BEST), NULL,
+    {"--output", "FILE", V(APPLY) | V(PICK_BEST) | V(CONVERT), NULL,
      "file to write (also -o); default: standard output", TEXT, TO(output), 0, 0},
     {"--compat", NULL, V(PICK_BEST), NULL, "choose lines as AutoTVM's own pick_best does", SWITCH,
      TO(compat), 0, 0},
@@ -129,9 +131,19 @@ static const at_option_row rows[] = {
      TO(repeats), 1, 100000},
     {"--compare", "LIST", V(REPLAY), NULL, "tuners side by side: grid,random,ga,xgb", TEXT,
      TO(compare), 0, 0},
-    {"--csv", NULL, V(REPLAY), NULL, "print one line of comma-separated values per trial", SWITCH,
-     TO(csv), 0, 0},
     {"--stats", NULL, V(TUNE), NULL, "print where the time went", SWITCH, TO(stats), 0, 0},
+    {"--per", "WHAT", V(PICK_BEST), "context",
+     "one best per task and: context; mcpu, of the target; key, of the target (AutoTVM's)", PER,
+     TO(per), 0, 0},
+    {"--csv", NULL, V(LOG) | V(REPLAY), NULL, "print one line of comma-separated values per trial",
+     SWITCH, TO(csv), 0, 0},
+    {"--split", NULL, V(LOG), NULL,
+     "write one log per target, task and arguments: LOG.000.wkl, LOG.001.wkl, ...", SWITCH,
+     TO(split), 0, 0},
+    {"--diff", NULL, V(LOG), NULL, "compare the best records of two logs, task by task", SWITCH,
+     TO(diff), 0, 0},
+    {"--to", "FORMAT", V(CONVERT), NULL,
+     "log (AutoTVM's), t4 (results, schema 1.0.0) or kernel_tuner (cache)", FORMAT, TO(to), 0, 0},
     {"--json", NULL, ALL, NULL, "print one JSON object instead of text", SWITCH, TO(json), 0, 0},
     {"--help", NULL, ALL, NULL, "explain the verb (also -h)", SWITCH, TO(help), 0, 0},
 };
@@ -270,6 +282,17 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
             return at_fail(err, AT_E_USAGE, "--transfer %s: more than %d logs", text, AT_MAX_LOGS);
         o->transfer[o->num_transfer++] = text;
         return AT_OK;
+    case PER:
+        if (!strcmp(text, "context")) *(at_per *)to = AT_PER_CONTEXT;
+        else if (!strcmp(text, "mcpu")) *(at_per *)to = AT_PER_MCPU;
+        else if (!strcmp(text, "key")) *(at_per *)to = AT_PER_KEY;
+        else return unknown_value(row, text, "context, mcpu, key", err);
+        return AT_OK;
+    case FORMAT:
+        if (strcmp(text, "log") && strcmp(text, "t4") && strcmp(text, "kernel_tuner"))
+            return unknown_value(row, text, "log, t4, kernel_tuner", err);
+        *(const char **)to = text;
+        return AT_OK;
     default: AT_BUG("option %s has no kind", row->name);
     }
 }
@@ -334,8 +357,10 @@ static at_status check_use(const at_options *o, at_error *err) {
     if (o->help) return AT_OK;
     if (o->num_operands < verb->min_operands)
         return at_fail(err, AT_E_USAGE, "%s needs %s: autotune %s %s [options]", verb->name,
-                       o->verb == AT_VERB_PICK_BEST ? "a log" : "a template", verb->name,
-                       verb->operands);
+                       !strncmp(verb->operands, "TEMPLATE", 8) ? "a template"
+                       : o->verb == AT_VERB_CONVERT            ? "a file"
+                                                               : "a log",
+                       verb->name, verb->operands);
     if (o->num_operands > verb->max_operands)
         return at_fail(err, AT_E_USAGE, "unexpected word \"%s\": autotune %s %s [options]",
                        o->operands[verb->max_operands], verb->name, verb->operands);

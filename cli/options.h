@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "codegen/codegen.h"
+#include "records/records.h"
 #include "runtime/runtime.h"
 #include "tuners/tuners.h"
 
@@ -16,6 +17,8 @@ typedef enum at_verb {
     AT_VERB_SPACE,
     AT_VERB_REPLAY,
     AT_VERB_PICK_BEST,
+    AT_VERB_LOG,
+    AT_VERB_CONVERT,
     AT_VERB_LIST,
     AT_VERB_HELP,
     AT_VERB_VERSION,
@@ -70,9 +73,10 @@ typedef struct at_options {
     double min_repeat_ms, timeout_s;
     bool paranoid;
     /* output */
-    bool stats, json, code, with_main, compat, csv;
+    bool stats, json, code, with_main, compat, csv, split, diff;
     const char *dump, *output, *to;
     at_dialect dialect;
+    at_per per;
 } at_options;
 
 typedef struct at_option_row {

@@ -65,7 +65,15 @@ static void choose(history *h, at_pick_job *job, at_record *r, const char *path,
     if (m < 0 || !considered[m]) return;
     r->extra.present = false;
     r->tvm_version = NULL;
-    at_pick_add(job, r, path, considered[m]);
+    size_t start = job->out->len;
+    at_record_print(job->out, r);
+    at_pick *pick = at_push(job->arena, &job->picks);
+    *pick = (at_pick){.source = path, .considered = considered[m]};
+    /* A copy that outlives the reader. */
+    at_status s = at_record_parse(job->arena, job->out->data + start, job->out->len - start,
+                                  &pick->record, NULL);
+    AT_ASSERT(s == AT_OK);
+    pick->record.line = r->line;
     considered[m] = 0;
 }
 

@@ -69,4 +69,6 @@ void at_finals_apply(const at_finals *f, at_record *r) {
     int n = f->of.data[i].s.len;
     qsort(s, (size_t)n, sizeof *s, compare_doubles);
     r->final_s = (s[(n - 1) / 2] + s[n / 2]) / 2;
+    r->finals_s = s;
+    r->num_finals = n;
 }

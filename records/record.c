@@ -99,7 +99,7 @@ static void add_positive(at_text *out, size_t begin, const char *name, double x)
     at_text_add_double(out, x);
 }
 
-static void print_extra(at_text *out, const at_extra *e) {
+void at_extra_print(at_text *out, const at_extra *e) {
     at_text_add(out, "{");
     size_t begin = out->len;
     add_texts(out, begin, e, extra_texts, COUNT(extra_texts));
@@ -163,7 +163,7 @@ void at_record_print(at_text *out, const at_record *r) {
     at_text_add_json_string(out, known ? r->tvm_version : "0.12.0");
     if (r->extra.present) {
         at_text_add(out, ", \"autotune\": ");
-        print_extra(out, &r->extra);
+        at_extra_print(out, &r->extra);
     }
     at_text_add(out, "}\n");
 }
@@ -221,7 +221,7 @@ static at_status read_seed(const at_json *v, uint64_t *out, at_error *err) {
     return AT_OK;
 }
 
-static at_status read_extra(at_arena *a, const at_json *from, at_extra *e, at_error *err) {
+at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error *err) {
     e->present = from != NULL;
     AT_TRY(read_texts(e, from, extra_texts, COUNT(extra_texts), "autotune", err));
     AT_TRY(read_seed(at_json_get(from, "seed"), &e->seed, err));
@@ -356,7 +356,7 @@ at_status at_record_parse_line(at_arena *a, const char *line, size_t len, at_rec
     if (is(tvm_version, AT_JSON_STRING)) out->tvm_version = tvm_version->string;
     const at_json *extra = at_json_get(row, "autotune");
     /* A foreign record goes the same way, so that its texts are "" and not NULL. */
-    AT_TRY(read_extra(a, is(extra, AT_JSON_OBJECT) ? extra : NULL, &out->extra, err));
+    AT_TRY(at_extra_read(a, is(extra, AT_JSON_OBJECT) ? extra : NULL, &out->extra, err));
     return AT_OK;
 }
 

@@ -52,8 +52,10 @@ typedef struct at_record {
     bool all_cost_is_int;    /* written without a point, as AutoTVM's time limits are */
     const char *tvm_version; /* as read; NULL or "": "0.12.0" */
     at_extra extra;
-    int64_t line;   /* in its file, from 1 */
-    double final_s; /* median of its samples in finals; 0: in none, or not looked for */
+    int64_t line;           /* in its file, from 1 */
+    double final_s;         /* median of its samples in finals; 0: in none, or not looked for */
+    const double *finals_s; /* these samples, ascending */
+    int num_finals;
 } at_record;
 
 double at_record_mean(const at_record *r); /* of costs */
@@ -116,19 +118,99 @@ bool at_record_is_candidate(const at_record *r);
 /* The candidate of lowest mean or, if it was in a final, of lowest final_s; ties to the earlier.
  * NULL: no candidate. */
 const at_record *at_record_best(const at_record *const *records, int n);
-/* The best records of the inputs and, if it exists, of output_path: one per task and context, the
- * record that really was best, ties to the earlier; in order of first appearance. Foreign records,
- * which tell no context, compete within their target text. compat: AutoTVM's own pick_best, byte
- * for byte in the lines it chooses, and as little tolerant of bad lines. Writes output_path (NULL:
- * nothing) atomically; a log that a run is writing is AT_E_LOCKED. AT_E_NO_VALID when all are
- * failures, and then the output stays as it is; compat empties it. */
+/* What competes with what. */
+typedef enum at_per {
+    AT_PER_CONTEXT, /* task and context; foreign records, which tell none: task and target text */
+    AT_PER_TASK,    /* task */
+    AT_PER_MCPU,    /* task and the -mcpu of the target */
+    AT_PER_KEY,     /* task and each key of the target, as in AutoTVM */
+    AT_PER_COMPAT,  /* AutoTVM's own pick_best, byte for byte in the lines it chooses, and as little
+                       tolerant of bad lines */
+} at_per;
 typedef struct at_pick {
     at_record record;
     const char *source; /* path */
     int64_t considered; /* valid records it was chosen from */
 } at_pick;
+/* The best records of the inputs and, if it exists, of output_path: the record that really was
+ * best, ties to the earlier; in order of first appearance. Writes output_path (NULL: nothing)
+ * atomically; a log that a run is writing is AT_E_LOCKED. AT_E_NO_VALID when all are failures, and
+ * then the output stays as it is; AT_PER_COMPAT empties it. */
 at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
-                       const char *output_path, bool compat, at_warn_fn *warn, void *ctx,
+                       const char *output_path, at_per per, at_warn_fn *warn, void *ctx,
                        at_pick **picks, int *num_picks, at_error *err);
+
+/* ---- looking (summary.c, split.c, spread.c) ------------------------------------------------- */
+
+/* The middle half of the samples, all of them if they are fewer than four: those of finals, else
+ * the raw ones, else the costs. Two results differ where these do not overlap. */
+typedef struct at_spread {
+    double median_s, low_s, high_s;
+    int samples;
+} at_spread;
+at_spread at_record_spread(const at_record *r);
+
+enum { AT_NUM_FAILURES = 10 };
+typedef struct at_log_failures {
+    int64_t count, line; /* line: of the text */
+    const char *text;    /* the first that says something; "" */
+} at_log_failures;
+/* A trial that was better than all before it. */
+typedef struct at_log_step {
+    int64_t trial, line; /* from 1 */
+    double mean_s;
+} at_log_step;
+/* The records of one task and context; foreign ones: of one task and target. */
+typedef struct at_log_group {
+    const char *task, *target;
+    const at_json *args;
+    bool ours;
+    at_context context; /* of ours */
+    char context_hash[33];
+    int64_t trials, valid;
+    int64_t copies;                            /* not measured: same code as another */
+    at_log_failures failures[AT_NUM_FAILURES]; /* by error number; [0]: valid but not checked; the
+                                                  last: any other number */
+    double first_s, last_s;                    /* timestamps */
+    double spent_s;                            /* sum of all_cost_s */
+    AT_VEC(at_log_step) steps;
+    at_pick *best; /* NULL: none */
+} at_log_group;
+typedef struct at_log_summary {
+    at_log_group *groups; /* in order of appearance */
+    int num_groups;
+    at_log_stats stats;
+    double first_s, last_s;
+} at_log_summary;
+at_status at_log_summarise(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
+                           at_log_summary *out, at_error *err);
+
+/* One log per target, task and arguments, as AutoTVM's split: path.000.wkl, path.001.wkl, ...
+ * Comments other than finals are dropped. AT_E_OUTPUT */
+typedef struct at_log_part {
+    const char *path, *workload; /* workload: its key */
+    int64_t records;
+} at_log_part;
+at_status at_log_split(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
+                       at_log_part **parts, int *num_parts, at_error *err);
+
+/* ---- other tuners' files (convert.c; exchange.h, t4.c, kernel_tuner.c) ----------------------- */
+
+typedef enum at_format_kind { AT_FORMAT_LOG, AT_FORMAT_T4, AT_FORMAT_KERNEL_TUNER } at_format_kind;
+typedef struct at_exchange {
+    at_arena *arena; /* of everything read */
+    /* The first part of knob number `knob`, which the record leaves open (-1); 0 or less: not
+     * known. May be NULL. */
+    int64_t (*split_part)(void *ctx, const at_record *r, int knob);
+    at_warn_fn *loss; /* told each field that is dropped: "lost: tvm_version (3 records)" */
+    at_warn_fn *warn; /* of log readers */
+    void *ctx;
+} at_exchange;
+/* Everything in a file, whichever of the three it is; compressed or not. AT_E_INPUT. */
+at_status at_exchange_read(const at_exchange *x, const char *path, at_format_kind *kind,
+                           at_record **records, int *n, at_error *err);
+/* AT_E_INPUT: results of no or of several tasks, which only a log can hold. */
+at_status at_exchange_print(const at_exchange *x, at_format_kind kind, const at_record *records,
+                            int n, at_text *out, at_error *err);
 
 #endif

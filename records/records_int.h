@@ -9,6 +9,9 @@
 /* As at_record_parse. *old_version: the line is of log version 0.1. */
 at_status at_record_parse_line(at_arena *a, const char *line, size_t len, at_record *out,
                                bool *old_version, at_error *err);
+/* The value of our extra member. from NULL: that of a foreign record. */
+void at_extra_print(at_text *out, const at_extra *e);
+at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error *err);
 /* The index a record is written with: the one it was read with, or that of its configuration. */
 int64_t at_record_index(const at_record *r);
 
@@ -58,7 +61,8 @@ typedef struct at_finals {
 void at_finals_init(at_finals *f, at_arena *a);
 /* Told each comment line (at_log_reader_on_comment); others than finals are let pass. */
 void at_finals_add(void *finals, const char *comment, int64_t line);
-void at_finals_apply(const at_finals *f, at_record *r); /* sets final_s */
+/* Sets final_s and finals_s, which live as long as f's arena. */
+void at_finals_apply(const at_finals *f, at_record *r);
 
 /* ---- gzip.c --------------------------------------------------------------------------------- */
 
@@ -92,6 +96,23 @@ at_status at_log_reader_open_empty(const char *path, at_warn_fn *warn, void *ctx
  * exist and flags do not create it. The lock ends with the descriptor. */
 at_status at_log_open_locked(const char *path, int flags, int *fd, at_error *err);
 
+/* ---- choose.c ------------------------------------------------------------------------------- */
+
+/* Keeps the best few records of each task and context, or what else competes (not
+ * AT_PER_COMPAT). */
+typedef struct at_chooser at_chooser;
+at_chooser *at_chooser_new(at_per per);
+void at_chooser_free(at_chooser *c);
+at_finals *at_chooser_finals(at_chooser *c); /* to be told the comments */
+/* source outlives the chooser. The number of the record's key, from 0 in order of appearance; -1:
+ * no candidate. */
+int at_chooser_add(at_chooser *c, const at_record *r, const char *source);
+/* The same of a candidate whose key is known to be this one. */
+void at_chooser_add_to(at_chooser *c, int key, const at_record *r, const char *source);
+int at_chooser_len(const at_chooser *c);
+/* The best of a key, in memory of a; false: picked already under another key. */
+bool at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out);
+
 /* ---- best.c, best_compat.c ------------------------------------------------------------------ */
 
 /* The logs to choose from, in order; the last one is the existing output, if there is one. */
@@ -105,6 +126,20 @@ typedef struct at_pick_job {
     AT_VEC(at_pick) picks;
 } at_pick_job;
 at_status at_pick_compat(at_pick_job *job, at_error *err);
-void at_pick_add(at_pick_job *job, const at_record *r, const char *source, int64_t considered);
+
+/* ---- t4.c, kernel_tuner.c ------------------------------------------------------------------- */
+
+/* n is at least 1. */
+void at_t4_print(const at_exchange *x, const at_record *records, int n, at_text *out);
+/* name: of the task, where the file tells none. */
+at_status at_t4_parse(const at_exchange *x, const at_json *file, const char *name,
+                      at_record **records, int *n, at_error *err);
+at_status at_kernel_tuner_print(const at_exchange *x, const at_record *records, int n, at_text *out,
+                                at_error *err);
+/* The text of a cache file, whole or interrupted. */
+at_status at_kernel_tuner_json(at_arena *a, const char *text, size_t len, const at_json **out,
+                               at_error *err);
+at_status at_kernel_tuner_parse(const at_exchange *x, const at_json *file, at_record **records,
+                                int *n, at_error *err);
 
 #endif

@@ -18,8 +18,8 @@ static pick_result pick(at_arena *a, bool compat, const char *output, const char
                         const char *y) {
     pick_result p = {0};
     const char *inputs[] = {x, y};
-    p.status = at_pick_best(a, inputs, y ? 2 : 1, output, compat, keep_warning, &p.warnings,
-                            &p.picks, &p.n, &p.err);
+    p.status = at_pick_best(a, inputs, y ? 2 : 1, output, compat ? AT_PER_COMPAT : AT_PER_CONTEXT,
+                            keep_warning, &p.warnings, &p.picks, &p.n, &p.err);
     return p;
 }
 
@@ -336,6 +336,44 @@ static void many(void **state) {
     at_arena_free(a);
 }
 
+/* What competes: each task alone, within a -mcpu, within a key. */
+static void per(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    static const char zen[] = "c -keys=cpu -mcpu=znver4", other[] = "c -keys=cpu -mcpu=haswell",
+                      device[] = "llvm -keys=arm_cpu,cpu -device=arm_cpu";
+    put_file("a.log", join(a, line_of(a, zen, 1, 1, "0.5", 0, extra_of(a, "Zen", "exact")),
+                           line_of(a, zen, 1, 2, "0.25", 0, NULL),
+                           line_of(a, other, 1, 3, "0.125", 0, extra_of(a, "Other", "exact")),
+                           line_of(a, device, 1, 4, "0.0625", 0, NULL),
+                           line_of(a, "plain", 1, 5, "1.0", 0, NULL),
+                           line_of(a, zen, 2, 6, "1.0", 0, NULL), NULL));
+    const struct {
+        at_per per;
+        int n, index[6], considered[6];
+    } rows[] = {
+        {AT_PER_CONTEXT, 6, {1, 2, 3, 4, 5, 6}, {1, 1, 1, 1, 1, 1}},
+        {AT_PER_TASK, 2, {4, 6}, {5, 1}},
+        {AT_PER_MCPU, 4, {2, 3, 4, 6}, {2, 1, 2, 1}}, /* those that name none are one group */
+        /* The best of cpu is the best of arm_cpu, too, and is written once. */
+        {AT_PER_KEY, 3, {4, 5, 6}, {4, 1, 1}},
+    };
+    const char *in[] = {"a.log"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        at_pick *picks;
+        int n;
+        at_error err;
+        assert_int_equal(at_pick_best(a, in, 1, NULL, rows[i].per, NULL, NULL, &picks, &n, &err),
+                         AT_OK);
+        assert_int_equal(n, rows[i].n);
+        for (int k = 0; k < n; k++) {
+            assert_int_equal(picks[k].record.config.recorded_index, rows[i].index[k]);
+            assert_int_equal(picks[k].considered, rows[i].considered[k]);
+        }
+    }
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(golden_compat, scratch_setup, scratch_teardown),
@@ -347,6 +385,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(output_kept, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(finals, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(many, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(per, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,9 +53,12 @@ static void whole(void **state) {
     at_pick *picks;
     int n;
     for (int compat = 0; compat < 2; compat++) {
-        assert_int_equal(at_pick_best(a, plain, 1, "a.log", compat, NULL, NULL, &picks, &n, &err),
+        assert_int_equal(at_pick_best(a, plain, 1, "a.log", compat ? AT_PER_COMPAT : AT_PER_CONTEXT,
+                                      NULL, NULL, &picks, &n, &err),
                          AT_OK);
-        assert_int_equal(at_pick_best(a, packed, 1, "b.log", compat, NULL, NULL, &picks, &n, &err),
+        assert_int_equal(at_pick_best(a, packed, 1, "b.log",
+                                      compat ? AT_PER_COMPAT : AT_PER_CONTEXT, NULL, NULL, &picks,
+                                      &n, &err),
                          AT_OK);
         assert_string_equal(get_file(a, "a.log"), get_file(a, "b.log"));
         unlink("a.log");
@@ -92,8 +95,9 @@ static void torn(void **state) {
     const char *in[] = {"conv.log.gz"};
     at_pick *picks;
     int n;
-    assert_int_equal(at_pick_best(a, in, 1, "best.log", true, NULL, NULL, &picks, &n, &err),
-                     AT_E_INPUT);
+    assert_int_equal(
+        at_pick_best(a, in, 1, "best.log", AT_PER_COMPAT, NULL, NULL, &picks, &n, &err),
+        AT_E_INPUT);
     assert_string_equal(err.text, "conv.log.gz: its compressed data end too early");
     at_text_free(&warnings);
     at_arena_free(a);
@@ -137,8 +141,9 @@ static void not_written_to(void **state) {
     const char *in[] = {"conv.log"};
     at_pick *picks;
     int n;
-    assert_int_equal(at_pick_best(a, in, 1, "conv.log.gz", false, NULL, NULL, &picks, &n, &err),
-                     AT_E_OUTPUT);
+    assert_int_equal(
+        at_pick_best(a, in, 1, "conv.log.gz", AT_PER_CONTEXT, NULL, NULL, &picks, &n, &err),
+        AT_E_OUTPUT);
     at_arena_free(a);
 }
 

@@ -1,0 +1,108 @@
+/* cli/cmd_convert.c: between our log and the files of other tuners. Templates know what records
+ * leave open: the first part of a split, and the index of an entity. */
+#include "cli/commands.h"
+
+#include <string.h>
+
+#include "cli/json_out.h"
+#include "cli/message.h"
+#include "cli/select.h"
+#include "templates/task.h"
+
+typedef struct conversion {
+    at_arena *arena;
+    const at_space *space; /* of the task last asked for; NULL: no template, or its arguments are no
+                              task of it */
+    const char *task;
+    const at_json *args;
+    AT_VEC(const char *) losses;
+    bool quiet; /* losses go into the JSON */
+} conversion;
+
+static void take_loss(void *ctx, const char *text) {
+    conversion *c = ctx;
+    *at_push(c->arena, &c->losses) = at_strdup(c->arena, text);
+    if (!c->quiet) at_warn(NULL, text);
+}
+
+static const at_space *space_of(conversion *c, const at_record *r) {
+    if (c->task && !strcmp(c->task, r->task) && at_args_equal(c->args, r->args)) return c->space;
+    const at_template_row *row;
+    at_task *task;
+    at_text args = {0};
+    c->task = r->task;
+    c->args = r->args;
+    c->space = NULL;
+    at_json_print(&args, r->args);
+    if (at_template_find(r->task, &row, NULL) == AT_OK &&
+        at_task_new(c->arena, row, at_text_str(&args), &task, NULL) == AT_OK)
+        c->space = at_task_space(task);
+    at_text_free(&args);
+    return c->space;
+}
+
+static int64_t split_part(void *ctx, const at_record *r, int knob) {
+    const at_space *space = space_of(ctx, r);
+    int k = space ? at_space_find_knob(space, r->config.names[knob]) : -1;
+    if (k < 0 || at_space_knob_kind(space, k) != AT_KNOB_SPLIT) return -1;
+    return at_split_part(&r->config.entities[knob], at_space_knob_length(space, k), 0);
+}
+
+/* Where the template is known: its space's index and spelling. */
+static void rebind(conversion *c, at_record *r) {
+    const at_space *space = space_of(c, r);
+    at_config config;
+    if (!space || at_config_rebind(c->arena, space, &r->config, &config, NULL) != AT_OK ||
+        config.index < 0)
+        return;
+    AT_ASSERT(at_config_at(c->arena, space, config.index, &r->config, NULL) == AT_OK);
+}
+
+static at_status print_json(const at_options *o, const conversion *c, int n, const char *from,
+                            at_error *err) {
+    at_out out = {0};
+    at_out_begin(&out, NULL, '{');
+    at_out_string(&out, "from", from);
+    at_out_string(&out, "to", o->to);
+    at_out_int(&out, "records", n);
+    at_out_begin(&out, "lost", '[');
+    for (int i = 0; i < c->losses.len; i++)
+        at_out_string(&out, NULL, c->losses.data[i] + strlen("lost: "));
+    at_out_end(&out, ']');
+    at_out_string(&out, "output", o->output);
+    at_out_end(&out, '}');
+    return at_out_print(&out, err);
+}
+
+static at_status convert(const at_options *o, conversion *c, at_text *text, at_error *err) {
+    static const char *const names[] = {"log", "t4", "kernel_tuner"};
+    at_exchange x = {.arena = c->arena, .split_part = split_part, .loss = take_loss, .ctx = c};
+    at_format_kind from, to = AT_FORMAT_LOG;
+    at_record *records;
+    int n;
+    x.warn = at_warn;
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(o->to, names[i])) to = (at_format_kind)i;
+    AT_TRY(at_exchange_read(&x, o->operands[0], &from, &records, &n, err));
+    if (from == to)
+        return at_fail(err, AT_E_USAGE, "%s is of that format already: %s", o->operands[0], o->to);
+    for (int i = 0; i < n && to == AT_FORMAT_LOG; i++) rebind(c, &records[i]);
+    AT_TRY(at_exchange_print(&x, to, records, n, text, err));
+    if (o->output) AT_TRY(at_write_file(o->output, at_text_str(text), text->len, err));
+    if (o->json) return print_json(o, c, n, names[from], err);
+    return o->output ? AT_OK : at_print(at_text_str(text), err);
+}
+
+at_status at_cmd_convert(const at_options *o, at_error *err) {
+    if (!o->to)
+        return at_fail(err, AT_E_USAGE, "convert needs --to FORMAT: log, t4 or kernel_tuner");
+    if (o->json && !o->output)
+        return at_fail(err, AT_E_USAGE, "convert --json needs --output FILE");
+    at_arena *a = at_arena_new();
+    conversion c = {.arena = a, .quiet = o->json};
+    at_text text = {0};
+    at_status s = convert(o, &c, &text, err);
+    at_text_free(&text);
+    at_arena_free(a);
+    return s;
+}

@@ -1,0 +1,292 @@
+/* cli/cmd_log.c: what is in a log, task by task. */
+#include "cli/commands.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "cli/describe.h"
+#include "cli/log_view.h"
+#include "cli/message.h"
+
+void at_text_add_record_task(at_text *out, const char *task, const at_json *args) {
+    at_text_addf(out, "%s ", task);
+    at_json_print(out, args);
+}
+
+void at_out_record(at_out *o, const at_record *r) {
+    at_text value = {0};
+    at_json_print(&value, r->args);
+    at_out_string(o, "task", r->task);
+    at_out_raw(o, "args", at_text_str(&value));
+    at_text_clear(&value);
+    at_config_print_entity(&value, &r->config);
+    at_out_int(o, "index", r->config.recorded_index);
+    at_out_raw(o, "entity", at_text_str(&value));
+    at_text_free(&value);
+}
+
+static const char *failure_name(int error_no) {
+    if (!error_no) return "unchecked";
+    return error_no == AT_NUM_FAILURES - 1 ? "other" : at_err_no_name(error_no);
+}
+
+static double time_of(const at_record *r) {
+    return r->final_s > 0 ? r->final_s : at_record_mean(r);
+}
+
+static double of_peak(const at_extra *e) {
+    return e->peak_gflops > 0 ? e->gflops / e->peak_gflops : 0;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+/* In local time, to the second. */
+static void add_moment(at_text *out, double seconds) {
+    char text[32] = "?";
+    struct tm tm;
+    time_t t = (time_t)seconds;
+    if (seconds > 0 && seconds < 1e11 && localtime_r(&t, &tm))
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+    at_text_add(out, text);
+}
+
+static void add_span(at_text *out, double first_s, double last_s) {
+    add_moment(out, first_s);
+    at_text_add(out, " to ");
+    add_moment(out, last_s);
+}
+
+static void add_count(at_text *out, int64_t n, const char *what) {
+    if (n) at_text_addf(out, ", %lld %s", (long long)n, what);
+}
+
+static void add_head(at_text *out, const char *path, const at_log_summary *s) {
+    const at_log_stats *st = &s->stats;
+    at_text_addf(out, "%s: %lld records", path, (long long)st->records);
+    add_count(out, st->old_version, "of log version 0.1");
+    add_count(out, st->comments, "comments");
+    add_count(out, st->blank, "blank lines");
+    add_count(out, st->bad, "unreadable lines");
+    if (s->num_groups) {
+        at_text_add(out, "; ");
+        add_span(out, s->first_s, s->last_s);
+    }
+    at_text_add(out, "\n");
+}
+
+static void add_failures(at_text *out, const at_log_group *g) {
+    for (int e = 0; e < AT_NUM_FAILURES; e++) {
+        const at_log_failures *f = &g->failures[e];
+        if (!f->count) continue;
+        at_text_addf(out, "  %lld %s", (long long)f->count, failure_name(e));
+        /* Compilers explain at length; the first line is what went wrong. */
+        int n = (int)strcspn(f->text, "\r\n");
+        if (n) at_text_addf(out, ", first at line %lld: %.*s", (long long)f->line, n, f->text);
+        else at_text_addf(out, ", first at line %lld", (long long)f->line);
+        at_text_add(out, "\n");
+    }
+}
+
+static void add_group(at_text *out, const at_log_group *g) {
+    at_text_add(out, "\n");
+    at_text_add_record_task(out, g->task, g->args);
+    at_text_addf(out, "\n  %s", g->target);
+    if (g->ours) {
+        at_text_add(out, "; ");
+        at_text_add_context(out, &g->context);
+    }
+    at_text_addf(out, "\n  %lld trials, %lld valid", (long long)g->trials, (long long)g->valid);
+    add_count(out, g->copies, "with the code of another");
+    at_text_add(out, "; ");
+    add_span(out, g->first_s, g->last_s);
+    at_text_add(out, ", of which ");
+    at_text_add_time(out, g->spent_s);
+    at_text_add(out, " in trials\n");
+    add_failures(out, g);
+    if (!g->best) {
+        at_text_add(out, "  no valid record\n");
+        return;
+    }
+    const at_record *r = &g->best->record;
+    at_text_add(out, "  best: ");
+    at_text_add_time(out, time_of(r));
+    if (r->extra.gflops > 0) at_text_addf(out, ", %.2f GFLOP/s", r->extra.gflops);
+    if (of_peak(&r->extra) > 0) {
+        at_text_add(out, ", ");
+        at_text_add_share(out, of_peak(&r->extra));
+        at_text_add(out, " of the FMA peak");
+    }
+    at_text_addf(out, "; index %lld, line %lld", (long long)r->config.recorded_index,
+                 (long long)r->line);
+    at_text_addf(out, "; the best so far changed %d times\n", g->steps.len);
+}
+
+static at_status print_text(const char *path, const at_log_summary *s, at_error *err) {
+    at_text out = {0};
+    add_head(&out, path, s);
+    for (int i = 0; i < s->num_groups; i++) add_group(&out, &s->groups[i]);
+    at_status status = at_print(at_text_str(&out), err);
+    at_text_free(&out);
+    return status;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void out_context(at_out *out, const at_context *c) {
+    at_out_begin(out, "context", '{');
+    at_out_string(out, "cpu", c->cpu);
+    at_out_string(out, "isa", c->isa);
+    at_out_string(out, "compiler", c->compiler);
+    at_out_string(out, "packing", c->packing);
+    at_out_string(out, "cache", c->cache);
+    at_out_string(out, "pattern", c->pattern);
+    at_out_string(out, "template", c->template_hash);
+    at_out_int(out, "threads", c->threads);
+    at_out_end(out, '}');
+}
+
+static void out_failures(at_out *out, const at_log_group *g) {
+    at_out_begin(out, "failed", '{');
+    for (int e = 0; e < AT_NUM_FAILURES; e++) {
+        const at_log_failures *f = &g->failures[e];
+        if (!f->count) continue;
+        at_out_begin(out, failure_name(e), '{');
+        at_out_int(out, "count", f->count);
+        at_out_int(out, "line", f->line);
+        at_out_string(out, "text", f->text);
+        at_out_end(out, '}');
+    }
+    at_out_end(out, '}');
+}
+
+static void out_best(at_out *out, const at_log_group *g) {
+    if (!g->best) {
+        at_out_string(out, "best", NULL);
+        return;
+    }
+    const at_record *r = &g->best->record;
+    at_text entity = {0};
+    at_config_print_entity(&entity, &r->config);
+    at_out_begin(out, "best", '{');
+    at_out_int(out, "index", r->config.recorded_index);
+    at_out_raw(out, "entity", at_text_str(&entity));
+    at_out_double(out, "time_ns", time_of(r) * 1e9);
+    if (r->extra.gflops > 0) at_out_double(out, "gflops", r->extra.gflops);
+    else at_out_string(out, "gflops", NULL);
+    if (of_peak(&r->extra) > 0) at_out_double(out, "of_peak", of_peak(&r->extra));
+    else at_out_string(out, "of_peak", NULL);
+    at_out_int(out, "line", r->line);
+    at_out_end(out, '}');
+    at_text_free(&entity);
+}
+
+static void out_group(at_out *out, const at_log_group *g) {
+    at_text args = {0};
+    at_json_print(&args, g->args);
+    at_out_begin(out, NULL, '{');
+    at_out_string(out, "task", g->task);
+    at_out_raw(out, "args", at_text_str(&args));
+    at_text_free(&args);
+    at_out_string(out, "target", g->target);
+    at_out_string(out, "context_hash", g->ours ? g->context_hash : NULL);
+    if (g->ours) out_context(out, &g->context);
+    else at_out_string(out, "context", NULL);
+    at_out_int(out, "trials", g->trials);
+    at_out_int(out, "valid", g->valid);
+    at_out_int(out, "copies", g->copies);
+    out_failures(out, g);
+    at_out_double(out, "first", g->first_s);
+    at_out_double(out, "last", g->last_s);
+    at_out_double(out, "seconds", g->spent_s);
+    out_best(out, g);
+    at_out_begin(out, "best_so_far", '[');
+    for (int i = 0; i < g->steps.len; i++) {
+        at_out_begin(out, NULL, '{');
+        at_out_int(out, "trial", g->steps.data[i].trial);
+        at_out_int(out, "line", g->steps.data[i].line);
+        at_out_double(out, "time_ns", g->steps.data[i].mean_s * 1e9);
+        at_out_end(out, '}');
+    }
+    at_out_end(out, ']');
+    at_out_end(out, '}');
+}
+
+static at_status print_json(const at_log_summary *s, at_error *err) {
+    at_out out = {0};
+    at_out_begin(&out, NULL, '{');
+    at_out_int(&out, "lines", s->stats.lines);
+    at_out_int(&out, "records", s->stats.records);
+    at_out_int(&out, "old_version", s->stats.old_version);
+    at_out_int(&out, "comments", s->stats.comments);
+    at_out_int(&out, "blank", s->stats.blank);
+    at_out_int(&out, "bad", s->stats.bad);
+    if (s->num_groups) {
+        at_out_double(&out, "first", s->first_s);
+        at_out_double(&out, "last", s->last_s);
+    } else {
+        at_out_string(&out, "first", NULL);
+        at_out_string(&out, "last", NULL);
+    }
+    at_out_begin(&out, "tasks", '[');
+    for (int i = 0; i < s->num_groups; i++) out_group(&out, &s->groups[i]);
+    at_out_end(&out, ']');
+    at_out_end(&out, '}');
+    return at_out_print(&out, err);
+}
+
+/* ---- the verb ------------------------------------------------------------------------------- */
+
+static at_status summarise(const at_options *o, at_arena *a, at_error *err) {
+    at_log_summary s;
+    AT_TRY(at_log_summarise(a, o->operands[0], at_warn, NULL, &s, err));
+    return o->json ? print_json(&s, err) : print_text(o->operands[0], &s, err);
+}
+
+static at_status split(const at_options *o, at_arena *a, at_error *err) {
+    at_log_part *parts;
+    int n;
+    AT_TRY(at_log_split(a, o->operands[0], at_warn, NULL, &parts, &n, err));
+    if (o->json) {
+        at_out out = {0};
+        at_out_begin(&out, NULL, '{');
+        at_out_begin(&out, "parts", '[');
+        for (int i = 0; i < n; i++) {
+            at_out_begin(&out, NULL, '{');
+            at_out_string(&out, "path", parts[i].path);
+            at_out_string(&out, "workload", parts[i].workload);
+            at_out_int(&out, "records", parts[i].records);
+            at_out_end(&out, '}');
+        }
+        at_out_end(&out, ']');
+        at_out_end(&out, '}');
+        return at_out_print(&out, err);
+    }
+    at_text out = {0};
+    for (int i = 0; i < n; i++)
+        at_text_addf(&out, "%s: %lld records of %s\n", parts[i].path, (long long)parts[i].records,
+                     parts[i].workload);
+    at_status s = at_print(at_text_str(&out), err);
+    at_text_free(&out);
+    return s;
+}
+
+static at_status check(const at_options *o, at_error *err) {
+    if (o->csv + o->split + o->diff > 1)
+        return at_fail(err, AT_E_USAGE, "--csv, --split and --diff exclude each other");
+    if (o->csv && o->json) return at_fail(err, AT_E_USAGE, "--csv and --json exclude each other");
+    if (o->diff && o->num_operands != 2)
+        return at_fail(err, AT_E_USAGE, "--diff needs two logs: autotune log A B --diff");
+    if (!o->diff && o->num_operands != 1)
+        return at_fail(err, AT_E_USAGE, "two logs are compared with --diff");
+    return AT_OK;
+}
+
+at_status at_cmd_log(const at_options *o, at_error *err) {
+    AT_TRY(check(o, err));
+    if (o->csv) return at_log_print_csv(o->operands[0], err);
+    if (o->diff) return at_log_print_diff(o, err);
+    at_arena *a = at_arena_new();
+    at_status s = o->split ? split(o, a, err) : summarise(o, a, err);
+    at_arena_free(a);
+    return s;
+}

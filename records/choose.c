@@ -1,0 +1,171 @@
+/* records/choose.c: the best records of each of many keys, kept while logs go by. */
+#include "records/records_int.h"
+
+#include <string.h>
+
+/* Finals are held among five, and a final comes after its trials: so many of the best of each key
+ * are kept until the end. */
+enum { KEPT = 8 };
+
+typedef struct kept {
+    double mean_s;
+    int64_t number; /* of the candidate */
+    at_text line;   /* as it will be written */
+    const char *source;
+    int64_t line_number;
+} kept;
+
+/* The best records of one task and context. */
+typedef struct leaders {
+    kept of[KEPT]; /* ascending by mean */
+    int n;
+    int64_t considered;
+} leaders;
+
+struct at_chooser {
+    at_arena *arena, *scratch;
+    at_per per;
+    at_key_map keys;
+    AT_VEC(leaders) leaders; /* [keys] */
+    AT_VEC(int64_t) chosen;  /* numbers of candidates */
+    at_finals finals;
+    int64_t candidates;
+    at_text key; /* of the record in hand */
+};
+
+at_chooser *at_chooser_new(at_per per) {
+    at_arena *a = at_arena_new();
+    at_chooser *c = AT_NEW(a, at_chooser);
+    *c = (at_chooser){.arena = a, .scratch = at_arena_new(), .per = per, .keys.arena = a};
+    at_finals_init(&c->finals, a);
+    return c;
+}
+
+void at_chooser_free(at_chooser *c) {
+    for (int i = 0; i < c->leaders.len; i++)
+        for (int j = 0; j < c->leaders.data[i].n; j++) at_text_free(&c->leaders.data[i].of[j].line);
+    at_text_free(&c->key);
+    at_arena_free(c->scratch);
+    at_arena_free(c->arena);
+}
+
+at_finals *at_chooser_finals(at_chooser *c) { return &c->finals; }
+int at_chooser_len(const at_chooser *c) { return c->leaders.len; }
+
+/* ---- candidates ----------------------------------------------------------------------------- */
+
+static const char *mcpu_of(const at_target *t) {
+    for (int i = 0; i < t->options.len; i++)
+        if (!strcmp(t->options.data[i].name, "mcpu")) return t->options.data[i].value;
+    return "";
+}
+
+/* Two levels of what competes with what; name: of the first. */
+static void print_key(at_chooser *c, const char *name, const at_record *r) {
+    at_text_clear(&c->key);
+    at_text_add(&c->key, name);
+    at_text_add(&c->key, "\n");
+    at_workload_identity(&c->key, r);
+}
+
+static void keep(leaders *l, const at_record *r, const char *source, int64_t number) {
+    double mean_s = at_record_mean(r);
+    int at = l->n;
+    while (at > 0 && mean_s < l->of[at - 1].mean_s) at--;
+    /* Copies of one measurement would crowd out the others. */
+    if (at == KEPT || (at > 0 && r->extra.same_as >= 0 && mean_s == l->of[at - 1].mean_s)) return;
+    kept last = l->of[KEPT - 1];
+    if (l->n < KEPT) last = l->of[l->n++];
+    memmove(l->of + at + 1, l->of + at, (size_t)(l->n - 1 - at) * sizeof *l->of);
+    at_text_clear(&last.line); /* its memory serves again */
+    l->of[at] = (kept){mean_s, number, last.line, source, r->line};
+    at_record_print(&l->of[at].line, r);
+}
+
+void at_chooser_add_to(at_chooser *c, int key, const at_record *r, const char *source) {
+    leaders *l = &c->leaders.data[key];
+    l->considered++;
+    keep(l, r, source, c->candidates);
+}
+
+/* The number of the key. */
+static int consider(at_chooser *c, const char *name, const at_record *r, const char *source) {
+    print_key(c, name, r);
+    int i = at_key_map_add(&c->keys, at_text_str(&c->key));
+    if (i == c->leaders.len) *at_push(c->arena, &c->leaders) = (leaders){0};
+    at_chooser_add_to(c, i, r, source);
+    return i;
+}
+
+int at_chooser_add(at_chooser *c, const at_record *r, const char *source) {
+    if (!at_record_is_candidate(r)) return -1;
+    c->candidates++;
+    at_target target = {0};
+    if (c->per == AT_PER_MCPU || c->per == AT_PER_KEY) {
+        at_arena_reset(c->scratch);
+        if (!at_target_parse(c->scratch, r->target, &target)) target = (at_target){0};
+    }
+    switch (c->per) {
+    case AT_PER_TASK: return consider(c, "", r, source);
+    case AT_PER_MCPU: return consider(c, mcpu_of(&target), r, source);
+    case AT_PER_KEY:
+        if (!target.keys.len) return consider(c, "", r, source);
+        for (int i = 1; i < target.keys.len; i++) consider(c, target.keys.data[i], r, source);
+        return consider(c, target.keys.data[0], r, source);
+    case AT_PER_CONTEXT:
+    case AT_PER_COMPAT: break;
+    }
+    /* A record of ours tells its context. Of a foreign one only the target is known. */
+    return consider(c, r->extra.present ? r->extra.context_hash : r->target, r, source);
+}
+
+/* ---- the best of them ----------------------------------------------------------------------- */
+
+const at_record *at_record_best(const at_record *const *records, int n) {
+    const at_record *best = NULL, *in_final = NULL;
+    for (int i = 0; i < n; i++) {
+        const at_record *r = records[i];
+        if (!at_record_is_candidate(r)) continue;
+        if (!best || at_record_mean(r) < at_record_mean(best)) best = r;
+        if (r->final_s > 0 && (!in_final || r->final_s < in_final->final_s)) in_final = r;
+    }
+    /* One that came after the last final has nothing but its mean. */
+    return best && best->final_s > 0 ? in_final : best;
+}
+
+/* A copy that outlives the chooser. */
+static void copy_pick(at_arena *a, const kept *k, const at_record *best, int64_t considered,
+                      at_pick *out) {
+    *out = (at_pick){.source = at_strdup(a, k->source), .considered = considered};
+    at_status s = at_record_parse(a, k->line.data, k->line.len, &out->record, NULL);
+    AT_ASSERT(s == AT_OK);
+    out->record.line = k->line_number;
+    out->record.final_s = best->final_s;
+    out->record.num_finals = best->num_finals;
+    out->record.finals_s =
+        at_copy(a, best->finals_s, (size_t)best->num_finals * sizeof *best->finals_s);
+}
+
+bool at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out) {
+    const leaders *l = &c->leaders.data[key];
+    at_record parsed[KEPT];
+    const at_record *records[KEPT];
+    int n = c->finals.of.len ? l->n : 1; /* without finals the first is the best */
+    at_arena_reset(c->scratch);
+    for (int i = 0; i < n; i++) {
+        const kept *k = &l->of[i];
+        at_status s = at_record_parse(c->scratch, k->line.data, k->line.len, &parsed[i], NULL);
+        AT_ASSERT(s == AT_OK);
+        at_finals_apply(&c->finals, &parsed[i]);
+        records[i] = &parsed[i];
+    }
+    const at_record *best = at_record_best(records, n);
+    const kept *k = &l->of[best - parsed];
+    if (c->per == AT_PER_KEY) { /* several keys may have one best */
+        for (int i = 0; i < c->chosen.len; i++)
+            if (c->chosen.data[i] == k->number) return false;
+        *at_push(c->arena, &c->chosen) = k->number;
+    }
+    copy_pick(a, k, best, l->considered, out);
+    return true;
+}

@@ -1,0 +1,83 @@
+/* records/convert.c: which of the three formats a file is in, and all of its records. */
+#include "records/exchange.h"
+
+#include <string.h>
+
+/* A log's first line is a comment or one whole record; the other files are one object. */
+static bool is_one_object(const at_json *file) {
+    return file->kind == AT_JSON_OBJECT &&
+           (at_json_get(file, "schema_version") || at_json_get(file, "cache"));
+}
+
+/* "dir/a100_conv_T4.json.gz": a100_conv_T4. */
+static const char *name_of(at_arena *a, const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return at_strndup(a, name, strcspn(name, "."));
+}
+
+static at_status read_log(const at_exchange *x, const char *path, at_record **records, int *n,
+                          at_error *err) {
+    at_log_reader *reader;
+    AT_TRY(at_log_reader_open(path, NULL, NULL, &reader, err));
+    for (at_record unused; at_log_reader_next(reader, &unused);) {
+    }
+    int64_t comments = at_log_reader_stats(reader)->comments;
+    at_log_reader_close(reader);
+    AT_TRY(at_log_read_all(x->arena, path, x->warn, x->ctx, records, n, err));
+    if (!comments || !x->loss) return AT_OK;
+    at_text t = {0};
+    at_text_addf(&t, "lost: comments, finals among them (%lld lines)", (long long)comments);
+    x->loss(x->ctx, at_text_str(&t));
+    at_text_free(&t);
+    return AT_OK;
+}
+
+at_status at_exchange_read(const at_exchange *x, const char *path, at_format_kind *kind,
+                           at_record **records, int *n, at_error *err) {
+    char *text;
+    size_t len;
+    const at_json *file;
+    AT_TRY(at_read_file_gunzip(x->arena, path, &text, &len, err));
+    bool object = strlen(text) == len && len && strspn(text, " \t\r\n") < len &&
+                  text[strspn(text, " \t\r\n")] == '{';
+    /* Of a log the first line is looked at, of the others everything. */
+    at_record unused;
+    const char *newline = strchr(text, '\n');
+    if (object && at_record_parse(x->arena, text, newline ? (size_t)(newline - text) : len, &unused,
+                                  NULL) == AT_OK)
+        object = false;
+    if (!object || at_kernel_tuner_json(x->arena, text, len, &file, NULL) != AT_OK ||
+        !is_one_object(file)) {
+        *kind = AT_FORMAT_LOG;
+        return read_log(x, path, records, n, err);
+    }
+    at_status s;
+    if (at_json_get(file, "schema_version")) {
+        *kind = AT_FORMAT_T4;
+        s = at_t4_parse(x, file, name_of(x->arena, path), records, n, err);
+    } else {
+        *kind = AT_FORMAT_KERNEL_TUNER;
+        s = at_kernel_tuner_parse(x, file, records, n, err);
+    }
+    return s != AT_OK && err ? at_fail_at(err, "%s: ", path) : s;
+}
+
+at_status at_exchange_print(const at_exchange *x, at_format_kind kind, const at_record *records,
+                            int n, at_text *out, at_error *err) {
+    if (!n) return at_fail(err, AT_E_INPUT, "there are no records to convert");
+    if (kind == AT_FORMAT_LOG) {
+        for (int i = 0; i < n; i++) at_record_print(out, &records[i]);
+        return AT_OK;
+    }
+    for (int i = 1; i < n; i++)
+        if (strcmp(records[i].task, records[0].task) ||
+            strcmp(records[i].target, records[0].target) ||
+            !at_args_equal(records[i].args, records[0].args))
+            return at_fail(err, AT_E_INPUT,
+                           "line %lld is of another target or task than the first record; such a "
+                           "file holds one: autotune log --split makes a log of each",
+                           (long long)records[i].line);
+    if (kind == AT_FORMAT_KERNEL_TUNER) return at_kernel_tuner_print(x, records, n, out, err);
+    at_t4_print(x, records, n, out);
+    return AT_OK;
+}

@@ -1,0 +1,43 @@
+/* records/exchange.h: what the files of other tuners have in common: a flat list of parameters
+ * where we have entities, milliseconds, moments as texts, and less to say. */
+#ifndef AT_RECORDS_EXCHANGE_H
+#define AT_RECORDS_EXCHANGE_H
+
+#include "records/records_int.h"
+
+typedef struct at_param {
+    const char *name;
+    const at_json *value;
+} at_param;
+typedef struct at_params {
+    AT_VEC(at_param) of;
+} at_params;
+
+/* A split, reorder or annotation is one parameter per part: tile_y.0, tile_y.1, ... What has no
+ * value of its own is told to losses. */
+void at_params_from_config(const at_exchange *x, const at_record *r, at_params *out);
+/* The way back. Parts that are texts make an annotation; numbers make a reorder if a zero is among
+ * them in any of the lists, which no split has, else a split. AT_E_INPUT: the lists differ in their
+ * names. */
+at_status at_params_to_configs(at_arena *a, const at_params *lists, int n, at_config *configs,
+                               at_error *err);
+
+/* "2022-12-23 12:11:26.411558+00:00" */
+void at_text_add_moment(at_text *out, double seconds);
+bool at_parse_moment(const char *text, double *seconds);
+
+/* "time: of 3 records, ...", where n is not 0. */
+void at_tell_loss(const at_exchange *x, int64_t n, const char *what);
+/* What neither format holds: index, code hash, error text, ... */
+void at_tell_common_losses(const at_exchange *x, const at_record *records, int n);
+
+/* Costs of ours out of raw samples: of more than two the extremes are left out, the rest sorted. */
+void at_costs_from_samples(at_arena *a, at_record *r);
+/* Sets costs of a failure. */
+void at_record_fail(at_record *r, int error_no);
+/* "device" or, where it is none, a target that says so. */
+const char *at_target_of_device(at_arena *a, const char *device);
+
+const at_json *at_empty_array(at_arena *a);
+
+#endif

@@ -1,0 +1,122 @@
+/* records/summary.c: what is in a log, task by task, in memory that grows with the tasks only. */
+#include "records/records_int.h"
+
+#include <string.h>
+
+typedef struct reading {
+    at_arena *arena; /* of the summary */
+    at_key_map keys;
+    AT_VEC(at_log_group) groups; /* [keys] */
+    AT_VEC(int) chosen;          /* [groups], key of the chooser; -1: none */
+    at_chooser *chooser;
+    at_text text;
+} reading;
+
+static at_context copy_context(at_arena *a, const at_context *c) {
+    at_context copy = *c;
+    copy.cpu = at_strdup(a, c->cpu);
+    copy.isa = at_strdup(a, c->isa);
+    copy.compiler = at_strdup(a, c->compiler);
+    copy.packing = at_strdup(a, c->packing);
+    copy.cache = at_strdup(a, c->cache);
+    copy.pattern = at_strdup(a, c->pattern);
+    copy.template_hash = at_strdup(a, c->template_hash);
+    return copy;
+}
+
+static const at_json *copy_args(reading *s, const at_json *args) {
+    const at_json *copy;
+    at_text_clear(&s->text);
+    at_json_print(&s->text, args);
+    AT_ASSERT(at_json_parse(s->arena, at_text_str(&s->text), s->text.len, &copy, NULL) == AT_OK);
+    return copy;
+}
+
+static int group_of(reading *s, const at_record *r) {
+    at_text_clear(&s->text);
+    at_text_add(&s->text, r->extra.present ? r->extra.context_hash : r->target);
+    at_text_add(&s->text, "\n");
+    at_workload_identity(&s->text, r);
+    int i = at_key_map_add(&s->keys, at_text_str(&s->text));
+    if (i < s->groups.len) return i;
+    at_log_group *g = at_push(s->arena, &s->groups);
+    *g = (at_log_group){.task = at_strdup(s->arena, r->task),
+                        .target = at_strdup(s->arena, r->target),
+                        .args = copy_args(s, r->args),
+                        .ours = r->extra.present,
+                        .context = copy_context(s->arena, &r->extra.context),
+                        .first_s = r->timestamp_s,
+                        .last_s = r->timestamp_s};
+    memcpy(g->context_hash, r->extra.context_hash, sizeof g->context_hash);
+    *at_push(s->arena, &s->chosen) = -1;
+    return i;
+}
+
+static void count_failure(reading *s, at_log_failures *f, const at_record *r) {
+    if (!f->count++) {
+        f->line = r->line;
+        f->text = at_strdup(s->arena, r->extra.error ? r->extra.error : "");
+    } else if (!*f->text && r->extra.error && *r->extra.error) { /* the first one that says more */
+        f->line = r->line;
+        f->text = at_strdup(s->arena, r->extra.error);
+    }
+}
+
+static void add(reading *s, const at_record *r, const char *path) {
+    int i = group_of(s, r);
+    at_log_group *g = &s->groups.data[i];
+    g->trials++;
+    g->spent_s += r->all_cost_s;
+    if (r->timestamp_s < g->first_s) g->first_s = r->timestamp_s;
+    if (r->timestamp_s > g->last_s) g->last_s = r->timestamp_s;
+    if (r->extra.same_as >= 0) g->copies++;
+    if (r->error_no) {
+        int kind = r->error_no < AT_NUM_FAILURES ? r->error_no : AT_NUM_FAILURES - 1;
+        count_failure(s, &g->failures[kind], r);
+        return;
+    }
+    if (!at_record_is_candidate(r)) {
+        count_failure(s, &g->failures[0], r);
+        return;
+    }
+    if (s->chosen.data[i] < 0) s->chosen.data[i] = at_chooser_add(s->chooser, r, path);
+    else at_chooser_add_to(s->chooser, s->chosen.data[i], r, path);
+    g->valid++;
+    double mean_s = at_record_mean(r);
+    if (!g->steps.len || mean_s < g->steps.data[g->steps.len - 1].mean_s)
+        *at_push(s->arena, &g->steps) = (at_log_step){g->trials, r->line, mean_s};
+}
+
+static at_status read_log(reading *s, const char *path, at_warn_fn *warn, void *ctx,
+                          at_log_summary *out, at_error *err) {
+    at_log_reader *reader;
+    AT_TRY(at_log_reader_open(path, warn, ctx, &reader, err));
+    at_log_reader_on_comment(reader, at_finals_add, at_chooser_finals(s->chooser));
+    for (at_record r; at_log_reader_next(reader, &r);) add(s, &r, path);
+    at_status status = at_log_reader_status(reader, err);
+    out->stats = *at_log_reader_stats(reader);
+    at_log_reader_close(reader);
+    return status;
+}
+
+at_status at_log_summarise(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
+                           at_log_summary *out, at_error *err) {
+    at_arena *keys = at_arena_new();
+    reading s = {.arena = a, .keys.arena = keys, .chooser = at_chooser_new(AT_PER_CONTEXT)};
+    *out = (at_log_summary){0};
+    at_status status = read_log(&s, path, warn, ctx, out, err);
+    for (int i = 0; i < s.groups.len; i++) {
+        at_log_group *g = &s.groups.data[i];
+        if (!i || g->first_s < out->first_s) out->first_s = g->first_s;
+        if (!i || g->last_s > out->last_s) out->last_s = g->last_s;
+        if (s.chosen.data[i] < 0) continue;
+        g->best = AT_NEW(a, at_pick);
+        at_chooser_pick(s.chooser, s.chosen.data[i], a, g->best);
+    }
+    out->groups = s.groups.data;
+    out->num_groups = s.groups.len;
+    at_chooser_free(s.chooser);
+    at_text_free(&s.text);
+    at_arena_free(keys);
+    return status;
+}

@@ -1,0 +1,259 @@
+/* tests/cli/test_logs.c: log, convert and pick_best --per from outside, over logs made here. */
+#include "tests/cli/cli_test.h"
+
+#include <string.h>
+
+#define ZEN "c -keys=cpu -mcpu=znver4"
+#define OLD "llvm -keys=cpu -mcpu=haswell"
+
+/* A record of conv2d_3x3_gemm over H = W = m, CI = CO = 8. */
+static void add(at_text *log, const char *target, int m, int index, const char *cost, int error_no,
+                const char *extra) {
+    at_text_addf(log,
+                 "{\"input\": [\"%s\", \"conv2d_3x3_gemm\", [1, %d, %d, 8, 8, \"float32\"], {}], "
+                 "\"config\": {\"index\": %d, \"code_hash\": null, \"entity\": [[\"tile_y\", "
+                 "\"sp\", [-1, 1, %d]], [\"tile_x\", \"sp\", [-1, 1, 8]], [\"tile_k\", \"sp\", "
+                 "[-1, 1]]]}, \"result\": [[%s], %d, 0.5, 1700000000.0], \"version\": 0.2, "
+                 "\"tvm_version\": \"0.12.0\"%s%s}\n",
+                 target, m, m, index, index + 1, error_no ? "1000000000.0" : cost, error_no,
+                 extra ? ", \"autotune\": " : "", extra ? extra : "");
+}
+
+#define EXTRA(more)                                                                                \
+    "{" more "\"context\": {\"cpu\": \"Some CPU\", \"isa\": \"avx2\", \"compiler\": \"tcc\", "     \
+    "\"packing\": \"ahead\", \"cache\": \"hot\", \"threads\": 1}}"
+
+static void write_logs(void) {
+    at_text a = {0}, b = {0};
+    add(&a, ZEN, 4, 0, "0.002", 0,
+        EXTRA("\"check\": \"exact\", \"gflops\": 2.0, \"peak_gflops\": "
+              "8.0, \"samples_s\": [0.002, 0.00201, 0.00199], "));
+    add(&a, ZEN, 4, 1, "", 2,
+        EXTRA("\"check\": \"unchecked\", \"error\": \"no \\\"x\\\", y\\nmore\", "));
+    add(&a, ZEN, 4, 3, "0.003", 0, EXTRA("\"check\": \"exact\", "));
+    add(&a, OLD, 2, 0, "0.001", 0, NULL);
+    add(&a, OLD, 8, 1, "0.001, 0.0012", 0, NULL);
+    add(&b, ZEN, 4, 1, "0.001", 0, EXTRA("\"check\": \"exact\", \"samples_s\": [0.001, 0.0011], "));
+    add(&b, OLD, 8, 3, "0.0011, 0.0009", 0, NULL);
+    add(&b, OLD, 2, 1, "0.003", 0, NULL);
+    add(&b, OLD, 16, 1, "0.003", 0, NULL);
+    cli_write("a.log", at_text_str(&a));
+    cli_write("b.log", at_text_str(&b));
+    at_text_free(&a);
+    at_text_free(&b);
+}
+
+static void summary(void **state) {
+    (void)state;
+    write_logs();
+    assert_string_equal(
+        cli_expect(0, "TZ=UTC ./autotune log a.log")->out,
+        "a.log: 5 records; 2023-11-14 22:13:20 to 2023-11-14 22:13:20\n"
+        "\n"
+        "conv2d_3x3_gemm [1, 4, 4, 8, 8, \"float32\"]\n"
+        "  c -keys=cpu -mcpu=znver4; Some CPU, tcc, avx2, weights packed ahead, 1 thread\n"
+        "  3 trials, 2 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 1.500 s in "
+        "trials\n"
+        "  1 compile, first at line 2: no \"x\", y\n"
+        "  best: 2.000 ms, 2.00 GFLOP/s, 25.0 % of the FMA peak; index 0, line 1; the best so far "
+        "changed 1 times\n"
+        "\n"
+        "conv2d_3x3_gemm [1, 2, 2, 8, 8, \"float32\"]\n"
+        "  llvm -keys=cpu -mcpu=haswell\n"
+        "  1 trials, 1 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 500.0 ms in "
+        "trials\n"
+        "  best: 1.000 ms; index 0, line 4; the best so far changed 1 times\n"
+        "\n"
+        "conv2d_3x3_gemm [1, 8, 8, 8, 8, \"float32\"]\n"
+        "  llvm -keys=cpu -mcpu=haswell\n"
+        "  1 trials, 1 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 500.0 ms in "
+        "trials\n"
+        "  best: 1.100 ms; index 1, line 5; the best so far changed 1 times\n");
+    cli_expect(0, "./autotune log a.log --json");
+    const at_json *v = cli_json(), *tasks = cli_member(v, "tasks");
+    static const char *const numbers[] = {"lines", "records", "old_version", "comments",
+                                          "blank", "bad",     "first",       "last"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        assert_int_equal(cli_member(v, numbers[i])->kind, AT_JSON_NUMBER);
+    assert_int_equal(tasks->count, 3);
+    const at_json *first = tasks->child;
+    assert_string_equal(cli_member(first, "context.cpu")->string, "Some CPU");
+    assert_int_equal(cli_member(first, "context.threads")->integer, 1);
+    assert_int_equal(cli_member(first, "trials")->integer, 3);
+    assert_int_equal(cli_member(first, "failed.compile.count")->integer, 1);
+    assert_string_equal(cli_member(first, "failed.compile.text")->string, "no \"x\", y\nmore");
+    assert_true(cli_member(first, "best.of_peak")->number == 0.25);
+    assert_int_equal(cli_member(first, "best_so_far")->count, 1);
+    assert_int_equal(cli_member(first->next, "context")->kind, AT_JSON_NULL);
+    assert_int_equal(cli_member(first->next, "best.gflops")->kind, AT_JSON_NULL);
+}
+
+static void csv(void **state) {
+    (void)state;
+    write_logs();
+    const cli_result *r = cli_expect(0, "./autotune log a.log --csv");
+    assert_int_equal(cli_count_lines(r->out, "line,task,args,target,context_hash,index,failure,"
+                                             "error,check,time_s,gflops,peak_gflops,all_cost_s,"
+                                             "timestamp,entity\n"),
+                     1);
+    assert_int_equal(cli_count_lines(r->out,
+                                     "1,conv2d_3x3_gemm,\"[1, 4, 4, 8, 8, \"\"float32\"\"]\",c "
+                                     "-keys=cpu -mcpu=znver4,"),
+                     1);
+    assert_non_null(strstr(r->out, ",0,,,exact,0.002,2.0,8.0,0.5,1700000000.0,\"[["));
+    assert_non_null(strstr(r->out, ",1,compile,\"no \"\"x\"\", y\nmore\",unchecked,,,,0.5,"));
+}
+
+static void diff(void **state) {
+    (void)state;
+    write_logs();
+    assert_string_equal(
+        cli_expect(0, "./autotune log a.log b.log --diff | tr -s ' '")->out,
+        "A a.log, B b.log\n"
+        "task A B verdict what else differs\n"
+        "conv2d_3x3_gemm [1, 4, 4, 8, 8, \"float32\"] 2.000 ms +-0.5 % 1.050 ms +-4.8 % B 90.5 % "
+        "faster\n"
+        "conv2d_3x3_gemm [1, 2, 2, 8, 8, \"float32\"] 1.000 ms 3.000 ms A 200.0 % faster (a single "
+        "sample)\n"
+        "conv2d_3x3_gemm [1, 8, 8, 8, 8, \"float32\"] 1.100 ms +-9.1 % 1.000 ms +-10.0 % same (B "
+        "10.0 % faster, within the spread)\n"
+        "conv2d_3x3_gemm [1, 16, 16, 8, 8, \"float32\"] - 3.000 ms only in B\n"
+        "A better: 0, B better: 1, same: 1, single samples: 1, only in A: 0, only in B: 1; on "
+        "average B takes 1.127 of A's time\n");
+    /* Other circumstances are named. */
+    at_text c = {0};
+    add(&c, "c -keys=cpu", 4, 1, "0.001", 0,
+        "{\"check\": \"exact\", \"context\": {\"cpu\": "
+        "\"Some CPU\", \"isa\": \"avx512\", \"threads\": 2}}");
+    cli_write("c.log", at_text_str(&c));
+    at_text_free(&c);
+    const char *line = strstr(cli_expect(0, "./autotune log b.log c.log --diff")->out,
+                              "  target " ZEN " / c -keys=cpu; compiler tcc / ?; isa avx2 / "
+                              "avx512; packing ahead / ?; cache hot / ?; threads 1 / 2\n");
+    assert_non_null(line);
+    cli_expect(0, "./autotune log b.log a.log --diff --json");
+    const at_json *v = cli_json(), *task = cli_member(v, "tasks")->child;
+    assert_int_equal(cli_member(v, "tasks")->count, 4);
+    assert_int_equal(cli_member(v, "count.a")->integer, 1);
+    assert_int_equal(cli_member(v, "count.only_a")->integer, 1);
+    assert_string_equal(cli_member(task, "verdict")->string, "a");
+    assert_true(cli_member(task, "ratio")->number > 1.9);
+    assert_true(cli_member(task, "a.low_ns")->number == 1e6);
+    assert_int_equal(cli_member(task, "b.samples")->integer, 3);
+    assert_int_equal(cli_member(task, "b.line")->integer, 1);
+}
+
+static void split(void **state) {
+    (void)state;
+    write_logs();
+    const cli_result *r = cli_expect(0, "./autotune log a.log --split");
+    assert_int_equal(cli_count_lines(r->out, "a.log.000.wkl: 3 records of c -keys=cpu"), 1);
+    assert_int_equal(cli_count_lines(r->out, ""), 3);
+    assert_int_equal(cli_count_lines(cli_read("a.log.000.wkl"), "{\"input\""), 3);
+    cli_expect(0, "./autotune log b.log --split --json");
+    assert_int_equal(cli_member(cli_json(), "parts")->count, 4);
+}
+
+/* The template tells first parts of splits, and indices. */
+static void convert(void **state) {
+    (void)state;
+    write_logs();
+    cli_expect(0, "./autotune log a.log --split");
+    const char *const formats[] = {"t4", "kernel_tuner"};
+    for (int i = 0; i < 2; i++) {
+        const cli_result *r =
+            cli_expect(0, "./autotune convert a.log.000.wkl --to %s -o x.json", formats[i]);
+        assert_string_equal(r->out, "");
+        assert_int_equal(cli_count_lines(r->err, "autotune: warning: lost: index (3 records)\n"),
+                         1);
+        assert_non_null(strstr(cli_read("x.json"), "\"tile_y.0\": 16, \"tile_y.1\": 1, "));
+        r = cli_expect(0, "./autotune convert x.json --to log");
+        assert_non_null(strstr(r->out, "[[\"tile_y\", \"sp\", [-1, 1, 1]], [\"tile_x\", \"sp\", "
+                                       "[-1, 1, 8]], [\"tile_k\", \"sp\", [-1, 1]]]"));
+        assert_null(strstr(r->out, "\"index\": -1"));
+        assert_int_equal(cli_count_lines(r->out, "{\"input\": [\"" ZEN "\", "), 3);
+        cli_expect(0, "./autotune convert a.log.000.wkl --to %s -o x.json --json", formats[i]);
+        assert_string_equal(cli_member(cli_json(), "from")->string, "log");
+        assert_string_equal(cli_member(cli_json(), "to")->string, formats[i]);
+        assert_int_equal(cli_member(cli_json(), "records")->integer, 3);
+        assert_string_equal(cli_member(cli_json(), "lost")->child->string, "index (3 records)");
+    }
+    /* A record of ours that comes back from T4 is still one to pick. */
+    cli_expect(0, "./autotune convert a.log.000.wkl --to t4 -o x.json");
+    cli_expect(0, "./autotune convert x.json --to log -o back.log");
+    cli_expect(0, "./autotune pick_best back.log --json");
+    assert_true(cli_member(cli_member(cli_json(), "picked")->child, "time_ns")->number == 2e6);
+}
+
+static void per(void **state) {
+    (void)state;
+    write_logs();
+    cli_expect(0, "./autotune pick_best a.log b.log --per key --json");
+    assert_int_equal(cli_member(cli_json(), "picked")->count, 4);
+    const cli_result *r = cli_expect(0, "./autotune pick_best b.log --per mcpu -o best.log");
+    assert_string_equal(
+        r->out,
+        "task                                          index      time  GFLOP/s  best of  from\n"
+        "conv2d_3x3_gemm [1, 4, 4, 8, 8, \"float32\"]        1  1.000 ms                 1  "
+        "b.log:1\n"
+        "conv2d_3x3_gemm [1, 8, 8, 8, 8, \"float32\"]        3  1.000 ms                 1  "
+        "b.log:2\n"
+        "conv2d_3x3_gemm [1, 2, 2, 8, 8, \"float32\"]        1  3.000 ms                 1  "
+        "b.log:3\n"
+        "conv2d_3x3_gemm [1, 16, 16, 8, 8, \"float32\"]      1  3.000 ms                 1  "
+        "b.log:4\n"
+        "4 records written to best.log\n");
+}
+
+static void bad_input(void **state) {
+    (void)state;
+    write_logs();
+    cli_write("failed.log", "# none\n");
+    static const struct {
+        const char *command;
+        int status;
+        const char *message;
+    } rows[] = {
+        {"log", 2, "log needs a log: autotune log LOG [LOG] [options]"},
+        {"log a.log b.log c.log", 2, "unexpected word \"c.log\": autotune log LOG [LOG] [options]"},
+        {"log a.log b.log", 2, "two logs are compared with --diff"},
+        {"log a.log --diff", 2, "--diff needs two logs: autotune log A B --diff"},
+        {"log a.log --csv --split", 2, "--csv, --split and --diff exclude each other"},
+        {"log a.log --csv --json", 2, "--csv and --json exclude each other"},
+        {"log none.log", 4, "cannot read none.log: No such file or directory"},
+        {"log none.log --csv", 4, "cannot read none.log: No such file or directory"},
+        {"log a.log failed.log --diff", 3,
+         "no valid record in failed.log: 0 records, none of them without failure and checked"},
+        {"pick_best a.log --per cpu", 2, "--per cpu: there are context, mcpu, key"},
+        {"pick_best a.log --per key --compat", 2, "--compat and --per exclude each other"},
+        {"convert", 2, "convert needs a file: autotune convert FILE [options]"},
+        {"convert a.log", 2, "convert needs --to FORMAT: log, t4 or kernel_tuner"},
+        {"convert a.log --to json", 2, "--to json: there are log, t4, kernel_tuner"},
+        {"convert a.log --to log", 2, "a.log is of that format already: log"},
+        {"convert a.log --to t4 --json", 2, "convert --json needs --output FILE"},
+        {"convert a.log --to t4", 4,
+         "line 4 is of another target or task than the first record; such a file holds one: "
+         "autotune log --split makes a log of each"},
+        {"convert none.log --to t4", 4, "cannot read none.log: No such file or directory"},
+        {"convert failed.log --to t4", 4, "there are no records to convert"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const cli_result *r = cli_expect(rows[i].status, "./autotune %s", rows[i].command);
+        const char *last = strstr(r->err, "autotune: ");
+        for (const char *next = last; next; next = strstr(next + 1, "\nautotune: "))
+            if (next != last || *next == '\n') last = next + (*next == '\n');
+        char expected[512];
+        snprintf(expected, sizeof expected, "autotune: %s\n", rows[i].message);
+        assert_string_equal(last, expected);
+        assert_string_equal(r->out, "");
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(summary),   cmocka_unit_test(csv),     cmocka_unit_test(diff),
+        cmocka_unit_test(split),     cmocka_unit_test(convert), cmocka_unit_test(per),
+        cmocka_unit_test(bad_input),
+    };
+    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
+}

@@ -1,0 +1,192 @@
+/* What is in a log: groups, failures, spread; one log per task. */
+#include "tests/records/support.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const char *failed(at_arena *a, int m, int index, int error_no, const char *text) {
+    return line_of(a, NULL, m, index, "", error_no,
+                   at_format(a,
+                             "{\"check\": \"unchecked\", \"error\": \"%s\", \"context\": "
+                             "{\"cpu\": \"Zen\"}}",
+                             text));
+}
+
+static at_log_summary summarise(at_arena *a, const char *path) {
+    at_log_summary s;
+    at_error err;
+    at_text warnings = {0};
+    if (at_log_summarise(a, path, keep_warning, &warnings, &s, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    at_text_free(&warnings);
+    return s;
+}
+
+static void groups(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *zen = extra_of(a, "Zen", "exact");
+    put_file("conv.log",
+             join(a, line_of(a, NULL, 1, 0, "0.5", 0, zen), failed(a, 1, 1, 2, ""),
+                  failed(a, 1, 2, 2, "no such thing\\nand more"), failed(a, 1, 3, 2, "later"),
+                  failed(a, 1, 4, 12, "odd"), "\n# c\n", line_of(a, NULL, 1, 5, "0.25", 0, zen),
+                  line_of(a, NULL, 1, 6, "0.125", 0, extra_of(a, "Zen", "unchecked")),
+                  line_of(a, NULL, 1, 7, "0.375", 0, zen), line_of(a, NULL, 2, 7, "0.5", 0, NULL),
+                  failed(a, 3, 1, 7, "slow"), "torn", NULL));
+    at_log_summary s = summarise(a, "conv.log");
+    assert_int_equal(s.stats.records, 10);
+    assert_int_equal(s.stats.comments, 1);
+    assert_int_equal(s.stats.blank, 1);
+    assert_int_equal(s.stats.bad, 1);
+    assert_true(s.first_s == 1700000000.5 && s.last_s == 1700000000.5);
+    assert_int_equal(s.num_groups, 3);
+
+    const at_log_group *g = &s.groups[0];
+    assert_string_equal(g->task, "test_gemm");
+    assert_int_equal(at_json_at(g->args, 0)->integer, 1);
+    assert_true(g->ours);
+    assert_string_equal(g->context.cpu, "Zen");
+    assert_int_equal(g->trials, 8);
+    assert_int_equal(g->valid, 3);
+    assert_true(g->spent_s == 8 * 0.75);
+    assert_int_equal(g->failures[0].count, 1); /* valid, but not checked */
+    assert_int_equal(g->failures[0].line, 9);
+    assert_int_equal(g->failures[2].count, 3);
+    assert_int_equal(g->failures[2].line, 3); /* the first that says something */
+    assert_string_equal(g->failures[2].text, "no such thing\nand more");
+    assert_int_equal(g->failures[AT_NUM_FAILURES - 1].count, 1);
+    assert_int_equal(g->steps.len, 2);
+    assert_int_equal(g->steps.data[1].trial, 6);
+    assert_int_equal(g->steps.data[1].line, 8);
+    assert_true(g->steps.data[1].mean_s == 0.25);
+    assert_int_equal(g->best->record.config.recorded_index, 5);
+    assert_int_equal(g->best->record.line, 8);
+
+    assert_false(s.groups[1].ours);
+    assert_string_equal(s.groups[1].target, "llvm -keys=cpu -mcpu=znver4");
+    assert_int_equal(s.groups[1].best->considered, 1);
+    assert_null(s.groups[2].best);
+    assert_int_equal(s.groups[2].failures[7].count, 1);
+    assert_string_equal(s.groups[2].failures[7].text, "slow");
+    at_arena_free(a);
+}
+
+static void nothing(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    put_file("conv.log", "# only this\n");
+    at_log_summary s = summarise(a, "conv.log");
+    assert_int_equal(s.num_groups, 0);
+    assert_int_equal(s.stats.comments, 1);
+    at_error err;
+    assert_int_equal(at_log_summarise(a, "missing.log", NULL, NULL, &s, &err), AT_E_INPUT);
+    assert_string_equal(err.text, "cannot read missing.log: No such file or directory");
+    at_arena_free(a);
+}
+
+static at_spread spread(int num_samples, int num_finals) {
+    static const double costs[] = {9, 7}, samples[] = {5, 1, 4, 2, 3}, finals[] = {1, 2, 4, 8};
+    at_record r = {.costs_s = costs,
+                   .num_costs = 2,
+                   .extra = {.samples_s = samples, .num_samples = num_samples},
+                   .finals_s = finals,
+                   .num_finals = num_finals};
+    return at_record_spread(&r);
+}
+
+static void spreads(void **state) {
+    (void)state;
+    at_spread s = spread(0, 0); /* costs */
+    assert_true(s.median_s == 8 && s.low_s == 7 && s.high_s == 9 && s.samples == 2);
+    s = spread(5, 0); /* samples: quartiles */
+    assert_true(s.median_s == 3 && s.low_s == 2 && s.high_s == 4 && s.samples == 5);
+    s = spread(3, 0); /* few */
+    assert_true(s.median_s == 4 && s.low_s == 1 && s.high_s == 5 && s.samples == 3);
+    s = spread(5, 4); /* finals, between samples */
+    assert_true(s.median_s == 3 && s.low_s == 1.75 && s.high_s == 5 && s.samples == 4);
+    s = spread(5, 1);
+    assert_true(s.median_s == 1 && s.low_s == 1 && s.high_s == 1 && s.samples == 1);
+}
+
+static void split(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_error err;
+    const char *zen = extra_of(a, "Zen", "exact");
+    const char *x = line_of(a, NULL, 1, 0, "0.5", 0, zen),
+               *y = line_of(a, NULL, 2, 0, "0.5", 0, zen);
+    const char *z = line_of(a, "c -keys=cpu", 1, 0, "0.5", 0, NULL);
+    const char *final = "#final {\"task\": \"test_gemm\", \"args\": [2, 48, \"float32\"]}\n";
+    put_file("conv.log", join(a, "# head\n", x, y, x, z, final, "#final {}\n#final [\n", y, NULL));
+    at_log_part *parts;
+    int n;
+    assert_int_equal(at_log_split(a, "conv.log", NULL, NULL, &parts, &n, &err), AT_OK);
+    assert_int_equal(n, 3);
+    assert_string_equal(parts[0].path, "conv.log.000.wkl");
+    assert_string_equal(parts[0].workload,
+                        "llvm -keys=cpu -mcpu=znver4test_gemm(1, 48, 'float32'){}");
+    assert_int_equal(parts[0].records, 2);
+    at_record parsed;
+    const char *lines[] = {x, y, z};
+    for (int i = 0; i < 3; i++) { /* re-encoded */
+        at_text t = {0};
+        assert_int_equal(at_record_parse(a, lines[i], strlen(lines[i]), &parsed, NULL), AT_OK);
+        at_record_print(&t, &parsed);
+        lines[i] = at_strdup(a, at_text_str(&t));
+        at_text_free(&t);
+    }
+    assert_string_equal(get_file(a, "conv.log.000.wkl"), join(a, lines[0], lines[0], NULL));
+    assert_string_equal(get_file(a, "conv.log.001.wkl"), join(a, lines[1], final, lines[1], NULL));
+    assert_string_equal(get_file(a, "conv.log.002.wkl"), lines[2]);
+    assert_null(get_file(a, "conv.log.003.wkl"));
+    assert_null(get_file(a, "conv.log.000.wkl.part"));
+    at_arena_free(a);
+}
+
+/* More than is held in memory, of more tasks than there are descriptors. */
+static void split_large(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_error err;
+    FILE *f = fopen("conv.log", "w");
+    for (int i = 0; i < 20000; i++) fputs(line_of(a, NULL, i % 2, i, "0.5", 0, NULL), f);
+    for (int i = 2; i < 1500; i++) fputs(line_of(a, NULL, i, i, "0.5", 0, NULL), f);
+    assert_int_equal(fclose(f), 0);
+    at_log_part *parts;
+    int n;
+    assert_int_equal(at_log_split(a, "conv.log", NULL, NULL, &parts, &n, &err), AT_OK);
+    assert_int_equal(n, 1500);
+    at_record *records;
+    int count;
+    assert_int_equal(at_log_read_all(a, parts[1].path, NULL, NULL, &records, &count, &err), AT_OK);
+    assert_int_equal(count, 10000);
+    for (int i = 0; i < count; i++) assert_int_equal(records[i].config.recorded_index, 2 * i + 1);
+    at_arena_free(a);
+}
+
+static void split_failures(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_error err;
+    at_log_part *parts;
+    int n;
+    assert_int_equal(at_log_split(a, "missing.log", NULL, NULL, &parts, &n, &err), AT_E_INPUT);
+    put_file("conv.log", line_of(a, NULL, 1, 0, "0.5", 0, NULL));
+    assert_int_equal(symlink("no/such/file", "conv.log.000.wkl.part"), 0);
+    assert_int_equal(at_log_split(a, "conv.log", NULL, NULL, &parts, &n, &err), AT_E_OUTPUT);
+    assert_string_equal(err.text, "cannot write conv.log.000.wkl: No such file or directory");
+    assert_int_equal(n, 0);
+    at_arena_free(a);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(groups, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(nothing, scratch_setup, scratch_teardown),
+        cmocka_unit_test(spreads),
+        cmocka_unit_test_setup_teardown(split, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(split_large, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(split_failures, scratch_setup, scratch_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
