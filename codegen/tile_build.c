@@ -342,11 +342,20 @@ static int64_t count_sums(const build *b, const at_ir *n, int64_t registers) {
     return most;
 }
 
+static bool only_sums(const at_ir *n) {
+    if (n->kind == AT_IR_STMT) return n->add;
+    for (const at_ir *c = n->child; c; c = c->next)
+        if (!only_sums(c)) return false;
+    return true;
+}
+
 /* Too few sums to keep the multiply-add units busy are kept as several partial ones each: the order
  * of summation is open. Those made since operation `start` begin at zero there and are added up
  * now. */
 static void start_chains(build *b, const at_ir *n) {
-    int64_t sums = count_sums(b, n, 1), regs = at_tile_isa_facts(b->l->isa)->regs;
+    /* a nest that starts or reads its sums in between needs them whole */
+    int64_t sums = only_sums(n) ? count_sums(b, n, 1) : 0,
+            regs = at_tile_isa_facts(b->l->isa)->regs;
     int64_t chains = sums ? (MAX_CHAINS + sums - 1) / sums : 1;
     while (chains > 1 && sums * chains > regs - 4) chains--;
     b->max_chains = (int)chains;
