@@ -175,27 +175,36 @@ static void *get(reader *r, int64_t size_bytes) {
     return p;
 }
 
+static char *get_string(reader *r) {
+    char *s = get(r, -1);
+    if (s && (s == r->data + r->pos || r->data[r->pos - 1])) r->bad = true; /* it has no end */
+    return s;
+}
+
 bool at_decode_job(at_msg *m, at_job *job, int64_t *store_bytes) {
     fixed_part fixed;
     if (m->type != AT_MSG_JOB || m->size_bytes < sizeof fixed) return false;
     memcpy(&fixed, m->data, sizeof fixed);
     *job = fixed.job;
     *store_bytes = fixed.store_bytes;
+    if (job->num_bufs < 0 || job->num_bufs > AT_MAX_BUFS || job->num_blobs < 0) return false;
     reader r = {m->data, sizeof fixed, m->size_bytes, false};
     at_buf *bufs = get(&r, (int64_t)sizeof *bufs * job->num_bufs);
     at_blob *blobs = get(&r, (int64_t)sizeof *blobs * job->num_blobs);
     if (r.bad || (job->num_bufs && !bufs) || (job->num_blobs && !blobs)) return false;
     job->bufs = bufs;
     job->blobs = blobs;
-    job->expected_offset = get(&r, -1);
-    job->source = get(&r, -1);
-    job->object = get(&r, -1);
-    job->entry = get(&r, -1);
-    job->pack = get(&r, -1);
-    for (int i = 0; i < job->num_bufs; i++) bufs[i].name = get(&r, -1);
+    job->expected_offset = get(&r, (int64_t)sizeof *job->expected_offset * count_outputs(job));
+    job->source = get_string(&r);
+    job->object = get_string(&r);
+    job->entry = get_string(&r);
+    job->pack = get_string(&r);
+    for (int i = 0; i < job->num_bufs; i++) bufs[i].name = get_string(&r);
     for (int i = 0; i < job->num_blobs; i++) {
-        blobs[i].symbol = get(&r, -1);
+        blobs[i].symbol = get_string(&r);
+        if (blobs[i].size_bytes < 0) return false;
         blobs[i].bytes = get(&r, blobs[i].size_bytes);
+        if (blobs[i].size_bytes && !blobs[i].bytes) return false;
     }
     return !r.bad;
 }

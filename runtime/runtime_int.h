@@ -72,7 +72,7 @@ typedef struct at_place {
 typedef struct at_crash {
     int signal, code;
     at_phase phase;
-    bool is_page_fault, is_write, is_jump;
+    int is_page_fault, is_write, is_jump; /* a bool that was overwritten must not be looked at */
     uint64_t address;
     int place;        /* nearest buffer; num_bufs: the workspace; or one of AT_CRASH_* */
     int64_t distance; /* bytes from its start if negative, else from its end; INT64_MIN: inside */
