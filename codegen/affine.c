@@ -235,11 +235,38 @@ const at_aff *at_aff_subst(at_low *l, const at_aff *x, int sym, const at_aff *y)
     return z;
 }
 
+bool at_aff_reads(const at_low *l, const at_aff *x) {
+    for (int i = 0; x && i < x->n; i++) {
+        const at_sym *s = &l->syms.data[x->t[i].sym];
+        if (s->kind == AT_SYM_LOAD) return true;
+        if (s->kind != AT_SYM_LOOP && (at_aff_reads(l, s->of) || at_aff_reads(l, s->of2)))
+            return true;
+    }
+    return false;
+}
+
+/* The terms of x that read an index tensor, and the others. */
+static const at_aff *split_reads(at_low *l, const at_aff *x, const at_aff **others) {
+    at_aff *reads = new_aff(l, x->n), *rest = new_aff(l, x->n);
+    rest->c = x->c;
+    for (int i = 0; i < x->n; i++) {
+        at_aff *to = at_aff_reads(l, at_aff_sym(l, x->t[i].sym)) ? reads : rest;
+        to->t[to->n++] = x->t[i];
+    }
+    *others = rest;
+    return reads;
+}
+
 const at_aff *at_aff_concrete(at_low *l, const at_aff *x, at_mask keep) {
     at_mask deps = at_aff_deps(l, x) & ~keep;
     for (int i = 0; deps; i++, deps >>= 1) {
         const at_sym *s = &l->syms.data[i];
-        if ((deps & 1) && s->lo == s->hi) x = at_aff_subst(l, x, i, at_aff_const(l, s->lo));
+        if (!(deps & 1) || s->lo != s->hi) continue;
+        const at_aff *value = at_aff_const(l, s->lo), *rest = x;
+        const at_aff *reads =
+            s->may_be_empty && at_aff_reads(l, x) ? split_reads(l, x, &rest) : NULL;
+        x = at_aff_subst(l, rest, i, value);
+        if (reads) x = at_aff_add(l, reads, x);
     }
     return x;
 }
@@ -333,12 +360,14 @@ at_sym at_range_enter(at_low *l, const at_ir *loop) {
     at_sym old = l->syms.data[loop->sym];
     l->syms.data[loop->sym].lo = loop->lo;
     l->syms.data[loop->sym].hi = loop->hi - 1;
+    l->syms.data[loop->sym].may_be_empty = loop->lo_aff || loop->hi_aff;
     return old;
 }
 
 void at_range_leave(at_low *l, const at_ir *loop, at_sym old) {
     l->syms.data[loop->sym].lo = old.lo;
     l->syms.data[loop->sym].hi = old.hi;
+    l->syms.data[loop->sym].may_be_empty = old.may_be_empty;
 }
 
 void at_aff_print(const at_low *l, at_text *out, const at_aff *x) {

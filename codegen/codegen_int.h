@@ -36,6 +36,7 @@ typedef struct at_sym {
     at_sym_kind kind;
     const char *name;
     int64_t lo, hi;         /* loop: inclusive range on the current path */
+    bool may_be_empty;      /* loop: its bounds on the current path are worked out at run time */
     const at_aff *of, *of2; /* div, load: operand; min, max: both */
     int64_t by;             /* div: the divisor, positive */
     int tensor;             /* load: the index tensor */
@@ -68,7 +69,9 @@ at_mask at_aff_opaque_deps(const at_low *l, const at_aff *x);
 /* Smallest and largest value under the current ranges. AT_AFF_INF where unknown. */
 #define AT_AFF_INF ((int64_t)1 << 60)
 void at_aff_range(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi);
-/* x with the loops replaced whose current range is a single value, but for those in `keep`. */
+bool at_aff_reads(const at_low *l, const at_aff *x); /* depends on an index tensor's data */
+/* x with the loops replaced whose current range is a single value, but for those in `keep`. Reads
+ * of an index tensor keep a loop that may also run no time: they belong inside it. */
 const at_aff *at_aff_concrete(at_low *l, const at_aff *x, at_mask keep);
 int at_sym_loop(at_low *l, const char *name,
                 int64_t extent); /* new loop symbol, range 0 .. extent-1 */

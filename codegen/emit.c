@@ -41,22 +41,39 @@ static int indent(const emitter *e) { return 4 * (e->depth - e->base); }
 /* ---- names ----------------------------------------------------------------------------------- */
 
 static const char *const reserved[] = {
-    "auto",     "break",  "case",   "char",     "const",   "continue",  "default",  "do",
-    "double",   "else",   "enum",   "extern",   "float",   "for",       "goto",     "if",
-    "inline",   "int",    "long",   "register", "return",  "restrict",  "short",    "signed",
-    "sizeof",   "static", "struct", "switch",   "typedef", "union",     "unsigned", "void",
-    "volatile", "while",  "asm",    "typeof",   "buf",     "workspace", "par",      "context",
-    "thread",   "local",  "c",      "main"};
+    "auto",     "break",   "case",   "char",     "const",   "continue",  "default",  "do",
+    "double",   "else",    "enum",   "extern",   "float",   "for",       "goto",     "if",
+    "inline",   "int",     "long",   "register", "return",  "restrict",  "short",    "signed",
+    "sizeof",   "static",  "struct", "switch",   "typedef", "union",     "unsigned", "void",
+    "volatile", "while",   "asm",    "typeof",   "buf",     "workspace", "memory",   "item",
+    "par",      "context", "thread", "local",    "c",       "main"};
+
+/* q7, data_7: what emission names itself. */
+static bool is_numbered(const char *name, const char *stem) {
+    size_t n = strlen(stem);
+    if (strncmp(name, stem, n) || !isdigit((unsigned char)name[n])) return false;
+    return name[n + strspn(name + n, "0123456789")] == 0;
+}
 
 static bool taken(const emitter *e, const char *name) {
     const at_compute *c = e->l->program->compute;
+    if (is_numbered(name, "q")) return true;
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
         if (!strcmp(name, reserved[i])) return true;
     for (int t = 0; t < c->num_tensors; t++)
-        if (!strcmp(name, c->tensors[t].name)) return true;
+        if (!strcmp(name, c->tensors[t].name) ||
+            is_numbered(name, at_format(e->l->arena, "%s_", c->tensors[t].name)))
+            return true;
     for (int i = e->base; i < e->depth; i++)
         if (e->blocks[i].sym >= 0 && !strcmp(name, e->var[e->blocks[i].sym])) return true;
     return false;
+}
+
+static const char *numbered(emitter *e, const char *stem) {
+    for (;;) {
+        const char *name = at_format(e->l->arena, "%s%d", stem, e->num_names++);
+        if (at_compute_find(e->l->program->compute, name) < 0) return name;
+    }
 }
 
 static const char *variable(emitter *e, const char *name) {
@@ -64,10 +81,11 @@ static const char *variable(emitter *e, const char *name) {
     return name;
 }
 
+/* No two tensors share a name, so a longer one than all of them is free. */
 static const char *tensor_variable(emitter *e, int tensor) {
     const char *name = e->l->program->compute->tensors[tensor].name;
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
-        if (!strcmp(name, reserved[i])) return at_format(e->l->arena, "%s_", name);
+        if (!strcmp(name, reserved[i])) return at_format(e->l->arena, "%s_t%d_", name, tensor);
     return name;
 }
 
@@ -97,19 +115,11 @@ static int block_of(const emitter *e, at_mask deps) {
     return e->base;
 }
 
-/* What reads an index tensor stays inside the conditions around it: they may guard the read. */
-static bool reads(const at_low *l, const at_aff *x) {
-    for (int i = 0; x && i < x->n; i++) {
-        const at_sym *s = &l->syms.data[x->t[i].sym];
-        if (s->kind == AT_SYM_LOAD) return true;
-        if (s->kind != AT_SYM_LOOP && (reads(l, s->of) || reads(l, s->of2))) return true;
-    }
-    return false;
-}
-
+/* The block a symbol is declared in. What reads an index tensor stays inside the loops and
+ * conditions around it: they may guard the read. */
 static int place_of(const emitter *e, const at_aff *x) {
-    int where = block_of(e, at_aff_deps(e->l, x));
-    if (reads(e->l, x))
+    int where = block_of(e, at_aff_deps(e->l, at_aff_concrete(e->l, x, 0)));
+    if (at_aff_reads(e->l, x))
         for (int i = e->depth - 1; i > where; i--)
             if (e->blocks[i].sym < 0) return i;
     return where;
@@ -189,14 +199,14 @@ static const char *symbol(emitter *e, int sym) {
     at_low *l = e->l;
     const at_sym s = l->syms.data[sym];
     if (s.kind == AT_SYM_LOOP) return e->var[sym];
-    int where = place_of(e, at_aff_concrete(l, at_aff_sym(l, sym), 0));
+    int where = place_of(e, at_aff_sym(l, sym));
     const at_aff *key = at_aff_sym(l, sym);
     const char *name = find(&e->blocks[where], -1, key);
     if (name) return name;
     if (s.kind == AT_SYM_LOAD) base_pointer(e, s.tensor);
     at_text value = {0};
     write_opaque(e, &value, &s);
-    name = at_format(l->arena, "q%d", e->num_names++);
+    name = numbered(e, "q");
     at_text_addf(&e->blocks[where].decl, "%*sconst long %s = %s;\n", 4 * (where + 1 - e->base), "",
                  name, at_text_str(&value));
     at_text_free(&value);
@@ -247,7 +257,7 @@ static const char *pointer(emitter *e, int tensor, const at_aff *at) {
     for (int where = e->base; where < e->depth; where++) {
         const at_aff *add = at_aff_const(l, where == e->base ? at->c : 0);
         for (int i = 0; i < at->n; i++)
-            if (place_of(e, at_aff_concrete(l, at_aff_sym(l, at->t[i].sym), 0)) == where)
+            if (place_of(e, at_aff_sym(l, at->t[i].sym)) == where)
                 add = at_aff_add(l, add, at_aff_scale(l, at_aff_sym(l, at->t[i].sym), at->t[i].k));
         if (!add->n && !add->c) continue;
         done = at_aff_add(l, done, add);
@@ -255,7 +265,7 @@ static const char *pointer(emitter *e, int tensor, const at_aff *at) {
         if (!known) {
             at_text value = {0};
             affine(e, &value, add);
-            known = at_format(l->arena, "%s_%d", tensor_variable(e, tensor), e->num_names++);
+            known = numbered(e, at_format(l->arena, "%s_", tensor_variable(e, tensor)));
             const char *text = at_text_str(&value);
             at_text_addf(&e->blocks[where].decl, "%*s%s%s = %s %c %s;\n", 4 * (where + 1 - e->base),
                          "", element_type(e, tensor), known, name,
@@ -300,7 +310,8 @@ static void emit_parallel(emitter *e, const at_ir *n) {
     int id = e->num_bodies++, num_captured = 0;
     const char *name = l->options->name;
     at_text call = {0}, decl = {0};
-    at_text_addf(&decl, "static void %s_body%d(long i, int thread, void *context) {\n", name, id);
+    at_text_addf(&decl, "static void %s_body%d(long item, int thread, void *context) {\n", name,
+                 id);
     at_text_addf(
         &decl, "    const struct %s_context *c = context;\n    void *const *buf = c->buf;\n", name);
     at_text_add(&decl, "    char *workspace = c->workspace;\n");
@@ -314,8 +325,12 @@ static void emit_parallel(emitter *e, const at_ir *n) {
                      num_captured, e->var[s]);
         at_text_addf(&call, "%*scontext.v[%d] = %s;\n", indent(e), "", num_captured++, e->var[s]);
     }
+    at_text lo = {0}, hi = {0};
+    emit_bounds(e, n, &lo, &hi);
+    at_text_addf(&call, "%*scontext.v[%d] = %s;\n", indent(e), "", num_captured, at_text_str(&lo));
     e->var[n->sym] = variable(e, l->syms.data[n->sym].name);
-    at_text_addf(&decl, "    const long %s = i;\n    (void)%s;\n", e->var[n->sym], e->var[n->sym]);
+    at_text_addf(&decl, "    const long %s = item + c->v[%d];\n    (void)%s;\n", e->var[n->sym],
+                 num_captured, e->var[n->sym]);
     int base = e->base;
     e->base = e->depth;
     open_block(e, n->sym);
@@ -327,8 +342,10 @@ static void emit_parallel(emitter *e, const at_ir *n) {
     close_block(e, &inner);
     e->base = base;
     at_text_addf(&e->functions, "%s%s}\n\n", at_text_str(&decl), at_text_str(&inner));
-    at_text_addf(body(e), "%s%*spar->parallel_for(%s_body%d, %lld, &context);\n",
-                 at_text_str(&call), indent(e), "", name, id, (long long)n->hi);
+    at_text_addf(body(e), "%s%*spar->parallel_for(%s_body%d, %s - (%s), &context);\n",
+                 at_text_str(&call), indent(e), "", name, id, at_text_str(&hi), at_text_str(&lo));
+    at_text_free(&lo);
+    at_text_free(&hi);
     at_text_free(&inner);
     at_text_free(&decl);
     at_text_free(&call);
@@ -404,7 +421,7 @@ static bool has_parallel(const at_ir *n) {
     return false;
 }
 
-/* int NAME(void *const buf[], void *workspace_, at_par *par) */
+/* int NAME(void *const buf[], void *memory, at_par *par) */
 static void emit_function(emitter *e, at_text *out, const char *name, const at_ir *list) {
     at_text code = {0};
     e->base = e->depth = 0;
@@ -417,9 +434,8 @@ static void emit_function(emitter *e, at_text *out, const char *name, const at_i
     close_block(e, &code);
     at_text_add(out, at_text_str(&e->functions));
     at_text_clear(&e->functions);
-    at_text_addf(out, "int %s(void *const buf[], void *workspace_, at_par *par) {\n", name);
-    at_text_add(out,
-                "    char *workspace = workspace_;\n    (void)buf, (void)workspace, (void)par;\n");
+    at_text_addf(out, "int %s(void *const buf[], void *memory, at_par *par) {\n", name);
+    at_text_add(out, "    char *workspace = memory;\n    (void)buf, (void)workspace, (void)par;\n");
     at_text_addf(out, "%s    return 0;\n}\n", at_text_str(&code));
     at_text_free(&code);
 }

@@ -530,6 +530,54 @@ static void expand(build *b, const at_ir *list) {
     }
 }
 
+/* Drops operations whose result nothing reads (of a tensor in registers, what a tail leaves
+ * unused). */
+static void drop_unused(build *b) {
+    int *uses = AT_NEW_ARRAY(b->l->arena, int, b->vregs.len + 1);
+    for (bool again = true; again;) {
+        again = false;
+        memset(uses, 0, sizeof *uses * (size_t)b->vregs.len);
+        for (int i = 0; i < b->ops.len; i++) {
+            const at_tile_op *op = &b->ops.data[i];
+            if (op->a >= 0) uses[op->a]++;
+            if (op->b >= 0) uses[op->b]++;
+        }
+        int kept = 0;
+        for (int i = 0; i < b->ops.len; i++) {
+            const at_tile_op *op = &b->ops.data[i];
+            if (op->kind >= AT_T_CONST && op->kind != AT_T_STORE && !uses[op->dst]) again = true;
+            else b->ops.data[kept++] = *op;
+        }
+        b->ops.len = kept;
+    }
+    /* and slots that nothing is read from or written to any more */
+    bool used[AT_TILE_MAX_SLOTS] = {false};
+    int number[AT_TILE_MAX_SLOTS], n = 0;
+    for (int i = 0; i < b->ops.len; i++) {
+        const at_tile_op *op = &b->ops.data[i];
+        const int regs[] = {op->a, op->b};
+        if (op->slot >= 0 && op->kind != AT_T_BUMP) used[op->slot] = true;
+        for (int j = 0; j < 2; j++)
+            if (regs[j] >= 0 && b->vregs.data[regs[j]].load && b->vregs.data[regs[j]].slot >= 0)
+                used[b->vregs.data[regs[j]].slot] = true;
+    }
+    for (int i = 0; i < b->num_slots; i++) {
+        number[i] = used[i] ? n : -1;
+        if (used[i]) b->slots[n++] = b->slots[i];
+    }
+    b->num_slots = n;
+    int kept = 0;
+    for (int i = 0; i < b->ops.len; i++) {
+        at_tile_op op = b->ops.data[i];
+        if (op.slot >= 0) op.slot = (int16_t)number[op.slot];
+        if (op.kind != AT_T_BUMP || op.slot >= 0) b->ops.data[kept++] = op;
+    }
+    b->ops.len = kept;
+    for (int v = 0; v < b->vregs.len; v++)
+        if (b->vregs.data[v].slot >= 0 && b->vregs.data[v].load)
+            b->vregs.data[v].slot = (int16_t)number[b->vregs.data[v].slot];
+}
+
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs) {
     build b = {.l = l, .regs = regs, .inner = at_ir_loops(list), .vec_sym = -1, .held = -1};
     for (const at_ir *n = list; n && !b.failed; n = n->next) {
@@ -541,6 +589,7 @@ at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *re
         join_chains(&b, start);
     }
     if (b.failed) return NULL;
+    drop_unused(&b);
     at_tile *t = AT_NEW(l->arena, at_tile);
     t->lanes = at_tile_isa_facts(l->isa)->lanes;
     if (!at_tile_alloc(l, b.ops.data, b.ops.len, b.vregs.data, b.vregs.len, t)) return NULL;
