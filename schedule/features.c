@@ -9,32 +9,34 @@
 
 /* ---- touch patterns ------------------------------------------------------------------------- */
 
+enum { NAME_SIZE = 64 }; /* longer ones are cut */
+
 /* "acc_2" as text, which is how names are ordered: "acc_10" before "acc_2". */
-static void access_name(const nest_access *x, char *out, size_t size) {
+static void access_name(const nest_access *x, char out[NAME_SIZE]) {
     char digits[12], *d = digits + sizeof digits;
     size_t len = strlen(x->buffer);
     unsigned n = (unsigned)x->number;
     *--d = 0;
     do *--d = (char)('0' + n % 10);
     while (n /= 10);
-    if (len > size - sizeof digits - 1) len = size - sizeof digits - 1;
+    if (len > NAME_SIZE - sizeof digits - 1) len = NAME_SIZE - sizeof digits - 1;
     memcpy(out, x->buffer, len);
     out[len] = '_';
     strcpy(out + len + 1, d);
 }
 
 static void sort_accesses(nest *n) {
-    for (int i = 1; i < n->num_accesses; i++) {
+    char names[NEST_MAX_ACCESSES][NAME_SIZE], name[NAME_SIZE];
+    for (int i = 0; i < n->num_accesses; i++) {
         nest_access x = n->accesses[i];
-        char name[128], other[128];
         int at = i;
-        access_name(&x, name, sizeof name);
-        for (; at > 0; at--) {
-            access_name(&n->accesses[at - 1], other, sizeof other);
-            if (strcmp(other, name) <= 0) break;
+        access_name(&x, name);
+        for (; at > 0 && strcmp(names[at - 1], name) > 0; at--) {
             n->accesses[at] = n->accesses[at - 1];
+            memcpy(names[at], names[at - 1], NAME_SIZE);
         }
         n->accesses[at] = x;
+        memcpy(names[at], name, NAME_SIZE);
     }
 }
 
@@ -98,7 +100,11 @@ static void put(sink *s, double x) {
     s->len++;
 }
 
-static void put_log(sink *s, double x) { put(s, x >= 0 ? log2(x + 1) : -log2(1 - x)); }
+/* Most are 0 or 1, and the logarithm is what this file takes longest over. */
+static void put_log(sink *s, double x) {
+    if (x == 0 || x == 1) put(s, x);
+    else put(s, x > 0 ? log2(x + 1) : -log2(1 - x));
+}
 
 /* Place in the one-hot code of 11. */
 static int ann_place(at_ann a) {

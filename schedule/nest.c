@@ -121,6 +121,11 @@ static nest_access *add_access(builder *b, const at_node *leaf, int tensor) {
     return x;
 }
 
+static bool fits(const builder *b, const at_node *leaf) {
+    int num_reads = info_of(b->p->compute)->info[leaf->tensor].num_reads;
+    return b->n->num_accesses + 2 + num_reads <= NEST_MAX_ACCESSES;
+}
+
 /* One leaf's accesses: what it stores, its own sum read back, then its reads from left to right. */
 static void add_leaf(builder *b, const at_node *leaf, const at_node *const *leaf_of) {
     const at_program *p = b->p;
@@ -205,5 +210,5 @@ void nest_of_program(at_arena *a, const at_program *p, nest *out) {
                   .accesses = AT_NEW_ARRAY(a, nest_access, most)};
     add_loops(&b, p->root, -1);
     for (int i = 0; i < num_leaves; i++)
-        if (!leaves[i]->is_init) add_leaf(&b, leaves[i], leaf_of);
+        if (!leaves[i]->is_init && fits(&b, leaves[i])) add_leaf(&b, leaves[i], leaf_of);
 }

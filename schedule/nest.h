@@ -5,7 +5,10 @@
 
 #include "schedule/schedule.h"
 
-enum { NEST_MAX_DEPTH = 64 }; /* loops around one access */
+enum {
+    NEST_MAX_DEPTH = 64,     /* loops around one access */
+    NEST_MAX_ACCESSES = 256, /* what a program has beyond them is left out */
+};
 
 typedef struct nest_loop {
     int parent; /* number of the loop around it, -1 */

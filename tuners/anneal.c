@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ITERATIONS = 500, MOST_POINTS = 128, PATIENCE = 50 };
+enum { ITERATIONS = 500 };
 
 void at_best_init(at_best *b, int cap) {
     *b = (at_best){.cap = cap};
@@ -37,7 +37,7 @@ bool at_best_offer(at_best *b, int64_t index, double score) {
 static void start(at_annealer *a, at_rng *rng) {
     const at_book *b = a->book;
     int64_t length = b->end - b->begin;
-    a->num_points = length < MOST_POINTS ? (int)length : MOST_POINTS;
+    a->num_points = length < a->most_points ? (int)length : a->most_points;
     a->points = malloc(sizeof *a->points * (size_t)(a->num_points + 1));
     AT_ASSERT(a->points);
     /* Distinct ones; of a sparse space those that are invalid walk to a valid neighbour. */
@@ -78,7 +78,7 @@ int at_anneal(at_annealer *a, at_rng *rng, int num, int64_t *out) {
     a->score(a->ctx, a->points, n, scores);
     offer_all(a, &best, a->points, scores);
     double temperature = 1, cooling = 1.0 / (ITERATIONS + 1);
-    for (int k = 0, improved = 0; k < ITERATIONS && k < improved + PATIENCE; k++) {
+    for (int k = 0, improved = 0; k < ITERATIONS && k < improved + a->patience; k++) {
         for (int i = 0; i < n; i++)
             moved[i] = at_space_random_walk(a->book->space, a->points[i], rng);
         a->score(a->ctx, moved, n, new_scores);

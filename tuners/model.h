@@ -61,6 +61,8 @@ typedef struct at_annealer {
     const at_book *book;
     void (*score)(void *ctx, const int64_t *indices, int n, double *out);
     void *ctx;
+    int most_points;
+    int patience;    /* iterations without a better point before it ends */
     int64_t *points; /* kept from one call to the next */
     int num_points;
 } at_annealer;

@@ -9,7 +9,8 @@
 
 enum {
     CHUNK = 4096,         /* rows predicted at a time */
-    WHOLE_SPACE = 16384,  /* indices: up to here every point is scored */
+    WHOLE_SPACE = 4096,   /* indices: up to here every point is scored */
+    GROWTH = 4,           /* a plan is at least this part of the trials so far */
     DISCOUNT_TRIALS = 64, /* after so many the base model counts half */
 };
 static const double random_share = 0.05, least_discount = 0.05;
@@ -19,6 +20,7 @@ typedef struct xgb {
     at_rows rows;
     int plan_size, diversity;
     bool anneals; /* whatever the size of the space */
+    bool grows;   /* later plans are larger */
     at_model_options fit;
     at_annealer annealer;
     at_model *model, *base;
@@ -191,7 +193,9 @@ static int diversify(xgb *x, int64_t *candidates, int n, int num) {
 static void make_round(void *self) {
     xgb *x = self;
     at_book *b = &x->book;
-    int num_random = (int)(random_share * x->plan_size), num = x->plan_size - num_random;
+    int total = x->plan_size;
+    if (x->grows && b->entered.len / GROWTH > total) total = b->entered.len / GROWTH;
+    int num = total - (int)(random_share * total);
     if (b->best > 0) fit(x);
     else if (!x->base) num = 0;
     if (num) {
@@ -204,7 +208,7 @@ static void make_round(void *self) {
         for (int i = 0; i < n; i++) at_book_enter(b, plan[i]);
         num = n;
     }
-    at_book_enter_random(b, x->plan_size - num);
+    at_book_enter_random(b, total - num);
 }
 
 /* ---- the tuner ------------------------------------------------------------------------------ */
@@ -217,7 +221,12 @@ static void *create(at_space *space, const at_tuner_options *o) {
     x->plan_size = o->plan_size ? o->plan_size : o->autotvm ? 64 : 16;
     x->diversity = o->diversity ? o->diversity : 1;
     x->anneals = o->autotvm;
-    x->annealer = (at_annealer){.book = &x->book, .score = score, .ctx = x};
+    x->grows = !o->autotvm;
+    x->annealer = (at_annealer){.book = &x->book,
+                                .score = score,
+                                .ctx = x,
+                                .most_points = o->autotvm ? 128 : 64,
+                                .patience = o->autotvm ? 50 : 20};
     x->fit = (at_model_options){
         .loss = o->loss, .most_rounds = 300, .patience = 20, .top = x->plan_size, .seed = o->seed};
     x->discount = 1;
