@@ -5,6 +5,7 @@
 #include "cli/final.h"
 #include "cli/interrupt.h"
 #include "cli/tune.h"
+#include "cli/workload.h"
 
 /* ---- trials --------------------------------------------------------------------------------- */
 
@@ -73,7 +74,9 @@ static at_status search(at_tuning *t, at_error *err) {
     const at_options *o = s->options;
     at_progress progress;
     at_status status = AT_OK;
-    at_progress_start(&progress, s->row->name, o->time_s);
+    const char *name = s->row->name;
+    if (o->num_tasks) name = at_format(s->arena, "[Task %d/%d] %s", o->task, o->num_tasks, name);
+    at_progress_start(&progress, name, o->time_s);
     while (t->tally.done < t->tally.total && !at_interrupted) {
         int64_t index, begin_ns = at_now_ns();
         if (o->time_s > 0 && (double)(begin_ns - s->spent.start_ns) * 1e-9 >= o->time_s) break;
@@ -145,14 +148,41 @@ static at_status tune(at_tuning *t, const at_options *o, at_error *err) {
     return status == AT_OK ? reported : status;
 }
 
-at_status at_cmd_tune(const at_options *o, at_error *err) {
+static at_status tune_task(const at_options *o, at_error *err) {
     at_tuning t = {0};
     at_error late;
-    at_catch_interrupts();
     at_status status = tune(&t, o, err);
     at_status closed = at_log_close(t.log, status == AT_OK ? err : &late);
     if (t.tuner) at_tuner_free(t.tuner);
     at_features_end(&t.features);
     at_session_close(&t.s);
     return status == AT_OK ? closed : status;
+}
+
+/* A task without a valid configuration does not keep the others from being tuned. */
+static at_status tune_all(const at_options *tasks, int n, at_error *err) {
+    at_status status = AT_OK;
+    for (int i = 0; i < n; i++) {
+        at_error why;
+        at_status s = tune_task(&tasks[i], &why);
+        if (s == AT_OK) continue;
+        if (status == AT_OK)
+            status = at_fail(err, s, "task %d of %d (%s): %s", i + 1, n, tasks[i].args, why.text);
+        if (s != AT_E_NO_VALID) break;
+    }
+    return status;
+}
+
+at_status at_cmd_tune(const at_options *o, at_error *err) {
+    at_catch_interrupts();
+    if (!o->workload) return tune_task(o, err);
+    const at_template_row *row;
+    at_options *tasks;
+    int n;
+    at_arena *a = at_arena_new();
+    at_status status = at_template_find(o->operands[0], &row, err);
+    if (status == AT_OK) status = at_workload_tasks(a, o, row, &tasks, &n, err);
+    if (status == AT_OK) status = tune_all(tasks, n, err);
+    at_arena_free(a);
+    return status;
 }

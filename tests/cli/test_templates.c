@@ -85,7 +85,53 @@ static void all(void **state) {
             expect_all_right(templates[t].name, templates[t].shapes[i]);
 }
 
+/* Every layer of a set that fits is a task, and all are in one log. */
+static void workload(void **state) {
+    (void)state;
+    const cli_result *r =
+        cli_expect(0, "./autotune spconv2d_3x3_gemm --workload resnet50 --trials 1 --log set.log");
+    assert_non_null(strstr(r->err, "[Task 1/4] spconv2d_3x3_gemm"));
+    assert_non_null(strstr(r->err, "[Task 4/4] spconv2d_3x3_gemm"));
+    r = cli_expect(0, "./autotune pick_best set.log");
+    assert_int_equal(cli_count_lines(r->out, "{\"input\""), 4);
+    static const char *const refused[][2] = {
+        {"dense --workload x", "--workload x: there are resnet50, resnet50-512\n"},
+        {"dense --workload resnet50-512", "--workload resnet50-512: holds no layer for dense\n"},
+        {"dense --workload resnet50 --args M=2", "give one of --workload and --args, not both\n"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        r = cli_expect(2, "./autotune %s", refused[i][0]);
+        assert_non_null(strstr(r->err, refused[i][1]));
+    }
+}
+
+static void sparse_options(void **state) {
+    (void)state;
+    static const char *const refused[][2] = {
+        {"--sparsity 2", "--sparsity 2: not a number from 0 to 1\n"},
+        {"--sparsity half", "--sparsity half: not a number from 0 to 1\n"},
+        {"--block 16", "--block 16: rows and columns of a block are written 16x1\n"},
+        {"--block 3x1", "R does not divide CO\n"},
+        {"--block 8x1 --args R=4", "--block 8x1: --args has blocks of 4x1\n"},
+        {"--sparsity 0.5 --args nnz=3", "leaves 1152 blocks, --args has nnz = 3\n"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const cli_result *r = cli_expect(2, "./autotune run spconv2d_3x3_gemm %s", refused[i][0]);
+        assert_non_null(strstr(r->err, refused[i][1]));
+    }
+    const cli_result *r = cli_expect(2, "./autotune run dense --block 4x4");
+    assert_non_null(strstr(r->err, "--block: dense has no sparse weight\n"));
+    /* Another pattern is another context: nothing of the log is answered. */
+    const char *same = "./autotune sparse_dense --args M=8,N=32,K=32%s --trials 3 --log p.log";
+    cli_expect(0, same, "");
+    cli_expect(0, same, " --sparsity 0.8 --json");
+    assert_int_equal(cli_member(cli_json(), "from_log")->integer, 3);
+    cli_expect(0, same, " --sparsity 0.5 --json");
+    assert_int_equal(cli_member(cli_json(), "from_log")->integer, 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all), cmocka_unit_test(workload),
+                                       cmocka_unit_test(sparse_options)};
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

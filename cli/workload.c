@@ -1,0 +1,94 @@
+/* cli/workload.c: from a set of layers and a template to tasks. */
+#include "cli/workload.h"
+
+#include <string.h>
+
+static const at_workload *const sets[] = {&at_workload_resnet50, &at_workload_resnet50_512};
+enum { NUM_SETS = sizeof sets / sizeof *sets };
+
+static const char *blocked(at_arena *a, const at_layer *l) {
+    if (!l->kernel) return NULL;
+    return at_format(a, "N=%d,IC=%d,H=%d,W=%d,OC=%d,KH=%d,KW=%d,strides=%d,padding=%d", l->n, l->in,
+                     l->height, l->width, l->out, l->kernel, l->kernel, l->stride, l->padding);
+}
+
+static const char *channels_last(at_arena *a, const at_layer *l) {
+    if (!l->kernel) return NULL;
+    return at_format(a, "N=%d,CI=%d,H=%d,W=%d,CO=%d,KH=%d,KW=%d,strides=%d,padding=%d", l->n, l->in,
+                     l->height, l->width, l->out, l->kernel, l->kernel, l->stride, l->padding);
+}
+
+static const char *gemm_3x3(at_arena *a, const at_layer *l) {
+    if (l->kernel != 3 || l->stride != 1 || l->padding != 1) return NULL;
+    return at_format(a, "N=%d,H=%d,W=%d,CI=%d,CO=%d", l->n, l->height, l->width, l->in, l->out);
+}
+
+static const char *dense(at_arena *a, const at_layer *l) {
+    return l->kernel ? NULL : at_format(a, "M=%d,K=%d,N=%d", l->n, l->in, l->out);
+}
+
+static const char *matmul_add(at_arena *a, const at_layer *l) {
+    return l->kernel ? NULL : at_format(a, "N=%d,L=%d,M=%d", l->n, l->in, l->out);
+}
+
+/* Which layers a template computes, and with what arguments; NULL: not this one. */
+static const struct {
+    const char *name;
+    const char *(*args)(at_arena *a, const at_layer *l);
+    bool is_sparse;
+} fits[] = {
+    {"conv2d_3x3_gemm", gemm_3x3, false},  {"conv2d_NCHWc", blocked, false},
+    {"conv2d_nhwc", channels_last, false}, {"dense", dense, false},
+    {"matmul_add", matmul_add, false},     {"spconv2d_3x3_gemm", gemm_3x3, true},
+    {"sparse_dense", dense, true},
+};
+
+static at_status find_set(const char *name, const at_workload **out, at_error *err) {
+    at_text names = {0};
+    for (int i = 0; i < NUM_SETS; i++) {
+        if (!strcmp(sets[i]->name, name)) {
+            at_text_free(&names);
+            *out = sets[i];
+            return AT_OK;
+        }
+        at_text_addf(&names, "%s%s", i ? ", " : "", sets[i]->name);
+    }
+    at_status s =
+        at_fail(err, AT_E_USAGE, "--workload %s: there are %s", name, at_text_str(&names));
+    at_text_free(&names);
+    return s;
+}
+
+typedef AT_VEC(at_options) tasks_of_set;
+
+static void add_layer(at_arena *a, const at_options *o, const at_workload *set, int fit,
+                      const char *args, tasks_of_set *out) {
+    int n = fits[fit].is_sparse && !o->sparsity ? set->num_sparsities : 0;
+    for (int i = 0; i < (n ? n : 1); i++) {
+        at_options *task = at_push(a, out);
+        *task = *o;
+        task->args = args;
+        if (n) task->sparsity = set->sparsities[i];
+    }
+}
+
+at_status at_workload_tasks(at_arena *a, const at_options *o, const at_template_row *row,
+                            at_options **tasks, int *num_tasks, at_error *err) {
+    const at_workload *set = NULL;
+    tasks_of_set all = {0};
+    int fit = 0, num_fits = sizeof fits / sizeof *fits;
+    AT_TRY(find_set(o->workload, &set, err));
+    if (o->args) return at_fail(err, AT_E_USAGE, "give one of --workload and --args, not both");
+    while (fit < num_fits && strcmp(fits[fit].name, row->name) != 0) fit++;
+    for (int i = 0; i < set->num_layers && fit < num_fits; i++) {
+        const char *args = fits[fit].args(a, &set->layers[i]);
+        if (args) add_layer(a, o, set, fit, args, &all);
+    }
+    if (!all.len)
+        return at_fail(err, AT_E_USAGE, "--workload %s: holds no layer for %s", set->name,
+                       row->name);
+    for (int i = 0; i < all.len; i++) all.data[i].task = i + 1, all.data[i].num_tasks = all.len;
+    *tasks = all.data;
+    *num_tasks = all.len;
+    return AT_OK;
+}
