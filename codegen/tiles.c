@@ -240,7 +240,10 @@ static at_ir *make_tiles(at_low *l, const at_ir *list, const bool *local, bool p
     maker m = {l, {local, promote}, 0};
     m.keep = index_loops(l, list, local, promote) & ~counted_loops(list);
     /* what no tensor in registers is indexed by needs no cutting */
-    return at_cut_to_registers(l, copy_list(l, list), m.keep, make_call, &m);
+    int made = l->tiles.len;
+    at_ir *out = at_cut_to_registers(l, copy_list(l, list), m.keep, make_call, &m);
+    if (!out) l->tiles.len = made; /* some parts may have fitted */
+    return out;
 }
 
 /* ---- grouping -------------------------------------------------------------------------------- */
