@@ -128,7 +128,12 @@ at_status at_params_to_configs(at_arena *a, const at_params *lists, int n, at_co
         i += f.parts;
     }
     const char **names = AT_NEW_ARRAY(a, const char *, forms.len);
-    for (int k = 0; k < forms.len; k++) names[k] = forms.data[k].name;
+    for (int k = 0; k < forms.len; k++) {
+        names[k] = forms.data[k].name;
+        for (int i = 0; i < k; i++)
+            if (!strcmp(names[i], names[k]))
+                return at_fail(err, AT_E_INPUT, "parameter %s occurs twice", names[k]);
+    }
     for (int l = 0; l < n; l++) {
         at_entity *e = AT_NEW_ARRAY(a, at_entity, forms.len);
         if (lists[l].of.len != lists[0].of.len)

@@ -32,6 +32,7 @@ struct at_log_reader {
     void (*comment)(void *ctx, const char *text, int64_t line);
     void *comment_ctx;
     int64_t warnings;
+    bool counted; /* the skipped lines, at the end */
     at_log_stats stats;
     at_error error;
 };
@@ -210,14 +211,15 @@ static void warn_line(at_log_reader *r, const char *fmt, ...) {
 }
 
 static void finish(at_log_reader *r) {
-    if (r->warnings > MAX_WARNINGS) {
+    int64_t skipped = r->stats.blank + r->stats.bad;
+    if (r->warn && skipped > 1 && !r->counted) {
         at_text t = {0};
-        at_text_addf(&t, "%s: %lld more lines like these; skipped", r->path,
-                     (long long)(r->warnings - MAX_WARNINGS));
+        at_text_addf(&t, "%s: %lld lines skipped, %lld of them blank", r->path, (long long)skipped,
+                     (long long)r->stats.blank);
         r->warn(r->warn_ctx, at_text_str(&t));
         at_text_free(&t);
     }
-    r->warnings = 0;
+    r->counted = true;
     if (!r->gzip_torn) return;
     r->gzip_torn = false;
     if (r->strict) at_fail(&r->error, AT_E_INPUT, "%s: its compressed data end too early", r->path);

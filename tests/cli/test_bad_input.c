@@ -169,7 +169,8 @@ static void damaged_log(void **state) {
     cli_write("torn.log", "# comment\n\n" RECORD(T, "6", "0", "0.5") "{\"input\": [\"llvm");
     const cli_result *r = cli_expect(0, "./autotune show " T " --log torn.log");
     assert_string_equal(r->err, "autotune: warning: torn.log:2: blank line; skipped\n"
-                                "autotune: warning: torn.log:4: torn last line; skipped\n");
+                                "autotune: warning: torn.log:4: torn last line; skipped\n"
+                                "autotune: warning: torn.log: 2 lines skipped, 1 of them blank\n");
     assert_non_null(strstr(r->out, T " N=1,H=5,W=7,CI=3,CO=6"));
 }
 

@@ -218,7 +218,8 @@ static void merging(void **state) {
     assert_int_equal(p.status, AT_OK);
     assert_string_equal(at_text_str(&p.warnings),
                         "a.log:2: blank line; skipped\n"
-                        "a.log:3: not a record: no member \"input\"; skipped\n");
+                        "a.log:3: not a record: no member \"input\"; skipped\n"
+                        "a.log: 2 lines skipped, 1 of them blank\n");
     at_text_free(&p.warnings);
     at_arena_free(a);
 }

@@ -300,6 +300,9 @@ static void refusals(void **state) {
         {T4("{\"configuration\": {\"a\": 1}, \"times\": {}, \"invalidity\": \"compile\"}, "
             "{\"configuration\": {\"b\": 1}, \"times\": {}, \"invalidity\": \"compile\"}"),
          "parameter a is missing from a configuration"},
+        {T4("{\"configuration\": {\"t.0\": 1, \"t.0\": 2}, \"times\": {}, \"invalidity\": "
+            "\"compile\"}"),
+         "parameter t occurs twice"},
         {"{\"cache\": 5}", "no object \"cache\""},
         {"{\"cache\": {}}", "no array \"tune_params_keys\""},
         {CACHE("{}"), "entry \"1\": no parameter a"},
