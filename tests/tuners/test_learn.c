@@ -1,0 +1,369 @@
+/* ga and xgb: what holds for every tuner that learns; ranking measures against golden values; and
+ * that both find more than chance would on spaces with structure. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuners/model.h"
+
+/* ---- spaces and scores ---------------------------------------------------------------------- */
+
+/* Options of these many values each, "a", "b", ..., under a joint condition, or none. */
+static at_space *space_of(at_arena *a, const int *lengths, int num, const char *filter) {
+    at_error err;
+    at_space *s = at_space_new(a);
+    for (int k = 0; k < num; k++) {
+        at_text list = {0};
+        char name[2] = {(char)('a' + k), 0};
+        for (int i = 0; i < lengths[k]; i++) at_text_addf(&list, "%s%d", i ? ", " : "[", i);
+        at_text_add(&list, "]");
+        if (at_space_option(s, name, list.data, &err) != AT_OK) fail_msg("%s", err.text);
+        at_text_free(&list);
+    }
+    if (filter && at_space_filter(s, filter, &err) != AT_OK) fail_msg("%s", err.text);
+    return s;
+}
+
+/* A smooth peak with a ripple; every seventh point fails. */
+static at_trial trial_of(const at_space *s, int64_t index) {
+    int64_t digits[8];
+    double score = 100;
+    at_space_digits(s, index, digits);
+    for (int k = 0; k < at_space_num_knobs(s); k++) {
+        double at = (double)(digits[k] + 1) / (double)at_space_knob_len(s, k);
+        score /= 1 + 4 * (at - 0.6) * (at - 0.6) + 0.03 * (double)(digits[k] % 3);
+    }
+    bool valid = index % 7 != 3;
+    return (at_trial){index, valid, valid ? score : 0};
+}
+
+static at_tuner *new_tuner(const char *name, at_space *s, at_tuner_options o) {
+    at_tuner *t;
+    at_error err;
+    if (at_tuner_new(name, s, &o, &t, &err) != AT_OK) fail_msg("%s", err.text);
+    return t;
+}
+
+static const char *const learners[] = {"ga", "xgb"};
+enum { NUM_LEARNERS = 2, MOST = 2000 };
+
+static bool absent(const char *name) {
+    const at_tuner_class *row;
+    return at_tuner_find(name, &row, NULL) != AT_OK;
+}
+
+/* How results come back. */
+typedef enum order { IN_ORDER, REVERSED, LATE } order;
+
+/* Runs a search of at most `most` trials and returns how many it made. `batch` are asked for at a
+ * time; results come in the given order, LATE: one by one, asking again in between. */
+static int run(const char *name, at_space *s, at_tuner_options o, int batch, order how, int most,
+               int64_t *out) {
+    at_tuner *t = new_tuner(name, s, o);
+    int n = 0, told = 0;
+    while (n < most) {
+        int want = batch < most - n ? batch : most - n;
+        int made = at_tuner_next(t, out + n, want);
+        assert_in_range(made, 0, want);
+        n += made;
+        if (!made && told == n) break;
+        if (how == LATE) {
+            at_trial trial = trial_of(s, out[told++]);
+            at_tuner_update(t, &trial, 1);
+            continue;
+        }
+        for (int i = told; i < n; i++) {
+            at_trial trial = trial_of(s, out[how == REVERSED ? n - 1 - (i - told) : i]);
+            at_tuner_update(t, &trial, 1);
+        }
+        told = n;
+    }
+    at_tuner_free(t);
+    return n;
+}
+
+/* ---- properties ----------------------------------------------------------------------------- */
+
+static void check_each_once(const at_space *s, int64_t begin, int64_t end, const int64_t *got,
+                            int n) {
+    int valid = 0;
+    for (int64_t i = begin; i < end; i++) {
+        int times = 0;
+        for (int k = 0; k < n; k++) times += got[k] == i;
+        assert_int_equal(times, at_space_is_valid(s, i));
+        valid += times;
+    }
+    assert_int_equal(valid, n); /* and none outside */
+}
+
+/* Every valid index once, then the end: spaces of one point, smaller than a population and larger,
+ * joint filters, index ranges; both ways of making plans. */
+static void exhaustive(void **state) {
+    (void)state;
+    static const struct {
+        int lengths[3], num;
+        const char *filter;
+    } spaces[] = {{{1}, 1, NULL},
+                  {{2}, 1, NULL},
+                  {{5, 3}, 2, NULL},
+                  {{7, 11, 3}, 3, NULL},
+                  {{9, 9, 4}, 3, "a * b % 4 == c"},
+                  {{12, 12}, 2, "a == b"},
+                  {{20, 20}, 2, "a + b == 38"},
+                  {{6, 1, 5}, 3, "a > c"}};
+    at_arena *a = at_arena_new();
+    static int64_t got[MOST];
+    for (int l = 0; l < NUM_LEARNERS; l++) {
+        if (absent(learners[l])) continue;
+        for (size_t k = 0; k < sizeof spaces / sizeof *spaces; k++) {
+            at_space *s = space_of(a, spaces[k].lengths, spaces[k].num, spaces[k].filter);
+            int64_t range = at_space_range_length(s);
+            for (int preset = 0; preset < 2; preset++) {
+                at_tuner_options o = {.seed = k, .autotvm = preset};
+                check_each_once(s, 0, range, got, run(learners[l], s, o, 1, IN_ORDER, MOST, got));
+                if (range < 8) continue;
+                o.begin = range / 4;
+                o.end = range - range / 3;
+                check_each_once(s, o.begin, o.end, got,
+                                run(learners[l], s, o, 5, IN_ORDER, MOST, got));
+            }
+        }
+    }
+    at_arena_free(a);
+}
+
+/* A space without knobs has one point; one without a valid point ends at once; and where all trials
+ * fail, the search goes on to the end. */
+static void nothing_to_learn(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    int64_t got[64];
+    for (int l = 0; l < NUM_LEARNERS; l++) {
+        if (absent(learners[l])) continue;
+        assert_int_equal(
+            run(learners[l], at_space_new(a), (at_tuner_options){0}, 2, IN_ORDER, 9, got), 1);
+        at_space *s = space_of(a, (int[]){30}, 1, "a > 3");
+        assert_int_equal(run(learners[l], s, (at_tuner_options){.end = 3}, 2, IN_ORDER, 9, got), 0);
+        at_tuner *t = new_tuner(learners[l], s, (at_tuner_options){0});
+        int n = 0;
+        while (at_tuner_next(t, got + n, 1)) {
+            at_tuner_update(t, &(at_trial){got[n], false, 0}, 1);
+            n++;
+        }
+        assert_int_equal(n, 26);
+        at_tuner_free(t);
+    }
+    at_arena_free(a);
+}
+
+/* The same proposals, however many are asked for at a time and in whatever order results come. */
+static void batches(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    static int64_t got[MOST], other[MOST];
+    at_space *s = space_of(a, (int[]){24, 20, 12}, 3, "(a + b + c) % 5 != 2");
+    for (int l = 0; l < NUM_LEARNERS; l++) {
+        if (absent(learners[l])) continue;
+        for (int preset = 0; preset < 2; preset++) {
+            at_tuner_options o = {.seed = 11, .autotvm = preset};
+            int n = run(learners[l], s, o, 1, IN_ORDER, 200, got);
+            assert_int_equal(n, 200);
+            static const int sizes[] = {7, 200};
+            for (int i = 0; i < 2; i++) {
+                for (order how = IN_ORDER; how <= LATE; how++) {
+                    assert_int_equal(run(learners[l], s, o, sizes[i], how, 200, other), 200);
+                    assert_memory_equal(got, other, 200 * sizeof *got);
+                }
+            }
+            o.seed = 12;
+            run(learners[l], s, o, 1, IN_ORDER, 200, other);
+            assert_memory_not_equal(got, other, 200 * sizeof *got);
+        }
+    }
+    at_arena_free(a);
+}
+
+/* What was not proposed, comes twice or is no number, changes nothing. */
+static void strange_results(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_space *s = space_of(a, (int[]){15, 15}, 2, NULL);
+    for (int l = 0; l < NUM_LEARNERS; l++) {
+        if (absent(learners[l])) continue;
+        at_tuner *t = new_tuner(learners[l], s, (at_tuner_options){.seed = 2});
+        int64_t index;
+        int n = 0;
+        at_trial strange[] = {{-1, true, 5}, {1 << 20, true, 5}, {0, true, NAN}};
+        for (; at_tuner_next(t, &index, 1); n++) {
+            at_trial trial = trial_of(s, index);
+            if (n % 5 == 0) trial.score = n % 2 ? NAN : -INFINITY;
+            at_tuner_update(t, strange, 2);
+            at_tuner_update(t, &trial, 1);
+            trial.score = 1e30;
+            at_tuner_update(t, &trial, 1);
+        }
+        assert_int_equal(n, 225);
+        at_tuner_free(t);
+    }
+    at_arena_free(a);
+}
+
+/* ---- better than chance --------------------------------------------------------------------- */
+
+/* Trials until the goal, on the median of some seeds; one more than `most` if not within these. */
+static int median_trials(const char *name, at_space *s, at_tuner_options o, double goal, int most) {
+    enum { SEEDS = 11 };
+    static int64_t got[MOST];
+    int trials[SEEDS];
+    for (int seed = 0; seed < SEEDS; seed++) {
+        o.seed = (uint64_t)seed;
+        int n = run(name, s, o, 1, IN_ORDER, most, got), t = 0;
+        while (t < n && trial_of(s, got[t]).score < goal) t++;
+        int at = seed;
+        for (; at > 0 && trials[at - 1] > t + 1; at--) trials[at] = trials[at - 1];
+        trials[at] = t + 1;
+    }
+    return trials[SEEDS / 2];
+}
+
+static void beats_chance(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_space *s = space_of(a, (int[]){16, 12, 10, 5}, 4, NULL);
+    int64_t n = at_space_len(s), good = 0;
+    double best = 0;
+    for (int64_t i = 0; i < n; i++) best = fmax(best, trial_of(s, i).score);
+    for (int64_t i = 0; i < n; i++) good += trial_of(s, i).score >= 0.99 * best;
+    int expected = (int)((n + 1) / (good + 1)); /* of random picks, none twice */
+    assert_true(expected > 300);
+    for (int l = 0; l < NUM_LEARNERS; l++) {
+        if (absent(learners[l])) continue;
+        int trials =
+            median_trials(learners[l], s, (at_tuner_options){0}, 0.99 * best, expected / 2);
+        if (trials > expected / 2) fail_msg("%s: random takes %d trials", learners[l], expected);
+    }
+    if (absent("xgb")) skip();
+    for (at_loss loss = 0; loss < AT_LOSS_COUNT; loss++) {
+        at_tuner_options o = {.loss = loss, .diversity = 2};
+        assert_true(median_trials("xgb", s, o, 0.99 * best, expected / 2) <= expected / 2);
+    }
+    at_arena_free(a);
+}
+
+/* A base model from a task of the same shape finds the peak in the first plan already. */
+static void history(void **state) {
+    (void)state;
+    if (absent("xgb")) skip();
+    at_arena *a = at_arena_new();
+    at_space *s = space_of(a, (int[]){16, 12, 10, 5}, 4, NULL);
+    enum { ROWS = 400 };
+    static float rows[ROWS][4];
+    static const float *row[ROWS];
+    static int lengths[ROWS], tasks[ROWS];
+    static double scores[ROWS];
+    at_rng rng;
+    at_rng_seed(&rng, 1, 1);
+    for (int i = 0; i < ROWS; i++) {
+        int64_t digits[4], index = (int64_t)at_rng_below(&rng, (uint64_t)at_space_len(s));
+        at_space_digits(s, index, digits);
+        for (int k = 0; k < 4; k++) rows[i][k] = (float)digits[k];
+        row[i] = rows[i];
+        lengths[i] = 4;
+        tasks[i] = i / 150;
+        /* Tasks of very different speed: shares of the best of each are learned. */
+        scores[i] = trial_of(s, index).score * (tasks[i] == 1 ? 1e-3 : 1);
+    }
+    at_history h = {ROWS, row, lengths, scores, tasks};
+    double best = 0, with = 0, without = 0;
+    for (int64_t i = 0; i < at_space_len(s); i++) best = fmax(best, trial_of(s, i).score);
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        int64_t got[10];
+        double found = 0;
+        run("xgb", s, (at_tuner_options){.seed = seed, .history = &h}, 1, IN_ORDER, 10, got);
+        for (int i = 0; i < 10; i++) found = fmax(found, trial_of(s, got[i]).score / best);
+        with += found / 10;
+        found = 0;
+        run("xgb", s, (at_tuner_options){.seed = seed}, 1, IN_ORDER, 10, got);
+        for (int i = 0; i < 10; i++) found = fmax(found, trial_of(s, got[i]).score / best);
+        without += found / 10;
+    }
+    assert_true(with > without + 0.1);
+    at_arena_free(a);
+}
+
+/* ---- golden measures ------------------------------------------------------------------------ */
+
+static const at_json *golden(at_arena *a) {
+    const at_json *v = NULL;
+    char *text;
+    size_t len;
+    at_error err;
+    if (at_read_file(a, "tests/golden/metrics.json", &text, &len, &err) != AT_OK ||
+        at_json_parse(a, text, len, &v, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    return v;
+}
+
+static int numbers(const at_json *list, double *out) {
+    int n = 0;
+    for (const at_json *x = list->child; x; x = x->next) out[n++] = x->number;
+    return n;
+}
+
+static void recalls(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_json *curves = at_json_get(golden(a), "curves");
+    assert_true(curves->count > 0);
+    for (const at_json *c = curves->child; c; c = c->next) {
+        double preds[32], labels[32], expected[32], got[32];
+        int n = numbers(at_json_get(c, "preds"), preds);
+        numbers(at_json_get(c, "labels"), labels);
+        assert_int_equal(numbers(at_json_get(c, "recall_curve"), expected), n);
+        at_recall_curve(preds, labels, n, got);
+        for (int i = 0; i < n; i++) assert_float_equal(got[i], expected[i], 1e-12);
+        int top = (int)at_json_get(c, "N")->integer;
+        assert_float_equal(at_average_recall(preds, labels, n, top),
+                           at_json_get(c, "a_recall")->number, 1e-12);
+    }
+    at_arena_free(a);
+}
+
+static void diverse_picks(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_json *cases = at_json_get(golden(a), "submodular_pick");
+    assert_true(cases->count > 0);
+    for (const at_json *c = cases->child; c; c = c->next) {
+        double scores[32];
+        int64_t digits[32 * 4];
+        int n = numbers(at_json_get(c, "scores"), scores), num_digits = 0, at = 0, picked[32];
+        for (const at_json *row = at_json_get(c, "knobs")->child; row; row = row->next) {
+            num_digits = row->count;
+            for (const at_json *x = row->child; x; x = x->next) digits[at++] = x->integer;
+        }
+        int num = (int)at_json_get(c, "n_pick")->integer;
+        at_pick_diverse(scores, digits, n, num_digits, at_json_get(c, "knob_weight")->number, num,
+                        picked);
+        const at_json *expected = at_json_get(c, "picked")->child;
+        for (int i = 0; i < num; i++, expected = expected->next)
+            assert_int_equal(picked[i], expected->integer);
+    }
+    at_arena_free(a);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exhaustive),   cmocka_unit_test(nothing_to_learn),
+        cmocka_unit_test(batches),      cmocka_unit_test(strange_results),
+        cmocka_unit_test(beats_chance), cmocka_unit_test(history),
+        cmocka_unit_test(recalls),      cmocka_unit_test(diverse_picks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
