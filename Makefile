@@ -1,6 +1,7 @@
 # make: builds ./autotune.  make run, make test, make bench: install what is missing, build, and do
 # the job.
-# make install PREFIX= DESTDIR=; make check-asan, check-ubsan; make format-check; make clean.
+# make install PREFIX= DESTDIR=; make check-asan, check-ubsan, fuzz; make format-check;
+# make clean.
 CFLAGS  ?= -O2 -g
 WARN     = -Wall -Wextra -Wshadow -Wmissing-prototypes
 B       ?= build
@@ -31,9 +32,10 @@ NEEDS_runtime   = runtime base
 NEEDS_records   = records knobs base
 NEEDS_cli       = base
 NEEDS_run       = templates runtime codegen schedule knobs base
+NEEDS_fuzz      = templates runtime records codegen schedule knobs base
 
-# A ResNet-50 layer, few enough trials for well under a minute.
-RUN_ARGS = --trials 30
+# The main job: a layer of ResNet-50.
+RUN_ARGS = --trials 500
 
 obj  = $(patsubst %.c,$(B)/%.o,$(filter-out $(WITHOUT),$(wildcard $(1)/*.c)))
 lib  = $(patsubst %,$(B)/%.a,$(1))
@@ -72,7 +74,7 @@ $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/$(1)/test_*.c)): %: %.o \
     $(call lib,$(NEEDS_$(1)))
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcmocka $(call libs,$(NEEDS_$(1)))
 endef
-$(foreach f,$(FOLDERS) cli run,$(eval $(call test_rules,$(f))))
+$(foreach f,$(FOLDERS) cli run fuzz,$(eval $(call test_rules,$(f))))
 
 tests: $(B)/autotune $(TESTS)
 
@@ -96,6 +98,25 @@ check-ubsan:
 	@$(MAKE) --no-print-directory B=build-ubsan LDFLAGS="-fsanitize=undefined" \
 	    CFLAGS="-O1 -g -fsanitize=undefined -fno-sanitize-recover=undefined" check
 
+# make fuzz FUZZ="tree json" FUZZ_SECONDS=60: libFuzzer on these readers. Inputs worth keeping stay in
+# build-fuzz/inputs; a harmful one is build-fuzz/TARGET-crash-...: build-fuzz/fuzz_TARGET FILE
+FUZZ_SECONDS ?= 20
+FUZZ ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined
+
+fuzz:
+	@echo 'int LLVMFuzzerTestOneInput(const char *p, long n) { return !p && n; }' | \
+	    clang -fsanitize=fuzzer,address -x c -o /dev/null - 2>/dev/null || \
+	    { echo "make fuzz needs clang and libFuzzer: apt-get install clang libclang-rt-14-dev"; exit 1; }
+	@$(MAKE) --no-print-directory B=build-fuzz CC=clang CFLAGS="-O1 -g $(FUZZ_FLAGS) \
+	    -fsanitize=fuzzer-no-link" LDFLAGS="$(FUZZ_FLAGS) -fsanitize=fuzzer" build-fuzz/fuzz
+	@for t in $(FUZZ); do mkdir -p build-fuzz/inputs/$$t && ln -sf fuzz build-fuzz/fuzz_$$t && echo "$$t:" && \
+	    build-fuzz/fuzz_$$t build-fuzz/inputs/$$t -max_total_time=$(FUZZ_SECONDS) -timeout=10 -verbosity=0 \
+	    -print_final_stats=1 -artifact_prefix=build-fuzz/$$t- || exit 1; done
+
+$(B)/fuzz: $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/test_%.c,$(wildcard tests/fuzz/*.c))) $(call lib,$(NEEDS_fuzz))
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_fuzz))
+
 # make bench BENCH="nchwc gnu" runs these parts only, TRIALS=50 searches less. docs/bench.md
 LIBS_bench = $(shell $(CC) -shared -o /dev/null -ldnnl 2>/dev/null && echo -ldnnl)
 
@@ -115,11 +136,11 @@ install: $(B)/autotune
 	install -D -m 755 $(B)/autotune $(DESTDIR)$(PREFIX)/bin/autotune
 
 format-check:
-	@clang-format --dry-run --Werror $(wildcard $(foreach d,$(FOLDERS) cli run,$(d)/*.[ch] tests/$(d)/*.[ch]))
+	@clang-format --dry-run --Werror $(wildcard $(foreach d,$(FOLDERS) cli run fuzz,$(d)/*.[ch] tests/$(d)/*.[ch]))
 
 clean:
-	rm -rf build build-asan build-ubsan autotune
+	rm -rf build build-asan build-ubsan build-fuzz autotune
 
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all tests check test run bench check-asan check-ubsan install format-check clean
+.PHONY: all tests check test run bench check-asan check-ubsan fuzz install format-check clean
