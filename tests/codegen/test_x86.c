@@ -1,0 +1,340 @@
+/* Machine code of tiles: run between guard pages against the interpreter of tile programs, and read
+ * back by another project's disassembler. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "codegen/tile.h"
+
+#define CALL(call)                                                                                 \
+    do {                                                                                           \
+        at_error err = {.status = AT_OK};                                                          \
+        if ((call) != AT_OK) fail_msg("%s", err.text);                                             \
+    } while (0)
+
+enum { PAGE = 4096, PATTERN = 255, MAX_ARGS = AT_TILE_MAX_SLOTS + AT_TILE_MAX_TRIPS };
+
+/* ---- calling --------------------------------------------------------------------------------- */
+
+/* Calls code with 18 arguments and known values in the registers a function must keep; what it left
+ * there goes to kept[]. In assembly since only there are those registers ours to fill. */
+void test_x86_call(const void *code, const long args[MAX_ARGS], long kept[6]);
+__asm__(".pushsection .text\n"
+        ".type test_x86_call, @function\n"
+        "test_x86_call:\n"
+        "    push %rbx\n"
+        "    push %rbp\n"
+        "    push %r12\n"
+        "    push %r13\n"
+        "    push %r14\n"
+        "    push %r15\n"
+        "    push %rdx\n"
+        "    mov %rdi, %rax\n"
+        "    mov %rsi, %r10\n"
+        "    mov $17, %ecx\n"
+        "1:  push (%r10,%rcx,8)\n"
+        "    dec %ecx\n"
+        "    cmp $5, %ecx\n"
+        "    jne 1b\n"
+        "    mov (%r10), %rdi\n"
+        "    mov 8(%r10), %rsi\n"
+        "    mov 16(%r10), %rdx\n"
+        "    mov 24(%r10), %rcx\n"
+        "    mov 32(%r10), %r8\n"
+        "    mov 40(%r10), %r9\n"
+        "    mov $101, %rbx\n"
+        "    mov $102, %rbp\n"
+        "    mov $103, %r12\n"
+        "    mov $104, %r13\n"
+        "    mov $105, %r14\n"
+        "    mov $106, %r15\n"
+        "    call *%rax\n"
+        "    add $96, %rsp\n"
+        "    pop %rdx\n"
+        "    mov %rbx, (%rdx)\n"
+        "    mov %rbp, 8(%rdx)\n"
+        "    mov %r12, 16(%rdx)\n"
+        "    mov %r13, 24(%rdx)\n"
+        "    mov %r14, 32(%rdx)\n"
+        "    mov %r15, 40(%rdx)\n"
+        "    pop %r15\n"
+        "    pop %r14\n"
+        "    pop %r13\n"
+        "    pop %r12\n"
+        "    pop %rbp\n"
+        "    pop %rbx\n"
+        "    ret\n"
+        ".size test_x86_call, . - test_x86_call\n"
+        ".popsection\n");
+_Static_assert(MAX_ARGS == 18, "test_x86_call passes 18");
+
+static bool cpu_has(at_isa isa) {
+    switch (isa) {
+    case AT_ISA_AVX512:
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+    case AT_ISA_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    default: return true;
+    }
+}
+
+static void skip_without(at_isa isa) {
+    if (cpu_has(isa)) return;
+    print_message("this CPU has no %s\n", at_isa_name(isa));
+    skip();
+}
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t lo, hi; /* elements from the pointer at entry, hi exclusive; hi <= lo: none */
+} extent;
+
+/* What each slot's pointer reaches, so that the guard pages can stand right beside it. */
+static void find_extents(const at_tile *t, const long *trips, extent *of) {
+    struct {
+        int body;
+        int64_t left;
+    } nest[32];
+    int64_t at[AT_TILE_MAX_SLOTS] = {0};
+    int depth = 0;
+    for (int s = 0; s < t->num_slots; s++) of[s] = (extent){INT64_MAX, INT64_MIN};
+    for (int i = 0; i < t->num_ops; i++) {
+        const at_tile_op *op = &t->ops[i];
+        int64_t n = op->trip_arg >= 0 ? trips[op->trip_arg] : op->trip;
+        int64_t lanes = op->kind == AT_T_BCAST || op->mem == AT_MEM_BCAST ? 1 : op->lanes;
+        if (op->kind == AT_T_LOOP && n > 0) {
+            nest[depth].body = i;
+            nest[depth++].left = n;
+        } else if (op->kind == AT_T_LOOP) {
+            for (int open = 1; open;) {
+                i++;
+                open += (t->ops[i].kind == AT_T_LOOP) - (t->ops[i].kind == AT_T_END);
+            }
+        } else if (op->kind == AT_T_END) {
+            if (--nest[depth - 1].left > 0) i = nest[depth - 1].body;
+            else depth--;
+        } else if (op->kind == AT_T_BUMP) {
+            at[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
+        } else if (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_BCAST ||
+                   op->mem) {
+            extent *e = &of[op->slot];
+            int64_t from = at[op->slot] + op->off;
+            if (from < e->lo) e->lo = from;
+            if (from + lanes > e->hi) e->hi = from + lanes;
+        }
+    }
+}
+
+/* Where operands lie between the pages that fault. */
+typedef enum { AT_UPPER_END, AT_LOWER_END, ODD_ADDRESS, NUM_WHERE } where;
+
+typedef struct {
+    char *map;
+    size_t inner; /* bytes between the guard pages */
+    float *data;  /* of element lo */
+} operand;
+
+static operand operand_open(const extent *e, where w) {
+    size_t bytes = e->hi > e->lo ? (size_t)(e->hi - e->lo) * 4 : 0;
+    operand o = {.inner = (bytes + 4 + PAGE - 1) / PAGE * PAGE};
+    o.map = mmap(NULL, o.inner + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(o.map != MAP_FAILED);
+    assert_int_equal(mprotect(o.map + PAGE, o.inner, PROT_READ | PROT_WRITE), 0);
+    memset(o.map + PAGE, PATTERN, o.inner);
+    o.data = (float *)(o.map + PAGE +
+                       (w == AT_UPPER_END   ? o.inner - bytes
+                        : w == AT_LOWER_END ? 0
+                                            : 4)); /* aligned to an element and nothing more */
+    return o;
+}
+
+static void operand_close(const operand *o) { munmap(o->map, o->inner + 2 * PAGE); }
+
+static const void *executable(const at_tile *t, size_t *map_bytes) {
+    *map_bytes = ((size_t)t->code_bytes + PAGE - 1) / PAGE * PAGE;
+    void *p = mmap(NULL, *map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(p != MAP_FAILED);
+    memcpy(p, t->code, (size_t)t->code_bytes);
+    assert_int_equal(mprotect(p, *map_bytes, PROT_READ | PROT_EXEC), 0);
+    return p;
+}
+
+/* One call on each of two equal memories; they must stay equal, what lies beside the operands too.
+ */
+static void compare_call(const at_tile *t, const void *code, const long *trips, where w,
+                         const char *what) {
+    extent of[AT_TILE_MAX_SLOTS];
+    operand mine[AT_TILE_MAX_SLOTS], theirs[AT_TILE_MAX_SLOTS];
+    float *slots[AT_TILE_MAX_SLOTS];
+    long args[MAX_ARGS] = {0}, kept[6];
+    find_extents(t, trips, of);
+    for (int s = 0; s < t->num_slots; s++) {
+        mine[s] = operand_open(&of[s], w);
+        theirs[s] = operand_open(&of[s], w);
+        bool any = of[s].hi > of[s].lo;
+        /* small integers: sums of products are exact, with one rounding or two */
+        for (int64_t i = 0; any && i < of[s].hi - of[s].lo; i++)
+            mine[s].data[i] = theirs[s].data[i] = (float)((i * 7 + s * 3) % 11 - 5);
+        slots[s] = theirs[s].data - (any ? of[s].lo : 0);
+        args[s] = (long)(mine[s].data - (any ? of[s].lo : 0));
+    }
+    for (int i = 0; i < t->num_trips; i++) args[t->num_slots + i] = trips[i];
+    at_tile_interpret(t, slots, trips);
+    test_x86_call(code, args, kept);
+    for (int i = 0; i < 6; i++)
+        if (kept[i] != 101 + i) fail_msg("%s: register %d is not kept", what, i);
+    for (int s = 0; s < t->num_slots; s++) {
+        const char *x = mine[s].map + PAGE, *y = theirs[s].map + PAGE;
+        for (size_t i = 0; i < mine[s].inner; i++)
+            if (x[i] != y[i])
+                fail_msg("%s: slot %d differs at element %lld", what, s,
+                         (long long)((const float *)(x + i / 4 * 4) - mine[s].data));
+        operand_close(&mine[s]);
+        operand_close(&theirs[s]);
+    }
+}
+
+static void compare_tile(at_arena *a, at_tile *t, at_isa isa, const char *name) {
+    /* none, one, many; and all different */
+    static const long trips[][AT_TILE_MAX_TRIPS] = {{0, 0, 0, 0, 0, 0},
+                                                    {1, 1, 1, 1, 1, 1},
+                                                    {5, 5, 5, 5, 5, 5},
+                                                    {2, 0, 3, 1, 4, 2},
+                                                    {0, 3, 1, 2, 0, 5}};
+    const char *fault = at_tile_verify(t, at_tile_isa_facts(isa), a);
+    if (fault) fail_msg("%s: %s", name, fault);
+    if (!at_tile_encode(a, t, isa)) fail_msg("%s, %s: not encoded", name, t->name);
+    size_t map_bytes;
+    const void *code = executable(t, &map_bytes);
+    int num_trips = t->num_trips ? (int)(sizeof trips / sizeof *trips) : 1;
+    for (int i = 0; i < num_trips * NUM_WHERE; i++)
+        compare_call(t, code, trips[i / NUM_WHERE], i % NUM_WHERE,
+                     at_format(a, "%s, %s for %s, trips %d, place %d", name, t->name,
+                               at_isa_name(isa), i / NUM_WHERE, i % NUM_WHERE));
+    munmap((void *)(uintptr_t)code, map_bytes);
+}
+
+/* ---- tiles of programs ----------------------------------------------------------------------- */
+
+typedef struct program {
+    const char *name, *sizes, *compute, *tree;
+} program;
+
+#define CONV_COMPUTE                                                                               \
+    "data[N, H, W, CI] : input\n"                                                                  \
+    "weight[X, K]      : weight\n"                                                                 \
+    "im2col[y:Y, k:K]  = inside ? data[n, ih, iw, c] : 0\n"                                        \
+    "    where {n, h:H, w:W} = y, {kh:3, kw:3, c:CI} = k,\n"                                       \
+    "          ih = h + kh - 1, iw = w + kw - 1,\n"                                                \
+    "          inside = 0 <= ih && ih < H && 0 <= iw && iw < W\n"                                  \
+    "packw[p:(X + B - 1)/B, k:K, b:B] = x < X ? weight[x, k] : 0\n"                                \
+    "    where x = p*B + b\n"                                                                      \
+    "acc[y:Y, x:X]     = sum(k:K) im2col[y, k] * packw[x/B, k, x%B]\n"
+#define PLAIN "out[y:Y, x:X] = acc[y, x]\n"
+#define CONV_TREE                                                                                  \
+    "p, b, k =>\n"                                                                                 \
+    "    @packw = p, k, b\n"                                                                       \
+    "yt, xt, yo =>\n"                                                                              \
+    "    yi, k9, ci:vec =>\n"                                                                      \
+    "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"                                               \
+    "    xo =>\n"                                                                                  \
+    "        ko, ki:unroll, yi:unroll, xi:vec =>\n"                                                \
+    "            @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"                           \
+    "        yi:unroll, xi:vec =>\n"                                                               \
+    "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n"
+#define CONV_SIZES(co, xo, xi)                                                                     \
+    "N=1 H=5 W=7 CI=3 Y=35 K=27 k9=9 ci=3 yt=1 yo=5 yi=7 ko=9 ki=3 xt=1 X=" #co " xo=" #xo         \
+    " xi=" #xi " B=" #xi
+
+static const program programs[] = {
+    {"conv3", CONV_SIZES(3, 1, 3), CONV_COMPUTE PLAIN, CONV_TREE},
+    {"conv6", CONV_SIZES(6, 1, 6), CONV_COMPUTE PLAIN, CONV_TREE},
+    {"conv17", CONV_SIZES(17, 1, 17), CONV_COMPUTE PLAIN, CONV_TREE},
+    {"conv31", CONV_SIZES(31, 1, 31), CONV_COMPUTE PLAIN, CONV_TREE},
+    {"conv31_by_13", CONV_SIZES(31, 3, 13), CONV_COMPUTE PLAIN, CONV_TREE},
+    {"matmul", "Y=11 X=29 K=13 yo=3 yi=4 xo=2 xi=16 ko=4 ki=4",
+     "a[Y, K] : input\n"
+     "b[K, X] : weight\n"
+     "bias[X] : input\n"
+     "c[y:Y, x:X] = sum(k:K) a[y, k] * b[k, x]\n"
+     "d[y:Y, x:X] = min(max(c[y, x]*0.5 + bias[x], 0 - 3), a[y, 0]) / 2.0\n",
+     "yo, xo =>\n"
+     "    ko, ki:unroll, yi:unroll, xi:vec =>\n"
+     "        @c = {yo, yi}/y, {xo, xi}/x // {ko, ki}/k\n"
+     "    yi:unroll, xi:vec =>\n"
+     "        @d = {yo, yi}/y, {xo, xi}/x\n"},
+    /* rows above and below the picture, of a number known at run time: zeros and copies */
+    {"pad", "H=19 W=21 ho=4 hi=6 w=21 c=5 C=5 D=4",
+     "data[H, W, C] : input\n"
+     "out[h:H + 4, w:W, c:C] = inside ? data[h - 2, w, c] : 0\n"
+     "    where inside = 2 <= h && h < H + 2\n",
+     "ho, hi, w, c:vec =>\n"
+     "    @out = {ho, hi}/h, w, c\n"},
+};
+enum { NUM_PROGRAMS = sizeof programs / sizeof *programs };
+
+/* "N=1 Y=35": the names become symbols. */
+static void read_sizes(at_arena *a, at_symbols *symbols, int64_t *values, const char *text) {
+    char name[16];
+    long value;
+    for (int n; sscanf(text, " %15[^=]=%ld%n", name, &value, &n) == 2; text += n)
+        values[at_symbol_add(a, symbols, at_strdup(a, name))] = value;
+}
+
+static at_low *lower(at_arena *a, const program *p, at_isa isa) {
+    at_symbols *symbols = AT_NEW(a, at_symbols);
+    int64_t *values = AT_NEW_ARRAY(a, int64_t, 64);
+    at_compute *compute;
+    at_tree *tree;
+    at_program *built;
+    at_low *l;
+    read_sizes(a, symbols, values, p->sizes);
+    CALL(at_compute_parse(a, symbols, p->compute, p->name, &compute, &err));
+    CALL(at_tree_parse(a, compute, p->tree, p->name, &tree, &err));
+    CALL(at_program_build(a, tree, values, &built, &err));
+    CALL(at_program_verify(a, built, &err));
+    at_lower_options *o = AT_NEW(a, at_lower_options);
+    *o = (at_lower_options){.dialect = AT_DIALECT_TCC, .isa = isa, .name = p->name, .verify = true};
+    CALL(at_lower_until(a, built, o, "tiles", &l, &err));
+    return l;
+}
+
+static void programs_run(at_isa isa) {
+    skip_without(isa);
+    at_arena *a = at_arena_new();
+    int with_trips = 0;
+    for (int i = 0; i < NUM_PROGRAMS; i++) {
+        at_low *l = lower(a, &programs[i], isa);
+        assert_true(l->tiles.len > 0);
+        for (int j = 0; j < l->tiles.len; j++) {
+            with_trips += l->tiles.data[j]->num_trips > 0;
+            compare_tile(a, l->tiles.data[j], isa, programs[i].name);
+        }
+    }
+    assert_true(with_trips > 0); /* or the programs no longer test what they are for */
+    at_arena_free(a);
+}
+
+static void programs_scalar(void **state) { (void)state, programs_run(AT_ISA_SCALAR); }
+static void programs_sse2(void **state) { (void)state, programs_run(AT_ISA_SSE2); }
+static void programs_avx2(void **state) { (void)state, programs_run(AT_ISA_AVX2); }
+static void programs_avx512(void **state) { (void)state, programs_run(AT_ISA_AVX512); }
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(programs_scalar),
+        cmocka_unit_test(programs_sse2),
+        cmocka_unit_test(programs_avx2),
+        cmocka_unit_test(programs_avx512),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
