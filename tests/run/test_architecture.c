@@ -1,0 +1,190 @@
+/* docs/architecture.md is true: the program after each pass is what the passes print, the files it
+ * names are there, and folders include only what its table allows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "codegen/codegen.h"
+#include "templates/task.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ARGS "N=1,H=4,W=4,CI=8,CO=16"
+#define ENTITY                                                                                     \
+    "{\"entity\": [[\"tile_y\", \"sp\", [-1, 4, 4]], [\"tile_x\", \"sp\", [-1, 1, 16]], "          \
+    "[\"tile_k\", \"sp\", [-1, 2]]]}"
+
+static at_arena *arena;
+static const char *page;
+
+static int setup(void **state) {
+    (void)state;
+    char *text;
+    size_t n;
+    at_error err;
+    arena = at_arena_new();
+    if (at_read_file(arena, "docs/architecture.md", &text, &n, &err) != AT_OK) return -1;
+    page = text;
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    at_arena_free(arena);
+    return 0;
+}
+
+/* ---- the program after each pass ------------------------------------------------------------- */
+
+static void print_pass(const at_program *p, const char *pass, at_text *out) {
+    at_lower_options o = {.dialect = AT_DIALECT_TCC,
+                          .isa = AT_ISA_AVX2,
+                          .name = "kernel",
+                          .dump = pass,
+                          .dump_out = out};
+    at_kernel *k;
+    at_error err;
+    if (!strcmp(pass, "tree")) at_program_print(out, p, false);
+    else if (at_lower(arena, p, &o, &k, &err) != AT_OK) fail_msg("%s", err.text);
+}
+
+/* A block is the output, or runs of its lines in order with "..." between them. */
+static void check_block(const char *pass, const char *block, const char *output) {
+    const char *rest = output;
+    while (*block) {
+        const char *gap = strstr(block, "...\n");
+        size_t n = gap ? (size_t)(gap - block) : strlen(block);
+        const char *lines = at_strndup(arena, block, n), *found = strstr(rest, lines);
+        if (!found || (found > output && found[-1] != '\n')) {
+            /* longer than cmocka's messages may be */
+            fprintf(stderr, "after %s, the page shows\n%sof what is now\n%s", pass, lines, output);
+            fail();
+        }
+        rest = found + n;
+        block += n + (gap ? strlen("...\n") : 0);
+    }
+}
+
+static at_program *make_program(void) {
+    const at_template_row *row;
+    const at_json *json;
+    at_task *task;
+    at_config c;
+    at_program *p;
+    at_error err;
+    if (at_template_find("conv2d_3x3_gemm", &row, &err) != AT_OK ||
+        at_task_new(arena, row, ARGS, &task, &err) != AT_OK ||
+        at_json_parse(arena, ENTITY, strlen(ENTITY), &json, &err) != AT_OK ||
+        at_config_from_json(arena, at_task_space(task), json, &c, &err) != AT_OK ||
+        at_task_program(arena, task, &c, &p, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    return p;
+}
+
+static void passes(void **state) {
+    (void)state;
+    static const char fence[] = "\n```";
+    const at_program *p = make_program();
+    bool shown[16] = {false};
+    assert_non_null(strstr(page, "--args " ARGS " --isa avx2"));
+    assert_non_null(strstr(page, ENTITY));
+    for (const char *at = page; (at = strstr(at, fence));) {
+        at += strlen(fence);
+        const char *pass = at_strndup(arena, at, strcspn(at, "\n"));
+        const char *end = strstr(at, fence);
+        at += strcspn(at, "\n") + 1;
+        assert_non_null(end);
+        at_text out = {0};
+        print_pass(p, pass, &out);
+        if (!out.len) fail_msg("no pass \"%s\"", pass);
+        check_block(pass, at_strndup(arena, at, (size_t)(end + 1 - at)), out.data);
+        at_text_free(&out);
+        for (int i = 0; at_pass_names[i]; i++) shown[i] |= !strcmp(pass, at_pass_names[i]);
+        at = end + strlen(fence);
+    }
+    for (int i = 0; at_pass_names[i]; i++)
+        if (!shown[i]) fail_msg("pass %s is not shown", at_pass_names[i]);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Everything in backquotes that looks like a path. */
+static void files(void **state) {
+    (void)state;
+    int count = 0;
+    for (const char *at = page; (at = strchr(at, '`')); at++) {
+        size_t n = strcspn(at + 1, "`\n ");
+        const char *path = at_strndup(arena, at + 1, n);
+        bool plain = at[n + 1] == '`' && strchr(path, '/') && !strchr(path, '<');
+        if (!plain || !isalpha((unsigned char)*path)) continue;
+        if (access(path, R_OK)) fail_msg("%s is not there", path);
+        count++;
+        at += n + 1;
+    }
+    assert_true(count > 30);
+}
+
+/* ---- arrows ---------------------------------------------------------------------------------- */
+
+/* The folder that a line includes from, or NULL. */
+static const char *included(const char *line) {
+    static const char include[] = "#include \"";
+    size_t n;
+    if (strncmp(line, include, strlen(include))) return NULL;
+    line += strlen(include);
+    n = strcspn(line, "/\"\n");
+    return line[n] == '/' ? at_strndup(arena, line, n) : NULL;
+}
+
+static bool allows(const char *list, const char *folder) {
+    size_t n = strlen(folder);
+    for (const char *p = list; (p = strstr(p, folder)); p += n)
+        if ((p == list || !isalpha((unsigned char)p[-1])) && !isalpha((unsigned char)p[n]))
+            return true;
+    return !strcmp(list, "all");
+}
+
+static void check_file(const char *folder, const char *name, const char *allowed) {
+    char *text;
+    size_t n = strlen(name);
+    at_error err;
+    const char *path = at_format(arena, "%s/%s", folder, name);
+    if (n < 3 || (strcmp(name + n - 2, ".c") && strcmp(name + n - 2, ".h"))) return;
+    if (at_read_file(arena, path, &text, &n, &err) != AT_OK) fail_msg("%s", err.text);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        const char *from = included(line);
+        if (from && strcmp(from, folder) && !allows(allowed, from))
+            fail_msg("%s includes from %s/; %s/ may use: %s", path, from, folder, allowed);
+    }
+}
+
+/* Rows "| `folder/` | may use | holds |". */
+static void arrows(void **state) {
+    (void)state;
+    int count = 0;
+    for (const char *row = page; (row = strstr(row, "\n| `")); count++) {
+        row += strlen("\n| `");
+        const char *folder = at_strndup(arena, row, strcspn(row, "/"));
+        const char *cell = strstr(row, "| ") + 2;
+        const char *allowed = at_strndup(arena, cell, strcspn(cell, "|"));
+        if (strlen(allowed)) allowed = at_strndup(arena, allowed, strlen(allowed) - 1);
+        DIR *d = opendir(folder);
+        if (!d) fail_msg("no folder %s", folder);
+        for (struct dirent *e; (e = readdir(d));) check_file(folder, e->d_name, allowed);
+        closedir(d);
+    }
+    assert_int_equal(count, 9);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(passes), cmocka_unit_test(files),
+                                       cmocka_unit_test(arrows)};
+    return cmocka_run_group_tests_name("run/architecture", tests, setup, teardown);
+}
