@@ -28,11 +28,11 @@ static void *create(at_space *space, const at_tuner_options *o) {
     genetic *g = calloc(1, sizeof *g);
     AT_ASSERT(g);
     at_book_init(&g->book, space, o, AT_STREAM_GA);
-    g->population = o->population ? o->population : o->autotvm ? 100 : 24;
-    g->most_elites = o->autotvm || g->population < 8 ? 3 : g->population / 3;
+    g->population = o->population ? o->population : o->autotvm ? 100 : 16;
+    g->most_elites = o->autotvm ? 3 : (g->population + 1) / 2;
     if (g->most_elites > g->population) g->most_elites = g->population;
     g->mutation = 0.1;
-    g->pressure = o->autotvm ? 1 : 4;
+    g->pressure = o->autotvm ? 1 : 8;
     int most = g->population + g->most_elites, knobs = at_space_num_knobs(space);
     g->elites = calloc((size_t)most, sizeof *g->elites);
     g->pool = calloc((size_t)most, sizeof *g->pool);

@@ -218,7 +218,7 @@ static void strange_results(void **state) {
 
 /* Trials until the goal, on the median of some seeds; one more than `most` if not within these. */
 static int median_trials(const char *name, at_space *s, at_tuner_options o, double goal, int most) {
-    enum { SEEDS = 11 };
+    enum { SEEDS = 5 };
     static int64_t got[MOST];
     int trials[SEEDS];
     for (int seed = 0; seed < SEEDS; seed++) {
