@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/user_template.h"
 #include "templates/task.h"
 
 enum {
@@ -409,6 +410,12 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
             AT_TRY(parse_value(&rows[r], value, &o, err));
             o.given |= (uint64_t)1 << r;
         }
+    }
+    for (int i = 0; i < o.num_operands; i++) {
+        const at_template_row *row;
+        if (!at_is_template_file(o.operands[i])) continue;
+        AT_TRY(at_user_template_load(o.operands[i], &row, err));
+        o.operands[i] = row->name;
     }
     AT_TRY(take_verb(&o, err));
     AT_TRY(check_use(&o, err));

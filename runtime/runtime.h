@@ -155,6 +155,18 @@ at_status at_worker_peak(at_worker *w, at_isa isa, double *gflops, at_error *err
 /* main() calls this first: runs the worker and exits if argv asks for one, else returns. */
 void at_worker_main_if_asked(int argc, char **argv);
 
+/* ---- C text with data (tcc.c) --------------------------------------------------------------- */
+
+typedef void at_any_fn(void);
+typedef struct at_symbol_fn {
+    const char *name;
+    at_any_fn *fn;
+} at_symbol_fn;
+/* Compiles C text without headers through TinyCC, in this process and to stay: *out is the object
+ * `name` of it, functions are what it may call. AT_E_INPUT: the compiler's first message. */
+at_status at_compile_data(const char *source, const at_symbol_fn *functions, int num_functions,
+                          const char *name, void **out, at_error *err);
+
 /* ---- system compilers (object.c) ------------------------------------------------------------ */
 
 /* Compiles C text to a shared object in a private folder under TMPDIR; path owned by arena;

@@ -39,13 +39,9 @@ static double u64_to_double(uint64_t x) { return (double)x; }
 static uint64_t float_to_u64(float x) { return (uint64_t)x; }
 static uint64_t double_to_u64(double x) { return (uint64_t)x; }
 
-typedef void any_fn(void);
 #define FN(f)                                                                                      \
-    { #f, (any_fn *)(f) }
-static const struct {
-    const char *name;
-    any_fn *fn;
-} host[] = {
+    { #f, (at_any_fn *)(f) }
+static const at_symbol_fn host[] = {
     FN(memset),
     FN(memmove),
     FN(memcpy), /* the first two also behind initialisers and struct copies */
@@ -62,10 +58,10 @@ static const struct {
     FN(powf),
     FN(tanhf),
     FN(erff),
-    {"__floatundisf", (any_fn *)u64_to_float},
-    {"__floatundidf", (any_fn *)u64_to_double},
-    {"__fixunssfdi", (any_fn *)float_to_u64},
-    {"__fixunsdfdi", (any_fn *)double_to_u64},
+    {"__floatundisf", (at_any_fn *)u64_to_float},
+    {"__floatundidf", (at_any_fn *)u64_to_double},
+    {"__fixunssfdi", (at_any_fn *)float_to_u64},
+    {"__fixunsdfdi", (at_any_fn *)double_to_u64},
 };
 
 /* ---- messages ------------------------------------------------------------------------------- */
@@ -182,4 +178,53 @@ int at_tcc_load(const at_job *job, at_code *code, char *error, size_t error_size
     if (loaded) return AT_ERR_NONE;
     snprintf(error, error_size, "tcc: %s", report.text[0] ? report.text : "no code and no message");
     return AT_ERR_COMPILE_HOST;
+}
+
+/* ---- data that stays ------------------------------------------------------------------------- */
+
+/* Relocates into memory of its own, which is never given back. */
+static void *relocate_to_stay(TCCState *s, const char *name) {
+    int size = tcc_relocate(s, NULL);
+    if (size < 0) return NULL;
+    void *p = mmap(NULL, round_up((size_t)size, PAGE), PROT_READ | PROT_WRITE | PROT_EXEC,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) {
+        snprintf(report.text, sizeof report.text, "this system grants no executable memory: %s",
+                 strerror(errno));
+        return NULL;
+    }
+    if (tcc_relocate(s, p)) return NULL;
+    void *found = tcc_get_symbol(s, name);
+    if (!found && !report.text[0])
+        snprintf(report.text, sizeof report.text, "defines no '%s'", name);
+    return found;
+}
+
+at_status at_compile_data(const char *source, const at_symbol_fn *functions, int num_functions,
+                          const char *name, void **out, at_error *err) {
+    void *volatile found = NULL;
+    TCCState *volatile s = tcc_new();
+    report.text[0] = 0;
+    if (!s) return at_fail(err, AT_E_BUG, "tcc: out of memory");
+    tcc_set_error_func(s, NULL, on_message);
+    report.may_jump = true;
+    if (!setjmp(report.out)) {
+        tcc_set_options(s, "-nostdlib -nostdinc -Werror");
+        tcc_set_output_type(s, TCC_OUTPUT_MEMORY);
+        for (size_t i = 0; i < sizeof host / sizeof host[0]; i++)
+            tcc_add_symbol(s, host[i].name, (const void *)host[i].fn);
+        for (int i = 0; i < num_functions; i++)
+            tcc_add_symbol(s, functions[i].name, (const void *)functions[i].fn);
+        report.may_jump = false;
+        int failed = tcc_compile_string(s, source);
+        report.may_jump = true;
+        if (!failed) found = relocate_to_stay(s, name);
+    }
+    report.may_jump = false;
+    tcc_delete(s);
+    if (!found)
+        return at_fail(err, AT_E_INPUT, "%s",
+                       report.text[0] ? report.text : "tcc: no code and no message");
+    *out = found;
+    return AT_OK;
 }

@@ -14,6 +14,14 @@ TEMPLATES(DECLARE)
 #define ADDRESS(row) &row,
 static const at_template_row *const rows[] = {TEMPLATES(ADDRESS)};
 
+static const at_template_row *own; /* the user's, NULL: none */
+
+void at_template_add(const at_template_row *row) { own = row; }
+
+static bool is_named(const at_template_row *r, const char *name) {
+    return !strcmp(r->name, name) || (r->record_name && !strcmp(r->record_name, name));
+}
+
 int at_template_count(void) { return sizeof rows / sizeof *rows; }
 
 const at_template_row *at_template_at(int i) {
@@ -23,9 +31,13 @@ const at_template_row *at_template_at(int i) {
 
 at_status at_template_find(const char *name, const at_template_row **out, at_error *err) {
     at_text names = {0};
+    if (own && is_named(own, name)) {
+        *out = own;
+        return AT_OK;
+    }
     for (int i = 0; i < at_template_count(); i++) {
         const at_template_row *r = rows[i];
-        if (!strcmp(r->name, name) || (r->record_name && !strcmp(r->record_name, name))) {
+        if (is_named(r, name)) {
             at_text_free(&names);
             *out = r;
             return AT_OK;

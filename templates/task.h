@@ -10,6 +10,8 @@
 
 int at_template_count(void);
 const at_template_row *at_template_at(int i);
+/* Of the user's own, borrowed for good; it is found before a built-in one of that name. */
+void at_template_add(const at_template_row *row);
 /* By name or record name; AT_E_USAGE lists those there are. */
 at_status at_template_find(const char *name, const at_template_row **out, at_error *err);
 

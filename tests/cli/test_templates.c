@@ -62,6 +62,8 @@ static const struct {
     {"sparse_dense", SHAPES(sparse_dense)},
 };
 
+static char *example;
+
 static const char *trials(void) {
     const char *asked = getenv("TEMPLATE_TRIALS");
     return asked ? asked : "6";
@@ -130,8 +132,51 @@ static void sparse_options(void **state) {
     assert_int_equal(cli_member(cli_json(), "from_log")->integer, 0);
 }
 
+/* The template that docs/templates.md goes through is a user's file like any other. */
+static void own_file(void **state) {
+    (void)state;
+    char built_in[4096];
+    cli_write("conv2d_3x3_gemm.c", example);
+    const char *show = "./autotune show %s --args H=7,W=7,CI=3,CO=6";
+    snprintf(built_in, sizeof built_in, "%s", cli_expect(0, show, "conv2d_3x3_gemm")->out);
+    assert_string_equal(cli_expect(0, show, "./conv2d_3x3_gemm.c")->out, built_in);
+    cli_expect(0, "./autotune conv2d_3x3_gemm.c --args H=7,W=7,CI=3,CO=6 --trials 3 --json");
+    assert_int_equal(cli_member(cli_json(), "trials")->integer, 3);
+
+    static const char *const wrong[][2] = {
+        {"#include \"template.h\"\n\nint f(void) { return y; }\n",
+         "./own.c:3: error: 'y' undeclared\n"},
+        {"#include \"templates/template.h\"\n", "./own.c: defines no 'at_own'\n"},
+        {"#include \"template.h\"\nconst at_template_row at_own = {.name = \"own\"};\n",
+         "./own.c: its at_template_row needs name, args, record_args and define\n"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        cli_write("own.c", wrong[i][0]);
+        assert_non_null(strstr(cli_expect(4, "./autotune ./own.c")->err, wrong[i][1]));
+    }
+    assert_non_null(strstr(cli_expect(4, "./autotune run ./none.c")->err,
+                           "cannot read ./none.c: No such file or directory\n"));
+}
+
+/* Read where the sources are, before the tests go to a folder of their own. */
+static int setup(void **state) {
+    at_arena *a = at_arena_new();
+    char *text;
+    size_t length;
+    if (at_read_file(a, "templates/conv2d_3x3_gemm.c", &text, &length, NULL) == AT_OK)
+        example = strdup(text);
+    at_arena_free(a);
+    return example ? cli_setup(state) : -1;
+}
+
+static int teardown(void **state) {
+    free(example);
+    return cli_teardown(state);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all), cmocka_unit_test(workload),
-                                       cmocka_unit_test(sparse_options)};
-    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
+                                       cmocka_unit_test(sparse_options),
+                                       cmocka_unit_test(own_file)};
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

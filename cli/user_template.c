@@ -1,0 +1,83 @@
+/* cli/user_template.c: a C file against templates/template.h, through TinyCC. The header is part of
+ * this program, so that no source of ours need be there. */
+#include "cli/user_template.h"
+
+#include <string.h>
+
+#include "runtime/runtime.h"
+
+/* Paths are as seen from where the compiler runs, the root of the source tree. */
+extern const char at_policy_header_text[], at_template_header_text[];
+__asm__(".pushsection .rodata\n"
+        ".globl at_policy_header_text\n"
+        "at_policy_header_text: .incbin \"knobs/policy.h\"\n"
+        ".byte 0\n"
+        ".globl at_template_header_text\n"
+        "at_template_header_text: .incbin \"templates/template.h\"\n"
+        ".byte 0\n"
+        ".popsection\n");
+
+#define FN(f)                                                                                      \
+    { #f, (at_any_fn *)(f) }
+static const at_symbol_fn functions[] = {
+    FN(at_sizes),         FN(at_split_),  FN(at_option),       FN(at_default),      FN(at_divisor),
+    FN(at_value),         FN(at_require), FN(at_joint_filter), FN(at_compute_text), FN(at_layout),
+    FN(at_schedule_when), FN(at_sparse),  FN(at_flops),
+};
+
+bool at_is_template_file(const char *word) {
+    size_t n = strlen(word);
+    return n > 2 && !strcmp(word + n - 2, ".c");
+}
+
+/* Lines that include our headers become empty, so that line numbers stay. */
+static void add_source(at_text *out, const char *text) {
+    static const char *const ours[] = {"\"templates/template.h\"", "\"template.h\"",
+                                       "\"knobs/policy.h\""};
+    while (*text) {
+        size_t n = strcspn(text, "\n");
+        bool skip = false;
+        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+            const char *found = strstr(text, ours[i]);
+            skip |= *text == '#' && found && found < text + n;
+        }
+        if (!skip) at_text_addn(out, text, n);
+        at_text_add(out, "\n");
+        text += n + (text[n] == '\n');
+    }
+}
+
+static const char *symbol_of(at_arena *a, const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return at_format(a, "at_%.*s", (int)strlen(name) - 2, name);
+}
+
+static at_status check_row(const char *path, const at_template_row *row, at_error *err) {
+    if (row->name && *row->name && row->args && row->record_args && row->define) return AT_OK;
+    return at_fail(err, AT_E_INPUT,
+                   "%s: its at_template_row needs name, args, record_args and define", path);
+}
+
+at_status at_user_template_load(const char *path, const at_template_row **out, at_error *err) {
+    at_arena *a = at_arena_new();
+    char *text;
+    size_t length;
+    at_text source = {0};
+    void *found = NULL;
+    at_status s = at_read_file(a, path, &text, &length, err);
+    if (s == AT_OK) {
+        add_source(&source, at_policy_header_text);
+        add_source(&source, at_template_header_text);
+        at_text_addf(&source, "#line 1 \"%s\"\n", path);
+        add_source(&source, text);
+        s = at_compile_data(at_text_str(&source), functions, sizeof functions / sizeof *functions,
+                            symbol_of(a, path), &found, err);
+        if (s != AT_OK && err && strncmp(err->text, path, strlen(path)) != 0)
+            at_fail_at(err, "%s: ", path);
+    }
+    if (s == AT_OK) s = check_row(path, found, err);
+    if (s == AT_OK) at_template_add(*out = found);
+    at_text_free(&source);
+    at_arena_free(a);
+    return s;
+}

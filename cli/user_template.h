@@ -1,0 +1,14 @@
+/* cli/user_template.h: templates of the user's own, compiled when they are named. */
+#ifndef AT_CLI_USER_TEMPLATE_H
+#define AT_CLI_USER_TEMPLATE_H
+
+#include "templates/task.h"
+
+/* Is this word the path of a template's C file? */
+bool at_is_template_file(const char *word);
+/* Compiles it; from then on at_template_find knows its row, before the built-in ones. It holds
+ * `const at_template_row at_NAME`, NAME being the file's without folder and ".c". AT_E_INPUT: the
+ * file cannot be read, or the compiler's message "my.c:3: ..." */
+at_status at_user_template_load(const char *path, const at_template_row **out, at_error *err);
+
+#endif
