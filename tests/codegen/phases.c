@@ -1,3 +1,4 @@
+/* tests/codegen/phases.c: phases and the processes they run in. */
 #include "tests/codegen/phases.h"
 
 #include <dlfcn.h>
@@ -17,6 +18,8 @@ const char *phase_name(phase f) {
     static char tiles[40];
     if (f < PHASE_TILES) return names[f];
     if (f == PHASE_C) return "C through gcc -O1";
+    if (f == PHASE_GNU) return "vector types through gcc -O1";
+    if (f == PHASE_TCC) return "machine code";
     snprintf(tiles, sizeof tiles, "tiles for %s", at_isa_name((at_isa)(f - PHASE_TILES)));
     return tiles;
 }
@@ -44,12 +47,26 @@ static const char *interpret_tree(built *b, const at_data *expected) {
     return NULL;
 }
 
-static at_lower_options options_of(const random_program *p, phase f, const char *name) {
+/* The sets that this CPU has, in turn. */
+static at_isa isa_of(const random_program *p) {
+    at_isa has[AT_ISA_COUNT] = {AT_ISA_SSE2};
+    int n = 1;
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (avx2) has[n++] = AT_ISA_AVX2;
+    if (avx2 && __builtin_cpu_supports("avx512f")) has[n++] = AT_ISA_AVX512;
+    return has[p->seed % (uint64_t)n];
+}
+
+at_lower_options options_of(const random_program *p, phase f, const char *name) {
     at_lower_options o = {.dialect = AT_DIALECT_C, .name = name, .verify = true};
     o.pack_inline = p->pack_inline;
+    o.prefetch_above = p->seed % 4 == 0; /* bytes: all weights, or none */
     if (f > PHASE_TILES && f < PHASE_C) {
         o.dialect = AT_DIALECT_TCC;
         o.isa = (at_isa)(f - PHASE_TILES);
+    } else if (f > PHASE_C) {
+        o.dialect = f == PHASE_GNU ? AT_DIALECT_GNU : AT_DIALECT_TCC;
+        o.isa = isa_of(p);
     }
     return o;
 }
@@ -71,50 +88,6 @@ static const char *run_passes(built *b, const random_program *p, phase f, const 
     return fault;
 }
 
-/* ---- compiled ------------------------------------------------------------------------------ */
-
-/* As emitted C declares it. */
-typedef struct par {
-    void (*parallel_for)(void (*body)(long i, int thread, void *context), long n, void *context);
-    int threads;
-} par;
-typedef int kernel_function(void *const buf[], void *workspace, par *p);
-
-static char *slices; /* of the threads: poisoned before every iteration */
-static size_t slice_bytes;
-
-static void parallel_for(void (*body)(long i, int thread, void *context), long n, void *context) {
-    for (long i = n - 1; i >= 0; i--) {
-        int thread = (int)(i % THREADS);
-        memset(slices + (size_t)thread * slice_bytes, 255, slice_bytes);
-        body(i, thread, context);
-    }
-}
-
-static const char *run_compiled(built *b, const random_program *p, const char *name, void *object,
-                                const at_data *expected) {
-    at_lower_options o = options_of(p, PHASE_C, name);
-    at_kernel *k;
-    if (at_lower(b->arena, b->program, &o, &k, &b->err) != AT_OK) return b->err.text;
-    operands mem;
-    operands_open(&mem, b, k->params, k->num_params, k->workspace_bytes,
-                  k->workspace_per_thread_bytes, p->seed);
-    slices = mem.workspace.data + k->workspace_bytes;
-    slice_bytes = (size_t)k->workspace_per_thread_bytes;
-    par threads = {parallel_for, THREADS};
-    const char *const entries[] = {k->pack, k->entry};
-    for (int i = 0; i < 2; i++) {
-        if (!entries[i]) continue;
-        kernel_function *f;
-        *(void **)&f = dlsym(object, entries[i]);
-        if (!f) return at_format(b->arena, "%s is not in the object", entries[i]);
-        f(mem.buf, mem.workspace.data, &threads);
-    }
-    const char *fault = operands_check(&mem, expected);
-    operands_close(&mem);
-    return fault;
-}
-
 /* ---- many programs ------------------------------------------------------------------------- */
 
 typedef struct job {
@@ -126,20 +99,9 @@ typedef struct job {
     const char *object; /* the compiled programs; NULL: phases before, and their C is written */
 } job;
 
-static void finish(outcome *o, const char *fault) {
+void set_fault(outcome *o, const char *fault) {
     o->verdict = fault ? VERDICT_WRONG : VERDICT_RIGHT;
     if (fault) snprintf(o->text, sizeof o->text, "%.*s", (int)sizeof o->text - 1, fault);
-}
-
-static const char *write_source(built *b, const random_program *p, const job *j, int i) {
-    at_lower_options o = options_of(p, PHASE_C, at_format(b->arena, "k%d", i));
-    at_kernel *k;
-    if (at_lower(b->arena, b->program, &o, &k, &b->err) != AT_OK) return b->err.text;
-    /* every kernel declares the type for itself */
-    const char *text =
-        at_format(b->arena, "#define at_par k%d_par\n%s\n#undef at_par\n", i, k->source);
-    const char *path = at_format(b->arena, "%s/k%d.c", j->dir, i);
-    return at_write_file(path, text, strlen(text), &b->err) == AT_OK ? NULL : b->err.text;
 }
 
 static void run_one(const job *j, int i, void *object) {
@@ -148,22 +110,22 @@ static void run_one(const job *j, int i, void *object) {
     built b;
     const char *fault = NULL;
     out->verdict = VERDICT_RUNNING;
-    out->phase = object ? PHASE_C : j->first;
+    out->phase = j->first;
     alarm(SECONDS);
     if (build_open(&b, p) != USE_OK) AT_BUG("a program is not the same twice");
     at_data *expected = at_copy(b.arena, b.data, sizeof(at_data) * (size_t)b.compute->num_tensors);
     if (at_compute_interpret(b.arena, b.compute, b.values, expected, &b.err) != AT_OK)
         fault = b.err.text;
-    if (object && !fault)
-        fault = run_compiled(&b, p, at_format(b.arena, "k%d", i), object, expected);
-    for (int f = j->first; !object && !fault && f <= (int)j->last; f++) {
+    for (int f = j->first; !fault && f <= (int)j->last; f++) {
+        if (object && f < PHASE_C) continue;
         out->phase = (phase)f;
         fault = f == PHASE_TREE ? interpret_tree(&b, expected)
-                : f == PHASE_C  ? write_source(&b, p, j, i)
-                                : run_passes(&b, p, (phase)f, expected);
+                : f < PHASE_C   ? run_passes(&b, p, (phase)f, expected)
+                : object        ? run_compiled(&b, p, (phase)f, i, object, expected)
+                                : write_source(&b, p, (phase)f, j->dir, i);
     }
     alarm(0);
-    finish(out, fault);
+    set_fault(out, fault);
     build_close(&b);
 }
 
@@ -210,47 +172,6 @@ static void run_children(const job *j) {
     }
 }
 
-static int shell(const char *format, const char *dir, const char *name) {
-    char command[400];
-    snprintf(command, sizeof command, format, dir, name);
-    return system(command);
-}
-
-static const char compile[] = "cd %1$s && gcc -O1 -shared -fPIC -Wall -Wextra -Werror $AT_CFLAGS "
-                              "-o %2$s.so %2$s.c 2>%2$s.log";
-
-/* All in one file; where it fails, each alone tells which. */
-static bool compile_all(const job *j) {
-    at_text list = {0};
-    int any = 0;
-    for (int i = 0; i < j->n; i++)
-        if (j->out[i].verdict == VERDICT_RIGHT) {
-            at_text_addf(&list, "#include \"k%d.c\"\n", i);
-            any++;
-        }
-    char path[100];
-    at_error err;
-    snprintf(path, sizeof path, "%s/all.c", j->dir);
-    AT_ASSERT(at_write_file(path, at_text_str(&list), list.len, &err) == AT_OK);
-    at_text_free(&list);
-    if (!any) return false;
-    if (!shell(compile, j->dir, "all")) return true;
-    for (int i = 0; i < j->n; i++) {
-        if (j->out[i].verdict != VERDICT_RIGHT) continue;
-        char name[20], *text;
-        size_t n;
-        snprintf(name, sizeof name, "k%d", i);
-        if (!shell(compile, j->dir, name)) continue;
-        at_arena *a = at_arena_new();
-        snprintf(path, sizeof path, "%s/%s.log", j->dir, name);
-        AT_ASSERT(at_read_file(a, path, &text, &n, &err) == AT_OK);
-        j->out[i].phase = PHASE_C;
-        finish(&j->out[i], text);
-        at_arena_free(a);
-    }
-    return compile_all(j);
-}
-
 void run_phases(const random_program *const *p, int n, phase first, phase last, outcome *out) {
     const char *tmp = getenv("TMPDIR");
     job j = {.programs = p, .n = n, .first = first, .last = last, .out = out};
@@ -258,7 +179,7 @@ void run_phases(const random_program *const *p, int n, phase first, phase last, 
     AT_ASSERT(mkdtemp(j.dir));
     memset(out, 0, sizeof *out * (size_t)n);
     run_children(&j);
-    if (last == PHASE_C && compile_all(&j)) {
+    if (last >= PHASE_C && compile_all(p, n, first, last, j.dir, out)) {
         char object[100];
         snprintf(object, sizeof object, "%s/all.so", j.dir);
         j.object = object;
@@ -266,5 +187,7 @@ void run_phases(const random_program *const *p, int n, phase first, phase last, 
             if (out[i].verdict == VERDICT_RIGHT) out[i].verdict = VERDICT_OPEN;
         run_children(&j);
     }
-    shell("rm -rf %s%s", j.dir, "");
+    char remove[100];
+    snprintf(remove, sizeof remove, "rm -rf %s", j.dir);
+    AT_ASSERT(!system(remove));
 }

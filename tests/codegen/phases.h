@@ -11,9 +11,13 @@ typedef enum phase {
     PHASE_PARTITION,
     PHASE_TILES, /* the tile interpreter, one phase per instruction set */
     PHASE_C = PHASE_TILES + AT_ISA_COUNT,
+    PHASE_GNU, /* compiled: each dialect; for one of the sets that this CPU has */
+    PHASE_TCC,
     PHASE_COUNT
 } phase;
 const char *phase_name(phase f);
+/* How a phase lowers a program. */
+at_lower_options options_of(const random_program *p, phase f, const char *name);
 
 typedef enum verdict { VERDICT_OPEN, VERDICT_RUNNING, VERDICT_RIGHT, VERDICT_WRONG } verdict;
 typedef struct outcome { /* lies in shared memory: children write it */
@@ -27,5 +31,18 @@ typedef struct outcome { /* lies in shared memory: children write it */
 void run_phases(const random_program *const *p, int n, phase first, phase last, outcome *out);
 outcome *outcomes_new(int n);
 void outcomes_free(outcome *out, int n);
+void set_fault(outcome *o, const char *fault); /* or right, where NULL */
+
+/* ---- compiled forms (compiled.c) ----------------------------------------------------------- */
+
+/* Writes the C of one form of program i into dir; NULL or what went wrong. */
+const char *write_source(built *b, const random_program *p, phase f, const char *dir, int i);
+/* Compiles the forms first .. last of all programs whose verdict is right to dir/all.so, the others
+ * stay out: those among them that do not compile get an outcome. false: nothing is left. */
+bool compile_all(const random_program *const *p, int n, phase first, phase last, const char *dir,
+                 outcome *out);
+/* Runs one form of program i. */
+const char *run_compiled(built *b, const random_program *p, phase f, int i, void *object,
+                         const at_data *expected);
 
 #endif

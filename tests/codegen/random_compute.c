@@ -9,8 +9,10 @@
 
 static void condition(maker *m, int stage, at_text *out) {
     const rp_tensor *t = &m->tensor[stage];
-    const char *a = t->axis_name[below(m, t->rank)], *b = t->axis_name[below(m, t->rank)];
-    switch (below(m, 8)) {
+    int n = t->rank + t->num_reduce, i = below(m, n), rows;
+    const char *a = t->axis_name[i], *b = t->axis_name[below(m, n)];
+    const char *extent = m->cls[t->axis[i]].extent;
+    switch (below(m, 10)) {
     case 0: at_text_addf(out, "%s < %d", a, 1 + below(m, 5)); break;
     case 1: at_text_addf(out, "%s %% 2 == 0", a); break;
     case 2: at_text_addf(out, "1 <= %s && %s != 2", a, b); break;
@@ -18,7 +20,16 @@ static void condition(maker *m, int stage, at_text *out) {
     case 4: at_text_addf(out, "%s + %s < 4", a, b); break;
     case 5: at_text_addf(out, "%s >= %s", a, b); break;
     case 6: at_text_addf(out, "2*%s - 3*%s <= 5", a, b); break;
-    default: at_text_addf(out, "%s/3 == 1 || %s %% 3 == 1", a, b); break;
+    case 7: at_text_addf(out, "%s/3 == 1 || %s %% 3 == 1", a, b); break;
+    default: /* decided by data */
+        if (m->cls[t->axis[i]].dynamic) {
+            at_text_addf(out, "-%s + 3 > 0", a);
+            break;
+        }
+        rows = add_input(m, "mask", "index", 1, &extent);
+        fill_input(m, rows, false, "4");
+        at_text_addf(out, "%s[%s] < 2", m->tensor[rows].name, a);
+        break;
     }
 }
 
@@ -39,10 +50,10 @@ static void second_operand(maker *m, int stage, at_text *out) {
         }
     }
     int some[RANK], n = 0;
-    for (int d = 0; d < s->rank; d++)
-        if (chance(m, 65)) some[n++] = s->axis[d];
+    for (int d = 0; d < s->rank + s->num_reduce && n < RANK; d++)
+        if (!m->cls[s->axis[d]].dynamic && chance(m, 65)) some[n++] = s->axis[d];
     if (!n) some[n++] = s->axis[s->rank - 1];
-    read_plain(m, stage, add_operand(m, "b", n, some), some, out);
+    read_plain(m, stage, add_operand(m, "b", 40, n, some), some, out);
 }
 
 static int map_stage(maker *m, int src) {
@@ -214,6 +225,40 @@ static int reshape_stage(maker *m, int src) {
 
 static int one_class(maker *m) { return new_class(m, "o", "1", NULL); }
 
+/* What a sum adds up: a tensor, products, choices. */
+static void summand(maker *m, int stage, int src, const int *classes, at_text *out) {
+    at_text x = {0}, a = {0}, b = {0};
+    int kind = below(m, 10);
+    read_plain(m, stage, src, classes, &x);
+    if (kind > 1) second_operand(m, stage, &a);
+    if (kind > 6) second_operand(m, stage, &b);
+    switch (kind) {
+    case 0: at_text_add(out, x.data); break;
+    case 1: at_text_addf(out, "2.0*%s", x.data); break;
+    case 2: at_text_addf(out, "max(%s, %s)", x.data, a.data); break;
+    case 3: at_text_addf(out, "(%s - %s)*(%s - %s)", x.data, a.data, x.data, a.data); break;
+    case 4:
+    case 5:
+    case 6:
+        condition(m, stage, out);
+        at_text_addf(out,
+                     kind == 4   ? " ? %s*%s : 0"
+                     : kind == 5 ? " ? %s : %s"
+                                 : " ? 1 : %s - %s",
+                     x.data, a.data);
+        break;
+    case 7: at_text_addf(out, "%s*%s*%s", x.data, a.data, b.data); break;
+    case 8: at_text_addf(out, "%s*%s + %s", x.data, a.data, b.data); break;
+    default:
+        at_text_add(out, "(");
+        condition(m, stage, out);
+        at_text_addf(out, " ? %s : 0)*%s - min(%s, 1)", x.data, a.data, b.data);
+    }
+    at_text_free(&x);
+    at_text_free(&a);
+    at_text_free(&b);
+}
+
 static int sum_stage(maker *m, int src) {
     at_text body = {0};
     int s = begin_stage(m, "u"), rank = m->tensor[src].rank, classes[RANK];
@@ -227,7 +272,7 @@ static int sum_stage(maker *m, int src) {
             }
         if (pass == 0 && !m->tensor[s].rank) add_axis(m, s, one_class(m), false);
     }
-    read_plain(m, s, src, classes, &body);
+    summand(m, s, src, classes, &body);
     finish_stage(m, s, &body, NULL);
     return s;
 }
@@ -236,6 +281,7 @@ static int sum_stage(maker *m, int src) {
 static int pack_stage(maker *m, int w, int x, int k, const char *block) {
     at_text body = {0}, read = {0};
     int s = begin_stage(m, "pw"), classes[2] = {-1, k};
+    m->tensor[s].packs = true;
     char extent[RP_EXPR], index[2][RP_EXPR];
     substitute(m, extent, "(@ + # - 1)/#", extent_of(m, x), block);
     int p = part_class(m, "p", extent, x, false), b = part_class(m, "b", block, x, true);
@@ -271,7 +317,7 @@ static int matmul_stage(maker *m, int src) {
     at_text body = {0}, x = {0}, w = {0};
     int rank = m->tensor[src].rank, classes[RANK], weights, n = 0, of[RANK];
     char X[RP_NAME], block[RP_NAME];
-    bool pack = chance(m, 35), batched = !pack && rank >= 3 && chance(m, 40);
+    bool pack = chance(m, 50), batched = !pack && rank >= 3 && chance(m, 40);
     random_extent(m, 19, X);
     small_size(m, "B", 1 + below(m, 8), block);
     int cx = new_class(m, "x", X, pack ? block : NULL);
@@ -290,7 +336,7 @@ static int matmul_stage(maker *m, int src) {
     of[n++] = cx;
     of[n++] = k;
     if (!pack && chance(m, 50)) of[first] = k, of[first + 1] = cx;
-    weights = add_operand(m, "w", n, of);
+    weights = add_operand(m, "w", pack && chance(m, 60) ? 100 : 40, n, of);
     if (pack) weights = pack_stage(m, weights, cx, k, block);
     int s = begin_stage(m, "acc");
     for (int d = 0; d < rank - 1; d++) {
@@ -345,7 +391,7 @@ static int conv_stage(maker *m, int src) {
         substitute(m, extent, "@*#", axis_of(m, tap[i]), D);
         substitute(m, index[d], "@ + #", reach, extent);
     }
-    int weights = add_operand(m, "w", n, of), s = begin_stage(m, "conv");
+    int weights = add_operand(m, "w", 40, n, of), s = begin_stage(m, "conv");
     for (int d = 0; d < c; d++) {
         classes[d] = class_of_dim(m, s, src, d);
         if (classes[d] == channel) classes[d] = new_class(m, "n", m->tensor[src].extent[d], NULL);
@@ -497,7 +543,7 @@ static int segment_stage(maker *m, int src) {
     if (chance(m, 50)) {
         int some[2] = {g, classes[rank - 1]}, n = rank > 1 ? 2 : 1;
         at_text_add(&body, "*");
-        read_plain(m, s, add_operand(m, "b", n, some), some, &body);
+        read_plain(m, s, add_operand(m, "b", 40, n, some), some, &body);
     }
     finish_stage(m, s, &body, bounds);
     return s;
@@ -532,7 +578,7 @@ static int first_tensor(maker *m) {
     static const int most[] = {33, 17, 9, 6};
     char size[4][RP_NAME];
     const char *extents[4];
-    int rank = 1 + below(m, 4);
+    int rank = 1 + below(m, m->big ? 2 : 4);
     for (int i = 0; i < rank; i++) {
         random_extent(m, chance(m, 10) ? 33 : most[rank - 1], size[i]);
         extents[i] = size[i];
@@ -563,7 +609,7 @@ static int operation(maker *m, int src) {
 void make_compute(maker *m) {
     int t, kind = below(m, 12);
     t = kind < 2 ? im2col_stage(m) : kind < 4 ? sparse_stage(m) : first_tensor(m);
-    int n = kind < 4 ? below(m, 3) : 1 + below(m, 3);
+    int n = kind < 4 ? below(m, 3) : 1 + below(m, m->big ? 2 : 3);
     if (kind < 2 && chance(m, 70)) t = matmul_stage(m, t);
     for (int i = 0; i < n && m->tensor[t].rank < 5; i++) t = operation(m, t);
     if (chance(m, 30)) t = map_stage(m, t);

@@ -4,7 +4,7 @@
 
 #include "tests/codegen/random_program.h"
 
-enum { RANK = 6, CLASSES = 60, TENSORS = 16, READS = 8 };
+enum { RANK = 6, CLASSES = 60, TENSORS = 24, READS = 12 };
 
 /* An axis that several stages may run over with the same loops: its split. */
 typedef struct rp_class {
@@ -23,7 +23,7 @@ typedef struct rp_read { /* by a stage, of a tensor: dimension d is indexed by e
 
 typedef struct rp_tensor {
     char name[RP_NAME];
-    bool is_stage, has_leaf, is_read;
+    bool is_stage, has_leaf, is_read, packs;
     int rank, num_reduce;
     int axis[2 * RANK]; /* classes: dimensions, then reductions; -1 of an input: none yet */
     char axis_name[2 * RANK][RP_NAME]; /* as written in the computation */
@@ -36,6 +36,7 @@ typedef struct rp_tensor {
 typedef struct maker {
     random_program *p;
     at_rng rng;
+    bool big;   /* tiles larger than a register file or a body of code */
     bool nasty; /* names that clash with what emitted code uses */
     int num_classes, num_tensors;
     rp_class cls[CLASSES];
@@ -67,8 +68,8 @@ const char *axis_of(const maker *m, int c);
 const char *extent_of(const maker *m, int c);
 
 int add_input(maker *m, const char *stem, const char *role, int rank, const char *const *extents);
-/* An input indexed by exactly these axes. */
-int add_operand(maker *m, const char *stem, int rank, const int *classes);
+/* An input indexed by exactly these axes; weight: percent of those that are a weight. */
+int add_operand(maker *m, const char *stem, int weight, int rank, const int *classes);
 /* Says how an index tensor is filled. */
 void fill_input(maker *m, int t, bool pointers, const char *limit);
 

@@ -53,10 +53,11 @@ void small_size(maker *m, const char *stem, int value, char out[RP_NAME]) {
 }
 
 void random_extent(maker *m, int most, char out[RP_NAME]) {
+    static const int large[] = {2, 7, 14, 17, 28, 33, 49, 64};
     static const int values[] = {1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 8, 9, 11, 13, 16, 17, 19, 24, 33};
     int n = sizeof values / sizeof values[0];
     while (values[n - 1] > most) n--;
-    small_size(m, "N", values[below(m, n)], out);
+    small_size(m, "N", m->big ? large[below(m, 8)] : values[below(m, n)], out);
 }
 
 void substitute(maker *m, char out[RP_EXPR], const char *fmt, const char *a, const char *b) {
@@ -76,6 +77,7 @@ void substitute(maker *m, char out[RP_EXPR], const char *fmt, const char *a, con
 /* ---- axes ---------------------------------------------------------------------------------- */
 
 static void cut_class(maker *m, rp_class *c, const char *last) {
+    static const int large[] = {8, 14, 16, 17, 28, 32, 33, 49};
     static const int parts[] = {1, 1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7, 8, 16, 17};
     char inner[RP_EXPR] = "1", expr[RP_EXPR], piece[3][RP_NAME];
     int n = last ? 2 + chance(m, 40) : 1 + below(m, 3);
@@ -88,6 +90,7 @@ static void cut_class(maker *m, rp_class *c, const char *last) {
     }
     for (int i = n - 1; i > 0; i--) {
         if (last && i == n - 1) add_size(m, piece[i], 0, last);
+        else if (m->big && i == n - 1) add_size(m, piece[i], large[below(m, 8)], "");
         else add_size(m, piece[i], parts[below(m, (int)(sizeof parts / sizeof parts[0]))], "");
         if (i == n - 1) snprintf(inner, sizeof inner, "%s", piece[i]);
         else substitute(m, inner, "@*#", piece[i], piece[i + 1]);
@@ -181,10 +184,10 @@ int add_input(maker *m, const char *stem, const char *role, int rank, const char
     return m->num_tensors - 1;
 }
 
-int add_operand(maker *m, const char *stem, int rank, const int *classes) {
+int add_operand(maker *m, const char *stem, int weight, int rank, const int *classes) {
     const char *extents[RANK] = {NULL};
     for (int i = 0; i < rank; i++) extents[i] = extent_of(m, classes[i]);
-    int t = add_input(m, stem, chance(m, 60) ? "input" : "weight", rank, extents);
+    int t = add_input(m, stem, chance(m, weight) ? "weight" : "input", rank, extents);
     for (int i = 0; i < rank; i++) m->tensor[t].axis[i] = classes[i];
     return t;
 }

@@ -164,7 +164,7 @@ static at_status open(built *b, const random_program *p) {
 }
 
 use build_open(built *b, const random_program *p) {
-    enum { LONGEST = 40, WORK = 60000 };
+    enum { LONGEST = 70, WORK = 60000 };
     memset(b, 0, sizeof *b);
     b->arena = at_arena_new();
     if (p->full) return USE_TOO_LARGE;

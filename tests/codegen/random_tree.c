@@ -89,7 +89,7 @@ static spot choose_spot(maker *m, int tensor) {
         if (all && !inside_vec) path[depth++] = at;
         if (at == 0) break;
     }
-    spot s = {chance(m, 30) ? 0 : path[below(m, depth)], -1};
+    spot s = {chance(m, m->tensor[tensor].packs ? 60 : 30) ? 0 : path[below(m, depth)], -1};
     for (int c = node(m, s.parent)->child; c >= 0 && s.before < 0; c = node(m, c)->next)
         for (int i = 0; i < n; i++)
             if (encloses(m, c, leaf[i])) s.before = c;
@@ -174,7 +174,7 @@ static void annotate(maker *m, nest *x) {
         for (int i = vec + 1; i < x->n; i++) x->loop[i].ann = AT_ANN_UNROLL;
         from = vec;
     }
-    for (int i = from - 1; i >= 0 && chance(m, 45); i--)
+    for (int i = from - 1; i >= 0 && chance(m, m->big ? 70 : 45); i--)
         if (!x->loop[i].dynamic) x->loop[i].ann = AT_ANN_UNROLL;
     for (int i = 0; i < from; i++)
         if (!x->loop[i].dynamic && chance(m, 4)) x->loop[i].ann = AT_ANN_UNROLL;
@@ -302,7 +302,8 @@ void make_tree(maker *m) {
     m->p->node[0] = (rp_node){.parent = -1, .child = -1, .next = -1};
     for (int t = 0; t < m->num_tensors; t++) {
         rp_tensor *s = &m->tensor[t];
-        s->has_leaf = s->is_stage && (s->num_reduce || !s->is_read || chance(m, 60));
+        s->has_leaf =
+            s->is_stage && (s->num_reduce || !s->is_read || chance(m, s->packs ? 90 : 60));
     }
     for (int t = m->num_tensors - 1; t >= 0; t--)
         if (m->tensor[t].has_leaf && !m->p->full) place(m, t);
@@ -325,6 +326,7 @@ void random_program_make(uint64_t seed, random_program *p) {
     p->seed = seed;
     at_rng_seed(&m.rng, seed, 11);
     m.nasty = chance(&m, 12);
+    m.big = chance(&m, 12);
     p->pack_inline = chance(&m, 40);
     make_compute(&m);
     make_tree(&m);

@@ -1,8 +1,8 @@
 /* Random programs: interpreter of the expressions = interpreter of the tree = the program after
- * each pass = tile interpreter of every instruction set = compiled C. In the environment: AT_SEED
- * and AT_COUNT choose others and more; AT_SHRINK: how many failing programs are made small and
- * printed (default 1); AT_DUMP: a pass whose result is printed with them, for AT_ISA where tiles
- * are meant; AT_CFLAGS: more options for the compiler. */
+ * each pass = tile interpreter of every instruction set = compiled C, vector types and machine
+ * code. In the environment: AT_SEED and AT_COUNT choose others and more; AT_SHRINK: how many
+ * failing programs are made small and printed (default 1); AT_DUMP: a pass whose result is printed
+ * with them, for AT_ISA where tiles are meant; AT_CFLAGS: more options for the compiler. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,10 +64,11 @@ static void print_program(const random_program *p) {
     const char *pass = getenv("AT_DUMP");
     if (pass) {
         at_text_addf(&text, "\nafter %s:\n", pass);
-        at_lower_options o = {.name = "k", .dump = pass, .dump_out = &text, .verify = true};
-        at_isa_from_name(getenv("AT_ISA") ? getenv("AT_ISA") : "scalar", &o.isa);
-        if (o.isa) o.dialect = AT_DIALECT_TCC;
-        o.pack_inline = p->pack_inline;
+        at_isa isa = AT_ISA_SCALAR;
+        at_isa_from_name(getenv("AT_ISA") ? getenv("AT_ISA") : "scalar", &isa);
+        at_lower_options o = options_of(p, (phase)(PHASE_TILES + isa), "k");
+        o.dump = pass;
+        o.dump_out = &text;
         at_low *l;
         if (at_lower_until(b.arena, b.program, &o, strcmp(pass, "tile") ? pass : "tiles", &l,
                            &b.err) != AT_OK)
@@ -94,7 +95,7 @@ static void report(const random_program *p, const outcome *o) {
 
 static void test_random(void **state) {
     (void)state;
-    long seed = setting("AT_SEED", 1), count = setting("AT_COUNT", 300);
+    long seed = setting("AT_SEED", 1), count = setting("AT_COUNT", 200);
     long shrink = setting("AT_SHRINK", 1), used = 0, refused = 0, large = 0, wrong = 0;
     random_program *programs = calloc(BATCH, sizeof *programs);
     const random_program *list[BATCH];
@@ -113,7 +114,7 @@ static void test_random(void **state) {
             list[n] = &programs[n];
             n++;
         }
-        run_phases(list, n, PHASE_TREE, PHASE_C, out);
+        run_phases(list, n, PHASE_TREE, PHASE_COUNT - 1, out);
         used += n;
         for (int i = 0; i < n; i++) {
             if (out[i].verdict == VERDICT_RIGHT) continue;
