@@ -110,9 +110,12 @@ fuzz:
 	    { echo "make fuzz needs clang and libFuzzer: apt-get install clang libclang-rt-14-dev"; exit 1; }
 	@$(MAKE) --no-print-directory B=build-fuzz CC=clang CFLAGS="-O1 -g $(FUZZ_FLAGS) \
 	    -fsanitize=fuzzer-no-link" LDFLAGS="$(FUZZ_FLAGS) -fsanitize=fuzzer" build-fuzz/fuzz
-	@for t in $(FUZZ); do mkdir -p build-fuzz/inputs/$$t && ln -sf fuzz build-fuzz/fuzz_$$t && echo "$$t:" && \
-	    build-fuzz/fuzz_$$t build-fuzz/inputs/$$t -max_total_time=$(FUZZ_SECONDS) -timeout=10 -verbosity=0 \
-	    -print_final_stats=1 -artifact_prefix=build-fuzz/$$t- || exit 1; done
+	@for t in $(FUZZ); do \
+	    mkdir -p build-fuzz/inputs/$$t && ln -sf fuzz build-fuzz/fuzz_$$t && echo "$$t:" && \
+	    build-fuzz/fuzz_$$t build-fuzz/inputs/$$t -max_total_time=$(FUZZ_SECONDS) -timeout=10 \
+	    -print_final_stats=1 -verbosity=0 -artifact_prefix=build-fuzz/$$t- 2>build-fuzz/$$t.txt || \
+	    { tail -n 40 build-fuzz/$$t.txt; exit 1; }; \
+	    grep number_of_executed build-fuzz/$$t.txt; done
 
 $(B)/fuzz: $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/test_%.c,$(wildcard tests/fuzz/*.c))) $(call lib,$(NEEDS_fuzz))
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_fuzz))
