@@ -188,14 +188,17 @@ static int diversify(xgb *x, int64_t *candidates, int n, int num) {
     return num;
 }
 
-/* The next plan_size proposals: the plan, and some at random; at random all, as long as there is
+/* How many of the first n trials are random for exploration's sake. */
+static int random_of(int n) { return (int)(random_share * n); }
+
+/* The next proposals: the plan, and some at random; at random all, as long as there is
  * nothing to learn from. */
 static void make_round(void *self) {
     xgb *x = self;
     at_book *b = &x->book;
     int total = x->plan_size;
     if (x->grows && b->entered.len / GROWTH > total) total = b->entered.len / GROWTH;
-    int num = total - (int)(random_share * total);
+    int num = total - random_of(b->entered.len + total) + random_of(b->entered.len);
     if (b->best > 0) fit(x);
     else if (!x->base) num = 0;
     if (num) {
@@ -218,7 +221,7 @@ static void *create(at_space *space, const at_tuner_options *o) {
     AT_ASSERT(x);
     at_book_init(&x->book, space, o, AT_STREAM_XGB);
     x->rows.source = o->features.of ? o->features : (at_features){knob_features, space};
-    x->plan_size = o->plan_size ? o->plan_size : o->autotvm ? 64 : 16;
+    x->plan_size = o->plan_size ? o->plan_size : o->autotvm ? 64 : 8;
     x->diversity = o->diversity ? o->diversity : 1;
     x->anneals = o->autotvm;
     x->grows = !o->autotvm;

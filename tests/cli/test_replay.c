@@ -1,0 +1,307 @@
+/* tests/cli/test_replay.c: replay of recorded spaces, and the options of the tuners. */
+#include "tests/cli/cli_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define T "conv2d_3x3_gemm"
+#define ARGS "N=1,H=7,W=7,CI=16,CO=16"
+#define RECORD_ARGS "[1, 7, 7, 16, 16, \"float32\"]"
+
+enum { MOST = 4000 };
+
+static bool have_xgb;
+static int num_points;
+static double times_s[MOST], best_s;
+
+/* ---- a space recorded without running anything ---------------------------------------------- */
+
+/* Part i of a knob's sizes in an entity. */
+static double size_of(const at_json *entity, int knob, int i) {
+    return at_json_at(at_json_at(at_json_at(entity, knob), 2), i)->number;
+}
+
+/* A peak over the logarithms of the sizes, with a little texture. */
+static double time_of(const at_json *entity) {
+    double yi = log2(size_of(entity, 0, 2)), xi = log2(size_of(entity, 1, 2)),
+           yo = log2(size_of(entity, 0, 1)), ki = log2(size_of(entity, 2, 1)), slow = 1;
+    slow += 0.3 * (yi - 2.8) * (yi - 2.8) + 0.2 * (xi - 3) * (xi - 3);
+    slow += 0.1 * fabs(yo - 1) + 0.05 * fabs(ki - 4) + 0.02 * fmod(yi + 3 * xi + 5 * ki, 1.7);
+    return slow * 1e-4;
+}
+
+/* Writes space.log: every point of the space, the seventh of each dozen a failure. */
+static int record_space(void **state) {
+    if (cli_setup(state)) return -1;
+    cli_expect(0, "./autotune space " T " --args " ARGS " --json");
+    num_points = (int)cli_member(cli_json(), "len")->integer;
+    assert_in_range(num_points, 500, MOST);
+    at_text command = {0}, log = {0};
+    at_text_add(&command, "./autotune space " T " --args " ARGS " --json --index ");
+    for (int i = 0; i < num_points; i++) at_text_addf(&command, "%s%d", i ? "," : "", i);
+    cli_expect(0, "%s", at_text_str(&command));
+    int i = 0;
+    for (const at_json *e = cli_member(cli_json(), "entities")->child; e; e = e->next, i++) {
+        const at_json *entity = at_json_get(e, "entity");
+        double time_s = time_of(entity);
+        bool fails = i % 12 == 7;
+        times_s[i] = fails ? INFINITY : time_s;
+        if (!fails && (best_s == 0 || time_s < best_s)) best_s = time_s;
+        at_text_add(&log, "{\"input\": [\"c\", \"" T "\", " RECORD_ARGS ", {}], \"config\": ");
+        at_text_addf(&log, "{\"index\": %d, \"code_hash\": null, \"entity\": ", i);
+        at_json_print(&log, entity);
+        at_text_add(&log, "}, \"result\": [[");
+        at_text_add_double(&log, fails ? 1e9 : time_s);
+        at_text_addf(&log, "], %d, 0.1, 1.5], \"version\": 0.2, \"tvm_version\": \"0.12.0\"}\n",
+                     fails ? 4 : 0);
+    }
+    assert_int_equal(i, num_points);
+    cli_write("space.log", at_text_str(&log));
+    at_text_free(&log);
+    at_text_free(&command);
+    have_xgb = cli_run("./autotune list | grep -q '^  xgb '")->status == 0;
+    return 0;
+}
+
+static double number(const at_json *object, const char *path) {
+    const at_json *v = cli_member(object, path);
+    assert_int_equal(v->kind, AT_JSON_NUMBER);
+    return v->number;
+}
+
+static int points_within(double share) {
+    int n = 0;
+    for (int i = 0; i < num_points; i++) n += best_s / times_s[i] >= share;
+    return n;
+}
+
+/* ---- what replay says ----------------------------------------------------------------------- */
+
+/* Grid, random and the learners side by side: the members, and that learning pays. */
+static void side_by_side(void **state) {
+    (void)state;
+    cli_expect(0,
+               "./autotune replay space.log --compare grid,random,ga%s --trials 300 "
+               "--repeats 20 --json",
+               have_xgb ? ",xgb" : "");
+    const at_json *r = cli_json(), *tuners = cli_member(r, "tuners");
+    assert_string_equal(cli_member(r, "space.task")->string, T);
+    assert_int_equal(cli_member(r, "space.args")->count, 6);
+    assert_true(number(r, "space.points") == num_points);
+    assert_float_equal(number(r, "space.best_ns"), best_s * 1e9, 1e-3);
+    assert_true(number(r, "repeats") == 20);
+
+    double expected = number(r, "random_expected.trials_to_99");
+    assert_float_equal(expected, (num_points + 1.0) / (points_within(0.99) + 1), 1e-9);
+    assert_true(expected > 100);
+    int grid = 0;
+    while (best_s / times_s[grid] < 0.9) grid++;
+    static const char *const names[] = {"grid", "random", "ga", "xgb"};
+    assert_int_equal(tuners->count, have_xgb ? 4 : 3);
+    for (int i = 0; i < tuners->count; i++) {
+        const at_json *t = at_json_at(tuners, i);
+        assert_string_equal(cli_member(t, "tuner")->string, names[i]);
+        assert_true(number(t, "trials") == 300);
+        assert_true(number(t, "seconds") > 0);
+        assert_int_equal(cli_member(t, "of_best_at")->count, 4); /* 1, 5, 10 %, and the last */
+        double last = 0;
+        for (const at_json *x = cli_member(t, "of_best_at")->child; x; x = x->next) {
+            assert_true(x->number >= last && x->number <= 1);
+            last = x->number;
+        }
+        if (i == 0 && grid < 300) assert_true(number(t, "trials_to_90") == grid + 1);
+        if (i == 0 && grid >= 300)
+            assert_int_equal(cli_member(t, "trials_to_90")->kind, AT_JSON_NULL);
+        if (i >= 2) assert_true(number(t, "trials_to_99") < expected);
+    }
+}
+
+/* The computed expectation against the definition, over all trials of random. */
+static void expectation(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune replay space.log --tuner random --trials 30 --repeats 4000 --json");
+    const at_json *r = cli_json();
+    for (const at_json *x = cli_member(r, "random_expected.of_best_at")->child; x; x = x->next)
+        assert_true(x->number > 0 && x->number < 1);
+    /* Of one trial it is the mean share; the median of many searches is near the expectation. */
+    double share = 0;
+    for (int i = 0; i < num_points; i++) share += best_s / times_s[i] / num_points;
+    cli_expect(0, "./autotune replay space.log --tuner random --trials 1 --repeats 1 --json");
+    assert_float_equal(cli_member(cli_json(), "random_expected.of_best_at")->child->number, share,
+                       1e-9);
+}
+
+/* Every search of the whole space ends with the optimum; the same seed finds it at the same time.
+ */
+static void whole_space(void **state) {
+    (void)state;
+    char command[200];
+    snprintf(command, sizeof command,
+             "./autotune replay space.log --compare grid,random,ga --trials 100000 --repeats 3 "
+             "--seed 5 --csv");
+    char *first = strdup(cli_expect(0, "%s", command)->out);
+    assert_string_equal(cli_expect(0, "%s", command)->out, first);
+    assert_int_equal(cli_count_lines(first, "tuner,trials,median,low,high\n"), 1);
+    static const char *const names[] = {"grid", "random", "ga"};
+    for (int i = 0; i < 3; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "%s,", names[i]);
+        assert_int_equal(cli_count_lines(first, line), num_points);
+        snprintf(line, sizeof line, "%s,%d,1.0000,1.0000,1.0000\n", names[i], num_points);
+        assert_int_equal(cli_count_lines(first, line), 1);
+    }
+    free(first);
+}
+
+static void as_text(void **state) {
+    (void)state;
+    const cli_result *r =
+        cli_expect(0, "./autotune replay space.log --tuner ga --trials 40 --repeats 5");
+    char head[128];
+    snprintf(head, sizeof head, T " " ARGS "\n%d points, the best %.3f us; 5 searches of 40 trials",
+             num_points, best_s * 1e6);
+    assert_memory_equal(r->out, head, strlen(head));
+    assert_non_null(strstr(r->out, "\ntrials to 95 %"));
+    assert_non_null(strstr(r->out, "\nga: trials, share of the optimum found: median and 95 %"));
+    assert_non_null(strstr(r->out, "\n      20 "));
+    assert_non_null(strstr(r->out, "\n      40 "));
+    assert_string_equal(r->err, "");
+}
+
+/* The options of the tuners change the search, and nothing else. */
+static void tuner_options(void **state) {
+    (void)state;
+    static const char *const of_ga[] = {"", "--population 5", "--preset autotvm"};
+    static const char *const of_xgb[] = {"",           "--plan-size 5",   "--diversity 3",
+                                         "--loss reg", "--feature knob",  "--feature curve",
+                                         "--seed 7",   "--preset autotvm"};
+    static char *found[16];
+    int n = 0;
+    for (int i = 0; i < 3; i++)
+        found[n++] = strdup(cli_expect(0,
+                                       "./autotune replay space.log --tuner ga --trials 80 "
+                                       "--repeats 3 --csv %s",
+                                       of_ga[i])
+                                ->out);
+    for (int i = 0; i < 8 && have_xgb; i++)
+        found[n++] = strdup(cli_expect(0,
+                                       "./autotune replay space.log --tuner xgb --trials 80 "
+                                       "--repeats 3 --csv %s",
+                                       of_xgb[i])
+                                ->out);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < i; k++) assert_true(strcmp(found[i], found[k]));
+    for (int i = 0; i < n; i++) free(found[i]);
+}
+
+/* Trials of another shape make a good start. */
+static void transfer(void **state) {
+    (void)state;
+    if (!have_xgb) skip();
+    cli_expect(0, "sed 's/\\[1, 7, 7, 16, 16,/[1, 7, 7, 16, 32,/' space.log > other.log");
+    cli_expect(0, "./autotune replay space.log --tuner xgb --trials 14 --repeats 9 --json");
+    double without = number(at_json_at(cli_member(cli_json(), "tuners"), 0), "of_best_at.14");
+    cli_expect(0, "./autotune replay space.log --tuner xgb --trials 14 --repeats 9 --json "
+                  "--transfer other.log");
+    double with = number(at_json_at(cli_member(cli_json(), "tuners"), 0), "of_best_at.14");
+    assert_true(with > without);
+    cli_expect(0, "./autotune " T " --args " ARGS " --trials 5 --transfer other.log --log t.log");
+}
+
+/* ---- what it warns of and refuses ----------------------------------------------------------- */
+
+static void warnings(void **state) {
+    (void)state;
+    cli_expect(0, "{ head -n 200 space.log; sed -n 3,4p space.log | sed 's/16, 16/16, 8/'; "
+                  "} > part.log");
+    const cli_result *r = cli_expect(0, "./autotune replay part.log --tuner random --repeats 2");
+    char expected[256];
+    snprintf(expected, sizeof expected,
+             "autotune: warning: part.log: 2 records of other tasks or contexts; ignored\n"
+             "autotune: warning: part.log: holds 200 of %d points; the others count as failures\n",
+             num_points);
+    assert_string_equal(r->err, expected);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    cli_expect(0, "grep '1000000000.0' space.log > failures.log");
+    cli_expect(0, "sed 's/" T "/brew/' space.log | head -n 3 > brew.log");
+    cli_write("comments.log", "#nothing\n");
+    char failures[160];
+    snprintf(failures, sizeof failures,
+             "failures.log: all %d records of " T " " ARGS " are failures",
+             cli_count_lines(cli_read("failures.log"), "{"));
+    const struct {
+        const char *command;
+        int status;
+        const char *message; /* a part of it */
+    } cases[] = {
+        {"replay", 2, "replay needs a log: autotune replay LOG [options]"},
+        {"replay a.log b.log", 2, "unexpected word \"b.log\": autotune replay LOG [options]"},
+        {"replay missing.log", 4, "cannot read missing.log: No such file or directory"},
+        {"replay comments.log", 4, "comments.log: holds no record"},
+        {"replay brew.log", 4, "brew.log:1: unknown template \"brew\"; there are"},
+        {"replay failures.log", 4, failures},
+        {"replay space.log --tuner gird", 2, "unknown tuner \"gird\"; there are grid, random, ga"},
+        {"replay space.log --compare grid,gaa", 2,
+         "--compare: unknown tuner \"gaa\"; there are grid, random, ga"},
+        {"replay space.log --compare grid,", 2, "--compare: unknown tuner \"\"; there are"},
+        {"replay space.log --compare ga,grid,ga", 2, "--compare: ga stands there twice"},
+        {"replay space.log --compare ga --tuner ga", 2,
+         "give one of --tuner and --compare, not both"},
+        {"replay space.log --csv --json", 2, "give one of --csv and --json"},
+        {"replay space.log --repeats 0", 2, "--repeats 0: must be from 1 to 100000"},
+        {"replay space.log --preset mine", 2, "--preset mine: there are ours, autotvm"},
+        {"replay space.log --feature all", 2, "--feature all: there are itervar, knob, curve"},
+        {"replay space.log --loss square", 2, "--loss square: there are rank, reg"},
+        {"replay space.log --population 1", 2, "--population 1: must be from 2 to 10000"},
+        {"replay space.log --plan-size 0", 2, "--plan-size 0: must be from 1 to 10000"},
+        {"replay space.log --diversity 101", 2, "--diversity 101: must be from 1 to 100"},
+        {"replay space.log --args N=1", 2, "--args is no option of replay; autotune help replay"},
+        {T " --early-stopping 0", 2, "--early-stopping 0: must be from 1 to 1000000000"},
+        {T " --args " ARGS " --tuner ga --transfer space.log --log x.log", 2,
+         "--transfer: the tuner ga learns nothing from other tasks; xgb does"},
+        {T " --args " ARGS " --transfer space.log --log x.log", have_xgb ? 4 : 2,
+         have_xgb ? "--transfer space.log: holds no trial of another task of " T
+                  : "--transfer: the tuner ga learns nothing from other tasks; xgb does"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const cli_result *r = cli_expect(cases[i].status, "./autotune %s", cases[i].command);
+        char expected[256];
+        snprintf(expected, sizeof expected, "autotune: %s", cases[i].message);
+        if (strncmp(r->err, expected, strlen(expected)))
+            fail_msg("autotune %s\nsays:     %sinstead of %s", cases[i].command, r->err, expected);
+        assert_string_equal(r->out, "");
+    }
+}
+
+/* ---- tuning --------------------------------------------------------------------------------- */
+
+static void early_stopping(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune " T " --args " ARGS " --tuner random --early-stopping 12 --trials "
+                  "1000 --log early.log --stats");
+    const cli_result *r = cli_run("grep -c '^{' early.log");
+    int n = atoi(r->out);
+    assert_in_range(n, 13, 999);
+    r = cli_expect(0, "./autotune " T " --args " ARGS " --tuner random --early-stopping 12 "
+                      "--trials 1000 --log early.log --stats");
+    char expected[96];
+    snprintf(expected, sizeof expected, "best of %d trials, %d of them from the log", n, n);
+    assert_non_null(strstr(r->out, expected));
+    snprintf(expected, sizeof expected, "; stopped early, the best was trial %d; log", n - 12);
+    assert_non_null(strstr(r->out, expected));
+    assert_non_null(strstr(r->out, " s: search "));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(side_by_side),  cmocka_unit_test(expectation),
+        cmocka_unit_test(whole_space),   cmocka_unit_test(as_text),
+        cmocka_unit_test(tuner_options), cmocka_unit_test(transfer),
+        cmocka_unit_test(warnings),      cmocka_unit_test(refusals),
+        cmocka_unit_test(early_stopping)};
+    return cmocka_run_group_tests(tests, record_space, cli_teardown);
+}
