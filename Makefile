@@ -90,6 +90,10 @@ run:
 	@$(MAKE) --no-print-directory autotune
 	./autotune conv2d_3x3_gemm $(RUN_ARGS)
 
+# The texts that tests/codegen/test_golden.c compares with, anew: read the difference.
+golden-update: $(B)/tests/codegen/test_golden
+	@AT_GOLDEN_UPDATE=1 $<
+
 check-asan:
 	@$(MAKE) --no-print-directory B=build-asan LDFLAGS="-fsanitize=address" \
 	    CFLAGS="-O1 -g -fsanitize=address -fno-omit-frame-pointer" check
@@ -146,4 +150,4 @@ clean:
 
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all tests check test run bench check-asan check-ubsan fuzz install format-check clean
+.PHONY: all tests check test run bench golden-update check-asan check-ubsan fuzz install format-check clean

@@ -1,0 +1,169 @@
+/* One small convolution after every pass and in every dialect, as text: what a change to the code
+ * generator does to its output shows as a difference. `make golden-update` rewrites the texts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "codegen/tile.h"
+#include "codegen/x86_asm.h"
+
+#define CALL(call)                                                                                 \
+    do {                                                                                           \
+        at_error err = {.status = AT_OK};                                                          \
+        if ((call) != AT_OK) fail_msg("%s", err.text);                                             \
+    } while (0)
+
+#define FOLDER "tests/golden/codegen"
+
+/* Small, with all that the passes are about: a border, packing, a tail, a sum in registers. */
+static const char sizes[] = "N=1 H=4 W=5 CI=2 Y=20 K=18 k9=9 ci=2 yt=1 yo=4 yi=5 ko=9 ki=2 xt=1 "
+                            "X=11 xo=1 xi=11 B=11";
+static const char compute_text[] =
+    "data[N, H, W, CI] : input\n"
+    "weight[X, K]      : weight\n"
+    "bias[X]           : input\n"
+    "im2col[y:Y, k:K]  = inside ? data[n, ih, iw, c] : 0\n"
+    "    where {n, h:H, w:W} = y, {kh:3, kw:3, c:CI} = k,\n"
+    "          ih = h + kh - 1, iw = w + kw - 1,\n"
+    "          inside = 0 <= ih && ih < H && 0 <= iw && iw < W\n"
+    "packw[p:(X + B - 1)/B, k:K, b:B] = x < X ? weight[x, k] : 0\n"
+    "    where x = p*B + b\n"
+    "acc[y:Y, x:X]     = sum(k:K) im2col[y, k] * packw[x/B, k, x%B]\n"
+    "out[y:Y, x:X]     = max(acc[y, x] + bias[x], 0.0)\n";
+static const char tree_text[] = "p, b, k =>\n"
+                                "    @packw = p, k, b\n"
+                                "yt, xt, yo =>\n"
+                                "    yi, k9, ci:vec =>\n"
+                                "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"
+                                "    xo =>\n"
+                                "        ko, ki:unroll, yi:unroll, xi:vec =>\n"
+                                "            @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"
+                                "        yi:unroll, xi:vec =>\n"
+                                "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n";
+
+static at_arena *arena;
+
+static int make_arena(void **state) {
+    (void)state;
+    arena = at_arena_new();
+    return 0;
+}
+
+static int free_arena(void **state) {
+    (void)state;
+    at_arena_free(arena);
+    return 0;
+}
+
+static at_program *build(void) {
+    at_symbols *symbols = AT_NEW(arena, at_symbols);
+    int64_t *values = AT_NEW_ARRAY(arena, int64_t, 64);
+    at_compute *compute;
+    at_tree *tree;
+    at_program *p;
+    char name[16];
+    long value;
+    const char *s = sizes;
+    for (int n; sscanf(s, " %15[^=]=%ld%n", name, &value, &n) == 2; s += n)
+        values[at_symbol_add(arena, symbols, at_strdup(arena, name))] = value;
+    CALL(at_compute_parse(arena, symbols, compute_text, "computation", &compute, &err));
+    CALL(at_tree_parse(arena, compute, tree_text, "tree", &tree, &err));
+    CALL(at_program_build(arena, tree, values, &p, &err));
+    CALL(at_program_verify(arena, p, &err));
+    return p;
+}
+
+/* Compares with the text kept under this name, or replaces it. */
+static void check(const char *name, const char *text) {
+    char *kept, *path = at_format(arena, FOLDER "/%s.txt", name);
+    size_t len;
+    if (getenv("AT_GOLDEN_UPDATE")) {
+        if (mkdir(FOLDER, 0777) && errno != EEXIST) fail_msg("%s: %s", FOLDER, strerror(errno));
+        CALL(at_write_file(path, text, strlen(text), &err));
+        return;
+    }
+    CALL(at_read_file(arena, path, &kept, &len, &err));
+    for (int line = 1; *text || *kept; line++) {
+        size_t n = strcspn(text, "\n"), k = strcspn(kept, "\n");
+        if (n != k || memcmp(text, kept, n) != 0 || text[n] != kept[k])
+            fail_msg("%s:%d: \"%.*s\" instead of \"%.*s\"; if that is meant: make golden-update",
+                     path, line, (int)n, text, (int)k, kept);
+        text += n + (text[n] == '\n');
+        kept += k + (kept[k] == '\n');
+    }
+}
+
+static at_kernel *lower(at_dialect dialect, const char *dump, at_text *out) {
+    at_kernel *k;
+    at_lower_options o = {.dialect = dialect,
+                          .isa = AT_ISA_AVX2,
+                          .name = "conv",
+                          .dump = dump,
+                          .dump_out = out,
+                          .verify = true};
+    CALL(at_lower(arena, build(), &o, &k, &err));
+    return k;
+}
+
+/* The trees and the tile programs; the last pass makes C, which depends on the dialect. */
+static void passes(void **state) {
+    (void)state;
+    for (int i = 0; at_pass_names[i]; i++) {
+        at_text text = {0};
+        if (!strcmp(at_pass_names[i], "emit")) continue;
+        lower(AT_DIALECT_TCC, at_pass_names[i], &text);
+        check(at_format(arena, "%d_%s", i + 1, at_pass_names[i]), at_text_str(&text));
+        at_text_free(&text);
+    }
+}
+
+static void dialect_c(void **state) {
+    (void)state;
+    check("emit_c", lower(AT_DIALECT_C, NULL, NULL)->source);
+}
+
+static void dialect_gnu(void **state) {
+    (void)state;
+    check("emit_gnu_avx2", lower(AT_DIALECT_GNU, NULL, NULL)->source);
+}
+
+static void dialect_tcc(void **state) {
+    (void)state;
+    check("emit_tcc_avx2", lower(AT_DIALECT_TCC, NULL, NULL)->source);
+}
+
+/* Up to the return: behind it lie the masks. */
+static void machine_code(void **state) {
+    (void)state;
+    const at_kernel *k = lower(AT_DIALECT_TCC, NULL, NULL);
+    at_text text = {0};
+    for (int i = 0; i < k->num_tiles; i++) {
+        const at_tile_code *t = &k->tiles[i];
+        char line[200] = "";
+        at_text_addf(&text, "%s:\n", t->symbol);
+        for (int at = 0, n; at < t->size_bytes && strcmp(line, "ret") != 0; at += n) {
+            n = at_disassemble(t->bytes + at, t->size_bytes - at, line, sizeof line);
+            if (!n) fail_msg("%s+%d is no instruction", t->symbol, at);
+            at_text_addf(&text, "%6x  %s\n", (unsigned)at, line);
+        }
+    }
+    check("code_avx2", at_text_str(&text));
+    at_text_free(&text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes),       cmocka_unit_test(dialect_c),
+        cmocka_unit_test(dialect_gnu),  cmocka_unit_test(dialect_tcc),
+        cmocka_unit_test(machine_code),
+    };
+    return cmocka_run_group_tests(tests, make_arena, free_arena);
+}
