@@ -49,7 +49,9 @@ static void add_source(at_text *out, const char *text) {
 
 static const char *symbol_of(at_arena *a, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    return at_format(a, "at_%.*s", (int)strlen(name) - 2, name);
+    char *symbol = at_format(a, "at_%s", name);
+    symbol[strlen(symbol) - 2] = 0; /* ".c" */
+    return symbol;
 }
 
 static at_status check_row(const char *path, const at_template_row *row, at_error *err) {
