@@ -17,7 +17,7 @@ typedef struct {
     int *sym; /* [loop id * 8 + piece]: its loop symbol, -1 for none; the whole for fused para */
 } scope;
 
-#define MAX_PIECES 8
+#define MAX_PIECES 64 /* of one path: the parser allows no more */
 
 static const at_tensor *tensor_of(const at_low *l, int t) {
     return &l->program->compute->tensors[t];
