@@ -5,12 +5,10 @@
 
 enum { SECONDS = 60, BATCH = 25, MOST_LISTED = 20 };
 
-static struct {
-    const char *template_name;
-    const char *const *args;
-} tasks;
-static shape shapes[MAX_SHAPES];
-static int num_shapes;
+enum { MOST_TASKS = 16 };
+static const entities_of *tasks;
+static shape shapes[MOST_TASKS];
+static int num_tasks;
 static long count;
 static uint64_t seed = 1;
 static int64_t end_ns = INT64_MAX;
@@ -22,13 +20,14 @@ static long setting(const char *name, long otherwise) {
 
 static int open_shapes(void **state) {
     (void)state;
-    for (int i = 0; i < num_shapes; i++) shape_open(&shapes[i], tasks.template_name, tasks.args[i]);
+    for (int i = 0; i < num_tasks; i++)
+        shape_open(&shapes[i], tasks[i].template_name, tasks[i].args);
     return 0;
 }
 
 static int close_shapes(void **state) {
     (void)state;
-    for (int i = 0; i < num_shapes; i++) shape_close(&shapes[i]);
+    for (int i = 0; i < num_tasks; i++) shape_close(&shapes[i]);
     return 0;
 }
 
@@ -70,10 +69,10 @@ typedef struct tally {
 static void note(tally *y, const shape *s, int64_t index, const way *w, const char *fault) {
     y->run++;
     if (!fault || y->wrong++ >= MOST_LISTED) return;
-    print_error("%s --args %s --index %lld --compiler %s --isa %s%s%s: %s\n", tasks.template_name,
-                at_task_args_text(s->task), (long long)index, at_compiler_name(w->compiler),
-                at_isa_name(w->isa), w->pack_inline ? " --pack inline" : "",
-                w->paranoid ? " --paranoid" : "", fault);
+    print_error("%s --args %s --index %lld --compiler %s --isa %s%s%s: %s\n",
+                at_task_row(s->task)->name, at_task_args_text(s->task), (long long)index,
+                at_compiler_name(w->compiler), at_isa_name(w->isa),
+                w->pack_inline ? " --pack inline" : "", w->paranoid ? " --paranoid" : "", fault);
 }
 
 static void finish(const tally *y, const char *what) {
@@ -107,7 +106,7 @@ static void under_tcc(void **state) {
     }
     tally y = {0};
     at_arena *lasting = at_arena_new(), *a = at_arena_new();
-    for (int i = 0; i < num_shapes; i++) {
+    for (int i = 0; i < num_tasks; i++) {
         draw d;
         int64_t index;
         draw_start(&d, lasting, &shapes[i], (uint64_t)(i * AT_ISA_COUNT) + isa,
@@ -185,7 +184,7 @@ static void under_gcc(void **state) {
     }
     tally y = {0};
     at_arena *lasting = at_arena_new(), *a = at_arena_new();
-    for (int i = 0; i < num_shapes; i++) {
+    for (int i = 0; i < num_tasks; i++) {
         draw d;
         int64_t index[BATCH];
         draw_start(&d, lasting, &shapes[i], (uint64_t)(1000 + i), count / 6);
@@ -201,8 +200,7 @@ static void under_gcc(void **state) {
     finish(&y, "gcc");
 }
 
-int entities_main(const char *template_name, const char *const *args, int num_args,
-                  long default_count) {
+int entities_main(const char *name, const entities_of *of, int n, long default_count) {
     static at_isa isas[] = {AT_ISA_SCALAR, AT_ISA_SSE2, AT_ISA_AVX2, AT_ISA_AVX512};
     const struct CMUnitTest tests[] = {
         {"avx512", under_tcc, NULL, NULL, &isas[3]},
@@ -211,12 +209,11 @@ int entities_main(const char *template_name, const char *const *args, int num_ar
         {"scalar", under_tcc, NULL, NULL, &isas[0]},
         cmocka_unit_test(under_gcc),
     };
-    AT_ASSERT(num_args <= MAX_SHAPES);
-    tasks.template_name = template_name;
-    tasks.args = args;
-    num_shapes = num_args;
+    AT_ASSERT(n <= MOST_TASKS);
+    tasks = of;
+    num_tasks = n;
     count = setting("AT_COUNT", default_count);
     seed = (uint64_t)setting("AT_SEED", 1);
     if (!getenv("AT_COUNT")) end_ns = at_now_ns() + setting("AT_SECONDS", SECONDS) * 1000000000;
-    return cmocka_run_group_tests_name(template_name, tests, open_shapes, close_shapes);
+    return cmocka_run_group_tests_name(name, tests, open_shapes, close_shapes);
 }

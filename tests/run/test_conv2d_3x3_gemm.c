@@ -4,9 +4,12 @@
 
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
-    static const char *const args[] = {
-        "N=1,H=7,W=5,CI=3,CO=6",  "N=2,H=9,W=6,CI=16,CO=32",  "N=1,H=14,W=14,CI=16,CO=17",
-        "N=3,H=1,W=10,CI=5,CO=7", "N=1,H=12,W=11,CI=8,CO=48",
+    static const entities_of tasks[] = {
+        {"conv2d_3x3_gemm", "N=1,H=7,W=5,CI=3,CO=6"},
+        {"conv2d_3x3_gemm", "N=2,H=9,W=6,CI=16,CO=32"},
+        {"conv2d_3x3_gemm", "N=1,H=14,W=14,CI=16,CO=17"},
+        {"conv2d_3x3_gemm", "N=3,H=1,W=10,CI=5,CO=7"},
+        {"conv2d_3x3_gemm", "N=1,H=12,W=11,CI=8,CO=48"},
     };
-    return entities_main("conv2d_3x3_gemm", args, sizeof args / sizeof *args, 300);
+    return entities_main("run/conv2d_3x3_gemm", tasks, sizeof tasks / sizeof *tasks, 300);
 }

@@ -4,12 +4,12 @@
 
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
-    static const char *const args[] = {
-        "N=1,IC=6,H=7,W=9,OC=10,KH=3,KW=3",
-        "N=2,IC=16,H=9,W=8,OC=32,KH=1,KW=1,padding=0",
-        "N=1,IC=8,H=13,W=11,OC=16,KH=5,KW=3,strides=[2,1],padding=[2,1,2,0]",
-        "N=1,IC=12,H=10,W=14,OC=24,KH=3,KW=3,dilation=2,padding=2",
-        "N=2,IC=4,H=6,W=20,OC=18,KH=2,KW=4,padding=0",
+    static const entities_of tasks[] = {
+        {"conv2d_NCHWc", "N=1,IC=6,H=7,W=9,OC=10,KH=3,KW=3"},
+        {"conv2d_NCHWc", "N=2,IC=16,H=9,W=8,OC=32,KH=1,KW=1,padding=0"},
+        {"conv2d_NCHWc", "N=1,IC=8,H=13,W=11,OC=16,KH=5,KW=3,strides=[2,1],padding=[2,1,2,0]"},
+        {"conv2d_NCHWc", "N=1,IC=12,H=10,W=14,OC=24,KH=3,KW=3,dilation=2,padding=2"},
+        {"conv2d_NCHWc", "N=2,IC=4,H=6,W=20,OC=18,KH=2,KW=4,padding=0"},
     };
-    return entities_main("conv2d_NCHWc", args, sizeof args / sizeof *args, 60);
+    return entities_main("run/conv2d_nchwc", tasks, sizeof tasks / sizeof *tasks, 60);
 }
