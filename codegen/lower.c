@@ -54,17 +54,32 @@ static void verify_tiles(at_low *l) {
     }
 }
 
+/* An offset or bump that no instruction holds: the tensors are too large for tiles. Anything else
+ * that cannot be encoded is our own bug. */
+static bool out_of_reach(const at_tile *t) {
+    for (int i = 0; i < t->num_ops; i++) {
+        int64_t off = t->ops[i].off * 4, bump = t->ops[i].bump * 4;
+        if (off != (int32_t)off || (t->ops[i].trip_arg >= 0 && bump != (int32_t)bump)) return true;
+    }
+    return false;
+}
+
 /* Machine code of every tile, for dialect tcc. */
-static void encode_tiles(at_low *l, at_kernel *k) {
+static bool encode_tiles(at_low *l, at_kernel *k) {
     at_tile_code *codes = AT_NEW_ARRAY(l->arena, at_tile_code, l->tiles.len);
     for (int i = 0; i < l->tiles.len; i++) {
         at_tile *t = l->tiles.data[i];
-        if (!at_tile_encode(l->arena, t, l->isa)) AT_BUG("tile %s cannot be encoded", t->name);
+        if (!at_tile_encode(l->arena, t, l->isa)) {
+            if (!out_of_reach(t)) AT_BUG("tile %s cannot be encoded", t->name);
+            at_lower_fail(l, "tile %s reaches further than 2 GB from a pointer", t->name);
+            return false;
+        }
         const char *symbol = at_format(l->arena, "%s_%s", l->options->name, t->name);
         codes[i] = (at_tile_code){symbol, t->code, t->code_bytes};
     }
     k->tiles = codes;
     k->num_tiles = l->tiles.len;
+    return true;
 }
 
 /* The text without comments and blanks at line ends: what makes two candidates the same code. */
@@ -127,7 +142,8 @@ at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, 
     k->num_params = l->num_params;
     k->workspace_bytes = l->workspace_bytes;
     k->workspace_per_thread_bytes = l->thread_bytes;
-    if (l->dialect == AT_DIALECT_TCC) encode_tiles(l, k);
+    if (l->dialect == AT_DIALECT_TCC && !encode_tiles(l, k))
+        return at_fail(err, l->err->status, "encode: %s", l->err->text);
     hash_code(l, k);
     *out = k;
     return AT_OK;
