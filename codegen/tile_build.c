@@ -550,13 +550,14 @@ static void drop_unused(build *b) {
         }
         b->ops.len = kept;
     }
-    /* and slots that nothing is read from or written to any more */
+    /* and slots that nothing is read from or written to any more, with what prefetches them */
     bool used[AT_TILE_MAX_SLOTS] = {false};
     int number[AT_TILE_MAX_SLOTS], n = 0;
     for (int i = 0; i < b->ops.len; i++) {
         const at_tile_op *op = &b->ops.data[i];
         const int regs[] = {op->a, op->b};
-        if (op->slot >= 0 && op->kind != AT_T_BUMP) used[op->slot] = true;
+        bool accesses = op->kind != AT_T_BUMP && op->kind != AT_T_PREFETCH;
+        if (op->slot >= 0 && accesses) used[op->slot] = true;
         for (int j = 0; j < 2; j++)
             if (regs[j] >= 0 && b->vregs.data[regs[j]].load && b->vregs.data[regs[j]].slot >= 0)
                 used[b->vregs.data[regs[j]].slot] = true;
@@ -570,7 +571,8 @@ static void drop_unused(build *b) {
     for (int i = 0; i < b->ops.len; i++) {
         at_tile_op op = b->ops.data[i];
         if (op.slot >= 0) op.slot = (int16_t)number[op.slot];
-        if (op.kind != AT_T_BUMP || op.slot >= 0) b->ops.data[kept++] = op;
+        bool accesses = op.kind != AT_T_BUMP && op.kind != AT_T_PREFETCH;
+        if (accesses || op.slot >= 0) b->ops.data[kept++] = op;
     }
     b->ops.len = kept;
     for (int v = 0; v < b->vregs.len; v++)
