@@ -82,7 +82,7 @@ static void drop_last_stage(shrinker *s) {
         if (*p != ' ' && !(colon && colon < end)) last = p;
     }
     if (!last || last == line) return;
-    snprintf(name, sizeof name, "@%.*s =", (int)strcspn(last, "["), last);
+    snprintf(name, sizeof name, "@%.*s ", (int)strcspn(last, "["), last);
     snprintf(init, sizeof init, "@%.*s.init", (int)strcspn(last, "["), last);
     *last = 0;
     for (int i = 1; i < s->trial->num_nodes; i++) {

@@ -43,7 +43,7 @@ static bool encloses(maker *m, int outer, int inner) {
 
 static int leaf_node(maker *m, int tensor) {
     char head[RP_NAME + 4];
-    size_t n = (size_t)snprintf(head, sizeof head, "@%s = ", m->tensor[tensor].name);
+    size_t n = (size_t)snprintf(head, sizeof head, "@%s ", m->tensor[tensor].name);
     for (int i = 1; i < m->p->num_nodes; i++)
         if (node(m, i)->is_leaf && !strncmp(node(m, i)->leaf, head, n)) return i;
     return -1;
@@ -195,7 +195,12 @@ static void add_index(maker *m, at_text *out, const char *axis, const rp_class *
 static void write_leaf(maker *m, const nest *x, bool init, char out[2 * RP_EXPR]) {
     const rp_tensor *t = &m->tensor[x->tensor];
     at_text s = {0};
-    at_text_addf(&s, "@%s%s = ", t->name, init ? ".init" : "");
+    at_text_addf(&s, "@%s%s ", t->name, init ? ".init" : "");
+    if (!init && t->num_reads && chance(m, 10)) {
+        const char *read = m->tensor[t->read[below(m, t->num_reads)].tensor].name;
+        at_text_addf(&s, "[prefetch %s %d] ", read, 64 * below(m, 40));
+    }
+    at_text_add(&s, "= ");
     for (int i = 0; i < t->rank + (init ? 0 : t->num_reduce); i++) {
         at_text_add(&s, i == t->rank ? "  // " : i ? ", " : "");
         if (x->zero[i]) at_text_add(&s, "0");
@@ -280,7 +285,9 @@ static void fuse(maker *m, int i) {
     if (n->child < 0) return;
     const rp_node *c = node(m, n->child);
     if (c->is_leaf || c->next >= 0 || c->ann != n->ann || c->reduce != n->reduce) return;
-    if (*c->dyn || *n->dyn || c->fixed || n->fixed || n->num_pieces + c->num_pieces > 4) return;
+    if (*c->dyn || *n->dyn || c->fixed || n->fixed ||
+        n->num_pieces + c->num_pieces > (chance(m, 20) ? RP_FUSED : 4))
+        return;
     for (int k = 0; k < c->num_pieces; k++) memcpy(n->piece[n->num_pieces++], c->piece[k], RP_NAME);
     n->child = c->child;
     for (int k = n->child; k >= 0; k = node(m, k)->next) node(m, k)->parent = i;
