@@ -8,10 +8,9 @@
 #include <string.h>
 
 enum {
-    CHUNK = 4096,         /* rows predicted at a time */
-    WHOLE_SPACE = 4096,   /* indices: up to here every point is scored */
-    GROWTH = 4,           /* a plan is at least this part of the trials so far */
-    DISCOUNT_TRIALS = 64, /* after so many the base model counts half */
+    CHUNK = 4096,       /* rows predicted at a time */
+    WHOLE_SPACE = 4096, /* indices: up to here every point is scored */
+    GROWTH = 4,         /* a plan is at least this part of the trials so far */
 };
 static const double random_share = 0.05, least_discount = 0.05;
 
@@ -24,7 +23,7 @@ typedef struct xgb {
     at_model_options fit;
     at_annealer annealer;
     at_model *model, *base;
-    double discount; /* of the base model */
+    double discount; /* of the base model: halved with every plan_size trials */
 } xgb;
 
 static int knob_features(void *ctx, int64_t index, float *out, int max) {
@@ -105,7 +104,7 @@ static void fit(xgb *x) {
     AT_ASSERT(rows && labels);
     at_model_free(x->model);
     x->model = NULL;
-    x->discount = pow(2, -(double)n / DISCOUNT_TRIALS);
+    x->discount = pow(2, -(double)n / x->plan_size);
     if (x->base && x->discount < least_discount) {
         at_model_free(x->base);
         x->base = NULL;
@@ -209,6 +208,7 @@ static void make_round(void *self) {
         int n = whole ? best_of_all(x, most, plan) : at_anneal(&x->annealer, &b->rng, most, plan);
         n = diversify(x, plan, n, num);
         for (int i = 0; i < n; i++) at_book_enter(b, plan[i]);
+        free(plan);
         num = n;
     }
     at_book_enter_random(b, total - num);
