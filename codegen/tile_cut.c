@@ -184,6 +184,7 @@ typedef struct {
  * of calls. */
 static at_ir *cut_list(cutter *x, at_ir *list, int i) {
     at_low *l = x->l;
+    if (!list) return NULL; /* a part that the loops of this piece do not reach */
     while (i < x->num && x->cuts[i].chosen >= x->cuts[i].extent) i++;
     if (i == x->num) {
         at_ir *n = x->ok && list ? x->build(x->context, list) : NULL;
