@@ -62,6 +62,37 @@ at_status at_exchange_read(const at_exchange *x, const char *path, at_format_kin
     return s != AT_OK && err ? at_fail_at(err, "%s: ", path) : s;
 }
 
+static bool same_parameters(const at_config *x, const at_config *y) {
+    if (x->num_knobs != y->num_knobs) return false;
+    for (int k = 0; k < x->num_knobs; k++)
+        if (strcmp(x->names[k], y->names[k]) || x->entities[k].kind != y->entities[k].kind ||
+            x->entities[k].n != y->entities[k].n)
+            return false;
+    return true;
+}
+
+/* Parameters are members of an object: each name once, and in a cache none of its own. */
+static at_status check_names(const at_exchange *x, at_format_kind kind, const at_record *r,
+                             at_error *err) {
+    static const char *const taken[] = {"time",           "times",         "timestamp",
+                                        "compile_time",   "strategy_time", "verification_time",
+                                        "benchmark_time", "framework_time"};
+    at_params p = {0};
+    at_params_from_config(x, r, &p);
+    for (int i = 0; i < p.of.len; i++) {
+        const char *name = p.of.data[i].name;
+        for (int k = 0; k < i; k++)
+            if (!strcmp(name, p.of.data[k].name))
+                return at_fail(err, AT_E_INPUT, "parameter %s occurs twice", name);
+        for (size_t k = 0; kind == AT_FORMAT_KERNEL_TUNER && k < sizeof taken / sizeof *taken; k++)
+            if (!strcmp(name, taken[k]))
+                return at_fail(err, AT_E_INPUT,
+                               "parameter %s: Kernel Tuner's caches mean something else by it",
+                               name);
+    }
+    return AT_OK;
+}
+
 at_status at_exchange_print(const at_exchange *x, at_format_kind kind, const at_record *records,
                             int n, at_text *out, at_error *err) {
     if (!n) return at_fail(err, AT_E_INPUT, "there are no records to convert");
@@ -69,7 +100,7 @@ at_status at_exchange_print(const at_exchange *x, at_format_kind kind, const at_
         for (int i = 0; i < n; i++) at_record_print(out, &records[i]);
         return AT_OK;
     }
-    for (int i = 1; i < n; i++)
+    for (int i = 1; i < n; i++) {
         if (strcmp(records[i].task, records[0].task) ||
             strcmp(records[i].target, records[0].target) ||
             !at_args_equal(records[i].args, records[0].args))
@@ -77,7 +108,14 @@ at_status at_exchange_print(const at_exchange *x, at_format_kind kind, const at_
                            "line %lld is of another target or task than the first record; such a "
                            "file holds one: autotune log --split makes a log of each",
                            (long long)records[i].line);
-    if (kind == AT_FORMAT_KERNEL_TUNER) return at_kernel_tuner_print(x, records, n, out, err);
-    at_t4_print(x, records, n, out);
+        if (!same_parameters(&records[i].config, &records[0].config))
+            return at_fail(err, AT_E_INPUT,
+                           "line %lld has other parameters than the first record; such a file "
+                           "holds one space",
+                           (long long)records[i].line);
+    }
+    AT_TRY(check_names(x, kind, records, err));
+    if (kind == AT_FORMAT_KERNEL_TUNER) at_kernel_tuner_print(x, records, n, out);
+    else at_t4_print(x, records, n, out);
     return AT_OK;
 }

@@ -5,6 +5,9 @@
 
 #include "records/records_int.h"
 
+#include <float.h>
+#include <math.h>
+
 typedef struct at_param {
     const char *name;
     const at_json *value;
@@ -30,6 +33,9 @@ bool at_parse_moment(const char *text, double *seconds);
 void at_tell_loss(const at_exchange *x, int64_t n, const char *what);
 /* What neither format holds: index, code hash, error text, ... */
 void at_tell_common_losses(const at_exchange *x, const at_record *records, int n);
+
+/* A number that JSON has, whatever a log says. */
+static inline double at_milliseconds(double seconds) { return fmin(seconds * 1e3, DBL_MAX); }
 
 /* Costs of ours out of raw samples: of more than two the extremes are left out, the rest sorted. */
 void at_costs_from_samples(at_arena *a, at_record *r);

@@ -121,16 +121,16 @@ static void add_entry(at_text *out, const char *key, const entry *e) {
     else {
         const double *s = r->extra.num_samples ? r->extra.samples_s : r->costs_s;
         int n = r->extra.num_samples ? r->extra.num_samples : r->num_costs;
-        at_text_add_double(out, at_record_mean(r) * 1e3);
+        at_text_add_double(out, at_milliseconds(at_record_mean(r)));
         at_text_add(out, ", \"times\": [");
         for (int i = 0; i < n; i++) {
             if (i) at_text_add(out, ", ");
-            at_text_add_double(out, s[i] * 1e3);
+            at_text_add_double(out, at_milliseconds(s[i]));
         }
         at_text_add(out, "]");
     }
     at_text_add(out, ", \"compile_time\": 0, \"verification_time\": 0, \"benchmark_time\": ");
-    at_text_add_double(out, r->all_cost_s * 1e3);
+    at_text_add_double(out, at_milliseconds(r->all_cost_s));
     at_text_add(out, ", \"strategy_time\": 0, \"framework_time\": 0, \"timestamp\": \"");
     at_text_add_moment(out, r->timestamp_s);
     at_text_add(out, "\"}");
@@ -155,17 +155,10 @@ static void tell_losses(const at_exchange *x, const at_record *records, int n, c
                  "best");
 }
 
-at_status at_kernel_tuner_print(const at_exchange *x, const at_record *records, int n, at_text *out,
-                                at_error *err) {
+void at_kernel_tuner_print(const at_exchange *x, const at_record *records, int n, at_text *out) {
     entries all = {0};
     at_text name = {0};
     collect(x, records, n, &all);
-    int parameters = all.of.data[0].params.of.len;
-    for (int i = 0; i < all.of.len; i++)
-        if (all.of.data[i].params.of.len != parameters)
-            return at_fail(err, AT_E_INPUT,
-                           "line %lld: another number of parameters than in the first record",
-                           (long long)all.of.data[i].record->line);
     at_text_add(out, "{\n\"device_name\": ");
     at_text_add_json_string(out, records->target);
     /* Kernel Tuner goes on only where the name is the same: so the arguments belong to it. */
@@ -183,7 +176,6 @@ at_status at_kernel_tuner_print(const at_exchange *x, const at_record *records, 
     }
     at_text_add(out, "}\n}\n");
     tell_losses(x, records, n, &all);
-    return AT_OK;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

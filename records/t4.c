@@ -19,11 +19,11 @@ static void add_times(at_text *out, const at_record *r) {
     /* AutoTVM has one time for all; the names of the schema and of Kernel Tuner's writer. */
     at_text_add(out, "{\"compilation_time\": 0, \"compilation\": 0, \"framework\": 0, "
                      "\"search_algorithm\": 0, \"validation\": 0, \"benchmark\": ");
-    at_text_add_double(out, r->all_cost_s * 1e3);
+    at_text_add_double(out, at_milliseconds(r->all_cost_s));
     at_text_add(out, ", \"runtimes\": [");
     for (int i = 0; i < n; i++) {
         if (i) at_text_add(out, ", ");
-        at_text_add_double(out, s[i] * 1e3);
+        at_text_add_double(out, at_milliseconds(s[i]));
     }
     at_text_add(out, "]}");
 }
@@ -51,7 +51,7 @@ static void add_result(const at_exchange *x, at_text *out, const at_record *r) {
     add_times(out, r);
     at_text_addf(out, ", \"invalidity\": \"%s\", \"correctness\": %d, \"measurements\": [",
                  invalidity_of(r->error_no), r->error_no ? 0 : 1);
-    if (!r->error_no) add_measurement(out, "time", at_record_mean(r) * 1e3, "ms");
+    if (!r->error_no) add_measurement(out, "time", at_milliseconds(at_record_mean(r)), "ms");
     if (r->extra.gflops > 0) add_measurement(out, "gflops", r->extra.gflops, "GFLOP/s");
     if (r->extra.peak_gflops > 0)
         add_measurement(out, "peak_gflops", r->extra.peak_gflops, "GFLOP/s");

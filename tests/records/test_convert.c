@@ -277,6 +277,9 @@ static void refusals(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
     conversion c = start(a);
+#define LINE(entity)                                                                               \
+    "{\"input\": [\"c\", \"t\", [1], {}], \"config\": {\"index\": 0, \"code_hash\": null, "        \
+    "\"entity\": [" entity "]}, \"result\": [[0.5], 0, 1.0, 2.0], \"version\": 0.2}\n"
 #define T4(result) "{\"schema_version\": \"1.0.0\", \"results\": [" result "]}"
 #define CACHE(entry)                                                                               \
     "{\"tune_params_keys\": [\"a\"], \"cache\": {\"1\": " entry ", \"2\": {\"a\": 2, \"time\": "   \
@@ -329,6 +332,16 @@ static void refusals(void **state) {
     assert_string_equal(c.err.text, "line 2 is of another target or task than the first record; "
                                     "such a file holds one: autotune log --split makes a log of "
                                     "each");
+    put_file("b.log", join(a, LINE("[\"p\", \"ot\", 1]"), LINE("[\"q\", \"ot\", 1]"),
+                           LINE("[\"time\", \"ot\", 1]"), NULL));
+    assert_int_equal(read_file(&c, "b.log"), AT_OK);
+    assert_int_equal(at_exchange_print(&x, AT_FORMAT_T4, c.records, 2, &out, &c.err), AT_E_INPUT);
+    assert_string_equal(c.err.text, "line 2 has other parameters than the first record; such a "
+                                    "file holds one space");
+    assert_int_equal(at_exchange_print(&x, AT_FORMAT_KERNEL_TUNER, c.records + 2, 1, &out, &c.err),
+                     AT_E_INPUT);
+    assert_string_equal(c.err.text,
+                        "parameter time: Kernel Tuner's caches mean something else by it");
     put_file("prose", "{\"a\": 1}\n");
     assert_int_equal(read_file(&c, "prose"), AT_OK); /* a log with nothing in it */
     assert_int_equal(c.n, 0);
