@@ -147,8 +147,9 @@ static int load(build *b, at_tile_vreg v) {
 
 static int lanes_now(const build *b) { return b->vec_sym >= 0 ? b->vec_lanes : 1; }
 
-/* The register of an element vector of a tensor that lives in registers. */
-static key *key_of(build *b, const place *p) {
+/* The register of an element vector of a tensor that lives in registers. What is used must have
+ * been defined: of a tile that is cut, another part may do that. */
+static key *key_of(build *b, const place *p, bool defines) {
     int lanes = p->lane ? lanes_now(b) : 1;
     for (int i = 0; i < b->keys.len; i++) {
         key *k = &b->keys.data[i];
@@ -157,6 +158,7 @@ static key *key_of(build *b, const place *p) {
         if (k->off != p->off || k->lanes != lanes) b->failed = true; /* part of a register */
         return k;
     }
+    if (!defines && b->regs->local[p->tensor]) b->failed = true;
     int v = new_vreg(b, (at_tile_vreg){.acc = true});
     int s = b->held == p->tensor ? find_slot(b, p, true) : -1;
     key *k = at_push(b->l->arena, &b->keys);
@@ -192,7 +194,7 @@ static int value(build *b, const at_value *v) {
         if (in_register(b, v->tensor)) {
             if (lanes > 1 && !p.lane)
                 b->failed = true; /* a register holds no broadcast of one lane */
-            return key_of(b, &p)->vreg;
+            return key_of(b, &p, false)->vreg;
         }
         bool bcast = lanes > 1 && p.lane == 0;
         int s = find_slot(b, &p, false), loads = b->vregs.len;
@@ -237,7 +239,7 @@ static void statement(build *b, const at_ir *n) {
     b->current = n;
     place p = locate(b, n->tensor, n->at);
     if (in_register(b, n->tensor)) {
-        key *k = key_of(b, &p);
+        key *k = key_of(b, &p, !n->add);
         if (n->add) accumulate(b, chain_of(b, k), n->val);
         else define(b, k->vreg, n->val);
         return;
