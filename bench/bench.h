@@ -89,6 +89,8 @@ typedef struct at_bench_kernel {
 /* Compiles what is text, loads, and finds the functions; what TinyCC compiled before is
  * overwritten. */
 at_status at_bench_load(const at_job *job, at_bench_kernel *out, at_error *err);
+/* As the tool lowers a candidate for TinyCC. */
+at_lower_options at_bench_lower_options(at_isa isa);
 /* Lowers, compiles, loads, packs, runs once and checks. With AT_TCC the kernel loaded before is
  * overwritten: there is one at a time. flags: of gcc and clang. */
 at_status at_bench_kernel_open(at_arena *a, const at_program *p, const at_lower_options *o,
@@ -126,24 +128,39 @@ typedef struct at_bench_layer {
 extern const at_bench_layer
     at_bench_layers[AT_BENCH_LAYERS]; /* the 3x3 layers of ResNet-50, batch 1 */
 
-at_status at_bench_layer_task(at_arena *a, const at_bench_layer *l, at_task **out, at_error *err);
+/* A run of the tool: `autotune TEMPLATE --args ARGS --trials N OPTIONS` on a fresh log, run once.
+ */
+typedef struct at_bench_search {
+    const char *name; /* of the layer; names the log */
+    const char *template_name, *args, *options;
+    int trials;
+    at_isa isa;
+} at_bench_search;
+/* 500 random trials of conv2d_3x3_gemm. */
+at_bench_search at_bench_layer_search(at_arena *a, const at_bench_layer *l, at_isa isa);
 
-/* `autotune conv2d_3x3_gemm --trials 500 --tuner random` on a fresh log, run once per layer and
- * isa. */
 typedef struct at_bench_tuned {
     bool ok;
     char why[1024];              /* not ok: the tool's message */
     int64_t index;               /* of the best */
-    int trials;                  /* done; fewer than asked for where time was up */
+    int trials;                  /* done; fewer than asked for where time or space was up */
     double total_s, cpu_s;       /* of the whole run: by the clock; of the processor */
     at_bench_spread per_trial_s; /* all_cost of the log's records */
 } at_bench_tuned;
-extern int at_bench_trials;
-const at_bench_tuned *at_bench_tune(const at_bench_layer *l, at_isa isa);
+extern int at_bench_trials; /* of every search; 0: each its own number */
+const at_bench_tuned *at_bench_tune(const at_bench_search *s);
 /* The best configuration of that run, as a verified program of its task. AT_E_NO_VALID with the
  * tool's message. */
-at_status at_bench_best(at_arena *a, const at_bench_layer *l, at_isa isa, at_program **out,
-                        at_error *err);
+at_status at_bench_best(at_arena *a, const at_bench_search *s, at_program **out, at_error *err);
+
+/* ---- blocked layouts, made plain (blocked.c) --------------------------------------------------
+ */
+
+/* [outer, blocks, inner, block] to [outer, inner, blocks*block]. */
+float *at_bench_plain(const float *blocked, int64_t outer, int64_t blocks, int64_t inner,
+                      int64_t block);
+/* [oc/o, ic/i, kh*kw, i, o] to [oc, kh*kw, ic]. */
+float *at_bench_plain_weight(const float *blocked, const at_bench_conv *s, int64_t i, int64_t o);
 
 /* ---- peers: found or not, one convolution at a time -------------------------------------------
  */
@@ -168,12 +185,20 @@ at_openblas *at_openblas_conv(at_arena *a, const at_bench_conv *s, const float *
 const float *at_openblas_output(const at_openblas *b); /* [n, oh, ow, oc] */
 at_bench_contender at_openblas_contender(at_openblas *b);
 
+/* a [y, k] times b [k, x], or its transpose [x, k], plus addend [y, x] unless NULL. */
+typedef struct at_openblas_product at_openblas_product;
+at_openblas_product *at_openblas_product_new(at_arena *arena, const int yxk[3], const float *a,
+                                             const float *b, bool transposed, const float *addend);
+const float *at_openblas_product_output(const at_openblas_product *p);
+at_bench_contender at_openblas_product_contender(at_openblas_product *p);
+
 /* ---- parts ------------------------------------------------------------------------------------
  */
 
 at_status at_bench_lowering(at_error *err);
 at_status at_bench_conv3x3(at_error *err);
 at_status at_bench_nchwc(at_error *err);
+at_status at_bench_templates(at_error *err);
 at_status at_bench_dialects(at_error *err);
 at_status at_bench_avx2(at_error *err);
 at_status at_bench_trial_time(at_error *err);

@@ -77,8 +77,9 @@ static at_status bench_layer(at_arena *a, const at_bench_layer *l, at_error *err
     at_bench_contest contest;
     peers p;
     int n = FIRST_PEER;
-    const at_lower_options lo = {.dialect = AT_DIALECT_TCC, .isa = at_isa_best(), .name = "kernel"};
-    AT_TRY(at_bench_best(a, l, at_isa_best(), &program, err));
+    const at_lower_options lo = at_bench_lower_options(at_isa_best());
+    const at_bench_search search = at_bench_layer_search(a, l, at_isa_best());
+    AT_TRY(at_bench_best(a, &search, &program, err));
     AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
     AT_TRY(at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, &kernel, err));
     of[OURS] = at_bench_kernel_contender(&kernel);

@@ -12,14 +12,15 @@ static const struct {
 #define NUM_COMPILERS (int)(sizeof compilers / sizeof *compilers)
 
 static at_status layer_by_compilers(at_arena *a, const at_bench_layer *l, at_error *err) {
-    at_lower_options lo = {.dialect = AT_DIALECT_TCC, .isa = at_isa_best(), .name = "kernel"};
+    at_lower_options lo = at_bench_lower_options(at_isa_best());
     at_program *program;
     at_bench_data data;
     at_bench_kernel kernel[1 + NUM_COMPILERS] = {0};
     at_bench_contender of[AT_BENCH_CONTENDERS];
     at_bench_contest contest;
     int which[1 + NUM_COMPILERS], n = 1;
-    AT_TRY(at_bench_best(a, l, at_isa_best(), &program, err));
+    const at_bench_search search = at_bench_layer_search(a, l, at_isa_best());
+    AT_TRY(at_bench_best(a, &search, &program, err));
     AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
     at_status s = at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, &kernel[0], err);
     lo.dialect = AT_DIALECT_GNU;
@@ -60,12 +61,13 @@ at_status at_bench_dialects(at_error *err) {
 }
 
 static at_status run_avx2(at_arena *a, const at_bench_layer *l, at_error *err) {
-    const at_lower_options lo = {.dialect = AT_DIALECT_TCC, .isa = AT_ISA_AVX2, .name = "kernel"};
+    const at_lower_options lo = at_bench_lower_options(AT_ISA_AVX2);
     at_program *program;
     at_bench_data data;
     at_bench_kernel kernel;
     at_bench_contest contest;
-    AT_TRY(at_bench_best(a, l, AT_ISA_AVX2, &program, err));
+    const at_bench_search search = at_bench_layer_search(a, l, AT_ISA_AVX2);
+    AT_TRY(at_bench_best(a, &search, &program, err));
     AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
     AT_TRY(at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, &kernel, err));
     at_bench_contender of = at_bench_kernel_contender(&kernel);

@@ -157,6 +157,13 @@ static at_status first_run(const at_kernel *k, const at_bench_data *data, at_ben
     return AT_OK;
 }
 
+at_lower_options at_bench_lower_options(at_isa isa) {
+    return (at_lower_options){.dialect = AT_DIALECT_TCC,
+                              .isa = isa,
+                              .name = "kernel",
+                              .prefetch_above = at_cpu_facts()->l2_bytes};
+}
+
 at_status at_bench_kernel_open(at_arena *a, const at_program *p, const at_lower_options *o,
                                at_compiler compiler, const char *flags, const at_bench_data *data,
                                at_bench_kernel *out, at_error *err) {

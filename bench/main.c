@@ -12,8 +12,10 @@ static const struct {
     const char *name;
     at_status (*run)(at_error *err);
 } parts[] = {
-    {"lowering", at_bench_lowering}, {"trials", at_bench_trial_time}, {"conv3x3", at_bench_conv3x3},
-    {"nchwc", at_bench_nchwc},       {"gnu", at_bench_dialects},      {"avx2", at_bench_avx2},
+    {"lowering", at_bench_lowering},   {"trials", at_bench_trial_time},
+    {"conv3x3", at_bench_conv3x3},     {"nchwc", at_bench_nchwc},
+    {"templates", at_bench_templates}, {"gnu", at_bench_dialects},
+    {"avx2", at_bench_avx2},
 };
 #define NUM_PARTS (int)(sizeof parts / sizeof *parts)
 

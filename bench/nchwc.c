@@ -37,38 +37,16 @@ static at_status make_program(at_arena *a, const at_bench_conv *s, at_program **
                             err);
 }
 
-/* [outer, blocks, inner, block] to [outer, inner, blocks*block]: from blocked to plain channels. */
-static float *plain(const float *blocked, int64_t outer, int64_t blocks, int64_t inner) {
-    float *to = at_bench_alloc(outer * blocks * inner * BLOCK * 4);
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t c = 0; c < blocks; c++)
-            for (int64_t i = 0; i < inner; i++, blocked += BLOCK)
-                memcpy(to + ((o * inner + i) * blocks + c) * BLOCK, blocked, BLOCK * sizeof *to);
-    return to;
-}
-
-/* [O, C, kh*kw, i, o] to [O*o, kh*kw, C*i]. */
-static float *plain_weight(const float *blocked, const at_bench_conv *s) {
-    int64_t taps = (int64_t)s->kh * s->kw;
-    float *to = at_bench_alloc(s->oc * taps * s->ic * 4);
-    for (int64_t O = 0; O < s->oc; O += BLOCK)
-        for (int64_t C = 0; C < s->ic; C += BLOCK)
-            for (int64_t t = 0; t < taps; t++)
-                for (int64_t i = 0; i < BLOCK; i++)
-                    for (int64_t o = 0; o < BLOCK; o++)
-                        to[((O + o) * taps + t) * s->ic + C + i] = *blocked++;
-    return to;
-}
-
 static at_status open_peer(const at_bench_conv *s, const at_bench_data *data, at_onednn **out,
                            at_error *err) {
     const at_compute *c = data->compute;
     int64_t pixels = (int64_t)s->ih * s->iw, n = s->n * pixels * s->oc;
-    const float *input =
-        plain(data->tensor[at_compute_find(c, "data")], s->n, s->ic / BLOCK, pixels);
-    const float *weight = plain_weight(data->tensor[at_compute_find(c, "weight")], s);
+    const float *input = at_bench_plain(data->tensor[at_compute_find(c, "data")], s->n,
+                                        s->ic / BLOCK, pixels, BLOCK);
+    const float *weight =
+        at_bench_plain_weight(data->tensor[at_compute_find(c, "weight")], s, BLOCK, BLOCK);
     const float *expected =
-        plain(data->tensor[at_compute_find(c, "out")], s->n, s->oc / BLOCK, pixels);
+        at_bench_plain(data->tensor[at_compute_find(c, "out")], s->n, s->oc / BLOCK, pixels, BLOCK);
     float *got = at_bench_alloc(n * 4);
     if (!(*out = at_onednn_conv(s, input, weight, err))) return err->status;
     at_onednn_output(*out, got);
@@ -77,7 +55,7 @@ static at_status open_peer(const at_bench_conv *s, const at_bench_data *data, at
 
 static at_status run(at_arena *a, at_error *err) {
     const at_bench_conv *s = &at_bench_layers[0].conv;
-    const at_lower_options lo = {.dialect = AT_DIALECT_TCC, .isa = at_isa_best(), .name = "kernel"};
+    const at_lower_options lo = at_bench_lower_options(at_isa_best());
     at_program *program;
     at_bench_data data;
     at_bench_kernel kernel;

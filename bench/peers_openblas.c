@@ -93,3 +93,31 @@ const float *at_openblas_output(const at_openblas *b) { return b->out; }
 at_bench_contender at_openblas_contender(at_openblas *b) {
     return (at_bench_contender){run, b, at_bench_conv_flops(&b->shape)};
 }
+
+struct at_openblas_product {
+    int y, x, k, order_b;
+    const float *a, *b, *addend;
+    float *out;
+};
+
+static void run_product(void *context) {
+    const at_openblas_product *p = context;
+    if (p->addend) memcpy(p->out, p->addend, sizeof *p->out * (size_t)p->y * (size_t)p->x);
+    sgemm(ROW_MAJOR, NO_TRANS, p->order_b, p->y, p->x, p->k, 1, p->a, p->k, p->b,
+          p->order_b == TRANS ? p->k : p->x, p->addend ? 1 : 0, p->out, p->x);
+}
+
+at_openblas_product *at_openblas_product_new(at_arena *arena, const int yxk[3], const float *a,
+                                             const float *b, bool transposed, const float *addend) {
+    at_openblas_product *p = AT_NEW(arena, at_openblas_product);
+    *p =
+        (at_openblas_product){yxk[0], yxk[1], yxk[2], transposed ? TRANS : NO_TRANS,
+                              a,      b,      addend, at_bench_alloc((int64_t)yxk[0] * yxk[1] * 4)};
+    run_product(p);
+    return p;
+}
+
+const float *at_openblas_product_output(const at_openblas_product *p) { return p->out; }
+at_bench_contender at_openblas_product_contender(at_openblas_product *p) {
+    return (at_bench_contender){run_product, p, 2.0 * p->y * p->x * p->k};
+}

@@ -19,7 +19,7 @@ const at_bench_layer at_bench_layers[AT_BENCH_LAYERS] = {
     {"512@7", CONV3X3(7, 512), 0.78}, /* weights of 9.4 MB stream from L3 */
 };
 
-int at_bench_trials = 500;
+int at_bench_trials;
 /* A run of scalar tiles needs minutes; what was tried by then has to do. */
 static const char *const time_limit = "75s";
 
@@ -33,15 +33,15 @@ double at_bench_conv_flops(const at_bench_conv *s) {
     return 2.0 * s->n * at_bench_conv_oh(s) * at_bench_conv_ow(s) * s->oc * s->kh * s->kw * s->ic;
 }
 
-static const char *layer_args(at_arena *a, const at_bench_layer *l) {
+at_bench_search at_bench_layer_search(at_arena *a, const at_bench_layer *l, at_isa isa) {
     const at_bench_conv *s = &l->conv;
-    return at_format(a, "N=%d,H=%d,W=%d,CI=%d,CO=%d", s->n, s->ih, s->iw, s->ic, s->oc);
-}
-
-at_status at_bench_layer_task(at_arena *a, const at_bench_layer *l, at_task **out, at_error *err) {
-    const at_template_row *row;
-    AT_TRY(at_template_find("conv2d_3x3_gemm", &row, err));
-    return at_task_new(a, row, layer_args(a, l), out, err);
+    return (at_bench_search){
+        .name = l->name,
+        .template_name = "conv2d_3x3_gemm",
+        .args = at_format(a, "N=%d,H=%d,W=%d,CI=%d,CO=%d", s->n, s->ih, s->iw, s->ic, s->oc),
+        .options = "--tuner random",
+        .trials = 500,
+        .isa = isa};
 }
 
 /* ---- running the tool ------------------------------------------------------------------------ */
@@ -99,18 +99,21 @@ static double children_cpu_s(void) {
     return seconds(u.ru_utime) + seconds(u.ru_stime);
 }
 
-static at_status tune(at_arena *a, const at_bench_layer *l, at_isa isa, at_bench_tuned *t,
-                      at_error *err) {
-    const char *folder = own_folder(a), *chosen = "";
-    const char *log = at_format(a, "%s/%s.%s.log", folder, l->name, at_isa_name(isa));
-    const char *messages = at_format(a, "%s.err", log);
+/* Names one search on the command line and among the runs. */
+static const char *search_command(at_arena *a, const at_bench_search *s) {
     /* The default is left to the tool. */
-    if (isa != at_isa_best()) chosen = at_format(a, " --isa %s", at_isa_name(isa));
-    const char *command = at_format(
-        a,
-        "'%s/../autotune' conv2d_3x3_gemm --args %s --trials %d --time %s --tuner random%s --json "
-        "--log '%s' 2>'%s'",
-        folder, layer_args(a, l), at_bench_trials, time_limit, chosen, log, messages);
+    const char *isa = s->isa == at_isa_best() ? "" : at_format(a, " --isa %s", at_isa_name(s->isa));
+    return at_format(a, "%s --args %s --trials %d --time %s %s%s", s->template_name, s->args,
+                     at_bench_trials ? at_bench_trials : s->trials, time_limit, s->options, isa);
+}
+
+static at_status tune(at_arena *a, const at_bench_search *s, at_bench_tuned *t, at_error *err) {
+    const char *folder = own_folder(a);
+    const char *log =
+        at_format(a, "%s/%s.%s.%s.log", folder, s->template_name, s->name, at_isa_name(s->isa));
+    const char *messages = at_format(a, "%s.err", log);
+    const char *command = at_format(a, "'%s/../autotune' %s --json --log '%s' 2>'%s'", folder,
+                                    search_command(a, s), log, messages);
     char *output = NULL;
     int status = 0;
     if (unlink(log) && errno != ENOENT)
@@ -136,33 +139,45 @@ static at_status tune(at_arena *a, const at_bench_layer *l, at_isa isa, at_bench
     return read_trials(a, log, t, err);
 }
 
-const at_bench_tuned *at_bench_tune(const at_bench_layer *l, at_isa isa) {
-    static at_bench_tuned runs[AT_BENCH_LAYERS][AT_ISA_COUNT];
-    static bool done[AT_BENCH_LAYERS][AT_ISA_COUNT];
-    int i = (int)(l - at_bench_layers);
-    at_bench_tuned *t = &runs[i][isa];
-    if (done[i][isa]) return t;
-    done[i][isa] = true;
+enum { MAX_RUNS = 64 };
+
+const at_bench_tuned *at_bench_tune(const at_bench_search *s) {
+    static at_bench_tuned runs[MAX_RUNS];
+    static char *commands[MAX_RUNS];
+    static int num_runs;
     at_arena *a = at_arena_new();
+    const char *command = search_command(a, s);
+    for (int i = 0; i < num_runs; i++)
+        if (!strcmp(commands[i], command)) {
+            at_arena_free(a);
+            return &runs[i];
+        }
+    AT_ASSERT(num_runs < MAX_RUNS);
+    at_bench_tuned *t = &runs[num_runs];
     at_error err;
-    if (tune(a, l, isa, t, &err) != AT_OK) {
+    commands[num_runs] = strdup(command);
+    AT_ASSERT(commands[num_runs]);
+    num_runs++;
+    if (tune(a, s, t, &err) != AT_OK) {
         t->ok = false;
         snprintf(t->why, sizeof t->why, "%s", err.text);
     }
-    if (t->ok && t->trials < at_bench_trials)
-        at_bench_report_note("%s, %s: %d of %d trials in %s", l->name, at_isa_name(isa), t->trials,
-                             at_bench_trials, time_limit);
+    int wanted = at_bench_trials ? at_bench_trials : s->trials;
+    if (t->ok && t->trials < wanted)
+        at_bench_report_note("%s, %s: %d of %d trials in %s, or the space is whole", s->name,
+                             at_isa_name(s->isa), t->trials, wanted, time_limit);
     at_arena_free(a);
     return t;
 }
 
-at_status at_bench_best(at_arena *a, const at_bench_layer *l, at_isa isa, at_program **out,
-                        at_error *err) {
+at_status at_bench_best(at_arena *a, const at_bench_search *s, at_program **out, at_error *err) {
+    const at_template_row *row;
     at_task *task;
     at_config config;
-    const at_bench_tuned *t = at_bench_tune(l, isa);
+    const at_bench_tuned *t = at_bench_tune(s);
     if (!t->ok) return at_fail(err, AT_E_NO_VALID, "%s", t->why);
-    AT_TRY(at_bench_layer_task(a, l, &task, err));
+    AT_TRY(at_template_find(s->template_name, &row, err));
+    AT_TRY(at_task_new(a, row, s->args, &task, err));
     AT_TRY(at_config_at(a, at_task_space(task), t->index, &config, err));
     return at_task_program(a, task, &config, out, err);
 }
