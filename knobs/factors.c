@@ -13,24 +13,32 @@ static int ascending(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-/* From the prime factors, so that only the largest prime costs time. */
-static at_factors divisors(at_arena *a, int64_t n) {
-    AT_VEC(int64_t) d = {0};
-    *at_push(a, &d) = 1;
-    for (int64_t prime = 2, rest = n; rest > 1; prime += prime == 2 ? 1 : 2) {
-        if (prime > rest / prime) prime = rest;
-        int known = d.len;
-        for (int64_t power = prime; rest % prime == 0; power *= prime) {
-            rest /= prime;
-            for (int i = 0; i < known; i++) {
-                int64_t product = d.data[i] * power;
-                *at_push(a, &d) = product;
-            }
-            if (rest < prime) break; /* or power could pass 2^63 */
+static void add_prime(at_arena *a, at_factors *d, int64_t prime, int64_t *rest) {
+    AT_VEC(int64_t) all = {d->data, d->len, d->len};
+    int known = all.len;
+    for (int64_t power = prime; *rest % prime == 0; power *= prime) {
+        *rest /= prime;
+        for (int i = 0; i < known; i++) {
+            int64_t product = all.data[i] * power;
+            *at_push(a, &all) = product;
         }
+        if (*rest < prime) break; /* or power could pass 2^63 */
     }
+    *d = (at_factors){all.data, all.len};
+}
+
+/* From the prime factors: by division as long as there may be three of them, then the rest is one
+ * or two. */
+static at_factors divisors(at_arena *a, int64_t n) {
+    at_factors d = {AT_NEW_ARRAY(a, int64_t, 1), 1};
+    int64_t rest = n;
+    d.data[0] = 1;
+    for (int64_t p = 2; p <= rest / p / p; p += p == 2 ? 1 : 2)
+        if (rest % p == 0) add_prime(a, &d, p, &rest);
+    if (rest > 1) add_prime(a, &d, at_one_of_two_primes(rest), &rest);
+    if (rest > 1) add_prime(a, &d, rest, &rest);
     qsort(d.data, (size_t)d.len, sizeof *d.data, ascending);
-    return (at_factors){d.data, d.len};
+    return d;
 }
 
 static at_factors powers_of_two(at_arena *a, int64_t n) {

@@ -57,12 +57,14 @@ struct at_space {
     const at_joint *joint; /* NULL: none */
 };
 
-/* split.c, factors.c */
+/* split.c, factors.c, primes.c */
 typedef struct at_factors {
     int64_t *data;
     int len;
 } at_factors;
 at_factors at_factor_list(at_arena *a, int64_t n, at_policy policy);
+/* A prime factor of n, which is one prime or the product of two (primes.c). */
+int64_t at_one_of_two_primes(int64_t n);
 
 /* Finishes a knob whose values, marks or options are filled, and puts it into the space. space.c */
 at_status at_space_put(at_space *s, at_knob *k, at_error *err);

@@ -44,7 +44,7 @@ static const char one_by_one[] =
     "        @out = n, O, {oh, ih}/h, {ow, iw}/w, b\n";
 /* clang-format on */
 
-static int is_1x1(at_template *t) { return at_value(t, "KH == 1 && KW == 1") != 0; }
+static int is_1x1(at_template *t) { return at_evaluate(t, "KH == 1 && KW == 1") != 0; }
 
 static void define(at_template *t) {
     at_require(t, "(ib == 0) == (ob == 0)", "ib and ob are given both or neither");
@@ -59,7 +59,7 @@ static void define(at_template *t) {
     at_split(t, "tile_oc", "OC", "o_chunks o_block", .policy = AT_FACTORS);
     at_split(t, "tile_ow", "OW", "ow iw", .policy = AT_VERBOSE, .filter = "last <= 64");
     if (is_1x1(t)) {
-        at_option(t, "tile_oh", at_value(t, "OH > 1") ? "[1, 2]" : "[1]", 0);
+        at_option(t, "tile_oh", at_evaluate(t, "OH > 1") ? "[1, 2]" : "[1]", 0);
         at_sizes(t, "ih = tile_oh, oh = (OH + ih - 1)/ih");
         at_schedule(t, one_by_one);
     } else {
@@ -68,14 +68,14 @@ static void define(at_template *t) {
         at_schedule(t, kw_rolled);
     }
     at_sizes(t, "i = ib ? ib : |c_block|, o = ob ? ob : |o_block|, C = IC/i, iic = i, b = o");
-    at_compute(t, at_value(t, "pt || pl || pb || pr") ? padded : plain);
+    at_compute(t, at_evaluate(t, "pt || pl || pb || pr") ? padded : plain);
     at_layout(t, "data[n, C, y, x, c] = n, C, c, y, x");
     at_layout(t, "weight[O, C, y, x, c, o] = O, o, C, c, y, x");
     at_layout(t, "out[n, O, h, w, o] = n, O, o, h, w");
 }
 
 static void default_1x1(at_template *t) {
-    long long oh = at_value(t, "OH"), ow = at_value(t, "OW"), tile_oh, tile_ow = ow;
+    long long oh = at_evaluate(t, "OH"), ow = at_evaluate(t, "OW"), tile_oh, tile_ow = ow;
     for (;; tile_ow = at_divisor(ow, tile_ow - 1)) {
         tile_oh = at_divisor(oh, 31 / tile_ow);
         if (tile_oh * tile_ow < 32) break;
@@ -85,9 +85,9 @@ static void default_1x1(at_template *t) {
 }
 
 static void defaults(at_template *t, int lanes) {
-    long long o = at_divisor(at_value(t, "OC"), lanes);
-    long long i = at_divisor(at_value(t, "IC"), o);
-    long long iw = at_divisor(at_value(t, "OW"), 31);
+    long long o = at_divisor(at_evaluate(t, "OC"), lanes);
+    long long i = at_divisor(at_evaluate(t, "IC"), o);
+    long long iw = at_divisor(at_evaluate(t, "OW"), 31);
     at_default(t, "tile_oc", &o);
     at_default(t, "tile_ic", &i);
     if (is_1x1(t)) default_1x1(t);

@@ -2,8 +2,6 @@
  * [KH, KW, CI, CO], packed ahead in blocks of output channels. */
 #include "templates/template.h"
 
-#include <stdio.h>
-
 /* clang-format off */
 static const char padded[] =
     "data[N, H, W, CI] : input\n"
@@ -45,12 +43,10 @@ static const struct {
 enum { NUM_ORDERS = sizeof orders / sizeof *orders };
 
 static void add_trees(at_template *t) {
-    char text[1024], condition[64];
     for (int i = 0; i < 2 * NUM_ORDERS; i++) {
         const char *loops = i % 2 ? orders[i / 2].rolled : orders[i / 2].unrolled;
-        snprintf(condition, sizeof condition, "order == %d%s", i / 2, i % 2 ? "" : " && unroll_kw");
-        snprintf(text, sizeof text, tree, loops);
-        at_schedule_when(t, condition, text);
+        at_schedule_when(t, at_textf(t, "order == %d%s", i / 2, i % 2 ? "" : " && unroll_kw"),
+                         at_textf(t, tree, loops));
     }
 }
 
@@ -63,19 +59,19 @@ static void define(at_template *t) {
     at_split(t, "tile_ow", "OW", "ow iw", .policy = AT_VERBOSE, .filter = "last <= 64");
     at_split(t, "tile_co", "CO", "fo fi", .policy = AT_FACTORS);
     at_split(t, "tile_ci", "CI", "co ci", .policy = AT_FACTORS, .fallback = {-1, 16});
-    if (at_value(t, "KH*KW > 1")) at_option(t, "order", "[0, 1, 2]", 0);
+    if (at_evaluate(t, "KH*KW > 1")) at_option(t, "order", "[0, 1, 2]", 0);
     else at_sizes(t, "order = 0");
-    if (at_value(t, "KW > 1")) at_option(t, "unroll_kw", "[true, false]", 1);
+    if (at_evaluate(t, "KW > 1")) at_option(t, "unroll_kw", "[true, false]", 1);
     else at_sizes(t, "unroll_kw = 0");
     at_sizes(t, "B = |fi|");
-    at_compute(t, at_value(t, "pt || pl || pb || pr") ? padded : plain);
+    at_compute(t, at_evaluate(t, "pt || pl || pb || pr") ? padded : plain);
     add_trees(t);
 }
 
 /* Two vectors of output channels and as many pixels as then fit the registers. */
 static void defaults(at_template *t, int lanes) {
-    long long fi = at_divisor(at_value(t, "CO"), 2 * lanes);
-    long long iw = at_divisor(at_value(t, "OW"), lanes == 16 ? 14 : 6);
+    long long fi = at_divisor(at_evaluate(t, "CO"), 2 * lanes);
+    long long iw = at_divisor(at_evaluate(t, "OW"), lanes == 16 ? 14 : 6);
     at_default(t, "tile_co", &fi);
     at_default(t, "tile_ow", &iw);
 }

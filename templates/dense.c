@@ -3,8 +3,6 @@
  * and addition are one kernel: the addition is the end of the tile. */
 #include "templates/template.h"
 
-#include <stdio.h>
-
 /* clang-format off */
 static const char product[] =
     "acc[y:Y, x:X] = sum(k:K) data[y, k] * packw[x/B, k, x%B]\n";
@@ -34,46 +32,40 @@ static const char packing[] =
 /* Y, X and K are defined. tile_inner divides Y, not always yi: where it does not, rows stay one
  * block. */
 static void define_knobs(at_template *t, const char *pack) {
-    char text[1024];
     at_split(t, "tile_y", "Y", "yt yo yi", .policy = AT_FACTORS);
     at_split(t, "tile_x", "X", "xt xo xi", .policy = AT_FACTORS);
     at_split(t, "tile_k", "K", "ko ki", .policy = AT_FACTORS);
     at_split(t, "tile_inner", "Y", "inner_blocks y2", .policy = AT_FACTORS, .filter = "last <= 16");
     at_sizes(t, "y1 = |yi|/|y2|");
-    snprintf(text, sizeof text, blocks_of_rows, pack);
-    at_schedule_when(t, "|y2| > 1 && |yi| % |y2| == 0", text);
-    snprintf(text, sizeof text, plain, pack);
-    at_schedule(t, text);
+    at_schedule_when(t, "|y2| > 1 && |yi| % |y2| == 0", at_textf(t, blocks_of_rows, pack));
+    at_schedule(t, at_textf(t, plain, pack));
 }
 
 static void define_dense(at_template *t) {
-    char text[1024];
-    int packed = at_value(t, "wb > 0") != 0, bias = at_value(t, "bias > 0") != 0;
+    int packed = at_evaluate(t, "wb > 0") != 0, bias = at_evaluate(t, "bias > 0") != 0;
     at_require(t, "bias <= 1", "bias is 0 or 1");
     at_require(t, "wb == 0 || N % wb == 0", "wb does not divide N");
     at_sizes(t, "Y = M, X = N");
     define_knobs(t, packed ? "" : packing);
     at_sizes(t, "B = wb ? wb : |xi|");
-    snprintf(text, sizeof text, "data[Y, K] : input\n%s%s%s%s",
-             packed ? "packw[X/B, K, B] : weight\n"
-                    : "weight[X, K] : weight\n"
-                      "packw[p:X/B, k:K, b:B] = weight[p*B + b, k]\n",
-             bias ? "bias_row[X] : weight\n" : "", product,
-             bias ? "out[y:Y, x:X] = acc[y, x] + bias_row[x]\n" : "out[y:Y, x:X] = acc[y, x]\n");
-    at_compute(t, text);
+    at_compute(t, at_textf(t, "data[Y, K] : input\n%s%s%s%s",
+                           packed ? "packw[X/B, K, B] : weight\n"
+                                  : "weight[X, K] : weight\n"
+                                    "packw[p:X/B, k:K, b:B] = weight[p*B + b, k]\n",
+                           bias ? "bias_row[X] : weight\n" : "", product,
+                           bias ? "out[y:Y, x:X] = acc[y, x] + bias_row[x]\n"
+                                : "out[y:Y, x:X] = acc[y, x]\n"));
 }
 
 static void define_matmul_add(at_template *t) {
-    char text[1024];
     at_sizes(t, "Y = N, X = M, K = L");
     define_knobs(t, packing);
     at_sizes(t, "B = |xi|");
-    snprintf(text, sizeof text,
-             "data[Y, K] : input\nweight[K, X] : weight\naddend[Y, X] : input\n"
-             "packw[p:X/B, k:K, b:B] = weight[k, p*B + b]\n%s"
-             "out[y:Y, x:X] = acc[y, x] + addend[y, x]\n",
-             product);
-    at_compute(t, text);
+    at_compute(t, at_textf(t,
+                           "data[Y, K] : input\nweight[K, X] : weight\naddend[Y, X] : input\n"
+                           "packw[p:X/B, k:K, b:B] = weight[k, p*B + b]\n%s"
+                           "out[y:Y, x:X] = acc[y, x] + addend[y, x]\n",
+                           product));
 }
 
 /* Doubled while more than four are left of an even number. */
@@ -84,7 +76,7 @@ static long long middle(long long n) {
 }
 
 static void defaults(at_template *t, int lanes) {
-    long long m = at_value(t, "Y"), n = at_value(t, "X"), one = 1;
+    long long m = at_evaluate(t, "Y"), n = at_evaluate(t, "X"), one = 1;
     long long x[2] = {1, at_divisor(n, 2 * lanes)}, y[2] = {1, 8};
     while (m % y[1]) y[1] /= 2;
     x[0] = middle(n / x[1]);

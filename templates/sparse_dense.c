@@ -1,8 +1,6 @@
 /* templates/sparse_dense.c: data [M, K] times the transpose of a block-sparse weight [N, K]. */
 #include "templates/template.h"
 
-#include <stdio.h>
-
 /* clang-format off */
 static const char compute[] =
     "data[M, K]        : input\n"
@@ -23,9 +21,7 @@ static const char tree[] =
 /* clang-format on */
 
 static void add_tree(at_template *t, const char *condition, const char *outer, const char *rows) {
-    char text[1024];
-    snprintf(text, sizeof text, tree, outer, rows, rows);
-    at_schedule_when(t, condition, text);
+    at_schedule_when(t, condition, at_textf(t, tree, outer, rows, rows));
 }
 
 static void define(at_template *t) {

@@ -109,7 +109,11 @@ long long at_divisor(long long n, long long limit) {
 
 void at_default(at_template *t, const char *knob, const long long *values) {
     int k = at_space_find_knob(t->space, knob);
-    AT_ASSERT(k >= 0);
+    if (k < 0) {
+        at_fail(&t->err, AT_E_INPUT, "%s: a default of \"%s\", which is no knob", t->row->name,
+                knob);
+        return;
+    }
     knob_default *d = &t->defaults.data[k];
     const at_entity *first = at_space_entity(t->space, k, 0);
     int n = first->kind == AT_KNOB_SPLIT ? first->n - 1 : 1;
@@ -152,6 +156,7 @@ at_status at_task_default_config(at_arena *a, const at_task *t, at_isa isa, at_c
     def.defaults.data =
         at_copy(a, def.defaults.data, sizeof *def.defaults.data * (size_t)def.defaults.len);
     if (def.row->defaults) def.row->defaults(&def, lanes_of(isa));
+    if (def.err.status != AT_OK) return at_fail(err, def.err.status, "%s", def.err.text);
     at_text text = {0};
     at_status s = AT_OK;
     at_text_add(&text, "{\"entity\": [");

@@ -274,7 +274,7 @@ static at_status parse_tree(at_template *t, tree_choice *c, int number) {
     return at_tree_parse(t->arena, t->compute, c->text, what, &c->tree, &t->err);
 }
 
-long long at_value(at_template *t, const char *expression) {
+long long at_evaluate(at_template *t, const char *expression) {
     at_expr *e;
     bool varies = false;
     int64_t value;
@@ -286,8 +286,20 @@ long long at_value(at_template *t, const char *expression) {
     return value;
 }
 
+const char *at_textf(at_template *t, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(NULL, 0, format, ap);
+    va_end(ap);
+    char *text = at_alloc(t->arena, (size_t)n + 1);
+    va_start(ap, format);
+    vsnprintf(text, (size_t)n + 1, format, ap);
+    va_end(ap);
+    return text;
+}
+
 void at_require(at_template *t, const char *condition, const char *problem) {
-    if (!at_value(t, condition) && t->err.status == AT_OK)
+    if (!at_evaluate(t, condition) && t->err.status == AT_OK)
         at_fail(&t->err, AT_E_USAGE, "%s", problem);
 }
 
@@ -300,7 +312,7 @@ void at_layout(at_template *t, const char *text) {
 
 void at_sparse(at_template *t, const char *blocks, const char *indices, const char *indptr,
                const char *columns) {
-    int64_t n = at_value(t, columns);
+    int64_t n = at_evaluate(t, columns);
     if (t->err.status != AT_OK) return;
     if (t->sparse.blocks) {
         at_fail(&t->err, AT_E_INPUT, "%s: a second sparse weight", t->row->name);
@@ -311,7 +323,7 @@ void at_sparse(at_template *t, const char *blocks, const char *indices, const ch
 }
 
 void at_flops(at_template *t, const char *expression) {
-    t->flops = (double)at_value(t, expression);
+    t->flops = (double)at_evaluate(t, expression);
 }
 
 /* A sparse weight's tensors are what at_sparse says they are. */

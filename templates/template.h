@@ -58,7 +58,10 @@ long long at_divisor(long long n, long long limit);
 
 /* The value of an expression while the task is being defined, for declaring knobs, computations or
  * trees that only some arguments have. */
-long long at_value(at_template *t, const char *expression);
+long long at_evaluate(at_template *t, const char *expression);
+/* Text as printf makes it, for texts that differ between arguments; it lives as long as the task.
+ */
+const char *at_textf(at_template *t, const char *format, ...);
 /* Arguments that do not fit each other: where the condition does not hold, problem is what the user
  * is told. */
 void at_require(at_template *t, const char *condition, const char *problem);

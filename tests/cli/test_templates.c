@@ -3,8 +3,10 @@
  * and the default configuration. TEMPLATE_TRIALS: configurations per shape (default 6). */
 #include "tests/cli/cli_test.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const conv2d_nchwc[] = {
     "IC=3,OC=16,H=30,W=26,KH=7,KW=7,strides=2,padding=3",
@@ -62,7 +64,7 @@ static const struct {
     {"sparse_dense", SHAPES(sparse_dense)},
 };
 
-static char *example;
+static char sources[PATH_MAX]; /* the tests run in a folder of their own */
 
 static const char *trials(void) {
     const char *asked = getenv("TEMPLATE_TRIALS");
@@ -132,14 +134,48 @@ static void sparse_options(void **state) {
     assert_int_equal(cli_member(cli_json(), "from_log")->integer, 0);
 }
 
+/* ---- files of the user's own ----------------------------------------------------------------- */
+
+static const struct {
+    const char *file, *name, *args;
+} files[] = {
+    {"conv2d_3x3_gemm", "conv2d_3x3_gemm", "H=6,W=6,CI=4,CO=16"},
+    {"conv2d_nchwc", "conv2d_NCHWc", "H=6,W=6,IC=4,OC=16"},
+    {"conv2d_nhwc", "conv2d_nhwc", "H=6,W=6,CI=4,CO=16"},
+    {"dense", "dense", "M=12,N=16,K=20"}, /* and matmul_add */
+    {"spconv2d_3x3_gemm", "spconv2d_3x3_gemm", "H=6,W=6,CI=4,CO=16"},
+    {"sparse_dense", "sparse_dense", "M=12,N=16,K=20"},
+};
+enum { NUM_FILES = sizeof files / sizeof *files };
+
+/* What is built in can be named by its file: the same tree, code and space, and the same context,
+ * so that the trials of one are answered from the other's log. */
+static void as_own_file(void **state) {
+    (void)state;
+    static const char *const commands[] = {"./autotune show %s --code", "./autotune space %s"};
+    for (int i = 0; i < NUM_FILES; i++) {
+        char path[2 * PATH_MAX];
+        snprintf(path, sizeof path, "%s/templates/%s.c", sources, files[i].file);
+        for (size_t c = 0; c < sizeof commands / sizeof *commands; c++) {
+            char *built_in = strdup(cli_expect(0, commands[c], files[i].name)->out);
+            assert_string_equal(cli_expect(0, commands[c], path)->out, built_in);
+            free(built_in);
+        }
+        const char *tune = "./autotune %s --args %s --trials 2 --log own.log --json";
+        cli_expect(0, tune, files[i].name, files[i].args);
+        cli_expect(0, tune, path, files[i].args);
+        assert_int_equal(cli_member(cli_json(), "from_log")->integer, 2);
+        cli_expect(0, "rm own.log");
+    }
+    /* None is forgotten: the others hold no template. */
+    cli_expect(0, "test $(grep -l '^const at_template_row at_' '%s'/templates/*.c | wc -l) = %d",
+               sources, NUM_FILES);
+}
+
 /* The template that docs/templates.md goes through is a user's file like any other. */
 static void own_file(void **state) {
     (void)state;
-    char built_in[4096];
-    cli_write("conv2d_3x3_gemm.c", example);
-    const char *show = "./autotune show %s --args H=7,W=7,CI=3,CO=6";
-    snprintf(built_in, sizeof built_in, "%s", cli_expect(0, show, "conv2d_3x3_gemm")->out);
-    assert_string_equal(cli_expect(0, show, "./conv2d_3x3_gemm.c")->out, built_in);
+    cli_expect(0, "cp '%s/templates/conv2d_3x3_gemm.c' .", sources);
     cli_expect(0, "./autotune conv2d_3x3_gemm.c --args H=7,W=7,CI=3,CO=6 --trials 3 --json");
     assert_int_equal(cli_member(cli_json(), "trials")->integer, 3);
 
@@ -156,27 +192,31 @@ static void own_file(void **state) {
     }
     assert_non_null(strstr(cli_expect(4, "./autotune run ./none.c")->err,
                            "cannot read ./none.c: No such file or directory\n"));
+
+    /* A mistake that only shows when the template is used is no fault of ours either. */
+    cli_write("own.c", "#include \"template.h\"\n"
+                       "static void define(at_template *t) {\n"
+                       "    at_split(t, \"tile_x\", \"X\", \"xo xi\", .policy = AT_FACTORS);\n"
+                       "    at_compute(t, \"a[X] : input\\nb[x:X] = a[x]\\n\");\n"
+                       "    at_schedule(t, at_textf(t, \"%s, xi:vec =>\\n    @b = {xo, xi}/x\\n\", "
+                       "\"xo\"));\n"
+                       "}\n"
+                       "static void defaults(at_template *t, int lanes) {\n"
+                       "    long long n = lanes;\n"
+                       "    at_default(t, \"tile_y\", &n);\n"
+                       "}\n"
+                       "const at_template_row at_own = {.name = \"own\", .args = \"X=64\",\n"
+                       "    .record_args = \"[X]\", .define = define, .defaults = defaults};\n");
+    assert_non_null(strstr(cli_expect(4, "./autotune run ./own.c")->err,
+                           "own: a default of \"tile_y\", which is no knob\n"));
+    cli_expect(0, "sed -i s/tile_y/tile_x/ own.c && ./autotune run ./own.c");
 }
 
-/* Read where the sources are, before the tests go to a folder of their own. */
-static int setup(void **state) {
-    at_arena *a = at_arena_new();
-    char *text;
-    size_t length;
-    if (at_read_file(a, "templates/conv2d_3x3_gemm.c", &text, &length, NULL) == AT_OK)
-        example = strdup(text);
-    at_arena_free(a);
-    return example ? cli_setup(state) : -1;
-}
-
-static int teardown(void **state) {
-    free(example);
-    return cli_teardown(state);
-}
+static int setup(void **state) { return getcwd(sources, sizeof sources) ? cli_setup(state) : -1; }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all), cmocka_unit_test(workload),
                                        cmocka_unit_test(sparse_options),
-                                       cmocka_unit_test(own_file)};
-    return cmocka_run_group_tests(tests, setup, teardown);
+                                       cmocka_unit_test(as_own_file), cmocka_unit_test(own_file)};
+    return cmocka_run_group_tests(tests, setup, cli_teardown);
 }

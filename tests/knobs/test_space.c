@@ -72,6 +72,39 @@ static void long_axes(void **state) {
     assert_int_equal(at_space_num_knobs(s), 1);
 }
 
+/* The parts of a split in two are all divisors, small to large: as those found by division, and of
+ * products of large primes, which division would take minutes for. */
+static void factors_are_the_divisors(void **state) {
+    (void)state;
+    static const struct {
+        int64_t length, divisors[6];
+    } large[] = {
+        {9007199254740881, {1, 9007199254740881}},
+        {2147483647 * INT64_C(2147483629), {1, 2147483629, 2147483647, 4611685975477714963}},
+        {3037000493 * INT64_C(3037000493), {1, 3037000493, 9223371994482243049}},
+        {2097143 * INT64_C(2097143) * 2097143, {1, 2097143, 4398008762449, 9223253290108583207}},
+        {INT64_MAX, {1, 7, 49, 73, 127, 337}},
+    };
+    at_split_options all = {.max_factor = INT64_MAX};
+    for (int64_t n = 1; n <= 5000; n++) {
+        at_space *s = at_space_new(arena);
+        int64_t d = 0, i = 0;
+        assert_int_equal(at_space_split(s, "a", n, 2, &all, &err), AT_OK);
+        for (; i < at_space_knob_len(s, 0); i++) {
+            for (d++; n % d; d++)
+                ;
+            assert_int_equal(at_space_entity(s, 0, i)->sizes[1], d);
+        }
+        assert_int_equal(d, n);
+    }
+    for (size_t c = 0; c < sizeof large / sizeof *large; c++) {
+        at_space *s = at_space_new(arena);
+        assert_int_equal(at_space_split(s, "a", large[c].length, 2, &all, &err), AT_OK);
+        for (int64_t i = 0; i < 6 && large[c].divisors[i]; i++)
+            assert_int_equal(at_space_entity(s, 0, i)->sizes[1], large[c].divisors[i]);
+    }
+}
+
 static void spaces_beyond_63_bits_are_refused(void **state) {
     (void)state;
     at_space *s = at_space_new(arena);
@@ -265,6 +298,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(splits_that_cannot_be),
         cmocka_unit_test(long_axes),
+        cmocka_unit_test(factors_are_the_divisors),
         cmocka_unit_test(spaces_beyond_63_bits_are_refused),
         cmocka_unit_test(other_knobs_that_cannot_be),
         cmocka_unit_test(joint_filters_that_cannot_be),
