@@ -19,6 +19,9 @@ int main(int argc, char **argv) {
     at_error err = {0};
     at_status s = at_options_parse(argc, argv, &options, &err);
     if (s == AT_OK)
+        at_terminal_setup(options.color,
+                          options.verbose ? AT_VERBOSITY_VERBOSE : AT_VERBOSITY_NORMAL);
+    if (s == AT_OK)
         s = options.help ? at_cmd_help(&options, &err)
                          : at_verb_at(options.verb)->command(&options, &err);
     if (s != AT_OK) fprintf(stderr, "autotune: %s\n", err.text);

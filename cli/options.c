@@ -27,7 +27,9 @@ enum {
     LOSS,
     TRANSFER,
     PER,
-    FORMAT
+    FORMAT,
+    AGAINST,
+    COLOR
 };
 
 #define V(verb) (1u << AT_VERB_##verb)
@@ -127,7 +129,7 @@ static const at_option_row rows[] = {
      TO(dialect), 0, 0},
     {"--main", NULL, V(APPLY), NULL, "add a main that checks and times the kernel", SWITCH,
      TO(with_main), 0, 0},
-    {"--output", "FILE", V(APPLY) | V(PICK_BEST) | V(CONVERT), NULL,
+    {"--output", "FILE", V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT), NULL,
      "file to write (also -o); default: standard output", TEXT, TO(output), 0, 0},
     {"--compat", NULL, V(PICK_BEST), NULL, "choose lines as AutoTVM's own pick_best does", SWITCH,
      TO(compat), 0, 0},
@@ -148,6 +150,17 @@ static const at_option_row rows[] = {
      TO(diff), 0, 0},
     {"--to", "FORMAT", V(CONVERT), NULL,
      "log (AutoTVM's), t4 (results, schema 1.0.0) or kernel_tuner (cache)", FORMAT, TO(to), 0, 0},
+    {"--against", "AXIS", V(PLOT), "both", "the x axis: trials, seconds or both", AGAINST,
+     TO(against), 0, 0},
+    {"--knobs", NULL, V(PLOT), NULL, "show, knob by knob, how good the trials with each value were",
+     SWITCH, TO(knobs), 0, 0},
+    {"--only", "TEXT", V(PLOT), NULL, "only tasks whose name and arguments hold this text", TEXT,
+     TO(only), 0, 0},
+    {"--verbose", NULL, V(PLOT), NULL, "say more (also -v); with --knobs: all values", SWITCH,
+     TO(verbose), 0, 0},
+    {"--color", "WHEN", ALL, "auto",
+     "auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never", COLOR,
+     TO(color), 0, 0},
     {"--json", NULL, ALL, NULL, "print one JSON object instead of text", SWITCH, TO(json), 0, 0},
     {"--help", NULL, ALL, NULL, "explain the verb (also -h)", SWITCH, TO(help), 0, 0},
 };
@@ -297,13 +310,41 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
             return unknown_value(row, text, "log, t4, kernel_tuner", err);
         *(const char **)to = text;
         return AT_OK;
+    case AGAINST: {
+        static const char *const names[] = {"both", "trials", "seconds"};
+        int i = 0;
+        while (i < 3 && strcmp(text, names[i]) != 0) i++;
+        if (i == 3) return unknown_value(row, text, "trials, seconds, both", err);
+        *(at_against *)to = (at_against)i;
+        return AT_OK;
+    }
+    case COLOR: {
+        static const char *const names[] = {"auto", "always", "never"};
+        int i = 0;
+        while (i < 3 && strcmp(text, names[i]) != 0) i++;
+        if (i == 3) return unknown_value(row, text, "auto, always, never", err);
+        *(at_color *)to = (at_color)i;
+        return AT_OK;
+    }
     default: AT_BUG("option %s has no kind", row->name);
     }
 }
 
+static const struct {
+    char letter;
+    const char *name;
+} letters[] = {{'o', "--output"}, {'h', "--help"}, {'v', "--verbose"}};
+enum { NUM_LETTERS = sizeof letters / sizeof *letters };
+
+char at_option_letter(const at_option_row *row) {
+    for (int i = 0; i < NUM_LETTERS; i++)
+        if (!strcmp(letters[i].name, row->name)) return letters[i].letter;
+    return 0;
+}
+
 static int find_row(const char *name, size_t len) {
-    if (len == 2 && name[1] == 'o') name = "--output", len = 8;
-    if (len == 2 && name[1] == 'h') name = "--help", len = 6;
+    for (int i = 0; i < NUM_LETTERS && len == 2; i++)
+        if (name[1] == letters[i].letter) return find_row(letters[i].name, strlen(letters[i].name));
     for (int i = 0; i < NUM_ROWS; i++)
         if (strlen(rows[i].name) == len && !memcmp(rows[i].name, name, len)) return i;
     return -1;

@@ -4,6 +4,7 @@
 #define AT_CLI_OPTIONS_H
 
 #include "base/base.h"
+#include "cli/terminal.h"
 #include "codegen/codegen.h"
 #include "records/records.h"
 #include "runtime/runtime.h"
@@ -19,6 +20,7 @@ typedef enum at_verb {
     AT_VERB_PICK_BEST,
     AT_VERB_LOG,
     AT_VERB_CONVERT,
+    AT_VERB_PLOT,
     AT_VERB_LIST,
     AT_VERB_HELP,
     AT_VERB_VERSION,
@@ -34,6 +36,9 @@ typedef enum at_feature_set {
     AT_FEATURES_KNOB,
     AT_FEATURES_CURVE
 } at_feature_set;
+
+/* The x axes of plot. */
+typedef enum at_against { AT_AGAINST_BOTH, AT_AGAINST_TRIALS, AT_AGAINST_SECONDS } at_against;
 
 /* What was asked for. Texts are borrowed from argv. */
 typedef struct at_options {
@@ -79,6 +84,10 @@ typedef struct at_options {
     const char *dump, *output, *to;
     at_dialect dialect;
     at_per per;
+    const char *only;
+    bool knobs, verbose;
+    at_against against;
+    at_color color;
 } at_options;
 
 typedef struct at_option_row {
@@ -102,7 +111,8 @@ typedef struct at_verb_row {
 
 int at_option_count(void);
 const at_option_row *at_option_at(int i);
-const at_verb_row *at_verb_at(at_verb v); /* verbs.c */
+char at_option_letter(const at_option_row *row); /* 'o' of --output, which may be written -o; 0 */
+const at_verb_row *at_verb_at(at_verb v);        /* verbs.c */
 /* The verb of that name; pick-best is pick_best. AT_VERB_COUNT if there is none. */
 at_verb at_verb_find(const char *name);
 

@@ -1,0 +1,295 @@
+/* cli/curve.c: from the lines of logs to searches, task by task. */
+#include "cli/curve.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/log_view.h"
+#include "cli/message.h"
+#include "templates/task.h"
+
+/* A log that is gone on with later holds no word of that; nobody thinks for a minute about the next
+ * trial. */
+static const double pause_s = 60;
+
+typedef struct reading {
+    at_arena *arena;
+    const char *path, *only;
+    at_curves *out;
+    double last_s;            /* timestamp of the record before, in this log */
+    const at_series *last_of; /* its series */
+    at_text text;
+} reading;
+
+/* ---- panels and series ---------------------------------------------------------------------- */
+
+/* Operations of a task that a template here computes too; 0: not known. */
+static double flops_of(const at_record *r) {
+    const at_template_row *row;
+    at_task *task;
+    at_text args = {0};
+    double flops = 0;
+    if (at_template_find(r->task, &row, NULL) != AT_OK) return 0;
+    at_arena *a = at_arena_new();
+    at_json_print(&args, r->args);
+    if (at_task_new(a, row, at_text_str(&args), &task, NULL) == AT_OK) flops = at_task_flops(task);
+    at_text_free(&args);
+    at_arena_free(a);
+    return flops > 0 ? flops : 0;
+}
+
+static const at_json *copy_json(at_arena *a, const at_json *value) {
+    const at_json *copy;
+    at_text text = {0};
+    at_json_print(&text, value);
+    AT_ASSERT(at_json_parse(a, at_text_str(&text), text.len, &copy, NULL) == AT_OK);
+    at_text_free(&text);
+    return copy;
+}
+
+/* NULL: not wanted. */
+static at_panel *panel_of(reading *g, const at_record *r) {
+    for (int i = 0; i < g->out->panels.len; i++) {
+        at_panel *p = g->out->panels.data[i];
+        if (!strcmp(p->task, r->task) && at_args_equal(p->args, r->args)) return p;
+    }
+    at_text_clear(&g->text);
+    at_text_add_record_task(&g->text, r->task, r->args);
+    if (g->only && !strstr(at_text_str(&g->text), g->only)) return NULL;
+    at_panel *p = AT_NEW(g->arena, at_panel);
+    *p = (at_panel){.task = at_strdup(g->arena, r->task),
+                    .args = copy_json(g->arena, r->args),
+                    .title = at_strdup(g->arena, at_text_str(&g->text)),
+                    .flops = flops_of(r)};
+    *at_push(g->arena, &g->out->panels) = p;
+    return p;
+}
+
+static at_series *series_of(reading *g, at_panel *p, const at_record *r) {
+    const at_extra *e = &r->extra;
+    const char *identity = e->present ? e->context_hash : r->target;
+    const char *tuner = e->present && e->tuner ? e->tuner : "";
+    for (int i = 0; i < p->series.len; i++) {
+        at_series *s = p->series.data[i];
+        if (s->log == g->path && !strcmp(s->identity, identity) && !strcmp(s->tuner, tuner))
+            return s;
+    }
+    at_series *s = AT_NEW(g->arena, at_series);
+    *s = (at_series){
+        .log = g->path,
+        .tuner = at_strdup(g->arena, tuner),
+        .identity = at_strdup(g->arena, identity),
+        .where = e->present ? at_format(g->arena, "%s %s", e->context.compiler, e->context.isa)
+                            : at_strdup(g->arena, r->target),
+        .best = -1};
+    *at_push(g->arena, &p->series) = s;
+    return s;
+}
+
+/* ---- trials --------------------------------------------------------------------------------- */
+
+static const char *print_value(at_text *out, const at_entity *e) {
+    at_text_clear(out);
+    if (e->kind == AT_KNOB_OPTION) {
+        at_json_print(out, e->option);
+        return at_text_str(out);
+    }
+    at_text_add(out, "[");
+    for (int i = 0; i < e->n; i++) {
+        if (i) at_text_add(out, ", ");
+        if (e->kind == AT_KNOB_ANNOTATE && e->marks) at_text_add(out, e->marks[i]);
+        else at_text_addf(out, "%lld", (long long)e->sizes[i]);
+    }
+    at_text_add(out, "]");
+    return at_text_str(out);
+}
+
+static at_knob_values *knob_of(at_arena *a, at_panel *p, const char *name) {
+    for (int k = 0; k < p->knobs.len; k++)
+        if (!strcmp(p->knobs.data[k].name, name)) return &p->knobs.data[k];
+    at_knob_values *new = at_push(a, &p->knobs);
+    *new = (at_knob_values){.name = at_strdup(a, name)};
+    return new;
+}
+
+static at_knob_value *value_of(at_arena *a, at_knob_values *k, const char *text) {
+    for (int i = 0; i < k->values.len; i++)
+        if (!strcmp(k->values.data[i].text, text)) return &k->values.data[i];
+    at_knob_value *new = at_push(a, &k->values);
+    *new = (at_knob_value){.text = at_strdup(a, text)};
+    return new;
+}
+
+static void count_knobs(reading *g, at_panel *p, const at_config *c, const at_point *point) {
+    for (int i = 0; i < c->num_knobs; i++) {
+        at_knob_values *k = knob_of(g->arena, p, c->names[i]);
+        at_knob_value *v = value_of(g->arena, k, print_value(&g->text, &c->entities[i]));
+        v->trials++;
+        if (point->error_no) v->failed++;
+        else
+            *at_push(g->arena, &v->speeds) = point->time_s; /* speeds later, when flops are known */
+    }
+}
+
+/* Seconds since the trial before: what lies between two runs, or between the lines of two logs that
+ * were put together, is none of the search's. */
+static double step_s(reading *g, at_series *s, const at_record *r) {
+    double gap_s = r->timestamp_s - g->last_s;
+    bool follows = g->last_of == s;
+    g->last_s = r->timestamp_s;
+    g->last_of = s;
+    if (!follows) return r->all_cost_s;
+    if (gap_s >= 0 && gap_s - r->all_cost_s < pause_s) return gap_s;
+    s->has_pauses = true;
+    return r->all_cost_s;
+}
+
+static void add(reading *g, const at_record *r) {
+    at_panel *p = panel_of(g, r);
+    if (!p) return;
+    at_series *s = series_of(g, p, r);
+    double seconds = s->points.len ? s->points.data[s->points.len - 1].seconds : 0;
+    at_point *point = at_push(g->arena, &s->points);
+    bool valid = at_record_is_candidate(r);
+    *point = (at_point){.seconds = seconds + step_s(g, s, r),
+                        .time_s = valid ? at_record_mean(r) : 0,
+                        .error_no = valid         ? 0
+                                    : r->error_no ? r->error_no
+                                                  : -1};
+    if (valid && r->extra.gflops > 0 && !p->flops) p->flops = r->extra.gflops * 1e9 * point->time_s;
+    count_knobs(g, p, &r->config, point);
+}
+
+static at_status read_log(reading *g, at_error *err) {
+    at_log_reader *reader;
+    AT_TRY(at_log_reader_open(g->path, at_warn, NULL, &reader, err));
+    g->last_of = NULL;
+    for (at_record r; at_log_reader_next(reader, &r);) add(g, &r);
+    at_status s = at_log_reader_status(reader, err);
+    at_log_reader_close(reader);
+    return s;
+}
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+static double speed_of(const at_panel *p, double time_s) {
+    return p->flops > 0 ? p->flops * 1e-9 / time_s : 1 / time_s;
+}
+
+static void finish_series(const at_panel *p, at_series *s) {
+    for (int i = 0; i < s->points.len; i++) {
+        at_point *t = &s->points.data[i];
+        if (t->error_no) {
+            s->failed++;
+            continue;
+        }
+        t->speed = speed_of(p, t->time_s);
+        if (s->best < 0 || t->speed > s->points.data[s->best].speed) s->best = i;
+    }
+}
+
+static int ascending(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+static int best_first(const void *x, const void *y) {
+    const at_knob_value *a = x, *b = y;
+    if (a->best != b->best) return (a->best < b->best) - (a->best > b->best);
+    return strcmp(a->text, b->text);
+}
+
+static void finish_knobs(at_panel *p) {
+    for (int k = 0; k < p->knobs.len; k++) {
+        at_knob_values *knob = &p->knobs.data[k];
+        for (int i = 0; i < knob->values.len; i++) {
+            at_knob_value *v = &knob->values.data[i];
+            int n = v->speeds.len;
+            if (!n) continue;
+            for (int j = 0; j < n; j++) v->speeds.data[j] = speed_of(p, v->speeds.data[j]);
+            qsort(v->speeds.data, (size_t)n, sizeof *v->speeds.data, ascending);
+            v->best = v->speeds.data[n - 1];
+            v->median = (v->speeds.data[(n - 1) / 2] + v->speeds.data[n / 2]) / 2;
+        }
+        qsort(knob->values.data, (size_t)knob->values.len, sizeof *knob->values.data, best_first);
+    }
+}
+
+at_status at_curves_read(at_arena *a, const char *const *logs, int num_logs, const char *only,
+                         at_curves *out, at_error *err) {
+    reading g = {.arena = a, .only = only, .out = out};
+    at_status status = AT_OK;
+    *out = (at_curves){0};
+    for (int i = 0; i < num_logs && status == AT_OK; i++) {
+        g.path = logs[i];
+        status = read_log(&g, err);
+    }
+    at_text_free(&g.text);
+    AT_TRY(status);
+    if (!out->panels.len && only)
+        return at_fail(err, AT_E_USAGE,
+                       "--only %s: no task's name and arguments hold this text; "
+                       "autotune log %s lists them",
+                       only, logs[0]);
+    if (!out->panels.len) return at_fail(err, AT_E_INPUT, "%s: holds no record", logs[0]);
+    for (int i = 0; i < out->panels.len; i++) {
+        at_panel *p = out->panels.data[i];
+        p->unit = p->flops > 0 ? "GFLOP/s" : "runs/s";
+        for (int k = 0; k < p->series.len; k++) finish_series(p, p->series.data[k]);
+        finish_knobs(p);
+    }
+    return AT_OK;
+}
+
+int64_t at_panel_trials(const at_panel *p) {
+    int most = 0;
+    for (int i = 0; i < p->series.len; i++)
+        if (p->series.data[i]->points.len > most) most = p->series.data[i]->points.len;
+    return most;
+}
+
+static double seconds_of(const at_series *s) { return s->points.data[s->points.len - 1].seconds; }
+
+double at_panel_seconds(const at_panel *p) {
+    double most = 0;
+    for (int i = 0; i < p->series.len; i++) most = fmax(most, seconds_of(p->series.data[i]));
+    return most;
+}
+
+double at_panel_speed(const at_panel *p) {
+    double most = 0;
+    for (int i = 0; i < p->series.len; i++) {
+        const at_series *s = p->series.data[i];
+        if (s->best >= 0) most = fmax(most, s->points.data[s->best].speed);
+    }
+    return most;
+}
+
+void at_text_add_series(at_text *out, const at_series *s) {
+    at_text_addf(out, "%s: %s%s%s", s->log, s->tuner, *s->tuner ? ", " : "", s->where);
+}
+
+void at_text_add_outcome(at_text *out, const at_panel *p, const at_series *s) {
+    if (s->best < 0) at_text_addf(out, "no valid trial among %d, in ", s->points.len);
+    else {
+        const at_point *best = &s->points.data[s->best];
+        at_text_addf(out, "%.*f %s at trial %d of %d, after ", best->speed < 10 ? 2 : 1,
+                     best->speed, p->unit, s->best + 1, s->points.len);
+        at_text_add_time(out, best->seconds);
+        at_text_add(out, " of ");
+    }
+    at_text_add_time(out, seconds_of(s));
+    if (s->failed) at_text_addf(out, "; %lld failed", (long long)s->failed);
+    if (s->has_pauses) at_text_add(out, "; pauses left out");
+}
+
+double at_nice_step(double to, int count) {
+    if (!(to > 0)) return 1;
+    double least = to / count, power = pow(10, floor(log10(least)));
+    for (int i = 0; i < 3; i++) {
+        static const double factors[] = {1, 2, 5};
+        if (factors[i] * power >= least * (1 - 1e-9)) return factors[i] * power;
+    }
+    return 10 * power;
+}

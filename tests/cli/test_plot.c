@@ -1,0 +1,199 @@
+/* tests/cli/test_plot.c: plots of logs made by hand, whose figures are known. */
+#include "tests/cli/cli_test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME "conv2d_3x3_gemm"
+/* Multiply-adds of the task below, times two. */
+static const double flops = 2.0 * (1 * 4 * 4) * 16 * (9 * 8);
+
+static void check_contains(const char *text, const char *part) {
+    if (!strstr(text, part)) fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+/* A line of another program's log: no more than AutoTVM writes. error_no 0: it took time_s. */
+static void add_trial(at_text *log, int tile, double time_s, int error_no, double at_s) {
+    at_text_addf(log,
+                 "{\"input\": [\"c -keys=cpu -mcpu=znver4\", \"" NAME
+                 "\", [1, 4, 4, 8, 16, \"float32\"], {}], \"config\": {\"index\": 0, "
+                 "\"code_hash\": null, \"entity\": [[\"tile_y\", \"sp\", [-1, %d, 1]], "
+                 "[\"tile_x\", \"sp\", [-1, 1, 16]], [\"tile_k\", \"sp\", [-1, 1]]]}, ",
+                 tile);
+    at_text_addf(log, "\"result\": [[%.9g], %d, 0.5, %.6f], \"version\": 0.2, ",
+                 error_no ? 1e9 : time_s, error_no, 1.7e9 + at_s);
+    at_text_add(log, "\"tvm_version\": \"0.12.0\"}\n");
+}
+
+/* Six trials, the fourth failed, an hour between the fifth and the sixth. */
+static void write_log(const char *path) {
+    at_text log = {0};
+    add_trial(&log, 1, 4e-6, 0, 0);
+    add_trial(&log, 2, 2e-6, 0, 1);
+    add_trial(&log, 2, 8e-6, 0, 2);
+    add_trial(&log, 4, 0, 4, 4);
+    add_trial(&log, 4, 1e-6, 0, 5);
+    add_trial(&log, 4, 3e-6, 0, 3605);
+    cli_write(path, at_text_str(&log));
+    at_text_free(&log);
+}
+
+static void check_near(double x, double expected) {
+    if (!(fabs(x - expected) <= 1e-9 * fabs(expected))) fail_msg("%.17g, not %.17g", x, expected);
+}
+
+static void figures(void **state) {
+    (void)state;
+    static const double times[] = {4e-6, 2e-6, 8e-6, 0, 1e-6, 3e-6};
+    static const double seconds[] = {0.5, 1.5, 2.5, 4.5, 5.5, 6};
+    write_log("a.log");
+    cli_expect(0, "./autotune plot a.log --json");
+    const at_json *task = at_json_at(cli_member(cli_json(), "tasks"), 0);
+    assert_string_equal(cli_member(task, "unit")->string, "GFLOP/s");
+    const at_json *series = at_json_at(cli_member(task, "series"), 0);
+    assert_int_equal(cli_member(series, "trials")->integer, 6);
+    assert_int_equal(cli_member(series, "failed")->integer, 1);
+    assert_int_equal(cli_member(series, "best_trial")->integer, 5);
+    for (int i = 0; i < 6; i++) {
+        const at_json *point = at_json_at(cli_member(series, "points"), i);
+        const at_json *speed = cli_member(point, "speed");
+        check_near(cli_member(point, "seconds")->number, seconds[i]);
+        if (times[i] > 0) check_near(speed->number, flops * 1e-9 / times[i]);
+        else assert_int_equal(speed->kind, AT_JSON_NULL);
+    }
+}
+
+static void knobs(void **state) {
+    (void)state;
+    write_log("a.log");
+    cli_expect(0, "./autotune plot --knobs a.log --json");
+    const at_json *knob =
+        at_json_at(cli_member(at_json_at(cli_member(cli_json(), "tasks"), 0), "knobs"), 0);
+    assert_string_equal(cli_member(knob, "name")->string, "tile_y");
+    static const struct {
+        const char *value;
+        int trials, failed;
+        double best_s, median_s; /* median of speeds: the mean of the two in the middle */
+    } expected[] = {{"[-1, 4, 1]", 3, 1, 1e-6, 1.5e-6},
+                    {"[-1, 2, 1]", 2, 0, 2e-6, 3.2e-6},
+                    {"[-1, 1, 1]", 1, 0, 4e-6, 4e-6}};
+    assert_int_equal(cli_member(knob, "values")->count, 3);
+    for (int i = 0; i < 3; i++) {
+        const at_json *v = at_json_at(cli_member(knob, "values"), i);
+        assert_string_equal(cli_member(v, "value")->string, expected[i].value);
+        assert_int_equal(cli_member(v, "trials")->integer, expected[i].trials);
+        assert_int_equal(cli_member(v, "failed")->integer, expected[i].failed);
+        check_near(cli_member(v, "best")->number, flops * 1e-9 / expected[i].best_s);
+        check_near(cli_member(v, "median")->number, flops * 1e-9 / expected[i].median_s);
+    }
+    const cli_result *r = cli_expect(0, "LC_ALL=C ./autotune plot --knobs a.log");
+    check_contains(r->out, "  [-1, 4, 1]      36.9      24.6       3       1  ######");
+    check_contains(r->out, "\ntile_k ");
+}
+
+/* Columns on the terminal: bytes that do not continue a character. */
+static int widest(const char *text) {
+    int most = 0, n = 0;
+    for (; *text; text++) {
+        if (*text == '\n') n = 0;
+        else n += ((unsigned char)*text & 0xc0) != 0x80;
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+static void terminal(void **state) {
+    (void)state;
+    write_log("a.log");
+    /* 20 columns and 12 rows: trial t is at round(t / 6 * 19), a speed of s at round(s / 40 * 11)
+     * from below; the best so far climbs from 9.2 over 18.4 to 36.9 GFLOP/s. */
+    const cli_result *r =
+        cli_expect(0, "LC_ALL=C COLUMNS=32 ./autotune plot a.log --against trials");
+    assert_string_equal(r->out, NAME " [1, 4, 4, 8, 16, \"float32\"]\n"
+                                     "GFLOP/s\n"
+                                     "    40 +\n"
+                                     "       |                aaaa\n"
+                                     "       |                a\n"
+                                     "    30 +                a\n"
+                                     "       |                a\n"
+                                     "    20 +                a\n"
+                                     "       |      aaaaaaaaaaa\n"
+                                     "       |      a\n"
+                                     "    10 +   aaaa            .\n"
+                                     "       |\n"
+                                     "       |          .\n"
+                                     "     0 +\n"
+                                     "failed |             x\n"
+                                     "       ++---------------+---\n"
+                                     "trials  0               5\n"
+                                     "a.log: c -keys=cpu -mcpu=znver4\n"
+                                     "36.9 GFLOP/s at trial 5 of 6, after 5.500 s of 6.000 s; "
+                                     "1 failed; pauses left out\n");
+    for (int columns = 40; columns <= 200; columns += 80) {
+        r = cli_expect(0, "LC_ALL=de_DE.UTF-8 COLUMNS=%d ./autotune plot a.log a.log | sed '1d;19q'",
+                       columns);
+        assert_in_range(widest(r->out), columns - 4, columns);
+        check_contains(r->out, "\xe2\xa0"); /* braille */
+    }
+    assert_null(strchr(r->out, 033));
+    r = cli_expect(0, "TERM=xterm ./autotune plot a.log --color=always");
+    check_contains(r->out, "\033[");
+}
+
+static bool has_gnuplot(void) { return cli_run("gnuplot --version")->status == 0; }
+
+static void files(void **state) {
+    (void)state;
+    if (!has_gnuplot()) {
+        print_message("gnuplot is not installed: pictures are not tested\n");
+        skip();
+    }
+    cli_expect(0, "mkdir -p 'it'\"'\"'s a path'");
+    write_log("it's a path/a b.log");
+    static const struct {
+        const char *ending, *begin;
+    } formats[] = {{"svg", "<?xml"}, {"png", "\x89PNG"}, {"pdf", "%PDF"}};
+    for (int i = 0; i < 3; i++)
+        for (int knob = 0; knob < 2; knob++) {
+            cli_expect(0, "cd it*path; ../autotune plot %s 'a b.log' -o 'x y.%s'",
+                       knob ? "--knobs" : "", formats[i].ending);
+            cli_expect(0, "head -c %d it*path/x*.%s", (int)strlen(formats[i].begin),
+                       formats[i].ending);
+            assert_string_equal(cli_run("head -c %d it*path/x*.%s", (int)strlen(formats[i].begin),
+                                        formats[i].ending)
+                                    ->out,
+                                formats[i].begin);
+        }
+    cli_expect(0, "cd it*path; ../autotune plot 'a b.log' -o 'x y.svg'");
+    char *svg = cli_read("it's a path/x y.svg");
+    check_contains(svg, "a b.log: c -keys=cpu");
+    check_contains(svg, "seconds");
+    check_contains(svg, "1 failed");
+    assert_string_equal(cli_expect(0, "ls it*path | grep -c tmp; true")->out, "0\n");
+}
+
+static void refused(void **state) {
+    (void)state;
+    write_log("a.log");
+    const cli_result *r = cli_expect(2, "./autotune plot a.log -o x.jpeg");
+    check_contains(r->err, "--output x.jpeg: the ending says the format: .png, .svg or .pdf");
+    r = cli_expect(2, "PATH=/nowhere ./autotune plot a.log -o x.svg");
+    check_contains(r->err, "gnuplot, which is not installed: apt-get install gnuplot-nox");
+    assert_int_not_equal(access("x.svg", F_OK), 0);
+    check_contains(cli_expect(2, "./autotune plot a.log --only dense")->err,
+                   "--only dense: no task");
+    cli_expect(4, "./autotune plot absent.log");
+    cli_expect(2, "./autotune plot a.log --knobs --against trials");
+    if (has_gnuplot()) cli_expect(5, "./autotune plot a.log -o absent/x.svg");
+    check_contains(cli_expect(0, "./autotune plot a.log --only '4, 8'")->out, NAME);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures), cmocka_unit_test(knobs),   cmocka_unit_test(terminal),
+        cmocka_unit_test(files),   cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
+}
