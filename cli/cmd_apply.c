@@ -1,5 +1,7 @@
-/* cli/cmd_apply.c: one configuration as a C file that anyone can compile. */
+/* cli/cmd_apply.c: one configuration, or the best of every task of a log, as C that anyone can
+ * compile: a .c file and beside it its header. */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"
@@ -8,16 +10,26 @@
 #include "cli/message.h"
 #include "cli/version.h"
 
-/* conv2d_3x3_gemm_N1_H56_W56_CI64_CO64: whatever C does not allow becomes '_' or goes. */
+/* conv2d_3x3_gemm_N1_H56_W56_CI64_CO64: whatever C does not allow becomes '_', and there are no two
+ * of them in a row, which C++ keeps for itself. */
 static const char *kernel_name(at_arena *a, const at_task *task) {
     char *name = at_format(a, "%s_%s", at_task_row(task)->name, at_task_args_text(task));
     char *to = name;
     for (const char *p = name; *p; p++) {
-        if (*p == '=') continue;
-        *to++ = isalnum((unsigned char)*p) ? *p : '_';
+        char c = isalnum((unsigned char)*p) ? *p : '_';
+        if (*p != '=' && !(c == '_' && to > name && to[-1] == '_')) *to++ = c;
     }
+    if (to > name && to[-1] == '_') to--;
     *to = 0;
     return name;
+}
+
+static at_status check_name(const char *name, at_error *err) {
+    bool ok = isalpha((unsigned char)*name);
+    for (const char *p = name; *p; p++) ok &= isalnum((unsigned char)*p) || *p == '_';
+    if (ok) return AT_OK;
+    return at_fail(err, AT_E_USAGE,
+                   "--name %s: not a name in C; write letters, digits and _, a letter first", name);
 }
 
 static const char *head_text(const at_session *s, const char *from) {
@@ -43,34 +55,207 @@ static const char *head_text(const at_session *s, const char *from) {
     return head;
 }
 
-static at_status apply(at_session *s, at_text *file, const at_options *o, at_error *err) {
+static const at_file_pattern *pattern_of(const at_session *s) {
+    at_bsr b;
+    if (!s->chosen.pattern || !at_task_bsr(s->task, &b)) return NULL;
+    at_file_pattern *p = AT_NEW(s->arena, at_file_pattern);
+    *p = (at_file_pattern){b.indices, b.indptr, b.rows, b.columns, b.nnz};
+    return p;
+}
+
+static at_status make_kernel(at_session *s, const char *name, at_file_kernel *out, at_error *err) {
     at_candidate c;
-    AT_TRY(at_session_open(o, s, err));
     AT_TRY(at_session_context(s, false, err));
-    at_lower_options lo = at_session_lower_options(s, kernel_name(s->arena, s->task));
+    at_lower_options lo = at_session_lower_options(s, name ? name : kernel_name(s->arena, s->task));
     AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
-    at_file_options fo = {
-        .name = lo.name, .head = head_text(s, s->chosen.from), .with_main = o->with_main};
-    AT_TRY(at_emit_file(s->arena, c.program, c.kernel, &fo, file, err));
-    if (o->output) AT_TRY(at_write_file(o->output, at_text_str(file), file->len, err));
-    if (!o->json) return o->output ? AT_OK : at_print(at_text_str(file), err);
+    *out = (at_file_kernel){.program = c.program,
+                            .kernel = c.kernel,
+                            .name = lo.name,
+                            .head = head_text(s, s->chosen.from),
+                            .flops = s->flops,
+                            .pattern = pattern_of(s)};
+    return AT_OK;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* kernel.h beside kernel.c; NULL where the output is no .c file, which then has the declarations
+ * itself. */
+static const char *header_path(at_arena *a, const char *output) {
+    size_t n = output ? strlen(output) : 0;
+    if (n < 3 || strcmp(output + n - 2, ".c") != 0) return NULL;
+    char *path = at_strdup(a, output);
+    path[n - 1] = 'h';
+    return path;
+}
+
+static at_status write_files(at_arena *a, const at_options *o, const at_text *source,
+                             const at_text *header, at_error *err) {
+    const char *path = header_path(a, o->output);
+    if (path) AT_TRY(at_write_file(path, at_text_str(header), header->len, err));
+    if (o->output) return at_write_file(o->output, at_text_str(source), source->len, err);
+    return o->json ? AT_OK : at_print(at_text_str(source), err);
+}
+
+static at_status emit(at_arena *a, const at_options *o, const at_file_kernel *kernels, int n,
+                      const char *head, at_text *source, at_error *err) {
+    const char *path = header_path(a, o->output);
+    at_text header = {0};
+    at_file_options fo = {.head = head,
+                          .source = path ? base_name(o->output) : NULL,
+                          .header = path ? base_name(path) : NULL,
+                          .with_main = o->with_main};
+    at_status s = at_emit_file(a, kernels, n, &fo, source, &header, err);
+    if (s == AT_OK) s = write_files(a, o, source, &header, err);
+    at_text_free(&header);
+    return s;
+}
+
+static void out_files(at_arena *a, at_out *out, const at_options *o, const at_text *source) {
+    at_out_string(out, "output", o->output);
+    at_out_string(out, "header", header_path(a, o->output));
+    at_out_string(out, "code", o->output ? NULL : at_text_str(source));
+}
+
+/* ---- one ------------------------------------------------------------------------------------- */
+
+static at_status apply_one(at_session *s, at_text *source, const at_options *o, at_error *err) {
+    at_file_kernel kernel;
+    AT_TRY(at_session_open(o, s, err));
+    AT_TRY(make_kernel(s, o->name, &kernel, err));
+    AT_TRY(emit(s->arena, o, &kernel, 1, NULL, source, err));
+    if (!o->json) return AT_OK;
 
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
     at_out_task(&out, s);
     at_out_config(&out, &s->chosen.config);
-    at_out_string(&out, "name", lo.name);
-    at_out_string(&out, "output", o->output);
-    at_out_string(&out, "code", o->output ? NULL : at_text_str(file));
+    at_out_string(&out, "name", kernel.name);
+    out_files(s->arena, &out, o, source);
     at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
+/* ---- all of a log ---------------------------------------------------------------------------- */
+
+typedef struct apply_set {
+    at_arena *arena;
+    at_session *sessions;
+    at_file_kernel *kernels;
+    int n;
+} apply_set;
+
+static const at_file_number *shape_of(at_arena *a, const at_task *task, int *n) {
+    *n = at_task_num_numbers(task);
+    at_file_number *shape = AT_NEW_ARRAY(a, at_file_number, *n);
+    for (int i = 0; i < *n; i++) shape[i].value = at_task_number(task, i, &shape[i].name);
+    return shape;
+}
+
+/* Arguments that are texts (layouts) are no part of a shape. */
+static bool same_shape(const at_file_kernel *x, const at_file_kernel *y) {
+    if (strcmp(x->family, y->family) != 0) return false;
+    for (int i = 0; i < x->num_shape; i++)
+        if (x->shape[i].value != y->shape[i].value) return false;
+    return true;
+}
+
+static at_status add_kernel(apply_set *set, const at_options *o, const at_selection *chosen,
+                            at_error *err) {
+    at_session *s = &set->sessions[set->n];
+    at_file_kernel *k = &set->kernels[set->n];
+    at_session_open_chosen(o, chosen, s);
+    set->n++; /* to be closed from now on */
+    AT_TRY(make_kernel(s, NULL, k, err));
+    k->family = s->row->name;
+    k->shape = shape_of(set->arena, s->task, &k->num_shape);
+    if (k->kernel->isa != set->kernels->kernel->isa)
+        return at_fail(err, AT_E_USAGE,
+                       "%s: the best records are of %s and of %s; choose one with --isa", o->log,
+                       at_isa_name(set->kernels->kernel->isa), at_isa_name(k->kernel->isa));
+    for (int i = 0; i < set->n - 1; i++) {
+        if (!same_shape(&set->kernels[i], k)) continue;
+        at_warn(NULL, at_format(set->arena, "%s: has the shape of %s; left out", k->name,
+                                set->kernels[i].name));
+        at_session_close(s);
+        set->n--;
+        break;
+    }
+    return AT_OK;
+}
+
+static const char *set_head(const apply_set *set, const at_options *o) {
+    at_text t = {0};
+    at_text_addf(&t, "The best of each task in %s, written by autotune %s:\n", base_name(o->log),
+                 AT_VERSION);
+    for (int i = 0; i < set->n; i++) at_text_addf(&t, "    %s\n", set->kernels[i].name);
+    const char *head = at_strdup(set->arena, at_text_str(&t));
+    at_text_free(&t);
+    return head;
+}
+
+static at_status print_set(const apply_set *set, const at_options *o, const at_text *source,
+                           at_error *err) {
+    at_out out = {0};
+    at_out_begin(&out, NULL, '{');
+    at_out_begin(&out, "kernels", '[');
+    for (int i = 0; i < set->n; i++) {
+        at_out_begin(&out, NULL, '{');
+        at_out_task(&out, &set->sessions[i]);
+        at_out_config(&out, &set->sessions[i].chosen.config);
+        at_out_string(&out, "name", set->kernels[i].name);
+        at_out_string(&out, "family", set->kernels[i].family);
+        at_out_end(&out, '}');
+    }
+    at_out_end(&out, ']');
+    out_files(set->arena, &out, o, source);
+    at_out_end(&out, '}');
+    return at_out_print(&out, err);
+}
+
+static at_status apply_all(apply_set *set, at_text *source, const at_options *o, at_error *err) {
+    static const char *const of_one[] = {"--args",   "--sparsity", "--block", "--line",
+                                         "--config", "--index",    "--name"};
+    at_selection *chosen;
+    int n;
+    for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++)
+        if (at_given(o, of_one[i]))
+            return at_fail(err, AT_E_USAGE, "%s is for one kernel: autotune apply TEMPLATE %s ...",
+                           of_one[i], of_one[i]);
+    if (!o->log)
+        return at_fail(err, AT_E_USAGE,
+                       "apply needs a template, or --log FILE for all kernels of a log");
+    AT_TRY(at_select_all(set->arena, o, &chosen, &n, err));
+    set->sessions = AT_NEW_ARRAY(set->arena, at_session, n);
+    set->kernels = AT_NEW_ARRAY(set->arena, at_file_kernel, n);
+    for (int i = 0; i < n; i++) AT_TRY(add_kernel(set, o, &chosen[i], err));
+    AT_TRY(emit(set->arena, o, set->kernels, set->n, set_head(set, o), source, err));
+    return o->json ? print_set(set, o, source, err) : AT_OK;
+}
+
 at_status at_cmd_apply(const at_options *o, at_error *err) {
-    at_session s = {0};
-    at_text file = {0};
-    at_status status = apply(&s, &file, o, err);
-    at_text_free(&file);
-    at_session_close(&s);
+    at_text source = {0};
+    at_status status = o->name ? check_name(o->name, err) : AT_OK;
+    size_t n = o->output ? strlen(o->output) : 0;
+    if (status == AT_OK && n > 2 && !strcmp(o->output + n - 2, ".h"))
+        status = at_fail(err, AT_E_USAGE,
+                         "-o %s: name the .c file; its header is written beside it", o->output);
+    if (status != AT_OK) return status;
+    if (o->num_operands) {
+        at_session s = {0};
+        status = apply_one(&s, &source, o, err);
+        at_session_close(&s);
+    } else {
+        apply_set set = {.arena = at_arena_new()};
+        status = apply_all(&set, &source, o, err);
+        for (int i = 0; i < set.n; i++) at_session_close(&set.sessions[i]);
+        at_arena_free(set.arena);
+    }
+    at_text_free(&source);
     return status;
 }

@@ -129,6 +129,8 @@ static const at_option_row rows[] = {
      TO(dialect), 0, 0},
     {"--main", NULL, V(APPLY), NULL, "add a main that checks and times the kernel", SWITCH,
      TO(with_main), 0, 0},
+    {"--name", "NAME", V(APPLY), NULL, "the kernel's name in C; default: template and arguments",
+     TEXT, TO(name), 0, 0},
     {"--output", "FILE", V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT), NULL,
      "file to write (also -o); default: standard output", TEXT, TO(output), 0, 0},
     {"--compat", NULL, V(PICK_BEST), NULL, "choose lines as AutoTVM's own pick_best does", SWITCH,

@@ -81,7 +81,7 @@ typedef struct at_options {
     bool paranoid;
     /* output */
     bool stats, json, code, with_main, compat, csv, split, diff;
-    const char *dump, *output, *to;
+    const char *dump, *output, *to, *name;
     at_dialect dialect;
     at_per per;
     const char *only;

@@ -96,6 +96,14 @@ static at_status best_record(at_arena *a, const log_view *log, const at_task *ta
                    at_task_row(task)->name, at_task_args_text(task));
 }
 
+static at_status take_record(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
+    out->from = at_format(a, "%s:%lld", o->log, (long long)out->record->line);
+    if (at_config_rebind(a, at_task_space(out->task), &out->record->config, &out->config, err) ==
+        AT_OK)
+        return AT_OK;
+    return at_fail_at(err, "%s: ", out->from);
+}
+
 static at_status from_log(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
     log_view log = {.path = o->log};
     AT_TRY(at_log_read_all(a, o->log, at_warn, NULL, &log.records, &log.count, err));
@@ -118,10 +126,77 @@ static at_status from_log(at_arena *a, const at_options *o, at_selection *out, a
         return err->status;
     }
     if (!out->record) AT_TRY(best_record(a, &log, out->task, &out->record, err));
-    out->from = at_format(a, "%s:%lld", o->log, (long long)out->record->line);
-    if (at_config_rebind(a, at_task_space(out->task), &out->record->config, &out->config, err) !=
-        AT_OK)
-        return at_fail_at(err, "%s: ", out->from);
+    return take_record(a, o, out, err);
+}
+
+/* ---- every task of a log -------------------------------------------------------------------- */
+
+static bool is_known(const at_selection *all, int n, const at_record *r) {
+    for (int i = 0; i < n; i++)
+        if (is_of_template(r, all[i].row) && at_args_equal(r->args, at_task_args(all[i].task)))
+            return true;
+    return false;
+}
+
+/* Each name once. */
+static void warn_of_unknown(at_arena *a, const at_options *o, const log_view *log) {
+    for (int i = 0; i < log->count; i++) {
+        const at_template_row *row;
+        const char *task = log->records[i].task;
+        bool before = false;
+        if (at_template_find(task, &row, NULL) == AT_OK) continue;
+        for (int j = 0; j < i; j++) before |= !strcmp(log->records[j].task, task);
+        if (!before)
+            at_warn(NULL, at_format(a,
+                                    "%s: %s is no template of this program; left out. With its "
+                                    "file: autotune apply FILE.c --log %s",
+                                    o->log, task, o->log));
+    }
+}
+
+static at_status select_task_of(at_arena *a, const at_options *o, const log_view *log,
+                                const at_record *r, at_selection *out, at_error *err) {
+    at_text args = {0};
+    at_json_print(&args, r->args);
+    at_status s =
+        at_sparse_task(a, o, out->row, at_text_str(&args), &out->task, &out->pattern, err);
+    at_text_free(&args);
+    if (s != AT_OK) {
+        at_fail_at(err, "%s:%lld: ", o->log, (long long)r->line);
+        return err->status = AT_E_INPUT;
+    }
+    AT_TRY(best_record(a, log, out->task, &out->record, err));
+    out->has_config = true;
+    return take_record(a, o, out, err);
+}
+
+at_status at_select_all(at_arena *a, const at_options *o, at_selection **out, int *n,
+                        at_error *err) {
+    log_view log = {.path = o->log};
+    AT_VEC(at_selection) all = {0};
+    AT_TRY(at_log_read_all(a, o->log, at_warn, NULL, &log.records, &log.count, err));
+    if (!log.count) return at_fail(err, AT_E_INPUT, "%s: holds no record", o->log);
+    warn_of_unknown(a, o, &log);
+    int usable = 0;
+    for (int i = 0; i < log.count; i++) {
+        at_selection s = {0};
+        const at_record *r = &log.records[i];
+        if (at_template_find(r->task, &s.row, NULL) != AT_OK) continue;
+        if (is_known(all.data, all.len, r)) continue;
+        at_status status = select_task_of(a, o, &log, r, &s, err);
+        if (status != AT_OK && status != AT_E_NO_VALID) return status;
+        if (!s.task) continue;
+        if (status == AT_E_NO_VALID) at_warn(NULL, at_format(a, "%s; left out", err->text));
+        else usable++;
+        *at_push(a, &all) = s;
+    }
+    if (!usable)
+        return at_fail(err, AT_E_NO_VALID,
+                       "%s: holds no valid record of a template that is built in", o->log);
+    *out = AT_NEW_ARRAY(a, at_selection, usable);
+    *n = 0;
+    for (int i = 0; i < all.len; i++)
+        if (all.data[i].has_config) (*out)[(*n)++] = all.data[i];
     return AT_OK;
 }
 

@@ -23,6 +23,10 @@ at_status at_select_task(at_arena *a, const at_options *o, at_selection *out, at
  * usage error where one is required. A record whose index means another entity is warned about. */
 at_status at_select_config(at_arena *a, const at_options *o, bool required, at_selection *out,
                            at_error *err);
+/* The best configuration of every task of the log --log; tasks of templates that are not built in,
+ * and those without a valid record, are warned about and left out. AT_E_NO_VALID: none is left. */
+at_status at_select_all(at_arena *a, const at_options *o, at_selection **out, int *n,
+                        at_error *err);
 /* A configuration read without its space, as a point of the task's space. AT_E_INPUT. */
 at_status at_config_rebind(at_arena *a, const at_space *space, const at_config *read,
                            at_config *out, at_error *err);

@@ -6,19 +6,33 @@
 #include "cli/interrupt.h"
 #include "cli/message.h"
 
-at_status at_session_open(const at_options *o, at_session *s, at_error *err) {
+static void begin(const at_options *o, at_session *s) {
     memset(s, 0, sizeof *s);
     s->spent.start_ns = at_now_ns();
     s->options = o;
     s->arena = at_arena_new();
     s->scratch = at_arena_new();
-    if (o->verb == AT_VERB_TUNE || o->verb == AT_VERB_SPACE)
-        AT_TRY(at_select_task(s->arena, o, &s->chosen, err));
-    else AT_TRY(at_select_config(s->arena, o, o->verb == AT_VERB_APPLY, &s->chosen, err));
+}
+
+static void take_chosen(at_session *s) {
     s->row = s->chosen.row;
     s->task = s->chosen.task;
     s->space = at_task_space(s->task);
     s->flops = at_task_flops(s->task);
+}
+
+void at_session_open_chosen(const at_options *o, const at_selection *chosen, at_session *s) {
+    begin(o, s);
+    s->chosen = *chosen;
+    take_chosen(s);
+}
+
+at_status at_session_open(const at_options *o, at_session *s, at_error *err) {
+    begin(o, s);
+    if (o->verb == AT_VERB_TUNE || o->verb == AT_VERB_SPACE)
+        AT_TRY(at_select_task(s->arena, o, &s->chosen, err));
+    else AT_TRY(at_select_config(s->arena, o, o->verb == AT_VERB_APPLY, &s->chosen, err));
+    take_chosen(s);
     return AT_OK;
 }
 

@@ -42,6 +42,8 @@ typedef struct at_session {
  * do not fit each other or this machine; measuring: the kernels will run here. Ended by
  * at_session_close, on failure too. */
 at_status at_session_open(const at_options *o, at_session *s, at_error *err);
+/* The same with what was chosen before, borrowed. */
+void at_session_open_chosen(const at_options *o, const at_selection *chosen, at_session *s);
 at_status at_session_context(at_session *s, bool measuring, at_error *err);
 /* Tensors: refused where they exceed this machine, before anything is allocated. */
 at_status at_session_reserve(at_session *s, at_error *err);

@@ -52,6 +52,7 @@ typedef struct at_param { /* one entry of buf[] */
 typedef struct at_kernel {
     const char
         *source; /* C text: tiles (dialects C and GNU), body functions, NAME_pack, NAME_entry */
+    size_t common_bytes; /* its beginning, the same for all kernels of a dialect and isa */
     const at_tile_code *tiles;
     int num_tiles;
     const char *entry;      /* int NAME_entry(void *const buf[], void *workspace, at_par *par) */
@@ -73,15 +74,45 @@ extern const char *const at_pass_names[];
 at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, at_kernel **out,
                    at_error *err);
 
-/* The standalone file of `apply`: head comment, kernel, typed face, packing, and with main a
- * program that checks the kernel against the naive reference on exact data and times it. Depends on
- * libc only. */
-typedef struct at_file_options {
-    const char *name; /* kernel's public name */
+/* ---- files (file.c, file_family.c, file_main.c) --------------------------------------------- */
+
+/* The tensors of a block-sparse weight that a main fills at random. */
+typedef struct at_file_pattern {
+    int indices, indptr;        /* tensors of the computation */
+    int64_t rows, columns, nnz; /* in blocks */
+} at_file_pattern;
+
+typedef struct at_file_number {
+    const char *name;
+    int64_t value;
+} at_file_number;
+
+/* One kernel of a file. */
+typedef struct at_file_kernel {
+    const at_program *program;
+    const at_kernel *kernel;
+    const char *name; /* of its functions; what at_lower was given */
     const char *head; /* comment text, lines without decoration: task, configuration, figure, CPU */
+    double flops;     /* of a call, for the main */
+    const at_file_pattern *pattern; /* NULL: no index tensors */
+    const char *family;             /* kernels of one family are called by shape; NULL: none */
+    const at_file_number *shape;    /* the same names in a family */
+    int num_shape;
+} at_file_kernel;
+
+typedef struct at_file_options {
+    const char *head;   /* of a file with families: what stands at its top */
+    const char *source; /* file names without folder; NULL: none, "kernel.c" in comments */
+    const char *header; /* NULL: the declarations stand in the source */
     bool with_main;
 } at_file_options;
-at_status at_emit_file(at_arena *a, const at_program *p, const at_kernel *k,
-                       const at_file_options *o, at_text *out, at_error *err);
+
+/* The files of `apply`: kernels with a typed face, their packing, their workspace; functions that
+ * choose by shape, one per family; with main a program that checks each kernel against the naive
+ * reference on exact data and times it. They depend on libc only, hold no state, and need no
+ * include without main. All kernels have one dialect and isa. AT_E_USAGE: a main for index tensors
+ * without pattern. */
+at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const at_file_options *o,
+                       at_text *source, at_text *header, at_error *err);
 
 #endif

@@ -450,7 +450,6 @@ static const char par_type[] =
 /* The tiles as functions of this text, or, where they are machine code, their declarations. */
 static void emit_tiles(at_low *l, at_text *out) {
     const char *prefix = at_format(l->arena, "%s_", l->options->name);
-    if (l->dialect == AT_DIALECT_GNU) at_tile_gnu_types(out, l->isa);
     for (int i = 0; i < l->tiles.len; i++) {
         at_tile *t = l->tiles.data[i];
         if (l->dialect == AT_DIALECT_TCC) at_tile_declare(out, t, prefix);
@@ -464,6 +463,8 @@ bool at_pass_emit(at_low *l) {
     at_text out = {0};
     e->l = l;
     at_text_add(&out, par_type);
+    if (l->dialect == AT_DIALECT_GNU) at_tile_gnu_types(&out, l->isa);
+    l->common_bytes = out.len;
     emit_tiles(l, &out);
     if (has_parallel(l->root) || has_parallel(l->pack_root))
         at_text_addf(&out,

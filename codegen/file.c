@@ -1,100 +1,157 @@
-/* codegen/file.c: the standalone C file of `apply`: kernel, typed face, packing, and a main that
- * checks and times.
+/* codegen/file.c: the files of `apply`: kernels with a typed face, their packing, and a header.
  *
  * The kernel's own functions take buf[]; people call NAME(const float *data, ..., void *workspace).
- * The file depends on libc only, compiles without warnings, and needs no include where no main is
- * asked for. */
-#include "codegen/tile.h"
-#include "codegen/x86_asm.h"
+ * The files depend on libc only, compile without warnings, hold no state, and need no include where
+ * no main is asked for. */
+#include "codegen/file.h"
 
+#include <ctype.h>
 #include <string.h>
 
-typedef struct {
-    const at_program *p;
-    const at_kernel *k;
-    const char *name;
-    at_text *out;
-} file;
+#include "codegen/x86_asm.h"
 
-static const char *element(const at_param *q) { return q->is_int ? "int" : "float"; }
+const char *at_file_type(const at_param *q) { return q->is_int ? "int" : "float"; }
 
-/* C's reserved words and the names the face uses itself get a trailing underscore. */
-static void face_name(at_text *out, const at_param *q) {
-    static const char *const reserved[] = {"int", "float", "double", "long",      "short", "char",
-                                           "for", "if",    "do",     "workspace", "buf",   "par"};
-    at_text_add(out, q->name);
+void at_file_name(at_text *out, const char *name) {
+    static const char *const reserved[] = {
+        "int", "float", "double", "long",      "short", "char",  "unsigned", "signed", "const",
+        "for", "if",    "do",     "workspace", "buf",   "shape", "threads",  "par",    "aligned"};
+    at_text_add(out, name);
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
-        if (!strcmp(q->name, reserved[i])) at_text_add(out, "_");
+        if (!strcmp(name, reserved[i])) at_text_add(out, "_");
 }
 
-static bool in_face(const at_param *q, bool pack) {
+bool at_file_takes(const at_param *q, bool pack) {
     return pack ? q->in_pack : q->in_kernel || q->role == AT_PARAM_OUT;
 }
 
-static bool written(const at_param *q, bool pack) {
+bool at_file_writes(const at_param *q, bool pack) {
     return q->role == AT_PARAM_OUT || (pack && q->role == AT_PARAM_PACKED);
 }
 
-static void parameters(file *f, bool pack) {
+void at_file_parameters(at_text *out, const at_param *const *params, int n, bool pack) {
     const char *comma = "";
-    for (int i = 0; i < f->k->num_params; i++) {
-        const at_param *q = &f->k->params[i];
-        if (!in_face(q, pack)) continue;
-        at_text_addf(f->out, "%s%s%s *", comma, written(q, pack) ? "" : "const ", element(q));
-        face_name(f->out, q);
+    for (int i = 0; i < n; i++) {
+        const at_param *q = params[i];
+        if (!at_file_takes(q, pack)) continue;
+        at_text_addf(out, "%s%s%s *", comma, at_file_writes(q, pack) ? "" : "const ",
+                     at_file_type(q));
+        at_file_name(out, q->name);
         comma = ", ";
     }
 }
 
-static void buf_array(file *f, bool pack) {
-    at_text_addf(f->out, "    void *buf[%d];\n", f->k->num_params);
-    for (int i = 0; i < f->k->num_params; i++) {
-        const at_param *q = &f->k->params[i];
-        at_text_addf(f->out, "    buf[%d] = ", i);
-        if (in_face(q, pack)) {
-            at_text_add(f->out, "(void *)");
-            face_name(f->out, q);
-        } else at_text_add(f->out, "0");
-        at_text_add(f->out, ";\n");
+void at_file_comment(at_text *out, const char *text) {
+    for (const char *s = text; *s;) {
+        size_t n = strcspn(s, "\n");
+        at_text_add(out, n ? " * " : " *");
+        for (size_t j = 0; j < n; j++) /* a comment must not end early */
+            at_text_addn(out, s[j] == '*' && s[j + 1] == '/' ? "* " : s + j,
+                         s[j] == '*' && s[j + 1] == '/' ? 2 : 1);
+        at_text_add(out, "\n");
+        s += n + (s[n] == '\n');
     }
 }
 
-static void faces(file *f) {
-    const char *n = f->name;
-    long long shared = (long long)f->k->workspace_bytes,
-              each = (long long)f->k->workspace_per_thread_bytes;
-    at_text_addf(f->out,
+/* ---- one kernel's face ----------------------------------------------------------------------- */
+
+static void parameters(at_text *out, const at_kernel *k, bool pack) {
+    const at_param *list[64];
+    int n = 0;
+    for (int i = 0; i < k->num_params && n < 64; i++) list[n++] = &k->params[i];
+    at_file_parameters(out, list, n, pack);
+}
+
+static void signature(at_text *out, const at_file_kernel *f, bool pack) {
+    at_text_addf(out, "void %s%s(", f->name, pack ? "_pack" : "");
+    parameters(out, f->kernel, pack);
+    at_text_add(out, pack ? ")" : ", void *workspace)");
+}
+
+/* "data: const float[1][56][56][64]" of what a function takes. */
+static void shapes(at_text *out, const at_file_kernel *f, bool pack) {
+    for (int i = 0; i < f->kernel->num_params; i++) {
+        const at_param *q = &f->kernel->params[i];
+        if (!at_file_takes(q, pack)) continue;
+        at_text_add(out, " *   ");
+        at_file_name(out, q->name);
+        at_text_addf(out, ": %s%s", at_file_writes(q, pack) ? "" : "const ", at_file_type(q));
+        if (q->role == AT_PARAM_PACKED) at_text_addf(out, "[%lld]", (long long)q->elements);
+        else
+            for (int d = 0; d < f->program->compute->tensors[q->tensor].num_axes; d++)
+                at_text_addf(out, "[%lld]", (long long)f->program->extents[q->tensor][d]);
+        at_text_add(out, "\n");
+    }
+}
+
+static bool needs_workspace(const at_kernel *k) {
+    return k->workspace_bytes || k->workspace_per_thread_bytes;
+}
+
+static void declare(at_text *out, const at_file_kernel *f) {
+    at_text_addf(out,
+                 "/* Bytes of workspace for %s(): memory of any alignment whose content does not "
+                 "matter. Calls at\n * the same time need one each; a call runs on 1 thread. */\n"
+                 "unsigned long %s_workspace_bytes(int threads);\n\n",
+                 f->name, f->name);
+    if (f->kernel->pack) {
+        at_text_add(out, "/* Once per set of weights:\n");
+        shapes(out, f, true);
+        at_text_add(out, " */\n");
+        signature(out, f, true);
+        at_text_add(out, ";\n\n");
+    }
+    at_text_addf(out, "/* The kernel%s:\n", f->kernel->pack ? ", on weights packed before" : "");
+    shapes(out, f, false);
+    at_text_add(out, " */\n");
+    signature(out, f, false);
+    at_text_add(out, ";\n");
+}
+
+static void call_entry(at_text *out, const at_file_kernel *f, bool pack) {
+    const at_kernel *k = f->kernel;
+    bool align = !pack && needs_workspace(k);
+    at_text_addf(out, " {\n    void *buf[%d];\n", k->num_params);
+    for (int i = 0; i < k->num_params; i++) {
+        const at_param *q = &k->params[i];
+        at_text_addf(out, "    buf[%d] = ", i);
+        if (at_file_takes(q, pack)) {
+            at_text_add(out, "(void *)");
+            at_file_name(out, q->name);
+        } else at_text_add(out, "0");
+        at_text_add(out, ";\n");
+    }
+    if (align)
+        at_text_add(out, "    char *aligned = (char *)workspace;\n"
+                         "    aligned += (64 - (unsigned long)aligned % 64) % 64;\n");
+    else if (!pack) at_text_add(out, "    (void)workspace;\n");
+    at_text_addf(out, "    at_par par = {%s_for, 1};\n    %s(buf, %s, &par);\n}\n", f->name,
+                 pack ? k->pack : k->entry, align ? "aligned" : "0");
+}
+
+static void define(at_text *out, const at_file_kernel *f) {
+    const at_kernel *k = f->kernel;
+    at_text_addf(out,
                  "\nstatic void %s_for(void (*body)(long i, int thread, void *context), long n, "
                  "void *context) {\n"
                  "    for (long i = 0; i < n; i++) body(i, 0, context);\n}\n\n",
-                 n);
-    at_text_addf(f->out, "/* Bytes of workspace that %s() needs, aligned to 64. */\n", n);
-    at_text_addf(
-        f->out,
-        "unsigned long %s_workspace_bytes(int threads) { return %lldUL + %lldUL * threads; }\n\n",
-        n, shared, each);
-    if (f->k->pack) {
-        at_text_addf(f->out, "/* Once per set of weights; elements of");
-        for (int i = 0; i < f->k->num_params; i++)
-            if (f->k->params[i].role == AT_PARAM_PACKED)
-                at_text_addf(f->out, " %s: %lld", f->k->params[i].name,
-                             (long long)f->k->params[i].elements);
-        at_text_addf(f->out, " */\nvoid %s_pack(", n);
-        parameters(f, true);
-        at_text_add(f->out, ") {\n");
-        buf_array(f, true);
-        at_text_addf(f->out, "    at_par par = {%s_for, 1};\n    %s(buf, 0, &par);\n}\n\n", n,
-                     f->k->pack);
+                 f->name);
+    /* 63 more, to begin at a multiple of 64 wherever the caller's memory lies */
+    at_text_addf(out,
+                 "unsigned long %s_workspace_bytes(int threads) {\n    (void)threads;\n"
+                 "    return %lldUL + %lldUL * (unsigned long)threads;\n}\n\n",
+                 f->name, (long long)k->workspace_bytes + (needs_workspace(k) ? 63 : 0),
+                 (long long)k->workspace_per_thread_bytes);
+    if (k->pack) {
+        signature(out, f, true);
+        call_entry(out, f, true);
+        at_text_add(out, "\n");
     }
-    at_text_addf(f->out, "void %s(", n);
-    parameters(f, false);
-    at_text_add(f->out, ", void *workspace) {\n");
-    buf_array(f, false);
-    at_text_addf(f->out, "    at_par par = {%s_for, 1};\n    %s(buf, workspace, &par);\n}\n", n,
-                 f->k->entry);
+    signature(out, f, false);
+    call_entry(out, f, false);
 }
 
-/* ---- tiles that are machine code --------------------------------------------------------------
+/* ---- code -------------------------------------------------------------------------------------
  */
 
 /* Each as a file-scope asm block of bytes, an instruction a line with its text beside it: every
@@ -114,156 +171,127 @@ static void machine_code(at_text *out, const at_tile_code *t) {
     at_text_add(out, ");\n\n");
 }
 
-/* ---- main ------------------------------------------------------------------------------------ */
-
-static void allocate(file *f) {
-    for (int i = 0; i < f->k->num_params; i++) {
-        const at_param *q = &f->k->params[i];
-        at_text_addf(f->out, "    float *b%d = allocate(%lldUL * 4);", i, (long long)q->elements);
-        at_text_addf(f->out, " /* %s */\n", q->name);
-        if (q->role == AT_PARAM_OUT)
-            at_text_addf(f->out, "    float *want%d = allocate(%lldUL * 4);\n", i,
-                         (long long)q->elements);
-    }
-}
-
-static void call(file *f, bool pack, const char *indent) {
-    at_text_addf(f->out, "%s%s%s(", indent, f->name, pack ? "_pack" : "");
-    const char *comma = "";
-    for (int i = 0; i < f->k->num_params; i++)
-        if (in_face(&f->k->params[i], pack)) {
-            at_text_addf(f->out, "%sb%d", comma, i);
-            comma = ", ";
-        }
-    at_text_add(f->out, pack ? ");\n" : ", workspace);\n");
-}
-
-static const char includes[] = "#define _POSIX_C_SOURCE 199309L\n#include <math.h>\n#include "
-                               "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
-                               "#include <time.h>\n\n";
-
-static const char helpers[] =
-    "\nstatic void *allocate(unsigned long bytes) {\n"
-    "    char *p = malloc(bytes + 128);\n"
-    "    if (!p) exit(1);\n"
-    "    memset(p, 255, bytes + 128); /* NaN: what is never written shows */\n"
-    "    return p + 64 - (unsigned long)p % 64;\n}\n\n"
-    "static double now(void) {\n"
-    "    struct timespec t;\n"
-    "    clock_gettime(CLOCK_MONOTONIC, &t);\n"
-    "    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n";
-
-/* The program ends where the CPU lacks what the tiles need. TinyCC could not ask. */
-static void check_cpu(file *f) {
-    const char *parts = at_tile_isa_facts(f->k->isa)->target;
-    if (f->k->dialect != AT_DIALECT_GNU || !*parts) return;
-    at_text_add(f->out, "    if (!(");
-    for (const char *s = parts; *s;) {
-        int n = (int)strcspn(s, ",");
-        at_text_addf(f->out, "%s__builtin_cpu_supports(\"%.*s\")", s == parts ? "" : " && ", n, s);
-        s += n + (s[n] == ',');
-    }
-    at_text_addf(f->out,
-                 ")) {\n        printf(\"%s: made for %s (%s), which this CPU lacks\\n\");\n"
-                 "        return 1;\n    }\n",
-                 f->name, at_isa_name(f->k->isa), parts);
-}
-
-static void write_main(file *f, int range, int64_t reference_workspace) {
-    at_text *o = f->out;
-    at_text_add(o, helpers);
-    at_text_add(o, "int main(void) {\n");
-    check_cpu(f);
-    allocate(f);
-    at_text_addf(o, "    void *workspace = allocate(%s_workspace_bytes(1));\n", f->name);
-    at_text_addf(o, "    void *reference_workspace = allocate(%lldUL);\n",
-                 (long long)reference_workspace);
-    at_text_add(o, "    unsigned state = 1;\n");
-    for (int i = 0; i < f->k->num_params; i++) {
-        const at_param *q = &f->k->params[i];
-        if (q->role != AT_PARAM_IN) continue;
-        at_text_addf(o, "    for (long i = 0; i < %lld; i++) {\n", (long long)q->elements);
-        at_text_add(o, "        state = state * 1664525u + 1013904223u;\n");
-        at_text_addf(o, "        b%d[i] = (float)((int)(state >> 16) %% %d - %d);\n    }\n", i,
-                     2 * range + 1, range);
-    }
-    at_text_add(o, "    void *buf[] = {");
-    for (int i = 0; i < f->k->num_params; i++)
-        if (f->k->params[i].role == AT_PARAM_IN) at_text_addf(o, "b%d, ", i);
-    for (int i = 0; i < f->k->num_params; i++)
-        if (f->k->params[i].role == AT_PARAM_OUT) at_text_addf(o, "want%d, ", i);
-    at_text_addf(o, "0};\n    %s_reference(buf, reference_workspace, 0);\n", f->name);
-    if (f->k->pack) call(f, true, "    ");
-    call(f, false, "    ");
-    at_text_add(o, "    long wrong = 0;\n");
-    for (int i = 0; i < f->k->num_params; i++)
-        if (f->k->params[i].role == AT_PARAM_OUT)
-            at_text_addf(o,
-                         "    for (long i = 0; i < %lld; i++) wrong += !(b%d[i] == want%d[i]);\n",
-                         (long long)f->k->params[i].elements, i, i);
-    at_text_addf(o,
-                 "    if (wrong) {\n        printf(\"%s: %%ld elements are wrong\\n\", wrong);\n   "
-                 "     return 1;\n"
-                 "    }\n    double best = INFINITY, start = now();\n"
-                 "    for (int i = 0; i < 3 || (i < 1000 && now() - start < 1); i++) {\n        "
-                 "double t = now();\n",
-                 f->name);
-    call(f, false, "        ");
-    double flops = at_compute_flops(f->p->compute, f->p->values, NULL);
-    at_text_addf(
-        o,
-        "        t = now() - t;\n        if (t < best) best = t;\n    }\n"
-        "    printf(\"%s: right, %%.3f ms, %%.2f GFLOP/s\\n\", best * 1e3, %.17g / best / 1e9);\n"
-        "    return 0;\n}\n",
-        f->name, flops);
-}
-
-static void head(file *f, const at_file_options *o) {
-    at_text tree = {0};
-    at_program_print(&tree, f->p, false);
-    at_text_add(f->out, "/*\n");
-    const char *parts[] = {o->head, "", at_text_str(&tree)};
-    for (int i = 0; i < 3; i++)
-        for (const char *s = parts[i]; *s || i == 1;) {
-            size_t n = strcspn(s, "\n");
-            at_text_add(f->out, n ? " * " : " *");
-            for (size_t j = 0; j < n; j++) /* a comment must not end early */
-                at_text_addn(f->out, s[j] == '*' && s[j + 1] == '/' ? "* " : s + j,
-                             s[j] == '*' && s[j + 1] == '/' ? 2 : 1);
-            at_text_add(f->out, "\n");
-            s += n + (s[n] == '\n');
-            if (i == 1) break;
-        }
-    at_text_add(f->out, " */\n");
-    at_text_free(&tree);
-}
-
-at_status at_emit_file(at_arena *a, const at_program *p, const at_kernel *k,
-                       const at_file_options *o, at_text *out, at_error *err) {
-    file f = {p, k, o->name, out};
-    at_text reference = {0};
-    int64_t workspace = 0;
-    int range = at_compute_exact_range(p->compute, p->values, 0);
-    if (o->with_main) {
-        for (int i = 0; i < k->num_params; i++)
-            if (k->params[i].is_int)
-                return at_fail(err, AT_E_USAGE,
-                               "--main: %s is an index tensor; a main can only fill float inputs",
-                               k->params[i].name);
-        const char *entry = at_format(a, "%s_reference", o->name);
-        AT_TRY(
-            at_compute_reference_c(a, p->compute, p->values, entry, &reference, &workspace, err));
-    }
-    head(&f, o);
-    if (o->with_main) at_text_add(out, includes);
+/* What is for the faces only is made static by an earlier declaration. */
+static void code(at_text *out, const at_file_kernel *f, bool first) {
+    const at_kernel *k = f->kernel;
+    const char *const own[] = {k->pack, k->entry};
+    if (first) at_text_addn(out, k->source, k->common_bytes);
+    for (int i = 0; i < 2; i++)
+        if (own[i])
+            at_text_addf(out, "static int %s(void *const buf[], void *memory, at_par *par);\n",
+                         own[i]);
+    at_text_add(out, "\n");
     for (int i = 0; i < k->num_tiles; i++) machine_code(out, &k->tiles[i]);
-    at_text_add(out, k->source);
-    faces(&f);
+    at_text_add(out, k->source + k->common_bytes);
+    define(out, f);
+}
+
+/* ---- heads ----------------------------------------------------------------------------------- */
+
+static void kernel_head(at_text *out, const at_file_kernel *f) {
+    at_text_add(out, f->head);
+    at_text_add(out, "\n");
+    at_program_print(out, f->program, false);
+}
+
+/* As a shell takes it. */
+static void add_word(at_text *out, const char *word, size_t n) {
+    bool plain = n > 0;
+    for (size_t i = 0; i < n; i++)
+        plain &= isalnum((unsigned char)word[i]) || strchr("._-+", word[i]);
+    at_text_addf(out, plain ? "%.*s" : "'%.*s'", (int)n, word);
+}
+
+static void how_to_compile(at_text *out, const at_kernel *k, const at_file_options *o) {
+    const char *source = o->source ? o->source : "kernel.c", *dot = strrchr(source, '.');
+    size_t stem = dot && dot > source ? (size_t)(dot - source) : strlen(source);
+    const char *cc = k->dialect == AT_DIALECT_TCC ? "tcc" : "cc -O3";
+    at_text_addf(out, "compile: %s%s ", cc, o->with_main ? "" : " -c");
+    add_word(out, source, strlen(source));
     if (o->with_main) {
-        at_text_add(out, "\n/* What is computed, without any schedule. */\n");
-        at_text_add(out, at_text_str(&reference));
-        write_main(&f, range ? range : 1, workspace);
+        at_text_add(out, " -o ");
+        add_word(out, source, stem);
+        at_text_add(out, " && ./");
+        add_word(out, source, stem);
     }
-    at_text_free(&reference);
-    return AT_OK;
+    at_text_addf(out, "\n%s%s%s%s\n",
+                 o->header ? "declarations are in " : "declarations stand before the kernel",
+                 o->header ? o->header : "",
+                 k->dialect == AT_DIALECT_TCC ? "; tiles are machine code: "
+                 : k->isa == AT_ISA_SCALAR    ? "; plain C"
+                                              : "; runs on CPUs with ",
+                 k->isa == AT_ISA_SCALAR && k->dialect != AT_DIALECT_TCC ? ""
+                                                                         : at_isa_name(k->isa));
+}
+
+static void source_head(at_text *out, const at_file_kernel *kernels, bool families,
+                        const at_file_options *o) {
+    at_text text = {0};
+    if (families) at_text_add(&text, o->head);
+    else kernel_head(&text, kernels);
+    at_text_add(&text, "\n");
+    how_to_compile(&text, kernels->kernel, o);
+    at_text_add(out, "/*\n");
+    at_file_comment(out, at_text_str(&text));
+    at_text_add(out, " */\n");
+    at_text_free(&text);
+}
+
+static void add_declarations(at_text *out, const at_file_kernel *kernels, int n,
+                             const at_families *families) {
+    for (int i = 0; i < families->len; i++) at_family_declare(out, &families->data[i]);
+    for (int i = 0; i < n; i++) {
+        if (i) at_text_add(out, "\n");
+        declare(out, &kernels[i]);
+    }
+}
+
+static void header_file(at_text *out, const at_file_kernel *kernels, const at_file_options *o,
+                        bool families, const char *declarations) {
+    const char *head = families ? o->head : kernels->head;
+    at_text guard = {0};
+    for (const char *s = o->header; *s; s++) {
+        char c = isalnum((unsigned char)*s) ? (char)toupper((unsigned char)*s) : '_';
+        if (!guard.len && !isalpha((unsigned char)c)) at_text_add(&guard, "AT_");
+        if (c != '_' || !guard.len || guard.data[guard.len - 1] != '_') at_text_addn(&guard, &c, 1);
+    }
+    at_text_add(out, "/*\n");
+    at_file_comment(out, head);
+    at_text_addf(out,
+                 " *\n * Pointers need the alignment of their elements (4 bytes) and no more; what "
+                 "is written must not\n * overlap what is read. Functions keep no state: any may "
+                 "run at the same time as any other.\n */\n"
+                 "#ifndef %s\n#define %s\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n%s\n"
+                 "#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+                 at_text_str(&guard), at_text_str(&guard), declarations);
+    at_text_free(&guard);
+}
+
+at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const at_file_options *o,
+                       at_text *source, at_text *header, at_error *err) {
+    at_families families = at_file_families(a, kernels, n);
+    at_text declarations = {0};
+    add_declarations(&declarations, kernels, n, &families);
+    source_head(source, kernels, families.len > 0, o);
+    if (o->with_main) at_file_main_includes(source);
+    if (o->header) {
+        at_text_addf(source, "#include \"%s\"\n\n", o->header);
+        header_file(header, kernels, o, families.len > 0, at_text_str(&declarations));
+    } else at_text_addf(source, "%s\n", at_text_str(&declarations));
+    at_text_free(&declarations);
+
+    for (int i = 0; i < n; i++) {
+        if (families.len) {
+            at_text head = {0};
+            kernel_head(&head, &kernels[i]);
+            at_text_add(source, i ? "\n/*\n" : "/*\n");
+            at_file_comment(source, at_text_str(&head));
+            at_text_add(source, " */\n");
+            at_text_free(&head);
+        }
+        code(source, &kernels[i], i == 0);
+    }
+    for (int i = 0; i < families.len; i++) at_family_define(source, &families.data[i]);
+    if (!o->with_main) return AT_OK;
+    return at_file_main(a, kernels, n, &families, source, err);
 }

@@ -134,6 +134,7 @@ at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, 
     AT_TRY(at_lower_until(a, p, o, NULL, &l, err));
     at_kernel *k = AT_NEW(a, at_kernel);
     k->source = l->source;
+    k->common_bytes = l->common_bytes;
     k->dialect = l->dialect;
     k->isa = l->isa;
     k->entry = l->entry;

@@ -73,6 +73,14 @@ int64_t at_task_arg(const at_task *t, const char *name) {
     return slot >= 0 && slot < t->def.num_arg_slots ? t->values[slot] : -1;
 }
 
+int at_task_num_numbers(const at_task *t) { return t->def.num_arg_slots; }
+
+int64_t at_task_number(const at_task *t, int i, const char **name) {
+    AT_ASSERT(0 <= i && i < t->def.num_arg_slots);
+    *name = t->def.symbols.names.data[i];
+    return t->values[i];
+}
+
 const int *at_task_layout(const at_task *t, int tensor) {
     for (int i = 0; i < t->def.layouts.len; i++)
         if (t->def.layouts.data[i].tensor == tensor) return t->def.layouts.data[i].order;

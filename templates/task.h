@@ -36,6 +36,10 @@ const at_compute *at_task_compute(const at_task *t);
 const char *at_task_hash(const at_task *t);
 double at_task_flops(const at_task *t); /* multiply-adds x 2; -1 where they depend on data */
 int64_t at_task_arg(const at_task *t, const char *name); /* value of an argument; -1 if absent */
+/* The numbers among the arguments, in order, members of tuples each: how many there are, and number
+ * i's name and value. */
+int at_task_num_numbers(const at_task *t);
+int64_t at_task_number(const at_task *t, int i, const char **name);
 
 /* Of a tensor whose shape depends on the configuration: the order in which its axes make up the
  * plain tensor, which does not; NULL where the template says nothing. */

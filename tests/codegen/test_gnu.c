@@ -359,8 +359,10 @@ static void file_with_main(void **state) {
     for (at_isa isa = AT_ISA_SCALAR; isa < AT_ISA_COUNT; isa++) {
         at_text text = {0};
         built *b = build(a, &programs[0], isa);
-        at_file_options o = {.name = programs[0].name, .head = "", .with_main = true};
-        CALL(at_emit_file(a, b->program, b->kernel, &o, &text, &err));
+        at_file_kernel k = {
+            .program = b->program, .kernel = b->kernel, .name = programs[0].name, .head = ""};
+        at_file_options o = {.with_main = true};
+        CALL(at_emit_file(a, &k, 1, &o, &text, NULL, &err));
         write_text("main.c", at_text_str(&text));
         compile("gcc", "-O1 -o main main.c -lm");
         int status = system(at_format(a, "%s/main >%s/messages", folder, folder));

@@ -1,0 +1,212 @@
+/* From a record to a program: what `apply` writes is clean under every compiler there is, keeps no
+ * state, asks for no alignment, and computes the right thing, alone and chosen by shape. */
+#include "tests/cli/cli_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GEMM "conv2d_3x3_gemm --args N=1,H=5,W=7,CI=3,CO=17"
+
+static const char *const strict = "-O1 -Wall -Wextra -Werror";
+
+static bool has(const char *program) { return !cli_run("command -v %s", program)->status; }
+
+/* ---- compilers ------------------------------------------------------------------------------- */
+
+static void check_program(const char *compiler) {
+    const cli_result *r = cli_expect(0, "%s %s kernel.c -o kernel && ./kernel", compiler, strict);
+    assert_string_equal(r->err, "");
+    assert_non_null(strstr(r->out, ": right, "));
+}
+
+/* No data and no zeroed memory: functions that keep no state. */
+static void check_stateless(void) {
+    cli_expect(0, "cc -O1 -c kernel.c -o kernel.o");
+    if (has("nm"))
+        assert_string_equal(cli_expect(0, "nm kernel.o | grep -i ' [bdc] ' || :")->out, "");
+}
+
+static void compilers(void **state) {
+    (void)state;
+    static const char *const tasks[] = {GEMM,
+                                        "conv2d_NCHWc --args H=5,W=6,IC=4,OC=8",
+                                        "conv2d_nhwc --args H=5,W=6,CI=4,CO=8",
+                                        "dense --args M=7,N=24,K=9,bias=1",
+                                        "matmul_add --args N=7,M=24,L=9",
+                                        "spconv2d_3x3_gemm --args H=5,W=6,CI=4,CO=32",
+                                        "sparse_dense --args M=7,N=48,K=9,R=4,C=3"};
+    static const char *const pairs[][2] = {{"gnu", "gcc"}, {"gnu", "clang"}, {"tcc", "gcc"},
+                                           {"tcc", "tcc"}, {"c", "clang"},   {"c", "tcc"}};
+    cli_write("use.cpp", "#include \"kernel.h\"\nint main() { return 0; }\n");
+    for (size_t t = 0; t < sizeof tasks / sizeof *tasks; t++)
+        for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+            if (!has(pairs[i][1])) continue;
+            cli_expect(0, "./autotune apply %s --config default --dialect %s --main -o kernel.c",
+                       tasks[t], pairs[i][0]);
+            check_program(pairs[i][1]);
+            if (i > 0 || !has("g++")) continue;
+            check_stateless();
+            cli_expect(0, "g++ %s -pedantic -c use.cpp", strict);
+        }
+}
+
+/* Without -o, and to anything but a .c file, one text that needs no header. */
+static void alone(void **state) {
+    (void)state;
+    cli_expect(0,
+               "./autotune apply " GEMM " --config default >alone.c && "
+               "cc %s -Wmissing-prototypes -c alone.c && test ! -e alone.h",
+               strict);
+    cli_expect(0, "./autotune apply " GEMM " --config default -o text && cmp alone.c text");
+    /* The line that the head comment gives is right. */
+    cli_expect(0,
+               "mkdir 'a folder' && cd 'a folder' && "
+               "../autotune apply " GEMM " --config default --main --name conv -o 'my file.c' && "
+               "sh -c \"$(sed -n 's/^ [*] compile: //p' 'my file.c')\" && ls");
+    assert_non_null(strstr(cli_read("a folder/my file.h"), "#ifndef MY_FILE_H\n"));
+    assert_non_null(strstr(cli_read("a folder/my file.h"), "void conv_pack(const float *weight"));
+}
+
+/* ---- alignment ------------------------------------------------------------------------------- */
+
+/* All memory at odd multiples of 4 bytes, between bytes that must stay; twice the same. */
+static const char *const misaligned =
+    "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include \"kernel.h\"\n"
+    "static char *get(unsigned long bytes) {\n"
+    "    void *p;\n"
+    "    if (posix_memalign(&p, 64, bytes + 128)) exit(1);\n"
+    "    memset(p, 85, bytes + 128);\n"
+    "    return (char *)p + 4;\n"
+    "}\n"
+    "static void check_end(const char *p, unsigned long bytes) {\n"
+    "    if (p[-1] != 85 || p[bytes] != 85) printf(\"written beyond\\n\");\n"
+    "}\n"
+    "int main(void) {\n"
+    "    float *data = (float *)get(5 * 7 * 3 * 4), *weight = (float *)get(27 * 17 * 4);\n"
+    "    float *packed = (float *)get(PACKED * 4), *out = (float *)get(5 * 7 * 17 * 4);\n"
+    "    unsigned long bytes = conv_workspace_bytes(1);\n"
+    "    char *workspace = get(bytes) + 1;\n"
+    "    for (int i = 0; i < 5 * 7 * 3; i++) data[i] = (float)(i % 7 - 3);\n"
+    "    for (int i = 0; i < 27 * 17; i++) weight[i] = (float)(i % 5 - 2);\n"
+    "    conv_pack(weight, packed);\n"
+    "    conv(data, packed, out, workspace);\n"
+    "    check_end((char *)out, 5 * 7 * 17 * 4), check_end((char *)packed, PACKED * 4);\n"
+    "    check_end(workspace, bytes);\n"
+    "    int wrong = 0;\n"
+    "    for (int y = 0; y < 35; y++)\n"
+    "        for (int x = 0; x < 17; x++) {\n"
+    "            float want = 0;\n"
+    "            for (int k = 0; k < 27; k++) {\n"
+    "                int h = y / 7 + k / 9 - 1, w = y % 7 + k / 3 % 3 - 1;\n"
+    "                if (h >= 0 && h < 5 && w >= 0 && w < 7)\n"
+    "                    want += data[(h * 7 + w) * 3 + k % 3] * weight[x * 27 + k];\n"
+    "            }\n"
+    "            wrong += out[y * 17 + x] != want;\n"
+    "        }\n"
+    "    printf(\"%d wrong\\n\", wrong);\n"
+    "    return 0;\n"
+    "}\n";
+
+static void alignment(void **state) {
+    (void)state;
+    static const char *const ways[] = {
+        "--dialect c",   "--dialect gnu --isa sse2", "--dialect tcc --isa sse2", "--dialect gnu",
+        "--dialect tcc",
+    };
+    cli_write("use.c", misaligned);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        cli_expect(0, "./autotune apply " GEMM " --config default --name conv %s -o kernel.c",
+                   ways[i]);
+        const cli_result *r =
+            cli_expect(0,
+                       "P=$(sed -n 's/.*packw: float\\[\\([0-9]*\\)\\].*/\\1/p' kernel.h) && "
+                       "cc %s -DPACKED=$P use.c kernel.c -o use && ./use",
+                       strict);
+        assert_string_equal(r->out, "0 wrong\n");
+    }
+}
+
+/* ---- all of a log ---------------------------------------------------------------------------- */
+
+/* A shape that is there, in both of its forms of packing, and one that is not. */
+static const char *const by_shape =
+    "#include <stdio.h>\n#include \"all.h\"\n"
+    "int main(void) {\n"
+    "    static float buffer[4096], out[4096];\n"
+    "    conv2d_3x3_gemm_shape there = {1, 5, 7, 3, 17}, absent = {1, 5, 7, 3, 18};\n"
+    "    printf(\"%d\", conv2d_3x3_gemm(&there, buffer, buffer, buffer, out, out + 2048));\n"
+    "    printf(\"%d\", conv2d_3x3_gemm(&absent, 0, 0, 0, 0, 0));\n"
+    "    printf(\"%d\", conv2d_3x3_gemm_pack(&absent, 0, 0));\n"
+    "    printf(\"%ld\", conv2d_3x3_gemm_workspace_bytes(&absent, 1));\n"
+    "    printf(\"%ld\", conv2d_3x3_gemm_packw_elements(&absent));\n"
+    "    printf(\" %d\\n\", conv2d_3x3_gemm_packw_elements(&there) >= 27 * 17);\n"
+    "    return conv2d_3x3_gemm_workspace_bytes(&there, 1) > 2048 * 4;\n"
+    "}\n";
+
+static void whole_log(void **state) {
+    (void)state;
+    static const char *const runs[] = {
+        GEMM, "conv2d_3x3_gemm --args H=3,W=2,CI=4,CO=5 --pack inline", "dense --args M=3,N=16,K=5",
+        "dense --args M=3,N=16,K=5,bias=1", "sparse_dense --args M=3,N=16,K=8"};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        cli_expect(0, "./autotune %s --trials 2 --tuner random --log set.log", runs[i]);
+    static const char *const ways[][2] = {{"gnu", "gcc"}, {"tcc", "tcc"}, {"c", "clang"}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (!has(ways[i][1])) continue;
+        cli_expect(0, "./autotune apply --log set.log --main --dialect %s -o all.c", ways[i][0]);
+        const cli_result *r = cli_expect(0, "%s %s all.c -o all && ./all", ways[i][1], strict);
+        assert_string_equal(r->err, "");
+        assert_int_equal(cli_count_lines(r->out, ""), 5);
+        assert_string_equal(cli_expect(0, "grep -c ': right, ' <<E\n%s\nE", r->out)->out, "5\n");
+    }
+    cli_expect(0, "./autotune apply --log set.log --json -o all.c");
+    assert_int_equal(cli_member(cli_json(), "kernels")->count, 5);
+    assert_string_equal(cli_member(cli_json(), "header")->string, "all.h");
+    cli_write("use.c", by_shape);
+    assert_string_equal(cli_expect(0, "cc %s use.c all.c -o use && ./use", strict)->out,
+                        "011-1-1 1\n");
+    if (has("g++")) cli_expect(0, "g++ %s -pedantic -x c++ -include all.h -c /dev/null", strict);
+}
+
+/* Other people's templates, and tasks without a valid record, are named and left out. */
+static void left_out(void **state) {
+    (void)state;
+    cli_expect(
+        0,
+        "./autotune dense --args M=3,N=16,K=5 --trials 1 --log mine.log && "
+        "sed 's/dense_pack.x86/her_own/' mine.log >hers.log && "
+        "sed 's/^\\(.*\\), 0, \\([0-9.]*, [0-9.]*\\)\\], \"version\"/\\1, 4, \\2], \"version\"/' "
+        "mine.log >failed.log && ! cmp -s mine.log failed.log");
+    const cli_result *r = cli_expect(3, "./autotune apply --log hers.log");
+    assert_non_null(strstr(r->err, "hers.log: her_own is no template of this program; left out. "
+                                   "With its file: autotune apply FILE.c --log hers.log\n"));
+    r = cli_expect(3, "./autotune apply --log failed.log");
+    assert_non_null(strstr(r->err, "records of dense M=3,N=16,K=5,bias=0,wb=0 are failures; left "
+                                   "out\n"));
+    r = cli_expect(0, "cat hers.log >>mine.log && ./autotune apply --log mine.log");
+    assert_int_equal(cli_count_lines(r->err, "autotune: warning: mine.log: her_own"), 1);
+}
+
+static void refused(void **state) {
+    (void)state;
+    static const char *const lines[][2] = {
+        {"", "apply needs a template, or --log FILE for all kernels of a log\n"},
+        {"--log x.log --line 3", "--line is for one kernel: autotune apply TEMPLATE --line ...\n"},
+        {GEMM " --config default --name 3x", "--name 3x: not a name in C; write letters, digits "
+                                             "and _, a letter first\n"},
+        {GEMM " --config default -o kernel.h",
+         "-o kernel.h: name the .c file; its header is written beside it\n"},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_non_null(
+            strstr(cli_expect(2, "./autotune apply %s", lines[i][0])->err, lines[i][1]));
+    cli_expect(4, "./autotune apply --log x.log");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compilers), cmocka_unit_test(alone),    cmocka_unit_test(alignment),
+        cmocka_unit_test(whole_log), cmocka_unit_test(left_out), cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests_name("cli/apply", tests, cli_setup, cli_teardown);
+}
