@@ -6,6 +6,7 @@
 
 #include "cli/json_out.h"
 #include "cli/message.h"
+#include "cli/recorded.h"
 #include "cli/select.h"
 #include "templates/task.h"
 
@@ -93,15 +94,29 @@ static at_status convert(const at_options *o, conversion *c, at_text *text, at_e
     return o->output ? AT_OK : at_print(at_text_str(text), err);
 }
 
+/* A log as a recorded space. */
+static at_status convert_space(const at_options *o, conversion *c, at_text *text, at_error *err) {
+    at_recorded space;
+    if (at_is_space_file(o->operands[0]))
+        return at_fail(err, AT_E_USAGE, "%s is of that format already: %s", o->operands[0], o->to);
+    AT_TRY(at_recorded_read(c->arena, o->operands[0], &space, err));
+    at_recorded_print(c->arena, &space, text);
+    if (o->output) AT_TRY(at_write_file(o->output, at_text_str(text), text->len, err));
+    if (o->json) return print_json(o, c, (int)space.recorded, "log", err);
+    return o->output ? AT_OK : at_print(at_text_str(text), err);
+}
+
 at_status at_cmd_convert(const at_options *o, at_error *err) {
     if (!o->to)
-        return at_fail(err, AT_E_USAGE, "convert needs --to FORMAT: log, t4 or kernel_tuner");
+        return at_fail(err, AT_E_USAGE,
+                       "convert needs --to FORMAT: log, t4, kernel_tuner or space");
     if (o->json && !o->output)
         return at_fail(err, AT_E_USAGE, "convert --json needs --output FILE");
     at_arena *a = at_arena_new();
     conversion c = {.arena = a, .quiet = o->json};
     at_text text = {0};
-    at_status s = convert(o, &c, &text, err);
+    bool space = !strcmp(o->to, "space");
+    at_status s = space ? convert_space(o, &c, &text, err) : convert(o, &c, &text, err);
     at_text_free(&text);
     at_arena_free(a);
     return s;

@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/json_out.h"
+#include "cli/message.h"
 #include "cli/recorded.h"
 
 enum { MOST_TUNERS = 8 };
@@ -17,8 +18,7 @@ typedef struct replay {
     int64_t shown[3]; /* 1, 5 and 10 % of the space, in trials */
 } replay;
 
-/* ---- features, worked out once for all searches -----------------------------------------------
- */
+/* ---- features, worked out once for all searches --------------------------------------------- */
 
 typedef struct feature_cache {
     at_features source;
@@ -242,10 +242,15 @@ static at_status print_json(const replay *r, at_error *err) {
 static at_status replay_log(replay *r, at_error *err) {
     const at_options *o = r->options;
     AT_TRY(choose_tuners(r, err));
+    const at_recorded *space = &r->space;
     AT_TRY(at_recorded_read(r->arena, o->operands[0], &r->space, err));
+    if (space->recorded < space->points)
+        at_warn(NULL,
+                at_format(r->arena, "%s: holds %lld of %lld points; the others count as failures",
+                          o->operands[0], (long long)space->recorded, (long long)space->points));
     static const double shares[] = {0.01, 0.05, 0.1};
     for (int k = 0; k < 3; k++) {
-        r->shown[k] = (int64_t)ceil(shares[k] * (double)r->space.points);
+        r->shown[k] = (int64_t)ceil(shares[k] * (double)space->points);
         if (r->shown[k] < 1) r->shown[k] = 1;
     }
     AT_TRY(search(r, err));

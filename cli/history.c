@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/message.h"
+#include "cli/recorded.h"
 #include "cli/select.h"
 
 typedef struct other_task {
@@ -28,12 +29,12 @@ typedef struct reading {
     AT_VEC(trial) trials;
 } reading;
 
-static other_task *task_of(reading *r, const at_record *record) {
+static other_task *task_of(reading *r, const at_json *record_args) {
     for (int i = 0; i < r->tasks.len; i++)
-        if (at_args_equal(r->tasks.data[i]->args, record->args)) return r->tasks.data[i];
+        if (at_args_equal(r->tasks.data[i]->args, record_args)) return r->tasks.data[i];
     other_task *t = AT_NEW(r->arena, other_task);
     at_text args = {0};
-    at_json_print(&args, record->args);
+    at_json_print(&args, record_args);
     at_error err;
     at_json_parse(r->arena, at_strdup(r->arena, at_text_str(&args)), args.len, &t->args, &err);
     if (at_task_new(r->arena, at_task_row(r->own), at_text_str(&args), &t->task, &err) != AT_OK)
@@ -44,33 +45,48 @@ static other_task *task_of(reading *r, const at_record *record) {
     return t;
 }
 
-static void take(reading *r, const at_record *record) {
-    const at_template_row *row = at_task_row(r->own);
-    at_config config;
+static bool is_other(const reading *r, const char *task, const at_json *args) {
+    const char *name = at_task_row(r->own)->name, *record_name = at_task_record_name(r->own);
+    return (!strcmp(task, record_name) || !strcmp(task, name)) &&
+           !at_args_equal(args, at_task_args(r->own));
+}
+
+static void add(reading *r, other_task *t, int64_t index, double time_s) {
     float features[8192];
-    if (strcmp(record->task, at_task_record_name(r->own)) && strcmp(record->task, row->name))
-        return;
-    if (at_args_equal(record->args, at_task_args(r->own))) return;
-    other_task *t = task_of(r, record);
-    if (!t->task ||
-        at_config_rebind(r->scratch, at_task_space(t->task), &record->config, &config, NULL) !=
-            AT_OK ||
-        config.index < 0)
-        return;
-    int n = t->features.of(t->features.ctx, config.index, features, 8192);
+    int n = t->features.of(t->features.ctx, index, features, 8192);
     if (n < 0 || n > 8192) return;
     int number = 0;
     while (r->tasks.data[number] != t) number++;
-    double mean_s = record->error_no ? 0 : at_record_mean(record);
     *at_push(r->arena, &r->trials) =
         (trial){number, n, at_copy(r->arena, features, sizeof *features * (size_t)n),
-                mean_s > 0 ? at_task_flops(t->task) / mean_s * 1e-9 : 0};
+                time_s > 0 ? at_task_flops(t->task) / time_s * 1e-9 : 0};
+}
+
+static void take(reading *r, const at_record *record) {
+    at_config config;
+    if (!is_other(r, record->task, record->args)) return;
+    other_task *t = task_of(r, record->args);
+    if (t->task &&
+        at_config_rebind(r->scratch, at_task_space(t->task), &record->config, &config, NULL) ==
+            AT_OK &&
+        config.index >= 0)
+        add(r, t, config.index, record->error_no ? 0 : at_record_mean(record));
+}
+
+static at_status read_space_file(reading *r, const char *path, at_error *err) {
+    at_recorded space;
+    AT_TRY(at_recorded_read(r->arena, path, &space, err));
+    const at_json *args = at_task_args(space.task);
+    if (!is_other(r, at_task_record_name(space.task), args)) return AT_OK;
+    other_task *t = task_of(r, args);
+    for (int64_t i = 0; i < at_space_range_length(space.space) && t->task; i++)
+        if (space.time_s[i] != 0) add(r, t, i, space.time_s[i]);
+    return AT_OK;
 }
 
 static at_status read_log(reading *r, const char *path, at_error *err) {
     at_log_reader *log;
     at_record record;
-    int before = r->trials.len;
     AT_TRY(at_log_reader_open(path, at_warn, NULL, &log, err));
     while (at_log_reader_next(log, &record)) {
         at_arena_reset(r->scratch);
@@ -78,10 +94,17 @@ static at_status read_log(reading *r, const char *path, at_error *err) {
     }
     at_status status = at_log_reader_status(log, err);
     at_log_reader_close(log);
-    if (status == AT_OK && r->trials.len == before)
+    return status;
+}
+
+static at_status read_file(reading *r, const char *path, at_error *err) {
+    int before = r->trials.len;
+    if (at_is_space_file(path)) AT_TRY(read_space_file(r, path, err));
+    else AT_TRY(read_log(r, path, err));
+    if (r->trials.len == before)
         return at_fail(err, AT_E_INPUT, "--transfer %s: holds no trial of another task of %s", path,
                        at_task_row(r->own)->name);
-    return status;
+    return AT_OK;
 }
 
 /* Trials of one task together, in the order of the logs. */
@@ -107,7 +130,7 @@ at_status at_history_read(at_arena *a, const at_options *o, const at_task *task,
     reading r = {.arena = a, .scratch = at_arena_new(), .options = o, .own = task};
     at_status status = AT_OK;
     for (int i = 0; i < o->num_transfer && status == AT_OK; i++)
-        status = read_log(&r, o->transfer[i], err);
+        status = read_file(&r, o->transfer[i], err);
     if (status == AT_OK) sort(&r, out);
     for (int i = 0; i < r.tasks.len; i++) at_features_end(&r.tasks.data[i]->maker);
     at_arena_free(r.scratch);

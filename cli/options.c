@@ -151,7 +151,9 @@ static const at_option_row rows[] = {
     {"--diff", NULL, V(LOG), NULL, "compare the best records of two logs, task by task", SWITCH,
      TO(diff), 0, 0},
     {"--to", "FORMAT", V(CONVERT), NULL,
-     "log (AutoTVM's), t4 (results, schema 1.0.0) or kernel_tuner (cache)", FORMAT, TO(to), 0, 0},
+     "log (AutoTVM's), t4 (results, schema 1.0.0), kernel_tuner (cache) or space (compact, for "
+     "replay)",
+     FORMAT, TO(to), 0, 0},
     {"--against", "AXIS", V(PLOT), "both", "the x axis: trials, seconds or both", AGAINST,
      TO(against), 0, 0},
     {"--knobs", NULL, V(PLOT), NULL, "show, knob by knob, how good the trials with each value were",
@@ -308,8 +310,9 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
         else return unknown_value(row, text, "context, mcpu, key", err);
         return AT_OK;
     case FORMAT:
-        if (strcmp(text, "log") && strcmp(text, "t4") && strcmp(text, "kernel_tuner"))
-            return unknown_value(row, text, "log, t4, kernel_tuner", err);
+        if (strcmp(text, "log") && strcmp(text, "t4") && strcmp(text, "kernel_tuner") &&
+            strcmp(text, "space"))
+            return unknown_value(row, text, "log, t4, kernel_tuner, space", err);
         *(const char **)to = text;
         return AT_OK;
     case AGAINST: {

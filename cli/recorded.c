@@ -19,42 +19,52 @@ typedef struct reading {
     at_arena *arena, *scratch;
     const char *path;
     at_recorded *to;
-    char *seen; /* by index */
-    char context[33];
     int64_t others, strange;
 } reading;
 
 static const char *task_name(const at_recorded *r) { return at_task_record_name(r->task); }
 
-/* The task of the first record. */
-static at_status begin(reading *r, const at_record *first, at_error *err) {
+static at_status find_task(at_arena *a, const char *task, const at_json *args, at_recorded *to,
+                           at_error *err) {
     const at_template_row *row;
-    at_text args = {0};
-    at_json_print(&args, first->args);
-    at_status s = at_template_find(first->task, &row, err);
-    if (s == AT_OK) s = at_task_new(r->arena, row, at_text_str(&args), &r->to->task, err);
-    at_text_free(&args);
+    at_text text = {0};
+    at_json_print(&text, args);
+    at_status s = at_template_find(task, &row, err);
+    if (s == AT_OK) s = at_task_new(a, row, at_text_str(&text), &to->task, err);
+    at_text_free(&text);
     if (s != AT_OK) {
         err->status = AT_E_INPUT;
-        return at_fail_at(err, "%s:%lld: ", r->path, (long long)first->line);
+        return s;
     }
-    r->to->space = at_task_space(r->to->task);
-    int64_t range = at_space_range_length(r->to->space);
+    to->space = at_task_space(to->task);
+    to->points = at_space_len(to->space);
+    return AT_OK;
+}
+
+/* The task of the first record. */
+static at_status begin(reading *r, const at_record *first, at_error *err) {
+    at_recorded *to = r->to;
+    if (find_task(r->arena, first->task, first->args, to, err) != AT_OK)
+        return at_fail_at(err, "%s:%lld: ", r->path, (long long)first->line);
+    int64_t range = at_space_range_length(to->space);
     if (range > MOST_INDICES)
         return at_fail(err, AT_E_INPUT, "%s: the space of %s %s has %lld indices; replay takes %d",
-                       r->path, task_name(r->to), at_task_args_text(r->to->task), (long long)range,
+                       r->path, task_name(to), at_task_args_text(to->task), (long long)range,
                        MOST_INDICES);
-    strcpy(r->context, first->extra.context_hash);
-    r->to->points = at_space_len(r->to->space);
-    r->to->time_s = AT_NEW_ARRAY(r->arena, double, range);
-    r->seen = AT_NEW_ARRAY(r->arena, char, range);
+    const at_extra *extra = &first->extra;
+    to->extra = (at_extra){.present = extra->present, .same_as = -1};
+    to->extra.version = at_strdup(r->arena, extra->version);
+    strcpy(to->extra.context_hash, extra->context_hash);
+    to->extra.context = at_context_copy(r->arena, &extra->context);
+    to->time_s = AT_NEW_ARRAY(r->arena, double, range);
     return AT_OK;
 }
 
 static void take(reading *r, const at_record *record) {
     at_config config;
     at_recorded *to = r->to;
-    if (strcmp(record->task, task_name(to)) || strcmp(record->extra.context_hash, r->context) ||
+    if (strcmp(record->task, task_name(to)) ||
+        strcmp(record->extra.context_hash, to->extra.context_hash) ||
         !at_args_equal(record->args, at_task_args(to->task))) {
         r->others++;
         return;
@@ -64,13 +74,12 @@ static void take(reading *r, const at_record *record) {
         r->strange++;
         return;
     }
-    if (r->seen[config.index]) return;
-    r->seen[config.index] = true;
-    to->recorded++;
-    double mean_s = record->error_no ? 0 : at_record_mean(record);
-    if (!(mean_s > 0)) return;
-    to->time_s[config.index] = mean_s;
-    if (to->best_s == 0 || mean_s < to->best_s) to->best_s = mean_s;
+    double *time_s = &to->time_s[config.index], mean_s = at_record_mean(record);
+    if (*time_s != 0) return; /* the first counts */
+    if (record->error_no) *time_s = -record->error_no;
+    else if (mean_s > 0 && isfinite(mean_s)) *time_s = mean_s;
+    if (to->first_s == 0 || record->timestamp_s < to->first_s) to->first_s = record->timestamp_s;
+    if (record->timestamp_s > to->last_s) to->last_s = record->timestamp_s;
 }
 
 static int descending(const void *x, const void *y) {
@@ -78,27 +87,26 @@ static int descending(const void *x, const void *y) {
     return (a < b) - (a > b);
 }
 
-static void sort_shares(reading *r) {
-    at_recorded *to = r->to;
+static void sort_shares(at_arena *a, at_recorded *to) {
     int64_t n = 0, range = at_space_range_length(to->space);
-    to->shares = AT_NEW_ARRAY(r->arena, double, to->points);
+    for (int64_t i = 0; i < range; i++) {
+        double time_s = to->time_s[i];
+        to->recorded += time_s != 0;
+        if (time_s > 0 && (to->best_s == 0 || time_s < to->best_s)) to->best_s = time_s;
+    }
+    to->shares = AT_NEW_ARRAY(a, double, to->points);
     for (int64_t i = 0; i < range && n < to->points; i++)
         if (to->time_s[i] > 0) to->shares[n++] = to->best_s / to->time_s[i];
     qsort(to->shares, (size_t)n, sizeof *to->shares, descending);
 }
 
 static void warn(const reading *r) {
-    const at_recorded *to = r->to;
     if (r->others)
         at_warn(NULL, at_format(r->arena, "%s: %lld records of other tasks or contexts; ignored",
                                 r->path, (long long)r->others));
     if (r->strange)
         at_warn(NULL, at_format(r->arena, "%s: %lld records of no point of the space; ignored",
                                 r->path, (long long)r->strange));
-    if (to->recorded < to->points)
-        at_warn(NULL,
-                at_format(r->arena, "%s: holds %lld of %lld points; the others count as failures",
-                          r->path, (long long)to->recorded, (long long)to->points));
 }
 
 static at_status read_records(reading *r, at_log_reader *log, at_error *err) {
@@ -112,23 +120,60 @@ static at_status read_records(reading *r, at_log_reader *log, at_error *err) {
     return s == AT_OK ? at_log_reader_status(log, err) : s;
 }
 
+static at_status read_log(reading *r, at_error *err) {
+    at_log_reader *log;
+    AT_TRY(at_log_reader_open(r->path, at_warn, NULL, &log, err));
+    r->scratch = at_arena_new();
+    at_status s = read_records(r, log, err);
+    at_log_reader_close(log);
+    at_arena_free(r->scratch);
+    AT_TRY(s);
+    return r->to->task ? AT_OK : at_fail(err, AT_E_INPUT, "%s: holds no record", r->path);
+}
+
+/* What a file of a space holds is of use only as long as indices mean the same. */
+static at_status read_space_file(at_arena *a, const char *path, at_recorded *out, at_error *err) {
+    at_space_file file;
+    AT_TRY(at_space_file_read(a, path, &file, err));
+    if (find_task(a, file.task, file.args, out, err) != AT_OK) return at_fail_at(err, "%s: ", path);
+    at_text theirs = {0}, ours = {0};
+    at_json_print(&theirs, file.knobs);
+    at_json_print(&ours, at_space_knobs(a, out->space));
+    bool same = !strcmp(at_text_str(&theirs), at_text_str(&ours));
+    at_text_free(&theirs);
+    at_text_free(&ours);
+    if (!same)
+        return at_fail(err, AT_E_INPUT, "%s: its knobs are not those that %s %s has here", path,
+                       task_name(out), at_task_args_text(out->task));
+    out->extra = file.extra;
+    out->first_s = file.first_s;
+    out->last_s = file.last_s;
+    out->time_s = file.time_s;
+    return AT_OK;
+}
+
 at_status at_recorded_read(at_arena *a, const char *path, at_recorded *out, at_error *err) {
     reading r = {.arena = a, .path = path, .to = out};
-    at_log_reader *log;
     *out = (at_recorded){0};
-    AT_TRY(at_log_reader_open(path, at_warn, NULL, &log, err));
-    r.scratch = at_arena_new();
-    at_status s = read_records(&r, log, err);
-    at_log_reader_close(log);
-    at_arena_free(r.scratch);
-    AT_TRY(s);
-    if (!out->task) return at_fail(err, AT_E_INPUT, "%s: holds no record", path);
+    if (at_is_space_file(path)) AT_TRY(read_space_file(a, path, out, err));
+    else AT_TRY(read_log(&r, err));
+    sort_shares(a, out);
     if (out->best_s == 0)
         return at_fail(err, AT_E_INPUT, "%s: all %lld records of %s %s are failures", path,
                        (long long)out->recorded, task_name(out), at_task_args_text(out->task));
-    sort_shares(&r);
     warn(&r);
     return AT_OK;
+}
+
+void at_recorded_print(at_arena *a, const at_recorded *r, at_text *out) {
+    at_space_file_print(out, &(at_space_file){.task = task_name(r),
+                                              .args = at_task_args(r->task),
+                                              .knobs = at_space_knobs(a, r->space),
+                                              .extra = r->extra,
+                                              .first_s = r->first_s,
+                                              .last_s = r->last_s,
+                                              .range = at_space_range_length(r->space),
+                                              .time_s = r->time_s});
 }
 
 /* ---- random search, computed ---------------------------------------------------------------- */

@@ -1,8 +1,10 @@
-/* cli/recorded.h: a space whose points a log holds, searched instead of the machine. */
+/* cli/recorded.h: a space whose points a log or a file of a recorded space holds, searched instead
+ * of the machine. */
 #ifndef AT_CLI_RECORDED_H
 #define AT_CLI_RECORDED_H
 
 #include "cli/features.h"
+#include "records/records.h"
 
 typedef struct at_recorded {
     at_task *task;
@@ -10,13 +12,17 @@ typedef struct at_recorded {
     int64_t points;   /* valid ones of the space */
     int64_t recorded; /* of those, held by the log; the others count as failures */
     double best_s;
-    double *time_s; /* by index; 0: failed or not recorded */
-    double *shares; /* [points] best_s / time, 0 for failures; descending */
+    double *time_s;         /* by index; 0: not recorded; -n: failed with AutoTVM's error n */
+    double *shares;         /* [points] best_s / time, 0 for failures; descending */
+    at_extra extra;         /* version and context */
+    double first_s, last_s; /* timestamps */
 } at_recorded;
 
 /* The log's first record says which task and context; records of others are warned about and
- * skipped. AT_E_INPUT: nothing to search in it. */
+ * skipped. AT_E_INPUT: nothing to search in it, or knobs that are not the template's any more. */
 at_status at_recorded_read(at_arena *a, const char *path, at_recorded *out, at_error *err);
+/* As a file of a recorded space (records.h). */
+void at_recorded_print(at_arena *a, const at_recorded *r, at_text *out);
 /* Expected share of the optimum after this many random trials without repetition, and expected
  * number of trials until a share is reached; computed. */
 double at_recorded_expected_share(const at_recorded *r, int64_t trials);

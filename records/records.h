@@ -19,6 +19,7 @@ typedef struct at_context {
     const char *template_hash; /* of the template's texts */
 } at_context;
 void at_context_hash(const at_context *c, char out[33]);
+at_context at_context_copy(at_arena *a, const at_context *c);
 
 /* Our extra member "autotune"; present = false for foreign records. */
 typedef struct at_extra {
@@ -212,5 +213,24 @@ at_status at_exchange_read(const at_exchange *x, const char *path, at_format_kin
 /* AT_E_INPUT: results of no or of several tasks, which only a log can hold. */
 at_status at_exchange_print(const at_exchange *x, at_format_kind kind, const at_record *records,
                             int n, at_text *out, at_error *err);
+
+/* ---- recorded spaces (space_file.c) --------------------------------------------------------- */
+
+/* Every point of a space with its time, in a few bytes each. docs/spaces.md */
+typedef struct at_space_file {
+    const char *task; /* as in records */
+    const at_json *args, *knobs;
+    at_extra extra;         /* version and context; not present: of another program */
+    double first_s, last_s; /* timestamps of the records; 0: not known */
+    int64_t range;          /* indices */
+    double *time_s;         /* [range] mean; 0: not recorded; -n: failed with error number n */
+} at_space_file;
+/* The knobs with their values, for at_space_file.knobs. */
+const at_json *at_space_knobs(at_arena *a, const at_space *s);
+void at_space_file_print(at_text *out, const at_space_file *f);
+/* Whether it begins like one; false if it cannot be read. */
+bool at_is_space_file(const char *path);
+/* Compressed or not; everything is owned by a. AT_E_INPUT names path and line. */
+at_status at_space_file_read(at_arena *a, const char *path, at_space_file *out, at_error *err);
 
 #endif

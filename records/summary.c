@@ -12,7 +12,7 @@ typedef struct reading {
     at_text text;
 } reading;
 
-static at_context copy_context(at_arena *a, const at_context *c) {
+at_context at_context_copy(at_arena *a, const at_context *c) {
     at_context copy = *c;
     copy.cpu = at_strdup(a, c->cpu);
     copy.isa = at_strdup(a, c->isa);
@@ -44,7 +44,7 @@ static int group_of(reading *s, const at_record *r) {
                         .target = at_strdup(s->arena, r->target),
                         .args = copy_args(s, r->args),
                         .ours = r->extra.present,
-                        .context = copy_context(s->arena, &r->extra.context),
+                        .context = at_context_copy(s->arena, &r->extra.context),
                         .first_s = r->timestamp_s,
                         .last_s = r->timestamp_s};
     memcpy(g->context_hash, r->extra.context_hash, sizeof g->context_hash);

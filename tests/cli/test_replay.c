@@ -14,6 +14,8 @@ enum { MOST = 4000 };
 static bool have_xgb;
 static int num_points;
 static double times_s[MOST], best_s;
+static at_arena *arena;
+static const char *page; /* docs/spaces.md */
 
 /* ---- a space recorded without running anything ---------------------------------------------- */
 
@@ -28,11 +30,16 @@ static double time_of(const at_json *entity) {
            yo = log2(size_of(entity, 0, 1)), ki = log2(size_of(entity, 2, 1)), slow = 1;
     slow += 0.3 * (yi - 2.8) * (yi - 2.8) + 0.2 * (xi - 3) * (xi - 3);
     slow += 0.1 * fabs(yo - 1) + 0.05 * fabs(ki - 4) + 0.02 * fmod(yi + 3 * xi + 5 * ki, 1.7);
-    return slow * 1e-4;
+    return round(slow * 1e4) * 1e-8; /* what the compact form keeps */
 }
 
 /* Writes space.log: every point of the space, the seventh of each dozen a failure. */
 static int record_space(void **state) {
+    char *text;
+    size_t len;
+    if (at_read_file(arena = at_arena_new(), "docs/spaces.md", &text, &len, NULL) != AT_OK)
+        return -1;
+    page = text;
     if (cli_setup(state)) return -1;
     cli_expect(0, "./autotune space " T " --args " ARGS " --json");
     num_points = (int)cli_member(cli_json(), "len")->integer;
@@ -209,6 +216,74 @@ static void transfer(void **state) {
     cli_expect(0, "./autotune " T " --args " ARGS " --trials 5 --transfer other.log --log t.log");
 }
 
+/* What docs/spaces.md shows of Python, run on a space of ours. */
+static void read_with_python(void **state) {
+    (void)state;
+    if (cli_run("command -v python3")->status) skip();
+    static const char fence[] = "```python\n";
+    const char *begin = strstr(page, fence), *end = begin ? strstr(begin + 3, "```") : NULL;
+    assert_non_null(end);
+    cli_write("read.py",
+              at_strndup(arena, begin + strlen(fence), (size_t)(end - begin) - strlen(fence)));
+    cli_expect(0, "./autotune convert space.log --to space | gzip -9n >space.gz");
+    const cli_result *r = cli_expect(0, "python3 read.py");
+    int best = 0, index, points;
+    while (times_s[best] > best_s) best++;
+    double best_ns;
+    char entity[160];
+    assert_int_equal(sscanf(r->out, T " %d %lf %d %159[^\n]", &points, &best_ns, &index, entity),
+                     4);
+    assert_int_equal(points, num_points);
+    assert_int_equal(index, best);
+    assert_float_equal(best_ns, best_s * 1e9, 1e-6);
+    cli_expect(0, "./autotune space " T " --args " ARGS " --json --index %d", best);
+    const at_json *of_tile_y = at_json_at(
+        at_json_at(at_json_get(cli_member(cli_json(), "entities")->child, "entity"), 0), 2);
+    at_text expected = {0};
+    at_text_add(&expected, "{'tile_y': ");
+    at_json_print(&expected, of_tile_y);
+    assert_memory_equal(entity, at_text_str(&expected), expected.len);
+    at_text_free(&expected);
+}
+
+/* The compact form holds what a replay needs, and trials to start from. */
+static void compact(void **state) {
+    (void)state;
+    static const char search[] = "--compare grid,random,ga --trials 200 --repeats 4 --csv";
+    char *first = strdup(cli_expect(0, "./autotune replay space.log %s", search)->out);
+    cli_expect(0, "./autotune convert space.log --to space | gzip -9n >space.gz");
+    assert_string_equal(cli_expect(0, "./autotune replay space.gz %s", search)->out, first);
+    assert_string_equal(cli_run("true")->err, "");
+    free(first);
+    cli_expect(0, "./autotune convert space.log --to space -o a.space --json");
+    assert_true(number(cli_json(), "records") == num_points);
+    const at_json *head = NULL;
+    char *text = cli_read("a.space");
+    at_arena *a = at_arena_new();
+    assert_int_equal(at_json_parse(a, text, strcspn(text, "\n"), &head, NULL), AT_OK);
+    assert_string_equal(at_json_get(head, "task")->string, T);
+    assert_string_equal(at_json_get(head, "first")->string, "1970-01-01T00:00:01Z");
+    assert_int_equal(at_json_get(head, "knobs")->count, 3);
+    assert_int_equal(cli_count_lines(text, "e4\n"), (num_points + 4) / 12);
+    at_arena_free(a);
+    cli_expect(0, "sed 's/\\[1, 7, 7, 16, 16,/[1, 7, 7, 16, 32,/' a.space > b.space");
+    const cli_result *r = cli_expect(4, "./autotune replay b.space --repeats 1");
+    assert_string_equal(r->err, "autotune: b.space: its knobs are not those that " T
+                                " N=1,H=7,W=7,CI=16,CO=32 has here\n");
+    cli_expect(2, "./autotune convert a.space --to space");
+    cli_expect(4, "./autotune replay space.gz --transfer a.space --repeats 1");
+    if (!have_xgb) return;
+    cli_expect(0, "./autotune convert other.log --to space -o c.space");
+    first = strdup(cli_expect(0, "./autotune replay space.log --trials 20 --repeats 2 --csv "
+                                 "--transfer other.log")
+                       ->out);
+    assert_string_equal(cli_expect(0, "./autotune replay space.log --trials 20 --repeats 2 --csv "
+                                      "--transfer c.space")
+                            ->out,
+                        first);
+    free(first);
+}
+
 /* ---- what it warns of and refuses ----------------------------------------------------------- */
 
 static void warnings(void **state) {
@@ -226,7 +301,7 @@ static void warnings(void **state) {
 
 static void refusals(void **state) {
     (void)state;
-    cli_expect(0, "grep '1000000000.0' space.log > failures.log");
+    cli_expect(0, "grep -F '[1000000000.0]' space.log > failures.log");
     cli_expect(0, "sed 's/" T "/brew/' space.log | head -n 3 > brew.log");
     cli_write("comments.log", "#nothing\n");
     char failures[160];
@@ -296,12 +371,18 @@ static void early_stopping(void **state) {
     assert_non_null(strstr(r->out, " s: search "));
 }
 
+static int teardown(void **state) {
+    at_arena_free(arena);
+    return cli_teardown(state);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(side_by_side),  cmocka_unit_test(expectation),
         cmocka_unit_test(whole_space),   cmocka_unit_test(as_text),
         cmocka_unit_test(tuner_options), cmocka_unit_test(transfer),
+        cmocka_unit_test(compact),       cmocka_unit_test(read_with_python),
         cmocka_unit_test(warnings),      cmocka_unit_test(refusals),
         cmocka_unit_test(early_stopping)};
-    return cmocka_run_group_tests(tests, record_space, cli_teardown);
+    return cmocka_run_group_tests(tests, record_space, teardown);
 }
