@@ -1,0 +1,183 @@
+/* The pages for users: every command in them that begins with "$ " does what the page shows. It
+ * succeeds, and what it prints is what the page prints: line by line, numbers and units of time
+ * aside, and aside from lines that differ from machine to machine or from winner to winner. "..."
+ * on the page stands for any lines. */
+#include "tests/cli/cli_test.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static at_arena *pages;
+static char sources[4096];
+
+static int setup(void **state) {
+    pages = at_arena_new();
+    if (!getcwd(sources, sizeof sources) || cli_setup(state)) return -1;
+    /* Debian's numpy is for Debian's Python. */
+    if (system("python3 -c 'import numpy' 2>/dev/null") &&
+        !system("/usr/bin/python3 -c 'import numpy' 2>/dev/null"))
+        setenv("PATH", at_format(pages, "/usr/bin:%s", getenv("PATH")), 1);
+    return symlink(at_format(pages, "%s/examples", sources), "examples") ||
+           symlink(at_format(pages, "%s/templates", sources), "templates");
+}
+
+static int teardown(void **state) {
+    at_arena_free(pages);
+    return cli_teardown(state);
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+/* The CPU, configurations and loop trees, and what tables and figures are padded with. */
+static bool varies(const char *line) {
+    static const char *const of_machine_or_winner[] = {"weights packed", "=>", "@", "{\"index\"",
+                                                       "failed:"};
+    for (size_t i = 0; i < sizeof of_machine_or_winner / sizeof *of_machine_or_winner; i++)
+        if (strstr(line, of_machine_or_winner[i])) return true;
+    return false;
+}
+
+static bool is_unit(const char *word, size_t n) {
+    static const char *const units[] = {"s", "ms", "us", "ns"};
+    for (int i = 0; i < 4; i++)
+        if (strlen(units[i]) == n && !memcmp(units[i], word, n)) return true;
+    return false;
+}
+
+/* Numbers become '#', units of time behind them 's', blanks one. */
+static const char *shape_of(const char *line, size_t n) {
+    at_text out = {0};
+    for (size_t i = 0; i < n;) {
+        size_t from = i;
+        while (i < n && isspace((unsigned char)line[i])) i++;
+        if (i > from) {
+            if (out.len && i < n) at_text_add(&out, " ");
+            continue;
+        }
+        while (i < n && !isspace((unsigned char)line[i])) i++;
+        if (out.len > 1 && out.data[out.len - 2] == '#' && is_unit(line + from, i - from)) {
+            at_text_add(&out, "s");
+            continue;
+        }
+        for (size_t j = from; j < i;) {
+            if (!isdigit((unsigned char)line[j])) {
+                at_text_addn(&out, line + j++, 1);
+                continue;
+            }
+            while (j < i && (isdigit((unsigned char)line[j]) || line[j] == '.')) j++;
+            at_text_add(&out, "#");
+        }
+    }
+    const char *copy = at_strdup(pages, at_text_str(&out));
+    at_text_free(&out);
+    return copy;
+}
+
+static bool next_line(const char **text, const char **shape) {
+    if (!**text) return false;
+    size_t n = strcspn(*text, "\n");
+    const char *line = at_strndup(pages, *text, n);
+    *text += n + ((*text)[n] == '\n');
+    *shape = varies(line) ? "" : shape_of(line, n);
+    return true;
+}
+
+/* Lines of what is expected, in order, with no other between them unless "..." stands there. */
+static void compare(const char *command, const char *expected, const char *got) {
+    const char *rest = got, *want, *have;
+    bool gap = false;
+    while (next_line(&expected, &want)) {
+        if (!strcmp(want, "...")) gap = true;
+        if (!*want || !strcmp(want, "...")) continue;
+        bool found = false;
+        while (!found && next_line(&rest, &have)) {
+            found = !strcmp(want, have);
+            if (!found && *have && !gap)
+                fail_msg("%s\nprints\n%s\nwhere the page has\n%s\nin:\n%s", command, have, want,
+                         got);
+        }
+        if (!found) fail_msg("%s\nhas no line\n%s\nin:\n%s", command, want, got);
+        gap = false;
+    }
+    while (!gap && next_line(&rest, &have))
+        if (*have) fail_msg("%s\nalso prints\n%s\nin:\n%s", command, have, got);
+}
+
+/* ---- a page ---------------------------------------------------------------------------------- */
+
+/* What stands in a block of four blanks from p up to its end or the next command. */
+static char *output_of(char **p) {
+    at_text out = {0};
+    for (;;) {
+        char *line = *p + (**p == '\n'), *text = line;
+        while (*text == '\n') text++; /* empty lines within */
+        if (strncmp(text, "    ", 4) || !strncmp(text, "    $ ", 6)) break;
+        for (; line < text; line++) at_text_add(&out, "\n");
+        size_t n = strcspn(text, "\n");
+        at_text_addn(&out, text + 4, n - 4);
+        at_text_add(&out, "\n");
+        *p = text + n;
+    }
+    char *copy = at_strdup(pages, at_text_str(&out));
+    at_text_free(&out);
+    return copy;
+}
+
+static const char *missing(const char *command) {
+    if (strstr(command, "g++") && system("command -v g++ >/dev/null")) return "g++";
+    if (strstr(command, "python3") && system("python3 -c 'import numpy' 2>/dev/null"))
+        return "python3-numpy";
+    if (strstr(command, ".png") && system("command -v gnuplot >/dev/null")) return "gnuplot";
+    return NULL;
+}
+
+/* A line that ends in a backslash goes on. */
+static char *command_at(char **p) {
+    at_text out = {0};
+    for (;;) {
+        size_t n = strcspn(*p, "\n");
+        bool more = n && (*p)[n - 1] == '\\';
+        at_text_addn(&out, *p, more ? n - 1 : n);
+        *p += n;
+        if (!more) break;
+        *p += 1 + strspn(*p + 1, " ");
+    }
+    char *copy = at_strdup(pages, at_text_str(&out));
+    at_text_free(&out);
+    return copy;
+}
+
+static void run_page(const char *path, int at_least) {
+    static const char prompt[] = "\n    $ ";
+    char *page;
+    size_t len;
+    at_error err;
+    const char *without = NULL;
+    int count = 0;
+    if (at_read_file(pages, at_format(pages, "%s/%s", sources, path), &page, &len, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    for (char *p = page; (p = strstr(p, prompt)); count++) {
+        p += strlen(prompt);
+        const char *command = command_at(&p), *expected = output_of(&p), *lacks = missing(command);
+        if (lacks) {
+            without = lacks;
+            continue;
+        }
+        const cli_result *r = cli_expect(0, "%s", command);
+        if (*expected) compare(command, expected, r->out);
+    }
+    if (count < at_least) fail_msg("%s: %d commands", path, count);
+    if (!without) return;
+    print_message("%s: what needs %s was not run\n", path, without);
+    skip();
+}
+
+static void readme(void **state) { (void)state, run_page("README.md", 6); }
+static void examples(void **state) { (void)state, run_page("examples/README.md", 6); }
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(readme), cmocka_unit_test(examples)};
+    return cmocka_run_group_tests_name("cli/pages", tests, setup, teardown);
+}
