@@ -6,6 +6,7 @@
 #include "cli/describe.h"
 #include "cli/measure.h"
 #include "cli/message.h"
+#include "cli/reproduce.h"
 
 static at_status print_json(const at_session *s, const at_result *r, double of_peak,
                             at_error *err) {
@@ -69,6 +70,11 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
     }
     double of_peak = s->peak_gflops > 0 ? r.gflops / s->peak_gflops : 0;
     AT_TRY(o->json ? print_json(s, &r, of_peak, err) : print_text(s, &r, of_peak, err));
+    if (o->keep) {
+        const char *folder;
+        AT_TRY(at_keep(s, &r, &folder, err));
+        at_say(at_format(s->arena, "autotune: its texts are in %s/\n", folder));
+    }
     if (r.error_no)
         return at_fail(err, AT_E_NO_VALID, "%s: %s", at_err_no_name(r.error_no), r.error);
     return AT_OK;

@@ -62,7 +62,7 @@ static void count(at_tuning *t, const at_result *r) {
     y->done++;
     if (r->error_no) y->failed[r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN]++;
     else y->current = r->gflops;
-    if (r->error_no && !t->first_error) t->first_error = r->error;
+    if (r->error_no && !t->first_failed) t->first_failed = r;
     /* The known best may be one of the log that this search has not come to. */
     if (!r->error_no && r->gflops > t->best_gflops)
         t->best_gflops = r->gflops, t->best_trial = y->done;
@@ -83,6 +83,7 @@ static at_status search(at_tuning *t, at_error *err) {
         int n = at_tuner_next(t->tuner, &index, 1);
         s->spent.search_ns += at_now_ns() - begin_ns;
         if (!n) break;
+        int64_t answered = t->tally.answered;
         const at_result *r = at_known_by_index(t->known, index);
         if (r) t->tally.answered++;
         else if ((status = try_index(t, index, &r, err)) != AT_OK) break;
@@ -90,6 +91,8 @@ static at_status search(at_tuning *t, at_error *err) {
         at_tuner_update(t->tuner, &(at_trial){index, !r->error_no, r->gflops}, 1);
         s->spent.search_ns += at_now_ns() - begin_ns;
         count(t, r);
+        if (t->tally.answered == answered)
+            at_note_trial(&t->notes, s, &t->tally, r, t->best_trial == t->tally.done);
         at_progress_show(&progress, &t->tally);
         t->stopped_early = o->early_stopping && t->tally.done - t->best_trial >= o->early_stopping;
         if (t->stopped_early) break;

@@ -3,19 +3,28 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "cli/terminal.h"
 
 volatile int at_interrupted;
 
+/* The second one ends the program, and the status line with it. */
 static void note(int signal_number) {
-    (void)signal_number;
-    at_interrupted = 1;
+    static const char clear[] = "\r\033[J";
+    if (!at_interrupted) {
+        at_interrupted = 1;
+        return;
+    }
+    if (at_status_line_is_shown()) (void)!write(STDERR_FILENO, clear, sizeof clear - 1);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
 }
 
 void at_catch_interrupts(void) {
     struct sigaction a;
     memset(&a, 0, sizeof a);
     a.sa_handler = note;
-    a.sa_flags = (int)SA_RESETHAND; /* a second signal meets the default action */
     sigemptyset(&a.sa_mask);
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);

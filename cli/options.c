@@ -160,8 +160,16 @@ static const at_option_row rows[] = {
      SWITCH, TO(knobs), 0, 0},
     {"--only", "TEXT", V(PLOT), NULL, "only tasks whose name and arguments hold this text", TEXT,
      TO(only), 0, 0},
-    {"--verbose", NULL, V(PLOT), NULL, "say more (also -v); with --knobs: all values", SWITCH,
-     TO(verbose), 0, 0},
+    {"--keep", NULL, V(RUN), NULL,
+     "save its C, tiles and all lowering passes in a folder, TEMPLATE-INDEX", SWITCH, TO(keep), 0,
+     0},
+    {"--quiet", NULL, ALL, NULL, "neither progress nor warnings, only errors (also -q)", SWITCH,
+     TO(quiet), 0, 0},
+    {"--verbose", NULL, ALL, NULL,
+     "say more (also -v): tune: each better trial and each failure; plot --knobs: all values",
+     SWITCH, TO(verbose), 0, 0},
+    {"--debug", NULL, ALL, NULL, "tune: a line for every trial, as in AutoTVM's debug log", SWITCH,
+     TO(debug), 0, 0},
     {"--color", "WHEN", ALL, "auto",
      "auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never", COLOR,
      TO(color), 0, 0},
@@ -169,7 +177,7 @@ static const at_option_row rows[] = {
     {"--help", NULL, ALL, NULL, "explain the verb (also -h)", SWITCH, TO(help), 0, 0},
 };
 enum { NUM_ROWS = sizeof rows / sizeof *rows };
-_Static_assert(NUM_ROWS <= 64, "at_options.given has one bit per option");
+_Static_assert(NUM_ROWS <= AT_MAX_OPTIONS, "at_options.given has one bit per option");
 
 int at_option_count(void) { return NUM_ROWS; }
 const at_option_row *at_option_at(int i) { return &rows[i]; }
@@ -338,7 +346,7 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
 static const struct {
     char letter;
     const char *name;
-} letters[] = {{'o', "--output"}, {'h', "--help"}, {'v', "--verbose"}};
+} letters[] = {{'o', "--output"}, {'h', "--help"}, {'q', "--quiet"}, {'v', "--verbose"}};
 enum { NUM_LETTERS = sizeof letters / sizeof *letters };
 
 char at_option_letter(const at_option_row *row) {
@@ -404,6 +412,9 @@ static at_status check_use(const at_options *o, at_error *err) {
         if (o->given >> i & 1 && !(rows[i].verbs >> o->verb & 1))
             return at_fail(err, AT_E_USAGE, "%s is no option of %s; autotune help %s lists them",
                            rows[i].name, verb->name, verb->name);
+    if (o->quiet && (o->verbose || o->debug))
+        return at_fail(err, AT_E_USAGE, "--quiet and --%s exclude each other",
+                       o->verbose ? "verbose" : "debug");
     if (o->help) return AT_OK;
     if (o->num_operands < verb->min_operands)
         return at_fail(err, AT_E_USAGE, "%s needs %s: autotune %s %s [options]", verb->name,
@@ -455,12 +466,14 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
             }
             AT_TRY(parse_value(&rows[r], value, &o, err));
             o.given |= (uint64_t)1 << r;
+            o.given_text[r] = value;
         }
     }
     for (int i = 0; i < o.num_operands; i++) {
         const at_template_row *row;
         if (!at_is_template_file(o.operands[i])) continue;
         AT_TRY(at_user_template_load(o.operands[i], &row, err));
+        o.template_file = o.operands[i];
         o.operands[i] = row->name;
     }
     AT_TRY(take_verb(&o, err));
@@ -473,4 +486,9 @@ bool at_given(const at_options *o, const char *option) {
     int r = find_row(option, strlen(option));
     if (r < 0) AT_BUG("no option %s", option);
     return o->given >> r & 1;
+}
+
+const char *at_option_text(const at_options *o, int i) {
+    if (rows[i].kind == TEXT) return *(const char *const *)((const char *)o + rows[i].offset);
+    return o->given_text[i];
 }

@@ -29,6 +29,7 @@ typedef enum at_verb {
 
 #define AT_MAX_OPERANDS 256
 #define AT_MAX_LOGS 64
+#define AT_MAX_OPTIONS 64
 
 /* What the cost model learns from. */
 typedef enum at_feature_set {
@@ -46,7 +47,9 @@ typedef struct at_options {
     const char
         *operands[AT_MAX_OPERANDS]; /* template, or logs; the verb itself is not among them */
     int num_operands;
-    uint64_t given; /* one bit per row of the table: at_given */
+    const char *template_file; /* operand that was the path of a template; NULL: none */
+    uint64_t given;            /* one bit per row of the table: at_given */
+    const char *given_text[AT_MAX_OPTIONS];
     bool help;
 
     /* the task and its configuration */
@@ -85,7 +88,7 @@ typedef struct at_options {
     at_dialect dialect;
     at_per per;
     const char *only;
-    bool knobs, verbose;
+    bool knobs, keep, quiet, verbose, debug;
     at_against against;
     at_color color;
 } at_options;
@@ -119,6 +122,9 @@ at_verb at_verb_find(const char *name);
 /* AT_E_USAGE names the word and what would do. */
 at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err);
 bool at_given(const at_options *o, const char *option); /* "--args": was it on the command line? */
+/* The value of row i as text, whether given or put there by a workload; NULL: the default, or a
+ * switch. */
+const char *at_option_text(const at_options *o, int i);
 /* AT_E_USAGE unless text is an integer within [min, max]; what names it in the message. */
 at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t max, int64_t *out,
                        at_error *err);

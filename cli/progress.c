@@ -2,10 +2,7 @@
  */
 #include "cli/progress.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include "cli/terminal.h"
 
 static const int64_t redraw_ns = 100000000, plain_line_ns = 5000000000;
 
@@ -41,49 +38,62 @@ static double remaining_s(const at_progress *p, const at_tally *t, double elapse
     return eta;
 }
 
-static void add_line(at_text *out, const at_progress *p, const at_tally *t) {
+/* What is left out where the line would not fit. */
+enum { WHOLE, NO_KINDS, NO_ELAPSED, NO_NAME, NUM_SIZES };
+
+static void add_line(at_text *out, const at_progress *p, const at_tally *t, int size) {
     double elapsed_s = (double)(at_now_ns() - p->start_ns) * 1e-9,
            eta = remaining_s(p, t, elapsed_s);
-    at_text_addf(out, "%s  %.*f/%.*f GFLOPS  (%lld/%lld)", p->name, t->current < 10 ? 2 : 1,
-                 t->current, t->best < 10 ? 2 : 1, t->best, (long long)t->done,
-                 (long long)t->total);
-    if (at_tally_failed(t)) at_text_add(out, "  ");
-    at_text_add_failed(out, t);
-    at_text_add(out, "  ");
-    add_seconds(out, elapsed_s, 1);
+    int64_t failed = at_tally_failed(t);
+    if (size < NO_NAME) at_text_addf(out, "%s  ", p->name);
+    if (t->best > 0)
+        at_text_addf(out, "%.*f/%.*f GFLOPS", t->current < 10 ? 2 : 1, t->current,
+                     t->best < 10 ? 2 : 1, t->best);
+    else at_text_add(out, "none valid yet");
+    at_text_addf(out, "  (%lld/%lld)", (long long)t->done, (long long)t->total);
+    if (failed) at_text_add(out, "  ");
+    if (failed && size >= NO_KINDS) at_text_addf(out, "%lld failed", (long long)failed);
+    else at_text_add_failed(out, t);
+    if (size < NO_ELAPSED) {
+        at_text_add(out, "  ");
+        add_seconds(out, elapsed_s, 1);
+    }
     if (t->done == t->total || eta < 0) return;
     at_text_add(out, "  ETA ");
     add_seconds(out, eta, 0);
 }
 
-static int terminal_width(void) {
-    struct winsize w;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
-}
-
-static void draw(at_progress *p, const at_tally *t, const char *end) {
+static void draw(at_progress *p, const at_tally *t) {
     at_text line = {0};
-    add_line(&line, p, t);
-    if (p->terminal)
-        fprintf(stderr, "\r%.*s\033[K%s", terminal_width() - 1, at_text_str(&line), end);
+    int columns = p->terminal ? at_terminal_columns(stderr) : 80;
+    for (int size = WHOLE; size < NUM_SIZES; size++) {
+        at_text_clear(&line);
+        add_line(&line, p, t, size);
+        if ((int)line.len < columns) break;
+    }
+    if (p->terminal) at_status_line(at_text_str(&line));
     else fprintf(stderr, "%s\n", at_text_str(&line));
-    fflush(stderr);
     at_text_free(&line);
     p->shown_ns = at_now_ns();
 }
 
 void at_progress_start(at_progress *p, const char *name, double time_s) {
-    const char *term = getenv("TERM");
-    bool dumb = !term || !strcmp(term, "dumb");
+    at_verbosity v = at_terminal_verbosity();
     *p = (at_progress){.name = name,
-                       .terminal = isatty(STDERR_FILENO) && !dumb,
+                       .shown = v == AT_VERBOSITY_NORMAL || v == AT_VERBOSITY_VERBOSE,
+                       .terminal = at_terminal_can_redraw(stderr),
                        .start_ns = at_now_ns(),
                        .time_s = time_s};
     p->shown_ns = p->terminal ? 0 : p->start_ns; /* the first trial shows at once */
 }
 
 void at_progress_show(at_progress *p, const at_tally *t) {
-    if (at_now_ns() - p->shown_ns >= (p->terminal ? redraw_ns : plain_line_ns)) draw(p, t, "");
+    if (!p->shown) return;
+    if (at_now_ns() - p->shown_ns >= (p->terminal ? redraw_ns : plain_line_ns)) draw(p, t);
 }
 
-void at_progress_end(at_progress *p, const at_tally *t) { draw(p, t, "\n"); }
+void at_progress_end(at_progress *p, const at_tally *t) {
+    if (!p->shown) return;
+    draw(p, t);
+    at_status_line_end();
+}

@@ -16,11 +16,11 @@ int64_t at_tally_failed(const at_tally *t);
 /* "2 failed: 2 timeout", or nothing. */
 void at_text_add_failed(at_text *out, const at_tally *t);
 
-/* On a terminal one line, redrawn at most ten times a second; elsewhere a plain line every few
- * seconds. */
+/* On a terminal one line, redrawn at most ten times a second, no wider than the terminal; elsewhere
+ * a plain line every few seconds. Nothing with --quiet, nor beside the lines of --debug. */
 typedef struct at_progress {
     const char *name;
-    bool terminal;
+    bool shown, terminal;
     int64_t start_ns, shown_ns;
     double time_s; /* limit of the run; 0: none */
 } at_progress;

@@ -81,3 +81,36 @@ bool at_terminal_is_utf8(void) {
     for (int i = 0; i < 3 && !(locale && *locale); i++) locale = getenv(names[i]);
     return !locale || !*locale || strcasestr(locale, "utf-8") || strcasestr(locale, "utf8");
 }
+
+/* ---- the status line ------------------------------------------------------------------------ */
+
+static volatile int line_is_shown;
+
+bool at_status_line_is_shown(void) { return line_is_shown; }
+
+/* Bytes of the text that fill no more than so many columns. */
+static int bytes_within(const char *text, int columns) {
+    int n = 0;
+    for (; text[n]; n++)
+        if (((unsigned char)text[n] & 0xc0) != 0x80 && columns-- == 0) break;
+    return n;
+}
+
+void at_status_line(const char *text) {
+    int columns = at_terminal_columns(stderr) - 1;
+    fprintf(stderr, "\r%.*s\033[J\r", bytes_within(text, columns), text);
+    fflush(stderr);
+    line_is_shown = 1;
+}
+
+void at_status_line_clear(void) {
+    if (!line_is_shown) return;
+    fputs("\r\033[J", stderr);
+    fflush(stderr);
+    line_is_shown = 0;
+}
+
+void at_status_line_end(void) {
+    if (line_is_shown) fputc('\n', stderr);
+    line_is_shown = 0;
+}

@@ -41,4 +41,12 @@ bool at_terminal_can_redraw(FILE *f);
 /* Can it show characters beyond ASCII? So it is unless locale or terminal say otherwise. */
 bool at_terminal_is_utf8(void);
 
+/* The status line: one line on stderr that is drawn again in place, cut where the terminal ends.
+ * The cursor waits at its beginning, so that what is left of it can be cleared even where a
+ * narrower terminal has broken it into several. Whoever else writes to stderr clears it first. */
+void at_status_line(const char *text);
+void at_status_line_clear(void);
+void at_status_line_end(void); /* keeps what it shows, and goes on below */
+bool at_status_line_is_shown(void);
+
 #endif

@@ -4,7 +4,7 @@
 
 #include "cli/features.h"
 #include "cli/final.h"
-#include "cli/progress.h"
+#include "cli/trial_note.h"
 #include "tuners/tuners.h"
 
 typedef struct at_tuning {
@@ -16,10 +16,11 @@ typedef struct at_tuning {
     at_known *known;
     at_tally tally;
     at_final final;
+    at_notes notes;
     double best_gflops; /* of the trials done */
     int64_t best_trial; /* how many trials were done when the best was found */
     bool stopped_early;
-    const char *first_error; /* of the first failed trial */
+    const at_result *first_failed; /* trial; NULL: none */
 } at_tuning;
 
 /* Prints the outcome. AT_E_NO_VALID where there is no best, AT_E_INTERRUPTED. */

@@ -1,6 +1,7 @@
 /* cli/tune_report.c: what came out of a tuning run, as text and as JSON. */
 #include "cli/describe.h"
 #include "cli/interrupt.h"
+#include "cli/reproduce.h"
 #include "cli/tune.h"
 
 #include <string.h>
@@ -121,6 +122,23 @@ static at_status print_json(at_tuning *t, const best_known *best, at_error *err)
     return at_out_print(&out, err);
 }
 
+/* Every trial failed: how, and what next. */
+static at_status fail_all(at_tuning *t, at_error *err) {
+    const at_result *r = t->first_failed;
+    const char *advice = at_failure_advice(&t->tally);
+    at_text failed = {0}, command = {0};
+    at_text_add_failed(&failed, &t->tally);
+    at_text_add_command(&command, &t->s, r->index);
+    at_fail(err, AT_E_NO_VALID,
+            "no valid configuration in %lld trials (%s); the first failure: %.*s; "
+            "%s%sto look at it: %s",
+            (long long)t->tally.done, at_text_str(&failed), (int)strcspn(r->error, "\n"), r->error,
+            advice ? advice : "", advice ? "; " : "", at_text_str(&command));
+    at_text_free(&command);
+    at_text_free(&failed);
+    return AT_E_NO_VALID;
+}
+
 at_status at_tune_report(at_tuning *t, at_error *err) {
     best_known best;
     bool found = find_best(t, &best);
@@ -134,10 +152,5 @@ at_status at_tune_report(at_tuning *t, at_error *err) {
                        (long long)y->done, (long long)y->total);
     if (found) return AT_OK;
     if (!y->done) return at_fail(err, AT_E_NO_VALID, "no trial was made: the time ended first");
-    at_text failed = {0};
-    at_text_add_failed(&failed, y);
-    at_fail(err, AT_E_NO_VALID, "no valid configuration in %lld trials (%s); the first failure: %s",
-            (long long)y->done, at_text_str(&failed), t->first_error ? t->first_error : "");
-    at_text_free(&failed);
-    return AT_E_NO_VALID;
+    return fail_all(t, err);
 }

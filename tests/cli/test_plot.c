@@ -132,8 +132,8 @@ static void terminal(void **state) {
                                      "36.9 GFLOP/s at trial 5 of 6, after 5.500 s of 6.000 s; "
                                      "1 failed; pauses left out\n");
     for (int columns = 40; columns <= 200; columns += 80) {
-        r = cli_expect(0, "LC_ALL=de_DE.UTF-8 COLUMNS=%d ./autotune plot a.log a.log | sed '1d;19q'",
-                       columns);
+        r = cli_expect(
+            0, "LC_ALL=de_DE.UTF-8 COLUMNS=%d ./autotune plot a.log a.log | sed '1d;19q'", columns);
         assert_in_range(widest(r->out), columns - 4, columns);
         check_contains(r->out, "\xe2\xa0"); /* braille */
     }

@@ -1,0 +1,138 @@
+/* cli/reproduce.c: a trial once more, and its texts as files. */
+#include "cli/reproduce.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/describe.h"
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static void add_word(at_text *out, const char *word) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=.,:/@%";
+    at_text_add(out, " ");
+    if (*word && !word[strspn(word, plain)]) {
+        at_text_add(out, word);
+        return;
+    }
+    at_text_add(out, "'");
+    for (; *word; word++) {
+        if (*word == '\'') at_text_add(out, "'\\''");
+        else at_text_addn(out, word, 1);
+    }
+    at_text_add(out, "'");
+}
+
+/* Options that say which configuration, or how this program talks. */
+static bool is_left_out(const char *name) {
+    static const char *const names[] = {"--log",   "--line", "--config",  "--index",
+                                        "--keep",  "--json", "--color",   "--quiet",
+                                        "--debug", "--help", "--verbose", NULL};
+    for (int i = 0; names[i]; i++)
+        if (!strcmp(names[i], name)) return true;
+    return false;
+}
+
+void at_text_add_command(at_text *out, const at_session *s, int64_t index) {
+    const at_options *o = s->options;
+    at_text_add(out, "autotune run");
+    add_word(out, o->template_file ? o->template_file : s->row->name);
+    for (int i = 0; i < at_option_count(); i++) {
+        const at_option_row *row = at_option_at(i);
+        if (!(row->verbs >> AT_VERB_RUN & 1) || is_left_out(row->name)) continue;
+        const char *value = at_option_text(o, i);
+        if (row->argument && !value) continue;
+        if (!row->argument && !(o->given >> i & 1)) continue;
+        at_text_addf(out, " %s", row->name);
+        if (row->argument) add_word(out, value);
+    }
+    at_text_addf(out, " --index %lld --keep", (long long)index);
+}
+
+/* ---- the folder ----------------------------------------------------------------------------- */
+
+static at_status write_text(at_session *s, const char *folder, const char *name, const char *text,
+                            at_error *err) {
+    if (!*text) return AT_OK;
+    return at_write_file(at_format(s->arena, "%s/%s", folder, name), text, strlen(text), err);
+}
+
+static at_status keep_result(at_session *s, const char *folder, const at_result *r, at_error *err) {
+    at_text text = {0};
+    at_text_add_task(&text, s);
+    at_text_add(&text, "\n");
+    at_text_add_context(&text, &s->context);
+    at_text_add(&text, "\n");
+    at_config_print_json(&text, &s->chosen.config);
+    at_text_add(&text, "\n\n");
+    if (r->error_no) at_text_addf(&text, "%s: %s\n", at_err_no_name(r->error_no), r->error);
+    else at_text_addf(&text, "valid: %.2f GFLOP/s\n", r->gflops);
+    if (s->chosen.config.index >= 0) {
+        at_text_add(&text, "\n");
+        at_text_add_command(&text, s, s->chosen.config.index);
+        at_text_add(&text, "\n");
+    }
+    at_status status = write_text(s, folder, "result.txt", at_text_str(&text), err);
+    if (status == AT_OK) {
+        at_text_clear(&text);
+        at_config_print_json(&text, &s->chosen.config);
+        at_text_add(&text, "\n");
+        status = write_text(s, folder, "config.json", at_text_str(&text), err);
+    }
+    at_text_free(&text);
+    return status;
+}
+
+/* As far as lowering comes. */
+static at_status keep_passes(at_session *s, const char *folder, at_error *err) {
+    at_status status = AT_OK;
+    for (int i = 0; at_pass_names[i] && status == AT_OK; i++) {
+        at_candidate c;
+        at_error why;
+        at_text dump = {0};
+        at_lower_options lo = at_session_lower_options(s, "kernel");
+        lo.dump = at_pass_names[i];
+        lo.dump_out = &dump;
+        (void)at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, &why);
+        status = write_text(s, folder, at_format(s->arena, "%d-%s.txt", i + 1, at_pass_names[i]),
+                            at_text_str(&dump), err);
+        at_text_free(&dump);
+    }
+    return status;
+}
+
+static at_status keep_code(at_session *s, const char *folder, at_error *err) {
+    at_candidate c;
+    at_error why;
+    at_text text = {0};
+    at_lower_options lo = at_session_lower_options(s, "kernel");
+    at_status lowered = at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, &why);
+    if (c.program) {
+        at_program_print(&text, c.program, false);
+        AT_TRY(write_text(s, folder, "tree.txt", at_text_str(&text), err));
+        at_text_clear(&text);
+    }
+    at_status status = AT_OK;
+    if (lowered == AT_OK) {
+        at_file_options fo = {.name = "kernel", .head = "as it was measured", .with_main = true};
+        status = write_text(s, folder, "kernel.c", c.kernel->source, err);
+        if (status == AT_OK &&
+            at_emit_file(s->arena, c.program, c.kernel, &fo, &text, &why) == AT_OK)
+            status = write_text(s, folder, "program.c", at_text_str(&text), err);
+    }
+    at_text_free(&text);
+    return status;
+}
+
+at_status at_keep(at_session *s, const at_result *r, const char **folder, at_error *err) {
+    int64_t index = s->chosen.config.index;
+    *folder = index >= 0 ? at_format(s->arena, "%s-%lld", s->row->name, (long long)index)
+                         : at_format(s->arena, "%s-config", s->row->name);
+    if (mkdir(*folder, 0777) && errno != EEXIST)
+        return at_fail(err, AT_E_OUTPUT, "--keep: cannot make %s: %s", *folder, strerror(errno));
+    AT_TRY(keep_result(s, *folder, r, err));
+    AT_TRY(keep_passes(s, *folder, err));
+    return keep_code(s, *folder, err);
+}

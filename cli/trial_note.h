@@ -1,0 +1,20 @@
+/* cli/trial_note.h: what is said of single trials while a search runs. */
+#ifndef AT_CLI_TRIAL_NOTE_H
+#define AT_CLI_TRIAL_NOTE_H
+
+#include "cli/measure.h"
+#include "cli/progress.h"
+
+typedef struct at_notes {
+    bool seen[AT_ERR_UNKNOWN + 1]; /* kinds of failure */
+} at_notes;
+
+/* Of a trial just measured, number tally->done: the first failure of each kind in full, with the
+ * command that reproduces it; with --verbose every failure and every better one; with --debug every
+ * trial, in the words of AutoTVM's debug log. */
+void at_note_trial(at_notes *n, at_session *s, const at_tally *tally, const at_result *r,
+                   bool is_better);
+/* What to do about a run all of whose trials failed: of the commonest kind. */
+const char *at_failure_advice(const at_tally *tally);
+
+#endif
