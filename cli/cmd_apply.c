@@ -55,14 +55,6 @@ static const char *head_text(const at_session *s, const char *from) {
     return head;
 }
 
-static const at_file_pattern *pattern_of(const at_session *s) {
-    at_bsr b;
-    if (!s->chosen.pattern || !at_task_bsr(s->task, &b)) return NULL;
-    at_file_pattern *p = AT_NEW(s->arena, at_file_pattern);
-    *p = (at_file_pattern){b.indices, b.indptr, b.rows, b.columns, b.nnz};
-    return p;
-}
-
 static at_status make_kernel(at_session *s, const char *name, at_file_kernel *out, at_error *err) {
     at_candidate c;
     AT_TRY(at_session_context(s, false, err));
@@ -73,7 +65,7 @@ static at_status make_kernel(at_session *s, const char *name, at_file_kernel *ou
                             .name = lo.name,
                             .head = head_text(s, s->chosen.from),
                             .flops = s->flops,
-                            .pattern = pattern_of(s)};
+                            .pattern = at_session_file_pattern(s)};
     return AT_OK;
 }
 

@@ -116,10 +116,15 @@ static at_status keep_code(at_session *s, const char *folder, at_error *err) {
     }
     at_status status = AT_OK;
     if (lowered == AT_OK) {
-        at_file_options fo = {.name = "kernel", .head = "as it was measured", .with_main = true};
+        at_file_kernel k = {.program = c.program,
+                            .kernel = c.kernel,
+                            .name = lo.name,
+                            .head = "as it was measured",
+                            .flops = s->flops,
+                            .pattern = at_session_file_pattern(s)};
+        at_file_options fo = {.with_main = true};
         status = write_text(s, folder, "kernel.c", c.kernel->source, err);
-        if (status == AT_OK &&
-            at_emit_file(s->arena, c.program, c.kernel, &fo, &text, &why) == AT_OK)
+        if (status == AT_OK && at_emit_file(s->arena, &k, 1, &fo, &text, NULL, &why) == AT_OK)
             status = write_text(s, folder, "program.c", at_text_str(&text), err);
     }
     at_text_free(&text);

@@ -116,6 +116,14 @@ at_status at_session_start(at_session *s, at_error *err) {
     return at_session_measure_peak(s, err);
 }
 
+const at_file_pattern *at_session_file_pattern(const at_session *s) {
+    at_bsr b;
+    if (!s->chosen.pattern || !at_task_bsr(s->task, &b)) return NULL;
+    at_file_pattern *p = AT_NEW(s->arena, at_file_pattern);
+    *p = (at_file_pattern){b.indices, b.indptr, b.rows, b.columns, b.nnz};
+    return p;
+}
+
 void at_session_close(at_session *s) {
     if (s->worker) at_worker_free(s->worker);
     if (s->data.store) at_dataset_free(&s->data);
