@@ -21,13 +21,13 @@ static const char plain[] =
     "    data[n, h*sh + kh*dh, w*sw + kw*dw, c] * packw[f/B, kh, kw, c, f%B]\n"
     "out[n:N, h:OH, w:OW, f:CO] = acc[n, h, w, f]\n";
 
-/* %s: the reduction loops. */
+/* %s: the reduction loops; prefetch, if any. */
 static const char tree[] =
     "p, kh, kw, c, b =>\n"
     "    @packw = p, kh, kw, c, b\n"
     "{n, fo, h}:para, ow =>\n"
     "    %s, iw:unroll, fi:vec =>\n"
-    "        @acc = n, h, {ow, iw}/w, {fo, fi}/f  // kh, kw, {co, ci}/c\n"
+    "        @acc%s = n, h, {ow, iw}/w, {fo, fi}/f  // kh, kw, {co, ci}/c\n"
     "    iw:unroll, fi:vec =>\n"
     "        @out = n, h, {ow, iw}/w, {fo, fi}/f\n";
 /* clang-format on */
@@ -42,11 +42,11 @@ static const struct {
 };
 enum { NUM_ORDERS = sizeof orders / sizeof *orders };
 
-static void add_trees(at_template *t) {
+static void add_trees(at_template *t, const char *prefetch) {
     for (int i = 0; i < 2 * NUM_ORDERS; i++) {
         const char *loops = i % 2 ? orders[i / 2].rolled : orders[i / 2].unrolled;
         at_schedule_when(t, at_textf(t, "order == %d%s", i / 2, i % 2 ? "" : " && unroll_kw"),
-                         at_textf(t, tree, loops));
+                         at_textf(t, tree, loops, prefetch));
     }
 }
 
@@ -63,9 +63,12 @@ static void define(at_template *t) {
     else at_sizes(t, "order = 0");
     if (at_evaluate(t, "KW > 1")) at_option(t, "unroll_kw", "[true, false]", 1);
     else at_sizes(t, "unroll_kw = 0");
-    at_sizes(t, "B = |fi|");
+    /* Bytes that weights are asked for ahead, where they outgrow the caches near the core. */
+    int large = at_evaluate(t, "KH*KW*CI*CO > 131072") != 0;
+    if (large) at_option(t, "prefetch", "[0, 2048, 8192]", 2);
+    at_sizes(t, large ? "B = |fi|, ahead = prefetch" : "B = |fi|");
     at_compute(t, at_evaluate(t, "pt || pl || pb || pr") ? padded : plain);
-    add_trees(t);
+    add_trees(t, large ? "[prefetch packw ahead]" : "");
 }
 
 /* Two vectors of output channels and as many pixels as then fit the registers. */

@@ -15,6 +15,7 @@ static void knobs(void **state) {
         {"KW=1", "tile_ow tile_co tile_ci order "},
         {"KH=1", "tile_ow tile_co tile_ci order unroll_kw "},
         {"KH=1,KW=1", "tile_ow tile_co tile_ci "},
+        {"CI=256,CO=256", "tile_ow tile_co tile_ci order unroll_kw prefetch "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_space *space = at_task_space(task(*state, cases[i].args));
@@ -23,6 +24,28 @@ static void knobs(void **state) {
             names = at_format(*state, "%s%s ", names, at_space_knob_name(space, k));
         assert_string_equal(names, cases[i].names);
         assert_string_equal(at_space_knob_policy(space, 0), "verbose");
+    }
+}
+
+/* Of large weights: as many bytes ahead as the entity says. */
+static void prefetch(void **state) {
+    static const char entity[] = "[\"tile_ow\",\"sp\",[-1,7]],[\"tile_co\",\"sp\",[-1,32]],"
+                                 "[\"tile_ci\",\"sp\",[-1,16]],[\"order\",\"ot\",0],"
+                                 "[\"unroll_kw\",\"ot\",true],[\"prefetch\",\"ot\",%d]";
+    static const struct {
+        int bytes;
+        const char *leaf;
+    } cases[] = {{0, "@acc ="}, {2048, "@acc[prefetch packw 2048] ="}};
+    at_task *t = task(*state, "H=7,W=7,CI=512,CO=512");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_config c = config_of(*state, t, at_format(*state, entity, cases[i].bytes));
+        at_program *p;
+        at_text text = {0};
+        at_error err;
+        assert_int_equal(at_task_program(*state, t, &c, &p, &err), AT_OK);
+        at_program_print(&text, p, false);
+        assert_non_null(strstr(at_text_str(&text), cases[i].leaf));
+        at_text_free(&text);
     }
 }
 
@@ -104,11 +127,8 @@ static void default_entities(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(knobs),
-        TEST(arguments),
-        TEST(random_entities),
-        TEST(is_a_convolution),
-        TEST(default_entities),
+        TEST(knobs),           TEST(prefetch),         TEST(arguments),
+        TEST(random_entities), TEST(is_a_convolution), TEST(default_entities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
