@@ -57,7 +57,7 @@ static at_status print_text(const at_options *o, at_arena *a, const at_pick *pic
     for (int i = 0; i < t.columns; i++) at_table_add(&t, heads[i]);
     for (int i = 0; i < count; i++) {
         if (o->output) add_row(&t, &cell, &picks[i]);
-        else at_record_print(&out, &picks[i].record);
+        else at_pick_print(&out, &picks[i]);
     }
     if (o->output) {
         at_table_print(&out, &t);

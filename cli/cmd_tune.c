@@ -36,6 +36,7 @@ static at_status try_index(at_tuning *t, int64_t index, const at_result **out, a
     at_result r;
     const at_result *best = at_known_best(t->known), *same = NULL;
     at_arena_reset(s->scratch);
+    AT_TRY(at_session_renew_peak(s, err));
     AT_TRY(at_config_at(s->scratch, s->space, index, &config, err));
     if (at_candidate_make(s, s->scratch, &config, &candidate, &r)) {
         same = at_known_by_code(t->known, r.code_hash);

@@ -170,6 +170,7 @@ at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double b
     result->samples_s =
         at_copy(a, outcome.costs_s, sizeof *outcome.costs_s * (size_t)outcome.num_costs);
     result->num_samples = outcome.num_costs;
+    result->number = outcome.number;
     result->sample_kind = outcome.kind == AT_SAMPLE_SINGLE ? "single" : "full";
     result->check = c->job.tolerance > 0 ? "tolerance" : "exact";
     result->timestamp_s = at_wall_time_s();
@@ -198,10 +199,14 @@ void at_result_to_record(const at_session *s, const at_result *r, const at_confi
     out->extra = (at_extra){.present = true,
                             .context = s->context,
                             .version = AT_VERSION,
+                            .compiler_version = s->compiler_version,
+                            .cpu_flags = at_cpu_facts()->flags,
                             .tuner = o->verb == AT_VERB_TUNE ? o->tuner : "",
                             .seed = o->seed,
                             .samples_s = r->samples_s,
                             .num_samples = r->num_samples,
+                            .number = r->number,
+                            .min_repeat_ms = r->number ? o->min_repeat_ms : 0,
                             .sample_kind = r->sample_kind,
                             .peak_gflops = r->peak_gflops,
                             .gflops = r->gflops,
@@ -220,6 +225,7 @@ void at_result_from_record(at_arena *a, const at_record *record, int64_t index, 
                        .error = at_strdup(a, e->error ? e->error : ""),
                        .num_costs = record->num_costs,
                        .num_samples = e->num_samples,
+                       .number = e->number,
                        .sample_kind = at_strdup(a, e->sample_kind ? e->sample_kind : ""),
                        .check = at_strdup(a, e->check ? e->check : ""),
                        .peak_gflops = e->peak_gflops,

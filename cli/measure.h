@@ -13,11 +13,12 @@ typedef struct at_result {
     int num_costs;
     const double *samples_s; /* raw, in measured order */
     int num_samples;
+    int number;              /* runs per sample; 0 where nothing was timed */
     const char *sample_kind; /* "full", "single"; "" where nothing was timed */
     const char *check;       /* "exact", "tolerance", "unchecked", "failed" */
     double mean_s, gflops;   /* 0 for failures */
     double max_error;        /* of the check */
-    double peak_gflops;      /* FMA peak of the core, measured before */
+    double peak_gflops;      /* FMA peak of the core, measured less than a minute before */
     const char *code_hash;   /* "" where it was not lowered */
     int64_t same_as;         /* index of the measurement this is a copy of; -1 */
     double all_cost_s, timestamp_s;

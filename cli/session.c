@@ -69,6 +69,7 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     if (measuring && !at_compiler_available(s->compiler))
         return at_fail(err, AT_E_USAGE, "--compiler %s: not found on this machine",
                        at_compiler_name(s->compiler));
+    s->compiler_version = measuring ? at_compiler_version(s->arena, s->compiler) : "";
     AT_TRY(choose_isa(s, recorded, measuring, err));
     /* What is timed: machine-code tiles under TinyCC, vector types under gcc and clang. */
     s->dialect = o->verb == AT_VERB_APPLY ? o->dialect
@@ -103,7 +104,13 @@ at_status at_session_reserve(at_session *s, at_error *err) {
 }
 
 at_status at_session_measure_peak(at_session *s, at_error *err) {
-    return at_worker_peak(s->worker, at_isa_best(), &s->peak_gflops, err);
+    AT_TRY(at_worker_peak(s->worker, at_isa_best(), &s->peak_gflops, err));
+    s->peak_ns = at_now_ns();
+    return AT_OK;
+}
+
+at_status at_session_renew_peak(at_session *s, at_error *err) {
+    return at_now_ns() - s->peak_ns > (int64_t)60e9 ? at_session_measure_peak(s, err) : AT_OK;
 }
 
 at_status at_session_start(at_session *s, at_error *err) {

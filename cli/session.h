@@ -31,10 +31,12 @@ typedef struct at_session {
     at_context context;
     char context_hash[33];
     const char *target; /* of the records */
+    const char *compiler_version;
 
     at_dataset data;
     at_worker *worker;
     double peak_gflops; /* FMA peak of the core, as last measured */
+    int64_t peak_ns;    /* when that was, on the clock of at_now_ns */
     at_spent spent;
 } at_session;
 
@@ -52,6 +54,8 @@ at_status at_session_start(at_session *s, at_error *err);
 at_status at_session_measure_peak(at_session *s, at_error *err);
 /* Of the sparse weight, for files with a main; NULL: there is none. */
 const at_file_pattern *at_session_file_pattern(const at_session *s);
+/* Measures it again where that was more than a minute ago. */
+at_status at_session_renew_peak(at_session *s, at_error *err);
 void at_session_close(at_session *s);
 
 #endif

@@ -36,7 +36,7 @@ static at_status choose(at_chooser *c, at_pick_job *job, bool with_output, at_er
     at_pick pick;
     for (int i = 0; i < at_chooser_len(c); i++) {
         if (!at_chooser_pick(c, i, job->arena, &pick)) continue;
-        at_record_print(job->out, &pick.record);
+        at_pick_print(job->out, &pick);
         *at_push(job->arena, &job->picks) = pick;
     }
     return AT_OK;

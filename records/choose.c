@@ -141,6 +141,7 @@ static void copy_pick(at_arena *a, const kept *k, const at_record *best, int64_t
     AT_ASSERT(s == AT_OK);
     out->record.line = k->line_number;
     out->record.final_s = best->final_s;
+    out->record.final_peak_gflops = best->final_peak_gflops;
     out->record.num_finals = best->num_finals;
     out->record.finals_s =
         at_copy(a, best->finals_s, (size_t)best->num_finals * sizeof *best->finals_s);
@@ -167,5 +168,14 @@ bool at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out) {
         *at_push(c->arena, &c->chosen) = k->number;
     }
     copy_pick(a, k, best, l->considered, out);
+    at_text finals = {0};
+    at_finals_print(&finals, &c->finals, best);
+    out->finals = at_strdup(a, at_text_str(&finals));
+    at_text_free(&finals);
     return true;
+}
+
+void at_pick_print(at_text *out, const at_pick *p) {
+    at_record_print(out, &p->record);
+    if (p->finals) at_text_add(out, p->finals);
 }

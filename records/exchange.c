@@ -190,7 +190,7 @@ static bool is_there(const char *text) { return text && *text; }
 
 void at_tell_common_losses(const at_exchange *x, const at_record *records, int n) {
     int64_t code_hash = 0, tvm = 0, error = 0, tuner = 0, same_as = 0, kind = 0, version = 0;
-    int64_t context = 0, unchecked = 0, open_split = 0;
+    int64_t context = 0, unchecked = 0, open_split = 0, number = 0, machine = 0;
     for (int i = 0; i < n; i++) {
         const at_record *r = &records[i];
         const at_extra *e = &r->extra;
@@ -201,6 +201,8 @@ void at_tell_common_losses(const at_exchange *x, const at_record *records, int n
         same_as += e->same_as >= 0;
         kind += is_there(e->sample_kind);
         version += is_there(e->version);
+        number += e->number > 0;
+        machine += is_there(e->compiler_version) || is_there(e->cpu_flags);
         context += strcmp(e->context_hash, records[0].extra.context_hash) != 0;
         unchecked += !r->error_no && !at_record_is_candidate(r);
         for (int k = 0; k < r->config.num_knobs; k++) {
@@ -219,6 +221,8 @@ void at_tell_common_losses(const at_exchange *x, const at_record *records, int n
     at_tell_loss(x, kind, "sample_kind");
     at_tell_loss(x, same_as, "same_as");
     at_tell_loss(x, version, "version of the program");
+    at_tell_loss(x, machine, "compiler_version and cpu_flags");
+    at_tell_loss(x, number, "number and min_repeat_ms");
     at_tell_loss(x, context, "context, other than that of the first record");
     at_tell_loss(x, unchecked, "that the result is valid but not checked");
     at_tell_loss(x, open_split,

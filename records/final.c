@@ -11,9 +11,13 @@
 
 typedef struct at_final_times {
     AT_VEC(double) s;
+    AT_VEC(double) peaks; /* those that are known */
+    AT_VEC(const char *) comments;
 } at_final_times;
 
-void at_finals_init(at_finals *f, at_arena *a) { *f = (at_finals){.keys.arena = a}; }
+void at_finals_init(at_finals *f, at_arena *a) {
+    *f = (at_finals){.keys.arena = a, .comments.arena = a};
+}
 
 /* r: task and args. */
 static void print_key(at_text *out, const char *context_hash, const at_record *r) {
@@ -35,20 +39,25 @@ void at_finals_add(void *finals, const char *comment, int64_t line) {
     if (strncmp(comment, head, sizeof head - 1) != 0) return;
     at_arena *a = f->keys.arena;
     const at_json *v;
-    comment += sizeof head - 1;
-    if (at_json_parse(a, comment, strlen(comment), &v, NULL) != AT_OK) return;
+    const char *json = comment + sizeof head - 1;
+    if (at_json_parse(a, json, strlen(json), &v, NULL) != AT_OK) return;
     const at_json *task = at_json_get(v, "task"), *args = at_json_get(v, "args");
     const at_json *hash = at_json_get(v, "context_hash"), *entity = at_json_get(v, "entity");
-    const at_json *samples = at_json_get(v, "samples_s");
+    const at_json *samples = at_json_get(v, "samples_s"), *peak = at_json_get(v, "peak_gflops");
     if (!task || !task->string || !args || !hash || !hash->string || !entity || !samples) return;
     double time_s = mean_of(samples);
     if (!(time_s > 0)) return;
+    int known = f->comments.keys.len; /* logs that were merged may hold one sample twice */
+    if (at_key_map_add(&f->comments, comment) < known) return;
     at_text key = {0};
     print_key(&key, hash->string, &(at_record){.task = task->string, .args = args});
     at_json_print(&key, entity);
     int i = at_key_map_add(&f->keys, at_text_str(&key));
     if (i == f->of.len) *at_push(a, &f->of) = (at_final_times){0};
-    *at_push(a, &f->of.data[i].s) = time_s;
+    at_final_times *t = &f->of.data[i];
+    *at_push(a, &t->s) = time_s;
+    if (peak && peak->number > 0) *at_push(a, &t->peaks) = peak->number;
+    *at_push(a, &t->comments) = f->comments.keys.data[known];
     at_text_free(&key);
 }
 
@@ -57,18 +66,32 @@ static int compare_doubles(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-void at_finals_apply(const at_finals *f, at_record *r) {
-    if (!f->of.len || !r->extra.present) return;
+static at_final_times *find(const at_finals *f, const at_record *r) {
+    if (!f->of.len || !r->extra.present) return NULL;
     at_text key = {0};
     print_key(&key, r->extra.context_hash, r);
     at_config_print_entity(&key, &r->config);
     int i = at_key_map_find(&f->keys, at_text_str(&key));
     at_text_free(&key);
-    if (i < 0) return;
-    double *s = f->of.data[i].s.data;
-    int n = f->of.data[i].s.len;
-    qsort(s, (size_t)n, sizeof *s, compare_doubles);
-    r->final_s = (s[(n - 1) / 2] + s[n / 2]) / 2;
-    r->finals_s = s;
-    r->num_finals = n;
+    return i < 0 ? NULL : &f->of.data[i];
+}
+
+/* Sorts them. */
+static double median(double *x, int n) {
+    qsort(x, (size_t)n, sizeof *x, compare_doubles);
+    return n ? (x[(n - 1) / 2] + x[n / 2]) / 2 : 0;
+}
+
+void at_finals_apply(const at_finals *f, at_record *r) {
+    at_final_times *t = find(f, r);
+    if (!t) return;
+    r->final_s = median(t->s.data, t->s.len);
+    r->final_peak_gflops = median(t->peaks.data, t->peaks.len);
+    r->finals_s = t->s.data;
+    r->num_finals = t->s.len;
+}
+
+void at_finals_print(at_text *out, const at_finals *f, const at_record *r) {
+    const at_final_times *t = find(f, r);
+    for (int i = 0; t && i < t->comments.len; i++) at_text_addf(out, "#%s\n", t->comments.data[i]);
 }

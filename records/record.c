@@ -30,6 +30,8 @@ static const text_field context_texts[] = {
 };
 static const text_field extra_texts[] = {
     {"version", offsetof(at_extra, version)},
+    {"compiler_version", offsetof(at_extra, compiler_version)},
+    {"cpu_flags", offsetof(at_extra, cpu_flags)},
     {"tuner", offsetof(at_extra, tuner)},
     {"sample_kind", offsetof(at_extra, sample_kind)},
     {"check", offsetof(at_extra, check)},
@@ -99,6 +101,13 @@ static void add_positive(at_text *out, size_t begin, const char *name, double x)
     at_text_add_double(out, x);
 }
 
+/* Smaller ones than `least` mean that there is none. */
+static void add_int(at_text *out, size_t begin, const char *name, int64_t x, int64_t least) {
+    if (x < least) return;
+    add_name(out, begin, name);
+    at_text_addf(out, "%lld", (long long)x);
+}
+
 void at_extra_print(at_text *out, const at_extra *e) {
     at_text_add(out, "{");
     size_t begin = out->len;
@@ -113,20 +122,17 @@ void at_extra_print(at_text *out, const at_extra *e) {
         add_name(out, begin, "samples_s");
         add_doubles(out, e->samples_s, e->num_samples);
     }
+    add_int(out, begin, "number", e->number, 1);
+    add_int(out, begin, "repeat", e->number ? e->num_samples : 0, 1);
+    add_positive(out, begin, "min_repeat_ms", e->min_repeat_ms);
     add_positive(out, begin, "gflops", e->gflops);
     add_positive(out, begin, "peak_gflops", e->peak_gflops);
-    if (e->same_as >= 0) {
-        add_name(out, begin, "same_as");
-        at_text_addf(out, "%lld", (long long)e->same_as);
-    }
+    add_int(out, begin, "same_as", e->same_as, 0);
     add_name(out, begin, "context");
     at_text_add(out, "{");
     size_t context = out->len;
     add_texts(out, context, &e->context, context_texts, COUNT(context_texts));
-    if (e->context.threads) {
-        add_name(out, context, "threads");
-        at_text_addf(out, "%d", e->context.threads);
-    }
+    add_int(out, context, "threads", e->context.threads, 1);
     char hash[33];
     if (!*e->context_hash) at_context_hash(&e->context, hash);
     at_text_addf(out, "}, \"context_hash\": \"%s\"}", *e->context_hash ? e->context_hash : hash);
@@ -206,6 +212,16 @@ static at_status read_double(const at_json *object, const char *name, double *ou
     return AT_OK;
 }
 
+/* A whole number from 1 to INT32_MAX; 0 where there is none. */
+static at_status read_int(const at_json *object, const char *name, const char *place, int *out,
+                          at_error *err) {
+    const at_json *v = at_json_get(object, name);
+    if (v && !(v->is_int && v->integer > 0 && v->integer <= INT32_MAX))
+        return at_fail(err, AT_E_INPUT, "%s.%s is not a number from 1", place, name);
+    *out = v ? (int)v->integer : 0;
+    return AT_OK;
+}
+
 static at_status read_seed(const at_json *v, uint64_t *out, at_error *err) {
     char number[24] = "";
     const char *spelled = number;
@@ -228,6 +244,8 @@ at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error 
     const at_json *samples = at_json_get(from, "samples_s");
     if (samples)
         AT_TRY(read_doubles(a, samples, "autotune.samples_s", &e->samples_s, &e->num_samples, err));
+    AT_TRY(read_int(from, "number", "autotune", &e->number, err));
+    AT_TRY(read_double(from, "min_repeat_ms", &e->min_repeat_ms, err));
     AT_TRY(read_double(from, "gflops", &e->gflops, err));
     AT_TRY(read_double(from, "peak_gflops", &e->peak_gflops, err));
     const at_json *same_as = at_json_get(from, "same_as");
@@ -240,10 +258,7 @@ at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error 
         return at_fail(err, AT_E_INPUT, "autotune.context is not an object");
     AT_TRY(read_texts(&e->context, context, context_texts, COUNT(context_texts), "autotune.context",
                       err));
-    const at_json *threads = at_json_get(context, "threads");
-    if (threads && !(threads->is_int && threads->integer > 0 && threads->integer <= INT32_MAX))
-        return at_fail(err, AT_E_INPUT, "autotune.context.threads is not a number from 1");
-    e->context.threads = threads ? (int)threads->integer : 0;
+    AT_TRY(read_int(context, "threads", "autotune.context", &e->context.threads, err));
     /* The hash as written: a later version may know more of the context than is read here. */
     const at_json *hash = at_json_get(from, "context_hash");
     if (!from) return AT_OK;

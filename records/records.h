@@ -27,10 +27,14 @@ typedef struct at_extra {
     at_context context;
     char context_hash[33];
     const char *version; /* of this program */
-    const char *tuner;   /* "" where none */
+    const char *compiler_version;
+    const char *cpu_flags; /* instruction sets, as Linux names them */
+    const char *tuner;     /* "" where none */
     uint64_t seed;
-    const double *samples_s; /* raw, in measured order */
+    const double *samples_s; /* raw, in measured order; AutoTVM's repeat is their number */
     int num_samples;
+    int number;              /* runs per sample; 0 not known */
+    double min_repeat_ms;    /* as asked for; 0: not */
     const char *sample_kind; /* "full", "single" */
     double peak_gflops;      /* FMA peak of the core beside it; 0 unknown */
     double gflops;           /* of this trial; 0 for failures */
@@ -57,6 +61,7 @@ typedef struct at_record {
     double final_s;         /* median of its samples in finals; 0: in none, or not looked for */
     const double *finals_s; /* these samples, ascending */
     int num_finals;
+    double final_peak_gflops; /* median of the FMA peaks beside them; 0 not known */
 } at_record;
 
 double at_record_mean(const at_record *r); /* of costs */
@@ -130,13 +135,16 @@ typedef enum at_per {
 } at_per;
 typedef struct at_pick {
     at_record record;
+    const char *finals; /* comment lines: its samples in finals */
     const char *source; /* path */
     int64_t considered; /* valid records it was chosen from */
 } at_pick;
+/* The record and its finals, as they stand in a log. */
+void at_pick_print(at_text *out, const at_pick *p);
 /* The best records of the inputs and, if it exists, of output_path: the record that really was
- * best, ties to the earlier; in order of first appearance. Writes output_path (NULL: nothing)
- * atomically; a log that a run is writing is AT_E_LOCKED. AT_E_NO_VALID when all are failures, and
- * then the output stays as it is; AT_PER_COMPAT empties it. */
+ * best, ties to the earlier; in order of first appearance, each with its finals. Writes output_path
+ * (NULL: nothing) atomically; a log that a run is writing is AT_E_LOCKED. AT_E_NO_VALID when all
+ * are failures, and then the output stays as it is; AT_PER_COMPAT empties it. */
 at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
                        const char *output_path, at_per per, at_warn_fn *warn, void *ctx,
                        at_pick **picks, int *num_picks, at_error *err);

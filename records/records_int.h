@@ -55,14 +55,16 @@ int at_key_map_add(at_key_map *m, const char *key);
 
 /* The samples of finals, by context, workload and entity. */
 typedef struct at_finals {
-    at_key_map keys;
+    at_key_map keys, comments;
     AT_VEC(struct at_final_times) of; /* [keys] */
 } at_finals;
 void at_finals_init(at_finals *f, at_arena *a);
 /* Told each comment line (at_log_reader_on_comment); others than finals are let pass. */
 void at_finals_add(void *finals, const char *comment, int64_t line);
-/* Sets final_s and finals_s, which live as long as f's arena. */
+/* Sets final_s and its like; finals_s lives as long as f's arena. */
 void at_finals_apply(const at_finals *f, at_record *r);
+/* The comment lines that are about r, as they were. */
+void at_finals_print(at_text *out, const at_finals *f, const at_record *r);
 
 /* ---- gzip.c --------------------------------------------------------------------------------- */
 

@@ -65,6 +65,49 @@ static unsigned features(void) {
     return f;
 }
 
+/* Those that decide what code for floats can be. */
+static void list_flags(char *out, size_t size) {
+    enum { L1C, L7B, L7C, L7D, L71A, E1C, LEAVES };
+    enum { NO_REGISTERS, YMM = 0x6, ZMM = 0xe6, TILES = 0x60000 }; /* that XCR0 must name */
+    static const struct {
+        const char *name;
+        int leaf, bit;
+        unsigned registers;
+    } rows[] = {
+        {"sse4_2", L1C, 20, NO_REGISTERS},
+        {"movbe", L1C, 22, NO_REGISTERS},
+        {"abm", E1C, 5, NO_REGISTERS},
+        {"bmi1", L7B, 3, NO_REGISTERS},
+        {"bmi2", L7B, 8, NO_REGISTERS},
+        {"avx", L1C, 28, YMM},
+        {"f16c", L1C, 29, YMM},
+        {"fma", L1C, 12, YMM},
+        {"avx2", L7B, 5, YMM},
+        {"avx_vnni", L71A, 4, YMM},
+        {"avx512f", L7B, 16, ZMM},
+        {"avx512dq", L7B, 17, ZMM},
+        {"avx512cd", L7B, 28, ZMM},
+        {"avx512bw", L7B, 30, ZMM},
+        {"avx512vl", L7B, 31, ZMM},
+        {"avx512_vnni", L7C, 11, ZMM},
+        {"avx512_vbmi2", L7C, 6, ZMM},
+        {"avx512_bf16", L71A, 5, ZMM},
+        {"avx512_fp16", L7D, 23, ZMM},
+        {"amx_tile", L7D, 24, TILES},
+    };
+    leaf l1 = cpuid(1, 0), l7 = cpuid(7, 0), l71 = cpuid(7, 1), e1 = cpuid(0x80000001u, 0);
+    const unsigned words[LEAVES] = {l1.c, l7.b, l7.c, l7.d, l71.a, e1.c};
+    uint64_t saved = saved_registers();
+    size_t n = 0;
+    *out = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!(words[rows[i].leaf] >> rows[i].bit & 1)) continue;
+        if ((saved & rows[i].registers) != rows[i].registers) continue;
+        n += (size_t)snprintf(out + n, size - n, "%s%s", n ? " " : "", rows[i].name);
+        AT_ASSERT(n < size);
+    }
+}
+
 /* ---- LLVM's name ---------------------------------------------------------------------------- */
 
 typedef enum vendor { INTEL, AMD, OTHER } vendor;
@@ -236,6 +279,7 @@ const at_cpu *at_cpu_facts(void) {
     unsigned have = features();
     brand(cpu.name);
     snprintf(cpu.llvm_name, sizeof cpu.llvm_name, "%s", llvm_name(v, have));
+    list_flags(cpu.flags, sizeof cpu.flags);
     cpu.has[AT_ISA_SCALAR] = cpu.has[AT_ISA_SSE2] = true; /* part of x86-64 */
     cpu.has[AT_ISA_AVX2] = have & BIT(F_AVX2_FMA);
     cpu.has[AT_ISA_AVX512] = have & BIT(F_V4);

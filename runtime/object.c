@@ -43,6 +43,26 @@ bool at_compiler_available(at_compiler c) {
     return false;
 }
 
+const char *at_compiler_version(at_arena *a, at_compiler c) {
+    static const char *const commands[AT_COMPILER_COUNT] = {
+        [AT_GCC] = "gcc -dumpfullversion 2>/dev/null",
+        [AT_CLANG] = "clang -dumpversion 2>/dev/null",
+    };
+    char text[64] = "";
+    if (c == AT_TCC) { /* 927: 0.9.27 */
+        void *v;
+        if (at_compile_data("int version = __TINYC__;", NULL, 0, "version", &v, NULL) != AT_OK)
+            return "";
+        return at_format(a, "0.%d.%d", *(int *)v / 100, *(int *)v % 100);
+    }
+    FILE *f = popen(commands[c], "re");
+    if (!f) return "";
+    if (!fgets(text, sizeof text, f)) *text = 0;
+    pclose(f);
+    text[strcspn(text, "\n")] = 0;
+    return at_strdup(a, text);
+}
+
 /* ---- the folder ----------------------------------------------------------------------------- */
 
 static char *in_folder(at_arena *a, const char *folder, const char *file) {

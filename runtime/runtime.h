@@ -17,6 +17,7 @@
 typedef struct at_cpu {
     char name[64];          /* brand string, blanks folded */
     char llvm_name[32];     /* LLVM's -mcpu spelling: znver4, ...; x86-64 if unknown */
+    char flags[256];        /* what it can do, as Linux names it: "sse4_2 avx avx2 fma ..." */
     bool has[AT_ISA_COUNT]; /* avx2 with fma; avx512: F+BW+DQ+VL; registers saved by the system */
     int cores;              /* logical CPUs this process may run on */
     int64_t l1d_bytes, l2_bytes, l3_bytes; /* 0 unknown */
@@ -126,6 +127,7 @@ typedef struct at_outcome {
     char error[1024]; /* text; of a wrong answer: first differing element, both values, how many */
     double costs_s[AT_MAX_SAMPLES]; /* seconds per run, one per repeat, in measured order */
     int num_costs;
+    int number; /* runs that the last of them is the mean of */
     at_sample_kind kind;
     double max_error; /* largest |x - e| of the check; NaN does not count */
     /* Where the worker's time went: compiling or loading; packing, first run and check; timing.
@@ -178,5 +180,7 @@ int at_build_object(at_arena *a, at_compiler c, const char *source, const char *
                     size_t error_size);
 void at_object_remove(const char *path);
 bool at_compiler_available(at_compiler c);
+/* "12.2.0", as the compiler itself says; "" if it does not. */
+const char *at_compiler_version(at_arena *a, at_compiler c);
 
 #endif

@@ -47,6 +47,7 @@ static at_run_time sample(at_run *r, int *number, double floor_ns) {
 
 static void add(at_outcome *out, at_run_time t, int number) {
     out->costs_s[out->num_costs++] = (double)t.ns / number * 1e-9;
+    out->number = number;
 }
 
 /* Is the kernel clearly slower than the best? In doubt (the check run was cold, or shared the core)

@@ -25,9 +25,11 @@ static const char *const lines[] = {
     "3, "
     "\"code_hash\": null, \"entity\": [[\"tile_y\", \"sp\", [-1, 2]]]}, \"result\": [[2.5e-05], 0, "
     "0.004, 1700000002.0], \"version\": 0.2, \"tvm_version\": \"0.12.0\", \"autotune\": "
-    "{\"version\": \"0.1.0\", \"tuner\": \"random\", \"sample_kind\": \"full\", \"check\": "
+    "{\"version\": \"0.1.0\", \"compiler_version\": \"0.9.27\", \"cpu_flags\": \"avx fma\", "
+    "\"tuner\": \"random\", \"sample_kind\": \"full\", \"check\": "
     "\"exact\", \"code_hash\": \"00112233445566778899aabbccddeeff\", \"seed\": 0, \"samples_s\": "
-    "[2.5e-05, 2.6e-05], \"gflops\": 100.5, \"peak_gflops\": 117.0, \"same_as\": 0, \"context\": "
+    "[2.5e-05, 2.6e-05], \"number\": 40, \"repeat\": 2, \"min_repeat_ms\": 1.5, \"gflops\": 100.5, "
+    "\"peak_gflops\": 117.0, \"same_as\": 0, \"context\": "
     "{\"cpu\": \"Some CPU @ 4 GHz\", \"isa\": \"avx512\", \"compiler\": \"tcc\", \"packing\": "
     "\"ahead\", \"cache\": \"hot\", \"pattern\": \"p\", \"template\": \"t\", \"threads\": 1}, "
     "\"context_hash\": \"0123456789abcdef0123456789abcdef\"}}",
@@ -75,6 +77,10 @@ static void fields(void **state) {
     const at_extra *e = &r.extra;
     assert_true(e->present);
     assert_string_equal(e->version, "0.1.0");
+    assert_string_equal(e->compiler_version, "0.9.27");
+    assert_string_equal(e->cpu_flags, "avx fma");
+    assert_int_equal(e->number, 40);
+    assert_true(e->min_repeat_ms == 1.5);
     assert_string_equal(e->tuner, "random");
     assert_int_equal(e->seed, 0);
     assert_int_equal(e->num_samples, 2);
@@ -175,6 +181,9 @@ static void refusals(void **state) {
          "autotune.seed is not a whole number from 0"},
         {OURS("\"seed\": \"18446744073709551616\""), "autotune.seed is not a whole number from 0"},
         {OURS("\"same_as\": 1.5"), "autotune.same_as is not an index"},
+        {OURS("\"number\": 0"), "autotune.number is not a number from 1"},
+        {OURS("\"number\": 4294967296"), "autotune.number is not a number from 1"},
+        {OURS("\"cpu_flags\": []"), "autotune.cpu_flags is not a text"},
         {OURS("\"context\": 1"), "autotune.context is not an object"},
         {OURS("\"context\": {\"cpu\": 1}"), "autotune.context.cpu is not a text"},
         {OURS("\"context\": {\"threads\": 0}"), "autotune.context.threads is not a number from 1"},

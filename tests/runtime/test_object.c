@@ -54,6 +54,22 @@ static void builds_and_runs(void **state) {
     }
 }
 
+/* As the first line of --version has it. */
+static void versions(void **state) {
+    (void)state;
+    for (int c = AT_TCC; c < AT_COMPILER_COUNT; c++) {
+        if (!at_compiler_available((at_compiler)c)) continue;
+        const char *version = at_compiler_version(arena, (at_compiler)c);
+        assert_true(version[0] >= '0' && version[0] <= '9' && strchr(version, '.'));
+        if (c == AT_TCC) continue; /* a library, which need not come with a command */
+        char line[256] = "";
+        FILE *f = popen(at_format(arena, "%s --version", at_compiler_name((at_compiler)c)), "re");
+        assert_non_null(fgets(line, sizeof line, f));
+        pclose(f);
+        if (!strstr(line, version)) fail_msg("%s is not in %s", version, line);
+    }
+}
+
 static void faulty(void **state) {
     rig *r = *state;
     char *path, error[1024];
@@ -148,8 +164,8 @@ int main(int argc, char **argv) {
     arena = at_arena_new();
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {
-        TEST(builds_and_runs), TEST(faulty),      TEST(refused),        TEST(takes_too_long),
-        TEST(no_folder),       TEST(no_compiler), TEST(compiler_names),
+        TEST(builds_and_runs), TEST(versions),  TEST(faulty),      TEST(refused),
+        TEST(takes_too_long),  TEST(no_folder), TEST(no_compiler), TEST(compiler_names),
     };
     int failed = cmocka_run_group_tests(tests, rig_setup, rig_teardown);
     at_arena_free(arena);

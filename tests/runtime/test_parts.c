@@ -28,6 +28,34 @@ static void cpu_facts(void **state) {
                                                 __builtin_cpu_supports("avx512vl"));
 }
 
+/* Linux lists what it found out for itself. */
+static void cpu_flags(void **state) {
+    (void)state;
+    char line[8192] = "", mine[256], *rest;
+    FILE *f = fopen("/proc/cpuinfo", "re");
+    while (f && strncmp(line, "flags", 5) != 0)
+        if (!fgets(line, sizeof line, f)) break;
+    if (f) fclose(f);
+    if (strncmp(line, "flags", 5) != 0) skip();
+    line[strcspn(line, "\n")] = ' ';
+    int known = 0;
+    strcpy(mine, at_cpu_facts()->flags);
+    for (char *flag = strtok_r(mine, " ", &rest); flag; flag = strtok_r(NULL, " ", &rest)) {
+        char word[32];
+        snprintf(word, sizeof word, " %s ", flag);
+        if (!strstr(line, word)) fail_msg("Linux does not list %s", flag);
+        known++;
+    }
+    assert_true(known > 0);
+    /* And none is missing that decides the instruction set. */
+    static const char *const decisive[] = {"avx2", "fma", "avx512f", "avx512bw"};
+    for (size_t i = 0; i < sizeof decisive / sizeof *decisive; i++) {
+        char word[32];
+        snprintf(word, sizeof word, " %s ", decisive[i]);
+        if (strstr(line, word)) assert_non_null(strstr(at_cpu_facts()->flags, decisive[i]));
+    }
+}
+
 static void error_words(void **state) {
     (void)state;
     for (int i = AT_ERR_NONE; i <= AT_ERR_UNKNOWN; i++) assert_true(at_err_no_name(i)[0]);
@@ -226,10 +254,11 @@ static void check_poison(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_facts),       cmocka_unit_test(error_words),
-        cmocka_unit_test(store),           cmocka_unit_test(messages),
-        cmocka_unit_test(job_round_trip),  cmocka_unit_test(check_exact),
-        cmocka_unit_test(check_tolerance), cmocka_unit_test(check_poison),
+        cmocka_unit_test(cpu_facts),    cmocka_unit_test(cpu_flags),
+        cmocka_unit_test(error_words),  cmocka_unit_test(store),
+        cmocka_unit_test(messages),     cmocka_unit_test(job_round_trip),
+        cmocka_unit_test(check_exact),  cmocka_unit_test(check_tolerance),
+        cmocka_unit_test(check_poison),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@ static void exact_calls(void **state) {
     r->job.repeat = 3;
     rig_expect(r, at_most(13), AT_ERR_NONE, "");
     assert_int_equal(r->outcome.num_costs, 3);
+    assert_int_equal(r->outcome.number, 4);
     assert_int_equal(r->outcome.kind, AT_SAMPLE_FULL);
     rig_expect(r, at_most(12), AT_ERR_RUNTIME, "SIGSEGV");
 }
@@ -37,6 +38,7 @@ static void minimum_duration(void **state) {
     rig_expect(r, at_most(10), AT_ERR_RUNTIME, "SIGSEGV");
     rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
     assert_int_equal(r->outcome.num_costs, 2);
+    assert_true(r->outcome.number > 10);
 }
 
 static void behind_is_single(void **state) {
