@@ -12,7 +12,7 @@ STD      = -std=c11
 FOLDERS  = base knobs schedule codegen templates tuners runtime records
 LIBS_base    = -lcjson -lm
 LIBS_codegen = -lZydis
-LIBS_runtime = -ltcc -ldl -lpthread
+LIBS_runtime = -ltcc -lzip -ldl -lpthread
 
 # The tuner xgb is there when XGBoost is.
 HAVE_XGB := $(shell pkg-config --exists xgboost 2>/dev/null && echo yes)

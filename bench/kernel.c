@@ -85,7 +85,7 @@ at_status at_bench_data_new(at_arena *a, const at_compute *c, const int64_t *val
                             at_bench_data *out, at_error *err) {
     int64_t **extents;
     at_bench_data d = {.compute = c, .values = values, .flops = at_compute_flops(c, values, NULL)};
-    int b = at_compute_exact_range(c, values, 0);
+    int b = at_compute_exact_range(c, values, NULL, 0);
     AT_TRY(at_compute_extents(a, c, values, &extents, err));
     if (!b) return at_fail(err, AT_E_BUG, "sums of this computation are not exact");
     d.tensor = AT_NEW_ARRAY(a, float *, c->num_tensors);

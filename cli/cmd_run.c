@@ -19,7 +19,8 @@ static at_status print_json(const at_session *s, const at_result *r, double of_p
     at_out_int(&out, "error_no", r->error_no);
     at_out_string(&out, "error", ok ? NULL : r->error);
     at_out_double(&out, "max_error", r->max_error);
-    at_out_double(&out, "tolerance", s->data.tolerance);
+    at_out_double(&out, "tolerance",
+                  s->data.tolerance * (s->data.magnitude > 0 ? s->data.magnitude : 1));
     if (ok) {
         at_out_double(&out, "time_ns", r->mean_s * 1e9);
         at_out_double(&out, "gflops", r->gflops);

@@ -21,6 +21,8 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
     at_dataset d = {.compute = c, .values = values, .layouts = layouts};
     d.plain = AT_NEW_ARRAY(a, void *, c->num_tensors);
     d.plain_expected = AT_NEW_ARRAY(a, void *, c->num_tensors);
+    d.given = AT_NEW_ARRAY(a, const float *, c->num_tensors);
+    d.bound = AT_NEW_ARRAY(a, double, c->num_tensors);
     AT_TRY(at_compute_extents(a, c, values, &d.extents, err));
     d.size_bytes = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
     d.offset = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
@@ -30,6 +32,7 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
     for (int t = 0; t < c->num_tensors && s == AT_OK; t++) {
         const at_tensor *tensor = &c->tensors[t];
         d.offset[t] = d.expected[t] = -1;
+        d.bound[t] = -1;
         if (!is_kept(tensor)) continue;
         int64_t size = 4;
         for (int i = 0; i < tensor->num_axes && s == AT_OK; i++)
@@ -51,17 +54,42 @@ void at_dataset_free(at_dataset *d) {
     d->store = NULL;
 }
 
-/* Longest sum of any stage; sets how far floats may drift where exactness is out of reach. */
-static double longest_sum(const at_dataset *d) {
-    double longest = d->pattern ? (double)d->pattern->longest : 1;
+/* Elements are 4 bytes, whatever they mean. Goes through the packed tensor row by row and steps
+ * through the plain one. */
+static void permute(uint32_t *packed, uint32_t *plain, int n, const int64_t *extents,
+                    const int *order, bool unpack) {
+    int64_t step[MAX_DIMS] = {0}, index[MAX_DIMS] = {0}, stride = 1, at = 0;
+    for (int i = n - 1; i >= 0; i--) {
+        step[order[i]] = stride;
+        stride *= extents[order[i]];
+    }
+    const int64_t row = extents[n - 1], row_step = step[n - 1];
+    for (int64_t done = 0; done < stride; done += row, packed += row) {
+        if (unpack)
+            for (int64_t i = 0; i < row; i++) plain[at + i * row_step] = packed[i];
+        else
+            for (int64_t i = 0; i < row; i++) packed[i] = plain[at + i * row_step];
+        for (int axis = n - 2; axis >= 0; axis--) {
+            at += step[axis];
+            if (++index[axis] < extents[axis]) break;
+            at -= step[axis] * extents[axis];
+            index[axis] = 0;
+        }
+    }
+}
+
+/* Terms of an output, at most: sums of sums have the product. */
+static double most_terms(const at_dataset *d) {
+    double terms = 1;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
-        double n = 1;
-        for (int r = 0; r < tensor->num_reduce; r++)
-            n *= (double)d->extents[t][tensor->num_axes + r];
-        longest = fmax(longest, n);
+        for (int r = 0; r < tensor->num_reduce; r++) {
+            int64_t extent = d->extents[t][tensor->num_axes + r];
+            if (extent < 0) extent = d->pattern ? d->pattern->longest : 1; /* known from data */
+            terms *= fmax(1, (double)extent);
+        }
     }
-    return longest;
+    return terms;
 }
 
 static void fill_floats(float *p, int64_t n, int64_t lo, int64_t hi, bool never_0, at_rng *rng) {
@@ -74,20 +102,50 @@ static void fill_floats(float *p, int64_t n, int64_t lo, int64_t hi, bool never_
     if (!any && n) p[0] = (float)hi; /* zeros would hide a kernel that does nothing */
 }
 
+void at_dataset_give(at_dataset *d, int tensor, const float *values) {
+    d->given[tensor] = values;
+    d->bound[tensor] = 0;
+    for (int64_t i = 0; i < d->size_bytes[tensor] / 4; i++) {
+        d->bound[tensor] = fmax(d->bound[tensor], fabs((double)values[i]));
+        d->real |= values[i] != floorf(values[i]);
+    }
+}
+
+/* How large the integers may be; and, where sums cannot be exact, how far they may be off: rounding
+ * errors of n terms add up like a random walk, sqrt(n) units of 2^-24 of the largest partial sum
+ * there can be, for the kernel and for the reference; 8 of those. */
+static int choose_range(at_dataset *d) {
+    const int64_t longest = d->pattern ? d->pattern->longest : 0;
+    int b = d->real ? 0 : at_compute_exact_range(d->compute, d->values, d->bound, longest);
+    d->tolerance = d->magnitude = 0;
+    if (b) return b;
+    b = d->real ? 8 : 1;
+    d->tolerance = 16 * sqrt(most_terms(d)) * 0x1p-24;
+    d->magnitude = at_compute_bound(d->compute, d->values, b, d->bound, longest);
+    if (!isfinite(d->magnitude)) d->magnitude = 0;
+    return b;
+}
+
+/* Values of the user's, in the layout that the tensor has now. */
+static void fill_given(at_dataset *d, int t) {
+    uint32_t *to = at_store_at(d->store, d->offset[t]), *from = (uint32_t *)(uintptr_t)d->given[t];
+    if (d->layouts[t] && d->size_bytes[t])
+        permute(to, from, d->compute->tensors[t].num_axes, d->extents[t], d->layouts[t], false);
+    else memcpy(to, from, (size_t)d->size_bytes[t]);
+}
+
 void at_dataset_fill(at_dataset *d, uint64_t seed) {
     const at_pattern *p = d->pattern;
-    int b = at_compute_exact_range(d->compute, d->values, p ? p->longest : 0);
-    /* Rounding errors of n terms add up like a random walk: sqrt(n) units of 2^-24, each way; 8 of
-     * those. */
-    d->tolerance = b ? 0 : 16 * sqrt(longest_sum(d)) * 0x1p-24;
-    if (!b) b = 1;
+    int b = choose_range(d);
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (tensor->role == AT_ROLE_STAGE || tensor->is_int) continue;
         at_rng rng;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
-        fill_floats(at_store_at(d->store, d->offset[t]), d->size_bytes[t] / 4, -(b / 2), b,
-                    p && t == d->bsr.blocks, &rng);
+        if (d->given[t]) fill_given(d, t);
+        else
+            fill_floats(at_store_at(d->store, d->offset[t]), d->size_bytes[t] / 4, -(b / 2), b,
+                        p && t == d->bsr.blocks, &rng);
     }
     if (!p) return;
     memcpy(at_store_at(d->store, d->offset[d->bsr.indices]), p->indices,
@@ -170,30 +228,6 @@ const char *at_dataset_misfit(const at_dataset *d, int64_t *const *extents) {
             return tensor->name;
     }
     return NULL;
-}
-
-/* Elements are 4 bytes, whatever they mean. Goes through the packed tensor row by row and steps
- * through the plain one. */
-static void permute(uint32_t *packed, uint32_t *plain, int n, const int64_t *extents,
-                    const int *order, bool unpack) {
-    int64_t step[MAX_DIMS] = {0}, index[MAX_DIMS] = {0}, stride = 1, at = 0;
-    for (int i = n - 1; i >= 0; i--) {
-        step[order[i]] = stride;
-        stride *= extents[order[i]];
-    }
-    const int64_t row = extents[n - 1], row_step = step[n - 1];
-    for (int64_t done = 0; done < stride; done += row, packed += row) {
-        if (unpack)
-            for (int64_t i = 0; i < row; i++) plain[at + i * row_step] = packed[i];
-        else
-            for (int64_t i = 0; i < row; i++) packed[i] = plain[at + i * row_step];
-        for (int axis = n - 2; axis >= 0; axis--) {
-            at += step[axis];
-            if (++index[axis] < extents[axis]) break;
-            at -= step[axis] * extents[axis];
-            index[axis] = 0;
-        }
-    }
 }
 
 /* Lays one tensor of the store out anew. */

@@ -22,7 +22,12 @@ typedef struct at_dataset {
     void **plain_expected;
     const at_pattern *pattern; /* of the sparse weight bsr; NULL: there is none */
     at_bsr bsr;
+    const float *
+        *given;       /* [tensor] values of an input, row by row of the plain tensor; NULL: not */
+    double *bound;    /* [tensor] the largest |value| of those, else -1 */
+    bool real;        /* some of those are no integers */
     double tolerance; /* 0: any order of summation gives the same bits, compared exactly */
+    double magnitude; /* else what it is relative to: as at_job's */
 } at_dataset;
 
 /* Makes room. values (by symbol slot) and layouts are borrowed as long as the dataset lives.
@@ -30,7 +35,10 @@ typedef struct at_dataset {
 at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values,
                          const int *const *layouts, at_dataset *out, at_error *err);
 void at_dataset_free(at_dataset *d);
-/* Seeded integers, whose mean is not zero, in the range that keeps every sum exact. */
+/* An input that has values of its own; they are borrowed. */
+void at_dataset_give(at_dataset *d, int tensor, const float *values);
+/* The others get seeded integers, whose mean is not zero, in the range that keeps every sum exact.
+ */
 void at_dataset_fill(at_dataset *d, uint64_t seed);
 /* Runs the naive text of the computation once and keeps its outputs as the expected ones. It knows
  * nothing of schedules. compiler: tcc, or gcc where the work is large. */

@@ -81,6 +81,7 @@ static bool bind(at_session *s, at_arena *a, at_candidate *c, at_result *result)
     c->job.num_bufs = k->num_params;
     c->job.expected_offset = expected;
     c->job.tolerance = s->data.tolerance;
+    c->job.magnitude = s->data.magnitude;
     const char *other = at_dataset_misfit(&s->data, c->program->extents);
     if (!other) return true;
     return fail(a, result, AT_ERR_INSTANTIATION,

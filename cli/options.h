@@ -55,6 +55,7 @@ typedef struct at_options {
     /* the task and its configuration */
     const char *args, *config, *index, *log;
     const char *sparsity, *block; /* of a sparse weight */
+    const char *weight;           /* file */
     const char *workload;
     int task, num_tasks; /* of the workload, from 1; 0: there is none */
     int64_t line;

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "cli/message.h"
-#include "cli/sparse.h"
+#include "cli/weight.h"
 
 at_status at_select_task(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
     AT_TRY(at_template_find(o->operands[0], &out->row, err));
-    return at_sparse_task(a, o, out->row, o->args, &out->task, &out->pattern, err);
+    return at_weight_task(a, o, o->args, out, err);
 }
 
 at_status at_config_rebind(at_arena *a, const at_space *space, const at_config *read,
@@ -79,15 +79,25 @@ static at_status record_on_line(const at_options *o, const log_view *log,
                    (long long)o->line, log->path);
 }
 
-static at_status best_record(at_arena *a, const log_view *log, const at_task *task,
+/* Whether it was measured on another sparsity pattern; foreign records do not say. */
+static bool is_of_other_pattern(const at_record *r, const at_pattern *p) {
+    return p && r->extra.present && strcmp(r->extra.context.pattern, p->hash) != 0;
+}
+
+/* Records of this pattern count before others. */
+static at_status best_record(at_arena *a, const log_view *log, const at_selection *s,
                              const at_record **out, at_error *err) {
-    AT_VEC(const at_record *) of_task = {0};
+    const at_task *task = s->task;
+    AT_VEC(const at_record *) of_task = {0}, of_pattern = {0};
     for (int i = 0; i < log->count; i++) {
         const at_record *r = &log->records[i];
-        if (is_of_template(r, at_task_row(task)) && at_args_equal(r->args, at_task_args(task)))
-            *at_push(a, &of_task) = r;
+        if (!is_of_template(r, at_task_row(task)) || !at_args_equal(r->args, at_task_args(task)))
+            continue;
+        *at_push(a, &of_task) = r;
+        if (!is_of_other_pattern(r, s->pattern)) *at_push(a, &of_pattern) = r;
     }
-    *out = at_record_best(of_task.data, of_task.len);
+    *out = at_record_best(of_pattern.data, of_pattern.len);
+    if (!*out) *out = at_record_best(of_task.data, of_task.len);
     if (*out) return AT_OK;
     if (of_task.len)
         return at_fail(err, AT_E_NO_VALID, "%s: all %d records of %s %s are failures", log->path,
@@ -98,6 +108,11 @@ static at_status best_record(at_arena *a, const log_view *log, const at_task *ta
 
 static at_status take_record(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
     out->from = at_format(a, "%s:%lld", o->log, (long long)out->record->line);
+    if (o->verb == AT_VERB_RUN && is_of_other_pattern(out->record, out->pattern))
+        at_warn(NULL, at_format(a,
+                                "%s: measured with another sparse weight; --weight or --sparsity "
+                                "make it the same",
+                                out->from));
     if (at_config_rebind(a, at_task_space(out->task), &out->record->config, &out->config, err) ==
         AT_OK)
         return AT_OK;
@@ -120,12 +135,12 @@ static at_status from_log(at_arena *a, const at_options *o, at_selection *out, a
         args = at_strdup(a, at_text_str(&text));
         at_text_free(&text);
     }
-    if (at_sparse_task(a, o, out->row, args, &out->task, &out->pattern, err) != AT_OK) {
+    if (at_weight_task(a, o, args, out, err) != AT_OK) {
         /* Arguments that a file holds are the file's fault. */
-        if (!o->args) err->status = AT_E_INPUT, at_fail_at(err, "%s: ", o->log);
+        if (!o->args && !o->weight) err->status = AT_E_INPUT, at_fail_at(err, "%s: ", o->log);
         return err->status;
     }
-    if (!out->record) AT_TRY(best_record(a, &log, out->task, &out->record, err));
+    if (!out->record) AT_TRY(best_record(a, &log, out, &out->record, err));
     return take_record(a, o, out, err);
 }
 
@@ -158,14 +173,13 @@ static at_status select_task_of(at_arena *a, const at_options *o, const log_view
                                 const at_record *r, at_selection *out, at_error *err) {
     at_text args = {0};
     at_json_print(&args, r->args);
-    at_status s =
-        at_sparse_task(a, o, out->row, at_text_str(&args), &out->task, &out->pattern, err);
+    at_status s = at_weight_task(a, o, at_text_str(&args), out, err);
     at_text_free(&args);
     if (s != AT_OK) {
         at_fail_at(err, "%s:%lld: ", o->log, (long long)r->line);
         return err->status = AT_E_INPUT;
     }
-    AT_TRY(best_record(a, log, out->task, &out->record, err));
+    AT_TRY(best_record(a, log, out, &out->record, err));
     out->has_config = true;
     return take_record(a, o, out, err);
 }
@@ -256,7 +270,7 @@ at_status at_select_config(at_arena *a, const at_options *o, bool required, at_s
     AT_TRY(at_template_find(o->operands[0], &out->row, err));
     if (o->log) AT_TRY(from_log(a, o, out, err));
     else {
-        AT_TRY(at_sparse_task(a, o, out->row, o->args, &out->task, &out->pattern, err));
+        AT_TRY(at_weight_task(a, o, o->args, out, err));
         if (o->index) AT_TRY(from_index(a, o, out, err));
         else AT_TRY(from_config(a, o, out, err));
     }

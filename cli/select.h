@@ -12,6 +12,8 @@ typedef struct at_selection {
     at_task *task;
     const at_record *record;   /* the one taken from a log, or NULL */
     const at_pattern *pattern; /* of the task's sparse weight, or NULL */
+    const float *weight;       /* values of --weight for this tensor; NULL: seeded integers */
+    int weight_tensor;
     bool has_config;
     at_config config;
     const char *from; /* "default", "--index 7", "conv.log:12" */

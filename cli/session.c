@@ -100,6 +100,7 @@ at_status at_session_reserve(at_session *s, at_error *err) {
     AT_TRY(at_dataset_new(s->arena, c, values, layouts, &s->data, err));
     s->data.pattern = s->chosen.pattern;
     if (s->data.pattern) at_task_bsr(s->task, &s->data.bsr);
+    if (s->chosen.weight) at_dataset_give(&s->data, s->chosen.weight_tensor, s->chosen.weight);
     return AT_OK;
 }
 

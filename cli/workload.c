@@ -79,6 +79,8 @@ at_status at_workload_tasks(at_arena *a, const at_options *o, const at_template_
     int fit = 0, num_fits = sizeof fits / sizeof *fits;
     AT_TRY(find_set(o->workload, &set, err));
     if (o->args) return at_fail(err, AT_E_USAGE, "give one of --workload and --args, not both");
+    if (o->weight)
+        return at_fail(err, AT_E_USAGE, "--weight is for one task; --workload has several");
     while (fit < num_fits && strcmp(fits[fit].name, row->name) != 0) fit++;
     for (int i = 0; i < set->num_layers && fit < num_fits; i++) {
         const char *args = fits[fit].args(a, &set->layers[i]);

@@ -218,8 +218,8 @@ at_status at_file_main(at_arena *a, const at_file_kernel *kernels, int n,
         const at_compute *c = f->program->compute;
         const char *entry = at_format(a, "%s_reference", f->name);
         int64_t workspace = 0;
-        int range =
-            at_compute_exact_range(c, f->program->values, f->pattern ? f->pattern->columns : 0);
+        int range = at_compute_exact_range(c, f->program->values, NULL,
+                                           f->pattern ? f->pattern->columns : 0);
         at_text_add(out, "/* What is computed, without any schedule. */\n");
         at_text_addf(out, "static int %s(void *const buf[], void *workspace, void *par);\n", entry);
         AT_TRY(at_compute_reference_c(a, c, f->program->values, entry, out, &workspace, err));

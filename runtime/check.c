@@ -17,13 +17,13 @@ static float float_of(uint32_t bits) {
     return x;
 }
 
-static bool equal(bool is_int, uint32_t got, uint32_t expected, double tolerance) {
+static bool equal(bool is_int, uint32_t got, uint32_t expected, const at_job *job) {
     if (got == AT_POISON_OUT || got == AT_POISON_WORK) return false;
     if (got == expected) return true;
     if (is_int) return false;
     double x = (double)float_of(got), e = (double)float_of(expected);
-    if (tolerance == 0) return x == e; /* -0 and 0 */
-    return fabs(x - e) <= tolerance * fmax(1, fabs(e));
+    if (job->tolerance == 0) return x == e; /* -0 and 0 */
+    return fabs(x - e) <= job->tolerance * fmax(job->magnitude > 0 ? job->magnitude : 1, fabs(e));
 }
 
 static void value_text(char text[64], bool is_int, uint32_t bits) {
@@ -54,7 +54,7 @@ static bool fail(const at_buf *b, int64_t first, const void *got, const void *ex
     return false;
 }
 
-bool at_check_output(const at_buf *b, const void *got, const void *expected, double tolerance,
+bool at_check_output(const at_buf *b, const void *got, const void *expected, const at_job *job,
                      at_outcome *out) {
     const int64_t n = b->size_bytes / 4;
     int64_t differ = 0, first = -1;
@@ -71,7 +71,7 @@ bool at_check_output(const at_buf *b, const void *got, const void *expected, dou
             double error = b->is_int ? fabs((double)(int32_t)g - (double)(int32_t)e)
                                      : fabs((double)float_of(g) - (double)float_of(e));
             if (error > out->max_error) out->max_error = error; /* never NaN */
-            if (equal(b->is_int, g, e, tolerance)) continue;
+            if (equal(b->is_int, g, e, job)) continue;
         }
         if (differ++ == 0) first = i;
     }

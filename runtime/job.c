@@ -27,8 +27,7 @@ static int check_outputs(const at_inside *in, const at_job *job, const at_place 
         const at_buf *b = &job->bufs[i];
         if (b->role != AT_BUF_OUT) continue;
         const void *expected = job->expected_offset ? in->store + job->expected_offset[k++] : NULL;
-        if (!at_check_output(b, places[i].start, expected, job->tolerance, out))
-            return out->error_no;
+        if (!at_check_output(b, places[i].start, expected, job, out)) return out->error_no;
     }
     return AT_ERR_NONE;
 }

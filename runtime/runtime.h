@@ -41,6 +41,34 @@ at_status at_store_reserve(at_store *s, const char *what, int64_t size_bytes, in
                            at_error *err);
 void *at_store_at(at_store *s, int64_t offset); /* valid until the next reserve */
 
+/* ---- weights of the user's (input.c, npy.c, npz.c, mtx.c) --------------------------------------
+ *
+ * Formats: NumPy's arrays, SciPy's sparse matrices (save_npz of bsr, csr, coo), Matrix Market. */
+
+#define AT_INPUT_DIMS 32
+typedef struct at_input {
+    bool sparse; /* a matrix of which blocks are stored; else an array */
+    int num_dims;
+    int64_t dims[AT_INPUT_DIMS]; /* in elements; of a matrix: rows, columns */
+    int64_t r, c, nnz;           /* sparse: rows and columns of a block, number of blocks */
+    const int32_t *rows;         /* [nnz] which row of blocks; */
+    const int32_t *columns;      /* [nnz] by rows, ascending within each: no block twice */
+    const float *values;         /* [nnz, r, c], or the array; finite. NULL: only a pattern */
+} at_input;
+/* AT_E_INPUT: path, and what is wrong with the file; AT_E_USAGE: no name of a format. Lives in a.
+ */
+at_status at_input_read(at_arena *a, const char *path, at_input *out, at_error *err);
+/* The same of bytes; what: their name in errors. */
+at_status at_input_npy(at_arena *a, const char *what, const char *bytes, size_t len, at_input *out,
+                       at_error *err);
+at_status at_input_mtx(at_arena *a, const char *what, const char *text, size_t len, at_input *out,
+                       at_error *err);
+/* A matrix in blocks of r x c, which divide it: a block is stored that holds a stored element, of
+ * an array one that is not 0. AT_E_USAGE where it is in other blocks already, or memory is short.
+ */
+at_status at_input_cut(at_arena *a, const at_input *in, int64_t r, int64_t c, at_input *out,
+                       at_error *err);
+
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
 /* The face of an emitted kernel and of its pack function: 0 = fine, else its own error number. */
@@ -102,10 +130,12 @@ typedef struct at_job {
     /* Checking: outputs lie in memory of the worker's own, filled with NaN before the first run,
      * and are afterwards compared with the expected values at expected_offset[] in the store (one
      * per OUT buffer, in order). tolerance 0: equal bit by bit but for -0 == 0; else |x - e| <=
-     * tolerance * max(1, |e|); integers are always equal or not. NULL: only elements never written
-     * are an error, and the outputs of the first run are copied to their place in the store. */
+     * tolerance * max(magnitude, |e|); integers are always equal or not. NULL: only elements never
+     * written are an error, and the outputs of the first run are copied to their place in the
+     * store. */
     const int64_t *expected_offset;
     double tolerance;
+    double magnitude; /* of the terms that an element is a sum of; 0: 1 */
     bool paranoid; /* buffers and workspace between guard pages, at both ends in turn (two runs) */
     bool run_only; /* not timed; with expected_offset NULL: how a reference fills expected values */
     /* Timing, AutoTVM's meaning: 1 + number*repeat calls, number raised until a repeat lasts

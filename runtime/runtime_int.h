@@ -18,6 +18,32 @@ int at_store_fd(const at_store *s);
 int at_fd_above_stdio(int fd);
 int64_t at_store_bytes(const at_store *s); /* size of the file, a multiple of the page size */
 
+/* ---- input files (npy.c, npz.c, input.c) ---------------------------------------------------- */
+
+/* An array file: little-endian, C order, all of it there. data lies in the file's bytes. */
+typedef struct at_npy {
+    const char *what; /* in errors */
+    char descr[32];
+    bool fortran;
+    int num_dims;
+    int64_t dims[AT_INPUT_DIMS], count, item_bytes;
+    const char *data;
+} at_npy;
+at_status at_npy_open(const char *what, const char *bytes, size_t len, at_npy *out, at_error *err);
+/* Its elements, which are finite floats, or integers; AT_E_INPUT for another type. */
+at_status at_npy_floats(at_arena *a, const at_npy *x, const float **out, at_error *err);
+at_status at_npy_integers(at_arena *a, const at_npy *x, const int64_t **out, at_error *err);
+
+at_status at_input_npz(at_arena *a, const char *path, at_input *out, at_error *err);
+
+typedef struct at_entry {
+    int32_t row, column;
+    float value;
+} at_entry;
+/* Entries within a matrix, which are put in order; dims are set. AT_E_INPUT: one occurs twice. */
+at_status at_input_of_entries(at_arena *a, const char *what, at_entry *entries, int64_t n,
+                              bool valued, at_input *out, at_error *err);
+
 /* ---- messages (proto.c) ---------------------------------------------------------------------
  *
  * Each is a head (magic, type, length) and a payload. Parent and worker are the same executable, so
@@ -128,7 +154,7 @@ void at_place_release(const at_job *job, at_placing how, const at_place *places)
 
 /* Compares one output; expected NULL: only looks for elements never written. Adds to
  * out->max_error; on a difference fills out->error_no and out->error and returns false. */
-bool at_check_output(const at_buf *b, const void *got, const void *expected, double tolerance,
+bool at_check_output(const at_buf *b, const void *got, const void *expected, const at_job *job,
                      at_outcome *out);
 
 /* ---- running and timing (timer.c), parallel loop (par.c) ------------------------------------ */

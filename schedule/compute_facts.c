@@ -181,8 +181,8 @@ static double magnitude(bounder *b, const at_expr *e) {
     }
 }
 
-static double bound(const at_compute *c, const int64_t *values, double b, int64_t max_dynamic,
-                    bool *fractions) {
+static double bound(const at_compute *c, const int64_t *values, double b, const double *given,
+                    int64_t max_dynamic, bool *fractions) {
     at_arena *a = at_arena_new();
     double largest = 0;
     int64_t **extents;
@@ -195,7 +195,7 @@ static double bound(const at_compute *c, const int64_t *values, double b, int64_
     k.extents = extents;
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *s = &c->tensors[t];
-        of[t] = b;
+        of[t] = given && given[t] >= 0 ? given[t] : b;
         if (s->role != AT_ROLE_STAGE) continue;
         k.stage = t;
         of[t] = magnitude(&k, s->body);
@@ -210,15 +210,17 @@ static double bound(const at_compute *c, const int64_t *values, double b, int64_
     return largest;
 }
 
-double at_compute_bound(const at_compute *c, const int64_t *values, double b, int64_t max_dynamic) {
+double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
+                        int64_t max_dynamic) {
     bool fractions;
-    return bound(c, values, b, max_dynamic, &fractions);
+    return bound(c, values, b, given, max_dynamic, &fractions);
 }
 
-int at_compute_exact_range(const at_compute *c, const int64_t *values, int64_t max_dynamic) {
+int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,
+                           int64_t max_dynamic) {
     for (int b = 8; b >= 1; b--) {
         bool fractions = false;
-        if (bound(c, values, b, max_dynamic, &fractions) <= 1 << 24 && !fractions) return b;
+        if (bound(c, values, b, given, max_dynamic, &fractions) <= 1 << 24 && !fractions) return b;
     }
     return 0;
 }

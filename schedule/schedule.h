@@ -117,11 +117,14 @@ typedef struct at_data {
 double at_compute_flops(const at_compute *c, const int64_t *values, const at_data *data);
 /* Largest |value| and largest sum of |terms| any stage can have when every float input lies within
  * -b .. b (interval arithmetic over the expressions); data-dependent lengths are at most
- * max_dynamic. INFINITY if unbounded. */
-double at_compute_bound(const at_compute *c, const int64_t *values, double b, int64_t max_dynamic);
+ * max_dynamic. given (may be NULL): [tensor] the bound of an input that has its own, else -1.
+ * INFINITY if unbounded. */
+double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
+                        int64_t max_dynamic);
 /* The largest b <= 8 (integer, at least 1) for which the bound is at most 2^24, so that any order
  * of summation of integers is exact in float; 0 if none, or where values need not be integers. */
-int at_compute_exact_range(const at_compute *c, const int64_t *values, int64_t max_dynamic);
+int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,
+                           int64_t max_dynamic);
 
 /* The interpreter of the expressions: every stage over its whole extent, in text order, sums in
  * double. data[t] of inputs is read, of stages written; a stage without storage gets it from the

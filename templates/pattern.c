@@ -36,6 +36,19 @@ static void finish(at_pattern *p, int64_t r, int64_t c) {
             p->longest = p->indptr[i + 1] - p->indptr[i];
 }
 
+void at_pattern_of(at_arena *a, int64_t rows, int64_t columns, int64_t r, int64_t c, int64_t nnz,
+                   const int32_t *block_rows, const int32_t *block_columns, at_pattern *out) {
+    int32_t *indptr = AT_NEW_ARRAY(a, int32_t, rows + 1);
+    for (int64_t e = 0; e < nnz; e++) indptr[block_rows[e] + 1]++;
+    for (int64_t i = 0; i < rows; i++) indptr[i + 1] += indptr[i];
+    *out = (at_pattern){.rows = rows,
+                        .columns = columns,
+                        .nnz = nnz,
+                        .indptr = indptr,
+                        .indices = at_copy(a, block_columns, sizeof *block_columns * (size_t)nnz)};
+    finish(out, r, c);
+}
+
 at_status at_pattern_random(at_arena *a, int64_t rows, int64_t columns, int64_t r, int64_t c,
                             double sparsity, int64_t nnz, at_pattern *out, at_error *err) {
     int64_t n;

@@ -18,5 +18,8 @@ typedef struct at_pattern {
  * 2^31 blocks. Lives in a. */
 at_status at_pattern_random(at_arena *a, int64_t rows, int64_t columns, int64_t r, int64_t c,
                             double sparsity, int64_t nnz, at_pattern *out, at_error *err);
+/* Of the nnz stored blocks, each once, by rows and ascending within each. Lives in a. */
+void at_pattern_of(at_arena *a, int64_t rows, int64_t columns, int64_t r, int64_t c, int64_t nnz,
+                   const int32_t *block_rows, const int32_t *block_columns, at_pattern *out);
 
 #endif

@@ -89,22 +89,36 @@ const int *at_task_layout(const at_task *t, int tensor) {
 
 /* ---- configurations -------------------------------------------------------------------------- */
 
-bool at_task_bsr(const at_task *t, at_bsr *out) {
-    at_template def = t->def;
-    const sparse_weight *s = &def.sparse;
-    if (!s->blocks) return false;
-    const arg *nnz = at_args_find(&def, "nnz", 3), *r = at_args_find(&def, "R", 1),
-              *c = at_args_find(&def, "C", 1);
-    *out = (at_bsr){.blocks = at_compute_find(def.compute, s->blocks),
-                    .indices = at_compute_find(def.compute, s->indices),
-                    .indptr = at_compute_find(def.compute, s->indptr),
-                    .columns = s->columns,
-                    .nnz = t->values[nnz->slot],
-                    .r = t->values[r->slot],
-                    .c = t->values[c->slot],
+static bool sparse_args(at_template *def, at_bsr *out) {
+    const arg *nnz = at_args_find(def, "nnz", 3), *r = at_args_find(def, "R", 1),
+              *c = at_args_find(def, "C", 1);
+    if (!nnz || !r || !c) return false;
+    *out = (at_bsr){.nnz = def->values.data[nnz->slot].value,
+                    .r = def->values.data[r->slot].value,
+                    .c = def->values.data[c->slot].value,
                     .nnz_given = nnz->given,
                     .r_given = r->given,
                     .c_given = c->given};
+    return true;
+}
+
+at_status at_sparse_args(at_arena *a, const at_template_row *row, const char *args, at_bsr *out,
+                         bool *has, at_error *err) {
+    at_template def = {.arena = a, .row = row};
+    AT_TRY(at_args_declare(&def, err));
+    AT_TRY(at_args_read(&def, args, err));
+    *has = sparse_args(&def, out);
+    return AT_OK;
+}
+
+bool at_task_bsr(const at_task *t, at_bsr *out) {
+    at_template def = t->def;
+    const sparse_weight *s = &def.sparse;
+    if (!s->blocks || !sparse_args(&def, out)) return false;
+    out->blocks = at_compute_find(def.compute, s->blocks);
+    out->indices = at_compute_find(def.compute, s->indices);
+    out->indptr = at_compute_find(def.compute, s->indptr);
+    out->columns = s->columns;
     out->rows = t->extents[out->indptr][0] - 1;
     return true;
 }

@@ -53,6 +53,10 @@ typedef struct at_bsr {
     bool nnz_given, r_given, c_given; /* by args */
 } at_bsr;
 bool at_task_bsr(const at_task *t, at_bsr *out);
+/* What arguments alone say of it (r, c, nnz and which are given), before a task can be made of
+ * them; *has: the template takes arguments of these names. Errors as at_task_new's. */
+at_status at_sparse_args(at_arena *a, const at_template_row *row, const char *args, at_bsr *out,
+                         bool *has, at_error *err);
 
 /* The configuration without tuning: what the template says, or fallback_split with its limits. */
 at_status at_task_default_config(at_arena *a, const at_task *t, at_isa isa, at_config *out,

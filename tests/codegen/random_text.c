@@ -173,7 +173,7 @@ use build_open(built *b, const random_program *p) {
     /* Fractions are halves and quarters: a few more bits. */
     double most = strchr(p->compute, '.') ? 1 << 16 : 1 << 24;
     for (b->range = 5; b->range > 0; b->range--)
-        if (at_compute_bound(b->compute, b->values, b->range, LONGEST) <= most) break;
+        if (at_compute_bound(b->compute, b->values, b->range, NULL, LONGEST) <= most) break;
     if (!b->range) return USE_TOO_LARGE;
     return fill(b, p) == AT_OK ? USE_OK : USE_REFUSED;
 }

@@ -55,7 +55,7 @@ static void ask(at_arena *a, const at_compute *c) {
     at_text out = {0};
     int64_t **extents, bytes;
     if (at_compute_extents(a, c, values, &extents, &err) != AT_OK) return;
-    at_compute_exact_range(c, values, 4);
+    at_compute_exact_range(c, values, NULL, 4);
     at_compute_reference_c(a, c, values, "f", &out, &bytes, &err);
     if (is_small(c, extents)) {
         at_compute_flops(c, values, NULL);

@@ -103,7 +103,7 @@ static void refill(shape *s, const at_program *p) {
     const at_compute *c = p->compute;
     if (s->extents && fits(s, p)) return;
     at_arena *a = at_arena_new();
-    int range = at_compute_exact_range(c, p->values, fill_pattern(s, a));
+    int range = at_compute_exact_range(c, p->values, NULL, fill_pattern(s, a));
     assert_true(range >= 1);
     if (!s->extents) s->extents = AT_NEW_ARRAY(s->arena, int64_t *, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {

@@ -204,7 +204,14 @@ static void job_round_trip(void **state) {
 static bool check(const float *got, const float *expected, double tolerance, at_outcome *out) {
     at_buf b = {"out", AT_BUF_OUT, false, 0, 4 * sizeof(float)};
     memset(out, 0, sizeof *out);
-    return at_check_output(&b, got, expected, tolerance, out);
+    return at_check_output(&b, got, expected, &(at_job){.tolerance = tolerance}, out);
+}
+
+static bool check_relative_to(double magnitude, const float *got, const float *expected) {
+    at_buf b = {"out", AT_BUF_OUT, false, 0, 4 * sizeof(float)};
+    at_outcome out = {0};
+    at_job job = {.tolerance = 0.01, .magnitude = magnitude};
+    return at_check_output(&b, got, expected, &job, &out);
 }
 
 static void check_exact(void **state) {
@@ -232,6 +239,11 @@ static void check_tolerance(void **state) {
     assert_false(check((float[]){1011, 0.5f, 0, -1}, e, 0.01, &o));
     assert_false(check((float[]){1000, 0.5f, 0.011f, -1}, e, 0.01, &o)); /* absolute below 1 */
     assert_false(check((float[]){1000, NAN, 0, -1}, e, 0.01, &o));
+    /* The terms of a sum may be larger or smaller than 1, and larger than the sum. */
+    assert_true(check_relative_to(100, (float[]){1009, 1.4f, -0.9f, -1}, e));
+    assert_false(check_relative_to(100, (float[]){1000, 0.5f, 1.1f, -1}, e));
+    assert_false(check_relative_to(0.1, (float[]){1000, 0.5f, 0.0011f, -1}, e));
+    assert_true(check_relative_to(0.1, (float[]){1000, 0.5f, 0.0009f, -1}, e));
     assert_false(check((float[]){1000, 0.5f, 0, -1}, (float[]){NAN, 0.5f, 0, -1}, 0.01, &o));
 }
 

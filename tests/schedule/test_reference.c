@@ -121,7 +121,7 @@ static void check_range(const char *sizes, const char *text, int64_t dynamic, in
     fixture f;
     fixture_sizes(&f, sizes);
     assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
-    assert_int_equal(at_compute_exact_range(f.compute, f.values, dynamic), range);
+    assert_int_equal(at_compute_exact_range(f.compute, f.values, NULL, dynamic), range);
     fixture_close(&f);
 }
 
@@ -154,12 +154,12 @@ static void test_bound(void **state) {
     (void)state;
     fixture f;
     fixture_open(&f, &conv_gemm);
-    assert_float_equal(at_compute_bound(f.compute, f.values, 8, 0), 64 * 27, 0);
-    assert_float_equal(at_compute_bound(f.compute, f.values, 0.5, 0), 0.25 * 27, 0);
+    assert_float_equal(at_compute_bound(f.compute, f.values, 8, NULL, 0), 64 * 27, 0);
+    assert_float_equal(at_compute_bound(f.compute, f.values, 0.5, NULL, 0), 0.25 * 27, 0);
     fixture_close(&f);
     fixture_open(&f, &sparse);
-    assert_float_equal(at_compute_bound(f.compute, f.values, 1, 7), 7 * 3, 0);
-    assert_true(isinf(at_compute_bound(f.compute, f.values, 1, -1)));
+    assert_float_equal(at_compute_bound(f.compute, f.values, 1, NULL, 7), 7 * 3, 0);
+    assert_true(isinf(at_compute_bound(f.compute, f.values, 1, NULL, -1)));
     fixture_close(&f);
 }
 

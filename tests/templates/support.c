@@ -109,7 +109,7 @@ void expect_right(at_arena *a, const at_task *t, const at_config *cfg) {
     at_data *expressions = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     at_pattern pattern = {0};
     fill_pattern(a, t, &pattern, expressions);
-    int range = at_compute_exact_range(c, p->values, pattern.longest);
+    int range = at_compute_exact_range(c, p->values, NULL, pattern.longest);
     assert_true(range >= 1);
     at_data *tree = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     fill_inputs(a, c, p->extents, range, expressions, tree);

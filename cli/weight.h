@@ -1,0 +1,14 @@
+/* cli/weight.h: the weight of a task: a sparsity pattern made at random, or what a file holds. */
+#ifndef AT_CLI_WEIGHT_H
+#define AT_CLI_WEIGHT_H
+
+#include "cli/options.h"
+#include "cli/select.h"
+
+/* Fills task, pattern and weight of out, whose row is known. Where the template has a sparse
+ * weight, its pattern and the arguments nnz, R and C come from --weight, or from --sparsity and
+ * --block, or the pattern from the nnz of the arguments. AT_E_USAGE, AT_E_INPUT */
+at_status at_weight_task(at_arena *a, const at_options *o, const char *args, at_selection *out,
+                         at_error *err);
+
+#endif
