@@ -235,6 +235,41 @@ const at_aff *at_aff_subst(at_low *l, const at_aff *x, int sym, const at_aff *y)
     return z;
 }
 
+/* Does the address depend on data, or on a loop that data ends? Then it is as right as those. */
+static bool is_unbounded(const at_low *l, const at_aff *address) {
+    at_mask deps = at_aff_deps(l, address);
+    for (int i = 0; deps; i++, deps >>= 1)
+        if ((deps & 1) && l->syms.data[i].hi >= INT32_MAX - 1) return true;
+    return at_aff_reads(l, address);
+}
+
+const at_aff *at_aff_inside(at_low *l, const at_aff *x, const at_buffer *buffers) {
+    const at_aff *z = at_aff_const(l, x->c);
+    for (int i = 0; i < x->n; i++) {
+        const at_sym s = l->syms.data[x->t[i].sym];
+        const at_aff *of = s.of ? at_aff_inside(l, s.of, buffers) : NULL;
+        const at_aff *of2 = s.of2 ? at_aff_inside(l, s.of2, buffers) : NULL;
+        const at_aff *v = at_aff_sym(l, x->t[i].sym);
+        int64_t lo, hi, last;
+        switch (s.kind) {
+        case AT_SYM_LOOP: break;
+        case AT_SYM_DIV: v = at_aff_div(l, of, s.by); break;
+        case AT_SYM_MIN: v = at_aff_min(l, of, of2); break;
+        case AT_SYM_MAX: v = at_aff_max(l, of, of2); break;
+        case AT_SYM_LOAD:
+            last = buffers[s.tensor].elements - 1;
+            at_aff_range(l, of, &lo, &hi);
+            if (last >= 0 && !is_unbounded(l, of)) {
+                if (hi > last) of = at_aff_min(l, of, at_aff_const(l, last));
+                if (lo < 0) of = at_aff_max(l, of, at_aff_const(l, 0));
+            }
+            v = at_aff_load(l, s.tensor, of);
+        }
+        z = combine(l, z, v, x->t[i].k);
+    }
+    return z;
+}
+
 bool at_aff_reads(const at_low *l, const at_aff *x) {
     for (int i = 0; x && i < x->n; i++) {
         const at_sym *s = &l->syms.data[x->t[i].sym];

@@ -152,7 +152,7 @@ static const at_aff *address(at_low *l, int tensor, const at_aff *const *ix) {
     int n = l->program->compute->tensors[tensor].num_axes;
     for (int d = 0; d < n; d++)
         at = at_aff_add(l, at, at_aff_scale(l, at_aff_sub(l, ix[d], b->base[d]), b->stride[d]));
-    return at;
+    return at_aff_inside(l, at, l->buffers);
 }
 
 static const at_value *value_addresses(at_low *l, const at_value *v) {

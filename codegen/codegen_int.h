@@ -70,6 +70,10 @@ at_mask at_aff_opaque_deps(const at_low *l, const at_aff *x);
 #define AT_AFF_INF ((int64_t)1 << 60)
 void at_aff_range(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi);
 bool at_aff_reads(const at_low *l, const at_aff *x); /* depends on an index tensor's data */
+/* x with reads of index tensors that stay inside them wherever the loops go, so that they may stand
+ * above what guards them (a tail, a condition). buffers: [tensor] */
+struct at_buffer;
+const at_aff *at_aff_inside(at_low *l, const at_aff *x, const struct at_buffer *buffers);
 /* x with the loops replaced whose current range is a single value, but for those in `keep`. Reads
  * of an index tensor keep a loop that may also run no time: they belong inside it. */
 const at_aff *at_aff_concrete(at_low *l, const at_aff *x, at_mask keep);
