@@ -7,9 +7,10 @@
 #include "cli/measure.h"
 #include "cli/message.h"
 #include "cli/reproduce.h"
+#include "cli/why.h"
 
 static at_status print_json(const at_session *s, const at_result *r, double of_peak,
-                            at_error *err) {
+                            const at_bound *bound, at_error *err) {
     at_out out = {0};
     bool ok = !r->error_no;
     at_out_begin(&out, NULL, '{');
@@ -31,12 +32,13 @@ static at_status print_json(const at_session *s, const at_result *r, double of_p
         at_out_string(&out, "of_peak", NULL);
     }
     at_out_double(&out, "peak_gflops", s->peak_gflops);
+    if (bound) at_out_why(&out, s, bound, r->mean_s);
     at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
 static at_status print_text(const at_session *s, const at_result *r, double of_peak,
-                            at_error *err) {
+                            const at_bound *bound, at_error *err) {
     at_text out = {0};
     at_text_add_task(&out, s);
     at_text_add(&out, "\n");
@@ -50,16 +52,21 @@ static at_status print_text(const at_session *s, const at_result *r, double of_p
                                            : "equal to the reference");
         at_text_add_figure(&out, r->mean_s, r->gflops, of_peak);
     }
+    if (bound) {
+        at_text_add(&out, "\n");
+        at_text_add_why(&out, s, bound, r->mean_s);
+    }
     at_status status = at_print(at_text_str(&out), err);
     at_text_free(&out);
     return status;
 }
 
 static at_status run(at_session *s, const at_options *o, at_error *err) {
-    at_candidate c;
+    at_candidate c = {0};
     at_result r;
     AT_TRY(at_session_open(o, s, err));
     AT_TRY(at_session_context(s, true, err));
+    if (o->why) AT_TRY(at_session_machine(s, err));
     AT_TRY(at_session_reserve(s, err));
     AT_TRY(at_session_start(s, err));
     if (at_candidate_make(s, s->arena, &s->chosen.config, &c, &r) &&
@@ -70,7 +77,9 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
         AT_TRY(status);
     }
     double of_peak = s->peak_gflops > 0 ? r.gflops / s->peak_gflops : 0;
-    AT_TRY(o->json ? print_json(s, &r, of_peak, err) : print_text(s, &r, of_peak, err));
+    const at_bound *bound = c.kernel ? c.kernel->bound : NULL;
+    AT_TRY(o->json ? print_json(s, &r, of_peak, bound, err)
+                   : print_text(s, &r, of_peak, bound, err));
     if (o->keep) {
         const char *folder;
         AT_TRY(at_keep(s, &r, &folder, err));

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/measure.h"
+#include "cli/why.h"
 
 static at_status check_pass(const char *pass, at_error *err) {
     at_text list = {0};
@@ -18,7 +19,8 @@ static at_status check_pass(const char *pass, at_error *err) {
 
 typedef struct shown {
     at_text tree, dump;
-    const char *code; /* NULL: not asked for */
+    const char *code;      /* NULL: not asked for */
+    const at_bound *bound; /* NULL: not asked for */
 } shown;
 
 static at_status print_json(const at_session *s, const shown *v, at_error *err) {
@@ -30,6 +32,7 @@ static at_status print_json(const at_session *s, const shown *v, at_error *err) 
     at_out_string(&out, "tree", at_text_str(&v->tree));
     if (v->code) at_out_string(&out, "code", v->code);
     if (s->options->dump) at_out_string(&out, "dump", at_text_str(&v->dump));
+    if (v->bound) at_out_why(&out, s, v->bound, 0);
     at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
@@ -42,6 +45,10 @@ static at_status print_text(const at_session *s, const shown *v, at_error *err) 
     at_text_addf(&out, "\n\n%s", at_text_str(&v->tree));
     if (s->options->dump) at_text_addf(&out, "\n%s", at_text_str(&v->dump));
     if (v->code) at_text_addf(&out, "\n%s", v->code);
+    if (v->bound) {
+        at_text_add(&out, "\n");
+        at_text_add_why(&out, s, v->bound, 0);
+    }
     at_status status = at_print(at_text_str(&out), err);
     at_text_free(&out);
     return status;
@@ -52,12 +59,14 @@ static at_status show(at_session *s, shown *v, const at_options *o, at_error *er
     if (o->dump) AT_TRY(check_pass(o->dump, err));
     AT_TRY(at_session_open(o, s, err));
     AT_TRY(at_session_context(s, false, err));
+    if (o->why) AT_TRY(at_session_machine(s, err));
     at_lower_options lo = at_session_lower_options(s, "kernel");
     lo.dump = o->dump;
     lo.dump_out = &v->dump;
     AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
     at_program_print(&v->tree, c.program, false);
     if (o->code) v->code = c.kernel->source;
+    v->bound = c.kernel->bound;
     return o->json ? print_json(s, v, err) : print_text(s, v, err);
 }
 

@@ -16,6 +16,7 @@ at_lower_options at_session_lower_options(const at_session *s, const char *name)
                               .isa = s->isa,
                               .pack_inline = s->pack_inline,
                               .name = name,
+                              .machine = s->machine,
                               .prefetch_above = at_cpu_facts()->l2_bytes};
 }
 

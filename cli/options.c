@@ -128,6 +128,10 @@ static const at_option_row rows[] = {
     {"--code", NULL, V(SHOW), NULL, "print the emitted C", SWITCH, TO(code), 0, 0},
     {"--dump", "PASS", V(SHOW), NULL, "print the program after this lowering pass", TEXT, TO(dump),
      0, 0},
+    {"--why", NULL, V(SHOW) | V(RUN), NULL,
+     "what bounds the kernel on this CPU: cycles of ports, chains and caches; run: beside the "
+     "measured time",
+     SWITCH, TO(why), 0, 0},
     {"--dialect", "NAME", V(APPLY), "gnu",
      "how tiles are written: gnu (vector types, for gcc and clang), c (plain) or tcc", DIALECT,
      TO(dialect), 0, 0},

@@ -84,7 +84,7 @@ typedef struct at_options {
     double min_repeat_ms, timeout_s;
     bool paranoid;
     /* output */
-    bool stats, json, code, with_main, compat, csv, split, diff;
+    bool stats, json, code, why, with_main, compat, csv, split, diff;
     const char *dump, *output, *to, *name;
     at_dialect dialect;
     at_per per;

@@ -200,7 +200,8 @@ struct at_low {
     int num_params;
     int64_t workspace_bytes, thread_bytes;
     AT_VEC(struct at_tile *) tiles;
-    size_t common_bytes; /* of source: its beginning that all kernels share */
+    size_t common_bytes;   /* of source: its beginning that all kernels share */
+    const at_bound *bound; /* NULL: not asked for */
     const char *source, *entry,
         *pack; /* emitted text; function names, pack NULL if nothing is packed */
 };

@@ -1,4 +1,5 @@
 /* codegen/lower.c: the pass list. */
+#include "codegen/bound.h"
 #include "codegen/tile.h"
 
 #include <string.h>
@@ -122,6 +123,7 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
             return at_fail(err, l->err->status, "%s: %s", passes[i].name, l->err->text);
         if (o->verify && !strcmp(passes[i].name, "tiles")) verify_tiles(l);
         dump(l, passes[i].name);
+        if (o->machine && !strcmp(passes[i].name, "tiles")) l->bound = at_bound_of(l, o->machine);
         if (last && !strcmp(passes[i].name, last)) break;
     }
     *out = l;
@@ -143,6 +145,7 @@ at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, 
     k->num_params = l->num_params;
     k->workspace_bytes = l->workspace_bytes;
     k->workspace_per_thread_bytes = l->thread_bytes;
+    k->bound = l->bound;
     if (l->dialect == AT_DIALECT_TCC && !encode_tiles(l, k))
         return at_fail(err, l->err->status, "encode: %s", l->err->text);
     hash_code(l, k);

@@ -1,0 +1,133 @@
+/* cli/why.c: bounds of a kernel as a table and as JSON. docs/why.md explains the columns. */
+#include "cli/why.h"
+
+#include <string.h>
+
+static at_status unknown_core(const char *name, at_error *err) {
+    at_text known = {0};
+    for (int i = 0; at_core_at(i); i++)
+        at_text_addf(&known, "%s%s", i ? ", " : "", at_core_at(i)->names);
+    for (char *s = known.data; *s; s++)
+        if (*s == ' ' && s[-1] != ',') *s = '/';
+    at_fail(err, AT_E_USAGE, "no facts of this CPU (%s); there are those of %s", name,
+            at_text_str(&known));
+    at_text_free(&known);
+    return AT_E_USAGE;
+}
+
+at_status at_session_machine(at_session *s, at_error *err) {
+    const at_cpu *cpu = at_cpu_facts();
+    const at_core *core = at_core_find(cpu->llvm_name);
+    if (!core) return unknown_core(cpu->llvm_name, err);
+    at_machine *m = AT_NEW(s->arena, at_machine);
+    *m = (at_machine){.core = core,
+                      .l1d_bytes = cpu->l1d_bytes ? cpu->l1d_bytes : core->l1d_bytes,
+                      .l2_bytes = cpu->l2_bytes ? cpu->l2_bytes : core->l2_bytes,
+                      .l3_bytes = cpu->l3_bytes,
+                      .threads = (int)s->options->threads};
+    at_bsr bsr;
+    if (s->chosen.pattern && at_task_bsr(s->task, &bsr)) {
+        const int32_t **index =
+            AT_NEW_ARRAY(s->arena, const int32_t *, at_task_compute(s->task)->num_tensors);
+        index[bsr.indices] = s->chosen.pattern->indices;
+        index[bsr.indptr] = s->chosen.pattern->indptr;
+        m->index = index;
+    }
+    s->machine = m;
+    return AT_OK;
+}
+
+double at_session_clock_ghz(const at_session *s) {
+    const at_core *c = s->machine->core;
+    switch (at_isa_best()) { /* as runtime/peak.c counts */
+    case AT_ISA_AVX512: return s->peak_gflops / (c->fma[1] * 32);
+    case AT_ISA_AVX2: return s->peak_gflops / (c->fma[0] * 16);
+    default: return s->peak_gflops / (c->arithmetic[0] * 4);
+    }
+}
+
+double at_bound_seconds(const at_session *s, const at_bound *b) {
+    double ghz = at_session_clock_ghz(s);
+    return ghz > 0 ? b->bound_cycles / ghz * 1e-9 : 0;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void add_tiles(at_text *out, const at_bound *b) {
+    at_text_addf(out, "%-18s %10s", "cycles", "calls");
+    for (int i = 0; i < AT_NEED_L2; i++) at_text_addf(out, " %12s", at_need_name((at_need)i));
+    at_text_add(out, "\n");
+    for (int t = 0; t < b->num_tiles; t++) {
+        const at_tile_bound *x = &b->tiles[t];
+        at_text_addf(out, "  %-16s %10.0f", x->tile, x->work.calls);
+        for (int i = 0; i < AT_NEED_L2; i++) at_text_addf(out, " %12.0f", x->cycles[i]);
+        at_text_add(out, "\n");
+    }
+    at_text_addf(out, "  %-27s", "all, and loops around them");
+    for (int i = 0; i < AT_NEED_L2; i++) at_text_addf(out, " %12.0f", b->cycles[i]);
+    at_text_add(out, "\n");
+    for (int i = AT_NEED_L2; i < AT_NEED_COUNT; i++)
+        at_text_addf(out, "  from %-22s %12.0f   %.0f KB\n", at_need_name((at_need)i), b->cycles[i],
+                     b->bytes[i - AT_NEED_L2] / 1024);
+}
+
+void at_text_add_why(at_text *out, const at_session *s, const at_bound *b, double time_s) {
+    const at_machine *m = s->machine;
+    at_text_addf(out, "what bounds it on %s (L1 %lld KB, L2 %lld KB), %s, one run%s:\n",
+                 s->context.cpu, (long long)m->l1d_bytes / 1024, (long long)m->l2_bytes / 1024,
+                 s->context.isa, m->threads > 1 ? ", its busiest thread" : "");
+    add_tiles(out, b);
+    at_text_addf(out, "bound: %.0f cycles; the largest need is %s, %.0f\n", b->bound_cycles,
+                 at_need_name(b->largest), b->cycles[b->largest]);
+    if (b->partial)
+        at_text_add(out, "parts whose counts depend on data that is not known are left out\n");
+    if (time_s <= 0) return;
+    double ghz = at_session_clock_ghz(s);
+    at_text_addf(out, "measured: %.0f cycles at %.2f GHz; the bound is %.1f %% of that\n",
+                 time_s * ghz * 1e9, ghz, 100 * at_bound_seconds(s, b) / time_s);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static const char *const keys[] = {"fma", "load", "store", "chain", "issue", "l2", "l3", "memory"};
+_Static_assert(sizeof keys / sizeof *keys == AT_NEED_COUNT, "a key per need");
+
+static void out_cycles(at_out *o, const double *cycles, int n) {
+    at_out_begin(o, "cycles", '{');
+    for (int i = 0; i < n; i++) at_out_double(o, keys[i], cycles[i]);
+    at_out_end(o, '}');
+}
+
+void at_out_why(at_out *o, const at_session *s, const at_bound *b, double time_s) {
+    at_out_begin(o, "why", '{');
+    at_out_string(o, "core", at_cpu_facts()->llvm_name);
+    at_out_begin(o, "tiles", '[');
+    for (int t = 0; t < b->num_tiles; t++) {
+        const at_tile_bound *x = &b->tiles[t];
+        at_out_begin(o, NULL, '{');
+        at_out_string(o, "tile", x->tile);
+        at_out_double(o, "calls", x->work.calls);
+        at_out_double(o, "fmas", x->work.fmas);
+        at_out_double(o, "other_arithmetic", x->work.others);
+        at_out_double(o, "loads", x->work.loads);
+        at_out_double(o, "stores", x->work.stores);
+        at_out_double(o, "instructions", x->work.instructions);
+        out_cycles(o, x->cycles, AT_NEED_L2);
+        at_out_end(o, '}');
+    }
+    at_out_end(o, ']');
+    out_cycles(o, b->cycles, AT_NEED_COUNT);
+    at_out_begin(o, "bytes", '{');
+    for (int i = 0; i < 3; i++) at_out_double(o, keys[AT_NEED_L2 + i], b->bytes[i]);
+    at_out_end(o, '}');
+    at_out_double(o, "bound_cycles", b->bound_cycles);
+    at_out_string(o, "largest", keys[b->largest]);
+    at_out_bool(o, "partial", b->partial);
+    if (time_s > 0) {
+        double ghz = at_session_clock_ghz(s);
+        at_out_double(o, "clock_ghz", ghz);
+        at_out_double(o, "measured_cycles", time_s * ghz * 1e9);
+        at_out_double(o, "bound_of_measured", at_bound_seconds(s, b) / time_s);
+    }
+    at_out_end(o, '}');
+}

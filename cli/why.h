@@ -1,0 +1,20 @@
+/* cli/why.h: what bounds a kernel on this CPU, printed, and beside the measured time. */
+#ifndef AT_CLI_WHY_H
+#define AT_CLI_WHY_H
+
+#include "cli/json_out.h"
+#include "cli/session.h"
+
+/* Kernels of this session get their bounds from now on. AT_E_USAGE where nothing is known of this
+ * CPU. After at_session_context. */
+at_status at_session_machine(at_session *s, at_error *err);
+/* The core's clock in GHz, by the FMA peak last measured. */
+double at_session_clock_ghz(const at_session *s);
+double at_bound_seconds(const at_session *s, const at_bound *b);
+
+/* time_s 0: not measured. */
+void at_text_add_why(at_text *out, const at_session *s, const at_bound *b, double time_s);
+void at_out_why(at_out *o, const at_session *s, const at_bound *b,
+                double time_s); /* "why": {...} */
+
+#endif

@@ -1,0 +1,314 @@
+/* codegen/bound.c: what bounds a kernel: counts of its tile calls, weighed with the facts of a
+ * core.
+ *
+ * The tree is walked with real numbers: a loop whose turns differ (its variable is in a bound, a
+ * condition or a passed trip count below it) is gone through, any other counted once and
+ * multiplied. Each need alone is a lower bound of the whole. So is the sum over phases that follow
+ * each other, but for what a core can have under way at once across their border. Bytes: a part
+ * that touches more different bytes than the caches up to a level hold must bring the rest from
+ * beyond it. docs/why.md */
+#include "codegen/bound.h"
+
+#include <math.h>
+#include <string.h>
+
+#define KEPT 4 /* trips of a tile whose work is remembered */
+
+typedef struct node node;
+struct node { /* beside the tree */
+    const at_ir *ir;
+    node *child, *other, *next;
+    at_mask control;  /* loops that decide about anything in here */
+    double footprint; /* bytes, of a tile, or of a loop and all of its turns */
+    double body;      /* bytes, of one turn */
+    int tile;         /* number */
+    int threads;      /* that share its turns */
+};
+
+typedef struct { /* of a part of one run, of one thread */
+    double need[AT_NEED_L2], bytes[3];
+    double cycles, instructions;
+    double in_a_row; /* cycles of its phases, one after the other */
+    int phases;      /* 0: what it does may all happen at once */
+    bool mixed;      /* they differ */
+    double rate;     /* cycles per instruction of the fastest of them */
+} part;
+
+typedef struct {
+    at_low *l;
+    const at_machine *m;
+    at_feet *feet;
+    node *root;
+    int64_t value[AT_MAX_LOOPS];
+    at_tile_bound *tiles;
+    struct {
+        int64_t trips[AT_TILE_MAX_TRIPS];
+        at_tile_work work;
+        bool known;
+    } * kept; /* [num_tiles][KEPT] */
+    bool partial;
+    double share; /* of what is counted, one thread does this much */
+} bounder;
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static bool value_of(bounder *b, const at_aff *x, int64_t *out) {
+    int64_t sum = x->c;
+    for (int i = 0; i < x->n; i++) {
+        const at_sym *s = &b->l->syms.data[x->t[i].sym];
+        int64_t v = 0, v2 = 0;
+        if (s->kind == AT_SYM_LOOP) v = b->value[x->t[i].sym];
+        else if (!value_of(b, s->of, &v) || (s->of2 && !value_of(b, s->of2, &v2))) return false;
+        switch (s->kind) {
+        case AT_SYM_LOOP: break;
+        case AT_SYM_DIV: v = at_floordiv(v, s->by); break;
+        case AT_SYM_MIN: v = v < v2 ? v : v2; break;
+        case AT_SYM_MAX: v = v > v2 ? v : v2; break;
+        case AT_SYM_LOAD:
+            if (!b->m->index || !b->m->index[s->tensor]) return false;
+            v = b->m->index[s->tensor][v];
+        }
+        sum += x->t[i].k * v;
+    }
+    *out = sum;
+    return true;
+}
+
+/* What depends on data that is not there counts as nothing. */
+static int64_t count_of(bounder *b, const at_aff *x) {
+    int64_t n;
+    if (value_of(b, x, &n)) return n > 0 ? n : 0;
+    b->partial = true;
+    return 0;
+}
+
+static const at_aff *bound_of(at_low *l, const at_aff *x, int64_t c) {
+    return x ? x : at_aff_const(l, c);
+}
+
+/* ---- the tree, and who decides about what ---------------------------------------------------- */
+
+static int tile_number(const at_low *l, const at_tile *t) {
+    int i = 0;
+    while (l->tiles.data[i] != t) i++;
+    return i;
+}
+
+static node *annotate(bounder *b, const at_ir *list, bool parallel) {
+    at_low *l = b->l;
+    node *head = NULL, **tail = &head;
+    for (const at_ir *n = list; n; n = n->next, tail = &(*tail)->next) {
+        node *d = *tail = AT_NEW(l->arena, node);
+        *d = (node){.ir = n, .threads = 1};
+        at_ir one = *n;
+        one.next = NULL;
+        d->footprint = at_footprint(b->feet, &one, at_ir_loops_of(n));
+        if (n->kind == AT_IR_TILE) {
+            d->tile = tile_number(l, n->call->tile);
+            for (int i = 0; i < n->call->tile->num_trips; i++)
+                d->control |= at_aff_deps(l, n->call->trip[i]);
+            continue;
+        }
+        bool para = n->kind == AT_IR_LOOP && n->ann == AT_ANN_PARA && !parallel;
+        if (para) d->threads = b->m->threads;
+        if (n->kind == AT_IR_IF) d->control |= at_aff_deps(l, n->test);
+        if (n->lo_aff) d->control |= at_aff_deps(l, n->lo_aff);
+        if (n->hi_aff) d->control |= at_aff_deps(l, n->hi_aff);
+        at_sym old = {0};
+        if (n->kind == AT_IR_LOOP) {
+            old = at_range_enter(l, n);
+            if (n->child && n->child->next)
+                d->body = at_footprint(b->feet, n->child, at_ir_loops(n->child));
+        }
+        d->child = annotate(b, n->child, parallel || para);
+        d->other = annotate(b, n->other, parallel);
+        if (n->kind == AT_IR_LOOP) at_range_leave(l, n, old);
+        for (const node *c = d->child; c; c = c->next) d->control |= c->control;
+        for (const node *c = d->other; c; c = c->next) d->control |= c->control;
+    }
+    return head;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static void add_needs(part *sum, const part *p, double times) {
+    for (int i = 0; i < AT_NEED_L2; i++) sum->need[i] += p->need[i] * times;
+    for (int i = 0; i < 3; i++) sum->bytes[i] += p->bytes[i] * times;
+    sum->instructions += p->instructions * times;
+}
+
+/* Then follows p, `times` in a row. What a core can have under
+ * way at once overlaps where two phases meet: at most so many instructions of the faster one. Parts
+ * of fewer instructions are no phases. */
+static void add(const bounder *b, part *sum, const part *p, double times) {
+    const double window = b->m->core->window;
+    add_needs(sum, p, times);
+    if (p->instructions < window) return;
+    double meet = p->mixed ? times - 1 : 0;
+    sum->in_a_row += p->cycles * times - fmax(0, meet) * window * p->rate;
+    if (sum->phases) {
+        sum->in_a_row -= window * fmin(sum->rate, p->rate);
+        sum->mixed = true;
+    }
+    sum->rate = sum->phases ? fmin(sum->rate, p->rate) : p->rate;
+    sum->mixed |= p->mixed;
+    sum->phases++;
+}
+
+static double byte_cycles(const bounder *b, const part *p, int level) {
+    const at_core *c = b->m->core;
+    const double speed[] = {c->from_l2, c->from_l3, c->from_memory};
+    return p->bytes[level] / speed[level];
+}
+
+static void close_part(const bounder *b, part *p) {
+    p->cycles = p->in_a_row;
+    for (int i = 0; i < AT_NEED_L2; i++) p->cycles = fmax(p->cycles, p->need[i]);
+    for (int i = 0; i < 3; i++) p->cycles = fmax(p->cycles, byte_cycles(b, p, i));
+    if (!p->phases && p->instructions > 0) p->rate = p->cycles / p->instructions;
+}
+
+/* What a part must bring from beyond each cache, having found them full of what it needs. */
+static void add_misses(const bounder *b, part *p, double footprint) {
+    const at_machine *m = b->m;
+    double held = 0;
+    const int64_t size[] = {m->l1d_bytes, m->l2_bytes, m->l3_bytes};
+    for (int i = 0; i < 3; i++) {
+        held += (double)size[i];
+        if (size[i]) p->bytes[i] = fmax(p->bytes[i], footprint - held);
+    }
+}
+
+static const at_tile_work *work_of(bounder *b, const node *d, const int64_t *trips) {
+    const at_tile *t = d->ir->call->tile;
+    size_t bytes = sizeof *trips * (size_t)t->num_trips;
+    for (int i = 0; i < KEPT; i++) {
+        if (!b->kept[d->tile * KEPT + i].known) {
+            memcpy(b->kept[d->tile * KEPT + i].trips, trips, bytes);
+            b->kept[d->tile * KEPT + i].work = at_tile_work_of(t, b->l->isa, b->m->core, trips);
+            b->kept[d->tile * KEPT + i].known = true;
+        }
+        if (!memcmp(b->kept[d->tile * KEPT + i].trips, trips, bytes))
+            return &b->kept[d->tile * KEPT + i].work;
+    }
+    b->kept[d->tile * KEPT].known = false;
+    return work_of(b, d, trips);
+}
+
+/* TinyCC keeps nothing in registers: each argument is loaded, the call made and left again, and
+ * every turn of a loop counts, compares and jumps. gcc and clang may do with less. */
+static double call_instructions(const bounder *b, const at_tile *t) {
+    return b->l->dialect == AT_DIALECT_TCC ? t->num_slots + t->num_trips + 3 : 0;
+}
+static double turn_instructions(const bounder *b) {
+    return b->l->dialect == AT_DIALECT_TCC ? 4 : 1;
+}
+
+static part call(bounder *b, const node *d, double times) {
+    const at_tile_call *c = d->ir->call;
+    const at_core *core = b->m->core;
+    int64_t trips[AT_TILE_MAX_TRIPS];
+    for (int i = 0; i < c->tile->num_trips; i++) trips[i] = count_of(b, c->trip[i]);
+    const at_tile_work *w = work_of(b, d, trips);
+    int wide = c->tile->lanes == 16;
+    part p = {.instructions = w->instructions + call_instructions(b, c->tile)};
+    p.need[AT_NEED_FMA] = fmax((w->fmas + w->muls) / core->fma[wide],
+                               (w->fmas + w->muls + w->adds) / core->arithmetic[wide]);
+    p.need[AT_NEED_LOAD] = w->loads / core->loads[wide] + w->bcasts / core->bcasts;
+    p.need[AT_NEED_STORE] = w->stores / core->stores[wide];
+    p.need[AT_NEED_ISSUE] = p.instructions / core->issue;
+    p.need[AT_NEED_CHAIN] = w->chain_cycles / (1 + core->window / p.instructions);
+    add_misses(b, &p, d->footprint);
+    close_part(b, &p);
+    at_tile_bound *sum = &b->tiles[d->tile];
+    sum->work.calls += times;
+    sum->work.fmas += w->fmas * times;
+    sum->work.others += (w->muls + w->adds) * times;
+    sum->work.loads += (w->loads + w->bcasts) * times;
+    sum->work.stores += w->stores * times;
+    sum->work.instructions += p.instructions * times;
+    for (int i = 0; i < AT_NEED_L2; i++) sum->cycles[i] += p.need[i] * times * b->share;
+    return p;
+}
+
+static part list(bounder *b, const node *d, double footprint, double times);
+
+/* times: how often this happens in one run, all threads together. */
+static part loop(bounder *b, const node *d, double times) {
+    const at_ir *n = d->ir;
+    part sum = {.cycles = 0}, turn = {.instructions = turn_instructions(b)};
+    turn.need[AT_NEED_ISSUE] = turn.instructions / b->m->core->issue;
+    int64_t lo = n->lo, hi = n->hi;
+    if (n->lo_aff || n->hi_aff) {
+        at_low *l = b->l;
+        bool known = value_of(b, bound_of(l, n->lo_aff, lo), &lo) &&
+                     value_of(b, bound_of(l, n->hi_aff, hi), &hi);
+        if (!known) b->partial = true, hi = lo;
+    }
+    if (hi <= lo) return sum;
+    double turns = (double)(hi - lo), mine = ceil(turns / d->threads), outer = b->share;
+    bool differ = false;
+    for (const node *c = d->child; c; c = c->next) differ |= (c->control >> n->sym & 1) != 0;
+    b->share *= mine / turns;
+    b->value[n->sym] = lo;
+    if (!differ) {
+        part body = list(b, d->child, d->body, times * turns);
+        add(b, &sum, &body, mine);
+    }
+    for (int64_t i = lo; i < hi && differ; i++) {
+        b->value[n->sym] = i;
+        part body = list(b, d->child, d->body, times);
+        add(b, &sum, &body, 1.0 / d->threads);
+    }
+    b->share = outer;
+    add_needs(&sum, &turn, mine);
+    add_misses(b, &sum, d->footprint);
+    close_part(b, &sum);
+    return sum;
+}
+
+static part list(bounder *b, const node *d, double footprint, double times) {
+    part sum = {.cycles = 0};
+    for (; d; d = d->next) {
+        part p = {.cycles = 0};
+        int64_t test = 0;
+        switch (d->ir->kind) {
+        case AT_IR_TILE: p = call(b, d, times); break;
+        case AT_IR_LOOP: p = loop(b, d, times); break;
+        case AT_IR_IF:
+            if (value_of(b, d->ir->test, &test))
+                p = list(b, test >= 0 ? d->child : d->other, 0, times);
+            else b->partial = true;
+            break;
+        case AT_IR_STMT: AT_BUG("a statement outside a tile");
+        }
+        add(b, &sum, &p, 1);
+    }
+    add_misses(b, &sum, footprint);
+    close_part(b, &sum);
+    return sum;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+const at_bound *at_bound_of(at_low *l, const at_machine *m) {
+    bounder b = {.l = l, .m = m, .share = 1};
+    at_bound *out = AT_NEW(l->arena, at_bound);
+    b.feet = at_feet_new(l, m->threads);
+    b.tiles = AT_NEW_ARRAY(l->arena, at_tile_bound, l->tiles.len + 1);
+    b.kept = at_alloc(l->arena, sizeof *b.kept * KEPT * (size_t)(l->tiles.len + 1));
+    for (int i = 0; i < l->tiles.len; i++) b.tiles[i].tile = l->tiles.data[i]->name;
+    node *root = annotate(&b, l->root, false);
+    part all = list(&b, root, at_footprint(b.feet, l->root, at_ir_loops(l->root)), 1);
+    for (int i = 0; i < l->tiles.len; i++)
+        if (b.tiles[i].work.calls > 0) b.tiles[out->num_tiles++] = b.tiles[i];
+    out->tiles = b.tiles;
+    for (int i = 0; i < AT_NEED_COUNT; i++) {
+        out->cycles[i] = i < AT_NEED_L2 ? all.need[i] : byte_cycles(&b, &all, i - AT_NEED_L2);
+        if (out->cycles[i] > out->cycles[out->largest]) out->largest = (at_need)i;
+    }
+    for (int i = 0; i < 3; i++) out->bytes[i] = all.bytes[i];
+    out->bound_cycles = all.cycles;
+    out->partial = b.partial;
+    return out;
+}

@@ -1,0 +1,27 @@
+/* codegen/bound.h: what a tile asks of a core, and how many different bytes a part of the program
+ * touches: the two halves of a kernel's bound. */
+#ifndef AT_BOUND_H
+#define AT_BOUND_H
+
+#include "codegen/tile.h"
+
+/* tile_work.c: one call of a tile. trips: its passed trip counts. */
+typedef struct at_tile_work {
+    double muls, fmas, adds; /* vector operations; adds: all other arithmetic */
+    double loads, bcasts, stores, instructions;
+    double chain_cycles; /* the longest path through its arithmetic */
+} at_tile_work;
+at_tile_work at_tile_work_of(const at_tile *t, at_isa isa, const at_core *core,
+                             const int64_t *trips);
+
+/* footprint.c: at least so many different bytes are read or written in a list by turns of the loops
+ * in `inside`; all others stand still, at any place in their current range. */
+typedef struct at_feet at_feet;
+/* Of a parallel loop, a thread takes its share of turns. */
+at_feet *at_feet_new(at_low *l, int threads);
+double at_footprint(at_feet *f, const at_ir *list, at_mask inside);
+
+/* bound.c: after the pass `tiles`. */
+const at_bound *at_bound_of(at_low *l, const at_machine *m);
+
+#endif

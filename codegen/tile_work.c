@@ -1,0 +1,121 @@
+/* codegen/tile_work.c: counts of one call of a tile, and the time its results wait for each other.
+ *
+ * Counts are those of the machine code (tile_x86.c), or fewer: what an instruction set does in
+ * several steps counts as the steps that any encoding needs. */
+#include "codegen/bound.h"
+
+#define MAX_REGS 64
+#define SETTLED 3 /* trips after which each further one adds the same to a chain */
+
+typedef struct {
+    const at_tile *t;
+    bool fused; /* multiply-add in one instruction */
+    const at_core *core;
+    const int64_t *trips;
+    at_tile_work *work;
+    double ready[MAX_REGS]; /* cycle at which a register's value is there */
+} walk;
+
+static int64_t trip_of(const walk *w, const at_tile_op *op) {
+    int64_t n = op->trip_arg >= 0 ? w->trips[op->trip_arg] : op->trip;
+    return n > 0 ? n : 0;
+}
+
+static int end_of(const at_tile *t, int i) {
+    int depth = 0;
+    do {
+        depth += (t->ops[i].kind == AT_T_LOOP) - (t->ops[i].kind == AT_T_END);
+        i++;
+    } while (depth);
+    return i; /* behind the loop's end */
+}
+
+/* ---- counts ---------------------------------------------------------------------------------- */
+
+static void count_op(walk *w, const at_tile_op *op, double times) {
+    at_tile_work *k = w->work;
+    k->instructions += times;
+    if (op->mem == AT_MEM_VECTOR) k->loads += times;
+    if (op->mem == AT_MEM_BCAST) k->bcasts += times;
+    switch (op->kind) {
+    case AT_T_LOAD: *(op->lanes == 1 ? &k->bcasts : &k->loads) += times; return;
+    case AT_T_PREFETCH:
+    case AT_T_BCAST: k->bcasts += times; return;
+    case AT_T_STORE: k->stores += times; return;
+    case AT_T_FMA:
+        if (w->fused) {
+            k->fmas += times;
+            return;
+        }
+        k->muls += times, k->adds += times, k->instructions += times;
+        return;
+    case AT_T_MUL: k->muls += times; return;
+    case AT_T_ADD:
+    case AT_T_SUB:
+    case AT_T_DIV:
+    case AT_T_MIN:
+    case AT_T_MAX: k->adds += times; return;
+    default: return;
+    }
+}
+
+static void count(walk *w, int from, int to, double times) {
+    for (int i = from; i < to; i++) {
+        const at_tile_op *op = &w->t->ops[i];
+        if (op->kind != AT_T_LOOP) {
+            count_op(w, op, times);
+            continue;
+        }
+        int behind = end_of(w->t, i);
+        w->work->instructions += times;
+        count(w, i + 1, behind, times * (double)trip_of(w, op));
+        i = behind - 1;
+    }
+}
+
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+static double later(double x, double y) { return x > y ? x : y; }
+
+static void wait_op(walk *w, const at_tile_op *op) {
+    double *r = w->ready;
+    if (op->kind == AT_T_MOV) r[op->dst] = r[op->a];
+    if (op->kind == AT_T_CONST || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST) r[op->dst] = 0;
+    if (op->kind < AT_T_FMA) return;
+    double in = later(r[op->a], op->b >= 0 ? r[op->b] : 0);
+    if (op->kind != AT_T_FMA)
+        r[op->dst] = in + (op->kind == AT_T_MUL ? w->core->mul_latency : w->core->add_latency);
+    else if (w->fused) r[op->dst] = later(in, r[op->dst]) + w->core->fma_latency;
+    else r[op->dst] = later(in + w->core->mul_latency, r[op->dst]) + w->core->add_latency;
+}
+
+static void wait(walk *w, int from, int to) {
+    for (int i = from; i < to; i++) {
+        const at_tile_op *op = &w->t->ops[i];
+        if (op->kind != AT_T_LOOP) {
+            wait_op(w, op);
+            continue;
+        }
+        int behind = end_of(w->t, i);
+        int64_t n = trip_of(w, op), run = n < SETTLED ? n : SETTLED;
+        double before[MAX_REGS];
+        for (int64_t j = 0; j < run; j++) {
+            for (int r = 0; r < MAX_REGS; r++) before[r] = w->ready[r];
+            wait(w, i + 1, behind);
+        }
+        for (int r = 0; r < MAX_REGS && n > run; r++)
+            if (w->ready[r] > before[r])
+                w->ready[r] += (w->ready[r] - before[r]) * (double)(n - run);
+        i = behind - 1;
+    }
+}
+
+at_tile_work at_tile_work_of(const at_tile *t, at_isa isa, const at_core *core,
+                             const int64_t *trips) {
+    at_tile_work k = {0};
+    walk w = {.t = t, .fused = isa >= AT_ISA_AVX2, .core = core, .trips = trips, .work = &k};
+    count(&w, 0, t->num_ops, 1);
+    wait(&w, 0, t->num_ops);
+    for (int r = 0; r < MAX_REGS; r++) k.chain_cycles = later(k.chain_cycles, w.ready[r]);
+    return k;
+}

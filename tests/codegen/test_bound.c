@@ -1,0 +1,365 @@
+/* Bounds against a program executed step by step: counts are those of what is executed, chains
+ * those of every operation waited for in turn, and no cache, kept as well as a cache can be kept,
+ * does with fewer bytes. Then a tile counted by hand. AT_SEED and AT_COUNT in the environment
+ * choose others and more programs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "codegen/bound.h"
+#include "tests/codegen/random_program.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHES = 3, MAX_TOUCHES = 200000 };
+static const int64_t cache_bytes[CACHES] = {96, 400, 4000}; /* small, so that they matter */
+
+/* ---- execution step by step ------------------------------------------------------------------ */
+
+typedef struct touch {
+    int tensor;
+    int64_t element;
+    int64_t next; /* when it is touched again; INT64_MAX: never */
+} touch;
+
+typedef struct runner {
+    at_low *l;
+    const at_data *data;
+    const at_core *core;
+    int64_t value[AT_MAX_LOOPS];
+    at_work work; /* of everything */
+    touch *touches;
+    int64_t num_touches;
+    double worst_chain; /* largest difference seen */
+    int steps;
+} runner;
+
+static int64_t value_of(const runner *r, const at_aff *x) {
+    int64_t sum = x->c;
+    for (int i = 0; i < x->n; i++) {
+        const at_sym *s = &r->l->syms.data[x->t[i].sym];
+        if (s->kind == AT_SYM_LOOP) {
+            sum += x->t[i].k * r->value[x->t[i].sym];
+            continue;
+        }
+        int64_t a = value_of(r, s->of), b = s->of2 ? value_of(r, s->of2) : 0;
+        if (s->kind == AT_SYM_DIV) a = at_floordiv(a, s->by);
+        else if (s->kind == AT_SYM_LOAD) a = r->data[s->tensor].i[a];
+        else if (s->kind == AT_SYM_MIN ? b < a : b > a) a = b;
+        sum += x->t[i].k * a;
+    }
+    return sum;
+}
+
+static void touch_all(runner *r, int tensor, int64_t at, int lanes) {
+    for (int i = 0; i < lanes && r->num_touches < MAX_TOUCHES; i++)
+        r->touches[r->num_touches++] = (touch){tensor, at + i, INT64_MAX};
+}
+
+/* One call: every operation in turn. */
+static void run_tile(runner *r, const at_tile_call *c) {
+    const at_tile *t = c->tile;
+    bool fused = t->lanes >= 8; /* avx2, avx512 */
+    int64_t slot[AT_TILE_MAX_SLOTS], trips[AT_TILE_MAX_TRIPS], left[32];
+    int body[32], depth = 0;
+    double ready[64] = {0}, chain = 0;
+    for (int i = 0; i < t->num_slots; i++) slot[i] = value_of(r, c->slot_at[i]);
+    for (int i = 0; i < t->num_trips; i++) trips[i] = value_of(r, c->trip[i]);
+    r->work.calls++;
+    for (int i = 0; i < t->num_ops; i++) {
+        const at_tile_op *op = &t->ops[i];
+        r->steps++;
+        if (op->kind == AT_T_LOOP) {
+            int64_t n = op->trip_arg >= 0 ? trips[op->trip_arg] : op->trip;
+            if (n > 0) left[depth] = n, body[depth++] = i;
+            for (int d = n <= 0; d;) {
+                i++;
+                d += (t->ops[i].kind == AT_T_LOOP) - (t->ops[i].kind == AT_T_END);
+            }
+            continue;
+        }
+        if (op->kind == AT_T_END) {
+            if (--left[depth - 1]) i = body[depth - 1];
+            else depth--;
+            continue;
+        }
+        if (op->kind == AT_T_BUMP) {
+            slot[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
+            continue;
+        }
+        bool one = op->kind == AT_T_BCAST || op->mem == AT_MEM_BCAST || op->kind == AT_T_PREFETCH;
+        if (op->kind != AT_T_STORE && op->slot >= 0) r->work.loads++;
+        if (op->slot >= 0 && op->kind != AT_T_PREFETCH)
+            touch_all(r, c->slot_tensor[op->slot], slot[op->slot] + op->off, one ? 1 : op->lanes);
+        r->work.stores += op->kind == AT_T_STORE;
+        if (op->kind >= AT_T_FMA) {
+            bool both = op->kind == AT_T_FMA;
+            double in = fmax(ready[op->a], op->b >= 0 ? ready[op->b] : 0);
+            r->work.fmas += both && fused;
+            r->work.others += both && fused ? 0 : both ? 2 : 1;
+            if (both && fused) in = fmax(in, ready[op->dst]) + r->core->fma_latency;
+            else if (both)
+                in = fmax(in + r->core->mul_latency, ready[op->dst]) + r->core->add_latency;
+            else in += op->kind == AT_T_MUL ? r->core->mul_latency : r->core->add_latency;
+            ready[op->dst] = in;
+        } else if (op->kind == AT_T_MOV) ready[op->dst] = ready[op->a];
+        else if (op->dst >= 0) ready[op->dst] = 0;
+        for (int k = 0; k < 64; k++) chain = fmax(chain, ready[k]);
+    }
+    for (int k = 0; k < 64; k++) chain = k ? fmax(chain, ready[k]) : ready[k];
+    at_tile_work w = at_tile_work_of(t, r->l->isa, r->core, trips);
+    r->worst_chain = fmax(r->worst_chain, fabs(w.chain_cycles - chain));
+}
+
+static void run_list(runner *r, const at_ir *n) {
+    for (; n && r->steps < MAX_TOUCHES; n = n->next) {
+        if (n->kind == AT_IR_TILE) run_tile(r, n->call);
+        if (n->kind == AT_IR_IF) run_list(r, value_of(r, n->test) >= 0 ? n->child : n->other);
+        if (n->kind != AT_IR_LOOP) continue;
+        int64_t lo = n->lo_aff ? value_of(r, n->lo_aff) : n->lo;
+        int64_t hi = n->hi_aff ? value_of(r, n->hi_aff) : n->hi;
+        for (int64_t i = lo; i < hi; i++) {
+            r->value[n->sym] = i;
+            run_list(r, n->child);
+        }
+    }
+}
+
+/* Fewest elements that a cache fetches in the second of two runs: what is needed again last gives
+ * way, as nobody can know in advance. */
+static int64_t fewest_fetches(const runner *r, int64_t elements) {
+    int64_t n = r->num_touches, fetched = 0, used = 0;
+    touch *held = malloc(sizeof *held * (size_t)(elements + 1));
+    assert_non_null(held);
+    for (int64_t i = 0; i < 2 * n; i++) {
+        const touch *t = &r->touches[i % n];
+        int64_t next = t->next + (i >= n ? n : 0), at = 0, far = 0;
+        while (at < used && (held[at].tensor != t->tensor || held[at].element != t->element)) at++;
+        if (at == used) {
+            fetched += i >= n;
+            if (used < elements) used++;
+            else {
+                for (int64_t j = 0; j < used; j++)
+                    if (held[j].next > held[far].next) far = j;
+                at = far;
+            }
+        }
+        held[at] = (touch){t->tensor, t->element, next};
+    }
+    free(held);
+    return fetched;
+}
+
+/* When each element is touched next, the run being repeated. */
+static int by_element(const void *a, const void *b) {
+    const touch *x = *(touch *const *)a, *y = *(touch *const *)b;
+    if (x->tensor != y->tensor) return x->tensor < y->tensor ? -1 : 1;
+    if (x->element != y->element) return x->element < y->element ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static void find_next(runner *r) {
+    int64_t n = r->num_touches;
+    touch **order = malloc(sizeof *order * (size_t)(n + 1));
+    assert_non_null(order);
+    for (int64_t i = 0; i < n; i++) order[i] = &r->touches[i];
+    qsort(order, (size_t)n, sizeof *order, by_element);
+    for (int64_t i = 0, first = 0; i < n; i++) {
+        bool last = i + 1 == n || order[i + 1]->tensor != order[i]->tensor ||
+                    order[i + 1]->element != order[i]->element;
+        order[i]->next = last ? order[first] - r->touches + n : order[i + 1] - r->touches;
+        if (last) first = i + 1;
+    }
+    free(order);
+}
+
+/* ---- random programs ------------------------------------------------------------------------- */
+
+static long setting(const char *name, long otherwise) {
+    const char *s = getenv(name);
+    return s && *s ? strtol(s, NULL, 10) : otherwise;
+}
+
+static bool same(double x, double y) { return fabs(x - y) <= 1e-9 * fmax(fabs(x), 1); }
+
+static void check_counts(const runner *r, const at_bound *b, uint64_t seed) {
+    at_work sum = {0};
+    for (int i = 0; i < b->num_tiles; i++) {
+        const at_work *w = &b->tiles[i].work;
+        sum.calls += w->calls, sum.fmas += w->fmas, sum.others += w->others;
+        sum.loads += w->loads, sum.stores += w->stores;
+    }
+    if (!same(sum.calls, r->work.calls) || !same(sum.fmas, r->work.fmas) ||
+        !same(sum.others, r->work.others) || !same(sum.loads, r->work.loads) ||
+        !same(sum.stores, r->work.stores))
+        fail_msg("seed %llu: counted %g calls, %g fmas, %g others, %g loads, %g stores; executed "
+                 "%g, %g, %g, %g, %g",
+                 (unsigned long long)seed, sum.calls, sum.fmas, sum.others, sum.loads, sum.stores,
+                 r->work.calls, r->work.fmas, r->work.others, r->work.loads, r->work.stores);
+    if (r->worst_chain > 0.5)
+        fail_msg("seed %llu: a chain is %g cycles off", (unsigned long long)seed, r->worst_chain);
+}
+
+/* true: the program was checked. */
+static bool check_program(const random_program *p, touch *touches) {
+    built b;
+    bool checked = false;
+    if (build_open(&b, p) != USE_OK) {
+        build_close(&b);
+        return false;
+    }
+    const int32_t **index = AT_NEW_ARRAY(b.arena, const int32_t *, b.compute->num_tensors);
+    for (int t = 0; t < b.compute->num_tensors; t++)
+        if (b.compute->tensors[t].is_int) index[t] = b.data[t].i;
+    at_machine m = {.core = at_core_find("znver4"), .threads = 1, .index = index};
+    m.l1d_bytes = cache_bytes[0];
+    m.l2_bytes = cache_bytes[1] - cache_bytes[0];
+    m.l3_bytes = cache_bytes[2] - cache_bytes[1];
+    at_lower_options o = {.dialect = AT_DIALECT_TCC,
+                          .isa = (at_isa)(p->seed % AT_ISA_COUNT),
+                          .name = "k",
+                          .pack_inline = p->pack_inline,
+                          .machine = &m};
+    at_low *l;
+    if (at_lower_until(b.arena, b.program, &o, "tiles", &l, &b.err) == AT_OK) {
+        runner r = {.l = l, .data = b.data, .core = m.core, .touches = touches};
+        run_list(&r, l->root);
+        checked = r.steps < MAX_TOUCHES && r.num_touches < MAX_TOUCHES;
+        if (checked) {
+            assert_false(l->bound->partial);
+            check_counts(&r, l->bound, p->seed);
+            find_next(&r);
+            for (int i = 0; i < CACHES && r.num_touches < 8000; i++) {
+                double least = (double)fewest_fetches(&r, cache_bytes[i] / 4) * 4;
+                if (l->bound->bytes[i] > least)
+                    fail_msg("seed %llu: %g bytes from beyond %lld, but %g will do",
+                             (unsigned long long)p->seed, l->bound->bytes[i],
+                             (long long)cache_bytes[i], least);
+            }
+        }
+    }
+    build_close(&b);
+    return checked;
+}
+
+static void random_programs(void **state) {
+    (void)state;
+    long count = setting("AT_COUNT", 300), seed = setting("AT_SEED", 1), checked = 0;
+    random_program *p = malloc(sizeof *p);
+    touch *touches = malloc(sizeof *touches * MAX_TOUCHES);
+    assert_true(p && touches);
+    for (long i = 0; i < count; i++) {
+        random_program_make((uint64_t)(seed + i), p);
+        checked += check_program(p, touches);
+    }
+    print_message("%ld of %ld programs checked\n", checked, count);
+    assert_true(checked > count / 4);
+    free(touches);
+    free(p);
+}
+
+/* ---- by hand --------------------------------------------------------------------------------- */
+
+/* A product, 4 rows of two avx2 vectors in registers, sums of 36 times 2 products. */
+static const char sizes[] = "Y=8 X=32 K=72 yo=2 yi=4 xo=2 xi=16 ko=36 ki=2";
+static const char compute[] = "a[Y, K] : input\n"
+                              "b[K, X] : input\n"
+                              "c[y:Y, x:X] = sum(k:K) a[y, k] * b[k, x]\n";
+static const char tree[] = "yo, xo =>\n"
+                           "    ko, ki:unroll, yi:unroll, xi:vec =>\n"
+                           "        @c = {yo, yi}/y, {xo, xi}/x // {ko, ki}/k\n";
+
+static const at_bound *bound_of_product(at_arena *a, const at_machine *m, at_isa isa) {
+    at_error err = {.status = AT_OK};
+    at_symbols *symbols = AT_NEW(a, at_symbols);
+    int64_t *values = AT_NEW_ARRAY(a, int64_t, 32);
+    at_compute *c;
+    at_tree *t;
+    at_program *p;
+    at_kernel *k;
+    char name[16];
+    long value;
+    const char *s = sizes;
+    for (int n; sscanf(s, " %15[^=]=%ld%n", name, &value, &n) == 2; s += n)
+        values[at_symbol_add(a, symbols, at_strdup(a, name))] = value;
+    at_lower_options o = {.dialect = AT_DIALECT_TCC, .isa = isa, .name = "k", .machine = m};
+    if (at_compute_parse(a, symbols, compute, "computation", &c, &err) != AT_OK ||
+        at_tree_parse(a, c, tree, "tree", &t, &err) != AT_OK ||
+        at_program_build(a, t, values, &p, &err) != AT_OK ||
+        at_program_verify(a, p, &err) != AT_OK || at_lower(a, p, &o, &k, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    return k->bound;
+}
+
+static void by_hand(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_core *skx = at_core_find("skylake-avx512");
+    at_machine m = {.core = skx, .l1d_bytes = 1 << 15, .l2_bytes = 1 << 20, .threads = 1};
+    const at_bound *b = bound_of_product(a, &m, AT_ISA_AVX2);
+    assert_int_equal(b->num_tiles, 1);
+    const at_work *w = &b->tiles[0].work;
+    const double parts = 2 * 2, sums = 4 * 2; /* yo, xo; rows, vectors */
+    assert_true(w->calls == 1);
+    assert_true(w->fmas == parts * 36 * 2 * sums);
+    /* broadcasts of a, vectors of b; and the sums, which start at zero in memory */
+    assert_true(w->loads == parts * (36 * 2 * (4 + 2) + sums));
+    assert_true(w->stores == parts * 2 * sums);
+    assert_true(b->cycles[AT_NEED_FMA] == w->fmas / 2);
+    assert_true(b->cycles[AT_NEED_LOAD] == w->loads / 2);
+    assert_true(b->cycles[AT_NEED_STORE] == w->stores);
+    /* each sum waits 72 times for itself, four cycles each; parts do not wait for each other */
+    double chain = 72 * 4 / (1 + 224 / w->instructions);
+    assert_true(fabs(b->cycles[AT_NEED_CHAIN] - chain) < 1e-6 * chain);
+    assert_true(b->cycles[AT_NEED_ISSUE] > (w->fmas + w->loads + w->stores) / 4);
+    assert_int_equal(b->largest, AT_NEED_FMA);
+    /* all of it fits into 32 KB; of what does not fit into 8 KB, the rest comes from beyond */
+    for (int i = 0; i < 3; i++) assert_true(b->bytes[i] == 0);
+    m.l1d_bytes = 8192;
+    b = bound_of_product(a, &m, AT_ISA_AVX2);
+    assert_true(b->bytes[0] == (8 * 72 + 72 * 32 + 8 * 32) * 4 - 8192);
+    /* two multiplications and additions each, in vectors of four */
+    b = bound_of_product(a, &m, AT_ISA_SSE2);
+    double others = 0;
+    for (int i = 0; i < b->num_tiles; i++) others += b->tiles[i].work.others;
+    assert_true(others >= 2 * 8 * 32 * 72 / 4.0);
+    at_arena_free(a);
+}
+
+static void cores(void **state) {
+    (void)state;
+    const char *const wanted[] = {"znver4",         "znver5",         "skylake-avx512",
+                                  "icelake-server", "sapphirerapids", "haswell"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        assert_non_null(at_core_find(wanted[i]));
+    assert_null(at_core_find("x86-64"));
+    assert_null(at_core_find("skylake-avx"));
+    assert_null(at_core_find(""));
+    for (int i = 0; at_core_at(i); i++) {
+        const at_core *c = at_core_at(i);
+        assert_true(*c->names && *c->source);
+        for (int w = 0; w < 2; w++) {
+            assert_true(c->fma[w] > 0 && c->arithmetic[w] >= c->fma[w]);
+            assert_true(c->loads[w] > 0 && c->stores[w] > 0);
+        }
+        assert_true(c->fma[0] >= c->fma[1] && c->loads[0] >= c->loads[1]);
+        assert_true(c->fma_latency >= c->add_latency && c->add_latency > 0 && c->mul_latency > 0);
+        assert_true(c->issue >= 4 && c->window >= 100 && c->bcasts > 0);
+        assert_true(c->l1d_bytes < c->l2_bytes);
+        assert_true(c->from_l2 >= c->from_l3 && c->from_l3 >= c->from_memory);
+    }
+    for (int i = 0; i < AT_NEED_COUNT; i++) assert_true(*at_need_name((at_need)i));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cores),
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(random_programs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
