@@ -41,7 +41,7 @@ static at_status build(at_arena *a, at_job *job, const char *flags, at_error *er
     char text[1024], *object = NULL;
     int64_t compile_ns;
     if (job->compiler == AT_TCC) return AT_OK;
-    if (at_build_object(a, job->compiler, job->source, flags, compile_timeout_s, &object,
+    if (at_build_object(a, job->compiler, job->source, flags, compile_timeout_s, NULL, &object,
                         &compile_ns, text, sizeof text))
         return at_fail(err, AT_E_BUG, "%s", text);
     job->object = object;

@@ -1,11 +1,23 @@
 /* cli/cmd_tune.c: the main job: propose, measure, log, learn; then the final, and what came out. */
 #include <string.h>
+#include <time.h>
 
 #include "cli/commands.h"
 #include "cli/final.h"
 #include "cli/interrupt.h"
 #include "cli/tune.h"
 #include "cli/workload.h"
+
+/* AutoTVM's cooldown_interval: after what was measured, and no part of its cost. */
+static void cool_down(at_session *s) {
+    double pause_s = s->options->cooldown_s;
+    int64_t begin_ns = at_now_ns();
+    if (pause_s <= 0 || at_interrupted) return;
+    struct timespec t = {.tv_sec = (time_t)pause_s};
+    t.tv_nsec = (long)((pause_s - (double)t.tv_sec) * 1e9);
+    nanosleep(&t, NULL); /* a signal ends it */
+    s->spent.cooldown_ns += at_now_ns() - begin_ns;
+}
 
 /* ---- trials --------------------------------------------------------------------------------- */
 
@@ -54,6 +66,7 @@ static at_status try_index(at_tuning *t, int64_t index, const at_result **out, a
     AT_TRY(at_log_append(t->log, &record, err));
     *out = keep(s->arena, &r);
     at_known_add(t->known, *out);
+    if (!same) cool_down(s);
     return AT_OK;
 }
 
@@ -77,6 +90,7 @@ static at_status search(at_tuning *t, at_error *err) {
     at_status status = AT_OK;
     const char *name = s->row->name;
     if (o->num_tasks) name = at_format(s->arena, "[Task %d/%d] %s", o->task, o->num_tasks, name);
+    int64_t start_ns = at_now_ns(), start_kernel_ns = s->spent.kernel_ns;
     at_progress_start(&progress, name, o->time_s);
     while (t->tally.done < t->tally.total && !at_interrupted) {
         int64_t index, begin_ns = at_now_ns();
@@ -98,6 +112,8 @@ static at_status search(at_tuning *t, at_error *err) {
         t->stopped_early = o->early_stopping && t->tally.done - t->best_trial >= o->early_stopping;
         if (t->stopped_early) break;
     }
+    s->spent.trials_ns = at_now_ns() - start_ns;
+    s->spent.trials_kernel_ns = s->spent.kernel_ns - start_kernel_ns;
     at_progress_end(&progress, &t->tally);
     return status == AT_E_INTERRUPTED ? AT_OK : status;
 }

@@ -193,8 +193,8 @@ at_status at_dataset_reference(at_arena *a, at_dataset *d, at_worker *w, double 
     char *object = NULL;
     if (flops > gcc_from_flops && at_compiler_available(AT_GCC)) {
         int64_t unused_ns;
-        if (at_build_object(a, AT_GCC, job.source, "-O2", compile_timeout_s, &object, &unused_ns,
-                            outcome.error, sizeof outcome.error) == 0) {
+        if (at_build_object(a, AT_GCC, job.source, "-O2", compile_timeout_s, stop, &object,
+                            &unused_ns, outcome.error, sizeof outcome.error) == 0) {
             job.compiler = AT_GCC;
             job.object = object;
         }

@@ -108,10 +108,12 @@ bool at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result
                  .pack = k->pack,
                  .workspace_bytes = k->workspace_bytes + k->workspace_per_thread_bytes * o->threads,
                  .threads = (int)o->threads,
+                 .isa = s->isa,
                  .paranoid = o->paranoid,
                  .number = (int)o->number,
                  .repeat = (int)o->repeat,
                  .min_repeat_ms = o->min_repeat_ms,
+                 .flush_bytes = s->flush_bytes,
                  .compile_timeout_s = o->timeout_s,
                  .run_timeout_s = o->timeout_s};
     if (!bind(s, a, c, result)) return false;
@@ -124,8 +126,9 @@ bool at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result
 
     char text[1024];
     int64_t compile_ns = 0;
-    int error_no = at_build_object(a, s->compiler, k->source, compiler_flags(s->compiler, s->isa),
-                                   o->timeout_s, &c->object, &compile_ns, text, sizeof text);
+    int error_no =
+        at_build_object(a, s->compiler, k->source, compiler_flags(s->compiler, s->isa),
+                        o->timeout_s, &at_interrupted, &c->object, &compile_ns, text, sizeof text);
     s->spent.compile_ns += compile_ns;
     result->all_cost_s += (double)compile_ns * 1e-9;
     if (error_no) return fail(a, result, error_no, text);
@@ -163,6 +166,11 @@ at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double b
     s->spent.compile_ns += outcome.compile_ns;
     s->spent.check_ns += outcome.check_ns;
     s->spent.run_ns += outcome.run_ns;
+    /* One that was killed has not said how long it ran. */
+    s->spent.kernel_ns += outcome.error_no == AT_ERR_RUN_TIMEOUT
+                              ? outcome.total_ns - outcome.compile_ns
+                              : outcome.kernel_ns;
+    s->disturbed += outcome.disturbed;
     result->all_cost_s += (double)outcome.total_ns * 1e-9;
     result->max_error = outcome.max_error;
     if (outcome.error_no) {

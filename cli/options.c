@@ -15,6 +15,7 @@ enum {
     INTEGER,
     UNSIGNED,
     DURATION,
+    PAUSE,
     MILLISECONDS,
     COMPILER,
     ISA,
@@ -109,8 +110,9 @@ static const at_option_row rows[] = {
      PACKING, TO(pack_inline), 0, 0},
     {"--threads", "N", MEASURING, "1", "threads of a kernel; only 1 so far", THREADS, TO(threads),
      0, 0},
-    {"--cache", "STATE", MEASURING, "hot", "state of the caches before a sample; only hot so far",
-     CACHE, TO(cache), 0, 0},
+    {"--cache", "STATE", MEASURING, "hot",
+     "state of the caches before a sample: hot, or cold: flushed; see docs/measuring.md", CACHE,
+     TO(cache), 0, 0},
     {"--number", "N", MEASURING, NULL,
      "runs per sample (AutoTVM's meaning); default: chosen by the timer", INTEGER, TO(number), 1,
      1000000},
@@ -123,6 +125,8 @@ static const at_option_row rows[] = {
     {"--timeout", "T", MEASURING, "10s",
      "limit for compiling, and again for running, one configuration", DURATION, TO(timeout_s), 0,
      0},
+    {"--cooldown", "T", V(TUNE), NULL, "pause after each measured configuration; default: none",
+     PAUSE, TO(cooldown_s), 0, 0},
     {"--paranoid", NULL, MEASURING, NULL, "run every kernel between guard pages, too", SWITCH,
      TO(paranoid), 0, 0},
     {"--code", NULL, V(SHOW), NULL, "print the emitted C", SWITCH, TO(code), 0, 0},
@@ -236,10 +240,11 @@ static at_status parse_measure(const char *text, const char *what, const char *e
                    example);
 }
 
-static at_status parse_duration(const char *text, const char *what, double *out, at_error *err) {
+static at_status parse_duration(const char *text, const char *what, bool zero_too, double *out,
+                                at_error *err) {
     static const char *const units[] = {"s", "ms", "m", "min", "h", NULL};
     static const double factors[] = {1, 1e-3, 60, 60, 3600};
-    return parse_measure(text, what, "30s, 5m or 1h", false, units, factors, out, err);
+    return parse_measure(text, what, "30s, 5m or 1h", zero_too, units, factors, out, err);
 }
 
 static at_status parse_milliseconds(const char *text, const char *what, double *out,
@@ -266,7 +271,8 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
     case TEXT: *(const char **)to = text; return AT_OK;
     case INTEGER: return at_parse_int(text, row->name, row->min, row->max, to, err);
     case UNSIGNED: return parse_unsigned(text, row->name, to, err);
-    case DURATION: return parse_duration(text, row->name, to, err);
+    case DURATION: return parse_duration(text, row->name, false, to, err);
+    case PAUSE: return parse_duration(text, row->name, true, to, err);
     case MILLISECONDS: return parse_milliseconds(text, row->name, to, err);
     case COMPILER:
         return at_compiler_from_name(text, to) ? AT_OK
@@ -291,8 +297,8 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
                            text);
         return AT_OK;
     case CACHE:
-        if (strcmp(text, "hot"))
-            return at_fail(err, AT_E_USAGE, "--cache %s: only hot is accepted so far", text);
+        if (strcmp(text, "hot") && strcmp(text, "cold"))
+            return unknown_value(row, text, "hot, cold", err);
         *(const char **)to = text;
         return AT_OK;
     case PRESET:

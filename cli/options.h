@@ -81,7 +81,7 @@ typedef struct at_options {
     const char *cache;
     /* measuring */
     int64_t number, repeat;
-    double min_repeat_ms, timeout_s;
+    double min_repeat_ms, timeout_s, cooldown_s;
     bool paranoid;
     /* output */
     bool stats, json, code, why, with_main, compat, csv, split, diff;

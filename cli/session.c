@@ -6,6 +6,8 @@
 #include "cli/interrupt.h"
 #include "cli/message.h"
 
+static const int64_t unknown_cache_bytes = 64 << 20; /* more than most have */
+
 static void begin(const at_options *o, at_session *s) {
     memset(s, 0, sizeof *s);
     s->spent.start_ns = at_now_ns();
@@ -54,6 +56,21 @@ static at_status choose_isa(at_session *s, const at_context *recorded, bool meas
     return AT_OK;
 }
 
+/* Twice the last cache: what an unlucky replacement has left after one pass goes in the second. */
+static at_status choose_flush(at_session *s, at_error *err) {
+    const at_cpu *cpu = at_cpu_facts();
+    if (!s->options->cache || strcmp(s->options->cache, "cold")) return AT_OK;
+    int64_t last = cpu->l3_bytes > cpu->l2_bytes ? cpu->l3_bytes : cpu->l2_bytes;
+    if (last <= 0) last = unknown_cache_bytes;
+    s->flush_bytes = 2 * last;
+    if (s->flush_bytes > cpu->memory_bytes / 2)
+        return at_fail(err, AT_E_USAGE,
+                       "--cache cold: flushing takes %lld MiB, twice the last cache; this machine "
+                       "has %lld MiB",
+                       (long long)s->flush_bytes >> 20, (long long)cpu->memory_bytes >> 20);
+    return AT_OK;
+}
+
 at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     const at_options *o = s->options;
     const at_cpu *cpu = at_cpu_facts();
@@ -71,6 +88,7 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                        at_compiler_name(s->compiler));
     s->compiler_version = measuring ? at_compiler_version(s->arena, s->compiler) : "";
     AT_TRY(choose_isa(s, recorded, measuring, err));
+    if (measuring) AT_TRY(choose_flush(s, err));
     /* What is timed: machine-code tiles under TinyCC, vector types under gcc and clang. */
     s->dialect = o->verb == AT_VERB_APPLY ? o->dialect
                  : s->compiler == AT_TCC  ? AT_DIALECT_TCC

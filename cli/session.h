@@ -12,6 +12,9 @@
 typedef struct at_spent {
     int64_t start_ns; /* on the clock of at_now_ns */
     int64_t search_ns, lower_ns, compile_ns, check_ns, run_ns, reference_ns, final_ns;
+    int64_t kernel_ns; /* of check and run: inside the kernels themselves */
+    /* Of the trials alone, without the final: all their time, that inside kernels, and pauses. */
+    int64_t trials_ns, trials_kernel_ns, cooldown_ns;
 } at_spent;
 
 typedef struct at_session {
@@ -36,9 +39,11 @@ typedef struct at_session {
 
     at_dataset data;
     at_worker *worker;
-    double peak_gflops; /* FMA peak of the core, as last measured */
-    int64_t peak_ns;    /* when that was, on the clock of at_now_ns */
+    int64_t flush_bytes; /* before each sample; 0: caches stay as they are */
+    double peak_gflops;  /* FMA peak of the core, as last measured */
+    int64_t peak_ns;     /* when that was, on the clock of at_now_ns */
     at_spent spent;
+    int64_t disturbed; /* samples thrown away, or kept where there were no others */
 } at_session;
 
 /* Takes task and options into a session; chosen is one of select.h's. AT_E_USAGE where the options

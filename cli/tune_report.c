@@ -38,7 +38,18 @@ static void list_parts(const at_spent *t, part *out) {
     memcpy(out, parts, sizeof parts);
 }
 
-static void add_stats(at_text *out, const at_spent *spent) {
+/* What a trial costs beside its kernel's own runs, in seconds: of those that the log did not
+ * answer.
+ */
+static double fixed_cost_s(const at_tuning *t) {
+    const at_spent *spent = &t->s.spent;
+    int64_t trials = t->tally.done - t->tally.answered;
+    int64_t fixed_ns = spent->trials_ns - spent->trials_kernel_ns - spent->cooldown_ns;
+    return trials > 0 ? (double)fixed_ns / (double)trials * 1e-9 : 0;
+}
+
+static void add_stats(at_text *out, const at_tuning *t) {
+    const at_spent *spent = &t->s.spent;
     part p[NUM_PARTS];
     list_parts(spent, p);
     at_text_addf(out, "%.3f s:", (double)p[0].spent_ns * 1e-9);
@@ -46,7 +57,10 @@ static void add_stats(at_text *out, const at_spent *spent) {
         at_text_addf(out, "%s %s %.3f s (%.1f %%)", i > 1 ? "," : "", p[i].name,
                      (double)p[i].spent_ns * 1e-9,
                      100 * (double)p[i].spent_ns / (double)p[0].spent_ns);
-    at_text_add(out, "\n");
+    at_text_addf(out,
+                 "\nfixed cost per trial %.2f ms (all but the kernels' own runs); "
+                 "disturbed samples %lld\n",
+                 fixed_cost_s(t) * 1e3, (long long)t->s.disturbed);
 }
 
 static void add_seconds(at_out *out, const at_spent *spent) {
@@ -83,7 +97,7 @@ static at_status print_text(at_tuning *t, const best_known *best, at_error *err)
     if (t->stopped_early)
         at_text_addf(&out, "; stopped early, the best was trial %lld", (long long)t->best_trial);
     at_text_addf(&out, "; log %s\n", t->log_path);
-    if (s->options->stats) add_stats(&out, &s->spent);
+    if (s->options->stats) add_stats(&out, t);
     at_status status = at_print(at_text_str(&out), err);
     at_text_free(&out);
     return status;
@@ -116,6 +130,8 @@ static at_status print_json(at_tuning *t, const best_known *best, at_error *err)
     } else at_out_string(&out, "best", NULL);
     at_out_double(&out, "peak_gflops", s->peak_gflops);
     add_seconds(&out, &s->spent);
+    at_out_double(&out, "fixed_seconds_per_trial", fixed_cost_s(t));
+    at_out_int(&out, "disturbed", s->disturbed);
     at_out_string(&out, "log", t->log_path);
     at_out_end(&out, '}');
     at_text_free(&value);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -18,6 +19,7 @@
 #define MAX_FLAGS 64
 #define MAX_MESSAGES 65536 /* bytes kept of what a compiler says */
 #define DEFAULT_TIMEOUT_S 10
+#define STOP_SLICE_MS 50 /* how late an interrupt may be seen that arrives just before poll() */
 
 static const char *const names[AT_COMPILER_COUNT] = {"tcc", "gcc", "clang"};
 
@@ -125,11 +127,10 @@ static char **environment(at_arena *a, const char *folder) {
     return env.data;
 }
 
-/* In the child, between fork and exec: nothing but system calls. */
+/* In the grandchild, between fork and exec: nothing but system calls. It starts others itself: one
+ * group, so that all can be killed. */
 static _Noreturn void become_compiler(char **argv, char **env, const char *folder, int messages,
                                       pid_t parent, double timeout_s) {
-    /* The driver starts others: one group, so that all can be killed; and should this program die,
-     * the driver goes with it and its helpers run out of processor time. */
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     rlim_t s = (rlim_t)timeout_s + 2;
@@ -148,45 +149,80 @@ static _Noreturn void become_compiler(char **argv, char **env, const char *folde
     _exit(127);
 }
 
-/* Collects messages until every process that could write one has ended. False: the time is up. */
-static bool read_messages(int fd, at_text *text, int64_t deadline_ns) {
+/* In the child: ends the compiler and all that it has started once the other end of `life` is
+ * closed, as it is however this program dies; a byte says instead that it has ended. */
+static _Noreturn void keep_compiler(pid_t driver, int life, const char *folder, pid_t parent) {
+    char byte;
+    int status = 0;
+    ssize_t n;
+    close_range(3, (unsigned)life - 1, 0);
+    close_range((unsigned)life + 1, ~0u, 0);
+    do n = read(life, &byte, 1);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0) kill(-driver, SIGKILL);
+    while (waitpid(driver, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (getppid() != parent) remove_folder(folder);
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 126);
+}
+
+/* Collects messages until every process that could write one has ended. Or an at_err_no: the time
+ * is up, or *stop is set. */
+static int read_messages(int fd, at_text *text, int64_t deadline_ns, const volatile int *stop) {
     for (;;) {
-        int64_t left_ns = deadline_ns - at_now_ns();
-        if (left_ns <= 0) return false;
+        int64_t left_ms = (deadline_ns - at_now_ns()) / 1000000;
+        if (left_ms < 0) return AT_ERR_BUILD_TIMEOUT;
+        if (stop && *stop) return AT_ERR_UNKNOWN;
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        int n = poll(&p, 1, (int)(left_ns / 1000000 < INT_MAX ? left_ns / 1000000 + 1 : INT_MAX));
-        if (n < 0 && errno != EINTR) return true;
+        int n = poll(&p, 1, left_ms < STOP_SLICE_MS ? (int)left_ms + 1 : STOP_SLICE_MS);
+        if (n < 0 && errno != EINTR) return AT_ERR_NONE;
         if (n <= 0) continue;
         char some[4096];
         ssize_t got = read(fd, some, sizeof some);
-        if (got == 0 || (got < 0 && errno != EINTR)) return true;
+        if (got == 0 || (got < 0 && errno != EINTR)) return AT_ERR_NONE;
         if (got > 0 && text->len < MAX_MESSAGES) at_text_addn(text, some, (size_t)got);
     }
 }
 
-/* 0, or an at_err_no; what the compiler said in text. */
-static int compile(char **argv, char **env, const char *folder, double timeout_s, at_text *text,
-                   int *status) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC)) return AT_ERR_COMPILE_HOST;
-    int64_t deadline_ns = at_now_ns() + (int64_t)(timeout_s * 1e9);
+/* Starts the compiler and its keeper; returns the keeper's process, -1 if there is none. */
+static pid_t start_compiler(char **argv, char **env, const char *folder, double timeout_s,
+                            int messages, int life) {
     pid_t parent = getpid(), pid = fork();
-    if (pid == 0) become_compiler(argv, env, folder, ends[1], parent, timeout_s);
-    close(ends[1]);
-    if (pid < 0) {
-        close(ends[0]);
-        at_text_addf(text, "cannot start %s: %s", argv[0], strerror(errno));
-        return AT_ERR_COMPILE_HOST;
-    }
-    setpgid(pid, pid); /* here too: the kill below must not come before the child's own call */
-    bool in_time = read_messages(ends[0], text, deadline_ns);
-    close(ends[0]);
-    if (!in_time) kill(-pid, SIGKILL);
-    pid_t done;
-    while ((done = waitpid(pid, status, 0)) < 0 && errno == EINTR) {
+    if (pid) return pid;
+    setpgid(0, 0); /* keys pressed at the terminal are the parent's business */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    pid_t keeper = getpid(), driver = fork();
+    if (driver == 0) become_compiler(argv, env, folder, messages, keeper, timeout_s);
+    if (driver < 0) _exit(127);
+    setpgid(driver, driver); /* here too: the kill must not come before the child's own call */
+    close(STDIN_FILENO), close(STDOUT_FILENO), close(STDERR_FILENO);
+    keep_compiler(driver, life, folder, parent);
+}
+
+/* 0, or an at_err_no; what the compiler said in text. */
+static int compile(char **argv, char **env, const char *folder, double timeout_s,
+                   const volatile int *stop, at_text *text, int *status) {
+    int said[2], life[2];
+    if (pipe2(said, O_CLOEXEC)) return AT_ERR_COMPILE_HOST;
+    if (pipe2(life, O_CLOEXEC)) return close(said[0]), close(said[1]), AT_ERR_COMPILE_HOST;
+    for (int i = 0; i < 2; i++)
+        said[i] = at_fd_above_stdio(said[i]), life[i] = at_fd_above_stdio(life[i]);
+    int64_t deadline_ns = at_now_ns() + (int64_t)(timeout_s * 1e9);
+    pid_t pid = start_compiler(argv, env, folder, timeout_s, said[1], life[0]);
+    int why = errno, failed = AT_ERR_COMPILE_HOST;
+    close(said[1]);
+    close(life[0]);
+    if (pid < 0) at_text_addf(text, "cannot start %s: %s", argv[0], strerror(why));
+    else failed = read_messages(said[0], text, deadline_ns, stop);
+    close(said[0]);
+    if (!failed && write(life[1], "e", 1) != 1) failed = AT_ERR_COMPILE_HOST;
+    close(life[1]);
+    pid_t done = pid;
+    while (pid > 0 && (done = waitpid(pid, status, 0)) < 0 && errno == EINTR) {
     }
     if (done < 0) *status = 0; /* reaped by somebody else: the object's existence decides */
-    return in_time ? AT_ERR_NONE : AT_ERR_BUILD_TIMEOUT;
+    return failed;
 }
 
 /* The first line that speaks of an error, else the first line. */
@@ -203,8 +239,8 @@ static void first_error(const char *text, const char *compiler, char *error, siz
 }
 
 int at_build_object(at_arena *a, at_compiler c, const char *source, const char *flags,
-                    double timeout_s, char **path, int64_t *compile_ns, char *error,
-                    size_t error_size) {
+                    double timeout_s, const volatile int *stop, char **path, int64_t *compile_ns,
+                    char *error, size_t error_size) {
     AT_ASSERT(c != AT_TCC);
     int64_t start = at_now_ns();
     *path = NULL;
@@ -226,12 +262,14 @@ int at_build_object(at_arena *a, at_compiler c, const char *source, const char *
         return AT_ERR_COMPILE_HOST;
     }
     at_text text = {0};
-    int status = 0,
-        failed = compile(argv, environment(a, folder), folder, timeout_s, &text, &status);
+    int status = 0;
+    int failed = compile(argv, environment(a, folder), folder, timeout_s, stop, &text, &status);
     char *object = in_folder(a, folder, "kernel.so");
     *compile_ns = at_now_ns() - start;
     if (failed == AT_ERR_BUILD_TIMEOUT) {
         snprintf(error, error_size, "%s exceeded %g s", names[c], timeout_s);
+    } else if (failed == AT_ERR_UNKNOWN) {
+        snprintf(error, error_size, "interrupted");
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && !text.len) {
         failed = AT_ERR_COMPILE_HOST;
         snprintf(error, error_size, "%s: cannot be started", names[c]);

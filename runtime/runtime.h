@@ -127,6 +127,7 @@ typedef struct at_job {
     int num_bufs;
     int64_t workspace_bytes; /* the worker's: 64-byte aligned, poisoned before the check run */
     int threads;
+    at_isa isa; /* of its vectors: the clock that is watched beside a sample is the one they have */
     /* Checking: outputs lie in memory of the worker's own, filled with NaN before the first run,
      * and are afterwards compared with the expected values at expected_offset[] in the store (one
      * per OUT buffer, in order). tolerance 0: equal bit by bit but for -0 == 0; else |x - e| <=
@@ -141,11 +142,14 @@ typedef struct at_job {
     /* Timing, AutoTVM's meaning: 1 + number*repeat calls, number raised until a repeat lasts
      * min_repeat_ms; at most AT_MAX_SAMPLES repeats. number 0: chosen so that a repeat lasts
      * min_repeat_ms, or 0.2 ms if that is 0 too; then repeat 0: 5, fewer once 20 ms are spent, at
-     * least 2. And with best_ns > 0, the best so far: a check run of 3 times that is the only
-     * sample. */
+     * least 2; a disturbed repeat is measured again (at_outcome.disturbed). And with best_ns > 0,
+     * the best so far: a check run of 3 times that is the only sample. */
     int number, repeat;
     double min_repeat_ms;
     int64_t best_ns;
+    /* Above 0: before each sample that much memory is read, so that what the caches held is gone;
+     * then number is 1 and repeat 3 unless given. */
+    int64_t flush_bytes;
     /* 0: 10 s. run: packing, checking and timing together. */
     double compile_timeout_s, run_timeout_s;
 } at_job;
@@ -159,11 +163,16 @@ typedef struct at_outcome {
     int num_costs;
     int number; /* runs that the last of them is the mean of */
     at_sample_kind kind;
+    /* Repeats during which the core was taken away, stolen by the hypervisor, or changed its clock;
+     * and how many of them stand in costs_s, because too few others came. Not looked at where
+     * number is given. */
+    int disturbed, disturbed_kept;
     double max_error; /* largest |x - e| of the check; NaN does not count */
     /* Where the worker's time went: compiling or loading; packing, first run and check; timing.
      * After a crash or a kill only what had ended by then. */
     int64_t compile_ns, check_ns, run_ns;
-    int64_t total_ns; /* as the parent saw it */
+    int64_t kernel_ns; /* of check_ns and run_ns: inside the kernel itself */
+    int64_t total_ns;  /* as the parent saw it */
 } at_outcome;
 
 /* ---- the worker, seen from the parent (worker.c; its inside: worker_main.c) ----------------- */
@@ -176,9 +185,11 @@ typedef struct at_worker at_worker;
 at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worker **out,
                         at_error *err);
 void at_worker_free(at_worker *w); /* ends it; never leaves an orphan */
-/* Runs one job; restarts the worker after a crash or a kill. Always fills *out: a failed job is a
- * result. Returns AT_E_BUG only when no worker can be started at all. AT_E_INTERRUPTED once *stop
- * (may be NULL) is set: the job is then abandoned. */
+/* Whatever kernels may have spoiled in it unseen does not last. */
+#define AT_JOBS_PER_WORKER 500
+/* Runs one job; restarts the worker after a crash, a kill or AT_JOBS_PER_WORKER jobs. Always fills
+ * *out: a failed job is a result. Returns AT_E_BUG only when no worker can be started at all.
+ * AT_E_INTERRUPTED once *stop (may be NULL) is set: the job is then abandoned. */
 at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err);
 /* The FMA peak of the worker's core right now, for one ISA, in GFLOP/s (f32, one thread), in about
@@ -203,11 +214,12 @@ at_status at_compile_data(const char *source, const at_symbol_fn *functions, int
 
 /* Compiles C text to a shared object in a private folder under TMPDIR; path owned by arena;
  * at_object_remove deletes file and folder. flags: separated by blanks, behind -shared -fPIC.
- * Returns an error number (0, 2, 6) and text for the record: the compiler's first error. timeout_s
- * 0: 10 s. Not for AT_TCC. */
+ * Returns an error number (0, 2, 6; 8 once *stop, which may be NULL, is set: the compiler is then
+ * killed) and text for the record: the compiler's first error. timeout_s 0: 10 s. Not for AT_TCC.
+ */
 int at_build_object(at_arena *a, at_compiler c, const char *source, const char *flags,
-                    double timeout_s, char **path, int64_t *compile_ns, char *error,
-                    size_t error_size);
+                    double timeout_s, const volatile int *stop, char **path, int64_t *compile_ns,
+                    char *error, size_t error_size);
 void at_object_remove(const char *path);
 bool at_compiler_available(at_compiler c);
 /* "12.2.0", as the compiler itself says; "" if it does not. */

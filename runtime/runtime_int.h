@@ -164,17 +164,38 @@ typedef struct at_run {
     void **buf;
     void *workspace;
     at_par par;
+    at_isa isa;          /* see at_job */
+    int64_t flush_bytes; /* see at_job */
+    int64_t total_ns;    /* spent inside the kernel so far */
 } at_run;
 
 typedef struct at_run_time {
     int64_t ns;
-    bool disturbed; /* the kernel's scheduler took the core away meanwhile */
+    bool disturbed; /* the core was taken away meanwhile, or its clock changed */
 } at_run_time;
 
-/* That many calls; returns 0 or the first other value that the kernel returned. */
+/* Caches flushed if asked for; then that many calls. Returns 0 or the first other value that the
+ * kernel returned. */
 int at_run_timed(at_run *r, int number, at_run_time *t);
-/* Appends samples to *out by the job's rule (see at_job). */
-void at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome *out);
+/* Appends samples to *out by the job's rule (see at_job). Returns what the kernel returned. */
+int at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome *out);
+
+/* ---- what disturbs a sample, and what the caches hold (disturb.c) ---------------------------- */
+
+typedef struct at_watch {
+    at_isa isa;
+    int threads;
+    long stolen, preempted;
+    int64_t clock_ns, thread_ns;
+} at_watch;
+void at_watch_init(int cpu); /* in the worker, pinned to cpu */
+/* Around a sample; they take some 20 to 40 microseconds together. isa: as in at_job. */
+void at_watch_begin(at_watch *w, at_isa isa, int threads);
+bool at_watch_end(const at_watch *w, int64_t ns); /* ns: the sample's; true: disturbed */
+
+/* Memory for flushing, kept; false: there is not that much. */
+bool at_flush_prepare(int64_t size_bytes);
+void at_flush(int64_t size_bytes); /* reads it */
 
 void at_par_init(int cpu); /* before the worker pins itself to cpu */
 void at_par_setup(at_par *par, int threads);

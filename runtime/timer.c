@@ -3,62 +3,68 @@
  * Source: TVM v0.12, src/runtime/profiling.cc (the meaning of number, repeat and min_repeat_ms). */
 #include "runtime/runtime_int.h"
 
-#include <sys/resource.h>
+#include <stdlib.h>
 
 #define FLOOR_NS 200000    /* a repeat: the clock and an interrupt are then well below 1 % */
 #define BUDGET_NS 20000000 /* of repeats, as long as there are at least two */
 #define REPEAT 5
+#define COLD_REPEAT 3   /* flushing costs more than all the rest */
+#define LEAST 2         /* samples */
 #define BEHIND 3        /* times the best: not worth a second look */
 #define HOPELESS 12     /* times the best: nor when the run was disturbed */
 #define COLD_NS 1000000 /* caches, code and branch predictors count in a run shorter than this */
 #define MAX_ZEROS 100   /* a clock that stands still */
 
-static long times_preempted(void) {
-    struct rusage u;
-    return getrusage(RUSAGE_THREAD, &u) ? 0 : u.ru_nivcsw;
-}
-
+/* That many calls, caches flushed before if asked for. */
 int at_run_timed(at_run *r, int number, at_run_time *t) {
     int failed = 0;
-    long before = times_preempted();
+    at_watch watch;
+    if (r->flush_bytes > 0) at_flush(r->flush_bytes);
+    at_watch_begin(&watch, r->isa, r->par.threads);
     int64_t start = at_now_ns();
     for (int i = 0; i < number && !failed; i++) failed = r->entry(r->buf, r->workspace, &r->par);
     t->ns = at_now_ns() - start;
-    t->disturbed = times_preempted() != before;
+    t->disturbed = at_watch_end(&watch, t->ns);
+    r->total_ns += t->ns;
     return failed;
 }
 
-/* One repeat of at least floor_ns; raises *number for it and for those after it. */
-static at_run_time sample(at_run *r, int *number, double floor_ns) {
+typedef struct timing {
+    at_run *run;
+    int number; /* runs per repeat, so far */
+    double floor_ns;
+    int failed; /* what the kernel returned */
+} timing;
+
+/* One repeat of at least the floor; raises the number for it and for those after it. */
+static at_run_time sample(timing *m) {
     at_run_time t = {0, false};
     int zeros = 0;
     do {
         if (t.ns > 0) {
-            double per_run = (double)t.ns / *number;
-            double needed = floor_ns / per_run + 1, grown = *number * 1.618;
+            double per_run = (double)t.ns / m->number;
+            double needed = m->floor_ns / per_run + 1, grown = m->number * 1.618;
             if (grown > needed) needed = grown;
-            *number = needed < INT32_MAX ? (int)needed : INT32_MAX;
+            m->number = needed < INT32_MAX ? (int)needed : INT32_MAX;
         }
-        at_run_timed(r, *number, &t);
+        m->failed = at_run_timed(m->run, m->number, &t);
         zeros += t.ns == 0;
-    } while ((double)t.ns < floor_ns && zeros < MAX_ZEROS);
+    } while (!m->failed && (double)t.ns < m->floor_ns && zeros < MAX_ZEROS);
     return t;
 }
 
-static void add(at_outcome *out, at_run_time t, int number) {
-    out->costs_s[out->num_costs++] = (double)t.ns / number * 1e-9;
-    out->number = number;
-}
+static void add(at_outcome *out, double cost_s) { out->costs_s[out->num_costs++] = cost_s; }
+static double cost_s(const timing *m, at_run_time t) { return (double)t.ns / m->number * 1e-9; }
 
 /* Is the kernel clearly slower than the best? In doubt (the check run was cold, or shared the core)
  * it runs again. *ns: its fastest run so far. */
-static bool clearly_behind(at_run *r, int64_t best_ns, at_run_time check_run, int64_t *ns) {
-    bool doubt =
-        (check_run.disturbed && check_run.ns < HOPELESS * best_ns) || check_run.ns < COLD_NS;
+static bool clearly_behind(timing *m, int64_t best_ns, at_run_time check_run, int64_t *ns) {
+    bool cold = check_run.ns < COLD_NS && !m->run->flush_bytes;
+    bool doubt = (check_run.disturbed && check_run.ns < HOPELESS * best_ns) || cold;
     *ns = check_run.ns;
-    for (int i = 0; i < 2 && doubt && *ns > BEHIND * best_ns; i++) {
+    for (int i = 0; i < 2 && doubt && !m->failed && *ns > BEHIND * best_ns; i++) {
         at_run_time t;
-        at_run_timed(r, 1, &t);
+        m->failed = at_run_timed(m->run, 1, &t);
         if (t.ns < *ns) *ns = t.ns;
         doubt = t.disturbed && t.ns < HOPELESS * best_ns;
     }
@@ -67,31 +73,54 @@ static bool clearly_behind(at_run *r, int64_t best_ns, at_run_time check_run, in
 
 static int clamp(int n, int most) { return n < most ? n : most; }
 
-void at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome *out) {
-    double floor_ns = job->min_repeat_ms * 1e6;
+static int compare_doubles(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* AutoTVM's loop: nothing is looked at, nothing repeated. */
+static void repeat_as_told(timing *m, int repeat, at_outcome *out) {
+    for (int i = 0; i < repeat && !m->failed; i++) {
+        at_run_time t = sample(m);
+        add(out, cost_s(m, t));
+    }
+}
+
+/* A disturbed repeat is measured again, as often as there are repeats. Where too few others came,
+ * the fastest of them are kept. */
+static void repeat_undisturbed(timing *m, int repeat, int least, int64_t budget_ns,
+                               at_outcome *out) {
+    double disturbed[AT_MAX_SAMPLES];
+    int64_t end_ns = m->run->total_ns + budget_ns;
+    while (out->num_costs < repeat && out->disturbed < repeat && !m->failed) {
+        at_run_time t = sample(m);
+        if (t.disturbed) disturbed[out->disturbed++] = cost_s(m, t);
+        else add(out, cost_s(m, t));
+        if (out->num_costs + out->disturbed >= least && m->run->total_ns > end_ns) break;
+    }
+    qsort(disturbed, (size_t)out->disturbed, sizeof *disturbed, compare_doubles);
+    while (out->num_costs < least && out->disturbed_kept < out->disturbed)
+        add(out, disturbed[out->disturbed_kept++]);
+}
+
+int at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome *out) {
+    timing m = {.run = r, .number = 1, .floor_ns = job->min_repeat_ms * 1e6};
+    int64_t ns;
     out->kind = AT_SAMPLE_FULL;
     if (job->number > 0) {
-        int number = job->number, repeat = clamp(job->repeat > 0 ? job->repeat : 1, AT_MAX_SAMPLES);
-        for (int i = 0; i < repeat; i++) {
-            at_run_time t = sample(r, &number, floor_ns);
-            add(out, t, number);
-        }
-        return;
-    }
-    int64_t ns;
-    if (job->best_ns > 0 && clearly_behind(r, job->best_ns, check_run, &ns)) {
+        m.number = job->number;
+        repeat_as_told(&m, clamp(job->repeat > 0 ? job->repeat : 1, AT_MAX_SAMPLES), out);
+    } else if (job->best_ns > 0 && clearly_behind(&m, job->best_ns, check_run, &ns)) {
         out->kind = AT_SAMPLE_SINGLE;
-        add(out, (at_run_time){ns, false}, 1);
-        return;
+        add(out, (double)ns * 1e-9);
+    } else {
+        bool cold = job->flush_bytes > 0; /* a second run of a repeat would be hot */
+        if (cold) m.floor_ns = 0;
+        else if (m.floor_ns <= 0) m.floor_ns = FLOOR_NS;
+        int told = clamp(job->repeat, AT_MAX_SAMPLES), repeat = cold ? COLD_REPEAT : REPEAT;
+        if (told > 0) repeat_undisturbed(&m, told, told, INT64_MAX / 2, out);
+        else repeat_undisturbed(&m, repeat, LEAST, BUDGET_NS, out);
     }
-    int repeat = clamp(job->repeat > 0 ? job->repeat : REPEAT, AT_MAX_SAMPLES), number = 1;
-    int64_t end_ns = at_now_ns() + (job->repeat > 0 ? INT64_MAX / 2 : BUDGET_NS);
-    if (floor_ns <= 0) floor_ns = FLOOR_NS;
-    /* A disturbed repeat is measured again, as often as there are repeats. */
-    for (int again = repeat; out->num_costs < repeat;) {
-        at_run_time t = sample(r, &number, floor_ns);
-        if (t.disturbed && again-- > 0) continue;
-        add(out, t, number);
-        if (out->num_costs >= 2 && at_now_ns() > end_ns) break;
-    }
+    out->number = out->kind == AT_SAMPLE_SINGLE ? 1 : m.number;
+    return m.failed;
 }

@@ -21,6 +21,7 @@ struct at_worker {
     int cpu;
     int64_t memory_bytes;
     pid_t pid; /* 0: not running */
+    int jobs;  /* that it was given */
     int fd;
     at_msg reply;
     at_text text; /* the encoded job */
@@ -99,6 +100,7 @@ static at_status start(at_worker *w, at_error *err) {
         return at_fail(err, AT_E_BUG, "no worker: /proc/self/exe: %s", strerror(why));
     }
     w->pid = pid;
+    w->jobs = 0;
     w->fd = pair[0];
     at_channel c = {.fd = w->fd, .deadline_ns = at_now_ns() + START_TIMEOUT_S * NS_PER_S};
     at_io io = at_msg_receive(&c, &w->reply);
@@ -111,6 +113,7 @@ static at_status start(at_worker *w, at_error *err) {
 
 /* A worker may have been killed from outside since its last job: that costs nobody a trial. */
 static at_status ensure_running(at_worker *w, at_error *err) {
+    if (w->jobs >= AT_JOBS_PER_WORKER) bury(w);
     if (w->pid) {
         char byte;
         if (recv(w->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN) return AT_OK;
@@ -272,6 +275,7 @@ at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *sto
         else io = at_msg_send(&c, AT_MSG_JOB, w->text.data, w->text.len);
         if (io != AT_IO_OK) bury(w);
     }
+    w->jobs++;
     if (io == AT_IO_STOPPED) {
         fail(out, AT_ERR_UNKNOWN, "interrupted");
         stopped = true;

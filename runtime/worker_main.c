@@ -144,6 +144,7 @@ void at_worker_main_if_asked(int argc, char **argv) {
     limit_memory(in.memory_bytes);
     at_par_init(in.cpu);
     pin(in.cpu);
+    at_watch_init(in.cpu);
     at_crash_watch(in.fd);
     char why_not[256] = "";
     if (at_tcc_init(why_not, sizeof why_not)) warm_up(why_not, sizeof why_not);

@@ -62,7 +62,7 @@ static void command_line(void **state) {
         {T " --pack never", 2, "--pack never: there are ahead, inline"},
         {T " --threads 0", 2, "--threads 0: must be from 1 to 4096"},
         {T " --threads 2", 2, "--threads 2: kernels run on one thread so far; only 1 is accepted"},
-        {T " --cache cold", 2, "--cache cold: only hot is accepted so far"},
+        {T " --cache warm", 2, "--cache warm: there are hot, cold"},
         {T " --repeat 65", 2, "--repeat 65: must be from 1 to 64"},
         {"apply " T " --dialect forth", 2, "--dialect forth: there are c, gnu, tcc"},
         {"apply " T, 2, "which configuration? Give --log FILE, --config JSON|default or --index I"},

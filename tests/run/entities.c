@@ -133,7 +133,7 @@ static void add_kernel(at_text *out, const at_kernel *k, int i) {
 
 static bool build(at_arena *a, const char *source, char **object, char error[1024]) {
     int64_t ns;
-    return !at_build_object(a, AT_GCC, source, "-O3 -Wall -Wextra -Werror", 120, object, &ns, error,
+    return !at_build_object(a, AT_GCC, source, "-O3 -Wall -Wextra -Werror", 120, NULL, object, &ns, error,
                             1024);
 }
 

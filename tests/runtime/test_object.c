@@ -3,9 +3,11 @@
 #include "rig.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char tmp[] = "/tmp/at-test-XXXXXX";
@@ -23,7 +25,7 @@ static int count_files(void) {
 static int build(at_compiler c, const char *source, const char *flags, double timeout_s,
                  char **path, char error[1024]) {
     int64_t ns = 0;
-    int failed = at_build_object(arena, c, source, flags, timeout_s, path, &ns, error, 1024);
+    int failed = at_build_object(arena, c, source, flags, timeout_s, NULL, path, &ns, error, 1024);
     if (!failed) assert_true(ns > 0);
     return failed;
 }
@@ -109,17 +111,64 @@ static void refused(void **state) {
     assert_int_equal(count_files(), 0);
 }
 
+/* C text that a compiler reads for ever: it includes a pipe that nobody fills. */
+static char fifo[64], endless[128];
+static void make_endless(void) {
+    snprintf(fifo, sizeof fifo, "%s/never", tmp);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    snprintf(endless, sizeof endless, "#include \"%s\"\n", fifo);
+}
+
 static void takes_too_long(void **state) {
     (void)state;
     char *path, error[1024];
-    /* Reads for ever from its standard input, were there one; from a pipe nobody fills. */
-    char fifo[64];
-    snprintf(fifo, sizeof fifo, "%s/never", tmp);
-    assert_int_equal(mkfifo(fifo, 0600), 0);
-    char source[128];
-    snprintf(source, sizeof source, "#include \"%s\"\n", fifo);
-    assert_int_equal(build(AT_GCC, source, "", 0.3, &path, error), AT_ERR_BUILD_TIMEOUT);
+    make_endless();
+    assert_int_equal(build(AT_GCC, endless, "", 0.3, &path, error), AT_ERR_BUILD_TIMEOUT);
     assert_string_equal(error, "gcc exceeded 0.3 s");
+    unlink(fifo);
+    assert_int_equal(count_files(), 0);
+}
+
+static volatile int stop;
+static void on_alarm(int number) { stop = number; }
+
+static void interrupted(void **state) {
+    (void)state;
+    char *path, error[1024];
+    int64_t ns = 0;
+    make_endless();
+    signal(SIGALRM, on_alarm);
+    stop = 0;
+    ualarm(50000, 0);
+    assert_int_equal(
+        at_build_object(arena, AT_GCC, endless, "", 3600, &stop, &path, &ns, error, sizeof error),
+        AT_ERR_UNKNOWN);
+    assert_string_equal(error, "interrupted");
+    assert_null(path);
+    unlink(fifo);
+    assert_int_equal(count_files(), 0);
+}
+
+/* The compiler, what it has started and its files go with a parent that is killed. */
+static void parent_killed(void **state) {
+    (void)state;
+    make_endless();
+    pid_t pid = fork();
+    if (pid == 0) {
+        char *path, error[1024];
+        build(AT_GCC, endless, "", 3600, &path, error);
+        _exit(0);
+    }
+    pid_t keeper, driver, compiler; /* the last is what the driver has started */
+    do {
+        keeper = rig_child_of(pid);
+        driver = keeper ? rig_child_of(keeper) : 0;
+        compiler = driver ? rig_child_of(driver) : 0;
+    } while (!compiler);
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    /* Without a limit: one that lives on hangs this test, and nothing else can decide it. */
+    while (rig_parent_of(keeper) || rig_parent_of(driver) || rig_parent_of(compiler)) usleep(1000);
     unlink(fifo);
     assert_int_equal(count_files(), 0);
 }
@@ -164,8 +213,9 @@ int main(int argc, char **argv) {
     arena = at_arena_new();
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {
-        TEST(builds_and_runs), TEST(versions),  TEST(faulty),      TEST(refused),
-        TEST(takes_too_long),  TEST(no_folder), TEST(no_compiler), TEST(compiler_names),
+        TEST(builds_and_runs), TEST(versions),       TEST(faulty),        TEST(refused),
+        TEST(takes_too_long),  TEST(interrupted),    TEST(parent_killed), TEST(no_folder),
+        TEST(no_compiler),     TEST(compiler_names),
     };
     int failed = cmocka_run_group_tests(tests, rig_setup, rig_teardown);
     at_arena_free(arena);

@@ -1,0 +1,165 @@
+/* runtime/disturb.c: was a sample disturbed? Seen are: other threads that got the core, time that
+ * the hypervisor has stolen, and a clock that changed meanwhile. And the flushing of caches. */
+#include "runtime/runtime_int.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Chains of dependent steps, whose duration is the clock's period times a constant. Wide vectors
+ * have a clock of their own: 17 % below that of scalar code on one machine, which is back within 40
+ * microseconds; so the chain is of the kernel's own kind. A spin takes some 5 microseconds, against
+ * which the reading of the time (20 to 40 ns) is below 1 %. */
+#define SCALAR_STEPS 20000 /* of 1 cycle */
+#define VECTOR_STEPS 5000  /* of 4 to 5 */
+/* The same spin varies by 0.3 % on a quiet core; a core that changes its clock does so by steps of
+ * 100 MHz, 2.5 to 5 %. */
+#define DRIFT 0.02
+#define FRESH_NS 30000
+/* Of the sample's duration: what may pass without the thread running (interrupts are counted as
+ * its own time by most kernels). */
+#define AWAY 0.01
+#define AWAY_NS 3000      /* two readings of the clocks */
+#define DEAR_STEAL 50000  /* ns; a machine where reading /proc/stat takes longer goes without */
+#define STAT_BYTES 262144 /* 4,096 CPUs */
+#define LINE 64
+
+static struct {
+    int fd; /* of /proc/stat, -1: not used */
+    char label[16];
+    char *text;
+} steal = {.fd = -1};
+
+static void spin_scalar(int64_t n) {
+    __asm__ volatile(".p2align 6\n1:\n\tdec %0\n\tjnz 1b" : "+r"(n) : : "cc");
+}
+
+__attribute__((target("avx2"), noinline)) static void spin_avx2(int64_t n) {
+    __asm__ volatile("vpxor %%xmm0, %%xmm0, %%xmm0\n\t.p2align 6\n1:\n\t"
+                     "vfmadd231ps %%ymm0, %%ymm0, %%ymm0\n\tdec %0\n\tjnz 1b\n\tvzeroupper"
+                     : "+r"(n)
+                     :
+                     : "cc", "xmm0");
+}
+
+__attribute__((target("avx512f"), noinline)) static void spin_avx512(int64_t n) {
+    __asm__ volatile("vpxor %%xmm0, %%xmm0, %%xmm0\n\t.p2align 6\n1:\n\t"
+                     "vfmadd231ps %%zmm0, %%zmm0, %%zmm0\n\tdec %0\n\tjnz 1b\n\tvzeroupper"
+                     : "+r"(n)
+                     :
+                     : "cc", "xmm0");
+}
+
+static int64_t spin_ns(at_isa isa) {
+    int64_t start = at_now_ns();
+    if (isa == AT_ISA_AVX512) spin_avx512(VECTOR_STEPS);
+    else if (isa == AT_ISA_AVX2) spin_avx2(VECTOR_STEPS);
+    else spin_scalar(SCALAR_STEPS);
+    return at_now_ns() - start;
+}
+
+static struct {
+    at_isa isa;
+    int64_t clock_ns, at_ns;
+} last;
+
+/* Interrupts, cold code and the change to another clock lengthen a spin: the fastest of three. */
+static int64_t clock_ns(at_isa isa) {
+    int64_t ns = INT64_MAX;
+    for (int i = 0; i < 3; i++) {
+        int64_t again = spin_ns(isa);
+        if (again < ns) ns = again;
+    }
+    last.isa = isa;
+    last.clock_ns = ns;
+    last.at_ns = at_now_ns();
+    return ns;
+}
+
+static int64_t thread_time_ns(void) {
+    struct timespec t;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t)) return 0;
+    return t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+static long times_preempted(void) {
+    struct rusage u;
+    return getrusage(RUSAGE_THREAD, &u) ? 0 : u.ru_nivcsw;
+}
+
+/* Ticks (10 ms each) that the hypervisor gave to others while this CPU had work: the eighth number
+ * of its line. */
+static long stolen_ticks(void) {
+    if (steal.fd < 0) return 0;
+    ssize_t n = pread(steal.fd, steal.text, STAT_BYTES - 1, 0);
+    if (n <= 0) return 0;
+    steal.text[n] = 0;
+    char *p = strstr(steal.text, steal.label);
+    if (!p) return 0;
+    p += strlen(steal.label);
+    long value = 0;
+    for (int i = 0; i < 8; i++) value = strtol(p, &p, 10);
+    return value;
+}
+
+void at_watch_init(int cpu) {
+    snprintf(steal.label, sizeof steal.label, "cpu%d ", cpu);
+    steal.text = malloc(STAT_BYTES);
+    steal.fd = steal.text ? open("/proc/stat", O_RDONLY | O_CLOEXEC) : -1;
+    stolen_ticks();
+    int64_t start = at_now_ns();
+    stolen_ticks();
+    if (at_now_ns() - start < DEAR_STEAL || steal.fd < 0) return;
+    close(steal.fd);
+    steal.fd = -1;
+}
+
+void at_watch_begin(at_watch *w, at_isa isa, int threads) {
+    *w = (at_watch){.isa = isa, .threads = threads};
+    w->stolen = stolen_ticks();
+    w->preempted = times_preempted();
+    /* The end of one sample is the beginning of the next. */
+    bool fresh = last.isa == isa && last.clock_ns > 0 && at_now_ns() - last.at_ns < FRESH_NS;
+    w->clock_ns = fresh ? last.clock_ns : clock_ns(isa);
+    w->thread_ns = thread_time_ns();
+}
+
+bool at_watch_end(const at_watch *w, int64_t ns) {
+    /* A thread that waits for others at the end of a loop may sleep. */
+    int64_t away_ns = w->threads > 1 ? 0 : ns - (thread_time_ns() - w->thread_ns);
+    int64_t now_ns = clock_ns(w->isa), before_ns = w->clock_ns;
+    int64_t change_ns = now_ns > before_ns ? now_ns - before_ns : before_ns - now_ns;
+    return times_preempted() != w->preempted || stolen_ticks() != w->stolen ||
+           (away_ns > AWAY_NS && (double)away_ns > AWAY * (double)ns) ||
+           (double)change_ns > DRIFT * (double)before_ns;
+}
+
+/* ---- caches --------------------------------------------------------------------------------- */
+
+static struct {
+    char *data;
+    int64_t size_bytes;
+} flusher;
+
+bool at_flush_prepare(int64_t size_bytes) {
+    if (size_bytes <= flusher.size_bytes) return true;
+    if (flusher.data) munmap(flusher.data, (size_t)flusher.size_bytes);
+    flusher.size_bytes = 0;
+    flusher.data =
+        mmap(NULL, (size_t)size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (flusher.data == MAP_FAILED) return flusher.data = NULL, false;
+    madvise(flusher.data, (size_t)size_bytes, MADV_HUGEPAGE);
+    /* Pages never written are all one and the same. */
+    memset(flusher.data, 1, (size_t)size_bytes);
+    flusher.size_bytes = size_bytes;
+    return true;
+}
+
+void at_flush(int64_t size_bytes) {
+    for (int64_t i = 0; i < size_bytes && i < flusher.size_bytes; i += LINE)
+        (void)*(volatile char *)(flusher.data + i);
+}
