@@ -1,6 +1,7 @@
 /* tests/cli/test_replay.c: replay of recorded spaces, and the options of the tuners. */
 #include "tests/cli/cli_test.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@ static bool have_xgb;
 static int num_points;
 static double times_s[MOST], best_s;
 static at_arena *arena;
-static const char *page; /* docs/spaces.md */
+static const char *page;      /* docs/spaces.md */
+static char spaces[PATH_MAX]; /* docs/spaces */
 
 /* ---- a space recorded without running anything ---------------------------------------------- */
 
@@ -40,6 +42,7 @@ static int record_space(void **state) {
     if (at_read_file(arena = at_arena_new(), "docs/spaces.md", &text, &len, NULL) != AT_OK)
         return -1;
     page = text;
+    if (!realpath("docs/spaces", spaces)) return -1;
     if (cli_setup(state)) return -1;
     cli_expect(0, "./autotune space " T " --args " ARGS " --json");
     num_points = (int)cli_member(cli_json(), "len")->integer;
@@ -284,6 +287,52 @@ static void compact(void **state) {
     free(first);
 }
 
+/* "43,740" */
+static double number_of(const char *text) {
+    double n = 0;
+    for (; *text; text++)
+        if (*text != ',') n = 10 * n + (*text - '0');
+    return n;
+}
+
+/* The table of docs/spaces.md is what the files hold, and today's templates have these knobs. */
+static void recorded_spaces(void **state) {
+    (void)state;
+    const char *row = strstr(page, "\n| conv2d_3x3_gemm_");
+    int n = 0;
+    for (; row && row[1] == '|'; row = strchr(row + 1, '\n'), n++) {
+        char name[80], points[16], unit[3], within[16], random[16];
+        double best;
+        assert_int_equal(sscanf(row, "\n| %79s | %15[0-9,] | %lf %2s | %15[0-9,] | %15[0-9,] |",
+                                name, points, &best, unit, within, random),
+                         6);
+        cli_expect(0,
+                   "./autotune replay %s/%s.space.gz --tuner random --trials 1 --repeats 1 --json",
+                   spaces, name);
+        const at_json *r = cli_json();
+        double unit_ns = strcmp(unit, "us") ? 1e6 : 1e3;
+        double expected = number(r, "random_expected.trials_to_95");
+        assert_true(number(r, "space.points") == number_of(points));
+        assert_float_equal(number(r, "space.best_ns") / unit_ns, best, 5e-4 * best);
+        assert_true(round(expected) == number_of(random));
+        assert_float_equal((number_of(points) + 1) / (number_of(within) + 1), expected, 1e-9);
+    }
+    assert_int_equal(n, 6);
+}
+
+/* Learning pays on a measured space, too. */
+static void measured(void **state) {
+    (void)state;
+    cli_expect(0,
+               "./autotune replay %s/conv2d_NCHWc_24x24x96x96.space.gz --compare random,ga%s "
+               "--trials 100 --repeats 9 --json",
+               spaces, have_xgb ? ",xgb" : "");
+    const at_json *r = cli_json(), *tuners = cli_member(r, "tuners");
+    double expected = number(r, "random_expected.trials_to_95");
+    assert_true(number(at_json_at(tuners, 1), "trials_to_95") < expected / 2);
+    if (have_xgb) assert_true(number(at_json_at(tuners, 2), "trials_to_95") < expected / 3);
+}
+
 /* ---- what it warns of and refuses ----------------------------------------------------------- */
 
 static void warnings(void **state) {
@@ -378,11 +427,12 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(side_by_side),  cmocka_unit_test(expectation),
-        cmocka_unit_test(whole_space),   cmocka_unit_test(as_text),
-        cmocka_unit_test(tuner_options), cmocka_unit_test(transfer),
-        cmocka_unit_test(compact),       cmocka_unit_test(read_with_python),
-        cmocka_unit_test(warnings),      cmocka_unit_test(refusals),
+        cmocka_unit_test(side_by_side),    cmocka_unit_test(expectation),
+        cmocka_unit_test(whole_space),     cmocka_unit_test(as_text),
+        cmocka_unit_test(tuner_options),   cmocka_unit_test(transfer),
+        cmocka_unit_test(compact),         cmocka_unit_test(read_with_python),
+        cmocka_unit_test(recorded_spaces), cmocka_unit_test(measured),
+        cmocka_unit_test(warnings),        cmocka_unit_test(refusals),
         cmocka_unit_test(early_stopping)};
     return cmocka_run_group_tests(tests, record_space, teardown);
 }
