@@ -90,6 +90,19 @@ at_mask at_aff_opaque_deps(const at_low *l, const at_aff *x) {
     return m;
 }
 
+bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry) {
+    int found = -1;
+    for (int i = 0; i < x->n; i++) {
+        const at_sym *s = &l->syms.data[x->t[i].sym];
+        if (s->kind == AT_SYM_LOOP || !(s->deps & inside)) continue;
+        if (s->kind != AT_SYM_LOAD || found >= 0 || (at_aff_opaque_deps(l, s->of) & inside))
+            return false;
+        found = x->t[i].sym;
+    }
+    if (entry) *entry = found;
+    return true;
+}
+
 const at_aff *at_aff_part(at_low *l, const at_aff *x, at_mask inside, const at_aff **rest) {
     at_aff *in = new_aff(l, x->n), *out = new_aff(l, x->n);
     out->c = x->c;

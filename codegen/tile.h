@@ -2,8 +2,9 @@
  *
  * A tile is a function of pointers (slots) and trip counts. Structured: nested counted loops around
  * straight-line code over numbered vector registers. Memory operands are slot + constant offset, in
- * elements; slots are bumped by loops. A register holds `lanes` floats of the instruction set; an
- * operation may concern only the first few
+ * elements; slots are bumped by loops. A slot may point to an index list: an entry of it, times a
+ * stride, makes a further pointer of another slot (the columns of block-sparse weights). A register
+ * holds `lanes` floats of the instruction set; an operation may concern only the first few
  * (`lanes` of the operation: tails). Accumulators stay in registers from their first to their last
  * operation. */
 #ifndef AT_TILE_H
@@ -16,6 +17,7 @@ typedef enum at_tile_kind {
     AT_T_END,
     AT_T_BUMP,     /* slot += bump (* trip argument trip_arg, if >= 0) */
     AT_T_PREFETCH, /* memory will be read soon */
+    AT_T_INDEX,    /* pointer dst = slot base + bump * the entry of the index list in memory */
     AT_T_CONST,    /* dst = number in all lanes */
     AT_T_LOAD,     /* dst = memory: lanes floats, rest 0 */
     AT_T_BCAST,    /* dst = one float in all lanes */
@@ -39,15 +41,16 @@ typedef struct at_tile_op {
     uint8_t lanes; /* load, store, vector memory operand */
     int16_t dst, a, b;
     int16_t slot;
+    int16_t base;     /* index: the slot whose pointer the entry is added to */
     int16_t trip_arg; /* loop, bump: index of the passed trip count; -1: constant */
     int64_t off;      /* elements */
     int64_t trip;     /* loop: constant trips */
-    int64_t bump;     /* elements */
+    int64_t bump;     /* elements; index: per unit of the entry */
     float number;
     const char *name; /* loop: of the loop in the tree */
 } at_tile_op;
 
-#define AT_TILE_MAX_SLOTS 12
+#define AT_TILE_MAX_SLOTS 12 /* with the pointers made inside */
 #define AT_TILE_MAX_TRIPS 6
 #define AT_TILE_MAX_OPS 1500 /* of one straight-line body; beyond, unrolled loops stay loops */
 /* Of a sum's body, a reduction being unrolled: three steps of 28 multiply-adds. Longer ones leave
@@ -60,7 +63,9 @@ typedef struct at_tile {
     int lanes;                    /* of a register */
     int num_regs;                 /* registers used */
     int num_slots, num_trips;
+    int num_pointers; /* made by AT_T_INDEX: they count as slots from num_slots on */
     const char *slot_name[AT_TILE_MAX_SLOTS];
+    bool slot_is_list[AT_TILE_MAX_SLOTS]; /* of 32-bit integers */
     bool slot_written[AT_TILE_MAX_SLOTS];
     at_tile_op *ops;
     int num_ops;

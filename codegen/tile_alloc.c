@@ -209,6 +209,7 @@ static void one(alloc *x, const at_tile_op *op, int i) {
         start_block(x, i + 1);
         return;
     case AT_T_PREFETCH:
+    case AT_T_INDEX:
     case AT_T_BUMP: *at_push(x->l->arena, &x->out) = o; return;
     case AT_T_STORE:
     case AT_T_MOV:
@@ -255,6 +256,7 @@ static int merge_bumps(at_tile_op *ops, int n) {
         bool is_bump = ops[i].kind == AT_T_BUMP;
         if (is_bump && (ops[i].bump == 0 || (depth == 0 && !used[ops[i].slot]))) ops[i].slot = -1;
         else if (ops[i].slot >= 0 && !is_bump) used[ops[i].slot] = true;
+        if (ops[i].kind == AT_T_INDEX) used[ops[i].base] = true;
     }
     kept = 0;
     for (int i = 0; i < n; i++)

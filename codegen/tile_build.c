@@ -3,7 +3,8 @@
  * Unrolled loops and vectors are expanded, other loops stay counted loops whose pointers are
  * bumped. Each statement becomes operations on virtual registers; equal loads of one straight-line
  * body are shared. A tensor that lives in registers has one register per vector of its elements.
- * Needs:   no conditions; addresses affine in the loops of the list, loop bounds known before it.
+ * Needs:   no conditions; addresses affine in the loops of the list, but for an entry of an index
+ * list each; loop bounds known before it.
  */
 #include "codegen/tile.h"
 
@@ -18,6 +19,8 @@ typedef struct { /* an address: slot pointer + off elements; per counted loop a 
     int num_strides;
     at_term stride[16]; /* enclosing counted loops, outer first */
     int64_t lane;       /* stride along the current vector loop */
+    int entry;          /* symbol of an index list's entry, added times entry_k; -1: none */
+    int64_t entry_k;
 } place;
 
 typedef struct { /* a pointer of the tile */
@@ -26,6 +29,8 @@ typedef struct { /* a pointer of the tile */
     int num_strides;
     at_term stride[16];
     bool written;
+    at_tile_op made; /* of kind AT_T_INDEX: made inside, in the straight-line body of that number */
+    int made_in;
 } slot;
 
 typedef struct { /* an element vector that lives in a register */
@@ -56,6 +61,8 @@ typedef struct {
     int first_const;      /* and constants, which no store changes */
     slot slots[AT_TILE_MAX_SLOTS];
     int num_slots;
+    int num_pointers; /* drop_slots: slots made inside, behind the others */
+    int body;         /* number of the current straight-line body */
     const at_aff *trips[AT_TILE_MAX_TRIPS];
     int num_trips;
     bool failed;
@@ -75,10 +82,13 @@ static place locate(build *b, int tensor, const at_aff *at) {
     at_low *l = b->l;
     place p = {.tensor = tensor};
     const at_aff *in = at_aff_part(l, at, b->inner, &p.rest);
+    if (!at_aff_indexed(l, in, b->inner, &p.entry)) b->failed = true;
     p.off = p.rest->c;
     p.rest = at_aff_shift(l, p.rest, -p.rest->c);
     for (int i = 0; i < in->n; i++) {
         int s = in->t[i].sym;
+        if (s == p.entry) p.entry_k = in->t[i].k;
+        if (s >= AT_MAX_LOOPS) continue;
         p.off += in->t[i].k * b->bound[s];
         if (s == b->vec_sym) p.lane = in->t[i].k;
     }
@@ -97,8 +107,8 @@ static place locate(build *b, int tensor, const at_aff *at) {
 static int find_slot(build *b, const place *p, bool written) {
     for (int i = 0; i < b->num_slots; i++) {
         slot *s = &b->slots[i];
-        if (s->tensor != p->tensor || s->num_strides != p->num_strides ||
-            !at_aff_equal(s->rest, p->rest) ||
+        if (s->made.kind == AT_T_INDEX || s->tensor != p->tensor ||
+            s->num_strides != p->num_strides || !at_aff_equal(s->rest, p->rest) ||
             memcmp(s->stride, p->stride, sizeof(at_term) * (size_t)p->num_strides))
             continue;
         s->written |= written;
@@ -120,8 +130,48 @@ static int find_slot(build *b, const place *p, bool written) {
 static at_tile_op *emit(build *b, at_tile_kind kind) {
     at_tile_op *op = at_push(b->l->arena, &b->ops);
     *op = (at_tile_op){
-        .kind = (uint8_t)kind, .dst = -1, .a = -1, .b = -1, .slot = -1, .trip_arg = -1};
+        .kind = (uint8_t)kind, .dst = -1, .a = -1, .b = -1, .slot = -1, .base = -1, .trip_arg = -1};
     return op;
+}
+
+static void start_body(build *b) {
+    b->first_load = b->first_const = b->vregs.len;
+    b->body++;
+}
+
+/* The pointer an entry of an index list makes of a slot, good for the straight-line body: a new
+ * one, or one that was made in another body. */
+static int indexed_slot(build *b, const place *p, int base) {
+    const at_sym *s = &b->l->syms.data[p->entry];
+    place entry = locate(b, s->tensor, s->of);
+    int list = find_slot(b, &entry, false), found = -1;
+    if (b->failed || entry.entry >= 0 || entry.lane) b->failed = true;
+    for (int i = 0; i < b->num_slots; i++) {
+        const slot *o = &b->slots[i];
+        if (o->made.kind != AT_T_INDEX) continue;
+        if (o->made_in != b->body) found = i;
+        else if (o->made.base == base && o->made.slot == list && o->made.off == entry.off &&
+                 o->made.bump == p->entry_k)
+            return i;
+    }
+    if (found < 0 && b->num_slots == AT_TILE_MAX_SLOTS) b->failed = true;
+    if (b->failed) return 0;
+    if (found < 0) found = b->num_slots++;
+    at_tile_op *op = emit(b, AT_T_INDEX);
+    op->dst = (int16_t)found;
+    op->base = (int16_t)base;
+    op->slot = (int16_t)list;
+    op->off = entry.off;
+    op->bump = p->entry_k;
+    b->slots[found] =
+        (slot){.tensor = p->tensor, .rest = at_aff_const(b->l, 0), .made = *op, .made_in = b->body};
+    return found;
+}
+
+/* The slot of a load. */
+static int slot_of(build *b, const place *p) {
+    int s = find_slot(b, p, false);
+    return p->entry >= 0 && !b->failed ? indexed_slot(b, p, s) : s;
 }
 
 static int new_vreg(build *b, at_tile_vreg v) {
@@ -192,12 +242,13 @@ static int value(build *b, const at_value *v) {
         place p = locate(b, v->tensor, v->at);
         int lanes = lanes_now(b);
         if (in_register(b, v->tensor)) {
+            if (p.entry >= 0) b->failed = true; /* which one is not known */
             if (lanes > 1 && !p.lane)
                 b->failed = true; /* a register holds no broadcast of one lane */
             return key_of(b, &p, false)->vreg;
         }
         bool bcast = lanes > 1 && p.lane == 0;
-        int s = find_slot(b, &p, false), loads = b->vregs.len;
+        int s = slot_of(b, &p), loads = b->vregs.len;
         int r = load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
                                        .lanes = (uint8_t)(bcast ? 1 : lanes),
                                        .slot = (int16_t)s,
@@ -235,6 +286,61 @@ static void define(build *b, int acc, const at_value *v) {
     op->number = v->number;
 }
 
+/* Does operation i, a store aside, read this tensor? */
+static bool reads(const build *b, int i, int tensor) {
+    const at_tile_op *op = &b->ops.data[i];
+    const int regs[] = {op->a, op->b};
+    for (int j = 0; j < 2; j++) {
+        const at_tile_vreg *v = regs[j] >= 0 ? &b->vregs.data[regs[j]] : NULL;
+        if (v && v->load && v->slot >= 0 && b->slots[v->slot].tensor == tensor) return true;
+    }
+    return op->kind == AT_T_LOAD && b->slots[op->slot].tensor == tensor;
+}
+
+/* The store in this straight-line body of what is about to be stored again; -1: none, or it is read
+ * in between. */
+static int last_store(const build *b, int s, int64_t off, int lanes) {
+    int tensor = b->slots[s].tensor;
+    for (int i = b->ops.len - 1; i >= 0; i--) {
+        const at_tile_op *op = &b->ops.data[i];
+        if (op->kind == AT_T_LOOP || op->kind == AT_T_END || op->kind == AT_T_BUMP) return -1;
+        bool same = op->slot == s && (op->kind == AT_T_STORE || op->kind == AT_T_LOAD);
+        if (same && (op->off >= off + lanes || off >= op->off + op->lanes)) continue;
+        if (op->kind == AT_T_STORE && same && op->off == off && op->lanes == lanes) return i;
+        if (reads(b, i, tensor)) return -1;
+        if (op->kind == AT_T_STORE && b->slots[op->slot].tensor == tensor) return -1;
+    }
+    return -1;
+}
+
+static bool is_key(const build *b, int v) {
+    for (int i = 0; i < b->keys.len; i++)
+        if (b->keys.data[i].vreg == v) return true;
+    return false;
+}
+
+/* A register with what memory holds there. Where it was stored just before, that store goes: a sum
+ * of a few terms is stored once. */
+static int sum_so_far(build *b, int s, int64_t off, int lanes) {
+    int stored = last_store(b, s, off, lanes), v;
+    at_tile_op old = {0}, *op;
+    if (stored >= 0) {
+        old = b->ops.data[stored];
+        b->ops.len--;
+        memmove(&b->ops.data[stored], &b->ops.data[stored + 1],
+                sizeof old * (size_t)(b->ops.len - stored));
+        if (b->vregs.data[old.a].acc && !is_key(b, old.a)) return old.a;
+    }
+    v = new_vreg(b, (at_tile_vreg){.acc = true});
+    bool number = stored >= 0 && b->vregs.data[old.a].load == AT_T_CONST;
+    op = emit(b, stored < 0 ? AT_T_LOAD : number ? AT_T_CONST : AT_T_MOV);
+    op->dst = (int16_t)v;
+    if (number) op->number = b->vregs.data[old.a].number;
+    else if (stored >= 0) op->a = old.a;
+    else op->slot = (int16_t)s, op->off = off, op->lanes = (uint8_t)lanes;
+    return v;
+}
+
 static void statement(build *b, const at_ir *n) {
     b->current = n;
     place p = locate(b, n->tensor, n->at);
@@ -248,12 +354,7 @@ static void statement(build *b, const at_ir *n) {
     if (lanes > 1 && p.lane != 1) b->failed = true; /* all lanes into one element: not a vector */
     int s = find_slot(b, &p, true), v;
     if (n->add) {
-        v = new_vreg(b, (at_tile_vreg){.acc = true});
-        at_tile_op *op = emit(b, AT_T_LOAD);
-        op->dst = (int16_t)v;
-        op->slot = (int16_t)s;
-        op->off = p.off;
-        op->lanes = (uint8_t)lanes;
+        v = sum_so_far(b, s, p.off, lanes);
         accumulate(b, v, n->val);
     } else v = value(b, n->val);
     at_tile_op *op = emit(b, AT_T_STORE);
@@ -415,8 +516,11 @@ static void load_and_store_around(build *b, int start, int first_key) {
  * n, and back behind it. */
 static void bump_slots(build *b, const at_ir *n, int first_op, int first_vreg, int trip_arg) {
     bool used[AT_TILE_MAX_SLOTS] = {false};
-    for (int i = first_op; i < b->ops.len; i++)
-        if (b->ops.data[i].slot >= 0) used[b->ops.data[i].slot] = true;
+    for (int i = first_op; i < b->ops.len; i++) {
+        const at_tile_op *op = &b->ops.data[i];
+        if (op->slot >= 0) used[op->slot] = true;
+        if (op->base >= 0) used[op->base] = true;
+    }
     for (int v = first_vreg; v < b->vregs.len;
          v++) /* delayed loads name their slot in the register */
         if (b->vregs.data[v].load && b->vregs.data[v].slot >= 0) used[b->vregs.data[v].slot] = true;
@@ -451,10 +555,10 @@ static void counted_loop(build *b, const at_ir *n) {
     op->name = b->l->syms.data[n->sym].name;
     b->counted[b->num_counted++] = n;
     b->bound[n->sym] = 0;
-    b->first_load = b->first_const = b->vregs.len;
+    start_body(b);
     expand(b, n->child);
     b->num_counted--;
-    b->first_load = b->first_const = b->vregs.len;
+    start_body(b);
     bump_slots(b, n, start, first_vreg, trip_arg);
     if (held >= 0) {
         join_chains(b, start);
@@ -477,6 +581,7 @@ static bool is_vector(const build *b, const at_ir *list, int sym) {
             const at_value *v = stack[--n];
             if (v->op == AT_V_LOAD) {
                 k = at_aff_coef(v->at, sym);
+                if (at_aff_opaque_deps(b->l, v->at) & AT_BIT(sym)) return false;
                 if (b->regs->local[v->tensor] ? k == 0 : k != 0 && k != 1) return false;
             }
             if (n > 60) return false;
@@ -532,6 +637,55 @@ static void expand(build *b, const at_ir *list) {
     }
 }
 
+/* Operations that only make or move a pointer. */
+static bool is_aside(const at_tile_op *op) {
+    return op->kind == AT_T_BUMP || op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX;
+}
+
+/* Slots that nothing is read from or written to any more go, with what prefetches them. Those made
+ * inside come last. */
+static void drop_slots(build *b) {
+    bool used[AT_TILE_MAX_SLOTS] = {false};
+    int number[AT_TILE_MAX_SLOTS], n = 0;
+    slot old[AT_TILE_MAX_SLOTS];
+    for (int i = 0; i < b->ops.len; i++) {
+        const at_tile_op *op = &b->ops.data[i];
+        const int regs[] = {op->a, op->b};
+        if (op->slot >= 0 && !is_aside(op)) used[op->slot] = true;
+        for (int j = 0; j < 2; j++)
+            if (regs[j] >= 0 && b->vregs.data[regs[j]].load && b->vregs.data[regs[j]].slot >= 0)
+                used[b->vregs.data[regs[j]].slot] = true;
+    }
+    for (int i = 0; i < b->ops.len; i++) {
+        const at_tile_op *op = &b->ops.data[i];
+        if (op->kind == AT_T_INDEX && used[op->dst]) used[op->slot] = used[op->base] = true;
+    }
+    memcpy(old, b->slots, sizeof old);
+    b->num_pointers = 0;
+    for (int inside = 0; inside < 2; inside++)
+        for (int i = 0; i < b->num_slots; i++) {
+            if ((old[i].made.kind == AT_T_INDEX) != inside) continue;
+            number[i] = used[i] ? n : -1;
+            if (!used[i]) continue;
+            b->slots[n++] = old[i];
+            b->num_pointers += inside;
+        }
+    b->num_slots = n - b->num_pointers;
+    int kept = 0;
+    for (int i = 0; i < b->ops.len; i++) {
+        at_tile_op op = b->ops.data[i];
+        if (op.kind == AT_T_INDEX && number[op.dst] < 0) continue;
+        if (op.kind == AT_T_INDEX) op.dst = (int16_t)number[op.dst];
+        if (op.base >= 0) op.base = (int16_t)number[op.base];
+        if (op.slot >= 0) op.slot = (int16_t)number[op.slot];
+        if (!is_aside(&op) || op.slot >= 0) b->ops.data[kept++] = op;
+    }
+    b->ops.len = kept;
+    for (int v = 0; v < b->vregs.len; v++)
+        if (b->vregs.data[v].slot >= 0 && b->vregs.data[v].load)
+            b->vregs.data[v].slot = (int16_t)number[b->vregs.data[v].slot];
+}
+
 /* Drops operations whose result nothing reads (of a tensor in registers, what a tail leaves
  * unused). */
 static void drop_unused(build *b) {
@@ -552,34 +706,7 @@ static void drop_unused(build *b) {
         }
         b->ops.len = kept;
     }
-    /* and slots that nothing is read from or written to any more, with what prefetches them */
-    bool used[AT_TILE_MAX_SLOTS] = {false};
-    int number[AT_TILE_MAX_SLOTS], n = 0;
-    for (int i = 0; i < b->ops.len; i++) {
-        const at_tile_op *op = &b->ops.data[i];
-        const int regs[] = {op->a, op->b};
-        bool accesses = op->kind != AT_T_BUMP && op->kind != AT_T_PREFETCH;
-        if (op->slot >= 0 && accesses) used[op->slot] = true;
-        for (int j = 0; j < 2; j++)
-            if (regs[j] >= 0 && b->vregs.data[regs[j]].load && b->vregs.data[regs[j]].slot >= 0)
-                used[b->vregs.data[regs[j]].slot] = true;
-    }
-    for (int i = 0; i < b->num_slots; i++) {
-        number[i] = used[i] ? n : -1;
-        if (used[i]) b->slots[n++] = b->slots[i];
-    }
-    b->num_slots = n;
-    int kept = 0;
-    for (int i = 0; i < b->ops.len; i++) {
-        at_tile_op op = b->ops.data[i];
-        if (op.slot >= 0) op.slot = (int16_t)number[op.slot];
-        bool accesses = op.kind != AT_T_BUMP && op.kind != AT_T_PREFETCH;
-        if (accesses || op.slot >= 0) b->ops.data[kept++] = op;
-    }
-    b->ops.len = kept;
-    for (int v = 0; v < b->vregs.len; v++)
-        if (b->vregs.data[v].slot >= 0 && b->vregs.data[v].load)
-            b->vregs.data[v].slot = (int16_t)number[b->vregs.data[v].slot];
+    drop_slots(b);
 }
 
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs) {
@@ -600,12 +727,15 @@ at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *re
     at_tile_call *c = AT_NEW(l->arena, at_tile_call);
     c->tile = t;
     t->num_slots = b.num_slots;
+    t->num_pointers = b.num_pointers;
     t->num_trips = b.num_trips;
-    for (int i = 0; i < b.num_slots; i++) {
+    for (int i = 0; i < b.num_slots + b.num_pointers; i++) {
+        const at_tensor *tensor = &l->program->compute->tensors[b.slots[i].tensor];
         c->slot_tensor[i] = b.slots[i].tensor;
         c->slot_at[i] = b.slots[i].rest;
-        t->slot_name[i] = l->program->compute->tensors[b.slots[i].tensor].name;
+        t->slot_name[i] = tensor->name;
         t->slot_written[i] = b.slots[i].written;
+        t->slot_is_list[i] = tensor->is_int;
     }
     for (int i = 0; i < b.num_trips; i++) c->trip[i] = b.trips[i];
     return c;

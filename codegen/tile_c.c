@@ -64,7 +64,8 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
 /* "float *p0, const float *p1, long n0" */
 static void parameters(at_text *out, const at_tile *t) {
     for (int i = 0; i < t->num_slots; i++)
-        at_text_addf(out, "%s%sfloat *p%d", i ? ", " : "", t->slot_written[i] ? "" : "const ", i);
+        at_text_addf(out, "%s%s%s *p%d", i ? ", " : "", t->slot_written[i] ? "" : "const ",
+                     t->slot_is_list[i] ? "int" : "float", i);
     for (int i = 0; i < t->num_trips; i++)
         at_text_addf(out, "%slong n%d", i || t->num_slots ? ", " : "", i);
 }
@@ -97,6 +98,8 @@ static void variables(at_text *out, const at_tile *t, const at_tile_style *style
         n++;
     }
     if (n) at_text_add(out, ";\n");
+    for (int p = t->num_slots; p < t->num_slots + t->num_pointers; p++)
+        at_text_addf(out, "    const float *p%d;\n", p);
 }
 
 void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style,
@@ -121,6 +124,10 @@ void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style
             at_text_addf(out, "p%d %s= ", op->slot, op->bump < 0 ? "-" : "+");
             if (op->trip_arg >= 0) at_text_addf(out, "n%d * ", op->trip_arg);
             at_text_addf(out, "%lld;\n", (long long)(op->bump < 0 ? -op->bump : op->bump));
+        } else if (op->kind == AT_T_INDEX) {
+            at_text_addf(out, "p%d = p%d + ", op->dst, op->base);
+            if (op->bump != 1) at_text_addf(out, "%lldL * ", (long long)op->bump);
+            at_text_addf(out, "p%d[%lld];\n", op->slot, (long long)op->off);
         } else style->operation(out, t, op);
     }
     at_text_add(out, "}\n\n");

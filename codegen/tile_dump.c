@@ -1,9 +1,9 @@
 /* codegen/tile_dump.c: a tile program as text, for --dump=tile and for people. */
 #include "codegen/tile.h"
 
-static const char *const names[] = {"loop",  "end",   "bump", "prefetch", "const", "load",
-                                    "bcast", "store", "mov",  "fma",      "add",   "sub",
-                                    "mul",   "div",   "min",  "max"};
+static const char *const names[] = {"loop", "end",   "bump",  "prefetch", "index", "const",
+                                    "load", "bcast", "store", "mov",      "fma",   "add",
+                                    "sub",  "mul",   "div",   "min",      "max"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
@@ -29,6 +29,10 @@ void at_tile_print(at_text *out, const at_tile *t) {
             at_text_addf(out, " %s.%d %+lld", t->slot_name[op->slot], op->slot,
                          (long long)op->bump);
             if (op->trip_arg >= 0) at_text_addf(out, " * n%d", op->trip_arg);
+        } else if (op->kind == AT_T_INDEX) {
+            at_text_addf(out, " %s.%d = %s.%d + %lld * ", t->slot_name[op->dst], op->dst,
+                         t->slot_name[op->base], op->base, (long long)op->bump);
+            memory(out, t, op);
         } else if (op->kind != AT_T_END) {
             if (op->dst >= 0) at_text_addf(out, " r%d", op->dst);
             if (op->kind == AT_T_CONST) at_text_addf(out, ", %.9g", (double)op->number);

@@ -57,6 +57,12 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             p[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
             break;
         case AT_T_PREFETCH: break;
+        case AT_T_INDEX: {
+            int32_t entry;
+            memcpy(&entry, m, sizeof entry);
+            p[op->dst] = p[op->base] + entry * op->bump;
+            break;
+        }
         case AT_T_CONST:
             for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = op->number;
             break;

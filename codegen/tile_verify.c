@@ -2,14 +2,33 @@
  * bug. */
 #include "codegen/tile.h"
 
+#include <string.h>
+
+static const char *check_index(const at_tile *t, const at_tile_op *op) {
+    if (op->dst < t->num_slots || op->dst >= t->num_slots + t->num_pointers)
+        return "a pointer is made where none is kept";
+    if (op->base < 0 || op->base >= t->num_slots || t->slot_is_list[op->base])
+        return "an entry is added to what is no pointer that was passed";
+    return NULL;
+}
+
+/* made: pointers made in this straight-line body. */
 static const char *check_op(const at_tile *t, const at_tile_isa *isa, const at_tile_op *op,
-                            const bool *defined) {
+                            const bool *defined, const bool *made) {
     bool stores = op->kind == AT_T_STORE, arithmetic = op->kind >= AT_T_FMA;
     bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
-                  op->kind == AT_T_PREFETCH || op->mem;
+                  op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX || op->mem;
     if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= isa->regs))
         return "a destination is no register";
-    if (memory && (op->slot < 0 || op->slot >= t->num_slots)) return "a memory operand has no slot";
+    if (memory && (op->slot < 0 || op->slot >= t->num_slots + t->num_pointers))
+        return "a memory operand has no slot";
+    if (memory && t->slot_is_list[op->slot] != (op->kind == AT_T_INDEX))
+        return "an index list is read as numbers, or the other way round";
+    if (memory && op->slot >= t->num_slots && !made[op->slot])
+        return "a pointer is used before it is made";
+    if (op->kind == AT_T_BUMP && (op->slot < 0 || op->slot >= t->num_slots))
+        return "what is bumped is no pointer that was passed";
+    if (op->kind == AT_T_INDEX) return check_index(t, op);
     if (stores && !t->slot_written[op->slot]) return "a store goes to a slot that is only read";
     if ((stores || op->kind == AT_T_LOAD) && (op->lanes < 1 || op->lanes > t->lanes))
         return "lanes out of range";
@@ -26,8 +45,9 @@ static const char *check_op(const at_tile *t, const at_tile_isa *isa, const at_t
 }
 
 const char *at_tile_verify(const at_tile *t, const at_tile_isa *isa, at_arena *a) {
-    bool defined[64] = {false};
+    bool defined[64] = {false}, made[AT_TILE_MAX_SLOTS] = {false};
     int depth = 0;
+    if (t->num_slots + t->num_pointers > AT_TILE_MAX_SLOTS) return "too many slots";
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];
         depth += (op->kind == AT_T_LOOP) - (op->kind == AT_T_END);
@@ -35,8 +55,10 @@ const char *at_tile_verify(const at_tile *t, const at_tile_isa *isa, at_arena *a
         if (op->kind == AT_T_LOOP && op->trip_arg < 0 && op->trip < 1)
             return "a constant loop that never runs";
         if (op->trip_arg >= t->num_trips) return "a trip count that is not passed";
-        const char *fault = check_op(t, isa, op, defined);
+        if (op->kind == AT_T_LOOP || op->kind == AT_T_END) memset(made, 0, sizeof made);
+        const char *fault = check_op(t, isa, op, defined, made);
         if (fault) return at_format(a, "%s, operation %d: %s", t->name, i, fault);
+        if (op->kind == AT_T_INDEX) made[op->dst] = true;
         if (op->kind >= AT_T_CONST && op->kind != AT_T_STORE) defined[op->dst] = true;
     }
     return depth ? "a loop without an end" : NULL;

@@ -1,9 +1,9 @@
 /* codegen/tile_x86.c: a tile program as machine code: an ordinary System V function, position
  * independent.
  *
- * Slots stay in integer registers from entry to return, loop counters too as far as there are any
- * (inner loops first); passed trip counts lie on the stack and are read when a loop is entered or
- * left. No stack access and no jump but the loop's own in an inner loop. */
+ * Slots and the pointers made of them stay in integer registers, loop counters too as far as there
+ * are any (inner loops first); passed trip counts lie on the stack and are read when a loop is
+ * entered or left. No stack access and no jump but the loop's own in an inner loop. */
 #include "codegen/tile.h"
 #include "codegen/x86_asm.h"
 
@@ -71,7 +71,8 @@ static int assign_homes(x86 *x) {
     int frame = 0;
     used[SCRATCH] = used[AT_RSP] = true;
     for (int i = 0; i < t->num_slots && i < 6; i++) used[x->slot_reg[i] = argument_reg[i]] = true;
-    for (int i = 6; i < t->num_slots; i++) x->slot_reg[i] = take_register(x, used);
+    for (int i = t->num_slots < 6 ? t->num_slots : 6; i < t->num_slots + t->num_pointers; i++)
+        x->slot_reg[i] = take_register(x, used);
     for (int j = 0; j < t->num_trips; j++)
         if (t->num_slots + j < 6) x->trip_home[j] = frame, frame += 8;
     for (int d = nest_depth(t) - 1; d >= 0; d--) {
@@ -153,6 +154,13 @@ static void bump(x86 *x, const at_tile_op *op) {
         EMIT(x, MOV, at_gpr(SCRATCH), at_imm(bytes));
         EMIT(x, ADD, at_gpr(r), at_gpr(SCRATCH));
     }
+}
+
+static void index_entry(x86 *x, const at_tile_op *op) {
+    at_x86_arg entry = at_gpr(SCRATCH), factor = at_imm(op->bump);
+    EMIT(x, MOVSXD, entry, at_mem(x->slot_reg[op->slot], op->off * 4, 4));
+    if (op->bump != 1) EMIT(x, IMUL, entry, entry, factor);
+    EMIT(x, LEA, at_gpr(x->slot_reg[op->dst]), at_mem_floats(x->slot_reg[op->base], SCRATCH));
 }
 
 /* ---- vector side ----------------------------------------------------------------------------- */
@@ -380,6 +388,7 @@ bool at_tile_encode(at_arena *arena, at_tile *t, at_isa isa) {
         if (op->kind == AT_T_LOOP) loop(&x, i, depth, &nests[depth]), depth++;
         else if (op->kind == AT_T_END) depth--, end(&x, depth, &nests[depth]);
         else if (op->kind == AT_T_PREFETCH) EMIT(&x, PREFETCHT0, memory(&x, op, 1));
+        else if (op->kind == AT_T_INDEX) index_entry(&x, op);
         else if (op->kind == AT_T_BUMP) bump(&x, op);
         else if (isa == AT_ISA_AVX512) vector_avx512(&x, op);
         else if (isa == AT_ISA_AVX2) vector_avx2(&x, op);

@@ -1,10 +1,10 @@
 /* codegen/tiles.c: which subtrees become tiles, and how large.
  *
  * A nest can be a tile when nothing in it is conditional and all its addresses are affine in its
- * loops. Neighbours that define and use up one tensor (initialisation, sum, epilogue) become one
- * tile, and that tensor lives in registers; where there are too few of them the group is cut
- * (tile_cut.c). What cannot be a tile as a whole is opened: its loops stay C, its inner nests are
- * tried. */
+ * loops, entries of index lists aside. Neighbours that define and use up one tensor
+ * (initialisation, sum, epilogue) become one tile, and that tensor lives in registers; where there
+ * are too few of them the group is cut (tile_cut.c). What cannot be a tile as a whole is opened:
+ * its loops stay C, its inner nests are tried. */
 #include "codegen/tile.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ static at_ir *tile_list(tiler *x, at_ir *list);
 /* ---- what can be a tile ---------------------------------------------------------------------- */
 
 static bool value_fits(const at_low *l, const at_value *v, at_mask inner) {
-    if (v->op == AT_V_SELECT || (v->op == AT_V_LOAD && (at_aff_opaque_deps(l, v->at) & inner)))
+    if (v->op == AT_V_SELECT || (v->op == AT_V_LOAD && !at_aff_indexed(l, v->at, inner, NULL)))
         return false;
     return (!v->a || value_fits(l, v->a, inner)) && (!v->b || value_fits(l, v->b, inner));
 }
@@ -182,7 +182,8 @@ static bool tile_equal(const at_tile *x, const at_tile *y) {
         const at_tile_op *a = &x->ops[i], *b = &y->ops[i];
         if (a->kind != b->kind || a->mem != b->mem || a->lanes != b->lanes || a->dst != b->dst ||
             a->a != b->a || a->b != b->b || a->slot != b->slot || a->trip_arg != b->trip_arg ||
-            a->off != b->off || a->trip != b->trip || a->bump != b->bump || a->number != b->number)
+            a->off != b->off || a->trip != b->trip || a->bump != b->bump || a->base != b->base ||
+            a->number != b->number)
             return false;
     }
     return true;

@@ -47,6 +47,13 @@ static ZydisEncoderOperand operand(const at_x86_arg *x) {
         o.mem.displacement = x->value;
         o.mem.size = (ZyanU16)x->bytes;
         break;
+    case AT_ARG_MEM_FLOATS:
+        o.type = ZYDIS_OPERAND_TYPE_MEMORY;
+        o.mem.base = (ZydisRegister)(ZYDIS_REGISTER_RAX + x->reg);
+        o.mem.index = (ZydisRegister)(ZYDIS_REGISTER_RAX + x->value);
+        o.mem.scale = sizeof(float);
+        o.mem.size = (ZyanU16)x->bytes;
+        break;
     }
     return o;
 }

@@ -22,13 +22,14 @@ typedef enum at_x86_kind {
     AT_ARG_VEC,
     AT_ARG_MASK,
     AT_ARG_MEM,
+    AT_ARG_MEM_FLOATS,
     AT_ARG_IMM
 } at_x86_kind;
 typedef struct at_x86_arg {
     at_x86_kind kind;
     int reg;       /* register, mask, or base of a memory operand */
     int bytes;     /* width of a vector register; size of a memory operand */
-    int64_t value; /* displacement, immediate */
+    int64_t value; /* displacement, immediate; floats: the register that counts them */
 } at_x86_arg;
 
 static inline at_x86_arg at_gpr(int r) { return (at_x86_arg){AT_ARG_GPR64, r, 8, 0}; }
@@ -37,6 +38,9 @@ static inline at_x86_arg at_vec(int r, int bytes) { return (at_x86_arg){AT_ARG_V
 static inline at_x86_arg at_mask_reg(int k) { return (at_x86_arg){AT_ARG_MASK, k, 8, 0}; }
 static inline at_x86_arg at_mem(int base, int64_t disp, int bytes) {
     return (at_x86_arg){AT_ARG_MEM, base, bytes, disp};
+}
+static inline at_x86_arg at_mem_floats(int base, int count) {
+    return (at_x86_arg){AT_ARG_MEM_FLOATS, base, 8, count};
 }
 static inline at_x86_arg at_imm(int64_t v) { return (at_x86_arg){AT_ARG_IMM, 0, 0, v}; }
 

@@ -98,6 +98,14 @@ typedef struct {
     int64_t lo, hi; /* elements from the pointer at entry, hi exclusive; hi <= lo: none */
 } extent;
 
+/* What index lists hold, by the position from the pointer at entry. */
+static int32_t list_entry(int64_t at) { return (int32_t)((at % 7 + 7) % 7 * 3 - 4); }
+
+static void reach(extent *e, int64_t from, int64_t n) {
+    if (from < e->lo) e->lo = from;
+    if (from + n > e->hi) e->hi = from + n;
+}
+
 /* What each slot's pointer reaches, so that the guard pages can stand right beside it. */
 static void find_extents(const at_tile *t, const long *trips, extent *of) {
     struct {
@@ -105,7 +113,8 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
         int64_t left;
     } nest[32];
     int64_t at[AT_TILE_MAX_SLOTS] = {0};
-    int depth = 0;
+    int depth = 0, operand[AT_TILE_MAX_SLOTS]; /* a pointer made inside is into that of its base */
+    for (int s = 0; s < AT_TILE_MAX_SLOTS; s++) operand[s] = s;
     for (int s = 0; s < t->num_slots; s++) of[s] = (extent){INT64_MAX, INT64_MIN};
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];
@@ -124,12 +133,13 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
             else depth--;
         } else if (op->kind == AT_T_BUMP) {
             at[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
+        } else if (op->kind == AT_T_INDEX) {
+            reach(&of[op->slot], at[op->slot] + op->off, 1);
+            at[op->dst] = at[op->base] + list_entry(at[op->slot] + op->off) * op->bump;
+            operand[op->dst] = op->base;
         } else if (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_BCAST ||
                    op->mem) {
-            extent *e = &of[op->slot];
-            int64_t from = at[op->slot] + op->off;
-            if (from < e->lo) e->lo = from;
-            if (from + lanes > e->hi) e->hi = from + lanes;
+            reach(&of[operand[op->slot]], at[op->slot] + op->off, lanes);
         }
     }
 }
@@ -182,8 +192,13 @@ static void compare_call(const at_tile *t, const void *code, const long *trips, 
         theirs[s] = operand_open(&of[s], w);
         bool any = of[s].hi > of[s].lo;
         /* small integers: sums of products are exact, with one rounding or two */
-        for (int64_t i = 0; any && i < of[s].hi - of[s].lo; i++)
-            mine[s].data[i] = theirs[s].data[i] = (float)((i * 7 + s * 3) % 11 - 5);
+        for (int64_t i = 0; any && i < of[s].hi - of[s].lo; i++) {
+            float number = (float)((i * 7 + s * 3) % 11 - 5);
+            int32_t entry = list_entry(of[s].lo + i);
+            if (t->slot_is_list[s]) memcpy(&number, &entry, sizeof number);
+            memcpy(&mine[s].data[i], &number, sizeof number);
+            memcpy(&theirs[s].data[i], &number, sizeof number);
+        }
         slots[s] = theirs[s].data - (any ? of[s].lo : 0);
         args[s] = (long)(mine[s].data - (any ? of[s].lo : 0));
     }
@@ -255,6 +270,15 @@ typedef struct program {
     "N=1 H=5 W=7 CI=3 Y=35 K=27 k9=9 ci=3 yt=1 yo=5 yi=7 ko=9 ki=3 xt=1 X=" #co " xo=" #xo         \
     " xi=" #xi " B=" #xi
 
+#define SPARSE_COMPUTE                                                                             \
+    "data[Y, K]        : input\n"                                                                  \
+    "blocks[nnz, R, C] : weight\n"                                                                 \
+    "indices[nnz]      : index\n"                                                                  \
+    "indptr[J + 1]     : index\n"                                                                  \
+    "cc[y:Y, j:J, r:R, c:C] = sum(e : indptr[j] .. indptr[j+1])\n"                                 \
+    "    data[y, indices[e]*C + c] * blocks[e, r, c]\n"                                            \
+    "out[y:Y, x:X] = sum(c:C) cc[y, x/R, x%R, c]\n"
+
 static const program programs[] = {
     {"conv3", CONV_SIZES(3, 1, 3), CONV_COMPUTE PLAIN, CONV_TREE},
     {"conv6", CONV_SIZES(6, 1, 6), CONV_COMPUTE PLAIN, CONV_TREE},
@@ -272,6 +296,19 @@ static const program programs[] = {
      "        @c = {yo, yi}/y, {xo, xi}/x // {ko, ki}/k\n"
      "    yi:unroll, xi:vec =>\n"
      "        @d = {yo, yi}/y, {xo, xi}/x\n"},
+    /* sums over as many blocks as a list has */
+    {"sparse", "Y=35 X=48 K=27 R=16 C=1 J=3 nnz=31 yo=5 yi=7 r=16 c=1", SPARSE_COMPUTE,
+     "yo, j =>\n"
+     "    e:dyn(j), yi:unroll, r:vec, c:unroll =>\n"
+     "        @cc = {yo, yi}/y, j, r, c // e\n"
+     "    yi:unroll, r:vec, c:unroll =>\n"
+     "        @out = {yo, yi}/y, {j, r}/x // c\n"},
+    {"sparse_5x3", "Y=12 X=20 K=27 R=5 C=3 J=4 nnz=17 yo=3 yi=4 r=5 c=3", SPARSE_COMPUTE,
+     "j, yo =>\n"
+     "    e:dyn(j), yi, r:vec, c:unroll =>\n"
+     "        @cc = {yo, yi}/y, j, r, c // e\n"
+     "    yi, r:vec, c:unroll =>\n"
+     "        @out = {yo, yi}/y, {j, r}/x // c\n"},
     /* rows above and below the picture, of a number known at run time: zeros and copies */
     {"pad", "H=19 W=21 ho=4 hi=6 w=21 c=5 C=5 D=4",
      "data[H, W, C] : input\n"
@@ -311,16 +348,18 @@ static at_low *lower(at_arena *a, const program *p, at_isa isa) {
 static void programs_run(at_isa isa) {
     skip_without(isa);
     at_arena *a = at_arena_new();
-    int with_trips = 0;
+    int with_trips = 0, with_lists = 0;
     for (int i = 0; i < NUM_PROGRAMS; i++) {
         at_low *l = lower(a, &programs[i], isa);
         assert_true(l->tiles.len > 0);
         for (int j = 0; j < l->tiles.len; j++) {
             with_trips += l->tiles.data[j]->num_trips > 0;
+            with_lists += l->tiles.data[j]->num_pointers > 0;
             compare_tile(a, l->tiles.data[j], isa, programs[i].name);
         }
     }
-    assert_true(with_trips > 0); /* or the programs no longer test what they are for */
+    assert_true(with_trips > 0 &&
+                with_lists > 0); /* or the programs no longer test what they are for */
     at_arena_free(a);
 }
 
@@ -359,8 +398,26 @@ static maker start_tile(at_arena *a, at_isa isa, int num_slots, int num_trips) {
 static at_tile_op *add_op(maker *m, int kind) {
     at_tile_op *op = at_push(m->arena, &m->ops);
     *op = (at_tile_op){
-        .kind = (uint8_t)kind, .dst = -1, .a = -1, .b = -1, .slot = -1, .trip_arg = -1};
+        .kind = (uint8_t)kind, .dst = -1, .a = -1, .b = -1, .slot = -1, .base = -1, .trip_arg = -1};
     return op;
+}
+
+/* The last slot but one is then an index list, the last a pointer made of it. */
+static void add_list(maker *m) {
+    int list = m->t.num_slots - 2;
+    m->t.num_slots--;
+    m->t.num_pointers = 1;
+    m->t.slot_is_list[list] = true;
+    m->t.slot_written[list] = m->t.slot_written[list + 1] = false;
+}
+
+static void add_index(maker *m, int base, int64_t off, int64_t stride) {
+    at_tile_op *op = add_op(m, AT_T_INDEX);
+    op->dst = (int16_t)m->t.num_slots;
+    op->slot = (int16_t)(m->t.num_slots - 1);
+    op->base = (int16_t)base;
+    op->off = off;
+    op->bump = stride;
 }
 
 static void add_loop(maker *m, int64_t trip, int trip_arg) {
@@ -430,6 +487,31 @@ static void most_arguments(at_arena *a, at_isa isa) {
     compare_tile(a, finish(&m), isa, "most_arguments");
 }
 
+/* Columns that a list names, of a number known at run time, at strides of one and more. */
+static void listed_columns(at_arena *a, at_isa isa) {
+    static const int64_t strides[] = {1, 3, -2, 37};
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+        maker m = start_tile(a, isa, 5, 2);
+        int lanes = m.t.lanes;
+        add_list(&m);
+        add_op(&m, AT_T_CONST)->dst = 0;
+        add_loop(&m, 0, 0);
+        add_loop(&m, 0, 1);
+        for (int k = 0; k < 2; k++) {
+            add_index(&m, k, k - 1, strides[i]);
+            add_move(&m, AT_T_LOAD, 1, 4, 2, lanes);
+            add_move(&m, AT_T_BCAST, 2, 4, -3, 1);
+            add_arithmetic(&m, AT_T_FMA, 0, 1, 2);
+        }
+        add_bump(&m, 3, 1, -1);
+        add_op(&m, AT_T_END);
+        add_bump(&m, 0, 5, -1);
+        add_op(&m, AT_T_END);
+        add_move(&m, AT_T_STORE, 0, 2, 0, lanes);
+        compare_tile(a, finish(&m), isa, at_format(a, "columns times %d", (int)strides[i]));
+    }
+}
+
 /* Every number of lanes: what lies behind is not touched, unused lanes are zero. */
 static void every_tail(at_arena *a, at_isa isa) {
     for (int n = 1; n <= at_tile_isa_facts(isa)->lanes; n++) {
@@ -458,6 +540,7 @@ static void hand_made_run(at_isa isa) {
     at_arena *a = at_arena_new();
     most_arguments(a, isa);
     every_tail(a, isa);
+    listed_columns(a, isa);
     at_arena_free(a);
 }
 
@@ -580,6 +663,12 @@ static void want_bump(maker *m, const at_tile_op *op) {
     WANT(m, "add %s,rax", base_name[op->slot]);
 }
 
+static void want_index(maker *m, const at_tile_op *op) {
+    WANT(m, "movsxd rax,%s", memory_text(m, op, 4, 0));
+    if (op->bump != 1) WANT(m, "imul rax,rax,0x%llx", (unsigned long long)op->bump);
+    WANT(m, "lea %s,[%s+rax*4]", base_name[op->dst], base_name[op->base]);
+}
+
 /* The last operation added, of straight-line code. */
 static void want(maker *m) {
     const at_tile_op *op = &m->ops.data[m->ops.len - 1];
@@ -587,6 +676,7 @@ static void want(maker *m) {
     switch (op->kind) {
     case AT_T_PREFETCH: WANT(m, "prefetcht0 %s", memory_text(m, op, 1, 0)); return;
     case AT_T_BUMP: want_bump(m, op); return;
+    case AT_T_INDEX: want_index(m, op); return;
     case AT_T_CONST: want_const(m, op); return;
     case AT_T_LOAD:
     case AT_T_STORE: want_move(m, op); return;
@@ -728,13 +818,13 @@ static void skip_without_objdump(void) {
     skip();
 }
 
-/* With the entry and return of a tile of twelve pointers. */
+/* With the entry and return of a tile of twelve pointers, made inside or passed. */
 static void compare_straight(maker *m, const char *what) {
     at_tile *t = finish(m);
     if (!at_tile_encode(m->arena, t, m->isa)) fail_msg("%s: not encoded", what);
     at_text wanted = {0}, found = {0};
     at_text_add(&wanted, "push rbx\npush rbp\npush r12\npush r13\n");
-    for (int s = 6; s < AT_TILE_MAX_SLOTS; s++)
+    for (int s = 6; s < t->num_slots; s++)
         at_text_addf(&wanted, "mov %s,QWORD PTR [rsp+0x%x]\n", base_name[s],
                      40 + 8 * (s - 6)); /* four registers and the return address below */
     for (int k = 1; k <= m->num_masks; k++)
@@ -842,6 +932,24 @@ static void encode_bumps(at_arena *a, at_isa isa) {
     compare_straight(&m, at_format(a, "%s, bumps", at_isa_name(isa)));
 }
 
+static void encode_indices(at_arena *a, at_isa isa) {
+    static const int64_t offsets[] = {0, 1, 31, 32, -32, -33, 100000},
+                         strides[] = {1, 2, -1, 31, 127, 128, -129, INT32_MAX / 4};
+    for (int num_slots = 6; num_slots < AT_TILE_MAX_SLOTS; num_slots++) {
+        maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+        m.t.num_slots = num_slots;
+        m.t.num_pointers = AT_TILE_MAX_SLOTS - num_slots;
+        for (int i = 0; i < 200; i++) {
+            add_index(&m, i % num_slots, offsets[i % 7], strides[i % 8]);
+            at_tile_op *op = &m.ops.data[m.ops.len - 1];
+            op->dst = (int16_t)(num_slots + i % m.t.num_pointers);
+            op->slot = (int16_t)((i + i / 60) % num_slots);
+            want(&m);
+        }
+        compare_straight(&m, at_format(a, "%s, %d pointers", at_isa_name(isa), num_slots));
+    }
+}
+
 /* Loops of both kinds, and trip counts that came in registers. */
 static void encode_loops(at_arena *a, at_isa isa) {
     static const char wanted[] = "sub rsp,0x18\n"
@@ -897,6 +1005,7 @@ static void encoder(at_isa isa) {
     encode_moves(a, isa);
     encode_arithmetic(a, isa);
     encode_bumps(a, isa);
+    encode_indices(a, isa);
     encode_loops(a, isa);
     at_arena_free(a);
 }
