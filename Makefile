@@ -30,7 +30,7 @@ NEEDS_templates = templates runtime codegen schedule knobs base
 NEEDS_tuners    = tuners knobs base
 NEEDS_runtime   = runtime base
 NEEDS_records   = records knobs base
-NEEDS_cli       = base
+NEEDS_cli       = records knobs base
 NEEDS_run       = templates runtime codegen schedule knobs base
 NEEDS_fuzz      = templates runtime records codegen schedule knobs base
 

@@ -25,12 +25,12 @@ void at_out_record(at_out *o, const at_record *r) {
     at_text_free(&value);
 }
 
-static const char *failure_name(int error_no) {
+const char *at_failure_name(int error_no) {
     if (!error_no) return "unchecked";
     return error_no == AT_NUM_FAILURES - 1 ? "other" : at_err_no_name(error_no);
 }
 
-static double time_of(const at_record *r) {
+double at_record_time(const at_record *r) {
     return r->final_s > 0 ? r->final_s : at_record_mean(r);
 }
 
@@ -50,7 +50,7 @@ static void add_moment(at_text *out, double seconds) {
     at_text_add(out, text);
 }
 
-static void add_span(at_text *out, double first_s, double last_s) {
+void at_text_add_span(at_text *out, double first_s, double last_s) {
     add_moment(out, first_s);
     at_text_add(out, " to ");
     add_moment(out, last_s);
@@ -69,7 +69,7 @@ static void add_head(at_text *out, const char *path, const at_log_summary *s) {
     add_count(out, st->bad, "unreadable lines");
     if (s->num_groups) {
         at_text_add(out, "; ");
-        add_span(out, s->first_s, s->last_s);
+        at_text_add_span(out, s->first_s, s->last_s);
     }
     at_text_add(out, "\n");
 }
@@ -78,7 +78,7 @@ static void add_failures(at_text *out, const at_log_group *g) {
     for (int e = 0; e < AT_NUM_FAILURES; e++) {
         const at_log_failures *f = &g->failures[e];
         if (!f->count) continue;
-        at_text_addf(out, "  %lld %s", (long long)f->count, failure_name(e));
+        at_text_addf(out, "  %lld %s", (long long)f->count, at_failure_name(e));
         /* Compilers explain at length; the first line is what went wrong. */
         int n = (int)strcspn(f->text, "\r\n");
         if (n) at_text_addf(out, ", first at line %lld: %.*s", (long long)f->line, n, f->text);
@@ -98,7 +98,7 @@ static void add_group(at_text *out, const at_log_group *g) {
     at_text_addf(out, "\n  %lld trials, %lld valid", (long long)g->trials, (long long)g->valid);
     add_count(out, g->copies, "with the code of another");
     at_text_add(out, "; ");
-    add_span(out, g->first_s, g->last_s);
+    at_text_add_span(out, g->first_s, g->last_s);
     at_text_add(out, ", of which ");
     at_text_add_time(out, g->spent_s);
     at_text_add(out, " in trials\n");
@@ -109,7 +109,7 @@ static void add_group(at_text *out, const at_log_group *g) {
     }
     const at_record *r = &g->best->record;
     at_text_add(out, "  best: ");
-    at_text_add_time(out, time_of(r));
+    at_text_add_time(out, at_record_time(r));
     if (r->extra.gflops > 0) at_text_addf(out, ", %.2f GFLOP/s", r->extra.gflops);
     if (of_peak(&r->extra) > 0) {
         at_text_add(out, ", ");
@@ -150,7 +150,7 @@ static void out_failures(at_out *out, const at_log_group *g) {
     for (int e = 0; e < AT_NUM_FAILURES; e++) {
         const at_log_failures *f = &g->failures[e];
         if (!f->count) continue;
-        at_out_begin(out, failure_name(e), '{');
+        at_out_begin(out, at_failure_name(e), '{');
         at_out_int(out, "count", f->count);
         at_out_int(out, "line", f->line);
         at_out_string(out, "text", f->text);
@@ -170,7 +170,7 @@ static void out_best(at_out *out, const at_log_group *g) {
     at_out_begin(out, "best", '{');
     at_out_int(out, "index", r->config.recorded_index);
     at_out_raw(out, "entity", at_text_str(&entity));
-    at_out_double(out, "time_ns", time_of(r) * 1e9);
+    at_out_double(out, "time_ns", at_record_time(r) * 1e9);
     if (r->extra.gflops > 0) at_out_double(out, "gflops", r->extra.gflops);
     else at_out_string(out, "gflops", NULL);
     if (of_peak(&r->extra) > 0) at_out_double(out, "of_peak", of_peak(&r->extra));

@@ -15,6 +15,12 @@ void at_out_record(at_out *o, const at_record *r);
 /* "conv2d_3x3_gemm [1, 56, 56, 64, 64, "float32"]" */
 void at_text_add_record_task(at_text *out, const char *task, const at_json *args);
 
+/* The kind of failure in a summary's list: "timeout", "unchecked", "other". */
+const char *at_failure_name(int error_no);
+/* "2026-11-21 13:42:25 to 2026-11-21 13:43:01", local time. */
+void at_text_add_span(at_text *out, double first_s, double last_s);
+double at_record_time(const at_record *r); /* of its finals, else of its trial */
+
 /* Rows of texts in columns of one width; those between the first and the last, which hold numbers,
  * to the right. */
 typedef struct at_table {

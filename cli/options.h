@@ -21,6 +21,7 @@ typedef enum at_verb {
     AT_VERB_LOG,
     AT_VERB_CONVERT,
     AT_VERB_PLOT,
+    AT_VERB_REPORT,
     AT_VERB_LIST,
     AT_VERB_HELP,
     AT_VERB_VERSION,

@@ -9,7 +9,7 @@
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static void add_word(at_text *out, const char *word) {
+void at_text_add_word(at_text *out, const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-+=.,:/@%";
     at_text_add(out, " ");
@@ -38,7 +38,7 @@ static bool is_left_out(const char *name) {
 void at_text_add_command(at_text *out, const at_session *s, int64_t index) {
     const at_options *o = s->options;
     at_text_add(out, "autotune run");
-    add_word(out, o->template_file ? o->template_file : s->row->name);
+    at_text_add_word(out, o->template_file ? o->template_file : s->row->name);
     for (int i = 0; i < at_option_count(); i++) {
         const at_option_row *row = at_option_at(i);
         if (!(row->verbs >> AT_VERB_RUN & 1) || is_left_out(row->name)) continue;
@@ -46,7 +46,7 @@ void at_text_add_command(at_text *out, const at_session *s, int64_t index) {
         if (row->argument && !value) continue;
         if (!row->argument && !(o->given >> i & 1)) continue;
         at_text_addf(out, " %s", row->name);
-        if (row->argument) add_word(out, value);
+        if (row->argument) at_text_add_word(out, value);
     }
     at_text_addf(out, " --index %lld --keep", (long long)index);
 }

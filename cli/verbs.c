@@ -31,6 +31,7 @@ static const at_verb_row rows[] = {
                          at_cmd_convert},
     [AT_VERB_PLOT] = {"plot", "LOG...", 1, AT_MAX_OPERANDS,
                       "draws how searches went: best so far and all trials", at_cmd_plot},
+    [AT_VERB_REPORT] = {"report", "LOG", 1, 1, "writes a log as one HTML page", at_cmd_report},
     [AT_VERB_LIST] = {"list", "", 0, 0, "lists the templates, their arguments and defaults",
                       at_cmd_list},
     [AT_VERB_HELP] = {"help", "[VERB]", 0, 1, "explains the program or one verb", at_cmd_help},

@@ -15,9 +15,9 @@ static void check_contains(const char *text, const char *part) {
 
 /* ---- help ---------------------------------------------------------------------------------- */
 
-static const char *const verbs[] = {"tune",   "run",       "show",   "apply",   "space",
-                                    "replay", "pick_best", "log",    "convert", "plot",
-                                    "list",   "help",      "version"};
+static const char *const verbs[] = {"tune",   "run",       "show", "apply",   "space",
+                                    "replay", "pick_best", "log",  "convert", "plot",
+                                    "report", "list",      "help", "version"};
 enum { NUM_VERBS = sizeof verbs / sizeof *verbs, MAX_OPTIONS = 64 };
 
 /* Option names at the beginning of help lines. */

@@ -1,0 +1,35 @@
+/* cli/report.h: what the verb report knows of a log beyond curves and summary. */
+#ifndef AT_CLI_REPORT_H
+#define AT_CLI_REPORT_H
+
+#include "cli/html.h"
+#include "cli/plot.h"
+#include "templates/task.h"
+
+/* One of the best few, timed again at the end of runs. */
+typedef struct at_report_finalist {
+    const char *task, *context_hash, *entity; /* JSON text */
+    const at_json *args;
+    int64_t index;
+    AT_VEC(double) times_s; /* in measured order */
+    AT_VEC(double) peaks;   /* GFLOP/s, beside each; 0: not known */
+    double median_s, low_s, high_s, peak;
+} at_report_finalist;
+typedef struct at_report_finals {
+    AT_VEC(at_report_finalist) of;
+} at_report_finals;
+/* All finals of a log, quickest first within what belongs together. AT_E_INPUT */
+at_status at_report_read_finals(at_arena *a, const char *log, at_report_finals *out, at_error *err);
+
+typedef struct at_report {
+    at_arena *arena;
+    const char *log;
+    at_curves curves;
+    at_log_summary summary;
+    at_report_finals finals;
+    at_text *out;
+} at_report;
+/* The section of one task, after <h2>: everything about it. */
+void at_report_task(at_report *r, const at_panel *p);
+
+#endif

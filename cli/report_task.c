@@ -1,0 +1,328 @@
+/* cli/report_task.c: one task of a report: each context with its winner, final and failures; then
+ * curves and knobs of all. */
+#include <string.h>
+
+#include "cli/describe.h"
+#include "cli/log_view.h"
+#include "cli/message.h"
+#include "cli/report.h"
+#include "cli/reproduce.h"
+#include "cli/select.h"
+
+enum { FINALISTS = 5 };
+
+/* The template here that computes the panel's task. */
+static at_task *task_of(at_report *r, const at_panel *p) {
+    const at_template_row *row;
+    at_task *task = NULL;
+    at_text args = {0};
+    at_json_print(&args, p->args);
+    if (at_template_find(p->task, &row, NULL) != AT_OK ||
+        at_task_new(r->arena, row, at_text_str(&args), &task, NULL) != AT_OK)
+        task = NULL;
+    at_text_free(&args);
+    return task;
+}
+
+/* ---- the winner ----------------------------------------------------------------------------- */
+
+/* Of the finals of a group, the one that is record best; NULL: it was in none. */
+static const at_report_finalist *final_of(const at_report *r, const at_log_group *g,
+                                          const at_record *best) {
+    const at_report_finalist *found = NULL;
+    at_text entity = {0};
+    at_config_print_entity(&entity, &best->config);
+    for (int i = 0; i < r->finals.of.len && !found; i++) {
+        const at_report_finalist *f = &r->finals.of.data[i];
+        if (f->times_s.len && !strcmp(f->task, g->task) && at_args_equal(f->args, g->args) &&
+            !strcmp(f->context_hash, g->context_hash) && !strcmp(f->entity, at_text_str(&entity)))
+            found = f;
+    }
+    at_text_free(&entity);
+    return found;
+}
+
+static void add_fact(at_text *out, const char *figure, const char *what) {
+    at_text_add(out, "<div><b>");
+    at_html_add(out, figure);
+    at_text_add(out, "</b>");
+    at_html_add(out, what);
+    at_text_add(out, "</div>\n");
+}
+
+static void add_facts(at_report *r, const at_panel *p, const at_log_group *g) {
+    const at_record *best = &g->best->record;
+    const at_report_finalist *f = final_of(r, g, best);
+    double time_s = at_record_time(best), peak = f ? f->peak : best->extra.peak_gflops;
+    double speed = p->flops > 0 ? p->flops / time_s * 1e-9 : 0;
+    at_text text = {0};
+    at_text_add(r->out, "<div class=\"facts\">\n");
+    if (speed > 0) add_fact(r->out, at_format(r->arena, "%.1f GFLOP/s", speed), "the winner");
+    at_text_add_time(&text, time_s);
+    add_fact(r->out, at_text_str(&text), f ? "median of its final" : "mean of its trial");
+    if (peak > 0 && speed > 0) {
+        at_text_clear(&text);
+        at_text_add_share(&text, speed / peak);
+        add_fact(r->out, at_text_str(&text),
+                 at_format(r->arena, "of the FMA peak beside it, %.1f GFLOP/s", peak));
+    }
+    add_fact(r->out, at_format(r->arena, "%lld trials", (long long)g->trials),
+             at_format(r->arena, "%lld valid, %lld failed", (long long)g->valid,
+                       (long long)(g->trials - g->valid)));
+    at_text_clear(&text);
+    at_text_add_time(&text, g->spent_s);
+    add_fact(r->out, at_text_str(&text), "spent in trials");
+    at_text_add(r->out, "</div>\n");
+    at_text_free(&text);
+}
+
+static void add_tree(at_report *r, const at_task *task, const at_record *best) {
+    at_config config;
+    at_program *program;
+    at_text tree = {0};
+    at_error err;
+    at_text_add(r->out, "<h3>Its loop tree</h3>\n");
+    if (!task) {
+        at_text_add(r->out, "<p class=\"faint\">No template of this program computes the task, so "
+                            "that its tree is not known.</p>\n");
+        return;
+    }
+    at_status s = at_config_rebind(r->arena, at_task_space(task), &best->config, &config, &err);
+    if (s == AT_OK) s = at_task_program(r->arena, task, &config, &program, &err);
+    if (s == AT_OK) {
+        at_program_print(&tree, program, false);
+        at_text_add(r->out, "<pre>");
+        at_html_add(r->out, at_text_str(&tree));
+        at_text_add(r->out, "</pre>\n");
+    } else {
+        at_text_add(r->out, "<p class=\"faint\">The template has changed since: ");
+        at_html_add(r->out, err.text);
+        at_text_add(r->out, "</p>\n");
+    }
+    at_text_free(&tree);
+}
+
+static void add_config(at_report *r, const at_record *best) {
+    at_text text = {0};
+    at_config_print_entity(&text, &best->config);
+    at_html_addf(r->out,
+                 "Index %lld, line %lld of the log: ", (long long)best->config.recorded_index,
+                 (long long)best->line);
+    at_text_add(r->out, "<pre class=\"wrap\">");
+    at_html_add(r->out, at_text_str(&text));
+    at_text_add(r->out, "</pre>\n");
+    at_text_free(&text);
+}
+
+/* ---- commands ------------------------------------------------------------------------------- */
+
+/* "autotune VERB TEMPLATE --args ... --log LOG" */
+static void add_command(at_report *r, const at_task *task, const char *verb, const char *rest) {
+    at_text text = {0};
+    at_text_addf(&text, "autotune %s", verb);
+    at_text_add_word(&text, at_task_row(task)->name);
+    at_text_add(&text, " --args");
+    at_text_add_word(&text, at_task_args_text(task));
+    at_text_add(&text, " --log");
+    at_text_add_word(&text, r->log);
+    at_text_addf(&text, "%s\n", rest);
+    at_html_add(r->out, at_text_str(&text));
+    at_text_free(&text);
+}
+
+static void add_how_to_apply(at_report *r, const at_task *task, const at_record *best) {
+    if (!task) return;
+    at_text_add(r->out, "<h3>How to use it</h3>\n<pre class=\"wrap\">");
+    const char *line = at_format(r->arena, " --line %lld", (long long)best->line);
+    add_command(r, task, "run", line);
+    add_command(r, task, "apply", at_format(r->arena, "%s -o kernel.c", line));
+    at_text_add(r->out,
+                "gcc -O3 -c kernel.c</pre>\n<p class=\"faint\">The first command checks and "
+                "times it again, the second writes it as C. The file's first lines say how "
+                "it is called.</p>\n");
+}
+
+/* ---- final and failures --------------------------------------------------------------------- */
+
+static void add_final_row(at_report *r, const at_panel *p, const at_report_finalist *f) {
+    at_text time = {0};
+    at_text_add_time(&time, f->median_s);
+    at_text_addf(r->out, "<tr><td>%lld</td><td>", (long long)f->index);
+    at_html_add(r->out, at_text_str(&time));
+    at_text_add(r->out, "</td><td>");
+    double speed = p->flops > 0 ? p->flops / f->median_s * 1e-9 : 0;
+    if (speed > 0) at_text_addf(r->out, "%.1f", speed);
+    at_text_add(r->out, "</td><td>");
+    if (speed > 0 && f->peak > 0) at_text_addf(r->out, "%.1f %%", 100 * speed / f->peak);
+    at_text_addf(r->out, "</td><td>%.1f %%</td><td>%d</td></tr>\n",
+                 100 * (f->high_s - f->low_s) / f->median_s, f->times_s.len);
+    at_text_free(&time);
+}
+
+static void add_final(at_report *r, const at_panel *p, const at_log_group *g) {
+    at_sample_row rows[FINALISTS];
+    const at_report_finalist *of[FINALISTS];
+    int n = 0;
+    for (int i = 0; i < r->finals.of.len && n < FINALISTS; i++) {
+        const at_report_finalist *f = &r->finals.of.data[i];
+        if (!f->times_s.len || strcmp(f->task, g->task) || !at_args_equal(f->args, g->args) ||
+            strcmp(f->context_hash, g->context_hash))
+            continue;
+        rows[n] = (at_sample_row){at_format(r->arena, "index %lld", (long long)f->index),
+                                  f->times_s.data, f->times_s.len, f->median_s};
+        of[n++] = f;
+    }
+    if (!n) return;
+    at_text_add(r->out, "<h3>The final</h3>\n<p>The best few, timed again in turn; each dot is a "
+                        "sample, the mark its median.</p>\n<div class=\"pair\">");
+    at_svg_samples(r->out, rows, n);
+    at_text_add(r->out, "<div class=\"scroll\"><table><tr><th>index</th><th>median</th><th>GFLOP/s"
+                        "</th><th>of peak</th><th>spread</th><th>samples</th></tr>\n");
+    for (int i = 0; i < n; i++) add_final_row(r, p, of[i]);
+    at_text_add(r->out, "</table></div></div>\n");
+}
+
+static void add_failures(at_report *r, const at_task *task, const at_log_group *g) {
+    if (g->trials == g->valid) {
+        at_text_add(r->out, "<h3>Failures</h3>\n<p>None.</p>\n");
+        return;
+    }
+    at_text_add(r->out, "<h3>Failures</h3>\n<div class=\"scroll\"><table><tr><th>kind</th><th>count"
+                        "</th><th>line</th><th class=\"text\">the first that says something</th>"
+                        "</tr>\n");
+    int64_t line = 0;
+    for (int e = 0; e < AT_NUM_FAILURES; e++) {
+        const at_log_failures *f = &g->failures[e];
+        if (!f->count) continue;
+        if (!line) line = f->line;
+        at_text_addf(r->out,
+                     "<tr><td class=\"bad\">%s</td><td>%lld</td><td>%lld</td>"
+                     "<td class=\"text\">",
+                     at_failure_name(e), (long long)f->count, (long long)f->line);
+        at_html_add(r->out, f->text);
+        at_text_add(r->out, "</td></tr>\n");
+    }
+    at_text_add(r->out, "</table></div>\n");
+    if (!task) return;
+    at_text_add(r->out, "<p class=\"faint\">To look at one:</p><pre class=\"wrap\">");
+    add_command(r, task, "run", at_format(r->arena, " --line %lld --keep", (long long)line));
+    at_text_add(r->out, "</pre>\n");
+}
+
+/* ---- what all contexts share ---------------------------------------------------------------- */
+
+static void add_key(at_report *r, const at_panel *p) {
+    at_text text = {0};
+    at_text_add(r->out, "<ul class=\"key\">\n");
+    for (int i = 0; i < p->series.len; i++) {
+        const at_series *s = p->series.data[i];
+        at_text_addf(r->out,
+                     "<li><svg viewBox=\"0 0 26 11\"><path class=\"best c%d\" "
+                     "d=\"M0 6H26\"/></svg>",
+                     i % 6);
+        at_html_addf(r->out, "%s%s%s: ", s->tuner, *s->tuner ? ", " : "", s->where);
+        at_text_clear(&text);
+        at_text_add_outcome(&text, p, s);
+        at_html_add(r->out, at_text_str(&text));
+        at_text_add(r->out, "</li>\n");
+    }
+    at_text_add(r->out, "</ul>\n");
+    at_text_free(&text);
+}
+
+static void add_curves(at_report *r, const at_panel *p) {
+    at_text_add(r->out, "<h3>The search</h3>\n<p>Best so far, and every trial as a point");
+    bool failed = false;
+    for (int i = 0; i < p->series.len; i++) failed |= p->series.data[i]->failed > 0;
+    at_text_add(r->out, failed ? "; failures are the crosses.</p>\n" : ".</p>\n");
+    at_text_add(r->out, "<div class=\"pair\">\n");
+    at_svg_curve(r->out, p, false);
+    at_svg_curve(r->out, p, true);
+    at_text_add(r->out, "</div>\n");
+    add_key(r, p);
+}
+
+static void add_speed(at_text *out, double speed) {
+    if (speed > 0) at_text_addf(out, "<td>%.*f</td>", speed < 10 ? 2 : 1, speed);
+    else at_text_add(out, "<td>-</td>");
+}
+
+static void add_knob(at_report *r, const at_panel *p, const at_knob_values *k) {
+    double most = at_panel_speed(p);
+    int n = k->values.len < AT_KNOB_VALUES ? k->values.len : AT_KNOB_VALUES;
+    at_text_add(r->out, "<div class=\"scroll\"><table class=\"knob\"><tr><th>");
+    at_html_add(r->out, k->name);
+    at_text_add(r->out, "</th><th>best</th><th>median</th><th>trials</th><th>failed</th><th></th>"
+                        "</tr>\n");
+    for (int i = 0; i < n; i++) {
+        const at_knob_value *v = &k->values.data[i];
+        at_text_add(r->out, "<tr><td>");
+        at_html_add(r->out, v->text);
+        at_text_add(r->out, "</td>");
+        add_speed(r->out, v->best);
+        add_speed(r->out, v->median);
+        at_text_addf(r->out, "<td>%lld</td><td>%lld</td><td class=\"bar\">", (long long)v->trials,
+                     (long long)v->failed);
+        if (v->best > 0)
+            at_text_addf(r->out, "<i style=\"width:%.1f%%\"><i style=\"width:%.1f%%\"></i></i>",
+                         100 * v->best / most, 100 * v->median / v->best);
+        at_text_add(r->out, "</td></tr>\n");
+    }
+    at_text_add(r->out, "</table>\n");
+    if (k->values.len > n)
+        at_text_addf(r->out, "<p class=\"faint\">and %d more values</p>\n", k->values.len - n);
+    at_text_add(r->out, "</div>\n");
+}
+
+static void add_knobs(at_report *r, const at_panel *p) {
+    at_text_addf(r->out,
+                 "<h3>The knobs</h3>\n<p>Best and median of the valid trials with each "
+                 "value, in %s; the bar is full up to the median.</p>\n",
+                 p->unit);
+    at_text_add(r->out, "<div class=\"pair knobs\">\n");
+    for (int k = 0; k < p->knobs.len; k++) add_knob(r, p, &p->knobs.data[k]);
+    at_text_add(r->out, "</div>\n");
+}
+
+/* ---- the section ---------------------------------------------------------------------------- */
+
+static void add_where(at_report *r, const at_log_group *g) {
+    at_text text = {0};
+    at_text_add(r->out, "<p class=\"where\">");
+    if (g->ours) {
+        at_text_add_context(&text, &g->context);
+        at_text_add(&text, "; ");
+    }
+    at_text_addf(&text, "target %s; ", g->target);
+    at_text_add_span(&text, g->first_s, g->last_s);
+    at_html_add(r->out, at_text_str(&text));
+    at_text_add(r->out, "</p>\n");
+    at_text_free(&text);
+}
+
+static void add_group(at_report *r, const at_panel *p, const at_task *task, const at_log_group *g) {
+    add_where(r, g);
+    if (g->best) {
+        const at_record *best = &g->best->record;
+        add_facts(r, p, g);
+        add_config(r, best);
+        add_tree(r, task, best);
+        add_how_to_apply(r, task, best);
+        add_final(r, p, g);
+    } else
+        at_text_addf(r->out, "<p class=\"bad\">None of %lld trials was valid.</p>\n",
+                     (long long)g->trials);
+    add_failures(r, task, g);
+}
+
+void at_report_task(at_report *r, const at_panel *p) {
+    at_task *task = task_of(r, p);
+    for (int i = 0; i < r->summary.num_groups; i++) {
+        const at_log_group *g = &r->summary.groups[i];
+        if (!strcmp(g->task, p->task) && at_args_equal(g->args, p->args)) add_group(r, p, task, g);
+    }
+    if (at_panel_speed(p) > 0) {
+        add_curves(r, p);
+        add_knobs(r, p);
+    }
+}
