@@ -12,7 +12,11 @@ STD      = -std=c11
 FOLDERS  = base knobs schedule codegen templates tuners runtime records
 LIBS_base    = -lcjson -lm
 LIBS_codegen = -lZydis
-LIBS_runtime = -ltcc -lzip -ldl -lpthread
+LIBS_runtime = -ltcc -lzip -ldl -lpthread $(OPENMP)
+
+# Kernels run on several threads where the compiler has OpenMP.
+OPENMP := $(shell printf '\043include <omp.h>\nint main(void) { return omp_get_num_threads() - 1; }\n' | \
+    $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo -fopenmp)
 
 # The tuner xgb is there when XGBoost is.
 HAVE_XGB := $(shell pkg-config --exists xgboost 2>/dev/null && echo yes)
@@ -52,6 +56,8 @@ $(B)/autotune: $(call obj,cli) $(call lib,templates tuners runtime records codeg
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(WARN) -c -o $@ $<
+
+$(B)/runtime/par.o: CFLAGS += $(OPENMP)
 
 # Again when XGBoost has come or gone.
 $(B)/tuners/registry.o: CPPFLAGS += $(if $(HAVE_XGB),-DAT_HAVE_XGBOOST)

@@ -147,6 +147,7 @@ typedef struct at_bench_tuned {
     double total_s, cpu_s;       /* of the whole run: by the clock; of the processor */
     at_bench_spread per_trial_s; /* all_cost of the log's records */
 } at_bench_tuned;
+extern int at_bench_cores;  /* that this process was given, before it took one */
 extern int at_bench_trials; /* of every search; 0: each its own number */
 const at_bench_tuned *at_bench_tune(const at_bench_search *s);
 /* The best configuration of that run, as a verified program of its task. AT_E_NO_VALID with the
@@ -202,5 +203,6 @@ at_status at_bench_templates(at_error *err);
 at_status at_bench_dialects(at_error *err);
 at_status at_bench_avx2(at_error *err);
 at_status at_bench_trial_time(at_error *err);
+at_status at_bench_threads(at_error *err);
 
 #endif

@@ -44,12 +44,12 @@ void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int
         c->flops[i] = of[i].flops;
         number[i] = calibrate(&of[i]);
     }
-    double before = at_peak_gflops(isa);
+    double before = at_peak_gflops(isa, 1);
     while (c->rounds < AT_BENCH_ROUNDS) {
         for (int k = 0; k < n; k++) {
             int i = (k + c->rounds) % n; /* nobody always follows the same neighbour's caches */
             c->time_s[i][c->rounds] = sample_s(&of[i], number[i]);
-            double after = at_peak_gflops(isa);
+            double after = at_peak_gflops(isa, 1);
             c->peak_gflops[i][c->rounds] = (before + after) / 2;
             before = after;
         }

@@ -138,7 +138,7 @@ static at_status bind(at_arena *a, const at_kernel *k, const at_bench_data *data
             p->role == AT_PARAM_IN ? data->tensor[p->tensor] : at_bench_alloc(p->elements * 4);
         if (p->role == AT_PARAM_OUT) at_poison(r->buf[i], p->elements * 4, AT_POISON_OUT);
     }
-    int64_t bytes = k->workspace_bytes + k->workspace_per_thread_bytes;
+    int64_t bytes = k->workspace_bytes + 2 * k->workspace_per_thread_bytes; /* threads.c */
     r->workspace = at_bench_alloc(bytes);
     at_poison(r->workspace, bytes / 4 * 4, AT_POISON_WORK);
     at_par_setup(&r->par, 1);

@@ -2,6 +2,7 @@
  * parts; none: all of them. Exit code 1 where a part could not be measured; a target that is missed
  * is a figure, not an error. */
 #include "bench/bench.h"
+#include "runtime/runtime_int.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -15,9 +16,11 @@ static const struct {
     {"lowering", at_bench_lowering},   {"trials", at_bench_trial_time},
     {"conv3x3", at_bench_conv3x3},     {"nchwc", at_bench_nchwc},
     {"templates", at_bench_templates}, {"gnu", at_bench_dialects},
-    {"avx2", at_bench_avx2},
+    {"avx2", at_bench_avx2},           {"threads", at_bench_threads},
 };
 #define NUM_PARTS (int)(sizeof parts / sizeof *parts)
+
+int at_bench_cores;
 
 /* The last CPU that we may use, which is the one that the tool's worker takes. */
 static int pin(void) {
@@ -25,6 +28,8 @@ static int pin(void) {
     int cpu = CPU_SETSIZE - 1;
     if (sched_getaffinity(0, sizeof allowed, &allowed)) return -1;
     while (cpu > 0 && !CPU_ISSET(cpu, &allowed)) cpu--;
+    at_bench_cores = at_cpu_cores(NULL, 0);
+    at_par_init(cpu);
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
     return sched_setaffinity(0, sizeof one, &one) ? -1 : cpu;

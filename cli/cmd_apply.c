@@ -62,6 +62,7 @@ static at_status make_kernel(at_session *s, const char *name, at_file_kernel *ou
     AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
     *out = (at_file_kernel){.program = c.program,
                             .kernel = c.kernel,
+                            .threads = s->threads,
                             .name = lo.name,
                             .head = head_text(s, s->chosen.from),
                             .flops = s->flops,

@@ -21,7 +21,6 @@ enum {
     ISA,
     DIALECT,
     PACKING,
-    THREADS,
     CACHE,
     PRESET,
     FEATURES,
@@ -108,8 +107,8 @@ static const at_option_row rows[] = {
      TO(isa), 0, 0},
     {"--pack", "WHEN", KERNEL, "ahead", "pack weights ahead of the timed part, or inline in it",
      PACKING, TO(pack_inline), 0, 0},
-    {"--threads", "N", MEASURING, "1", "threads of a kernel; only 1 so far", THREADS, TO(threads),
-     0, 0},
+    {"--threads", "N", KERNEL, "1", "threads that run para loops, each on a core of its own",
+     INTEGER, TO(threads), 1, 1024},
     {"--cache", "STATE", MEASURING, "hot",
      "state of the caches before a sample: hot, or cold: flushed; see docs/measuring.md", CACHE,
      TO(cache), 0, 0},
@@ -288,13 +287,6 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
         if (strcmp(text, "ahead") && strcmp(text, "inline"))
             return unknown_value(row, text, "ahead, inline", err);
         *(bool *)to = !strcmp(text, "inline");
-        return AT_OK;
-    case THREADS:
-        AT_TRY(at_parse_int(text, row->name, 1, 4096, to, err));
-        if (*(int64_t *)to != 1)
-            return at_fail(err, AT_E_USAGE,
-                           "--threads %s: kernels run on one thread so far; only 1 is accepted",
-                           text);
         return AT_OK;
     case CACHE:
         if (strcmp(text, "hot") && strcmp(text, "cold"))

@@ -71,6 +71,18 @@ static at_status choose_flush(at_session *s, at_error *err) {
     return AT_OK;
 }
 
+/* Each thread has a core of its own. */
+static at_status check_threads(const at_session *s, at_error *err) {
+    int cores = at_cpu_cores(NULL, 0);
+    if (s->threads <= 1) return AT_OK;
+    if (!at_has_threads())
+        return at_fail(err, AT_E_USAGE, "--threads %d: built without OpenMP; only 1 is accepted",
+                       s->threads);
+    if (s->threads <= cores) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "--threads %d: this process may use %d core%s", s->threads,
+                   cores, cores == 1 ? "" : "s");
+}
+
 at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     const at_options *o = s->options;
     const at_cpu *cpu = at_cpu_facts();
@@ -80,6 +92,8 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
 
     s->compiler = o->compiler;
     s->pack_inline = o->pack_inline;
+    s->threads = recorded && !at_given(o, "--threads") ? recorded->threads : (int)o->threads;
+    if (measuring) AT_TRY(check_threads(s, err));
     if (recorded && !at_given(o, "--compiler"))
         at_compiler_from_name(recorded->compiler, &s->compiler);
     if (recorded && !at_given(o, "--pack")) s->pack_inline = !strcmp(recorded->packing, "inline");
@@ -95,7 +109,7 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                                           : AT_DIALECT_GNU;
 
     s->context = (at_context){.cpu = cpu->name,
-                              .threads = (int)o->threads,
+                              .threads = s->threads,
                               .isa = at_isa_name(s->isa),
                               .compiler = at_compiler_name(s->compiler),
                               .packing = s->pack_inline ? "inline" : "ahead",
@@ -123,7 +137,7 @@ at_status at_session_reserve(at_session *s, at_error *err) {
 }
 
 at_status at_session_measure_peak(at_session *s, at_error *err) {
-    AT_TRY(at_worker_peak(s->worker, at_isa_best(), &s->peak_gflops, err));
+    AT_TRY(at_worker_peak(s->worker, at_isa_best(), s->threads, &s->peak_gflops, err));
     s->peak_ns = at_now_ns();
     return AT_OK;
 }

@@ -24,7 +24,7 @@ at_status at_session_machine(at_session *s, at_error *err) {
                       .l1d_bytes = cpu->l1d_bytes ? cpu->l1d_bytes : core->l1d_bytes,
                       .l2_bytes = cpu->l2_bytes ? cpu->l2_bytes : core->l2_bytes,
                       .l3_bytes = cpu->l3_bytes,
-                      .threads = (int)s->options->threads};
+                      .threads = s->threads};
     at_bsr bsr;
     if (s->chosen.pattern && at_task_bsr(s->task, &bsr)) {
         const int32_t **index =
@@ -39,10 +39,11 @@ at_status at_session_machine(at_session *s, at_error *err) {
 
 double at_session_clock_ghz(const at_session *s) {
     const at_core *c = s->machine->core;
+    double gflops = s->peak_gflops / s->threads;
     switch (at_isa_best()) { /* as runtime/peak.c counts */
-    case AT_ISA_AVX512: return s->peak_gflops / (c->fma[1] * 32);
-    case AT_ISA_AVX2: return s->peak_gflops / (c->fma[0] * 16);
-    default: return s->peak_gflops / (c->arithmetic[0] * 4);
+    case AT_ISA_AVX512: return gflops / (c->fma[1] * 32);
+    case AT_ISA_AVX2: return gflops / (c->fma[0] * 16);
+    default: return gflops / (c->arithmetic[0] * 4);
     }
 }
 

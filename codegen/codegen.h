@@ -153,6 +153,7 @@ typedef struct at_file_number {
 
 /* One kernel of a file. */
 typedef struct at_file_kernel {
+    int threads; /* that its parallel loops run on, where it is compiled with OpenMP; 0: 1 */
     const at_program *program;
     const at_kernel *kernel;
     const char *name; /* of its functions; what at_lower was given */

@@ -88,12 +88,16 @@ static bool needs_workspace(const at_kernel *k) {
     return k->workspace_bytes || k->workspace_per_thread_bytes;
 }
 
+static int threads_of(const at_file_kernel *f) { return f->threads > 1 ? f->threads : 1; }
+
 static void declare(at_text *out, const at_file_kernel *f) {
-    at_text_addf(out,
-                 "/* Bytes of workspace for %s(): memory of any alignment whose content does not "
-                 "matter. Calls at\n * the same time need one each; a call runs on 1 thread. */\n"
-                 "unsigned long %s_workspace_bytes(int threads);\n\n",
-                 f->name, f->name);
+    at_text_addf(
+        out,
+        "/* Bytes of workspace for %s(): memory of any alignment whose content does not "
+        "matter. Calls at\n * the same time need one each; a call runs on %d thread%s. */\n"
+        "unsigned long %s_workspace_bytes(int threads);\n\n",
+        f->name, threads_of(f), threads_of(f) > 1 ? "s where this is compiled with -fopenmp" : "",
+        f->name);
     if (f->kernel->pack) {
         at_text_add(out, "/* Once per set of weights:\n");
         shapes(out, f, true);
@@ -125,22 +129,37 @@ static void call_entry(at_text *out, const at_file_kernel *f, bool pack) {
         at_text_add(out, "    char *aligned = (char *)workspace;\n"
                          "    aligned += (64 - (unsigned long)aligned % 64) % 64;\n");
     else if (!pack) at_text_add(out, "    (void)workspace;\n");
-    at_text_addf(out, "    at_par par = {%s_for, 1};\n    %s(buf, %s, &par);\n}\n", f->name,
-                 pack ? k->pack : k->entry, align ? "aligned" : "0");
+    at_text_addf(out, "    at_par par = {%s_for, %d};\n    %s(buf, %s, &par);\n}\n", f->name,
+                 threads_of(f), pack ? k->pack : k->entry, align ? "aligned" : "0");
+}
+
+/* Who runs parallel loops: OpenMP in a file for several threads, where the compiler has it. */
+static void parallel_for(at_text *out, const at_file_kernel *f) {
+    bool several = threads_of(f) > 1;
+    if (several) at_text_add(out, "\n#ifdef _OPENMP\nint omp_get_thread_num(void);\n#endif\n");
+    at_text_addf(out,
+                 "\nstatic void %s_for(void (*body)(long i, int thread, void *context), long n, "
+                 "void *context) {\n",
+                 f->name);
+    if (several)
+        at_text_addf(out,
+                     "#ifdef _OPENMP\n#pragma omp parallel for num_threads(%d) schedule(static)\n"
+                     "    for (long i = 0; i < n; i++) body(i, omp_get_thread_num(), context);\n"
+                     "#else\n",
+                     threads_of(f));
+    at_text_add(out, "    for (long i = 0; i < n; i++) body(i, 0, context);\n");
+    at_text_add(out, several ? "#endif\n}\n\n" : "}\n\n");
 }
 
 static void define(at_text *out, const at_file_kernel *f) {
     const at_kernel *k = f->kernel;
-    at_text_addf(out,
-                 "\nstatic void %s_for(void (*body)(long i, int thread, void *context), long n, "
-                 "void *context) {\n"
-                 "    for (long i = 0; i < n; i++) body(i, 0, context);\n}\n\n",
-                 f->name);
+    parallel_for(out, f);
     /* 63 more, to begin at a multiple of 64 wherever the caller's memory lies */
     at_text_addf(out,
-                 "unsigned long %s_workspace_bytes(int threads) {\n    (void)threads;\n"
-                 "    return %lldUL + %lldUL * (unsigned long)threads;\n}\n\n",
-                 f->name, (long long)k->workspace_bytes + (needs_workspace(k) ? 63 : 0),
+                 "unsigned long %s_workspace_bytes(int threads) {\n    if (threads < %d) "
+                 "threads = %d;\n    return %lldUL + %lldUL * (unsigned long)threads;\n}\n\n",
+                 f->name, threads_of(f), threads_of(f),
+                 (long long)k->workspace_bytes + (needs_workspace(k) ? 63 : 0),
                  (long long)k->workspace_per_thread_bytes);
     if (k->pack) {
         signature(out, f, true);
@@ -202,10 +221,13 @@ static void add_word(at_text *out, const char *word, size_t n) {
     at_text_addf(out, plain ? "%.*s" : "'%.*s'", (int)n, word);
 }
 
-static void how_to_compile(at_text *out, const at_kernel *k, const at_file_options *o) {
+static void how_to_compile(at_text *out, const at_kernel *k, int threads,
+                           const at_file_options *o) {
     const char *source = o->source ? o->source : "kernel.c", *dot = strrchr(source, '.');
     size_t stem = dot && dot > source ? (size_t)(dot - source) : strlen(source);
-    const char *cc = k->dialect == AT_DIALECT_TCC ? "tcc" : "cc -O3";
+    const char *cc = k->dialect == AT_DIALECT_TCC ? "tcc"
+                     : threads > 1                ? "cc -O3 -fopenmp"
+                                                  : "cc -O3";
     at_text_addf(out, "compile: %s%s ", cc, o->with_main ? "" : " -c");
     add_word(out, source, strlen(source));
     if (o->with_main) {
@@ -230,7 +252,7 @@ static void source_head(at_text *out, const at_file_kernel *kernels, bool famili
     if (families) at_text_add(&text, o->head);
     else kernel_head(&text, kernels);
     at_text_add(&text, "\n");
-    how_to_compile(&text, kernels->kernel, o);
+    how_to_compile(&text, kernels->kernel, kernels->threads, o);
     at_text_add(out, "/*\n");
     at_file_comment(out, at_text_str(&text));
     at_text_add(out, " */\n");

@@ -291,6 +291,33 @@ const at_cpu *at_cpu_facts(void) {
     return &cpu;
 }
 
+/* CPUs of one core name the same siblings. Where the system does not say, each is a core. */
+static void siblings(int cpu, char *out, size_t size) {
+    char path[96];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
+    FILE *f = fopen(path, "re");
+    if (!f || !fgets(out, (int)size, f)) snprintf(out, size, "%d", cpu);
+    if (f) fclose(f);
+}
+
+int at_cpu_cores(int *cpus, int max) {
+    enum { MOST = 1024, NAME = 64 };
+    static char seen[MOST][NAME];
+    cpu_set_t set;
+    int n = 0;
+    if (sched_getaffinity(0, sizeof set, &set)) CPU_ZERO(&set);
+    for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && n < MOST; cpu--) {
+        if (!CPU_ISSET(cpu, &set)) continue;
+        siblings(cpu, seen[n], NAME);
+        bool known = false;
+        for (int i = 0; i < n; i++) known |= !strcmp(seen[i], seen[n]);
+        if (known) continue;
+        if (n < max) cpus[n] = cpu;
+        n++;
+    }
+    return n ? n : 1;
+}
+
 at_isa at_isa_best(void) {
     int best = AT_ISA_COUNT - 1;
     while (!at_cpu_facts()->has[best]) best--;

@@ -10,41 +10,42 @@ static void serial_for(void (*body)(long i, int thread, void *context), long n, 
 #include <omp.h>
 #include <sched.h>
 
+#define MAX_CPUS 1024
+
 static int team;
-static struct {
-    int first;         /* the worker's own CPU */
-    cpu_set_t allowed; /* all that the process was given */
-} cpus;
+static int cpus[MAX_CPUS], num_cpus; /* the worker's own, then one of each other core */
+
+bool at_has_threads(void) { return true; }
 
 void at_par_init(int cpu) {
-    cpus.first = cpu;
-    if (sched_getaffinity(0, sizeof cpus.allowed, &cpus.allowed)) CPU_ZERO(&cpus.allowed);
+    int all[MAX_CPUS], n = at_cpu_cores(all, MAX_CPUS);
+    cpus[num_cpus++] = cpu;
+    for (int i = 0; i < n && i < MAX_CPUS && num_cpus < MAX_CPUS; i++)
+        if (all[i] != cpu) cpus[num_cpus++] = all[i];
 }
 
 /* A new thread inherits the worker's single CPU. Thread 0 stays on it, the others take the rest in
  * order, round and round if they are too few. */
 static void pin(int thread) {
     static _Thread_local int pinned_to = -1;
-    int others = CPU_COUNT(&cpus.allowed) - 1;
-    if (thread == 0 || others < 1) return;
-    int nth = (thread - 1) % others;
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (cpu == cpus.first || !CPU_ISSET(cpu, &cpus.allowed) || nth-- > 0) continue;
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(cpu, &one);
-        if (pinned_to != cpu && !sched_setaffinity(0, sizeof one, &one)) pinned_to = cpu;
-        return;
-    }
+    if (thread == 0 || num_cpus < 2) return;
+    int cpu = cpus[1 + (thread - 1) % (num_cpus - 1)];
+    if (pinned_to == cpu) return;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (!sched_setaffinity(0, sizeof one, &one)) pinned_to = cpu;
 }
 
+/* Equal shares in a row. The team may be smaller than asked for (OMP_THREAD_LIMIT). */
 static void openmp_for(void (*body)(long i, int thread, void *context), long n, void *context) {
 #pragma omp parallel num_threads(team)
     {
-        int thread = omp_get_thread_num();
+        const int thread = omp_get_thread_num();
+        const long threads = omp_get_num_threads();
         pin(thread);
-#pragma omp for schedule(static)
-        for (long i = 0; i < n; i++) body(i, thread, context);
+        for (long i = n * thread / threads; i < n * (thread + 1) / threads; i++)
+            body(i, thread, context);
     }
 }
 
@@ -55,6 +56,8 @@ void at_par_setup(at_par *par, int threads) {
 }
 
 #else
+
+bool at_has_threads(void) { return false; }
 
 void at_par_init(int cpu) { (void)cpu; }
 

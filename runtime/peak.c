@@ -67,21 +67,38 @@ static const struct {
     {spin_scalar, 14}, {spin_sse2, 14 * 4}, {spin_avx2, 12 * 8 * 2}, {spin_avx512, 24 * 16 * 2}};
 _Static_assert(sizeof loops / sizeof loops[0] == AT_ISA_COUNT, "one loop per instruction set");
 
-double at_peak_gflops(at_isa isa) {
+typedef struct spinning {
+    void (*spin)(int64_t n);
+    int64_t n;
+} spinning;
+
+static void spin_one(long i, int thread, void *context) {
+    const spinning *s = context;
+    (void)i, (void)thread;
+    s->spin(s->n);
+}
+
+/* All threads at once, until the last one is done. */
+static int64_t spin_all(const at_par *par, spinning *s) {
+    int64_t start = at_now_ns();
+    par->parallel_for(spin_one, par->threads, s);
+    return at_now_ns() - start;
+}
+
+double at_peak_gflops(at_isa isa, int threads) {
     const int64_t chunk_ns = 1000 * 1000; /* long against the clock, short against a time slice */
     const int chunks = 5;
-    int64_t n = 1000, ns = 0;
-    for (;; n *= 2) { /* calibrates, and lets the core reach the clock it runs this code at */
-        int64_t start = at_now_ns();
-        loops[isa].spin(n);
-        ns = at_now_ns() - start;
+    spinning s = {loops[isa].spin, 1000};
+    at_par par;
+    int64_t ns = 0;
+    at_par_setup(&par, threads);
+    for (;; s.n *= 2) { /* calibrates, and lets the core reach the clock it runs this code at */
+        ns = spin_all(&par, &s);
         if (ns >= chunk_ns) break;
     }
     for (int i = 0; i < chunks; i++) {
-        int64_t start = at_now_ns();
-        loops[isa].spin(n);
-        int64_t again = at_now_ns() - start;
+        int64_t again = spin_all(&par, &s);
         if (again < ns) ns = again;
     }
-    return (double)n * loops[isa].flops / (double)ns;
+    return (double)par.threads * (double)s.n * loops[isa].flops / (double)ns;
 }

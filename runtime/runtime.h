@@ -25,6 +25,10 @@ typedef struct at_cpu {
 } at_cpu;
 const at_cpu *at_cpu_facts(void); /* measured once */
 at_isa at_isa_best(void);
+/* CPUs that kernels run on: one of each core that this process may use, last first. Writes at most
+ * max of them and returns how many there are, at least 1. */
+int at_cpu_cores(int *cpus, int max);
+bool at_has_threads(void); /* built with OpenMP: kernels run on several */
 
 /* ---- the tensor store (tensors.c): one memfd, mapped by parent and workers ---------------------
  *
@@ -192,9 +196,9 @@ void at_worker_free(at_worker *w); /* ends it; never leaves an orphan */
  * AT_E_INTERRUPTED once *stop (may be NULL) is set: the job is then abandoned. */
 at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err);
-/* The FMA peak of the worker's core right now, for one ISA, in GFLOP/s (f32, one thread), in about
- * 10 ms. AT_E_USAGE if the CPU has not got it. */
-at_status at_worker_peak(at_worker *w, at_isa isa, double *gflops, at_error *err);
+/* The FMA peak right now of the cores that so many threads run on, for one ISA, in GFLOP/s (f32), in
+ * about 10 ms. AT_E_USAGE if the CPU has not got it. */
+at_status at_worker_peak(at_worker *w, at_isa isa, int threads, double *gflops, at_error *err);
 /* main() calls this first: runs the worker and exits if argv asks for one, else returns. */
 void at_worker_main_if_asked(int argc, char **argv);
 

@@ -55,9 +55,14 @@ typedef enum at_msg_type {
     AT_MSG_COMPILED,  /* worker: compiled, the run begins */
     AT_MSG_OUTCOME,   /* worker: at_outcome */
     AT_MSG_CRASH,     /* worker: at_crash, its last word */
-    AT_MSG_PEAK,      /* parent: at_isa; worker: double, GFLOP/s */
+    AT_MSG_PEAK,      /* parent: at_peak_job; worker: double, GFLOP/s */
     AT_MSG_END
 } at_msg_type;
+
+typedef struct at_peak_job {
+    at_isa isa;
+    int threads;
+} at_peak_job;
 
 typedef enum at_io { AT_IO_OK, AT_IO_CLOSED, AT_IO_TIMEOUT, AT_IO_STOPPED, AT_IO_GARBLED } at_io;
 
@@ -210,6 +215,6 @@ typedef struct at_inside { /* the worker process */
 
 /* Runs one job to its outcome (job.c); announces AT_MSG_COMPILED on the way. */
 void at_job_execute(at_inside *in, const at_job *job, at_outcome *out);
-double at_peak_gflops(at_isa isa); /* peak.c; of the calling thread's core, about 10 ms */
+double at_peak_gflops(at_isa isa, int threads); /* peak.c; of the caller's core first, 10 ms */
 
 #endif

@@ -288,13 +288,14 @@ at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *sto
     return stopped ? at_fail(err, AT_E_INTERRUPTED, "interrupted") : AT_OK;
 }
 
-at_status at_worker_peak(at_worker *w, at_isa isa, double *gflops, at_error *err) {
+at_status at_worker_peak(at_worker *w, at_isa isa, int threads, double *gflops, at_error *err) {
     if (!at_cpu_facts()->has[isa]) {
         return at_fail(err, AT_E_USAGE, "this CPU has no %s", at_isa_name(isa));
     }
     AT_TRY(ensure_running(w, err));
     at_channel c = {.fd = w->fd, .deadline_ns = at_now_ns() + PEAK_TIMEOUT_S * NS_PER_S};
-    at_io io = at_msg_send(&c, AT_MSG_PEAK, &isa, sizeof isa);
+    const at_peak_job job = {isa, threads};
+    at_io io = at_msg_send(&c, AT_MSG_PEAK, &job, sizeof job);
     if (io == AT_IO_OK) io = at_msg_receive(&c, &w->reply);
     if (io != AT_IO_OK || w->reply.type != AT_MSG_PEAK || w->reply.size_bytes != sizeof *gflops) {
         bury(w);

@@ -119,10 +119,10 @@ static _Noreturn void serve(at_inside *in) {
             static at_outcome out;
             serve_job(in, &m, &out);
             at_msg_send(&parent, AT_MSG_OUTCOME, &out, sizeof out);
-        } else if (m.type == AT_MSG_PEAK && m.size_bytes == sizeof(at_isa)) {
-            at_isa isa;
-            memcpy(&isa, m.data, sizeof isa);
-            double gflops = at_peak_gflops(isa);
+        } else if (m.type == AT_MSG_PEAK && m.size_bytes == sizeof(at_peak_job)) {
+            at_peak_job job;
+            memcpy(&job, m.data, sizeof job);
+            double gflops = at_peak_gflops(job.isa, job.threads);
             at_msg_send(&parent, AT_MSG_PEAK, &gflops, sizeof gflops);
         } else {
             _exit(1);

@@ -401,7 +401,7 @@ static void peak(void **state) {
     at_error err;
     for (int i = 0; i < AT_ISA_COUNT; i++) {
         double gflops = 0;
-        at_status s = at_worker_peak(r->worker, (at_isa)i, &gflops, &err);
+        at_status s = at_worker_peak(r->worker, (at_isa)i, 1, &gflops, &err);
         if (at_cpu_facts()->has[i]) {
             assert_int_equal(s, AT_OK);
             assert_true(gflops > 0);
