@@ -38,6 +38,11 @@ static const char *const matmul_add[] = {
     "N=28,M=64,L=40", "N=7,M=1,L=1",    "N=48,M=96,L=1",
 };
 
+static const char *const conv2d_3x3_gemm[] = {
+    "H=7,W=5,CI=3,CO=6",      "N=2,H=9,W=6,CI=16,CO=32", "H=14,W=14,CI=16,CO=17",
+    "N=3,W=10,H=1,CI=5,CO=7", "H=1,W=1,CI=12,CO=20",     "H=12,W=11,CI=8,CO=48",
+};
+
 /* Blocks of all shapes, empty block rows, no blocks, all blocks. */
 static const char *const spconv2d_3x3_gemm[] = {
     "N=2,H=5,W=7,CI=12,CO=32",          "H=6,W=5,CI=4,CO=6,nnz=30,R=1",
@@ -56,11 +61,9 @@ static const struct {
     int num_shapes;
 } templates[] = {
 #define SHAPES(list) list, sizeof list / sizeof *list
-    {"conv2d_NCHWc", SHAPES(conv2d_nchwc)},
-    {"conv2d_nhwc", SHAPES(conv2d_nhwc)},
-    {"dense", SHAPES(dense)},
-    {"matmul_add", SHAPES(matmul_add)},
-    {"spconv2d_3x3_gemm", SHAPES(spconv2d_3x3_gemm)},
+    {"conv2d_3x3_gemm", SHAPES(conv2d_3x3_gemm)}, {"conv2d_NCHWc", SHAPES(conv2d_nchwc)},
+    {"conv2d_nhwc", SHAPES(conv2d_nhwc)},         {"dense", SHAPES(dense)},
+    {"matmul_add", SHAPES(matmul_add)},           {"spconv2d_3x3_gemm", SHAPES(spconv2d_3x3_gemm)},
     {"sparse_dense", SHAPES(sparse_dense)},
 };
 

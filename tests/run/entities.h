@@ -1,8 +1,9 @@
 /* tests/run/entities.h: random entities of some tasks, compiled and run: the whole output is that
  * of the expressions, bit by bit. Machine code under TinyCC for each instruction set of this CPU, C
- * with vector types under gcc.
+ * with vector types under gcc and clang.
  *
- * AT_COUNT: entities per task for the best set (a fifth of it for the others, a sixth for gcc);
+ * AT_COUNT: entities per task for the best set (a fifth of it for the others, a sixth for gcc and
+ * clang);
  * AT_SEED chooses others. Without AT_COUNT all ends after AT_SECONDS (default 60). */
 #ifndef AT_TESTS_RUN_ENTITIES_H
 #define AT_TESTS_RUN_ENTITIES_H
