@@ -100,6 +100,8 @@ void at_text_add_double(at_text *t, double x);
 void at_text_add_json_string(at_text *t, const char *utf8);
 /* The nearest of n names to s (edit distance, at most 2 or a third of its length), or NULL. */
 const char *at_nearest(const char *s, const char *const *names, int n);
+/* Appends "a, b, c", and "; did you mean b?" where one of them is near to s. */
+void at_text_add_names(at_text *out, const char *s, const char *const *names, int n);
 
 /* ---- PCG32, XSH-RR 64/32 (rng.c). Source: M. E. O'Neill, pcg-random.org, seed 42 stream 54 ----
  */

@@ -203,3 +203,9 @@ const char *at_nearest(const char *s, const char *const *names, int n) {
     }
     return best;
 }
+
+void at_text_add_names(at_text *out, const char *s, const char *const *names, int n) {
+    const char *near = at_nearest(s, names, n);
+    for (int i = 0; i < n; i++) at_text_addf(out, "%s%s", i ? ", " : "", names[i]);
+    if (near) at_text_addf(out, "; did you mean %s?", near);
+}

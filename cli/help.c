@@ -55,19 +55,24 @@ void at_help_program(at_text *out) {
     }
 }
 
+at_text at_option_help(const at_option_row *row) {
+    at_text help = {0};
+    at_text_add(&help, row->help);
+    if (row->initial) at_text_addf(&help, "; default: %s", row->initial);
+    return help;
+}
+
 void at_help_verb(at_text *out, at_verb v) {
     at_text_add(out, "usage: ");
     add_usage(out, v);
     at_text_addf(out, "\n%s: %s.\n\nOptions:\n", at_verb_at(v)->name, at_verb_at(v)->help);
     for (int i = 0; i < at_option_count(); i++) {
         const at_option_row *row = at_option_at(i);
-        if (!(row->verbs >> v & 1)) continue;
+        if (!at_option_is_of(row, v)) continue;
         char head[64];
-        at_text help = {0};
+        at_text help = at_option_help(row);
         snprintf(head, sizeof head, "%s%s%s", row->name, row->argument ? " " : "",
                  row->argument ? row->argument : "");
-        at_text_add(&help, row->help);
-        if (row->initial) at_text_addf(&help, "; default: %s", row->initial);
         add_entry(out, head, at_text_str(&help));
         at_text_free(&help);
     }
@@ -83,22 +88,59 @@ static at_status print_help(const at_options *o, const at_text *help, at_error *
     return at_out_print(&out, err);
 }
 
+static at_status unknown_topic(const char *word, at_error *err) {
+    const char *names[AT_VERB_COUNT + 64];
+    int n = 0;
+    for (int v = 0; v < AT_VERB_COUNT; v++) names[n++] = at_verb_at((at_verb)v)->name;
+    for (int i = 0; i < at_template_count() && i < 64; i++) names[n++] = at_template_at(i)->name;
+    const char *near = at_nearest(word, names, n);
+    if (near)
+        return at_fail(err, AT_E_USAGE, "no command \"%s\"; did you mean autotune help %s?", word,
+                       near);
+    return at_fail(err, AT_E_USAGE, "no command \"%s\"; autotune --help lists them", word);
+}
+
+/* A template is explained as tune, which it stands for. */
+static at_status verb_help(const at_options *o, at_text *help, at_error *err) {
+    const at_template_row *row;
+    const char *word = o->operands[0];
+    at_verb v = at_verb_find(word);
+    if (v == AT_VERB_COUNT) {
+        if (at_template_find(word, &row, NULL) != AT_OK) return unknown_topic(word, err);
+        v = AT_VERB_TUNE;
+    }
+    at_help_verb(help, v);
+    return AT_OK;
+}
+
+/* --as man takes the name of a page. */
+static at_status manual(const at_options *o, at_text *help, at_error *err) {
+    static const struct {
+        const char *name;
+        at_status (*print)(at_text *out, at_error *err);
+    } pages[] = {{"autotune", at_manual_program},
+                 {"templates", at_manual_templates},
+                 {"records", at_manual_records}};
+    const char *name = o->num_operands ? o->operands[0] : "autotune";
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++)
+        if (!strcmp(name, pages[i].name)) return pages[i].print(help, err);
+    return at_fail(err, AT_E_USAGE,
+                   "--as man: no page \"%s\"; there are autotune, templates, records", name);
+}
+
+static at_status write_help(const at_options *o, at_text *help, at_error *err) {
+    if (o->verb != AT_VERB_HELP) at_help_verb(help, o->verb);
+    else if (o->help_as == AT_HELP_MAN) return manual(o, help, err);
+    else if (o->help_as != AT_HELP_TEXT) at_complete(help, o->help_as);
+    else if (o->num_operands) return verb_help(o, help, err);
+    else at_help_program(help);
+    return AT_OK;
+}
+
 at_status at_cmd_help(const at_options *o, at_error *err) {
     at_text help = {0};
-    bool asked = o->verb == AT_VERB_HELP;
-    at_verb v = o->verb;
-    if (asked && o->num_operands) {
-        const at_template_row *row;
-        v = at_verb_find(o->operands[0]);
-        if (v == AT_VERB_COUNT && at_template_find(o->operands[0], &row, NULL) == AT_OK)
-            v = AT_VERB_TUNE;
-        if (v == AT_VERB_COUNT)
-            return at_fail(err, AT_E_USAGE, "no command \"%s\"; autotune --help lists them",
-                           o->operands[0]);
-    }
-    if (asked && !o->num_operands) at_help_program(&help);
-    else at_help_verb(&help, v);
-    at_status s = print_help(o, &help, err);
+    at_status s = write_help(o, &help, err);
+    if (s == AT_OK) s = print_help(o, &help, err);
     at_text_free(&help);
     return s;
 }

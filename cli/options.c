@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/user_template.h"
+#include "cli/workload.h"
 #include "templates/task.h"
 
 enum {
@@ -29,7 +30,27 @@ enum {
     PER,
     FORMAT,
     AGAINST,
-    COLOR
+    COLOR,
+    MANUAL,
+    LAST_KIND
+};
+
+/* The words an option takes, by kind; NULL: anything that can be read, or of a registry. */
+static const char *const words_of[] = {
+    [COMPILER] = "tcc, gcc, clang",
+    [ISA] = "scalar, sse2, avx2, avx512",
+    [DIALECT] = "c, gnu, tcc",
+    [PACKING] = "ahead, inline",
+    [PRESET] = "ours, autotvm",
+    [FEATURES] = "itervar, knob, curve",
+    [LOSS] = "rank, reg",
+    [PER] = "context, mcpu, key",
+    [FORMAT] = "log, t4, kernel_tuner, space",
+    [AGAINST] = "trials, seconds, both",
+    [COLOR] = "auto, always, never",
+    [CACHE] = "hot",
+    [MANUAL] = "text, man, bash, zsh, fish",
+    [LAST_KIND] = NULL,
 };
 
 #define V(verb) (1u << AT_VERB_##verb)
@@ -184,6 +205,9 @@ static const at_option_row rows[] = {
     {"--color", "WHEN", ALL, "auto",
      "auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never", COLOR,
      TO(color), 0, 0},
+    {"--as", "FORMAT", V(HELP), "text",
+     "help as text, as a man page, or as completions for a shell: text, man, bash, zsh, fish",
+     MANUAL, TO(help_as), 0, 0},
     {"--json", NULL, ALL, NULL, "print one JSON object instead of text", SWITCH, TO(json), 0, 0},
     {"--help", NULL, ALL, NULL, "explain the verb (also -h)", SWITCH, TO(help), 0, 0},
 };
@@ -253,13 +277,42 @@ static at_status parse_milliseconds(const char *text, const char *what, double *
     return parse_measure(text, what, "40", true, units, factors, out, err);
 }
 
-static at_status unknown_value(const at_option_row *row, const char *text, const char *choices,
-                               at_error *err) {
-    return at_fail(err, AT_E_USAGE, "%s %s: there are %s", row->name, text, choices);
+static at_status unknown_value(const at_option_row *row, const char *text, at_error *err) {
+    char copy[256];
+    const char *words[32];
+    int n = 0;
+    at_text list = {0};
+    snprintf(copy, sizeof copy, "%s", words_of[row->kind]);
+    for (char *rest = copy, *word; n < 32 && (word = strsep(&rest, ", "));)
+        if (*word) words[n++] = word;
+    at_text_add_names(&list, text, words, n);
+    at_status s =
+        at_fail(err, AT_E_USAGE, "%s %s: there are %s", row->name, text, at_text_str(&list));
+    at_text_free(&list);
+    return s;
+}
+
+void at_option_words(const at_option_row *row, at_text *out) {
+    if (words_of[row->kind]) at_text_add(out, words_of[row->kind]);
+    else if (row->offset == TO(tuner) || row->offset == TO(compare))
+        for (int i = 0; i < at_tuner_count(); i++)
+            at_text_addf(out, "%s%s", i ? ", " : "", at_tuner_row(i)->name);
+    else if (row->offset == TO(dump))
+        for (int i = 0; at_pass_names[i]; i++)
+            at_text_addf(out, "%s%s", i ? ", " : "", at_pass_names[i]);
+    else if (row->offset == TO(workload)) at_workload_names(out);
+}
+
+bool at_option_is_of(const at_option_row *row, at_verb v) { return row->verbs >> v & 1; }
+
+bool at_option_takes_file(const at_option_row *row) {
+    return row->argument && (!strncmp(row->argument, "FILE", 4) || !strcmp(row->argument, "LOG"));
 }
 
 static const char *const feature_names[] = {
     [AT_FEATURES_ITERVAR] = "itervar", [AT_FEATURES_KNOB] = "knob", [AT_FEATURES_CURVE] = "curve"};
+
+static const char *const help_names[AT_HELP_COUNT] = {"text", "man", "bash", "zsh", "fish"};
 
 /* Reads text by the row's kind into its member. */
 static at_status parse_value(const at_option_row *row, const char *text, at_options *o,
@@ -273,19 +326,11 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
     case DURATION: return parse_duration(text, row->name, false, to, err);
     case PAUSE: return parse_duration(text, row->name, true, to, err);
     case MILLISECONDS: return parse_milliseconds(text, row->name, to, err);
-    case COMPILER:
-        return at_compiler_from_name(text, to) ? AT_OK
-                                               : unknown_value(row, text, "tcc, gcc, clang", err);
-    case ISA:
-        return at_isa_from_name(text, to)
-                   ? AT_OK
-                   : unknown_value(row, text, "scalar, sse2, avx2, avx512", err);
-    case DIALECT:
-        return at_dialect_from_name(text, to) ? AT_OK
-                                              : unknown_value(row, text, "c, gnu, tcc", err);
+    case COMPILER: return at_compiler_from_name(text, to) ? AT_OK : unknown_value(row, text, err);
+    case ISA: return at_isa_from_name(text, to) ? AT_OK : unknown_value(row, text, err);
+    case DIALECT: return at_dialect_from_name(text, to) ? AT_OK : unknown_value(row, text, err);
     case PACKING:
-        if (strcmp(text, "ahead") && strcmp(text, "inline"))
-            return unknown_value(row, text, "ahead, inline", err);
+        if (strcmp(text, "ahead") && strcmp(text, "inline")) return unknown_value(row, text, err);
         *(bool *)to = !strcmp(text, "inline");
         return AT_OK;
     case CACHE:
@@ -294,8 +339,7 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
         *(const char **)to = text;
         return AT_OK;
     case PRESET:
-        if (strcmp(text, "ours") && strcmp(text, "autotvm"))
-            return unknown_value(row, text, "ours, autotvm", err);
+        if (strcmp(text, "ours") && strcmp(text, "autotvm")) return unknown_value(row, text, err);
         *(bool *)to = !strcmp(text, "autotvm");
         return AT_OK;
     case FEATURES:
@@ -304,14 +348,14 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
             *(at_feature_set *)to = (at_feature_set)i;
             return AT_OK;
         }
-        return unknown_value(row, text, "itervar, knob, curve", err);
+        return unknown_value(row, text, err);
     case LOSS:
         for (int i = 0; i < AT_LOSS_COUNT; i++) {
             if (strcmp(text, at_loss_name((at_loss)i))) continue;
             *(at_loss *)to = (at_loss)i;
             return AT_OK;
         }
-        return unknown_value(row, text, "rank, reg", err);
+        return unknown_value(row, text, err);
     case TRANSFER:
         if (o->num_transfer == AT_MAX_LOGS)
             return at_fail(err, AT_E_USAGE, "--transfer %s: more than %d logs", text, AT_MAX_LOGS);
@@ -321,19 +365,19 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
         if (!strcmp(text, "context")) *(at_per *)to = AT_PER_CONTEXT;
         else if (!strcmp(text, "mcpu")) *(at_per *)to = AT_PER_MCPU;
         else if (!strcmp(text, "key")) *(at_per *)to = AT_PER_KEY;
-        else return unknown_value(row, text, "context, mcpu, key", err);
+        else return unknown_value(row, text, err);
         return AT_OK;
     case FORMAT:
         if (strcmp(text, "log") && strcmp(text, "t4") && strcmp(text, "kernel_tuner") &&
             strcmp(text, "space"))
-            return unknown_value(row, text, "log, t4, kernel_tuner, space", err);
+            return unknown_value(row, text, err);
         *(const char **)to = text;
         return AT_OK;
     case AGAINST: {
         static const char *const names[] = {"both", "trials", "seconds"};
         int i = 0;
         while (i < 3 && strcmp(text, names[i]) != 0) i++;
-        if (i == 3) return unknown_value(row, text, "trials, seconds, both", err);
+        if (i == 3) return unknown_value(row, text, err);
         *(at_against *)to = (at_against)i;
         return AT_OK;
     }
@@ -341,10 +385,17 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
         static const char *const names[] = {"auto", "always", "never"};
         int i = 0;
         while (i < 3 && strcmp(text, names[i]) != 0) i++;
-        if (i == 3) return unknown_value(row, text, "auto, always, never", err);
+        if (i == 3) return unknown_value(row, text, err);
         *(at_color *)to = (at_color)i;
         return AT_OK;
     }
+    case MANUAL:
+        for (int i = 0; i < AT_HELP_COUNT; i++) {
+            if (strcmp(text, help_names[i])) continue;
+            *(at_help_as *)to = (at_help_as)i;
+            return AT_OK;
+        }
+        return unknown_value(row, text, err);
     default: AT_BUG("option %s has no kind", row->name);
     }
 }
@@ -488,10 +539,14 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
     return AT_OK;
 }
 
+const at_option_row *at_option_find(const char *name) {
+    int r = find_row(name, strlen(name));
+    if (r < 0) AT_BUG("no option %s", name);
+    return &rows[r];
+}
+
 bool at_given(const at_options *o, const char *option) {
-    int r = find_row(option, strlen(option));
-    if (r < 0) AT_BUG("no option %s", option);
-    return o->given >> r & 1;
+    return o->given >> (at_option_find(option) - rows) & 1;
 }
 
 const char *at_option_text(const at_options *o, int i) {

@@ -42,6 +42,16 @@ typedef enum at_feature_set {
 /* The x axes of plot. */
 typedef enum at_against { AT_AGAINST_BOTH, AT_AGAINST_TRIALS, AT_AGAINST_SECONDS } at_against;
 
+/* How help is printed. */
+typedef enum at_help_as {
+    AT_HELP_TEXT,
+    AT_HELP_MAN,
+    AT_HELP_BASH,
+    AT_HELP_ZSH,
+    AT_HELP_FISH,
+    AT_HELP_COUNT
+} at_help_as;
+
 /* What was asked for. Texts are borrowed from argv. */
 typedef struct at_options {
     at_verb verb;
@@ -93,6 +103,7 @@ typedef struct at_options {
     bool knobs, keep, quiet, verbose, debug;
     at_against against;
     at_color color;
+    at_help_as help_as;
 } at_options;
 
 typedef struct at_option_row {
@@ -116,8 +127,15 @@ typedef struct at_verb_row {
 
 int at_option_count(void);
 const at_option_row *at_option_at(int i);
+const at_option_row *at_option_find(const char *name); /* there is one */
 char at_option_letter(const at_option_row *row); /* 'o' of --output, which may be written -o; 0 */
-const at_verb_row *at_verb_at(at_verb v);        /* verbs.c */
+/* Appends the words that an option takes, "a, b, c"; nothing where there is no such list. */
+void at_option_words(const at_option_row *row, at_text *out);
+bool at_option_takes_file(const at_option_row *row);
+bool at_option_is_of(const at_option_row *row, at_verb v);
+/* Its help with the default, which the caller frees. */
+at_text at_option_help(const at_option_row *row);
+const at_verb_row *at_verb_at(at_verb v); /* verbs.c */
 /* The verb of that name; pick-best is pick_best. AT_VERB_COUNT if there is none. */
 at_verb at_verb_find(const char *name);
 
@@ -133,5 +151,11 @@ at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t 
 
 void at_help_program(at_text *out);
 void at_help_verb(at_text *out, at_verb v);
+/* Roff (manual.c): autotune(1); the beginnings of autotune-templates(7) and autotune-records(5),
+ * which go on with docs/templates.md and docs/records.md. Completions for a shell (complete.c). */
+at_status at_manual_program(at_text *out, at_error *err);
+at_status at_manual_templates(at_text *out, at_error *err);
+at_status at_manual_records(at_text *out, at_error *err);
+void at_complete(at_text *out, at_help_as shell);
 
 #endif

@@ -43,19 +43,22 @@ static const struct {
     {"sparse_dense", dense, true},
 };
 
+void at_workload_names(at_text *out) {
+    for (int i = 0; i < NUM_SETS; i++) at_text_addf(out, "%s%s", i ? ", " : "", sets[i]->name);
+}
+
 static at_status find_set(const char *name, const at_workload **out, at_error *err) {
-    at_text names = {0};
+    const char *names[NUM_SETS];
     for (int i = 0; i < NUM_SETS; i++) {
-        if (!strcmp(sets[i]->name, name)) {
-            at_text_free(&names);
-            *out = sets[i];
-            return AT_OK;
-        }
-        at_text_addf(&names, "%s%s", i ? ", " : "", sets[i]->name);
+        names[i] = sets[i]->name;
+        if (strcmp(sets[i]->name, name) != 0) continue;
+        *out = sets[i];
+        return AT_OK;
     }
-    at_status s =
-        at_fail(err, AT_E_USAGE, "--workload %s: there are %s", name, at_text_str(&names));
-    at_text_free(&names);
+    at_text list = {0};
+    at_text_add_names(&list, name, names, NUM_SETS);
+    at_status s = at_fail(err, AT_E_USAGE, "--workload %s: there are %s", name, at_text_str(&list));
+    at_text_free(&list);
     return s;
 }
 

@@ -13,8 +13,9 @@ typedef struct reader {
 
 static at_status unknown_arg(reader *r, const char *name, int length) {
     at_text names = {0};
-    for (int i = 0; i < r->t->args.len; i++)
-        at_text_addf(&names, "%s%s", i ? ", " : "", r->t->args.data[i].name);
+    const char **all = AT_NEW_ARRAY(r->t->arena, const char *, r->t->args.len);
+    for (int i = 0; i < r->t->args.len; i++) all[i] = r->t->args.data[i].name;
+    at_text_add_names(&names, at_strndup(r->t->arena, name, (size_t)length), all, r->t->args.len);
     at_status s = at_fail(r->err, AT_E_USAGE, "--args: unknown argument \"%.*s\"; %s has %s",
                           length, name, r->t->row->name, at_text_str(&names));
     at_text_free(&names);

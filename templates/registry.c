@@ -30,7 +30,6 @@ const at_template_row *at_template_at(int i) {
 }
 
 at_status at_template_find(const char *name, const at_template_row **out, at_error *err) {
-    at_text names = {0};
     if (own && is_named(own, name)) {
         *out = own;
         return AT_OK;
@@ -38,12 +37,14 @@ at_status at_template_find(const char *name, const at_template_row **out, at_err
     for (int i = 0; i < at_template_count(); i++) {
         const at_template_row *r = rows[i];
         if (is_named(r, name)) {
-            at_text_free(&names);
             *out = r;
             return AT_OK;
         }
-        at_text_addf(&names, "%s%s", i ? ", " : "", r->name);
     }
+    at_text names = {0};
+    const char *all[sizeof rows / sizeof *rows];
+    for (int i = 0; i < at_template_count(); i++) all[i] = rows[i]->name;
+    at_text_add_names(&names, name, all, at_template_count());
     at_status s = at_fail(err, AT_E_USAGE, "unknown template \"%s\"; there are: %s", name,
                           at_text_str(&names));
     at_text_free(&names);

@@ -31,7 +31,9 @@ void at_tuner_range(const at_space *space, const at_tuner_options *o, int64_t *b
 
 static at_status fail_unknown(const char *name, at_error *err) {
     at_text names = {0};
-    for (int i = 0; i < NUM_ROWS; i++) at_text_addf(&names, "%s%s", i ? ", " : "", rows[i]->name);
+    const char *all[NUM_ROWS];
+    for (int i = 0; i < NUM_ROWS; i++) all[i] = rows[i]->name;
+    at_text_add_names(&names, name, all, NUM_ROWS);
     at_fail(err, AT_E_USAGE, "unknown tuner \"%s\"; there are %s", name, at_text_str(&names));
     at_text_free(&names);
     return AT_E_USAGE;
