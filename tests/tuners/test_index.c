@@ -263,12 +263,12 @@ static void registry(void **state) {
 }
 
 /* "unknown tuner "x"; there are ...", whatever this build has. */
-/* name is nearest to "grid" */
+/* A name near to "grid", or none. */
 static const char *unknown(at_arena *a, const char *name) {
     const char *text = at_format(a, "unknown tuner \"%s\"; there are ", name);
     for (int i = 0; i < at_tuner_count(); i++)
         text = at_format(a, "%s%s%s", text, i ? ", " : "", at_tuner_row(i)->name);
-    return at_format(a, "%s; did you mean grid?", text);
+    return *name ? at_format(a, "%s; did you mean grid?", text) : text;
 }
 
 static void refusals(void **state) {
