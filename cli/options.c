@@ -48,7 +48,7 @@ static const char *const words_of[] = {
     [FORMAT] = "log, t4, kernel_tuner, space",
     [AGAINST] = "trials, seconds, both",
     [COLOR] = "auto, always, never",
-    [CACHE] = "hot",
+    [CACHE] = "hot, cold",
     [MANUAL] = "text, man, bash, zsh, fish",
     [LAST_KIND] = NULL,
 };
@@ -335,7 +335,7 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
         return AT_OK;
     case CACHE:
         if (strcmp(text, "hot") && strcmp(text, "cold"))
-            return unknown_value(row, text, "hot, cold", err);
+            return unknown_value(row, text, err);
         *(const char **)to = text;
         return AT_OK;
     case PRESET:
