@@ -19,6 +19,7 @@ typedef struct { /* a stride and how often it is taken */
 
 typedef struct {                /* accesses of one slot in one loop body of a tile */
     int slot, loop;             /* the loop's operation; -1: none */
+    int base;                   /* of a pointer made in the tile: the slot it is made of; else -1 */
     int64_t lo, span, elements; /* without any loop */
     int64_t run;                /* elements in a row; 0: not uniform */
     dim dims[MAX_NEST + 1];     /* the runs, where there are several, then the loops */
@@ -33,7 +34,7 @@ typedef struct {
 
 typedef struct { /* addresses relative to rest */
     int tensor;
-    const at_aff *rest;
+    const at_aff *rest; /* NULL: an entry of an index list */
     int64_t lo, span;
     double elements;
     bool dense;
@@ -123,7 +124,7 @@ static int by_position(const void *a, const void *b) {
 /* The bytes of an operation's access; 0: it has none. */
 static int64_t length_of(const at_tile_op *op) {
     if (op->kind == AT_T_BUMP || op->kind == AT_T_PREFETCH || op->slot < 0) return 0;
-    if (op->kind == AT_T_BCAST || op->mem == AT_MEM_BCAST) return 1;
+    if (op->kind == AT_T_INDEX || op->kind == AT_T_BCAST || op->mem == AT_MEM_BCAST) return 1;
     bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->mem == AT_MEM_VECTOR;
     return moves ? op->lanes : 0;
 }
@@ -192,11 +193,14 @@ static const shape *shape_of(at_feet *f, const at_tile *t) {
             known |= groups.data[g].slot == op->slot && groups.data[g].loop == body[i];
         if (known) continue;
         group *g = at_push(l->arena, &groups);
-        *g = (group){.slot = op->slot, .loop = body[i]};
+        *g = (group){.slot = op->slot, .loop = body[i], .base = -1};
     }
     for (int i = 0; i < groups.len; i++) {
         group *g = &groups.data[i];
         set_runs(l, t, g, body);
+        for (int op = 0; g->slot >= t->num_slots && op < t->num_ops; op++)
+            if (t->ops[op].kind == AT_T_INDEX && t->ops[op].dst == g->slot)
+                g->base = t->ops[op].base;
         for (int op = g->loop; op >= 0; op = body[op])
             g->dims[g->num_dims++] =
                 (dim){net_stride(t, op, g->slot), t->ops[op].trip, t->ops[op].trip_arg};
@@ -224,8 +228,9 @@ static void add_call(at_feet *f, const at_tile_call *c, at_mask inside) {
     const shape *sh = shape_of(f, c->tile);
     for (int i = 0; i < sh->num_groups; i++) {
         const group *g = &sh->groups[i];
-        const at_aff *at = c->slot_at[g->slot];
-        at_mask moving = inside & ~at_aff_opaque_deps(l, at);
+        int from = g->base >= 0 ? g->base : g->slot;
+        const at_aff *at = c->slot_at[from];
+        at_mask moving = g->base >= 0 ? 0 : inside & ~at_aff_opaque_deps(l, at);
         dim dims[MAX_DIMS];
         int n = 0;
         bool never = false;
@@ -234,6 +239,7 @@ static void add_call(at_feet *f, const at_tile_call *c, at_mask inside) {
             if (dims[n].trip_arg >= 0) dims[n].count = least(l, c->trip[dims[n].trip_arg]);
             never |= dims[n++].count == 0;
         }
+        if (g->base >= 0) n = g->run && g->span > g->run; /* where entries lead is not known */
         const at_aff *rest = at_aff_const(l, 0);
         for (int t = 0; t < at->n; t++) {
             int s = at->t[t].sym;
@@ -243,8 +249,8 @@ static void add_call(at_feet *f, const at_tile_call *c, at_mask inside) {
         }
         if (never) continue;
         set *s = at_push(l->arena, &f->sets);
-        *s = (set){.tensor = c->slot_tensor[g->slot],
-                   .rest = rest,
+        *s = (set){.tensor = c->slot_tensor[from],
+                   .rest = g->base >= 0 ? NULL : rest,
                    .lo = at->c + g->lo,
                    .span = g->run ? g->run : g->span,
                    .elements = (double)(g->run ? g->run : g->elements),
@@ -309,7 +315,7 @@ static double total(at_feet *f, int from) {
         for (int j = i; j < end;) { /* and of those, one origin's */
             int same = j;
             for (int k = j; k < end; k++)
-                if (at_aff_equal(of[k].rest, of[j].rest)) {
+                if (k == j || (of[j].rest && of[k].rest && at_aff_equal(of[k].rest, of[j].rest))) {
                     set s = of[k];
                     of[k] = of[same];
                     of[same++] = s;

@@ -41,6 +41,10 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
     case AT_T_LOAD: *(op->lanes == 1 ? &k->bcasts : &k->loads) += times; return;
     case AT_T_PREFETCH:
     case AT_T_BCAST: k->bcasts += times; return;
+    case AT_T_INDEX: /* loaded, multiplied, added */
+        k->bcasts += times;
+        k->instructions += op->bump == 1 ? times : 2 * times;
+        return;
     case AT_T_STORE: k->stores += times; return;
     case AT_T_FMA:
         if (w->fused) {

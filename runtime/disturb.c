@@ -86,9 +86,9 @@ static int64_t thread_time_ns(void) {
     return t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
-static long times_preempted(void) {
+static long times_preempted(int threads) {
     struct rusage u;
-    return getrusage(RUSAGE_THREAD, &u) ? 0 : u.ru_nivcsw;
+    return getrusage(threads > 1 ? RUSAGE_SELF : RUSAGE_THREAD, &u) ? 0 : u.ru_nivcsw;
 }
 
 /* Ticks (10 ms each) that the hypervisor gave to others while this CPU had work: the eighth number
@@ -121,7 +121,7 @@ void at_watch_init(int cpu) {
 void at_watch_begin(at_watch *w, at_isa isa, int threads) {
     *w = (at_watch){.isa = isa, .threads = threads};
     w->stolen = stolen_ticks();
-    w->preempted = times_preempted();
+    w->preempted = times_preempted(threads);
     /* The end of one sample is the beginning of the next. */
     bool fresh = last.isa == isa && last.clock_ns > 0 && at_now_ns() - last.at_ns < FRESH_NS;
     w->clock_ns = fresh ? last.clock_ns : clock_ns(isa);
@@ -133,7 +133,7 @@ bool at_watch_end(const at_watch *w, int64_t ns) {
     int64_t away_ns = w->threads > 1 ? 0 : ns - (thread_time_ns() - w->thread_ns);
     int64_t now_ns = clock_ns(w->isa), before_ns = w->clock_ns;
     int64_t change_ns = now_ns > before_ns ? now_ns - before_ns : before_ns - now_ns;
-    return times_preempted() != w->preempted || stolen_ticks() != w->stolen ||
+    return times_preempted(w->threads) != w->preempted || stolen_ticks() != w->stolen ||
            (away_ns > AWAY_NS && (double)away_ns > AWAY * (double)ns) ||
            (double)change_ns > DRIFT * (double)before_ns;
 }

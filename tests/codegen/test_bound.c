@@ -67,7 +67,11 @@ static void run_tile(runner *r, const at_tile_call *c) {
     int64_t slot[AT_TILE_MAX_SLOTS], trips[AT_TILE_MAX_TRIPS], left[32];
     int body[32], depth = 0;
     double ready[64] = {0}, chain = 0;
-    for (int i = 0; i < t->num_slots; i++) slot[i] = value_of(r, c->slot_at[i]);
+    int tensor[AT_TILE_MAX_SLOTS];
+    for (int i = 0; i < t->num_slots; i++) {
+        slot[i] = value_of(r, c->slot_at[i]);
+        tensor[i] = c->slot_tensor[i];
+    }
     for (int i = 0; i < t->num_trips; i++) trips[i] = value_of(r, c->trip[i]);
     r->work.calls++;
     for (int i = 0; i < t->num_ops; i++) {
@@ -91,10 +95,17 @@ static void run_tile(runner *r, const at_tile_call *c) {
             slot[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
             continue;
         }
-        bool one = op->kind == AT_T_BCAST || op->mem == AT_MEM_BCAST || op->kind == AT_T_PREFETCH;
+        bool one = op->kind == AT_T_BCAST || op->kind == AT_T_INDEX || op->mem == AT_MEM_BCAST ||
+                   op->kind == AT_T_PREFETCH;
         if (op->kind != AT_T_STORE && op->slot >= 0) r->work.loads++;
         if (op->slot >= 0 && op->kind != AT_T_PREFETCH)
-            touch_all(r, c->slot_tensor[op->slot], slot[op->slot] + op->off, one ? 1 : op->lanes);
+            touch_all(r, tensor[op->slot], slot[op->slot] + op->off, one ? 1 : op->lanes);
+        if (op->kind == AT_T_INDEX) {
+            int32_t entry = r->data[tensor[op->slot]].i[slot[op->slot] + op->off];
+            slot[op->dst] = slot[op->base] + entry * op->bump;
+            tensor[op->dst] = tensor[op->base];
+            continue;
+        }
         r->work.stores += op->kind == AT_T_STORE;
         if (op->kind >= AT_T_FMA) {
             bool both = op->kind == AT_T_FMA;
