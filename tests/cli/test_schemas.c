@@ -1,0 +1,113 @@
+/* Every verb's --json against its schema in docs/schemas. */
+#include "tests/cli/cli_test.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char sources[PATH_MAX];
+static const char *python;
+
+static int setup(void **state) {
+    if (!getcwd(sources, sizeof sources) || cli_setup(state)) return -1;
+    static const char *const pythons[] = {"python3", "/usr/bin/python3"};
+    for (int i = 0; i < 2 && !python; i++)
+        if (!cli_run("%s -c 'import jsonschema'", pythons[i])->status) python = pythons[i];
+    return 0;
+}
+
+#define ARGS "--args M=3,N=16,K=5"
+
+static const struct {
+    const char *verb, *command;
+    int status;
+} cases[] = {
+    {"tune", "dense " ARGS " --trials 200 --tuner grid --log a.log", 0},
+    {"tune", "dense " ARGS " --trials 4 --tuner random --seed 3 --log b.log", 0},
+    {"tune", "dense --workload resnet50 --trials 2 --tuner random --log set.log", 0},
+    {"tune", "dense " ARGS " --trials 2 --tuner random --timeout 0.001ms --log bad.log", 3},
+    {"run", "run dense " ARGS, 0},
+    {"run", "run dense " ARGS " --why", 0},
+    {"run", "run dense " ARGS " --timeout 0.001ms", 3},
+    {"show", "show dense " ARGS, 0},
+    {"show", "show dense " ARGS " --code --dump tile --why", 0},
+    {"apply", "apply dense " ARGS " --config default", 0},
+    {"apply", "apply dense --log a.log -o kernel.c", 0},
+    {"apply", "apply --log set.log -o all.c", 0},
+    {"space", "space conv2d_NCHWc", 0},
+    {"space", "space dense " ARGS " --index 3,4", 0},
+    {"replay", "replay a.log --compare grid,random --repeats 2 --trials 20", 0},
+    {"pick_best", "pick_best a.log b.log", 0},
+    {"pick_best", "pick_best a.log b.log set.log -o best.log", 0},
+    {"log", "log a.log", 0},
+    {"log", "log bad.log", 0},
+    {"log", "log a.log b.log --diff", 0},
+    {"log", "log set.log --split", 0},
+    {"log", "log foreign.log", 0},
+    {"pick_best", "pick_best foreign.log", 0},
+    {"convert", "convert a.log --to t4 -o t4.json", 0},
+    {"plot", "plot a.log b.log", 0},
+    {"plot", "plot foreign.log bad.log", 0},
+    {"plot", "plot a.log --knobs", 0},
+    {"report", "report a.log", 0},
+    {"report", "report a.log -o page.html", 0},
+    {"list", "list", 0},
+    {"help", "help", 0},
+    {"help", "tune --help", 0},
+    {"version", "version", 0},
+};
+enum { NUM_CASES = sizeof cases / sizeof *cases };
+
+static void schemas(void **state) {
+    (void)state;
+    if (!python) {
+        print_message("python3-jsonschema is missing\n");
+        skip();
+    }
+    for (int i = 0; i < NUM_CASES; i++) {
+        if (strstr(cases[i].command, "foreign.log")) /* without our member */
+            cli_expect(0, "sed 's/, \"autotune\": .*/}/; /^#/d' b.log >foreign.log");
+        cli_expect(cases[i].status, "./autotune %s --json >out.json", cases[i].command);
+        const cli_result *r =
+            cli_run("%s %s/tests/cli/check_schema.py %s/docs/schemas/%s.json <out.json", python,
+                    sources, sources, cases[i].verb);
+        if (r->status)
+            fail_msg("autotune %s --json\n%s%s", cases[i].command, r->err, cli_read("out.json"));
+    }
+}
+
+/* The check does refuse: another member, one that is missing, one of another type. */
+static void refusals(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"{\"version\": \"1.0.0\", \"x\": 1}", "{}",
+                                        "{\"version\": 1}"};
+    if (!python) skip();
+    for (int i = 0; i < 3; i++)
+        cli_expect(1, "echo '%s' | %s %s/tests/cli/check_schema.py %s/docs/schemas/version.json",
+                   wrong[i], python, sources, sources);
+}
+
+/* No verb is without a schema, none goes untested. */
+static void complete(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(
+        0, "./autotune --help | sed -n '/^Commands/,/^$/s/^  \\([a-z_][a-z_]*\\) .*/\\1/p'");
+    int n = 0;
+    for (char *rest = r->out, *verb; (verb = strsep(&rest, "\n")) && *verb; n++) {
+        bool tested = false;
+        for (int i = 0; i < NUM_CASES; i++) tested |= !strcmp(cases[i].verb, verb);
+        if (!tested) fail_msg("%s --json is not tested", verb);
+        at_text path = {0};
+        at_text_addf(&path, "%s/docs/schemas/%s.json", sources, verb);
+        if (access(at_text_str(&path), R_OK)) fail_msg("no %s", at_text_str(&path));
+        at_text_free(&path);
+    }
+    assert_true(n >= 13);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(schemas), cmocka_unit_test(refusals),
+                                       cmocka_unit_test(complete)};
+    return cmocka_run_group_tests_name("cli/schemas", tests, setup, cli_teardown);
+}
