@@ -31,7 +31,7 @@ typedef struct at_session {
     at_isa isa;
     at_dialect dialect;
     bool pack_inline;
-    int threads; /* of a kernel */
+    int threads;               /* of a kernel */
     const at_machine *machine; /* bounds are worked out for it (why.h); NULL: not */
     at_context context;
     char context_hash[33];

@@ -2,6 +2,7 @@
  * this program, so that no source of ours need be there. */
 #include "cli/user_template.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "runtime/runtime.h"
@@ -51,6 +52,8 @@ static const char *symbol_of(at_arena *a, const char *path) {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char *symbol = at_format(a, "at_%s", name);
     symbol[strlen(symbol) - 2] = 0; /* ".c" */
+    for (char *p = symbol; *p; p++)
+        if (!isalnum((unsigned char)*p)) *p = '_';
     return symbol;
 }
 

@@ -7,7 +7,8 @@
 /* Is this word the path of a template's C file? */
 bool at_is_template_file(const char *word);
 /* Compiles it; from then on at_template_find knows its row, before the built-in ones. It holds
- * `const at_template_row at_NAME`, NAME being the file's without folder and ".c". AT_E_INPUT: the
+ * `const at_template_row at_NAME`, NAME being the file's without folder and ".c", '_' for what C
+ * does not allow. AT_E_INPUT: the
  * file cannot be read, or the compiler's message "my.c:3: ..." */
 at_status at_user_template_load(const char *path, const at_template_row **out, at_error *err);
 

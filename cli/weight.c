@@ -97,13 +97,19 @@ static at_status own_pattern(const request *q, const at_task *t, const at_bsr *b
     return AT_OK;
 }
 
+/* The task with the right blocks, if not yet their number; *shape: arguments for those. */
+static at_status blocked_task(const request *q, const char **shape, at_task **task) {
+    int64_t r, c;
+    AT_TRY(block_shape(q, &r, &c));
+    *shape = at_format(q->arena, "R=%lld,C=%lld", (long long)r, (long long)c);
+    return at_task_new_over(q->arena, q->row, q->args, *shape, task, q->err);
+}
+
 /* *is: the template has a sparse weight. */
 static at_status sparse_task(const request *q, at_selection *out, bool *is) {
-    int64_t r, c;
     at_bsr b;
-    AT_TRY(block_shape(q, &r, &c));
-    const char *shape = at_format(q->arena, "R=%lld,C=%lld", (long long)r, (long long)c);
-    AT_TRY(at_task_new_over(q->arena, q->row, q->args, shape, &out->task, q->err));
+    const char *shape;
+    AT_TRY(blocked_task(q, &shape, &out->task));
     *is = at_task_bsr(out->task, &b);
     if (!*is) return AT_OK;
     at_pattern *p = AT_NEW(q->arena, at_pattern);
@@ -163,6 +169,17 @@ static at_status array_weight(const request *q, at_selection *out) {
     out->weight = q->file->values;
     out->weight_tensor = tensor;
     return AT_OK;
+}
+
+bool at_weight_fits(at_arena *a, const at_options *o, const at_template_row *row, const char *args,
+                    at_error *err) {
+    request q = {.arena = a, .options = o, .row = row, .args = args, .err = err};
+    at_task *task;
+    const char *shape;
+    bool sparse;
+    if (at_sparse_args(a, row, args, &q.given, &sparse, err) != AT_OK) return false;
+    if (sparse) return blocked_task(&q, &shape, &task) == AT_OK;
+    return at_task_new(a, row, args, &task, err) == AT_OK;
 }
 
 at_status at_weight_task(at_arena *a, const at_options *o, const char *args, at_selection *out,

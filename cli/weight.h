@@ -11,4 +11,9 @@
 at_status at_weight_task(at_arena *a, const at_options *o, const char *args, at_selection *out,
                          at_error *err);
 
+/* Whether such a task can be made at all: blocks that divide the weight, sizes that go together;
+ * err says why not. */
+bool at_weight_fits(at_arena *a, const at_options *o, const at_template_row *row, const char *args,
+                    at_error *err);
+
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "cli/weight.h"
+
 static const at_workload *const sets[] = {&at_workload_resnet50, &at_workload_resnet50_512};
 enum { NUM_SETS = sizeof sets / sizeof *sets };
 
@@ -85,13 +87,14 @@ at_status at_workload_tasks(at_arena *a, const at_options *o, const at_template_
     if (o->weight)
         return at_fail(err, AT_E_USAGE, "--weight is for one task; --workload has several");
     while (fit < num_fits && strcmp(fits[fit].name, row->name) != 0) fit++;
+    at_error why = {0};
     for (int i = 0; i < set->num_layers && fit < num_fits; i++) {
         const char *args = fits[fit].args(a, &set->layers[i]);
-        if (args) add_layer(a, o, set, fit, args, &all);
+        if (args && at_weight_fits(a, o, row, args, &why)) add_layer(a, o, set, fit, args, &all);
     }
     if (!all.len)
-        return at_fail(err, AT_E_USAGE, "--workload %s: holds no layer for %s", set->name,
-                       row->name);
+        return at_fail(err, AT_E_USAGE, "--workload %s: holds no layer for %s%s%s%s", set->name,
+                       row->name, why.text[0] ? " (" : "", why.text, why.text[0] ? ")" : "");
     for (int i = 0; i < all.len; i++) all.data[i].task = i + 1, all.data[i].num_tasks = all.len;
     *tasks = all.data;
     *num_tasks = all.len;
