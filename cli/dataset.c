@@ -137,6 +137,7 @@ static void fill_given(at_dataset *d, int t) {
 void at_dataset_fill(at_dataset *d, uint64_t seed) {
     const at_pattern *p = d->pattern;
     int b = choose_range(d);
+    d->version++;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (tensor->role == AT_ROLE_STAGE || tensor->is_int) continue;
@@ -252,6 +253,7 @@ at_status at_dataset_shape(at_dataset *d, int64_t *const *extents, at_error *err
              !reshape(d, t, d->expected[t], &d->plain_expected[t], extents[t])))
             return at_fail(err, AT_E_USAGE, "%s: no memory for another layout", tensor->name);
         memcpy(d->extents[t], extents[t], sizeof *extents[t] * (size_t)tensor->num_axes);
+        d->version++;
     }
     return AT_OK;
 }

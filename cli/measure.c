@@ -162,6 +162,7 @@ at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double b
     bool by_numbers = s->options->number || s->options->repeat;
     c->job.best_ns = by_numbers ? 0 : (int64_t)(best_s * 1e9);
     AT_TRY(at_dataset_shape(&s->data, c->program->extents, err));
+    c->job.data_version = s->data.version;
     AT_TRY(at_worker_run(s->worker, &c->job, &at_interrupted, &outcome, err));
     s->spent.compile_ns += outcome.compile_ns;
     s->spent.check_ns += outcome.check_ns;

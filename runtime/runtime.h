@@ -129,6 +129,9 @@ typedef struct at_job {
     const char *pack;   /* symbol of the pack function (same face), run once untimed, or NULL */
     const at_buf *bufs; /* in the order of buf[]; at most AT_MAX_BUFS; sizes are multiples of 4 */
     int num_bufs;
+    /* Changes when what the inputs hold changes: until then a worker keeps its copies of them. 0: not
+     * known, copied every time. */
+    int64_t data_version;
     int64_t workspace_bytes; /* the worker's: 64-byte aligned, poisoned before the check run */
     int threads;
     at_isa isa; /* of its vectors: the clock that is watched beside a sample is the one they have */
