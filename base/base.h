@@ -114,6 +114,16 @@ uint32_t at_rng_u32(at_rng *r);
 uint64_t at_rng_below(at_rng *r, uint64_t n); /* uniform in [0, n), unbiased; n >= 1 */
 double at_rng_unit(at_rng *r);                /* uniform in [0, 1) */
 
+/* ---- statistics (median.c) --------------------------------------------------------------------
+ */
+
+/* low to high: the interval of at least 95 % confidence that order statistics give, whatever the
+ * distribution; of fewer than six values the smallest and the largest. */
+typedef struct at_interval {
+    double median, low, high;
+} at_interval;
+at_interval at_median(const double *values, int n); /* n from 1 to 64 */
+
 /* ---- hash (hash.c): 128 bits, not cryptographic; for identity of code and contexts -------------
  */
 

@@ -1,8 +1,7 @@
 /* cli/final.c: single trials are minutes apart and the machine drifts; the winner is chosen among
- * samples of the same moment. */
+ * samples of the same moment, as many as it takes. */
 #include "cli/final.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/interrupt.h"
@@ -10,18 +9,7 @@
 #include "cli/message.h"
 
 static const double least_budget_s = 2, budget_share = 0.1; /* of the run so far */
-
-static int compare_doubles(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-static double median(const double *values, int n) {
-    double sorted[AT_FINAL_ROUNDS];
-    memcpy(sorted, values, sizeof *values * (size_t)n);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
-    return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-}
+enum { least_rounds = 6 };                                  /* fewer have no interval of 95 % */
 
 static at_status prepare(at_session *s, const at_result *result, at_finalist *f, bool *ready,
                          at_error *err) {
@@ -83,29 +71,83 @@ static at_status sample(at_session *s, at_log *log, at_finalist *f, at_error *er
     return log ? log_sample(s, log, f, &r, err) : AT_OK;
 }
 
+/* ---- rounds --------------------------------------------------------------------------------- */
+
+/* Of the samples of f, in the order of rounds. All that are still in it have as many. */
+static void find_leader(at_final *final) {
+    final->winner = NULL;
+    for (int i = 0; i < final->count; i++) {
+        at_finalist *f = &final->of[i];
+        if (f->rounds <= 0) continue;
+        f->time_s = at_median(f->costs_s, f->rounds).median;
+        if (!final->winner || f->time_s < final->winner->time_s) final->winner = f;
+    }
+}
+
+/* Round by round against the leader, so that what slows both does not count: is the median of the
+ * ratios certainly above 1? */
+static bool is_behind(const at_finalist *f, const at_finalist *leader) {
+    double ratios[AT_FINAL_ROUNDS];
+    int n = f->rounds < leader->rounds ? f->rounds : leader->rounds;
+    for (int i = 0; i < n; i++) ratios[i] = f->costs_s[i] / leader->costs_s[i];
+    return n >= least_rounds && at_median(ratios, n).low > 1;
+}
+
+/* Takes those that are behind out of further rounds; false: nobody is left to compare. */
+static bool compare(at_final *final) {
+    int left = 0;
+    find_leader(final);
+    for (int i = 0; i < final->count; i++) {
+        at_finalist *f = &final->of[i];
+        if (f->rounds > 0 && f != final->winner && !f->is_behind)
+            f->is_behind = is_behind(f, final->winner);
+        left += f->rounds >= 0 && !f->is_behind;
+    }
+    return left > 1;
+}
+
+/* Who comes when is random: what one leaves in the caches, and the clock, it does to all alike. */
+static void shuffle(int *order, int n, at_rng *rng) {
+    for (int i = n - 1; i > 0; i--) {
+        int j = (int)at_rng_below(rng, (uint64_t)i + 1), t = order[i];
+        order[i] = order[j];
+        order[j] = t;
+    }
+}
+
 static at_status sample_all(at_session *s, at_log *log, at_final *final, at_error *err) {
     int64_t begin_ns = at_now_ns();
     double budget_s = budget_share * (double)(begin_ns - s->spent.start_ns) * 1e-9;
+    int order[AT_FINALISTS];
+    at_rng rng;
+    at_rng_seed(&rng, s->options->seed, AT_FINALISTS);
+    for (int i = 0; i < final->count; i++) order[i] = i;
     if (budget_s < least_budget_s) budget_s = least_budget_s;
     for (int round = 0; round < AT_FINAL_ROUNDS; round++) {
+        shuffle(order, final->count, &rng);
         for (int i = 0; i < final->count && !at_interrupted; i++) {
-            at_finalist *f = &final->of[i];
-            if (f->rounds >= 0) AT_TRY(sample(s, log, f, err));
+            at_finalist *f = &final->of[order[i]];
+            if (f->rounds >= 0 && !f->is_behind) AT_TRY(sample(s, log, f, err));
         }
-        if (at_interrupted || (double)(at_now_ns() - begin_ns) * 1e-9 > budget_s) break;
+        if (at_interrupted) break;
+        if (!compare(final) && round + 1 >= least_rounds) break;
+        if ((double)(at_now_ns() - begin_ns) * 1e-9 > budget_s) break;
     }
     return AT_OK;
 }
 
 static void judge(const at_session *s, at_final *final) {
+    find_leader(final);
     for (int i = 0; i < final->count; i++) {
         at_finalist *f = &final->of[i];
+        double shares[AT_FINAL_ROUNDS];
         if (f->rounds <= 0) continue;
-        f->time_s = median(f->costs_s, f->rounds);
-        f->peak_gflops = median(f->peaks, f->rounds);
+        for (int k = 0; k < f->rounds; k++)
+            shares[k] = s->flops / f->costs_s[k] * 1e-9 / f->peaks[k];
+        f->peak_gflops = at_median(f->peaks, f->rounds).median;
         f->gflops = s->flops / f->time_s * 1e-9;
-        f->of_peak = f->gflops / f->peak_gflops;
-        if (!final->winner || f->time_s < final->winner->time_s) final->winner = f;
+        f->of_peak = at_median(shares, f->rounds);
+        final->tied += f != final->winner && !is_behind(f, final->winner);
     }
 }
 

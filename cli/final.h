@@ -1,28 +1,32 @@
-/* cli/final.h: the best few of a run, timed again in turn, with the FMA peak measured beside each.
- */
+/* cli/final.h: the best few of a run, timed again in random order round after round, with the FMA
+ * peak measured beside each, until their intervals part or the budget ends. */
 #ifndef AT_CLI_FINAL_H
 #define AT_CLI_FINAL_H
 
 #include "cli/known.h"
 
-enum { AT_FINALISTS = 5, AT_FINAL_ROUNDS = 5 };
+enum { AT_FINALISTS = 5, AT_FINAL_ROUNDS = 40 };
 
 typedef struct at_finalist {
     const at_result *result;
     at_candidate candidate;
     double costs_s[AT_FINAL_ROUNDS], peaks[AT_FINAL_ROUNDS];
-    int rounds;    /* 0: it failed now */
-    double time_s; /* medians */
-    double peak_gflops, gflops, of_peak;
+    int rounds;                         /* -1: it failed now */
+    bool is_behind;                     /* the leader, certainly */
+    double time_s, peak_gflops, gflops; /* medians */
+    at_interval of_peak;                /* of the shares, each of the peak beside it */
 } at_finalist;
 
 typedef struct at_final {
     at_finalist of[AT_FINALISTS];
     int count;
     const at_finalist *winner; /* NULL: none */
+    int tied;                  /* others that cannot be told from the winner */
 } at_final;
 
-/* Lowest median wins. Samples go to the log as comment lines "#final {json}". Interrupted: the
+/* Lowest median wins. One is behind where the 95 % interval of its ratios to the winner, round by
+ * round, lies above 1; it gets no more samples. The budget is a tenth of the run's time, at least
+ * 2 s. Samples go to the log as comment lines "#final {json}". Interrupted: the
  * samples so far decide. AT_E_OUTPUT, AT_E_BUG. */
 at_status at_final_run(at_session *s, const at_known *known, at_log *log, at_final *out,
                        at_error *err);

@@ -10,16 +10,18 @@
 typedef struct best_known {
     int64_t index;
     double time_s, gflops, of_peak;
+    double of_peak_low, of_peak_high; /* equal to it where there was no final */
 } best_known;
 
 /* The final's winner, or what the trials say where there was no final. */
 static bool find_best(const at_tuning *t, best_known *out) {
     const at_finalist *w = t->final.winner;
     const at_result *r = at_known_best(t->known);
-    if (w) *out = (best_known){w->result->index, w->time_s, w->gflops, w->of_peak};
-    else if (r)
-        *out = (best_known){r->index, r->mean_s, r->gflops,
-                            r->peak_gflops > 0 ? r->gflops / r->peak_gflops : 0};
+    double share = r && r->peak_gflops > 0 ? r->gflops / r->peak_gflops : 0;
+    if (w)
+        *out = (best_known){w->result->index,  w->time_s,      w->gflops,
+                            w->of_peak.median, w->of_peak.low, w->of_peak.high};
+    else if (r) *out = (best_known){r->index, r->mean_s, r->gflops, share, share, share};
     return w || r;
 }
 
@@ -71,6 +73,18 @@ static void add_seconds(at_out *out, const at_spent *spent) {
     at_out_end(out, '}');
 }
 
+/* How sure the winner is. */
+static void add_tie(at_text *out, const at_final *final) {
+    const at_finalist *w = final->winner;
+    if (!w) return;
+    at_text_addf(out, "share of the peak %.1f to %.1f %% (95 %% interval, %d samples)",
+                 100 * w->of_peak.low, 100 * w->of_peak.high, w->rounds);
+    if (final->tied)
+        at_text_addf(out, "; a tie with %d other%s of the best %d", final->tied,
+                     final->tied > 1 ? "s" : "", final->count);
+    at_text_add(out, "\n");
+}
+
 static at_status print_text(at_tuning *t, const best_known *best, at_error *err) {
     at_session *s = &t->s;
     at_text out = {0};
@@ -87,6 +101,7 @@ static at_status print_text(at_tuning *t, const best_known *best, at_error *err)
     at_program_print(&out, program, false);
     at_text_add(&out, "\n");
     at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak);
+    add_tie(&out, &t->final);
     at_text_addf(&out, "best of %lld trials", (long long)t->tally.done);
     if (t->tally.answered)
         at_text_addf(&out, ", %lld of them from the log", (long long)t->tally.answered);
@@ -126,6 +141,9 @@ static at_status print_json(at_tuning *t, const best_known *best, at_error *err)
         at_out_double(&out, "time_ns", best->time_s * 1e9);
         at_out_double(&out, "gflops", best->gflops);
         at_out_double(&out, "of_peak", best->of_peak);
+        at_out_double(&out, "of_peak_low", best->of_peak_low);
+        at_out_double(&out, "of_peak_high", best->of_peak_high);
+        at_out_int(&out, "tied", t->final.tied);
         at_out_end(&out, '}');
     } else at_out_string(&out, "best", NULL);
     at_out_double(&out, "peak_gflops", s->peak_gflops);

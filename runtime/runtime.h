@@ -129,8 +129,8 @@ typedef struct at_job {
     const char *pack;   /* symbol of the pack function (same face), run once untimed, or NULL */
     const at_buf *bufs; /* in the order of buf[]; at most AT_MAX_BUFS; sizes are multiples of 4 */
     int num_bufs;
-    /* Changes when what the inputs hold changes: until then a worker keeps its copies of them. 0: not
-     * known, copied every time. */
+    /* Changes when what the inputs hold changes: until then a worker keeps its copies of them. 0:
+     * not known, copied every time. */
     int64_t data_version;
     int64_t workspace_bytes; /* the worker's: 64-byte aligned, poisoned before the check run */
     int threads;
@@ -199,8 +199,8 @@ void at_worker_free(at_worker *w); /* ends it; never leaves an orphan */
  * AT_E_INTERRUPTED once *stop (may be NULL) is set: the job is then abandoned. */
 at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err);
-/* The FMA peak right now of the cores that so many threads run on, for one ISA, in GFLOP/s (f32), in
- * about 10 ms. AT_E_USAGE if the CPU has not got it. */
+/* The FMA peak right now of the cores that so many threads run on, for one ISA, in GFLOP/s (f32),
+ * in about 10 ms. AT_E_USAGE if the CPU has not got it. */
 at_status at_worker_peak(at_worker *w, at_isa isa, int threads, double *gflops, at_error *err);
 /* main() calls this first: runs the worker and exits if argv asks for one, else returns. */
 void at_worker_main_if_asked(int argc, char **argv);

@@ -86,13 +86,14 @@ static void repeat_as_told(timing *m, int repeat, at_outcome *out) {
     }
 }
 
-/* A disturbed repeat is measured again, as often as there are repeats. Where too few others came,
- * the fastest of them are kept. */
+/* A disturbed repeat is measured again, as often as there are repeats, at least 5 times. Where too
+ * few others came, the fastest of them are kept. */
 static void repeat_undisturbed(timing *m, int repeat, int least, int64_t budget_ns,
                                at_outcome *out) {
     double disturbed[AT_MAX_SAMPLES];
     int64_t end_ns = m->run->total_ns + budget_ns;
-    while (out->num_costs < repeat && out->disturbed < repeat && !m->failed) {
+    int most = repeat > REPEAT ? repeat : REPEAT;
+    while (out->num_costs < repeat && out->disturbed < most && !m->failed) {
         at_run_time t = sample(m);
         if (t.disturbed) disturbed[out->disturbed++] = cost_s(m, t);
         else add(out, cost_s(m, t));

@@ -250,8 +250,28 @@ static void unreadable_and_unwritable_files_say_why(void **state) {
     at_arena_free(a);
 }
 
+/* The interval misses the median with a probability that a binomial distribution gives: 2 * F(k -
+ * 1; n, 1/2) for the k-th smallest and k-th largest. Tables have k = 1 at 6, 2 at 9, 10 at 30. */
+static void median_interval(void **state) {
+    (void)state;
+    double v[64];
+    for (int i = 0; i < 64; i++) v[i] = (double)(i * 37 % 64); /* 0 .. 63 in disorder */
+    at_interval m = at_median(v, 64);
+    assert_true(m.median == 31.5 && m.low == 23 && m.high == 40);
+    for (int i = 0; i < 30; i++) v[i] = (double)(29 - i);
+    m = at_median(v, 30);
+    assert_true(m.median == 14.5 && m.low == 9 && m.high == 20);
+    m = at_median(v, 9); /* 21 .. 29 */
+    assert_true(m.median == 25 && m.low == 22 && m.high == 28);
+    m = at_median(v, 6);
+    assert_true(m.median == 26.5 && m.low == 24 && m.high == 29);
+    m = at_median(v, 1);
+    assert_true(m.median == 29 && m.low == 29 && m.high == 29);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(median_interval),
         cmocka_unit_test(every_status_has_a_text_and_an_exit_code),
         cmocka_unit_test(errors_gain_places),
         cmocka_unit_test(long_errors_are_cut),

@@ -37,6 +37,10 @@ static void result_members(void **state) {
     assert_true(time_s > 0 && number(r, "peak_gflops") > 0);
     assert_float_equal(number(r, "best.gflops"), flops / time_s * 1e-9, 1e-6);
     assert_true(number(r, "best.of_peak") > 0 && number(r, "best.of_peak") < 1);
+    assert_true(number(r, "best.of_peak_low") <= number(r, "best.of_peak"));
+    assert_true(number(r, "best.of_peak_high") >= number(r, "best.of_peak"));
+    assert_in_range(number(r, "best.tied"), 0, 4);
+    assert_true(number(r, "fixed_seconds_per_trial") > 0 && number(r, "disturbed") >= 0);
     static const char *const phases[] = {"total", "search", "lower",     "compile",
                                          "check", "run",    "reference", "final"};
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
@@ -53,6 +57,7 @@ static void default_log(void **state) {
     (void)state;
     const cli_result *r = cli_expect(0, TUNE "--trials 2");
     assert_non_null(strstr(r->out, "; log conv2d_3x3_gemm.log\n"));
+    assert_non_null(strstr(r->out, "\nshare of the peak "));
     assert_int_equal(count_records("conv2d_3x3_gemm.log"), 2);
 }
 
