@@ -66,6 +66,14 @@ static at_panel *panel_of(reading *g, const at_record *r) {
     return p;
 }
 
+/* What is usual is not said. */
+static const char *where_of(at_arena *a, const at_context *c) {
+    const char *threads = c->threads > 1 ? at_format(a, ", %d threads", c->threads) : "";
+    return at_format(a, "%s %s%s%s%s", c->compiler, c->isa,
+                     strcmp(c->packing, "inline") ? "" : ", packed inline",
+                     strcmp(c->cache, "cold") ? "" : ", cold caches", threads);
+}
+
 static at_series *series_of(reading *g, at_panel *p, const at_record *r) {
     const at_extra *e = &r->extra;
     const char *identity = e->present ? e->context_hash : r->target;
@@ -76,13 +84,12 @@ static at_series *series_of(reading *g, at_panel *p, const at_record *r) {
             return s;
     }
     at_series *s = AT_NEW(g->arena, at_series);
-    *s = (at_series){
-        .log = g->path,
-        .tuner = at_strdup(g->arena, tuner),
-        .identity = at_strdup(g->arena, identity),
-        .where = e->present ? at_format(g->arena, "%s %s", e->context.compiler, e->context.isa)
-                            : at_strdup(g->arena, r->target),
-        .best = -1};
+    *s = (at_series){.log = g->path,
+                     .tuner = at_strdup(g->arena, tuner),
+                     .identity = at_strdup(g->arena, identity),
+                     .where = e->present ? where_of(g->arena, &e->context)
+                                         : at_strdup(g->arena, r->target),
+                     .best = -1};
     *at_push(g->arena, &p->series) = s;
     return s;
 }

@@ -163,6 +163,7 @@ at_status at_final_run(at_session *s, const at_known *known, at_log *log, at_fin
         if (ready) out->count++;
         else at_candidate_drop(&out->of[out->count].candidate);
     }
+    if (out->count) at_status_note("timing the best few again, in turn ...");
     at_status status = sample_all(s, log, out, err);
     for (int i = 0; i < out->count; i++) at_candidate_drop(&out->of[i].candidate);
     if (status != AT_OK && status != AT_E_INTERRUPTED) return status;

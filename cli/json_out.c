@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/terminal.h"
+
 static void start(at_out *o, const char *key) {
     if (o->comma) at_text_add(&o->text, ", ");
     o->comma = true;
@@ -59,6 +61,7 @@ at_status at_out_print(at_out *o, at_error *err) {
 }
 
 at_status at_print(const char *text, at_error *err) {
+    at_status_line_clear();
     errno = 0;
     if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
         return at_fail(err, AT_E_OUTPUT, "standard output: %s", strerror(errno));

@@ -9,7 +9,7 @@
  * against seconds; colours of stdout. */
 void at_plot_text(at_text *out, at_arena *a, const at_curves *c, const at_options *o);
 /* The same as a picture, by gnuplot. The ending of path says the format. AT_E_USAGE: another
- * ending, or no gnuplot; AT_E_OUTPUT: path is old or new, never half. */
+ * ending, too many tasks, or no gnuplot; AT_E_OUTPUT: path is old or new, never half. */
 at_status at_plot_file(const at_curves *c, const at_options *o, at_error *err);
 at_status at_plot_check_path(const char *path, at_error *err);
 

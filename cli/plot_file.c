@@ -12,8 +12,9 @@
 
 #include "cli/plot.h"
 
-/* Of one plot, in pixels; and pixels to the inch in a PDF. */
-enum { WIDTH = 640, HEIGHT = 400, PER_INCH = 96 };
+/* Of one plot, in pixels; pixels to the inch in a PDF; and what Cairo can draw: less than 2^15
+ * pixels. */
+enum { WIDTH = 640, HEIGHT = 400, PER_INCH = 96, MOST_TASKS = 80 };
 
 static const char *const colors[] = {"#0072b2", "#d55e00", "#009e73",
                                      "#cc79a7", "#e69f00", "#56b4e9"}; /* Okabe and Ito's */
@@ -223,6 +224,11 @@ static at_status draw(const at_text *script, const char *path, at_error *err) {
 
 at_status at_plot_file(const at_curves *c, const at_options *o, at_error *err) {
     at_text script = {0};
+    if (c->panels.len > MOST_TASKS)
+        return at_fail(err, AT_E_USAGE,
+                       "--output %s: %d tasks are too many for a picture, %d would do; --only TEXT "
+                       "takes those whose name and arguments hold a text",
+                       o->output, c->panels.len, MOST_TASKS);
     at_arena *a = at_arena_new();
     const char *half = at_format(a, "%s.%ld.tmp", o->output, (long)getpid());
     int fd = open(half, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

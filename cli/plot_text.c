@@ -54,7 +54,7 @@ static void draw_best(plot *p, int series) {
     for (int i = 0; i < s->points.len; i++) {
         const at_point *t = &s->points.data[i];
         bool last = i == s->points.len - 1;
-        if (t->speed <= best && !last) continue;
+        if (t->speed <= best && !(last && best > 0)) continue;
         int to_x = dot_x(p, x_of(p, s, i)), to_y = dot_y(p, fmax(best, t->speed));
         if (x < 0) x = to_x, y = to_y;
         at_canvas_line(&p->canvas, x, y, to_x, y, letter_of(series), style);
@@ -111,6 +111,7 @@ static void add_x_axis(plot *p) {
     char *figures = at_alloc(p->arena, (size_t)size);
     bool *mark = AT_NEW_ARRAY(p->arena, bool, columns);
     double step = at_nice_step(p->x_to, columns / 14 + 1);
+    if (!p->seconds) step = fmax(step, 1); /* there are no half trials */
     for (int k = 0; k * step <= p->x_to * 1.0001; k++) {
         int column = dot_x(p, k * step) * columns / p->canvas.width;
         char figure[32];

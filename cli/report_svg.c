@@ -91,7 +91,7 @@ void at_svg_curve(at_text *out, const at_panel *p, bool seconds) {
     c.y_to = step * fmax(1, ceil(c.y_to / step));
     begin(out, HEIGHT, seconds ? "best so far against seconds" : "best so far against trials");
     add_y_axis(&c, step, p->unit);
-    add_x_axis(&c, at_nice_step(c.x_to, 6), seconds ? "seconds" : "trials");
+    add_x_axis(&c, fmax(at_nice_step(c.x_to, 6), seconds ? 0 : 1), seconds ? "seconds" : "trials");
     for (int i = 0; i < p->series.len; i++)
         add_points(&c, p->series.data[i], i % NUM_COLORS, seconds);
     for (int i = p->series.len; i-- > 0;) add_best(&c, p->series.data[i], i % NUM_COLORS, seconds);

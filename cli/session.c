@@ -147,6 +147,7 @@ at_status at_session_renew_peak(at_session *s, at_error *err) {
 }
 
 at_status at_session_start(at_session *s, at_error *err) {
+    at_status_note("making the input and the output it is checked against ...");
     at_dataset_fill(&s->data, s->options->seed);
     AT_TRY(at_worker_new(s->data.store, -1, 0, &s->worker, err));
     int64_t begin_ns = at_now_ns();

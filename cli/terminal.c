@@ -114,3 +114,8 @@ void at_status_line_end(void) {
     if (line_is_shown) fputc('\n', stderr);
     line_is_shown = 0;
 }
+
+void at_status_note(const char *text) {
+    bool wanted = verbosity_now == AT_VERBOSITY_NORMAL || verbosity_now == AT_VERBOSITY_VERBOSE;
+    if (wanted && at_terminal_can_redraw(stderr)) at_status_line(text);
+}

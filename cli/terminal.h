@@ -46,6 +46,8 @@ bool at_terminal_is_utf8(void);
  * narrower terminal has broken it into several. Whoever else writes to stderr clears it first. */
 void at_status_line(const char *text);
 void at_status_line_clear(void);
+/* What is being done, on a terminal, until something else is said; not with --quiet or --debug. */
+void at_status_note(const char *text);
 void at_status_line_end(void); /* keeps what it shows, and goes on below */
 bool at_status_line_is_shown(void);
 

@@ -144,6 +144,20 @@ static void terminal(void **state) {
 
 static bool has_gnuplot(void) { return cli_run("gnuplot --version")->status == 0; }
 
+/* Nothing but failures: an empty plot, and no word of a best. */
+static void only_failures(void **state) {
+    (void)state;
+    at_text log = {0};
+    for (int i = 0; i < 3; i++) add_trial(&log, 1, 0, 4, i);
+    cli_write("failed.log", at_text_str(&log));
+    at_text_free(&log);
+    const cli_result *r = cli_expect(0, "COLUMNS=40 ./autotune plot failed.log");
+    check_contains(r->out, "no valid trial among 3, in 2.500 s; 3 failed\n");
+    assert_null(strstr(r->out, "\xe2\xa0")); /* braille */
+    assert_null(strstr(r->out, "\xe2\xa1"));
+    check_contains(cli_expect(0, "./autotune plot failed.log --knobs")->out, "  [-1, 1, 1]  ");
+}
+
 static void files(void **state) {
     (void)state;
     if (!has_gnuplot()) {
@@ -186,14 +200,22 @@ static void refused(void **state) {
                    "--only dense: no task");
     cli_expect(4, "./autotune plot absent.log");
     cli_expect(2, "./autotune plot a.log --knobs --against trials");
+    at_text many = {0};
+    for (int i = 1; i <= 81; i++)
+        at_text_addf(&many, "sed 's/.1, 4, 4, 8, 16, /[%d, 4, 4, 8, 16, /;q' a.log >>many.log; ",
+                     i);
+    cli_expect(0, "%s", at_text_str(&many));
+    at_text_free(&many);
+    r = cli_expect(2, "./autotune plot many.log -o x.svg");
+    check_contains(r->err, "--output x.svg: 81 tasks are too many for a picture, 80 would do; ");
     if (has_gnuplot()) cli_expect(5, "./autotune plot a.log -o absent/x.svg");
     check_contains(cli_expect(0, "./autotune plot a.log --only '4, 8'")->out, NAME);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures), cmocka_unit_test(knobs),   cmocka_unit_test(terminal),
-        cmocka_unit_test(files),   cmocka_unit_test(refused),
+        cmocka_unit_test(figures),       cmocka_unit_test(knobs), cmocka_unit_test(terminal),
+        cmocka_unit_test(only_failures), cmocka_unit_test(files), cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

@@ -3,6 +3,7 @@
 #include "tests/cli/cli_test.h"
 #include "tests/cli/screen.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #define NAME "conv2d_3x3_gemm"
 #define SMALL "./autotune " NAME " --args N=1,H=5,W=7,CI=3,CO=6 "
 #define LONG "./autotune " NAME " --args N=1,H=14,W=14,CI=16,CO=16 --trials 1000000 "
+
+static char sources[PATH_MAX]; /* the tests run in a folder of their own */
 
 static void check_contains(const char *text, const char *part) {
     if (!strstr(text, part)) fail_msg("\"%s\" is not in:\n%s", part, text);
@@ -56,6 +59,8 @@ static void resized_and_interrupted(void **state) {
     check_one_line(&s, NAME "  ");
     check_one_line(&s, "of the FMA peak beside it");
     check_one_line(&s, "interrupted after ");
+    check_contains(s.raw.data, "making the input");
+    assert_int_equal(lines_with(&s, "making the input"), 0);
     assert_int_equal(lines_with(&s, "^C"), 0);
     assert_int_equal(cli_processes(), 0);
     at_text_free(&s.raw);
@@ -194,6 +199,21 @@ static void first_failure(void **state) {
     free(command);
 }
 
+/* A template of the user's own, in a folder whose name a shell would take apart. */
+static void first_failure_of_own_template(void **state) {
+    (void)state;
+    if (cli_run("command -v gcc")->status != 0) skip();
+    cli_expect(0, "mkdir -p \"it's mine\" && cp '%s/templates/dense.c' \"it's mine\"", sources);
+    const cli_result *r = cli_expect(3, "./autotune \"it's mine/dense.c\" --args M=4,N=16,K=20 "
+                                        "--compiler gcc --timeout 1ms --trials 1 --log own.log");
+    check_contains(r->err, "once more: autotune run 'it'\\''s mine/dense.c' --args M=4,N=16,K=20 ");
+    char *command = strdup(strstr(r->err, "    once more: ") + strlen("    once more: "));
+    *strchr(command, '\n') = 0;
+    r = cli_expect(3, "PATH=.:$PATH; %s", command);
+    check_contains(r->err, "autotune: its texts are in dense-");
+    free(command);
+}
+
 /* ---- where it runs -------------------------------------------------------------------------- */
 
 /* Whatever the locale's decimal point is. */
@@ -238,6 +258,11 @@ static void blanks(void **state) {
                   "test -s 'c d/best 1.log' && test -s 'c d/k 1.c'");
 }
 
+static int setup(void **state) {
+    if (!getcwd(sources, sizeof sources)) return -1;
+    return cli_setup(state);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resized_and_interrupted),
@@ -246,8 +271,9 @@ int main(void) {
         cmocka_unit_test(colors),
         cmocka_unit_test(verbosity),
         cmocka_unit_test(first_failure),
+        cmocka_unit_test(first_failure_of_own_template),
         cmocka_unit_test(locale),
         cmocka_unit_test(blanks),
     };
-    return cmocka_run_group_tests_name("cli/terminal", tests, cli_setup, cli_teardown);
+    return cmocka_run_group_tests_name("cli/terminal", tests, setup, cli_teardown);
 }
