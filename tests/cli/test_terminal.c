@@ -52,6 +52,8 @@ static void resized_and_interrupted(void **state) {
         s.widest = 0;
         assert_true(screen_until(&s, "\033[J") && screen_until(&s, "\033[J"));
         assert_in_range(s.widest, 10, widths[i] - 1);
+        /* The end is not cut off: the name gave way. */
+        if (widths[i] == 40) assert_true(screen_until(&s, "  ETA "));
     }
     screen_type(&s, "\003");
     assert_int_equal(screen_end(&s), 130);
@@ -78,6 +80,8 @@ static void fits(void **state) {
     assert_in_range(s.widest, 40, 79);
     check_one_line(&s, "none valid yet  (5/5)  5 failed");
     check_one_line(&s, " failed: compile-timeout");
+    check_contains(s.raw.data, "it is checked against");
+    assert_int_equal(lines_with(&s, "against"), 0);
     at_text_free(&s.raw);
 }
 
