@@ -76,10 +76,11 @@ static at_final_times *find(const at_finals *f, const at_record *r) {
     return i < 0 ? NULL : &f->of.data[i];
 }
 
-/* Sorts them. */
+/* Sorts them; 0 if there is none. */
 static double median(double *x, int n) {
+    if (!n) return 0;
     qsort(x, (size_t)n, sizeof *x, compare_doubles);
-    return n ? (x[(n - 1) / 2] + x[n / 2]) / 2 : 0;
+    return (x[(n - 1) / 2] + x[n / 2]) / 2;
 }
 
 void at_finals_apply(const at_finals *f, at_record *r) {
