@@ -13,6 +13,7 @@ at_status at_cmd_space(const at_options *o, at_error *err);
 at_status at_cmd_replay(const at_options *o, at_error *err);
 at_status at_cmd_pick_best(const at_options *o, at_error *err);
 at_status at_cmd_log(const at_options *o, at_error *err);
+at_status at_cmd_verify(const at_options *o, at_error *err);
 at_status at_cmd_convert(const at_options *o, at_error *err);
 at_status at_cmd_plot(const at_options *o, at_error *err);
 at_status at_cmd_report(const at_options *o, at_error *err);

@@ -32,6 +32,7 @@ enum {
     AGAINST,
     COLOR,
     MANUAL,
+    PERCENT,
     LAST_KIND
 };
 
@@ -56,6 +57,7 @@ static const char *const words_of[] = {
 #define V(verb) (1u << AT_VERB_##verb)
 #define MEASURING (V(TUNE) | V(RUN))
 #define SEARCHING (V(TUNE) | V(REPLAY))
+#define AGAIN (MEASURING | V(VERIFY))
 #define CHOOSING (V(RUN) | V(SHOW) | V(APPLY))
 #define KERNEL (MEASURING | V(SHOW) | V(APPLY))
 #define ALL ((1u << AT_VERB_COUNT) - 1)
@@ -133,21 +135,21 @@ static const at_option_row rows[] = {
     {"--cache", "STATE", MEASURING, "hot",
      "state of the caches before a sample: hot, or cold: flushed; see docs/measuring.md", CACHE,
      TO(cache), 0, 0},
-    {"--number", "N", MEASURING, NULL,
+    {"--number", "N", AGAIN, NULL,
      "runs per sample (AutoTVM's meaning); default: chosen by the timer", INTEGER, TO(number), 1,
      1000000},
-    {"--repeat", "N", MEASURING, NULL,
+    {"--repeat", "N", AGAIN, NULL,
      "samples per trial (AutoTVM's meaning); default: chosen by the timer", INTEGER, TO(repeat), 1,
      AT_MAX_SAMPLES},
-    {"--min-repeat-ms", "MS", MEASURING, NULL,
+    {"--min-repeat-ms", "MS", AGAIN, NULL,
      "raise --number until a sample lasts this long; default: 0", MILLISECONDS, TO(min_repeat_ms),
      0, 0},
-    {"--timeout", "T", MEASURING, "10s",
+    {"--timeout", "T", AGAIN, "10s",
      "limit for compiling, and again for running, one configuration", DURATION, TO(timeout_s), 0,
      0},
     {"--cooldown", "T", V(TUNE), NULL, "pause after each measured configuration; default: none",
      PAUSE, TO(cooldown_s), 0, 0},
-    {"--paranoid", NULL, MEASURING, NULL, "run every kernel between guard pages, too", SWITCH,
+    {"--paranoid", NULL, AGAIN, NULL, "run every kernel between guard pages, too", SWITCH,
      TO(paranoid), 0, 0},
     {"--code", NULL, V(SHOW), NULL, "print the emitted C", SWITCH, TO(code), 0, 0},
     {"--dump", "PASS", V(SHOW), NULL, "print the program after this lowering pass", TEXT, TO(dump),
@@ -202,6 +204,9 @@ static const at_option_row rows[] = {
      SWITCH, TO(verbose), 0, 0},
     {"--debug", NULL, ALL, NULL, "tune: a line for every trial, as in AutoTVM's debug log", SWITCH,
      TO(debug), 0, 0},
+    {"--margin", "PERCENT", V(VERIFY), "5",
+     "how much slower than its slowest recorded sample a record may be and still be reproduced",
+     PERCENT, TO(margin), 0, 0},
     {"--color", "WHEN", ALL, "auto",
      "auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never", COLOR,
      TO(color), 0, 0},
@@ -277,6 +282,18 @@ static at_status parse_milliseconds(const char *text, const char *what, double *
     return parse_measure(text, what, "40", true, units, factors, out, err);
 }
 
+/* "5" or "5%", as a share. */
+static at_status parse_percent(const char *text, const char *what, double *out, at_error *err) {
+    char *end;
+    double v = strtod(text, &end);
+    bool number = end != text && (isdigit((unsigned char)*text) || *text == '.');
+    if (!number || (*end && strcmp(end, "%") != 0) || !(v >= 0 && v <= 1000))
+        return at_fail(err, AT_E_USAGE, "%s %s: not a number of percent from 0 to 1000", what,
+                       text);
+    *out = v / 100;
+    return AT_OK;
+}
+
 static at_status unknown_value(const at_option_row *row, const char *text, at_error *err) {
     char copy[256];
     const char *words[32];
@@ -334,8 +351,7 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
         *(bool *)to = !strcmp(text, "inline");
         return AT_OK;
     case CACHE:
-        if (strcmp(text, "hot") && strcmp(text, "cold"))
-            return unknown_value(row, text, err);
+        if (strcmp(text, "hot") && strcmp(text, "cold")) return unknown_value(row, text, err);
         *(const char **)to = text;
         return AT_OK;
     case PRESET:
@@ -381,6 +397,7 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
         *(at_against *)to = (at_against)i;
         return AT_OK;
     }
+    case PERCENT: return parse_percent(text, row->name, to, err);
     case COLOR: {
         static const char *const names[] = {"auto", "always", "never"};
         int i = 0;
@@ -485,6 +502,26 @@ static at_status check_use(const at_options *o, at_error *err) {
     return AT_OK;
 }
 
+/* A template's file stands for its name; among logs, it only makes their tasks known. */
+static at_status load_templates(at_options *o, at_error *err) {
+    at_verb verb = o->num_operands ? at_verb_find(o->operands[0]) : AT_VERB_COUNT;
+    bool among_logs = verb < AT_VERB_COUNT && !strncmp(at_verb_at(verb)->operands, "LOG", 3);
+    int n = 0;
+    for (int i = 0; i < o->num_operands; i++) {
+        const at_template_row *row;
+        const char *word = o->operands[i];
+        if (at_is_template_file(word)) {
+            AT_TRY(at_user_template_load(word, &row, err));
+            o->template_file = word;
+            word = row->name;
+            if (among_logs) continue;
+        }
+        o->operands[n++] = word;
+    }
+    o->num_operands = n;
+    return AT_OK;
+}
+
 at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err) {
     at_options o = {0};
     for (int i = 0; i < NUM_ROWS; i++)
@@ -526,13 +563,7 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
             o.given_text[r] = value;
         }
     }
-    for (int i = 0; i < o.num_operands; i++) {
-        const at_template_row *row;
-        if (!at_is_template_file(o.operands[i])) continue;
-        AT_TRY(at_user_template_load(o.operands[i], &row, err));
-        o.template_file = o.operands[i];
-        o.operands[i] = row->name;
-    }
+    AT_TRY(load_templates(&o, err));
     AT_TRY(take_verb(&o, err));
     AT_TRY(check_use(&o, err));
     *out = o;

@@ -19,6 +19,7 @@ typedef enum at_verb {
     AT_VERB_REPLAY,
     AT_VERB_PICK_BEST,
     AT_VERB_LOG,
+    AT_VERB_VERIFY,
     AT_VERB_CONVERT,
     AT_VERB_PLOT,
     AT_VERB_REPORT,
@@ -93,6 +94,7 @@ typedef struct at_options {
     /* measuring */
     int64_t number, repeat;
     double min_repeat_ms, timeout_s, cooldown_s;
+    double margin; /* of verify, as a share */
     bool paranoid;
     /* output */
     bool stats, json, code, why, with_main, compat, csv, split, diff;

@@ -169,13 +169,20 @@ static void warn_of_unknown(at_arena *a, const at_options *o, const log_view *lo
     }
 }
 
-static at_status select_task_of(at_arena *a, const at_options *o, const log_view *log,
-                                const at_record *r, at_selection *out, at_error *err) {
+at_status at_select_record(at_arena *a, const at_options *o, const at_record *r, at_selection *out,
+                           at_error *err) {
     at_text args = {0};
+    AT_TRY(at_template_find(r->task, &out->row, err));
+    out->record = r;
     at_json_print(&args, r->args);
     at_status s = at_weight_task(a, o, at_text_str(&args), out, err);
     at_text_free(&args);
-    if (s != AT_OK) {
+    return s;
+}
+
+static at_status select_task_of(at_arena *a, const at_options *o, const log_view *log,
+                                const at_record *r, at_selection *out, at_error *err) {
+    if (at_select_record(a, o, r, out, err) != AT_OK) {
         at_fail_at(err, "%s:%lld: ", o->log, (long long)r->line);
         return err->status = AT_E_INPUT;
     }

@@ -25,6 +25,10 @@ at_status at_select_task(at_arena *a, const at_options *o, at_selection *out, at
  * usage error where one is required. A record whose index means another entity is warned about. */
 at_status at_select_config(at_arena *a, const at_options *o, bool required, at_selection *out,
                            at_error *err);
+/* The task of a record; its configuration is not looked at. AT_E_USAGE: there is no such template,
+ * or its arguments are wrong. */
+at_status at_select_record(at_arena *a, const at_options *o, const at_record *r, at_selection *out,
+                           at_error *err);
 /* The best configuration of every task of the log --log; tasks of templates that are not built in,
  * and those without a valid record, are warned about and left out. AT_E_NO_VALID: none is left. */
 at_status at_select_all(at_arena *a, const at_options *o, at_selection **out, int *n,

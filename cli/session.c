@@ -92,7 +92,8 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
 
     s->compiler = o->compiler;
     s->pack_inline = o->pack_inline;
-    s->threads = recorded && !at_given(o, "--threads") ? recorded->threads : (int)o->threads;
+    bool from_record = recorded && recorded->threads > 0 && !at_given(o, "--threads");
+    s->threads = from_record ? recorded->threads : (int)o->threads;
     if (measuring) AT_TRY(check_threads(s, err));
     if (recorded && !at_given(o, "--compiler"))
         at_compiler_from_name(recorded->compiler, &s->compiler);

@@ -26,6 +26,8 @@ static const at_verb_row rows[] = {
                            at_cmd_pick_best},
     [AT_VERB_LOG] = {"log", "LOG [LOG]", 1, 2, "says what is in a log, or compares two with --diff",
                      at_cmd_log},
+    [AT_VERB_VERIFY] = {"verify", "LOG...", 1, AT_MAX_OPERANDS,
+                        "checks and times every valid record of the logs again", at_cmd_verify},
     [AT_VERB_CONVERT] = {"convert", "FILE", 1, 1,
                          "turns a log into another tuner's results file, or such a file into a log",
                          at_cmd_convert},

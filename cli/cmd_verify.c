@@ -1,0 +1,148 @@
+/* cli/cmd_verify.c: every valid record of some logs, checked and timed again; exit code 7 unless
+ * all are reproduced. */
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/log_view.h"
+#include "cli/message.h"
+#include "cli/verify.h"
+
+typedef struct verification {
+    at_arena *arena;
+    const at_options *options;
+    at_verifier *verifier;
+    int64_t count[AT_VERDICT_COUNT], records;
+    int64_t left_out; /* failures, and what was never checked */
+    at_out json;
+} verification;
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static at_status print_row(const char *path, const at_record *r, const at_verified *x,
+                           at_error *err) {
+    at_text t = {0};
+    at_text_addf(&t, "%s:%lld: ", path, (long long)r->line);
+    at_text_add_record_task(&t, r->task, r->args);
+    at_text_addf(&t, "\n  %s", at_verdict_name(x->verdict));
+    if (x->time_s > 0) {
+        at_text_add(&t, ": was ");
+        at_text_add_time(&t, x->recorded_s);
+        at_text_add(&t, ", is ");
+        at_text_add_time(&t, x->time_s);
+        at_text_addf(&t, " (%+.1f %%), %.2f GFLOP/s, ", (x->ratio - 1) * 100, x->gflops);
+        at_text_add_share(&t, x->of_peak);
+        at_text_add(&t, " of the FMA peak");
+    }
+    if (*x->note) at_text_addf(&t, "%s %s", x->time_s > 0 ? ";" : ":", x->note);
+    at_text_add(&t, "\n");
+    at_status s = at_print(at_text_str(&t), err);
+    at_text_free(&t);
+    return s;
+}
+
+static void add_counts(at_text *t, const verification *v) {
+    at_text_addf(t, "%lld record%s", (long long)v->records, v->records == 1 ? "" : "s");
+    const char *before = ": ";
+    for (int i = 0; i < AT_VERDICT_COUNT; i++) {
+        if (!v->count[i]) continue;
+        at_text_addf(t, "%s%lld %s", before, (long long)v->count[i],
+                     at_verdict_name((at_verdict)i));
+        before = ", ";
+    }
+    if (v->left_out)
+        at_text_addf(t, "; %lld failed or unchecked one%s left out", (long long)v->left_out,
+                     v->left_out == 1 ? "" : "s");
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void out_positive(at_out *out, const char *key, double x) {
+    if (x > 0) at_out_double(out, key, x);
+    else at_out_string(out, key, NULL);
+}
+
+static void out_row(at_out *out, const char *path, const at_record *r, const at_verified *x) {
+    at_out_begin(out, NULL, '{');
+    at_out_record(out, r);
+    at_out_string(out, "source", path);
+    at_out_int(out, "line", r->line);
+    at_out_string(out, "verdict", at_verdict_name(x->verdict));
+    at_out_string(out, "note", x->note);
+    at_out_begin(out, "recorded", '{');
+    at_out_double(out, "time_ns", x->recorded_s * 1e9);
+    at_out_double(out, "low_ns", x->recorded_low_s * 1e9);
+    at_out_double(out, "high_ns", x->recorded_high_s * 1e9);
+    at_out_end(out, '}');
+    out_positive(out, "time_ns", x->time_s * 1e9);
+    out_positive(out, "gflops", x->gflops);
+    out_positive(out, "of_peak", x->of_peak);
+    out_positive(out, "ratio", x->ratio);
+    at_out_end(out, '}');
+}
+
+/* ---- the verb ------------------------------------------------------------------------------- */
+
+static at_status verify_log(verification *v, const char *path, at_error *err) {
+    at_record *records;
+    at_verified x;
+    int n;
+    AT_TRY(at_log_read_all(v->arena, path, at_warn, NULL, &records, &n, err));
+    for (int i = 0; i < n; i++) {
+        const at_record *r = &records[i];
+        if (!at_record_is_candidate(r)) {
+            v->left_out++;
+            continue;
+        }
+        AT_TRY(at_verify(v->verifier, path, r, &x, err));
+        v->records++;
+        v->count[x.verdict]++;
+        if (v->options->json) out_row(&v->json, path, r, &x);
+        else AT_TRY(print_row(path, r, &x, err));
+    }
+    return AT_OK;
+}
+
+static at_status print_end(verification *v, at_error *err) {
+    at_text t = {0};
+    add_counts(&t, v);
+    at_status s = AT_OK;
+    if (v->options->json) {
+        at_out *out = &v->json;
+        at_out_end(out, ']');
+        at_out_begin(out, "count", '{');
+        for (int i = 0; i < AT_VERDICT_COUNT; i++)
+            at_out_int(out, at_verdict_name((at_verdict)i), v->count[i]);
+        at_out_end(out, '}');
+        at_out_int(out, "left_out", v->left_out);
+        at_out_end(out, '}');
+        s = at_out_print(out, err);
+    } else if (v->records) {
+        at_text_add(&t, "\n");
+        s = at_print(at_text_str(&t), err);
+    }
+    if (s == AT_OK && !v->records)
+        s = at_fail(err, AT_E_NO_VALID, "no valid record to verify: %s", at_text_str(&t));
+    else if (s == AT_OK && v->count[AT_REPRODUCED] < v->records)
+        s = at_fail(err, AT_E_DIFFERS, "%lld of %lld records not reproduced",
+                    (long long)(v->records - v->count[AT_REPRODUCED]), (long long)v->records);
+    at_text_free(&t);
+    return s;
+}
+
+static at_status verify(verification *v, at_error *err) {
+    at_out_begin(&v->json, NULL, '{');
+    at_out_begin(&v->json, "records", '[');
+    for (int i = 0; i < v->options->num_operands; i++)
+        AT_TRY(verify_log(v, v->options->operands[i], err));
+    return print_end(v, err);
+}
+
+at_status at_cmd_verify(const at_options *o, at_error *err) {
+    at_catch_interrupts();
+    at_arena *a = at_arena_new();
+    verification v = {.arena = a, .options = o, .verifier = at_verifier_new(a, o)};
+    at_status status = verify(&v, err);
+    at_text_free(&v.json.text);
+    at_verifier_free(v.verifier);
+    at_arena_free(a);
+    return status;
+}

@@ -1,0 +1,206 @@
+/* cli/verify.c: a record is run again under the circumstances it tells, checked and timed. */
+#include "cli/verify.h"
+
+#include <string.h>
+
+#include "cli/interrupt.h"
+#include "cli/measure.h"
+
+/* One sample may be disturbed; a kernel that has become slower is slower every time. */
+enum { MOST_TRIES = 5 };
+
+struct at_verifier {
+    at_arena *arena;
+    const at_options *given;
+    const at_record *first; /* whose circumstances these are; NULL: there is none */
+    const char *obstacle;   /* why nothing can be run under them; NULL: it can */
+    at_options options;     /* of the session */
+    bool is_open;
+    at_session session;
+};
+
+const char *at_verdict_name(at_verdict v) {
+    static const char *const names[AT_VERDICT_COUNT] = {
+        [AT_REPRODUCED] = "reproduced", [AT_STALE] = "stale",     [AT_WRONG] = "wrong",
+        [AT_OTHER_CPU] = "other_cpu",   [AT_NOT_RUN] = "not_run",
+    };
+    return names[v];
+}
+
+at_verifier *at_verifier_new(at_arena *a, const at_options *o) {
+    at_verifier *v = AT_NEW(a, at_verifier);
+    v->arena = a;
+    v->given = o;
+    return v;
+}
+
+static void close_session(at_verifier *v) {
+    if (v->is_open) at_session_close(&v->session);
+    v->is_open = false;
+}
+
+void at_verifier_free(at_verifier *v) { close_session(v); }
+
+/* ---- circumstances ----------------------------------------------------------------------------
+ */
+
+static bool same_circumstances(const at_record *x, const at_record *y) {
+    const at_extra *e = &x->extra, *f = &y->extra;
+    return !strcmp(x->task, y->task) && at_args_equal(x->args, y->args) &&
+           e->present == f->present && !strcmp(e->context_hash, f->context_hash) &&
+           e->seed == f->seed;
+}
+
+/* What this program cannot bring about; NULL: nothing. Runs before anything is made of it. */
+static const char *impossible(at_arena *a, const at_context *c) {
+    at_compiler compiler;
+    at_isa isa;
+    if (*c->compiler && !at_compiler_from_name(c->compiler, &compiler))
+        return at_format(a, "there is no compiler %s", c->compiler);
+    if (*c->compiler && !at_compiler_available(compiler))
+        return at_format(a, "%s is not installed", c->compiler);
+    if (*c->isa && !at_isa_from_name(c->isa, &isa))
+        return at_format(a, "there is no instruction set %s", c->isa);
+    if (*c->isa && isa != AT_ISA_SCALAR && !at_cpu_facts()->has[isa])
+        return at_format(a, "this CPU has no %s", c->isa);
+    if (*c->cache && strcmp(c->cache, "hot") != 0 && strcmp(c->cache, "cold") != 0)
+        return at_format(a, "there is no state of caches %s", c->cache);
+    return NULL;
+}
+
+/* Anything but our own fault is an obstacle. */
+static at_status try_open(at_verifier *v, const at_record *r, at_error *err) {
+    at_selection chosen = {0};
+    at_session *s = &v->session;
+    AT_TRY(at_select_record(v->arena, &v->options, r, &chosen, err));
+    at_session_open_chosen(&v->options, &chosen, s);
+    v->is_open = true;
+    AT_TRY(at_session_context(s, true, err));
+    if (r->extra.present && strcmp(s->context.pattern, r->extra.context.pattern) != 0)
+        return at_fail(err, AT_E_USAGE, "its sparse weight is not the one that is made here");
+    AT_TRY(at_session_reserve(s, err));
+    return at_session_start(s, err);
+}
+
+static at_status open_session(at_verifier *v, const char *path, const at_record *r, at_error *err) {
+    close_session(v);
+    v->first = r;
+    v->options = *v->given;
+    v->options.seed = r->extra.seed;
+    v->options.log = path;
+    if (*r->extra.context.cache) v->options.cache = r->extra.context.cache;
+    v->obstacle = impossible(v->arena, &r->extra.context);
+    if (v->obstacle) return AT_OK;
+    at_status status = try_open(v, r, err);
+    if (status == AT_OK || status == AT_E_INTERRUPTED || status == AT_E_BUG) return status;
+    v->obstacle = at_strdup(v->arena, err->text);
+    return AT_OK;
+}
+
+/* A foreign record tells no more than its target. */
+static bool is_of_this_cpu(const at_session *s, const at_record *r) {
+    if (r->extra.present) return !strcmp(r->extra.context.cpu, at_cpu_facts()->name);
+    const char *mcpu = strstr(r->target, " -mcpu="), *ours = strstr(s->target, " -mcpu=");
+    size_t n = strlen(ours);
+    return mcpu && !strncmp(mcpu, ours, n) && (!mcpu[n] || mcpu[n] == ' ');
+}
+
+/* What is not as it was, though the record can be run. */
+static const char *changes(at_verifier *v, const at_record *r, const at_result *now) {
+    const at_session *s = &v->session;
+    const at_extra *e = &r->extra;
+    at_text t = {0};
+    if (!e->present) return "";
+    if (*e->compiler_version && strcmp(e->compiler_version, s->compiler_version) != 0)
+        at_text_addf(&t, "; %s %s, was %s", s->context.compiler, s->compiler_version,
+                     e->compiler_version);
+    if (*e->context.template_hash && strcmp(e->context.template_hash, s->context.template_hash))
+        at_text_add(&t, "; the template has changed");
+    if (*e->code_hash && *now->code_hash && strcmp(e->code_hash, now->code_hash) != 0)
+        at_text_add(&t, "; the code has changed");
+    const char *text = at_strdup(v->arena, t.len ? t.data + 2 : "");
+    at_text_free(&t);
+    return text;
+}
+
+/* ---- the verdict ------------------------------------------------------------------------------
+ */
+
+/* Slower than the slowest of its interval, in time and as a share of the peak of the moment: a core
+ * whose clock is lower today makes no record stale. */
+static bool is_slower(const at_record *r, const at_verified *out, const at_result *now,
+                      double peak_now, double margin) {
+    at_spread fresh = at_record_spread(
+        &(at_record){.extra = {.samples_s = now->samples_s, .num_samples = now->num_samples}});
+    double limit_s = out->recorded_high_s * (1 + margin);
+    double peak = r->num_finals ? r->final_peak_gflops : r->extra.peak_gflops;
+    if (peak > 0 && peak_now > 0 && peak > peak_now) limit_s *= peak / peak_now;
+    return fresh.low_s > limit_s;
+}
+
+static at_status measure(at_verifier *v, const at_record *r, at_candidate *c, at_result *now,
+                         at_verified *out, at_error *err) {
+    at_session *s = &v->session;
+    bool slower = true, here = is_of_this_cpu(s, r);
+    for (int i = 0; i < MOST_TRIES && slower; i++) {
+        at_result again = *now;
+        AT_TRY(at_candidate_run(s, s->scratch, c, 0, &again, err));
+        if (again.error_no) {
+            *now = again;
+            return AT_OK;
+        }
+        AT_TRY(at_session_measure_peak(s, err));
+        if (!i || again.mean_s < now->mean_s) {
+            *now = again;
+            out->of_peak = again.gflops / s->peak_gflops;
+        }
+        slower = here && is_slower(r, out, &again, s->peak_gflops, v->given->margin);
+    }
+    out->verdict = !here ? AT_OTHER_CPU : slower ? AT_STALE : AT_REPRODUCED;
+    return AT_OK;
+}
+
+static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_error *err) {
+    at_session *s = &v->session;
+    at_config config;
+    at_candidate c;
+    at_result now;
+    at_arena_reset(s->scratch);
+    if (at_config_rebind(s->scratch, s->space, &r->config, &config, err) != AT_OK) {
+        out->note = at_strdup(v->arena, err->text);
+        return AT_OK;
+    }
+    if (at_candidate_make(s, s->scratch, &config, &c, &now) &&
+        at_candidate_compile(s, s->scratch, &c, &now)) {
+        at_status status = measure(v, r, &c, &now, out, err);
+        at_candidate_drop(&c);
+        if (at_interrupted) status = at_fail(err, AT_E_INTERRUPTED, "interrupted");
+        AT_TRY(status);
+    }
+    if (now.error_no) {
+        out->verdict = AT_WRONG;
+        out->note = at_format(v->arena, "%s: %s", at_err_no_name(now.error_no), now.error);
+        return AT_OK;
+    }
+    out->time_s = at_record_spread(&(at_record){.extra = {.samples_s = now.samples_s,
+                                                          .num_samples = now.num_samples}})
+                      .median_s;
+    out->gflops = s->flops / out->time_s * 1e-9;
+    out->ratio = out->time_s / out->recorded_s;
+    out->note = changes(v, r, &now);
+    return AT_OK;
+}
+
+at_status at_verify(at_verifier *v, const char *path, const at_record *r, at_verified *out,
+                    at_error *err) {
+    at_spread was = at_record_spread(r);
+    *out = (at_verified){.verdict = AT_NOT_RUN,
+                         .note = "",
+                         .recorded_s = was.median_s,
+                         .recorded_low_s = was.low_s,
+                         .recorded_high_s = was.high_s};
+    if (!v->first || !same_circumstances(v->first, r)) AT_TRY(open_session(v, path, r, err));
+    if (!v->obstacle) return judge(v, r, out, err);
+    out->note = v->obstacle;
+    return AT_OK;
+}

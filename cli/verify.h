@@ -1,0 +1,35 @@
+/* cli/verify.h: does what a log says still hold? One record at a time, against this machine. */
+#ifndef AT_CLI_VERIFY_H
+#define AT_CLI_VERIFY_H
+
+#include "cli/options.h"
+
+typedef enum at_verdict {
+    AT_REPRODUCED, /* right, and no slower than recorded */
+    AT_STALE,      /* right, but slower beyond its interval */
+    AT_WRONG,      /* another output than the reference, or it does not even run */
+    AT_OTHER_CPU,  /* right, but recorded on another CPU: times say nothing */
+    AT_NOT_RUN,    /* what it needs is not there: template, compiler, ... */
+    AT_VERDICT_COUNT
+} at_verdict;
+const char *at_verdict_name(at_verdict v);
+
+typedef struct at_verified {
+    at_verdict verdict;
+    const char *note;                       /* why, or what else is to be said; "" */
+    double recorded_s;                      /* median */
+    double recorded_low_s, recorded_high_s; /* its interval */
+    double time_s, gflops, of_peak;         /* as measured now; 0 where nothing was */
+    double ratio;                           /* time now over time recorded; 0 where nothing was */
+} at_verified;
+
+/* Holds the session of one task and context as long as records of it follow each other. */
+typedef struct at_verifier at_verifier;
+at_verifier *at_verifier_new(at_arena *a, const at_options *o);
+/* r, of the log `path`, must live as long as the verifier. note lives in the arena.
+ * AT_E_INTERRUPTED AT_E_BUG */
+at_status at_verify(at_verifier *v, const char *path, const at_record *r, at_verified *out,
+                    at_error *err);
+void at_verifier_free(at_verifier *v);
+
+#endif
