@@ -17,8 +17,9 @@ typedef struct fuzz_target {
 
 #define FUZZ_TARGETS(T)                                                                            \
     T(args)                                                                                        \
-    T(compute) T(config) T(convert) T(expr) T(filter) T(json) T(log) T(message) T(mtx) T(npy)      \
-        T(pick) T(record) T(tree)
+    T(compute)                                                                                     \
+    T(config)                                                                                      \
+    T(convert) T(expr) T(filter) T(json) T(log) T(message) T(mtx) T(npy) T(pick) T(record) T(tree)
 
 #define FUZZ_DECLARE(name) extern const fuzz_target fuzz_##name;
 FUZZ_TARGETS(FUZZ_DECLARE)
