@@ -321,7 +321,7 @@ static at_status read_result(at_arena *a, const at_json *result, at_record *r, a
         return at_fail(err, AT_E_INPUT, "result[1] is not an error number");
     r->error_no = (int)error_no->integer;
     r->all_cost_s = all_cost->number;
-    r->all_cost_is_int = all_cost->is_int;
+    r->all_cost_is_int = all_cost->is_int && fabs(all_cost->number) <= 0x1p53; /* exact as one */
     r->timestamp_s = timestamp->number;
     return AT_OK;
 }

@@ -107,6 +107,26 @@ static void fields(void **state) {
     at_arena_free(a);
 }
 
+/* What is printed is what is read again, also where a number is beyond what doubles hold. */
+static void large_time(void **state) {
+    (void)state;
+    static const char line[] =
+        "{\"input\": [\"c -keys=cpu\", \"c\", [], {}], \"config\": {\"index\": 0, "
+        "\"code_hash\": null, \"entity\": []}, \"result\": [[1000000000.0], 6, "
+        "9223372036854775807, 1.0]}";
+    at_arena *a = at_arena_new();
+    at_record r;
+    at_text once = {0}, twice = {0};
+    assert_int_equal(at_record_parse(a, line, strlen(line), &r, NULL), AT_OK);
+    at_record_print(&once, &r);
+    assert_int_equal(at_record_parse(a, once.data, once.len, &r, NULL), AT_OK);
+    at_record_print(&twice, &r);
+    assert_string_equal(once.data, twice.data);
+    at_text_free(&once);
+    at_text_free(&twice);
+    at_arena_free(a);
+}
+
 /* Other members, other orders, other blanks, an old target, kwargs, booleans in the arguments. */
 static void any_order(void **state) {
     (void)state;
@@ -301,9 +321,11 @@ static void mean(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parse_to_print), cmocka_unit_test(fields),    cmocka_unit_test(any_order),
-        cmocka_unit_test(refusals),       cmocka_unit_test(made_here), cmocka_unit_test(contexts),
-        cmocka_unit_test(candidates),     cmocka_unit_test(mean),
+        cmocka_unit_test(parse_to_print), cmocka_unit_test(fields),
+        cmocka_unit_test(large_time),     cmocka_unit_test(any_order),
+        cmocka_unit_test(refusals),       cmocka_unit_test(made_here),
+        cmocka_unit_test(contexts),       cmocka_unit_test(candidates),
+        cmocka_unit_test(mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
