@@ -87,10 +87,9 @@ static at_status search(replay *r, at_error *err) {
         AT_TRY(at_history_read(r->arena, o, space->task, &history, err));
         to.history = &history;
     }
-    cache.source = at_features_of(&maker, space->task, o->features);
+    at_status status = at_features_of(&maker, space->task, o, &cache.source, err);
     cache.by_index = at_alloc(r->arena, sizeof *cache.by_index * (size_t)range);
     to.features = (at_features){cached_features, &cache};
-    at_status status = AT_OK;
     for (int i = 0; i < r->num_searches && status == AT_OK; i++)
         status = at_recorded_search(r->arena, space, r->searches[i].tuner, to, (int)o->trials,
                                     (int)o->repeats, &r->searches[i], err);

@@ -6,6 +6,7 @@
 #include "cli/final.h"
 #include "cli/interrupt.h"
 #include "cli/tune.h"
+#include "cli/why.h"
 #include "cli/workload.h"
 
 /* AutoTVM's cooldown_interval: after what was measured, and no part of its cost. */
@@ -40,6 +41,12 @@ static const at_result *keep(at_arena *a, const at_result *r) {
     return kept;
 }
 
+/* Its bound alone is too far from the best. */
+static bool is_hopeless(const at_session *s, const at_result *best, const at_candidate *c) {
+    double factor = s->options->prune;
+    return factor > 0 && best && at_bound_seconds(s, c->kernel->bound) > factor * best->mean_s;
+}
+
 /* Measures one index and appends it to the log. */
 static at_status try_index(at_tuning *t, int64_t index, const at_result **out, at_error *err) {
     at_session *s = &t->s;
@@ -54,6 +61,7 @@ static at_status try_index(at_tuning *t, int64_t index, const at_result **out, a
         same = at_known_by_code(t->known, r.code_hash);
         at_status status = AT_OK;
         if (same) copy_result(same, &r);
+        else if (is_hopeless(s, best, &candidate)) at_result_prune(s->scratch, &r);
         else if (at_candidate_compile(s, s->scratch, &candidate, &r))
             status = at_candidate_run(s, s->scratch, &candidate, best ? best->mean_s : 0, &r, err);
         at_candidate_drop(&candidate);
@@ -127,7 +135,7 @@ static at_status make_tuner(at_tuning *t, const at_options *o, at_error *err) {
     int64_t begin_ns = at_now_ns();
     at_tuner_options to = at_tuner_options_of(o);
     AT_TRY(at_tuner_find(o->tuner, &row, err));
-    to.features = at_features_of(&t->features, s->task, o->features);
+    AT_TRY(at_features_of(&t->features, s->task, o, &to.features, err));
     if (o->num_transfer) {
         if (!row->learns_features)
             return at_fail(err, AT_E_USAGE,
@@ -147,6 +155,7 @@ static at_status prepare(at_tuning *t, const at_options *o, at_error *err) {
     AT_TRY(at_session_open(o, s, err));
     AT_TRY(make_tuner(t, o, err));
     AT_TRY(at_session_context(s, true, err));
+    if (o->prune > 0) AT_TRY(at_session_machine(s, err));
     AT_TRY(at_session_reserve(s, err));
     int64_t len = at_space_len(s->space);
     t->tally.total = o->trials < len ? o->trials : len;

@@ -2,6 +2,10 @@
  * values of the options behind. */
 #include "cli/features.h"
 
+#include <math.h>
+
+#include "cli/why.h"
+
 at_tuner_options at_tuner_options_of(const at_options *o) {
     return (at_tuner_options){.seed = o->seed,
                               .autotvm = o->preset_autotvm,
@@ -21,6 +25,16 @@ static int add_options(const at_config *c, float *out, int n, int max) {
     return n;
 }
 
+/* Each need in cycles, and the bound of all, as powers of two. */
+static int add_bound(at_feature_maker *m, const at_program *p, float *out, int n, int max) {
+    const at_bound *b;
+    if (at_lower_bound(m->scratch, p, &m->lower, &b, NULL) != AT_OK) return -1;
+    for (int i = 0; i < AT_NEED_COUNT; i++, n++)
+        if (n < max) out[n] = (float)log2(1 + b->cycles[i]);
+    if (n < max) out[n] = (float)log2(1 + b->bound_cycles);
+    return n + 1;
+}
+
 static int features_of(void *ctx, int64_t index, float *out, int max) {
     at_feature_maker *m = ctx;
     at_config config;
@@ -36,12 +50,22 @@ static int features_of(void *ctx, int64_t index, float *out, int max) {
     int n = at_program_features(m->scratch, program,
                                 m->set == AT_FEATURES_CURVE ? AT_FEATURE_CURVE : AT_FEATURE_ITERVAR,
                                 out, max);
-    return add_options(&config, out, n, max);
+    n = add_options(&config, out, n, max);
+    return m->set == AT_FEATURES_BOUND ? add_bound(m, program, out, n, max) : n;
 }
 
-at_features at_features_of(at_feature_maker *m, const at_task *task, at_feature_set set) {
-    *m = (at_feature_maker){.task = task, .scratch = at_arena_new(), .set = set};
-    return (at_features){features_of, m};
+at_status at_features_of(at_feature_maker *m, const at_task *task, const at_options *o,
+                         at_features *out, at_error *err) {
+    *m = (at_feature_maker){.task = task, .scratch = at_arena_new(), .set = o->features};
+    *out = (at_features){features_of, m};
+    if (m->set != AT_FEATURES_BOUND) return AT_OK;
+    m->lower = (at_lower_options){.dialect = AT_DIALECT_TCC,
+                                  .isa = at_given(o, "--isa") ? o->isa : at_isa_best(),
+                                  .pack_inline = o->pack_inline,
+                                  .name = "kernel",
+                                  .prefetch_above = at_cpu_facts()->l2_bytes,
+                                  .machine = &m->machine};
+    return at_machine_here((int)o->threads, &m->machine, err);
 }
 
 void at_features_end(at_feature_maker *m) {

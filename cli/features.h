@@ -3,6 +3,7 @@
 #define AT_CLI_FEATURES_H
 
 #include "cli/options.h"
+#include "codegen/codegen.h"
 #include "templates/task.h"
 #include "tuners/tuners.h"
 
@@ -10,13 +11,17 @@ typedef struct at_feature_maker {
     const at_task *task;
     at_arena *scratch;
     at_feature_set set;
+    at_machine machine; /* of AT_FEATURES_BOUND */
+    at_lower_options lower;
 } at_feature_maker;
 
 /* What the options say about the search; without features and history. */
 at_tuner_options at_tuner_options_of(const at_options *o);
 
-/* Started by at_features_of, ended by at_features_end. */
-at_features at_features_of(at_feature_maker *m, const at_task *task, at_feature_set set);
+/* Started by at_features_of, ended by at_features_end. AT_E_USAGE: bounds are to be learned from,
+ * but nothing is known of this CPU. */
+at_status at_features_of(at_feature_maker *m, const at_task *task, const at_options *o,
+                         at_features *out, at_error *err);
 void at_features_end(at_feature_maker *m);
 
 /* The valid and failed trials of other tasks of this template in the logs of --transfer, owned by

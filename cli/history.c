@@ -39,7 +39,8 @@ static other_task *task_of(reading *r, const at_json *record_args) {
     at_json_parse(r->arena, at_strdup(r->arena, at_text_str(&args)), args.len, &t->args, &err);
     if (at_task_new(r->arena, at_task_row(r->own), at_text_str(&args), &t->task, &err) != AT_OK)
         t->task = NULL;
-    else t->features = at_features_of(&t->maker, t->task, r->options->features);
+    else if (at_features_of(&t->maker, t->task, r->options, &t->features, &err) != AT_OK)
+        t->task = NULL;
     at_text_free(&args);
     *at_push(r->arena, &r->tasks) = t;
     return t;

@@ -130,7 +130,8 @@ static void take_record(at_known *k, at_session *s, at_arena *scratch, const cha
     }
     at_result *r = AT_NEW(k->arena, at_result);
     at_result_from_record(k->arena, record, config.index, s->flops, r);
-    at_known_add(k, r);
+    /* without --prune all are measured */
+    if (s->options->prune > 0 || !at_result_is_pruned(r)) at_known_add(k, r);
 }
 
 at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_error *err) {

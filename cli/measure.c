@@ -60,6 +60,14 @@ bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candid
     return true;
 }
 
+static const char *const pruned = "pruned";
+
+void at_result_prune(at_arena *a, at_result *r) { fail(a, r, AT_ERR_INSTANTIATION, pruned); }
+
+bool at_result_is_pruned(const at_result *r) {
+    return r->error_no == AT_ERR_INSTANTIATION && !strcmp(r->error, pruned);
+}
+
 /* buf[] of the kernel: inputs and outputs lie in the store, packed weights are the worker's own. */
 static bool bind(at_session *s, at_arena *a, at_candidate *c, at_result *result) {
     static const at_buf_role roles[] = {

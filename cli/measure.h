@@ -42,6 +42,9 @@ at_lower_options at_session_lower_options(const at_session *s, const char *name)
  * there. */
 bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
                        at_result *result);
+/* It is not measured, since its bound is too far from the best: error 1. */
+void at_result_prune(at_arena *a, at_result *r);
+bool at_result_is_pruned(const at_result *r);
 bool at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result *result);
 /* best_s: time of the best so far, or 0: clearly slower ones are sampled once. AT_E_INTERRUPTED,
  * AT_E_BUG. */

@@ -23,6 +23,7 @@ enum {
     DIALECT,
     PACKING,
     CACHE,
+    FACTOR,
     PRESET,
     FEATURES,
     LOSS,
@@ -43,7 +44,7 @@ static const char *const words_of[] = {
     [DIALECT] = "c, gnu, tcc",
     [PACKING] = "ahead, inline",
     [PRESET] = "ours, autotvm",
-    [FEATURES] = "itervar, knob, curve",
+    [FEATURES] = "itervar, knob, curve, bound",
     [LOSS] = "rank, reg",
     [PER] = "context, mcpu, key",
     [FORMAT] = "log, t4, kernel_tuner, space",
@@ -104,13 +105,17 @@ static const at_option_row rows[] = {
      "xgb: choose plans from N times as many candidates, for difference", INTEGER, TO(diversity), 1,
      100},
     {"--feature", "NAME", SEARCHING, "itervar",
-     "xgb learns from: itervar (loops and accesses), curve (reuse over distance), knob", FEATURES,
-     TO(features), 0, 0},
+     "xgb learns from: itervar (loops and accesses), curve (reuse over distance), knob, bound "
+     "(itervar, and what bounds the kernel: --why)",
+     FEATURES, TO(features), 0, 0},
     {"--loss", "NAME", SEARCHING, "rank", "xgb learns: rank (the order) or reg (the speed)", LOSS,
      TO(loss), 0, 0},
     {"--transfer", "LOG", SEARCHING, NULL,
      "xgb starts from this log's trials of other tasks of the template; may be given several times",
      TRANSFER, TO(transfer), 0, 0},
+    {"--prune", "X", V(TUNE), NULL,
+     "do not measure what must take longer than X times the best, by its bound alone", FACTOR,
+     TO(prune), 0, 0},
     {"--seed", "N", MEASURING | V(REPLAY), "0",
      "seed of the search and of the input data, not of a sparsity pattern", UNSIGNED, TO(seed), 0,
      0},
@@ -326,8 +331,10 @@ bool at_option_takes_file(const at_option_row *row) {
     return row->argument && (!strncmp(row->argument, "FILE", 4) || !strcmp(row->argument, "LOG"));
 }
 
-static const char *const feature_names[] = {
-    [AT_FEATURES_ITERVAR] = "itervar", [AT_FEATURES_KNOB] = "knob", [AT_FEATURES_CURVE] = "curve"};
+static const char *const feature_names[] = {[AT_FEATURES_ITERVAR] = "itervar",
+                                            [AT_FEATURES_KNOB] = "knob",
+                                            [AT_FEATURES_CURVE] = "curve",
+                                            [AT_FEATURES_BOUND] = "bound"};
 
 static const char *const help_names[AT_HELP_COUNT] = {"text", "man", "bash", "zsh", "fish"};
 
@@ -350,6 +357,16 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
         if (strcmp(text, "ahead") && strcmp(text, "inline")) return unknown_value(row, text, err);
         *(bool *)to = !strcmp(text, "inline");
         return AT_OK;
+    case FACTOR: {
+        char *end;
+        double x = strtod(text, &end);
+        if (end == text || *end || !(x >= 1 && x < 1e6))
+            return at_fail(err, AT_E_USAGE,
+                           "%s %s: not a factor of at least 1; write for example 2.0", row->name,
+                           text);
+        *(double *)to = x;
+        return AT_OK;
+    }
     case CACHE:
         if (strcmp(text, "hot") && strcmp(text, "cold")) return unknown_value(row, text, err);
         *(const char **)to = text;
@@ -359,7 +376,7 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
         *(bool *)to = !strcmp(text, "autotvm");
         return AT_OK;
     case FEATURES:
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 4; i++) {
             if (strcmp(text, feature_names[i])) continue;
             *(at_feature_set *)to = (at_feature_set)i;
             return AT_OK;

@@ -37,7 +37,8 @@ typedef enum at_verb {
 typedef enum at_feature_set {
     AT_FEATURES_ITERVAR,
     AT_FEATURES_KNOB,
-    AT_FEATURES_CURVE
+    AT_FEATURES_CURVE,
+    AT_FEATURES_BOUND
 } at_feature_set;
 
 /* The x axes of plot. */
@@ -74,6 +75,7 @@ typedef struct at_options {
     /* the search */
     int64_t trials;
     double time_s; /* 0: no limit */
+    double prune;  /* 0: never */
     const char *tuner;
     uint64_t seed;
     int64_t early_stopping; /* 0: never */

@@ -15,16 +15,21 @@ static at_status unknown_core(const char *name, at_error *err) {
     return AT_E_USAGE;
 }
 
-at_status at_session_machine(at_session *s, at_error *err) {
+at_status at_machine_here(int threads, at_machine *out, at_error *err) {
     const at_cpu *cpu = at_cpu_facts();
     const at_core *core = at_core_find(cpu->llvm_name);
     if (!core) return unknown_core(cpu->llvm_name, err);
+    *out = (at_machine){.core = core,
+                        .l1d_bytes = cpu->l1d_bytes ? cpu->l1d_bytes : core->l1d_bytes,
+                        .l2_bytes = cpu->l2_bytes ? cpu->l2_bytes : core->l2_bytes,
+                        .l3_bytes = cpu->l3_bytes,
+                        .threads = threads};
+    return AT_OK;
+}
+
+at_status at_session_machine(at_session *s, at_error *err) {
     at_machine *m = AT_NEW(s->arena, at_machine);
-    *m = (at_machine){.core = core,
-                      .l1d_bytes = cpu->l1d_bytes ? cpu->l1d_bytes : core->l1d_bytes,
-                      .l2_bytes = cpu->l2_bytes ? cpu->l2_bytes : core->l2_bytes,
-                      .l3_bytes = cpu->l3_bytes,
-                      .threads = s->threads};
+    AT_TRY(at_machine_here(s->threads, m, err));
     at_bsr bsr;
     if (s->chosen.pattern && at_task_bsr(s->task, &bsr)) {
         const int32_t **index =

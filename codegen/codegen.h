@@ -172,6 +172,10 @@ typedef struct at_file_options {
     bool with_main;
 } at_file_options;
 
+/* What bounds the program on o->machine, without its code: a third of the time of at_lower. */
+at_status at_lower_bound(at_arena *a, const at_program *p, const at_lower_options *o,
+                         const at_bound **out, at_error *err);
+
 /* The files of `apply`: kernels with a typed face, their packing, their workspace; functions that
  * choose by shape, one per family; with main a program that checks each kernel against the naive
  * reference on exact data and times it. They depend on libc only, hold no state, and need no

@@ -131,6 +131,14 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
     return AT_OK;
 }
 
+at_status at_lower_bound(at_arena *a, const at_program *p, const at_lower_options *o,
+                         const at_bound **out, at_error *err) {
+    at_low *l;
+    AT_TRY(at_lower_until(a, p, o, "tiles", &l, err));
+    *out = l->bound;
+    return AT_OK;
+}
+
 at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, at_kernel **out,
                    at_error *err) {
     at_low *l;

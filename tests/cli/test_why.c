@@ -75,11 +75,51 @@ static void run(void **state) {
         strstr(cli_expect(0, "./autotune run " T " " ARGS "--why")->out, "; the bound is "));
 }
 
+static void prune(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"0.5", "x", "2x", "nan", "-1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_non_null(strstr(cli_expect(2, "./autotune " T " --prune %s", wrong[i])->err,
+                               "write for example 2.0"));
+    if (!is_known()) return;
+    /* How many there are depends on times; what they look like does not. */
+    cli_expect(0, "./autotune " T " --args N=1,H=14,W=14,CI=64,CO=64 --trials 40 --tuner random "
+                  "--prune 1 --log p.log --json");
+    const at_json *json = cli_json(), *invalid = at_json_get(cli_member(json, "failed"), "invalid");
+    int64_t pruned = invalid ? invalid->integer : 0;
+    char *log = strdup(cli_read("p.log"));
+    int seen = 0, error_1 = 0;
+    for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n")) {
+        if (!strstr(line, "\"error\": \"pruned\"")) continue;
+        seen++;
+        error_1 += strstr(line, "\"result\": [[1000000000.0], 1, ") != NULL;
+    }
+    free(log);
+    assert_int_equal(seen, pruned);
+    assert_int_equal(error_1, pruned);
+    /* With --prune they are answers, without it they are measured after all. */
+    cli_expect(0, "./autotune " T " --args N=1,H=14,W=14,CI=64,CO=64 --trials 40 --tuner random "
+                  "--prune 1 --log p.log --json");
+    assert_int_equal(cli_member(cli_json(), "from_log")->integer, 40);
+    cli_expect(0, "./autotune " T " --args N=1,H=14,W=14,CI=64,CO=64 --trials 40 --tuner random "
+                  "--log p.log --json");
+    json = cli_json();
+    assert_int_equal(cli_member(json, "from_log")->integer, 40 - pruned);
+    assert_null(at_json_get(cli_member(json, "failed"), "invalid"));
+}
+
+/* A search that learns from bounds, of a space in a log. */
+static void feature(void **state) {
+    (void)state;
+    if (!is_known()) return;
+    cli_expect(0, "./autotune " T " --args N=1,H=6,W=8,CI=16,CO=32 --trials 30 "
+                  "--feature bound --log f.log");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(show),
-        cmocka_unit_test(sparse),
-        cmocka_unit_test(run),
+        cmocka_unit_test(show),  cmocka_unit_test(sparse),  cmocka_unit_test(run),
+        cmocka_unit_test(prune), cmocka_unit_test(feature),
     };
     return cmocka_run_group_tests_name("cli/why", tests, cli_setup, cli_teardown);
 }
