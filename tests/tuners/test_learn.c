@@ -216,18 +216,30 @@ static void strange_results(void **state) {
 
 /* ---- better than chance --------------------------------------------------------------------- */
 
-/* Trials until the goal, on the median of some seeds; one more than `most` if not within these. */
+/* Trials until the goal; one more than `most` if not within these. */
+static int trials_to(const char *name, at_space *s, at_tuner_options o, double goal, int most) {
+    at_tuner *t = new_tuner(name, s, o);
+    int64_t index;
+    int n = 0;
+    bool reached = false;
+    while (!reached && n < most && at_tuner_next(t, &index, 1)) {
+        at_trial trial = trial_of(s, index);
+        at_tuner_update(t, &trial, 1);
+        reached = trial.score >= goal;
+        n++;
+    }
+    at_tuner_free(t);
+    return reached ? n : n + 1;
+}
+
 static int median_trials(const char *name, at_space *s, at_tuner_options o, double goal, int most) {
     enum { SEEDS = 5 };
-    static int64_t got[MOST];
     int trials[SEEDS];
     for (int seed = 0; seed < SEEDS; seed++) {
         o.seed = (uint64_t)seed;
-        int n = run(name, s, o, 1, IN_ORDER, most, got), t = 0;
-        while (t < n && trial_of(s, got[t]).score < goal) t++;
-        int at = seed;
-        for (; at > 0 && trials[at - 1] > t + 1; at--) trials[at] = trials[at - 1];
-        trials[at] = t + 1;
+        int n = trials_to(name, s, o, goal, most), at = seed;
+        for (; at > 0 && trials[at - 1] > n; at--) trials[at] = trials[at - 1];
+        trials[at] = n;
     }
     return trials[SEEDS / 2];
 }
