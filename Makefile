@@ -1,6 +1,6 @@
 # make: builds ./autotune.  make run, make test, make bench: install what is missing, build, and do
 # the job.
-# make install PREFIX= DESTDIR=; make check-asan, check-ubsan, fuzz; make format-check;
+# make install, uninstall PREFIX= DESTDIR=; make deb; make check-asan, check-ubsan, fuzz; make format-check;
 # make clean.
 CFLAGS  ?= -O2 -g
 WARN     = -Wall -Wextra -Wshadow -Wmissing-prototypes
@@ -145,8 +145,56 @@ $(B)/bench/bench: $(call obj,bench) $(call lib,templates runtime codegen schedul
 $(B)/bench/peers_onednn.o: .FORCE
 .FORCE:
 
-install: $(B)/autotune
-	install -D -m 755 $(B)/autotune $(DESTDIR)$(PREFIX)/bin/autotune
+# ---- installing: make install, uninstall PREFIX= DESTDIR=; make deb -------------------------------
+
+VERSION = $(shell sed -n 's/.*AT_VERSION "\(.*\)"/\1/p' cli/version.h)
+ZSH_FOLDER ?= share/zsh/site-functions
+MADE = $(B)/share
+MAN_PAGES = autotune.1 autotune-templates.7 autotune-records.5
+SHELLS = bash zsh fish
+
+$(addprefix $(MADE)/,$(MAN_PAGES)): $(MADE)/%: $(B)/autotune tools/manual $(wildcard docs/*.md)
+	@mkdir -p $(@D)
+	tools/manual $(B)/autotune $* >$@
+
+$(addprefix $(MADE)/autotune.,$(SHELLS)): $(MADE)/autotune.%: $(B)/autotune
+	@mkdir -p $(@D)
+	$(B)/autotune help --as $* >$@
+
+# For template authors: cc $$(pkg-config --cflags autotune) -fsyntax-only my_template.c
+$(MADE)/autotune.pc: cli/version.h Makefile .FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/autotune' \
+	    'templatesdir=$${prefix}/share/doc/autotune/templates' '' 'Name: autotune' \
+	    'Description: the header that templates of autotune are written against' \
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir} -I$${includedir}/templates' >$@
+
+# What goes where below PREFIX.
+INSTALLED = $(B)/autotune:bin/autotune \
+    $(foreach p,$(MAN_PAGES),$(MADE)/$(p):share/man/man$(subst .,,$(suffix $(p)))/$(p)) \
+    $(MADE)/autotune.bash:share/bash-completion/completions/autotune \
+    $(MADE)/autotune.zsh:$(ZSH_FOLDER)/_autotune \
+    $(MADE)/autotune.fish:share/fish/vendor_completions.d/autotune.fish \
+    $(MADE)/autotune.pc:share/pkgconfig/autotune.pc \
+    $(foreach h,templates/template.h knobs/policy.h,$(h):include/autotune/$(h)) \
+    $(foreach f,README.md CHANGELOG.md $(wildcard docs/*.md docs/*.svg docs/*.png docs/schemas/* examples/*) \
+        $(foreach t,$(TEMPLATE_FILES),templates/$(t).c),$(f):share/doc/autotune/$(f))
+# Those that are one operator each, to read and to start from.
+TEMPLATE_FILES = $(patsubst templates/%.c,%,$(shell grep -l '^const at_template_row at_.* = ' templates/*.c))
+
+install: $(foreach f,$(INSTALLED),$(firstword $(subst :, ,$(f))))
+	@for f in $(INSTALLED); do \
+	    mode=644 && case $$f in *:bin/*) mode=755 ;; esac && \
+	    install -D -m $$mode "$${f%%:*}" "$(DESTDIR)$(PREFIX)/$${f#*:}" || exit 1; done
+
+uninstall:
+	@cd "$(DESTDIR)$(PREFIX)" && rm -f $(foreach f,$(INSTALLED),"$(lastword $(subst :, ,$(f)))") && \
+	    for f in share/doc/autotune include/autotune; do \
+	        [ ! -d $$f ] || find $$f -depth -type d -exec rmdir --ignore-fail-on-non-empty {} + ; done
+
+deb:
+	@tools/deps deb
+	@tools/deb $(B)/deb
 
 format-check:
 	@clang-format --dry-run --Werror $(wildcard $(foreach d,$(FOLDERS) cli run fuzz,$(d)/*.[ch] tests/$(d)/*.[ch]))
@@ -156,4 +204,5 @@ clean:
 
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
-.PHONY: all tests check test run bench golden-update check-asan check-ubsan fuzz install format-check clean
+.PHONY: all tests check test run bench golden-update check-asan check-ubsan fuzz install uninstall deb \
+    format-check clean
