@@ -167,7 +167,7 @@ $(MADE)/autotune.pc: cli/version.h Makefile .FORCE
 	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/autotune' \
 	    'templatesdir=$${prefix}/share/doc/autotune/templates' '' 'Name: autotune' \
 	    'Description: the header that templates of autotune are written against' \
-	    'Version: $(VERSION)' 'Cflags: -I$${includedir} -I$${includedir}/templates' >$@
+	    'Version: $(VERSION)' 'Cflags: -I"$${includedir}" -I"$${includedir}/templates"' >$@
 
 # What goes where below PREFIX.
 INSTALLED = $(B)/autotune:bin/autotune \
@@ -177,7 +177,7 @@ INSTALLED = $(B)/autotune:bin/autotune \
     $(MADE)/autotune.fish:share/fish/vendor_completions.d/autotune.fish \
     $(MADE)/autotune.pc:share/pkgconfig/autotune.pc \
     $(foreach h,templates/template.h knobs/policy.h,$(h):include/autotune/$(h)) \
-    $(foreach f,README.md CHANGELOG.md $(wildcard docs/*.md docs/*.svg docs/*.png docs/schemas/* examples/*) \
+    $(foreach f,$(wildcard README.md CHANGELOG.md docs/*.md docs/*.svg docs/*.png docs/schemas/* examples/*) \
         $(foreach t,$(TEMPLATE_FILES),templates/$(t).c),$(f):share/doc/autotune/$(f))
 # Those that are one operator each, to read and to start from.
 TEMPLATE_FILES = $(patsubst templates/%.c,%,$(shell grep -l '^const at_template_row at_.* = ' templates/*.c))

@@ -1,0 +1,94 @@
+/* make install and uninstall: all that is needed is there, works from a path with blanks, and goes
+ * again; the version is one everywhere. */
+#include "tests/cli/cli_test.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char sources[PATH_MAX], build[PATH_MAX];
+
+static int setup(void **state) {
+    const char *program = getenv("AUTOTUNE");
+    snprintf(build, sizeof build, "%s", program ? program : "build/autotune");
+    char *slash = strrchr(build, '/');
+    if (!slash || !getcwd(sources, sizeof sources)) return -1;
+    *slash = 0;
+    return cli_setup(state);
+}
+
+static const cli_result *make(const char *target) {
+    return cli_expect(0,
+                      "here=$PWD; env -u MAKEFLAGS -u MAKELEVEL make -s -C %s %s B=%s PREFIX=/usr "
+                      "DESTDIR=\"$here/a place\"",
+                      sources, target, build);
+}
+
+static bool has(const char *program) { return !cli_run("command -v %s", program)->status; }
+
+/* The shell's variable D is where it was installed. */
+#define IN "D=\"$PWD/a place/usr\"; "
+
+static void versions(void) {
+    char version[64];
+    const char *said = cli_expect(0, IN "\"$D/bin/autotune\" --version")->out;
+    assert_int_equal(sscanf(said, "autotune %63s", version), 1);
+    cli_expect(0, IN "grep -q '^Version: %s$' \"$D/share/pkgconfig/autotune.pc\"", version);
+    for (const char *const *p =
+             (const char *const[]){"man1/autotune.1", "man7/autotune-templates.7",
+                                   "man5/autotune-records.5", NULL};
+         *p; p++)
+        cli_expect(0, IN "grep -q '^.TH .*\"autotune %s\"' \"$D/share/man/%s\"", version, *p);
+    cli_expect(0, "sed -n 's/^## //p' %s/CHANGELOG.md | head -n 1 | grep -q '^%s '", sources,
+               version);
+}
+
+static void install(void **state) {
+    (void)state;
+    make("install");
+    versions();
+    cli_expect(0, IN "for f in share/bash-completion/completions/autotune "
+                     "share/zsh/site-functions/_autotune "
+                     "share/fish/vendor_completions.d/autotune.fish share/doc/autotune/README.md; "
+                     "do test -s \"$D/$f\" || exit 1; done");
+    /* Neither the sources nor a home is needed, and numbers keep their points. */
+    cli_expect(0, IN "mkdir 'work here' && cd 'work here' && HOME=/proc LC_ALL=de_DE.UTF-8 "
+                     "\"$D/bin/autotune\" dense --args M=3,N=16,K=5 --trials 2 --tuner random && "
+                     "grep -q '\"result\": \\[\\[[0-9]*[.][0-9e-]*' dense.log");
+    if (has("gcc"))
+        cli_expect(0, IN "cd 'work here' && HOME=/proc \"$D/bin/autotune\" run dense --args "
+                         "M=3,N=16,K=5 --compiler gcc");
+}
+
+/* A template of the author's own, against the installed header. */
+static void authors(void **state) {
+    (void)state;
+    if (!has("pkg-config")) {
+        print_message("pkg-config is missing\n");
+        skip();
+    }
+    cli_expect(0, IN "cp \"$D/share/doc/autotune/templates/dense.c\" mine.c && "
+                     "sed -i 's/\"templates\\/template.h\"/\"template.h\"/' mine.c && "
+                     "export PKG_CONFIG_PATH=\"$D/share/pkgconfig\" && "
+                     "eval \"cc -std=c99 -Wall -Wextra -Werror -fsyntax-only mine.c "
+                     "$(pkg-config --cflags --define-variable=prefix=\"$D\" autotune)\"");
+}
+
+static void uninstall(void **state) {
+    (void)state;
+    make("install");
+    cli_expect(0, IN "echo mine >\"$D/share/doc/autotune/note\"");
+    make("uninstall");
+    assert_string_equal(cli_expect(0, "find 'a place' -type f")->out,
+                        "a place/usr/share/doc/autotune/note\n");
+    cli_expect(0, IN "rm \"$D/share/doc/autotune/note\"");
+    make("uninstall"); /* a second time: there is nothing to do */
+    cli_expect(0, IN "test ! -e \"$D/share/doc/autotune\" && test ! -e \"$D/include/autotune\"");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(install), cmocka_unit_test(authors),
+                                       cmocka_unit_test(uninstall)};
+    return cmocka_run_group_tests_name("cli/install", tests, setup, cli_teardown);
+}
