@@ -157,7 +157,8 @@ static at_status prepare(at_tuning *t, const at_options *o, at_error *err) {
     AT_TRY(at_session_context(s, true, err));
     if (o->prune > 0) AT_TRY(at_session_machine(s, err));
     AT_TRY(at_session_reserve(s, err));
-    int64_t len = at_space_len(s->space);
+    int64_t len = o->range_end ? at_space_subrange_length(s->space, o->range_begin, o->range_end)
+                               : at_space_len(s->space);
     t->tally.total = o->trials < len ? o->trials : len;
     t->log_path = o->log ? o->log : at_format(s->arena, "%s.log", s->row->name);
     t->known = at_known_new(s->arena);

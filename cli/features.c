@@ -8,6 +8,8 @@
 
 at_tuner_options at_tuner_options_of(const at_options *o) {
     return (at_tuner_options){.seed = o->seed,
+                              .begin = o->range_begin,
+                              .end = o->range_end,
                               .autotvm = o->preset_autotvm,
                               .population = (int)o->population,
                               .plan_size = (int)o->plan_size,

@@ -28,6 +28,7 @@ enum {
     FEATURES,
     LOSS,
     TRANSFER,
+    RANGE,
     PER,
     FORMAT,
     AGAINST,
@@ -113,6 +114,9 @@ static const at_option_row rows[] = {
     {"--transfer", "LOG", SEARCHING, NULL,
      "xgb starts from this log's trials of other tasks of the template; may be given several times",
      TRANSFER, TO(transfer), 0, 0},
+    {"--range", "FIRST-LAST", SEARCHING, NULL,
+     "search these indices of the space only, both included; default: all", RANGE, TO(range_begin),
+     0, 0},
     {"--prune", "X", V(TUNE), NULL,
      "do not measure what must take longer than X times the best, by its bound alone", FACTOR,
      TO(prune), 0, 0},
@@ -331,6 +335,20 @@ bool at_option_takes_file(const at_option_row *row) {
     return row->argument && (!strncmp(row->argument, "FILE", 4) || !strcmp(row->argument, "LOG"));
 }
 
+/* FIRST-LAST, both included, into a begin and an end. */
+static at_status parse_range(const at_option_row *row, const char *text, int64_t *begin,
+                             int64_t *end, at_error *err) {
+    long long first, last;
+    char rest;
+    if (!isdigit((unsigned char)*text) ||
+        sscanf(text, "%18lld-%18lld%c", &first, &last, &rest) != 2 || last < first)
+        return at_fail(err, AT_E_USAGE, "%s %s: write for example 0-999, both included", row->name,
+                       text);
+    *begin = first;
+    *end = last + 1;
+    return AT_OK;
+}
+
 static const char *const feature_names[] = {[AT_FEATURES_ITERVAR] = "itervar",
                                             [AT_FEATURES_KNOB] = "knob",
                                             [AT_FEATURES_CURVE] = "curve",
@@ -394,6 +412,7 @@ static at_status parse_value(const at_option_row *row, const char *text, at_opti
             return at_fail(err, AT_E_USAGE, "--transfer %s: more than %d logs", text, AT_MAX_LOGS);
         o->transfer[o->num_transfer++] = text;
         return AT_OK;
+    case RANGE: return parse_range(row, text, &o->range_begin, &o->range_end, err);
     case PER:
         if (!strcmp(text, "context")) *(at_per *)to = AT_PER_CONTEXT;
         else if (!strcmp(text, "mcpu")) *(at_per *)to = AT_PER_MCPU;

@@ -81,6 +81,7 @@ typedef struct at_options {
     int64_t early_stopping; /* 0: never */
     bool preset_autotvm;
     int64_t population, plan_size, diversity; /* 0: the tuner's own */
+    int64_t range_begin, range_end;           /* of indices; both 0: all */
     at_feature_set features;
     at_loss loss;
     const char *transfer[AT_MAX_LOGS];

@@ -23,7 +23,8 @@ typedef struct xgb {
     at_model_options fit;
     at_annealer annealer;
     at_model *model, *base;
-    double discount; /* of the base model: halved with every plan_size trials */
+    double discount; /* of the base model: halved every half_life trials */
+    int half_life;
 } xgb;
 
 static int knob_features(void *ctx, int64_t index, float *out, int max) {
@@ -104,7 +105,7 @@ static void fit(xgb *x) {
     AT_ASSERT(rows && labels);
     at_model_free(x->model);
     x->model = NULL;
-    x->discount = pow(2, -(double)n / x->plan_size);
+    x->discount = pow(2, -(double)n / x->half_life);
     if (x->base && x->discount < least_discount) {
         at_model_free(x->base);
         x->base = NULL;
@@ -221,7 +222,8 @@ static void *create(at_space *space, const at_tuner_options *o) {
     AT_ASSERT(x);
     at_book_init(&x->book, space, o, AT_STREAM_XGB);
     x->rows.source = o->features.of ? o->features : (at_features){knob_features, space};
-    x->plan_size = o->plan_size ? o->plan_size : o->autotvm ? 64 : 8;
+    x->plan_size = o->plan_size ? o->plan_size : o->autotvm ? 64 : 4;
+    x->half_life = o->autotvm ? 64 : 8;
     x->diversity = o->diversity ? o->diversity : 1;
     x->anneals = o->autotvm;
     x->grows = !o->autotvm;

@@ -383,6 +383,9 @@ static void refusals(void **state) {
         {"replay space.log --population 1", 2, "--population 1: must be from 2 to 10000"},
         {"replay space.log --plan-size 0", 2, "--plan-size 0: must be from 1 to 10000"},
         {"replay space.log --diversity 101", 2, "--diversity 101: must be from 1 to 100"},
+        {"replay space.log --range 5", 2, "--range 5: write for example 0-999, both included"},
+        {"replay space.log --range 5-4", 2, "--range 5-4: write for example 0-999"},
+        {"replay space.log --range 0-99999", 2, "index range 0 to 99999 is not within the space"},
         {"replay space.log --args N=1", 2, "--args is no option of replay; autotune help replay"},
         {T " --early-stopping 0", 2, "--early-stopping 0: must be from 1 to 1000000000"},
         {T " --args " ARGS " --tuner ga --transfer space.log --log x.log", 2,
@@ -399,6 +402,37 @@ static void refusals(void **state) {
             fail_msg("autotune %s\nsays:     %sinstead of %s", cases[i].command, r->err, expected);
         assert_string_equal(r->out, "");
     }
+}
+
+/* Grid and random visit these indices and no others. */
+static void index_range(void **state) {
+    (void)state;
+    static const char *const names[] = {"grid", "random", "ga"};
+    for (int i = 0; i < 3; i++) {
+        cli_expect(0,
+                   "rm -f range.log; ./autotune " T " --args " ARGS " --tuner %s --range 7-12 "
+                   "--log range.log",
+                   names[i]);
+        const char *log = cli_read("range.log");
+        int sum = 0, n = 0;
+        for (const char *at = log; (at = strstr(at, "{\"index\": ")); n++)
+            sum += atoi(at += strlen("{\"index\": "));
+        assert_int_equal(n, 6);
+        assert_int_equal(sum, 7 + 8 + 9 + 10 + 11 + 12);
+    }
+    int first = 40;
+    while (!(times_s[first] < INFINITY)) first++;
+    double best = INFINITY;
+    for (int i = first; i < first + 20; i++) best = fmin(best, times_s[i]);
+    cli_expect(0,
+               "./autotune replay space.log --tuner grid --range %d-%d --trials 50 --repeats 1 "
+               "--csv",
+               first, first + 19);
+    char expected[64];
+    snprintf(expected, sizeof expected, "grid,1,%.4f,", best_s / times_s[first]);
+    assert_int_equal(cli_count_lines(cli_read(".out"), expected), 1);
+    snprintf(expected, sizeof expected, "grid,50,%.4f,", best_s / best);
+    assert_int_equal(cli_count_lines(cli_read(".out"), expected), 1);
 }
 
 /* ---- tuning --------------------------------------------------------------------------------- */
@@ -433,6 +467,6 @@ int main(void) {
         cmocka_unit_test(compact),         cmocka_unit_test(read_with_python),
         cmocka_unit_test(recorded_spaces), cmocka_unit_test(measured),
         cmocka_unit_test(warnings),        cmocka_unit_test(refusals),
-        cmocka_unit_test(early_stopping)};
+        cmocka_unit_test(index_range),     cmocka_unit_test(early_stopping)};
     return cmocka_run_group_tests(tests, record_space, teardown);
 }
