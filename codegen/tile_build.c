@@ -37,6 +37,7 @@ typedef struct { /* an element vector that lives in a register */
     int tensor;
     int64_t off;
     int lanes;
+    int64_t lane; /* stride of more than one lane, else 0 */
     int vreg;
     int slot;              /* where it is loaded from and stored to; -1: nowhere */
     int chain[MAX_CHAINS]; /* partial sums beside vreg, from 1 on */
@@ -197,23 +198,40 @@ static int load(build *b, at_tile_vreg v) {
 
 static int lanes_now(const build *b) { return b->vec_sym >= 0 ? b->vec_lanes : 1; }
 
+/* Have two element vectors, off + lane*(0 .. lanes-1), an element in common? */
+static bool meet(const key *x, const key *y) {
+    int64_t apart = y->off - x->off, lane = x->lanes > 1 ? x->lane : y->lane;
+    if (x->lanes == 1 && y->lanes == 1) return !apart;
+    if (x->lanes == 1 || y->lanes == 1 || x->lane == y->lane)
+        return apart % lane == 0 && apart / lane > -y->lanes && apart / lane < x->lanes;
+    int64_t x_end = x->off + x->lane * (x->lanes - 1), y_end = y->off + y->lane * (y->lanes - 1);
+    return !((x->off < y->off && x->off < y_end && x_end < y->off && x_end < y_end) ||
+             (y->off < x->off && y->off < x_end && y_end < x->off && y_end < x_end));
+}
+
 /* The register of an element vector of a tensor that lives in registers. What is used must have
  * been defined: of a tile that is cut, another part may do that. */
 static key *key_of(build *b, const place *p, bool defines) {
     int lanes = p->lane ? lanes_now(b) : 1;
+    const key mine = {.off = p->off, .lanes = lanes, .lane = lanes > 1 ? p->lane : 0};
     for (int i = 0; i < b->keys.len; i++) {
         key *k = &b->keys.data[i];
-        if (k->tensor != p->tensor || k->off >= p->off + lanes || p->off >= k->off + k->lanes)
-            continue;
-        if (k->off != p->off || k->lanes != lanes) b->failed = true; /* part of a register */
+        if (k->tensor != p->tensor || !meet(k, &mine)) continue;
+        if (k->off != mine.off || k->lanes != mine.lanes || k->lane != mine.lane)
+            b->failed = true; /* part of a register */
         return k;
     }
     if (!defines && b->regs->local[p->tensor]) b->failed = true;
     int v = new_vreg(b, (at_tile_vreg){.acc = true});
     int s = b->held == p->tensor ? find_slot(b, p, true) : -1;
     key *k = at_push(b->l->arena, &b->keys);
-    *k = (key){
-        .tensor = p->tensor, .off = p->off, .lanes = lanes, .vreg = v, .slot = s, .num_chains = 1};
+    *k = (key){.tensor = p->tensor,
+               .off = p->off,
+               .lanes = lanes,
+               .lane = mine.lane,
+               .vreg = v,
+               .slot = s,
+               .num_chains = 1};
     return k;
 }
 
