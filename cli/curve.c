@@ -300,3 +300,7 @@ double at_nice_step(double to, int count) {
     }
     return 10 * power;
 }
+
+double at_axis_end(double to, double step) {
+    return fmax(step, ceil(to / step * 5 - 1e-9) * step / 5);
+}

@@ -64,5 +64,6 @@ void at_text_add_outcome(at_text *out, const at_panel *p, const at_series *s);
 
 /* The step of an axis from 0 to `to` with about `count` ticks: 1, 2 or 5 times a power of ten. */
 double at_nice_step(double to, int count);
+double at_axis_end(double to, double step); /* a little beyond `to`; at least one step */
 
 #endif

@@ -20,7 +20,7 @@ typedef struct at_dataset {
     const int *const *layouts; /* [tensor] see at_task_layout; NULL: its shape never changes */
     void **plain;              /* [tensor] plain tensor of one with a layout, once needed */
     void **plain_expected;
-    int64_t version; /* changes with what the tensors hold */
+    int64_t version;           /* changes with what the tensors hold */
     const at_pattern *pattern; /* of the sparse weight bsr; NULL: there is none */
     at_bsr bsr;
     const float *

@@ -61,10 +61,28 @@ static void draw_best(plot *p, int series) {
         at_canvas_line(&p->canvas, to_x, y, to_x, to_y, letter_of(series), style);
         x = to_x, y = to_y, best = fmax(best, t->speed);
     }
-    if (!(best > 0)) return;
-    int row = (p->canvas.height - 1 - y) * p->canvas.rows / p->canvas.height;
-    while (row < p->canvas.rows && p->label[row]) row++;
-    if (row < p->canvas.rows) p->label[row] = series + 1;
+}
+
+/* Beside the ends of the lines, from above; where two would share a row the lower one goes below.
+ */
+static void place_labels(plot *p) {
+    int n = p->panel->series.len, row = 0;
+    bool *done = AT_NEW_ARRAY(p->arena, bool, n);
+    for (int k = 0; k < n; k++) {
+        int next = -1;
+        double speed = 0;
+        for (int i = 0; i < n; i++) {
+            const at_series *s = p->panel->series.data[i];
+            if (done[i] || s->best < 0 || s->points.data[s->best].speed <= speed) continue;
+            next = i;
+            speed = s->points.data[s->best].speed;
+        }
+        if (next < 0) return;
+        int own = (p->canvas.height - 1 - dot_y(p, speed)) * p->canvas.rows / p->canvas.height;
+        if (own > row) row = own;
+        if (row < p->canvas.rows) p->label[row++] = next + 1;
+        done[next] = true;
+    }
 }
 
 /* "  150 |", with a mark where there is a figure. */
@@ -141,12 +159,13 @@ static void draw(at_text *out, at_arena *a, const at_panel *panel, bool seconds,
     if (!(p.x_to > 0)) p.x_to = 1;
     int rows = rows_of(both);
     p.y_step = at_nice_step(p.y_to, rows / 3);
-    p.y_to = p.y_step * fmax(1, ceil(p.y_to / p.y_step));
+    p.y_to = at_axis_end(p.y_to, p.y_step);
     at_canvas_init(&p.canvas, a, columns < LEAST_COLUMNS ? LEAST_COLUMNS : columns, rows, p.utf8);
     p.failed = AT_NEW_ARRAY(a, at_cell, p.canvas.columns);
     p.label = AT_NEW_ARRAY(a, int, p.canvas.rows);
     for (int i = 0; i < panel->series.len; i++) draw_points(&p, i);
     for (int i = panel->series.len; i-- > 0;) draw_best(&p, i);
+    place_labels(&p);
     at_text_addf(out, "%*s\n", MARGIN - 1, panel->unit);
     add_rows(&p);
     add_failed(&p);

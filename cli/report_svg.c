@@ -88,7 +88,7 @@ void at_svg_curve(at_text *out, const at_panel *p, bool seconds) {
     c.y_to = at_panel_speed(p);
     if (!(c.x_to > 0)) c.x_to = 1;
     double step = at_nice_step(c.y_to, 5);
-    c.y_to = step * fmax(1, ceil(c.y_to / step));
+    c.y_to = at_axis_end(c.y_to, step);
     begin(out, HEIGHT, seconds ? "best so far against seconds" : "best so far against trials");
     add_y_axis(&c, step, p->unit);
     add_x_axis(&c, fmax(at_nice_step(c.x_to, 6), seconds ? 0 : 1), seconds ? "seconds" : "trials");
