@@ -92,7 +92,7 @@ static at_status verify_log(verification *v, const char *path, at_error *err) {
             v->left_out++;
             continue;
         }
-        AT_TRY(at_verify(v->verifier, path, r, &x, err));
+        AT_TRY(at_verify(v->verifier, r, &x, err));
         v->records++;
         v->count[x.verdict]++;
         if (v->options->json) out_row(&v->json, path, r, &x);
@@ -139,10 +139,17 @@ static at_status verify(verification *v, at_error *err) {
 at_status at_cmd_verify(const at_options *o, at_error *err) {
     at_catch_interrupts();
     at_arena *a = at_arena_new();
-    verification v = {.arena = a, .options = o, .verifier = at_verifier_new(a, o)};
-    at_status status = verify(&v, err);
-    at_text_free(&v.json.text);
-    at_verifier_free(v.verifier);
+    at_log *log = NULL;
+    at_status status = o->log ? at_log_open(o->log, &log, err) : AT_OK;
+    if (status == AT_OK) {
+        at_error late;
+        verification v = {.arena = a, .options = o, .verifier = at_verifier_new(a, o, log)};
+        status = verify(&v, err);
+        at_status closed = at_log_close(log, status == AT_OK ? err : &late);
+        if (status == AT_OK) status = closed;
+        at_text_free(&v.json.text);
+        at_verifier_free(v.verifier);
+    }
     at_arena_free(a);
     return status;
 }

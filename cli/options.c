@@ -81,8 +81,9 @@ static const at_option_row rows[] = {
      "the weight itself: a sparse matrix or an array, FILE.npz (SciPy's save_npz), .npy or .mtx",
      TEXT, TO(weight), 0, 0},
     {"--workload", "SET", V(TUNE), NULL,
-     "tune all layers of a set that the template fits: resnet50, resnet50-512", TEXT, TO(workload),
-     0, 0},
+     "tune all layers of a set that the template fits: resnet50, resnet50-512; or all tasks of "
+     "the template that a log holds, by its path",
+     TEXT, TO(workload), 0, 0},
     {"--trials", "N", SEARCHING, "500",
      "configurations to try; tune: those the log already holds included", INTEGER, TO(trials), 1,
      1000000000},
@@ -123,9 +124,9 @@ static const at_option_row rows[] = {
     {"--seed", "N", MEASURING | V(REPLAY), "0",
      "seed of the search and of the input data, not of a sparsity pattern", UNSIGNED, TO(seed), 0,
      0},
-    {"--log", "FILE", KERNEL, NULL,
-     "tune: log to append to and resume from, default TEMPLATE.log; else: take the best record of "
-     "this log",
+    {"--log", "FILE", KERNEL | V(VERIFY), NULL,
+     "tune: log to append to and resume from, default TEMPLATE.log; verify: log to append what is "
+     "measured to; else: take the best record of this log",
      TEXT, TO(log), 0, 0},
     {"--line", "N", CHOOSING, NULL, "with --log: the record on this line instead of the best",
      INTEGER, TO(line), 1, INT64_MAX},

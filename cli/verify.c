@@ -12,6 +12,7 @@ enum { MOST_TRIES = 5 };
 struct at_verifier {
     at_arena *arena;
     const at_options *given;
+    at_log *log;
     const at_record *first; /* whose circumstances these are; NULL: there is none */
     const char *obstacle;   /* why nothing can be run under them; NULL: it can */
     at_options options;     /* of the session */
@@ -27,8 +28,9 @@ const char *at_verdict_name(at_verdict v) {
     return names[v];
 }
 
-at_verifier *at_verifier_new(at_arena *a, const at_options *o) {
+at_verifier *at_verifier_new(at_arena *a, const at_options *o, at_log *log) {
     at_verifier *v = AT_NEW(a, at_verifier);
+    v->log = log;
     v->arena = a;
     v->given = o;
     return v;
@@ -82,12 +84,11 @@ static at_status try_open(at_verifier *v, const at_record *r, at_error *err) {
     return at_session_start(s, err);
 }
 
-static at_status open_session(at_verifier *v, const char *path, const at_record *r, at_error *err) {
+static at_status open_session(at_verifier *v, const at_record *r, at_error *err) {
     close_session(v);
     v->first = r;
     v->options = *v->given;
     v->options.seed = r->extra.seed;
-    v->options.log = path;
     if (*r->extra.context.cache) v->options.cache = r->extra.context.cache;
     v->obstacle = impossible(v->arena, &r->extra.context);
     if (v->obstacle) return AT_OK;
@@ -177,6 +178,11 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
         if (at_interrupted) status = at_fail(err, AT_E_INTERRUPTED, "interrupted");
         AT_TRY(status);
     }
+    if (v->log) {
+        at_record again;
+        at_result_to_record(s, &now, &config, &again);
+        AT_TRY(at_log_append(v->log, &again, err));
+    }
     if (now.error_no) {
         out->verdict = AT_WRONG;
         out->note = at_format(v->arena, "%s: %s", at_err_no_name(now.error_no), now.error);
@@ -191,15 +197,14 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
     return AT_OK;
 }
 
-at_status at_verify(at_verifier *v, const char *path, const at_record *r, at_verified *out,
-                    at_error *err) {
+at_status at_verify(at_verifier *v, const at_record *r, at_verified *out, at_error *err) {
     at_spread was = at_record_spread(r);
     *out = (at_verified){.verdict = AT_NOT_RUN,
                          .note = "",
                          .recorded_s = was.median_s,
                          .recorded_low_s = was.low_s,
                          .recorded_high_s = was.high_s};
-    if (!v->first || !same_circumstances(v->first, r)) AT_TRY(open_session(v, path, r, err));
+    if (!v->first || !same_circumstances(v->first, r)) AT_TRY(open_session(v, r, err));
     if (!v->obstacle) return judge(v, r, out, err);
     out->note = v->obstacle;
     return AT_OK;

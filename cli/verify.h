@@ -25,11 +25,11 @@ typedef struct at_verified {
 
 /* Holds the session of one task and context as long as records of it follow each other. */
 typedef struct at_verifier at_verifier;
-at_verifier *at_verifier_new(at_arena *a, const at_options *o);
+/* log: what is measured is appended to it; NULL: nowhere. */
+at_verifier *at_verifier_new(at_arena *a, const at_options *o, at_log *log);
 /* r, of the log `path`, must live as long as the verifier. note lives in the arena.
  * AT_E_INTERRUPTED AT_E_BUG */
-at_status at_verify(at_verifier *v, const char *path, const at_record *r, at_verified *out,
-                    at_error *err);
+at_status at_verify(at_verifier *v, const at_record *r, at_verified *out, at_error *err);
 void at_verifier_free(at_verifier *v);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/message.h"
 #include "cli/weight.h"
 
 static const at_workload *const sets[] = {&at_workload_resnet50, &at_workload_resnet50_512};
@@ -77,24 +78,58 @@ static void add_layer(at_arena *a, const at_options *o, const at_workload *set, 
     }
 }
 
-at_status at_workload_tasks(at_arena *a, const at_options *o, const at_template_row *row,
-                            at_options **tasks, int *num_tasks, at_error *err) {
+/* The tasks of the template that a log holds records of, in their order. */
+static at_status tasks_of_log(at_arena *a, const at_options *o, const at_template_row *row,
+                              tasks_of_set *out, at_error *err) {
+    AT_VEC(const at_json *) known = {0};
+    at_record *records;
+    int n;
+    AT_TRY(at_log_read_all(a, o->workload, at_warn, NULL, &records, &n, err));
+    for (int i = 0; i < n; i++) {
+        const at_record *r = &records[i];
+        const at_template_row *of;
+        bool before = false;
+        if (at_template_find(r->task, &of, NULL) != AT_OK || of != row) continue;
+        for (int k = 0; k < known.len && !before; k++)
+            before = at_args_equal(known.data[k], r->args);
+        if (before) continue;
+        *at_push(a, &known) = r->args;
+        at_text args = {0};
+        at_json_print(&args, r->args);
+        at_options *task = at_push(a, out);
+        *task = *o;
+        task->args = at_strdup(a, at_text_str(&args));
+        at_text_free(&args);
+    }
+    return out->len ? AT_OK
+                    : at_fail(err, AT_E_INPUT, "--workload %s: holds no record of %s", o->workload,
+                              row->name);
+}
+
+static at_status tasks_of_named(at_arena *a, const at_options *o, const at_template_row *row,
+                                tasks_of_set *out, at_error *err) {
     const at_workload *set = NULL;
-    tasks_of_set all = {0};
     int fit = 0, num_fits = sizeof fits / sizeof *fits;
     AT_TRY(find_set(o->workload, &set, err));
-    if (o->args) return at_fail(err, AT_E_USAGE, "give one of --workload and --args, not both");
-    if (o->weight)
-        return at_fail(err, AT_E_USAGE, "--weight is for one task; --workload has several");
     while (fit < num_fits && strcmp(fits[fit].name, row->name) != 0) fit++;
     at_error why = {0};
     for (int i = 0; i < set->num_layers && fit < num_fits; i++) {
         const char *args = fits[fit].args(a, &set->layers[i]);
-        if (args && at_weight_fits(a, o, row, args, &why)) add_layer(a, o, set, fit, args, &all);
+        if (args && at_weight_fits(a, o, row, args, &why)) add_layer(a, o, set, fit, args, out);
     }
-    if (!all.len)
-        return at_fail(err, AT_E_USAGE, "--workload %s: holds no layer for %s%s%s%s", set->name,
-                       row->name, why.text[0] ? " (" : "", why.text, why.text[0] ? ")" : "");
+    if (out->len) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "--workload %s: holds no layer for %s%s%s%s", set->name,
+                   row->name, why.text[0] ? " (" : "", why.text, why.text[0] ? ")" : "");
+}
+
+at_status at_workload_tasks(at_arena *a, const at_options *o, const at_template_row *row,
+                            at_options **tasks, int *num_tasks, at_error *err) {
+    tasks_of_set all = {0};
+    if (o->args) return at_fail(err, AT_E_USAGE, "give one of --workload and --args, not both");
+    if (o->weight)
+        return at_fail(err, AT_E_USAGE, "--weight is for one task; --workload has several");
+    bool is_path = strpbrk(o->workload, "./") != NULL;
+    AT_TRY(is_path ? tasks_of_log(a, o, row, &all, err) : tasks_of_named(a, o, row, &all, err));
     for (int i = 0; i < all.len; i++) all.data[i].task = i + 1, all.data[i].num_tasks = all.len;
     *tasks = all.data;
     *num_tasks = all.len;

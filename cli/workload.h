@@ -24,7 +24,7 @@ extern const at_workload at_workload_resnet50, at_workload_resnet50_512;
 
 void at_workload_names(at_text *out); /* appends "resnet50, resnet50-512" */
 /* The tasks of the set for this template: copies of o with args and sparsity, in a. AT_E_USAGE: no
- * such set, or nothing in it fits. */
+ * such set, or nothing in it fits. A name with '.' or '/' is a log: AT_E_INPUT. */
 at_status at_workload_tasks(at_arena *a, const at_options *o, const at_template_row *row,
                             at_options **tasks, int *num_tasks, at_error *err);
 

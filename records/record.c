@@ -113,7 +113,7 @@ void at_extra_print(at_text *out, const at_extra *e) {
     size_t begin = out->len;
     add_texts(out, begin, e, extra_texts, COUNT(extra_texts));
     /* Other readers hold numbers in doubles: a seed that does not fit one is a text. */
-    if (e->tuner && *e->tuner) {
+    if (e->seed || (e->tuner && *e->tuner)) {
         bool fits = e->seed <= UINT64_C(1) << 53;
         add_name(out, begin, "seed");
         at_text_addf(out, fits ? "%llu" : "\"%llu\"", (unsigned long long)e->seed);

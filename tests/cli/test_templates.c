@@ -103,6 +103,13 @@ static void workload(void **state) {
     assert_int_equal(cli_count_lines(r->out, "{\"input\""), 4);
     cli_expect(0,
                "./autotune sparse_dense --workload resnet50 --block 8x1 --trials 1 --log fc.log");
+    /* A log is a set, too. */
+    cli_expect(
+        0, "./autotune conv2d_3x3_gemm --workload ./set.log --trials 1 --log x.log; test $? = 4");
+    cli_expect(0, "./autotune spconv2d_3x3_gemm --workload ./set.log --trials 1 --log again.log");
+    r = cli_expect(0, "./autotune log set.log again.log --diff --json");
+    assert_int_equal(cli_member(cli_json(), "count.only_a")->integer, 0);
+    assert_int_equal(cli_member(cli_json(), "count.only_b")->integer, 0);
     static const char *const refused[][2] = {
         {"dense --workload x", "--workload x: there are resnet50, resnet50-512\n"},
         {"dense --workload resnet50-512", "--workload resnet50-512: holds no layer for dense\n"},
