@@ -163,15 +163,19 @@ static void set_costs(at_arena *a, at_result *r, double flops) {
     r->gflops = flops / r->mean_s * 1e-9;
 }
 
-at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double best_s,
-                           at_result *result, at_error *err) {
-    at_outcome outcome = {0};
+at_status at_candidate_begin(at_session *s, at_candidate *c, double best_s, at_error *err) {
     /* AutoTVM's numbers, once given, are kept for every trial. */
     bool by_numbers = s->options->number || s->options->repeat;
     c->job.best_ns = by_numbers ? 0 : (int64_t)(best_s * 1e9);
     AT_TRY(at_dataset_shape(&s->data, c->program->extents, err));
     c->job.data_version = s->data.version;
-    AT_TRY(at_worker_run(s->worker, &c->job, &at_interrupted, &outcome, err));
+    return at_worker_begin(s->worker, &c->job, &at_interrupted, err);
+}
+
+at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_result *result,
+                           at_error *err) {
+    at_outcome outcome = {0};
+    AT_TRY(at_worker_end(s->worker, &c->job, &at_interrupted, &outcome, err));
     s->spent.compile_ns += outcome.compile_ns;
     s->spent.check_ns += outcome.check_ns;
     s->spent.run_ns += outcome.run_ns;
@@ -195,6 +199,12 @@ at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double b
     result->timestamp_s = at_wall_time_s();
     set_costs(a, result, s->flops);
     return AT_OK;
+}
+
+at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double best_s,
+                           at_result *result, at_error *err) {
+    AT_TRY(at_candidate_begin(s, c, best_s, err));
+    return at_candidate_end(s, a, c, result, err);
 }
 
 void at_candidate_drop(at_candidate *c) {

@@ -50,6 +50,10 @@ bool at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result
  * AT_E_BUG. */
 at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double best_s,
                            at_result *result, at_error *err);
+/* Its two halves: meanwhile it compiles and runs, and others may be made. */
+at_status at_candidate_begin(at_session *s, at_candidate *c, double best_s, at_error *err);
+at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_result *result,
+                           at_error *err);
 void at_candidate_drop(at_candidate *c);
 
 /* A result as a record of this session's context, and back (of a record whose index is known). */

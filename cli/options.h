@@ -92,7 +92,7 @@ typedef struct at_options {
     at_compiler compiler;
     at_isa isa;
     bool pack_inline;
-    int64_t threads;
+    int64_t threads, jobs;
     const char *cache;
     /* measuring */
     int64_t number, repeat;

@@ -71,9 +71,14 @@ static at_status choose_flush(at_session *s, at_error *err) {
     return AT_OK;
 }
 
-/* Each thread has a core of its own. */
+/* Each thread has a core of its own, and so has whoever makes kernels while one is measured. */
 static at_status check_threads(const at_session *s, at_error *err) {
-    int cores = at_cpu_cores(NULL, 0);
+    int cores = at_cpu_cores(NULL, 0), jobs = (int)s->options->jobs;
+    if (jobs > 1 && s->threads + 1 > cores)
+        return at_fail(err, AT_E_USAGE,
+                       "--jobs %d: takes a core beside the %d that kernels are measured on; this "
+                       "process may use %d",
+                       jobs, s->threads, cores);
     if (s->threads <= 1) return AT_OK;
     if (!at_has_threads())
         return at_fail(err, AT_E_USAGE, "--threads %d: built without OpenMP; only 1 is accepted",

@@ -291,24 +291,34 @@ const at_cpu *at_cpu_facts(void) {
     return &cpu;
 }
 
+/* ---- cores ---------------------------------------------------------------------------------- */
+
+static bool have_left;
+
+const cpu_set_t *at_cpus_given(void) {
+    static cpu_set_t set;
+    if (!have_left && sched_getaffinity(0, sizeof set, &set)) CPU_ZERO(&set);
+    return &set;
+}
+
 /* CPUs of one core name the same siblings. Where the system does not say, each is a core. */
-static void siblings(int cpu, char *out, size_t size) {
+#define SIBLINGS 64 /* bytes of their list */
+static void siblings(int cpu, char out[SIBLINGS]) {
     char path[96];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
     FILE *f = fopen(path, "re");
-    if (!f || !fgets(out, (int)size, f)) snprintf(out, size, "%d", cpu);
+    if (!f || !fgets(out, SIBLINGS, f)) snprintf(out, SIBLINGS, "%d", cpu);
     if (f) fclose(f);
 }
 
 int at_cpu_cores(int *cpus, int max) {
-    enum { MOST = 1024, NAME = 64 };
-    static char seen[MOST][NAME];
-    cpu_set_t set;
+    enum { MOST = 1024 };
+    static char seen[MOST][SIBLINGS];
+    const cpu_set_t *set = at_cpus_given();
     int n = 0;
-    if (sched_getaffinity(0, sizeof set, &set)) CPU_ZERO(&set);
     for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && n < MOST; cpu--) {
-        if (!CPU_ISSET(cpu, &set)) continue;
-        siblings(cpu, seen[n], NAME);
+        if (!CPU_ISSET(cpu, set)) continue;
+        siblings(cpu, seen[n]);
         bool known = false;
         for (int i = 0; i < n; i++) known |= !strcmp(seen[i], seen[n]);
         if (known) continue;
@@ -316,6 +326,28 @@ int at_cpu_cores(int *cpus, int max) {
         n++;
     }
     return n ? n : 1;
+}
+
+bool at_cpu_leave(int threads) {
+    int measuring[64], n = at_cpu_cores(measuring, 64);
+    cpu_set_t rest = *at_cpus_given();
+    for (int i = 0; i < threads && i < n && i < 64; i++) {
+        char own[SIBLINGS], other[SIBLINGS];
+        siblings(measuring[i], own);
+        for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+            if (!CPU_ISSET(cpu, &rest)) continue;
+            siblings(cpu, other);
+            if (!strcmp(own, other)) CPU_CLR(cpu, &rest);
+        }
+    }
+    if (!CPU_COUNT(&rest)) return false;
+    have_left = !sched_setaffinity(0, sizeof rest, &rest);
+    return have_left;
+}
+
+void at_cpu_return(void) {
+    if (have_left) sched_setaffinity(0, sizeof(cpu_set_t), at_cpus_given());
+    have_left = false;
 }
 
 at_isa at_isa_best(void) {

@@ -28,6 +28,10 @@ at_isa at_isa_best(void);
 /* CPUs that kernels run on: one of each core that this process may use, last first. Writes at most
  * max of them and returns how many there are, at least 1. */
 int at_cpu_cores(int *cpus, int max);
+/* This process no longer runs on the cores that kernels of so many threads do, its workers start as
+ * before; false: then it would have none left. at_cpu_return ends that. */
+bool at_cpu_leave(int threads);
+void at_cpu_return(void);
 bool at_has_threads(void); /* built with OpenMP: kernels run on several */
 
 /* ---- the tensor store (tensors.c): one memfd, mapped by parent and workers ---------------------
@@ -198,6 +202,11 @@ void at_worker_free(at_worker *w); /* ends it; never leaves an orphan */
  * *out: a failed job is a result. Returns AT_E_BUG only when no worker can be started at all.
  * AT_E_INTERRUPTED once *stop (may be NULL) is set: the job is then abandoned. */
 at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
+                        at_error *err);
+/* The two halves of at_worker_run: the job is on its way when begin returns, and borrowed until
+ * end, which must follow with the same job. */
+at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *stop, at_error *err);
+at_status at_worker_end(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err);
 /* The FMA peak right now of the cores that so many threads run on, for one ISA, in GFLOP/s (f32),
  * in about 10 ms. AT_E_USAGE if the CPU has not got it. */

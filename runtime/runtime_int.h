@@ -5,6 +5,7 @@
 
 #include "runtime/runtime.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/types.h>
 
@@ -43,6 +44,10 @@ typedef struct at_entry {
 /* Entries within a matrix, which are put in order; dims are set. AT_E_INPUT: one occurs twice. */
 at_status at_input_of_entries(at_arena *a, const char *what, at_entry *entries, int64_t n,
                               bool valued, at_input *out, at_error *err);
+
+/* ---- CPUs (cpu.c) --------------------------------------------------------------------------- */
+
+const cpu_set_t *at_cpus_given(void); /* before at_cpu_leave; valid until the next call */
 
 /* ---- messages (proto.c) ---------------------------------------------------------------------
  *

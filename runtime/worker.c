@@ -23,6 +23,8 @@ struct at_worker {
     pid_t pid; /* 0: not running */
     int jobs;  /* that it was given */
     int fd;
+    int64_t begin_ns; /* of the job under way */
+    at_io sent;       /* how that went */
     at_msg reply;
     at_text text; /* the encoded job */
 };
@@ -78,7 +80,12 @@ static pid_t spawn(const at_worker *w, int fd) {
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawnattr_setsigdefault(&attr, &all);
     pid_t pid = 0;
+    /* It starts where this process was given to run, whatever part of that it has left. */
+    cpu_set_t here;
+    bool elsewhere = !sched_getaffinity(0, sizeof here, &here);
+    sched_setaffinity(0, sizeof(cpu_set_t), at_cpus_given());
     int failed = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
+    if (elsewhere) sched_setaffinity(0, sizeof here, &here);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
     errno = failed;
@@ -257,12 +264,9 @@ static bool follow(at_worker *w, const at_job *job, const volatile int *stop, at
     }
 }
 
-at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
-                        at_error *err) {
-    const int64_t begin_ns = at_now_ns();
-    bool stopped = false;
-    memset(out, 0, sizeof *out);
-    fail(out, AT_ERR_UNKNOWN, "no worker");
+at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *stop,
+                          at_error *err) {
+    w->begin_ns = at_now_ns();
     refuse_malformed(w, job);
     at_encode_job(job, at_store_bytes(w->store), &w->text);
     at_io io = AT_IO_CLOSED;
@@ -276,16 +280,27 @@ at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *sto
         if (io != AT_IO_OK) bury(w);
     }
     w->jobs++;
-    if (io == AT_IO_STOPPED) {
-        fail(out, AT_ERR_UNKNOWN, "interrupted");
-        stopped = true;
-    } else if (io != AT_IO_OK) {
-        return at_fail(err, AT_E_BUG, "no worker: it takes no job");
-    } else if (!follow(w, job, stop, out, &stopped)) {
-        bury(w);
-    }
-    out->total_ns = at_now_ns() - begin_ns;
+    w->sent = io;
+    if (io == AT_IO_OK || io == AT_IO_STOPPED) return AT_OK;
+    return at_fail(err, AT_E_BUG, "no worker: it takes no job");
+}
+
+at_status at_worker_end(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
+                        at_error *err) {
+    bool stopped = w->sent == AT_IO_STOPPED;
+    memset(out, 0, sizeof *out);
+    fail(out, AT_ERR_UNKNOWN, stopped ? "interrupted" : "no worker");
+    if (!stopped && !follow(w, job, stop, out, &stopped)) bury(w);
+    out->total_ns = at_now_ns() - w->begin_ns;
     return stopped ? at_fail(err, AT_E_INTERRUPTED, "interrupted") : AT_OK;
+}
+
+at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
+                        at_error *err) {
+    memset(out, 0, sizeof *out);
+    fail(out, AT_ERR_UNKNOWN, "no worker");
+    AT_TRY(at_worker_begin(w, job, stop, err));
+    return at_worker_end(w, job, stop, out, err);
 }
 
 at_status at_worker_peak(at_worker *w, at_isa isa, int threads, double *gflops, at_error *err) {

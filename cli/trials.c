@@ -1,0 +1,207 @@
+/* cli/trials.c: one trial after the other, each on its way through lowering, worker and log; with
+ * --jobs 2 two at a time, the next being made while one is measured.
+ *
+ * The search is the same either way: a tuner decides about a round of proposals when all results
+ * before are in, however many of the round are asked for ahead. */
+#include "cli/trials.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "cli/interrupt.h"
+#include "cli/why.h"
+
+/* AutoTVM's cooldown_interval: after what was measured, and no part of its cost. */
+static void cool_down(at_session *s) {
+    double pause_s = s->options->cooldown_s;
+    int64_t begin_ns = at_now_ns();
+    if (pause_s <= 0 || at_interrupted) return;
+    struct timespec t = {.tv_sec = (time_t)pause_s};
+    t.tv_nsec = (long)((pause_s - (double)t.tv_sec) * 1e9);
+    nanosleep(&t, NULL); /* a signal ends it */
+    s->spent.cooldown_ns += at_now_ns() - begin_ns;
+}
+
+/* ---- one candidate -------------------------------------------------------------------------- */
+
+typedef struct trial {
+    at_arena *arena; /* of what follows */
+    bool proposed;
+    int64_t index;
+    const at_result *answer; /* of the log, or when it is done; NULL: none yet */
+    bool made, compiled;     /* else result says why not */
+    at_config config;
+    at_candidate candidate;
+    at_result result;
+} trial;
+
+/* The same code was measured before: its result, under this index. */
+static void copy_result(const at_result *same, at_result *r) {
+    at_result own = *r;
+    *r = *same;
+    r->index = own.index;
+    r->same_as = same->same_as >= 0 ? same->same_as : same->index;
+    r->all_cost_s = own.all_cost_s;
+    r->timestamp_s = at_wall_time_s();
+}
+
+static const at_result *keep(at_arena *a, const at_result *r) {
+    at_result *kept = at_copy(a, r, sizeof *r);
+    kept->error = at_strdup(a, r->error);
+    kept->code_hash = at_strdup(a, r->code_hash);
+    kept->costs_s = at_copy(a, r->costs_s, sizeof *r->costs_s * (size_t)r->num_costs);
+    kept->samples_s = at_copy(a, r->samples_s, sizeof *r->samples_s * (size_t)r->num_samples);
+    return kept;
+}
+
+/* Its bound alone is too far from the best. */
+static bool is_hopeless(const at_session *s, const at_result *best, const at_candidate *c) {
+    double factor = s->options->prune;
+    return factor > 0 && best && at_bound_seconds(s, c->kernel->bound) > factor * best->mean_s;
+}
+
+/* The next proposal, lowered unless its result is known. false: there is none before results are
+ * in, or none at all. under_way: what is being measured meanwhile, or NULL. */
+static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_error *err) {
+    at_session *s = &t->s;
+    int64_t begin_ns = at_now_ns();
+    at_arena_reset(x->arena);
+    x->proposed = at_tuner_next(t->tuner, &x->index, 1) > 0;
+    int64_t proposed_ns = at_now_ns();
+    s->spent.search_ns += proposed_ns - begin_ns;
+    if (!x->proposed) return AT_OK;
+    x->answer = at_known_by_index(t->known, x->index);
+    x->made = x->compiled = false;
+    if (x->answer) return AT_OK;
+    AT_TRY(at_config_at(x->arena, s->space, x->index, &x->config, err));
+    x->made = at_candidate_make(s, x->arena, &x->config, &x->candidate, &x->result);
+    /* gcc and clang run here; what is the same code is compiled once. */
+    if (x->made && under_way && s->compiler != AT_TCC && !s->options->prune &&
+        !at_known_by_code(t->known, x->result.code_hash) &&
+        strcmp(under_way->result.code_hash, x->result.code_hash)) {
+        x->made = at_candidate_compile(s, x->arena, &x->candidate, &x->result);
+        x->compiled = true;
+    }
+    if (under_way) s->spent.ahead_ns += at_now_ns() - proposed_ns;
+    return AT_OK;
+}
+
+/* What a trial is without being measured: it cannot be made, its code is known, or it is hopeless.
+ */
+static bool settle(at_tuning *t, trial *x) {
+    at_session *s = &t->s;
+    if (!x->made) return true;
+    const at_result *same = at_known_by_code(t->known, x->result.code_hash);
+    if (same) copy_result(same, &x->result);
+    else if (is_hopeless(s, at_known_best(t->known), &x->candidate))
+        at_result_prune(x->arena, &x->result);
+    else return !x->compiled && !at_candidate_compile(s, x->arena, &x->candidate, &x->result);
+    return true;
+}
+
+static at_status append(at_tuning *t, trial *x, at_error *err) {
+    at_record record;
+    at_result_to_record(&t->s, &x->result, &x->config, &record);
+    AT_TRY(at_log_append(t->log, &record, err));
+    x->answer = keep(t->s.arena, &x->result);
+    at_known_add(t->known, x->answer);
+    return AT_OK;
+}
+
+/* Measures a candidate, and makes the next one meanwhile if that is wanted. */
+static at_status measure(at_tuning *t, trial *x, trial *next, at_error *err) {
+    at_session *s = &t->s;
+    const at_result *best = at_known_best(t->known);
+    at_error late;
+    AT_TRY(at_session_renew_peak(s, err));
+    AT_TRY(at_candidate_begin(s, &x->candidate, best ? best->mean_s : 0, err));
+    at_status ahead = next ? propose(t, next, x, &late) : AT_OK;
+    AT_TRY(at_candidate_end(s, x->arena, &x->candidate, &x->result, err));
+    if (ahead != AT_OK) *err = late;
+    return ahead;
+}
+
+/* From a proposal to a line of the log. next: where to put the one after it, or NULL. */
+static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err) {
+    bool settled = settle(t, x);
+    at_status status = settled ? AT_OK : measure(t, x, next, err);
+    if (x->made) at_candidate_drop(&x->candidate);
+    /* A signal to the whole process group ends compilers and worker as well: no result. */
+    if (at_interrupted && x->result.error_no) status = AT_E_INTERRUPTED;
+    AT_TRY(status);
+    AT_TRY(append(t, x, err));
+    if (!settled) cool_down(&t->s);
+    return AT_OK;
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static void count(at_tuning *t, const at_result *r) {
+    at_tally *y = &t->tally;
+    const at_result *best = at_known_best(t->known);
+    y->done++;
+    if (r->error_no) y->failed[r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN]++;
+    else y->current = r->gflops;
+    if (r->error_no && !t->first_failed) t->first_failed = r;
+    /* The known best may be one of the log that this search has not come to. */
+    if (!r->error_no && r->gflops > t->best_gflops)
+        t->best_gflops = r->gflops, t->best_trial = y->done;
+    y->best = best ? best->gflops : 0;
+}
+
+/* Result and tuner; true: enough. */
+static bool learn(at_tuning *t, const trial *x, bool answered, at_progress *progress) {
+    at_session *s = &t->s;
+    const at_result *r = x->answer;
+    int64_t begin_ns = at_now_ns(), patience = s->options->early_stopping;
+    at_tuner_update(t->tuner, &(at_trial){x->index, !r->error_no, r->gflops}, 1);
+    s->spent.search_ns += at_now_ns() - begin_ns;
+    t->tally.answered += answered;
+    count(t, r);
+    if (!answered) at_note_trial(&t->notes, s, &t->tally, r, t->best_trial == t->tally.done);
+    at_progress_show(progress, &t->tally);
+    return t->stopped_early = patience && t->tally.done - t->best_trial >= patience;
+}
+
+static at_status search(at_tuning *t, trial slots[2], at_progress *progress, at_error *err) {
+    const at_session *s = &t->s;
+    const at_options *o = s->options;
+    trial *x = &slots[0], *next = &slots[1];
+    while (t->tally.done < t->tally.total && !at_interrupted) {
+        if (o->time_s > 0 && (double)(at_now_ns() - s->spent.start_ns) * 1e-9 >= o->time_s) break;
+        if (!x->proposed) AT_TRY(propose(t, x, NULL, err));
+        if (!x->proposed) break;
+        bool answered = x->answer != NULL, ahead = t->tally.done + 1 < t->tally.total;
+        if (!answered) AT_TRY(try_one(t, x, o->jobs > 1 && ahead ? next : NULL, err));
+        if (learn(t, x, answered, progress)) break;
+        trial *done = x;
+        x = next;
+        next = done;
+        next->proposed = false;
+    }
+    return AT_OK;
+}
+
+at_status at_trials_run(at_tuning *t, at_error *err) {
+    at_session *s = &t->s;
+    const at_options *o = s->options;
+    at_progress progress;
+    trial slots[2] = {{.arena = at_arena_new()}, {.arena = at_arena_new()}};
+    const char *name = s->row->name;
+    if (o->num_tasks) name = at_format(s->arena, "[Task %d/%d] %s", o->task, o->num_tasks, name);
+    int64_t start_ns = at_now_ns(), start_kernel_ns = s->spent.kernel_ns;
+    if (o->jobs > 1)
+        at_cpu_leave(s->threads); /* at_session_context has seen that there are others */
+    at_progress_start(&progress, name, o->time_s);
+    at_status status = search(t, slots, &progress, err);
+    s->spent.trials_ns = at_now_ns() - start_ns;
+    s->spent.trials_kernel_ns = s->spent.kernel_ns - start_kernel_ns;
+    at_progress_end(&progress, &t->tally);
+    if (o->jobs > 1) at_cpu_return();
+    for (int i = 0; i < 2; i++) {
+        /* proposed, but not measured any more */
+        if (slots[i].proposed && slots[i].made) at_candidate_drop(&slots[i].candidate);
+        at_arena_free(slots[i].arena);
+    }
+    return status == AT_E_INTERRUPTED ? AT_OK : status;
+}
