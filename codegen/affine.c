@@ -93,11 +93,18 @@ at_mask at_aff_opaque_deps(const at_low *l, const at_aff *x) {
 bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry) {
     int found = -1;
     for (int i = 0; i < x->n; i++) {
-        const at_sym *s = &l->syms.data[x->t[i].sym];
+        int of = x->t[i].sym;
+        const at_sym *s = &l->syms.data[of];
         if (s->kind == AT_SYM_LOOP || !(s->deps & inside)) continue;
-        if (s->kind != AT_SYM_LOAD || found >= 0 || (at_aff_opaque_deps(l, s->of) & inside))
-            return false;
-        found = x->t[i].sym;
+        if (s->kind == AT_SYM_DIV) { /* of that entry and of loops inside */
+            if (!at_aff_indexed(l, s->of, inside, &of) || of < 0) return false;
+            for (int j = 0; j < s->of->n; j++) {
+                const at_sym *part = &l->syms.data[s->of->t[j].sym];
+                if (!(part->deps & inside) || part->kind == AT_SYM_DIV) return false;
+            }
+        } else if (s->kind != AT_SYM_LOAD || (at_aff_opaque_deps(l, s->of) & inside)) return false;
+        if (found >= 0 && found != of) return false;
+        found = of;
     }
     if (entry) *entry = found;
     return true;
@@ -211,6 +218,13 @@ const at_aff *at_aff_div(at_low *l, const at_aff *x, int64_t by) {
         const at_aff *high;
         extract(l, r, best, &high);
         return at_aff_add(l, q, at_aff_div(l, high, by / best));
+    }
+    /* floor((floor(x/a) + c) / by) = floor((x + a*c) / (a*by)): one digit of data, not two steps */
+    const at_sym *inner = r->n == 1 && r->t[0].k == 1 ? &l->syms.data[r->t[0].sym] : NULL;
+    if (inner && inner->kind == AT_SYM_DIV && inner->by <= INT32_MAX / by &&
+        at_aff_reads(l, inner->of)) {
+        const at_aff *whole = at_aff_shift(l, inner->of, inner->by * r->c);
+        return at_aff_add(l, q, at_aff_div(l, whole, inner->by * by));
     }
     return at_aff_add(l, q, opaque(l, AT_SYM_DIV, r, NULL, by, 0));
 }

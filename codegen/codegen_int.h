@@ -75,7 +75,7 @@ bool at_aff_reads(const at_low *l, const at_aff *x); /* depends on an index tens
 struct at_buffer;
 const at_aff *at_aff_inside(at_low *l, const at_aff *x, const struct at_buffer *buffers);
 /* Is x affine in the loops of `inside`, but for at most one entry of an index tensor at an address
- * that is? *entry: that symbol, or -1; may be NULL. */
+ * that is, and quotients of it? *entry: that symbol, or -1; may be NULL. */
 bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry);
 /* x with the loops replaced whose current range is a single value, but for those in `keep`. Reads
  * of an index tensor keep a loop that may also run no time: they belong inside it. */

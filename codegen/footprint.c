@@ -199,7 +199,8 @@ static const shape *shape_of(at_feet *f, const at_tile *t) {
         group *g = &groups.data[i];
         set_runs(l, t, g, body);
         for (int op = 0; g->slot >= t->num_slots && op < t->num_ops; op++)
-            if (t->ops[op].kind == AT_T_INDEX && t->ops[op].dst == g->slot)
+            if (t->ops[op].kind == AT_T_INDEX && t->ops[op].dst == g->slot &&
+                t->ops[op].base < t->num_slots)
                 g->base = t->ops[op].base;
         for (int op = g->loop; op >= 0; op = body[op])
             g->dims[g->num_dims++] =

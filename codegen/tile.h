@@ -17,7 +17,7 @@ typedef enum at_tile_kind {
     AT_T_END,
     AT_T_BUMP,     /* slot += bump (* trip argument trip_arg, if >= 0) */
     AT_T_PREFETCH, /* memory will be read soon */
-    AT_T_INDEX,    /* pointer dst = slot base + bump * the entry of the index list in memory */
+    AT_T_INDEX,    /* pointer dst = pointer base + bump * a digit of the list's entry in memory */
     AT_T_CONST,    /* dst = number in all lanes */
     AT_T_LOAD,     /* dst = memory: lanes floats, rest 0 */
     AT_T_BCAST,    /* dst = one float in all lanes */
@@ -41,11 +41,13 @@ typedef struct at_tile_op {
     uint8_t lanes; /* load, store, vector memory operand */
     int16_t dst, a, b;
     int16_t slot;
-    int16_t base;     /* index: the slot whose pointer the entry is added to */
-    int16_t trip_arg; /* loop, bump: index of the passed trip count; -1: constant */
-    int64_t off;      /* elements */
-    int64_t trip;     /* loop: constant trips */
-    int64_t bump;     /* elements; index: per unit of the entry */
+    int16_t base;            /* index: the pointer that is added to: a slot, or dst itself */
+    int16_t trip_arg;        /* loop, bump: index of the passed trip count; -1: constant */
+    int64_t off;             /* elements */
+    int64_t trip;            /* loop: constant trips */
+    int64_t bump;            /* elements; index: per unit of the digit */
+    int32_t times, plus, by; /* index: the digit is floor((times * entry + plus) / by), */
+    int32_t most;            /* of a number from 0 to this; by = 1: as it is */
     float number;
     const char *name; /* loop: of the loop in the tree */
 } at_tile_op;

@@ -12,6 +12,11 @@
 
 #define MAX_CHAINS 8 /* multiply-adds under way at once: latency 4 on 2 units */
 
+typedef struct { /* k * floor((times * entry + plus) / by) */
+    int64_t k, times, plus, by;
+} digit;
+#define MAX_DIGITS 4
+
 typedef struct { /* an address: slot pointer + off elements; per counted loop a stride */
     int tensor;
     const at_aff *rest; /* what is known outside the tile */
@@ -19,8 +24,9 @@ typedef struct { /* an address: slot pointer + off elements; per counted loop a 
     int num_strides;
     at_term stride[16]; /* enclosing counted loops, outer first */
     int64_t lane;       /* stride along the current vector loop */
-    int entry;          /* symbol of an index list's entry, added times entry_k; -1: none */
-    int64_t entry_k;
+    int entry;          /* symbol of an index list's entry that digits are added of; -1: none */
+    digit digits[MAX_DIGITS];
+    int num_digits;
 } place;
 
 typedef struct { /* a pointer of the tile */
@@ -29,8 +35,11 @@ typedef struct { /* a pointer of the tile */
     int num_strides;
     at_term stride[16];
     bool written;
-    at_tile_op made; /* of kind AT_T_INDEX: made inside, in the straight-line body of that number */
-    int made_in;
+    int made_in; /* made of a list inside the straight-line body of that number; 0: an argument */
+    int base, list;
+    int64_t list_off;
+    digit digits[MAX_DIGITS];
+    int num_digits;
 } slot;
 
 typedef struct { /* an element vector that lives in a register */
@@ -79,6 +88,41 @@ static bool in_register(const build *b, int tensor) {
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
+/* The longest axis of any tensor: entries count along one. */
+static int64_t longest_axis(const at_low *l) {
+    const at_compute *c = l->program->compute;
+    int64_t most = 0;
+    for (int t = 0; t < c->num_tensors; t++)
+        for (int d = 0; d < c->tensors[t].num_axes; d++)
+            if (l->program->extents[t][d] > most) most = l->program->extents[t][d];
+    return most;
+}
+
+static void add_digit(build *b, place *p, int sym, int64_t k) {
+    const at_sym *s = &b->l->syms.data[sym];
+    digit d = {k, 1, 0, 1};
+    if (s->kind == AT_SYM_DIV) {
+        d.by = s->by;
+        d.plus = s->of->c;
+        for (int i = 0; i < s->of->n; i++) {
+            const at_term *t = &s->of->t[i];
+            if (t->sym == p->entry) d.times = t->k;
+            else d.plus += t->k * b->bound[t->sym];
+            for (int j = 0; j < b->num_counted; j++)
+                if (b->counted[j]->sym == t->sym) b->failed = true; /* it changes with the loop */
+        }
+    }
+    bool small = d.times > 0 && d.times < 1 << 20 && d.plus >= 0 && d.plus < 1 << 30 &&
+                 d.by < 1 << 30 && longest_axis(b->l) < 1 << 30;
+    if (!small || p->num_digits == MAX_DIGITS) {
+        b->failed = true;
+        return;
+    }
+    int at = p->num_digits++;
+    for (; at > 0 && p->digits[at - 1].by > d.by; at--) p->digits[at] = p->digits[at - 1];
+    p->digits[at] = d;
+}
+
 static place locate(build *b, int tensor, const at_aff *at) {
     at_low *l = b->l;
     place p = {.tensor = tensor};
@@ -88,8 +132,10 @@ static place locate(build *b, int tensor, const at_aff *at) {
     p.rest = at_aff_shift(l, p.rest, -p.rest->c);
     for (int i = 0; i < in->n; i++) {
         int s = in->t[i].sym;
-        if (s == p.entry) p.entry_k = in->t[i].k;
-        if (s >= AT_MAX_LOOPS) continue;
+        if (s >= AT_MAX_LOOPS) {
+            add_digit(b, &p, s, in->t[i].k);
+            continue;
+        }
         p.off += in->t[i].k * b->bound[s];
         if (s == b->vec_sym) p.lane = in->t[i].k;
     }
@@ -108,8 +154,8 @@ static place locate(build *b, int tensor, const at_aff *at) {
 static int find_slot(build *b, const place *p, bool written) {
     for (int i = 0; i < b->num_slots; i++) {
         slot *s = &b->slots[i];
-        if (s->made.kind == AT_T_INDEX || s->tensor != p->tensor ||
-            s->num_strides != p->num_strides || !at_aff_equal(s->rest, p->rest) ||
+        if (s->made_in || s->tensor != p->tensor || s->num_strides != p->num_strides ||
+            !at_aff_equal(s->rest, p->rest) ||
             memcmp(s->stride, p->stride, sizeof(at_term) * (size_t)p->num_strides))
             continue;
         s->written |= written;
@@ -149,23 +195,36 @@ static int indexed_slot(build *b, const place *p, int base) {
     if (b->failed || entry.entry >= 0 || entry.lane) b->failed = true;
     for (int i = 0; i < b->num_slots; i++) {
         const slot *o = &b->slots[i];
-        if (o->made.kind != AT_T_INDEX) continue;
+        if (!o->made_in) continue;
         if (o->made_in != b->body) found = i;
-        else if (o->made.base == base && o->made.slot == list && o->made.off == entry.off &&
-                 o->made.bump == p->entry_k)
+        else if (o->base == base && o->list == list && o->list_off == entry.off &&
+                 o->num_digits == p->num_digits &&
+                 !memcmp(o->digits, p->digits, sizeof(digit) * (size_t)p->num_digits))
             return i;
     }
     if (found < 0 && b->num_slots == AT_TILE_MAX_SLOTS) b->failed = true;
     if (b->failed) return 0;
     if (found < 0) found = b->num_slots++;
-    at_tile_op *op = emit(b, AT_T_INDEX);
-    op->dst = (int16_t)found;
-    op->base = (int16_t)base;
-    op->slot = (int16_t)list;
-    op->off = entry.off;
-    op->bump = p->entry_k;
-    b->slots[found] =
-        (slot){.tensor = p->tensor, .rest = at_aff_const(b->l, 0), .made = *op, .made_in = b->body};
+    b->slots[found] = (slot){.tensor = p->tensor,
+                             .rest = at_aff_const(b->l, 0),
+                             .made_in = b->body,
+                             .base = base,
+                             .list = list,
+                             .list_off = entry.off,
+                             .num_digits = p->num_digits};
+    memcpy(b->slots[found].digits, p->digits, sizeof p->digits);
+    for (int i = 0; i < p->num_digits; i++) {
+        at_tile_op *op = emit(b, AT_T_INDEX);
+        op->dst = (int16_t)found;
+        op->base = (int16_t)(i ? found : base);
+        op->slot = (int16_t)list;
+        op->off = entry.off;
+        op->bump = p->digits[i].k;
+        op->times = (int32_t)p->digits[i].times;
+        op->plus = (int32_t)p->digits[i].plus;
+        op->by = (int32_t)p->digits[i].by;
+        op->most = (int32_t)longest_axis(b->l);
+    }
     return found;
 }
 
@@ -682,7 +741,7 @@ static void drop_slots(build *b) {
     b->num_pointers = 0;
     for (int inside = 0; inside < 2; inside++)
         for (int i = 0; i < b->num_slots; i++) {
-            if ((old[i].made.kind == AT_T_INDEX) != inside) continue;
+            if ((old[i].made_in > 0) != inside) continue;
             number[i] = used[i] ? n : -1;
             if (!used[i]) continue;
             b->slots[n++] = old[i];
@@ -728,7 +787,8 @@ static void drop_unused(build *b) {
 }
 
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs) {
-    build b = {.l = l, .regs = regs, .inner = at_ir_loops(list), .vec_sym = -1, .held = -1};
+    build b = {
+        .l = l, .regs = regs, .inner = at_ir_loops(list), .vec_sym = -1, .held = -1, .body = 1};
     for (const at_ir *n = list; n && !b.failed; n = n->next) {
         at_ir one = *n;
         one.next = NULL;

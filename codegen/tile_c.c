@@ -127,7 +127,13 @@ void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style
         } else if (op->kind == AT_T_INDEX) {
             at_text_addf(out, "p%d = p%d + ", op->dst, op->base);
             if (op->bump != 1) at_text_addf(out, "%lldL * ", (long long)op->bump);
-            at_text_addf(out, "p%d[%lld];\n", op->slot, (long long)op->off);
+            if (op->by != 1) at_text_add(out, "(long)(");
+            if (op->by != 1) at_text_add(out, "(unsigned)(");
+            if (op->times != 1) at_text_addf(out, "%d * ", op->times);
+            at_text_addf(out, "p%d[%lld]", op->slot, (long long)op->off);
+            if (op->plus) at_text_addf(out, " + %d", op->plus);
+            if (op->by != 1) at_text_addf(out, ") / %dU", op->by);
+            at_text_add(out, op->by != 1 ? ");\n" : ";\n");
         } else style->operation(out, t, op);
     }
     at_text_add(out, "}\n\n");

@@ -32,7 +32,10 @@ void at_tile_print(at_text *out, const at_tile *t) {
         } else if (op->kind == AT_T_INDEX) {
             at_text_addf(out, " %s.%d = %s.%d + %lld * ", t->slot_name[op->dst], op->dst,
                          t->slot_name[op->base], op->base, (long long)op->bump);
+            if (op->times != 1) at_text_addf(out, "%d ", op->times);
             memory(out, t, op);
+            if (op->plus) at_text_addf(out, " + %d", op->plus);
+            if (op->by != 1) at_text_addf(out, " / %d", op->by);
         } else if (op->kind != AT_T_END) {
             if (op->dst >= 0) at_text_addf(out, " r%d", op->dst);
             if (op->kind == AT_T_CONST) at_text_addf(out, ", %.9g", (double)op->number);

@@ -60,7 +60,8 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
         case AT_T_INDEX: {
             int32_t entry;
             memcpy(&entry, m, sizeof entry);
-            p[op->dst] = p[op->base] + entry * op->bump;
+            int64_t digit = op->by == 1 ? entry : ((int64_t)op->times * entry + op->plus) / op->by;
+            p[op->dst] = p[op->base] + digit * op->bump;
             break;
         }
         case AT_T_CONST:

@@ -4,11 +4,13 @@
 
 #include <string.h>
 
-static const char *check_index(const at_tile *t, const at_tile_op *op) {
+static const char *check_index(const at_tile *t, const at_tile_op *op, const bool *made) {
     if (op->dst < t->num_slots || op->dst >= t->num_slots + t->num_pointers)
         return "a pointer is made where none is kept";
-    if (op->base < 0 || op->base >= t->num_slots || t->slot_is_list[op->base])
-        return "an entry is added to what is no pointer that was passed";
+    bool passed = op->base >= 0 && op->base < t->num_slots && !t->slot_is_list[op->base];
+    if (!passed && (op->base != op->dst || !made[op->dst]))
+        return "an entry is added to what is no pointer";
+    if (op->times < 1 || op->plus < 0 || op->by < 1 || op->most < 0) return "no digit of an entry";
     return NULL;
 }
 
@@ -28,7 +30,7 @@ static const char *check_op(const at_tile *t, const at_tile_isa *isa, const at_t
         return "a pointer is used before it is made";
     if (op->kind == AT_T_BUMP && (op->slot < 0 || op->slot >= t->num_slots))
         return "what is bumped is no pointer that was passed";
-    if (op->kind == AT_T_INDEX) return check_index(t, op);
+    if (op->kind == AT_T_INDEX) return check_index(t, op, made);
     if (stores && !t->slot_written[op->slot]) return "a store goes to a slot that is only read";
     if ((stores || op->kind == AT_T_LOAD) && (op->lanes < 1 || op->lanes > t->lanes))
         return "lanes out of range";

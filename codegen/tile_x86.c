@@ -28,6 +28,7 @@ typedef struct {
                             lanes */
     int mask_lanes[256];
     int num_patches;
+    int product_reg;         /* for AT_T_INDEX; -1: none is left */
     int saved[6], num_saved; /* callee-saved registers in use */
 } x86;
 
@@ -63,6 +64,13 @@ static int take_register(x86 *x, bool *used) {
     return -1;
 }
 
+/* Is a pointer made of several digits of an entry? */
+static bool has_digits(const at_tile *t) {
+    for (int i = 0; i < t->num_ops; i++)
+        if (t->ops[i].kind == AT_T_INDEX && t->ops[i].base == t->ops[i].dst) return true;
+    return false;
+}
+
 /* Decides where everything lives. Returns the bytes of the frame: trip counts that come in
  * registers, counters that found none. */
 static int assign_homes(x86 *x) {
@@ -79,6 +87,7 @@ static int assign_homes(x86 *x) {
         x->counter_reg[d] = take_register(x, used);
         if (x->counter_reg[d] < 0) x->counter_home[d] = frame, frame += 8;
     }
+    x->product_reg = has_digits(t) ? take_register(x, used) : -1;
     return frame;
 }
 
@@ -156,11 +165,45 @@ static void bump(x86 *x, const at_tile_op *op) {
     }
 }
 
+/* rax = floor(rax / by), rax being from 0 to most < 2^30: what is a power of two is shifted out,
+ * the rest is multiplied by 2^shift / rest, rounded up, where that is exact. */
+static void divide(x86 *x, int32_t by, int32_t most) {
+    at_x86_arg number = at_gpr(SCRATCH);
+    int power = 0, shift = 0;
+    while (by % 2 == 0) by /= 2, most /= 2, power++;
+    if (power) EMIT(x, SHR, number, at_imm(power));
+    if (by == 1) return;
+    int64_t factor, over;
+    do {
+        factor = (((int64_t)1 << ++shift) + by - 1) / by;
+        over = factor * by - ((int64_t)1 << shift);
+    } while (over * most >= (int64_t)1 << shift);
+    EMIT(x, IMUL, number, number, at_imm(factor));
+    EMIT(x, SHR, number, at_imm(shift));
+}
+
+/* Is the quotient that the operation before left in rax one that this one can go on from? */
+static bool goes_on(const x86 *x, const at_tile_op *op) {
+    const at_tile_op *last = op - 1;
+    return op > x->t->ops && last->kind == AT_T_INDEX && last->dst == op->dst &&
+           last->dst == op->base && last->slot == op->slot && last->off == op->off &&
+           last->times == op->times && last->plus == op->plus && op->by % last->by == 0 &&
+           (last->bump == 1 || x->product_reg >= 0);
+}
+
 static void index_entry(x86 *x, const at_tile_op *op) {
-    at_x86_arg entry = at_gpr(SCRATCH), factor = at_imm(op->bump);
-    EMIT(x, MOVSXD, entry, at_mem(x->slot_reg[op->slot], op->off * 4, 4));
-    if (op->bump != 1) EMIT(x, IMUL, entry, entry, factor);
-    EMIT(x, LEA, at_gpr(x->slot_reg[op->dst]), at_mem_floats(x->slot_reg[op->base], SCRATCH));
+    at_x86_arg entry = at_gpr(SCRATCH);
+    int digit = op->bump == 1 || x->product_reg < 0 ? SCRATCH : x->product_reg;
+    if (goes_on(x, op)) {
+        divide(x, op->by / op[-1].by, op->most / op[-1].by);
+    } else {
+        EMIT(x, MOVSXD, entry, at_mem(x->slot_reg[op->slot], op->off * 4, 4));
+        if (op->times != 1) EMIT(x, IMUL, entry, entry, at_imm(op->times));
+        if (op->plus) EMIT(x, ADD, entry, at_imm(op->plus));
+        divide(x, op->by, op->most);
+    }
+    if (op->bump != 1) EMIT(x, IMUL, at_gpr(digit), entry, at_imm(op->bump));
+    EMIT(x, LEA, at_gpr(x->slot_reg[op->dst]), at_mem_floats(x->slot_reg[op->base], digit));
 }
 
 /* ---- vector side ----------------------------------------------------------------------------- */

@@ -3,24 +3,37 @@
 #include "templates/template.h"
 
 /* clang-format off */
+/* strip: the picture with its padding, in pieces of RH rows and CW columns of the output. */
 static const char compute[] =
     "data[N, H, W, CI] : input\n"
     "blocks[nnz, R, C] : weight\n"
     "indices[nnz]      : index\n"
     "indptr[X/R + 1]   : index\n"
-    "im2col[y:Y, k:K]  = inside ? data[n, ih, iw, c] : 0\n"
-    "    where {n, h:H, w:W} = y, {kh:3, kw:3, c:CI} = k,\n"
-    "          ih = h + kh - 1, iw = w + kw - 1,\n"
-    "          inside = 0 <= ih && ih < H && 0 <= iw && iw < W\n"
+    "strip[t:Y/(RH*CW), r:RH + 2, c:CI, q:CW + 2] = inside ? data[n, h, w, c] : 0\n"
+    "    where y0 = t*(RH*CW), n = y0/(H*W),\n"
+    "          h = y0/W % H + r - 1, w = y0 % W + q - 1,\n"
+    "          inside = 0 <= h && h < H && 0 <= w && w < W\n"
+    "im2col[y:Y, k:K]  = strip[t, h + kh, c, w + kw]\n"
+    "    where {t, h:RH, w:CW} = y, {kh:3, kw:3, c:CI} = k\n"
     "cc[y:Y, xr:X/R, r:R, c:C] = sum(e : indptr[xr] .. indptr[xr+1])\n"
     "    im2col[y, indices[e]*C + c] * blocks[e, r, c]\n"
     "out[y:Y, x:X]     = sum(c:C) cc[y, x/R, x%R, c]\n";
 
-static const char schedule[] =
+static const char copied[] =
     "yt, xt, yo =>\n"
     "    yi, k9, ci:vec =>\n"
     "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"
     "    xo =>\n"
+    "        x1:1, ko:dyn(xr), yi:unroll, xi:vec, ki:unroll =>\n"
+    "            @cc = {yt, yo, yi}/y, {xt, xo, x1}/xr, xi, ki  // ko\n"
+    "        yi:unroll, xi:vec, ki:unroll =>\n"
+    "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x  // ki\n";
+
+static const char in_place[] =
+    "yt =>\n"
+    "    r, c, q:vec =>\n"
+    "        @strip = yt, r, c, q\n"
+    "    xt, yo, xo =>\n"
     "        x1:1, ko:dyn(xr), yi:unroll, xi:vec, ki:unroll =>\n"
     "            @cc = {yt, yo, yi}/y, {xt, xo, x1}/xr, xi, ki  // ko\n"
     "        yi:unroll, xi:vec, ki:unroll =>\n"
@@ -35,8 +48,14 @@ static void define(at_template *t) {
     at_split(t, "tile_y", "Y", "yt yo yi", .policy = AT_FACTORS, .fallback = {-1, 160, 8});
     at_split(t, "tile_x", "X/R", "xt xo", .policy = AT_FACTORS, .fallback = {-1, 4});
     at_sizes(t, "k9 = 9, ci = CI, xi = R, ki = C");
+    /* A strip is the rows of a yt if they are rows of one picture or a part of one row, and if yi
+     * does not cross from one row to the next in the middle. */
+    at_sizes(t, "rows = |yo|*|yi|, even = W % |yi| == 0 || |yi| % W == 0");
+    at_sizes(t, "strips = even && (W % rows == 0 || (rows % W == 0 && H % (rows/W) == 0))");
+    at_sizes(t, "CW = strips ? min(rows, W) : W, RH = strips ? rows/CW : 1");
     at_compute(t, compute);
-    at_schedule(t, schedule);
+    at_schedule_when(t, "strips", in_place);
+    at_schedule(t, copied);
     at_sparse(t, "blocks", "indices", "indptr", "K/C");
     at_flops(t, "2*Y*nnz*R*C");
 }

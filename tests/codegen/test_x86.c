@@ -99,7 +99,11 @@ typedef struct {
 } extent;
 
 /* What index lists hold, by the position from the pointer at entry. */
-static int32_t list_entry(int64_t at) { return (int32_t)((at % 7 + 7) % 7 * 3 - 4); }
+static int32_t list_entry(int64_t at) { return (int32_t)((at % 7 + 7) % 7 * 3); }
+
+static int64_t digit_of(const at_tile_op *op, int64_t entry) {
+    return (op->times * entry + op->plus) / op->by;
+}
 
 static void reach(extent *e, int64_t from, int64_t n) {
     if (from < e->lo) e->lo = from;
@@ -135,8 +139,9 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
             at[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
         } else if (op->kind == AT_T_INDEX) {
             reach(&of[op->slot], at[op->slot] + op->off, 1);
-            at[op->dst] = at[op->base] + list_entry(at[op->slot] + op->off) * op->bump;
-            operand[op->dst] = op->base;
+            at[op->dst] =
+                at[op->base] + digit_of(op, list_entry(at[op->slot] + op->off)) * op->bump;
+            operand[op->dst] = operand[op->base];
         } else if (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_BCAST ||
                    op->mem) {
             reach(&of[operand[op->slot]], at[op->slot] + op->off, lanes);
@@ -411,13 +416,28 @@ static void add_list(maker *m) {
     m->t.slot_written[list] = m->t.slot_written[list + 1] = false;
 }
 
-static void add_index(maker *m, int base, int64_t off, int64_t stride) {
+static at_tile_op *add_index(maker *m, int base, int64_t off, int64_t stride) {
     at_tile_op *op = add_op(m, AT_T_INDEX);
     op->dst = (int16_t)m->t.num_slots;
     op->slot = (int16_t)(m->t.num_slots - 1);
     op->base = (int16_t)base;
     op->off = off;
     op->bump = stride;
+    op->times = op->by = 1;
+    op->most = (1 << 30) - 1;
+    return op;
+}
+
+/* A further digit of the same entry. */
+static void add_digit(maker *m, int64_t stride, int times, int plus, int by) {
+    const at_tile_op first = m->ops.data[m->ops.len - 1];
+    at_tile_op *op = at_push(m->arena, &m->ops);
+    *op = first;
+    op->base = op->dst;
+    op->bump = stride;
+    op->times = times;
+    op->plus = plus;
+    op->by = by;
 }
 
 static void add_loop(maker *m, int64_t trip, int trip_arg) {
@@ -499,6 +519,8 @@ static void listed_columns(at_arena *a, at_isa isa) {
         add_loop(&m, 0, 1);
         for (int k = 0; k < 2; k++) {
             add_index(&m, k, k - 1, strides[i]);
+            if (i % 2) add_digit(&m, -5, 1, 0, 1 + 2 * k), add_digit(&m, 2, 1, 0, 6 + 12 * k);
+            if (i > 1) add_digit(&m, 3, 2, 5, 7), add_digit(&m, 1, 2, 5, 4);
             add_move(&m, AT_T_LOAD, 1, 4, 2, lanes);
             add_move(&m, AT_T_BCAST, 2, 4, -3, 1);
             add_arithmetic(&m, AT_T_FMA, 0, 1, 2);
@@ -665,6 +687,10 @@ static void want_bump(maker *m, const at_tile_op *op) {
 
 static void want_index(maker *m, const at_tile_op *op) {
     WANT(m, "movsxd rax,%s", memory_text(m, op, 4, 0));
+    if (op->times != 1) WANT(m, "imul rax,rax,0x%x", (unsigned)op->times);
+    if (op->plus) WANT(m, "add rax,0x%x", (unsigned)op->plus);
+    if (op->by % 2 == 0) WANT(m, "shr rax,%s", op->by == 2 ? "1" : op->by == 64 ? "0x6" : "0x3");
+    if (op->by == 24) WANT(m, "imul rax,rax,0x2aaaaab\nshr rax,0x1b"); /* 2^27 / 3 */
     if (op->bump != 1) WANT(m, "imul rax,rax,0x%llx", (unsigned long long)op->bump);
     WANT(m, "lea %s,[%s+rax*4]", base_name[op->dst], base_name[op->base]);
 }
@@ -935,6 +961,7 @@ static void encode_bumps(at_arena *a, at_isa isa) {
 static void encode_indices(at_arena *a, at_isa isa) {
     static const int64_t offsets[] = {0, 1, 31, 32, -32, -33, 100000},
                          strides[] = {1, 2, -1, 31, 127, 128, -129, INT32_MAX / 4};
+    static const int32_t by[] = {1, 2, 64, 24, 8};
     for (int num_slots = 6; num_slots < AT_TILE_MAX_SLOTS; num_slots++) {
         maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
         m.t.num_slots = num_slots;
@@ -944,6 +971,9 @@ static void encode_indices(at_arena *a, at_isa isa) {
             at_tile_op *op = &m.ops.data[m.ops.len - 1];
             op->dst = (int16_t)(num_slots + i % m.t.num_pointers);
             op->slot = (int16_t)((i + i / 60) % num_slots);
+            op->times = i % 3 ? 1 : 3;
+            op->plus = i % 4 ? 0 : 300;
+            op->by = by[i % 5];
             want(&m);
         }
         compare_straight(&m, at_format(a, "%s, %d pointers", at_isa_name(isa), num_slots));
