@@ -46,7 +46,7 @@ static void add_line(at_text *out, const at_progress *p, const at_tally *t, int 
            eta = remaining_s(p, t, elapsed_s);
     int64_t failed = at_tally_failed(t);
     if (size < NO_NAME) at_text_addf(out, "%s  ", p->name);
-    if (t->best > 0)
+    if (t->done > failed || t->best > 0)
         at_text_addf(out, "%.*f/%.*f GFLOPS", t->current < 10 ? 2 : 1, t->current,
                      t->best < 10 ? 2 : 1, t->best);
     else at_text_add(out, "none valid yet");

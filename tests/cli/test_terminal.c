@@ -203,6 +203,38 @@ static void first_failure(void **state) {
     free(command);
 }
 
+/* Of seven configurations only the one with a single piece computes everything: six failures of one
+ * kind, of which the first is told; nothing again when the log answers. */
+static void first_of_each_kind(void **state) {
+    (void)state;
+    cli_write("own.c", "#include \"template.h\"\n"
+                       "static void define(at_template *t) {\n"
+                       "    at_split(t, \"tile_x\", \"X\", \"xo xi\", .policy = AT_FACTORS);\n"
+                       "    at_compute(t, \"a[X] : input\\nb[x:X] = a[x]\\n\");\n"
+                       "    at_schedule(t, \"xo, xi:vec =>\\n    @b = xi\\n\");\n"
+                       "}\n"
+                       "const at_template_row at_own = {.name = \"own\", .args = \"X=64\",\n"
+                       "    .record_args = \"[X]\", .define = define};\n");
+    const cli_result *r = cli_expect(0, "./autotune ./own.c --trials 7 --log kinds.log");
+    assert_int_equal(cli_count_lines(r->err, "autotune: trial "), 1);
+    check_contains(r->err, " failed: invalid\n    schedule of own:2: {xi:");
+    check_contains(r->err, "\n    once more: autotune run ./own.c --index ");
+    check_contains(r->out, "6 failed: 6 invalid");
+    r = cli_expect(0, "./autotune ./own.c --trials 7 --log kinds.log");
+    assert_int_equal(cli_count_lines(r->err, "autotune: trial "), 0);
+    r = cli_expect(0, "./autotune ./own.c --trials 7 --log verbose.log -v");
+    assert_int_equal(cli_count_lines(r->err, "autotune: trial "), 1);
+    assert_int_equal(cli_count_lines(r->err, "trial "), 5); /* the other failures */
+    check_absent(r->err, "none valid yet  (7/7)");
+    assert_string_equal(cli_expect(0, "./autotune ./own.c --trials 7 --log quiet.log -q")->err, "");
+    /* What cannot be lowered leaves its configuration and what is wrong with it. */
+    r = cli_expect(3, "./autotune run ./own.c --index 0 --keep");
+    check_contains(cli_read("own-0/result.txt"),
+                   "invalid: schedule of own:2: {xi:1} does not reach");
+    check_contains(cli_read("own-0/config.json"), "{\"index\": 0, ");
+    assert_int_not_equal(access("own-0/kernel.c", F_OK), 0);
+}
+
 /* A template of the user's own, in a folder whose name a shell would take apart. */
 static void first_failure_of_own_template(void **state) {
     (void)state;
@@ -275,6 +307,7 @@ int main(void) {
         cmocka_unit_test(colors),
         cmocka_unit_test(verbosity),
         cmocka_unit_test(first_failure),
+        cmocka_unit_test(first_of_each_kind),
         cmocka_unit_test(first_failure_of_own_template),
         cmocka_unit_test(locale),
         cmocka_unit_test(blanks),
