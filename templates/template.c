@@ -67,6 +67,15 @@ static at_status take_new_name(at_template *t, at_lex *l, char **out) {
     return at_lex_next(l, &t->err);
 }
 
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* Whether a call is to do something: no mistake before, and no NULL for a text. */
+static bool has_text(at_template *t, const char *call, const char *text) {
+    if (t->err.status != AT_OK) return false;
+    if (!text) at_fail(&t->err, AT_E_INPUT, "%s: %s without a text", t->row->name, call);
+    return text != NULL;
+}
+
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 static at_status add_size(at_template *t, at_lex *l) {
@@ -101,7 +110,7 @@ static at_status add_sizes(at_template *t, const char *definitions) {
 }
 
 void at_sizes(at_template *t, const char *definitions) {
-    if (t->err.status != AT_OK) return;
+    if (!has_text(t, "at_sizes", definitions)) return;
     at_hash_add_str(&t->hash, "sizes");
     at_hash_add_str(&t->hash, definitions);
     add_sizes(t, definitions);
@@ -171,7 +180,9 @@ static at_status add_split(at_template *t, const char *knob, const char *axis, c
 
 void at_split_(at_template *t, const char *knob, const char *axis, const char *parts,
                at_split_spec spec) {
-    if (t->err.status != AT_OK) return;
+    if (!has_text(t, "at_split", knob) || !has_text(t, "at_split", axis) ||
+        !has_text(t, "at_split", parts))
+        return;
     const int64_t numbers[] = {spec.policy, spec.max_factor, spec.no_tail};
     at_hash_add_str(&t->hash, "split");
     at_hash_add_str(&t->hash, knob);
@@ -216,7 +227,7 @@ static at_status add_option(at_template *t, const char *knob, const char *values
 }
 
 void at_option(at_template *t, const char *knob, const char *values, int fallback) {
-    if (t->err.status != AT_OK) return;
+    if (!has_text(t, "at_option", knob) || !has_text(t, "at_option", values)) return;
     at_hash_add_str(&t->hash, "option");
     at_hash_add_str(&t->hash, knob);
     at_hash_add_str(&t->hash, values);
@@ -224,7 +235,7 @@ void at_option(at_template *t, const char *knob, const char *values, int fallbac
 }
 
 void at_joint_filter(at_template *t, const char *condition) {
-    if (t->err.status != AT_OK) return;
+    if (!has_text(t, "at_joint_filter", condition)) return;
     at_hash_add_str(&t->hash, "filter");
     at_hash_add_str(&t->hash, condition);
     if (t->filter)
@@ -236,7 +247,7 @@ void at_joint_filter(at_template *t, const char *condition) {
 /* ---- computation and trees ------------------------------------------------------------------- */
 
 void at_compute_text(at_template *t, const char *text) {
-    if (t->err.status != AT_OK) return;
+    if (!has_text(t, "at_compute", text)) return;
     at_hash_add_str(&t->hash, "compute");
     at_hash_add_str(&t->hash, text);
     if (t->compute_text)
@@ -245,7 +256,7 @@ void at_compute_text(at_template *t, const char *text) {
 }
 
 void at_schedule_when(at_template *t, const char *condition, const char *text) {
-    if (t->err.status != AT_OK) return;
+    if (!has_text(t, "at_schedule", text)) return;
     if (!condition) condition = "";
     at_hash_add_str(&t->hash, "schedule");
     at_hash_add_str(&t->hash, condition);
@@ -278,7 +289,7 @@ long long at_evaluate(at_template *t, const char *expression) {
     at_expr *e;
     bool varies = false;
     int64_t value;
-    if (t->err.status != AT_OK) return 1;
+    if (!has_text(t, "at_evaluate", expression)) return 1;
     const char *what = at_format(t->arena, "value asked for by %s", t->row->name);
     expression = at_strdup(t->arena, expression);
     if (at_template_expr(t, expression, what, &e, &varies) != AT_OK) return 1;
@@ -299,12 +310,12 @@ const char *at_textf(at_template *t, const char *format, ...) {
 }
 
 void at_require(at_template *t, const char *condition, const char *problem) {
-    if (!at_evaluate(t, condition) && t->err.status == AT_OK)
+    if (!at_evaluate(t, condition) && has_text(t, "at_require", problem))
         at_fail(&t->err, AT_E_USAGE, "%s", problem);
 }
 
 void at_layout(at_template *t, const char *text) {
-    if (t->err.status != AT_OK) return;
+    if (!has_text(t, "at_layout", text)) return;
     at_hash_add_str(&t->hash, "layout");
     at_hash_add_str(&t->hash, text);
     *at_push(t->arena, &t->layouts) = (layout){.text = at_strdup(t->arena, text)};
@@ -313,7 +324,9 @@ void at_layout(at_template *t, const char *text) {
 void at_sparse(at_template *t, const char *blocks, const char *indices, const char *indptr,
                const char *columns) {
     int64_t n = at_evaluate(t, columns);
-    if (t->err.status != AT_OK) return;
+    const char *const tensors[] = {blocks, indices, indptr};
+    for (int i = 0; i < 3; i++)
+        if (!has_text(t, "at_sparse", tensors[i])) return;
     if (t->sparse.blocks) {
         at_fail(&t->err, AT_E_INPUT, "%s: a second sparse weight", t->row->name);
         return;

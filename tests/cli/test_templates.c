@@ -208,6 +208,14 @@ static void own_file(void **state) {
     assert_non_null(strstr(cli_expect(4, "./autotune run ./none.c")->err,
                            "cannot read ./none.c: No such file or directory\n"));
 
+    cli_write("own.c",
+              "#include \"template.h\"\n"
+              "static void define(at_template *t) { at_sizes(t, \"Y = X\"), at_compute(t, 0); }\n"
+              "const at_template_row at_own = {.name = \"own\", .args = \"X=64\",\n"
+              "    .record_args = \"[X]\", .define = define};\n");
+    assert_non_null(
+        strstr(cli_expect(4, "./autotune show ./own.c")->err, "own: at_compute without a text\n"));
+
     /* A mistake that only shows when the template is used is no fault of ours either. */
     cli_write("own.c", "#include \"template.h\"\n"
                        "static void define(at_template *t) {\n"
