@@ -23,9 +23,47 @@ typedef struct emitter {
     int stage;
     AT_VEC(hoisted) hoists; /* of this stage */
     bool uses_floor, uses_min, uses_max;
+    const at_projection *projection; /* NULL: the whole computation */
+    uint64_t seed;
 } emitter;
 
 static const at_tensor *current(const emitter *m) { return &m->c->tensors[m->stage]; }
+
+/* The dimensions of an input have no names. */
+static const char *axis_name(const emitter *m, int axis) {
+    const char *name = current(m)->axes[axis].name;
+    return name ? name : at_format(m->arena, "%d", axis);
+}
+
+/* ---- what is projected ---------------------------------------------------------------------- */
+
+/* Is this axis of the tensor summed over? */
+static bool is_summed(const emitter *m, int tensor, int axis) {
+    return m->projection && axis < m->c->tensors[tensor].num_axes &&
+           m->projection->group[tensor][axis] >= 0;
+}
+
+static bool is_projected(const emitter *m, int tensor) {
+    for (int i = 0; i < m->c->tensors[tensor].num_axes; i++)
+        if (is_summed(m, tensor, i)) return true;
+    return false;
+}
+
+/* Does e, of values, depend on projected ones? */
+static bool reads_projected(const emitter *m, const at_expr *e) {
+    if (e->op == AT_X_INDEX && is_projected(m, e->ref)) return true;
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
+        if (reads_projected(m, e->arg[i])) return true;
+    return false;
+}
+
+/* Elements that are left of a tensor. */
+static int64_t projected_count(const emitter *m, int tensor) {
+    int64_t n = 1;
+    for (int i = 0; i < m->c->tensors[tensor].num_axes; i++)
+        if (!is_summed(m, tensor, i)) n *= m->extents[tensor][i];
+    return n;
+}
 
 /* ---- constants and depths ------------------------------------------------------------------ */
 
@@ -146,6 +184,19 @@ static const char *emit_flat(emitter *m, const flat *f, int depth) {
     return at_format(m->arena, "%s + %s", sum, number(m, f->constant));
 }
 
+/* The flat index within those axes that are summed over, or those that are not. */
+static const char *flat_index(emitter *m, int tensor, bool summed, at_expr *const *index,
+                              int depth) {
+    flat f = {0};
+    int64_t stride = 1;
+    for (int i = m->c->tensors[tensor].num_axes - 1; i >= 0; i--) {
+        if (is_summed(m, tensor, i) != summed) continue;
+        collect_terms(m, index[i], stride, depth, &f);
+        stride = times(m, stride, m->extents[tensor][i]);
+    }
+    return emit_flat(m, &f, depth);
+}
+
 static const char *element(emitter *m, int tensor, at_expr *const *index, int depth) {
     flat f = {0};
     int64_t stride = 1;
@@ -154,6 +205,11 @@ static const char *element(emitter *m, int tensor, at_expr *const *index, int de
         stride = times(m, stride, m->extents[tensor][i]);
     }
     return at_format(m->arena, "T_%s[%s]", m->c->tensors[tensor].name, emit_flat(m, &f, depth));
+}
+
+static const char *projected_element(emitter *m, int tensor, at_expr *const *index, int depth) {
+    return at_format(m->arena, "P_%s[%s]", m->c->tensors[tensor].name,
+                     flat_index(m, tensor, false, index, depth));
 }
 
 /* ---- operators ----------------------------------------------------------------------------- */
@@ -209,12 +265,30 @@ static const char *emit(emitter *m, const at_expr *e, int depth) {
         return s;
     }
     if (is_constant(e)) return number(m, constant(m, e));
-    if (e->op == AT_X_NAME) return at_format(m->arena, "i_%s", current(m)->axes[e->ref].name);
+    if (e->op == AT_X_NAME) return at_format(m->arena, "i_%s", axis_name(m, e->ref));
     if (e->op == AT_X_INDEX) return element(m, e->ref, e->arg, depth);
     int known = depth_of(e);
     if (known < depth && known >= 0 && !reads(e) && !is_float_expr(m->c, e))
         return hoist(m, known, emit_operator(m, e, known));
     return emit_operator(m, e, depth);
+}
+
+/* A value as an integer modulo 2^64. */
+static const char *emit_projected(emitter *m, const at_expr *e, int depth) {
+    if (!reads_projected(m, e))
+        return at_format(m->arena, "(unsigned long)(long)%s", emit(m, e, depth));
+    switch (e->op) {
+    case AT_X_INDEX: return projected_element(m, e->ref, e->arg, depth);
+    case AT_X_NEG: return at_format(m->arena, "(0 - %s)", emit_projected(m, e->arg[0], depth));
+    case AT_X_SELECT:
+        return at_format(m->arena, "(%s ? %s : %s)", emit(m, e->arg[0], depth),
+                         emit_projected(m, e->arg[1], depth), emit_projected(m, e->arg[2], depth));
+    default: {
+        char op = e->op == AT_X_ADD ? '+' : e->op == AT_X_SUB ? '-' : '*';
+        return at_format(m->arena, "(%s %c %s)", emit_projected(m, e->arg[0], depth), op,
+                         emit_projected(m, e->arg[1], depth));
+    }
+    }
 }
 
 /* ---- stages -------------------------------------------------------------------------------- */
@@ -224,7 +298,7 @@ static void indent(at_text *out, int depth) {
 }
 
 static void open_loop(emitter *m, at_text *out, int axis, const char *begin, const char *end) {
-    const char *name = current(m)->axes[axis].name;
+    const char *name = axis_name(m, axis);
     indent(out, axis + 1);
     at_text_addf(out, "for (long i_%s = %s; i_%s < %s; i_%s++) {\n", name, begin, name, end, name);
     for (int i = 0; i < m->hoists.len; i++) {
@@ -234,43 +308,74 @@ static void open_loop(emitter *m, at_text *out, int axis, const char *begin, con
     }
 }
 
+/* The axes of the stage in hand as indices. */
+static void own_indices(emitter *m, int n, at_expr **own) {
+    for (int i = 0; i < n; i++) {
+        own[i] = at_expr_new(m->arena, AT_X_NAME, 0, NULL);
+        own[i]->ref = i;
+    }
+}
+
+/* The start of a projection: its elements times their weights, added up. */
+static const char *emit_start(emitter *m, at_expr *const *own, const char *value) {
+    int last = current(m)->num_axes - 1;
+    return at_format(m->arena, "%s += %s_weight(%s) * (unsigned long)(long)%s;\n",
+                     projected_element(m, m->stage, own, last), m->entry,
+                     flat_index(m, m->stage, true, own, last), value);
+}
+
 static void emit_stage(emitter *m, at_text *out) {
     const at_tensor *t = current(m);
     int total = axes_of(t);
+    bool starts = m->projection && m->stage == m->projection->start;
+    bool projected = !starts && is_projected(m, m->stage);
     const char *begin[MAX_AXES], *end[MAX_AXES];
     at_expr *own[MAX_AXES];
     m->hoists.len = 0;
+    own_indices(m, total, own);
     for (int i = 0; i < total; i++) {
         bool dynamic = t->axes[i].begin != NULL;
         begin[i] = dynamic ? emit(m, t->axes[i].begin, i - 1) : "0";
         end[i] = dynamic ? emit(m, t->axes[i].end, i - 1) : number(m, m->extents[m->stage][i]);
-        own[i] = at_expr_new(m->arena, AT_X_NAME, 0, NULL);
-        own[i]->ref = i;
     }
-    const char *body = emit(m, t->body, total - 1);
-    const char *result = element(m, m->stage, own, t->num_axes - 1);
+    /* An input has no body: it is its own element. */
+    const char *body = !t->body    ? element(m, m->stage, own, total - 1)
+                       : projected ? emit_projected(m, t->body, total - 1)
+                                   : emit(m, t->body, total - 1);
+    const char *result, *value = t->num_reduce ? "s" : body;
+    if (starts) result = emit_start(m, own, value);
+    else
+        result = at_format(m->arena, "%s = %s;\n",
+                           projected ? projected_element(m, m->stage, own, t->num_axes - 1)
+                                     : element(m, m->stage, own, t->num_axes - 1),
+                           value);
     at_text_addf(out, "\n    /* %s */\n", t->name);
+    if (starts)
+        at_text_addf(out, "    for (long i = 0; i < %s; i++) P_%s[i] = 0;\n",
+                     number(m, projected_count(m, m->stage)), t->name);
     for (int i = 0; i < total; i++) {
         if (i == t->num_axes) {
             indent(out, i + 1);
-            at_text_add(out, "float s = 0;\n");
+            at_text_add(out, projected ? "unsigned long s = 0;\n" : "float s = 0;\n");
         }
         if (t->axes[i].begin) { /* the end is read once */
             indent(out, i + 1);
             at_text_addf(out, "const long end_%s = %s;\n", t->axes[i].name, end[i]);
             end[i] = at_format(m->arena, "end_%s", t->axes[i].name);
         }
-        open_loop(m, out, i, begin[i], end[i]);
+        if (!projected || !is_summed(m, m->stage, i)) open_loop(m, out, i, begin[i], end[i]);
     }
     indent(out, total + 1);
     if (t->num_reduce) at_text_addf(out, "s += %s;\n", body);
-    else at_text_addf(out, "%s = %s;\n", result, body);
+    else at_text_add(out, result);
     for (int i = total - 1; i >= 0; i--) {
-        indent(out, i + 1);
-        at_text_add(out, "}\n");
+        if (!projected || !is_summed(m, m->stage, i)) {
+            indent(out, i + 1);
+            at_text_add(out, "}\n");
+        }
         if (t->num_reduce && i == t->num_axes) {
             indent(out, i + 1);
-            at_text_addf(out, "%s = s;\n", result);
+            at_text_add(out, result);
         }
     }
 }
@@ -291,20 +396,29 @@ static void declare_tensors(emitter *m, at_text *out, int64_t *workspace_bytes) 
     for (int outputs = 0; outputs < 2; outputs++)
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *x = &c->tensors[t];
-            const char *type = x->is_int ? "const int" : outputs ? "float" : "const float";
+            bool projected = outputs && is_projected(m, t);
+            const char *type = projected   ? "unsigned long"
+                               : x->is_int ? "const int"
+                               : outputs   ? "float"
+                                           : "const float";
             if (outputs ? !x->is_output : x->role == AT_ROLE_STAGE) continue;
             if (outputs || is_read(c, t))
-                at_text_addf(out, "    %s *T_%s = (%s *)buf[%d];\n", type, x->name, type, buffer);
+                at_text_addf(out, "    %s *%c_%s = (%s *)buf[%d];\n", type, projected ? 'P' : 'T',
+                             x->name, type, buffer);
             buffer++;
         }
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
-        if (x->role != AT_ROLE_STAGE || x->is_output) continue;
-        at_text_addf(out, "    float *T_%s = (float *)workspace + %lld;\n", x->name,
-                     (long long)floats);
+        bool projected = is_projected(m, t);
+        if (x->is_output || (x->role != AT_ROLE_STAGE && !projected)) continue;
         m->stage = t;
-        if (__builtin_add_overflow(floats, element_count(c, t, m->extents[t]), &floats))
-            times(m, INT64_MAX, 2);
+        int64_t count =
+            projected ? times(m, projected_count(m, t), 2) : element_count(c, t, m->extents[t]);
+        if (projected) floats += floats % 2; /* integers of 8 bytes */
+        const char *type = projected ? "unsigned long" : "float";
+        at_text_addf(out, "    %s *%c_%s = (%s *)((float *)workspace + %lld);\n", type,
+                     projected ? 'P' : 'T', x->name, type, (long long)floats);
+        if (__builtin_add_overflow(floats, count, &floats)) times(m, INT64_MAX, 2);
     }
     *workspace_bytes = times(m, floats, (int64_t)sizeof(float));
 }
@@ -330,25 +444,52 @@ static void add_helpers(const emitter *m, at_text *out) {
         }
 }
 
-at_status at_compute_reference_c(at_arena *a, const at_compute *c, const int64_t *values,
-                                 const char *entry, at_text *out, int64_t *workspace_bytes,
-                                 at_error *err) {
-    emitter m = {.arena = a, .c = c, .values = values, .entry = entry, .err = err};
-    AT_TRY(at_compute_extents(a, c, values, &m.extents, err));
+static at_status emit_all(emitter *m, at_text *out, int64_t *workspace_bytes) {
+    const at_compute *c = m->c;
+    const at_projection *p = m->projection;
+    AT_TRY(at_compute_extents(m->arena, c, m->values, &m->extents, m->err));
     at_text body = {0};
-    declare_tensors(&m, &body, workspace_bytes);
+    declare_tensors(m, &body, workspace_bytes);
     for (int t = 0; t < c->num_tensors; t++) {
-        if (c->tensors[t].role != AT_ROLE_STAGE) continue;
-        m.stage = t;
-        emit_stage(&m, &body);
+        if (c->tensors[t].role != AT_ROLE_STAGE && !(p && p->start == t)) continue;
+        m->stage = t;
+        emit_stage(m, &body);
     }
-    if (m.status == AT_OK) {
-        add_helpers(&m, out);
-        at_text_addf(out, "int %s(void *const buf[], void *workspace, void *par) {\n", entry);
+    if (m->status == AT_OK) {
+        add_helpers(m, out);
+        at_text_addf(out, "int %s(void *const buf[], void *workspace, void *par) {\n", m->entry);
         at_text_add(out, "    (void)workspace, (void)par;\n");
         at_text_add(out, at_text_str(&body));
         at_text_add(out, "    return 0;\n}\n");
     }
     at_text_free(&body);
-    return m.status;
+    return m->status;
+}
+
+at_status at_compute_reference_c(at_arena *a, const at_compute *c, const int64_t *values,
+                                 const char *entry, at_text *out, int64_t *workspace_bytes,
+                                 at_error *err) {
+    emitter m = {.arena = a, .c = c, .values = values, .entry = entry, .err = err};
+    return emit_all(&m, out, workspace_bytes);
+}
+
+at_status at_compute_projected_c(at_arena *a, const at_compute *c, const int64_t *values,
+                                 const at_projection *p, uint64_t seed, const char *entry,
+                                 at_text *out, int64_t *workspace_bytes, at_error *err) {
+    emitter m = {.arena = a,
+                 .c = c,
+                 .values = values,
+                 .entry = entry,
+                 .err = err,
+                 .projection = p,
+                 .seed = seed};
+    /* at_projection_weight, for C without headers. */
+    at_text_addf(out,
+                 "static unsigned long %s_weight(unsigned long i) {\n"
+                 "    unsigned long x = %lluUL + (i + 1) * 0x9e3779b97f4a7c15UL;\n"
+                 "    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9UL;\n"
+                 "    x = (x ^ x >> 27) * 0x94d049bb133111ebUL;\n"
+                 "    return x ^ x >> 31;\n}\n",
+                 entry, (unsigned long long)seed);
+    return emit_all(&m, out, workspace_bytes);
 }

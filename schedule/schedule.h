@@ -143,6 +143,36 @@ at_status at_compute_reference_c(at_arena *a, const at_compute *c, const int64_t
                                  const char *entry, at_text *out, int64_t *workspace_bytes,
                                  at_error *err);
 
+/* A random projection (project.c): the same computation with some axes of its only output summed
+ * over, each element times a random number of 64 bits, in integers modulo 2^64; a small part of the
+ * work. It stands in for the reference where inputs are integers and every sum is below 2^24: an
+ * output that differs from the right one in any of the elements that are summed to one number
+ * passes with a probability of at most 2^-39 (the difference, below 2^25, times a random number is
+ * 0 modulo 2^64). */
+#define AT_MAX_GROUPS 32 /* axes of a tensor */
+typedef struct at_projection {
+    int start, output; /* the tensor where it begins; the output */
+    /* [tensor][axis] the axis of start that this one is, where it is summed over; else -1. The
+     * number of an element's weight is its index in these axes, row-major in start's order. */
+    const signed char (*group)[AT_MAX_GROUPS];
+    double points; /* iterations of it */
+} at_projection;
+/* The cheapest there is, owned by a; false: none. */
+bool at_compute_project(at_arena *a, const at_compute *c, const int64_t *values,
+                        at_projection *out);
+/* The i-th weight. Source: S. Vigna, splitmix64. */
+uint64_t at_projection_weight(uint64_t seed, uint64_t i);
+/* An output summed up in the same way: how many sums there are, and the sums. -1, or the first
+ * element that is no integer of at most 2^24. */
+int64_t at_projection_sums(const at_projection *p, const at_compute *c, int64_t *const *extents);
+int64_t at_projection_apply(const at_projection *p, const at_compute *c, int64_t *const *extents,
+                            uint64_t seed, const float *out, uint64_t *sums);
+/* As at_compute_reference_c; buf holds the inputs, then room for the output's elements that are
+ * left, 8 bytes each. */
+at_status at_compute_projected_c(at_arena *a, const at_compute *c, const int64_t *values,
+                                 const at_projection *p, uint64_t seed, const char *entry,
+                                 at_text *out, int64_t *workspace_bytes, at_error *err);
+
 /* ---- loop tree (tree_parse.c, tree_print.c) -------------------------------------------------- */
 
 typedef enum at_ann { AT_ANN_NONE, AT_ANN_PARA, AT_ANN_VEC, AT_ANN_UNROLL } at_ann;

@@ -1,7 +1,10 @@
 #include "tests/schedule/examples.h"
 
+#include <dlfcn.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define GEMM_HEAD                                                                                  \
     "data[N, H, W, CI] : input\n"                                                                  \
@@ -168,7 +171,33 @@ void fixture_open(fixture *f, const example *e) {
     assert_ok(f, at_tree_parse(f->arena, f->compute, e->tree, e->name, &f->tree, &f->err));
 }
 
-void fixture_close(fixture *f) { at_arena_free(f->arena); }
+void fixture_close(fixture *f) {
+    if (f->loaded) dlclose(f->loaded);
+    at_arena_free(f->arena);
+}
+
+naive_entry *fixture_compile(fixture *f, const char *source) {
+    char dir[] = "/tmp/at_reference_XXXXXX";
+    assert_non_null(mkdtemp(dir));
+    char *c_file = at_format(f->arena, "%s/r.c", dir),
+         *library = at_format(f->arena, "%s/r.so", dir);
+    assert_ok(f, at_write_file(c_file, source, strlen(source), &f->err));
+    if (system(at_format(f->arena,
+                         "${CC:-cc} -std=c99 -O1 -Wall -Wextra -Werror -ffreestanding "
+                         "-Wno-missing-prototypes -shared -fPIC -o %s %s",
+                         library, c_file)))
+        fail_msg("does not compile:\n%s", source);
+    if (f->loaded) dlclose(f->loaded);
+    f->loaded = dlopen(library, RTLD_NOW);
+    assert_non_null(f->loaded);
+    naive_entry *run;
+    *(void **)&run = dlsym(f->loaded, "reference");
+    assert_non_null(run);
+    unlink(c_file);
+    unlink(library);
+    rmdir(dir);
+    return run;
+}
 
 /* ---- data -------------------------------------------------------------------------------------
  */

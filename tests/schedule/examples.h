@@ -35,8 +35,11 @@ typedef struct fixture {
     at_program *program;
     at_data *data;  /* [tensor]: inputs, index tensors and expected stages */
     at_data *found; /* [tensor]: inputs of data; stages of a tree's run */
+    void *loaded;   /* what fixture_compile has made */
     at_error err;
 } fixture;
+
+typedef int naive_entry(void *const buf[], void *workspace, void *par);
 
 void fixture_sizes(fixture *f, const char *sizes); /* makes the arena; values of these names */
 void fixture_set(fixture *f, const char *sizes);   /* "yt=1, yo=5": changes values */
@@ -45,6 +48,8 @@ void fixture_close(fixture *f);
 int64_t fixture_value(const fixture *f, const char *name);
 /* Inputs: integers of small absolute value; index tensors of `sparse`: a few blocks per row. */
 void fixture_fill(fixture *f, uint64_t seed);
+/* C text with a function `reference`, compiled without a warning; lives as long as the fixture. */
+naive_entry *fixture_compile(fixture *f, const char *source);
 /* Builds and verifies; the status of the first that fails. */
 at_status fixture_build(fixture *f);
 /* Runs the tree; it must compute every output that the expressions compute. */

@@ -1,37 +1,18 @@
 /* The naive C gives what the interpreter gives; work, bounds and the exact range. */
 #include "tests/schedule/examples.h"
 
-#include <dlfcn.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-typedef int entry(void *const buf[], void *workspace, void *par);
 
 /* Compiles without a warning and runs. */
 static void check_reference(fixture *f, const char *what) {
-    char dir[] = "/tmp/at_reference_XXXXXX";
     at_text source = {0};
     int64_t workspace_bytes, **extents;
-    assert_non_null(mkdtemp(dir));
     assert_ok(f, at_compute_interpret(f->arena, f->compute, f->values, f->data, &f->err));
     assert_ok(f, at_compute_extents(f->arena, f->compute, f->values, &extents, &f->err));
     assert_ok(f, at_compute_reference_c(f->arena, f->compute, f->values, "reference", &source,
                                         &workspace_bytes, &f->err));
-    char *c_file = at_format(f->arena, "%s/r.c", dir),
-         *library = at_format(f->arena, "%s/r.so", dir);
-    assert_ok(f, at_write_file(c_file, source.data, source.len, &f->err));
-    if (system(at_format(f->arena,
-                         "${CC:-cc} -std=c99 -O1 -Wall -Wextra -Werror -ffreestanding "
-                         "-Wno-missing-prototypes -shared -fPIC -o %s %s",
-                         library, c_file)))
-        fail_msg("%s does not compile:\n%s", what, source.data);
-    void *loaded = dlopen(library, RTLD_NOW);
-    assert_non_null(loaded);
-    entry *run;
-    *(void **)&run = dlsym(loaded, "reference");
-    assert_non_null(run);
+    naive_entry *run = fixture_compile(f, source.data);
     void *buf[16] = {0};
     const float *expected[16];
     int64_t size[16];
@@ -55,10 +36,6 @@ static void check_reference(fixture *f, const char *what) {
     for (int i = inputs; i < total; i++)
         if (memcmp(buf[i], expected[i], (size_t)size[i]))
             fail_msg("%s differs:\n%s", what, source.data);
-    dlclose(loaded);
-    unlink(c_file);
-    unlink(library);
-    rmdir(dir);
     at_text_free(&source);
 }
 
