@@ -22,6 +22,7 @@ static at_status print_json(const at_session *s, const at_result *r, double of_p
     at_out_double(&out, "max_error", r->max_error);
     at_out_double(&out, "tolerance",
                   s->data.tolerance * (s->data.magnitude > 0 ? s->data.magnitude : 1));
+    at_out_string(&out, "reference", s->is_projected ? "projected" : "whole");
     if (ok) {
         at_out_double(&out, "time_ns", r->mean_s * 1e9);
         at_out_double(&out, "gflops", r->gflops);

@@ -6,15 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const entry = "reference";
-/* Naive code runs at about 0.3 GFLOP/s under TinyCC and 1 to 2 under gcc -O2, which takes 0.1 s to
- * start. */
-static const double gcc_from_flops = 5e8;
-static const double compile_timeout_s = 60, run_timeout_s = 24 * 3600.0;
-
 enum { MAX_DIMS = 32 }; /* of a tensor; schedule/ takes no more */
 
-static bool is_kept(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
+bool at_dataset_keeps(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
 
 at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values,
                          const int *const *layouts, at_dataset *out, at_error *err) {
@@ -33,7 +27,7 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
         const at_tensor *tensor = &c->tensors[t];
         d.offset[t] = d.expected[t] = -1;
         d.bound[t] = -1;
-        if (!is_kept(tensor)) continue;
+        if (!at_dataset_keeps(tensor)) continue;
         int64_t size = 4;
         for (int i = 0; i < tensor->num_axes && s == AT_OK; i++)
             if (!at_mul64(size, d.extents[t][i], &size))
@@ -155,60 +149,6 @@ void at_dataset_fill(at_dataset *d, uint64_t seed) {
            sizeof *p->indptr * (size_t)(p->rows + 1));
 }
 
-at_status at_dataset_reference(at_arena *a, at_dataset *d, at_worker *w, double flops,
-                               const volatile int *stop, at_error *err) {
-    const at_compute *c = d->compute;
-    at_text source = {0};
-    at_job job = {.compiler = AT_TCC,
-                  .entry = entry,
-                  .threads = 1,
-                  .run_only = true,
-                  .compile_timeout_s = compile_timeout_s,
-                  .run_timeout_s = run_timeout_s};
-    AT_TRY(at_compute_reference_c(a, c, d->values, entry, &source, &job.workspace_bytes, err));
-    const double gib = 1 << 30;
-    if (job.workspace_bytes > at_cpu_facts()->memory_bytes / 4 * 3) {
-        at_text_free(&source);
-        return at_fail(err, AT_E_USAGE,
-                       "the reference keeps whole stages: %.1f GiB, this machine has %.1f GiB",
-                       (double)job.workspace_bytes / gib,
-                       (double)at_cpu_facts()->memory_bytes / gib);
-    }
-    job.source = at_strdup(a, at_text_str(&source));
-    at_text_free(&source);
-
-    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, c->num_tensors);
-    for (int outputs = 0; outputs < 2; outputs++)
-        for (int t = 0; t < c->num_tensors; t++) {
-            const at_tensor *tensor = &c->tensors[t];
-            if (!is_kept(tensor) || tensor->is_output != (outputs == 1)) continue;
-            bufs[job.num_bufs++] = (at_buf){.name = tensor->name,
-                                            .role = outputs ? AT_BUF_OUT : AT_BUF_IN,
-                                            .is_int = tensor->is_int,
-                                            .offset = outputs ? d->expected[t] : d->offset[t],
-                                            .size_bytes = d->size_bytes[t]};
-        }
-    job.bufs = bufs;
-
-    at_outcome outcome;
-    char *object = NULL;
-    if (flops > gcc_from_flops && at_compiler_available(AT_GCC)) {
-        int64_t unused_ns;
-        if (at_build_object(a, AT_GCC, job.source, "-O2", compile_timeout_s, stop, &object,
-                            &unused_ns, outcome.error, sizeof outcome.error) == 0) {
-            job.compiler = AT_GCC;
-            job.object = object;
-        }
-    }
-    at_status s = at_worker_run(w, &job, stop, &outcome, err);
-    if (object) at_object_remove(object);
-    AT_TRY(s);
-    if (outcome.error_no)
-        return at_fail(err, AT_E_BUG, "the reference failed (%s): %s",
-                       at_err_no_name(outcome.error_no), outcome.error);
-    return AT_OK;
-}
-
 /* ---- shapes that depend on the configuration ------------------------------------------------- */
 
 static int64_t elements(const at_tensor *t, const int64_t *extents) {
@@ -224,7 +164,7 @@ static bool same_shape(const at_tensor *t, const int64_t *x, const int64_t *y) {
 const char *at_dataset_misfit(const at_dataset *d, int64_t *const *extents) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
-        if (!is_kept(tensor) || same_shape(tensor, extents[t], d->extents[t])) continue;
+        if (!at_dataset_keeps(tensor) || same_shape(tensor, extents[t], d->extents[t])) continue;
         if (!d->layouts[t] || elements(tensor, extents[t]) * 4 != d->size_bytes[t])
             return tensor->name;
     }
@@ -247,7 +187,7 @@ static bool reshape(at_dataset *d, int t, int64_t offset, void **plain, const in
 at_status at_dataset_shape(at_dataset *d, int64_t *const *extents, at_error *err) {
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
-        if (!is_kept(tensor) || same_shape(tensor, extents[t], d->extents[t])) continue;
+        if (!at_dataset_keeps(tensor) || same_shape(tensor, extents[t], d->extents[t])) continue;
         if (!reshape(d, t, d->offset[t], &d->plain[t], extents[t]) ||
             (tensor->is_output &&
              !reshape(d, t, d->expected[t], &d->plain_expected[t], extents[t])))

@@ -41,10 +41,8 @@ void at_dataset_give(at_dataset *d, int tensor, const float *values);
 /* The others get seeded integers, whose mean is not zero, in the range that keeps every sum exact.
  */
 void at_dataset_fill(at_dataset *d, uint64_t seed);
-/* Runs the naive text of the computation once and keeps its outputs as the expected ones. It knows
- * nothing of schedules. compiler: tcc, or gcc where the work is large. */
-at_status at_dataset_reference(at_arena *a, at_dataset *d, at_worker *w, double flops,
-                               const volatile int *stop, at_error *err);
+/* Is this tensor in the store? */
+bool at_dataset_keeps(const at_tensor *t);
 
 /* The tensor that can not be had in the shape that a program wants; NULL: all can. */
 const char *at_dataset_misfit(const at_dataset *d, int64_t *const *extents);

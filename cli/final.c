@@ -9,7 +9,6 @@
 #include "cli/message.h"
 
 static const double least_budget_s = 2, budget_share = 0.1; /* of the run so far */
-enum { least_rounds = 6 };                                  /* fewer have no interval of 95 % */
 
 static at_status prepare(at_session *s, const at_result *result, at_finalist *f, bool *ready,
                          at_error *err) {
@@ -90,7 +89,7 @@ static bool is_behind(const at_finalist *f, const at_finalist *leader) {
     double ratios[AT_FINAL_ROUNDS];
     int n = f->rounds < leader->rounds ? f->rounds : leader->rounds;
     for (int i = 0; i < n; i++) ratios[i] = f->costs_s[i] / leader->costs_s[i];
-    return n >= least_rounds && at_median(ratios, n).low > 1;
+    return n >= AT_FINAL_LEAST && at_median(ratios, n).low > 1;
 }
 
 /* Takes those that are behind out of further rounds; false: nobody is left to compare. */
@@ -130,7 +129,7 @@ static at_status sample_all(at_session *s, at_log *log, at_final *final, at_erro
             if (f->rounds >= 0 && !f->is_behind) AT_TRY(sample(s, log, f, err));
         }
         if (at_interrupted) break;
-        if (!compare(final) && round + 1 >= least_rounds) break;
+        if (!compare(final) && round + 1 >= AT_FINAL_LEAST) break;
         if ((double)(at_now_ns() - begin_ns) * 1e-9 > budget_s) break;
     }
     return AT_OK;

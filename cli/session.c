@@ -5,6 +5,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/message.h"
+#include "cli/reference.h"
 
 static const int64_t unknown_cache_bytes = 64 << 20; /* more than most have */
 
@@ -157,7 +158,7 @@ at_status at_session_start(at_session *s, at_error *err) {
     at_dataset_fill(&s->data, s->options->seed);
     AT_TRY(at_worker_new(s->data.store, -1, 0, &s->worker, err));
     int64_t begin_ns = at_now_ns();
-    AT_TRY(at_dataset_reference(s->scratch, &s->data, s->worker, s->flops, &at_interrupted, err));
+    AT_TRY(at_reference_run(s, err));
     at_arena_reset(s->scratch);
     s->spent.reference_ns = at_now_ns() - begin_ns;
     return at_session_measure_peak(s, err);

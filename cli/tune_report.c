@@ -78,8 +78,10 @@ static void add_seconds(at_out *out, const at_spent *spent) {
 static void add_tie(at_text *out, const at_final *final) {
     const at_finalist *w = final->winner;
     if (!w) return;
-    at_text_addf(out, "share of the peak %.1f to %.1f %% (95 %% interval, %d samples)",
-                 100 * w->of_peak.low, 100 * w->of_peak.high, w->rounds);
+    if (w->rounds >= AT_FINAL_LEAST)
+        at_text_addf(out, "share of the peak %.1f to %.1f %% (95 %% interval, %d samples)",
+                     100 * w->of_peak.low, 100 * w->of_peak.high, w->rounds);
+    else at_text_addf(out, "timed again %d time%s", w->rounds, w->rounds > 1 ? "s" : "");
     if (final->tied)
         at_text_addf(out, "; a tie with %d other%s of the best %d", final->tied,
                      final->tied > 1 ? "s" : "", final->count);
@@ -151,6 +153,7 @@ static at_status print_json(at_tuning *t, const best_known *best, at_error *err)
     add_seconds(&out, &s->spent);
     at_out_double(&out, "fixed_seconds_per_trial", fixed_cost_s(t));
     at_out_int(&out, "disturbed", s->disturbed);
+    at_out_string(&out, "reference", s->is_projected ? "projected" : "whole");
     at_out_string(&out, "log", t->log_path);
     at_out_end(&out, '}');
     at_text_free(&value);

@@ -1,0 +1,168 @@
+/* cli/reference.c: see reference.h. */
+#include "cli/reference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/interrupt.h"
+#include "cli/measure.h"
+#include "cli/message.h"
+
+static const char *const entry = "reference";
+/* Naive code runs at about 0.3 GFLOP/s under TinyCC and 1 to 2 under gcc -O2, which takes 0.1 s to
+ * start. */
+static const double gcc_from_flops = 5e8;
+/* From here on it would take seconds, */
+static const double project_from_flops = 4e9;
+/* and a projection pays that has so many times fewer points. */
+static const double least_gain = 16;
+static const double compile_timeout_s = 60, run_timeout_s = 24 * 3600.0;
+
+/* ---- running naive C ------------------------------------------------------------------------ */
+
+/* Inputs in text order, then the outputs: the expected ones, or, for a projection, its sums. */
+static void add_buffers(const at_dataset *d, const at_buf *sums, at_buf *bufs, int *n) {
+    const at_compute *c = d->compute;
+    for (int outputs = 0; outputs < 2; outputs++)
+        for (int t = 0; t < c->num_tensors; t++) {
+            const at_tensor *tensor = &c->tensors[t];
+            if (!at_dataset_keeps(tensor) || tensor->is_output != (outputs == 1)) continue;
+            bufs[*n] = (at_buf){.name = tensor->name,
+                                .role = outputs ? AT_BUF_OUT : AT_BUF_IN,
+                                .is_int = tensor->is_int,
+                                .offset = outputs ? d->expected[t] : d->offset[t],
+                                .size_bytes = d->size_bytes[t]};
+            if (outputs && sums) bufs[*n] = *sums;
+            (*n)++;
+        }
+}
+
+static at_status run_naive(at_session *s, at_text *source, int64_t workspace_bytes, double points,
+                           const at_buf *sums, at_error *err) {
+    const at_dataset *d = &s->data;
+    at_arena *a = s->scratch;
+    const double gib = 1 << 30;
+    at_job job = {.compiler = AT_TCC,
+                  .source = at_text_str(source),
+                  .entry = entry,
+                  .threads = 1,
+                  .run_only = true,
+                  .workspace_bytes = workspace_bytes,
+                  .data_version = d->version,
+                  .compile_timeout_s = compile_timeout_s,
+                  .run_timeout_s = run_timeout_s};
+    if (workspace_bytes > at_cpu_facts()->memory_bytes / 4 * 3)
+        return at_fail(err, AT_E_USAGE,
+                       "the reference keeps whole stages: %.1f GiB, this machine has %.1f GiB",
+                       (double)workspace_bytes / gib, (double)at_cpu_facts()->memory_bytes / gib);
+    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, d->compute->num_tensors);
+    add_buffers(d, sums, bufs, &job.num_bufs);
+    job.bufs = bufs;
+
+    at_outcome outcome;
+    char *object = NULL;
+    if (2 * points > gcc_from_flops && at_compiler_available(AT_GCC)) {
+        int64_t unused_ns;
+        if (at_build_object(a, AT_GCC, job.source, "-O2", compile_timeout_s, &at_interrupted,
+                            &object, &unused_ns, outcome.error, sizeof outcome.error) == 0) {
+            job.compiler = AT_GCC;
+            job.object = object;
+        }
+    }
+    at_status status = at_worker_run(s->worker, &job, &at_interrupted, &outcome, err);
+    if (object) at_object_remove(object);
+    AT_TRY(status);
+    if (outcome.error_no)
+        return at_fail(err, AT_E_BUG, "the reference failed (%s): %s",
+                       at_err_no_name(outcome.error_no), outcome.error);
+    return AT_OK;
+}
+
+static at_status run_whole(at_session *s, at_error *err) {
+    at_text source = {0};
+    int64_t workspace_bytes;
+    at_status status = at_compute_reference_c(s->scratch, s->data.compute, s->data.values, entry,
+                                              &source, &workspace_bytes, err);
+    if (status == AT_OK) status = run_naive(s, &source, workspace_bytes, s->flops / 2, NULL, err);
+    at_text_free(&source);
+    return status;
+}
+
+/* ---- the stand-in --------------------------------------------------------------------------- */
+
+/* What the sums of the right output are; *sums lies in the store. */
+static at_status run_projected(at_session *s, const at_projection *p, at_buf *sums, at_error *err) {
+    at_dataset *d = &s->data;
+    at_text source = {0};
+    int64_t workspace_bytes;
+    *sums = (at_buf){.name = "sums", .role = AT_BUF_OUT, .is_int = true};
+    sums->size_bytes = 8 * at_projection_sums(p, d->compute, d->extents);
+    AT_TRY(at_store_reserve(d->store, sums->name, sums->size_bytes, &sums->offset, err));
+    at_status status =
+        at_compute_projected_c(s->scratch, d->compute, d->values, p, s->options->seed, entry,
+                               &source, &workspace_bytes, err);
+    if (status == AT_OK) status = run_naive(s, &source, workspace_bytes, p->points, sums, err);
+    at_text_free(&source);
+    return status;
+}
+
+/* The default configuration's output, where the expected one belongs; false: it has none. */
+static at_status run_default(at_session *s, bool *ran, at_error *err) {
+    at_dataset *d = &s->data;
+    at_arena *a = s->scratch;
+    at_config config;
+    at_candidate candidate;
+    at_result unused;
+    at_outcome outcome = {0};
+    *ran = false;
+    AT_TRY(at_task_default_config(a, s->task, s->isa, &config, err));
+    if (!at_candidate_make(s, a, &config, &candidate, &unused)) return AT_OK;
+    at_status status = AT_OK;
+    if (at_candidate_compile(s, a, &candidate, &unused)) {
+        at_job *job = &candidate.job;
+        at_buf *bufs = at_copy(a, job->bufs, sizeof *bufs * (size_t)job->num_bufs);
+        for (int i = 0, outputs = 0; i < job->num_bufs; i++)
+            if (bufs[i].role == AT_BUF_OUT) bufs[i].offset = job->expected_offset[outputs++];
+        job->bufs = bufs;
+        job->expected_offset = NULL;
+        job->run_only = true;
+        job->paranoid = false;
+        job->data_version = d->version;
+        status = at_dataset_shape(d, candidate.program->extents, err);
+        if (status == AT_OK) status = at_worker_run(s->worker, job, &at_interrupted, &outcome, err);
+        *ran = status == AT_OK && !outcome.error_no;
+    }
+    at_candidate_drop(&candidate);
+    return status;
+}
+
+/* *stands: the expected output is there, and right. */
+static at_status stand_in(at_session *s, bool *stands, at_error *err) {
+    at_dataset *d = &s->data;
+    at_projection p;
+    at_buf sums;
+    *stands = false;
+    if (s->flops < project_from_flops || d->tolerance > 0 ||
+        !at_compute_project(s->scratch, d->compute, d->values, &p) ||
+        2 * p.points * least_gain > s->flops)
+        return AT_OK;
+    bool ran;
+    AT_TRY(run_projected(s, &p, &sums, err));
+    AT_TRY(run_default(s, &ran, err));
+    if (!ran) return AT_OK;
+    uint64_t *found = malloc((size_t)sums.size_bytes);
+    if (!found) return AT_OK;
+    const float *out = at_store_at(d->store, d->expected[p.output]);
+    *stands = at_projection_apply(&p, d->compute, d->extents, s->options->seed, out, found) < 0 &&
+              !memcmp(found, at_store_at(d->store, sums.offset), (size_t)sums.size_bytes);
+    free(found);
+    if (!*stands)
+        at_warn(NULL, "the default configuration's output is wrong; the reference is computed "
+                      "in full");
+    return AT_OK;
+}
+
+at_status at_reference_run(at_session *s, at_error *err) {
+    AT_TRY(stand_in(s, &s->is_projected, err));
+    return s->is_projected ? AT_OK : run_whole(s, err);
+}

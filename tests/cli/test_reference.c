@@ -1,0 +1,54 @@
+/* Large tasks are checked by way of a random projection; where the output that would stand in for
+ * the reference is wrong, the reference is computed in full. */
+#include "tests/cli/cli_test.h"
+
+#include <string.h>
+
+/* Some 4e9 operations, 20 to 30 ms a run on most cores. */
+static const char task[] = "conv2d_NCHWc --args N=10,IC=88,OC=88";
+
+static void projected(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune run %s --json", task);
+    assert_string_equal(cli_member(cli_json(), "reference")->string, "projected");
+    cli_expect(0, "./autotune run spconv2d_3x3_gemm --args N=10,H=112,W=112 --sparsity 0.5 --json");
+    assert_string_equal(cli_member(cli_json(), "reference")->string, "projected");
+    cli_expect(0, "./autotune run conv2d_NCHWc --json");
+    assert_string_equal(cli_member(cli_json(), "reference")->string, "whole");
+}
+
+/* A gcc that makes every kernel wrong in one element, but no reference: nothing wrong becomes the
+ * reference. */
+static void wrong_stand_in(void **state) {
+    (void)state;
+    if (cli_run("command -v gcc")->status != 0) skip();
+    cli_run("mkdir -p bin");
+    cli_write("bin/gcc",
+              "#!/bin/sh\n"
+              "grep -q kernel_entry kernel.c || exec \"$REAL_GCC\" \"$@\"\n"
+              "cat >fault.c <<'END'\n"
+              "int real_entry(void *const buf[], void *workspace, void *par);\n"
+              "int kernel_entry(void *const buf[], void *workspace, void *par) {\n"
+              "    int failed = real_entry(buf, workspace, par);\n"
+              "    ((float *)buf[2])[12345] += 1;\n"
+              "    return failed;\n"
+              "}\n"
+              "END\n"
+              "\"$REAL_GCC\" -Dkernel_entry=real_entry -c -O2 -fPIC -o real.o kernel.c || exit 1\n"
+              "exec \"$REAL_GCC\" -shared -fPIC -o kernel.so fault.c real.o -lm\n");
+    const cli_result *r = cli_expect(3,
+                                     "chmod +x bin/gcc; REAL_GCC=$(command -v gcc) "
+                                     "PATH=$PWD/bin:$PATH ./autotune run %s --compiler gcc --json",
+                                     task);
+    assert_non_null(strstr(r->err, "the default configuration's output is wrong; the reference is "
+                                   "computed in full"));
+    assert_non_null(strstr(r->err, "out[12345]: got "));
+    assert_non_null(strstr(r->err, "; 1 of "));
+    assert_string_equal(cli_member(cli_json(), "reference")->string, "whole");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(projected),
+                                       cmocka_unit_test(wrong_stand_in)};
+    return cmocka_run_group_tests_name("cli/reference", tests, cli_setup, cli_teardown);
+}
