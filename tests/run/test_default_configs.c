@@ -28,7 +28,13 @@ static const struct {
     {"conv2d_NCHWc", "H=14,W=14,IC=256,OC=64,KH=1,KW=1,padding=0"},
     {"conv2d_NCHWc", "H=56,W=56,IC=3,OC=64,KH=7,KW=7,strides=2,padding=3"},
     {"conv2d_NCHWc", "H=5,W=7,IC=3,OC=5"},
+    {"conv2d_NCHWc", "H=11,W=9,IC=6,OC=10,dilation=2,padding=2"},
+    {"conv2d_NCHWc", "H=13,W=15,IC=8,OC=12,KH=1,KW=1,padding=0,strides=2"},
+    {"conv2d_NCHWc", "H=14,W=14,IC=16,OC=32,ib=8,ob=16"},
+    {"conv2d_NCHWc", "H=3,W=70,IC=5,OC=6,padding=[1,0,2,3],KH=2,KW=4"},
     {"conv2d_nhwc", "H=14,W=14"},
+    {"conv2d_nhwc", "H=11,W=9,CI=6,CO=10,dilation=2,padding=2"},
+    {"conv2d_nhwc", "H=3,W=70,CI=5,CO=6,padding=[1,0,2,3],KH=2,KW=4"},
     {"conv2d_nhwc", "H=30,W=31,CI=3,CO=32,KH=7,KW=7,strides=2,padding=3"},
     {"conv2d_nhwc", "H=14,W=14,CI=48,CO=40,KH=1,KW=1,padding=0"},
     {"conv2d_nhwc", "H=5,W=7,CI=3,CO=5"},
@@ -41,7 +47,12 @@ static const struct {
     {"spconv2d_3x3_gemm", "H=6,W=6,CI=4,CO=16,nnz=9,R=4,C=4"},
     {"spconv2d_3x3_gemm", "H=4,W=4,CI=2,CO=16,nnz=0"},
     {"sparse_dense", "M=24,N=64,K=40,nnz=40"},
+    {"spconv2d_3x3_gemm", "H=6,W=5,CI=4,CO=6,nnz=30,R=1"},
+    {"spconv2d_3x3_gemm", "H=9,W=3,CI=5,CO=24,nnz=2,R=8"},
     {"sparse_dense", "M=5,N=6,K=31,nnz=50,R=1"},
+    {"sparse_dense", "M=12,N=16,K=20,nnz=9,R=4,C=4"},
+    {"sparse_dense", "M=9,N=24,K=7,nnz=2,R=8"},
+    {"sparse_dense", "M=4,N=16,K=2,nnz=0"},
 };
 enum { NUM_CASES = sizeof cases / sizeof *cases };
 
