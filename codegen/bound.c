@@ -12,17 +12,19 @@
 #include <math.h>
 #include <string.h>
 
+#define MOST_DECIDED 32
 #define KEPT 4 /* trips of a tile whose work is remembered */
 
 typedef struct node node;
 struct node { /* beside the tree */
     const at_ir *ir;
     node *child, *other, *next;
-    at_mask control;  /* loops that decide about anything in here */
-    double footprint; /* bytes, of a tile, or of a loop and all of its turns */
-    double body;      /* bytes, of one turn */
-    int tile;         /* number */
-    int threads;      /* that share its turns */
+    AT_VEC(const at_aff *) decided; /* of a loop: what in here its variable decides about; */
+    bool alone;                     /* together with loops around it only */
+    double footprint;               /* bytes, of a tile, or of a loop and all of its turns */
+    double body;                    /* bytes, of one turn */
+    int tile;                       /* number */
+    int threads;                    /* that share its turns */
 };
 
 typedef struct { /* of a part of one run, of one thread */
@@ -94,7 +96,31 @@ static int tile_number(const at_low *l, const at_tile *t) {
     return i;
 }
 
-static node *annotate(bounder *b, const at_ir *list, bool parallel) {
+static void collect(bounder *b, const node *list, node *loop, at_mask around);
+
+static void collect_one(bounder *b, const at_aff *x, node *loop, at_mask around) {
+    at_mask deps = x ? at_aff_deps(b->l, x) : 0;
+    if (!(deps >> loop->ir->sym & 1)) return;
+    loop->alone &= (deps & ~around) == 0;
+    *at_push(b->l->arena, &loop->decided) = x;
+}
+
+static void collect(bounder *b, const node *list, node *loop, at_mask around) {
+    for (const node *d = list; d; d = d->next) {
+        const at_ir *n = d->ir;
+        if (n->kind == AT_IR_TILE)
+            for (int i = 0; i < n->call->tile->num_trips; i++)
+                collect_one(b, n->call->trip[i], loop, around);
+        collect_one(b, n->kind == AT_IR_IF ? n->test : NULL, loop, around);
+        collect_one(b, n->lo_aff, loop, around);
+        collect_one(b, n->hi_aff, loop, around);
+        collect(b, d->child, loop, around);
+        collect(b, d->other, loop, around);
+    }
+}
+
+/* around: the loops that are open. */
+static node *annotate(bounder *b, const at_ir *list, at_mask around, bool parallel) {
     at_low *l = b->l;
     node *head = NULL, **tail = &head;
     for (const at_ir *n = list; n; n = n->next, tail = &(*tail)->next) {
@@ -105,26 +131,24 @@ static node *annotate(bounder *b, const at_ir *list, bool parallel) {
         d->footprint = at_footprint(b->feet, &one, at_ir_loops_of(n));
         if (n->kind == AT_IR_TILE) {
             d->tile = tile_number(l, n->call->tile);
-            for (int i = 0; i < n->call->tile->num_trips; i++)
-                d->control |= at_aff_deps(l, n->call->trip[i]);
             continue;
         }
         bool para = n->kind == AT_IR_LOOP && n->ann == AT_ANN_PARA && !parallel;
         if (para) d->threads = b->m->threads;
-        if (n->kind == AT_IR_IF) d->control |= at_aff_deps(l, n->test);
-        if (n->lo_aff) d->control |= at_aff_deps(l, n->lo_aff);
-        if (n->hi_aff) d->control |= at_aff_deps(l, n->hi_aff);
         at_sym old = {0};
         if (n->kind == AT_IR_LOOP) {
             old = at_range_enter(l, n);
             if (n->child && n->child->next)
                 d->body = at_footprint(b->feet, n->child, at_ir_loops(n->child));
         }
-        d->child = annotate(b, n->child, parallel || para);
-        d->other = annotate(b, n->other, parallel);
-        if (n->kind == AT_IR_LOOP) at_range_leave(l, n, old);
-        for (const node *c = d->child; c; c = c->next) d->control |= c->control;
-        for (const node *c = d->other; c; c = c->next) d->control |= c->control;
+        at_mask inside = n->kind == AT_IR_LOOP ? around | AT_BIT(n->sym) : around;
+        d->child = annotate(b, n->child, inside, parallel || para);
+        d->other = annotate(b, n->other, inside, parallel);
+        if (n->kind == AT_IR_LOOP) {
+            at_range_leave(l, n, old);
+            d->alone = true;
+            collect(b, d->child, d, inside);
+        }
     }
     return head;
 }
@@ -233,6 +257,23 @@ static part call(bounder *b, const node *d, double times) {
 
 static part list(bounder *b, const node *d, double footprint, double times);
 
+/* The first turn from i on that is not like i, or hi. */
+static int64_t same_until(bounder *b, const node *d, int64_t i, int64_t hi) {
+    int64_t first[MOST_DECIDED], v;
+    int n = d->decided.len;
+    if (!n) return hi;
+    if (!d->alone || n > MOST_DECIDED) return i + 1;
+    for (int64_t at = i; at < hi; at++) {
+        b->value[d->ir->sym] = at;
+        for (int k = 0; k < n; k++) {
+            if (!value_of(b, d->decided.data[k], &v)) return i + 1;
+            if (at == i) first[k] = v;
+            else if (first[k] != v) return at;
+        }
+    }
+    return hi;
+}
+
 /* times: how often this happens in one run, all threads together. */
 static part loop(bounder *b, const node *d, double times) {
     const at_ir *n = d->ir;
@@ -247,18 +288,12 @@ static part loop(bounder *b, const node *d, double times) {
     }
     if (hi <= lo) return sum;
     double turns = (double)(hi - lo), mine = ceil(turns / d->threads), outer = b->share;
-    bool differ = false;
-    for (const node *c = d->child; c; c = c->next) differ |= (c->control >> n->sym & 1) != 0;
     b->share *= mine / turns;
-    b->value[n->sym] = lo;
-    if (!differ) {
-        part body = list(b, d->child, d->body, times * turns);
-        add(b, &sum, &body, mine);
-    }
-    for (int64_t i = lo; i < hi && differ; i++) {
+    for (int64_t i = lo, next; i < hi; i = next) {
+        next = same_until(b, d, i, hi);
         b->value[n->sym] = i;
-        part body = list(b, d->child, d->body, times);
-        add(b, &sum, &body, 1.0 / d->threads);
+        part body = list(b, d->child, d->body, times * (double)(next - i));
+        add(b, &sum, &body, next - i == hi - lo ? mine : (double)(next - i) / d->threads);
     }
     b->share = outer;
     add_needs(&sum, &turn, mine);
@@ -298,7 +333,7 @@ const at_bound *at_bound_of(at_low *l, const at_machine *m) {
     b.tiles = AT_NEW_ARRAY(l->arena, at_tile_bound, l->tiles.len + 1);
     b.kept = at_alloc(l->arena, sizeof *b.kept * KEPT * (size_t)(l->tiles.len + 1));
     for (int i = 0; i < l->tiles.len; i++) b.tiles[i].tile = l->tiles.data[i]->name;
-    node *root = annotate(&b, l->root, false);
+    node *root = annotate(&b, l->root, 0, false);
     part all = list(&b, root, at_footprint(b.feet, l->root, at_ir_loops(l->root)), 1);
     for (int i = 0; i < l->tiles.len; i++)
         if (b.tiles[i].work.calls > 0) b.tiles[out->num_tiles++] = b.tiles[i];
