@@ -15,10 +15,16 @@ enum { MOST_INDICES = 100000000 };
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+typedef struct measured {
+    int64_t index;
+    double time_s; /* as in at_recorded */
+} measured;
+
 typedef struct reading {
     at_arena *arena, *scratch;
     const char *path;
     at_recorded *to;
+    AT_VEC(measured) all;
     int64_t others, strange;
 } reading;
 
@@ -74,12 +80,30 @@ static void take(reading *r, const at_record *record) {
         r->strange++;
         return;
     }
-    double *time_s = &to->time_s[config.index], mean_s = at_record_mean(record);
-    if (*time_s != 0) return; /* the first counts */
-    if (record->error_no) *time_s = -record->error_no;
-    else if (mean_s > 0 && isfinite(mean_s)) *time_s = mean_s;
+    double mean_s = at_record_mean(record);
+    measured m = {config.index, record->error_no ? -record->error_no : mean_s};
+    if (m.time_s != 0 && isfinite(m.time_s)) *at_push(r->arena, &r->all) = m;
     if (to->first_s == 0 || record->timestamp_s < to->first_s) to->first_s = record->timestamp_s;
     if (record->timestamp_s > to->last_s) to->last_s = record->timestamp_s;
+}
+
+/* By index; failures behind. */
+static int by_index(const void *x, const void *y) {
+    const measured *a = x, *b = y;
+    if (a->index != b->index) return a->index < b->index ? -1 : 1;
+    if ((a->time_s > 0) != (b->time_s > 0)) return a->time_s > 0 ? -1 : 1;
+    return (a->time_s > b->time_s) - (a->time_s < b->time_s);
+}
+
+/* Of a point that was measured several times the median counts. */
+static void take_medians(reading *r) {
+    const measured *all = r->all.data;
+    if (r->all.len) qsort(r->all.data, (size_t)r->all.len, sizeof *all, by_index);
+    for (int i = 0, end, valid; i < r->all.len; i = end) {
+        for (end = i, valid = 0; end < r->all.len && all[end].index == all[i].index; end++)
+            valid += all[end].time_s > 0;
+        r->to->time_s[all[i].index] = all[valid ? i + (valid - 1) / 2 : i].time_s;
+    }
 }
 
 static int descending(const void *x, const void *y) {
@@ -128,6 +152,7 @@ static at_status read_log(reading *r, at_error *err) {
     at_log_reader_close(log);
     at_arena_free(r->scratch);
     AT_TRY(s);
+    take_medians(r);
     return r->to->task ? AT_OK : at_fail(err, AT_E_INPUT, "%s: holds no record", r->path);
 }
 
