@@ -49,8 +49,10 @@ static at_status only_task(at_arena *a, const at_template_row *row, const log_vi
         if (!known) *at_push(a, &tasks) = log->records[i].args;
     }
     if (!tasks.len)
-        return at_fail(err, AT_E_INPUT, "%s: holds no record of %s among its %d records", log->path,
-                       row->name, log->count);
+        return at_fail(
+            err, AT_E_INPUT,
+            "%s: holds no record of %s among its %d records; autotune log %s lists its tasks",
+            log->path, row->name, log->count, log->path);
     *args = tasks.data[0];
     if (tasks.len == 1) return AT_OK;
     at_text list = {0};
@@ -75,8 +77,9 @@ static at_status record_on_line(const at_options *o, const log_view *log,
         *out = &log->records[i];
         return AT_OK;
     }
-    return at_fail(err, AT_E_USAGE, "--line %lld: that line of %s holds no record",
-                   (long long)o->line, log->path);
+    return at_fail(err, AT_E_USAGE,
+                   "--line %lld: that line of %s holds no record; autotune log %s --csv lists them",
+                   (long long)o->line, log->path, log->path);
 }
 
 /* Whether it was measured on another sparsity pattern; foreign records do not say. */
@@ -100,10 +103,13 @@ static at_status best_record(at_arena *a, const log_view *log, const at_selectio
     if (!*out) *out = at_record_best(of_task.data, of_task.len);
     if (*out) return AT_OK;
     if (of_task.len)
-        return at_fail(err, AT_E_NO_VALID, "%s: all %d records of %s %s are failures", log->path,
-                       of_task.len, at_task_row(task)->name, at_task_args_text(task));
-    return at_fail(err, AT_E_INPUT, "%s: holds no record of %s %s", log->path,
-                   at_task_row(task)->name, at_task_args_text(task));
+        return at_fail(err, AT_E_NO_VALID,
+                       "%s: all %d records of %s %s are failures; autotune log %s shows the first "
+                       "of each kind",
+                       log->path, of_task.len, at_task_row(task)->name, at_task_args_text(task),
+                       log->path);
+    return at_fail(err, AT_E_INPUT, "%s: holds no record of %s %s; autotune log %s lists its tasks",
+                   log->path, at_task_row(task)->name, at_task_args_text(task), log->path);
 }
 
 static at_status take_record(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
@@ -122,7 +128,8 @@ static at_status take_record(at_arena *a, const at_options *o, at_selection *out
 static at_status from_log(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
     log_view log = {.path = o->log};
     AT_TRY(at_log_read_all(a, o->log, at_warn, NULL, &log.records, &log.count, err));
-    if (!log.count) return at_fail(err, AT_E_INPUT, "%s: holds no record", o->log);
+    if (!log.count)
+        return at_fail(err, AT_E_INPUT, "%s: holds no record; autotune tune writes them", o->log);
 
     if (at_given(o, "--line")) AT_TRY(record_on_line(o, &log, out->row, &out->record, err));
     const char *args = o->args;
@@ -196,7 +203,8 @@ at_status at_select_all(at_arena *a, const at_options *o, at_selection **out, in
     log_view log = {.path = o->log};
     AT_VEC(at_selection) all = {0};
     AT_TRY(at_log_read_all(a, o->log, at_warn, NULL, &log.records, &log.count, err));
-    if (!log.count) return at_fail(err, AT_E_INPUT, "%s: holds no record", o->log);
+    if (!log.count)
+        return at_fail(err, AT_E_INPUT, "%s: holds no record; autotune tune writes them", o->log);
     warn_of_unknown(a, o, &log);
     int usable = 0;
     for (int i = 0; i < log.count; i++) {

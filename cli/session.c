@@ -105,8 +105,10 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
         at_compiler_from_name(recorded->compiler, &s->compiler);
     if (recorded && !at_given(o, "--pack")) s->pack_inline = !strcmp(recorded->packing, "inline");
     if (measuring && !at_compiler_available(s->compiler))
-        return at_fail(err, AT_E_USAGE, "--compiler %s: not found on this machine",
-                       at_compiler_name(s->compiler));
+        return at_fail(err, AT_E_USAGE,
+                       "--compiler %s: not found on this machine; install it (apt-get install %s), "
+                       "or take tcc, which is part of this program",
+                       at_compiler_name(s->compiler), at_compiler_name(s->compiler));
     s->compiler_version = measuring ? at_compiler_version(s->arena, s->compiler) : "";
     AT_TRY(choose_isa(s, recorded, measuring, err));
     if (measuring) AT_TRY(choose_flush(s, err));

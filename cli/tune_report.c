@@ -189,6 +189,8 @@ at_status at_tune_report(at_tuning *t, at_error *err) {
                        "interrupted after %lld of %lld trials; the same command goes on",
                        (long long)y->done, (long long)y->total);
     if (found) return AT_OK;
-    if (!y->done) return at_fail(err, AT_E_NO_VALID, "no trial was made: the time ended first");
+    if (!y->done)
+        return at_fail(err, AT_E_NO_VALID,
+                       "no trial was made: the time ended first; give a longer --time");
     return fail_all(t, err);
 }

@@ -61,8 +61,14 @@ static at_status lock(int fd, const char *path, at_error *err) {
     if (errno != EWOULDBLOCK)
         return at_fail(err, AT_E_OUTPUT, "cannot lock %s: %s", path, strerror(errno));
     int owner = lock_owner(fd);
-    if (owner <= 0) return at_fail(err, AT_E_LOCKED, "%s is being written by another run", path);
-    return at_fail(err, AT_E_LOCKED, "%s is being written by another run, process %d", path, owner);
+    if (owner <= 0)
+        return at_fail(err, AT_E_LOCKED,
+                       "%s is being written by another run; wait for it, or name another log",
+                       path);
+    return at_fail(
+        err, AT_E_LOCKED,
+        "%s is being written by another run, process %d; wait for it, or name another log", path,
+        owner);
 }
 
 /* Whether path still is the file of fd: while we waited for nothing, it may have been replaced. */

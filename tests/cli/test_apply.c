@@ -181,7 +181,8 @@ static void left_out(void **state) {
     assert_non_null(strstr(r->err, "hers.log: her_own is no template of this program; left out. "
                                    "With its file: autotune apply FILE.c --log hers.log\n"));
     r = cli_expect(3, "./autotune apply --log failed.log");
-    assert_non_null(strstr(r->err, "records of dense M=3,N=16,K=5,bias=0,wb=0 are failures; left "
+    assert_non_null(strstr(r->err, "records of dense M=3,N=16,K=5,bias=0,wb=0 are failures; "
+                                   "autotune log failed.log shows the first of each kind; left "
                                    "out\n"));
     r = cli_expect(0, "cat hers.log >>mine.log && ./autotune apply --log mine.log");
     assert_int_equal(cli_count_lines(r->err, "autotune: warning: mine.log: her_own"), 1);

@@ -141,19 +141,24 @@ static void logs(void **state) {
     static const refusal cases[] = {
         {"show " T " --log none.log", 4, "cannot read none.log: No such file or directory"},
         {"show " T " --log empty.log", 4, "empty.log is empty: a log has one record per line"},
-        {"show " T " --log comment.log", 4, "comment.log: holds no record"},
+        {"show " T " --log comment.log", 4,
+         "comment.log: holds no record; autotune tune writes them"},
         {"show " T " --log binary.log", 4, "binary.log looks like no log: byte 0 is 0x7f"},
         {T " --log binary.log", 4, "binary.log looks like no log: byte 0 is 0x7f"},
         {"show " T " --log other.log", 4,
-         "other.log: holds no record of conv2d_3x3_gemm among its 1 records"},
+         "other.log: holds no record of conv2d_3x3_gemm among its 1 records; autotune log "
+         "other.log lists its tasks"},
         {"show " T " --log failed.log", 3,
-         "failed.log: all 1 records of conv2d_3x3_gemm N=1,H=5,W=7,CI=3,CO=6 are failures"},
+         "failed.log: all 1 records of conv2d_3x3_gemm N=1,H=5,W=7,CI=3,CO=6 are failures; "
+         "autotune log failed.log shows the first of each kind"},
         {"show " T " --log two.log", 2,
          "two.log: holds 2 tasks of conv2d_3x3_gemm; choose one with --args: "
          "[1, 5, 7, 3, 6, \"float32\"]; [1, 5, 7, 3, 8, \"float32\"]"},
         {"show " T " --log two.log --args N=2", 4,
-         "two.log: holds no record of conv2d_3x3_gemm N=2,H=56,W=56,CI=64,CO=64"},
-        {"show " T " --log two.log --line 3", 2, "--line 3: that line of two.log holds no record"},
+         "two.log: holds no record of conv2d_3x3_gemm N=2,H=56,W=56,CI=64,CO=64; autotune log "
+         "two.log lists its tasks"},
+        {"show " T " --log two.log --line 3", 2,
+         "--line 3: that line of two.log holds no record; autotune log two.log --csv lists them"},
         {"show " T " --log other.log --line 1", 2,
          "--line 1: that record of other.log is of dense_nopack.x86, not of conv2d_3x3_gemm"},
         {"pick_best none.log", 4, "cannot read none.log: No such file or directory"},

@@ -194,7 +194,9 @@ static void locked_log(void **state) {
                                   "lock.log", "lock.log");
     char expected[256];
     snprintf(expected, sizeof expected,
-             "autotune: lock.log is being written by another run, process %d\n", atoi(r->out));
+             "autotune: lock.log is being written by another run, process %d; wait for it, or name "
+             "another log\n",
+             atoi(r->out));
     assert_string_equal(r->err, expected);
     assert_int_equal(r->status, 6);
 }

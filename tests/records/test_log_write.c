@@ -98,8 +98,9 @@ static void locked(void **state) {
     char said[1024];
     at_log *l = open_log("conv.log");
     at_record r = record_of(a, 0);
-    const char *expected =
-        at_format(a, "conv.log is being written by another run, process %d", (int)getpid());
+    const char *expected = at_format(
+        a, "conv.log is being written by another run, process %d; wait for it, or name another log",
+        (int)getpid());
     assert_int_equal(open_in_child("conv.log", said), at_exit_code(AT_E_LOCKED));
     assert_string_equal(said, expected);
     /* Reading the log does not give the lock away, and a run may do so. */
@@ -136,8 +137,10 @@ static void killed(void **state) {
     at_error err;
     assert_int_equal(at_log_open("conv.log", &l, &err), AT_E_LOCKED);
     char expected[100];
-    snprintf(expected, sizeof expected, "conv.log is being written by another run, process %d",
-             (int)child);
+    snprintf(
+        expected, sizeof expected,
+        "conv.log is being written by another run, process %d; wait for it, or name another log",
+        (int)child);
     assert_string_equal(err.text, expected);
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
