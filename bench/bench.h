@@ -204,6 +204,7 @@ at_status at_bench_dialects(at_error *err);
 at_status at_bench_avx2(at_error *err);
 at_status at_bench_trial_time(at_error *err);
 at_status at_bench_threads(at_error *err);
+at_status at_bench_records(at_error *err);
 at_status at_bench_why(at_error *err);
 
 #endif

@@ -205,6 +205,26 @@ static void per(void **state) {
         "4 records written to best.log\n");
 }
 
+/* No text of a log gets out of the comment at the head of emitted C. */
+static void stranger(void **state) {
+    (void)state;
+    at_text log = {0};
+    add(&log, "llvm */ int evil1; /* -mcpu=x", 4, 0, "0.001", 0, NULL);
+    add(&log, ZEN, 4, 0, "0.001", 0,
+        "{\"check\": \"exact\", \"tuner\": \"*/ int evil2; /*\", \"error\": \"*/ int evil3;\", "
+        "\"context\": {\"cpu\": \"*/ int evil4; /* \\\\\\n*\", \"packing\": \"*\\n/ int evil5; "
+        "/*\", \"threads\": 1}}");
+    cli_expect(0, "mkdir -p 'x*'");
+    cli_write("x*/int evil6;.log", at_text_str(&log));
+    for (int line = 1; line <= 2; line++) {
+        cli_expect(0,
+                   "./autotune apply conv2d_3x3_gemm --log 'x*/int evil6;.log' --line %d -o k.c && "
+                   "gcc -c -o k.o k.c && ! nm k.o | grep evil && grep -q evil k.c",
+                   line);
+    }
+    at_text_free(&log);
+}
+
 static void bad_input(void **state) {
     (void)state;
     write_logs();
@@ -252,9 +272,9 @@ static void bad_input(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summary),   cmocka_unit_test(csv),     cmocka_unit_test(diff),
-        cmocka_unit_test(split),     cmocka_unit_test(convert), cmocka_unit_test(per),
-        cmocka_unit_test(bad_input),
+        cmocka_unit_test(summary),  cmocka_unit_test(csv),       cmocka_unit_test(diff),
+        cmocka_unit_test(split),    cmocka_unit_test(convert),   cmocka_unit_test(per),
+        cmocka_unit_test(stranger), cmocka_unit_test(bad_input),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

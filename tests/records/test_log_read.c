@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Reads the file to its end: how many records, and the warnings. */
@@ -226,6 +228,44 @@ static void constant_memory(void **state) {
     at_arena_free(a);
 }
 
+/* The most memory that a process took to read so many lines. */
+static long memory_kib(const char *line, int lines) {
+    FILE *f = fopen("conv.log", "w");
+    for (int i = 0; i < lines; i++) fputs(line, f);
+    assert_int_equal(fclose(f), 0);
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        at_log_reader *r;
+        at_record record;
+        int n = 0;
+        if (at_log_reader_open("conv.log", NULL, NULL, &r, NULL) != AT_OK) _exit(1);
+        while (at_log_reader_next(r, &record)) n++;
+        at_log_reader_close(r);
+        _exit(n == lines ? 0 : 2);
+    }
+    int status;
+    struct rusage used;
+    assert_int_equal(wait4(pid, &status, 0, &used), pid);
+    assert_int_equal(status, 0);
+    return used.ru_maxrss;
+}
+
+/* Sixty times the log in the same memory, and it is not the file that is in it. */
+static void same_memory(void **state) {
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* which keeps what is freed */
+#endif
+    at_arena *a = at_arena_new();
+    const char *line = line_of(a, NULL, 1, 7, "0.5", 0, extra_of(a, "Some CPU", "exact"));
+    long few = memory_kib(line, 1000), many = memory_kib(line, 60000);
+    if (many > few + 1024) fail_msg("%ld KiB for 1,000 lines, %ld for 60,000", few, many);
+    assert_true((double)strlen(line) * 60000 / 1024 > 15 * 1024);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(tolerance, scratch_setup, scratch_teardown),
@@ -236,6 +276,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(unreadable, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(all_records, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(constant_memory, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(same_memory, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
