@@ -71,7 +71,7 @@ static at_status lock(int fd, const char *path, at_error *err) {
         owner);
 }
 
-/* Whether path still is the file of fd: while we waited for nothing, it may have been replaced. */
+/* Whether path still is the file of fd: it may have been deleted or replaced. */
 static bool still_there(int fd, const char *path) {
     struct stat ours, there;
     return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_ino == there.st_ino &&
@@ -119,6 +119,11 @@ at_status at_log_open(const char *path, at_log **out, at_error *err) {
 static at_status write_text(at_log *l, at_error *err) {
     struct stat st;
     bool known = l->regular && fstat(l->fd, &st) == 0;
+    /* Nobody would find what is written to a file without its name. */
+    if (l->regular && !still_there(l->fd, l->path))
+        return at_fail(err, AT_E_OUTPUT,
+                       "cannot write %s: it was deleted or replaced while this run was writing it",
+                       l->path);
     for (size_t done = 0; done < l->text.len;) {
         ssize_t put = write(l->fd, l->text.data + done, l->text.len - done);
         if (put < 0 && errno == EINTR) continue;

@@ -1,0 +1,167 @@
+/* What may happen to a run: killed at any moment, its log deleted, the clock set, and kernels that
+ * are wrong, crash or hang. By hand: AT_KILLS=100, AT_FAULTS=1000. */
+#include "tests/cli/cli_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL "conv2d_3x3_gemm --args N=1,H=5,W=7,CI=3,CO=6 "
+#define LONG "./autotune conv2d_3x3_gemm --args N=1,H=14,W=14,CI=16,CO=16 --trials 1000000 "
+#define UNTIL_RECORDS(log)                                                                         \
+    "while [ $(cat " log " 2>/dev/null | wc -l) -lt 3 ]; do sleep 0.05; done; "
+
+static int count_asked(const char *name, int otherwise) {
+    const char *text = getenv(name);
+    return text ? atoi(text) : otherwise;
+}
+
+/* ---- killed -----------------------------------------------------------------------------------
+ */
+
+/* The indices of a log's whole records, sorted. */
+#define INDICES                                                                                    \
+    "grep '^{.*}$' %s | sed 's/.*\"config\": {\"index\": \\([0-9]*\\),.*/\\1/' | sort -n"
+
+/* Started again and again, and killed after a random time; once more the last bytes of the log are
+ * lost with it, as they are when the machine goes down. */
+static void killed_at_random(void **state) {
+    (void)state;
+    int kills = count_asked("AT_KILLS", 6);
+    const char *tune = "./autotune " SMALL "--tuner grid --trials 120 --log killed.log";
+    at_rng rng;
+    at_rng_seed(&rng, (uint64_t)kills, 1);
+    for (int i = 0; i < kills; i++) {
+        double after_s = 0.02 + 0.5 * at_rng_unit(&rng);
+        cli_run("%s >/dev/null 2>&1 & p=$!; sleep %.3f; kill -KILL $p; wait $p", tune, after_s);
+        if (i % 3 == 2)
+            cli_run("[ -s killed.log ] && tail -n 1 killed.log | grep -q '^{' && "
+                    "truncate -s -%d killed.log",
+                    1 + (int)at_rng_below(&rng, 60));
+        cli_expect(0, "! { " INDICES " | uniq -d | grep .; }", "killed.log"); /* none is twice */
+    }
+    cli_expect(0, "%s", tune);
+    cli_expect(0, "./autotune " SMALL "--tuner grid --trials 120 --log at_once.log");
+    char *at_once = strdup(cli_expect(0, INDICES, "at_once.log")->out);
+    assert_int_equal(cli_count_lines(at_once, ""), 120);
+    assert_string_equal(cli_expect(0, INDICES, "killed.log")->out, at_once);
+    free(at_once);
+    for (int i = 0; i < 50 && cli_processes(); i++) cli_run("sleep 0.1");
+    assert_int_equal(cli_processes(), 0);
+}
+
+/* ---- log and clock -----------------------------------------------------------------------------
+ */
+
+static void log_deleted(void **state) {
+    (void)state;
+    static const char *const ways[] = {"rm deleted.log", "mv deleted.log elsewhere.log",
+                                       "cp deleted.log x && mv x deleted.log"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        const cli_result *r =
+            cli_expect(5,
+                       "rm -f deleted.log; " LONG
+                       "--log deleted.log & p=$!; " UNTIL_RECORDS("deleted.log") "%s; wait $p",
+                       ways[i]);
+        assert_non_null(strstr(r->err, "autotune: cannot write deleted.log: it was deleted or "
+                                       "replaced while this run was writing it\n"));
+        /* What was found until then is shown. */
+        assert_non_null(strstr(r->out, "of the FMA peak"));
+    }
+}
+
+/* The wall clock jumps by a day at each look, back and forth. */
+static void clock_set(void **state) {
+    (void)state;
+    if (cli_run("command -v cc")->status != 0) skip();
+    cli_write("jump.c",
+              "#include <dlfcn.h>\n"
+              "#include <time.h>\n"
+              "int clock_gettime(clockid_t which, struct timespec *t) {\n"
+              "    static int looks;\n"
+              "    static int (*real)(clockid_t, struct timespec *);\n"
+              "    if (!real) *(void **)&real = dlsym(RTLD_NEXT, \"clock_gettime\");\n"
+              "    int failed = real(which, t);\n"
+              "    if (which == CLOCK_REALTIME) t->tv_sec += looks++ % 2 ? 86400 : -86400;\n"
+              "    return failed;\n"
+              "}\n");
+    cli_expect(0, "cc -D_GNU_SOURCE -shared -fPIC -o jump.so jump.c -ldl");
+    cli_expect(0, "LD_PRELOAD=$PWD/jump.so ./autotune " SMALL "--trials 20 --log jump.log --json");
+    const at_json *r = cli_json();
+    assert_true(cli_member(r, "best.time_ns")->number > 0);
+    assert_true(cli_member(r, "seconds.total")->number < 3600);
+    cli_expect(0, "./autotune " SMALL "--trials 20 --log jump.log --json");
+    assert_int_equal(cli_member(cli_json(), "from_log")->integer, 20);
+}
+
+/* ---- faulty kernels ----------------------------------------------------------------------------
+ */
+
+/* A gcc that puts a fault into most kernels: which one depends on the kernel's text, so that it is
+ * the same in the final. Each kernel is noted with the error that it must get. */
+static const char faulty_gcc[] =
+    "#!/bin/sh\n"
+    "kind=$(($(cksum <kernel.c | cut -d' ' -f1) / 16 % 14))\n"
+    "before= after= error=0\n"
+    "case $kind in\n"
+    "0) before='return 0;' error=5 ;;\n"
+    "1) after='out[17] += 1;' error=5 ;;\n"
+    "2) after='out[3] = 0.0f / 0.0f;' error=5 ;;\n"
+    "3) before='static int calls; if (calls++) return 0;' error=5 ;;\n"
+    "4) after='out[-1] = 0;' error=4 ;;\n"
+    "5) after='out[5 * 7 * 6] = 0;' error=4 ;;\n"
+    "6) after='for (long i = 0; i < 100000000; i++) out[i] = 0;' error=4 ;;\n"
+    "7) before='*(volatile int *)0 = 0;' error=4 ;;\n"
+    "8) before='__builtin_trap();' error=4 ;;\n"
+    "9) before='_exit(0);' error=4 ;;\n"
+    "10) before='abort();' error=4 ;;\n"
+    "11) before='for (;;) pause();' error=7 ;;\n"
+    "esac\n"
+    "echo $error >>\"$NOTES\"\n"
+    "cat >fault.c <<END\n"
+    "#include <stdlib.h>\n"
+    "#include <unistd.h>\n"
+    "int real_entry(void *const buf[], void *workspace, void *par);\n"
+    "int kernel_entry(void *const buf[], void *workspace, void *par) {\n"
+    "    float *out = buf[2];\n"
+    "    $before\n"
+    "    int failed = real_entry(buf, workspace, par);\n"
+    "    $after\n"
+    "    return failed + !out;\n"
+    "}\n"
+    "END\n"
+    "\"$REAL_GCC\" -Dkernel_entry=real_entry -c -O1 -fPIC -o real.o kernel.c || exit 1\n"
+    "exec \"$REAL_GCC\" -shared -fPIC -O1 -o kernel.so fault.c real.o -lm\n";
+
+static void faulty_kernels(void **state) {
+    (void)state;
+    if (cli_run("command -v gcc")->status != 0) skip();
+    int trials = count_asked("AT_FAULTS", 24);
+    cli_run("mkdir -p bin tmp");
+    cli_write("bin/gcc", faulty_gcc);
+    /* conv of 5x7, 3 to 16 channels: buffers are data, weight (packed inside) and out. */
+    cli_expect(0,
+               "chmod +x bin/gcc; REAL_GCC=$(command -v gcc) NOTES=$PWD/notes PATH=$PWD/bin:$PATH "
+               "TMPDIR=$PWD/tmp ./autotune conv2d_3x3_gemm --args N=1,H=5,W=7,CI=24,CO=6 --pack "
+               "inline --trials %d "
+               "--tuner random --compiler gcc --timeout 3s --log faulty.log --json",
+               trials);
+    assert_int_equal(cli_member(cli_json(), "trials")->integer, trials);
+    assert_int_equal(cli_processes(), 0);
+    cli_expect(0, "rmdir tmp"); /* nothing is left in it */
+    /* Records that were measured, in order, beside the notes; those after are of the final. */
+    const cli_result *r =
+        cli_expect(0, "grep '^{' faulty.log | grep -v '\"same_as\"' | "
+                      "sed 's/.*\"result\": \\[\\[[^]]*\\], \\([0-9]*\\),.*/\\1/' >errors; "
+                      "head -n $(wc -l <errors) notes | paste -d' ' errors - | grep -v '^6 ' | "
+                      "awk '$1 != $2 { print NR \": \" $0; bad = 1 } END { exit bad }'");
+    assert_string_equal(r->out, "");
+    cli_expect(0, "tail -n +$(($(wc -l <errors) + 1)) notes | awk '$1 { exit 1 }'");
+    cli_expect(0, "test $(grep -c -v '^0' errors) -ge %d", trials / 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(killed_at_random),
+                                       cmocka_unit_test(log_deleted), cmocka_unit_test(clock_set),
+                                       cmocka_unit_test(faulty_kernels)};
+    return cmocka_run_group_tests_name("cli/faults", tests, cli_setup, cli_teardown);
+}

@@ -1,0 +1,103 @@
+/* Random faulty kernels, one after the other through one worker: each gets the error that is its
+ * own, right ones in between stay right, and no process is left. AT_FAULTS=1000 for more. */
+#include "rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct fault {
+    const char *body; /* @: a random number below 1,000 */
+    int error_no;
+} fault;
+
+static const fault faults[] = {
+    {ADD, AT_ERR_NONE},
+    /* wrong */
+    {"", AT_ERR_WRONG_ANSWER},
+    {ADD "out[@] += 1;", AT_ERR_WRONG_ANSWER},
+    {ADD "out[@] = 0.0f / (a[8] - a[8]);", AT_ERR_WRONG_ANSWER},
+    {"for (i = 0; i < n; i++) if (i != @) out[i] = a[i] + b[i];", AT_ERR_WRONG_ANSWER},
+    {"for (i = 0; i < n; i++) out[i] += a[i] + b[i];", AT_ERR_WRONG_ANSWER},
+    {"for (i = 0; i < n; i++) out[i] = 0;", AT_ERR_WRONG_ANSWER},
+    {ADD "out[@] = ((float *)workspace)[0];", AT_ERR_WRONG_ANSWER},
+    {"static int calls; if (!calls++) {" ADD "}", AT_ERR_WRONG_ANSWER},
+    {"static int calls;" ADD "if (calls++) out[@] += 1;", AT_ERR_WRONG_ANSWER},
+    /* out of bounds */
+    {ADD "out[n] = 1;", AT_ERR_RUNTIME},
+    {ADD "out[-1] = 1;", AT_ERR_RUNTIME},
+    {ADD "((float *)workspace)[64] = 1;", AT_ERR_RUNTIME},
+    {ADD "for (i = 0; i < 10000000; i++) out[i] = 1;", AT_ERR_RUNTIME},
+    {ADD "for (i = 0; i < 10000000; i++) out[-i] = 1;", AT_ERR_RUNTIME},
+    {"((float *)a)[@] = 1;", AT_ERR_RUNTIME},
+    /* crashes */
+    {"*(volatile int *)@ = 1;", AT_ERR_RUNTIME},
+    {"buf = (void *)(@L << 40); out[0] = *(float *)buf;", AT_ERR_RUNTIME},
+    {"((void (*)(void))@)();", AT_ERR_RUNTIME},
+    {"n = 0; out[0] = (float)(@ / n);", AT_ERR_RUNTIME},
+    {"asm(\".byte 0x0f, 0x0b\");", AT_ERR_RUNTIME},
+    {"asm(\".byte 0xcc\");", AT_ERR_RUNTIME},
+    {"asm(\"xor %esp, %esp\\n push %rax\");", AT_ERR_RUNTIME},
+    /* ends, or stops, the process */
+    {"asm(\"mov $231, %eax\\n xor %edi, %edi\\n syscall\");", AT_ERR_RUNTIME},
+    {"asm(\"mov $39, %eax\\n syscall\\n mov %eax, %edi\\n mov $9, %esi\\n mov $62, %eax\\n"
+     " syscall\");",
+     AT_ERR_RUNTIME},
+    {"return @;", AT_ERR_RUNTIME},
+    {"asm(\"mov $39, %eax\\n syscall\\n mov %eax, %edi\\n mov $19, %esi\\n mov $62, %eax\\n"
+     " syscall\"); for (;;) {}",
+     AT_ERR_RUN_TIMEOUT},
+    {"for (;;) {}", AT_ERR_RUN_TIMEOUT},
+    {"asm(\"mov $34, %eax\\n syscall\"); for (;;) {}", AT_ERR_RUN_TIMEOUT},
+    /* no program */
+    {"out[@] = nothing;", AT_ERR_COMPILE_HOST},
+    {"out[@ = 1;", AT_ERR_COMPILE_HOST},
+};
+enum { NUM_FAULTS = sizeof faults / sizeof *faults };
+
+static const char *source_of(const fault *f, at_rng *rng) {
+    static char text[4000];
+    char body[2000];
+    int element = 1 + (int)at_rng_below(rng, RIG_N - 1), n = 0;
+    for (const char *p = f->body; *p; p++)
+        n += *p == '@' ? sprintf(body + n, "%d", element) : (body[n] = *p, 1);
+    body[n] = 0;
+    snprintf(text, sizeof text, "%s%s\n  return 0;\n}\n",
+             "typedef struct { void (*parallel_for)(void (*)(long, int, void *), long, void *);"
+             " int threads; } at_par;\n"
+             "int k_entry(void *const buf[], void *workspace, at_par *par) {\n"
+             "  const float *a = buf[0], *b = buf[1]; float *out = buf[2]; long i, n = 1000;\n",
+             body);
+    return text;
+}
+
+static void in_any_order(void **state) {
+    rig *r = *state;
+    const char *asked = getenv("AT_FAULTS");
+    int jobs = asked ? atoi(asked) : 120, valid = 0;
+    at_rng rng;
+    at_rng_seed(&rng, 8, 1);
+    for (int i = 0; i < jobs; i++) {
+        /* Each kind once, then at random. */
+        const fault *f = &faults[i < NUM_FAULTS ? i : (int)at_rng_below(&rng, NUM_FAULTS)];
+        rig_reset(state);
+        r->job.number = r->job.repeat = 2;
+        if (f->error_no == AT_ERR_RUN_TIMEOUT) r->job.run_timeout_s = 0.05;
+        if (rig_run(r, source_of(f, &rng)) != f->error_no)
+            fail_msg("job %d: error %d \"%s\", expected %d:\n%s", i, r->outcome.error_no,
+                     r->outcome.error, f->error_no, f->body);
+        /* What failed says why. */
+        assert_true(!f->error_no == !*r->outcome.error);
+        valid += !f->error_no;
+    }
+    assert_true(valid > 0);
+    at_worker_free(r->worker);
+    r->worker = NULL;
+    assert_int_equal(rig_child_of(getpid()), 0);
+}
+
+int main(int argc, char **argv) {
+    at_worker_main_if_asked(argc, argv);
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(in_any_order, rig_reset)};
+    return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
+}
