@@ -35,6 +35,7 @@ static const struct {
     {"apply", "apply dense " ARGS " --config default", 0},
     {"apply", "apply dense --log a.log -o kernel.c", 0},
     {"apply", "apply --log set.log -o all.c", 0},
+    {"verify", "verify set.log", 0},
     {"space", "space conv2d_NCHWc", 0},
     {"space", "space dense " ARGS " --index 3,4", 0},
     {"replay", "replay a.log --compare grid,random --repeats 2 --trials 20", 0},
@@ -68,9 +69,11 @@ static void schemas(void **state) {
     for (int i = 0; i < NUM_CASES; i++) {
         if (strstr(cases[i].command, "foreign.log")) /* without our member */
             cli_expect(0, "sed 's/, \"autotune\": .*/}/; /^#/d' b.log >foreign.log");
-        cli_expect(cases[i].status, "./autotune %s --json >out.json", cases[i].command);
-        const cli_result *r =
-            cli_run("%s %s/tests/cli/check_schema.py %s/docs/schemas/%s.json <out.json", python,
+        const cli_result *r = cli_run("./autotune %s --json >out.json", cases[i].command);
+        /* what was measured may not be reproduced on a busy machine */
+        if (r->status != cases[i].status && !(r->status == 7 && !strcmp(cases[i].verb, "verify")))
+            fail_msg("autotune %s --json: exit code %d\n%s", cases[i].command, r->status, r->err);
+        r = cli_run("%s %s/tests/cli/check_schema.py %s/docs/schemas/%s.json <out.json", python,
                     sources, sources, cases[i].verb);
         if (r->status)
             fail_msg("autotune %s --json\n%s%s", cases[i].command, r->err, cli_read("out.json"));
