@@ -30,6 +30,10 @@ typedef enum at_tile_kind {
     AT_T_DIV,
     AT_T_MIN,
     AT_T_MAX,
+    AT_T_ZIP_LOW,   /* of the first 4 lanes: a0 b0 a1 b1 */
+    AT_T_ZIP_HIGH,  /* a2 b2 a3 b3 */
+    AT_T_ZIP_LOW2,  /* a0 a1 b0 b1 */
+    AT_T_ZIP_HIGH2, /* a2 a3 b2 b3 */
     AT_T_KIND_COUNT
 } at_tile_kind;
 
@@ -111,6 +115,11 @@ at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *b
 /* Keeps real loops where the unrolled body would exceed AT_TILE_MAX_OPS; loops in `keep` stay
  * unrolled. */
 void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep);
+
+/* tile_transpose.c: copies that neither loop of is a vector of on both sides, cut into squares of
+ * AT_TILE_SQUARE elements each way. Takes the list. */
+#define AT_TILE_SQUARE 4
+at_ir *at_transpose_copies(at_low *l, at_ir *list, const at_tile_regs *regs);
 
 /* tile_alloc.c: virtual registers to real ones; loads are delayed, folded into operations, dropped
  * and loaded again rather than ever stored. false where accumulators alone exceed the register

@@ -686,7 +686,52 @@ static int64_t straight(const at_ir *list) {
     return n;
 }
 
+/* Four vectors along loop n become four along the loop inside it. */
+static void transpose(build *b, const at_ir *n) {
+    enum { SIDE = AT_TILE_SQUARE };
+    static const uint8_t zips[] = {AT_T_ZIP_LOW, AT_T_ZIP_HIGH, AT_T_ZIP_LOW2, AT_T_ZIP_HIGH2};
+    const at_ir *inner = n->child, *copy = inner->child;
+    int v[SIDE], pairs[SIDE];
+    if (b->vec_sym >= 0) b->failed = true;
+    if (b->failed) return;
+    b->current = NULL;
+    b->vec_lanes = SIDE;
+    b->vec_sym = n->sym;
+    b->bound[n->sym] = 0;
+    for (int i = 0; i < SIDE; i++) {
+        b->bound[inner->sym] = i;
+        v[i] = value(b, copy->val);
+    }
+    for (int step = 0; step < 2; step++)
+        for (int i = 0; i < SIDE; i++) {
+            at_tile_op *op = emit(b, zips[2 * step + i % 2]);
+            int *out = step ? v : pairs;
+            op->a = (int16_t)(step ? pairs[i / 2] : v[i / 2 * 2]);
+            op->b = (int16_t)(step ? pairs[i / 2 + 2] : v[i / 2 * 2 + 1]);
+            op->lanes = SIDE;
+            out[i] = op->dst = (int16_t)new_vreg(b, (at_tile_vreg){0});
+        }
+    b->vec_sym = inner->sym;
+    b->bound[inner->sym] = 0;
+    for (int i = 0; i < SIDE; i++) {
+        b->bound[n->sym] = i;
+        place p = locate(b, copy->tensor, copy->at);
+        int s = find_slot(b, &p, true);
+        at_tile_op *op = emit(b, AT_T_STORE);
+        op->slot = (int16_t)s;
+        op->off = p.off;
+        op->a = (int16_t)v[i];
+        op->lanes = SIDE;
+    }
+    b->vec_sym = -1;
+    b->first_load = b->vregs.len;
+}
+
 static void expand_loop(build *b, const at_ir *n) {
+    if (n->transposes) {
+        transpose(b, n);
+        return;
+    }
     at_ir one = *n;
     one.next = NULL;
     if (is_counted(n) && straight(&one) < 0) {

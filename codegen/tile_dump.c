@@ -1,9 +1,10 @@
 /* codegen/tile_dump.c: a tile program as text, for --dump=tile and for people. */
 #include "codegen/tile.h"
 
-static const char *const names[] = {"loop", "end",   "bump",  "prefetch", "index", "const",
-                                    "load", "bcast", "store", "mov",      "fma",   "add",
-                                    "sub",  "mul",   "div",   "min",      "max"};
+static const char *const names[] = {
+    "loop",  "end",   "bump", "prefetch", "index",    "const",    "load",
+    "bcast", "store", "mov",  "fma",      "add",      "sub",      "mul",
+    "div",   "min",   "max",  "zip_low",  "zip_high", "zip_low2", "zip_high2"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {

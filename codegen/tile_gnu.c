@@ -158,6 +158,19 @@ static void minimum(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, all ? "));\n" : ");\n");
 }
 
+/* The instructions do in every four lanes what is wanted of the first. */
+static void zip(at_text *out, const at_tile *t, const at_tile_op *op) {
+    bool high = op->kind == AT_T_ZIP_HIGH || op->kind == AT_T_ZIP_HIGH2;
+    bool twos = op->kind == AT_T_ZIP_LOW2 || op->kind == AT_T_ZIP_HIGH2;
+    at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->b);
+    for (int i = 0; i < t->lanes; i++) {
+        int lane = i / 4 * 4 + 2 * high + (twos ? i % 2 : i % 4 / 2);
+        bool of_b = twos ? i % 4 / 2 : i % 2;
+        at_text_addf(out, ", %d", lane + (of_b ? t->lanes : 0));
+    }
+    at_text_add(out, ");\n");
+}
+
 static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     switch (op->kind) {
     case AT_T_PREFETCH:
@@ -183,6 +196,10 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     case AT_T_FMA: multiply_add(out, op); return;
     case AT_T_MIN:
     case AT_T_MAX: minimum(out, t, op); return;
+    case AT_T_ZIP_LOW:
+    case AT_T_ZIP_HIGH:
+    case AT_T_ZIP_LOW2:
+    case AT_T_ZIP_HIGH2: zip(out, t, op); return;
     default: {
         static const char sign[AT_T_KIND_COUNT] = {
             [AT_T_ADD] = '+', [AT_T_SUB] = '-', [AT_T_MUL] = '*', [AT_T_DIV] = '/'};

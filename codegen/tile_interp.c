@@ -20,6 +20,15 @@ static float apply(int kind, float d, float a, float b) {
     }
 }
 
+static void zip(int kind, float *d, const float *a, const float *b) {
+    bool high = kind == AT_T_ZIP_HIGH || kind == AT_T_ZIP_HIGH2;
+    bool twos = kind == AT_T_ZIP_LOW2 || kind == AT_T_ZIP_HIGH2;
+    for (int i = 0; i < 4; i++) {
+        const float *from = (twos ? i / 2 : i % 2) ? b : a;
+        d[i] = from[2 * high + (twos ? i % 2 : i / 2)];
+    }
+}
+
 static int skip_loop(const at_tile *t, int i) {
     int depth = 0;
     do {
@@ -78,6 +87,13 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             memcpy(p[op->slot] + op->off, reg[op->a], op->lanes * sizeof(float));
             break;
         case AT_T_MOV: memcpy(reg[op->dst], reg[op->a], sizeof reg[0]); break;
+        case AT_T_ZIP_LOW:
+        case AT_T_ZIP_HIGH:
+        case AT_T_ZIP_LOW2:
+        case AT_T_ZIP_HIGH2:
+            zip(op->kind, one, reg[op->a], reg[op->b]);
+            memcpy(reg[op->dst], one, sizeof one);
+            break;
         default:
             if (op->mem == AT_MEM_VECTOR) memcpy(one, m, op->lanes * sizeof(float));
             if (op->mem == AT_MEM_BCAST)

@@ -41,6 +41,8 @@ static const char *check_op(const at_tile *t, const at_tile_isa *isa, const at_t
         return "an operand is read before it is defined";
     if (arithmetic && !op->mem && (op->b < 0 || !defined[op->b]))
         return "an operand is read before it is defined";
+    if (op->kind >= AT_T_ZIP_LOW && (op->mem || op->lanes != 4 || t->lanes < 4))
+        return "lanes are zipped that are not the first four of registers";
     if (op->kind == AT_T_FMA && !defined[op->dst])
         return "an accumulator is added to before it is defined";
     return NULL;

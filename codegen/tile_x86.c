@@ -214,6 +214,29 @@ static at_x86_arg memory(const x86 *x, const at_tile_op *op, int bytes) {
     return at_mem(x->slot_reg[op->slot], op->off * 4, bytes);
 }
 
+/* Of the first four lanes, whatever the registers hold. */
+static void zip(x86 *x, const at_tile_op *op) {
+    static const at_x86_op two[] = {AT_X86_UNPCKLPS, AT_X86_UNPCKHPS, AT_X86_UNPCKLPD,
+                                    AT_X86_UNPCKHPD},
+                           three[] = {AT_X86_VUNPCKLPS, AT_X86_VUNPCKHPS, AT_X86_VUNPCKLPD,
+                                      AT_X86_VUNPCKHPD};
+    at_x86_arg d = at_vec(op->dst, 16), a = at_vec(op->a, 16), b = at_vec(op->b, 16),
+               s = at_vec(SCRATCH_VEC, 16);
+    int which = op->kind - AT_T_ZIP_LOW;
+    if (x->isa == AT_ISA_AVX512) {
+        at_x86_arg args[] = {d, at_mask_reg(0), a, b};
+        at_asm_emit(&x->code, three[which], 0, false, 4, args);
+    } else if (x->isa == AT_ISA_AVX2) {
+        at_x86_arg args[] = {d, a, b};
+        at_asm_emit(&x->code, three[which], 0, false, 3, args);
+    } else {
+        at_x86_arg args[] = {s, b};
+        EMIT(x, MOVAPS, s, a);
+        at_asm_emit(&x->code, two[which], 0, false, 2, args);
+        EMIT(x, MOVAPS, d, s);
+    }
+}
+
 /* avx512: everything with a mask operand, so that all 32 registers can be named. */
 static void move_avx512(x86 *x, const at_tile_op *op, bool store) {
     int r = store ? op->a : op->dst, n = op->lanes;
@@ -433,6 +456,7 @@ bool at_tile_encode(at_arena *arena, at_tile *t, at_isa isa) {
         else if (op->kind == AT_T_PREFETCH) EMIT(&x, PREFETCHT0, memory(&x, op, 1));
         else if (op->kind == AT_T_INDEX) index_entry(&x, op);
         else if (op->kind == AT_T_BUMP) bump(&x, op);
+        else if (op->kind >= AT_T_ZIP_LOW) zip(&x, op);
         else if (isa == AT_ISA_AVX512) vector_avx512(&x, op);
         else if (isa == AT_ISA_AVX2) vector_avx2(&x, op);
         else vector_sse2(&x, op);

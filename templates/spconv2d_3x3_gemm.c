@@ -49,9 +49,11 @@ static void define(at_template *t) {
     at_split(t, "tile_x", "X/R", "xt xo", .policy = AT_FACTORS, .fallback = {-1, 4});
     at_sizes(t, "k9 = 9, ci = CI, xi = R, ki = C");
     /* A strip is the rows of a yt if they are rows of one picture or a part of one row, and if yi
-     * does not cross from one row to the next in the middle. */
+     * does not cross from one row to the next in the middle. Short rows of many channels are
+     * faster copied (512 channels at 7x7: by a tenth). */
     at_sizes(t, "rows = |yo|*|yi|, even = W % |yi| == 0 || |yi| % W == 0");
-    at_sizes(t, "strips = even && (W % rows == 0 || (rows % W == 0 && H % (rows/W) == 0))");
+    at_sizes(t,
+             "strips = W >= 14 && even && (W % rows == 0 || (rows % W == 0 && H % (rows/W) == 0))");
     at_sizes(t, "CW = strips ? min(rows, W) : W, RH = strips ? rows/CW : 1");
     at_compute(t, compute);
     at_schedule_when(t, "strips", in_place);

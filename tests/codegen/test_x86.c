@@ -314,6 +314,13 @@ static const program programs[] = {
      "        @cc = {yo, yi}/y, j, r, c // e\n"
      "    yi, r:vec, c:unroll =>\n"
      "        @out = {yo, yi}/y, {j, r}/x // c\n"},
+    /* rows to columns, and what no square of four covers; either loop inside */
+    {"turn", "Y=11 X=22", "a[Y, X] : input\nb[x:X, y:Y] = a[y, x]\n",
+     "x, y:vec =>\n"
+     "    @b = x, y\n"},
+    {"turn_back", "Y=8 X=7 Z=3", "a[Z, Y, X] : input\nb[z:Z, x:X, y:Y] = a[z, y, x]\n",
+     "z, y, x:vec =>\n"
+     "    @b = z, x, y\n"},
     /* rows above and below the picture, of a number known at run time: zeros and copies */
     {"pad", "H=19 W=21 ho=4 hi=6 w=21 c=5 C=5 D=4",
      "data[H, W, C] : input\n"
@@ -844,6 +851,15 @@ static void skip_without_objdump(void) {
     skip();
 }
 
+/* To be found in every set with vectors, on registers only. */
+static void want_zip(maker *m, const at_tile_op *op) {
+    static const char *const names[] = {"unpcklps", "unpckhps", "unpcklpd", "unpckhpd"};
+    const char *d = vector_text(m, op->dst, 16), *a = vector_text(m, op->a, 16),
+               *b = vector_text(m, op->b, 16), *name = names[op->kind - AT_T_ZIP_LOW];
+    if (m->isa >= AT_ISA_AVX2) WANT(m, "v%s %s,%s,%s", name, d, a, b);
+    else WANT(m, "movaps xmm15,%s\n%s xmm15,%s\nmovaps %s,xmm15", a, name, b, d);
+}
+
 /* With the entry and return of a tile of twelve pointers, made inside or passed. */
 static void compare_straight(maker *m, const char *what) {
     at_tile *t = finish(m);
@@ -919,7 +935,7 @@ static void encode_moves(at_arena *a, at_isa isa) {
 static void encode_arithmetic(at_arena *a, at_isa isa) {
     const at_tile_isa *facts = at_tile_isa_facts(isa);
     int r[6], num_regs = some_registers(isa, r);
-    for (int kind = AT_T_FMA; kind < AT_T_KIND_COUNT; kind++) {
+    for (int kind = AT_T_FMA; kind <= AT_T_MAX; kind++) {
         maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
         for (int i = 0; i < num_regs * num_regs; i++) {
             int d = r[i / num_regs], x = r[i % num_regs];
@@ -936,6 +952,17 @@ static void encode_arithmetic(at_arena *a, at_isa isa) {
         }
         compare_straight(&m, at_format(a, "%s, arithmetic %d", at_isa_name(isa), kind));
     }
+}
+
+static void encode_zips(at_arena *a, at_isa isa) {
+    int r[6], n = some_registers(isa, r);
+    maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+    for (int kind = AT_T_ZIP_LOW; kind <= AT_T_ZIP_HIGH2; kind++)
+        for (int i = 0; i < n * n * n; i++) {
+            at_tile_op *op = add_arithmetic(&m, kind, r[i / n / n], r[i / n % n], r[i % n]);
+            want_zip(&m, op);
+        }
+    compare_straight(&m, at_format(a, "%s, zips", at_isa_name(isa)));
 }
 
 static void encode_bumps(at_arena *a, at_isa isa) {
@@ -1034,6 +1061,7 @@ static void encoder(at_isa isa) {
     at_arena *a = at_arena_new();
     encode_moves(a, isa);
     encode_arithmetic(a, isa);
+    if (isa != AT_ISA_SCALAR) encode_zips(a, isa);
     encode_bumps(a, isa);
     encode_indices(a, isa);
     encode_loops(a, isa);

@@ -29,6 +29,8 @@ int main(int argc, char **argv) {
         {"spconv2d_3x3_gemm", "H=9,W=3,CI=5,CO=24,nnz=2,R=8"}, /* an empty block row */
         {"spconv2d_3x3_gemm", "H=7,W=7,CI=3,CO=16,nnz=27"},    /* all blocks */
         {"spconv2d_3x3_gemm", "H=4,W=4,CI=2,CO=16,nnz=0"},
+        {"spconv2d_3x3_gemm", "N=2,H=6,W=18,CI=6,CO=32,nnz=60"}, /* strips */
+        {"spconv2d_3x3_gemm", "H=4,W=14,CI=8,CO=16,nnz=30,R=4,C=4"},
         {"sparse_dense", "M=24,N=48,K=36,nnz=40"},
         {"sparse_dense", "M=15,N=12,K=20,nnz=31,R=2,C=2"},
         {"sparse_dense", "M=5,N=6,K=31,nnz=50,R=1"},

@@ -1,0 +1,161 @@
+/* codegen/tile_transpose.c: copies between layouts whose rows are the other's columns.
+ *
+ * Neither loop of such a copy is a vector for both sides: it is cut into squares of four by four,
+ * loaded along one loop, turned round in registers and stored along the other. What is left at the
+ * edges is copied element by element. */
+#include "codegen/tile.h"
+
+#define SIDE AT_TILE_SQUARE
+#define LOOPS_NEEDED 2
+
+/* What is copied by loop n and the one inside it: loads run along `loaded`, stores along `stored`.
+ */
+typedef struct {
+    const at_ir *loaded, *stored, *copy;
+} square;
+
+static bool is_plain(const at_ir *n) {
+    return n && !n->next && n->kind == AT_IR_LOOP && !n->lo_aff && !n->hi_aff && !n->is_reduce &&
+           n->hi - n->lo >= SIDE;
+}
+
+static bool runs_along(const at_aff *at, const at_ir *n, const at_ir *other) {
+    int64_t k = at_aff_coef(at, other->sym);
+    return at_aff_coef(at, n->sym) == 1 && k != 0 && k != 1;
+}
+
+static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *regs, square *s) {
+    at_ir one = *n;
+    one.next = NULL;
+    const at_ir *inner = n->kind == AT_IR_LOOP ? n->child : NULL;
+    if (!is_plain(&one) || !is_plain(inner)) return false;
+    const at_ir *copy = inner->child;
+    if (copy->kind != AT_IR_STMT || copy->next || copy->add || copy->val->op != AT_V_LOAD)
+        return false;
+    const at_value *from = copy->val;
+    at_mask both = AT_BIT(n->sym) | AT_BIT(inner->sym);
+    if (regs->local[copy->tensor] || regs->local[from->tensor] || copy->tensor == from->tensor ||
+        ((at_aff_opaque_deps(l, copy->at) | at_aff_opaque_deps(l, from->at)) & both))
+        return false;
+    bool outer_loads = runs_along(from->at, n, inner);
+    *s = outer_loads ? (square){n, inner, copy} : (square){inner, n, copy};
+    return runs_along(from->at, s->loaded, s->stored) && runs_along(copy->at, s->stored, s->loaded);
+}
+
+/* A loop of `trips` around what n has inside, in which n itself counts to four. */
+static at_ir *blocks_of(at_low *l, at_ir *n, int64_t trips) {
+    at_ir *outer = at_ir_copy(l, n);
+    outer->ann = AT_ANN_NONE;
+    outer->piece = -1;
+    outer->sym = at_sym_loop(l, l->syms.data[n->sym].name, trips);
+    outer->lo = 0;
+    outer->hi = trips;
+    const at_aff *base = at_aff_shift(l, at_aff_scale(l, at_aff_sym(l, outer->sym), SIDE), n->lo);
+    at_ir_subst(l, n->child, n->sym, at_aff_add(l, base, at_aff_sym(l, n->sym)));
+    n->lo = 0;
+    n->hi = SIDE;
+    n->piece = -1;
+    return outer;
+}
+
+static at_ir *scalar_nest(at_low *l, const at_ir *outer, const at_ir *inner, const at_ir *copy) {
+    at_ir *x = at_copy(l->arena, outer, sizeof *outer),
+          *y = at_copy(l->arena, inner, sizeof *inner);
+    x->next = y->next = NULL;
+    x->ann = y->ann = AT_ANN_NONE;
+    x->child = y;
+    y->child = at_ir_copy(l, copy);
+    return x;
+}
+
+/* Stands for the nest: the squares, then what is left of both loops. */
+static at_ir *cut_squares(at_low *l, const square *s) {
+    int64_t rows = (s->loaded->hi - s->loaded->lo) / SIDE,
+            columns = (s->stored->hi - s->stored->lo) / SIDE;
+    at_ir *inner = scalar_nest(l, s->loaded, s->stored, s->copy);
+    at_ir *along = inner->child;
+    at_ir *columns_loop = blocks_of(l, along, columns), *rows_loop = blocks_of(l, inner, rows);
+    inner->ann = AT_ANN_UNROLL;
+    inner->transposes = true;
+    along->ann = AT_ANN_VEC;
+    columns_loop->child = inner;
+    rows_loop->child = columns_loop;
+    at_ir *last = rows_loop;
+    if (s->stored->lo + columns * SIDE < s->stored->hi) {
+        at_ir *rest = scalar_nest(l, s->loaded, s->stored, s->copy);
+        rest->child->lo += columns * SIDE;
+        last = last->next = rest;
+    }
+    if (s->loaded->lo + rows * SIDE < s->loaded->hi) {
+        at_ir *rest = scalar_nest(l, s->loaded, s->stored, s->copy);
+        rest->lo += rows * SIDE;
+        rest->child->hi = rest->child->lo + columns * SIDE;
+        last->next = rest;
+    }
+    return rows_loop;
+}
+
+static bool reads(const at_value *v, int tensor) {
+    return (v->op == AT_V_LOAD && v->tensor == tensor) || (v->a && reads(v->a, tensor)) ||
+           (v->b && reads(v->b, tensor));
+}
+
+/* Copies to one tensor only, which may be done in any order: none reads what another writes. */
+static bool only_copies(const at_ir *list, int *tensor) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_LOOP) {
+            if (!only_copies(list->child, tensor)) return false;
+            continue;
+        }
+        if (list->kind != AT_IR_STMT || list->add) return false;
+        if (*tensor < 0) *tensor = list->tensor;
+        if (list->tensor != *tensor || reads(list->val, *tensor)) return false;
+    }
+    return true;
+}
+
+/* Loop n once for each nest inside (a run of zeros, a run of data), if one of those is to be
+ * turned.
+ */
+static at_ir *distribute(at_low *l, at_ir *n, const at_tile_regs *regs) {
+    int tensor = -1;
+    bool any = false;
+    if (!n->child->next || !only_copies(n->child, &tensor)) return n;
+    at_ir *head = NULL, **tail = &head;
+    for (at_ir *c = n->child, *next; c; c = next) {
+        square s;
+        next = c->next;
+        at_ir *loop = at_copy(l->arena, n, sizeof *n);
+        loop->next = NULL;
+        loop->child = at_ir_copy(l, c);
+        any |= find_square(l, loop, regs, &s);
+        *tail = loop;
+        tail = &loop->next;
+    }
+    return any ? head : n;
+}
+
+at_ir *at_transpose_copies(at_low *l, at_ir *list, const at_tile_regs *regs) {
+    if (at_tile_isa_facts(l->isa)->lanes < SIDE) return list;
+    at_ir *head = NULL, **tail = &head;
+    for (at_ir *n = list, *next; n; n = next) {
+        square s;
+        next = n->next;
+        n->next = NULL;
+        if (n->kind == AT_IR_LOOP) {
+            at_ir *first = n = distribute(l, n, regs), *last = n;
+            if (first->next) {
+                while (last->next) last = last->next;
+                last->next = next;
+                next = first;
+                continue;
+            }
+            bool room = l->num_loops + LOOPS_NEEDED <= AT_MAX_LOOPS;
+            if (room && find_square(l, n, regs, &s)) n = cut_squares(l, &s);
+            else n->child = at_transpose_copies(l, n->child, regs);
+        }
+        *tail = n;
+        while (*tail) tail = &(*tail)->next;
+    }
+    return head;
+}
