@@ -13,6 +13,7 @@
 #include "codegen/codegen.h"
 #include "runtime/runtime.h"
 #include "schedule/schedule.h"
+#include "templates/pattern.h"
 #include "templates/task.h"
 
 /* ---- report (report.c) ---------------------------------------------------------------------- */
@@ -74,6 +75,9 @@ typedef struct at_bench_data {
 } at_bench_data;
 at_status at_bench_data_new(at_arena *a, const at_compute *c, const int64_t *values,
                             at_bench_data *out, at_error *err);
+/* Of a task with a block-sparse weight, whose blocks are where the pattern says. */
+at_status at_bench_data_sparse(at_arena *a, const at_task *task, const at_program *p,
+                               const at_pattern *pattern, at_bench_data *out, at_error *err);
 /* The first difference is AT_E_DIFFERS. */
 at_status at_bench_check(const char *who, const float *got, const float *expected, int64_t n,
                          at_error *err);
@@ -200,6 +204,7 @@ at_status at_bench_lowering(at_error *err);
 at_status at_bench_conv3x3(at_error *err);
 at_status at_bench_nchwc(at_error *err);
 at_status at_bench_templates(at_error *err);
+at_status at_bench_sparse(at_error *err);
 at_status at_bench_dialects(at_error *err);
 at_status at_bench_avx2(at_error *err);
 at_status at_bench_trial_time(at_error *err);

@@ -81,11 +81,11 @@ static at_status run_reference(at_arena *a, const at_bench_data *d, at_error *er
     return s;
 }
 
-at_status at_bench_data_new(at_arena *a, const at_compute *c, const int64_t *values,
-                            at_bench_data *out, at_error *err) {
+static at_status fill(at_arena *a, const at_compute *c, const int64_t *values, int64_t longest,
+                      at_bench_data *out, at_error *err) {
     int64_t **extents;
-    at_bench_data d = {.compute = c, .values = values, .flops = at_compute_flops(c, values, NULL)};
-    int b = at_compute_exact_range(c, values, NULL, 0);
+    at_bench_data d = {.compute = c, .values = values};
+    int b = at_compute_exact_range(c, values, NULL, longest);
     AT_TRY(at_compute_extents(a, c, values, &extents, err));
     if (!b) return at_fail(err, AT_E_BUG, "sums of this computation are not exact");
     d.tensor = AT_NEW_ARRAY(a, float *, c->num_tensors);
@@ -103,6 +103,26 @@ at_status at_bench_data_new(at_arena *a, const at_compute *c, const int64_t *val
             d.tensor[t][i] = (float)((int)at_rng_below(&rng, (uint64_t)(b + b / 2 + 1)) - b / 2);
     }
     *out = d;
+    return AT_OK;
+}
+
+at_status at_bench_data_new(at_arena *a, const at_compute *c, const int64_t *values,
+                            at_bench_data *out, at_error *err) {
+    AT_TRY(fill(a, c, values, 0, out, err));
+    out->flops = at_compute_flops(c, values, NULL);
+    return run_reference(a, out, err);
+}
+
+at_status at_bench_data_sparse(at_arena *a, const at_task *task, const at_program *p,
+                               const at_pattern *pattern, at_bench_data *out, at_error *err) {
+    at_bsr b;
+    AT_TRY(fill(a, p->compute, p->values, pattern->longest, out, err));
+    if (!at_task_bsr(task, &b)) return at_fail(err, AT_E_BUG, "a task without sparse weights");
+    memcpy(out->tensor[b.indices], pattern->indices,
+           sizeof *pattern->indices * (size_t)pattern->nnz);
+    memcpy(out->tensor[b.indptr], pattern->indptr,
+           sizeof *pattern->indptr * (size_t)(pattern->rows + 1));
+    out->flops = at_task_flops(task);
     return run_reference(a, out, err);
 }
 

@@ -1,0 +1,110 @@
+/* bench/sparse.c: block-sparse convolution on the layers of conv3x3, as a share of the FMA peak on
+ * the stored blocks, and in time against the dense convolution of the same layer: the tool's best
+ * of both, in one contest. The dense one is the dialect gnu through gcc, since TinyCC holds one
+ * kernel at a time. */
+#include "bench/bench.h"
+
+enum { SPARSE, DENSE, NUM_CONTENDERS };
+enum { BLOCK_ROWS = 16, BLOCK_COLUMNS = 1 };
+static const double sparsity = 0.8;
+
+static const struct {
+    double of_peak, faster;
+} targets[AT_BENCH_LAYERS] = {{0.65, 3}, {0.70, 3}, {0.73, 3}, {0.5, 2.5}};
+
+static at_status find_row(const at_template_row **row, at_error *err) {
+    return at_template_find("spconv2d_3x3_gemm", row, err);
+}
+
+/* The tool makes the same pattern of this many blocks. */
+static at_status search_of(at_arena *a, const at_bench_layer *l, at_bench_search *out,
+                           at_pattern *pattern, at_error *err) {
+    const at_bench_conv *s = &l->conv;
+    const at_template_row *row;
+    at_task *task;
+    at_bsr b;
+    const char *args = at_format(a, "N=%d,H=%d,W=%d,CI=%d,CO=%d,R=%d,C=%d", s->n, s->ih, s->iw,
+                                 s->ic, s->oc, BLOCK_ROWS, BLOCK_COLUMNS);
+    AT_TRY(find_row(&row, err));
+    AT_TRY(at_task_new(a, row, args, &task, err));
+    if (!at_task_bsr(task, &b)) return at_fail(err, AT_E_BUG, "%s is not sparse", row->name);
+    AT_TRY(at_pattern_random(a, b.rows, b.columns, b.r, b.c, sparsity, 0, pattern, err));
+    *out = (at_bench_search){.name = l->name,
+                             .template_name = row->name,
+                             .args = at_format(a, "%s,nnz=%lld", args, (long long)pattern->nnz),
+                             .options = "--tuner random",
+                             .trials = 500,
+                             .isa = at_isa_best()};
+    return AT_OK;
+}
+
+static at_status open_sparse(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
+                             at_error *err) {
+    const at_lower_options lo = at_bench_lower_options(at_isa_best());
+    const at_template_row *row;
+    at_bench_search search;
+    at_pattern pattern;
+    at_bench_data data;
+    at_program *program;
+    at_task *task;
+    AT_TRY(search_of(a, l, &search, &pattern, err));
+    AT_TRY(at_bench_best(a, &search, &program, err));
+    AT_TRY(find_row(&row, err));
+    AT_TRY(at_task_new(a, row, search.args, &task, err));
+    AT_TRY(at_bench_data_sparse(a, task, program, &pattern, &data, err));
+    return at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, out, err);
+}
+
+static at_status open_dense(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
+                            at_error *err) {
+    at_lower_options lo = at_bench_lower_options(at_isa_best());
+    const at_bench_search search = at_bench_layer_search(a, l, at_isa_best());
+    at_bench_data data;
+    at_program *program;
+    lo.dialect = AT_DIALECT_GNU;
+    AT_TRY(at_bench_best(a, &search, &program, err));
+    AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
+    return at_bench_kernel_open(a, program, &lo, AT_GCC, "-O3 -march=native", &data, out, err);
+}
+
+static at_status run(at_arena *a, const at_bench_layer *l, double of_peak, double faster,
+                     at_error *err) {
+    at_bench_kernel kernel[NUM_CONTENDERS] = {0};
+    at_bench_contender of[NUM_CONTENDERS];
+    at_bench_contest contest;
+    bool both = at_compiler_available(AT_GCC);
+    at_status s = open_sparse(a, l, &kernel[SPARSE], err);
+    if (s == AT_OK && both) s = open_dense(a, l, &kernel[DENSE], err);
+    int n = both ? NUM_CONTENDERS : DENSE;
+    for (int i = 0; i < n; i++) of[i] = at_bench_kernel_contender(&kernel[i]);
+    of[DENSE].flops = of[SPARSE].flops; /* speeds then compare as times do */
+    if (s == AT_OK) {
+        at_bench_contest_run(&contest, of, n, at_isa_best());
+        at_bench_report_row(at_format(a, "%s of the FMA peak", l->name),
+                            at_bench_contest_of_peak(&contest, SPARSE), AT_BENCH_GOAL_LEAST,
+                            of_peak);
+        const char *what = at_format(a, "%s, time of conv2d_3x3_gemm by its own", l->name);
+        if (both)
+            at_bench_report_row(what, at_bench_contest_speed(&contest, SPARSE, DENSE),
+                                AT_BENCH_GOAL_LEAST, faster);
+        else at_bench_report_skip(what, "no gcc");
+    }
+    for (int i = 0; i < n; i++) at_bench_kernel_close(&kernel[i]);
+    return s;
+}
+
+at_status at_bench_sparse(at_error *err) {
+    at_status s = AT_OK;
+    at_bench_report_section("spconv2d_3x3_gemm, sparsity 0.8, blocks of 16x1, tcc", "ratio", 2);
+    for (int i = 0; i < AT_BENCH_LAYERS && s == AT_OK; i++) {
+        at_arena *a = at_arena_new();
+        at_bench_alloc_reset();
+        s = run(a, &at_bench_layers[i], targets[i].of_peak, targets[i].faster, err);
+        if (s == AT_E_NO_VALID) {
+            at_bench_report_skip(at_bench_layers[i].name, err->text);
+            s = AT_OK;
+        }
+        at_arena_free(a);
+    }
+    return s;
+}
