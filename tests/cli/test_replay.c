@@ -329,8 +329,8 @@ static void recorded_spaces(void **state) {
 static void measured(void **state) {
     (void)state;
     cli_expect(0,
-               "./autotune replay %s/conv2d_NCHWc_24x24x96x96.space.gz --compare random,ga%s "
-               "--trials 100 --repeats 9 --json",
+               "./autotune replay %s/conv2d_3x3_gemm_14x14x64x128.space.gz --compare random,ga%s "
+               "--trials 150 --repeats 7 --json",
                spaces, have_xgb ? ",xgb" : "");
     const at_json *r = cli_json(), *tuners = cli_member(r, "tuners");
     double expected = number(r, "random_expected.trials_to_95");
