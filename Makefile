@@ -203,6 +203,6 @@ clean:
 	rm -rf build build-asan build-ubsan build-fuzz autotune
 
 .SECONDARY:
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
 .PHONY: all tests check test run bench golden-update check-asan check-ubsan fuzz install uninstall deb \
     format-check clean
