@@ -89,7 +89,7 @@ void at_note_trial(at_notes *n, at_session *s, const at_tally *tally, const at_r
                    bool is_better) {
     at_verbosity v = at_terminal_verbosity();
     int kind = r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN;
-    bool first = kind && !n->seen[kind];
+    bool first = kind && !n->seen[kind] && !at_result_is_pruned(r);
     if (v == AT_VERBOSITY_DEBUG) say_debug(s, tally, r);
     if (first) {
         n->seen[kind] = true;

@@ -158,6 +158,7 @@ static bool learn(at_tuning *t, const trial *x, bool answered, at_progress *prog
     s->spent.search_ns += at_now_ns() - begin_ns;
     t->tally.answered += answered;
     count(t, r);
+    at_arena_reset(s->scratch); /* for the note */
     if (!answered) at_note_trial(&t->notes, s, &t->tally, r, t->best_trial == t->tally.done);
     at_progress_show(progress, &t->tally);
     return t->stopped_early = patience && t->tally.done - t->best_trial >= patience;

@@ -3,8 +3,8 @@
  * the rows: AMD, Software Optimization Guides for Zen 2 (56305), Zen 3 (56665), Zen 4 (57647) and
  * Zen 5 (58455) microarchitectures; Intel, 64 and IA-32 Architectures Optimization Reference Manual
  * (248966), chapter 2; A. Fog, The microarchitecture of Intel, AMD and VIA CPUs, and Instruction
- * tables (agner.org/optimize); uops.info. None of them names what one core may get from memory at
- * most; 16 bytes per cycle is above what is measured anywhere (chipsandcheese.com). */
+ * tables (agner.org/optimize); uops.info; WikiChip. None names what one core gets from memory at
+ * most; 16 bytes per cycle is meant to be above all of them. */
 #include "codegen/codegen.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static const at_core cores[] = {
      .issue = 5,
      .window = 352,
      CACHES(48, 1280, 64),
-     .source = "Intel 248966, Ice Lake; Fog, Ice Lake; uops.info ICL"},
+     .source = "Intel 248966, Ice Lake; WikiChip, Sunny Cove; uops.info ICL"},
     {.names = "icelake-client tigerlake rocketlake",
      PER_CYCLE(2, 1, 2, 2, 2, 2, 2, 2, 1),
      LATENCY(4, 4, 4),
@@ -69,7 +69,7 @@ static const at_core cores[] = {
      .issue = 6,
      .window = 512,
      CACHES(48, 2048, 64),
-     .source = "Intel 248966, Golden Cove; Fog, Alder Lake P; uops.info ADL-P"},
+     .source = "Intel 248966, Golden Cove; chipsandcheese.com, Golden Cove; uops.info ADL-P"},
     {.names = "znver2",
      PER_CYCLE(2, 2, 4, 4, 2, 2, 2, 1, 1),
      LATENCY(5, 3, 3),
@@ -90,14 +90,14 @@ static const at_core cores[] = {
      .issue = 6,
      .window = 320,
      CACHES(32, 1024, 32),
-     .source = "AMD 57647; Fog, Zen 4; uops.info ZEN4"},
+     .source = "AMD 57647; chipsandcheese.com, Zen 4; uops.info ZEN4"},
     {.names = "znver5",
      PER_CYCLE(2, 2, 4, 4, 2, 2, 2, 2, 1),
      LATENCY(4, 3, 2),
      .issue = 8,
      .window = 448,
      CACHES(48, 1024, 64),
-     .source = "AMD 58455; Fog, Zen 5; uops.info ZEN5"},
+     .source = "AMD 58455; AMD, Hot Chips 2024, Zen 5; uops.info ZEN5"},
 };
 enum { NUM_CORES = sizeof cores / sizeof *cores };
 
