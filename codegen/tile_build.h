@@ -1,0 +1,93 @@
+/* codegen/tile_build.h: what the makers of a tile program share: the state, addresses
+ * (tile_place.c), operations (tile_value.c) and loops (tile_loop.c). What does not fit a tile sets
+ * `failed`, and the caller of at_tile_build() goes on without. */
+#ifndef AT_CODEGEN_TILE_BUILD_H
+#define AT_CODEGEN_TILE_BUILD_H
+
+#include "codegen/tile.h"
+
+#define MAX_CHAINS 8 /* multiply-adds under way at once: latency 4 on 2 units */
+
+typedef struct { /* k * floor((times * entry + plus) / by) */
+    int64_t k, times, plus, by;
+} at_tile_digit;
+#define MAX_DIGITS 4
+
+typedef struct { /* an address: slot pointer + off elements; per counted loop a stride */
+    int tensor;
+    const at_aff *rest; /* what is known outside the tile */
+    int64_t off;
+    int num_strides;
+    at_term stride[16]; /* enclosing counted loops, outer first */
+    int64_t lane;       /* stride along the current vector loop */
+    int entry;          /* symbol of an index list's entry that digits are added of; -1: none */
+    at_tile_digit digits[MAX_DIGITS];
+    int num_digits;
+} at_tile_place;
+
+typedef struct { /* a pointer of the tile */
+    int tensor;
+    const at_aff *rest;
+    int num_strides;
+    at_term stride[16];
+    bool written;
+    int made_in; /* made of a list inside the straight-line body of that number; 0: an argument */
+    int base, list;
+    int64_t list_off;
+    at_tile_digit digits[MAX_DIGITS];
+    int num_digits;
+} at_tile_slot;
+
+typedef struct { /* an element vector that lives in a register */
+    int tensor;
+    int64_t off;
+    int lanes;
+    int64_t lane; /* stride of more than one lane, else 0 */
+    int vreg;
+    int slot;              /* where it is loaded from and stored to; -1: nowhere */
+    int chain[MAX_CHAINS]; /* partial sums beside vreg, from 1 on */
+    int num_chains, next;
+} at_tile_key;
+
+typedef struct {
+    at_low *l;
+    const at_tile_regs *regs;
+    at_mask inner;               /* loops of the list */
+    int64_t bound[AT_MAX_LOOPS]; /* unrolled, vector: current value; counted: 0 */
+    const at_ir *counted[16];    /* enclosing counted loops */
+    int num_counted;
+    int vec_sym, vec_lanes; /* current vector loop and how many of its iterations; -1: none */
+    AT_VEC(at_tile_op) ops;
+    AT_VEC(at_tile_vreg) vregs;
+    AT_VEC(at_tile_key) keys;
+    int max_chains;       /* partial sums per register in the current nest */
+    const at_ir *current; /* statement */
+    int held;             /* tensor whose sums stay in registers during the current loop; -1 */
+    int first_load;       /* loads of this straight-line body: virtual registers from here on */
+    int first_const;      /* and constants, which no store changes */
+    at_tile_slot slots[AT_TILE_MAX_SLOTS];
+    int num_slots;
+    int num_pointers; /* drop_slots: slots made inside, behind the others */
+    int body;         /* number of the current straight-line body */
+    const at_aff *trips[AT_TILE_MAX_TRIPS];
+    int num_trips;
+    bool failed;
+} at_builder;
+
+/* tile_place.c: the address of an element of a tensor at the current iterations; its slot, which is
+ * found or made; that of a load, of an index list's entry, too. */
+at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at);
+int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written);
+int at_build_slot_of(at_builder *b, const at_tile_place *p);
+
+/* tile_value.c */
+at_tile_op *at_build_emit(at_builder *b, at_tile_kind kind); /* appended, without operands */
+void at_build_start_body(at_builder *b); /* loads are shared within a straight-line body */
+int at_build_vreg(at_builder *b, at_tile_vreg v);
+int at_build_value(at_builder *b, const at_value *v); /* its virtual register */
+void at_build_statement(at_builder *b, const at_ir *n);
+
+/* tile_loop.c: one nest, with its sums in registers. */
+void at_build_nest(at_builder *b, const at_ir *n);
+
+#endif

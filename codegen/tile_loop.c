@@ -1,0 +1,331 @@
+/* codegen/tile_loop.c: loops of a tile: unrolled loops and vectors are expanded, others stay
+ * counted, and their sums in registers. */
+#include "codegen/tile_build.h"
+
+#include <string.h>
+
+#define SHORT_BODY 16 /* statements of a copy that is written out though nobody asked for it */
+
+static void expand(at_builder *b, const at_ir *list);
+
+static int trip_argument(at_builder *b, const at_ir *n) {
+    at_low *l = b->l;
+    const at_aff *hi = n->hi_aff ? n->hi_aff : at_aff_const(l, n->hi);
+    const at_aff *count = at_aff_sub(l, hi, n->lo_aff ? n->lo_aff : at_aff_const(l, n->lo));
+    count = at_aff_max(
+        l, count, at_aff_const(l, 0)); /* what a clipped loop leaves may be less than nothing */
+    for (int i = 0; i < b->num_trips; i++)
+        if (at_aff_equal(b->trips[i], count)) return i;
+    if (b->num_trips == AT_TILE_MAX_TRIPS) {
+        b->failed = true;
+        return 0;
+    }
+    b->trips[b->num_trips] = count;
+    return b->num_trips++;
+}
+
+/* What the statements of a nest do, for deciding whether its sums may stay in registers. */
+typedef struct {
+    int written;    /* the one tensor all statements add to; -1 none yet, -2 several or no sum */
+    bool invariant; /* its addresses do not change in the counted loops */
+    bool loaded;
+} summary;
+
+static void summarize_value(const at_value *v, summary *s) {
+    if (v->op == AT_V_LOAD && v->tensor == s->written) s->loaded = true;
+    if (v->a) summarize_value(v->a, s);
+    if (v->b) summarize_value(v->b, s);
+}
+
+static bool is_unrolled(const at_ir *n) { return n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC; }
+static bool is_counted(const at_ir *n) {
+    return n->lo_aff || n->hi_aff || (!is_unrolled(n) && n->hi - n->lo > 1);
+}
+
+static void summarize(const at_ir *list, at_mask counted, const at_low *l, summary *s) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_LOOP) {
+            summarize(list->child, is_counted(list) ? counted | AT_BIT(list->sym) : counted, l, s);
+            continue;
+        }
+        if (!list->add || (s->written != -1 && s->written != list->tensor)) s->written = -2;
+        if (s->written == -2) return;
+        s->written = list->tensor;
+        if (at_aff_deps(l, list->at) & counted) s->invariant = false;
+        summarize_value(list->val, s);
+    }
+}
+
+/* The tensor whose sums can be held in registers throughout a counted loop; -1 if none. */
+static int promotable(const at_builder *b, const at_ir *loop) {
+    summary s = {-1, true, false};
+    summarize(loop->child, AT_BIT(loop->sym), b->l, &s);
+    return s.written >= 0 && s.invariant && !s.loaded ? s.written : -1;
+}
+
+/* Operations for n registers before operation `start`: room, filled in by the caller. */
+static at_tile_op *insert(at_builder *b, int start, int n) {
+    for (int i = 0; i < n; i++) at_build_emit(b, AT_T_CONST);
+    at_tile_op *ops = b->ops.data;
+    memmove(ops + start + n, ops + start, sizeof *ops * (size_t)(b->ops.len - n - start));
+    return ops + start;
+}
+
+/* Registers the sums of a nest need: iterations of unrolled and vector loops that index them. */
+static int64_t count_sums(const at_builder *b, const at_ir *n, int64_t registers) {
+    if (n->kind == AT_IR_STMT) return n->add ? registers : 0;
+    int64_t most = 0, lanes = n->ann == AT_ANN_VEC ? at_tile_isa_facts(b->l->isa)->lanes : 1;
+    bool counts = is_unrolled(n) && !n->is_reduce;
+    if (counts) registers *= (n->hi - n->lo + lanes - 1) / lanes;
+    for (const at_ir *c = n->child; c; c = c->next) {
+        int64_t m = count_sums(b, c, registers);
+        if (m > most) most = m;
+    }
+    return most;
+}
+
+static bool only_sums(const at_ir *n) {
+    if (n->kind == AT_IR_STMT) return n->add;
+    for (const at_ir *c = n->child; c; c = c->next)
+        if (!only_sums(c)) return false;
+    return true;
+}
+
+/* Too few sums to keep the multiply-add units busy are kept as several partial ones each: the order
+ * of summation is open. Those made since operation `start` begin at zero there and are added up
+ * now. */
+static void start_chains(at_builder *b, const at_ir *n) {
+    /* a nest that starts or reads its sums in between needs them whole */
+    int64_t sums = only_sums(n) ? count_sums(b, n, 1) : 0,
+            regs = at_tile_isa_facts(b->l->isa)->regs;
+    int64_t chains = sums ? (MAX_CHAINS + sums - 1) / sums : 1;
+    while (chains > 1 && sums * chains > regs - 4) chains--;
+    b->max_chains = (int)chains;
+}
+
+static void join_chains(at_builder *b, int start) {
+    int n = 0;
+    for (int i = 0; i < b->keys.len; i++) n += b->keys.data[i].num_chains - 1;
+    if (!n) return;
+    at_tile_op *zero = insert(b, start, n);
+    for (int i = 0; i < b->keys.len; i++)
+        for (int j = 1; j < b->keys.data[i].num_chains; j++)
+            *zero++ = (at_tile_op){.kind = AT_T_CONST,
+                                   .dst = (int16_t)b->keys.data[i].chain[j],
+                                   .a = -1,
+                                   .b = -1,
+                                   .slot = -1,
+                                   .trip_arg = -1};
+    for (int i = 0; i < b->keys.len; i++) {
+        at_tile_key *k = &b->keys.data[i];
+        for (int j = 1; j < k->num_chains; j++) {
+            at_tile_op *op = at_build_emit(b, AT_T_ADD);
+            op->dst = op->a = (int16_t)k->vreg;
+            op->b = (int16_t)k->chain[j];
+        }
+        k->num_chains = 1;
+        k->next = 0;
+    }
+}
+
+/* Loads before operation `start`, stores behind: the registers made since `first_key`. */
+static void load_and_store_around(at_builder *b, int start, int first_key) {
+    int n = b->keys.len - first_key;
+    insert(b, start, n);
+    for (int i = 0; i < n; i++) {
+        const at_tile_key *k = &b->keys.data[first_key + i];
+        at_tile_op op = {.kind = AT_T_LOAD,
+                         .lanes = (uint8_t)k->lanes,
+                         .dst = (int16_t)k->vreg,
+                         .a = -1,
+                         .b = -1,
+                         .slot = (int16_t)k->slot,
+                         .off = k->off,
+                         .trip_arg = -1};
+        b->ops.data[start + i] = op;
+        op.kind = AT_T_STORE;
+        op.a = op.dst;
+        op.dst = -1;
+        *at_push(b->l->arena, &b->ops) = op;
+    }
+    b->keys.len = first_key;
+}
+
+/* Slots used since operation `op` and virtual register `vreg`: moved on with each iteration of loop
+ * n, and back behind it. */
+static void bump_slots(at_builder *b, const at_ir *n, int first_op, int first_vreg, int trip_arg) {
+    bool used[AT_TILE_MAX_SLOTS] = {false};
+    for (int i = first_op; i < b->ops.len; i++) {
+        const at_tile_op *op = &b->ops.data[i];
+        if (op->slot >= 0) used[op->slot] = true;
+        if (op->base >= 0) used[op->base] = true;
+    }
+    for (int v = first_vreg; v < b->vregs.len;
+         v++) /* delayed loads name their slot in the register */
+        if (b->vregs.data[v].load && b->vregs.data[v].slot >= 0) used[b->vregs.data[v].slot] = true;
+    for (int after = 0; after < 2; after++) {
+        for (int s = 0; s < b->num_slots; s++) {
+            int64_t k = 0;
+            for (int j = 0; j < b->slots[s].num_strides; j++)
+                if (b->slots[s].stride[j].sym == n->sym) k = b->slots[s].stride[j].k;
+            if (!k || !used[s]) continue;
+            at_tile_op *op = at_build_emit(b, AT_T_BUMP);
+            op->slot = (int16_t)s;
+            op->bump = !after ? k : trip_arg >= 0 ? -k : -k * (n->hi - n->lo);
+            op->trip_arg = (int16_t)(after ? trip_arg : -1);
+        }
+        if (!after) at_build_emit(b, AT_T_END);
+    }
+}
+
+static void counted_loop(at_builder *b, const at_ir *n) {
+    int trip_arg = n->lo_aff || n->hi_aff ? trip_argument(b, n) : -1;
+    if (b->num_counted == 16) b->failed = true;
+    if (b->failed) return;
+    int start = b->ops.len, first_vreg = b->vregs.len, first_key = b->keys.len;
+    int held = b->regs->promote && b->held < 0 ? promotable(b, n) : -1;
+    if (held >= 0 && !b->regs->local[held]) {
+        b->held = held;
+        start_chains(b, n);
+    } else held = -1;
+    at_tile_op *op = at_build_emit(b, AT_T_LOOP);
+    op->trip_arg = (int16_t)trip_arg;
+    op->trip = n->hi - n->lo;
+    op->name = b->l->syms.data[n->sym].name;
+    b->counted[b->num_counted++] = n;
+    b->bound[n->sym] = 0;
+    at_build_start_body(b);
+    expand(b, n->child);
+    b->num_counted--;
+    at_build_start_body(b);
+    bump_slots(b, n, start, first_vreg, trip_arg);
+    if (held >= 0) {
+        join_chains(b, start);
+        load_and_store_around(b, start, first_key);
+        b->held = -1;
+    }
+}
+
+/* Does every statement below treat this loop as a vector: stored with stride 1 or in registers,
+ * loaded with stride 1 or the same for all? */
+static bool is_vector(const at_builder *b, const at_ir *list, int sym) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_LOOP && (!is_unrolled(list) || !is_vector(b, list->child, sym)))
+            return false;
+        if (list->kind != AT_IR_STMT) continue;
+        int64_t k = at_aff_coef(list->at, sym);
+        if (k == 0 || (k != 1 && !b->regs->local[list->tensor])) return false;
+        const at_value *stack[64] = {list->val};
+        for (int n = 1; n > 0;) {
+            const at_value *v = stack[--n];
+            if (v->op == AT_V_LOAD) {
+                k = at_aff_coef(v->at, sym);
+                if (at_aff_opaque_deps(b->l, v->at) & AT_BIT(sym)) return false;
+                if (b->regs->local[v->tensor] ? k == 0 : k != 0 && k != 1) return false;
+            }
+            if (n > 60) return false;
+            if (v->a) stack[n++] = v->a;
+            if (v->b) stack[n++] = v->b;
+        }
+    }
+    return true;
+}
+
+/* Statements of a nest when all of it is expanded; -1 where a sum or an unknown trip count forbids
+ * that. */
+static int64_t straight(const at_ir *list) {
+    int64_t n = 0;
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_STMT && list->add) return -1;
+        int64_t inner = list->kind == AT_IR_STMT ? 1 : straight(list->child);
+        if (inner < 0 || list->lo_aff || list->hi_aff) return -1;
+        if (list->kind == AT_IR_LOOP)
+            inner *=
+                list->ann == AT_ANN_VEC ? (list->hi - list->lo + 15) / 16 : list->hi - list->lo;
+        if (inner > SHORT_BODY) return -1;
+        n += inner;
+    }
+    return n;
+}
+
+/* Four vectors along loop n become four along the loop inside it. */
+static void transpose(at_builder *b, const at_ir *n) {
+    enum { SIDE = AT_TILE_SQUARE };
+    static const uint8_t zips[] = {AT_T_ZIP_LOW, AT_T_ZIP_HIGH, AT_T_ZIP_LOW2, AT_T_ZIP_HIGH2};
+    const at_ir *inner = n->child, *copy = inner->child;
+    int v[SIDE], pairs[SIDE];
+    if (b->vec_sym >= 0) b->failed = true;
+    if (b->failed) return;
+    b->current = NULL;
+    b->vec_lanes = SIDE;
+    b->vec_sym = n->sym;
+    b->bound[n->sym] = 0;
+    for (int i = 0; i < SIDE; i++) {
+        b->bound[inner->sym] = i;
+        v[i] = at_build_value(b, copy->val);
+    }
+    for (int step = 0; step < 2; step++)
+        for (int i = 0; i < SIDE; i++) {
+            at_tile_op *op = at_build_emit(b, zips[2 * step + i % 2]);
+            int *out = step ? v : pairs;
+            op->a = (int16_t)(step ? pairs[i / 2] : v[i / 2 * 2]);
+            op->b = (int16_t)(step ? pairs[i / 2 + 2] : v[i / 2 * 2 + 1]);
+            op->lanes = SIDE;
+            out[i] = op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
+        }
+    b->vec_sym = inner->sym;
+    b->bound[inner->sym] = 0;
+    for (int i = 0; i < SIDE; i++) {
+        b->bound[n->sym] = i;
+        at_tile_place p = at_build_locate(b, copy->tensor, copy->at);
+        int s = at_build_find_slot(b, &p, true);
+        at_tile_op *op = at_build_emit(b, AT_T_STORE);
+        op->slot = (int16_t)s;
+        op->off = p.off;
+        op->a = (int16_t)v[i];
+        op->lanes = SIDE;
+    }
+    b->vec_sym = -1;
+    b->first_load = b->vregs.len;
+}
+
+static void expand_loop(at_builder *b, const at_ir *n) {
+    if (n->transposes) {
+        transpose(b, n);
+        return;
+    }
+    at_ir one = *n;
+    one.next = NULL;
+    if (is_counted(n) && straight(&one) < 0) {
+        counted_loop(b, n);
+        return;
+    }
+    int lanes = at_tile_isa_facts(b->l->isa)->lanes;
+    bool vector =
+        n->ann == AT_ANN_VEC && lanes > 1 && b->vec_sym < 0 && is_vector(b, n->child, n->sym);
+    for (int64_t i = n->lo; i < n->hi && !b->failed; i += vector ? lanes : 1) {
+        b->bound[n->sym] = i;
+        if (vector) {
+            b->vec_sym = n->sym;
+            b->vec_lanes = (int)(n->hi - i < lanes ? n->hi - i : lanes);
+        }
+        expand(b, n->child);
+        if (vector) b->vec_sym = -1;
+    }
+}
+
+static void expand(at_builder *b, const at_ir *list) {
+    for (; list && !b->failed; list = list->next) {
+        if (list->kind == AT_IR_STMT) at_build_statement(b, list);
+        else expand_loop(b, list);
+    }
+}
+
+void at_build_nest(at_builder *b, const at_ir *n) {
+    at_ir one = *n;
+    one.next = NULL;
+    int start = b->ops.len;
+    start_chains(b, n);
+    expand(b, &one);
+    join_chains(b, start);
+}

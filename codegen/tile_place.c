@@ -1,0 +1,140 @@
+/* codegen/tile_place.c: addresses of a tile, and the pointers they become.
+ *
+ * An address is a pointer, known outside the tile, a constant offset, and a stride per counted loop
+ * around it, by which the pointer is bumped; or such a pointer moved on by an entry of an index
+ * list, inside. */
+#include "codegen/tile_build.h"
+
+#include <string.h>
+
+/* The longest axis of any tensor: entries count along one. */
+static int64_t longest_axis(const at_low *l) {
+    const at_compute *c = l->program->compute;
+    int64_t most = 0;
+    for (int t = 0; t < c->num_tensors; t++)
+        for (int d = 0; d < c->tensors[t].num_axes; d++)
+            if (l->program->extents[t][d] > most) most = l->program->extents[t][d];
+    return most;
+}
+
+static void add_digit(at_builder *b, at_tile_place *p, int sym, int64_t k) {
+    const at_sym *s = &b->l->syms.data[sym];
+    at_tile_digit d = {k, 1, 0, 1};
+    if (s->kind == AT_SYM_DIV) {
+        d.by = s->by;
+        d.plus = s->of->c;
+        for (int i = 0; i < s->of->n; i++) {
+            const at_term *t = &s->of->t[i];
+            if (t->sym == p->entry) d.times = t->k;
+            else d.plus += t->k * b->bound[t->sym];
+            for (int j = 0; j < b->num_counted; j++)
+                if (b->counted[j]->sym == t->sym) b->failed = true; /* it changes with the loop */
+        }
+    }
+    bool small = d.times > 0 && d.times < 1 << 20 && d.plus >= 0 && d.plus < 1 << 30 &&
+                 d.by < 1 << 30 && longest_axis(b->l) < 1 << 30;
+    if (!small || p->num_digits == MAX_DIGITS) {
+        b->failed = true;
+        return;
+    }
+    int at = p->num_digits++;
+    for (; at > 0 && p->digits[at - 1].by > d.by; at--) p->digits[at] = p->digits[at - 1];
+    p->digits[at] = d;
+}
+
+at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at) {
+    at_low *l = b->l;
+    at_tile_place p = {.tensor = tensor};
+    const at_aff *in = at_aff_part(l, at, b->inner, &p.rest);
+    if (!at_aff_indexed(l, in, b->inner, &p.entry)) b->failed = true;
+    p.off = p.rest->c;
+    p.rest = at_aff_shift(l, p.rest, -p.rest->c);
+    for (int i = 0; i < in->n; i++) {
+        int s = in->t[i].sym;
+        if (s >= AT_MAX_LOOPS) {
+            add_digit(b, &p, s, in->t[i].k);
+            continue;
+        }
+        p.off += in->t[i].k * b->bound[s];
+        if (s == b->vec_sym) p.lane = in->t[i].k;
+    }
+    for (int i = 0; i < b->num_counted; i++) {
+        const at_ir *c = b->counted[i];
+        int64_t k = at_aff_coef(in, c->sym);
+        if (!k) continue;
+        p.stride[p.num_strides++] = (at_term){c->sym, k};
+        if (c->lo_aff) p.rest = at_aff_add(l, p.rest, at_aff_scale(l, c->lo_aff, k));
+        else p.off += k * c->lo;
+    }
+    if (p.rest->c) p.off += p.rest->c, p.rest = at_aff_shift(l, p.rest, -p.rest->c);
+    return p;
+}
+
+int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written) {
+    for (int i = 0; i < b->num_slots; i++) {
+        at_tile_slot *s = &b->slots[i];
+        if (s->made_in || s->tensor != p->tensor || s->num_strides != p->num_strides ||
+            !at_aff_equal(s->rest, p->rest) ||
+            memcmp(s->stride, p->stride, sizeof(at_term) * (size_t)p->num_strides))
+            continue;
+        s->written |= written;
+        return i;
+    }
+    if (b->num_slots == AT_TILE_MAX_SLOTS) {
+        b->failed = true;
+        return 0;
+    }
+    at_tile_slot *s = &b->slots[b->num_slots];
+    *s = (at_tile_slot){
+        .tensor = p->tensor, .rest = p->rest, .num_strides = p->num_strides, .written = written};
+    memcpy(s->stride, p->stride, sizeof p->stride);
+    return b->num_slots++;
+}
+
+/* The pointer an entry of an index list makes of a slot, good for the straight-line body: a new
+ * one, or one that was made in another body. */
+static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
+    const at_sym *s = &b->l->syms.data[p->entry];
+    at_tile_place entry = at_build_locate(b, s->tensor, s->of);
+    int list = at_build_find_slot(b, &entry, false), found = -1;
+    if (b->failed || entry.entry >= 0 || entry.lane) b->failed = true;
+    for (int i = 0; i < b->num_slots; i++) {
+        const at_tile_slot *o = &b->slots[i];
+        if (!o->made_in) continue;
+        if (o->made_in != b->body) found = i;
+        else if (o->base == base && o->list == list && o->list_off == entry.off &&
+                 o->num_digits == p->num_digits &&
+                 !memcmp(o->digits, p->digits, sizeof(at_tile_digit) * (size_t)p->num_digits))
+            return i;
+    }
+    if (found < 0 && b->num_slots == AT_TILE_MAX_SLOTS) b->failed = true;
+    if (b->failed) return 0;
+    if (found < 0) found = b->num_slots++;
+    b->slots[found] = (at_tile_slot){.tensor = p->tensor,
+                                     .rest = at_aff_const(b->l, 0),
+                                     .made_in = b->body,
+                                     .base = base,
+                                     .list = list,
+                                     .list_off = entry.off,
+                                     .num_digits = p->num_digits};
+    memcpy(b->slots[found].digits, p->digits, sizeof p->digits);
+    for (int i = 0; i < p->num_digits; i++) {
+        at_tile_op *op = at_build_emit(b, AT_T_INDEX);
+        op->dst = (int16_t)found;
+        op->base = (int16_t)(i ? found : base);
+        op->slot = (int16_t)list;
+        op->off = entry.off;
+        op->bump = p->digits[i].k;
+        op->times = (int32_t)p->digits[i].times;
+        op->plus = (int32_t)p->digits[i].plus;
+        op->by = (int32_t)p->digits[i].by;
+        op->most = (int32_t)longest_axis(b->l);
+    }
+    return found;
+}
+
+/* The slot of a load. */
+int at_build_slot_of(at_builder *b, const at_tile_place *p) {
+    int s = at_build_find_slot(b, p, false);
+    return p->entry >= 0 && !b->failed ? indexed_slot(b, p, s) : s;
+}

@@ -1,0 +1,234 @@
+/* codegen/tile_value.c: statements as operations on virtual registers.
+ *
+ * Equal loads of one straight-line body are shared. A tensor that lives in registers has one
+ * register per vector of its elements. */
+#include "codegen/tile_build.h"
+
+#include <string.h>
+
+#define LINE_FLOATS 16 /* of a cache line */
+#define MAX_VREGS 16000
+
+static bool in_register(const at_builder *b, int tensor) {
+    return b->regs->local[tensor] || b->held == tensor;
+}
+
+at_tile_op *at_build_emit(at_builder *b, at_tile_kind kind) {
+    at_tile_op *op = at_push(b->l->arena, &b->ops);
+    *op = (at_tile_op){
+        .kind = (uint8_t)kind, .dst = -1, .a = -1, .b = -1, .slot = -1, .base = -1, .trip_arg = -1};
+    return op;
+}
+
+void at_build_start_body(at_builder *b) {
+    b->first_load = b->first_const = b->vregs.len;
+    b->body++;
+}
+
+int at_build_vreg(at_builder *b, at_tile_vreg v) {
+    if (b->vregs.len >= MAX_VREGS) {
+        b->failed = true;
+        return 0;
+    }
+    *at_push(b->l->arena, &b->vregs) = v;
+    return b->vregs.len - 1;
+}
+
+/* A load (delayed by the allocator), shared within the straight-line body. */
+static int load(at_builder *b, at_tile_vreg v) {
+    int first = v.load == AT_T_CONST ? b->first_const : b->first_load;
+    for (int i = b->vregs.len - 1; i >= first; i--) {
+        const at_tile_vreg *w = &b->vregs.data[i];
+        if (w->load == v.load && w->lanes == v.lanes && w->slot == v.slot && w->off == v.off &&
+            memcmp(&w->number, &v.number, sizeof v.number) == 0)
+            return i;
+    }
+    return at_build_vreg(b, v);
+}
+
+static int lanes_now(const at_builder *b) { return b->vec_sym >= 0 ? b->vec_lanes : 1; }
+
+/* Have two element vectors, off + lane*(0 .. lanes-1), an element in common? */
+static bool meet(const at_tile_key *x, const at_tile_key *y) {
+    int64_t apart = y->off - x->off, lane = x->lanes > 1 ? x->lane : y->lane;
+    if (x->lanes == 1 && y->lanes == 1) return !apart;
+    if (x->lanes == 1 || y->lanes == 1 || x->lane == y->lane)
+        return apart % lane == 0 && apart / lane > -y->lanes && apart / lane < x->lanes;
+    int64_t x_end = x->off + x->lane * (x->lanes - 1), y_end = y->off + y->lane * (y->lanes - 1);
+    return !((x->off < y->off && x->off < y_end && x_end < y->off && x_end < y_end) ||
+             (y->off < x->off && y->off < x_end && y_end < x->off && y_end < x_end));
+}
+
+/* The register of an element vector of a tensor that lives in registers. What is used must have
+ * been defined: of a tile that is cut, another part may do that. */
+static at_tile_key *key_of(at_builder *b, const at_tile_place *p, bool defines) {
+    int lanes = p->lane ? lanes_now(b) : 1;
+    const at_tile_key mine = {.off = p->off, .lanes = lanes, .lane = lanes > 1 ? p->lane : 0};
+    for (int i = 0; i < b->keys.len; i++) {
+        at_tile_key *k = &b->keys.data[i];
+        if (k->tensor != p->tensor || !meet(k, &mine)) continue;
+        if (k->off != mine.off || k->lanes != mine.lanes || k->lane != mine.lane)
+            b->failed = true; /* part of a register */
+        return k;
+    }
+    if (!defines && b->regs->local[p->tensor]) b->failed = true;
+    int v = at_build_vreg(b, (at_tile_vreg){.acc = true});
+    int s = b->held == p->tensor ? at_build_find_slot(b, p, true) : -1;
+    at_tile_key *k = at_push(b->l->arena, &b->keys);
+    *k = (at_tile_key){.tensor = p->tensor,
+                       .off = p->off,
+                       .lanes = lanes,
+                       .lane = mine.lane,
+                       .vreg = v,
+                       .slot = s,
+                       .num_chains = 1};
+    return k;
+}
+
+/* The partial sum of a key that comes next. */
+static int chain_of(at_builder *b, at_tile_key *k) {
+    if (k->next == k->num_chains && k->num_chains < b->max_chains)
+        k->chain[k->num_chains++] = at_build_vreg(b, (at_tile_vreg){.acc = true});
+    if (k->next >= k->num_chains) k->next = 0;
+    int c = k->next++;
+    return c ? k->chain[c] : k->vreg;
+}
+
+/* Asks for the line that lies ahead of a vector load, once per line. */
+static void prefetch(at_builder *b, int tensor, int from, int64_t off) {
+    const at_ir *n = b->current;
+    if (!n || n->prefetch_bytes <= 0 || n->prefetch_tensor != tensor || off % LINE_FLOATS) return;
+    at_tile_op *op = at_build_emit(b, AT_T_PREFETCH);
+    op->slot = (int16_t)from;
+    op->off = off + n->prefetch_bytes / 4;
+}
+
+int at_build_value(at_builder *b, const at_value *v) {
+    if (v->op == AT_V_CONST)
+        return load(b, (at_tile_vreg){.load = AT_T_CONST, .number = v->number, .slot = -1});
+    if (v->op == AT_V_LOAD) {
+        at_tile_place p = at_build_locate(b, v->tensor, v->at);
+        int lanes = lanes_now(b);
+        if (in_register(b, v->tensor)) {
+            if (p.entry >= 0) b->failed = true; /* which one is not known */
+            if (lanes > 1 && !p.lane)
+                b->failed = true; /* a register holds no broadcast of one lane */
+            return key_of(b, &p, false)->vreg;
+        }
+        bool bcast = lanes > 1 && p.lane == 0;
+        int s = at_build_slot_of(b, &p), loads = b->vregs.len;
+        int r = load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
+                                       .lanes = (uint8_t)(bcast ? 1 : lanes),
+                                       .slot = (int16_t)s,
+                                       .off = p.off});
+        if (b->vregs.len > loads && !bcast) prefetch(b, v->tensor, s, p.off);
+        return r;
+    }
+    static const uint8_t kinds[] = {
+        [AT_V_ADD] = AT_T_ADD, [AT_V_SUB] = AT_T_SUB, [AT_V_MUL] = AT_T_MUL,
+        [AT_V_DIV] = AT_T_DIV, [AT_V_MIN] = AT_T_MIN, [AT_V_MAX] = AT_T_MAX};
+    int x = at_build_value(b, v->a), y = at_build_value(b, v->b);
+    int d = at_build_vreg(b, (at_tile_vreg){0});
+    at_tile_op *op = at_build_emit(b, kinds[v->op]);
+    op->dst = (int16_t)d;
+    op->a = (int16_t)x;
+    op->b = (int16_t)y;
+    return d;
+}
+
+/* acc += v, as a multiply-add where v is a product. */
+static void accumulate(at_builder *b, int acc, const at_value *v) {
+    int x = v->op == AT_V_MUL ? at_build_value(b, v->a) : acc;
+    int y = v->op == AT_V_MUL ? at_build_value(b, v->b) : at_build_value(b, v);
+    at_tile_op *op = at_build_emit(b, v->op == AT_V_MUL ? AT_T_FMA : AT_T_ADD);
+    op->dst = (int16_t)acc;
+    op->a = (int16_t)x;
+    op->b = (int16_t)y;
+}
+
+static void define(at_builder *b, int acc, const at_value *v) {
+    int x = v->op == AT_V_CONST ? -1 : at_build_value(b, v);
+    at_tile_op *op = at_build_emit(b, x < 0 ? AT_T_CONST : AT_T_MOV);
+    op->dst = (int16_t)acc;
+    op->a = (int16_t)x;
+    op->number = v->number;
+}
+
+/* Does operation i, a store aside, read this tensor? */
+static bool reads(const at_builder *b, int i, int tensor) {
+    const at_tile_op *op = &b->ops.data[i];
+    const int regs[] = {op->a, op->b};
+    for (int j = 0; j < 2; j++) {
+        const at_tile_vreg *v = regs[j] >= 0 ? &b->vregs.data[regs[j]] : NULL;
+        if (v && v->load && v->slot >= 0 && b->slots[v->slot].tensor == tensor) return true;
+    }
+    return op->kind == AT_T_LOAD && b->slots[op->slot].tensor == tensor;
+}
+
+/* The store in this straight-line body of what is about to be stored again; -1: none, or it is read
+ * in between. */
+static int last_store(const at_builder *b, int s, int64_t off, int lanes) {
+    int tensor = b->slots[s].tensor;
+    for (int i = b->ops.len - 1; i >= 0; i--) {
+        const at_tile_op *op = &b->ops.data[i];
+        if (op->kind == AT_T_LOOP || op->kind == AT_T_END || op->kind == AT_T_BUMP) return -1;
+        bool same = op->slot == s && (op->kind == AT_T_STORE || op->kind == AT_T_LOAD);
+        if (same && (op->off >= off + lanes || off >= op->off + op->lanes)) continue;
+        if (op->kind == AT_T_STORE && same && op->off == off && op->lanes == lanes) return i;
+        if (reads(b, i, tensor)) return -1;
+        if (op->kind == AT_T_STORE && b->slots[op->slot].tensor == tensor) return -1;
+    }
+    return -1;
+}
+
+static bool is_key(const at_builder *b, int v) {
+    for (int i = 0; i < b->keys.len; i++)
+        if (b->keys.data[i].vreg == v) return true;
+    return false;
+}
+
+/* A register with what memory holds there. Where it was stored just before, that store goes: a sum
+ * of a few terms is stored once. */
+static int sum_so_far(at_builder *b, int s, int64_t off, int lanes) {
+    int stored = last_store(b, s, off, lanes), v;
+    at_tile_op old = {0}, *op;
+    if (stored >= 0) {
+        old = b->ops.data[stored];
+        b->ops.len--;
+        memmove(&b->ops.data[stored], &b->ops.data[stored + 1],
+                sizeof old * (size_t)(b->ops.len - stored));
+        if (b->vregs.data[old.a].acc && !is_key(b, old.a)) return old.a;
+    }
+    v = at_build_vreg(b, (at_tile_vreg){.acc = true});
+    bool number = stored >= 0 && b->vregs.data[old.a].load == AT_T_CONST;
+    op = at_build_emit(b, stored < 0 ? AT_T_LOAD : number ? AT_T_CONST : AT_T_MOV);
+    op->dst = (int16_t)v;
+    if (number) op->number = b->vregs.data[old.a].number;
+    else if (stored >= 0) op->a = old.a;
+    else op->slot = (int16_t)s, op->off = off, op->lanes = (uint8_t)lanes;
+    return v;
+}
+
+void at_build_statement(at_builder *b, const at_ir *n) {
+    b->current = n;
+    at_tile_place p = at_build_locate(b, n->tensor, n->at);
+    if (in_register(b, n->tensor)) {
+        at_tile_key *k = key_of(b, &p, !n->add);
+        if (n->add) accumulate(b, chain_of(b, k), n->val);
+        else define(b, k->vreg, n->val);
+        return;
+    }
+    int lanes = lanes_now(b);
+    if (lanes > 1 && p.lane != 1) b->failed = true; /* all lanes into one element: not a vector */
+    int s = at_build_find_slot(b, &p, true), v;
+    if (n->add) {
+        v = sum_so_far(b, s, p.off, lanes);
+        accumulate(b, v, n->val);
+    } else v = at_build_value(b, n->val);
+    at_tile_op *op = at_build_emit(b, AT_T_STORE);
+    op->slot = (int16_t)s;
+    op->off = p.off;
+    op->a = (int16_t)v;
+    op->lanes = (uint8_t)lanes;
+    b->first_load = b->vregs.len; /* what was loaded before may have been overwritten */
+}
