@@ -11,8 +11,10 @@ enum { MAX_DIMS = 32 }; /* of a tensor; schedule/ takes no more */
 bool at_dataset_keeps(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
 
 at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values,
-                         const int *const *layouts, at_dataset *out, at_error *err) {
-    at_dataset d = {.compute = c, .values = values, .layouts = layouts};
+                         const int *const *layouts, at_store *shared, at_dataset *out,
+                         at_error *err) {
+    at_dataset d = {.compute = c, .values = values, .layouts = layouts, .store = shared};
+    d.shares_store = shared != NULL;
     d.plain = AT_NEW_ARRAY(a, void *, c->num_tensors);
     d.plain_expected = AT_NEW_ARRAY(a, void *, c->num_tensors);
     d.given = AT_NEW_ARRAY(a, const float *, c->num_tensors);
@@ -21,7 +23,7 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
     d.size_bytes = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
     d.offset = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
     d.expected = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
-    AT_TRY(at_store_new(&d.store, err));
+    if (!shared) AT_TRY(at_store_new(&d.store, err));
     at_status s = AT_OK;
     for (int t = 0; t < c->num_tensors && s == AT_OK; t++) {
         const at_tensor *tensor = &c->tensors[t];
@@ -37,15 +39,27 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
         if (s == AT_OK && tensor->is_output)
             s = at_store_reserve(d.store, tensor->name, size, &d.expected[t], err);
     }
-    if (s != AT_OK) at_store_free(d.store);
-    else *out = d;
+    if (s == AT_OK) *out = d;
+    else if (!shared) at_store_free(d.store);
     return s;
 }
 
 void at_dataset_free(at_dataset *d) {
     for (int t = 0; t < d->compute->num_tensors; t++) free(d->plain[t]), free(d->plain_expected[t]);
-    at_store_free(d->store);
+    if (!d->shares_store) at_store_free(d->store);
     d->store = NULL;
+}
+
+double at_dataset_zeros(const at_dataset *d) {
+    double most = 0;
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        int64_t n = d->size_bytes[t] / 4, zeros = 0;
+        if (!d->compute->tensors[t].is_output || n == 0) continue;
+        const float *p = at_store_at(d->store, d->expected[t]);
+        for (int64_t i = 0; i < n; i++) zeros += p[i] == 0;
+        most = fmax(most, (double)zeros / (double)n);
+    }
+    return most;
 }
 
 /* Elements are 4 bytes, whatever they mean. Goes through the packed tensor row by row and steps

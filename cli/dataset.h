@@ -13,6 +13,7 @@ typedef struct at_dataset {
     const at_compute *compute;
     const int64_t *values;
     at_store *store;
+    bool shares_store;         /* it is another dataset's */
     int64_t **extents;         /* as the tensors now lie in the store */
     int64_t *size_bytes;       /* [tensor]: of inputs and outputs */
     int64_t *offset;           /* [tensor] in the store; -1: a stage between, not kept */
@@ -32,10 +33,14 @@ typedef struct at_dataset {
 } at_dataset;
 
 /* Makes room. values (by symbol slot) and layouts are borrowed as long as the dataset lives.
- * AT_E_USAGE where it cannot fit this machine. Ended by at_dataset_free. */
+ * shared: a store that outlives it; NULL: its own. AT_E_USAGE where it cannot fit this machine.
+ * Ended by at_dataset_free. */
 at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values,
-                         const int *const *layouts, at_dataset *out, at_error *err);
+                         const int *const *layouts, at_store *shared, at_dataset *out,
+                         at_error *err);
 void at_dataset_free(at_dataset *d);
+/* Share of zeros in the expected values of the output that has most. */
+double at_dataset_zeros(const at_dataset *d);
 /* An input that has values of its own; they are borrowed. */
 void at_dataset_give(at_dataset *d, int tensor, const float *values);
 /* The others get seeded integers, whose mean is not zero, in the range that keeps every sum exact.

@@ -5,7 +5,7 @@
 
 #include "cli/known.h"
 
-enum { AT_FINALISTS = 5, AT_FINAL_ROUNDS = 40 };
+enum { AT_FINALISTS = 10, AT_FINAL_ROUNDS = 40 };
 enum { AT_FINAL_LEAST = 6 }; /* rounds; fewer have no interval of 95 % */
 
 typedef struct at_finalist {

@@ -85,6 +85,9 @@ static bool bind(at_session *s, at_arena *a, at_candidate *c, at_result *result)
                            .offset = packed ? -1 : s->data.offset[p->tensor],
                            .size_bytes = p->elements * 4};
         if (p->role == AT_PARAM_OUT) expected[outputs++] = s->data.expected[p->tensor];
+        if (s->other.store && !packed)
+            bufs[i].other_offset =
+                p->role == AT_PARAM_OUT ? s->other.expected[p->tensor] : s->other.offset[p->tensor];
     }
     c->job.bufs = bufs;
     c->job.num_bufs = k->num_params;
@@ -168,6 +171,7 @@ at_status at_candidate_begin(at_session *s, at_candidate *c, double best_s, at_e
     bool by_numbers = s->options->number || s->options->repeat;
     c->job.best_ns = by_numbers ? 0 : (int64_t)(best_s * 1e9);
     AT_TRY(at_dataset_shape(&s->data, c->program->extents, err));
+    if (s->other.store) AT_TRY(at_dataset_shape(&s->other, c->program->extents, err));
     c->job.data_version = s->data.version;
     return at_worker_begin(s->worker, &c->job, &at_interrupted, err);
 }

@@ -130,6 +130,15 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     return AT_OK;
 }
 
+static at_status make_dataset(at_session *s, const int64_t *values, const int *const *layouts,
+                              at_store *shared, at_dataset *out, at_error *err) {
+    AT_TRY(at_dataset_new(s->arena, at_task_compute(s->task), values, layouts, shared, out, err));
+    out->pattern = s->chosen.pattern;
+    if (out->pattern) at_task_bsr(s->task, &out->bsr);
+    if (s->chosen.weight) at_dataset_give(out, s->chosen.weight_tensor, s->chosen.weight);
+    return AT_OK;
+}
+
 at_status at_session_reserve(at_session *s, at_error *err) {
     at_config config;
     int64_t *values;
@@ -138,11 +147,9 @@ at_status at_session_reserve(at_session *s, at_error *err) {
     for (int t = 0; t < c->num_tensors; t++) layouts[t] = at_task_layout(s->task, t);
     AT_TRY(at_task_default_config(s->arena, s->task, s->isa, &config, err));
     AT_TRY(at_task_values(s->arena, s->task, &config, &values, err));
-    AT_TRY(at_dataset_new(s->arena, c, values, layouts, &s->data, err));
-    s->data.pattern = s->chosen.pattern;
-    if (s->data.pattern) at_task_bsr(s->task, &s->data.bsr);
-    if (s->chosen.weight) at_dataset_give(&s->data, s->chosen.weight_tensor, s->chosen.weight);
-    return AT_OK;
+    AT_TRY(make_dataset(s, values, layouts, NULL, &s->data, err));
+    if (!s->options->paranoid) return AT_OK;
+    return make_dataset(s, values, layouts, s->data.store, &s->other, err);
 }
 
 at_status at_session_measure_peak(at_session *s, at_error *err) {
@@ -155,13 +162,32 @@ at_status at_session_renew_peak(at_session *s, at_error *err) {
     return at_now_ns() - s->peak_ns > (int64_t)60e9 ? at_session_measure_peak(s, err) : AT_OK;
 }
 
+/* Other data, and the outputs as they should be for it. */
+static at_status prepare_other(at_session *s, at_error *err) {
+    at_dataset data = s->data;
+    at_dataset_fill(&s->other, ~s->options->seed);
+    s->data = s->other;
+    at_status status = at_reference_run(s, err);
+    s->other = s->data;
+    s->data = data;
+    return status;
+}
+
 at_status at_session_start(at_session *s, at_error *err) {
     at_status_note("making the input and the output it is checked against ...");
     at_dataset_fill(&s->data, s->options->seed);
     AT_TRY(at_worker_new(s->data.store, -1, 0, &s->worker, err));
     int64_t begin_ns = at_now_ns();
+    if (s->other.store) AT_TRY(prepare_other(s, err));
     AT_TRY(at_reference_run(s, err));
     at_arena_reset(s->scratch);
+    double zeros = at_dataset_zeros(&s->data);
+    if (zeros > 0.5) {
+        char text[128];
+        snprintf(text, sizeof text,
+                 "%.0f %% of the expected output are zeros: equal to it says little", 100 * zeros);
+        at_warn(NULL, text);
+    }
     s->spent.reference_ns = at_now_ns() - begin_ns;
     return at_session_measure_peak(s, err);
 }
@@ -176,6 +202,7 @@ const at_file_pattern *at_session_file_pattern(const at_session *s) {
 
 void at_session_close(at_session *s) {
     if (s->worker) at_worker_free(s->worker);
+    if (s->other.store) at_dataset_free(&s->other);
     if (s->data.store) at_dataset_free(&s->data);
     at_arena_free(s->scratch);
     at_arena_free(s->arena);

@@ -39,8 +39,8 @@ typedef struct at_session {
     const char *target; /* of the records */
     const char *compiler_version;
 
-    at_dataset data;
-    bool is_projected; /* the expected outputs are a candidate's: see reference.h */
+    at_dataset data, other; /* other: for the second of paranoid's runs, else empty */
+    bool is_projected;      /* the expected outputs are a candidate's: see reference.h */
     at_worker *worker;
     int64_t flush_bytes; /* before each sample; 0: caches stay as they are */
     double peak_gflops;  /* FMA peak of the core, as last measured */

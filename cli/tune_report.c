@@ -83,8 +83,7 @@ static void add_tie(at_text *out, const at_final *final) {
                      100 * w->of_peak.low, 100 * w->of_peak.high, w->rounds);
     else at_text_addf(out, "timed again %d time%s", w->rounds, w->rounds > 1 ? "s" : "");
     if (final->tied)
-        at_text_addf(out, "; a tie with %d other%s of the best %d", final->tied,
-                     final->tied > 1 ? "s" : "", final->count);
+        at_text_addf(out, "; a tie with %d other%s", final->tied, final->tied > 1 ? "s" : "");
     at_text_add(out, "\n");
 }
 

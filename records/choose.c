@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* Finals are held among five, and a final comes after its trials: so many of the best of each key
+/* Finals are held among ten, and a final comes after its trials: so many of the best of each key
  * are kept until the end. */
-enum { KEPT = 8 };
+enum { KEPT = 12 };
 
 typedef struct kept {
     double mean_s;

@@ -66,6 +66,21 @@ static int first_run(const at_inside *in, const at_job *job, const at_code *code
     return check_outputs(in, job, places, out);
 }
 
+/* The job with its other data; bufs and expected are the copy's own. */
+static at_job with_other_data(const at_job *job, at_buf *bufs, int64_t *expected) {
+    at_job other = *job;
+    for (int i = 0, k = 0; i < job->num_bufs; i++) {
+        bufs[i] = job->bufs[i];
+        int64_t offset = bufs[i].other_offset;
+        if (bufs[i].role == AT_BUF_IN && offset) bufs[i].offset = offset;
+        if (bufs[i].role == AT_BUF_OUT && job->expected_offset)
+            expected[k] = offset ? offset : job->expected_offset[k], k++;
+    }
+    other.bufs = bufs;
+    if (job->expected_offset) other.expected_offset = expected;
+    return other;
+}
+
 /* Both ends of every buffer in turn against a guard page: there a stray access of one element
  * faults. */
 static int paranoid_runs(const at_inside *in, const at_job *job, const at_code *code,
@@ -76,13 +91,16 @@ static int paranoid_runs(const at_inside *in, const at_job *job, const at_code *
         void *buf[AT_MAX_BUFS];
         at_run r;
         at_run_time t;
-        int failed =
-            at_place_job(job, ends[i], in->store, in->memory_bytes, places, ERROR_TEXT(out));
+        at_buf bufs[AT_MAX_BUFS];
+        int64_t expected[AT_MAX_BUFS];
+        at_job other = with_other_data(job, bufs, expected);
+        const at_job *j = i == 0 ? job : &other;
+        int failed = at_place_job(j, ends[i], in->store, in->memory_bytes, places, ERROR_TEXT(out));
         if (failed) return fail(out, failed);
-        first_run(in, job, code, places, buf, &r, &t, out);
+        first_run(in, j, code, places, buf, &r, &t, out);
         out->kernel_ns += r.total_ns;
         at_crash_places(NULL, 0);
-        at_place_release(job, ends[i], places);
+        at_place_release(j, ends[i], places);
         if (out->error_no) return out->error_no;
     }
     return AT_ERR_NONE;

@@ -104,6 +104,9 @@ typedef struct at_buf {
     bool is_int;    /* int32 elements, else float32 */
     int64_t offset; /* in the store; for PACKED -1: the worker allocates it itself */
     int64_t size_bytes;
+    /* Of the second of paranoid's runs: other data, of an output its expected values. 0: the same.
+     */
+    int64_t other_offset;
 } at_buf;
 
 /* AutoTVM's numbers. */
@@ -148,7 +151,8 @@ typedef struct at_job {
     const int64_t *expected_offset;
     double tolerance;
     double magnitude; /* of the terms that an element is a sum of; 0: 1 */
-    bool paranoid; /* buffers and workspace between guard pages, at both ends in turn (two runs) */
+    bool paranoid; /* buffers and workspace between guard pages, at both ends in turn (two runs; the
+                    * second with the other data) */
     bool run_only; /* not timed; with expected_offset NULL: how a reference fills expected values */
     /* Timing, AutoTVM's meaning: 1 + number*repeat calls, number raised until a repeat lasts
      * min_repeat_ms; at most AT_MAX_SAMPLES repeats. number 0: chosen so that a repeat lasts

@@ -178,6 +178,7 @@ static void refuse_malformed(const at_worker *w, const at_job *job) {
         AT_ASSERT(b->name && b->size_bytes >= 0 && b->size_bytes % 4 == 0);
         if (b->role == AT_BUF_PACKED) continue;
         AT_ASSERT(b->offset >= 0 && b->size_bytes <= store - b->offset);
+        AT_ASSERT(b->other_offset >= 0 && b->size_bytes <= store - b->other_offset);
         if (b->role != AT_BUF_OUT || !job->expected_offset) continue;
         int64_t expected = job->expected_offset[outputs++];
         AT_ASSERT(expected >= 0 && b->size_bytes <= store - expected);

@@ -47,8 +47,17 @@ static void wrong_stand_in(void **state) {
     assert_string_equal(cli_member(cli_json(), "reference")->string, "whole");
 }
 
+/* Rows of weights without a block: their outputs are zeros. */
+static void zeros(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(0, "./autotune run sparse_dense --args M=16,N=64,K=64,nnz=1");
+    assert_non_null(strstr(r->err, " % of the expected output are zeros: equal to it says little"));
+    r = cli_expect(0, "./autotune run conv2d_3x3_gemm --args N=1,H=5,W=7,CI=3,CO=6 --paranoid");
+    assert_null(strstr(r->err, "zeros"));
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(projected),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(projected), cmocka_unit_test(zeros),
                                        cmocka_unit_test(wrong_stand_in)};
     return cmocka_run_group_tests_name("cli/reference", tests, cli_setup, cli_teardown);
 }

@@ -66,7 +66,7 @@ static void many_tiles(void **state) {
 
 static void packing(void **state) {
     rig *r = *state;
-    at_buf packed = {"packed", AT_BUF_PACKED, false, -1, RIG_N * 4};
+    at_buf packed = {"packed", AT_BUF_PACKED, false, -1, RIG_N * 4, 0};
     r->bufs[3] = packed;
     r->job.num_bufs = 4;
     r->job.pack = "k_pack";

@@ -155,7 +155,7 @@ static void job_round_trip(void **state) {
     (void)state;
     const uint8_t bytes[] = {1, 2, 3};
     at_blob blobs[] = {{"tile", bytes, 3}, {"empty", bytes, 0}};
-    at_buf bufs[] = {{"in", AT_BUF_IN, true, 64, 128}, {"out", AT_BUF_OUT, false, 256, 4}};
+    at_buf bufs[] = {{"in", AT_BUF_IN, true, 64, 128, 0}, {"out", AT_BUF_OUT, false, 256, 4, 0}};
     int64_t expected[] = {320};
     at_job job = {.source = "int x;",
                   .entry = "e",
@@ -202,13 +202,13 @@ static void job_round_trip(void **state) {
 /* ---- check ---------------------------------------------------------------------------------- */
 
 static bool check(const float *got, const float *expected, double tolerance, at_outcome *out) {
-    at_buf b = {"out", AT_BUF_OUT, false, 0, 4 * sizeof(float)};
+    at_buf b = {"out", AT_BUF_OUT, false, 0, 4 * sizeof(float), 0};
     memset(out, 0, sizeof *out);
     return at_check_output(&b, got, expected, &(at_job){.tolerance = tolerance}, out);
 }
 
 static bool check_relative_to(double magnitude, const float *got, const float *expected) {
-    at_buf b = {"out", AT_BUF_OUT, false, 0, 4 * sizeof(float)};
+    at_buf b = {"out", AT_BUF_OUT, false, 0, 4 * sizeof(float), 0};
     at_outcome out = {0};
     at_job job = {.tolerance = 0.01, .magnitude = magnitude};
     return at_check_output(&b, got, expected, &job, &out);
