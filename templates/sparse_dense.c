@@ -2,17 +2,26 @@
 #include "templates/template.h"
 
 /* clang-format off */
+/* %s: a further stage, and what is read of the blocks. */
 static const char compute[] =
     "data[M, K]        : input\n"
     "blocks[nnz, R, C] : weight\n"
     "indices[nnz]      : index\n"
     "indptr[N/R + 1]   : index\n"
+    "%s"
     "block[m:M, j:N/R, r:R] = sum(e : indptr[j] .. indptr[j+1], c:C)\n"
-    "    blocks[e, r, c] * data[m, indices[e]*C + c]\n"
+    "    %s * data[m, indices[e]*C + c]\n"
     "out[m:M, n:N]     = block[m, n/R, n%R]\n";
 
-/* %s: the outer loops; whether rows are unrolled, twice. */
+/* Blocks of several columns lie turned round in memory, so that rows are a vector. */
+static const char turn[] = "turned[e:nnz, c:C, r:R] = blocks[e, r, c]\n";
+static const char turn_tree[] =
+    "e, c, r =>\n"
+    "    @turned = e, c, r\n";
+
+/* %s: the tree of turned blocks; the outer loops; whether rows are unrolled, twice. */
 static const char tree[] =
+    "%s"
     "{%s}:para, jo, mo =>\n"
     "    elem:dyn(j), mi%s, br:vec, bc:unroll =>\n"
     "        @block = {mt, mo, mi}/m, {jt, jo}/j, br  // elem, bc\n"
@@ -20,8 +29,11 @@ static const char tree[] =
     "        @out = {mt, mo, mi}/m, {jt, jo, br}/n\n";
 /* clang-format on */
 
+static int is_turned(at_template *t) { return at_evaluate(t, "R > 1 && C > 1 && nnz > 0") != 0; }
+
 static void add_tree(at_template *t, const char *condition, const char *outer, const char *rows) {
-    at_schedule_when(t, condition, at_textf(t, tree, outer, rows, rows));
+    const char *first = is_turned(t) ? turn_tree : "";
+    at_schedule_when(t, condition, at_textf(t, tree, first, outer, rows, rows));
 }
 
 static void define(at_template *t) {
@@ -33,7 +45,8 @@ static void define(at_template *t) {
     at_option(t, "m_outer", "[true, false]", 0);
     at_option(t, "unroll_m", "[true, false]", 0);
     at_sizes(t, "br = R, bc = C");
-    at_compute(t, compute);
+    at_compute(t, at_textf(t, compute, is_turned(t) ? turn : "",
+                           is_turned(t) ? "turned[e, c, r]" : "blocks[e, r, c]"));
     add_tree(t, "m_outer && unroll_m", "mt, jt", ":unroll");
     add_tree(t, "m_outer", "mt, jt", "");
     add_tree(t, "unroll_m", "jt, mt", ":unroll");

@@ -3,7 +3,8 @@
 #include "templates/template.h"
 
 /* clang-format off */
-/* strip: the picture with its padding, in pieces of RH rows and CW columns of the output. */
+/* strip: the picture with its padding, in pieces of RH rows and CW columns of the output.
+ * %s: a further stage, and what is read of the blocks. */
 static const char compute[] =
     "data[N, H, W, CI] : input\n"
     "blocks[nnz, R, C] : weight\n"
@@ -11,15 +12,24 @@ static const char compute[] =
     "indptr[X/R + 1]   : index\n"
     "strip[t:Y/(RH*CW), r:RH + 2, c:CI, q:CW + 2] = inside ? data[n, h, w, c] : 0\n"
     "    where y0 = t*(RH*CW), n = y0/(H*W),\n"
-    "          h = y0/W % H + r - 1, w = y0 % W + q - 1,\n"
+    "          h = y0/W %% H + r - 1, w = y0 %% W + q - 1,\n"
     "          inside = 0 <= h && h < H && 0 <= w && w < W\n"
     "im2col[y:Y, k:K]  = strip[t, h + kh, c, w + kw]\n"
     "    where {t, h:RH, w:CW} = y, {kh:3, kw:3, c:CI} = k\n"
+    "%s"
     "cc[y:Y, xr:X/R, r:R, c:C] = sum(e : indptr[xr] .. indptr[xr+1])\n"
-    "    im2col[y, indices[e]*C + c] * blocks[e, r, c]\n"
+    "    im2col[y, indices[e]*C + c] * %s\n"
     "out[y:Y, x:X]     = sum(c:C) cc[y, x/R, x%R, c]\n";
 
+/* Blocks of several columns lie turned round in memory, so that rows are a vector. */
+static const char turn[] = "turned[e:nnz, c:C, r:R] = blocks[e, r, c]\n";
+static const char turn_tree[] =
+    "e, c, r =>\n"
+    "    @turned = e, c, r\n";
+
+/* %s: that of turned blocks. */
 static const char copied[] =
+    "%s"
     "yt, xt, yo =>\n"
     "    yi, k9, ci:vec =>\n"
     "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"
@@ -30,6 +40,7 @@ static const char copied[] =
     "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x  // ki\n";
 
 static const char in_place[] =
+    "%s"
     "yt =>\n"
     "    r, c, q:vec =>\n"
     "        @strip = yt, r, c, q\n"
@@ -55,9 +66,12 @@ static void define(at_template *t) {
     at_sizes(t,
              "strips = W >= 14 && even && (W % rows == 0 || (rows % W == 0 && H % (rows/W) == 0))");
     at_sizes(t, "CW = strips ? min(rows, W) : W, RH = strips ? rows/CW : 1");
-    at_compute(t, compute);
-    at_schedule_when(t, "strips", in_place);
-    at_schedule(t, copied);
+    int turned = at_evaluate(t, "R > 1 && C > 1 && nnz > 0") != 0;
+    const char *tree = turned ? turn_tree : "";
+    at_compute(t, at_textf(t, compute, turned ? turn : "",
+                           turned ? "turned[e, c, r]" : "blocks[e, r, c]"));
+    at_schedule_when(t, "strips", at_textf(t, in_place, tree));
+    at_schedule(t, at_textf(t, copied, tree));
     at_sparse(t, "blocks", "indices", "indptr", "K/C");
     at_flops(t, "2*Y*nnz*R*C");
 }
