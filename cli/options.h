@@ -117,7 +117,7 @@ typedef struct at_option_row {
     unsigned verbs;       /* bits 1 << at_verb */
     const char *initial;  /* parsed like a given value; NULL: zero */
     const char *help;
-    int kind;         /* how the value is read: options.c */
+    int kind;         /* how the value is read: options_int.h */
     size_t offset;    /* where it goes in at_options */
     int64_t min, max; /* of integers */
 } at_option_row;

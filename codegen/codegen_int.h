@@ -146,7 +146,7 @@ struct at_ir {
     at_ann ann;
     bool is_reduce;
     bool transposes; /* a square that is loaded along this loop, stored along the one inside */
-    int64_t lo, hi; /* constant bounds, hi exclusive; with runtime bounds: what contains them */
+    int64_t lo, hi;  /* constant bounds, hi exclusive; with runtime bounds: what contains them */
     const at_aff *lo_aff, *hi_aff; /* runtime bounds inside [lo, hi), or NULL */
     const at_fact *facts;          /* of a loop or an if's then-branch; else-branch: other_facts */
     const at_fact *other_facts;

@@ -1,0 +1,210 @@
+/* cli/option_value.c: the values of options, read by kind. */
+#include "cli/options_int.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t max, int64_t *out,
+                       at_error *err) {
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (end == text || *end || isspace((unsigned char)*text))
+        return at_fail(err, AT_E_USAGE, "%s %s: not an integer", what, text);
+    if (errno || v < min || v > max) {
+        if (max == INT64_MAX)
+            return at_fail(err, AT_E_USAGE, "%s %s: must be at least %lld", what, text,
+                           (long long)min);
+        return at_fail(err, AT_E_USAGE, "%s %s: must be from %lld to %lld", what, text,
+                       (long long)min, (long long)max);
+    }
+    *out = v;
+    return AT_OK;
+}
+
+static at_status parse_unsigned(const char *text, const char *what, uint64_t *out, at_error *err) {
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno)
+        return at_fail(err, AT_E_USAGE, "%s %s: not an integer from 0 to 2^64-1", what, text);
+    *out = v;
+    return AT_OK;
+}
+
+/* A positive number with one of the units; unit[0] is what a bare number means. */
+static at_status parse_measure(const char *text, const char *what, const char *example,
+                               bool zero_too, const char *const *units, const double *factors,
+                               double *out, at_error *err) {
+    char *end;
+    double v = strtod(text, &end);
+    bool number = end != text && (isdigit((unsigned char)*text) || *text == '.');
+    for (int i = 0; number && units[i]; i++) {
+        if (strcmp(end, units[i]) && !(i == 0 && !*end)) continue;
+        v *= factors[i];
+        if (!(v < 1e9) || v < 0 || (v == 0 && !zero_too)) break;
+        *out = v;
+        return AT_OK;
+    }
+    return at_fail(err, AT_E_USAGE, "%s %s: not a duration; write for example %s", what, text,
+                   example);
+}
+
+static at_status parse_duration(const char *text, const char *what, bool zero_too, double *out,
+                                at_error *err) {
+    static const char *const units[] = {"s", "ms", "m", "min", "h", NULL};
+    static const double factors[] = {1, 1e-3, 60, 60, 3600};
+    return parse_measure(text, what, "30s, 5m or 1h", zero_too, units, factors, out, err);
+}
+
+static at_status parse_milliseconds(const char *text, const char *what, double *out,
+                                    at_error *err) {
+    static const char *const units[] = {"ms", "s", NULL};
+    static const double factors[] = {1, 1e3};
+    return parse_measure(text, what, "40", true, units, factors, out, err);
+}
+
+/* "5" or "5%", as a share. */
+static at_status parse_percent(const char *text, const char *what, double *out, at_error *err) {
+    char *end;
+    double v = strtod(text, &end);
+    bool number = end != text && (isdigit((unsigned char)*text) || *text == '.');
+    if (!number || (*end && strcmp(end, "%") != 0) || !(v >= 0 && v <= 1000))
+        return at_fail(err, AT_E_USAGE, "%s %s: not a number of percent from 0 to 1000", what,
+                       text);
+    *out = v / 100;
+    return AT_OK;
+}
+
+static at_status unknown_value(const at_option_row *row, const char *text, at_error *err) {
+    char copy[256];
+    const char *words[32];
+    int n = 0;
+    at_text list = {0};
+    snprintf(copy, sizeof copy, "%s", at_option_words_of(row->kind));
+    for (char *rest = copy, *word; n < 32 && (word = strsep(&rest, ", "));)
+        if (*word) words[n++] = word;
+    at_text_add_names(&list, text, words, n);
+    at_status s =
+        at_fail(err, AT_E_USAGE, "%s %s: there are %s", row->name, text, at_text_str(&list));
+    at_text_free(&list);
+    return s;
+}
+
+/* FIRST-LAST, both included, into a begin and an end. */
+static at_status parse_range(const at_option_row *row, const char *text, int64_t *begin,
+                             int64_t *end, at_error *err) {
+    long long first, last;
+    char rest;
+    if (!isdigit((unsigned char)*text) ||
+        sscanf(text, "%18lld-%18lld%c", &first, &last, &rest) != 2 || last < first)
+        return at_fail(err, AT_E_USAGE, "%s %s: write for example 0-999, both included", row->name,
+                       text);
+    *begin = first;
+    *end = last + 1;
+    return AT_OK;
+}
+
+static const char *const feature_names[] = {[AT_FEATURES_ITERVAR] = "itervar",
+                                            [AT_FEATURES_KNOB] = "knob",
+                                            [AT_FEATURES_CURVE] = "curve",
+                                            [AT_FEATURES_BOUND] = "bound"};
+
+static const char *const help_names[AT_HELP_COUNT] = {"text", "man", "bash", "zsh", "fish"};
+
+at_status at_option_read(const at_option_row *row, const char *text, at_options *o, at_error *err) {
+    void *to = (char *)o + row->offset;
+    switch (row->kind) {
+    case SWITCH: *(bool *)to = true; return AT_OK;
+    case TEXT: *(const char **)to = text; return AT_OK;
+    case INTEGER: return at_parse_int(text, row->name, row->min, row->max, to, err);
+    case UNSIGNED: return parse_unsigned(text, row->name, to, err);
+    case DURATION: return parse_duration(text, row->name, false, to, err);
+    case PAUSE: return parse_duration(text, row->name, true, to, err);
+    case MILLISECONDS: return parse_milliseconds(text, row->name, to, err);
+    case COMPILER: return at_compiler_from_name(text, to) ? AT_OK : unknown_value(row, text, err);
+    case ISA: return at_isa_from_name(text, to) ? AT_OK : unknown_value(row, text, err);
+    case DIALECT: return at_dialect_from_name(text, to) ? AT_OK : unknown_value(row, text, err);
+    case PACKING:
+        if (strcmp(text, "ahead") && strcmp(text, "inline")) return unknown_value(row, text, err);
+        *(bool *)to = !strcmp(text, "inline");
+        return AT_OK;
+    case FACTOR: {
+        char *end;
+        double x = strtod(text, &end);
+        if (end == text || *end || !(x >= 1 && x < 1e6))
+            return at_fail(err, AT_E_USAGE,
+                           "%s %s: not a factor of at least 1; write for example 2.0", row->name,
+                           text);
+        *(double *)to = x;
+        return AT_OK;
+    }
+    case CACHE:
+        if (strcmp(text, "hot") && strcmp(text, "cold")) return unknown_value(row, text, err);
+        *(const char **)to = text;
+        return AT_OK;
+    case PRESET:
+        if (strcmp(text, "ours") && strcmp(text, "autotvm")) return unknown_value(row, text, err);
+        *(bool *)to = !strcmp(text, "autotvm");
+        return AT_OK;
+    case FEATURES:
+        for (int i = 0; i < 4; i++) {
+            if (strcmp(text, feature_names[i])) continue;
+            *(at_feature_set *)to = (at_feature_set)i;
+            return AT_OK;
+        }
+        return unknown_value(row, text, err);
+    case LOSS:
+        for (int i = 0; i < AT_LOSS_COUNT; i++) {
+            if (strcmp(text, at_loss_name((at_loss)i))) continue;
+            *(at_loss *)to = (at_loss)i;
+            return AT_OK;
+        }
+        return unknown_value(row, text, err);
+    case TRANSFER:
+        if (o->num_transfer == AT_MAX_LOGS)
+            return at_fail(err, AT_E_USAGE, "--transfer %s: more than %d logs", text, AT_MAX_LOGS);
+        o->transfer[o->num_transfer++] = text;
+        return AT_OK;
+    case RANGE: return parse_range(row, text, &o->range_begin, &o->range_end, err);
+    case PER:
+        if (!strcmp(text, "context")) *(at_per *)to = AT_PER_CONTEXT;
+        else if (!strcmp(text, "mcpu")) *(at_per *)to = AT_PER_MCPU;
+        else if (!strcmp(text, "key")) *(at_per *)to = AT_PER_KEY;
+        else return unknown_value(row, text, err);
+        return AT_OK;
+    case FORMAT:
+        if (strcmp(text, "log") && strcmp(text, "t4") && strcmp(text, "kernel_tuner") &&
+            strcmp(text, "space"))
+            return unknown_value(row, text, err);
+        *(const char **)to = text;
+        return AT_OK;
+    case AGAINST: {
+        static const char *const names[] = {"both", "trials", "seconds"};
+        int i = 0;
+        while (i < 3 && strcmp(text, names[i]) != 0) i++;
+        if (i == 3) return unknown_value(row, text, err);
+        *(at_against *)to = (at_against)i;
+        return AT_OK;
+    }
+    case PERCENT: return parse_percent(text, row->name, to, err);
+    case COLOR: {
+        static const char *const names[] = {"auto", "always", "never"};
+        int i = 0;
+        while (i < 3 && strcmp(text, names[i]) != 0) i++;
+        if (i == 3) return unknown_value(row, text, err);
+        *(at_color *)to = (at_color)i;
+        return AT_OK;
+    }
+    case MANUAL:
+        for (int i = 0; i < AT_HELP_COUNT; i++) {
+            if (strcmp(text, help_names[i])) continue;
+            *(at_help_as *)to = (at_help_as)i;
+            return AT_OK;
+        }
+        return unknown_value(row, text, err);
+    default: AT_BUG("option %s has no kind", row->name);
+    }
+}

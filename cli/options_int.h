@@ -1,0 +1,44 @@
+/* cli/options_int.h: between the table of options, the reading of values and the reading of argv.
+ */
+#ifndef AT_CLI_OPTIONS_INT_H
+#define AT_CLI_OPTIONS_INT_H
+
+#include "cli/options.h"
+
+/* How the value of an option is read. */
+enum {
+    SWITCH,
+    TEXT,
+    INTEGER,
+    UNSIGNED,
+    DURATION,
+    PAUSE,
+    MILLISECONDS,
+    COMPILER,
+    ISA,
+    DIALECT,
+    PACKING,
+    CACHE,
+    FACTOR,
+    PRESET,
+    FEATURES,
+    LOSS,
+    TRANSFER,
+    RANGE,
+    PER,
+    FORMAT,
+    AGAINST,
+    COLOR,
+    MANUAL,
+    PERCENT,
+    LAST_KIND
+};
+
+/* Of the option so written, or of its letter; -1. */
+int at_option_index(const char *name, size_t len);
+/* The words an option takes, by kind; NULL: anything that can be read, or of a registry. */
+const char *at_option_words_of(int kind);
+/* Reads text by the row's kind into its member. */
+at_status at_option_read(const at_option_row *row, const char *text, at_options *o, at_error *err);
+
+#endif
