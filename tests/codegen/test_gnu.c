@@ -1,12 +1,6 @@
 /* Tiles in the dialect gnu: compiled by gcc and clang without a warning, run between guard pages,
  * the same bits as the interpreter of the expressions; and what the compilers make of a
  * multiply-add loop. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +9,7 @@
 #include <unistd.h>
 
 #include "codegen/tile.h"
+#include "tests/codegen/support.h"
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
@@ -101,12 +96,6 @@ static const struct {
 };
 enum { NUM_LOOPS = sizeof loops / sizeof *loops };
 
-#define CALL(call)                                                                                 \
-    do {                                                                                           \
-        at_error err = {.status = AT_OK};                                                          \
-        if ((call) != AT_OK) fail_msg("%s", err.text);                                             \
-    } while (0)
-
 typedef struct built {
     at_symbols symbols;
     int64_t values[64];
@@ -154,20 +143,6 @@ static built *build(at_arena *a, const program *p, at_isa isa) {
 }
 
 /* ---- compilers ------------------------------------------------------------------------------- */
-
-static char folder[] = "/tmp/autotune-gnu-XXXXXX";
-
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
 
 static void skip_without(const char *compiler) {
     char command[100];

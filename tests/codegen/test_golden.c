@@ -1,11 +1,5 @@
 /* One small convolution after every pass and in every dialect, as text: what a change to the code
  * generator does to its output shows as a difference. `make golden-update` rewrites the texts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +8,7 @@
 
 #include "codegen/tile.h"
 #include "codegen/x86_asm.h"
-
-#define CALL(call)                                                                                 \
-    do {                                                                                           \
-        at_error err = {.status = AT_OK};                                                          \
-        if ((call) != AT_OK) fail_msg("%s", err.text);                                             \
-    } while (0)
+#include "tests/codegen/support.h"
 
 #define FOLDER "tests/golden/codegen"
 

@@ -1,0 +1,498 @@
+/* Every instruction form the encoder makes, read back by another project's disassembler. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/codegen/hand_made.h"
+#include "tests/codegen/support.h"
+
+/* ---- instructions wanted --------------------------------------------------------------------- */
+
+static const char *const base_name[AT_TILE_MAX_SLOTS] = {"rdi", "rsi", "rdx", "rcx", "r8",  "r9",
+                                                         "r10", "r11", "rbx", "rbp", "r12", "r13"};
+
+#define WANT(m, ...) (at_text_addf(&(m)->want, __VA_ARGS__), at_text_add(&(m)->want, "\n"))
+
+static const char *memory_text(const maker *m, const at_tile_op *op, int bytes, int64_t more) {
+    const char *size = bytes == 1    ? "BYTE"
+                       : bytes == 4  ? "DWORD"
+                       : bytes == 8  ? "QWORD"
+                       : bytes == 16 ? "XMMWORD"
+                       : bytes == 32 ? "YMMWORD"
+                                     : "ZMMWORD";
+    long long at = (long long)(op->off * 4 + more);
+    if (!at) return at_format(m->arena, "%s PTR [%s]", size, base_name[op->slot]);
+    return at_format(m->arena, "%s PTR [%s%c0x%llx]", size, base_name[op->slot], at < 0 ? '-' : '+',
+                     at < 0 ? -at : at);
+}
+
+static const char *vector_text(const maker *m, int r, int bytes) {
+    return at_format(m->arena, "%cmm%d", bytes == 64 ? 'z' : bytes == 32 ? 'y' : 'x', r);
+}
+
+static void want_two(maker *m, bool store, const char *mnemonic, const char *reg, const char *mem) {
+    WANT(m, "%s %s,%s", mnemonic, store ? mem : reg, store ? reg : mem);
+}
+
+static void want_move(maker *m, const at_tile_op *op) {
+    bool store = op->kind == AT_T_STORE, v = m->isa >= AT_ISA_AVX2;
+    int n = op->lanes, r = store ? op->a : op->dst;
+    const char *x = vector_text(m, r, 16);
+    if (n == 1) {
+        want_two(m, store, v ? "vmovss" : "movss", x, memory_text(m, op, 4, 0));
+    } else if (n == 4 || (n == 8 && v) || n == 16) {
+        want_two(m, store, v ? "vmovups" : "movups", vector_text(m, r, 4 * n),
+                 memory_text(m, op, 4 * n, 0));
+    } else if (m->isa == AT_ISA_AVX512) {
+        if (!m->mask[n]) m->mask[n] = ++m->num_masks;
+        const char *z = vector_text(m, r, 64), *mem = memory_text(m, op, 64, 0);
+        if (store) WANT(m, "vmovups %s{k%d},%s", mem, m->mask[n], z);
+        else WANT(m, "vmovups %s{k%d}{z},%s", z, m->mask[n], mem);
+    } else if (m->isa == AT_ISA_AVX2) {
+        const char *y = vector_text(m, r, 32), *mem = memory_text(m, op, 32, 0);
+        if (m->mask_now != n) WANT(m, "vmovups ymm15,mask of %d", n);
+        m->mask_now = n;
+        WANT(m, "vmaskmovps %s,ymm15,%s", store ? mem : y, store ? y : mem);
+    } else {
+        if (!store) WANT(m, "xorps %s,%s", x, x);
+        want_two(m, store, "movlps", x, memory_text(m, op, 8, 0));
+        if (n == 3 && store) WANT(m, "movhlps xmm15,%s", x);
+        if (n == 3) want_two(m, store, "movss", "xmm15", memory_text(m, op, 4, 8));
+        if (n == 3 && !store) WANT(m, "movlhps %s,xmm15", x);
+    }
+}
+
+static void want_const(maker *m, const at_tile_op *op) {
+    uint32_t bits;
+    const char *x = vector_text(m, op->dst, 16);
+    memcpy(&bits, &op->number, sizeof bits);
+    if (!bits && m->isa == AT_ISA_AVX512) {
+        WANT(m, "vpxord zmm%d,zmm%d,zmm%d", op->dst, op->dst, op->dst);
+    } else if (!bits && m->isa == AT_ISA_AVX2) {
+        WANT(m, "vxorps ymm%d,ymm%d,ymm%d", op->dst, op->dst, op->dst);
+    } else if (!bits) {
+        WANT(m, "xorps %s,%s", x, x);
+    } else {
+        WANT(m, "mov eax,0x%x", (unsigned)bits);
+        if (m->isa == AT_ISA_AVX512) WANT(m, "vpbroadcastd zmm%d,eax", op->dst);
+        if (m->isa == AT_ISA_AVX2)
+            WANT(m, "vmovd %s,eax", x), WANT(m, "vbroadcastss ymm%d,%s", op->dst, x);
+        if (m->isa < AT_ISA_AVX2) WANT(m, "movd %s,eax", x), WANT(m, "shufps %s,%s,0x0", x, x);
+    }
+}
+
+static void want_arithmetic(maker *m, const at_tile_op *op) {
+    static const char *const names[AT_T_KIND_COUNT] = {
+        [AT_T_FMA] = "fmadd231", [AT_T_ADD] = "add", [AT_T_SUB] = "sub", [AT_T_MUL] = "mul",
+        [AT_T_DIV] = "div",      [AT_T_MIN] = "min", [AT_T_MAX] = "max"};
+    int bytes = m->isa == AT_ISA_AVX512 ? 64 : m->isa == AT_ISA_AVX2 ? 32 : 16;
+    const char *d = vector_text(m, op->dst, bytes), *a = vector_text(m, op->a, bytes);
+    const char *b = !op->mem ? vector_text(m, op->b, bytes)
+                             : memory_text(m, op,
+                                           m->isa == AT_ISA_SCALAR   ? 4
+                                           : op->mem == AT_MEM_BCAST ? 4
+                                                                     : bytes,
+                                           0);
+    if (m->isa >= AT_ISA_AVX2) {
+        /* how a broadcast is written has changed between binutils: see normalize() */
+        WANT(m, "v%sps %s,%s,%s%s", names[op->kind], d, a, op->mem == AT_MEM_BCAST ? "all " : "",
+             b);
+        return;
+    }
+    const char *how = m->isa == AT_ISA_SCALAR ? "ss" : "ps";
+    if (op->kind != AT_T_FMA && op->dst == op->a) {
+        WANT(m, "%s%s %s,%s", names[op->kind], how, d, b);
+        return;
+    }
+    WANT(m, "movaps xmm15,%s", a);
+    WANT(m, "%s%s xmm15,%s", names[op->kind == AT_T_FMA ? AT_T_MUL : op->kind], how, b);
+    if (op->kind == AT_T_FMA) WANT(m, "add%s %s,xmm15", how, d);
+    else WANT(m, "movaps %s,xmm15", d);
+}
+
+static void want_bump(maker *m, const at_tile_op *op) {
+    int64_t by = op->bump * 4;
+    if (by == (int32_t)by) {
+        WANT(m, "add %s,0x%llx", base_name[op->slot], (unsigned long long)by);
+        return;
+    }
+    WANT(m, "movabs rax,0x%llx", (unsigned long long)by);
+    WANT(m, "add %s,rax", base_name[op->slot]);
+}
+
+static void want_index(maker *m, const at_tile_op *op) {
+    WANT(m, "movsxd rax,%s", memory_text(m, op, 4, 0));
+    if (op->times != 1) WANT(m, "imul rax,rax,0x%x", (unsigned)op->times);
+    if (op->plus) WANT(m, "add rax,0x%x", (unsigned)op->plus);
+    if (op->by % 2 == 0) WANT(m, "shr rax,%s", op->by == 2 ? "1" : op->by == 64 ? "0x6" : "0x3");
+    if (op->by == 24) WANT(m, "imul rax,rax,0x2aaaaab\nshr rax,0x1b"); /* 2^27 / 3 */
+    if (op->bump != 1) WANT(m, "imul rax,rax,0x%llx", (unsigned long long)op->bump);
+    WANT(m, "lea %s,[%s+rax*4]", base_name[op->dst], base_name[op->base]);
+}
+
+/* The last operation added, of straight-line code. */
+static void want(maker *m) {
+    const at_tile_op *op = &m->ops.data[m->ops.len - 1];
+    const char *x;
+    switch (op->kind) {
+    case AT_T_PREFETCH: WANT(m, "prefetcht0 %s", memory_text(m, op, 1, 0)); return;
+    case AT_T_BUMP: want_bump(m, op); return;
+    case AT_T_INDEX: want_index(m, op); return;
+    case AT_T_CONST: want_const(m, op); return;
+    case AT_T_LOAD:
+    case AT_T_STORE: want_move(m, op); return;
+    case AT_T_BCAST:
+        x = vector_text(m, op->dst, 4 * m->t.lanes);
+        if (m->isa >= AT_ISA_AVX2) {
+            WANT(m, "vbroadcastss %s,%s", x, memory_text(m, op, 4, 0));
+            return;
+        }
+        WANT(m, "movss %s,%s", x, memory_text(m, op, 4, 0));
+        WANT(m, "shufps %s,%s,0x0", x, x);
+        return;
+    case AT_T_MOV:
+        x = vector_text(m, op->dst, 4 * m->t.lanes);
+        WANT(m, "%s %s,%s", m->isa >= AT_ISA_AVX2 ? "vmovaps" : "movaps", x,
+             vector_text(m, op->a, 4 * m->t.lanes));
+        return;
+    default: want_arithmetic(m, op);
+    }
+}
+
+/* ---- reading back ---------------------------------------------------------------------------- */
+
+/* How many lanes the mask at this place lets through; -1: none there. */
+static int mask_at(const at_tile *t, long at) {
+    int32_t lane[8];
+    int n = 0;
+    if (at < 0 || at + (long)sizeof lane > t->code_bytes) return -1;
+    memcpy(lane, t->code + at, sizeof lane);
+    while (n < 8 && lane[n] == -1) n++;
+    for (int i = n; i < 8; i++)
+        if (lane[i]) return -1;
+    return n;
+}
+
+static void replace(char *text, const char *from, const char *to) {
+    char rest[256];
+    char *at = strstr(text, from);
+    if (!at) return;
+    snprintf(rest, sizeof rest, "%s%s", to, at + strlen(from));
+    strcpy(at, rest); /* never longer than a line */
+}
+
+/* One spelling where releases differ or the place of things in memory shows. */
+static void normalize(char *s, const at_tile *t) {
+    char *comment = strchr(s, '#');
+    if (comment && strstr(s, "[rip")) {
+        int n = mask_at(t, strtol(comment + 1, NULL, 16));
+        char *mem = strchr(s, ',') + 1;
+        sprintf(mem, "mask of %d", n);
+    }
+    char *to = s;
+    for (char *from = s; *from; from++)
+        if (*from != ' ' || (to > s && to[-1] != ' ')) *to++ = *from;
+    while (to > s && to[-1] == ' ') to--;
+    *to = 0;
+    replace(s, "{evex} ", ""); /* what some releases say of an encoding, not of what it does */
+    replace(s, "+0x0]", "]");
+    replace(s, "DWORD BCST", "all DWORD PTR");
+    char *repeated = strstr(s, "{1to");
+    if (!repeated) return;
+    *repeated = 0;
+    replace(s, "DWORD PTR", "all DWORD PTR");
+}
+
+static bool is_padding(const char *s) {
+    return !strncmp(s, "nop", 3) || !strcmp(s, "xchg ax,ax") || !strncmp(s, "data16", 6) ||
+           !strncmp(s, "cs nop", 6);
+}
+
+/* What objdump reads up to the return: a line per instruction without padding, jumps by the number
+ * of the instruction they go to. */
+static void disassemble(at_arena *a, const at_tile *t, at_text *out) {
+    enum { MOST = 8000 };
+    char **lines = AT_NEW_ARRAY(a, char *, MOST), text[256];
+    long *at = AT_NEW_ARRAY(a, long, MOST);
+    int n = 0, used = 0;
+    FILE *f = fopen(at_format(a, "%s/code", folder), "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(t->code, 1, (size_t)t->code_bytes, f), t->code_bytes);
+    assert_int_equal(fclose(f), 0);
+    f = popen(at_format(a,
+                        "objdump -D -b binary -m i386:x86-64 -M intel --no-show-raw-insn -z "
+                        "%s/code",
+                        folder),
+              "r");
+    assert_non_null(f);
+    while (fgets(text, sizeof text, f)) {
+        char *tab = strchr(text, '\t'), *end;
+        long address = strtol(text, &end, 16);
+        if (!tab || *end != ':') continue;
+        text[strcspn(text, "\n")] = 0;
+        normalize(tab + 1, t);
+        if (n == MOST || is_padding(tab + 1)) continue;
+        at[n] = address;
+        lines[n++] = at_strdup(a, tab + 1);
+    }
+    assert_int_equal(pclose(f), 0);
+    while (used < n && strcmp(lines[used++], "ret") != 0) {
+    }
+    for (int i = 0; i < used; i++) {
+        char *target = strstr(lines[i], " 0x");
+        int to = 0;
+        if (lines[i][0] == 'j' && target) {
+            while (to < n && at[to] != strtol(target, NULL, 16)) to++;
+            at_text_addf(out, "%.*s %d\n", (int)(target - lines[i]), lines[i], to);
+        } else at_text_addf(out, "%s\n", lines[i]);
+    }
+}
+
+static void compare_text(const char *found, const char *wanted, const char *what) {
+    for (int line = 0; *found || *wanted; line++) {
+        size_t n = strcspn(found, "\n"), k = strcspn(wanted, "\n");
+        if (n != k || strncmp(found, wanted, n) != 0)
+            fail_msg("%s, instruction %d: \"%.*s\" instead of \"%.*s\"", what, line, (int)n, found,
+                     (int)k, wanted);
+        found += n + (found[n] == '\n');
+        wanted += k + (wanted[k] == '\n');
+    }
+}
+
+static void skip_without_objdump(void) {
+    if (!system("command -v objdump >/dev/null")) return;
+    print_message("objdump is not installed\n");
+    skip();
+}
+
+/* To be found in every set with vectors, on registers only. */
+static void want_zip(maker *m, const at_tile_op *op) {
+    static const char *const names[] = {"unpcklps", "unpckhps", "unpcklpd", "unpckhpd"};
+    const char *d = vector_text(m, op->dst, 16), *a = vector_text(m, op->a, 16),
+               *b = vector_text(m, op->b, 16), *name = names[op->kind - AT_T_ZIP_LOW];
+    if (m->isa >= AT_ISA_AVX2) WANT(m, "v%s %s,%s,%s", name, d, a, b);
+    else WANT(m, "movaps xmm15,%s\n%s xmm15,%s\nmovaps %s,xmm15", a, name, b, d);
+}
+
+/* With the entry and return of a tile of twelve pointers, made inside or passed. */
+static void compare_straight(maker *m, const char *what) {
+    at_tile *t = finish(m);
+    if (!at_tile_encode(m->arena, t, m->isa)) fail_msg("%s: not encoded", what);
+    at_text wanted = {0}, found = {0};
+    at_text_add(&wanted, "push rbx\npush rbp\npush r12\npush r13\n");
+    for (int s = 6; s < t->num_slots; s++)
+        at_text_addf(&wanted, "mov %s,QWORD PTR [rsp+0x%x]\n", base_name[s],
+                     40 + 8 * (s - 6)); /* four registers and the return address below */
+    for (int k = 1; k <= m->num_masks; k++)
+        for (int n = 1; n <= 16; n++)
+            if (m->mask[n] == k)
+                at_text_addf(&wanted, "mov eax,0x%x\nkmovw k%d,eax\n", (1 << n) - 1, k);
+    at_text_add(&wanted, at_text_str(&m->want));
+    if (m->isa >= AT_ISA_AVX2) at_text_add(&wanted, "vzeroupper\n");
+    at_text_add(&wanted, "pop r13\npop r12\npop rbp\npop rbx\nret\n");
+    disassemble(m->arena, t, &found);
+    compare_text(at_text_str(&found), at_text_str(&wanted), what);
+    at_text_free(&wanted);
+    at_text_free(&found);
+    at_text_free(&m->want);
+}
+
+/* Another slot and offset each time: with none, one byte (scaled by the operand's size in EVEX) and
+ * four bytes of displacement. */
+static void next_memory(maker *m, at_tile_op *op) {
+    static const int64_t offsets[] = {0,   1,   16,    31,    32,     -1,      -32, -33,
+                                      508, 512, -2048, -2064, 100000, -300000, 17};
+    enum { NUM = sizeof offsets / sizeof *offsets };
+    /* 12 and 15 have 3 in common: shifted, so that all pairs occur */
+    op->slot = (int16_t)((m->memory + m->memory / 60) % AT_TILE_MAX_SLOTS);
+    op->off = offsets[m->memory++ % NUM];
+}
+
+/* Registers whose numbers are encoded in different places, but the one kept for the encoder. */
+static int some_registers(at_isa isa, int out[6]) {
+    static const int few[] = {0, 7, 8, 14}, many[] = {0, 7, 8, 15, 16, 31};
+    memcpy(out, isa == AT_ISA_AVX512 ? many : few, isa == AT_ISA_AVX512 ? sizeof many : sizeof few);
+    return isa == AT_ISA_AVX512 ? 6 : 4;
+}
+
+static void encode_moves(at_arena *a, at_isa isa) {
+    static const float numbers[] = {0, 1.5F, -2, -0.0F, 1e-45F};
+    int r[6], num_regs = some_registers(isa, r), lanes = at_tile_isa_facts(isa)->lanes;
+    /* at most seven tails in a tile: as many as there are mask registers */
+    for (int first = 1; first <= lanes; first += 8) {
+        maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+        for (int n = first; n < first + 8 && n <= lanes; n++)
+            for (int i = 0; i < 60; i++) {
+                next_memory(&m, add_move(&m, i / num_regs % 2 ? AT_T_STORE : AT_T_LOAD,
+                                         r[i % num_regs], 0, 0, n));
+                want(&m);
+            }
+        compare_straight(&m, at_format(a, "%s, lanes from %d", at_isa_name(isa), first));
+    }
+    maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+    for (int i = 0; i < num_regs; i++) {
+        for (int j = 0; j < 60; j++) {
+            next_memory(&m, add_move(&m, AT_T_BCAST, r[i], 0, 0, 1)), want(&m);
+            next_memory(&m, add_op(&m, AT_T_PREFETCH)), want(&m);
+        }
+        for (int j = 0; j < num_regs; j++) add_arithmetic(&m, AT_T_MOV, r[i], r[j], -1), want(&m);
+        for (int j = 0; j < 5; j++) {
+            at_tile_op *op = add_op(&m, AT_T_CONST);
+            op->dst = (int16_t)r[i];
+            op->number = numbers[j];
+            want(&m);
+        }
+    }
+    compare_straight(&m, at_format(a, "%s, moves", at_isa_name(isa)));
+}
+
+static void encode_arithmetic(at_arena *a, at_isa isa) {
+    const at_tile_isa *facts = at_tile_isa_facts(isa);
+    int r[6], num_regs = some_registers(isa, r);
+    for (int kind = AT_T_FMA; kind <= AT_T_MAX; kind++) {
+        maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+        for (int i = 0; i < num_regs * num_regs; i++) {
+            int d = r[i / num_regs], x = r[i % num_regs];
+            for (int j = 0; j < num_regs; j++) add_arithmetic(&m, kind, d, x, r[j]), want(&m);
+            for (int mem = AT_MEM_VECTOR; mem <= AT_MEM_BCAST; mem++) {
+                if (mem == AT_MEM_VECTOR ? !facts->fold_vector : !facts->fold_bcast) continue;
+                for (int j = 0; j < 8; j++) {
+                    at_tile_op *op = add_arithmetic(&m, kind, d, x, -1);
+                    op->mem = (uint8_t)mem;
+                    next_memory(&m, op);
+                    want(&m);
+                }
+            }
+        }
+        compare_straight(&m, at_format(a, "%s, arithmetic %d", at_isa_name(isa), kind));
+    }
+}
+
+static void encode_zips(at_arena *a, at_isa isa) {
+    int r[6], n = some_registers(isa, r);
+    maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+    for (int kind = AT_T_ZIP_LOW; kind <= AT_T_ZIP_HIGH2; kind++)
+        for (int i = 0; i < n * n * n; i++) {
+            at_tile_op *op = add_arithmetic(&m, kind, r[i / n / n], r[i / n % n], r[i % n]);
+            want_zip(&m, op);
+        }
+    compare_straight(&m, at_format(a, "%s, zips", at_isa_name(isa)));
+}
+
+static void encode_bumps(at_arena *a, at_isa isa) {
+    static const int64_t by[] = {1,
+                                 -1,
+                                 31,
+                                 32,
+                                 -32,
+                                 -33,
+                                 100000,
+                                 (1 << 29) - 1,
+                                 1 << 29,
+                                 -(1 << 29),
+                                 -(1 << 29) - 1,
+                                 (int64_t)1 << 40,
+                                 -((int64_t)1 << 40)};
+    maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+    for (int s = 0; s < AT_TILE_MAX_SLOTS; s++)
+        for (size_t i = 0; i < sizeof by / sizeof *by; i++) add_bump(&m, s, by[i], -1), want(&m);
+    compare_straight(&m, at_format(a, "%s, bumps", at_isa_name(isa)));
+}
+
+static void encode_indices(at_arena *a, at_isa isa) {
+    static const int64_t offsets[] = {0, 1, 31, 32, -32, -33, 100000},
+                         strides[] = {1, 2, -1, 31, 127, 128, -129, INT32_MAX / 4};
+    static const int32_t by[] = {1, 2, 64, 24, 8};
+    for (int num_slots = 6; num_slots < AT_TILE_MAX_SLOTS; num_slots++) {
+        maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+        m.t.num_slots = num_slots;
+        m.t.num_pointers = AT_TILE_MAX_SLOTS - num_slots;
+        for (int i = 0; i < 200; i++) {
+            add_index(&m, i % num_slots, offsets[i % 7], strides[i % 8]);
+            at_tile_op *op = &m.ops.data[m.ops.len - 1];
+            op->dst = (int16_t)(num_slots + i % m.t.num_pointers);
+            op->slot = (int16_t)((i + i / 60) % num_slots);
+            op->times = i % 3 ? 1 : 3;
+            op->plus = i % 4 ? 0 : 300;
+            op->by = by[i % 5];
+            want(&m);
+        }
+        compare_straight(&m, at_format(a, "%s, %d pointers", at_isa_name(isa), num_slots));
+    }
+}
+
+/* Loops of both kinds, and trip counts that came in registers. */
+static void encode_loops(at_arena *a, at_isa isa) {
+    static const char wanted[] = "sub rsp,0x18\n"
+                                 "mov QWORD PTR [rsp],rdx\n"
+                                 "mov QWORD PTR [rsp+0x8],rcx\n"
+                                 "mov QWORD PTR [rsp+0x10],r8\n"
+                                 "mov rax,QWORD PTR [rsp+0x8]\n"
+                                 "test rax,rax\n"
+                                 "jle 22\n" /* behind the outer loop */
+                                 "mov r11,rax\n"
+                                 "mov rax,QWORD PTR [rsp+0x10]\n" /* 8: the outer loop's body */
+                                 "test rax,rax\n"
+                                 "jle 16\n"
+                                 "mov r10,rax\n"
+                                 "prefetcht0 BYTE PTR [rdi+0x20]\n" /* 12: the inner one's */
+                                 "add rdi,0x4\n"
+                                 "sub r10,0x1\n"
+                                 "jne 12\n"
+                                 "mov r10,0x7\n" /* 16 */
+                                 "add rsi,0xffffffffffffffe0\n"
+                                 "sub r10,0x1\n"
+                                 "jne 17\n"
+                                 "sub r11,0x1\n"
+                                 "jne 8\n"
+                                 "mov rax,QWORD PTR [rsp]\n"
+                                 "imul rax,rax,0xfffffffffffffe70\n"
+                                 "add rdi,rax\n";
+    maker m = start_tile(a, isa, 2, 3);
+    at_text text = {0}, found = {0};
+    add_loop(&m, 0, 1);
+    add_loop(&m, 0, 2);
+    add_move(&m, AT_T_PREFETCH, -1, 0, 8, 1);
+    add_bump(&m, 0, 1, -1);
+    add_op(&m, AT_T_END);
+    add_loop(&m, 7, -1);
+    add_bump(&m, 1, -8, -1);
+    add_op(&m, AT_T_END);
+    add_op(&m, AT_T_END);
+    add_bump(&m, 0, -100, 0);
+    assert_true(at_tile_encode(a, finish(&m), isa));
+    at_text_addf(&text, "%s%sadd rsp,0x18\nret\n", wanted,
+                 isa >= AT_ISA_AVX2 ? "vzeroupper\n" : "");
+    disassemble(a, &m.t, &found);
+    compare_text(at_text_str(&found), at_text_str(&text),
+                 at_format(a, "%s, loops", at_isa_name(isa)));
+    at_text_free(&text);
+    at_text_free(&found);
+}
+
+static void encoder(at_isa isa) {
+    skip_without_objdump();
+    at_arena *a = at_arena_new();
+    encode_moves(a, isa);
+    encode_arithmetic(a, isa);
+    if (isa != AT_ISA_SCALAR) encode_zips(a, isa);
+    encode_bumps(a, isa);
+    encode_indices(a, isa);
+    encode_loops(a, isa);
+    at_arena_free(a);
+}
+
+static void encoder_scalar(void **state) { (void)state, encoder(AT_ISA_SCALAR); }
+static void encoder_sse2(void **state) { (void)state, encoder(AT_ISA_SSE2); }
+static void encoder_avx2(void **state) { (void)state, encoder(AT_ISA_AVX2); }
+static void encoder_avx512(void **state) { (void)state, encoder(AT_ISA_AVX512); }
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(encoder_scalar),
+        cmocka_unit_test(encoder_sse2),
+        cmocka_unit_test(encoder_avx2),
+        cmocka_unit_test(encoder_avx512),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
