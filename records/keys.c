@@ -111,8 +111,13 @@ bool at_args_equal(const at_json *x, const at_json *y) {
     if (x->kind == AT_JSON_STRING) return !strcmp(x->string, y->string);
     const at_json *j = y->child;
     for (const at_json *i = x->child; i; i = i->next, j = j->next) {
-        const at_json *other = x->kind == AT_JSON_OBJECT ? at_json_get(y, i->key) : j;
-        if (!other || !at_args_equal(i, other)) return false;
+        const at_json *mine = i, *other = j;
+        if (x->kind == AT_JSON_OBJECT) { /* of members with one name the first counts */
+            if (!at_json_get(x, j->key)) return false;
+            mine = at_json_get(x, i->key);
+            other = at_json_get(y, i->key);
+        }
+        if (!other || !at_args_equal(mine, other)) return false;
     }
     return true;
 }

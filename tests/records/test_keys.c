@@ -105,6 +105,8 @@ static void arguments(void **state) {
         {"[[\"TENSOR\", [1, 3], \"float32\"]]", "[[\"TENSOR\", [1, 3], \"float32\"]]", true},
         {"[{\"a\": 1, \"b\": 2}]", "[{\"b\": 2, \"a\": 1}]", true},
         {"[{\"a\": 1, \"b\": 2}]", "[{\"a\": 1, \"c\": 2}]", false},
+        {"[{\"a\": 1, \"a\": 2}]", "[{\"a\": 1, \"a\": 2}]", true},
+        {"[{\"a\": 1, \"a\": 1}]", "[{\"a\": 1, \"b\": 1}]", false},
     };
     at_arena *a = at_arena_new();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
