@@ -108,6 +108,8 @@ check-ubsan:
 	@$(MAKE) --no-print-directory B=build-ubsan LDFLAGS="-fsanitize=undefined" \
 	    CFLAGS="-O1 -g -fsanitize=undefined -fno-sanitize-recover=undefined" check
 
+# make fuzz-keep FUZZ="tree json": the fewest of these inputs that reach everything they all reach
+# become tests/fuzz/corpus/TARGET.txt, which make test and make fuzz begin with.
 # make fuzz FUZZ="tree json" FUZZ_SECONDS=60: libFuzzer on these readers. Inputs worth keeping stay in
 # build-fuzz/inputs; a harmful one is build-fuzz/TARGET-crash-...: build-fuzz/fuzz_TARGET FILE
 FUZZ_SECONDS ?= 20
@@ -126,6 +128,14 @@ fuzz:
 	    -print_final_stats=1 -verbosity=0 -artifact_prefix=build-fuzz/$$t- 2>build-fuzz/$$t.txt || \
 	    { tail -n 40 build-fuzz/$$t.txt; exit 1; }; \
 	    grep number_of_executed build-fuzz/$$t.txt; done
+
+fuzz-keep:
+	@mkdir -p tests/fuzz/corpus
+	@for t in $(FUZZ); do \
+	    rm -rf build-fuzz/kept && mkdir -p build-fuzz/kept && \
+	    build-fuzz/fuzz_$$t -merge=1 -use_counters=0 -max_len=1500 build-fuzz/kept \
+	    build-fuzz/inputs/$$t 2>build-fuzz/$$t.txt && \
+	    AT_FUZZ_KEEP=build-fuzz/kept build-fuzz/fuzz_$$t >tests/fuzz/corpus/$$t.txt || exit 1; done
 
 $(B)/fuzz: $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/test_%.c,$(wildcard tests/fuzz/*.c))) $(call lib,$(NEEDS_fuzz))
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_fuzz))
@@ -204,5 +214,5 @@ clean:
 
 .SECONDARY:
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all tests check test run bench golden-update check-asan check-ubsan fuzz install uninstall deb \
+.PHONY: all tests check test run bench golden-update check-asan check-ubsan fuzz fuzz-keep install uninstall deb \
     format-check clean

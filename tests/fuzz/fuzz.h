@@ -27,6 +27,9 @@ extern const fuzz_target *const fuzz_targets[]; /* NULL-terminated */
 
 /* data as text, up to its first NUL, in memory of exactly that size; free() it. */
 char *fuzz_text(const uint8_t *data, size_t size);
+/* Input number i that fuzzing found worth keeping, from tests/fuzz/corpus/NAME.txt: one per line,
+ * as in C strings. AT_FUZZ_KEEP=FOLDER build-fuzz/fuzz_NAME prints a folder of inputs so. */
+bool fuzz_kept(const fuzz_target *t, int i, at_text *out);
 /* For `seed`: text number i of a NULL-terminated list. */
 bool fuzz_seed_of(const char *const *texts, int i, at_text *out);
 /* JSON prints what is no UTF-8 as U+FFFD: such texts do not come back as they were. */

@@ -1,5 +1,6 @@
-/* Every target on its seeds and on mutations of them, each in a process of its own. AT_COUNT: how
- * many mutations, AT_SEED: others. An input that harms is kept as fuzz-TARGET.input. */
+/* Every target on its seeds, on what fuzzing has kept, and on mutations of seeds, each in a process
+ * of its own. AT_COUNT: how many mutations, AT_SEED: others. An input that harms is kept as
+ * fuzz-TARGET.input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,23 +39,27 @@ static void try_input(const fuzz_target *t) {
     alarm(0);
 }
 
-static bool take_seed(const fuzz_target *t, int i) {
+static bool take(const fuzz_target *t, bool (*from)(const fuzz_target *t, int i, at_text *out),
+                 int i) {
     at_text seed = {0};
-    bool any = t->seed(i, &seed);
+    bool any = from(t, i, &seed);
     input->size = seed.len < MOST_BYTES ? seed.len : MOST_BYTES;
     memcpy(input->data, at_text_str(&seed), input->size);
     at_text_free(&seed);
     return any;
 }
 
+static bool seed_of(const fuzz_target *t, int i, at_text *out) { return t->seed(i, out); }
+
 static void run_all(const fuzz_target *t, long count, uint64_t seed) {
     at_rng rng;
     int num_seeds = 0;
     at_rng_seed(&rng, seed, 1);
-    for (; take_seed(t, num_seeds); num_seeds++) try_input(t);
+    for (; take(t, seed_of, num_seeds); num_seeds++) try_input(t);
     try_input(t); /* nothing at all */
+    for (int i = 0; take(t, fuzz_kept, i); i++) try_input(t);
     for (long i = 0; i < count; i++) {
-        take_seed(t, (int)at_rng_below(&rng, (uint64_t)num_seeds));
+        take(t, seed_of, (int)at_rng_below(&rng, (uint64_t)num_seeds));
         input->size = fuzz_mutate(t, &rng, input->data, input->size, MOST_BYTES);
         try_input(t);
     }
