@@ -14,6 +14,10 @@
 #define START_TIMEOUT_S 30 /* generous: only a machine in distress needs a second */
 #define SEND_TIMEOUT_S 30
 #define PEAK_TIMEOUT_S 10
+/* Flushing is no part of a run. As many as there may be (repeats, disturbed ones too), on a machine
+ * that is busy otherwise. */
+#define FLUSHES 10
+#define FLUSH_NS 4           /* per byte */
 #define DEFAULT_TIMEOUT_S 10 /* AutoTVM's, of build and run alike */
 
 struct at_worker {
@@ -235,7 +239,7 @@ static bool follow(at_worker *w, const at_job *job, const volatile int *stop, at
         if (io == AT_IO_OK && w->reply.type == AT_MSG_COMPILED && !running) {
             error_no = AT_ERR_RUNTIME;
             out->compile_ns = at_now_ns() - begin_ns; /* should no outcome come */
-            c.deadline_ns = deadline(job->run_timeout_s);
+            c.deadline_ns = deadline(job->run_timeout_s) + FLUSHES * FLUSH_NS * job->flush_bytes;
         } else if (io == AT_IO_OK && w->reply.type == AT_MSG_OUTCOME && plausible(&w->reply)) {
             memcpy(out, w->reply.data, sizeof *out);
             /* Whatever else a kernel has overwritten that wrote out of bounds. */

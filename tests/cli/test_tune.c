@@ -229,6 +229,29 @@ static void progress(void **state) {
     assert_true(current <= best && current > 0);
 }
 
+/* Results on flushed caches are another context. A cache that the machine's memory is no match for
+ * is refused. */
+static void cold_cache(void **state) {
+    (void)state;
+    cli_expect(0, TUNE "--trials 1 --log cold.log");
+    const cli_result *r = cli_run(TUNE "--trials 1 --log cold.log --cache cold --json");
+    if (r->status == 2) {
+        assert_non_null(strstr(r->err, "--cache cold: flushing takes "));
+        skip();
+    }
+    assert_int_equal(r->status, 0);
+    assert_int_equal(number(cli_json(), "from_log"), 0);
+    cli_expect(0, "test $(grep -c '\"cache\": \"cold\"' cold.log) = 1");
+}
+
+/* It pauses after each trial. */
+static void cooldown(void **state) {
+    (void)state;
+    cli_expect(0, TUNE "--trials 4 --tuner grid --log cooled.log --cooldown 300ms --json");
+    assert_true(number(cli_json(), "seconds.total") > 3 * 0.3);
+    cli_expect(0, TUNE "--trials 4 --tuner grid --log cooled.log --cooldown 0");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(result_members),  cmocka_unit_test(default_log),
@@ -237,7 +260,8 @@ int main(void) {
         cmocka_unit_test(nothing_valid),   cmocka_unit_test(time_limit),
         cmocka_unit_test(interrupted),     cmocka_unit_test(killed),
         cmocka_unit_test(locked_log),      cmocka_unit_test(full_disk),
-        cmocka_unit_test(progress),
+        cmocka_unit_test(progress),        cmocka_unit_test(cold_cache),
+        cmocka_unit_test(cooldown),
     };
     return cmocka_run_group_tests_name("cli/tune", tests, cli_setup, cli_teardown);
 }
