@@ -1,4 +1,4 @@
-/* cli/progress.c: conv2d_3x3_gemm  12.4/30.1 GFLOPS  (120/500)  2 failed: 2 timeout  3.1 s  ETA 9 s
+/* cli/progress.c: conv2d_3x3_gemm  12.4/30.1 GFLOP/s  (120/500)  2 failed: 2 timeout  3.1 s  ETA 9 s
  */
 #include "cli/progress.h"
 
@@ -47,7 +47,7 @@ static void add_line(at_text *out, const at_progress *p, const at_tally *t, int 
     int64_t failed = at_tally_failed(t);
     if (size < NO_NAME) at_text_addf(out, "%s  ", p->name);
     if (t->done > failed || t->best > 0)
-        at_text_addf(out, "%.*f/%.*f GFLOPS", t->current < 10 ? 2 : 1, t->current,
+        at_text_addf(out, "%.*f/%.*f GFLOP/s", t->current < 10 ? 2 : 1, t->current,
                      t->best < 10 ? 2 : 1, t->best);
     else at_text_add(out, "none valid yet");
     at_text_addf(out, "  (%lld/%lld)", (long long)t->done, (long long)t->total);

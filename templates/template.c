@@ -299,6 +299,7 @@ long long at_evaluate(at_template *t, const char *expression) {
 
 const char *at_textf(at_template *t, const char *format, ...) {
     va_list ap;
+    if (!has_text(t, "at_textf", format)) return "";
     va_start(ap, format);
     int n = vsnprintf(NULL, 0, format, ap);
     va_end(ap);

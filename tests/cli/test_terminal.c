@@ -57,7 +57,7 @@ static void resized_and_interrupted(void **state) {
     }
     screen_type(&s, "\003");
     assert_int_equal(screen_end(&s), 130);
-    check_one_line(&s, " GFLOPS  (");
+    check_one_line(&s, " GFLOP/s  (");
     check_one_line(&s, NAME "  ");
     check_one_line(&s, "of the FMA peak beside it");
     check_one_line(&s, "interrupted after ");

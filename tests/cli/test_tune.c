@@ -223,7 +223,7 @@ static void progress(void **state) {
     (void)state;
     const cli_result *r = cli_expect(0, TUNE "--trials 4 --log progress.log");
     double current, best, seconds;
-    assert_int_equal(sscanf(r->err, "conv2d_3x3_gemm  %lf/%lf GFLOPS  (4/4)  %lf s\n", &current,
+    assert_int_equal(sscanf(r->err, "conv2d_3x3_gemm  %lf/%lf GFLOP/s  (4/4)  %lf s\n", &current,
                             &best, &seconds),
                      3);
     assert_true(current <= best && current > 0);
