@@ -1,5 +1,5 @@
-/* cli/progress.c: conv2d_3x3_gemm  12.4/30.1 GFLOP/s  (120/500)  2 failed: 2 timeout  3.1 s  ETA 9 s
- */
+/* cli/progress.c: the line that a search redraws:
+ * conv2d_3x3_gemm  12.4/30.1 GFLOP/s  (120/500)  2 failed: 2 timeout  3.1 s  ETA 9 s */
 #include "cli/progress.h"
 
 #include "cli/terminal.h"
