@@ -117,6 +117,11 @@ double at_rng_unit(at_rng *r);                /* uniform in [0, 1) */
 /* ---- statistics (median.c) --------------------------------------------------------------------
  */
 
+void at_sort_doubles(double *x, int n); /* ascending; no NaN */
+/* Of ascending values, n >= 1: the middle one, or half way between the two in the middle; and the
+ * one at a share of the way, linear in between. */
+double at_sorted_median(const double *sorted, int n);
+double at_sorted_quantile(const double *sorted, int n, double share);
 /* low to high: the interval of at least 95 % confidence that order statistics give, whatever the
  * distribution; of fewer than six values the smallest and the largest. */
 typedef struct at_interval {

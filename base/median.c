@@ -1,4 +1,4 @@
-/* base/median.c: the median and how well it is known. */
+/* base/median.c: doubles in order, the median, and how well it is known. */
 #include "base/base.h"
 
 #include <stdlib.h>
@@ -9,6 +9,20 @@ enum { MAX_VALUES = 64 };
 static int compare_doubles(const void *x, const void *y) {
     double a = *(const double *)x, b = *(const double *)y;
     return (a > b) - (a < b);
+}
+
+void at_sort_doubles(double *x, int n) {
+    if (n) qsort(x, (size_t)n, sizeof *x, compare_doubles);
+}
+
+double at_sorted_median(const double *sorted, int n) {
+    return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+}
+
+double at_sorted_quantile(const double *sorted, int n, double share) {
+    double at = share * (n - 1);
+    int i = (int)at;
+    return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[i];
 }
 
 /* The median lies below the k-th smallest of n values (from 0) when at most k of them do, each with
@@ -27,7 +41,7 @@ at_interval at_median(const double *values, int n) {
     double sorted[MAX_VALUES];
     AT_ASSERT(n >= 1 && n <= MAX_VALUES);
     memcpy(sorted, values, sizeof *values * (size_t)n);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
+    at_sort_doubles(sorted, n);
     int k = end_rank(n);
-    return (at_interval){(sorted[(n - 1) / 2] + sorted[n / 2]) / 2, sorted[k], sorted[n - 1 - k]};
+    return (at_interval){at_sorted_median(sorted, n), sorted[k], sorted[n - 1 - k]};
 }

@@ -5,25 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_doubles(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-/* At share q of the sorted values, linear in between. */
-static double quantile(const double *sorted, int n, double q) {
-    double at = q * (n - 1);
-    int i = (int)at;
-    return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[i];
-}
-
 at_bench_spread at_bench_spread_of(const double *values, int n) {
     double *sorted = malloc(sizeof *sorted * (size_t)n);
     AT_ASSERT(sorted && n > 0);
     memcpy(sorted, values, sizeof *sorted * (size_t)n);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
-    at_bench_spread s = {quantile(sorted, n, 0.25), quantile(sorted, n, 0.5),
-                         quantile(sorted, n, 0.75)};
+    at_sort_doubles(sorted, n);
+    at_bench_spread s = {at_sorted_quantile(sorted, n, 0.25), at_sorted_quantile(sorted, n, 0.5),
+                         at_sorted_quantile(sorted, n, 0.75)};
     free(sorted);
     return s;
 }

@@ -196,11 +196,6 @@ static void finish_series(const at_panel *p, at_series *s) {
     }
 }
 
-static int ascending(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 static int best_first(const void *x, const void *y) {
     const at_knob_value *a = x, *b = y;
     if (a->best != b->best) return (a->best < b->best) - (a->best > b->best);
@@ -215,9 +210,9 @@ static void finish_knobs(at_panel *p) {
             int n = v->speeds.len;
             if (!n) continue;
             for (int j = 0; j < n; j++) v->speeds.data[j] = speed_of(p, v->speeds.data[j]);
-            qsort(v->speeds.data, (size_t)n, sizeof *v->speeds.data, ascending);
+            at_sort_doubles(v->speeds.data, n);
             v->best = v->speeds.data[n - 1];
-            v->median = (v->speeds.data[(n - 1) / 2] + v->speeds.data[n / 2]) / 2;
+            v->median = at_sorted_median(v->speeds.data, n);
         }
         qsort(knob->values.data, (size_t)knob->values.len, sizeof *knob->values.data, best_first);
     }

@@ -1,7 +1,6 @@
 /* cli/measure.c: build, verify, lower, compile, run; and results as records. */
 #include "cli/measure.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/interrupt.h"
@@ -147,21 +146,8 @@ bool at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result
     return true;
 }
 
-static int compare_doubles(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-/* As AutoTVM logs them: of more than two samples the smallest and the largest are dropped. */
 static void set_costs(at_arena *a, at_result *r, double flops) {
-    double *costs = at_copy(a, r->samples_s, sizeof *costs * (size_t)r->num_samples);
-    r->costs_s = costs;
-    r->num_costs = r->num_samples;
-    if (r->num_samples > 2) {
-        qsort(costs, (size_t)r->num_samples, sizeof *costs, compare_doubles);
-        r->costs_s++;
-        r->num_costs -= 2;
-    }
+    r->costs_s = at_costs_of_samples(a, r->samples_s, r->num_samples, &r->num_costs);
     for (int i = 0; i < r->num_costs; i++) r->mean_s += r->costs_s[i] / r->num_costs;
     r->gflops = flops / r->mean_s * 1e-9;
 }

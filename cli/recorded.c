@@ -228,14 +228,6 @@ static int ascending_floats(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
-static int ascending(const void *x, const void *y) { return -descending(x, y); }
-
-/* The middle one, or between the two in the middle. */
-static double median(double *values, int n) {
-    qsort(values, (size_t)n, sizeof *values, ascending);
-    return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /* One search; its curve goes to column `repeat`. An exhausted space ends it with the optimum. */
 static at_status search(const at_recorded *r, const at_tuner_options *o, at_searches *s, int repeat,
                         double (*to)[AT_NUM_GOALS], at_error *err) {
@@ -277,7 +269,8 @@ at_status at_recorded_search(at_arena *a, const at_recorded *r, const char *tune
               ascending_floats);
     for (int g = 0; g < AT_NUM_GOALS; g++) {
         for (int i = 0; i < repeats; i++) column[i] = to[i][g];
-        out->to[g] = median(column, repeats);
+        at_sort_doubles(column, repeats);
+        out->to[g] = at_sorted_median(column, repeats);
     }
     return AT_OK;
 }

@@ -54,17 +54,12 @@ static void add(void *ctx, const char *comment, int64_t line) {
     }
 }
 
-static int ascending(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 static double median(const double *values, int n) {
     double *sorted = malloc((size_t)n * sizeof *sorted);
     AT_ASSERT(sorted);
     memcpy(sorted, values, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, ascending);
-    double m = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+    at_sort_doubles(sorted, n);
+    double m = at_sorted_median(sorted, n);
     free(sorted);
     return m;
 }

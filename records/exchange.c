@@ -231,22 +231,6 @@ void at_tell_common_losses(const at_exchange *x, const at_record *records, int n
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static int compare_doubles(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-void at_costs_from_samples(at_arena *a, at_record *r) {
-    int n = r->extra.num_samples;
-    double *costs = at_copy(a, r->extra.samples_s, (size_t)n * sizeof *costs);
-    r->costs_s = costs;
-    r->num_costs = n;
-    if (n <= 2) return;
-    qsort(costs, (size_t)n, sizeof *costs, compare_doubles);
-    r->costs_s++;
-    r->num_costs -= 2;
-}
-
 void at_record_fail(at_record *r, int error_no) {
     static const double failure_cost_s = 1e9;
     r->error_no = error_no;

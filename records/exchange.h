@@ -37,8 +37,6 @@ void at_tell_common_losses(const at_exchange *x, const at_record *records, int n
 /* A number that JSON has, whatever a log says. */
 static inline double at_milliseconds(double seconds) { return fmin(seconds * 1e3, DBL_MAX); }
 
-/* Costs of ours out of raw samples: of more than two the extremes are left out, the rest sorted. */
-void at_costs_from_samples(at_arena *a, at_record *r);
 /* Sets costs of a failure. */
 void at_record_fail(at_record *r, int error_no);
 /* "device" or, where it is none, a target that says so. */

@@ -61,11 +61,6 @@ void at_finals_add(void *finals, const char *comment, int64_t line) {
     at_text_free(&key);
 }
 
-static int compare_doubles(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 static at_final_times *find(const at_finals *f, const at_record *r) {
     if (!f->of.len || !r->extra.present) return NULL;
     at_text key = {0};
@@ -79,8 +74,8 @@ static at_final_times *find(const at_finals *f, const at_record *r) {
 /* Sorts them; 0 if there is none. */
 static double median(double *x, int n) {
     if (!n) return 0;
-    qsort(x, (size_t)n, sizeof *x, compare_doubles);
-    return (x[(n - 1) / 2] + x[n / 2]) / 2;
+    at_sort_doubles(x, n);
+    return at_sorted_median(x, n);
 }
 
 void at_finals_apply(const at_finals *f, at_record *r) {

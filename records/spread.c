@@ -1,19 +1,16 @@
-/* records/spread.c: how far the samples of a record are apart. */
+/* records/spread.c: samples: costs out of them, and how far they are apart. */
 #include "records/records_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_doubles(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-/* Between neighbours where the place is none of an element. */
-static double quantile(const double *sorted, int n, double share) {
-    double place = share * (n - 1);
-    int i = (int)place;
-    return i + 1 < n ? sorted[i] + (place - i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
+const double *at_costs_of_samples(at_arena *a, const double *samples, int n, int *num_costs) {
+    double *costs = at_copy(a, samples, (size_t)n * sizeof *costs);
+    *num_costs = n;
+    if (n <= 2) return costs;
+    at_sort_doubles(costs, n);
+    *num_costs -= 2;
+    return costs + 1;
 }
 
 at_spread at_record_spread(const at_record *r) {
@@ -24,12 +21,12 @@ at_spread at_record_spread(const at_record *r) {
     double *sorted = malloc((size_t)n * sizeof *sorted);
     AT_ASSERT(sorted && n);
     memcpy(sorted, samples, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
+    at_sort_doubles(sorted, n);
     bool few = n < 4;
     at_spread s = {.samples = n,
-                   .median_s = quantile(sorted, n, 0.5),
-                   .low_s = few ? sorted[0] : quantile(sorted, n, 0.25),
-                   .high_s = few ? sorted[n - 1] : quantile(sorted, n, 0.75)};
+                   .median_s = at_sorted_quantile(sorted, n, 0.5),
+                   .low_s = few ? sorted[0] : at_sorted_quantile(sorted, n, 0.25),
+                   .high_s = few ? sorted[n - 1] : at_sorted_quantile(sorted, n, 0.75)};
     free(sorted);
     return s;
 }

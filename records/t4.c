@@ -144,7 +144,7 @@ static at_status read_runtimes(at_arena *a, const at_json *result, at_record *r,
     if (!r->extra.present) return AT_OK;
     r->extra.samples_s = s;
     r->extra.num_samples = n;
-    at_costs_from_samples(a, r);
+    r->costs_s = at_costs_of_samples(a, r->extra.samples_s, r->extra.num_samples, &r->num_costs);
     return AT_OK;
 }
 

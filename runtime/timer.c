@@ -3,8 +3,6 @@
  * Source: TVM v0.12, src/runtime/profiling.cc (the meaning of number, repeat and min_repeat_ms). */
 #include "runtime/runtime_int.h"
 
-#include <stdlib.h>
-
 #define FLOOR_NS 200000    /* a repeat: the clock and an interrupt are then well below 1 % */
 #define BUDGET_NS 20000000 /* of repeats, as long as there are at least two */
 #define REPEAT 5
@@ -73,11 +71,6 @@ static bool clearly_behind(timing *m, int64_t best_ns, at_run_time check_run, in
 
 static int clamp(int n, int most) { return n < most ? n : most; }
 
-static int compare_doubles(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
 /* AutoTVM's loop: nothing is looked at, nothing repeated. */
 static void repeat_as_told(timing *m, int repeat, at_outcome *out) {
     for (int i = 0; i < repeat && !m->failed; i++) {
@@ -99,7 +92,7 @@ static void repeat_undisturbed(timing *m, int repeat, int least, int64_t budget_
         else add(out, cost_s(m, t));
         if (out->num_costs + out->disturbed >= least && m->run->total_ns > end_ns) break;
     }
-    qsort(disturbed, (size_t)out->disturbed, sizeof *disturbed, compare_doubles);
+    at_sort_doubles(disturbed, out->disturbed);
     while (out->num_costs < least && out->disturbed_kept < out->disturbed)
         add(out, disturbed[out->disturbed_kept++]);
 }

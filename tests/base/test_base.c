@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -269,8 +270,19 @@ static void median_interval(void **state) {
     assert_true(m.median == 29 && m.low == 29 && m.high == 29);
 }
 
+static void sorted_doubles(void **state) {
+    (void)state;
+    double v[] = {3, INFINITY, -1, 8};
+    at_sort_doubles(v, 4);
+    assert_true(v[0] == -1 && v[1] == 3 && v[2] == 8 && isinf(v[3]));
+    assert_true(at_sorted_median(v, 4) == 5.5 && at_sorted_median(v, 3) == 3);
+    assert_true(isinf(at_sorted_median(v + 3, 1))); /* inf - inf would be none */
+    assert_true(at_sorted_quantile(v, 3, 0.25) == 1 && at_sorted_quantile(v, 3, 1) == 8);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sorted_doubles),
         cmocka_unit_test(median_interval),
         cmocka_unit_test(every_status_has_a_text_and_an_exit_code),
         cmocka_unit_test(errors_gain_places),
