@@ -84,10 +84,6 @@ static int64_t count_of(bounder *b, const at_aff *x) {
     return 0;
 }
 
-static const at_aff *bound_of(at_low *l, const at_aff *x, int64_t c) {
-    return x ? x : at_aff_const(l, c);
-}
-
 /* ---- the tree, and who decides about what ---------------------------------------------------- */
 
 static int tile_number(const at_low *l, const at_tile *t) {
@@ -161,9 +157,10 @@ static void add_needs(part *sum, const part *p, double times) {
     sum->instructions += p->instructions * times;
 }
 
-/* Then follows p, `times` in a row. What a core can have under
- * way at once overlaps where two phases meet: at most so many instructions of the faster one. Parts
- * of fewer instructions are no phases. */
+/* Then follows p, `times` in a row. What a core can have under way at once overlaps where two
+ * phases meet: at most so many instructions of the faster one. Parts of fewer instructions are no
+ * phases.
+ */
 static void add(const bounder *b, part *sum, const part *p, double times) {
     const double window = b->m->core->window;
     add_needs(sum, p, times);
@@ -282,8 +279,7 @@ static part loop(bounder *b, const node *d, double times) {
     int64_t lo = n->lo, hi = n->hi;
     if (n->lo_aff || n->hi_aff) {
         at_low *l = b->l;
-        bool known = value_of(b, bound_of(l, n->lo_aff, lo), &lo) &&
-                     value_of(b, bound_of(l, n->hi_aff, hi), &hi);
+        bool known = value_of(b, at_ir_lo(l, n), &lo) && value_of(b, at_ir_hi(l, n), &hi);
         if (!known) b->partial = true, hi = lo;
     }
     if (hi <= lo) return sum;

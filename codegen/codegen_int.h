@@ -215,6 +215,9 @@ at_ir *at_ir_copy(at_low *l, const at_ir *n); /* n and below, without n->next */
 at_mask at_ir_loops(const at_ir *list);       /* loop symbols bound in a list and below */
 /* Does anything in a list depend on this symbol, directly or inside another? */
 bool at_ir_mentions(const at_low *l, const at_ir *list, int sym);
+/* The bounds of a loop, constant or not. */
+const at_aff *at_ir_lo(at_low *l, const at_ir *n);
+const at_aff *at_ir_hi(at_low *l, const at_ir *n);
 at_mask at_ir_loops_of(const at_ir *n); /* of one node, without its neighbours */
 void at_ir_subst(at_low *l, at_ir *list, int sym,
                  const at_aff *y); /* in place, in a list and below */

@@ -87,8 +87,8 @@ static void strip_digits(at_low *l, at_ir *n, at_mask outside) {
         }
         const at_sym s = l->syms.data[digit];
         const at_aff *e = at_aff_sub(l, s.of, at_aff_sym(l, n->sym));
-        const at_aff *lo = n->lo_aff ? n->lo_aff : at_aff_const(l, n->lo);
-        const at_aff *hi = n->hi_aff ? n->hi_aff : at_aff_const(l, n->hi);
+        const at_aff *lo = at_ir_lo(l, n);
+        const at_aff *hi = at_ir_hi(l, n);
         int64_t first, last;
         at_aff_range(l, at_aff_sym(l, digit), &first, &last);
         at_ir *inner = at_copy(l->arena, n, sizeof *n);

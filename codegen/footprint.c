@@ -220,10 +220,6 @@ static int64_t least(at_low *l, const at_aff *x) {
     return lo > 0 ? lo : 0;
 }
 
-static const at_aff *bound_of(at_low *l, const at_aff *x, int64_t c) {
-    return x ? x : at_aff_const(l, c);
-}
-
 static void add_call(at_feet *f, const at_tile_call *c, at_mask inside) {
     at_low *l = f->l;
     const shape *sh = shape_of(f, c->tile);
@@ -273,8 +269,7 @@ static void add_list(at_feet *f, const at_ir *list, at_mask inside) {
     for (const at_ir *n = list; n; n = n->next) {
         if (n->kind == AT_IR_TILE) add_call(f, n->call, inside);
         if (n->kind == AT_IR_LOOP) {
-            const at_aff *lo = bound_of(l, n->lo_aff, n->lo), *hi = bound_of(l, n->hi_aff, n->hi);
-            int64_t trips = least(l, at_aff_sub(l, hi, lo));
+            int64_t trips = least(l, at_aff_sub(l, at_ir_hi(l, n), at_ir_lo(l, n)));
             if (!trips) continue;
             if (n->ann == AT_ANN_PARA) trips = (trips + f->threads - 1) / f->threads;
             at_sym old = at_range_enter(l, n);

@@ -28,6 +28,14 @@ static at_ir *copy_list(at_low *l, const at_ir *list) {
     return head;
 }
 
+const at_aff *at_ir_lo(at_low *l, const at_ir *n) {
+    return n->lo_aff ? n->lo_aff : at_aff_const(l, n->lo);
+}
+
+const at_aff *at_ir_hi(at_low *l, const at_ir *n) {
+    return n->hi_aff ? n->hi_aff : at_aff_const(l, n->hi);
+}
+
 at_ir *at_ir_copy(at_low *l, const at_ir *n) {
     at_ir *c = at_copy(l->arena, n, sizeof *n);
     c->next = NULL;

@@ -120,12 +120,10 @@ static at_ir *segment(part *p, const at_ir *n, const at_aff *cut, bool below) {
     bool constant = cut->n == 0;
     if (below) {
         if (hi < s->hi) s->hi = hi;
-        if (!constant || s->hi_aff)
-            s->hi_aff = at_aff_min(l, s->hi_aff ? s->hi_aff : at_aff_const(l, n->hi), cut);
+        if (!constant || s->hi_aff) s->hi_aff = at_aff_min(l, at_ir_hi(l, n), cut);
     } else {
         if (lo > s->lo) s->lo = lo;
-        if (!constant || s->lo_aff)
-            s->lo_aff = at_aff_max(l, s->lo_aff ? s->lo_aff : at_aff_const(l, n->lo), cut);
+        if (!constant || s->lo_aff) s->lo_aff = at_aff_max(l, at_ir_lo(l, n), cut);
     }
     return s->lo < s->hi ? s : NULL;
 }

@@ -139,6 +139,7 @@ bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
 const char *at_tile_verify(const at_tile *t, const at_tile_isa *isa, at_arena *a);
 /* tile_interp.c: executes a tile program. slots: base addresses. */
 void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips);
+int at_tile_loop_end(const at_tile *t, int i); /* the operation behind the loop that begins at i */
 /* tile_dump.c: readable text. */
 void at_tile_print(at_text *out, const at_tile *t);
 /* tile_c.c: the function in plain C, and what other C printers share with it. */

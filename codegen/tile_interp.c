@@ -29,7 +29,7 @@ static void zip(int kind, float *d, const float *a, const float *b) {
     }
 }
 
-static int skip_loop(const at_tile *t, int i) {
+int at_tile_loop_end(const at_tile *t, int i) {
     int depth = 0;
     do {
         depth += (t->ops[i].kind == AT_T_LOOP) - (t->ops[i].kind == AT_T_END);
@@ -54,7 +54,7 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
         switch (op->kind) {
         case AT_T_LOOP: {
             int64_t n = op->trip_arg >= 0 ? trips[op->trip_arg] : op->trip;
-            if (n <= 0) i = skip_loop(t, i - 1);
+            if (n <= 0) i = at_tile_loop_end(t, i - 1);
             else nest[depth].body = i, nest[depth++].left = n;
             break;
         }

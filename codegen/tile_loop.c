@@ -10,8 +10,7 @@ static void expand(at_builder *b, const at_ir *list);
 
 static int trip_argument(at_builder *b, const at_ir *n) {
     at_low *l = b->l;
-    const at_aff *hi = n->hi_aff ? n->hi_aff : at_aff_const(l, n->hi);
-    const at_aff *count = at_aff_sub(l, hi, n->lo_aff ? n->lo_aff : at_aff_const(l, n->lo));
+    const at_aff *count = at_aff_sub(l, at_ir_hi(l, n), at_ir_lo(l, n));
     count = at_aff_max(
         l, count, at_aff_const(l, 0)); /* what a clipped loop leaves may be less than nothing */
     for (int i = 0; i < b->num_trips; i++)

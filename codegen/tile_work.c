@@ -21,15 +21,6 @@ static int64_t trip_of(const walk *w, const at_tile_op *op) {
     return n > 0 ? n : 0;
 }
 
-static int end_of(const at_tile *t, int i) {
-    int depth = 0;
-    do {
-        depth += (t->ops[i].kind == AT_T_LOOP) - (t->ops[i].kind == AT_T_END);
-        i++;
-    } while (depth);
-    return i; /* behind the loop's end */
-}
-
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 static void count_op(walk *w, const at_tile_op *op, double times) {
@@ -70,7 +61,7 @@ static void count(walk *w, int from, int to, double times) {
             count_op(w, op, times);
             continue;
         }
-        int behind = end_of(w->t, i);
+        int behind = at_tile_loop_end(w->t, i);
         w->work->instructions += times;
         count(w, i + 1, behind, times * (double)trip_of(w, op));
         i = behind - 1;
@@ -100,7 +91,7 @@ static void wait(walk *w, int from, int to) {
             wait_op(w, op);
             continue;
         }
-        int behind = end_of(w->t, i);
+        int behind = at_tile_loop_end(w->t, i);
         int64_t n = trip_of(w, op), run = n < SETTLED ? n : SETTLED;
         double before[MAX_REGS];
         for (int64_t j = 0; j < run; j++) {
