@@ -35,6 +35,10 @@ void at_bench_report_row(const char *what, at_bench_spread value, at_bench_goal 
                          double target);
 void at_bench_report_skip(const char *what, const char *why);
 void at_bench_report_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Calls run(a, i, err) with an arena of its own and at_bench_alloc's memory empty. AT_E_NO_VALID is
+ * a row that is skipped. */
+at_status at_bench_row(at_status (*run)(at_arena *a, int i, at_error *err), int i, const char *name,
+                       at_error *err);
 
 /* ---- contests (contest.c) ------------------------------------------------------------------- */
 
@@ -131,6 +135,8 @@ typedef struct at_bench_layer {
 #define AT_BENCH_LAYERS 4
 extern const at_bench_layer
     at_bench_layers[AT_BENCH_LAYERS]; /* the 3x3 layers of ResNet-50, batch 1 */
+/* at_bench_row for every layer, with its number. */
+at_status at_bench_each_layer(at_status (*run)(at_arena *a, int i, at_error *err), at_error *err);
 
 /* A run of the tool: `autotune TEMPLATE --args ARGS --trials N OPTIONS` on a fresh log, run once.
  */
@@ -157,15 +163,9 @@ const at_bench_tuned *at_bench_tune(const at_bench_search *s);
 /* The best configuration of that run, as a verified program of its task. AT_E_NO_VALID with the
  * tool's message. */
 at_status at_bench_best(at_arena *a, const at_bench_search *s, at_program **out, at_error *err);
-
-/* ---- blocked layouts, made plain (blocked.c) --------------------------------------------------
- */
-
-/* [outer, blocks, inner, block] to [outer, inner, blocks*block]. */
-float *at_bench_plain(const float *blocked, int64_t outer, int64_t blocks, int64_t inner,
-                      int64_t block);
-/* [oc/o, ic/i, kh*kw, i, o] to [oc, kh*kw, ic]. */
-float *at_bench_plain_weight(const float *blocked, const at_bench_conv *s, int64_t i, int64_t o);
+/* And with it its data, and its kernel for TinyCC. */
+at_status at_bench_best_open(at_arena *a, const at_bench_search *s, at_program **program,
+                             at_bench_data *data, at_bench_kernel *kernel, at_error *err);
 
 /* ---- peers: found or not, one convolution at a time -------------------------------------------
  */
@@ -181,6 +181,12 @@ const char *at_onednn_kernel(const at_onednn *d); /* name of the implementation 
 void at_onednn_output(at_onednn *d, float *out);  /* [n, oh, ow, oc] */
 at_bench_contender at_onednn_contender(at_onednn *d);
 void at_onednn_free(at_onednn *d);
+/* onednn.c: the same, its output checked: of plain tensors as above, and of a template's, which
+ * holds them in blocks of i and o channels. To be freed even after an error. */
+at_status at_bench_open_onednn(const at_bench_conv *s, const float *data, const float *weight,
+                               const float *expected, at_onednn **out, at_error *err);
+at_status at_bench_open_onednn_blocked(const at_bench_conv *s, const at_bench_data *d, int64_t i,
+                                       int64_t o, at_onednn **out, at_error *err);
 
 /* peers_openblas.c: im2col of the whole layer, then one sgemm. */
 const char *at_openblas_about(void); /* kernels' core name; NULL: not on this machine */

@@ -20,10 +20,7 @@ static at_status open_peers(at_arena *a, const at_bench_layer *l, const at_bench
     int out = at_compute_find(c, "out");
     *p = (peers){0};
     if (at_onednn_about()) {
-        if (!(p->onednn = at_onednn_conv(&l->conv, input, weight, err))) return err->status;
-        float *got = at_bench_alloc(data->elements[out] * 4);
-        at_onednn_output(p->onednn, got);
-        AT_TRY(at_bench_check("oneDNN", got, data->tensor[out], data->elements[out], err));
+        AT_TRY(at_bench_open_onednn(&l->conv, input, weight, data->tensor[out], &p->onednn, err));
         of[p->onednn_at = (*n)++] = at_onednn_contender(p->onednn);
     }
     if (at_openblas_about()) {
@@ -69,7 +66,8 @@ static void report(at_arena *a, const at_bench_layer *l, const at_bench_contest 
                             at_bench_contest_of_peak(c, p->tile_at), AT_BENCH_GOAL_NONE, 0);
 }
 
-static at_status bench_layer(at_arena *a, const at_bench_layer *l, at_error *err) {
+static at_status bench_layer(at_arena *a, int layer, at_error *err) {
+    const at_bench_layer *l = &at_bench_layers[layer];
     at_program *program;
     at_bench_data data;
     at_bench_kernel kernel;
@@ -77,11 +75,8 @@ static at_status bench_layer(at_arena *a, const at_bench_layer *l, at_error *err
     at_bench_contest contest;
     peers p;
     int n = FIRST_PEER;
-    const at_lower_options lo = at_bench_lower_options(at_isa_best());
     const at_bench_search search = at_bench_layer_search(a, l, at_isa_best());
-    AT_TRY(at_bench_best(a, &search, &program, err));
-    AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
-    AT_TRY(at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, &kernel, err));
+    AT_TRY(at_bench_best_open(a, &search, &program, &data, &kernel, err));
     of[OURS] = at_bench_kernel_contender(&kernel);
     at_status s = open_peers(a, l, &data, of, &n, &p, err);
     if (s == AT_OK) {
@@ -95,16 +90,5 @@ static at_status bench_layer(at_arena *a, const at_bench_layer *l, at_error *err
 
 at_status at_bench_conv3x3(at_error *err) {
     at_bench_report_section("conv2d_3x3_gemm, best of the tool's random trials, tcc", "ratio", 2);
-    at_status s = AT_OK;
-    for (int i = 0; i < AT_BENCH_LAYERS && s == AT_OK; i++) {
-        at_arena *a = at_arena_new();
-        at_bench_alloc_reset();
-        s = bench_layer(a, &at_bench_layers[i], err);
-        if (s == AT_E_NO_VALID) {
-            at_bench_report_skip(at_bench_layers[i].name, err->text);
-            s = AT_OK;
-        }
-        at_arena_free(a);
-    }
-    return s;
+    return at_bench_each_layer(bench_layer, err);
 }

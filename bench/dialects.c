@@ -11,7 +11,8 @@ static const struct {
                  {AT_CLANG, "-O3 -march=native -mprefer-vector-width=512"}};
 #define NUM_COMPILERS (int)(sizeof compilers / sizeof *compilers)
 
-static at_status layer_by_compilers(at_arena *a, const at_bench_layer *l, at_error *err) {
+static at_status layer_by_compilers(at_arena *a, int layer, at_error *err) {
+    const at_bench_layer *l = &at_bench_layers[layer];
     at_lower_options lo = at_bench_lower_options(at_isa_best());
     at_program *program;
     at_bench_data data;
@@ -46,30 +47,17 @@ at_status at_bench_dialects(at_error *err) {
     for (int i = 0; i < NUM_COMPILERS; i++)
         if (!at_compiler_available(compilers[i].compiler))
             at_bench_report_skip(at_compiler_name(compilers[i].compiler), "not on this machine");
-    at_status s = AT_OK;
-    for (int i = 0; i < AT_BENCH_LAYERS && s == AT_OK; i++) {
-        at_arena *a = at_arena_new();
-        at_bench_alloc_reset();
-        s = layer_by_compilers(a, &at_bench_layers[i], err);
-        if (s == AT_E_NO_VALID) {
-            at_bench_report_skip(at_bench_layers[i].name, err->text);
-            s = AT_OK;
-        }
-        at_arena_free(a);
-    }
-    return s;
+    return at_bench_each_layer(layer_by_compilers, err);
 }
 
-static at_status run_avx2(at_arena *a, const at_bench_layer *l, at_error *err) {
-    const at_lower_options lo = at_bench_lower_options(AT_ISA_AVX2);
+static at_status run_avx2(at_arena *a, int layer, at_error *err) {
+    const at_bench_layer *l = &at_bench_layers[layer];
     at_program *program;
     at_bench_data data;
     at_bench_kernel kernel;
     at_bench_contest contest;
     const at_bench_search search = at_bench_layer_search(a, l, AT_ISA_AVX2);
-    AT_TRY(at_bench_best(a, &search, &program, err));
-    AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
-    AT_TRY(at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, &kernel, err));
+    AT_TRY(at_bench_best_open(a, &search, &program, &data, &kernel, err));
     at_bench_contender of = at_bench_kernel_contender(&kernel);
     at_bench_contest_run(&contest, &of, 1, AT_ISA_AVX2);
     at_bench_report_row(at_format(a, "%s of the avx2 peak", l->name),
@@ -79,16 +67,9 @@ static at_status run_avx2(at_arena *a, const at_bench_layer *l, at_error *err) {
 }
 
 at_status at_bench_avx2(at_error *err) {
-    at_arena *a = at_arena_new();
-    at_status s = AT_OK;
-    at_bench_alloc_reset();
+    const char *name = at_bench_layers[0].name;
     at_bench_report_section("AVX2, best of the tool's random trials with --isa avx2", "ratio", 2);
-    if (at_cpu_facts()->has[AT_ISA_AVX2]) s = run_avx2(a, &at_bench_layers[0], err);
-    else at_bench_report_skip(at_bench_layers[0].name, "this CPU has no AVX2");
-    if (s == AT_E_NO_VALID) {
-        at_bench_report_skip(at_bench_layers[0].name, err->text);
-        s = AT_OK;
-    }
-    at_arena_free(a);
-    return s;
+    if (at_cpu_facts()->has[AT_ISA_AVX2]) return at_bench_row(run_avx2, 0, name, err);
+    at_bench_report_skip(name, "this CPU has no AVX2");
+    return AT_OK;
 }

@@ -37,24 +37,8 @@ static at_status make_program(at_arena *a, const at_bench_conv *s, at_program **
                             err);
 }
 
-static at_status open_peer(const at_bench_conv *s, const at_bench_data *data, at_onednn **out,
-                           at_error *err) {
-    const at_compute *c = data->compute;
-    int64_t pixels = (int64_t)s->ih * s->iw, n = s->n * pixels * s->oc;
-    const float *input = at_bench_plain(data->tensor[at_compute_find(c, "data")], s->n,
-                                        s->ic / BLOCK, pixels, BLOCK);
-    const float *weight =
-        at_bench_plain_weight(data->tensor[at_compute_find(c, "weight")], s, BLOCK, BLOCK);
-    const float *expected =
-        at_bench_plain(data->tensor[at_compute_find(c, "out")], s->n, s->oc / BLOCK, pixels, BLOCK);
-    float *got = at_bench_alloc(n * 4);
-    if (!(*out = at_onednn_conv(s, input, weight, err))) return err->status;
-    at_onednn_output(*out, got);
-    return at_bench_check("oneDNN", got, expected, n, err);
-}
-
-static at_status run(at_arena *a, at_error *err) {
-    const at_bench_conv *s = &at_bench_layers[0].conv;
+static at_status run(at_arena *a, int layer, at_error *err) {
+    const at_bench_conv *s = &at_bench_layers[layer].conv;
     const at_lower_options lo = at_bench_lower_options(at_isa_best());
     at_program *program;
     at_bench_data data;
@@ -67,7 +51,9 @@ static at_status run(at_arena *a, at_error *err) {
     AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
     AT_TRY(at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, &kernel, err));
     of[0] = at_bench_kernel_contender(&kernel);
-    at_status status = at_onednn_about() ? open_peer(s, &data, &peer, err) : AT_OK;
+    at_status status = AT_OK;
+    if (at_onednn_about())
+        status = at_bench_open_onednn_blocked(s, &data, BLOCK, BLOCK, &peer, err);
     if (status == AT_OK) {
         if (peer) of[n++] = at_onednn_contender(peer);
         at_bench_contest_run(&contest, of, n, at_isa_best());
@@ -84,10 +70,6 @@ static at_status run(at_arena *a, at_error *err) {
 }
 
 at_status at_bench_nchwc(at_error *err) {
-    at_arena *a = at_arena_new();
-    at_bench_alloc_reset();
     at_bench_report_section("NCHWc tree written by hand, padding not multiplied, tcc", "ratio", 2);
-    at_status s = run(a, err);
-    at_arena_free(a);
-    return s;
+    return at_bench_row(run, 0, at_bench_layers[0].name, err);
 }

@@ -1,4 +1,4 @@
-/* bench/report.c: medians and quartiles, and the table they are printed in. */
+/* bench/report.c: medians and quartiles, and the table they are printed in, row by row. */
 #include "bench/bench.h"
 
 #include <math.h>
@@ -54,4 +54,17 @@ void at_bench_report_note(const char *fmt, ...) {
     printf("\n");
     fflush(stdout);
     va_end(args);
+}
+
+at_status at_bench_row(at_status (*run)(at_arena *a, int i, at_error *err), int i, const char *name,
+                       at_error *err) {
+    at_arena *a = at_arena_new();
+    at_bench_alloc_reset();
+    at_status s = run(a, i, err);
+    if (s == AT_E_NO_VALID) {
+        at_bench_report_skip(name, err->text);
+        s = AT_OK;
+    }
+    at_arena_free(a);
+    return s;
 }

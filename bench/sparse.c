@@ -67,8 +67,8 @@ static at_status open_dense(at_arena *a, const at_bench_layer *l, at_bench_kerne
     return at_bench_kernel_open(a, program, &lo, AT_GCC, "-O3 -march=native", &data, out, err);
 }
 
-static at_status run(at_arena *a, const at_bench_layer *l, double of_peak, double faster,
-                     at_error *err) {
+static at_status run(at_arena *a, int layer, at_error *err) {
+    const at_bench_layer *l = &at_bench_layers[layer];
     at_bench_kernel kernel[NUM_CONTENDERS] = {0};
     at_bench_contender of[NUM_CONTENDERS];
     at_bench_contest contest;
@@ -82,11 +82,11 @@ static at_status run(at_arena *a, const at_bench_layer *l, double of_peak, doubl
         at_bench_contest_run(&contest, of, n, at_isa_best());
         at_bench_report_row(at_format(a, "%s of the FMA peak", l->name),
                             at_bench_contest_of_peak(&contest, SPARSE), AT_BENCH_GOAL_LEAST,
-                            of_peak);
+                            targets[layer].of_peak);
         const char *what = at_format(a, "%s, time of conv2d_3x3_gemm by its own", l->name);
         if (both)
             at_bench_report_row(what, at_bench_contest_speed(&contest, SPARSE, DENSE),
-                                AT_BENCH_GOAL_LEAST, faster);
+                                AT_BENCH_GOAL_LEAST, targets[layer].faster);
         else at_bench_report_skip(what, "no gcc");
     }
     for (int i = 0; i < n; i++) at_bench_kernel_close(&kernel[i]);
@@ -94,17 +94,6 @@ static at_status run(at_arena *a, const at_bench_layer *l, double of_peak, doubl
 }
 
 at_status at_bench_sparse(at_error *err) {
-    at_status s = AT_OK;
     at_bench_report_section("spconv2d_3x3_gemm, sparsity 0.8, blocks of 16x1, tcc", "ratio", 2);
-    for (int i = 0; i < AT_BENCH_LAYERS && s == AT_OK; i++) {
-        at_arena *a = at_arena_new();
-        at_bench_alloc_reset();
-        s = run(a, &at_bench_layers[i], targets[i].of_peak, targets[i].faster, err);
-        if (s == AT_E_NO_VALID) {
-            at_bench_report_skip(at_bench_layers[i].name, err->text);
-            s = AT_OK;
-        }
-        at_arena_free(a);
-    }
-    return s;
+    return at_bench_each_layer(run, err);
 }

@@ -48,22 +48,6 @@ static int64_t value_of(const at_program *p, const char *name) {
     return p->values[at_symbol_find(p->compute->symbols, name)];
 }
 
-/* Tensors that the template holds in blocks of i and o channels. */
-static at_status open_onednn(const at_bench_conv *s, const at_bench_data *d, int64_t i, int64_t o,
-                             at_onednn **out, at_error *err) {
-    const at_compute *c = d->compute;
-    int64_t pixels = (int64_t)at_bench_conv_oh(s) * at_bench_conv_ow(s), n = s->n * pixels * s->oc;
-    const float *data = at_bench_plain(d->tensor[at_compute_find(c, "data")], s->n, s->ic / i,
-                                       (int64_t)s->ih * s->iw, i);
-    const float *weight = at_bench_plain_weight(d->tensor[at_compute_find(c, "weight")], s, i, o);
-    const float *expected =
-        at_bench_plain(d->tensor[at_compute_find(c, "out")], s->n, s->oc / o, pixels, o);
-    float *got = at_bench_alloc(n * 4);
-    if (!(*out = at_onednn_conv(s, data, weight, err))) return err->status;
-    at_onednn_output(*out, got);
-    return at_bench_check("oneDNN", got, expected, n, err);
-}
-
 /* data [y, k] times weight, which matmul_add has as [k, x] and dense as [x, k]. */
 static at_status open_openblas(at_arena *a, const at_program *p, const at_bench_data *d,
                                at_openblas_product **out, at_error *err) {
@@ -97,8 +81,8 @@ static at_status contest(at_arena *a, const row *r, const at_program *program,
     bool nhwc = r->conv.kh && !strcmp(r->search.template_name, "conv2d_nhwc");
     of[OURS] = at_bench_kernel_contender(kernel);
     if (r->conv.kh) {
-        s = open_onednn(&r->conv, data, nhwc ? r->conv.ic : value_of(program, "i"),
-                        nhwc ? r->conv.oc : value_of(program, "o"), &onednn, err);
+        s = at_bench_open_onednn_blocked(&r->conv, data, nhwc ? r->conv.ic : value_of(program, "i"),
+                                         nhwc ? r->conv.oc : value_of(program, "o"), &onednn, err);
         if (s == AT_OK) of[PEER] = at_onednn_contender(onednn);
     } else {
         s = open_openblas(a, program, data, &openblas, err);
@@ -112,17 +96,14 @@ static at_status contest(at_arena *a, const row *r, const at_program *program,
     return s;
 }
 
-static at_status run(at_arena *a, const row *r, at_error *err) {
-    const at_lower_options lo = at_bench_lower_options(at_isa_best());
-    at_bench_search search = r->search;
+static at_status run(at_arena *a, int i, at_error *err) {
+    at_bench_search search = rows[i].search;
     at_program *program;
     at_bench_data data;
     at_bench_kernel kernel;
     search.isa = at_isa_best();
-    AT_TRY(at_bench_best(a, &search, &program, err));
-    AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
-    AT_TRY(at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, &kernel, err));
-    at_status s = contest(a, r, program, &kernel, &data, err);
+    AT_TRY(at_bench_best_open(a, &search, &program, &data, &kernel, err));
+    at_status s = contest(a, &rows[i], program, &kernel, &data, err);
     at_bench_kernel_close(&kernel);
     return s;
 }
@@ -130,19 +111,12 @@ static at_status run(at_arena *a, const row *r, at_error *err) {
 at_status at_bench_templates(at_error *err) {
     at_status s = AT_OK;
     at_bench_report_section("Templates, best of 200 trials, tcc", "ratio", 2);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows && s == AT_OK; i++) {
+    for (int i = 0; i < (int)(sizeof rows / sizeof *rows) && s == AT_OK; i++) {
         const char *missing = rows[i].conv.kh       ? at_onednn_about() ? NULL : "no oneDNN"
                               : at_openblas_about() ? NULL
                                                     : "no OpenBLAS";
-        at_arena *a = at_arena_new();
-        at_bench_alloc_reset();
         if (missing) at_bench_report_skip(rows[i].search.name, missing);
-        else s = run(a, &rows[i], err);
-        if (s == AT_E_NO_VALID) {
-            at_bench_report_skip(rows[i].search.name, err->text);
-            s = AT_OK;
-        }
-        at_arena_free(a);
+        else s = at_bench_row(run, i, rows[i].search.name, err);
     }
     return s;
 }

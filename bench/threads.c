@@ -11,12 +11,9 @@ static at_status open_kernel(at_arena *a, at_bench_kernel *out, at_error *err) {
     const at_bench_search search = {
         "64@56", "conv2d_NCHWc", "N=1,IC=64,H=56,W=56,OC=64,KH=3,KW=3,strides=1,padding=1", "",
         200,     at_isa_best()};
-    const at_lower_options lo = at_bench_lower_options(at_isa_best());
     at_program *program;
     at_bench_data data;
-    AT_TRY(at_bench_best(a, &search, &program, err));
-    AT_TRY(at_bench_data_new(a, program->compute, program->values, &data, err));
-    return at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, out, err);
+    return at_bench_best_open(a, &search, &program, &data, out, err);
 }
 
 /* Seconds per run: the best of chunks, which others on a core have left alone. */
@@ -44,7 +41,8 @@ static double peak(int threads) {
     return best;
 }
 
-static at_status run(at_arena *a, at_error *err) {
+static at_status run(at_arena *a, int layer, at_error *err) {
+    (void)layer;
     at_bench_kernel kernel;
     double by_peak[ROUNDS], by_kernel[ROUNDS], scaling[ROUNDS], of_one[ROUNDS], of_two[ROUNDS];
     AT_TRY(open_kernel(a, &kernel, err));
@@ -77,9 +75,5 @@ at_status at_bench_threads(at_error *err) {
         at_bench_report_skip("two threads", at_bench_cores < 2 ? "one core" : "no OpenMP");
         return AT_OK;
     }
-    at_arena *a = at_arena_new();
-    at_bench_alloc_reset();
-    at_status s = run(a, err);
-    at_arena_free(a);
-    return s;
+    return at_bench_row(run, 0, "two threads", err);
 }

@@ -19,6 +19,13 @@ const at_bench_layer at_bench_layers[AT_BENCH_LAYERS] = {
     {"512@7", CONV3X3(7, 512), 0.78}, /* weights of 9.4 MB stream from L3 */
 };
 
+at_status at_bench_each_layer(at_status (*run)(at_arena *a, int i, at_error *err), at_error *err) {
+    at_status s = AT_OK;
+    for (int i = 0; i < AT_BENCH_LAYERS && s == AT_OK; i++)
+        s = at_bench_row(run, i, at_bench_layers[i].name, err);
+    return s;
+}
+
 int at_bench_trials;
 /* A run of scalar tiles needs minutes; what was tried by then has to do. */
 static const char *const time_limit = "75s";
@@ -180,4 +187,12 @@ at_status at_bench_best(at_arena *a, const at_bench_search *s, at_program **out,
     AT_TRY(at_task_new(a, row, s->args, &task, err));
     AT_TRY(at_config_at(a, at_task_space(task), t->index, &config, err));
     return at_task_program(a, task, &config, out, err);
+}
+
+at_status at_bench_best_open(at_arena *a, const at_bench_search *s, at_program **program,
+                             at_bench_data *data, at_bench_kernel *kernel, at_error *err) {
+    const at_lower_options lo = at_bench_lower_options(s->isa);
+    AT_TRY(at_bench_best(a, s, program, err));
+    AT_TRY(at_bench_data_new(a, (*program)->compute, (*program)->values, data, err));
+    return at_bench_kernel_open(a, *program, &lo, AT_TCC, NULL, data, kernel, err);
 }
