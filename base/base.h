@@ -98,6 +98,8 @@ const char *at_text_str(const at_text *t); /* "" when empty */
 void at_text_add_double(at_text *t, double x);
 /* JSON string with quotes, escaped, non-ASCII as \uXXXX (as Python's json does). */
 void at_text_add_json_string(at_text *t, const char *utf8);
+/* The first n bytes of word as a shell reads them back, in '' where it would not else. */
+void at_text_add_shell(at_text *t, const char *word, size_t n);
 /* The nearest of n names to s (edit distance, at most 2 or a third of its length), or NULL. */
 const char *at_nearest(const char *s, const char *const *names, int n);
 /* Appends "a, b, c", and "; did you mean b?" where one of them is near to s. */
@@ -189,6 +191,9 @@ const at_json *at_json_get(const at_json *object,
 const at_json *at_json_at(const at_json *array, int i); /* NULL if absent */
 /* As Python's json.dumps writes it: ", " and ": ", doubles in shortest form. */
 void at_json_print(at_text *out, const at_json *v);
+char *at_json_text(at_arena *a, const at_json *v); /* the same, owned by arena */
+/* The value with all below it; it has no key. */
+const at_json *at_json_copy(at_arena *a, const at_json *v);
 
 /* ---- expressions (lex.c, expr.c)
  * --------------------------------------------------------------------- One grammar, C's

@@ -211,3 +211,26 @@ void at_json_print(at_text *out, const at_json *v) {
     }
     at_text_add(out, object ? "}" : "]");
 }
+
+char *at_json_text(at_arena *a, const at_json *v) {
+    at_text text = {0};
+    at_json_print(&text, v);
+    char *copy = at_strdup(a, at_text_str(&text));
+    at_text_free(&text);
+    return copy;
+}
+
+const at_json *at_json_copy(at_arena *a, const at_json *v) {
+    at_json *copy = at_copy(a, v, sizeof *v);
+    copy->key = NULL;
+    copy->next = copy->child = NULL;
+    if (v->string) copy->string = at_strdup(a, v->string);
+    const at_json **link = &copy->child;
+    for (const at_json *item = v->child; item; item = item->next) {
+        at_json *child = (at_json *)at_json_copy(a, item);
+        if (item->key) child->key = at_strdup(a, item->key);
+        *link = child;
+        link = &child->next;
+    }
+    return copy;
+}

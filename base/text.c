@@ -1,6 +1,8 @@
-/* base/text.c: growing text, Python's spelling of doubles and JSON's of strings, nearest name. */
+/* base/text.c: growing text, Python's spelling of doubles, JSON's of strings and the shell's of
+ * words, nearest name. */
 #include "base/base.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +161,24 @@ void at_text_add_json_string(at_text *t, const char *utf8) {
         }
     }
     at_text_add(t, "\"");
+}
+
+/* ---- words of a shell ------------------------------------------------------------------------ */
+
+void at_text_add_shell(at_text *t, const char *word, size_t n) {
+    bool plain = n > 0;
+    for (size_t i = 0; i < n; i++)
+        plain &= isalnum((unsigned char)word[i]) || (word[i] && strchr("_-+=.,:/@%", word[i]));
+    if (plain) {
+        at_text_addn(t, word, n);
+        return;
+    }
+    at_text_add(t, "'");
+    for (size_t i = 0; i < n; i++) {
+        if (word[i] == '\'') at_text_add(t, "'\\''");
+        else at_text_addn(t, word + i, 1);
+    }
+    at_text_add(t, "'");
 }
 
 /* ---- nearest name ---------------------------------------------------------------------------- */

@@ -28,17 +28,12 @@ static void take_loss(void *ctx, const char *text) {
 
 static const at_space *space_of(conversion *c, const at_record *r) {
     if (c->task && !strcmp(c->task, r->task) && at_args_equal(c->args, r->args)) return c->space;
-    const at_template_row *row;
     at_task *task;
-    at_text args = {0};
     c->task = r->task;
     c->args = r->args;
-    c->space = NULL;
-    at_json_print(&args, r->args);
-    if (at_template_find(r->task, &row, NULL) == AT_OK &&
-        at_task_new(c->arena, row, at_text_str(&args), &task, NULL) == AT_OK)
-        c->space = at_task_space(task);
-    at_text_free(&args);
+    c->space = at_task_of_record(c->arena, r->task, r->args, &task, NULL) == AT_OK
+                   ? at_task_space(task)
+                   : NULL;
     return c->space;
 }
 

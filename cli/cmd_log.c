@@ -14,15 +14,10 @@ void at_text_add_record_task(at_text *out, const char *task, const at_json *args
 }
 
 void at_out_record(at_out *o, const at_record *r) {
-    at_text value = {0};
-    at_json_print(&value, r->args);
     at_out_string(o, "task", r->task);
-    at_out_raw(o, "args", at_text_str(&value));
-    at_text_clear(&value);
-    at_config_print_entity(&value, &r->config);
+    at_out_json(o, "args", r->args);
     at_out_int(o, "index", r->config.recorded_index);
-    at_out_raw(o, "entity", at_text_str(&value));
-    at_text_free(&value);
+    at_out_entity(o, "entity", &r->config);
 }
 
 const char *at_failure_name(int error_no) {
@@ -165,11 +160,9 @@ static void out_best(at_out *out, const at_log_group *g) {
         return;
     }
     const at_record *r = &g->best->record;
-    at_text entity = {0};
-    at_config_print_entity(&entity, &r->config);
     at_out_begin(out, "best", '{');
     at_out_int(out, "index", r->config.recorded_index);
-    at_out_raw(out, "entity", at_text_str(&entity));
+    at_out_entity(out, "entity", &r->config);
     at_out_double(out, "time_ns", at_record_time(r) * 1e9);
     if (r->extra.gflops > 0) at_out_double(out, "gflops", r->extra.gflops);
     else at_out_string(out, "gflops", NULL);
@@ -177,16 +170,12 @@ static void out_best(at_out *out, const at_log_group *g) {
     else at_out_string(out, "of_peak", NULL);
     at_out_int(out, "line", r->line);
     at_out_end(out, '}');
-    at_text_free(&entity);
 }
 
 static void out_group(at_out *out, const at_log_group *g) {
-    at_text args = {0};
-    at_json_print(&args, g->args);
     at_out_begin(out, NULL, '{');
     at_out_string(out, "task", g->task);
-    at_out_raw(out, "args", at_text_str(&args));
-    at_text_free(&args);
+    at_out_json(out, "args", g->args);
     at_out_string(out, "target", g->target);
     at_out_string(out, "context_hash", g->ours ? g->context_hash : NULL);
     if (g->ours) out_context(out, &g->context);

@@ -52,16 +52,13 @@ static void out_knob(at_out *out, const at_knob_values *k) {
 
 static at_status print_json(const at_curves *c, const at_options *o, at_error *err) {
     at_out out = {0};
-    at_text args = {0};
     at_out_begin(&out, NULL, '{');
     at_out_begin(&out, "tasks", '[');
     for (int i = 0; i < c->panels.len; i++) {
         const at_panel *p = c->panels.data[i];
-        at_text_clear(&args);
-        at_json_print(&args, p->args);
         at_out_begin(&out, NULL, '{');
         at_out_string(&out, "task", p->task);
-        at_out_raw(&out, "args", at_text_str(&args));
+        at_out_json(&out, "args", p->args);
         at_out_string(&out, "unit", p->unit);
         at_out_begin(&out, o->knobs ? "knobs" : "series", '[');
         for (int k = 0; o->knobs && k < p->knobs.len; k++) out_knob(&out, &p->knobs.data[k]);
@@ -72,7 +69,6 @@ static at_status print_json(const at_curves *c, const at_options *o, at_error *e
     at_out_end(&out, ']');
     at_out_string(&out, "output", o->output);
     at_out_end(&out, '}');
-    at_text_free(&args);
     return at_out_print(&out, err);
 }
 

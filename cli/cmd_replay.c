@@ -208,10 +208,7 @@ static at_status print_json(const replay *r, at_error *err) {
     at_out_begin(&out, NULL, '{');
     at_out_begin(&out, "space", '{');
     at_out_string(&out, "task", at_task_row(space->task)->name);
-    at_text args = {0};
-    at_json_print(&args, at_task_args(space->task));
-    at_out_raw(&out, "args", at_text_str(&args));
-    at_text_free(&args);
+    at_out_json(&out, "args", at_task_args(space->task));
     at_out_int(&out, "points", space->points);
     at_out_double(&out, "best_ns", space->best_s * 1e9);
     at_out_end(&out, '}');

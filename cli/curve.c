@@ -26,26 +26,12 @@ typedef struct reading {
 
 /* Operations of a task that a template here computes too; 0: not known. */
 static double flops_of(const at_record *r) {
-    const at_template_row *row;
-    at_task *task;
-    at_text args = {0};
-    double flops = 0;
-    if (at_template_find(r->task, &row, NULL) != AT_OK) return 0;
     at_arena *a = at_arena_new();
-    at_json_print(&args, r->args);
-    if (at_task_new(a, row, at_text_str(&args), &task, NULL) == AT_OK) flops = at_task_flops(task);
-    at_text_free(&args);
+    at_task *task;
+    double flops = 0;
+    if (at_task_of_record(a, r->task, r->args, &task, NULL) == AT_OK) flops = at_task_flops(task);
     at_arena_free(a);
     return flops > 0 ? flops : 0;
-}
-
-static const at_json *copy_json(at_arena *a, const at_json *value) {
-    const at_json *copy;
-    at_text text = {0};
-    at_json_print(&text, value);
-    AT_ASSERT(at_json_parse(a, at_text_str(&text), text.len, &copy, NULL) == AT_OK);
-    at_text_free(&text);
-    return copy;
 }
 
 /* NULL: not wanted. */
@@ -59,7 +45,7 @@ static at_panel *panel_of(reading *g, const at_record *r) {
     if (g->only && !strstr(at_text_str(&g->text), g->only)) return NULL;
     at_panel *p = AT_NEW(g->arena, at_panel);
     *p = (at_panel){.task = at_strdup(g->arena, r->task),
-                    .args = copy_json(g->arena, r->args),
+                    .args = at_json_copy(g->arena, r->args),
                     .title = at_strdup(g->arena, at_text_str(&g->text)),
                     .flops = flops_of(r)};
     *at_push(g->arena, &g->out->panels) = p;

@@ -20,17 +20,11 @@ void at_text_add_figure(at_text *out, double time_s, double gflops, double of_pe
 }
 
 void at_out_task(at_out *o, const at_session *s) {
-    at_text args = {0};
-    at_json_print(&args, at_task_args(s->task));
     at_out_string(o, "task", s->row->name);
-    at_out_raw(o, "args", at_text_str(&args));
-    at_text_free(&args);
+    at_out_json(o, "args", at_task_args(s->task));
 }
 
 void at_out_config(at_out *o, const at_config *c) {
-    at_text entity = {0};
-    at_config_print_entity(&entity, c);
     at_out_int(o, "index", c->index);
-    at_out_raw(o, "entity", at_text_str(&entity));
-    at_text_free(&entity);
+    at_out_entity(o, "entity", c);
 }

@@ -27,17 +27,13 @@ static at_status prepare(at_session *s, const at_result *result, at_finalist *f,
 static at_status log_sample(const at_session *s, at_log *log, const at_finalist *f,
                             const at_result *r, at_error *err) {
     at_out o = {0};
-    at_text value = {0};
     at_text_add(&o.text, "final ");
     at_out_begin(&o, NULL, '{');
     at_out_string(&o, "task", at_task_record_name(s->task));
-    at_json_print(&value, at_task_args(s->task));
-    at_out_raw(&o, "args", at_text_str(&value));
+    at_out_json(&o, "args", at_task_args(s->task));
     at_out_string(&o, "context_hash", s->context_hash);
     at_out_int(&o, "index", f->result->index);
-    at_text_clear(&value);
-    at_config_print_entity(&value, &f->candidate.config);
-    at_out_raw(&o, "entity", at_text_str(&value));
+    at_out_entity(&o, "entity", &f->candidate.config);
     at_out_begin(&o, "samples_s", '[');
     for (int i = 0; i < r->num_samples; i++) at_out_double(&o, NULL, r->samples_s[i]);
     at_out_end(&o, ']');
@@ -46,7 +42,6 @@ static at_status log_sample(const at_session *s, at_log *log, const at_finalist 
     at_out_double(&o, "timestamp", r->timestamp_s);
     at_out_end(&o, '}');
     at_status status = at_log_comment(log, at_text_str(&o.text), err);
-    at_text_free(&value);
     at_text_free(&o.text);
     return status;
 }

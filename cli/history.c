@@ -33,15 +33,12 @@ static other_task *task_of(reading *r, const at_json *record_args) {
     for (int i = 0; i < r->tasks.len; i++)
         if (at_args_equal(r->tasks.data[i]->args, record_args)) return r->tasks.data[i];
     other_task *t = AT_NEW(r->arena, other_task);
-    at_text args = {0};
-    at_json_print(&args, record_args);
     at_error err;
-    at_json_parse(r->arena, at_strdup(r->arena, at_text_str(&args)), args.len, &t->args, &err);
-    if (at_task_new(r->arena, at_task_row(r->own), at_text_str(&args), &t->task, &err) != AT_OK)
+    const char *name = at_task_row(r->own)->name;
+    t->args = at_json_copy(r->arena, record_args);
+    if (at_task_of_record(r->arena, name, t->args, &t->task, &err) != AT_OK ||
+        at_features_of(&t->maker, t->task, r->options, &t->features, &err) != AT_OK)
         t->task = NULL;
-    else if (at_features_of(&t->maker, t->task, r->options, &t->features, &err) != AT_OK)
-        t->task = NULL;
-    at_text_free(&args);
     *at_push(r->arena, &r->tasks) = t;
     return t;
 }

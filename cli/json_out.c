@@ -37,6 +37,11 @@ void at_out_int(at_out *o, const char *key, int64_t value) {
     at_text_addf(&o->text, "%lld", (long long)value);
 }
 
+void at_out_unsigned(at_out *o, const char *key, uint64_t value) {
+    start(o, key);
+    at_text_addf(&o->text, "%llu", (unsigned long long)value);
+}
+
 void at_out_double(at_out *o, const char *key, double value) {
     start(o, key);
     if (isfinite(value)) at_text_add_double(&o->text, value);
@@ -48,9 +53,14 @@ void at_out_bool(at_out *o, const char *key, bool value) {
     at_text_add(&o->text, value ? "true" : "false");
 }
 
-void at_out_raw(at_out *o, const char *key, const char *value) {
+void at_out_json(at_out *o, const char *key, const at_json *value) {
     start(o, key);
-    at_text_add(&o->text, value);
+    at_json_print(&o->text, value);
+}
+
+void at_out_entity(at_out *o, const char *key, const at_config *c) {
+    start(o, key);
+    at_config_print_entity(&o->text, c);
 }
 
 at_status at_out_print(at_out *o, at_error *err) {

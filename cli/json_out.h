@@ -3,6 +3,7 @@
 #define AT_CLI_JSON_OUT_H
 
 #include "base/base.h"
+#include "knobs/knobs.h"
 
 /* Start with {0}. Members are written in order; key is NULL for array elements and the object
  * itself. */
@@ -15,10 +16,11 @@ void at_out_begin(at_out *o, const char *key, char bracket); /* '{' or '[' */
 void at_out_end(at_out *o, char bracket);
 void at_out_string(at_out *o, const char *key, const char *value); /* NULL: null */
 void at_out_int(at_out *o, const char *key, int64_t value);
+void at_out_unsigned(at_out *o, const char *key, uint64_t value);
 void at_out_double(at_out *o, const char *key, double value); /* null where not finite */
 void at_out_bool(at_out *o, const char *key, bool value);
-/* value is JSON already. */
-void at_out_raw(at_out *o, const char *key, const char *value);
+void at_out_json(at_out *o, const char *key, const at_json *value);
+void at_out_entity(at_out *o, const char *key, const at_config *c);
 
 /* Prints and frees. AT_E_OUTPUT where stdout does not take it. */
 at_status at_out_print(at_out *o, at_error *err);

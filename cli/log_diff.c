@@ -153,8 +153,6 @@ static void out_side(at_out *out, const char *name, const at_pick *p, const at_s
         at_out_string(out, name, NULL);
         return;
     }
-    at_text entity = {0};
-    at_config_print_entity(&entity, &p->record.config);
     at_out_begin(out, name, '{');
     at_out_double(out, "time_ns", s->median_s * 1e9);
     at_out_double(out, "low_ns", s->low_s * 1e9);
@@ -164,25 +162,21 @@ static void out_side(at_out *out, const char *name, const at_pick *p, const at_s
     at_out_string(out, "context_hash",
                   p->record.extra.present ? p->record.extra.context_hash : NULL);
     at_out_int(out, "index", p->record.config.recorded_index);
-    at_out_raw(out, "entity", at_text_str(&entity));
+    at_out_entity(out, "entity", &p->record.config);
     at_out_int(out, "line", p->record.line);
     at_out_end(out, '}');
-    at_text_free(&entity);
 }
 
 static at_status print_json(const pairs *p, at_error *err) {
     at_out out = {0};
-    at_text args = {0};
     at_out_begin(&out, NULL, '{');
     at_out_begin(&out, "tasks", '[');
     for (int i = 0; i < p->of.len; i++) {
         const pair *q = &p->of.data[i];
         const at_record *r = &(q->a ? q->a : q->b)->record;
-        at_text_clear(&args);
-        at_json_print(&args, r->args);
         at_out_begin(&out, NULL, '{');
         at_out_string(&out, "task", r->task);
-        at_out_raw(&out, "args", at_text_str(&args));
+        at_out_json(&out, "args", r->args);
         out_side(&out, "a", q->a, &q->sa);
         out_side(&out, "b", q->b, &q->sb);
         at_out_double(&out, "ratio", q->ratio);
@@ -195,7 +189,6 @@ static at_status print_json(const pairs *p, at_error *err) {
     at_out_end(&out, '}');
     at_out_double(&out, "ratio", p->ratio);
     at_out_end(&out, '}');
-    at_text_free(&args);
     return at_out_print(&out, err);
 }
 

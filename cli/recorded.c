@@ -32,12 +32,7 @@ static const char *task_name(const at_recorded *r) { return at_task_record_name(
 
 static at_status find_task(at_arena *a, const char *task, const at_json *args, at_recorded *to,
                            at_error *err) {
-    const at_template_row *row;
-    at_text text = {0};
-    at_json_print(&text, args);
-    at_status s = at_template_find(task, &row, err);
-    if (s == AT_OK) s = at_task_new(a, row, at_text_str(&text), &to->task, err);
-    at_text_free(&text);
+    at_status s = at_task_of_record(a, task, args, &to->task, err);
     if (s != AT_OK) {
         err->status = AT_E_INPUT;
         return s;
@@ -161,13 +156,7 @@ static at_status read_space_file(at_arena *a, const char *path, at_recorded *out
     at_space_file file;
     AT_TRY(at_space_file_read(a, path, &file, err));
     if (find_task(a, file.task, file.args, out, err) != AT_OK) return at_fail_at(err, "%s: ", path);
-    at_text theirs = {0}, ours = {0};
-    at_json_print(&theirs, file.knobs);
-    at_json_print(&ours, at_space_knobs(a, out->space));
-    bool same = !strcmp(at_text_str(&theirs), at_text_str(&ours));
-    at_text_free(&theirs);
-    at_text_free(&ours);
-    if (!same)
+    if (strcmp(at_json_text(a, file.knobs), at_json_text(a, at_space_knobs(a, out->space))) != 0)
         return at_fail(err, AT_E_INPUT, "%s: its knobs are not those that %s %s has here", path,
                        task_name(out), at_task_args_text(out->task));
     out->extra = file.extra;

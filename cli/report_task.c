@@ -13,15 +13,8 @@ enum { FINALISTS = 5 };
 
 /* The template here that computes the panel's task. */
 static at_task *task_of(at_report *r, const at_panel *p) {
-    const at_template_row *row;
-    at_task *task = NULL;
-    at_text args = {0};
-    at_json_print(&args, p->args);
-    if (at_template_find(p->task, &row, NULL) != AT_OK ||
-        at_task_new(r->arena, row, at_text_str(&args), &task, NULL) != AT_OK)
-        task = NULL;
-    at_text_free(&args);
-    return task;
+    at_task *task;
+    return at_task_of_record(r->arena, p->task, p->args, &task, NULL) == AT_OK ? task : NULL;
 }
 
 /* ---- the winner ----------------------------------------------------------------------------- */

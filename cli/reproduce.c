@@ -10,19 +10,8 @@
 /* ---- the command ---------------------------------------------------------------------------- */
 
 void at_text_add_word(at_text *out, const char *word) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-+=.,:/@%";
     at_text_add(out, " ");
-    if (*word && !word[strspn(word, plain)]) {
-        at_text_add(out, word);
-        return;
-    }
-    at_text_add(out, "'");
-    for (; *word; word++) {
-        if (*word == '\'') at_text_add(out, "'\\''");
-        else at_text_addn(out, word, 1);
-    }
-    at_text_add(out, "'");
+    at_text_add_shell(out, word, strlen(word));
 }
 
 /* Options that say which configuration, or how this program talks. */

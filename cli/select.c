@@ -135,12 +135,9 @@ static at_status from_log(at_arena *a, const at_options *o, at_selection *out, a
     const char *args = o->args;
     if (!args) {
         const at_json *json = NULL;
-        at_text text = {0};
         if (out->record) json = out->record->args;
         else AT_TRY(only_task(a, out->row, &log, &json, err));
-        at_json_print(&text, json);
-        args = at_strdup(a, at_text_str(&text));
-        at_text_free(&text);
+        args = at_json_text(a, json);
     }
     if (at_weight_task(a, o, args, out, err) != AT_OK) {
         /* Arguments that a file holds are the file's fault. */
@@ -178,13 +175,9 @@ static void warn_of_unknown(at_arena *a, const at_options *o, const log_view *lo
 
 at_status at_select_record(at_arena *a, const at_options *o, const at_record *r, at_selection *out,
                            at_error *err) {
-    at_text args = {0};
     AT_TRY(at_template_find(r->task, &out->row, err));
     out->record = r;
-    at_json_print(&args, r->args);
-    at_status s = at_weight_task(a, o, at_text_str(&args), out, err);
-    at_text_free(&args);
-    return s;
+    return at_weight_task(a, o, at_json_text(a, r->args), out, err);
 }
 
 static at_status select_task_of(at_arena *a, const at_options *o, const log_view *log,

@@ -123,12 +123,10 @@ static at_status print_text(at_tuning *t, const best_known *best, at_error *err)
 static at_status print_json(at_tuning *t, const best_known *best, at_error *err) {
     at_session *s = &t->s;
     at_out out = {0};
-    at_text value = {0};
     at_out_begin(&out, NULL, '{');
     at_out_task(&out, s);
     at_out_string(&out, "tuner", at_tuner_name(t->tuner));
-    at_text_addf(&value, "%llu", (unsigned long long)s->options->seed);
-    at_out_raw(&out, "seed", at_text_str(&value));
+    at_out_unsigned(&out, "seed", s->options->seed);
     at_out_int(&out, "trials", t->tally.done);
     at_out_int(&out, "from_log", t->tally.answered);
     at_out_begin(&out, "failed", '{');
@@ -155,7 +153,6 @@ static at_status print_json(at_tuning *t, const best_known *best, at_error *err)
     at_out_string(&out, "reference", s->is_projected ? "projected" : "whole");
     at_out_string(&out, "log", t->log_path);
     at_out_end(&out, '}');
-    at_text_free(&value);
     return at_out_print(&out, err);
 }
 

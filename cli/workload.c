@@ -94,12 +94,9 @@ static at_status tasks_of_log(at_arena *a, const at_options *o, const at_templat
             before = at_args_equal(known.data[k], r->args);
         if (before) continue;
         *at_push(a, &known) = r->args;
-        at_text args = {0};
-        at_json_print(&args, r->args);
         at_options *task = at_push(a, out);
         *task = *o;
-        task->args = at_strdup(a, at_text_str(&args));
-        at_text_free(&args);
+        task->args = at_json_text(a, r->args);
     }
     return out->len ? AT_OK
                     : at_fail(err, AT_E_INPUT, "--workload %s: holds no record of %s", o->workload,

@@ -213,14 +213,6 @@ static void kernel_head(at_text *out, const at_file_kernel *f) {
     at_program_print(out, f->program, false);
 }
 
-/* As a shell takes it. */
-static void add_word(at_text *out, const char *word, size_t n) {
-    bool plain = n > 0;
-    for (size_t i = 0; i < n; i++)
-        plain &= isalnum((unsigned char)word[i]) || strchr("._-+", word[i]);
-    at_text_addf(out, plain ? "%.*s" : "'%.*s'", (int)n, word);
-}
-
 static void how_to_compile(at_text *out, const at_kernel *k, int threads,
                            const at_file_options *o) {
     const char *source = o->source ? o->source : "kernel.c", *dot = strrchr(source, '.');
@@ -229,12 +221,12 @@ static void how_to_compile(at_text *out, const at_kernel *k, int threads,
                      : threads > 1                ? "cc -O3 -fopenmp"
                                                   : "cc -O3";
     at_text_addf(out, "compile: %s%s ", cc, o->with_main ? "" : " -c");
-    add_word(out, source, strlen(source));
+    at_text_add_shell(out, source, strlen(source));
     if (o->with_main) {
         at_text_add(out, " -o ");
-        add_word(out, source, stem);
+        at_text_add_shell(out, source, stem);
         at_text_add(out, " && ./");
-        add_word(out, source, stem);
+        at_text_add_shell(out, source, stem);
     }
     at_text_addf(out, "\n%s%s%s%s\n",
                  o->header ? "declarations are in " : "declarations stand before the kernel",

@@ -24,14 +24,6 @@ at_context at_context_copy(at_arena *a, const at_context *c) {
     return copy;
 }
 
-static const at_json *copy_args(reading *s, const at_json *args) {
-    const at_json *copy;
-    at_text_clear(&s->text);
-    at_json_print(&s->text, args);
-    AT_ASSERT(at_json_parse(s->arena, at_text_str(&s->text), s->text.len, &copy, NULL) == AT_OK);
-    return copy;
-}
-
 static int group_of(reading *s, const at_record *r) {
     at_text_clear(&s->text);
     at_text_add(&s->text, r->extra.present ? r->extra.context_hash : r->target);
@@ -42,7 +34,7 @@ static int group_of(reading *s, const at_record *r) {
     at_log_group *g = at_push(s->arena, &s->groups);
     *g = (at_log_group){.task = at_strdup(s->arena, r->task),
                         .target = at_strdup(s->arena, r->target),
-                        .args = copy_args(s, r->args),
+                        .args = at_json_copy(s->arena, r->args),
                         .ours = r->extra.present,
                         .context = at_context_copy(s->arena, &r->extra.context),
                         .first_s = r->timestamp_s,

@@ -57,6 +57,13 @@ at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *
     return AT_OK;
 }
 
+at_status at_task_of_record(at_arena *a, const char *task, const at_json *args, at_task **out,
+                            at_error *err) {
+    const at_template_row *row;
+    AT_TRY(at_template_find(task, &row, err));
+    return at_task_new(a, row, at_json_text(a, args), out, err);
+}
+
 const at_template_row *at_task_row(const at_task *t) { return t->def.row; }
 const char *at_task_record_name(const at_task *t) {
     return t->def.row->record_name ? t->def.row->record_name : t->def.row->name;

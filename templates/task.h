@@ -25,6 +25,11 @@ at_status at_task_new(at_arena *a, const at_template_row *row, const char *args,
 at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *args,
                            const char *over, at_task **out, at_error *err);
 
+/* The task that a record names, its arguments as it has them. AT_E_USAGE: there is no such
+ * template, or they are none of its. */
+at_status at_task_of_record(at_arena *a, const char *task, const at_json *args, at_task **out,
+                            at_error *err);
+
 const at_template_row *at_task_row(const at_task *t);
 const char *at_task_record_name(const at_task *t);
 const at_json *at_task_args(const at_task *t);   /* as a record has them */

@@ -30,6 +30,25 @@ static const at_json *parse(const char *text) {
     return v;
 }
 
+/* A copy is equal, and needs nothing of what it was made from. */
+static void copies(void **state) {
+    (void)state;
+    static const char text[] = "{\"a\": [1, 2.5, {\"b\": null}], \"c\": [true, \"x\"], \"d\": []}";
+    at_arena *of_original = at_arena_new();
+    const at_json *v;
+    at_error err;
+    assert_int_equal(at_json_parse(of_original, text, strlen(text), &v, &err), AT_OK);
+    const at_json *copy = at_json_copy(arena, v), *part = at_json_copy(arena, at_json_get(v, "a"));
+    assert_string_equal(at_json_text(arena, v), text);
+    at_arena_free(of_original);
+    assert_string_equal(at_json_text(arena, copy), text);
+    assert_int_equal(copy->count, 3);
+    assert_true(at_json_get(copy, "a")->child->is_int);
+    assert_string_equal(at_json_text(arena, part), "[1, 2.5, {\"b\": null}]");
+    assert_null(part->key);
+    assert_null(part->next);
+}
+
 static void printed_as_python_does(void **state) {
     (void)state;
     static const char *const pairs[][2] = {
@@ -158,6 +177,7 @@ static void torn_lines_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies),
         cmocka_unit_test(printed_as_python_does),
         cmocka_unit_test(members_and_items),
         cmocka_unit_test(numbers_know_how_they_were_written),

@@ -188,6 +188,33 @@ static void nearest_names(void **state) {
     assert_string_equal(at_nearest("abd", long_names, 2), "abc");
 }
 
+/* The shell itself says what it reads. */
+static void shell_words(void **state) {
+    (void)state;
+    static const char *const words[] = {
+        "plain",      "a/b.c",    "N=1,H=56", "",     " ",          "my file", "it's",
+        "'",          "''",       "$HOME",    "`ls`", "\"x\"",      "a\\b",    "*",
+        "[1, \"x\"]", "a;exit 1", "#final",   "~",    "two\nlines", "\xc3\xa9"};
+    enum { NUM = sizeof words / sizeof *words };
+    char got[256];
+    for (int i = 0; i < NUM; i++) {
+        at_text t = {0};
+        at_text_add(&t, "printf '%s.' ");
+        at_text_add_shell(&t, words[i], strlen(words[i]));
+        FILE *shell = popen(at_text_str(&t), "r");
+        assert_non_null(shell);
+        size_t n = fread(got, 1, sizeof got - 1, shell);
+        assert_int_equal(pclose(shell), 0);
+        assert_int_equal(n, strlen(words[i]) + 1);
+        assert_memory_equal(got, words[i], n - 1);
+        at_text_free(&t);
+    }
+    at_text t = {0};
+    at_text_add_shell(&t, "kernel.c", 6);
+    assert_string_equal(at_text_str(&t), "kernel"); /* no quotes where none are needed */
+    at_text_free(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer_grows_and_stays_terminated),
@@ -195,6 +222,7 @@ int main(void) {
         cmocka_unit_test(doubles_read_back_equal),
         cmocka_unit_test(json_strings),
         cmocka_unit_test(nearest_names),
+        cmocka_unit_test(shell_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

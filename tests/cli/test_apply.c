@@ -59,12 +59,12 @@ static void alone(void **state) {
                strict);
     cli_expect(0, "./autotune apply " GEMM " --config default -o text && cmp alone.c text");
     /* The line that the head comment gives is right. */
-    cli_expect(0,
-               "mkdir 'a folder' && cd 'a folder' && "
-               "../autotune apply " GEMM " --config default --main --name conv -o 'my file.c' && "
-               "sh -c \"$(sed -n 's/^ [*] compile: //p' 'my file.c')\" && ls");
-    assert_non_null(strstr(cli_read("a folder/my file.h"), "#ifndef MY_FILE_H\n"));
-    assert_non_null(strstr(cli_read("a folder/my file.h"), "void conv_pack(const float *weight"));
+    cli_expect(0, "mkdir 'a folder' && cd 'a folder' && "
+                  "../autotune apply " GEMM
+                  " --config default --main --name conv -o \"it's mine.c\" && "
+                  "sh -c \"$(sed -n 's/^ [*] compile: //p' it*.c)\" && ls");
+    assert_non_null(strstr(cli_read("a folder/it's mine.h"), "#ifndef IT_S_MINE_H\n"));
+    assert_non_null(strstr(cli_read("a folder/it's mine.h"), "void conv_pack(const float *weight"));
 }
 
 /* ---- alignment ------------------------------------------------------------------------------- */
