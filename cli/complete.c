@@ -11,22 +11,7 @@ static void add_templates(at_text *out) {
         at_text_addf(out, "%s%s", i ? " " : "", at_template_at(i)->name);
 }
 
-/* "tcc gcc clang" */
-static void add_words(at_text *out, const at_option_row *row) {
-    at_text words = {0};
-    at_option_words(row, &words);
-    for (const char *s = at_text_str(&words); *s; s++)
-        if (*s != ',') at_text_addn(out, s, 1);
-    at_text_free(&words);
-}
-
-static bool has_words(const at_option_row *row) {
-    at_text words = {0};
-    at_option_words(row, &words);
-    bool any = words.len > 0;
-    at_text_free(&words);
-    return any;
-}
+static bool has_words(const at_option_row *row) { return at_option_word(row, 0) != NULL; }
 
 /* "--log|--output|-o" of the options that take a file, or that take a word. */
 static const char *what_follows(const at_verb_row *verb) {
@@ -51,7 +36,7 @@ static void bash_values(at_text *out) {
         bash_names(out, row);
         if (has_words(row)) {
             at_text_add(out, ") mapfile -t COMPREPLY < <(compgen -W '");
-            add_words(out, row);
+            at_option_words(row, " ", out);
             at_text_add(out, "' -- \"$cur\"); return ;;\n");
         } else if (at_option_takes_file(row)) {
             at_text_add(out, ") _autotune_files; return ;;\n");
@@ -127,7 +112,7 @@ static void zsh_option(at_text *out, const at_option_row *row) {
         at_text_add(out, ":");
         if (has_words(row)) {
             at_text_add(out, "(");
-            add_words(out, row);
+            at_option_words(row, " ", out);
             at_text_add(out, ")");
         } else if (at_option_takes_file(row)) at_text_add(out, "_files");
     }
@@ -190,7 +175,7 @@ static void fish_option(at_text *out, const at_option_row *row, at_verb v) {
     if (at_option_letter(row)) at_text_addf(out, " -s %c", at_option_letter(row));
     if (has_words(row)) {
         at_text_add(out, " -x -a '");
-        add_words(out, row);
+        at_option_words(row, " ", out);
         at_text_add(out, "'");
     } else if (row->argument) at_text_add(out, at_option_takes_file(row) ? " -r -F" : " -x");
     at_text_add(out, " -d ");

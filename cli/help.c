@@ -89,11 +89,7 @@ static at_status print_help(const at_options *o, const at_text *help, at_error *
 }
 
 static at_status unknown_topic(const char *word, at_error *err) {
-    const char *names[AT_VERB_COUNT + 64];
-    int n = 0;
-    for (int v = 0; v < AT_VERB_COUNT; v++) names[n++] = at_verb_at((at_verb)v)->name;
-    for (int i = 0; i < at_template_count() && i < 64; i++) names[n++] = at_template_at(i)->name;
-    const char *near = at_nearest(word, names, n);
+    const char *near = at_verb_nearest(word);
     if (near)
         return at_fail(err, AT_E_USAGE, "no command \"%s\"; did you mean autotune help %s?", word,
                        near);

@@ -164,7 +164,7 @@ at_status at_manual_templates(at_text *out, at_error *err) {
     for (int i = 0; i < at_template_count(); i++)
         AT_TRY(describe_template(out, at_template_at(i), err));
     at_text_add(out, ".SH \"SETS OF LAYERS\"\nFor \\fB\\-\\-workload\\fR: ");
-    at_option_words(at_option_find("--workload"), out);
+    at_option_words(at_option_find("--workload"), ", ", out);
     at_text_add(out, ".\n.SH TUNERS\nFor \\fB\\-\\-tuner\\fR:\n");
     for (int i = 0; i < at_tuner_count(); i++) {
         at_text_add(out, ".TP\n");

@@ -5,22 +5,18 @@
 
 #include "cli/workload.h"
 
-/* The words an option takes, by kind; NULL: anything that can be read, or of a registry. */
-static const char *const words_of[] = {
-    [COMPILER] = "tcc, gcc, clang",
-    [ISA] = "scalar, sse2, avx2, avx512",
-    [DIALECT] = "c, gnu, tcc",
-    [PACKING] = "ahead, inline",
-    [PRESET] = "ours, autotvm",
-    [FEATURES] = "itervar, knob, curve, bound",
-    [LOSS] = "rank, reg",
-    [PER] = "context, mcpu, key",
-    [FORMAT] = "log, t4, kernel_tuner, space",
-    [AGAINST] = "trials, seconds, both",
-    [COLOR] = "auto, always, never",
-    [CACHE] = "hot, cold",
-    [MANUAL] = "text, man, bash, zsh, fish",
-    [LAST_KIND] = NULL,
+enum { MOST_WORDS = 6 };
+/* The words of a kind; where it is an enum, in its order. */
+static const char *const words_of[LAST_KIND][MOST_WORDS] = {
+    [PACKING] = {"ahead", "inline"},
+    [PRESET] = {"ours", "autotvm"},
+    [FEATURES] = {"itervar", "knob", "curve", "bound"},
+    [PER] = {"context", "mcpu", "key"},
+    [FORMAT] = {"log", "t4", "kernel_tuner", "space"},
+    [AGAINST] = {"trials", "seconds", "both"},
+    [COLOR] = {"auto", "always", "never"},
+    [CACHE] = {"hot", "cold"},
+    [MANUAL] = {"text", "man", "bash", "zsh", "fish"},
 };
 
 #define V(verb) (1u << AT_VERB_##verb)
@@ -202,17 +198,25 @@ _Static_assert(NUM_ROWS <= AT_MAX_OPTIONS, "at_options.given has one bit per opt
 int at_option_count(void) { return NUM_ROWS; }
 const at_option_row *at_option_at(int i) { return &rows[i]; }
 
-const char *at_option_words_of(int kind) { return words_of[kind]; }
+const char *at_option_word(const at_option_row *row, int i) {
+    switch (row->kind) {
+    case COMPILER: return i < AT_COMPILER_COUNT ? at_compiler_name((at_compiler)i) : NULL;
+    case ISA: return i < AT_ISA_COUNT ? at_isa_name((at_isa)i) : NULL;
+    case DIALECT: return i < AT_DIALECT_COUNT ? at_dialect_name((at_dialect)i) : NULL;
+    case LOSS: return i < AT_LOSS_COUNT ? at_loss_name((at_loss)i) : NULL;
+    case TEXT: break;
+    default: return i < MOST_WORDS ? words_of[row->kind][i] : NULL;
+    }
+    if (row->offset == TO(tuner) || row->offset == TO(compare))
+        return i < at_tuner_count() ? at_tuner_row(i)->name : NULL;
+    if (row->offset == TO(dump)) return at_pass_names[i];
+    return row->offset == TO(workload) ? at_workload_name(i) : NULL;
+}
 
-void at_option_words(const at_option_row *row, at_text *out) {
-    if (words_of[row->kind]) at_text_add(out, words_of[row->kind]);
-    else if (row->offset == TO(tuner) || row->offset == TO(compare))
-        for (int i = 0; i < at_tuner_count(); i++)
-            at_text_addf(out, "%s%s", i ? ", " : "", at_tuner_row(i)->name);
-    else if (row->offset == TO(dump))
-        for (int i = 0; at_pass_names[i]; i++)
-            at_text_addf(out, "%s%s", i ? ", " : "", at_pass_names[i]);
-    else if (row->offset == TO(workload)) at_workload_names(out);
+void at_option_words(const at_option_row *row, const char *separator, at_text *out) {
+    const char *word;
+    for (int i = 0; (word = at_option_word(row, i)); i++)
+        at_text_addf(out, "%s%s", i ? separator : "", word);
 }
 
 bool at_option_is_of(const at_option_row *row, at_verb v) { return row->verbs >> v & 1; }

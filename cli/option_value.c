@@ -78,14 +78,27 @@ static at_status parse_percent(const char *text, const char *what, double *out, 
     return AT_OK;
 }
 
-static at_status unknown_value(const at_option_row *row, const char *text, at_error *err) {
-    char copy[256];
-    const char *words[32];
+static at_status parse_factor(const char *text, const char *what, double *out, at_error *err) {
+    char *end;
+    double x = strtod(text, &end);
+    if (end == text || *end || !(x >= 1 && x < 1e6))
+        return at_fail(err, AT_E_USAGE, "%s %s: not a factor of at least 1; write for example 2.0",
+                       what, text);
+    *out = x;
+    return AT_OK;
+}
+
+/* Which of the words that the option takes. */
+static at_status parse_word(const at_option_row *row, const char *text, int *out, at_error *err) {
+    const char *words[32], *word;
     int n = 0;
+    for (; n < 32 && (word = at_option_word(row, n)); n++) {
+        words[n] = word;
+        if (strcmp(text, word) != 0) continue;
+        *out = n;
+        return AT_OK;
+    }
     at_text list = {0};
-    snprintf(copy, sizeof copy, "%s", at_option_words_of(row->kind));
-    for (char *rest = copy, *word; n < 32 && (word = strsep(&rest, ", "));)
-        if (*word) words[n++] = word;
     at_text_add_names(&list, text, words, n);
     at_status s =
         at_fail(err, AT_E_USAGE, "%s %s: there are %s", row->name, text, at_text_str(&list));
@@ -107,104 +120,44 @@ static at_status parse_range(const at_option_row *row, const char *text, int64_t
     return AT_OK;
 }
 
-static const char *const feature_names[] = {[AT_FEATURES_ITERVAR] = "itervar",
-                                            [AT_FEATURES_KNOB] = "knob",
-                                            [AT_FEATURES_CURVE] = "curve",
-                                            [AT_FEATURES_BOUND] = "bound"};
-
-static const char *const help_names[AT_HELP_COUNT] = {"text", "man", "bash", "zsh", "fish"};
+static at_status take_transfer(const char *text, at_options *o, at_error *err) {
+    if (o->num_transfer == AT_MAX_LOGS)
+        return at_fail(err, AT_E_USAGE, "--transfer %s: more than %d logs", text, AT_MAX_LOGS);
+    o->transfer[o->num_transfer++] = text;
+    return AT_OK;
+}
 
 at_status at_option_read(const at_option_row *row, const char *text, at_options *o, at_error *err) {
+    static const at_per per[] = {AT_PER_CONTEXT, AT_PER_MCPU, AT_PER_KEY};
+    const char *what = row->name;
     void *to = (char *)o + row->offset;
+    int word = 0;
+    if (row->kind != TEXT && at_option_word(row, 0)) AT_TRY(parse_word(row, text, &word, err));
     switch (row->kind) {
     case SWITCH: *(bool *)to = true; return AT_OK;
-    case TEXT: *(const char **)to = text; return AT_OK;
-    case INTEGER: return at_parse_int(text, row->name, row->min, row->max, to, err);
-    case UNSIGNED: return parse_unsigned(text, row->name, to, err);
-    case DURATION: return parse_duration(text, row->name, false, to, err);
-    case PAUSE: return parse_duration(text, row->name, true, to, err);
-    case MILLISECONDS: return parse_milliseconds(text, row->name, to, err);
-    case COMPILER: return at_compiler_from_name(text, to) ? AT_OK : unknown_value(row, text, err);
-    case ISA: return at_isa_from_name(text, to) ? AT_OK : unknown_value(row, text, err);
-    case DIALECT: return at_dialect_from_name(text, to) ? AT_OK : unknown_value(row, text, err);
-    case PACKING:
-        if (strcmp(text, "ahead") && strcmp(text, "inline")) return unknown_value(row, text, err);
-        *(bool *)to = !strcmp(text, "inline");
-        return AT_OK;
-    case FACTOR: {
-        char *end;
-        double x = strtod(text, &end);
-        if (end == text || *end || !(x >= 1 && x < 1e6))
-            return at_fail(err, AT_E_USAGE,
-                           "%s %s: not a factor of at least 1; write for example 2.0", row->name,
-                           text);
-        *(double *)to = x;
-        return AT_OK;
-    }
     case CACHE:
-        if (strcmp(text, "hot") && strcmp(text, "cold")) return unknown_value(row, text, err);
-        *(const char **)to = text;
-        return AT_OK;
-    case PRESET:
-        if (strcmp(text, "ours") && strcmp(text, "autotvm")) return unknown_value(row, text, err);
-        *(bool *)to = !strcmp(text, "autotvm");
-        return AT_OK;
-    case FEATURES:
-        for (int i = 0; i < 4; i++) {
-            if (strcmp(text, feature_names[i])) continue;
-            *(at_feature_set *)to = (at_feature_set)i;
-            return AT_OK;
-        }
-        return unknown_value(row, text, err);
-    case LOSS:
-        for (int i = 0; i < AT_LOSS_COUNT; i++) {
-            if (strcmp(text, at_loss_name((at_loss)i))) continue;
-            *(at_loss *)to = (at_loss)i;
-            return AT_OK;
-        }
-        return unknown_value(row, text, err);
-    case TRANSFER:
-        if (o->num_transfer == AT_MAX_LOGS)
-            return at_fail(err, AT_E_USAGE, "--transfer %s: more than %d logs", text, AT_MAX_LOGS);
-        o->transfer[o->num_transfer++] = text;
-        return AT_OK;
-    case RANGE: return parse_range(row, text, &o->range_begin, &o->range_end, err);
-    case PER:
-        if (!strcmp(text, "context")) *(at_per *)to = AT_PER_CONTEXT;
-        else if (!strcmp(text, "mcpu")) *(at_per *)to = AT_PER_MCPU;
-        else if (!strcmp(text, "key")) *(at_per *)to = AT_PER_KEY;
-        else return unknown_value(row, text, err);
-        return AT_OK;
     case FORMAT:
-        if (strcmp(text, "log") && strcmp(text, "t4") && strcmp(text, "kernel_tuner") &&
-            strcmp(text, "space"))
-            return unknown_value(row, text, err);
-        *(const char **)to = text;
-        return AT_OK;
-    case AGAINST: {
-        static const char *const names[] = {"both", "trials", "seconds"};
-        int i = 0;
-        while (i < 3 && strcmp(text, names[i]) != 0) i++;
-        if (i == 3) return unknown_value(row, text, err);
-        *(at_against *)to = (at_against)i;
-        return AT_OK;
-    }
-    case PERCENT: return parse_percent(text, row->name, to, err);
-    case COLOR: {
-        static const char *const names[] = {"auto", "always", "never"};
-        int i = 0;
-        while (i < 3 && strcmp(text, names[i]) != 0) i++;
-        if (i == 3) return unknown_value(row, text, err);
-        *(at_color *)to = (at_color)i;
-        return AT_OK;
-    }
-    case MANUAL:
-        for (int i = 0; i < AT_HELP_COUNT; i++) {
-            if (strcmp(text, help_names[i])) continue;
-            *(at_help_as *)to = (at_help_as)i;
-            return AT_OK;
-        }
-        return unknown_value(row, text, err);
+    case TEXT: *(const char **)to = text; return AT_OK;
+    case INTEGER: return at_parse_int(text, what, row->min, row->max, to, err);
+    case UNSIGNED: return parse_unsigned(text, what, to, err);
+    case DURATION: return parse_duration(text, what, false, to, err);
+    case PAUSE: return parse_duration(text, what, true, to, err);
+    case MILLISECONDS: return parse_milliseconds(text, what, to, err);
+    case PERCENT: return parse_percent(text, what, to, err);
+    case FACTOR: return parse_factor(text, what, to, err);
+    case RANGE: return parse_range(row, text, &o->range_begin, &o->range_end, err);
+    case TRANSFER: return take_transfer(text, o, err);
+    case PACKING:
+    case PRESET: *(bool *)to = word; return AT_OK;
+    case COMPILER: *(at_compiler *)to = (at_compiler)word; return AT_OK;
+    case ISA: *(at_isa *)to = (at_isa)word; return AT_OK;
+    case DIALECT: *(at_dialect *)to = (at_dialect)word; return AT_OK;
+    case FEATURES: *(at_feature_set *)to = (at_feature_set)word; return AT_OK;
+    case LOSS: *(at_loss *)to = (at_loss)word; return AT_OK;
+    case PER: *(at_per *)to = per[word]; return AT_OK;
+    case AGAINST: *(at_against *)to = (at_against)word; return AT_OK;
+    case COLOR: *(at_color *)to = (at_color)word; return AT_OK;
+    case MANUAL: *(at_help_as *)to = (at_help_as)word; return AT_OK;
     default: AT_BUG("option %s has no kind", row->name);
     }
 }

@@ -35,11 +35,7 @@ static at_status take_verb(at_options *o, at_error *err) {
     o->verb = AT_VERB_TUNE;
     if (at_template_find(word, &row, NULL) == AT_OK) return AT_OK;
 
-    const char *names[AT_VERB_COUNT + 256];
-    int n = 0;
-    for (int v = 0; v < AT_VERB_COUNT; v++) names[n++] = at_verb_at((at_verb)v)->name;
-    for (int i = 0; i < at_template_count() && i < 256; i++) names[n++] = at_template_at(i)->name;
-    const char *near = at_nearest(word, names, n);
+    const char *near = at_verb_nearest(word);
     if (near)
         return at_fail(err, AT_E_USAGE, "unknown command or template \"%s\"; did you mean %s?",
                        word, near);

@@ -42,7 +42,7 @@ typedef enum at_feature_set {
 } at_feature_set;
 
 /* The x axes of plot. */
-typedef enum at_against { AT_AGAINST_BOTH, AT_AGAINST_TRIALS, AT_AGAINST_SECONDS } at_against;
+typedef enum at_against { AT_AGAINST_TRIALS, AT_AGAINST_SECONDS, AT_AGAINST_BOTH } at_against;
 
 /* How help is printed. */
 typedef enum at_help_as {
@@ -50,8 +50,7 @@ typedef enum at_help_as {
     AT_HELP_MAN,
     AT_HELP_BASH,
     AT_HELP_ZSH,
-    AT_HELP_FISH,
-    AT_HELP_COUNT
+    AT_HELP_FISH
 } at_help_as;
 
 /* What was asked for. Texts are borrowed from argv. */
@@ -134,8 +133,10 @@ int at_option_count(void);
 const at_option_row *at_option_at(int i);
 const at_option_row *at_option_find(const char *name); /* there is one */
 char at_option_letter(const at_option_row *row); /* 'o' of --output, which may be written -o; 0 */
-/* Appends the words that an option takes, "a, b, c"; nothing where there is no such list. */
-void at_option_words(const at_option_row *row, at_text *out);
+/* The i-th of the words that an option takes; NULL behind the last, and where there is no such
+ * list. */
+const char *at_option_word(const at_option_row *row, int i);
+void at_option_words(const at_option_row *row, const char *separator, at_text *out); /* appended */
 bool at_option_takes_file(const at_option_row *row);
 bool at_option_is_of(const at_option_row *row, at_verb v);
 /* Its help with the default, which the caller frees. */
@@ -143,6 +144,8 @@ at_text at_option_help(const at_option_row *row);
 const at_verb_row *at_verb_at(at_verb v); /* verbs.c */
 /* The verb of that name; pick-best is pick_best. AT_VERB_COUNT if there is none. */
 at_verb at_verb_find(const char *name);
+/* The verb or template nearest to what was written; NULL: none is near. */
+const char *at_verb_nearest(const char *word);
 
 /* AT_E_USAGE names the word and what would do. */
 at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err);

@@ -36,8 +36,6 @@ enum {
 
 /* Of the option so written, or of its letter; -1. */
 int at_option_index(const char *name, size_t len);
-/* The words an option takes, by kind; NULL: anything that can be read, or of a registry. */
-const char *at_option_words_of(int kind);
 /* Reads text by the row's kind into its member. */
 at_status at_option_read(const at_option_row *row, const char *text, at_options *o, at_error *err);
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "templates/task.h"
+
 static const at_verb_row rows[] = {
     [AT_VERB_TUNE] =
         {"tune", "TEMPLATE", 1, 1,
@@ -48,4 +50,14 @@ at_verb at_verb_find(const char *name) {
     for (int v = 0; v < AT_VERB_COUNT; v++)
         if (!strcmp(rows[v].name, name)) return (at_verb)v;
     return AT_VERB_COUNT;
+}
+
+const char *at_verb_nearest(const char *word) {
+    enum { MOST_TEMPLATES = 256 };
+    const char *names[AT_VERB_COUNT + MOST_TEMPLATES];
+    int n = 0;
+    for (int v = 0; v < AT_VERB_COUNT; v++) names[n++] = rows[v].name;
+    for (int i = 0; i < at_template_count() && i < MOST_TEMPLATES; i++)
+        names[n++] = at_template_at(i)->name;
+    return at_nearest(word, names, n);
 }

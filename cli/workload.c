@@ -46,9 +46,7 @@ static const struct {
     {"sparse_dense", dense, true},
 };
 
-void at_workload_names(at_text *out) {
-    for (int i = 0; i < NUM_SETS; i++) at_text_addf(out, "%s%s", i ? ", " : "", sets[i]->name);
-}
+const char *at_workload_name(int i) { return i < NUM_SETS ? sets[i]->name : NULL; }
 
 static at_status find_set(const char *name, const at_workload **out, at_error *err) {
     const char *names[NUM_SETS];

@@ -22,7 +22,7 @@ typedef struct at_workload {
 
 extern const at_workload at_workload_resnet50, at_workload_resnet50_512;
 
-void at_workload_names(at_text *out); /* appends "resnet50, resnet50-512" */
+const char *at_workload_name(int i); /* "resnet50"; NULL behind the last */
 /* The tasks of the set for this template: copies of o with args and sparsity, in a. AT_E_USAGE: no
  * such set, or nothing in it fits. A name with '.' or '/' is a log: AT_E_INPUT. */
 at_status at_workload_tasks(at_arena *a, const at_options *o, const at_template_row *row,

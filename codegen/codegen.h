@@ -18,7 +18,6 @@ typedef enum at_dialect {
     AT_DIALECT_COUNT
 } at_dialect;
 const char *at_dialect_name(at_dialect d);
-bool at_dialect_from_name(const char *name, at_dialect *out);
 
 /* ---- what bounds a kernel (bound.c; facts of cores: cores.c) ---------------------------------
  *

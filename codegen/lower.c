@@ -22,12 +22,6 @@ _Static_assert(sizeof dialects / sizeof dialects[0] == AT_DIALECT_COUNT, "one na
 
 const char *at_dialect_name(at_dialect d) { return dialects[d]; }
 
-bool at_dialect_from_name(const char *name, at_dialect *out) {
-    for (int i = 0; i < AT_DIALECT_COUNT; i++)
-        if (!strcmp(dialects[i], name)) return *out = (at_dialect)i, true;
-    return false;
-}
-
 static void dump(at_low *l, const char *pass) {
     const at_lower_options *o = l->options;
     if (!o->dump || !o->dump_out) return;
