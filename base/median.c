@@ -15,6 +15,14 @@ void at_sort_doubles(double *x, int n) {
     if (n) qsort(x, (size_t)n, sizeof *x, compare_doubles);
 }
 
+double *at_sorted_copy(const double *x, int n) {
+    double *sorted = malloc(sizeof *x * (size_t)(n ? n : 1));
+    if (!sorted) AT_BUG("no memory for %d numbers", n);
+    if (n) memcpy(sorted, x, sizeof *x * (size_t)n);
+    at_sort_doubles(sorted, n);
+    return sorted;
+}
+
 double at_sorted_median(const double *sorted, int n) {
     return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }

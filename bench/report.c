@@ -3,13 +3,10 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 at_bench_spread at_bench_spread_of(const double *values, int n) {
-    double *sorted = malloc(sizeof *sorted * (size_t)n);
-    AT_ASSERT(sorted && n > 0);
-    memcpy(sorted, values, sizeof *sorted * (size_t)n);
-    at_sort_doubles(sorted, n);
+    AT_ASSERT(n > 0);
+    double *sorted = at_sorted_copy(values, n);
     at_bench_spread s = {at_sorted_quantile(sorted, n, 0.25), at_sorted_quantile(sorted, n, 0.5),
                          at_sorted_quantile(sorted, n, 0.75)};
     free(sorted);

@@ -9,56 +9,38 @@ typedef struct reading {
     at_report_finals *out;
 } reading;
 
-static at_report_finalist *finalist_of(reading *g, const char *task, const at_json *args,
-                                       const char *hash, const at_json *entity, int64_t index) {
-    at_text text = {0};
-    at_json_print(&text, entity);
-    at_report_finalist *found = NULL;
-    for (int i = 0; i < g->out->of.len && !found; i++) {
+static at_report_finalist *finalist_of(reading *g, const at_final_sample *s) {
+    const char *entity = at_json_text(g->arena, s->entity);
+    for (int i = 0; i < g->out->of.len; i++) {
         at_report_finalist *f = &g->out->of.data[i];
-        if (!strcmp(f->task, task) && !strcmp(f->context_hash, hash) &&
-            at_args_equal(f->args, args) && !strcmp(f->entity, at_text_str(&text)))
-            found = f;
+        if (!strcmp(f->task, s->task) && !strcmp(f->context_hash, s->context_hash) &&
+            at_args_equal(f->args, s->args) && !strcmp(f->entity, entity))
+            return f;
     }
-    if (!found) {
-        found = at_push(g->arena, &g->out->of);
-        *found = (at_report_finalist){.task = task,
-                                      .context_hash = hash,
-                                      .args = args,
-                                      .entity = at_strdup(g->arena, at_text_str(&text)),
-                                      .index = index};
-    }
-    at_text_free(&text);
-    return found;
+    at_report_finalist *f = at_push(g->arena, &g->out->of);
+    *f = (at_report_finalist){.task = s->task,
+                              .context_hash = s->context_hash,
+                              .args = s->args,
+                              .entity = entity,
+                              .index = s->index};
+    return f;
 }
 
 static void add(void *ctx, const char *comment, int64_t line) {
-    static const char head[] = "final ";
     reading *g = ctx;
-    const at_json *v;
+    at_final_sample sample;
     (void)line;
-    if (strncmp(comment, head, sizeof head - 1) != 0) return;
-    comment += sizeof head - 1;
-    if (at_json_parse(g->arena, comment, strlen(comment), &v, NULL) != AT_OK) return;
-    const at_json *task = at_json_get(v, "task"), *args = at_json_get(v, "args");
-    const at_json *hash = at_json_get(v, "context_hash"), *entity = at_json_get(v, "entity");
-    const at_json *samples = at_json_get(v, "samples_s"), *index = at_json_get(v, "index");
-    const at_json *peak = at_json_get(v, "peak_gflops");
-    if (!task || !task->string || !args || !hash || !hash->string || !entity || !samples) return;
-    at_report_finalist *f = finalist_of(g, task->string, args, hash->string, entity,
-                                        index && index->is_int ? index->integer : -1);
-    for (const at_json *s = samples->child; s; s = s->next) {
+    if (!at_final_sample_read(g->arena, comment, &sample)) return;
+    at_report_finalist *f = finalist_of(g, &sample);
+    for (const at_json *s = sample.samples_s->child; s; s = s->next) {
         if (!(s->number > 0)) continue;
         *at_push(g->arena, &f->times_s) = s->number;
-        *at_push(g->arena, &f->peaks) = peak ? peak->number : 0;
+        *at_push(g->arena, &f->peaks) = sample.peak_gflops;
     }
 }
 
 static double median(const double *values, int n) {
-    double *sorted = malloc((size_t)n * sizeof *sorted);
-    AT_ASSERT(sorted);
-    memcpy(sorted, values, (size_t)n * sizeof *sorted);
-    at_sort_doubles(sorted, n);
+    double *sorted = at_sorted_copy(values, n);
     double m = at_sorted_median(sorted, n);
     free(sorted);
     return m;

@@ -19,6 +19,11 @@ static at_task *task_of(at_report *r, const at_panel *p) {
 
 /* ---- the winner ----------------------------------------------------------------------------- */
 
+static bool is_of_group(const at_report_finalist *f, const at_log_group *g) {
+    return f->times_s.len && !strcmp(f->task, g->task) && at_args_equal(f->args, g->args) &&
+           !strcmp(f->context_hash, g->context_hash);
+}
+
 /* Of the finals of a group, the one that is record best; NULL: it was in none. */
 static const at_report_finalist *final_of(const at_report *r, const at_log_group *g,
                                           const at_record *best) {
@@ -27,9 +32,7 @@ static const at_report_finalist *final_of(const at_report *r, const at_log_group
     at_config_print_entity(&entity, &best->config);
     for (int i = 0; i < r->finals.of.len && !found; i++) {
         const at_report_finalist *f = &r->finals.of.data[i];
-        if (f->times_s.len && !strcmp(f->task, g->task) && at_args_equal(f->args, g->args) &&
-            !strcmp(f->context_hash, g->context_hash) && !strcmp(f->entity, at_text_str(&entity)))
-            found = f;
+        if (is_of_group(f, g) && !strcmp(f->entity, at_text_str(&entity))) found = f;
     }
     at_text_free(&entity);
     return found;
@@ -158,9 +161,7 @@ static void add_final(at_report *r, const at_panel *p, const at_log_group *g) {
     int n = 0;
     for (int i = 0; i < r->finals.of.len && n < FINALISTS; i++) {
         const at_report_finalist *f = &r->finals.of.data[i];
-        if (!f->times_s.len || strcmp(f->task, g->task) || !at_args_equal(f->args, g->args) ||
-            strcmp(f->context_hash, g->context_hash))
-            continue;
+        if (!is_of_group(f, g)) continue;
         rows[n] = (at_sample_row){at_format(r->arena, "index %lld", (long long)f->index),
                                   f->times_s.data, f->times_s.len, f->median_s};
         of[n++] = f;

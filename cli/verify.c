@@ -127,16 +127,19 @@ static const char *changes(at_verifier *v, const at_record *r, const at_result *
 /* ---- the verdict ------------------------------------------------------------------------------
  */
 
+static at_spread spread_of(const at_result *r) {
+    return at_record_spread(
+        &(at_record){.extra = {.samples_s = r->samples_s, .num_samples = r->num_samples}});
+}
+
 /* Slower than the slowest of its interval, in time and as a share of the peak of the moment: a core
  * whose clock is lower today makes no record stale. */
 static bool is_slower(const at_record *r, const at_verified *out, const at_result *now,
                       double peak_now, double margin) {
-    at_spread fresh = at_record_spread(
-        &(at_record){.extra = {.samples_s = now->samples_s, .num_samples = now->num_samples}});
     double limit_s = out->recorded_high_s * (1 + margin);
     double peak = r->num_finals ? r->final_peak_gflops : r->extra.peak_gflops;
     if (peak > 0 && peak_now > 0 && peak > peak_now) limit_s *= peak / peak_now;
-    return fresh.low_s > limit_s;
+    return spread_of(now).low_s > limit_s;
 }
 
 static at_status measure(at_verifier *v, const at_record *r, at_candidate *c, at_result *now,
@@ -188,9 +191,7 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
         out->note = at_format(v->arena, "%s: %s", at_err_no_name(now.error_no), now.error);
         return AT_OK;
     }
-    out->time_s = at_record_spread(&(at_record){.extra = {.samples_s = now.samples_s,
-                                                          .num_samples = now.num_samples}})
-                      .median_s;
+    out->time_s = spread_of(&now).median_s;
     out->gflops = s->flops / out->time_s * 1e-9;
     out->ratio = out->time_s / out->recorded_s;
     out->note = changes(v, r, &now);

@@ -32,31 +32,42 @@ static double mean_of(const at_json *samples) {
     return sum / samples->count;
 }
 
-void at_finals_add(void *finals, const char *comment, int64_t line) {
+bool at_final_sample_read(at_arena *a, const char *comment, at_final_sample *out) {
     static const char head[] = "final ";
-    at_finals *f = finals;
-    (void)line;
-    if (strncmp(comment, head, sizeof head - 1) != 0) return;
-    at_arena *a = f->keys.arena;
     const at_json *v;
-    const char *json = comment + sizeof head - 1;
-    if (at_json_parse(a, json, strlen(json), &v, NULL) != AT_OK) return;
-    const at_json *task = at_json_get(v, "task"), *args = at_json_get(v, "args");
-    const at_json *hash = at_json_get(v, "context_hash"), *entity = at_json_get(v, "entity");
-    const at_json *samples = at_json_get(v, "samples_s"), *peak = at_json_get(v, "peak_gflops");
-    if (!task || !task->string || !args || !hash || !hash->string || !entity || !samples) return;
-    double time_s = mean_of(samples);
+    if (strncmp(comment, head, sizeof head - 1) != 0) return false;
+    comment += sizeof head - 1;
+    if (at_json_parse(a, comment, strlen(comment), &v, NULL) != AT_OK) return false;
+    const at_json *task = at_json_get(v, "task"), *hash = at_json_get(v, "context_hash");
+    const at_json *index = at_json_get(v, "index"), *peak = at_json_get(v, "peak_gflops");
+    *out = (at_final_sample){.task = task ? task->string : NULL,
+                             .context_hash = hash ? hash->string : NULL,
+                             .args = at_json_get(v, "args"),
+                             .entity = at_json_get(v, "entity"),
+                             .index = index && index->is_int ? index->integer : -1,
+                             .samples_s = at_json_get(v, "samples_s"),
+                             .peak_gflops = peak && peak->number > 0 ? peak->number : 0};
+    return out->task && out->context_hash && out->args && out->entity && out->samples_s;
+}
+
+void at_finals_add(void *finals, const char *comment, int64_t line) {
+    at_finals *f = finals;
+    at_arena *a = f->keys.arena;
+    at_final_sample sample;
+    (void)line;
+    if (!at_final_sample_read(a, comment, &sample)) return;
+    double time_s = mean_of(sample.samples_s);
     if (!(time_s > 0)) return;
     int known = f->comments.keys.len; /* logs that were merged may hold one sample twice */
     if (at_key_map_add(&f->comments, comment) < known) return;
     at_text key = {0};
-    print_key(&key, hash->string, &(at_record){.task = task->string, .args = args});
-    at_json_print(&key, entity);
+    print_key(&key, sample.context_hash, &(at_record){.task = sample.task, .args = sample.args});
+    at_json_print(&key, sample.entity);
     int i = at_key_map_add(&f->keys, at_text_str(&key));
     if (i == f->of.len) *at_push(a, &f->of) = (at_final_times){0};
     at_final_times *t = &f->of.data[i];
     *at_push(a, &t->s) = time_s;
-    if (peak && peak->number > 0) *at_push(a, &t->peaks) = peak->number;
+    if (sample.peak_gflops > 0) *at_push(a, &t->peaks) = sample.peak_gflops;
     *at_push(a, &t->comments) = f->comments.keys.data[known];
     at_text_free(&key);
 }

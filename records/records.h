@@ -104,6 +104,16 @@ const at_log_stats *at_log_reader_stats(const at_log_reader *r);
 /* After the end: AT_OK, or what cut the reading short. */
 at_status at_log_reader_status(const at_log_reader *r, at_error *err);
 void at_log_reader_close(at_log_reader *r);
+/* What a comment line says of a final (final.c): a finalist was timed once more. */
+typedef struct at_final_sample {
+    const char *task, *context_hash;
+    const at_json *args, *entity;
+    int64_t index;            /* -1: not said */
+    const at_json *samples_s; /* an array */
+    double peak_gflops;       /* beside them; 0: not said */
+} at_final_sample;
+/* false: it is another comment, or torn. Owned by arena. */
+bool at_final_sample_read(at_arena *a, const char *comment, at_final_sample *out);
 /* All records of a log with their final_s, owned by arena. */
 at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                           at_record **out, int *count, at_error *err);

@@ -72,17 +72,12 @@ static part *part_of(split *s, const at_record *r) {
 /* A final goes with its task. */
 static void take_comment(void *ctx, const char *comment, int64_t line) {
     split *s = ctx;
-    const at_json *v;
+    at_final_sample sample;
     (void)line;
-    if (strncmp(comment, "final ", 6) != 0 || s->error.status) return;
     at_arena *a = at_arena_new();
-    at_record r = {0};
-    if (at_json_parse(a, comment + 6, strlen(comment + 6), &v, NULL) == AT_OK) {
-        const at_json *task = at_json_get(v, "task");
-        r.args = at_json_get(v, "args");
-        r.task = task ? task->string : NULL;
-    }
-    int identity = r.args && r.task ? identity_of(s, &r) : -1;
+    int identity = -1;
+    if (at_final_sample_read(a, comment, &sample))
+        identity = identity_of(s, &(at_record){.task = sample.task, .args = sample.args});
     for (int i = 0; i < s->parts.len && !s->error.status; i++) {
         part *p = &s->parts.data[i];
         if (p->identity != identity) continue;

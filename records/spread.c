@@ -2,7 +2,6 @@
 #include "records/records_int.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 const double *at_costs_of_samples(at_arena *a, const double *samples, int n, int *num_costs) {
     double *costs = at_copy(a, samples, (size_t)n * sizeof *costs);
@@ -18,10 +17,8 @@ at_spread at_record_spread(const at_record *r) {
     int n = r->num_costs;
     if (r->extra.num_samples) samples = r->extra.samples_s, n = r->extra.num_samples;
     if (r->num_finals) samples = r->finals_s, n = r->num_finals;
-    double *sorted = malloc((size_t)n * sizeof *sorted);
-    AT_ASSERT(sorted && n);
-    memcpy(sorted, samples, (size_t)n * sizeof *sorted);
-    at_sort_doubles(sorted, n);
+    AT_ASSERT(n);
+    double *sorted = at_sorted_copy(samples, n);
     bool few = n < 4;
     at_spread s = {.samples = n,
                    .median_s = at_sorted_quantile(sorted, n, 0.5),

@@ -116,7 +116,8 @@ static void split(void **state) {
     const char *x = line_of(a, NULL, 1, 0, "0.5", 0, zen),
                *y = line_of(a, NULL, 2, 0, "0.5", 0, zen);
     const char *z = line_of(a, "c -keys=cpu", 1, 0, "0.5", 0, NULL);
-    const char *final = "#final {\"task\": \"test_gemm\", \"args\": [2, 48, \"float32\"]}\n";
+    const char *final = "#final {\"task\": \"test_gemm\", \"args\": [2, 48, \"float32\"], "
+                        "\"context_hash\": \"0\", \"entity\": [], \"samples_s\": [0.5]}\n";
     put_file("conv.log", join(a, "# head\n", x, y, x, z, final, "#final {}\n#final [\n", y, NULL));
     at_log_part *parts;
     int n;
