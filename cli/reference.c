@@ -15,7 +15,7 @@ static const double gcc_from_flops = 5e8;
 /* From here on it would take seconds, */
 static const double project_from_flops = 4e9;
 /* and a projection pays that has so many times fewer points. */
-static const double least_gain = 16;
+static const double least_gain = 4;
 static const double compile_timeout_s = 60, run_timeout_s = 24 * 3600.0;
 
 /* ---- running naive C ------------------------------------------------------------------------ */
@@ -141,9 +141,11 @@ static at_status stand_in(at_session *s, bool *stands, at_error *err) {
     at_dataset *d = &s->data;
     at_projection p;
     at_buf sums;
+    const at_pattern *pattern = d->pattern;
+    double mean_row = pattern ? (double)pattern->nnz / (double)pattern->rows : 1;
     *stands = false;
     if (s->flops < project_from_flops || d->tolerance > 0 ||
-        !at_compute_project(s->scratch, d->compute, d->values, &p) ||
+        !at_compute_project(s->scratch, d->compute, d->values, mean_row, &p) ||
         2 * p.points * least_gain > s->flops)
         return AT_OK;
     bool ran;

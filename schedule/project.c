@@ -1,145 +1,282 @@
 /* schedule/project.c: which axes of a computation can be summed over with random weights.
  *
- *     out[y, x] = sum(k) A[y, k] * W[x, k]
- *     sum(y) r[y] * out[y, x] = sum(k) (sum(y) r[y] * A[y, k]) * W[x, k]
+ *     out[y, x] = sum(k) A[y, k] * W[x, k] + B[y, x]
+ *     sum(y) r[y] * out[y, x] = sum(k) (sum(y) r[y] * A[y, k]) * W[x, k] + sum(y) r[y] * B[y, x]
  *
- * The right side costs 1/Y of the left one. It begins at one tensor (A), some axes of which (y) go
- * through all later stages to the output as they are: every read has them as bare indices, and
- * nothing else depends on them. Each stage in between must be linear in what is projected. */
+ * The first sum on the right costs 1/Y of the one on the left. It begins at one tensor (A), some
+ * axes of which (y) go through all later stages to the output: every read has them as axes of the
+ * stage, bare or as all the digits of one (y/B, y%B), and nothing else depends on them. Each stage
+ * in between must be linear in what is projected, and may add something else (B), which is then
+ * summed up element by element. */
 #include "schedule/schedule_int.h"
 
 #include <string.h>
 
 typedef struct projector {
+    at_arena *arena;
     const at_compute *c;
+    const int64_t *values;
     int64_t *const *extents;
     int start;
     uint32_t given_up; /* axes of start that do not get through */
-    signed char (*group)[MAX_AXES];
-    /* of the stage in hand */
+    int64_t **stride;  /* as in at_projection */
+    uint32_t **from;   /* [tensor][axis] the axes of start that went into it, as a set */
+    at_expr **linear, **rest;
+    /* of the stage in hand, as the reads so far say */
     int stage;
-    uint32_t bare;          /* groups read so far, as a set */
-    int axis_of[MAX_AXES];  /* [group] the stage's axis */
-    int num_bare[MAX_AXES]; /* [group] how often that axis is a bare index */
+    int64_t axis_stride[MAX_AXES];
+    uint32_t axis_from[MAX_AXES]; /* 0: not summed over */
 } projector;
 
-enum { PLAIN = 0, PROJECTED = 1, IMPOSSIBLE = -1 };
+/* What a read of something projected has as an index: axis / divisor % modulus (0: no remainder is
+ * taken). */
+typedef struct piece {
+    int axis; /* of the stage; -1: the index is something else */
+    int64_t divisor, modulus;
+    /* of the tensor's axis */
+    int64_t extent, stride;
+    uint32_t from;
+} piece;
 
 static bool is_projected(const projector *p, int tensor) {
     for (int i = 0; i < p->c->tensors[tensor].num_axes; i++)
-        if (p->group[tensor][i] >= 0) return true;
+        if (p->stride[tensor][i]) return true;
     return false;
-}
-
-static int count_names(const at_expr *e, int axis) {
-    int n = e->op == AT_X_NAME && e->ref == axis;
-    for (int i = 0; i < e->nargs; i++) n += count_names(e->arg[i], axis);
-    return n;
-}
-
-/* Group g does not get through: start is tried again without it. */
-static int give_up(projector *p, int g) {
-    p->given_up |= 1u << g;
-    return IMPOSSIBLE;
-}
-
-static int classify_read(projector *p, const at_expr *e) {
-    const signed char *group = p->group[e->ref];
-    const at_tensor *stage = &p->c->tensors[p->stage];
-    int kind = PLAIN;
-    for (int i = 0; i < e->nargs; i++) {
-        int g = group[i];
-        if (g < 0) continue;
-        const at_expr *x = e->arg[i];
-        bool bare = x->op == AT_X_NAME && x->ref < stage->num_axes;
-        if (!bare || ((p->bare >> g & 1) && p->axis_of[g] != x->ref)) return give_up(p, g);
-        p->bare |= 1u << g;
-        p->axis_of[g] = x->ref;
-        p->num_bare[g]++;
-        kind = PROJECTED;
-    }
-    return kind;
 }
 
 static bool is_zero(const at_expr *e) {
     return (e->op == AT_X_INT && !e->integer) || (e->op == AT_X_FLOAT && e->number == 0);
 }
 
-static int classify(projector *p, const at_expr *e) {
-    int kind[3] = {PLAIN, PLAIN, PLAIN};
-    if (e->op == AT_X_INDEX) return classify_read(p, e);
-    for (int i = 0; i < e->nargs && i < 3; i++) {
-        kind[i] = classify(p, e->arg[i]);
-        if (kind[i] == IMPOSSIBLE) return IMPOSSIBLE;
-    }
-    if (kind[0] == PLAIN && kind[1] == PLAIN && kind[2] == PLAIN) return PLAIN;
+/* ---- what is linear in the projected values, and the rest ------------------------------------ */
+
+static bool depends(const projector *p, const at_expr *e) {
+    if (e->op == AT_X_INDEX) return is_projected(p, e->ref);
+    for (int i = 0; i < e->nargs; i++)
+        if (depends(p, e->arg[i])) return true;
+    return false;
+}
+
+/* Is e the sum of a linear function of the projected values and of something else? */
+static bool is_affine(const projector *p, const at_expr *e) {
+    bool first;
+    if (e->op == AT_X_INDEX || !depends(p, e)) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_affine(p, e->arg[i])) return false;
     switch (e->op) {
-    case AT_X_NEG: return PROJECTED;
-    case AT_X_MUL: return kind[0] != kind[1] ? PROJECTED : IMPOSSIBLE;
+    case AT_X_NEG:
     case AT_X_ADD:
-    case AT_X_SUB: return kind[0] == kind[1] ? PROJECTED : IMPOSSIBLE;
-    case AT_X_SELECT: /* zero is linear, too */
-        if (kind[0] != PLAIN) return IMPOSSIBLE;
-        for (int i = 1; i < 3; i++)
-            if (kind[i] == PLAIN && !is_zero(e->arg[i])) return IMPOSSIBLE;
-        return PROJECTED;
-    default: return IMPOSSIBLE;
+    case AT_X_SUB: return true;
+    case AT_X_MUL: first = depends(p, e->arg[0]); return first != depends(p, e->arg[1]);
+    case AT_X_SELECT: return !depends(p, e->arg[0]);
+    default: return false;
     }
+}
+
+static at_expr *zero(const projector *p) { return at_expr_new(p->arena, AT_X_FLOAT, 0, NULL); }
+
+/* One of the two parts of an affine e; NULL: it is 0. */
+static at_expr *part_of(const projector *p, at_expr *e, bool linear) {
+    at_expr *x[3] = {NULL};
+    if (!depends(p, e)) return linear || is_zero(e) ? NULL : e;
+    if (e->op == AT_X_INDEX) return linear ? e : NULL;
+    for (int i = 0; i < e->nargs && i < 3; i++) x[i] = part_of(p, e->arg[i], linear);
+    switch (e->op) {
+    case AT_X_MUL: /* the factor stays that is not projected */
+        for (int i = 0; i < 2; i++)
+            if (!depends(p, e->arg[i])) x[i] = x[1 - i] ? e->arg[i] : NULL;
+        break;
+    case AT_X_SELECT:
+        x[0] = e->arg[0];
+        if (!x[1] && !x[2]) return NULL;
+        for (int i = 1; i < 3; i++)
+            if (!x[i]) x[i] = zero(p);
+        break;
+    case AT_X_ADD:
+    case AT_X_SUB:
+        if (!x[1]) return x[0];
+        if (!x[0] && e->op == AT_X_ADD) return x[1];
+        if (!x[0]) return at_expr_new(p->arena, AT_X_NEG, 1, &x[1]);
+        break;
+    default: break;
+    }
+    return x[0] ? at_expr_new(p->arena, e->op, e->nargs, x) : NULL;
+}
+
+/* ---- from the axes of what is read to those of the stage ------------------------------------- */
+
+/* start is tried again without those axes. */
+static bool give_up(projector *p, uint32_t axes) {
+    p->given_up |= axes;
+    return false;
+}
+
+static bool is_size(const at_expr *e) {
+    if (e->op == AT_X_INDEX || (e->op == AT_X_NAME && e->ref < AT_REF_SIZE)) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_size(e->arg[i])) return false;
+    return e->op != AT_X_FLOAT;
+}
+
+static piece piece_of(const projector *p, const at_expr *e) {
+    const piece none = {.axis = -1};
+    eval_ctx ctx = {.compute = p->c, .values = p->values, .stage = p->stage};
+    int64_t by;
+    if (e->op == AT_X_NAME && e->ref < p->c->tensors[p->stage].num_axes)
+        return (piece){.axis = e->ref, .divisor = 1};
+    if ((e->op != AT_X_DIV && e->op != AT_X_MOD) || !is_size(e->arg[1])) return none;
+    piece x = piece_of(p, e->arg[0]);
+    if (x.axis < 0 || eval_int(&ctx, e->arg[1], &by) != AT_OK || (x.modulus && x.modulus % by))
+        return none;
+    if (e->op == AT_X_MOD) x.modulus = by;
+    else if (!at_mul64(x.divisor, by, &x.divisor)) return none;
+    else x.modulus /= by;
+    return x;
+}
+
+/* The stride of an axis whose digits these pieces are: all of them, each once, lying in the weights
+ * as those of one number. 0: they are not. */
+static int64_t stride_of(const projector *p, const piece *pieces, int n, int axis) {
+    int64_t unit = 0, reached = 1;
+    int left = 0;
+    for (int i = 0; i < n; i++) {
+        if (pieces[i].axis != axis) continue;
+        unit = pieces[i].stride; /* of an axis of extent 1 any */
+        left += pieces[i].extent > 1;
+    }
+    for (bool found = true; found;) {
+        found = false;
+        for (int i = 0; i < n; i++) {
+            const piece *x = &pieces[i];
+            if (x->axis != axis || x->extent == 1 || x->divisor != reached) continue;
+            if (x->modulus && x->modulus != x->extent) return 0;
+            if (reached == 1) unit = x->stride;
+            if (x->stride != unit * reached) return 0;
+            reached *= x->extent;
+            left--;
+            found = true;
+        }
+    }
+    return !left && reached == p->extents[p->stage][axis] ? unit : 0;
+}
+
+/* What the read's axes are in the stage, which other reads must agree with. */
+static bool take_read(projector *p, const at_expr *e) {
+    piece pieces[MAX_AXES];
+    int n = 0;
+    for (int i = 0; i < e->nargs; i++) {
+        if (!p->stride[e->ref][i]) continue;
+        piece x = piece_of(p, e->arg[i]);
+        x.extent = p->extents[e->ref][i];
+        x.stride = p->stride[e->ref][i];
+        x.from = p->from[e->ref][i];
+        if (x.axis < 0) return give_up(p, x.from);
+        pieces[n++] = x;
+    }
+    for (int axis = 0; axis < p->c->tensors[p->stage].num_axes; axis++) {
+        uint32_t from = 0;
+        for (int i = 0; i < n; i++)
+            if (pieces[i].axis == axis) from |= pieces[i].from;
+        if (!from) continue;
+        int64_t stride = stride_of(p, pieces, n, axis);
+        if (!stride || (p->axis_from[axis] && p->axis_stride[axis] != stride))
+            return give_up(p, from);
+        p->axis_stride[axis] = stride;
+        p->axis_from[axis] |= from;
+    }
+    return true;
+}
+
+static bool take_reads(projector *p, const at_expr *e) {
+    if (e->op == AT_X_INDEX) return !is_projected(p, e->ref) || take_read(p, e);
+    for (int i = 0; i < e->nargs; i++)
+        if (!take_reads(p, e->arg[i])) return false;
+    return true;
+}
+
+/* Beside the indices that are summed over, does e depend on the axis? */
+static bool uses(const projector *p, const at_expr *e, int axis) {
+    if (e->op == AT_X_NAME) return e->ref == axis;
+    for (int i = 0; i < e->nargs; i++)
+        if (!(e->op == AT_X_INDEX && p->stride[e->ref][i]) && uses(p, e->arg[i], axis)) return true;
+    return false;
+}
+
+/* A read that lacks one of the stage's axes would not be summed over it. */
+static bool has_all(const projector *p, const at_expr *e) {
+    if (e->op == AT_X_INDEX && is_projected(p, e->ref)) {
+        uint32_t has = 0, all = 0;
+        for (int i = 0; i < e->nargs; i++)
+            if (p->stride[e->ref][i]) has |= 1u << piece_of(p, e->arg[i]).axis;
+        for (int i = 0; i < p->c->tensors[p->stage].num_axes; i++)
+            if (p->axis_from[i]) all |= 1u << i;
+        return has == all;
+    }
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
+        if (!has_all(p, e->arg[i])) return false;
+    return true;
 }
 
 /* False: the projection ends here. */
 static bool pass_stage(projector *p, int stage) {
     const at_tensor *t = &p->c->tensors[stage];
     p->stage = stage;
-    p->bare = 0;
-    memset(p->num_bare, 0, sizeof p->num_bare);
-    int kind = classify(p, t->body);
-    if (kind == IMPOSSIBLE) return false;
-    if (kind == PLAIN) return true;
-    for (int g = 0; g < p->c->tensors[p->start].num_axes; g++) {
-        if (!(p->bare >> g & 1)) continue;
-        int axis = p->axis_of[g], used = count_names(t->body, axis);
+    memset(p->axis_from, 0, sizeof p->axis_from);
+    if (!depends(p, t->body)) return true;
+    if (!is_affine(p, t->body)) return false;
+    at_expr *linear = part_of(p, t->body, true);
+    if (!take_reads(p, linear)) return false;
+    for (int axis = 0; axis < t->num_axes; axis++) {
+        if (!p->axis_from[axis]) continue;
+        bool used = uses(p, linear, axis);
         for (int i = t->num_axes; i < axes_of(t); i++)
             if (t->axes[i].begin)
-                used += count_names(t->axes[i].begin, axis) + count_names(t->axes[i].end, axis);
-        if (used != p->num_bare[g]) return give_up(p, g), false;
-        p->group[stage][axis] = (signed char)g;
+                used |= uses(p, t->axes[i].begin, axis) || uses(p, t->axes[i].end, axis);
+        if (used) return give_up(p, p->axis_from[axis]);
     }
-    /* A read that lacks one of the groups would not be summed over it. */
-    for (int i = 0; i < info_of(p->c)->info[stage].num_reads; i++) {
-        const at_expr *e = info_of(p->c)->info[stage].reads[i];
-        uint32_t has = 0;
-        if (!is_projected(p, e->ref)) continue;
-        for (int k = 0; k < e->nargs; k++)
-            if (p->group[e->ref][k] >= 0) has |= 1u << p->group[e->ref][k];
-        if (has != p->bare) return false;
+    if (!has_all(p, linear)) return false;
+    for (int axis = 0; axis < t->num_axes; axis++) {
+        p->from[stage][axis] = p->axis_from[axis];
+        p->stride[stage][axis] = p->axis_from[axis] ? p->axis_stride[axis] : 0;
     }
+    p->linear[stage] = linear;
+    p->rest[stage] = part_of(p, t->body, false);
     return true;
 }
+
+/* ---- all stages ------------------------------------------------------------------------------ */
 
 /* One attempt with the axes of start that are not given up. */
 static bool pass_all(projector *p) {
     const at_compute *c = p->c;
-    for (int t = 0; t < c->num_tensors; t++) memset(p->group[t], -1, sizeof p->group[t]);
-    for (int i = 0; i < c->tensors[p->start].num_axes; i++)
-        if (!(p->given_up >> i & 1)) p->group[p->start][i] = (signed char)i;
+    int64_t stride = 1;
+    for (int t = 0; t < c->num_tensors; t++)
+        memset(p->stride[t], 0, sizeof *p->stride[t] * (size_t)c->tensors[t].num_axes);
+    for (int i = c->tensors[p->start].num_axes - 1; i >= 0; i--) {
+        if (p->given_up >> i & 1) continue;
+        p->stride[p->start][i] = stride;
+        p->from[p->start][i] = 1u << i;
+        stride *= p->extents[p->start][i];
+    }
     if (!is_projected(p, p->start)) return false;
     for (int t = p->start + 1; t < c->num_tensors; t++)
         if (c->tensors[t].role == AT_ROLE_STAGE && !pass_stage(p, t)) return false;
     return true;
 }
 
-/* Points that are visited; a data-dependent axis counts once. */
-static double cost_of(const projector *p) {
+/* Points that are visited. */
+static double cost_of(const projector *p, double mean_dynamic) {
     double cost = 0;
     for (int t = 0; t < p->c->num_tensors; t++) {
         const at_tensor *x = &p->c->tensors[t];
-        double points = 1;
+        double all = 1, left = 1;
         if (x->role != AT_ROLE_STAGE && t != p->start) continue;
-        for (int i = 0; i < axes_of(x); i++)
-            if ((t == p->start || i >= x->num_axes || p->group[t][i] < 0) && p->extents[t][i] > 0)
-                points *= (double)p->extents[t][i];
-        cost += points;
+        for (int i = 0; i < axes_of(x); i++) {
+            double extent = p->extents[t][i] < 0 ? mean_dynamic : (double)p->extents[t][i];
+            all *= extent;
+            if (i >= x->num_axes || !p->stride[t][i]) left *= extent;
+        }
+        cost += t == p->start ? all : p->rest[t] ? all + left : left;
     }
     return cost;
 }
@@ -154,29 +291,39 @@ static int only_output(const at_compute *c) {
     return output;
 }
 
+static projector new_projector(at_arena *a, const at_compute *c, const int64_t *values,
+                               int64_t *const *extents, int start) {
+    projector p = {.arena = a, .c = c, .values = values, .extents = extents, .start = start};
+    p.stride = AT_NEW_ARRAY(a, int64_t *, c->num_tensors);
+    p.from = AT_NEW_ARRAY(a, uint32_t *, c->num_tensors);
+    p.linear = AT_NEW_ARRAY(a, at_expr *, c->num_tensors);
+    p.rest = AT_NEW_ARRAY(a, at_expr *, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) {
+        p.stride[t] = AT_NEW_ARRAY(a, int64_t, c->tensors[t].num_axes);
+        p.from[t] = AT_NEW_ARRAY(a, uint32_t, c->tensors[t].num_axes);
+    }
+    return p;
+}
+
 bool at_compute_project(at_arena *a, const at_compute *c, const int64_t *values,
-                        at_projection *out) {
+                        double mean_dynamic, at_projection *out) {
     int64_t **extents;
     int output = only_output(c);
     bool found = false;
     if (output < 0 || at_compute_extents(a, c, values, &extents, NULL) != AT_OK) return false;
-    *out = (at_projection){.output = output};
     for (int start = 0; start < output; start++) {
         if (c->tensors[start].is_int) continue;
-        projector p = {.c = c, .extents = extents, .start = start};
-        p.group = at_alloc(a, sizeof *p.group * (size_t)c->num_tensors);
+        projector p = new_projector(a, c, values, extents, start);
         uint32_t before;
         bool passed;
         do {
             before = p.given_up;
             passed = pass_all(&p);
         } while (!passed && p.given_up != before);
-        double cost = passed ? cost_of(&p) : 0;
-        if (!passed || !is_projected(&p, output) || (found && cost >= out->points)) continue;
+        double points = passed ? cost_of(&p, mean_dynamic) : 0;
+        if (!passed || !is_projected(&p, output) || (found && points >= out->points)) continue;
         found = true;
-        out->start = start;
-        out->points = cost;
-        out->group = (const signed char(*)[AT_MAX_GROUPS])p.group;
+        *out = (at_projection){start, output, p.stride, p.linear, p.rest, points};
     }
     return found;
 }
@@ -188,39 +335,24 @@ uint64_t at_projection_weight(uint64_t seed, uint64_t i) {
     return x ^ x >> 31;
 }
 
-/* Strides of the output's axes: in the weights (those summed over) and in the sums (the others). */
-static void output_strides(const at_projection *p, const at_compute *c, int64_t *const *extents,
-                           int64_t *in_weights, int64_t *in_sums) {
-    int64_t of_group[AT_MAX_GROUPS] = {0}, stride = 1;
-    for (int g = c->tensors[p->start].num_axes - 1; g >= 0; g--) {
-        if (p->group[p->start][g] < 0) continue;
-        of_group[g] = stride;
-        stride *= extents[p->start][g];
-    }
-    stride = 1;
-    for (int i = c->tensors[p->output].num_axes - 1; i >= 0; i--) {
-        int g = p->group[p->output][i];
-        in_weights[i] = g >= 0 ? of_group[g] : 0;
-        in_sums[i] = g >= 0 ? 0 : stride;
-        if (g < 0) stride *= extents[p->output][i];
-    }
-}
-
 int64_t at_projection_sums(const at_projection *p, const at_compute *c, int64_t *const *extents) {
     int64_t n = 1;
     for (int i = 0; i < c->tensors[p->output].num_axes; i++)
-        if (p->group[p->output][i] < 0) n *= extents[p->output][i];
+        if (!p->stride[p->output][i]) n *= extents[p->output][i];
     return n;
 }
 
 int64_t at_projection_apply(const at_projection *p, const at_compute *c, int64_t *const *extents,
                             uint64_t seed, const float *out, uint64_t *sums) {
-    int64_t in_weights[AT_MAX_GROUPS], in_sums[AT_MAX_GROUPS], index[AT_MAX_GROUPS] = {0};
-    const int64_t *extent = extents[p->output];
+    int64_t in_sums[MAX_AXES], index[MAX_AXES] = {0};
+    const int64_t *extent = extents[p->output], *in_weights = p->stride[p->output];
     const int last = c->tensors[p->output].num_axes - 1;
     const float limit = 1 << 24;
-    int64_t done = 0, w = 0, s = 0;
-    output_strides(p, c, extents, in_weights, in_sums);
+    int64_t done = 0, w = 0, s = 0, stride = 1;
+    for (int i = last; i >= 0; i--) {
+        in_sums[i] = in_weights[i] ? 0 : stride;
+        if (!in_weights[i]) stride *= extent[i];
+    }
     memset(sums, 0, sizeof *sums * (size_t)at_projection_sums(p, c, extents));
     for (int axis = last; axis >= 0;) {
         uint64_t weight = at_projection_weight(seed, (uint64_t)w);

@@ -40,7 +40,7 @@ static const char *axis_name(const emitter *m, int axis) {
 /* Is this axis of the tensor summed over? */
 static bool is_summed(const emitter *m, int tensor, int axis) {
     return m->projection && axis < m->c->tensors[tensor].num_axes &&
-           m->projection->group[tensor][axis] >= 0;
+           m->projection->stride[tensor][axis];
 }
 
 static bool is_projected(const emitter *m, int tensor) {
@@ -184,19 +184,6 @@ static const char *emit_flat(emitter *m, const flat *f, int depth) {
     return at_format(m->arena, "%s + %s", sum, number(m, f->constant));
 }
 
-/* The flat index within those axes that are summed over, or those that are not. */
-static const char *flat_index(emitter *m, int tensor, bool summed, at_expr *const *index,
-                              int depth) {
-    flat f = {0};
-    int64_t stride = 1;
-    for (int i = m->c->tensors[tensor].num_axes - 1; i >= 0; i--) {
-        if (is_summed(m, tensor, i) != summed) continue;
-        collect_terms(m, index[i], stride, depth, &f);
-        stride = times(m, stride, m->extents[tensor][i]);
-    }
-    return emit_flat(m, &f, depth);
-}
-
 static const char *element(emitter *m, int tensor, at_expr *const *index, int depth) {
     flat f = {0};
     int64_t stride = 1;
@@ -207,9 +194,29 @@ static const char *element(emitter *m, int tensor, at_expr *const *index, int de
     return at_format(m->arena, "T_%s[%s]", m->c->tensors[tensor].name, emit_flat(m, &f, depth));
 }
 
+/* Of a projected tensor: the flat index in the axes that are left. */
 static const char *projected_element(emitter *m, int tensor, at_expr *const *index, int depth) {
-    return at_format(m->arena, "P_%s[%s]", m->c->tensors[tensor].name,
-                     flat_index(m, tensor, false, index, depth));
+    flat f = {0};
+    int64_t stride = 1;
+    for (int i = m->c->tensors[tensor].num_axes - 1; i >= 0; i--) {
+        if (is_summed(m, tensor, i)) continue;
+        collect_terms(m, index[i], stride, depth, &f);
+        stride = times(m, stride, m->extents[tensor][i]);
+    }
+    return at_format(m->arena, "P_%s[%s]", m->c->tensors[tensor].name, emit_flat(m, &f, depth));
+}
+
+/* The weight of an element of the stage in hand, worked out where the last of its axes is known. */
+static const char *weight(emitter *m, at_expr *const *own) {
+    flat f = {0};
+    int last = 0;
+    for (int i = 0; i < current(m)->num_axes; i++) {
+        if (!is_summed(m, m->stage, i)) continue;
+        collect_terms(m, own[i], m->projection->stride[m->stage][i], i, &f);
+        last = i;
+    }
+    const char *text = at_format(m->arena, "(long)%s_weight(%s)", m->entry, emit_flat(m, &f, last));
+    return last < axes_of(current(m)) - 1 ? hoist(m, last, text) : text;
 }
 
 /* ---- operators ----------------------------------------------------------------------------- */
@@ -316,19 +323,16 @@ static void own_indices(emitter *m, int n, at_expr **own) {
     }
 }
 
-/* The start of a projection: its elements times their weights, added up. */
-static const char *emit_start(emitter *m, at_expr *const *own, const char *value) {
-    int last = current(m)->num_axes - 1;
-    return at_format(m->arena, "%s += %s_weight(%s) * (unsigned long)(long)%s;\n",
-                     projected_element(m, m->stage, own, last), m->entry,
-                     flat_index(m, m->stage, true, own, last), value);
-}
+typedef enum nest {
+    NEST_PLAIN,   /* every element is worked out */
+    NEST_LINEAR,  /* axes that are summed over are left out */
+    NEST_WEIGHTED /* every element, times its weight, is added to what is left */
+} nest;
 
-static void emit_stage(emitter *m, at_text *out) {
+/* The loops of the stage in hand; body NULL: of an input, whose elements are its own. */
+static void emit_nest(emitter *m, at_text *out, nest kind, const at_expr *body) {
     const at_tensor *t = current(m);
-    int total = axes_of(t);
-    bool starts = m->projection && m->stage == m->projection->start;
-    bool projected = !starts && is_projected(m, m->stage);
+    int total = axes_of(t), last = t->num_axes - 1;
     const char *begin[MAX_AXES], *end[MAX_AXES];
     at_expr *own[MAX_AXES];
     m->hoists.len = 0;
@@ -338,38 +342,36 @@ static void emit_stage(emitter *m, at_text *out) {
         begin[i] = dynamic ? emit(m, t->axes[i].begin, i - 1) : "0";
         end[i] = dynamic ? emit(m, t->axes[i].end, i - 1) : number(m, m->extents[m->stage][i]);
     }
-    /* An input has no body: it is its own element. */
-    const char *body = !t->body    ? element(m, m->stage, own, total - 1)
-                       : projected ? emit_projected(m, t->body, total - 1)
-                                   : emit(m, t->body, total - 1);
-    const char *result, *value = t->num_reduce ? "s" : body;
-    if (starts) result = emit_start(m, own, value);
+    const char *term = !body                 ? element(m, m->stage, own, total - 1)
+                       : kind == NEST_LINEAR ? emit_projected(m, body, total - 1)
+                                             : emit(m, body, total - 1);
+    const char *result, *value = t->num_reduce ? "s" : term;
+    if (kind == NEST_WEIGHTED)
+        result = at_format(m->arena, "%s += (unsigned long)%s * (unsigned long)(long)%s;\n",
+                           projected_element(m, m->stage, own, last), weight(m, own), value);
     else
         result = at_format(m->arena, "%s = %s;\n",
-                           projected ? projected_element(m, m->stage, own, t->num_axes - 1)
-                                     : element(m, m->stage, own, t->num_axes - 1),
+                           kind == NEST_LINEAR ? projected_element(m, m->stage, own, last)
+                                               : element(m, m->stage, own, last),
                            value);
-    at_text_addf(out, "\n    /* %s */\n", t->name);
-    if (starts)
-        at_text_addf(out, "    for (long i = 0; i < %s; i++) P_%s[i] = 0;\n",
-                     number(m, projected_count(m, m->stage)), t->name);
     for (int i = 0; i < total; i++) {
         if (i == t->num_axes) {
             indent(out, i + 1);
-            at_text_add(out, projected ? "unsigned long s = 0;\n" : "float s = 0;\n");
+            at_text_add(out, kind == NEST_LINEAR ? "unsigned long s = 0;\n" : "float s = 0;\n");
         }
         if (t->axes[i].begin) { /* the end is read once */
             indent(out, i + 1);
             at_text_addf(out, "const long end_%s = %s;\n", t->axes[i].name, end[i]);
             end[i] = at_format(m->arena, "end_%s", t->axes[i].name);
         }
-        if (!projected || !is_summed(m, m->stage, i)) open_loop(m, out, i, begin[i], end[i]);
+        if (kind != NEST_LINEAR || !is_summed(m, m->stage, i))
+            open_loop(m, out, i, begin[i], end[i]);
     }
     indent(out, total + 1);
-    if (t->num_reduce) at_text_addf(out, "s += %s;\n", body);
+    if (t->num_reduce) at_text_addf(out, "s += %s;\n", term);
     else at_text_add(out, result);
     for (int i = total - 1; i >= 0; i--) {
-        if (!projected || !is_summed(m, m->stage, i)) {
+        if (kind != NEST_LINEAR || !is_summed(m, m->stage, i)) {
             indent(out, i + 1);
             at_text_add(out, "}\n");
         }
@@ -377,6 +379,22 @@ static void emit_stage(emitter *m, at_text *out) {
             indent(out, i + 1);
             at_text_add(out, result);
         }
+    }
+}
+
+static void emit_stage(emitter *m, at_text *out) {
+    const at_projection *p = m->projection;
+    const at_tensor *t = current(m);
+    at_text_addf(out, "\n    /* %s */\n", t->name);
+    if (!is_projected(m, m->stage)) {
+        emit_nest(m, out, NEST_PLAIN, t->body);
+    } else if (m->stage == p->start) {
+        at_text_addf(out, "    for (long i = 0; i < %s; i++) P_%s[i] = 0;\n",
+                     number(m, projected_count(m, m->stage)), t->name);
+        emit_nest(m, out, NEST_WEIGHTED, t->body);
+    } else {
+        emit_nest(m, out, NEST_LINEAR, p->linear[m->stage]);
+        if (p->rest[m->stage]) emit_nest(m, out, NEST_WEIGHTED, p->rest[m->stage]);
     }
 }
 

@@ -149,17 +149,20 @@ at_status at_compute_reference_c(at_arena *a, const at_compute *c, const int64_t
  * output that differs from the right one in any of the elements that are summed to one number
  * passes with a probability of at most 2^-39 (the difference, below 2^25, times a random number is
  * 0 modulo 2^64). */
-#define AT_MAX_GROUPS 32 /* axes of a tensor */
 typedef struct at_projection {
     int start, output; /* the tensor where it begins; the output */
-    /* [tensor][axis] the axis of start that this one is, where it is summed over; else -1. The
-     * number of an element's weight is its index in these axes, row-major in start's order. */
-    const signed char (*group)[AT_MAX_GROUPS];
+    /* [tensor][axis] 0: not summed over; else the axis' stride in the weights: the number of an
+     * element's weight is the sum of its indices times the strides. */
+    int64_t *const *stride;
+    /* [tensor] of a stage that is summed over, the body is the sum of these: what is linear in the
+     * projected values it reads, and the rest, which reads none (NULL: 0). */
+    at_expr *const *linear, *const *rest;
     double points; /* iterations of it */
 } at_projection;
-/* The cheapest there is, owned by a; false: none. */
+/* The cheapest there is, owned by a; false: none. Data-dependent lengths are mean_dynamic on the
+ * average. */
 bool at_compute_project(at_arena *a, const at_compute *c, const int64_t *values,
-                        at_projection *out);
+                        double mean_dynamic, at_projection *out);
 /* The i-th weight. Source: S. Vigna, splitmix64. */
 uint64_t at_projection_weight(uint64_t seed, uint64_t i);
 /* An output summed up in the same way: how many sums there are, and the sums. -1, or the first

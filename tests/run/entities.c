@@ -152,8 +152,8 @@ static void blame(at_arena *a, const shape *s, const int64_t *index, const candi
     }
 }
 
-static void check_batch(shape *s, at_arena *a, const int64_t *index, at_compiler compiler, int n,
-                        tally *y) {
+static void check_batch(shape *s, at_arena *a, const int64_t *index, at_compiler compiler,
+                        at_isa isa, int n, tally *y) {
     candidate made[BATCH] = {{0}};
     way w[BATCH];
     char *object, error[1024];
@@ -161,7 +161,7 @@ static void check_batch(shape *s, at_arena *a, const int64_t *index, at_compiler
     for (int i = 0; i < n; i++) {
         at_error err = {0};
         at_config c;
-        w[i] = way_of(compiler, at_isa_best(), i);
+        w[i] = way_of(compiler, isa, i);
         if (at_config_at(a, at_task_space(s->task), index[i], &c, &err) != AT_OK)
             fail_msg("%s", err.text);
         const char *fault = shape_lower(s, a, &c, &w[i], at_format(a, "k%d", i), &made[i]);
@@ -181,6 +181,22 @@ static void check_batch(shape *s, at_arena *a, const int64_t *index, at_compiler
     at_text_free(&source);
 }
 
+/* One set at a time: its types have the same names as those of the others. */
+static void check_batches(int task, at_arena *lasting, at_compiler compiler, at_isa isa, tally *y) {
+    draw d;
+    int64_t index[BATCH];
+    at_arena *a = at_arena_new();
+    draw_start(&d, lasting, &shapes[task], (uint64_t)(1000 + task * AT_ISA_COUNT) + isa,
+               isa == at_isa_best() ? count / 6 : count / 30);
+    for (int n = 1; n;) {
+        for (n = 0; n < BATCH && draw_next(&d, &index[n]);) n++;
+        if (n) check_batch(&shapes[task], a, index, compiler, isa, n, y);
+        at_arena_reset(a);
+    }
+    y->left += d.left;
+    at_arena_free(a);
+}
+
 /* Starting a compiler takes long: without AT_COUNT, gcc gets one half of the tasks and clang the
  * other. */
 static void under_compiler(void **state) {
@@ -190,20 +206,13 @@ static void under_compiler(void **state) {
         skip();
     }
     tally y = {0};
-    at_arena *lasting = at_arena_new(), *a = at_arena_new();
+    at_arena *lasting = at_arena_new();
     for (int i = 0; i < num_tasks; i++) {
-        draw d;
-        int64_t index[BATCH];
         if (bounded && i % 2 == (compiler == AT_CLANG)) continue;
-        draw_start(&d, lasting, &shapes[i], (uint64_t)(1000 + i), count / 6);
-        for (int n = 1; n;) {
-            for (n = 0; n < BATCH && draw_next(&d, &index[n]);) n++;
-            if (n) check_batch(&shapes[i], a, index, compiler, n, &y);
-            at_arena_reset(a);
-        }
-        y.left += d.left;
+        for (int isa = 0; isa < AT_ISA_COUNT; isa++)
+            if (isa == AT_ISA_SCALAR || at_cpu_facts()->has[isa])
+                check_batches(i, lasting, compiler, (at_isa)isa, &y);
     }
-    at_arena_free(a);
     at_arena_free(lasting);
     finish(&y, at_compiler_name(compiler));
 }
@@ -225,6 +234,7 @@ int entities_main(const char *name, const entities_of *of, int n, long default_c
     count = setting("AT_COUNT", default_count);
     seed = (uint64_t)setting("AT_SEED", 1);
     bounded = !getenv("AT_COUNT");
+    if (getenv("AT_ONLY")) cmocka_set_test_filter(getenv("AT_ONLY"));
     if (bounded) end_ns = at_now_ns() + setting("AT_SECONDS", SECONDS) * 1000000000;
     return cmocka_run_group_tests_name(name, tests, open_shapes, close_shapes);
 }

@@ -2,9 +2,9 @@
  * of the expressions, bit by bit. Machine code under TinyCC for each instruction set of this CPU, C
  * with vector types under gcc and clang.
  *
- * AT_COUNT: entities per task for the best set (a fifth of it for the others, a sixth for gcc and
- * clang);
- * AT_SEED chooses others. Without AT_COUNT all ends after AT_SECONDS (default 60). */
+ * AT_COUNT: entities per task for the best set (a fifth of it for the others; gcc and clang: a
+ * sixth, and a thirtieth for the others); AT_SEED chooses others; AT_ONLY: a pattern of tests'
+ * names, as avx2 or gcc. Without AT_COUNT all ends after AT_SECONDS (default 60). */
 #ifndef AT_TESTS_RUN_ENTITIES_H
 #define AT_TESTS_RUN_ENTITIES_H
 
