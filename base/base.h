@@ -143,11 +143,12 @@ void at_hash_add(at_hash *h, const void *p, size_t n);
 void at_hash_add_str(at_hash *h, const char *s); /* with its length, so parts cannot run together */
 void at_hash_hex(const at_hash *h, char out[33]);
 
-/* ---- clock and files (os.c)
+/* ---- clock, signals and files (os.c)
  * ---------------------------------------------------------------------- */
 
-int64_t at_now_ns(void);     /* CLOCK_MONOTONIC */
-double at_wall_time_s(void); /* seconds since the epoch */
+int64_t at_now_ns(void);                /* CLOCK_MONOTONIC */
+double at_wall_time_s(void);            /* seconds since the epoch */
+const char *at_signal_name(int signal); /* "SIGSEGV"; "signal 40" if unnamed */
 /* Whole file, NUL-terminated, owned by arena. AT_E_INPUT names path and reason. */
 at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err);
 /* Temporary file beside path, fsync, rename: path is old or new, never half. AT_E_OUTPUT. */

@@ -1,4 +1,4 @@
-/* base/os.c: the clock and whole files. */
+/* base/os.c: the clock, names of signals, whole files. */
 #include "base/base.h"
 
 #include <errno.h>
@@ -20,6 +20,14 @@ double at_wall_time_s(void) {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+const char *at_signal_name(int signal) {
+    static char other[24];
+    const char *name = sigabbrev_np(signal);
+    if (name) snprintf(other, sizeof other, "SIG%s", name);
+    else snprintf(other, sizeof other, "signal %d", signal);
+    return other;
 }
 
 at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err) {

@@ -81,7 +81,7 @@ at_status at_user_template_load(const char *path, const at_template_row **out, a
             at_fail_at(err, "%s: ", path);
     }
     if (s == AT_OK) s = check_row(path, found, err);
-    if (s == AT_OK) at_template_add(*out = found);
+    if (s == AT_OK) at_template_add(*out = found, path);
     at_text_free(&source);
     at_arena_free(a);
     return s;

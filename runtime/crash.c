@@ -85,14 +85,6 @@ void at_crash_places(const at_place *places, int n) {
 
 /* ---- the parent's side ---------------------------------------------------------------------- */
 
-const char *at_signal_name(int signal) {
-    static char other[24];
-    const char *name = sigabbrev_np(signal);
-    if (name) snprintf(other, sizeof other, "SIG%s", name);
-    else snprintf(other, sizeof other, "signal %d", signal);
-    return other;
-}
-
 static void add_where(at_text *t, const at_crash *c, const at_job *job) {
     const char *verb = c->is_jump ? "jump" : c->is_write ? "write" : "read";
     at_text_addf(t, " at 0x%llx, %s", (unsigned long long)c->address, verb);

@@ -123,7 +123,6 @@ void at_crash_phase(at_phase phase);
 void at_crash_places(const at_place *places, int n);
 /* Parent: the report as text. */
 void at_crash_text(const at_crash *c, const at_job *job, char *text, size_t text_size);
-const char *at_signal_name(int signal); /* "SIGSEGV"; "signal 40" if unnamed */
 
 /* ---- loading code (tcc.c, and load.c for shared objects) ------------------------------------ */
 

@@ -15,8 +15,14 @@ TEMPLATES(DECLARE)
 static const at_template_row *const rows[] = {TEMPLATES(ADDRESS)};
 
 static const at_template_row *own; /* the user's, NULL: none */
+static const char *own_file;
 
-void at_template_add(const at_template_row *row) { own = row; }
+void at_template_add(const at_template_row *row, const char *file) {
+    own = row;
+    own_file = file;
+}
+
+const char *at_template_file(const at_template_row *row) { return row == own ? own_file : NULL; }
 
 static bool is_named(const at_template_row *r, const char *name) {
     return !strcmp(r->name, name) || (r->record_name && !strcmp(r->record_name, name));

@@ -184,8 +184,7 @@ at_status at_task_default_config(at_arena *a, const at_task *t, at_isa isa, at_c
     at_template def = t->def; /* its own defaults, which depend on the instruction set */
     def.defaults.data =
         at_copy(a, def.defaults.data, sizeof *def.defaults.data * (size_t)def.defaults.len);
-    if (def.row->defaults) def.row->defaults(&def, lanes_of(isa));
-    if (def.err.status != AT_OK) return at_fail(err, def.err.status, "%s", def.err.text);
+    AT_TRY(at_call_defaults(&def, lanes_of(isa), err));
     at_text text = {0};
     at_status s = AT_OK;
     at_text_add(&text, "{\"entity\": [");

@@ -10,8 +10,10 @@
 
 int at_template_count(void);
 const at_template_row *at_template_at(int i);
-/* Of the user's own, borrowed for good; it is found before a built-in one of that name. */
-void at_template_add(const at_template_row *row);
+/* Of the user's own, from this file, both borrowed for good; it is found before a built-in one of
+ * that name. */
+void at_template_add(const at_template_row *row, const char *file);
+const char *at_template_file(const at_template_row *row); /* NULL: it is built in */
 /* By name or record name; AT_E_USAGE lists those there are. */
 at_status at_template_find(const char *name, const at_template_row **out, at_error *err);
 

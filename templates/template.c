@@ -383,8 +383,7 @@ static at_status parse_texts(at_template *t) {
 
 at_status at_template_define(at_template *t, at_error *err) {
     t->flops = -1;
-    t->row->define(t);
-    if (t->err.status == AT_OK) parse_texts(t);
-    if (t->err.status != AT_OK) return at_fail(err, t->err.status, "%s", t->err.text);
-    return AT_OK;
+    AT_TRY(at_call_define(t, err));
+    if (parse_texts(t) == AT_OK) return AT_OK;
+    return at_fail(err, t->err.status, "%s", t->err.text);
 }

@@ -92,6 +92,9 @@ at_status at_template_expr(at_template *t, const char *text, const char *what, a
 at_status at_template_value(at_template *t, const char *of, const at_expr *e, int64_t *out);
 /* What at_layout noted (layout.c). */
 at_status at_layout_parse(at_template *t, layout *l);
+/* The row's functions (call.c); the first mistake. AT_E_INPUT: the user's own code crashed. */
+at_status at_call_define(at_template *t, at_error *err);
+at_status at_call_defaults(at_template *t, int lanes, at_error *err);
 /* Runs define() and parses what it noted; returns the first mistake. */
 at_status at_template_define(at_template *t, at_error *err);
 

@@ -181,6 +181,12 @@ static void hash_is_fnv1a(void **state) {
 /* ---- clock and files
  * ------------------------------------------------------------------------------ */
 
+static void signals_have_names(void **state) {
+    (void)state;
+    assert_string_equal(at_signal_name(11), "SIGSEGV");
+    assert_string_equal(at_signal_name(1000), "signal 1000");
+}
+
 static void clocks_run(void **state) {
     (void)state;
     int64_t t = at_now_ns();
@@ -295,6 +301,7 @@ int main(void) {
         cmocka_unit_test(draws_stay_in_range_and_are_even),
         cmocka_unit_test(hash_is_fnv1a),
         cmocka_unit_test(clocks_run),
+        cmocka_unit_test(signals_have_names),
         cmocka_unit_test(files_are_written_whole_and_read_back),
         cmocka_unit_test(unreadable_and_unwritable_files_say_why),
     };

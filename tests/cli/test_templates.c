@@ -236,11 +236,48 @@ static void own_file(void **state) {
     cli_expect(0, "./autotune run ./my-own.c");
 }
 
+/* Code that crashes is the file's fault, in one line and nothing written. */
+static void crashing_file(void **state) {
+    (void)state;
+    static const char *const bodies[][3] = {
+        /* define, defaults, what is said */
+        {"*(volatile int *)8 = 1;", "", "its define() crashed with X=64: SIGSEGV"},
+        {"at_sizes(t, (const char *)8);", "", "its define() crashed with X=64: SIGSEGV"},
+        {"volatile int n = 0; at_divisor(1 / n, 1);", "", "its define() crashed with X=64: SIGFPE"},
+        {"deeper(1);", "", "its define() crashed with X=64: SIGSEGV"},
+        {"", "*(volatile int *)8 = lanes;", "its defaults() crashed with X=64: SIGSEGV"},
+    };
+    static const char *const verbs[] = {"run ./bad.c", "./bad.c --trials 2 --log bad.log"};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        char source[1024], line[256];
+        snprintf(source, sizeof source,
+                 "#include \"template.h\"\n"
+                 "static int deeper(int n) { volatile int room[4096]; room[n %% 4096] = n;\n"
+                 "    return deeper(n + 1) + room[n %% 4096]; }\n"
+                 "static void define(at_template *t) {\n"
+                 "    %s\n"
+                 "    at_split(t, \"tile_x\", \"X\", \"xo xi\", .policy = AT_FACTORS);\n"
+                 "    at_compute(t, \"a[X] : input\\nb[x:X] = a[x]\\n\");\n"
+                 "    at_schedule(t, \"xo, xi:vec =>\\n    @b = {xo, xi}/x\\n\");\n"
+                 "}\n"
+                 "static void defaults(at_template *t, int lanes) { %s }\n"
+                 "const at_template_row at_bad = {.name = \"bad\", .args = \"X=64\",\n"
+                 "    .record_args = \"[X]\", .define = define, .defaults = defaults};\n",
+                 bodies[i][0], bodies[i][1]);
+        cli_write("bad.c", source);
+        snprintf(line, sizeof line, "autotune: ./bad.c: %s\n", bodies[i][2]);
+        for (size_t v = 0; v < 1 + !*bodies[i][1]; v++) {
+            assert_string_equal(cli_expect(4, "./autotune %s", verbs[v])->err, line);
+            cli_expect(1, "test -e bad.log");
+        }
+    }
+}
+
 static int setup(void **state) { return getcwd(sources, sizeof sources) ? cli_setup(state) : -1; }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all), cmocka_unit_test(workload),
-                                       cmocka_unit_test(sparse_options),
-                                       cmocka_unit_test(as_own_file), cmocka_unit_test(own_file)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all),         cmocka_unit_test(workload), cmocka_unit_test(sparse_options),
+        cmocka_unit_test(as_own_file), cmocka_unit_test(own_file), cmocka_unit_test(crashing_file)};
     return cmocka_run_group_tests(tests, setup, cli_teardown);
 }

@@ -62,8 +62,6 @@ static void error_words(void **state) {
     assert_string_equal(at_err_no_name(AT_ERR_RUN_TIMEOUT), "timeout");
     assert_string_equal(at_err_no_name(99), "unknown");
     assert_string_equal(at_err_no_name(-1), "unknown");
-    assert_string_equal(at_signal_name(11), "SIGSEGV");
-    assert_string_equal(at_signal_name(1000), "signal 1000");
 }
 
 /* ---- store ---------------------------------------------------------------------------------- */
