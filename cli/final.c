@@ -10,17 +10,15 @@
 
 static const double least_budget_s = 2, budget_share = 0.1; /* of the run so far */
 
-static at_status prepare(at_session *s, const at_result *result, at_finalist *f, bool *ready,
-                         at_error *err) {
+static at_status prepare(at_session *s, at_finalist *f, at_error *err) {
     at_config config;
     at_result unused;
-    memset(f, 0, sizeof *f);
-    f->result = result;
-    AT_TRY(at_config_at(s->arena, s->space, result->index, &config, err));
-    *ready = at_candidate_make(s, s->arena, &config, &f->candidate, &unused) &&
-             at_candidate_compile(s, s->arena, &f->candidate, &unused);
+    AT_TRY(at_config_at(s->arena, s->space, f->result->index, &config, err));
+    if (!at_candidate_make(s, s->arena, &config, &f->candidate, &unused) ||
+        !at_candidate_compile(s, s->arena, &f->candidate, &unused))
+        f->rounds = -1;
     /* One sample per round, unless numbers were given. */
-    if (*ready && !s->options->repeat) f->candidate.job.repeat = 1;
+    if (!s->options->repeat) f->candidate.job.repeat = 1;
     return AT_OK;
 }
 
@@ -67,7 +65,8 @@ static at_status sample(at_session *s, at_log *log, at_finalist *f, at_error *er
 
 /* ---- rounds --------------------------------------------------------------------------------- */
 
-/* Of the samples of f, in the order of rounds. All that are still in it have as many. */
+/* Of the samples so far, in the order of rounds: those still in it have as many, or one more in a
+ * round that the budget cut short. */
 static void find_leader(at_final *final) {
     final->winner = NULL;
     for (int i = 0; i < final->count; i++) {
@@ -109,6 +108,8 @@ static void shuffle(int *order, int n, at_rng *rng) {
     }
 }
 
+/* The first round goes from the best on and prepares them: where the budget ends in it, those were
+ * compared that matter most. */
 static at_status sample_all(at_session *s, at_log *log, at_final *final, at_error *err) {
     int64_t begin_ns = at_now_ns();
     double budget_s = budget_share * (double)(begin_ns - s->spent.start_ns) * 1e-9;
@@ -118,14 +119,15 @@ static at_status sample_all(at_session *s, at_log *log, at_final *final, at_erro
     for (int i = 0; i < final->count; i++) order[i] = i;
     if (budget_s < least_budget_s) budget_s = least_budget_s;
     for (int round = 0; round < AT_FINAL_ROUNDS; round++) {
-        shuffle(order, final->count, &rng);
-        for (int i = 0; i < final->count && !at_interrupted; i++) {
+        if (round) shuffle(order, final->count, &rng);
+        for (int i = 0; i < final->count; i++) {
             at_finalist *f = &final->of[order[i]];
+            bool late = (double)(at_now_ns() - begin_ns) * 1e-9 > budget_s;
+            if (at_interrupted || late) return AT_OK;
+            if (!round) AT_TRY(prepare(s, f, err));
             if (f->rounds >= 0 && !f->is_behind) AT_TRY(sample(s, log, f, err));
         }
-        if (at_interrupted) break;
         if (!compare(final) && round + 1 >= AT_FINAL_LEAST) break;
-        if ((double)(at_now_ns() - begin_ns) * 1e-9 > budget_s) break;
     }
     return AT_OK;
 }
@@ -148,15 +150,10 @@ static void judge(const at_session *s, at_final *final) {
 at_status at_final_run(at_session *s, const at_known *known, at_log *log, at_final *out,
                        at_error *err) {
     const at_result *top[AT_FINALISTS];
-    int n = at_known_top(known, top, AT_FINALISTS);
     int64_t begin_ns = at_now_ns();
     memset(out, 0, sizeof *out);
-    for (int i = 0; i < n && !at_interrupted; i++) {
-        bool ready;
-        AT_TRY(prepare(s, top[i], &out->of[out->count], &ready, err));
-        if (ready) out->count++;
-        else at_candidate_drop(&out->of[out->count].candidate);
-    }
+    out->count = at_known_top(known, top, AT_FINALISTS);
+    for (int i = 0; i < out->count; i++) out->of[i].result = top[i];
     if (out->count) at_status_note("timing the best few again, in turn ...");
     at_status status = sample_all(s, log, out, err);
     for (int i = 0; i < out->count; i++) at_candidate_drop(&out->of[i].candidate);

@@ -21,9 +21,12 @@
 #define DRIFT 0.02
 #define FRESH_NS 30000
 /* Of the sample's duration: what may pass without the thread running (interrupts are counted as
- * its own time by most kernels). */
+ * its own time by most kernels), be stolen, or be spent on filling the caches again after another
+ * thread had the core. */
 #define AWAY 0.01
 #define AWAY_NS 3000      /* two readings of the clocks */
+#define REFILL_NS 100000  /* a second-level cache of 1 MB at 10 GB/s */
+#define TICK_NS 10000000  /* of /proc/stat */
 #define DEAR_STEAL 50000  /* ns; a machine where reading /proc/stat takes longer goes without */
 #define STAT_BYTES 262144 /* 4,096 CPUs */
 #define LINE 64
@@ -131,10 +134,13 @@ void at_watch_begin(at_watch *w, at_isa isa, int threads) {
 bool at_watch_end(const at_watch *w, int64_t ns) {
     /* A thread that waits for others at the end of a loop may sleep. */
     int64_t away_ns = w->threads > 1 ? 0 : ns - (thread_time_ns() - w->thread_ns);
+    int64_t refill_ns = REFILL_NS * (times_preempted(w->threads) - w->preempted);
+    int64_t stolen_ns = TICK_NS * (stolen_ticks() - w->stolen);
     int64_t now_ns = clock_ns(w->isa), before_ns = w->clock_ns;
     int64_t change_ns = now_ns > before_ns ? now_ns - before_ns : before_ns - now_ns;
-    return times_preempted(w->threads) != w->preempted || stolen_ticks() != w->stolen ||
-           (away_ns > AWAY_NS && (double)away_ns > AWAY * (double)ns) ||
+    double most_ns = AWAY * (double)ns;
+    return (double)refill_ns > most_ns || (double)stolen_ns > most_ns ||
+           (away_ns > AWAY_NS && (double)away_ns > most_ns) ||
            (double)change_ns > DRIFT * (double)before_ns;
 }
 
