@@ -6,10 +6,11 @@
 #define FLOOR_NS 200000    /* a repeat: the clock and an interrupt are then well below 1 % */
 #define BUDGET_NS 20000000 /* of repeats, as long as there are at least two */
 #define REPEAT 5
-#define COLD_REPEAT 3   /* flushing costs more than all the rest */
-#define LEAST 2         /* samples */
-#define BEHIND 3        /* times the best: not worth a second look */
-#define HOPELESS 12     /* times the best: nor when the run was disturbed */
+#define COLD_REPEAT 3          /* flushing costs more than all the rest */
+#define LEAST 2                /* samples */
+#define DISTURBED_NS 200000000 /* of disturbed repeats: long ones are never quite left alone */
+#define BEHIND 3               /* times the best: not worth a second look */
+#define HOPELESS 12            /* times the best: nor when the run was disturbed */
 #define COLD_NS 1000000 /* caches, code and branch predictors count in a run shorter than this */
 #define MAX_ZEROS 100   /* a clock that stands still */
 
@@ -79,18 +80,19 @@ static void repeat_as_told(timing *m, int repeat, at_outcome *out) {
     }
 }
 
-/* A disturbed repeat is measured again, as often as there are repeats, at least 5 times. Where too
- * few others came, the fastest of them are kept. */
+/* A disturbed repeat is measured again, as often as there are repeats, at least 5 times, or until
+ * that has taken long. Where too few others came, the fastest of them are kept. */
 static void repeat_undisturbed(timing *m, int repeat, int least, int64_t budget_ns,
                                at_outcome *out) {
     double disturbed[AT_MAX_SAMPLES];
-    int64_t end_ns = m->run->total_ns + budget_ns;
+    int64_t end_ns = m->run->total_ns + budget_ns, disturbed_ns = 0;
     int most = repeat > REPEAT ? repeat : REPEAT;
     while (out->num_costs < repeat && out->disturbed < most && !m->failed) {
         at_run_time t = sample(m);
-        if (t.disturbed) disturbed[out->disturbed++] = cost_s(m, t);
+        if (t.disturbed) disturbed[out->disturbed++] = cost_s(m, t), disturbed_ns += t.ns;
         else add(out, cost_s(m, t));
-        if (out->num_costs + out->disturbed >= least && m->run->total_ns > end_ns) break;
+        bool late = m->run->total_ns > end_ns || disturbed_ns > DISTURBED_NS;
+        if (late && out->num_costs + out->disturbed >= least) break;
     }
     at_sort_doubles(disturbed, out->disturbed);
     while (out->num_costs < least && out->disturbed_kept < out->disturbed)
