@@ -27,8 +27,8 @@ typedef struct at_final {
 
 /* Lowest median wins. One is behind where the 95 % interval of its ratios to the winner, round by
  * round, lies above 1; it gets no more samples. The budget is a tenth of the run's time, at least
- * 2 s; a sample that was begun is finished. Samples go to the log as comment lines "#final {json}". Interrupted: the
- * samples so far decide. AT_E_OUTPUT, AT_E_BUG. */
+ * 2 s; a sample that was begun is finished. Samples go to the log as comment lines "#final {json}".
+ * Interrupted: the samples so far decide. AT_E_OUTPUT, AT_E_BUG. */
 at_status at_final_run(at_session *s, const at_known *known, at_log *log, at_final *out,
                        at_error *err);
 
