@@ -25,7 +25,70 @@ static at_status read_one(at_chooser *c, const at_pick_job *job, int i, bool is_
     return s;
 }
 
-static at_status choose(at_chooser *c, at_pick_job *job, bool with_output, at_error *err) {
+/* ---- beyond contexts ------------------------------------------------------------------------- */
+
+/* What competes: the best of some contexts. */
+typedef struct group {
+    int best; /* of the contexts' picks */
+    int64_t considered;
+} group;
+
+typedef struct groups {
+    at_key_map names;
+    AT_VEC(group) of; /* [names] */
+    at_text name;
+} groups;
+
+static double time_of(const at_record *r) {
+    return r->final_s > 0 ? r->final_s : at_record_mean(r);
+}
+
+static void enter(groups *g, const char *name, const at_pick *picks, int i) {
+    at_text_clear(&g->name);
+    at_text_addf(&g->name, "%s\n", name);
+    at_workload_identity(&g->name, &picks[i].record);
+    int n = at_key_map_add(&g->names, at_text_str(&g->name));
+    if (n == g->of.len) *at_push(g->names.arena, &g->of) = (group){.best = i};
+    group *x = &g->of.data[n];
+    x->considered += picks[i].considered;
+    if (time_of(&picks[i].record) < time_of(&picks[x->best].record)) x->best = i;
+}
+
+static void enter_all(groups *g, at_arena *a, at_per per, const at_pick *picks, int i) {
+    at_target t = {0};
+    const char *mcpu = "";
+    if (per != AT_PER_TASK && !at_target_parse(a, picks[i].record.target, &t)) t = (at_target){0};
+    if (per != AT_PER_KEY || !t.keys.len) {
+        for (int k = t.options.len - 1; k >= 0; k--)
+            if (!strcmp(t.options.data[k].name, "mcpu")) mcpu = t.options.data[k].value;
+        enter(g, per == AT_PER_MCPU ? mcpu : "", picks, i);
+        return;
+    }
+    for (int k = 0; k < t.keys.len; k++) enter(g, t.keys.data[k], picks, i);
+}
+
+/* Finals say which is best within a context; from one to another only times are compared. So what
+ * is chosen once is chosen again from what was chosen. Returns how many are left. */
+static int choose_groups(at_arena *a, at_per per, at_pick *picks, int n) {
+    groups g = {.names.arena = a};
+    int left = 0;
+    int64_t *considered = AT_NEW_ARRAY(a, int64_t, n); /* for the best of a group, else 0 */
+    for (int i = 0; i < n; i++) enter_all(&g, a, per, picks, i);
+    for (int k = 0; k < g.of.len; k++) {
+        const group *x = &g.of.data[k]; /* several may have one best */
+        if (x->considered > considered[x->best]) considered[x->best] = x->considered;
+    }
+    for (int i = 0; i < n; i++) {
+        if (!considered[i]) continue;
+        picks[left] = picks[i];
+        picks[left++].considered = considered[i];
+    }
+    at_text_free(&g.name);
+    return left;
+}
+
+static at_status choose(at_chooser *c, at_pick_job *job, at_per per, bool with_output,
+                        at_error *err) {
     int64_t records = 0;
     for (int i = 0; i < job->num_paths; i++)
         AT_TRY(read_one(c, job, i, with_output && i == job->num_paths - 1, &records, err));
@@ -33,18 +96,17 @@ static at_status choose(at_chooser *c, at_pick_job *job, bool with_output, at_er
         return at_fail(err, AT_E_NO_VALID, "no valid record in %s%s: %lld records, none of them %s",
                        job->paths[0], job->num_paths > 1 ? " and the others" : "",
                        (long long)records, "without failure and checked");
-    at_pick pick;
-    for (int i = 0; i < at_chooser_len(c); i++) {
-        if (!at_chooser_pick(c, i, job->arena, &pick)) continue;
-        at_pick_print(job->out, &pick);
-        *at_push(job->arena, &job->picks) = pick;
-    }
+    for (int i = 0; i < at_chooser_len(c); i++)
+        at_chooser_pick(c, i, job->arena, at_push(job->arena, &job->picks));
+    if (per != AT_PER_CONTEXT)
+        job->picks.len = choose_groups(job->arena, per, job->picks.data, job->picks.len);
+    for (int i = 0; i < job->picks.len; i++) at_pick_print(job->out, &job->picks.data[i]);
     return AT_OK;
 }
 
 static at_status pick_best(at_pick_job *job, at_per per, bool with_output, at_error *err) {
-    at_chooser *c = at_chooser_new(per);
-    at_status s = choose(c, job, with_output, err);
+    at_chooser *c = at_chooser_new(per != AT_PER_CONTEXT);
+    at_status s = choose(c, job, per, with_output, err);
     at_chooser_free(c);
     return s;
 }

@@ -9,8 +9,7 @@ enum { KEPT = 12 };
 
 typedef struct kept {
     double mean_s;
-    int64_t number; /* of the candidate */
-    at_text line;   /* as it will be written */
+    at_text line; /* as it will be written */
     const char *source;
     int64_t line_number;
 } kept;
@@ -24,19 +23,18 @@ typedef struct leaders {
 
 struct at_chooser {
     at_arena *arena, *scratch;
-    at_per per;
+    bool by_target;
     at_key_map keys;
     AT_VEC(leaders) leaders; /* [keys] */
-    AT_VEC(int64_t) chosen;  /* numbers of candidates */
     at_finals finals;
-    int64_t candidates;
     at_text key; /* of the record in hand */
 };
 
-at_chooser *at_chooser_new(at_per per) {
+at_chooser *at_chooser_new(bool by_target) {
     at_arena *a = at_arena_new();
     at_chooser *c = AT_NEW(a, at_chooser);
-    *c = (at_chooser){.arena = a, .scratch = at_arena_new(), .per = per, .keys.arena = a};
+    *c = (at_chooser){
+        .arena = a, .scratch = at_arena_new(), .by_target = by_target, .keys.arena = a};
     at_finals_init(&c->finals, a);
     return c;
 }
@@ -54,21 +52,18 @@ int at_chooser_len(const at_chooser *c) { return c->leaders.len; }
 
 /* ---- candidates ----------------------------------------------------------------------------- */
 
-static const char *mcpu_of(const at_target *t) {
-    for (int i = 0; i < t->options.len; i++)
-        if (!strcmp(t->options.data[i].name, "mcpu")) return t->options.data[i].value;
-    return "";
-}
-
-/* Two levels of what competes with what; name: of the first. */
-static void print_key(at_chooser *c, const char *name, const at_record *r) {
+/* A record of ours tells its context. Of a foreign one only the target is known. */
+static void print_key(at_chooser *c, const at_record *r) {
+    bool ours = r->extra.present;
     at_text_clear(&c->key);
-    at_text_add(&c->key, name);
+    if (ours) at_text_add(&c->key, r->extra.context_hash);
+    at_text_add(&c->key, "\n");
+    if (!ours || c->by_target) at_text_add(&c->key, r->target);
     at_text_add(&c->key, "\n");
     at_workload_identity(&c->key, r);
 }
 
-static void keep(leaders *l, const at_record *r, const char *source, int64_t number) {
+static void keep(leaders *l, const at_record *r, const char *source) {
     double mean_s = at_record_mean(r);
     int at = l->n;
     while (at > 0 && mean_s < l->of[at - 1].mean_s) at--;
@@ -78,45 +73,23 @@ static void keep(leaders *l, const at_record *r, const char *source, int64_t num
     if (l->n < KEPT) last = l->of[l->n++];
     memmove(l->of + at + 1, l->of + at, (size_t)(l->n - 1 - at) * sizeof *l->of);
     at_text_clear(&last.line); /* its memory serves again */
-    l->of[at] = (kept){mean_s, number, last.line, source, r->line};
+    l->of[at] = (kept){mean_s, last.line, source, r->line};
     at_record_print(&l->of[at].line, r);
 }
 
 void at_chooser_add_to(at_chooser *c, int key, const at_record *r, const char *source) {
     leaders *l = &c->leaders.data[key];
     l->considered++;
-    keep(l, r, source, c->candidates);
-}
-
-/* The number of the key. */
-static int consider(at_chooser *c, const char *name, const at_record *r, const char *source) {
-    print_key(c, name, r);
-    int i = at_key_map_add(&c->keys, at_text_str(&c->key));
-    if (i == c->leaders.len) *at_push(c->arena, &c->leaders) = (leaders){0};
-    at_chooser_add_to(c, i, r, source);
-    return i;
+    keep(l, r, source);
 }
 
 int at_chooser_add(at_chooser *c, const at_record *r, const char *source) {
     if (!at_record_is_candidate(r)) return -1;
-    c->candidates++;
-    at_target target = {0};
-    if (c->per == AT_PER_MCPU || c->per == AT_PER_KEY) {
-        at_arena_reset(c->scratch);
-        if (!at_target_parse(c->scratch, r->target, &target)) target = (at_target){0};
-    }
-    switch (c->per) {
-    case AT_PER_TASK: return consider(c, "", r, source);
-    case AT_PER_MCPU: return consider(c, mcpu_of(&target), r, source);
-    case AT_PER_KEY:
-        if (!target.keys.len) return consider(c, "", r, source);
-        for (int i = 1; i < target.keys.len; i++) consider(c, target.keys.data[i], r, source);
-        return consider(c, target.keys.data[0], r, source);
-    case AT_PER_CONTEXT:
-    case AT_PER_COMPAT: break;
-    }
-    /* A record of ours tells its context. Of a foreign one only the target is known. */
-    return consider(c, r->extra.present ? r->extra.context_hash : r->target, r, source);
+    print_key(c, r);
+    int i = at_key_map_add(&c->keys, at_text_str(&c->key));
+    if (i == c->leaders.len) *at_push(c->arena, &c->leaders) = (leaders){0};
+    at_chooser_add_to(c, i, r, source);
+    return i;
 }
 
 /* ---- the best of them ----------------------------------------------------------------------- */
@@ -147,7 +120,7 @@ static void copy_pick(at_arena *a, const kept *k, const at_record *best, int64_t
         at_copy(a, best->finals_s, (size_t)best->num_finals * sizeof *best->finals_s);
 }
 
-bool at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out) {
+void at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out) {
     const leaders *l = &c->leaders.data[key];
     at_record parsed[KEPT];
     const at_record *records[KEPT];
@@ -162,17 +135,11 @@ bool at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out) {
     }
     const at_record *best = at_record_best(records, n);
     const kept *k = &l->of[best - parsed];
-    if (c->per == AT_PER_KEY) { /* several keys may have one best */
-        for (int i = 0; i < c->chosen.len; i++)
-            if (c->chosen.data[i] == k->number) return false;
-        *at_push(c->arena, &c->chosen) = k->number;
-    }
     copy_pick(a, k, best, l->considered, out);
     at_text finals = {0};
     at_finals_print(&finals, &c->finals, best);
     out->finals = at_strdup(a, at_text_str(&finals));
     at_text_free(&finals);
-    return true;
 }
 
 void at_pick_print(at_text *out, const at_pick *p) {

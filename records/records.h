@@ -136,7 +136,8 @@ bool at_record_is_candidate(const at_record *r);
 /* The candidate of lowest mean or, if it was in a final, of lowest final_s; ties to the earlier.
  * NULL: no candidate. */
 const at_record *at_record_best(const at_record *const *records, int n);
-/* What competes with what. */
+/* What competes with what. Beyond contexts, the best of each with those of the others, by the time
+ * in its final, else its mean. */
 typedef enum at_per {
     AT_PER_CONTEXT, /* task and context; foreign records, which tell none: task and target text */
     AT_PER_TASK,    /* task */

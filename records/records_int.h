@@ -100,10 +100,9 @@ at_status at_log_open_locked(const char *path, int flags, int *fd, at_error *err
 
 /* ---- choose.c ------------------------------------------------------------------------------- */
 
-/* Keeps the best few records of each task and context, or what else competes (not
- * AT_PER_COMPAT). */
+/* Keeps the best few records of each key: task and context; by_target: and target. */
 typedef struct at_chooser at_chooser;
-at_chooser *at_chooser_new(at_per per);
+at_chooser *at_chooser_new(bool by_target);
 void at_chooser_free(at_chooser *c);
 at_finals *at_chooser_finals(at_chooser *c); /* to be told the comments */
 /* source outlives the chooser. The number of the record's key, from 0 in order of appearance; -1:
@@ -112,8 +111,8 @@ int at_chooser_add(at_chooser *c, const at_record *r, const char *source);
 /* The same of a candidate whose key is known to be this one. */
 void at_chooser_add_to(at_chooser *c, int key, const at_record *r, const char *source);
 int at_chooser_len(const at_chooser *c);
-/* The best of a key, in memory of a; false: picked already under another key. */
-bool at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out);
+/* The best of a key, in memory of a. */
+void at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out);
 
 /* ---- best.c, best_compat.c ------------------------------------------------------------------ */
 

@@ -94,7 +94,7 @@ static at_status read_log(reading *s, const char *path, at_warn_fn *warn, void *
 at_status at_log_summarise(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                            at_log_summary *out, at_error *err) {
     at_arena *keys = at_arena_new();
-    reading s = {.arena = a, .keys.arena = keys, .chooser = at_chooser_new(AT_PER_CONTEXT)};
+    reading s = {.arena = a, .keys.arena = keys, .chooser = at_chooser_new(false)};
     *out = (at_log_summary){0};
     at_status status = read_log(&s, path, warn, ctx, out, err);
     for (int i = 0; i < s.groups.len; i++) {

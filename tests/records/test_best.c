@@ -381,6 +381,46 @@ static void per(void **state) {
     at_arena_free(a);
 }
 
+/* Finals are compared within a context, times beyond it: what was chosen is chosen again, whatever
+ * else was chosen with it. */
+static void per_again(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    static const char two_keys[] = "llvm -keys=x,cpu", other_key[] = "llvm -keys=x";
+    const char *zen = extra_of(a, "Zen", "exact");
+    const char *first = printed(a, line_of(a, NULL, 1, 0, "0.1", 0, zen));
+    const char *second = printed(a, line_of(a, NULL, 1, 1, "0.2", 0, zen));
+    const char *foreign = line_of(a, two_keys, 1, 2, "0.15", 0, NULL);
+    const char *slow = line_of(a, other_key, 1, 3, "0.16", 0, NULL);
+    at_record r;
+    assert_int_equal(at_record_parse(a, first, strlen(first), &r, NULL), AT_OK);
+    const char *hash = r.extra.context_hash;
+    const char *finals[] = {final_of(a, hash, 0, "0.3"), final_of(a, hash, 1, "0.2"),
+                            final_of(a, hash, 1, "0.14")};
+    const char *logs[] = {/* cpu: 0.2 in the final against 0.15; the best of x is the same */
+                          join(a, first, second, foreign, slow, finals[0], finals[1], NULL),
+                          foreign,
+                          /* cpu: 0.14; x: 0.15 */
+                          join(a, slow, first, second, foreign, finals[0], finals[2], NULL),
+                          join(a, second, finals[2], foreign, NULL)};
+    for (int i = 0; i < 4; i += 2) {
+        const char *in[] = {"a.log"};
+        at_pick *picks;
+        int n;
+        at_error err;
+        put_file("a.log", logs[i]);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(
+                at_pick_best(a, in, 1, "best.log", AT_PER_KEY, NULL, NULL, &picks, &n, &err),
+                AT_OK);
+            assert_string_equal(get_file(a, "best.log"), logs[i + 1]);
+            put_file("a.log", logs[i + 1]);
+            unlink("best.log");
+        }
+    }
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(golden_compat, scratch_setup, scratch_teardown),
@@ -393,6 +433,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(finals, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(many, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(per, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(per_again, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
