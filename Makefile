@@ -9,7 +9,7 @@ PREFIX  ?= /usr/local
 ALL_CPPFLAGS = -D_GNU_SOURCE -I. -MMD -MP $(CPPFLAGS)
 STD      = -std=c11
 
-FOLDERS  = base knobs schedule codegen templates tuners runtime records
+FOLDERS  = base knobs schedule codegen templates tuners runtime records view
 LIBS_base    = -lcjson -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -lzip -ldl -lpthread $(OPENMP)
@@ -50,7 +50,7 @@ all: autotune
 autotune: $(B)/autotune
 	@ln -sf $< $@
 
-$(B)/autotune: $(call obj,cli) $(call lib,templates tuners runtime records codegen schedule knobs base)
+$(B)/autotune: $(call obj,cli) $(call lib,view templates tuners runtime records codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
 $(B)/%.o: %.c

@@ -100,6 +100,7 @@ void at_text_add_double(at_text *t, double x);
 void at_text_add_json_string(at_text *t, const char *utf8);
 /* The first n bytes of word as a shell reads them back, in '' where it would not else. */
 void at_text_add_shell(at_text *t, const char *word, size_t n);
+void at_text_add_word(at_text *t, const char *word); /* all of it, behind a blank */
 /* The nearest of n names to s (edit distance, at most 2 or a third of its length), or NULL. */
 const char *at_nearest(const char *s, const char *const *names, int n);
 /* Appends "a, b, c", and "; did you mean b?" where one of them is near to s. */
@@ -160,6 +161,25 @@ at_status at_write_file(const char *path, const char *text, size_t len, at_error
 typedef enum at_isa { AT_ISA_SCALAR, AT_ISA_SSE2, AT_ISA_AVX2, AT_ISA_AVX512, AT_ISA_COUNT } at_isa;
 const char *at_isa_name(at_isa isa); /* "scalar", "sse2", "avx2", "avx512" */
 bool at_isa_from_name(const char *name, at_isa *out);
+
+/* ---- what became of a trial (err_no.c) --------------------------------------------------------
+ */
+
+/* AutoTVM's numbers. */
+typedef enum at_err_no {
+    AT_ERR_NONE = 0,
+    AT_ERR_INSTANTIATION = 1, /* the tree violates a rule */
+    AT_ERR_COMPILE_HOST = 2,
+    AT_ERR_COMPILE_DEVICE = 3,
+    AT_ERR_RUNTIME = 4, /* crash, out of bounds, out of memory */
+    AT_ERR_WRONG_ANSWER = 5,
+    AT_ERR_BUILD_TIMEOUT = 6,
+    AT_ERR_RUN_TIMEOUT = 7,
+    AT_ERR_UNKNOWN = 8
+} at_err_no;
+/* A short word for the progress line: ok, invalid, compile, crash, wrong, compile-timeout, timeout,
+ * unknown. */
+const char *at_err_no_name(int error_no);
 
 /* ---- JSON (json.c, the only user of cJSON)
  * --------------------------------------------------------- */

@@ -181,6 +181,11 @@ void at_text_add_shell(at_text *t, const char *word, size_t n) {
     at_text_add(t, "'");
 }
 
+void at_text_add_word(at_text *t, const char *word) {
+    at_text_add(t, " ");
+    at_text_add_shell(t, word, strlen(word));
+}
+
 /* ---- nearest name ---------------------------------------------------------------------------- */
 
 enum { LONGEST_NAME = 127 };

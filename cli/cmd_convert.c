@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "cli/json_out.h"
-#include "cli/message.h"
 #include "cli/recorded.h"
 #include "cli/select.h"
 #include "templates/task.h"
+#include "view/view.h"
 
 typedef struct conversion {
     at_arena *arena;

@@ -2,54 +2,16 @@
 #include "cli/commands.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "cli/describe.h"
 #include "cli/log_view.h"
-#include "cli/message.h"
-
-void at_text_add_record_task(at_text *out, const char *task, const at_json *args) {
-    at_text_addf(out, "%s ", task);
-    at_json_print(out, args);
-}
-
-void at_out_record(at_out *o, const at_record *r) {
-    at_out_string(o, "task", r->task);
-    at_out_json(o, "args", r->args);
-    at_out_int(o, "index", r->config.recorded_index);
-    at_out_entity(o, "entity", &r->config);
-}
-
-const char *at_failure_name(int error_no) {
-    if (!error_no) return "unchecked";
-    return error_no == AT_NUM_FAILURES - 1 ? "other" : at_err_no_name(error_no);
-}
-
-double at_record_time(const at_record *r) {
-    return r->final_s > 0 ? r->final_s : at_record_mean(r);
-}
+#include "view/view.h"
 
 static double of_peak(const at_extra *e) {
     return e->peak_gflops > 0 ? e->gflops / e->peak_gflops : 0;
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
-
-/* In local time, to the second. */
-static void add_moment(at_text *out, double seconds) {
-    char text[32] = "?";
-    struct tm tm;
-    time_t t = (time_t)seconds;
-    if (seconds > 0 && seconds < 1e11 && localtime_r(&t, &tm))
-        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-    at_text_add(out, text);
-}
-
-void at_text_add_span(at_text *out, double first_s, double last_s) {
-    add_moment(out, first_s);
-    at_text_add(out, " to ");
-    add_moment(out, last_s);
-}
 
 static void add_count(at_text *out, int64_t n, const char *what) {
     if (n) at_text_addf(out, ", %lld %s", (long long)n, what);

@@ -1,7 +1,7 @@
 /* cli/cmd_pick_best.c: the best record of every task and context of some logs, as a log. */
 #include "cli/commands.h"
-#include "cli/log_view.h"
-#include "cli/message.h"
+#include "cli/json_out.h"
+#include "view/view.h"
 
 static at_status print_json(const at_options *o, const at_pick *picks, int count, at_error *err) {
     at_out out = {0};

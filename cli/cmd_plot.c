@@ -1,7 +1,7 @@
 /* cli/cmd_plot.c: how searches went, as pictures. */
 #include "cli/commands.h"
 #include "cli/json_out.h"
-#include "cli/plot.h"
+#include "view/view.h"
 
 #include <string.h>
 
@@ -75,7 +75,7 @@ static at_status print_json(const at_curves *c, const at_options *o, at_error *e
 static at_status print_text(const at_curves *c, const at_options *o, at_arena *a, at_error *err) {
     at_text out = {0};
     if (o->knobs) at_knobs_text(&out, c);
-    else at_plot_text(&out, a, c, o);
+    else at_plot_text(&out, a, c, o->against);
     at_status s = at_print(at_text_str(&out), err);
     at_text_free(&out);
     return s;
@@ -88,7 +88,7 @@ at_status at_cmd_plot(const at_options *o, at_error *err) {
     if (o->output) AT_TRY(at_plot_check_path(o->output, err));
     at_arena *a = at_arena_new();
     at_status s = at_curves_read(a, o->operands, o->num_operands, o->only, &curves, err);
-    if (s == AT_OK && o->output) s = at_plot_file(&curves, o, err);
+    if (s == AT_OK && o->output) s = at_plot_file(&curves, o->output, o->knobs, o->against, err);
     if (s == AT_OK && o->json) s = print_json(&curves, o, err);
     else if (s == AT_OK && !o->output) s = print_text(&curves, o, a, err);
     at_arena_free(a);

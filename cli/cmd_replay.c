@@ -4,8 +4,8 @@
 
 #include "cli/commands.h"
 #include "cli/json_out.h"
-#include "cli/message.h"
 #include "cli/recorded.h"
+#include "view/view.h"
 
 enum { MOST_TUNERS = 8 };
 

@@ -1,89 +1,34 @@
 /* cli/cmd_report.c: a log as one page for people. */
-#include <string.h>
-#include <time.h>
-
 #include "cli/commands.h"
 #include "cli/json_out.h"
-#include "cli/log_view.h"
-#include "cli/message.h"
-#include "cli/report.h"
 #include "cli/version.h"
+#include "view/view.h"
 
-/* "conv2d_3x3_gemm", and the arguments by name where a template here knows them. */
-static void add_heading(at_report *r, const at_panel *p, int number) {
-    at_text_addf(r->out, "<h2 id=\"t%d\">", number);
-    at_html_add(r->out, p->task);
-    at_text_add(r->out, " <small>");
-    at_html_add(r->out, p->title + strlen(p->task) + 1);
-    at_text_add(r->out, "</small></h2>\n");
-}
-
-static void add_contents(at_report *r) {
-    at_text_add(r->out, "<div class=\"scroll\"><table><tr><th>task</th><th>best</th><th></th>"
-                        "<th>trials</th></tr>\n");
-    for (int i = 0; i < r->curves.panels.len; i++) {
-        const at_panel *p = r->curves.panels.data[i];
-        int64_t trials = 0;
-        for (int k = 0; k < p->series.len; k++) trials += p->series.data[k]->points.len;
-        at_text_addf(r->out, "<tr><td><a href=\"#t%d\">", i + 1);
-        at_html_add(r->out, p->title);
-        if (at_panel_speed(p) > 0)
-            at_text_addf(r->out, "</a></td><td>%.1f</td><td>%s</td>", at_panel_speed(p), p->unit);
-        else at_text_add(r->out, "</a></td><td class=\"bad\">none</td><td></td>");
-        at_text_addf(r->out, "<td>%lld</td></tr>\n", (long long)trials);
-    }
-    at_text_add(r->out, "</table></div>\n");
-}
-
-static void add_page(at_report *r) {
-    at_text text = {0};
-    at_text_addf(&text, "autotune: %s", r->log);
-    at_html_head(r->out, at_text_str(&text));
-    at_text_add(r->out, "<h1>");
-    at_html_add(r->out, at_text_str(&text));
-    at_text_add(r->out, "</h1>\n");
-    at_html_addf(r->out, "%lld records of %d task%s; ", (long long)r->summary.stats.records,
-                 r->curves.panels.len, r->curves.panels.len == 1 ? "" : "s");
-    at_text_clear(&text);
-    at_text_add_span(&text, r->summary.first_s, r->summary.last_s);
-    at_html_add(r->out, at_text_str(&text));
-    if (r->curves.panels.len > 1) add_contents(r);
-    for (int i = 0; i < r->curves.panels.len; i++) {
-        add_heading(r, r->curves.panels.data[i], i + 1);
-        at_report_task(r, r->curves.panels.data[i]);
-    }
-    at_html_addf(r->out, "\n");
-    at_text_add(r->out, "<p class=\"faint\">Written by autotune " AT_VERSION ".</p>\n");
-    at_html_end(r->out);
-    at_text_free(&text);
-}
-
-static at_status print_json(const at_report *r, const at_options *o, at_error *err) {
+static at_status print_json(const at_options *o, int num_tasks, const at_text *page,
+                            at_error *err) {
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
-    at_out_int(&out, "tasks", r->curves.panels.len);
+    at_out_int(&out, "tasks", num_tasks);
     at_out_string(&out, "output", o->output);
-    at_out_string(&out, "html", o->output ? NULL : at_text_str(r->out));
+    at_out_string(&out, "html", o->output ? NULL : at_text_str(page));
     at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
-static at_status report(at_report *r, const at_options *o, at_error *err) {
-    r->log = o->operands[0];
-    AT_TRY(at_curves_read(r->arena, o->operands, 1, o->only, &r->curves, err));
-    AT_TRY(at_log_summarise(r->arena, r->log, NULL, NULL, &r->summary, err));
-    AT_TRY(at_report_read_finals(r->arena, r->log, &r->finals, err));
-    add_page(r);
-    if (o->output) AT_TRY(at_write_file(o->output, at_text_str(r->out), r->out->len, err));
-    if (o->json) return print_json(r, o, err);
-    return o->output ? AT_OK : at_print(at_text_str(r->out), err);
+static at_status report(at_arena *a, const at_options *o, at_text *page, at_error *err) {
+    int num_tasks;
+    AT_TRY(
+        at_report_page(a, o->operands[0], o->only, "autotune " AT_VERSION, page, &num_tasks, err));
+    if (o->output) AT_TRY(at_write_file(o->output, at_text_str(page), page->len, err));
+    if (o->json) return print_json(o, num_tasks, page, err);
+    return o->output ? AT_OK : at_print(at_text_str(page), err);
 }
 
 at_status at_cmd_report(const at_options *o, at_error *err) {
-    at_text out = {0};
-    at_report r = {.arena = at_arena_new(), .out = &out};
-    at_status s = report(&r, o, err);
-    at_text_free(&out);
-    at_arena_free(r.arena);
+    at_text page = {0};
+    at_arena *a = at_arena_new();
+    at_status s = report(a, o, &page, err);
+    at_text_free(&page);
+    at_arena_free(a);
     return s;
 }

@@ -2,12 +2,12 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/interrupt.h"
 #include "cli/describe.h"
+#include "cli/interrupt.h"
 #include "cli/measure.h"
-#include "cli/message.h"
 #include "cli/reproduce.h"
 #include "cli/why.h"
+#include "view/view.h"
 
 static at_status print_json(const at_session *s, const at_result *r, double of_peak,
                             const at_bound *bound, at_error *err) {

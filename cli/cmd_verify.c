@@ -2,9 +2,9 @@
  * all are reproduced. */
 #include "cli/commands.h"
 #include "cli/interrupt.h"
-#include "cli/log_view.h"
-#include "cli/message.h"
+#include "cli/json_out.h"
 #include "cli/verify.h"
+#include "view/view.h"
 
 typedef struct verification {
     at_arena *arena;

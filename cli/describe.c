@@ -1,15 +1,10 @@
 /* cli/describe.c: the parts that results of several commands have in common. */
 #include "cli/describe.h"
 
-#include "cli/message.h"
+#include "view/view.h"
 
 void at_text_add_task(at_text *out, const at_session *s) {
     at_text_addf(out, "%s %s", s->row->name, at_task_args_text(s->task));
-}
-
-void at_text_add_context(at_text *out, const at_context *c) {
-    at_text_addf(out, "%s, %s, %s, weights packed %s, %d thread%s", c->cpu, c->compiler, c->isa,
-                 c->packing, c->threads, c->threads == 1 ? "" : "s");
 }
 
 void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak) {

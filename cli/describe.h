@@ -1,4 +1,4 @@
-/* cli/describe.h: task, configuration and context in the words that every command uses. */
+/* cli/describe.h: task and configuration in the words that every command uses. */
 #ifndef AT_CLI_DESCRIBE_H
 #define AT_CLI_DESCRIBE_H
 
@@ -7,8 +7,7 @@
 
 /* "conv2d_3x3_gemm N=1,H=56,W=56,CI=64,CO=64" */
 void at_text_add_task(at_text *out, const at_session *s);
-/* "AMD EPYC 9R14, tcc, scalar, weights packed ahead, 1 thread" */
-void at_text_add_context(at_text *out, const at_context *c);
+
 /* "1.234 ms   187.35 GFLOP/s   98.4 % of the FMA peak beside it\n" */
 void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak);
 

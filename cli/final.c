@@ -6,7 +6,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/json_out.h"
-#include "cli/message.h"
+#include "view/view.h"
 
 static const double least_budget_s = 2, budget_share = 0.1; /* of the run so far */
 

@@ -55,13 +55,6 @@ void at_help_program(at_text *out) {
     }
 }
 
-at_text at_option_help(const at_option_row *row) {
-    at_text help = {0};
-    at_text_add(&help, row->help);
-    if (row->initial) at_text_addf(&help, "; default: %s", row->initial);
-    return help;
-}
-
 void at_help_verb(at_text *out, at_verb v) {
     at_text_add(out, "usage: ");
     add_usage(out, v);

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "cli/message.h"
 #include "cli/recorded.h"
 #include "cli/select.h"
+#include "view/view.h"
 
 typedef struct other_task {
     const at_json *args;

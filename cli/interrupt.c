@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/terminal.h"
+#include "view/view.h"
 
 volatile int at_interrupted;
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cli/terminal.h"
+#include "view/view.h"
 
 static void start(at_out *o, const char *key) {
     if (o->comma) at_text_add(&o->text, ", ");
@@ -61,6 +61,13 @@ void at_out_json(at_out *o, const char *key, const at_json *value) {
 void at_out_entity(at_out *o, const char *key, const at_config *c) {
     start(o, key);
     at_config_print_entity(&o->text, c);
+}
+
+void at_out_record(at_out *o, const at_record *r) {
+    at_out_string(o, "task", r->task);
+    at_out_json(o, "args", r->args);
+    at_out_int(o, "index", r->config.recorded_index);
+    at_out_entity(o, "entity", &r->config);
 }
 
 at_status at_out_print(at_out *o, at_error *err) {

@@ -3,7 +3,7 @@
 #define AT_CLI_JSON_OUT_H
 
 #include "base/base.h"
-#include "knobs/knobs.h"
+#include "records/records.h"
 
 /* Start with {0}. Members are written in order; key is NULL for array elements and the object
  * itself. */
@@ -21,6 +21,8 @@ void at_out_double(at_out *o, const char *key, double value); /* null where not 
 void at_out_bool(at_out *o, const char *key, bool value);
 void at_out_json(at_out *o, const char *key, const at_json *value);
 void at_out_entity(at_out *o, const char *key, const at_config *c);
+/* Members task, args; index, entity. */
+void at_out_record(at_out *o, const at_record *r);
 
 /* Prints and frees. AT_E_OUTPUT where stdout does not take it. */
 at_status at_out_print(at_out *o, at_error *err);

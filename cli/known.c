@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/message.h"
+#include "view/view.h"
 
 typedef struct table {
     int *slots; /* result number + 1; 0: free */

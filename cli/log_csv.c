@@ -1,9 +1,10 @@
 /* cli/log_csv.c: a log for spreadsheets, trial by trial, while it is read. */
+#include "cli/json_out.h"
 #include "cli/log_view.h"
 
 #include <string.h>
 
-#include "cli/message.h"
+#include "view/view.h"
 
 /* As RFC 4180 has it: quoted where something would end the field, quotes doubled. */
 static void add_field(at_text *out, const char *value) {

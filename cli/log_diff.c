@@ -1,11 +1,12 @@
 /* cli/log_diff.c: two logs, task by task: which best record is better, and whether the difference
  * is more than what the samples of one record are apart. */
+#include "cli/json_out.h"
 #include "cli/log_view.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "cli/message.h"
+#include "view/view.h"
 
 /* NO_SPREAD: a single sample says nothing of its own uncertainty. */
 typedef enum verdict { A_BETTER, B_BETTER, SAME, NO_SPREAD, ONLY_A, ONLY_B } verdict;

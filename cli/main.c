@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "cli/commands.h"
-#include "cli/message.h"
+#include "view/view.h"
 
 /* Without this, a log opened while standard output is closed would become standard output. Writing
  * to it, or reading from standard input, fails as it would have. */

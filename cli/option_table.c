@@ -219,6 +219,13 @@ void at_option_words(const at_option_row *row, const char *separator, at_text *o
         at_text_addf(out, "%s%s", i ? separator : "", word);
 }
 
+at_text at_option_help(const at_option_row *row) {
+    at_text help = {0};
+    at_text_add(&help, row->help);
+    if (row->initial) at_text_addf(&help, "; default: %s", row->initial);
+    return help;
+}
+
 bool at_option_is_of(const at_option_row *row, at_verb v) { return row->verbs >> v & 1; }
 
 bool at_option_takes_file(const at_option_row *row) {

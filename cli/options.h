@@ -4,11 +4,11 @@
 #define AT_CLI_OPTIONS_H
 
 #include "base/base.h"
-#include "cli/terminal.h"
 #include "codegen/codegen.h"
 #include "records/records.h"
 #include "runtime/runtime.h"
 #include "tuners/tuners.h"
+#include "view/view.h"
 
 typedef enum at_verb {
     AT_VERB_TUNE,
@@ -40,9 +40,6 @@ typedef enum at_feature_set {
     AT_FEATURES_CURVE,
     AT_FEATURES_BOUND
 } at_feature_set;
-
-/* The x axes of plot. */
-typedef enum at_against { AT_AGAINST_TRIALS, AT_AGAINST_SECONDS, AT_AGAINST_BOTH } at_against;
 
 /* How help is printed. */
 typedef enum at_help_as {

@@ -2,7 +2,7 @@
  * conv2d_3x3_gemm  12.4/30.1 GFLOP/s  (120/500)  2 failed: 2 timeout  3.1 s  ETA 9 s */
 #include "cli/progress.h"
 
-#include "cli/terminal.h"
+#include "view/view.h"
 
 static const int64_t redraw_ns = 100000000, plain_line_ns = 5000000000;
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/message.h"
 #include "cli/select.h"
+#include "view/view.h"
 
 const double at_goals[AT_NUM_GOALS] = {0.9, 0.95, 0.99};
 

@@ -6,7 +6,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/measure.h"
-#include "cli/message.h"
+#include "view/view.h"
 
 static const char *const entry = "reference";
 /* Naive code runs at about 0.3 GFLOP/s under TinyCC and 1 to 2 under gcc -O2, which takes 0.1 s to

@@ -9,11 +9,6 @@
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-void at_text_add_word(at_text *out, const char *word) {
-    at_text_add(out, " ");
-    at_text_add_shell(out, word, strlen(word));
-}
-
 /* Options that say which configuration, or how this program talks. */
 static bool is_left_out(const char *name) {
     static const char *const names[] = {"--log",   "--line", "--config",  "--index",

@@ -5,8 +5,6 @@
 
 #include "cli/measure.h"
 
-/* A blank and the word, quoted for a shell where it must be. */
-void at_text_add_word(at_text *out, const char *word);
 /* "autotune run TEMPLATE --args ... --index 12 --keep" with all options of this run that bear on
  * the measurement, quoted for a shell. */
 void at_text_add_command(at_text *out, const at_session *s, int64_t index);

@@ -3,25 +3,12 @@
 
 #include <string.h>
 
-#include "cli/message.h"
 #include "cli/weight.h"
+#include "view/view.h"
 
 at_status at_select_task(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
     AT_TRY(at_template_find(o->operands[0], &out->row, err));
     return at_weight_task(a, o, o->args, out, err);
-}
-
-at_status at_config_rebind(at_arena *a, const at_space *space, const at_config *read,
-                           at_config *out, at_error *err) {
-    at_text json = {0};
-    const at_json *value;
-    at_config_print_json(&json, read);
-    at_status s = at_json_parse(a, at_text_str(&json), json.len, &value, err);
-    at_text_free(&json);
-    AT_TRY(s);
-    AT_TRY(at_config_from_json(a, space, value, out, err));
-    out->recorded_index = read->recorded_index;
-    return AT_OK;
 }
 
 /* ---- from a log ---------------------------------------------------------------------------------

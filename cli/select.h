@@ -33,8 +33,5 @@ at_status at_select_record(at_arena *a, const at_options *o, const at_record *r,
  * and those without a valid record, are warned about and left out. AT_E_NO_VALID: none is left. */
 at_status at_select_all(at_arena *a, const at_options *o, at_selection **out, int *n,
                         at_error *err);
-/* A configuration read without its space, as a point of the task's space. AT_E_INPUT. */
-at_status at_config_rebind(at_arena *a, const at_space *space, const at_config *read,
-                           at_config *out, at_error *err);
 
 #endif

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/interrupt.h"
-#include "cli/message.h"
 #include "cli/reference.h"
+#include "view/view.h"
 
 static const int64_t unknown_cache_bytes = 64 << 20; /* more than most have */
 

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "cli/message.h"
 #include "cli/reproduce.h"
-#include "cli/terminal.h"
+#include "view/view.h"
 
 /* Text that may have several lines, each indented. */
 static void add_indented(at_text *out, const char *text) {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "cli/message.h"
 #include "cli/weight.h"
+#include "view/view.h"
 
 static const at_workload *const sets[] = {&at_workload_resnet50, &at_workload_resnet50_512};
 enum { NUM_SETS = sizeof sets / sizeof *sets };

@@ -233,3 +233,16 @@ at_status at_config_from_json(at_arena *a, const at_space *s, const at_json *con
         (at_config){s, index, has_index ? read.recorded_index : index, s->num_knobs, s->names, e};
     return AT_OK;
 }
+
+at_status at_config_rebind(at_arena *a, const at_space *space, const at_config *read,
+                           at_config *out, at_error *err) {
+    at_text json = {0};
+    const at_json *value;
+    at_config_print_json(&json, read);
+    at_status s = at_json_parse(a, at_text_str(&json), json.len, &value, err);
+    at_text_free(&json);
+    AT_TRY(s);
+    AT_TRY(at_config_from_json(a, space, value, out, err));
+    out->recorded_index = read->recorded_index;
+    return AT_OK;
+}

@@ -122,6 +122,9 @@ at_status at_config_at(at_arena *a, const at_space *s, int64_t index, at_config 
  * AT_E_INPUT. */
 at_status at_config_from_json(at_arena *a, const at_space *s, const at_json *config, at_config *out,
                               at_error *err);
+/* A configuration read without its space, as a point of this one. AT_E_INPUT. */
+at_status at_config_rebind(at_arena *a, const at_space *space, const at_config *read,
+                           at_config *out, at_error *err);
 void at_config_print_json(
     at_text *out, const at_config *c); /* {"index": 5, "code_hash": null, "entity": [...]} */
 void at_config_print_entity(at_text *out, const at_config *c); /* the [...] alone */

@@ -387,6 +387,10 @@ double at_record_mean(const at_record *r) {
     return sum / r->num_costs;
 }
 
+double at_record_time(const at_record *r) {
+    return r->final_s > 0 ? r->final_s : at_record_mean(r);
+}
+
 bool at_record_is_candidate(const at_record *r) {
     double mean = at_record_mean(r);
     if (r->error_no || !(mean > 0) || isinf(mean)) return false;

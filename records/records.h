@@ -65,6 +65,7 @@ typedef struct at_record {
 } at_record;
 
 double at_record_mean(const at_record *r); /* of costs */
+double at_record_time(const at_record *r); /* of its finals, else of its trial */
 /* Costs of ours out of raw samples: of more than two the extremes are left out, the rest sorted. */
 const double *at_costs_of_samples(at_arena *a, const double *samples, int n, int *num_costs);
 /* One line with '\n': members and spelling as TVM writes them, then the extra member if present. */

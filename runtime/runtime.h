@@ -109,22 +109,6 @@ typedef struct at_buf {
     int64_t other_offset;
 } at_buf;
 
-/* AutoTVM's numbers. */
-typedef enum at_err_no {
-    AT_ERR_NONE = 0,
-    AT_ERR_INSTANTIATION = 1, /* the tree violates a rule */
-    AT_ERR_COMPILE_HOST = 2,
-    AT_ERR_COMPILE_DEVICE = 3,
-    AT_ERR_RUNTIME = 4, /* crash, out of bounds, out of memory */
-    AT_ERR_WRONG_ANSWER = 5,
-    AT_ERR_BUILD_TIMEOUT = 6,
-    AT_ERR_RUN_TIMEOUT = 7,
-    AT_ERR_UNKNOWN = 8
-} at_err_no;
-/* A short word for the progress line: ok, invalid, compile, crash, wrong, compile-timeout, timeout,
- * unknown. */
-const char *at_err_no_name(int error_no);
-
 #define AT_MAX_BUFS 32
 typedef struct at_job {
     at_compiler compiler;

@@ -33,14 +33,6 @@ struct at_worker {
     at_text text; /* the encoded job */
 };
 
-static const char *const words[] = {"ok",    "invalid",         "compile", "compile", "crash",
-                                    "wrong", "compile-timeout", "timeout", "unknown"};
-
-const char *at_err_no_name(int error_no) {
-    int known = (int)(sizeof words / sizeof words[0]);
-    return words[error_no >= 0 && error_no < known ? error_no : AT_ERR_UNKNOWN];
-}
-
 /* ---- life and death ------------------------------------------------------------------------- */
 
 /* Ends the process if it has not ended already; returns its wait status, or -1 if somebody else

@@ -180,7 +180,7 @@ static void arrows(void **state) {
         for (struct dirent *e; (e = readdir(d));) check_file(folder, e->d_name, allowed);
         closedir(d);
     }
-    assert_int_equal(count, 9);
+    assert_int_equal(count, 10);
 }
 
 int main(void) {

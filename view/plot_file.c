@@ -1,4 +1,4 @@
-/* cli/plot_file.c: pictures by gnuplot, whose script holds the data, too. */
+/* view/plot_file.c: pictures by gnuplot, whose script holds the data, too. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/plot.h"
+#include "view/curve.h"
 
 /* Of one plot, in pixels; pixels to the inch in a PDF; and what Cairo can draw: less than 2^15
  * pixels. */
@@ -145,21 +145,22 @@ static void add_knob(at_text *s, const at_knob_values *k, const at_panel *p) {
     at_text_free(&title);
 }
 
-static void write_script(at_text *s, const at_curves *c, const at_options *o, const char *output) {
-    int plots = o->against == AT_AGAINST_BOTH ? 2 : 1, knobs = 0;
+static void write_script(at_text *s, const at_curves *c, const char *path, bool with_knobs,
+                         at_against against, const char *output) {
+    int plots = against == AT_AGAINST_BOTH ? 2 : 1, knobs = 0;
     for (int p = 0; p < c->panels.len; p++)
         if (c->panels.data[p]->knobs.len > knobs) knobs = c->panels.data[p]->knobs.len;
     add_data(s, c);
-    add_head(s, o->output, output, o->knobs ? knobs : plots, c->panels.len);
+    add_head(s, path, output, with_knobs ? knobs : plots, c->panels.len);
     for (int i = 0; i < c->panels.len; i++) {
         const at_panel *p = c->panels.data[i];
-        for (int k = 0; o->knobs && k < knobs; k++) {
+        for (int k = 0; with_knobs && k < knobs; k++) {
             if (k < p->knobs.len) add_knob(s, &p->knobs.data[k], p);
             else at_text_add(s, "set multiplot next\n");
         }
-        if (o->knobs) continue;
-        if (o->against != AT_AGAINST_SECONDS) add_curves(s, p, i, false);
-        if (o->against != AT_AGAINST_TRIALS) add_curves(s, p, i, true);
+        if (with_knobs) continue;
+        if (against != AT_AGAINST_SECONDS) add_curves(s, p, i, false);
+        if (against != AT_AGAINST_TRIALS) add_curves(s, p, i, true);
     }
     at_text_add(s, "unset multiplot\nset output\n");
 }
@@ -222,24 +223,25 @@ static at_status draw(const at_text *script, const char *path, at_error *err) {
     return AT_OK;
 }
 
-at_status at_plot_file(const at_curves *c, const at_options *o, at_error *err) {
+at_status at_plot_file(const at_curves *c, const char *path, bool knobs, at_against against,
+                       at_error *err) {
     at_text script = {0};
     if (c->panels.len > MOST_TASKS)
         return at_fail(err, AT_E_USAGE,
                        "--output %s: %d tasks are too many for a picture, %d would do; --only TEXT "
                        "takes those whose name and arguments hold a text",
-                       o->output, c->panels.len, MOST_TASKS);
+                       path, c->panels.len, MOST_TASKS);
     at_arena *a = at_arena_new();
-    const char *half = at_format(a, "%s.%ld.tmp", o->output, (long)getpid());
+    const char *half = at_format(a, "%s.%ld.tmp", path, (long)getpid());
     int fd = open(half, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     at_status s = AT_OK;
-    if (fd < 0) s = at_fail(err, AT_E_OUTPUT, "%s: %s", o->output, strerror(errno));
+    if (fd < 0) s = at_fail(err, AT_E_OUTPUT, "%s: %s", path, strerror(errno));
     else {
         close(fd);
-        write_script(&script, c, o, half);
-        s = draw(&script, o->output, err);
-        if (s == AT_OK && rename(half, o->output))
-            s = at_fail(err, AT_E_OUTPUT, "%s: %s", o->output, strerror(errno));
+        write_script(&script, c, path, knobs, against, half);
+        s = draw(&script, path, err);
+        if (s == AT_OK && rename(half, path))
+            s = at_fail(err, AT_E_OUTPUT, "%s: %s", path, strerror(errno));
         if (s != AT_OK) unlink(half);
     }
     at_text_free(&script);

@@ -1,5 +1,5 @@
-/* cli/canvas.c: dots in characters. */
-#include "cli/canvas.h"
+/* view/canvas.c: dots in characters. */
+#include "view/canvas.h"
 
 void at_canvas_init(at_canvas *c, at_arena *a, int columns, int rows, bool braille) {
     *c = (at_canvas){.columns = columns,

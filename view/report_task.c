@@ -1,13 +1,8 @@
-/* cli/report_task.c: one task of a report: each context with its winner, final and failures; then
+/* view/report_task.c: one task of a report: each context with its winner, final and failures; then
  * curves and knobs of all. */
 #include <string.h>
 
-#include "cli/describe.h"
-#include "cli/log_view.h"
-#include "cli/message.h"
-#include "cli/report.h"
-#include "cli/reproduce.h"
-#include "cli/select.h"
+#include "view/report.h"
 
 enum { FINALISTS = 5 };
 

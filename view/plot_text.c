@@ -1,9 +1,9 @@
-/* cli/plot_text.c: curves in characters. */
+/* view/plot_text.c: curves in characters. */
 #include <math.h>
 #include <string.h>
 
-#include "cli/canvas.h"
-#include "cli/plot.h"
+#include "view/canvas.h"
+#include "view/curve.h"
 
 enum { MARGIN = 8, RIGHT = 4, LEAST_COLUMNS = 20, LEAST_ROWS = 8, MOST_ROWS = 20 };
 
@@ -186,8 +186,8 @@ static void add_legend(at_text *out, const at_panel *panel) {
     }
 }
 
-void at_plot_text(at_text *out, at_arena *a, const at_curves *c, const at_options *o) {
-    bool trials = o->against != AT_AGAINST_SECONDS, seconds = o->against != AT_AGAINST_TRIALS;
+void at_plot_text(at_text *out, at_arena *a, const at_curves *c, at_against against) {
+    bool trials = against != AT_AGAINST_SECONDS, seconds = against != AT_AGAINST_TRIALS;
     for (int i = 0; i < c->panels.len; i++) {
         const at_panel *panel = c->panels.data[i];
         if (i) at_text_add(out, "\n");

@@ -1,12 +1,10 @@
-/* cli/curve.c: from the lines of logs to searches, task by task. */
-#include "cli/curve.h"
+/* view/curve.c: from the lines of logs to searches, task by task. */
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/log_view.h"
-#include "cli/message.h"
+#include "view/curve.h"
 #include "templates/task.h"
 
 /* A log that is gone on with later holds no word of that; nobody thinks for a minute about the next

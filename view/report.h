@@ -1,9 +1,9 @@
-/* cli/report.h: what the verb report knows of a log beyond curves and summary. */
-#ifndef AT_CLI_REPORT_H
-#define AT_CLI_REPORT_H
+/* view/report.h: what the verb report knows of a log beyond curves and summary. */
+#ifndef AT_VIEW_REPORT_H
+#define AT_VIEW_REPORT_H
 
-#include "cli/html.h"
-#include "cli/plot.h"
+#include "view/html.h"
+#include "view/curve.h"
 #include "templates/task.h"
 
 /* One of the best few, timed again at the end of runs. */
@@ -23,7 +23,7 @@ at_status at_report_read_finals(at_arena *a, const char *log, at_report_finals *
 
 typedef struct at_report {
     at_arena *arena;
-    const char *log;
+    const char *log, *program;
     at_curves curves;
     at_log_summary summary;
     at_report_finals finals;

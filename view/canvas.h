@@ -1,9 +1,9 @@
-/* cli/canvas.h: points and lines in characters of a terminal: braille dots, 2 x 4 to a character,
+/* view/canvas.h: points and lines in characters of a terminal: braille dots, 2 x 4 to a character,
  * or ASCII, one to a character. */
-#ifndef AT_CLI_CANVAS_H
-#define AT_CLI_CANVAS_H
+#ifndef AT_VIEW_CANVAS_H
+#define AT_VIEW_CANVAS_H
 
-#include "cli/terminal.h"
+#include "view/view.h"
 
 typedef struct at_cell {
     uint8_t dots; /* braille: bits of U+2800 */

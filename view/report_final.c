@@ -1,8 +1,8 @@
-/* cli/report_final.c: the finals of a log, sample by sample, from its comment lines. */
+/* view/report_final.c: the finals of a log, sample by sample, from its comment lines. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report.h"
+#include "view/report.h"
 
 typedef struct reading {
     at_arena *arena;

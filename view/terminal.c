@@ -1,5 +1,5 @@
-/* cli/terminal.c: what the environment says about the terminal; escape sequences. */
-#include "cli/terminal.h"
+/* view/terminal.c: what the environment says about the terminal; escape sequences. */
+#include "view/view.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
-/* cli/plot_knobs.c: knob by knob, where the good ones are, as tables with bars. */
+/* view/plot_knobs.c: knob by knob, where the good ones are, as tables with bars. */
 #include <string.h>
 
-#include "cli/plot.h"
-#include "cli/terminal.h"
+#include "view/curve.h"
 
 enum { LEAST_BAR = 10, MOST_BAR = 40, NUMBERS = 41 };
 

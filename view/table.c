@@ -1,5 +1,5 @@
-/* cli/table.c: texts in columns. */
-#include "cli/log_view.h"
+/* view/table.c: texts in columns. */
+#include "view/view.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* cli/html.c: a page that needs nothing but itself: no script, no font, no network. */
-#include "cli/html.h"
+/* view/html.c: a page that needs nothing but itself: no script, no font, no network. */
+#include "view/html.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,8 @@
-/* cli/report_svg.c: the report's pictures. They are not gnuplot's, because colours follow the
+/* view/report_svg.c: the report's pictures. They are not gnuplot's, because colours follow the
  * reader's scheme, and the page is the same whatever is installed. */
 #include <math.h>
 
-#include "cli/html.h"
-#include "cli/message.h"
+#include "view/html.h"
 
 enum { WIDTH = 480, HEIGHT = 300, LEFT = 44, RIGHT = 12, TOP = 22, BOTTOM = 40 };
 enum { NUM_COLORS = 6, ROW = 22 };

@@ -1,8 +1,8 @@
-/* cli/html.h: pieces of the report's page. */
-#ifndef AT_CLI_HTML_H
-#define AT_CLI_HTML_H
+/* view/html.h: pieces of the report's page. */
+#ifndef AT_VIEW_HTML_H
+#define AT_VIEW_HTML_H
 
-#include "cli/curve.h"
+#include "view/curve.h"
 
 /* Text for between tags and within quoted attributes. */
 void at_html_add(at_text *out, const char *text);

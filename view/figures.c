@@ -1,0 +1,53 @@
+/* view/figures.c: figures with their units, and the names of things, in the words of every command.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "view/view.h"
+
+void at_text_add_time(at_text *out, double seconds) {
+    static const struct {
+        double unit;
+        const char *name;
+    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+    int i = 0;
+    while (i < 3 && seconds < units[i].unit) i++;
+    double x = seconds / units[i].unit;
+    at_text_addf(out, "%.*f %s", x < 10 ? 3 : x < 100 ? 2 : x < 1000 ? 1 : 0, x, units[i].name);
+}
+
+void at_text_add_share(at_text *out, double share) {
+    double x = share * 100;
+    at_text_addf(out, "%.*f %%", x < 1 ? 2 : 1, x);
+}
+
+void at_text_add_record_task(at_text *out, const char *task, const at_json *args) {
+    at_text_addf(out, "%s ", task);
+    at_json_print(out, args);
+}
+
+void at_text_add_context(at_text *out, const at_context *c) {
+    at_text_addf(out, "%s, %s, %s, weights packed %s, %d thread%s", c->cpu, c->compiler, c->isa,
+                 c->packing, c->threads, c->threads == 1 ? "" : "s");
+}
+
+const char *at_failure_name(int error_no) {
+    if (!error_no) return "unchecked";
+    return error_no == AT_NUM_FAILURES - 1 ? "other" : at_err_no_name(error_no);
+}
+
+/* In local time, to the second. */
+static void add_moment(at_text *out, double seconds) {
+    char text[32] = "?";
+    struct tm tm;
+    time_t t = (time_t)seconds;
+    if (seconds > 0 && seconds < 1e11 && localtime_r(&t, &tm))
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+    at_text_add(out, text);
+}
+
+void at_text_add_span(at_text *out, double first_s, double last_s) {
+    add_moment(out, first_s);
+    at_text_add(out, " to ");
+    add_moment(out, last_s);
+}

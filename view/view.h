@@ -1,0 +1,165 @@
+/* view/view.h: what people look at: how the terminal is written to, figures in words and tables,
+ * and logs as pictures: in characters, through gnuplot, and as a page. Nothing here measures. */
+#ifndef AT_VIEW_H
+#define AT_VIEW_H
+
+#include "base/base.h"
+#include "knobs/knobs.h"
+#include "records/records.h"
+
+/* ---- terminal (terminal.c): colours, width, characters, how much is said; set once ----------- */
+
+typedef enum at_color { AT_COLOR_AUTO, AT_COLOR_ALWAYS, AT_COLOR_NEVER } at_color;
+typedef enum at_verbosity {
+    AT_VERBOSITY_QUIET,
+    AT_VERBOSITY_NORMAL,
+    AT_VERBOSITY_VERBOSE,
+    AT_VERBOSITY_DEBUG
+} at_verbosity;
+
+/* Auto: where the output is a terminal, TERM is not dumb and NO_COLOR is not set. */
+void at_terminal_setup(at_color color, at_verbosity verbosity);
+at_verbosity at_terminal_verbosity(void);
+
+enum { AT_SERIES_COLORS = 6 };
+typedef enum at_style {
+    AT_STYLE_NONE,
+    AT_STYLE_STRONG,
+    AT_STYLE_FAINT,
+    AT_STYLE_GOOD,
+    AT_STYLE_WARNING,
+    AT_STYLE_BAD,
+    AT_STYLE_SERIES,                                      /* + 0 .. AT_SERIES_COLORS-1 */
+    AT_STYLE_POINTS = AT_STYLE_SERIES + AT_SERIES_COLORS, /* the same, fainter */
+    AT_STYLE_COUNT = AT_STYLE_POINTS + AT_SERIES_COLORS
+} at_style;
+/* What begins the style on that output (NONE: ends every style), "" where it has no colour. */
+const char *at_style_begin(const FILE *f, at_style s);
+void at_text_add_styled(at_text *out, const FILE *f, at_style s, const char *text);
+
+/* Columns and rows of the terminal behind f; else what COLUMNS and LINES say, else 80 and 24. */
+int at_terminal_columns(FILE *f);
+int at_terminal_rows(FILE *f);
+/* May lines be moved about and redrawn there? */
+bool at_terminal_can_redraw(FILE *f);
+/* Can it show characters beyond ASCII? So it is unless locale or terminal say otherwise. */
+bool at_terminal_is_utf8(void);
+
+/* The status line: one line on stderr that is drawn again in place, cut where the terminal ends.
+ * The cursor waits at its beginning, so that what is left of it can be cleared even where a
+ * narrower terminal has broken it into several. Whoever else writes to stderr clears it first. */
+void at_status_line(const char *text);
+void at_status_line_clear(void);
+/* What is being done, on a terminal, until something else is said; not with --quiet or --debug. */
+void at_status_note(const char *text);
+void at_status_line_end(void); /* keeps what it shows, and goes on below */
+bool at_status_line_is_shown(void);
+
+/* ---- messages (message.c) -------------------------------------------------------------------- */
+
+/* Both on stderr, not with --quiet. "autotune: warning: text"; has the face that log readers call.
+ */
+void at_warn(void *unused, const char *text);
+/* Whole lines of the caller's, '\n' and styles included. */
+void at_say(const char *text);
+/* "autotune: text", said whatever was asked for. */
+void at_say_error(const char *text);
+
+/* ---- figures (figures.c) --------------------------------------------------------------------- */
+
+void at_text_add_time(at_text *out, double seconds); /* "1.234 ms", four significant digits */
+void at_text_add_share(at_text *out, double share);  /* "98.4 %", of a share between 0 and 1 */
+/* "conv2d_3x3_gemm [1, 56, 56, 64, 64, "float32"]" */
+void at_text_add_record_task(at_text *out, const char *task, const at_json *args);
+/* "AMD EPYC 9R14, tcc, scalar, weights packed ahead, 1 thread" */
+void at_text_add_context(at_text *out, const at_context *c);
+/* The kind of failure in a summary's list: "timeout", "unchecked", "other". */
+const char *at_failure_name(int error_no);
+/* "2026-11-21 13:42:25 to 2026-11-21 13:43:01", local time. */
+void at_text_add_span(at_text *out, double first_s, double last_s);
+
+/* ---- tables (table.c) ------------------------------------------------------------------------ */
+
+/* Rows of texts in columns of one width; those between the first and the last, which hold numbers,
+ * to the right. */
+typedef struct at_table {
+    at_arena *arena;
+    int columns;
+    AT_VEC(const char *) cells; /* row by row */
+} at_table;
+void at_table_add(at_table *t, const char *cell); /* copied */
+void at_table_print(at_text *out, const at_table *t);
+
+/* ---- searches (curve.c): for each task the trials of every log, context and tuner in order --- */
+
+typedef struct at_point {
+    double seconds; /* since the search began, pauses left out */
+    double speed;   /* in the unit of its panel; 0: failed */
+    double time_s;  /* mean of its costs; 0: failed */
+    int error_no;
+} at_point;
+
+typedef struct at_series {
+    const char *log, *tuner; /* tuner: "" where the log does not say */
+    const char *where;       /* "tcc avx512", or the target of a foreign record */
+    const char *identity;    /* context_hash or target */
+    AT_VEC(at_point) points; /* [trials] */
+    int64_t failed;
+    int best; /* point; -1: none */
+    bool has_pauses;
+} at_series;
+
+/* What the trials with one value of a knob reached. */
+typedef struct at_knob_value {
+    const char *text; /* "[-1, 4, 14]" */
+    int64_t trials, failed;
+    AT_VEC(double) speeds; /* of valid trials, ascending */
+    double median, best;   /* of these; 0: there are none */
+} at_knob_value;
+typedef struct at_knob_values {
+    const char *name;
+    AT_VEC(at_knob_value) values; /* best first */
+} at_knob_values;
+
+/* One task, the same arguments. */
+typedef struct at_panel {
+    const char *task;
+    const at_json *args;
+    const char *title; /* "conv2d_3x3_gemm [1, 56, 56, 64, 64, "float32"]" */
+    const char *unit;  /* of speed: "GFLOP/s", or "runs/s" where the operations are not known */
+    double flops;      /* 0: not known */
+    AT_VEC(at_series *) series;
+    AT_VEC(at_knob_values) knobs; /* of all series together */
+} at_panel;
+
+typedef struct at_curves {
+    AT_VEC(at_panel *) panels; /* in order of appearance */
+} at_curves;
+
+/* Reads all logs; only: of tasks whose title holds this text, NULL: of all. AT_E_INPUT; AT_E_USAGE:
+ * no task holds it. */
+at_status at_curves_read(at_arena *a, const char *const *logs, int num_logs, const char *only,
+                         at_curves *out, at_error *err);
+
+/* ---- plots (plot_text.c, plot_knobs.c, plot_file.c) ------------------------------------------ */
+
+/* The x axes of plots. */
+typedef enum at_against { AT_AGAINST_TRIALS, AT_AGAINST_SECONDS, AT_AGAINST_BOTH } at_against;
+/* Best so far over all trials as points, failures below them, for each task; colours of stdout. */
+void at_plot_text(at_text *out, at_arena *a, const at_curves *c, at_against against);
+/* Knob by knob, how good the trials with each value were. */
+void at_knobs_text(at_text *out, const at_curves *c);
+/* The same as a picture, by gnuplot. The ending of path says the format. AT_E_USAGE: another
+ * ending, too many tasks, or no gnuplot; AT_E_OUTPUT: path is old or new, never half. */
+at_status at_plot_file(const at_curves *c, const char *path, bool knobs, at_against against,
+                       at_error *err);
+at_status at_plot_check_path(const char *path, at_error *err);
+
+/* ---- reports (report_page.c) ----------------------------------------------------------------- */
+
+/* A log as an HTML page that needs nothing but itself. only: as above; program: what wrote it. The
+ * number of its tasks. AT_E_INPUT AT_E_USAGE */
+at_status at_report_page(at_arena *a, const char *log, const char *only, const char *program,
+                         at_text *out, int *num_tasks, at_error *err);
+
+#endif
