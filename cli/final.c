@@ -9,6 +9,16 @@
 #include "view/view.h"
 
 static const double least_budget_s = 2, budget_share = 0.1; /* of the run so far */
+static const double peak_age_s = 0.05; /* measuring it takes 8 ms, which is two samples of 1 ms */
+/* What a turn takes beside the kernel's own runs (measured: 2 to 3 ms); its samples take as long.
+ */
+static const double turn_s = 0.003, least_sample_s = 0.0002;
+enum { LEAST_FINALISTS = 10, MOST_SAMPLES = 5 };
+
+static int samples_of(const at_result *r) {
+    double n = 1 + turn_s / (r->mean_s > least_sample_s ? r->mean_s : least_sample_s);
+    return n < MOST_SAMPLES ? (int)n : MOST_SAMPLES;
+}
 
 static at_status prepare(at_session *s, at_finalist *f, at_error *err) {
     at_config config;
@@ -17,8 +27,7 @@ static at_status prepare(at_session *s, at_finalist *f, at_error *err) {
     if (!at_candidate_make(s, s->arena, &config, &f->candidate, &unused) ||
         !at_candidate_compile(s, s->arena, &f->candidate, &unused))
         f->rounds = -1;
-    /* One sample per round, unless numbers were given. */
-    if (!s->options->repeat) f->candidate.job.repeat = 1;
+    if (!s->options->repeat) f->candidate.job.repeat = samples_of(f->result);
     return AT_OK;
 }
 
@@ -44,10 +53,11 @@ static at_status log_sample(const at_session *s, at_log *log, const at_finalist 
     return status;
 }
 
-/* One sample of one finalist, the peak beside it. */
-static at_status sample(at_session *s, at_log *log, at_finalist *f, at_error *err) {
+/* One finalist's turn in a round, with the peak of the moment. */
+static at_status take_turn(at_session *s, at_log *log, at_finalist *f, at_error *err) {
     at_result r = {.error = ""};
     at_arena_reset(s->scratch);
+    AT_TRY(at_session_renew_peak(s, peak_age_s, err));
     AT_TRY(at_candidate_run(s, s->scratch, &f->candidate, 0, &r, err));
     if (r.error_no) {
         char text[256];
@@ -57,7 +67,6 @@ static at_status sample(at_session *s, at_log *log, at_finalist *f, at_error *er
         f->rounds = -1;
         return AT_OK;
     }
-    AT_TRY(at_session_measure_peak(s, err));
     f->costs_s[f->rounds] = r.mean_s;
     f->peaks[f->rounds++] = s->peak_gflops;
     return log ? log_sample(s, log, f, &r, err) : AT_OK;
@@ -110,14 +119,13 @@ static void shuffle(int *order, int n, at_rng *rng) {
 
 /* The first round goes from the best on and prepares them: where the budget ends in it, those were
  * compared that matter most. */
-static at_status sample_all(at_session *s, at_log *log, at_final *final, at_error *err) {
+static at_status sample_all(at_session *s, at_log *log, double budget_s, at_final *final,
+                            at_error *err) {
     int64_t begin_ns = at_now_ns();
-    double budget_s = budget_share * (double)(begin_ns - s->spent.start_ns) * 1e-9;
     int order[AT_FINALISTS];
     at_rng rng;
     at_rng_seed(&rng, s->options->seed, AT_FINALISTS);
     for (int i = 0; i < final->count; i++) order[i] = i;
-    if (budget_s < least_budget_s) budget_s = least_budget_s;
     for (int round = 0; round < AT_FINAL_ROUNDS; round++) {
         if (round) shuffle(order, final->count, &rng);
         for (int i = 0; i < final->count; i++) {
@@ -125,7 +133,7 @@ static at_status sample_all(at_session *s, at_log *log, at_final *final, at_erro
             bool late = (double)(at_now_ns() - begin_ns) * 1e-9 > budget_s;
             if (at_interrupted || late) return AT_OK;
             if (!round) AT_TRY(prepare(s, f, err));
-            if (f->rounds >= 0 && !f->is_behind) AT_TRY(sample(s, log, f, err));
+            if (f->rounds >= 0 && !f->is_behind) AT_TRY(take_turn(s, log, f, err));
         }
         if (!compare(final) && round + 1 >= AT_FINAL_LEAST) break;
     }
@@ -147,15 +155,30 @@ static void judge(const at_session *s, at_final *final) {
     }
 }
 
+/* Single trials differ by more than the best few do from one another: as many of the n best as the
+ * least number of rounds leaves time for. */
+static int choose_number(const at_result *const *top, int n, double budget_s) {
+    double round_s = 0;
+    int count = 0;
+    while (count < n) {
+        round_s += turn_s + (1 + samples_of(top[count])) * top[count]->mean_s;
+        if (count >= LEAST_FINALISTS && AT_FINAL_LEAST * round_s > budget_s) break;
+        count++;
+    }
+    return count;
+}
+
 at_status at_final_run(at_session *s, const at_known *known, at_log *log, at_final *out,
                        at_error *err) {
     const at_result *top[AT_FINALISTS];
     int64_t begin_ns = at_now_ns();
+    double budget_s = budget_share * (double)(begin_ns - s->spent.start_ns) * 1e-9;
+    if (budget_s < least_budget_s) budget_s = least_budget_s;
     memset(out, 0, sizeof *out);
-    out->count = at_known_top(known, top, AT_FINALISTS);
+    out->count = choose_number(top, at_known_top(known, top, AT_FINALISTS), budget_s);
     for (int i = 0; i < out->count; i++) out->of[i].result = top[i];
     if (out->count) at_status_note("timing the best few again, in turn ...");
-    at_status status = sample_all(s, log, out, err);
+    at_status status = sample_all(s, log, budget_s, out, err);
     for (int i = 0; i < out->count; i++) at_candidate_drop(&out->of[i].candidate);
     if (status != AT_OK && status != AT_E_INTERRUPTED) return status;
     judge(s, out);

@@ -158,8 +158,9 @@ at_status at_session_measure_peak(at_session *s, at_error *err) {
     return AT_OK;
 }
 
-at_status at_session_renew_peak(at_session *s, at_error *err) {
-    return at_now_ns() - s->peak_ns > (int64_t)60e9 ? at_session_measure_peak(s, err) : AT_OK;
+at_status at_session_renew_peak(at_session *s, double age_s, at_error *err) {
+    bool is_old = (double)(at_now_ns() - s->peak_ns) * 1e-9 > age_s;
+    return is_old ? at_session_measure_peak(s, err) : AT_OK;
 }
 
 /* Other data, and the outputs as they should be for it. */

@@ -61,10 +61,10 @@ at_status at_session_reserve(at_session *s, at_error *err);
 /* Worker, input data, reference, FMA peak. AT_E_INTERRUPTED */
 at_status at_session_start(at_session *s, at_error *err);
 at_status at_session_measure_peak(at_session *s, at_error *err);
+/* Where that was more than age_s ago. */
+at_status at_session_renew_peak(at_session *s, double age_s, at_error *err);
 /* Of the sparse weight, for files with a main; NULL: there is none. */
 const at_file_pattern *at_session_file_pattern(const at_session *s);
-/* Measures it again where that was more than a minute ago. */
-at_status at_session_renew_peak(at_session *s, at_error *err);
 void at_session_close(at_session *s);
 
 #endif

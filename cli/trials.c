@@ -11,6 +11,9 @@
 #include "cli/interrupt.h"
 #include "cli/why.h"
 
+/* The peak that is noted with a result is at most that old. */
+static const double peak_age_s = 60;
+
 /* AutoTVM's cooldown_interval: after what was measured, and no part of its cost. */
 static void cool_down(at_session *s) {
     double pause_s = s->options->cooldown_s;
@@ -113,7 +116,7 @@ static at_status measure(at_tuning *t, trial *x, trial *next, at_error *err) {
     at_session *s = &t->s;
     const at_result *best = at_known_best(t->known);
     at_error late;
-    AT_TRY(at_session_renew_peak(s, err));
+    AT_TRY(at_session_renew_peak(s, peak_age_s, err));
     AT_TRY(at_candidate_begin(s, &x->candidate, best ? best->mean_s : 0, err));
     at_status ahead = next ? propose(t, next, x, &late) : AT_OK;
     AT_TRY(at_candidate_end(s, x->arena, &x->candidate, &x->result, err));

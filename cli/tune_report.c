@@ -79,7 +79,7 @@ static void add_tie(at_text *out, const at_final *final) {
     const at_finalist *w = final->winner;
     if (!w) return;
     if (w->rounds >= AT_FINAL_LEAST)
-        at_text_addf(out, "share of the peak %.1f to %.1f %% (95 %% interval, %d samples)",
+        at_text_addf(out, "share of the peak %.1f to %.1f %% (95 %% interval, %d rounds)",
                      100 * w->of_peak.low, 100 * w->of_peak.high, w->rounds);
     else at_text_addf(out, "timed again %d time%s", w->rounds, w->rounds > 1 ? "s" : "");
     if (final->tied)

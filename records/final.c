@@ -1,5 +1,5 @@
 /* records/final.c: what finals say about records. At the end of a run the best few are timed again,
- * in turn; each sample is a comment line of the log:
+ * in turn; each turn is a comment line of the log:
  *
  *     #final {"task": ..., "args": [...], "context_hash": "...", "entity": [...], "samples_s":
  * [...]}
@@ -26,10 +26,15 @@ static void print_key(at_text *out, const char *context_hash, const at_record *r
     at_text_add(out, "\n");
 }
 
-static double mean_of(const at_json *samples) {
-    double sum = 0;
-    for (const at_json *v = samples->child; v; v = v->next) sum += v->number;
-    return sum / samples->count;
+/* 0: there are none. */
+static double time_of(at_arena *a, const at_json *samples) {
+    if (!samples || !samples->count) return 0;
+    double sum = 0, *all = AT_NEW_ARRAY(a, double, samples->count);
+    int n = 0;
+    for (const at_json *v = samples->child; v; v = v->next) all[n++] = v->number;
+    const double *costs = at_costs_of_samples(a, all, n, &n);
+    for (int i = 0; i < n; i++) sum += costs[i];
+    return sum / n;
 }
 
 bool at_final_sample_read(at_arena *a, const char *comment, at_final_sample *out) {
@@ -45,9 +50,9 @@ bool at_final_sample_read(at_arena *a, const char *comment, at_final_sample *out
                              .args = at_json_get(v, "args"),
                              .entity = at_json_get(v, "entity"),
                              .index = index && index->is_int ? index->integer : -1,
-                             .samples_s = at_json_get(v, "samples_s"),
+                             .time_s = time_of(a, at_json_get(v, "samples_s")),
                              .peak_gflops = peak && peak->number > 0 ? peak->number : 0};
-    return out->task && out->context_hash && out->args && out->entity && out->samples_s;
+    return out->task && out->context_hash && out->args && out->entity && out->time_s > 0;
 }
 
 void at_finals_add(void *finals, const char *comment, int64_t line) {
@@ -56,8 +61,6 @@ void at_finals_add(void *finals, const char *comment, int64_t line) {
     at_final_sample sample;
     (void)line;
     if (!at_final_sample_read(a, comment, &sample)) return;
-    double time_s = mean_of(sample.samples_s);
-    if (!(time_s > 0)) return;
     int known = f->comments.keys.len; /* logs that were merged may hold one sample twice */
     if (at_key_map_add(&f->comments, comment) < known) return;
     at_text key = {0};
@@ -66,7 +69,7 @@ void at_finals_add(void *finals, const char *comment, int64_t line) {
     int i = at_key_map_add(&f->keys, at_text_str(&key));
     if (i == f->of.len) *at_push(a, &f->of) = (at_final_times){0};
     at_final_times *t = &f->of.data[i];
-    *at_push(a, &t->s) = time_s;
+    *at_push(a, &t->s) = sample.time_s;
     if (sample.peak_gflops > 0) *at_push(a, &t->peaks) = sample.peak_gflops;
     *at_push(a, &t->comments) = f->comments.keys.data[known];
     at_text_free(&key);

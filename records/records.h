@@ -109,9 +109,9 @@ void at_log_reader_close(at_log_reader *r);
 typedef struct at_final_sample {
     const char *task, *context_hash;
     const at_json *args, *entity;
-    int64_t index;            /* -1: not said */
-    const at_json *samples_s; /* an array */
-    double peak_gflops;       /* beside them; 0: not said */
+    int64_t index;      /* -1: not said */
+    double time_s;      /* out of its samples, as the cost of a trial */
+    double peak_gflops; /* of the moment; 0: not said */
 } at_final_sample;
 /* false: it is another comment, or torn. Owned by arena. */
 bool at_final_sample_read(at_arena *a, const char *comment, at_final_sample *out);

@@ -23,7 +23,8 @@ void at_pick_diverse(const double *scores, const int64_t *digits, int n, int num
 typedef struct at_rows {
     at_features source;
     at_numbering numbers;
-    float *data; /* [numbers.cap][width] */
+    at_arena *arena; /* of the rows */
+    float **rows;    /* [cap][width] */
     int width, cap;
     float *row; /* [room] */
     int room;

@@ -6,9 +6,17 @@
 
 enum { MOST_FLOATS = 1 << 25 }; /* 128 MB */
 
-void at_rows_free(at_rows *r) {
+static void forget(at_rows *r) {
     at_numbering_free(&r->numbers);
-    free(r->data);
+    at_arena_free(r->arena);
+    free(r->rows);
+    r->arena = NULL;
+    r->rows = NULL;
+    r->cap = 0;
+}
+
+void at_rows_free(at_rows *r) {
+    forget(r);
     free(r->row);
     *r = (at_rows){0};
 }
@@ -24,39 +32,37 @@ static int work_out(at_rows *r, int64_t index) {
     return r->source.of(r->source.ctx, index, r->row, r->room);
 }
 
-static void resize(at_rows *r, int width, int cap) {
-    float *data = calloc((size_t)cap * (size_t)width + 1, sizeof *data);
-    AT_ASSERT(data);
-    for (int i = 0; i < r->numbers.len && r->width; i++)
-        memcpy(data + (size_t)i * (size_t)width, r->data + (size_t)i * (size_t)r->width,
-               sizeof *data * (size_t)r->width);
-    free(r->data);
-    r->data = data;
+/* A row of r->width. */
+static float *padded(at_rows *r, const float *row, int n) {
+    float *out = AT_NEW_ARRAY(r->arena, float, r->width + 1);
+    if (n > 0) memcpy(out, row, sizeof *out * (size_t)n);
+    return out;
+}
+
+static void widen(at_rows *r, int width) {
+    int old = r->width;
+    at_arena *narrow = r->arena;
     r->width = width;
-    r->cap = cap;
+    r->arena = at_arena_new();
+    for (int i = 0; i < r->numbers.len; i++) r->rows[i] = padded(r, r->rows[i], old);
+    at_arena_free(narrow);
 }
 
 static void add(at_rows *r, int64_t index) {
     int n = work_out(r, index);
-    int width = n > r->width ? n : r->width;
+    if (!r->arena) r->arena = at_arena_new();
+    if (n > r->width) widen(r, n);
     int number = at_number_add(&r->numbers, index);
-    if (width > r->width || number >= r->cap) {
-        r->numbers.len--; /* not filled yet */
-        resize(r, width, number >= r->cap ? 2 * (number + 32) : r->cap);
-        r->numbers.len++;
+    if (number == r->cap) {
+        r->cap = r->numbers.cap;
+        r->rows = realloc(r->rows, sizeof *r->rows * (size_t)r->cap);
+        AT_ASSERT(r->rows);
     }
-    float *row = r->data + (size_t)number * (size_t)r->width;
-    memset(row, 0, sizeof *row * (size_t)r->width);
-    if (n > 0) memcpy(row, r->row, sizeof *row * (size_t)n);
+    r->rows[number] = padded(r, r->row, n);
 }
 
 void at_rows_need(at_rows *r, const int64_t *indices, int n) {
-    if (((int64_t)r->numbers.len + n) * r->width > MOST_FLOATS) {
-        at_numbering_free(&r->numbers);
-        free(r->data);
-        r->data = NULL;
-        r->cap = 0;
-    }
+    if (((int64_t)r->numbers.len + n) * r->width > MOST_FLOATS) forget(r);
     for (int i = 0; i < n; i++)
         if (at_number_of(&r->numbers, indices[i]) < 0) add(r, indices[i]);
 }
@@ -64,5 +70,5 @@ void at_rows_need(at_rows *r, const int64_t *indices, int n) {
 const float *at_rows_of(const at_rows *r, int64_t index) {
     int number = at_number_of(&r->numbers, index);
     AT_ASSERT(number >= 0);
-    return r->data + (size_t)number * (size_t)r->width;
+    return r->rows[number];
 }

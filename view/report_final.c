@@ -1,4 +1,4 @@
-/* view/report_final.c: the finals of a log, sample by sample, from its comment lines. */
+/* view/report_final.c: the finals of a log, turn by turn, from its comment lines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,11 +32,8 @@ static void add(void *ctx, const char *comment, int64_t line) {
     (void)line;
     if (!at_final_sample_read(g->arena, comment, &sample)) return;
     at_report_finalist *f = finalist_of(g, &sample);
-    for (const at_json *s = sample.samples_s->child; s; s = s->next) {
-        if (!(s->number > 0)) continue;
-        *at_push(g->arena, &f->times_s) = s->number;
-        *at_push(g->arena, &f->peaks) = sample.peak_gflops;
-    }
+    *at_push(g->arena, &f->times_s) = sample.time_s;
+    *at_push(g->arena, &f->peaks) = sample.peak_gflops;
 }
 
 static double median(const double *values, int n) {
