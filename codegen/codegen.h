@@ -1,8 +1,8 @@
 /* codegen/codegen.h: lowers a verified program to C and tiles, pass by pass.
  *
- * The passes, in order (lower.c): dissolve, digits, buffers, partition, tiles, emit. --dump=PASS
- * prints the program after any of them. No operator's name occurs here. docs/architecture.md shows
- * one program after each pass. */
+ * The passes, in order (lower.c): dissolve, digits, buffers, partition, tables, tiles, emit.
+ * --dump=PASS prints the program after any of them. No operator's name occurs here.
+ * docs/architecture.md shows one program after each pass. */
 #ifndef AT_CODEGEN_H
 #define AT_CODEGEN_H
 
@@ -105,7 +105,7 @@ typedef enum at_param_role { AT_PARAM_IN, AT_PARAM_OUT, AT_PARAM_PACKED } at_par
 typedef struct at_param { /* one entry of buf[] */
     const char *name;
     at_param_role role;
-    int tensor; /* of the computation */
+    int tensor; /* of the computation; -1: a table that lowering made of an index tensor */
     bool is_int;
     int64_t elements;
     bool in_kernel, in_pack; /* which of the two functions touches it */

@@ -157,6 +157,7 @@ struct at_ir {
     const at_aff *at;  /* element address, from `buffers` on */
     bool add;          /* += */
     const at_value *val;
+    const at_aff *integer;  /* of a table, from `tables` on: the int stored instead of val */
     const at_cond *guard;   /* skipped where false; NULL: none */
     const char *label;      /* stage name, for comments */
     int prefetch_tensor;    /* reads of it ask for what lies prefetch_bytes ahead */
@@ -239,6 +240,7 @@ bool at_pass_digits(at_low *l); /* digits.c: loops cut at the digits asked of th
 bool at_pass_buffers(
     at_low *l); /* buffers.c: where every stage is stored; indices become addresses */
 bool at_pass_partition(at_low *l); /* partition.c: conditions and tails leave the inner loops */
+bool at_pass_tables(at_low *l);    /* tables.c: digits of index lists' entries, looked up */
 bool at_pass_tiles(at_low *l);     /* tiles.c: subtrees become tile programs and calls */
 bool at_pass_emit(at_low *l);      /* emit.c: addresses hoisted, C printed */
 

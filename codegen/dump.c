@@ -90,7 +90,8 @@ void at_ir_print(at_low *l, at_text *out, const at_ir *list, int indent) {
             }
             indices(l, out, n->tensor, n->ix, n->at);
             at_text_add(out, n->add ? " += " : " = ");
-            value_print(l, out, n->val);
+            if (n->integer) at_aff_print(l, out, n->integer);
+            else value_print(l, out, n->val);
             at_text_add(out, "\n");
             break;
         case AT_IR_TILE:

@@ -223,8 +223,9 @@ static bool writable(const emitter *e, int tensor) {
 }
 
 static const char *element_type(const emitter *e, int tensor) {
-    if (e->l->program->compute->tensors[tensor].is_int) return "const int *";
-    return writable(e, tensor) ? "float *" : "const float *";
+    bool is_int = e->l->program->compute->tensors[tensor].is_int;
+    if (writable(e, tensor)) return is_int ? "int *" : "float *";
+    return is_int ? "const int *" : "const float *";
 }
 
 static const char *base_pointer(emitter *e, int tensor) {
@@ -242,7 +243,7 @@ static const char *base_pointer(emitter *e, int tensor) {
         *(e->packing ? &p->in_pack : &p->in_kernel) = true;
         at_text_addf(&f->decl, "buf[%d];\n", b->param);
     } else
-        at_text_addf(&f->decl, "(float *)(%s + %lld);\n",
+        at_text_addf(&f->decl, "(%s)(%s + %lld);\n", type,
                      b->place == AT_PLACE_THREAD ? "local" : "workspace",
                      (long long)b->offset_bytes);
     return declare(e, e->base, tensor, zero, name);
@@ -400,13 +401,23 @@ static void emit_if(emitter *e, const at_ir *n) {
     if (n->child && n->other) emit_branch(e, n->other, "else");
 }
 
+/* Of a table: any other statement has become part of a tile. */
+static void emit_entry(emitter *e, const at_ir *n) {
+    if (!n->integer) AT_BUG("a statement outside a tile reached emission");
+    at_text value = {0};
+    affine(e, &value, at_aff_concrete(e->l, n->integer, 0));
+    at_text_addf(body(e), "%*s*%s = (int)(%s);\n", indent(e), "", pointer(e, n->tensor, n->at),
+                 at_text_str(&value));
+    at_text_free(&value);
+}
+
 static void emit_list(emitter *e, const at_ir *list) {
     for (; list && e->l->err->status == AT_OK; list = list->next) {
         switch (list->kind) {
         case AT_IR_LOOP: emit_loop(e, list); break;
         case AT_IR_IF: emit_if(e, list); break;
         case AT_IR_TILE: emit_call(e, list); break;
-        case AT_IR_STMT: AT_BUG("a statement outside a tile reached emission");
+        case AT_IR_STMT: emit_entry(e, list); break;
         }
     }
 }

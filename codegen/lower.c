@@ -9,12 +9,13 @@ static const struct {
     bool (*run)(at_low *l);
 } passes[] = {
     {"dissolve", at_pass_dissolve},   {"digits", at_pass_digits}, {"buffers", at_pass_buffers},
-    {"partition", at_pass_partition}, {"tiles", at_pass_tiles},   {"emit", at_pass_emit},
+    {"partition", at_pass_partition}, {"tables", at_pass_tables}, {"tiles", at_pass_tiles},
+    {"emit", at_pass_emit},
 };
 #define NUM_PASSES (sizeof passes / sizeof passes[0])
 
 /* "tile" is the tile programs that `tiles` made. */
-const char *const at_pass_names[] = {"dissolve", "digits", "buffers", "partition",
+const char *const at_pass_names[] = {"dissolve", "digits", "buffers", "partition", "tables",
                                      "tiles",    "tile",   "emit",    NULL};
 
 static const char *const dialects[] = {"c", "gnu", "tcc"};

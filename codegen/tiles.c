@@ -31,7 +31,8 @@ static bool value_fits(const at_low *l, const at_value *v, at_mask inner) {
 
 static bool fits(const at_low *l, const at_ir *n, at_mask inner) {
     if (n->kind == AT_IR_STMT)
-        return !(at_aff_opaque_deps(l, n->at) & inner) && value_fits(l, n->val, inner);
+        return !n->integer && !(at_aff_opaque_deps(l, n->at) & inner) &&
+               value_fits(l, n->val, inner);
     if (n->kind != AT_IR_LOOP || n->ann == AT_ANN_PARA) return false;
     if (n->lo_aff && (at_aff_deps(l, n->lo_aff) & inner)) return false;
     if (n->hi_aff && (at_aff_deps(l, n->hi_aff) & inner)) return false;

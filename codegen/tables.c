@@ -1,0 +1,176 @@
+/* codegen/tables.c: what addresses make of an index list's entries is worked out once per entry.
+ *
+ * Where an address takes digits of an entry (a column as kh, kw, c), the digits, weighed and added
+ * up, become entries of a table of the same length, which is read instead: a sum over a list then
+ * neither divides nor multiplies. A table depends on the list alone, so it is packed like weights:
+ * ahead, or first thing in the kernel. Needs: addresses. Ensures: what digits of entries remain
+ * depend on loops, too. */
+#include "codegen/codegen_int.h"
+
+#define MOST_ELEMENTS ((int64_t)1 << 30) /* of what is addressed: entries are int */
+
+typedef struct {
+    int list, tensor;
+    const at_aff *of; /* a function of the list's entry at `sym` */
+} table;
+
+typedef struct {
+    at_low *l;
+    AT_VEC(table) tables;
+    int sym; /* the loop over entries; -1: not made yet */
+} maker;
+
+/* The entry an opaque symbol is a function of, and of nothing else: its symbol. -1: none. */
+static int entry_of(const at_low *l, int sym) {
+    const at_sym *s = &l->syms.data[sym];
+    if (s->kind == AT_SYM_LOAD) return s->deps ? sym : -1;
+    if (s->kind != AT_SYM_DIV) return -1;
+    int entry = -1;
+    for (int i = 0; i < s->of->n; i++) {
+        int of = entry_of(l, s->of->t[i].sym);
+        if (of < 0 || (entry >= 0 && of != entry)) return -1;
+        entry = of;
+    }
+    return entry;
+}
+
+/* An entry whose digits x takes; -1: none. */
+static int divided_entry(const at_low *l, const at_aff *x) {
+    for (int i = 0; i < x->n; i++) {
+        int sym = x->t[i].sym;
+        if (l->syms.data[sym].kind == AT_SYM_DIV && entry_of(l, sym) >= 0) return entry_of(l, sym);
+    }
+    return -1;
+}
+
+/* The program with one more tensor: a table beside a list. */
+static int add_tensor(at_low *l, int list) {
+    at_program *p = at_copy(l->arena, l->program, sizeof *p);
+    at_compute *c = at_copy(l->arena, p->compute, sizeof *c);
+    int n = c->num_tensors++;
+    const char *name = at_format(l->arena, "%s_at", c->tensors[list].name);
+    while (at_compute_find(p->compute, name) >= 0) name = at_format(l->arena, "%s_", name);
+    at_tensor *tensors = AT_NEW_ARRAY(l->arena, at_tensor, n + 1);
+    int64_t **extents = AT_NEW_ARRAY(l->arena, int64_t *, n + 1);
+    at_buffer *buffers = AT_NEW_ARRAY(l->arena, at_buffer, n + 1);
+    for (int t = 0; t < n; t++) {
+        tensors[t] = c->tensors[t];
+        extents[t] = p->extents[t];
+        buffers[t] = l->buffers[t];
+    }
+    int64_t elements = buffers[list].elements;
+    tensors[n] = (at_tensor){
+        .name = name, .role = AT_ROLE_STAGE, .num_axes = 1, .is_packing = true, .is_int = true};
+    extents[n] = at_copy(l->arena, &elements, sizeof elements);
+    buffers[n] = (at_buffer){.elements = elements, .line_sym = -1};
+    c->tensors = tensors;
+    p->extents = extents;
+    p->compute = c;
+    l->program = p;
+    l->buffers = buffers;
+    return n;
+}
+
+/* Packed ahead it is a parameter behind the packed weights, else part of the workspace. */
+static void place(at_low *l, int tensor) {
+    at_buffer *b = &l->buffers[tensor];
+    if (l->options->pack_inline) {
+        b->place = AT_PLACE_WORKSPACE;
+        b->offset_bytes = l->workspace_bytes;
+        l->workspace_bytes += (b->elements * 4 + 63) / 64 * 64;
+        return;
+    }
+    at_param *params = AT_NEW_ARRAY(l->arena, at_param, l->num_params + 1);
+    int at = 0;
+    while (at < l->num_params && l->params[at].role != AT_PARAM_OUT) at++;
+    for (int i = 0; i < l->num_params; i++) params[i < at ? i : i + 1] = l->params[i];
+    for (int t = 0; t < tensor; t++)
+        if (l->buffers[t].place == AT_PLACE_PARAM && l->buffers[t].param >= at)
+            l->buffers[t].param++;
+    params[at] = (at_param){.name = l->program->compute->tensors[tensor].name,
+                            .role = AT_PARAM_PACKED,
+                            .tensor = -1,
+                            .is_int = true,
+                            .elements = b->elements};
+    *b = (at_buffer){.place = AT_PLACE_PARAM,
+                     .param = at,
+                     .elements = b->elements,
+                     .line_sym = -1,
+                     .packed = true};
+    l->params = params;
+    l->num_params++;
+}
+
+/* for sym: table[sym] = of, before everything else. */
+static void fill(maker *m, const table *t) {
+    at_low *l = m->l;
+    at_ir *loop = at_ir_new(l, AT_IR_LOOP), *store = at_ir_new(l, AT_IR_STMT);
+    at_ir **root = l->options->pack_inline ? &l->root : &l->pack_root;
+    store->tensor = t->tensor;
+    store->at = at_aff_sym(l, m->sym);
+    store->integer = t->of;
+    store->val = AT_NEW(l->arena, at_value);
+    store->label = l->program->compute->tensors[t->tensor].name;
+    loop->sym = m->sym;
+    loop->piece = -1;
+    loop->hi = l->buffers[t->tensor].elements;
+    loop->child = store;
+    loop->next = *root;
+    *root = loop;
+}
+
+static int table_of(maker *m, int list, const at_aff *of) {
+    at_low *l = m->l;
+    for (int i = 0; i < m->tables.len; i++) {
+        const table *t = &m->tables.data[i];
+        if (t->list == list && at_aff_equal(t->of, of)) return t->tensor;
+    }
+    table *t = at_push(l->arena, &m->tables);
+    *t = (table){list, add_tensor(l, list), of};
+    place(l, t->tensor);
+    fill(m, t);
+    return t->tensor;
+}
+
+static const at_aff *look_up(maker *m, int tensor, const at_aff *at) {
+    at_low *l = m->l;
+    int entry;
+    while (l->buffers[tensor].elements < MOST_ELEMENTS && (entry = divided_entry(l, at)) >= 0) {
+        const at_sym s = l->syms.data[entry];
+        if (m->sym < 0) m->sym = at_sym_loop(l, "entry", 1);
+        if (l->err->status != AT_OK) return at;
+        const at_aff *part = at_aff_const(l, 0);
+        for (int i = 0; i < at->n; i++)
+            if (entry_of(l, at->t[i].sym) == entry)
+                part =
+                    at_aff_add(l, part, at_aff_scale(l, at_aff_sym(l, at->t[i].sym), at->t[i].k));
+        const at_aff *of =
+            at_aff_subst(l, part, entry, at_aff_load(l, s.tensor, at_aff_sym(l, m->sym)));
+        at =
+            at_aff_add(l, at_aff_sub(l, at, part), at_aff_load(l, table_of(m, s.tensor, of), s.of));
+    }
+    return at;
+}
+
+static const at_value *value_look_up(maker *m, const at_value *v) {
+    if (v->op == AT_V_CONST) return v;
+    at_value *n = at_copy(m->l->arena, v, sizeof *v);
+    if (v->op == AT_V_LOAD) n->at = look_up(m, v->tensor, v->at);
+    if (v->a) n->a = value_look_up(m, v->a);
+    if (v->b) n->b = value_look_up(m, v->b);
+    return n;
+}
+
+static void list_look_up(maker *m, at_ir *n) {
+    for (; n; n = n->next) {
+        if (n->kind == AT_IR_STMT) n->val = value_look_up(m, n->val);
+        list_look_up(m, n->child);
+        list_look_up(m, n->other);
+    }
+}
+
+bool at_pass_tables(at_low *l) {
+    maker m = {.l = l, .sym = -1};
+    list_look_up(&m, l->root);
+    return l->err->status == AT_OK;
+}
