@@ -4,9 +4,11 @@
  * the workspace, just inside the deepest loop that encloses its leaf and all its readers, sized by
  * the loops below; one slice per thread where that loop lies in a parallel one. A row whose length
  * is a multiple of 4 KB thrashes the L1 cache (measured: 0.21 of peak instead of 0.95), so rows are
- * odd multiples of 64 bytes. Needs:   a tree with indices per dimension.   Ensures: every statement
- * and load has an address. */
-#include "codegen/codegen_int.h"
+ * odd multiples of 64 bytes; of what is read down a column, every element for one multiply-add, odd
+ * multiples of 16 bytes, so that the elements lie in different banks of that cache (measured: 0.94
+ * instead of 0.87). Needs:   a tree with indices per dimension.   Ensures: every statement and load
+ * has an address. */
+#include "codegen/tile.h"
 
 #include <string.h>
 
@@ -17,6 +19,7 @@ typedef struct {
     int depth;                    /* -1: no access seen yet */
     const at_ir *path[MAX_DEPTH]; /* loops that enclose all accesses so far */
     AT_VEC(const at_aff **) accesses;
+    bool column; /* a sum reads elements of several rows at once, each for a single vector */
 } usage;
 
 typedef struct {
@@ -39,17 +42,37 @@ static void see(walk *w, int tensor, const at_aff **ix) {
     u->depth = n;
 }
 
-static void see_value(walk *w, const at_value *v) {
-    if (v->op == AT_V_LOAD) see(w, v->tensor, v->ix);
-    if (v->a) see_value(w, v->a);
-    if (v->b) see_value(w, v->b);
+/* Does a sum that is one vector wide read this down a column, an element for every row? */
+static bool reads_column(const walk *w, const at_value *v) {
+    const at_low *l = w->l;
+    int last = l->program->compute->tensors[v->tensor].num_axes - 1;
+    at_mask rows = 0, row = last >= 0 ? at_aff_deps(l, v->ix[last]) : 0;
+    bool one_vector = false, column = false;
+    for (int d = 0; d < last; d++) rows |= at_aff_deps(l, v->ix[d]);
+    for (int i = 0; i < w->depth; i++) {
+        const at_ir *n = w->path[i];
+        if (n->ann == AT_ANN_UNROLL) column |= (rows & ~row & AT_BIT(n->sym)) != 0;
+        if (n->ann != AT_ANN_VEC) continue;
+        if ((rows | row) & AT_BIT(n->sym)) return false;
+        one_vector = n->hi - n->lo <= at_tile_isa_facts(l->isa)->lanes;
+    }
+    return one_vector && column;
+}
+
+static void see_value(walk *w, const at_value *v, bool sums) {
+    if (v->op == AT_V_LOAD) {
+        see(w, v->tensor, v->ix);
+        if (sums && reads_column(w, v)) w->use[v->tensor].column = true;
+    }
+    if (v->a) see_value(w, v->a, sums);
+    if (v->b) see_value(w, v->b, sums);
 }
 
 static void see_list(walk *w, const at_ir *n) {
     for (; n; n = n->next) {
         if (n->kind == AT_IR_STMT) {
             see(w, n->tensor, n->ix);
-            see_value(w, n->val);
+            see_value(w, n->val, n->add);
         } else if (n->kind == AT_IR_LOOP) {
             w->path[w->depth++] = n;
             see_list(w, n->child);
@@ -93,6 +116,13 @@ static const at_aff *common_base(at_low *l, const usage *u, int dim, at_mask ins
     return base;
 }
 
+/* Elements from one row to the next, so that neither sets nor banks of the cache collide. */
+static int64_t padded_row(int64_t row, const usage *u) {
+    int64_t unit = u->column ? 4 : 16;
+    row = (row + unit - 1) / unit;
+    return (row % 2 ? row : row + 1) * unit;
+}
+
 static void scratch(at_low *l, int tensor, const usage *u) {
     const at_tensor *t = &l->program->compute->tensors[tensor];
     at_buffer *b = &l->buffers[tensor];
@@ -128,10 +158,7 @@ static void scratch(at_low *l, int tensor, const usage *u) {
     for (int d = t->num_axes - 1; d >= 0; d--) {
         int64_t row = b->extent[d];
         b->stride[d] = b->elements;
-        if (d == last && d > 0 && row >= 16) {
-            row = (row + 15) / 16 * 16;
-            if (row / 16 % 2 == 0) row += 16;
-        }
+        if (d == last && d > 0 && row >= 16) row = padded_row(row, u);
         if (!at_mul64(b->elements, row, &b->elements) || b->elements > WORKSPACE_LIMIT) {
             at_lower_fail(l, "the buffer of @%s exceeds 2^40 elements", t->name);
             return;
