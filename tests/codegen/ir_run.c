@@ -86,9 +86,13 @@ static float evaluate(runner *r, const at_value *v) {
 
 static void run_statement(runner *r, const at_ir *n) {
     if (n->guard && !holds(r, n->guard)) return;
-    float v = evaluate(r, n->val);
     int64_t at = value_of(r, n->at);
     if (!inside(r, n->tensor, at, 1)) return;
+    if (n->integer) {
+        ((int32_t *)base(r, n->tensor))[at] = (int32_t)value_of(r, n->integer);
+        return;
+    }
+    float v = evaluate(r, n->val);
     float *p = (float *)base(r, n->tensor) + at;
     *p = n->add ? *p + v : v;
 }

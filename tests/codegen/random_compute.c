@@ -456,9 +456,16 @@ static int sparse_stage(maker *m) {
     small_size(m, "G", 1 + below(m, 6), XR);
     small_size(m, "E", 1 + below(m, 8), E);
     snprintf(expr, sizeof expr, "%s*%s", NB, C);
-    const char *src_extents[] = {Y, expr}, *block_extents[] = {E, R, C};
-    int src = add_input(m, "a", "input", 2, src_extents);
-    int mapped = chance(m, 30) ? map_stage(m, src) : src;
+    bool digits = chance(m, 40); /* a column is a number of two digits */
+    char D[RP_NAME], columns[RP_EXPR];
+    snprintf(columns, sizeof columns, "%s", NB);
+    if (digits) {
+        small_size(m, "D", 1 + below(m, 4), D);
+        snprintf(columns, sizeof columns, "%s*%s", D, NB);
+    }
+    const char *src_extents[] = {Y, digits ? D : expr, expr}, *block_extents[] = {E, R, C};
+    int src = add_input(m, "a", "input", digits ? 3 : 2, src_extents);
+    int mapped = !digits && chance(m, 30) ? map_stage(m, src) : src;
     if (!strcmp(m->tensor[mapped].extent[0], Y)) src = mapped; /* else it is transposed */
     int blocks = add_input(m, "blocks", "weight", 3, block_extents);
     snprintf(expr, sizeof expr, "%s + 1", XR);
@@ -466,7 +473,7 @@ static int sparse_stage(maker *m) {
     int ptr = add_input(m, "indptr", "index", 1, ptr_extents);
     int indices = add_input(m, "indices", "index", 1, index_extents);
     fill_input(m, ptr, true, E);
-    fill_input(m, indices, false, NB);
+    fill_input(m, indices, false, columns);
     snprintf(expr, sizeof expr, "%s*%s", XR, R);
     int x = new_class(m, "x", expr, R), y = -1;
     int xr = part_class(m, "xr", XR, x, false), r = part_class(m, "r", R, x, true);
@@ -478,11 +485,16 @@ static int sparse_stage(maker *m) {
     add_axis(m, s, r, false);
     add_axis(m, s, c, false);
     add_axis(m, s, e, true);
-    char index[2][RP_EXPR];
-    int classes[4] = {y, -1};
+    char index[3][RP_EXPR], column[RP_EXPR];
+    int classes[4] = {y, -1, -1};
     snprintf(index[0], RP_EXPR, "%s", axis_of(m, y));
-    snprintf(index[1], RP_EXPR, "%s[%s]*%s + %s", m->tensor[indices].name, axis_of(m, e), C,
+    snprintf(column, RP_EXPR, "%s[%s]*%s + %s", m->tensor[indices].name, axis_of(m, e), C,
              axis_of(m, c));
+    snprintf(expr, sizeof expr, "%s*%s", NB, C);
+    if (digits) {
+        substitute(m, index[1], "(@)/(#)", column, expr);
+        substitute(m, index[2], "(@) % (#)", column, expr);
+    } else snprintf(index[1], RP_EXPR, "%s", column);
     read_tensor(m, s, src, index, classes, &body);
     int of[3] = {e, r, c};
     read_plain(m, s, blocks, of, &read);
@@ -556,17 +568,25 @@ static int gather_stage(maker *m, int src) {
     random_extent(m, 9, Y);
     const char *extents[] = {Y};
     int rows = add_input(m, "rows", "index", 1, extents);
-    fill_input(m, rows, false, m->tensor[src].extent[0]);
+    int digits = rank > 1 && chance(m, 40) ? 2 : 1; /* of a row's number */
+    char limit[RP_EXPR];
+    if (digits == 1) snprintf(limit, sizeof limit, "%s", m->tensor[src].extent[0]);
+    else substitute(m, limit, "(@)*(#)", m->tensor[src].extent[0], m->tensor[src].extent[1]);
+    fill_input(m, rows, false, limit);
     int y = new_class(m, "y", Y, NULL), s = begin_stage(m, "pick");
-    bool sum = rank > 1 && chance(m, 30);
+    bool sum = rank > digits && chance(m, 30);
     add_axis(m, s, y, false);
-    for (int d = 1; d < rank; d++) {
+    for (int d = digits; d < rank; d++) {
         classes[d] = class_of_dim(m, s, src, d);
         add_axis(m, s, classes[d], sum && d == rank - 1);
         snprintf(index[d], RP_EXPR, "%s", axis_of(m, classes[d]));
     }
-    classes[0] = -1;
-    snprintf(index[0], RP_EXPR, "%s[%s]", m->tensor[rows].name, axis_of(m, y));
+    classes[0] = classes[1] = -1;
+    snprintf(limit, RP_EXPR, "%s[%s]", m->tensor[rows].name, axis_of(m, y));
+    if (digits == 2) {
+        substitute(m, index[0], "(@)/(#)", limit, m->tensor[src].extent[1]);
+        substitute(m, index[1], "(@) % (#)", limit, m->tensor[src].extent[1]);
+    } else snprintf(index[0], RP_EXPR, "%s", limit);
     read_tensor(m, s, src, index, classes, &body);
     finish_stage(m, s, &body, NULL);
     return s;

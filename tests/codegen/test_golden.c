@@ -185,8 +185,62 @@ static void other_strides_are_other_elements(void **state) {
     at_text_free(&out);
 }
 
+static const char sparse_text[] = "a[Y, D, M] : input\n"
+                                  "w[E]       : weight\n"
+                                  "list[E]    : index\n"
+                                  "ptr[X + 1] : index\n"
+                                  "pad[y:Y, d:D, m:M] = a[y, d, m] + 1.0\n"
+                                  "s[y:Y, x:X] = sum(e : ptr[x] .. ptr[x + 1])\n"
+                                  "    pad[y, k/M, k % M] * w[e]\n"
+                                  "    where k = list[e]\n";
+static const char sparse_tree[] = "y, d, m =>\n"
+                                  "    @pad = y, d, m\n"
+                                  "x, e:dyn(x), y:unroll =>\n"
+                                  "    @s = y, x // e\n";
+
+/* The rows of pad lie 32 + 16 apart, so that the entry's digits are not the entry. */
+static void digits_of_entries_are_looked_up(void **state) {
+    (void)state;
+    for (int inside = 0; inside < 2; inside++) {
+        at_text out = {0};
+        at_kernel *k;
+        at_lower_options o = {.dialect = AT_DIALECT_TCC,
+                              .isa = AT_ISA_AVX2,
+                              .name = "k",
+                              .pack_inline = inside,
+                              .dump = "tables",
+                              .dump_out = &out};
+        const at_program *p = build("Y=3 D=2 M=32 E=5 X=2", sparse_text, sparse_tree);
+        CALL(at_lower(arena, p, &o, &k, &err));
+        at_text_add(&out, k->source);
+        check(inside ? "tables_inline" : "tables_ahead", out.data);
+        at_text_free(&out);
+    }
+}
+
+/* Five rows of im2col at once: one vector wide, an element for each multiply-add; or two wide. */
+static void rows_of_columns_miss_each_others_banks(void **state) {
+    (void)state;
+    for (int isa = AT_ISA_AVX2; isa <= AT_ISA_AVX512; isa++) {
+        at_text out = {0};
+        at_kernel *k;
+        at_lower_options o = {.isa = (at_isa)isa,
+                              .dialect = AT_DIALECT_TCC,
+                              .name = "k",
+                              .dump = "buffers",
+                              .dump_out = &out};
+        CALL(at_lower(arena, build(sizes, compute_text, tree_text), &o, &k, &err));
+        const char *stride =
+            isa == AT_ISA_AVX512 ? "im2col[2*ko + ki + 20*yi]" : "im2col[2*ko + ki + 48*yi]";
+        if (!strstr(out.data, stride)) fail_msg("no %s in\n%s", stride, out.data);
+        at_text_free(&out);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(digits_of_entries_are_looked_up),
+        cmocka_unit_test(rows_of_columns_miss_each_others_banks),
         cmocka_unit_test(index_reads_stay_inside),
         cmocka_unit_test(other_strides_are_other_elements),
         cmocka_unit_test(passes),
