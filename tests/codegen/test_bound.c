@@ -28,7 +28,7 @@ typedef struct touch {
 
 typedef struct runner {
     at_low *l;
-    const at_data *data;
+    at_data *data;
     const at_core *core;
     int64_t value[AT_MAX_LOOPS];
     at_work work; /* of everything */
@@ -102,7 +102,8 @@ static void run_tile(runner *r, const at_tile_call *c) {
             touch_all(r, tensor[op->slot], slot[op->slot] + op->off, one ? 1 : op->lanes);
         if (op->kind == AT_T_INDEX) {
             int32_t entry = r->data[tensor[op->slot]].i[slot[op->slot] + op->off];
-            slot[op->dst] = slot[op->base] + entry * op->bump;
+            int64_t digit = at_floordiv((int64_t)entry * op->times + op->plus, op->by);
+            slot[op->dst] = slot[op->base] + digit * op->bump;
             tensor[op->dst] = tensor[op->base];
             continue;
         }
@@ -137,6 +138,20 @@ static void run_list(runner *r, const at_ir *n) {
             r->value[n->sym] = i;
             run_list(r, n->child);
         }
+    }
+}
+
+/* What the kernel works out of index lists, for run_list. */
+static void fill_tables(runner *r, const at_ir *list) {
+    for (const at_ir *n = list; n; n = n->next) {
+        const at_ir *store = n->kind == AT_IR_LOOP ? n->child : NULL;
+        if (!store || !store->integer) continue;
+        int32_t *table = AT_NEW_ARRAY(r->l->arena, int32_t, n->hi);
+        for (int64_t i = 0; i < n->hi; i++) {
+            r->value[n->sym] = i;
+            table[i] = (int32_t)value_of(r, store->integer);
+        }
+        r->data[store->tensor].i = table;
     }
 }
 
@@ -237,7 +252,11 @@ static bool check_program(const random_program *p, touch *touches) {
                           .machine = &m};
     at_low *l;
     if (at_lower_until(b.arena, b.program, &o, "tiles", &l, &b.err) == AT_OK) {
-        runner r = {.l = l, .data = b.data, .core = m.core, .touches = touches};
+        runner r = {.l = l, .core = m.core, .touches = touches};
+        r.data = AT_NEW_ARRAY(b.arena, at_data, l->program->compute->num_tensors);
+        for (int t = 0; t < b.compute->num_tensors; t++) r.data[t] = b.data[t];
+        fill_tables(&r, l->pack_root);
+        fill_tables(&r, l->root);
         run_list(&r, l->root);
         checked = r.steps < MAX_TOUCHES && r.num_touches < MAX_TOUCHES;
         if (checked) {
