@@ -1,0 +1,106 @@
+/* The computation of every template has a random projection, however its axes are cut, padded and
+ * packed, and its sums are those of the right output. */
+#include "tests/run/entities.h"
+
+#include <string.h>
+
+enum { SEED = 7, MEAN_ROW = 3 };
+
+static const entities_of cases[] = {
+    {"conv2d_3x3_gemm", "N=2,H=9,W=6,CI=16,CO=32"},
+    {"conv2d_NCHWc", "N=1,IC=8,H=13,W=11,OC=16,KH=5,KW=3,strides=[2,1],padding=[2,1,2,0]"},
+    {"conv2d_NCHWc", "N=2,IC=16,H=9,W=8,OC=32,KH=1,KW=1,padding=0"},
+    {"conv2d_NCHWc", "N=1,IC=16,H=8,W=9,OC=32,ib=8,ob=16"},
+    {"conv2d_nhwc", "N=1,H=20,W=17,CI=3,CO=16,KH=7,KW=7,strides=2,padding=3"},
+    {"conv2d_nhwc", "N=1,H=11,W=9,CI=6,CO=10,dilation=2,padding=2"},
+    {"conv2d_nhwc", "N=1,H=14,W=14,CI=16,CO=32,KH=1,KW=1,padding=0"},
+    {"dense", "M=24,N=40,K=30"},
+    {"dense", "M=28,N=64,K=40,bias=1,wb=32"},
+    {"matmul_add", "N=20,L=18,M=36"},
+    {"spconv2d_3x3_gemm", "H=6,W=8,CI=8,CO=32,nnz=60"},
+    {"spconv2d_3x3_gemm", "H=4,W=14,CI=8,CO=16,nnz=30,R=4,C=4"},
+    {"sparse_dense", "M=24,N=48,K=36,nnz=40"},
+    {"sparse_dense", "M=12,N=16,K=20,nnz=9,R=4,C=4"},
+};
+
+/* The sums that the naive text gives; it lies in the store. */
+static const uint64_t *run_projected(shape *s, at_arena *a, const at_program *p,
+                                     const at_projection *projection, int64_t num_sums) {
+    const at_compute *c = p->compute;
+    at_text source = {0};
+    at_error err = {0};
+    at_outcome out;
+    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, c->num_tensors);
+    at_job job = {.entry = "projected", .bufs = bufs, .threads = 1, .run_only = true};
+    job.compile_timeout_s = job.run_timeout_s = 60;
+    int64_t sums;
+    if (at_compute_projected_c(a, c, p->values, projection, SEED, job.entry, &source,
+                               &job.workspace_bytes, &err) != AT_OK ||
+        at_store_reserve(s->store, "sums", 8 * num_sums, &sums, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    job.source = at_text_str(&source);
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *x = &c->tensors[t];
+        int64_t size = 4;
+        if (x->role == AT_ROLE_STAGE) continue;
+        for (int i = 0; i < x->num_axes; i++) size *= p->extents[t][i];
+        bufs[job.num_bufs++] = (at_buf){.name = x->name,
+                                        .role = AT_BUF_IN,
+                                        .is_int = x->is_int,
+                                        .offset = s->offset[t],
+                                        .size_bytes = size};
+    }
+    bufs[job.num_bufs++] =
+        (at_buf){"sums", AT_BUF_OUT, .is_int = true, .offset = sums, .size_bytes = 8 * num_sums};
+    if (at_worker_run(s->worker, &job, NULL, &out, &err) != AT_OK) fail_msg("%s", err.text);
+    if (out.error_no) fail_msg("projected: %s", out.error);
+    at_text_free(&source);
+    return at_store_at(s->store, sums);
+}
+
+static void check(const entities_of *of) {
+    shape s;
+    at_arena *a = at_arena_new();
+    at_config config;
+    at_program *p;
+    at_projection projection;
+    at_error err = {0};
+    shape_open(&s, of->template_name, of->args);
+    if (at_task_default_config(a, s.task, AT_ISA_SCALAR, &config, &err) != AT_OK ||
+        at_task_program(a, s.task, &config, &p, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    if (!at_compute_project(a, p->compute, p->values, MEAN_ROW, &projection))
+        fail_msg("%s %s: no projection", of->template_name, of->args);
+    int64_t n = at_projection_sums(&projection, p->compute, p->extents);
+    const uint64_t *expected = run_projected(&s, a, p, &projection, n);
+    uint64_t *found = AT_NEW_ARRAY(a, uint64_t, n);
+    const float *out = at_store_at(s.store, s.expected[projection.output]);
+    assert_int_equal(at_projection_apply(&projection, p->compute, p->extents, SEED, out, found),
+                     -1);
+    if (memcmp(found, expected, sizeof *found * (size_t)n))
+        fail_msg("%s %s: sums differ", of->template_name, of->args);
+    shape_close(&s);
+    at_arena_free(a);
+}
+
+static void sums_of_templates(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check(&cases[i]);
+}
+
+static void every_template(void **state) {
+    (void)state;
+    for (int t = 0; t < at_template_count(); t++) {
+        bool any = false;
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+            any |= !strcmp(cases[i].template_name, at_template_at(t)->name);
+        if (!any) fail_msg("no case of %s", at_template_at(t)->name);
+    }
+}
+
+int main(int argc, char **argv) {
+    at_worker_main_if_asked(argc, argv);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_of_templates),
+                                       cmocka_unit_test(every_template)};
+    return cmocka_run_group_tests_name("run/projection", tests, NULL, NULL);
+}
