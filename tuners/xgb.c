@@ -230,7 +230,7 @@ static void *create(at_space *space, const at_tuner_options *o) {
     x->annealer = (at_annealer){.book = &x->book,
                                 .score = score,
                                 .ctx = x,
-                                .most_points = o->autotvm ? 128 : 32,
+                                .most_points = o->autotvm ? 128 : 16,
                                 .patience = o->autotvm ? 50 : 5};
     x->fit = (at_model_options){
         .loss = o->loss, .most_rounds = 300, .patience = 20, .top = x->plan_size, .seed = o->seed};
