@@ -3,23 +3,29 @@
 #include "templates/template.h"
 
 /* clang-format off */
-/* strip: the picture with its padding, in pieces of RH rows and CW columns of the output.
- * %s: a further stage, and what is read of the blocks. */
-static const char compute[] =
-    "data[N, H, W, CI] : input\n"
-    "blocks[nnz, R, C] : weight\n"
-    "indices[nnz]      : index\n"
+#define TENSORS \
+    "data[N, H, W, CI] : input\n" \
+    "blocks[nnz, R, C] : weight\n" \
+    "indices[nnz]      : index\n" \
     "indptr[X/R + 1]   : index\n"
-    "strip[t:Y/(RH*CW), r:RH + 2, q:CW + 2, c:CI] = inside ? data[n, h, w, c] : 0\n"
-    "    where y0 = t*(RH*CW), n = y0/(H*W),\n"
-    "          h = y0/W %% H + r - 1, w = y0 %% W + q - 1,\n"
+/* strip: the picture with its padding, in pieces of RH rows and CW columns of the output. */
+#define PADDED \
+    "inside ? data[n, h, w, c] : 0\n" \
+    "    where y0 = t*(RH*CW), n = y0/(H*W),\n" \
+    "          h = y0/W %% H + r - 1, w = y0 %% W + q - 1,\n" \
     "          inside = 0 <= h && h < H && 0 <= w && w < W\n"
-    "im2col[y:Y, k:K]  = strip[t, h + kh, w + kw, c]\n"
+#define DIGITS \
     "    where {t, h:RH, w:CW} = y, {kh:3, kw:3, c:CI} = k\n"
+
+/* A vector is the rows of a block. %s: a further stage, and what is read of the blocks. */
+static const char rows_compute[] =
+    TENSORS
+    "strip[t:Y/(RH*CW), r:RH + 2, q:CW + 2, c:CI] = " PADDED
+    "im2col[y:Y, k:K]  = strip[t, h + kh, w + kw, c]\n" DIGITS
     "%s"
     "cc[y:Y, xr:X/R, r:R, c:C] = sum(e : indptr[xr] .. indptr[xr+1])\n"
     "    im2col[y, indices[e]*C + c] * %s\n"
-    "out[y:Y, x:X]     = sum(c:C) cc[y, x/R, x%R, c]\n";
+    "out[y:Y, x:X]     = sum(c:C) cc[y, x/R, x%%R, c]\n";
 
 /* Blocks of several columns lie turned round in memory, so that rows are a vector. */
 static const char turn[] = "turned[e:nnz, c:C, r:R] = blocks[e, r, c]\n";
@@ -28,7 +34,7 @@ static const char turn_tree[] =
     "    @turned = e, c, r\n";
 
 /* %s: that of turned blocks. */
-static const char copied[] =
+static const char rows_copied[] =
     "%s"
     "yt, xt, yo =>\n"
     "    yi, k9, ci:vec =>\n"
@@ -39,7 +45,7 @@ static const char copied[] =
     "        yi:unroll, xi:vec, ki:unroll =>\n"
     "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x  // ki\n";
 
-static const char in_place[] =
+static const char rows_in_place[] =
     "%s"
     "yt =>\n"
     "    r, q, c:vec =>\n"
@@ -49,7 +55,53 @@ static const char in_place[] =
     "            @cc = {yt, yo, yi}/y, {xt, xo, x1}/xr, xi, ki  // ko\n"
     "        yi:unroll, xi:vec, ki:unroll =>\n"
     "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x  // ki\n";
+
+/* Blocks of few rows would fill a part of a vector only: there a vector is pixels, and sums are
+ * turned round on their way to the output. */
+static const char pixels_compute[] =
+    TENSORS
+    "strip[t:Y/(RH*CW), r:RH + 2, c:CI, q:CW + 2] = " PADDED
+    "im2col[k:K, y:Y]  = strip[t, h + kh, c, w + kw]\n" DIGITS
+    "cc[xr:X/R, r:R, y:Y] = sum(e : indptr[xr] .. indptr[xr+1], c:C)\n"
+    "    im2col[indices[e]*C + c, y] * blocks[e, r, c]\n"
+    "out[y:Y, x:X]     = cc[x/R, x%%R, y]\n";
+
+static const char pixels_copied[] =
+    "yt, xt, yo =>\n"
+    "    k9, yi, ci =>\n"
+    "        @im2col = {k9, ci}/k, {yt, yo, yi}/y\n"
+    "    xo =>\n"
+    "        x1:1, ko:dyn(xr), ki:unroll, xi:unroll, yi:vec =>\n"
+    "            @cc = {xt, xo, x1}/xr, xi, {yt, yo, yi}/y  // ko, ki\n"
+    "    yi, {xo, xi} =>\n"
+    "        @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n";
+
+static const char pixels_in_place[] =
+    "yt =>\n"
+    "    r, q, c =>\n"
+    "        @strip = yt, r, c, q\n"
+    "    xt, yo =>\n"
+    "        xo =>\n"
+    "            x1:1, ko:dyn(xr), ki:unroll, xi:unroll, yi:vec =>\n"
+    "                @cc = {xt, xo, x1}/xr, xi, {yt, yo, yi}/y  // ko, ki\n"
+    "        yi, {xo, xi} =>\n"
+    "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n";
 /* clang-format on */
+
+static void by_rows(at_template *t) {
+    int turned = at_evaluate(t, "C > 1 && nnz > 0") != 0;
+    const char *tree = turned ? turn_tree : "";
+    at_compute(t, at_textf(t, rows_compute, turned ? turn : "",
+                           turned ? "turned[e, c, r]" : "blocks[e, r, c]"));
+    at_schedule_when(t, "strips", at_textf(t, rows_in_place, tree));
+    at_schedule(t, at_textf(t, rows_copied, tree));
+}
+
+static void by_pixels(at_template *t) {
+    at_compute(t, at_textf(t, pixels_compute));
+    at_schedule_when(t, "strips", pixels_in_place);
+    at_schedule(t, pixels_copied);
+}
 
 static void define(at_template *t) {
     at_require(t, "CO % R == 0", "R does not divide CO");
@@ -66,12 +118,8 @@ static void define(at_template *t) {
     at_sizes(t,
              "strips = W >= 14 && even && (W % rows == 0 || (rows % W == 0 && H % (rows/W) == 0))");
     at_sizes(t, "CW = strips ? min(rows, W) : W, RH = strips ? rows/CW : 1");
-    int turned = at_evaluate(t, "R > 1 && C > 1 && nnz > 0") != 0;
-    const char *tree = turned ? turn_tree : "";
-    at_compute(t, at_textf(t, compute, turned ? turn : "",
-                           turned ? "turned[e, c, r]" : "blocks[e, r, c]"));
-    at_schedule_when(t, "strips", at_textf(t, in_place, tree));
-    at_schedule(t, at_textf(t, copied, tree));
+    if (at_evaluate(t, "R < 16") != 0) by_pixels(t);
+    else by_rows(t);
     at_sparse(t, "blocks", "indices", "indptr", "K/C");
     at_flops(t, "2*Y*nnz*R*C");
 }
