@@ -98,6 +98,8 @@ const char *at_text_str(const at_text *t); /* "" when empty */
 void at_text_add_double(at_text *t, double x);
 /* JSON string with quotes, escaped, non-ASCII as \uXXXX (as Python's json does). */
 void at_text_add_json_string(at_text *t, const char *utf8);
+/* 'quoted', as Python's repr does. */
+void at_text_add_python_string(at_text *t, const char *s);
 /* The first n bytes of word as a shell reads them back, in '' where it would not else. */
 void at_text_add_shell(at_text *t, const char *word, size_t n);
 void at_text_add_word(at_text *t, const char *word); /* all of it, behind a blank */
@@ -214,10 +216,18 @@ const at_json *at_json_at(const at_json *array, int i); /* NULL if absent */
 /* As Python's json.dumps writes it: ", " and ": ", doubles in shortest form. */
 void at_json_print(at_text *out, const at_json *v);
 char *at_json_text(at_arena *a, const at_json *v); /* the same, owned by arena */
+/* The same tree in another spelling. */
+typedef struct at_json_spelling {
+    void (*leaf)(at_text *out, const at_json *v); /* null, bool, number, string */
+    void (*key)(at_text *out, const char *key);
+    const char *open, *close; /* of an array */
+    const char *close_one;    /* of an array of one */
+} at_json_spelling;
+void at_json_spell(at_text *out, const at_json *v, const at_json_spelling *s);
 /* The value with all below it; it has no key. */
 const at_json *at_json_copy(at_arena *a, const at_json *v);
 
-/* ---- expressions (lex.c, expr.c)
+/* ---- expressions (lex.c, expr_text.c, expr.c)
  * --------------------------------------------------------------------- One grammar, C's
  * precedence, for sizes ("K = 9*CI"), filters ("last <= 64") and computations
  * ("inside ? data[n, ih] : 0"). What a name means is its owner's business: after parsing, the owner
@@ -248,6 +258,8 @@ at_status at_lex_start(at_lex *l, const char *text, const char *what,
                        at_error *err); /* first token */
 at_status at_lex_next(at_lex *l, at_error *err);
 bool at_lex_is(const at_lex *l, const char *op_or_name);
+/* Steps over it; AT_E_INPUT "... expected '=>', got 'tok'". */
+at_status at_lex_expect(at_lex *l, const char *op_or_name, at_error *err);
 /* AT_E_INPUT "what:line:col: <text>, got 'tok'" and the source line with a caret below it. */
 at_status at_lex_fail(const at_lex *l, at_error *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -190,26 +190,34 @@ static void print_number(at_text *out, const at_json *v) {
     else at_text_add_double(out, v->number);
 }
 
-void at_json_print(at_text *out, const at_json *v) {
-    switch (v->kind) {
-    case AT_JSON_NULL: at_text_add(out, "null"); return;
-    case AT_JSON_BOOL: at_text_add(out, v->boolean ? "true" : "false"); return;
-    case AT_JSON_NUMBER: print_number(out, v); return;
-    case AT_JSON_STRING: at_text_add_json_string(out, v->string); return;
-    case AT_JSON_ARRAY:
-    case AT_JSON_OBJECT: break;
-    }
+void at_json_spell(at_text *out, const at_json *v, const at_json_spelling *s) {
     bool object = v->kind == AT_JSON_OBJECT;
-    at_text_add(out, object ? "{" : "[");
+    if (!object && v->kind != AT_JSON_ARRAY) {
+        s->leaf(out, v);
+        return;
+    }
+    at_text_add(out, object ? "{" : s->open);
     for (const at_json *item = v->child; item; item = item->next) {
         if (item != v->child) at_text_add(out, ", ");
         if (object) {
-            at_text_add_json_string(out, item->key);
+            s->key(out, item->key);
             at_text_add(out, ": ");
         }
-        at_json_print(out, item);
+        at_json_spell(out, item, s);
     }
-    at_text_add(out, object ? "}" : "]");
+    at_text_add(out, object ? "}" : v->count == 1 ? s->close_one : s->close);
+}
+
+static void print_leaf(at_text *out, const at_json *v) {
+    if (v->kind == AT_JSON_NULL) at_text_add(out, "null");
+    else if (v->kind == AT_JSON_BOOL) at_text_add(out, v->boolean ? "true" : "false");
+    else if (v->kind == AT_JSON_NUMBER) print_number(out, v);
+    else at_text_add_json_string(out, v->string);
+}
+
+void at_json_print(at_text *out, const at_json *v) {
+    static const at_json_spelling json = {print_leaf, at_text_add_json_string, "[", "]", "]"};
+    at_json_spell(out, v, &json);
 }
 
 char *at_json_text(at_arena *a, const at_json *v) {

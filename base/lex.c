@@ -143,3 +143,8 @@ at_status at_lex_fail(const at_lex *l, at_error *err, const char *fmt, ...) {
     else snprintf(text + n, sizeof text - n, ", got '%.*s'", l->length, l->start);
     return show(l, l->line, l->col, err, text);
 }
+
+at_status at_lex_expect(at_lex *l, const char *op_or_name, at_error *err) {
+    if (!at_lex_is(l, op_or_name)) return at_lex_fail(l, err, "expected '%s'", op_or_name);
+    return at_lex_next(l, err);
+}

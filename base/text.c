@@ -1,5 +1,5 @@
-/* base/text.c: growing text, Python's spelling of doubles, JSON's of strings and the shell's of
- * words, nearest name. */
+/* base/text.c: growing text, Python's spelling of doubles, JSON's and Python's of strings, the
+ * shell's of words, nearest name. */
 #include "base/base.h"
 
 #include <ctype.h>
@@ -161,6 +161,24 @@ void at_text_add_json_string(at_text *t, const char *utf8) {
         }
     }
     at_text_add(t, "\"");
+}
+
+/* ---- strings of Python ------------------------------------------------------------------------
+ */
+
+void at_text_add_python_string(at_text *t, const char *s) {
+    char quote = strchr(s, '\'') && !strchr(s, '"') ? '"' : '\'';
+    at_text_addf(t, "%c", quote);
+    for (; *s; s++) {
+        unsigned char c = (unsigned char)*s;
+        if (c == '\\' || c == (unsigned char)quote) at_text_addf(t, "\\%c", c);
+        else if (c == '\n') at_text_add(t, "\\n");
+        else if (c == '\r') at_text_add(t, "\\r");
+        else if (c == '\t') at_text_add(t, "\\t");
+        else if (c < 0x20 || c == 0x7f) at_text_addf(t, "\\x%02x", c);
+        else at_text_addn(t, s, 1);
+    }
+    at_text_addf(t, "%c", quote);
 }
 
 /* ---- words of a shell ------------------------------------------------------------------------ */

@@ -102,7 +102,7 @@ void at_config_print_json(at_text *out, const at_config *c) {
 void at_config_print_str(at_text *out, const at_config *c) {
     for (int i = 0; i < c->num_knobs; i++) {
         at_text_add(out, i ? ", (" : "[(");
-        at_python_string(out, c->names[i]);
+        at_text_add_python_string(out, c->names[i]);
         at_text_add(out, ", ");
         at_entity_print_python(out, &c->entities[i], is_point(c));
         at_text_add(out, ")");

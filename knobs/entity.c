@@ -74,49 +74,18 @@ void at_entity_print_json(at_text *out, const at_entity *e) {
 /* ---- Python
  * ------------------------------------------------------------------------------------------ */
 
-void at_python_string(at_text *out, const char *s) {
-    char quote = strchr(s, '\'') && !strchr(s, '"') ? '"' : '\'';
-    at_text_addf(out, "%c", quote);
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '\\' || c == (unsigned char)quote) at_text_addf(out, "\\%c", c);
-        else if (c == '\n') at_text_add(out, "\\n");
-        else if (c == '\r') at_text_add(out, "\\r");
-        else if (c == '\t') at_text_add(out, "\\t");
-        else if (c < 0x20 || c == 0x7f) at_text_addf(out, "\\x%02x", c);
-        else at_text_addn(out, s, 1);
-    }
-    at_text_addf(out, "%c", quote);
-}
-
-static void python_repr(at_text *out, const at_json *v) {
-    switch (v->kind) {
-    case AT_JSON_NULL: at_text_add(out, "None"); return;
-    case AT_JSON_BOOL: at_text_add(out, v->boolean ? "True" : "False"); return;
-    case AT_JSON_NUMBER:
-        if (v->is_int) at_text_addf(out, "%lld", (long long)v->integer);
-        else at_text_add_double(out, v->number);
-        return;
-    case AT_JSON_STRING: at_python_string(out, v->string); return;
-    case AT_JSON_ARRAY:
-    case AT_JSON_OBJECT: break;
-    }
-    bool object = v->kind == AT_JSON_OBJECT;
-    at_text_add(out, object ? "{" : "[");
-    for (const at_json *item = v->child; item; item = item->next) {
-        if (item != v->child) at_text_add(out, ", ");
-        if (object) {
-            at_python_string(out, item->key);
-            at_text_add(out, ": ");
-        }
-        python_repr(out, item);
-    }
-    at_text_add(out, object ? "}" : "]");
+static void python_leaf(at_text *out, const at_json *v) {
+    if (v->kind == AT_JSON_NULL) at_text_add(out, "None");
+    else if (v->kind == AT_JSON_BOOL) at_text_add(out, v->boolean ? "True" : "False");
+    else if (v->kind == AT_JSON_STRING) at_text_add_python_string(out, v->string);
+    else if (v->is_int) at_text_addf(out, "%lld", (long long)v->integer);
+    else at_text_add_double(out, v->number);
 }
 
 void at_python_value(at_text *out, const at_json *v) {
+    static const at_json_spelling repr = {python_leaf, at_text_add_python_string, "[", "]", "]"};
     if (v->kind == AT_JSON_STRING) at_text_add(out, v->string);
-    else python_repr(out, v);
+    else at_json_spell(out, v, &repr);
 }
 
 void at_entity_print_python(at_text *out, const at_entity *e, bool permutation_as_tuple) {
@@ -126,7 +95,7 @@ void at_entity_print_python(at_text *out, const at_entity *e, bool permutation_a
         at_text_add(out, "[");
         for (int i = 0; i < e->n; i++) {
             if (i) at_text_add(out, ", ");
-            at_python_string(out, e->marks[i]);
+            at_text_add_python_string(out, e->marks[i]);
         }
         at_text_add(out, "]");
     } else {

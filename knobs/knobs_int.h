@@ -94,7 +94,6 @@ bool at_entity_alike(const at_entity *x,
 int64_t at_knob_digit(const at_knob *k, const at_entity *e); /* -1: not in the list */
 void at_entity_print_json(at_text *out, const at_entity *e);
 void at_entity_print_python(at_text *out, const at_entity *e, bool permutation_as_tuple);
-void at_python_string(at_text *out, const char *s);   /* 'quoted', as repr() does */
 void at_python_value(at_text *out, const at_json *v); /* as str() does: a bare string stays bare */
 /* "tile_y, tile_x, tile_k", for messages. */
 void at_names_list(at_text *out, const char *const *names, int n);

@@ -9,23 +9,6 @@
 
 /* ---- Python's repr -------------------------------------------------------------------------- */
 
-static void add_string(at_text *out, const char *s) {
-    char quote = strchr(s, '\'') && !strchr(s, '"') ? '"' : '\'';
-    at_text_addn(out, &quote, 1);
-    for (; *s; s++) {
-        unsigned char c = (unsigned char)*s;
-        if (c == '\n') at_text_add(out, "\\n");
-        else if (c == '\r') at_text_add(out, "\\r");
-        else if (c == '\t') at_text_add(out, "\\t");
-        else if (c < 0x20 || c == 0x7f) at_text_addf(out, "\\x%02x", c);
-        else {
-            if (c == '\\' || c == (unsigned char)quote) at_text_add(out, "\\");
-            at_text_addn(out, s, 1);
-        }
-    }
-    at_text_addn(out, &quote, 1);
-}
-
 /* By hand: this is done for every number of every record. */
 static void add_integer(at_text *out, int64_t v) {
     char digits[24], *p = digits + sizeof digits;
@@ -44,28 +27,23 @@ static void add_number(at_text *out, const at_json *v, bool by_value) {
     else at_text_add_double(out, v->number);
 }
 
-static void add_value(at_text *out, const at_json *v, bool by_value) {
-    switch (v->kind) {
-    case AT_JSON_NULL: at_text_add(out, "None"); return;
+static void add_leaf(at_text *out, const at_json *v, bool by_value) {
+    if (v->kind == AT_JSON_NULL) at_text_add(out, "None");
     /* A program's True has become 1 once it has been through a log. */
-    case AT_JSON_BOOL: at_text_add(out, v->boolean ? "1" : "0"); return;
-    case AT_JSON_NUMBER: add_number(out, v, by_value); return;
-    case AT_JSON_STRING: add_string(out, v->string); return;
-    case AT_JSON_ARRAY:
-    case AT_JSON_OBJECT: break;
-    }
-    bool object = v->kind == AT_JSON_OBJECT;
-    at_text_add(out, object ? "{" : "(");
-    for (const at_json *item = v->child; item; item = item->next) {
-        if (item != v->child) at_text_add(out, ", ");
-        if (object) {
-            add_string(out, item->key);
-            at_text_add(out, ": ");
-        }
-        add_value(out, item, by_value);
-    }
-    if (!object && v->count == 1) at_text_add(out, ",");
-    at_text_add(out, object ? "}" : ")");
+    else if (v->kind == AT_JSON_BOOL) at_text_add(out, v->boolean ? "1" : "0");
+    else if (v->kind == AT_JSON_NUMBER) add_number(out, v, by_value);
+    else at_text_add_python_string(out, v->string);
+}
+
+static void leaf_as_written(at_text *out, const at_json *v) { add_leaf(out, v, false); }
+static void leaf_by_value(at_text *out, const at_json *v) { add_leaf(out, v, true); }
+
+static void add_value(at_text *out, const at_json *v, bool by_value) {
+    static const at_json_spelling as_written = {leaf_as_written, at_text_add_python_string, "(",
+                                                ")", ",)"},
+                                  of_value = {leaf_by_value, at_text_add_python_string, "(", ")",
+                                              ",)"};
+    at_json_spell(out, v, by_value ? &of_value : &as_written);
 }
 
 /* ---- keys ----------------------------------------------------------------------------------- */

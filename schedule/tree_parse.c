@@ -23,10 +23,7 @@ typedef struct parser {
 static at_status next(parser *p) { return at_lex_next(&p->lex, p->err); }
 static bool at(const parser *p, const char *op) { return at_lex_is(&p->lex, op); }
 
-static at_status expect(parser *p, const char *op) {
-    if (!at(p, op)) return FAIL(p, "expected '%s'", op);
-    return next(p);
-}
+static at_status expect(parser *p, const char *op) { return at_lex_expect(&p->lex, op, p->err); }
 
 static at_status take_name(parser *p, const char *what, const char **name) {
     if (p->lex.kind != AT_TOK_NAME) return FAIL(p, "expected %s", what);

@@ -26,11 +26,6 @@ arg *at_args_find(at_template *t, const char *name, size_t length) {
 
 /* ---- declaring ------------------------------------------------------------------------------- */
 
-static at_status expect(at_lex *l, const char *op, at_error *err) {
-    if (!at_lex_is(l, op)) return at_lex_fail(l, err, "expected '%s'", op);
-    return at_lex_next(l, err);
-}
-
 static at_status take_name(at_template *t, at_lex *l, const char **out, at_error *err) {
     if (l->kind != AT_TOK_NAME) return at_lex_fail(l, err, "expected a name");
     char *name = at_strndup(t->arena, l->start, (size_t)l->length);
@@ -56,7 +51,7 @@ static at_status take_members(at_template *t, at_lex *l, arg *a, at_error *err) 
     } while (at_lex_is(l, ","));
     if (a->num_slots != 2 && a->num_slots != PADDING)
         return at_lex_fail(l, err, "a tuple has 2 or 4 members");
-    return expect(l, ")", err);
+    return at_lex_expect(l, ")", err);
 }
 
 /* Behind the '='. */
@@ -89,7 +84,7 @@ static at_status declare_one(at_template *t, at_lex *l, at_error *err) {
     arg a = {.kind = ARG_NUMBER, .least = 1, .slot = t->values.len};
     AT_TRY(take_name(t, l, &a.name, err));
     if (at_lex_is(l, "(")) AT_TRY(take_members(t, l, &a, err));
-    AT_TRY(expect(l, "=", err));
+    AT_TRY(at_lex_expect(l, "=", err));
     AT_TRY(take_default(t, l, &a, err));
     *at_push(t->arena, &t->args) = a;
     return AT_OK;
@@ -101,7 +96,7 @@ at_status at_args_declare(at_template *t, at_error *err) {
     while (l.kind != AT_TOK_END) {
         AT_TRY(declare_one(t, &l, err));
         if (l.kind == AT_TOK_END) return AT_OK;
-        AT_TRY(expect(&l, ",", err));
+        AT_TRY(at_lex_expect(&l, ",", err));
     }
     return AT_OK;
 }

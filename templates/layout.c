@@ -16,18 +16,13 @@ static int find(const at_lex *l, const char *const *names, int n) {
     return -1;
 }
 
-static at_status take(at_lex *l, const char *op, at_error *err) {
-    if (!at_lex_is(l, op)) return at_lex_fail(l, err, "expected '%s'", op);
-    return at_lex_next(l, err);
-}
-
 static at_status take_axes(at_template *t, at_lex *l, int n, const char **names) {
     for (int i = 0; i < n; i++) {
         if (l->kind != AT_TOK_NAME || find(l, names, i) >= 0)
             return at_lex_fail(l, &t->err, "expected a name for axis %d of %d", i + 1, n);
         names[i] = at_strndup(t->arena, l->start, (size_t)l->length);
         AT_TRY(at_lex_next(l, &t->err));
-        AT_TRY(take(l, i + 1 < n ? "," : "]", &t->err));
+        AT_TRY(at_lex_expect(l, i + 1 < n ? "," : "]", &t->err));
     }
     return AT_OK;
 }
@@ -36,7 +31,7 @@ static at_status take_order(at_template *t, at_lex *l, int n, const char *const 
                             int *order) {
     bool *seen = AT_NEW_ARRAY(t->arena, bool, n);
     for (int i = 0; i < n; i++) {
-        if (i) AT_TRY(take(l, ",", &t->err));
+        if (i) AT_TRY(at_lex_expect(l, ",", &t->err));
         int axis = find(l, names, n);
         if (axis < 0 || seen[axis])
             return at_lex_fail(l, &t->err, "expected another one of the %d axes", n);
@@ -58,9 +53,9 @@ at_status at_layout_parse(at_template *t, layout *out) {
     const char **names = AT_NEW_ARRAY(t->arena, const char *, n);
     int *order = AT_NEW_ARRAY(t->arena, int, n);
     AT_TRY(at_lex_next(&l, &t->err));
-    AT_TRY(take(&l, "[", &t->err));
+    AT_TRY(at_lex_expect(&l, "[", &t->err));
     AT_TRY(take_axes(t, &l, n, names));
-    AT_TRY(take(&l, "=", &t->err));
+    AT_TRY(at_lex_expect(&l, "=", &t->err));
     AT_TRY(take_order(t, &l, n, names, order));
     out->order = order;
     return AT_OK;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/base.h"
+#include "schedule/schedule.h"
 
 #define CALL(call)                                                                                 \
     do {                                                                                           \
@@ -21,5 +21,38 @@
 extern char folder[];
 int make_folder(void **state);
 int remove_folder(void **state);
+
+/* A program in its notations; sizes "N=1 Y=35" become symbols. */
+typedef struct program {
+    const char *name, *sizes, *compute, *tree;
+} program;
+at_program *program_of(at_arena *a, const program *p); /* built and verified */
+
+/* A 3x3 convolution as im2col and a product, whose last panel may be a shorter one. */
+#define CONV_COMPUTE                                                                               \
+    "data[N, H, W, CI] : input\n"                                                                  \
+    "weight[X, K]      : weight\n"                                                                 \
+    "im2col[y:Y, k:K]  = inside ? data[n, ih, iw, c] : 0\n"                                        \
+    "    where {n, h:H, w:W} = y, {kh:3, kw:3, c:CI} = k,\n"                                       \
+    "          ih = h + kh - 1, iw = w + kw - 1,\n"                                                \
+    "          inside = 0 <= ih && ih < H && 0 <= iw && iw < W\n"                                  \
+    "packw[p:(X + B - 1)/B, k:K, b:B] = x < X ? weight[x, k] : 0\n"                                \
+    "    where x = p*B + b\n"                                                                      \
+    "acc[y:Y, x:X]     = sum(k:K) im2col[y, k] * packw[x/B, k, x%B]\n"
+#define CONV_TREE                                                                                  \
+    "p, b, k =>\n"                                                                                 \
+    "    @packw = p, k, b\n"                                                                       \
+    "yt, xt, yo =>\n"                                                                              \
+    "    yi, k9, ci:vec =>\n"                                                                      \
+    "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"                                               \
+    "    xo =>\n"                                                                                  \
+    "        ko, ki:unroll, yi:unroll, xi:vec =>\n"                                                \
+    "            @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"                           \
+    "        yi:unroll, xi:vec =>\n"                                                               \
+    "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n"
+#define CONV_SIZES(co, xo, xi)                                                                     \
+    "N=1 H=5 W=7 CI=3 Y=35 K=27 k9=9 ci=3 yt=1 yo=5 yi=7 ko=9 ki=3 xt=1 X=" #co " xo=" #xo         \
+    " xi=" #xi " B=" #xi
+#define PLAIN "out[y:Y, x:X] = acc[y, x]\n"
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "codegen/bound.h"
 #include "tests/codegen/random_program.h"
+#include "tests/codegen/support.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -295,33 +296,18 @@ static void random_programs(void **state) {
 /* ---- by hand --------------------------------------------------------------------------------- */
 
 /* A product, 4 rows of two avx2 vectors in registers, sums of 36 times 2 products. */
-static const char sizes[] = "Y=8 X=32 K=72 yo=2 yi=4 xo=2 xi=16 ko=36 ki=2";
-static const char compute[] = "a[Y, K] : input\n"
-                              "b[K, X] : input\n"
-                              "c[y:Y, x:X] = sum(k:K) a[y, k] * b[k, x]\n";
-static const char tree[] = "yo, xo =>\n"
-                           "    ko, ki:unroll, yi:unroll, xi:vec =>\n"
-                           "        @c = {yo, yi}/y, {xo, xi}/x // {ko, ki}/k\n";
+static const program product = {"product", "Y=8 X=32 K=72 yo=2 yi=4 xo=2 xi=16 ko=36 ki=2",
+                                "a[Y, K] : input\n"
+                                "b[K, X] : input\n"
+                                "c[y:Y, x:X] = sum(k:K) a[y, k] * b[k, x]\n",
+                                "yo, xo =>\n"
+                                "    ko, ki:unroll, yi:unroll, xi:vec =>\n"
+                                "        @c = {yo, yi}/y, {xo, xi}/x // {ko, ki}/k\n"};
 
 static const at_bound *bound_of_product(at_arena *a, const at_machine *m, at_isa isa) {
-    at_error err = {.status = AT_OK};
-    at_symbols *symbols = AT_NEW(a, at_symbols);
-    int64_t *values = AT_NEW_ARRAY(a, int64_t, 32);
-    at_compute *c;
-    at_tree *t;
-    at_program *p;
     at_kernel *k;
-    char name[16];
-    long value;
-    const char *s = sizes;
-    for (int n; sscanf(s, " %15[^=]=%ld%n", name, &value, &n) == 2; s += n)
-        values[at_symbol_add(a, symbols, at_strdup(a, name))] = value;
     at_lower_options o = {.dialect = AT_DIALECT_TCC, .isa = isa, .name = "k", .machine = m};
-    if (at_compute_parse(a, symbols, compute, "computation", &c, &err) != AT_OK ||
-        at_tree_parse(a, c, tree, "tree", &t, &err) != AT_OK ||
-        at_program_build(a, t, values, &p, &err) != AT_OK ||
-        at_program_verify(a, p, &err) != AT_OK || at_lower(a, p, &o, &k, &err) != AT_OK)
-        fail_msg("%s", err.text);
+    CALL(at_lower(a, program_of(a, &product), &o, &k, &err));
     return k->bound;
 }
 

@@ -13,47 +13,17 @@
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-typedef struct program {
-    const char *name, *sizes, *compute, *tree;
-} program;
-
-#define GEMM_COMPUTE                                                                               \
-    "data[N, H, W, CI] : input\n"                                                                  \
-    "weight[X, K]      : weight\n"                                                                 \
-    "im2col[y:Y, k:K]  = inside ? data[n, ih, iw, c] : 0\n"                                        \
-    "    where {n, h:H, w:W} = y, {kh:3, kw:3, c:CI} = k,\n"                                       \
-    "          ih = h + kh - 1, iw = w + kw - 1,\n"                                                \
-    "          inside = 0 <= ih && ih < H && 0 <= iw && iw < W\n"                                  \
-    "packw[p:(X + B - 1)/B, k:K, b:B] = x < X ? weight[x, k] : 0\n"                                \
-    "    where x = p*B + b\n"                                                                      \
-    "acc[y:Y, x:X]     = sum(k:K) im2col[y, k] * packw[x/B, k, x%B]\n"
-#define GEMM_TREE                                                                                  \
-    "p, b, k =>\n"                                                                                 \
-    "    @packw = p, k, b\n"                                                                       \
-    "yt, xt, yo =>\n"                                                                              \
-    "    yi, k9, ci:vec =>\n"                                                                      \
-    "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"                                               \
-    "    xo =>\n"                                                                                  \
-    "        ko, ki:unroll, yi:unroll, xi:vec =>\n"                                                \
-    "            @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"                           \
-    "        yi:unroll, xi:vec =>\n"                                                               \
-    "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n"
-#define GEMM_SIZES(co, xo, xi)                                                                     \
-    "N=1 H=5 W=7 CI=3 Y=35 K=27 k9=9 ci=3 yt=1 yo=5 yi=7 ko=9 ki=3 xt=1 X=" #co " xo=" #xo         \
-    " xi=" #xi " B=" #xi
-#define PLAIN "out[y:Y, x:X] = acc[y, x]\n"
-
 /* The first has all that can be in a tile, and is what other checks take. */
 static const program programs[] = {
-    {"epilogue", GEMM_SIZES(22, 1, 22),
-     GEMM_COMPUTE "bias[X]  : input\n"
+    {"epilogue", CONV_SIZES(22, 1, 22),
+     CONV_COMPUTE "bias[X]  : input\n"
                   "scale[Y] : input\n"
                   "out[y:Y, x:X] = min(max(acc[y, x]*0.5 + bias[x], 0 - 3), scale[y]) / 2.0\n",
-     GEMM_TREE},
-    {"co6", GEMM_SIZES(6, 2, 3), GEMM_COMPUTE PLAIN, GEMM_TREE},
-    {"co17", GEMM_SIZES(17, 1, 17), GEMM_COMPUTE PLAIN, GEMM_TREE},
-    {"co31", GEMM_SIZES(31, 1, 31), GEMM_COMPUTE PLAIN, GEMM_TREE},
-    {"co31_by_13", GEMM_SIZES(31, 3, 13), GEMM_COMPUTE PLAIN, GEMM_TREE},
+     CONV_TREE},
+    {"co6", CONV_SIZES(6, 2, 3), CONV_COMPUTE PLAIN, CONV_TREE},
+    {"co17", CONV_SIZES(17, 1, 17), CONV_COMPUTE PLAIN, CONV_TREE},
+    {"co31", CONV_SIZES(31, 1, 31), CONV_COMPUTE PLAIN, CONV_TREE},
+    {"co31_by_13", CONV_SIZES(31, 3, 13), CONV_COMPUTE PLAIN, CONV_TREE},
     {"matmul", "Y=11 X=29 K=13 yo=3 yi=4 xo=2 xi=16 ko=4 ki=4",
      "a[Y, K] : input\n"
      "b[K, X] : weight\n"
@@ -97,21 +67,11 @@ static const struct {
 enum { NUM_LOOPS = sizeof loops / sizeof *loops };
 
 typedef struct built {
-    at_symbols symbols;
-    int64_t values[64];
-    at_compute *compute;
+    const at_compute *compute;
     at_program *program;
     at_data *data; /* inputs, and what the expressions give */
     at_kernel *kernel;
 } built;
-
-/* "N=1 Y=35": the names become symbols. */
-static void read_sizes(at_arena *a, built *b, const char *text) {
-    char name[16];
-    long value;
-    for (int n; sscanf(text, " %15[^=]=%ld%n", name, &value, &n) == 2; text += n)
-        b->values[at_symbol_add(a, &b->symbols, at_strdup(a, name))] = value;
-}
 
 static int64_t elements(const at_tensor *t, const int64_t *extents) {
     int64_t n = 1;
@@ -122,21 +82,17 @@ static int64_t elements(const at_tensor *t, const int64_t *extents) {
 /* Text to kernel, and the expected values on small integers. */
 static built *build(at_arena *a, const program *p, at_isa isa) {
     built *b = AT_NEW(a, built);
-    at_tree *tree;
     int64_t **extents;
-    read_sizes(a, b, p->sizes);
-    CALL(at_compute_parse(a, &b->symbols, p->compute, p->name, &b->compute, &err));
-    CALL(at_tree_parse(a, b->compute, p->tree, p->name, &tree, &err));
-    CALL(at_program_build(a, tree, b->values, &b->program, &err));
-    CALL(at_program_verify(a, b->program, &err));
-    CALL(at_compute_extents(a, b->compute, b->values, &extents, &err));
+    b->program = program_of(a, p);
+    b->compute = b->program->compute;
+    CALL(at_compute_extents(a, b->compute, b->program->values, &extents, &err));
     b->data = AT_NEW_ARRAY(a, at_data, b->compute->num_tensors);
     for (int t = 0; t < b->compute->num_tensors; t++) {
         int64_t n = elements(&b->compute->tensors[t], extents[t]);
         b->data[t].f = AT_NEW_ARRAY(a, float, n);
         for (int64_t i = 0; i < n; i++) b->data[t].f[i] = (float)((i * 7 + t) % 11 - 5);
     }
-    CALL(at_compute_interpret(a, b->compute, b->values, b->data, &err));
+    CALL(at_compute_interpret(a, b->compute, b->program->values, b->data, &err));
     at_lower_options o = {.dialect = AT_DIALECT_GNU, .isa = isa, .name = p->name, .verify = true};
     CALL(at_lower(a, b->program, &o, &b->kernel, &err));
     return b;

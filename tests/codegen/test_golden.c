@@ -53,21 +53,7 @@ static int free_arena(void **state) {
 }
 
 static at_program *build(const char *sizes_text, const char *compute_of, const char *tree_of) {
-    at_symbols *symbols = AT_NEW(arena, at_symbols);
-    int64_t *values = AT_NEW_ARRAY(arena, int64_t, 64);
-    at_compute *compute;
-    at_tree *tree;
-    at_program *p;
-    char name[16];
-    long value;
-    const char *s = sizes_text;
-    for (int n; sscanf(s, " %15[^=]=%ld%n", name, &value, &n) == 2; s += n)
-        values[at_symbol_add(arena, symbols, at_strdup(arena, name))] = value;
-    CALL(at_compute_parse(arena, symbols, compute_of, "computation", &compute, &err));
-    CALL(at_tree_parse(arena, compute, tree_of, "tree", &tree, &err));
-    CALL(at_program_build(arena, tree, values, &p, &err));
-    CALL(at_program_verify(arena, p, &err));
-    return p;
+    return program_of(arena, &(program){"golden", sizes_text, compute_of, tree_of});
 }
 
 /* Compares with the text kept under this name, or replaces it. */

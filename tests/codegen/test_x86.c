@@ -231,36 +231,6 @@ static void compare_tile(at_arena *a, at_tile *t, at_isa isa, const char *name) 
 
 /* ---- tiles of programs ----------------------------------------------------------------------- */
 
-typedef struct program {
-    const char *name, *sizes, *compute, *tree;
-} program;
-
-#define CONV_COMPUTE                                                                               \
-    "data[N, H, W, CI] : input\n"                                                                  \
-    "weight[X, K]      : weight\n"                                                                 \
-    "im2col[y:Y, k:K]  = inside ? data[n, ih, iw, c] : 0\n"                                        \
-    "    where {n, h:H, w:W} = y, {kh:3, kw:3, c:CI} = k,\n"                                       \
-    "          ih = h + kh - 1, iw = w + kw - 1,\n"                                                \
-    "          inside = 0 <= ih && ih < H && 0 <= iw && iw < W\n"                                  \
-    "packw[p:(X + B - 1)/B, k:K, b:B] = x < X ? weight[x, k] : 0\n"                                \
-    "    where x = p*B + b\n"                                                                      \
-    "acc[y:Y, x:X]     = sum(k:K) im2col[y, k] * packw[x/B, k, x%B]\n"
-#define PLAIN "out[y:Y, x:X] = acc[y, x]\n"
-#define CONV_TREE                                                                                  \
-    "p, b, k =>\n"                                                                                 \
-    "    @packw = p, k, b\n"                                                                       \
-    "yt, xt, yo =>\n"                                                                              \
-    "    yi, k9, ci:vec =>\n"                                                                      \
-    "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"                                               \
-    "    xo =>\n"                                                                                  \
-    "        ko, ki:unroll, yi:unroll, xi:vec =>\n"                                                \
-    "            @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"                           \
-    "        yi:unroll, xi:vec =>\n"                                                               \
-    "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n"
-#define CONV_SIZES(co, xo, xi)                                                                     \
-    "N=1 H=5 W=7 CI=3 Y=35 K=27 k9=9 ci=3 yt=1 yo=5 yi=7 ko=9 ki=3 xt=1 X=" #co " xo=" #xo         \
-    " xi=" #xi " B=" #xi
-
 #define SPARSE_COMPUTE                                                                             \
     "data[Y, K]        : input\n"                                                                  \
     "blocks[nnz, R, C] : weight\n"                                                                 \
@@ -317,29 +287,11 @@ static const program programs[] = {
 };
 enum { NUM_PROGRAMS = sizeof programs / sizeof *programs };
 
-/* "N=1 Y=35": the names become symbols. */
-static void read_sizes(at_arena *a, at_symbols *symbols, int64_t *values, const char *text) {
-    char name[16];
-    long value;
-    for (int n; sscanf(text, " %15[^=]=%ld%n", name, &value, &n) == 2; text += n)
-        values[at_symbol_add(a, symbols, at_strdup(a, name))] = value;
-}
-
 static at_low *lower(at_arena *a, const program *p, at_isa isa) {
-    at_symbols *symbols = AT_NEW(a, at_symbols);
-    int64_t *values = AT_NEW_ARRAY(a, int64_t, 64);
-    at_compute *compute;
-    at_tree *tree;
-    at_program *built;
     at_low *l;
-    read_sizes(a, symbols, values, p->sizes);
-    CALL(at_compute_parse(a, symbols, p->compute, p->name, &compute, &err));
-    CALL(at_tree_parse(a, compute, p->tree, p->name, &tree, &err));
-    CALL(at_program_build(a, tree, values, &built, &err));
-    CALL(at_program_verify(a, built, &err));
     at_lower_options *o = AT_NEW(a, at_lower_options);
     *o = (at_lower_options){.dialect = AT_DIALECT_TCC, .isa = isa, .name = p->name, .verify = true};
-    CALL(at_lower_until(a, built, o, "tiles", &l, &err));
+    CALL(at_lower_until(a, program_of(a, p), o, "tiles", &l, &err));
     return l;
 }
 

@@ -1,0 +1,331 @@
+/* base/expr_text.c: expressions as texts, by C's precedence: read, and printed with no more
+ * parentheses than are needed. */
+#include "base/base.h"
+
+#include <string.h>
+
+/* ---- parsing --------------------------------------------------------------------------------- */
+
+/* Binding strength, weakest first: C's levels. */
+enum { SELECT = 1, OR, AND, EQUALITY, RELATION, SUM, PRODUCT, UNARY, PRIMARY };
+
+static const struct binary {
+    char spelled[3];
+    at_op op;
+    int level;
+    bool spaced; /* when printed */
+} binaries[] = {
+    {"||", AT_X_OR, OR, true},       {"&&", AT_X_AND, AND, true},
+    {"==", AT_X_EQ, EQUALITY, true}, {"!=", AT_X_NE, EQUALITY, true},
+    {"<", AT_X_LT, RELATION, true},  {"<=", AT_X_LE, RELATION, true},
+    {">", AT_X_GT, RELATION, true},  {">=", AT_X_GE, RELATION, true},
+    {"+", AT_X_ADD, SUM, true},      {"-", AT_X_SUB, SUM, true},
+    {"*", AT_X_MUL, PRODUCT, false}, {"/", AT_X_DIV, PRODUCT, false},
+    {"%", AT_X_MOD, PRODUCT, false},
+};
+enum { NUM_BINARIES = sizeof binaries / sizeof *binaries };
+
+typedef struct parser {
+    at_arena *arena;
+    at_lex *lex;
+    at_error *err;
+    int depth;
+    bool compared; /* the relation parsed last had an operator outside parentheses */
+} parser;
+
+enum { DEEPEST = 256 };
+
+static at_status parse_level(parser *p, int level, at_expr **out);
+
+static at_expr *node(parser *p, at_op op, int line, int col, int nargs, at_expr *const *args) {
+    at_expr *e = at_expr_new(p->arena, op, nargs, args);
+    e->line = line;
+    e->col = col;
+    return e;
+}
+
+static at_status take_name(parser *p, const char **name) {
+    if (p->lex->kind != AT_TOK_NAME) return at_lex_fail(p->lex, p->err, "expected a name");
+    *name = at_strndup(p->arena, p->lex->start, (size_t)p->lex->length);
+    return at_lex_next(p->lex, p->err);
+}
+
+typedef AT_VEC(at_expr *) expr_list;
+
+/* Expressions up to the closing operator, which is taken too. */
+static at_status parse_list(parser *p, const char *close, expr_list *list) {
+    for (;;) {
+        at_expr *e;
+        AT_TRY(parse_level(p, SELECT, &e));
+        *at_push(p->arena, list) = e;
+        if (!at_lex_is(p->lex, ",")) break;
+        AT_TRY(at_lex_next(p->lex, p->err));
+    }
+    if (!at_lex_is(p->lex, close))
+        return at_lex_fail(p->lex, p->err, "expected ',' or '%s'", close);
+    return at_lex_next(p->lex, p->err);
+}
+
+static at_status parse_extent(parser *p, at_expr **out) {
+    at_expr *e = node(p, AT_X_EXTENT, p->lex->line, p->lex->col, 0, NULL);
+    AT_TRY(at_lex_next(p->lex, p->err));
+    AT_TRY(take_name(p, &e->name));
+    if (at_lex_is(p->lex, "||")) { /* "|a|||b|": the first of them closes */
+        p->lex->length = 1;
+        p->lex->pos = p->lex->start + 1;
+    }
+    *out = e;
+    return at_lex_expect(p->lex, "|", p->err);
+}
+
+/* min(a, b, ...) and max: more than two nest to the left. */
+static at_status parse_call(parser *p, at_expr *named, at_expr **out) {
+    bool is_min = !strcmp(named->name, "min"), is_max = !strcmp(named->name, "max");
+    if (!is_min && !is_max)
+        return at_lex_fail_at(p->lex, named->line, named->col, p->err,
+                              "unknown function \"%s\"; there are min and max", named->name);
+    AT_TRY(at_lex_next(p->lex, p->err));
+    expr_list args = {0};
+    AT_TRY(parse_list(p, ")", &args));
+    if (args.len < 2)
+        return at_lex_fail_at(p->lex, named->line, named->col, p->err, "%s needs two arguments",
+                              named->name);
+    at_expr *e = args.data[0];
+    for (int i = 1; i < args.len; i++)
+        e = node(p, is_min ? AT_X_MIN : AT_X_MAX, named->line, named->col, 2,
+                 (at_expr *[]){e, args.data[i]});
+    *out = e;
+    return AT_OK;
+}
+
+static at_status parse_named(parser *p, at_expr **out) {
+    at_expr *e = node(p, AT_X_NAME, p->lex->line, p->lex->col, 0, NULL);
+    AT_TRY(take_name(p, &e->name));
+    *out = e;
+    if (at_lex_is(p->lex, "(")) return parse_call(p, e, out);
+    if (at_lex_is(p->lex, ".")) {
+        e->op = AT_X_FIELD;
+        AT_TRY(at_lex_next(p->lex, p->err));
+        AT_TRY(take_name(p, &e->field));
+        if (!at_lex_is(p->lex, "[")) return at_lex_fail(p->lex, p->err, "expected '['");
+    } else if (at_lex_is(p->lex, "[")) {
+        e->op = AT_X_INDEX;
+    } else {
+        return AT_OK;
+    }
+    AT_TRY(at_lex_next(p->lex, p->err));
+    expr_list args = {0};
+    int line = p->lex->line, col = p->lex->col;
+    AT_TRY(parse_list(p, "]", &args));
+    if (e->op == AT_X_FIELD && args.len != 1)
+        return at_lex_fail_at(p->lex, line, col, p->err, "a field takes one index");
+    e->nargs = args.len;
+    e->arg = args.data;
+    return AT_OK;
+}
+
+static at_status parse_literal(parser *p, bool negative, at_expr **out) {
+    at_lex *l = p->lex;
+    at_expr *e = node(p, l->kind == AT_TOK_INT ? AT_X_INT : AT_X_FLOAT, l->line, l->col, 0, NULL);
+    e->integer = negative ? -l->integer : l->integer;
+    if (e->op == AT_X_FLOAT) e->number = negative ? -l->number : l->number;
+    *out = e;
+    return at_lex_next(l, p->err);
+}
+
+static bool is_literal(const parser *p) {
+    return p->lex->kind == AT_TOK_INT || p->lex->kind == AT_TOK_FLOAT;
+}
+
+static at_status parse_unary(parser *p, at_expr **out) {
+    at_lex *l = p->lex;
+    int line = l->line, col = l->col;
+    if (l->kind == AT_TOK_NAME) return parse_named(p, out);
+    if (is_literal(p)) return parse_literal(p, false, out);
+    if (at_lex_is(l, "|")) return parse_extent(p, out);
+    if (at_lex_is(l, "(")) {
+        AT_TRY(at_lex_next(l, p->err));
+        AT_TRY(parse_level(p, SELECT, out));
+        return at_lex_expect(p->lex, ")", p->err);
+    }
+    bool minus = at_lex_is(l, "-");
+    if (!minus && !at_lex_is(l, "!")) return at_lex_fail(l, p->err, "expected a value");
+    AT_TRY(at_lex_next(l, p->err));
+    if (minus && is_literal(p)) { /* "-1" is a literal, so that at_expr_int(-1) prints and reads */
+        AT_TRY(parse_literal(p, true, out));
+        (*out)->line = line, (*out)->col = col;
+        return AT_OK;
+    }
+    at_expr *e;
+    AT_TRY(parse_level(p, UNARY, &e));
+    *out = node(p, minus ? AT_X_NEG : AT_X_NOT, line, col, 1, &e);
+    return AT_OK;
+}
+
+static const struct binary *binary_at(const at_lex *l, int level) {
+    if (l->kind != AT_TOK_OP) return NULL;
+    for (int i = 0; i < NUM_BINARIES; i++)
+        if (binaries[i].level == level && at_lex_is(l, binaries[i].spelled)) return &binaries[i];
+    return NULL;
+}
+
+/* a <= b < c as Python reads it: a <= b && b < c. "a < b == c" is refused, since Python chains it
+ * and C compares the truth of a < b with c. */
+static at_status parse_comparison(parser *p, int level, at_expr **out) {
+    at_expr *left, *right, *all = NULL;
+    at_lex *l = p->lex;
+    AT_TRY(parse_level(p, level + 1, &left));
+    bool compared = level == EQUALITY && p->compared;
+    const struct binary *b;
+    while ((b = binary_at(l, level))) {
+        int line = l->line, col = l->col;
+        AT_TRY(at_lex_next(l, p->err));
+        AT_TRY(parse_level(p, level + 1, &right));
+        if (level == EQUALITY && (compared || p->compared))
+            return at_lex_fail_at(l, line, col, p->err,
+                                  "comparing a comparison needs parentheses around it");
+        at_expr *e = node(p, b->op, line, col, 2, (at_expr *[]){left, right});
+        all = all ? node(p, AT_X_AND, line, col, 2, (at_expr *[]){all, e}) : e;
+        left = right;
+    }
+    if (level == RELATION) p->compared = all != NULL;
+    *out = all ? all : left;
+    return AT_OK;
+}
+
+static at_status parse_select(parser *p, at_expr **out) {
+    at_expr *part[3];
+    at_lex *l = p->lex;
+    AT_TRY(parse_level(p, OR, &part[0]));
+    *out = part[0];
+    if (!at_lex_is(l, "?")) return AT_OK;
+    int line = l->line, col = l->col;
+    AT_TRY(at_lex_next(l, p->err));
+    AT_TRY(parse_level(p, SELECT, &part[1]));
+    AT_TRY(at_lex_expect(p->lex, ":", p->err));
+    AT_TRY(parse_level(p, SELECT, &part[2]));
+    *out = node(p, AT_X_SELECT, line, col, 3, part);
+    return AT_OK;
+}
+
+static at_status parse_binary(parser *p, int level, at_expr **out) {
+    at_lex *l = p->lex;
+    AT_TRY(parse_level(p, level + 1, out));
+    const struct binary *b;
+    while ((b = binary_at(l, level))) {
+        int line = l->line, col = l->col;
+        AT_TRY(at_lex_next(l, p->err));
+        at_expr *right;
+        AT_TRY(parse_level(p, level + 1, &right));
+        *out = node(p, b->op, line, col, 2, (at_expr *[]){*out, right});
+    }
+    return AT_OK;
+}
+
+static at_status parse_level(parser *p, int level, at_expr **out) {
+    if (level != SELECT && level != UNARY) {
+        bool comparison = level == EQUALITY || level == RELATION;
+        return comparison ? parse_comparison(p, level, out) : parse_binary(p, level, out);
+    }
+    /* Every way of nesting comes through these two. */
+    if (++p->depth > DEEPEST) return at_lex_fail(p->lex, p->err, "nested too deeply");
+    AT_TRY(level == SELECT ? parse_select(p, out) : parse_unary(p, out));
+    p->depth--;
+    return AT_OK;
+}
+
+at_status at_expr_parse(at_arena *a, at_lex *l, at_expr **out, at_error *err) {
+    parser p = {.arena = a, .lex = l, .err = err};
+    return parse_level(&p, SELECT, out);
+}
+
+at_status at_expr_parse_text(at_arena *a, const char *text, const char *what, at_expr **out,
+                             at_error *err) {
+    at_lex l;
+    at_expr *e;
+    AT_TRY(at_lex_start(&l, text, what, err));
+    AT_TRY(at_expr_parse(a, &l, &e, err));
+    if (l.kind != AT_TOK_END) return at_lex_fail(&l, err, "expected an operator or the end");
+    *out = e;
+    return AT_OK;
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static const struct binary *binary_of(at_op op) {
+    for (int i = 0; i < NUM_BINARIES; i++)
+        if (binaries[i].op == op) return &binaries[i];
+    return NULL;
+}
+
+static int level_of(const at_expr *e) {
+    const struct binary *b = binary_of(e->op);
+    if (b) return b->level;
+    if (e->op == AT_X_SELECT) return SELECT;
+    if (e->op == AT_X_NEG || e->op == AT_X_NOT) return UNARY;
+    if ((e->op == AT_X_INT && e->integer < 0) || (e->op == AT_X_FLOAT && e->number < 0))
+        return UNARY;
+    return PRIMARY;
+}
+
+static void print_level(at_text *out, const at_expr *e, int level) {
+    bool parens = level_of(e) < level;
+    if (parens) at_text_add(out, "(");
+    at_expr_print(out, e);
+    if (parens) at_text_add(out, ")");
+}
+
+static void print_list(at_text *out, const at_expr *e, const char *open, const char *close) {
+    at_text_add(out, open);
+    for (int i = 0; i < e->nargs; i++) {
+        if (i) at_text_add(out, ", ");
+        at_expr_print(out, e->arg[i]);
+    }
+    at_text_add(out, close);
+}
+
+void at_expr_print(at_text *out, const at_expr *e) {
+    const struct binary *b = binary_of(e->op);
+    if (b) {
+        /* Operators group to the left; a comparison within one would read as a chain, and one of
+         * the other sort would be refused. */
+        bool comparison = b->level == EQUALITY || b->level == RELATION;
+        print_level(out, e->arg[0], comparison ? SUM : b->level);
+        at_text_addf(out, b->spaced ? " %s " : "%s", b->spelled);
+        print_level(out, e->arg[1], comparison ? SUM : b->level + 1);
+        return;
+    }
+    switch (e->op) {
+    case AT_X_INT: at_text_addf(out, "%lld", (long long)e->integer); break;
+    case AT_X_FLOAT: at_text_add_double(out, e->number); break;
+    case AT_X_NAME: at_text_add(out, e->name); break;
+    case AT_X_EXTENT: at_text_addf(out, "|%s|", e->name); break;
+    case AT_X_FIELD:
+        at_text_addf(out, "%s.%s", e->name, e->field);
+        print_list(out, e, "[", "]");
+        break;
+    case AT_X_INDEX:
+        at_text_add(out, e->name);
+        print_list(out, e, "[", "]");
+        break;
+    case AT_X_MIN: print_list(out, e, "min(", ")"); break;
+    case AT_X_MAX: print_list(out, e, "max(", ")"); break;
+    case AT_X_NEG:
+    case AT_X_NOT: {
+        /* "-5" would read back as the literal. */
+        const at_expr *x = e->arg[0];
+        bool literal = e->op == AT_X_NEG && (x->op == AT_X_INT || x->op == AT_X_FLOAT);
+        at_text_add(out, e->op == AT_X_NEG ? "-" : "!");
+        print_level(out, x, literal ? PRIMARY + 1 : UNARY);
+        break;
+    }
+    case AT_X_SELECT:
+        print_level(out, e->arg[0], OR);
+        at_text_add(out, " ? ");
+        at_expr_print(out, e->arg[1]);
+        at_text_add(out, " : ");
+        at_expr_print(out, e->arg[2]);
+        break;
+    default: AT_BUG("expression operator %d has no spelling", e->op);
+    }
+}
