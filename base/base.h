@@ -227,7 +227,7 @@ void at_json_spell(at_text *out, const at_json *v, const at_json_spelling *s);
 /* The value with all below it; it has no key. */
 const at_json *at_json_copy(at_arena *a, const at_json *v);
 
-/* ---- expressions (lex.c, expr_text.c, expr.c)
+/* ---- expressions (lex.c, expr.c, expr_text.c, expr_eval.c)
  * --------------------------------------------------------------------- One grammar, C's
  * precedence, for sizes ("K = 9*CI"), filters ("last <= 64") and computations
  * ("inside ? data[n, ih] : 0"). What a name means is its owner's business: after parsing, the owner
