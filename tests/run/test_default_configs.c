@@ -53,6 +53,7 @@ static const struct {
     {"sparse_dense", "M=12,N=16,K=20,nnz=9,R=4,C=4"},
     {"sparse_dense", "M=9,N=24,K=7,nnz=2,R=8"},
     {"sparse_dense", "M=4,N=16,K=2,nnz=0"},
+    {"sparse_dense", "M=20,N=12,K=20,nnz=9,R=4,C=4"},
 };
 enum { NUM_CASES = sizeof cases / sizeof *cases };
 

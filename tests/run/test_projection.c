@@ -21,6 +21,7 @@ static const entities_of cases[] = {
     {"spconv2d_3x3_gemm", "H=4,W=14,CI=8,CO=16,nnz=30,R=4,C=4"},
     {"sparse_dense", "M=24,N=48,K=36,nnz=40"},
     {"sparse_dense", "M=12,N=16,K=20,nnz=9,R=4,C=4"},
+    {"sparse_dense", "M=24,N=16,K=20,nnz=9,R=4,C=4"},
 };
 
 /* The sums that the naive text gives; it lies in the store. */

@@ -31,12 +31,17 @@ int main(int argc, char **argv) {
         {"spconv2d_3x3_gemm", "H=4,W=4,CI=2,CO=16,nnz=0"},
         {"spconv2d_3x3_gemm", "N=2,H=6,W=18,CI=6,CO=32,nnz=60"}, /* strips */
         {"spconv2d_3x3_gemm", "H=4,W=14,CI=8,CO=16,nnz=30,R=4,C=4"},
+        {"spconv2d_3x3_gemm", "H=4,W=15,CI=4,CO=9,nnz=110,R=1"},
+        {"spconv2d_3x3_gemm", "N=2,H=3,W=14,CI=4,CO=18,nnz=15,R=6,C=6"},
         {"sparse_dense", "M=24,N=48,K=36,nnz=40"},
         {"sparse_dense", "M=15,N=12,K=20,nnz=31,R=2,C=2"},
         {"sparse_dense", "M=5,N=6,K=31,nnz=50,R=1"},
         {"sparse_dense", "M=12,N=16,K=20,nnz=9,R=4,C=4"},
         {"sparse_dense", "M=9,N=24,K=7,nnz=2,R=8"},
         {"sparse_dense", "M=4,N=16,K=2,nnz=0"},
+        {"sparse_dense", "M=36,N=24,K=20,nnz=31,R=2,C=2"},
+        {"sparse_dense", "M=33,N=7,K=31,nnz=50,R=1"},
+        {"sparse_dense", "M=16,N=16,K=6,nnz=0,R=8"},
     };
     return entities_main("run/templates", tasks, sizeof tasks / sizeof *tasks, 20);
 }
