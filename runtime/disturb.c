@@ -24,6 +24,10 @@
  * its own time by most kernels), be stolen, or be spent on filling the caches again after another
  * thread had the core. */
 #define AWAY 0.01
+/* A sample as long as that loses more than 1 % to whatever else runs on most machines, each time
+ * anew; and its clock has settled, whatever it was before. */
+#define LONG_NS 100000000
+#define AWAY_LONG 0.05
 #define AWAY_NS 3000      /* two readings of the clocks */
 #define REFILL_NS 100000  /* a second-level cache of 1 MB at 10 GB/s */
 #define TICK_NS 10000000  /* of /proc/stat */
@@ -138,10 +142,11 @@ bool at_watch_end(const at_watch *w, int64_t ns) {
     int64_t stolen_ns = TICK_NS * (stolen_ticks() - w->stolen);
     int64_t now_ns = clock_ns(w->isa), before_ns = w->clock_ns;
     int64_t change_ns = now_ns > before_ns ? now_ns - before_ns : before_ns - now_ns;
-    double most_ns = AWAY * (double)ns;
+    bool is_long = ns >= LONG_NS;
+    double most_ns = (is_long ? AWAY_LONG : AWAY) * (double)ns;
     return (double)refill_ns > most_ns || (double)stolen_ns > most_ns ||
            (away_ns > AWAY_NS && (double)away_ns > most_ns) ||
-           (double)change_ns > DRIFT * (double)before_ns;
+           (!is_long && (double)change_ns > DRIFT * (double)before_ns);
 }
 
 /* ---- caches --------------------------------------------------------------------------------- */

@@ -6,11 +6,11 @@
 #define FLOOR_NS 200000    /* a repeat: the clock and an interrupt are then well below 1 % */
 #define BUDGET_NS 20000000 /* of repeats, as long as there are at least two */
 #define REPEAT 5
-#define COLD_REPEAT 3          /* flushing costs more than all the rest */
-#define LEAST 2                /* samples */
-#define DISTURBED_NS 200000000 /* of disturbed repeats: long ones are never quite left alone */
-#define BEHIND 3               /* times the best: not worth a second look */
-#define HOPELESS 12            /* times the best: nor when the run was disturbed */
+#define COLD_REPEAT 3           /* flushing costs more than all the rest */
+#define LEAST 2                 /* samples */
+#define DISTURBED_NS 1000000000 /* of disturbed repeats */
+#define BEHIND 3                /* times the best: not worth a second look */
+#define HOPELESS 12             /* times the best: nor when the run was disturbed */
 #define COLD_NS 1000000 /* caches, code and branch predictors count in a run shorter than this */
 #define MAX_ZEROS 100   /* a clock that stands still */
 

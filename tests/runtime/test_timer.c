@@ -96,12 +96,12 @@ static void disturbed(void **state) {
     assert_int_equal(r->outcome.num_costs, 2);
 }
 
-/* What lasts long is not measured again. */
+/* For a second, it is measured again. */
 static void disturbed_for_long(void **state) {
     rig *r = *state;
     r->job.repeat = 1;
-    rig_expect(r, KERNEL(ADD SLEEP("250000000")), AT_ERR_NONE, "");
-    assert_int_equal(r->outcome.disturbed, 1);
+    rig_expect(r, KERNEL(ADD SLEEP("300000000")), AT_ERR_NONE, "");
+    assert_in_range(r->outcome.disturbed, 1, 4);
     assert_int_equal(r->outcome.num_costs, 1);
 }
 
