@@ -190,7 +190,7 @@ static void first_failure(void **state) {
     r = cli_expect(3, "PATH=.:$PATH; %s", command);
     check_contains(r->err, "autotune: compile-timeout: gcc exceeded ");
     static const char *const files[] = {"result.txt", "config.json", "tree.txt",  "kernel.c",
-                                        "program.c",  "6-tile.txt",  "7-emit.txt"};
+                                        "program.c",  "7-tile.txt",  "8-emit.txt"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         cli_expect(0, "test -s " NAME "-%d/%s", index, files[i]);
     check_contains(cli_run("cat " NAME "-%d/result.txt", index)->out, command);
