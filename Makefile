@@ -57,7 +57,7 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(WARN) -c -o $@ $<
 
-$(B)/runtime/par.o: CFLAGS += $(OPENMP)
+$(B)/runtime/par.o: override CFLAGS += $(OPENMP)
 
 # Again when XGBoost has come or gone.
 $(B)/tuners/registry.o: CPPFLAGS += $(if $(HAVE_XGB),-DAT_HAVE_XGBOOST)
