@@ -13,7 +13,7 @@ static const double peak_age_s = 0.05; /* measuring it takes 8 ms, which is two 
 /* What a turn takes beside the kernel's own runs (measured: 2 to 3 ms); its samples take as long.
  */
 static const double turn_s = 0.003, least_sample_s = 0.0002;
-enum { LEAST_FINALISTS = 10, MOST_SAMPLES = 5 };
+enum { LEAST_FINALISTS = 4, MOST_SAMPLES = 5 };
 
 static int samples_of(const at_result *r) {
     double n = 1 + turn_s / (r->mean_s > least_sample_s ? r->mean_s : least_sample_s);
@@ -155,13 +155,21 @@ static void judge(const at_session *s, at_final *final) {
     }
 }
 
+/* What a turn will take beside the kernel's own runs: as a trial did, whose output is compared in
+ * the same way. */
+static double overhead_s(const at_spent *spent) {
+    double trial_s = (double)spent->check_ns / (spent->measured > 0 ? spent->measured : 1) * 1e-9;
+    return trial_s > turn_s ? trial_s : turn_s;
+}
+
 /* Single trials differ by more than the best few do from one another: as many of the n best as the
  * least number of rounds leaves time for. */
-static int choose_number(const at_result *const *top, int n, double budget_s) {
+static int choose_number(const at_spent *spent, const at_result *const *top, int n,
+                         double budget_s) {
     double round_s = 0;
     int count = 0;
     while (count < n) {
-        round_s += turn_s + (1 + samples_of(top[count])) * top[count]->mean_s;
+        round_s += overhead_s(spent) + (1 + samples_of(top[count])) * top[count]->mean_s;
         if (count >= LEAST_FINALISTS && AT_FINAL_LEAST * round_s > budget_s) break;
         count++;
     }
@@ -175,7 +183,7 @@ at_status at_final_run(at_session *s, const at_known *known, at_log *log, at_fin
     double budget_s = budget_share * (double)(begin_ns - s->spent.start_ns) * 1e-9;
     if (budget_s < least_budget_s) budget_s = least_budget_s;
     memset(out, 0, sizeof *out);
-    out->count = choose_number(top, at_known_top(known, top, AT_FINALISTS), budget_s);
+    out->count = choose_number(&s->spent, top, at_known_top(known, top, AT_FINALISTS), budget_s);
     for (int i = 0; i < out->count; i++) out->of[i].result = top[i];
     if (out->count) at_status_note("timing the best few again, in turn ...");
     at_status status = sample_all(s, log, budget_s, out, err);

@@ -168,6 +168,7 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_resul
     AT_TRY(at_worker_end(s->worker, &c->job, &at_interrupted, &outcome, err));
     s->spent.compile_ns += outcome.compile_ns;
     s->spent.check_ns += outcome.check_ns;
+    s->spent.measured++;
     s->spent.run_ns += outcome.run_ns;
     /* One that was killed has not said how long it ran. */
     s->spent.kernel_ns += outcome.error_no == AT_ERR_RUN_TIMEOUT
