@@ -73,21 +73,21 @@ static at_status time_rounds(at_session *s, at_candidate *c, at_result *r, doubl
     bool once = o->number || o->repeat || o->min_repeat_ms;
     int64_t begin_ns = at_now_ns();
     const at_result made = *r;
-    for (int n = 0; n < MOST;) {
+    int n = 0;
+    do {
         *r = made;
         AT_TRY(at_candidate_run(s, s->arena, c, 0, r, err));
         AT_TRY(at_session_measure_peak(s, err));
         if (r->error_no) return AT_OK;
         costs_s[n] = r->mean_s;
         peaks[n] = s->peak_gflops;
-        shares[n] = r->gflops / s->peak_gflops;
-        n++;
-        r->mean_s = at_median(costs_s, n).median;
-        r->gflops = s->flops / r->mean_s * 1e-9;
-        s->peak_gflops = at_median(peaks, n).median;
-        *of_peak = at_median(shares, n).median;
-        if (once || at_interrupted || (double)(at_now_ns() - begin_ns) * 1e-9 > budget_s) break;
-    }
+        shares[n++] = r->gflops / s->peak_gflops;
+    } while (n < MOST && !once && !at_interrupted &&
+             (double)(at_now_ns() - begin_ns) * 1e-9 <= budget_s);
+    r->mean_s = at_median(costs_s, n).median;
+    r->gflops = s->flops / r->mean_s * 1e-9;
+    s->peak_gflops = at_median(peaks, n).median;
+    *of_peak = at_median(shares, n).median;
     return AT_OK;
 }
 

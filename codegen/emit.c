@@ -65,7 +65,6 @@ static void emit_parallel(at_emitter *e, const at_ir *n) {
     at_sym old = at_range_enter(l, n);
     emit_list(e, n->child);
     at_range_leave(l, n, old);
-    at_text_add(&decl, "");
     at_text inner = {0};
     at_emit_close(e, &inner);
     e->base = base;

@@ -92,11 +92,9 @@ static void place(at_low *l, int tensor) {
                             .tensor = -1,
                             .is_int = true,
                             .elements = b->elements};
-    *b = (at_buffer){.place = AT_PLACE_PARAM,
-                     .param = at,
-                     .elements = b->elements,
-                     .line_sym = -1,
-                     .packed = true};
+    b->place = AT_PLACE_PARAM;
+    b->param = at;
+    b->packed = true;
     l->params = params;
     l->num_params++;
 }
@@ -112,7 +110,6 @@ static void fill(maker *m, const table *t) {
     store->val = AT_NEW(l->arena, at_value);
     store->label = l->program->compute->tensors[t->tensor].name;
     loop->sym = m->sym;
-    loop->piece = -1;
     loop->hi = l->buffers[t->tensor].elements;
     loop->child = store;
     loop->next = *root;
