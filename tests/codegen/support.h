@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "schedule/schedule.h"
+#include "tests/schedule/examples.h"
 
 #define CALL(call)                                                                                 \
     do {                                                                                           \
@@ -39,17 +40,6 @@ at_program *program_of(at_arena *a, const program *p); /* built and verified */
     "packw[p:(X + B - 1)/B, k:K, b:B] = x < X ? weight[x, k] : 0\n"                                \
     "    where x = p*B + b\n"                                                                      \
     "acc[y:Y, x:X]     = sum(k:K) im2col[y, k] * packw[x/B, k, x%B]\n"
-#define CONV_TREE                                                                                  \
-    "p, b, k =>\n"                                                                                 \
-    "    @packw = p, k, b\n"                                                                       \
-    "yt, xt, yo =>\n"                                                                              \
-    "    yi, k9, ci:vec =>\n"                                                                      \
-    "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"                                               \
-    "    xo =>\n"                                                                                  \
-    "        ko, ki:unroll, yi:unroll, xi:vec =>\n"                                                \
-    "            @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"                           \
-    "        yi:unroll, xi:vec =>\n"                                                               \
-    "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n"
 #define CONV_SIZES(co, xo, xi)                                                                     \
     "N=1 H=5 W=7 CI=3 Y=35 K=27 k9=9 ci=3 yt=1 yo=5 yi=7 ko=9 ki=3 xt=1 X=" #co " xo=" #xo         \
     " xi=" #xi " B=" #xi

@@ -19,11 +19,11 @@ static const program programs[] = {
      CONV_COMPUTE "bias[X]  : input\n"
                   "scale[Y] : input\n"
                   "out[y:Y, x:X] = min(max(acc[y, x]*0.5 + bias[x], 0 - 3), scale[y]) / 2.0\n",
-     CONV_TREE},
-    {"co6", CONV_SIZES(6, 2, 3), CONV_COMPUTE PLAIN, CONV_TREE},
-    {"co17", CONV_SIZES(17, 1, 17), CONV_COMPUTE PLAIN, CONV_TREE},
-    {"co31", CONV_SIZES(31, 1, 31), CONV_COMPUTE PLAIN, CONV_TREE},
-    {"co31_by_13", CONV_SIZES(31, 3, 13), CONV_COMPUTE PLAIN, CONV_TREE},
+     GEMM_TREE},
+    {"co6", CONV_SIZES(6, 2, 3), CONV_COMPUTE PLAIN, GEMM_TREE},
+    {"co17", CONV_SIZES(17, 1, 17), CONV_COMPUTE PLAIN, GEMM_TREE},
+    {"co31", CONV_SIZES(31, 1, 31), CONV_COMPUTE PLAIN, GEMM_TREE},
+    {"co31_by_13", CONV_SIZES(31, 3, 13), CONV_COMPUTE PLAIN, GEMM_TREE},
     {"matmul", "Y=11 X=29 K=13 yo=3 yi=4 xo=2 xi=16 ko=4 ki=4",
      "a[Y, K] : input\n"
      "b[K, X] : weight\n"

@@ -241,11 +241,11 @@ static void compare_tile(at_arena *a, at_tile *t, at_isa isa, const char *name) 
     "out[y:Y, x:X] = sum(c:C) cc[y, x/R, x%R, c]\n"
 
 static const program programs[] = {
-    {"conv3", CONV_SIZES(3, 1, 3), CONV_COMPUTE PLAIN, CONV_TREE},
-    {"conv6", CONV_SIZES(6, 1, 6), CONV_COMPUTE PLAIN, CONV_TREE},
-    {"conv17", CONV_SIZES(17, 1, 17), CONV_COMPUTE PLAIN, CONV_TREE},
-    {"conv31", CONV_SIZES(31, 1, 31), CONV_COMPUTE PLAIN, CONV_TREE},
-    {"conv31_by_13", CONV_SIZES(31, 3, 13), CONV_COMPUTE PLAIN, CONV_TREE},
+    {"conv3", CONV_SIZES(3, 1, 3), CONV_COMPUTE PLAIN, GEMM_TREE},
+    {"conv6", CONV_SIZES(6, 1, 6), CONV_COMPUTE PLAIN, GEMM_TREE},
+    {"conv17", CONV_SIZES(17, 1, 17), CONV_COMPUTE PLAIN, GEMM_TREE},
+    {"conv31", CONV_SIZES(31, 1, 31), CONV_COMPUTE PLAIN, GEMM_TREE},
+    {"conv31_by_13", CONV_SIZES(31, 3, 13), CONV_COMPUTE PLAIN, GEMM_TREE},
     {"matmul", "Y=11 X=29 K=13 yo=3 yi=4 xo=2 xi=16 ko=4 ki=4",
      "a[Y, K] : input\n"
      "b[K, X] : weight\n"

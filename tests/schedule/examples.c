@@ -16,17 +16,6 @@
 #define GEMM_TAIL                                                                                  \
     "acc[y:Y, x:X]     = sum(k:K) im2col[y, k] * packw[x/B, k, x%B]\n"                             \
     "out[y:Y, x:X]     = acc[y, x]\n"
-#define GEMM_TREE                                                                                  \
-    "p, b, k =>\n"                                                                                 \
-    "    @packw = p, k, b\n"                                                                       \
-    "yt, xt, yo =>\n"                                                                              \
-    "    yi, k9, ci:vec =>\n"                                                                      \
-    "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"                                               \
-    "    xo =>\n"                                                                                  \
-    "        ko, ki:unroll, yi:unroll, xi:vec =>\n"                                                \
-    "            @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"                           \
-    "        yi:unroll, xi:vec =>\n"                                                               \
-    "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n"
 #define GEMM_SIZES                                                                                 \
     "N=1, H=7, W=5, CI=3, CO=6, Y=N*H*W, X=CO, K=9*CI, "                                           \
     "yt=1, yo=5, yi=7, xt=1, xo=2, xi=3, ko=3, ki=9, B=xi, k9=9, ci=CI"

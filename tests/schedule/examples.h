@@ -60,4 +60,17 @@ void fixture_compare(fixture *f, const char *what);
         if ((call) != AT_OK) fail_msg("%s", (f)->err.text);                                        \
     } while (0)
 
+/* An im2col, weights packed, and their product. */
+#define GEMM_TREE                                                                                  \
+    "p, b, k =>\n"                                                                                 \
+    "    @packw = p, k, b\n"                                                                       \
+    "yt, xt, yo =>\n"                                                                              \
+    "    yi, k9, ci:vec =>\n"                                                                      \
+    "        @im2col = {yt, yo, yi}/y, {k9, ci}/k\n"                                               \
+    "    xo =>\n"                                                                                  \
+    "        ko, ki:unroll, yi:unroll, xi:vec =>\n"                                                \
+    "            @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"                           \
+    "        yi:unroll, xi:vec =>\n"                                                               \
+    "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n"
+
 #endif
