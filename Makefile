@@ -9,7 +9,7 @@ PREFIX  ?= /usr/local
 ALL_CPPFLAGS = -D_GNU_SOURCE -I. -MMD -MP $(CPPFLAGS)
 STD      = -std=c11
 
-FOLDERS  = base knobs schedule codegen templates tuners runtime records view
+FOLDERS  = base knobs schedule codegen export templates tuners runtime records view
 LIBS_base    = -lcjson -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -lzip -ldl -lpthread $(OPENMP)
@@ -25,12 +25,14 @@ WITHOUT      = $(if $(HAVE_XGB),,tuners/xgb.c tuners/xgb_model.c)
 LIBS_records = -lz
 
 # What a test program of each folder links: the folder and those it may use (arrows run one way).
-# tests/templates also lower what they build, tests/run run it; tests/cli run the program itself.
+# tests/templates also lower what they build, tests/run run it; tests/export make files of templates;
+# tests/cli run the program itself.
 NEEDS_base      = base
 NEEDS_knobs     = knobs base
 NEEDS_schedule  = schedule knobs base
 NEEDS_codegen   = codegen schedule knobs base
 NEEDS_templates = templates runtime codegen schedule knobs base
+NEEDS_export    = templates export runtime codegen schedule knobs base
 NEEDS_tuners    = tuners knobs base
 NEEDS_runtime   = runtime base
 NEEDS_records   = records knobs base
@@ -50,7 +52,7 @@ all: autotune
 autotune: $(B)/autotune
 	@ln -sf $< $@
 
-$(B)/autotune: $(call obj,cli) $(call lib,view templates tuners runtime records codegen schedule knobs base)
+$(B)/autotune: $(call obj,cli) $(call lib,view export templates tuners runtime records codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
 $(B)/%.o: %.c

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/select.h"
 #include "codegen/codegen.h"
+#include "export/export.h"
 
 /* Where the time went, in nanoseconds. */
 typedef struct at_spent {

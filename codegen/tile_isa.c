@@ -11,3 +11,4 @@ static const at_tile_isa facts[AT_ISA_COUNT] = {
 };
 
 const at_tile_isa *at_tile_isa_facts(at_isa isa) { return &facts[isa]; }
+const char *at_isa_parts(at_isa isa) { return facts[isa].target; }

@@ -5,7 +5,7 @@
 #ifndef AT_X86_ASM_H
 #define AT_X86_ASM_H
 
-#include "base/base.h"
+#include "codegen/codegen.h"
 
 typedef enum at_x86_op {
 #define AT_X86(op) AT_X86_##op,
@@ -61,7 +61,5 @@ void at_asm_patch(at_asm *a,
                   int at); /* the jump whose distance stands at `at` goes to the current end */
 void at_asm_align(at_asm *a, int bytes); /* with no-ops */
 void at_asm_raw(at_asm *a, const void *p, int n);
-/* Text of one instruction (Intel syntax); returns its length, 0 if it is none. */
-int at_disassemble(const uint8_t *code, int len, char *out, size_t out_size);
 
 #endif

@@ -282,31 +282,6 @@ static void other_languages(const char *compiler, const char *cxx) {
 static void gcc_languages(void **state) { (void)state, other_languages("gcc", "g++"); }
 static void clang_languages(void **state) { (void)state, other_languages("clang", "clang++"); }
 
-/* A main that asks the CPU first. */
-static void file_with_main(void **state) {
-    (void)state;
-    skip_without("gcc");
-    at_arena *a = at_arena_new();
-    for (at_isa isa = AT_ISA_SCALAR; isa < AT_ISA_COUNT; isa++) {
-        at_text text = {0};
-        built *b = build(a, &programs[0], isa);
-        at_file_kernel k = {
-            .program = b->program, .kernel = b->kernel, .name = programs[0].name, .head = ""};
-        at_file_options o = {.with_main = true};
-        CALL(at_emit_file(a, &k, 1, &o, &text, NULL, &err));
-        write_text("main.c", at_text_str(&text));
-        compile("gcc", "-O1 -o main main.c -lm");
-        int status = system(at_format(a, "%s/main >%s/messages", folder, folder));
-        at_text said = read_text("messages");
-        assert_int_equal(status, cpu_has(isa) ? 0 : 1 << 8);
-        assert_non_null(
-            strstr(at_text_str(&said), cpu_has(isa) ? "epilogue: right" : "which this CPU lacks"));
-        at_text_free(&said);
-        at_text_free(&text);
-    }
-    at_arena_free(a);
-}
-
 /* ---- what the compilers make of it -------------------------------------------------------------
  */
 
@@ -386,13 +361,13 @@ static void clang_loop(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gcc_avx512),     cmocka_unit_test(gcc_avx2),
-        cmocka_unit_test(gcc_sse2),       cmocka_unit_test(gcc_scalar),
-        cmocka_unit_test(clang_avx512),   cmocka_unit_test(clang_avx2),
-        cmocka_unit_test(clang_sse2),     cmocka_unit_test(clang_scalar),
-        cmocka_unit_test(gcc_languages),  cmocka_unit_test(clang_languages),
-        cmocka_unit_test(gcc_loop),       cmocka_unit_test(clang_loop),
-        cmocka_unit_test(file_with_main),
+        cmocka_unit_test(gcc_avx512),    cmocka_unit_test(gcc_avx2),
+        cmocka_unit_test(gcc_sse2),      cmocka_unit_test(gcc_scalar),
+        cmocka_unit_test(clang_avx512),  cmocka_unit_test(clang_avx2),
+        cmocka_unit_test(clang_sse2),    cmocka_unit_test(clang_scalar),
+        cmocka_unit_test(gcc_languages), cmocka_unit_test(clang_languages),
+        cmocka_unit_test(gcc_loop),      cmocka_unit_test(clang_loop),
+
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

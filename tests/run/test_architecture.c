@@ -180,7 +180,7 @@ static void arrows(void **state) {
         for (struct dirent *e; (e = readdir(d));) check_file(folder, e->d_name, allowed);
         closedir(d);
     }
-    assert_int_equal(count, 10);
+    assert_int_equal(count, 11);
 }
 
 int main(void) {

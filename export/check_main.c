@@ -1,9 +1,8 @@
-/* codegen/file_main.c: the main of an `apply` file: each kernel against the naive reference on
+/* export/check_main.c: the main of an `apply` file: each kernel against the naive reference on
  * exact data, then its time. */
 #include <string.h>
 
-#include "codegen/file.h"
-#include "codegen/tile.h"
+#include "export/export_int.h"
 
 static const char includes[] = "#define _POSIX_C_SOURCE 200112L\n#include <math.h>\n#include "
                                "<stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
@@ -40,7 +39,7 @@ void at_file_main_includes(at_text *out) { at_text_add(out, includes); }
 
 /* The program ends where the CPU lacks what the tiles need. TinyCC could not ask. */
 static void check_cpu(at_text *out, const at_file_kernel *f) {
-    const char *parts = at_tile_isa_facts(f->kernel->isa)->target;
+    const char *parts = at_isa_parts(f->kernel->isa);
     if (f->kernel->dialect != AT_DIALECT_GNU || !*parts) return;
     at_text_add(out, "    if (!(");
     for (const char *s = parts; *s;) {

@@ -1,5 +1,5 @@
-/* codegen/file_family.c: functions of an `apply` file that choose a kernel by its shape. */
-#include "codegen/file.h"
+/* export/dispatcher.c: functions of an `apply` file that choose a kernel by its shape. */
+#include "export/export_int.h"
 
 #include <string.h>
 

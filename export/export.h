@@ -1,0 +1,47 @@
+/* export/export.h: kernels as C files, headers and functions that choose between kernels. */
+#ifndef AT_EXPORT_H
+#define AT_EXPORT_H
+
+#include "codegen/codegen.h"
+
+/* The tensors of a block-sparse weight that a main fills at random. */
+typedef struct at_file_pattern {
+    int indices, indptr;        /* tensors of the computation */
+    int64_t rows, columns, nnz; /* in blocks */
+} at_file_pattern;
+
+typedef struct at_file_number {
+    const char *name;
+    int64_t value;
+} at_file_number;
+
+/* One kernel of a file. */
+typedef struct at_file_kernel {
+    int threads; /* that its parallel loops run on, where it is compiled with OpenMP; 0: 1 */
+    const at_program *program;
+    const at_kernel *kernel;
+    const char *name; /* of its functions; what at_lower was given */
+    const char *head; /* comment text, lines without decoration: task, configuration, figure, CPU */
+    double flops;     /* of a call, for the main */
+    const at_file_pattern *pattern; /* NULL: no index tensors */
+    const char *family;             /* kernels of one family are called by shape; NULL: none */
+    const at_file_number *shape;    /* the same names in a family */
+    int num_shape;
+} at_file_kernel;
+
+typedef struct at_file_options {
+    const char *head;   /* of a file with families: what stands at its top */
+    const char *source; /* file names without folder; NULL: none, "kernel.c" in comments */
+    const char *header; /* NULL: the declarations stand in the source */
+    bool with_main;
+} at_file_options;
+
+/* The files of `apply`: kernels with a typed face, their packing, their workspace; functions that
+ * choose by shape, one per family; with main a program that checks each kernel against the naive
+ * reference on exact data and times it. They depend on libc only, hold no state, and need no
+ * include without main. All kernels have one dialect and isa. AT_E_USAGE: a main for index tensors
+ * without pattern. */
+at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const at_file_options *o,
+                       at_text *source, at_text *header, at_error *err);
+
+#endif
