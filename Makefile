@@ -1,5 +1,6 @@
 # make: builds ./autotune.  make run, make test, make bench: install what is missing, build, and do
 # the job.
+# make check-fast: the tests that run in half a minute.
 # make install, uninstall PREFIX= DESTDIR=; make deb; make check-asan, check-ubsan, fuzz; make format-check;
 # make clean.
 CFLAGS  ?= -O2 -g
@@ -86,8 +87,17 @@ $(foreach f,$(FOLDERS) cli run fuzz,$(eval $(call test_rules,$(f))))
 
 tests: $(B)/autotune $(TESTS)
 
+# Those that need every core, and run when the others are done.
+ALONE = $(addprefix $(B)/tests/,cli/test_jobs cli/test_threads runtime/test_threads)
+# The longest first: a core that takes one last does not keep the others waiting.
+LONG  = $(addprefix $(B)/tests/,cli/test_templates run/test_templates cli/test_pages)
+
 check: tests
-	@AUTOTUNE=$(B)/autotune tools/run-tests $(TESTS)
+	@AUTOTUNE=$(B)/autotune tools/run-tests -a "$(ALONE)" $(LONG) $(filter-out $(ALONE) $(LONG),$(TESTS))
+
+# What needs no whole run of the program: half a minute at most, to be run after every change.
+check-fast: tests
+	@AUTOTUNE=$(B)/autotune tools/run-tests $(filter-out $(B)/tests/cli/% $(B)/tests/run/% $(ALONE),$(TESTS))
 
 test:
 	@tools/deps test
@@ -216,5 +226,5 @@ clean:
 
 .SECONDARY:
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all tests check test run bench golden-update check-asan check-ubsan fuzz fuzz-keep install uninstall deb \
+.PHONY: all tests check check-fast test run bench golden-update check-asan check-ubsan fuzz fuzz-keep install uninstall deb \
     format-check clean
