@@ -1,0 +1,48 @@
+/* schedule/reference_int.h: what the files that write naive C share: reference_c.c (loops),
+ * reference_expr.c (expressions). */
+#ifndef AT_REFERENCE_INT_H
+#define AT_REFERENCE_INT_H
+
+#include "schedule/schedule_int.h"
+
+typedef struct hoisted {
+    int depth; /* computed inside the loop of this axis */
+    const char *text, *name;
+} hoisted;
+
+typedef struct naive {
+    at_arena *arena;
+    const at_compute *c;
+    const int64_t *values;
+    int64_t **extents;
+    const char *entry;
+    at_error *err;
+    at_status status; /* of the first failure */
+    int stage;
+    AT_VEC(hoisted) hoists; /* of this stage */
+    bool uses_floor, uses_min, uses_max;
+    const at_projection *projection; /* NULL: the whole computation */
+    uint64_t seed;
+} naive;
+
+static inline const at_tensor *naive_stage(const naive *m) { return &m->c->tensors[m->stage]; }
+/* The dimensions of an input have no names. */
+const char *naive_axis_name(const naive *m, int axis);
+
+/* The texts of expressions of the stage in hand, inside the loops of its axes 0 .. depth. */
+const char *naive_number(naive *m, int64_t x);
+const char *naive_value(naive *m, const at_expr *e, int depth);
+const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth);
+int64_t naive_times(naive *m, int64_t x, int64_t y); /* too large: m->status */
+
+/* Under a projection: is this axis of the tensor summed over, is any of its axes? Elements that are
+ * left of it; a value as an integer modulo 2^64; an element of what is left; the weight of an
+ * element of the stage in hand. */
+bool naive_is_summed(const naive *m, int tensor, int axis);
+bool naive_is_projected(const naive *m, int tensor);
+int64_t naive_projected_count(const naive *m, int tensor);
+const char *naive_projected(naive *m, const at_expr *e, int depth);
+const char *naive_projected_element(naive *m, int tensor, at_expr *const *index, int depth);
+const char *naive_weight(naive *m, at_expr *const *own);
+
+#endif
