@@ -44,7 +44,8 @@ NEEDS_fuzz      = templates runtime records codegen schedule knobs base
 # The main job: a layer of ResNet-50.
 RUN_ARGS = --trials 500
 
-obj  = $(patsubst %.c,$(B)/%.o,$(filter-out $(WITHOUT),$(wildcard $(1)/*.c)))
+# A folder's files, with those of the architectures in it.
+obj  = $(patsubst %.c,$(B)/%.o,$(filter-out $(WITHOUT),$(wildcard $(1)/*.c $(1)/*/*.c)))
 lib  = $(patsubst %,$(B)/%.a,$(1))
 libs = $(foreach f,codegen tuners runtime records base,$(if $(filter $(f),$(1)),$(LIBS_$(f))))
 
@@ -219,7 +220,7 @@ deb:
 	@tools/deb $(B)/deb
 
 format-check:
-	@clang-format --dry-run --Werror $(wildcard $(foreach d,$(FOLDERS) cli run fuzz,$(d)/*.[ch] tests/$(d)/*.[ch]))
+	@clang-format --dry-run --Werror $(wildcard $(foreach d,$(FOLDERS) cli run fuzz,$(d)/*.[ch] $(d)/*/*.[ch] tests/$(d)/*.[ch]))
 
 clean:
 	rm -rf build build-asan build-ubsan build-fuzz autotune

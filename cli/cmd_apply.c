@@ -167,10 +167,10 @@ static at_status add_kernel(apply_set *set, const at_options *o, const at_select
     AT_TRY(make_kernel(s, NULL, k, err));
     k->family = s->row->name;
     k->shape = shape_of(set->arena, s->task, &k->num_shape);
-    if (k->kernel->isa != set->kernels->kernel->isa)
+    if (k->kernel->target != set->kernels->kernel->target)
         return at_fail(err, AT_E_USAGE,
                        "%s: the best records are of %s and of %s; choose one with --isa", o->log,
-                       at_isa_name(set->kernels->kernel->isa), at_isa_name(k->kernel->isa));
+                       set->kernels->kernel->target->name, k->kernel->target->name);
     for (int i = 0; i < set->n - 1; i++) {
         if (!same_shape(&set->kernels[i], k)) continue;
         at_warn(NULL, at_format(set->arena, "%s: has the shape of %s; left out", k->name,

@@ -206,7 +206,7 @@ static const at_tile_work *work_of(bounder *b, const node *d, const int64_t *tri
     for (int i = 0; i < KEPT; i++) {
         if (!b->kept[d->tile * KEPT + i].known) {
             memcpy(b->kept[d->tile * KEPT + i].trips, trips, bytes);
-            b->kept[d->tile * KEPT + i].work = at_tile_work_of(t, b->l->isa, b->m->core, trips);
+            b->kept[d->tile * KEPT + i].work = at_tile_work_of(t, b->m->core, trips);
             b->kept[d->tile * KEPT + i].known = true;
         }
         if (!memcmp(b->kept[d->tile * KEPT + i].trips, trips, bytes))
@@ -343,3 +343,9 @@ const at_bound *at_bound_of(at_low *l, const at_machine *m) {
     out->partial = b.partial;
     return out;
 }
+
+static const char *const needs[] = {"FMA ports", "load ports", "store ports", "chains",
+                                    "issue",     "L2",         "L3",          "memory"};
+_Static_assert(sizeof needs / sizeof *needs == AT_NEED_COUNT, "a name per need");
+
+const char *at_need_name(at_need n) { return needs[n]; }

@@ -11,8 +11,7 @@ typedef struct at_tile_work {
     double loads, bcasts, stores, instructions;
     double chain_cycles; /* the longest path through its arithmetic */
 } at_tile_work;
-at_tile_work at_tile_work_of(const at_tile *t, at_isa isa, const at_core *core,
-                             const int64_t *trips);
+at_tile_work at_tile_work_of(const at_tile *t, const at_core *core, const int64_t *trips);
 
 /* footprint.c: at least so many different bytes are read or written in a list by turns of the loops
  * in `inside`; all others stand still, at any place in their current range. */

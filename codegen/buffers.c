@@ -54,7 +54,7 @@ static bool reads_column(const walk *w, const at_value *v) {
         if (n->ann == AT_ANN_UNROLL) column |= (rows & ~row & AT_BIT(n->sym)) != 0;
         if (n->ann != AT_ANN_VEC) continue;
         if ((rows | row) & AT_BIT(n->sym)) return false;
-        one_vector = n->hi - n->lo <= at_tile_isa_facts(l->isa)->lanes;
+        one_vector = n->hi - n->lo <= l->target->lanes;
     }
     return one_vector && column;
 }

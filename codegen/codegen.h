@@ -7,6 +7,7 @@
 #define AT_CODEGEN_H
 
 #include "base/base.h"
+#include "codegen/target.h"
 #include "schedule/schedule.h"
 
 /* How tiles are printed: plain scalar C for any compiler; C with vector types for gcc and clang;
@@ -19,7 +20,8 @@ typedef enum at_dialect {
 } at_dialect;
 const char *at_dialect_name(at_dialect d);
 
-/* ---- what bounds a kernel (bound.c; facts of cores: cores.c) ---------------------------------
+/* ---- what bounds a kernel (bound.c; facts of cores: codegen/x86/cores.c)
+ * ---------------------------------
  *
  * Lower bounds on the cycles of one run, from real counts of tile calls and trips: what the
  * arithmetic units, load and store ports, dependency chains and the front end need, and how long
@@ -124,9 +126,9 @@ typedef struct at_kernel {
     int64_t workspace_bytes; /* shared part */
     int64_t workspace_per_thread_bytes;
     at_dialect dialect;
-    at_isa isa;            /* of the tiles */
-    const at_bound *bound; /* NULL without at_lower_options.machine */
-    char code_hash[33];    /* over tile bytes, C without comments, parameter table and workspace */
+    const at_target *target; /* of the tiles */
+    const at_bound *bound;   /* NULL without at_lower_options.machine */
+    char code_hash[33]; /* over tile bytes, C without comments, parameter table and workspace */
 } at_kernel;
 
 /* Names of the passes for --dump, in order; NULL-terminated. */
@@ -140,11 +142,5 @@ at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, 
 /* What bounds the program on o->machine, without its code: a third of the time of at_lower. */
 at_status at_lower_bound(at_arena *a, const at_program *p, const at_lower_options *o,
                          const at_bound **out, at_error *err);
-
-/* The parts of the CPU that an instruction set needs, as gcc's attributes and
- * __builtin_cpu_supports name them: "avx2,fma"; "" for scalar. */
-const char *at_isa_parts(at_isa isa);
-/* Text of one instruction (Intel syntax); returns its length, 0 if it is none. */
-int at_disassemble(const uint8_t *code, int len, char *out, size_t out_size);
 
 #endif

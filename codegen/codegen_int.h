@@ -195,7 +195,7 @@ struct at_low {
     const at_lower_options *options;
     at_error *err;
     at_dialect dialect;
-    at_isa isa;
+    const at_target *target;
     AT_VEC(at_sym) syms; /* the first AT_MAX_LOOPS are places for loops, num_loops of them taken */
     int num_loops;
     at_ir *root;        /* kernel */

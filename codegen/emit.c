@@ -193,7 +193,7 @@ static void emit_tiles(at_low *l, at_text *out) {
     for (int i = 0; i < l->tiles.len; i++) {
         at_tile *t = l->tiles.data[i];
         if (l->dialect == AT_DIALECT_TCC) at_tile_declare(out, t, prefix);
-        else if (l->dialect == AT_DIALECT_GNU) at_tile_print_gnu(out, t, l->isa, prefix);
+        else if (l->dialect == AT_DIALECT_GNU) at_tile_print_gnu(out, t, prefix);
         else at_tile_print_c(out, t, prefix);
     }
 }
@@ -203,7 +203,7 @@ bool at_pass_emit(at_low *l) {
     at_text out = {0};
     e->l = l;
     at_text_add(&out, par_type);
-    if (l->dialect == AT_DIALECT_GNU) at_tile_gnu_types(&out, l->isa);
+    if (l->dialect == AT_DIALECT_GNU && l->target->prelude) l->target->prelude(l->target, &out);
     l->common_bytes = out.len;
     emit_tiles(l, &out);
     if (has_parallel(l->root) || has_parallel(l->pack_root))

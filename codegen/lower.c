@@ -45,7 +45,7 @@ static void dump(at_low *l, const char *pass) {
 
 static void verify_tiles(at_low *l) {
     for (int i = 0; i < l->tiles.len; i++) {
-        const char *fault = at_tile_verify(l->tiles.data[i], at_tile_isa_facts(l->isa), l->arena);
+        const char *fault = at_tile_verify(l->tiles.data[i], l->arena);
         if (fault) AT_BUG("%s", fault);
     }
 }
@@ -66,7 +66,7 @@ static bool encode_tiles(at_low *l, at_kernel *k) {
     at_tile_code *codes = AT_NEW_ARRAY(l->arena, at_tile_code, l->tiles.len);
     for (int i = 0; i < l->tiles.len; i++) {
         at_tile *t = l->tiles.data[i];
-        if (!at_tile_encode(l->arena, t, l->isa)) {
+        if (!l->target->encode(l->arena, t)) {
             if (!out_of_reach(t)) AT_BUG("tile %s cannot be encoded", t->name);
             at_lower_fail(l, "tile %s reaches further than 2 GB from a pointer", t->name);
             return false;
@@ -113,7 +113,7 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
     *l = (at_low){.arena = a, .program = p, .options = o, .dialect = o->dialect};
     l->err = AT_NEW(a, at_error);
     while (l->syms.len < AT_MAX_LOOPS) *at_push(a, &l->syms) = (at_sym){.kind = AT_SYM_LOOP};
-    l->isa = o->dialect == AT_DIALECT_C ? AT_ISA_SCALAR : o->isa;
+    l->target = at_target_find(at_isa_name(o->dialect == AT_DIALECT_C ? AT_ISA_SCALAR : o->isa));
     for (size_t i = 0; i < NUM_PASSES; i++) {
         if (!passes[i].run(l))
             return at_fail(err, l->err->status, "%s: %s", passes[i].name, l->err->text);
@@ -142,7 +142,7 @@ at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, 
     k->source = l->source;
     k->common_bytes = l->common_bytes;
     k->dialect = l->dialect;
-    k->isa = l->isa;
+    k->target = l->target;
     k->entry = l->entry;
     k->pack = l->pack;
     k->params = l->params;

@@ -66,8 +66,9 @@ typedef struct at_tile_op {
 
 typedef struct at_tile {
     const char *name, *base_name; /* tile_14x32; name: with a number where several differ */
-    int lanes;                    /* of a register */
-    int num_regs;                 /* registers used */
+    const at_target *target;
+    int lanes;    /* of a register */
+    int num_regs; /* registers used */
     int num_slots, num_trips;
     int num_pointers; /* made by AT_T_INDEX: they count as slots from num_slots on */
     const char *slot_name[AT_TILE_MAX_SLOTS];
@@ -85,15 +86,6 @@ typedef struct at_tile_call {
     const at_aff *slot_at[AT_TILE_MAX_SLOTS]; /* element address at entry */
     const at_aff *trip[AT_TILE_MAX_TRIPS];    /* never negative */
 } at_tile_call;
-
-/* What an instruction set offers (tile_isa.c). */
-typedef struct at_tile_isa {
-    int lanes, regs;
-    bool fold_vector;   /* an unaligned vector may be a memory operand */
-    bool fold_bcast;    /* so may one float for all lanes */
-    const char *target; /* its parts, as gcc's attributes and __builtin_cpu_supports name them */
-} at_tile_isa;
-const at_tile_isa *at_tile_isa_facts(at_isa isa);
 
 /* Tensors that live in registers during a tile. */
 typedef struct at_tile_regs {
@@ -136,7 +128,7 @@ bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
                    int num_vregs, at_tile *out);
 
 /* tile_verify.c: our own rules; text of the first one broken, or NULL. */
-const char *at_tile_verify(const at_tile *t, const at_tile_isa *isa, at_arena *a);
+const char *at_tile_verify(const at_tile *t, at_arena *a);
 /* tile_interp.c: executes a tile program. slots: base addresses. */
 void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips);
 int at_tile_loop_end(const at_tile *t, int i); /* the operation behind the loop that begins at i */
@@ -154,12 +146,7 @@ void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style
                       const char *prefix);
 void at_tile_declare(at_text *out, const at_tile *t, const char *prefix);
 void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix);
-/* tile_gnu.c: with vector types, for gcc and clang; at_tile_gnu_types() comes before, once. */
-void at_tile_gnu_types(at_text *out, at_isa isa);
-void at_tile_print_gnu(at_text *out, const at_tile *t, at_isa isa, const char *prefix);
-
-/* tile_x86.c: machine code of a tile into t->code, an ordinary System V function. false where an
- * instruction cannot be encoded: our own bug. */
-bool at_tile_encode(at_arena *arena, at_tile *t, at_isa isa);
+/* tile_gnu.c: with vector types, for gcc and clang; the target's prelude comes before, once. */
+void at_tile_print_gnu(at_text *out, const at_tile *t, const char *prefix);
 
 #endif

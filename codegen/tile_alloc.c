@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
     at_low *l;
-    const at_tile_isa *isa;
+    const at_target *target;
     const at_tile_op *in;
     int n;
     const at_tile_vreg *vreg;
@@ -65,7 +65,7 @@ static void find_lives(alloc *x) {
 
 static bool place_accumulators(alloc *x) {
     int busy_until[64];
-    for (int r = 0; r < x->isa->regs; r++) busy_until[r] = -1;
+    for (int r = 0; r < x->target->regs; r++) busy_until[r] = -1;
     for (int i = 0; i < x->n; i++) { /* by first position */
         int src[3], n = num_sources(&x->in[i], src);
         if (x->in[i].kind >= AT_T_CONST && x->in[i].kind != AT_T_STORE)
@@ -73,8 +73,8 @@ static bool place_accumulators(alloc *x) {
         for (int j = 0; j < n; j++) {
             int v = src[j], r = 0;
             if (!x->vreg[v].acc || x->life[v].reg >= 0) continue;
-            while (r < x->isa->regs && busy_until[r] >= x->life[v].first) r++;
-            if (r == x->isa->regs) return false;
+            while (r < x->target->regs && busy_until[r] >= x->life[v].first) r++;
+            if (r == x->target->regs) return false;
             busy_until[r] = x->life[v].last;
             x->life[v].reg = r;
             if (r > x->max_reg) x->max_reg = r;
@@ -86,7 +86,7 @@ static bool place_accumulators(alloc *x) {
 static void start_block(alloc *x, int from) {
     int to = from;
     while (to < x->n && x->in[to].kind != AT_T_LOOP && x->in[to].kind != AT_T_END) to++;
-    for (int r = 0; r < 64; r++) x->owner[r] = -1, x->blocked[r] = r >= x->isa->regs;
+    for (int r = 0; r < 64; r++) x->owner[r] = -1, x->blocked[r] = r >= x->target->regs;
     for (int v = 0; v < x->num_vregs; v++)
         if (x->vreg[v].acc && x->life[v].reg >= 0 && x->life[v].first < to &&
             x->life[v].last >= from)
@@ -103,7 +103,7 @@ static int next_use(const alloc *x, int v, int from) {
 }
 
 static int free_register(const alloc *x) {
-    for (int r = 0; r < x->isa->regs; r++)
+    for (int r = 0; r < x->target->regs; r++)
         if (!x->blocked[r] && x->owner[r] < 0) return r;
     return -1;
 }
@@ -113,7 +113,7 @@ static void take_register(alloc *x, int v, int i, const int keep[3], int num_kee
     int r = free_register(x);
     if (r < 0) {
         int far = -1;
-        for (int s = 0; s < x->isa->regs; s++) {
+        for (int s = 0; s < x->target->regs; s++) {
             int o = x->owner[s];
             if (x->blocked[s] || o < 0 || !x->vreg[o].load) continue;
             bool needed = false;
@@ -141,8 +141,8 @@ static void drop_if_dead(alloc *x, int v) {
 static bool foldable(const alloc *x, int v) {
     const at_tile_vreg *r = &x->vreg[v];
     if (x->life[v].reg >= 0) return false;
-    if (r->load == AT_T_LOAD) return x->isa->fold_vector && r->lanes == x->isa->lanes;
-    return r->load == AT_T_BCAST && x->isa->fold_bcast;
+    if (r->load == AT_T_LOAD) return x->target->fold_vector && r->lanes == x->target->lanes;
+    return r->load == AT_T_BCAST && x->target->fold_bcast;
 }
 
 static void materialize(alloc *x, int v, int i, const int keep[3], int num_keep) {
@@ -266,7 +266,7 @@ static int merge_bumps(at_tile_op *ops, int n) {
 
 bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                    int num_vregs, at_tile *out) {
-    alloc x = {.l = l, .isa = at_tile_isa_facts(l->isa), .in = ops, .n = num_ops, .vreg = vregs};
+    alloc x = {.l = l, .target = l->target, .in = ops, .n = num_ops, .vreg = vregs};
     x.num_vregs = num_vregs;
     x.life = AT_NEW_ARRAY(l->arena, life, num_vregs + 1);
     x.max_reg = -1;

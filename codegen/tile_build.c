@@ -86,7 +86,8 @@ at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *re
     if (b.failed) return NULL;
     drop_unused(&b);
     at_tile *t = AT_NEW(l->arena, at_tile);
-    t->lanes = at_tile_isa_facts(l->isa)->lanes;
+    t->target = l->target;
+    t->lanes = l->target->lanes;
     if (!at_tile_alloc(l, b.ops.data, b.ops.len, b.vregs.data, b.vregs.len, t)) return NULL;
     at_tile_call *c = AT_NEW(l->arena, at_tile_call);
     c->tile = t;

@@ -52,7 +52,7 @@ static bool piece_everywhere(const at_ir *list, int piece, bool below, int64_t *
 /* Pieces that may be cut, in order of appearance on the path of the statement that sums. */
 static int find_cuts(at_low *l, const at_ir *list, const at_ir *n, at_mask keep, cut *cuts,
                      int num) {
-    int lanes = at_tile_isa_facts(l->isa)->lanes;
+    int lanes = l->target->lanes;
     for (; n; n = n->next) {
         if (n->kind != AT_IR_LOOP) continue;
         bool known = n->piece < 0 || !(keep & AT_BIT(n->sym));
@@ -84,10 +84,10 @@ typedef struct {
 } shape;
 
 static shape shape_of(const at_low *l, int64_t rows, int64_t vectors) {
-    const at_tile_isa *isa = at_tile_isa_facts(l->isa);
-    int64_t need = rows * vectors + vectors + (vectors > 1 || !isa->fold_bcast);
-    bool folded = need > isa->regs && isa->fold_vector && vectors > 2;
-    return (shape){rows, vectors, need - folded <= isa->regs, folded};
+    const at_target *target = l->target;
+    int64_t need = rows * vectors + vectors + (vectors > 1 || !target->fold_bcast);
+    bool folded = need > target->regs && target->fold_vector && vectors > 2;
+    return (shape){rows, vectors, need - folded <= target->regs, folded};
 }
 
 /* Estimated time of a step, in multiply-adds: these or the loads, whichever is more, not below the
@@ -97,7 +97,7 @@ static shape shape_of(const at_low *l, int64_t rows, int64_t vectors) {
 static double step_cost(const at_low *l, shape s) {
     double fma = (double)(s.rows * s.vectors);
     double loads = (double)(s.rows + s.vectors + (s.folded ? s.rows - 1 : 0));
-    double lines = (double)s.vectors * at_tile_isa_facts(l->isa)->lanes / 16;
+    double lines = (double)s.vectors * l->target->lanes / 16;
     double c = fma > 1.07 * loads ? fma : 1.07 * loads;
     if (c < 8) c = 8;
     return c + 0.6 * lines + 0.02 * loads + (s.folded ? 0.06 * fma : 0);
@@ -111,7 +111,7 @@ static void choose_sizes(const at_low *l, cut *cuts, int num, int64_t other_regs
         int64_t rows = other_regs, vectors = 1;
         double parts = 1;
         for (int i = 0; i < num; i++) {
-            int64_t size = cuts[i].size[at[i]], lanes = at_tile_isa_facts(l->isa)->lanes;
+            int64_t size = cuts[i].size[at[i]], lanes = l->target->lanes;
             if (cuts[i].vector) vectors *= (size + lanes - 1) / lanes;
             else rows *= size;
             parts *= (double)cuts[i].extent / (double)size;
@@ -233,8 +233,7 @@ static int64_t other_registers(const at_low *l, const at_ir *list, at_mask keep,
     int64_t most = 1;
     for (; list; list = list->next) {
         if (list->kind != AT_IR_LOOP) continue;
-        int64_t n = other_registers(l, list->child, keep, cuts, num),
-                lanes = at_tile_isa_facts(l->isa)->lanes;
+        int64_t n = other_registers(l, list->child, keep, cuts, num), lanes = l->target->lanes;
         bool is_cut = !(keep & AT_BIT(list->sym));
         for (int i = 0; i < num; i++) is_cut |= cuts[i].piece == list->piece;
         if (!is_cut)
@@ -268,7 +267,7 @@ static int64_t expanded(const at_low *l, const at_ir *list) {
             !list->hi_aff)
             times = list->hi - list->lo;
         if (list->ann == AT_ANN_VEC) {
-            int lanes = at_tile_isa_facts(l->isa)->lanes;
+            int lanes = l->target->lanes;
             times = (times + lanes - 1) / lanes;
         }
         if (times > 4 * AT_TILE_MAX_OPS || inner > 4 * AT_TILE_MAX_OPS) return 16 * AT_TILE_MAX_OPS;
@@ -315,7 +314,7 @@ static int64_t limit_of(const at_ir *n) {
 /* Iterations of a loop to keep unrolled, each `inner` operations: the largest divisor within the
  * limit; whole vectors for a vector loop. */
 static int64_t unroll_by(const at_low *l, const at_ir *n, int64_t inner) {
-    int64_t unit = n->ann == AT_ANN_VEC ? at_tile_isa_facts(l->isa)->lanes : 1;
+    int64_t unit = n->ann == AT_ANN_VEC ? l->target->lanes : 1;
     int64_t extent = n->hi - n->lo, best = unit;
     for (int64_t f = unit; f <= extent && f / unit * inner <= limit_of(n); f += unit)
         if (extent % f == 0) best = f;

@@ -6,91 +6,13 @@
  * concerns only the first lanes of a vector touches nothing beyond them. */
 #include "codegen/tile.h"
 
-/* ---- once per file --------------------------------------------------------------------------- */
-
-/* Subtracting 0 leaves every number as it is, -0 included: the compilers make a broadcast of it.
- * The choice between a and b is what the min and max instructions do. */
-static const char everywhere[] =
-    "typedef float at_vector __attribute__((vector_size(%d)));\n"
-    "typedef int at_mask __attribute__((vector_size(%d)));\n"
-    "typedef float at_memory __attribute__((vector_size(%d), may_alias, aligned(4)));\n"
-    "#define at_load(p) (*(const at_memory *)(p))\n"
-    "#define at_store(p, v) (*(at_memory *)(p) = (v))\n"
-    "#define at_all(x) ((x) - (at_vector){0})\n"
-    "#define at_choose(m, a, b) ((at_vector)(((m) & (at_mask)(a)) | (~(m) & (at_mask)(b))))\n"
-    "#define at_min(a, b) at_choose((a) < (b), a, b)\n"
-    "#define at_max(a, b) at_choose((a) > (b), a, b)\n";
-
-static const char tails_avx512[] =
-    "#define at_load_first(p, n) \\\n"
-    "    __builtin_ia32_loadups512_mask(p, (at_vector){0}, (1 << (n)) - 1)\n"
-    "#define at_store_first(p, v, n) __builtin_ia32_storeups512_mask(p, v, (1 << (n)) - 1)\n";
-
-static const char tails_avx2[] =
-    "#define at_first(n) \\\n"
-    "    ((at_mask){-((n) > 0), -((n) > 1), -((n) > 2), -((n) > 3), \\\n"
-    "               -((n) > 4), -((n) > 5), -((n) > 6), 0})\n"
-    "#define at_load_first(p, n) \\\n"
-    "    __builtin_ia32_maskloadps256((const at_vector *)(p), at_first(n))\n";
-
-/* Left to themselves, the compilers share loads that the tile repeats for want of registers, move
- * others ahead, and spill: up to 10 % of the time. */
-static const char hot_fma[] =
-    "#define at_broadcast(c, p) __asm__(\"vbroadcastss %1, %0\" : \"=v\"(c) : \"m\"(*(p)))\n"
-    "#define at_fma(c, a, b) \\\n"
-    "    __asm__(\"vfmadd231ps %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"v\"(b))\n"
-    "#define at_fma_load(c, a, p) \\\n"
-    "    __asm__(\"vfmadd231ps %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"m\"(at_load(p)))\n"
-    "#define at_fma_broadcast(c, a, p) \\\n"
-    "    __asm__(\"vfmadd231ps %2%{1to16%}, %1, %0\" : \"+v\"(c) : \"v\"(a), \"m\"(*(p)))\n";
-
-static const char hot_sse2[] = "#define at_broadcast(c, p) ((c) = at_all(*(p)))\n"
-                               "#define at_fma(c, a, b) ((c) += (a) * (b))\n";
-
-static const char pieces[] =
-    "typedef float at_memory2 __attribute__((vector_size(8), may_alias, aligned(4)));\n"
-    "typedef float at_memory4 __attribute__((vector_size(16), may_alias, aligned(4)));\n"
-    "#define at_store2(p, v, i) \\\n"
-    "    (*(at_memory2 *)(p) = __builtin_shufflevector(v, v, i, i + 1))\n"
-    "#define at_store4(p, v, i) \\\n"
-    "    (*(at_memory4 *)(p) = __builtin_shufflevector(v, v, i, i + 1, i + 2, i + 3))\n";
-
-/* Functions of their own, so that the code around takes no registers. Without a minimal width clang
- * cuts 512 bits in two for CPUs that clock down for them. */
-static void attributes(at_text *out, at_isa isa) {
-    const char *target = at_tile_isa_facts(isa)->target;
-    if (isa == AT_ISA_AVX512)
-        at_text_addf(out,
-                     "#ifdef __clang__\n"
-                     "#define AT_TILE __attribute__((noinline, target(\"%s\"), "
-                     "min_vector_width(512)))\n"
-                     "#else\n",
-                     target);
-    at_text_addf(out, "#define AT_TILE __attribute__((noinline, target(\"%s\")))\n", target);
-    if (isa == AT_ISA_AVX512) at_text_add(out, "#endif\n");
-}
-
-void at_tile_gnu_types(at_text *out, at_isa isa) {
-    int bytes = 4 * at_tile_isa_facts(isa)->lanes;
-    if (isa == AT_ISA_SCALAR) return;
-    attributes(out, isa);
-    at_text_addf(out, everywhere, bytes, bytes, bytes);
-    at_text_add(out, isa == AT_ISA_SSE2 ? hot_sse2 : hot_fma);
-    if (isa == AT_ISA_AVX512) at_text_add(out, tails_avx512);
-    if (isa == AT_ISA_AVX2) at_text_add(out, tails_avx2);
-    if (isa != AT_ISA_AVX512) at_text_add(out, pieces);
-    at_text_add(out, "\n");
-}
-
-/* ---- operations ------------------------------------------------------------------------------ */
-
 static void address(at_text *out, const at_tile_op *op, int64_t lane) {
     int64_t off = op->off + lane;
     at_text_addf(out, "p%d", op->slot);
     if (off) at_text_addf(out, " %c %lld", off < 0 ? '-' : '+', (long long)(off < 0 ? -off : off));
 }
 
-/* Masked stores are slow on some CPUs with avx2: pieces of 4, 2 and 1. */
+/* Pieces of 4, 2 and 1. */
 static void store_pieces(at_text *out, const at_tile_op *op) {
     const char *blank = "";
     for (int i = 0, n; i < op->lanes; i += n) {
@@ -109,7 +31,7 @@ static void store_pieces(at_text *out, const at_tile_op *op) {
 }
 
 static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->lanes == 1 || (op->lanes < t->lanes && t->lanes < 16)) {
+    if (op->lanes == 1 || (op->lanes < t->lanes && !t->target->masked_stores)) {
         store_pieces(out, op);
         return;
     }
@@ -121,7 +43,7 @@ static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
 }
 
 static void load(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->lanes == 1 || (op->lanes < t->lanes && t->lanes == 4)) {
+    if (op->lanes == 1 || (op->lanes < t->lanes && !t->target->masked_loads)) {
         at_text_add(out, "(at_vector){");
         for (int i = 0; i < op->lanes; i++)
             at_text_addf(out, "%sp%d[%lld]", i ? ", " : "", op->slot, (long long)op->off + i);
@@ -210,9 +132,9 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     }
 }
 
-void at_tile_print_gnu(at_text *out, const at_tile *t, at_isa isa, const char *prefix) {
+void at_tile_print_gnu(at_text *out, const at_tile *t, const char *prefix) {
     static const at_tile_style vectors = {"at_vector", 'v', operation};
-    if (isa == AT_ISA_SCALAR) {
+    if (!t->target->prelude) {
         at_tile_print_c(out, t, prefix);
         return;
     }

@@ -73,7 +73,7 @@ static at_tile_op *insert(at_builder *b, int start, int n) {
 /* Registers the sums of a nest need: iterations of unrolled and vector loops that index them. */
 static int64_t count_sums(const at_builder *b, const at_ir *n, int64_t registers) {
     if (n->kind == AT_IR_STMT) return n->add ? registers : 0;
-    int64_t most = 0, lanes = n->ann == AT_ANN_VEC ? at_tile_isa_facts(b->l->isa)->lanes : 1;
+    int64_t most = 0, lanes = n->ann == AT_ANN_VEC ? b->l->target->lanes : 1;
     bool counts = is_unrolled(n) && !n->is_reduce;
     if (counts) registers *= (n->hi - n->lo + lanes - 1) / lanes;
     for (const at_ir *c = n->child; c; c = c->next) {
@@ -95,8 +95,7 @@ static bool only_sums(const at_ir *n) {
  * now. */
 static void start_chains(at_builder *b, const at_ir *n) {
     /* a nest that starts or reads its sums in between needs them whole */
-    int64_t sums = only_sums(n) ? count_sums(b, n, 1) : 0,
-            regs = at_tile_isa_facts(b->l->isa)->regs;
+    int64_t sums = only_sums(n) ? count_sums(b, n, 1) : 0, regs = b->l->target->regs;
     int64_t chains = sums ? (MAX_CHAINS + sums - 1) / sums : 1;
     while (chains > 1 && sums * chains > regs - 4) chains--;
     b->max_chains = (int)chains;
@@ -299,7 +298,7 @@ static void expand_loop(at_builder *b, const at_ir *n) {
         counted_loop(b, n);
         return;
     }
-    int lanes = at_tile_isa_facts(b->l->isa)->lanes;
+    int lanes = b->l->target->lanes;
     bool vector =
         n->ann == AT_ANN_VEC && lanes > 1 && b->vec_sym < 0 && is_vector(b, n->child, n->sym);
     for (int64_t i = n->lo; i < n->hi && !b->failed; i += vector ? lanes : 1) {

@@ -15,12 +15,12 @@ static const char *check_index(const at_tile *t, const at_tile_op *op, const boo
 }
 
 /* made: pointers made in this straight-line body. */
-static const char *check_op(const at_tile *t, const at_tile_isa *isa, const at_tile_op *op,
-                            const bool *defined, const bool *made) {
+static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *defined,
+                            const bool *made) {
     bool stores = op->kind == AT_T_STORE, arithmetic = op->kind >= AT_T_FMA;
     bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
                   op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX || op->mem;
-    if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= isa->regs))
+    if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= t->target->regs))
         return "a destination is no register";
     if (memory && (op->slot < 0 || op->slot >= t->num_slots + t->num_pointers))
         return "a memory operand has no slot";
@@ -34,9 +34,10 @@ static const char *check_op(const at_tile *t, const at_tile_isa *isa, const at_t
     if (stores && !t->slot_written[op->slot]) return "a store goes to a slot that is only read";
     if ((stores || op->kind == AT_T_LOAD) && (op->lanes < 1 || op->lanes > t->lanes))
         return "lanes out of range";
-    if (op->mem == AT_MEM_VECTOR && (!isa->fold_vector || op->lanes != t->lanes))
+    if (op->mem == AT_MEM_VECTOR && (!t->target->fold_vector || op->lanes != t->lanes))
         return "a vector memory operand is not whole, or the set has none";
-    if (op->mem == AT_MEM_BCAST && !isa->fold_bcast) return "the set has no embedded broadcast";
+    if (op->mem == AT_MEM_BCAST && !t->target->fold_bcast)
+        return "the set has no embedded broadcast";
     if ((stores || op->kind == AT_T_MOV || arithmetic) && (op->a < 0 || !defined[op->a]))
         return "an operand is read before it is defined";
     if (arithmetic && !op->mem && (op->b < 0 || !defined[op->b]))
@@ -48,7 +49,7 @@ static const char *check_op(const at_tile *t, const at_tile_isa *isa, const at_t
     return NULL;
 }
 
-const char *at_tile_verify(const at_tile *t, const at_tile_isa *isa, at_arena *a) {
+const char *at_tile_verify(const at_tile *t, at_arena *a) {
     bool defined[64] = {false}, made[AT_TILE_MAX_SLOTS] = {false};
     int depth = 0;
     if (t->num_slots + t->num_pointers > AT_TILE_MAX_SLOTS) return "too many slots";
@@ -60,7 +61,7 @@ const char *at_tile_verify(const at_tile *t, const at_tile_isa *isa, at_arena *a
             return "a constant loop that never runs";
         if (op->trip_arg >= t->num_trips) return "a trip count that is not passed";
         if (op->kind == AT_T_LOOP || op->kind == AT_T_END) memset(made, 0, sizeof made);
-        const char *fault = check_op(t, isa, op, defined, made);
+        const char *fault = check_op(t, op, defined, made);
         if (fault) return at_format(a, "%s, operation %d: %s", t->name, i, fault);
         if (op->kind == AT_T_INDEX) made[op->dst] = true;
         if (op->kind >= AT_T_CONST && op->kind != AT_T_STORE) defined[op->dst] = true;

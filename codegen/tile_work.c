@@ -1,6 +1,6 @@
 /* codegen/tile_work.c: counts of one call of a tile, and the time its results wait for each other.
  *
- * Counts are those of the machine code (tile_x86.c), or fewer: what an instruction set does in
+ * Counts are those of the machine code (codegen/x86/), or fewer: what an instruction set does in
  * several steps counts as the steps that any encoding needs. */
 #include "codegen/bound.h"
 
@@ -105,10 +105,9 @@ static void wait(walk *w, int from, int to) {
     }
 }
 
-at_tile_work at_tile_work_of(const at_tile *t, at_isa isa, const at_core *core,
-                             const int64_t *trips) {
+at_tile_work at_tile_work_of(const at_tile *t, const at_core *core, const int64_t *trips) {
     at_tile_work k = {0};
-    walk w = {.t = t, .fused = isa >= AT_ISA_AVX2, .core = core, .trips = trips, .work = &k};
+    walk w = {.t = t, .fused = t->target->fused, .core = core, .trips = trips, .work = &k};
     count(&w, 0, t->num_ops, 1);
     wait(&w, 0, t->num_ops);
     for (int r = 0; r < MAX_REGS; r++) k.chain_cycles = later(k.chain_cycles, w.ready[r]);

@@ -39,7 +39,7 @@ void at_file_main_includes(at_text *out) { at_text_add(out, includes); }
 
 /* The program ends where the CPU lacks what the tiles need. TinyCC could not ask. */
 static void check_cpu(at_text *out, const at_file_kernel *f) {
-    const char *parts = at_isa_parts(f->kernel->isa);
+    const char *parts = f->kernel->target->parts;
     if (f->kernel->dialect != AT_DIALECT_GNU || !*parts) return;
     at_text_add(out, "    if (!(");
     for (const char *s = parts; *s;) {
@@ -50,7 +50,7 @@ static void check_cpu(at_text *out, const at_file_kernel *f) {
     at_text_addf(out,
                  ")) {\n        printf(\"%s: made for %s (%s), which this CPU lacks\\n\");\n"
                  "        return 1;\n    }\n",
-                 f->name, at_isa_name(f->kernel->isa), parts);
+                 f->name, f->kernel->target->name, parts);
 }
 
 static void allocate(at_text *out, const at_kernel *k) {

@@ -33,10 +33,9 @@ static void how_to_compile(at_text *out, const at_kernel *k, int threads,
                  o->header ? "declarations are in " : "declarations stand before the kernel",
                  o->header ? o->header : "",
                  k->dialect == AT_DIALECT_TCC ? "; tiles are machine code: "
-                 : k->isa == AT_ISA_SCALAR    ? "; plain C"
+                 : !k->target->prelude        ? "; plain C"
                                               : "; runs on CPUs with ",
-                 k->isa == AT_ISA_SCALAR && k->dialect != AT_DIALECT_TCC ? ""
-                                                                         : at_isa_name(k->isa));
+                 !k->target->prelude && k->dialect != AT_DIALECT_TCC ? "" : k->target->name);
 }
 
 static void source_head(at_text *out, const at_file_kernel *kernels, bool families,

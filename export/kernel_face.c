@@ -125,12 +125,13 @@ static void define(at_text *out, const at_file_kernel *f) {
 /* Each as a file-scope asm block of bytes, an instruction a line with its text beside it: every
  * assembler takes it, TinyCC's too, which knows no vector instruction. What is no instruction (a
  * table of masks) is bytes alone. */
-static void machine_code(at_text *out, const at_tile_code *t) {
+static void machine_code(at_text *out, const at_kernel *k, const at_tile_code *t) {
     at_text_addf(out, "__asm__(\".text\\n.globl %s\\n.align 64,0x90\\n%s:\\n\"\n", t->symbol,
                  t->symbol);
     for (int at = 0, n; at < t->size_bytes; at += n) {
         char text[128] = "";
-        n = at_disassemble(t->bytes + at, t->size_bytes - at, text, sizeof text);
+        n = k->target->architecture->disassemble(t->bytes + at, t->size_bytes - at, text,
+                                                 sizeof text);
         if (n == 0) n = 1;
         at_text_add(out, "        \".byte ");
         for (int i = 0; i < n; i++) at_text_addf(out, "%s0x%02x", i ? "," : "", t->bytes[at + i]);
@@ -149,7 +150,7 @@ void at_kernel_define(at_text *out, const at_file_kernel *f, bool first) {
             at_text_addf(out, "static int %s(void *const buf[], void *memory, at_par *par);\n",
                          own[i]);
     at_text_add(out, "\n");
-    for (int i = 0; i < k->num_tiles; i++) machine_code(out, &k->tiles[i]);
+    for (int i = 0; i < k->num_tiles; i++) machine_code(out, k, &k->tiles[i]);
     at_text_add(out, k->source + k->common_bytes);
     define(out, f);
 }

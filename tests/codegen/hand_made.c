@@ -2,10 +2,12 @@
 
 maker start_tile(at_arena *a, at_isa isa, int num_slots, int num_trips) {
     maker m = {.arena = a, .isa = isa};
+    const at_target *target = at_target_find(at_isa_name(isa));
     m.t = (at_tile){.name = "hand_made",
                     .base_name = "hand_made",
-                    .lanes = at_tile_isa_facts(isa)->lanes,
-                    .num_regs = at_tile_isa_facts(isa)->regs,
+                    .target = target,
+                    .lanes = target->lanes,
+                    .num_regs = target->regs,
                     .num_slots = num_slots,
                     .num_trips = num_trips};
     for (int s = 0; s < num_slots; s++) m.t.slot_name[s] = "x", m.t.slot_written[s] = true;

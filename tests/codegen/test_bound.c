@@ -124,7 +124,7 @@ static void run_tile(runner *r, const at_tile_call *c) {
         for (int k = 0; k < 64; k++) chain = fmax(chain, ready[k]);
     }
     for (int k = 0; k < 64; k++) chain = k ? fmax(chain, ready[k]) : ready[k];
-    at_tile_work w = at_tile_work_of(t, r->l->isa, r->core, trips);
+    at_tile_work w = at_tile_work_of(t, r->core, trips);
     r->worst_chain = fmax(r->worst_chain, fabs(w.chain_cycles - chain));
 }
 

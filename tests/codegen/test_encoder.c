@@ -277,7 +277,7 @@ static void want_zip(maker *m, const at_tile_op *op) {
 /* With the entry and return of a tile of twelve pointers, made inside or passed. */
 static void compare_straight(maker *m, const char *what) {
     at_tile *t = finish(m);
-    if (!at_tile_encode(m->arena, t, m->isa)) fail_msg("%s: not encoded", what);
+    if (!t->target->encode(m->arena, t)) fail_msg("%s: not encoded", what);
     at_text wanted = {0}, found = {0};
     at_text_add(&wanted, "push rbx\npush rbp\npush r12\npush r13\n");
     for (int s = 6; s < t->num_slots; s++)
@@ -317,7 +317,7 @@ static int some_registers(at_isa isa, int out[6]) {
 
 static void encode_moves(at_arena *a, at_isa isa) {
     static const float numbers[] = {0, 1.5F, -2, -0.0F, 1e-45F};
-    int r[6], num_regs = some_registers(isa, r), lanes = at_tile_isa_facts(isa)->lanes;
+    int r[6], num_regs = some_registers(isa, r), lanes = at_target_find(at_isa_name(isa))->lanes;
     /* at most seven tails in a tile: as many as there are mask registers */
     for (int first = 1; first <= lanes; first += 8) {
         maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
@@ -347,7 +347,7 @@ static void encode_moves(at_arena *a, at_isa isa) {
 }
 
 static void encode_arithmetic(at_arena *a, at_isa isa) {
-    const at_tile_isa *facts = at_tile_isa_facts(isa);
+    const at_target *facts = at_target_find(at_isa_name(isa));
     int r[6], num_regs = some_registers(isa, r);
     for (int kind = AT_T_FMA; kind <= AT_T_MAX; kind++) {
         maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
@@ -460,7 +460,8 @@ static void encode_loops(at_arena *a, at_isa isa) {
     add_op(&m, AT_T_END);
     add_op(&m, AT_T_END);
     add_bump(&m, 0, -100, 0);
-    assert_true(at_tile_encode(a, finish(&m), isa));
+    at_tile *t = finish(&m);
+    assert_true(t->target->encode(a, t));
     at_text_addf(&text, "%s%sadd rsp,0x18\nret\n", wanted,
                  isa >= AT_ISA_AVX2 ? "vzeroupper\n" : "");
     disassemble(a, &m.t, &found);

@@ -267,9 +267,8 @@ static void other_languages(const char *compiler, const char *cxx) {
         built *b = build(a, &programs[0], isa);
         at_lower_options o = {.dialect = AT_DIALECT_GNU, .isa = isa, .name = "k"};
         CALL(at_lower_until(a, b->program, &o, "tiles", &l, &err));
-        at_tile_gnu_types(&text, isa);
-        for (int i = 0; i < l->tiles.len; i++)
-            at_tile_print_gnu(&text, l->tiles.data[i], isa, "k_");
+        l->target->prelude(l->target, &text);
+        for (int i = 0; i < l->tiles.len; i++) at_tile_print_gnu(&text, l->tiles.data[i], "k_");
         write_text("tiles.c", at_text_str(&text));
         compile(compiler, "-std=c99 -Wno-unused-function -O1 -c tiles.c");
         if (!system(at_format(a, "command -v %s >/dev/null", cxx)))

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "codegen/tile.h"
-#include "codegen/x86_asm.h"
+#include "codegen/x86/asm.h"
 #include "tests/codegen/support.h"
 
 #define FOLDER "tests/golden/codegen"
@@ -125,7 +125,8 @@ static void machine_code(void **state) {
         char line[200] = "";
         at_text_addf(&text, "%s:\n", t->symbol);
         for (int at = 0, n; at < t->size_bytes && strcmp(line, "ret") != 0; at += n) {
-            n = at_disassemble(t->bytes + at, t->size_bytes - at, line, sizeof line);
+            n = k->target->architecture->disassemble(t->bytes + at, t->size_bytes - at, line,
+                                                     sizeof line);
             if (!n) fail_msg("%s+%d is no instruction", t->symbol, at);
             at_text_addf(&text, "%6x  %s\n", (unsigned)at, line);
         }

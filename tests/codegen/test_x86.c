@@ -209,23 +209,23 @@ static void compare_call(const at_tile *t, const void *code, const long *trips, 
     }
 }
 
-static void compare_tile(at_arena *a, at_tile *t, at_isa isa, const char *name) {
+static void compare_tile(at_arena *a, at_tile *t, const char *name) {
     /* none, one, many; and all different */
     static const long trips[][AT_TILE_MAX_TRIPS] = {{0, 0, 0, 0, 0, 0},
                                                     {1, 1, 1, 1, 1, 1},
                                                     {5, 5, 5, 5, 5, 5},
                                                     {2, 0, 3, 1, 4, 2},
                                                     {0, 3, 1, 2, 0, 5}};
-    const char *fault = at_tile_verify(t, at_tile_isa_facts(isa), a);
+    const char *fault = at_tile_verify(t, a);
     if (fault) fail_msg("%s: %s", name, fault);
-    if (!at_tile_encode(a, t, isa)) fail_msg("%s, %s: not encoded", name, t->name);
+    if (!t->target->encode(a, t)) fail_msg("%s, %s: not encoded", name, t->name);
     size_t map_bytes;
     const void *code = executable(t, &map_bytes);
     int num_trips = t->num_trips ? (int)(sizeof trips / sizeof *trips) : 1;
     for (int i = 0; i < num_trips * NUM_WHERE; i++)
         compare_call(t, code, trips[i / NUM_WHERE], i % NUM_WHERE,
                      at_format(a, "%s, %s for %s, trips %d, place %d", name, t->name,
-                               at_isa_name(isa), i / NUM_WHERE, i % NUM_WHERE));
+                               t->target->name, i / NUM_WHERE, i % NUM_WHERE));
     munmap((void *)(uintptr_t)code, map_bytes);
 }
 
@@ -305,7 +305,7 @@ static void programs_run(at_isa isa) {
         for (int j = 0; j < l->tiles.len; j++) {
             with_trips += l->tiles.data[j]->num_trips > 0;
             with_lists += l->tiles.data[j]->num_pointers > 0;
-            compare_tile(a, l->tiles.data[j], isa, programs[i].name);
+            compare_tile(a, l->tiles.data[j], programs[i].name);
         }
     }
     assert_true(with_trips > 0 &&
@@ -346,7 +346,7 @@ static void most_arguments(at_arena *a, at_isa isa) {
         add_move(&m, AT_T_BCAST, 3, s, 0, 1);
         add_move(&m, AT_T_STORE, 3, s, 7, 1);
     }
-    compare_tile(a, finish(&m), isa, "most_arguments");
+    compare_tile(a, finish(&m), "most_arguments");
 }
 
 /* Columns that a list names, of a number known at run time, at strides of one and more. */
@@ -372,13 +372,13 @@ static void listed_columns(at_arena *a, at_isa isa) {
         add_bump(&m, 0, 5, -1);
         add_op(&m, AT_T_END);
         add_move(&m, AT_T_STORE, 0, 2, 0, lanes);
-        compare_tile(a, finish(&m), isa, at_format(a, "columns times %d", (int)strides[i]));
+        compare_tile(a, finish(&m), at_format(a, "columns times %d", (int)strides[i]));
     }
 }
 
 /* Every number of lanes: what lies behind is not touched, unused lanes are zero. */
 static void every_tail(at_arena *a, at_isa isa) {
-    for (int n = 1; n <= at_tile_isa_facts(isa)->lanes; n++) {
+    for (int n = 1; n <= at_target_find(at_isa_name(isa))->lanes; n++) {
         maker m = start_tile(a, isa, 4, 0);
         int kinds[] = {AT_T_ADD, AT_T_SUB, AT_T_MUL, AT_T_DIV, AT_T_MIN, AT_T_MAX, AT_T_FMA};
         for (int r = 0; r < 5; r++) { /* what the loads have to clear */
@@ -395,7 +395,7 @@ static void every_tail(at_arena *a, at_isa isa) {
             add_move(&m, AT_T_STORE, 2, 2, i * n, n);
         }
         add_move(&m, AT_T_STORE, 0, 3, 0, m.t.lanes);
-        compare_tile(a, finish(&m), isa, at_format(a, "tail of %d", n));
+        compare_tile(a, finish(&m), at_format(a, "tail of %d", n));
     }
 }
 

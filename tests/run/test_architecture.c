@@ -150,19 +150,32 @@ static bool allows(const char *list, const char *folder) {
     return !strcmp(list, "all");
 }
 
-static void check_file(const char *folder, const char *name, const char *allowed) {
+static void check_file(const char *folder, const char *path, const char *allowed) {
     char *text;
-    size_t n = strlen(name);
+    size_t n = strlen(path);
     at_error err;
-    const char *path = at_format(arena, "%s/%s", folder, name);
-    if (n < 3 || (strcmp(name + n - 2, ".c") && strcmp(name + n - 2, ".h"))) return;
+    if (strcmp(path + n - 2, ".c") && strcmp(path + n - 2, ".h")) return;
     if (at_read_file(arena, path, &text, &n, &err) != AT_OK) fail_msg("%s", err.text);
+    bool knows = strstr(path, "/x86/") || !strcmp(path, "codegen/target.c");
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
         const char *from = included(line);
+        if (!knows && !strncmp(line, "#include \"codegen/x86/", 22))
+            fail_msg("%s knows of an architecture", path);
         if (from && strcmp(from, folder) && !allows(allowed, from))
             fail_msg("%s includes from %s/; %s/ may use: %s", path, from, folder, allowed);
     }
+}
+
+static void check_folder(const char *folder, const char *below, const char *allowed) {
+    DIR *d = opendir(below);
+    if (!d) fail_msg("no folder %s", below);
+    for (struct dirent *e; (e = readdir(d));) {
+        const char *path = at_format(arena, "%s/%s", below, e->d_name);
+        if (e->d_type == DT_DIR && e->d_name[0] != '.') check_folder(folder, path, allowed);
+        else if (e->d_type == DT_REG) check_file(folder, path, allowed);
+    }
+    closedir(d);
 }
 
 /* Rows "| `folder/` | may use | holds |". */
@@ -175,10 +188,7 @@ static void arrows(void **state) {
         const char *cell = strstr(row, "| ") + 2;
         const char *allowed = at_strndup(arena, cell, strcspn(cell, "|"));
         if (strlen(allowed)) allowed = at_strndup(arena, allowed, strlen(allowed) - 1);
-        DIR *d = opendir(folder);
-        if (!d) fail_msg("no folder %s", folder);
-        for (struct dirent *e; (e = readdir(d));) check_file(folder, e->d_name, allowed);
-        closedir(d);
+        check_folder(folder, folder, allowed);
     }
     assert_int_equal(count, 11);
 }

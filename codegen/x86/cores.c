@@ -1,13 +1,11 @@
-/* codegen/cores.c: facts of cores, for bounds: where sources differ, the faster figure stands,
+/* codegen/x86/cores.c: facts of cores, for bounds: where sources differ, the faster figure stands,
  * since a bound must not be too high. Cache sizes are the usual ones of the kind. Sources, named in
  * the rows: AMD, Software Optimization Guides for Zen 2 (56305), Zen 3 (56665), Zen 4 (57647) and
  * Zen 5 (58455) microarchitectures; Intel, 64 and IA-32 Architectures Optimization Reference Manual
  * (248966), chapter 2; A. Fog, The microarchitecture of Intel, AMD and VIA CPUs, and Instruction
  * tables (agner.org/optimize); uops.info; WikiChip. None names what one core gets from memory at
  * most; 16 bytes per cycle is meant to be above all of them. */
-#include "codegen/codegen.h"
-
-#include <string.h>
+#include "codegen/x86/x86.h"
 
 #define KB 1024
 
@@ -20,7 +18,7 @@
     .l1d_bytes = l1_kb * KB, .l2_bytes = l2_kb * KB, .from_l2 = l2_speed, .from_l3 = 32,           \
     .from_memory = 16
 
-static const at_core cores[] = {
+const at_core at_x86_cores[] = {
     {.names = "haswell",
      PER_CYCLE(2, 2, 2, 2, 2, 2, 2, 1, 1),
      LATENCY(5, 5, 3),
@@ -99,20 +97,5 @@ static const at_core cores[] = {
      CACHES(48, 1024, 64),
      .source = "AMD 58455; AMD, Hot Chips 2024, Zen 5; uops.info ZEN5"},
 };
-enum { NUM_CORES = sizeof cores / sizeof *cores };
-
-const at_core *at_core_at(int i) { return i < NUM_CORES ? &cores[i] : NULL; }
-
-const at_core *at_core_find(const char *llvm_name) {
-    size_t n = strlen(llvm_name);
-    for (int i = 0; n && i < NUM_CORES; i++)
-        for (const char *s = cores[i].names; *s; s += strcspn(s, " "), s += *s == ' ')
-            if (strcspn(s, " ") == n && !memcmp(s, llvm_name, n)) return &cores[i];
-    return NULL;
-}
-
-static const char *const needs[] = {"FMA ports", "load ports", "store ports", "chains",
-                                    "issue",     "L2",         "L3",          "memory"};
-_Static_assert(sizeof needs / sizeof *needs == AT_NEED_COUNT, "a name per need");
-
-const char *at_need_name(at_need n) { return needs[n]; }
+_Static_assert(sizeof at_x86_cores / sizeof *at_x86_cores == AT_X86_NUM_CORES,
+               "x86.h tells how many");

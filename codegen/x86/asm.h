@@ -1,15 +1,15 @@
-/* codegen/x86_asm.h: x86-64 instructions to bytes and back; the only user of Zydis.
+/* codegen/x86/asm.h: x86-64 instructions to bytes and back; the only user of Zydis.
  *
  * Rules kept here (each was a failure when broken): encodings restricted to LEGACY, VEX and EVEX;
  * EVEX forms carry their mask operand (k0: none); memory sizes exact; no index without scale. */
-#ifndef AT_X86_ASM_H
-#define AT_X86_ASM_H
+#ifndef AT_CODEGEN_X86_ASM_H
+#define AT_CODEGEN_X86_ASM_H
 
 #include "codegen/codegen.h"
 
 typedef enum at_x86_op {
 #define AT_X86(op) AT_X86_##op,
-#include "codegen/x86_ops.def"
+#include "codegen/x86/ops.def"
 #undef AT_X86
     AT_X86_COUNT
 } at_x86_op;

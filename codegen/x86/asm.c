@@ -1,12 +1,13 @@
-/* codegen/x86_asm.c: see x86_asm.h. Source of the rules: Zydis 4.0 as measured against GNU as. */
-#include "codegen/x86_asm.h"
+/* codegen/x86/asm.c: see asm.h. Source of the rules: Zydis 4.0 as measured against GNU as. */
+#include "codegen/x86/asm.h"
+#include "codegen/x86/x86.h"
 
 #include <Zydis/Zydis.h>
 #include <string.h>
 
 static const ZydisMnemonic mnemonics[] = {
 #define AT_X86(op) ZYDIS_MNEMONIC_##op,
-#include "codegen/x86_ops.def"
+#include "codegen/x86/ops.def"
 #undef AT_X86
 };
 
@@ -123,7 +124,7 @@ void at_asm_raw(at_asm *a, const void *p, int n) {
     a->len += n;
 }
 
-int at_disassemble(const uint8_t *code, int len, char *out, size_t out_size) {
+int at_x86_disassemble(const uint8_t *code, int len, char *out, size_t out_size) {
     ZydisDisassembledInstruction x;
     if (!ZYAN_SUCCESS(
             ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, 0, code, (ZyanUSize)len, &x)))

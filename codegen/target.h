@@ -1,0 +1,46 @@
+/* codegen/target.h: a target is a record: what lowering, the printers of tiles and the reports know
+ * of an instruction set. An architecture is a folder (codegen/x86/) and one row in target.c;
+ * nothing else asks which one it is. docs/how-to/add-a-target.md */
+#ifndef AT_CODEGEN_TARGET_H
+#define AT_CODEGEN_TARGET_H
+
+#include "base/base.h"
+
+struct at_tile;
+struct at_core;
+typedef struct at_architecture at_architecture;
+
+typedef struct at_target {
+    const char *name; /* "avx512" */
+    /* The parts of the CPU that it needs, as gcc's attributes and __builtin_cpu_supports name them,
+     * commas between: "avx2,fma"; "" where every CPU of the architecture will do. */
+    const char *parts;
+    int lanes, regs;    /* floats of a register; registers that tiles may use */
+    bool fold_vector;   /* an unaligned vector may be a memory operand */
+    bool fold_bcast;    /* so may one float for all lanes */
+    bool fused;         /* a multiply-add is one instruction */
+    bool masked_loads;  /* in C for gcc and clang: the first lanes of a register by one load, */
+    bool masked_stores; /* by one store */
+    /* Machine code of a tile into t->code, an ordinary function of the system's calling convention,
+     * position independent, owned by arena. false: an instruction cannot be encoded. */
+    bool (*encode)(at_arena *arena, struct at_tile *t);
+    /* The types and macros that tiles in C with vector types are written in. NULL: tiles are plain
+     * C. */
+    void (*prelude)(const struct at_target *target, at_text *out);
+    const at_architecture *architecture;
+} at_target;
+
+struct at_architecture {
+    const char *name;         /* "x86-64" */
+    const at_target *targets; /* the plainest first */
+    int num_targets;
+    const struct at_core *cores;
+    int num_cores;
+    /* Text of one instruction; returns its length in bytes, 0 if it is none. */
+    int (*disassemble)(const uint8_t *code, int len, char *out, size_t out_size);
+};
+
+const at_target *at_target_find(const char *name); /* NULL: there is none */
+const at_target *at_target_at(int i);              /* all of them; NULL behind the last */
+
+#endif

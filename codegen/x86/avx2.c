@@ -1,0 +1,89 @@
+/* codegen/x86/avx2.c: tiles in AVX2 with FMA: 16 registers of 8 floats. */
+#include "codegen/x86/encode.h"
+
+#include <string.h>
+
+static void zip(at_x86 *x, const at_tile_op *op) {
+    static const at_x86_op ops[] = {AT_X86_VUNPCKLPS, AT_X86_VUNPCKHPS, AT_X86_VUNPCKLPD,
+                                    AT_X86_VUNPCKHPD};
+    at_x86_arg d = at_vec(op->dst, 16), a = at_vec(op->a, 16), b = at_vec(op->b, 16);
+    at_x86_arg args[] = {d, a, b};
+    at_asm_emit(&x->code, ops[op->kind - AT_T_ZIP_LOW], 0, false, 3, args);
+}
+
+/* A mask in the scratch register for lanes that no plain move has. */
+static void load_mask(at_x86 *x, int lanes) {
+    if (x->mask_now == lanes) return;
+    x->mask_now = lanes;
+    EMIT(x, VMOVUPS, at_vec(AT_X86_SCRATCH_VEC, 32),
+         at_mem(AT_RIP, 0x10000000, 32)); /* distance patched at the end */
+    if (x->num_patches == 256) {
+        x->code.bad = true;
+        return;
+    }
+    x->mask_patch[x->num_patches] = x->code.len - 4;
+    x->mask_lanes[x->num_patches++] = lanes;
+}
+
+static void move(at_x86 *x, const at_tile_op *op, bool store) {
+    int n = op->lanes, bytes = n == 1 ? 4 : n == 4 ? 16 : 32;
+    at_x86_arg v = at_vec(store ? op->a : op->dst, bytes == 32 ? 32 : 16),
+               m = at_x86_memory(x, op, bytes);
+    if (n != 1 && n != 4 && n != 8) {
+        load_mask(x, n);
+        if (store) EMIT(x, VMASKMOVPS, m, at_vec(AT_X86_SCRATCH_VEC, 32), v);
+        else EMIT(x, VMASKMOVPS, v, at_vec(AT_X86_SCRATCH_VEC, 32), m);
+        return;
+    }
+    at_x86_arg store_args[] = {m, v}, load_args[] = {v, m};
+    at_asm_emit(&x->code, n == 1 ? AT_X86_VMOVSS : AT_X86_VMOVUPS, 0, false, 2,
+                store ? store_args : load_args);
+}
+
+static void vector(at_x86 *x, const at_tile_op *op) {
+    static const at_x86_op arithmetic[AT_T_KIND_COUNT] = {
+        [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_ADD] = AT_X86_VADDPS, [AT_T_SUB] = AT_X86_VSUBPS,
+        [AT_T_MUL] = AT_X86_VMULPS,      [AT_T_DIV] = AT_X86_VDIVPS, [AT_T_MIN] = AT_X86_VMINPS,
+        [AT_T_MAX] = AT_X86_VMAXPS};
+    int32_t bits;
+    switch (op->kind) {
+    case AT_T_CONST:
+        memcpy(&bits, &op->number, sizeof bits);
+        if (!bits)
+            EMIT(x, VXORPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst), at_x86_reg(x, op->dst));
+        else {
+            EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm(bits));
+            EMIT(x, VMOVD, at_vec(op->dst, 16), at_gpr32(AT_X86_SCRATCH));
+            EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), at_vec(op->dst, 16));
+        }
+        return;
+    case AT_T_LOAD: move(x, op, false); return;
+    case AT_T_STORE: move(x, op, true); return;
+    case AT_T_BCAST: EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), at_x86_memory(x, op, 4)); return;
+    case AT_T_MOV: EMIT(x, VMOVAPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a)); return;
+    default: break;
+    }
+    at_x86_arg b = op->mem == AT_MEM_NONE ? at_x86_reg(x, op->b) : at_x86_memory(x, op, 32);
+    at_x86_arg args[] = {at_x86_reg(x, op->dst), at_x86_reg(x, op->a), b};
+    at_asm_emit(&x->code, arithmetic[op->kind], 0, false, 3, args);
+}
+
+/* All masks are windows of one table behind the code. */
+static void mask_table(at_x86 *x) {
+    if (!x->num_patches) return;
+    int32_t table[16];
+    for (int i = 0; i < 16; i++) table[i] = i < 8 ? -1 : 0;
+    at_asm_align(&x->code, 32);
+    int at = x->code.len;
+    at_asm_raw(&x->code, table, sizeof table);
+    for (int i = 0; i < x->num_patches && !x->code.bad; i++) {
+        int32_t distance = at + 4 * (8 - x->mask_lanes[i]) - (x->mask_patch[i] + 4);
+        memcpy(x->code.code + x->mask_patch[i], &distance, 4);
+    }
+}
+
+bool at_encode_avx2(at_arena *arena, at_tile *t) {
+    static const at_x86_set set = {
+        .width = 32, .clears_upper = true, .vector = vector, .zip = zip, .end = mask_table};
+    return at_x86_encode(arena, t, &set);
+}

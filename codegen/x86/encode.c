@@ -1,0 +1,203 @@
+/* codegen/x86/encode.c: a tile program as machine code: an ordinary System V function, position
+ * independent.
+ *
+ * Slots and the pointers made of them stay in integer registers, loop counters too as far as there
+ * are any (inner loops first); passed trip counts lie on the stack and are read when a loop is
+ * entered or left. No stack access and no jump but the loop's own in an inner loop. */
+#include "codegen/x86/encode.h"
+
+/* ---- integer side ---------------------------------------------------------------------------- */
+
+static const int argument_reg[6] = {AT_RDI, AT_RSI, AT_RDX, AT_RCX, AT_R8, AT_R8 + 1};
+
+static int nest_depth(const at_tile *t) {
+    int depth = 0, most = 0;
+    for (int i = 0; i < t->num_ops; i++) {
+        depth += (t->ops[i].kind == AT_T_LOOP) - (t->ops[i].kind == AT_T_END);
+        if (depth > most) most = depth;
+    }
+    return most;
+}
+
+/* The next free register, callee-saved ones last; -1: none. */
+static int take_register(at_x86 *x, bool *used) {
+    static const int order[] = {10,     11,     AT_R8 + 1, AT_R8, AT_RCX, AT_RDX, AT_RSI,
+                                AT_RDI, AT_RBX, AT_RBP,    12,    13,     14,     15};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        int r = order[i];
+        if (used[r]) continue;
+        used[r] = true;
+        if (r == AT_RBX || r == AT_RBP || r >= 12) x->saved[x->num_saved++] = r;
+        return r;
+    }
+    return -1;
+}
+
+/* Is a pointer made of several digits of an entry? */
+static bool has_digits(const at_tile *t) {
+    for (int i = 0; i < t->num_ops; i++)
+        if (t->ops[i].kind == AT_T_INDEX && t->ops[i].base == t->ops[i].dst) return true;
+    return false;
+}
+
+/* Decides where everything lives. Returns the bytes of the frame: trip counts that come in
+ * registers, counters that found none. */
+static int assign_homes(at_x86 *x) {
+    const at_tile *t = x->t;
+    bool used[16] = {false};
+    int frame = 0;
+    used[AT_X86_SCRATCH] = used[AT_RSP] = true;
+    for (int i = 0; i < t->num_slots && i < 6; i++) used[x->slot_reg[i] = argument_reg[i]] = true;
+    for (int i = t->num_slots < 6 ? t->num_slots : 6; i < t->num_slots + t->num_pointers; i++)
+        x->slot_reg[i] = take_register(x, used);
+    for (int j = 0; j < t->num_trips; j++)
+        if (t->num_slots + j < 6) x->trip_home[j] = frame, frame += 8;
+    for (int d = nest_depth(t) - 1; d >= 0; d--) {
+        x->counter_reg[d] = take_register(x, used);
+        if (x->counter_reg[d] < 0) x->counter_home[d] = frame, frame += 8;
+    }
+    x->product_reg = has_digits(t) ? take_register(x, used) : -1;
+    return frame;
+}
+
+static void prologue(at_x86 *x, int frame) {
+    const at_tile *t = x->t;
+    for (int i = 0; i < x->num_saved; i++) EMIT(x, PUSH, at_gpr(x->saved[i]));
+    if (frame) EMIT(x, SUB, at_gpr(AT_RSP), at_imm(frame));
+    int arguments = frame + 8 * x->num_saved + 8; /* first argument on the stack, from rsp */
+    for (int i = 0; i < t->num_slots + t->num_trips; i++) {
+        int trip = i - t->num_slots;
+        if (i < 6 && trip >= 0)
+            EMIT(x, MOV, at_mem(AT_RSP, x->trip_home[trip], 8), at_gpr(argument_reg[i]));
+        if (i >= 6 && trip >= 0) x->trip_home[trip] = arguments + 8 * (i - 6);
+    }
+    for (int i = 6; i < t->num_slots; i++) /* after the trip counts left their registers */
+        EMIT(x, MOV, at_gpr(x->slot_reg[i]), at_mem(AT_RSP, arguments + 8 * (i - 6), 8));
+}
+
+static void epilogue(at_x86 *x, int frame) {
+    if (x->set->clears_upper) EMIT(x, VZEROUPPER);
+    if (frame) EMIT(x, ADD, at_gpr(AT_RSP), at_imm(frame));
+    for (int i = x->num_saved - 1; i >= 0; i--) EMIT(x, POP, at_gpr(x->saved[i]));
+    EMIT(x, RET);
+}
+
+typedef struct {
+    int head;    /* position of the first instruction of the body */
+    int skip_at; /* jump over a loop that may run no time; -1 */
+} nest;
+
+static at_x86_arg counter(const at_x86 *x, int depth) {
+    return x->counter_reg[depth] >= 0 ? at_gpr(x->counter_reg[depth])
+                                      : at_mem(AT_RSP, x->counter_home[depth], 8);
+}
+
+static bool is_innermost(const at_tile *t, int i) {
+    while (t->ops[++i].kind != AT_T_END)
+        if (t->ops[i].kind == AT_T_LOOP) return false;
+    return true;
+}
+
+static void loop(at_x86 *x, int i, int depth, nest *n) {
+    const at_tile_op *op = &x->t->ops[i];
+    n->skip_at = -1;
+    if (op->trip_arg < 0) EMIT(x, MOV, counter(x, depth), at_imm(op->trip));
+    else {
+        EMIT(x, MOV, at_gpr(AT_X86_SCRATCH), at_mem(AT_RSP, x->trip_home[op->trip_arg], 8));
+        EMIT(x, TEST, at_gpr(AT_X86_SCRATCH), at_gpr(AT_X86_SCRATCH));
+        n->skip_at = at_asm_jump(&x->code, AT_X86_JLE, -1);
+        EMIT(x, MOV, counter(x, depth), at_gpr(AT_X86_SCRATCH));
+    }
+    x->mask_now = 0;
+    if (is_innermost(x->t, i)) at_asm_align(&x->code, 32);
+    n->head = x->code.len;
+}
+
+static void end(at_x86 *x, int depth, const nest *n) {
+    EMIT(x, SUB, counter(x, depth), at_imm(1));
+    at_asm_jump(&x->code, AT_X86_JNZ, n->head);
+    if (n->skip_at >= 0) at_asm_patch(&x->code, n->skip_at);
+    x->mask_now = 0;
+}
+
+static void bump(at_x86 *x, const at_tile_op *op) {
+    int r = x->slot_reg[op->slot];
+    int64_t bytes = op->bump * 4;
+    if (op->trip_arg >= 0) {
+        EMIT(x, MOV, at_gpr(AT_X86_SCRATCH), at_mem(AT_RSP, x->trip_home[op->trip_arg], 8));
+        EMIT(x, IMUL, at_gpr(AT_X86_SCRATCH), at_gpr(AT_X86_SCRATCH), at_imm(bytes));
+        EMIT(x, ADD, at_gpr(r), at_gpr(AT_X86_SCRATCH));
+    } else if (bytes >= INT32_MIN && bytes <= INT32_MAX) EMIT(x, ADD, at_gpr(r), at_imm(bytes));
+    else {
+        EMIT(x, MOV, at_gpr(AT_X86_SCRATCH), at_imm(bytes));
+        EMIT(x, ADD, at_gpr(r), at_gpr(AT_X86_SCRATCH));
+    }
+}
+
+/* rax = floor(rax / by), rax being from 0 to most < 2^30: what is a power of two is shifted out,
+ * the rest is multiplied by 2^shift / rest, rounded up, where that is exact. */
+static void divide(at_x86 *x, int32_t by, int32_t most) {
+    at_x86_arg number = at_gpr(AT_X86_SCRATCH);
+    int power = 0, shift = 0;
+    while (by % 2 == 0) by /= 2, most /= 2, power++;
+    if (power) EMIT(x, SHR, number, at_imm(power));
+    if (by == 1) return;
+    int64_t factor, over;
+    do {
+        factor = (((int64_t)1 << ++shift) + by - 1) / by;
+        over = factor * by - ((int64_t)1 << shift);
+    } while (over * most >= (int64_t)1 << shift);
+    EMIT(x, IMUL, number, number, at_imm(factor));
+    EMIT(x, SHR, number, at_imm(shift));
+}
+
+/* Is the quotient that the operation before left in rax one that this one can go on from? */
+static bool goes_on(const at_x86 *x, const at_tile_op *op) {
+    const at_tile_op *last = op - 1;
+    return op > x->t->ops && last->kind == AT_T_INDEX && last->dst == op->dst &&
+           last->dst == op->base && last->slot == op->slot && last->off == op->off &&
+           last->times == op->times && last->plus == op->plus && op->by % last->by == 0 &&
+           (last->bump == 1 || x->product_reg >= 0);
+}
+
+static void index_entry(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg entry = at_gpr(AT_X86_SCRATCH);
+    int digit = op->bump == 1 || x->product_reg < 0 ? AT_X86_SCRATCH : x->product_reg;
+    if (goes_on(x, op)) {
+        divide(x, op->by / op[-1].by, op->most / op[-1].by);
+    } else {
+        EMIT(x, MOVSXD, entry, at_mem(x->slot_reg[op->slot], op->off * 4, 4));
+        if (op->times != 1) EMIT(x, IMUL, entry, entry, at_imm(op->times));
+        if (op->plus) EMIT(x, ADD, entry, at_imm(op->plus));
+        divide(x, op->by, op->most);
+    }
+    if (op->bump != 1) EMIT(x, IMUL, at_gpr(digit), entry, at_imm(op->bump));
+    EMIT(x, LEA, at_gpr(x->slot_reg[op->dst]), at_mem_floats(x->slot_reg[op->base], digit));
+}
+
+/* ---- the function ---------------------------------------------------------------------------- */
+
+bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
+    at_x86 x = {.code = {.arena = arena}, .t = t, .set = set};
+    nest nests[AT_X86_MAX_NEST];
+    int depth = 0;
+    if (nest_depth(t) > AT_X86_MAX_NEST) return false;
+    int frame = assign_homes(&x);
+    prologue(&x, frame);
+    if (set->begin) set->begin(&x);
+    for (int i = 0; i < t->num_ops; i++) {
+        const at_tile_op *op = &t->ops[i];
+        if (op->kind == AT_T_LOOP) loop(&x, i, depth, &nests[depth]), depth++;
+        else if (op->kind == AT_T_END) depth--, end(&x, depth, &nests[depth]);
+        else if (op->kind == AT_T_PREFETCH) EMIT(&x, PREFETCHT0, at_x86_memory(&x, op, 1));
+        else if (op->kind == AT_T_INDEX) index_entry(&x, op);
+        else if (op->kind == AT_T_BUMP) bump(&x, op);
+        else if (op->kind >= AT_T_ZIP_LOW) set->zip(&x, op);
+        else set->vector(&x, op);
+    }
+    epilogue(&x, frame);
+    if (set->end) set->end(&x);
+    t->code = x.code.code;
+    t->code_bytes = x.code.len;
+    return !x.code.bad;
+}

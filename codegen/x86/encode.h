@@ -1,0 +1,59 @@
+/* codegen/x86/encode.h: the function around a tile's vector code (encode.c), and what each
+ * instruction set puts into it (avx512.c, avx2.c, sse2.c). */
+#ifndef AT_CODEGEN_X86_ENCODE_H
+#define AT_CODEGEN_X86_ENCODE_H
+
+#include "codegen/tile.h"
+#include "codegen/x86/asm.h"
+#include "codegen/x86/x86.h"
+
+#define AT_X86_MAX_NEST 16
+#define AT_X86_SCRATCH AT_RAX
+#define AT_X86_SCRATCH_VEC 15 /* sse2, avx2: kept out of allocation by their rows in target.c */
+
+typedef struct at_x86 at_x86;
+
+/* How an instruction set does it. */
+typedef struct at_x86_set {
+    int width;                                       /* bytes of a register */
+    bool clears_upper;                               /* vzeroupper at the end */
+    void (*begin)(at_x86 *x);                        /* behind the prologue; NULL: nothing */
+    void (*vector)(at_x86 *x, const at_tile_op *op); /* constants, moves, arithmetic */
+    void (*zip)(at_x86 *x, const at_tile_op *op);    /* of the first four lanes */
+    void (*end)(at_x86 *x);                          /* data behind the code; NULL: none */
+} at_x86_set;
+
+struct at_x86 {
+    at_asm code;
+    const at_tile *t;
+    const at_x86_set *set;
+    int slot_reg[AT_TILE_MAX_SLOTS];
+    int trip_home[AT_TILE_MAX_TRIPS]; /* offset from rsp */
+    int counter_reg[AT_X86_MAX_NEST]; /* by depth; -1: on the stack */
+    int counter_home[AT_X86_MAX_NEST];
+    int mask_of[17];     /* avx512: k register for n lanes, 0 none */
+    int mask_now;        /* avx2: lanes the mask in the scratch vector is for, 0 none */
+    int mask_patch[256]; /* avx2: where displacements to the mask table stand, and for how many
+                            lanes */
+    int mask_lanes[256];
+    int num_patches;
+    int product_reg;         /* for AT_T_INDEX; -1: none is left */
+    int saved[6], num_saved; /* callee-saved registers in use */
+};
+
+/* An instruction without embedded broadcast or mask. */
+#define EMIT(x, op, ...)                                                                           \
+    at_asm_emit(&(x)->code, AT_X86_##op, 0, false,                                                 \
+                sizeof((at_x86_arg[]){__VA_ARGS__}) / sizeof(at_x86_arg),                          \
+                (at_x86_arg[]){__VA_ARGS__})
+
+static inline at_x86_arg at_x86_reg(const at_x86 *x, int r) { return at_vec(r, x->set->width); }
+
+static inline at_x86_arg at_x86_memory(const at_x86 *x, const at_tile_op *op, int bytes) {
+    return at_mem(x->slot_reg[op->slot], op->off * 4, bytes);
+}
+
+/* encode.c: the machine code of a tile, for at_target.encode of each set. */
+bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set);
+
+#endif

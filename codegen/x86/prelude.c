@@ -1,0 +1,90 @@
+/* codegen/x86/prelude.c: the types and macros of tiles in C for gcc and clang, once per file. */
+#include "codegen/x86/x86.h"
+
+/* Subtracting 0 leaves every number as it is, -0 included: the compilers make a broadcast of it.
+ * The choice between a and b is what the min and max instructions do. */
+static const char everywhere[] =
+    "typedef float at_vector __attribute__((vector_size(%d)));\n"
+    "typedef int at_mask __attribute__((vector_size(%d)));\n"
+    "typedef float at_memory __attribute__((vector_size(%d), may_alias, aligned(4)));\n"
+    "#define at_load(p) (*(const at_memory *)(p))\n"
+    "#define at_store(p, v) (*(at_memory *)(p) = (v))\n"
+    "#define at_all(x) ((x) - (at_vector){0})\n"
+    "#define at_choose(m, a, b) ((at_vector)(((m) & (at_mask)(a)) | (~(m) & (at_mask)(b))))\n"
+    "#define at_min(a, b) at_choose((a) < (b), a, b)\n"
+    "#define at_max(a, b) at_choose((a) > (b), a, b)\n";
+
+static const char tails_avx512[] =
+    "#define at_load_first(p, n) \\\n"
+    "    __builtin_ia32_loadups512_mask(p, (at_vector){0}, (1 << (n)) - 1)\n"
+    "#define at_store_first(p, v, n) __builtin_ia32_storeups512_mask(p, v, (1 << (n)) - 1)\n";
+
+static const char tails_avx2[] =
+    "#define at_first(n) \\\n"
+    "    ((at_mask){-((n) > 0), -((n) > 1), -((n) > 2), -((n) > 3), \\\n"
+    "               -((n) > 4), -((n) > 5), -((n) > 6), 0})\n"
+    "#define at_load_first(p, n) \\\n"
+    "    __builtin_ia32_maskloadps256((const at_vector *)(p), at_first(n))\n";
+
+/* Left to themselves, the compilers share loads that the tile repeats for want of registers, move
+ * others ahead, and spill: up to 10 % of the time. */
+static const char hot_fma[] =
+    "#define at_broadcast(c, p) __asm__(\"vbroadcastss %1, %0\" : \"=v\"(c) : \"m\"(*(p)))\n"
+    "#define at_fma(c, a, b) \\\n"
+    "    __asm__(\"vfmadd231ps %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"v\"(b))\n"
+    "#define at_fma_load(c, a, p) \\\n"
+    "    __asm__(\"vfmadd231ps %2, %1, %0\" : \"+v\"(c) : \"v\"(a), \"m\"(at_load(p)))\n"
+    "#define at_fma_broadcast(c, a, p) \\\n"
+    "    __asm__(\"vfmadd231ps %2%{1to16%}, %1, %0\" : \"+v\"(c) : \"v\"(a), \"m\"(*(p)))\n";
+
+static const char hot_sse2[] = "#define at_broadcast(c, p) ((c) = at_all(*(p)))\n"
+                               "#define at_fma(c, a, b) ((c) += (a) * (b))\n";
+
+static const char pieces[] =
+    "typedef float at_memory2 __attribute__((vector_size(8), may_alias, aligned(4)));\n"
+    "typedef float at_memory4 __attribute__((vector_size(16), may_alias, aligned(4)));\n"
+    "#define at_store2(p, v, i) \\\n"
+    "    (*(at_memory2 *)(p) = __builtin_shufflevector(v, v, i, i + 1))\n"
+    "#define at_store4(p, v, i) \\\n"
+    "    (*(at_memory4 *)(p) = __builtin_shufflevector(v, v, i, i + 1, i + 2, i + 3))\n";
+
+/* Tiles are functions of their own, so that the code around takes no registers. */
+static const char tile_function[] = "#define AT_TILE __attribute__((noinline, target(\"%s\")))\n";
+
+/* Without a minimal width clang cuts 512 bits in two for CPUs that clock down for them. */
+static const char tile_function_clang[] =
+    "#ifdef __clang__\n"
+    "#define AT_TILE __attribute__((noinline, target(\"%s\"), min_vector_width(512)))\n"
+    "#else\n";
+
+static void add_types(const at_target *t, at_text *out) {
+    int bytes = 4 * t->lanes;
+    at_text_addf(out, everywhere, bytes, bytes, bytes);
+}
+
+void at_prelude_sse2(const at_target *t, at_text *out) {
+    at_text_addf(out, tile_function, t->parts);
+    add_types(t, out);
+    at_text_add(out, hot_sse2);
+    at_text_add(out, pieces);
+    at_text_add(out, "\n");
+}
+
+void at_prelude_avx2(const at_target *t, at_text *out) {
+    at_text_addf(out, tile_function, t->parts);
+    add_types(t, out);
+    at_text_add(out, hot_fma);
+    at_text_add(out, tails_avx2);
+    at_text_add(out, pieces);
+    at_text_add(out, "\n");
+}
+
+void at_prelude_avx512(const at_target *t, at_text *out) {
+    at_text_addf(out, tile_function_clang, t->parts);
+    at_text_addf(out, tile_function, t->parts);
+    at_text_add(out, "#endif\n");
+    add_types(t, out);
+    at_text_add(out, hot_fma);
+    at_text_add(out, tails_avx512);
+    at_text_add(out, "\n");
+}

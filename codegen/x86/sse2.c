@@ -1,0 +1,101 @@
+/* codegen/x86/sse2.c: tiles in SSE2, 16 registers of 4 floats, and scalar code in their lowest
+ * lane. An instruction has two operands, the first of which is overwritten. */
+#include "codegen/x86/encode.h"
+
+#include <string.h>
+
+static void zip(at_x86 *x, const at_tile_op *op) {
+    static const at_x86_op ops[] = {AT_X86_UNPCKLPS, AT_X86_UNPCKHPS, AT_X86_UNPCKLPD,
+                                    AT_X86_UNPCKHPD};
+    at_x86_arg s = at_vec(AT_X86_SCRATCH_VEC, 16);
+    at_x86_arg args[] = {s, at_vec(op->b, 16)};
+    EMIT(x, MOVAPS, s, at_vec(op->a, 16));
+    at_asm_emit(&x->code, ops[op->kind - AT_T_ZIP_LOW], 0, false, 2, args);
+    EMIT(x, MOVAPS, at_vec(op->dst, 16), s);
+}
+
+static void move(at_x86 *x, const at_tile_op *op, bool store) {
+    int n = op->lanes;
+    at_x86_arg v = at_vec(store ? op->a : op->dst, 16), s = at_vec(AT_X86_SCRATCH_VEC, 16);
+    at_x86_op how = n == 1 ? AT_X86_MOVSS : n == 4 ? AT_X86_MOVUPS : AT_X86_MOVLPS;
+    at_x86_arg m = at_x86_memory(x, op, n == 1 ? 4 : n == 4 ? 16 : 8);
+    if (!store && (n == 2 || n == 3)) EMIT(x, XORPS, v, v); /* movlps keeps the upper half */
+    at_x86_arg store_args[] = {m, v}, load_args[] = {v, m};
+    at_asm_emit(&x->code, how, 0, false, 2, store ? store_args : load_args);
+    if (n != 3) return;
+    at_x86_arg third = m;
+    third.value += 8;
+    third.bytes = 4;
+    if (store) {
+        EMIT(x, MOVHLPS, s, v);
+        EMIT(x, MOVSS, third, s);
+    } else {
+        EMIT(x, MOVSS, s, third);
+        EMIT(x, MOVLHPS, v, s);
+    }
+}
+
+/* with: the instruction of each kind; bytes: of a memory operand. */
+static void arithmetic(at_x86 *x, const at_tile_op *op, const at_x86_op *with, int bytes) {
+    at_x86_arg d = at_x86_reg(x, op->dst), a = at_x86_reg(x, op->a),
+               s = at_vec(AT_X86_SCRATCH_VEC, 16);
+    at_x86_arg b = op->mem ? at_x86_memory(x, op, bytes) : at_x86_reg(x, op->b);
+    int kind = op->kind == AT_T_FMA ? AT_T_MUL : op->kind;
+    if (op->kind != AT_T_FMA && op->dst == op->a) {
+        at_x86_arg args[] = {d, b};
+        at_asm_emit(&x->code, with[kind], 0, false, 2, args);
+        return;
+    }
+    EMIT(x, MOVAPS, s, a);
+    at_x86_arg args[] = {s, b};
+    at_asm_emit(&x->code, with[kind], 0, false, 2, args);
+    at_x86_arg sum[] = {d, s};
+    at_asm_emit(&x->code, op->kind == AT_T_FMA ? with[AT_T_ADD] : AT_X86_MOVAPS, 0, false, 2, sum);
+}
+
+static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, int bytes) {
+    int32_t bits;
+    switch (op->kind) {
+    case AT_T_CONST:
+        memcpy(&bits, &op->number, sizeof bits);
+        if (!bits) EMIT(x, XORPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst));
+        else {
+            EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm(bits));
+            EMIT(x, MOVD, at_x86_reg(x, op->dst), at_gpr32(AT_X86_SCRATCH));
+            EMIT(x, SHUFPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst), at_imm(0));
+        }
+        return;
+    case AT_T_LOAD: move(x, op, false); return;
+    case AT_T_STORE: move(x, op, true); return;
+    case AT_T_BCAST:
+        EMIT(x, MOVSS, at_x86_reg(x, op->dst), at_x86_memory(x, op, 4));
+        EMIT(x, SHUFPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst), at_imm(0));
+        return;
+    case AT_T_MOV: EMIT(x, MOVAPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a)); return;
+    default: arithmetic(x, op, with, bytes);
+    }
+}
+
+static void vector(at_x86 *x, const at_tile_op *op) {
+    static const at_x86_op packed[AT_T_KIND_COUNT] = {
+        [AT_T_ADD] = AT_X86_ADDPS, [AT_T_SUB] = AT_X86_SUBPS, [AT_T_MUL] = AT_X86_MULPS,
+        [AT_T_DIV] = AT_X86_DIVPS, [AT_T_MIN] = AT_X86_MINPS, [AT_T_MAX] = AT_X86_MAXPS};
+    vector_op(x, op, packed, 16);
+}
+
+static void scalar(at_x86 *x, const at_tile_op *op) {
+    static const at_x86_op single[AT_T_KIND_COUNT] = {
+        [AT_T_ADD] = AT_X86_ADDSS, [AT_T_SUB] = AT_X86_SUBSS, [AT_T_MUL] = AT_X86_MULSS,
+        [AT_T_DIV] = AT_X86_DIVSS, [AT_T_MIN] = AT_X86_MINSS, [AT_T_MAX] = AT_X86_MAXSS};
+    vector_op(x, op, single, 4);
+}
+
+bool at_encode_sse2(at_arena *arena, at_tile *t) {
+    static const at_x86_set set = {.width = 16, .vector = vector, .zip = zip};
+    return at_x86_encode(arena, t, &set);
+}
+
+bool at_encode_scalar(at_arena *arena, at_tile *t) {
+    static const at_x86_set set = {.width = 16, .vector = scalar, .zip = zip};
+    return at_x86_encode(arena, t, &set);
+}

@@ -1,0 +1,24 @@
+/* codegen/x86/x86.h: x86-64 as a target, and the parts that its record is made of. */
+#ifndef AT_CODEGEN_X86_X86_H
+#define AT_CODEGEN_X86_X86_H
+
+#include "codegen/codegen.h"
+#include "codegen/target.h"
+
+extern const at_architecture at_x86_64; /* targets.c */
+
+enum { AT_X86_NUM_CORES = 11 };
+extern const at_core at_x86_cores[AT_X86_NUM_CORES];                              /* cores.c */
+int at_x86_disassemble(const uint8_t *code, int len, char *out, size_t out_size); /* asm.c; Intel's
+                                                                                     syntax */
+/* Machine code: avx512.c, avx2.c, sse2.c. */
+bool at_encode_scalar(at_arena *arena, struct at_tile *t);
+bool at_encode_sse2(at_arena *arena, struct at_tile *t);
+bool at_encode_avx2(at_arena *arena, struct at_tile *t);
+bool at_encode_avx512(at_arena *arena, struct at_tile *t);
+/* What tiles in C for gcc and clang are written in: prelude.c. */
+void at_prelude_sse2(const at_target *target, at_text *out);
+void at_prelude_avx2(const at_target *target, at_text *out);
+void at_prelude_avx512(const at_target *target, at_text *out);
+
+#endif
