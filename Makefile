@@ -10,7 +10,7 @@ PREFIX  ?= /usr/local
 ALL_CPPFLAGS = -D_GNU_SOURCE -I. -MMD -MP $(CPPFLAGS)
 STD      = -std=c11
 
-FOLDERS  = base knobs schedule codegen export templates tuners runtime records view
+FOLDERS  = base knobs schedule codegen export templates tuners runtime records engine view
 LIBS_base    = -lcjson -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -lzip -ldl -lpthread $(OPENMP)
@@ -54,7 +54,7 @@ all: autotune
 autotune: $(B)/autotune
 	@ln -sf $< $@
 
-$(B)/autotune: $(call obj,cli) $(call lib,view export templates tuners runtime records codegen schedule knobs base)
+$(B)/autotune: $(call obj,cli) $(call lib,view engine export templates tuners runtime records codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
 $(B)/%.o: %.c
@@ -170,7 +170,7 @@ $(B)/bench/peers_onednn.o: .FORCE
 
 # ---- installing: make install, uninstall PREFIX= DESTDIR=; make deb -------------------------------
 
-VERSION = $(shell sed -n 's/.*AT_VERSION "\(.*\)"/\1/p' cli/version.h)
+VERSION = $(shell sed -n 's/.*AT_VERSION "\(.*\)"/\1/p' engine/version.h)
 ZSH_FOLDER ?= share/zsh/site-functions
 MADE = $(B)/share
 MAN_PAGES = autotune.1 autotune-templates.7 autotune-records.5
@@ -185,7 +185,7 @@ $(addprefix $(MADE)/autotune.,$(SHELLS)): $(MADE)/autotune.%: $(B)/autotune
 	$(B)/autotune help --as $* >$@
 
 # For template authors: cc $$(pkg-config --cflags autotune) -fsyntax-only my_template.c
-$(MADE)/autotune.pc: cli/version.h Makefile .FORCE
+$(MADE)/autotune.pc: engine/version.h Makefile .FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/autotune' \
 	    'templatesdir=$${prefix}/share/doc/autotune/templates' '' 'Name: autotune' \

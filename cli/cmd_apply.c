@@ -6,8 +6,8 @@
 
 #include "cli/commands.h"
 #include "cli/describe.h"
-#include "cli/measure.h"
-#include "cli/version.h"
+#include "engine/measure.h"
+#include "engine/version.h"
 #include "view/view.h"
 
 /* conv2d_3x3_gemm_N1_H56_W56_CI64_CO64: whatever C does not allow becomes '_', and there are no two

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/json_out.h"
-#include "cli/recorded.h"
-#include "cli/select.h"
+#include "engine/recorded_space.h"
+#include "engine/task_config.h"
 #include "templates/task.h"
 #include "view/view.h"
 

@@ -4,7 +4,7 @@
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/interrupt.h"
-#include "cli/measure.h"
+#include "engine/measure.h"
 #include "cli/reproduce.h"
 #include "cli/why.h"
 #include "view/view.h"

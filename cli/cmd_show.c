@@ -3,7 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/describe.h"
-#include "cli/measure.h"
+#include "engine/measure.h"
 #include "cli/why.h"
 
 static at_status check_pass(const char *pass, at_error *err) {

@@ -1,8 +1,8 @@
 /* cli/cmd_tune.c: the main job: the trials (trials.c), the final, and what came out. */
 #include "cli/commands.h"
-#include "cli/final.h"
+#include "engine/final_rounds.h"
 #include "cli/interrupt.h"
-#include "cli/trials.h"
+#include "engine/trials.h"
 #include "cli/why.h"
 #include "cli/workload.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/user_template.h"
+#include "engine/user_template.h"
 #include "templates/task.h"
 
 static at_status unknown_option(const char *word, size_t len, at_error *err) {

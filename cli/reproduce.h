@@ -3,7 +3,7 @@
 #ifndef AT_CLI_REPRODUCE_H
 #define AT_CLI_REPRODUCE_H
 
-#include "cli/measure.h"
+#include "engine/measure.h"
 
 /* "autotune run TEMPLATE --args ... --index 12 --keep" with all options of this run that bear on
  * the measurement, quoted for a shell. */

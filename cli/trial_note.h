@@ -2,7 +2,7 @@
 #ifndef AT_CLI_TRIAL_NOTE_H
 #define AT_CLI_TRIAL_NOTE_H
 
-#include "cli/measure.h"
+#include "engine/measure.h"
 #include "cli/progress.h"
 
 typedef struct at_notes {

@@ -2,7 +2,7 @@
 #include "cli/describe.h"
 #include "cli/interrupt.h"
 #include "cli/reproduce.h"
-#include "cli/tune.h"
+#include "engine/tune.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #define AT_CLI_WHY_H
 
 #include "cli/json_out.h"
-#include "cli/session.h"
+#include "engine/session.h"
 
 /* What bounds are worked out for: this CPU. AT_E_USAGE where nothing is known of it. */
 at_status at_machine_here(int threads, at_machine *out, at_error *err);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/weight.h"
+#include "engine/task_weight.h"
 #include "view/view.h"
 
 static const at_workload *const sets[] = {&at_workload_resnet50, &at_workload_resnet50_512};

@@ -1,6 +1,6 @@
-/* cli/user_template.c: a C file against templates/template.h, through TinyCC. The header is part of
- * this program, so that no source of ours need be there. */
-#include "cli/user_template.h"
+/* engine/user_template.c: a C file against templates/template.h, through TinyCC. The header is part
+ * of this program, so that no source of ours need be there. */
+#include "engine/user_template.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* cli/tune.h: a tuning run, from its options to what came out. */
-#ifndef AT_CLI_TUNE_H
-#define AT_CLI_TUNE_H
+/* engine/tune.h: a tuning run, from its options to what came out. */
+#ifndef AT_ENGINE_TUNE_H
+#define AT_ENGINE_TUNE_H
 
-#include "cli/features.h"
-#include "cli/final.h"
+#include "engine/config_features.h"
+#include "engine/final_rounds.h"
 #include "cli/trial_note.h"
 #include "tuners/tuners.h"
 

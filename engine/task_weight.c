@@ -1,5 +1,6 @@
-/* cli/weight.c: from --weight, --sparsity, --block and the arguments to a task and its weight. */
-#include "cli/weight.h"
+/* engine/task_weight.c: from --weight, --sparsity, --block and the arguments to a task and its
+ * weight. */
+#include "engine/task_weight.h"
 
 #include <stdlib.h>
 

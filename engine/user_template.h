@@ -1,6 +1,6 @@
-/* cli/user_template.h: templates of the user's own, compiled when they are named. */
-#ifndef AT_CLI_USER_TEMPLATE_H
-#define AT_CLI_USER_TEMPLATE_H
+/* engine/user_template.h: templates of the user's own, compiled when they are named. */
+#ifndef AT_ENGINE_USER_TEMPLATE_H
+#define AT_ENGINE_USER_TEMPLATE_H
 
 #include "templates/task.h"
 

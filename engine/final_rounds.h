@@ -1,9 +1,9 @@
-/* cli/final.h: the best few of a run, timed again in random order round after round, with the FMA
- * peak measured beside each, until their intervals part or the budget ends. */
-#ifndef AT_CLI_FINAL_H
-#define AT_CLI_FINAL_H
+/* engine/final_rounds.h: the best few of a run, timed again in random order round after round, with
+ * the FMA peak measured beside each, until their intervals part or the budget ends. */
+#ifndef AT_ENGINE_FINAL_ROUNDS_H
+#define AT_ENGINE_FINAL_ROUNDS_H
 
-#include "cli/known.h"
+#include "engine/known_results.h"
 
 enum { AT_FINALISTS = 32, AT_FINAL_ROUNDS = 40 }; /* at most */
 enum { AT_FINAL_LEAST = 6 };                      /* rounds; fewer have no interval of 95 % */

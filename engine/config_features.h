@@ -1,6 +1,6 @@
-/* cli/features.h: what the cost model is given of a task's configurations. */
-#ifndef AT_CLI_FEATURES_H
-#define AT_CLI_FEATURES_H
+/* engine/config_features.h: what the cost model is given of a task's configurations. */
+#ifndef AT_ENGINE_CONFIG_FEATURES_H
+#define AT_ENGINE_CONFIG_FEATURES_H
 
 #include "cli/options.h"
 #include "codegen/codegen.h"

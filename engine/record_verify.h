@@ -1,6 +1,7 @@
-/* cli/verify.h: does what a log says still hold? One record at a time, against this machine. */
-#ifndef AT_CLI_VERIFY_H
-#define AT_CLI_VERIFY_H
+/* engine/record_verify.h: does what a log says still hold? One record at a time, against this
+ * machine. */
+#ifndef AT_ENGINE_RECORD_VERIFY_H
+#define AT_ENGINE_RECORD_VERIFY_H
 
 #include "cli/options.h"
 

@@ -1,11 +1,11 @@
-/* cli/session.h: what a command that handles configurations of one task holds: the task, how
+/* engine/session.h: what a command that handles configurations of one task holds: the task, how
  * kernels are made and compared (the context), the data, and the worker. */
-#ifndef AT_CLI_SESSION_H
-#define AT_CLI_SESSION_H
+#ifndef AT_ENGINE_SESSION_H
+#define AT_ENGINE_SESSION_H
 
-#include "cli/dataset.h"
+#include "engine/dataset.h"
 #include "cli/options.h"
-#include "cli/select.h"
+#include "engine/task_config.h"
 #include "codegen/codegen.h"
 #include "export/export.h"
 

@@ -1,10 +1,10 @@
-/* cli/measure.c: build, verify, lower, compile, run; and results as records. */
-#include "cli/measure.h"
+/* engine/measure.c: build, verify, lower, compile, run; and results as records. */
+#include "engine/measure.h"
 
 #include <string.h>
 
 #include "cli/interrupt.h"
-#include "cli/version.h"
+#include "engine/version.h"
 
 /* AutoTVM's cost of a failure, and the release whose lines ours are. */
 static const double failed_cost_s = 1e9;

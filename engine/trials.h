@@ -1,8 +1,8 @@
-/* cli/trials.h: the trials of a search: proposed, made, measured, logged, learned from. */
-#ifndef AT_CLI_TRIALS_H
-#define AT_CLI_TRIALS_H
+/* engine/trials.h: the trials of a search: proposed, made, measured, logged, learned from. */
+#ifndef AT_ENGINE_TRIALS_H
+#define AT_ENGINE_TRIALS_H
 
-#include "cli/tune.h"
+#include "engine/tune.h"
 
 /* Until there are as many as wanted, nothing is left to try, or the time is up. With --jobs 2 the
  * next candidate is made while one is measured, on another core. AT_E_OUTPUT, AT_E_BUG; an

@@ -1,6 +1,6 @@
-/* cli/dataset.c: input data and the reference they are checked against (design: exact integer data,
- * so that every order of summation gives the same bits). */
-#include "cli/dataset.h"
+/* engine/dataset.c: input data and the reference they are checked against (design: exact integer
+ * data, so that every order of summation gives the same bits). */
+#include "engine/dataset.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,10 @@
-/* cli/trials.c: one trial after the other, each on its way through lowering, worker and log; with
+/* engine/trials.c: one trial after the other, each on its way through lowering, worker and log;
+ * with
  * --jobs 2 two at a time, the next being made while one is measured.
  *
  * The search is the same either way: a tuner decides about a round of proposals when all results
  * before are in, however many of the round are asked for ahead. */
-#include "cli/trials.h"
+#include "engine/trials.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,7 +1,7 @@
-/* cli/dataset.h: what kernels of one task are run on: inputs, outputs, and the outputs as they
+/* engine/dataset.h: what kernels of one task are run on: inputs, outputs, and the outputs as they
  * should be, in the store that worker processes share. */
-#ifndef AT_CLI_DATASET_H
-#define AT_CLI_DATASET_H
+#ifndef AT_ENGINE_DATASET_H
+#define AT_ENGINE_DATASET_H
 
 #include "base/base.h"
 #include "runtime/runtime.h"

@@ -1,11 +1,11 @@
-/* cli/recorded.c: reading a recorded space, and searching it many times. */
-#include "cli/recorded.h"
+/* engine/recorded_space.c: reading a recorded space, and searching it many times. */
+#include "engine/recorded_space.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/select.h"
+#include "engine/task_config.h"
 #include "view/view.h"
 
 const double at_goals[AT_NUM_GOALS] = {0.9, 0.95, 0.99};

@@ -1,8 +1,9 @@
-/* cli/measure.h: one configuration on its way from the space to a result and a line of the log. */
-#ifndef AT_CLI_MEASURE_H
-#define AT_CLI_MEASURE_H
+/* engine/measure.h: one configuration on its way from the space to a result and a line of the log.
+ */
+#ifndef AT_ENGINE_MEASURE_H
+#define AT_ENGINE_MEASURE_H
 
-#include "cli/session.h"
+#include "engine/session.h"
 
 /* What is known of one configuration, whether measured now or read from a log. */
 typedef struct at_result {

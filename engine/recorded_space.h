@@ -1,9 +1,9 @@
-/* cli/recorded.h: a space whose points a log or a file of a recorded space holds, searched instead
- * of the machine. */
-#ifndef AT_CLI_RECORDED_H
-#define AT_CLI_RECORDED_H
+/* engine/recorded_space.h: a space whose points a log or a file of a recorded space holds, searched
+ * instead of the machine. */
+#ifndef AT_ENGINE_RECORDED_SPACE_H
+#define AT_ENGINE_RECORDED_SPACE_H
 
-#include "cli/features.h"
+#include "engine/config_features.h"
 #include "records/records.h"
 
 typedef struct at_recorded {

@@ -1,9 +1,10 @@
-/* cli/weight.h: the weight of a task: a sparsity pattern made at random, or what a file holds. */
-#ifndef AT_CLI_WEIGHT_H
-#define AT_CLI_WEIGHT_H
+/* engine/task_weight.h: the weight of a task: a sparsity pattern made at random, or what a file
+ * holds. */
+#ifndef AT_ENGINE_TASK_WEIGHT_H
+#define AT_ENGINE_TASK_WEIGHT_H
 
 #include "cli/options.h"
-#include "cli/select.h"
+#include "engine/task_config.h"
 
 /* Fills task, pattern and weight of out, whose row is known. Where the template has a sparse
  * weight, its pattern and the arguments nnz, R and C come from --weight, or from --sparsity and

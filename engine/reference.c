@@ -1,11 +1,11 @@
-/* cli/reference.c: see reference.h. */
-#include "cli/reference.h"
+/* engine/reference.c: see reference.h. */
+#include "engine/reference.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/interrupt.h"
-#include "cli/measure.h"
+#include "engine/measure.h"
 #include "view/view.h"
 
 static const char *const entry = "reference";

@@ -1,5 +1,5 @@
-/* cli/known.c: results in order, with two hash tables over them. */
-#include "cli/known.h"
+/* engine/known_results.c: results in order, with two hash tables over them. */
+#include "engine/known_results.h"
 
 #include <string.h>
 #include <sys/stat.h>

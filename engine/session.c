@@ -1,10 +1,10 @@
-/* cli/session.c: opening and closing what tune, run, show and apply share. */
-#include "cli/session.h"
+/* engine/session.c: opening and closing what tune, run, show and apply share. */
+#include "engine/session.h"
 
 #include <string.h>
 
 #include "cli/interrupt.h"
-#include "cli/reference.h"
+#include "engine/reference.h"
 #include "view/view.h"
 
 static const int64_t unknown_cache_bytes = 64 << 20; /* more than most have */

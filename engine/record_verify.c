@@ -1,10 +1,11 @@
-/* cli/verify.c: a record is run again under the circumstances it tells, checked and timed. */
-#include "cli/verify.h"
+/* engine/record_verify.c: a record is run again under the circumstances it tells, checked and
+ * timed. */
+#include "engine/record_verify.h"
 
 #include <string.h>
 
 #include "cli/interrupt.h"
-#include "cli/measure.h"
+#include "engine/measure.h"
 
 /* One sample may be disturbed; a kernel that has become slower is slower every time. */
 enum { MOST_TRIES = 5 };

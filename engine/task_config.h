@@ -1,6 +1,6 @@
-/* cli/select.h: which task and which configuration the command line means. */
-#ifndef AT_CLI_SELECT_H
-#define AT_CLI_SELECT_H
+/* engine/task_config.h: which task and which configuration the command line means. */
+#ifndef AT_ENGINE_TASK_CONFIG_H
+#define AT_ENGINE_TASK_CONFIG_H
 
 #include "cli/options.h"
 #include "records/records.h"

@@ -1,13 +1,13 @@
-/* cli/reference.h: the outputs as they should be.
+/* engine/reference.h: the outputs as they should be.
  *
  * The naive text of the computation, which knows nothing of schedules, is run once. Where that
  * would take long, the output of the default configuration stands in for it, once a random
  * projection of it (schedule.h) equals the projected computation, which knows nothing of schedules
  * either and is a small part of the work. */
-#ifndef AT_CLI_REFERENCE_H
-#define AT_CLI_REFERENCE_H
+#ifndef AT_ENGINE_REFERENCE_H
+#define AT_ENGINE_REFERENCE_H
 
-#include "cli/session.h"
+#include "engine/session.h"
 
 /* Fills the expected outputs of s->data, whose inputs are there. AT_E_USAGE where they exceed this
  * machine; AT_E_INTERRUPTED, AT_E_BUG. */

@@ -1,6 +1,6 @@
-/* cli/features.c: features of a task's configurations: of its knobs, or of its loop tree with the
- * values of the options behind. */
-#include "cli/features.h"
+/* engine/config_features.c: features of a task's configurations: of its knobs, or of its loop tree
+ * with the values of the options behind. */
+#include "engine/config_features.h"
 
 #include <math.h>
 

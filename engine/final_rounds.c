@@ -1,6 +1,6 @@
-/* cli/final.c: single trials are minutes apart and the machine drifts; the winner is chosen among
- * samples of the same moment, as many as it takes. */
-#include "cli/final.h"
+/* engine/final_rounds.c: single trials are minutes apart and the machine drifts; the winner is
+ * chosen among samples of the same moment, as many as it takes. */
+#include "engine/final_rounds.h"
 
 #include <string.h>
 

@@ -1,9 +1,10 @@
-/* cli/select.c: from --args, --config, --index, --log and --line to a task and a configuration. */
-#include "cli/select.h"
+/* engine/task_config.c: from --args, --config, --index, --log and --line to a task and a
+ * configuration. */
+#include "engine/task_config.h"
 
 #include <string.h>
 
-#include "cli/weight.h"
+#include "engine/task_weight.h"
 #include "view/view.h"
 
 at_status at_select_task(at_arena *a, const at_options *o, at_selection *out, at_error *err) {

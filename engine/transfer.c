@@ -1,10 +1,10 @@
-/* cli/history.c: trials of other tasks, for --transfer. */
-#include "cli/features.h"
+/* engine/transfer.c: trials of other tasks, for --transfer. */
+#include "engine/config_features.h"
 
 #include <string.h>
 
-#include "cli/recorded.h"
-#include "cli/select.h"
+#include "engine/recorded_space.h"
+#include "engine/task_config.h"
 #include "view/view.h"
 
 typedef struct other_task {

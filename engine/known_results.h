@@ -1,8 +1,9 @@
-/* cli/known.h: every result of a run and of the log it resumes, found by index and by code. */
-#ifndef AT_CLI_KNOWN_H
-#define AT_CLI_KNOWN_H
+/* engine/known_results.h: every result of a run and of the log it resumes, found by index and by
+ * code. */
+#ifndef AT_ENGINE_KNOWN_RESULTS_H
+#define AT_ENGINE_KNOWN_RESULTS_H
 
-#include "cli/measure.h"
+#include "engine/measure.h"
 
 typedef struct at_known at_known;
 
