@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/describe.h"
+#include "cli/open.h"
 #include "engine/measure.h"
 #include "engine/version.h"
 #include "view/view.h"
@@ -119,7 +120,7 @@ static void out_files(at_arena *a, at_out *out, const at_options *o, const at_te
 
 static at_status apply_one(at_session *s, at_text *source, const at_options *o, at_error *err) {
     at_file_kernel kernel;
-    AT_TRY(at_session_open(o, s, err));
+    AT_TRY(at_open_config(o, true, s, err));
     AT_TRY(make_kernel(s, o->name, &kernel, err));
     AT_TRY(emit(s->arena, o, &kernel, 1, NULL, source, err));
     if (!o->json) return AT_OK;
@@ -162,7 +163,7 @@ static at_status add_kernel(apply_set *set, const at_options *o, const at_select
                             at_error *err) {
     at_session *s = &set->sessions[set->n];
     at_file_kernel *k = &set->kernels[set->n];
-    at_session_open_chosen(o, chosen, s);
+    at_session_open_chosen(&o->engine, chosen, s);
     set->n++; /* to be closed from now on */
     AT_TRY(make_kernel(s, NULL, k, err));
     k->family = s->row->name;
@@ -223,7 +224,7 @@ static at_status apply_all(apply_set *set, at_text *source, const at_options *o,
     if (!o->log)
         return at_fail(err, AT_E_USAGE,
                        "apply needs a template, or --log FILE for all kernels of a log");
-    AT_TRY(at_select_all(set->arena, o, &chosen, &n, err));
+    AT_TRY(at_select_all(set->arena, &o->engine, &o->request, &chosen, &n, err));
     set->sessions = AT_NEW_ARRAY(set->arena, at_session, n);
     set->kernels = AT_NEW_ARRAY(set->arena, at_file_kernel, n);
     for (int i = 0; i < n; i++) AT_TRY(add_kernel(set, o, &chosen[i], err));

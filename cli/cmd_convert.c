@@ -94,7 +94,7 @@ static at_status convert_space(const at_options *o, conversion *c, at_text *text
     at_recorded space;
     if (at_is_space_file(o->operands[0]))
         return at_fail(err, AT_E_USAGE, "%s is of that format already: %s", o->operands[0], o->to);
-    AT_TRY(at_recorded_read(c->arena, o->operands[0], &space, err));
+    AT_TRY(at_recorded_read(c->arena, o->operands[0], at_warn, NULL, &space, err));
     at_recorded_print(c->arena, &space, text);
     if (o->output) AT_TRY(at_write_file(o->output, at_text_str(text), text->len, err));
     if (o->json) return print_json(o, c, (int)space.recorded, "log", err);

@@ -70,7 +70,7 @@ static at_status choose_tuners(replay *r, at_error *err) {
         return at_fail(err, AT_E_USAGE, "give one of --tuner and --compare, not both");
     if (o->json && o->csv) return at_fail(err, AT_E_USAGE, "give one of --csv and --json");
     if (o->compare) return list_tuners(r, o->compare, err);
-    AT_TRY(at_tuner_find(o->tuner, &row, err));
+    AT_TRY(at_tuner_find(o->engine.tuner, &row, err));
     r->searches[r->num_searches++].tuner = row->name;
     return AT_OK;
 }
@@ -82,17 +82,18 @@ static at_status search(replay *r, at_error *err) {
     at_history history;
     int64_t range = at_space_range_length(space->space);
     feature_cache cache = {.arena = r->arena};
-    at_tuner_options to = at_tuner_options_of(o);
-    if (o->num_transfer) {
-        AT_TRY(at_history_read(r->arena, o, space->task, &history, err));
+    at_tuner_options to = o->engine.tuner_options;
+    to.seed = o->engine.seed;
+    if (o->engine.num_transfer) {
+        AT_TRY(at_history_read(r->arena, &o->engine, space->task, &history, err));
         to.history = &history;
     }
-    at_status status = at_features_of(&maker, space->task, o, &cache.source, err);
+    at_status status = at_features_of(&maker, space->task, &o->engine, &cache.source, err);
     cache.by_index = at_alloc(r->arena, sizeof *cache.by_index * (size_t)range);
     to.features = (at_features){cached_features, &cache};
     for (int i = 0; i < r->num_searches && status == AT_OK; i++)
-        status = at_recorded_search(r->arena, space, r->searches[i].tuner, to, (int)o->trials,
-                                    (int)o->repeats, &r->searches[i], err);
+        status = at_recorded_search(r->arena, space, r->searches[i].tuner, to,
+                                    (int)o->engine.trials, (int)o->repeats, &r->searches[i], err);
     at_features_end(&maker);
     return status;
 }
@@ -239,7 +240,7 @@ static at_status replay_log(replay *r, at_error *err) {
     const at_options *o = r->options;
     AT_TRY(choose_tuners(r, err));
     const at_recorded *space = &r->space;
-    AT_TRY(at_recorded_read(r->arena, o->operands[0], &r->space, err));
+    AT_TRY(at_recorded_read(r->arena, o->operands[0], at_warn, NULL, &r->space, err));
     if (space->recorded < space->points)
         at_warn(NULL,
                 at_format(r->arena, "%s: holds %lld of %lld points; the others count as failures",

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/interrupt.h"
+#include "cli/open.h"
 #include "engine/measure.h"
 #include "cli/reproduce.h"
 #include "cli/why.h"
@@ -69,7 +70,7 @@ static at_status time_rounds(at_session *s, at_candidate *c, at_result *r, doubl
     enum { MOST = 40 };
     static const double budget_s = 0.7;
     double costs_s[MOST], peaks[MOST], shares[MOST];
-    const at_options *o = s->options;
+    const at_engine_options *o = &s->options;
     bool once = o->number || o->repeat || o->min_repeat_ms;
     int64_t begin_ns = at_now_ns();
     const at_result made = *r;
@@ -95,7 +96,12 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
     at_candidate c = {0};
     at_result r;
     double of_peak = 0;
-    AT_TRY(at_session_open(o, s, err));
+    AT_TRY(at_open_config(o, false, s, err));
+    if (at_selection_has_other_pattern(&s->chosen))
+        at_warn(NULL, at_format(s->arena,
+                                "%s: measured with another sparse weight; --weight or --sparsity "
+                                "make it the same",
+                                s->chosen.from));
     AT_TRY(at_session_context(s, true, err));
     if (o->why) AT_TRY(at_session_machine(s, err));
     AT_TRY(at_session_reserve(s, err));
@@ -111,7 +117,7 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
                    : print_text(s, &r, of_peak, bound, err));
     if (o->keep) {
         const char *folder;
-        AT_TRY(at_keep(s, &r, &folder, err));
+        AT_TRY(at_keep(s, o, &r, &folder, err));
         at_say(at_format(s->arena, "autotune: its texts are in %s/\n", folder));
     }
     if (r.error_no)

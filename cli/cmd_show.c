@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/describe.h"
+#include "cli/open.h"
 #include "engine/measure.h"
 #include "cli/why.h"
 
@@ -21,6 +22,7 @@ typedef struct shown {
     at_text tree, dump;
     const char *code;      /* NULL: not asked for */
     const at_bound *bound; /* NULL: not asked for */
+    bool has_dump;
 } shown;
 
 static at_status print_json(const at_session *s, const shown *v, at_error *err) {
@@ -31,7 +33,7 @@ static at_status print_json(const at_session *s, const shown *v, at_error *err) 
     at_out_double(&out, "flops", s->flops);
     at_out_string(&out, "tree", at_text_str(&v->tree));
     if (v->code) at_out_string(&out, "code", v->code);
-    if (s->options->dump) at_out_string(&out, "dump", at_text_str(&v->dump));
+    if (v->has_dump) at_out_string(&out, "dump", at_text_str(&v->dump));
     if (v->bound) at_out_why(&out, s, v->bound, 0);
     at_out_end(&out, '}');
     return at_out_print(&out, err);
@@ -43,7 +45,7 @@ static at_status print_text(const at_session *s, const shown *v, at_error *err) 
     at_text_addf(&out, "   %.6g MFLOP\n", s->flops * 1e-6);
     at_config_print_json(&out, &s->chosen.config);
     at_text_addf(&out, "\n\n%s", at_text_str(&v->tree));
-    if (s->options->dump) at_text_addf(&out, "\n%s", at_text_str(&v->dump));
+    if (v->has_dump) at_text_addf(&out, "\n%s", at_text_str(&v->dump));
     if (v->code) at_text_addf(&out, "\n%s", v->code);
     if (v->bound) {
         at_text_add(&out, "\n");
@@ -57,11 +59,12 @@ static at_status print_text(const at_session *s, const shown *v, at_error *err) 
 static at_status show(at_session *s, shown *v, const at_options *o, at_error *err) {
     at_candidate c;
     if (o->dump) AT_TRY(check_pass(o->dump, err));
-    AT_TRY(at_session_open(o, s, err));
+    AT_TRY(at_open_config(o, false, s, err));
     AT_TRY(at_session_context(s, false, err));
     if (o->why) AT_TRY(at_session_machine(s, err));
     at_lower_options lo = at_session_lower_options(s, "kernel");
     lo.dump = o->dump;
+    v->has_dump = o->dump != NULL;
     lo.dump_out = &v->dump;
     AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
     at_program_print(&v->tree, c.program, false);

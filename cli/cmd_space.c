@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/describe.h"
+#include "cli/open.h"
 
 static const char *const kind_names[] = {[AT_KNOB_SPLIT] = "split",
                                          [AT_KNOB_REORDER] = "reorder",
@@ -85,7 +86,7 @@ static at_status print_text(at_session *s, const at_config *configs, int count, 
 static at_status space(at_session *s, const at_options *o, at_error *err) {
     at_config *configs = NULL;
     int count = 0;
-    AT_TRY(at_session_open(o, s, err));
+    AT_TRY(at_open_task(o, s, err));
     if (o->index) AT_TRY(read_indices(s, o->index, &configs, &count, err));
     return o->json ? print_json(s, configs, count, err) : print_text(s, configs, count, err);
 }

@@ -121,9 +121,9 @@ static at_status parse_range(const at_option_row *row, const char *text, int64_t
 }
 
 static at_status take_transfer(const char *text, at_options *o, at_error *err) {
-    if (o->num_transfer == AT_MAX_LOGS)
+    if (o->engine.num_transfer == AT_MAX_LOGS)
         return at_fail(err, AT_E_USAGE, "--transfer %s: more than %d logs", text, AT_MAX_LOGS);
-    o->transfer[o->num_transfer++] = text;
+    o->transfer[o->engine.num_transfer++] = text;
     return AT_OK;
 }
 
@@ -145,7 +145,9 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     case MILLISECONDS: return parse_milliseconds(text, what, to, err);
     case PERCENT: return parse_percent(text, what, to, err);
     case FACTOR: return parse_factor(text, what, to, err);
-    case RANGE: return parse_range(row, text, &o->range_begin, &o->range_end, err);
+    case RANGE:
+        return parse_range(row, text, &o->engine.tuner_options.begin, &o->engine.tuner_options.end,
+                           err);
     case TRANSFER: return take_transfer(text, o, err);
     case PACKING:
     case PRESET: *(bool *)to = word; return AT_OK;

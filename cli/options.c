@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cli/interrupt.h"
 #include "engine/user_template.h"
 #include "templates/task.h"
 
@@ -87,13 +88,39 @@ static at_status load_templates(at_options *o, at_error *err) {
     return AT_OK;
 }
 
+static void note(void *unused, const char *text) {
+    (void)unused;
+    at_status_note(text);
+}
+
+/* What does not stand in the table. */
+static void tell_engine(at_options *o) {
+    static const struct {
+        const char *option;
+        unsigned set;
+    } sets[] = {{"--isa", AT_SET_ISA},
+                {"--compiler", AT_SET_COMPILER},
+                {"--pack", AT_SET_PACKING},
+                {"--threads", AT_SET_THREADS}};
+    at_engine_options *e = &o->engine;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (at_given(o, sets[i].option)) e->set |= sets[i].set;
+    e->for_dialect = o->verb == AT_VERB_APPLY;
+    e->transfer = o->transfer;
+    e->warn = at_warn;
+    e->note = note;
+    e->stop = &at_interrupted;
+    o->request.template_name = o->operands[0];
+    if (at_option_is_of(at_option_find("--line"), o->verb)) o->request.log = o->log;
+}
+
 at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err) {
     at_options o = {0};
     for (int i = 0; i < at_option_count(); i++)
         if (at_option_at(i)->initial)
             AT_TRY(at_option_read(at_option_at(i), at_option_at(i)->initial, &o, err));
 
-    o.tuner = at_tuner_default();
+    o.engine.tuner = at_tuner_default();
 
     bool only_operands = false;
     for (int i = 1; i < argc; i++) {
@@ -134,6 +161,7 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
     AT_TRY(take_verb(&o, err));
     AT_TRY(check_use(&o, err));
     *out = o;
+    tell_engine(out);
     return AT_OK;
 }
 

@@ -3,11 +3,7 @@
 #ifndef AT_CLI_OPTIONS_H
 #define AT_CLI_OPTIONS_H
 
-#include "base/base.h"
-#include "codegen/codegen.h"
-#include "records/records.h"
-#include "runtime/runtime.h"
-#include "tuners/tuners.h"
+#include "engine/task_config.h"
 #include "view/view.h"
 
 typedef enum at_verb {
@@ -33,14 +29,6 @@ typedef enum at_verb {
 #define AT_MAX_LOGS 64
 #define AT_MAX_OPTIONS 64
 
-/* What the cost model learns from. */
-typedef enum at_feature_set {
-    AT_FEATURES_ITERVAR,
-    AT_FEATURES_KNOB,
-    AT_FEATURES_CURVE,
-    AT_FEATURES_BOUND
-} at_feature_set;
-
 /* How help is printed. */
 typedef enum at_help_as {
     AT_HELP_TEXT,
@@ -61,44 +49,20 @@ typedef struct at_options {
     const char *given_text[AT_MAX_OPTIONS];
     bool help;
 
-    /* the task and its configuration */
-    const char *args, *config, *index, *log;
-    const char *sparsity, *block; /* of a sparse weight */
-    const char *weight;           /* file */
+    /* what the engine is asked for; request.log is the log option of verbs that choose from one */
+    at_engine_options engine;
+    at_request request;
+    const char *log, *index; /* index: one, or a list of them */
     const char *workload;
     int task, num_tasks; /* of the workload, from 1; 0: there is none */
-    int64_t line;
-    /* the search */
-    int64_t trials;
-    double time_s; /* 0: no limit */
-    double prune;  /* 0: never */
-    const char *tuner;
-    uint64_t seed;
-    int64_t early_stopping; /* 0: never */
-    bool preset_autotvm;
-    int64_t population, plan_size, diversity; /* 0: the tuner's own */
-    int64_t range_begin, range_end;           /* of indices; both 0: all */
-    at_feature_set features;
-    at_loss loss;
     const char *transfer[AT_MAX_LOGS];
-    int num_transfer;
-    int64_t repeats; /* of replay */
+    /* of replay and verify */
+    int64_t repeats;
     const char *compare;
-    /* the kernel */
-    at_compiler compiler;
-    at_isa isa;
-    bool pack_inline;
-    int64_t threads, jobs;
-    const char *cache;
-    /* measuring */
-    int64_t number, repeat;
-    double min_repeat_ms, timeout_s, cooldown_s;
-    double margin; /* of verify, as a share */
-    bool paranoid;
+    double margin; /* as a share */
     /* output */
     bool stats, json, code, why, with_main, compat, csv, split, diff;
     const char *dump, *output, *to, *name;
-    at_dialect dialect;
     at_per per;
     const char *only;
     bool knobs, keep, quiet, verbose, debug;

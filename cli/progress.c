@@ -6,12 +6,6 @@
 
 static const int64_t redraw_ns = 100000000, plain_line_ns = 5000000000;
 
-int64_t at_tally_failed(const at_tally *t) {
-    int64_t n = 0;
-    for (int e = 1; e <= AT_ERR_UNKNOWN; e++) n += t->failed[e];
-    return n;
-}
-
 void at_text_add_failed(at_text *out, const at_tally *t) {
     int64_t n = at_tally_failed(t);
     if (!n) return;

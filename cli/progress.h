@@ -1,18 +1,9 @@
-/* cli/progress.h: counts of a run, and the line on stderr that shows them. */
+/* cli/progress.h: the line on stderr that shows how far a run is. */
 #ifndef AT_CLI_PROGRESS_H
 #define AT_CLI_PROGRESS_H
 
-#include "base/base.h"
-#include "runtime/runtime.h"
+#include "engine/tune.h"
 
-typedef struct at_tally {
-    int64_t total;                      /* trials asked for, at most the space */
-    int64_t done, answered;             /* answered: of those done, from the log */
-    int64_t failed[AT_ERR_UNKNOWN + 1]; /* by error number */
-    double current, best;               /* GFLOP/s: of the last valid trial, and the best */
-} at_tally;
-
-int64_t at_tally_failed(const at_tally *t);
 /* "2 failed: 2 timeout", or nothing. */
 void at_text_add_failed(at_text *out, const at_tally *t);
 

@@ -19,8 +19,7 @@ static bool is_left_out(const char *name) {
     return false;
 }
 
-void at_text_add_command(at_text *out, const at_session *s, int64_t index) {
-    const at_options *o = s->options;
+void at_text_add_command(at_text *out, const at_options *o, const at_session *s, int64_t index) {
     at_text_add(out, "autotune run");
     at_text_add_word(out, o->template_file ? o->template_file : s->row->name);
     for (int i = 0; i < at_option_count(); i++) {
@@ -43,7 +42,8 @@ static at_status write_text(at_session *s, const char *folder, const char *name,
     return at_write_file(at_format(s->arena, "%s/%s", folder, name), text, strlen(text), err);
 }
 
-static at_status keep_result(at_session *s, const char *folder, const at_result *r, at_error *err) {
+static at_status keep_result(at_session *s, const at_options *o, const char *folder,
+                             const at_result *r, at_error *err) {
     at_text text = {0};
     at_text_add_task(&text, s);
     at_text_add(&text, "\n");
@@ -55,7 +55,7 @@ static at_status keep_result(at_session *s, const char *folder, const at_result 
     else at_text_addf(&text, "valid: %.2f GFLOP/s\n", r->gflops);
     if (s->chosen.config.index >= 0) {
         at_text_add(&text, "\n");
-        at_text_add_command(&text, s, s->chosen.config.index);
+        at_text_add_command(&text, o, s, s->chosen.config.index);
         at_text_add(&text, "\n");
     }
     at_status status = write_text(s, folder, "result.txt", at_text_str(&text), err);
@@ -115,13 +115,14 @@ static at_status keep_code(at_session *s, const char *folder, at_error *err) {
     return status;
 }
 
-at_status at_keep(at_session *s, const at_result *r, const char **folder, at_error *err) {
+at_status at_keep(at_session *s, const at_options *o, const at_result *r, const char **folder,
+                  at_error *err) {
     int64_t index = s->chosen.config.index;
     *folder = index >= 0 ? at_format(s->arena, "%s-%lld", s->row->name, (long long)index)
                          : at_format(s->arena, "%s-config", s->row->name);
     if (mkdir(*folder, 0777) && errno != EEXIST)
         return at_fail(err, AT_E_OUTPUT, "--keep: cannot make %s: %s", *folder, strerror(errno));
-    AT_TRY(keep_result(s, *folder, r, err));
+    AT_TRY(keep_result(s, o, *folder, r, err));
     AT_TRY(keep_passes(s, *folder, err));
     return keep_code(s, *folder, err);
 }

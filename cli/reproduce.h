@@ -3,15 +3,17 @@
 #ifndef AT_CLI_REPRODUCE_H
 #define AT_CLI_REPRODUCE_H
 
+#include "cli/options.h"
 #include "engine/measure.h"
 
 /* "autotune run TEMPLATE --args ... --index 12 --keep" with all options of this run that bear on
  * the measurement, quoted for a shell. */
-void at_text_add_command(at_text *out, const at_session *s, int64_t index);
+void at_text_add_command(at_text *out, const at_options *o, const at_session *s, int64_t index);
 /* Writes the session's configuration to the folder TEMPLATE-INDEX: what happened, the
  * configuration, the loop tree, the program after each pass, the C as it was compiled, and, where
  * there is a kernel, the same as a program of its own. *folder: owned by the session's arena.
  * AT_E_OUTPUT. */
-at_status at_keep(at_session *s, const at_result *r, const char **folder, at_error *err);
+at_status at_keep(at_session *s, const at_options *o, const at_result *r, const char **folder,
+                  at_error *err);
 
 #endif

@@ -23,7 +23,8 @@ static void add_config(at_text *out, at_session *s, int64_t index) {
         at_config_print_json(out, &config);
 }
 
-static void say_failure(at_session *s, const at_tally *tally, const at_result *r) {
+static void say_failure(const at_options *o, at_session *s, const at_tally *tally,
+                        const at_result *r) {
     at_text out = {0};
     at_text_addf(&out, "autotune: trial %lld ", (long long)tally->done);
     at_text_add_styled(&out, stderr, AT_STYLE_BAD, "failed");
@@ -32,7 +33,7 @@ static void say_failure(at_session *s, const at_tally *tally, const at_result *r
     at_text_add(&out, "    ");
     add_config(&out, s, r->index);
     at_text_add(&out, "\n    once more: ");
-    at_text_add_command(&out, s, r->index);
+    at_text_add_command(&out, o, s, r->index);
     at_text_add(&out, "\n");
     at_say(at_text_str(&out));
     at_text_free(&out);
@@ -92,7 +93,7 @@ void at_note_trial(at_notes *n, at_session *s, const at_tally *tally, const at_r
     if (v == AT_VERBOSITY_DEBUG) say_debug(s, tally, r);
     if (first) {
         n->seen[kind] = true;
-        say_failure(s, tally, r);
+        say_failure(n->options, s, tally, r);
     } else if (v == AT_VERBOSITY_VERBOSE && (kind || is_better)) say_line(s, tally, r);
 }
 

@@ -2,10 +2,11 @@
 #ifndef AT_CLI_TRIAL_NOTE_H
 #define AT_CLI_TRIAL_NOTE_H
 
-#include "engine/measure.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 
 typedef struct at_notes {
+    const at_options *options;
     bool seen[AT_ERR_UNKNOWN + 1]; /* kinds of failure */
 } at_notes;
 

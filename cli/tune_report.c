@@ -2,7 +2,7 @@
 #include "cli/describe.h"
 #include "cli/interrupt.h"
 #include "cli/reproduce.h"
-#include "engine/tune.h"
+#include "cli/tune_report.h"
 
 #include <string.h>
 
@@ -87,7 +87,7 @@ static void add_tie(at_text *out, const at_final *final) {
     at_text_add(out, "\n");
 }
 
-static at_status print_text(at_tuning *t, const best_known *best, at_error *err) {
+static at_status print_text(at_tuning *t, bool stats, const best_known *best, at_error *err) {
     at_session *s = &t->s;
     at_text out = {0};
     at_config config;
@@ -114,7 +114,7 @@ static at_status print_text(at_tuning *t, const best_known *best, at_error *err)
     if (t->stopped_early)
         at_text_addf(&out, "; stopped early, the best was trial %lld", (long long)t->best_trial);
     at_text_addf(&out, "; log %s\n", t->log_path);
-    if (s->options->stats) add_stats(&out, t);
+    if (stats) add_stats(&out, t);
     at_status status = at_print(at_text_str(&out), err);
     at_text_free(&out);
     return status;
@@ -126,7 +126,7 @@ static at_status print_json(at_tuning *t, const best_known *best, at_error *err)
     at_out_begin(&out, NULL, '{');
     at_out_task(&out, s);
     at_out_string(&out, "tuner", at_tuner_name(t->tuner));
-    at_out_unsigned(&out, "seed", s->options->seed);
+    at_out_unsigned(&out, "seed", s->options.seed);
     at_out_int(&out, "trials", t->tally.done);
     at_out_int(&out, "from_log", t->tally.answered);
     at_out_begin(&out, "failed", '{');
@@ -157,12 +157,12 @@ static at_status print_json(at_tuning *t, const best_known *best, at_error *err)
 }
 
 /* Every trial failed: how, and what next. */
-static at_status fail_all(at_tuning *t, at_error *err) {
+static at_status fail_all(const at_tuning *t, const at_options *o, at_error *err) {
     const at_result *r = t->first_failed;
     const char *advice = at_failure_advice(&t->tally);
     at_text failed = {0}, command = {0};
     at_text_add_failed(&failed, &t->tally);
-    at_text_add_command(&command, &t->s, r->index);
+    at_text_add_command(&command, o, &t->s, r->index);
     at_fail(err, AT_E_NO_VALID,
             "no valid configuration in %lld trials (%s); the first failure: %.*s; "
             "%s%sto look at it: %s",
@@ -173,13 +173,13 @@ static at_status fail_all(at_tuning *t, at_error *err) {
     return AT_E_NO_VALID;
 }
 
-at_status at_tune_report(at_tuning *t, at_error *err) {
+at_status at_tune_report(at_tuning *t, const at_options *o, at_error *err) {
     best_known best;
     bool found = find_best(t, &best);
     const at_tally *y = &t->tally;
     at_arena_reset(t->s.scratch);
-    if (t->s.options->json) AT_TRY(print_json(t, found ? &best : NULL, err));
-    else if (found) AT_TRY(print_text(t, &best, err));
+    if (o->json) AT_TRY(print_json(t, found ? &best : NULL, err));
+    else if (found) AT_TRY(print_text(t, o->stats, &best, err));
     if (at_interrupted)
         return at_fail(err, AT_E_INTERRUPTED,
                        "interrupted after %lld of %lld trials; the same command goes on",
@@ -188,5 +188,5 @@ at_status at_tune_report(at_tuning *t, at_error *err) {
     if (!y->done)
         return at_fail(err, AT_E_NO_VALID,
                        "no trial was made: the time ended first; give a longer --time");
-    return fail_all(t, err);
+    return fail_all(t, o, err);
 }

@@ -3,60 +3,6 @@
 
 #include <string.h>
 
-static at_status unknown_core(const char *name, at_error *err) {
-    at_text known = {0};
-    for (int i = 0; at_core_at(i); i++)
-        at_text_addf(&known, "%s%s", i ? ", " : "", at_core_at(i)->names);
-    for (char *s = known.data; *s; s++)
-        if (*s == ' ' && s[-1] != ',') *s = '/';
-    at_fail(err, AT_E_USAGE, "no facts of this CPU (%s); there are those of %s", name,
-            at_text_str(&known));
-    at_text_free(&known);
-    return AT_E_USAGE;
-}
-
-at_status at_machine_here(int threads, at_machine *out, at_error *err) {
-    const at_cpu *cpu = at_cpu_facts();
-    const at_core *core = at_core_find(cpu->llvm_name);
-    if (!core) return unknown_core(cpu->llvm_name, err);
-    *out = (at_machine){.core = core,
-                        .l1d_bytes = cpu->l1d_bytes ? cpu->l1d_bytes : core->l1d_bytes,
-                        .l2_bytes = cpu->l2_bytes ? cpu->l2_bytes : core->l2_bytes,
-                        .l3_bytes = cpu->l3_bytes,
-                        .threads = threads};
-    return AT_OK;
-}
-
-at_status at_session_machine(at_session *s, at_error *err) {
-    at_machine *m = AT_NEW(s->arena, at_machine);
-    AT_TRY(at_machine_here(s->threads, m, err));
-    at_bsr bsr;
-    if (s->chosen.pattern && at_task_bsr(s->task, &bsr)) {
-        const int32_t **index =
-            AT_NEW_ARRAY(s->arena, const int32_t *, at_task_compute(s->task)->num_tensors);
-        index[bsr.indices] = s->chosen.pattern->indices;
-        index[bsr.indptr] = s->chosen.pattern->indptr;
-        m->index = index;
-    }
-    s->machine = m;
-    return AT_OK;
-}
-
-double at_session_clock_ghz(const at_session *s) {
-    const at_core *c = s->machine->core;
-    double gflops = s->peak_gflops / s->threads;
-    switch (at_isa_best()) { /* as runtime/peak.c counts */
-    case AT_ISA_AVX512: return gflops / (c->fma[1] * 32);
-    case AT_ISA_AVX2: return gflops / (c->fma[0] * 16);
-    default: return gflops / (c->arithmetic[0] * 4);
-    }
-}
-
-double at_bound_seconds(const at_session *s, const at_bound *b) {
-    double ghz = at_session_clock_ghz(s);
-    return ghz > 0 ? b->bound_cycles / ghz * 1e-9 : 0;
-}
-
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void add_tiles(at_text *out, const at_bound *b) {

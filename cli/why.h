@@ -3,16 +3,7 @@
 #define AT_CLI_WHY_H
 
 #include "cli/json_out.h"
-#include "engine/session.h"
-
-/* What bounds are worked out for: this CPU. AT_E_USAGE where nothing is known of it. */
-at_status at_machine_here(int threads, at_machine *out, at_error *err);
-/* Kernels of this session get their bounds from now on. AT_E_USAGE where nothing is known of this
- * CPU. After at_session_context. */
-at_status at_session_machine(at_session *s, at_error *err);
-/* The core's clock in GHz, by the FMA peak last measured. */
-double at_session_clock_ghz(const at_session *s);
-double at_bound_seconds(const at_session *s, const at_bound *b);
+#include "engine/machine.h"
 
 /* time_s 0: not measured. */
 void at_text_add_why(at_text *out, const at_session *s, const at_bound *b, double time_s);

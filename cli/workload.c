@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "engine/task_weight.h"
-#include "view/view.h"
 
 static const at_workload *const sets[] = {&at_workload_resnet50, &at_workload_resnet50_512};
 enum { NUM_SETS = sizeof sets / sizeof *sets };
@@ -67,12 +66,12 @@ typedef AT_VEC(at_options) tasks_of_set;
 
 static void add_layer(at_arena *a, const at_options *o, const at_workload *set, int fit,
                       const char *args, tasks_of_set *out) {
-    int n = fits[fit].is_sparse && !o->sparsity ? set->num_sparsities : 0;
+    int n = fits[fit].is_sparse && !o->request.sparsity ? set->num_sparsities : 0;
     for (int i = 0; i < (n ? n : 1); i++) {
         at_options *task = at_push(a, out);
         *task = *o;
-        task->args = args;
-        if (n) task->sparsity = set->sparsities[i];
+        task->request.args = args;
+        if (n) task->request.sparsity = set->sparsities[i];
     }
 }
 
@@ -94,7 +93,7 @@ static at_status tasks_of_log(at_arena *a, const at_options *o, const at_templat
         *at_push(a, &known) = r->args;
         at_options *task = at_push(a, out);
         *task = *o;
-        task->args = at_json_text(a, r->args);
+        task->request.args = at_json_text(a, r->args);
     }
     return out->len ? AT_OK
                     : at_fail(err, AT_E_INPUT, "--workload %s: holds no record of %s", o->workload,
@@ -110,7 +109,8 @@ static at_status tasks_of_named(at_arena *a, const at_options *o, const at_templ
     at_error why = {0};
     for (int i = 0; i < set->num_layers && fit < num_fits; i++) {
         const char *args = fits[fit].args(a, &set->layers[i]);
-        if (args && at_weight_fits(a, o, row, args, &why)) add_layer(a, o, set, fit, args, out);
+        if (args && at_weight_fits(a, &o->request, row, args, &why))
+            add_layer(a, o, set, fit, args, out);
     }
     if (out->len) return AT_OK;
     return at_fail(err, AT_E_USAGE, "--workload %s: holds no layer for %s%s%s%s", set->name,
@@ -120,8 +120,9 @@ static at_status tasks_of_named(at_arena *a, const at_options *o, const at_templ
 at_status at_workload_tasks(at_arena *a, const at_options *o, const at_template_row *row,
                             at_options **tasks, int *num_tasks, at_error *err) {
     tasks_of_set all = {0};
-    if (o->args) return at_fail(err, AT_E_USAGE, "give one of --workload and --args, not both");
-    if (o->weight)
+    if (o->request.args)
+        return at_fail(err, AT_E_USAGE, "give one of --workload and --args, not both");
+    if (o->request.weight)
         return at_fail(err, AT_E_USAGE, "--weight is for one task; --workload has several");
     bool is_path = strpbrk(o->workload, "./") != NULL;
     AT_TRY(is_path ? tasks_of_log(a, o, row, &all, err) : tasks_of_named(a, o, row, &all, err));

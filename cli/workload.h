@@ -4,7 +4,6 @@
 #define AT_CLI_WORKLOAD_H
 
 #include "cli/options.h"
-#include "templates/task.h"
 
 /* A convolution with a square kernel; or, with height and width 0, a product of [n, in] and
  * [in, out]. */

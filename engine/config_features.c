@@ -4,18 +4,7 @@
 
 #include <math.h>
 
-#include "cli/why.h"
-
-at_tuner_options at_tuner_options_of(const at_options *o) {
-    return (at_tuner_options){.seed = o->seed,
-                              .begin = o->range_begin,
-                              .end = o->range_end,
-                              .autotvm = o->preset_autotvm,
-                              .population = (int)o->population,
-                              .plan_size = (int)o->plan_size,
-                              .diversity = (int)o->diversity,
-                              .loss = o->loss};
-}
+#include "engine/machine.h"
 
 static int add_options(const at_config *c, float *out, int n, int max) {
     for (int i = 0; i < c->num_knobs; i++) {
@@ -56,18 +45,18 @@ static int features_of(void *ctx, int64_t index, float *out, int max) {
     return m->set == AT_FEATURES_BOUND ? add_bound(m, program, out, n, max) : n;
 }
 
-at_status at_features_of(at_feature_maker *m, const at_task *task, const at_options *o,
+at_status at_features_of(at_feature_maker *m, const at_task *task, const at_engine_options *o,
                          at_features *out, at_error *err) {
     *m = (at_feature_maker){.task = task, .scratch = at_arena_new(), .set = o->features};
     *out = (at_features){features_of, m};
     if (m->set != AT_FEATURES_BOUND) return AT_OK;
     m->lower = (at_lower_options){.dialect = AT_DIALECT_TCC,
-                                  .isa = at_given(o, "--isa") ? o->isa : at_isa_best(),
+                                  .isa = at_engine_isa(o),
                                   .pack_inline = o->pack_inline,
                                   .name = "kernel",
                                   .prefetch_above = at_cpu_facts()->l2_bytes,
                                   .machine = &m->machine};
-    return at_machine_here((int)o->threads, &m->machine, err);
+    return at_machine_here(o->threads ? (int)o->threads : 1, &m->machine, err);
 }
 
 void at_features_end(at_feature_maker *m) {

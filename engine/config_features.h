@@ -2,10 +2,8 @@
 #ifndef AT_ENGINE_CONFIG_FEATURES_H
 #define AT_ENGINE_CONFIG_FEATURES_H
 
-#include "cli/options.h"
-#include "codegen/codegen.h"
+#include "engine/options.h"
 #include "templates/task.h"
-#include "tuners/tuners.h"
 
 typedef struct at_feature_maker {
     const at_task *task;
@@ -15,19 +13,16 @@ typedef struct at_feature_maker {
     at_lower_options lower;
 } at_feature_maker;
 
-/* What the options say about the search; without features and history. */
-at_tuner_options at_tuner_options_of(const at_options *o);
-
 /* Started by at_features_of, ended by at_features_end. AT_E_USAGE: bounds are to be learned from,
  * but nothing is known of this CPU. */
-at_status at_features_of(at_feature_maker *m, const at_task *task, const at_options *o,
+at_status at_features_of(at_feature_maker *m, const at_task *task, const at_engine_options *o,
                          at_features *out, at_error *err);
 void at_features_end(at_feature_maker *m);
 
-/* The valid and failed trials of other tasks of this template in the logs of --transfer, owned by
+/* The valid and failed trials of other tasks of this template in the logs o->transfer, owned by
  * a; the task itself is left out. Records of other contexts of measuring count: only the order
  * within a task is learned. AT_E_INPUT: a log that cannot be read, or one without such a record. */
-at_status at_history_read(at_arena *a, const at_options *o, const at_task *task, at_history *out,
-                          at_error *err);
+at_status at_history_read(at_arena *a, const at_engine_options *o, const at_task *task,
+                          at_history *out, at_error *err);
 
 #endif

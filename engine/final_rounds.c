@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-#include "cli/interrupt.h"
-#include "cli/json_out.h"
-#include "view/view.h"
-
 static const double least_budget_s = 2, budget_share = 0.1; /* of the run so far */
 static const double peak_age_s = 0.05; /* measuring it takes 8 ms, which is two samples of 1 ms */
 /* What a turn takes beside the kernel's own runs (measured: 2 to 3 ms); its samples take as long.
@@ -27,29 +23,25 @@ static at_status prepare(at_session *s, at_finalist *f, at_error *err) {
     if (!at_candidate_make(s, s->arena, &config, &f->candidate, &unused) ||
         !at_candidate_compile(s, s->arena, &f->candidate, &unused))
         f->rounds = -1;
-    if (!s->options->repeat) f->candidate.job.repeat = samples_of(f->result);
+    if (!s->options.repeat) f->candidate.job.repeat = samples_of(f->result);
     return AT_OK;
 }
 
 static at_status log_sample(const at_session *s, at_log *log, const at_finalist *f,
                             const at_result *r, at_error *err) {
-    at_out o = {0};
-    at_text_add(&o.text, "final ");
-    at_out_begin(&o, NULL, '{');
-    at_out_string(&o, "task", at_task_record_name(s->task));
-    at_out_json(&o, "args", at_task_args(s->task));
-    at_out_string(&o, "context_hash", s->context_hash);
-    at_out_int(&o, "index", f->result->index);
-    at_out_entity(&o, "entity", &f->candidate.config);
-    at_out_begin(&o, "samples_s", '[');
-    for (int i = 0; i < r->num_samples; i++) at_out_double(&o, NULL, r->samples_s[i]);
-    at_out_end(&o, ']');
-    at_out_double(&o, "gflops", r->gflops);
-    at_out_double(&o, "peak_gflops", s->peak_gflops);
-    at_out_double(&o, "timestamp", r->timestamp_s);
-    at_out_end(&o, '}');
-    at_status status = at_log_comment(log, at_text_str(&o.text), err);
-    at_text_free(&o.text);
+    at_text text = {0};
+    at_final_sample_print(&text, &(at_final_sample){.task = at_task_record_name(s->task),
+                                                    .args = at_task_args(s->task),
+                                                    .context_hash = s->context_hash,
+                                                    .index = f->result->index,
+                                                    .config = &f->candidate.config,
+                                                    .samples_s = r->samples_s,
+                                                    .num_samples = r->num_samples,
+                                                    .gflops = r->gflops,
+                                                    .peak_gflops = s->peak_gflops,
+                                                    .timestamp_s = r->timestamp_s});
+    at_status status = at_log_comment(log, at_text_str(&text), err);
+    at_text_free(&text);
     return status;
 }
 
@@ -63,7 +55,7 @@ static at_status take_turn(at_session *s, at_log *log, at_finalist *f, at_error 
         char text[256];
         snprintf(text, sizeof text, "index %lld failed when timed again: %s",
                  (long long)f->result->index, r.error);
-        at_warn(NULL, text);
+        at_engine_warn(&s->options, text);
         f->rounds = -1;
         return AT_OK;
     }
@@ -124,14 +116,14 @@ static at_status sample_all(at_session *s, at_log *log, double budget_s, at_fina
     int64_t begin_ns = at_now_ns();
     int order[AT_FINALISTS];
     at_rng rng;
-    at_rng_seed(&rng, s->options->seed, AT_FINALISTS);
+    at_rng_seed(&rng, s->options.seed, AT_FINALISTS);
     for (int i = 0; i < final->count; i++) order[i] = i;
     for (int round = 0; round < AT_FINAL_ROUNDS; round++) {
         if (round) shuffle(order, final->count, &rng);
         for (int i = 0; i < final->count; i++) {
             at_finalist *f = &final->of[order[i]];
             bool late = (double)(at_now_ns() - begin_ns) * 1e-9 > budget_s;
-            if (at_interrupted || late) return AT_OK;
+            if (at_engine_stopped(&s->options) || late) return AT_OK;
             if (!round) AT_TRY(prepare(s, f, err));
             if (f->rounds >= 0 && !f->is_behind) AT_TRY(take_turn(s, log, f, err));
         }
@@ -185,7 +177,7 @@ at_status at_final_run(at_session *s, const at_known *known, at_log *log, at_fin
     memset(out, 0, sizeof *out);
     out->count = choose_number(&s->spent, top, at_known_top(known, top, AT_FINALISTS), budget_s);
     for (int i = 0; i < out->count; i++) out->of[i].result = top[i];
-    if (out->count) at_status_note("timing the best few again, in turn ...");
+    if (out->count) at_engine_note(&s->options, "timing the best few again, in turn ...");
     at_status status = sample_all(s, log, budget_s, out, err);
     for (int i = 0; i < out->count; i++) at_candidate_drop(&out->of[i].candidate);
     if (status != AT_OK && status != AT_E_INTERRUPTED) return status;

@@ -4,8 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "view/view.h"
-
 typedef struct table {
     int *slots; /* result number + 1; 0: free */
     int size;   /* a power of two, more than twice what is in it */
@@ -125,20 +123,20 @@ static void take_record(at_known *k, at_session *s, at_arena *scratch, const cha
         config.index < 0) {
         const char *text = at_format(scratch, "%s:%lld: no configuration of this space; ignored",
                                      path, (long long)record->line);
-        at_warn(NULL, text);
+        at_engine_warn(&s->options, text);
         return;
     }
     at_result *r = AT_NEW(k->arena, at_result);
     at_result_from_record(k->arena, record, config.index, s->flops, r);
     /* without --prune all are measured */
-    if (s->options->prune > 0 || !at_result_is_pruned(r)) at_known_add(k, r);
+    if (s->options.prune > 0 || !at_result_is_pruned(r)) at_known_add(k, r);
 }
 
 at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_error *err) {
     at_log_reader *reader;
     at_record record;
     if (!is_worth_reading(path)) return AT_OK;
-    AT_TRY(at_log_reader_open(path, at_warn, NULL, &reader, err));
+    AT_TRY(at_log_reader_open(path, s->options.warn, s->options.ctx, &reader, err));
     at_arena *scratch = at_arena_new();
     while (at_log_reader_next(reader, &record)) {
         at_arena_reset(scratch);

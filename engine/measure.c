@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "cli/interrupt.h"
 #include "engine/version.h"
 
 /* AutoTVM's cost of a failure, and the release whose lines ours are. */
@@ -109,7 +108,7 @@ static const char *compiler_flags(at_compiler compiler, at_isa isa) {
 }
 
 bool at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result *result) {
-    const at_options *o = s->options;
+    const at_engine_options *o = &s->options;
     const at_kernel *k = c->kernel;
     c->job =
         (at_job){.compiler = s->compiler,
@@ -138,7 +137,7 @@ bool at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result
     int64_t compile_ns = 0;
     int error_no =
         at_build_object(a, s->compiler, k->source, compiler_flags(s->compiler, s->isa),
-                        o->timeout_s, &at_interrupted, &c->object, &compile_ns, text, sizeof text);
+                        o->timeout_s, s->options.stop, &c->object, &compile_ns, text, sizeof text);
     s->spent.compile_ns += compile_ns;
     result->all_cost_s += (double)compile_ns * 1e-9;
     if (error_no) return fail(a, result, error_no, text);
@@ -154,18 +153,18 @@ static void set_costs(at_arena *a, at_result *r, double flops) {
 
 at_status at_candidate_begin(at_session *s, at_candidate *c, double best_s, at_error *err) {
     /* AutoTVM's numbers, once given, are kept for every trial. */
-    bool by_numbers = s->options->number || s->options->repeat;
+    bool by_numbers = s->options.number || s->options.repeat;
     c->job.best_ns = by_numbers ? 0 : (int64_t)(best_s * 1e9);
     AT_TRY(at_dataset_shape(&s->data, c->program->extents, err));
     if (s->other.store) AT_TRY(at_dataset_shape(&s->other, c->program->extents, err));
     c->job.data_version = s->data.version;
-    return at_worker_begin(s->worker, &c->job, &at_interrupted, err);
+    return at_worker_begin(s->worker, &c->job, s->options.stop, err);
 }
 
 at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_result *result,
                            at_error *err) {
     at_outcome outcome = {0};
-    AT_TRY(at_worker_end(s->worker, &c->job, &at_interrupted, &outcome, err));
+    AT_TRY(at_worker_end(s->worker, &c->job, s->options.stop, &outcome, err));
     s->spent.compile_ns += outcome.compile_ns;
     s->spent.check_ns += outcome.check_ns;
     s->spent.measured++;
@@ -205,7 +204,7 @@ void at_candidate_drop(at_candidate *c) {
 
 void at_result_to_record(const at_session *s, const at_result *r, const at_config *c,
                          at_record *out) {
-    const at_options *o = s->options;
+    const at_engine_options *o = &s->options;
     *out = (at_record){.target = s->target,
                        .task = at_task_record_name(s->task),
                        .args = at_task_args(s->task),
@@ -221,7 +220,7 @@ void at_result_to_record(const at_session *s, const at_result *r, const at_confi
                             .version = AT_VERSION,
                             .compiler_version = s->compiler_version,
                             .cpu_flags = at_cpu_facts()->flags,
-                            .tuner = o->verb == AT_VERB_TUNE ? o->tuner : "",
+                            .tuner = s->tuner,
                             .seed = o->seed,
                             .samples_s = r->samples_s,
                             .num_samples = r->num_samples,

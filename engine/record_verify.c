@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "cli/interrupt.h"
 #include "engine/measure.h"
 
 /* One sample may be disturbed; a kernel that has become slower is slower every time. */
@@ -12,11 +11,12 @@ enum { MOST_TRIES = 5 };
 
 struct at_verifier {
     at_arena *arena;
-    const at_options *given;
+    const at_engine_options *given;
+    double margin;
     at_log *log;
-    const at_record *first; /* whose circumstances these are; NULL: there is none */
-    const char *obstacle;   /* why nothing can be run under them; NULL: it can */
-    at_options options;     /* of the session */
+    const at_record *first;    /* whose circumstances these are; NULL: there is none */
+    const char *obstacle;      /* why nothing can be run under them; NULL: it can */
+    at_engine_options options; /* of the session */
     bool is_open;
     at_session session;
 };
@@ -29,11 +29,12 @@ const char *at_verdict_name(at_verdict v) {
     return names[v];
 }
 
-at_verifier *at_verifier_new(at_arena *a, const at_options *o, at_log *log) {
+at_verifier *at_verifier_new(at_arena *a, const at_engine_options *o, double margin, at_log *log) {
     at_verifier *v = AT_NEW(a, at_verifier);
     v->log = log;
     v->arena = a;
     v->given = o;
+    v->margin = margin;
     return v;
 }
 
@@ -75,7 +76,7 @@ static const char *impossible(at_arena *a, const at_context *c) {
 static at_status try_open(at_verifier *v, const at_record *r, at_error *err) {
     at_selection chosen = {0};
     at_session *s = &v->session;
-    AT_TRY(at_select_record(v->arena, &v->options, r, &chosen, err));
+    AT_TRY(at_select_record(v->arena, &(at_request){0}, r, &chosen, err));
     at_session_open_chosen(&v->options, &chosen, s);
     v->is_open = true;
     AT_TRY(at_session_context(s, true, err));
@@ -159,7 +160,7 @@ static at_status measure(at_verifier *v, const at_record *r, at_candidate *c, at
             *now = again;
             out->of_peak = again.gflops / s->peak_gflops;
         }
-        slower = here && is_slower(r, out, &again, s->peak_gflops, v->given->margin);
+        slower = here && is_slower(r, out, &again, s->peak_gflops, v->margin);
     }
     out->verdict = !here ? AT_OTHER_CPU : slower ? AT_STALE : AT_REPRODUCED;
     return AT_OK;
@@ -179,7 +180,7 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
         at_candidate_compile(s, s->scratch, &c, &now)) {
         at_status status = measure(v, r, &c, &now, out, err);
         at_candidate_drop(&c);
-        if (at_interrupted) status = at_fail(err, AT_E_INTERRUPTED, "interrupted");
+        if (at_engine_stopped(v->given)) status = at_fail(err, AT_E_INTERRUPTED, "interrupted");
         AT_TRY(status);
     }
     if (v->log) {

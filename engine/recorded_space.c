@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/task_config.h"
-#include "view/view.h"
-
 const double at_goals[AT_NUM_GOALS] = {0.9, 0.95, 0.99};
 
 /* One number per index is kept. */
@@ -23,6 +20,8 @@ typedef struct measured {
 typedef struct reading {
     at_arena *arena, *scratch;
     const char *path;
+    at_warn_fn *warn; /* may be NULL */
+    void *ctx;
     at_recorded *to;
     AT_VEC(measured) all;
     int64_t others, strange;
@@ -119,13 +118,14 @@ static void sort_shares(at_arena *a, at_recorded *to) {
     qsort(to->shares, (size_t)n, sizeof *to->shares, descending);
 }
 
-static void warn(const reading *r) {
+static void warn_of_skipped(const reading *r) {
+    if (!r->warn) return;
     if (r->others)
-        at_warn(NULL, at_format(r->arena, "%s: %lld records of other tasks or contexts; ignored",
-                                r->path, (long long)r->others));
+        r->warn(r->ctx, at_format(r->arena, "%s: %lld records of other tasks or contexts; ignored",
+                                  r->path, (long long)r->others));
     if (r->strange)
-        at_warn(NULL, at_format(r->arena, "%s: %lld records of no point of the space; ignored",
-                                r->path, (long long)r->strange));
+        r->warn(r->ctx, at_format(r->arena, "%s: %lld records of no point of the space; ignored",
+                                  r->path, (long long)r->strange));
 }
 
 static at_status read_records(reading *r, at_log_reader *log, at_error *err) {
@@ -141,7 +141,7 @@ static at_status read_records(reading *r, at_log_reader *log, at_error *err) {
 
 static at_status read_log(reading *r, at_error *err) {
     at_log_reader *log;
-    AT_TRY(at_log_reader_open(r->path, at_warn, NULL, &log, err));
+    AT_TRY(at_log_reader_open(r->path, r->warn, r->ctx, &log, err));
     r->scratch = at_arena_new();
     at_status s = read_records(r, log, err);
     at_log_reader_close(log);
@@ -166,8 +166,9 @@ static at_status read_space_file(at_arena *a, const char *path, at_recorded *out
     return AT_OK;
 }
 
-at_status at_recorded_read(at_arena *a, const char *path, at_recorded *out, at_error *err) {
-    reading r = {.arena = a, .path = path, .to = out};
+at_status at_recorded_read(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
+                           at_recorded *out, at_error *err) {
+    reading r = {.arena = a, .path = path, .warn = warn, .ctx = ctx, .to = out};
     *out = (at_recorded){0};
     if (at_is_space_file(path)) AT_TRY(read_space_file(a, path, out, err));
     else AT_TRY(read_log(&r, err));
@@ -175,7 +176,7 @@ at_status at_recorded_read(at_arena *a, const char *path, at_recorded *out, at_e
     if (out->best_s == 0)
         return at_fail(err, AT_E_INPUT, "%s: all %lld records of %s %s are failures", path,
                        (long long)out->recorded, task_name(out), at_task_args_text(out->task));
-    warn(&r);
+    warn_of_skipped(&r);
     return AT_OK;
 }
 

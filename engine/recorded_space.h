@@ -20,7 +20,8 @@ typedef struct at_recorded {
 
 /* The log's first record says which task and context; records of others are warned about and
  * skipped. AT_E_INPUT: nothing to search in it, or knobs that are not the template's any more. */
-at_status at_recorded_read(at_arena *a, const char *path, at_recorded *out, at_error *err);
+at_status at_recorded_read(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
+                           at_recorded *out, at_error *err);
 /* As a file of a recorded space (records.h). */
 void at_recorded_print(at_arena *a, const at_recorded *r, at_text *out);
 /* Expected share of the optimum after this many random trials without repetition, and expected

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/interrupt.h"
 #include "engine/measure.h"
-#include "view/view.h"
 
 static const char *const entry = "reference";
 /* Naive code runs at about 0.3 GFLOP/s under TinyCC and 1 to 2 under gcc -O2, which takes 0.1 s to
@@ -63,13 +61,13 @@ static at_status run_naive(at_session *s, at_text *source, int64_t workspace_byt
     char *object = NULL;
     if (2 * points > gcc_from_flops && at_compiler_available(AT_GCC)) {
         int64_t unused_ns;
-        if (at_build_object(a, AT_GCC, job.source, "-O2", compile_timeout_s, &at_interrupted,
+        if (at_build_object(a, AT_GCC, job.source, "-O2", compile_timeout_s, s->options.stop,
                             &object, &unused_ns, outcome.error, sizeof outcome.error) == 0) {
             job.compiler = AT_GCC;
             job.object = object;
         }
     }
-    at_status status = at_worker_run(s->worker, &job, &at_interrupted, &outcome, err);
+    at_status status = at_worker_run(s->worker, &job, s->options.stop, &outcome, err);
     if (object) at_object_remove(object);
     AT_TRY(status);
     if (outcome.error_no)
@@ -98,9 +96,8 @@ static at_status run_projected(at_session *s, const at_projection *p, at_buf *su
     *sums = (at_buf){.name = "sums", .role = AT_BUF_OUT, .is_int = true};
     sums->size_bytes = 8 * at_projection_sums(p, d->compute, d->extents);
     AT_TRY(at_store_reserve(d->store, sums->name, sums->size_bytes, &sums->offset, err));
-    at_status status =
-        at_compute_projected_c(s->scratch, d->compute, d->values, p, s->options->seed, entry,
-                               &source, &workspace_bytes, err);
+    at_status status = at_compute_projected_c(s->scratch, d->compute, d->values, p, s->options.seed,
+                                              entry, &source, &workspace_bytes, err);
     if (status == AT_OK) status = run_naive(s, &source, workspace_bytes, p->points, sums, err);
     at_text_free(&source);
     return status;
@@ -129,7 +126,7 @@ static at_status run_default(at_session *s, bool *ran, at_error *err) {
         job->paranoid = false;
         job->data_version = d->version;
         status = at_dataset_shape(d, candidate.program->extents, err);
-        if (status == AT_OK) status = at_worker_run(s->worker, job, &at_interrupted, &outcome, err);
+        if (status == AT_OK) status = at_worker_run(s->worker, job, s->options.stop, &outcome, err);
         *ran = status == AT_OK && !outcome.error_no;
     }
     at_candidate_drop(&candidate);
@@ -155,12 +152,13 @@ static at_status stand_in(at_session *s, bool *stands, at_error *err) {
     uint64_t *found = malloc((size_t)sums.size_bytes);
     if (!found) return AT_OK;
     const float *out = at_store_at(d->store, d->expected[p.output]);
-    *stands = at_projection_apply(&p, d->compute, d->extents, s->options->seed, out, found) < 0 &&
+    *stands = at_projection_apply(&p, d->compute, d->extents, s->options.seed, out, found) < 0 &&
               !memcmp(found, at_store_at(d->store, sums.offset), (size_t)sums.size_bytes);
     free(found);
     if (!*stands)
-        at_warn(NULL, "the default configuration's output is wrong; the reference is computed "
-                      "in full");
+        at_engine_warn(&s->options,
+                       "the default configuration's output is wrong; the reference is computed "
+                       "in full");
     return AT_OK;
 }
 

@@ -3,16 +3,15 @@
 
 #include <string.h>
 
-#include "cli/interrupt.h"
 #include "engine/reference.h"
-#include "view/view.h"
 
 static const int64_t unknown_cache_bytes = 64 << 20; /* more than most have */
 
-static void begin(const at_options *o, at_session *s) {
+static void begin(const at_engine_options *o, at_session *s) {
     memset(s, 0, sizeof *s);
     s->spent.start_ns = at_now_ns();
-    s->options = o;
+    s->options = *o;
+    s->tuner = "";
     s->arena = at_arena_new();
     s->scratch = at_arena_new();
 }
@@ -24,17 +23,17 @@ static void take_chosen(at_session *s) {
     s->flops = at_task_flops(s->task);
 }
 
-void at_session_open_chosen(const at_options *o, const at_selection *chosen, at_session *s) {
+void at_session_open_chosen(const at_engine_options *o, const at_selection *chosen, at_session *s) {
     begin(o, s);
     s->chosen = *chosen;
     take_chosen(s);
 }
 
-at_status at_session_open(const at_options *o, at_session *s, at_error *err) {
+at_status at_session_open(const at_engine_options *o, const at_request *q, bool task_only,
+                          at_session *s, at_error *err) {
     begin(o, s);
-    if (o->verb == AT_VERB_TUNE || o->verb == AT_VERB_SPACE)
-        AT_TRY(at_select_task(s->arena, o, &s->chosen, err));
-    else AT_TRY(at_select_config(s->arena, o, o->verb == AT_VERB_APPLY, &s->chosen, err));
+    if (task_only) AT_TRY(at_select_task(s->arena, q, &s->chosen, err));
+    else AT_TRY(at_select_config(s->arena, o, q, &s->chosen, err));
     take_chosen(s);
     return AT_OK;
 }
@@ -42,8 +41,8 @@ at_status at_session_open(const at_options *o, at_session *s, at_error *err) {
 /* The instruction set: the option, else the record's, else the best that the compiler serves. */
 static at_status choose_isa(at_session *s, const at_context *recorded, bool measuring,
                             at_error *err) {
-    const at_options *o = s->options;
-    bool given = at_given(o, "--isa");
+    const at_engine_options *o = &s->options;
+    bool given = o->set & AT_SET_ISA;
     at_isa best = at_isa_best();
     if (given) s->isa = o->isa;
     else if (!recorded || !at_isa_from_name(recorded->isa, &s->isa)) s->isa = best;
@@ -60,7 +59,7 @@ static at_status choose_isa(at_session *s, const at_context *recorded, bool meas
 /* Twice the last cache: what an unlucky replacement has left after one pass goes in the second. */
 static at_status choose_flush(at_session *s, at_error *err) {
     const at_cpu *cpu = at_cpu_facts();
-    if (!s->options->cache || strcmp(s->options->cache, "cold")) return AT_OK;
+    if (!s->options.cache || strcmp(s->options.cache, "cold")) return AT_OK;
     int64_t last = cpu->l3_bytes > cpu->l2_bytes ? cpu->l3_bytes : cpu->l2_bytes;
     if (last <= 0) last = unknown_cache_bytes;
     s->flush_bytes = 2 * last;
@@ -74,7 +73,7 @@ static at_status choose_flush(at_session *s, at_error *err) {
 
 /* Each thread has a core of its own, and so has whoever makes kernels while one is measured. */
 static at_status check_threads(const at_session *s, at_error *err) {
-    int cores = at_cpu_cores(NULL, 0), jobs = (int)s->options->jobs;
+    int cores = at_cpu_cores(NULL, 0), jobs = (int)s->options.jobs;
     if (jobs > 1 && s->threads + 1 > cores)
         return at_fail(err, AT_E_USAGE,
                        "--jobs %d: takes a core beside the %d that kernels are measured on; this "
@@ -90,7 +89,7 @@ static at_status check_threads(const at_session *s, at_error *err) {
 }
 
 at_status at_session_context(at_session *s, bool measuring, at_error *err) {
-    const at_options *o = s->options;
+    const at_engine_options *o = &s->options;
     const at_cpu *cpu = at_cpu_facts();
     const at_context *recorded = s->chosen.record && s->chosen.record->extra.present
                                      ? &s->chosen.record->extra.context
@@ -98,12 +97,13 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
 
     s->compiler = o->compiler;
     s->pack_inline = o->pack_inline;
-    bool from_record = recorded && recorded->threads > 0 && !at_given(o, "--threads");
-    s->threads = from_record ? recorded->threads : (int)o->threads;
+    bool from_record = recorded && recorded->threads > 0 && !(o->set & AT_SET_THREADS);
+    s->threads = from_record ? recorded->threads : o->threads ? (int)o->threads : 1;
     if (measuring) AT_TRY(check_threads(s, err));
-    if (recorded && !at_given(o, "--compiler"))
+    if (recorded && !(o->set & AT_SET_COMPILER))
         at_compiler_from_name(recorded->compiler, &s->compiler);
-    if (recorded && !at_given(o, "--pack")) s->pack_inline = !strcmp(recorded->packing, "inline");
+    if (recorded && !(o->set & AT_SET_PACKING))
+        s->pack_inline = !strcmp(recorded->packing, "inline");
     if (measuring && !at_compiler_available(s->compiler))
         return at_fail(err, AT_E_USAGE,
                        "--compiler %s: not found on this machine; install it (apt-get install %s), "
@@ -113,9 +113,9 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     AT_TRY(choose_isa(s, recorded, measuring, err));
     if (measuring) AT_TRY(choose_flush(s, err));
     /* What is timed: machine-code tiles under TinyCC, vector types under gcc and clang. */
-    s->dialect = o->verb == AT_VERB_APPLY ? o->dialect
-                 : s->compiler == AT_TCC  ? AT_DIALECT_TCC
-                                          : AT_DIALECT_GNU;
+    s->dialect = o->for_dialect          ? o->dialect
+                 : s->compiler == AT_TCC ? AT_DIALECT_TCC
+                                         : AT_DIALECT_GNU;
 
     s->context = (at_context){.cpu = cpu->name,
                               .threads = s->threads,
@@ -148,7 +148,7 @@ at_status at_session_reserve(at_session *s, at_error *err) {
     AT_TRY(at_task_default_config(s->arena, s->task, s->isa, &config, err));
     AT_TRY(at_task_values(s->arena, s->task, &config, &values, err));
     AT_TRY(make_dataset(s, values, layouts, NULL, &s->data, err));
-    if (!s->options->paranoid) return AT_OK;
+    if (!s->options.paranoid) return AT_OK;
     return make_dataset(s, values, layouts, s->data.store, &s->other, err);
 }
 
@@ -166,7 +166,7 @@ at_status at_session_renew_peak(at_session *s, double age_s, at_error *err) {
 /* Other data, and the outputs as they should be for it. */
 static at_status prepare_other(at_session *s, at_error *err) {
     at_dataset data = s->data;
-    at_dataset_fill(&s->other, ~s->options->seed);
+    at_dataset_fill(&s->other, ~s->options.seed);
     s->data = s->other;
     at_status status = at_reference_run(s, err);
     s->other = s->data;
@@ -175,8 +175,8 @@ static at_status prepare_other(at_session *s, at_error *err) {
 }
 
 at_status at_session_start(at_session *s, at_error *err) {
-    at_status_note("making the input and the output it is checked against ...");
-    at_dataset_fill(&s->data, s->options->seed);
+    at_engine_note(&s->options, "making the input and the output it is checked against ...");
+    at_dataset_fill(&s->data, s->options.seed);
     AT_TRY(at_worker_new(s->data.store, -1, 0, &s->worker, err));
     int64_t begin_ns = at_now_ns();
     if (s->other.store) AT_TRY(prepare_other(s, err));
@@ -187,7 +187,7 @@ at_status at_session_start(at_session *s, at_error *err) {
         char text[128];
         snprintf(text, sizeof text,
                  "%.0f %% of the expected output are zeros: equal to it says little", 100 * zeros);
-        at_warn(NULL, text);
+        at_engine_warn(&s->options, text);
     }
     s->spent.reference_ns = at_now_ns() - begin_ns;
     return at_session_measure_peak(s, err);

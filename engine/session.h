@@ -4,9 +4,8 @@
 #define AT_ENGINE_SESSION_H
 
 #include "engine/dataset.h"
-#include "cli/options.h"
+#include "engine/options.h"
 #include "engine/task_config.h"
-#include "codegen/codegen.h"
 #include "export/export.h"
 
 /* Where the time went, in nanoseconds. */
@@ -23,7 +22,7 @@ typedef struct at_spent {
 typedef struct at_session {
     at_arena *arena;   /* lives as long as the session */
     at_arena *scratch; /* one candidate's; reset by whoever begins the next */
-    const at_options *options;
+    at_engine_options options;
     at_selection chosen;
     const at_template_row *row;
     at_task *task;
@@ -40,6 +39,7 @@ typedef struct at_session {
     char context_hash[33];
     const char *target; /* of the records */
     const char *compiler_version;
+    const char *tuner; /* of the records; "": they are of no search */
 
     at_dataset data, other; /* other: for the second of paranoid's runs, else empty */
     bool is_projected;      /* the expected outputs are a candidate's: see reference.h */
@@ -51,12 +51,14 @@ typedef struct at_session {
     int64_t disturbed; /* samples thrown away, or kept where there were no others */
 } at_session;
 
-/* Takes task and options into a session; chosen is one of select.h's. AT_E_USAGE where the options
- * do not fit each other or this machine; measuring: the kernels will run here. Ended by
- * at_session_close, on failure too. */
-at_status at_session_open(const at_options *o, at_session *s, at_error *err);
+/* Opens a session of the task that q asks for, and, unless task_only, of its configuration. Ended
+ * by at_session_close, on failure too. AT_E_USAGE AT_E_INPUT AT_E_NO_VALID */
+at_status at_session_open(const at_engine_options *o, const at_request *q, bool task_only,
+                          at_session *s, at_error *err);
 /* The same with what was chosen before, borrowed. */
-void at_session_open_chosen(const at_options *o, const at_selection *chosen, at_session *s);
+void at_session_open_chosen(const at_engine_options *o, const at_selection *chosen, at_session *s);
+/* How kernels are made. AT_E_USAGE where the options do not fit each other or this machine;
+ * measuring: the kernels will run here. */
 at_status at_session_context(at_session *s, bool measuring, at_error *err);
 /* Tensors: refused where they exceed this machine, before anything is allocated. */
 at_status at_session_reserve(at_session *s, at_error *err);

@@ -1,15 +1,13 @@
-/* engine/task_config.c: from --args, --config, --index, --log and --line to a task and a
- * configuration. */
+/* engine/task_config.c: from arguments, entity, index or log to a task and a configuration. */
 #include "engine/task_config.h"
 
 #include <string.h>
 
 #include "engine/task_weight.h"
-#include "view/view.h"
 
-at_status at_select_task(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
-    AT_TRY(at_template_find(o->operands[0], &out->row, err));
-    return at_weight_task(a, o, o->args, out, err);
+at_status at_select_task(at_arena *a, const at_request *q, at_selection *out, at_error *err) {
+    AT_TRY(at_template_find(q->template_name, &out->row, err));
+    return at_weight_task(a, q, q->args, out, err);
 }
 
 /* ---- from a log ---------------------------------------------------------------------------------
@@ -55,19 +53,19 @@ static at_status only_task(at_arena *a, const at_template_row *row, const log_vi
     return s;
 }
 
-static at_status record_on_line(const at_options *o, const log_view *log,
-                                const at_template_row *row, const at_record **out, at_error *err) {
+static at_status record_on_line(int64_t line, const log_view *log, const at_template_row *row,
+                                const at_record **out, at_error *err) {
     for (int i = 0; i < log->count; i++) {
-        if (log->records[i].line != o->line) continue;
+        if (log->records[i].line != line) continue;
         if (!is_of_template(&log->records[i], row))
             return at_fail(err, AT_E_USAGE, "--line %lld: that record of %s is of %s, not of %s",
-                           (long long)o->line, log->path, log->records[i].task, row->name);
+                           (long long)line, log->path, log->records[i].task, row->name);
         *out = &log->records[i];
         return AT_OK;
     }
     return at_fail(err, AT_E_USAGE,
                    "--line %lld: that line of %s holds no record; autotune log %s --csv lists them",
-                   (long long)o->line, log->path, log->path);
+                   (long long)line, log->path, log->path);
 }
 
 /* Whether it was measured on another sparsity pattern; foreign records do not say. */
@@ -100,40 +98,45 @@ static at_status best_record(at_arena *a, const log_view *log, const at_selectio
                    log->path, at_task_row(task)->name, at_task_args_text(task), log->path);
 }
 
-static at_status take_record(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
-    out->from = at_format(a, "%s:%lld", o->log, (long long)out->record->line);
-    if (o->verb == AT_VERB_RUN && is_of_other_pattern(out->record, out->pattern))
-        at_warn(NULL, at_format(a,
-                                "%s: measured with another sparse weight; --weight or --sparsity "
-                                "make it the same",
-                                out->from));
+bool at_selection_has_other_pattern(const at_selection *s) {
+    return s->record && is_of_other_pattern(s->record, s->pattern);
+}
+
+static at_status take_record(at_arena *a, const char *log, at_selection *out, at_error *err) {
+    out->from = at_format(a, "%s:%lld", log, (long long)out->record->line);
     if (at_config_rebind(a, at_task_space(out->task), &out->record->config, &out->config, err) ==
         AT_OK)
         return AT_OK;
     return at_fail_at(err, "%s: ", out->from);
 }
 
-static at_status from_log(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
-    log_view log = {.path = o->log};
-    AT_TRY(at_log_read_all(a, o->log, at_warn, NULL, &log.records, &log.count, err));
-    if (!log.count)
-        return at_fail(err, AT_E_INPUT, "%s: holds no record; autotune tune writes them", o->log);
+static at_status read_log(at_arena *a, const at_engine_options *o, const char *path, log_view *out,
+                          at_error *err) {
+    out->path = path;
+    AT_TRY(at_log_read_all(a, path, o->warn, o->ctx, &out->records, &out->count, err));
+    if (out->count) return AT_OK;
+    return at_fail(err, AT_E_INPUT, "%s: holds no record; autotune tune writes them", path);
+}
 
-    if (at_given(o, "--line")) AT_TRY(record_on_line(o, &log, out->row, &out->record, err));
-    const char *args = o->args;
+static at_status from_log(at_arena *a, const at_engine_options *o, const at_request *q,
+                          at_selection *out, at_error *err) {
+    log_view log;
+    AT_TRY(read_log(a, o, q->log, &log, err));
+    if (q->line) AT_TRY(record_on_line(q->line, &log, out->row, &out->record, err));
+    const char *args = q->args;
     if (!args) {
         const at_json *json = NULL;
         if (out->record) json = out->record->args;
         else AT_TRY(only_task(a, out->row, &log, &json, err));
         args = at_json_text(a, json);
     }
-    if (at_weight_task(a, o, args, out, err) != AT_OK) {
+    if (at_weight_task(a, q, args, out, err) != AT_OK) {
         /* Arguments that a file holds are the file's fault. */
-        if (!o->args && !o->weight) err->status = AT_E_INPUT, at_fail_at(err, "%s: ", o->log);
+        if (!q->args && !q->weight) err->status = AT_E_INPUT, at_fail_at(err, "%s: ", q->log);
         return err->status;
     }
     if (!out->record) AT_TRY(best_record(a, &log, out, &out->record, err));
-    return take_record(a, o, out, err);
+    return take_record(a, q->log, out, err);
 }
 
 /* ---- every task of a log -------------------------------------------------------------------- */
@@ -146,7 +149,7 @@ static bool is_known(const at_selection *all, int n, const at_record *r) {
 }
 
 /* Each name once. */
-static void warn_of_unknown(at_arena *a, const at_options *o, const log_view *log) {
+static void warn_of_unknown(at_arena *a, const at_engine_options *o, const log_view *log) {
     for (int i = 0; i < log->count; i++) {
         const at_template_row *row;
         const char *task = log->records[i].task;
@@ -154,38 +157,37 @@ static void warn_of_unknown(at_arena *a, const at_options *o, const log_view *lo
         if (at_template_find(task, &row, NULL) == AT_OK) continue;
         for (int j = 0; j < i; j++) before |= !strcmp(log->records[j].task, task);
         if (!before)
-            at_warn(NULL, at_format(a,
-                                    "%s: %s is no template of this program; left out. With its "
-                                    "file: autotune apply FILE.c --log %s",
-                                    o->log, task, o->log));
+            at_engine_warn(
+                o, at_format(a,
+                             "%s: %s is no template of this program; left out. With its file: "
+                             "autotune apply FILE.c --log %s",
+                             log->path, task, log->path));
     }
 }
 
-at_status at_select_record(at_arena *a, const at_options *o, const at_record *r, at_selection *out,
+at_status at_select_record(at_arena *a, const at_request *q, const at_record *r, at_selection *out,
                            at_error *err) {
     AT_TRY(at_template_find(r->task, &out->row, err));
     out->record = r;
-    return at_weight_task(a, o, at_json_text(a, r->args), out, err);
+    return at_weight_task(a, q, at_json_text(a, r->args), out, err);
 }
 
-static at_status select_task_of(at_arena *a, const at_options *o, const log_view *log,
+static at_status select_task_of(at_arena *a, const at_request *q, const log_view *log,
                                 const at_record *r, at_selection *out, at_error *err) {
-    if (at_select_record(a, o, r, out, err) != AT_OK) {
-        at_fail_at(err, "%s:%lld: ", o->log, (long long)r->line);
+    if (at_select_record(a, q, r, out, err) != AT_OK) {
+        at_fail_at(err, "%s:%lld: ", log->path, (long long)r->line);
         return err->status = AT_E_INPUT;
     }
     AT_TRY(best_record(a, log, out, &out->record, err));
     out->has_config = true;
-    return take_record(a, o, out, err);
+    return take_record(a, log->path, out, err);
 }
 
-at_status at_select_all(at_arena *a, const at_options *o, at_selection **out, int *n,
-                        at_error *err) {
-    log_view log = {.path = o->log};
+at_status at_select_all(at_arena *a, const at_engine_options *o, const at_request *q,
+                        at_selection **out, int *n, at_error *err) {
+    log_view log;
     AT_VEC(at_selection) all = {0};
-    AT_TRY(at_log_read_all(a, o->log, at_warn, NULL, &log.records, &log.count, err));
-    if (!log.count)
-        return at_fail(err, AT_E_INPUT, "%s: holds no record; autotune tune writes them", o->log);
+    AT_TRY(read_log(a, o, q->log, &log, err));
     warn_of_unknown(a, o, &log);
     int usable = 0;
     for (int i = 0; i < log.count; i++) {
@@ -193,16 +195,16 @@ at_status at_select_all(at_arena *a, const at_options *o, at_selection **out, in
         const at_record *r = &log.records[i];
         if (at_template_find(r->task, &s.row, NULL) != AT_OK) continue;
         if (is_known(all.data, all.len, r)) continue;
-        at_status status = select_task_of(a, o, &log, r, &s, err);
+        at_status status = select_task_of(a, q, &log, r, &s, err);
         if (status != AT_OK && status != AT_E_NO_VALID) return status;
         if (!s.task) continue;
-        if (status == AT_E_NO_VALID) at_warn(NULL, at_format(a, "%s; left out", err->text));
+        if (status == AT_E_NO_VALID) at_engine_warn(o, at_format(a, "%s; left out", err->text));
         else usable++;
         *at_push(a, &all) = s;
     }
     if (!usable)
         return at_fail(err, AT_E_NO_VALID,
-                       "%s: holds no valid record of a template that is built in", o->log);
+                       "%s: holds no valid record of a template that is built in", log.path);
     *out = AT_NEW_ARRAY(a, at_selection, usable);
     *n = 0;
     for (int i = 0; i < all.len; i++)
@@ -210,15 +212,14 @@ at_status at_select_all(at_arena *a, const at_options *o, at_selection **out, in
     return AT_OK;
 }
 
-/* ---- from the command line ------------------------------------------------------------------ */
+/* ---- one configuration ---------------------------------------------------------------------- */
 
-static at_status from_config(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
-    const char *text = o->config ? o->config : "default";
+static at_status from_config(at_arena *a, const at_engine_options *o, const char *text,
+                             at_selection *out, at_error *err) {
     const at_json *json;
-    if (!strcmp(text, "default")) {
+    if (!text || !strcmp(text, "default")) {
         out->from = "default";
-        return at_task_default_config(a, out->task, at_given(o, "--isa") ? o->isa : at_isa_best(),
-                                      &out->config, err);
+        return at_task_default_config(a, out->task, at_engine_isa(o), &out->config, err);
     }
     out->from = "--config";
     at_status s = at_json_parse(a, text, strlen(text), &json, err);
@@ -230,18 +231,16 @@ static at_status from_config(at_arena *a, const at_options *o, at_selection *out
     return AT_OK;
 }
 
-static at_status from_index(at_arena *a, const at_options *o, at_selection *out, at_error *err) {
-    int64_t index;
-    AT_TRY(at_parse_int(o->index, "--index", 0, INT64_MAX, &index, err));
+static at_status from_index(at_arena *a, int64_t index, at_selection *out, at_error *err) {
     if (at_config_at(a, at_task_space(out->task), index, &out->config, err) != AT_OK) {
         at_fail_at(err, "--index: ");
         return err->status = AT_E_USAGE;
     }
-    out->from = at_format(a, "--index %s", o->index);
+    out->from = at_format(a, "--index %lld", (long long)index);
     return AT_OK;
 }
 
-static void warn_of_index(const at_selection *s) {
+static void warn_of_index(const at_engine_options *o, const at_selection *s) {
     const at_config *c = &s->config;
     if (c->recorded_index == c->index || c->recorded_index < 0) return;
     at_text text = {0};
@@ -249,28 +248,20 @@ static void warn_of_index(const at_selection *s) {
                  (long long)c->recorded_index);
     if (c->index >= 0) at_text_addf(&text, ", %lld does", (long long)c->index);
     at_text_add(&text, "; the entity counts");
-    at_warn(NULL, at_text_str(&text));
+    at_engine_warn(o, at_text_str(&text));
     at_text_free(&text);
 }
 
-at_status at_select_config(at_arena *a, const at_options *o, bool required, at_selection *out,
-                           at_error *err) {
-    int sources = !!o->config + !!o->index + !!o->log;
-    if (sources > 1)
-        return at_fail(err, AT_E_USAGE, "give one of --config, --index and --log, not %d", sources);
-    if (!sources && required)
-        return at_fail(err, AT_E_USAGE,
-                       "which configuration? Give --log FILE, --config JSON|default or --index I");
-    if (at_given(o, "--line") && !o->log) return at_fail(err, AT_E_USAGE, "--line needs --log");
-
-    AT_TRY(at_template_find(o->operands[0], &out->row, err));
-    if (o->log) AT_TRY(from_log(a, o, out, err));
+at_status at_select_config(at_arena *a, const at_engine_options *o, const at_request *q,
+                           at_selection *out, at_error *err) {
+    AT_TRY(at_template_find(q->template_name, &out->row, err));
+    if (q->log) AT_TRY(from_log(a, o, q, out, err));
     else {
-        AT_TRY(at_weight_task(a, o, o->args, out, err));
-        if (o->index) AT_TRY(from_index(a, o, out, err));
-        else AT_TRY(from_config(a, o, out, err));
+        AT_TRY(at_weight_task(a, q, q->args, out, err));
+        if (q->has_index) AT_TRY(from_index(a, q->index, out, err));
+        else AT_TRY(from_config(a, o, q->config, out, err));
     }
     out->has_config = true;
-    warn_of_index(out);
+    warn_of_index(o, out);
     return AT_OK;
 }

@@ -1,11 +1,22 @@
-/* engine/task_config.h: which task and which configuration the command line means. */
+/* engine/task_config.h: from what is asked for to a task and a configuration of it. */
 #ifndef AT_ENGINE_TASK_CONFIG_H
 #define AT_ENGINE_TASK_CONFIG_H
 
-#include "cli/options.h"
-#include "records/records.h"
+#include "engine/options.h"
 #include "templates/pattern.h"
 #include "templates/task.h"
+
+typedef struct at_request {
+    const char *template_name; /* or record name */
+    const char *args;          /* as at_task_new's; NULL: the record's, else the defaults */
+    const char *sparsity, *block, *weight; /* of the weight: task_weight.h */
+    /* The configuration, one of three; none: the default one. */
+    const char *config; /* JSON, or "default" */
+    bool has_index;
+    int64_t index;
+    const char *log; /* its best record of the task, */
+    int64_t line;    /* or the one on this line; 0: the best */
+} at_request;
 
 typedef struct at_selection {
     const at_template_row *row;
@@ -19,19 +30,20 @@ typedef struct at_selection {
     const char *from; /* "default", "--index 7", "conv.log:12" */
 } at_selection;
 
-/* The task of the template and --args alone (tune, space). */
-at_status at_select_task(at_arena *a, const at_options *o, at_selection *out, at_error *err);
-/* Task and configuration: --config, --index or --log. None of them: the default configuration, or a
- * usage error where one is required. A record whose index means another entity is warned about. */
-at_status at_select_config(at_arena *a, const at_options *o, bool required, at_selection *out,
+/* The task alone. */
+at_status at_select_task(at_arena *a, const at_request *q, at_selection *out, at_error *err);
+/* Task and configuration. A record whose index means another entity is warned about. */
+at_status at_select_config(at_arena *a, const at_engine_options *o, const at_request *q,
+                           at_selection *out, at_error *err);
+/* The task of a record; its configuration is not looked at. q: of the weight. AT_E_USAGE: there is
+ * no such template, or its arguments are wrong. */
+at_status at_select_record(at_arena *a, const at_request *q, const at_record *r, at_selection *out,
                            at_error *err);
-/* The task of a record; its configuration is not looked at. AT_E_USAGE: there is no such template,
- * or its arguments are wrong. */
-at_status at_select_record(at_arena *a, const at_options *o, const at_record *r, at_selection *out,
-                           at_error *err);
-/* The best configuration of every task of the log --log; tasks of templates that are not built in,
+/* Whether the record was measured with another sparse weight than the task has now. */
+bool at_selection_has_other_pattern(const at_selection *s);
+/* The best configuration of every task of the log q->log; tasks of templates that are not built in,
  * and those without a valid record, are warned about and left out. AT_E_NO_VALID: none is left. */
-at_status at_select_all(at_arena *a, const at_options *o, at_selection **out, int *n,
-                        at_error *err);
+at_status at_select_all(at_arena *a, const at_engine_options *o, const at_request *q,
+                        at_selection **out, int *n, at_error *err);
 
 #endif

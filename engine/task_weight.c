@@ -1,5 +1,5 @@
-/* engine/task_weight.c: from --weight, --sparsity, --block and the arguments to a task and its
- * weight. */
+/* engine/task_weight.c: from a file, or a sparsity and the shape of blocks, and the arguments to a
+ * task and its weight. */
 #include "engine/task_weight.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ static const double default_sparsity = 0.8;
 
 typedef struct request {
     at_arena *arena;
-    const at_options *options;
+    const at_request *of;
     const at_template_row *row;
     const char *args;
     at_bsr given;         /* what the arguments say of a sparse weight */
@@ -30,7 +30,7 @@ static at_status read_block(const char *text, int64_t *r, int64_t *c, at_error *
 
 /* The shape that the file or --block says; b: what the arguments say, or their defaults. */
 static at_status block_shape(const request *q, int64_t *r, int64_t *c) {
-    const at_options *o = q->options;
+    const at_request *o = q->of;
     const at_bsr *b = &q->given;
     const bool by_file = !o->block && q->file && q->file->sparse && q->file->r * q->file->c > 1;
     *r = by_file ? q->file->r : b->r;
@@ -56,13 +56,13 @@ static at_status read_sparsity(const char *text, double *out, at_error *err) {
 
 static at_status random_pattern(const request *q, const at_bsr *b, at_pattern *p) {
     double sparsity = q->given.nnz_given ? -1 : default_sparsity;
-    if (q->options->sparsity) AT_TRY(read_sparsity(q->options->sparsity, &sparsity, q->err));
+    if (q->of->sparsity) AT_TRY(read_sparsity(q->of->sparsity, &sparsity, q->err));
     AT_TRY(at_pattern_random(q->arena, b->rows, b->columns, b->r, b->c, sparsity, q->given.nnz, p,
                              q->err));
     if (q->given.nnz_given && p->nnz != q->given.nnz)
         return at_fail(q->err, AT_E_USAGE,
-                       "--sparsity %s: leaves %lld blocks, --args has nnz = %lld",
-                       q->options->sparsity, (long long)p->nnz, (long long)q->given.nnz);
+                       "--sparsity %s: leaves %lld blocks, --args has nnz = %lld", q->of->sparsity,
+                       (long long)p->nnz, (long long)q->given.nnz);
     return AT_OK;
 }
 
@@ -76,7 +76,7 @@ static const char *shape_text(at_arena *a, const int64_t *dims, int n) {
 
 static at_status wrong_shape(const request *q, const at_task *t, const int64_t *dims, int n) {
     return at_fail(q->err, AT_E_USAGE, "--weight %s: it is %s, the weight of %s with %s is %s",
-                   q->options->weight, shape_text(q->arena, q->file->dims, q->file->num_dims),
+                   q->of->weight, shape_text(q->arena, q->file->dims, q->file->num_dims),
                    q->row->name, at_task_args_text(t), shape_text(q->arena, dims, n));
 }
 
@@ -84,17 +84,17 @@ static at_status own_pattern(const request *q, const at_task *t, const at_bsr *b
                              at_input *weight) {
     const at_input *f = q->file;
     const int64_t dims[] = {b->rows * b->r, b->columns * b->c};
-    if (q->options->sparsity)
+    if (q->of->sparsity)
         return at_fail(q->err, AT_E_USAGE, "give one of --weight and --sparsity, not both");
     if (f->num_dims != 2 || f->dims[0] != dims[0] || f->dims[1] != dims[1])
         return wrong_shape(q, t, dims, 2);
     if (at_input_cut(q->arena, f, b->r, b->c, weight, q->err) != AT_OK)
-        return at_fail_at(q->err, "--weight %s: ", q->options->weight);
+        return at_fail_at(q->err, "--weight %s: ", q->of->weight);
     at_pattern_of(q->arena, b->rows, b->columns, b->r, b->c, weight->nnz, weight->rows,
                   weight->columns, p);
     if (q->given.nnz_given && p->nnz != q->given.nnz)
         return at_fail(q->err, AT_E_USAGE, "--weight %s: has %lld blocks, --args has nnz = %lld",
-                       q->options->weight, (long long)p->nnz, (long long)q->given.nnz);
+                       q->of->weight, (long long)p->nnz, (long long)q->given.nnz);
     return AT_OK;
 }
 
@@ -158,7 +158,7 @@ static at_status array_weight(const request *q, at_selection *out) {
         return at_fail(
             q->err, AT_E_USAGE,
             "--weight %s: a sparse matrix, but %s has no sparse weight; it takes an array",
-            q->options->weight, q->row->name);
+            q->of->weight, q->row->name);
     AT_TRY(at_task_default_config(q->arena, t, AT_ISA_SCALAR, &config, q->err));
     AT_TRY(at_task_values(q->arena, t, &config, &values, q->err));
     AT_TRY(at_compute_extents(q->arena, c, values, &extents, q->err));
@@ -172,9 +172,9 @@ static at_status array_weight(const request *q, at_selection *out) {
     return AT_OK;
 }
 
-bool at_weight_fits(at_arena *a, const at_options *o, const at_template_row *row, const char *args,
+bool at_weight_fits(at_arena *a, const at_request *of, const at_template_row *row, const char *args,
                     at_error *err) {
-    request q = {.arena = a, .options = o, .row = row, .args = args, .err = err};
+    request q = {.arena = a, .of = of, .row = row, .args = args, .err = err};
     at_task *task;
     const char *shape;
     bool sparse;
@@ -183,23 +183,23 @@ bool at_weight_fits(at_arena *a, const at_options *o, const at_template_row *row
     return at_task_new(a, row, args, &task, err) == AT_OK;
 }
 
-at_status at_weight_task(at_arena *a, const at_options *o, const char *args, at_selection *out,
+at_status at_weight_task(at_arena *a, const at_request *of, const char *args, at_selection *out,
                          at_error *err) {
-    request q = {.arena = a, .options = o, .row = out->row, .args = args, .err = err};
+    request q = {.arena = a, .of = of, .row = out->row, .args = args, .err = err};
     bool sparse;
     out->pattern = NULL;
     out->weight = NULL;
-    if (o->weight) {
+    if (of->weight) {
         at_input *file = AT_NEW(a, at_input);
-        if (at_input_read(a, o->weight, file, err) != AT_OK) return at_fail_at(err, "--weight ");
+        if (at_input_read(a, of->weight, file, err) != AT_OK) return at_fail_at(err, "--weight ");
         q.file = file;
     }
     AT_TRY(at_sparse_args(a, out->row, args, &q.given, &sparse, err));
     if (sparse) AT_TRY(sparse_task(&q, out, &sparse));
     if (sparse) return AT_OK;
     AT_TRY(at_task_new(a, out->row, args, &out->task, err));
-    if (o->block || o->sparsity)
+    if (of->block || of->sparsity)
         return at_fail(err, AT_E_USAGE, "%s: %s has no sparse weight",
-                       o->block ? "--block" : "--sparsity", out->row->name);
+                       of->block ? "--block" : "--sparsity", out->row->name);
     return q.file ? array_weight(&q, out) : AT_OK;
 }

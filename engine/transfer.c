@@ -5,7 +5,6 @@
 
 #include "engine/recorded_space.h"
 #include "engine/task_config.h"
-#include "view/view.h"
 
 typedef struct other_task {
     const at_json *args;
@@ -23,7 +22,7 @@ typedef struct trial {
 
 typedef struct reading {
     at_arena *arena, *scratch;
-    const at_options *options;
+    const at_engine_options *options;
     const at_task *own;
     AT_VEC(other_task *) tasks;
     AT_VEC(trial) trials;
@@ -73,7 +72,7 @@ static void take(reading *r, const at_record *record) {
 
 static at_status read_space_file(reading *r, const char *path, at_error *err) {
     at_recorded space;
-    AT_TRY(at_recorded_read(r->arena, path, &space, err));
+    AT_TRY(at_recorded_read(r->arena, path, r->options->warn, r->options->ctx, &space, err));
     const at_json *args = at_task_args(space.task);
     if (!is_other(r, at_task_record_name(space.task), args)) return AT_OK;
     other_task *t = task_of(r, args);
@@ -85,7 +84,7 @@ static at_status read_space_file(reading *r, const char *path, at_error *err) {
 static at_status read_log(reading *r, const char *path, at_error *err) {
     at_log_reader *log;
     at_record record;
-    AT_TRY(at_log_reader_open(path, at_warn, NULL, &log, err));
+    AT_TRY(at_log_reader_open(path, r->options->warn, r->options->ctx, &log, err));
     while (at_log_reader_next(log, &record)) {
         at_arena_reset(r->scratch);
         take(r, &record);
@@ -123,8 +122,8 @@ static void sort(const reading *r, at_history *out) {
     *out = (at_history){n, rows, lengths, scores, tasks};
 }
 
-at_status at_history_read(at_arena *a, const at_options *o, const at_task *task, at_history *out,
-                          at_error *err) {
+at_status at_history_read(at_arena *a, const at_engine_options *o, const at_task *task,
+                          at_history *out, at_error *err) {
     reading r = {.arena = a, .scratch = at_arena_new(), .options = o, .own = task};
     at_status status = AT_OK;
     for (int i = 0; i < o->num_transfer && status == AT_OK; i++)

@@ -9,17 +9,16 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/interrupt.h"
-#include "cli/why.h"
+#include "engine/machine.h"
 
 /* The peak that is noted with a result is at most that old. */
 static const double peak_age_s = 60;
 
 /* AutoTVM's cooldown_interval: after what was measured, and no part of its cost. */
 static void cool_down(at_session *s) {
-    double pause_s = s->options->cooldown_s;
+    double pause_s = s->options.cooldown_s;
     int64_t begin_ns = at_now_ns();
-    if (pause_s <= 0 || at_interrupted) return;
+    if (pause_s <= 0 || at_engine_stopped(&s->options)) return;
     struct timespec t = {.tv_sec = (time_t)pause_s};
     t.tv_nsec = (long)((pause_s - (double)t.tv_sec) * 1e9);
     nanosleep(&t, NULL); /* a signal ends it */
@@ -60,7 +59,7 @@ static const at_result *keep(at_arena *a, const at_result *r) {
 
 /* Its bound alone is too far from the best. */
 static bool is_hopeless(const at_session *s, const at_result *best, const at_candidate *c) {
-    double factor = s->options->prune;
+    double factor = s->options.prune;
     return factor > 0 && best && at_bound_seconds(s, c->kernel->bound) > factor * best->mean_s;
 }
 
@@ -80,7 +79,7 @@ static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_erro
     AT_TRY(at_config_at(x->arena, s->space, x->index, &x->config, err));
     x->made = at_candidate_make(s, x->arena, &x->config, &x->candidate, &x->result);
     /* gcc and clang run here; what is the same code is compiled once. */
-    if (x->made && under_way && s->compiler != AT_TCC && !s->options->prune &&
+    if (x->made && under_way && s->compiler != AT_TCC && !s->options.prune &&
         !at_known_by_code(t->known, x->result.code_hash) &&
         strcmp(under_way->result.code_hash, x->result.code_hash)) {
         x->made = at_candidate_compile(s, x->arena, &x->candidate, &x->result);
@@ -131,7 +130,7 @@ static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err) {
     at_status status = settled ? AT_OK : measure(t, x, next, err);
     if (x->made) at_candidate_drop(&x->candidate);
     /* A signal to the whole process group ends compilers and worker as well: no result. */
-    if (at_interrupted && x->result.error_no) status = AT_E_INTERRUPTED;
+    if (at_engine_stopped(&t->s.options) && x->result.error_no) status = AT_E_INTERRUPTED;
     AT_TRY(status);
     AT_TRY(append(t, x, err));
     if (!settled) cool_down(&t->s);
@@ -154,31 +153,30 @@ static void count(at_tuning *t, const at_result *r) {
 }
 
 /* Result and tuner; true: enough. */
-static bool learn(at_tuning *t, const trial *x, bool answered, at_progress *progress) {
+static bool learn(at_tuning *t, const trial *x, bool answered) {
     at_session *s = &t->s;
     const at_result *r = x->answer;
-    int64_t begin_ns = at_now_ns(), patience = s->options->early_stopping;
+    int64_t begin_ns = at_now_ns(), patience = s->options.early_stopping;
     at_tuner_update(t->tuner, &(at_trial){x->index, !r->error_no, r->gflops}, 1);
     s->spent.search_ns += at_now_ns() - begin_ns;
     t->tally.answered += answered;
     count(t, r);
-    at_arena_reset(s->scratch); /* for the note */
-    if (!answered) at_note_trial(&t->notes, s, &t->tally, r, t->best_trial == t->tally.done);
-    at_progress_show(progress, &t->tally);
+    at_arena_reset(s->scratch); /* for whoever listens */
+    if (t->events.trial) t->events.trial(t->events.ctx, t, r, answered);
     return t->stopped_early = patience && t->tally.done - t->best_trial >= patience;
 }
 
-static at_status search(at_tuning *t, trial slots[2], at_progress *progress, at_error *err) {
+static at_status search(at_tuning *t, trial slots[2], at_error *err) {
     const at_session *s = &t->s;
-    const at_options *o = s->options;
+    const at_engine_options *o = &s->options;
     trial *x = &slots[0], *next = &slots[1];
-    while (t->tally.done < t->tally.total && !at_interrupted) {
+    while (t->tally.done < t->tally.total && !at_engine_stopped(o)) {
         if (o->time_s > 0 && (double)(at_now_ns() - s->spent.start_ns) * 1e-9 >= o->time_s) break;
         if (!x->proposed) AT_TRY(propose(t, x, NULL, err));
         if (!x->proposed) break;
         bool answered = x->answer != NULL, ahead = t->tally.done + 1 < t->tally.total;
         if (!answered) AT_TRY(try_one(t, x, o->jobs > 1 && ahead ? next : NULL, err));
-        if (learn(t, x, answered, progress)) break;
+        if (learn(t, x, answered)) break;
         trial *done = x;
         x = next;
         next = done;
@@ -189,19 +187,16 @@ static at_status search(at_tuning *t, trial slots[2], at_progress *progress, at_
 
 at_status at_trials_run(at_tuning *t, at_error *err) {
     at_session *s = &t->s;
-    const at_options *o = s->options;
-    at_progress progress;
+    const at_engine_options *o = &s->options;
     trial slots[2] = {{.arena = at_arena_new()}, {.arena = at_arena_new()}};
-    const char *name = s->row->name;
-    if (o->num_tasks) name = at_format(s->arena, "[Task %d/%d] %s", o->task, o->num_tasks, name);
     int64_t start_ns = at_now_ns(), start_kernel_ns = s->spent.kernel_ns;
     if (o->jobs > 1)
         at_cpu_leave(s->threads); /* at_session_context has seen that there are others */
-    at_progress_start(&progress, name, o->time_s);
-    at_status status = search(t, slots, &progress, err);
+    if (t->events.begin) t->events.begin(t->events.ctx, t);
+    at_status status = search(t, slots, err);
     s->spent.trials_ns = at_now_ns() - start_ns;
     s->spent.trials_kernel_ns = s->spent.kernel_ns - start_kernel_ns;
-    at_progress_end(&progress, &t->tally);
+    if (t->events.end) t->events.end(t->events.ctx, t);
     if (o->jobs > 1) at_cpu_return();
     for (int i = 0; i < 2; i++) {
         /* proposed, but not measured any more */

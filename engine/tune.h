@@ -4,11 +4,29 @@
 
 #include "engine/config_features.h"
 #include "engine/final_rounds.h"
-#include "cli/trial_note.h"
-#include "tuners/tuners.h"
 
-typedef struct at_tuning {
+typedef struct at_tally {
+    int64_t total;                      /* trials asked for, at most the space */
+    int64_t done, answered;             /* answered: of those done, from the log */
+    int64_t failed[AT_ERR_UNKNOWN + 1]; /* by error number */
+    double current, best;               /* GFLOP/s: of the last valid trial, and the best */
+} at_tally;
+int64_t at_tally_failed(const at_tally *t); /* all kinds together */
+
+typedef struct at_tuning at_tuning;
+/* What is told while the trials go on; each may be NULL. */
+typedef struct at_tune_events {
+    void (*begin)(void *ctx, at_tuning *t);
+    /* r is known now, and counted in t->tally; answered: by the log. The session's scratch is free
+     * to be used. */
+    void (*trial)(void *ctx, at_tuning *t, const at_result *r, bool answered);
+    void (*end)(void *ctx, at_tuning *t);
+    void *ctx;
+} at_tune_events;
+
+struct at_tuning {
     at_session s;
+    at_tune_events events;
     const char *log_path;
     at_log *log;
     at_tuner *tuner;
@@ -16,14 +34,19 @@ typedef struct at_tuning {
     at_known *known;
     at_tally tally;
     at_final final;
-    at_notes notes;
     double best_gflops; /* of the trials done */
     int64_t best_trial; /* how many trials were done when the best was found */
     bool stopped_early;
     const at_result *first_failed; /* trial; NULL: none */
-} at_tuning;
+};
 
-/* Prints the outcome. AT_E_NO_VALID where there is no best, AT_E_INTERRUPTED. */
-at_status at_tune_report(at_tuning *t, at_error *err);
+/* Task, tuner, log and data. log: path; NULL: TEMPLATE.log. Ended by at_tuning_close, on failure
+ * too. */
+at_status at_tuning_open(const at_engine_options *o, const at_request *q, const char *log,
+                         at_tuning *t, at_error *err);
+/* The trials, then the final. What came out is in t, also after an error. To be stopped is none.
+ * AT_E_OUTPUT AT_E_BUG */
+at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err);
+at_status at_tuning_close(at_tuning *t, at_error *err); /* AT_E_OUTPUT: the log */
 
 #endif

@@ -55,6 +55,28 @@ bool at_final_sample_read(at_arena *a, const char *comment, at_final_sample *out
     return out->task && out->context_hash && out->args && out->entity && out->time_s > 0;
 }
 
+void at_final_sample_print(at_text *out, const at_final_sample *s) {
+    at_text_add(out, "final {\"task\": ");
+    at_text_add_json_string(out, s->task);
+    at_text_add(out, ", \"args\": ");
+    at_json_print(out, s->args);
+    at_text_addf(out, ", \"context_hash\": \"%s\", \"index\": %lld, \"entity\": ", s->context_hash,
+                 (long long)s->index);
+    at_config_print_entity(out, s->config);
+    at_text_add(out, ", \"samples_s\": [");
+    for (int i = 0; i < s->num_samples; i++) {
+        if (i) at_text_add(out, ", ");
+        at_text_add_double(out, s->samples_s[i]);
+    }
+    at_text_add(out, "], \"gflops\": ");
+    at_text_add_double(out, s->gflops);
+    at_text_add(out, ", \"peak_gflops\": ");
+    at_text_add_double(out, s->peak_gflops);
+    at_text_add(out, ", \"timestamp\": ");
+    at_text_add_double(out, s->timestamp_s);
+    at_text_add(out, "}");
+}
+
 void at_finals_add(void *finals, const char *comment, int64_t line) {
     at_finals *f = finals;
     at_arena *a = f->keys.arena;

@@ -112,7 +112,13 @@ typedef struct at_final_sample {
     int64_t index;      /* -1: not said */
     double time_s;      /* out of its samples, as the cost of a trial */
     double peak_gflops; /* of the moment; 0: not said */
+    /* To be written: entity is this configuration's, time_s comes of these. */
+    const at_config *config;
+    const double *samples_s;
+    int num_samples;
+    double gflops, timestamp_s;
 } at_final_sample;
+void at_final_sample_print(at_text *out, const at_final_sample *s); /* without '#' */
 /* false: it is another comment, or torn. Owned by arena. */
 bool at_final_sample_read(at_arena *a, const char *comment, at_final_sample *out);
 /* All records of a log with their final_s, owned by arena. */

@@ -28,7 +28,7 @@ static void *create(at_space *space, const at_tuner_options *o) {
     genetic *g = calloc(1, sizeof *g);
     AT_ASSERT(g);
     at_book_init(&g->book, space, o, AT_STREAM_GA);
-    g->population = o->population ? o->population : o->autotvm ? 100 : 16;
+    g->population = o->population ? (int)o->population : o->autotvm ? 100 : 16;
     g->most_elites = o->autotvm ? 3 : (g->population + 1) / 2;
     if (g->most_elites > g->population) g->most_elites = g->population;
     g->mutation = 0.1;

@@ -34,9 +34,9 @@ typedef struct at_tuner_options {
     uint64_t seed;
     int64_t begin, end; /* index range [begin, end); both 0: the whole space */
     bool autotvm;       /* AutoTVM's defaults instead of ours */
-    int population;     /* ga */
-    int plan_size;      /* xgb: proposals between two fits */
-    int diversity;      /* xgb: plans are chosen from so many times their size; 1: the best */
+    int64_t population; /* ga */
+    int64_t plan_size;  /* xgb: proposals between two fits */
+    int64_t diversity;  /* xgb: plans are chosen from so many times their size; 1: the best */
     at_loss loss;
     at_features features;
     const at_history *history; /* xgb; NULL: none */

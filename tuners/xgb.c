@@ -222,9 +222,9 @@ static void *create(at_space *space, const at_tuner_options *o) {
     AT_ASSERT(x);
     at_book_init(&x->book, space, o, AT_STREAM_XGB);
     x->rows.source = o->features.of ? o->features : (at_features){knob_features, space};
-    x->plan_size = o->plan_size ? o->plan_size : o->autotvm ? 64 : 4;
+    x->plan_size = o->plan_size ? (int)o->plan_size : o->autotvm ? 64 : 4;
     x->half_life = o->autotvm ? 64 : 8;
-    x->diversity = o->diversity ? o->diversity : 1;
+    x->diversity = o->diversity ? (int)o->diversity : 1;
     x->anneals = o->autotvm;
     x->grows = !o->autotvm;
     x->annealer = (at_annealer){.book = &x->book,

@@ -1,0 +1,20 @@
+/* cli/open.c: which of the options name a configuration, and whether they go together. */
+#include "cli/open.h"
+
+at_status at_open_task(const at_options *o, at_session *s, at_error *err) {
+    return at_session_open(&o->engine, &o->request, true, s, err);
+}
+
+at_status at_open_config(const at_options *o, bool required, at_session *s, at_error *err) {
+    at_request q = o->request;
+    int sources = !!q.config + !!o->index + !!q.log;
+    if (sources > 1)
+        return at_fail(err, AT_E_USAGE, "give one of --config, --index and --log, not %d", sources);
+    if (!sources && required)
+        return at_fail(err, AT_E_USAGE,
+                       "which configuration? Give --log FILE, --config JSON|default or --index I");
+    if (q.line && !q.log) return at_fail(err, AT_E_USAGE, "--line needs --log");
+    q.has_index = o->index != NULL;
+    if (o->index) AT_TRY(at_parse_int(o->index, "--index", 0, INT64_MAX, &q.index, err));
+    return at_session_open(&o->engine, &q, false, s, err);
+}

@@ -1,0 +1,63 @@
+/* engine/options.h: what a caller asks of the engine. All zero are the defaults; texts are borrowed
+ * as long as what was made with them lives. */
+#ifndef AT_ENGINE_OPTIONS_H
+#define AT_ENGINE_OPTIONS_H
+
+#include "base/base.h"
+#include "codegen/codegen.h"
+#include "records/records.h"
+#include "runtime/runtime.h"
+#include "tuners/tuners.h"
+
+/* What the cost model learns from. */
+typedef enum at_feature_set {
+    AT_FEATURES_ITERVAR,
+    AT_FEATURES_KNOB,
+    AT_FEATURES_CURVE,
+    AT_FEATURES_BOUND
+} at_feature_set;
+
+/* at_engine_options.set: members that count whatever a record says. */
+enum { AT_SET_ISA = 1, AT_SET_COMPILER = 2, AT_SET_PACKING = 4, AT_SET_THREADS = 8 };
+
+typedef struct at_engine_options {
+    /* How kernels are made. Those of a record are made as it says, but for what is in `set`. */
+    unsigned set;
+    at_isa isa; /* where it is not set: this CPU's best */
+    at_compiler compiler;
+    bool pack_inline;
+    int64_t threads;    /* 0: 1 */
+    bool for_dialect;   /* they are written to a file in this dialect, and not run */
+    at_dialect dialect; /* else it is the compiler's */
+    /* How they are measured: as in at_job. */
+    uint64_t seed;          /* of the data and of the search */
+    const char *cache;      /* "hot", "cold"; NULL: hot */
+    int64_t number, repeat; /* 0: chosen by the timer */
+    double min_repeat_ms;
+    double timeout_s;  /* of compiling, and of running; 0: 10 */
+    double cooldown_s; /* between two that were measured */
+    bool paranoid;
+    /* The search. */
+    const char *tuner;              /* NULL: the default one */
+    at_tuner_options tuner_options; /* without seed, features and history */
+    at_feature_set features;
+    const char *const *transfer; /* logs of other tasks of the template, for features */
+    int num_transfer;
+    int64_t trials;
+    double time_s;          /* of the run; 0: no limit */
+    int64_t early_stopping; /* trials without a better one; 0: never */
+    double prune;           /* not measured: what must take so many times the best; 0: all are */
+    int64_t jobs;           /* 2: the next candidate is made while one is measured */
+    /* Whom the engine tells what; each may be NULL. */
+    at_warn_fn *warn;
+    at_warn_fn *note;         /* what is being done, where it takes a while */
+    void *ctx;                /* of both */
+    const volatile int *stop; /* not 0: the engine comes to an end; NULL: never */
+} at_engine_options;
+
+at_isa at_engine_isa(const at_engine_options *o); /* the one that is set, or this CPU's best */
+void at_engine_warn(const at_engine_options *o, const char *text);
+void at_engine_note(const at_engine_options *o, const char *text);
+bool at_engine_stopped(const at_engine_options *o);
+
+#endif

@@ -1,0 +1,75 @@
+/* engine/tune.c: a run is prepared, searched (trials.c), ends in a final (final_rounds.c). */
+#include "engine/tune.h"
+
+#include <string.h>
+
+#include "engine/machine.h"
+#include "engine/trials.h"
+
+int64_t at_tally_failed(const at_tally *t) {
+    int64_t n = 0;
+    for (int e = 1; e <= AT_ERR_UNKNOWN; e++) n += t->failed[e];
+    return n;
+}
+
+static at_status make_tuner(at_tuning *t, at_error *err) {
+    at_session *s = &t->s;
+    const at_engine_options *o = &s->options;
+    at_history history;
+    const at_tuner_class *row;
+    int64_t begin_ns = at_now_ns();
+    at_tuner_options to = o->tuner_options;
+    to.seed = o->seed;
+    s->tuner = o->tuner ? o->tuner : at_tuner_default();
+    AT_TRY(at_tuner_find(s->tuner, &row, err));
+    AT_TRY(at_features_of(&t->features, s->task, o, &to.features, err));
+    if (o->num_transfer) {
+        if (!row->learns_features)
+            return at_fail(err, AT_E_USAGE,
+                           "--transfer: the tuner %s learns nothing from other "
+                           "tasks; xgb does",
+                           row->name);
+        AT_TRY(at_history_read(s->arena, o, s->task, &history, err));
+        to.history = &history;
+    }
+    AT_TRY(at_tuner_new(s->tuner, s->space, &to, &t->tuner, err));
+    s->spent.search_ns += at_now_ns() - begin_ns;
+    return AT_OK;
+}
+
+at_status at_tuning_open(const at_engine_options *o, const at_request *q, const char *log,
+                         at_tuning *t, at_error *err) {
+    at_session *s = &t->s;
+    const at_tuner_options *to = &o->tuner_options;
+    memset(t, 0, sizeof *t);
+    AT_TRY(at_session_open(o, q, true, s, err));
+    AT_TRY(make_tuner(t, err));
+    AT_TRY(at_session_context(s, true, err));
+    if (o->prune > 0) AT_TRY(at_session_machine(s, err));
+    AT_TRY(at_session_reserve(s, err));
+    int64_t len =
+        to->end ? at_space_subrange_length(s->space, to->begin, to->end) : at_space_len(s->space);
+    t->tally.total = o->trials < len ? o->trials : len;
+    t->log_path = log ? log : at_format(s->arena, "%s.log", s->row->name);
+    t->known = at_known_new(s->arena);
+    AT_TRY(at_log_open(t->log_path, &t->log, err));
+    AT_TRY(at_known_read_log(t->known, s, t->log_path, err));
+    return at_session_start(s, err);
+}
+
+at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err) {
+    t->events = *events;
+    AT_TRY(at_trials_run(t, err));
+    if (at_engine_stopped(&t->s.options)) return AT_OK;
+    return at_final_run(&t->s, t->known, t->log, &t->final, err);
+}
+
+at_status at_tuning_close(at_tuning *t, at_error *err) {
+    at_status closed = at_log_close(t->log, err);
+    if (t->tuner) at_tuner_free(t->tuner);
+    at_features_end(&t->features);
+    at_session_close(&t->s);
+    t->log = NULL;
+    t->tuner = NULL;
+    return closed;
+}
