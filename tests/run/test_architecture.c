@@ -190,7 +190,7 @@ static void arrows(void **state) {
         if (strlen(allowed)) allowed = at_strndup(arena, allowed, strlen(allowed) - 1);
         check_folder(folder, folder, allowed);
     }
-    assert_int_equal(count, 11);
+    assert_int_equal(count, 12);
 }
 
 int main(void) {
