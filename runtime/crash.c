@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #define NEAR_BYTES (4 << 20) /* an address further from every buffer than this tells nothing */
-#define PAGE_FAULT 14        /* x86 trap numbers; the error code's bit 1 is set for a write */
 
 static struct {
     int fd;
@@ -42,16 +40,16 @@ static void locate(at_crash *c) {
 }
 
 static void on_crash(int signal, siginfo_t *info, void *context) {
-    const greg_t *regs = ((ucontext_t *)context)->uc_mcontext.gregs;
+    at_fault fault = at_arch_fault(signal, context);
     at_crash c = {.signal = signal, .code = info->si_code, .phase = watch.phase};
     bool has_address = signal != SIGABRT;
     c.address = has_address ? (uint64_t)(uintptr_t)info->si_addr : 0;
-    c.is_page_fault = signal == SIGSEGV && regs[REG_TRAPNO] == PAGE_FAULT;
-    c.is_write = c.is_page_fault && (regs[REG_ERR] & 2);
-    c.is_jump = c.is_page_fault && c.address == (uint64_t)regs[REG_RIP];
+    c.is_page_fault = fault.is_page_fault;
+    c.is_write = fault.is_write;
+    c.is_jump = c.is_page_fault && c.address == fault.instruction;
     if (c.is_page_fault) locate(&c);
     else c.place = AT_CRASH_NOWHERE;
-    c.blob = at_tcc_blob_at((uint64_t)regs[REG_RIP], &c.blob_offset);
+    c.blob = at_tcc_blob_at(fault.instruction, &c.blob_offset);
     at_channel channel = {.fd = watch.fd, .deadline_ns = at_now_ns() + NS_PER_S};
     at_msg_send(&channel, AT_MSG_CRASH, &c, sizeof c);
     _exit(128 + signal);

@@ -10,12 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Chains of dependent steps, whose duration is the clock's period times a constant. Wide vectors
- * have a clock of their own: 17 % below that of scalar code on one machine, which is back within 40
- * microseconds; so the chain is of the kernel's own kind. A spin takes some 5 microseconds, against
- * which the reading of the time (20 to 40 ns) is below 1 %. */
-#define SCALAR_STEPS 20000 /* of 1 cycle */
-#define VECTOR_STEPS 5000  /* of 4 to 5 */
 /* The same spin varies by 0.3 % on a quiet core; a core that changes its clock does so by steps of
  * 100 MHz, 2.5 to 5 %. */
 #define DRIFT 0.02
@@ -41,31 +35,10 @@ static struct {
     char *text;
 } steal = {.fd = -1};
 
-static void spin_scalar(int64_t n) {
-    __asm__ volatile(".p2align 6\n1:\n\tdec %0\n\tjnz 1b" : "+r"(n) : : "cc");
-}
-
-__attribute__((target("avx2"), noinline)) static void spin_avx2(int64_t n) {
-    __asm__ volatile("vpxor %%xmm0, %%xmm0, %%xmm0\n\t.p2align 6\n1:\n\t"
-                     "vfmadd231ps %%ymm0, %%ymm0, %%ymm0\n\tdec %0\n\tjnz 1b\n\tvzeroupper"
-                     : "+r"(n)
-                     :
-                     : "cc", "xmm0");
-}
-
-__attribute__((target("avx512f"), noinline)) static void spin_avx512(int64_t n) {
-    __asm__ volatile("vpxor %%xmm0, %%xmm0, %%xmm0\n\t.p2align 6\n1:\n\t"
-                     "vfmadd231ps %%zmm0, %%zmm0, %%zmm0\n\tdec %0\n\tjnz 1b\n\tvzeroupper"
-                     : "+r"(n)
-                     :
-                     : "cc", "xmm0");
-}
-
 static int64_t spin_ns(at_isa isa) {
+    const at_spin *spin = at_arch_spin(isa);
     int64_t start = at_now_ns();
-    if (isa == AT_ISA_AVX512) spin_avx512(VECTOR_STEPS);
-    else if (isa == AT_ISA_AVX2) spin_avx2(VECTOR_STEPS);
-    else spin_scalar(SCALAR_STEPS);
+    spin->chain(spin->chain_steps);
     return at_now_ns() - start;
 }
 

@@ -189,6 +189,26 @@ int at_run_timed(at_run *r, int number, at_run_time *t);
 /* Appends samples to *out by the job's rule (see at_job). Returns what the kernel returned. */
 int at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome *out);
 
+/* ---- what an architecture gives (runtime/x86/) ------------------------------------------------
+ */
+
+void at_arch_cpu(at_cpu *out); /* names, flags, instruction sets, caches (cpuid.c) */
+
+typedef struct at_spin {                 /* loops in registers (spin.c) */
+    void (*multiply_add)(int64_t trips); /* independent: the peak */
+    int flops;                           /* of a trip */
+    void (*chain)(int64_t steps);        /* each waits for the one before: the clock */
+    int64_t chain_steps;                 /* take some 5 microseconds */
+} at_spin;
+const at_spin *at_arch_spin(at_isa isa);
+
+/* Of the registers at a signal (crash.c). context: the handler's third argument. */
+typedef struct at_fault {
+    uint64_t instruction;         /* its address */
+    bool is_page_fault, is_write; /* is_write: of a page fault */
+} at_fault;
+at_fault at_arch_fault(int signal, const void *context);
+
 /* ---- what disturbs a sample, and what the caches hold (disturb.c) ---------------------------- */
 
 typedef struct at_watch {
