@@ -37,6 +37,7 @@ NEEDS_export    = templates export runtime codegen schedule knobs base
 NEEDS_tuners    = tuners knobs base
 NEEDS_runtime   = runtime base
 NEEDS_records   = records knobs base
+NEEDS_view      = view templates runtime records codegen schedule knobs base
 NEEDS_cli       = records knobs base
 NEEDS_run       = templates runtime codegen schedule knobs base
 NEEDS_fuzz      = templates runtime records codegen schedule knobs base

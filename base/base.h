@@ -32,8 +32,12 @@ typedef struct at_error {
     char text[1024];
 } at_error;
 
-/* Fills err (may be NULL) and returns s, so that callers write: return at_fail(err, ...). */
+/* Fills err (may be NULL) and returns s, so that callers write: return at_fail(err, ...). Names may
+ * be of any bytes: the text is made visible (visible.c). */
 at_status at_fail(at_error *err, at_status s, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same, for what quotes several lines: a source with a caret, a compiler. */
+at_status at_fail_lines(at_error *err, at_status s, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Puts "prefix" before the text already in err, for adding the place; returns err->status. err is
  * not NULL. */
@@ -107,6 +111,25 @@ void at_text_add_word(at_text *t, const char *word); /* all of it, behind a blan
 const char *at_nearest(const char *s, const char *const *names, int n);
 /* Appends "a, b, c", and "; did you mean b?" where one of them is near to s. */
 void at_text_add_names(at_text *out, const char *s, const char *const *names, int n);
+
+/* ---- text for people (visible.c) --------------------------------------------------------------
+ */
+
+/* The character at *s, which is stepped over; -1: no UTF-8, one byte is stepped over. *s < end. */
+int32_t at_utf8_next(const char **s, const char *end);
+/* What a terminal or a page would obey instead of showing: controls, order of writing, tags. */
+bool at_is_unseen(int32_t c);
+/* Text of a file as one line that can be shown: what is unseen becomes \n, \x1b, \u202e, and a byte
+ * that is no UTF-8 \xff. A backslash stays alone: this is to be looked at, not to be read back.
+ * What has been made visible stays as it is when that is done again. */
+void at_text_add_visible(at_text *out, const char *text);
+void at_text_add_visible_lines(at_text *out, const char *text); /* '\n' and '\t' stay */
+const char *at_visible(at_arena *a, const char *text);          /* one line */
+/* Into size bytes, cut between characters where it is longer; the length. */
+size_t at_visible_into(char *out, size_t size, const char *text, bool lines);
+/* Character by character; the length of what is written to out, without NUL. */
+enum { AT_VISIBLE_BYTES = 16 };
+int at_visible_next(const char **s, const char *end, bool lines, char out[AT_VISIBLE_BYTES]);
 
 /* ---- PCG32, XSH-RR 64/32 (rng.c). Source: M. E. O'Neill, pcg-random.org, seed 42 stream 54 ----
  */

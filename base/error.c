@@ -23,31 +23,47 @@ const char *at_status_text(at_status s) {
     return table[s].text;
 }
 
-/* Both ways of failing print into a buffer of their own first: an argument may be err->text. */
-at_status at_fail(at_error *err, at_status s, const char *fmt, ...) {
-    if (!err) return s;
+/* All ways of failing print into a buffer of their own first: an argument may be err->text. */
+static at_status fail(at_error *err, at_status s, bool lines, const char *fmt, va_list ap) {
     char text[sizeof err->text];
+    if (!err) return s;
+    size_t n = (size_t)vsnprintf(text, sizeof text, fmt, ap);
+    if (n >= sizeof text) { /* not a part of a character at the end */
+        for (n = sizeof text - 1; n && (text[n - 1] & 0xc0) == 0x80; n--) {
+        }
+        text[n && (text[n - 1] & 0x80) ? n - 1 : n] = 0;
+    }
+    err->status = s;
+    at_visible_into(err->text, sizeof err->text, text, lines);
+    return s;
+}
+
+at_status at_fail(at_error *err, at_status s, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    fail(err, s, false, fmt, ap);
     va_end(ap);
-    err->status = s;
-    memcpy(err->text, text, strlen(text) + 1);
+    return s;
+}
+
+at_status at_fail_lines(at_error *err, at_status s, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    fail(err, s, true, fmt, ap);
+    va_end(ap);
     return s;
 }
 
 at_status at_fail_at(at_error *err, const char *fmt, ...) {
     AT_ASSERT(err);
-    char text[sizeof err->text];
+    char prefix[sizeof err->text], text[sizeof err->text];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    vsnprintf(prefix, sizeof prefix, fmt, ap);
     va_end(ap);
-    size_t n = strlen(text);
-    size_t kept = strnlen(err->text, sizeof text - 1 - n);
-    memcpy(text + n, err->text, kept);
-    text[n + kept] = 0;
-    memcpy(err->text, text, n + kept + 1);
+    size_t n = at_visible_into(text, sizeof text, prefix, false);
+    at_visible_into(text + n, sizeof text - n, err->text, true);
+    memcpy(err->text, text, sizeof text);
     return err->status;
 }
 

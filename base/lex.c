@@ -113,14 +113,23 @@ static at_status show(const at_lex *l, int line, int col, at_error *err, const c
     int length = (int)strcspn(from, "\n"), skip = 0;
     if (col > length + 1) col = length + 1;
     if (length > WIDTH && col > WIDTH / 2) skip = col - WIDTH / 2;
-    int shown = length - skip < WIDTH ? length - skip : WIDTH;
-    char caret[WIDTH + 2];
-    int n = 0;
-    for (; n < col - 1 - skip; n++) caret[n] = from[skip + n] == '\t' ? '\t' : ' ';
-    caret[n++] = '^';
-    caret[n] = 0;
-    return at_fail(err, AT_E_INPUT, "%s:%d:%d: %s\n%.*s\n%s", l->what, line, col, text, shown,
-                   from + skip, caret);
+    while ((from[skip] & 0xc0) == 0x80) skip++; /* not into the middle of a character */
+    const char *p = from + skip, *place = from + col - 1, *end = from + length;
+    if (end - p > WIDTH) end = p + WIDTH;
+    at_text quoted = {0}, caret = {0};
+    while (p < end) {
+        char spelled[AT_VISIBLE_BYTES];
+        bool before = p < place;
+        int n = at_visible_next(&p, end, true, spelled);
+        at_text_addn(&quoted, spelled, (size_t)n);
+        for (int i = 0; before && i < n; i++)
+            if ((spelled[i] & 0xc0) != 0x80) at_text_add(&caret, *spelled == '\t' ? "\t" : " ");
+    }
+    at_status s = at_fail_lines(err, AT_E_INPUT, "%s:%d:%d: %s\n%s\n%s^", l->what, line, col, text,
+                                at_text_str(&quoted), at_text_str(&caret));
+    at_text_free(&quoted);
+    at_text_free(&caret);
+    return s;
 }
 
 at_status at_lex_fail_at(const at_lex *l, int line, int col, at_error *err, const char *fmt, ...) {

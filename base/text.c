@@ -123,38 +123,21 @@ void at_text_add_double(at_text *t, double x) {
 
 /* ---- JSON strings ---------------------------------------------------------------------------- */
 
-/* Decodes one character at *s and steps over it; a malformed byte gives U+FFFD. */
-static uint32_t decode_utf8(const unsigned char **s) {
-    static const uint32_t smallest[4] = {0, 0x80, 0x800, 0x10000};
-    const unsigned char *p = *s;
-    int more = *p >= 0xf0 && *p < 0xf8 ? 3 : *p >= 0xe0 ? 2 : *p >= 0xc0 ? 1 : 0;
-    ++*s;
-    if (*p < 0x80) return *p;
-    if (!more || *p >= 0xf8) return 0xfffd;
-    uint32_t c = *p & (0x3fu >> more);
-    for (int i = 1; i <= more; i++) {
-        if ((p[i] & 0xc0) != 0x80) return 0xfffd;
-        c = c << 6 | (p[i] & 0x3f);
-    }
-    if (c < smallest[more] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return 0xfffd;
-    *s += more;
-    return c;
-}
-
 void at_text_add_json_string(at_text *t, const char *utf8) {
     static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* character, its letter */
     at_text_add(t, "\"");
-    for (const unsigned char *s = (const unsigned char *)utf8; *s;) {
-        uint32_t c = decode_utf8(&s);
+    for (const char *s = utf8, *end = s + strlen(s); s < end;) {
+        int32_t c = at_utf8_next(&s, end);
         const char *n = named;
+        if (c < 0) c = 0xfffd;
         while (*n && (unsigned char)*n != c) n += 2;
         if (*n) {
             at_text_addf(t, "\\%c", n[1]);
         } else if (c >= 0x10000) {
-            at_text_addf(t, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
-                         0xdc00 + ((c - 0x10000) & 0x3ff));
+            at_text_addf(t, "\\u%04x\\u%04x", 0xd800u + ((unsigned)(c - 0x10000) >> 10),
+                         0xdc00u + ((unsigned)(c - 0x10000) & 0x3ff));
         } else if (c < 0x20 || c >= 0x7f) {
-            at_text_addf(t, "\\u%04x", c);
+            at_text_addf(t, "\\u%04x", (unsigned)c);
         } else {
             char byte = (char)c;
             at_text_addn(t, &byte, 1);

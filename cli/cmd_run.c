@@ -121,7 +121,7 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
         at_say(at_format(s->arena, "autotune: its texts are in %s/\n", folder));
     }
     if (r.error_no)
-        return at_fail(err, AT_E_NO_VALID, "%s: %s", at_err_no_name(r.error_no), r.error);
+        return at_fail_lines(err, AT_E_NO_VALID, "%s: %s", at_err_no_name(r.error_no), r.error);
     return AT_OK;
 }
 

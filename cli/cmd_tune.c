@@ -58,8 +58,8 @@ static at_status tune_all(const at_options *tasks, int n, at_error *err) {
         at_status s = tune_task(&tasks[i], &why);
         if (s == AT_OK) continue;
         if (status == AT_OK)
-            status = at_fail(err, s, "task %d of %d (%s): %s", i + 1, n, tasks[i].request.args,
-                             why.text);
+            status = at_fail_lines(err, s, "task %d of %d (%s): %s", i + 1, n,
+                                   tasks[i].request.args, why.text);
         if (s != AT_E_NO_VALID) break;
     }
     return status;

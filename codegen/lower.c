@@ -116,7 +116,7 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
     l->target = at_target_find(at_isa_name(o->dialect == AT_DIALECT_C ? AT_ISA_SCALAR : o->isa));
     for (size_t i = 0; i < NUM_PASSES; i++) {
         if (!passes[i].run(l))
-            return at_fail(err, l->err->status, "%s: %s", passes[i].name, l->err->text);
+            return at_fail_lines(err, l->err->status, "%s: %s", passes[i].name, l->err->text);
         if (o->verify && !strcmp(passes[i].name, "tiles")) verify_tiles(l);
         dump(l, passes[i].name);
         if (o->machine && !strcmp(passes[i].name, "tiles")) l->bound = at_bound_of(l, o->machine);
@@ -151,7 +151,7 @@ at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, 
     k->workspace_per_thread_bytes = l->thread_bytes;
     k->bound = l->bound;
     if (l->dialect == AT_DIALECT_TCC && !encode_tiles(l, k))
-        return at_fail(err, l->err->status, "encode: %s", l->err->text);
+        return at_fail_lines(err, l->err->status, "encode: %s", l->err->text);
     hash_code(l, k);
     *out = k;
     return AT_OK;

@@ -329,19 +329,9 @@ static at_status read_result(at_arena *a, const at_json *result, at_record *r, a
 /* Where text stops being UTF-8; len if it never does. What is malformed could not be written again
  * as it was. */
 static size_t utf8_end(const char *text, size_t len) {
-    static const unsigned smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t i = 0;
-    while (i < len) {
-        unsigned c = (unsigned char)text[i];
-        size_t n = c < 0x80 ? 1 : c >= 0xc0 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : 4;
-        if ((c >= 0x80 && c < 0xc0) || c >= 0xf8 || n > len - i) return i;
-        c &= n == 1 ? 0x7f : 0x7fu >> n;
-        for (size_t k = 1; k < n; k++) {
-            if ((text[i + k] & 0xc0) != 0x80) return i;
-            c = c << 6 | (text[i + k] & 0x3f);
-        }
-        if (c < smallest[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return i;
-        i += n;
+    for (const char *p = text, *end = text + len; p < end;) {
+        const char *from = p;
+        if (at_utf8_next(&p, end) < 0) return (size_t)(from - text);
     }
     return len;
 }

@@ -385,5 +385,5 @@ at_status at_template_define(at_template *t, at_error *err) {
     t->flops = -1;
     AT_TRY(at_call_define(t, err));
     if (parse_texts(t) == AT_OK) return AT_OK;
-    return at_fail(err, t->err.status, "%s", t->err.text);
+    return at_fail_lines(err, t->err.status, "%s", t->err.text);
 }

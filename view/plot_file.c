@@ -1,16 +1,11 @@
-/* view/plot_file.c: pictures by gnuplot, whose script holds the data, too. */
-#include <errno.h>
-#include <fcntl.h>
+/* view/plot_file.c: pictures by gnuplot, whose script holds the data, too. Data blocks hold numbers
+ * only; every text of a log goes through at_text_add_gnuplot. */
 #include <math.h>
-#include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "view/curve.h"
+#include "view/gnuplot.h"
 
 /* Of one plot, in pixels; pixels to the inch in a PDF; and what Cairo can draw: less than 2^15
  * pixels. */
@@ -32,6 +27,11 @@ static const char *terminal_of(const char *path) {
 }
 
 at_status at_plot_check_path(const char *path, at_error *err) {
+    if (*path == '|' || *path == '<')
+        return at_fail(err, AT_E_USAGE,
+                       "--output %s: a name that begins with %c means a command elsewhere; write "
+                       "./%s for a file of that name",
+                       path, *path, path);
     if (terminal_of(path)) return AT_OK;
     return at_fail(err, AT_E_USAGE,
                    "--output %s: the ending says the format: .png, .svg or .pdf; "
@@ -41,25 +41,15 @@ at_status at_plot_check_path(const char *path, at_error *err) {
 
 /* ---- the script ----------------------------------------------------------------------------- */
 
-static void add_quoted(at_text *s, const char *text) {
-    at_text_add(s, "'");
-    for (; *text; text++) {
-        if (*text == '\'') at_text_add(s, "'");
-        at_text_addn(s, (unsigned char)*text < ' ' ? " " : text, 1);
-    }
-    at_text_add(s, "'");
-}
-
-static void add_head(at_text *s, const char *path, const char *output, int columns, int rows) {
+static void add_head(at_text *s, const char *path, int columns, int rows) {
     const char *terminal = terminal_of(path);
     bool inches = !strcmp(terminal, "pdfcairo");
     double unit = inches ? PER_INCH : 1;
     at_text_addf(s,
                  "set terminal %s noenhanced size %.6g%s,%.6g%s background 'white' "
-                 "font 'sans,10'\nset output ",
+                 "font 'sans,10'\nset encoding utf8",
                  terminal, columns * WIDTH / unit, inches ? "in" : "", rows * HEIGHT / unit,
                  inches ? "in" : "");
-    add_quoted(s, output);
     at_text_addf(s,
                  "\nset multiplot layout %d,%d\nset border 3\nset tics nomirror out\n"
                  "set grid lc rgb '#dddddd' lt 1\nset style fill solid\n",
@@ -91,13 +81,18 @@ static void add_data(at_text *s, const at_curves *c) {
         }
 }
 
+static void add_title(at_text *s, const char *title) {
+    at_text_add(s, "set title ");
+    at_text_add_gnuplot(s, title, AT_GNUPLOT_TITLE);
+    at_text_add(s, " noenhanced\n");
+}
+
 static void add_curves(at_text *s, const at_panel *p, int number, bool seconds) {
     const char *x = seconds ? "2" : "1";
     at_text title = {0};
-    at_text_add(s, "set title ");
-    add_quoted(s, p->title);
+    add_title(s, p->title);
     at_text_addf(s,
-                 "\nset xlabel '%s'\nset ylabel '%s'\nset key below\nset xrange [0:*]\n"
+                 "set xlabel '%s'\nset ylabel '%s'\nset key below\nset xrange [0:*]\n"
                  "set yrange [0:*]\nplot ",
                  seconds ? "seconds" : "trials", p->unit);
     for (int i = 0; i < p->series.len; i++) {
@@ -111,7 +106,8 @@ static void add_curves(at_text *s, const at_panel *p, int number, bool seconds) 
                      i ? ", " : "", number, i, x, color);
         at_text_addf(s, "$d%d_%d using %s:($4 > 0 ? $4 : NaN) with steps lw 2 lc rgb '%s' title ",
                      number, i, x, color);
-        add_quoted(s, at_text_str(&title));
+        at_text_add_gnuplot(s, at_text_str(&title), AT_GNUPLOT_TITLE);
+        at_text_add(s, " noenhanced");
         if (!series->failed) continue;
         at_text_addf(s,
                      ", $d%d_%d using %s:($3 > 0 ? NaN : 0) with points pt 2 ps 0.7 "
@@ -128,30 +124,35 @@ static void add_knob(at_text *s, const at_knob_values *k, const at_panel *p) {
     at_text_addf(&title, "%s of %s", k->name, p->title);
     at_text_add(s, "$k << END\n");
     for (int i = 0; i < n; i++) {
-        const at_knob_value *v = &k->values.data[i];
-        at_text_addf(s, "\"%s\"", v->text);
-        add_number(s, v->median);
-        add_number(s, v->best);
+        at_text_addf(s, "%d", i);
+        add_number(s, k->values.data[i].median);
+        add_number(s, k->values.data[i].best);
         at_text_add(s, "\n");
     }
-    at_text_add(s, "END\nset title ");
-    add_quoted(s, at_text_str(&title));
+    at_text_add(s, "END\n");
+    add_title(s, at_text_str(&title));
+    at_text_add(s, "set xtics rotate by -35 (");
+    for (int i = 0; i < n; i++) {
+        at_text_add(s, i ? ", " : "");
+        at_text_add_gnuplot(s, k->values.data[i].text, AT_GNUPLOT_TIC);
+        at_text_addf(s, " %d", i);
+    }
     at_text_addf(s,
-                 "\nset ylabel '%s'\nset xtics rotate by -35 noenhanced\nset key below\n"
+                 ") noenhanced\nset ylabel '%s'\nset key below\n"
                  "set xrange [-0.7:%d.7]\nset yrange [0:*]\nset boxwidth 0.7\n"
-                 "plot $k using 0:3:xtic(1) with boxes lc rgb '#a6cee3' title 'best', "
-                 "$k using 0:2 with boxes lc rgb '#0072b2' title 'median'\n",
+                 "plot $k using 1:3 with boxes lc rgb '#a6cee3' title 'best', "
+                 "$k using 1:2 with boxes lc rgb '#0072b2' title 'median'\n",
                  p->unit, n - 1);
     at_text_free(&title);
 }
 
 static void write_script(at_text *s, const at_curves *c, const char *path, bool with_knobs,
-                         at_against against, const char *output) {
+                         at_against against) {
     int plots = against == AT_AGAINST_BOTH ? 2 : 1, knobs = 0;
     for (int p = 0; p < c->panels.len; p++)
         if (c->panels.data[p]->knobs.len > knobs) knobs = c->panels.data[p]->knobs.len;
     add_data(s, c);
-    add_head(s, path, output, with_knobs ? knobs : plots, c->panels.len);
+    add_head(s, path, with_knobs ? knobs : plots, c->panels.len);
     for (int i = 0; i < c->panels.len; i++) {
         const at_panel *p = c->panels.data[i];
         for (int k = 0; with_knobs && k < knobs; k++) {
@@ -162,65 +163,7 @@ static void write_script(at_text *s, const at_curves *c, const char *path, bool 
         if (against != AT_AGAINST_SECONDS) add_curves(s, p, i, false);
         if (against != AT_AGAINST_TRIALS) add_curves(s, p, i, true);
     }
-    at_text_add(s, "unset multiplot\nset output\n");
-}
-
-/* ---- gnuplot -------------------------------------------------------------------------------- */
-
-static int file_in_memory(const at_text *content) {
-    int fd = memfd_create("gnuplot", MFD_CLOEXEC);
-    if (fd < 0) return -1;
-    for (size_t done = 0; content && done < content->len;) {
-        ssize_t n = write(fd, content->data + done, content->len - done);
-        if (n <= 0) return close(fd), -1;
-        done += (size_t)n;
-    }
-    lseek(fd, 0, SEEK_SET);
-    return fd;
-}
-
-/* 0, or errno of what kept it from running; *status: as of waitpid. */
-static int run_gnuplot(int script, int messages, int *status) {
-    extern char **environ;
-    char *argv[] = {"gnuplot", NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t pid;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, script, STDIN_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
-    int failed = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (failed) return failed;
-    while (waitpid(pid, status, 0) < 0 && errno == EINTR) {
-    }
-    return 0;
-}
-
-/* What gnuplot said, on one line. */
-static void read_messages(int fd, char *out, size_t size) {
-    ssize_t n = pread(fd, out, size - 1, 0);
-    out[n > 0 ? n : 0] = 0;
-    for (char *c = out; *c; c++)
-        if ((unsigned char)*c < ' ') *c = ' ';
-}
-
-static at_status draw(const at_text *script, const char *path, at_error *err) {
-    int in = file_in_memory(script), messages = file_in_memory(NULL), status = 0;
-    char said[512] = "";
-    int failed = in < 0 || messages < 0 ? errno : run_gnuplot(in, messages, &status);
-    if (messages >= 0) read_messages(messages, said, sizeof said);
-    if (in >= 0) close(in);
-    if (messages >= 0) close(messages);
-    if (failed == ENOENT)
-        return at_fail(err, AT_E_USAGE,
-                       "--output %s: pictures are drawn by gnuplot, which is not "
-                       "installed: apt-get install gnuplot-nox; without --output the plot is drawn "
-                       "as text",
-                       path);
-    if (failed) return at_fail(err, AT_E_OUTPUT, "gnuplot: %s", strerror(failed));
-    if (status) return at_fail(err, AT_E_OUTPUT, "%s: gnuplot failed: %s", path, said);
-    return AT_OK;
+    at_text_add(s, "unset multiplot\n");
 }
 
 at_status at_plot_file(const at_curves *c, const char *path, bool knobs, at_against against,
@@ -231,20 +174,8 @@ at_status at_plot_file(const at_curves *c, const char *path, bool knobs, at_agai
                        "--output %s: %d tasks are too many for a picture, %d would do; --only TEXT "
                        "takes those whose name and arguments hold a text",
                        path, c->panels.len, MOST_TASKS);
-    at_arena *a = at_arena_new();
-    const char *half = at_format(a, "%s.%ld.tmp", path, (long)getpid());
-    int fd = open(half, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    at_status s = AT_OK;
-    if (fd < 0) s = at_fail(err, AT_E_OUTPUT, "%s: %s", path, strerror(errno));
-    else {
-        close(fd);
-        write_script(&script, c, path, knobs, against, half);
-        s = draw(&script, path, err);
-        if (s == AT_OK && rename(half, path))
-            s = at_fail(err, AT_E_OUTPUT, "%s: %s", path, strerror(errno));
-        if (s != AT_OK) unlink(half);
-    }
+    write_script(&script, c, path, knobs, against);
+    at_status s = at_gnuplot_run(&script, path, err);
     at_text_free(&script);
-    at_arena_free(a);
     return s;
 }

@@ -212,10 +212,93 @@ static void refused(void **state) {
     check_contains(cli_expect(0, "./autotune plot a.log --only '4, 8'")->out, NAME);
 }
 
+/* ---- a log is data ----------------------------------------------------------------------------
+ */
+
+/* One record in which every text tries to run a command, in each way of quoting that gnuplot has.
+ */
+static void write_attack(const char *path) {
+    static const char attack[] =
+        "\\nEND\\nsystem \\\"touch PWNED\\\"\\n$k << END\\n`touch PWNED`"
+        "''; system('touch PWNED') #\\\\\\\"; system(\\\"touch PWNED\\\") #";
+    at_text log = {0};
+    for (int i = 0; i < 2; i++) {
+        at_text_addf(&log, "{\"input\": [\"c %s\", \"%s\", [\"%s\"], {}], ", attack, attack,
+                     attack);
+        at_text_addf(
+            &log,
+            "\"config\": {\"index\": 0, \"code_hash\": null, \"entity\": [[\"%s\", \"an\", "
+            "[\"%s\"]], [\"o\", \"ot\", \"%s\"]]}, \"result\": [[1.0], %d, 1.0, 1.0], "
+            "\"version\": 0.2",
+            attack, attack, attack, i);
+        at_text_addf(
+            &log,
+            ", \"autotune\": {\"tuner\": \"%s\", \"check\": \"exact\", \"context\": "
+            "{\"cpu\": \"%s\", \"isa\": \"%s\", \"compiler\": \"%s\", \"packing\": \"%s\", "
+            "\"cache\": \"%s\"}}}\n",
+            attack, attack, attack, attack, attack, attack);
+    }
+    cli_write(path, at_text_str(&log));
+    at_text_free(&log);
+}
+
+/* Also where it comes compressed or out of another tuner's file, or the file itself has such a
+ * name. */
+static void commands_in_a_log(void **state) {
+    (void)state;
+    if (!has_gnuplot()) {
+        print_message("gnuplot is not installed: pictures are not tested\n");
+        skip();
+    }
+    cli_expect(0, "mkdir -p attack");
+    write_attack("attack/a.log");
+    write_attack(
+        "attack/`touch PWNED`''; system('touch PWNED') #\"; system(\"touch PWNED\") #.log");
+    cli_expect(0, "cd attack; gzip -k a.log; for f in t4 kernel_tuner; do "
+                  "../autotune convert -q a.log --to $f -o a.$f && "
+                  "../autotune convert -q a.$f --to log -o $f.log || exit 1; done");
+    cli_expect(0, "cd attack; for f in *log *.gz; do for o in '' --knobs; do "
+                  "../autotune plot -q $o \"$f\" -o picture.svg || exit 1; done; done; "
+                  "for e in png pdf; do ../autotune plot -q a.log -o picture.$e || exit 1; done");
+    cli_expect(0, "cd attack; test ! -e PWNED && test -s picture.svg");
+    check_contains(cli_read("attack/picture.svg"), "touch PWNED");
+    cli_expect(0, "rm -r attack");
+}
+
+/* The name of the picture is nothing to gnuplot. */
+static void names_of_pictures(void **state) {
+    (void)state;
+    write_log("a.log");
+    check_contains(cli_expect(2, "./autotune plot a.log -o '|touch PWNED; cat >x.png'")->err,
+                   "--output |touch PWNED; cat >x.png: a name that begins with | means a command "
+                   "elsewhere; write ./|touch");
+    check_contains(cli_expect(2, "./autotune plot a.log -o '<x.png'")->err, "begins with <");
+    if (has_gnuplot()) {
+        static const char *const names[] = {"./|touch PWNED #.png", "it's ''.png",
+                                            "`touch PWNED`.png", "a\"b\\n.png"};
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            setenv("PICTURE", names[i], 1);
+            cli_expect(0, "./autotune plot a.log -o \"$PICTURE\" && test -s \"$PICTURE\" && "
+                          "rm \"$PICTURE\"");
+        }
+        /* A picture that cannot be written leaves the one that is there. */
+        cli_write("old.png", "old");
+        cli_expect(5, "(ulimit -f 0; trap '' XFSZ; exec ./autotune plot a.log -o old.png)");
+        assert_string_equal(cli_read("old.png"), "old");
+    }
+    assert_int_not_equal(access("PWNED", F_OK), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures),       cmocka_unit_test(knobs), cmocka_unit_test(terminal),
-        cmocka_unit_test(only_failures), cmocka_unit_test(files), cmocka_unit_test(refused),
+        cmocka_unit_test(figures),
+        cmocka_unit_test(knobs),
+        cmocka_unit_test(terminal),
+        cmocka_unit_test(only_failures),
+        cmocka_unit_test(files),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(commands_in_a_log),
+        cmocka_unit_test(names_of_pictures),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

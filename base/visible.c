@@ -1,0 +1,102 @@
+/* base/visible.c: what of a text people see as it is, and how the rest is written. Texts come from
+ * files that somebody else may have written: what a terminal or a page would obey instead of
+ * showing must not reach it. */
+#include "base/base.h"
+
+#include <string.h>
+
+/* ---- UTF-8 ----------------------------------------------------------------------------------- */
+
+int32_t at_utf8_next(const char **s, const char *end) {
+    static const int32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
+    const char *p = *s;
+    unsigned char first = (unsigned char)*p;
+    int n = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    *s = p + 1;
+    if (n == 1) return first;
+    if (!n || first >= 0xf8 || end - p < n) return -1;
+    int32_t c = first & (0x7f >> n);
+    for (int i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80) return -1;
+        c = c << 6 | (p[i] & 0x3f);
+    }
+    if (c < smallest[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return -1;
+    *s = p + n;
+    return c;
+}
+
+/* ---- what is not shown ----------------------------------------------------------------------- */
+
+bool at_is_unseen(int32_t c) {
+    static const struct {
+        int32_t from, to;
+    } ranges[] = {
+        {0, 0x1f},          /* C0: escape sequences, cursor, bell */
+        {0x7f, 0x9f},       /* delete; C1: the same sequences in one character */
+        {0x61c, 0x61c},     /* order of writing: mark, */
+        {0x200e, 0x200f},   /* marks, */
+        {0x2028, 0x202e},   /* ends of line and paragraph, embeddings and overrides, */
+        {0x2066, 0x206f},   /* isolates, and what shapes digits */
+        {0xfeff, 0xfeff},   /* byte order mark */
+        {0xfff9, 0xfffb},   /* annotations */
+        {0xe0000, 0xe007f}, /* tags: a text that nobody sees */
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i].from && c <= ranges[i].to) return true;
+    return false;
+}
+
+/* The spelling of the character at *s, which is stepped over; its length. */
+static int spell(const char **s, const char *end, const char *kept, char out[AT_VISIBLE_BYTES]) {
+    const char *from = *s;
+    int32_t c = at_utf8_next(s, end);
+    if (c < 0) return snprintf(out, AT_VISIBLE_BYTES, "\\x%02x", (unsigned char)*from);
+    if (!at_is_unseen(c) || (c && c < 0x20 && strchr(kept, c))) {
+        memcpy(out, from, (size_t)(*s - from));
+        return (int)(*s - from);
+    }
+    if (c == '\n' || c == '\r' || c == '\t')
+        return snprintf(out, AT_VISIBLE_BYTES, "\\%c", c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
+    const char *form = c < 0x80 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x";
+    return snprintf(out, AT_VISIBLE_BYTES, form, (unsigned)c);
+}
+
+int at_visible_next(const char **s, const char *end, bool lines, char out[AT_VISIBLE_BYTES]) {
+    return spell(s, end, lines ? "\n\t" : "", out);
+}
+
+static void add(at_text *out, const char *s, size_t n, const char *kept) {
+    char spelled[AT_VISIBLE_BYTES];
+    for (const char *end = s + n; s < end;) {
+        int length = spell(&s, end, kept, spelled);
+        at_text_addn(out, spelled, (size_t)length);
+    }
+}
+
+void at_text_add_visible(at_text *out, const char *text) { add(out, text, strlen(text), ""); }
+
+void at_text_add_visible_lines(at_text *out, const char *text) {
+    add(out, text, strlen(text), "\n\t");
+}
+
+const char *at_visible(at_arena *a, const char *text) {
+    at_text t = {0};
+    at_text_add_visible(&t, text);
+    const char *copy = at_strdup(a, at_text_str(&t));
+    at_text_free(&t);
+    return copy;
+}
+
+size_t at_visible_into(char *out, size_t size, const char *text, bool lines) {
+    const char *end = text + strlen(text);
+    char spelled[AT_VISIBLE_BYTES];
+    size_t n = 0;
+    while (text < end) {
+        size_t length = (size_t)spell(&text, end, lines ? "\n\t" : "", spelled);
+        if (n + length >= size) break;
+        memcpy(out + n, spelled, length);
+        n += length;
+    }
+    out[n] = 0;
+    return n;
+}

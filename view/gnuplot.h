@@ -1,0 +1,18 @@
+/* view/gnuplot.h: the program that draws pictures: texts for its scripts, and running it. */
+#ifndef AT_VIEW_GNUPLOT_H
+#define AT_VIEW_GNUPLOT_H
+
+#include "base/base.h"
+
+/* What a text is for. A tic's label is a format to gnuplot. */
+typedef enum at_gnuplot_label { AT_GNUPLOT_TITLE, AT_GNUPLOT_TIC } at_gnuplot_label;
+
+/* Any text as a string constant of gnuplot that is drawn as it is: one line, visible, and cut where
+ * it is too long to be read. Nothing of it is taken for a command, a format or markup. */
+void at_text_add_gnuplot(at_text *out, const char *text, at_gnuplot_label label);
+
+/* Runs a script without anybody's start-up file and writes what it draws to path. AT_E_USAGE: there
+ * is no gnuplot; AT_E_OUTPUT: path is old or new, never half. */
+at_status at_gnuplot_run(const at_text *script, const char *path, at_error *err);
+
+#endif
