@@ -54,27 +54,20 @@ static const at_option_row rows[] = {
      "stop after this time (30s, 5m, 1h), if that comes first; default: no limit", DURATION,
      TO(engine.time_s), 0, 0},
     {"--tuner", "NAME", SEARCHING, NULL,
-     "how to search: autotune list shows the tuners; default: xgb, or ga in a build without it",
-     TEXT, TO(engine.tuner), 0, 0},
+     "how to search: autotune list shows the tuners; with options: ga:population=32; default: xgb, "
+     "or ga in a build without it",
+     TUNER, TO(engine.tuner), 0, 0},
     {"--early-stopping", "N", V(TUNE), NULL,
      "stop after N trials without a better one; default: never", INTEGER, TO(engine.early_stopping),
      1, 1000000000},
     {"--preset", "NAME", SEARCHING, "ours",
      "defaults of ga and xgb: ours, or autotvm for those of AutoTVM", PRESET,
      TO(engine.tuner_options.autotvm), 0, 0},
-    {"--population", "N", SEARCHING, NULL, "ga: configurations of a generation", INTEGER,
-     TO(engine.tuner_options.population), 2, 10000},
-    {"--plan-size", "N", SEARCHING, NULL, "xgb: configurations tried between two fits of the model",
-     INTEGER, TO(engine.tuner_options.plan_size), 1, 10000},
-    {"--diversity", "N", SEARCHING, NULL,
-     "xgb: choose plans from N times as many candidates, for difference", INTEGER,
-     TO(engine.tuner_options.diversity), 1, 100},
+    {NULL, NULL, SEARCHING, NULL, NULL, OF_TUNERS, 0, 0, 0},
     {"--feature", "NAME", SEARCHING, "itervar",
      "xgb learns from: itervar (loops and accesses), curve (reuse over distance), knob, bound "
      "(itervar, and what bounds the kernel: --why)",
      FEATURES, TO(engine.features), 0, 0},
-    {"--loss", "NAME", SEARCHING, "rank", "xgb learns: rank (the order) or reg (the speed)", LOSS,
-     TO(engine.tuner_options.loss), 0, 0},
     {"--transfer", "LOG", SEARCHING, NULL,
      "xgb starts from this log's trials of other tasks of the template; may be given several times",
      TRANSFER, TO(transfer), 0, 0},
@@ -195,17 +188,67 @@ static const at_option_row rows[] = {
     {"--help", NULL, ALL, NULL, "explain the verb (also -h)", SWITCH, TO(help), 0, 0},
 };
 enum { NUM_ROWS = sizeof rows / sizeof *rows };
-_Static_assert(NUM_ROWS <= AT_MAX_OPTIONS, "at_options.given has one bit per option");
 
-int at_option_count(void) { return NUM_ROWS; }
-const at_option_row *at_option_at(int i) { return &rows[i]; }
+/* The table with the options that tuners declare. */
+static at_option_row all[AT_MAX_OPTIONS];
+static const at_tuner_option *of_tuner[AT_MAX_OPTIONS]; /* or NULL */
+static int num_all;
+
+static void add_row(at_option_row row, const at_tuner_option *own) {
+    if (num_all == AT_MAX_OPTIONS) AT_BUG("more than %d options", AT_MAX_OPTIONS);
+    of_tuner[num_all] = own;
+    all[num_all++] = row;
+}
+
+static const char *text_of(const char *fmt, const char *a, const char *b) {
+    static at_arena *texts; /* as long as the program */
+    if (!texts) texts = at_arena_new();
+    return at_format(texts, fmt, a, b);
+}
+
+static void add_tuner_options(const at_option_row *place) {
+    for (int t = 0; t < at_tuner_count(); t++) {
+        const at_tuner_class *tuner = at_tuner_row(t);
+        for (int i = 0; i < tuner->num_options; i++) {
+            const at_tuner_option *o = &tuner->options[i];
+            at_option_row row = *place;
+            char initial[24];
+            snprintf(initial, sizeof initial, "%lld", (long long)o->initial);
+            row.name = text_of("--%s%s", o->name, "");
+            row.argument = o->argument;
+            row.help = text_of("%s: %s", tuner->name, o->help);
+            row.initial = o->words ? o->words[o->initial] : text_of("%s%s", initial, "");
+            add_row(row, o);
+        }
+    }
+}
+
+static void make_table(void) {
+    for (int i = 0; i < NUM_ROWS; i++)
+        if (rows[i].kind == OF_TUNERS) add_tuner_options(&rows[i]);
+        else add_row(rows[i], NULL);
+}
+
+int at_option_count(void) {
+    if (!num_all) make_table();
+    return num_all;
+}
+
+const at_option_row *at_option_at(int i) { return i < at_option_count() ? &all[i] : NULL; }
+
+const at_tuner_option *at_option_of_tuner(const at_option_row *row) { return of_tuner[row - all]; }
+
+static const char *tuner_word(const at_tuner_option *o, int i) {
+    return o->words ? o->words[i] : NULL;
+}
 
 const char *at_option_word(const at_option_row *row, int i) {
     switch (row->kind) {
     case COMPILER: return i < AT_COMPILER_COUNT ? at_compiler_name((at_compiler)i) : NULL;
     case ISA: return i < AT_ISA_COUNT ? at_isa_name((at_isa)i) : NULL;
     case DIALECT: return i < AT_DIALECT_COUNT ? at_dialect_name((at_dialect)i) : NULL;
-    case LOSS: return i < AT_LOSS_COUNT ? at_loss_name((at_loss)i) : NULL;
+    case OF_TUNERS: return tuner_word(at_option_of_tuner(row), i);
+    case TUNER:
     case TEXT: break;
     default: return i < MOST_WORDS ? words_of[row->kind][i] : NULL;
     }
@@ -250,7 +293,7 @@ int at_option_index(const char *name, size_t len) {
     for (int i = 0; i < NUM_LETTERS && len == 2; i++)
         if (name[1] == letters[i].letter)
             return at_option_index(letters[i].name, strlen(letters[i].name));
-    for (int i = 0; i < NUM_ROWS; i++)
-        if (strlen(rows[i].name) == len && !memcmp(rows[i].name, name, len)) return i;
+    for (int i = 0; i < at_option_count(); i++)
+        if (strlen(all[i].name) == len && !memcmp(all[i].name, name, len)) return i;
     return -1;
 }

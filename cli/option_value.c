@@ -127,12 +127,20 @@ static at_status take_transfer(const char *text, at_options *o, at_error *err) {
     return AT_OK;
 }
 
+static at_status take_tuner(const char *text, at_options *o, at_error *err) {
+    const at_tuner_class *row;
+    AT_TRY(at_tuner_parse(text, &o->engine.tuner_options, &row, err));
+    o->engine.tuner = row->name;
+    return AT_OK;
+}
+
 at_status at_option_read(const at_option_row *row, const char *text, at_options *o, at_error *err) {
     static const at_per per[] = {AT_PER_CONTEXT, AT_PER_MCPU, AT_PER_KEY};
     const char *what = row->name;
     void *to = (char *)o + row->offset;
     int word = 0;
-    if (row->kind != TEXT && at_option_word(row, 0)) AT_TRY(parse_word(row, text, &word, err));
+    if (row->kind != TEXT && row->kind != TUNER && row->kind != OF_TUNERS && at_option_word(row, 0))
+        AT_TRY(parse_word(row, text, &word, err));
     switch (row->kind) {
     case SWITCH: *(bool *)to = true; return AT_OK;
     case CACHE:
@@ -155,7 +163,9 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     case ISA: *(at_isa *)to = (at_isa)word; return AT_OK;
     case DIALECT: *(at_dialect *)to = (at_dialect)word; return AT_OK;
     case FEATURES: *(at_feature_set *)to = (at_feature_set)word; return AT_OK;
-    case LOSS: *(at_loss *)to = (at_loss)word; return AT_OK;
+    case TUNER: return take_tuner(text, o, err);
+    case OF_TUNERS:
+        return at_tuner_set(&o->engine.tuner_options, at_option_of_tuner(row), what, text, err);
     case PER: *(at_per *)to = per[word]; return AT_OK;
     case AGAINST: *(at_against *)to = (at_against)word; return AT_OK;
     case COLOR: *(at_color *)to = (at_color)word; return AT_OK;

@@ -49,7 +49,7 @@ static at_status take_verb(at_options *o, at_error *err) {
 static at_status check_use(const at_options *o, at_error *err) {
     const at_verb_row *verb = at_verb_at(o->verb);
     for (int i = 0; i < at_option_count(); i++)
-        if (o->given >> i & 1 && !(at_option_at(i)->verbs >> o->verb & 1))
+        if (o->given[i] && !(at_option_at(i)->verbs >> o->verb & 1))
             return at_fail(err, AT_E_USAGE, "%s is no option of %s; autotune help %s lists them",
                            at_option_at(i)->name, verb->name, verb->name);
     if (o->quiet && (o->verbose || o->debug))
@@ -117,7 +117,7 @@ static void tell_engine(at_options *o) {
 at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err) {
     at_options o = {0};
     for (int i = 0; i < at_option_count(); i++)
-        if (at_option_at(i)->initial)
+        if (at_option_at(i)->initial && !at_option_of_tuner(at_option_at(i)))
             AT_TRY(at_option_read(at_option_at(i), at_option_at(i)->initial, &o, err));
 
     o.engine.tuner = at_tuner_default();
@@ -153,7 +153,7 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
                 value = argv[++i];
             }
             AT_TRY(at_option_read(at_option_at(r), value, &o, err));
-            o.given |= (uint64_t)1 << r;
+            o.given[r] = true;
             o.given_text[r] = value;
         }
     }
@@ -172,7 +172,7 @@ const at_option_row *at_option_find(const char *name) {
 }
 
 bool at_given(const at_options *o, const char *option) {
-    return o->given >> (at_option_find(option) - at_option_at(0)) & 1;
+    return o->given[at_option_find(option) - at_option_at(0)];
 }
 
 const char *at_option_text(const at_options *o, int i) {

@@ -27,7 +27,7 @@ typedef enum at_verb {
 
 #define AT_MAX_OPERANDS 256
 #define AT_MAX_LOGS 64
-#define AT_MAX_OPTIONS 64
+#define AT_MAX_OPTIONS 128
 
 /* How help is printed. */
 typedef enum at_help_as {
@@ -44,8 +44,8 @@ typedef struct at_options {
     const char
         *operands[AT_MAX_OPERANDS]; /* template, or logs; the verb itself is not among them */
     int num_operands;
-    const char *template_file; /* operand that was the path of a template; NULL: none */
-    uint64_t given;            /* one bit per row of the table: at_given */
+    const char *template_file;  /* operand that was the path of a template; NULL: none */
+    bool given[AT_MAX_OPTIONS]; /* per row of the table: at_given */
     const char *given_text[AT_MAX_OPTIONS];
     bool help;
 
@@ -93,6 +93,8 @@ typedef struct at_verb_row {
 int at_option_count(void);
 const at_option_row *at_option_at(int i);
 const at_option_row *at_option_find(const char *name); /* there is one */
+/* The option that a tuner declares and that the row stands for; NULL: it is the program's own. */
+const at_tuner_option *at_option_of_tuner(const at_option_row *row);
 char at_option_letter(const at_option_row *row); /* 'o' of --output, which may be written -o; 0 */
 /* The i-th of the words that an option takes; NULL behind the last, and where there is no such
  * list. */

@@ -22,7 +22,8 @@ enum {
     FACTOR,
     PRESET,
     FEATURES,
-    LOSS,
+    TUNER,
+    OF_TUNERS, /* an option that a tuner declares; in the table: all of them */
     TRANSFER,
     RANGE,
     PER,

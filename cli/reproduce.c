@@ -27,7 +27,7 @@ void at_text_add_command(at_text *out, const at_options *o, const at_session *s,
         if (!(row->verbs >> AT_VERB_RUN & 1) || is_left_out(row->name)) continue;
         const char *value = at_option_text(o, i);
         if (row->argument && !value) continue;
-        if (!row->argument && !(o->given >> i & 1)) continue;
+        if (!row->argument && !o->given[i]) continue;
         at_text_addf(out, " %s", row->name);
         if (row->argument) at_text_add_word(out, value);
     }

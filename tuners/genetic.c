@@ -24,11 +24,21 @@ typedef struct genetic {
     int64_t *first, *second; /* digits of two parents */
 } genetic;
 
+enum { POPULATION, NUM_OPTIONS };
+static const at_tuner_option options[NUM_OPTIONS] = {
+    [POPULATION] = {.name = "population",
+                    .argument = "N",
+                    .help = "configurations of a generation",
+                    .min = 2,
+                    .max = 10000,
+                    .initial = 16,
+                    .autotvm = 100}};
+
 static void *create(at_space *space, const at_tuner_options *o) {
     genetic *g = calloc(1, sizeof *g);
     AT_ASSERT(g);
     at_book_init(&g->book, space, o, AT_STREAM_GA);
-    g->population = o->population ? (int)o->population : o->autotvm ? 100 : 16;
+    g->population = (int)at_tuner_value(o, &options[POPULATION]);
     g->most_elites = o->autotvm ? 3 : (g->population + 1) / 2;
     if (g->most_elites > g->population) g->most_elites = g->population;
     g->mutation = 0.1;
@@ -145,6 +155,9 @@ static void update(void *self, const at_trial *trials, int n) {
 const at_tuner_class at_ga_tuner = {
     .name = "ga",
     .help = "a genetic algorithm over the values of the knobs",
+    .options = options,
+    .num_options = NUM_OPTIONS,
+    .rank = 1, /* where there is no cost model */
     .create = create,
     .next = next,
     .update = update,

@@ -36,6 +36,8 @@ const float *at_rows_of(const at_rows *r, int64_t index); /* needed before; vali
 
 /* ---- xgb_model.c ---------------------------------------------------------------------------- */
 
+typedef enum at_loss { AT_LOSS_RANK, AT_LOSS_REG, AT_LOSS_COUNT } at_loss;
+
 typedef struct at_model at_model;
 typedef struct at_model_data {
     int num_rows, width;

@@ -39,7 +39,12 @@ static at_status fail_unknown(const char *name, at_error *err) {
     return AT_E_USAGE;
 }
 
-const char *at_tuner_default(void) { return rows[NUM_ROWS - 1]->name; }
+const char *at_tuner_default(void) {
+    int best = 0;
+    for (int i = 1; i < NUM_ROWS; i++)
+        if (rows[i]->rank > rows[best]->rank) best = i;
+    return rows[best]->name;
+}
 
 at_status at_tuner_find(const char *name, const at_tuner_class **out, at_error *err) {
     for (int i = 0; i < NUM_ROWS; i++) {
@@ -53,8 +58,6 @@ at_status at_tuner_find(const char *name, const at_tuner_class **out, at_error *
                        "package libxgboost-dev and make again");
     return fail_unknown(name, err);
 }
-
-const char *at_loss_name(at_loss l) { return l == AT_LOSS_RANK ? "rank" : "reg"; }
 
 at_status at_tuner_new(const char *name, at_space *space, const at_tuner_options *o, at_tuner **out,
                        at_error *err) {

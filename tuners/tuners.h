@@ -17,9 +17,6 @@ typedef struct at_features {
     void *ctx;
 } at_features;
 
-typedef enum at_loss { AT_LOSS_RANK, AT_LOSS_REG, AT_LOSS_COUNT } at_loss;
-const char *at_loss_name(at_loss l); /* "rank", "reg" */
-
 /* Trials of other tasks; those of one task stand together. Borrowed until at_tuner_new returns. */
 typedef struct at_history {
     int count;
@@ -29,15 +26,30 @@ typedef struct at_history {
     const int *tasks;     /* a number per task */
 } at_history;
 
+/* An option that a tuner declares: a whole number from min to max, or one of some words. Help, man
+ * page, completions and the command line are made of these rows. */
+typedef struct at_tuner_option {
+    const char *name;     /* "population"; no two tuners have one of the same name */
+    const char *argument; /* "N": what stands for the value in help */
+    const char *help;
+    int64_t min, max;
+    const char *const *words; /* NULL-terminated, the value is the place in them; NULL: a number */
+    int64_t initial, autotvm; /* our default, AutoTVM's */
+} at_tuner_option;
+
+typedef struct at_tuner_setting {
+    const at_tuner_option *option;
+    int64_t value;
+} at_tuner_setting;
+#define AT_TUNER_MAX_SETTINGS 32
+
 /* Zero stands for the default of a member. */
 typedef struct at_tuner_options {
     uint64_t seed;
     int64_t begin, end; /* index range [begin, end); both 0: the whole space */
     bool autotvm;       /* AutoTVM's defaults instead of ours */
-    int64_t population; /* ga */
-    int64_t plan_size;  /* xgb: proposals between two fits */
-    int64_t diversity;  /* xgb: plans are chosen from so many times their size; 1: the best */
-    at_loss loss;
+    at_tuner_setting settings[AT_TUNER_MAX_SETTINGS]; /* of any tuner's options; at_tuner_set */
+    int num_settings;
     at_features features;
     const at_history *history; /* xgb; NULL: none */
 } at_tuner_options;
@@ -52,6 +64,9 @@ typedef struct at_trial {
 /* A row of the registry (registry.c). */
 typedef struct at_tuner_class {
     const char *name, *help;
+    const at_tuner_option *options;
+    int num_options;
+    int rank; /* the highest of a build is its default; 0: only where asked for */
     bool learns_features;
     void *(*create)(at_space *space, const at_tuner_options *o);
     /* Up to n new valid indices, never one twice. Fewer: what follows waits for results; 0 with all
@@ -67,6 +82,16 @@ const char *at_tuner_default(void); /* the best there is in this build */
 /* AT_E_USAGE: "unknown tuner "x"; there are grid, random, ga, xgb", or what xgb lacks in a build
  * without it. */
 at_status at_tuner_find(const char *name, const at_tuner_class **out, at_error *err);
+/* The tuner that a text names, with its options: "ga", "ga:population=32". Adds them to o.
+ * AT_E_USAGE: as at_tuner_find; an option it has not, named with those it has; as at_tuner_set. */
+at_status at_tuner_parse(const char *text, at_tuner_options *o, const at_tuner_class **out,
+                         at_error *err);
+/* Adds a value, written as text. AT_E_USAGE: no number within its range, or none of its words; what
+ * names it in the message. */
+at_status at_tuner_set(at_tuner_options *o, const at_tuner_option *option, const char *what,
+                       const char *text, at_error *err);
+/* The value last set, else its default. */
+int64_t at_tuner_value(const at_tuner_options *o, const at_tuner_option *option);
 /* Borrows the space, and what features needs, until at_tuner_free. AT_E_USAGE: as at_tuner_find, or
  * a range that is not within the space. */
 at_status at_tuner_new(const char *name, at_space *space, const at_tuner_options *o, at_tuner **out,

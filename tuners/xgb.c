@@ -217,14 +217,38 @@ static void make_round(void *self) {
 
 /* ---- the tuner ------------------------------------------------------------------------------ */
 
+enum { PLAN_SIZE, DIVERSITY, LOSS, NUM_OPTIONS };
+static const char *const losses[] = {[AT_LOSS_RANK] = "rank", [AT_LOSS_REG] = "reg", NULL};
+static const at_tuner_option options[NUM_OPTIONS] = {
+    [PLAN_SIZE] = {.name = "plan-size",
+                   .argument = "N",
+                   .help = "configurations tried between two fits of the model",
+                   .min = 1,
+                   .max = 10000,
+                   .initial = 4,
+                   .autotvm = 64},
+    [DIVERSITY] = {.name = "diversity",
+                   .argument = "N",
+                   .help = "choose plans from N times as many candidates, for difference",
+                   .min = 1,
+                   .max = 100,
+                   .initial = 1,
+                   .autotvm = 1},
+    [LOSS] = {.name = "loss",
+              .argument = "NAME",
+              .help = "learn rank (the order) or reg (the speed)",
+              .words = losses,
+              .initial = AT_LOSS_RANK,
+              .autotvm = AT_LOSS_RANK}};
+
 static void *create(at_space *space, const at_tuner_options *o) {
     xgb *x = calloc(1, sizeof *x);
     AT_ASSERT(x);
     at_book_init(&x->book, space, o, AT_STREAM_XGB);
     x->rows.source = o->features.of ? o->features : (at_features){knob_features, space};
-    x->plan_size = o->plan_size ? (int)o->plan_size : o->autotvm ? 64 : 4;
+    x->plan_size = (int)at_tuner_value(o, &options[PLAN_SIZE]);
     x->half_life = o->autotvm ? 64 : 8;
-    x->diversity = o->diversity ? (int)o->diversity : 1;
+    x->diversity = (int)at_tuner_value(o, &options[DIVERSITY]);
     x->anneals = o->autotvm;
     x->grows = !o->autotvm;
     x->annealer = (at_annealer){.book = &x->book,
@@ -232,8 +256,11 @@ static void *create(at_space *space, const at_tuner_options *o) {
                                 .ctx = x,
                                 .most_points = o->autotvm ? 128 : 16,
                                 .patience = o->autotvm ? 50 : 5};
-    x->fit = (at_model_options){
-        .loss = o->loss, .most_rounds = 300, .patience = 20, .top = x->plan_size, .seed = o->seed};
+    x->fit = (at_model_options){.loss = (at_loss)at_tuner_value(o, &options[LOSS]),
+                                .most_rounds = 300,
+                                .patience = 20,
+                                .top = x->plan_size,
+                                .seed = o->seed};
     x->discount = 1;
     if (o->history && o->history->count) {
         at_model_options base = x->fit;
@@ -265,6 +292,9 @@ static void destroy(void *self) {
 const at_tuner_class at_xgb_tuner = {
     .name = "xgb",
     .help = "a cost model (XGBoost) that learns from the trials",
+    .options = options,
+    .num_options = NUM_OPTIONS,
+    .rank = 2,
     .learns_features = true,
     .create = create,
     .next = next,

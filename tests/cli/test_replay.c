@@ -202,6 +202,9 @@ static void tuner_options(void **state) {
                                 ->out);
     for (int i = 0; i < n; i++)
         for (int k = 0; k < i; k++) assert_true(strcmp(found[i], found[k]));
+    const cli_result *r = cli_expect(
+        0, "./autotune replay space.log --tuner ga:population=5 --trials 80 --repeats 3 --csv");
+    assert_string_equal(r->out, found[1]);
     for (int i = 0; i < n; i++) free(found[i]);
 }
 

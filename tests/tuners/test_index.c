@@ -262,6 +262,53 @@ static void registry(void **state) {
     at_tuner_free(NULL);
 }
 
+/* What tuners declare is complete, and every default is accepted where it is written out. */
+static void declared_options(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    int count = 0;
+    for (int t = 0; t < at_tuner_count(); t++) {
+        const at_tuner_class *row = at_tuner_row(t), *found;
+        for (int i = 0; i < row->num_options; i++, count++) {
+            const at_tuner_option *o = &row->options[i];
+            at_tuner_options values = {0};
+            at_error err;
+            const char *value =
+                o->words ? o->words[o->autotvm] : at_format(a, "%lld", (long long)o->autotvm);
+            assert_int_equal(at_tuner_value(&values, o), o->initial);
+            const char *text = at_format(a, "%s:%s=%s", row->name, o->name, value);
+            if (at_tuner_parse(text, &values, &found, &err) != AT_OK) fail_msg("%s", err.text);
+            assert_ptr_equal(found, row);
+            assert_int_equal(at_tuner_value(&values, o), o->autotvm);
+            assert_true(*o->help && *o->argument);
+            for (int u = 0; u < t; u++)
+                for (int k = 0; k < at_tuner_row(u)->num_options; k++)
+                    assert_string_not_equal(at_tuner_row(u)->options[k].name, o->name);
+        }
+    }
+    assert_true(count >= 1);
+    at_arena_free(a);
+}
+
+static void bad_options(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"ga:population=1", "ga:population 1: must be from 2 to 10000"},
+        {"ga:population=x", "ga:population x: not an integer"},
+        {"ga:population=4,population", "ga: \"population\": write OPTION=VALUE, commas between"},
+        {"ga:", "ga: \"\": write OPTION=VALUE, commas between"},
+        {"ga:size=4", "ga has no option \"size\"; its options: population"},
+        {"grid:size=4", "grid has no option \"size\": it takes none"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_tuner_options o = {0};
+        const at_tuner_class *row;
+        at_error err;
+        assert_int_equal(at_tuner_parse(cases[i][0], &o, &row, &err), AT_E_USAGE);
+        assert_string_equal(err.text, cases[i][1]);
+    }
+}
+
 /* "unknown tuner "x"; there are ...", whatever this build has. */
 /* A name near to "grid", or none. */
 static const char *unknown(at_arena *a, const char *name) {
@@ -299,11 +346,12 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exhaustive),      cmocka_unit_test(no_knobs),
-        cmocka_unit_test(none_valid),      cmocka_unit_test(seeds),
-        cmocka_unit_test(same_everywhere), cmocka_unit_test(large_space),
-        cmocka_unit_test(scripted_draws),  cmocka_unit_test(like_an_array),
-        cmocka_unit_test(little_memory),   cmocka_unit_test(registry),
+        cmocka_unit_test(declared_options), cmocka_unit_test(bad_options),
+        cmocka_unit_test(exhaustive),       cmocka_unit_test(no_knobs),
+        cmocka_unit_test(none_valid),       cmocka_unit_test(seeds),
+        cmocka_unit_test(same_everywhere),  cmocka_unit_test(large_space),
+        cmocka_unit_test(scripted_draws),   cmocka_unit_test(like_an_array),
+        cmocka_unit_test(little_memory),    cmocka_unit_test(registry),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
