@@ -39,7 +39,7 @@ NEEDS_runtime   = runtime base
 NEEDS_records   = records knobs base
 NEEDS_view      = view templates runtime records codegen schedule knobs base
 NEEDS_cli       = records knobs base
-NEEDS_run       = templates runtime codegen schedule knobs base
+NEEDS_run       = engine export templates runtime records codegen schedule knobs base
 NEEDS_fuzz      = templates runtime records codegen schedule knobs base
 
 # The main job: a layer of ResNet-50.
@@ -162,7 +162,7 @@ bench:
 	@$(MAKE) --no-print-directory autotune $(B)/bench/bench
 	@TRIALS=$(TRIALS) $(B)/bench/bench $(BENCH)
 
-$(B)/bench/bench: $(call obj,bench) $(call lib,templates runtime codegen schedule knobs records base)
+$(B)/bench/bench: $(call obj,bench) $(call lib,engine export templates tuners runtime records codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS)) $(LIBS_bench)
 
 # Again every time: whether oneDNN is there may have changed.

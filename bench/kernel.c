@@ -5,11 +5,13 @@
  * compared bit by bit with the naive reference; a wrong kernel ends the part. */
 #include "bench/bench.h"
 
+#include "engine/kernel_job.h"
 #include "runtime/runtime_int.h"
 
 #include <string.h>
 
 static const double compile_timeout_s = 60;
+enum { MOST_THREADS = 2 }; /* threads.c */
 
 at_status at_bench_load(const at_job *job, at_bench_kernel *out, at_error *err) {
     static bool tcc_ready;
@@ -146,34 +148,39 @@ at_bench_contender at_bench_kernel_contender(at_bench_kernel *k) {
     return (at_bench_contender){run, k, k->flops};
 }
 
-static at_status bind(at_arena *a, const at_kernel *k, const at_bench_data *data,
-                      at_bench_kernel *r, at_error *err) {
-    r->buf = AT_NEW_ARRAY(a, void *, k->num_params);
-    for (int i = 0; i < k->num_params; i++) {
-        const at_param *p = &k->params[i];
-        if (p->role != AT_PARAM_PACKED && p->elements != data->elements[p->tensor])
-            return at_fail(err, AT_E_BUG, "%s has %lld elements, the data %lld", p->name,
-                           (long long)p->elements, (long long)data->elements[p->tensor]);
-        r->buf[i] =
-            p->role == AT_PARAM_IN ? data->tensor[p->tensor] : at_bench_alloc(p->elements * 4);
-        if (p->role == AT_PARAM_OUT) at_poison(r->buf[i], p->elements * 4, AT_POISON_OUT);
+/* Places are numbers of tensors. */
+static at_job make_job(at_arena *a, const at_kernel *k, const at_bench_data *data) {
+    int64_t *tensors = AT_NEW_ARRAY(a, int64_t, data->compute->num_tensors);
+    for (int t = 0; t < data->compute->num_tensors; t++) tensors[t] = t;
+    return at_kernel_job(a, k, MOST_THREADS, &(at_places){.at = tensors, .expected = tensors});
+}
+
+static at_status bind(at_arena *a, const at_job *job, const at_bench_data *data, at_bench_kernel *r,
+                      at_error *err) {
+    r->buf = AT_NEW_ARRAY(a, void *, job->num_bufs);
+    for (int i = 0; i < job->num_bufs; i++) {
+        const at_buf *b = &job->bufs[i];
+        if (b->role != AT_BUF_PACKED && b->size_bytes != data->elements[b->offset] * 4)
+            return at_fail(err, AT_E_BUG, "%s has %lld elements, the data %lld", b->name,
+                           (long long)b->size_bytes / 4, (long long)data->elements[b->offset]);
+        r->buf[i] = b->role == AT_BUF_IN ? data->tensor[b->offset] : at_bench_alloc(b->size_bytes);
+        if (b->role == AT_BUF_OUT) at_poison(r->buf[i], b->size_bytes, AT_POISON_OUT);
     }
-    int64_t bytes = k->workspace_bytes + 2 * k->workspace_per_thread_bytes; /* threads.c */
-    r->workspace = at_bench_alloc(bytes);
-    at_poison(r->workspace, bytes / 4 * 4, AT_POISON_WORK);
+    r->workspace = at_bench_alloc(job->workspace_bytes);
+    at_poison(r->workspace, job->workspace_bytes / 4 * 4, AT_POISON_WORK);
     at_par_setup(&r->par, 1);
     return AT_OK;
 }
 
-static at_status first_run(const at_kernel *k, const at_bench_data *data, at_bench_kernel *b,
+static at_status first_run(const at_job *job, const at_bench_data *data, at_bench_kernel *b,
                            const char *who, at_error *err) {
     int failed = b->pack ? b->pack(b->buf, b->workspace, &b->par) : 0;
     if (!failed) failed = b->entry(b->buf, b->workspace, &b->par);
     if (failed) return at_fail(err, AT_E_BUG, "%s: the kernel returned %d", who, failed);
-    for (int i = 0; i < k->num_params; i++)
-        if (k->params[i].role == AT_PARAM_OUT)
-            AT_TRY(at_bench_check(who, b->buf[i], data->tensor[k->params[i].tensor],
-                                  k->params[i].elements, err));
+    for (int i = 0; i < job->num_bufs; i++)
+        if (job->bufs[i].role == AT_BUF_OUT)
+            AT_TRY(at_bench_check(who, b->buf[i], data->tensor[job->bufs[i].offset],
+                                  job->bufs[i].size_bytes / 4, err));
     return AT_OK;
 }
 
@@ -190,21 +197,14 @@ at_status at_bench_kernel_open(at_arena *a, const at_program *p, const at_lower_
     at_kernel *k;
     *out = (at_bench_kernel){0};
     AT_TRY(at_lower(a, p, o, &k, err));
-    at_blob *blobs = AT_NEW_ARRAY(a, at_blob, k->num_tiles);
-    for (int i = 0; i < k->num_tiles; i++)
-        blobs[i] = (at_blob){k->tiles[i].symbol, k->tiles[i].bytes, k->tiles[i].size_bytes};
-    at_job job = {.compiler = compiler,
-                  .source = k->source,
-                  .blobs = blobs,
-                  .num_blobs = k->num_tiles,
-                  .entry = k->entry,
-                  .pack = k->pack};
-    AT_TRY(bind(a, k, data, out, err));
+    at_job job = make_job(a, k, data);
+    job.compiler = compiler;
+    AT_TRY(bind(a, &job, data, out, err));
     AT_TRY(build(a, &job, flags, err));
     out->object = job.object;
     out->flops = data->flops;
     at_status s = at_bench_load(&job, out, err);
-    if (s == AT_OK) s = first_run(k, data, out, at_compiler_name(compiler), err);
+    if (s == AT_OK) s = first_run(&job, data, out, at_compiler_name(compiler), err);
     if (s != AT_OK) at_bench_kernel_close(out);
     return s;
 }

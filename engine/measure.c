@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/kernel_job.h"
 #include "engine/version.h"
 
 /* AutoTVM's cost of a failure, and the release whose lines ours are. */
@@ -66,38 +67,6 @@ bool at_result_is_pruned(const at_result *r) {
     return r->error_no == AT_ERR_INSTANTIATION && !strcmp(r->error, pruned);
 }
 
-/* buf[] of the kernel: inputs and outputs lie in the store, packed weights are the worker's own. */
-static bool bind(at_session *s, at_arena *a, at_candidate *c, at_result *result) {
-    static const at_buf_role roles[] = {
-        [AT_PARAM_IN] = AT_BUF_IN, [AT_PARAM_OUT] = AT_BUF_OUT, [AT_PARAM_PACKED] = AT_BUF_PACKED};
-    const at_kernel *k = c->kernel;
-    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, k->num_params);
-    int64_t *expected = AT_NEW_ARRAY(a, int64_t, k->num_params);
-    int outputs = 0;
-    for (int i = 0; i < k->num_params; i++) {
-        const at_param *p = &k->params[i];
-        bool packed = p->role == AT_PARAM_PACKED;
-        bufs[i] = (at_buf){.name = p->name,
-                           .role = roles[p->role],
-                           .is_int = p->is_int,
-                           .offset = packed ? -1 : s->data.offset[p->tensor],
-                           .size_bytes = p->elements * 4};
-        if (p->role == AT_PARAM_OUT) expected[outputs++] = s->data.expected[p->tensor];
-        if (s->other.store && !packed)
-            bufs[i].other_offset =
-                p->role == AT_PARAM_OUT ? s->other.expected[p->tensor] : s->other.offset[p->tensor];
-    }
-    c->job.bufs = bufs;
-    c->job.num_bufs = k->num_params;
-    c->job.expected_offset = expected;
-    c->job.tolerance = s->data.tolerance;
-    c->job.magnitude = s->data.magnitude;
-    const char *other = at_dataset_misfit(&s->data, c->program->extents);
-    if (!other) return true;
-    return fail(a, result, AT_ERR_INSTANTIATION,
-                at_format(a, "the shape of %s depends on the configuration", other));
-}
-
 /* Tiles name their instruction set themselves; the C around them is integers. With -march=native
  * both sse2 and avx2 would get instructions of larger sets. Tiles are unrolled as far as is good,
  * and clang's unrolling on top of that costs four times the compile time. */
@@ -110,27 +79,26 @@ static const char *compiler_flags(at_compiler compiler, at_isa isa) {
 bool at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result *result) {
     const at_engine_options *o = &s->options;
     const at_kernel *k = c->kernel;
-    c->job =
-        (at_job){.compiler = s->compiler,
-                 .source = k->source,
-                 .entry = k->entry,
-                 .pack = k->pack,
-                 .workspace_bytes = k->workspace_bytes + k->workspace_per_thread_bytes * s->threads,
-                 .threads = s->threads,
-                 .isa = s->isa,
-                 .paranoid = o->paranoid,
-                 .number = (int)o->number,
-                 .repeat = (int)o->repeat,
-                 .min_repeat_ms = o->min_repeat_ms,
-                 .flush_bytes = s->flush_bytes,
-                 .compile_timeout_s = o->timeout_s,
-                 .run_timeout_s = o->timeout_s};
-    if (!bind(s, a, c, result)) return false;
-    at_blob *blobs = AT_NEW_ARRAY(a, at_blob, k->num_tiles);
-    for (int i = 0; i < k->num_tiles; i++)
-        blobs[i] = (at_blob){k->tiles[i].symbol, k->tiles[i].bytes, k->tiles[i].size_bytes};
-    c->job.blobs = blobs;
-    c->job.num_blobs = k->num_tiles;
+    const at_dataset *d = &s->data, *other = s->other.store ? &s->other : NULL;
+    const char *misfit = at_dataset_misfit(d, c->program->extents);
+    if (misfit)
+        return fail(a, result, AT_ERR_INSTANTIATION,
+                    at_format(a, "the shape of %s depends on the configuration", misfit));
+    c->job = at_kernel_job(a, k, s->threads,
+                           &(at_places){.at = d->offset,
+                                        .expected = d->expected,
+                                        .other_at = other ? other->offset : NULL,
+                                        .other_expected = other ? other->expected : NULL});
+    c->job.compiler = s->compiler;
+    c->job.isa = s->isa;
+    c->job.tolerance = d->tolerance;
+    c->job.magnitude = d->magnitude;
+    c->job.paranoid = o->paranoid;
+    c->job.number = (int)o->number;
+    c->job.repeat = (int)o->repeat;
+    c->job.min_repeat_ms = o->min_repeat_ms;
+    c->job.flush_bytes = s->flush_bytes;
+    c->job.compile_timeout_s = c->job.run_timeout_s = o->timeout_s;
     if (s->compiler == AT_TCC) return true;
 
     char text[1024];

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "engine/kernel_job.h"
+
 static const double timeout_s = 60; /* generous: the machine may be busy */
 
 static const double most_interpreted = 2e6; /* floating-point operations; a tenth of a second */
@@ -168,50 +170,19 @@ const char *shape_lower(const shape *s, at_arena *a, const at_config *c, const w
     return NULL;
 }
 
-static void bind(const shape *s, at_arena *a, const at_kernel *k, at_job *job) {
-    static const at_buf_role roles[] = {
-        [AT_PARAM_IN] = AT_BUF_IN, [AT_PARAM_OUT] = AT_BUF_OUT, [AT_PARAM_PACKED] = AT_BUF_PACKED};
-    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, k->num_params);
-    int64_t *expected = AT_NEW_ARRAY(a, int64_t, k->num_params);
-    int outputs = 0;
-    for (int i = 0; i < k->num_params; i++) {
-        const at_param *p = &k->params[i];
-        bool packed = p->role == AT_PARAM_PACKED;
-        bufs[i] = (at_buf){.name = p->name,
-                           .role = roles[p->role],
-                           .is_int = p->is_int,
-                           .offset = packed ? -1 : s->offset[p->tensor],
-                           .size_bytes = p->elements * 4};
-        if (p->role == AT_PARAM_OUT) expected[outputs++] = s->expected[p->tensor];
-    }
-    at_blob *blobs = AT_NEW_ARRAY(a, at_blob, k->num_tiles);
-    for (int i = 0; i < k->num_tiles; i++)
-        blobs[i] = (at_blob){k->tiles[i].symbol, k->tiles[i].bytes, k->tiles[i].size_bytes};
-    job->bufs = bufs;
-    job->num_bufs = k->num_params;
-    job->blobs = blobs;
-    job->num_blobs = k->num_tiles;
-    job->expected_offset = expected;
-}
-
 const char *shape_check(shape *s, at_arena *a, const candidate *c, const way *w,
                         const char *object) {
-    const at_kernel *k = c->kernel;
     at_outcome out;
     at_error err = {0};
-    at_job job = {.compiler = w->compiler,
-                  .source = object ? NULL : k->source,
-                  .object = object,
-                  .entry = k->entry,
-                  .pack = k->pack,
-                  .workspace_bytes = k->workspace_bytes + k->workspace_per_thread_bytes,
-                  .threads = 1,
-                  .paranoid = w->paranoid,
-                  .run_only = true,
-                  .compile_timeout_s = timeout_s,
-                  .run_timeout_s = timeout_s};
+    at_job job =
+        at_kernel_job(a, c->kernel, 1, &(at_places){.at = s->offset, .expected = s->expected});
+    job.compiler = w->compiler;
+    job.object = object;
+    if (object) job.source = NULL;
+    job.paranoid = w->paranoid;
+    job.run_only = true;
+    job.compile_timeout_s = job.run_timeout_s = timeout_s;
     refill(s, c->program);
-    bind(s, a, k, &job);
     if (at_worker_run(s->worker, &job, NULL, &out, &err) != AT_OK) fail_msg("%s", err.text);
     if (!out.error_no) return NULL;
     return at_format(a, "%s: %s", at_err_no_name(out.error_no), out.error);

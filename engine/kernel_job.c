@@ -1,0 +1,41 @@
+/* engine/kernel_job.c: see kernel_job.h. */
+#include "engine/kernel_job.h"
+
+static at_buf buffer(const at_param *p, const at_places *where) {
+    static const at_buf_role roles[] = {
+        [AT_PARAM_IN] = AT_BUF_IN, [AT_PARAM_OUT] = AT_BUF_OUT, [AT_PARAM_PACKED] = AT_BUF_PACKED};
+    at_buf b = {.name = p->name,
+                .role = roles[p->role],
+                .is_int = p->is_int,
+                .offset = -1,
+                .size_bytes = p->elements * 4};
+    if (b.role == AT_BUF_PACKED) return b;
+    b.offset = where->at[p->tensor];
+    if (where->other_at)
+        b.other_offset =
+            b.role == AT_BUF_OUT ? where->other_expected[p->tensor] : where->other_at[p->tensor];
+    return b;
+}
+
+at_job at_kernel_job(at_arena *a, const at_kernel *k, int threads, const at_places *where) {
+    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, k->num_params);
+    int64_t *expected = AT_NEW_ARRAY(a, int64_t, k->num_params);
+    at_blob *blobs = AT_NEW_ARRAY(a, at_blob, k->num_tiles);
+    int outputs = 0;
+    for (int i = 0; i < k->num_params; i++) {
+        bufs[i] = buffer(&k->params[i], where);
+        if (bufs[i].role == AT_BUF_OUT) expected[outputs++] = where->expected[k->params[i].tensor];
+    }
+    for (int i = 0; i < k->num_tiles; i++)
+        blobs[i] = (at_blob){k->tiles[i].symbol, k->tiles[i].bytes, k->tiles[i].size_bytes};
+    return (at_job){.source = k->source,
+                    .blobs = blobs,
+                    .num_blobs = k->num_tiles,
+                    .entry = k->entry,
+                    .pack = k->pack,
+                    .bufs = bufs,
+                    .num_bufs = k->num_params,
+                    .expected_offset = expected,
+                    .workspace_bytes = k->workspace_bytes + k->workspace_per_thread_bytes * threads,
+                    .threads = threads};
+}
