@@ -107,6 +107,20 @@ void at_text_add_python_string(at_text *t, const char *s);
 /* The first n bytes of word as a shell reads them back, in '' where it would not else. */
 void at_text_add_shell(at_text *t, const char *word, size_t n);
 void at_text_add_word(at_text *t, const char *word); /* all of it, behind a blank */
+/* Text of others in C (c_text.c). A name is reserved where no variable can have it: words of C and
+ * C++, macros of headers, and what emitted files keep for themselves (at_, omp_, a leading _);
+ * taken where no function can: those, main, and what the C library exports. */
+#define AT_C_NAME_MAX 120
+bool at_c_is_reserved(const char *name);
+bool at_c_is_taken(const char *name);
+/* Why it cannot name a function of C and C++; NULL: it can. */
+const char *at_c_name_fault(const char *name);
+/* Makes a name for a function of any text: what C does not allow becomes '_', never two in a row; a
+ * long one is cut, with a hash of all of it behind. The same text gives the same name. */
+char *at_c_name(at_arena *a, const char *text);
+/* Text inside a comment of C: lines stay lines; what would end the comment, join lines, turn the
+ * direction of writing or not be seen is taken apart or spelled <1b>, <U+202E>. */
+void at_text_add_c_comment(at_text *t, const char *text);
 /* The nearest of n names to s (edit distance, at most 2 or a third of its length), or NULL. */
 const char *at_nearest(const char *s, const char *const *names, int n);
 /* Appends "a, b, c", and "; did you mean b?" where one of them is near to s. */
@@ -186,6 +200,8 @@ at_status at_write_file(const char *path, const char *text, size_t len, at_error
 typedef enum at_isa { AT_ISA_SCALAR, AT_ISA_SSE2, AT_ISA_AVX2, AT_ISA_AVX512, AT_ISA_COUNT } at_isa;
 const char *at_isa_name(at_isa isa); /* "scalar", "sse2", "avx2", "avx512" */
 bool at_isa_from_name(const char *name, at_isa *out);
+
+#define AT_MAX_THREADS 1024 /* that a kernel may run on */
 
 /* ---- what became of a trial (err_no.c) --------------------------------------------------------
  */

@@ -1,6 +1,5 @@
 /* cli/cmd_apply.c: one configuration, or the best of every task of a log, as C that anyone can
  * compile: a .c file and beside it its header. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,26 +10,41 @@
 #include "engine/version.h"
 #include "view/view.h"
 
-/* conv2d_3x3_gemm_N1_H56_W56_CI64_CO64: whatever C does not allow becomes '_', and there are no two
- * of them in a row, which C++ keeps for itself. */
+/* conv2d_3x3_gemm_N1_H56_W56_CI64_CO64 */
 static const char *kernel_name(at_arena *a, const at_task *task) {
-    char *name = at_format(a, "%s_%s", at_task_row(task)->name, at_task_args_text(task));
-    char *to = name;
-    for (const char *p = name; *p; p++) {
-        char c = isalnum((unsigned char)*p) ? *p : '_';
-        if (*p != '=' && !(c == '_' && to > name && to[-1] == '_')) *to++ = c;
-    }
-    if (to > name && to[-1] == '_') to--;
+    char *name = at_format(a, "%s_%s", at_task_row(task)->name, at_task_args_text(task)),
+         *to = name;
+    for (const char *p = name; *p; p++)
+        if (*p != '=') *to++ = *p;
     *to = 0;
-    return name;
+    return at_c_name(a, name);
 }
 
 static at_status check_name(const char *name, at_error *err) {
-    bool ok = isalpha((unsigned char)*name);
-    for (const char *p = name; *p; p++) ok &= isalnum((unsigned char)*p) || *p == '_';
-    if (ok) return AT_OK;
+    const char *fault = at_c_name_fault(name);
+    if (!fault) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "--name %s: %s", name, fault);
+}
+
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The source includes its header by this name. */
+static at_status check_output(const char *path, at_error *err) {
+    const char *name = base_name(path);
+    size_t n = strlen(path);
+    if (n > 2 && !strcmp(path + n - 2, ".h"))
+        return at_fail(err, AT_E_USAGE, "-o %s: name the .c file; its header is written beside it",
+                       path);
+    bool bad = strpbrk(name, "\"\\") || strstr(name, "??");
+    for (const char *s = name; *s; s++) bad |= (unsigned char)*s < ' ' || *s == 127;
+    if (!bad || n < 2 || strcmp(path + n - 2, ".c") != 0) return AT_OK;
     return at_fail(err, AT_E_USAGE,
-                   "--name %s: not a name in C; write letters, digits and _, a letter first", name);
+                   "-o %s: a header cannot be included by this name; leave out \", \\, ?? and "
+                   "control characters",
+                   path);
 }
 
 static const char *head_text(const at_session *s, const char *from) {
@@ -72,11 +86,6 @@ static at_status make_kernel(at_session *s, const char *name, at_file_kernel *ou
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
-
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 /* kernel.h beside kernel.c; NULL where the output is no .c file, which then has the declarations
  * itself. */
@@ -166,7 +175,7 @@ static at_status add_kernel(apply_set *set, const at_options *o, const at_select
     at_session_open_chosen(&o->engine, chosen, s);
     set->n++; /* to be closed from now on */
     AT_TRY(make_kernel(s, NULL, k, err));
-    k->family = s->row->name;
+    k->family = at_c_name(set->arena, s->row->name);
     k->shape = shape_of(set->arena, s->task, &k->num_shape);
     if (k->kernel->target != set->kernels->kernel->target)
         return at_fail(err, AT_E_USAGE,
@@ -235,10 +244,7 @@ static at_status apply_all(apply_set *set, at_text *source, const at_options *o,
 at_status at_cmd_apply(const at_options *o, at_error *err) {
     at_text source = {0};
     at_status status = o->name ? check_name(o->name, err) : AT_OK;
-    size_t n = o->output ? strlen(o->output) : 0;
-    if (status == AT_OK && n > 2 && !strcmp(o->output + n - 2, ".h"))
-        status = at_fail(err, AT_E_USAGE,
-                         "-o %s: name the .c file; its header is written beside it", o->output);
+    if (status == AT_OK && o->output) status = check_output(o->output, err);
     if (status != AT_OK) return status;
     if (o->num_operands) {
         at_session s = {0};

@@ -98,7 +98,7 @@ static const at_option_row rows[] = {
     {"--pack", "WHEN", KERNEL, "ahead", "pack weights ahead of the timed part, or inline in it",
      PACKING, TO(engine.pack_inline), 0, 0},
     {"--threads", "N", KERNEL, "1", "threads that run para loops, each on a core of its own",
-     INTEGER, TO(engine.threads), 1, 1024},
+     INTEGER, TO(engine.threads), 1, AT_MAX_THREADS},
     {"--jobs", "N", V(TUNE), "1",
      "2: make the next kernel on another core while one is measured; the search is the same",
      INTEGER, TO(engine.jobs), 1, 2},

@@ -12,13 +12,17 @@ int at_emit_indent(const at_emitter *e) { return 4 * (e->depth - e->base); }
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-static const char *const reserved[] = {
-    "auto",     "break",   "case",   "char",     "const",   "continue",  "default",  "do",
-    "double",   "else",    "enum",   "extern",   "float",   "for",       "goto",     "if",
-    "inline",   "int",     "long",   "register", "return",  "restrict",  "short",    "signed",
-    "sizeof",   "static",  "struct", "switch",   "typedef", "union",     "unsigned", "void",
-    "volatile", "while",   "asm",    "typeof",   "buf",     "workspace", "memory",   "item",
-    "par",      "context", "thread", "local",    "c",       "main"};
+/* What emitted functions name themselves. */
+static const char *const own_names[] = {"buf",     "workspace", "memory", "item", "par",
+                                        "context", "thread",    "local",  "c",    "main"};
+
+/* A word of C, a name that functions use themselves, or one of a function of this text. */
+static bool is_reserved(const at_emitter *e, const char *name) {
+    size_t n = strlen(e->l->options->name);
+    for (size_t i = 0; i < sizeof own_names / sizeof own_names[0]; i++)
+        if (!strcmp(name, own_names[i])) return true;
+    return at_c_is_reserved(name) || (!strncmp(name, e->l->options->name, n) && name[n] == '_');
+}
 
 /* q7, data_7: what emission names itself. */
 static bool is_numbered(const char *name, const char *stem) {
@@ -30,8 +34,7 @@ static bool is_numbered(const char *name, const char *stem) {
 static bool taken(const at_emitter *e, const char *name) {
     const at_compute *c = e->l->program->compute;
     if (is_numbered(name, "q")) return true;
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
-        if (!strcmp(name, reserved[i])) return true;
+    if (is_reserved(e, name)) return true;
     for (int t = 0; t < c->num_tensors; t++)
         if (!strcmp(name, c->tensors[t].name) ||
             is_numbered(name, at_format(e->l->arena, "%s_", c->tensors[t].name)))
@@ -49,6 +52,7 @@ static const char *numbered(at_emitter *e, const char *stem) {
 }
 
 const char *at_emit_variable(at_emitter *e, const char *name) {
+    if (is_reserved(e, name)) name = at_format(e->l->arena, "v_%s", name);
     while (taken(e, name)) name = at_format(e->l->arena, "%s_", name);
     return name;
 }
@@ -56,8 +60,7 @@ const char *at_emit_variable(at_emitter *e, const char *name) {
 /* No two tensors share a name, so a longer one than all of them is free. */
 static const char *tensor_variable(at_emitter *e, int tensor) {
     const char *name = e->l->program->compute->tensors[tensor].name;
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
-        if (!strcmp(name, reserved[i])) return at_format(e->l->arena, "%s_t%d_", name, tensor);
+    if (is_reserved(e, name)) return at_format(e->l->arena, "t%d_%s_", tensor, name);
     return name;
 }
 

@@ -60,15 +60,12 @@ static void add_declarations(at_text *out, const at_file_kernel *kernels, int n,
     }
 }
 
-static void header_file(at_text *out, const at_file_kernel *kernels, const at_file_options *o,
-                        bool families, const char *declarations) {
+static void header_file(at_arena *a, at_text *out, const at_file_kernel *kernels,
+                        const at_file_options *o, bool families, const char *declarations) {
     const char *head = families ? o->head : kernels->head;
     at_text guard = {0};
-    for (const char *s = o->header; *s; s++) {
-        char c = isalnum((unsigned char)*s) ? (char)toupper((unsigned char)*s) : '_';
-        if (!guard.len && !isalpha((unsigned char)c)) at_text_add(&guard, "AT_");
-        if (c != '_' || !guard.len || guard.data[guard.len - 1] != '_') at_text_addn(&guard, &c, 1);
-    }
+    const char *stem = at_c_name(a, o->header);
+    for (const char *c = stem; *c; c++) at_text_addf(&guard, "%c", toupper((unsigned char)*c));
     at_text_add(out, "/*\n");
     at_file_comment(out, head);
     at_text_addf(out,
@@ -90,7 +87,7 @@ at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const 
     if (o->with_main) at_file_main_includes(source);
     if (o->header) {
         at_text_addf(source, "#include \"%s\"\n\n", o->header);
-        header_file(header, kernels, o, families.len > 0, at_text_str(&declarations));
+        header_file(a, header, kernels, o, families.len > 0, at_text_str(&declarations));
     } else at_text_addf(source, "%s\n", at_text_str(&declarations));
     at_text_free(&declarations);
 

@@ -7,12 +7,10 @@
 const char *at_file_type(const at_param *q) { return q->is_int ? "int" : "float"; }
 
 void at_file_name(at_text *out, const char *name) {
-    static const char *const reserved[] = {
-        "int", "float", "double", "long",      "short", "char",  "unsigned", "signed", "const",
-        "for", "if",    "do",     "workspace", "buf",   "shape", "threads",  "par",    "aligned"};
-    at_text_add(out, name);
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
-        if (!strcmp(name, reserved[i])) at_text_add(out, "_");
+    static const char *const own[] = {"workspace", "buf", "shape", "threads", "par", "aligned"};
+    bool taken = at_c_is_reserved(name);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) taken |= !strcmp(name, own[i]);
+    at_text_addf(out, "%s%s%s", *name == '_' ? "k" : "", name, taken ? "_" : "");
 }
 
 bool at_file_takes(const at_param *q, bool pack) {
@@ -36,13 +34,12 @@ void at_file_parameters(at_text *out, const at_param *const *params, int n, bool
 }
 
 void at_file_comment(at_text *out, const char *text) {
-    for (const char *s = text; *s;) {
+    at_text safe = {0};
+    at_text_add_c_comment(&safe, text);
+    for (const char *s = at_text_str(&safe); *s;) {
         size_t n = strcspn(s, "\n");
-        at_text_add(out, n ? " * " : " *");
-        for (size_t j = 0; j < n; j++) /* a comment must not end early */
-            at_text_addn(out, s[j] == '*' && s[j + 1] == '/' ? "* " : s + j,
-                         s[j] == '*' && s[j + 1] == '/' ? 2 : 1);
-        at_text_add(out, "\n");
+        at_text_addf(out, n ? " * %.*s\n" : " *\n", (int)n, s);
         s += n + (s[n] == '\n');
     }
+    at_text_free(&safe);
 }

@@ -213,11 +213,11 @@ static at_status read_double(const at_json *object, const char *name, double *ou
 }
 
 /* A whole number from 1 to INT32_MAX; 0 where there is none. */
-static at_status read_int(const at_json *object, const char *name, const char *place, int *out,
-                          at_error *err) {
+static at_status read_int(const at_json *object, const char *name, const char *place, int most,
+                          int *out, at_error *err) {
     const at_json *v = at_json_get(object, name);
-    if (v && !(v->is_int && v->integer > 0 && v->integer <= INT32_MAX))
-        return at_fail(err, AT_E_INPUT, "%s.%s is not a number from 1", place, name);
+    if (v && !(v->is_int && v->integer > 0 && v->integer <= most))
+        return at_fail(err, AT_E_INPUT, "%s.%s is not a number from 1 to %d", place, name, most);
     *out = v ? (int)v->integer : 0;
     return AT_OK;
 }
@@ -244,7 +244,7 @@ at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error 
     const at_json *samples = at_json_get(from, "samples_s");
     if (samples)
         AT_TRY(read_doubles(a, samples, "autotune.samples_s", &e->samples_s, &e->num_samples, err));
-    AT_TRY(read_int(from, "number", "autotune", &e->number, err));
+    AT_TRY(read_int(from, "number", "autotune", INT32_MAX, &e->number, err));
     AT_TRY(read_double(from, "min_repeat_ms", &e->min_repeat_ms, err));
     AT_TRY(read_double(from, "gflops", &e->gflops, err));
     AT_TRY(read_double(from, "peak_gflops", &e->peak_gflops, err));
@@ -258,7 +258,8 @@ at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error 
         return at_fail(err, AT_E_INPUT, "autotune.context is not an object");
     AT_TRY(read_texts(&e->context, context, context_texts, COUNT(context_texts), "autotune.context",
                       err));
-    AT_TRY(read_int(context, "threads", "autotune.context", &e->context.threads, err));
+    AT_TRY(
+        read_int(context, "threads", "autotune.context", AT_MAX_THREADS, &e->context.threads, err));
     /* The hash as written: a later version may know more of the context than is read here. */
     const at_json *hash = at_json_get(from, "context_hash");
     if (!from) return AT_OK;

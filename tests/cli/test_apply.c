@@ -188,6 +188,72 @@ static void left_out(void **state) {
     assert_int_equal(cli_count_lines(r->err, "autotune: warning: mine.log: her_own"), 1);
 }
 
+/* ---- names and texts of others --------------------------------------------------------------- */
+
+/* Every name is one that C or C++ takes for itself, or that a function here has. */
+static const char *const awkward =
+    "#include \"template.h\"\n"
+    "static void define(at_template *t) {\n"
+    "    at_sizes(t, \"unix = M, class = N\");\n"
+    "    at_split(t, \"new\", \"unix\", \"int workspace\", .policy = AT_FACTORS);\n"
+    "    at_split(t, \"this\", \"class\", \"EOF k_tile_1x4\", .policy = AT_FACTORS);\n"
+    "    at_compute(t, \"buf[unix, for] : input\\nlinux[class, for] : weight\\n\"\n"
+    "        \"double[template:class, __x:for] = linux[template, __x]\\n\"\n"
+    "        \"main[i:unix, delete:class] = sum(NULL:for) buf[i, NULL] * double[delete, "
+    "NULL]\\n\"\n"
+    "        \"operator[i:unix, delete:class] = main[i, delete]\\n\");\n"
+    "    at_schedule(t, \"template, __x =>\\n    @double = template, __x\\n\"\n"
+    "        \"int, EOF =>\\n    NULL, workspace:unroll, k_tile_1x4:vec =>\\n\"\n"
+    "        \"        @main = {int, workspace}/i, {EOF, k_tile_1x4}/delete // NULL\\n\"\n"
+    "        \"    workspace:unroll, k_tile_1x4:vec =>\\n\"\n"
+    "        \"        @operator = {int, workspace}/i, {EOF, k_tile_1x4}/delete\\n\");\n"
+    "}\n"
+    "const at_template_row at_awkward = {.name = \"%s\", .help = \"h\",\n"
+    "    .args = \"M=5, N=12, for=7\", .record_args = \"[M, N, for]\", .define = define};\n";
+
+static void names(void **state) {
+    (void)state;
+    static const char *const templates[] = {"3d", "int", "main", "printf", "class", "at_par"};
+    static const char *const ways[][2] = {
+        {"gnu", "gcc"}, {"gnu", "clang"}, {"tcc", "tcc"}, {"c", "gcc"}};
+    for (size_t t = 0; t < sizeof templates / sizeof *templates; t++) {
+        char text[4000];
+        snprintf(text, sizeof text, awkward, templates[t]);
+        cli_write("awkward.c", text);
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            if (!has(ways[i][1]) || (t && i)) continue;
+            cli_expect(0,
+                       "./autotune apply awkward.c --config default --dialect %s --main "
+                       "--name k -o kernel.c",
+                       ways[i][0]);
+            check_program(ways[i][1]);
+            cli_expect(0,
+                       "./autotune apply awkward.c --config default --dialect %s --main -o "
+                       "kernel.c",
+                       ways[i][0]);
+            check_program(ways[i][1]);
+            if (has("g++")) cli_expect(0, "g++ %s -pedantic -c use.cpp", strict);
+        }
+        cli_expect(0, "rm -f awkward.log && ./autotune awkward.c --trials 1 --log awkward.log && "
+                      "./autotune apply awkward.c --log awkward.log --main -o kernel.c");
+        check_program("cc");
+    }
+}
+
+/* A record whose texts would end the comment, join lines or turn the direction of writing. */
+static void texts(void **state) {
+    (void)state;
+    cli_write("hostile.sed", "s,\"cpu\": \"[^\"]*\",\"cpu\": \"x */ int y; /* \?\?/ "
+                             "\\\\\\\\\\\\n\\\\u202e z\\\\\\\\\",\n");
+    cli_expect(0, "./autotune dense --args M=3,N=16,K=5 --trials 1 --log texts.log && "
+                  "sed -f hostile.sed texts.log >hostile.log && ! cmp -s texts.log hostile.log && "
+                  "./autotune apply dense --args M=3,N=16,K=5 --line 1 --log hostile.log --main -o "
+                  "kernel.c");
+    assert_non_null(strstr(cli_read("kernel.c"), "x * / int y; / * ? ?/ <5c>\n"));
+    assert_non_null(strstr(cli_read("kernel.c"), "<U+202E> z"));
+    check_program("cc -trigraphs");
+}
+
 static void refused(void **state) {
     (void)state;
     static const char *const lines[][2] = {
@@ -195,6 +261,15 @@ static void refused(void **state) {
         {"--log x.log --line 3", "--line is for one kernel: autotune apply TEMPLATE --line ...\n"},
         {GEMM " --config default --name 3x", "--name 3x: not a name in C; write letters, digits "
                                              "and _, a letter first\n"},
+        {GEMM " --config default --name int", "--name int: C, C++ or the file's own parts use this "
+                                              "name; write another\n"},
+        {GEMM " --config default --name static", "--name static: C, C++"},
+        {GEMM " --config default --name main --main", "--name main: the C library uses this name"},
+        {GEMM " --config default --name malloc", "--name malloc: the C library uses this name; "
+                                                 "write another\n"},
+        {GEMM " --config default -o 'a\"b.c'",
+         "-o a\"b.c: a header cannot be included by this "
+         "name; leave out \", \\, ?? and control characters\n"},
         {GEMM " --config default -o kernel.h",
          "-o kernel.h: name the .c file; its header is written beside it\n"},
     };
@@ -207,7 +282,8 @@ static void refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(compilers), cmocka_unit_test(alone),    cmocka_unit_test(alignment),
-        cmocka_unit_test(whole_log), cmocka_unit_test(left_out), cmocka_unit_test(refused),
+        cmocka_unit_test(whole_log), cmocka_unit_test(left_out), cmocka_unit_test(names),
+        cmocka_unit_test(texts),     cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests_name("cli/apply", tests, cli_setup, cli_teardown);
 }
