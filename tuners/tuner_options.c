@@ -65,8 +65,8 @@ static at_status find_option(const at_tuner_class *row, const char *name,
         return at_fail(err, AT_E_USAGE, "%s has no option \"%s\": it takes none", row->name, name);
     at_text list = {0};
     at_text_add_names(&list, name, names, row->num_options);
-    at_status s = at_fail(err, AT_E_USAGE, "%s has no option \"%s\"; its options: %s", row->name, name,
-                          at_text_str(&list));
+    at_status s = at_fail(err, AT_E_USAGE, "%s has no option \"%s\"; its options: %s", row->name,
+                          name, at_text_str(&list));
     at_text_free(&list);
     return s;
 }
