@@ -111,6 +111,14 @@ typedef struct at_data {
     float *f;
     int32_t *i;
 } at_data;
+/* Does every read lie within its tensor, and every index within 64 bits, for all points at which
+ * it is evaluated? Conditions over indices guard a read, those over values do not. data (may be
+ * NULL): elements of index tensors; without it what hangs on them is not looked at. AT_E_INPUT with
+ * stage, line, column, index, point and extent; also where neither a proof nor a point is found.
+ * Nothing is run: a computation as templates have it takes microseconds. */
+at_status at_compute_check_reads(const at_compute *c, const int64_t *values, const at_data *data,
+                                 at_error *err);
+
 /* Floating-point work: 2 x the multiply-adds of all sums whose terms are products; where there is
  * no such sum, 2 x the terms of all. data (may be NULL) serves data-dependent bounds; -1 where they
  * are needed and absent. */
