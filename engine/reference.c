@@ -162,7 +162,17 @@ static at_status stand_in(at_session *s, bool *stands, at_error *err) {
     return AT_OK;
 }
 
+/* An index that lies outside of its tensor would read whatever is there, or crash. */
+static at_status check_reads(const at_session *s, at_error *err) {
+    const at_dataset *d = &s->data;
+    at_data *data = AT_NEW_ARRAY(s->scratch, at_data, d->compute->num_tensors);
+    for (int t = 0; t < d->compute->num_tensors; t++)
+        if (d->compute->tensors[t].is_int) data[t].i = at_store_at(d->store, d->offset[t]);
+    return at_compute_check_reads(d->compute, d->values, data, err);
+}
+
 at_status at_reference_run(at_session *s, at_error *err) {
+    AT_TRY(check_reads(s, err));
     AT_TRY(stand_in(s, &s->is_projected, err));
     return s->is_projected ? AT_OK : run_whole(s, err);
 }

@@ -88,6 +88,17 @@ static at_status check_threads(const at_session *s, at_error *err) {
                    cores, cores == 1 ? "" : "s");
 }
 
+/* What the default configuration reads outside of a tensor is the template's mistake; another
+ * configuration's failure is its own. */
+static at_status check_reads(const at_session *s, at_error *err) {
+    at_config config;
+    int64_t *values;
+    if (at_task_default_config(s->arena, s->task, s->isa, &config, NULL) != AT_OK ||
+        at_task_values(s->arena, s->task, &config, &values, NULL) != AT_OK)
+        return AT_OK;
+    return at_compute_check_reads(at_task_compute(s->task), values, NULL, err);
+}
+
 at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     const at_engine_options *o = &s->options;
     const at_cpu *cpu = at_cpu_facts();
@@ -111,6 +122,7 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                        at_compiler_name(s->compiler), at_compiler_name(s->compiler));
     s->compiler_version = measuring ? at_compiler_version(s->arena, s->compiler) : "";
     AT_TRY(choose_isa(s, recorded, measuring, err));
+    AT_TRY(check_reads(s, err));
     if (measuring) AT_TRY(choose_flush(s, err));
     /* What is timed: machine-code tiles under TinyCC, vector types under gcc and clang. */
     s->dialect = o->for_dialect          ? o->dialect

@@ -260,6 +260,7 @@ at_status at_task_program(at_arena *a, const at_task *t, const at_config *c, at_
     at_program *p;
     AT_TRY(at_task_values(a, t, c, &values, err));
     AT_TRY(choose_tree(&t->def, values, &tree, err));
+    AT_TRY(at_compute_check_reads(t->def.compute, values, NULL, err));
     AT_TRY(at_program_build(a, tree, values, &p, err));
     AT_TRY(at_program_verify(a, p, err));
     *out = p;
