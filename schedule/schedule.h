@@ -184,7 +184,8 @@ at_status at_compute_projected_c(at_arena *a, const at_compute *c, const int64_t
                                  const at_projection *p, uint64_t seed, const char *entry,
                                  at_text *out, int64_t *workspace_bytes, at_error *err);
 
-/* ---- loop tree (tree_parse.c, tree_print.c) -------------------------------------------------- */
+/* ---- loop tree (tree_make.c, tree_parse.c, tree_print.c)
+ * -------------------------------------------------- */
 
 typedef enum at_ann { AT_ANN_NONE, AT_ANN_PARA, AT_ANN_VEC, AT_ANN_UNROLL } at_ann;
 
@@ -192,6 +193,25 @@ typedef struct at_tree at_tree; /* parsed text: symbolic */
 at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, const char *what,
                         at_tree **out, at_error *err);
 void at_tree_print(at_text *out, const at_tree *t); /* canonical text; parses back equal */
+
+/* A tree by calls, in the order of its text; the parser of trees uses them, too. Nodes have
+ * numbers, parent -1 is the root. A fault is AT_E_INPUT in the err of at_tree_begin, which lives as
+ * long; names and expressions are borrowed until at_tree_finish, which hands out the tree. */
+typedef struct at_tree_maker at_tree_maker;
+at_tree_maker *at_tree_begin(at_arena *a, const at_compute *c, const char *what, at_error *err);
+void at_tree_new_line(at_tree_maker *m); /* the nodes that follow are written on another line */
+int at_tree_add_loop(at_tree_maker *m, int parent, at_ann ann); /* without pieces at first */
+at_status at_tree_add_piece(at_tree_maker *m, int loop, const char *name); /* of the last loop */
+void at_tree_set_ann(at_tree_maker *m, int loop, at_ann ann);
+void at_tree_set_extent(at_tree_maker *m, int loop, int64_t extent); /* name:extent */
+void at_tree_set_dynamic(at_tree_maker *m, int loop, const char *const *axes, int num_axes);
+at_status at_tree_add_leaf(at_tree_maker *m, int parent, const char *stage, bool is_init,
+                           int *leaf);
+/* bytes: a number, or a name with its slot as ref. */
+at_status at_tree_set_prefetch(at_tree_maker *m, int leaf, const char *tensor, at_expr *bytes);
+void at_tree_add_index(at_tree_maker *m, int leaf); /* of the next axis, without digits at first */
+at_status at_tree_add_digit(at_tree_maker *m, int leaf, const char *name); /* of the last index */
+at_status at_tree_finish(at_tree_maker *m, at_tree **out);
 
 /* ---- program: the tree with numbers (build.c, verify.c, program_print.c) --------------------- */
 

@@ -142,6 +142,22 @@ struct at_tree {
     bool *dissolved; /* [tensor] */
 };
 
+/* What at_tree_begin makes. The parser says where in its text the next piece stands, and errors
+ * show that place; without a text lex is NULL. */
+struct at_tree_maker {
+    at_arena *arena;
+    const at_compute *c;
+    at_tree *tree;
+    at_error *err;
+    int num_lines;
+    const at_lex *lex;
+    int line, col;
+};
+/* AT_E_INPUT at the maker's place. */
+at_status tree_fail(at_tree_maker *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Where errors about a node point. */
+void at_tree_stands_at(at_tree_maker *m, int node, int line, int col);
+
 /* Inserts the default initialisation of every reducing leaf that has no .init (tree_init.c). */
 void tree_add_inits(at_arena *a, at_tree *t);
 

@@ -215,7 +215,7 @@ static const struct {
     {"y, k => @a = y, k // k",
      "t:1:19: @a has no reductions, got '//'\ny, k => @a = y, k // k\n                  ^"},
     {"y, k => @a.init = y, k",
-     "t:1:12: @a sums nothing: it needs no init, got 'init'\ny, k => @a.init = y, k\n           ^"},
+     "t:1:12: @a sums nothing: it needs no init\ny, k => @a.init = y, k\n           ^"},
     {"y, x => @s.init = y, x // k", "t:1:24: an init runs no reduction, got '//'\ny, x => @s.init "
                                     "= y, x // k\n                       ^"},
     {"y, x => @s.start = y, x",
