@@ -33,10 +33,7 @@ struct at_arena {
 };
 
 static void *need(void *p, size_t size_bytes) {
-    if (!p) {
-        fprintf(stderr, "autotune: out of memory (%zu bytes asked)\n", size_bytes);
-        abort();
-    }
+    if (!p) at_out_of_memory(size_bytes);
     return p;
 }
 

@@ -48,6 +48,9 @@ at_status at_fail_at(at_error *err, const char *fmt, ...) __attribute__((format(
 #define AT_ASSERT(c) ((c) ? (void)0 : AT_BUG("assertion failed: %s", #c))
 _Noreturn void at_bug(const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* Memory has run out in the middle of something: says so on stderr and ends the program, exit code
+ * 1. Logs hold whole lines at any time. */
+_Noreturn void at_out_of_memory(size_t size_bytes);
 
 #define AT_TRY(call)                                                                               \
     do {                                                                                           \

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
     int exit_code;
@@ -76,4 +77,9 @@ void at_bug(const char *file, int line, const char *fmt, ...) {
     va_end(ap);
     fputc('\n', stderr);
     abort();
+}
+
+_Noreturn void at_out_of_memory(size_t size_bytes) {
+    fprintf(stderr, "autotune: out of memory (%zu bytes asked)\n", size_bytes);
+    _exit(at_exit_code(AT_E_BUG));
 }

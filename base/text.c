@@ -15,10 +15,7 @@ static void reserve(at_text *t, size_t more) {
     size_t cap = t->cap ? 2 * t->cap : 64;
     if (cap < needed) cap = needed;
     char *data = realloc(t->data, cap);
-    if (!data) {
-        fprintf(stderr, "autotune: out of memory (%zu bytes asked)\n", cap);
-        abort();
-    }
+    if (!data) at_out_of_memory(cap);
     t->data = data;
     t->cap = cap;
 }

@@ -40,13 +40,12 @@ void at_bench_kernel_close(at_bench_kernel *k) {
 
 /* What gcc and clang compile becomes an object; TinyCC takes the text. */
 static at_status build(at_arena *a, at_job *job, const char *flags, at_error *err) {
-    char text[1024], *object = NULL;
-    int64_t compile_ns;
+    at_object made;
     if (job->compiler == AT_TCC) return AT_OK;
-    if (at_build_object(a, job->compiler, job->source, flags, compile_timeout_s, NULL, &object,
-                        &compile_ns, text, sizeof text))
-        return at_fail(err, AT_E_BUG, "%s", text);
-    job->object = object;
+    AT_TRY(
+        at_build_object(a, job->compiler, job->source, flags, compile_timeout_s, NULL, &made, err));
+    if (made.error_no) return at_fail(err, AT_E_BUG, "%s", made.error);
+    job->object = made.path;
     return AT_OK;
 }
 

@@ -106,8 +106,9 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
     if (o->why) AT_TRY(at_session_machine(s, err));
     AT_TRY(at_session_reserve(s, err));
     AT_TRY(at_session_start(s, err));
-    if (at_candidate_make(s, s->arena, &s->chosen.config, &c, &r) &&
-        at_candidate_compile(s, s->arena, &c, &r)) {
+    bool compiled = at_candidate_make(s, s->arena, &s->chosen.config, &c, &r);
+    if (compiled) AT_TRY(at_candidate_compile(s, s->arena, &c, &r, &compiled, err));
+    if (compiled) {
         at_status status = time_rounds(s, &c, &r, &of_peak, err);
         at_candidate_drop(&c);
         AT_TRY(status);

@@ -16,13 +16,21 @@ static int samples_of(const at_result *r) {
     return n < MOST_SAMPLES ? (int)n : MOST_SAMPLES;
 }
 
+static void drop_out(const at_session *s, at_finalist *f, const char *how, const char *why) {
+    char text[1200];
+    snprintf(text, sizeof text, "index %lld failed when %s again: %s", (long long)f->result->index,
+             how, why);
+    at_engine_warn(&s->options, text);
+    f->rounds = -1;
+}
+
 static at_status prepare(at_session *s, at_finalist *f, at_error *err) {
     at_config config;
-    at_result unused;
+    at_result made;
     AT_TRY(at_config_at(s->arena, s->space, f->result->index, &config, err));
-    if (!at_candidate_make(s, s->arena, &config, &f->candidate, &unused) ||
-        !at_candidate_compile(s, s->arena, &f->candidate, &unused))
-        f->rounds = -1;
+    bool ready = at_candidate_make(s, s->arena, &config, &f->candidate, &made);
+    if (ready) AT_TRY(at_candidate_compile(s, s->arena, &f->candidate, &made, &ready, err));
+    if (!ready) drop_out(s, f, "compiled", made.error);
     if (!s->options.repeat) f->candidate.job.repeat = samples_of(f->result);
     return AT_OK;
 }
@@ -52,11 +60,7 @@ static at_status take_turn(at_session *s, at_log *log, at_finalist *f, at_error 
     AT_TRY(at_session_renew_peak(s, peak_age_s, err));
     AT_TRY(at_candidate_run(s, s->scratch, &f->candidate, 0, &r, err));
     if (r.error_no) {
-        char text[256];
-        snprintf(text, sizeof text, "index %lld failed when timed again: %s",
-                 (long long)f->result->index, r.error);
-        at_engine_warn(&s->options, text);
-        f->rounds = -1;
+        drop_out(s, f, "timed", r.error);
         return AT_OK;
     }
     f->costs_s[f->rounds] = r.mean_s;

@@ -76,14 +76,18 @@ static const char *compiler_flags(at_compiler compiler, at_isa isa) {
                                 : "-O3 -fno-unroll-loops";
 }
 
-bool at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result *result) {
+at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result *result,
+                               bool *compiled, at_error *err) {
     const at_engine_options *o = &s->options;
     const at_kernel *k = c->kernel;
     const at_dataset *d = &s->data, *other = s->other.store ? &s->other : NULL;
     const char *misfit = at_dataset_misfit(d, c->program->extents);
-    if (misfit)
-        return fail(a, result, AT_ERR_INSTANTIATION,
-                    at_format(a, "the shape of %s depends on the configuration", misfit));
+    *compiled = !misfit;
+    if (misfit) {
+        fail(a, result, AT_ERR_INSTANTIATION,
+             at_format(a, "the shape of %s depends on the configuration", misfit));
+        return AT_OK;
+    }
     c->job = at_kernel_job(a, k, s->threads,
                            &(at_places){.at = d->offset,
                                         .expected = d->expected,
@@ -99,18 +103,16 @@ bool at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result
     c->job.min_repeat_ms = o->min_repeat_ms;
     c->job.flush_bytes = s->flush_bytes;
     c->job.compile_timeout_s = c->job.run_timeout_s = o->timeout_s;
-    if (s->compiler == AT_TCC) return true;
+    if (s->compiler == AT_TCC) return AT_OK;
 
-    char text[1024];
-    int64_t compile_ns = 0;
-    int error_no =
-        at_build_object(a, s->compiler, k->source, compiler_flags(s->compiler, s->isa),
-                        o->timeout_s, s->options.stop, &c->object, &compile_ns, text, sizeof text);
-    s->spent.compile_ns += compile_ns;
-    result->all_cost_s += (double)compile_ns * 1e-9;
-    if (error_no) return fail(a, result, error_no, text);
-    c->job.object = c->object;
-    return true;
+    at_object made;
+    AT_TRY(at_build_object(a, s->compiler, k->source, compiler_flags(s->compiler, s->isa),
+                           o->timeout_s, o->stop, &made, err));
+    s->spent.compile_ns += made.compile_ns;
+    result->all_cost_s += (double)made.compile_ns * 1e-9;
+    if (made.error_no) *compiled = fail(a, result, made.error_no, made.error);
+    else c->job.object = c->object = made.path;
+    return AT_OK;
 }
 
 static void set_costs(at_arena *a, at_result *r, double flops) {

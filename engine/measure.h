@@ -46,7 +46,10 @@ bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candid
 /* It is not measured, since its bound is too far from the best: error 1. */
 void at_result_prune(at_arena *a, at_result *r);
 bool at_result_is_pruned(const at_result *r);
-bool at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result *result);
+/* false: result says why not. AT_E_OUTPUT, AT_E_BUG: nothing compiles on this machine (see
+ * at_build_object), which is no result; AT_E_INTERRUPTED. */
+at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result *result,
+                               bool *compiled, at_error *err);
 /* best_s: time of the best so far, or 0: clearly slower ones are sampled once. AT_E_INTERRUPTED,
  * AT_E_BUG. */
 at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double best_s,

@@ -176,8 +176,9 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
         out->note = at_strdup(v->arena, err->text);
         return AT_OK;
     }
-    if (at_candidate_make(s, s->scratch, &config, &c, &now) &&
-        at_candidate_compile(s, s->scratch, &c, &now)) {
+    bool compiled = at_candidate_make(s, s->scratch, &config, &c, &now);
+    if (compiled) AT_TRY(at_candidate_compile(s, s->scratch, &c, &now, &compiled, err));
+    if (compiled) {
         at_status status = measure(v, r, &c, &now, out, err);
         at_candidate_drop(&c);
         if (at_engine_stopped(v->given)) status = at_fail(err, AT_E_INTERRUPTED, "interrupted");

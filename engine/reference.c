@@ -60,11 +60,13 @@ static at_status run_naive(at_session *s, at_text *source, int64_t workspace_byt
     at_outcome outcome;
     char *object = NULL;
     if (2 * points > gcc_from_flops && at_compiler_available(AT_GCC)) {
-        int64_t unused_ns;
-        if (at_build_object(a, AT_GCC, job.source, "-O2", compile_timeout_s, s->options.stop,
-                            &object, &unused_ns, outcome.error, sizeof outcome.error) == 0) {
+        at_object made;
+        /* Where gcc does not serve, TinyCC does. */
+        if (at_build_object(a, AT_GCC, job.source, "-O2", compile_timeout_s, s->options.stop, &made,
+                            err) == AT_OK &&
+            !made.error_no) {
             job.compiler = AT_GCC;
-            job.object = object;
+            job.object = object = made.path;
         }
     }
     at_status status = at_worker_run(s->worker, &job, s->options.stop, &outcome, err);
@@ -114,8 +116,9 @@ static at_status run_default(at_session *s, bool *ran, at_error *err) {
     *ran = false;
     AT_TRY(at_task_default_config(a, s->task, s->isa, &config, err));
     if (!at_candidate_make(s, a, &config, &candidate, &unused)) return AT_OK;
-    at_status status = AT_OK;
-    if (at_candidate_compile(s, a, &candidate, &unused)) {
+    bool compiled;
+    at_status status = at_candidate_compile(s, a, &candidate, &unused, &compiled, err);
+    if (status == AT_OK && compiled) {
         at_job *job = &candidate.job;
         at_buf *bufs = at_copy(a, job->bufs, sizeof *bufs * (size_t)job->num_bufs);
         for (int i = 0, outputs = 0; i < job->num_bufs; i++)

@@ -82,7 +82,7 @@ static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_erro
     if (x->made && under_way && s->compiler != AT_TCC && !s->options.prune &&
         !at_known_by_code(t->known, x->result.code_hash) &&
         strcmp(under_way->result.code_hash, x->result.code_hash)) {
-        x->made = at_candidate_compile(s, x->arena, &x->candidate, &x->result);
+        AT_TRY(at_candidate_compile(s, x->arena, &x->candidate, &x->result, &x->made, err));
         x->compiled = true;
     }
     if (under_way) s->spent.ahead_ns += at_now_ns() - proposed_ns;
@@ -91,15 +91,21 @@ static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_erro
 
 /* What a trial is without being measured: it cannot be made, its code is known, or it is hopeless.
  */
-static bool settle(at_tuning *t, trial *x) {
+static at_status settle(at_tuning *t, trial *x, bool *settled, at_error *err) {
     at_session *s = &t->s;
-    if (!x->made) return true;
+    *settled = true;
+    if (!x->made) return AT_OK;
     const at_result *same = at_known_by_code(t->known, x->result.code_hash);
     if (same) copy_result(same, &x->result);
     else if (is_hopeless(s, at_known_best(t->known), &x->candidate))
         at_result_prune(x->arena, &x->result);
-    else return !x->compiled && !at_candidate_compile(s, x->arena, &x->candidate, &x->result);
-    return true;
+    else {
+        bool compiled = true;
+        if (!x->compiled)
+            AT_TRY(at_candidate_compile(s, x->arena, &x->candidate, &x->result, &compiled, err));
+        *settled = !compiled;
+    }
+    return AT_OK;
 }
 
 static at_status append(at_tuning *t, trial *x, at_error *err) {
@@ -126,8 +132,9 @@ static at_status measure(at_tuning *t, trial *x, trial *next, at_error *err) {
 
 /* From a proposal to a line of the log. next: where to put the one after it, or NULL. */
 static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err) {
-    bool settled = settle(t, x);
-    at_status status = settled ? AT_OK : measure(t, x, next, err);
+    bool settled;
+    at_status status = settle(t, x, &settled, err);
+    if (status == AT_OK && !settled) status = measure(t, x, next, err);
     if (x->made) at_candidate_drop(&x->candidate);
     /* A signal to the whole process group ends compilers and worker as well: no result. */
     if (at_engine_stopped(&t->s.options) && x->result.error_no) status = AT_E_INTERRUPTED;

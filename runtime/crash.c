@@ -50,7 +50,7 @@ static void on_crash(int signal, siginfo_t *info, void *context) {
     if (c.is_page_fault) locate(&c);
     else c.place = AT_CRASH_NOWHERE;
     c.blob = at_tcc_blob_at(fault.instruction, &c.blob_offset);
-    at_channel channel = {.fd = watch.fd, .deadline_ns = at_now_ns() + NS_PER_S};
+    at_channel channel = {.fd = watch.fd, .deadline_ns = at_awake_ns() + NS_PER_S};
     at_msg_send(&channel, AT_MSG_CRASH, &c, sizeof c);
     _exit(128 + signal);
 }

@@ -2,7 +2,6 @@
 #include "runtime/runtime_int.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,8 +10,7 @@
 #define MAGIC 0x61754b21u
 #define MAX_JOB_BYTES (1u << 30)
 #define MAX_REPLY_BYTES                                                                            \
-    (1u << 16)           /* a worker whose memory a kernel has overwritten may say anything */
-#define STOP_SLICE_MS 50 /* how late an interrupt may be seen that arrives just before poll() */
+    (1u << 16) /* a worker whose memory a kernel has overwritten may say anything */
 
 typedef struct head {
     uint32_t magic, type;
@@ -24,18 +22,11 @@ typedef struct head {
 static at_io wait_for(const at_channel *c, short events) {
     for (;;) {
         if (c->stop && *c->stop) return AT_IO_STOPPED;
-        int64_t ms = -1;
-        if (c->deadline_ns) {
-            int64_t left_ns = c->deadline_ns - at_now_ns();
-            if (left_ns <= 0) return AT_IO_TIMEOUT;
-            ms = left_ns / 1000000 + 1;
-        }
-        if (c->stop && (ms < 0 || ms > STOP_SLICE_MS)) ms = STOP_SLICE_MS;
-        if (ms > INT32_MAX) ms = INT32_MAX;
         struct pollfd p = {.fd = c->fd, .events = events};
-        int n = poll(&p, 1, (int)ms);
-        if (n > 0) return AT_IO_OK;
-        if (n < 0 && errno != EINTR) return AT_IO_CLOSED;
+        int ready = at_wait(&p, 1, c->deadline_ns);
+        if (ready == AT_WAIT_LATE) return AT_IO_TIMEOUT;
+        if (ready == AT_WAIT_FAILED) return AT_IO_CLOSED;
+        if (ready) return AT_IO_OK;
     }
 }
 
@@ -95,7 +86,7 @@ at_io at_msg_receive(const at_channel *c, at_msg *m) {
     if (m->size_bytes > m->cap_bytes) {
         free(m->data);
         m->data = malloc(m->size_bytes);
-        if (!m->data) abort();
+        if (!m->data) at_out_of_memory(m->size_bytes);
         m->cap_bytes = m->size_bytes;
     }
     return receive_bytes(c, m->data, m->size_bytes);

@@ -5,7 +5,7 @@
  * thread of ours but its own, is pinned to its core, limits its own memory, and dies with its
  * parent. A job is complete in itself: C text, machine-code tiles, tensor table, sizes, limits; so
  * a test can inject any faulty kernel. The parent watches the time and kills; a lost worker costs
- * one trial. Source of the compiling rules: libtcc as measured (own executable arena, -nostdlib
+ * one try. Source of the compiling rules: libtcc as measured (own executable arena, -nostdlib
  * -nostdinc -Werror). */
 #ifndef AT_RUNTIME_H
 #define AT_RUNTIME_H
@@ -113,7 +113,7 @@ typedef struct at_buf {
 typedef struct at_job {
     at_compiler compiler;
     const char *source;   /* C text (tcc), else NULL */
-    const char *object;   /* path of what at_build_object has built (gcc, clang), else NULL */
+    const char *object;   /* the path of what at_build_object has built (gcc, clang), else NULL */
     const at_blob *blobs; /* tiles bound to the C text (tcc only) */
     int num_blobs;
     const char *entry;  /* symbol of at_kernel_fn */
@@ -187,7 +187,9 @@ void at_worker_free(at_worker *w); /* ends it; never leaves an orphan */
 /* Whatever kernels may have spoiled in it unseen does not last. */
 #define AT_JOBS_PER_WORKER 500
 /* Runs one job; restarts the worker after a crash, a kill or AT_JOBS_PER_WORKER jobs. Always fills
- * *out: a failed job is a result. Returns AT_E_BUG only when no worker can be started at all.
+ * *out: a failed job is a result. It runs again where the worker was killed from outside or did not
+ * run all the time (SIGSTOP, a machine that slept), and a failure is its own only where a kernel
+ * that is right runs in its place; else AT_E_BUG, as where no worker can be started.
  * AT_E_INTERRUPTED once *stop (may be NULL) is set: the job is then abandoned. */
 at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err);
@@ -216,15 +218,23 @@ at_status at_compile_data(const char *source, const at_symbol_fn *functions, int
 
 /* ---- system compilers (object.c) ------------------------------------------------------------ */
 
-/* Compiles C text to a shared object in a private folder under TMPDIR; path owned by arena;
- * at_object_remove deletes file and folder. flags: separated by blanks, behind -shared -fPIC.
- * Returns an error number (0, 2, 6; 8 once *stop, which may be NULL, is set: the compiler is then
- * killed) and text for the record: the compiler's first error. timeout_s 0: 10 s. Not for AT_TCC.
- */
-int at_build_object(at_arena *a, at_compiler c, const char *source, const char *flags,
-                    double timeout_s, const volatile int *stop, char **path, int64_t *compile_ns,
-                    char *error, size_t error_size);
-void at_object_remove(const char *path);
+typedef struct at_object {
+    at_arena *arena;  /* owns path */
+    char *path;       /* of a file in memory, which lasts until at_object_remove; NULL: error_no */
+    int error_no;     /* why the text is no kernel (0, 2, 6) */
+    char error[1024]; /* for the record: the compiler's first error */
+    int64_t compile_ns;
+} at_object;
+/* Compiles C text to a shared object, with temporary files below TMPDIR, of which none is left.
+ * flags: separated by blanks, behind -shared -fPIC. timeout_s 0: 10 s, while this process is
+ * stopped not counted. Not for AT_TCC. AT_OK: the text's own result, failures included: those are
+ * the text's only where a kernel that is right compiles. Else this machine is to blame: AT_E_OUTPUT
+ * (the temporary folder cannot be written, or is full), AT_E_BUG (no processes, descriptors,
+ * memory; the compiler does not run); AT_E_INTERRUPTED once *stop (may be NULL) is set. */
+at_status at_build_object(at_arena *a, at_compiler c, const char *source, const char *flags,
+                          double timeout_s, const volatile int *stop, at_object *out,
+                          at_error *err);
+void at_object_remove(const char *path); /* may be NULL */
 bool at_compiler_available(at_compiler c);
 /* "12.2.0", as the compiler itself says; "" if it does not. */
 const char *at_compiler_version(at_arena *a, at_compiler c);

@@ -5,6 +5,7 @@
 
 #include "runtime/runtime.h"
 
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/types.h>
@@ -49,6 +50,21 @@ at_status at_input_of_entries(at_arena *a, const char *what, at_entry *entries, 
 
 const cpu_set_t *at_cpus_given(void); /* before at_cpu_leave; valid until the next call */
 
+/* ---- time limits (awake.c) ------------------------------------------------------------------ */
+
+/* For deadlines: stands still while this process is stopped or the machine asleep. */
+int64_t at_awake_ns(void);
+/* Whether that happened since: what was measured meanwhile says nothing. */
+typedef struct at_nap {
+    int64_t stopped_ns, slept_ns;
+} at_nap;
+at_nap at_nap_begin(void);
+bool at_napped(const at_nap *since);
+/* poll() for a short while: 1 something is there, 0 nothing yet (look at what else may have
+ * happened, and wait again), or one of these. deadline_ns as of at_awake_ns; 0: none. */
+enum { AT_WAIT_LATE = -1, AT_WAIT_FAILED = -2 };
+int at_wait(struct pollfd *p, int n, int64_t deadline_ns);
+
 /* ---- messages (proto.c) ---------------------------------------------------------------------
  *
  * Each is a head (magic, type, length) and a payload. Parent and worker are the same executable, so
@@ -73,7 +89,7 @@ typedef enum at_io { AT_IO_OK, AT_IO_CLOSED, AT_IO_TIMEOUT, AT_IO_STOPPED, AT_IO
 
 typedef struct at_channel {
     int fd;
-    int64_t deadline_ns;      /* at_now_ns() beyond which waiting ends; 0: never */
+    int64_t deadline_ns;      /* at_awake_ns() beyond which waiting ends; 0: never */
     const volatile int *stop; /* may be NULL */
 } at_channel;
 
@@ -88,6 +104,35 @@ at_io at_msg_receive(const at_channel *c, at_msg *m);
 void at_encode_job(const at_job *job, int64_t store_bytes, at_text *out);
 /* Pointers in *job lead into m->data; false if the message is not a job. */
 bool at_decode_job(at_msg *m, at_job *job, int64_t *store_bytes);
+
+/* ---- running a system compiler (keeper.c) ---------------------------------------------------- */
+
+typedef struct at_compilation {
+    char **argv, **env;
+    const char *folder; /* to be made for it, and gone afterwards */
+    const char *source; /* is kernel.c in it; the object is expected as kernel.so */
+    double timeout_s;
+    int64_t room_bytes; /* that must be left in the folder besides, else AT_E_OUTPUT */
+    const volatile int *stop;
+} at_compilation;
+typedef struct at_compiled {
+    at_io io;   /* OK: it has ended; TIMEOUT; STOPPED; CLOSED: its keeper was killed, once more may
+                   help */
+    int status; /* as of waitpid */
+    int object; /* a file in memory, owned; 0: there is none */
+    at_text text; /* what it said, owned */
+} at_compiled;
+/* AT_E_OUTPUT, AT_E_BUG: this machine has no folder, room, process, descriptor for it. */
+at_status at_compiler_run(const at_compilation *c, at_compiled *out, at_error *err);
+/* A new name below TMPDIR. AT_E_OUTPUT */
+at_status at_compiler_folder(at_arena *a, const char *compiler, char **folder, at_error *err);
+
+/* ---- the control (control.c) ----------------------------------------------------------------- */
+
+extern const char *const at_control_source;
+/* The control in place of a job: its buffers, no more workspace than it needs, not timed. object:
+ * of gcc and clang, else NULL; bufs: as many as the job has. */
+void at_control_job(const at_job *job, const char *object, at_buf *bufs, at_job *out);
 
 /* ---- crashes (crash.c) ---------------------------------------------------------------------- */
 

@@ -32,7 +32,7 @@ at_status at_store_new(at_store **out, at_error *err) {
     /* Nothing can shorten the file under a worker that has it mapped. */
     fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);
     at_store *s = calloc(1, sizeof *s);
-    if (!s) abort();
+    if (!s) at_out_of_memory(sizeof *s);
     s->fd = fd;
     *out = s;
     return AT_OK;

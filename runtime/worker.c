@@ -19,6 +19,9 @@
 #define FLUSHES 10
 #define FLUSH_NS 4           /* per byte */
 #define DEFAULT_TIMEOUT_S 10 /* AutoTVM's, of build and run alike */
+/* A job, the peak, a start: where the worker was killed from outside, or stopped meanwhile. A
+ * kernel that does that itself is found out so. */
+#define MOST_TRIES 3
 
 struct at_worker {
     at_store *store; /* borrowed */
@@ -28,9 +31,12 @@ struct at_worker {
     int jobs;  /* that it was given */
     int fd;
     int64_t begin_ns; /* of the job under way */
+    at_nap nap;       /* looked at since then */
     at_io sent;       /* how that went */
     at_msg reply;
     at_text text; /* the encoded job */
+    at_arena *arena;
+    const char *control[AT_COMPILER_COUNT]; /* objects of the control, once made */
 };
 
 /* ---- life and death ------------------------------------------------------------------------- */
@@ -88,8 +94,10 @@ static pid_t spawn(const at_worker *w, int fd) {
     return failed ? 0 : pid;
 }
 
-static at_status start(at_worker *w, at_error *err) {
+/* *again: it was lost on the way, which another may not be. */
+static at_status start_one(at_worker *w, bool *again, at_error *err) {
     int pair[2];
+    *again = false;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
         return at_fail(err, AT_E_BUG, "no worker: %s", strerror(errno));
     }
@@ -105,13 +113,21 @@ static at_status start(at_worker *w, at_error *err) {
     w->pid = pid;
     w->jobs = 0;
     w->fd = pair[0];
-    at_channel c = {.fd = w->fd, .deadline_ns = at_now_ns() + START_TIMEOUT_S * NS_PER_S};
+    at_channel c = {.fd = w->fd, .deadline_ns = at_awake_ns() + START_TIMEOUT_S * NS_PER_S};
     at_io io = at_msg_receive(&c, &w->reply);
     bool ready = io == AT_IO_OK && w->reply.type == AT_MSG_READY && w->reply.size_bytes > 0;
     if (ready && !w->reply.data[0]) return AT_OK;
     bury(w);
+    *again = !ready;
     if (!ready) return at_fail(err, AT_E_BUG, "no worker: the process ended while starting");
     return at_fail(err, AT_E_BUG, "no worker: %.*s", (int)w->reply.size_bytes, w->reply.data);
+}
+
+static at_status start(at_worker *w, at_error *err) {
+    at_status s = AT_OK;
+    bool again = true;
+    for (int i = 0; i < MOST_TRIES && again; i++) s = start_one(w, &again, err);
+    return s;
 }
 
 /* A worker may have been killed from outside since its last job: that costs nobody a trial. */
@@ -139,8 +155,9 @@ at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worke
         if (CPU_ISSET(last, &set)) cpu = last;
     }
     at_worker *w = calloc(1, sizeof *w);
-    if (!w) abort();
+    if (!w) at_out_of_memory(sizeof *w);
     w->store = store;
+    w->arena = at_arena_new();
     w->cpu = cpu;
     w->memory_bytes = memory_bytes > 0 ? memory_bytes : at_cpu_facts()->memory_bytes / 4 * 3;
     w->fd = -1;
@@ -156,6 +173,8 @@ at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worke
 void at_worker_free(at_worker *w) {
     if (!w) return;
     bury(w);
+    for (int c = 0; c < AT_COMPILER_COUNT; c++) at_object_remove(w->control[c]);
+    at_arena_free(w->arena);
     at_text_free(&w->text);
     free(w->reply.data);
     free(w);
@@ -184,7 +203,7 @@ static void refuse_malformed(const at_worker *w, const at_job *job) {
 static int64_t deadline(double timeout_s) {
     /* A year is for ever, and fits. */
     double s = timeout_s > 0 ? timeout_s : DEFAULT_TIMEOUT_S;
-    return at_now_ns() + (int64_t)((s < 3e7 ? s : 3e7) * 1e9);
+    return at_awake_ns() + (int64_t)((s < 3e7 ? s : 3e7) * 1e9);
 }
 
 static void fail(at_outcome *out, int error_no, const char *fmt, ...)
@@ -219,9 +238,20 @@ static bool plausible(const at_msg *m) {
            o.num_costs <= AT_MAX_SAMPLES && memchr(o.error, 0, sizeof o.error);
 }
 
-/* Waits for the outcome. False: the worker is not to be used again. */
-static bool follow(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
-                   bool *stopped) {
+/* How a try ended. LOST: it says nothing about the job. */
+typedef enum fate { ANSWERED, FAILED, LOST, STOPPED } fate;
+
+/* Was the worker, or this process, stopped since the job began? */
+static bool was_stopped(const at_worker *w) {
+    siginfo_t info = {0};
+    if (w->pid && !waitid(P_PID, (id_t)w->pid, &info, WSTOPPED | WCONTINUED | WNOHANG) &&
+        info.si_pid)
+        return true;
+    return at_napped(&w->nap);
+}
+
+/* Waits for the outcome. All but ANSWERED: the worker is not to be used again. */
+static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out) {
     int error_no = AT_ERR_COMPILE_HOST; /* of a death in this phase */
     const int64_t begin_ns = at_now_ns();
     at_channel c = {.fd = w->fd, .deadline_ns = deadline(job->compile_timeout_s), .stop = stop};
@@ -234,29 +264,33 @@ static bool follow(at_worker *w, const at_job *job, const volatile int *stop, at
             c.deadline_ns = deadline(job->run_timeout_s) + FLUSHES * FLUSH_NS * job->flush_bytes;
         } else if (io == AT_IO_OK && w->reply.type == AT_MSG_OUTCOME && plausible(&w->reply)) {
             memcpy(out, w->reply.data, sizeof *out);
+            /* Times were measured while something stood still; an answer alone is one. */
+            if (!job->run_only && was_stopped(w)) return LOST;
             /* Whatever else a kernel has overwritten that wrote out of bounds. */
-            return out->error_no != AT_ERR_RUNTIME;
+            return out->error_no != AT_ERR_RUNTIME ? ANSWERED : FAILED;
         } else if (io == AT_IO_OK && w->reply.type == AT_MSG_CRASH &&
                    w->reply.size_bytes == sizeof(at_crash)) {
             at_crash crash;
             memcpy(&crash, w->reply.data, sizeof crash);
             out->error_no = error_no;
             at_crash_text(&crash, job, out->error, sizeof out->error);
-            return false;
+            return FAILED;
         } else if (io == AT_IO_TIMEOUT) {
             double limit = running ? job->run_timeout_s : job->compile_timeout_s;
             fail(out, running ? AT_ERR_RUN_TIMEOUT : AT_ERR_BUILD_TIMEOUT, "%s exceeded %g s",
                  running ? "run" : "compile", limit > 0 ? limit : DEFAULT_TIMEOUT_S);
-            return false;
+            return was_stopped(w) ? LOST : FAILED;
         } else if (io == AT_IO_STOPPED) {
             fail(out, AT_ERR_UNKNOWN, "interrupted");
-            return *stopped = true, false;
+            return STOPPED;
         } else if (io == AT_IO_CLOSED) {
-            fail_dead(out, error_no, bury(w));
-            return false;
+            int status = bury(w);
+            fail_dead(out, error_no, status);
+            /* A kernel's own crash would have been reported. */
+            return status != -1 && WIFSIGNALED(status) ? LOST : FAILED;
         } else {
             fail(out, error_no, "the kernel overwrote the worker's memory");
-            return false;
+            return FAILED;
         }
     }
 }
@@ -267,11 +301,14 @@ at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *s
     refuse_malformed(w, job);
     at_encode_job(job, at_store_bytes(w->store), &w->text);
     at_io io = AT_IO_CLOSED;
-    for (int tries = 0; tries < 2 && io == AT_IO_CLOSED;
-         tries++) { /* it may die in this very moment */
+    /* It may die, or be stopped, in this very moment. */
+    for (int tries = 0; tries < MOST_TRIES && (io == AT_IO_CLOSED || io == AT_IO_TIMEOUT);
+         tries++) {
         AT_TRY(ensure_running(w, err));
         at_channel c = {
-            .fd = w->fd, .deadline_ns = at_now_ns() + SEND_TIMEOUT_S * NS_PER_S, .stop = stop};
+            .fd = w->fd, .deadline_ns = at_awake_ns() + SEND_TIMEOUT_S * NS_PER_S, .stop = stop};
+        waitid(P_PID, (id_t)w->pid, &(siginfo_t){0}, WCONTINUED | WNOHANG); /* of before */
+        w->nap = at_nap_begin();
         if (stop && *stop) io = AT_IO_STOPPED;
         else io = at_msg_send(&c, AT_MSG_JOB, w->text.data, w->text.len);
         if (io != AT_IO_OK) bury(w);
@@ -282,14 +319,61 @@ at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *s
     return at_fail(err, AT_E_BUG, "no worker: it takes no job");
 }
 
+/* To an outcome that is the job's own, or the last of as many tries. */
+static at_status finish(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
+                        at_error *err) {
+    for (int tries = 1;; tries++) {
+        memset(out, 0, sizeof *out);
+        fate how = w->sent == AT_IO_STOPPED ? STOPPED : follow(w, job, stop, out);
+        if (how != ANSWERED) bury(w);
+        out->total_ns = at_now_ns() - w->begin_ns;
+        if (how == STOPPED) {
+            fail(out, AT_ERR_UNKNOWN, "interrupted");
+            return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+        }
+        if (how != LOST || tries == MOST_TRIES) return AT_OK;
+        AT_TRY(at_worker_begin(w, job, stop, err));
+    }
+}
+
+/* ---- who is to blame ------------------------------------------------------------------------ */
+
+static at_status control_object(at_worker *w, at_compiler c, const volatile int *stop,
+                                at_error *err) {
+    at_object made;
+    if (c == AT_TCC || w->control[c]) return AT_OK;
+    AT_TRY(at_build_object(w->arena, c, at_control_source, "", 0, stop, &made, err));
+    if (made.error_no) return at_fail(err, AT_E_BUG, "the control is not compiled: %s", made.error);
+    w->control[c] = made.path;
+    return AT_OK;
+}
+
+/* Does a kernel that is right run where this job failed? Its outputs are compared with nothing, so
+ * there is nothing but the machine that it could fail for. */
+static at_status check_machine(at_worker *w, const at_job *job, const volatile int *stop,
+                               at_error *err) {
+    at_job control;
+    at_buf bufs[AT_MAX_BUFS];
+    at_outcome out;
+    AT_TRY(control_object(w, job->compiler, stop, err));
+    at_control_job(job, w->control[job->compiler], bufs, &control);
+    /* What the job has spoiled in its worker is not the machine's fault: then in a new one. */
+    for (int fresh = 0; fresh < 2; fresh++) {
+        if (fresh) bury(w);
+        AT_TRY(at_worker_begin(w, &control, stop, err));
+        w->jobs--; /* it is no job */
+        AT_TRY(finish(w, &control, stop, &out, err));
+        if (!out.error_no) return AT_OK;
+    }
+    return at_fail(err, AT_E_BUG, "no kernel runs here, not even one that is right: %s", out.error);
+}
+
 at_status at_worker_end(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err) {
-    bool stopped = w->sent == AT_IO_STOPPED;
-    memset(out, 0, sizeof *out);
-    fail(out, AT_ERR_UNKNOWN, stopped ? "interrupted" : "no worker");
-    if (!stopped && !follow(w, job, stop, out, &stopped)) bury(w);
-    out->total_ns = at_now_ns() - w->begin_ns;
-    return stopped ? at_fail(err, AT_E_INTERRUPTED, "interrupted") : AT_OK;
+    fail(out, AT_ERR_UNKNOWN, "no worker");
+    AT_TRY(finish(w, job, stop, out, err));
+    if (!out->error_no || out->error_no == AT_ERR_WRONG_ANSWER) return AT_OK;
+    return check_machine(w, job, stop, err);
 }
 
 at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
@@ -304,15 +388,18 @@ at_status at_worker_peak(at_worker *w, at_isa isa, int threads, double *gflops, 
     if (!at_cpu_facts()->has[isa]) {
         return at_fail(err, AT_E_USAGE, "this CPU has no %s", at_isa_name(isa));
     }
-    AT_TRY(ensure_running(w, err));
-    at_channel c = {.fd = w->fd, .deadline_ns = at_now_ns() + PEAK_TIMEOUT_S * NS_PER_S};
     const at_peak_job job = {isa, threads};
-    at_io io = at_msg_send(&c, AT_MSG_PEAK, &job, sizeof job);
-    if (io == AT_IO_OK) io = at_msg_receive(&c, &w->reply);
-    if (io != AT_IO_OK || w->reply.type != AT_MSG_PEAK || w->reply.size_bytes != sizeof *gflops) {
+    for (int tries = 0; tries < MOST_TRIES; tries++) {
+        AT_TRY(ensure_running(w, err));
+        at_channel c = {.fd = w->fd, .deadline_ns = at_awake_ns() + PEAK_TIMEOUT_S * NS_PER_S};
+        at_io io = at_msg_send(&c, AT_MSG_PEAK, &job, sizeof job);
+        if (io == AT_IO_OK) io = at_msg_receive(&c, &w->reply);
+        if (io == AT_IO_OK && w->reply.type == AT_MSG_PEAK &&
+            w->reply.size_bytes == sizeof *gflops) {
+            memcpy(gflops, w->reply.data, sizeof *gflops);
+            return AT_OK;
+        }
         bury(w);
-        return at_fail(err, AT_E_BUG, "no worker: it did not measure the peak");
     }
-    memcpy(gflops, w->reply.data, sizeof *gflops);
-    return AT_OK;
+    return at_fail(err, AT_E_BUG, "no worker: it did not measure the peak");
 }

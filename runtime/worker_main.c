@@ -137,10 +137,9 @@ void at_worker_main_if_asked(int argc, char **argv) {
     bind_to_parent(atol(argv[6]));
     if (in.fd < 3 || in.store_fd < 3 || in.fd == in.store_fd) _exit(1);
     close_others(in.fd, in.store_fd);
-    /* Keys pressed at the terminal are the parent's business. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    signal(SIGTSTP, SIG_IGN);
+    /* Keys pressed at the terminal, and what else a group gets, are the parent's business. */
+    static const int ignored[] = {SIGINT, SIGQUIT, SIGTSTP, SIGTERM, SIGHUP, SIGXFSZ};
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
     limit_memory(in.memory_bytes);
     at_par_init(in.cpu);
     pin(in.cpu);

@@ -101,6 +101,7 @@ static void clock_set(void **state) {
  * the same in the final. Each kernel is noted with the error that it must get. */
 static const char faulty_gcc[] =
     "#!/bin/sh\n"
+    "grep -q control_entry kernel.c && exec \"$REAL_GCC\" -shared -fPIC -o kernel.so kernel.c\n"
     "kind=$(($(cksum <kernel.c | cut -d' ' -f1) / 16 % 14))\n"
     "before= after= error=0\n"
     "case $kind in\n"

@@ -66,7 +66,7 @@ static void run(const uint8_t *data, size_t size) {
     AT_ASSERT(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
     AT_ASSERT(write(pair[0], data, size) == (ssize_t)size);
     close(pair[0]);
-    at_channel c = {.fd = pair[1], .deadline_ns = at_now_ns() + NS_PER_S};
+    at_channel c = {.fd = pair[1], .deadline_ns = at_awake_ns() + NS_PER_S};
     while (at_msg_receive(&c, &m) == AT_IO_OK) receive(&m);
     close(pair[1]);
     free(m.data);

@@ -136,9 +136,14 @@ static bool build(at_arena *a, at_compiler compiler, const char *source, char **
                   char error[1024]) {
     static const char *const flags[] = {
         [AT_GCC] = "-O3 -Wall -Wextra -Werror", [AT_CLANG] = "-O3 -fno-unroll-loops -Werror"};
-    int64_t ns;
-    return !at_build_object(a, compiler, source, flags[compiler], 120, NULL, object, &ns, error,
-                            1024);
+    at_object made;
+    at_error err = {0};
+    bool built =
+        at_build_object(a, compiler, source, flags[compiler], 120, NULL, &made, &err) == AT_OK &&
+        !made.error_no;
+    *object = made.path;
+    snprintf(error, 1024, "%s", *err.text ? err.text : made.error);
+    return built;
 }
 
 /* The text of a batch did not compile: each kernel alone tells whose fault it is. */

@@ -3,9 +3,12 @@
 #include "rig.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,10 +27,24 @@ static int count_files(void) {
 
 static int build(at_compiler c, const char *source, const char *flags, double timeout_s,
                  char **path, char error[1024]) {
-    int64_t ns = 0;
-    int failed = at_build_object(arena, c, source, flags, timeout_s, NULL, path, &ns, error, 1024);
-    if (!failed) assert_true(ns > 0);
-    return failed;
+    at_object made;
+    at_error err = {0};
+    if (at_build_object(arena, c, source, flags, timeout_s, NULL, &made, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    if (!made.error_no) assert_true(made.compile_ns > 0);
+    *path = made.path;
+    snprintf(error, 1024, "%s", made.error);
+    return made.error_no;
+}
+
+/* Nothing is learnt about a text on a machine that has not got what a compiler needs. */
+static void expect_no_machine(at_status status, const char *flags, const char *text) {
+    at_object made;
+    at_error err = {0};
+    assert_int_equal(at_build_object(arena, AT_GCC, "int x;\n", flags, 60, NULL, &made, &err),
+                     status);
+    if (!strstr(err.text, text)) fail_msg("text \"%s\" lacks \"%s\"", err.text, text);
+    assert_null(made.path);
 }
 
 static void builds_and_runs(void **state) {
@@ -101,9 +118,9 @@ static void refused(void **state) {
                      AT_ERR_COMPILE_HOST);
     assert_null(path);
     assert_string_equal(error, "gcc: kernel.c:1:23: error: expected ';' before '}' token");
-    assert_int_equal(build(AT_GCC, "int x;\n", "--no-such-flag", 60, &path, error),
-                     AT_ERR_COMPILE_HOST);
-    assert_non_null(strstr(error, "--no-such-flag"));
+    expect_no_machine(AT_E_BUG, "--no-such-flag",
+                      "gcc compiles nothing here, not even a kernel that "
+                      "is right: gcc: gcc: error: unrecognized");
     char flags[400] = "";
     while (strlen(flags) < 300) strcat(flags, "-O ");
     assert_int_equal(build(AT_GCC, "int x;\n", flags, 60, &path, error), AT_ERR_COMPILE_HOST);
@@ -134,17 +151,15 @@ static void on_alarm(int number) { stop = number; }
 
 static void interrupted(void **state) {
     (void)state;
-    char *path, error[1024];
-    int64_t ns = 0;
+    at_object made;
+    at_error err;
     make_endless();
     signal(SIGALRM, on_alarm);
     stop = 0;
     ualarm(50000, 0);
-    assert_int_equal(
-        at_build_object(arena, AT_GCC, endless, "", 3600, &stop, &path, &ns, error, sizeof error),
-        AT_ERR_UNKNOWN);
-    assert_string_equal(error, "interrupted");
-    assert_null(path);
+    assert_int_equal(at_build_object(arena, AT_GCC, endless, "", 3600, &stop, &made, &err),
+                     AT_E_INTERRUPTED);
+    assert_null(made.path);
     unlink(fifo);
     assert_int_equal(count_files(), 0);
 }
@@ -173,23 +188,176 @@ static void parent_killed(void **state) {
     assert_int_equal(count_files(), 0);
 }
 
+/* The keeper is killed, once and always: the compiler is started again, once. */
+static void keeper_killed(void **state) {
+    (void)state;
+    for (int kills = 1; kills <= 2; kills++) {
+        make_endless();
+        pid_t pid = fork();
+        if (pid == 0) {
+            at_object made;
+            at_error err = {0};
+            at_status s = at_build_object(arena, AT_GCC, endless, "", 3600, NULL, &made, &err);
+            if (s == AT_E_BUG && strcmp(err.text, "gcc: the process that started it was killed"))
+                _exit(99);
+            _exit(s == AT_OK && made.path ? 0 : at_exit_code(s));
+        }
+        for (int i = 0; i < kills; i++) {
+            pid_t keeper, driver, compiler;
+            do {
+                keeper = rig_child_of(pid);
+                driver = keeper ? rig_child_of(keeper) : 0;
+                compiler = driver ? rig_child_of(driver) : 0;
+            } while (!compiler);
+            kill(keeper, SIGKILL);
+            while (rig_parent_of(keeper) || rig_parent_of(driver) || rig_parent_of(compiler))
+                usleep(1000);
+        }
+        if (kills == 1) { /* what it reads comes to an end */
+            int fd = open(fifo, O_WRONLY);
+            assert_true(fd >= 0 && write(fd, "int x;\n", 7) == 7);
+            close(fd);
+        }
+        int status;
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), kills == 1 ? 0 : 1);
+        unlink(fifo);
+        assert_int_equal(count_files(), 0);
+    }
+}
+
+/* ---- a machine that lacks something -----------------------------------------------------------
+ */
+
 static void no_folder(void **state) {
     (void)state;
-    char *path, error[1024];
     setenv("TMPDIR", "/nowhere/at/all", 1);
-    assert_int_equal(build(AT_GCC, "int x;\n", "", 60, &path, error), AT_ERR_COMPILE_HOST);
-    assert_string_equal(error, "gcc: no temporary file: No such file or directory");
+    expect_no_machine(AT_E_OUTPUT, "",
+                      "gcc: no temporary folder in /nowhere/at/all (TMPDIR): "
+                      "No such file or directory");
+    setenv("TMPDIR", "/proc", 1); /* nobody can make a folder there */
+    expect_no_machine(AT_E_OUTPUT, "", "gcc: no temporary folder in /proc (TMPDIR): ");
     setenv("TMPDIR", tmp, 1);
+}
+
+/* Without a place to run things from: the object lies in memory. */
+static void folder_without_execution(void **state) {
+    rig *r = *state;
+    char *path, error[1024];
+    if (mount("tmpfs", tmp, "tmpfs", MS_NOEXEC, "size=16m")) skip();
+    int failed = build(AT_GCC, KERNEL(ADD), "-O1", 60, &path, error), left = count_files();
+    umount(tmp);
+    assert_int_equal(failed, 0);
+    assert_int_equal(left, 0);
+    r->job.compiler = AT_GCC;
+    r->job.object = path;
+    rig_expect(r, NULL, AT_ERR_NONE, "");
+    at_object_remove(path);
+}
+
+/* A limit that holds while `check` runs, in a process of its own. */
+static void under_limit(int which, rlim_t limit, uid_t user, void (*check)(void)) {
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct rlimit r;
+        getrlimit(which, &r);
+        r.rlim_cur = limit;
+        signal(SIGXFSZ, SIG_IGN);
+        if (user && (chmod(tmp, 0777) || setresuid(user, user, user))) _exit(77);
+        if (setrlimit(which, &r)) _exit(78);
+        check();
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) skip();
+    if (status) fail_msg("limit %d of %d: status %x", which, (int)limit, status);
+    assert_int_equal(count_files(), 0);
+}
+
+/* Of a text that would do. 0: it did, or the machine was found out; else the text was blamed. */
+static int try_good_text(at_status *s, char text[256]) {
+    static char source[40000];
+    at_object made;
+    at_error err = {0};
+    char *p = source + sprintf(source, "%s", KERNEL(ADD));
+    while (p < source + sizeof source - 100) p += sprintf(p, "int v%d = 1;\n", (int)(p - source));
+    *s = at_build_object(arena, AT_GCC, source, "-O1", 60, NULL, &made, &err);
+    snprintf(text, 256, "%.255s", *s ? err.text : made.error);
+    at_object_remove(made.path);
+    return *s == AT_OK ? made.error_no : 0;
+}
+
+static void has_no_room(void) {
+    char text[256];
+    at_status s;
+    int blamed = try_good_text(&s, text);
+    if (blamed || s != AT_E_OUTPUT || !strstr(text, "File too large"))
+        _exit(dprintf(2, "%d, status %d: %s\n", blamed, (int)s, text) ? 1 : 2);
+}
+
+/* From a file of kernel.c's size to one in which the control would fit: at each something breaks
+ * off at another place. */
+static void no_room(void **state) {
+    (void)state;
+    static const rlim_t limits[] = {0, 10000, 45000, 60000, 100000};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        under_limit(RLIMIT_FSIZE, limits[i], 0, has_no_room);
+}
+
+static void lacks_something(void) {
+    char text[256];
+    at_status s;
+    int blamed = try_good_text(&s, text);
+    if (blamed || (s != AT_OK && s != AT_E_BUG && s != AT_E_OUTPUT))
+        _exit(dprintf(2, "%d, status %d: %s\n", blamed, (int)s, text) ? 1 : 2);
+}
+
+static void lacks_all(void) {
+    char text[256];
+    at_status s;
+    int blamed = try_good_text(&s, text);
+    if (blamed || s != AT_E_BUG)
+        _exit(dprintf(2, "%d, status %d: %s\n", blamed, (int)s, text) ? 1 : 2);
+}
+
+static void no_descriptors(void **state) {
+    (void)state;
+    under_limit(RLIMIT_NOFILE, 3, 0, lacks_all);
+    for (rlim_t n = 4; n < 24; n += 2) under_limit(RLIMIT_NOFILE, n, 0, lacks_something);
+}
+
+/* The keeper, the driver: each may be the one too many. (Where gcc itself gets no process, it tries
+ * again for 15 s.) */
+static void no_processes(void **state) {
+    (void)state;
+    const uid_t user = 60123; /* with no process of its own */
+    if (getuid()) skip();
+    for (rlim_t n = 1; n <= 2; n++) under_limit(RLIMIT_NPROC, n, user, lacks_all);
+    under_limit(RLIMIT_NPROC, 20, user, lacks_something);
+    chmod(tmp, 0700);
+}
+
+static void no_memory(void **state) {
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    skip(); /* it takes terabytes of addresses */
+#endif
+    for (rlim_t mib = 20; mib <= 80; mib += 20)
+        under_limit(RLIMIT_AS, mib << 20, 0, lacks_something);
 }
 
 static void no_compiler(void **state) {
     (void)state;
-    char *path, error[1024], *saved = strdup(getenv("PATH"));
+    char *saved = strdup(getenv("PATH"));
     setenv("PATH", "/nowhere", 1);
     assert_false(at_compiler_available(AT_GCC));
     assert_true(at_compiler_available(AT_TCC));
-    assert_int_equal(build(AT_GCC, "int x;\n", "", 60, &path, error), AT_ERR_COMPILE_HOST);
-    assert_string_equal(error, "gcc: cannot be started");
+    expect_no_machine(AT_E_BUG, "",
+                      "gcc compiles nothing here, not even a kernel that is right: gcc: "
+                      "cannot be started");
     setenv("PATH", saved, 1);
     free(saved);
     assert_int_equal(count_files(), 0);
@@ -213,9 +381,12 @@ int main(int argc, char **argv) {
     arena = at_arena_new();
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {
-        TEST(builds_and_runs), TEST(versions),       TEST(faulty),        TEST(refused),
-        TEST(takes_too_long),  TEST(interrupted),    TEST(parent_killed), TEST(no_folder),
-        TEST(no_compiler),     TEST(compiler_names),
+        TEST(builds_and_runs), TEST(versions),       TEST(faulty),
+        TEST(refused),         TEST(takes_too_long), TEST(interrupted),
+        TEST(parent_killed),   TEST(no_folder),      TEST(no_compiler),
+        TEST(compiler_names),  TEST(keeper_killed),  TEST(folder_without_execution),
+        TEST(no_room),         TEST(no_descriptors), TEST(no_processes),
+        TEST(no_memory),
     };
     int failed = cmocka_run_group_tests(tests, rig_setup, rig_teardown);
     at_arena_free(arena);

@@ -132,7 +132,7 @@ static void messages(void **state) {
     assert_int_equal(m.type, AT_MSG_READY);
     waitpid(pid, NULL, 0);
     /* Neither late, nor stopped, nor nonsense, nor gone is a message. */
-    at_channel late = {.fd = pair[0], .deadline_ns = at_now_ns() + 1000};
+    at_channel late = {.fd = pair[0], .deadline_ns = at_awake_ns() + 1000};
     assert_int_equal(at_msg_receive(&late, &m), AT_IO_TIMEOUT);
     volatile int stop = 1;
     at_channel stopped = {.fd = pair[0], .stop = &stop};

@@ -361,8 +361,11 @@ static void limited_memory(void **state) {
     r->job.workspace_bytes = 200 << 20;
     rig_expect(r, GOOD, AT_ERR_NONE, "");
     r->job.workspace_bytes = 256;
+    /* No kernel can run so. */
     r->job.flush_bytes = 1 << 30;
-    rig_expect(r, GOOD, AT_ERR_RUNTIME, "out of memory: flushing the caches takes 1.0 GiB");
+    assert_int_equal(at_worker_run(r->worker, &r->job, NULL, &r->outcome, &err), AT_E_BUG);
+    assert_string_equal(err.text, "no kernel runs here, not even one that is right: out of memory: "
+                                  "flushing the caches takes 1.0 GiB");
     r->worker = own;
     at_worker_free(w);
 }
@@ -376,6 +379,90 @@ static void killed_between_jobs(void **state) {
     assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0); /* dead, not buried */
     rig_expect(r, GOOD, AT_ERR_NONE, "");
     assert_int_not_equal(rig_child_of(getpid()), pid);
+}
+
+/* A child that waits until this process hangs in a job, and then does something to both. */
+static pid_t meanwhile(void (*act)(pid_t parent, pid_t worker)) {
+    pid_t parent = getpid(), worker = rig_child_of(parent), pid = fork();
+    assert_true(worker > 0 && pid >= 0);
+    if (pid) return pid;
+    usleep(100000);
+    act(parent, worker);
+    _exit(0);
+}
+
+/* Runs a kernel that sleeps for 0.2 s. */
+static void run_meanwhile(rig *r, void (*act)(pid_t parent, pid_t worker), double limit_s) {
+    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    r->job.number = r->job.repeat = 1;
+    r->job.run_timeout_s = limit_s;
+    r->job.compile_timeout_s = limit_s;
+    pid_t pid = meanwhile(act);
+    /* nanosleep({0, 200000000}) */
+    rig_expect(r,
+               KERNEL(ADD "{ static long t[2] = {0, 200000000}; long p = (long)t;"
+                          " asm volatile(\"mov %0, %%rdi\\n xor %%esi, %%esi\\n"
+                          " mov $35, %%eax\\n syscall\" : : \"r\"(p)"
+                          " : \"rax\", \"rdi\", \"rsi\", \"rcx\", \"r11\", \"memory\"); }"),
+               AT_ERR_NONE, "");
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void stop_both(pid_t parent, pid_t worker) {
+    kill(parent, SIGSTOP);
+    kill(worker, SIGSTOP);
+    usleep(1800000);
+    kill(worker, SIGCONT);
+    kill(parent, SIGCONT);
+}
+
+static void stop_worker(pid_t parent, pid_t worker) {
+    (void)parent;
+    kill(worker, SIGSTOP);
+    usleep(200000);
+    kill(worker, SIGCONT);
+}
+
+static void stop_worker_for_long(pid_t parent, pid_t worker) {
+    (void)parent;
+    kill(worker, SIGSTOP);
+}
+
+static void kill_worker(pid_t parent, pid_t worker) {
+    (void)parent;
+    kill(worker, SIGKILL);
+}
+
+/* Longer than the limit: neither too long nor a time of 2 s. */
+static void all_stopped(void **state) {
+    rig *r = *state;
+    run_meanwhile(r, stop_both, 1.2);
+    assert_true(r->outcome.costs_s[0] < 1.8);
+}
+
+static void worker_stopped(void **state) {
+    rig *r = *state;
+    pid_t pid = rig_child_of(getpid());
+    run_meanwhile(r, stop_worker, 30);
+    assert_int_not_equal(rig_child_of(getpid()), pid); /* it ran again */
+    run_meanwhile(r, stop_worker_for_long, 0.8);
+}
+
+static void killed_in_a_job(void **state) { run_meanwhile(*state, kill_worker, 30); }
+
+static void killed_at_the_peak(void **state) {
+    rig *r = *state;
+    at_error err;
+    double gflops = 0;
+    for (int i = 0; i < 3; i++) {
+        rig_expect(r, GOOD, AT_ERR_NONE, "");
+        pid_t worker = rig_child_of(getpid()), pid;
+        kill(worker, SIGSTOP); /* it takes the order, and dies of it */
+        pid = meanwhile(kill_worker);
+        assert_int_equal(at_worker_peak(r->worker, AT_ISA_SCALAR, 1, &gflops, &err), AT_OK);
+        assert_true(gflops > 0);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+    }
 }
 
 static volatile int stop;
@@ -481,6 +568,10 @@ int main(int argc, char **argv) {
         TEST(many_jobs),
         TEST(limited_memory),
         TEST(killed_between_jobs),
+        TEST(all_stopped),
+        TEST(worker_stopped),
+        TEST(killed_in_a_job),
+        TEST(killed_at_the_peak),
         TEST(interrupted),
         TEST(bad_cpu),
         TEST(no_memory_at_all),
