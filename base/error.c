@@ -70,12 +70,13 @@ at_status at_fail_at(at_error *err, const char *fmt, ...) {
 
 void at_bug(const char *file, int line, const char *fmt, ...) {
     va_list ap;
+    char *text = NULL;
+    at_text shown = {0};
     fflush(stdout);
-    fprintf(stderr, "bug: %s:%d: ", file, line);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    if (vasprintf(&text, fmt, ap) >= 0) at_text_add_visible_lines(&shown, text);
     va_end(ap);
-    fputc('\n', stderr);
+    fprintf(stderr, "bug: %s:%d: %s\n", file, line, at_text_str(&shown));
     abort();
 }
 

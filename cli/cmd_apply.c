@@ -102,7 +102,7 @@ static at_status write_files(at_arena *a, const at_options *o, const at_text *so
     const char *path = header_path(a, o->output);
     if (path) AT_TRY(at_write_file(path, at_text_str(header), header->len, err));
     if (o->output) return at_write_file(o->output, at_text_str(source), source->len, err);
-    return o->json ? AT_OK : at_print(at_text_str(source), err);
+    return o->json ? AT_OK : at_print(source, err);
 }
 
 static at_status emit(at_arena *a, const at_options *o, const at_file_kernel *kernels, int n,

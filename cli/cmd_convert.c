@@ -86,7 +86,7 @@ static at_status convert(const at_options *o, conversion *c, at_text *text, at_e
     AT_TRY(at_exchange_print(&x, to, records, n, text, err));
     if (o->output) AT_TRY(at_write_file(o->output, at_text_str(text), text->len, err));
     if (o->json) return print_json(o, c, n, names[from], err);
-    return o->output ? AT_OK : at_print(at_text_str(text), err);
+    return o->output ? AT_OK : at_print(text, err);
 }
 
 /* A log as a recorded space. */
@@ -98,7 +98,7 @@ static at_status convert_space(const at_options *o, conversion *c, at_text *text
     at_recorded_print(c->arena, &space, text);
     if (o->output) AT_TRY(at_write_file(o->output, at_text_str(text), text->len, err));
     if (o->json) return print_json(o, c, (int)space.recorded, "log", err);
-    return o->output ? AT_OK : at_print(at_text_str(text), err);
+    return o->output ? AT_OK : at_print(text, err);
 }
 
 at_status at_cmd_convert(const at_options *o, at_error *err) {

@@ -41,7 +41,7 @@ at_status at_cmd_list(const at_options *o, at_error *err) {
     at_text_add(&out, "\ntuners:\n");
     for (int i = 0; i < at_tuner_count(); i++)
         at_text_addf(&out, "  %-8s %s\n", at_tuner_row(i)->name, at_tuner_row(i)->help);
-    at_status status = at_print(at_text_str(&out), err);
+    at_status status = at_print(&out, err);
     at_text_free(&out);
     return status;
 }

@@ -19,7 +19,8 @@ static void add_count(at_text *out, int64_t n, const char *what) {
 
 static void add_head(at_text *out, const char *path, const at_log_summary *s) {
     const at_log_stats *st = &s->stats;
-    at_text_addf(out, "%s: %lld records", path, (long long)st->records);
+    at_text_add_visible(out, path);
+    at_text_addf(out, ": %lld records", (long long)st->records);
     add_count(out, st->old_version, "of log version 0.1");
     add_count(out, st->comments, "comments");
     add_count(out, st->blank, "blank lines");
@@ -47,7 +48,8 @@ static void add_failures(at_text *out, const at_log_group *g) {
 static void add_group(at_text *out, const at_log_group *g) {
     at_text_add(out, "\n");
     at_text_add_record_task(out, g->task, g->args);
-    at_text_addf(out, "\n  %s", g->target);
+    at_text_add(out, "\n  ");
+    at_text_add_visible(out, g->target);
     if (g->ours) {
         at_text_add(out, "; ");
         at_text_add_context(out, &g->context);
@@ -82,7 +84,7 @@ static at_status print_text(const char *path, const at_log_summary *s, at_error 
     at_text out = {0};
     add_head(&out, path, s);
     for (int i = 0; i < s->num_groups; i++) add_group(&out, &s->groups[i]);
-    at_status status = at_print(at_text_str(&out), err);
+    at_status status = at_print(&out, err);
     at_text_free(&out);
     return status;
 }
@@ -214,9 +216,9 @@ static at_status split(const at_options *o, at_arena *a, at_error *err) {
     }
     at_text out = {0};
     for (int i = 0; i < n; i++)
-        at_text_addf(&out, "%s: %lld records of %s\n", parts[i].path, (long long)parts[i].records,
-                     parts[i].workload);
-    at_status s = at_print(at_text_str(&out), err);
+        at_text_addf(&out, "%s: %lld records of %s\n", at_visible(a, parts[i].path),
+                     (long long)parts[i].records, at_visible(a, parts[i].workload));
+    at_status s = at_print(&out, err);
     at_text_free(&out);
     return s;
 }

@@ -76,7 +76,7 @@ static at_status print_text(const at_curves *c, const at_options *o, at_arena *a
     at_text out = {0};
     if (o->knobs) at_knobs_text(&out, c);
     else at_plot_text(&out, a, c, o->against);
-    at_status s = at_print(at_text_str(&out), err);
+    at_status s = at_print(&out, err);
     at_text_free(&out);
     return s;
 }

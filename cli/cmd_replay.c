@@ -176,7 +176,7 @@ static at_status print_text(const replay *r, at_error *err) {
                          r->searches[i].tuner);
         add_curve(&out, &r->searches[i], r->options->csv ? 1 : 0);
     }
-    at_status status = at_print(at_text_str(&out), err);
+    at_status status = at_print(&out, err);
     at_text_free(&out);
     return status;
 }

@@ -21,7 +21,7 @@ static at_status report(at_arena *a, const at_options *o, at_text *page, at_erro
         at_report_page(a, o->operands[0], o->only, "autotune " AT_VERSION, page, &num_tasks, err));
     if (o->output) AT_TRY(at_write_file(o->output, at_text_str(page), page->len, err));
     if (o->json) return print_json(o, num_tasks, page, err);
-    return o->output ? AT_OK : at_print(at_text_str(page), err);
+    return o->output ? AT_OK : at_print(page, err);
 }
 
 at_status at_cmd_report(const at_options *o, at_error *err) {

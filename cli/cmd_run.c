@@ -58,7 +58,7 @@ static at_status print_text(const at_session *s, const at_result *r, double of_p
         at_text_add(&out, "\n");
         at_text_add_why(&out, s, bound, r->mean_s);
     }
-    at_status status = at_print(at_text_str(&out), err);
+    at_status status = at_print(&out, err);
     at_text_free(&out);
     return status;
 }
@@ -119,7 +119,10 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
     if (o->keep) {
         const char *folder;
         AT_TRY(at_keep(s, o, &r, &folder, err));
-        at_say(at_format(s->arena, "autotune: its texts are in %s/\n", folder));
+        at_text text = {0};
+        at_text_addf(&text, "autotune: its texts are in %s/\n", at_visible(s->arena, folder));
+        at_say(&text);
+        at_text_free(&text);
     }
     if (r.error_no)
         return at_fail_lines(err, AT_E_NO_VALID, "%s: %s", at_err_no_name(r.error_no), r.error);

@@ -51,7 +51,7 @@ static at_status print_text(const at_session *s, const shown *v, at_error *err) 
         at_text_add(&out, "\n");
         at_text_add_why(&out, s, v->bound, 0);
     }
-    at_status status = at_print(at_text_str(&out), err);
+    at_status status = at_print(&out, err);
     at_text_free(&out);
     return status;
 }

@@ -78,7 +78,7 @@ static at_status print_text(at_session *s, const at_config *configs, int count, 
             at_text_add(&out, "\n");
         }
     }
-    at_status status = at_print(at_text_str(&out), err);
+    at_status status = at_print(&out, err);
     at_text_free(&out);
     return status;
 }

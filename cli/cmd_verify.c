@@ -20,7 +20,8 @@ typedef struct verification {
 static at_status print_row(const char *path, const at_record *r, const at_verified *x,
                            at_error *err) {
     at_text t = {0};
-    at_text_addf(&t, "%s:%lld: ", path, (long long)r->line);
+    at_text_add_visible(&t, path);
+    at_text_addf(&t, ":%lld: ", (long long)r->line);
     at_text_add_record_task(&t, r->task, r->args);
     at_text_addf(&t, "\n  %s", at_verdict_name(x->verdict));
     if (x->time_s > 0) {
@@ -32,9 +33,10 @@ static at_status print_row(const char *path, const at_record *r, const at_verifi
         at_text_add_share(&t, x->of_peak);
         at_text_add(&t, " of the FMA peak");
     }
-    if (*x->note) at_text_addf(&t, "%s %s", x->time_s > 0 ? ";" : ":", x->note);
+    if (*x->note) at_text_add(&t, x->time_s > 0 ? "; " : ": ");
+    at_text_add_visible(&t, x->note);
     at_text_add(&t, "\n");
-    at_status s = at_print(at_text_str(&t), err);
+    at_status s = at_print(&t, err);
     at_text_free(&t);
     return s;
 }
@@ -117,7 +119,7 @@ static at_status print_end(verification *v, at_error *err) {
         s = at_out_print(out, err);
     } else if (v->records) {
         at_text_add(&t, "\n");
-        s = at_print(at_text_str(&t), err);
+        s = at_print(&t, err);
     }
     if (s == AT_OK && !v->records)
         s = at_fail(err, AT_E_NO_VALID, "no valid record to verify: %s", at_text_str(&t));

@@ -4,7 +4,9 @@
 #include "view/view.h"
 
 void at_text_add_task(at_text *out, const at_session *s) {
-    at_text_addf(out, "%s %s", s->row->name, at_task_args_text(s->task));
+    at_text_add_visible(out, s->row->name);
+    at_text_add(out, " ");
+    at_text_add_visible(out, at_task_args_text(s->task));
 }
 
 void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak) {

@@ -73,7 +73,7 @@ void at_help_verb(at_text *out, at_verb v) {
 
 /* Text as it is, or as the member "help" of an object. */
 static at_status print_help(const at_options *o, const at_text *help, at_error *err) {
-    if (!o->json) return at_print(at_text_str(help), err);
+    if (!o->json) return at_print(help, err);
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
     at_out_string(&out, "help", at_text_str(help));
@@ -135,8 +135,11 @@ at_status at_cmd_help(const at_options *o, at_error *err) {
 }
 
 at_status at_cmd_version(const at_options *o, at_error *err) {
-    if (!o->json) return at_print("autotune " AT_VERSION "\n", err);
     at_out out = {0};
+    if (!o->json) {
+        at_text_add(&out.text, "autotune " AT_VERSION);
+        return at_out_print(&out, err);
+    }
     at_out_begin(&out, NULL, '{');
     at_out_string(&out, "version", AT_VERSION);
     at_out_end(&out, '}');

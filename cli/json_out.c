@@ -1,7 +1,6 @@
 /* cli/json_out.c: JSON objects for machines, built in a text buffer and printed at once. */
 #include "cli/json_out.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -72,15 +71,7 @@ void at_out_record(at_out *o, const at_record *r) {
 
 at_status at_out_print(at_out *o, at_error *err) {
     at_text_add(&o->text, "\n");
-    at_status s = at_print(at_text_str(&o->text), err);
+    at_status s = at_print(&o->text, err);
     at_text_free(&o->text);
     return s;
-}
-
-at_status at_print(const char *text, at_error *err) {
-    at_status_line_clear();
-    errno = 0;
-    if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
-        return at_fail(err, AT_E_OUTPUT, "standard output: %s", strerror(errno));
-    return AT_OK;
 }

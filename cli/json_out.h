@@ -26,6 +26,5 @@ void at_out_record(at_out *o, const at_record *r);
 
 /* Prints and frees. AT_E_OUTPUT where stdout does not take it. */
 at_status at_out_print(at_out *o, at_error *err);
-at_status at_print(const char *text, at_error *err);
 
 #endif

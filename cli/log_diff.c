@@ -132,7 +132,8 @@ static at_status print_text(at_arena *arena, const at_options *o, const pairs *p
         add_verdict(&t, &cell, q);
         add_contexts(&t, &cell, q);
     }
-    at_text_addf(&out, "A %s, B %s\n", o->operands[0], o->operands[1]);
+    at_text_addf(&out, "A %s, B %s\n", at_visible(arena, o->operands[0]),
+                 at_visible(arena, o->operands[1]));
     at_table_print(&out, &t);
     at_text_addf(&out,
                  "A better: %d, B better: %d, same: %d, single samples: %d, only in A: %d, "
@@ -141,7 +142,7 @@ static at_status print_text(at_arena *arena, const at_options *o, const pairs *p
                  p->count[ONLY_A], p->count[ONLY_B]);
     if (isfinite(p->ratio)) at_text_addf(&out, "; on average B takes %.3f of A's time", p->ratio);
     at_text_add(&out, "\n");
-    at_status s = at_print(at_text_str(&out), err);
+    at_status s = at_print(&out, err);
     at_text_free(&cell);
     at_text_free(&out);
     return s;

@@ -4,8 +4,6 @@
 
 #include "cli/options.h"
 
-/* One line per trial, with a header. */
-at_status at_log_print_csv(const char *path, at_error *err);
 /* The best of two logs, task by task. */
 at_status at_log_print_diff(const at_options *o, at_error *err);
 

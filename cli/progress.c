@@ -66,7 +66,10 @@ static void draw(at_progress *p, const at_tally *t) {
         if ((int)line.len < columns) break;
     }
     if (p->terminal) at_status_line(at_text_str(&line));
-    else fprintf(stderr, "%s\n", at_text_str(&line));
+    else {
+        at_text_add(&line, "\n");
+        at_say(&line);
+    }
     at_text_free(&line);
     p->shown_ns = at_now_ns();
 }

@@ -27,7 +27,7 @@ static void say_failure(const at_options *o, at_session *s, const at_tally *tall
                         const at_result *r) {
     at_text out = {0};
     at_text_addf(&out, "autotune: trial %lld ", (long long)tally->done);
-    at_text_add_styled(&out, stderr, AT_STYLE_BAD, "failed");
+    at_text_add_styled(&out, AT_STYLE_BAD, "failed");
     at_text_addf(&out, ": %s\n", at_err_no_name(r->error_no));
     add_indented(&out, r->error);
     at_text_add(&out, "    ");
@@ -35,7 +35,7 @@ static void say_failure(const at_options *o, at_session *s, const at_tally *tall
     at_text_add(&out, "\n    once more: ");
     at_text_add_command(&out, o, s, r->index);
     at_text_add(&out, "\n");
-    at_say(at_text_str(&out));
+    at_say(&out);
     at_text_free(&out);
 }
 
@@ -52,7 +52,7 @@ static void say_line(at_session *s, const at_tally *tally, const at_result *r) {
     at_text_add(&out, "; ");
     add_config(&out, s, r->index);
     at_text_add(&out, "\n");
-    at_say(at_text_str(&out));
+    at_say(&out);
     at_text_free(&out);
 }
 
@@ -75,13 +75,13 @@ static void say_debug(at_session *s, const at_tally *tally, const at_result *r) 
     at_config config;
     at_text_addf(&out, "No: %lld\tGFLOPS: %.2f/%.2f\tresult: ", (long long)tally->done, r->gflops,
                  tally->best);
-    if (r->error_no) at_text_add(&out, r->error);
+    if (r->error_no) at_text_add_visible(&out, r->error);
     else add_result(&out, r);
     at_text_add(&out, "\t");
     if (at_config_at(s->scratch, s->space, r->index, &config, NULL) == AT_OK)
         at_config_print_str(&out, &config);
     at_text_add(&out, "\n");
-    at_say(at_text_str(&out));
+    at_say(&out);
     at_text_free(&out);
 }
 

@@ -113,9 +113,11 @@ static at_status print_text(at_tuning *t, bool stats, const best_known *best, at
     }
     if (t->stopped_early)
         at_text_addf(&out, "; stopped early, the best was trial %lld", (long long)t->best_trial);
-    at_text_addf(&out, "; log %s\n", t->log_path);
+    at_text_add(&out, "; log ");
+    at_text_add_visible(&out, t->log_path);
+    at_text_add(&out, "\n");
     if (stats) add_stats(&out, t);
-    at_status status = at_print(at_text_str(&out), err);
+    at_status status = at_print(&out, err);
     at_text_free(&out);
     return status;
 }

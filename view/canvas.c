@@ -38,17 +38,17 @@ static void add_cell(at_text *out, const at_canvas *c, const at_cell *cell) {
     else at_text_addn(out, &cell->letter, 1);
 }
 
-void at_canvas_print_row(at_text *out, const at_canvas *c, int row, const FILE *f) {
+void at_canvas_print_row(at_text *out, const at_canvas *c, int row) {
     const at_cell *cells = c->cells + row * c->columns;
     int n = c->columns;
     at_style style = AT_STYLE_NONE;
     while (n > 0 && !cells[n - 1].letter) n--;
     for (int i = 0; i < n; i++) {
         if (cells[i].letter && cells[i].style != style) {
-            if (style != AT_STYLE_NONE) at_text_add(out, at_style_begin(f, AT_STYLE_NONE));
-            at_text_add(out, at_style_begin(f, style = cells[i].style));
+            if (style != AT_STYLE_NONE) at_text_add_style(out, AT_STYLE_NONE);
+            at_text_add_style(out, style = cells[i].style);
         }
         add_cell(out, c, &cells[i]);
     }
-    if (style != AT_STYLE_NONE) at_text_add(out, at_style_begin(f, AT_STYLE_NONE));
+    if (style != AT_STYLE_NONE) at_text_add_style(out, AT_STYLE_NONE);
 }

@@ -23,7 +23,7 @@ void at_canvas_init(at_canvas *c, at_arena *a, int columns, int rows, bool brail
 void at_canvas_dot(at_canvas *c, int x, int y, char letter, at_style style);
 /* Horizontal or vertical. */
 void at_canvas_line(at_canvas *c, int x0, int y0, int x1, int y1, char letter, at_style style);
-/* One row of characters without blanks at its end, in the colours of f. */
-void at_canvas_print_row(at_text *out, const at_canvas *c, int row, const FILE *f);
+/* One row of characters without blanks at its end, with its colours. */
+void at_canvas_print_row(at_text *out, const at_canvas *c, int row);
 
 #endif

@@ -253,7 +253,8 @@ double at_panel_speed(const at_panel *p) {
 }
 
 void at_text_add_series(at_text *out, const at_series *s) {
-    at_text_addf(out, "%s: %s%s%s", s->log, s->tuner, *s->tuner ? ", " : "", s->where);
+    const char *const parts[] = {s->log, ": ", s->tuner, *s->tuner ? ", " : "", s->where};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) at_text_add_visible(out, parts[i]);
 }
 
 void at_text_add_outcome(at_text *out, const at_panel *p, const at_series *s) {

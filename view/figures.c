@@ -22,13 +22,16 @@ void at_text_add_share(at_text *out, double share) {
 }
 
 void at_text_add_record_task(at_text *out, const char *task, const at_json *args) {
-    at_text_addf(out, "%s ", task);
+    at_text_add_visible(out, task);
+    at_text_add(out, " ");
     at_json_print(out, args);
 }
 
 void at_text_add_context(at_text *out, const at_context *c) {
-    at_text_addf(out, "%s, %s, %s, weights packed %s, %d thread%s", c->cpu, c->compiler, c->isa,
-                 c->packing, c->threads, c->threads == 1 ? "" : "s");
+    const char *const parts[] = {c->cpu,    ", ", c->compiler, ", ", c->isa, ", weights packed ",
+                                 c->packing};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) at_text_add_visible(out, parts[i]);
+    at_text_addf(out, ", %d thread%s", c->threads, c->threads == 1 ? "" : "s");
 }
 
 const char *at_failure_name(int error_no) {

@@ -5,13 +5,17 @@
 #include <string.h>
 
 void at_html_add(at_text *out, const char *text) {
-    for (; *text; text++) switch (*text) {
+    char spelled[AT_VISIBLE_BYTES];
+    for (const char *end = text + strlen(text); text < end;) {
+        int n = at_visible_next(&text, end, true, spelled);
+        switch (*spelled) {
         case '&': at_text_add(out, "&amp;"); break;
         case '<': at_text_add(out, "&lt;"); break;
         case '>': at_text_add(out, "&gt;"); break;
         case '"': at_text_add(out, "&quot;"); break;
-        default: at_text_addn(out, text, 1);
+        default: at_text_addn(out, spelled, (size_t)n);
         }
+    }
 }
 
 void at_html_addf(at_text *out, const char *fmt, ...) {

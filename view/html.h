@@ -4,7 +4,8 @@
 
 #include "view/curve.h"
 
-/* Text for between tags and within quoted attributes. */
+/* Any text, for between tags and within quoted attributes; what a page would obey is made visible.
+ */
 void at_html_add(at_text *out, const char *text);
 void at_html_addf(at_text *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Everything up to the body's content: title, style sheet for light, dark and print. */

@@ -1,22 +1,43 @@
 /* view/message.c: what people read. */
 #include "view/view.h"
 
-void at_warn(void *unused, const char *text) {
-    (void)unused;
-    if (at_terminal_verbosity() == AT_VERBOSITY_QUIET) return;
+#include <errno.h>
+#include <string.h>
+
+at_status at_print(const at_text *text, at_error *err) {
     at_status_line_clear();
-    fprintf(stderr, "autotune: %swarning:%s %s\n", at_style_begin(stderr, AT_STYLE_WARNING),
-            at_style_begin(stderr, AT_STYLE_NONE), text);
+    errno = 0;
+    if (!at_terminal_write(stdout, text))
+        return at_fail(err, AT_E_OUTPUT, "standard output: %s", strerror(errno));
+    return AT_OK;
 }
 
-void at_say(const char *text) {
-    if (at_terminal_verbosity() == AT_VERBOSITY_QUIET) return;
+static void say(const at_text *text) {
     at_status_line_clear();
-    fputs(text, stderr);
+    at_terminal_write(stderr, text);
+}
+
+void at_warn(void *unused, const char *text) {
+    at_text line = {0};
+    (void)unused;
+    if (at_terminal_verbosity() == AT_VERBOSITY_QUIET) return;
+    at_text_add(&line, "autotune: ");
+    at_text_add_styled(&line, AT_STYLE_WARNING, "warning:");
+    at_text_add(&line, " ");
+    at_text_add_visible(&line, text);
+    at_text_add(&line, "\n");
+    say(&line);
+    at_text_free(&line);
+}
+
+void at_say(const at_text *text) {
+    if (at_terminal_verbosity() != AT_VERBOSITY_QUIET) say(text);
 }
 
 void at_say_error(const char *text) {
-    at_status_line_clear();
-    fprintf(stderr, "%sautotune:%s %s\n", at_style_begin(stderr, AT_STYLE_BAD),
-            at_style_begin(stderr, AT_STYLE_NONE), text);
+    at_text lines = {0};
+    at_text_add_styled(&lines, AT_STYLE_BAD, "autotune:");
+    at_text_addf(&lines, " %s\n", text);
+    say(&lines);
+    at_text_free(&lines);
 }

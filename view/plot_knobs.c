@@ -10,10 +10,10 @@ static void add_bar(at_text *out, const at_knob_value *v, double most, int colum
     bool utf8 = at_terminal_is_utf8();
     int median = (int)(v->median / most * columns + 0.5),
         best = (int)(v->best / most * columns + 0.5);
-    at_text_add(out, at_style_begin(stdout, AT_STYLE_SERIES));
+    at_text_add_style(out, AT_STYLE_SERIES);
     for (int i = 0; i < best; i++)
         at_text_add(out, i < median ? utf8 ? "█" : "#" : utf8 ? "░" : "-");
-    at_text_add(out, at_style_begin(stdout, AT_STYLE_NONE));
+    at_text_add_style(out, AT_STYLE_NONE);
 }
 
 static void add_speed(at_text *out, double speed) {
@@ -32,22 +32,25 @@ static void add_rest(at_text *out, const at_knob_values *k, int shown) {
     at_text_add(out, "; -v shows all\n");
 }
 
-static void add_knob(at_text *out, const at_panel *p, const at_knob_values *k) {
+static void add_knob(at_text *out, at_arena *a, const at_panel *p, const at_knob_values *k) {
+    const char **texts = AT_NEW_ARRAY(a, const char *, k->values.len),
+               *name = at_visible(a, k->name);
     bool all = at_terminal_verbosity() >= AT_VERBOSITY_VERBOSE;
     int shown = all || k->values.len <= AT_KNOB_VALUES + 1 ? k->values.len : AT_KNOB_VALUES;
-    int width = (int)strlen(k->name);
-    for (int i = 0; i < shown; i++)
-        if ((int)strlen(k->values.data[i].text) > width)
-            width = (int)strlen(k->values.data[i].text);
+    int width = (int)strlen(name);
+    for (int i = 0; i < shown; i++) {
+        texts[i] = at_visible(a, k->values.data[i].text);
+        if ((int)strlen(texts[i]) > width) width = (int)strlen(texts[i]);
+    }
     int bar = at_terminal_columns(stdout) - width - NUMBERS;
     bar = bar < LEAST_BAR ? LEAST_BAR : bar > MOST_BAR ? MOST_BAR : bar;
     at_text_add(out, "\n");
-    at_text_add_styled(out, stdout, AT_STYLE_STRONG, k->name);
-    at_text_addf(out, "%*s      best    median  trials  failed\n", width - (int)strlen(k->name) + 2,
+    at_text_add_styled(out, AT_STYLE_STRONG, name);
+    at_text_addf(out, "%*s      best    median  trials  failed\n", width - (int)strlen(name) + 2,
                  "");
     for (int i = 0; i < shown; i++) {
         const at_knob_value *v = &k->values.data[i];
-        at_text_addf(out, "  %-*s", width, v->text);
+        at_text_addf(out, "  %-*s", width, texts[i]);
         add_speed(out, v->best);
         add_speed(out, v->median);
         at_text_addf(out, "  %6lld  %6lld", (long long)v->trials, (long long)v->failed);
@@ -61,13 +64,15 @@ static void add_knob(at_text *out, const at_panel *p, const at_knob_values *k) {
 }
 
 void at_knobs_text(at_text *out, const at_curves *c) {
+    at_arena *a = at_arena_new();
     for (int i = 0; i < c->panels.len; i++) {
         const at_panel *p = c->panels.data[i];
         if (i) at_text_add(out, "\n");
-        at_text_add_styled(out, stdout, AT_STYLE_STRONG, p->title);
+        at_text_add_styled(out, AT_STYLE_STRONG, p->title);
         at_text_addf(out,
                      "\nbest and median of the valid trials with each value, in %s, best first\n",
                      p->unit);
-        for (int k = 0; k < p->knobs.len; k++) add_knob(out, p, &p->knobs.data[k]);
+        for (int k = 0; k < p->knobs.len; k++) add_knob(out, a, p, &p->knobs.data[k]);
     }
+    at_arena_free(a);
 }

@@ -100,13 +100,13 @@ static void add_margin(plot *p, int row) {
 static void add_rows(plot *p) {
     for (int row = 0; row < p->canvas.rows; row++) {
         add_margin(p, row);
-        at_canvas_print_row(p->out, &p->canvas, row, stdout);
+        at_canvas_print_row(p->out, &p->canvas, row);
         if (p->label[row] && p->panel->series.len > 1) {
             int n = p->canvas.columns, series = p->label[row] - 1;
             while (n > 0 && !p->canvas.cells[row * p->canvas.columns + n - 1].letter) n--;
-            at_text_addf(p->out, "%*s%s%c%s", p->canvas.columns - n + 1, "",
-                         at_style_begin(stdout, AT_STYLE_SERIES + series % AT_SERIES_COLORS),
-                         letter_of(series), at_style_begin(stdout, AT_STYLE_NONE));
+            const char letter[] = {letter_of(series), 0};
+            at_text_addf(p->out, "%*s", p->canvas.columns - n + 1, "");
+            at_text_add_styled(p->out, AT_STYLE_SERIES + series % AT_SERIES_COLORS, letter);
         }
         at_text_add(p->out, "\n");
     }
@@ -116,11 +116,12 @@ static void add_failed(plot *p) {
     int n = p->canvas.columns;
     while (n > 0 && !p->failed[n - 1].letter) n--;
     if (!n) return;
-    at_text_addf(p->out, "%*s %s%s", MARGIN - 2, "failed", p->utf8 ? "│" : "|",
-                 at_style_begin(stdout, AT_STYLE_BAD));
+    at_text_addf(p->out, "%*s %s", MARGIN - 2, "failed", p->utf8 ? "│" : "|");
+    at_text_add_style(p->out, AT_STYLE_BAD);
     for (int i = 0; i < n; i++)
         at_text_add(p->out, !p->failed[i].letter ? " " : p->utf8 ? "×" : "x");
-    at_text_addf(p->out, "%s\n", at_style_begin(stdout, AT_STYLE_NONE));
+    at_text_add_style(p->out, AT_STYLE_NONE);
+    at_text_add(p->out, "\n");
 }
 
 /* The axis with its marks, and figures below them. */
@@ -176,7 +177,7 @@ static void add_legend(at_text *out, const at_panel *panel) {
     for (int i = 0; i < panel->series.len; i++) {
         const char letter[] = {letter_of(i), 0};
         if (panel->series.len > 1) {
-            at_text_add_styled(out, stdout, AT_STYLE_SERIES + i % AT_SERIES_COLORS, letter);
+            at_text_add_styled(out, AT_STYLE_SERIES + i % AT_SERIES_COLORS, letter);
             at_text_add(out, "  ");
         }
         at_text_add_series(out, panel->series.data[i]);
@@ -191,7 +192,7 @@ void at_plot_text(at_text *out, at_arena *a, const at_curves *c, at_against agai
     for (int i = 0; i < c->panels.len; i++) {
         const at_panel *panel = c->panels.data[i];
         if (i) at_text_add(out, "\n");
-        at_text_add_styled(out, stdout, AT_STYLE_STRONG, panel->title);
+        at_text_add_styled(out, AT_STYLE_STRONG, panel->title);
         at_text_add(out, "\n");
         if (trials) draw(out, a, panel, false, trials && seconds);
         if (seconds) draw(out, a, panel, true, trials && seconds);

@@ -1,6 +1,4 @@
 /* view/report_page.c: a log as one page for people. */
-#include <string.h>
-
 #include "view/report.h"
 
 /* "conv2d_3x3_gemm", and the arguments by name where a template here knows them. */
@@ -8,7 +6,7 @@ static void add_heading(at_report *r, const at_panel *p, int number) {
     at_text_addf(r->out, "<h2 id=\"t%d\">", number);
     at_html_add(r->out, p->task);
     at_text_add(r->out, " <small>");
-    at_html_add(r->out, p->title + strlen(p->task) + 1);
+    at_html_add(r->out, at_json_text(r->arena, p->args));
     at_text_add(r->out, "</small></h2>\n");
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 void at_table_add(at_table *t, const char *cell) {
-    *at_push(t->arena, &t->cells) = at_strdup(t->arena, cell);
+    *at_push(t->arena, &t->cells) = at_visible(t->arena, cell);
 }
 
 void at_table_print(at_text *out, const at_table *t) {

@@ -33,9 +33,14 @@ typedef enum at_style {
     AT_STYLE_POINTS = AT_STYLE_SERIES + AT_SERIES_COLORS, /* the same, fainter */
     AT_STYLE_COUNT = AT_STYLE_POINTS + AT_SERIES_COLORS
 } at_style;
-/* What begins the style on that output (NONE: ends every style), "" where it has no colour. */
-const char *at_style_begin(const FILE *f, at_style s);
-void at_text_add_styled(at_text *out, const FILE *f, at_style s, const char *text);
+/* Begins the style in a text that is to be printed or said; NONE ends every style. It stands there
+ * as NUL and a letter, which no text of a file can hold, and becomes an escape sequence where it is
+ * written to an output with colours, nothing elsewhere. */
+void at_text_add_style(at_text *out, at_style s);
+void at_text_add_styled(at_text *out, at_style s, const char *text); /* text: one line */
+/* The only way of this program to standard output and error: what a terminal would obey instead of
+ * showing is made visible (base), but for '\n', '\t' and styles. False: it did not take it. */
+bool at_terminal_write(FILE *f, const at_text *text);
 
 /* Columns and rows of the terminal behind f; else what COLUMNS and LINES say, else 80 and 24. */
 int at_terminal_columns(FILE *f);
@@ -57,11 +62,13 @@ bool at_status_line_is_shown(void);
 
 /* ---- messages (message.c) -------------------------------------------------------------------- */
 
-/* Both on stderr, not with --quiet. "autotune: warning: text"; has the face that log readers call.
- */
+/* Results, on stdout. AT_E_OUTPUT where it does not take them. */
+at_status at_print(const at_text *text, at_error *err);
+/* Both on stderr, not with --quiet. "autotune: warning: text", one line; has the face that log
+ * readers call. */
 void at_warn(void *unused, const char *text);
 /* Whole lines of the caller's, '\n' and styles included. */
-void at_say(const char *text);
+void at_say(const at_text *text);
 /* "autotune: text", said whatever was asked for. */
 void at_say_error(const char *text);
 
@@ -154,6 +161,14 @@ void at_knobs_text(at_text *out, const at_curves *c);
 at_status at_plot_file(const at_curves *c, const char *path, bool knobs, at_against against,
                        at_error *err);
 at_status at_plot_check_path(const char *path, at_error *err);
+
+/* ---- spreadsheets (log_csv.c) ---------------------------------------------------------------- */
+
+/* A log as CSV on stdout, a line per trial, while it is read. AT_E_INPUT AT_E_OUTPUT */
+at_status at_log_print_csv(const char *path, at_error *err);
+/* Its first line, and that of a record. */
+void at_csv_head(at_text *out);
+void at_csv_row(at_text *out, const at_record *r);
 
 /* ---- reports (report_page.c) ----------------------------------------------------------------- */
 

@@ -92,6 +92,8 @@ const at_json *cli_member(const at_json *object, const char *path) {
     return value;
 }
 
+at_arena *cli_arena(void) { return arena; }
+
 int cli_count_lines(const char *text, const char *beginning) {
     int n = 0;
     for (const char *line = text; line && *line;) {

@@ -35,6 +35,7 @@ int cli_processes(void);
 
 void cli_write(const char *path, const char *text);
 char *cli_read(const char *path); /* valid until the next call of cli_run */
+at_arena *cli_arena(void);        /* reset by the next call of cli_run */
 int cli_count_lines(const char *text, const char *beginning);
 
 #endif

@@ -101,7 +101,29 @@ static void csv(void **state) {
                                      "-keys=cpu -mcpu=znver4,"),
                      1);
     assert_non_null(strstr(r->out, ",0,,,exact,0.002,2.0,8.0,0.5,1700000000.0,\"[["));
-    assert_non_null(strstr(r->out, ",1,compile,\"no \"\"x\"\", y\nmore\",unchecked,,,,0.5,"));
+    assert_non_null(strstr(r->out, ",1,compile,\"no \"\"x\"\", y\\nmore\",unchecked,,,,0.5,"));
+}
+
+/* A spreadsheet would work out a text that begins so. */
+static void csv_formulas(void **state) {
+    (void)state;
+    static const char *const texts[] = {"=1+1", "+1", "-1", "@sum(1)", "a;=1", "\\t=1"};
+    static const char *const cells[] = {"'=1+1", "'+1", "'-1", "'@sum(1)", "\"a;=1\"", "\\t=1"};
+    at_text log = {0}, extra = {0};
+    for (int i = 0; i < 6; i++) {
+        at_text_clear(&extra);
+        at_text_addf(&extra, EXTRA("\"check\": \"%s\", "), texts[i]);
+        add(&log, ZEN, 4, 0, "0.002", 0, at_text_str(&extra));
+    }
+    cli_write("formulas.log", at_text_str(&log));
+    const cli_result *r = cli_expect(0, "./autotune log formulas.log --csv");
+    for (int i = 0; i < 6; i++) {
+        at_text_clear(&extra);
+        at_text_addf(&extra, ",0,,,%s,0.002,", cells[i]);
+        assert_non_null(strstr(r->out, at_text_str(&extra)));
+    }
+    at_text_free(&log);
+    at_text_free(&extra);
 }
 
 static void diff(void **state) {
@@ -272,9 +294,9 @@ static void bad_input(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summary),  cmocka_unit_test(csv),       cmocka_unit_test(diff),
-        cmocka_unit_test(split),    cmocka_unit_test(convert),   cmocka_unit_test(per),
-        cmocka_unit_test(stranger), cmocka_unit_test(bad_input),
+        cmocka_unit_test(summary), cmocka_unit_test(csv),      cmocka_unit_test(csv_formulas),
+        cmocka_unit_test(diff),    cmocka_unit_test(split),    cmocka_unit_test(convert),
+        cmocka_unit_test(per),     cmocka_unit_test(stranger), cmocka_unit_test(bad_input),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
