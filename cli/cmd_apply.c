@@ -55,7 +55,7 @@ static const char *head_text(const at_session *s, const char *from) {
     at_config_print_json(&t, &s->chosen.config);
     at_text_add(&t, "\n");
     if (r && at_record_is_candidate(r)) {
-        double time_s = r->final_s > 0 ? r->final_s : at_record_mean(r);
+        double time_s = at_record_time(r);
         at_text_add(&t, "measured: ");
         at_text_add_time(&t, time_s);
         at_text_addf(&t, ", %.2f GFLOP/s", s->flops / time_s * 1e-9);

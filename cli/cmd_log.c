@@ -7,10 +7,6 @@
 #include "cli/log_view.h"
 #include "view/view.h"
 
-static double of_peak(const at_extra *e) {
-    return e->peak_gflops > 0 ? e->gflops / e->peak_gflops : 0;
-}
-
 /* ---- text ----------------------------------------------------------------------------------- */
 
 static void add_count(at_text *out, int64_t n, const char *what) {
@@ -69,12 +65,13 @@ static void add_group(at_text *out, const at_log_group *g) {
     const at_record *r = &g->best->record;
     at_text_add(out, "  best: ");
     at_text_add_time(out, at_record_time(r));
-    if (r->extra.gflops > 0) at_text_addf(out, ", %.2f GFLOP/s", r->extra.gflops);
-    if (of_peak(&r->extra) > 0) {
+    if (at_record_gflops(r) > 0) at_text_addf(out, ", %.2f GFLOP/s", at_record_gflops(r));
+    if (at_record_of_peak(r) > 0) {
         at_text_add(out, ", ");
-        at_text_add_share(out, of_peak(&r->extra));
+        at_text_add_share(out, at_record_of_peak(r));
         at_text_add(out, " of the FMA peak");
     }
+    if (at_record_final(r)) at_text_add(out, " in its final");
     at_text_addf(out, "; index %lld, line %lld", (long long)r->config.recorded_index,
                  (long long)r->line);
     at_text_addf(out, "; the best so far changed %d times\n", g->steps.len);
@@ -128,10 +125,11 @@ static void out_best(at_out *out, const at_log_group *g) {
     at_out_int(out, "index", r->config.recorded_index);
     at_out_entity(out, "entity", &r->config);
     at_out_double(out, "time_ns", at_record_time(r) * 1e9);
-    if (r->extra.gflops > 0) at_out_double(out, "gflops", r->extra.gflops);
+    if (at_record_gflops(r) > 0) at_out_double(out, "gflops", at_record_gflops(r));
     else at_out_string(out, "gflops", NULL);
-    if (of_peak(&r->extra) > 0) at_out_double(out, "of_peak", of_peak(&r->extra));
+    if (at_record_of_peak(r) > 0) at_out_double(out, "of_peak", at_record_of_peak(r));
     else at_out_string(out, "of_peak", NULL);
+    at_out_string(out, "measured", at_record_final(r) ? "final" : "trial");
     at_out_int(out, "line", r->line);
     at_out_end(out, '}');
 }

@@ -12,8 +12,15 @@ static void out_series(at_out *out, const at_series *s) {
     at_out_string(out, "context", s->identity);
     at_out_int(out, "trials", s->points.len);
     at_out_int(out, "failed", s->failed);
-    if (s->best >= 0) at_out_int(out, "best_trial", s->best + 1);
-    else at_out_string(out, "best_trial", NULL);
+    if (s->winner >= 0) {
+        at_out_int(out, "best_trial", s->winner + 1);
+        at_out_double(out, "best_speed", s->winner_speed);
+        at_out_string(out, "best_measured", s->won_final ? "final" : "trial");
+    } else {
+        at_out_string(out, "best_trial", NULL);
+        at_out_string(out, "best_speed", NULL);
+        at_out_string(out, "best_measured", NULL);
+    }
     at_out_begin(out, "points", '[');
     for (int i = 0; i < s->points.len; i++) {
         const at_point *p = &s->points.data[i];

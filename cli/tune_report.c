@@ -6,23 +6,26 @@
 
 #include <string.h>
 
-/* What is shown as the best. */
+/* What is shown as the best: time, speed and share are of one measurement. */
 typedef struct best_known {
     int64_t index;
-    double time_s, gflops, of_peak;
-    double of_peak_low, of_peak_high; /* equal to it where there was no final */
+    const at_turns *final; /* the last it was in; NULL: the figures are those of its trial */
+    double time_s, gflops;
+    at_interval of_peak; /* low and high equal to it where there was no final */
 } best_known;
 
-/* The final's winner, or what the trials say where there was no final. */
 static bool find_best(const at_tuning *t, best_known *out) {
-    const at_finalist *w = t->final.winner;
-    const at_result *r = at_known_best(t->known);
-    double share = r && r->peak_gflops > 0 ? r->gflops / r->peak_gflops : 0;
-    if (w)
-        *out = (best_known){w->result->index,  w->time_s,      w->gflops,
-                            w->of_peak.median, w->of_peak.low, w->of_peak.high};
-    else if (r) *out = (best_known){r->index, r->mean_s, r->gflops, share, share, share};
-    return w || r;
+    const at_turns *f;
+    const at_result *r = at_known_winner(t->known, &f);
+    if (!r) return false;
+    double share = r->peak_gflops > 0 ? r->gflops / r->peak_gflops : 0;
+    *out = (best_known){r->index, f, r->mean_s, r->gflops, {share, share, share}};
+    if (f) {
+        out->time_s = f->time_s;
+        out->gflops = t->s.flops / f->time_s * 1e-9;
+        out->of_peak = at_turns_of_peak(f, t->s.flops);
+    }
+    return true;
 }
 
 typedef struct part {
@@ -75,13 +78,14 @@ static void add_seconds(at_out *out, const at_spent *spent) {
 }
 
 /* How sure the winner is. */
-static void add_tie(at_text *out, const at_final *final) {
-    const at_finalist *w = final->winner;
-    if (!w) return;
-    if (w->rounds >= AT_FINAL_LEAST)
+static void add_tie(at_text *out, const at_final *final, const best_known *best) {
+    const at_turns *f = best->final;
+    if (!f) return;
+    if (f->num_rounds >= AT_FINAL_LEAST)
         at_text_addf(out, "share of the peak %.1f to %.1f %% (95 %% interval, %d rounds)",
-                     100 * w->of_peak.low, 100 * w->of_peak.high, w->rounds);
-    else at_text_addf(out, "timed again %d time%s", w->rounds, w->rounds > 1 ? "s" : "");
+                     100 * best->of_peak.low, 100 * best->of_peak.high, f->num_rounds);
+    else at_text_addf(out, "timed again %d time%s", f->num_rounds, f->num_rounds > 1 ? "s" : "");
+    if (!final->winner) at_text_add(out, "; in a final of an earlier run");
     if (final->tied)
         at_text_addf(out, "; a tie with %d other%s", final->tied, final->tied > 1 ? "s" : "");
     at_text_add(out, "\n");
@@ -102,8 +106,8 @@ static at_status print_text(at_tuning *t, bool stats, const best_known *best, at
     at_text_add(&out, "\n\n");
     at_program_print(&out, program, false);
     at_text_add(&out, "\n");
-    at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak);
-    add_tie(&out, &t->final);
+    at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak.median);
+    add_tie(&out, &t->final, best);
     at_text_addf(&out, "best of %lld trials", (long long)t->tally.done);
     if (t->tally.answered)
         at_text_addf(&out, ", %lld of them from the log", (long long)t->tally.answered);
@@ -142,9 +146,10 @@ static at_status print_json(at_tuning *t, const best_known *best, at_error *err)
         at_out_config(&out, &config);
         at_out_double(&out, "time_ns", best->time_s * 1e9);
         at_out_double(&out, "gflops", best->gflops);
-        at_out_double(&out, "of_peak", best->of_peak);
-        at_out_double(&out, "of_peak_low", best->of_peak_low);
-        at_out_double(&out, "of_peak_high", best->of_peak_high);
+        at_out_double(&out, "of_peak", best->of_peak.median);
+        at_out_double(&out, "of_peak_low", best->of_peak.low);
+        at_out_double(&out, "of_peak_high", best->of_peak.high);
+        at_out_string(&out, "measured", best->final ? "final" : "trial");
         at_out_int(&out, "tied", t->final.tied);
         at_out_end(&out, '}');
     } else at_out_string(&out, "best", NULL);
@@ -161,6 +166,14 @@ static at_status print_json(at_tuning *t, const best_known *best, at_error *err)
 /* Every trial failed: how, and what next. */
 static at_status fail_all(const at_tuning *t, const at_options *o, at_error *err) {
     const at_result *r = t->first_failed;
+    if (at_known_best(t->known)) {
+        const at_finalist *f = &t->final.of[0];
+        return at_fail(err, AT_E_NO_VALID,
+                       "no valid configuration: all %d valid ones failed when they were timed "
+                       "again; index %lld: %.*s",
+                       t->final.count, (long long)f->result->index,
+                       (int)strcspn(f->turns.error, "\n"), f->turns.error);
+    }
     const char *advice = at_failure_advice(&t->tally);
     at_text failed = {0}, command = {0};
     at_text_add_failed(&failed, &t->tally);

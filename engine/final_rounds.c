@@ -16,90 +16,123 @@ static int samples_of(const at_result *r) {
     return n < MOST_SAMPLES ? (int)n : MOST_SAMPLES;
 }
 
-static void drop_out(const at_session *s, at_finalist *f, const char *how, const char *why) {
-    char text[1200];
-    snprintf(text, sizeof text, "index %lld failed when %s again: %s", (long long)f->result->index,
-             how, why);
-    at_engine_warn(&s->options, text);
-    f->rounds = -1;
+/* A final in progress. */
+typedef struct running {
+    at_session *s;
+    at_log *log;
+    at_final *final;
+    double begun_s;
+    int64_t logged_ns;
+} running;
+
+static void drop_out(running *g, at_finalist *f, const char *how, const at_result *r) {
+    at_arena *a = g->s->arena;
+    f->turns.error_no = r->error_no;
+    f->turns.error = at_strdup(a, r->error);
+    at_engine_warn(&g->s->options, at_format(a, "index %lld failed when %s again: %s",
+                                             (long long)f->result->index, how, r->error));
 }
 
-static at_status prepare(at_session *s, at_finalist *f, at_error *err) {
+static at_status prepare(running *g, at_finalist *f, at_error *err) {
+    at_session *s = g->s;
     at_config config;
-    at_result made;
+    at_result made = {.error = ""};
     AT_TRY(at_config_at(s->arena, s->space, f->result->index, &config, err));
     bool ready = at_candidate_make(s, s->arena, &config, &f->candidate, &made);
     if (ready) AT_TRY(at_candidate_compile(s, s->arena, &f->candidate, &made, &ready, err));
-    if (!ready) drop_out(s, f, "compiled", made.error);
+    if (!ready) drop_out(g, f, "compiled", &made);
     if (!s->options.repeat) f->candidate.job.repeat = samples_of(f->result);
     return AT_OK;
 }
 
-static at_status log_sample(const at_session *s, at_log *log, const at_finalist *f,
-                            const at_result *r, at_error *err) {
+/* ---- the log -------------------------------------------------------------------------------- */
+
+static at_status write_lines(running *g, bool is_last, at_error *err) {
+    const at_session *s = g->s;
     at_text text = {0};
-    at_final_sample_print(&text, &(at_final_sample){.task = at_task_record_name(s->task),
+    if (!g->log) return AT_OK;
+    for (int i = 0; i < g->final->count; i++) {
+        const at_finalist *f = &g->final->of[i];
+        if (!f->turns.num_rounds && !f->turns.error_no) continue;
+        at_final_line_print(&text, &(at_final_line){.task = at_task_record_name(s->task),
                                                     .args = at_task_args(s->task),
                                                     .context_hash = s->context_hash,
                                                     .index = f->result->index,
                                                     .config = &f->candidate.config,
-                                                    .samples_s = r->samples_s,
-                                                    .num_samples = r->num_samples,
-                                                    .gflops = r->gflops,
-                                                    .peak_gflops = s->peak_gflops,
-                                                    .timestamp_s = r->timestamp_s});
-    at_status status = at_log_comment(log, at_text_str(&text), err);
+                                                    .turns = f->turns});
+    }
+    at_status status = text.len ? at_log_put_tail(g->log, &text, is_last, err) : AT_OK;
     at_text_free(&text);
+    g->logged_ns = at_now_ns();
     return status;
 }
 
+/* What a kill may cost. */
+static at_status write_lines_in_time(running *g, at_error *err) {
+    return at_now_ns() - g->logged_ns < 500000000 ? AT_OK : write_lines(g, false, err);
+}
+
+/* ---- rounds --------------------------------------------------------------------------------- */
+
+static double median_of(const at_finalist *f) {
+    double times[AT_FINAL_ROUNDS];
+    for (int i = 0; i < f->turns.num_rounds; i++) times[i] = f->rounds[i].time_s;
+    at_sort_doubles(times, f->turns.num_rounds);
+    return at_sorted_median(times, f->turns.num_rounds);
+}
+
 /* One finalist's turn in a round, with the peak of the moment. */
-static at_status take_turn(at_session *s, at_log *log, at_finalist *f, at_error *err) {
+static at_status take_turn(running *g, at_finalist *f, at_error *err) {
+    at_session *s = g->s;
     at_result r = {.error = ""};
     at_arena_reset(s->scratch);
     AT_TRY(at_session_renew_peak(s, peak_age_s, err));
     AT_TRY(at_candidate_run(s, s->scratch, &f->candidate, 0, &r, err));
     if (r.error_no) {
-        drop_out(s, f, "timed", r.error);
-        return AT_OK;
+        drop_out(g, f, "timed", &r);
+    } else {
+        size_t size = (size_t)r.num_samples * sizeof *r.samples_s;
+        f->rounds[f->turns.num_rounds++] =
+            (at_round){.samples_s = at_copy(s->arena, r.samples_s, size),
+                       .num_samples = r.num_samples,
+                       .time_s = r.mean_s,
+                       .peak_gflops = s->peak_gflops};
+        f->turns.time_s = median_of(f);
     }
-    f->costs_s[f->rounds] = r.mean_s;
-    f->peaks[f->rounds++] = s->peak_gflops;
-    return log ? log_sample(s, log, f, &r, err) : AT_OK;
+    return write_lines_in_time(g, err);
 }
 
-/* ---- rounds --------------------------------------------------------------------------------- */
+static bool is_in(const at_finalist *f) { return f->turns.num_rounds && !f->turns.error_no; }
 
 /* Of the samples so far, in the order of rounds: those still in it have as many, or one more in a
  * round that the budget cut short. */
-static void find_leader(at_final *final) {
-    final->winner = NULL;
+static const at_finalist *find_leader(const at_final *final) {
+    const at_finalist *leader = NULL;
     for (int i = 0; i < final->count; i++) {
-        at_finalist *f = &final->of[i];
-        if (f->rounds <= 0) continue;
-        f->time_s = at_median(f->costs_s, f->rounds).median;
-        if (!final->winner || f->time_s < final->winner->time_s) final->winner = f;
+        const at_finalist *f = &final->of[i];
+        if (is_in(f) && (!leader || f->turns.time_s < leader->turns.time_s)) leader = f;
     }
+    return leader;
 }
 
 /* Round by round against the leader, so that what slows both does not count: is the median of the
  * ratios certainly above 1? */
 static bool is_behind(const at_finalist *f, const at_finalist *leader) {
     double ratios[AT_FINAL_ROUNDS];
-    int n = f->rounds < leader->rounds ? f->rounds : leader->rounds;
-    for (int i = 0; i < n; i++) ratios[i] = f->costs_s[i] / leader->costs_s[i];
+    int n = f->turns.num_rounds < leader->turns.num_rounds ? f->turns.num_rounds
+                                                           : leader->turns.num_rounds;
+    for (int i = 0; i < n; i++) ratios[i] = f->rounds[i].time_s / leader->rounds[i].time_s;
     return n >= AT_FINAL_LEAST && at_median(ratios, n).low > 1;
 }
 
 /* Takes those that are behind out of further rounds; false: nobody is left to compare. */
 static bool compare(at_final *final) {
+    const at_finalist *leader = find_leader(final);
     int left = 0;
-    find_leader(final);
     for (int i = 0; i < final->count; i++) {
         at_finalist *f = &final->of[i];
-        if (f->rounds > 0 && f != final->winner && !f->is_behind)
-            f->is_behind = is_behind(f, final->winner);
-        left += f->rounds >= 0 && !f->is_behind;
+        if (is_in(f) && f != leader && !f->is_behind) f->is_behind = is_behind(f, leader);
+        left += !f->turns.error_no && !f->is_behind;
     }
     return left > 1;
 }
@@ -115,8 +148,9 @@ static void shuffle(int *order, int n, at_rng *rng) {
 
 /* The first round goes from the best on and prepares them: where the budget ends in it, those were
  * compared that matter most. */
-static at_status sample_all(at_session *s, at_log *log, double budget_s, at_final *final,
-                            at_error *err) {
+static at_status sample_all(running *g, double budget_s, at_error *err) {
+    at_session *s = g->s;
+    at_final *final = g->final;
     int64_t begin_ns = at_now_ns();
     int order[AT_FINALISTS];
     at_rng rng;
@@ -128,26 +162,38 @@ static at_status sample_all(at_session *s, at_log *log, double budget_s, at_fina
             at_finalist *f = &final->of[order[i]];
             bool late = (double)(at_now_ns() - begin_ns) * 1e-9 > budget_s;
             if (at_engine_stopped(&s->options) || late) return AT_OK;
-            if (!round) AT_TRY(prepare(s, f, err));
-            if (f->rounds >= 0 && !f->is_behind) AT_TRY(take_turn(s, log, f, err));
+            if (!round) AT_TRY(prepare(g, f, err));
+            if (!f->turns.error_no && !f->is_behind) AT_TRY(take_turn(g, f, err));
         }
         if (!compare(final) && round + 1 >= AT_FINAL_LEAST) break;
     }
     return AT_OK;
 }
 
-static void judge(const at_session *s, at_final *final) {
-    find_leader(final);
+at_interval at_turns_of_peak(const at_turns *t, double flops) {
+    double shares[64];
+    int n = 0;
+    for (int i = t->num_rounds > 64 ? t->num_rounds - 64 : 0; i < t->num_rounds; i++) {
+        const at_round *r = &t->rounds[i];
+        if (r->peak_gflops > 0) shares[n++] = flops / r->time_s * 1e-9 / r->peak_gflops;
+    }
+    return n ? at_median(shares, n) : (at_interval){0};
+}
+
+static void judge(at_known *known, at_final *final) {
+    const at_turns *last;
     for (int i = 0; i < final->count; i++) {
-        at_finalist *f = &final->of[i];
-        double shares[AT_FINAL_ROUNDS];
-        if (f->rounds <= 0) continue;
-        for (int k = 0; k < f->rounds; k++)
-            shares[k] = s->flops / f->costs_s[k] * 1e-9 / f->peaks[k];
-        f->peak_gflops = at_median(f->peaks, f->rounds).median;
-        f->gflops = s->flops / f->time_s * 1e-9;
-        f->of_peak = at_median(shares, f->rounds);
-        final->tied += f != final->winner && !is_behind(f, final->winner);
+        const at_finalist *f = &final->of[i];
+        if (f->turns.num_rounds || f->turns.error_no)
+            at_known_add_final(known, f->result->index, &f->turns);
+    }
+    const at_result *winner = at_known_winner(known, &last);
+    for (int i = 0; i < final->count; i++)
+        if (winner && final->of[i].result->index == winner->index && is_in(&final->of[i]))
+            final->winner = &final->of[i];
+    for (int i = 0; i < final->count && final->winner; i++) {
+        const at_finalist *f = &final->of[i];
+        final->tied += is_in(f) && f != final->winner && !is_behind(f, final->winner);
     }
 }
 
@@ -172,20 +218,43 @@ static int choose_number(const at_spent *spent, const at_result *const *top, int
     return count;
 }
 
-at_status at_final_run(at_session *s, const at_known *known, at_log *log, at_final *out,
-                       at_error *err) {
+/* The winner of finals before is compared with what was found since, and first of all. */
+static void put_former_winner(const at_known *known, at_final *final, const at_result **top) {
+    const at_turns *last;
+    const at_result *winner = at_known_winner(known, &last);
+    int at = 0;
+    if (!last) return;
+    while (at < final->count && top[at]->index != winner->index) at++;
+    if (at == final->count && final->count < AT_FINALISTS) final->count++;
+    if (at == AT_FINALISTS) at--;
+    memmove(top + 1, top, sizeof *top * (size_t)at);
+    top[0] = winner;
+}
+
+static at_status run(running *g, at_known *known, double budget_s, at_error *err) {
+    at_status status = sample_all(g, budget_s, err);
+    for (int i = 0; i < g->final->count; i++) at_candidate_drop(&g->final->of[i].candidate);
+    if (status != AT_OK && status != AT_E_INTERRUPTED) return status;
+    judge(known, g->final);
+    return write_lines(g, true, err);
+}
+
+at_status at_final_run(at_session *s, at_known *known, at_log *log, at_final *out, at_error *err) {
     const at_result *top[AT_FINALISTS];
     int64_t begin_ns = at_now_ns();
     double budget_s = budget_share * (double)(begin_ns - s->spent.start_ns) * 1e-9;
     if (budget_s < least_budget_s) budget_s = least_budget_s;
     memset(out, 0, sizeof *out);
+    running g = {s, log, out, at_wall_time_s(), begin_ns};
     out->count = choose_number(&s->spent, top, at_known_top(known, top, AT_FINALISTS), budget_s);
-    for (int i = 0; i < out->count; i++) out->of[i].result = top[i];
+    put_former_winner(known, out, top);
+    for (int i = 0; i < out->count; i++) {
+        at_finalist *f = &out->of[i];
+        f->result = top[i];
+        f->turns = (at_turns){.begun_s = g.begun_s, .rounds = f->rounds, .error = ""};
+    }
     if (out->count) at_engine_note(&s->options, "timing the best few again, in turn ...");
-    at_status status = sample_all(s, log, budget_s, out, err);
-    for (int i = 0; i < out->count; i++) at_candidate_drop(&out->of[i].candidate);
-    if (status != AT_OK && status != AT_E_INTERRUPTED) return status;
-    judge(s, out);
+    AT_TRY(run(&g, known, budget_s, err));
     s->spent.final_ns = at_now_ns() - begin_ns;
     return AT_OK;
 }

@@ -11,26 +11,27 @@ enum { AT_FINAL_LEAST = 6 };                      /* rounds; fewer have no inter
 typedef struct at_finalist {
     const at_result *result;
     at_candidate candidate;
-    double costs_s[AT_FINAL_ROUNDS], peaks[AT_FINAL_ROUNDS];
-    int rounds;                         /* -1: it failed now */
-    bool is_behind;                     /* the leader, certainly */
-    double time_s, peak_gflops, gflops; /* medians */
-    at_interval of_peak;                /* of the shares, each of the peak of the moment */
+    at_round rounds[AT_FINAL_ROUNDS];
+    at_turns turns; /* these rounds */
+    bool is_behind; /* the leader, certainly */
 } at_finalist;
 
 typedef struct at_final {
     at_finalist of[AT_FINALISTS];
     int count;
-    const at_finalist *winner; /* NULL: none */
+    const at_finalist *winner; /* of all that is known; NULL: none, or it was not in this final */
     int tied;                  /* others that cannot be told from the winner */
 } at_final;
 
-/* Finalists are the best by their trials, as many as the budget has time for. Lowest median wins.
- * One is behind where the 95 % interval of its ratios to the winner, round by round, lies above 1;
- * it gets no more turns. The budget is a tenth of the run's time, at least 2 s; a turn that was
- * begun is finished. Turns go to the log as comment lines "#final {json}". Interrupted: the turns
- * so far decide. AT_E_OUTPUT, AT_E_BUG. */
-at_status at_final_run(at_session *s, const at_known *known, at_log *log, at_final *out,
-                       at_error *err);
+/* Of the shares of the peak, each of that of the moment, of the last 64 rounds at most. */
+at_interval at_turns_of_peak(const at_turns *t, double flops);
+
+/* Finalists are the best by their trials, as many as the budget has time for, and the winner of the
+ * finals before. Who wins, at_winner says; what this final found is known from now on. One is
+ * behind where the 95 % interval of its ratios to the winner, round by round, lies above 1; it gets
+ * no more turns. The budget is a tenth of the run's time, at least 2 s; a turn that was begun is
+ * finished. A comment line "#final {json}" of the log for each finalist is renewed twice a second.
+ * Interrupted: the turns so far decide. AT_E_OUTPUT, AT_E_BUG. */
+at_status at_final_run(at_session *s, at_known *known, at_log *log, at_final *out, at_error *err);
 
 #endif

@@ -10,8 +10,15 @@ typedef struct table {
     int used;
 } table;
 
+/* The finals that the results of an index were in. */
+typedef struct finalist {
+    int64_t index;
+    AT_VEC(at_turns) finals; /* ascending by when they began */
+} finalist;
+
 struct at_known {
     at_arena *arena;
+    AT_VEC(finalist) finalists; /* ascending by index */
     AT_VEC(const at_result *) results;
     table by_index, by_code;
     const at_result *best;
@@ -66,12 +73,17 @@ static void insert(at_known *k, table *t, int number) {
     t->used++;
 }
 
+/* As at_record_is_candidate. */
+static bool is_candidate(const at_result *r) {
+    return !r->error_no && (!strcmp(r->check, "exact") || !strcmp(r->check, "tolerance"));
+}
+
 void at_known_add(at_known *k, const at_result *r) {
     int number = k->results.len;
     *at_push(k->arena, &k->results) = r;
     insert(k, &k->by_index, number);
     if (*r->code_hash) insert(k, &k->by_code, number);
-    if (!r->error_no && (!k->best || r->mean_s < k->best->mean_s)) k->best = r;
+    if (is_candidate(r) && (!k->best || r->mean_s < k->best->mean_s)) k->best = r;
 }
 
 static const at_result *find(const at_known *k, const table *t, const at_result *key) {
@@ -94,7 +106,7 @@ int at_known_top(const at_known *k, const at_result **out, int n) {
     int count = 0;
     for (int i = 0; i < k->results.len; i++) {
         const at_result *r = k->results.data[i];
-        if (r->error_no || r->same_as >= 0) continue;
+        if (!is_candidate(r) || r->same_as >= 0) continue;
         int at = count;
         while (at > 0 && r->mean_s < out[at - 1]->mean_s) at--;
         if (at == n) continue;
@@ -104,6 +116,57 @@ int at_known_top(const at_known *k, const at_result **out, int n) {
     }
     return count;
 }
+
+/* ---- finals --------------------------------------------------------------------------------- */
+
+/* Where the finalist of an index is, or belongs. */
+static int place_of(const at_known *k, int64_t index) {
+    int low = 0, high = k->finalists.len;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (k->finalists.data[middle].index < index) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+void at_known_add_final(at_known *k, int64_t index, const at_turns *turns) {
+    int at = place_of(k, index);
+    if (at == k->finalists.len || k->finalists.data[at].index != index) {
+        at_push(k->arena, &k->finalists);
+        memmove(k->finalists.data + at + 1, k->finalists.data + at,
+                sizeof *k->finalists.data * (size_t)(k->finalists.len - 1 - at));
+        k->finalists.data[at] = (finalist){.index = index};
+    }
+    *at_push(k->arena, &k->finalists.data[at].finals) = *turns;
+}
+
+const at_result *at_known_winner(const at_known *k, const at_turns **final) {
+    at_arena *a = at_arena_new();
+    at_contender *all = AT_NEW_ARRAY(a, at_contender, k->results.len);
+    const at_result **of = AT_NEW_ARRAY(a, const at_result *, k->results.len);
+    int n = 0;
+    for (int i = 0; i < k->results.len; i++) {
+        const at_result *r = k->results.data[i];
+        int at = place_of(k, r->index);
+        if (!is_candidate(r)) continue;
+        of[n] = r;
+        all[n].mean_s = r->mean_s;
+        if (at < k->finalists.len && k->finalists.data[at].index == r->index) {
+            all[n].finals = k->finalists.data[at].finals.data;
+            all[n].num_finals = k->finalists.data[at].finals.len;
+        }
+        n++;
+    }
+    int winner = at_winner(all, n), finals = winner < 0 ? 0 : all[winner].num_finals;
+    const at_result *r = winner < 0 ? NULL : of[winner];
+    *final = finals ? &all[winner].finals[finals - 1] : NULL;
+    at_arena_free(a);
+    return r;
+}
+
+/* ---- from a log -------------------------------------------------------------------------------
+ */
 
 /* A log that was only just made, or no file at all (/dev/null), answers nothing. */
 static bool is_worth_reading(const char *path) {
@@ -132,16 +195,44 @@ static void take_record(at_known *k, at_session *s, at_arena *scratch, const cha
     if (s->options.prune > 0 || !at_result_is_pruned(r)) at_known_add(k, r);
 }
 
+/* What its finals say about this task and context. */
+static void take_finals(at_known *k, const at_session *s, at_arena *scratch,
+                        const at_finals *finals) {
+    for (int i = 0; i < finals->of.len; i++) {
+        at_final_line who;
+        at_config config;
+        const at_json *json;
+        int n;
+        at_arena_reset(scratch);
+        const at_turns *turns = at_finals_get(finals, i, &who, &n);
+        if (strcmp(who.context_hash, s->context_hash) ||
+            strcmp(who.task, at_task_record_name(s->task)) ||
+            !at_args_equal(who.args, at_task_args(s->task)))
+            continue;
+        const char *text =
+            at_format(scratch, "{\"entity\": %s}", at_json_text(scratch, who.entity));
+        if (at_json_parse(scratch, text, strlen(text), &json, NULL) != AT_OK ||
+            at_config_from_json(scratch, s->space, json, &config, NULL) != AT_OK ||
+            config.index < 0)
+            continue;
+        for (int j = 0; j < n; j++) at_known_add_final(k, config.index, &turns[j]);
+    }
+}
+
 at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_error *err) {
     at_log_reader *reader;
     at_record record;
     if (!is_worth_reading(path)) return AT_OK;
     AT_TRY(at_log_reader_open(path, s->options.warn, s->options.ctx, &reader, err));
     at_arena *scratch = at_arena_new();
+    at_finals finals;
+    at_finals_init(&finals, k->arena);
+    at_log_reader_on_comment(reader, at_finals_add, &finals);
     while (at_log_reader_next(reader, &record)) {
         at_arena_reset(scratch);
         take_record(k, s, scratch, path, &record);
     }
+    take_finals(k, s, scratch, &finals);
     at_status status = at_log_reader_status(reader, err);
     at_log_reader_close(reader);
     at_arena_free(scratch);

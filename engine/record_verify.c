@@ -139,7 +139,7 @@ static at_spread spread_of(const at_result *r) {
 static bool is_slower(const at_record *r, const at_verified *out, const at_result *now,
                       double peak_now, double margin) {
     double limit_s = out->recorded_high_s * (1 + margin);
-    double peak = r->num_finals ? r->final_peak_gflops : r->extra.peak_gflops;
+    double peak = at_record_peak(r);
     if (peak > 0 && peak_now > 0 && peak > peak_now) limit_s *= peak / peak_now;
     return spread_of(now).low_s > limit_s;
 }

@@ -15,7 +15,8 @@ static at_status read_one(at_chooser *c, const at_pick_job *job, int i, bool is_
     if (is_output) AT_TRY(at_log_reader_open_empty(path, job->warn, job->warn_ctx, &reader, err));
     else AT_TRY(at_log_reader_open(path, job->warn, job->warn_ctx, &reader, err));
     at_log_reader_on_comment(reader, at_finals_add, at_chooser_finals(c));
-    while (at_log_reader_next(reader, &record)) at_chooser_add(c, &record, path);
+    at_chooser_begin(c, path);
+    while (at_log_reader_next(reader, &record)) at_chooser_add(c, &record);
     at_status s = at_log_reader_status(reader, err);
     const at_log_stats *stats = at_log_reader_stats(reader);
     if (s == AT_OK && is_output && stats->bad && !stats->records)
@@ -39,10 +40,6 @@ typedef struct groups {
     at_text name;
 } groups;
 
-static double time_of(const at_record *r) {
-    return r->final_s > 0 ? r->final_s : at_record_mean(r);
-}
-
 static void enter(groups *g, const char *name, const at_pick *picks, int i) {
     at_text_clear(&g->name);
     at_text_addf(&g->name, "%s\n", name);
@@ -51,7 +48,7 @@ static void enter(groups *g, const char *name, const at_pick *picks, int i) {
     if (n == g->of.len) *at_push(g->names.arena, &g->of) = (group){.best = i};
     group *x = &g->of.data[n];
     x->considered += picks[i].considered;
-    if (time_of(&picks[i].record) < time_of(&picks[x->best].record)) x->best = i;
+    if (at_record_time(&picks[i].record) < at_record_time(&picks[x->best].record)) x->best = i;
 }
 
 static void enter_all(groups *g, at_arena *a, at_per per, const at_pick *picks, int i) {
@@ -96,8 +93,15 @@ static at_status choose(at_chooser *c, at_pick_job *job, at_per per, bool with_o
         return at_fail(err, AT_E_NO_VALID, "no valid record in %s%s: %lld records, none of them %s",
                        job->paths[0], job->num_paths > 1 ? " and the others" : "",
                        (long long)records, "without failure and checked");
-    for (int i = 0; i < at_chooser_len(c); i++)
-        at_chooser_pick(c, i, job->arena, at_push(job->arena, &job->picks));
+    AT_TRY(at_chooser_settle(c, err));
+    for (int i = 0; i < at_chooser_len(c); i++) {
+        at_pick pick;
+        if (at_chooser_pick(c, i, job->arena, &pick)) *at_push(job->arena, &job->picks) = pick;
+    }
+    if (!job->picks.len)
+        return at_fail(err, AT_E_NO_VALID,
+                       "no valid record in %s%s: all that were valid failed in a final",
+                       job->paths[0], job->num_paths > 1 ? " and the others" : "");
     if (per != AT_PER_CONTEXT)
         job->picks.len = choose_groups(job->arena, per, job->picks.data, job->picks.len);
     for (int i = 0; i < job->picks.len; i++) at_pick_print(job->out, &job->picks.data[i]);
@@ -105,7 +109,7 @@ static at_status choose(at_chooser *c, at_pick_job *job, at_per per, bool with_o
 }
 
 static at_status pick_best(at_pick_job *job, at_per per, bool with_output, at_error *err) {
-    at_chooser *c = at_chooser_new(per != AT_PER_CONTEXT);
+    at_chooser *c = at_chooser_new(per == AT_PER_MCPU || per == AT_PER_KEY);
     at_status s = choose(c, job, per, with_output, err);
     at_chooser_free(c);
     return s;

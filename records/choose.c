@@ -1,31 +1,40 @@
-/* records/choose.c: the best records of each of many keys, kept while logs go by. */
+/* records/choose.c: of each of many keys the records that can win, kept while logs go by. */
 #include "records/records_int.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-/* Finals are held among ten, and a final comes after its trials: so many of the best of each key
- * are kept until the end. */
-enum { KEPT = 12 };
+/* Of each key so many of the best are kept: more than a final takes, and a final comes after its
+ * trials, when these are the best. Others that were in a final are read again at the end. */
+enum { KEPT = 64 };
 
 typedef struct kept {
     double mean_s;
     at_text line; /* as it will be written */
-    const char *source;
+    int source;
     int64_t line_number;
 } kept;
 
-/* The best records of one task and context. */
+/* The records of one key. */
 typedef struct leaders {
-    kept of[KEPT]; /* ascending by mean */
-    int n;
+    AT_VEC(kept) best;   /* ascending by mean, at most KEPT */
+    AT_VEC(kept) others; /* of sources that cannot be read again, and those that were */
     int64_t considered;
 } leaders;
+
+typedef struct source {
+    const char *path;
+    bool is_file; /* and can be read again */
+} source;
 
 struct at_chooser {
     at_arena *arena, *scratch;
     bool by_target;
+    bool left_some; /* that cannot win by their mean */
     at_key_map keys;
     AT_VEC(leaders) leaders; /* [keys] */
+    AT_VEC(source) sources;  /* the last one is being read */
     at_finals finals;
     at_text key; /* of the record in hand */
 };
@@ -40,8 +49,11 @@ at_chooser *at_chooser_new(bool by_target) {
 }
 
 void at_chooser_free(at_chooser *c) {
-    for (int i = 0; i < c->leaders.len; i++)
-        for (int j = 0; j < c->leaders.data[i].n; j++) at_text_free(&c->leaders.data[i].of[j].line);
+    for (int i = 0; i < c->leaders.len; i++) {
+        leaders *l = &c->leaders.data[i];
+        for (int j = 0; j < l->best.len; j++) at_text_free(&l->best.data[j].line);
+        for (int j = 0; j < l->others.len; j++) at_text_free(&l->others.data[j].line);
+    }
     at_text_free(&c->key);
     at_arena_free(c->scratch);
     at_arena_free(c->arena);
@@ -50,96 +62,170 @@ void at_chooser_free(at_chooser *c) {
 at_finals *at_chooser_finals(at_chooser *c) { return &c->finals; }
 int at_chooser_len(const at_chooser *c) { return c->leaders.len; }
 
+void at_chooser_begin(at_chooser *c, const char *path) {
+    struct stat st;
+    bool is_file = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    *at_push(c->arena, &c->sources) = (source){path, is_file};
+}
+
 /* ---- candidates ----------------------------------------------------------------------------- */
 
-/* A record of ours tells its context. Of a foreign one only the target is known. */
-static void print_key(at_chooser *c, const at_record *r) {
-    bool ours = r->extra.present;
+static int key_of(at_chooser *c, const at_record *r) {
     at_text_clear(&c->key);
-    if (ours) at_text_add(&c->key, r->extra.context_hash);
-    at_text_add(&c->key, "\n");
-    if (!ours || c->by_target) at_text_add(&c->key, r->target);
+    at_record_context_key(&c->key, r);
+    if (c->by_target && r->extra.present) at_text_add(&c->key, r->target);
     at_text_add(&c->key, "\n");
     at_workload_identity(&c->key, r);
-}
-
-static void keep(leaders *l, const at_record *r, const char *source) {
-    double mean_s = at_record_mean(r);
-    int at = l->n;
-    while (at > 0 && mean_s < l->of[at - 1].mean_s) at--;
-    /* Copies of one measurement would crowd out the others. */
-    if (at == KEPT || (at > 0 && r->extra.same_as >= 0 && mean_s == l->of[at - 1].mean_s)) return;
-    kept last = l->of[KEPT - 1];
-    if (l->n < KEPT) last = l->of[l->n++];
-    memmove(l->of + at + 1, l->of + at, (size_t)(l->n - 1 - at) * sizeof *l->of);
-    at_text_clear(&last.line); /* its memory serves again */
-    l->of[at] = (kept){mean_s, last.line, source, r->line};
-    at_record_print(&l->of[at].line, r);
-}
-
-void at_chooser_add_to(at_chooser *c, int key, const at_record *r, const char *source) {
-    leaders *l = &c->leaders.data[key];
-    l->considered++;
-    keep(l, r, source);
-}
-
-int at_chooser_add(at_chooser *c, const at_record *r, const char *source) {
-    if (!at_record_is_candidate(r)) return -1;
-    print_key(c, r);
     int i = at_key_map_add(&c->keys, at_text_str(&c->key));
     if (i == c->leaders.len) *at_push(c->arena, &c->leaders) = (leaders){0};
-    at_chooser_add_to(c, i, r, source);
     return i;
+}
+
+static kept kept_of(const at_chooser *c, const at_record *r, at_text line) {
+    at_text_clear(&line); /* its memory serves again */
+    at_record_print(&line, r);
+    return (kept){at_record_mean(r), line, c->sources.len - 1, r->line};
+}
+
+static void keep(at_chooser *c, leaders *l, const at_record *r) {
+    double mean_s = at_record_mean(r);
+    kept *all = l->best.data;
+    int at = l->best.len;
+    while (at > 0 && mean_s < all[at - 1].mean_s) at--;
+    bool full = l->best.len == KEPT;
+    if (full) c->left_some = true;
+    if (full && at == KEPT) return;
+    if (!full) *at_push(c->arena, &l->best) = (kept){0};
+    all = l->best.data;
+    at_text line = all[l->best.len - 1].line;
+    memmove(all + at + 1, all + at, (size_t)(l->best.len - 1 - at) * sizeof *all);
+    all[at] = kept_of(c, r, line);
+}
+
+void at_chooser_add_to(at_chooser *c, int key, const at_record *r) {
+    leaders *l = &c->leaders.data[key];
+    l->considered++;
+    if (c->sources.data[c->sources.len - 1].is_file) keep(c, l, r);
+    else *at_push(c->arena, &l->others) = kept_of(c, r, (at_text){0});
+}
+
+int at_chooser_add(at_chooser *c, const at_record *r) {
+    if (!at_record_is_candidate(r)) return -1;
+    int key = key_of(c, r);
+    at_chooser_add_to(c, key, r);
+    return key;
+}
+
+/* ---- those that finals speak of, wherever they stand -------------------------------------------
+ */
+
+static at_record *parse(at_arena *a, const kept *k) {
+    at_record *r = AT_NEW(a, at_record);
+    at_status s = at_record_parse(a, k->line.data, k->line.len, r, NULL);
+    AT_ASSERT(s == AT_OK);
+    r->line = k->line_number;
+    return r;
+}
+
+/* Which finalists' records are kept. Returns how many are not. */
+static int find_kept(at_chooser *c, bool *has) {
+    int missing = c->finals.of.len;
+    for (int i = 0; i < c->leaders.len; i++) {
+        const leaders *l = &c->leaders.data[i];
+        for (int j = 0; j < l->best.len && missing; j++) {
+            at_arena_reset(c->scratch);
+            int f = at_finals_find(&c->finals, parse(c->scratch, &l->best.data[j]));
+            if (f >= 0 && !has[f]) has[f] = true, missing--;
+        }
+    }
+    return missing;
+}
+
+/* The best record of a finalist. */
+typedef struct found {
+    bool is;
+    int key;
+    kept record;
+} found;
+
+static at_status read_again(at_chooser *c, int from, const bool *has, found *found_of,
+                            at_error *err) {
+    at_log_reader *reader;
+    AT_TRY(at_log_reader_open_empty(c->sources.data[from].path, NULL, NULL, &reader, err));
+    for (at_record r; at_log_reader_next(reader, &r);) {
+        int f = at_record_is_candidate(&r) ? at_finals_find(&c->finals, &r) : -1;
+        if (f < 0 || has[f]) continue;
+        found *x = &found_of[f];
+        if (x->is && at_record_mean(&r) >= x->record.mean_s) continue;
+        x->is = true;
+        x->key = key_of(c, &r);
+        x->record = kept_of(c, &r, x->record.line);
+        x->record.source = from;
+    }
+    at_status s = at_log_reader_status(reader, err);
+    at_log_reader_close(reader);
+    return s;
+}
+
+at_status at_chooser_settle(at_chooser *c, at_error *err) {
+    int n = c->finals.of.len;
+    bool *has = AT_NEW_ARRAY(c->arena, bool, n);
+    if (!c->left_some || !find_kept(c, has)) return AT_OK;
+    found *found_of = AT_NEW_ARRAY(c->arena, found, n);
+    at_status s = AT_OK;
+    for (int i = 0; i < c->sources.len && s == AT_OK; i++)
+        if (c->sources.data[i].is_file) s = read_again(c, i, has, found_of, err);
+    for (int f = 0; f < n; f++)
+        if (found_of[f].is)
+            *at_push(c->arena, &c->leaders.data[found_of[f].key].others) = found_of[f].record;
+    return s;
 }
 
 /* ---- the best of them ----------------------------------------------------------------------- */
 
-const at_record *at_record_best(const at_record *const *records, int n) {
-    const at_record *best = NULL, *in_final = NULL;
-    for (int i = 0; i < n; i++) {
-        const at_record *r = records[i];
-        if (!at_record_is_candidate(r)) continue;
-        if (!best || at_record_mean(r) < at_record_mean(best)) best = r;
-        if (r->final_s > 0 && (!in_final || r->final_s < in_final->final_s)) in_final = r;
-    }
-    /* One that came after the last final has nothing but its mean. */
-    return best && best->final_s > 0 ? in_final : best;
-}
-
 /* A copy that outlives the chooser. */
-static void copy_pick(at_arena *a, const kept *k, const at_record *best, int64_t considered,
+static void copy_pick(at_arena *a, const at_chooser *c, const kept *k, int64_t considered,
                       at_pick *out) {
-    *out = (at_pick){.source = at_strdup(a, k->source), .considered = considered};
-    at_status s = at_record_parse(a, k->line.data, k->line.len, &out->record, NULL);
-    AT_ASSERT(s == AT_OK);
-    out->record.line = k->line_number;
-    out->record.final_s = best->final_s;
-    out->record.final_peak_gflops = best->final_peak_gflops;
-    out->record.num_finals = best->num_finals;
-    out->record.finals_s =
-        at_copy(a, best->finals_s, (size_t)best->num_finals * sizeof *best->finals_s);
+    *out = (at_pick){.source = at_strdup(a, c->sources.data[k->source].path),
+                     .considered = considered};
+    out->record = *parse(a, k);
+    at_text text = {0};
+    at_finals_print(&text, &c->finals, &out->record);
+    out->finals = at_strdup(a, at_text_str(&text));
+    at_text_free(&text);
+    at_finals finals; /* the same again, in a's memory */
+    at_finals_init(&finals, a);
+    for (char *line = at_strdup(a, out->finals), *end; *line; line = end + 1) {
+        end = strchr(line, '\n');
+        *end = '\0';
+        at_finals_add(&finals, line + 1, 0);
+    }
+    at_finals_apply(&finals, &out->record);
 }
 
-void at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out) {
+static int by_appearance(const void *x, const void *y) {
+    const kept *a = *(const kept *const *)x, *b = *(const kept *const *)y;
+    if (a->source != b->source) return a->source < b->source ? -1 : 1;
+    return (a->line_number > b->line_number) - (a->line_number < b->line_number);
+}
+
+bool at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out) {
     const leaders *l = &c->leaders.data[key];
-    at_record parsed[KEPT];
-    const at_record *records[KEPT];
-    int n = c->finals.of.len ? l->n : 1; /* without finals the first is the best */
+    int n = l->best.len + l->others.len;
     at_arena_reset(c->scratch);
+    const kept **all = AT_NEW_ARRAY(c->scratch, const kept *, n);
+    for (int i = 0; i < n; i++)
+        all[i] = i < l->best.len ? &l->best.data[i] : &l->others.data[i - l->best.len];
+    qsort(all, (size_t)n, sizeof *all, by_appearance); /* ties go to the earlier */
+    at_contender *contenders = AT_NEW_ARRAY(c->scratch, at_contender, n);
     for (int i = 0; i < n; i++) {
-        const kept *k = &l->of[i];
-        at_status s = at_record_parse(c->scratch, k->line.data, k->line.len, &parsed[i], NULL);
-        AT_ASSERT(s == AT_OK);
-        at_finals_apply(&c->finals, &parsed[i]);
-        records[i] = &parsed[i];
+        at_record *r = parse(c->scratch, all[i]);
+        at_finals_apply(&c->finals, r);
+        contenders[i] = (at_contender){all[i]->mean_s, r->finals, r->num_finals};
     }
-    const at_record *best = at_record_best(records, n);
-    const kept *k = &l->of[best - parsed];
-    copy_pick(a, k, best, l->considered, out);
-    at_text finals = {0};
-    at_finals_print(&finals, &c->finals, best);
-    out->finals = at_strdup(a, at_text_str(&finals));
-    at_text_free(&finals);
+    int winner = at_winner(contenders, n);
+    if (winner >= 0) copy_pick(a, c, all[winner], l->considered, out);
+    return winner >= 0;
 }
 
 void at_pick_print(at_text *out, const at_pick *p) {

@@ -1,23 +1,156 @@
 /* records/final.c: what finals say about records. At the end of a run the best few are timed again,
- * in turn; each turn is a comment line of the log:
+ * in turn, round by round; a comment line of the log holds all rounds of one of them:
  *
- *     #final {"task": ..., "args": [...], "context_hash": "...", "entity": [...], "samples_s":
- * [...]}
+ *     #final {"task": ..., "args": [...], "context_hash": "...", "index": 7, "entity": [...],
+ *             "begun": 1763800000.5, "rounds": 2, "rounds_s": [[0.001], [0.0012, 0.0011]],
+ *             "peaks_gflops": [117.1, 116.9]}
+ *
+ * Before, each round was a line of its own, with "samples_s" and "peak_gflops".
  */
 #include "records/records_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct at_final_times {
-    AT_VEC(double) s;
-    AT_VEC(double) peaks; /* those that are known */
-    AT_VEC(const char *) comments;
-} at_final_times;
+typedef struct said {
+    at_turns turns;
+    const char *comment;
+    int order; /* of appearance */
+} said;
+
+/* Of one finalist. */
+typedef struct at_finalist_lines {
+    at_final_line who;
+    AT_VEC(said) lines;
+    bool in_order;           /* the lines are sorted, and finals made of them */
+    AT_VEC(at_turns) finals; /* ascending by when they began */
+} at_finalist_lines;
 
 void at_finals_init(at_finals *f, at_arena *a) {
     *f = (at_finals){.keys.arena = a, .comments.arena = a};
 }
+
+/* ---- one line ------------------------------------------------------------------------------- */
+
+static double median(at_arena *a, const at_round *rounds, int n) {
+    if (!n) return 0;
+    double *times = AT_NEW_ARRAY(a, double, n);
+    for (int i = 0; i < n; i++) times[i] = rounds[i].time_s;
+    at_sort_doubles(times, n);
+    return at_sorted_median(times, n);
+}
+
+static bool is_list(const at_json *v) { return v && v->kind == AT_JSON_ARRAY; }
+
+/* false: no time comes of it. */
+static bool read_round(at_arena *a, const at_json *samples, const at_json *peak, at_round *out) {
+    if (!is_list(samples) || !samples->count) return false;
+    double sum = 0, *all = AT_NEW_ARRAY(a, double, samples->count);
+    int n = 0;
+    for (const at_json *v = samples->child; v; v = v->next) {
+        if (v->kind != AT_JSON_NUMBER || !(v->number > 0)) return false;
+        all[n++] = v->number;
+    }
+    *out = (at_round){.samples_s = all,
+                      .num_samples = n,
+                      .peak_gflops = peak && peak->number > 0 ? peak->number : 0};
+    const double *costs = at_costs_of_samples(a, all, n, &n);
+    for (int i = 0; i < n; i++) sum += costs[i];
+    out->time_s = sum / n;
+    return true;
+}
+
+static bool read_rounds(at_arena *a, const at_json *v, at_turns *out) {
+    const at_json *rounds = at_json_get(v, "rounds_s"), *peaks = at_json_get(v, "peaks_gflops");
+    const at_json *count = at_json_get(v, "rounds");
+    if (!is_list(rounds) || !is_list(peaks) || rounds->count != peaks->count) return false;
+    /* A line that was written over in part has lost some. */
+    if (!count || !count->is_int || count->integer != rounds->count) return false;
+    at_round *all = AT_NEW_ARRAY(a, at_round, rounds->count);
+    const at_json *peak = peaks->child;
+    int n = 0;
+    for (const at_json *r = rounds->child; r; r = r->next, peak = peak->next)
+        if (!read_round(a, r, peak, &all[n++])) return false;
+    out->rounds = all;
+    out->num_rounds = n;
+    return true;
+}
+
+bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
+    static const char head[] = "final ";
+    const at_json *v;
+    if (strncmp(comment, head, sizeof head - 1) != 0) return false;
+    comment += sizeof head - 1;
+    if (at_json_parse(a, comment, strlen(comment), &v, NULL) != AT_OK) return false;
+    const at_json *task = at_json_get(v, "task"), *hash = at_json_get(v, "context_hash");
+    const at_json *index = at_json_get(v, "index"), *begun = at_json_get(v, "begun");
+    const at_json *error_no = at_json_get(v, "error_no"), *error = at_json_get(v, "error");
+    *out = (at_final_line){.task = task ? task->string : NULL,
+                           .context_hash = hash ? hash->string : NULL,
+                           .args = at_json_get(v, "args"),
+                           .entity = at_json_get(v, "entity"),
+                           .index = index && index->is_int ? index->integer : -1};
+    if (!out->task || !out->context_hash || !out->args || !out->entity) return false;
+    at_turns *t = &out->turns;
+    t->error = error && error->string ? error->string : "";
+    if (!begun || !(begun->number > 0)) {
+        at_round *only = AT_NEW(a, at_round);
+        t->rounds = only;
+        t->num_rounds = 1;
+        if (!read_round(a, at_json_get(v, "samples_s"), at_json_get(v, "peak_gflops"), only))
+            return false;
+    } else {
+        t->begun_s = begun->number;
+        if (error_no && error_no->is_int && error_no->integer > 0)
+            t->error_no = (int)error_no->integer;
+        if (!read_rounds(a, v, t)) return false;
+    }
+    t->time_s = median(a, t->rounds, t->num_rounds);
+    return t->num_rounds || t->error_no;
+}
+
+static void add_member(at_text *out, const char *name) { at_text_addf(out, ", \"%s\": ", name); }
+
+void at_final_line_print(at_text *out, const at_final_line *l) {
+    const at_turns *t = &l->turns;
+    at_text_add(out, "#final {\"task\": ");
+    at_text_add_json_string(out, l->task);
+    add_member(out, "args");
+    at_json_print(out, l->args);
+    add_member(out, "context_hash");
+    at_text_add_json_string(out, l->context_hash);
+    at_text_addf(out, ", \"index\": %lld", (long long)l->index);
+    add_member(out, "entity");
+    at_config_print_entity(out, l->config);
+    add_member(out, "begun");
+    at_text_add_double(out, t->begun_s);
+    if (t->error_no) {
+        at_text_addf(out, ", \"error_no\": %d", t->error_no);
+        add_member(out, "error");
+        at_text_add_json_string(out, t->error);
+    }
+    at_text_addf(out, ", \"rounds\": %d", t->num_rounds);
+    add_member(out, "rounds_s");
+    at_text_add(out, "[");
+    for (int i = 0; i < t->num_rounds; i++) {
+        at_text_add(out, i ? ", [" : "[");
+        for (int k = 0; k < t->rounds[i].num_samples; k++) {
+            if (k) at_text_add(out, ", ");
+            at_text_add_double(out, t->rounds[i].samples_s[k]);
+        }
+        at_text_add(out, "]");
+    }
+    at_text_add(out, "]");
+    add_member(out, "peaks_gflops");
+    at_text_add(out, "[");
+    for (int i = 0; i < t->num_rounds; i++) {
+        if (i) at_text_add(out, ", ");
+        at_text_add_double(out, t->rounds[i].peak_gflops);
+    }
+    at_text_add(out, "]}\n");
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
 
 /* r: task and args. */
 static void print_key(at_text *out, const char *context_hash, const at_record *r) {
@@ -26,104 +159,96 @@ static void print_key(at_text *out, const char *context_hash, const at_record *r
     at_text_add(out, "\n");
 }
 
-/* 0: there are none. */
-static double time_of(at_arena *a, const at_json *samples) {
-    if (!samples || !samples->count) return 0;
-    double sum = 0, *all = AT_NEW_ARRAY(a, double, samples->count);
+/* By final; the line that says the most of it comes first: a run that was killed, and logs that
+ * were put together, leave several. */
+static int by_final(const void *x, const void *y) {
+    const said *a = x, *b = y;
+    if (a->turns.begun_s != b->turns.begun_s) return a->turns.begun_s < b->turns.begun_s ? -1 : 1;
+    if (a->turns.begun_s > 0 && a->turns.num_rounds != b->turns.num_rounds)
+        return a->turns.num_rounds > b->turns.num_rounds ? -1 : 1;
+    if (!a->turns.error_no != !b->turns.error_no) return a->turns.error_no ? -1 : 1;
+    return a->order < b->order ? -1 : 1;
+}
+
+/* Rounds that do not say which final they are of are taken for one, the first. */
+static int join_old(at_arena *a, at_finalist_lines *l) {
     int n = 0;
-    for (const at_json *v = samples->child; v; v = v->next) all[n++] = v->number;
-    const double *costs = at_costs_of_samples(a, all, n, &n);
-    for (int i = 0; i < n; i++) sum += costs[i];
-    return sum / n;
+    while (n < l->lines.len && l->lines.data[n].turns.begun_s == 0) n++;
+    if (!n) return 0;
+    at_round *rounds = AT_NEW_ARRAY(a, at_round, n);
+    for (int i = 0; i < n; i++) rounds[i] = l->lines.data[i].turns.rounds[0];
+    *at_push(a, &l->finals) =
+        (at_turns){.rounds = rounds, .num_rounds = n, .error = "", .time_s = median(a, rounds, n)};
+    return n;
 }
 
-bool at_final_sample_read(at_arena *a, const char *comment, at_final_sample *out) {
-    static const char head[] = "final ";
-    const at_json *v;
-    if (strncmp(comment, head, sizeof head - 1) != 0) return false;
-    comment += sizeof head - 1;
-    if (at_json_parse(a, comment, strlen(comment), &v, NULL) != AT_OK) return false;
-    const at_json *task = at_json_get(v, "task"), *hash = at_json_get(v, "context_hash");
-    const at_json *index = at_json_get(v, "index"), *peak = at_json_get(v, "peak_gflops");
-    *out = (at_final_sample){.task = task ? task->string : NULL,
-                             .context_hash = hash ? hash->string : NULL,
-                             .args = at_json_get(v, "args"),
-                             .entity = at_json_get(v, "entity"),
-                             .index = index && index->is_int ? index->integer : -1,
-                             .time_s = time_of(a, at_json_get(v, "samples_s")),
-                             .peak_gflops = peak && peak->number > 0 ? peak->number : 0};
-    return out->task && out->context_hash && out->args && out->entity && out->time_s > 0;
-}
-
-void at_final_sample_print(at_text *out, const at_final_sample *s) {
-    at_text_add(out, "final {\"task\": ");
-    at_text_add_json_string(out, s->task);
-    at_text_add(out, ", \"args\": ");
-    at_json_print(out, s->args);
-    at_text_addf(out, ", \"context_hash\": \"%s\", \"index\": %lld, \"entity\": ", s->context_hash,
-                 (long long)s->index);
-    at_config_print_entity(out, s->config);
-    at_text_add(out, ", \"samples_s\": [");
-    for (int i = 0; i < s->num_samples; i++) {
-        if (i) at_text_add(out, ", ");
-        at_text_add_double(out, s->samples_s[i]);
+static void put_in_order(at_arena *a, at_finalist_lines *l) {
+    if (l->in_order) return;
+    l->in_order = true;
+    l->finals.len = 0;
+    qsort(l->lines.data, (size_t)l->lines.len, sizeof *l->lines.data, by_final);
+    int kept = join_old(a, l);
+    for (int i = kept; i < l->lines.len; i++) {
+        const said *x = &l->lines.data[i];
+        if (l->finals.len && l->finals.data[l->finals.len - 1].begun_s == x->turns.begun_s)
+            continue;
+        *at_push(a, &l->finals) = x->turns;
+        l->lines.data[kept++] = *x;
     }
-    at_text_add(out, "], \"gflops\": ");
-    at_text_add_double(out, s->gflops);
-    at_text_add(out, ", \"peak_gflops\": ");
-    at_text_add_double(out, s->peak_gflops);
-    at_text_add(out, ", \"timestamp\": ");
-    at_text_add_double(out, s->timestamp_s);
-    at_text_add(out, "}");
+    l->lines.len = kept;
 }
 
 void at_finals_add(void *finals, const char *comment, int64_t line) {
     at_finals *f = finals;
     at_arena *a = f->keys.arena;
-    at_final_sample sample;
+    at_final_line read;
     (void)line;
-    if (!at_final_sample_read(a, comment, &sample)) return;
-    int known = f->comments.keys.len; /* logs that were merged may hold one sample twice */
+    if (!at_final_line_read(a, comment, &read)) return;
+    int known = f->comments.keys.len; /* logs that were merged may hold one line twice */
     if (at_key_map_add(&f->comments, comment) < known) return;
     at_text key = {0};
-    print_key(&key, sample.context_hash, &(at_record){.task = sample.task, .args = sample.args});
-    at_json_print(&key, sample.entity);
+    print_key(&key, read.context_hash, &(at_record){.task = read.task, .args = read.args});
+    at_json_print(&key, read.entity);
     int i = at_key_map_add(&f->keys, at_text_str(&key));
-    if (i == f->of.len) *at_push(a, &f->of) = (at_final_times){0};
-    at_final_times *t = &f->of.data[i];
-    *at_push(a, &t->s) = sample.time_s;
-    if (sample.peak_gflops > 0) *at_push(a, &t->peaks) = sample.peak_gflops;
-    *at_push(a, &t->comments) = f->comments.keys.data[known];
+    if (i == f->of.len) *at_push(a, &f->of) = (at_finalist_lines){.who = read};
+    at_finalist_lines *l = &f->of.data[i];
+    *at_push(a, &l->lines) = (said){read.turns, f->comments.keys.data[known], l->lines.len};
+    l->in_order = false;
     at_text_free(&key);
 }
 
-static at_final_times *find(const at_finals *f, const at_record *r) {
-    if (!f->of.len || !r->extra.present) return NULL;
+void at_finals_key(at_text *out, const at_record *r) {
+    print_key(out, r->extra.context_hash, r);
+    at_config_print_entity(out, &r->config);
+}
+
+int at_finals_find(const at_finals *f, const at_record *r) {
+    if (!f->of.len || !r->extra.present) return -1;
     at_text key = {0};
-    print_key(&key, r->extra.context_hash, r);
-    at_config_print_entity(&key, &r->config);
+    at_finals_key(&key, r);
     int i = at_key_map_find(&f->keys, at_text_str(&key));
     at_text_free(&key);
-    return i < 0 ? NULL : &f->of.data[i];
+    return i;
 }
 
-/* Sorts them; 0 if there is none. */
-static double median(double *x, int n) {
-    if (!n) return 0;
-    at_sort_doubles(x, n);
-    return at_sorted_median(x, n);
+const at_turns *at_finals_get(const at_finals *f, int i, at_final_line *who, int *num_finals) {
+    at_finalist_lines *l = &f->of.data[i];
+    put_in_order(f->keys.arena, l);
+    *who = l->who;
+    *num_finals = l->finals.len;
+    return l->finals.data;
 }
 
 void at_finals_apply(const at_finals *f, at_record *r) {
-    at_final_times *t = find(f, r);
-    if (!t) return;
-    r->final_s = median(t->s.data, t->s.len);
-    r->final_peak_gflops = median(t->peaks.data, t->peaks.len);
-    r->finals_s = t->s.data;
-    r->num_finals = t->s.len;
+    at_final_line who;
+    int i = at_finals_find(f, r);
+    if (i >= 0) r->finals = at_finals_get(f, i, &who, &r->num_finals);
 }
 
 void at_finals_print(at_text *out, const at_finals *f, const at_record *r) {
-    const at_final_times *t = find(f, r);
-    for (int i = 0; t && i < t->comments.len; i++) at_text_addf(out, "#%s\n", t->comments.data[i]);
+    int n = at_finals_find(f, r);
+    if (n < 0) return;
+    at_finalist_lines *l = &f->of.data[n];
+    put_in_order(f->keys.arena, l);
+    for (int i = 0; i < l->lines.len; i++) at_text_addf(out, "#%s\n", l->lines.data[i].comment);
 }

@@ -17,7 +17,9 @@ struct at_log {
     bool regular;       /* a file, and no pipe or device */
     bool needs_newline; /* the last line was torn */
     bool written;
-    at_text text; /* of the line in hand */
+    int64_t tail_at;   /* where the tail begins that the next one replaces; -1: there is none */
+    int64_t tail_size; /* in bytes */
+    at_text text;      /* of the line in hand */
 };
 
 static at_status fail_write(at_error *err, const char *path, int why) {
@@ -103,7 +105,7 @@ at_status at_log_open(const char *path, at_log **out, at_error *err) {
     AT_TRY(at_log_open_locked(path, O_RDWR | O_APPEND | O_CREAT, &fd, err));
     at_log *l = calloc(1, sizeof *l);
     AT_ASSERT(l);
-    *l = (at_log){.path = strdup(path), .fd = fd};
+    *l = (at_log){.path = strdup(path), .fd = fd, .tail_at = -1};
     AT_ASSERT(l->path);
     struct stat st;
     char last;
@@ -140,6 +142,7 @@ static at_status write_text(at_log *l, at_error *err) {
 }
 
 static void begin_text(at_log *l) {
+    l->tail_at = -1; /* what follows it is not replaced */
     at_text_clear(&l->text);
     if (l->needs_newline) at_text_add(&l->text, "\n");
 }
@@ -159,6 +162,46 @@ at_status at_log_comment(at_log *l, const char *text, at_error *err) {
         if (*p == '\n' || *p == '\r') *p = ' ';
     at_text_add(&l->text, "\n");
     return write_text(l, err);
+}
+
+/* ---- the tail that is written again -----------------------------------------------------------
+ */
+
+/* The file is opened for appending, which takes no position. */
+static int write_at(int fd, const char *text, size_t len, int64_t at) {
+    int flags = fcntl(fd, F_GETFL), why = 0;
+    if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_APPEND) < 0) return errno;
+    for (size_t done = 0; done < len && !why;) {
+        ssize_t put = pwrite(fd, text + done, len - done, at + (int64_t)done);
+        if (put >= 0) done += (size_t)put;
+        else if (errno != EINTR) why = errno;
+    }
+    if (fcntl(fd, F_SETFL, flags) < 0 && !why) why = errno;
+    return why;
+}
+
+/* What lies behind the tail is its next state, whole; only then its place is written over. So there
+ * is no moment at which neither is there. */
+static at_status replace_tail(at_log *l, int64_t at, at_error *err) {
+    int why = write_at(l->fd, l->text.data, l->text.len, at);
+    if (!why && ftruncate(l->fd, at + (int64_t)l->text.len) != 0) why = errno;
+    return why ? fail_write(err, l->path, why) : AT_OK;
+}
+
+at_status at_log_put_tail(at_log *l, const at_text *lines, bool is_last, at_error *err) {
+    int64_t at = l->tail_at, size = l->tail_size;
+    struct stat st;
+    if (!l->regular && !is_last) return AT_OK;
+    begin_text(l);
+    at_text_addn(&l->text, lines->data, lines->len);
+    if (fstat(l->fd, &st) != 0) return fail_write(err, l->path, errno);
+    bool again = at >= 0 && at + size == st.st_size;
+    AT_TRY(write_text(l, err));
+    if (again) AT_TRY(replace_tail(l, at, err));
+    if (!l->regular) return AT_OK;
+    l->tail_at = again ? at : (int64_t)st.st_size + (int64_t)(l->text.len - lines->len);
+    l->tail_size = (int64_t)lines->len;
+    return AT_OK;
 }
 
 at_status at_log_close(at_log *l, at_error *err) {

@@ -44,6 +44,23 @@ typedef struct at_extra {
     int64_t same_as; /* index whose measurement this is a copy of; -1 */
 } at_extra;
 
+/* One round of a final: a finalist was timed once more. */
+typedef struct at_round {
+    const double *samples_s; /* raw, in measured order */
+    int num_samples;
+    double time_s;      /* out of these, as the cost of a trial */
+    double peak_gflops; /* FMA peak of the moment; 0: not known */
+} at_round;
+/* What one final says of one finalist. */
+typedef struct at_turns {
+    double begun_s; /* when the final began, which tells one from another; 0: not said */
+    const at_round *rounds;
+    int num_rounds;
+    int error_no; /* it failed when it was timed again; what was timed before does not count */
+    const char *error;
+    double time_s; /* median of the rounds; 0: there are none */
+} at_turns;
+
 typedef struct at_record {
     const char *target;    /* canonical when read */
     const char *task;      /* record name of the template */
@@ -58,14 +75,19 @@ typedef struct at_record {
     const char *tvm_version; /* as read; NULL or "": "0.12.0" */
     at_extra extra;
     int64_t line;           /* in its file, from 1 */
-    double final_s;         /* median of its samples in finals; 0: in none, or not looked for */
-    const double *finals_s; /* these samples, ascending */
+    const at_turns *finals; /* it was in, ascending by when they began; none: not looked for */
     int num_finals;
-    double final_peak_gflops; /* median of the FMA peaks beside them; 0 not known */
 } at_record;
 
 double at_record_mean(const at_record *r); /* of costs */
-double at_record_time(const at_record *r); /* of its finals, else of its trial */
+/* The last final it was timed in; NULL: none. */
+const at_turns *at_record_final(const at_record *r);
+/* Time, speed and share of the peak are those of one measurement: of that final (medians of its
+ * rounds), else of the trial. 0: not known. */
+double at_record_time(const at_record *r);
+double at_record_gflops(const at_record *r);
+double at_record_peak(const at_record *r); /* GFLOP/s */
+double at_record_of_peak(const at_record *r);
 /* Costs of ours out of raw samples: of more than two the extremes are left out, the rest sorted. */
 const double *at_costs_of_samples(at_arena *a, const double *samples, int n, int *num_costs);
 /* One line with '\n': members and spelling as TVM writes them, then the extra member if present. */
@@ -105,23 +127,49 @@ const at_log_stats *at_log_reader_stats(const at_log_reader *r);
 /* After the end: AT_OK, or what cut the reading short. */
 at_status at_log_reader_status(const at_log_reader *r, at_error *err);
 void at_log_reader_close(at_log_reader *r);
-/* What a comment line says of a final (final.c): a finalist was timed once more. */
-typedef struct at_final_sample {
+/* A comment line about a finalist (final.c): all its rounds; before 0.9 there was one line a round.
+ */
+typedef struct at_final_line {
     const char *task, *context_hash;
     const at_json *args, *entity;
-    int64_t index;      /* -1: not said */
-    double time_s;      /* out of its samples, as the cost of a trial */
-    double peak_gflops; /* of the moment; 0: not said */
-    /* To be written: entity is this configuration's, time_s comes of these. */
-    const at_config *config;
-    const double *samples_s;
-    int num_samples;
-    double gflops, timestamp_s;
-} at_final_sample;
-void at_final_sample_print(at_text *out, const at_final_sample *s); /* without '#' */
+    int64_t index; /* -1: not said */
+    at_turns turns;
+    const at_config *config; /* to be printed: its entity */
+} at_final_line;
 /* false: it is another comment, or torn. Owned by arena. */
-bool at_final_sample_read(at_arena *a, const char *comment, at_final_sample *out);
-/* All records of a log with their final_s, owned by arena. */
+bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out);
+/* "#final {json}\n" */
+void at_final_line_print(at_text *out, const at_final_line *l);
+/* Numbers strings 0, 1, 2, ... in order of first appearance (keys.c). */
+typedef struct at_key_map {
+    at_arena *arena;
+    AT_VEC(const char *) keys;
+    int *slots; /* [cap], open addressing: number + 1, or 0 */
+    int cap;
+} at_key_map;
+int at_key_map_find(const at_key_map *m, const char *key); /* -1 if absent */
+int at_key_map_add(at_key_map *m, const char *key);
+
+/* What finals say, by context, workload and entity (final.c). */
+typedef struct at_finals {
+    at_key_map keys, comments;
+    AT_VEC(struct at_finalist_lines) of; /* [keys] */
+} at_finals;
+void at_finals_init(at_finals *f, at_arena *a);
+/* Told each comment line (at_log_reader_on_comment); others than finals are let pass. */
+void at_finals_add(void *finals, const char *comment, int64_t line);
+/* How r is named there; of ours only. */
+void at_finals_key(at_text *out, const at_record *r);
+/* The number of what is said about r, below finals.of.len; -1: nothing. */
+int at_finals_find(const at_finals *f, const at_record *r);
+/* Sets r's finals, which live as long as f's arena. */
+void at_finals_apply(const at_finals *f, at_record *r);
+/* Finalist number i, by one of its lines, and its finals, ascending by when they began. */
+const at_turns *at_finals_get(const at_finals *f, int i, at_final_line *who, int *num_finals);
+/* The comment lines that are about r, as they were. */
+void at_finals_print(at_text *out, const at_finals *f, const at_record *r);
+
+/* All records of a log with their finals, owned by arena. */
 at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                           at_record **out, int *count, at_error *err);
 
@@ -134,13 +182,30 @@ typedef struct at_log at_log;
 at_status at_log_open(const char *path, at_log **out, at_error *err);
 at_status at_log_append(at_log *l, const at_record *r, at_error *err); /* one write() */
 at_status at_log_comment(at_log *l, const char *text, at_error *err);  /* "#text" */
+/* Whole lines at the end of the log, in place of those that the call before wrote, if nothing was
+ * appended since. A kill at any moment leaves the lines of this call or of the one before. What is
+ * no file, but a pipe or a device, is written the last ones only. */
+at_status at_log_put_tail(at_log *l, const at_text *lines, bool is_last, at_error *err);
 at_status at_log_close(at_log *l, at_error *err); /* NULL is fine; flush errors are reported */
 
-/* ---- choosing (best.c) ---------------------------------------------------------------------- */
+/* ---- choosing (winner.c, best.c) ------------------------------------------------------------- */
 
 /* A record of ours counts when it is valid and checked; a foreign one when error_no is 0. */
 bool at_record_is_candidate(const at_record *r);
-/* The candidate of lowest mean or, if it was in a final, of lowest final_s; ties to the earlier.
+/* A valid result of one task and context, and the finals it was in. */
+typedef struct at_contender {
+    double mean_s; /* of its trial */
+    const at_turns *finals;
+    int num_finals;
+} at_contender;
+/* Which of them wins, wherever a winner is told: -1, none. The least time counts.
+ * - One that failed in the last final it was in is out.
+ * - The lowest mean of a trial wins if it was in no final: it came after them.
+ * - Else finals decide, one after the other. In each the lowest median wins if the winner so far
+ * was in it; if not, the lower of both times does, though their moments were not the same. Ties:
+ * the lower mean, then the earlier. */
+int at_winner(const at_contender *c, int n);
+/* The winner among the candidates of one task: of each context, then by time; ties to the earlier.
  * NULL: no candidate. */
 const at_record *at_record_best(const at_record *const *records, int n);
 /* What competes with what. Beyond contexts, the best of each with those of the others, by the time

@@ -41,31 +41,6 @@ bool at_target_parse(at_arena *a, const char *text, at_target *out);
  * 1.0 and true are the same. */
 void at_workload_identity(at_text *out, const at_record *r);
 
-/* Numbers strings 0, 1, 2, ... in order of first appearance. */
-typedef struct at_key_map {
-    at_arena *arena;
-    AT_VEC(const char *) keys;
-    int *slots; /* [cap], open addressing: number + 1, or 0 */
-    int cap;
-} at_key_map;
-int at_key_map_find(const at_key_map *m, const char *key); /* -1 if absent */
-int at_key_map_add(at_key_map *m, const char *key);
-
-/* ---- final.c -------------------------------------------------------------------------------- */
-
-/* The samples of finals, by context, workload and entity. */
-typedef struct at_finals {
-    at_key_map keys, comments;
-    AT_VEC(struct at_final_times) of; /* [keys] */
-} at_finals;
-void at_finals_init(at_finals *f, at_arena *a);
-/* Told each comment line (at_log_reader_on_comment); others than finals are let pass. */
-void at_finals_add(void *finals, const char *comment, int64_t line);
-/* Sets final_s and its like; finals_s lives as long as f's arena. */
-void at_finals_apply(const at_finals *f, at_record *r);
-/* The comment lines that are about r, as they were. */
-void at_finals_print(at_text *out, const at_finals *f, const at_record *r);
-
 /* ---- gzip.c --------------------------------------------------------------------------------- */
 
 typedef struct at_gunzip at_gunzip;
@@ -98,21 +73,30 @@ at_status at_log_reader_open_empty(const char *path, at_warn_fn *warn, void *ctx
  * exist and flags do not create it. The lock ends with the descriptor. */
 at_status at_log_open_locked(const char *path, int flags, int *fd, at_error *err);
 
+/* ---- winner.c ------------------------------------------------------------------------------- */
+
+/* What a record competes in: the hash of its context or, of a foreign one, its target. */
+void at_record_context_key(at_text *out, const at_record *r);
+
 /* ---- choose.c ------------------------------------------------------------------------------- */
 
-/* Keeps the best few records of each key: task and context; by_target: and target. */
+/* Keeps what can win of each key: task and context; by_target: and target. */
 typedef struct at_chooser at_chooser;
 at_chooser *at_chooser_new(bool by_target);
 void at_chooser_free(at_chooser *c);
 at_finals *at_chooser_finals(at_chooser *c); /* to be told the comments */
-/* source outlives the chooser. The number of the record's key, from 0 in order of appearance; -1:
- * no candidate. */
-int at_chooser_add(at_chooser *c, const at_record *r, const char *source);
+/* Before the records of a log are added; path outlives the chooser. What is no file cannot be read
+ * again, and all of it is kept. */
+void at_chooser_begin(at_chooser *c, const char *path);
+/* The number of the record's key, from 0 in order of appearance; -1: no candidate. */
+int at_chooser_add(at_chooser *c, const at_record *r);
 /* The same of a candidate whose key is known to be this one. */
-void at_chooser_add_to(at_chooser *c, int key, const at_record *r, const char *source);
+void at_chooser_add_to(at_chooser *c, int key, const at_record *r);
 int at_chooser_len(const at_chooser *c);
-/* The best of a key, in memory of a. */
-void at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out);
+/* After all was added, before anything is picked. AT_E_INPUT */
+at_status at_chooser_settle(at_chooser *c, at_error *err);
+/* The best of a key, in memory of a; false: all failed when they were timed again. */
+bool at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out);
 
 /* ---- best.c, best_compat.c ------------------------------------------------------------------ */
 

@@ -72,12 +72,12 @@ static part *part_of(split *s, const at_record *r) {
 /* A final goes with its task. */
 static void take_comment(void *ctx, const char *comment, int64_t line) {
     split *s = ctx;
-    at_final_sample sample;
+    at_final_line final;
     (void)line;
     at_arena *a = at_arena_new();
     int identity = -1;
-    if (at_final_sample_read(a, comment, &sample))
-        identity = identity_of(s, &(at_record){.task = sample.task, .args = sample.args});
+    if (at_final_line_read(a, comment, &final))
+        identity = identity_of(s, &(at_record){.task = final.task, .args = final.args});
     for (int i = 0; i < s->parts.len && !s->error.status; i++) {
         part *p = &s->parts.data[i];
         if (p->identity != identity) continue;

@@ -12,13 +12,22 @@ const double *at_costs_of_samples(at_arena *a, const double *samples, int n, int
     return costs + 1;
 }
 
+static double *sorted_rounds(const at_turns *t) {
+    double *times = malloc((size_t)t->num_rounds * sizeof *times);
+    AT_ASSERT(times);
+    for (int i = 0; i < t->num_rounds; i++) times[i] = t->rounds[i].time_s;
+    at_sort_doubles(times, t->num_rounds);
+    return times;
+}
+
 at_spread at_record_spread(const at_record *r) {
+    const at_turns *final = at_record_final(r);
     const double *samples = r->costs_s;
     int n = r->num_costs;
     if (r->extra.num_samples) samples = r->extra.samples_s, n = r->extra.num_samples;
-    if (r->num_finals) samples = r->finals_s, n = r->num_finals;
+    if (final) n = final->num_rounds;
     AT_ASSERT(n);
-    double *sorted = at_sorted_copy(samples, n);
+    double *sorted = final ? sorted_rounds(final) : at_sorted_copy(samples, n);
     bool few = n < 4;
     at_spread s = {.samples = n,
                    .median_s = at_sorted_quantile(sorted, n, 0.5),

@@ -54,7 +54,7 @@ static void count_failure(reading *s, at_log_failures *f, const at_record *r) {
     }
 }
 
-static void add(reading *s, const at_record *r, const char *path) {
+static void add(reading *s, const at_record *r) {
     int i = group_of(s, r);
     at_log_group *g = &s->groups.data[i];
     g->trials++;
@@ -71,8 +71,8 @@ static void add(reading *s, const at_record *r, const char *path) {
         count_failure(s, &g->failures[0], r);
         return;
     }
-    if (s->chosen.data[i] < 0) s->chosen.data[i] = at_chooser_add(s->chooser, r, path);
-    else at_chooser_add_to(s->chooser, s->chosen.data[i], r, path);
+    if (s->chosen.data[i] < 0) s->chosen.data[i] = at_chooser_add(s->chooser, r);
+    else at_chooser_add_to(s->chooser, s->chosen.data[i], r);
     g->valid++;
     double mean_s = at_record_mean(r);
     if (!g->steps.len || mean_s < g->steps.data[g->steps.len - 1].mean_s)
@@ -84,11 +84,12 @@ static at_status read_log(reading *s, const char *path, at_warn_fn *warn, void *
     at_log_reader *reader;
     AT_TRY(at_log_reader_open(path, warn, ctx, &reader, err));
     at_log_reader_on_comment(reader, at_finals_add, at_chooser_finals(s->chooser));
-    for (at_record r; at_log_reader_next(reader, &r);) add(s, &r, path);
+    at_chooser_begin(s->chooser, path);
+    for (at_record r; at_log_reader_next(reader, &r);) add(s, &r);
     at_status status = at_log_reader_status(reader, err);
     out->stats = *at_log_reader_stats(reader);
     at_log_reader_close(reader);
-    return status;
+    return status == AT_OK ? at_chooser_settle(s->chooser, err) : status;
 }
 
 at_status at_log_summarise(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
@@ -102,8 +103,8 @@ at_status at_log_summarise(at_arena *a, const char *path, at_warn_fn *warn, void
         if (!i || g->first_s < out->first_s) out->first_s = g->first_s;
         if (!i || g->last_s > out->last_s) out->last_s = g->last_s;
         if (s.chosen.data[i] < 0) continue;
-        g->best = AT_NEW(a, at_pick);
-        at_chooser_pick(s.chooser, s.chosen.data[i], a, g->best);
+        at_pick *best = AT_NEW(a, at_pick);
+        if (at_chooser_pick(s.chooser, s.chosen.data[i], a, best)) g->best = best;
     }
     out->groups = s.groups.data;
     out->num_groups = s.groups.len;

@@ -17,6 +17,7 @@ typedef struct reading {
     at_curves *out;
     double last_s;            /* timestamp of the record before, in this log */
     const at_series *last_of; /* its series */
+    at_finals finals;         /* of this log */
     at_text text;
 } reading;
 
@@ -73,9 +74,73 @@ static at_series *series_of(reading *g, at_panel *p, const at_record *r) {
                      .identity = at_strdup(g->arena, identity),
                      .where = e->present ? where_of(g->arena, &e->context)
                                          : at_strdup(g->arena, r->target),
-                     .best = -1};
+                     .best = -1,
+                     .winner = -1};
     *at_push(g->arena, &p->series) = s;
     return s;
+}
+
+/* ---- winners -------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const char *key) {
+    at_hash h;
+    at_hash_init(&h);
+    at_hash_add_str(&h, key);
+    return h.lo;
+}
+
+static uint64_t finalist_of(reading *g, const at_record *r) {
+    if (!r->extra.present) return 0;
+    at_text_clear(&g->text);
+    at_finals_key(&g->text, r);
+    return hash_of(at_text_str(&g->text));
+}
+
+static int by_finalist(const void *x, const void *y) {
+    const at_point *a = *(at_point *const *)x, *b = *(at_point *const *)y;
+    return (a->finalist > b->finalist) - (a->finalist < b->finalist);
+}
+
+/* The points of a series that finalist number i is. */
+static void give_finals(reading *g, const at_series *s, at_point **sorted, int i,
+                        at_contender *contenders) {
+    at_final_line who;
+    at_point key = {.finalist = hash_of(g->finals.keys.keys.data[i])}, *to = &key;
+    int n = s->points.len, turns;
+    at_point **at = bsearch(&to, sorted, (size_t)n, sizeof *sorted, by_finalist);
+    if (!at) return;
+    while (at > sorted && at[-1]->finalist == key.finalist) at--;
+    for (; at < sorted + n && (*at)->finalist == key.finalist; at++) {
+        at_contender *c = &contenders[*at - s->points.data];
+        c->finals = at_finals_get(&g->finals, i, &who, &turns);
+        c->num_finals = turns;
+    }
+}
+
+static void find_winner(reading *g, at_series *s) {
+    int n = s->points.len, valid = 0;
+    at_arena *a = at_arena_new();
+    at_point **sorted = AT_NEW_ARRAY(a, at_point *, n);
+    at_contender *all = AT_NEW_ARRAY(a, at_contender, n);
+    int *points = AT_NEW_ARRAY(a, int, n);
+    for (int i = 0; i < n; i++) sorted[i] = &s->points.data[i];
+    qsort(sorted, (size_t)n, sizeof *sorted, by_finalist);
+    for (int i = 0; i < g->finals.of.len; i++) give_finals(g, s, sorted, i, all);
+    for (int i = 0; i < n; i++) {
+        const at_point *p = &s->points.data[i];
+        if (p->error_no) continue;
+        points[valid] = i;
+        all[valid] = all[i];
+        all[valid++].mean_s = p->time_s;
+    }
+    int winner = at_winner(all, valid);
+    if (winner >= 0) {
+        const at_contender *c = &all[winner];
+        s->winner = points[winner];
+        s->won_final = c->num_finals > 0;
+        s->winner_speed = s->won_final ? c->finals[c->num_finals - 1].time_s : c->mean_s;
+    }
+    at_arena_free(a);
 }
 
 /* ---- trials --------------------------------------------------------------------------------- */
@@ -143,7 +208,8 @@ static void add(reading *g, const at_record *r) {
     double seconds = s->points.len ? s->points.data[s->points.len - 1].seconds : 0;
     at_point *point = at_push(g->arena, &s->points);
     bool valid = at_record_is_candidate(r);
-    *point = (at_point){.seconds = seconds + step_s(g, s, r),
+    *point = (at_point){.finalist = finalist_of(g, r),
+                        .seconds = seconds + step_s(g, s, r),
                         .time_s = valid ? at_record_mean(r) : 0,
                         .error_no = valid         ? 0
                                     : r->error_no ? r->error_no
@@ -156,7 +222,14 @@ static at_status read_log(reading *g, at_error *err) {
     at_log_reader *reader;
     AT_TRY(at_log_reader_open(g->path, at_warn, NULL, &reader, err));
     g->last_of = NULL;
+    at_finals_init(&g->finals, g->arena);
+    at_log_reader_on_comment(reader, at_finals_add, &g->finals);
     for (at_record r; at_log_reader_next(reader, &r);) add(g, &r);
+    for (int i = 0; i < g->out->panels.len; i++) {
+        const at_panel *p = g->out->panels.data[i];
+        for (int k = 0; k < p->series.len; k++)
+            if (p->series.data[k]->log == g->path) find_winner(g, p->series.data[k]);
+    }
     at_status s = at_log_reader_status(reader, err);
     at_log_reader_close(reader);
     return s;
@@ -169,6 +242,7 @@ static double speed_of(const at_panel *p, double time_s) {
 }
 
 static void finish_series(const at_panel *p, at_series *s) {
+    if (s->winner >= 0) s->winner_speed = speed_of(p, s->winner_speed);
     for (int i = 0; i < s->points.len; i++) {
         at_point *t = &s->points.data[i];
         if (t->error_no) {
@@ -252,18 +326,24 @@ double at_panel_speed(const at_panel *p) {
     return most;
 }
 
+double at_panel_winner(const at_panel *p) {
+    double most = 0;
+    for (int i = 0; i < p->series.len; i++) most = fmax(most, p->series.data[i]->winner_speed);
+    return most;
+}
+
 void at_text_add_series(at_text *out, const at_series *s) {
     const char *const parts[] = {s->log, ": ", s->tuner, *s->tuner ? ", " : "", s->where};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) at_text_add_visible(out, parts[i]);
 }
 
 void at_text_add_outcome(at_text *out, const at_panel *p, const at_series *s) {
-    if (s->best < 0) at_text_addf(out, "no valid trial among %d, in ", s->points.len);
+    if (s->winner < 0) at_text_addf(out, "no valid trial among %d, in ", s->points.len);
     else {
-        const at_point *best = &s->points.data[s->best];
-        at_text_addf(out, "%.*f %s at trial %d of %d, after ", best->speed < 10 ? 2 : 1,
-                     best->speed, p->unit, s->best + 1, s->points.len);
-        at_text_add_time(out, best->seconds);
+        at_text_addf(out, "%.*f %s %s trial %d of %d, after ", s->winner_speed < 10 ? 2 : 1,
+                     s->winner_speed, p->unit, s->won_final ? "in the final, found at" : "at",
+                     s->winner + 1, s->points.len);
+        at_text_add_time(out, s->points.data[s->winner].seconds);
         at_text_add(out, " of ");
     }
     at_text_add_time(out, seconds_of(s));

@@ -6,14 +6,13 @@
 #include "view/curve.h"
 #include "templates/task.h"
 
-/* One of the best few, timed again at the end of runs. */
+/* One of the best few, in one of the finals it was timed again in. */
 typedef struct at_report_finalist {
-    const char *task, *context_hash, *entity; /* JSON text */
-    const at_json *args;
-    int64_t index;
-    AT_VEC(double) times_s; /* in measured order */
-    AT_VEC(double) peaks;   /* GFLOP/s, beside each; 0: not known */
-    double median_s, low_s, high_s, peak;
+    at_final_line who;
+    double begun_s;        /* of that final */
+    const double *times_s; /* [rounds] in measured order */
+    int rounds;
+    double median_s, low_s, high_s, peak; /* peak: GFLOP/s; 0: not known */
 } at_report_finalist;
 typedef struct at_report_finals {
     AT_VEC(at_report_finalist) of;

@@ -19,8 +19,8 @@ static void add_contents(at_report *r) {
         for (int k = 0; k < p->series.len; k++) trials += p->series.data[k]->points.len;
         at_text_addf(r->out, "<tr><td><a href=\"#t%d\">", i + 1);
         at_html_add(r->out, p->title);
-        if (at_panel_speed(p) > 0)
-            at_text_addf(r->out, "</a></td><td>%.1f</td><td>%s</td>", at_panel_speed(p), p->unit);
+        if (at_panel_winner(p) > 0)
+            at_text_addf(r->out, "</a></td><td>%.1f</td><td>%s</td>", at_panel_winner(p), p->unit);
         else at_text_add(r->out, "</a></td><td class=\"bad\">none</td><td></td>");
         at_text_addf(r->out, "<td>%lld</td></tr>\n", (long long)trials);
     }

@@ -15,22 +15,8 @@ static at_task *task_of(at_report *r, const at_panel *p) {
 /* ---- the winner ----------------------------------------------------------------------------- */
 
 static bool is_of_group(const at_report_finalist *f, const at_log_group *g) {
-    return f->times_s.len && !strcmp(f->task, g->task) && at_args_equal(f->args, g->args) &&
-           !strcmp(f->context_hash, g->context_hash);
-}
-
-/* Of the finals of a group, the one that is record best; NULL: it was in none. */
-static const at_report_finalist *final_of(const at_report *r, const at_log_group *g,
-                                          const at_record *best) {
-    const at_report_finalist *found = NULL;
-    at_text entity = {0};
-    at_config_print_entity(&entity, &best->config);
-    for (int i = 0; i < r->finals.of.len && !found; i++) {
-        const at_report_finalist *f = &r->finals.of.data[i];
-        if (is_of_group(f, g) && !strcmp(f->entity, at_text_str(&entity))) found = f;
-    }
-    at_text_free(&entity);
-    return found;
+    return !strcmp(f->who.task, g->task) && at_args_equal(f->who.args, g->args) &&
+           !strcmp(f->who.context_hash, g->context_hash);
 }
 
 static void add_fact(at_text *out, const char *figure, const char *what) {
@@ -43,17 +29,18 @@ static void add_fact(at_text *out, const char *figure, const char *what) {
 
 static void add_facts(at_report *r, const at_panel *p, const at_log_group *g) {
     const at_record *best = &g->best->record;
-    const at_report_finalist *f = final_of(r, g, best);
-    double time_s = at_record_time(best), peak = f ? f->peak : best->extra.peak_gflops;
+    double time_s = at_record_time(best), peak = at_record_peak(best);
     double speed = p->flops > 0 ? p->flops / time_s * 1e-9 : 0;
     at_text text = {0};
     at_text_add(r->out, "<div class=\"facts\">\n");
     if (speed > 0) add_fact(r->out, at_format(r->arena, "%.1f GFLOP/s", speed), "the winner");
     at_text_add_time(&text, time_s);
-    add_fact(r->out, at_text_str(&text), f ? "median of its final" : "mean of its trial");
+    add_fact(r->out, at_text_str(&text),
+             at_record_final(best) ? "median of its final" : "mean of its trial");
     if (peak > 0 && speed > 0) {
         at_text_clear(&text);
-        at_text_add_share(&text, speed / peak);
+        double share = at_record_of_peak(best);
+        at_text_add_share(&text, share > 0 ? share : speed / peak);
         add_fact(r->out, at_text_str(&text),
                  at_format(r->arena, "of the FMA peak beside it, %.1f GFLOP/s", peak));
     }
@@ -138,7 +125,7 @@ static void add_how_to_apply(at_report *r, const at_task *task, const at_record 
 static void add_final_row(at_report *r, const at_panel *p, const at_report_finalist *f) {
     at_text time = {0};
     at_text_add_time(&time, f->median_s);
-    at_text_addf(r->out, "<tr><td>%lld</td><td>", (long long)f->index);
+    at_text_addf(r->out, "<tr><td>%lld</td><td>", (long long)f->who.index);
     at_html_add(r->out, at_text_str(&time));
     at_text_add(r->out, "</td><td>");
     double speed = p->flops > 0 ? p->flops / f->median_s * 1e-9 : 0;
@@ -146,27 +133,28 @@ static void add_final_row(at_report *r, const at_panel *p, const at_report_final
     at_text_add(r->out, "</td><td>");
     if (speed > 0 && f->peak > 0) at_text_addf(r->out, "%.1f %%", 100 * speed / f->peak);
     at_text_addf(r->out, "</td><td>%.1f %%</td><td>%d</td></tr>\n",
-                 100 * (f->high_s - f->low_s) / f->median_s, f->times_s.len);
+                 100 * (f->high_s - f->low_s) / f->median_s, f->rounds);
     at_text_free(&time);
 }
 
 static void add_final(at_report *r, const at_panel *p, const at_log_group *g) {
     at_sample_row rows[FINALISTS];
     const at_report_finalist *of[FINALISTS];
+    const at_turns *final = g->best ? at_record_final(&g->best->record) : NULL;
     int n = 0;
-    for (int i = 0; i < r->finals.of.len && n < FINALISTS; i++) {
+    for (int i = 0; final && i < r->finals.of.len && n < FINALISTS; i++) {
         const at_report_finalist *f = &r->finals.of.data[i];
-        if (!is_of_group(f, g)) continue;
-        rows[n] = (at_sample_row){at_format(r->arena, "index %lld", (long long)f->index),
-                                  f->times_s.data, f->times_s.len, f->median_s};
+        if (!is_of_group(f, g) || f->begun_s != final->begun_s) continue;
+        rows[n] = (at_sample_row){at_format(r->arena, "index %lld", (long long)f->who.index),
+                                  f->times_s, f->rounds, f->median_s};
         of[n++] = f;
     }
     if (!n) return;
     at_text_add(r->out, "<h3>The final</h3>\n<p>The best few, timed again in turn; each dot is a "
-                        "sample, the mark its median.</p>\n<div class=\"pair\">");
+                        "round, the mark its median.</p>\n<div class=\"pair\">");
     at_svg_samples(r->out, rows, n);
     at_text_add(r->out, "<div class=\"scroll\"><table><tr><th>index</th><th>median</th><th>GFLOP/s"
-                        "</th><th>of peak</th><th>spread</th><th>samples</th></tr>\n");
+                        "</th><th>of peak</th><th>spread</th><th>rounds</th></tr>\n");
     for (int i = 0; i < n; i++) add_final_row(r, p, of[i]);
     at_text_add(r->out, "</table></div></div>\n");
 }

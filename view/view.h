@@ -104,6 +104,7 @@ typedef struct at_point {
     double speed;   /* in the unit of its panel; 0: failed */
     double time_s;  /* mean of its costs; 0: failed */
     int error_no;
+    uint64_t finalist; /* what finals know it by; 0: nothing */
 } at_point;
 
 typedef struct at_series {
@@ -112,7 +113,10 @@ typedef struct at_series {
     const char *identity;    /* context_hash or target */
     AT_VEC(at_point) points; /* [trials] */
     int64_t failed;
-    int best; /* point; -1: none */
+    int best;            /* point of the best trial; -1: none */
+    int winner;          /* point of the one that at_winner chooses; -1: none */
+    double winner_speed; /* in its final, else in its trial */
+    bool won_final;
     bool has_pauses;
 } at_series;
 

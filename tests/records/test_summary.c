@@ -84,13 +84,16 @@ static void nothing(void **state) {
     at_arena_free(a);
 }
 
-static at_spread spread(int num_samples, int num_finals) {
-    static const double costs[] = {9, 7}, samples[] = {5, 1, 4, 2, 3}, finals[] = {1, 2, 4, 8};
+static at_spread spread(int num_samples, int num_rounds) {
+    static const double costs[] = {9, 7}, samples[] = {5, 1, 4, 2, 3};
+    static const at_round rounds[] = {{.time_s = 4}, {.time_s = 1}, {.time_s = 8}, {.time_s = 2}};
+    static const at_round first[] = {{.time_s = 1}};
+    at_turns final = {.rounds = num_rounds == 1 ? first : rounds, .num_rounds = num_rounds};
     at_record r = {.costs_s = costs,
                    .num_costs = 2,
                    .extra = {.samples_s = samples, .num_samples = num_samples},
-                   .finals_s = finals,
-                   .num_finals = num_finals};
+                   .finals = &final,
+                   .num_finals = num_rounds > 0};
     return at_record_spread(&r);
 }
 

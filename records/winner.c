@@ -1,0 +1,119 @@
+/* records/winner.c: which result of a task wins: the one answer that every command gives. */
+#include "records/records_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Where someone stands in one final. */
+typedef struct place {
+    double begun_s, time_s;
+    int who;
+} place;
+
+static bool is_out(const at_contender *c) {
+    return c->num_finals && c->finals[c->num_finals - 1].error_no;
+}
+
+/* A copy of another's measurement is in no final; where both are as good, the other counts. */
+static bool is_better_trial(const at_contender *x, const at_contender *y) {
+    if (x->mean_s != y->mean_s) return x->mean_s < y->mean_s;
+    return x->num_finals && !y->num_finals;
+}
+
+static int best_trial(const at_contender *c, int n) {
+    int best = -1;
+    for (int i = 0; i < n; i++)
+        if (!is_out(&c[i]) && (best < 0 || is_better_trial(&c[i], &c[best]))) best = i;
+    return best;
+}
+
+static int by_final(const void *x, const void *y, void *contenders) {
+    const place *a = x, *b = y;
+    const at_contender *c = contenders;
+    if (a->begun_s != b->begun_s) return a->begun_s < b->begun_s ? -1 : 1;
+    if (a->time_s != b->time_s) return a->time_s < b->time_s ? -1 : 1;
+    double mean = c[a->who].mean_s, other = c[b->who].mean_s;
+    if (mean != other) return mean < other ? -1 : 1;
+    return a->who < b->who ? -1 : a->who > b->who;
+}
+
+/* All places in finals, final by final, the best first. */
+static place *list_places(const at_contender *c, int n, int *count) {
+    int len = 0;
+    for (int i = 0; i < n; i++) len += c[i].num_finals;
+    place *all = malloc((size_t)len * sizeof *all + 1);
+    AT_ASSERT(all);
+    *count = 0;
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < c[i].num_finals && !is_out(&c[i]); k++) {
+            const at_turns *t = &c[i].finals[k];
+            if (t->num_rounds && !t->error_no) all[(*count)++] = (place){t->begun_s, t->time_s, i};
+        }
+    }
+    if (*count) qsort_r(all, (size_t)*count, sizeof *all, by_final, (void *)(uintptr_t)c);
+    return all;
+}
+
+static int best_of_finals(const at_contender *c, int n) {
+    int count, winner = -1;
+    double time_s = INFINITY; /* of the winner so far, in the last final it was in */
+    place *all = list_places(c, n, &count);
+    for (int i = 0, end; i < count; i = end) {
+        bool is_in = false;
+        for (end = i; end < count && all[end].begun_s == all[i].begun_s; end++)
+            is_in |= all[end].who == winner;
+        if (!is_in && all[i].time_s >= time_s) continue;
+        winner = all[i].who;
+        time_s = all[i].time_s;
+    }
+    free(all);
+    return winner;
+}
+
+int at_winner(const at_contender *c, int n) {
+    int best = best_trial(c, n);
+    if (best < 0 || !c[best].num_finals) return best;
+    int winner = best_of_finals(c, n);
+    return winner < 0 ? best : winner;
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+void at_record_context_key(at_text *out, const at_record *r) {
+    at_text_add(out, r->extra.present ? r->extra.context_hash : "");
+    at_text_add(out, "\n");
+    if (!r->extra.present) at_text_add(out, r->target);
+}
+
+typedef struct competition {
+    AT_VEC(at_contender) contenders;
+    AT_VEC(const at_record *) records; /* [contenders] */
+} competition;
+
+const at_record *at_record_best(const at_record *const *records, int n) {
+    const at_record *best = NULL;
+    at_arena *a = at_arena_new();
+    at_key_map keys = {.arena = a};
+    AT_VEC(competition) contexts = {0}; /* [keys] */
+    at_text key = {0};
+    for (int i = 0; i < n; i++) {
+        const at_record *r = records[i];
+        if (!at_record_is_candidate(r)) continue;
+        at_text_clear(&key);
+        at_record_context_key(&key, r);
+        int k = at_key_map_add(&keys, at_text_str(&key));
+        if (k == contexts.len) *at_push(a, &contexts) = (competition){0};
+        competition *c = &contexts.data[k];
+        *at_push(a, &c->contenders) = (at_contender){at_record_mean(r), r->finals, r->num_finals};
+        *at_push(a, &c->records) = r;
+    }
+    for (int k = 0; k < contexts.len; k++) {
+        const competition *c = &contexts.data[k];
+        int winner = at_winner(c->contenders.data, c->contenders.len);
+        const at_record *r = winner < 0 ? NULL : c->records.data[winner];
+        if (r && (!best || at_record_time(r) < at_record_time(best))) best = r;
+    }
+    at_text_free(&key);
+    at_arena_free(a);
+    return best;
+}
