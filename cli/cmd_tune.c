@@ -19,7 +19,7 @@ static void begin(void *ctx, at_tuning *t) {
     at_progress_start(&v->progress, name, o->engine.time_s);
 }
 
-static void trial(void *ctx, at_tuning *t, const at_result *r, bool answered) {
+static void trial(void *ctx, at_tuning *t, const at_record *r, bool answered) {
     shown *v = ctx;
     const at_tally *y = &t->tally;
     if (!answered) at_note_trial(&v->notes, &t->s, y, r, t->best_trial == y->done);

@@ -8,14 +8,12 @@
 enum { MOST_WORDS = 6 };
 /* The words of a kind; where it is an enum, in its order. */
 static const char *const words_of[LAST_KIND][MOST_WORDS] = {
-    [PACKING] = {"ahead", "inline"},
     [PRESET] = {"ours", "autotvm"},
     [FEATURES] = {"itervar", "knob", "curve", "bound"},
     [PER] = {"context", "mcpu", "key"},
     [FORMAT] = {"log", "t4", "kernel_tuner", "space"},
     [AGAINST] = {"trials", "seconds", "both"},
     [COLOR] = {"auto", "always", "never"},
-    [CACHE] = {"hot", "cold"},
     [MANUAL] = {"text", "man", "bash", "zsh", "fish"},
 };
 
@@ -96,7 +94,7 @@ static const at_option_row rows[] = {
     {"--isa", "NAME", KERNEL, NULL, "scalar, sse2, avx2 or avx512; default: this CPU's best", ISA,
      TO(engine.isa), 0, 0},
     {"--pack", "WHEN", KERNEL, "ahead", "pack weights ahead of the timed part, or inline in it",
-     PACKING, TO(engine.pack_inline), 0, 0},
+     PACKING, TO(engine.packing), 0, 0},
     {"--threads", "N", KERNEL, "1", "threads that run para loops, each on a core of its own",
      INTEGER, TO(engine.threads), 1, AT_MAX_THREADS},
     {"--jobs", "N", V(TUNE), "1",
@@ -246,6 +244,8 @@ const char *at_option_word(const at_option_row *row, int i) {
     switch (row->kind) {
     case COMPILER: return i < AT_COMPILER_COUNT ? at_compiler_name((at_compiler)i) : NULL;
     case ISA: return i < AT_ISA_COUNT ? at_isa_name((at_isa)i) : NULL;
+    case PACKING: return i < AT_PACKING_COUNT ? at_packing_name((at_packing)i) : NULL;
+    case CACHE: return i < AT_CACHE_COUNT ? at_cache_name((at_cache)i) : NULL;
     case DIALECT: return i < AT_DIALECT_COUNT ? at_dialect_name((at_dialect)i) : NULL;
     case OF_TUNERS: return tuner_word(at_option_of_tuner(row), i);
     case TUNER:

@@ -143,7 +143,6 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
         AT_TRY(parse_word(row, text, &word, err));
     switch (row->kind) {
     case SWITCH: *(bool *)to = true; return AT_OK;
-    case CACHE:
     case FORMAT:
     case TEXT: *(const char **)to = text; return AT_OK;
     case INTEGER: return at_parse_int(text, what, row->min, row->max, to, err);
@@ -157,7 +156,8 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
         return parse_range(row, text, &o->engine.tuner_options.begin, &o->engine.tuner_options.end,
                            err);
     case TRANSFER: return take_transfer(text, o, err);
-    case PACKING:
+    case PACKING: *(at_packing *)to = (at_packing)word; return AT_OK;
+    case CACHE: *(at_cache *)to = (at_cache)word; return AT_OK;
     case PRESET: *(bool *)to = word; return AT_OK;
     case COMPILER: *(at_compiler *)to = (at_compiler)word; return AT_OK;
     case ISA: *(at_isa *)to = (at_isa)word; return AT_OK;

@@ -43,7 +43,7 @@ static at_status write_text(at_session *s, const char *folder, const char *name,
 }
 
 static at_status keep_result(at_session *s, const at_options *o, const char *folder,
-                             const at_result *r, at_error *err) {
+                             const at_record *r, at_error *err) {
     at_text text = {0};
     at_text_add_task(&text, s);
     at_text_add(&text, "\n");
@@ -51,8 +51,8 @@ static at_status keep_result(at_session *s, const at_options *o, const char *fol
     at_text_add(&text, "\n");
     at_config_print_json(&text, &s->chosen.config);
     at_text_add(&text, "\n\n");
-    if (r->error_no) at_text_addf(&text, "%s: %s\n", at_err_no_name(r->error_no), r->error);
-    else at_text_addf(&text, "valid: %.2f GFLOP/s\n", r->gflops);
+    if (r->error_no) at_text_addf(&text, "%s: %s\n", at_err_no_name(r->error_no), r->extra.error);
+    else at_text_addf(&text, "valid: %.2f GFLOP/s\n", r->extra.gflops);
     if (s->chosen.config.index >= 0) {
         at_text_add(&text, "\n");
         at_text_add_command(&text, o, s, s->chosen.config.index);
@@ -115,7 +115,7 @@ static at_status keep_code(at_session *s, const char *folder, at_error *err) {
     return status;
 }
 
-at_status at_keep(at_session *s, const at_options *o, const at_result *r, const char **folder,
+at_status at_keep(at_session *s, const at_options *o, const at_record *r, const char **folder,
                   at_error *err) {
     int64_t index = s->chosen.config.index;
     *folder = index >= 0 ? at_format(s->arena, "%s-%lld", s->row->name, (long long)index)

@@ -13,7 +13,7 @@ void at_text_add_command(at_text *out, const at_options *o, const at_session *s,
  * configuration, the loop tree, the program after each pass, the C as it was compiled, and, where
  * there is a kernel, the same as a program of its own. *folder: owned by the session's arena.
  * AT_E_OUTPUT. */
-at_status at_keep(at_session *s, const at_options *o, const at_result *r, const char **folder,
+at_status at_keep(at_session *s, const at_options *o, const at_record *r, const char **folder,
                   at_error *err);
 
 #endif

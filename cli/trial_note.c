@@ -24,39 +24,39 @@ static void add_config(at_text *out, at_session *s, int64_t index) {
 }
 
 static void say_failure(const at_options *o, at_session *s, const at_tally *tally,
-                        const at_result *r) {
+                        const at_record *r) {
     at_text out = {0};
     at_text_addf(&out, "autotune: trial %lld ", (long long)tally->done);
     at_text_add_styled(&out, AT_STYLE_BAD, "failed");
     at_text_addf(&out, ": %s\n", at_err_no_name(r->error_no));
-    add_indented(&out, r->error);
+    add_indented(&out, r->extra.error);
     at_text_add(&out, "    ");
-    add_config(&out, s, r->index);
+    add_config(&out, s, r->config.index);
     at_text_add(&out, "\n    once more: ");
-    at_text_add_command(&out, o, s, r->index);
+    at_text_add_command(&out, o, s, r->config.index);
     at_text_add(&out, "\n");
     at_say(&out);
     at_text_free(&out);
 }
 
-static void say_line(at_session *s, const at_tally *tally, const at_result *r) {
+static void say_line(at_session *s, const at_tally *tally, const at_record *r) {
     at_text out = {0};
     at_text_addf(&out, "trial %lld: ", (long long)tally->done);
     if (r->error_no)
-        at_text_addf(&out, "%s: %.*s", at_err_no_name(r->error_no), (int)strcspn(r->error, "\n"),
-                     r->error);
+        at_text_addf(&out, "%s: %.*s", at_err_no_name(r->error_no),
+                     (int)strcspn(r->extra.error, "\n"), r->extra.error);
     else {
-        at_text_add_time(&out, r->mean_s);
-        at_text_addf(&out, ", %.2f GFLOP/s", r->gflops);
+        at_text_add_time(&out, at_record_mean(r));
+        at_text_addf(&out, ", %.2f GFLOP/s", r->extra.gflops);
     }
     at_text_add(&out, "; ");
-    add_config(&out, s, r->index);
+    add_config(&out, s, r->config.index);
     at_text_add(&out, "\n");
     at_say(&out);
     at_text_free(&out);
 }
 
-static void add_result(at_text *out, const at_result *r) {
+static void add_result(at_text *out, const at_record *r) {
     at_text_add(out, "MeasureResult(costs=(");
     for (int i = 0; i < r->num_costs; i++) {
         if (i) at_text_add(out, ", ");
@@ -70,26 +70,26 @@ static void add_result(at_text *out, const at_result *r) {
     at_text_add(out, ")");
 }
 
-static void say_debug(at_session *s, const at_tally *tally, const at_result *r) {
+static void say_debug(at_session *s, const at_tally *tally, const at_record *r) {
     at_text out = {0};
     at_config config;
-    at_text_addf(&out, "No: %lld\tGFLOPS: %.2f/%.2f\tresult: ", (long long)tally->done, r->gflops,
-                 tally->best);
-    if (r->error_no) at_text_add_visible(&out, r->error);
+    at_text_addf(&out, "No: %lld\tGFLOPS: %.2f/%.2f\tresult: ", (long long)tally->done,
+                 r->extra.gflops, tally->best);
+    if (r->error_no) at_text_add_visible(&out, r->extra.error);
     else add_result(&out, r);
     at_text_add(&out, "\t");
-    if (at_config_at(s->scratch, s->space, r->index, &config, NULL) == AT_OK)
+    if (at_config_at(s->scratch, s->space, r->config.index, &config, NULL) == AT_OK)
         at_config_print_str(&out, &config);
     at_text_add(&out, "\n");
     at_say(&out);
     at_text_free(&out);
 }
 
-void at_note_trial(at_notes *n, at_session *s, const at_tally *tally, const at_result *r,
+void at_note_trial(at_notes *n, at_session *s, const at_tally *tally, const at_record *r,
                    bool is_better) {
     at_verbosity v = at_terminal_verbosity();
     int kind = r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN;
-    bool first = kind && !n->seen[kind] && !at_result_is_pruned(r);
+    bool first = kind && !n->seen[kind] && !at_record_is_pruned(r);
     if (v == AT_VERBOSITY_DEBUG) say_debug(s, tally, r);
     if (first) {
         n->seen[kind] = true;

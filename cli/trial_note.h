@@ -13,7 +13,7 @@ typedef struct at_notes {
 /* Of a trial just measured, number tally->done: the first failure of each kind in full, with the
  * command that reproduces it; with --verbose every failure and every better one; with --debug every
  * trial, in the words of AutoTVM's debug log. */
-void at_note_trial(at_notes *n, at_session *s, const at_tally *tally, const at_result *r,
+void at_note_trial(at_notes *n, at_session *s, const at_tally *tally, const at_record *r,
                    bool is_better);
 /* What to do about a run all of whose trials failed: of the commonest kind. */
 const char *at_failure_advice(const at_tally *tally);

@@ -16,10 +16,11 @@ typedef struct best_known {
 
 static bool find_best(const at_tuning *t, best_known *out) {
     const at_turns *f;
-    const at_result *r = at_known_winner(t->known, &f);
+    const at_record *r = at_known_winner(t->known, &f);
     if (!r) return false;
-    double share = r->peak_gflops > 0 ? r->gflops / r->peak_gflops : 0;
-    *out = (best_known){r->index, f, r->mean_s, r->gflops, {share, share, share}};
+    double share = r->extra.peak_gflops > 0 ? r->extra.gflops / r->extra.peak_gflops : 0;
+    *out =
+        (best_known){r->config.index, f, at_record_mean(r), r->extra.gflops, {share, share, share}};
     if (f) {
         out->time_s = f->time_s;
         out->gflops = t->s.flops / f->time_s * 1e-9;
@@ -165,24 +166,24 @@ static at_status print_json(at_tuning *t, const best_known *best, at_error *err)
 
 /* Every trial failed: how, and what next. */
 static at_status fail_all(const at_tuning *t, const at_options *o, at_error *err) {
-    const at_result *r = t->first_failed;
+    const at_record *r = t->first_failed;
     if (at_known_best(t->known)) {
         const at_finalist *f = &t->final.of[0];
         return at_fail(err, AT_E_NO_VALID,
                        "no valid configuration: all %d valid ones failed when they were timed "
                        "again; index %lld: %.*s",
-                       t->final.count, (long long)f->result->index,
+                       t->final.count, (long long)f->result->config.index,
                        (int)strcspn(f->turns.error, "\n"), f->turns.error);
     }
     const char *advice = at_failure_advice(&t->tally);
     at_text failed = {0}, command = {0};
     at_text_add_failed(&failed, &t->tally);
-    at_text_add_command(&command, o, &t->s, r->index);
+    at_text_add_command(&command, o, &t->s, r->config.index);
     at_fail(err, AT_E_NO_VALID,
             "no valid configuration in %lld trials (%s); the first failure: %.*s; "
             "%s%sto look at it: %s",
-            (long long)t->tally.done, at_text_str(&failed), (int)strcspn(r->error, "\n"), r->error,
-            advice ? advice : "", advice ? "; " : "", at_text_str(&command));
+            (long long)t->tally.done, at_text_str(&failed), (int)strcspn(r->extra.error, "\n"),
+            r->extra.error, advice ? advice : "", advice ? "; " : "", at_text_str(&command));
     at_text_free(&command);
     at_text_free(&failed);
     return AT_E_NO_VALID;

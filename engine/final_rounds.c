@@ -11,8 +11,9 @@ static const double peak_age_s = 0.05; /* measuring it takes 8 ms, which is two 
 static const double turn_s = 0.003, least_sample_s = 0.0002;
 enum { LEAST_FINALISTS = 4, MOST_SAMPLES = 5 };
 
-static int samples_of(const at_result *r) {
-    double n = 1 + turn_s / (r->mean_s > least_sample_s ? r->mean_s : least_sample_s);
+static int samples_of(const at_record *r) {
+    double n =
+        1 + turn_s / (at_record_mean(r) > least_sample_s ? at_record_mean(r) : least_sample_s);
     return n < MOST_SAMPLES ? (int)n : MOST_SAMPLES;
 }
 
@@ -25,19 +26,20 @@ typedef struct running {
     int64_t logged_ns;
 } running;
 
-static void drop_out(running *g, at_finalist *f, const char *how, const at_result *r) {
+static void drop_out(running *g, at_finalist *f, const char *how, const at_record *r) {
     at_arena *a = g->s->arena;
     f->turns.error_no = r->error_no;
-    f->turns.error = at_strdup(a, r->error);
-    at_engine_warn(&g->s->options, at_format(a, "index %lld failed when %s again: %s",
-                                             (long long)f->result->index, how, r->error));
+    f->turns.error = at_strdup(a, r->extra.error);
+    at_engine_warn(&g->s->options,
+                   at_format(a, "index %lld failed when %s again: %s",
+                             (long long)f->result->config.index, how, r->extra.error));
 }
 
 static at_status prepare(running *g, at_finalist *f, at_error *err) {
     at_session *s = g->s;
     at_config config;
-    at_result made = {.error = ""};
-    AT_TRY(at_config_at(s->arena, s->space, f->result->index, &config, err));
+    at_record made = {.extra.error = ""};
+    AT_TRY(at_config_at(s->arena, s->space, f->result->config.index, &config, err));
     bool ready = at_candidate_make(s, s->arena, &config, &f->candidate, &made);
     if (ready) AT_TRY(at_candidate_compile(s, s->arena, &f->candidate, &made, &ready, err));
     if (!ready) drop_out(g, f, "compiled", &made);
@@ -57,7 +59,7 @@ static at_status write_lines(running *g, bool is_last, at_error *err) {
         at_final_line_print(&text, &(at_final_line){.task = at_task_record_name(s->task),
                                                     .args = at_task_args(s->task),
                                                     .context_hash = s->context_hash,
-                                                    .index = f->result->index,
+                                                    .index = f->result->config.index,
                                                     .config = &f->candidate.config,
                                                     .turns = f->turns});
     }
@@ -84,18 +86,18 @@ static double median_of(const at_finalist *f) {
 /* One finalist's turn in a round, with the peak of the moment. */
 static at_status take_turn(running *g, at_finalist *f, at_error *err) {
     at_session *s = g->s;
-    at_result r = {.error = ""};
+    at_record r = {.extra.error = ""};
     at_arena_reset(s->scratch);
     AT_TRY(at_session_renew_peak(s, peak_age_s, err));
     AT_TRY(at_candidate_run(s, s->scratch, &f->candidate, 0, &r, err));
     if (r.error_no) {
         drop_out(g, f, "timed", &r);
     } else {
-        size_t size = (size_t)r.num_samples * sizeof *r.samples_s;
+        size_t size = (size_t)r.extra.num_samples * sizeof *r.extra.samples_s;
         f->rounds[f->turns.num_rounds++] =
-            (at_round){.samples_s = at_copy(s->arena, r.samples_s, size),
-                       .num_samples = r.num_samples,
-                       .time_s = r.mean_s,
+            (at_round){.samples_s = at_copy(s->arena, r.extra.samples_s, size),
+                       .num_samples = r.extra.num_samples,
+                       .time_s = at_record_mean(&r),
                        .peak_gflops = s->peak_gflops};
         f->turns.time_s = median_of(f);
     }
@@ -185,11 +187,12 @@ static void judge(at_known *known, at_final *final) {
     for (int i = 0; i < final->count; i++) {
         const at_finalist *f = &final->of[i];
         if (f->turns.num_rounds || f->turns.error_no)
-            at_known_add_final(known, f->result->index, &f->turns);
+            at_known_add_final(known, f->result->config.index, &f->turns);
     }
-    const at_result *winner = at_known_winner(known, &last);
+    const at_record *winner = at_known_winner(known, &last);
     for (int i = 0; i < final->count; i++)
-        if (winner && final->of[i].result->index == winner->index && is_in(&final->of[i]))
+        if (winner && final->of[i].result->config.index == winner->config.index &&
+            is_in(&final->of[i]))
             final->winner = &final->of[i];
     for (int i = 0; i < final->count && final->winner; i++) {
         const at_finalist *f = &final->of[i];
@@ -206,12 +209,12 @@ static double overhead_s(const at_spent *spent) {
 
 /* Single trials differ by more than the best few do from one another: as many of the n best as the
  * least number of rounds leaves time for. */
-static int choose_number(const at_spent *spent, const at_result *const *top, int n,
+static int choose_number(const at_spent *spent, const at_record *const *top, int n,
                          double budget_s) {
     double round_s = 0;
     int count = 0;
     while (count < n) {
-        round_s += overhead_s(spent) + (1 + samples_of(top[count])) * top[count]->mean_s;
+        round_s += overhead_s(spent) + (1 + samples_of(top[count])) * at_record_mean(top[count]);
         if (count >= LEAST_FINALISTS && AT_FINAL_LEAST * round_s > budget_s) break;
         count++;
     }
@@ -219,12 +222,12 @@ static int choose_number(const at_spent *spent, const at_result *const *top, int
 }
 
 /* The winner of finals before is compared with what was found since, and first of all. */
-static void put_former_winner(const at_known *known, at_final *final, const at_result **top) {
+static void put_former_winner(const at_known *known, at_final *final, const at_record **top) {
     const at_turns *last;
-    const at_result *winner = at_known_winner(known, &last);
+    const at_record *winner = at_known_winner(known, &last);
     int at = 0;
     if (!last) return;
-    while (at < final->count && top[at]->index != winner->index) at++;
+    while (at < final->count && top[at]->config.index != winner->config.index) at++;
     if (at == final->count && final->count < AT_FINALISTS) final->count++;
     if (at == AT_FINALISTS) at--;
     memmove(top + 1, top, sizeof *top * (size_t)at);
@@ -240,7 +243,7 @@ static at_status run(running *g, at_known *known, double budget_s, at_error *err
 }
 
 at_status at_final_run(at_session *s, at_known *known, at_log *log, at_final *out, at_error *err) {
-    const at_result *top[AT_FINALISTS];
+    const at_record *top[AT_FINALISTS];
     int64_t begin_ns = at_now_ns();
     double budget_s = budget_share * (double)(begin_ns - s->spent.start_ns) * 1e-9;
     if (budget_s < least_budget_s) budget_s = least_budget_s;

@@ -9,7 +9,7 @@ enum { AT_FINALISTS = 32, AT_FINAL_ROUNDS = 40 }; /* at most */
 enum { AT_FINAL_LEAST = 6 };                      /* rounds; fewer have no interval of 95 % */
 
 typedef struct at_finalist {
-    const at_result *result;
+    const at_record *result;
     at_candidate candidate;
     at_round rounds[AT_FINAL_ROUNDS];
     at_turns turns; /* these rounds */

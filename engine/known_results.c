@@ -19,9 +19,9 @@ typedef struct finalist {
 struct at_known {
     at_arena *arena;
     AT_VEC(finalist) finalists; /* ascending by index */
-    AT_VEC(const at_result *) results;
+    AT_VEC(const at_record *) results;
     table by_index, by_code;
-    const at_result *best;
+    const at_record *best;
 };
 
 at_known *at_known_new(at_arena *a) {
@@ -42,15 +42,16 @@ static uint64_t hash_code(const char *hex) {
     return h.lo;
 }
 
-static uint64_t hash_of(const at_known *k, const table *t, const at_result *r) {
-    return t == &k->by_index ? hash_index(r->index) : hash_code(r->code_hash);
+static uint64_t hash_of(const at_known *k, const table *t, const at_record *r) {
+    return t == &k->by_index ? hash_index(r->config.index) : hash_code(r->extra.code_hash);
 }
 
-static bool same_key(const at_known *k, const table *t, const at_result *x, const at_result *y) {
-    return t == &k->by_index ? x->index == y->index : !strcmp(x->code_hash, y->code_hash);
+static bool same_key(const at_known *k, const table *t, const at_record *x, const at_record *y) {
+    return t == &k->by_index ? x->config.index == y->config.index
+                             : !strcmp(x->extra.code_hash, y->extra.code_hash);
 }
 
-static int *find_slot(const at_known *k, const table *t, const at_result *key) {
+static int *find_slot(const at_known *k, const table *t, const at_record *key) {
     uint64_t i = hash_of(k, t, key);
     for (;; i++) {
         int *slot = &t->slots[i & (uint64_t)(t->size - 1)];
@@ -73,42 +74,38 @@ static void insert(at_known *k, table *t, int number) {
     t->used++;
 }
 
-/* As at_record_is_candidate. */
-static bool is_candidate(const at_result *r) {
-    return !r->error_no && (!strcmp(r->check, "exact") || !strcmp(r->check, "tolerance"));
-}
-
-void at_known_add(at_known *k, const at_result *r) {
+void at_known_add(at_known *k, const at_record *r) {
     int number = k->results.len;
     *at_push(k->arena, &k->results) = r;
     insert(k, &k->by_index, number);
-    if (*r->code_hash) insert(k, &k->by_code, number);
-    if (is_candidate(r) && (!k->best || r->mean_s < k->best->mean_s)) k->best = r;
+    if (*r->extra.code_hash) insert(k, &k->by_code, number);
+    if (at_record_is_candidate(r) && (!k->best || at_record_mean(r) < at_record_mean(k->best)))
+        k->best = r;
 }
 
-static const at_result *find(const at_known *k, const table *t, const at_result *key) {
+static const at_record *find(const at_known *k, const table *t, const at_record *key) {
     if (!t->size) return NULL;
     int *slot = find_slot(k, t, key);
     return *slot ? k->results.data[*slot - 1] : NULL;
 }
 
-const at_result *at_known_by_index(const at_known *k, int64_t index) {
-    return find(k, &k->by_index, &(at_result){.index = index});
+const at_record *at_known_by_index(const at_known *k, int64_t index) {
+    return find(k, &k->by_index, &(at_record){.config.index = index});
 }
 
-const at_result *at_known_by_code(const at_known *k, const char *hash) {
-    return find(k, &k->by_code, &(at_result){.code_hash = hash});
+const at_record *at_known_by_code(const at_known *k, const char *hash) {
+    return find(k, &k->by_code, &(at_record){.extra.code_hash = hash});
 }
 
-const at_result *at_known_best(const at_known *k) { return k->best; }
+const at_record *at_known_best(const at_known *k) { return k->best; }
 
-int at_known_top(const at_known *k, const at_result **out, int n) {
+int at_known_top(const at_known *k, const at_record **out, int n) {
     int count = 0;
     for (int i = 0; i < k->results.len; i++) {
-        const at_result *r = k->results.data[i];
-        if (!is_candidate(r) || r->same_as >= 0) continue;
+        const at_record *r = k->results.data[i];
+        if (!at_record_is_candidate(r) || r->extra.same_as >= 0) continue;
         int at = count;
-        while (at > 0 && r->mean_s < out[at - 1]->mean_s) at--;
+        while (at > 0 && at_record_mean(r) < at_record_mean(out[at - 1])) at--;
         if (at == n) continue;
         if (count < n) count++;
         memmove(out + at + 1, out + at, sizeof *out * (size_t)(count - 1 - at));
@@ -141,25 +138,25 @@ void at_known_add_final(at_known *k, int64_t index, const at_turns *turns) {
     *at_push(k->arena, &k->finalists.data[at].finals) = *turns;
 }
 
-const at_result *at_known_winner(const at_known *k, const at_turns **final) {
+const at_record *at_known_winner(const at_known *k, const at_turns **final) {
     at_arena *a = at_arena_new();
     at_contender *all = AT_NEW_ARRAY(a, at_contender, k->results.len);
-    const at_result **of = AT_NEW_ARRAY(a, const at_result *, k->results.len);
+    const at_record **of = AT_NEW_ARRAY(a, const at_record *, k->results.len);
     int n = 0;
     for (int i = 0; i < k->results.len; i++) {
-        const at_result *r = k->results.data[i];
-        int at = place_of(k, r->index);
-        if (!is_candidate(r)) continue;
+        const at_record *r = k->results.data[i];
+        int at = place_of(k, r->config.index);
+        if (!at_record_is_candidate(r)) continue;
         of[n] = r;
-        all[n].mean_s = r->mean_s;
-        if (at < k->finalists.len && k->finalists.data[at].index == r->index) {
+        all[n].mean_s = at_record_mean(r);
+        if (at < k->finalists.len && k->finalists.data[at].index == r->config.index) {
             all[n].finals = k->finalists.data[at].finals.data;
             all[n].num_finals = k->finalists.data[at].finals.len;
         }
         n++;
     }
     int winner = at_winner(all, n), finals = winner < 0 ? 0 : all[winner].num_finals;
-    const at_result *r = winner < 0 ? NULL : of[winner];
+    const at_record *r = winner < 0 ? NULL : of[winner];
     *final = finals ? &all[winner].finals[finals - 1] : NULL;
     at_arena_free(a);
     return r;
@@ -189,10 +186,11 @@ static void take_record(at_known *k, at_session *s, at_arena *scratch, const cha
         at_engine_warn(&s->options, text);
         return;
     }
-    at_result *r = AT_NEW(k->arena, at_result);
-    at_result_from_record(k->arena, record, config.index, s->flops, r);
     /* without --prune all are measured */
-    if (s->options.prune > 0 || !at_result_is_pruned(r)) at_known_add(k, r);
+    if (!s->options.prune && at_record_is_pruned(record)) return;
+    at_record *r = at_session_keep(s, k->arena, record, config.index);
+    r->extra.gflops = r->error_no ? 0 : s->flops / at_record_mean(r) * 1e-9;
+    at_known_add(k, r);
 }
 
 /* What its finals say about this task and context. */

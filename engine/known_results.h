@@ -9,16 +9,16 @@ typedef struct at_known at_known;
 
 at_known *at_known_new(at_arena *a); /* lives in a, as do the results */
 /* Borrows r. The first result of an index, and of a code, is the one that is found. */
-void at_known_add(at_known *k, const at_result *r);
-const at_result *at_known_by_index(const at_known *k, int64_t index);   /* NULL: not known */
-const at_result *at_known_by_code(const at_known *k, const char *hash); /* NULL: not known */
-const at_result *at_known_best(const at_known *k); /* by its trial; NULL: none is valid */
+void at_known_add(at_known *k, const at_record *r);
+const at_record *at_known_by_index(const at_known *k, int64_t index);   /* NULL: not known */
+const at_record *at_known_by_code(const at_known *k, const char *hash); /* NULL: not known */
+const at_record *at_known_best(const at_known *k); /* by its trial; NULL: none is valid */
 /* As at_winner says, of all that is known; *final: the last one it was in, NULL: none. */
-const at_result *at_known_winner(const at_known *k, const at_turns **final);
+const at_record *at_known_winner(const at_known *k, const at_turns **final);
 /* What a final says about the result of that index, after those that are known. */
 void at_known_add_final(at_known *k, int64_t index, const at_turns *turns);
 /* The n best valid results of different code, best first; returns how many. */
-int at_known_top(const at_known *k, const at_result **out, int n);
+int at_known_top(const at_known *k, const at_record **out, int n);
 
 /* Reads records and finals of this session's task and context out of a log: they are answers from
  * now on. AT_E_INPUT. Records that fit the task but not its space are warned about and skipped. */

@@ -13,7 +13,7 @@ static const char *const tvm_version = "0.12.0";
 at_lower_options at_session_lower_options(const at_session *s, const char *name) {
     return (at_lower_options){.dialect = s->dialect,
                               .isa = s->isa,
-                              .pack_inline = s->pack_inline,
+                              .pack_inline = s->packing == AT_PACKING_INLINE,
                               .name = name,
                               .machine = s->machine,
                               .prefetch_above = at_cpu_facts()->l2_bytes};
@@ -30,41 +30,53 @@ at_status at_candidate_lower(at_session *s, at_arena *a, const at_config *c,
     return status == AT_E_INPUT ? (err->status = AT_E_NO_VALID) : status;
 }
 
-static bool fail(at_arena *a, at_result *r, int error_no, const char *text) {
+static bool fail(at_arena *a, at_record *r, int error_no, const char *text) {
     r->error_no = error_no;
-    r->error = at_strdup(a, text);
-    r->check = error_no == AT_ERR_WRONG_ANSWER ? "failed" : "unchecked";
+    r->extra.error = at_strdup(a, text);
+    r->extra.check = error_no == AT_ERR_WRONG_ANSWER ? AT_CHECK_FAILED : AT_CHECK_UNCHECKED;
     r->timestamp_s = at_wall_time_s();
     r->costs_s = at_copy(a, &failed_cost_s, sizeof failed_cost_s);
     r->num_costs = 1;
     return false;
 }
 
+/* What a record of this session says before anything is measured. */
+static void start_record(const at_session *s, const at_config *c, at_record *out) {
+    *out = (at_record){.target = s->target,
+                       .task = at_task_record_name(s->task),
+                       .args = at_task_args(s->task),
+                       .config = *c,
+                       .tvm_version = tvm_version};
+    out->extra = (at_extra){.present = true,
+                            .context = s->context,
+                            .version = AT_VERSION,
+                            .compiler_version = s->compiler_version,
+                            .cpu_flags = at_cpu_facts()->flags,
+                            .tuner = s->tuner,
+                            .seed = s->options.seed,
+                            .check = AT_CHECK_UNCHECKED,
+                            .peak_gflops = s->peak_gflops,
+                            .error = "",
+                            .code_hash = "",
+                            .same_as = -1};
+    memcpy(out->extra.context_hash, s->context_hash, sizeof s->context_hash);
+}
+
 bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
-                       at_result *result) {
+                       at_record *result) {
     at_error err;
     at_lower_options lo = at_session_lower_options(s, "kernel");
-    *result = (at_result){.index = c->index,
-                          .error = "",
-                          .check = "unchecked",
-                          .sample_kind = "",
-                          .code_hash = "",
-                          .same_as = -1,
-                          .peak_gflops = s->peak_gflops};
+    start_record(s, c, result);
     int64_t begin_ns = at_now_ns();
     at_status status = at_candidate_lower(s, a, c, &lo, out, &err);
     result->all_cost_s = (double)(at_now_ns() - begin_ns) * 1e-9;
     if (status != AT_OK) return fail(a, result, AT_ERR_INSTANTIATION, err.text);
-    result->code_hash = out->kernel->code_hash;
+    result->extra.code_hash = out->kernel->code_hash;
     return true;
 }
 
-static const char *const pruned = "pruned";
-
-void at_result_prune(at_arena *a, at_result *r) { fail(a, r, AT_ERR_INSTANTIATION, pruned); }
-
-bool at_result_is_pruned(const at_result *r) {
-    return r->error_no == AT_ERR_INSTANTIATION && !strcmp(r->error, pruned);
+void at_result_prune(at_arena *a, at_record *r) {
+    fail(a, r, AT_ERR_INSTANTIATION, at_pruned_text);
 }
 
 /* Tiles name their instruction set themselves; the C around them is integers. With -march=native
@@ -76,7 +88,7 @@ static const char *compiler_flags(at_compiler compiler, at_isa isa) {
                                 : "-O3 -fno-unroll-loops";
 }
 
-at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_result *result,
+at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_record *result,
                                bool *compiled, at_error *err) {
     const at_engine_options *o = &s->options;
     const at_kernel *k = c->kernel;
@@ -115,10 +127,10 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     return AT_OK;
 }
 
-static void set_costs(at_arena *a, at_result *r, double flops) {
-    r->costs_s = at_costs_of_samples(a, r->samples_s, r->num_samples, &r->num_costs);
-    for (int i = 0; i < r->num_costs; i++) r->mean_s += r->costs_s[i] / r->num_costs;
-    r->gflops = flops / r->mean_s * 1e-9;
+static void set_costs(at_arena *a, at_record *r, double flops) {
+    const at_extra *e = &r->extra;
+    r->costs_s = at_costs_of_samples(a, e->samples_s, e->num_samples, &r->num_costs);
+    r->extra.gflops = flops / at_record_mean(r) * 1e-9;
 }
 
 at_status at_candidate_begin(at_session *s, at_candidate *c, double best_s, at_error *err) {
@@ -131,7 +143,7 @@ at_status at_candidate_begin(at_session *s, at_candidate *c, double best_s, at_e
     return at_worker_begin(s->worker, &c->job, s->options.stop, err);
 }
 
-at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_result *result,
+at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_record *result,
                            at_error *err) {
     at_outcome outcome = {0};
     AT_TRY(at_worker_end(s->worker, &c->job, s->options.stop, &outcome, err));
@@ -145,24 +157,25 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_resul
                               : outcome.kernel_ns;
     s->disturbed += outcome.disturbed;
     result->all_cost_s += (double)outcome.total_ns * 1e-9;
-    result->max_error = outcome.max_error;
+    c->max_error = outcome.max_error;
     if (outcome.error_no) {
         fail(a, result, outcome.error_no, outcome.error);
         return AT_OK;
     }
-    result->samples_s =
+    result->extra.samples_s =
         at_copy(a, outcome.costs_s, sizeof *outcome.costs_s * (size_t)outcome.num_costs);
-    result->num_samples = outcome.num_costs;
-    result->number = outcome.number;
-    result->sample_kind = outcome.kind == AT_SAMPLE_SINGLE ? "single" : "full";
-    result->check = c->job.tolerance > 0 ? "tolerance" : "exact";
+    result->extra.num_samples = outcome.num_costs;
+    result->extra.number = outcome.number;
+    result->extra.min_repeat_ms = outcome.number ? s->options.min_repeat_ms : 0;
+    result->extra.sample_kind = outcome.is_single ? AT_SAMPLES_SINGLE : AT_SAMPLES_FULL;
+    result->extra.check = c->job.tolerance > 0 ? AT_CHECK_TOLERANCE : AT_CHECK_EXACT;
     result->timestamp_s = at_wall_time_s();
     set_costs(a, result, s->flops);
     return AT_OK;
 }
 
 at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double best_s,
-                           at_result *result, at_error *err) {
+                           at_record *result, at_error *err) {
     AT_TRY(at_candidate_begin(s, c, best_s, err));
     return at_candidate_end(s, a, c, result, err);
 }
@@ -172,59 +185,34 @@ void at_candidate_drop(at_candidate *c) {
     c->object = NULL;
 }
 
-void at_result_to_record(const at_session *s, const at_result *r, const at_config *c,
-                         at_record *out) {
-    const at_engine_options *o = &s->options;
-    *out = (at_record){.target = s->target,
-                       .task = at_task_record_name(s->task),
-                       .args = at_task_args(s->task),
-                       .config = *c,
-                       .costs_s = r->costs_s,
-                       .num_costs = r->num_costs,
-                       .error_no = r->error_no,
-                       .all_cost_s = r->all_cost_s,
-                       .timestamp_s = r->timestamp_s,
-                       .tvm_version = tvm_version};
-    out->extra = (at_extra){.present = true,
-                            .context = s->context,
-                            .version = AT_VERSION,
-                            .compiler_version = s->compiler_version,
-                            .cpu_flags = at_cpu_facts()->flags,
-                            .tuner = s->tuner,
-                            .seed = o->seed,
-                            .samples_s = r->samples_s,
-                            .num_samples = r->num_samples,
-                            .number = r->number,
-                            .min_repeat_ms = r->number ? o->min_repeat_ms : 0,
-                            .sample_kind = r->sample_kind,
-                            .peak_gflops = r->peak_gflops,
-                            .gflops = r->gflops,
-                            .error = r->error,
-                            .check = r->check,
-                            .code_hash = r->code_hash,
-                            .same_as = r->same_as};
-    memcpy(out->extra.context_hash, s->context_hash, sizeof s->context_hash);
+/* Most texts are those of the session, which outlives what is kept. */
+static const char *share(at_arena *a, const char *ours, const char *text) {
+    if (!text) return "";
+    return strcmp(ours, text) ? at_strdup(a, text) : ours;
 }
 
-void at_result_from_record(at_arena *a, const at_record *record, int64_t index, double flops,
-                           at_result *out) {
-    const at_extra *e = &record->extra;
-    *out = (at_result){.index = index,
-                       .error_no = record->error_no,
-                       .error = at_strdup(a, e->error ? e->error : ""),
-                       .num_costs = record->num_costs,
-                       .num_samples = e->num_samples,
-                       .number = e->number,
-                       .sample_kind = at_strdup(a, e->sample_kind ? e->sample_kind : ""),
-                       .check = at_strdup(a, e->check ? e->check : ""),
-                       .peak_gflops = e->peak_gflops,
-                       .code_hash = at_strdup(a, e->code_hash ? e->code_hash : ""),
-                       .same_as = e->same_as,
-                       .all_cost_s = record->all_cost_s,
-                       .timestamp_s = record->timestamp_s};
-    out->costs_s = at_copy(a, record->costs_s, sizeof *record->costs_s * (size_t)record->num_costs);
-    out->samples_s = at_copy(a, e->samples_s, sizeof *e->samples_s * (size_t)e->num_samples);
-    if (record->error_no) return;
-    out->mean_s = at_record_mean(record);
-    out->gflops = flops / out->mean_s * 1e-9;
+at_record *at_session_keep(const at_session *s, at_arena *a, const at_record *r, int64_t index) {
+    at_record *kept = at_copy(a, r, sizeof *r);
+    at_extra *e = &kept->extra;
+    if (at_config_at(a, s->space, index, &kept->config, NULL) != AT_OK)
+        AT_BUG("index %lld is no point of the space", (long long)index);
+    kept->target = share(a, s->target, r->target);
+    kept->task = at_task_record_name(s->task);
+    kept->args = at_task_args(s->task);
+    kept->code_hash = r->code_hash ? at_strdup(a, r->code_hash) : NULL;
+    kept->tvm_version = share(a, tvm_version, r->tvm_version);
+    kept->costs_s = at_copy(a, r->costs_s, sizeof *r->costs_s * (size_t)r->num_costs);
+    kept->finals = NULL;
+    kept->num_finals = 0;
+    e->context = s->context;
+    e->version = share(a, AT_VERSION, e->version);
+    e->compiler_version = share(a, s->compiler_version, e->compiler_version);
+    e->cpu_flags = share(a, at_cpu_facts()->flags, e->cpu_flags);
+    e->tuner = share(a, s->tuner, e->tuner);
+    e->error = share(a, "", e->error);
+    e->code_hash = share(a, "", e->code_hash);
+    e->check_word = e->check_word ? at_strdup(a, e->check_word) : NULL;
+    e->sample_word = e->sample_word ? at_strdup(a, e->sample_word) : NULL;
+    e->samples_s = at_copy(a, e->samples_s, sizeof *e->samples_s * (size_t)e->num_samples);
+    return kept;
 }

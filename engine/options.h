@@ -25,13 +25,13 @@ typedef struct at_engine_options {
     unsigned set;
     at_isa isa; /* where it is not set: this CPU's best */
     at_compiler compiler;
-    bool pack_inline;
+    at_packing packing;
     int64_t threads;    /* 0: 1 */
     bool for_dialect;   /* they are written to a file in this dialect, and not run */
     at_dialect dialect; /* else it is the compiler's */
     /* How they are measured: as in at_job. */
-    uint64_t seed;          /* of the data and of the search */
-    const char *cache;      /* "hot", "cold"; NULL: hot */
+    uint64_t seed; /* of the data and of the search */
+    at_cache cache;
     int64_t number, repeat; /* 0: chosen by the timer */
     double min_repeat_ms;
     double timeout_s;  /* of compiling, and of running; 0: 10 */

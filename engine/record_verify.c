@@ -59,6 +59,7 @@ static bool same_circumstances(const at_record *x, const at_record *y) {
 static const char *impossible(at_arena *a, const at_context *c) {
     at_compiler compiler;
     at_isa isa;
+    at_cache cache;
     if (*c->compiler && !at_compiler_from_name(c->compiler, &compiler))
         return at_format(a, "there is no compiler %s", c->compiler);
     if (*c->compiler && !at_compiler_available(compiler))
@@ -67,7 +68,7 @@ static const char *impossible(at_arena *a, const at_context *c) {
         return at_format(a, "there is no instruction set %s", c->isa);
     if (*c->isa && isa != AT_ISA_SCALAR && !at_cpu_facts()->has[isa])
         return at_format(a, "this CPU has no %s", c->isa);
-    if (*c->cache && strcmp(c->cache, "hot") != 0 && strcmp(c->cache, "cold") != 0)
+    if (*c->cache && !at_cache_from_name(c->cache, &cache))
         return at_format(a, "there is no state of caches %s", c->cache);
     return NULL;
 }
@@ -91,7 +92,7 @@ static at_status open_session(at_verifier *v, const at_record *r, at_error *err)
     v->first = r;
     v->options = *v->given;
     v->options.seed = r->extra.seed;
-    if (*r->extra.context.cache) v->options.cache = r->extra.context.cache;
+    at_cache_from_name(r->extra.context.cache, &v->options.cache);
     v->obstacle = impossible(v->arena, &r->extra.context);
     if (v->obstacle) return AT_OK;
     at_status status = try_open(v, r, err);
@@ -109,7 +110,7 @@ static bool is_of_this_cpu(const at_session *s, const at_record *r) {
 }
 
 /* What is not as it was, though the record can be run. */
-static const char *changes(at_verifier *v, const at_record *r, const at_result *now) {
+static const char *changes(at_verifier *v, const at_record *r, const at_record *now) {
     const at_session *s = &v->session;
     const at_extra *e = &r->extra;
     at_text t = {0};
@@ -119,7 +120,7 @@ static const char *changes(at_verifier *v, const at_record *r, const at_result *
                      e->compiler_version);
     if (*e->context.template_hash && strcmp(e->context.template_hash, s->context.template_hash))
         at_text_add(&t, "; the template has changed");
-    if (*e->code_hash && *now->code_hash && strcmp(e->code_hash, now->code_hash) != 0)
+    if (*e->code_hash && *now->extra.code_hash && strcmp(e->code_hash, now->extra.code_hash) != 0)
         at_text_add(&t, "; the code has changed");
     const char *text = at_strdup(v->arena, t.len ? t.data + 2 : "");
     at_text_free(&t);
@@ -129,36 +130,31 @@ static const char *changes(at_verifier *v, const at_record *r, const at_result *
 /* ---- the verdict ------------------------------------------------------------------------------
  */
 
-static at_spread spread_of(const at_result *r) {
-    return at_record_spread(
-        &(at_record){.extra = {.samples_s = r->samples_s, .num_samples = r->num_samples}});
-}
-
 /* Slower than the slowest of its interval, in time and as a share of the peak of the moment: a core
  * whose clock is lower today makes no record stale. */
-static bool is_slower(const at_record *r, const at_verified *out, const at_result *now,
+static bool is_slower(const at_record *r, const at_verified *out, const at_record *now,
                       double peak_now, double margin) {
     double limit_s = out->recorded_high_s * (1 + margin);
     double peak = at_record_peak(r);
     if (peak > 0 && peak_now > 0 && peak > peak_now) limit_s *= peak / peak_now;
-    return spread_of(now).low_s > limit_s;
+    return at_record_spread(now).low_s > limit_s;
 }
 
-static at_status measure(at_verifier *v, const at_record *r, at_candidate *c, at_result *now,
+static at_status measure(at_verifier *v, const at_record *r, at_candidate *c, at_record *now,
                          at_verified *out, at_error *err) {
     at_session *s = &v->session;
     bool slower = true, here = is_of_this_cpu(s, r);
     for (int i = 0; i < MOST_TRIES && slower; i++) {
-        at_result again = *now;
+        at_record again = *now;
         AT_TRY(at_candidate_run(s, s->scratch, c, 0, &again, err));
         if (again.error_no) {
             *now = again;
             return AT_OK;
         }
         AT_TRY(at_session_measure_peak(s, err));
-        if (!i || again.mean_s < now->mean_s) {
+        if (!i || at_record_mean(&again) < at_record_mean(now)) {
             *now = again;
-            out->of_peak = again.gflops / s->peak_gflops;
+            out->of_peak = again.extra.gflops / s->peak_gflops;
         }
         slower = here && is_slower(r, out, &again, s->peak_gflops, v->margin);
     }
@@ -170,7 +166,7 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
     at_session *s = &v->session;
     at_config config;
     at_candidate c;
-    at_result now;
+    at_record now;
     at_arena_reset(s->scratch);
     if (at_config_rebind(s->scratch, s->space, &r->config, &config, err) != AT_OK) {
         out->note = at_strdup(v->arena, err->text);
@@ -184,17 +180,13 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
         if (at_engine_stopped(v->given)) status = at_fail(err, AT_E_INTERRUPTED, "interrupted");
         AT_TRY(status);
     }
-    if (v->log) {
-        at_record again;
-        at_result_to_record(s, &now, &config, &again);
-        AT_TRY(at_log_append(v->log, &again, err));
-    }
+    if (v->log) AT_TRY(at_log_append(v->log, &now, err));
     if (now.error_no) {
         out->verdict = AT_WRONG;
-        out->note = at_format(v->arena, "%s: %s", at_err_no_name(now.error_no), now.error);
+        out->note = at_format(v->arena, "%s: %s", at_err_no_name(now.error_no), now.extra.error);
         return AT_OK;
     }
-    out->time_s = spread_of(&now).median_s;
+    out->time_s = at_record_spread(&now).median_s;
     out->gflops = s->flops / out->time_s * 1e-9;
     out->ratio = out->time_s / out->recorded_s;
     out->note = changes(v, r, &now);

@@ -111,7 +111,7 @@ static at_status run_default(at_session *s, bool *ran, at_error *err) {
     at_arena *a = s->scratch;
     at_config config;
     at_candidate candidate;
-    at_result unused;
+    at_record unused;
     at_outcome outcome = {0};
     *ran = false;
     AT_TRY(at_task_default_config(a, s->task, s->isa, &config, err));

@@ -59,7 +59,7 @@ static at_status choose_isa(at_session *s, const at_context *recorded, bool meas
 /* Twice the last cache: what an unlucky replacement has left after one pass goes in the second. */
 static at_status choose_flush(at_session *s, at_error *err) {
     const at_cpu *cpu = at_cpu_facts();
-    if (!s->options.cache || strcmp(s->options.cache, "cold")) return AT_OK;
+    if (s->options.cache != AT_CACHE_COLD) return AT_OK;
     int64_t last = cpu->l3_bytes > cpu->l2_bytes ? cpu->l3_bytes : cpu->l2_bytes;
     if (last <= 0) last = unknown_cache_bytes;
     s->flush_bytes = 2 * last;
@@ -107,14 +107,14 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                                      : NULL;
 
     s->compiler = o->compiler;
-    s->pack_inline = o->pack_inline;
+    s->packing = o->packing;
     bool from_record = recorded && recorded->threads > 0 && !(o->set & AT_SET_THREADS);
     s->threads = from_record ? recorded->threads : o->threads ? (int)o->threads : 1;
     if (measuring) AT_TRY(check_threads(s, err));
     if (recorded && !(o->set & AT_SET_COMPILER))
         at_compiler_from_name(recorded->compiler, &s->compiler);
     if (recorded && !(o->set & AT_SET_PACKING))
-        s->pack_inline = !strcmp(recorded->packing, "inline");
+        at_packing_from_name(recorded->packing, &s->packing);
     if (measuring && !at_compiler_available(s->compiler))
         return at_fail(err, AT_E_USAGE,
                        "--compiler %s: not found on this machine; install it (apt-get install %s), "
@@ -133,8 +133,8 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                               .threads = s->threads,
                               .isa = at_isa_name(s->isa),
                               .compiler = at_compiler_name(s->compiler),
-                              .packing = s->pack_inline ? "inline" : "ahead",
-                              .cache = o->cache ? o->cache : "hot",
+                              .packing = at_packing_name(s->packing),
+                              .cache = at_cache_name(o->cache),
                               .pattern = s->chosen.pattern ? s->chosen.pattern->hash : "",
                               .template_hash = at_task_hash(s->task)};
     at_context_hash(&s->context, s->context_hash);

@@ -32,7 +32,7 @@ typedef struct at_session {
     at_compiler compiler;
     at_isa isa;
     at_dialect dialect;
-    bool pack_inline;
+    at_packing packing;
     int threads;               /* of a kernel */
     const at_machine *machine; /* bounds are worked out for it (why.h); NULL: not */
     at_context context;

@@ -31,36 +31,34 @@ typedef struct trial {
     at_arena *arena; /* of what follows */
     bool proposed;
     int64_t index;
-    const at_result *answer; /* of the log, or when it is done; NULL: none yet */
+    const at_record *answer; /* of the log, or when it is done; NULL: none yet */
     bool made, compiled;     /* else result says why not */
     at_config config;
     at_candidate candidate;
-    at_result result;
+    at_record result;
 } trial;
 
 /* The same code was measured before: its result, under this index. */
-static void copy_result(const at_result *same, at_result *r) {
-    at_result own = *r;
-    *r = *same;
-    r->index = own.index;
-    r->same_as = same->same_as >= 0 ? same->same_as : same->index;
-    r->all_cost_s = own.all_cost_s;
+static void copy_result(const at_record *same, at_record *r) {
+    at_extra *e = &r->extra, own = *e;
+    r->error_no = same->error_no;
+    r->costs_s = same->costs_s;
+    r->num_costs = same->num_costs;
+    *e = same->extra;
+    e->version = own.version;
+    e->compiler_version = own.compiler_version;
+    e->cpu_flags = own.cpu_flags;
+    e->tuner = own.tuner;
+    e->seed = own.seed;
+    e->same_as = e->same_as >= 0 ? e->same_as : same->config.index;
     r->timestamp_s = at_wall_time_s();
 }
 
-static const at_result *keep(at_arena *a, const at_result *r) {
-    at_result *kept = at_copy(a, r, sizeof *r);
-    kept->error = at_strdup(a, r->error);
-    kept->code_hash = at_strdup(a, r->code_hash);
-    kept->costs_s = at_copy(a, r->costs_s, sizeof *r->costs_s * (size_t)r->num_costs);
-    kept->samples_s = at_copy(a, r->samples_s, sizeof *r->samples_s * (size_t)r->num_samples);
-    return kept;
-}
-
 /* Its bound alone is too far from the best. */
-static bool is_hopeless(const at_session *s, const at_result *best, const at_candidate *c) {
+static bool is_hopeless(const at_session *s, const at_record *best, const at_candidate *c) {
     double factor = s->options.prune;
-    return factor > 0 && best && at_bound_seconds(s, c->kernel->bound) > factor * best->mean_s;
+    return factor > 0 && best &&
+           at_bound_seconds(s, c->kernel->bound) > factor * at_record_mean(best);
 }
 
 /* The next proposal, lowered unless its result is known. false: there is none before results are
@@ -80,8 +78,8 @@ static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_erro
     x->made = at_candidate_make(s, x->arena, &x->config, &x->candidate, &x->result);
     /* gcc and clang run here; what is the same code is compiled once. */
     if (x->made && under_way && s->compiler != AT_TCC && !s->options.prune &&
-        !at_known_by_code(t->known, x->result.code_hash) &&
-        strcmp(under_way->result.code_hash, x->result.code_hash)) {
+        !at_known_by_code(t->known, x->result.extra.code_hash) &&
+        strcmp(under_way->result.extra.code_hash, x->result.extra.code_hash)) {
         AT_TRY(at_candidate_compile(s, x->arena, &x->candidate, &x->result, &x->made, err));
         x->compiled = true;
     }
@@ -95,7 +93,7 @@ static at_status settle(at_tuning *t, trial *x, bool *settled, at_error *err) {
     at_session *s = &t->s;
     *settled = true;
     if (!x->made) return AT_OK;
-    const at_result *same = at_known_by_code(t->known, x->result.code_hash);
+    const at_record *same = at_known_by_code(t->known, x->result.extra.code_hash);
     if (same) copy_result(same, &x->result);
     else if (is_hopeless(s, at_known_best(t->known), &x->candidate))
         at_result_prune(x->arena, &x->result);
@@ -109,10 +107,8 @@ static at_status settle(at_tuning *t, trial *x, bool *settled, at_error *err) {
 }
 
 static at_status append(at_tuning *t, trial *x, at_error *err) {
-    at_record record;
-    at_result_to_record(&t->s, &x->result, &x->config, &record);
-    AT_TRY(at_log_append(t->log, &record, err));
-    x->answer = keep(t->s.arena, &x->result);
+    AT_TRY(at_log_append(t->log, &x->result, err));
+    x->answer = at_session_keep(&t->s, t->s.arena, &x->result, x->index);
     at_known_add(t->known, x->answer);
     return AT_OK;
 }
@@ -120,10 +116,10 @@ static at_status append(at_tuning *t, trial *x, at_error *err) {
 /* Measures a candidate, and makes the next one meanwhile if that is wanted. */
 static at_status measure(at_tuning *t, trial *x, trial *next, at_error *err) {
     at_session *s = &t->s;
-    const at_result *best = at_known_best(t->known);
+    const at_record *best = at_known_best(t->known);
     at_error late;
     AT_TRY(at_session_renew_peak(s, peak_age_s, err));
-    AT_TRY(at_candidate_begin(s, &x->candidate, best ? best->mean_s : 0, err));
+    AT_TRY(at_candidate_begin(s, &x->candidate, best ? at_record_mean(best) : 0, err));
     at_status ahead = next ? propose(t, next, x, &late) : AT_OK;
     AT_TRY(at_candidate_end(s, x->arena, &x->candidate, &x->result, err));
     if (ahead != AT_OK) *err = late;
@@ -146,25 +142,25 @@ static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err) {
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static void count(at_tuning *t, const at_result *r) {
+static void count(at_tuning *t, const at_record *r) {
     at_tally *y = &t->tally;
-    const at_result *best = at_known_best(t->known);
+    const at_record *best = at_known_best(t->known);
     y->done++;
     if (r->error_no) y->failed[r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN]++;
-    else y->current = r->gflops;
+    else y->current = r->extra.gflops;
     if (r->error_no && !t->first_failed) t->first_failed = r;
     /* The known best may be one of the log that this search has not come to. */
-    if (!r->error_no && r->gflops > t->best_gflops)
-        t->best_gflops = r->gflops, t->best_trial = y->done;
-    y->best = best ? best->gflops : 0;
+    if (!r->error_no && r->extra.gflops > t->best_gflops)
+        t->best_gflops = r->extra.gflops, t->best_trial = y->done;
+    y->best = best ? best->extra.gflops : 0;
 }
 
 /* Result and tuner; true: enough. */
 static bool learn(at_tuning *t, const trial *x, bool answered) {
     at_session *s = &t->s;
-    const at_result *r = x->answer;
+    const at_record *r = x->answer;
     int64_t begin_ns = at_now_ns(), patience = s->options.early_stopping;
-    at_tuner_update(t->tuner, &(at_trial){x->index, !r->error_no, r->gflops}, 1);
+    at_tuner_update(t->tuner, &(at_trial){x->index, !r->error_no, r->extra.gflops}, 1);
     s->spent.search_ns += at_now_ns() - begin_ns;
     t->tally.answered += answered;
     count(t, r);

@@ -19,7 +19,7 @@ typedef struct at_tune_events {
     void (*begin)(void *ctx, at_tuning *t);
     /* r is known now, and counted in t->tally; answered: by the log. The session's scratch is free
      * to be used. */
-    void (*trial)(void *ctx, at_tuning *t, const at_result *r, bool answered);
+    void (*trial)(void *ctx, at_tuning *t, const at_record *r, bool answered);
     void (*end)(void *ctx, at_tuning *t);
     void *ctx;
 } at_tune_events;
@@ -37,7 +37,7 @@ struct at_tuning {
     double best_gflops; /* of the trials done */
     int64_t best_trial; /* how many trials were done when the best was found */
     bool stopped_early;
-    const at_result *first_failed; /* trial; NULL: none */
+    const at_record *first_failed; /* trial; NULL: none */
 };
 
 /* Task, tuner, log and data. log: path; NULL: TEMPLATE.log. Ended by at_tuning_close, on failure

@@ -199,7 +199,7 @@ void at_tell_common_losses(const at_exchange *x, const at_record *records, int n
         error += is_there(e->error);
         tuner += is_there(e->tuner);
         same_as += e->same_as >= 0;
-        kind += is_there(e->sample_kind);
+        kind += e->sample_kind != AT_SAMPLES_NONE;
         version += is_there(e->version);
         number += e->number > 0;
         machine += is_there(e->compiler_version) || is_there(e->cpu_flags);

@@ -17,26 +17,32 @@ static const double failure_cost_s = 1e9;
 typedef struct text_field {
     const char *name;
     size_t offset;
+    /* One of a few words, whose number is there; the text itself only of words not among them. */
+    const char *const *words; /* the last is NULL, and means those */
+    size_t number;
 } text_field;
 
+#define TEXT(type, name, member)                                                                   \
+    { name, offsetof(type, member), NULL, 0 }
 static const text_field context_texts[] = {
-    {"cpu", offsetof(at_context, cpu)},
-    {"isa", offsetof(at_context, isa)},
-    {"compiler", offsetof(at_context, compiler)},
-    {"packing", offsetof(at_context, packing)},
-    {"cache", offsetof(at_context, cache)},
-    {"pattern", offsetof(at_context, pattern)},
-    {"template", offsetof(at_context, template_hash)},
+    TEXT(at_context, "cpu", cpu),
+    TEXT(at_context, "isa", isa),
+    TEXT(at_context, "compiler", compiler),
+    TEXT(at_context, "packing", packing),
+    TEXT(at_context, "cache", cache),
+    TEXT(at_context, "pattern", pattern),
+    TEXT(at_context, "template", template_hash),
 };
 static const text_field extra_texts[] = {
-    {"version", offsetof(at_extra, version)},
-    {"compiler_version", offsetof(at_extra, compiler_version)},
-    {"cpu_flags", offsetof(at_extra, cpu_flags)},
-    {"tuner", offsetof(at_extra, tuner)},
-    {"sample_kind", offsetof(at_extra, sample_kind)},
-    {"check", offsetof(at_extra, check)},
-    {"error", offsetof(at_extra, error)},
-    {"code_hash", offsetof(at_extra, code_hash)},
+    TEXT(at_extra, "version", version),
+    TEXT(at_extra, "compiler_version", compiler_version),
+    TEXT(at_extra, "cpu_flags", cpu_flags),
+    TEXT(at_extra, "tuner", tuner),
+    {"sample_kind", offsetof(at_extra, sample_word), at_samples_words,
+     offsetof(at_extra, sample_kind)},
+    {"check", offsetof(at_extra, check_word), at_check_words, offsetof(at_extra, check)},
+    TEXT(at_extra, "error", error),
+    TEXT(at_extra, "code_hash", code_hash),
 };
 #define COUNT(table) ((int)(sizeof(table) / sizeof *(table)))
 
@@ -44,8 +50,14 @@ static const char **text_in(void *owner, const text_field *f) {
     return (const char **)((char *)owner + f->offset);
 }
 
+static unsigned *number_in(void *owner, const text_field *f) {
+    return (unsigned *)((char *)owner + f->number);
+}
+
 static const char *text_of(const void *owner, const text_field *f) {
     const char *s = *(const char *const *)((const char *)owner + f->offset);
+    const char *word = f->words ? f->words[*number_in((void *)owner, f)] : NULL;
+    if (word) return word;
     return s ? s : "";
 }
 
@@ -178,13 +190,21 @@ void at_record_print(at_text *out, const at_record *r) {
 
 static bool is(const at_json *v, at_json_kind kind) { return v && v->kind == kind; }
 
+static void take_text(void *owner, const text_field *f, const char *text) {
+    unsigned n = 0;
+    *text_in(owner, f) = text;
+    if (!f->words) return;
+    while (f->words[n] && strcmp(f->words[n], text)) n++;
+    *number_in(owner, f) = n;
+}
+
 static at_status read_texts(void *owner, const at_json *from, const text_field *fields, int n,
                             const char *place, at_error *err) {
     for (int i = 0; i < n; i++) {
         const at_json *v = at_json_get(from, fields[i].name);
         if (v && v->kind != AT_JSON_STRING)
             return at_fail(err, AT_E_INPUT, "%s.%s is not a text", place, fields[i].name);
-        *text_in(owner, &fields[i]) = v ? v->string : "";
+        take_text(owner, &fields[i], v ? v->string : "");
     }
     return AT_OK;
 }
@@ -430,6 +450,5 @@ bool at_record_is_candidate(const at_record *r) {
     double mean = at_record_mean(r);
     if (r->error_no || !(mean > 0) || isinf(mean)) return false;
     const at_extra *e = &r->extra;
-    return !e->present ||
-           (e->check && (!strcmp(e->check, "exact") || !strcmp(e->check, "tolerance")));
+    return !e->present || e->check == AT_CHECK_EXACT || e->check == AT_CHECK_TOLERANCE;
 }

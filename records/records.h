@@ -7,6 +7,35 @@
 #include "base/base.h"
 #include "knobs/knobs.h"
 
+/* ---- states, spelled in records as words (words.c) --------------------------------------------
+ */
+
+typedef enum at_packing { AT_PACKING_AHEAD, AT_PACKING_INLINE, AT_PACKING_COUNT } at_packing;
+typedef enum at_cache { AT_CACHE_HOT, AT_CACHE_COLD, AT_CACHE_COUNT } at_cache;
+const char *at_packing_name(at_packing p); /* "ahead", "inline" */
+bool at_packing_from_name(const char *name, at_packing *out);
+const char *at_cache_name(at_cache c); /* "hot", "cold" */
+bool at_cache_from_name(const char *name, at_cache *out);
+
+/* What is known of a trial's output. */
+typedef enum at_check {
+    AT_CHECK_NONE,      /* not said */
+    AT_CHECK_UNCHECKED, /* it came to none */
+    AT_CHECK_FAILED,
+    AT_CHECK_EXACT,     /* equal to the reference */
+    AT_CHECK_TOLERANCE, /* within its tolerance */
+    AT_CHECK_OTHER      /* a word of a later version */
+} at_check;
+/* How often it was timed. */
+typedef enum at_samples {
+    AT_SAMPLES_NONE,
+    AT_SAMPLES_FULL,
+    AT_SAMPLES_SINGLE, /* so slow that one sample does */
+    AT_SAMPLES_OTHER   /* a word of a later version */
+} at_samples;
+
+/* ---- records --------------------------------------------------------------------------------- */
+
 /* What must agree for two results to be comparable. Texts are borrowed; "" where not known. */
 typedef struct at_context {
     const char *cpu; /* brand string */
@@ -33,13 +62,15 @@ typedef struct at_extra {
     uint64_t seed;
     const double *samples_s; /* raw, in measured order; AutoTVM's repeat is their number */
     int num_samples;
-    int number;              /* runs per sample; 0 not known */
-    double min_repeat_ms;    /* as asked for; 0: not */
-    const char *sample_kind; /* "full", "single" */
+    int number;           /* runs per sample; 0 not known */
+    double min_repeat_ms; /* as asked for; 0: not */
+    at_samples sample_kind;
+    const char *sample_word; /* of AT_SAMPLES_OTHER */
     double peak_gflops;      /* FMA peak of the core beside it; 0 unknown */
     double gflops;           /* of this trial; 0 for failures */
     const char *error;       /* text; "" if none */
-    const char *check;       /* "exact", "tolerance", "unchecked", "failed" */
+    at_check check;
+    const char *check_word; /* of AT_CHECK_OTHER */
     const char *code_hash;
     int64_t same_as; /* index whose measurement this is a copy of; -1 */
 } at_extra;
@@ -79,7 +110,10 @@ typedef struct at_record {
     int num_finals;
 } at_record;
 
-double at_record_mean(const at_record *r); /* of costs */
+const char *at_extra_check(const at_extra *e); /* the word; "" where it is not said */
+extern const char *const at_pruned_text;       /* error of what was not measured, since its bound */
+bool at_record_is_pruned(const at_record *r);  /* alone is too far from the best */
+double at_record_mean(const at_record *r);     /* of costs */
 /* The last final it was timed in; NULL: none. */
 const at_turns *at_record_final(const at_record *r);
 /* Time, speed and share of the peak are those of one measurement: of that final (medians of its

@@ -4,6 +4,10 @@
 
 #include "records/records.h"
 
+/* By the number of the state; NULL: of another word. */
+extern const char *const at_check_words[AT_CHECK_OTHER + 1];
+extern const char *const at_samples_words[AT_SAMPLES_OTHER + 1];
+
 /* ---- record.c ------------------------------------------------------------------------------- */
 
 /* As at_record_parse. *old_version: the line is of log version 0.1. */

@@ -78,7 +78,7 @@ void at_t4_print(const at_exchange *x, const at_record *records, int n, at_text 
     for (int i = 0; i < n; i++) {
         int e = records[i].error_no;
         numbers += e == 3 || e == 6 || e > 7;
-        tolerance += records[i].extra.check && !strcmp(records[i].extra.check, "tolerance");
+        tolerance += records[i].extra.check == AT_CHECK_TOLERANCE;
         at_text_add(out, i ? ",\n" : "\n");
         add_result(x, out, &records[i]);
     }
@@ -170,7 +170,9 @@ static at_status read_result(at_arena *a, const at_json *result, at_record *r, a
     if (!r->extra.present) return AT_OK;
     r->extra.gflops = measurement(result, "gflops");
     r->extra.peak_gflops = measurement(result, "peak_gflops");
-    r->extra.check = !error_no ? "exact" : error_no == 5 ? "failed" : "unchecked";
+    r->extra.check = !error_no       ? AT_CHECK_EXACT
+                     : error_no == 5 ? AT_CHECK_FAILED
+                                     : AT_CHECK_UNCHECKED;
     return AT_OK;
 }
 

@@ -153,15 +153,14 @@ typedef struct at_job {
     double compile_timeout_s, run_timeout_s;
 } at_job;
 
-typedef enum at_sample_kind { AT_SAMPLE_FULL, AT_SAMPLE_SINGLE } at_sample_kind;
 #define AT_MAX_SAMPLES 64
 typedef struct at_outcome {
     int error_no;     /* at_err_no */
     char error[1024]; /* text; of a wrong answer: first differing element, both values, how many */
     double costs_s[AT_MAX_SAMPLES]; /* seconds per run, one per repeat, in measured order */
     int num_costs;
-    int number; /* runs that the last of them is the mean of */
-    at_sample_kind kind;
+    int number;     /* runs that the last of them is the mean of */
+    bool is_single; /* the check run, so slow that it is the only sample */
     /* Repeats during which the core was taken away, stolen by the hypervisor, or changed its clock;
      * and how many of them stand in costs_s, because too few others came. Not looked at where
      * number is given. */

@@ -102,12 +102,12 @@ static void repeat_undisturbed(timing *m, int repeat, int least, int64_t budget_
 int at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome *out) {
     timing m = {.run = r, .number = 1, .floor_ns = job->min_repeat_ms * 1e6};
     int64_t ns;
-    out->kind = AT_SAMPLE_FULL;
+    out->is_single = false;
     if (job->number > 0) {
         m.number = job->number;
         repeat_as_told(&m, clamp(job->repeat > 0 ? job->repeat : 1, AT_MAX_SAMPLES), out);
     } else if (job->best_ns > 0 && clearly_behind(&m, job->best_ns, check_run, &ns)) {
-        out->kind = AT_SAMPLE_SINGLE;
+        out->is_single = true;
         add(out, (double)ns * 1e-9);
     } else {
         bool cold = job->flush_bytes > 0; /* a second run of a repeat would be hot */
@@ -117,6 +117,6 @@ int at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome 
         if (told > 0) repeat_undisturbed(&m, told, told, INT64_MAX / 2, out);
         else repeat_undisturbed(&m, repeat, LEAST, BUDGET_NS, out);
     }
-    out->number = out->kind == AT_SAMPLE_SINGLE ? 1 : m.number;
+    out->number = out->is_single ? 1 : m.number;
     return m.failed;
 }

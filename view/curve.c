@@ -54,9 +54,13 @@ static at_panel *panel_of(reading *g, const at_record *r) {
 /* What is usual is not said. */
 static const char *where_of(at_arena *a, const at_context *c) {
     const char *threads = c->threads > 1 ? at_format(a, ", %d threads", c->threads) : "";
+    at_packing packing = AT_PACKING_AHEAD;
+    at_cache cache = AT_CACHE_HOT;
+    at_packing_from_name(c->packing, &packing);
+    at_cache_from_name(c->cache, &cache);
     return at_format(a, "%s %s%s%s%s", c->compiler, c->isa,
-                     strcmp(c->packing, "inline") ? "" : ", packed inline",
-                     strcmp(c->cache, "cold") ? "" : ", cold caches", threads);
+                     packing == AT_PACKING_INLINE ? ", packed inline" : "",
+                     cache == AT_CACHE_COLD ? ", cold caches" : "", threads);
 }
 
 static at_series *series_of(reading *g, at_panel *p, const at_record *r) {

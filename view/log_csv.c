@@ -56,7 +56,7 @@ void at_csv_row(at_text *out, const at_record *r) {
     add_int(out, &value, r->config.recorded_index);
     add_field(out, r->error_no ? at_err_no_name(r->error_no) : "");
     add_words(out, &value, e->error ? e->error : "");
-    add_words(out, &value, e->check ? e->check : "");
+    add_words(out, &value, at_extra_check(e));
     add_number(out, &value, at_record_mean(r), !r->error_no);
     add_number(out, &value, e->gflops, e->gflops > 0);
     add_number(out, &value, e->peak_gflops, e->peak_gflops > 0);

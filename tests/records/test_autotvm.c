@@ -122,8 +122,8 @@ static void our_logs(void **state) {
         .seed = UINT64_MAX,
         .samples_s = samples,
         .num_samples = 5,
-        .sample_kind = "full",
-        .check = "exact",
+        .sample_kind = AT_SAMPLES_FULL,
+        .check = AT_CHECK_EXACT,
         .code_hash = "0123",
         .same_as = -1};
     at_log *l;

@@ -85,10 +85,10 @@ static void fields(void **state) {
     assert_int_equal(e->seed, 0);
     assert_int_equal(e->num_samples, 2);
     assert_true(e->samples_s[1] == 2.6e-05);
-    assert_string_equal(e->sample_kind, "full");
+    assert_int_equal(e->sample_kind, AT_SAMPLES_FULL);
     assert_true(e->peak_gflops == 117 && e->gflops == 100.5);
     assert_string_equal(e->error, "");
-    assert_string_equal(e->check, "exact");
+    assert_int_equal(e->check, AT_CHECK_EXACT);
     assert_int_equal(e->same_as, 0);
     assert_string_equal(e->context.cpu, "Some CPU @ 4 GHz");
     assert_string_equal(e->context.template_hash, "t");
@@ -102,7 +102,8 @@ static void fields(void **state) {
 
     assert_int_equal(at_record_parse(a, lines[0], strlen(lines[0]), &r, NULL), AT_OK);
     assert_false(r.extra.present);
-    assert_string_equal(r.extra.check, "");
+    assert_int_equal(r.extra.check, AT_CHECK_NONE);
+    assert_string_equal(at_extra_check(&r.extra), "");
     assert_string_equal(r.extra.context.cpu, "");
     at_arena_free(a);
 }
@@ -305,11 +306,11 @@ static void candidates(void **state) {
     r.extra.present = true;
     assert_false(at_record_is_candidate(&r));
     static const struct {
-        const char *check;
+        at_check check;
         bool candidate;
-    } checks[] = {
-        {"", false}, {"unchecked", false}, {"failed", false}, {"exact", true}, {"tolerance", true}};
-    for (int i = 0; i < 5; i++) {
+    } checks[] = {{AT_CHECK_NONE, false}, {AT_CHECK_UNCHECKED, false}, {AT_CHECK_FAILED, false},
+                  {AT_CHECK_EXACT, true}, {AT_CHECK_TOLERANCE, true},  {AT_CHECK_OTHER, false}};
+    for (int i = 0; i < 6; i++) {
         r.extra.check = checks[i].check;
         assert_int_equal(at_record_is_candidate(&r), checks[i].candidate);
     }

@@ -12,7 +12,7 @@ static void good(void **state) {
     rig *r = *state;
     rig_expect(r, GOOD, AT_ERR_NONE, "");
     assert_in_range(r->outcome.num_costs, 2, 5); /* disturbed ones are left out */
-    assert_int_equal(r->outcome.kind, AT_SAMPLE_FULL);
+    assert_false(r->outcome.is_single);
     for (int i = 0; i < r->outcome.num_costs; i++) assert_true(r->outcome.costs_s[i] > 0);
     assert_true(r->outcome.max_error == 0);
     assert_true(r->outcome.compile_ns > 0 && r->outcome.check_ns > 0 && r->outcome.run_ns > 0);

@@ -1,0 +1,31 @@
+/* engine/timed_rounds.c: machine and clock drift; one round in half a second says where they were
+ * then. */
+#include "engine/timed_rounds.h"
+
+at_status at_candidate_time(at_session *s, at_candidate *c, at_record *r, at_timing *t,
+                            at_error *err) {
+    enum { MOST = 40 };
+    static const double budget_s = 0.7;
+    double costs_s[MOST], peaks[MOST], shares[MOST];
+    const at_engine_options *o = &s->options;
+    bool once = o->number || o->repeat || o->min_repeat_ms;
+    int64_t begin_ns = at_now_ns();
+    const at_record made = *r;
+    int n = 0;
+    do {
+        *r = made;
+        AT_TRY(at_candidate_run(s, s->arena, c, 0, r, err));
+        AT_TRY(at_session_measure_peak(s, err));
+        if (r->error_no) return AT_OK;
+        costs_s[n] = at_record_mean(r);
+        peaks[n] = s->peak_gflops;
+        shares[n++] = r->extra.gflops / s->peak_gflops;
+    } while (n < MOST && !once && !at_engine_stopped(o) &&
+             (double)(at_now_ns() - begin_ns) * 1e-9 <= budget_s);
+    t->time_s = at_median(costs_s, n).median;
+    t->gflops = s->flops / t->time_s * 1e-9;
+    r->extra.gflops = t->gflops;
+    s->peak_gflops = at_median(peaks, n).median;
+    t->of_peak = at_median(shares, n).median;
+    return AT_OK;
+}

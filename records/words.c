@@ -1,0 +1,49 @@
+/* records/words.c: the words that records use for a few states, spelled once. */
+#include "records/records_int.h"
+
+#include <string.h>
+
+const char *const at_check_words[AT_CHECK_OTHER + 1] = {[AT_CHECK_NONE] = "",
+                                                        [AT_CHECK_UNCHECKED] = "unchecked",
+                                                        [AT_CHECK_FAILED] = "failed",
+                                                        [AT_CHECK_EXACT] = "exact",
+                                                        [AT_CHECK_TOLERANCE] = "tolerance"};
+const char *const at_samples_words[AT_SAMPLES_OTHER + 1] = {
+    [AT_SAMPLES_NONE] = "", [AT_SAMPLES_FULL] = "full", [AT_SAMPLES_SINGLE] = "single"};
+
+const char *const at_pruned_text = "pruned";
+static const char *const packings[AT_PACKING_COUNT] = {"ahead", "inline"};
+static const char *const caches[AT_CACHE_COUNT] = {"hot", "cold"};
+
+/* -1: none of them. */
+static int find(const char *const *words, int n, const char *name) {
+    for (int i = 0; i < n; i++)
+        if (!strcmp(words[i], name)) return i;
+    return -1;
+}
+
+const char *at_packing_name(at_packing p) { return packings[p]; }
+
+bool at_packing_from_name(const char *name, at_packing *out) {
+    int i = find(packings, AT_PACKING_COUNT, name);
+    if (i >= 0) *out = (at_packing)i;
+    return i >= 0;
+}
+
+const char *at_cache_name(at_cache c) { return caches[c]; }
+
+bool at_cache_from_name(const char *name, at_cache *out) {
+    int i = find(caches, AT_CACHE_COUNT, name);
+    if (i >= 0) *out = (at_cache)i;
+    return i >= 0;
+}
+
+const char *at_extra_check(const at_extra *e) {
+    const char *word = e->check == AT_CHECK_OTHER ? e->check_word : at_check_words[e->check];
+    return word ? word : "";
+}
+
+bool at_record_is_pruned(const at_record *r) {
+    const char *text = r->extra.error;
+    return r->error_no == AT_ERR_INSTANTIATION && text && !strcmp(text, at_pruned_text);
+}
