@@ -22,10 +22,13 @@ static void note(int signal_number) {
 }
 
 void at_catch_interrupts(void) {
-    struct sigaction a;
+    struct sigaction a, before;
     memset(&a, 0, sizeof a);
     a.sa_handler = note;
     sigemptyset(&a.sa_mask);
     sigaction(SIGINT, &a, NULL);
     sigaction(SIGTERM, &a, NULL);
+    /* The terminal is gone, unless nohup says that it may. */
+    if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &a, NULL);
 }

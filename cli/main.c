@@ -1,6 +1,8 @@
 /* cli/main.c: the program. The same executable, started again with a hidden verb, is the worker
  * that runs candidates. */
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include "cli/commands.h"
 #include "view/view.h"
@@ -19,10 +21,21 @@ static at_verbosity verbosity(const at_options *o) {
                         : AT_VERBOSITY_NORMAL;
 }
 
-int main(int argc, char **argv) {
-    occupy_standard_files();
-    at_worker_main_if_asked(argc, argv);
+/* What the system would end the program for without a word. False: there is too little stack. */
+static bool ease_limits(void) {
+    static const rlim_t wanted = 8 << 20, least = 1 << 20; /* trees are walked by recursion */
+    struct rlimit r;
+    signal(SIGXFSZ, SIG_IGN); /* a write fails then, and says so */
+    if (getrlimit(RLIMIT_STACK, &r) || r.rlim_cur >= wanted) return true;
+    r.rlim_cur = r.rlim_max < wanted ? r.rlim_max : wanted;
+    if (r.rlim_cur >= least) return setrlimit(RLIMIT_STACK, &r), true;
+    fprintf(stderr, "autotune: the stack may take %lld KiB (ulimit -s), %lld are needed\n",
+            (long long)r.rlim_cur >> 10, (long long)least >> 10);
+    return false;
+}
 
+/* Its frame is large. */
+__attribute__((noinline)) static int run(int argc, char **argv) {
     at_options options;
     at_error err = {0};
     at_terminal_setup(AT_COLOR_AUTO, AT_VERBOSITY_NORMAL);
@@ -33,4 +46,11 @@ int main(int argc, char **argv) {
                          : at_verb_at(options.verb)->command(&options, &err);
     if (s != AT_OK) at_say_error(err.text);
     return at_exit_code(s);
+}
+
+int main(int argc, char **argv) {
+    if (!ease_limits()) return at_exit_code(AT_E_BUG);
+    occupy_standard_files();
+    at_worker_main_if_asked(argc, argv);
+    return run(argc, argv);
 }

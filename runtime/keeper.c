@@ -208,7 +208,8 @@ static at_status fail_beginning(const at_compilation *c, const beginning *b, at_
     const char *what = b->failed == FOLDER   ? "no temporary folder"
                        : b->failed == SOURCE ? "no temporary file"
                                              : "no room for temporary files";
-    return at_fail(err, AT_E_OUTPUT, "%s: %s in %.*s (TMPDIR): %s", name, what,
+    bool disk = b->why != EMFILE && b->why != ENFILE && b->why != ENOMEM;
+    return at_fail(err, disk ? AT_E_OUTPUT : AT_E_BUG, "%s: %s in %.*s (TMPDIR): %s", name, what,
                    (int)(strrchr(c->folder, '/') - c->folder), c->folder, why);
 }
 

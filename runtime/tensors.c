@@ -59,8 +59,8 @@ at_status at_store_reserve(at_store *s, const char *what, int64_t size_bytes, in
     if (end > s->mapped) {
         int64_t bytes = (end + STEP - 1) / STEP * STEP;
         if (ftruncate(s->fd, bytes)) {
-            return at_fail(err, AT_E_BUG, "%s: no memory file of %.1f GiB: %s", what,
-                           (double)bytes / gib, strerror(errno));
+            return at_fail(err, AT_E_BUG, "%s: no memory file of %lld MiB: %s", what,
+                           (long long)bytes >> 20, strerror(errno));
         }
         void *map = s->map
                         ? mremap(s->map, (size_t)s->mapped, (size_t)bytes, MREMAP_MAYMOVE)
