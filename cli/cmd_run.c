@@ -22,8 +22,8 @@ static at_status print_json(const at_session *s, const at_record *r, const at_ca
     at_out_int(&out, "error_no", r->error_no);
     at_out_string(&out, "error", ok ? NULL : r->extra.error);
     at_out_double(&out, "max_error", c->max_error);
-    at_out_double(&out, "tolerance",
-                  s->data.tolerance * (s->data.magnitude > 0 ? s->data.magnitude : 1));
+    if (s->data.is_exact) at_out_string(&out, "of_limit", NULL);
+    else at_out_double(&out, "of_limit", c->of_limit);
     at_out_string(&out, "reference", s->is_projected ? "projected" : "whole");
     if (ok) {
         at_out_double(&out, "time_ns", t->time_s * 1e9);
@@ -51,9 +51,12 @@ static at_status print_text(const at_session *s, const at_record *r, const at_ca
     at_text_add_context(&out, &s->context);
     at_text_add(&out, "\n");
     if (!r->error_no) {
-        at_text_addf(&out, "output: %s\n",
-                     s->data.tolerance > 0 ? "within the tolerance of the reference"
-                                           : "equal to the reference");
+        if (s->data.is_exact) at_text_add(&out, "output: equal to the reference\n");
+        else
+            at_text_addf(&out,
+                         "output: each element within its limit of the reference (%.2g of it at "
+                         "most)\n",
+                         c->of_limit);
         at_text_add_figure(&out, t->time_s, t->gflops, t->of_peak);
     }
     if (bound) {

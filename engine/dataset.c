@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DIMS = 32 }; /* of a tensor; schedule/ takes no more */
+enum {
+    MAX_DIMS = 32,     /* of a tensor; schedule/ takes no more */
+    range_of_reals = 8 /* where sums are exact on no integers */
+};
 
 bool at_dataset_keeps(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
 
@@ -17,6 +20,7 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
     d.shares_store = shared != NULL;
     d.plain = AT_NEW_ARRAY(a, void *, c->num_tensors);
     d.plain_expected = AT_NEW_ARRAY(a, void *, c->num_tensors);
+    d.plain_limits = AT_NEW_ARRAY(a, void *, c->num_tensors);
     d.given = AT_NEW_ARRAY(a, const float *, c->num_tensors);
     d.bound = AT_NEW_ARRAY(a, double, c->num_tensors);
     AT_TRY(at_compute_extents(a, c, values, &d.extents, err));
@@ -36,8 +40,6 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
                 s = at_fail(err, AT_E_USAGE, "tensor %s exceeds 2^63 bytes", tensor->name);
         d.size_bytes[t] = size;
         if (s == AT_OK) s = at_store_reserve(d.store, tensor->name, size, &d.offset[t], err);
-        if (s == AT_OK && tensor->is_output)
-            s = at_store_reserve(d.store, tensor->name, size, &d.expected[t], err);
     }
     if (s == AT_OK) *out = d;
     else if (!shared) at_store_free(d.store);
@@ -45,7 +47,8 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
 }
 
 void at_dataset_free(at_dataset *d) {
-    for (int t = 0; t < d->compute->num_tensors; t++) free(d->plain[t]), free(d->plain_expected[t]);
+    for (int t = 0; t < d->compute->num_tensors; t++)
+        free(d->plain[t]), free(d->plain_expected[t]), free(d->plain_limits[t]);
     if (!d->shares_store) at_store_free(d->store);
     d->store = NULL;
 }
@@ -86,21 +89,7 @@ static void permute(uint32_t *packed, uint32_t *plain, int n, const int64_t *ext
     }
 }
 
-/* Terms of an output, at most: sums of sums have the product. */
-static double most_terms(const at_dataset *d) {
-    double terms = 1;
-    for (int t = 0; t < d->compute->num_tensors; t++) {
-        const at_tensor *tensor = &d->compute->tensors[t];
-        for (int r = 0; r < tensor->num_reduce; r++) {
-            int64_t extent = d->extents[t][tensor->num_axes + r];
-            if (extent < 0) extent = d->pattern ? d->pattern->longest : 1; /* known from data */
-            terms *= fmax(1, (double)extent);
-        }
-    }
-    return terms;
-}
-
-static void fill_floats(float *p, int64_t n, int64_t lo, int64_t hi, bool never_0, at_rng *rng) {
+static void fill_integers(float *p, int64_t n, int64_t lo, int64_t hi, bool never_0, at_rng *rng) {
     bool any = false;
     for (int64_t i = 0; i < n; i++) {
         int64_t v = lo + (int64_t)at_rng_below(rng, (uint64_t)(hi - lo + 1));
@@ -108,6 +97,16 @@ static void fill_floats(float *p, int64_t n, int64_t lo, int64_t hi, bool never_
         any |= v != 0;
     }
     if (!any && n) p[0] = (float)hi; /* zeros would hide a kernel that does nothing */
+}
+
+/* Not integers: of few different values the rounding errors of sums are few, too, and do not
+ * cancel.
+ */
+static void fill_reals(float *p, int64_t n, double lo, double hi, at_rng *rng) {
+    for (int64_t i = 0; i < n; i++) {
+        double x = ((double)at_rng_below(rng, 1 << 24) + 0.5) * 0x1p-24;
+        p[i] = (float)(lo + (hi - lo) * x);
+    }
 }
 
 void at_dataset_give(at_dataset *d, int tensor, const float *values) {
@@ -119,19 +118,23 @@ void at_dataset_give(at_dataset *d, int tensor, const float *values) {
     }
 }
 
-/* How large the integers may be; and, where sums cannot be exact, how far they may be off: rounding
- * errors of n terms add up like a random walk, sqrt(n) units of 2^-24 of the largest partial sum
- * there can be, for the kernel and for the reference; 8 of those. */
-static int choose_range(at_dataset *d) {
-    const int64_t longest = d->pattern ? d->pattern->longest : 0;
-    int b = d->real ? 0 : at_compute_exact_range(d->compute, d->values, d->bound, longest);
-    d->tolerance = d->magnitude = 0;
-    if (b) return b;
-    b = d->real ? 8 : 1;
-    d->tolerance = 16 * sqrt(most_terms(d)) * 0x1p-24;
-    d->magnitude = at_compute_bound(d->compute, d->values, b, d->bound, longest);
-    if (!isfinite(d->magnitude)) d->magnitude = 0;
-    return b;
+at_status at_dataset_expect(at_dataset *d, at_error *err) {
+    d->range = d->real ? 0
+                       : at_compute_exact_range(d->compute, d->values, d->bound,
+                                                d->pattern ? d->pattern->longest : 0);
+    d->is_exact = d->range > 0;
+    if (!d->is_exact) d->range = range_of_reals;
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *tensor = &d->compute->tensors[t];
+        if (tensor->is_output)
+            AT_TRY(at_store_reserve(d->store, tensor->name, at_dataset_expected_bytes(d, t),
+                                    &d->expected[t], err));
+    }
+    return AT_OK;
+}
+
+int64_t at_dataset_expected_bytes(const at_dataset *d, int tensor) {
+    return d->size_bytes[tensor] * (d->is_exact ? 1 : 2);
 }
 
 /* Values of the user's, in the layout that the tensor has now. */
@@ -144,17 +147,18 @@ static void fill_given(at_dataset *d, int t) {
 
 void at_dataset_fill(at_dataset *d, uint64_t seed) {
     const at_pattern *p = d->pattern;
-    int b = choose_range(d);
+    const int b = d->range;
     d->version++;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (tensor->role == AT_ROLE_STAGE || tensor->is_int) continue;
         at_rng rng;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
+        float *to = at_store_at(d->store, d->offset[t]);
+        int64_t n = d->size_bytes[t] / 4;
         if (d->given[t]) fill_given(d, t);
-        else
-            fill_floats(at_store_at(d->store, d->offset[t]), d->size_bytes[t] / 4, -(b / 2), b,
-                        p && t == d->bsr.blocks, &rng);
+        else if (d->is_exact) fill_integers(to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
+        else fill_reals(to, n, -b / 2, b, &rng);
     }
     if (!p) return;
     memcpy(at_store_at(d->store, d->offset[d->bsr.indices]), p->indices,
@@ -202,9 +206,11 @@ at_status at_dataset_shape(at_dataset *d, int64_t *const *extents, at_error *err
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
         if (!at_dataset_keeps(tensor) || same_shape(tensor, extents[t], d->extents[t])) continue;
+        int64_t expected = d->expected[t];
         if (!reshape(d, t, d->offset[t], &d->plain[t], extents[t]) ||
-            (tensor->is_output &&
-             !reshape(d, t, d->expected[t], &d->plain_expected[t], extents[t])))
+            (tensor->is_output && !reshape(d, t, expected, &d->plain_expected[t], extents[t])) ||
+            (tensor->is_output && !d->is_exact &&
+             !reshape(d, t, expected + d->size_bytes[t], &d->plain_limits[t], extents[t])))
             return at_fail(err, AT_E_USAGE, "%s: no memory for another layout", tensor->name);
         memcpy(d->extents[t], extents[t], sizeof *extents[t] * (size_t)tensor->num_axes);
         d->version++;

@@ -18,23 +18,24 @@ typedef struct at_dataset {
     int64_t *size_bytes;       /* [tensor]: of inputs and outputs */
     int64_t *offset;           /* [tensor] in the store; -1: a stage between, not kept */
     int64_t *expected;         /* [tensor] the same, of outputs; -1 for the others */
+    bool is_exact;             /* any order of summation gives the same bits, compared exactly; else
+                                * behind the expected values lie their limits (at_job) */
+    int range;                 /* of the values of inputs that have none of their own */
     const int *const *layouts; /* [tensor] see at_task_layout; NULL: its shape never changes */
     void **plain;              /* [tensor] plain tensor of one with a layout, once needed */
-    void **plain_expected;
+    void **plain_expected, **plain_limits;
     int64_t version;           /* changes with what the tensors hold */
     const at_pattern *pattern; /* of the sparse weight bsr; NULL: there is none */
     at_bsr bsr;
     const float *
-        *given;       /* [tensor] values of an input, row by row of the plain tensor; NULL: not */
-    double *bound;    /* [tensor] the largest |value| of those, else -1 */
-    bool real;        /* some of those are no integers */
-    double tolerance; /* 0: any order of summation gives the same bits, compared exactly */
-    double magnitude; /* else what it is relative to: as at_job's */
+        *given;    /* [tensor] values of an input, row by row of the plain tensor; NULL: not */
+    double *bound; /* [tensor] the largest |value| of those, else -1 */
+    bool real;     /* some of those are no integers */
 } at_dataset;
 
-/* Makes room. values (by symbol slot) and layouts are borrowed as long as the dataset lives.
- * shared: a store that outlives it; NULL: its own. AT_E_USAGE where it cannot fit this machine.
- * Ended by at_dataset_free. */
+/* Makes room for inputs and outputs. values (by symbol slot) and layouts are borrowed as long as
+ * the dataset lives. shared: a store that outlives it; NULL: its own. AT_E_USAGE where it cannot
+ * fit this machine. Ended by at_dataset_free. */
 at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values,
                          const int *const *layouts, at_store *shared, at_dataset *out,
                          at_error *err);
@@ -43,8 +44,13 @@ void at_dataset_free(at_dataset *d);
 double at_dataset_zeros(const at_dataset *d);
 /* An input that has values of its own; they are borrowed. */
 void at_dataset_give(at_dataset *d, int tensor, const float *values);
-/* The others get seeded integers, whose mean is not zero, in the range that keeps every sum exact.
- */
+/* Room for the outputs as they should be; is_exact and range are known from here on, so all values
+ * of inputs' own must have been given. AT_E_USAGE as above. */
+at_status at_dataset_expect(at_dataset *d, at_error *err);
+/* Bytes of an output's expected values, with their limits. */
+int64_t at_dataset_expected_bytes(const at_dataset *d, int tensor);
+/* The others get seeded values whose mean is not zero: integers in the range that keeps every sum
+ * exact; where there is none, reals. */
 void at_dataset_fill(at_dataset *d, uint64_t seed);
 /* Is this tensor in the store? */
 bool at_dataset_keeps(const at_tensor *t);

@@ -9,7 +9,7 @@
 /* By tensor of the computation: offsets in a store, or whatever else the caller finds them by. */
 typedef struct at_places {
     const int64_t *at;                        /* inputs and outputs */
-    const int64_t *expected;                  /* outputs as they should be */
+    const int64_t *expected;                  /* outputs as they should be (and limits) */
     const int64_t *other_at, *other_expected; /* the same of other data: paranoid; NULL: none */
 } at_places;
 

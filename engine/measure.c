@@ -105,10 +105,9 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
                                         .expected = d->expected,
                                         .other_at = other ? other->offset : NULL,
                                         .other_expected = other ? other->expected : NULL});
+    c->job.has_limits = !d->is_exact;
     c->job.compiler = s->compiler;
     c->job.isa = s->isa;
-    c->job.tolerance = d->tolerance;
-    c->job.magnitude = d->magnitude;
     c->job.paranoid = o->paranoid;
     c->job.number = (int)o->number;
     c->job.repeat = (int)o->repeat;
@@ -158,6 +157,7 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
     s->disturbed += outcome.disturbed;
     result->all_cost_s += (double)outcome.total_ns * 1e-9;
     c->max_error = outcome.max_error;
+    c->of_limit = outcome.of_limit;
     if (outcome.error_no) {
         fail(a, result, outcome.error_no, outcome.error);
         return AT_OK;
@@ -168,7 +168,7 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
     result->extra.number = outcome.number;
     result->extra.min_repeat_ms = outcome.number ? s->options.min_repeat_ms : 0;
     result->extra.sample_kind = outcome.is_single ? AT_SAMPLES_SINGLE : AT_SAMPLES_FULL;
-    result->extra.check = c->job.tolerance > 0 ? AT_CHECK_TOLERANCE : AT_CHECK_EXACT;
+    result->extra.check = c->job.has_limits ? AT_CHECK_TOLERANCE : AT_CHECK_EXACT;
     result->timestamp_s = at_wall_time_s();
     set_costs(a, result, s->flops);
     return AT_OK;

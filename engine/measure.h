@@ -13,7 +13,8 @@ typedef struct at_candidate {
     at_kernel *kernel;
     char *object; /* of gcc and clang, else NULL */
     at_job job;
-    double max_error; /* of its last check */
+    /* Of its last check: the largest error, and the largest as a share of its element's limit. */
+    double max_error, of_limit;
 } at_candidate;
 
 /* Program and kernel only (show, apply): AT_E_NO_VALID with the rule that is broken. */

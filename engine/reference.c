@@ -1,6 +1,7 @@
 /* engine/reference.c: see reference.h. */
 #include "engine/reference.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,10 @@ static const char *const entry = "reference";
 /* Naive code runs at about 0.3 GFLOP/s under TinyCC and 1 to 2 under gcc -O2, which takes 0.1 s to
  * start. */
 static const double gcc_from_flops = 5e8;
+/* With limits it has several times as much to do per point. */
+static const double limits_cost = 3;
+/* 8 u of the largest float: partial sums may exceed it. */
+static const float largest_limit = 0x1p-21f * 3.4028235e38f;
 /* From here on it would take seconds, */
 static const double project_from_flops = 4e9;
 /* and a projection pays that has so many times fewer points. */
@@ -18,19 +23,22 @@ static const double compile_timeout_s = 60, run_timeout_s = 24 * 3600.0;
 
 /* ---- running naive C ------------------------------------------------------------------------ */
 
-/* Inputs in text order, then the outputs: the expected ones, or, for a projection, its sums. */
+/* Inputs in text order, then the outputs: the expected ones, or, for a projection, its sums; then
+ * the limits of expected ones that are not exact. */
 static void add_buffers(const at_dataset *d, const at_buf *sums, at_buf *bufs, int *n) {
+    enum { INPUTS, OUTPUTS, LIMITS };
     const at_compute *c = d->compute;
-    for (int outputs = 0; outputs < 2; outputs++)
+    for (int part = INPUTS; part <= (d->is_exact ? OUTPUTS : LIMITS); part++)
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *tensor = &c->tensors[t];
-            if (!at_dataset_keeps(tensor) || tensor->is_output != (outputs == 1)) continue;
+            if (!at_dataset_keeps(tensor) || tensor->is_output != (part != INPUTS)) continue;
             bufs[*n] = (at_buf){.name = tensor->name,
-                                .role = outputs ? AT_BUF_OUT : AT_BUF_IN,
+                                .role = part == INPUTS ? AT_BUF_IN : AT_BUF_OUT,
                                 .is_int = tensor->is_int,
-                                .offset = outputs ? d->expected[t] : d->offset[t],
+                                .offset = part == INPUTS ? d->offset[t] : d->expected[t],
                                 .size_bytes = d->size_bytes[t]};
-            if (outputs && sums) bufs[*n] = *sums;
+            if (part == LIMITS) bufs[*n].offset += d->size_bytes[t];
+            if (part == OUTPUTS && sums) bufs[*n] = *sums;
             (*n)++;
         }
 }
@@ -53,7 +61,7 @@ static at_status run_naive(at_session *s, at_text *source, int64_t workspace_byt
         return at_fail(err, AT_E_USAGE,
                        "the reference keeps whole stages: %.1f GiB, this machine has %.1f GiB",
                        (double)workspace_bytes / gib, (double)at_cpu_facts()->memory_bytes / gib);
-    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, d->compute->num_tensors);
+    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, 2 * d->compute->num_tensors);
     add_buffers(d, sums, bufs, &job.num_bufs);
     job.bufs = bufs;
 
@@ -78,14 +86,43 @@ static at_status run_naive(at_session *s, at_text *source, int64_t workspace_byt
     return AT_OK;
 }
 
+/* A value that no float holds cannot be checked. With a weight of the user's that is an error,
+ * which the user can mend by scaling it; else the computation itself gives such values on ordinary
+ * data.
+ */
+static at_status check_finite(const at_session *s, at_error *err) {
+    const at_dataset *d = &s->data;
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *tensor = &d->compute->tensors[t];
+        if (!tensor->is_output || d->is_exact) continue;
+        const float *x = at_store_at(d->store, d->expected[t]), *limit = x + d->size_bytes[t] / 4;
+        int64_t n = d->size_bytes[t] / 4, count = 0, first = 0;
+        for (int64_t i = n - 1; i >= 0; i--)
+            if (!isfinite(x[i]) || limit[i] > largest_limit) count++, first = i;
+        if (!count) continue;
+        const char *what = at_format(
+            s->scratch, "%lld of %lld elements of %s exceed what a float32 holds (%s[%lld] is one)",
+            (long long)count, (long long)n, tensor->name, tensor->name, (long long)first);
+        if (s->chosen.weight)
+            return at_fail(err, AT_E_INPUT,
+                           "--weight: with it %s, or their partial sums do; scale it", what);
+        at_engine_warn(
+            &s->options,
+            at_format(s->scratch, "%s, or are not a number: of these only that is checked", what));
+    }
+    return AT_OK;
+}
+
 static at_status run_whole(at_session *s, at_error *err) {
     at_text source = {0};
     int64_t workspace_bytes;
-    at_status status = at_compute_reference_c(s->scratch, s->data.compute, s->data.values, entry,
-                                              &source, &workspace_bytes, err);
-    if (status == AT_OK) status = run_naive(s, &source, workspace_bytes, s->flops / 2, NULL, err);
+    const at_dataset *d = &s->data;
+    const double points = s->flops / 2 * (d->is_exact ? 1 : limits_cost);
+    at_status status = (d->is_exact ? at_compute_reference_c : at_compute_limits_c)(
+        s->scratch, d->compute, d->values, entry, &source, &workspace_bytes, err);
+    if (status == AT_OK) status = run_naive(s, &source, workspace_bytes, points, NULL, err);
     at_text_free(&source);
-    return status;
+    return status == AT_OK ? check_finite(s, err) : status;
 }
 
 /* ---- the stand-in --------------------------------------------------------------------------- */
@@ -144,7 +181,7 @@ static at_status stand_in(at_session *s, bool *stands, at_error *err) {
     const at_pattern *pattern = d->pattern;
     double mean_row = pattern ? (double)pattern->nnz / (double)pattern->rows : 1;
     *stands = false;
-    if (s->flops < project_from_flops || d->tolerance > 0 ||
+    if (s->flops < project_from_flops || !d->is_exact ||
         !at_compute_project(s->scratch, d->compute, d->values, mean_row, &p) ||
         2 * p.points * least_gain > s->flops)
         return AT_OK;

@@ -148,7 +148,7 @@ static at_status make_dataset(at_session *s, const int64_t *values, const int *c
     out->pattern = s->chosen.pattern;
     if (out->pattern) at_task_bsr(s->task, &out->bsr);
     if (s->chosen.weight) at_dataset_give(out, s->chosen.weight_tensor, s->chosen.weight);
-    return AT_OK;
+    return at_dataset_expect(out, err);
 }
 
 at_status at_session_reserve(at_session *s, at_error *err) {

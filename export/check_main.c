@@ -2,6 +2,7 @@
  * exact data, then its time. */
 #include <string.h>
 
+#include "base/agree.h"
 #include "export/export_int.h"
 
 static const char includes[] = "#define _POSIX_C_SOURCE 200112L\n#include <math.h>\n#include "
@@ -53,22 +54,24 @@ static void check_cpu(at_text *out, const at_file_kernel *f) {
                  f->name, f->kernel->target->name, parts);
 }
 
-static void allocate(at_text *out, const at_kernel *k) {
+static void allocate(at_text *out, const at_kernel *k, bool exact) {
     for (int i = 0; i < k->num_params; i++) {
         const at_param *q = &k->params[i];
         at_text_addf(out, "    %s *b%d = allocate(%lldUL * 4);", at_file_type(q), i,
                      (long long)q->elements);
         at_text_addf(out, " /* %s */\n", q->name);
-        if (q->role == AT_PARAM_OUT)
-            at_text_addf(out, "    float *want%d = allocate(%lldUL * 4);\n", i,
-                         (long long)q->elements);
+        for (int limits = 0; q->role == AT_PARAM_OUT && limits < (exact ? 1 : 2); limits++)
+            at_text_addf(out, "    float *%s%d = allocate(%lldUL * 4);\n",
+                         limits ? "limit" : "want", i, (long long)q->elements);
     }
 }
 
-static void release(at_text *out, const at_kernel *k) {
+static void release(at_text *out, const at_kernel *k, bool exact) {
     for (int i = 0; i < k->num_params; i++) {
         at_text_addf(out, "    free(b%d);\n", i);
-        if (k->params[i].role == AT_PARAM_OUT) at_text_addf(out, "    free(want%d);\n", i);
+        if (k->params[i].role != AT_PARAM_OUT) continue;
+        at_text_addf(out, "    free(want%d);\n", i);
+        if (!exact) at_text_addf(out, "    free(limit%d);\n", i);
     }
     at_text_add(out, "    free(workspace);\n    free(reference_workspace);\n");
 }
@@ -83,10 +86,11 @@ static void fill(at_text *out, const at_file_kernel *f, int range) {
             if (q->tensor == f->pattern->indptr) indptr = i;
             continue;
         }
-        at_text_addf(out,
-                     "    for (long i = 0; i < %lld; i++) b%d[i] = (float)((int)next(&state) %% %d "
-                     "- %d);\n",
-                     (long long)q->elements, i, 2 * range + 1, range);
+        at_text_addf(out, "    for (long i = 0; i < %lld; i++) b%d[i] = ", (long long)q->elements,
+                     i);
+        if (range)
+            at_text_addf(out, "(float)((int)next(&state) %% %d - %d);\n", 2 * range + 1, range);
+        else at_text_add(out, "(float)(next(&state) / 8192.0 - 2.6663);\n"); /* never 0 */
     }
     if (indices >= 0)
         at_text_addf(out, "    make_pattern(b%d, b%d, %lldL, %lldL, %lldL, &state);\n", indices,
@@ -144,37 +148,45 @@ static void add_shape(at_text *out, const at_families *families, const at_file_k
     at_text_add(out, "};\n");
 }
 
-static void run_reference(at_text *out, const at_file_kernel *f) {
-    const at_kernel *k = f->kernel;
+static void list(at_text *out, const at_kernel *k, at_param_role role, const char *name) {
+    for (int i = 0; i < k->num_params; i++)
+        if (k->params[i].role == role) at_text_addf(out, "%s%d, ", name, i);
+}
+
+static void run_reference(at_text *out, const at_file_kernel *f, bool exact) {
     at_text_add(out, "    void *buf[] = {");
-    for (int i = 0; i < k->num_params; i++)
-        if (k->params[i].role == AT_PARAM_IN) at_text_addf(out, "b%d, ", i);
-    for (int i = 0; i < k->num_params; i++)
-        if (k->params[i].role == AT_PARAM_OUT) at_text_addf(out, "want%d, ", i);
+    list(out, f->kernel, AT_PARAM_IN, "b");
+    list(out, f->kernel, AT_PARAM_OUT, "want");
+    if (!exact) list(out, f->kernel, AT_PARAM_OUT, "limit");
     at_text_addf(out, "0};\n    %s_reference(buf, reference_workspace, 0);\n", f->name);
 }
 
-static void check(at_text *out, const at_families *families, const at_file_kernel *f, int range,
-                  int64_t reference_workspace) {
+/* range 0: sums are not exact on any integers; the reference tells limits. */
+static void check(at_arena *a, at_text *out, const at_families *families, const at_file_kernel *f,
+                  int range, int64_t reference_workspace) {
     const at_kernel *k = f->kernel;
+    bool exact = range > 0;
     at_text_addf(out, "static int check_%s(void) {\n", f->name);
     check_cpu(out, f);
     add_shape(out, families, f);
-    allocate(out, k);
+    allocate(out, k, exact);
     at_text_addf(out,
                  "    void *workspace = allocate(%s_workspace_bytes(1));\n"
                  "    void *reference_workspace = allocate(%lldUL);\n    unsigned state = 1;\n",
                  f->name, (long long)reference_workspace);
     fill(out, f, range);
-    run_reference(out, f);
+    run_reference(out, f, exact);
     if (k->pack) call(out, families, f, true, "    ");
     call(out, families, f, false, "    ");
     at_text_add(out, "    long wrong = 0;\n");
     for (int i = 0; i < k->num_params; i++)
         if (k->params[i].role == AT_PARAM_OUT)
-            at_text_addf(out,
-                         "    for (long i = 0; i < %lld; i++) wrong += !(b%d[i] == want%d[i]);\n",
-                         (long long)k->params[i].elements, i, i);
+            at_text_addf(
+                out,
+                "    for (long i = 0; i < %lld; i++) wrong += !at_agrees(b%d[i], want%d[i], "
+                "%s);\n",
+                (long long)k->params[i].elements, i, i,
+                exact ? "0" : at_format(a, "limit%d[i]", i));
     at_text_addf(out,
                  "    if (wrong) {\n        printf(\"%s: %%ld elements are wrong\\n\", wrong);\n   "
                  "     return 1;\n"
@@ -188,7 +200,7 @@ static void check(at_text *out, const at_families *families, const at_file_kerne
         "        t = now() - t;\n        if (t < best) best = t;\n    }\n"
         "    printf(\"%s: right, %%.3f ms, %%.2f GFLOP/s\\n\", best * 1e3, %.17g / best / 1e9);\n",
         f->name, f->flops);
-    release(out, k);
+    release(out, k, exact);
     at_text_add(out, "    return 0;\n}\n\n");
 }
 
@@ -211,6 +223,8 @@ at_status at_file_main(at_arena *a, const at_file_kernel *kernels, int n,
     }
     at_text_add(out, "\n/* ---- checks ---- */\n");
     at_text_add(out, helpers);
+    at_text_add(out, "/* May a result be this far from what it should be? */\n" AT_TEXT_OF(
+                         AT_AGREES) "\n\n");
     if (patterns) at_text_add(out, pattern_helper);
     for (int i = 0; i < n; i++) {
         const at_file_kernel *f = &kernels[i];
@@ -221,9 +235,10 @@ at_status at_file_main(at_arena *a, const at_file_kernel *kernels, int n,
                                            f->pattern ? f->pattern->columns : 0);
         at_text_add(out, "/* What is computed, without any schedule. */\n");
         at_text_addf(out, "static int %s(void *const buf[], void *workspace, void *par);\n", entry);
-        AT_TRY(at_compute_reference_c(a, c, f->program->values, entry, out, &workspace, err));
+        AT_TRY((range ? at_compute_reference_c : at_compute_limits_c)(a, c, f->program->values,
+                                                                      entry, out, &workspace, err));
         at_text_add(out, "\n");
-        check(out, families, f, range ? range : 1, workspace);
+        check(a, out, families, f, range, workspace);
     }
     at_text_add(out, "int main(void) {\n    int failed = 0;\n");
     for (int i = 0; i < n; i++) at_text_addf(out, "    failed += check_%s();\n", kernels[i].name);

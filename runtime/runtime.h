@@ -104,7 +104,8 @@ typedef struct at_buf {
     bool is_int;    /* int32 elements, else float32 */
     int64_t offset; /* in the store; for PACKED -1: the worker allocates it itself */
     int64_t size_bytes;
-    /* Of the second of paranoid's runs: other data, of an output its expected values. 0: the same.
+    /* Of the second of paranoid's runs: other data, of an output its expected values (and limits).
+     * 0: the same.
      */
     int64_t other_offset;
 } at_buf;
@@ -128,13 +129,12 @@ typedef struct at_job {
     at_isa isa; /* of its vectors: the clock that is watched beside a sample is the one they have */
     /* Checking: outputs lie in memory of the worker's own, filled with NaN before the first run,
      * and are afterwards compared with the expected values at expected_offset[] in the store (one
-     * per OUT buffer, in order). tolerance 0: equal bit by bit but for -0 == 0; else |x - e| <=
-     * tolerance * max(magnitude, |e|); integers are always equal or not. NULL: only elements never
-     * written are an error, and the outputs of the first run are copied to their place in the
-     * store. */
+     * per OUT buffer, in order): equal bit by bit but for -0 == 0; has_limits: each within a limit
+     * of its own, floats that lie right behind that buffer's expected values (base/agree.h).
+     * Integers are always equal or not. NULL: only elements never written are an error, and the
+     * outputs of the first run are copied to their place in the store. */
     const int64_t *expected_offset;
-    double tolerance;
-    double magnitude; /* of the terms that an element is a sum of; 0: 1 */
+    bool has_limits;
     bool paranoid; /* buffers and workspace between guard pages, at both ends in turn (two runs; the
                     * second with the other data) */
     bool run_only; /* not timed; with expected_offset NULL: how a reference fills expected values */
@@ -165,7 +165,9 @@ typedef struct at_outcome {
      * and how many of them stand in costs_s, because too few others came. Not looked at where
      * number is given. */
     int disturbed, disturbed_kept;
-    double max_error; /* largest |x - e| of the check; NaN does not count */
+    /* Largest |x - e| of the check, and the largest as a share of its element's limit: above 1 it
+     * is wrong. What is not a number does not count. */
+    double max_error, of_limit;
     /* Where the worker's time went: compiling or loading; packing, first run and check; timing.
      * After a crash or a kill only what had ended by then. */
     int64_t compile_ns, check_ns, run_ns;

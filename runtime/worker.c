@@ -195,8 +195,9 @@ static void refuse_malformed(const at_worker *w, const at_job *job) {
         AT_ASSERT(b->offset >= 0 && b->size_bytes <= store - b->offset);
         AT_ASSERT(b->other_offset >= 0 && b->size_bytes <= store - b->other_offset);
         if (b->role != AT_BUF_OUT || !job->expected_offset) continue;
-        int64_t expected = job->expected_offset[outputs++];
-        AT_ASSERT(expected >= 0 && b->size_bytes <= store - expected);
+        int64_t expected = job->expected_offset[outputs++], parts = job->has_limits ? 2 : 1;
+        AT_ASSERT(expected >= 0 && b->size_bytes <= (store - expected) / parts);
+        AT_ASSERT(b->size_bytes <= (store - b->other_offset) / parts);
     }
 }
 

@@ -28,64 +28,102 @@ static void own_indices(naive *m, int n, at_expr **own) {
 }
 
 typedef enum nest {
-    NEST_PLAIN,   /* every element is worked out */
-    NEST_LINEAR,  /* axes that are summed over are left out */
-    NEST_WEIGHTED /* every element, times its weight, is added to what is left */
+    NEST_PLAIN,    /* every element is worked out */
+    NEST_LIMITED,  /* with a limit beside it */
+    NEST_LINEAR,   /* axes that are summed over are left out */
+    NEST_WEIGHTED, /* every element, times its weight, is added to what is left */
 } nest;
 
-/* The loops of the stage in hand; body NULL: of an input, whose elements are its own. */
-static void emit_nest(naive *m, at_text *out, nest kind, const at_expr *body) {
+static const char *indented(naive *m, int depth, const char *line) {
+    return at_format(m->arena, "%*s%s\n", 4 * (depth + 1), "", line);
+}
+
+/* body NULL: of an input, whose elements are its own. */
+static nest_text texts_of(naive *m, nest kind, const at_expr *body) {
     const at_tensor *t = naive_stage(m);
     int total = axes_of(t), last = t->num_axes - 1;
-    const char *begin[MAX_AXES], *end[MAX_AXES];
     at_expr *own[MAX_AXES];
-    m->hoists.len = 0;
     own_indices(m, total, own);
-    for (int i = 0; i < total; i++) {
-        bool dynamic = t->axes[i].begin != NULL;
-        begin[i] = dynamic ? naive_value(m, t->axes[i].begin, i - 1) : "0";
-        end[i] = dynamic ? naive_value(m, t->axes[i].end, i - 1)
-                         : naive_number(m, m->extents[m->stage][i]);
-    }
+    if (kind == NEST_LIMITED) return naive_with_limits(m, body, own);
     const char *term = !body                 ? naive_element(m, m->stage, own, total - 1)
                        : kind == NEST_LINEAR ? naive_projected(m, body, total - 1)
                                              : naive_value(m, body, total - 1);
-    const char *result, *value = t->num_reduce ? "s" : term;
+    const char *result, *of = t->num_reduce ? "s" : term;
     if (kind == NEST_WEIGHTED)
         result =
-            at_format(m->arena, "%s += (unsigned long)%s * (unsigned long)(long)%s;\n",
-                      naive_projected_element(m, m->stage, own, last), naive_weight(m, own), value);
+            at_format(m->arena, "%s += (unsigned long)%s * (unsigned long)(long)%s;",
+                      naive_projected_element(m, m->stage, own, last), naive_weight(m, own), of);
     else
-        result = at_format(m->arena, "%s = %s;\n",
+        result = at_format(m->arena, "%s = %s;",
                            kind == NEST_LINEAR ? naive_projected_element(m, m->stage, own, last)
                                                : naive_element(m, m->stage, own, last),
-                           value);
-    for (int i = 0; i < total; i++) {
-        if (i == t->num_axes) {
-            indent(out, i + 1);
-            at_text_add(out, kind == NEST_LINEAR ? "unsigned long s = 0;\n" : "float s = 0;\n");
-        }
+                           of);
+    if (!t->num_reduce)
+        return (nest_text){.start = "", .term = indented(m, total, result), .result = ""};
+    return (nest_text){
+        .start =
+            indented(m, last + 1, kind == NEST_LINEAR ? "unsigned long s = 0;" : "float s = 0;"),
+        .term = indented(m, total, at_format(m->arena, "s += %s;", term)),
+        .result = indented(m, last + 1, result)};
+}
+
+/* The loops of the axes from .. to - 1 of the stage in hand around what is inside. */
+static void emit_loops(naive *m, at_text *out, nest kind, int from, int to, const char *inside) {
+    const at_tensor *t = naive_stage(m);
+    for (int i = from; i < to; i++) {
+        const char *begin = "0", *end = naive_number(m, m->extents[m->stage][i]);
         if (t->axes[i].begin) { /* the end is read once */
+            begin = naive_value(m, t->axes[i].begin, i - 1);
             indent(out, i + 1);
-            at_text_addf(out, "const long end_%s = %s;\n", t->axes[i].name, end[i]);
-            end[i] = at_format(m->arena, "end_%s", t->axes[i].name);
+            at_text_addf(out, "const long end_%s = %s;\n", t->axes[i].name,
+                         naive_value(m, t->axes[i].end, i - 1));
+            end = at_format(m->arena, "end_%s", t->axes[i].name);
         }
         if (kind != NEST_LINEAR || !naive_is_summed(m, m->stage, i))
-            open_loop(m, out, i, begin[i], end[i]);
+            open_loop(m, out, i, begin, end);
     }
-    indent(out, total + 1);
-    if (t->num_reduce) at_text_addf(out, "s += %s;\n", term);
-    else at_text_add(out, result);
-    for (int i = total - 1; i >= 0; i--) {
-        if (kind != NEST_LINEAR || !naive_is_summed(m, m->stage, i)) {
-            indent(out, i + 1);
-            at_text_add(out, "}\n");
-        }
-        if (t->num_reduce && i == t->num_axes) {
-            indent(out, i + 1);
-            at_text_add(out, result);
-        }
+    at_text_add(out, inside);
+    for (int i = to - 1; i >= from; i--) {
+        if (kind == NEST_LINEAR && naive_is_summed(m, m->stage, i)) continue;
+        indent(out, i + 1);
+        at_text_add(out, "}\n");
     }
+}
+
+/* Index arithmetic that bounds need is put into the heads of the loops around. */
+static void hoist_bounds(naive *m) {
+    const at_tensor *t = naive_stage(m);
+    m->hoists.len = 0;
+    for (int i = 0; i < axes_of(t); i++) {
+        if (!t->axes[i].begin) continue;
+        naive_value(m, t->axes[i].begin, i - 1);
+        naive_value(m, t->axes[i].end, i - 1);
+    }
+}
+
+/* All of the stage in hand. */
+static void emit_nest(naive *m, at_text *out, nest kind, const at_expr *body) {
+    const at_tensor *t = naive_stage(m);
+    int total = axes_of(t), spatial = t->num_axes;
+    hoist_bounds(m);
+    nest_text text = texts_of(m, kind, body);
+    if (!t->num_reduce) {
+        emit_loops(m, out, kind, 0, spatial, text.term);
+        return;
+    }
+    at_text inside = {0};
+    at_text_add(&inside, text.start);
+    emit_loops(m, &inside, kind, spatial, total, text.term);
+    if (text.again) {
+        indent(&inside, spatial + 1);
+        at_text_addf(&inside, "if (%s) {\n", text.again_if);
+        emit_loops(m, &inside, kind, spatial, total, text.again);
+        indent(&inside, spatial + 1);
+        at_text_add(&inside, "}\n");
+    }
+    at_text_add(&inside, text.result);
+    emit_loops(m, out, kind, 0, spatial, at_text_str(&inside));
+    at_text_free(&inside);
 }
 
 static void emit_stage(naive *m, at_text *out) {
@@ -93,7 +131,8 @@ static void emit_stage(naive *m, at_text *out) {
     const at_tensor *t = naive_stage(m);
     at_text_addf(out, "\n    /* %s */\n", t->name);
     if (!naive_is_projected(m, m->stage)) {
-        emit_nest(m, out, NEST_PLAIN, t->body);
+        bool limited = m->rounded && (m->rounded[m->stage] || t->is_output);
+        emit_nest(m, out, limited ? NEST_LIMITED : NEST_PLAIN, t->body);
     } else if (m->stage == p->start) {
         at_text_addf(out, "    for (long i = 0; i < %s; i++) P_%s[i] = 0;\n",
                      naive_number(m, naive_projected_count(m, m->stage)), t->name);
@@ -113,42 +152,60 @@ static bool is_read(const at_compute *c, int tensor) {
     return false;
 }
 
-static void declare_tensors(naive *m, at_text *out, int64_t *workspace_bytes) {
+/* What lies in buf[]: inputs, outputs, limits of outputs. */
+static void declare_buffers(naive *m, at_text *out) {
     const at_compute *c = m->c;
     int buffer = 0;
-    int64_t floats = 0;
-    for (int outputs = 0; outputs < 2; outputs++)
+    for (int part = 0; part < (m->rounded ? 3 : 2); part++)
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *x = &c->tensors[t];
-            bool projected = outputs && naive_is_projected(m, t);
+            bool projected = part == 1 && naive_is_projected(m, t);
             const char *type = projected   ? "unsigned long"
                                : x->is_int ? "const int"
-                               : outputs   ? "float"
+                               : part      ? "float"
                                            : "const float";
-            if (outputs ? !x->is_output : x->role == AT_ROLE_STAGE) continue;
-            if (outputs || is_read(c, t))
-                at_text_addf(out, "    %s *%c_%s = (%s *)buf[%d];\n", type, projected ? 'P' : 'T',
+            if (part ? !x->is_output : x->role == AT_ROLE_STAGE) continue;
+            if (part || is_read(c, t))
+                at_text_addf(out, "    %s *%c_%s = (%s *)buf[%d];\n", type,
+                             projected   ? 'P'
+                             : part == 2 ? 'L'
+                                         : 'T',
                              x->name, type, buffer);
             buffer++;
         }
+}
+
+/* Stages between, and what is left of inputs, behind each other in the workspace. */
+static int64_t declare_stages(naive *m, at_text *out) {
+    const at_compute *c = m->c;
+    int64_t floats = 0;
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
-        bool projected = naive_is_projected(m, t);
+        bool projected = naive_is_projected(m, t), rounded = m->rounded && m->rounded[t];
         if (x->is_output || (x->role != AT_ROLE_STAGE && !projected)) continue;
         m->stage = t;
-        int64_t count = projected ? naive_times(m, naive_projected_count(m, t), 2)
-                                  : element_count(c, t, m->extents[t]);
-        if (projected) floats += floats % 2; /* integers of 8 bytes */
-        const char *type = projected ? "unsigned long" : "float";
-        at_text_addf(out, "    %s *%c_%s = (%s *)((float *)workspace + %lld);\n", type,
-                     projected ? 'P' : 'T', x->name, type, (long long)floats);
-        if (__builtin_add_overflow(floats, count, &floats)) naive_times(m, INT64_MAX, 2);
+        int64_t count =
+            projected ? naive_projected_count(m, t) : element_count(c, t, m->extents[t]);
+        const char *type = projected ? "unsigned long" : rounded ? "double" : "float";
+        if (projected || rounded) {
+            floats += floats % 2; /* 8 bytes each */
+            count = naive_times(m, count, 2);
+        }
+        for (int i = 0; i < (rounded ? 2 : 1); i++) {
+            at_text_addf(out, "    %s *%c_%s = (%s *)((float *)workspace + %lld);\n", type,
+                         projected ? 'P'
+                         : i       ? 'E'
+                                   : 'T',
+                         x->name, type, (long long)floats);
+            if (__builtin_add_overflow(floats, count, &floats)) naive_times(m, INT64_MAX, 2);
+        }
     }
-    *workspace_bytes = naive_times(m, floats, (int64_t)sizeof(float));
+    return naive_times(m, floats, (int64_t)sizeof(float));
 }
 
 static void add_helpers(const naive *m, at_text *out) {
     const char *n = m->entry;
+    if (m->rounded) naive_limit_helper(m, out);
     if (m->uses_floor)
         at_text_addf(
             out,
@@ -173,7 +230,8 @@ static at_status emit_all(naive *m, at_text *out, int64_t *workspace_bytes) {
     const at_projection *p = m->projection;
     AT_TRY(at_compute_extents(m->arena, c, m->values, &m->extents, m->err));
     at_text body = {0};
-    declare_tensors(m, &body, workspace_bytes);
+    declare_buffers(m, &body);
+    *workspace_bytes = declare_stages(m, &body);
     for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].role != AT_ROLE_STAGE && !(p && p->start == t)) continue;
         m->stage = t;
@@ -194,6 +252,15 @@ at_status at_compute_reference_c(at_arena *a, const at_compute *c, const int64_t
                                  const char *entry, at_text *out, int64_t *workspace_bytes,
                                  at_error *err) {
     naive m = {.arena = a, .c = c, .values = values, .entry = entry, .err = err};
+    return emit_all(&m, out, workspace_bytes);
+}
+
+at_status at_compute_limits_c(at_arena *a, const at_compute *c, const int64_t *values,
+                              const char *entry, at_text *out, int64_t *workspace_bytes,
+                              at_error *err) {
+    naive m = {.arena = a, .c = c, .values = values, .entry = entry, .err = err};
+    AT_TRY(at_compute_extents(a, c, values, &m.extents, err));
+    naive_find_rounded(&m);
     return emit_all(&m, out, workspace_bytes);
 }
 

@@ -161,14 +161,19 @@ static const char *emit_flat(naive *m, const flat *f, int depth) {
     return at_format(m->arena, "%s + %s", sum, naive_number(m, f->constant));
 }
 
-const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth) {
+const char *naive_index(naive *m, int tensor, at_expr *const *index, int depth) {
     flat f = {0};
     int64_t stride = 1;
     for (int i = m->c->tensors[tensor].num_axes - 1; i >= 0; i--) {
         collect_terms(m, index[i], stride, depth, &f);
         stride = naive_times(m, stride, m->extents[tensor][i]);
     }
-    return at_format(m->arena, "T_%s[%s]", m->c->tensors[tensor].name, emit_flat(m, &f, depth));
+    return emit_flat(m, &f, depth);
+}
+
+const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth) {
+    return at_format(m->arena, "T_%s[%s]", m->c->tensors[tensor].name,
+                     naive_index(m, tensor, index, depth));
 }
 
 /* Of a projected tensor: the flat index in the axes that are left. */

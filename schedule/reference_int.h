@@ -1,5 +1,5 @@
 /* schedule/reference_int.h: what the files that write naive C share: reference_c.c (loops),
- * reference_expr.c (expressions). */
+ * reference_expr.c (expressions), reference_limits.c (with a limit for each element). */
 #ifndef AT_REFERENCE_INT_H
 #define AT_REFERENCE_INT_H
 
@@ -23,6 +23,8 @@ typedef struct naive {
     bool uses_floor, uses_min, uses_max;
     const at_projection *projection; /* NULL: the whole computation */
     uint64_t seed;
+    bool *rounded; /* [tensor] its values are double, with limits; NULL: all is float, without */
+    int num_names; /* of values, in this stage */
 } naive;
 
 static inline const at_tensor *naive_stage(const naive *m) { return &m->c->tensors[m->stage]; }
@@ -34,6 +36,21 @@ const char *naive_number(naive *m, int64_t x);
 const char *naive_value(naive *m, const at_expr *e, int depth);
 const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth);
 int64_t naive_times(naive *m, int64_t x, int64_t y); /* too large: m->status */
+
+const char *naive_index(naive *m, int tensor, at_expr *const *index, int depth); /* flat */
+
+/* Lines of one stage's loops: before its reductions, in the innermost loop, behind them. again: in
+ * the innermost loop when the reductions run once more, which they do under a condition; or NULL.
+ */
+typedef struct nest_text {
+    const char *start, *term, *again_if, *again, *result;
+} nest_text;
+
+/* With limits (reference_limits.c): which tensors have them; the stage in hand, whose axes are own;
+ * the function that makes one. */
+void naive_find_rounded(naive *m);
+nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own);
+void naive_limit_helper(const naive *m, at_text *out);
 
 /* Under a projection: is this axis of the tensor summed over, is any of its axes? Elements that are
  * left of it; a value as an integer modulo 2^64; an element of what is left; the weight of an

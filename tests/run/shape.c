@@ -30,6 +30,24 @@ static void fill(float *p, int64_t n, int range, at_rng *rng) {
         p[i] = (float)((int)at_rng_below(rng, (uint64_t)(range + range / 2 + 1)) - range / 2);
 }
 
+static double normal(at_rng *rng) {
+    double sum = 0;
+    for (int i = 0; i < 12; i++) sum += (double)at_rng_below(rng, 1 << 24) * 0x1p-24;
+    return sum - 6;
+}
+
+/* Inputs within -4 .. 8, weights around 0. */
+static void fill_real(const shape *s, const at_tensor *t, float *p, int64_t n, int64_t rows,
+                      at_rng *rng) {
+    bool is_input = t->role == AT_ROLE_INPUT;
+    for (int64_t i = 0; i < n; i++) p[i] = (float)(is_input ? 2 + 2 * normal(rng) : normal(rng));
+    if (is_input) return;
+    int64_t at = (int64_t)at_rng_below(rng, (uint64_t)n), row = n / rows;
+    if (s->values == SHAPE_ONE_HUGE) p[at] = 1e9f;
+    if (s->values == SHAPE_ROW_TINY)
+        for (int64_t i = 0; i < row; i++) p[at / row * row + i] *= 1e-30f;
+}
+
 static void interpret(shape *s, at_arena *a, const at_program *p) {
     const at_compute *c = p->compute;
     at_error err = {0};
@@ -51,26 +69,28 @@ static void run_reference(shape *s, at_arena *a, const at_program *p) {
     at_text source = {0};
     at_error err = {0};
     at_outcome out;
-    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, c->num_tensors);
+    at_buf *bufs = AT_NEW_ARRAY(a, at_buf, 2 * c->num_tensors);
     at_job job = {.entry = "reference",
                   .bufs = bufs,
                   .threads = 1,
                   .run_only = true,
                   .compile_timeout_s = timeout_s,
                   .run_timeout_s = timeout_s};
-    if (at_compute_reference_c(a, c, p->values, job.entry, &source, &job.workspace_bytes, &err) !=
-        AT_OK)
+    if ((s->values ? at_compute_limits_c : at_compute_reference_c)(
+            a, c, p->values, job.entry, &source, &job.workspace_bytes, &err) != AT_OK)
         fail_msg("%s", err.text);
     job.source = at_text_str(&source);
-    for (int outputs = 0; outputs < 2; outputs++)
+    for (int outputs = 0; outputs < (s->values ? 3 : 2); outputs++)
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *tensor = &c->tensors[t];
-            if (!is_kept(tensor) || tensor->is_output != (outputs == 1)) continue;
+            if (!is_kept(tensor) || tensor->is_output != (outputs > 0)) continue;
+            int64_t size = count_elements(c, t, p->extents) * 4;
             bufs[job.num_bufs++] = (at_buf){.name = tensor->name,
                                             .role = outputs ? AT_BUF_OUT : AT_BUF_IN,
                                             .is_int = tensor->is_int,
                                             .offset = outputs ? s->expected[t] : s->offset[t],
-                                            .size_bytes = count_elements(c, t, p->extents) * 4};
+                                            .size_bytes = size};
+            if (outputs == 2) bufs[job.num_bufs - 1].offset += size;
         }
     if (at_worker_run(s->worker, &job, NULL, &out, &err) != AT_OK) fail_msg("%s", err.text);
     if (out.error_no) fail_msg("reference: %s", out.error);
@@ -101,7 +121,7 @@ static int64_t fill_pattern(shape *s, at_arena *a) {
 }
 
 /* Inputs and expected outputs of this program, where the layout is not that of the one before. */
-static void refill(shape *s, const at_program *p) {
+void shape_refill(shape *s, const at_program *p) {
     const at_compute *c = p->compute;
     if (s->extents && fits(s, p)) return;
     at_arena *a = at_arena_new();
@@ -114,10 +134,13 @@ static void refill(shape *s, const at_program *p) {
         memcpy(s->extents[t], p->extents[t], bytes);
         if (c->tensors[t].role == AT_ROLE_STAGE || c->tensors[t].is_int) continue;
         at_rng rng;
-        at_rng_seed(&rng, 7, (uint64_t)t);
-        fill(at_store_at(s->store, s->offset[t]), count_elements(c, t, p->extents), range, &rng);
+        at_rng_seed(&rng, s->seed, (uint64_t)t);
+        float *to = at_store_at(s->store, s->offset[t]);
+        int64_t n = count_elements(c, t, p->extents);
+        if (s->values) fill_real(s, &c->tensors[t], to, n, p->extents[t][0], &rng);
+        else fill(to, n, range, &rng);
     }
-    if (at_task_flops(s->task) <= most_interpreted) interpret(s, a, p);
+    if (at_task_flops(s->task) <= most_interpreted && !s->values) interpret(s, a, p);
     else run_reference(s, a, p);
     at_arena_free(a);
 }
@@ -129,6 +152,7 @@ void shape_open(shape *s, const char *template_name, const char *args) {
     at_program *p;
     memset(s, 0, sizeof *s);
     s->arena = at_arena_new();
+    s->seed = 7;
     if (at_template_find(template_name, &row, &err) != AT_OK ||
         at_task_new(s->arena, row, args, &s->task, &err) != AT_OK ||
         at_task_default_config(s->arena, s->task, AT_ISA_SCALAR, &any, &err) != AT_OK ||
@@ -144,10 +168,16 @@ void shape_open(shape *s, const char *template_name, const char *args) {
         int64_t n = count_elements(c, t, p->extents);
         if (!is_kept(tensor)) continue;
         s->offset[t] = reserve(s, tensor->name, n);
-        if (tensor->is_output) s->expected[t] = reserve(s, tensor->name, n);
+        if (tensor->is_output) s->expected[t] = reserve(s, tensor->name, 2 * n);
     }
     if (at_worker_new(s->store, -1, 0, &s->worker, &err) != AT_OK) fail_msg("%s", err.text);
-    refill(s, p);
+    shape_refill(s, p);
+}
+
+void shape_set_values(shape *s, shape_values values, uint64_t seed) {
+    s->values = values;
+    s->seed = seed;
+    s->extents = NULL;
 }
 
 void shape_close(shape *s) {
@@ -182,7 +212,8 @@ const char *shape_check(shape *s, at_arena *a, const candidate *c, const way *w,
     job.paranoid = w->paranoid;
     job.run_only = true;
     job.compile_timeout_s = job.run_timeout_s = timeout_s;
-    refill(s, c->program);
+    job.has_limits = s->values != SHAPE_EXACT;
+    shape_refill(s, c->program);
     if (at_worker_run(s->worker, &job, NULL, &out, &err) != AT_OK) fail_msg("%s", err.text);
     if (!out.error_no) return NULL;
     return at_format(a, "%s: %s", at_err_no_name(out.error_no), out.error);

@@ -163,7 +163,7 @@ static void job_round_trip(void **state) {
                   .num_bufs = 2,
                   .expected_offset = expected,
                   .workspace_bytes = 77,
-                  .tolerance = 0.5};
+                  .has_limits = true};
     at_text t = {0};
     at_encode_job(&job, 4096, &t);
     at_msg m = {.type = AT_MSG_JOB, .size_bytes = t.len, .data = t.data};
@@ -183,6 +183,7 @@ static void job_round_trip(void **state) {
     assert_memory_equal(got.blobs[0].bytes, bytes, 3);
     assert_int_equal(got.blobs[1].size_bytes, 0);
     assert_int_equal(got.workspace_bytes, 77);
+    assert_true(got.has_limits);
     /* Cut anywhere it is no job. Each length from its own copy, for decoding writes into it. */
     for (size_t n = 0; n < t.len; n++) {
         at_text cut = {0};
@@ -199,50 +200,67 @@ static void job_round_trip(void **state) {
 
 /* ---- check ---------------------------------------------------------------------------------- */
 
-static bool check(const float *got, const float *expected, double tolerance, at_outcome *out) {
+static bool check_all(const float *got, const float *expected, bool has_limits, at_outcome *out) {
     at_buf b = {"out", AT_BUF_OUT, false, 0, 4 * sizeof(float), 0};
     memset(out, 0, sizeof *out);
-    return at_check_output(&b, got, expected, &(at_job){.tolerance = tolerance}, out);
+    return at_check_output(&b, got, expected, &(at_job){.has_limits = has_limits}, out);
 }
 
-static bool check_relative_to(double magnitude, const float *got, const float *expected) {
-    at_buf b = {"out", AT_BUF_OUT, false, 0, 4 * sizeof(float), 0};
-    at_outcome out = {0};
-    at_job job = {.tolerance = 0.01, .magnitude = magnitude};
-    return at_check_output(&b, got, expected, &job, &out);
+static bool check(const float *got, const float *expected, at_outcome *out) {
+    return check_all(got, expected, false, out);
+}
+
+/* Four values, then their limits. */
+static bool check_limits(const float *got, const float *expected, at_outcome *out) {
+    return check_all(got, expected, true, out);
 }
 
 static void check_exact(void **state) {
     (void)state;
     at_outcome o;
     float e[4] = {1, -2, 0, 16777216};
-    assert_true(check(e, e, 0, &o));
-    assert_true(check((float[]){1, -2, -0.0f, 16777216}, e, 0, &o));
+    assert_true(check(e, e, &o));
+    assert_true(check((float[]){1, -2, -0.0f, 16777216}, e, &o));
     assert_true(o.max_error == 0);
-    assert_false(check((float[]){1, -2, 0, 16777215}, e, 0, &o));
+    assert_false(check((float[]){1, -2, 0, 16777215}, e, &o));
     assert_string_equal(o.error, "out[3]: got 16777215, expected 16777216; 1 of 4 elements differ");
     assert_int_equal(o.error_no, AT_ERR_WRONG_ANSWER);
     assert_true(o.max_error == 1);
-    assert_false(check((float[]){NAN, -2, 0, INFINITY}, e, 0, &o));
+    assert_false(check((float[]){NAN, -2, 0, INFINITY}, e, &o));
     assert_non_null(strstr(o.error, "nan, expected 1; 2 of 4 elements differ"));
     assert_true(isinf(o.max_error));
 }
 
-static void check_tolerance(void **state) {
+static void each_its_limit(void **state) {
     (void)state;
     at_outcome o;
-    const float e[4] = {1000, 0.5f, 0, -1};
-    assert_true(check((float[]){1009, 0.509f, 0.009f, -1.009f}, e, 0.01, &o));
-    assert_true(o.max_error > 8.9 && o.max_error < 9.1);
-    assert_false(check((float[]){1011, 0.5f, 0, -1}, e, 0.01, &o));
-    assert_false(check((float[]){1000, 0.5f, 0.011f, -1}, e, 0.01, &o)); /* absolute below 1 */
-    assert_false(check((float[]){1000, NAN, 0, -1}, e, 0.01, &o));
-    /* The terms of a sum may be larger or smaller than 1, and larger than the sum. */
-    assert_true(check_relative_to(100, (float[]){1009, 1.4f, -0.9f, -1}, e));
-    assert_false(check_relative_to(100, (float[]){1000, 0.5f, 1.1f, -1}, e));
-    assert_false(check_relative_to(0.1, (float[]){1000, 0.5f, 0.0011f, -1}, e));
-    assert_true(check_relative_to(0.1, (float[]){1000, 0.5f, 0.0009f, -1}, e));
-    assert_false(check((float[]){1000, 0.5f, 0, -1}, (float[]){NAN, 0.5f, 0, -1}, 0.01, &o));
+    const float e[8] = {1e9f, 0.5f, 0, -1, 640, 0.01f, 0.001f, 0};
+    assert_true(check_limits((float[]){1e9f + 640, 0.509f, -0.001f, -1}, e, &o));
+    assert_true(o.max_error == 640 && o.of_limit == 1);
+    assert_true(check_limits((float[]){1e9f - 320, 0.505f, 0, -1}, e, &o));
+    assert_true(o.max_error == 320 && o.of_limit > 0.49 && o.of_limit < 0.51);
+    assert_false(check_limits((float[]){1e9f + 704, 0.5f, 0, -1}, e, &o));
+    assert_string_equal(o.error, "out[0]: got 1.0000007e+09, expected 1e+09 +- 640; 1 of 4 "
+                                 "elements differ");
+    assert_false(check_limits((float[]){1e9f, 0.511f, 0, -1}, e, &o));
+    assert_false(check_limits((float[]){1e9f, 0.5f, 0.0011f, -1}, e, &o));
+    assert_false(check_limits((float[]){1e9f, 0.5f, 0, -1.0000001f}, e, &o));
+    assert_true(isinf(o.of_limit));
+    assert_false(check_limits((float[]){1e9f, NAN, 0, -1}, e, &o));
+    assert_false(check_limits((float[]){INFINITY, 0.5f, 0, -1}, e, &o));
+}
+
+/* What no float holds is compared as what it is. */
+static void not_finite(void **state) {
+    (void)state;
+    at_outcome o;
+    const float e[8] = {INFINITY, -INFINITY, NAN, 1, 0, 0, 0, 0};
+    assert_true(check_limits((float[]){INFINITY, -INFINITY, -NAN, 1}, e, &o));
+    assert_false(check_limits((float[]){3e38f, -INFINITY, NAN, 1}, e, &o));
+    assert_false(check_limits((float[]){INFINITY, INFINITY, NAN, 1}, e, &o));
+    assert_false(check_limits((float[]){INFINITY, -INFINITY, 0, 1}, e, &o));
+    assert_false(check_limits((float[]){INFINITY, -INFINITY, NAN, NAN}, e, &o));
+    assert_false(check_limits((float[]){NAN, -INFINITY, NAN, 1}, e, &o));
 }
 
 static void check_poison(void **state) {
@@ -250,25 +268,26 @@ static void check_poison(void **state) {
     at_outcome o;
     float got[4], e[4] = {1, 2, 3, 4};
     at_poison(got, 16, AT_POISON_OUT);
-    assert_false(check(got, e, 0, &o));
+    assert_false(check(got, e, &o));
     assert_string_equal(o.error, "out[0]: never written, expected 1; 4 of 4 elements differ");
-    assert_false(check(got, e, 1e30, &o));
+    const float wide[8] = {1, 2, 3, 4, INFINITY, INFINITY, INFINITY, INFINITY};
+    assert_false(check_limits(got, wide, &o));
     /* What is computed from a poison can be told from any other NaN. */
     at_poison(got, 16, AT_POISON_WORK);
     volatile float sum = got[0];
     for (int i = 0; i < 4; i++) got[i] = (sum * 0.25f + 3) - 2;
-    assert_false(check(got, e, 0, &o));
+    assert_false(check(got, e, &o));
     assert_string_equal(o.error,
                         "out[0]: got memory never written, expected 1; 4 of 4 elements differ");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_facts),    cmocka_unit_test(cpu_flags),
-        cmocka_unit_test(error_words),  cmocka_unit_test(store),
-        cmocka_unit_test(messages),     cmocka_unit_test(job_round_trip),
-        cmocka_unit_test(check_exact),  cmocka_unit_test(check_tolerance),
-        cmocka_unit_test(check_poison),
+        cmocka_unit_test(cpu_facts),   cmocka_unit_test(cpu_flags),
+        cmocka_unit_test(error_words), cmocka_unit_test(store),
+        cmocka_unit_test(messages),    cmocka_unit_test(job_round_trip),
+        cmocka_unit_test(check_exact), cmocka_unit_test(each_its_limit),
+        cmocka_unit_test(not_finite),  cmocka_unit_test(check_poison),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,330 @@
+/* schedule/reference_limits.c: values in double, and how far a kernel's may be from them.
+ *
+ * A kernel computes in float, in an order of its own. Each operation is wrong by at most u = 2^-24
+ * of its result, up or down, so the errors of an element add up like a random walk: its limit is
+ * 8 u times the root of the sum of the squares of all partial results on its way. That sum, e,
+ * stands beside each value v here. Where an operand is not exact, its own e goes on to the result,
+ * times the square of the derivative.
+ *
+ * What the running sums of a reduction are depends on the order of the terms. Of n terms t with
+ * the sum s, the squares of the running sums add up, over all orders on the average, to
+ *     (n + 1)/6 sum(t t) + (n + 1)/3 s s.
+ * That or the order of the text counts, whichever is more: one large term that stands last in the
+ * text may come first in the kernel, and then every partial sum is large.
+ *
+ * Terms so small beside another, or beside a sum, that a float sum does not change by them are lost
+ * whole, and that is no random walk: what they add up to is allowed, too.
+ *
+ * Where values that are compared lie so close that a kernel may see them the other way round, both
+ * outcomes are allowed. */
+#include "schedule/reference_int.h"
+
+/* Text of statements inside the loops. */
+typedef struct block {
+    naive *m;
+    at_text text;
+    int depth; /* loops around, which all expressions are inside of */
+    int nested;
+} block;
+
+/* Names of a value and of its e; NULL: it is exact. */
+typedef struct pair {
+    const char *v, *e;
+} pair;
+
+/* Names of truths: as the values have it; whether it may be true, and may be false, in a kernel. */
+typedef struct truth {
+    const char *is, *may, *may_not;
+} truth;
+
+#define SMALLEST "1.3817869688151111e-76" /* 2^-252: of a result below the normal floats, by u */
+#define NEAR "2.2737367544323206e-13"     /* 2^-42: (8 u)^2 */
+#define ABSORBED "1.4210854715202004e-14" /* 2^-46: (2 u)^2 */
+static const double most_exact_int = 1 << 24; /* as a float */
+
+/* ---- what is exact --------------------------------------------------------------------------- */
+
+static bool is_small(const naive *m, const at_expr *e) {
+    at_expr *arg[] = {(at_expr *)(uintptr_t)e};
+    at_expr negative = {.op = AT_X_NEG, .nargs = 1, .arg = arg};
+    return smallest_int(m->c, m->values, m->extents, m->stage, e) >= -most_exact_int &&
+           smallest_int(m->c, m->values, m->extents, m->stage, &negative) >= -most_exact_int;
+}
+
+static bool is_exact(const naive *m, const at_expr *e);
+
+/* A condition that no rounding changes. */
+static bool is_certain(const naive *m, const at_expr *e) {
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
+        if (is_float_expr(m->c, e->arg[i]) ? !is_exact(m, e->arg[i]) : !is_certain(m, e->arg[i]))
+            return false;
+    return true;
+}
+
+/* A value that is a float and the same in every kernel. */
+static bool is_exact(const naive *m, const at_expr *e) {
+    if (!is_float_expr(m->c, e)) return is_small(m, e);
+    switch (e->op) {
+    case AT_X_FLOAT: return true;
+    case AT_X_INDEX: return !m->rounded[e->ref];
+    case AT_X_NEG: return is_exact(m, e->arg[0]);
+    case AT_X_MIN:
+    case AT_X_MAX: return is_exact(m, e->arg[0]) && is_exact(m, e->arg[1]);
+    case AT_X_SELECT:
+        return is_certain(m, e->arg[0]) && is_exact(m, e->arg[1]) && is_exact(m, e->arg[2]);
+    default: return false;
+    }
+}
+
+void naive_find_rounded(naive *m) {
+    m->rounded = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
+    for (m->stage = 0; m->stage < m->c->num_tensors; m->stage++) {
+        const at_tensor *t = naive_stage(m);
+        m->rounded[m->stage] = t->role == AT_ROLE_STAGE && (t->num_reduce || !is_exact(m, t->body));
+    }
+}
+
+/* ---- statements ------------------------------------------------------------------------------ */
+
+static void line(block *b, const char *text) {
+    for (int i = 0; i <= b->depth + b->nested; i++) at_text_add(&b->text, "    ");
+    at_text_add(&b->text, text);
+    at_text_add(&b->text, "\n");
+}
+
+static const char *named(block *b, char kind) {
+    return at_format(b->m->arena, "%c%d", kind, b->m->num_names++);
+}
+
+/* Begins with an if; what is between stands deeper. */
+static void open(block *b, const char *condition) {
+    line(b, at_format(b->m->arena, "if (%s) {", condition));
+    b->nested++;
+}
+
+static void close(block *b) {
+    b->nested--;
+    line(b, "}");
+}
+
+static pair value(block *b, const at_expr *e);
+
+/* ---- conditions: evaluated only as far as the text's own && and || would ----------------------
+ */
+
+static truth declare_truth(block *b, const char *is) {
+    truth t = {named(b, 'c'), named(b, 'm'), named(b, 'n')};
+    line(b, at_format(b->m->arena, "int %s = %s, %s = %s, %s = !%s;", t.is, is, t.may, t.is,
+                      t.may_not, t.is));
+    return t;
+}
+
+static truth compared(block *b, const at_expr *e) {
+    static const char *const spelled[] = {[AT_X_LT] = "<",  [AT_X_LE] = "<=", [AT_X_GT] = ">",
+                                          [AT_X_GE] = ">=", [AT_X_EQ] = "==", [AT_X_NE] = "!="};
+    at_arena *a = b->m->arena;
+    pair x = value(b, e->arg[0]), y = value(b, e->arg[1]);
+    truth t = declare_truth(b, at_format(a, "%s %s %s", x.v, spelled[e->op], y.v));
+    line(b, at_format(a, "if ((%s - %s) * (%s - %s) <= 2 * " NEAR " * (%s + %s)) %s = %s = 1;", x.v,
+                      y.v, x.v, y.v, x.e ? x.e : "0", y.e ? y.e : "0", t.may, t.may_not));
+    return t;
+}
+
+static truth condition(block *b, const at_expr *e) {
+    at_arena *a = b->m->arena;
+    if (is_certain(b->m, e)) return declare_truth(b, naive_value(b->m, e, b->depth));
+    if (e->op == AT_X_NOT) {
+        truth t = condition(b, e->arg[0]);
+        return (truth){at_format(a, "!%s", t.is), t.may_not, t.may};
+    }
+    if (e->op != AT_X_AND && e->op != AT_X_OR) return compared(b, e);
+    bool and = e->op == AT_X_AND;
+    truth x = condition(b, e->arg[0]), t = declare_truth(b, x.is);
+    line(b, at_format(a, "%s = %s, %s = %s;", t.may, x.may, t.may_not, x.may_not));
+    open(b, and? x.may : x.may_not);
+    truth y = condition(b, e->arg[1]);
+    if (and)
+        line(b, at_format(a, "%s = %s && %s, %s = %s, %s = %s || %s;", t.is, t.is, y.is, t.may,
+                          y.may, t.may_not, t.may_not, y.may_not));
+    else
+        line(b, at_format(a, "%s = %s || %s, %s = %s || %s, %s = %s;", t.is, t.is, y.is, t.may,
+                          t.may, y.may, t.may_not, y.may_not));
+    close(b);
+    return t;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* An e of 0 where there is none. */
+static const char *e_of(pair x) { return x.e ? x.e : "0"; }
+
+static pair selected(block *b, const at_expr *e) {
+    at_arena *a = b->m->arena;
+    pair r = {named(b, 'v'), named(b, 'e')};
+    truth t = condition(b, e->arg[0]);
+    const char *other = named(b, 'v'), *other_e = named(b, 'e');
+    line(b, at_format(a, "double %s = 0, %s = 0, %s = 0, %s = 0;", r.v, r.e, other, other_e));
+    open(b, t.may);
+    pair x = value(b, e->arg[1]);
+    line(b, at_format(a, "%s = %s, %s = %s;", r.v, x.v, r.e, e_of(x)));
+    close(b);
+    open(b, t.may_not);
+    pair y = value(b, e->arg[2]);
+    line(b, at_format(a, "%s = %s, %s = %s;", other, y.v, other_e, e_of(y)));
+    close(b);
+    open(b, at_format(a, "%s && %s", t.may, t.may_not));
+    line(b, at_format(a, "%s = (%s > %s ? %s : %s) + (%s - %s) * (%s - %s) / " NEAR ";", r.e, r.e,
+                      other_e, r.e, other_e, r.v, other, r.v, other));
+    line(b, at_format(a, "%s = %s;", other_e, r.e));
+    close(b);
+    open(b, at_format(a, "!%s", t.is));
+    line(b, at_format(a, "%s = %s, %s = %s;", r.v, other, r.e, other_e));
+    close(b);
+    return r;
+}
+
+/* One of two; of both, where a kernel may see the other first. */
+static const char *extreme_e(block *b, pair x, pair y, const char *chosen) {
+    at_arena *a = b->m->arena;
+    const char *sum = at_format(a, "(%s + %s)", e_of(x), e_of(y));
+    return at_format(a, "(%s - %s) * (%s - %s) <= 2 * " NEAR " * %s ? (%s > %s ? %s : %s) : %s",
+                     x.v, y.v, x.v, y.v, sum, e_of(x), e_of(y), e_of(x), e_of(y), chosen);
+}
+
+/* What the operands' own e adds, behind it. */
+static const char *carried(block *b, pair x, const char *factor) {
+    return !x.e ? "" : at_format(b->m->arena, "%s%s + ", x.e, factor);
+}
+
+static pair operation(block *b, const at_expr *e) {
+    at_arena *a = b->m->arena;
+    pair x = value(b, e->arg[0]), y = value(b, e->arg[1]), r = {named(b, 'v'), named(b, 'e')};
+    const char *of, *own;
+    switch (e->op) {
+    case AT_X_ADD:
+    case AT_X_SUB:
+        of = at_format(a, "%s %c %s", x.v, e->op == AT_X_ADD ? '+' : '-', y.v);
+        own = at_format(a, "%s%s%s * %s", carried(b, x, ""), carried(b, y, ""), r.v, r.v);
+        break;
+    case AT_X_MUL:
+        of = at_format(a, "%s * %s", x.v, y.v);
+        own = at_format(a, "%s%s%s * %s + " SMALLEST,
+                        carried(b, x, at_format(a, " * %s * %s", y.v, y.v)),
+                        carried(b, y, at_format(a, " * %s * %s", x.v, x.v)), r.v, r.v);
+        break;
+    case AT_X_DIV:
+        of = at_format(a, "%s / %s", x.v, y.v);
+        own = at_format(
+            a, "%s%s%s * %s + " SMALLEST, carried(b, x, at_format(a, " / (%s * %s)", y.v, y.v)),
+            carried(b, y, at_format(a, " * %s * %s / (%s * %s)", r.v, r.v, y.v, y.v)), r.v, r.v);
+        break;
+    case AT_X_MIN:
+    case AT_X_MAX:
+        of = at_format(a, "%s %c %s ? %s : %s", x.v, e->op == AT_X_MIN ? '<' : '>', y.v, x.v, y.v);
+        own = extreme_e(b, x, y,
+                        at_format(a, "%s %c %s ? %s : %s", x.v, e->op == AT_X_MIN ? '<' : '>', y.v,
+                                  e_of(x), e_of(y)));
+        break;
+    default: AT_BUG("operator %d on values", e->op);
+    }
+    line(b, at_format(a, "const double %s = %s;", r.v, of));
+    line(b, at_format(a, "const double %s = %s;", r.e, own));
+    return r;
+}
+
+static pair value(block *b, const at_expr *e) {
+    at_arena *a = b->m->arena;
+    bool is_float = is_float_expr(b->m->c, e);
+    if (is_exact(b->m, e) || !is_float) {
+        pair r = {named(b, 'v'), NULL};
+        line(b, at_format(a, "const double %s = (double)%s;", r.v, naive_value(b->m, e, b->depth)));
+        if (!is_float && !is_small(b->m, e)) {
+            r.e = named(b, 'e');
+            line(b, at_format(a, "const double %s = %s > 16777216 || -%s > 16777216 ? %s * %s : 0;",
+                              r.e, r.v, r.v, r.v, r.v));
+        }
+        return r;
+    }
+    if (e->op == AT_X_SELECT) return selected(b, e);
+    if (e->op == AT_X_NEG) {
+        pair x = value(b, e->arg[0]);
+        return (pair){at_format(a, "(-%s)", x.v), x.e};
+    }
+    if (e->op != AT_X_INDEX) return operation(b, e);
+    pair r = {named(b, 'v'), named(b, 'e')};
+    const char *at = naive_index(b->m, e->ref, e->arg, b->depth), *name = e->name;
+    line(b, at_format(a, "const long %s_at = %s;", r.v, at));
+    line(b, at_format(a, "const double %s = T_%s[%s_at], %s = E_%s[%s_at];", r.v, name, r.v, r.e,
+                      name, r.v));
+    return r;
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static void store(block *b, at_expr *const *own, const char *v, const char *e) {
+    at_arena *a = b->m->arena;
+    const at_tensor *t = naive_stage(b->m);
+    const char *at = naive_index(b->m, b->m->stage, own, t->num_axes - 1);
+    if (!t->is_output) {
+        line(b, at_format(a, "T_%s[%s] = %s, E_%s[%s] = %s;", t->name, at, v, t->name, at, e));
+        return;
+    }
+    line(b, at_format(a, "T_%s[%s] = (float)%s;", t->name, at, v));
+    line(b, at_format(a, "L_%s[%s] = %s_limit(%s, %s);", t->name, at, b->m->entry, v, e));
+}
+
+/* The statements, which end here. */
+static const char *taken(block *b) {
+    const char *text = at_strdup(b->m->arena, at_text_str(&b->text));
+    at_text_free(&b->text);
+    return text;
+}
+
+nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) {
+    const at_tensor *t = naive_stage(m);
+    nest_text out = {.start = ""};
+    block term = {.m = m, .depth = axes_of(t) - 1}, result = {.m = m, .depth = t->num_axes - 1};
+    m->num_names = 0;
+    pair x = value(&term, body);
+    if (!t->num_reduce) {
+        store(&term, own, x.v, e_of(x));
+    } else {
+        block head = {.m = m, .depth = t->num_axes - 1}, again = {.m = m, .depth = axes_of(t) - 1};
+        line(&head, "double s = 0, e = 0, n = 0, running = 0, terms = 0;");
+        line(&head, "double least = 1e300, most = 0, lost = 0;");
+        line(&term, at_format(m->arena, "const double square = %s * %s;", x.v, x.v));
+        line(&term, at_format(m->arena, "s += %s, n++, running += s * s, terms += square;", x.v));
+        line(&term, "if (square > most) most = square;");
+        line(&term, "if (square < least && square > 0) least = square;");
+        if (x.e) line(&term, at_format(m->arena, "e += %s;", x.e));
+        line(&result, "const double mean = (n + 1) / 6 * terms + (n + 1) / 3 * s * s;");
+        line(&result, "if (n > 1) e += running > mean ? running : mean;");
+        line(&result, "e += lost * lost * (2 / " NEAR ");");
+        m->num_names = 0;
+        x = value(&again, body);
+        line(&again,
+             at_format(m->arena, "if (%s * %s < most * " ABSORBED ") lost += %s;", x.v, x.v, x.v));
+        out.start = taken(&head);
+        out.again_if = "least < most * " ABSORBED;
+        out.again = taken(&again);
+        store(&result, own, "s", "e");
+    }
+    out.term = taken(&term);
+    out.result = taken(&result);
+    return out;
+}
+
+/* Not a number, or too large for a float: it is compared as what it is. The root is Newton's. */
+void naive_limit_helper(const naive *m, at_text *out) {
+    at_text_addf(out,
+                 "static float %s_limit(double v, double e) {\n"
+                 "    union { double d; unsigned long long bits; } root;\n"
+                 "    if (!(v < 3.4028235677973366e38 && -v < 3.4028235677973366e38 && e > 0)) "
+                 "return 0;\n"
+                 "    root.d = e;\n"
+                 "    root.bits = (root.bits >> 1) + (1023ULL << 51);\n"
+                 "    for (int i = 0; i < 4; i++) root.d = 0.5 * (root.d + e / root.d);\n"
+                 "    return (float)(4.76837158203125e-7 * root.d); /* 8 times 2^-24 */\n"
+                 "}\n",
+                 m->entry);
+}
