@@ -151,11 +151,11 @@ at_status at_compute_reference_c(at_arena *a, const at_compute *c, const int64_t
                                  const char *entry, at_text *out, int64_t *workspace_bytes,
                                  at_error *err);
 
-/* The same for data on which sums are not exact: values in double, and for each element of an output
- * how far a kernel's may be from it: 8 times 2^-24 times the root of the sum of the squares of all
- * partial results on its way (reference_limits.c; 0: it is exact, or no finite float). buf: inputs,
- * outputs (rounded to float), then the limits of the outputs (float). Not a number or too large for
- * a float: the element is compared as what it is. */
+/* The same for data on which sums are not exact: values in double, and for each element of an
+ * output how far a kernel's may be from it: 8 times 2^-24 times the root of the sum of the squares
+ * of all partial results on its way (reference_limits.c; 0: it is exact, or no finite float). buf:
+ * inputs, outputs (rounded to float), then the limits of the outputs (float). Not a number or too
+ * large for a float: the element is compared as what it is. */
 at_status at_compute_limits_c(at_arena *a, const at_compute *c, const int64_t *values,
                               const char *entry, at_text *out, int64_t *workspace_bytes,
                               at_error *err);
