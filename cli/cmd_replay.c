@@ -163,9 +163,10 @@ static at_status print_text(const replay *r, at_error *err) {
     at_text out = {0};
     if (r->options->csv) at_text_add(&out, "tuner,trials,median,low,high\n");
     else {
-        at_text_addf(&out, "%s %s\n%lld points, the best %.3f us; %d searches of %d trials each\n",
-                     at_task_row(space->task)->name, at_task_args_text(space->task),
-                     (long long)space->points, space->best_s * 1e6, r->searches[0].repeats,
+        at_text_addf(&out, "%s %s\n%lld points, the best %.3f us", at_task_row(space->task)->name,
+                     at_task_args_text(space->task), (long long)space->points, space->best_s * 1e6);
+        if (space->winner >= 0) at_text_addf(&out, ", index %lld wins", (long long)space->winner);
+        at_text_addf(&out, "; %d searches of %d trials each\n", r->searches[0].repeats,
                      r->searches[0].trials);
         add_summary(&out, r);
     }
@@ -212,6 +213,8 @@ static at_status print_json(const replay *r, at_error *err) {
     at_out_json(&out, "args", at_task_args(space->task));
     at_out_int(&out, "points", space->points);
     at_out_double(&out, "best_ns", space->best_s * 1e9);
+    if (space->winner >= 0) at_out_int(&out, "winner", space->winner);
+    else at_out_string(&out, "winner", NULL);
     at_out_end(&out, '}');
     at_out_int(&out, "repeats", r->searches[0].repeats);
     at_out_begin(&out, "random_expected", '{');

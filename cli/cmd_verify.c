@@ -17,13 +17,13 @@ typedef struct verification {
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static at_status print_row(const char *path, const at_record *r, const at_verified *x,
+static at_status print_row(const char *path, const at_record *r, bool wins, const at_verified *x,
                            at_error *err) {
     at_text t = {0};
     at_text_add_visible(&t, path);
     at_text_addf(&t, ":%lld: ", (long long)r->line);
     at_text_add_record_task(&t, r->task, r->args);
-    at_text_addf(&t, "\n  %s", at_verdict_name(x->verdict));
+    at_text_addf(&t, "%s\n  %s", wins ? ", the winner" : "", at_verdict_name(x->verdict));
     if (x->time_s > 0) {
         at_text_add(&t, ": was ");
         at_text_add_time(&t, x->recorded_s);
@@ -62,11 +62,13 @@ static void out_positive(at_out *out, const char *key, double x) {
     else at_out_string(out, key, NULL);
 }
 
-static void out_row(at_out *out, const char *path, const at_record *r, const at_verified *x) {
+static void out_row(at_out *out, const char *path, const at_record *r, bool wins,
+                    const at_verified *x) {
     at_out_begin(out, NULL, '{');
     at_out_record(out, r);
     at_out_string(out, "source", path);
     at_out_int(out, "line", r->line);
+    at_out_bool(out, "winner", wins);
     at_out_string(out, "verdict", at_verdict_name(x->verdict));
     at_out_string(out, "note", x->note);
     at_out_begin(out, "recorded", '{');
@@ -88,6 +90,8 @@ static at_status verify_log(verification *v, const char *path, at_error *err) {
     at_verified x;
     int n;
     AT_TRY(at_log_read_all(v->arena, path, at_warn, NULL, &records, &n, err));
+    bool *wins = AT_NEW_ARRAY(v->arena, bool, n);
+    at_mark_winners(records, n, wins);
     for (int i = 0; i < n; i++) {
         const at_record *r = &records[i];
         if (!at_record_is_candidate(r)) {
@@ -97,8 +101,8 @@ static at_status verify_log(verification *v, const char *path, at_error *err) {
         AT_TRY(at_verify(v->verifier, r, &x, err));
         v->records++;
         v->count[x.verdict]++;
-        if (v->options->json) out_row(&v->json, path, r, &x);
-        else AT_TRY(print_row(path, r, &x, err));
+        if (v->options->json) out_row(&v->json, path, r, wins[i], &x);
+        else AT_TRY(print_row(path, r, wins[i], &x, err));
     }
     return AT_OK;
 }

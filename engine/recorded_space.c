@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const double at_goals[AT_NUM_GOALS] = {0.9, 0.95, 0.99};
 
@@ -151,6 +152,27 @@ static at_status read_log(reading *r, at_error *err) {
     return r->to->task ? AT_OK : at_fail(err, AT_E_INPUT, "%s: holds no record", r->path);
 }
 
+/* Finals count here too, though searches are answered with the times of trials. */
+static at_status find_winner(reading *r, at_error *err) {
+    at_recorded *to = r->to;
+    at_log_summary s;
+    at_config config;
+    struct stat st;
+    if (stat(r->path, &st) != 0 || !S_ISREG(st.st_mode)) return AT_OK;
+    AT_TRY(at_log_summarise(r->arena, r->path, NULL, NULL, &s, err));
+    for (int i = 0; i < s.num_groups; i++) {
+        const at_log_group *g = &s.groups[i];
+        if (!g->best || strcmp(g->task, task_name(to)) ||
+            strcmp(g->context_hash, to->extra.context_hash) ||
+            !at_args_equal(g->args, at_task_args(to->task)))
+            continue;
+        if (at_config_rebind(r->arena, to->space, &g->best->record.config, &config, NULL) == AT_OK)
+            to->winner = config.index;
+        break;
+    }
+    return AT_OK;
+}
+
 /* What a file of a space holds is of use only as long as indices mean the same. */
 static at_status read_space_file(at_arena *a, const char *path, at_recorded *out, at_error *err) {
     at_space_file file;
@@ -163,15 +185,21 @@ static at_status read_space_file(at_arena *a, const char *path, at_recorded *out
     out->first_s = file.first_s;
     out->last_s = file.last_s;
     out->time_s = file.time_s;
+    for (int64_t i = 0; i < file.range; i++)
+        if (file.time_s[i] > 0 && (out->winner < 0 || file.time_s[i] < file.time_s[out->winner]))
+            out->winner = i;
     return AT_OK;
 }
 
 at_status at_recorded_read(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                            at_recorded *out, at_error *err) {
     reading r = {.arena = a, .path = path, .warn = warn, .ctx = ctx, .to = out};
-    *out = (at_recorded){0};
+    *out = (at_recorded){.winner = -1};
     if (at_is_space_file(path)) AT_TRY(read_space_file(a, path, out, err));
-    else AT_TRY(read_log(&r, err));
+    else {
+        AT_TRY(read_log(&r, err));
+        AT_TRY(find_winner(&r, err));
+    }
     sort_shares(a, out);
     if (out->best_s == 0)
         return at_fail(err, AT_E_INPUT, "%s: all %lld records of %s %s are failures", path,

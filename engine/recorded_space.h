@@ -11,10 +11,12 @@ typedef struct at_recorded {
     at_space *space;
     int64_t points;   /* valid ones of the space */
     int64_t recorded; /* of those, held by the log; the others count as failures */
-    double best_s;
-    double *time_s;         /* by index; 0: not recorded; -n: failed with AutoTVM's error n */
-    double *shares;         /* [points] best_s / time, 0 for failures; descending */
-    at_extra extra;         /* version and context */
+    double best_s;    /* of the quickest point */
+    int64_t winner;   /* index: as at_winner says of a log, the quickest of a file of a space; -1: a
+                         log that cannot be read twice */
+    double *time_s;   /* by index; 0: not recorded; -n: failed with AutoTVM's error n */
+    double *shares;   /* [points] best_s / time, 0 for failures; descending */
+    at_extra extra;   /* version and context */
     double first_s, last_s; /* timestamps */
 } at_recorded;
 

@@ -117,3 +117,27 @@ const at_record *at_record_best(const at_record *const *records, int n) {
     at_arena_free(a);
     return best;
 }
+
+void at_mark_winners(const at_record *records, int n, bool *wins) {
+    typedef struct group {
+        AT_VEC(const at_record *) of;
+    } group;
+    at_arena *a = at_arena_new();
+    at_key_map keys = {.arena = a};
+    AT_VEC(group) tasks = {0}; /* [keys] */
+    at_text key = {0};
+    for (int i = 0; i < n; i++) {
+        wins[i] = false;
+        at_text_clear(&key);
+        at_workload_identity(&key, &records[i]);
+        int k = at_key_map_add(&keys, at_text_str(&key));
+        if (k == tasks.len) *at_push(a, &tasks) = (group){0};
+        *at_push(a, &tasks.data[k].of) = &records[i];
+    }
+    for (int k = 0; k < tasks.len; k++) {
+        const at_record *best = at_record_best(tasks.data[k].of.data, tasks.data[k].of.len);
+        if (best) wins[best - records] = true;
+    }
+    at_text_free(&key);
+    at_arena_free(a);
+}

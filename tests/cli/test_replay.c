@@ -169,9 +169,10 @@ static void as_text(void **state) {
     const cli_result *r =
         cli_expect(0, "./autotune replay space.log --tuner ga --trials 40 --repeats 5");
     char head[128];
-    snprintf(head, sizeof head, T " " ARGS "\n%d points, the best %.3f us; 5 searches of 40 trials",
-             num_points, best_s * 1e6);
+    snprintf(head, sizeof head, T " " ARGS "\n%d points, the best %.3f us, index ", num_points,
+             best_s * 1e6);
     assert_memory_equal(r->out, head, strlen(head));
+    assert_non_null(strstr(r->out, " wins; 5 searches of 40 trials"));
     assert_non_null(strstr(r->out, "\ntrials to 95 %"));
     assert_non_null(strstr(r->out, "\nga: trials, share of the optimum found: median and 95 %"));
     assert_non_null(strstr(r->out, "\n      20 "));

@@ -253,6 +253,108 @@ static void not_writable(void **state) {
     }
 }
 
+/* ---- the tail that is written again -----------------------------------------------------------
+ */
+
+static at_text tail_of(int state, int lines) {
+    at_text t = {0};
+    for (int i = 0; i < lines; i++) {
+        at_text_addf(&t, "#%d %d ", i, state);
+        for (int k = 0; k < 40 * state; k++) at_text_add(&t, "x");
+        at_text_add(&t, " end\n");
+    }
+    return t;
+}
+
+static void put_tail(at_log *l, int state, int lines, bool is_last) {
+    at_text t = tail_of(state, lines);
+    assert_int_equal(at_log_put_tail(l, &t, is_last, NULL), AT_OK);
+    at_text_free(&t);
+}
+
+static void tail(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_record r = record_of(a, 1);
+    const char *line = line_of(a, NULL, 1, 1, "0.5", 0, NULL);
+    put_file("conv.log", "torn");
+    at_log *l = open_log("conv.log");
+    at_text small = tail_of(1, 2), large = tail_of(3, 4);
+    put_tail(l, 1, 2, false);
+    assert_string_equal(get_file(a, "conv.log"), join(a, "torn\n", small.data, NULL));
+    put_tail(l, 3, 4, false);
+    assert_string_equal(get_file(a, "conv.log"), join(a, "torn\n", large.data, NULL));
+    put_tail(l, 1, 2, false); /* shorter, too */
+    assert_string_equal(get_file(a, "conv.log"), join(a, "torn\n", small.data, NULL));
+    assert_int_equal(at_log_append(l, &r, NULL), AT_OK);
+    put_tail(l, 3, 4, true); /* what was appended ends the one before */
+    assert_string_equal(get_file(a, "conv.log"),
+                        join(a, "torn\n", small.data, line, large.data, NULL));
+    assert_int_equal(at_log_append(l, &r, NULL), AT_OK); /* appends as before */
+    assert_string_equal(get_file(a, "conv.log"),
+                        join(a, "torn\n", small.data, line, large.data, line, NULL));
+    assert_int_equal(at_log_close(l, NULL), AT_OK);
+    /* What cannot be written over gets the last one only. */
+    int pipe_fds[2];
+    char got[256] = "";
+    assert_int_equal(pipe(pipe_fds), 0);
+    l = open_log(at_format(a, "/proc/self/fd/%d", pipe_fds[1]));
+    put_tail(l, 3, 4, false);
+    put_tail(l, 1, 2, true);
+    assert_int_equal(at_log_close(l, NULL), AT_OK);
+    assert_int_equal(read(pipe_fds[0], got, sizeof got - 1), (int)small.len);
+    assert_string_equal(got, small.data);
+    close(pipe_fds[0]), close(pipe_fds[1]);
+    at_text_free(&small);
+    at_text_free(&large);
+    at_arena_free(a);
+}
+
+/* Killed at any moment, of each line the last state that was written is there, or the one that was
+ * being written. */
+static void tail_killed(void **state) {
+    (void)state;
+    enum { LINES = 30, KILLS = 60 };
+    at_arena *a = at_arena_new();
+    int pipe_fds[2];
+    for (int k = 0; k < KILLS; k++) {
+        put_file("conv.log", "# head\n");
+        assert_int_equal(pipe(pipe_fds), 0);
+        pid_t child = fork();
+        if (!child) {
+            at_log *l = open_log("conv.log");
+            for (int n = 1; n < 200; n++) {
+                put_tail(l, n, LINES, false);
+                if (write(pipe_fds[1], "", 1) != 1) _exit(1);
+            }
+            _exit(0);
+        }
+        close(pipe_fds[1]);
+        char byte;
+        assert_int_equal(read(pipe_fds[0], &byte, 1), 1);
+        usleep((useconds_t)(97 * k));
+        kill(child, SIGKILL);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        int done = 1, newest[LINES] = {0};
+        while (read(pipe_fds[0], &byte, 1) == 1) done++;
+        close(pipe_fds[0]);
+        char *text = get_file(a, "conv.log"), *next;
+        assert_memory_equal(text, "# head\n", 7);
+        for (char *line = text + 7; *line; line = next) {
+            int i, n, begin = 0;
+            next = strchr(line, '\n');
+            next = next ? next + 1 : line + strlen(line);
+            if (sscanf(line, "#%d %d %n", &i, &n, &begin) != 2 || i < 0 || i >= LINES) continue;
+            if (next - line == begin + 40 * n + 5 && n > newest[i]) newest[i] = n;
+        }
+        for (int i = 0; i < LINES; i++)
+            if (newest[i] < done)
+                fail_msg("kill %d: line %d is of %d, not %d", k, i, newest[i], done);
+        at_arena_reset(a);
+    }
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(append, scratch_setup, scratch_teardown),
@@ -263,6 +365,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(disk_full, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(devices, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(not_writable, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(tail, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(tail_killed, scratch_setup, scratch_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,189 @@
+/* tests/cli/test_winner.c: every command tells the same winner of a log, with the time and speed of
+ * one measurement. */
+#include "tests/cli/cli_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGS "--args N=1,H=5,W=7,CI=3,CO=6"
+#define TUNE "./autotune conv2d_3x3_gemm " ARGS " "
+
+static const double flop = 2.0 * 35 * 6 * 27;
+
+/* ---- who tells it -----------------------------------------------------------------------------
+ */
+
+static int64_t index_by(const char *command, const char *log, const char *member) {
+    cli_expect(0, command, log);
+    return cli_member(cli_json(), member)->integer;
+}
+
+/* The index on the trial's line: all records of these logs are of one search. */
+static int64_t index_of_trial(const char *log, int64_t trial) {
+    char *text = cli_read(log);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        char *index = strstr(line, "\"config\": {\"index\": ");
+        if (*line != '#' && index && !--trial) return atoll(index + 20);
+    }
+    fail_msg("%s: no such trial", log);
+    return -1;
+}
+
+static int64_t index_verified(const char *log) {
+    int64_t index = -1;
+    cli_run("./autotune verify %s --json", log);
+    const at_json *records = cli_member(cli_json(), "records");
+    for (const at_json *r = records->child; r; r = r->next) {
+        if (!cli_member(r, "winner")->boolean) continue;
+        assert_int_equal(index, -1); /* one only */
+        index = cli_member(r, "index")->integer;
+    }
+    return index;
+}
+
+static int64_t index_in(const char *text, const char *before) {
+    const char *at = strstr(text, before);
+    if (!at) fail_msg("no \"%s\" in:\n%s", before, text);
+    return atoll(at + strlen(before));
+}
+
+/* Returns it. */
+static int64_t expect_one_winner(const char *log, bool with_verify) {
+    int64_t index =
+        index_by("./autotune show conv2d_3x3_gemm " ARGS " --log %s --json", log, "index");
+    assert_int_equal(
+        index_by("./autotune run conv2d_3x3_gemm " ARGS " --log %s --json", log, "index"), index);
+    assert_int_equal(
+        index_by("./autotune replay %s --trials 2 --repeats 1 --json", log, "space.winner"), index);
+    cli_expect(0, "rm -f w.c w.h w.html");
+    cli_expect(0, "./autotune apply conv2d_3x3_gemm " ARGS " --log %s -o w.c", log);
+    assert_int_equal(index_in(cli_read("w.c"), "{\"index\": "), index);
+    cli_expect(0, "./autotune report %s -o w.html", log);
+    assert_int_equal(index_in(cli_read("w.html"), "Index "), index);
+    cli_expect(0, "./autotune plot %s --json", log);
+    const at_json *series = cli_member(cli_member(cli_json(), "tasks")->child, "series")->child;
+    int64_t trial = cli_member(series, "best_trial")->integer;
+    double speed = cli_member(series, "best_speed")->number;
+    assert_int_equal(index_of_trial(log, trial), index);
+    if (with_verify) assert_int_equal(index_verified(log), index);
+
+    cli_expect(0, "./autotune pick_best %s --json", log);
+    const at_json *picked = cli_member(cli_json(), "picked")->child;
+    assert_int_equal(cli_member(picked, "index")->integer, index);
+    double time_ns = cli_member(picked, "time_ns")->number;
+    assert_float_equal(cli_member(picked, "gflops")->number, flop / time_ns, 1e-9 * flop / time_ns);
+    assert_float_equal(speed, flop / time_ns, 1e-9 * speed);
+    cli_expect(0, "./autotune log %s --json", log);
+    const at_json *best = cli_member(cli_member(cli_json(), "tasks")->child, "best");
+    assert_int_equal(cli_member(best, "index")->integer, index);
+    assert_true(cli_member(best, "time_ns")->number == time_ns);
+    assert_float_equal(cli_member(best, "gflops")->number, flop / time_ns, 1e-9 * flop / time_ns);
+    return index;
+}
+
+static void expect_best(const char *log, const at_json *best) {
+    int64_t index = cli_member(best, "index")->integer;
+    double time_ns = cli_member(best, "time_ns")->number;
+    double of_peak = cli_member(best, "of_peak")->number;
+    assert_int_equal(expect_one_winner(log, false), index);
+    cli_expect(0, "./autotune log %s --json", log);
+    best = cli_member(cli_member(cli_json(), "tasks")->child, "best");
+    assert_true(cli_member(best, "time_ns")->number == time_ns);
+    assert_float_equal(cli_member(best, "of_peak")->number, of_peak, 1e-9);
+}
+
+/* ---- logs -------------------------------------------------------------------------------------
+ */
+
+/* A run, and one that goes on with its log: the second final counts, and its winner is compared
+ * with the first one's. */
+static void runs(void **state) {
+    (void)state;
+    cli_expect(0, TUNE "--trials 6 --seed 5 --log runs.log --json");
+    expect_best("runs.log", cli_member(cli_json(), "best"));
+    assert_int_equal(cli_count_lines(cli_read("runs.log"), "#final {"), 6); /* one of each */
+    cli_expect(0, TUNE "--trials 8 --seed 5 --log runs.log --json");
+    expect_best("runs.log", cli_member(cli_json(), "best"));
+    assert_int_equal(cli_count_lines(cli_read("runs.log"), "#final {"), 6 + 8);
+    assert_int_equal(index_verified("runs.log"), expect_one_winner("runs.log", false));
+}
+
+/* Finals of chance about some of the records of a run. */
+static void add_finals(at_text *out, const char *log, at_rng *rng) {
+    at_arena *a = at_arena_new();
+    int finals = 1 + (int)at_rng_below(rng, 3);
+    for (int f = 0; f < finals; f++) {
+        char *text = at_strdup(a, log);
+        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+            const at_json *r;
+            if (*line == '#' || at_rng_below(rng, 2)) continue;
+            assert_int_equal(at_json_parse(a, line, strlen(line), &r, NULL), AT_OK);
+            bool failed = at_rng_below(rng, 6) == 0;
+            int rounds = 1 + (int)at_rng_below(rng, 4);
+            at_text_addf(
+                out,
+                "#final {\"task\": \"conv2d_3x3_gemm\", \"args\": [1, 5, 7, 3, 6, "
+                "\"float32\"], \"context_hash\": \"%s\", \"entity\": %s, \"begun\": %d.5%s, "
+                "\"rounds\": %d, \"rounds_s\": [",
+                cli_member(r, "autotune.context_hash")->string,
+                at_json_text(a, cli_member(r, "config.entity")), 1000 + f,
+                failed ? ", \"error_no\": 5, \"error\": \"wrong\"" : "", rounds);
+            for (int i = 0; i < rounds; i++)
+                at_text_addf(out, "%s[%d.5e-7]", i ? ", " : "", 1 + (int)at_rng_below(rng, 30));
+            at_text_add(out, "], \"peaks_gflops\": [");
+            for (int i = 0; i < rounds; i++) at_text_add(out, i ? ", 100.0" : "100.0");
+            at_text_add(out, "]}\n");
+        }
+    }
+    at_arena_free(a);
+}
+
+static void made_up(void **state) {
+    (void)state;
+    at_rng rng;
+    int64_t winners[4];
+    at_rng_seed(&rng, 14, 9);
+    cli_expect(0, TUNE "--trials 12 --seed 9 --log all.log; grep -v '^#' all.log > plain.log");
+    char *plain = strdup(cli_read("plain.log"));
+    for (int i = 0; i < 4; i++) {
+        at_text t = {0};
+        at_text_add(&t, plain);
+        add_finals(&t, plain, &rng);
+        cli_write("made.log", at_text_str(&t));
+        at_text_free(&t);
+        winners[i] = expect_one_winner("made.log", i == 0);
+    }
+    bool differ = false; /* the finals matter */
+    for (int i = 1; i < 4; i++) differ |= winners[i] != winners[0];
+    assert_true(differ);
+    /* A run that goes on with one. */
+    cli_expect(0, TUNE "--trials 12 --seed 9 --log made.log --json");
+    expect_best("made.log", cli_member(cli_json(), "best"));
+    free(plain);
+}
+
+/* Killed in the middle of the final: what it found until then is there, a line of each. */
+static void killed(void **state) {
+    (void)state;
+    cli_run("rm -f k.log; " TUNE "--trials 60 --seed 2 --log k.log >/dev/null 2>&1 & pid=$!; "
+            "for i in $(seq 400); do grep -q '^#final' k.log 2>/dev/null && break; sleep 0.05; "
+            "done; kill -9 $pid; wait $pid");
+    int lines = cli_count_lines(cli_read("k.log"), "#final {");
+    assert_in_range(lines, 1, 32);
+    assert_string_equal(cli_expect(0, "./autotune log k.log")->err, "");
+    cli_expect(0, "grep '^#final' k.log | grep -o '\"index\": [0-9]*' | sort -u | wc -l");
+    assert_int_equal(atoi(cli_run("grep '^#final' k.log | grep -o '\"index\": [0-9]*' | sort -u | "
+                                  "wc -l")
+                              ->out),
+                     lines);
+    expect_one_winner("k.log", false);
+    cli_expect(0, TUNE "--trials 60 --seed 2 --log k.log --json");
+    assert_int_equal(cli_member(cli_json(), "from_log")->integer, 60);
+    expect_best("k.log", cli_member(cli_json(), "best"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(runs), cmocka_unit_test(made_up),
+                                       cmocka_unit_test(killed)};
+    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
+}
