@@ -40,7 +40,7 @@ NEEDS_records   = records knobs base
 NEEDS_view      = view templates runtime records codegen schedule knobs base
 NEEDS_cli       = records knobs base
 NEEDS_run       = engine export templates runtime records codegen schedule knobs base
-NEEDS_fuzz      = templates runtime records codegen schedule knobs base
+NEEDS_fuzz      = cli view engine export templates tuners runtime records codegen schedule knobs base
 
 # The main job: a layer of ResNet-50.
 RUN_ARGS = --trials 500
@@ -55,7 +55,7 @@ all: autotune
 autotune: $(B)/autotune
 	@ln -sf $< $@
 
-$(B)/autotune: $(call obj,cli) $(call lib,view engine export templates tuners runtime records codegen schedule knobs base)
+$(B)/autotune: $(B)/cli/main.o $(call lib,cli view engine export templates tuners runtime records codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
 $(B)/%.o: %.c
@@ -71,11 +71,11 @@ $(B)/xgboost-%:
 	@mkdir -p $(@D) && rm -f $(B)/xgboost-* && touch $@
 
 define folder_rules
-$(B)/$(1).a: $(call obj,$(1))
+$(B)/$(1).a: $(filter-out %/cli/main.o,$(call obj,$(1)))
 	@rm -f $$@
 	$(AR) rcs $$@ $$^
 endef
-$(foreach f,$(FOLDERS),$(eval $(call folder_rules,$(f))))
+$(foreach f,$(FOLDERS) cli,$(eval $(call folder_rules,$(f))))
 
 # tests/FOLDER/test_*.c are programs; the other .c files there are linked into each of them.
 define test_rules

@@ -13,13 +13,18 @@ typedef struct fuzz_target {
     const char *name;
     void (*run)(const uint8_t *data, size_t size);
     bool (*seed)(int i, at_text *out); /* an input worth starting from; false: there are no more */
+    int cost;                          /* of a run: make test does so many times fewer */
 } fuzz_target;
 
 #define FUZZ_TARGETS(T)                                                                            \
+    T(apply)                                                                                       \
     T(args)                                                                                        \
     T(compute)                                                                                     \
     T(config)                                                                                      \
-    T(convert) T(expr) T(filter) T(json) T(log) T(message) T(mtx) T(npy) T(pick) T(record) T(tree)
+    T(convert)                                                                                     \
+    T(expr)                                                                                        \
+    T(filter)                                                                                      \
+    T(json) T(log) T(message) T(mtx) T(npy) T(page) T(pick) T(plot) T(record) T(shown) T(tree)
 
 #define FUZZ_DECLARE(name) extern const fuzz_target fuzz_##name;
 FUZZ_TARGETS(FUZZ_DECLARE)

@@ -61,4 +61,4 @@ static bool seed(int i, at_text *out) {
     return true;
 }
 
-const fuzz_target fuzz_args = {"args", run, seed};
+const fuzz_target fuzz_args = {"args", run, seed, 1};

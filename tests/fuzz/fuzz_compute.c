@@ -109,4 +109,4 @@ static bool seed(int i, at_text *out) {
     return fuzz_seed_of(texts, i, out);
 }
 
-const fuzz_target fuzz_compute = {"compute", run, seed};
+const fuzz_target fuzz_compute = {"compute", run, seed, 1};

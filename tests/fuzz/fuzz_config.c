@@ -82,4 +82,4 @@ static bool seed(int i, at_text *out) {
     return fuzz_seed_of(texts, i, out);
 }
 
-const fuzz_target fuzz_config = {"config", run, seed};
+const fuzz_target fuzz_config = {"config", run, seed, 1};

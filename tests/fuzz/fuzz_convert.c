@@ -76,4 +76,4 @@ static bool seed(int i, at_text *out) {
     return fuzz_seed_of(texts, i, out);
 }
 
-const fuzz_target fuzz_convert = {"convert", run, seed};
+const fuzz_target fuzz_convert = {"convert", run, seed, 1};

@@ -46,4 +46,4 @@ static bool seed(int i, at_text *out) {
     return fuzz_seed_of(texts, i, out);
 }
 
-const fuzz_target fuzz_expr = {"expr", run, seed};
+const fuzz_target fuzz_expr = {"expr", run, seed, 1};

@@ -49,4 +49,4 @@ static bool seed(int i, at_text *out) {
     return fuzz_seed_of(texts, i, out);
 }
 
-const fuzz_target fuzz_filter = {"filter", run, seed};
+const fuzz_target fuzz_filter = {"filter", run, seed, 1};

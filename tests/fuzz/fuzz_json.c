@@ -55,4 +55,4 @@ static bool seed(int i, at_text *out) {
     return fuzz_seed_of(texts, i, out);
 }
 
-const fuzz_target fuzz_json = {"json", run, seed};
+const fuzz_target fuzz_json = {"json", run, seed, 1};

@@ -42,4 +42,4 @@ static bool seed(int i, at_text *out) {
     return i == 2;
 }
 
-const fuzz_target fuzz_log = {"log", run, seed};
+const fuzz_target fuzz_log = {"log", run, seed, 1};

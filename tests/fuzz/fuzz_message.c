@@ -107,4 +107,4 @@ static bool seed(int i, at_text *out) {
     return true;
 }
 
-const fuzz_target fuzz_message = {"message", run, seed};
+const fuzz_target fuzz_message = {"message", run, seed, 1};

@@ -56,4 +56,4 @@ static bool seed(int i, at_text *out) {
     return fuzz_seed_of(texts, i, out);
 }
 
-const fuzz_target fuzz_mtx = {"mtx", run, seed};
+const fuzz_target fuzz_mtx = {"mtx", run, seed, 1};

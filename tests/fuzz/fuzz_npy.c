@@ -37,4 +37,4 @@ static bool seed(int i, at_text *out) {
     return true;
 }
 
-const fuzz_target fuzz_npy = {"npy", run, seed};
+const fuzz_target fuzz_npy = {"npy", run, seed, 1};

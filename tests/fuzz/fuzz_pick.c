@@ -63,4 +63,4 @@ static bool seed(int i, at_text *out) {
     return fuzz_seed_of(texts, i, out);
 }
 
-const fuzz_target fuzz_pick = {"pick", run, seed};
+const fuzz_target fuzz_pick = {"pick", run, seed, 1};

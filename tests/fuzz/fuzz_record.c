@@ -54,4 +54,4 @@ static bool seed(int i, at_text *out) {
     return fuzz_seed_of(texts, i, out);
 }
 
-const fuzz_target fuzz_record = {"record", run, seed};
+const fuzz_target fuzz_record = {"record", run, seed, 1};

@@ -185,4 +185,4 @@ static bool seed(int i, at_text *out) {
     return fuzz_seed_of(texts, i, out);
 }
 
-const fuzz_target fuzz_tree = {"tree", run, seed};
+const fuzz_target fuzz_tree = {"tree", run, seed, 1};
