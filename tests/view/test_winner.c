@@ -58,7 +58,7 @@ static void put_trial(made *m, trial *t) {
     fprintf(
         m->file,
         "{\"input\": [\"c -keys=cpu\", \"test_gemm\", [1, 48], {}], \"config\": {\"index\": %d, "
-        "\"code_hash\": null, \"entity\": [[\"tile_m\", \"sp\", [-1, %d]]]}, \"result\": [[%.9g], "
+        "\"code_hash\": null, \"entity\": [[\"tile_m\", \"sp\", [-1, %d]]]}, \"result\": [[%.17g], "
         "%d, 0.75, 1700000000.5], \"version\": 0.2, \"tvm_version\": \"0.12.0\"",
         t->entity, t->entity + 1, t->valid ? t->mean_s : 1e9, t->valid ? 0 : 4);
     if (t->context < CONTEXTS)
@@ -77,7 +77,7 @@ static void put_head(made *m, const final *f, int entity) {
 
 static void put_round(made *m, const final *f, int entity, int round) {
     put_head(m, f, entity);
-    fprintf(m->file, ", \"samples_s\": [%.9g]}\n", f->of[entity].times_s[round]);
+    fprintf(m->file, ", \"samples_s\": [%.17g]}\n", f->of[entity].times_s[round]);
 }
 
 /* As a run that goes on writes it, and one that is over. */
@@ -87,7 +87,7 @@ static void put_rounds(made *m, const final *f, int entity, int rounds, bool fai
     if (failed) fprintf(m->file, ", \"error_no\": 5, \"error\": \"wrong\"");
     fprintf(m->file, ", \"rounds\": %d, \"rounds_s\": [", rounds);
     for (int i = 0; i < rounds; i++)
-        fprintf(m->file, "%s[%.9g]", i ? ", " : "", f->of[entity].times_s[i]);
+        fprintf(m->file, "%s[%.17g]", i ? ", " : "", f->of[entity].times_s[i]);
     fprintf(m->file, "], \"peaks_gflops\": [");
     for (int i = 0; i < rounds; i++) fprintf(m->file, "%s64", i ? ", " : "");
     fprintf(m->file, "]}\n");
