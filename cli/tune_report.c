@@ -83,8 +83,9 @@ static void add_tie(at_text *out, const at_final *final, const best_known *best)
     const at_turns *f = best->final;
     if (!f) return;
     if (f->num_rounds >= AT_FINAL_LEAST)
-        at_text_addf(out, "share of the peak %.1f to %.1f %% (95 %% interval, %d rounds)",
-                     100 * best->of_peak.low, 100 * best->of_peak.high, f->num_rounds);
+        at_text_addf(out, "share of the peak %.1f to %.1f %% (95 %% interval, %d rounds%s)",
+                     100 * best->of_peak.low, 100 * best->of_peak.high, f->num_rounds,
+                     final->winner && final->count > 1 ? "; not counting that it was chosen" : "");
     else at_text_addf(out, "timed again %d time%s", f->num_rounds, f->num_rounds > 1 ? "s" : "");
     if (!final->winner) at_text_add(out, "; in a final of an earlier run");
     if (final->tied)
