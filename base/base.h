@@ -197,6 +197,27 @@ at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, 
 /* Temporary file beside path, fsync, rename: path is old or new, never half. AT_E_OUTPUT. */
 at_status at_write_file(const char *path, const char *text, size_t len, at_error *err);
 
+/* ---- foreign code (attempt.c) ------------------------------------------------------------------
+ */
+
+typedef enum at_attempt_end {
+    AT_ATTEMPT_DONE,
+    AT_ATTEMPT_CRASHED,
+    AT_ATTEMPT_EXITED, /* it ended the process */
+    AT_ATTEMPT_TIMEOUT,
+    AT_ATTEMPT_MEMORY,  /* it took more than 1 GiB */
+    AT_ATTEMPT_STOPPED, /* *stop was set, or Ctrl-C reached the child */
+    AT_ATTEMPT_NO_PROCESS
+} at_attempt_end;
+/* Runs f in a child process that dies with this one; what it does there leaves no trace but how it
+ * ended. An abort (AT_BUG) counts as done: it comes again where it is seen. stop may be NULL. */
+at_attempt_end at_attempt(void (*f)(void *ctx), void *ctx, double timeout_s,
+                          const volatile int *stop, int *signal_number);
+/* AT_E_INPUT "crashed: SIGSEGV", "did not end within 10 s; ...", ...; AT_E_INTERRUPTED; AT_OK where
+ * it is done. */
+at_status at_attempt_fail(at_attempt_end end, int signal_number, double timeout_s, at_error *err);
+_Noreturn void at_out_of_memory(size_t size_bytes); /* one line, and abort */
+
 /* ---- instruction sets (isa.c)
  * ------------------------------------------------------------------------ */
 

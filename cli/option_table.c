@@ -112,9 +112,11 @@ static const at_option_row rows[] = {
     {"--min-repeat-ms", "MS", AGAIN, NULL,
      "raise --number until a sample lasts this long; default: 0", MILLISECONDS,
      TO(engine.min_repeat_ms), 0, 0},
-    {"--timeout", "T", AGAIN, "10s",
-     "limit for compiling, and again for running, one configuration", DURATION,
-     TO(engine.timeout_s), 0, 0},
+    {"--timeout", "T", KERNEL | V(VERIFY) | V(SPACE), "10s",
+     "limit for compiling, and again for running, one configuration; for a call of a template's "
+     "own "
+     "code",
+     DURATION, TO(engine.timeout_s), 0, 0},
     {"--cooldown", "T", V(TUNE), NULL, "pause after each measured configuration; default: none",
      PAUSE, TO(engine.cooldown_s), 0, 0},
     {"--paranoid", NULL, AGAIN, NULL,

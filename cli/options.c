@@ -157,6 +157,7 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
             o.given_text[r] = value;
         }
     }
+    at_template_limits(o.engine.timeout_s, &at_interrupted);
     AT_TRY(load_templates(&o, err));
     AT_TRY(take_verb(&o, err));
     AT_TRY(check_use(&o, err));

@@ -57,10 +57,49 @@ static const char *symbol_of(at_arena *a, const char *path) {
     return symbol;
 }
 
+typedef struct unit {
+    const char *path, *source, *symbol;
+    const at_template_row *row;
+} unit;
+
 static at_status check_row(const char *path, const at_template_row *row, at_error *err) {
     if (row->name && *row->name && row->args && row->record_args && row->define) return AT_OK;
     return at_fail(err, AT_E_INPUT,
                    "%s: its at_template_row needs name, args, record_args and define", path);
+}
+
+static at_status compile(unit *u, at_error *err) {
+    void *found = NULL;
+    if (at_compile_data(u->source, functions, sizeof functions / sizeof *functions, u->symbol,
+                        &found, err) != AT_OK) {
+        if (err && strncmp(err->text, u->path, strlen(u->path)) != 0)
+            at_fail_at(err, "%s: ", u->path);
+        return AT_E_INPUT;
+    }
+    u->row = found;
+    return check_row(u->path, u->row, err);
+}
+
+/* With all texts of the row read to their ends. */
+static void compile_in_child(void *ctx) {
+    unit *u = ctx;
+    at_error unused;
+    volatile size_t length = 0;
+    if (compile(u, &unused) != AT_OK) return;
+    const char *texts[] = {u->row->record_name, u->row->help, u->row->name, u->row->args,
+                           u->row->record_args};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i]) length += strlen(texts[i]);
+}
+
+static at_status load(unit *u, at_error *err) {
+    int signal_number;
+    at_attempt_end end = at_template_attempt(compile_in_child, u, &signal_number);
+    if (at_template_attempt_fail(end, signal_number, err) != AT_OK) {
+        if (err && err->status == AT_E_INPUT) at_fail_at(err, "%s: loading it ", u->path);
+        return err ? err->status : AT_E_INPUT;
+    }
+    return compile(u, err);
 }
 
 at_status at_user_template_load(const char *path, const at_template_row **out, at_error *err) {
@@ -68,20 +107,17 @@ at_status at_user_template_load(const char *path, const at_template_row **out, a
     char *text;
     size_t length;
     at_text source = {0};
-    void *found = NULL;
     at_status s = at_read_file(a, path, &text, &length, err);
     if (s == AT_OK) {
+        unit u = {.path = path, .symbol = symbol_of(a, path)};
         add_source(&source, at_policy_header_text);
         add_source(&source, at_template_header_text);
         at_text_addf(&source, "#line 1 \"%s\"\n", path);
         add_source(&source, text);
-        s = at_compile_data(at_text_str(&source), functions, sizeof functions / sizeof *functions,
-                            symbol_of(a, path), &found, err);
-        if (s != AT_OK && err && strncmp(err->text, path, strlen(path)) != 0)
-            at_fail_at(err, "%s: ", path);
+        u.source = at_text_str(&source);
+        s = load(&u, err);
+        if (s == AT_OK) at_template_add(*out = u.row, path);
     }
-    if (s == AT_OK) s = check_row(path, found, err);
-    if (s == AT_OK) at_template_add(*out = found, path);
     at_text_free(&source);
     at_arena_free(a);
     return s;

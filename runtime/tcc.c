@@ -69,7 +69,8 @@ static const at_symbol_fn host[] = {
 static void on_message(void *opaque, const char *message) {
     (void)opaque;
     if (!report.text[0]) { /* the first is the cause, the rest its consequences */
-        const char *m = message;
+        /* The lines before say which file includes which. */
+        const char *m = strrchr(message, '\n') ? strrchr(message, '\n') + 1 : message;
         bool of_text = !strncmp(m, "<string>", 8);
         if (of_text) m += 8;
         if (!strncmp(m, "tcc: ", 5)) m += 5;

@@ -136,7 +136,38 @@ long long at_divisor(long long n, long long limit) {
     return 1;
 }
 
+/* At least 1, so that the first part can be worked out. */
+static at_status check_parts(at_template *t, const char *knob, const long long *values, int n) {
+    int64_t product = 1;
+    for (int i = 0; i < n; i++)
+        if (values[i] < 1)
+            return at_fail(&t->err, AT_E_INPUT,
+                           "%s: a default of \"%s\" with %lld for part %d; at least 1 is accepted",
+                           t->row->name, knob, values[i], i + 2);
+    for (int i = 0; i < n; i++)
+        if (!at_mul64(product, values[i], &product))
+            return at_fail(&t->err, AT_E_INPUT, "%s: a default of \"%s\" whose parts exceed 2^63",
+                           t->row->name, knob);
+    return AT_OK;
+}
+
+/* One of those that at_option lists. */
+static at_status check_option(at_template *t, const char *knob, int k, long long value) {
+    int64_t listed;
+    for (int64_t i = 0; i < at_space_knob_len(t->space, k); i++)
+        if (at_option_value(at_space_entity(t->space, k, i), &listed) && listed == value)
+            return AT_OK;
+    return at_fail(&t->err, AT_E_INPUT, "%s: a default of \"%s\" with %lld, which it does not list",
+                   t->row->name, knob, value);
+}
+
 void at_default(at_template *t, const char *knob, const long long *values) {
+    if (t->err.status != AT_OK) return;
+    if (!knob || !values) {
+        at_fail(&t->err, AT_E_INPUT, "%s: at_default without %s", t->row->name,
+                knob ? "values" : "a knob");
+        return;
+    }
     int k = at_space_find_knob(t->space, knob);
     if (k < 0) {
         at_fail(&t->err, AT_E_INPUT, "%s: a default of \"%s\", which is no knob", t->row->name,
@@ -146,6 +177,9 @@ void at_default(at_template *t, const char *knob, const long long *values) {
     knob_default *d = &t->defaults.data[k];
     const at_entity *first = at_space_entity(t->space, k, 0);
     int n = first->kind == AT_KNOB_SPLIT ? first->n - 1 : 1;
+    at_status s = first->kind == AT_KNOB_SPLIT ? check_parts(t, knob, values, n)
+                                               : check_option(t, knob, k, values[0]);
+    if (s != AT_OK) return;
     d->fixed = true;
     for (int i = 0; i < n; i++) d->value[i] = values[i];
 }
@@ -157,7 +191,7 @@ static at_status default_split(const at_space *space, int k, const knob_default 
     int n = at_space_entity(space, k, 0)->n;
     if (d->fixed) {
         for (int i = 1; i < n; i++) product *= sizes[i] = d->value[i - 1];
-        sizes[0] = (length + product - 1) / product;
+        sizes[0] = length / product + (length % product != 0);
     } else
         AT_TRY(at_fallback_split(length, n, d->limits, sizes, at_space_knob_name(space, k), err));
     at_text_add(out, ", \"sp\", [");

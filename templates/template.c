@@ -76,6 +76,15 @@ static bool has_text(at_template *t, const char *call, const char *text) {
     return text != NULL;
 }
 
+/* The same of a call that only define() makes: defaults() comes when the task is defined. */
+static bool defines(at_template *t, const char *call, const char *text) {
+    if (t->in_defaults && t->err.status == AT_OK)
+        at_fail(&t->err, AT_E_INPUT,
+                "%s: %s in defaults(), which sets values of knobs; it belongs in define()",
+                t->row->name, call);
+    return has_text(t, call, text);
+}
+
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 static at_status add_size(at_template *t, at_lex *l) {
@@ -110,7 +119,7 @@ static at_status add_sizes(at_template *t, const char *definitions) {
 }
 
 void at_sizes(at_template *t, const char *definitions) {
-    if (!has_text(t, "at_sizes", definitions)) return;
+    if (!defines(t, "at_sizes", definitions)) return;
     at_hash_add_str(&t->hash, "sizes");
     at_hash_add_str(&t->hash, definitions);
     add_sizes(t, definitions);
@@ -180,7 +189,7 @@ static at_status add_split(at_template *t, const char *knob, const char *axis, c
 
 void at_split_(at_template *t, const char *knob, const char *axis, const char *parts,
                at_split_spec spec) {
-    if (!has_text(t, "at_split", knob) || !has_text(t, "at_split", axis) ||
+    if (!defines(t, "at_split", knob) || !has_text(t, "at_split", axis) ||
         !has_text(t, "at_split", parts))
         return;
     const int64_t numbers[] = {spec.policy, spec.max_factor, spec.no_tail};
@@ -227,7 +236,7 @@ static at_status add_option(at_template *t, const char *knob, const char *values
 }
 
 void at_option(at_template *t, const char *knob, const char *values, int fallback) {
-    if (!has_text(t, "at_option", knob) || !has_text(t, "at_option", values)) return;
+    if (!defines(t, "at_option", knob) || !has_text(t, "at_option", values)) return;
     at_hash_add_str(&t->hash, "option");
     at_hash_add_str(&t->hash, knob);
     at_hash_add_str(&t->hash, values);
@@ -235,7 +244,7 @@ void at_option(at_template *t, const char *knob, const char *values, int fallbac
 }
 
 void at_joint_filter(at_template *t, const char *condition) {
-    if (!has_text(t, "at_joint_filter", condition)) return;
+    if (!defines(t, "at_joint_filter", condition)) return;
     at_hash_add_str(&t->hash, "filter");
     at_hash_add_str(&t->hash, condition);
     if (t->filter)
@@ -247,7 +256,7 @@ void at_joint_filter(at_template *t, const char *condition) {
 /* ---- computation and trees ------------------------------------------------------------------- */
 
 void at_compute_text(at_template *t, const char *text) {
-    if (!has_text(t, "at_compute", text)) return;
+    if (!defines(t, "at_compute", text)) return;
     at_hash_add_str(&t->hash, "compute");
     at_hash_add_str(&t->hash, text);
     if (t->compute_text)
@@ -256,7 +265,7 @@ void at_compute_text(at_template *t, const char *text) {
 }
 
 void at_schedule_when(at_template *t, const char *condition, const char *text) {
-    if (!has_text(t, "at_schedule", text)) return;
+    if (!defines(t, "at_schedule", text)) return;
     if (!condition) condition = "";
     at_hash_add_str(&t->hash, "schedule");
     at_hash_add_str(&t->hash, condition);
@@ -316,7 +325,7 @@ void at_require(at_template *t, const char *condition, const char *problem) {
 }
 
 void at_layout(at_template *t, const char *text) {
-    if (!has_text(t, "at_layout", text)) return;
+    if (!defines(t, "at_layout", text)) return;
     at_hash_add_str(&t->hash, "layout");
     at_hash_add_str(&t->hash, text);
     *at_push(t->arena, &t->layouts) = (layout){.text = at_strdup(t->arena, text)};
@@ -324,6 +333,7 @@ void at_layout(at_template *t, const char *text) {
 
 void at_sparse(at_template *t, const char *blocks, const char *indices, const char *indptr,
                const char *columns) {
+    if (!defines(t, "at_sparse", columns)) return;
     int64_t n = at_evaluate(t, columns);
     const char *const tensors[] = {blocks, indices, indptr};
     for (int i = 0; i < 3; i++)
@@ -337,7 +347,7 @@ void at_sparse(at_template *t, const char *blocks, const char *indices, const ch
 }
 
 void at_flops(at_template *t, const char *expression) {
-    t->flops = (double)at_evaluate(t, expression);
+    if (defines(t, "at_flops", expression)) t->flops = (double)at_evaluate(t, expression);
 }
 
 /* A sparse weight's tensors are what at_sparse says they are. */

@@ -77,7 +77,8 @@ struct at_template {
     AT_VEC(tree_choice) trees;
     AT_VEC(layout) layouts;
     sparse_weight sparse;
-    double flops; /* -1: to be counted */
+    double flops;     /* -1: to be counted */
+    bool in_defaults; /* the row's defaults() runs: the task is defined */
     at_hash hash;
     at_error err; /* the first mistake */
 };

@@ -96,9 +96,145 @@ static void some_configurations(void **state) {
     assert_int_equal(cli_member(cli_json(), "failed.invalid")->integer, 6);
 }
 
+/* ---- code that does not behave --------------------------------------------------------------- */
+
+/* ./bad.c with something before its functions, in define() and in defaults(). */
+static void write_bad(const char *before, const char *define, const char *defaults) {
+    char source[2048];
+    snprintf(source, sizeof source,
+             "#include \"template.h\"\n"
+             "%s\n"
+             "static void define(at_template *t) {\n"
+             "    at_split(t, \"tile_x\", \"X\", \"xo xi\", .policy = AT_FACTORS);\n"
+             "    at_option(t, \"way\", \"[1, 2]\", 0);\n"
+             "    at_compute(t, \"a[X] : input\\nb[x:X] = a[x]\\n\");\n"
+             "    at_schedule(t, \"xo, xi:vec =>\\n    @b = {xo, xi}/x\\n\");\n"
+             "    %s\n"
+             "}\n"
+             "static void defaults(at_template *t, int lanes) { %s }\n"
+             "const at_template_row at_bad = {.name = \"bad\", .args = \"X=64\",\n"
+             "    .record_args = \"[X]\", .define = define, .defaults = defaults};\n",
+             before, define, defaults);
+    cli_write("bad.c", source);
+}
+
+#define LOOP "for (volatile int i = 0;; i++) {}"
+
+static const struct {
+    const char *before, *define, *defaults, *message;
+} hostile[] = {
+    {"", LOOP, "",
+     "./bad.c: its define() with X=64 did not end within 0.3 s; --timeout gives more"},
+    {"", "", LOOP,
+     "./bad.c: its defaults() with X=64 did not end within 0.3 s; --timeout gives more"},
+    {"", "at_textf(t, \"%1100000000d\", 1);", "",
+     "./bad.c: its define() with X=64 takes more than 1024 MiB of memory"},
+    {"", "at_divisor(9223372036854775807ll, 9223372036854775806ll);", "",
+     "./bad.c: its define() with X=64 did not end within 0.3 s; --timeout gives more"},
+    {"", "", "long long n = 0; at_default(t, \"tile_x\", &n);",
+     "bad: a default of \"tile_x\" with 0 for part 2; at least 1 is accepted"},
+    {"", "", "long long n = -4; at_default(t, \"tile_x\", &n);",
+     "bad: a default of \"tile_x\" with -4 for part 2; at least 1 is accepted"},
+    {"", "long long n = 0; at_default(t, \"tile_x\", &n);", "",
+     "bad: a default of \"tile_x\" with 0 for part 2; at least 1 is accepted"},
+    {"", "", "at_default(t, \"tile_x\", 0);", "bad: at_default without values"},
+    {"", "", "at_default(t, 0, 0);", "bad: at_default without a knob"},
+    {"", "", "long long n = 3; at_default(t, \"way\", &n);",
+     "bad: a default of \"way\" with 3, which it does not list"},
+    {"", "", "at_split(t, \"y\", \"X\", \"p q\", .policy = AT_FACTORS);",
+     "bad: at_split in defaults(), which sets values of knobs; it belongs in define()"},
+    {"", "", "at_option(t, \"y\", \"[1]\", 0);",
+     "bad: at_option in defaults(), which sets values of knobs; it belongs in define()"},
+    {"", "", "at_sizes(t, \"Y = X\");",
+     "bad: at_sizes in defaults(), which sets values of knobs; it belongs in define()"},
+    {"", "", "at_flops(t, \"X\");",
+     "bad: at_flops in defaults(), which sets values of knobs; it belongs in define()"},
+    {"", "", "at_schedule(t, \"x\");",
+     "bad: at_schedule in defaults(), which sets values of knobs; it belongs in define()"},
+    {"", "", "at_joint_filter(t, \"1 < 2\");",
+     "bad: at_joint_filter in defaults(), which sets values of knobs; it belongs in define()"},
+};
+
+/* One line, exit 4, nothing written. */
+static void expect_refused(const char *options, const char *message) {
+    static const char *const verbs[] = {"run ./bad.c", "tune ./bad.c", "show ./bad.c",
+                                        "apply ./bad.c --config default -o k.c"};
+    char line[512];
+    snprintf(line, sizeof line, "autotune: %s\n", message);
+    /* What takes long is done once. */
+    size_t n = strstr(message, "of memory") ? 1 : sizeof verbs / sizeof *verbs;
+    for (size_t v = 0; v < n; v++) {
+        const char *err = cli_expect(4, "./autotune %s %s", verbs[v], options)->err;
+        if (strcmp(err, line)) fail_msg("%s said: %sexpected: %s", verbs[v], err, line);
+    }
+    cli_expect(1, "test -e k.c || test -e bad.log");
+}
+
+static void hostile_code(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        write_bad(hostile[i].before, hostile[i].define, hostile[i].defaults);
+        expect_refused(strstr(hostile[i].message, "did not") ? "--timeout 0.3s" : "",
+                       hostile[i].message);
+    }
+    write_bad("", "", "");
+    cli_expect(0, "./autotune run ./bad.c --number 1 --repeat 1");
+}
+
+/* Sources at which the compiler loops or crashes, and a row that cannot be read. */
+static void hostile_sources(void **state) {
+    (void)state;
+    static const char *const said[][2] = {
+        {"deep", "./deep.c: loading it crashed: SIGSEGV\n"},
+        {"mac", "./mac.c: loading it did not end within 0.3 s; --timeout gives more\n"},
+        {"zero", "./zero.c: /dev/zero:0: error: unrecognized character \\x00\n"},
+    };
+    at_text deep = {0}, macros = {0};
+    at_text_add(&deep, "int x = ");
+    for (int i = 0; i < 1000000; i++) at_text_add(&deep, "(((");
+    at_text_add(&macros, "#define A0 1+1\n");
+    for (int i = 1; i <= 30; i++)
+        at_text_addf(&macros, "#define A%d A%d+A%d+A%d\n", i, i - 1, i - 1, i - 1);
+    at_text_add(&macros, "int x = A30;\n");
+    cli_write("deep.c", deep.data);
+    cli_write("mac.c", macros.data);
+    at_text_free(&deep);
+    at_text_free(&macros);
+    cli_write("zero.c", "#include \"/dev/zero\"\n");
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        const char *err = cli_expect(4, "./autotune show ./%s.c --timeout 0.3s", said[i][0])->err;
+        assert_string_equal(err + strlen("autotune: "), said[i][1]);
+    }
+    cli_write("row.c", "#include \"template.h\"\n"
+                       "static void define(at_template *t) {}\n"
+                       "const at_template_row at_row = {.name = (const char *)8, .args = \"X=1\",\n"
+                       "    .record_args = \"[X]\", .define = define};\n");
+    assert_string_equal(cli_expect(4, "./autotune show ./row.c")->err,
+                        "autotune: ./row.c: loading it crashed: SIGSEGV\n");
+}
+
+/* Ctrl-C ends a define() that does not end, also where only the program gets it; where the program
+ * is killed, its child goes with it. */
+static void ends_with_the_program(void **state) {
+    (void)state;
+    static const char start[] = "./autotune tune ./bad.c --timeout 100s 2>said & P=$!; "
+                                "until C=$(pgrep -P $P) && grep -q '^State:.R' /proc/$C/status; "
+                                "do sleep 0.01; done; ";
+    write_bad("", LOOP, "");
+    cli_expect(130, "%s kill -INT $P; wait $P", start);
+    assert_string_equal(cli_read("said"), "autotune: interrupted\n");
+    assert_int_equal(cli_processes(), 0);
+    cli_expect(0,
+               "%s kill -KILL $P; wait $P; while grep -q '^State:.R' /proc/$C/status; "
+               "do sleep 0.01; done 2>/dev/null",
+               start);
+    assert_int_equal(cli_processes(), 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(reads_outside),
-                                       cmocka_unit_test(data_decide),
-                                       cmocka_unit_test(some_configurations)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_outside),       cmocka_unit_test(data_decide),
+        cmocka_unit_test(some_configurations), cmocka_unit_test(hostile_code),
+        cmocka_unit_test(hostile_sources),     cmocka_unit_test(ends_with_the_program)};
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

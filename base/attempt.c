@@ -1,0 +1,115 @@
+/* base/attempt.c: foreign code is tried in a child process first, so that what crashes, loops or
+ * eats memory there is told as the mistake of whoever wrote it. */
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How long a stop flag may go unseen. */
+enum { LOOK_MS = 50 };
+/* What the child may take beside what the program has. */
+static const rlim_t most_bytes = (rlim_t)1 << 30;
+/* The child's exit codes. */
+enum { DONE = 0, NO_MEMORY = 97 };
+
+/* What code does to itself; AT_BUG's SIGABRT is ours, and comes again where it is seen. */
+static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+enum { NUM_CRASHES = sizeof crashes / sizeof *crashes };
+
+static bool in_attempt;
+
+_Noreturn void at_out_of_memory(size_t size_bytes) {
+    if (in_attempt) _exit(NO_MEMORY);
+    fprintf(stderr, "autotune: out of memory (%zu bytes asked)\n", size_bytes);
+    abort();
+}
+
+/* A sanitizer reserves more than any limit before it starts. */
+static void limit_memory(void) {
+#ifndef __SANITIZE_ADDRESS__
+    char text[64] = "";
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || read(fd, text, sizeof text - 1) < 1) return;
+    close(fd);
+    rlim_t bytes = strtoull(text, NULL, 10) * (rlim_t)sysconf(_SC_PAGESIZE) + most_bytes;
+    setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes});
+#endif
+}
+
+/* Quietly: no core file, nothing on stderr, no handlers of a sanitizer or of the program. */
+static _Noreturn void run_in_child(pid_t parent, void (*f)(void *), void *ctx) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(DONE); /* it ended before it could be asked for */
+    in_attempt = true;
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    limit_memory();
+    if (null >= 0) dup2(null, STDERR_FILENO);
+    for (int i = 0; i < NUM_CRASHES; i++) signal(crashes[i], SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    f(ctx);
+    _exit(DONE);
+}
+
+/* Until the child closes its end. */
+static at_attempt_end wait_for(int fd, double timeout_s, const volatile int *stop) {
+    const int64_t end_ns = at_now_ns() + (int64_t)(timeout_s * 1e9);
+    for (;;) {
+        int64_t left_ms = (end_ns - at_now_ns()) / 1000000 + 1;
+        if (stop && *stop) return AT_ATTEMPT_STOPPED;
+        if (left_ms <= 0) return AT_ATTEMPT_TIMEOUT;
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (poll(&p, 1, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS) > 0) return AT_ATTEMPT_DONE;
+    }
+}
+
+at_attempt_end at_attempt(void (*f)(void *ctx), void *ctx, double timeout_s,
+                          const volatile int *stop, int *signal_number) {
+    int pipe_fd[2], status = 0;
+    const pid_t parent = getpid();
+    *signal_number = 0;
+    if (pipe2(pipe_fd, O_CLOEXEC) != 0) return AT_ATTEMPT_NO_PROCESS;
+    pid_t child = fork();
+    if (child == 0) run_in_child(parent, f, ctx);
+    close(pipe_fd[1]);
+    at_attempt_end end = child < 0 ? AT_ATTEMPT_NO_PROCESS : wait_for(pipe_fd[0], timeout_s, stop);
+    close(pipe_fd[0]);
+    if (child < 0) return end;
+    if (end != AT_ATTEMPT_DONE) kill(child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (end != AT_ATTEMPT_DONE) return end;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NO_MEMORY) return AT_ATTEMPT_MEMORY;
+    if (WIFEXITED(status)) return WEXITSTATUS(status) == DONE ? end : AT_ATTEMPT_EXITED;
+    *signal_number = WTERMSIG(status);
+    if (*signal_number == SIGABRT) return AT_ATTEMPT_DONE;
+    return *signal_number == SIGINT || *signal_number == SIGTERM ? AT_ATTEMPT_STOPPED
+                                                                 : AT_ATTEMPT_CRASHED;
+}
+
+at_status at_attempt_fail(at_attempt_end end, int signal_number, double timeout_s, at_error *err) {
+    switch (end) {
+    case AT_ATTEMPT_DONE: return AT_OK;
+    case AT_ATTEMPT_STOPPED: return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    case AT_ATTEMPT_NO_PROCESS:
+        return at_fail(err, AT_E_BUG, "cannot start a process: %s", strerror(errno));
+    case AT_ATTEMPT_CRASHED:
+        return at_fail(err, AT_E_INPUT, "crashed: %s", at_signal_name(signal_number));
+    case AT_ATTEMPT_TIMEOUT:
+        return at_fail(err, AT_E_INPUT, "did not end within %g s; --timeout gives more", timeout_s);
+    case AT_ATTEMPT_MEMORY:
+        return at_fail(err, AT_E_INPUT, "takes more than %lld MiB of memory",
+                       (long long)(most_bytes >> 20));
+    case AT_ATTEMPT_EXITED: return at_fail(err, AT_E_INPUT, "ended the program");
+    }
+    AT_BUG("end %d of an attempt", end);
+}
