@@ -17,20 +17,11 @@
 enum { LOOK_MS = 50 };
 /* What the child may take beside what the program has. */
 static const rlim_t most_bytes = (rlim_t)1 << 30;
-/* The child's exit codes. */
-enum { DONE = 0, NO_MEMORY = 97 };
+enum { DONE = 0 }; /* the child's exit code */
 
 /* What code does to itself; AT_BUG's SIGABRT is ours, and comes again where it is seen. */
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 enum { NUM_CRASHES = sizeof crashes / sizeof *crashes };
-
-static bool in_attempt;
-
-_Noreturn void at_out_of_memory(size_t size_bytes) {
-    if (in_attempt) _exit(NO_MEMORY);
-    fprintf(stderr, "autotune: out of memory (%zu bytes asked)\n", size_bytes);
-    abort();
-}
 
 /* A sanitizer reserves more than any limit before it starts. */
 static void limit_memory(void) {
@@ -48,7 +39,6 @@ static void limit_memory(void) {
 static _Noreturn void run_in_child(pid_t parent, void (*f)(void *), void *ctx) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(DONE); /* it ended before it could be asked for */
-    in_attempt = true;
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     limit_memory();
@@ -88,7 +78,9 @@ at_attempt_end at_attempt(void (*f)(void *ctx), void *ctx, double timeout_s,
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (end != AT_ATTEMPT_DONE) return end;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == NO_MEMORY) return AT_ATTEMPT_MEMORY;
+    /* at_out_of_memory */
+    if (WIFEXITED(status) && WEXITSTATUS(status) == at_exit_code(AT_E_BUG))
+        return AT_ATTEMPT_MEMORY;
     if (WIFEXITED(status)) return WEXITSTATUS(status) == DONE ? end : AT_ATTEMPT_EXITED;
     *signal_number = WTERMSIG(status);
     if (*signal_number == SIGABRT) return AT_ATTEMPT_DONE;

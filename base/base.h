@@ -216,7 +216,6 @@ at_attempt_end at_attempt(void (*f)(void *ctx), void *ctx, double timeout_s,
 /* AT_E_INPUT "crashed: SIGSEGV", "did not end within 10 s; ...", ...; AT_E_INTERRUPTED; AT_OK where
  * it is done. */
 at_status at_attempt_fail(at_attempt_end end, int signal_number, double timeout_s, at_error *err);
-_Noreturn void at_out_of_memory(size_t size_bytes); /* one line, and abort */
 
 /* ---- instruction sets (isa.c)
  * ------------------------------------------------------------------------ */

@@ -63,7 +63,7 @@ static at_status try_call(at_call *f, const char *function, at_template *t, int 
 static at_status call(at_call *f, const char *function, at_template *t, int lanes, at_error *err) {
     AT_TRY(try_call(f, function, t, lanes, err));
     f(t, lanes);
-    return t->err.status == AT_OK ? AT_OK : at_fail(err, t->err.status, "%s", t->err.text);
+    return t->err.status == AT_OK ? AT_OK : at_fail_lines(err, t->err.status, "%s", t->err.text);
 }
 
 at_status at_call_define(at_template *t, at_error *err) {
