@@ -39,6 +39,7 @@ NEEDS_runtime   = runtime base
 NEEDS_records   = records knobs base
 NEEDS_view      = view templates runtime records codegen schedule knobs base
 NEEDS_cli       = records knobs base
+NEEDS_engine    = engine export templates tuners runtime records codegen schedule knobs base
 NEEDS_run       = engine export templates runtime records codegen schedule knobs base
 NEEDS_fuzz      = cli view engine export templates tuners runtime records codegen schedule knobs base
 

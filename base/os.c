@@ -23,7 +23,7 @@ double at_wall_time_s(void) {
 }
 
 const char *at_signal_name(int signal) {
-    static char other[24];
+    static _Thread_local char other[24];
     const char *name = sigabbrev_np(signal);
     if (name) snprintf(other, sizeof other, "SIG%s", name);
     else snprintf(other, sizeof other, "signal %d", signal);

@@ -5,7 +5,7 @@
  * compared bit by bit with the naive reference; a wrong kernel ends the part. */
 #include "bench/bench.h"
 
-#include "engine/kernel_job.h"
+#include "engine/engine.h"
 #include "runtime/runtime_int.h"
 
 #include <string.h>

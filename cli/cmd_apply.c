@@ -6,8 +6,7 @@
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/open.h"
-#include "engine/measure.h"
-#include "engine/version.h"
+#include "engine/engine.h"
 #include "view/view.h"
 
 /* conv2d_3x3_gemm_N1_H56_W56_CI64_CO64 */

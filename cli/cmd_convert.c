@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "cli/json_out.h"
-#include "engine/recorded_space.h"
-#include "engine/task_config.h"
+#include "engine/engine.h"
 #include "templates/task.h"
 #include "view/view.h"
 

@@ -4,7 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/json_out.h"
-#include "engine/recorded_space.h"
+#include "engine/engine.h"
 #include "view/view.h"
 
 enum { MOST_TUNERS = 8 };

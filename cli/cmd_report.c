@@ -1,7 +1,7 @@
 /* cli/cmd_report.c: a log as one page for people. */
 #include "cli/commands.h"
 #include "cli/json_out.h"
-#include "engine/version.h"
+#include "engine/engine.h"
 #include "view/view.h"
 
 static at_status print_json(const at_options *o, int num_tasks, const at_text *page,

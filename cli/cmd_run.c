@@ -5,7 +5,7 @@
 #include "cli/describe.h"
 #include "cli/interrupt.h"
 #include "cli/open.h"
-#include "engine/timed_rounds.h"
+#include "engine/engine.h"
 #include "cli/reproduce.h"
 #include "cli/why.h"
 #include "view/view.h"

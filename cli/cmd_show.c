@@ -4,7 +4,7 @@
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/open.h"
-#include "engine/measure.h"
+#include "engine/engine.h"
 #include "cli/why.h"
 
 static at_status check_pass(const char *pass, at_error *err) {

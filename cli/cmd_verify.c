@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/json_out.h"
-#include "engine/record_verify.h"
+#include "engine/engine.h"
 #include "view/view.h"
 
 typedef struct verification {

@@ -3,7 +3,7 @@
 #define AT_CLI_DESCRIBE_H
 
 #include "cli/json_out.h"
-#include "engine/session.h"
+#include "engine/engine.h"
 
 /* "conv2d_3x3_gemm N=1,H=56,W=56,CI=64,CO=64" */
 void at_text_add_task(at_text *out, const at_session *s);

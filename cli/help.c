@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/json_out.h"
-#include "engine/version.h"
+#include "engine/engine.h"
 #include "templates/task.h"
 
 enum { COLUMN = 24, WIDTH = 96 };

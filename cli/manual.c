@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "engine/version.h"
+#include "engine/engine.h"
 #include "templates/task.h"
 
 /* Text as roff prints it: no escapes, no request at the beginning of a line; a hyphen is a minus,

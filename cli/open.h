@@ -3,7 +3,7 @@
 #define AT_CLI_OPEN_H
 
 #include "cli/options.h"
-#include "engine/session.h"
+#include "engine/engine.h"
 
 /* Of the task alone (space). */
 at_status at_open_task(const at_options *o, at_session *s, at_error *err);

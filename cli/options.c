@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/interrupt.h"
-#include "engine/user_template.h"
+#include "engine/engine.h"
 #include "templates/task.h"
 
 static at_status unknown_option(const char *word, size_t len, at_error *err) {

@@ -3,7 +3,7 @@
 #ifndef AT_CLI_OPTIONS_H
 #define AT_CLI_OPTIONS_H
 
-#include "engine/task_config.h"
+#include "engine/engine.h"
 #include "view/view.h"
 
 typedef enum at_verb {

@@ -2,7 +2,7 @@
 #ifndef AT_CLI_PROGRESS_H
 #define AT_CLI_PROGRESS_H
 
-#include "engine/tune.h"
+#include "engine/engine.h"
 
 /* "2 failed: 2 timeout", or nothing. */
 void at_text_add_failed(at_text *out, const at_tally *t);

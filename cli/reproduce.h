@@ -4,7 +4,7 @@
 #define AT_CLI_REPRODUCE_H
 
 #include "cli/options.h"
-#include "engine/measure.h"
+#include "engine/engine.h"
 
 /* "autotune run TEMPLATE --args ... --index 12 --keep" with all options of this run that bear on
  * the measurement, quoted for a shell. */

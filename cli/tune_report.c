@@ -6,29 +6,6 @@
 
 #include <string.h>
 
-/* What is shown as the best: time, speed and share are of one measurement. */
-typedef struct best_known {
-    int64_t index;
-    const at_turns *final; /* the last it was in; NULL: the figures are those of its trial */
-    double time_s, gflops;
-    at_interval of_peak; /* low and high equal to it where there was no final */
-} best_known;
-
-static bool find_best(const at_tuning *t, best_known *out) {
-    const at_turns *f;
-    const at_record *r = at_known_winner(t->known, &f);
-    if (!r) return false;
-    double share = r->extra.peak_gflops > 0 ? r->extra.gflops / r->extra.peak_gflops : 0;
-    *out =
-        (best_known){r->config.index, f, at_record_mean(r), r->extra.gflops, {share, share, share}};
-    if (f) {
-        out->time_s = f->time_s;
-        out->gflops = t->s.flops / f->time_s * 1e-9;
-        out->of_peak = at_turns_of_peak(f, t->s.flops);
-    }
-    return true;
-}
-
 typedef struct part {
     const char *name;
     int64_t spent_ns;
@@ -79,7 +56,7 @@ static void add_seconds(at_out *out, const at_spent *spent) {
 }
 
 /* How sure the winner is. */
-static void add_tie(at_text *out, const at_final *final, const best_known *best) {
+static void add_tie(at_text *out, const at_final *final, const at_best *best) {
     const at_turns *f = best->final;
     if (!f) return;
     if (f->num_rounds >= AT_FINAL_LEAST)
@@ -93,18 +70,16 @@ static void add_tie(at_text *out, const at_final *final, const best_known *best)
     at_text_add(out, "\n");
 }
 
-static at_status print_text(at_tuning *t, bool stats, const best_known *best, at_error *err) {
+static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_error *err) {
     at_session *s = &t->s;
     at_text out = {0};
-    at_config config;
     at_program *program;
-    AT_TRY(at_config_at(s->scratch, s->space, best->index, &config, err));
-    AT_TRY(at_task_program(s->scratch, s->task, &config, &program, err));
+    AT_TRY(at_task_program(s->scratch, s->task, &best->record->config, &program, err));
     at_text_add_task(&out, s);
     at_text_add(&out, "\n");
     at_text_add_context(&out, &s->context);
     at_text_add(&out, "\n\n");
-    at_config_print_json(&out, &config);
+    at_config_print_json(&out, &best->record->config);
     at_text_add(&out, "\n\n");
     at_program_print(&out, program, false);
     at_text_add(&out, "\n");
@@ -128,7 +103,7 @@ static at_status print_text(at_tuning *t, bool stats, const best_known *best, at
     return status;
 }
 
-static at_status print_json(at_tuning *t, const best_known *best, at_error *err) {
+static at_status print_json(at_tuning *t, const at_best *best, at_error *err) {
     at_session *s = &t->s;
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
@@ -142,10 +117,8 @@ static at_status print_json(at_tuning *t, const best_known *best, at_error *err)
         if (t->tally.failed[e]) at_out_int(&out, at_err_no_name(e), t->tally.failed[e]);
     at_out_end(&out, '}');
     if (best) {
-        at_config config;
-        AT_TRY(at_config_at(s->scratch, s->space, best->index, &config, err));
         at_out_begin(&out, "best", '{');
-        at_out_config(&out, &config);
+        at_out_config(&out, &best->record->config);
         at_out_double(&out, "time_ns", best->time_s * 1e9);
         at_out_double(&out, "gflops", best->gflops);
         at_out_double(&out, "of_peak", best->of_peak.median);
@@ -191,8 +164,8 @@ static at_status fail_all(const at_tuning *t, const at_options *o, at_error *err
 }
 
 at_status at_tune_report(at_tuning *t, const at_options *o, at_error *err) {
-    best_known best;
-    bool found = find_best(t, &best);
+    at_best best;
+    bool found = at_tuning_best(t, &best);
     const at_tally *y = &t->tally;
     at_arena_reset(t->s.scratch);
     if (o->json) AT_TRY(print_json(t, found ? &best : NULL, err));

@@ -3,7 +3,7 @@
 #define AT_CLI_WHY_H
 
 #include "cli/json_out.h"
-#include "engine/machine.h"
+#include "engine/engine.h"
 
 /* time_s 0: not measured. */
 void at_text_add_why(at_text *out, const at_session *s, const at_bound *b, double time_s);

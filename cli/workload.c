@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "engine/task_weight.h"
+#include "engine/engine.h"
 
 static const at_workload *const sets[] = {&at_workload_resnet50, &at_workload_resnet50_512};
 enum { NUM_SETS = sizeof sets / sizeof *sets };

@@ -5,8 +5,13 @@
 
 #include "engine/task_weight.h"
 
+static at_status find_row(const at_request *q, at_selection *out, at_error *err) {
+    out->row = q->row;
+    return q->row ? AT_OK : at_template_find(q->template_name, &out->row, err);
+}
+
 at_status at_select_task(at_arena *a, const at_request *q, at_selection *out, at_error *err) {
-    AT_TRY(at_template_find(q->template_name, &out->row, err));
+    AT_TRY(find_row(q, out, err));
     return at_weight_task(a, q, q->args, out, err);
 }
 
@@ -254,7 +259,7 @@ static void warn_of_index(const at_engine_options *o, const at_selection *s) {
 
 at_status at_select_config(at_arena *a, const at_engine_options *o, const at_request *q,
                            at_selection *out, at_error *err) {
-    AT_TRY(at_template_find(q->template_name, &out->row, err));
+    AT_TRY(find_row(q, out, err));
     if (q->log) AT_TRY(from_log(a, o, q, out, err));
     else {
         AT_TRY(at_weight_task(a, q, q->args, out, err));

@@ -7,8 +7,9 @@
 #include "templates/task.h"
 
 typedef struct at_request {
-    const char *template_name; /* or record name */
-    const char *args;          /* as at_task_new's; NULL: the record's, else the defaults */
+    const at_template_row *row; /* NULL: the one of this name, */
+    const char *template_name;  /* or record name */
+    const char *args;           /* as at_task_new's; NULL: the record's, else the defaults */
     const char *sparsity, *block, *weight; /* of the weight: task_weight.h */
     /* The configuration, one of three; none: the default one. */
     const char *config; /* JSON, or "default" */

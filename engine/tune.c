@@ -64,6 +64,19 @@ at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *er
     return at_final_run(&t->s, t->known, t->log, &t->final, err);
 }
 
+bool at_tuning_best(const at_tuning *t, at_best *out) {
+    const at_turns *f = NULL;
+    const at_record *r = t->known ? at_known_winner(t->known, &f) : NULL;
+    if (!r) return false;
+    double peak = r->extra.peak_gflops, share = peak > 0 ? r->extra.gflops / peak : 0;
+    *out = (at_best){r, f, at_record_mean(r), r->extra.gflops, {share, share, share}};
+    if (!f) return true;
+    out->time_s = f->time_s;
+    out->gflops = t->s.flops / f->time_s * 1e-9;
+    out->of_peak = at_turns_of_peak(f, t->s.flops);
+    return true;
+}
+
 at_status at_tuning_close(at_tuning *t, at_error *err) {
     at_status closed = at_log_close(t->log, err);
     if (t->tuner) at_tuner_free(t->tuner);

@@ -40,6 +40,14 @@ struct at_tuning {
     const at_record *first_failed; /* trial; NULL: none */
 };
 
+/* What is known to be best: time, speed and share are of one measurement. */
+typedef struct at_best {
+    const at_record *record; /* of its trial */
+    const at_turns *final;   /* the last it was in; NULL: the figures are those of its trial */
+    double time_s, gflops;
+    at_interval of_peak; /* low and high equal to it where there was no final */
+} at_best;
+
 /* Task, tuner, log and data. log: path; NULL: TEMPLATE.log. Ended by at_tuning_close, on failure
  * too. */
 at_status at_tuning_open(const at_engine_options *o, const at_request *q, const char *log,
@@ -47,6 +55,8 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
 /* The trials, then the final. What came out is in t, also after an error. To be stopped is none.
  * AT_E_OUTPUT AT_E_BUG */
 at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err);
+/* The log's results count, too. false: there is none. */
+bool at_tuning_best(const at_tuning *t, at_best *out);
 at_status at_tuning_close(at_tuning *t, at_error *err); /* AT_E_OUTPUT: the log */
 
 #endif

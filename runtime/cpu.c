@@ -2,6 +2,7 @@
  * use. The rest is the architecture's: runtime/x86/cpuid.c. */
 #include "runtime/runtime_int.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/sysinfo.h>
@@ -62,24 +63,28 @@ static int64_t memory(void) {
 
 /* ---- the public face ------------------------------------------------------------------------ */
 
-const at_cpu *at_cpu_facts(void) {
-    static at_cpu cpu;
-    static bool known;
-    if (known) return &cpu;
-    at_arch_cpu(&cpu);
+static at_cpu facts;
+
+static void find_facts(void) {
     cpu_set_t set;
-    cpu.cores = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
-    cpu.memory_bytes = memory();
-    known = true;
-    return &cpu;
+    at_arch_cpu(&facts);
+    facts.cores = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+    facts.memory_bytes = memory();
+}
+
+const at_cpu *at_cpu_facts(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_facts);
+    return &facts;
 }
 
 /* ---- cores ---------------------------------------------------------------------------------- */
 
-static bool have_left;
+/* A thread has its own set, and leaves cores by itself. */
+static _Thread_local bool have_left;
 
 const cpu_set_t *at_cpus_given(void) {
-    static cpu_set_t set;
+    static _Thread_local cpu_set_t set;
     if (!have_left && sched_getaffinity(0, sizeof set, &set)) CPU_ZERO(&set);
     return &set;
 }
@@ -96,7 +101,7 @@ static void siblings(int cpu, char out[SIBLINGS]) {
 
 int at_cpu_cores(int *cpus, int max) {
     enum { MOST = 1024 };
-    static char seen[MOST][SIBLINGS];
+    char seen[MOST][SIBLINGS];
     const cpu_set_t *set = at_cpus_given();
     int n = 0;
     for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && n < MOST; cpu--) {

@@ -28,7 +28,7 @@ at_isa at_isa_best(void);
 /* CPUs that kernels run on: one of each core that this process may use, last first. Writes at most
  * max of them and returns how many there are, at least 1. */
 int at_cpu_cores(int *cpus, int max);
-/* This process no longer runs on the cores that kernels of so many threads do, its workers start as
+/* This thread no longer runs on the cores that kernels of so many threads do, its workers start as
  * before; false: then it would have none left. at_cpu_return ends that. */
 bool at_cpu_leave(int threads);
 void at_cpu_return(void);

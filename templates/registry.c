@@ -1,6 +1,8 @@
 /* templates/registry.c: the templates there are. A new one is one file and one row here. */
 #include "templates/task.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TEMPLATES(ROW)                                                                             \
@@ -14,15 +16,28 @@ TEMPLATES(DECLARE)
 #define ADDRESS(row) &row,
 static const at_template_row *const rows[] = {TEMPLATES(ADDRESS)};
 
-static const at_template_row *own; /* the user's, NULL: none */
-static const char *own_file;
+/* The user's, the last one first; any thread may add one. */
+typedef struct added {
+    const at_template_row *row;
+    const char *file;
+    struct added *next;
+} added;
+static _Atomic(added *) first_added;
 
 void at_template_add(const at_template_row *row, const char *file) {
-    own = row;
-    own_file = file;
+    added *x = malloc(sizeof *x);
+    char *path = strdup(file);
+    if (!x || !path) AT_BUG("no memory for a template");
+    *x = (added){row, path, first_added};
+    while (!atomic_compare_exchange_weak(&first_added, &x->next, x)) {
+    }
 }
 
-const char *at_template_file(const at_template_row *row) { return row == own ? own_file : NULL; }
+const char *at_template_file(const at_template_row *row) {
+    for (const added *x = first_added; x; x = x->next)
+        if (x->row == row) return x->file;
+    return NULL;
+}
 
 static bool is_named(const at_template_row *r, const char *name) {
     return !strcmp(r->name, name) || (r->record_name && !strcmp(r->record_name, name));
@@ -36,10 +51,11 @@ const at_template_row *at_template_at(int i) {
 }
 
 at_status at_template_find(const char *name, const at_template_row **out, at_error *err) {
-    if (own && is_named(own, name)) {
-        *out = own;
-        return AT_OK;
-    }
+    for (const added *x = first_added; x; x = x->next)
+        if (is_named(x->row, name)) {
+            *out = x->row;
+            return AT_OK;
+        }
     for (int i = 0; i < at_template_count(); i++) {
         const at_template_row *r = rows[i];
         if (is_named(r, name)) {

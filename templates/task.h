@@ -10,8 +10,8 @@
 
 int at_template_count(void);
 const at_template_row *at_template_at(int i);
-/* Of the user's own, from this file, both borrowed for good; it is found before a built-in one of
- * that name. */
+/* Of the user's own, from this file; row is borrowed for good. It is found before those of its name
+ * that were added earlier or are built in. */
 void at_template_add(const at_template_row *row, const char *file);
 const char *at_template_file(const at_template_row *row); /* NULL: it is built in */
 /* For the user's own code from now on; 10 s and NULL at first. stop: once it is not 0, what runs

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "engine/kernel_job.h"
+#include "engine/engine.h"
 
 static const double timeout_s = 60; /* generous: the machine may be busy */
 

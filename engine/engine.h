@@ -1,0 +1,47 @@
+/* engine/engine.h: a tuning run as a library: everything between "a task and how to measure it" and
+ * "a result". It reads no command line and writes to no terminal; it tells what it does through the
+ * callbacks in at_engine_options and at_tune_events, and comes to an end where options.stop says
+ * so. A caller's mistake is a status and a line in at_error. Sessions share nothing: each thread of
+ * a program may have its own.
+ *
+ * Tuning (tune.h). What came out are records (records.h), the same ones that are in the log:
+ *
+ *     at_engine_options o = {.trials = 200, .tuner = "ga"};
+ *     at_request q = {.template_name = "dense", .args = "M=64,N=64,K=64"};
+ *     at_tuning t;
+ *     at_best best;
+ *     at_status s = at_tuning_open(&o, &q, "dense.log", &t, &err);
+ *     if (s == AT_OK) s = at_tuning_run(&t, &(at_tune_events){0}, &err);
+ *     if (s == AT_OK && at_tuning_best(&t, &best)) ...   best.record->config, best.gflops
+ *     at_tuning_close(&t, &err);
+ *
+ * One configuration: of arguments, an entity, an index or a log (task_config.h) a session
+ * (session.h):
+ *
+ *     at_request q = {.template_name = "dense", .log = "dense.log"};
+ *     at_session_open(&o, &q, false, &s, &err), at_session_context(&s, measuring, &err),
+ *     at_candidate_lower(...)                                      its kernel: at_kernel
+ *     at_session_reserve, at_session_start                         data, reference, worker
+ *     at_candidate_make, at_candidate_compile, at_candidate_time   a record, and medians
+ *     at_session_close(&s)
+ *
+ * Whoever measures must begin main() with at_worker_main_if_asked: the worker is the same program,
+ * started again. */
+#ifndef AT_ENGINE_H
+#define AT_ENGINE_H
+
+#include "engine/options.h"        /* what is asked for */
+#include "engine/task_config.h"    /* a task, and a configuration of it */
+#include "engine/user_template.h"  /* templates compiled when they are named */
+#include "engine/task_weight.h"    /* whether a weight fits a task */
+#include "engine/session.h"        /* a task with its data, reference and worker */
+#include "engine/machine.h"        /* bounds of kernels */
+#include "engine/kernel_job.h"     /* a kernel bound to its data */
+#include "engine/measure.h"        /* one candidate: made, compiled, run */
+#include "engine/timed_rounds.h"   /* the same, timed well */
+#include "engine/tune.h"           /* a search, and the final at its end */
+#include "engine/record_verify.h"  /* does a record still hold? */
+#include "engine/recorded_space.h" /* searches of a recorded space */
+#include "engine/version.h"
+
+#endif
