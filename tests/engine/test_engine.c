@@ -1,0 +1,265 @@
+/* The engine as a program uses it: runs beside each other in one process, an end when it is asked
+ * for, mistakes of the caller as a status and a line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/engine.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/autotune-engine-XXXXXX";
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+static const char *log_path(at_arena *a, const char *name) {
+    return at_format(a, "%s/%s.log", folder, name);
+}
+
+/* ---- what is told ---------------------------------------------------------------------------- */
+
+typedef struct listener {
+    int64_t begun, ended, trials, answered;
+    int64_t stop_after; /* trials; 0: never */
+    volatile int stop;
+    const char *name; /* of the template that the run is of */
+} listener;
+
+static void begin(void *ctx, at_tuning *t) {
+    listener *l = ctx;
+    assert_string_equal(t->s.row->name, l->name);
+    l->begun++;
+}
+
+static void trial(void *ctx, at_tuning *t, const at_record *r, bool answered) {
+    listener *l = ctx;
+    l->trials++;
+    l->answered += answered;
+    assert_int_equal(t->tally.done, l->trials);
+    assert_string_equal(r->task, at_task_record_name(t->s.task));
+    if (l->trials == l->stop_after) l->stop = 1;
+}
+
+static void end(void *ctx, at_tuning *t) {
+    listener *l = ctx;
+    assert_int_equal(t->tally.answered, l->answered);
+    l->ended++;
+}
+
+static at_engine_options options_of(listener *l, int64_t trials) {
+    return (at_engine_options){.set = AT_SET_ISA,
+                               .isa = AT_ISA_SCALAR,
+                               .tuner = "grid",
+                               .number = 1,
+                               .repeat = 2,
+                               .trials = trials,
+                               .stop = &l->stop};
+}
+
+/* A run, its events told to l. */
+static at_status tune(const at_engine_options *o, const at_request *q, const char *log, listener *l,
+                      at_best *best, at_error *err) {
+    at_tuning t;
+    l->name = q->template_name;
+    at_status s = at_tuning_open(o, q, log, &t, err);
+    if (s == AT_OK) s = at_tuning_run(&t, &(at_tune_events){begin, trial, end, l}, err);
+    if (s == AT_OK && !at_tuning_best(&t, best)) s = AT_E_NO_VALID;
+    at_status closed = at_tuning_close(&t, NULL);
+    return s == AT_OK ? closed : s;
+}
+
+static int count_records(at_arena *a, const char *log) {
+    at_record *all;
+    int n;
+    assert_int_equal(at_log_read_all(a, log, NULL, NULL, &all, &n, NULL), AT_OK);
+    for (int i = 0; i < n; i++) assert_int_equal(all[i].extra.check, AT_CHECK_EXACT);
+    return n;
+}
+
+/* ---- an end ---------------------------------------------------------------------------------- */
+
+/* Stopped from a callback, it ends after that trial; the same again goes on from the log. */
+static void stop_and_go_on(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_error err = {0};
+    at_best best;
+    listener first = {.stop_after = 5}, second = {0};
+    const char *log = log_path(a, "stopped");
+    at_request q = {.template_name = "matmul_add", .args = "N=8,L=8,M=16"};
+    at_engine_options o = options_of(&first, 12);
+    assert_int_equal(tune(&o, &q, log, &first, &best, &err), AT_OK);
+    assert_int_equal(first.trials, 5);
+    assert_true(first.begun == 1 && first.ended == 1);
+    assert_int_equal(count_records(a, log), 5);
+
+    o = options_of(&second, 12);
+    assert_int_equal(tune(&o, &q, log, &second, &best, &err), AT_OK);
+    assert_true(second.trials == 12 && second.answered == 5);
+    assert_int_equal(count_records(a, log), 12);
+    assert_true(best.final && best.time_s > 0 && best.record->config.index >= 0);
+    at_arena_free(a);
+}
+
+/* ---- beside each other ----------------------------------------------------------------------- */
+
+typedef struct run {
+    const char *template_name, *args, *log;
+    uint64_t seed;
+    listener told;
+    at_best best;
+    at_status status;
+    at_error err;
+} run;
+
+static void *run_one(void *ctx) {
+    run *r = ctx;
+    at_engine_options o = options_of(&r->told, 10);
+    at_request q = {.template_name = r->template_name, .args = r->args};
+    o.seed = r->seed;
+    r->status = tune(&o, &q, r->log, &r->told, &r->best, &r->err);
+    return NULL;
+}
+
+/* Two threads, a task and a log each; one is stopped, which the other does not notice. */
+static void two_at_a_time(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    run runs[2] = {{.template_name = "matmul_add", .args = "N=6,L=8,M=16", .seed = 1},
+                   {.template_name = "dense", .args = "M=8,N=16,K=8", .seed = 2}};
+    pthread_t threads[2];
+    runs[1].told.stop_after = 3;
+    for (int i = 0; i < 2; i++) runs[i].log = log_path(a, runs[i].template_name);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_one, &runs[i]), 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < 2; i++) {
+        at_record *all;
+        int n;
+        if (runs[i].status != AT_OK) fail_msg("%s", runs[i].err.text);
+        assert_int_equal(runs[i].told.trials, i ? 3 : 10);
+        assert_int_equal(at_log_read_all(a, runs[i].log, NULL, NULL, &all, &n, NULL), AT_OK);
+        assert_int_equal(n, runs[i].told.trials);
+        for (int k = 0; k < n; k++) {
+            assert_string_equal(all[k].task, i ? "dense_pack.x86" : "matmul_add");
+            assert_int_equal(all[k].extra.seed, runs[i].seed);
+            assert_int_equal(all[k].extra.check, AT_CHECK_EXACT);
+        }
+    }
+    at_arena_free(a);
+}
+
+/* ---- one configuration ----------------------------------------------------------------------- */
+
+/* By its index, then the same one by its entity: one kernel, checked and timed. */
+static void measured(void **state) {
+    (void)state;
+    char entity[1024] = "";
+    char hash[33] = "";
+    for (int i = 0; i < 2; i++) {
+        at_session s;
+        at_error err = {0};
+        at_candidate c = {0};
+        at_record r;
+        at_timing time = {0};
+        bool compiled = false;
+        at_engine_options o = {.number = 1, .repeat = 3};
+        at_request q = {.template_name = "dense", .args = "M=8,N=16,K=8"};
+        q.has_index = i == 0;
+        q.index = 11;
+        if (i) q.config = entity;
+        if (at_session_open(&o, &q, false, &s, &err) != AT_OK ||
+            at_session_context(&s, true, &err) != AT_OK || at_session_reserve(&s, &err) != AT_OK ||
+            at_session_start(&s, &err) != AT_OK)
+            fail_msg("%s", err.text);
+        assert_int_equal(s.chosen.config.index, 11);
+        assert_true(at_candidate_make(&s, s.arena, &s.chosen.config, &c, &r));
+        assert_int_equal(r.extra.check, AT_CHECK_UNCHECKED);
+        compiled = true;
+        assert_int_equal(at_candidate_compile(&s, s.arena, &c, &r, &compiled, &err), AT_OK);
+        assert_true(compiled);
+        assert_int_equal(at_candidate_time(&s, &c, &r, &time, &err), AT_OK);
+        assert_int_equal(r.error_no, AT_ERR_NONE);
+        assert_int_equal(r.extra.check, AT_CHECK_EXACT);
+        assert_int_equal(r.extra.num_samples, 3);
+        assert_true(time.time_s > 0 && time.gflops > 0);
+        if (i) assert_string_equal(r.extra.code_hash, hash);
+        strcpy(hash, r.extra.code_hash);
+        at_text text = {0};
+        at_config_print_json(&text, &s.chosen.config);
+        snprintf(entity, sizeof entity, "%s", at_text_str(&text));
+        at_text_free(&text);
+        at_candidate_drop(&c);
+        at_session_close(&s);
+    }
+}
+
+/* ---- mistakes -------------------------------------------------------------------------------- */
+
+static void mistakes(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    static const struct {
+        at_engine_options o;
+        at_request q;
+        at_status status;
+        const char *text;
+    } cases[] = {
+        {{0}, {.template_name = "nothing"}, AT_E_USAGE, "unknown template \"nothing\""},
+        {{0}, {.template_name = "dense", .args = "Q=1"}, AT_E_USAGE, "Q"},
+        {{0}, {.template_name = "dense", .args = "M=0"}, AT_E_USAGE, "M"},
+        {{.tuner = "luck"}, {.template_name = "dense"}, AT_E_USAGE, "unknown tuner \"luck\""},
+        {{.threads = 4096}, {.template_name = "dense"}, AT_E_USAGE, "4096"},
+        {{0}, {.template_name = "dense", .args = "M=1000000000,K=1000000000"}, AT_E_USAGE, ""},
+        {{0}, {.template_name = "dense", .sparsity = "0.5"}, AT_E_USAGE, "sparsity"},
+        {{0}, {.template_name = "sparse_dense", .block = "3y"}, AT_E_USAGE, "3y"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_tuning t;
+        at_error err = {0};
+        at_engine_options o = cases[i].o;
+        o.trials = 1;
+        at_status s = at_tuning_open(&o, &cases[i].q, log_path(a, "mistakes"), &t, &err);
+        at_tuning_close(&t, NULL);
+        if (s != cases[i].status || !*err.text || !strstr(err.text, cases[i].text))
+            fail_msg("case %zu: status %d, \"%s\"", i, (int)s, err.text);
+    }
+    /* A task without results: nothing best, and nothing to close. */
+    at_tuning t = {0};
+    at_best best;
+    assert_false(at_tuning_best(&t, &best));
+
+    at_session s;
+    at_error err = {0};
+    at_engine_options o = {0};
+    at_request q = {.template_name = "dense", .log = log_path(a, "no")};
+    assert_int_equal(at_session_open(&o, &q, false, &s, &err), AT_E_INPUT);
+    at_session_close(&s);
+    q = (at_request){.template_name = "dense", .has_index = true, .index = INT64_MAX};
+    assert_int_equal(at_session_open(&o, &q, false, &s, &err), AT_E_USAGE);
+    at_session_close(&s);
+    at_arena_free(a);
+}
+
+int main(int argc, char **argv) {
+    at_worker_main_if_asked(argc, argv);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stop_and_go_on),
+                                       cmocka_unit_test(two_at_a_time), cmocka_unit_test(measured),
+                                       cmocka_unit_test(mistakes)};
+    return cmocka_run_group_tests_name("engine/engine", tests, make_folder, remove_folder);
+}
