@@ -194,8 +194,47 @@ double at_wall_time_s(void);            /* seconds since the epoch */
 const char *at_signal_name(int signal); /* "SIGSEGV"; "signal 40" if unnamed */
 /* Whole file, NUL-terminated, owned by arena. AT_E_INPUT names path and reason. */
 at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err);
-/* Temporary file beside path, fsync, rename: path is old or new, never half. AT_E_OUTPUT. */
+
+/* ---- output files (output.c) ------------------------------------------------------------------
+ */
+
+/* What may be replaced. */
+typedef struct at_output_rules {
+    const char *kind; /* "log": what the verb writes, in words */
+    bool (*is_kind)(const char *head,
+                    size_t len); /* of the first 64 KiB, NUL behind; NULL: all are */
+    bool force;                  /* what is of another kind, too */
+    bool is_derived; /* a name that the user did not give: no symbolic link is followed */
+    bool is_locked;  /* by the caller, who holds at_open_locked of it */
+} at_output_rules;
+typedef struct at_output at_output;
+/* A file that appears whole or not at all: what is added goes to a file beside path, and the old
+ * one stays as it was until the commit. It keeps its mode. A symbolic link is followed: the file
+ * behind it is replaced. Devices, pipes and /dev/stdout are written in place, at the commit.
+ * rules (may be NULL: any file may be replaced) is borrowed. AT_E_USAGE: an existing file is of
+ * another kind; AT_E_LOCKED: a run is writing it; AT_E_OUTPUT. */
+at_status at_output_open(const char *path, const at_output_rules *rules, at_output **out,
+                         at_error *err);
+at_status at_output_add(at_output *f, const void *data, size_t len, at_error *err);
+/* All of them are on the disk before the first appears under its name. */
+at_status at_output_commit(at_output *const *files, int n, at_error *err);
+void at_output_close(at_output *f); /* takes; drops what was not committed; NULL is fine */
+/* All of this in one call. */
+at_status at_write_output(const char *path, const at_output_rules *rules, const char *text,
+                          size_t len, at_error *err);
 at_status at_write_file(const char *path, const char *text, size_t len, at_error *err);
+/* Whether they are one file: by name, by a hard link or by a symbolic one. */
+bool at_same_file(const char *x, const char *y);
+
+/* ---- locks (lock.c) ---------------------------------------------------------------------------
+ */
+
+/* Opens (flags as of open) and locks a file; closing gives the lock back. *fd = -1: it is not there
+ * and flags do not make it. What is no regular file is opened and not locked. AT_E_LOCKED names the
+ * owner; AT_E_OUTPUT. */
+at_status at_open_locked(const char *path, int flags, int *fd, at_error *err);
+/* Whether path still is the file of fd: it may have been deleted or replaced. */
+bool at_is_still_there(int fd, const char *path);
 
 /* ---- foreign code (attempt.c) ------------------------------------------------------------------
  */

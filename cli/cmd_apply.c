@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/open.h"
+#include "cli/outputs.h"
 #include "engine/engine.h"
 #include "view/view.h"
 
@@ -86,27 +87,28 @@ static at_status make_kernel(at_session *s, const char *name, at_file_kernel *ou
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* kernel.h beside kernel.c; NULL where the output is no .c file, which then has the declarations
- * itself. */
-static const char *header_path(at_arena *a, const char *output) {
-    size_t n = output ? strlen(output) : 0;
-    if (n < 3 || strcmp(output + n - 2, ".c") != 0) return NULL;
-    char *path = at_strdup(a, output);
-    path[n - 1] = 'h';
-    return path;
-}
-
+/* Both or none. */
 static at_status write_files(at_arena *a, const at_options *o, const at_text *source,
                              const at_text *header, at_error *err) {
-    const char *path = header_path(a, o->output);
-    if (path) AT_TRY(at_write_file(path, at_text_str(header), header->len, err));
-    if (o->output) return at_write_file(o->output, at_text_str(source), source->len, err);
-    return o->json ? AT_OK : at_print(source, err);
+    at_output_rules rules = at_rules_of_output(o);
+    const char *path = at_header_path(a, o->output);
+    at_output *files[2] = {0};
+    if (!o->output) return o->json ? AT_OK : at_print(source, err);
+    at_status s = at_output_open(o->output, &rules, &files[0], err);
+    if (s == AT_OK) s = at_output_add(files[0], at_text_str(source), source->len, err);
+    if (s == AT_OK && path) {
+        rules.is_derived = true;
+        s = at_output_open(path, &rules, &files[1], err);
+        if (s == AT_OK) s = at_output_add(files[1], at_text_str(header), header->len, err);
+    }
+    if (s == AT_OK) s = at_output_commit(files, path ? 2 : 1, err);
+    for (int i = 0; i < 2; i++) at_output_close(files[i]);
+    return s;
 }
 
 static at_status emit(at_arena *a, const at_options *o, const at_file_kernel *kernels, int n,
                       const char *head, at_text *source, at_error *err) {
-    const char *path = header_path(a, o->output);
+    const char *path = at_header_path(a, o->output);
     at_text header = {0};
     at_file_options fo = {.head = head,
                           .source = path ? base_name(o->output) : NULL,
@@ -120,7 +122,7 @@ static at_status emit(at_arena *a, const at_options *o, const at_file_kernel *ke
 
 static void out_files(at_arena *a, at_out *out, const at_options *o, const at_text *source) {
     at_out_string(out, "output", o->output);
-    at_out_string(out, "header", header_path(a, o->output));
+    at_out_string(out, "header", at_header_path(a, o->output));
     at_out_string(out, "code", o->output ? NULL : at_text_str(source));
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/json_out.h"
+#include "cli/outputs.h"
 #include "engine/engine.h"
 #include "templates/task.h"
 #include "view/view.h"
@@ -69,6 +70,21 @@ static at_status print_json(const at_options *o, const conversion *c, int n, con
     return at_out_print(&out, err);
 }
 
+/* records: in the text, if it is a log. */
+static at_status write_output(const at_options *o, int records, const at_text *text,
+                              at_error *err) {
+    at_output_rules rules = at_rules_of_output(o);
+    at_output *out;
+    AT_TRY(at_output_open(o->output, &rules, &out, err));
+    at_status s = rules.is_kind == at_is_log_head && !o->force
+                      ? at_refuse_larger_log(o->output, records, err)
+                      : AT_OK;
+    if (s == AT_OK) s = at_output_add(out, at_text_str(text), text->len, err);
+    if (s == AT_OK) s = at_output_commit(&out, 1, err);
+    at_output_close(out);
+    return s;
+}
+
 static at_status convert(const at_options *o, conversion *c, at_text *text, at_error *err) {
     static const char *const names[] = {"log", "t4", "kernel_tuner"};
     at_exchange x = {.arena = c->arena, .split_part = split_part, .loss = take_loss, .ctx = c};
@@ -83,7 +99,7 @@ static at_status convert(const at_options *o, conversion *c, at_text *text, at_e
         return at_fail(err, AT_E_USAGE, "%s is of that format already: %s", o->operands[0], o->to);
     for (int i = 0; i < n && to == AT_FORMAT_LOG; i++) rebind(c, &records[i]);
     AT_TRY(at_exchange_print(&x, to, records, n, text, err));
-    if (o->output) AT_TRY(at_write_file(o->output, at_text_str(text), text->len, err));
+    if (o->output) AT_TRY(write_output(o, n, text, err));
     if (o->json) return print_json(o, c, n, names[from], err);
     return o->output ? AT_OK : at_print(text, err);
 }
@@ -95,7 +111,7 @@ static at_status convert_space(const at_options *o, conversion *c, at_text *text
         return at_fail(err, AT_E_USAGE, "%s is of that format already: %s", o->operands[0], o->to);
     AT_TRY(at_recorded_read(c->arena, o->operands[0], at_warn, NULL, &space, err));
     at_recorded_print(c->arena, &space, text);
-    if (o->output) AT_TRY(at_write_file(o->output, at_text_str(text), text->len, err));
+    if (o->output) AT_TRY(write_output(o, 0, text, err));
     if (o->json) return print_json(o, c, (int)space.recorded, "log", err);
     return o->output ? AT_OK : at_print(text, err);
 }

@@ -196,7 +196,7 @@ static at_status summarise(const at_options *o, at_arena *a, at_error *err) {
 static at_status split(const at_options *o, at_arena *a, at_error *err) {
     at_log_part *parts;
     int n;
-    AT_TRY(at_log_split(a, o->operands[0], at_warn, NULL, &parts, &n, err));
+    AT_TRY(at_log_split(a, o->operands[0], o->force, at_warn, NULL, &parts, &n, err));
     if (o->json) {
         at_out out = {0};
         at_out_begin(&out, NULL, '{');

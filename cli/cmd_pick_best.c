@@ -78,8 +78,8 @@ at_status at_cmd_pick_best(const at_options *o, at_error *err) {
     at_pick *picks;
     int count;
     at_status status =
-        at_pick_best(a, o->operands, o->num_operands, o->output, o->compat ? AT_PER_COMPAT : o->per,
-                     at_warn, NULL, &picks, &count, err);
+        at_pick_best(a, o->operands, o->num_operands, o->output, o->force,
+                     o->compat ? AT_PER_COMPAT : o->per, at_warn, NULL, &picks, &count, err);
     if (status == AT_OK)
         status = o->json ? print_json(o, picks, count, err) : print_text(o, a, picks, count, err);
     at_arena_free(a);

@@ -1,6 +1,7 @@
 /* cli/cmd_plot.c: how searches went, as pictures. */
 #include "cli/commands.h"
 #include "cli/json_out.h"
+#include "cli/outputs.h"
 #include "view/view.h"
 
 #include <string.h>
@@ -95,7 +96,10 @@ at_status at_cmd_plot(const at_options *o, at_error *err) {
     if (o->output) AT_TRY(at_plot_check_path(o->output, err));
     at_arena *a = at_arena_new();
     at_status s = at_curves_read(a, o->operands, o->num_operands, o->only, &curves, err);
-    if (s == AT_OK && o->output) s = at_plot_file(&curves, o->output, o->knobs, o->against, err);
+    if (s == AT_OK && o->output) {
+        at_output_rules rules = at_rules_of_output(o);
+        s = at_plot_file(&curves, o->output, &rules, o->knobs, o->against, err);
+    }
     if (s == AT_OK && o->json) s = print_json(&curves, o, err);
     else if (s == AT_OK && !o->output) s = print_text(&curves, o, a, err);
     at_arena_free(a);

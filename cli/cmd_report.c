@@ -1,6 +1,7 @@
 /* cli/cmd_report.c: a log as one page for people. */
 #include "cli/commands.h"
 #include "cli/json_out.h"
+#include "cli/outputs.h"
 #include "engine/engine.h"
 #include "view/view.h"
 
@@ -19,7 +20,10 @@ static at_status report(at_arena *a, const at_options *o, at_text *page, at_erro
     int num_tasks;
     AT_TRY(
         at_report_page(a, o->operands[0], o->only, "autotune " AT_VERSION, page, &num_tasks, err));
-    if (o->output) AT_TRY(at_write_file(o->output, at_text_str(page), page->len, err));
+    if (o->output) {
+        at_output_rules rules = at_rules_of_output(o);
+        AT_TRY(at_write_output(o->output, &rules, at_text_str(page), page->len, err));
+    }
     if (o->json) return print_json(o, num_tasks, page, err);
     return o->output ? AT_OK : at_print(page, err);
 }

@@ -105,7 +105,7 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
 }
 
 at_status at_cmd_run(const at_options *o, at_error *err) {
-    at_session s;
+    at_session s = {0};
     at_catch_interrupts();
     at_status status = run(&s, o, err);
     at_session_close(&s);

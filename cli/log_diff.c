@@ -200,8 +200,8 @@ at_status at_log_print_diff(const at_options *o, at_error *err) {
     int n[2] = {0};
     at_status s = AT_OK;
     for (int i = 0; i < 2 && s == AT_OK; i++) {
-        s = at_pick_best(arena, &o->operands[i], 1, NULL, AT_PER_TASK, at_warn, NULL, &picks[i],
-                         &n[i], err);
+        s = at_pick_best(arena, &o->operands[i], 1, NULL, false, AT_PER_TASK, at_warn, NULL,
+                         &picks[i], &n[i], err);
     }
     if (s == AT_OK) {
         pairs p = {0};

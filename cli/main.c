@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "cli/commands.h"
+#include "cli/outputs.h"
 #include "view/view.h"
 
 /* Without this, a log opened while standard output is closed would become standard output. Writing
@@ -41,6 +42,7 @@ __attribute__((noinline)) static int run(int argc, char **argv) {
     at_terminal_setup(AT_COLOR_AUTO, AT_VERBOSITY_NORMAL);
     at_status s = at_options_parse(argc, argv, &options, &err);
     if (s == AT_OK) at_terminal_setup(options.color, verbosity(&options));
+    if (s == AT_OK && !options.help) s = at_check_outputs(&options, &err);
     if (s == AT_OK)
         s = options.help ? at_cmd_help(&options, &err)
                          : at_verb_at(options.verb)->command(&options, &err);

@@ -78,7 +78,7 @@ static at_status load_templates(at_options *o, at_error *err) {
         const char *word = o->operands[i];
         if (at_is_template_file(word)) {
             AT_TRY(at_user_template_load(word, &row, err));
-            o->template_file = word;
+            o->template_file = o->template_files[o->num_template_files++] = word;
             word = row->name;
             if (among_logs) continue;
         }

@@ -44,7 +44,9 @@ typedef struct at_options {
     const char
         *operands[AT_MAX_OPERANDS]; /* template, or logs; the verb itself is not among them */
     int num_operands;
-    const char *template_file;  /* operand that was the path of a template; NULL: none */
+    const char *template_file; /* operand that was the path of a template; NULL: none */
+    const char *template_files[AT_MAX_OPERANDS]; /* all of them */
+    int num_template_files;
     bool given[AT_MAX_OPTIONS]; /* per row of the table: at_given */
     const char *given_text[AT_MAX_OPTIONS];
     bool help;
@@ -61,7 +63,7 @@ typedef struct at_options {
     const char *compare;
     double margin; /* as a share */
     /* output */
-    bool stats, json, code, why, with_main, compat, csv, split, diff;
+    bool stats, json, code, why, with_main, compat, csv, split, diff, force;
     const char *dump, *output, *to, *name;
     at_per per;
     const char *only;

@@ -1,7 +1,6 @@
 /* records/best.c: the best record of each task and context, out of several logs. */
 #include "records/records_int.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,10 +17,7 @@ static at_status read_one(at_chooser *c, const at_pick_job *job, int i, bool is_
     at_chooser_begin(c, path);
     while (at_log_reader_next(reader, &record)) at_chooser_add(c, &record);
     at_status s = at_log_reader_status(reader, err);
-    const at_log_stats *stats = at_log_reader_stats(reader);
-    if (s == AT_OK && is_output && stats->bad && !stats->records)
-        s = at_fail(err, AT_E_INPUT, "%s is no log, and is not replaced by one", path);
-    *records += stats->records;
+    *records += at_log_reader_stats(reader)->records;
     at_log_reader_close(reader);
     return s;
 }
@@ -115,29 +111,42 @@ static at_status pick_best(at_pick_job *job, at_per per, bool with_output, at_er
     return s;
 }
 
-/* The output is not read again where it is one of the inputs. */
-static bool is_among(const char *path, const char *const *paths, int n) {
-    struct stat x, y;
-    if (stat(path, &x) != 0) return false;
-    for (int i = 0; i < n; i++)
-        if (stat(paths[i], &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev) return true;
-    return false;
+/* The output, which is there, as something to choose from: *fd holds its lock until it is
+ * replaced. What a run, or another pick_best, adds meanwhile would be lost. */
+static at_status lock_output(const char *path, at_output_rules *rules, int *fd, bool *is_log,
+                             at_error *err) {
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode)) return AT_OK;
+    AT_TRY(at_log_open_locked(path, O_RDONLY, fd, err));
+    if (*fd < 0) return AT_OK;
+    rules->is_locked = true;
+    at_error is_none;
+    *is_log = at_log_check_kind(*fd, path, &is_none) == AT_OK;
+    return *is_log ? at_refuse_tuning_log(path, err) : AT_OK;
 }
 
-static bool is_file(const char *path) {
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+static at_status pick_into(at_pick_job *job, at_per per, bool with_output, at_output *out,
+                           at_error *err) {
+    AT_TRY(per == AT_PER_COMPAT ? at_pick_compat(job, err) : pick_best(job, per, with_output, err));
+    if (!out) return AT_OK;
+    AT_TRY(at_output_add(out, at_text_str(job->out), job->out->len, err));
+    return at_output_commit(&out, 1, err);
 }
 
 at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
-                       const char *output_path, at_per per, at_warn_fn *warn, void *ctx,
+                       const char *output_path, bool force, at_per per, at_warn_fn *warn, void *ctx,
                        at_pick **picks, int *num_picks, at_error *err) {
-    /* Held until the output is replaced: what a run, or another pick_best, adds meanwhile would be
-     * lost. */
+    for (int i = 0; output_path && i < num_inputs; i++)
+        if (at_same_file(output_path, inputs[i]))
+            return at_fail(err, AT_E_USAGE, "%s is both input and output; name another output",
+                           output_path);
     int fd = -1;
-    if (output_path && is_file(output_path))
-        AT_TRY(at_log_open_locked(output_path, O_RDONLY, &fd, err));
-    at_text out = {0};
+    bool with_output = false;
+    at_text text = {0};
+    at_output *out = NULL;
+    at_output_rules rules = {.kind = "log", .is_kind = at_is_log_head, .force = force};
+    at_status s = output_path ? lock_output(output_path, &rules, &fd, &with_output, err) : AT_OK;
+    if (s == AT_OK && output_path) s = at_output_open(output_path, &rules, &out, err);
     const char **paths = AT_NEW_ARRAY(a, const char *, num_inputs + 1);
     memcpy(paths, inputs, (size_t)num_inputs * sizeof *paths);
     at_pick_job job = {.arena = a,
@@ -145,14 +154,12 @@ at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
                        .num_paths = num_inputs,
                        .warn = warn,
                        .warn_ctx = ctx,
-                       .out = &out};
-    bool with_output = fd >= 0 && !is_among(output_path, inputs, num_inputs);
+                       .out = &text};
     if (with_output) paths[job.num_paths++] = output_path;
-    at_status s =
-        per == AT_PER_COMPAT ? at_pick_compat(&job, err) : pick_best(&job, per, with_output, err);
-    if (s == AT_OK && output_path) s = at_write_file(output_path, at_text_str(&out), out.len, err);
+    if (s == AT_OK) s = pick_into(&job, per, with_output, out, err);
+    at_output_close(out);
     if (fd >= 0) close(fd);
-    at_text_free(&out);
+    at_text_free(&text);
     *picks = job.picks.data;
     *num_picks = s == AT_OK ? job.picks.len : 0;
     return s;

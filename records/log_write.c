@@ -6,9 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 struct at_log {
@@ -26,76 +24,15 @@ static at_status fail_write(at_error *err, const char *path, int why) {
     return at_fail(err, AT_E_OUTPUT, "cannot write %s: %s", path, strerror(why));
 }
 
-/* ---- lock ----------------------------------------------------------------------------------- */
-
-/* The owner of a flock is known to the kernel alone, which tells it in /proc/locks: nothing can go
- * stale, and the lock ends with its process. Some file systems (overlayfs, btrfs) show another
- * device number there than stat does, so the inode alone may have to do. 0: not found. */
-static int lock_owner(int fd) {
-    struct stat st;
-    FILE *f = fopen("/proc/locks", "re");
-    if (!f || fstat(fd, &st) != 0) {
-        if (f) fclose(f);
-        return 0;
-    }
-    char text[256];
-    int owner = 0;
-    while (fgets(text, sizeof text, f)) {
-        int pid;
-        unsigned dev_major, dev_minor;
-        unsigned long long inode;
-        if (sscanf(text, "%*d: FLOCK %*s %*s %d %x:%x:%llu", &pid, &dev_major, &dev_minor,
-                   &inode) != 4 ||
-            inode != st.st_ino)
-            continue;
-        owner = pid;
-        if (dev_major == major(st.st_dev) && dev_minor == minor(st.st_dev)) break;
-    }
-    fclose(f);
-    return owner;
-}
-
-static at_status lock(int fd, const char *path, at_error *err) {
-    int failed;
-    do failed = flock(fd, LOCK_EX | LOCK_NB);
-    while (failed && errno == EINTR);
-    if (!failed) return AT_OK;
-    if (errno != EWOULDBLOCK)
-        return at_fail(err, AT_E_OUTPUT, "cannot lock %s: %s", path, strerror(errno));
-    int owner = lock_owner(fd);
-    if (owner <= 0)
-        return at_fail(err, AT_E_LOCKED,
-                       "%s is being written by another run; wait for it, or name another log",
-                       path);
-    return at_fail(
-        err, AT_E_LOCKED,
-        "%s is being written by another run, process %d; wait for it, or name another log", path,
-        owner);
-}
-
-/* Whether path still is the file of fd: it may have been deleted or replaced. */
-static bool still_there(int fd, const char *path) {
-    struct stat ours, there;
-    return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_ino == there.st_ino &&
-           ours.st_dev == there.st_dev;
-}
+/* ---- opening -------------------------------------------------------------------------------- */
 
 at_status at_log_open_locked(const char *path, int flags, int *fd, at_error *err) {
-    for (;;) {
-        *fd = open(path, flags | O_CLOEXEC, 0666);
-        if (*fd < 0 && errno == ENOENT && !(flags & O_CREAT)) return AT_OK;
-        if (*fd < 0) return fail_write(err, path, errno);
-        struct stat st;
-        if (fstat(*fd, &st) == 0 && !S_ISREG(st.st_mode)) return AT_OK;
-        at_status s = lock(*fd, path, err);
-        if (s == AT_OK && still_there(*fd, path)) {
-            s = at_refuse_gzip(*fd, path, err);
-            if (s == AT_OK) return AT_OK;
-        }
-        close(*fd);
-        *fd = -1;
-        if (s != AT_OK) return s;
-    }
+    AT_TRY(at_open_locked(path, flags, fd, err));
+    at_status s = *fd >= 0 ? at_refuse_gzip(*fd, path, err) : AT_OK;
+    if (s == AT_OK) return AT_OK;
+    close(*fd);
+    *fd = -1;
+    return s;
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -110,6 +47,11 @@ at_status at_log_open(const char *path, at_log **out, at_error *err) {
     struct stat st;
     char last;
     l->regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    at_status s = l->regular ? at_log_check_kind(fd, path, err) : AT_OK;
+    if (s != AT_OK) {
+        at_log_close(l, NULL);
+        return s;
+    }
     l->needs_newline =
         l->regular && st.st_size > 0 && pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n';
     *out = l;
@@ -122,7 +64,7 @@ static at_status write_text(at_log *l, at_error *err) {
     struct stat st;
     bool known = l->regular && fstat(l->fd, &st) == 0;
     /* Nobody would find what is written to a file without its name. */
-    if (l->regular && !still_there(l->fd, l->path))
+    if (l->regular && !at_is_still_there(l->fd, l->path))
         return at_fail(err, AT_E_OUTPUT,
                        "cannot write %s: it was deleted or replaced while this run was writing it",
                        l->path);

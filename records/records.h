@@ -210,7 +210,8 @@ at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void 
 /* ---- writing (log_write.c) ------------------------------------------------------------------ */
 
 typedef struct at_log at_log;
-/* Opens for appending, creates if absent, locks. AT_E_LOCKED names the owner's pid; AT_E_OUTPUT. A
+/* Opens for appending, creates if absent, locks. AT_E_LOCKED names the owner's pid; AT_E_USAGE: the
+ * file is there and no log; AT_E_OUTPUT. A
  * last line without '\n' (torn by a crash) gets one before the first append, so that nothing is
  * lost. */
 at_status at_log_open(const char *path, at_log **out, at_error *err);
@@ -221,6 +222,11 @@ at_status at_log_comment(at_log *l, const char *text, at_error *err);  /* "#text
  * no file, but a pipe or a device, is written the last ones only. */
 at_status at_log_put_tail(at_log *l, const at_text *lines, bool is_last, at_error *err);
 at_status at_log_close(at_log *l, at_error *err); /* NULL is fine; flush errors are reported */
+
+/* Whether a file that begins so is a log; for at_output_rules. An empty one may become one. */
+bool at_is_log_head(const char *head, size_t len);
+/* AT_E_USAGE: path is a log of more records than these, which are to replace it. */
+at_status at_refuse_larger_log(const char *path, int64_t records, at_error *err);
 
 /* ---- choosing (winner.c, best.c) ------------------------------------------------------------- */
 
@@ -264,10 +270,12 @@ typedef struct at_pick {
 void at_pick_print(at_text *out, const at_pick *p);
 /* The best records of the inputs and, if it exists, of output_path: the record that really was
  * best, ties to the earlier; in order of first appearance, each with its finals. Writes output_path
- * (NULL: nothing) atomically; a log that a run is writing is AT_E_LOCKED. AT_E_NO_VALID when all
- * are failures, and then the output stays as it is; AT_PER_COMPAT empties it. */
+ * (NULL: nothing) atomically, and keeps its lock from the reading on; a log that a run is writing
+ * is AT_E_LOCKED. AT_E_USAGE: the output is one of the inputs, a tuning log or, without force, no
+ * log. AT_E_NO_VALID when all are failures, and then the output stays as it is; AT_PER_COMPAT
+ * empties it. */
 at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
-                       const char *output_path, at_per per, at_warn_fn *warn, void *ctx,
+                       const char *output_path, bool force, at_per per, at_warn_fn *warn, void *ctx,
                        at_pick **picks, int *num_picks, at_error *err);
 
 /* ---- looking (summary.c, split.c, spread.c) ------------------------------------------------- */
@@ -316,12 +324,13 @@ at_status at_log_summarise(at_arena *a, const char *path, at_warn_fn *warn, void
                            at_log_summary *out, at_error *err);
 
 /* One log per target, task and arguments, as AutoTVM's split: path.000.wkl, path.001.wkl, ...
- * Comments other than finals are dropped. AT_E_OUTPUT */
+ * Comments other than finals are dropped. Without force no other file is replaced, nor a log by a
+ * smaller one. AT_E_USAGE, AT_E_OUTPUT */
 typedef struct at_log_part {
     const char *path, *workload; /* workload: its key */
     int64_t records;
 } at_log_part;
-at_status at_log_split(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
+at_status at_log_split(at_arena *a, const char *path, bool force, at_warn_fn *warn, void *ctx,
                        at_log_part **parts, int *num_parts, at_error *err);
 
 /* ---- other tuners' files (convert.c; exchange.h, t4.c, kernel_tuner.c) ----------------------- */
@@ -357,7 +366,9 @@ typedef struct at_space_file {
 /* The knobs with their values, for at_space_file.knobs. */
 const at_json *at_space_knobs(at_arena *a, const at_space *s);
 void at_space_file_print(at_text *out, const at_space_file *f);
-/* Whether it begins like one; false if it cannot be read. */
+/* Whether a plain file that begins so is one; for at_output_rules. */
+bool at_is_space_head(const char *head, size_t len);
+/* Whether it begins like one, compressed or not; false if it cannot be read. */
 bool at_is_space_file(const char *path);
 /* Compressed or not; everything is owned by a. AT_E_INPUT names path and line. */
 at_status at_space_file_read(at_arena *a, const char *path, at_space_file *out, at_error *err);

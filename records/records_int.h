@@ -77,6 +77,13 @@ at_status at_log_reader_open_empty(const char *path, at_warn_fn *warn, void *ctx
  * exist and flags do not create it. The lock ends with the descriptor. */
 at_status at_log_open_locked(const char *path, int flags, int *fd, at_error *err);
 
+/* ---- log_kind.c ----------------------------------------------------------------------------- */
+
+/* AT_E_USAGE: the file is not empty and no log. */
+at_status at_log_check_kind(int fd, const char *path, at_error *err);
+/* AT_E_USAGE: it holds more than pick_best writes, the trials of a search. */
+at_status at_refuse_tuning_log(const char *path, at_error *err);
+
 /* ---- winner.c ------------------------------------------------------------------------------- */
 
 /* What a record competes in: the hash of its context or, of a foreign one, its target. */

@@ -90,8 +90,11 @@ static const char *skip_comments(const char *text) {
     return text;
 }
 
+bool at_is_space_head(const char *head, size_t len) {
+    return len && !strncmp(skip_comments(head), magic, sizeof magic - 1);
+}
+
 bool at_is_space_file(const char *path) {
-    static const size_t len = sizeof magic - 1;
     char *head = malloc(PEEK_BYTES), *text = calloc(PEEK_BYTES + 1, 1);
     AT_ASSERT(head && text);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -105,7 +108,7 @@ bool at_is_space_file(const char *path) {
         at_gunzip_free(z);
     } else memcpy(text, head, n);
     if (fd >= 0) close(fd);
-    bool is = !strncmp(skip_comments(text), magic, len);
+    bool is = at_is_space_head(text, n);
     free(text);
     free(head);
     return is;

@@ -3,52 +3,24 @@
  * goes to LOG.00i.wkl. Unlike there, a configuration measured again is kept, and so are finals. */
 #include "records/records_int.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { MOST_HELD_BYTES = 256 << 10 };
 
 typedef struct part {
-    const char *path, *temporary;
+    const char *path;
     int identity; /* of task and arguments, in split.identities */
     int64_t records;
-    bool begun;
-    at_text text; /* not yet written */
+    at_output *out;
 } part;
 
 typedef struct split {
     at_arena *arena;
     const char *path;
+    bool force;
     at_key_map keys, identities;
     AT_VEC(part) parts; /* [keys] */
     at_text text;
     at_error error; /* of a callback */
 } split;
-
-/* Opened for each write: there may be more tasks than descriptors. */
-static at_status flush(part *p, at_error *err) {
-    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (p->begun ? O_APPEND : O_TRUNC);
-    int fd = open(p->temporary, flags, 0666);
-    if (fd < 0) return at_fail(err, AT_E_OUTPUT, "cannot write %s: %s", p->path, strerror(errno));
-    p->begun = true;
-    int failed = 0;
-    for (size_t done = 0; done < p->text.len && !failed;) {
-        ssize_t put = write(fd, p->text.data + done, p->text.len - done);
-        if (put >= 0) done += (size_t)put;
-        else if (errno != EINTR) failed = errno;
-    }
-    if (close(fd) != 0 && !failed) failed = errno;
-    at_text_clear(&p->text);
-    return failed ? at_fail(err, AT_E_OUTPUT, "cannot write %s: %s", p->path, strerror(failed))
-                  : AT_OK;
-}
-
-static at_status put(part *p, const char *text, size_t len, at_error *err) {
-    at_text_addn(&p->text, text, len);
-    return p->text.len < MOST_HELD_BYTES ? AT_OK : flush(p, err);
-}
 
 static int identity_of(split *s, const at_record *r) {
     at_text_clear(&s->text);
@@ -56,17 +28,24 @@ static int identity_of(split *s, const at_record *r) {
     return at_key_map_add(&s->identities, at_text_str(&s->text));
 }
 
-static part *part_of(split *s, const at_record *r) {
+/* The names are ours, and what lies there may be anything. */
+static at_status add_part(split *s, const at_record *r, at_error *err) {
+    const at_output_rules rules = {
+        .kind = "log", .is_kind = at_is_log_head, .force = s->force, .is_derived = true};
+    int i = s->parts.len;
+    part *p = at_push(s->arena, &s->parts);
+    *p = (part){.path = at_format(s->arena, "%s.%03d.wkl", s->path, i)};
+    p->identity = identity_of(s, r);
+    return at_output_open(p->path, &rules, &p->out, err);
+}
+
+static at_status part_of(split *s, const at_record *r, part **out, at_error *err) {
     at_text_clear(&s->text);
     at_workload_key(&s->text, r);
     int i = at_key_map_add(&s->keys, at_text_str(&s->text));
-    if (i == s->parts.len) {
-        part *p = at_push(s->arena, &s->parts);
-        *p = (part){.path = at_format(s->arena, "%s.%03d.wkl", s->path, i),
-                    .identity = identity_of(s, r)};
-        p->temporary = at_format(s->arena, "%s.part", p->path);
-    }
-    return &s->parts.data[i];
+    if (i == s->parts.len) AT_TRY(add_part(s, r, err));
+    *out = &s->parts.data[i];
+    return AT_OK;
 }
 
 /* A final goes with its task. */
@@ -83,7 +62,7 @@ static void take_comment(void *ctx, const char *comment, int64_t line) {
         if (p->identity != identity) continue;
         at_text_clear(&s->text);
         at_text_addf(&s->text, "#%s\n", comment);
-        put(p, at_text_str(&s->text), s->text.len, &s->error);
+        at_output_add(p->out, at_text_str(&s->text), s->text.len, &s->error);
     }
     at_arena_free(a);
 }
@@ -94,11 +73,13 @@ static at_status read_log(split *s, at_warn_fn *warn, void *ctx, at_error *err) 
     at_log_reader_on_comment(reader, take_comment, s);
     at_status status = AT_OK;
     for (at_record r; status == AT_OK && !s->error.status && at_log_reader_next(reader, &r);) {
-        part *p = part_of(s, &r);
+        part *p;
+        status = part_of(s, &r, &p, err);
+        if (status != AT_OK) break;
         p->records++;
         at_text_clear(&s->text);
         at_record_print(&s->text, &r);
-        status = put(p, at_text_str(&s->text), s->text.len, err);
+        status = at_output_add(p->out, at_text_str(&s->text), s->text.len, err);
     }
     if (status == AT_OK && s->error.status) {
         if (err) *err = s->error;
@@ -111,27 +92,25 @@ static at_status read_log(split *s, at_warn_fn *warn, void *ctx, at_error *err) 
 
 /* All or nothing, as far as the file system goes: the names appear when every part is written. */
 static at_status finish(split *s, at_error *err) {
-    for (int i = 0; i < s->parts.len; i++) AT_TRY(flush(&s->parts.data[i], err));
+    at_output **files = AT_NEW_ARRAY(s->arena, at_output *, s->parts.len);
     for (int i = 0; i < s->parts.len; i++) {
-        part *p = &s->parts.data[i];
-        if (rename(p->temporary, p->path) != 0)
-            return at_fail(err, AT_E_OUTPUT, "cannot write %s: %s", p->path, strerror(errno));
-        p->begun = false;
+        files[i] = s->parts.data[i].out;
+        if (!s->force)
+            AT_TRY(at_refuse_larger_log(s->parts.data[i].path, s->parts.data[i].records, err));
     }
-    return AT_OK;
+    return at_output_commit(files, s->parts.len, err);
 }
 
-at_status at_log_split(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
+at_status at_log_split(at_arena *a, const char *path, bool force, at_warn_fn *warn, void *ctx,
                        at_log_part **parts, int *num_parts, at_error *err) {
-    split s = {.arena = a, .path = path, .keys.arena = a, .identities.arena = a};
+    split s = {.arena = a, .path = path, .force = force, .keys.arena = a, .identities.arena = a};
     at_status status = read_log(&s, warn, ctx, err);
     if (status == AT_OK) status = finish(&s, err);
     *parts = AT_NEW_ARRAY(a, at_log_part, s.parts.len);
     *num_parts = status == AT_OK ? s.parts.len : 0;
     for (int i = 0; i < s.parts.len; i++) {
         part *p = &s.parts.data[i];
-        if (p->begun) unlink(p->temporary);
-        at_text_free(&p->text);
+        at_output_close(p->out);
         (*parts)[i] = (at_log_part){p->path, s.keys.keys.data[i], p->records};
     }
     at_text_free(&s.text);

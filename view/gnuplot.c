@@ -91,17 +91,17 @@ static void read_messages(int fd, char *out, size_t size) {
         if ((unsigned char)*c < ' ') *c = ' ';
 }
 
-static at_status write_picture(int fd, const char *path, at_error *err) {
+static at_status take_picture(int fd, const char *path, at_text *out, at_error *err) {
     off_t size = lseek(fd, 0, SEEK_END);
     if (size <= 0) return at_fail(err, AT_E_OUTPUT, "%s: gnuplot drew nothing", path);
     char *data = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED) return at_fail(err, AT_E_OUTPUT, "%s: %s", path, strerror(errno));
-    at_status s = at_write_file(path, data, (size_t)size, err);
+    at_text_addn(out, data, (size_t)size);
     munmap(data, (size_t)size);
-    return s;
+    return AT_OK;
 }
 
-at_status at_gnuplot_run(const at_text *script, const char *path, at_error *err) {
+at_status at_gnuplot_run(const at_text *script, const char *path, at_text *out, at_error *err) {
     int in = file_in_memory(script), picture = file_in_memory(NULL),
         messages = file_in_memory(NULL);
     int status = 0, failed = 0;
@@ -118,7 +118,7 @@ at_status at_gnuplot_run(const at_text *script, const char *path, at_error *err)
                     path);
     else if (failed) s = at_fail(err, AT_E_OUTPUT, "gnuplot: %s", strerror(failed));
     else if (status) s = at_fail(err, AT_E_OUTPUT, "%s: gnuplot failed: %s", path, said);
-    else s = write_picture(picture, path, err);
+    else s = take_picture(picture, path, out, err);
     if (in >= 0) close(in);
     if (picture >= 0) close(picture);
     if (messages >= 0) close(messages);

@@ -11,8 +11,8 @@ typedef enum at_gnuplot_label { AT_GNUPLOT_TITLE, AT_GNUPLOT_TIC } at_gnuplot_la
  * it is too long to be read. Nothing of it is taken for a command, a format or markup. */
 void at_text_add_gnuplot(at_text *out, const char *text, at_gnuplot_label label);
 
-/* Runs a script without anybody's start-up file and writes what it draws to path. AT_E_USAGE: there
- * is no gnuplot; AT_E_OUTPUT: path is old or new, never half. */
-at_status at_gnuplot_run(const at_text *script, const char *path, at_error *err);
+/* Runs a script without anybody's start-up file and adds what it draws to out. path names it in
+ * errors. AT_E_USAGE: there is no gnuplot; AT_E_OUTPUT: it failed. */
+at_status at_gnuplot_run(const at_text *script, const char *path, at_text *out, at_error *err);
 
 #endif

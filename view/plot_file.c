@@ -166,16 +166,43 @@ static void write_script(at_text *s, const at_curves *c, const char *path, bool 
     at_text_add(s, "unset multiplot\n");
 }
 
-at_status at_plot_file(const at_curves *c, const char *path, bool knobs, at_against against,
-                       at_error *err) {
+/* Where memory runs short, gnuplot leaves the picture half and says nothing. */
+static bool is_whole(const char *picture, size_t len) {
+    static const char *const kinds[][2] = {
+        {"\x89PNG", "IEND\xae\x42\x60\x82"}, {"<?xml", "</svg>"}, {"%PDF", "%%EOF"}};
+    while (len && strchr("\r\n", picture[len - 1])) len--;
+    for (int i = 0; i < 3; i++) {
+        size_t head = strlen(kinds[i][0]), tail = strlen(kinds[i][1]);
+        if (len > head + tail && !memcmp(picture, kinds[i][0], head))
+            return !memcmp(picture + len - tail, kinds[i][1], tail);
+    }
+    return false;
+}
+
+static at_status draw(const at_text *script, const char *path, at_output *out, at_error *err) {
+    at_text picture = {0};
+    at_status s = at_gnuplot_run(script, path, &picture, err);
+    if (s == AT_OK && !is_whole(picture.data, picture.len))
+        s = at_fail(err, AT_E_OUTPUT, "%s: gnuplot's picture is cut short", path);
+    if (s == AT_OK) s = at_output_add(out, picture.data, picture.len, err);
+    at_text_free(&picture);
+    return s;
+}
+
+at_status at_plot_file(const at_curves *c, const char *path, const at_output_rules *rules,
+                       bool knobs, at_against against, at_error *err) {
     at_text script = {0};
+    at_output *out;
     if (c->panels.len > MOST_TASKS)
         return at_fail(err, AT_E_USAGE,
                        "--output %s: %d tasks are too many for a picture, %d would do; --only TEXT "
                        "takes those whose name and arguments hold a text",
                        path, c->panels.len, MOST_TASKS);
+    AT_TRY(at_output_open(path, rules, &out, err));
     write_script(&script, c, path, knobs, against);
-    at_status s = at_gnuplot_run(&script, path, err);
+    at_status s = draw(&script, path, out, err);
+    if (s == AT_OK) s = at_output_commit(&out, 1, err);
+    at_output_close(out);
     at_text_free(&script);
     return s;
 }

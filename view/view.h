@@ -162,8 +162,8 @@ void at_plot_text(at_text *out, at_arena *a, const at_curves *c, at_against agai
 void at_knobs_text(at_text *out, const at_curves *c);
 /* The same as a picture, by gnuplot. The ending of path says the format. AT_E_USAGE: another
  * ending, too many tasks, or no gnuplot; AT_E_OUTPUT: path is old or new, never half. */
-at_status at_plot_file(const at_curves *c, const char *path, bool knobs, at_against against,
-                       at_error *err);
+at_status at_plot_file(const at_curves *c, const char *path, const at_output_rules *rules,
+                       bool knobs, at_against against, at_error *err);
 at_status at_plot_check_path(const char *path, at_error *err);
 
 /* ---- spreadsheets (log_csv.c) ---------------------------------------------------------------- */

@@ -144,7 +144,8 @@ static void logs(void **state) {
         {"show " T " --log comment.log", 4,
          "comment.log: holds no record; autotune tune writes them"},
         {"show " T " --log binary.log", 4, "binary.log looks like no log: byte 0 is 0x7f"},
-        {T " --log binary.log", 4, "binary.log looks like no log: byte 0 is 0x7f"},
+        {T " --log binary.log", 2,
+         "binary.log is no log, and nothing is appended to it; name another file"},
         {"show " T " --log other.log", 4,
          "other.log: holds no record of conv2d_3x3_gemm among its 1 records; autotune log "
          "other.log lists its tasks"},

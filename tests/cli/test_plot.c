@@ -282,9 +282,11 @@ static void names_of_pictures(void **state) {
                           "rm \"$PICTURE\"");
         }
         /* A picture that cannot be written leaves the one that is there. */
-        cli_write("old.png", "old");
+        cli_write("old.png", "\x89PNG\r\n\x1a\n"
+                             "old");
         cli_expect(5, "(ulimit -f 0; trap '' XFSZ; exec ./autotune plot a.log -o old.png)");
-        assert_string_equal(cli_read("old.png"), "old");
+        assert_string_equal(cli_read("old.png"), "\x89PNG\r\n\x1a\n"
+                                                 "old");
     }
     assert_int_not_equal(access("PWNED", F_OK), 0);
 }

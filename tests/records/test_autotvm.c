@@ -150,11 +150,13 @@ static void our_logs(void **state) {
     at_pick *picks;
     int n;
     assert_int_equal(
-        at_pick_best(a, in, 1, "best.log", AT_PER_CONTEXT, NULL, NULL, &picks, &n, &err), AT_OK);
+        at_pick_best(a, in, 1, "best.log", false, AT_PER_CONTEXT, NULL, NULL, &picks, &n, &err),
+        AT_OK);
     assert_int_equal(n, 2); /* one context of ours, one foreign target */
     expect_readable(a, "best.log", 2, 0);
     assert_int_equal(
-        at_pick_best(a, in, 1, "compat.log", AT_PER_COMPAT, NULL, NULL, &picks, &n, &err), AT_OK);
+        at_pick_best(a, in, 1, "compat.log", false, AT_PER_COMPAT, NULL, NULL, &picks, &n, &err),
+        AT_OK);
     assert_int_equal(n, 1);
     expect_readable(a, "compat.log", 1, 0);
     at_arena_free(a);

@@ -18,8 +18,9 @@ static pick_result pick(at_arena *a, bool compat, const char *output, const char
                         const char *y) {
     pick_result p = {0};
     const char *inputs[] = {x, y};
-    p.status = at_pick_best(a, inputs, y ? 2 : 1, output, compat ? AT_PER_COMPAT : AT_PER_CONTEXT,
-                            keep_warning, &p.warnings, &p.picks, &p.n, &p.err);
+    p.status =
+        at_pick_best(a, inputs, y ? 2 : 1, output, false, compat ? AT_PER_COMPAT : AT_PER_CONTEXT,
+                     keep_warning, &p.warnings, &p.picks, &p.n, &p.err);
     return p;
 }
 
@@ -206,10 +207,19 @@ static void merging(void **state) {
     put_file("best.log", join(a, m2_old, m1_old, NULL));
     expect_best(a, "a.log", NULL, join(a, m1_old, m3_new, m2_old, NULL));
     expect_best(a, "a.log", NULL, join(a, m1_old, m3_new, m2_old, NULL));
-    /* A log may be its own output; an output may be empty. */
-    pick_result p = pick(a, false, "best.log", "best.log", NULL);
-    assert_int_equal(p.status, AT_OK);
-    assert_int_equal(p.picks[0].considered, 1);
+    /* An input is no output, by whatever name; an output may be empty. */
+    char *merged = get_file(a, "best.log");
+    assert_int_equal(symlink("best.log", "soft.log") | link("best.log", "hard.log"), 0);
+    const char *const names[] = {"best.log", "./best.log", "soft.log", "hard.log"};
+    pick_result p;
+    for (int i = 0; i < 4; i++) {
+        p = pick(a, false, names[i], "a.log", "best.log");
+        assert_int_equal(p.status, AT_E_USAGE);
+        assert_string_equal(
+            p.err.text, at_format(a, "%s is both input and output; name another output", names[i]));
+        assert_string_equal(get_file(a, "best.log"), merged);
+    }
+    assert_int_equal(unlink("soft.log") | unlink("hard.log"), 0);
     put_file("best.log", "");
     expect_best(a, "a.log", NULL, join(a, m1_new, m3_new, NULL));
     /* Bad lines are told of and skipped. */
@@ -236,15 +246,22 @@ static void output_kept(void **state) {
     assert_string_equal(p.err.text, "cannot read missing.log: No such file or directory");
     assert_string_equal(get_file(a, "best.log"), old);
     /* An output that is no log is not replaced. */
-    put_file("precious", "\177ELF");
-    p = pick(a, false, "precious", "a.log", NULL);
-    assert_int_equal(p.status, AT_E_INPUT);
-    assert_string_equal(p.err.text, "precious looks like no log: byte 0 is 0x7f");
-    put_file("precious", "int main(void) {}\n");
-    p = pick(a, false, "precious", "a.log", NULL);
-    assert_int_equal(p.status, AT_E_INPUT);
-    assert_string_equal(p.err.text, "precious is no log, and is not replaced by one");
+    const char *const others[] = {"\177ELF", "int main(void) {}\n", "# Notes\n\nfor myself\n",
+                                  "# Notes\n", at_format(a, "A record:\n\n%sIt is.\n", old)};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        put_file("precious", others[i]);
+        p = pick(a, false, "precious", "a.log", NULL);
+        assert_int_equal(p.status, AT_E_USAGE);
+        assert_string_equal(p.err.text, "precious is there already and is no log; name another "
+                                        "file, or --force replaces it");
+        assert_string_equal(get_file(a, "precious"), others[i]);
+    }
     at_text_free(&p.warnings);
+    const char *in[] = {"a.log"};
+    assert_int_equal(at_pick_best(a, in, 1, "precious", true, AT_PER_CONTEXT, NULL, NULL, &p.picks,
+                                  &p.n, &p.err),
+                     AT_OK);
+    assert_string_equal(get_file(a, "precious"), get_file(a, "a.log"));
     /* A run writes it. */
     at_log *l;
     assert_int_equal(at_log_open("best.log", &l, NULL), AT_OK);
@@ -261,6 +278,38 @@ static void output_kept(void **state) {
         assert_int_equal(p.status, AT_E_OUTPUT);
         assert_string_equal(get_file(a, "best.log"), old);
     }
+    at_arena_free(a);
+}
+
+/* What a search has left is more than its best: it is kept, with --force, too. */
+static void tuning_logs(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *zen = extra_of(a, "Zen", "exact"), *arm = extra_of(a, "Arm", "exact");
+    const char *x = printed(a, line_of(a, NULL, 1, 0, "0.5", 0, zen));
+    const char *failed = line_of(a, NULL, 1, 1, "1000000000.0", 4, zen);
+    put_file("a.log", line_of(a, NULL, 1, 2, "0.1", 0, zen));
+    const char *in[] = {"a.log"};
+    const char *const logs[] = {join(a, x, failed, NULL), join(a, failed, failed, NULL),
+                                join(a, x, line_of(a, NULL, 2, 0, "0.5", 0, zen), x, NULL)};
+    pick_result p = {0};
+    for (int i = 0; i < 3; i++)
+        for (int per = AT_PER_CONTEXT; per <= AT_PER_COMPAT; per++)
+            for (int force = 0; force < 2; force++) {
+                put_file("tuned.log", logs[i]);
+                assert_int_equal(at_pick_best(a, in, 1, "tuned.log", force, (at_per)per, NULL, NULL,
+                                              &p.picks, &p.n, &p.err),
+                                 AT_E_USAGE);
+                assert_string_equal(get_file(a, "tuned.log"), logs[i]);
+            }
+    assert_string_equal(p.err.text, "tuned.log is a tuning log of 3 records, and is not cut down "
+                                    "to the best of them; name another file");
+    /* A record per context is what pick_best writes. */
+    const char *best = join(a, x, printed(a, line_of(a, NULL, 1, 3, "0.7", 0, arm)), NULL);
+    put_file("best.log", best);
+    p = pick(a, false, "best.log", "a.log", NULL);
+    assert_int_equal(p.status, AT_OK);
+    assert_int_equal(p.n, 2);
     at_arena_free(a);
 }
 
@@ -370,8 +419,8 @@ static void per(void **state) {
         at_pick *picks;
         int n;
         at_error err;
-        assert_int_equal(at_pick_best(a, in, 1, NULL, rows[i].per, NULL, NULL, &picks, &n, &err),
-                         AT_OK);
+        assert_int_equal(
+            at_pick_best(a, in, 1, NULL, false, rows[i].per, NULL, NULL, &picks, &n, &err), AT_OK);
         assert_int_equal(n, rows[i].n);
         for (int k = 0; k < n; k++) {
             assert_int_equal(picks[k].record.config.recorded_index, rows[i].index[k]);
@@ -411,7 +460,7 @@ static void per_again(void **state) {
         put_file("a.log", logs[i]);
         for (int again = 0; again < 2; again++) {
             assert_int_equal(
-                at_pick_best(a, in, 1, "best.log", AT_PER_KEY, NULL, NULL, &picks, &n, &err),
+                at_pick_best(a, in, 1, "best.log", false, AT_PER_KEY, NULL, NULL, &picks, &n, &err),
                 AT_OK);
             assert_string_equal(get_file(a, "best.log"), logs[i + 1]);
             put_file("a.log", logs[i + 1]);
@@ -430,6 +479,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(contexts_apart, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(merging, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(output_kept, scratch_setup, scratch_teardown),
+        cmocka_unit_test_setup_teardown(tuning_logs, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(finals, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(many, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(per, scratch_setup, scratch_teardown),

@@ -53,10 +53,11 @@ static void whole(void **state) {
     at_pick *picks;
     int n;
     for (int compat = 0; compat < 2; compat++) {
-        assert_int_equal(at_pick_best(a, plain, 1, "a.log", compat ? AT_PER_COMPAT : AT_PER_CONTEXT,
-                                      NULL, NULL, &picks, &n, &err),
+        assert_int_equal(at_pick_best(a, plain, 1, "a.log", false,
+                                      compat ? AT_PER_COMPAT : AT_PER_CONTEXT, NULL, NULL, &picks,
+                                      &n, &err),
                          AT_OK);
-        assert_int_equal(at_pick_best(a, packed, 1, "b.log",
+        assert_int_equal(at_pick_best(a, packed, 1, "b.log", false,
                                       compat ? AT_PER_COMPAT : AT_PER_CONTEXT, NULL, NULL, &picks,
                                       &n, &err),
                          AT_OK);
@@ -96,7 +97,7 @@ static void torn(void **state) {
     at_pick *picks;
     int n;
     assert_int_equal(
-        at_pick_best(a, in, 1, "best.log", AT_PER_COMPAT, NULL, NULL, &picks, &n, &err),
+        at_pick_best(a, in, 1, "best.log", false, AT_PER_COMPAT, NULL, NULL, &picks, &n, &err),
         AT_E_INPUT);
     assert_string_equal(err.text, "conv.log.gz: its compressed data end too early");
     at_text_free(&warnings);
@@ -142,7 +143,7 @@ static void not_written_to(void **state) {
     at_pick *picks;
     int n;
     assert_int_equal(
-        at_pick_best(a, in, 1, "conv.log.gz", AT_PER_CONTEXT, NULL, NULL, &picks, &n, &err),
+        at_pick_best(a, in, 1, "conv.log.gz", false, AT_PER_CONTEXT, NULL, NULL, &picks, &n, &err),
         AT_E_OUTPUT);
     at_arena_free(a);
 }

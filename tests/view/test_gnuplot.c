@@ -41,10 +41,10 @@ static void need_gnuplot(void) {
 /* Runs a script; what it put out. */
 static const char *output_of(const at_text *script) {
     at_error err;
-    char *text;
-    if (at_gnuplot_run(script, "out", &err) != AT_OK ||
-        at_read_file(arena, "out", &text, NULL, &err) != AT_OK)
-        fail_msg("%s", err.text);
+    at_text drawn = {0};
+    if (at_gnuplot_run(script, "out", &drawn, &err) != AT_OK) fail_msg("%s", err.text);
+    const char *text = at_strdup(arena, at_text_str(&drawn));
+    at_text_free(&drawn);
     return text;
 }
 

@@ -1,0 +1,122 @@
+/* cli/outputs.c: what may be written to. The table of options tells which files a verb reads. */
+#include "cli/outputs.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* ---- not over an input ----------------------------------------------------------------------- */
+
+const char *at_header_path(at_arena *a, const char *output) {
+    size_t n = output ? strlen(output) : 0;
+    if (n < 3 || strcmp(output + n - 2, ".c") != 0) return NULL;
+    char *path = at_strdup(a, output);
+    path[n - 1] = 'h';
+    return path;
+}
+
+typedef struct check {
+    const char *outputs[2]; /* NULL: none */
+    const char *option;     /* that names the first */
+    at_error *err;
+} check;
+
+static at_status take_input(const check *c, const char *input) {
+    for (int i = 0; i < 2; i++)
+        if (input && c->outputs[i] && at_same_file(c->outputs[i], input))
+            return at_fail(c->err, AT_E_USAGE,
+                           "%s %s: %s is read, and would be written to; name another file",
+                           c->option, c->outputs[i], input);
+    return AT_OK;
+}
+
+static bool reads_files(at_verb v) {
+    const char *operands = at_verb_at(v)->operands;
+    return !strncmp(operands, "LOG", 3) || !strncmp(operands, "FILE", 4);
+}
+
+static at_status check_inputs(const at_options *o, const check *c) {
+    for (int i = 0; reads_files(o->verb) && i < o->num_operands; i++)
+        AT_TRY(take_input(c, o->operands[i]));
+    for (int i = 0; i < o->num_template_files; i++) AT_TRY(take_input(c, o->template_files[i]));
+    for (int i = 0; i < at_option_count(); i++) {
+        const at_option_row *row = at_option_at(i);
+        if (at_option_takes_file(row) && strcmp(row->name, "--output") != 0 &&
+            strcmp(row->name, c->option) != 0)
+            AT_TRY(take_input(c, at_option_text(o, i)));
+    }
+    for (int i = 0; i < o->engine.num_transfer; i++) AT_TRY(take_input(c, o->transfer[i]));
+    return AT_OK;
+}
+
+at_status at_check_outputs(const at_options *o, at_error *err) {
+    at_arena *a = at_arena_new();
+    check c = {{o->output}, "--output", err};
+    if (o->output && o->verb == AT_VERB_APPLY) c.outputs[1] = at_header_path(a, o->output);
+    /* A run may go on with the log it learns from. */
+    if (o->verb == AT_VERB_VERIFY) c = (check){{o->log}, "--log", err};
+    at_status s = c.outputs[0] ? check_inputs(o, &c) : AT_OK;
+    at_arena_free(a);
+    return s;
+}
+
+/* ---- only over its like ---------------------------------------------------------------------- */
+
+static bool is_c_of_ours(const char *head, size_t len) {
+    (void)len;
+    return strstr(head, "written by autotune ") != NULL;
+}
+
+static bool is_report(const char *head, size_t len) {
+    (void)len;
+    return strstr(head, "<title>autotune: ") != NULL;
+}
+
+/* Of T4 or of Kernel Tuner. */
+static bool is_results(const char *head, size_t len) {
+    (void)len;
+    return *head == '{' && (strstr(head, "\"schema_version\"") || strstr(head, "\"device_name\""));
+}
+
+static bool is_png(const char *head, size_t len) {
+    return len >= 8 && !memcmp(head, "\x89PNG\r\n\x1a\n", 8);
+}
+
+static bool is_svg(const char *head, size_t len) {
+    (void)len;
+    return *head == '<' && strstr(head, "<svg");
+}
+
+static bool is_pdf(const char *head, size_t len) { return len >= 5 && !memcmp(head, "%PDF-", 5); }
+
+/* to: of convert; or the ending of a picture. */
+static const struct {
+    at_verb verb;
+    const char *word, *kind;
+    bool (*is_kind)(const char *head, size_t len);
+} kinds[] = {
+    {AT_VERB_APPLY, NULL, "C file that apply wrote", is_c_of_ours},
+    {AT_VERB_REPORT, NULL, "page that report wrote", is_report},
+    {AT_VERB_CONVERT, "log", "log", at_is_log_head},
+    {AT_VERB_CONVERT, "t4", "file of T4 or Kernel Tuner", is_results},
+    {AT_VERB_CONVERT, "kernel_tuner", "file of T4 or Kernel Tuner", is_results},
+    {AT_VERB_CONVERT, "space", "recorded space", at_is_space_head},
+    {AT_VERB_PLOT, ".png", "PNG picture", is_png},
+    {AT_VERB_PLOT, ".svg", "SVG picture", is_svg},
+    {AT_VERB_PLOT, ".pdf", "PDF document", is_pdf},
+};
+
+static bool ends_in(const char *path, const char *ending) {
+    size_t n = strlen(path), m = strlen(ending);
+    return n >= m && !strcasecmp(path + n - m, ending);
+}
+
+at_output_rules at_rules_of_output(const at_options *o) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i].verb != o->verb) continue;
+        if (o->verb == AT_VERB_CONVERT && strcmp(kinds[i].word, o->to) != 0) continue;
+        if (o->verb == AT_VERB_PLOT && !ends_in(o->output, kinds[i].word)) continue;
+        return (at_output_rules){
+            .kind = kinds[i].kind, .is_kind = kinds[i].is_kind, .force = o->force};
+    }
+    AT_BUG("%s writes no file", at_verb_at(o->verb)->name);
+}

@@ -1,0 +1,16 @@
+/* cli/outputs.h: files that a verb writes (-o): neither over what it reads nor over anything of the
+ * user's that is no such file. */
+#ifndef AT_CLI_OUTPUTS_H
+#define AT_CLI_OUTPUTS_H
+
+#include "cli/options.h"
+
+/* AT_E_USAGE: a file that the verb writes is one that it reads, by whatever name. */
+at_status at_check_outputs(const at_options *o, at_error *err);
+/* What the verb, with these options, may replace without --force. */
+at_output_rules at_rules_of_output(const at_options *o);
+/* kernel.h beside kernel.c; NULL where the output is no .c file, which then has the declarations
+ * itself. Owned by arena. */
+const char *at_header_path(at_arena *a, const char *output);
+
+#endif
