@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* MOST_HELD_BYTES: of one file. A log may be split into thousands. */
@@ -57,12 +58,24 @@ static int own_descriptor(const char *path) {
     return -1;
 }
 
+/* Who reads a pipe may open it a moment later than we do, or never. */
+static int open_device(const char *path) {
+    enum { TRIES = 100, BETWEEN_NS = 20000000 };
+    int fd = -1;
+    for (int i = 0; i < TRIES; i++) {
+        fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd >= 0 || errno != ENXIO) break;
+        nanosleep(&(struct timespec){.tv_nsec = BETWEEN_NS}, NULL);
+        errno = ENXIO;
+    }
+    return fd;
+}
+
 /* Devices and pipes cannot be renamed over. */
 static at_status open_in_place(at_output *f, at_error *err) {
     int own = own_descriptor(f->path);
     if (own == 1) fflush(stdout);
-    f->fd = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 3)
-                     : open(f->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    f->fd = own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 3) : open_device(f->path);
     if (f->fd < 0 && errno == ENXIO)
         return at_fail(err, AT_E_OUTPUT, "cannot write %s: nobody reads this pipe", f->path);
     if (f->fd < 0) return cannot_write(f, errno, err);
