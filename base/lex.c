@@ -107,6 +107,7 @@ static at_status show(const at_lex *l, int line, int col, at_error *err, const c
         from = strchr(from, '\n');
         if (from) from++;
     }
+    if (!l->text) return at_fail(err, AT_E_INPUT, "%s: %s", l->what, text);
     if (!from) return at_fail(err, AT_E_INPUT, "%s:%d:%d: %s", l->what, line, col, text);
     /* Of a long line, a window around the place. */
     enum { WIDTH = 100 };

@@ -242,21 +242,36 @@ static at_status parse_tensor(parser *p) {
     return AT_OK;
 }
 
+/* Tensors as written to a computation; errors show the lexer's text. */
+static at_status finish(at_arena *a, const at_symbols *symbols, const at_lex *l, at_tensor *tensors,
+                        int n, at_compute **out, at_error *err) {
+    compute_info *c = AT_NEW(a, compute_info);
+    c->pub = (at_compute){
+        .text = l->text, .what = l->what, .symbols = symbols, .num_tensors = n, .tensors = tensors};
+    AT_TRY(compute_resolve(a, l, c, err));
+    bool any = false;
+    for (int i = 0; i < n; i++) any |= tensors[i].role == AT_ROLE_STAGE;
+    if (!any) return at_lex_fail_at(l, l->line, l->col, err, "a computation needs a stage");
+    *out = &c->pub;
+    return AT_OK;
+}
+
 at_status at_compute_parse(at_arena *a, const at_symbols *symbols, const char *text,
                            const char *what, at_compute **out, at_error *err) {
     parser p = {.arena = a, .err = err};
     AT_TRY(at_lex_start(&p.lex, at_strdup(a, text), at_strdup(a, what), err));
     while (p.lex.kind != AT_TOK_END) AT_TRY(parse_tensor(&p));
-    compute_info *c = AT_NEW(a, compute_info);
-    c->pub = (at_compute){.text = p.lex.text,
-                          .what = p.lex.what,
-                          .symbols = symbols,
-                          .num_tensors = p.tensors.len,
-                          .tensors = p.tensors.data};
-    AT_TRY(compute_resolve(a, &p.lex, c, err));
-    bool any = false;
-    for (int i = 0; i < p.tensors.len; i++) any |= p.tensors.data[i].role == AT_ROLE_STAGE;
-    if (!any) return FAIL_AT(&p, p.lex.line, p.lex.col, "a computation needs a stage");
-    *out = &c->pub;
+    return finish(a, symbols, &p.lex, p.tensors.data, p.tensors.len, out, err);
+}
+
+at_status at_compute_make(at_arena *a, const at_symbols *symbols, const at_tensor *tensors, int n,
+                          const char *what, at_compute **out, at_error *err) {
+    at_lex none = {.what = at_strdup(a, what)};
+    at_tensor *own = at_copy(a, tensors, sizeof *own * (size_t)n);
+    AT_TRY(finish(a, symbols, &none, own, n, out, err));
+    at_text text = {0};
+    at_compute_print(&text, *out);
+    (*out)->text = at_strdup(a, at_text_str(&text));
+    at_text_free(&text);
     return AT_OK;
 }

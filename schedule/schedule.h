@@ -96,6 +96,11 @@ typedef struct at_compute {
  * number of indices, a value used as an index, reading below, no stage, ... */
 at_status at_compute_parse(at_arena *a, const at_symbols *symbols, const char *text,
                            const char *what, at_compute **out, at_error *err);
+/* The same of tensors made by calls, as the parser makes them: name, role, axes with their counts,
+ * and of a stage `written` and its definitions. Takes them; their expressions are of this
+ * computation alone. */
+at_status at_compute_make(at_arena *a, const at_symbols *symbols, const at_tensor *tensors, int n,
+                          const char *what, at_compute **out, at_error *err);
 /* Parses back equal, prints the same again. */
 void at_compute_print(at_text *out, const at_compute *c);
 int at_compute_find(const at_compute *c, const char *name); /* -1 if absent */

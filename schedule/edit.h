@@ -1,0 +1,70 @@
+/* schedule/edit.h: edits of a loop tree and of the computation below it. An edit changes nothing:
+ * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
+ * says what is missing; whether the result is legal is for at_program_verify, with numbers.
+ * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU.
+ *
+ * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
+ * computation of the result: the old one, or one whose symbols know the new names. The result is
+ * owned by a and borrows c. AT_E_INPUT: it cannot be done; the text says why. */
+#ifndef AT_SCHEDULE_EDIT_H
+#define AT_SCHEDULE_EDIT_H
+
+#include "schedule/schedule.h"
+
+/* The plain tree: each stage in loops of its own, one per axis, in text order. */
+at_status at_edit_plain(at_arena *a, const at_compute *c, at_tree **out, at_error *err);
+
+/* ---- loops (edit_loops.c) -------------------------------------------------------------------- */
+
+/* E1: the loop becomes n loops, outermost first, which count the same together. para goes to the
+ * first of them, vec to the last, unroll to all.
+ *     k => @s = .. // k       ->       k0, k1 => @s = .. // {k0, k1}/k */
+at_status at_edit_split(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                        const char *loop, const char *const *parts, int n, at_tree **out,
+                        at_error *err);
+/* E2: loops that follow each other without a branch come into this order. */
+at_status at_edit_order(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                        const char *const *loops, int n, at_tree **out, at_error *err);
+/* E3: loops that follow each other in this order become one, with the annotation of the first. */
+at_status at_edit_fuse(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       const char *const *loops, int n, at_tree **out, at_error *err);
+/* E8: para, vec, unroll, or none of them. */
+at_status at_edit_mark(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       const char *loop, at_ann ann, at_tree **out, at_error *err);
+
+/* ---- places (edit_place.c) ------------------------------------------------------------------- */
+
+/* E4: the leaf of `stage` moves into the loop `loop` of `beside`, before what computes `beside`
+ * there or behind it; its loops are made anew: of axes that the two have in common, those that
+ * stand below the loop; else whole axes. */
+at_status at_edit_nest(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       const char *beside, const char *loop, bool before, at_tree **out,
+                       at_error *err);
+/* E5: the stage is computed where it is read. */
+at_status at_edit_dissolve(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                           at_tree **out, at_error *err);
+
+/* ---- computations (edit_copy.c, edit_factor.c)
+ * ----------------------------------------------------------- */
+
+typedef enum at_copy_kind {
+    AT_COPY_WRITE, /* the sum goes to a stage of its own, and what had its name copies it */
+    AT_COPY_READ,  /* `reader` reads a copy of the tensor */
+    AT_COPY_LAYOUT /* the same, in the order in which the reader's loops use it: an axis per piece
+                    */
+} at_copy_kind;
+
+/* E6: name is the new stage's. reader: of AT_COPY_READ and AT_COPY_LAYOUT. The copy stands in loops
+ * of its own before (write: what copies it, behind). LAYOUT wants a tensor that is read by bare
+ * axes. */
+at_status at_edit_copy(at_arena *a, const at_tree *t, at_copy_kind kind, const char *tensor,
+                       const char *reader, const char *name, const at_compute **compute,
+                       at_tree **out, at_error *err);
+/* E7: the sum runs in two steps: stage `name` has the reduction loop as one more axis, and what had
+ * its name sums over that.
+ *     k0, k1 => @s = .. // {k0, k1}/k   ->   k0, k1 => @rf = .., k1 // k0;  k1 => @s = .. // k1 */
+at_status at_edit_factor(at_arena *a, const at_tree *t, const char *stage, const char *loop,
+                         const char *name, const at_compute **compute, at_tree **out,
+                         at_error *err);
+
+#endif

@@ -1,0 +1,232 @@
+/* schedule/edit_copy.c: E6, copies: of a sum behind it, of what a stage reads before it, of a
+ * weight in the order in which it is used. */
+#include "schedule/edit.h"
+
+#include <string.h>
+
+#include "schedule/rewrite.h"
+
+/* Loops over the whole axes of a stage, with its leaf; no parent yet. */
+static outline_node *plain_nest(rewrite *w, const at_tensor *t) {
+    outline_node *first = NULL, *inner = NULL;
+    for (int k = 0; k < t->num_axes; k++) {
+        inner = rewrite_add_loop(w, inner, t->axes[k].name);
+        if (!first) first = inner;
+    }
+    outline_node *leaf = rewrite_add_leaf(w, inner, t->name, t->num_axes);
+    for (int k = 0; k < t->num_axes; k++) *at_push(w->arena, &leaf->index[k]) = t->axes[k].name;
+    return first;
+}
+
+static outline_node *outermost(outline_node *n) {
+    while (n->parent) n = n->parent;
+    return n;
+}
+
+/* A copy of a tensor; over axes of fresh names, where loops are to have them. */
+static at_tensor copy_stage(rewrite *w, const char *name, const at_tensor *of, bool fresh) {
+    at_tensor t = {.name = name, .role = AT_ROLE_STAGE, .num_axes = of->num_axes};
+    at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, of->num_axes);
+    t.axes = AT_NEW_ARRAY(w->arena, at_axis, of->num_axes);
+    for (int k = 0; k < of->num_axes; k++) {
+        const char *axis = of->axes[k].name ? of->axes[k].name : "i";
+        t.axes[k].name =
+            fresh ? rewrite_fresh(w, at_format(w->arena, "%s_%s%d", name, axis, k)) : axis;
+        t.axes[k].extent = rewrite_copy_expr(w->arena, of->axes[k].extent);
+        index[k] = rewrite_name(w->arena, t.axes[k].name);
+    }
+    t.written = rewrite_read(w->arena, of->name, of->num_axes, index);
+    return t;
+}
+
+static at_status copy_write(rewrite *w, const char *tensor, const char *name) {
+    at_tensor *x = rewrite_find(w, tensor), local = *x;
+    outline_node *leaf = outline_leaf(&w->o, tensor), *init = outline_init(&w->o, tensor);
+    if (!local.num_reduce)
+        return at_fail(w->err, AT_E_INPUT, "\"%s\" is no sum: its writing needs no copy", tensor);
+    if (!leaf) return at_fail(w->err, AT_E_INPUT, "@%s has no leaf in this tree", tensor);
+    local.name = name;
+    *x = copy_stage(w, tensor, &local, false);
+    x->written->name = name;
+    rewrite_insert(w, tensor, local);
+    outline_node *copy =
+        rewrite_add_leaf(w, rewrite_nest_behind(w, leaf, NULL), tensor, local.num_axes);
+    for (int k = 0; k < local.num_axes; k++) copy->index[k] = leaf->index[k];
+    leaf->stage = name;
+    if (init) init->stage = name;
+    return AT_OK;
+}
+
+static at_status copy_read(rewrite *w, const char *tensor, const char *reader, const char *name) {
+    at_tensor *x = rewrite_find(w, tensor);
+    at_tensor copy = copy_stage(w, name, x, true);
+    AT_TRY(rewrite_reads(w, rewrite_find(w, reader), tensor, name, NULL, NULL));
+    rewrite_insert(w, reader, copy);
+    outline_insert(&w->o, outermost(outline_leaf(&w->o, reader)), true, plain_nest(w, &copy));
+    return AT_OK;
+}
+
+/* An axis of the layout: one piece of one axis of the reader. */
+typedef struct layout_axis {
+    const char *piece, *name;
+    int dim;      /* of the tensor */
+    bool is_size; /* the piece has an extent of its own; else it is the whole axis */
+} layout_axis;
+
+typedef struct layout {
+    const at_tensor *reader;
+    const outline_node *leaf;
+    int axis_of_dim[MAX_AXES]; /* of the reader */
+    AT_VEC(layout_axis) axes;
+} layout;
+
+static at_expr *extent_of(rewrite *w, const layout *l, const layout_axis *x) {
+    if (x->is_size) return rewrite_name(w->arena, x->piece);
+    return rewrite_copy_expr(w->arena, l->reader->axes[l->axis_of_dim[x->dim]].extent);
+}
+
+static const layout_axis *axis_of_piece(const layout *l, const char *piece) {
+    for (int i = 0; i < l->axes.len; i++)
+        if (!strcmp(l->axes.data[i].piece, piece)) return &l->axes.data[i];
+    return NULL;
+}
+
+/* The reader's index: each piece of an axis' value, `x / inner % extent`. */
+static at_expr **layout_index(rewrite *w, void *ctx, at_expr **old, int *n) {
+    const layout *l = ctx;
+    at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, l->axes.len);
+    for (int i = 0; i < l->axes.len; i++) {
+        const layout_axis *x = &l->axes.data[i];
+        const name_list *digits = &l->leaf->index[l->axis_of_dim[x->dim]];
+        at_expr *value = rewrite_copy_expr(w->arena, old[x->dim]), *inner = NULL;
+        for (int d = digits->len - 1; strcmp(digits->data[d], x->piece); d--) {
+            at_expr *e = extent_of(w, l, axis_of_piece(l, digits->data[d]));
+            inner = inner ? rewrite_binary(w->arena, AT_X_MUL, e, inner) : e;
+        }
+        if (inner) value = rewrite_binary(w->arena, AT_X_DIV, value, inner);
+        if (strcmp(digits->data[0], x->piece))
+            value = rewrite_binary(w->arena, AT_X_MOD, value, extent_of(w, l, x));
+        index[i] = value;
+    }
+    *n = l->axes.len;
+    return index;
+}
+
+/* Which axis of the reader each dimension of the tensor is read with. */
+static at_status match_dims(rewrite *w, const at_tensor *x, layout *l) {
+    int t = at_compute_find(w->old, x->name), r = at_compute_find(w->old, l->reader->name);
+    const tensor_info *info = &info_of(w->old)->info[r];
+    for (int d = 0; d < x->num_axes; d++) {
+        l->axis_of_dim[d] = -1;
+        for (int i = 0; i < info->num_reads; i++) {
+            const at_expr *e = info->reads[i]->ref == t ? info->reads[i]->arg[d] : NULL;
+            if (!e) continue;
+            int axis = e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? e->ref : -1;
+            if (axis < 0 || (l->axis_of_dim[d] >= 0 && l->axis_of_dim[d] != axis))
+                return at_fail(w->err, AT_E_INPUT, "\"%s\" is not read by bare axes", x->name);
+            l->axis_of_dim[d] = axis;
+        }
+        if (l->axis_of_dim[d] < 0)
+            return at_fail(w->err, AT_E_INPUT, "@%s does not read \"%s\"", l->reader->name,
+                           x->name);
+    }
+    return AT_OK;
+}
+
+/* The pieces in the order of the loops around the reader. */
+static at_status order_pieces(rewrite *w, const at_tensor *x, layout *l) {
+    const outline_node *path[MAX_PIECES];
+    int depth = 0;
+    for (const outline_node *n = l->leaf->parent; n; n = n->parent) path[depth++] = n;
+    while (depth--)
+        for (int m = 0; m < path[depth]->pieces.len; m++) {
+            const char *piece = path[depth]->pieces.data[m];
+            for (int d = 0; d < x->num_axes; d++) {
+                if (!names_have(&l->leaf->index[l->axis_of_dim[d]], piece)) continue;
+                bool is_size = at_symbol_find(w->old->symbols, piece) >= 0;
+                if (path[depth]->extent || path[depth]->dynamic || axis_of_piece(l, piece))
+                    return at_fail(w->err, AT_E_INPUT, "loop \"%s\" cannot be an axis of a layout",
+                                   piece);
+                *at_push(w->arena, &l->axes) = (layout_axis){
+                    .piece = piece,
+                    .name = is_size ? rewrite_fresh(w, at_format(w->arena, "%s_i", piece)) : piece,
+                    .dim = d,
+                    .is_size = is_size};
+            }
+        }
+    for (int d = 0; d < x->num_axes; d++)
+        if (!l->leaf->index[l->axis_of_dim[d]].len)
+            return at_fail(w->err, AT_E_INPUT, "an axis of \"%s\" has no loop", x->name);
+    return AT_OK;
+}
+
+/* Parts that do not divide go beyond the tensor: where its indices are within; NULL: everywhere. */
+static at_expr *inside(rewrite *w, const at_tensor *x, const layout *l, at_expr *const *index) {
+    at_expr *all = NULL;
+    for (int d = 0; d < x->num_axes; d++) {
+        if (l->leaf->index[l->axis_of_dim[d]].len < 2) continue;
+        at_expr *one = rewrite_binary(w->arena, AT_X_LT, rewrite_copy_expr(w->arena, index[d]),
+                                      rewrite_copy_expr(w->arena, x->axes[d].extent));
+        all = all ? rewrite_binary(w->arena, AT_X_AND, all, one) : one;
+    }
+    return all;
+}
+
+static at_status copy_layout(rewrite *w, const char *tensor, const char *reader, const char *name) {
+    at_tensor *x = rewrite_find(w, tensor), copy = {.name = name, .role = AT_ROLE_STAGE};
+    layout l = {.reader = rewrite_find(w, reader), .leaf = outline_leaf(&w->o, reader)};
+    at_expr *index[MAX_AXES] = {0};
+    AT_TRY(match_dims(w, x, &l));
+    AT_TRY(order_pieces(w, x, &l));
+    copy.num_axes = l.axes.len;
+    copy.axes = AT_NEW_ARRAY(w->arena, at_axis, l.axes.len);
+    for (int i = 0; i < l.axes.len; i++)
+        copy.axes[i] =
+            (at_axis){.name = l.axes.data[i].name, .extent = extent_of(w, &l, &l.axes.data[i])};
+    for (int d = 0; d < x->num_axes; d++) { /* ((p0*|p1| + p1)*|p2| + p2) */
+        const name_list *digits = &l.leaf->index[l.axis_of_dim[d]];
+        for (int i = 0; i < digits->len; i++) {
+            const layout_axis *p = axis_of_piece(&l, digits->data[i]);
+            at_expr *digit = rewrite_name(w->arena, p->name);
+            if (index[d])
+                digit = rewrite_binary(
+                    w->arena, AT_X_ADD,
+                    rewrite_binary(w->arena, AT_X_MUL, index[d], extent_of(w, &l, p)), digit);
+            index[d] = digit;
+        }
+    }
+    copy.written = rewrite_guarded(w->arena, inside(w, x, &l, index),
+                                   rewrite_read(w->arena, tensor, x->num_axes, index));
+    AT_TRY(rewrite_reads(w, rewrite_find(w, reader), tensor, name, layout_index, &l));
+    outline_node *first = NULL, *inner = NULL;
+    for (int i = 0; i < l.axes.len; i++) {
+        inner = rewrite_add_loop(w, inner, l.axes.data[i].piece);
+        if (!first) first = inner;
+    }
+    outline_node *leaf = rewrite_add_leaf(w, inner, name, l.axes.len);
+    for (int i = 0; i < l.axes.len; i++) *at_push(w->arena, &leaf->index[i]) = l.axes.data[i].piece;
+    outline_insert(&w->o, w->o.root, true, first);
+    rewrite_insert(w, reader, copy);
+    return AT_OK;
+}
+
+at_status at_edit_copy(at_arena *a, const at_tree *t, at_copy_kind kind, const char *tensor,
+                       const char *reader, const char *name, const at_compute **compute,
+                       at_tree **out, at_error *err) {
+    rewrite w;
+    AT_TRY(rewrite_start(&w, a, t, name, err));
+    if (!rewrite_find(&w, tensor))
+        return at_fail(err, AT_E_INPUT, "there is no tensor \"%s\"", tensor);
+    if (kind == AT_COPY_WRITE) {
+        AT_TRY(copy_write(&w, tensor, name));
+        return rewrite_finish(&w, compute, out);
+    }
+    const at_tensor *r = rewrite_find(&w, reader);
+    if (!r || r->role != AT_ROLE_STAGE || !outline_leaf(&w.o, reader))
+        return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", reader);
+    if (rewrite_find(&w, tensor)->role == AT_ROLE_INDEX)
+        return at_fail(err, AT_E_INPUT, "\"%s\" is an index tensor: it cannot be copied", tensor);
+    if (kind == AT_COPY_READ) AT_TRY(copy_read(&w, tensor, reader, name));
+    else AT_TRY(copy_layout(&w, tensor, reader, name));
+    return rewrite_finish(&w, compute, out);
+}

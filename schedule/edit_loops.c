@@ -1,0 +1,207 @@
+/* schedule/edit_loops.c: the plain tree, and edits of loops that stay where they are. */
+#include "schedule/edit.h"
+
+#include <string.h>
+
+#include "schedule/outline.h"
+
+static const char edited[] = "edited tree";
+
+at_status at_edit_plain(at_arena *a, const at_compute *c, at_tree **out, at_error *err) {
+    at_tree_maker *m = at_tree_begin(a, c, "plain tree", err);
+    for (int i = 0; i < c->num_tensors; i++) {
+        const at_tensor *t = &c->tensors[i];
+        int leaf, loop = -1;
+        if (t->role != AT_ROLE_STAGE) continue;
+        at_tree_new_line(m);
+        for (int k = 0; k < axes_of(t); k++) {
+            const at_axis *axis = &t->axes[k];
+            loop = at_tree_add_loop(m, loop, AT_ANN_NONE);
+            AT_TRY(at_tree_add_piece(m, loop, axis->name));
+            if (!axis->begin) continue;
+            name_list used = {0}; /* all axes before: the bounds may use any of them */
+            for (int b = 0; b < k; b++) *at_push(a, &used) = t->axes[b].name;
+            at_tree_set_dynamic(m, loop, used.data, used.len);
+        }
+        at_tree_new_line(m);
+        AT_TRY(at_tree_add_leaf(m, loop, t->name, false, &leaf));
+        for (int k = 0; k < axes_of(t); k++) {
+            at_tree_add_index(m, leaf);
+            AT_TRY(at_tree_add_digit(m, leaf, t->axes[k].name));
+        }
+    }
+    return at_tree_finish(m, out);
+}
+
+/* The loop that an edit is about. */
+static at_status find(const outline *o, const char *stage, const char *piece, outline_node **loop,
+                      at_error *err) {
+    outline_node *leaf = outline_leaf(o, stage);
+    if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+    *loop = outline_loop(leaf, piece);
+    if (*loop) return AT_OK;
+    return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", piece, stage);
+}
+
+/* ---- E1 -------------------------------------------------------------------------------------- */
+
+/* In the leaves below, the parts count what the piece did. */
+static void replace_digit(at_arena *a, outline_node *first, const char *piece,
+                          const char *const *parts, int n) {
+    for (outline_node *x = first; x; x = x->next) {
+        if (!x->stage) replace_digit(a, x->child, piece, parts, n);
+        for (int k = 0; k < x->num_index; k++) {
+            name_list old = x->index[k];
+            if (!names_have(&old, piece)) continue;
+            x->index[k] = (name_list){0};
+            for (int d = 0; d < old.len; d++) {
+                if (strcmp(old.data[d], piece)) *at_push(a, &x->index[k]) = old.data[d];
+                for (int i = 0; i < n && !strcmp(old.data[d], piece); i++)
+                    *at_push(a, &x->index[k]) = parts[i];
+            }
+        }
+    }
+}
+
+static at_ann ann_of_part(at_ann whole, int i, int n) {
+    bool here = whole == AT_ANN_UNROLL || (whole == AT_ANN_PARA && i == 0) ||
+                (whole == AT_ANN_VEC && i == n - 1);
+    return here ? whole : AT_ANN_NONE;
+}
+
+at_status at_edit_split(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                        const char *piece, const char *const *parts, int n, at_tree **out,
+                        at_error *err) {
+    outline o;
+    outline_node *loop;
+    outline_of(a, t, &o);
+    AT_TRY(find(&o, stage, piece, &loop, err));
+    if (loop->pieces.len > 1)
+        return at_fail(err, AT_E_INPUT, "\"%s\" is fused with other loops: it cannot be split",
+                       piece);
+    if (loop->dynamic)
+        return at_fail(err, AT_E_INPUT, "\"%s\" has an extent from data: it cannot be split",
+                       piece);
+    replace_digit(a, loop->child, piece, parts, n);
+    at_ann ann = loop->ann;
+    loop->extent = 0;
+    outline_node *above = loop;
+    for (int i = 0; i < n; i++) {
+        outline_node *part = loop;
+        if (i) {
+            part = outline_new(&o);
+            part->child = above->child;
+            part->parent = above;
+            above->child = part;
+            for (outline_node *x = part->child; x; x = x->next) x->parent = part;
+        }
+        part->pieces = (name_list){0};
+        *at_push(a, &part->pieces) = parts[i];
+        part->ann = ann_of_part(ann, i, n);
+        above = part;
+    }
+    return outline_tree(&o, c, edited, out, err);
+}
+
+/* ---- E2, E3 ---------------------------------------------------------------------------------- */
+
+/* What makes a loop what it is, without its place. */
+static void exchange(outline_node *x, outline_node *y) {
+    outline_node old = *x;
+    x->pieces = y->pieces, x->ann = y->ann, x->extent = y->extent;
+    x->dyn_axes = y->dyn_axes, x->dynamic = y->dynamic;
+    y->pieces = old.pieces, y->ann = old.ann, y->extent = old.extent;
+    y->dyn_axes = old.dyn_axes, y->dynamic = old.dynamic;
+}
+
+static int place_in_order(const outline_node *loop, const char *const *names, int n) {
+    for (int i = 0; i < n; i++)
+        if (names_have(&loop->pieces, names[i])) return i;
+    return -1;
+}
+
+/* The loops of these names, as they stand: outermost first. They follow each other without a
+ * branch; `adjacent`: with nothing between. */
+static at_status find_chain(const outline *o, const char *stage, const char *const *names, int n,
+                            bool adjacent, outline_node **chain, at_error *err) {
+    int found = 0;
+    outline_node *leaf = outline_leaf(o, stage), *up[MAX_PIECES];
+    for (int i = 0; i < n; i++) {
+        AT_TRY(find(o, stage, names[i], &chain[0], err));
+        for (int k = 0; k < i; k++)
+            if (names_have(&chain[0]->pieces, names[k]))
+                return at_fail(err, AT_E_INPUT, "\"%s\" and \"%s\" are the same loop", names[k],
+                               names[i]);
+    }
+    int depth = 0;
+    for (outline_node *x = leaf->parent; x; x = x->parent) up[depth++] = x;
+    for (int i = depth - 1; i >= 0; i--) {
+        if (place_in_order(up[i], names, n) >= 0) chain[found++] = up[i];
+        if (found == 0 || found == n) continue;
+        const outline_node *below = outline_only_child(up[i]);
+        if (!below)
+            return at_fail(err, AT_E_INPUT, "the tree branches below \"%s\"",
+                           up[i]->pieces.data[0]);
+        if (adjacent && place_in_order(below, names, n) < 0)
+            return at_fail(err, AT_E_INPUT, "\"%s\" stands between these loops",
+                           below->pieces.data[0]);
+    }
+    return AT_OK;
+}
+
+at_status at_edit_order(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                        const char *const *loops, int n, at_tree **out, at_error *err) {
+    outline o;
+    outline_of(a, t, &o);
+    outline_node **chain = AT_NEW_ARRAY(a, outline_node *, n + 1);
+    AT_TRY(find_chain(&o, stage, loops, n, false, chain, err));
+    for (int i = 0; i < n; i++)
+        for (int k = i; k < n; k++)
+            if (names_have(&chain[k]->pieces, loops[i])) {
+                if (k > i) exchange(chain[i], chain[k]);
+                break;
+            }
+    return outline_tree(&o, c, edited, out, err);
+}
+
+at_status at_edit_fuse(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       const char *const *loops, int n, at_tree **out, at_error *err) {
+    outline o;
+    outline_of(a, t, &o);
+    outline_node **chain = AT_NEW_ARRAY(a, outline_node *, n + 1);
+    AT_TRY(find_chain(&o, stage, loops, n, true, chain, err));
+    for (int i = 0; i < n; i++) {
+        if (!names_have(&chain[i]->pieces, loops[i]))
+            return at_fail(err, AT_E_INPUT, "\"%s\" does not stand in this place", loops[i]);
+        if (chain[i]->dynamic || chain[i]->extent)
+            return at_fail(err, AT_E_INPUT, "\"%s\" has an extent of its own: it cannot be fused",
+                           loops[i]);
+        if (outline_reduces(c, chain[i]) != outline_reduces(c, chain[0]))
+            return at_fail(err, AT_E_INPUT, "\"%s\" and \"%s\": an axis and a reduction", loops[0],
+                           loops[i]);
+    }
+    for (int i = 1; i < n; i++)
+        for (int k = 0; k < chain[i]->pieces.len; k++)
+            *at_push(a, &chain[0]->pieces) = chain[i]->pieces.data[k];
+    chain[0]->child = chain[n - 1]->child;
+    for (outline_node *x = chain[0]->child; x; x = x->next) x->parent = chain[0];
+    return outline_tree(&o, c, edited, out, err);
+}
+
+/* ---- E8 -------------------------------------------------------------------------------------- */
+
+at_status at_edit_mark(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       const char *piece, at_ann ann, at_tree **out, at_error *err) {
+    outline o;
+    outline_node *loop;
+    outline_of(a, t, &o);
+    AT_TRY(find(&o, stage, piece, &loop, err));
+    if (loop->dynamic && ann != AT_ANN_NONE)
+        return at_fail(err, AT_E_INPUT, "\"%s\" has an extent from data: it takes no annotation",
+                       piece);
+    if (loop->extent && ann != AT_ANN_NONE)
+        return at_fail(err, AT_E_INPUT, "\"%s\" is written with its extent: it takes no annotation",
+                       piece);
+    loop->ann = ann;
+    return outline_tree(&o, c, edited, out, err);
+}

@@ -1,0 +1,165 @@
+/* schedule/edit_place.c: where a stage is computed. */
+#include "schedule/edit.h"
+
+#include <string.h>
+
+#include "schedule/outline.h"
+
+static const char edited[] = "edited tree";
+
+typedef struct moving {
+    at_arena *arena;
+    const at_compute *c;
+    outline o;
+    outline_node *leaf, *beside; /* of the stage that moves; of the one it goes to */
+    outline_node *loop;          /* that it goes into */
+    outline_node *inner; /* the last of its new loops; the loop itself as long as there is none */
+    outline_node *first; /* the first of them, or the leaf */
+    at_error *err;
+} moving;
+
+static const at_tensor *tensor_of(const at_compute *c, const char *stage) {
+    return &c->tensors[at_compute_find(c, stage)];
+}
+
+/* Which axis of `reader` every read of tensor t has in dimension d; -1: none, or not always. */
+static int axis_of_reads(const at_compute *c, int reader, int t, int d) {
+    const tensor_info *info = &info_of(c)->info[reader];
+    int axis = -1, seen = 0;
+    for (int i = 0; i < info->num_reads; i++) {
+        if (info->reads[i]->ref != t) continue;
+        const at_expr *e = info->reads[i]->arg[d];
+        int here = e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? e->ref : -1;
+        if (seen++ && here != axis) return -1;
+        axis = here;
+    }
+    return axis;
+}
+
+/* For each axis of the moving stage, the axis of the other that has its values; -1: none. */
+static void match_axes(const moving *m, bool before, int *match) {
+    int stage = at_compute_find(m->c, m->leaf->stage),
+        other = at_compute_find(m->c, m->beside->stage);
+    const at_tensor *s = &m->c->tensors[stage];
+    for (int k = 0; k < s->num_axes; k++) match[k] = -1;
+    if (before) { /* it is read by the other */
+        for (int k = 0; k < s->num_axes; k++) match[k] = axis_of_reads(m->c, other, stage, k);
+        return;
+    }
+    for (int d = 0; d < m->c->tensors[other].num_axes; d++) {
+        int k = axis_of_reads(m->c, stage, other, d);
+        if (k >= 0 && k < s->num_axes) match[k] = d;
+    }
+}
+
+static bool stands_above(const outline_node *x, const outline_node *below) {
+    for (; below; below = below->parent)
+        if (below == x) return true;
+    return false;
+}
+
+static at_status add_loop(moving *m, const outline_node *like, const char *piece) {
+    for (outline_node *x = m->inner; x; x = x->parent)
+        if (names_have(&x->pieces, piece))
+            return at_fail(m->err, AT_E_INPUT,
+                           "@%s needs a loop \"%s\" there, and one of that name stands around it",
+                           m->leaf->stage, piece);
+    outline_node *n = outline_new(&m->o);
+    *at_push(m->arena, &n->pieces) = piece;
+    if (like) {
+        n->ann = like->ann == AT_ANN_PARA ? AT_ANN_NONE : like->ann;
+        n->extent = like->pieces.len == 1 ? like->extent : 0;
+        n->dynamic = like->dynamic;
+        n->dyn_axes = like->dyn_axes;
+    }
+    if (m->first) outline_append(&m->o, m->inner, n);
+    else m->first = n, n->parent = m->loop;
+    m->inner = n;
+    return AT_OK;
+}
+
+/* The digits of an axis that both have: loops around the new place stay, the others are made anew.
+ */
+static at_status share(moving *m, const name_list *digits) {
+    for (int i = 0; i < digits->len; i++) {
+        const outline_node *like = outline_loop(m->beside, digits->data[i]);
+        if (stands_above(like, m->loop)) continue;
+        bool made = false;
+        for (outline_node *x = m->first ? m->inner : NULL; x && x != m->loop; x = x->parent)
+            made |= names_have(&x->pieces, digits->data[i]);
+        if (!made) AT_TRY(add_loop(m, like, digits->data[i]));
+    }
+    return AT_OK;
+}
+
+/* The whole axis in a loop of its name. */
+static at_status run_whole(moving *m, const at_tensor *s, int k) {
+    const char *name = s->axes[k].name;
+    if (at_symbol_find(m->c->symbols, name) >= 0)
+        return at_fail(m->err, AT_E_INPUT,
+                       "axis \"%s\" of @%s needs a loop of that name, which is a size", name,
+                       s->name);
+    m->leaf->index[k] = (name_list){0};
+    *at_push(m->arena, &m->leaf->index[k]) = name;
+    return add_loop(m, NULL, name);
+}
+
+static at_status make_loops(moving *m, bool before) {
+    const at_tensor *s = tensor_of(m->c, m->leaf->stage);
+    int match[MAX_AXES], beside_axes = tensor_of(m->c, m->beside->stage)->num_axes;
+    match_axes(m, before, match);
+    outline_node *old = m->leaf;
+    m->leaf = at_copy(m->arena, old, sizeof *old);
+    m->leaf->index = at_copy(m->arena, old->index, sizeof *old->index * (size_t)old->num_index);
+    for (int k = 0; k < s->num_axes; k++) {
+        if (match[k] < 0 || match[k] >= beside_axes) AT_TRY(run_whole(m, s, k));
+        else {
+            m->leaf->index[k] = m->beside->index[match[k]];
+            AT_TRY(share(m, &m->leaf->index[k]));
+        }
+    }
+    for (int k = s->num_axes; k < axes_of(s); k++) /* sums keep their loops */
+        for (int d = 0; d < old->index[k].len; d++)
+            AT_TRY(add_loop(m, outline_loop(old, old->index[k].data[d]), old->index[k].data[d]));
+    if (m->first) outline_append(&m->o, m->inner, m->leaf);
+    else m->first = m->leaf, m->leaf->parent = m->loop;
+    outline_remove(&m->o, old);
+    return AT_OK;
+}
+
+at_status at_edit_nest(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       const char *beside, const char *loop, bool before, at_tree **out,
+                       at_error *err) {
+    moving m = {.arena = a, .c = c, .err = err};
+    outline_of(a, t, &m.o);
+    m.leaf = outline_leaf(&m.o, stage);
+    m.beside = outline_leaf(&m.o, beside);
+    if (!m.leaf || !m.beside)
+        return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", m.leaf ? beside : stage);
+    m.loop = m.inner = outline_loop(m.beside, loop);
+    if (!m.loop) return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", loop, beside);
+    if (stands_above(m.loop, m.leaf))
+        return at_fail(err, AT_E_INPUT, "@%s stands inside \"%s\" already", stage, loop);
+    outline_node *at = m.beside; /* the child of the loop in which the other stage is computed */
+    while (at->parent != m.loop) at = at->parent;
+    AT_TRY(make_loops(&m, before));
+    outline_insert(&m.o, at, before, m.first);
+    return outline_tree(&m.o, c, edited, out, err);
+}
+
+at_status at_edit_dissolve(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                           at_tree **out, at_error *err) {
+    outline o;
+    outline_of(a, t, &o);
+    outline_node *leaf = outline_leaf(&o, stage);
+    if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+    const at_tensor *s = tensor_of(c, stage);
+    if (s->num_reduce)
+        return at_fail(err, AT_E_INPUT, "rule 1 (leaf): @%s is a sum, which cannot be dissolved",
+                       stage);
+    if (s->is_output)
+        return at_fail(err, AT_E_INPUT,
+                       "rule 1 (leaf): @%s is an output, which cannot be dissolved", stage);
+    outline_remove(&o, leaf);
+    return outline_tree(&o, c, edited, out, err);
+}

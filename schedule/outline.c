@@ -1,0 +1,202 @@
+/* schedule/outline.c: trees to outlines and back; finding, putting in and taking out nodes. */
+#include "schedule/outline.h"
+
+#include <string.h>
+
+/* ---- from a tree ----------------------------------------------------------------------------- */
+
+static const char *name_of(const at_tree *t, int piece) {
+    return t->piece_names.data[t->pieces.data[piece].name];
+}
+
+static void take_loop(at_arena *a, const at_tree *t, const tree_node *from, outline_node *n) {
+    for (int m = 0; m < from->fixed.num_pieces; m++)
+        *at_push(a, &n->pieces) = name_of(t, from->first_piece + m);
+    n->ann = from->fixed.ann;
+    const tree_piece *first = &t->pieces.data[from->first_piece];
+    if (first->source == EXTENT_FIXED) n->extent = first->fixed;
+    n->dynamic = from->dynamic;
+    for (int i = 0; i < from->num_dyn_args; i++) *at_push(a, &n->dyn_axes) = from->dyn_args[i];
+}
+
+static void take_leaf(at_arena *a, const at_tree *t, const tree_node *from, outline_node *n) {
+    n->stage = t->compute->tensors[from->fixed.tensor].name;
+    n->is_init = from->fixed.is_init;
+    if (from->fixed.has_prefetch) {
+        n->prefetch = t->compute->tensors[from->fixed.prefetch_tensor].name;
+        n->prefetch_bytes = from->prefetch;
+    }
+    n->num_index = from->num_axes;
+    n->index = AT_NEW_ARRAY(a, name_list, from->num_axes);
+    for (int k = 0; k < from->num_axes; k++) {
+        const tree_axis *axis = &t->axes.data[from->first_axis + k];
+        for (int d = 0; d < axis->num_digits; d++) {
+            const tree_digit *digit = &t->digits.data[axis->first_digit + d];
+            const tree_node *loop = &t->nodes.data[digit->loop];
+            *at_push(a, &n->index[k]) = name_of(t, loop->first_piece + digit->member);
+        }
+    }
+}
+
+static void take(outline *o, const at_tree *t, int i, outline_node *parent) {
+    for (; i >= 0; i = t->nodes.data[i].next) {
+        const tree_node *from = &t->nodes.data[i];
+        if (from->is_generated) continue;
+        outline_node *n = outline_new(o);
+        outline_append(o, parent, n);
+        if (from->fixed.is_leaf) take_leaf(o->arena, t, from, n);
+        else {
+            take_loop(o->arena, t, from, n);
+            take(o, t, from->child, n);
+        }
+    }
+}
+
+void outline_of(at_arena *a, const at_tree *t, outline *out) {
+    *out = (outline){.arena = a};
+    take(out, t, 0, NULL);
+}
+
+/* ---- to a tree ------------------------------------------------------------------------------- */
+
+static at_status make(at_tree_maker *m, const at_compute *c, const outline_node *first, int parent);
+
+/* A loop that is all there is inside another stands on its line. */
+static at_status make_loop(at_tree_maker *m, const at_compute *c, const outline_node *n,
+                           int parent) {
+    if (!n->parent || n->next || n->parent->child != n) at_tree_new_line(m);
+    int loop = at_tree_add_loop(m, parent, n->ann);
+    for (int i = 0; i < n->pieces.len; i++) AT_TRY(at_tree_add_piece(m, loop, n->pieces.data[i]));
+    if (n->extent) at_tree_set_extent(m, loop, n->extent);
+    if (n->dynamic) at_tree_set_dynamic(m, loop, n->dyn_axes.data, n->dyn_axes.len);
+    return make(m, c, n->child, loop);
+}
+
+static at_status make_leaf(at_tree_maker *m, const at_compute *c, const outline_node *n,
+                           int parent) {
+    int leaf;
+    at_tree_new_line(m);
+    AT_TRY(at_tree_add_leaf(m, parent, n->stage, n->is_init, &leaf));
+    if (n->prefetch) {
+        at_expr *bytes = at_copy(m->arena, n->prefetch_bytes, sizeof *bytes);
+        if (bytes->op == AT_X_NAME) bytes->ref = at_symbol_find(c->symbols, bytes->name);
+        AT_TRY(at_tree_set_prefetch(m, leaf, n->prefetch, bytes));
+    }
+    for (int k = 0; k < n->num_index; k++) {
+        at_tree_add_index(m, leaf);
+        for (int d = 0; d < n->index[k].len; d++)
+            AT_TRY(at_tree_add_digit(m, leaf, n->index[k].data[d]));
+    }
+    return AT_OK;
+}
+
+static at_status make(at_tree_maker *m, const at_compute *c, const outline_node *first,
+                      int parent) {
+    for (const outline_node *n = first; n; n = n->next)
+        if (n->stage) AT_TRY(make_leaf(m, c, n, parent));
+        else AT_TRY(make_loop(m, c, n, parent));
+    return AT_OK;
+}
+
+at_status outline_tree(const outline *o, const at_compute *c, const char *what, at_tree **out,
+                       at_error *err) {
+    at_tree_maker *m = at_tree_begin(o->arena, c, what, err);
+    AT_TRY(make(m, c, o->root, -1));
+    AT_TRY(at_tree_finish(m, out));
+    at_text text = {0};
+    at_tree_print(&text, *out);
+    (*out)->text = at_strdup(o->arena, at_text_str(&text));
+    at_text_free(&text);
+    return AT_OK;
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+static outline_node *find_leaf(outline_node *first, const char *stage, bool is_init) {
+    for (outline_node *n = first; n; n = n->next) {
+        if (n->stage && n->is_init == is_init && !strcmp(n->stage, stage)) return n;
+        outline_node *below = n->stage ? NULL : find_leaf(n->child, stage, is_init);
+        if (below) return below;
+    }
+    return NULL;
+}
+
+outline_node *outline_leaf(const outline *o, const char *stage) {
+    return find_leaf(o->root, stage, false);
+}
+
+outline_node *outline_init(const outline *o, const char *stage) {
+    return find_leaf(o->root, stage, true);
+}
+
+bool names_have(const name_list *l, const char *name) {
+    for (int i = 0; i < l->len; i++)
+        if (!strcmp(l->data[i], name)) return true;
+    return false;
+}
+
+outline_node *outline_loop(outline_node *leaf, const char *piece) {
+    for (outline_node *n = leaf->parent; n; n = n->parent)
+        if (names_have(&n->pieces, piece)) return n;
+    return NULL;
+}
+
+static bool reduces_in(const at_compute *c, const outline_node *first, const outline_node *loop) {
+    for (const outline_node *n = first; n; n = n->next) {
+        if (!n->stage) {
+            if (reduces_in(c, n->child, loop)) return true;
+            continue;
+        }
+        int t = at_compute_find(c, n->stage);
+        for (int k = t < 0 ? n->num_index : c->tensors[t].num_axes; k < n->num_index; k++)
+            for (int i = 0; i < loop->pieces.len; i++)
+                if (names_have(&n->index[k], loop->pieces.data[i])) return true;
+    }
+    return false;
+}
+
+bool outline_reduces(const at_compute *c, const outline_node *loop) {
+    return reduces_in(c, loop->child, loop);
+}
+
+outline_node *outline_only_child(const outline_node *n) {
+    return n->child && !n->child->next && !n->child->stage ? n->child : NULL;
+}
+
+/* ---- changing -------------------------------------------------------------------------------- */
+
+outline_node *outline_new(const outline *o) {
+    outline_node *n = AT_NEW(o->arena, outline_node);
+    *n = (outline_node){0};
+    return n;
+}
+
+static outline_node **place_of(outline *o, const outline_node *n) {
+    outline_node **p = n->parent ? &n->parent->child : &o->root;
+    while (*p != n) p = &(*p)->next;
+    return p;
+}
+
+void outline_append(outline *o, outline_node *parent, outline_node *n) {
+    outline_node **p = parent ? &parent->child : &o->root;
+    while (*p) p = &(*p)->next;
+    n->parent = parent;
+    n->next = NULL;
+    *p = n;
+}
+
+void outline_insert(outline *o, outline_node *beside, bool before, outline_node *n) {
+    outline_node **p = before ? place_of(o, beside) : &beside->next;
+    n->parent = beside->parent;
+    n->next = *p;
+    *p = n;
+}
+
+void outline_remove(outline *o, outline_node *n) {
+    while (n) {
+        outline_node *parent = n->parent;
+        *place_of(o, n) = n->next;
+        if (!parent || parent->child) return;
+        n = parent;
+    }
+}

@@ -1,0 +1,183 @@
+/* schedule/rewrite.c: tensors and expressions as they were written, copied and changed. */
+#include "schedule/rewrite.h"
+
+#include <string.h>
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+at_expr *rewrite_copy_expr(at_arena *a, const at_expr *e) {
+    if (!e) return NULL;
+    at_expr *copy = at_copy(a, e, sizeof *e);
+    copy->ref = -1;
+    copy->line = copy->col = 0;
+    copy->arg = e->nargs ? AT_NEW_ARRAY(a, at_expr *, e->nargs) : NULL;
+    for (int i = 0; i < e->nargs; i++) copy->arg[i] = rewrite_copy_expr(a, e->arg[i]);
+    return copy;
+}
+
+at_expr *rewrite_name(at_arena *a, const char *name) {
+    at_expr *e = at_expr_new(a, AT_X_NAME, 0, NULL);
+    e->name = name;
+    return e;
+}
+
+at_expr *rewrite_binary(at_arena *a, at_op op, at_expr *x, at_expr *y) {
+    return at_expr_new(a, op, 2, (at_expr *[]){x, y});
+}
+
+at_expr *rewrite_guarded(at_arena *a, at_expr *condition, at_expr *value) {
+    if (!condition) return value;
+    return at_expr_new(a, AT_X_SELECT, 3, (at_expr *[]){condition, value, at_expr_int(a, 0)});
+}
+
+at_expr *rewrite_read(at_arena *a, const char *tensor, int n, at_expr **index) {
+    at_expr *e = at_expr_new(a, AT_X_INDEX, n, index);
+    e->name = tensor;
+    return e;
+}
+
+/* Reads of one tensor become reads of another; index: made of each read's own, or NULL. */
+static int rename_reads(rewrite *w, at_expr *e, const char *from, const char *to,
+                        rewrite_index *index, void *ctx) {
+    int count = 0;
+    for (int i = 0; i < e->nargs; i++) count += rename_reads(w, e->arg[i], from, to, index, ctx);
+    if (e->op != AT_X_INDEX || strcmp(e->name, from)) return count;
+    e->name = to;
+    if (index) e->arg = index(w, ctx, e->arg, &e->nargs);
+    return count + 1;
+}
+
+at_status rewrite_reads(rewrite *w, at_tensor *reader, const char *from, const char *to,
+                        rewrite_index *index, void *ctx) {
+    int count = rename_reads(w, reader->written, from, to, index, ctx);
+    for (int d = 0; d < reader->num_defs; d++)
+        count += rename_reads(w, reader->defs[d].expr, from, to, index, ctx);
+    if (count) return AT_OK;
+    return at_fail(w->err, AT_E_INPUT, "@%s does not read \"%s\"", reader->name, from);
+}
+
+/* ---- tensors --------------------------------------------------------------------------------- */
+
+at_tensor rewrite_copy_tensor(at_arena *a, const at_tensor *t) {
+    at_tensor copy = {.name = t->name,
+                      .role = t->role,
+                      .num_axes = t->num_axes,
+                      .num_reduce = t->num_reduce,
+                      .is_int = t->is_int,
+                      .num_defs = t->num_defs};
+    copy.axes = AT_NEW_ARRAY(a, at_axis, axes_of(t));
+    for (int k = 0; k < axes_of(t); k++)
+        copy.axes[k] =
+            (at_axis){t->axes[k].name, rewrite_copy_expr(a, t->axes[k].extent),
+                      rewrite_copy_expr(a, t->axes[k].begin), rewrite_copy_expr(a, t->axes[k].end)};
+    copy.written = rewrite_copy_expr(a, t->written);
+    copy.defs = AT_NEW_ARRAY(a, at_def, t->num_defs);
+    for (int i = 0; i < t->num_defs; i++) {
+        copy.defs[i] = t->defs[i];
+        copy.defs[i].expr = rewrite_copy_expr(a, t->defs[i].expr);
+        if (!t->defs[i].is_digits) continue;
+        copy.defs[i].extents = AT_NEW_ARRAY(a, at_expr *, t->defs[i].num_names);
+        for (int k = 0; k < t->defs[i].num_names; k++)
+            copy.defs[i].extents[k] = rewrite_copy_expr(a, t->defs[i].extents[k]);
+    }
+    return copy;
+}
+
+at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *name,
+                        at_error *err) {
+    *w = (rewrite){.arena = a, .old = t->compute, .tree = t, .err = err};
+    if (at_compute_find(w->old, name) >= 0)
+        return at_fail(err, AT_E_INPUT, "there is a tensor \"%s\" already", name);
+    for (int i = 0; i < w->old->num_tensors; i++)
+        *at_push(a, &w->tensors) = rewrite_copy_tensor(a, &w->old->tensors[i]);
+    outline_of(a, t, &w->o);
+    return AT_OK;
+}
+
+at_tensor *rewrite_find(rewrite *w, const char *name) {
+    for (int i = 0; i < w->tensors.len; i++)
+        if (!strcmp(w->tensors.data[i].name, name)) return &w->tensors.data[i];
+    return NULL;
+}
+
+/* Right before the tensor of that name, where what it reads is known. */
+void rewrite_insert(rewrite *w, const char *name, at_tensor t) {
+    int at = (int)(rewrite_find(w, name) - w->tensors.data);
+    *at_push(w->arena, &w->tensors) = t;
+    memmove(w->tensors.data + at + 1, w->tensors.data + at,
+            sizeof t * (size_t)(w->tensors.len - 1 - at));
+    w->tensors.data[at] = t;
+}
+
+at_status rewrite_finish(rewrite *w, const at_compute **compute, at_tree **out) {
+    at_compute *c;
+    AT_TRY(at_compute_make(w->arena, w->old->symbols, w->tensors.data, w->tensors.len,
+                           "edited computation", &c, w->err));
+    AT_TRY(outline_tree(&w->o, c, "edited tree", out, w->err));
+    *compute = c;
+    return AT_OK;
+}
+
+static bool is_used(const rewrite *w, const char *name) {
+    if (at_symbol_find(w->old->symbols, name) >= 0) return true;
+    for (int i = 0; i < w->tensors.len; i++) {
+        const at_tensor *t = &w->tensors.data[i];
+        if (!strcmp(t->name, name)) return true;
+        for (int k = 0; k < axes_of(t); k++)
+            if (t->axes[k].name && !strcmp(t->axes[k].name, name)) return true;
+        for (int d = 0; d < t->num_defs; d++)
+            for (int k = 0; k < t->defs[d].num_names; k++)
+                if (!strcmp(t->defs[d].names[k], name)) return true;
+    }
+    for (int i = 0; i < w->tree->piece_names.len; i++)
+        if (!strcmp(w->tree->piece_names.data[i], name)) return true;
+    return false;
+}
+
+/* A name that nothing has, made of another. */
+const char *rewrite_fresh(const rewrite *w, const char *like) {
+    const char *name = like;
+    for (int i = 0; is_used(w, name); i++) name = at_format(w->arena, "%s_%d", like, i);
+    return name;
+}
+
+/* ---- trees ----------------------------------------------------------------------------------- */
+
+outline_node *rewrite_add_loop(rewrite *w, outline_node *parent, const char *piece) {
+    outline_node *n = outline_new(&w->o);
+    *at_push(w->arena, &n->pieces) = piece;
+    n->parent = parent;
+    if (parent) outline_append(&w->o, parent, n);
+    return n;
+}
+
+outline_node *rewrite_add_leaf(rewrite *w, outline_node *parent, const char *stage, int num_index) {
+    outline_node *n = outline_new(&w->o);
+    n->stage = stage;
+    n->num_index = num_index;
+    n->index = AT_NEW_ARRAY(w->arena, name_list, num_index);
+    outline_append(&w->o, parent, n);
+    return n;
+}
+
+outline_node *rewrite_nest_behind(rewrite *w, outline_node *leaf, const char *piece) {
+    outline_node *first = NULL, *inner = NULL, *path[MAX_PIECES], *top = NULL;
+    int depth = 0;
+    for (outline_node *p = leaf->parent; p; p = p->parent) path[depth++] = p;
+    while (depth--) {
+        outline_node *p = path[depth];
+        bool reduces = outline_reduces(w->old, p);
+        if (!top && reduces) {
+            top = p;
+            if (piece) first = inner = rewrite_add_loop(w, NULL, piece);
+        }
+        if (!top || reduces) continue;
+        inner = rewrite_add_loop(w, inner, p->pieces.data[0]);
+        inner->pieces = p->pieces;
+        inner->ann = p->ann == AT_ANN_PARA ? AT_ANN_NONE : p->ann;
+        inner->extent = p->extent;
+        if (!first) first = inner;
+    }
+    if (first) outline_insert(&w->o, top, false, first);
+    return inner ? inner : top->parent;
+}

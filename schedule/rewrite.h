@@ -1,0 +1,48 @@
+/* schedule/rewrite.h: a computation being rewritten, with the tree over it: what copies of tensors
+ * (edit_copy.c) and sums in two steps (edit_factor.c) share. */
+#ifndef AT_SCHEDULE_REWRITE_H
+#define AT_SCHEDULE_REWRITE_H
+
+#include "schedule/outline.h"
+
+typedef struct rewrite {
+    at_arena *arena;
+    const at_compute *old;
+    const at_tree *tree;
+    at_error *err;
+    AT_VEC(at_tensor) tensors;
+    outline o;
+} rewrite;
+
+/* Copies the tensors as they were written. AT_E_INPUT: a tensor has the new name already. */
+at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *name, at_error *err);
+/* A computation and a tree of what stands there. */
+at_status rewrite_finish(rewrite *w, const at_compute **compute, at_tree **out);
+
+at_tensor *rewrite_find(rewrite *w, const char *name); /* NULL: there is none */
+at_tensor rewrite_copy_tensor(at_arena *a, const at_tensor *t);
+/* Right before the tensor of that name, where what it reads is known. */
+void rewrite_insert(rewrite *w, const char *name, at_tensor t);
+/* A name that nothing has, made of another. */
+const char *rewrite_fresh(const rewrite *w, const char *like);
+
+at_expr *rewrite_copy_expr(at_arena *a, const at_expr *e);
+at_expr *rewrite_name(at_arena *a, const char *name);
+at_expr *rewrite_binary(at_arena *a, at_op op, at_expr *x, at_expr *y);
+/* condition ? value : 0; NULL: no condition. */
+at_expr *rewrite_guarded(at_arena *a, at_expr *condition, at_expr *value);
+at_expr *rewrite_read(at_arena *a, const char *tensor, int n, at_expr **index);
+/* A read's new indices, made of its old ones. */
+typedef at_expr **rewrite_index(rewrite *w, void *ctx, at_expr **old, int *n);
+/* A stage's reads of one tensor become reads of another. index NULL: with the same indices.
+ * AT_E_INPUT: there are none. */
+at_status rewrite_reads(rewrite *w, at_tensor *reader, const char *from, const char *to,
+                        rewrite_index *index, void *ctx);
+
+outline_node *rewrite_add_loop(rewrite *w, outline_node *parent, const char *piece);
+outline_node *rewrite_add_leaf(rewrite *w, outline_node *parent, const char *stage, int num_index);
+/* Behind the sum of a leaf, loops that count its axes where the sum did: those inside its outermost
+ * reduction, copied, around them one for `piece` (NULL: none). Returns the last. */
+outline_node *rewrite_nest_behind(rewrite *w, outline_node *leaf, const char *piece);
+
+#endif

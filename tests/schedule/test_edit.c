@@ -1,0 +1,229 @@
+/* Edits of loop trees: what each makes of the user's matrix product, that it computes the same, and
+ * what each refuses. tests/codegen/test_edits.c has random ones. */
+#include "schedule/edit.h"
+#include "tests/schedule/examples.h"
+
+#include <string.h>
+
+static const char sizes[] = "N=8, M=12, L=6, i0=2, i1=4, j0=3, j1=4, k0=2, k1=3, P=4";
+static const char product[] = "A[N, L] : input\n"
+                              "B[L, M] : weight\n"
+                              "C[N, M] : input\n"
+                              "mul[i:N, j:M] = sum(k:L) A[i, k]*B[k, j]\n"
+                              "out[i:N, j:M] = mul[i, j] + C[i, j]\n";
+static const example matmul_add = {"matmul_add", sizes, product,
+                                   "i, j, k => @mul = i, j // k\ni, j => @out = i, j\n"};
+
+/* What edits go on from. */
+typedef struct state {
+    fixture f;
+    const at_compute *compute;
+    at_tree *tree;
+    at_error err;
+} edited;
+
+static edited e;
+
+static void begin(const example *x) {
+    fixture_open(&e.f, x);
+    fixture_fill(&e.f, 3);
+    e.compute = e.f.compute;
+    e.tree = e.f.tree;
+}
+
+static void end(void) { fixture_close(&e.f); }
+
+#define DO(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) != AT_OK) fail_msg("%s\n%s", #call, e.err.text);                                \
+    } while (0)
+#define REFUSED(message, call)                                                                     \
+    do {                                                                                           \
+        assert_int_equal((call), AT_E_INPUT);                                                      \
+        assert_string_equal(e.err.text, message);                                                  \
+    } while (0)
+#define NAMES(...) (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / 8
+#define SPLIT(stage, loop, ...)                                                                    \
+    at_edit_split(e.f.arena, e.tree, e.compute, stage, loop, NAMES(__VA_ARGS__), &e.tree, &e.err)
+#define ORDER(stage, ...)                                                                          \
+    at_edit_order(e.f.arena, e.tree, e.compute, stage, NAMES(__VA_ARGS__), &e.tree, &e.err)
+#define FUSE(stage, ...)                                                                           \
+    at_edit_fuse(e.f.arena, e.tree, e.compute, stage, NAMES(__VA_ARGS__), &e.tree, &e.err)
+#define MARK(stage, loop, ann)                                                                     \
+    at_edit_mark(e.f.arena, e.tree, e.compute, stage, loop, ann, &e.tree, &e.err)
+#define NEST(stage, beside, loop, before)                                                          \
+    at_edit_nest(e.f.arena, e.tree, e.compute, stage, beside, loop, before, &e.tree, &e.err)
+#define COPY(kind, tensor, reader, name)                                                           \
+    at_edit_copy(e.f.arena, e.tree, kind, tensor, reader, name, &e.compute, &e.tree, &e.err)
+#define FACTOR(stage, loop, name)                                                                  \
+    at_edit_factor(e.f.arena, e.tree, stage, loop, name, &e.compute, &e.tree, &e.err)
+
+static void expect_tree(const char *wanted) {
+    at_text text = {0};
+    at_tree_print(&text, e.tree);
+    if (strcmp(at_text_str(&text), wanted))
+        fail_msg("is\n%swanted\n%s", at_text_str(&text), wanted);
+    at_text_free(&text);
+}
+
+/* The line of the computation that begins with the tensor's name. */
+static void expect_stage(const char *wanted) {
+    at_text text = {0};
+    at_compute_print(&text, e.compute);
+    if (!strstr(at_text_str(&text), wanted))
+        fail_msg("is\n%swanted\n%s", at_text_str(&text), wanted);
+    at_text_free(&text);
+}
+
+/* Every output as the computation before all edits has it. */
+static void expect_same_outputs(void) {
+    at_program *p;
+    at_data *found = AT_NEW_ARRAY(e.f.arena, at_data, e.compute->num_tensors);
+    int64_t **extents;
+    DO(at_program_build(e.f.arena, e.tree, e.f.values, &p, &e.err));
+    DO(at_program_verify(e.f.arena, p, &e.err));
+    DO(at_compute_interpret(e.f.arena, e.f.compute, e.f.values, e.f.data, &e.err));
+    DO(at_compute_extents(e.f.arena, e.f.compute, e.f.values, &extents, &e.err));
+    for (int t = 0; t < e.compute->num_tensors; t++) {
+        int before = at_compute_find(e.f.compute, e.compute->tensors[t].name);
+        if (e.compute->tensors[t].role != AT_ROLE_STAGE) found[t] = e.f.data[before];
+    }
+    DO(at_program_interpret(e.f.arena, p, found, &e.err));
+    for (int t = 0; t < e.f.compute->num_tensors; t++) {
+        if (!e.f.compute->tensors[t].is_output) continue;
+        int after = at_compute_find(e.compute, e.f.compute->tensors[t].name);
+        int64_t count = 1;
+        for (int k = 0; k < e.f.compute->tensors[t].num_axes; k++) count *= extents[t][k];
+        assert_memory_equal(found[after].f, e.f.data[t].f, sizeof(float) * (size_t)count);
+    }
+}
+
+static void tile(void) {
+    begin(&matmul_add);
+    DO(SPLIT("mul", "i", "i0", "i1"));
+    DO(SPLIT("mul", "j", "j0", "j1"));
+    DO(SPLIT("mul", "k", "k0", "k1"));
+    DO(ORDER("mul", "i0", "j0", "k0", "k1", "i1", "j1"));
+    DO(MARK("mul", "i1", AT_ANN_UNROLL));
+    DO(MARK("mul", "j1", AT_ANN_VEC));
+    DO(NEST("out", "mul", "j0", false));
+}
+
+static void loops(void **state) {
+    (void)state;
+    tile();
+    expect_tree("i0, j0 =>\n"
+                "    k0, k1, i1:unroll, j1:vec =>\n"
+                "        @mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k\n"
+                "    i1:unroll, j1:vec =>\n"
+                "        @out = {i0, i1}/i, {j0, j1}/j\n");
+    expect_same_outputs();
+    DO(FUSE("mul", "i0", "j0"));
+    DO(MARK("mul", "j0", AT_ANN_PARA));
+    expect_tree("{i0, j0}:para =>\n"
+                "    k0, k1, i1:unroll, j1:vec =>\n"
+                "        @mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k\n"
+                "    i1:unroll, j1:vec =>\n"
+                "        @out = {i0, i1}/i, {j0, j1}/j\n");
+    expect_same_outputs();
+    REFUSED("\"i0\" is fused with other loops: it cannot be split", SPLIT("mul", "i0", "P", "N"));
+    end();
+}
+
+static void copies(void **state) {
+    (void)state;
+    tile();
+    DO(COPY(AT_COPY_LAYOUT, "B", "mul", "packb"));
+    DO(COPY(AT_COPY_READ, "A", "mul", "rows"));
+    DO(NEST("rows", "mul", "i0", true));
+    DO(COPY(AT_COPY_WRITE, "mul", NULL, "local"));
+    expect_stage("packb[j0_i:j0, k0_i:k0, k1_i:k1, j1_i:j1] = "
+                 "k0_i*k1 + k1_i < L && j0_i*j1 + j1_i < M ? "
+                 "B[k0_i*k1 + k1_i, j0_i*j1 + j1_i] : 0\n");
+    expect_stage("local[i:N, j:M] = sum(k:L) rows[i, k]*packb[j/j1, k/k1, k%k1, j%j1]\n"
+                 "mul[i:N, j:M] = local[i, j]\n");
+    expect_tree("j0, k0, k1, j1 =>\n"
+                "    @packb = j0, k0, k1, j1\n"
+                "i0 =>\n"
+                "    i1:unroll, rows_i1 =>\n"
+                "        @rows = {i0, i1}/rows_i0, rows_i1\n"
+                "    j0 =>\n"
+                "        k0, k1, i1:unroll, j1:vec =>\n"
+                "            @local = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k\n"
+                "        i1:unroll, j1:vec =>\n"
+                "            @mul = {i0, i1}/i, {j0, j1}/j\n"
+                "        i1:unroll, j1:vec =>\n"
+                "            @out = {i0, i1}/i, {j0, j1}/j\n");
+    expect_same_outputs();
+    end();
+}
+
+static void factor(void **state) {
+    (void)state;
+    tile();
+    DO(FACTOR("mul", "k1", "rf"));
+    expect_stage("rf[i:N, j:M, k1_r:k1] = sum(k0_r:k0) k < L ? A[i, k]*B[k, j] : 0\n"
+                 "    where k = k0_r*k1 + k1_r\n"
+                 "mul[i:N, j:M] = sum(k1_r:k1) rf[i, j, k1_r]\n");
+    expect_tree("i0, j0 =>\n"
+                "    k0, k1, i1:unroll, j1:vec =>\n"
+                "        @rf = {i0, i1}/i, {j0, j1}/j, k1  // k0\n"
+                "    k1, i1:unroll, j1:vec =>\n"
+                "        @mul = {i0, i1}/i, {j0, j1}/j  // k1\n"
+                "    i1:unroll, j1:vec =>\n"
+                "        @out = {i0, i1}/i, {j0, j1}/j\n");
+    expect_same_outputs();
+    end();
+}
+
+/* From the text alone: loops of its own for each stage; a stage may go into its reader. */
+static void plain(void **state) {
+    (void)state;
+    static const char through[] = "A[N] : input\nB[N] : input\ns[i:N] = A[i] + B[i]\n"
+                                  "out[i:N, j:P] = s[i]*2.0\n";
+    static const example scaled = {"scaled", sizes, through, "i => @s = i\ni, j => @out = i, j\n"};
+    begin(&scaled);
+    DO(at_edit_plain(e.f.arena, e.compute, &e.tree, &e.err));
+    expect_tree("i =>\n    @s = i\ni, j =>\n    @out = i, j\n");
+    DO(NEST("s", "out", "i", true));
+    expect_tree("i =>\n    @s = i\n    j =>\n        @out = i, j\n");
+    expect_same_outputs();
+    DO(at_edit_dissolve(e.f.arena, e.tree, e.compute, "s", &e.tree, &e.err));
+    expect_tree("i, j =>\n    @out = i, j\n");
+    expect_same_outputs();
+    REFUSED("rule 1 (leaf): @out is an output, which cannot be dissolved",
+            at_edit_dissolve(e.f.arena, e.tree, e.compute, "out", &e.tree, &e.err));
+    end();
+}
+
+static void refused(void **state) {
+    (void)state;
+    tile();
+    REFUSED("@mull has no leaf in this tree", MARK("mull", "i0", AT_ANN_PARA));
+    REFUSED("\"i\" is no loop around @mul", MARK("mul", "i", AT_ANN_PARA));
+    REFUSED("the tree branches below \"j0\"", ORDER("mul", "k0", "j0"));
+    REFUSED("\"k1\" stands between these loops", FUSE("mul", "k0", "i1"));
+    REFUSED("\"i0\" and \"i0\" are the same loop", ORDER("mul", "i0", "i0"));
+    REFUSED("\"k1\" does not stand in this place", FUSE("mul", "k1", "k0"));
+    REFUSED("\"k1\" and \"i1\": an axis and a reduction", FUSE("mul", "k1", "i1"));
+    REFUSED("@out stands inside \"j0\" already", NEST("out", "mul", "j0", false));
+    REFUSED("edited tree: \"j1\" occurs twice on one path", SPLIT("mul", "i1", "P", "j1"));
+    REFUSED("there is a tensor \"A\" already", COPY(AT_COPY_READ, "B", "mul", "A"));
+    REFUSED("there is no tensor \"D\"", COPY(AT_COPY_READ, "D", "mul", "x"));
+    REFUSED("\"A\" is no sum: its writing needs no copy", COPY(AT_COPY_WRITE, "A", NULL, "x"));
+    REFUSED("@out does not read \"A\"", COPY(AT_COPY_LAYOUT, "A", "out", "x"));
+    REFUSED("\"i1\" is no reduction of @mul", FACTOR("mul", "i1", "x"));
+    end();
+    begin(&matmul_add);
+    REFUSED("\"k\" is all that @mul sums over: split it first", FACTOR("mul", "k", "x"));
+    REFUSED("rule 1 (leaf): @mul is a sum, which cannot be dissolved",
+            at_edit_dissolve(e.f.arena, e.tree, e.compute, "mul", &e.tree, &e.err));
+    end();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops), cmocka_unit_test(copies),
+                                       cmocka_unit_test(factor), cmocka_unit_test(plain),
+                                       cmocka_unit_test(refused)};
+    return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
+}
