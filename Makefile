@@ -111,9 +111,9 @@ run:
 	@$(MAKE) --no-print-directory autotune
 	./autotune conv2d_3x3_gemm $(RUN_ARGS)
 
-# The texts that tests/codegen/test_golden.c compares with, anew: read the difference.
-golden-update: $(B)/tests/codegen/test_golden
-	@AT_GOLDEN_UPDATE=1 $<
+# The texts that these tests compare with, anew: read the difference.
+golden-update: $(B)/tests/codegen/test_golden $(B)/tests/engine/test_grid_log
+	@for t in $^; do AT_GOLDEN_UPDATE=1 $$t || exit 1; done
 
 check-asan:
 	@$(MAKE) --no-print-directory B=build-asan LDFLAGS="-fsanitize=address" \

@@ -162,6 +162,9 @@ static void check_file(const char *folder, const char *path, const char *allowed
         const char *from = included(line);
         if (!knows && !strncmp(line, "#include \"codegen/x86/", 22))
             fail_msg("%s knows of an architecture", path);
+        if (from && strcmp(from, folder) && !strcmp(from, "engine") &&
+            strncmp(line, "#include \"engine/engine.h\"", 26))
+            fail_msg("%s includes more of engine/ than engine/engine.h", path);
         if (from && strcmp(from, folder) && !allows(allowed, from))
             fail_msg("%s includes from %s/; %s/ may use: %s", path, from, folder, allowed);
     }
