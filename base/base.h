@@ -50,7 +50,8 @@ _Noreturn void at_bug(const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* Memory has run out in the middle of something: says so on stderr and ends the program, exit code
  * 1. Logs hold whole lines at any time. */
-_Noreturn void at_out_of_memory(size_t size_bytes);
+_Noreturn void at_out_of_memory(size_t size_bytes);      /* 0: unknown how much was asked for */
+#define AT_NEED(p) ((p) ? (void)0 : at_out_of_memory(0)) /* what malloc has returned */
 
 #define AT_TRY(call)                                                                               \
     do {                                                                                           \

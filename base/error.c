@@ -81,6 +81,7 @@ void at_bug(const char *file, int line, const char *fmt, ...) {
 }
 
 _Noreturn void at_out_of_memory(size_t size_bytes) {
-    fprintf(stderr, "autotune: out of memory (%zu bytes asked)\n", size_bytes);
+    if (size_bytes) fprintf(stderr, "autotune: out of memory (%zu bytes asked)\n", size_bytes);
+    else fputs("autotune: out of memory\n", stderr);
     _exit(at_exit_code(AT_E_BUG));
 }

@@ -17,7 +17,7 @@ void at_sort_doubles(double *x, int n) {
 
 double *at_sorted_copy(const double *x, int n) {
     double *sorted = malloc(sizeof *x * (size_t)(n ? n : 1));
-    if (!sorted) AT_BUG("no memory for %d numbers", n);
+    AT_NEED(sorted);
     if (n) memcpy(sorted, x, sizeof *x * (size_t)n);
     at_sort_doubles(sorted, n);
     return sorted;

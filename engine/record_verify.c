@@ -73,7 +73,7 @@ static const char *impossible(at_arena *a, const at_context *c) {
     return NULL;
 }
 
-/* Anything but our own fault is an obstacle. */
+/* Anything but what is wrong with this machine, or us, is an obstacle. */
 static at_status try_open(at_verifier *v, const at_record *r, at_error *err) {
     at_selection chosen = {0};
     at_session *s = &v->session;
@@ -96,7 +96,9 @@ static at_status open_session(at_verifier *v, const at_record *r, at_error *err)
     v->obstacle = impossible(v->arena, &r->extra.context);
     if (v->obstacle) return AT_OK;
     at_status status = try_open(v, r, err);
-    if (status == AT_OK || status == AT_E_INTERRUPTED || status == AT_E_BUG) return status;
+    if (status == AT_OK || status == AT_E_INTERRUPTED || status == AT_E_BUG ||
+        status == AT_E_OUTPUT)
+        return status;
     v->obstacle = at_strdup(v->arena, err->text);
     return AT_OK;
 }

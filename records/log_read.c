@@ -63,7 +63,7 @@ static bool fill(at_log_reader *r) {
     if (r->end == r->cap) {
         r->cap *= 2;
         r->buf = realloc(r->buf, r->cap);
-        AT_ASSERT(r->buf);
+        AT_NEED(r->buf);
     }
     size_t got = 0;
     if (r->gunzip)
@@ -129,10 +129,10 @@ static at_status open_reader(const char *path, bool may_be_empty, at_log_reader 
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return at_fail(err, AT_E_INPUT, "cannot read %s: %s", path, strerror(errno));
     at_log_reader *r = calloc(1, sizeof *r);
-    AT_ASSERT(r);
+    AT_NEED(r);
     *r = (at_log_reader){
         .path = strdup(path), .fd = fd, .buf = malloc(BLOCK_BYTES), .cap = BLOCK_BYTES};
-    AT_ASSERT(r->path && r->buf);
+    AT_NEED(r->path && r->buf);
     r->arena = at_arena_new();
     fill(r);
     look_for_gzip(r);

@@ -41,9 +41,9 @@ at_status at_log_open(const char *path, at_log **out, at_error *err) {
     int fd;
     AT_TRY(at_log_open_locked(path, O_RDWR | O_APPEND | O_CREAT, &fd, err));
     at_log *l = calloc(1, sizeof *l);
-    AT_ASSERT(l);
+    AT_NEED(l);
     *l = (at_log){.path = strdup(path), .fd = fd, .tail_at = -1};
-    AT_ASSERT(l->path);
+    AT_NEED(l->path);
     struct stat st;
     char last;
     l->regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);

@@ -417,7 +417,7 @@ static double median_of_rounds(const at_turns *t, double (*of)(const at_round *,
                                double x) {
     double *values = malloc((size_t)t->num_rounds * sizeof *values);
     int n = 0;
-    AT_ASSERT(values);
+    AT_NEED(values);
     for (int i = 0; i < t->num_rounds; i++)
         if (t->rounds[i].peak_gflops > 0) values[n++] = of(&t->rounds[i], x);
     at_sort_doubles(values, n);

@@ -96,7 +96,7 @@ bool at_is_space_head(const char *head, size_t len) {
 
 bool at_is_space_file(const char *path) {
     char *head = malloc(PEEK_BYTES), *text = calloc(PEEK_BYTES + 1, 1);
-    AT_ASSERT(head && text);
+    AT_NEED(head && text);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd >= 0 ? read(fd, head, PEEK_BYTES) : 0;
     size_t n = got > 0 ? (size_t)got : 0;

@@ -14,7 +14,7 @@ const double *at_costs_of_samples(at_arena *a, const double *samples, int n, int
 
 static double *sorted_rounds(const at_turns *t) {
     double *times = malloc((size_t)t->num_rounds * sizeof *times);
-    AT_ASSERT(times);
+    AT_NEED(times);
     for (int i = 0; i < t->num_rounds; i++) times[i] = t->rounds[i].time_s;
     at_sort_doubles(times, t->num_rounds);
     return times;

@@ -42,7 +42,7 @@ static place *list_places(const at_contender *c, int n, int *count) {
     int len = 0;
     for (int i = 0; i < n; i++) len += c[i].num_finals;
     place *all = malloc((size_t)len * sizeof *all + 1);
-    AT_ASSERT(all);
+    AT_NEED(all);
     *count = 0;
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < c[i].num_finals && !is_out(&c[i]); k++) {

@@ -12,7 +12,7 @@ void at_best_init(at_best *b, int cap) {
     *b = (at_best){.cap = cap};
     b->indices = malloc(sizeof *b->indices * ((size_t)cap + 1));
     b->scores = malloc(sizeof *b->scores * ((size_t)cap + 1));
-    AT_ASSERT(b->indices && b->scores);
+    AT_NEED(b->indices && b->scores);
 }
 
 void at_best_free(at_best *b) {
@@ -39,7 +39,7 @@ static void start(at_annealer *a, at_rng *rng) {
     int64_t length = b->end - b->begin;
     a->num_points = length < a->most_points ? (int)length : a->most_points;
     a->points = malloc(sizeof *a->points * (size_t)(a->num_points + 1));
-    AT_ASSERT(a->points);
+    AT_NEED(a->points);
     /* Distinct ones; of a sparse space those that are invalid walk to a valid neighbour. */
     at_shuffle order;
     at_shuffle_init(&order, length);
@@ -71,7 +71,7 @@ int at_anneal(at_annealer *a, at_rng *rng, int num, int64_t *out) {
     double *scores = malloc(sizeof *scores * (size_t)(n + 1));
     double *new_scores = malloc(sizeof *new_scores * (size_t)(n + 1));
     int64_t *moved = malloc(sizeof *moved * (size_t)(n + 1));
-    AT_ASSERT(scores && new_scores && moved);
+    AT_NEED(scores && new_scores && moved);
     at_best best;
     at_best_init(&best, num);
 

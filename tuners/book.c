@@ -27,7 +27,7 @@ int at_number_add(at_numbering *m, int64_t index) {
         m->indices = realloc(m->indices, (size_t)m->cap * sizeof *m->indices);
         free(m->slots);
         m->slots = calloc((size_t)m->size, sizeof *m->slots);
-        AT_ASSERT(m->indices && m->slots);
+        AT_NEED(m->indices && m->slots);
         for (int i = 0; i < m->len; i++) *slot_of(m, m->indices[i]) = i + 1;
     }
     int *slot = slot_of(m, index);
@@ -70,7 +70,7 @@ void at_book_enter(at_book *b, int64_t index) {
         b->cap = b->entered.cap;
         b->score = realloc(b->score, (size_t)b->cap * sizeof *b->score);
         b->known = realloc(b->known, (size_t)b->cap * sizeof *b->known);
-        AT_ASSERT(b->score && b->known);
+        AT_NEED(b->score && b->known);
     }
     b->score[number] = 0;
     b->known[number] = false;

@@ -36,7 +36,7 @@ static const at_tuner_option options[NUM_OPTIONS] = {
 
 static void *create(at_space *space, const at_tuner_options *o) {
     genetic *g = calloc(1, sizeof *g);
-    AT_ASSERT(g);
+    AT_NEED(g);
     at_book_init(&g->book, space, o, AT_STREAM_GA);
     g->population = (int)at_tuner_value(o, &options[POPULATION]);
     g->most_elites = o->autotvm ? 3 : (g->population + 1) / 2;
@@ -49,7 +49,7 @@ static void *create(at_space *space, const at_tuner_options *o) {
     g->weight = calloc((size_t)most, sizeof *g->weight);
     g->first = calloc((size_t)knobs + 1, sizeof *g->first);
     g->second = calloc((size_t)knobs + 1, sizeof *g->second);
-    AT_ASSERT(g->elites && g->pool && g->weight && g->first && g->second);
+    AT_NEED(g->elites && g->pool && g->weight && g->first && g->second);
     return g;
 }
 

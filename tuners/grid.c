@@ -11,7 +11,7 @@ typedef struct grid {
 
 static void *create(at_space *space, const at_tuner_options *o) {
     grid *g = calloc(1, sizeof *g);
-    AT_ASSERT(g);
+    AT_NEED(g);
     g->space = space;
     at_tuner_range(space, o, &g->begin, &g->end);
     g->at = at_space_is_valid(space, g->begin)

@@ -18,7 +18,7 @@ static int compare(const void *x, const void *y) {
 
 static place *order(const double *values, int n) {
     place *p = malloc(sizeof *p * (size_t)(n + 1));
-    AT_ASSERT(p);
+    AT_NEED(p);
     for (int i = 0; i < n; i++) p[i] = (place){values[i], i};
     qsort(p, (size_t)n, sizeof *p, compare);
     return p;
@@ -27,7 +27,7 @@ static place *order(const double *values, int n) {
 static void recall(const double *preds, const double *labels, int n, int num, double *out) {
     place *by_pred = order(preds, n), *by_label = order(labels, n);
     int *rank = malloc(sizeof *rank * (size_t)(n + 1));
-    AT_ASSERT(rank);
+    AT_NEED(rank);
     for (int i = 0; i < n; i++) rank[by_label[i].row] = i;
     for (int i = 0; i < num; i++) {
         int found = 0;
@@ -46,7 +46,7 @@ void at_recall_curve(const double *preds, const double *labels, int n, double *o
 double at_average_recall(const double *preds, const double *labels, int n, int top) {
     int num = top < n ? top : n;
     double sum = 0, *curve = malloc(sizeof *curve * (size_t)(num + 1));
-    AT_ASSERT(curve);
+    AT_NEED(curve);
     recall(preds, labels, n, num, curve);
     for (int i = 0; i < num; i++) sum += curve[i];
     free(curve);
@@ -56,7 +56,7 @@ double at_average_recall(const double *preds, const double *labels, int n, int t
 void at_pick_diverse(const double *scores, const int64_t *digits, int n, int num_digits,
                      double weight, int num, int *picked) {
     bool *taken = calloc((size_t)n + 1, sizeof *taken);
-    AT_ASSERT(taken);
+    AT_NEED(taken);
     for (int p = 0; p < num; p++) {
         double most = 0;
         picked[p] = -1;

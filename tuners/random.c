@@ -12,7 +12,7 @@ typedef struct random_order {
 
 static void *create(at_space *space, const at_tuner_options *o) {
     random_order *r = calloc(1, sizeof *r);
-    AT_ASSERT(r);
+    AT_NEED(r);
     int64_t end;
     r->space = space;
     at_tuner_range(space, o, &r->begin, &end);

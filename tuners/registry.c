@@ -70,7 +70,7 @@ at_status at_tuner_new(const char *name, at_space *space, const at_tuner_options
                        "index range %lld to %lld is not within the space, 0 to %lld",
                        (long long)begin, (long long)end - 1, (long long)length - 1);
     at_tuner *t = malloc(sizeof *t);
-    AT_ASSERT(t);
+    AT_NEED(t);
     *t = (at_tuner){row, row->create(space, o)};
     *out = t;
     return AT_OK;

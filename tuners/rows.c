@@ -28,7 +28,7 @@ static int work_out(at_rows *r, int64_t index) {
     r->room = n;
     free(r->row);
     r->row = malloc(sizeof *r->row * (size_t)n);
-    AT_ASSERT(r->row);
+    AT_NEED(r->row);
     return r->source.of(r->source.ctx, index, r->row, r->room);
 }
 
@@ -56,7 +56,7 @@ static void add(at_rows *r, int64_t index) {
     if (number == r->cap) {
         r->cap = r->numbers.cap;
         r->rows = realloc(r->rows, sizeof *r->rows * (size_t)r->cap);
-        AT_ASSERT(r->rows);
+        AT_NEED(r->rows);
     }
     r->rows[number] = padded(r, r->row, n);
 }

@@ -33,7 +33,7 @@ static void grow(at_shuffle *s) {
     int64_t old_cap = s->cap;
     s->cap = old_cap ? 2 * old_cap : 64;
     s->moved = malloc((size_t)s->cap * sizeof *s->moved);
-    AT_ASSERT(s->moved);
+    AT_NEED(s->moved);
     for (int64_t i = 0; i < s->cap; i++) s->moved[i].place = -1;
     for (int64_t i = 0; i < old_cap; i++)
         if (old[i].place >= 0) *slot_of(s, old[i].place) = old[i];

@@ -70,7 +70,7 @@ static at_model *fit_history(const at_history *h, const at_model_options *o) {
     const float **rows = malloc(sizeof *rows * (size_t)(n + 1));
     float *labels = malloc(sizeof *labels * (size_t)(n + 1));
     unsigned *groups = calloc((size_t)n + 1, sizeof *groups);
-    AT_ASSERT(data && rows && labels && groups);
+    AT_NEED(data && rows && labels && groups);
     for (int i = 0, end; i < n; i = end) {
         double best = 0;
         for (end = i; end < n && h->tasks[end] == h->tasks[i]; end++)
@@ -102,7 +102,7 @@ static void fit(xgb *x) {
     int n = b->entered.len;
     const float **rows = malloc(sizeof *rows * (size_t)n);
     float *labels = malloc(sizeof *labels * (size_t)n), *margins = NULL;
-    AT_ASSERT(rows && labels);
+    AT_NEED(rows && labels);
     at_model_free(x->model);
     x->model = NULL;
     x->discount = pow(2, -(double)n / x->half_life);
@@ -118,7 +118,7 @@ static void fit(xgb *x) {
     if (x->base) {
         double *base = malloc(sizeof *base * (size_t)n);
         margins = malloc(sizeof *margins * (size_t)n);
-        AT_ASSERT(base && margins);
+        AT_NEED(base && margins);
         at_model_predict(x->base, rows, n, base);
         for (int i = 0; i < n; i++) margins[i] = (float)(x->discount * base[i]);
         free(base);
@@ -152,11 +152,11 @@ static int best_of_all(xgb *x, int num, int64_t *out) {
     at_book *b = &x->book;
     int n = 0;
     int64_t *all = malloc(sizeof *all * (size_t)(b->end - b->begin + 1));
-    AT_ASSERT(all);
+    AT_NEED(all);
     for (int64_t i = b->begin; i < b->end; i++)
         if (at_book_allows(b, i)) all[n++] = i;
     double *scores = malloc(sizeof *scores * (size_t)(n + 1));
-    AT_ASSERT(scores);
+    AT_NEED(scores);
     shuffle(&b->rng, all, n);
     score(x, all, n, scores);
     at_best best;
@@ -177,7 +177,7 @@ static int diversify(xgb *x, int64_t *candidates, int n, int num) {
     int64_t *digits = malloc(sizeof *digits * (size_t)(n * knobs + 1));
     int64_t *chosen = malloc(sizeof *chosen * (size_t)num);
     int *picked = malloc(sizeof *picked * (size_t)num);
-    AT_ASSERT(digits && chosen && picked);
+    AT_NEED(digits && chosen && picked);
     for (int i = 0; i < n; i++) at_space_digits(x->book.space, candidates[i], digits + i * knobs);
     at_pick_diverse(NULL, digits, n, knobs, 1, num, picked);
     for (int i = 0; i < num; i++) chosen[i] = candidates[picked[i]];
@@ -204,7 +204,7 @@ static void make_round(void *self) {
     if (num) {
         int most = num * x->diversity;
         int64_t *plan = malloc(sizeof *plan * (size_t)most);
-        AT_ASSERT(plan);
+        AT_NEED(plan);
         bool whole = !x->anneals && b->end - b->begin <= WHOLE_SPACE;
         int n = whole ? best_of_all(x, most, plan) : at_anneal(&x->annealer, &b->rng, most, plan);
         n = diversify(x, plan, n, num);
@@ -243,7 +243,7 @@ static const at_tuner_option options[NUM_OPTIONS] = {
 
 static void *create(at_space *space, const at_tuner_options *o) {
     xgb *x = calloc(1, sizeof *x);
-    AT_ASSERT(x);
+    AT_NEED(x);
     at_book_init(&x->book, space, o, AT_STREAM_XGB);
     x->rows.source = o->features.of ? o->features : (at_features){knob_features, space};
     x->plan_size = (int)at_tuner_value(o, &options[PLAN_SIZE]);

@@ -17,9 +17,12 @@ struct at_model {
     int room;
 };
 
-/* All input is finite and of the right size: a refusal is our own mistake. */
+/* All input is finite and of the right size: a refusal is our own mistake, unless memory is short.
+ */
 static void check(int result, const char *what) {
-    if (result) AT_BUG("XGBoost, %s: %s", what, XGBGetLastError());
+    if (!result) return;
+    if (strstr(XGBGetLastError(), "bad_alloc")) at_out_of_memory(0);
+    AT_BUG("XGBoost, %s: %s", what, XGBGetLastError());
 }
 #define CHECK(call) check((call), #call)
 
@@ -28,7 +31,7 @@ static void check(int result, const char *what) {
 static void choose_columns(at_model *m, const at_model_data *d) {
     at_numbering seen = {0};
     m->columns = malloc(sizeof *m->columns * ((size_t)d->width + 1));
-    AT_ASSERT(m->columns);
+    AT_NEED(m->columns);
     for (int c = 0; c < d->width; c++) {
         bool varies = false;
         uint64_t hash = 0;
@@ -52,7 +55,7 @@ static void gather(at_model *m, const float *const *rows, int n) {
     if (n > m->room) {
         free(m->dense);
         m->dense = malloc(sizeof *m->dense * (size_t)n * (size_t)(m->num_columns + 1));
-        AT_ASSERT(m->dense);
+        AT_NEED(m->dense);
         m->room = n;
     }
     float *out = m->dense;
@@ -94,7 +97,7 @@ static void boost(at_model *m, DMatrixHandle train, const at_model_data *d,
                   const at_model_options *o) {
     double *preds = malloc(sizeof *preds * (size_t)(d->num_rows + 1));
     double *labels = malloc(sizeof *labels * (size_t)(d->num_rows + 1));
-    AT_ASSERT(preds && labels);
+    AT_NEED(preds && labels);
     for (int i = 0; i < d->num_rows; i++) labels[i] = (double)d->labels[i];
     double best = -1;
     for (int round = 0, best_round = 0; round < o->most_rounds; round++) {
@@ -116,7 +119,7 @@ static void boost(at_model *m, DMatrixHandle train, const at_model_data *d,
 
 at_model *at_model_fit(const at_model_data *d, const at_model_options *o) {
     at_model *m = calloc(1, sizeof *m);
-    AT_ASSERT(m);
+    AT_NEED(m);
     choose_columns(m, d);
     gather(m, d->rows, d->num_rows);
     DMatrixHandle train;
