@@ -412,8 +412,9 @@ static void stop_both(pid_t parent, pid_t worker) {
     kill(parent, SIGSTOP);
     kill(worker, SIGSTOP);
     usleep(1400000);
-    kill(worker, SIGCONT);
     kill(parent, SIGCONT);
+    usleep(200000); /* in which it could look at the clock, and judge */
+    kill(worker, SIGCONT);
 }
 
 static void stop_worker(pid_t parent, pid_t worker) {
