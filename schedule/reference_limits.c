@@ -87,7 +87,7 @@ void naive_find_rounded(naive *m) {
 /* ---- statements ------------------------------------------------------------------------------ */
 
 static void line(block *b, const char *text) {
-    for (int i = 0; i <= b->depth + b->nested; i++) at_text_add(&b->text, "    ");
+    for (int i = 0; i < b->depth + b->nested + 2; i++) at_text_add(&b->text, "    ");
     at_text_add(&b->text, text);
     at_text_add(&b->text, "\n");
 }
@@ -304,6 +304,7 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
         x = value(&again, body);
         line(&again,
              at_format(m->arena, "if (%s * %s < most * " ABSORBED ") lost += %s;", x.v, x.v, x.v));
+        if (x.e) line(&again, at_format(m->arena, "(void)%s;", x.e));
         out.start = taken(&head);
         out.again_if = "least < most * " ABSORBED;
         out.again = taken(&again);

@@ -279,11 +279,67 @@ static void refused(void **state) {
     cli_expect(4, "./autotune apply --log x.log");
 }
 
+/* ---- sums that are exact on no integers ---------------------------------------------------------
+ */
+
+/* A main has run's rule: a kernel that run calls right is right, whatever the compiler makes of it;
+ * one with a constant a little off is not. */
+static void inexact(void **state) {
+    (void)state;
+    static const char *const pairs[][2] = {{"gnu", "gcc -O3 -march=native"},
+                                           {"gnu", "clang -O2"},
+                                           {"c", "gcc -O1"},
+                                           {"c", "clang -O3 -march=native"},
+                                           {"c", "tcc"}};
+    static const char *const off = "sed -i s/0x1.99999ap-4f/0x1.999cp-4f/ kernel.c";
+    cli_write(
+        "inexact.c",
+        "#include \"template.h\"\n"
+        "static const char compute[] =\n"
+        "    \"data[Y, K] : input\\n\"\n"
+        "    \"weight[X, K] : weight\\n\"\n"
+        "    \"bias[X] : input\\n\"\n"
+        "    \"acc[y:Y, x:X] = sum(k:K) data[y, k]*weight[x, k]*0.1\\n\"\n"
+        "    \"moved[y:Y, x:X] = acc[y, x] + bias[x]/3\\n\"\n"
+        "    \"out[y:Y, x:X] = max(moved[y, x], 0)/(bias[x]*bias[x] + 1)\\n\";\n"
+        "static const char schedule[] =\n"
+        "    \"y, xo =>\\n\"\n"
+        "    \"    ko, ki:unroll, xi:vec =>\\n\"\n"
+        "    \"        @acc = y, {xo, xi}/x // {ko, ki}/k\\n\"\n"
+        "    \"    xi:vec =>\\n\"\n"
+        "    \"        @out = y, {xo, xi}/x\\n\";\n"
+        "static void define(at_template *t) {\n"
+        "    at_split(t, \"tile_x\", \"X\", \"xo xi\", .policy = AT_FACTORS);\n"
+        "    at_split(t, \"tile_k\", \"K\", \"ko ki\", .policy = AT_FACTORS);\n"
+        "    at_compute(t, compute);\n"
+        "    at_schedule(t, schedule);\n"
+        "}\n"
+        "const at_template_row at_inexact = {.name = \"inexact\", .help = \"scaled\",\n"
+        "    .args = \"Y=9, X=32, K=200\", .record_args = \"[Y, X, K]\", .define = define};\n");
+    cli_expect(0, "./autotune inexact.c --trials 6 --log inexact.log");
+    for (int i = 0; i < 2; i++) {
+        cli_expect(0, "./autotune run inexact.c --log inexact.log --json%s",
+                   i ? " --isa sse2 --paranoid" : "");
+        assert_in_range(1e6 * cli_member(cli_json(), "of_limit")->number, 1, 1000000);
+    }
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (cli_run("command -v %s", pairs[i][1])->status) continue;
+        cli_expect(0,
+                   "./autotune apply inexact.c --log inexact.log --dialect %s --main -o kernel.c",
+                   pairs[i][0]);
+        const cli_result *r =
+            cli_expect(0, "%s -Wall -Wextra -Werror kernel.c -o kernel && ./kernel", pairs[i][1]);
+        assert_non_null(strstr(r->out, ": right, "));
+        r = cli_expect(1, "%s && %s kernel.c -o kernel && ./kernel", off, pairs[i][1]);
+        assert_non_null(strstr(r->out, " elements are wrong\n"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compilers), cmocka_unit_test(alone),    cmocka_unit_test(alignment),
-        cmocka_unit_test(whole_log), cmocka_unit_test(left_out), cmocka_unit_test(names),
-        cmocka_unit_test(texts),     cmocka_unit_test(refused),
+        cmocka_unit_test(compilers), cmocka_unit_test(inexact),   cmocka_unit_test(alone),
+        cmocka_unit_test(alignment), cmocka_unit_test(whole_log), cmocka_unit_test(left_out),
+        cmocka_unit_test(names),     cmocka_unit_test(texts),     cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests_name("cli/apply", tests, cli_setup, cli_teardown);
 }
