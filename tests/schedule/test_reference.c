@@ -69,6 +69,116 @@ static void test_operators(void **state) {
     fixture_close(&f);
 }
 
+/* ---- limits -----------------------------------------------------------------------------------
+ */
+
+/* Its only output and the limits of that, of the data in f; compiles without a warning. */
+static void run_limits(fixture *f, float **value, float **limit, int64_t *n) {
+    at_text source = {0};
+    int64_t workspace_bytes, **extents;
+    void *buf[16] = {0};
+    int num = 0;
+    assert_ok(f, at_compute_extents(f->arena, f->compute, f->values, &extents, &f->err));
+    assert_ok(f, at_compute_limits_c(f->arena, f->compute, f->values, "reference", &source,
+                                     &workspace_bytes, &f->err));
+    naive_entry *run = fixture_compile(f, source.data);
+    at_text_free(&source);
+    for (int t = 0; t < f->compute->num_tensors; t++) {
+        const at_tensor *x = &f->compute->tensors[t];
+        if (x->role != AT_ROLE_STAGE)
+            buf[num++] = f->data[t].i ? (void *)f->data[t].i : (void *)f->data[t].f;
+        if (!x->is_output) continue;
+        *n = 1;
+        for (int i = 0; i < x->num_axes; i++) *n *= extents[t][i];
+    }
+    *value = buf[num] = AT_NEW_ARRAY(f->arena, float, *n);
+    *limit = buf[num + 1] = AT_NEW_ARRAY(f->arena, float, *n);
+    void *workspace = at_alloc(f->arena, (size_t)workspace_bytes);
+    memset(workspace, 0xff, (size_t)workspace_bytes); /* NaN */
+    assert_int_equal(run(buf, workspace, NULL), 0);
+}
+
+/* Values are the interpreter's, and what is summed has a limit. */
+static void limits_of_examples(void **state) {
+    (void)state;
+    for (int i = 0; i < num_examples; i++) {
+        fixture f;
+        float *value, *limit;
+        int64_t n;
+        fixture_open(&f, examples[i]);
+        fixture_fill(&f, (uint64_t)i);
+        assert_ok(&f, at_compute_interpret(f.arena, f.compute, f.values, f.data, &f.err));
+        run_limits(&f, &value, &limit, &n);
+        const float *expected = NULL;
+        for (int t = 0; t < f.compute->num_tensors; t++)
+            if (f.compute->tensors[t].is_output) expected = f.data[t].f;
+        for (int64_t k = 0; k < n; k++)
+            if (value[k] != expected[k] || !(limit[k] >= 0) || (value[k] != 0 && limit[k] == 0))
+                fail_msg("%s[%d]: %g +- %g, not %g", examples[i]->name, (int)k, (double)value[k],
+                         (double)limit[k], (double)expected[k]);
+        fixture_close(&f);
+    }
+}
+
+/* One output of x = 1, 2, 3 .. and w = 0.5, -0.25, 0.5, ...; limits in units of 8 * 2^-24. */
+static void check_limit(const char *text, int at, double value, double limit) {
+    fixture f;
+    float *values, *limits;
+    int64_t n;
+    fixture_sizes(&f, "N=4");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols, text, "c", &f.compute, &f.err));
+    f.data = AT_NEW_ARRAY(f.arena, at_data, f.compute->num_tensors);
+    for (int t = 0; t < 2; t++) {
+        f.data[t].f = AT_NEW_ARRAY(f.arena, float, 4);
+        for (int i = 0; i < 4; i++)
+            f.data[t].f[i] = t == 0 ? (float)(i + 1) : i % 2 ? -0.25f : 0.5f;
+    }
+    run_limits(&f, &values, &limits, &n);
+    double got = (double)limits[at] / (8 * 0x1p-24);
+    if ((double)values[at] != value || fabs(got - limit) > 1e-6 * limit)
+        fail_msg("%s: %.9g +- %.9g, not %.9g +- %.9g", text, (double)values[at], got, value, limit);
+    fixture_close(&f);
+}
+
+#define INPUTS "x[N] : input\nw[N] : input\n"
+
+static void limits_by_hand(void **state) {
+    (void)state;
+    /* What is only moved or chosen is exact. */
+    check_limit(INPUTS "o[i:N] = i < 2 ? x[3 - i] : max(w[i], 0)", 1, 3, 0);
+    check_limit(INPUTS "o[i:N] = x[i]*w[i]", 3, -1, 1);
+    check_limit(INPUTS "o[i:N] = x[i] + w[i]", 3, 3.75, 3.75);
+    check_limit(INPUTS "o[i:N] = x[i]/w[i]", 2, 6, 6);
+    /* What a rounded operand adds: times the other; the division by it. */
+    check_limit(INPUTS "p[i:N] = x[i]*w[i]\no[i:N] = p[i]*x[i]", 3, -4, sqrt(16 + 16));
+    check_limit(INPUTS "p[i:N] = x[i] + w[i]\no[i:N] = w[i]/p[i]", 0, 1 / 3.0f,
+                sqrt(2) * (1 / 3.0));
+    /* Sums: of one term, exact; 1 + 2 + 3 + 4 in this order 1 + 9 + 36 + 100, and over all orders
+     * 5/6 * 30 + 5/3 * 100. A large term that stands last could stand first. */
+    check_limit(INPUTS "o[i:1] = sum(k:1) x[k]", 0, 1, 0);
+    check_limit(INPUTS "o[i:1] = sum(k:N) x[k]", 0, 10, sqrt(25 + 500 / 3.0));
+    check_limit(INPUTS "o[i:1] = sum(k:N) (x[k] - 2.5)", 0, 0, sqrt(5 + 8.5));
+    check_limit(INPUTS "o[i:1] = sum(k:2) x[k]*(k > 0 ? 1073741824 : 1)", 0, 2147483648.0,
+                0x1p31 * sqrt(1 + 1 + 1.5)); /* an integer beyond 2^24 may be rounded */
+    /* A kernel may see values that lie so close the other way round. */
+    check_limit(INPUTS "s[i:1] = sum(k:N) (x[k] - 2.5)\no[i:1] = s[i] > 0 ? 7 : 3", 0, 3,
+                4 / (8 * 0x1p-24));
+    check_limit(INPUTS "s[i:1] = sum(k:N) x[k]\no[i:1] = s[i] > 0 ? 7 : 3", 0, 7, 0);
+    check_limit(INPUTS "s[i:N] = x[i]*3\n"
+                       "o[i:N] = i > 0 && s[i - 1] > 5 || !(i < 3 && s[i + 1] > 8) ? s[i] : 1",
+                0, 3, 3);
+    check_limit(INPUTS "s[i:1] = sum(k:N) (x[k] - 2.5)\no[i:1] = max(s[i], 0)", 0, 0,
+                sqrt(5 + 8.5));
+    check_limit(INPUTS "s[i:1] = sum(k:N) x[k]\no[i:1] = max(s[i], 100)", 0, 100, 0);
+}
+
+/* No float: no limit. */
+static void limits_of_no_float(void **state) {
+    (void)state;
+    check_limit(INPUTS "o[i:N] = x[i]/(x[i] - 1)", 0, INFINITY, 0);
+    check_limit(INPUTS "o[i:N] = x[i]*1e30*1e30", 0, INFINITY, 0);
+}
+
 static void test_flops(void **state) {
     (void)state;
     fixture f;
@@ -142,9 +252,10 @@ static void test_bound(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples), cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_flops),    cmocka_unit_test(test_range),
-        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_examples),      cmocka_unit_test(test_operators),
+        cmocka_unit_test(limits_of_examples), cmocka_unit_test(limits_by_hand),
+        cmocka_unit_test(limits_of_no_float), cmocka_unit_test(test_flops),
+        cmocka_unit_test(test_range),         cmocka_unit_test(test_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
