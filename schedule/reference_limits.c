@@ -53,7 +53,7 @@ static bool is_small(const naive *m, const at_expr *e) {
 
 static bool is_exact(const naive *m, const at_expr *e);
 
-/* A condition that no rounding changes. */
+/* An integer or a condition that no rounding of values changes. */
 static bool is_certain(const naive *m, const at_expr *e) {
     for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
         if (is_float_expr(m->c, e->arg[i]) ? !is_exact(m, e->arg[i]) : !is_certain(m, e->arg[i]))
@@ -63,7 +63,7 @@ static bool is_certain(const naive *m, const at_expr *e) {
 
 /* A value that is a float and the same in every kernel. */
 static bool is_exact(const naive *m, const at_expr *e) {
-    if (!is_float_expr(m->c, e)) return is_small(m, e);
+    if (!is_float_expr(m->c, e)) return is_small(m, e) && is_certain(m, e);
     switch (e->op) {
     case AT_X_FLOAT: return true;
     case AT_X_INDEX: return !m->rounded[e->ref];
@@ -232,19 +232,28 @@ static pair operation(block *b, const at_expr *e) {
     return r;
 }
 
+/* An integer as a value. Those beyond 2^24 may be rounded; where one is divided that hangs on
+ * compared values, no limit is known but its own size. */
+static pair integer(block *b, const at_expr *e) {
+    at_arena *a = b->m->arena;
+    pair r = {named(b, 'v'), named(b, 'e')};
+    line(b, at_format(a, "const double %s = (double)%s;", r.v, naive_value(b->m, e, b->depth)));
+    line(b, is_certain(b->m, e)
+                ? at_format(a, "const double %s = %s > 16777216 || -%s > 16777216 ? %s * %s : 0;",
+                            r.e, r.v, r.v, r.v, r.v)
+                : at_format(a, "const double %s = (%s * %s + 1) / " NEAR ";", r.e, r.v, r.v));
+    return r;
+}
+
 static pair value(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
-    bool is_float = is_float_expr(b->m->c, e);
-    if (is_exact(b->m, e) || !is_float) {
+    bool is_divided = e->op == AT_X_DIV || e->op == AT_X_MOD;
+    if (is_exact(b->m, e)) {
         pair r = {named(b, 'v'), NULL};
         line(b, at_format(a, "const double %s = (double)%s;", r.v, naive_value(b->m, e, b->depth)));
-        if (!is_float && !is_small(b->m, e)) {
-            r.e = named(b, 'e');
-            line(b, at_format(a, "const double %s = %s > 16777216 || -%s > 16777216 ? %s * %s : 0;",
-                              r.e, r.v, r.v, r.v, r.v));
-        }
         return r;
     }
+    if (!is_float_expr(b->m->c, e) && (is_divided || is_certain(b->m, e))) return integer(b, e);
     if (e->op == AT_X_SELECT) return selected(b, e);
     if (e->op == AT_X_NEG) {
         pair x = value(b, e->arg[0]);

@@ -163,6 +163,8 @@ static void limits_by_hand(void **state) {
     /* A kernel may see values that lie so close the other way round. */
     check_limit(INPUTS "s[i:1] = sum(k:N) (x[k] - 2.5)\no[i:1] = s[i] > 0 ? 7 : 3", 0, 3,
                 4 / (8 * 0x1p-24));
+    check_limit(INPUTS "s[i:1] = sum(k:N) (x[k] - 2.5)\no[i:1] = (s[i] > 0 ? 7 : 3)*x[i + 1]", 0, 6,
+                8 / (8 * 0x1p-24));
     check_limit(INPUTS "s[i:1] = sum(k:N) x[k]\no[i:1] = s[i] > 0 ? 7 : 3", 0, 7, 0);
     check_limit(INPUTS "s[i:N] = x[i]*3\n"
                        "o[i:N] = i > 0 && s[i - 1] > 5 || !(i < 3 && s[i + 1] > 8) ? s[i] : 1",
