@@ -135,7 +135,8 @@ void at_text_add_names(at_text *out, const char *s, const char *const *names, in
 
 /* The character at *s, which is stepped over; -1: no UTF-8, one byte is stepped over. *s < end. */
 int32_t at_utf8_next(const char **s, const char *end);
-/* What a terminal or a page would obey instead of showing: controls, order of writing, tags. */
+/* What a terminal, a page or a reader of C would obey or not see: controls, order of writing,
+ * joiners, tags. */
 bool at_is_unseen(int32_t c);
 /* Text of a file as one line that can be shown: what is unseen becomes \n, \x1b, \u202e, and a byte
  * that is no UTF-8 \xff. A backslash stays alone: this is to be looked at, not to be read back.

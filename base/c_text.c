@@ -101,54 +101,27 @@ char *at_c_name(at_arena *a, const char *text) {
 
 /* ---- comments -------------------------------------------------------------------------------- */
 
-/* The code point that begins at s and its length; 0xffffffff, length 1: no UTF-8. */
-static uint32_t decode(const unsigned char *s, int *length) {
-    int n = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2 : (*s & 0xf0) == 0xe0 ? 3 : 4;
-    uint32_t c = n == 1 ? *s : *s & (0xff >> (n + 1));
-    *length = 1;
-    if (n > 1 && (*s < 0xc2 || *s > 0xf4)) return UINT32_MAX;
-    for (int i = 1; i < n; i++) {
-        if ((s[i] & 0xc0) != 0x80) return UINT32_MAX;
-        c = c << 6 | (s[i] & 0x3f);
-    }
-    if ((n == 3 && c < 0x800) || (n == 4 && c < 0x10000) || c > 0x10ffff ||
-        (c >= 0xd800 && c < 0xe000))
-        return UINT32_MAX;
-    *length = n;
-    return c;
-}
-
-/* Controls, and what changes the order or is not seen: marks of direction, joiners, separators of
- * lines, tags. */
-static bool is_hidden(uint32_t c) {
-    return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c || c == 0x180e ||
-           (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-           (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
-           (c >= 0xe0000 && c <= 0xe007f);
-}
-
 static bool ends_line(const char *s) {
     while (*s == ' ' || *s == '\t') s++;
     return *s == 0 || *s == '\n';
 }
 
 void at_text_add_c_comment(at_text *out, const char *text) {
-    for (const char *s = text; *s;) {
-        int n = 1;
-        uint32_t c = decode((const unsigned char *)s, &n);
+    for (const char *s = text, *end = s + strlen(s); s < end;) {
+        const char *from = s;
+        int32_t c = at_utf8_next(&s, end);
         char before = out->len ? out->data[out->len - 1] : 0;
-        if (c == UINT32_MAX) at_text_addf(out, "<%02x>", (unsigned char)*s);
+        if (c < 0) at_text_addf(out, "<%02x>", (unsigned char)*from);
         else if (c == '\n') at_text_add(out, "\n");
         else if (c == '\t') at_text_add(out, " ");
-        else if (is_hidden(c)) at_text_addf(out, c < 0x100 ? "<%02x>" : "<U+%04X>", (unsigned)c);
-        else if (c == '\\' && ends_line(s + 1)) at_text_add(out, "<5c>");
+        else if (at_is_unseen(c)) at_text_addf(out, c < 0x100 ? "<%02x>" : "<U+%04X>", (unsigned)c);
+        else if (c == '\\' && ends_line(s)) at_text_add(out, "<5c>");
         else {
             /* neither a comment's beginning or end, nor half a trigraph */
             bool parts = (before == '*' && c == '/') || (before == '/' && c == '*') ||
                          (before == '?' && c == '?');
             if (parts) at_text_add(out, " ");
-            at_text_addn(out, s, (size_t)n);
+            at_text_addn(out, from, (size_t)(s - from));
         }
-        s += n;
     }
 }

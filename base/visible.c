@@ -33,10 +33,12 @@ bool at_is_unseen(int32_t c) {
     } ranges[] = {
         {0, 0x1f},          /* C0: escape sequences, cursor, bell */
         {0x7f, 0x9f},       /* delete; C1: the same sequences in one character */
+        {0xad, 0xad},       /* a hyphen that may not be there */
         {0x61c, 0x61c},     /* order of writing: mark, */
-        {0x200e, 0x200f},   /* marks, */
+        {0x180e, 0x180e},   /* (a separator that is not there) */
+        {0x200b, 0x200f},   /* joiners and their opposite; marks, */
         {0x2028, 0x202e},   /* ends of line and paragraph, embeddings and overrides, */
-        {0x2066, 0x206f},   /* isolates, and what shapes digits */
+        {0x2060, 0x206f},   /* operators that are not there, isolates, shapes of digits */
         {0xfeff, 0xfeff},   /* byte order mark */
         {0xfff9, 0xfffb},   /* annotations */
         {0xe0000, 0xe007f}, /* tags: a text that nobody sees */

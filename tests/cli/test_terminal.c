@@ -136,6 +136,23 @@ static void colors(void **state) {
                    "--color sometimes: there are auto, always, never");
 }
 
+/* A terminal of one byte a character takes parts of others for C1. */
+static void other_locale(void **state) {
+    (void)state;
+    static screen s;
+    for (int utf8 = 0; utf8 < 2; utf8++) {
+        char command[128];
+        snprintf(command, sizeof command,
+                 "TERM=xterm LC_ALL=%s ./autotune log 'gr\xc3\x9b\x9b.log'",
+                 utf8 ? "C.UTF-8" : "C");
+        screen_start(&s, command, 80);
+        assert_int_equal(screen_end(&s), 4);
+        check_contains(s.raw.data,
+                       utf8 ? "cannot read gr\xc3\x9b\\x9b.log" : "cannot read gr\\u00db\\x9b.log");
+        at_text_free(&s.raw);
+    }
+}
+
 /* ---- how much is said ----------------------------------------------------------------------- */
 
 static void verbosity(void **state) {
@@ -305,6 +322,7 @@ int main(void) {
         cmocka_unit_test(fits),
         cmocka_unit_test(dumb_terminal),
         cmocka_unit_test(colors),
+        cmocka_unit_test(other_locale),
         cmocka_unit_test(verbosity),
         cmocka_unit_test(first_failure),
         cmocka_unit_test(first_of_each_kind),
