@@ -1,7 +1,7 @@
 # make: builds ./autotune.  make run, make test, make bench: install what is missing, build, and do
 # the job.
 # make check-fast: the tests that run in half a minute.
-# make install, uninstall PREFIX= DESTDIR=; make deb; make check-asan, check-ubsan, fuzz; make format-check;
+# make install, uninstall PREFIX= DESTDIR=; make deb; make check-asan, check-ubsan, check-tsan, fuzz; make format-check;
 # make clean.
 CFLAGS  ?= -O2 -g
 WARN     = -Wall -Wextra -Wshadow -Wmissing-prototypes
@@ -123,6 +123,14 @@ check-ubsan:
 	@$(MAKE) --no-print-directory B=build-ubsan LDFLAGS="-fsanitize=undefined" \
 	    CFLAGS="-O1 -g -fsanitize=undefined -fno-sanitize-recover=undefined" check
 
+# Runs beside each other in one process.
+check-tsan:
+	@$(MAKE) --no-print-directory B=build-tsan LDFLAGS="-fsanitize=thread" \
+	    CFLAGS="-O1 -g -fsanitize=thread" check-engine
+
+check-engine: $(filter $(B)/tests/engine/%,$(TESTS))
+	@tools/run-tests $^
+
 # make fuzz-keep FUZZ="tree json": the fewest of these inputs that reach everything they all reach
 # become tests/fuzz/corpus/TARGET.txt, which make test and make fuzz begin with.
 # make fuzz FUZZ="tree json" FUZZ_SECONDS=60: libFuzzer on these readers. Inputs worth keeping stay in
@@ -225,9 +233,9 @@ format-check:
 	@clang-format --dry-run --Werror $(wildcard $(foreach d,$(FOLDERS) cli run fuzz,$(d)/*.[ch] $(d)/*/*.[ch] tests/$(d)/*.[ch]))
 
 clean:
-	rm -rf build build-asan build-ubsan build-fuzz autotune
+	rm -rf build build-asan build-ubsan build-tsan build-fuzz autotune
 
 .SECONDARY:
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all tests check check-fast test run bench golden-update check-asan check-ubsan fuzz fuzz-keep install uninstall deb \
+.PHONY: all tests check check-fast test run bench golden-update check-asan check-ubsan check-tsan check-engine fuzz fuzz-keep install uninstall deb \
     format-check clean

@@ -3,6 +3,7 @@
 #include "runtime/runtime_int.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -41,17 +42,25 @@ bool at_compiler_available(at_compiler c) {
     return false;
 }
 
+static int tcc_version; /* 927: 0.9.27 */
+
+static void find_tcc_version(void) {
+    void *v;
+    if (at_compile_data("int version = __TINYC__;", NULL, 0, "version", &v, NULL) == AT_OK)
+        tcc_version = *(int *)v;
+}
+
 const char *at_compiler_version(at_arena *a, at_compiler c) {
     static const char *const commands[AT_COMPILER_COUNT] = {
         [AT_GCC] = "gcc -dumpfullversion 2>/dev/null",
         [AT_CLANG] = "clang -dumpversion 2>/dev/null",
     };
     char text[64] = "";
-    if (c == AT_TCC) { /* 927: 0.9.27 */
-        void *v;
-        if (at_compile_data("int version = __TINYC__;", NULL, 0, "version", &v, NULL) != AT_OK)
-            return "";
-        return at_format(a, "0.%d.%d", *(int *)v / 100, *(int *)v % 100);
+    if (c == AT_TCC) {
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+        pthread_once(&once, find_tcc_version);
+        if (!tcc_version) return "";
+        return at_format(a, "0.%d.%d", tcc_version / 100, tcc_version % 100);
     }
     FILE *f = popen(commands[c], "re");
     if (!f) return "";

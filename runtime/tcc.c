@@ -8,6 +8,7 @@
 #include <libtcc.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,8 +202,8 @@ static void *relocate_to_stay(TCCState *s, const char *name) {
     return found;
 }
 
-at_status at_compile_data(const char *source, const at_symbol_fn *functions, int num_functions,
-                          const char *name, void **out, at_error *err) {
+static at_status compile_data(const char *source, const at_symbol_fn *functions, int num_functions,
+                              const char *name, void **out, at_error *err) {
     void *volatile found = NULL;
     TCCState *volatile s = tcc_new();
     report.text[0] = 0;
@@ -228,4 +229,13 @@ at_status at_compile_data(const char *source, const at_symbol_fn *functions, int
                        report.text[0] ? report.text : "tcc: no code and no message");
     *out = found;
     return AT_OK;
+}
+
+at_status at_compile_data(const char *source, const at_symbol_fn *functions, int num_functions,
+                          const char *name, void **out, at_error *err) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `report` */
+    pthread_mutex_lock(&lock);
+    at_status s = compile_data(source, functions, num_functions, name, out, err);
+    pthread_mutex_unlock(&lock);
+    return s;
 }

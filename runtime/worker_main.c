@@ -53,8 +53,8 @@ static void lower_limit(int which, rlim_t bytes) {
 }
 
 static void limit_memory(int64_t memory_bytes) {
-    /* The address sanitizer's shadow memory takes terabytes of addresses. */
-#if !defined(__SANITIZE_ADDRESS__)
+    /* The shadow memory of the address and thread sanitizers takes terabytes of addresses. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     lower_limit(RLIMIT_AS, (rlim_t)memory_bytes);
 #else
     (void)memory_bytes;
