@@ -13,13 +13,10 @@ static int descending(const void *x, const void *y) {
     return (a < b) - (a > b);
 }
 
-/* How many of the n sums, largest first, are at or above the quantile. */
-static int64_t above_quantile(const double *sums, int64_t n, double sparsity) {
-    double at = sparsity * (double)(n - 1); /* counted from the smallest */
-    int64_t below = n - 1 - (int64_t)floor(at), kept = 0;
-    double limit = sums[below];
-    if (below > 0) limit += (at - floor(at)) * (sums[below - 1] - sums[below]);
-    while (kept < n && sums[kept] >= limit) kept++;
+int64_t at_pattern_kept(const double *sums, int64_t n, double sparsity) {
+    int64_t below = (int64_t)(sparsity * (double)n + 0.5), kept = n - below;
+    if (kept < 1) return 0;
+    while (kept < n && sums[kept] == sums[kept - 1]) kept++;
     return kept;
 }
 
@@ -70,7 +67,7 @@ at_status at_pattern_random(at_arena *a, int64_t rows, int64_t columns, int64_t 
     qsort(sorted, (size_t)n, sizeof *sorted, descending);
 
     *out = (at_pattern){.rows = rows, .columns = columns};
-    out->nnz = sparsity < 0 ? nnz : above_quantile(sorted, n, sparsity);
+    out->nnz = sparsity < 0 ? nnz : at_pattern_kept(sorted, n, sparsity);
     if (out->nnz > n) out->nnz = n;
     double limit = out->nnz ? sorted[out->nnz - 1] : INFINITY;
     int32_t *indptr = AT_NEW_ARRAY(a, int32_t, rows + 1);

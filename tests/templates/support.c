@@ -139,14 +139,18 @@ void expect_random_right(const at_task *t, int count) {
     at_arena_free(scratch);
 }
 
-const at_json *golden(at_arena *a, const char *path) {
+const at_json *golden_file(at_arena *a, const char *path) {
     char *text;
     size_t length;
     const at_json *file;
     at_error err = {0};
     if (at_read_file(a, path, &text, &length, &err) || at_json_parse(a, text, length, &file, &err))
         fail_msg("%s", err.text);
-    const at_json *spaces = at_json_get(file, "spaces");
+    return file;
+}
+
+const at_json *golden(at_arena *a, const char *path) {
+    const at_json *spaces = at_json_get(golden_file(a, path), "spaces");
     assert_true(spaces->count > 0);
     return spaces;
 }

@@ -34,6 +34,7 @@ void expect_right(at_arena *a, const at_task *t, const at_config *c);
 void expect_random_right(const at_task *t, int count);
 
 /* "spaces" of a golden file; and what one of them says of a task's space. */
+const at_json *golden_file(at_arena *a, const char *path); /* all of it */
 const at_json *golden(at_arena *a, const char *path);
 void expect_space(at_arena *a, const at_task *t, const at_json *space);
 /* The default configuration's entity, and that its program computes the right thing. */

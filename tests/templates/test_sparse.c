@@ -2,6 +2,7 @@
  * of the dense computation on the weight with zeros where nothing is stored. */
 #include "tests/templates/support.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- patterns -------------------------------------------------------------------------------- */
@@ -31,19 +32,40 @@ static void is_whole(const at_pattern *p) {
     assert_int_equal(p->longest, longest);
 }
 
-static void quantiles(void **state) {
-    static const struct {
-        double sparsity;
-        int64_t kept; /* of 576: what numpy.quantile leaves where all sums differ */
-    } cases[] = {{0, 576}, {0.5, 288}, {0.8, 116}, {0.9, 58}, {0.999, 1}, {1, 1}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        at_pattern p = pattern(*state, 4, 144, 16, 1, cases[i].sparsity, 0);
+static int descending(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a < b) - (a > b);
+}
+
+/* Vectors of the rule in Python, which the file holds, too: rounding, and ties that stay. */
+static void pruning(void **state) {
+    const at_json *g = golden_file(*state, "tests/golden/bsr_prune.json");
+    int ties = 0;
+    for (const at_json *c = at_json_get(g, "cases")->child; c; c = c->next) {
+        double sums[64];
+        const at_json *given = at_json_get(c, "sums");
+        double sparsity = at_json_get(c, "sparsity")->number;
+        int n = 0;
+        for (const at_json *x = given->child; x; x = x->next) sums[n++] = x->number;
+        qsort(sums, (size_t)n, sizeof *sums, descending);
+        int64_t kept = at_pattern_kept(sums, n, sparsity);
+        assert_int_equal(kept, at_json_get(c, "kept")->count);
+        for (const at_json *i = at_json_get(c, "kept")->child; i; i = i->next)
+            assert_true(at_json_at(given, (int)i->integer)->number >= sums[kept - 1]);
+        ties += kept > n - (int64_t)(sparsity * n + 0.5);
+    }
+    assert_true(ties > 10);
+    for (const at_json *c = at_json_get(g, "counts")->child; c; c = c->next) {
+        at_pattern p = pattern(*state, 1, at_json_get(c, "blocks")->integer, 16, 1,
+                               at_json_get(c, "sparsity")->number, 0);
         is_whole(&p);
-        assert_int_equal(p.nnz, cases[i].kept);
+        assert_int_equal(p.nnz, at_json_get(c, "kept")->integer);
         /* The number alone leads to the same blocks. */
-        at_pattern same = pattern(*state, 4, 144, 16, 1, -1, p.nnz);
+        at_pattern same = pattern(*state, 1, p.columns, 16, 1, -1, p.nnz);
         assert_string_equal(same.hash, p.hash);
     }
+    /* 64 channels, blocks of 16x1, nine tenths pruned. */
+    assert_int_equal(pattern(*state, 4, 576, 16, 1, 0.9, 0).nnz, 230);
 }
 
 static void numbers(void **state) {
@@ -179,7 +201,7 @@ static void is_the_dense_product(void **state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(quantiles),       TEST(numbers),          TEST(golden_spaces),        TEST(arguments),
+        TEST(pruning),         TEST(numbers),          TEST(golden_spaces),        TEST(arguments),
         TEST(random_entities), TEST(default_entities), TEST(is_the_dense_product),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
