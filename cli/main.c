@@ -6,6 +6,8 @@
 
 #include "cli/commands.h"
 #include "cli/outputs.h"
+#include "records/records.h"
+#include "templates/task.h"
 #include "view/view.h"
 
 /* Without this, a log opened while standard output is closed would become standard output. Writing
@@ -39,6 +41,7 @@ static bool ease_limits(void) {
 __attribute__((noinline)) static int run(int argc, char **argv) {
     at_options options;
     at_error err = {0};
+    at_record_args_by(at_template_record_args);
     at_terminal_setup(AT_COLOR_AUTO, AT_VERBOSITY_NORMAL);
     at_status s = at_options_parse(argc, argv, &options, &err);
     if (s == AT_OK) at_terminal_setup(options.color, verbosity(&options));

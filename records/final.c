@@ -91,6 +91,7 @@ bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
                            .entity = at_json_get(v, "entity"),
                            .index = index && index->is_int ? index->integer : -1};
     if (!out->task || !out->context_hash || !out->args || !out->entity) return false;
+    out->args = at_own_args(a, out->task, out->args);
     at_turns *t = &out->turns;
     t->error = error && error->string ? error->string : "";
     if (!begun || !(begun->number > 0)) {

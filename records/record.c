@@ -161,7 +161,7 @@ void at_record_print(at_text *out, const at_record *r) {
     at_text_add(out, ", ");
     at_text_add_json_string(out, r->task);
     at_text_add(out, ", ");
-    at_json_print(out, r->args);
+    at_json_print(out, r->args_written ? r->args_written : r->args);
     at_text_addf(
         out, ", {}], \"config\": {\"index\": %lld, \"code_hash\": ", (long long)at_record_index(r));
     if (r->code_hash) at_text_add_json_string(out, r->code_hash);
@@ -316,6 +316,14 @@ static bool has_booleans(const at_json *v) {
     return false;
 }
 
+static at_args_fn *args_by;
+
+void at_record_args_by(at_args_fn *f) { args_by = f; }
+
+const at_json *at_own_args(at_arena *a, const char *task, const at_json *args) {
+    return args_by ? args_by(a, task, args) : args;
+}
+
 static at_status read_input(at_arena *a, const at_json *input, at_record *r, at_error *err) {
     const at_json *target = at_json_at(input, 0), *task = at_json_at(input, 1);
     const at_json *args = at_json_at(input, 2);
@@ -326,7 +334,9 @@ static at_status read_input(at_arena *a, const at_json *input, at_record *r, at_
     r->target = at_strdup(a, at_text_str(&text));
     at_text_free(&text);
     r->task = task->string;
-    r->args = has_booleans(args) ? without_booleans(a, args) : args;
+    if (has_booleans(args)) args = without_booleans(a, args);
+    r->args = at_own_args(a, r->task, args);
+    r->args_written = r->args == args ? NULL : args;
     return AT_OK;
 }
 

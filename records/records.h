@@ -93,11 +93,13 @@ typedef struct at_turns {
 } at_turns;
 
 typedef struct at_record {
-    const char *target;    /* canonical when read */
-    const char *task;      /* record name of the template */
-    const at_json *args;   /* array; true and false have become 1 and 0 when read */
-    at_config config;      /* read without its space: form only */
-    const char *code_hash; /* of AutoTVM's config; NULL: null */
+    const char *target;  /* canonical when read */
+    const char *task;    /* record name of the template */
+    const at_json *args; /* array; true and false have become 1 and 0 when read; of several forms
+                            that a task's arguments have, the one of at_record_args_by */
+    const at_json *args_written; /* as they stood in the file; NULL: args */
+    at_config config;            /* read without its space: form only */
+    const char *code_hash;       /* of AutoTVM's config; NULL: null */
     const double *costs_s;
     int num_costs;
     int error_no;
@@ -132,6 +134,11 @@ at_status at_record_parse(at_arena *a, const char *line, size_t len, at_record *
 void at_target_canonical(at_text *out, const char *target);
 void at_workload_key(at_text *out, const at_record *r);
 void at_measurement_key(at_text *out, const at_record *r);
+/* Whom readers ask for the form in which a task's own records have its arguments, so that records
+ * of other forms are of the same task. It returns args where it knows no other, else what lives in
+ * a. NULL, as at first: nobody. For the whole process. */
+typedef const at_json *at_args_fn(at_arena *a, const char *task, const at_json *args);
+void at_record_args_by(at_args_fn *f);
 /* Structure and values; 1, 1.0 and true are the same. */
 bool at_args_equal(const at_json *x, const at_json *y);
 

@@ -41,6 +41,9 @@ bool at_target_parse(at_arena *a, const char *text, at_target *out);
 
 /* ---- keys.c --------------------------------------------------------------------------------- */
 
+/* As at_record_args_by says (record.c). */
+const at_json *at_own_args(at_arena *a, const char *task, const at_json *args);
+
 /* What tells one workload from another, as AutoTVM's dictionaries do: task and arguments, where 1,
  * 1.0 and true are the same. */
 void at_workload_identity(at_text *out, const at_record *r);

@@ -38,6 +38,11 @@ at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *
 at_status at_task_of_record(at_arena *a, const char *task, const at_json *args, at_task **out,
                             at_error *err);
 
+/* The arguments of a record in the form in which records of this task are written: where
+ * record_args has several, the first that goes with them. args itself where that is its form, or
+ * where they are none of a template's; else it lives in a. */
+const at_json *at_template_record_args(at_arena *a, const char *task, const at_json *args);
+
 const at_template_row *at_task_row(const at_task *t);
 const char *at_task_record_name(const at_task *t);
 const at_json *at_task_args(const at_task *t);   /* as a record has them */

@@ -149,6 +149,42 @@ static void sparse_options(void **state) {
     assert_int_equal(cli_member(cli_json(), "from_log")->integer, 0);
 }
 
+/* Records whose arguments have another form of the task's are records of that task for every verb,
+ * and are written as they were read. */
+static void forms_of_records(void **state) {
+    (void)state;
+#define SPARSE "spconv2d_3x3_gemm --args N=1,H=6,W=6,CI=16,CO=32 --sparsity 0.9"
+    cli_expect(0, "./autotune " SPARSE " --trials 4 --log ours.log");
+    cli_expect(
+        0, "sed 's/\\(\\[1, 6, 6, 16, 32, 29, 16, 1\\)\\]/\\1, \"float32\"]/' ours.log > form.log");
+    cli_expect(0, "test $(grep -c '29, 16, 1, \"float32\"\\]' form.log) -ge 4");
+    cli_expect(0, "cat ours.log form.log > both.log");
+    cli_expect(0, "./autotune log both.log --json");
+    assert_int_equal(cli_member(cli_json(), "tasks")->count, 1);
+    assert_int_equal(cli_member(cli_json(), "tasks")->child->kind, AT_JSON_OBJECT);
+    assert_int_equal(at_json_get(cli_member(cli_json(), "tasks")->child, "trials")->integer, 8);
+    cli_expect(0, "./autotune log ours.log form.log --diff --json");
+    assert_int_equal(cli_member(cli_json(), "count.only_a")->integer, 0);
+    assert_int_equal(cli_member(cli_json(), "count.only_b")->integer, 0);
+    const cli_result *r = cli_expect(0, "./autotune pick_best both.log");
+    assert_int_equal(cli_count_lines(r->out, "{\"input\""), 1);
+    r = cli_expect(0, "./autotune pick_best form.log");
+    assert_int_equal(cli_count_lines(r->out, "{\"input\""), 1);
+    assert_non_null(strstr(r->out, "[1, 6, 6, 16, 32, 29, 16, 1, \"float32\"]"));
+    cli_expect(0, "./autotune " SPARSE " --trials 4 --log form.log --json");
+    assert_int_equal(cli_member(cli_json(), "from_log")->integer, 4);
+    static const char *const verbs[] = {
+        "run spconv2d_3x3_gemm --log form.log --number 1 --repeat 1",
+        "show spconv2d_3x3_gemm --log form.log --args N=1,H=6,W=6,CI=16,CO=32,nnz=29",
+        "apply --log form.log -o form.c",
+        "replay form.log --trials 2 --repeats 1",
+        "convert form.log --to t4 -o form.json",
+        "plot form.log",
+        "report form.log -o form.html"};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        cli_expect(0, "./autotune %s", verbs[i]);
+}
+
 /* ---- files of the user's own ----------------------------------------------------------------- */
 
 static const struct {
@@ -276,8 +312,12 @@ static void crashing_file(void **state) {
 static int setup(void **state) { return getcwd(sources, sizeof sources) ? cli_setup(state) : -1; }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all),         cmocka_unit_test(workload), cmocka_unit_test(sparse_options),
-        cmocka_unit_test(as_own_file), cmocka_unit_test(own_file), cmocka_unit_test(crashing_file)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all),
+                                       cmocka_unit_test(workload),
+                                       cmocka_unit_test(sparse_options),
+                                       cmocka_unit_test(forms_of_records),
+                                       cmocka_unit_test(as_own_file),
+                                       cmocka_unit_test(own_file),
+                                       cmocka_unit_test(crashing_file)};
     return cmocka_run_group_tests(tests, setup, cli_teardown);
 }
