@@ -38,6 +38,9 @@ struct at_architecture {
     int num_cores;
     /* Text of one instruction; returns its length in bytes, 0 if it is none. */
     int (*disassemble)(const uint8_t *code, int len, char *out, size_t out_size);
+    /* static int NAME(void) in C for any compiler: does the CPU have the target's parts, and does
+     * the system keep their registers? */
+    void (*cpu_test)(const at_target *target, const char *name, at_text *out);
 };
 
 const at_target *at_target_find(const char *name); /* NULL: there is none */

@@ -1,8 +1,21 @@
-/* export/export.h: kernels as C files, headers and functions that choose between kernels. */
+/* export/export.h: kernels as C files, headers and functions that choose between kernels.
+ *
+ * Every configuration of a task gets the same prototypes. NAME takes the computation's inputs in the
+ * order of their declarations, then its outputs, each in the task's own layout, then workspace.
+ * What this configuration wants otherwise (weights packed, data in blocks) it makes at every call;
+ * NAME_in_blocks takes it ready-made by NAME_pack, NAME_pack_DATA, and its output is put in order by
+ * NAME_unpack_OUT. */
 #ifndef AT_EXPORT_H
 #define AT_EXPORT_H
 
 #include "codegen/codegen.h"
+
+typedef enum at_abi {
+    AT_ABI_PLAIN,   /* NAME and, where there is anything to make ready, NAME_in_blocks */
+    AT_ABI_BLOCKED, /* NAME is what NAME_in_blocks is else; there is no other */
+    AT_ABI_COUNT
+} at_abi;
+const char *at_abi_name(at_abi abi); /* "plain", "blocked" */
 
 /* The tensors of a block-sparse weight that a main fills at random. */
 typedef struct at_file_pattern {
@@ -27,6 +40,11 @@ typedef struct at_file_kernel {
     const char *family;             /* kernels of one family are called by shape; NULL: none */
     const at_file_number *shape;    /* the same names in a family */
     int num_shape;
+    /* Symbol values with nothing in blocks, and [tensor] the order in which axes make up the plain
+     * tensor (entries may be NULL). NULL: tensors have no layout but the program's. */
+    const int64_t *plain_values;
+    const int *const *layouts;
+    const at_general *general; /* for shapes without a kernel; NULL: none */
 } at_file_kernel;
 
 typedef struct at_file_options {
@@ -34,13 +52,16 @@ typedef struct at_file_options {
     const char *source; /* file names without folder; NULL: none, "kernel.c" in comments */
     const char *header; /* NULL: the declarations stand in the source */
     bool with_main;
+    at_abi abi;
+    bool fallback; /* families run plain loops for shapes that have no kernel */
 } at_file_options;
 
 /* The files of `apply`: kernels with a typed face, their packing, their workspace; functions that
- * choose by shape, one per family; with main a program that checks each kernel against the naive
- * reference on exact data and times it. They depend on libc only, hold no state, and need no
- * include without main. All kernels have one dialect and isa. AT_E_USAGE: a main for index tensors
- * without pattern. */
+ * choose by shape and by what the CPU has, one set per family; with main a program that checks each
+ * kernel against the naive reference on exact data and times it. They depend on libc only, hold no
+ * state, and need no include without main. All kernels have one dialect; instruction sets may
+ * differ. AT_E_USAGE: a main for index tensors without pattern. AT_E_INPUT: the plain face of a
+ * tensor whose shape depends on the configuration while no layout is known. */
 at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const at_file_options *o,
                        at_text *source, at_text *header, at_error *err);
 

@@ -4,42 +4,81 @@
 
 #include "export/export.h"
 
-/* Kernels of one family, called by shape. Its parameters are all that any of them has, in the
- * order inputs, packed, outputs. */
-typedef struct at_family {
-    const char *name;
-    AT_VEC(const at_file_kernel *) kernels;
-    AT_VEC(const at_param *) params;
-    bool packs; /* any of them */
-} at_family;
-typedef AT_VEC(at_family) at_families;
+/* ---- faces (face.c): what people call a kernel with ------------------------------------------- */
+
+typedef struct at_face_tensor { /* an input as declared, or an output */
+    int tensor, param;          /* of the computation; of the kernel */
+    const char *name;           /* of the parameter */
+    bool is_int, is_output;
+    bool ahead;       /* weights and index tensors: known long before data */
+    bool laid_out;    /* configurations have it in blocks of their choice */
+    bool moves;       /* this one does, so that elements change places */
+    const int *order; /* laid out: of its axes in the plain tensor */
+    int64_t elements;
+    int64_t packed_at; /* where its copy lies in the packed weights, bytes; -1: none */
+} at_face_tensor;
+
+typedef struct at_face {
+    const at_file_kernel *of;
+    at_abi abi;
+    const char *name, *fast; /* of the plain function (NULL: none) and of the one on blocks */
+    at_face_tensor *tensors; /* inputs, outputs */
+    int num, num_inputs;
+    bool packs, in_blocks;    /* weights are packed; data or outputs are laid out */
+    const int64_t *packed_at; /* [params] of the kernel's packed tensors */
+    int64_t packed_bytes;
+    int threads;
+} at_face;
+
+at_status at_face_make(at_arena *a, const at_file_kernel *f, at_abi abi, at_face *out,
+                       at_error *err);
+
+/* Lists of parameters, as every function has them. */
+typedef enum at_role_of_call {
+    AT_CALL_PLAIN, /* inputs, outputs, workspace */
+    AT_CALL_FAST,  /* inputs but for those packed, packed, outputs, workspace */
+    AT_CALL_PACK   /* what is packed, packed */
+} at_role_of_call;
+bool at_call_takes(at_role_of_call call, const at_face_tensor *t);
+/* "const float *data, float *out, void *workspace"; types: with them. with_packed: of a fast call */
+void at_call_list(at_text *out, at_role_of_call call, const at_face_tensor *tensors, int n,
+                  bool types, bool with_packed);
 
 /* params.c */
-const char *at_file_type(const at_param *q); /* of its elements */
-/* C's reserved words, and the names that the functions use themselves, get a trailing underscore.
- */
-void at_file_name(at_text *out, const char *name);
-/* Is it a parameter of the kernel (or of its packing), and does that write it? */
-bool at_file_takes(const at_param *q, bool pack);
-bool at_file_writes(const at_param *q, bool pack);
-/* "const float *data, float *packw" */
-void at_file_parameters(at_text *out, const at_param *const *params, int n, bool pack);
+/* A name that C and C++ reserve, or that the functions use themselves, is changed a little. */
+const char *at_file_name(at_arena *a, const char *name);
 void at_file_comment(at_text *out, const char *text); /* lines, each behind " * " */
 
-/* kernel_face.c: one kernel. first: of its file, with what all of them share. */
-int at_file_threads(const at_file_kernel *f); /* that it runs on, at least 1 */
-void at_kernel_declare(at_text *out, const at_file_kernel *f);
-void at_kernel_define(at_text *out, const at_file_kernel *f, bool first);
+/* layout_loops.c: the functions that bring a tensor into blocks and back. */
+void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t);
+
+/* cpu_test.c: NAME_supported(). first: of its file, with what all of them share. */
+void at_cpu_test_shared(at_text *out, const at_kernel *k, const char *prefix);
+void at_cpu_test(at_text *out, const at_face *f, const char *prefix);
+
+/* kernel_face.c: one kernel. with_shared: with what all of its dialect and instruction set share. */
+void at_kernel_declare(at_text *out, const at_face *f);
+void at_kernel_define(at_text *out, const at_face *f, const char *prefix);
 
 /* dispatcher.c: functions that choose by shape. */
-at_families at_file_families(at_arena *a, const at_file_kernel *kernels, int n);
+typedef struct at_family {
+    const char *name;
+    AT_VEC(const at_face *) faces;
+    AT_VEC(at_face_tensor) tensors; /* all that any of them has: inputs, outputs */
+    int num_inputs;
+    bool packs, in_blocks;
+    at_abi abi;
+    AT_VEC(const at_general *) generals; /* forms of the fallback */
+} at_family;
+typedef AT_VEC(at_family) at_families;
+at_families at_file_families(at_arena *a, const at_face *faces, int n, const at_file_options *o);
 void at_family_declare(at_text *out, const at_family *f);
-void at_family_define(at_text *out, const at_family *f);
+void at_family_define(at_arena *a, at_text *out, const at_family *f);
 
 /* check_main.c: what main needs before the kernels, and main itself. families: empty where there
  * are none. */
 void at_file_main_includes(at_text *out);
-at_status at_file_main(at_arena *a, const at_file_kernel *kernels, int n,
-                       const at_families *families, at_text *out, at_error *err);
+at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_families *families,
+                       at_text *out, at_error *err);
 
 #endif

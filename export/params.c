@@ -1,36 +1,15 @@
-/* export/params.c: names, types and lists of parameters, as every part of an emitted file spells
+/* export/params.c: names, comments and lists of parameters, as every part of an emitted file spells
  * them. */
 #include "export/export_int.h"
 
 #include <string.h>
 
-const char *at_file_type(const at_param *q) { return q->is_int ? "int" : "float"; }
-
-void at_file_name(at_text *out, const char *name) {
-    static const char *const own[] = {"workspace", "buf", "shape", "threads", "par", "aligned"};
+const char *at_file_name(at_arena *a, const char *name) {
+    static const char *const own[] = {"workspace", "buf",    "shape",   "threads",
+                                      "par",       "packed", "aligned", "form"};
     bool taken = at_c_is_reserved(name);
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) taken |= !strcmp(name, own[i]);
-    at_text_addf(out, "%s%s%s", *name == '_' ? "k" : "", name, taken ? "_" : "");
-}
-
-bool at_file_takes(const at_param *q, bool pack) {
-    return pack ? q->in_pack : q->in_kernel || q->role == AT_PARAM_OUT;
-}
-
-bool at_file_writes(const at_param *q, bool pack) {
-    return q->role == AT_PARAM_OUT || (pack && q->role == AT_PARAM_PACKED);
-}
-
-void at_file_parameters(at_text *out, const at_param *const *params, int n, bool pack) {
-    const char *comma = "";
-    for (int i = 0; i < n; i++) {
-        const at_param *q = params[i];
-        if (!at_file_takes(q, pack)) continue;
-        at_text_addf(out, "%s%s%s *", comma, at_file_writes(q, pack) ? "" : "const ",
-                     at_file_type(q));
-        at_file_name(out, q->name);
-        comma = ", ";
-    }
+    return at_format(a, "%s%s%s", *name == '_' ? "k" : "", name, taken ? "_" : "");
 }
 
 void at_file_comment(at_text *out, const char *text) {
@@ -42,4 +21,35 @@ void at_file_comment(at_text *out, const char *text) {
         s += n + (s[n] == '\n');
     }
     at_text_free(&safe);
+}
+
+bool at_call_takes(at_role_of_call call, const at_face_tensor *t) {
+    return call == AT_CALL_PLAIN || t->ahead == (call == AT_CALL_PACK);
+}
+
+static void add(at_text *out, const char **comma, const char *type, const char *name) {
+    at_text_addf(out, "%s%s%s", *comma, type, name);
+    *comma = ", ";
+}
+
+void at_call_list(at_text *out, at_role_of_call call, const at_face_tensor *tensors, int n,
+                  bool types, bool with_packed) {
+    const char *comma = "";
+    bool packed = call == AT_CALL_FAST && with_packed;
+    for (int i = 0; i < n; i++) {
+        const at_face_tensor *t = &tensors[i];
+        if (t->is_output && packed) {
+            add(out, &comma, types ? "const void *" : "", "packed");
+            packed = false;
+        }
+        if (!at_call_takes(call, t)) continue;
+        add(out, &comma,
+            !types         ? ""
+            : t->is_output ? "float *"
+            : t->is_int    ? "const int *"
+                           : "const float *",
+            t->name);
+    }
+    if (call == AT_CALL_PACK) add(out, &comma, types ? "void *" : "", "packed");
+    else add(out, &comma, types ? "void *" : "", "workspace");
 }

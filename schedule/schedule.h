@@ -198,6 +198,36 @@ at_status at_compute_projected_c(at_arena *a, const at_compute *c, const int64_t
                                  const at_projection *p, uint64_t seed, const char *entry,
                                  at_text *out, int64_t *workspace_bytes, at_error *err);
 
+/* ---- any shape (general.c, general_c.c) -------------------------------------------------------
+ */
+
+/* How the numbers of a computation come about from the arguments, which are its first symbols:
+ * sizes in order, and what must be true of a shape to be of this form: slot -1, the expression has
+ * this value. Every part of a split is 1, but the first: nothing is in blocks, and what at_layout
+ * says leaves every tensor as it is. */
+typedef struct at_general_step {
+    int slot;            /* of the symbol that is defined; -1: a condition */
+    const at_expr *expr; /* refs are slots; NULL: value */
+    int64_t value;
+} at_general_step;
+typedef struct at_general {
+    const at_compute *compute;
+    int num_args;
+    const int64_t *least; /* [num_args] the smallest value of each */
+    const at_general_step *steps;
+    int num_steps;
+} at_general;
+/* All symbols, by slot. AT_E_INPUT: the shape is of another form. */
+at_status at_general_values(at_arena *a, const at_general *g, const int64_t *args, int64_t **values,
+                            at_error *err);
+bool at_general_equal(const at_general *x, const at_general *y);
+/* The computation as C99 for all shapes of this form, without libc, as static functions:
+ *   int ENTRY_sizes(const long *args, long *elements, long *workspace_bytes)
+ *     1, and the elements of inputs and outputs (both in text order); 0: it is of another form
+ *   void ENTRY(const long *args, void *const buf[], void *workspace)
+ * Stages without a sum are worked out where they are read, others live in the workspace. */
+void at_general_c(at_arena *a, const at_general *g, const char *entry, at_text *out);
+
 /* ---- loop tree (tree_make.c, tree_parse.c, tree_print.c)
  * -------------------------------------------------- */
 

@@ -94,6 +94,26 @@ const int *at_task_layout(const at_task *t, int tensor) {
     return NULL;
 }
 
+void at_task_general(at_arena *a, const at_task *t, at_general *out) {
+    const at_template *d = &t->def;
+    int64_t *least = AT_NEW_ARRAY(a, int64_t, d->num_arg_slots);
+    for (int i = 0; i < d->args.len; i++)
+        for (int j = 0; j < d->args.data[i].num_slots; j++) /* of four: padding, "SAME" is -1 */
+            least[d->args.data[i].slot + j] =
+                d->args.data[i].num_slots == 4 ? -1 : d->args.data[i].least;
+    *out = (at_general){.compute = d->compute,
+                        .num_args = d->num_arg_slots,
+                        .least = least,
+                        .steps = d->general.data,
+                        .num_steps = d->general.len};
+}
+
+at_status at_task_plain_values(at_arena *a, const at_task *t, int64_t **values, at_error *err) {
+    at_general g;
+    at_task_general(a, t, &g);
+    return at_general_values(a, &g, t->values, values, err);
+}
+
 /* ---- configurations -------------------------------------------------------------------------- */
 
 static bool sparse_args(at_template *def, at_bsr *out) {

@@ -63,6 +63,12 @@ int64_t at_task_number(const at_task *t, int i, const char **name);
  * plain tensor, which does not; NULL where the template says nothing. */
 const int *at_task_layout(const at_task *t, int tensor);
 
+/* How its computation comes about from the arguments: for shapes that no task was made of. */
+void at_task_general(at_arena *a, const at_task *t, at_general *out);
+/* Symbol values by slot with nothing in blocks: every tensor as the user has it. AT_E_INPUT: some
+ * size cannot be worked out so. */
+at_status at_task_plain_values(at_arena *a, const at_task *t, int64_t **values, at_error *err);
+
 /* The block-sparse weight of the template, in blocks of r x c; false: it has none. */
 typedef struct at_bsr {
     int blocks, indices, indptr; /* tensors */

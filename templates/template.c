@@ -67,6 +67,11 @@ static at_status take_new_name(at_template *t, at_lex *l, char **out) {
     return at_lex_next(l, &t->err);
 }
 
+/* A definition or a decision, for other shapes. */
+static void note(at_template *t, int slot, const at_expr *e, int64_t value) {
+    *at_push(t->arena, &t->general) = (at_general_step){slot, e, value};
+}
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Whether a call is to do something: no mistake before, and no NULL for a text. */
@@ -99,6 +104,7 @@ static at_status add_size(at_template *t, at_lex *l) {
     AT_TRY(resolve(t, l, e, &varies));
     AT_TRY(at_template_value(t, at_format(t->arena, "size %s", name), e, &value));
     int slot = at_template_symbol(t, name, value, varies);
+    note(t, slot, e, value);
     if (varies)
         *at_push(t->arena, &t->steps) =
             (step){.kind = STEP_SIZE, .name = name, .expr = e, .num_slots = 1, .slots = {slot}};
@@ -175,8 +181,10 @@ static at_status add_split(at_template *t, const char *knob, const char *axis, c
         return at_fail_at(&t->err, "%s: ", t->row->name);
     s.knob = at_space_find_knob(t->space, knob);
     const at_entity *first = at_space_entity(t->space, s.knob, 0);
-    for (int i = 0; i < s.num_slots; i++)
+    for (int i = 0; i < s.num_slots; i++) {
         t->values.data[s.slots[i]].value = at_split_part(first, length, i);
+        note(t, s.slots[i], i ? NULL : e, 1);
+    }
     *at_push(t->arena, &t->steps) = s;
 
     knob_default d = {0};
@@ -227,6 +235,7 @@ static at_status add_option(at_template *t, const char *knob, const char *values
         return at_fail(&t->err, AT_E_INPUT, "%s: option \"%s\": the name is defined already",
                        t->row->name, knob);
     int slot = at_template_symbol(t, knob, value, true);
+    note(t, slot, NULL, value);
     *at_push(t->arena, &t->steps) = (step){.kind = STEP_OPTION,
                                            .name = t->symbols.names.data[slot],
                                            .knob = k,
@@ -294,15 +303,23 @@ static at_status parse_tree(at_template *t, tree_choice *c, int number) {
     return at_tree_parse(t->arena, t->compute, c->text, what, &c->tree, &t->err);
 }
 
-long long at_evaluate(at_template *t, const char *expression) {
-    at_expr *e;
+/* 1 where it cannot be worked out. */
+static int64_t evaluate(at_template *t, const char *expression, at_expr **e) {
     bool varies = false;
     int64_t value;
-    if (!has_text(t, "at_evaluate", expression)) return 1;
     const char *what = at_format(t->arena, "value asked for by %s", t->row->name);
+    *e = NULL;
+    if (!has_text(t, "at_evaluate", expression)) return 1;
     expression = at_strdup(t->arena, expression);
-    if (at_template_expr(t, expression, what, &e, &varies) != AT_OK) return 1;
-    if (at_template_value(t, expression, e, &value) != AT_OK) return 1;
+    if (at_template_expr(t, expression, what, e, &varies) != AT_OK) return 1;
+    if (at_template_value(t, expression, *e, &value) != AT_OK) return 1;
+    return value;
+}
+
+long long at_evaluate(at_template *t, const char *expression) {
+    at_expr *e;
+    int64_t value = evaluate(t, expression, &e);
+    if (e) note(t, -1, e, value);
     return value;
 }
 
@@ -333,8 +350,9 @@ void at_layout(at_template *t, const char *text) {
 
 void at_sparse(at_template *t, const char *blocks, const char *indices, const char *indptr,
                const char *columns) {
+    at_expr *e;
     if (!defines(t, "at_sparse", columns)) return;
-    int64_t n = at_evaluate(t, columns);
+    int64_t n = evaluate(t, columns, &e);
     const char *const tensors[] = {blocks, indices, indptr};
     for (int i = 0; i < 3; i++)
         if (!has_text(t, "at_sparse", tensors[i])) return;
@@ -347,7 +365,8 @@ void at_sparse(at_template *t, const char *blocks, const char *indices, const ch
 }
 
 void at_flops(at_template *t, const char *expression) {
-    if (defines(t, "at_flops", expression)) t->flops = (double)at_evaluate(t, expression);
+    at_expr *e;
+    if (defines(t, "at_flops", expression)) t->flops = (double)evaluate(t, expression, &e);
 }
 
 /* A sparse weight's tensors are what at_sparse says they are. */

@@ -69,6 +69,7 @@ struct at_template {
     at_symbols symbols;
     AT_VEC(symbol) values;
     AT_VEC(step) steps;
+    AT_VEC(at_general_step) general; /* every definition and decision so far, in order */
     at_space *space;
     AT_VEC(knob_default) defaults; /* by knob */
     const char *filter;            /* NULL: none */

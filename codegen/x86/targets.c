@@ -49,4 +49,5 @@ const at_architecture at_x86_64 = {.name = "x86-64",
                                    .num_targets = sizeof targets / sizeof *targets,
                                    .cores = at_x86_cores,
                                    .num_cores = AT_X86_NUM_CORES,
-                                   .disassemble = at_x86_disassemble};
+                                   .disassemble = at_x86_disassemble,
+                                   .cpu_test = at_x86_cpu_test};

@@ -1,0 +1,72 @@
+/* codegen/x86/cpu_test.c: a C function that asks the CPU, where a compiler has no builtin for it:
+ * cpuid for the parts, xgetbv for whether the system keeps their registers.
+ * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, 13.3 and 14.3. */
+#include "codegen/x86/x86.h"
+
+#include <string.h>
+
+static const struct {
+    const char *part;
+    int leaf, word, bit; /* word: eax, ebx, ecx, edx */
+} bits[] = {{"fma", 1, 2, 12},      {"avx2", 7, 1, 5},      {"avx512f", 7, 1, 16},
+            {"avx512dq", 7, 1, 17}, {"avx512bw", 7, 1, 30}, {"avx512vl", 7, 1, 31}};
+enum { NUM_BITS = sizeof bits / sizeof bits[0] };
+
+/* %1$s: the name */
+static const char code[] =
+    "void %1$s_cpuid(unsigned leaf, unsigned subleaf, unsigned *words);\n"
+    "unsigned %1$s_xgetbv(unsigned which);\n"
+    "__asm__(\".text\\n.globl %1$s_cpuid\\n%1$s_cpuid:\\n\"\n"
+    "        \".byte 0x53\\n\" /* push rbx */\n"
+    "        \".byte 0x49,0x89,0xd0\\n\" /* mov r8, rdx */\n"
+    "        \".byte 0x89,0xf8\\n\" /* mov eax, edi */\n"
+    "        \".byte 0x89,0xf1\\n\" /* mov ecx, esi */\n"
+    "        \".byte 0x0f,0xa2\\n\" /* cpuid */\n"
+    "        \".byte 0x41,0x89,0x00\\n\" /* mov [r8], eax */\n"
+    "        \".byte 0x41,0x89,0x58,0x04\\n\" /* mov [r8+4], ebx */\n"
+    "        \".byte 0x41,0x89,0x48,0x08\\n\" /* mov [r8+8], ecx */\n"
+    "        \".byte 0x41,0x89,0x50,0x0c\\n\" /* mov [r8+12], edx */\n"
+    "        \".byte 0x5b\\n\" /* pop rbx */\n"
+    "        \".byte 0xc3\\n\" /* ret */\n"
+    "        \".globl %1$s_xgetbv\\n%1$s_xgetbv:\\n\"\n"
+    "        \".byte 0x89,0xf9\\n\" /* mov ecx, edi */\n"
+    "        \".byte 0x0f,0x01,0xd0\\n\" /* xgetbv */\n"
+    "        \".byte 0xc3\\n\" /* ret */\n"
+    ");\n\n";
+
+static bool needs(const at_target *t, const char *part) {
+    size_t n = strlen(part);
+    for (const char *p = t->parts; (p = strstr(p, part)); p += n)
+        if ((p == t->parts || p[-1] == ',') && (p[n] == 0 || p[n] == ',')) return true;
+    return false;
+}
+
+static void ask(const at_target *t, const char *name, int leaf, at_text *out) {
+    bool first = true;
+    for (int i = 0; i < NUM_BITS; i++) {
+        if (bits[i].leaf != leaf || !needs(t, bits[i].part)) continue;
+        if (first) at_text_addf(out, "    %s_cpuid(%d, 0, words);\n", name, leaf);
+        at_text_addf(out, "    if (!(words[%d] >> %d & 1)) return 0; /* %s */\n", bits[i].word,
+                     bits[i].bit, bits[i].part);
+        first = false;
+    }
+}
+
+void at_x86_cpu_test(const at_target *t, const char *name, at_text *out) {
+    bool vex = needs(t, "avx2") || needs(t, "avx512f");
+    const char *state = needs(t, "avx512f") ? "0xe6" : "0x06"; /* registers the system saves */
+    if (vex) at_text_addf(out, code, name);
+    at_text_addf(out, "static int %s(void) {\n", name);
+    if (vex) {
+        at_text_addf(out,
+                     "    unsigned words[4];\n"
+                     "    %1$s_cpuid(0, 0, words);\n    if (words[0] < 7) return 0;\n"
+                     "    %1$s_cpuid(1, 0, words);\n"
+                     "    if (!(words[2] >> 27 & 1)) return 0; /* osxsave */\n"
+                     "    if ((%1$s_xgetbv(0) & %2$s) != %2$s) return 0;\n",
+                     name, state);
+        ask(t, name, 1, out);
+        ask(t, name, 7, out);
+    }
+    at_text_add(out, "    return 1;\n}\n\n");
+}

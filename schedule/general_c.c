@@ -1,0 +1,268 @@
+/* schedule/general_c.c: a computation as C99 for every shape of a form: sizes are worked out when
+ * it runs.
+ *
+ * s[] holds the symbols, then the extents of every tensor, then where stages lie in the workspace.
+ * A stage without a sum is a function of its indices, a stage with one a loop nest. */
+#include "schedule/schedule_int.h"
+
+#include <string.h>
+
+typedef struct general {
+    at_arena *arena;
+    const at_general *g;
+    const at_compute *c;
+    const char *entry;
+    int stage;   /* whose expression is printed; -1: sizes */
+    int *extent; /* [tensor] the place in s[] of its first extent */
+    int *place;  /* [tensor] of a stage in the workspace: where its offset stands in s[]; else -1 */
+    int *buf;    /* [tensor] of an input or an output; else -1 */
+    int num_buf, num_s;
+} general;
+
+static const char *emit(general *m, const at_expr *e);
+
+static bool in_memory(const general *m, int t) { return m->buf[t] >= 0 || m->place[t] >= 0; }
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+static const char *number(general *m, int64_t x) {
+    if (x == INT64_MIN) return "(-9223372036854775807L - 1)";
+    return at_format(m->arena, x < 0 ? "(%lldL)" : "%lldL", (long long)x);
+}
+
+static const char *axis(const general *m, int t, int i) {
+    const char *name = m->c->tensors[t].axes[i].name;
+    return name ? at_format(m->arena, "i_%s", name) : at_format(m->arena, "i_%d", i);
+}
+
+/* ((i * E1 + j) * E2 + k) */
+static const char *flat(general *m, int t, const char *const *index) {
+    const char *sum = "0";
+    for (int i = 0; i < m->c->tensors[t].num_axes; i++)
+        sum = i ? at_format(m->arena, "(%s * s[%d] + %s)", sum, m->extent[t] + i, index[i])
+                : index[0];
+    return sum;
+}
+
+static const char *memory(general *m, int t) {
+    const char *type = m->c->tensors[t].is_int ? "int" : "float";
+    const char *store = m->c->tensors[t].role == AT_ROLE_STAGE ? "" : "const ";
+    if (m->buf[t] >= 0) return at_format(m->arena, "((%s%s *)buf[%d])", store, type, m->buf[t]);
+    return at_format(m->arena, "((float *)(workspace + s[%d]))", m->place[t]);
+}
+
+static const char *element(general *m, int t, const char *const *index) {
+    return at_format(m->arena, "%s%s[%s]", m->c->tensors[t].is_int ? "(long)" : "", memory(m, t),
+                     flat(m, t, index));
+}
+
+static const char *read_tensor(general *m, const at_expr *e) {
+    const char *index[MAX_AXES];
+    for (int i = 0; i < e->nargs; i++) index[i] = emit(m, e->arg[i]);
+    if (in_memory(m, e->ref)) return element(m, e->ref, index);
+    const char *call =
+        at_format(m->arena, "%s_%s(s, buf, workspace", m->entry, m->c->tensors[e->ref].name);
+    for (int i = 0; i < e->nargs; i++) call = at_format(m->arena, "%s, %s", call, index[i]);
+    return at_format(m->arena, "%s)", call);
+}
+
+static const char *helper(general *m, const at_expr *e, const char *name) {
+    return at_format(m->arena, "%s_%s(%s, %s)", m->entry, name, emit(m, e->arg[0]),
+                     emit(m, e->arg[1]));
+}
+
+static const char *emit(general *m, const at_expr *e) {
+    static const char *const spelled[] = {
+        [AT_X_ADD] = "+", [AT_X_SUB] = "-", [AT_X_MUL] = "*",  [AT_X_DIV] = "/",
+        [AT_X_LT] = "<",  [AT_X_LE] = "<=", [AT_X_GT] = ">",   [AT_X_GE] = ">=",
+        [AT_X_EQ] = "==", [AT_X_NE] = "!=", [AT_X_AND] = "&&", [AT_X_OR] = "||",
+    };
+    bool is_float = m->stage >= 0 && is_float_expr(m->c, e);
+    switch (e->op) {
+    case AT_X_INT: return number(m, e->integer);
+    case AT_X_FLOAT: {
+        at_text t = {0};
+        at_text_add_double(&t, e->number);
+        const char *s = at_format(m->arena, "%sf", at_text_str(&t));
+        at_text_free(&t);
+        return s;
+    }
+    case AT_X_EXTENT: return at_format(m->arena, "s[%d]", e->ref);
+    case AT_X_NAME:
+        if (m->stage < 0) return at_format(m->arena, "s[%d]", e->ref);
+        if (e->ref < AT_REF_SIZE) return axis(m, m->stage, e->ref);
+        return at_format(m->arena, "s[%d]", e->ref - AT_REF_SIZE);
+    case AT_X_INDEX: return read_tensor(m, e);
+    case AT_X_NEG: return at_format(m->arena, "(-%s)", emit(m, e->arg[0]));
+    case AT_X_NOT: return at_format(m->arena, "(!%s)", emit(m, e->arg[0]));
+    case AT_X_SELECT:
+        return at_format(m->arena, "(%s ? %s : %s)", emit(m, e->arg[0]), emit(m, e->arg[1]),
+                         emit(m, e->arg[2]));
+    case AT_X_MIN: return helper(m, e, is_float ? "min_float" : "min");
+    case AT_X_MAX: return helper(m, e, is_float ? "max_float" : "max");
+    case AT_X_MOD: return helper(m, e, "mod");
+    case AT_X_DIV:
+        if (!is_float) return helper(m, e, "div");
+        break;
+    case AT_X_MUL:
+        if (m->stage < 0) return helper(m, e, "times");
+        break;
+    default: break;
+    }
+    return at_format(m->arena, "(%s %s %s)", emit(m, e->arg[0]), spelled[e->op],
+                     emit(m, e->arg[1]));
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+/* Products that leave 64 bits become so large that the shape is refused. */
+static void emit_helpers(const general *m, at_text *out) {
+    static const char *const text[] = {
+        "long %s_div(long x, long y) { return y < 1 ? 0 : x / y - (x %% y < 0); }\n",
+        "long %s_mod(long x, long y) {\n"
+        "    return y < 1 ? 0 : x %% y + (x %% y < 0 ? y : 0);\n}\n",
+        "long %s_min(long x, long y) { return x < y ? x : y; }\n",
+        "long %s_max(long x, long y) { return x > y ? x : y; }\n",
+        "float %s_min_float(float x, float y) { return x < y ? x : y; }\n",
+        "float %s_max_float(float x, float y) { return x > y ? x : y; }\n",
+        "long %s_times(long x, long y) {\n"
+        "    const double most = 4e18, product = (double)x * (double)y;\n"
+        "    return product > most ? 4000000000000000000L : product < -most ? "
+        "-4000000000000000000L : x * y;\n}\n",
+    };
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        at_text_add(out, "static inline ");
+        at_text_addf(out, text[i], m->entry);
+    }
+    at_text_add(out, "\n");
+}
+
+static void emit_steps(general *m, at_text *out) {
+    const at_general *g = m->g;
+    for (int i = 0; i < g->num_args; i++)
+        at_text_addf(out,
+                     "    s[%d] = args[%d]; /* %s */\n"
+                     "    if (s[%d] < %lldL || s[%d] > 2147483647L) return 0;\n",
+                     i, i, m->c->symbols->names.data[i], i, (long long)g->least[i], i);
+    for (int i = 0; i < g->num_steps; i++) {
+        const at_general_step *s = &g->steps[i];
+        const char *value = s->expr ? emit(m, s->expr) : number(m, s->value);
+        if (s->slot >= 0)
+            at_text_addf(out, "    s[%d] = %s; /* %s */\n", s->slot, value,
+                         m->c->symbols->names.data[s->slot]);
+        else at_text_addf(out, "    if (%s != %lldL) return 0;\n", value, (long long)s->value);
+    }
+}
+
+/* Extents; elements of inputs and outputs; places of the rest. */
+static void emit_extents(general *m, at_text *out) {
+    const at_compute *c = m->c;
+    at_text_add(out, "    *workspace_bytes = 0;\n");
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *tensor = &c->tensors[t];
+        at_text_addf(out, "    n = 1; /* %s */\n", tensor->name);
+        for (int i = 0; i < axes_of(tensor); i++) {
+            int at = m->extent[t] + i;
+            if (!tensor->axes[i].extent) continue;
+            at_text_addf(out, "    s[%d] = %s;\n    if (s[%d] < %d) return 0;\n", at,
+                         emit(m, tensor->axes[i].extent), at,
+                         tensor->role != AT_ROLE_STAGE ? 0 : 1);
+            if (i < tensor->num_axes)
+                at_text_addf(out, "    n = %s_times(n, s[%d]);\n", m->entry, at);
+        }
+        at_text_addf(out, "    if (n > 1152921504606846976L) return 0;\n");
+        if (m->buf[t] >= 0) at_text_addf(out, "    elements[%d] = n;\n", m->buf[t]);
+        if (m->place[t] >= 0)
+            at_text_addf(out,
+                         "    s[%d] = *workspace_bytes;\n"
+                         "    *workspace_bytes += (n * 4 + 63) / 64 * 64;\n",
+                         m->place[t]);
+    }
+    at_text_add(out, "    return 1;\n}\n\n");
+}
+
+/* ---- stages ---------------------------------------------------------------------------------- */
+
+static void emit_function(general *m, at_text *out, int t) {
+    const at_tensor *tensor = &m->c->tensors[t];
+    m->stage = t;
+    at_text_addf(out, "static float %s_%s(const long *s, void *const buf[], char *workspace",
+                 m->entry, tensor->name);
+    for (int i = 0; i < tensor->num_axes; i++) at_text_addf(out, ", long %s", axis(m, t, i));
+    at_text_add(out, ") {\n    (void)s, (void)buf, (void)workspace");
+    for (int i = 0; i < tensor->num_axes; i++) at_text_addf(out, ", (void)%s", axis(m, t, i));
+    at_text_addf(out, ";\n    return %s;\n}\n\n", emit(m, tensor->body));
+}
+
+static void open_loop(general *m, at_text *out, int t, int i) {
+    const at_axis *x = &m->c->tensors[t].axes[i];
+    const char *name = axis(m, t, i);
+    const char *begin = x->begin ? emit(m, x->begin) : "0";
+    const char *end = x->begin ? emit(m, x->end) : at_format(m->arena, "s[%d]", m->extent[t] + i);
+    at_text_addf(out, "%*sfor (long %s = %s, e%d = %s; %s < e%d; %s++) {\n", 4 * (i + 1), "", name,
+                 begin, i, end, name, i, name);
+}
+
+static void emit_nest(general *m, at_text *out, int t) {
+    const at_tensor *tensor = &m->c->tensors[t];
+    const char *index[MAX_AXES];
+    int n = tensor->num_axes, total = axes_of(tensor);
+    m->stage = t;
+    for (int i = 0; i < n; i++) {
+        index[i] = axis(m, t, i);
+        open_loop(m, out, t, i);
+    }
+    if (tensor->num_reduce) at_text_addf(out, "%*sfloat sum = 0;\n", 4 * (n + 1), "");
+    for (int i = n; i < total; i++) open_loop(m, out, t, i);
+    if (tensor->num_reduce)
+        at_text_addf(out, "%*ssum += %s;\n", 4 * (total + 1), "", emit(m, tensor->body));
+    for (int i = total - 1; i >= n; i--) at_text_addf(out, "%*s}\n", 4 * (i + 1), "");
+    at_text_addf(out, "%*s%s = %s;\n", 4 * (n + 1), "", element(m, t, index),
+                 tensor->num_reduce ? "sum" : emit(m, tensor->body));
+    for (int i = n - 1; i >= 0; i--) at_text_addf(out, "%*s}\n", 4 * (i + 1), "");
+}
+
+/* Inputs, then outputs; what has a sum and is no output lies in the workspace. */
+static void place(general *m) {
+    const at_compute *c = m->c;
+    m->extent = AT_NEW_ARRAY(m->arena, int, c->num_tensors);
+    m->place = AT_NEW_ARRAY(m->arena, int, c->num_tensors);
+    m->buf = AT_NEW_ARRAY(m->arena, int, c->num_tensors);
+    m->num_s = c->symbols->names.len;
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *tensor = &c->tensors[t];
+        m->extent[t] = m->num_s;
+        m->num_s += axes_of(tensor);
+        m->place[t] = tensor->num_reduce && !tensor->is_output ? m->num_s++ : -1;
+        m->buf[t] = tensor->role != AT_ROLE_STAGE ? m->num_buf++ : -1;
+    }
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].is_output) m->buf[t] = m->num_buf++;
+}
+
+void at_general_c(at_arena *a, const at_general *g, const char *entry, at_text *out) {
+    general m = {.arena = a, .g = g, .c = g->compute, .entry = entry, .stage = -1};
+    place(&m);
+    emit_helpers(&m, out);
+    at_text_addf(out,
+                 "static int %s_numbers(const long *args, long *s, long *elements, long "
+                 "*workspace_bytes) {\n    long n;\n",
+                 entry);
+    emit_steps(&m, out);
+    emit_extents(&m, out);
+    at_text_addf(out,
+                 "static int %s_sizes(const long *args, long *elements, long *workspace_bytes) {\n"
+                 "    long s[%d];\n"
+                 "    return %s_numbers(args, s, elements, workspace_bytes);\n}\n\n",
+                 entry, m.num_s, entry);
+    for (int t = 0; t < m.c->num_tensors; t++)
+        if (m.c->tensors[t].role == AT_ROLE_STAGE && !in_memory(&m, t)) emit_function(&m, out, t);
+    at_text_addf(out,
+                 "static void %s(const long *args, void *const buf[], void *memory) {\n"
+                 "    char *workspace = (char *)memory;\n    long s[%d], elements[%d], bytes;\n"
+                 "    if (!%s_numbers(args, s, elements, &bytes)) return;\n    (void)workspace;\n",
+                 entry, m.num_s, m.num_buf, entry);
+    for (int t = 0; t < m.c->num_tensors; t++)
+        if (m.c->tensors[t].role == AT_ROLE_STAGE && in_memory(&m, t)) emit_nest(&m, out, t);
+    at_text_add(out, "}\n\n");
+}
