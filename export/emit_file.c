@@ -3,10 +3,16 @@
  *
  * The files depend on libc only, compile without warnings, hold no state, and need no include where
  * no main is asked for. */
+#include "codegen/target.h"
 #include "export/export_int.h"
 
 #include <ctype.h>
 #include <string.h>
+
+/* What is written is the user's. */
+static const char licence[] = " *\n * This file is yours: whoever ran the program that wrote it may "
+                              "use, change and pass it on without\n * any condition. It comes "
+                              "without warranty. SPDX-License-Identifier: 0BSD\n";
 
 static void kernel_head(at_text *out, const at_file_kernel *f) {
     at_text_add(out, f->head);
@@ -47,16 +53,98 @@ static void source_head(at_text *out, const at_file_kernel *kernels, bool famili
     how_to_compile(&text, kernels->kernel, kernels->threads, o);
     at_text_add(out, "/*\n");
     at_file_comment(out, at_text_str(&text));
+    at_text_add(out, licence);
     at_text_add(out, " */\n");
     at_text_free(&text);
 }
 
-static void add_declarations(at_text *out, const at_file_kernel *kernels, int n,
+static void add_declarations(at_text *out, const at_face *faces, int n,
                              const at_families *families) {
     for (int i = 0; i < families->len; i++) at_family_declare(out, &families->data[i]);
     for (int i = 0; i < n; i++) {
         if (i) at_text_add(out, "\n");
-        at_kernel_declare(out, &kernels[i]);
+        at_kernel_declare(out, &faces[i]);
+    }
+}
+
+/* ---- what kernels of an instruction set share ------------------------------------------------- */
+
+static size_t name_length(const char *s) {
+    size_t n = 0;
+    while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
+    return n;
+}
+
+/* Every name of the text that is ours: of another instruction set it means something else. */
+static void add_names(at_text *out, const char *text, const char *target) {
+    static const char define[] = "#define ";
+    at_text seen = {0};
+    at_text_add(&seen, " ");
+    for (const char *s = text; *s;) {
+        size_t n = name_length(s);
+        if (!n) {
+            s++;
+            continue;
+        }
+        at_text word = {0};
+        at_text_addf(&word, " %.*s ", (int)n, s);
+        bool ours = (!strncmp(s, "at_", 3) || !strncmp(s, "AT_", 3)) && strncmp(s, "at_par", n);
+        if (ours && !strstr(at_text_str(&seen), at_text_str(&word))) {
+            at_text macro = {0};
+            at_text_addf(&seen, "%.*s ", (int)n, s);
+            at_text_addf(&macro, "%s%.*s", define, (int)n, s);
+            const char *found = strstr(text, at_text_str(&macro));
+            while (found && name_length(found + strlen(define)) != n)
+                found = strstr(found + 1, at_text_str(&macro));
+            at_text_addf(out, "#undef %.*s\n", (int)n, s);
+            if (!found && target)
+                at_text_addf(out, "#define %.*s %.*s_%s\n", (int)n, s, (int)n, s, target);
+            at_text_free(&macro);
+        }
+        at_text_free(&word);
+        s += n;
+    }
+    at_text_free(&seen);
+}
+
+/* The part of a kernel's text that all of its instruction set share, behind what all share. */
+static const char *shared_text(at_arena *a, const at_kernel *k, bool first) {
+    static const char end[] = "} at_par;\n\n";
+    const char *text = at_strndup(a, k->source, k->common_bytes), *rest = strstr(text, end);
+    AT_ASSERT(rest);
+    return first ? text : rest + strlen(end);
+}
+
+/* Kernels of one instruction set stand together. */
+static void add_kernels(at_arena *a, at_text *out, const at_face *faces, int n, bool heads) {
+    bool *done = AT_NEW_ARRAY(a, bool, n);
+    const char *before = "";
+    int groups = 0;
+    for (int i = 0; i < n; i++) {
+        const at_target *target = faces[i].of->kernel->target;
+        if (done[i]) continue;
+        const char *text = shared_text(a, faces[i].of->kernel, groups == 0);
+        if (groups++) {
+            at_text_addf(out, "\n/* ---- %s ---- */\n\n", target->name);
+            add_names(out, before, NULL);
+            add_names(out, text, target->name);
+        }
+        at_text_add(out, text);
+        at_cpu_test_shared(out, faces[i].of->kernel, faces->of->name);
+        before = at_format(a, "%s%s", before, shared_text(a, faces[i].of->kernel, false));
+        for (int j = i; j < n; j++) {
+            if (done[j] || faces[j].of->kernel->target != target) continue;
+            if (heads) {
+                at_text head = {0};
+                kernel_head(&head, faces[j].of);
+                at_text_add(out, "\n/*\n");
+                at_file_comment(out, at_text_str(&head));
+                at_text_add(out, " */\n");
+                at_text_free(&head);
+            }
+            at_kernel_define(out, &faces[j], faces->of->name);
+            done[j] = true;
+        }
     }
 }
 
@@ -68,6 +156,7 @@ static void header_file(at_arena *a, at_text *out, const at_file_kernel *kernels
     for (const char *c = stem; *c; c++) at_text_addf(&guard, "%c", toupper((unsigned char)*c));
     at_text_add(out, "/*\n");
     at_file_comment(out, head);
+    at_text_add(out, licence);
     at_text_addf(out,
                  " *\n * Pointers need the alignment of their elements (4 bytes) and no more; what "
                  "is written must not\n * overlap what is read. Functions keep no state: any may "
@@ -80,9 +169,14 @@ static void header_file(at_arena *a, at_text *out, const at_file_kernel *kernels
 
 at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const at_file_options *o,
                        at_text *source, at_text *header, at_error *err) {
-    at_families families = at_file_families(a, kernels, n);
+    at_face *faces = AT_NEW_ARRAY(a, at_face, n);
+    for (int i = 0; i < n; i++) {
+        at_status s = at_face_make(a, &kernels[i], o->abi, &faces[i], err);
+        if (s != AT_OK) return err ? at_fail_at(err, "%s: ", kernels[i].name) : s;
+    }
+    at_families families = at_file_families(a, faces, n, o);
     at_text declarations = {0};
-    add_declarations(&declarations, kernels, n, &families);
+    add_declarations(&declarations, faces, n, &families);
     source_head(source, kernels, families.len > 0, o);
     if (o->with_main) at_file_main_includes(source);
     if (o->header) {
@@ -91,18 +185,8 @@ at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const 
     } else at_text_addf(source, "%s\n", at_text_str(&declarations));
     at_text_free(&declarations);
 
-    for (int i = 0; i < n; i++) {
-        if (families.len) {
-            at_text head = {0};
-            kernel_head(&head, &kernels[i]);
-            at_text_add(source, i ? "\n/*\n" : "/*\n");
-            at_file_comment(source, at_text_str(&head));
-            at_text_add(source, " */\n");
-            at_text_free(&head);
-        }
-        at_kernel_define(source, &kernels[i], i == 0);
-    }
-    for (int i = 0; i < families.len; i++) at_family_define(source, &families.data[i]);
+    add_kernels(a, source, faces, n, families.len > 0);
+    for (int i = 0; i < families.len; i++) at_family_define(a, source, &families.data[i]);
     if (!o->with_main) return AT_OK;
-    return at_file_main(a, kernels, n, &families, source, err);
+    return at_file_main(a, faces, n, &families, source, err);
 }

@@ -2,121 +2,309 @@
  *
  * The kernel's own functions take buf[]; people call NAME(const float *data, ..., void *workspace).
  */
+#include "codegen/target.h"
 #include "export/export_int.h"
-
-static void parameters(at_text *out, const at_kernel *k, bool pack) {
-    const at_param *list[64];
-    int n = 0;
-    for (int i = 0; i < k->num_params && n < 64; i++) list[n++] = &k->params[i];
-    at_file_parameters(out, list, n, pack);
-}
-
-static void signature(at_text *out, const at_file_kernel *f, bool pack) {
-    at_text_addf(out, "void %s%s(", f->name, pack ? "_pack" : "");
-    parameters(out, f->kernel, pack);
-    at_text_add(out, pack ? ")" : ", void *workspace)");
-}
-
-/* "data: const float[1][56][56][64]" of what a function takes. */
-static void shapes(at_text *out, const at_file_kernel *f, bool pack) {
-    for (int i = 0; i < f->kernel->num_params; i++) {
-        const at_param *q = &f->kernel->params[i];
-        if (!at_file_takes(q, pack)) continue;
-        at_text_add(out, " *   ");
-        at_file_name(out, q->name);
-        at_text_addf(out, ": %s%s", at_file_writes(q, pack) ? "" : "const ", at_file_type(q));
-        if (q->role == AT_PARAM_PACKED) at_text_addf(out, "[%lld]", (long long)q->elements);
-        else
-            for (int d = 0; d < f->program->compute->tensors[q->tensor].num_axes; d++)
-                at_text_addf(out, "[%lld]", (long long)f->program->extents[q->tensor][d]);
-        at_text_add(out, "\n");
-    }
-}
 
 static bool needs_workspace(const at_kernel *k) {
     return k->workspace_bytes || k->workspace_per_thread_bytes;
 }
 
-int at_file_threads(const at_file_kernel *f) { return f->threads > 1 ? f->threads : 1; }
+static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-void at_kernel_declare(at_text *out, const at_file_kernel *f) {
-    at_text_addf(
-        out,
-        "/* Bytes of workspace for %s(): memory of any alignment whose content does not "
-        "matter. Calls at\n * the same time need one each; a call runs on %d thread%s. */\n"
-        "unsigned long %s_workspace_bytes(int threads);\n\n",
-        f->name, at_file_threads(f),
-        at_file_threads(f) > 1 ? "s where this is compiled with -fopenmp" : "", f->name);
-    if (f->kernel->pack) {
-        at_text_add(out, "/* Once per set of weights:\n");
-        shapes(out, f, true);
-        at_text_add(out, " */\n");
-        signature(out, f, true);
-        at_text_add(out, ";\n\n");
+/* The workspace: the kernel's own, a slice per thread, then what the plain function makes ready. */
+static int64_t own_bytes(const at_face *f) {
+    const at_kernel *k = f->of->kernel;
+    return rounded(k->workspace_bytes + k->workspace_per_thread_bytes * f->threads);
+}
+
+static int64_t tensor_bytes(const at_face_tensor *t) { return rounded(t->elements * 4); }
+
+static int64_t ready_bytes(const at_face *f) {
+    const at_kernel *k = f->of->kernel;
+    int64_t bytes = 0;
+    if (!f->name) return 0;
+    for (int i = 0; i < f->num; i++)
+        if (f->tensors[i].moves) bytes += tensor_bytes(&f->tensors[i]);
+    for (int i = 0; i < k->num_params; i++)
+        if (k->params[i].role == AT_PARAM_PACKED) bytes += rounded(k->params[i].elements * 4);
+    return bytes;
+}
+
+/* ---- declarations ---------------------------------------------------------------------------- */
+
+static void signature(at_text *out, const at_face *f, const char *name, at_role_of_call call) {
+    at_text_addf(out, "void %s(", name);
+    at_call_list(out, call, f->tensors, f->num, true, f->packs);
+    at_text_add(out, ")");
+}
+
+/* In the task's own layout, whose axes are those that are not the inner part of another. */
+static void plain_shape(at_text *out, const at_face *f, const at_face_tensor *t) {
+    const at_program *p = f->of->program;
+    int n = p->compute->tensors[t->tensor].num_axes;
+    int64_t e[64];
+    for (int i = 0; i < n; i++) e[i] = p->extents[t->tensor][i];
+    if (t->laid_out) /* an axis joins the one before it in the plain order */
+        for (int i = n - 1; i > 0; i--)
+            if (t->order[i] > t->order[i - 1] + 1 || t->order[i] < t->order[i - 1]) {
+                bool part = t->order[i] > t->order[i - 1];
+                if (!part) continue;
+                e[t->order[i - 1]] *= e[t->order[i]];
+                e[t->order[i]] = 0;
+            }
+    for (int i = 0; i < n; i++) {
+        int axis = t->laid_out ? t->order[i] : i;
+        if (e[axis]) at_text_addf(out, "[%lld]", (long long)e[axis]);
     }
-    at_text_addf(out, "/* The kernel%s:\n", f->kernel->pack ? ", on weights packed before" : "");
-    shapes(out, f, false);
+}
+
+static void block_shape(at_text *out, const at_face *f, const at_face_tensor *t) {
+    const at_program *p = f->of->program;
+    for (int i = 0; i < p->compute->tensors[t->tensor].num_axes; i++)
+        at_text_addf(out, "[%lld]", (long long)p->extents[t->tensor][i]);
+}
+
+/* "data: const float[1][64][56][56]" */
+static void shape_line(at_text *out, const at_face *f, const at_face_tensor *t, bool blocks) {
+    at_text_addf(out, " *   %s: %s%s", t->name, t->is_output ? "" : "const ",
+                 t->is_int ? "int" : "float");
+    if (blocks) block_shape(out, f, t);
+    else plain_shape(out, f, t);
+    at_text_add(out, "\n");
+}
+
+static void shapes(at_text *out, const at_face *f, at_role_of_call call) {
+    for (int i = 0; i < f->num; i++)
+        if (at_call_takes(call, &f->tensors[i]))
+            shape_line(out, f, &f->tensors[i], call == AT_CALL_FAST);
     at_text_add(out, " */\n");
-    signature(out, f, false);
+}
+
+static void declare_plain(at_text *out, const at_face *f) {
+    at_text_addf(out, "/* %s, in the order of declaration, each in the task's own layout%s:\n",
+                 f->num_inputs == f->num ? "Inputs" : "Inputs and outputs",
+                 f->packs ? ". Weights are made ready at every call;\n * where they stay the same, "
+                            "the functions below are faster"
+                          : "");
+    shapes(out, f, AT_CALL_PLAIN);
+    signature(out, f, f->name, AT_CALL_PLAIN);
     at_text_add(out, ";\n");
 }
 
-static void call_entry(at_text *out, const at_file_kernel *f, bool pack) {
-    const at_kernel *k = f->kernel;
-    bool align = !pack && needs_workspace(k);
-    at_text_addf(out, " {\n    void *buf[%d];\n", k->num_params);
-    for (int i = 0; i < k->num_params; i++) {
-        const at_param *q = &k->params[i];
-        at_text_addf(out, "    buf[%d] = ", i);
-        if (at_file_takes(q, pack)) {
-            at_text_add(out, "(void *)");
-            at_file_name(out, q->name);
-        } else at_text_add(out, "0");
-        at_text_add(out, ";\n");
+static void declare_fast(at_text *out, const at_face *f) {
+    const char *name = f->of->name;
+    if (f->packs) {
+        at_text_addf(out,
+                     "\n/* Once per set of weights: what the kernel wants of them, %s_packed_bytes() "
+                     "bytes that may be moved.\n",
+                     name);
+        shapes(out, f, AT_CALL_PACK);
+        at_text_addf(out, "unsigned long %s_packed_bytes(void);\n", name);
+        at_text_addf(out, "void %s_pack(", name);
+        at_call_list(out, AT_CALL_PACK, f->tensors, f->num, true, true);
+        at_text_add(out, ");\n");
     }
-    if (align)
-        at_text_add(out, "    char *aligned = (char *)workspace;\n"
-                         "    aligned += (64 - (unsigned long)aligned % 64) % 64;\n");
-    else if (!pack) at_text_add(out, "    (void)workspace;\n");
-    at_text_addf(out, "    at_par par = {%s_for, %d};\n    %s(buf, %s, &par);\n}\n", f->name,
-                 at_file_threads(f), pack ? k->pack : k->entry, align ? "aligned" : "0");
+    for (int i = 0; i < f->num; i++) {
+        const at_face_tensor *t = &f->tensors[i];
+        if (!t->laid_out || t->ahead) continue;
+        at_text_addf(out, "\n/* %s the blocks that this configuration has %s in: float",
+                     t->is_output ? "From" : "Into", t->name);
+        block_shape(out, f, t);
+        at_text_addf(out, " */\nvoid %s_%s_%s(const float *from, float *to);\n", name,
+                     t->is_output ? "unpack" : "pack", t->name);
+    }
+    at_text_addf(out, "\n/* The kernel itself%s%s:\n",
+                 f->packs ? ", on weights packed before" : "",
+                 f->in_blocks ? "; data and outputs in blocks" : "");
+    shapes(out, f, AT_CALL_FAST);
+    signature(out, f, f->fast, AT_CALL_FAST);
+    at_text_add(out, ";\n");
 }
 
+void at_kernel_declare(at_text *out, const at_face *f) {
+    const char *name = f->of->name;
+    at_text_addf(out,
+                 "/* 1: this CPU has the instructions of %s%s; 0: it must not be called. */\n"
+                 "int %s_supported(void);\n\n"
+                 "/* Bytes of workspace for it: memory of any alignment whose content does not "
+                 "matter. Calls at the\n * same time need one each; a call runs on %d thread%s. "
+                 "*/\nunsigned long %s_workspace_bytes(int threads);\n\n",
+                 name, "", name, f->threads,
+                 f->threads > 1 ? "s where this is compiled with -fopenmp" : "", name);
+    if (f->name) declare_plain(out, f);
+    if (f->fast) declare_fast(out, f);
+}
+
+/* ---- definitions ----------------------------------------------------------------------------- */
+
 /* Who runs parallel loops: OpenMP in a file for several threads, where the compiler has it. */
-static void parallel_for(at_text *out, const at_file_kernel *f) {
-    bool several = at_file_threads(f) > 1;
+static void parallel_for(at_text *out, const at_face *f) {
+    bool several = f->threads > 1;
     if (several) at_text_add(out, "\n#ifdef _OPENMP\nint omp_get_thread_num(void);\n#endif\n");
     at_text_addf(out,
                  "\nstatic void %s_for(void (*body)(long i, int thread, void *context), long n, "
                  "void *context) {\n",
-                 f->name);
+                 f->of->name);
     if (several)
         at_text_addf(out,
                      "#ifdef _OPENMP\n#pragma omp parallel for num_threads(%d) schedule(static)\n"
                      "    for (long i = 0; i < n; i++) body(i, omp_get_thread_num(), context);\n"
                      "#else\n",
-                     at_file_threads(f));
+                     f->threads);
     at_text_add(out, "    for (long i = 0; i < n; i++) body(i, 0, context);\n");
     at_text_add(out, several ? "#endif\n}\n\n" : "}\n\n");
 }
 
-static void define(at_text *out, const at_file_kernel *f) {
-    const at_kernel *k = f->kernel;
+static void align_workspace(at_text *out) {
+    at_text_add(out, "    char *aligned = (char *)workspace;\n"
+                     "    aligned += (64 - (unsigned long)aligned % 64) % 64;\n");
+}
+
+static void call_kernel(at_text *out, const at_face *f, const char *entry, const char *workspace) {
+    at_text_addf(out, "    %s(buf, %s, &par);\n", entry, workspace);
+}
+
+static void own_par(at_text *out, const at_face *f) {
+    at_text_addf(out, "    at_par par = {%s_for, %d};\n    void *buf[%d] = {0};\n", f->of->name,
+                 f->threads, f->of->kernel->num_params);
+}
+
+static void unused(at_text *out, const at_face *f, at_role_of_call call) {
+    for (int i = 0; i < f->num; i++)
+        if (at_call_takes(call, &f->tensors[i]))
+            at_text_addf(out, "    (void)%s;\n", f->tensors[i].name);
+}
+
+/* An output that packing makes is copied from there. */
+static bool is_packed(const at_face *f, const at_face_tensor *t) {
+    return f->of->kernel->params[t->param].role == AT_PARAM_PACKED;
+}
+
+static void define_plain(at_text *out, const at_face *f) {
+    const at_kernel *k = f->of->kernel;
+    int64_t at = own_bytes(f);
+    bool workspace = at + ready_bytes(f) > 0;
+    signature(out, f, f->name, AT_CALL_PLAIN);
+    at_text_add(out, " {\n");
+    own_par(out, f);
+    if (workspace) align_workspace(out);
+    else at_text_add(out, "    (void)workspace;\n");
+    for (int i = 0; i < f->num; i++) {
+        const at_face_tensor *t = &f->tensors[i];
+        if (is_packed(f, t)) continue;
+        if (!t->moves) {
+            at_text_addf(out, "    buf[%d] = (void *)%s;\n", t->param, t->name);
+            continue;
+        }
+        at_text_addf(out, "    buf[%d] = aligned + %lldL;\n", t->param, (long long)at);
+        at += tensor_bytes(t);
+        if (!t->is_output)
+            at_text_addf(out, "    %s_order_%s(%s, (%s *)buf[%d]);\n", f->of->name, t->name, t->name,
+                         t->is_int ? "int" : "float", t->param);
+    }
+    for (int i = 0; i < k->num_params; i++) {
+        if (k->params[i].role != AT_PARAM_PACKED) continue;
+        at_text_addf(out, "    buf[%d] = aligned + %lldL;\n", i, (long long)at);
+        at += rounded(k->params[i].elements * 4);
+    }
+    if (k->pack) call_kernel(out, f, k->pack, "0");
+    call_kernel(out, f, k->entry, needs_workspace(k) ? "aligned" : "0");
+    for (int i = 0; i < f->num; i++) {
+        const at_face_tensor *t = &f->tensors[i];
+        if (t->is_output && (t->moves || is_packed(f, t)))
+            at_text_addf(out, "    %s_order_%s((const float *)buf[%d], %s);\n", f->of->name, t->name,
+                         t->param, t->name);
+    }
+    at_text_add(out, "}\n\n");
+}
+
+static void define_pack(at_text *out, const at_face *f) {
+    const at_kernel *k = f->of->kernel;
+    at_text_addf(out, "unsigned long %s_packed_bytes(void) { return %lldUL; }\n\n", f->of->name,
+                 (long long)f->packed_bytes);
+    at_text_addf(out, "void %s_pack(", f->of->name);
+    at_call_list(out, AT_CALL_PACK, f->tensors, f->num, true, true);
+    at_text_add(out, ") {\n    char *at = (char *)packed;\n    (void)at;\n");
+    unused(out, f, AT_CALL_PACK);
+    if (k->pack) own_par(out, f);
+    for (int i = 0; i < f->num; i++) {
+        const at_face_tensor *t = &f->tensors[i];
+        if (!t->ahead) continue;
+        if (t->packed_at >= 0)
+            at_text_addf(out, "    %s_order_%s(%s, (%s *)(at + %lldL));\n", f->of->name, t->name,
+                         t->name, t->is_int ? "int" : "float", (long long)t->packed_at);
+        if (!k->pack || !k->params[t->param].in_pack) continue;
+        if (t->laid_out)
+            at_text_addf(out, "    buf[%d] = at + %lldL;\n", t->param, (long long)t->packed_at);
+        else at_text_addf(out, "    buf[%d] = (void *)%s;\n", t->param, t->name);
+    }
+    for (int i = 0; i < k->num_params; i++)
+        if (k->pack && k->params[i].role == AT_PARAM_PACKED)
+            at_text_addf(out, "    buf[%d] = at + %lldL;\n", i, (long long)f->packed_at[i]);
+    if (k->pack) call_kernel(out, f, k->pack, "0");
+    at_text_add(out, "}\n\n");
+}
+
+static void define_fast(at_text *out, const at_face *f) {
+    const at_kernel *k = f->of->kernel;
+    signature(out, f, f->fast, AT_CALL_FAST);
+    at_text_add(out, " {\n");
+    own_par(out, f);
+    unused(out, f, AT_CALL_FAST);
+    if (f->packs) at_text_add(out, "    char *at = (char *)packed;\n    (void)at;\n");
+    if (needs_workspace(k)) align_workspace(out);
+    else at_text_add(out, "    (void)workspace;\n");
+    for (int i = 0; i < f->num; i++) {
+        const at_face_tensor *t = &f->tensors[i];
+        if (is_packed(f, t)) continue;
+        if (!t->ahead) at_text_addf(out, "    buf[%d] = (void *)%s;\n", t->param, t->name);
+        else if (t->packed_at >= 0)
+            at_text_addf(out, "    buf[%d] = at + %lldL;\n", t->param, (long long)t->packed_at);
+    }
+    for (int i = 0; i < k->num_params; i++)
+        if (k->params[i].role == AT_PARAM_PACKED)
+            at_text_addf(out, "    buf[%d] = at + %lldL;\n", i, (long long)f->packed_at[i]);
+    call_kernel(out, f, k->entry, needs_workspace(k) ? "aligned" : "0");
+    for (int i = 0; i < f->num; i++)
+        if (f->tensors[i].is_output && is_packed(f, &f->tensors[i]))
+            at_text_addf(out, "    %s_order_%s((const float *)buf[%d], %s);\n", f->of->name,
+                         f->tensors[i].name, f->tensors[i].param, f->tensors[i].name);
+    at_text_add(out, "}\n\n");
+}
+
+/* Which tensors are copied in another order, or at all. */
+static bool has_loops(const at_face *f, const at_face_tensor *t) {
+    if (t->is_output && is_packed(f, t)) return true;
+    return (f->name && t->moves) || (f->fast && (t->packed_at >= 0 || (t->laid_out && !t->ahead)));
+}
+
+static void define(at_text *out, const at_face *f, const char *prefix) {
+    const at_kernel *k = f->of->kernel;
+    int64_t ready = ready_bytes(f);
     parallel_for(out, f);
+    for (int i = 0; i < f->num; i++)
+        if (has_loops(f, &f->tensors[i])) at_layout_loops(out, f, &f->tensors[i]);
+    at_cpu_test(out, f, prefix);
     /* 63 more, to begin at a multiple of 64 wherever the caller's memory lies */
     at_text_addf(out,
                  "unsigned long %s_workspace_bytes(int threads) {\n    if (threads < %d) "
                  "threads = %d;\n    return %lldUL + %lldUL * (unsigned long)threads;\n}\n\n",
-                 f->name, at_file_threads(f), at_file_threads(f),
-                 (long long)k->workspace_bytes + (needs_workspace(k) ? 63 : 0),
-                 (long long)k->workspace_per_thread_bytes);
-    if (k->pack) {
-        signature(out, f, true);
-        call_entry(out, f, true);
-        at_text_add(out, "\n");
+                 f->of->name, f->threads, f->threads,
+                 (long long)(rounded(k->workspace_bytes) + ready +
+                             (needs_workspace(k) || ready ? 63 : 0)),
+                 (long long)rounded(k->workspace_per_thread_bytes));
+    if (f->name) define_plain(out, f);
+    if (!f->fast) return;
+    if (f->packs) define_pack(out, f);
+    for (int i = 0; i < f->num; i++) {
+        const at_face_tensor *t = &f->tensors[i];
+        if (!t->laid_out || t->ahead) continue;
+        at_text_addf(out,
+                     "void %s_%s_%s(const float *from, float *to) {\n    %s_order_%s(from, to);\n"
+                     "}\n\n",
+                     f->of->name, t->is_output ? "unpack" : "pack", t->name, f->of->name, t->name);
     }
-    signature(out, f, false);
-    call_entry(out, f, false);
+    define_fast(out, f);
 }
 
 /* ---- code -------------------------------------------------------------------------------------
@@ -141,10 +329,9 @@ static void machine_code(at_text *out, const at_kernel *k, const at_tile_code *t
 }
 
 /* What is for the faces only is made static by an earlier declaration. */
-void at_kernel_define(at_text *out, const at_file_kernel *f, bool first) {
-    const at_kernel *k = f->kernel;
+void at_kernel_define(at_text *out, const at_face *f, const char *prefix) {
+    const at_kernel *k = f->of->kernel;
     const char *const own[] = {k->pack, k->entry};
-    if (first) at_text_addn(out, k->source, k->common_bytes);
     for (int i = 0; i < 2; i++)
         if (own[i])
             at_text_addf(out, "static int %s(void *const buf[], void *memory, at_par *par);\n",
@@ -152,5 +339,5 @@ void at_kernel_define(at_text *out, const at_file_kernel *f, bool first) {
     at_text_add(out, "\n");
     for (int i = 0; i < k->num_tiles; i++) machine_code(out, k, &k->tiles[i]);
     at_text_add(out, k->source + k->common_bytes);
-    define(out, f);
+    define(out, f, prefix);
 }
