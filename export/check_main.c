@@ -38,7 +38,8 @@ static const char pattern_helper[] =
 
 void at_file_main_includes(at_text *out) { at_text_add(out, includes); }
 
-/* Not run where the CPU lacks what the tiles need: a failure, unless the file serves other CPUs too. */
+/* Not run where the CPU lacks what the tiles need: a failure, unless the file serves other CPUs
+ * too. */
 static void check_cpu(at_text *out, const at_file_kernel *f, bool several) {
     const at_target *t = f->kernel->target;
     if (f->kernel->dialect == AT_DIALECT_C || !*t->parts) return;
@@ -91,10 +92,11 @@ static void fill(at_text *out, const at_face *f, int range) {
             if (t->tensor == pattern->indptr) indptr = i;
             continue;
         }
-        at_text_addf(out,
-                     "    for (long i = 0; i < %lldL; i++) b%d[i] = (float)((int)at_next(&state) %% %d "
-                     "- %d);\n",
-                     (long long)t->elements, i, 2 * range + 1, range);
+        at_text_addf(
+            out,
+            "    for (long i = 0; i < %lldL; i++) b%d[i] = (float)((int)at_next(&state) %% %d "
+            "- %d);\n",
+            (long long)t->elements, i, 2 * range + 1, range);
     }
     if (indices >= 0)
         at_text_addf(out, "    at_make_pattern(b%d, b%d, %lldL, %lldL, %lldL, &state);\n", indices,
@@ -166,7 +168,8 @@ static void call_fast(at_text *out, const at_face *f, const char *indent) {
 static void finish_fast(at_text *out, const at_face *f) {
     for (int i = f->num_inputs; i < f->num; i++)
         if (has_blocks(f, &f->tensors[i]))
-            at_text_addf(out, "    %s_unpack_%s(c%d, b%d);\n", f->of->name, f->tensors[i].name, i, i);
+            at_text_addf(out, "    %s_unpack_%s(c%d, b%d);\n", f->of->name, f->tensors[i].name, i,
+                         i);
 }
 
 static void run_reference(at_text *out, const at_face *f) {
@@ -182,8 +185,7 @@ static void compare(at_text *out, const at_face *f) {
         at_text_addf(out,
                      "    for (long i = 0; i < %lldL; i++) wrong += !(b%d[i] == want%d[i]);\n"
                      "    memset(b%d, 255, %lldUL * 4);\n",
-                     (long long)f->tensors[i].elements, i, i, i,
-                     (long long)f->tensors[i].elements);
+                     (long long)f->tensors[i].elements, i, i, i, (long long)f->tensors[i].elements);
 }
 
 static void time_it(at_text *out, const at_face *f) {
@@ -205,14 +207,16 @@ static void check(at_text *out, const at_families *families, const at_face *f, i
     check_cpu(out, f->of, several);
     add_shape(out, families, f);
     allocate(out, f);
-    if (family) at_text_addf(out, "    long bytes = %s_workspace_bytes(&shape, 1);\n", family->name);
+    if (family)
+        at_text_addf(out, "    long bytes = %s_workspace_bytes(&shape, 1);\n", family->name);
     at_text_addf(out,
                  "    unsigned long own_bytes = %s_workspace_bytes(1);\n"
                  "    void *workspace = at_allocate(%s);\n"
                  "    void *reference_workspace = at_allocate(%lldUL);\n    unsigned state = 1;\n"
                  "    long wrong = 0;\n",
                  f->of->name,
-                 family ? "bytes > (long)own_bytes ? (unsigned long)bytes : own_bytes" : "own_bytes",
+                 family ? "bytes > (long)own_bytes ? (unsigned long)bytes : own_bytes"
+                        : "own_bytes",
                  (long long)reference_workspace);
     fill(out, f, range);
     run_reference(out, f);
@@ -265,12 +269,12 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
         const at_face *f = &faces[i];
         const at_compute *c = f->of->program->compute;
         /* the plain function's tensors as the task has them, whatever the configuration's blocks */
-        const int64_t *values = f->name && f->of->plain_values ? f->of->plain_values
-                                                               : f->of->program->values;
+        const int64_t *values =
+            f->name && f->of->plain_values ? f->of->plain_values : f->of->program->values;
         const char *entry = at_format(a, "%s_reference", f->of->name);
         int64_t workspace = 0;
-        int range = at_compute_exact_range(c, values, NULL,
-                                           f->of->pattern ? f->of->pattern->columns : 0);
+        int range =
+            at_compute_exact_range(c, values, NULL, f->of->pattern ? f->of->pattern->columns : 0);
         at_text_add(out, "/* What is computed, without any schedule. */\n");
         at_text_addf(out, "static int %s(void *const buf[], void *workspace, void *par);\n", entry);
         AT_TRY(at_compute_reference_c(a, c, values, entry, out, &workspace, err));
@@ -278,8 +282,7 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
         check(out, families, f, range ? range : 1, workspace, several);
     }
     at_text_add(out, "int main(void) {\n    int failed = 0;\n");
-    for (int i = 0; i < n; i++)
-        at_text_addf(out, "    failed += check_%s();\n", faces[i].of->name);
+    for (int i = 0; i < n; i++) at_text_addf(out, "    failed += check_%s();\n", faces[i].of->name);
     at_text_add(out, "    return failed != 0;\n}\n");
     return AT_OK;
 }

@@ -17,8 +17,8 @@ void at_cpu_test_shared(at_text *out, const at_kernel *k, const char *prefix) {
         at_text_free(&full);
         return;
     }
-    at_text_addf(out, "static int %s_has_%s(void) {\n    __builtin_cpu_init();\n    return ", prefix,
-                 t->name);
+    at_text_addf(out, "static int %s_has_%s(void) {\n    __builtin_cpu_init();\n    return ",
+                 prefix, t->name);
     for (const char *s = t->parts; *s;) {
         int n = (int)strcspn(s, ",");
         at_text_addf(out, "%s__builtin_cpu_supports(\"%.*s\")", s == t->parts ? "" : " && ", n, s);

@@ -39,8 +39,8 @@ static void add_face(at_arena *a, at_family *f, const at_face *face) {
     }
     /* wider registers first */
     at_push(a, &f->faces);
-    while (at > 0 && f->faces.data[at - 1]->of->kernel->target->lanes <
-                         face->of->kernel->target->lanes) {
+    while (at > 0 &&
+           f->faces.data[at - 1]->of->kernel->target->lanes < face->of->kernel->target->lanes) {
         f->faces.data[at] = f->faces.data[at - 1];
         at--;
     }
@@ -99,7 +99,8 @@ static void shape_type(at_arena *a, at_text *out, const at_family *f) {
 
 static void declare_fast(at_text *out, const at_family *f) {
     if (f->packs) {
-        at_text_add(out, "/* Weights made ready once, for the function below; the same results. */\n");
+        at_text_add(out,
+                    "/* Weights made ready once, for the function below; the same results. */\n");
         at_text_addf(out, "long %s_packed_bytes(const %s_shape *shape);\n", f->name, f->name);
         signature(out, f, "_pack", AT_CALL_PACK);
         at_text_add(out, ";\n");
@@ -128,10 +129,11 @@ void at_family_declare(at_text *out, const at_family *f) {
     }
     at_text_add(out, " */\n");
     shape_type(a, out, f);
-    at_text_addf(out,
-                 "/* The name of the kernel that serves this shape on this CPU%s; 0: none does. */\n"
-                 "const char *%s_kernel(const %s_shape *shape);\n",
-                 f->generals.len ? ", \"loops\" where plain loops do" : "", f->name, f->name);
+    at_text_addf(
+        out,
+        "/* The name of the kernel that serves this shape on this CPU%s; 0: none does. */\n"
+        "const char *%s_kernel(const %s_shape *shape);\n",
+        f->generals.len ? ", \"loops\" where plain loops do" : "", f->name, f->name);
     at_text_addf(out,
                  "/* Bytes of workspace; -1: none serves it. */\n"
                  "long %s_workspace_bytes(const %s_shape *shape, int threads);\n",
@@ -177,7 +179,8 @@ static void find(at_arena *a, at_text *out, const at_family *f) {
 
 static void arguments(at_arena *a, at_text *out, const at_family *f) {
     const at_file_kernel *first = f->faces.data[0]->of;
-    at_text_addf(out, "static void %s_args(const %s_shape *shape, long *args) {\n", f->name, f->name);
+    at_text_addf(out, "static void %s_args(const %s_shape *shape, long *args) {\n", f->name,
+                 f->name);
     for (int i = 0; i < first->num_shape; i++)
         at_text_addf(out, "    args[%d] = shape->%s;\n", i, at_file_name(a, first->shape[i].name));
     if (!first->num_shape) at_text_add(out, "    (void)shape, (void)args;\n");
@@ -216,9 +219,9 @@ static void run_form(at_arena *a, at_text *out, const at_family *f, int form, bo
         int place = form_place(a, f->generals.data[form], t->name);
         if (place < 0) continue;
         if (fast && t->ahead)
-            at_text_addf(out,
-                         "        buf[%d] = at;\n        at += (elements[%d] * 4 + 63) / 64 * 64;\n",
-                         place, place);
+            at_text_addf(
+                out, "        buf[%d] = at;\n        at += (elements[%d] * 4 + 63) / 64 * 64;\n",
+                place, place);
         else at_text_addf(out, "        buf[%d] = (void *)%s;\n", place, t->name);
     }
     at_text_addf(out,
@@ -259,7 +262,10 @@ static void ignore(at_text *out, const at_family *f, at_role_of_call role) {
 }
 
 static void choose(at_arena *a, at_text *out, const at_family *f, at_role_of_call role) {
-    signature(out, f, role == AT_CALL_PACK ? "_pack" : role == AT_CALL_FAST ? fast_suffix(f) : "",
+    signature(out, f,
+              role == AT_CALL_PACK   ? "_pack"
+              : role == AT_CALL_FAST ? fast_suffix(f)
+                                     : "",
               role);
     at_text_add(out, " {\n");
     ignore(out, f, role);
@@ -339,7 +345,8 @@ static void workspaces(at_text *out, const at_family *f) {
 }
 
 static void packed_sizes(at_arena *a, at_text *out, const at_family *f) {
-    at_text_addf(out, "long %s_packed_bytes(const %s_shape *shape) {\n    switch (%s_find(shape)) {\n",
+    at_text_addf(out,
+                 "long %s_packed_bytes(const %s_shape *shape) {\n    switch (%s_find(shape)) {\n",
                  f->name, f->name, f->name);
     for (int i = 0; i < f->faces.len; i++) {
         const at_face *k = f->faces.data[i];

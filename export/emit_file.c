@@ -10,9 +10,10 @@
 #include <string.h>
 
 /* What is written is the user's. */
-static const char licence[] = " *\n * This file is yours: whoever ran the program that wrote it may "
-                              "use, change and pass it on without\n * any condition. It comes "
-                              "without warranty. SPDX-License-Identifier: 0BSD\n";
+static const char licence[] =
+    " *\n * This file is yours: whoever ran the program that wrote it may "
+    "use, change and pass it on without\n * any condition. It comes "
+    "without warranty. SPDX-License-Identifier: 0BSD\n";
 
 static void kernel_head(at_text *out, const at_file_kernel *f) {
     at_text_add(out, f->head);
@@ -67,7 +68,8 @@ static void add_declarations(at_text *out, const at_face *faces, int n,
     }
 }
 
-/* ---- what kernels of an instruction set share ------------------------------------------------- */
+/* ---- what kernels of an instruction set share -------------------------------------------------
+ */
 
 static size_t name_length(const char *s) {
     size_t n = 0;

@@ -1,10 +1,10 @@
 /* export/export.h: kernels as C files, headers and functions that choose between kernels.
  *
- * Every configuration of a task gets the same prototypes. NAME takes the computation's inputs in the
- * order of their declarations, then its outputs, each in the task's own layout, then workspace.
+ * Every configuration of a task gets the same prototypes. NAME takes the computation's inputs in
+ * the order of their declarations, then its outputs, each in the task's own layout, then workspace.
  * What this configuration wants otherwise (weights packed, data in blocks) it makes at every call;
- * NAME_in_blocks takes it ready-made by NAME_pack, NAME_pack_DATA, and its output is put in order by
- * NAME_unpack_OUT. */
+ * NAME_in_blocks takes it ready-made by NAME_pack, NAME_pack_DATA, and its output is put in order
+ * by NAME_unpack_OUT. */
 #ifndef AT_EXPORT_H
 #define AT_EXPORT_H
 

@@ -4,7 +4,8 @@
 
 #include "export/export.h"
 
-/* ---- faces (face.c): what people call a kernel with ------------------------------------------- */
+/* ---- faces (face.c): what people call a kernel with -------------------------------------------
+ */
 
 typedef struct at_face_tensor { /* an input as declared, or an output */
     int tensor, param;          /* of the computation; of the kernel */
@@ -40,7 +41,8 @@ typedef enum at_role_of_call {
     AT_CALL_PACK   /* what is packed, packed */
 } at_role_of_call;
 bool at_call_takes(at_role_of_call call, const at_face_tensor *t);
-/* "const float *data, float *out, void *workspace"; types: with them. with_packed: of a fast call */
+/* "const float *data, float *out, void *workspace"; types: with them. with_packed: of a fast call
+ */
 void at_call_list(at_text *out, at_role_of_call call, const at_face_tensor *tensors, int n,
                   bool types, bool with_packed);
 
@@ -56,7 +58,8 @@ void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t);
 void at_cpu_test_shared(at_text *out, const at_kernel *k, const char *prefix);
 void at_cpu_test(at_text *out, const at_face *f, const char *prefix);
 
-/* kernel_face.c: one kernel. with_shared: with what all of its dialect and instruction set share. */
+/* kernel_face.c: one kernel. with_shared: with what all of its dialect and instruction set share.
+ */
 void at_kernel_declare(at_text *out, const at_face *f);
 void at_kernel_define(at_text *out, const at_face *f, const char *prefix);
 

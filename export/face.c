@@ -43,10 +43,11 @@ static at_status set_layout(const at_file_kernel *f, at_face_tensor *t, const in
         return AT_OK;
     }
     if (same_extents(n, extents, plain)) return AT_OK; /* blocks, if any, are the task's own */
-    return at_fail(err, AT_E_INPUT,
-                   "the shape of %s depends on the configuration, and no at_layout says how it lies "
-                   "in memory; take --abi blocked for this configuration's own layout",
-                   c->tensors[t->tensor].name);
+    return at_fail(
+        err, AT_E_INPUT,
+        "the shape of %s depends on the configuration, and no at_layout says how it lies "
+        "in memory; take --abi blocked for this configuration's own layout",
+        c->tensors[t->tensor].name);
 }
 
 static at_status add_tensor(at_arena *a, at_face *f, int tensor, int64_t *const *plain,

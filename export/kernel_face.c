@@ -94,10 +94,11 @@ static void declare_plain(at_text *out, const at_face *f) {
 static void declare_fast(at_text *out, const at_face *f) {
     const char *name = f->of->name;
     if (f->packs) {
-        at_text_addf(out,
-                     "\n/* Once per set of weights: what the kernel wants of them, %s_packed_bytes() "
-                     "bytes that may be moved.\n",
-                     name);
+        at_text_addf(
+            out,
+            "\n/* Once per set of weights: what the kernel wants of them, %s_packed_bytes() "
+            "bytes that may be moved.\n",
+            name);
         shapes(out, f, AT_CALL_PACK);
         at_text_addf(out, "unsigned long %s_packed_bytes(void);\n", name);
         at_text_addf(out, "void %s_pack(", name);
@@ -113,8 +114,7 @@ static void declare_fast(at_text *out, const at_face *f) {
         at_text_addf(out, " */\nvoid %s_%s_%s(const float *from, float *to);\n", name,
                      t->is_output ? "unpack" : "pack", t->name);
     }
-    at_text_addf(out, "\n/* The kernel itself%s%s:\n",
-                 f->packs ? ", on weights packed before" : "",
+    at_text_addf(out, "\n/* The kernel itself%s%s:\n", f->packs ? ", on weights packed before" : "",
                  f->in_blocks ? "; data and outputs in blocks" : "");
     shapes(out, f, AT_CALL_FAST);
     signature(out, f, f->fast, AT_CALL_FAST);
@@ -199,8 +199,8 @@ static void define_plain(at_text *out, const at_face *f) {
         at_text_addf(out, "    buf[%d] = aligned + %lldL;\n", t->param, (long long)at);
         at += tensor_bytes(t);
         if (!t->is_output)
-            at_text_addf(out, "    %s_order_%s(%s, (%s *)buf[%d]);\n", f->of->name, t->name, t->name,
-                         t->is_int ? "int" : "float", t->param);
+            at_text_addf(out, "    %s_order_%s(%s, (%s *)buf[%d]);\n", f->of->name, t->name,
+                         t->name, t->is_int ? "int" : "float", t->param);
     }
     for (int i = 0; i < k->num_params; i++) {
         if (k->params[i].role != AT_PARAM_PACKED) continue;
@@ -212,8 +212,8 @@ static void define_plain(at_text *out, const at_face *f) {
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
         if (t->is_output && (t->moves || is_packed(f, t)))
-            at_text_addf(out, "    %s_order_%s((const float *)buf[%d], %s);\n", f->of->name, t->name,
-                         t->param, t->name);
+            at_text_addf(out, "    %s_order_%s((const float *)buf[%d], %s);\n", f->of->name,
+                         t->name, t->param, t->name);
     }
     at_text_add(out, "}\n\n");
 }
@@ -286,13 +286,13 @@ static void define(at_text *out, const at_face *f, const char *prefix) {
         if (has_loops(f, &f->tensors[i])) at_layout_loops(out, f, &f->tensors[i]);
     at_cpu_test(out, f, prefix);
     /* 63 more, to begin at a multiple of 64 wherever the caller's memory lies */
-    at_text_addf(out,
-                 "unsigned long %s_workspace_bytes(int threads) {\n    if (threads < %d) "
-                 "threads = %d;\n    return %lldUL + %lldUL * (unsigned long)threads;\n}\n\n",
-                 f->of->name, f->threads, f->threads,
-                 (long long)(rounded(k->workspace_bytes) + ready +
-                             (needs_workspace(k) || ready ? 63 : 0)),
-                 (long long)rounded(k->workspace_per_thread_bytes));
+    at_text_addf(
+        out,
+        "unsigned long %s_workspace_bytes(int threads) {\n    if (threads < %d) "
+        "threads = %d;\n    return %lldUL + %lldUL * (unsigned long)threads;\n}\n\n",
+        f->of->name, f->threads, f->threads,
+        (long long)(rounded(k->workspace_bytes) + ready + (needs_workspace(k) || ready ? 63 : 0)),
+        (long long)rounded(k->workspace_per_thread_bytes));
     if (f->name) define_plain(out, f);
     if (!f->fast) return;
     if (f->packs) define_pack(out, f);

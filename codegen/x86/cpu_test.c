@@ -13,26 +13,25 @@ static const struct {
 enum { NUM_BITS = sizeof bits / sizeof bits[0] };
 
 /* %1$s: the name */
-static const char code[] =
-    "void %1$s_cpuid(unsigned leaf, unsigned subleaf, unsigned *words);\n"
-    "unsigned %1$s_xgetbv(unsigned which);\n"
-    "__asm__(\".text\\n.globl %1$s_cpuid\\n%1$s_cpuid:\\n\"\n"
-    "        \".byte 0x53\\n\" /* push rbx */\n"
-    "        \".byte 0x49,0x89,0xd0\\n\" /* mov r8, rdx */\n"
-    "        \".byte 0x89,0xf8\\n\" /* mov eax, edi */\n"
-    "        \".byte 0x89,0xf1\\n\" /* mov ecx, esi */\n"
-    "        \".byte 0x0f,0xa2\\n\" /* cpuid */\n"
-    "        \".byte 0x41,0x89,0x00\\n\" /* mov [r8], eax */\n"
-    "        \".byte 0x41,0x89,0x58,0x04\\n\" /* mov [r8+4], ebx */\n"
-    "        \".byte 0x41,0x89,0x48,0x08\\n\" /* mov [r8+8], ecx */\n"
-    "        \".byte 0x41,0x89,0x50,0x0c\\n\" /* mov [r8+12], edx */\n"
-    "        \".byte 0x5b\\n\" /* pop rbx */\n"
-    "        \".byte 0xc3\\n\" /* ret */\n"
-    "        \".globl %1$s_xgetbv\\n%1$s_xgetbv:\\n\"\n"
-    "        \".byte 0x89,0xf9\\n\" /* mov ecx, edi */\n"
-    "        \".byte 0x0f,0x01,0xd0\\n\" /* xgetbv */\n"
-    "        \".byte 0xc3\\n\" /* ret */\n"
-    ");\n\n";
+static const char code[] = "void %1$s_cpuid(unsigned leaf, unsigned subleaf, unsigned *words);\n"
+                           "unsigned %1$s_xgetbv(unsigned which);\n"
+                           "__asm__(\".text\\n.globl %1$s_cpuid\\n%1$s_cpuid:\\n\"\n"
+                           "        \".byte 0x53\\n\" /* push rbx */\n"
+                           "        \".byte 0x49,0x89,0xd0\\n\" /* mov r8, rdx */\n"
+                           "        \".byte 0x89,0xf8\\n\" /* mov eax, edi */\n"
+                           "        \".byte 0x89,0xf1\\n\" /* mov ecx, esi */\n"
+                           "        \".byte 0x0f,0xa2\\n\" /* cpuid */\n"
+                           "        \".byte 0x41,0x89,0x00\\n\" /* mov [r8], eax */\n"
+                           "        \".byte 0x41,0x89,0x58,0x04\\n\" /* mov [r8+4], ebx */\n"
+                           "        \".byte 0x41,0x89,0x48,0x08\\n\" /* mov [r8+8], ecx */\n"
+                           "        \".byte 0x41,0x89,0x50,0x0c\\n\" /* mov [r8+12], edx */\n"
+                           "        \".byte 0x5b\\n\" /* pop rbx */\n"
+                           "        \".byte 0xc3\\n\" /* ret */\n"
+                           "        \".globl %1$s_xgetbv\\n%1$s_xgetbv:\\n\"\n"
+                           "        \".byte 0x89,0xf9\\n\" /* mov ecx, edi */\n"
+                           "        \".byte 0x0f,0x01,0xd0\\n\" /* xgetbv */\n"
+                           "        \".byte 0xc3\\n\" /* ret */\n"
+                           ");\n\n";
 
 static bool needs(const at_target *t, const char *part) {
     size_t n = strlen(part);
