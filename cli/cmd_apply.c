@@ -10,10 +10,10 @@
 #include "engine/engine.h"
 #include "view/view.h"
 
-/* conv2d_3x3_gemm_N1_H56_W56_CI64_CO64 */
-static const char *kernel_name(at_arena *a, const at_task *task) {
-    char *name = at_format(a, "%s_%s", at_task_row(task)->name, at_task_args_text(task)),
-         *to = name;
+/* conv2d_3x3_gemm_N1_H56_W56_CI64_CO64; suffix: "_avx2", or "" */
+static const char *kernel_name(at_arena *a, const at_task *task, const char *suffix) {
+    char *name = at_format(a, "%s_%s%s", at_task_row(task)->name, at_task_args_text(task), suffix);
+    char *to = name;
     for (const char *p = name; *p; p++)
         if (*p != '=') *to++ = *p;
     *to = 0;
@@ -70,18 +70,32 @@ static const char *head_text(const at_session *s, const char *from) {
     return head;
 }
 
-static at_status make_kernel(at_session *s, const char *name, at_file_kernel *out, at_error *err) {
+static at_status make_kernel(at_session *s, const char *name, const char *suffix,
+                             at_file_kernel *out, at_error *err) {
     at_candidate c;
+    const at_compute *compute = at_task_compute(s->task);
+    const int **layouts = AT_NEW_ARRAY(s->arena, const int *, compute->num_tensors);
+    at_general *general = AT_NEW(s->arena, at_general);
+    int64_t *plain;
+    at_error why;
     AT_TRY(at_session_context(s, false, err));
-    at_lower_options lo = at_session_lower_options(s, name ? name : kernel_name(s->arena, s->task));
+    at_lower_options lo =
+        at_session_lower_options(s, name ? name : kernel_name(s->arena, s->task, suffix));
     AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
+    for (int t = 0; t < compute->num_tensors; t++) layouts[t] = at_task_layout(s->task, t);
+    at_task_general(s->arena, s->task, general);
+    if (at_task_plain_values(s->arena, s->task, &plain, &why) != AT_OK)
+        return at_fail(err, AT_E_INPUT, "%s: no size without blocks: %s", lo.name, why.text);
     *out = (at_file_kernel){.program = c.program,
                             .kernel = c.kernel,
                             .threads = s->threads,
                             .name = lo.name,
                             .head = head_text(s, s->chosen.from),
                             .flops = s->flops,
-                            .pattern = at_session_file_pattern(s)};
+                            .pattern = at_session_file_pattern(s),
+                            .plain_values = plain,
+                            .layouts = layouts,
+                            .general = general};
     return AT_OK;
 }
 
@@ -113,7 +127,9 @@ static at_status emit(at_arena *a, const at_options *o, const at_file_kernel *ke
     at_file_options fo = {.head = head,
                           .source = path ? base_name(o->output) : NULL,
                           .header = path ? base_name(path) : NULL,
-                          .with_main = o->with_main};
+                          .with_main = o->with_main,
+                          .abi = o->abi,
+                          .fallback = o->fallback};
     at_status s = at_emit_file(a, kernels, n, &fo, source, &header, err);
     if (s == AT_OK) s = write_files(a, o, source, &header, err);
     at_text_free(&header);
@@ -131,7 +147,7 @@ static void out_files(at_arena *a, at_out *out, const at_options *o, const at_te
 static at_status apply_one(at_session *s, at_text *source, const at_options *o, at_error *err) {
     at_file_kernel kernel;
     AT_TRY(at_open_config(o, true, s, err));
-    AT_TRY(make_kernel(s, o->name, &kernel, err));
+    AT_TRY(make_kernel(s, o->name, "", &kernel, err));
     AT_TRY(emit(s->arena, o, &kernel, 1, NULL, source, err));
     if (!o->json) return AT_OK;
 
@@ -169,21 +185,56 @@ static bool same_shape(const at_file_kernel *x, const at_file_kernel *y) {
     return true;
 }
 
-static at_status add_kernel(apply_set *set, const at_options *o, const at_selection *chosen,
-                            at_error *err) {
+/* Names that begin alike may have functions of one name: conv and conv_pack both have conv_pack. */
+static bool collide(const char *x, const char *y) {
+    size_t n = strlen(x), m = strlen(y);
+    const char *shorter = n < m ? x : y, *longer = n < m ? y : x;
+    n = strlen(shorter);
+    if (strncmp(shorter, longer, n)) return false;
+    if (n == strlen(longer)) return true;
+    return longer[n] == '_' && !strpbrk(longer + n, "0123456789");
+}
+
+/* Another name where one of the others has it. */
+static const char *own_name(const apply_set *set, const char *name, const char *but) {
+    const char *own = name;
+    for (int i = 0, number = 2; i < set->n - 1; i++) {
+        const at_file_kernel *k = &set->kernels[i];
+        bool same_family = but && !strcmp(k->family, but);
+        if ((same_family || !collide(k->family, own)) && !collide(k->name, own)) continue;
+        own = at_format(set->arena, "k%d_%s", number++, name);
+        i = -1;
+    }
+    return own;
+}
+
+static const char *family_name(const apply_set *set, const at_template_row *row) {
+    for (int i = 0; i < set->n - 1; i++)
+        if (set->sessions[i].row == row) return set->kernels[i].family;
+    return own_name(set, at_c_name(set->arena, row->name), NULL);
+}
+
+/* suffix: of the kernel's name where there are several instruction sets. */
+static at_status add_kernel(apply_set *set, const at_options *o, const at_engine_options *engine,
+                            const char *suffix, const at_selection *chosen, at_error *err) {
     at_session *s = &set->sessions[set->n];
     at_file_kernel *k = &set->kernels[set->n];
-    at_session_open_chosen(&o->engine, chosen, s);
+    at_session_open_chosen(engine, chosen, s);
     set->n++; /* to be closed from now on */
-    AT_TRY(make_kernel(s, NULL, k, err));
-    k->family = at_c_name(set->arena, s->row->name);
+    const char *family = family_name(set, s->row);
+    const char *name = own_name(set, kernel_name(set->arena, s->task, suffix), family);
+    AT_TRY(make_kernel(s, name, suffix, k, err));
+    k->family = family;
     k->shape = shape_of(set->arena, s->task, &k->num_shape);
-    if (k->kernel->target != set->kernels->kernel->target)
-        return at_fail(err, AT_E_USAGE,
-                       "%s: the best records are of %s and of %s; choose one with --isa", o->log,
-                       set->kernels->kernel->target->name, k->kernel->target->name);
+    if (!*suffix && k->kernel->target != set->kernels->kernel->target)
+        return at_fail(
+            err, AT_E_USAGE,
+            "%s: the best records are of %s and of %s; choose one with --isa, or several "
+            "with --isas",
+            o->log, set->kernels->kernel->target->name, k->kernel->target->name);
     for (int i = 0; i < set->n - 1; i++) {
-        if (!same_shape(&set->kernels[i], k)) continue;
+        if (!same_shape(&set->kernels[i], k) || set->kernels[i].kernel->target != k->kernel->target)
+            continue;
         at_warn(NULL, at_format(set->arena, "%s: has the shape of %s; left out", k->name,
                                 set->kernels[i].name));
         at_session_close(s);
@@ -222,11 +273,60 @@ static at_status print_set(const apply_set *set, const at_options *o, const at_t
     return at_out_print(&out, err);
 }
 
+/* "avx512,avx2": each once, in this order. */
+static at_status read_isas(const char *list, at_isa *isas, int *n, at_error *err) {
+    *n = 0;
+    for (const char *s = list;;) {
+        size_t length = strcspn(s, ",");
+        char word[16] = "";
+        at_isa isa;
+        if (length < sizeof word) memcpy(word, s, length);
+        if (!at_isa_from_name(word, &isa))
+            return at_fail(err, AT_E_USAGE,
+                           "--isas %s: names of instruction sets with commas between them: avx512, "
+                           "avx2, sse2, scalar",
+                           list);
+        for (int i = 0; i < *n; i++)
+            if (isas[i] == isa)
+                return at_fail(err, AT_E_USAGE, "--isas %s: %s is given twice", list, word);
+        isas[(*n)++] = isa;
+        if (!s[length]) return AT_OK;
+        s += length + 1;
+    }
+}
+
+/* The best of every task: of each instruction set, or of the one that the engine chooses. */
+static at_status add_kernels(apply_set *set, const at_options *o, at_error *err) {
+    at_isa isas[AT_ISA_COUNT];
+    int num_isas = 0, n;
+    at_selection *chosen[AT_ISA_COUNT + 1];
+    int counts[AT_ISA_COUNT + 1], total = 0;
+    if (o->isas) AT_TRY(read_isas(o->isas, isas, &num_isas, err));
+    for (int i = 0; i < (num_isas ? num_isas : 1); i++) {
+        at_request q = o->request;
+        if (num_isas) q.isa = at_isa_name(isas[i]);
+        AT_TRY(at_select_all(set->arena, &o->engine, &q, &chosen[i], &n, err));
+        total += counts[i] = n;
+    }
+    set->sessions = AT_NEW_ARRAY(set->arena, at_session, total);
+    set->kernels = AT_NEW_ARRAY(set->arena, at_file_kernel, total);
+    for (int i = 0; i < (num_isas ? num_isas : 1); i++) {
+        at_engine_options *engine = at_copy(set->arena, &o->engine, sizeof *engine);
+        const char *suffix = "";
+        if (num_isas) {
+            engine->isa = isas[i];
+            engine->set |= AT_SET_ISA;
+            suffix = at_format(set->arena, "_%s", at_isa_name(isas[i]));
+        }
+        for (int j = 0; j < counts[i]; j++)
+            AT_TRY(add_kernel(set, o, engine, suffix, &chosen[i][j], err));
+    }
+    return AT_OK;
+}
+
 static at_status apply_all(apply_set *set, at_text *source, const at_options *o, at_error *err) {
     static const char *const of_one[] = {"--args",   "--sparsity", "--block", "--line",
                                          "--config", "--index",    "--name"};
-    at_selection *chosen;
-    int n;
     for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++)
         if (at_given(o, of_one[i]))
             return at_fail(err, AT_E_USAGE, "%s is for one kernel: autotune apply TEMPLATE %s ...",
@@ -234,18 +334,35 @@ static at_status apply_all(apply_set *set, at_text *source, const at_options *o,
     if (!o->log)
         return at_fail(err, AT_E_USAGE,
                        "apply needs a template, or --log FILE for all kernels of a log");
-    AT_TRY(at_select_all(set->arena, &o->engine, &o->request, &chosen, &n, err));
-    set->sessions = AT_NEW_ARRAY(set->arena, at_session, n);
-    set->kernels = AT_NEW_ARRAY(set->arena, at_file_kernel, n);
-    for (int i = 0; i < n; i++) AT_TRY(add_kernel(set, o, &chosen[i], err));
+    if (o->isas && o->engine.dialect == AT_DIALECT_C)
+        return at_fail(
+            err, AT_E_USAGE,
+            "--isas %s --dialect c: plain C is the same for every instruction set; leave "
+            "--isas out",
+            o->isas);
+    if (o->isas && at_given(o, "--isa"))
+        return at_fail(err, AT_E_USAGE, "--isa %s --isas %s: give one of them",
+                       at_isa_name(o->engine.isa), o->isas);
+    AT_TRY(add_kernels(set, o, err));
     AT_TRY(emit(set->arena, o, set->kernels, set->n, set_head(set, o), source, err));
     return o->json ? print_set(set, o, source, err) : AT_OK;
+}
+
+static at_status check_of_all(const at_options *o, at_error *err) {
+    static const char *const of_all[] = {"--fallback", "--isas"};
+    for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++)
+        if (o->num_operands && at_given(o, of_all[i]))
+            return at_fail(err, AT_E_USAGE,
+                           "%s is for all kernels of a log: autotune apply --log LOG %s ...",
+                           of_all[i], of_all[i]);
+    return AT_OK;
 }
 
 at_status at_cmd_apply(const at_options *o, at_error *err) {
     at_text source = {0};
     at_status status = o->name ? check_name(o->name, err) : AT_OK;
     if (status == AT_OK && o->output) status = check_output(o->output, err);
+    if (status == AT_OK) status = check_of_all(o, err);
     if (status != AT_OK) return status;
     if (o->num_operands) {
         at_session s = {0};

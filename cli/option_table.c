@@ -132,6 +132,17 @@ static const at_option_row rows[] = {
     {"--dialect", "NAME", V(APPLY), "gnu",
      "how tiles are written: gnu (vector types, for gcc and clang), c (plain) or tcc", DIALECT,
      TO(engine.dialect), 0, 0},
+    {"--abi", "NAME", V(APPLY), "plain",
+     "plain: tensors as the task has them, and a second function for what is packed; blocked: that "
+     "one alone",
+     ABI, TO(abi), 0, 0},
+    {"--fallback", NULL, V(APPLY), NULL,
+     "of a whole log: plain loops for shapes that it has no kernel for", SWITCH, TO(fallback), 0,
+     0},
+    {"--isas", "LIST", V(APPLY), NULL,
+     "of a whole log: kernels for each of these instruction sets (avx512,avx2,sse2), chosen by the "
+     "CPU",
+     TEXT, TO(isas), 0, 0},
     {"--main", NULL, V(APPLY), NULL, "add a main that checks and times the kernel", SWITCH,
      TO(with_main), 0, 0},
     {"--name", "NAME", V(APPLY), NULL, "the kernel's name in C; default: template and arguments",
@@ -251,6 +262,7 @@ const char *at_option_word(const at_option_row *row, int i) {
     case ISA: return i < AT_ISA_COUNT ? at_isa_name((at_isa)i) : NULL;
     case PACKING: return i < AT_PACKING_COUNT ? at_packing_name((at_packing)i) : NULL;
     case CACHE: return i < AT_CACHE_COUNT ? at_cache_name((at_cache)i) : NULL;
+    case ABI: return i < AT_ABI_COUNT ? at_abi_name((at_abi)i) : NULL;
     case DIALECT: return i < AT_DIALECT_COUNT ? at_dialect_name((at_dialect)i) : NULL;
     case OF_TUNERS: return tuner_word(at_option_of_tuner(row), i);
     case TUNER:

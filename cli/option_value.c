@@ -161,6 +161,7 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     case PRESET: *(bool *)to = word; return AT_OK;
     case COMPILER: *(at_compiler *)to = (at_compiler)word; return AT_OK;
     case ISA: *(at_isa *)to = (at_isa)word; return AT_OK;
+    case ABI: *(at_abi *)to = (at_abi)word; return AT_OK;
     case DIALECT: *(at_dialect *)to = (at_dialect)word; return AT_OK;
     case FEATURES: *(at_feature_set *)to = (at_feature_set)word; return AT_OK;
     case TUNER: return take_tuner(text, o, err);

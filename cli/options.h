@@ -4,6 +4,7 @@
 #define AT_CLI_OPTIONS_H
 
 #include "engine/engine.h"
+#include "export/export.h"
 #include "view/view.h"
 
 typedef enum at_verb {
@@ -64,7 +65,9 @@ typedef struct at_options {
     double margin; /* as a share */
     /* output */
     bool stats, json, code, why, with_main, compat, csv, split, diff, force;
-    const char *dump, *output, *to, *name;
+    const char *dump, *output, *to, *name, *isas;
+    at_abi abi;
+    bool fallback;
     at_per per;
     const char *only;
     bool knobs, keep, quiet, verbose, debug;

@@ -17,6 +17,7 @@ enum {
     COMPILER,
     ISA,
     DIALECT,
+    ABI,
     PACKING,
     CACHE,
     FACTOR,

@@ -106,7 +106,7 @@ static at_status keep_code(at_session *s, const char *folder, at_error *err) {
                             .head = "as it was measured",
                             .flops = s->flops,
                             .pattern = at_session_file_pattern(s)};
-        at_file_options fo = {.with_main = true};
+        at_file_options fo = {.with_main = true, .abi = AT_ABI_BLOCKED};
         status = write_text(s, folder, "kernel.c", c.kernel->source, err);
         if (status == AT_OK && at_emit_file(s->arena, &k, 1, &fo, &text, NULL, &why) == AT_OK)
             status = write_text(s, folder, "program.c", at_text_str(&text), err);

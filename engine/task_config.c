@@ -79,18 +79,22 @@ static bool is_of_other_pattern(const at_record *r, const at_pattern *p) {
 }
 
 /* Records of this pattern count before others. */
-static at_status best_record(at_arena *a, const log_view *log, const at_selection *s,
-                             const at_record **out, at_error *err) {
+static at_status best_record(at_arena *a, const at_request *q, const log_view *log,
+                             const at_selection *s, const at_record **out, at_error *err) {
     const at_task *task = s->task;
-    AT_VEC(const at_record *) of_task = {0}, of_pattern = {0};
+    AT_VEC(const at_record *) of_task = {0}, of_pattern = {0}, of_isa = {0};
     for (int i = 0; i < log->count; i++) {
         const at_record *r = &log->records[i];
         if (!is_of_template(r, at_task_row(task)) || !at_args_equal(r->args, at_task_args(task)))
             continue;
         *at_push(a, &of_task) = r;
-        if (!is_of_other_pattern(r, s->pattern)) *at_push(a, &of_pattern) = r;
+        if (is_of_other_pattern(r, s->pattern)) continue;
+        *at_push(a, &of_pattern) = r;
+        bool is_of_isa = q->isa && r->extra.present && !strcmp(r->extra.context.isa, q->isa);
+        if (is_of_isa) *at_push(a, &of_isa) = r;
     }
-    *out = at_record_best(of_pattern.data, of_pattern.len);
+    *out = at_record_best(of_isa.data, of_isa.len);
+    if (!*out) *out = at_record_best(of_pattern.data, of_pattern.len);
     if (!*out) *out = at_record_best(of_task.data, of_task.len);
     if (*out) return AT_OK;
     if (of_task.len)
@@ -140,7 +144,7 @@ static at_status from_log(at_arena *a, const at_engine_options *o, const at_requ
         if (!q->args && !q->weight) err->status = AT_E_INPUT, at_fail_at(err, "%s: ", q->log);
         return err->status;
     }
-    if (!out->record) AT_TRY(best_record(a, &log, out, &out->record, err));
+    if (!out->record) AT_TRY(best_record(a, q, &log, out, &out->record, err));
     return take_record(a, q->log, out, err);
 }
 
@@ -183,7 +187,7 @@ static at_status select_task_of(at_arena *a, const at_request *q, const log_view
         at_fail_at(err, "%s:%lld: ", log->path, (long long)r->line);
         return err->status = AT_E_INPUT;
     }
-    AT_TRY(best_record(a, log, out, &out->record, err));
+    AT_TRY(best_record(a, q, log, out, &out->record, err));
     out->has_config = true;
     return take_record(a, log->path, out, err);
 }

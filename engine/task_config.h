@@ -17,6 +17,7 @@ typedef struct at_request {
     int64_t index;
     const char *log; /* its best record of the task, */
     int64_t line;    /* or the one on this line; 0: the best */
+    const char *isa; /* records of this instruction set count before others; NULL: all alike */
 } at_request;
 
 typedef struct at_selection {

@@ -27,17 +27,29 @@ static float expected(const float *data, const float *weight, int h, int w, int 
     return sum;
 }
 
-int main(void) {
-    float *data = new_floats(H * W * CI), *weight = new_floats(CO * K);
-    float *packed = new_floats(CO * K), *out = new_floats(H * W * CO);
-    void *workspace = malloc(conv_workspace_bytes(1));
-
-    conv_pack(weight, packed); /* once */
-    conv(data, packed, out, workspace);
-
+static long count_wrong(const float *data, const float *weight, const float *out) {
     long wrong = 0;
     for (int i = 0; i < H * W * CO; i++)
         wrong += out[i] != expected(data, weight, i / CO / W, i / CO % W, i % CO);
+    return wrong;
+}
+
+int main(void) {
+    float *data = new_floats(H * W * CI), *weight = new_floats(CO * K);
+    float *out = new_floats(H * W * CO);
+    void *workspace = malloc(conv_workspace_bytes(1)), *packed = malloc(conv_packed_bytes());
+    if (!conv_supported()) {
+        printf("C: this CPU lacks the instructions that conv.c was made for\n");
+        return 1;
+    }
+
+    conv(data, weight, out, workspace); /* packs the weights itself, at every call */
+    long wrong = count_wrong(data, weight, out);
+
+    conv_pack(weight, packed); /* once */
+    conv_in_blocks(data, packed, out, workspace);
+    wrong += count_wrong(data, weight, out);
+
     printf("C: %d elements, %ld wrong\n", H * W * CO, wrong);
     free(data), free(weight), free(packed), free(out), free(workspace);
     return wrong != 0;

@@ -10,28 +10,28 @@
 class Layer {
   public:
     Layer(long m, long n, long k, const std::vector<float> &weight)
-        : shape{m, n, k, 0, 0}, packed(elements()), workspace(bytes()) {
+        : shape{m, n, k, 0, 0}, packed(packed_bytes()), workspace(workspace_bytes()) {
         dense_pack(&shape, weight.data(), packed.data());
     }
 
     std::vector<float> operator()(const std::vector<float> &data) {
         std::vector<float> out(shape.M * shape.N);
-        if (dense(&shape, data.data(), packed.data(), out.data(), workspace.data()) != 0)
+        if (dense_in_blocks(&shape, data.data(), packed.data(), out.data(), workspace.data()) != 0)
             throw std::logic_error("the shape has gone");
         return out;
     }
 
   private:
-    std::size_t elements() const {
-        long n = dense_packw_elements(&shape);
-        if (n < 0) throw std::invalid_argument("no kernel has this shape");
-        return static_cast<std::size_t>(n);
+    std::size_t packed_bytes() const {
+        if (!dense_kernel(&shape)) throw std::invalid_argument("no kernel has this shape");
+        return static_cast<std::size_t>(dense_packed_bytes(&shape));
     }
-    std::size_t bytes() const { return static_cast<std::size_t>(dense_workspace_bytes(&shape, 1)); }
+    std::size_t workspace_bytes() const {
+        return static_cast<std::size_t>(dense_workspace_bytes(&shape, 1));
+    }
 
     dense_shape shape;
-    std::vector<float> packed;
-    std::vector<char> workspace;
+    std::vector<char> packed, workspace;
 };
 
 static std::vector<float> numbers(long n) {

@@ -44,14 +44,12 @@ static void plain_shape(at_text *out, const at_face *f, const at_face_tensor *t)
     int n = p->compute->tensors[t->tensor].num_axes;
     int64_t e[64];
     for (int i = 0; i < n; i++) e[i] = p->extents[t->tensor][i];
-    if (t->laid_out) /* an axis joins the one before it in the plain order */
-        for (int i = n - 1; i > 0; i--)
-            if (t->order[i] > t->order[i - 1] + 1 || t->order[i] < t->order[i - 1]) {
-                bool part = t->order[i] > t->order[i - 1];
-                if (!part) continue;
-                e[t->order[i - 1]] *= e[t->order[i]];
-                e[t->order[i]] = 0;
-            }
+    for (int i = n - 1; i > 0 && t->laid_out; i--) { /* an inner part lies behind its outer one */
+        int axis = t->order[i], before = t->order[i - 1];
+        if (axis <= before + 1) continue;
+        e[before] *= e[axis];
+        e[axis] = 0;
+    }
     for (int i = 0; i < n; i++) {
         int axis = t->laid_out ? t->order[i] : i;
         if (e[axis]) at_text_addf(out, "[%lld]", (long long)e[axis]);
@@ -160,7 +158,7 @@ static void align_workspace(at_text *out) {
                      "    aligned += (64 - (unsigned long)aligned % 64) % 64;\n");
 }
 
-static void call_kernel(at_text *out, const at_face *f, const char *entry, const char *workspace) {
+static void call_kernel(at_text *out, const char *entry, const char *workspace) {
     at_text_addf(out, "    %s(buf, %s, &par);\n", entry, workspace);
 }
 
@@ -207,8 +205,8 @@ static void define_plain(at_text *out, const at_face *f) {
         at_text_addf(out, "    buf[%d] = aligned + %lldL;\n", i, (long long)at);
         at += rounded(k->params[i].elements * 4);
     }
-    if (k->pack) call_kernel(out, f, k->pack, "0");
-    call_kernel(out, f, k->entry, needs_workspace(k) ? "aligned" : "0");
+    if (k->pack) call_kernel(out, k->pack, "0");
+    call_kernel(out, k->entry, needs_workspace(k) ? "aligned" : "0");
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
         if (t->is_output && (t->moves || is_packed(f, t)))
@@ -241,7 +239,7 @@ static void define_pack(at_text *out, const at_face *f) {
     for (int i = 0; i < k->num_params; i++)
         if (k->pack && k->params[i].role == AT_PARAM_PACKED)
             at_text_addf(out, "    buf[%d] = at + %lldL;\n", i, (long long)f->packed_at[i]);
-    if (k->pack) call_kernel(out, f, k->pack, "0");
+    if (k->pack) call_kernel(out, k->pack, "0");
     at_text_add(out, "}\n\n");
 }
 
@@ -264,7 +262,7 @@ static void define_fast(at_text *out, const at_face *f) {
     for (int i = 0; i < k->num_params; i++)
         if (k->params[i].role == AT_PARAM_PACKED)
             at_text_addf(out, "    buf[%d] = at + %lldL;\n", i, (long long)f->packed_at[i]);
-    call_kernel(out, f, k->entry, needs_workspace(k) ? "aligned" : "0");
+    call_kernel(out, k->entry, needs_workspace(k) ? "aligned" : "0");
     for (int i = 0; i < f->num; i++)
         if (f->tensors[i].is_output && is_packed(f, &f->tensors[i]))
             at_text_addf(out, "    %s_order_%s((const float *)buf[%d], %s);\n", f->of->name,

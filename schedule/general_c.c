@@ -115,8 +115,9 @@ static const char *emit(general *m, const at_expr *e) {
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-/* Products that leave 64 bits become so large that the shape is refused. */
-static void emit_helpers(const general *m, at_text *out) {
+/* Those that the body calls. Products that leave 64 bits become so large that the shape is refused.
+ */
+static void emit_helpers(const general *m, const char *body, at_text *out) {
     static const char *const text[] = {
         "long %s_div(long x, long y) { return y < 1 ? 0 : x / y - (x %% y < 0); }\n",
         "long %s_mod(long x, long y) {\n"
@@ -131,8 +132,14 @@ static void emit_helpers(const general *m, at_text *out) {
         "-4000000000000000000L : x * y;\n}\n",
     };
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
-        at_text_add(out, "static inline ");
-        at_text_addf(out, text[i], m->entry);
+        at_text call = {0};
+        const char *name = strstr(text[i], "%s_") + 2;
+        at_text_addf(&call, "%s%.*s", m->entry, (int)(strchr(name, '(') + 1 - name), name);
+        if (strstr(body, at_text_str(&call))) {
+            at_text_add(out, "static inline ");
+            at_text_addf(out, text[i], m->entry);
+        }
+        at_text_free(&call);
     }
     at_text_add(out, "\n");
 }
@@ -240,29 +247,36 @@ static void place(general *m) {
         if (c->tensors[t].is_output) m->buf[t] = m->num_buf++;
 }
 
-void at_general_c(at_arena *a, const at_general *g, const char *entry, at_text *out) {
-    general m = {.arena = a, .g = g, .c = g->compute, .entry = entry, .stage = -1};
-    place(&m);
-    emit_helpers(&m, out);
+static void emit_all(general *m, at_text *out) {
     at_text_addf(out,
                  "static int %s_numbers(const long *args, long *s, long *elements, long "
                  "*workspace_bytes) {\n    long n;\n",
-                 entry);
-    emit_steps(&m, out);
-    emit_extents(&m, out);
+                 m->entry);
+    emit_steps(m, out);
+    emit_extents(m, out);
     at_text_addf(out,
                  "static int %s_sizes(const long *args, long *elements, long *workspace_bytes) {\n"
                  "    long s[%d];\n"
                  "    return %s_numbers(args, s, elements, workspace_bytes);\n}\n\n",
-                 entry, m.num_s, entry);
-    for (int t = 0; t < m.c->num_tensors; t++)
-        if (m.c->tensors[t].role == AT_ROLE_STAGE && !in_memory(&m, t)) emit_function(&m, out, t);
+                 m->entry, m->num_s, m->entry);
+    for (int t = 0; t < m->c->num_tensors; t++)
+        if (m->c->tensors[t].role == AT_ROLE_STAGE && !in_memory(m, t)) emit_function(m, out, t);
     at_text_addf(out,
                  "static void %s(const long *args, void *const buf[], void *memory) {\n"
                  "    char *workspace = (char *)memory;\n    long s[%d], elements[%d], bytes;\n"
                  "    if (!%s_numbers(args, s, elements, &bytes)) return;\n    (void)workspace;\n",
-                 entry, m.num_s, m.num_buf, entry);
-    for (int t = 0; t < m.c->num_tensors; t++)
-        if (m.c->tensors[t].role == AT_ROLE_STAGE && in_memory(&m, t)) emit_nest(&m, out, t);
+                 m->entry, m->num_s, m->num_buf, m->entry);
+    for (int t = 0; t < m->c->num_tensors; t++)
+        if (m->c->tensors[t].role == AT_ROLE_STAGE && in_memory(m, t)) emit_nest(m, out, t);
     at_text_add(out, "}\n\n");
+}
+
+void at_general_c(at_arena *a, const at_general *g, const char *entry, at_text *out) {
+    general m = {.arena = a, .g = g, .c = g->compute, .entry = entry, .stage = -1};
+    at_text body = {0};
+    place(&m);
+    emit_all(&m, &body);
+    emit_helpers(&m, at_text_str(&body), out);
+    at_text_add(out, at_text_str(&body));
+    at_text_free(&body);
 }

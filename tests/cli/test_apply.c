@@ -64,7 +64,8 @@ static void alone(void **state) {
                   " --config default --main --name conv -o \"it's mine.c\" && "
                   "sh -c \"$(sed -n 's/^ [*] compile: //p' it*.c)\" && ls");
     assert_non_null(strstr(cli_read("a folder/it's mine.h"), "#ifndef IT_S_MINE_H\n"));
-    assert_non_null(strstr(cli_read("a folder/it's mine.h"), "void conv_pack(const float *weight"));
+    assert_non_null(strstr(cli_read("a folder/it's mine.h"),
+                           "void conv_pack(const float *weight, void *packed"));
 }
 
 /* ---- alignment ------------------------------------------------------------------------------- */
@@ -83,14 +84,16 @@ static const char *const misaligned =
     "}\n"
     "int main(void) {\n"
     "    float *data = (float *)get(5 * 7 * 3 * 4), *weight = (float *)get(27 * 17 * 4);\n"
-    "    float *packed = (float *)get(PACKED * 4), *out = (float *)get(5 * 7 * 17 * 4);\n"
+    "    float *packed = (float *)get(conv_packed_bytes()), *out = (float *)get(5 * 7 * 17 * 4);\n"
     "    unsigned long bytes = conv_workspace_bytes(1);\n"
     "    char *workspace = get(bytes) + 1;\n"
     "    for (int i = 0; i < 5 * 7 * 3; i++) data[i] = (float)(i % 7 - 3);\n"
     "    for (int i = 0; i < 27 * 17; i++) weight[i] = (float)(i % 5 - 2);\n"
+    "    conv(data, weight, out, workspace);\n"
+    "    memset(out, 85, 5 * 7 * 17 * 4), memset(workspace, 85, bytes);\n"
     "    conv_pack(weight, packed);\n"
-    "    conv(data, packed, out, workspace);\n"
-    "    check_end((char *)out, 5 * 7 * 17 * 4), check_end((char *)packed, PACKED * 4);\n"
+    "    conv_in_blocks(data, packed, out, workspace);\n"
+    "    check_end((char *)out, 5 * 7 * 17 * 4), check_end((char *)packed, conv_packed_bytes());\n"
     "    check_end(workspace, bytes);\n"
     "    int wrong = 0;\n"
     "    for (int y = 0; y < 35; y++)\n"
@@ -117,30 +120,29 @@ static void alignment(void **state) {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         cli_expect(0, "./autotune apply " GEMM " --config default --name conv %s -o kernel.c",
                    ways[i]);
-        const cli_result *r =
-            cli_expect(0,
-                       "P=$(sed -n 's/.*packw: float\\[\\([0-9]*\\)\\].*/\\1/p' kernel.h) && "
-                       "cc %s -DPACKED=$P use.c kernel.c -o use && ./use",
-                       strict);
+        const cli_result *r = cli_expect(0, "cc %s use.c kernel.c -o use && ./use", strict);
         assert_string_equal(r->out, "0 wrong\n");
     }
 }
 
 /* ---- all of a log ---------------------------------------------------------------------------- */
 
-/* A shape that is there, in both of its forms of packing, and one that is not. */
+/* A shape that is there, and one that is not. */
 static const char *const by_shape =
     "#include <stdio.h>\n#include \"all.h\"\n"
     "int main(void) {\n"
-    "    static float buffer[4096], out[4096];\n"
+    "    static float buffer[4096], packed[4096], out[4096], workspace[16384];\n"
     "    conv2d_3x3_gemm_shape there = {1, 5, 7, 3, 17}, absent = {1, 5, 7, 3, 18};\n"
-    "    printf(\"%d\", conv2d_3x3_gemm(&there, buffer, buffer, buffer, out, out + 2048));\n"
-    "    printf(\"%d\", conv2d_3x3_gemm(&absent, 0, 0, 0, 0, 0));\n"
+    "    printf(\"%d\", conv2d_3x3_gemm(&there, buffer, buffer, out, workspace));\n"
+    "    printf(\"%d\", conv2d_3x3_gemm_pack(&there, buffer, packed));\n"
+    "    printf(\"%d\", conv2d_3x3_gemm_in_blocks(&there, buffer, packed, out, workspace));\n"
+    "    printf(\"%d\", conv2d_3x3_gemm(&absent, 0, 0, 0, 0));\n"
     "    printf(\"%d\", conv2d_3x3_gemm_pack(&absent, 0, 0));\n"
+    "    printf(\"%d\", conv2d_3x3_gemm_kernel(&absent) == 0);\n"
     "    printf(\"%ld\", conv2d_3x3_gemm_workspace_bytes(&absent, 1));\n"
-    "    printf(\"%ld\", conv2d_3x3_gemm_packw_elements(&absent));\n"
-    "    printf(\" %d\\n\", conv2d_3x3_gemm_packw_elements(&there) >= 27 * 17);\n"
-    "    return conv2d_3x3_gemm_workspace_bytes(&there, 1) > 2048 * 4;\n"
+    "    printf(\"%ld\", conv2d_3x3_gemm_packed_bytes(&absent));\n"
+    "    printf(\" %d\\n\", conv2d_3x3_gemm_packed_bytes(&there) >= 27 * 17 * 4);\n"
+    "    return conv2d_3x3_gemm_workspace_bytes(&there, 1) > 16384 * 4;\n"
     "}\n";
 
 static void whole_log(void **state) {
@@ -164,7 +166,7 @@ static void whole_log(void **state) {
     assert_string_equal(cli_member(cli_json(), "header")->string, "all.h");
     cli_write("use.c", by_shape);
     assert_string_equal(cli_expect(0, "cc %s use.c all.c -o use && ./use", strict)->out,
-                        "011-1-1 1\n");
+                        "000111-1-1 1\n");
     if (has("g++")) cli_expect(0, "g++ %s -pedantic -x c++ -include all.h -c /dev/null", strict);
 }
 
