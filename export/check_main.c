@@ -2,6 +2,7 @@
  * exact data, then its time. */
 #include <string.h>
 
+#include "base/agree.h"
 #include "codegen/target.h"
 #include "export/export_int.h"
 
@@ -55,7 +56,7 @@ static bool has_blocks(const at_face *f, const at_face_tensor *t) {
     return f->fast && f->name && t->laid_out && !t->ahead;
 }
 
-static void allocate(at_text *out, const at_face *f) {
+static void allocate(at_text *out, const at_face *f, bool exact) {
     for (int i = 0; i < f->num; i++) {
         const at_face_tensor *t = &f->tensors[i];
         const char *type = t->is_int ? "int" : "float";
@@ -64,19 +65,21 @@ static void allocate(at_text *out, const at_face *f) {
         if (has_blocks(f, t))
             at_text_addf(out, "    float *c%d = at_allocate(%lldUL * 4);\n", i,
                          (long long)t->elements);
-        if (t->is_output)
-            at_text_addf(out, "    float *want%d = at_allocate(%lldUL * 4);\n", i,
-                         (long long)t->elements);
+        for (int limits = 0; t->is_output && limits < (exact ? 1 : 2); limits++)
+            at_text_addf(out, "    float *%s%d = at_allocate(%lldUL * 4);\n",
+                         limits ? "limit" : "want", i, (long long)t->elements);
     }
     if (f->packs)
         at_text_addf(out, "    void *packed = at_allocate(%s_packed_bytes());\n", f->of->name);
 }
 
-static void release(at_text *out, const at_face *f) {
+static void release(at_text *out, const at_face *f, bool exact) {
     for (int i = 0; i < f->num; i++) {
         at_text_addf(out, "    free(b%d);\n", i);
         if (has_blocks(f, &f->tensors[i])) at_text_addf(out, "    free(c%d);\n", i);
-        if (f->tensors[i].is_output) at_text_addf(out, "    free(want%d);\n", i);
+        if (!f->tensors[i].is_output) continue;
+        at_text_addf(out, "    free(want%d);\n", i);
+        if (!exact) at_text_addf(out, "    free(limit%d);\n", i);
     }
     if (f->packs) at_text_add(out, "    free(packed);\n");
     at_text_add(out, "    free(workspace);\n    free(reference_workspace);\n");
@@ -92,11 +95,11 @@ static void fill(at_text *out, const at_face *f, int range) {
             if (t->tensor == pattern->indptr) indptr = i;
             continue;
         }
-        at_text_addf(
-            out,
-            "    for (long i = 0; i < %lldL; i++) b%d[i] = (float)((int)at_next(&state) %% %d "
-            "- %d);\n",
-            (long long)t->elements, i, 2 * range + 1, range);
+        at_text_addf(out, "    for (long i = 0; i < %lldL; i++) b%d[i] = ", (long long)t->elements,
+                     i);
+        if (range)
+            at_text_addf(out, "(float)((int)at_next(&state) %% %d - %d);\n", 2 * range + 1, range);
+        else at_text_add(out, "(float)(at_next(&state) / 8192.0 - 2.6663);\n"); /* never 0 */
     }
     if (indices >= 0)
         at_text_addf(out, "    at_make_pattern(b%d, b%d, %lldL, %lldL, %lldL, &state);\n", indices,
@@ -172,20 +175,23 @@ static void finish_fast(at_text *out, const at_face *f) {
                          i);
 }
 
-static void run_reference(at_text *out, const at_face *f) {
+static void run_reference(at_text *out, const at_face *f, bool exact) {
     at_text_add(out, "    void *buf[] = {");
     for (int i = 0; i < f->num; i++)
         at_text_addf(out, "%s%d, ", f->tensors[i].is_output ? "want" : "b", i);
+    for (int i = f->num_inputs; i < f->num && !exact; i++) at_text_addf(out, "limit%d, ", i);
     at_text_addf(out, "0};\n    %s_reference(buf, reference_workspace, 0);\n", f->of->name);
 }
 
 /* Counts what differs, and clears the outputs for the next call. */
-static void compare(at_text *out, const at_face *f) {
+static void compare(at_arena *a, at_text *out, const at_face *f, bool exact) {
     for (int i = f->num_inputs; i < f->num; i++)
         at_text_addf(out,
-                     "    for (long i = 0; i < %lldL; i++) wrong += !(b%d[i] == want%d[i]);\n"
-                     "    memset(b%d, 255, %lldUL * 4);\n",
-                     (long long)f->tensors[i].elements, i, i, i, (long long)f->tensors[i].elements);
+                     "    for (long i = 0; i < %lldL; i++) wrong += !at_agrees(b%d[i], want%d[i], "
+                     "%s);\n    memset(b%d, 255, %lldUL * 4);\n",
+                     (long long)f->tensors[i].elements, i, i,
+                     exact ? "0" : at_format(a, "limit%d[i]", i), i,
+                     (long long)f->tensors[i].elements);
 }
 
 static void time_it(at_text *out, const at_face *f) {
@@ -200,13 +206,15 @@ static void time_it(at_text *out, const at_face *f) {
         f->of->name, f->of->flops);
 }
 
-static void check(at_text *out, const at_families *families, const at_face *f, int range,
-                  int64_t reference_workspace, bool several) {
+/* range 0: sums are not exact on any integers; the reference tells limits. */
+static void check(at_arena *a, at_text *out, const at_families *families, const at_face *f,
+                  int range, int64_t reference_workspace, bool several) {
     const at_family *family = family_of(families, f);
+    bool exact = range > 0;
     at_text_addf(out, "static int check_%s(void) {\n", f->of->name);
     check_cpu(out, f->of, several);
     add_shape(out, families, f);
-    allocate(out, f);
+    allocate(out, f, exact);
     if (family)
         at_text_addf(out, "    long bytes = %s_workspace_bytes(&shape, 1);\n", family->name);
     at_text_addf(out,
@@ -219,28 +227,28 @@ static void check(at_text *out, const at_families *families, const at_face *f, i
                         : "own_bytes",
                  (long long)reference_workspace);
     fill(out, f, range);
-    run_reference(out, f);
+    run_reference(out, f, exact);
     if (f->name) {
         at_text_addf(out, "    %s(", f->name);
         buffers(out, f, AT_CALL_PLAIN, "");
-        compare(out, f);
+        compare(a, out, f, exact);
     }
     if (f->name && family) {
         call_family(out, family, f);
-        compare(out, f);
+        compare(a, out, f, exact);
     }
     if (f->fast) {
         prepare_fast(out, f);
         call_fast(out, f, "    ");
         finish_fast(out, f);
-        compare(out, f);
+        compare(a, out, f, exact);
     }
     at_text_addf(out,
                  "    if (wrong) {\n        printf(\"%s: %%ld elements are wrong\\n\", wrong);\n   "
                  "     return 1;\n    }\n",
                  f->of->name);
     time_it(out, f);
-    release(out, f);
+    release(out, f, exact);
     at_text_add(out, "    return 0;\n}\n\n");
 }
 
@@ -264,6 +272,8 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
     }
     at_text_add(out, "\n/* ---- checks ---- */\n");
     at_text_add(out, helpers);
+    at_text_add(out, "/* May a result be this far from what it should be? */\n" AT_TEXT_OF(
+                         AT_AGREES) "\n\n");
     if (patterns) at_text_add(out, pattern_helper);
     for (int i = 0; i < n; i++) {
         const at_face *f = &faces[i];
@@ -277,9 +287,10 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
             at_compute_exact_range(c, values, NULL, f->of->pattern ? f->of->pattern->columns : 0);
         at_text_add(out, "/* What is computed, without any schedule. */\n");
         at_text_addf(out, "static int %s(void *const buf[], void *workspace, void *par);\n", entry);
-        AT_TRY(at_compute_reference_c(a, c, values, entry, out, &workspace, err));
+        AT_TRY((range ? at_compute_reference_c : at_compute_limits_c)(a, c, values, entry, out,
+                                                                      &workspace, err));
         at_text_add(out, "\n");
-        check(out, families, f, range ? range : 1, workspace, several);
+        check(a, out, families, f, range, workspace, several);
     }
     at_text_add(out, "int main(void) {\n    int failed = 0;\n");
     for (int i = 0; i < n; i++) at_text_addf(out, "    failed += check_%s();\n", faces[i].of->name);
