@@ -20,6 +20,9 @@
 #include <unistd.h>
 
 #define MAX_MESSAGES 65536 /* bytes kept of what a compiler says */
+/* What a keeper does takes no time, but on a slow file system. */
+#define BEGIN_NS (30 * NS_PER_S)
+#define END_NS (2 * NS_PER_S)
 
 /* The keeper's first word. */
 typedef enum step { STARTED, FOLDER, SOURCE, ROOM, PROCESS } step;
@@ -213,28 +216,39 @@ static at_status fail_beginning(const at_compilation *c, const beginning *b, at_
                    (int)(strrchr(c->folder, '/') - c->folder), c->folder, why);
 }
 
-/* The keeper was killed. What it would have done; the driver has got its signal from the system. */
-static at_io clean_up(const at_compilation *c, pid_t driver) {
-    if (driver > 0) kill(-driver, SIGKILL);
-    remove_folder(c->folder);
-    return AT_IO_CLOSED;
-}
-
-static at_status talk(const at_compilation *c, int keeper, int said, at_compiled *out,
-                      at_error *err) {
-    const int64_t deadline_ns = at_awake_ns() + (int64_t)(c->timeout_s * 1e9);
+static at_status talk(const at_compilation *c, int keeper, int said, pid_t *driver,
+                      at_compiled *out, at_error *err) {
     beginning b = {0};
-    /* It has a folder to make: that takes no time, but is not the compiler's either. */
-    out->io = receive(keeper, &b, sizeof b, 0, NULL);
+    out->io = receive(keeper, &b, sizeof b, at_awake_ns() + BEGIN_NS, c->stop);
+    *driver = b.driver;
     if (out->io == AT_IO_OK && b.failed != STARTED) return fail_beginning(c, &b, err);
+    if (out->io == AT_IO_TIMEOUT) out->io = AT_IO_CLOSED;
+    const int64_t deadline_ns = at_awake_ns() + (int64_t)(c->timeout_s * 1e9);
     if (out->io == AT_IO_OK)
         out->io = read_messages(said, keeper, &out->text, deadline_ns, c->stop);
     if (out->io == AT_IO_OK && send(keeper, "e", 1, MSG_NOSIGNAL) != 1) out->io = AT_IO_CLOSED;
     if (out->io == AT_IO_OK)
         out->io = receive(keeper, &out->status, sizeof out->status, deadline_ns, c->stop);
-    if (out->io == AT_IO_CLOSED) clean_up(c, b.driver);
     if (out->io == AT_IO_OK && !out->status) return take_object(c, &out->object, err);
     return AT_OK;
+}
+
+/* Whatever the keeper waits for, it ends now. Where it was killed, or is stopped, all that it would
+ * have done is done here. */
+static void end_keeper(const at_compilation *c, pid_t keeper, pid_t driver, int socket) {
+    const int64_t deadline_ns = at_awake_ns() + END_NS;
+    int status = 0;
+    char rest;
+    at_io io;
+    shutdown(socket, SHUT_WR);
+    do io = receive(socket, &rest, 1, deadline_ns, NULL);
+    while (io == AT_IO_OK);
+    if (io != AT_IO_CLOSED) kill(keeper, SIGKILL);
+    while (waitpid(keeper, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (!WIFSIGNALED(status)) return;
+    if (driver > 0) kill(-driver, SIGKILL);
+    remove_folder(c->folder);
 }
 
 static at_status fail_start(const at_compilation *c, int why, at_error *err) {
@@ -257,11 +271,11 @@ at_status at_compiler_run(const at_compilation *c, at_compiled *out, at_error *e
     if (pid == 0) keep(c, said[1], pair[1]);
     close(said[1]);
     close(pair[1]);
-    at_status s = pid < 0 ? fail_start(c, why, err) : talk(c, pair[0], said[0], out, err);
+    pid_t driver = 0;
+    at_status s = pid < 0 ? fail_start(c, why, err) : talk(c, pair[0], said[0], &driver, out, err);
     close(said[0]);
-    close(pair[0]); /* whatever the keeper waits for, it ends now */
-    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
-    }
+    if (pid > 0) end_keeper(c, pid, driver, pair[0]);
+    close(pair[0]);
     return s;
 }
 

@@ -117,6 +117,9 @@ at_status at_gnuplot_run(const at_text *script, const char *path, at_text *out, 
                     "as text",
                     path);
     else if (failed) s = at_fail(err, AT_E_OUTPUT, "gnuplot: %s", strerror(failed));
+    else if (WIFSIGNALED(status))
+        s = at_fail(err, AT_E_BUG, "%s: gnuplot was ended by %s", path,
+                    at_signal_name(WTERMSIG(status)));
     else if (status) s = at_fail(err, AT_E_OUTPUT, "%s: gnuplot failed: %s", path, said);
     else s = take_picture(picture, path, out, err);
     if (in >= 0) close(in);

@@ -196,6 +196,12 @@ static void refused(void **state) {
     r = cli_expect(2, "PATH=/nowhere ./autotune plot a.log -o x.svg");
     check_contains(r->err, "gnuplot, which is not installed: apt-get install gnuplot-nox");
     assert_int_not_equal(access("x.svg", F_OK), 0);
+    cli_run("mkdir -p killed");
+    cli_write("killed/gnuplot", "#!/bin/sh\nkill -KILL $$\n");
+    r = cli_expect(1, "chmod +x killed/gnuplot; PATH=$PWD/killed:$PATH ./autotune plot a.log -o "
+                      "x.svg");
+    check_contains(r->err, "autotune: x.svg: gnuplot was ended by SIGKILL\n");
+    assert_int_not_equal(access("x.svg", F_OK), 0);
     check_contains(cli_expect(2, "./autotune plot a.log --only dense")->err,
                    "--only dense: no task");
     cli_expect(4, "./autotune plot absent.log");

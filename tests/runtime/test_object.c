@@ -227,6 +227,29 @@ static void keeper_killed(void **state) {
     }
 }
 
+/* It is stopped, and never goes on: so does the compilation not, but the parent does. */
+static void keeper_stopped(void **state) {
+    (void)state;
+    make_endless();
+    pid_t pid = fork();
+    if (pid == 0) {
+        char *path, error[1024];
+        _exit(build(AT_GCC, endless, "", 0.3, &path, error) == AT_ERR_BUILD_TIMEOUT ? 0 : 1);
+    }
+    pid_t keeper, driver;
+    do {
+        keeper = rig_child_of(pid);
+        driver = keeper ? rig_child_of(keeper) : 0;
+    } while (!driver);
+    kill(keeper, SIGSTOP);
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    while (rig_parent_of(keeper) || rig_parent_of(driver)) usleep(1000);
+    unlink(fifo);
+    assert_int_equal(count_files(), 0);
+}
+
 /* ---- a machine that lacks something -----------------------------------------------------------
  */
 
@@ -381,11 +404,22 @@ int main(int argc, char **argv) {
     arena = at_arena_new();
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {
-        TEST(builds_and_runs), TEST(versions),       TEST(faulty),
-        TEST(refused),         TEST(takes_too_long), TEST(interrupted),
-        TEST(parent_killed),   TEST(no_folder),      TEST(no_compiler),
-        TEST(compiler_names),  TEST(keeper_killed),  TEST(folder_without_execution),
-        TEST(no_room),         TEST(no_descriptors), TEST(no_processes),
+        TEST(builds_and_runs),
+        TEST(versions),
+        TEST(faulty),
+        TEST(refused),
+        TEST(takes_too_long),
+        TEST(interrupted),
+        TEST(parent_killed),
+        TEST(no_folder),
+        TEST(no_compiler),
+        TEST(compiler_names),
+        TEST(keeper_killed),
+        TEST(keeper_stopped),
+        TEST(folder_without_execution),
+        TEST(no_room),
+        TEST(no_descriptors),
+        TEST(no_processes),
         TEST(no_memory),
     };
     int failed = cmocka_run_group_tests(tests, rig_setup, rig_teardown);
