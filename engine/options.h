@@ -38,12 +38,12 @@ typedef struct at_engine_options {
     double cooldown_s; /* between two that were measured */
     bool paranoid;
     /* The search. */
-    const char *tuner;              /* NULL: the default one */
+    const char *tuner;              /* "ga", "ga:population=32"; NULL: the default one */
     at_tuner_options tuner_options; /* without seed, features and history */
     at_feature_set features;
     const char *const *transfer; /* logs of other tasks of the template, for features */
     int num_transfer;
-    int64_t trials;
+    int64_t trials;         /* 0: 500 */
     double time_s;          /* of the run; 0: no limit */
     int64_t early_stopping; /* trials without a better one; 0: never */
     double prune;           /* not measured: what must take so many times the best; 0: all are */
@@ -55,6 +55,8 @@ typedef struct at_engine_options {
     const volatile int *stop; /* not 0: the engine comes to an end; NULL: never */
 } at_engine_options;
 
+/* AT_E_USAGE names the first one that is not within its range. */
+at_status at_engine_check(const at_engine_options *o, at_error *err);
 at_isa at_engine_isa(const at_engine_options *o); /* the one that is set, or this CPU's best */
 void at_engine_warn(const at_engine_options *o, const char *text);
 void at_engine_note(const at_engine_options *o, const char *text);

@@ -77,6 +77,7 @@ static const char *impossible(at_arena *a, const at_context *c) {
 static at_status try_open(at_verifier *v, const at_record *r, at_error *err) {
     at_selection chosen = {0};
     at_session *s = &v->session;
+    AT_TRY(at_engine_check(&v->options, err));
     AT_TRY(at_select_record(v->arena, &(at_request){0}, r, &chosen, err));
     at_session_open_chosen(&v->options, &chosen, s);
     v->is_open = true;

@@ -32,6 +32,7 @@ void at_session_open_chosen(const at_engine_options *o, const at_selection *chos
 at_status at_session_open(const at_engine_options *o, const at_request *q, bool task_only,
                           at_session *s, at_error *err) {
     begin(o, s);
+    AT_TRY(at_engine_check(o, err));
     if (task_only) AT_TRY(at_select_task(s->arena, q, &s->chosen, err));
     else AT_TRY(at_select_config(s->arena, o, q, &s->chosen, err));
     take_chosen(s);

@@ -7,6 +7,7 @@
 
 static at_status find_row(const at_request *q, at_selection *out, at_error *err) {
     out->row = q->row;
+    if (!q->row && !q->template_name) return at_fail(err, AT_E_USAGE, "no template: give its name");
     return q->row ? AT_OK : at_template_find(q->template_name, &out->row, err);
 }
 

@@ -6,6 +6,8 @@
 #include "engine/machine.h"
 #include "engine/trials.h"
 
+static const int64_t default_trials = 500;
+
 int64_t at_tally_failed(const at_tally *t) {
     int64_t n = 0;
     for (int e = 1; e <= AT_ERR_UNKNOWN; e++) n += t->failed[e];
@@ -20,8 +22,8 @@ static at_status make_tuner(at_tuning *t, at_error *err) {
     int64_t begin_ns = at_now_ns();
     at_tuner_options to = o->tuner_options;
     to.seed = o->seed;
-    s->tuner = o->tuner ? o->tuner : at_tuner_default();
-    AT_TRY(at_tuner_find(s->tuner, &row, err));
+    AT_TRY(at_tuner_parse(o->tuner ? o->tuner : at_tuner_default(), &to, &row, err));
+    s->tuner = row->name;
     AT_TRY(at_features_of(&t->features, s->task, o, &to.features, err));
     if (o->num_transfer) {
         if (!row->learns_features)
@@ -49,7 +51,8 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
     AT_TRY(at_session_reserve(s, err));
     int64_t len =
         to->end ? at_space_subrange_length(s->space, to->begin, to->end) : at_space_len(s->space);
-    t->tally.total = o->trials < len ? o->trials : len;
+    int64_t trials = o->trials ? o->trials : default_trials;
+    t->tally.total = trials < len ? trials : len;
     t->log_path = log ? log : at_format(s->arena, "%s.log", s->row->name);
     t->known = at_known_new(s->arena);
     AT_TRY(at_log_open(t->log_path, &t->log, err));

@@ -220,6 +220,12 @@ static void mistakes(void **state) {
         at_status status;
         const char *text;
     } cases[] = {
+        {{0}, {0}, AT_E_USAGE, "no template"},
+        {{.repeat = 65}, {.template_name = "dense"}, AT_E_USAGE, "repeat 65: must be from 0 to 64"},
+        {{.isa = 77}, {.template_name = "dense"}, AT_E_USAGE, "isa 77"},
+        {{.timeout_s = -1}, {.template_name = "dense"}, AT_E_USAGE, "timeout_s -1"},
+        {{.tuner = "ga:size=3"}, {.template_name = "dense"}, AT_E_USAGE, "size"},
+        {{.tuner_options = {.begin = 5, .end = 2}}, {.template_name = "dense"}, AT_E_USAGE, ""},
         {{0}, {.template_name = "nothing"}, AT_E_USAGE, "unknown template \"nothing\""},
         {{0}, {.template_name = "dense", .args = "Q=1"}, AT_E_USAGE, "Q"},
         {{0}, {.template_name = "dense", .args = "M=0"}, AT_E_USAGE, "M"},
@@ -233,7 +239,7 @@ static void mistakes(void **state) {
         at_tuning t;
         at_error err = {0};
         at_engine_options o = cases[i].o;
-        o.trials = 1;
+        if (!o.trials) o.trials = 1;
         at_status s = at_tuning_open(&o, &cases[i].q, log_path(a, "mistakes"), &t, &err);
         at_tuning_close(&t, NULL);
         if (s != cases[i].status || !*err.text || !strstr(err.text, cases[i].text))
