@@ -10,7 +10,7 @@ PREFIX  ?= /usr/local
 ALL_CPPFLAGS = -D_GNU_SOURCE -I. -MMD -MP $(CPPFLAGS)
 STD      = -std=c11
 
-FOLDERS  = base knobs schedule codegen export templates tuners runtime records engine view
+FOLDERS  = base knobs schedule codegen export templates sketch tuners runtime records engine view
 LIBS_base    = -lcjson -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -lzip -ldl -lpthread $(OPENMP)
@@ -34,6 +34,7 @@ NEEDS_schedule  = schedule knobs base
 NEEDS_codegen   = codegen schedule knobs base
 NEEDS_templates = templates runtime codegen schedule knobs base
 NEEDS_export    = templates export runtime codegen schedule knobs base
+NEEDS_sketch    = sketch templates runtime schedule knobs base
 NEEDS_tuners    = tuners knobs base
 NEEDS_runtime   = runtime base
 NEEDS_records   = records knobs base

@@ -88,6 +88,11 @@ int64_t at_task_number(const at_task *t, int i, const char **name) {
     return t->values[i];
 }
 
+int at_task_num_definitions(const at_task *t) { return t->def.definitions.len; }
+const at_definition *at_task_definition(const at_task *t, int i) {
+    return &t->def.definitions.data[i];
+}
+
 const int *at_task_layout(const at_task *t, int tensor) {
     for (int i = 0; i < t->def.layouts.len; i++)
         if (t->def.layouts.data[i].tensor == tensor) return t->def.layouts.data[i].order;
@@ -305,6 +310,13 @@ static at_status choose_tree(const at_template *d, const int64_t *values, const 
         return AT_OK;
     }
     return at_fail(err, AT_E_INPUT, "no schedule is for this configuration: no condition holds");
+}
+
+at_status at_task_tree(at_arena *a, const at_task *t, const at_config *c, const at_tree **out,
+                       at_error *err) {
+    int64_t *values;
+    AT_TRY(at_task_values(a, t, c, &values, err));
+    return choose_tree(&t->def, values, out, err);
 }
 
 at_status at_task_program(at_arena *a, const at_task *t, const at_config *c, at_program **out,

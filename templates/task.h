@@ -82,6 +82,35 @@ bool at_task_bsr(const at_task *t, at_bsr *out);
 at_status at_sparse_args(at_arena *a, const at_template_row *row, const char *args, at_bsr *out,
                          bool *has, at_error *err);
 
+/* ---- what define() called, for making another template of a task ------------------------------
+ */
+
+typedef enum at_definition_kind {
+    AT_DEFINE_SIZES,  /* text[0] */
+    AT_DEFINE_SPLIT,  /* knob, axis, parts; spec */
+    AT_DEFINE_OPTION, /* knob, values; fallback */
+    AT_DEFINE_FILTER, /* condition */
+    AT_DEFINE_LAYOUT,
+    AT_DEFINE_SPARSE, /* blocks, indices, indptr, columns */
+    AT_DEFINE_FLOPS,
+    AT_DEFINE_KINDS
+} at_definition_kind;
+typedef struct at_definition {
+    at_definition_kind kind;
+    const char *text[4];
+    at_split_spec spec;
+    int fallback;
+} at_definition;
+/* All calls but those of computation and trees, in order; owned by the task. */
+int at_task_num_definitions(const at_task *t);
+const at_definition *at_task_definition(const at_task *t, int i);
+void at_define(at_template *t, const at_definition *d); /* calls it */
+/* The row whose define() is running. */
+const at_template_row *at_template_row_of(const at_template *t);
+/* The tree that the template's conditions choose for a configuration of this task. */
+at_status at_task_tree(at_arena *a, const at_task *t, const at_config *c, const at_tree **out,
+                       at_error *err);
+
 /* The configuration without tuning: what the template says, or fallback_split with its limits. */
 at_status at_task_default_config(at_arena *a, const at_task *t, at_isa isa, at_config *out,
                                  at_error *err);

@@ -90,6 +90,36 @@ static bool defines(at_template *t, const char *call, const char *text) {
     return has_text(t, call, text);
 }
 
+static void keep(at_template *t, at_definition d) {
+    for (int i = 0; i < 4; i++)
+        if (d.text[i]) d.text[i] = at_strdup(t->arena, d.text[i]);
+    if (d.spec.filter) d.spec.filter = at_strdup(t->arena, d.spec.filter);
+    *at_push(t->arena, &t->definitions) = d;
+}
+
+/* The same, as a part of the task's hash. */
+static void keep_hashed(at_template *t, const char *call, at_definition d) {
+    at_hash_add_str(&t->hash, call);
+    keep(t, d);
+}
+
+void at_define(at_template *t, const at_definition *d) {
+    const char *const *x = d->text;
+    switch (d->kind) {
+    case AT_DEFINE_SIZES: at_sizes(t, x[0]); return;
+    case AT_DEFINE_SPLIT: at_split_(t, x[0], x[1], x[2], d->spec); return;
+    case AT_DEFINE_OPTION: at_option(t, x[0], x[1], d->fallback); return;
+    case AT_DEFINE_FILTER: at_joint_filter(t, x[0]); return;
+    case AT_DEFINE_LAYOUT: at_layout(t, x[0]); return;
+    case AT_DEFINE_SPARSE: at_sparse(t, x[0], x[1], x[2], x[3]); return;
+    case AT_DEFINE_FLOPS: at_flops(t, x[0]); return;
+    case AT_DEFINE_KINDS: break;
+    }
+    AT_BUG("definition of kind %d", d->kind);
+}
+
+const at_template_row *at_template_row_of(const at_template *t) { return t->row; }
+
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 static at_status add_size(at_template *t, at_lex *l) {
@@ -126,7 +156,7 @@ static at_status add_sizes(at_template *t, const char *definitions) {
 
 void at_sizes(at_template *t, const char *definitions) {
     if (!defines(t, "at_sizes", definitions)) return;
-    at_hash_add_str(&t->hash, "sizes");
+    keep_hashed(t, "sizes", (at_definition){.kind = AT_DEFINE_SIZES, .text = {definitions}});
     at_hash_add_str(&t->hash, definitions);
     add_sizes(t, definitions);
 }
@@ -201,7 +231,9 @@ void at_split_(at_template *t, const char *knob, const char *axis, const char *p
         !has_text(t, "at_split", parts))
         return;
     const int64_t numbers[] = {spec.policy, spec.max_factor, spec.no_tail};
-    at_hash_add_str(&t->hash, "split");
+    keep_hashed(
+        t, "split",
+        (at_definition){.kind = AT_DEFINE_SPLIT, .text = {knob, axis, parts}, .spec = spec});
     at_hash_add_str(&t->hash, knob);
     at_hash_add_str(&t->hash, axis);
     at_hash_add_str(&t->hash, parts);
@@ -246,7 +278,9 @@ static at_status add_option(at_template *t, const char *knob, const char *values
 
 void at_option(at_template *t, const char *knob, const char *values, int fallback) {
     if (!defines(t, "at_option", knob) || !has_text(t, "at_option", values)) return;
-    at_hash_add_str(&t->hash, "option");
+    keep_hashed(
+        t, "option",
+        (at_definition){.kind = AT_DEFINE_OPTION, .text = {knob, values}, .fallback = fallback});
     at_hash_add_str(&t->hash, knob);
     at_hash_add_str(&t->hash, values);
     add_option(t, knob, values, fallback);
@@ -254,7 +288,7 @@ void at_option(at_template *t, const char *knob, const char *values, int fallbac
 
 void at_joint_filter(at_template *t, const char *condition) {
     if (!defines(t, "at_joint_filter", condition)) return;
-    at_hash_add_str(&t->hash, "filter");
+    keep_hashed(t, "filter", (at_definition){.kind = AT_DEFINE_FILTER, .text = {condition}});
     at_hash_add_str(&t->hash, condition);
     if (t->filter)
         at_fail(&t->err, AT_E_INPUT, "%s: a second joint filter; \"&&\" joins conditions",
@@ -343,7 +377,7 @@ void at_require(at_template *t, const char *condition, const char *problem) {
 
 void at_layout(at_template *t, const char *text) {
     if (!defines(t, "at_layout", text)) return;
-    at_hash_add_str(&t->hash, "layout");
+    keep_hashed(t, "layout", (at_definition){.kind = AT_DEFINE_LAYOUT, .text = {text}});
     at_hash_add_str(&t->hash, text);
     *at_push(t->arena, &t->layouts) = (layout){.text = at_strdup(t->arena, text)};
 }
@@ -360,13 +394,16 @@ void at_sparse(at_template *t, const char *blocks, const char *indices, const ch
         at_fail(&t->err, AT_E_INPUT, "%s: a second sparse weight", t->row->name);
         return;
     }
-    t->sparse = (sparse_weight){at_strdup(t->arena, blocks), at_strdup(t->arena, indices),
-                                at_strdup(t->arena, indptr), n};
+    keep(t, (at_definition){.kind = AT_DEFINE_SPARSE, .text = {blocks, indices, indptr, columns}});
+    const char *const *kept = t->definitions.data[t->definitions.len - 1].text;
+    t->sparse = (sparse_weight){kept[0], kept[1], kept[2], n};
 }
 
 void at_flops(at_template *t, const char *expression) {
     at_expr *e;
-    if (defines(t, "at_flops", expression)) t->flops = (double)evaluate(t, expression, &e);
+    if (!defines(t, "at_flops", expression)) return;
+    keep(t, (at_definition){.kind = AT_DEFINE_FLOPS, .text = {expression}});
+    t->flops = (double)evaluate(t, expression, &e);
 }
 
 /* A sparse weight's tensors are what at_sparse says they are. */

@@ -78,6 +78,7 @@ struct at_template {
     AT_VEC(tree_choice) trees;
     AT_VEC(layout) layouts;
     sparse_weight sparse;
+    AT_VEC(at_definition) definitions;
     double flops;     /* -1: to be counted */
     bool in_defaults; /* the row's defaults() runs: the task is defined */
     at_hash hash;

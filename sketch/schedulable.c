@@ -1,0 +1,119 @@
+/* sketch/schedulable.c: schedulables made of calls, of tasks and by edits. */
+#include "sketch/schedulable.h"
+
+#include <string.h>
+
+enum { TRIED = 16 };                       /* random configurations that must keep the rules */
+static const at_isa any_isa = AT_ISA_AVX2; /* trees keep the rules on all or on none */
+
+/* ---- as a template --------------------------------------------------------------------------- */
+
+static void define(at_template *t) {
+    const at_schedulable *s = (const at_schedulable *)at_template_row_of(t);
+    for (int i = 0; i < s->num_definitions; i++) at_define(t, &s->definitions[i]);
+    at_compute_text(t, s->compute_text);
+    at_schedule_when(t, "", s->tree_text);
+}
+
+/* Numbers for which there is no program at all are that configuration's failure, not the tree's. */
+static at_status try_config(const at_schedulable *s, const at_config *c, const char *which,
+                            at_error *err) {
+    at_arena *a = at_arena_new();
+    at_program *p;
+    int64_t *values;
+    at_status status = at_task_values(a, s->task, c, &values, err);
+    if (status == AT_OK) status = at_program_build(a, s->tree, values, &p, err);
+    if (status != AT_OK) status = AT_OK;
+    else if (at_program_verify(a, p, err) != AT_OK) status = at_fail_at(err, "%s: ", which);
+    at_arena_free(a);
+    return status;
+}
+
+static at_status try_some(at_arena *a, const at_schedulable *s, at_error *err) {
+    at_space *space = at_task_space(s->task);
+    at_config c;
+    at_rng rng;
+    at_rng_seed(&rng, 1, 1);
+    if (at_task_default_config(a, s->task, any_isa, &c, err) == AT_OK)
+        AT_TRY(try_config(s, &c, "the default configuration", err));
+    for (int i = 0; i < TRIED; i++) {
+        int64_t index = (int64_t)at_rng_below(&rng, (uint64_t)at_space_range_length(space));
+        if (!at_space_is_valid(space, index)) continue;
+        AT_TRY(at_config_at(a, space, index, &c, err));
+        AT_TRY(try_config(s, &c, at_format(a, "configuration %lld", (long long)index), err));
+    }
+    return AT_OK;
+}
+
+static const char *copy_text(at_arena *a, const char *text) {
+    return text ? at_strdup(a, text) : NULL;
+}
+
+static const at_definition *copy_definitions(at_arena *a, const at_definition *d, int n) {
+    at_definition *copy = at_copy(a, d, sizeof *d * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        for (int k = 0; k < 4; k++) copy[i].text[k] = copy_text(a, d[i].text[k]);
+        copy[i].spec.filter = copy_text(a, d[i].spec.filter);
+    }
+    return copy;
+}
+
+at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
+                             const char *record_args, const at_definition *definitions,
+                             int num_definitions, const char *compute, const char *tree,
+                             const at_schedulable **out, at_error *err) {
+    at_schedulable *s = AT_NEW(a, at_schedulable);
+    at_config c;
+    *s = (at_schedulable){.row = {.name = at_strdup(a, name),
+                                  .help = "made of calls",
+                                  .args = at_strdup(a, args),
+                                  .record_args = at_strdup(a, record_args),
+                                  .define = define},
+                          .definitions = copy_definitions(a, definitions, num_definitions),
+                          .num_definitions = num_definitions,
+                          .compute_text = at_strdup(a, compute),
+                          .tree_text = at_strdup(a, tree)};
+    AT_TRY(at_task_new(a, &s->row, "", &s->task, err));
+    s->compute = at_task_compute(s->task);
+    AT_TRY(at_config_at(a, at_task_space(s->task),
+                        at_space_next(at_task_space(s->task), -1, 1, 0, 0), &c, err));
+    AT_TRY(at_task_tree(a, s->task, &c, &s->tree, err));
+    AT_TRY(try_some(a, s, err));
+    *out = s;
+    return AT_OK;
+}
+
+/* The numbers of a task as the arguments of its template: "N=1, H=56", "[N, H]". Texts and tuples
+ * are in the definitions already, as what they evaluated to. */
+static void add_args(const at_task *t, at_text *args, at_text *record_args) {
+    at_text_add(record_args, "[");
+    for (int i = 0; i < at_task_num_numbers(t); i++) {
+        const char *name;
+        int64_t value = at_task_number(t, i, &name);
+        at_text_addf(args, "%s%s=%lld%s", i ? ", " : "", name, (long long)value,
+                     value < 1 ? " from 0" : "");
+        at_text_addf(record_args, "%s%s", i ? ", " : "", name);
+    }
+    at_text_add(record_args, "]");
+}
+
+at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedulable **out,
+                                 at_error *err) {
+    at_text args = {0}, record_args = {0}, compute = {0}, tree = {0};
+    const at_tree *chosen;
+    at_config c;
+    AT_TRY(at_task_default_config(a, t, any_isa, &c, err));
+    AT_TRY(at_task_tree(a, t, &c, &chosen, err));
+    add_args(t, &args, &record_args);
+    at_compute_print(&compute, at_task_compute(t));
+    at_tree_print(&tree, chosen);
+    int n = at_task_num_definitions(t);
+    at_status s = at_schedulable_new(a, at_task_row(t)->name, at_text_str(&args),
+                                     at_text_str(&record_args), n ? at_task_definition(t, 0) : NULL,
+                                     n, at_text_str(&compute), at_text_str(&tree), out, err);
+    at_text_free(&args);
+    at_text_free(&record_args);
+    at_text_free(&compute);
+    at_text_free(&tree);
+    return s;
+}

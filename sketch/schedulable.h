@@ -1,0 +1,64 @@
+/* sketch/schedulable.h: computation, sizes, knobs and loop tree together: what a template says, as
+ * a value. It is made of calls or of a template's task, changed by edits, and printed as a
+ * template's file, which compiles and tunes as it is.
+ *
+ * It never changes: an edit makes another one, and has tried it: the trees of its default and of
+ * some random configurations keep the rules of at_program_verify. Source of the edits:
+ * schedule/edit.h. */
+#ifndef AT_SKETCH_SCHEDULABLE_H
+#define AT_SKETCH_SCHEDULABLE_H
+
+#include "schedule/edit.h"
+#include "templates/task.h"
+
+typedef struct at_schedulable {
+    at_template_row row; /* a template like any other; first, so that its define() finds the rest */
+    const at_definition *definitions;
+    int num_definitions;
+    const char *compute_text, *tree_text;
+    at_task *task; /* with the default arguments */
+    const at_compute *compute;
+    const at_tree *tree;
+} at_schedulable;
+
+/* args, record_args: as in at_template_row. Copies what it is given to a. AT_E_INPUT, AT_E_USAGE:
+ * as at_task_new; "rule 4 (completion): ..." where a tree breaks a rule. */
+at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
+                             const char *record_args, const at_definition *definitions,
+                             int num_definitions, const char *compute, const char *tree,
+                             const at_schedulable **out, at_error *err);
+/* What a template says of a task, with the task's arguments as defaults and the tree that its
+ * default configuration chooses. */
+at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedulable **out,
+                                 at_error *err);
+
+typedef enum at_edit_kind {
+    AT_EDIT_SPLIT,    /* loop of stage into `names`, by the new knob `knob` */
+    AT_EDIT_ORDER,    /* `names`: loops of stage */
+    AT_EDIT_FUSE,     /* `names`: loops of stage */
+    AT_EDIT_NEST,     /* stage into `loop` of `other`, before it or behind it */
+    AT_EDIT_DISSOLVE, /* stage */
+    AT_EDIT_COPY,     /* kind `copy` of tensor `other` for stage; names[0]: the new stage */
+    AT_EDIT_FACTOR,   /* loop of stage; names[0]: the new stage */
+    AT_EDIT_MARK,     /* loop of stage: ann */
+    AT_EDIT_KINDS
+} at_edit_kind;
+#define AT_EDIT_MAX_NAMES 16
+typedef struct at_edit {
+    at_edit_kind kind;
+    const char *stage, *loop, *other, *knob;
+    const char *names[AT_EDIT_MAX_NAMES]; /* NULL behind the last */
+    bool before;
+    at_copy_kind copy;
+    at_ann ann;
+} at_edit;
+
+/* AT_E_INPUT: the edit, what it needs or the rule that it would break. */
+at_status at_schedulable_edit(at_arena *a, const at_schedulable *s, const at_edit *e,
+                              const at_schedulable **out, at_error *err);
+/* "split mul k into k0 k1 by tile_k" */
+void at_edit_print(at_text *out, const at_edit *e);
+/* As the C file of a template. */
+void at_schedulable_print(at_text *out, const at_schedulable *s);
+
+#endif

@@ -1,0 +1,80 @@
+/* sketch/schedulable_print.c: a schedulable as the C file of a template. */
+#include <ctype.h>
+#include <string.h>
+
+#include "sketch/schedulable.h"
+
+static void add_string(at_text *out, const char *text) {
+    at_text_add(out, "\"");
+    for (const char *p = text; *p; p++) {
+        if (*p == '"' || *p == '\\') at_text_add(out, "\\");
+        if (*p == '\n') at_text_add(out, "\\n");
+        else at_text_addn(out, p, 1);
+    }
+    at_text_add(out, "\"");
+}
+
+/* A line of C per line of text. */
+static void add_lines(at_text *out, const char *name, const char *text) {
+    at_text_addf(out, "static const char %s[] =", name);
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, "\n");
+        n += p[n] == '\n';
+        at_text line = {0};
+        at_text_addn(&line, p, n);
+        at_text_add(out, "\n    ");
+        add_string(out, at_text_str(&line));
+        at_text_free(&line);
+        p += n;
+    }
+    at_text_add(out, ";\n\n");
+}
+
+static void add_split(at_text *out, const at_definition *d) {
+    static const char *const policies[] = {"AT_FACTORS", "AT_POWER2", "AT_VERBOSE", "AT_CANDIDATE"};
+    bool limited = false;
+    at_text_addf(out, ", .policy = %s", policies[d->spec.policy]);
+    if (d->spec.filter) {
+        at_text_add(out, ", .filter = ");
+        add_string(out, d->spec.filter);
+    }
+    if (d->spec.max_factor) at_text_addf(out, ", .max_factor = %lld", d->spec.max_factor);
+    if (d->spec.no_tail) at_text_addf(out, ", .no_tail = %d", d->spec.no_tail);
+    for (int i = 0; i < 8; i++) limited |= d->spec.fallback[i] != 0;
+    if (!limited) return;
+    at_text_add(out, ", .fallback = {");
+    for (int i = 0; i < 8; i++) at_text_addf(out, "%s%lld", i ? ", " : "", d->spec.fallback[i]);
+    at_text_add(out, "}");
+}
+
+static void add_definition(at_text *out, const at_definition *d) {
+    static const char *const calls[AT_DEFINE_KINDS] = {"at_sizes",        "at_split",  "at_option",
+                                                       "at_joint_filter", "at_layout", "at_sparse",
+                                                       "at_flops"};
+    at_text_addf(out, "    %s(t", calls[d->kind]);
+    for (int i = 0; i < 4 && d->text[i]; i++) {
+        at_text_add(out, ", ");
+        add_string(out, d->text[i]);
+    }
+    if (d->kind == AT_DEFINE_SPLIT) add_split(out, d);
+    if (d->kind == AT_DEFINE_OPTION) at_text_addf(out, ", %d", d->fallback);
+    at_text_add(out, ");\n");
+}
+
+void at_schedulable_print(at_text *out, const at_schedulable *s) {
+    at_text_addf(out, "/* %s.c */\n#include \"template.h\"\n\n", s->row.name);
+    add_lines(out, "compute", s->compute_text);
+    add_lines(out, "schedule", s->tree_text);
+    at_text_add(out, "static void define(at_template *t) {\n");
+    for (int i = 0; i < s->num_definitions; i++) add_definition(out, &s->definitions[i]);
+    at_text_add(out, "    at_compute(t, compute);\n    at_schedule(t, schedule);\n}\n\n");
+    at_text_addf(out, "const at_template_row at_%s = {\n    .name = ", s->row.name);
+    add_string(out, s->row.name);
+    at_text_add(out, ",\n    .help = ");
+    add_string(out, s->row.help);
+    at_text_add(out, ",\n    .args = ");
+    add_string(out, s->row.args);
+    at_text_add(out, ",\n    .record_args = ");
+    add_string(out, s->row.record_args);
+    at_text_add(out, ",\n    .define = define,\n};\n");
+}
