@@ -7,7 +7,7 @@
 #include "cli/open.h"
 #include "engine/engine.h"
 #include "cli/reproduce.h"
-#include "cli/why.h"
+#include "cli/bound_report.h"
 #include "view/view.h"
 
 static at_status print_json(const at_session *s, const at_record *r, const at_candidate *c,

@@ -5,7 +5,7 @@
 #include "cli/describe.h"
 #include "cli/open.h"
 #include "engine/engine.h"
-#include "cli/why.h"
+#include "cli/bound_report.h"
 
 static at_status check_pass(const char *pass, at_error *err) {
     at_text list = {0};

@@ -75,7 +75,7 @@ bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candid
     return true;
 }
 
-void at_result_prune(at_arena *a, at_record *r) {
+void at_candidate_prune(at_arena *a, at_record *r) {
     fail(a, r, AT_ERR_INSTANTIATION, at_pruned_text);
 }
 

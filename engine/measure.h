@@ -26,7 +26,7 @@ at_lower_options at_session_lower_options(const at_session *s, const char *name)
 bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
                        at_record *result);
 /* It is not measured, since its bound is too far from the best: error 1. */
-void at_result_prune(at_arena *a, at_record *r);
+void at_candidate_prune(at_arena *a, at_record *r);
 /* false: result says why not. AT_E_OUTPUT, AT_E_BUG: nothing compiles on this machine (see
  * at_build_object), which is no result; AT_E_INTERRUPTED. */
 at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_record *result,

@@ -96,7 +96,7 @@ static at_status settle(at_tuning *t, trial *x, bool *settled, at_error *err) {
     const at_record *same = at_known_by_code(t->known, x->result.extra.code_hash);
     if (same) copy_result(same, &x->result);
     else if (is_hopeless(s, at_known_best(t->known), &x->candidate))
-        at_result_prune(x->arena, &x->result);
+        at_candidate_prune(x->arena, &x->result);
     else {
         bool compiled = true;
         if (!x->compiled)

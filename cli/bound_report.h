@@ -1,6 +1,6 @@
-/* cli/why.h: what bounds a kernel on this CPU, printed, and beside the measured time. */
-#ifndef AT_CLI_WHY_H
-#define AT_CLI_WHY_H
+/* cli/bound_report.h: what bounds a kernel on this CPU, printed, and beside the measured time. */
+#ifndef AT_CLI_BOUND_REPORT_H
+#define AT_CLI_BOUND_REPORT_H
 
 #include "cli/json_out.h"
 #include "engine/engine.h"

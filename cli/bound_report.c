@@ -1,5 +1,6 @@
-/* cli/why.c: bounds of a kernel as a table and as JSON. docs/why.md explains the columns. */
-#include "cli/why.h"
+/* cli/bound_report.c: bounds of a kernel as a table and as JSON. docs/why.md explains the columns.
+ */
+#include "cli/bound_report.h"
 
 #include <string.h>
 
