@@ -125,6 +125,8 @@ char *at_c_name(at_arena *a, const char *text);
 /* Text inside a comment of C: lines stay lines; what would end the comment, join lines, turn the
  * direction of writing or not be seen is taken apart or spelled <1b>, <U+202E>. */
 void at_text_add_c_comment(at_text *t, const char *text);
+/* "text" as a constant of C, whatever its bytes. */
+void at_text_add_c_string(at_text *t, const char *text);
 /* The nearest of n names to s (edit distance, at most 2 or a third of its length), or NULL. */
 const char *at_nearest(const char *s, const char *const *names, int n);
 /* Appends "a, b, c", and "; did you mean b?" where one of them is near to s. */

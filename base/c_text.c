@@ -125,3 +125,16 @@ void at_text_add_c_comment(at_text *out, const char *text) {
         }
     }
 }
+
+/* ---- constants ------------------------------------------------------------------------------- */
+
+/* Three digits: what follows cannot belong to them. */
+void at_text_add_c_string(at_text *t, const char *text) {
+    at_text_add(t, "\"");
+    for (; *text; text++) {
+        if (*text < ' ' || *text > '~' || strchr("\"\\?", *text))
+            at_text_addf(t, "\\%03o", (unsigned)(unsigned char)*text);
+        else at_text_addn(t, text, 1);
+    }
+    at_text_add(t, "\"");
+}

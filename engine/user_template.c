@@ -112,7 +112,9 @@ at_status at_user_template_load(const char *path, const at_template_row **out, a
         unit u = {.path = path, .symbol = symbol_of(a, path)};
         add_source(&source, at_policy_header_text);
         add_source(&source, at_template_header_text);
-        at_text_addf(&source, "#line 1 \"%s\"\n", path);
+        at_text_add(&source, "#line 1 ");
+        at_text_add_c_string(&source, path);
+        at_text_add(&source, "\n");
         add_source(&source, text);
         u.source = at_text_str(&source);
         s = load(&u, err);

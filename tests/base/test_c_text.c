@@ -132,8 +132,17 @@ static void faults(void **state) {
     assert_true(at_c_is_reserved("EOF"));
 }
 
+static void constants(void **state) {
+    (void)state;
+    at_text t = {0};
+    at_text_add_c_string(&t, "a\"b\\1\n?\?/\xc3\x9b 'x'.c");
+    assert_string_equal(t.data, "\"a\\042b\\1341\\012\\077\\077/\\303\\233 'x'.c\"");
+    at_text_free(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(comments), cmocka_unit_test(pieces),
-                                       cmocka_unit_test(names), cmocka_unit_test(faults)};
+                                       cmocka_unit_test(names), cmocka_unit_test(faults),
+                                       cmocka_unit_test(constants)};
     return cmocka_run_group_tests_name("base/c_text", tests, setup, teardown);
 }

@@ -184,8 +184,8 @@ static void looking(void **state) {
         "./autotune pick_best %s --compat -o picked.log",
         "./autotune report %s",
         "./autotune report %s --json",
-        "./autotune replay %s",
-        "./autotune replay %s --csv --color=always",
+        "./autotune replay %s --repeats 1 --trials 2 --tuner grid",
+        "./autotune replay %s --repeats 1 --trials 2 --csv --color=always",
     };
     run_all(commands, sizeof commands / sizeof *commands, 0);
 }
@@ -201,7 +201,8 @@ static void converting(void **state) {
         "./autotune convert %s --to kernel_tuner -o hostile.kt; ./autotune convert hostile.kt --to "
         "log; "
         "rm -f hostile.kt",
-        "./autotune convert %s --to space -o hostile.space; ./autotune replay hostile.space; rm -f "
+        "./autotune convert %s --to space -o hostile.space; ./autotune replay hostile.space "
+        "--repeats 1 --trials 2; rm -f "
         "hostile.space",
     };
     run_all(commands, sizeof commands / sizeof *commands, 1);

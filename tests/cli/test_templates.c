@@ -229,6 +229,9 @@ static void own_file(void **state) {
     cli_expect(0, "cp '%s/templates/conv2d_3x3_gemm.c' .", sources);
     cli_expect(0, "./autotune conv2d_3x3_gemm.c --args H=7,W=7,CI=3,CO=6 --trials 3 --json");
     assert_int_equal(cli_member(cli_json(), "trials")->integer, 3);
+    /* Its name is nothing to the compiler. */
+    cli_expect(0, "sed 's/at_conv2d_3x3_gemm/at_a_b_n_e_/' conv2d_3x3_gemm.c >'a\"b\\n?e`.c' && "
+                  "./autotune show 'a\"b\\n?e`.c' && rm 'a\"b\\n?e`.c'");
 
     static const char *const wrong[][2] = {
         {"#include \"template.h\"\n\nint f(void) { return y; }\n",
