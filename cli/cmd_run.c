@@ -69,9 +69,9 @@ static at_status print_text(const at_session *s, const at_record *r, const at_ca
 }
 
 static at_status run(at_session *s, const at_options *o, at_error *err) {
-    at_candidate c = {0};
+    at_candidate c;
     at_record r;
-    at_timing t = {0};
+    at_timing t;
     AT_TRY(at_open_config(o, false, s, err));
     if (at_selection_has_other_pattern(&s->chosen))
         at_warn(NULL, at_format(s->arena,
@@ -82,13 +82,7 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
     if (o->why) AT_TRY(at_session_machine(s, err));
     AT_TRY(at_session_reserve(s, err));
     AT_TRY(at_session_start(s, err));
-    bool compiled = at_candidate_make(s, s->arena, &s->chosen.config, &c, &r);
-    if (compiled) AT_TRY(at_candidate_compile(s, s->arena, &c, &r, &compiled, err));
-    if (compiled) {
-        at_status status = at_candidate_time(s, &c, &r, &t, err);
-        at_candidate_drop(&c);
-        AT_TRY(status);
-    }
+    AT_TRY(at_config_time(s, &s->chosen.config, &c, &r, &t, err));
     AT_TRY(o->json ? print_json(s, &r, &c, &t, err) : print_text(s, &r, &c, &t, err));
     if (o->keep) {
         const char *folder;

@@ -22,7 +22,7 @@
  *     at_session_open(&o, &q, false, &s, &err), at_session_context(&s, measuring, &err),
  *     at_candidate_lower(...)                                      its kernel: at_kernel
  *     at_session_reserve, at_session_start                         data, reference, worker
- *     at_candidate_make, at_candidate_compile, at_candidate_time   a record, and medians
+ *     at_config_time(...)                                          a record, and medians
  *     at_session_close(&s)
  *
  * Whoever measures must begin main() with at_worker_main_if_asked: the worker is the same program,

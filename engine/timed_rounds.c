@@ -29,3 +29,14 @@ at_status at_candidate_time(at_session *s, at_candidate *c, at_record *r, at_tim
     t->of_peak = at_median(shares, n).median;
     return AT_OK;
 }
+
+at_status at_config_time(at_session *s, const at_config *config, at_candidate *c, at_record *result,
+                         at_timing *t, at_error *err) {
+    *t = (at_timing){0};
+    bool compiled = at_candidate_make(s, s->arena, config, c, result);
+    if (compiled) AT_TRY(at_candidate_compile(s, s->arena, c, result, &compiled, err));
+    if (!compiled) return AT_OK;
+    at_status status = at_candidate_time(s, c, result, t, err);
+    at_candidate_drop(c);
+    return status;
+}

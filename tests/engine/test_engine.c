@@ -174,10 +174,9 @@ static void measured(void **state) {
     for (int i = 0; i < 2; i++) {
         at_session s;
         at_error err = {0};
-        at_candidate c = {0};
+        at_candidate c;
         at_record r;
-        at_timing time = {0};
-        bool compiled = false;
+        at_timing time;
         at_engine_options o = {.number = 1, .repeat = 3};
         at_request q = {.template_name = "dense", .args = "M=8,N=16,K=8"};
         q.has_index = i == 0;
@@ -188,12 +187,8 @@ static void measured(void **state) {
             at_session_start(&s, &err) != AT_OK)
             fail_msg("%s", err.text);
         assert_int_equal(s.chosen.config.index, 11);
-        assert_true(at_candidate_make(&s, s.arena, &s.chosen.config, &c, &r));
-        assert_int_equal(r.extra.check, AT_CHECK_UNCHECKED);
-        compiled = true;
-        assert_int_equal(at_candidate_compile(&s, s.arena, &c, &r, &compiled, &err), AT_OK);
-        assert_true(compiled);
-        assert_int_equal(at_candidate_time(&s, &c, &r, &time, &err), AT_OK);
+        assert_int_equal(at_config_time(&s, &s.chosen.config, &c, &r, &time, &err), AT_OK);
+        assert_non_null(c.kernel);
         assert_int_equal(r.error_no, AT_ERR_NONE);
         assert_int_equal(r.extra.check, AT_CHECK_EXACT);
         assert_int_equal(r.extra.num_samples, 3);
@@ -204,7 +199,6 @@ static void measured(void **state) {
         at_config_print_json(&text, &s.chosen.config);
         snprintf(entity, sizeof entity, "%s", at_text_str(&text));
         at_text_free(&text);
-        at_candidate_drop(&c);
         at_session_close(&s);
     }
 }
