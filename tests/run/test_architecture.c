@@ -150,6 +150,25 @@ static bool allows(const char *list, const char *folder) {
     return !strcmp(list, "all");
 }
 
+/* Texts of files reach the terminal through view/terminal.c only; the others here print figures and
+ * what is visible already. */
+static void check_output(const char *path, const char *line) {
+    static const char *const may[] = {"view/terminal.c", "base/error.c", "cli/interrupt.c",
+                                      "cli/main.c", "runtime/tensors.c"};
+    static const char *const whole[] = {"printf(", "puts(", "putchar(", "perror("};
+    static const char *const parts[] = {"fprintf(std", ", stdout)", ", stderr)", "STDOUT_FILENO, ",
+                                        "STDERR_FILENO, "};
+    size_t n = strcspn(line, "\n");
+    const char *text = at_strndup(arena, line, n), *first = text + strspn(text, " ");
+    bool writes = false;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        writes |= !strncmp(first, whole[i], strlen(whole[i]));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        writes |= strstr(text, parts[i]) != NULL;
+    for (size_t i = 0; i < sizeof may / sizeof *may; i++) writes &= strcmp(path, may[i]) != 0;
+    if (writes) fail_msg("%s writes to the terminal itself: %s", path, text);
+}
+
 static void check_file(const char *folder, const char *path, const char *allowed) {
     char *text;
     size_t n = strlen(path);
@@ -160,6 +179,7 @@ static void check_file(const char *folder, const char *path, const char *allowed
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
         const char *from = included(line);
+        check_output(path, line);
         if (!knows && !strncmp(line, "#include \"codegen/x86/", 22))
             fail_msg("%s knows of an architecture", path);
         if (from && strcmp(from, folder) && !strcmp(from, "engine") &&
