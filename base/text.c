@@ -215,7 +215,8 @@ const char *at_nearest(const char *s, const char *const *names, int n) {
     size_t len = strlen(s);
     if (len > LONGEST_NAME) return NULL;
     const char *best = NULL;
-    int limit = len / 3 > 2 ? (int)len / 3 : 2;
+    /* Half of a short word is another word. */
+    int limit = len < 5 ? 1 : len < 9 ? 2 : (int)len / 3;
     if (limit >= (int)len) limit = (int)len - 1; /* something must be left of it */
     for (int i = 0; i < n; i++) {
         if (strlen(names[i]) > LONGEST_NAME) continue;

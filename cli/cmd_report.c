@@ -5,27 +5,35 @@
 #include "engine/engine.h"
 #include "view/view.h"
 
-static at_status print_json(const at_options *o, int num_tasks, const at_text *page,
-                            at_error *err) {
+#include <string.h>
+
+static at_status print_json(const char *output, int num_tasks, const at_text *page, at_error *err) {
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
     at_out_int(&out, "tasks", num_tasks);
-    at_out_string(&out, "output", o->output);
-    at_out_string(&out, "html", o->output ? NULL : at_text_str(page));
+    at_out_string(&out, "output", output);
+    at_out_string(&out, "html", output ? NULL : at_text_str(page));
     at_out_end(&out, '}');
     return at_out_print(&out, err);
 }
 
 static at_status report(at_arena *a, const at_options *o, at_text *page, at_error *err) {
     int num_tasks;
-    AT_TRY(
-        at_report_page(a, o->operands[0], o->only, "autotune " AT_VERSION, page, &num_tasks, err));
-    if (o->output) {
+    const char *log = o->operands[0], *output = o->output;
+    AT_TRY(at_report_page(a, log, o->only, "autotune " AT_VERSION, page, &num_tasks, err));
+    if (!output) output = at_format(a, "%s.html", log);
+    if (!strcmp(output, "-")) output = NULL; /* standard output */
+    if (output) {
         at_output_rules rules = at_rules_of_output(o);
-        AT_TRY(at_write_output(o->output, &rules, at_text_str(page), page->len, err));
+        AT_TRY(at_write_output(output, &rules, at_text_str(page), page->len, err));
     }
-    if (o->json) return print_json(o, num_tasks, page, err);
-    return o->output ? AT_OK : at_print(page, err);
+    if (o->json) return print_json(output, num_tasks, page, err);
+    if (!output) return at_print(page, err);
+    at_text_clear(page);
+    at_text_addf(page, "%d task%s written to ", num_tasks, num_tasks == 1 ? "" : "s");
+    at_text_add_visible(page, output);
+    at_text_add(page, "\n");
+    return at_print(page, err);
 }
 
 at_status at_cmd_report(const at_options *o, at_error *err) {

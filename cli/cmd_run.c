@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "cli/reproduce.h"
 #include "cli/bound_report.h"
+#include "cli/trial_note.h"
 #include "view/view.h"
 
 static at_status print_json(const at_session *s, const at_record *r, const at_candidate *c,
@@ -93,8 +94,8 @@ static at_status run(at_session *s, const at_options *o, at_error *err) {
         at_text_free(&text);
     }
     if (r.error_no)
-        return at_fail_lines(err, AT_E_NO_VALID, "%s: %s", at_err_no_name(r.error_no),
-                             r.extra.error);
+        return at_fail_lines(err, AT_E_NO_VALID, "%s: %s%s", at_err_no_name(r.error_no),
+                             r.extra.error, at_failure_remedy(r.error_no));
     return AT_OK;
 }
 

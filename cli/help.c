@@ -83,19 +83,50 @@ static at_status print_help(const at_options *o, const at_text *help, at_error *
 
 static at_status unknown_topic(const char *word, at_error *err) {
     const char *near = at_verb_nearest(word);
+    at_text begin_so = {0};
+    if (!near || strncmp(near, word, strlen(word)) != 0) at_template_add_beginning(&begin_so, word);
+    bool some = begin_so.len > 0;
+    if (some)
+        at_fail(err, AT_E_USAGE, "no command or template \"%s\"; templates begin so: %s", word,
+                at_text_str(&begin_so));
+    at_text_free(&begin_so);
+    if (some) return AT_E_USAGE;
     if (near)
         return at_fail(err, AT_E_USAGE, "no command \"%s\"; did you mean autotune help %s?", word,
                        near);
     return at_fail(err, AT_E_USAGE, "no command \"%s\"; autotune --help lists them", word);
 }
 
-/* A template is explained as tune, which it stands for. */
+/* Its arguments with their defaults, and the knobs that it has then. */
+static at_status template_help(const at_template_row *row, at_text *out, at_error *err) {
+    at_arena *a = at_arena_new();
+    at_task *task;
+    at_status s = at_task_new(a, row, NULL, &task, err);
+    if (s == AT_OK) {
+        at_space *space = at_task_space(task);
+        at_text_addf(out, "%s: %s\n\nArguments and their defaults (--args):\n  %s\n\n", row->name,
+                     row->help ? row->help : "a template of your own", row->args);
+        at_text_addf(out, "Knobs, with these arguments (%lld configurations):\n",
+                     (long long)at_space_len(space));
+        for (int k = 0; k < at_space_num_knobs(space); k++) {
+            at_text_addf(out, "  %-12s ", at_space_knob_name(space, k));
+            at_space_print_knob(out, space, k);
+            at_text_add(out, "\n");
+        }
+        at_text_add(out, "\n");
+    }
+    at_arena_free(a);
+    return s;
+}
+
+/* A template is explained, and then tune, which it stands for. */
 static at_status verb_help(const at_options *o, at_text *help, at_error *err) {
     const at_template_row *row;
     const char *word = o->operands[0];
     at_verb v = at_verb_find(word);
     if (v == AT_VERB_COUNT) {
         if (at_template_find(word, &row, NULL) != AT_OK) return unknown_topic(word, err);
+        AT_TRY(template_help(row, help, err));
         v = AT_VERB_TUNE;
     }
     at_help_verb(help, v);
@@ -118,6 +149,10 @@ static at_status manual(const at_options *o, at_text *help, at_error *err) {
 }
 
 static at_status write_help(const at_options *o, at_text *help, at_error *err) {
+    const at_template_row *row;
+    if (o->verb == AT_VERB_TUNE && o->num_operands &&
+        at_template_find(o->operands[0], &row, NULL) == AT_OK)
+        AT_TRY(template_help(row, help, err));
     if (o->verb != AT_VERB_HELP) at_help_verb(help, o->verb);
     else if (o->help_as == AT_HELP_MAN) return manual(o, help, err);
     else if (o->help_as != AT_HELP_TEXT) at_complete(help, o->help_as);

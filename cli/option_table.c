@@ -49,8 +49,9 @@ static const at_option_row rows[] = {
      "configurations to try; tune: those the log already holds included", INTEGER,
      TO(engine.trials), 1, 1000000000},
     {"--time", "T", V(TUNE), NULL,
-     "stop after this time (30s, 5m, 1h), if that comes first; default: no limit", DURATION,
-     TO(engine.time_s), 0, 0},
+     "stop after this time (30s, 5m, 1h), the final included, if that comes first; default: no "
+     "limit",
+     DURATION, TO(engine.time_s), 0, 0},
     {"--tuner", "NAME", SEARCHING, NULL,
      "how to search: autotune list shows the tuners; with options: ga:population=32; default: xgb, "
      "or ga in a build without it",
@@ -85,8 +86,9 @@ static const at_option_row rows[] = {
     {"--line", "N", CHOOSING, NULL, "with --log: the record on this line instead of the best",
      INTEGER, TO(request.line), 1, INT64_MAX},
     {"--config", "JSON", CHOOSING, NULL,
-     "a configuration, {\"entity\": [...]}, or default: the one without tuning", TEXT,
-     TO(request.config), 0, 0},
+     "a configuration, {\"entity\": [...]}, or a file that holds one; or default: the one without "
+     "tuning",
+     TEXT, TO(request.config), 0, 0},
     {"--index", "I", CHOOSING | V(SPACE), NULL,
      "a configuration by its index; space takes a list: 0,5435", TEXT, TO(index), 0, 0},
     {"--compiler", "NAME", MEASURING, "tcc", "tcc, gcc or clang", COMPILER, TO(engine.compiler), 0,

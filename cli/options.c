@@ -10,11 +10,20 @@
 static at_status unknown_option(const char *word, size_t len, at_error *err) {
     const char *names[AT_MAX_OPTIONS];
     char name[64];
-    for (int i = 0; i < at_option_count(); i++) names[i] = at_option_at(i)->name;
+    for (int i = 0; i < at_option_count(); i++) names[i] = at_option_at(i)->name + 2;
     snprintf(name, sizeof name, "%.*s", (int)len, word);
-    const char *near = at_nearest(name, names, at_option_count());
-    if (near) return at_fail(err, AT_E_USAGE, "unknown option %s; did you mean %s?", name, near);
+    const char *near = at_nearest(name + strspn(name, "-"), names, at_option_count());
+    if (near) return at_fail(err, AT_E_USAGE, "unknown option %s; did you mean --%s?", name, near);
     return at_fail(err, AT_E_USAGE, "unknown option %s; autotune --help lists the options", name);
+}
+
+static at_status missing_value(const at_option_row *row, at_error *err) {
+    at_text words = {0};
+    at_option_words(row, ", ", &words);
+    at_status s = at_fail(err, AT_E_USAGE, "%s needs a value: %s %s%s%s", row->name, row->name,
+                          row->argument, words.len ? "; there are " : "", at_text_str(&words));
+    at_text_free(&words);
+    return s;
 }
 
 /* The first word is a verb, or a template, which means tune. */
@@ -37,6 +46,15 @@ static at_status take_verb(at_options *o, at_error *err) {
     if (at_template_find(word, &row, NULL) == AT_OK) return AT_OK;
 
     const char *near = at_verb_nearest(word);
+    at_text begin_so = {0};
+    at_template_add_beginning(&begin_so, word);
+    if (near && !strncmp(near, word, strlen(word))) at_text_clear(&begin_so);
+    if (begin_so.len)
+        at_fail(err, AT_E_USAGE, "unknown command or template \"%s\"; templates begin so: %s", word,
+                at_text_str(&begin_so));
+    bool told = begin_so.len > 0;
+    at_text_free(&begin_so);
+    if (told) return AT_E_USAGE;
     if (near)
         return at_fail(err, AT_E_USAGE, "unknown command or template \"%s\"; did you mean %s?",
                        word, near);
@@ -44,6 +62,13 @@ static at_status take_verb(at_options *o, at_error *err) {
                    "unknown command or template \"%s\"; autotune --help lists the commands, "
                    "autotune list the templates",
                    word);
+}
+
+/* "--args N=1 H=56": the second word was meant to be of the first. */
+static bool was_meant_as_args(const at_options *o, const char *word) {
+    const char *equals = strchr(word, '=');
+    return o->request.args && strchr(o->request.args, '=') && equals && equals > word &&
+           word[strcspn(word, "/ .")] == '\0';
 }
 
 static at_status check_use(const at_options *o, at_error *err) {
@@ -56,12 +81,21 @@ static at_status check_use(const at_options *o, at_error *err) {
         return at_fail(err, AT_E_USAGE, "--quiet and --%s exclude each other",
                        o->verbose ? "verbose" : "debug");
     if (o->help) return AT_OK;
+    if (o->log && !strcmp(o->log, "-"))
+        return at_fail(err, AT_E_USAGE,
+                       "--log -: a log is a file, which is locked and read again; name one, or "
+                       "/dev/null");
     if (o->num_operands < verb->min_operands)
         return at_fail(err, AT_E_USAGE, "%s needs %s: autotune %s %s [options]", verb->name,
                        !strncmp(verb->operands, "TEMPLATE", 8) ? "a template"
                        : o->verb == AT_VERB_CONVERT            ? "a file"
                                                                : "a log",
                        verb->name, verb->operands);
+    if (o->num_operands > verb->max_operands &&
+        was_meant_as_args(o, o->operands[verb->max_operands]))
+        return at_fail(
+            err, AT_E_USAGE, "unexpected word \"%s\": arguments are parted by commas: --args %s,%s",
+            o->operands[verb->max_operands], o->request.args, o->operands[verb->max_operands]);
     if (o->num_operands > verb->max_operands)
         return at_fail(err, AT_E_USAGE, "unexpected word \"%s\": autotune %s %s [options]",
                        o->operands[verb->max_operands], verb->name, verb->operands);
@@ -146,12 +180,12 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
             if (value && !at_option_at(r)->argument)
                 return at_fail(err, AT_E_USAGE, "%s takes no value", at_option_at(r)->name);
             if (!value && at_option_at(r)->argument) {
-                if (i + 1 == argc)
-                    return at_fail(err, AT_E_USAGE, "%s needs a value: %s %s",
-                                   at_option_at(r)->name, at_option_at(r)->name,
-                                   at_option_at(r)->argument);
+                if (i + 1 == argc) return missing_value(at_option_at(r), err);
                 value = argv[++i];
             }
+            if (o.given[r] && value && at_option_at(r)->kind != TRANSFER)
+                return at_fail(err, AT_E_USAGE, "%s is given twice: %s and %s",
+                               at_option_at(r)->name, o.given_text[r], value);
             AT_TRY(at_option_read(at_option_at(r), value, &o, err));
             o.given[r] = true;
             o.given_text[r] = value;

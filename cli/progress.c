@@ -72,6 +72,7 @@ static void draw(at_progress *p, const at_tally *t) {
     }
     at_text_free(&line);
     p->shown_ns = at_now_ns();
+    p->shown_done = t->done;
 }
 
 void at_progress_start(at_progress *p, const char *name, double time_s) {
@@ -80,6 +81,7 @@ void at_progress_start(at_progress *p, const char *name, double time_s) {
                        .shown = v == AT_VERBOSITY_NORMAL || v == AT_VERBOSITY_VERBOSE,
                        .terminal = at_terminal_can_redraw(stderr),
                        .start_ns = at_now_ns(),
+                       .shown_done = -1,
                        .time_s = time_s};
     p->shown_ns = p->terminal ? 0 : p->start_ns; /* the first trial shows at once */
 }
@@ -91,6 +93,6 @@ void at_progress_show(at_progress *p, const at_tally *t) {
 
 void at_progress_end(at_progress *p, const at_tally *t) {
     if (!p->shown) return;
-    draw(p, t);
+    if (p->terminal || p->shown_done != t->done) draw(p, t); /* a plain line stands there already */
     at_status_line_end();
 }

@@ -13,7 +13,8 @@ typedef struct at_progress {
     const char *name;
     bool shown, terminal;
     int64_t start_ns, shown_ns;
-    double time_s; /* limit of the run; 0: none */
+    int64_t shown_done; /* trials done when it was shown; -1: not shown yet */
+    double time_s;      /* limit of the run; 0: none */
 } at_progress;
 void at_progress_start(at_progress *p, const char *name, double time_s);
 void at_progress_show(at_progress *p, const at_tally *t);

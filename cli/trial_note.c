@@ -23,6 +23,11 @@ static void add_config(at_text *out, at_session *s, int64_t index) {
         at_config_print_json(out, &config);
 }
 
+const char *at_failure_remedy(int error_no) {
+    bool late = error_no == AT_ERR_BUILD_TIMEOUT || error_no == AT_ERR_RUN_TIMEOUT;
+    return late ? "; --timeout gives it more time" : "";
+}
+
 static void say_failure(const at_options *o, at_session *s, const at_tally *tally,
                         const at_record *r) {
     at_text out = {0};
@@ -30,6 +35,8 @@ static void say_failure(const at_options *o, at_session *s, const at_tally *tall
     at_text_add_styled(&out, AT_STYLE_BAD, "failed");
     at_text_addf(&out, ": %s\n", at_err_no_name(r->error_no));
     add_indented(&out, r->extra.error);
+    if (*at_failure_remedy(r->error_no))
+        at_text_addf(&out, "    %s\n", at_failure_remedy(r->error_no) + 2);
     at_text_add(&out, "    ");
     add_config(&out, s, r->config.index);
     at_text_add(&out, "\n    once more: ");

@@ -16,6 +16,9 @@ typedef struct at_notes {
 void at_note_trial(at_notes *n, at_session *s, const at_tally *tally, const at_record *r,
                    bool is_better);
 /* What to do about a run all of whose trials failed: of the commonest kind. */
+/* What helps against this kind, as the end of a message: "; --timeout ..."; "" where nothing does.
+ */
+const char *at_failure_remedy(int error_no);
 const char *at_failure_advice(const at_tally *tally);
 
 #endif

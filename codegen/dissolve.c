@@ -51,7 +51,11 @@ static const at_aff *index_expr(at_low *l, const at_expr *e, const at_aff *const
         const at_tensor *t = tensor_of(l, e->ref);
         const at_aff *at = at_aff_const(l, 0);
         if (!t->is_int)
-            at_lower_fail(l, "a condition compares values of %s: only indices", t->name);
+            at_lower_fail(l,
+                          "a condition compares values of %s: only indices can be compared; of "
+                          "values there are "
+                          "max(x, y) and min(x, y), so that x > 0 ? x : 0 is max(x, 0)",
+                          t->name);
         for (int i = 0; i < t->num_axes; i++) {
             at = at_aff_scale(l, at, l->program->extents[e->ref][i]);
             at = at_aff_add(l, at, index_expr(l, e->arg[i], axes));

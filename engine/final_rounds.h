@@ -23,6 +23,8 @@ typedef struct at_final {
     int tied;                  /* others that cannot be told from the winner */
 } at_final;
 
+/* What of a time limit for the whole run is kept for the final. */
+double at_final_reserve(double time_s);
 /* Of the shares of the peak, each of that of the moment, of the last 64 rounds at most. */
 at_interval at_turns_of_peak(const at_turns *t, double flops);
 

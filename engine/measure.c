@@ -97,7 +97,11 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     *compiled = !misfit;
     if (misfit) {
         fail(a, result, AT_ERR_INSTANTIATION,
-             at_format(a, "the shape of %s depends on the configuration", misfit));
+             at_format(a,
+                       "the shape of %s depends on the configuration; its template says with "
+                       "at_layout how "
+                       "the task's own data lie in it",
+                       misfit));
         return AT_OK;
     }
     c->job = at_kernel_job(a, k, s->threads,

@@ -44,7 +44,7 @@ typedef struct at_engine_options {
     const char *const *transfer; /* logs of other tasks of the template, for features */
     int num_transfer;
     int64_t trials;         /* 0: 500 */
-    double time_s;          /* of the run; 0: no limit */
+    double time_s;          /* of the whole run, final included; 0: no limit */
     int64_t early_stopping; /* trials without a better one; 0: never */
     double prune;           /* not measured: what must take so many times the best; 0: all are */
     int64_t jobs;           /* 2: the next candidate is made while one is measured */

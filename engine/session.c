@@ -111,6 +111,14 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     s->packing = o->packing;
     bool from_record = recorded && recorded->threads > 0 && !(o->set & AT_SET_THREADS);
     s->threads = from_record ? recorded->threads : o->threads ? (int)o->threads : 1;
+    if (s->threads > 1 && !at_task_has_para(s->task)) {
+        /* Two threads of which one does nothing are no result for two. */
+        at_engine_warn(o, at_format(s->arena,
+                                    "--threads %d: %s has no para loop, so that its kernels run on "
+                                    "one thread, and are recorded so",
+                                    s->threads, s->row->name));
+        s->threads = 1;
+    }
     if (measuring) AT_TRY(check_threads(s, err));
     if (recorded && !(o->set & AT_SET_COMPILER))
         at_compiler_from_name(recorded->compiler, &s->compiler);

@@ -2,6 +2,7 @@
 #include "engine/task_config.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/task_weight.h"
 
@@ -227,16 +228,30 @@ at_status at_select_all(at_arena *a, const at_engine_options *o, const at_reques
 static at_status from_config(at_arena *a, const at_engine_options *o, const char *text,
                              at_selection *out, at_error *err) {
     const at_json *json;
+    const char *given = text;
     if (!text || !strcmp(text, "default")) {
         out->from = "default";
         return at_task_default_config(a, out->task, at_engine_isa(o), &out->config, err);
     }
     out->from = "--config";
-    at_status s = at_json_parse(a, text, strlen(text), &json, err);
+    size_t len = strlen(text);
+    if (!strchr(text, '{')) { /* no JSON, so a file that holds it */
+        char *read;
+        out->from = at_format(a, "--config %s", text);
+        if (access(text, F_OK) != 0)
+            return at_fail(
+                err, AT_E_USAGE,
+                "--config %s: neither a configuration, {\"entity\": [...]}, nor default, "
+                "nor a file",
+                text);
+        AT_TRY(at_read_file(a, text, &read, &len, err));
+        text = read;
+    }
+    at_status s = at_json_parse(a, text, len, &json, err);
     if (s == AT_OK) s = at_config_from_json(a, at_task_space(out->task), json, &out->config, err);
     if (s != AT_OK) {
-        at_fail_at(err, "--config: ");
-        return err->status = AT_E_USAGE;
+        at_fail_at(err, "%s: ", out->from);
+        return err->status = text == given ? AT_E_USAGE : AT_E_INPUT;
     }
     return AT_OK;
 }

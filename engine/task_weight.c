@@ -75,9 +75,11 @@ static const char *shape_text(at_arena *a, const int64_t *dims, int n) {
 }
 
 static at_status wrong_shape(const request *q, const at_task *t, const int64_t *dims, int n) {
-    return at_fail(q->err, AT_E_USAGE, "--weight %s: it is %s, the weight of %s with %s is %s",
-                   q->of->weight, shape_text(q->arena, q->file->dims, q->file->num_dims),
-                   q->row->name, at_task_args_text(t), shape_text(q->arena, dims, n));
+    return at_fail(
+        q->err, AT_E_USAGE,
+        "--weight %s: it is %s, the weight of %s with %s is %s; --args gives another shape",
+        q->of->weight, shape_text(q->arena, q->file->dims, q->file->num_dims), q->row->name,
+        at_task_args_text(t), shape_text(q->arena, dims, n));
 }
 
 static at_status own_pattern(const request *q, const at_task *t, const at_bsr *b, at_pattern *p,
@@ -88,8 +90,12 @@ static at_status own_pattern(const request *q, const at_task *t, const at_bsr *b
         return at_fail(q->err, AT_E_USAGE, "give one of --weight and --sparsity, not both");
     if (f->num_dims != 2 || f->dims[0] != dims[0] || f->dims[1] != dims[1])
         return wrong_shape(q, t, dims, 2);
-    if (at_input_cut(q->arena, f, b->r, b->c, weight, q->err) != AT_OK)
+    if (at_input_cut(q->arena, f, b->r, b->c, weight, q->err) != AT_OK) {
+        if (q->of->block)
+            at_fail(q->err, q->err->status, "%s; leave --block out, or make others of it first",
+                    at_strdup(q->arena, q->err->text));
         return at_fail_at(q->err, "--weight %s: ", q->of->weight);
+    }
     at_pattern_of(q->arena, b->rows, b->columns, b->r, b->c, weight->nnz, weight->rows,
                   weight->columns, p);
     if (q->given.nnz_given && p->nnz != q->given.nnz)
@@ -103,7 +109,14 @@ static at_status blocked_task(const request *q, const char **shape, at_task **ta
     int64_t r, c;
     AT_TRY(block_shape(q, &r, &c));
     *shape = at_format(q->arena, "R=%lld,C=%lld", (long long)r, (long long)c);
-    return at_task_new_over(q->arena, q->row, q->args, *shape, task, q->err);
+    at_status s = at_task_new_over(q->arena, q->row, q->args, *shape, task, q->err);
+    at_task *single;
+    /* Where single elements would do, it is the blocks that do not fit. */
+    if (s != AT_OK &&
+        at_task_new_over(q->arena, q->row, q->args, "R=1,C=1", &single, NULL) == AT_OK)
+        at_fail(q->err, s, "%s; --block gives other blocks than %lldx%lld, 1x1 always fits",
+                at_strdup(q->arena, q->err ? q->err->text : ""), (long long)r, (long long)c);
+    return s;
 }
 
 /* *is: the template has a sparse weight. */

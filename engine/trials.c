@@ -174,7 +174,8 @@ static at_status search(at_tuning *t, trial slots[2], at_error *err) {
     const at_engine_options *o = &s->options;
     trial *x = &slots[0], *next = &slots[1];
     while (t->tally.done < t->tally.total && !at_engine_stopped(o)) {
-        if (o->time_s > 0 && (double)(at_now_ns() - s->spent.start_ns) * 1e-9 >= o->time_s) break;
+        double so_far_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
+        if (o->time_s > 0 && so_far_s >= o->time_s - at_final_reserve(o->time_s)) break;
         if (!x->proposed) AT_TRY(propose(t, x, NULL, err));
         if (!x->proposed) break;
         bool answered = x->answer != NULL, ahead = t->tally.done + 1 < t->tally.total;

@@ -37,7 +37,7 @@ static void pin(int thread) {
     if (!sched_setaffinity(0, sizeof one, &one)) pinned_to = cpu;
 }
 
-/* Equal shares in a row. The team may be smaller than asked for (OMP_THREAD_LIMIT). */
+/* Equal shares in a row. The team may be smaller than asked for: no more threads could be made. */
 static void openmp_for(void (*body)(long i, int thread, void *context), long n, void *context) {
 #pragma omp parallel num_threads(team)
     {

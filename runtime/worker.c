@@ -59,6 +59,24 @@ static int bury(at_worker *w) {
     return status;
 }
 
+/* How many threads a kernel has, and where, is the worker's business; what tells OpenMP otherwise
+ * (OMP_PROC_BIND, OMP_THREAD_LIMIT, ...) would change what is measured. The caller frees it. */
+static char **worker_environment(void) {
+    static const char *const heads[] = {"OMP_", "GOMP_", "KMP_"};
+    int n = 0, kept = 0;
+    while (environ[n]) n++;
+    char **env = malloc((size_t)(n + 1) * sizeof *env);
+    AT_ASSERT(env);
+    for (int i = 0; i < n; i++) {
+        bool of_openmp = false;
+        for (size_t k = 0; k < sizeof heads / sizeof *heads; k++)
+            of_openmp |= !strncmp(environ[i], heads[k], strlen(heads[k]));
+        if (!of_openmp) env[kept++] = environ[i];
+    }
+    env[kept] = NULL;
+    return env;
+}
+
 static pid_t spawn(const at_worker *w, int fd) {
     char args[5][24];
     snprintf(args[0], sizeof args[0], "%d", fd);
@@ -86,7 +104,9 @@ static pid_t spawn(const at_worker *w, int fd) {
     cpu_set_t here;
     bool elsewhere = !sched_getaffinity(0, sizeof here, &here);
     sched_setaffinity(0, sizeof(cpu_set_t), at_cpus_given());
-    int failed = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, environ);
+    char **env = worker_environment();
+    int failed = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, env);
+    free(env);
     if (elsewhere) sched_setaffinity(0, sizeof here, &here);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);

@@ -87,4 +87,10 @@ static void print_nodes(at_text *out, const at_tree *t, int i, int depth) {
     }
 }
 
+bool at_tree_has_para(const at_tree *t) {
+    for (int i = 0; i < t->nodes.len; i++)
+        if (t->nodes.data[i].fixed.ann == AT_ANN_PARA) return true;
+    return false;
+}
+
 void at_tree_print(at_text *out, const at_tree *t) { print_nodes(out, t, 0, 0); }

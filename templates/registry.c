@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define TEMPLATES(ROW)                                                                             \
     ROW(at_conv2d_3x3_gemm)                                                                        \
@@ -50,6 +51,13 @@ const at_template_row *at_template_at(int i) {
     return rows[i];
 }
 
+void at_template_add_beginning(at_text *out, const char *word) {
+    size_t n = strlen(word);
+    for (int i = 0; i < at_template_count() && n; i++)
+        if (!strncasecmp(rows[i]->name, word, n))
+            at_text_addf(out, "%s%s", out->len ? ", " : "", rows[i]->name);
+}
+
 at_status at_template_find(const char *name, const at_template_row **out, at_error *err) {
     for (const added *x = first_added; x; x = x->next)
         if (is_named(x->row, name)) {
@@ -64,9 +72,17 @@ at_status at_template_find(const char *name, const at_template_row **out, at_err
         }
     }
     if (!err) return AT_E_USAGE; /* readers of logs ask for each record */
-    at_text names = {0};
+    at_text names = {0}, begin_so = {0};
     const char *all[sizeof rows / sizeof *rows];
     for (int i = 0; i < at_template_count(); i++) all[i] = rows[i]->name;
+    const char *near = at_nearest(name, all, at_template_count());
+    if (!near || strncmp(near, name, strlen(name)) != 0) at_template_add_beginning(&begin_so, name);
+    if (begin_so.len) {
+        at_status s = at_fail(err, AT_E_USAGE, "unknown template \"%s\"; templates begin so: %s",
+                              name, at_text_str(&begin_so));
+        at_text_free(&begin_so);
+        return s;
+    }
     at_text_add_names(&names, name, all, at_template_count());
     at_status s = at_fail(err, AT_E_USAGE, "unknown template \"%s\"; there are: %s", name,
                           at_text_str(&names));

@@ -298,6 +298,12 @@ at_status at_task_values(at_arena *a, const at_task *t, const at_config *c, int6
     return AT_OK;
 }
 
+bool at_task_has_para(const at_task *t) {
+    for (int i = 0; i < t->def.trees.len; i++)
+        if (at_tree_has_para(t->def.trees.data[i].tree)) return true;
+    return false;
+}
+
 static at_status choose_tree(const at_template *d, const int64_t *values, const at_tree **out,
                              at_error *err) {
     for (int i = 0; i < d->trees.len; i++) {

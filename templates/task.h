@@ -22,6 +22,8 @@ at_attempt_end at_template_attempt(void (*f)(void *ctx), void *ctx, int *signal_
 at_status at_template_attempt_fail(at_attempt_end end, int signal_number, at_error *err);
 /* By name or record name; AT_E_USAGE lists those there are. */
 at_status at_template_find(const char *name, const at_template_row **out, at_error *err);
+/* Appends the names of those that begin with this word: "conv2d_NCHWc, conv2d_nhwc". */
+void at_template_add_beginning(at_text *out, const char *word);
 
 typedef struct at_task at_task;
 /* args: NULL or "" for the defaults; "N=10,H=256" (the others keep their defaults); or the record's
@@ -52,7 +54,8 @@ const at_compute *at_task_compute(const at_task *t);
 /* Of all texts that decide on the space and its programs, 32 hex digits. Defaults are left out:
  * another default does not make old results another context's. */
 const char *at_task_hash(const at_task *t);
-double at_task_flops(const at_task *t); /* multiply-adds x 2; -1 where they depend on data */
+bool at_task_has_para(const at_task *t); /* some of its kernels run on several threads */
+double at_task_flops(const at_task *t);  /* multiply-adds x 2; -1 where they depend on data */
 int64_t at_task_arg(const at_task *t, const char *name); /* value of an argument; -1 if absent */
 /* The numbers among the arguments, in order, members of tuples each: how many there are, and number
  * i's name and value. */

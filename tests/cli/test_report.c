@@ -87,7 +87,7 @@ static void well_formed(void **state) {
     static const char *const banned[] = {"<script", "http:", "https:", "src=", "@import", "url("};
     char open[64][16];
     int depth = 0;
-    const char *page = cli_expect(0, "./autotune report 'a & b.log'")->out;
+    const char *page = cli_expect(0, "./autotune report 'a & b.log' -o -")->out;
     for (size_t i = 0; i < sizeof banned / sizeof *banned; i++)
         if (strstr(page, banned[i])) fail_msg("%s is in the page", banned[i]);
     for (const char *p = page; (p = strchr(p, '<')); p++) {
@@ -114,17 +114,17 @@ static void well_formed(void **state) {
 static void other_logs(void **state) {
     (void)state;
     /* Failures only; a task that no template here computes; several tasks. */
-    const char *page = cli_expect(0, "./autotune report failures.log")->out;
+    const char *page = cli_expect(0, "./autotune report failures.log -o -")->out;
     check_contains(page, "None of 3 trials was valid.");
     cli_expect(0, "sed 's/\"" NAME "\"/\"of_somebody\"/' real.log >other.log");
-    page = cli_expect(0, "./autotune report other.log")->out;
+    page = cli_expect(0, "./autotune report other.log -o -")->out;
     check_contains(page, "No template of this program computes the task");
     cli_expect(0, "cat real.log other.log >two.log");
-    page = cli_expect(0, "./autotune report two.log")->out;
+    page = cli_expect(0, "./autotune report two.log -o -")->out;
     check_contains(page, "<a href=\"#t2\">of_somebody [1, ");
     check_contains(page, "<h2 id=\"t2\">of_somebody");
-    assert_null(strstr(cli_expect(0, "./autotune report two.log --only of_some")->out, "t2"));
-    cli_expect(0, "./autotune report two.log --json");
+    assert_null(strstr(cli_expect(0, "./autotune report two.log --only of_some -o -")->out, "t2"));
+    cli_expect(0, "./autotune report two.log -o - --json");
     assert_int_equal(cli_member(cli_json(), "tasks")->integer, 2);
     check_contains(cli_member(cli_json(), "html")->string, "</html>\n");
     cli_expect(4, "./autotune report absent.log");
@@ -160,7 +160,7 @@ static void looks(void **state) {
             "no chromium: how the report looks is not tested; apt-get install chromium\n");
         skip();
     }
-    cli_expect(0, "./autotune report 'a & b.log' >r.html && cp r.html phone.html && echo "
+    cli_expect(0, "./autotune report 'a & b.log' -o r.html && cp r.html phone.html && echo "
                   "'<script>if(document.documentElement.scrollWidth>innerWidth)"
                   "document.body.innerHTML=\"\"</script>' >>phone.html");
     png_facts light = screenshot(program, "--window-size=1100,2200", "r.html");

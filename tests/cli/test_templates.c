@@ -113,9 +113,11 @@ static void workload(void **state) {
     static const char *const refused[][2] = {
         {"dense --workload x", "--workload x: there are resnet50, resnet50-512\n"},
         {"dense --workload resnet50-512", "--workload resnet50-512: holds no layer for dense\n"},
-        {"sparse_dense --workload resnet50", "--workload resnet50: holds no layer for sparse_dense "
-                                             "(--args: sparse_dense with M=1,N=1000,K=2048,nnz=1,"
-                                             "R=16,C=1: R does not divide N)\n"},
+        {"sparse_dense --workload resnet50",
+         "--workload resnet50: holds no layer for sparse_dense "
+         "(--args: sparse_dense with M=1,N=1000,K=2048,nnz=1,"
+         "R=16,C=1: R does not divide N; --block gives other blocks "
+         "than 16x1, 1x1 always fits)\n"},
         {"dense --workload resnet50 --args M=2", "give one of --workload and --args, not both\n"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -130,7 +132,7 @@ static void sparse_options(void **state) {
         {"--sparsity 2", "--sparsity 2: not a number from 0 to 1\n"},
         {"--sparsity half", "--sparsity half: not a number from 0 to 1\n"},
         {"--block 16", "--block 16: rows and columns of a block are written 16x1\n"},
-        {"--block 3x1", "R does not divide CO\n"},
+        {"--block 3x1", "R does not divide CO; --block gives other blocks than 3x1"},
         {"--block 8x1 --args R=4", "--block 8x1: --args has blocks of 4x1\n"},
         {"--sparsity 0.5 --args nnz=3", "leaves 1152 blocks, --args has nnz = 3\n"},
     };

@@ -107,20 +107,22 @@ static void refused(void **state) {
         const char *words, *file, *text;
     } cases[] = {
         {2, SPARSE ",R=8", "bsr.npz", " with blocks of 4x1: --args has blocks of 8x1\n"},
-        {2, SPARSE " --block 8x1", "bsr.npz", "bsr.npz: its blocks are 4x1, not 8x1\n"},
+        {2, SPARSE " --block 8x1", "bsr.npz",
+         "bsr.npz: its blocks are 4x1, not 8x1; leave --block out, or make others of it "
+         "first\n"},
         {2, SPARSE " --sparsity 0.5", "bsr.npz", "give one of --weight and --sparsity, not both\n"},
         {2, SPARSE ",nnz=6", "bsr.npz", "bsr.npz: has 5 blocks, --args has nnz = 6\n"},
         {2, "sparse_dense --args M=5,N=12,K=8", "bsr.npz",
          "bsr.npz: it is 8 x 12, the weight of sparse_dense with M=5,N=12,K=8,nnz=1,R=4,C=1 is 12 "
-         "x "
-         "8\n"},
-        {2, SPARSE, "array.npy", "R does not divide N\n"},
+         "x 8; --args gives another shape\n"},
+        {2, SPARSE, "array.npy", "R does not divide N; --block gives other blocks than 16x1"},
         {2, SPARSE " --block 4x1", "scalar.npy", "it is a single number, the weight of"},
         {4, SPARSE, "csc.npz", "a matrix of format \"csc\"; bsr, csr and coo are read\n"},
         {2, "dense --args M=5,N=8,K=12", "bsr.npz",
          "a sparse matrix, but dense has no sparse weight; it takes an array\n"},
         {2, "dense --args M=5,N=12,K=8", "array.npy",
-         "array.npy: it is 8 x 12, the weight of dense with M=5,N=12,K=8,bias=0,wb=0 is 12 x 8\n"},
+         "array.npy: it is 8 x 12, the weight of dense with M=5,N=12,K=8,bias=0,wb=0 is 12 x 8; "
+         "--args gives another shape\n"},
         {2, "conv2d_NCHWc --args IC=8,OC=12,KH=1,KW=1,padding=0", "array.npy",
          " is 8 x 12, the weight of"},
         {2, "sparse_dense --workload resnet50", "bsr.npz", "--weight is for one task"},

@@ -1,0 +1,215 @@
+/* tests/cli/test_slips.c: what people type by mistake, and what they expect without having read
+ * anything: one line that names the remedy, or the thing itself. */
+#include "tests/cli/cli_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL "--args N=1,H=7,W=7,CI=8,CO=16"
+
+static const char own[] = "#include \"template.h\"\n"
+                          "static void define(at_template *t) {\n"
+                          "    at_split(t, \"tile_x\", \"X\", \"xo xi\", .policy = AT_FACTORS);\n"
+                          "    at_compute(t, \"a[X] : input\\nb[x:X] = %s\\n\");\n"
+                          "    at_schedule(t, \"xo, xi:vec =>\\n    @b = {xo, xi}/x\\n\");\n"
+                          "}\n"
+                          "const at_template_row at_own = {.name = \"own\", .args = \"X=64\",\n"
+                          "    .record_args = \"[X]\", .define = define};\n";
+
+static void write_own(const char *expression) {
+    at_text t = {0};
+    at_text_addf(&t, own, expression);
+    cli_write("own.c", at_text_str(&t));
+    at_text_free(&t);
+}
+
+static void messages(void **state) {
+    (void)state;
+    static const struct {
+        const char *command, *message;
+        int status;
+    } rows[] = {
+        {"conv2d_nhwc --args N=1 --args H=56", "--args is given twice: N=1 and H=56", 2},
+        {"conv2d_nhwc --trials 4 --trials=5", "--trials is given twice: 4 and 5", 2},
+        {"conv2d_nhwc --args N=1 H=56",
+         "unexpected word \"H=56\": arguments are parted by commas: --args N=1,H=56", 2},
+        {"conv2d_nhwc --args N=1 more.log", "unexpected word \"more.log\": autotune tune TEMPLATE",
+         2},
+        {"conv2d",
+         "unknown command or template \"conv2d\"; templates begin so: conv2d_3x3_gemm, "
+         "conv2d_NCHWc, "
+         "conv2d_nhwc",
+         2},
+        {"run conv2d_n",
+         "unknown template \"conv2d_n\"; templates begin so: conv2d_NCHWc, conv2d_nhwc", 2},
+        {"help sparse", "no command or template \"sparse\"; templates begin so: sparse_dense", 2},
+        {"apply dense --lang c", "unknown option --lang; autotune --help lists the options", 2},
+        {"dense --trails 4", "unknown option --trails; did you mean --trials?", 2},
+        {"dense -trials 4", "unknown option -trials; did you mean --trials?", 2},
+        {"show dense --dump",
+         "--dump needs a value: --dump PASS; there are dissolve, digits, buffers, partition, "
+         "tables, "
+         "tiles, tile, emit",
+         2},
+        {"dense --log -", "--log -: a log is a file, which is locked and read again; name one", 2},
+        {"show dense --config nowhere.json",
+         "--config nowhere.json: neither a configuration, {\"entity\": [...]}, nor default, nor a "
+         "file",
+         2},
+        {"show dense --config own.c", "--config own.c: JSON, column 1: ", 4},
+        {"show sparse_dense --args N=30 --config default",
+         "R does not divide N; --block gives other blocks than 16x1, 1x1 always fits", 2},
+        {"run sparse_dense --weight w.mtx --args K=50 --config default",
+         "--weight w.mtx: it is 30 x 50, the weight of sparse_dense with "
+         "M=1024,N=1024,K=50,nnz=1,R=16,C=1 is 1024 x 50; --args gives another shape",
+         2},
+        {"run sparse_dense --weight w.mtx --args N=30,K=50 --config default",
+         "R does not divide N; --block gives other blocks than 16x1, 1x1 always fits", 2},
+        {"run dense --args M=16,N=16,K=16 --config default --timeout 0.0001ms",
+         "exceeded 1e-07 s; --timeout gives it more time", 3},
+        {"run ./own.c --config default",
+         "a condition compares values of a: only indices can be compared; of values there are "
+         "max(x, y) and min(x, y), so that x > 0 ? x : 0 is max(x, 0)",
+         3},
+    };
+    write_own("a[x] > 0 ? a[x] : 0");
+    cli_write("w.mtx",
+              "%%MatrixMarket matrix coordinate real general\n30 50 2\n1 1 1.0\n3 9 2.0\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const cli_result *r = cli_expect(rows[i].status, "./autotune %s", rows[i].command);
+        if (!strstr(r->err, rows[i].message))
+            fail_msg("%s: %s instead of %s", rows[i].command, r->err, rows[i].message);
+    }
+}
+
+/* Both messages of a trial that was too slow, and the advice where all were. */
+static void timeouts(void **state) {
+    (void)state;
+    const cli_result *r =
+        cli_expect(3, "./autotune dense --args M=16,N=16,K=16 --trials 2 --timeout "
+                      "0.0001ms --log late.log");
+    assert_non_null(strstr(r->err, "\n    --timeout gives it more time\n"));
+}
+
+static void shapes_that_depend(void **state) {
+    (void)state;
+    cli_write("own.c", "#include \"template.h\"\n"
+                       "static void define(at_template *t) {\n"
+                       "    at_split(t, \"tile_x\", \"X\", \"xo xi\", .policy = AT_FACTORS);\n"
+                       "    at_sizes(t, \"B = |xi|\");\n"
+                       "    at_compute(t, \"a[X/B, B] : input\\nc[x:X/B, b:B] = a[x, b]\\n\");\n"
+                       "    at_schedule(t, \"x, b =>\\n    @c = x, b\\n\");\n"
+                       "}\n"
+                       "const at_template_row at_own = {.name = \"own\", .args = \"X=64\",\n"
+                       "    .record_args = \"[X]\", .define = define};\n");
+    const cli_result *r = cli_run("./autotune ./own.c --trials 4 --tuner grid --log own.log");
+    if (!strstr(r->err, "depends on the configuration; its template says with at_layout how"))
+        fail_msg("%s", r->err);
+}
+
+static void config_file(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune space dense --index 77 > c.json");
+    cli_expect(0, "./autotune show dense --config c.json --json");
+    assert_int_equal(cli_member(cli_json(), "index")->integer, 77);
+    cli_expect(0, "./autotune show dense --config default --json");
+    cli_expect(0, "./autotune show dense --config \"$(cat c.json)\" --json");
+    assert_int_equal(cli_member(cli_json(), "index")->integer, 77);
+}
+
+static void help_of_templates(void **state) {
+    (void)state;
+    const char *out = cli_expect(0, "./autotune help conv2d_nhwc")->out;
+    assert_non_null(
+        strstr(out, "\n  N=1, H=56, W=56, CI=64, CO=64, KH=3, KW=3, strides(sh, sw)=1"));
+    assert_non_null(
+        strstr(out, "\nKnobs, with these arguments (2940 configurations):\n  tile_ow "));
+    assert_non_null(strstr(out, "\nusage: autotune TEMPLATE [options]\n"));
+}
+
+/* The page lies beside the log; it is no text for a terminal. */
+static void report(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune conv2d_3x3_gemm " SMALL " --trials 2 --log r.log");
+    assert_string_equal(cli_expect(0, "./autotune report r.log")->out,
+                        "1 task written to r.log.html\n");
+    assert_memory_equal(cli_read("r.log.html"), "<!DOCTYPE html>", 15);
+    cli_expect(0, "./autotune report r.log --json");
+    assert_string_equal(cli_member(cli_json(), "output")->string, "r.log.html");
+    assert_memory_equal(cli_expect(0, "./autotune report r.log -o -")->out, "<!DOCTYPE html>", 15);
+}
+
+static bool has_two_cores(void) {
+    return cli_run("./autotune run conv2d_nhwc --args N=1,H=7,W=7,CI=16,CO=16 --config default "
+                   "--threads 2")
+               ->status == 0;
+}
+
+/* Without a loop that runs in parallel nothing is measured as two threads. */
+static void threads_of_no_use(void **state) {
+    (void)state;
+    const cli_result *r =
+        cli_expect(0, "./autotune conv2d_3x3_gemm " SMALL " --trials 2 --threads 2 --log t.log");
+    assert_non_null(strstr(r->err,
+                           "warning: --threads 2: conv2d_3x3_gemm has no para loop, so that "
+                           "its kernels run on one thread"));
+    assert_int_equal(cli_count_lines(cli_read("t.log"), "{"), 2);
+    assert_null(strstr(cli_read("t.log"), "\"threads\": 2"));
+    assert_non_null(strstr(cli_read("t.log"), "\"threads\": 1"));
+    if (has_two_cores()) {
+        r = cli_expect(0, "./autotune run conv2d_nhwc --args N=1,H=7,W=7,CI=16,CO=16 --config "
+                          "default --threads 2");
+        assert_null(strstr(r->err, "no para loop"));
+        assert_non_null(strstr(r->out, ", 2 threads\n"));
+    }
+}
+
+/* What is measured is measured with the threads that were asked for, where this program puts them.
+ */
+static void openmp_variables(void **state) {
+    (void)state;
+    int threads = has_two_cores() ? 2 : 1;
+    cli_run("OMP_THREAD_LIMIT=1 OMP_PROC_BIND=true GOMP_SPINCOUNT=0 ./autotune conv2d_nhwc --args "
+            "N=1,H=14,W=14,CI=16,CO=16 --threads %d --trials 100000 --time 60s --log o.log "
+            ">/dev/null 2>&1 & pid=$!; for i in $(seq 200); do [ -s o.log ] && break; sleep 0.05; "
+            "done; w=$(pgrep -P $pid -f -- --worker | head -1); tr '\\0' '\\n' < "
+            "/proc/$w/environ > env.txt; ls /proc/$w/task | wc -l > tasks.txt; kill -INT $pid; "
+            "wait $pid",
+            threads);
+    const char *env = cli_read("env.txt");
+    assert_non_null(strstr(env, "PATH="));
+    assert_null(strstr(env, "OMP_"));
+    assert_int_equal(atoi(cli_read("tasks.txt")), threads);
+}
+
+/* --time holds for all of a run: a quarter of a short one is kept for the final. */
+static void time_of_all(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune conv2d_3x3_gemm --args N=1,H=14,W=14,CI=16,CO=16 --trials 1000000 "
+                  "--time 800ms --log time.log --json");
+    double total = cli_member(cli_json(), "seconds.total")->number;
+    double final = cli_member(cli_json(), "seconds.final")->number;
+    assert_true(final < 0.6 * total || final < 0.4); /* it was 2 s whatever --time said */
+    assert_true(cli_member(cli_json(), "best.index")->integer >= 0);
+}
+
+/* Once, where lines stay. */
+static void last_line(void **state) {
+    (void)state;
+    const cli_result *r =
+        cli_expect(0, "./autotune conv2d_3x3_gemm " SMALL " --trials 12 --log p.log");
+    int lines = 0;
+    for (const char *at = r->err; (at = strstr(at, "(12/12)")); at++) lines++;
+    assert_int_equal(lines, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages),           cmocka_unit_test(timeouts),
+        cmocka_unit_test(shapes_that_depend), cmocka_unit_test(config_file),
+        cmocka_unit_test(help_of_templates),  cmocka_unit_test(report),
+        cmocka_unit_test(threads_of_no_use),  cmocka_unit_test(openmp_variables),
+        cmocka_unit_test(time_of_all),        cmocka_unit_test(last_line),
+    };
+    return cmocka_run_group_tests_name("cli/slips", tests, cli_setup, cli_teardown);
+}
