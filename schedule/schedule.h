@@ -236,7 +236,7 @@ typedef enum at_ann { AT_ANN_NONE, AT_ANN_PARA, AT_ANN_VEC, AT_ANN_UNROLL } at_a
 typedef struct at_tree at_tree; /* parsed text: symbolic */
 at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, const char *what,
                         at_tree **out, at_error *err);
-bool at_tree_has_para(const at_tree *t); /* a loop of it runs on several threads */
+bool at_tree_has_para(const at_tree *t);            /* a loop of it runs on several threads */
 void at_tree_print(at_text *out, const at_tree *t); /* canonical text; parses back equal */
 
 /* A tree by calls, in the order of its text; the parser of trees uses them, too. Nodes have

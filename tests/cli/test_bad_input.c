@@ -62,7 +62,7 @@ static void command_line(void **state) {
          "--isa sse9: there are scalar, sse2, avx2, avx512; did you mean sse2?"},
         {T " --pack never", 2, "--pack never: there are ahead, inline"},
         {T " --threads 0", 2, "--threads 0: must be from 1 to 1024"},
-        {T " --threads 1024", 2, "--threads 1024: ..."},
+        {"conv2d_nhwc --threads 1024", 2, "--threads 1024: ..."},
         {T " --prune 0.9", 2, "--prune 0.9: not a factor of at least 1; write for example 2.0"},
         {T " --cache warm", 2, "--cache warm: there are hot, cold"},
         {T " --repeat 65", 2, "--repeat 65: must be from 1 to 64"},
