@@ -53,7 +53,7 @@ static void check_cpu(at_text *out, const at_file_kernel *f, bool several) {
 
 /* b: as the task has it; c: in blocks, where that differs. */
 static bool has_blocks(const at_face *f, const at_face_tensor *t) {
-    return f->fast && f->name && t->laid_out && !t->ahead;
+    return f->fast && t->laid_out && !t->ahead;
 }
 
 static void allocate(at_text *out, const at_face *f, bool exact) {
@@ -278,16 +278,13 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
     for (int i = 0; i < n; i++) {
         const at_face *f = &faces[i];
         const at_compute *c = f->of->program->compute;
-        /* the plain function's tensors as the task has them, whatever the configuration's blocks */
-        const int64_t *values =
-            f->name && f->of->plain_values ? f->of->plain_values : f->of->program->values;
         const char *entry = at_format(a, "%s_reference", f->of->name);
         int64_t workspace = 0;
-        int range =
-            at_compute_exact_range(c, values, NULL, f->of->pattern ? f->of->pattern->columns : 0);
+        int range = at_compute_exact_range(c, f->values, NULL,
+                                           f->of->pattern ? f->of->pattern->columns : 0);
         at_text_add(out, "/* What is computed, without any schedule. */\n");
         at_text_addf(out, "static int %s(void *const buf[], void *workspace, void *par);\n", entry);
-        AT_TRY((range ? at_compute_reference_c : at_compute_limits_c)(a, c, values, entry, out,
+        AT_TRY((range ? at_compute_reference_c : at_compute_limits_c)(a, c, f->values, entry, out,
                                                                       &workspace, err));
         at_text_add(out, "\n");
         check(a, out, families, f, range, workspace, several);

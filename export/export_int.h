@@ -29,6 +29,7 @@ typedef struct at_face {
     const int64_t *packed_at; /* [params] of the kernel's packed tensors */
     int64_t packed_bytes;
     int threads;
+    const int64_t *values; /* with these the computation is of the tensors as they are passed */
 } at_face;
 
 at_status at_face_make(at_arena *a, const at_file_kernel *f, at_abi abi, at_face *out,

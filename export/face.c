@@ -64,8 +64,7 @@ static at_status add_tensor(at_arena *a, at_face *f, int tensor, int64_t *const 
                           .ahead = from->role == AT_ROLE_WEIGHT || from->role == AT_ROLE_INDEX,
                           .elements = k->kernel->params[param].elements,
                           .packed_at = -1};
-    if (plain && (f->abi == AT_ABI_PLAIN || (k->layouts && k->layouts[tensor])))
-        AT_TRY(set_layout(k, t, plain[tensor], err));
+    if (plain) AT_TRY(set_layout(k, t, plain[tensor], err));
     f->packs |= t->ahead;
     f->in_blocks |= t->laid_out && !t->ahead;
     return AT_OK;
@@ -92,6 +91,17 @@ static void place_packed(at_arena *a, at_face *f) {
     f->packed_at = at;
 }
 
+static at_status add_tensors(at_arena *a, at_face *f, int64_t *const *plain, at_error *err) {
+    const at_compute *c = f->of->program->compute;
+    f->num = 0;
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role != AT_ROLE_STAGE) AT_TRY(add_tensor(a, f, t, plain, err));
+    f->num_inputs = f->num;
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].is_output) AT_TRY(add_tensor(a, f, t, plain, err));
+    return AT_OK;
+}
+
 at_status at_face_make(at_arena *a, const at_file_kernel *f, at_abi abi, at_face *out,
                        at_error *err) {
     const at_compute *c = f->program->compute;
@@ -101,11 +111,14 @@ at_status at_face_make(at_arena *a, const at_file_kernel *f, at_abi abi, at_face
                      .tensors = AT_NEW_ARRAY(a, at_face_tensor, c->num_tensors),
                      .threads = f->threads > 1 ? f->threads : 1};
     if (f->plain_values) AT_TRY(at_compute_extents(a, c, f->plain_values, &plain, err));
-    for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].role != AT_ROLE_STAGE) AT_TRY(add_tensor(a, out, t, plain, err));
-    out->num_inputs = out->num;
-    for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].is_output) AT_TRY(add_tensor(a, out, t, plain, err));
+    out->values = plain ? f->plain_values : f->program->values;
+    at_status s = add_tensors(a, out, plain, err);
+    if (s != AT_OK && abi == AT_ABI_PLAIN) return s;
+    if (s != AT_OK) { /* the configuration's own layout is all there is */
+        out->values = f->program->values;
+        out->in_blocks = false;
+        AT_TRY(add_tensors(a, out, NULL, err));
+    }
     place_packed(a, out);
     if (abi == AT_ABI_BLOCKED) out->fast = f->name;
     else {

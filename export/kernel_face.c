@@ -79,11 +79,12 @@ static void shapes(at_text *out, const at_face *f, at_role_of_call call) {
 }
 
 static void declare_plain(at_text *out, const at_face *f) {
-    at_text_addf(out, "/* %s, in the order of declaration, each in the task's own layout%s:\n",
-                 f->num_inputs == f->num ? "Inputs" : "Inputs and outputs",
-                 f->packs ? ". Weights are made ready at every call;\n * where they stay the same, "
-                            "the functions below are faster"
-                          : "");
+    at_text_add(out, "/* Inputs and outputs in the order of declaration, each in the task's own "
+                     "layout.");
+    if (f->packs)
+        at_text_add(out, " Weights are made\n * ready at every call: where they stay the same, the "
+                         "functions below are faster.");
+    at_text_add(out, "\n");
     shapes(out, f, AT_CALL_PLAIN);
     signature(out, f, f->name, AT_CALL_PLAIN);
     at_text_add(out, ";\n");
@@ -122,12 +123,12 @@ static void declare_fast(at_text *out, const at_face *f) {
 void at_kernel_declare(at_text *out, const at_face *f) {
     const char *name = f->of->name;
     at_text_addf(out,
-                 "/* 1: this CPU has the instructions of %s%s; 0: it must not be called. */\n"
+                 "/* 1: this CPU has the instructions of %s; 0: it must not be called. */\n"
                  "int %s_supported(void);\n\n"
                  "/* Bytes of workspace for it: memory of any alignment whose content does not "
                  "matter. Calls at the\n * same time need one each; a call runs on %d thread%s. "
                  "*/\nunsigned long %s_workspace_bytes(int threads);\n\n",
-                 name, "", name, f->threads,
+                 name, name, f->threads,
                  f->threads > 1 ? "s where this is compiled with -fopenmp" : "", name);
     if (f->name) declare_plain(out, f);
     if (f->fast) declare_fast(out, f);

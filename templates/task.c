@@ -179,6 +179,7 @@ static at_status check_parts(at_template *t, const char *knob, const long long *
 /* One of those that at_option lists. */
 static at_status check_option(at_template *t, const char *knob, int k, long long value) {
     int64_t listed;
+    if (!at_template_file(t->row)) return AT_OK; /* AutoTVM's own defaults go beyond its lists */
     for (int64_t i = 0; i < at_space_knob_len(t->space, k); i++)
         if (at_option_value(at_space_entity(t->space, k, i), &listed) && listed == value)
             return AT_OK;

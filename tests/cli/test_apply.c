@@ -170,6 +170,83 @@ static void whole_log(void **state) {
     if (has("g++")) cli_expect(0, "g++ %s -pedantic -x c++ -include all.h -c /dev/null", strict);
 }
 
+/* ---- several instruction sets, other shapes -------------------------------------------------- */
+
+/* Shapes that no record has, of forms that some have: plainly computed here once more. */
+static const char *const other_shapes =
+    "#include <stdio.h>\n#include <stdlib.h>\n#include \"isas.h\"\n"
+    "int main(void) {\n"
+    "    dense_shape s = {4, 12, 6, 1, 0}, blocked = {4, 12, 6, 0, 4}, none = {0, 12, 6, 0, 0};\n"
+    "    float data[24], weight[72], bias[12], out[48], cube[2 * 5 * 7], kernel[3 * 2 * 9];\n"
+    "    for (int i = 0; i < 24; i++) data[i] = (float)(i % 5 - 2);\n"
+    "    for (int i = 0; i < 72; i++) weight[i] = (float)(i % 7 - 3);\n"
+    "    for (int i = 0; i < 12; i++) bias[i] = (float)i;\n"
+    "    void *workspace = malloc(dense_workspace_bytes(&s, 1));\n"
+    "    void *packed = malloc(dense_packed_bytes(&s));\n"
+    "    int wrong = dense(&s, data, weight, bias, out, workspace);\n"
+    "    for (int way = 0; way < 2; way++) {\n"
+    "        for (int i = 0; i < 48; i++) {\n"
+    "            float sum = bias[i % 12];\n"
+    "            for (int k = 0; k < 6; k++) sum += data[i / 12 * 6 + k] * weight[i % 12 * 6 + "
+    "k];\n"
+    "            wrong += sum != out[i], out[i] = 99;\n"
+    "        }\n"
+    "        wrong += dense_pack(&s, weight, bias, packed);\n"
+    "        wrong += dense_in_blocks(&s, data, packed, out, workspace);\n"
+    "    }\n"
+    "    conv2d_NCHWc_shape c = {1, 2, 5, 7, 3, 3, 3, 2, 1, 1, 1, 1, 1, 1, 1, 0, 0};\n"
+    "    float image[3 * 3 * 7];\n"
+    "    for (int i = 0; i < 2 * 5 * 7; i++) cube[i] = (float)(i % 11 - 5);\n"
+    "    for (int i = 0; i < 3 * 2 * 9; i++) kernel[i] = (float)(i % 3 - 1);\n"
+    "    workspace = realloc(workspace, conv2d_NCHWc_workspace_bytes(&c, 1));\n"
+    "    wrong += conv2d_NCHWc(&c, cube, kernel, image, workspace);\n"
+    "    for (int i = 0; i < 3 * 3 * 7; i++) {\n"
+    "        float sum = 0;\n"
+    "        for (int k = 0; k < 18; k++) {\n"
+    "            int y = i / 7 % 3 * 2 + k / 3 % 3 - 1, x = i % 7 + k % 3 - 1;\n"
+    "            if (y < 0 || y >= 5 || x < 0 || x >= 7) continue;\n"
+    "            sum += cube[(k / 9 * 5 + y) * 7 + x] * kernel[i / 21 * 18 + k];\n"
+    "        }\n"
+    "        wrong += sum != image[i];\n"
+    "    }\n"
+    "    printf(\"%d wrong, %s, %s, \", wrong, dense_kernel(&s), conv2d_NCHWc_kernel(&c));\n"
+    "    printf(\"%d %d\\n\", dense_kernel(&blocked) == 0, dense(&none, 0, 0, 0, 0, 0));\n"
+    "    dense_shape known = {3, 16, 5, 0, 0};\n"
+    "    printf(\"%s\\n\", dense_kernel(&known));\n"
+    "    return 0;\n}\n";
+
+static void instruction_sets(void **state) {
+    (void)state;
+    static const char *const runs[] = {
+        "dense --args M=3,N=16,K=5", "dense --args M=3,N=16,K=5,bias=1",
+        "conv2d_NCHWc --args H=5,W=6,IC=4,OC=8", "sparse_dense --args M=3,N=16,K=8"};
+    static const char *const ways[][2] = {{"gnu", "gcc"}, {"tcc", "tcc"}, {"gnu", "clang"}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        cli_expect(0, "./autotune %s --trials 1 --tuner random --log isas.log", runs[i]);
+    cli_write("use.c", other_shapes);
+    bool wide = !cli_run("grep -q avx512f /proc/cpuinfo")->status;
+    if (!wide) print_message("this CPU has no avx512: that of three sets was not run\n");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (!has(ways[i][1])) continue;
+        cli_expect(0,
+                   "./autotune apply --log isas.log --isas sse2,avx512,avx2 --fallback --main "
+                   "--dialect %s -o isas.c",
+                   ways[i][0]);
+        const cli_result *r = cli_expect(0, "%s %s isas.c -o isas && ./isas", ways[i][1], strict);
+        assert_string_equal(r->err, "");
+        assert_int_equal(cli_count_lines(r->out, ""), 12);
+        assert_int_equal(cli_count_lines(r->out, "dense_M3_N16_K5_bias0_wb0_sse2: right"), 1);
+        if (wide) assert_null(strstr(r->out, "lacks"));
+        cli_expect(0,
+                   "./autotune apply --log isas.log --isas sse2,avx512,avx2 --fallback "
+                   "--dialect %s -o isas.c",
+                   ways[i][0]);
+        r = cli_expect(0, "%s %s use.c isas.c -o use && ./use", ways[i][1], strict);
+        assert_non_null(strstr(r->out, "0 wrong, loops, loops, 1 1\n"));
+        if (wide) assert_non_null(strstr(r->out, "dense_M3_N16_K5_bias0_wb0_avx512\n"));
+    }
+}
+
 /* Other people's templates, and tasks without a valid record, are named and left out. */
 static void left_out(void **state) {
     (void)state;
@@ -271,6 +348,15 @@ static void refused(void **state) {
         {GEMM " --config default -o 'a\"b.c'",
          "-o a\"b.c: a header cannot be included by this "
          "name; leave out \", \\, ?? and control characters\n"},
+        {GEMM " --config default --isas avx2",
+         "--isas is for all kernels of a log: autotune apply --log LOG --isas ...\n"},
+        {GEMM " --config default --fallback", "--fallback is for all kernels of a log"},
+        {"--log set.log --isas avx2,mmx", "--isas avx2,mmx: names of instruction sets with commas "
+                                          "between them: avx512, avx2, sse2, scalar\n"},
+        {"--log set.log --isas avx2,avx2", "--isas avx2,avx2: avx2 is given twice\n"},
+        {"--log set.log --isas avx2 --dialect c",
+         "--isas avx2 --dialect c: plain C is the same for "
+         "every instruction set; leave --isas out\n"},
         {GEMM " --config default -o kernel.h",
          "-o kernel.h: name the .c file; its header is written beside it\n"},
     };
@@ -278,6 +364,22 @@ static void refused(void **state) {
         assert_non_null(
             strstr(cli_expect(2, "./autotune apply %s", lines[i][0])->err, lines[i][1]));
     cli_expect(4, "./autotune apply --log x.log");
+    /* blocks of the configuration's choice, and no word on how they lie in memory */
+    cli_write("blocks.c",
+              "#include \"template.h\"\n"
+              "static void define(at_template *t) {\n"
+              "    at_split(t, \"tile\", \"N\", \"no ni\", .policy = AT_FACTORS);\n"
+              "    at_sizes(t, \"o = |no|, i = |ni|\");\n"
+              "    at_compute(t, \"data[i, o] : input\\nout[x:i, y:o] = data[x, y]\\n\");\n"
+              "    at_schedule(t, \"x, y =>\\n    @out = x, y\\n\");\n}\n"
+              "const at_template_row at_blocks = {.name = \"blocks\", .help = \"h\",\n"
+              "    .args = \"N=8\", .record_args = \"[N]\", .define = define};\n");
+    assert_non_null(strstr(
+        cli_expect(4, "./autotune apply blocks.c --index 1")->err,
+        "the shape of data depends on the configuration, and no at_layout says how it lies in "
+        "memory; take --abi blocked for this configuration's own layout\n"));
+    cli_expect(0, "./autotune apply blocks.c --index 1 --abi blocked --main -o kernel.c");
+    check_program("cc");
 }
 
 /* ---- sums that are exact on no integers ---------------------------------------------------------
@@ -338,9 +440,10 @@ static void inexact(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compilers), cmocka_unit_test(inexact),   cmocka_unit_test(alone),
-        cmocka_unit_test(alignment), cmocka_unit_test(whole_log), cmocka_unit_test(left_out),
-        cmocka_unit_test(names),     cmocka_unit_test(texts),     cmocka_unit_test(refused),
+        cmocka_unit_test(compilers),        cmocka_unit_test(inexact),   cmocka_unit_test(alone),
+        cmocka_unit_test(alignment),        cmocka_unit_test(whole_log), cmocka_unit_test(left_out),
+        cmocka_unit_test(instruction_sets), cmocka_unit_test(names),     cmocka_unit_test(texts),
+        cmocka_unit_test(refused),
     };
     return cmocka_run_group_tests_name("cli/apply", tests, cli_setup, cli_teardown);
 }
