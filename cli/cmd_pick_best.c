@@ -1,6 +1,7 @@
 /* cli/cmd_pick_best.c: the best record of every task and context of some logs, as a log. */
 #include "cli/commands.h"
 #include "cli/json_out.h"
+#include "engine/engine.h"
 #include "view/view.h"
 
 static at_status print_json(const at_options *o, const at_pick *picks, int count, at_error *err) {
@@ -71,15 +72,33 @@ static at_status print_text(const at_options *o, at_arena *a, const at_pick *pic
     return status;
 }
 
+typedef struct unchanged {
+    at_changes *changes;
+    int64_t left_out;
+} unchanged;
+
+static bool is_unchanged(void *ctx, const at_record *r) {
+    unchanged *u = ctx;
+    if (!at_changes_hold(u->changes, r)) return true;
+    u->left_out++;
+    return false;
+}
+
 at_status at_cmd_pick_best(const at_options *o, at_error *err) {
     if (o->compat && at_given(o, "--per"))
         return at_fail(err, AT_E_USAGE, "--compat and --per exclude each other");
     at_arena *a = at_arena_new();
     at_pick *picks;
     int count;
+    unchanged u = {.changes = at_changes_new(a)};
     at_status status =
-        at_pick_best(a, o->operands, o->num_operands, o->output, o->force,
-                     o->compat ? AT_PER_COMPAT : o->per, at_warn, NULL, &picks, &count, err);
+        at_pick_best_of(a, o->operands, o->num_operands,
+                        o->engine.accept_changed ? NULL : is_unchanged, &u, o->output, o->force,
+                        o->compat ? AT_PER_COMPAT : o->per, at_warn, NULL, &picks, &count, err);
+    if (u.left_out)
+        at_warn(NULL, at_changed_text(a, o->operands[0], u.left_out,
+                                      o->num_operands > 1 ? "a template, there and in the others,"
+                                                          : "their template"));
     if (status == AT_OK)
         status = o->json ? print_json(o, picks, count, err) : print_text(o, a, picks, count, err);
     at_arena_free(a);

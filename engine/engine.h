@@ -30,18 +30,19 @@
 #ifndef AT_ENGINE_H
 #define AT_ENGINE_H
 
-#include "engine/options.h"        /* what is asked for */
-#include "engine/task_config.h"    /* a task, and a configuration of it */
-#include "engine/user_template.h"  /* templates compiled when they are named */
-#include "engine/task_weight.h"    /* whether a weight fits a task */
-#include "engine/session.h"        /* a task with its data, reference and worker */
-#include "engine/machine.h"        /* bounds of kernels */
-#include "engine/kernel_job.h"     /* a kernel bound to its data */
-#include "engine/measure.h"        /* one candidate: made, compiled, run */
-#include "engine/timed_rounds.h"   /* the same, timed well */
-#include "engine/tune.h"           /* a search, and the final at its end */
-#include "engine/record_verify.h"  /* does a record still hold? */
-#include "engine/recorded_space.h" /* searches of a recorded space */
+#include "engine/options.h"         /* what is asked for */
+#include "engine/task_config.h"     /* a task, and a configuration of it */
+#include "engine/user_template.h"   /* templates compiled when they are named */
+#include "engine/task_weight.h"     /* whether a weight fits a task */
+#include "engine/session.h"         /* a task with its data, reference and worker */
+#include "engine/machine.h"         /* bounds of kernels */
+#include "engine/kernel_job.h"      /* a kernel bound to its data */
+#include "engine/measure.h"         /* one candidate: made, compiled, run */
+#include "engine/timed_rounds.h"    /* the same, timed well */
+#include "engine/tune.h"            /* a search, and the final at its end */
+#include "engine/record_verify.h"   /* does a record still hold? */
+#include "engine/template_change.h" /* records of an edited template */
+#include "engine/recorded_space.h"  /* searches of a recorded space */
 #include "engine/version.h"
 
 #endif

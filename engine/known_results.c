@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "engine/template_change.h"
+
 typedef struct table {
     int *slots; /* result number + 1; 0: free */
     int size;   /* a power of two, more than twice what is in it */
@@ -171,13 +173,45 @@ static bool is_worth_reading(const char *path) {
     return stat(path, &st) != 0 || (S_ISREG(st.st_mode) && st.st_size > 0);
 }
 
+/* Contexts of another version of the template that count as the session's. */
+typedef AT_VEC(const char *) hash_list;
+
+typedef struct changed {
+    hash_list accepted;
+    int64_t left_out;
+} changed;
+
+static bool holds(const hash_list *l, const char *hash) {
+    for (int i = 0; i < l->len; i++)
+        if (!strcmp(l->data[i], hash)) return true;
+    return false;
+}
+
+/* Whether a record of the task is of the session's context; *c learns of those that would be, had
+ * the template not been edited. */
+static bool is_of_context(at_known *k, const at_session *s, const at_record *r, changed *c) {
+    char hash[33];
+    if (!strcmp(r->extra.context_hash, s->context_hash)) return true;
+    if (!at_is_of_changed_template(r, s->task)) return false;
+    at_context as_now = r->extra.context;
+    as_now.template_hash = s->context.template_hash;
+    at_context_hash(&as_now, hash);
+    if (strcmp(hash, s->context_hash) != 0) return false;
+    if (!s->options.accept_changed) {
+        c->left_out++;
+        return false;
+    }
+    if (!holds(&c->accepted, r->extra.context_hash))
+        *at_push(k->arena, &c->accepted) = at_strdup(k->arena, r->extra.context_hash);
+    return true;
+}
+
 static void take_record(at_known *k, at_session *s, at_arena *scratch, const char *path,
-                        const at_record *record) {
+                        const at_record *record, changed *c) {
     at_config config;
     at_error why;
-    if (!record->extra.present || strcmp(record->extra.context_hash, s->context_hash) ||
-        strcmp(record->task, at_task_record_name(s->task)) ||
-        !at_args_equal(record->args, at_task_args(s->task)))
+    if (!record->extra.present || strcmp(record->task, at_task_record_name(s->task)) ||
+        !at_args_equal(record->args, at_task_args(s->task)) || !is_of_context(k, s, record, c))
         return;
     if (at_config_rebind(scratch, s->space, &record->config, &config, &why) != AT_OK ||
         config.index < 0) {
@@ -195,7 +229,7 @@ static void take_record(at_known *k, at_session *s, at_arena *scratch, const cha
 
 /* What its finals say about this task and context. */
 static void take_finals(at_known *k, const at_session *s, at_arena *scratch,
-                        const at_finals *finals) {
+                        const at_finals *finals, const changed *c) {
     for (int i = 0; i < finals->of.len; i++) {
         at_final_line who;
         at_config config;
@@ -203,7 +237,7 @@ static void take_finals(at_known *k, const at_session *s, at_arena *scratch,
         int n;
         at_arena_reset(scratch);
         const at_turns *turns = at_finals_get(finals, i, &who, &n);
-        if (strcmp(who.context_hash, s->context_hash) ||
+        if ((strcmp(who.context_hash, s->context_hash) && !holds(&c->accepted, who.context_hash)) ||
             strcmp(who.task, at_task_record_name(s->task)) ||
             !at_args_equal(who.args, at_task_args(s->task)))
             continue;
@@ -224,13 +258,16 @@ at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_err
     AT_TRY(at_log_reader_open(path, s->options.warn, s->options.ctx, &reader, err));
     at_arena *scratch = at_arena_new();
     at_finals finals;
+    changed c = {0};
     at_finals_init(&finals, k->arena);
     at_log_reader_on_comment(reader, at_finals_add, &finals);
     while (at_log_reader_next(reader, &record)) {
         at_arena_reset(scratch);
-        take_record(k, s, scratch, path, &record);
+        take_record(k, s, scratch, path, &record, &c);
     }
-    take_finals(k, s, scratch, &finals);
+    take_finals(k, s, scratch, &finals, &c);
+    if (c.left_out)
+        at_engine_warn(&s->options, at_changed_text(scratch, path, c.left_out, s->row->name));
     at_status status = at_log_reader_status(reader, err);
     at_log_reader_close(reader);
     at_arena_free(scratch);

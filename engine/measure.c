@@ -203,12 +203,14 @@ at_record *at_session_keep(const at_session *s, at_arena *a, const at_record *r,
     kept->target = share(a, s->target, r->target);
     kept->task = at_task_record_name(s->task);
     kept->args = at_task_args(s->task);
+    kept->args_written = NULL;
     kept->code_hash = r->code_hash ? at_strdup(a, r->code_hash) : NULL;
     kept->tvm_version = share(a, tvm_version, r->tvm_version);
     kept->costs_s = at_copy(a, r->costs_s, sizeof *r->costs_s * (size_t)r->num_costs);
     kept->finals = NULL;
     kept->num_finals = 0;
     e->context = s->context;
+    memcpy(e->context_hash, s->context_hash, sizeof e->context_hash);
     e->version = share(a, AT_VERSION, e->version);
     e->compiler_version = share(a, s->compiler_version, e->compiler_version);
     e->cpu_flags = share(a, at_cpu_facts()->flags, e->cpu_flags);

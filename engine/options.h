@@ -48,6 +48,7 @@ typedef struct at_engine_options {
     int64_t early_stopping; /* trials without a better one; 0: never */
     double prune;           /* not measured: what must take so many times the best; 0: all are */
     int64_t jobs;           /* 2: the next candidate is made while one is measured */
+    bool accept_changed;    /* records of another version of their template are used, too */
     /* Whom the engine tells what; each may be NULL. */
     at_warn_fn *warn;
     at_warn_fn *note;         /* what is being done, where it takes a while */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "engine/template_change.h"
+
 #include "engine/measure.h"
 
 /* One sample may be disturbed; a kernel that has become slower is slower every time. */
@@ -84,6 +86,9 @@ static at_status try_open(at_verifier *v, const at_record *r, at_error *err) {
     AT_TRY(at_session_context(s, true, err));
     if (r->extra.present && strcmp(s->context.pattern, r->extra.context.pattern) != 0)
         return at_fail(err, AT_E_USAGE, "its sparse weight is not the one that is made here");
+    if (!v->given->accept_changed && at_is_of_changed_template(r, s->task))
+        return at_fail(err, AT_E_USAGE,
+                       "the template has changed since; --accept-changed verifies it all the same");
     AT_TRY(at_session_reserve(s, err));
     return at_session_start(s, err);
 }
@@ -121,8 +126,7 @@ static const char *changes(at_verifier *v, const at_record *r, const at_record *
     if (*e->compiler_version && strcmp(e->compiler_version, s->compiler_version) != 0)
         at_text_addf(&t, "; %s %s, was %s", s->context.compiler, s->compiler_version,
                      e->compiler_version);
-    if (*e->context.template_hash && strcmp(e->context.template_hash, s->context.template_hash))
-        at_text_add(&t, "; the template has changed");
+    if (at_is_of_changed_template(r, s->task)) at_text_add(&t, "; the template has changed");
     if (*e->code_hash && *now->extra.code_hash && strcmp(e->code_hash, now->extra.code_hash) != 0)
         at_text_add(&t, "; the code has changed");
     const char *text = at_strdup(v->arena, t.len ? t.data + 2 : "");

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "engine/task_weight.h"
+#include "engine/template_change.h"
 
 static at_status find_row(const at_request *q, at_selection *out, at_error *err) {
     out->row = q->row;
@@ -81,14 +82,21 @@ static bool is_of_other_pattern(const at_record *r, const at_pattern *p) {
 }
 
 /* Records of this pattern count before others. */
-static at_status best_record(at_arena *a, const at_request *q, const log_view *log,
-                             const at_selection *s, const at_record **out, at_error *err) {
+static at_status best_record(at_arena *a, const at_engine_options *o, const at_request *q,
+                             const log_view *log, const at_selection *s, const at_record **out,
+                             at_error *err) {
     const at_task *task = s->task;
+    const char *name = at_task_row(task)->name;
+    int64_t changed = 0;
     AT_VEC(const at_record *) of_task = {0}, of_pattern = {0}, of_isa = {0};
     for (int i = 0; i < log->count; i++) {
         const at_record *r = &log->records[i];
         if (!is_of_template(r, at_task_row(task)) || !at_args_equal(r->args, at_task_args(task)))
             continue;
+        if (!o->accept_changed && at_is_of_changed_template(r, task)) {
+            changed++;
+            continue;
+        }
         *at_push(a, &of_task) = r;
         if (is_of_other_pattern(r, s->pattern)) continue;
         *at_push(a, &of_pattern) = r;
@@ -98,7 +106,10 @@ static at_status best_record(at_arena *a, const at_request *q, const log_view *l
     *out = at_record_best(of_isa.data, of_isa.len);
     if (!*out) *out = at_record_best(of_pattern.data, of_pattern.len);
     if (!*out) *out = at_record_best(of_task.data, of_task.len);
+    if (changed && of_task.len) at_engine_warn(o, at_changed_text(a, log->path, changed, name));
     if (*out) return AT_OK;
+    if (changed && !of_task.len)
+        return at_fail(err, AT_E_NO_VALID, "%s", at_changed_text(a, log->path, changed, name));
     if (of_task.len)
         return at_fail(err, AT_E_NO_VALID,
                        "%s: all %d records of %s %s are failures; autotune log %s shows the first "
@@ -146,7 +157,12 @@ static at_status from_log(at_arena *a, const at_engine_options *o, const at_requ
         if (!q->args && !q->weight) err->status = AT_E_INPUT, at_fail_at(err, "%s: ", q->log);
         return err->status;
     }
-    if (!out->record) AT_TRY(best_record(a, q, &log, out, &out->record, err));
+    if (!out->record) AT_TRY(best_record(a, o, q, &log, out, &out->record, err));
+    else if (!o->accept_changed && at_is_of_changed_template(out->record, out->task))
+        return at_fail(err, AT_E_NO_VALID,
+                       "--line %lld: that record of %s is of another version of %s; "
+                       "--accept-changed uses it",
+                       (long long)q->line, q->log, out->row->name);
     return take_record(a, q->log, out, err);
 }
 
@@ -183,13 +199,14 @@ at_status at_select_record(at_arena *a, const at_request *q, const at_record *r,
     return at_weight_task(a, q, at_json_text(a, r->args), out, err);
 }
 
-static at_status select_task_of(at_arena *a, const at_request *q, const log_view *log,
-                                const at_record *r, at_selection *out, at_error *err) {
+static at_status select_task_of(at_arena *a, const at_engine_options *o, const at_request *q,
+                                const log_view *log, const at_record *r, at_selection *out,
+                                at_error *err) {
     if (at_select_record(a, q, r, out, err) != AT_OK) {
         at_fail_at(err, "%s:%lld: ", log->path, (long long)r->line);
         return err->status = AT_E_INPUT;
     }
-    AT_TRY(best_record(a, q, log, out, &out->record, err));
+    AT_TRY(best_record(a, o, q, log, out, &out->record, err));
     out->has_config = true;
     return take_record(a, log->path, out, err);
 }
@@ -206,7 +223,7 @@ at_status at_select_all(at_arena *a, const at_engine_options *o, const at_reques
         const at_record *r = &log.records[i];
         if (at_template_find(r->task, &s.row, NULL) != AT_OK) continue;
         if (is_known(all.data, all.len, r)) continue;
-        at_status status = select_task_of(a, q, &log, r, &s, err);
+        at_status status = select_task_of(a, o, q, &log, r, &s, err);
         if (status != AT_OK && status != AT_E_NO_VALID) return status;
         if (!s.task) continue;
         if (status == AT_E_NO_VALID) at_engine_warn(o, at_format(a, "%s; left out", err->text));

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "engine/template_change.h"
+
 #include "engine/recorded_space.h"
 #include "engine/task_config.h"
 
@@ -26,6 +28,7 @@ typedef struct reading {
     const at_task *own;
     AT_VEC(other_task *) tasks;
     AT_VEC(trial) trials;
+    int64_t changed; /* records left out */
 } reading;
 
 static other_task *task_of(reading *r, const at_json *record_args) {
@@ -63,10 +66,12 @@ static void take(reading *r, const at_record *record) {
     at_config config;
     if (!is_other(r, record->task, record->args)) return;
     other_task *t = task_of(r, record->args);
-    if (t->task &&
-        at_config_rebind(r->scratch, at_task_space(t->task), &record->config, &config, NULL) ==
-            AT_OK &&
-        config.index >= 0)
+    if (t->task && !r->options->accept_changed && at_is_of_changed_template(record, t->task))
+        r->changed++;
+    else if (t->task &&
+             at_config_rebind(r->scratch, at_task_space(t->task), &record->config, &config, NULL) ==
+                 AT_OK &&
+             config.index >= 0)
         add(r, t, config.index, record->error_no ? 0 : at_record_mean(record));
 }
 
@@ -96,8 +101,12 @@ static at_status read_log(reading *r, const char *path, at_error *err) {
 
 static at_status read_file(reading *r, const char *path, at_error *err) {
     int before = r->trials.len;
+    r->changed = 0;
     if (at_is_space_file(path)) AT_TRY(read_space_file(r, path, err));
     else AT_TRY(read_log(r, path, err));
+    if (r->changed)
+        at_engine_warn(r->options,
+                       at_changed_text(r->arena, path, r->changed, at_task_row(r->own)->name));
     if (r->trials.len == before)
         return at_fail(err, AT_E_INPUT, "--transfer %s: holds no trial of another task of %s", path,
                        at_task_row(r->own)->name);

@@ -15,7 +15,8 @@ static at_status read_one(at_chooser *c, const at_pick_job *job, int i, bool is_
     else AT_TRY(at_log_reader_open(path, job->warn, job->warn_ctx, &reader, err));
     at_log_reader_on_comment(reader, at_finals_add, at_chooser_finals(c));
     at_chooser_begin(c, path);
-    while (at_log_reader_next(reader, &record)) at_chooser_add(c, &record);
+    while (at_log_reader_next(reader, &record))
+        if (!job->use || job->use(job->use_ctx, &record)) at_chooser_add(c, &record);
     at_status s = at_log_reader_status(reader, err);
     *records += at_log_reader_stats(reader)->records;
     at_log_reader_close(reader);
@@ -136,6 +137,14 @@ static at_status pick_into(at_pick_job *job, at_per per, bool with_output, at_ou
 at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
                        const char *output_path, bool force, at_per per, at_warn_fn *warn, void *ctx,
                        at_pick **picks, int *num_picks, at_error *err) {
+    return at_pick_best_of(a, inputs, num_inputs, NULL, NULL, output_path, force, per, warn, ctx,
+                           picks, num_picks, err);
+}
+
+at_status at_pick_best_of(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
+                          void *use_ctx, const char *output_path, bool force, at_per per,
+                          at_warn_fn *warn, void *ctx, at_pick **picks, int *num_picks,
+                          at_error *err) {
     for (int i = 0; output_path && i < num_inputs; i++)
         if (at_same_file(output_path, inputs[i]))
             return at_fail(err, AT_E_USAGE, "%s is both input and output; name another output",
@@ -154,6 +163,8 @@ at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
                        .num_paths = num_inputs,
                        .warn = warn,
                        .warn_ctx = ctx,
+                       .use = use,
+                       .use_ctx = use_ctx,
                        .out = &text};
     if (with_output) paths[job.num_paths++] = output_path;
     if (s == AT_OK) s = pick_into(&job, per, with_output, out, err);

@@ -284,6 +284,12 @@ void at_pick_print(at_text *out, const at_pick *p);
 at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
                        const char *output_path, bool force, at_per per, at_warn_fn *warn, void *ctx,
                        at_pick **picks, int *num_picks, at_error *err);
+/* The same of those records alone for which use says true; not with AT_PER_COMPAT. */
+typedef bool at_pick_fn(void *ctx, const at_record *r);
+at_status at_pick_best_of(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
+                          void *use_ctx, const char *output_path, bool force, at_per per,
+                          at_warn_fn *warn, void *ctx, at_pick **picks, int *num_picks,
+                          at_error *err);
 
 /* ---- looking (summary.c, split.c, spread.c) ------------------------------------------------- */
 

@@ -122,6 +122,8 @@ typedef struct at_pick_job {
     at_warn_fn *warn;
     void *warn_ctx;
     at_text *out; /* the lines chosen */
+    at_pick_fn *use;
+    void *use_ctx;
     AT_VEC(at_pick) picks;
 } at_pick_job;
 at_status at_pick_compat(at_pick_job *job, at_error *err);

@@ -85,20 +85,6 @@ static at_status take_form(at_template *t, at_lex *l, const char *what, form *f,
     return at_lex_is(l, "with") ? take_conditions(t, l, f, err) : AT_OK;
 }
 
-static at_status parse_forms(at_template *t, forms *out, at_error *err) {
-    const char *what = at_format(t->arena, "record_args of %s", t->row->name);
-    at_lex l;
-    AT_TRY(at_lex_start(&l, t->row->record_args, what, err));
-    for (;;) {
-        form f = {0};
-        AT_TRY(take_form(t, &l, what, &f, err));
-        *at_push(t->arena, out) = f;
-        if (l.kind == AT_TOK_END) return AT_OK;
-        if (!at_lex_is(&l, "|")) return at_lex_fail(&l, err, "expected '|'");
-        AT_TRY(at_lex_next(&l, err));
-    }
-}
-
 /* The arguments that a text of a pattern names; NULL where it is a text of the record. */
 static arg *named(at_template *t, const at_json *pattern, arg **divisor) {
     *divisor = NULL;
@@ -106,6 +92,44 @@ static arg *named(at_template *t, const at_json *pattern, arg **divisor) {
     const char *name = pattern->string + 1, *slash = strchr(name, '/');
     if (slash) *divisor = at_args_find(t, slash + 1, strlen(slash + 1));
     return at_args_find(t, name, slash ? (size_t)(slash - name) : strlen(name));
+}
+
+static bool holds_argument(at_template *t, const at_json *pattern, const arg *a) {
+    arg *divisor;
+    if (named(t, pattern, &divisor) == a) return true;
+    for (const at_json *p = pattern->child; p; p = p->next)
+        if (holds_argument(t, p, a)) return true;
+    return false;
+}
+
+/* Records of tasks that differ in an argument must differ. */
+static at_status check_form(at_template *t, const form *f, int number, at_error *err) {
+    for (int i = 0; i < t->args.len; i++) {
+        const arg *a = &t->args.data[i];
+        bool there = holds_argument(t, f->pattern, a);
+        for (int w = 0; w < f->with.len; w++) there |= f->with.data[w].of == a;
+        if (!there)
+            return at_fail(err, AT_E_INPUT,
+                           "record_args of %s: form %d lacks the argument \"%s\": records of tasks "
+                           "that differ in it would be the same",
+                           t->row->name, number, a->name);
+    }
+    return AT_OK;
+}
+
+static at_status parse_forms(at_template *t, forms *out, at_error *err) {
+    const char *what = at_format(t->arena, "record_args of %s", t->row->name);
+    at_lex l;
+    AT_TRY(at_lex_start(&l, t->row->record_args, what, err));
+    for (;;) {
+        form f = {0};
+        AT_TRY(take_form(t, &l, what, &f, err));
+        AT_TRY(check_form(t, &f, out->len + 1, err));
+        *at_push(t->arena, out) = f;
+        if (l.kind == AT_TOK_END) return AT_OK;
+        if (!at_lex_is(&l, "|")) return at_lex_fail(&l, err, "expected '|'");
+        AT_TRY(at_lex_next(&l, err));
+    }
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

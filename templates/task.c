@@ -176,17 +176,6 @@ static at_status check_parts(at_template *t, const char *knob, const long long *
     return AT_OK;
 }
 
-/* One of those that at_option lists. */
-static at_status check_option(at_template *t, const char *knob, int k, long long value) {
-    int64_t listed;
-    if (!at_template_file(t->row)) return AT_OK; /* AutoTVM's own defaults go beyond its lists */
-    for (int64_t i = 0; i < at_space_knob_len(t->space, k); i++)
-        if (at_option_value(at_space_entity(t->space, k, i), &listed) && listed == value)
-            return AT_OK;
-    return at_fail(&t->err, AT_E_INPUT, "%s: a default of \"%s\" with %lld, which it does not list",
-                   t->row->name, knob, value);
-}
-
 void at_default(at_template *t, const char *knob, const long long *values) {
     if (t->err.status != AT_OK) return;
     if (!knob || !values) {
@@ -203,9 +192,8 @@ void at_default(at_template *t, const char *knob, const long long *values) {
     knob_default *d = &t->defaults.data[k];
     const at_entity *first = at_space_entity(t->space, k, 0);
     int n = first->kind == AT_KNOB_SPLIT ? first->n - 1 : 1;
-    at_status s = first->kind == AT_KNOB_SPLIT ? check_parts(t, knob, values, n)
-                                               : check_option(t, knob, k, values[0]);
-    if (s != AT_OK) return;
+    /* An option may have a value that it does not list: AutoTVM's defaults do. */
+    if (first->kind == AT_KNOB_SPLIT && check_parts(t, knob, values, n) != AT_OK) return;
     d->fixed = true;
     for (int i = 0; i < n; i++) d->value[i] = values[i];
 }

@@ -96,6 +96,57 @@ static void some_configurations(void **state) {
     assert_int_equal(cli_member(cli_json(), "failed.invalid")->integer, 6);
 }
 
+/* ---- an edited template ---------------------------------------------------------------------- */
+
+/* What was measured before an edit is not used, which is said, unless --accept-changed. */
+static void edited(void **state) {
+    (void)state;
+    static const struct {
+        const char *words;
+        int status; /* without the option */
+    } verbs[] = {
+        {"run ./own.c --log old.log --number 1 --repeat 1", 3},
+        {"run ./own.c --log old.log --line 1 --number 1 --repeat 1", 3},
+        {"show ./own.c --log old.log", 3},
+        {"apply ./own.c --log old.log -o k.c", 3},
+        {"pick_best ./own.c old.log", 3},
+        {"verify ./own.c old.log --margin 1000", 7},
+    };
+    static const char compute[] = "a[X] : input\\nb[x:X] = a[x]\\n";
+    write_own(compute, ROWS);
+    cli_expect(0, "./autotune ./own.c --trials 4 --log old.log && cp old.log new.log");
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        cli_expect(0, "./autotune %s", verbs[i].words);
+    write_own(compute, "xo, xi =>\\n    @b = {xo, xi}/x\\n");
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        const cli_result *r = cli_expect(verbs[i].status, "./autotune %s", verbs[i].words);
+        bool said = strstr(r->err, "--accept-changed uses ") ||
+                    strstr(r->out, "not_run: the template has changed since; --accept-changed "
+                                   "verifies it all the same\n");
+        if (!said) fail_msg("%s: %s", verbs[i].words, r->err);
+        cli_expect(0, "./autotune %s --accept-changed", verbs[i].words);
+    }
+    const char *tune = "./autotune ./own.c --trials 4 --log %s --json%s";
+    cli_expect(0, tune, "old.log", " --accept-changed");
+    assert_int_equal(cli_member(cli_json(), "from_log")->integer, 4);
+    const cli_result *r = cli_expect(0, tune, "new.log", "");
+    assert_non_null(strstr(r->err,
+                           "autotune: warning: new.log: 4 records of another version of own "
+                           "are not used; --accept-changed uses them\n"));
+    assert_int_equal(cli_member(cli_json(), "from_log")->integer, 0);
+    /* Those of now count, and those before are still told of. */
+    r = cli_expect(0, "./autotune show ./own.c --log new.log");
+    assert_non_null(strstr(r->err, "4 records of another version of own are not used"));
+    r = cli_expect(0, "./autotune pick_best ./own.c new.log");
+    assert_int_equal(cli_count_lines(r->out, "{\"input\""), 1);
+    assert_non_null(strstr(r->err,
+                           "new.log: 4 records of another version of their template are not "
+                           "used; --accept-changed uses them\n"));
+    r = cli_expect(0, "./autotune pick_best ./own.c new.log --accept-changed");
+    assert_int_equal(cli_count_lines(r->out, "{\"input\""), 2); /* two contexts */
+    cli_expect(0, "rm old.log new.log k.c k.h");
+}
+
 /* ---- code that does not behave --------------------------------------------------------------- */
 
 /* ./bad.c with something before its functions, in define() and in defaults(). */
@@ -139,8 +190,6 @@ static const struct {
      "bad: a default of \"tile_x\" with 0 for part 2; at least 1 is accepted"},
     {"", "", "at_default(t, \"tile_x\", 0);", "bad: at_default without values"},
     {"", "", "at_default(t, 0, 0);", "bad: at_default without a knob"},
-    {"", "", "long long n = 3; at_default(t, \"way\", &n);",
-     "bad: a default of \"way\" with 3, which it does not list"},
     {"", "", "at_split(t, \"y\", \"X\", \"p q\", .policy = AT_FACTORS);",
      "bad: at_split in defaults(), which sets values of knobs; it belongs in define()"},
     {"", "", "at_option(t, \"y\", \"[1]\", 0);",
@@ -233,8 +282,9 @@ static void ends_with_the_program(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_outside),       cmocka_unit_test(data_decide),
-        cmocka_unit_test(some_configurations), cmocka_unit_test(hostile_code),
-        cmocka_unit_test(hostile_sources),     cmocka_unit_test(ends_with_the_program)};
+        cmocka_unit_test(reads_outside),        cmocka_unit_test(data_decide),
+        cmocka_unit_test(some_configurations),  cmocka_unit_test(edited),
+        cmocka_unit_test(hostile_code),         cmocka_unit_test(hostile_sources),
+        cmocka_unit_test(ends_with_the_program)};
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

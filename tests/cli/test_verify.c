@@ -110,7 +110,8 @@ static void wrong(void **state) {
     expect(0, "./own.c", "reproduced", "");
     /* The file is edited; only with the default does its tree still compute everything. */
     write_template("xi");
-    expect(7, "./own.c", "wrong", "invalid: ");
+    expect(7, "./own.c", "not_run", "the template has changed since; --accept-changed");
+    expect(7, "./own.c --accept-changed", "wrong", "invalid: ");
     assert_int_equal(cli_member(only_record(), "time_ns")->kind, AT_JSON_NULL);
 }
 
@@ -138,7 +139,9 @@ static void circumstances(void **state) {
         expect(7, "", rows[i].verdict, rows[i].note);
     }
     change(SLOW_CLAIM "; s/\"compiler_version\": \"/&0./; s/\"template\": \"./\"template\": \"x/");
-    expect(0, "", "reproduced", "the template has changed");
+    expect(7, "", "not_run",
+           "the template has changed since; --accept-changed verifies it all the same");
+    expect(0, "--accept-changed", "reproduced", "the template has changed");
     assert_non_null(strstr(cli_member(only_record(), "note")->string, ", was 0.0."));
 }
 

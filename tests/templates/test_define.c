@@ -299,6 +299,15 @@ static void bad_rows(void **state) {
         {"A=12, A=3", "[A]", "args of t:1:7: a second \"A\"\nA=12, A=3\n      ^"},
         {"A=0", "[A]", "args of t:1:3: expected a whole number from 1 on, got '0'\nA=0\n  ^"},
         {"A=12, B=3", "A", "record_args of t: expected an array"},
+        {"A=12, B=3", "[A]",
+         "record_args of t: form 1 lacks the argument \"B\": records of tasks that differ in it "
+         "would be the same"},
+        {"A=12, B=3", "[A, B] | [A/B]",
+         "record_args of t: form 2 lacks the argument \"B\": records of tasks that differ in it "
+         "would be the same"},
+        {"A=12, T=\"x\"", "[A]",
+         "record_args of t: form 1 lacks the argument \"T\": records of tasks that differ in it "
+         "would be the same"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_template_row row = row_of(no_schedule);
