@@ -40,6 +40,10 @@ void at_text_add_why(at_text *out, const at_session *s, const at_bound *b, doubl
                  time_s * ghz * 1e9, ghz, 100 * at_bound_seconds(s, b) / time_s);
 }
 
+void at_text_add_notes(at_text *out, const at_kernel *k) {
+    for (int i = 0; k && i < k->num_notes; i++) at_text_addf(out, "note: %s\n", k->notes[i]);
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static const char *const keys[] = {"fma", "load", "store", "chain", "issue", "l2", "l3", "memory"};
@@ -83,4 +87,10 @@ void at_out_why(at_out *o, const at_session *s, const at_bound *b, double time_s
         at_out_double(o, "bound_of_measured", at_bound_seconds(s, b) / time_s);
     }
     at_out_end(o, '}');
+}
+
+void at_out_notes(at_out *o, const at_kernel *k) {
+    at_out_begin(o, "notes", '[');
+    for (int i = 0; k && i < k->num_notes; i++) at_out_string(o, NULL, k->notes[i]);
+    at_out_end(o, ']');
 }

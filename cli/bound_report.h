@@ -9,5 +9,8 @@
 void at_text_add_why(at_text *out, const at_session *s, const at_bound *b, double time_s);
 void at_out_why(at_out *o, const at_session *s, const at_bound *b,
                 double time_s); /* "why": {...} */
+/* Where the code is not as the tree says; k NULL: nothing. */
+void at_text_add_notes(at_text *out, const at_kernel *k);
+void at_out_notes(at_out *o, const at_kernel *k); /* "notes": [...] */
 
 #endif

@@ -36,6 +36,7 @@ static at_status print_json(const at_session *s, const at_record *r, const at_ca
         at_out_string(&out, "of_peak", NULL);
     }
     at_out_double(&out, "peak_gflops", s->peak_gflops);
+    at_out_notes(&out, c->kernel);
     if (bound) at_out_why(&out, s, bound, t->time_s);
     at_out_end(&out, '}');
     return at_out_print(&out, err);
@@ -63,6 +64,7 @@ static at_status print_text(const at_session *s, const at_record *r, const at_ca
     if (bound) {
         at_text_add(&out, "\n");
         at_text_add_why(&out, s, bound, t->time_s);
+        at_text_add_notes(&out, c->kernel);
     }
     at_status status = at_print(&out, err);
     at_text_free(&out);

@@ -22,6 +22,7 @@ typedef struct shown {
     at_text tree, dump;
     const char *code;      /* NULL: not asked for */
     const at_bound *bound; /* NULL: not asked for */
+    const at_kernel *kernel;
     bool has_dump;
 } shown;
 
@@ -32,6 +33,7 @@ static at_status print_json(const at_session *s, const shown *v, at_error *err) 
     at_out_config(&out, &s->chosen.config);
     at_out_double(&out, "flops", s->flops);
     at_out_string(&out, "tree", at_text_str(&v->tree));
+    at_out_notes(&out, v->kernel);
     if (v->code) at_out_string(&out, "code", v->code);
     if (v->has_dump) at_out_string(&out, "dump", at_text_str(&v->dump));
     if (v->bound) at_out_why(&out, s, v->bound, 0);
@@ -45,6 +47,7 @@ static at_status print_text(const at_session *s, const shown *v, at_error *err) 
     at_text_addf(&out, "   %.6g MFLOP\n", s->flops * 1e-6);
     at_config_print_json(&out, &s->chosen.config);
     at_text_addf(&out, "\n\n%s", at_text_str(&v->tree));
+    at_text_add_notes(&out, v->kernel);
     if (v->has_dump) at_text_addf(&out, "\n%s", at_text_str(&v->dump));
     if (v->code) at_text_addf(&out, "\n%s", v->code);
     if (v->bound) {
@@ -70,6 +73,7 @@ static at_status show(at_session *s, shown *v, const at_options *o, at_error *er
     at_program_print(&v->tree, c.program, false);
     if (o->code) v->code = c.kernel->source;
     v->bound = c.kernel->bound;
+    v->kernel = c.kernel;
     return o->json ? print_json(s, v, err) : print_text(s, v, err);
 }
 

@@ -128,6 +128,10 @@ typedef struct at_kernel {
     at_dialect dialect;
     const at_target *target; /* of the tiles */
     const at_bound *bound;   /* NULL without at_lower_options.machine */
+    /* Where the code is not as the tree says: a vec loop without vectors, leaves that could not be
+     * one tile; each with line, loop or leaf, and the reason. */
+    const char *const *notes;
+    int num_notes;
     char code_hash[33]; /* over tile bytes, C without comments, parameter table and workspace */
 } at_kernel;
 

@@ -140,6 +140,7 @@ struct at_ir {
     at_ir_kind kind;
     at_ir *next, *child; /* child: loop body, then-branch */
     at_ir *other;        /* else-branch */
+    int line;            /* of the tree's text; 0: of no leaf there */
     /* loop */
     int sym;
     int piece; /* names the same part in sibling nests; -1 none */
@@ -205,8 +206,9 @@ struct at_low {
     int num_params;
     int64_t workspace_bytes, thread_bytes;
     AT_VEC(struct at_tile *) tiles;
-    size_t common_bytes;   /* of source: its beginning that all kernels share */
-    const at_bound *bound; /* NULL: not asked for */
+    AT_VEC(const char *) notes; /* as at_kernel's */
+    size_t common_bytes;        /* of source: its beginning that all kernels share */
+    const at_bound *bound;      /* NULL: not asked for */
     const char *source, *entry,
         *pack; /* emitted text; function names, pack NULL if nothing is packed */
 };
@@ -227,6 +229,8 @@ at_cond_op at_cond_decide(at_low *l, const at_cond *c,
 const at_value *at_value_fold(at_low *l, const at_value *v,
                               const at_fact *facts); /* decided selects go */
 bool at_value_is_zero(const at_value *v);
+/* What was written and is not so in the code, each text once (ir.c). */
+void at_lower_note(at_low *l, const char *text);
 void at_lower_fail(at_low *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Enters the range of a loop's symbol; the old one is returned for at_range_leave. */
 at_sym at_range_enter(at_low *l, const at_ir *loop);

@@ -26,6 +26,7 @@ static void split_digits(at_low *l, at_ir *n) {
         while (n->kind == AT_IR_LOOP && (by = wanted_split(l, n)) != 0) {
             const char *name = l->syms.data[n->sym].name;
             at_ir *inner = at_ir_new(l, AT_IR_LOOP);
+            inner->line = n->line;
             inner->ann = n->ann;
             inner->is_reduce = n->is_reduce;
             inner->sym = at_sym_loop(l, at_format(l->arena, "%s_0", name), by);

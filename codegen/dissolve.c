@@ -265,6 +265,7 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     const at_aff **axes = leaf_axes(s, leaf, &n->guard);
     n->tensor = leaf->tensor;
     n->label = t->name;
+    n->line = leaf->line;
     n->ix = axes;
     if (leaf->is_init) n->val = new_value(l, (at_value){.op = AT_V_CONST});
     else n->val = value_expr(l, t->body, axes);
@@ -308,6 +309,7 @@ static at_ir *translate_node(scope *s, const at_node *n) {
         if (n->extent == 1 || sym < 0) continue;
         at_ir *loop = at_ir_new(l, AT_IR_LOOP);
         loop->sym = sym;
+        loop->line = n->line;
         loop->piece = n->piece[i];
         loop->is_reduce = n->is_reduce;
         loop->ann = n->ann == AT_ANN_VEC && i < n->num_pieces - 1 ? AT_ANN_UNROLL : n->ann;

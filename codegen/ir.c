@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+void at_lower_note(at_low *l, const char *text) {
+    for (int i = 0; i < l->notes.len; i++)
+        if (!strcmp(l->notes.data[i], text)) return;
+    *at_push(l->arena, &l->notes) = text;
+}
+
 void at_lower_fail(at_low *l, const char *fmt, ...) {
     if (l->err->status != AT_OK) return; /* the first one counts */
     va_list ap;

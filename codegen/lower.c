@@ -150,6 +150,8 @@ at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, 
     k->workspace_bytes = l->workspace_bytes;
     k->workspace_per_thread_bytes = l->thread_bytes;
     k->bound = l->bound;
+    k->notes = l->notes.data;
+    k->num_notes = l->notes.len;
     if (l->dialect == AT_DIALECT_TCC && !encode_tiles(l, k))
         return at_fail_lines(err, l->err->status, "encode: %s", l->err->text);
     hash_code(l, k);

@@ -85,6 +85,9 @@ typedef struct at_tile_call {
     int slot_tensor[AT_TILE_MAX_SLOTS];
     const at_aff *slot_at[AT_TILE_MAX_SLOTS]; /* element address at entry */
     const at_aff *trip[AT_TILE_MAX_TRIPS];    /* never negative */
+    const char *const *notes;                 /* as at_kernel's, of this call */
+    int num_notes;
+    bool loses_vectors; /* since a tensor of single elements stays in registers */
 } at_tile_call;
 
 /* Tensors that live in registers during a tile. */
@@ -96,6 +99,8 @@ typedef struct at_tile_regs {
 
 /* tile_build.c: expands a list of nests (no conditions, addresses affine in the loops of the list)
  * to a tile program. NULL where it does not fit: too many slots, trip counts or registers. */
+/* "line 4, xi:vec: no vectors: ..." */
+const char *at_note_no_vector(const at_low *l, const at_ir *loop, const char *why);
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs);
 
 /* tile_cut.c: calls build() for register-sized parts of a list, cut along pieces whose loops are in

@@ -71,7 +71,8 @@ typedef struct {
     int body;         /* number of the current straight-line body */
     const at_aff *trips[AT_TILE_MAX_TRIPS];
     int num_trips;
-    bool failed;
+    AT_VEC(const char *) notes;
+    bool loses_vectors, failed;
 } at_builder;
 
 /* tile_place.c: the address of an element of a tensor at the current iterations; its slot, which is

@@ -204,29 +204,64 @@ static void counted_loop(at_builder *b, const at_ir *n) {
     }
 }
 
-/* Does every statement below treat this loop as a vector: stored with stride 1 or in registers,
- * loaded with stride 1 or the same for all? */
-static bool is_vector(const at_builder *b, const at_ir *list, int sym) {
-    for (; list; list = list->next) {
-        if (list->kind == AT_IR_LOOP && (!is_unrolled(list) || !is_vector(b, list->child, sym)))
-            return false;
-        if (list->kind != AT_IR_STMT) continue;
-        int64_t k = at_aff_coef(list->at, sym);
-        if (k == 0 || (k != 1 && !b->regs->local[list->tensor])) return false;
-        const at_value *stack[64] = {list->val};
-        for (int n = 1; n > 0;) {
-            const at_value *v = stack[--n];
-            if (v->op == AT_V_LOAD) {
-                k = at_aff_coef(v->at, sym);
-                if (at_aff_opaque_deps(b->l, v->at) & AT_BIT(sym)) return false;
-                if (b->regs->local[v->tensor] ? k == 0 : k != 0 && k != 1) return false;
-            }
-            if (n > 60) return false;
-            if (v->a) stack[n++] = v->a;
-            if (v->b) stack[n++] = v->b;
-        }
+/* Why a load is no vector along a loop; NULL: it is one, or the same element for all of it. */
+static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value *v, int sym) {
+    at_arena *a = b->l->arena;
+    const char *name = b->l->program->compute->tensors[v->tensor].name;
+    int64_t k = at_aff_coef(v->at, sym);
+    if (at_aff_opaque_deps(b->l, v->at) & AT_BIT(sym))
+        return at_format(a, "@%s reads %s at places that do not follow each other", n->label, name);
+    if (b->regs->local[v->tensor] && k) return NULL;
+    if (b->regs->local[v->tensor]) {
+        b->loses_vectors = true;
+        return at_format(a, "@%s reads one element of %s, which stays in registers, in all of it",
+                         n->label, name);
     }
-    return true;
+    return k == 0 || k == 1
+               ? NULL
+               : at_format(a, "@%s reads %s %lld elements apart", n->label, name, (long long)k);
+}
+
+static const char *statement_is_scalar(at_builder *b, const at_ir *n, int sym) {
+    at_arena *a = b->l->arena;
+    const at_value *stack[64] = {n->val};
+    int64_t k = at_aff_coef(n->at, sym);
+    if (k == 0)
+        return at_format(a, "@%s %s", n->label,
+                         n->add ? "adds all of it up to one element"
+                                : "writes one element in all of it");
+    if (k != 1 && !b->regs->local[n->tensor])
+        return at_format(a, "@%s writes elements %lld apart", n->label, (long long)k);
+    for (int count = 1; count > 0;) {
+        const at_value *v = stack[--count];
+        const char *why = v->op == AT_V_LOAD ? load_is_scalar(b, n, v, sym) : NULL;
+        if (why) return why;
+        if (count > 60) return at_format(a, "@%s has too many operands", n->label);
+        if (v->a) stack[count++] = v->a;
+        if (v->b) stack[count++] = v->b;
+    }
+    return NULL;
+}
+
+/* Every statement below must treat this loop as a vector: stored with stride 1 or in registers,
+ * loaded with stride 1 or the same for all. NULL: all do; else why not. */
+static const char *is_scalar(at_builder *b, const at_ir *list, int sym) {
+    for (; list; list = list->next) {
+        const char *why = NULL;
+        if (list->kind == AT_IR_LOOP && !is_unrolled(list))
+            why = at_format(b->l->arena, "%s, inside of it, is not unrolled",
+                            b->l->syms.data[list->sym].name);
+        else if (list->kind == AT_IR_LOOP) why = is_scalar(b, list->child, sym);
+        else if (list->kind == AT_IR_STMT) why = statement_is_scalar(b, list, sym);
+        if (why) return why;
+    }
+    return NULL;
+}
+
+/* A loop that is to be a vector and is not. */
+static void note_scalar(at_builder *b, const at_ir *n, const char *why) {
+    if (n->hi - n->lo == 1) return;
+    *at_push(b->l->arena, &b->notes) = at_note_no_vector(b->l, n, why);
 }
 
 /* Statements of a nest when all of it is expanded; -1 where a sum or an unknown trip count forbids
@@ -294,13 +329,18 @@ static void expand_loop(at_builder *b, const at_ir *n) {
     }
     at_ir one = *n;
     one.next = NULL;
+    int lanes = b->l->target->lanes;
+    bool asked = n->ann == AT_ANN_VEC && lanes > 1;
     if (is_counted(n) && straight(&one) < 0) {
+        if (asked) note_scalar(b, n, "how often it runs is known at run time only");
         counted_loop(b, n);
         return;
     }
-    int lanes = b->l->target->lanes;
-    bool vector =
-        n->ann == AT_ANN_VEC && lanes > 1 && b->vec_sym < 0 && is_vector(b, n->child, n->sym);
+    const char *why = !asked            ? "nobody asked"
+                      : b->vec_sym >= 0 ? "it stands inside of another vec loop"
+                                        : is_scalar(b, n->child, n->sym);
+    bool vector = !why;
+    if (asked && why) note_scalar(b, n, why);
     for (int64_t i = n->lo; i < n->hi && !b->failed; i += vector ? lanes : 1) {
         b->bound[n->sym] = i;
         if (vector) {

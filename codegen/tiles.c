@@ -270,7 +270,67 @@ static at_ir *group_end(const tiler *x, const at_ir *n, at_ir *run_end, bool *lo
     return end;
 }
 
+/* ---- what is not as it was written ------------------------------------------------------------
+ */
+
+const char *at_note_no_vector(const at_low *l, const at_ir *loop, const char *why) {
+    return at_format(l->arena, "line %d: %s:vec makes no vectors: %s", loop->line,
+                     l->syms.data[loop->sym].name, why);
+}
+
+/* Of a tensor that the statements of a list write. */
+static const char *label_of(const at_ir *n) {
+    while (n && n->kind != AT_IR_STMT) n = n->child ? n->child : n->other;
+    return n ? n->label : "";
+}
+
+/* Why a nest whose parts may be tiles is none itself. */
+static const char *not_a_tile(const at_low *l, const at_ir *n) {
+    if (can_be_tile(l, n)) return "its statements have too many operands for one tile";
+    if (fits(l, n, at_ir_loops_of(n))) return "leaves of several tensors stand in it";
+    return "it holds a condition, a parallel loop, or addresses and bounds that are no sums of "
+           "loops";
+}
+
+/* A loop that stays C. */
+static void note_opened(at_low *l, const at_ir *n) {
+    if (n->kind == AT_IR_LOOP && n->ann == AT_ANN_VEC && l->target->lanes > 1 && n->hi - n->lo > 1)
+        at_lower_note(l, at_note_no_vector(l, n, not_a_tile(l, n)));
+}
+
+/* Leaves that would have been one tile, sums in registers, but for its size. */
+static void note_apart(at_low *l, const at_ir *from, const at_ir *end) {
+    const at_ir *last = from;
+    while (last->next != end) last = last->next;
+    if (!strcmp(label_of(from), label_of(last))) return;
+    at_lower_note(l, at_format(l->arena,
+                               "line %d: @%s and @%s are no one tile: it would take more registers "
+                               "or pointers than there are; what is between them goes through "
+                               "memory",
+                               from->line, label_of(from), label_of(last)));
+}
+
+static bool loses_vectors(const at_ir *n) {
+    if (n->kind == AT_IR_TILE) return n->call->loses_vectors;
+    for (const at_ir *c = n->child; c; c = c->next)
+        if (loses_vectors(c)) return true;
+    return false;
+}
+
+static void note_calls(at_low *l, const at_ir *list) {
+    for (; list; list = list->next) {
+        for (int i = 0; list->kind == AT_IR_TILE && i < list->call->num_notes; i++)
+            at_lower_note(l, list->call->notes[i]);
+        note_calls(l, list->child);
+        note_calls(l, list->other);
+    }
+}
+
+/* ---- the walk ---------------------------------------------------------------------------------
+ */
+
 static at_ir *tile_inside(tiler *x, at_ir *n) {
+    note_opened(x->l, n);
     x->path[x->depth].sym = n->kind == AT_IR_LOOP ? n->sym : -1;
     x->path[x->depth++].body = copy_list(x->l, n->child);
     n->next = NULL;
@@ -299,6 +359,24 @@ static void append(at_ir ***tail, at_ir *list) {
     while (**tail) *tail = &(**tail)->next;
 }
 
+/* Leaves as one tile; NULL: they do not fit, or a sum of single elements, in a register, would make
+ * scalars of a vec loop that reads it: from memory, each is read into all lanes. */
+static at_ir *tile_group(tiler *x, at_ir *from, at_ir *end, const bool *local) {
+    at_low *l = x->l;
+    at_ir *last = from;
+    int made = l->tiles.len;
+    while (last->next != end) last = last->next;
+    last->next = NULL;
+    at_ir *group = make_tiles(l, from, local, true);
+    last->next = end;
+    if (!group) note_apart(l, from, end);
+    bool loses = false;
+    for (const at_ir *n = group; n; n = n->next) loses |= loses_vectors(n);
+    if (!loses) return group;
+    l->tiles.len = made;
+    return NULL;
+}
+
 static at_ir *tile_list(tiler *x, at_ir *list) {
     at_low *l = x->l;
     at_ir *head = NULL, **tail = &head;
@@ -312,14 +390,7 @@ static at_ir *tile_list(tiler *x, at_ir *list) {
         }
         bool *local = AT_NEW_ARRAY(l->arena, bool, l->program->compute->num_tensors);
         at_ir *end = group_end(x, n, run_end, local), *group = NULL;
-        if (end != next) {
-            at_ir *last = n;
-            while (last->next != end) last = last->next;
-            last->next = NULL;
-            group = make_tiles(l, n, local, true);
-            last->next = end;
-            if (group) next = end;
-        }
+        if (end != next && (group = tile_group(x, n, end, local))) next = end;
         append(&tail, group ? group : tile_single(x, n));
     }
     return head;
@@ -330,5 +401,7 @@ bool at_pass_tiles(at_low *l) {
     l->root = tile_list(&x, l->root);
     x.root = copy_list(l, l->pack_root);
     l->pack_root = tile_list(&x, l->pack_root);
+    note_calls(l, l->root);
+    note_calls(l, l->pack_root);
     return l->err->status == AT_OK;
 }

@@ -116,10 +116,81 @@ static void feature(void **state) {
                   "--feature bound --log f.log");
 }
 
+/* ---- notes ------------------------------------------------------------------------------------
+ */
+
+static void write_template(const char *compute, const char *schedule) {
+    at_text t = {0};
+    at_text_addf(&t,
+                 "#include \"template.h\"\n"
+                 "static void define(at_template *t) {\n"
+                 "    at_split(t, \"tile_x\", \"X\", \"xo xi\", .policy = AT_FACTORS,\n"
+                 "             .fallback = {-1, 16});\n"
+                 "    at_compute(t, \"data[Y, K] : input\\nweight[X, K] : weight\\n%s\");\n"
+                 "    at_schedule(t, \"%s\");\n"
+                 "}\n"
+                 "const at_template_row at_own = {.name = \"own\", .help = \"notes\",\n"
+                 "    .args = \"Y=8, X=32, K=64\", .record_args = \"[Y, X, K]\",\n"
+                 "    .define = define};\n",
+                 compute, schedule);
+    cli_write("own.c", at_text_str(&t));
+    at_text_free(&t);
+}
+
+static const at_json *notes_of(const char *command, const char *isa) {
+    cli_expect(0, "./autotune %s own.c --config default --isa %s --json", command, isa);
+    return cli_member(cli_json(), "notes");
+}
+
+/* A vec loop without vectors is told, with line, loop and reason; not where there are none. */
+static void dropped_vectors(void **state) {
+    (void)state;
+    write_template("out[y:Y, x:X] = sum(k:K) data[y, k]*weight[x, k]\\n",
+                   "y, xo =>\\n    k, xi:vec =>\\n        @out = y, {xo, xi}/x // k\\n");
+    static const char *const said =
+        "line 2: xi:vec makes no vectors: @out reads weight 64 elements apart";
+    const at_json *notes = notes_of("show", "sse2");
+    assert_int_equal(notes->count, 1);
+    assert_string_equal(at_json_at(notes, 0)->string, said);
+    assert_string_equal(at_json_at(notes_of("run", "sse2"), 0)->string, said);
+    assert_non_null(
+        strstr(cli_expect(0, "./autotune show own.c --config default --isa sse2")->out, said));
+    if (is_known())
+        assert_non_null(strstr(
+            cli_expect(0, "./autotune run own.c --config default --isa sse2 --why")->out, said));
+    assert_int_equal(notes_of("show", "scalar")->count, 0);
+}
+
+/* A sum of single elements is no reason to compute what reads it element by element. */
+static void beside_a_scalar(void **state) {
+    (void)state;
+    write_template("r[y:Y] = sum(k:K) data[y, k]*data[y, k]\\n"
+                   "out[y:Y, k:K] = data[y, k]*r[y] + weight[0, 0]\\n",
+                   "y =>\\n    k =>\\n        @r = y // k\\n    k:vec =>\\n        @out = y, k\\n");
+    assert_int_equal(notes_of("show", "avx2")->count, 0);
+    const char *tiles =
+        cli_expect(0, "./autotune show own.c --config default --isa avx2 --dump tile")->out;
+    assert_int_equal(cli_count_lines(strstr(tiles, "map_64:"), "    store ["), 64 / 8);
+    cli_expect(0, "./autotune run own.c --config default --paranoid");
+}
+
+static void no_notes(void **state) {
+    (void)state;
+    static const char *const tasks[] = {"conv2d_3x3_gemm", "conv2d_NCHWc", "conv2d_nhwc",
+                                        "dense",           "matmul_add",   "spconv2d_3x3_gemm",
+                                        "sparse_dense"};
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        cli_expect(0, "./autotune show %s --config default --isa avx2 --json", tasks[i]);
+        assert_int_equal(cli_member(cli_json(), "notes")->count, 0);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(show),  cmocka_unit_test(sparse),  cmocka_unit_test(run),
-        cmocka_unit_test(prune), cmocka_unit_test(feature),
+        cmocka_unit_test(dropped_vectors), cmocka_unit_test(beside_a_scalar),
+        cmocka_unit_test(no_notes),        cmocka_unit_test(show),
+        cmocka_unit_test(sparse),          cmocka_unit_test(run),
+        cmocka_unit_test(prune),           cmocka_unit_test(feature),
     };
     return cmocka_run_group_tests_name("cli/why", tests, cli_setup, cli_teardown);
 }
