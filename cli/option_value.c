@@ -129,7 +129,8 @@ static at_status take_transfer(const char *text, at_options *o, at_error *err) {
 
 static at_status take_tuner(const char *text, at_options *o, at_error *err) {
     const at_tuner_class *row;
-    AT_TRY(at_tuner_parse(text, &o->engine.tuner_options, &row, err));
+    if (at_tuner_parse(text, &o->engine.tuner_options, &row, err) != AT_OK)
+        return at_fail_at(err, "--tuner %s: ", text);
     o->engine.tuner = row->name;
     return AT_OK;
 }
