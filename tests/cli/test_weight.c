@@ -100,6 +100,59 @@ static void arrays(void **state) {
     }
 }
 
+/* A weight of 64 x 48 by rows, one of it as given, as a matrix by columns. */
+static void write_weight(const char *path, const char *value) {
+    cli_expect(0,
+               "awk 'BEGIN { print \"%%%%MatrixMarket matrix array real general\\n64 48\";"
+               " for (k = 0; k < 48; k++) for (x = 0; x < 64; x++)"
+               " print x == 3 && k == 40 ? \"%s\" : ((x * 37 + k * 11) %% 101 - 50) / 64 }' >%s",
+               value, path);
+}
+
+/* One huge weight hides nothing but what is lost beside it: of 12 x 64 outputs, the 12 it has a
+ * part in. */
+static void one_huge(void **state) {
+    (void)state;
+    const char *run = "./autotune run dense --args M=12,N=64,K=48 --weight huge.mtx --json";
+    write_weight("huge.mtx", "1e9");
+    cli_expect(0, "%s --paranoid", run);
+    double of_limit = cli_member(cli_json(), "of_limit")->number;
+    assert_true(of_limit > 0 && of_limit < 0.5);
+    if (cli_run("command -v gcc")->status) skip();
+    cli_run("mkdir -p bin");
+    cli_write("bin/gcc",
+              "#!/bin/sh\n"
+              "grep -q kernel_entry kernel.c || exec \"$REAL_GCC\" \"$@\"\n"
+              "cat >fault.c <<'END'\n"
+              "int real_entry(void *const buf[], void *workspace, void *par);\n"
+              "int kernel_entry(void *const buf[], void *workspace, void *par) {\n"
+              "    int failed = real_entry(buf, workspace, par);\n"
+              "    for (int i = 0; i < 12 * 64; i++) ((float *)buf[3])[i] += 0.01f;\n"
+              "    return failed;\n"
+              "}\n"
+              "END\n"
+              "\"$REAL_GCC\" -Dkernel_entry=real_entry -c -O2 -fPIC -o real.o kernel.c || exit 1\n"
+              "exec \"$REAL_GCC\" -shared -fPIC -o kernel.so fault.c real.o -lm\n");
+    const cli_result *r = cli_expect(3,
+                                     "chmod +x bin/gcc; REAL_GCC=$(command -v gcc) "
+                                     "PATH=$PWD/bin:$PATH %s --compiler gcc",
+                                     run);
+    assert_non_null(strstr(r->err, "; 756 of 768 elements differ"));
+    assert_non_null(strstr(r->err, " +- "));
+}
+
+/* What no float holds cannot be checked. */
+static void not_finite(void **state) {
+    (void)state;
+    const char *run = "./autotune run dense --args M=12,N=64,K=48 --weight %s";
+    write_weight("over.mtx", "3e38");
+    const cli_result *r = cli_expect(4, run, "over.mtx");
+    assert_non_null(strstr(r->err, "autotune: --weight: with it "));
+    assert_non_null(strstr(r->err, " elements of out exceed what a float32 holds (out["));
+    write_weight("nan.mtx", "nan");
+    assert_non_null(strstr(cli_expect(4, run, "nan.mtx")->err, "nan"));
+}
+
 static void refused(void **state) {
     (void)state;
     static const struct {
@@ -144,7 +197,8 @@ static int setup(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(formats), cmocka_unit_test(contexts),
-                                       cmocka_unit_test(arrays), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(formats),    cmocka_unit_test(contexts),
+                                       cmocka_unit_test(arrays),     cmocka_unit_test(one_huge),
+                                       cmocka_unit_test(not_finite), cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, setup, cli_teardown);
 }
