@@ -65,11 +65,12 @@ static void add_group(at_text *out, const at_log_group *g) {
     const at_record *r = &g->best->record;
     at_text_add(out, "  best: ");
     at_text_add_time(out, at_record_time(r));
-    if (at_record_gflops(r) > 0) at_text_addf(out, ", %.2f GFLOP/s", at_record_gflops(r));
+    if (at_record_gflops(r) > 0)
+        at_text_addf(out, ", %.2f %s", at_record_gflops(r), at_unit_of_speed(r->extra.in_bytes));
     if (at_record_of_peak(r) > 0) {
         at_text_add(out, ", ");
         at_text_add_share(out, at_record_of_peak(r));
-        at_text_add(out, " of the FMA peak");
+        at_text_addf(out, " of the %s", at_name_of_peak(r->extra.in_bytes));
     }
     if (at_record_final(r)) at_text_add(out, " in its final");
     at_text_addf(out, "; index %lld, line %lld", (long long)r->config.recorded_index,
@@ -125,8 +126,7 @@ static void out_best(at_out *out, const at_log_group *g) {
     at_out_int(out, "index", r->config.recorded_index);
     at_out_entity(out, "entity", &r->config);
     at_out_double(out, "time_ns", at_record_time(r) * 1e9);
-    if (at_record_gflops(r) > 0) at_out_double(out, "gflops", at_record_gflops(r));
-    else at_out_string(out, "gflops", NULL);
+    at_out_speed(out, at_record_gflops(r), r->extra.in_bytes);
     if (at_record_of_peak(r) > 0) at_out_double(out, "of_peak", at_record_of_peak(r));
     else at_out_string(out, "of_peak", NULL);
     at_out_string(out, "measured", at_record_final(r) ? "final" : "trial");

@@ -14,8 +14,7 @@ static at_status print_json(const at_options *o, const at_pick *picks, int count
         at_out_record(&out, r);
         at_out_string(&out, "context_hash", r->extra.present ? r->extra.context_hash : NULL);
         at_out_double(&out, "time_ns", at_record_time(r) * 1e9);
-        if (r->extra.present) at_out_double(&out, "gflops", at_record_gflops(r));
-        else at_out_string(&out, "gflops", NULL);
+        at_out_speed(&out, at_record_gflops(r), r->extra.in_bytes);
         at_out_string(&out, "measured", at_record_final(r) ? "final" : "trial");
         at_out_int(&out, "considered", picks[i].considered);
         at_out_string(&out, "source", picks[i].source);
@@ -40,7 +39,8 @@ static void add_row(at_table *t, at_text *cell, const at_pick *p) {
     at_text_add_time(cell, at_record_time(r));
     at_table_add(t, at_text_str(cell));
     at_text_clear(cell);
-    if (at_record_gflops(r) > 0) at_text_addf(cell, "%.2f", at_record_gflops(r));
+    if (at_record_gflops(r) > 0)
+        at_text_addf(cell, "%.2f%s", at_record_gflops(r), r->extra.in_bytes ? " GB/s" : "");
     at_table_add(t, at_text_str(cell));
     at_text_clear(cell);
     at_text_addf(cell, "%lld", (long long)p->considered);

@@ -28,11 +28,11 @@ static at_status print_json(const at_session *s, const at_record *r, const at_ca
     at_out_string(&out, "reference", s->is_projected ? "projected" : "whole");
     if (ok) {
         at_out_double(&out, "time_ns", t->time_s * 1e9);
-        at_out_double(&out, "gflops", t->gflops);
+        at_out_speed(&out, t->gflops, s->in_bytes);
         at_out_double(&out, "of_peak", t->of_peak);
     } else {
         at_out_string(&out, "time_ns", NULL);
-        at_out_string(&out, "gflops", NULL);
+        at_out_speed(&out, 0, s->in_bytes);
         at_out_string(&out, "of_peak", NULL);
     }
     at_out_double(&out, "peak_gflops", s->peak_gflops);
@@ -59,7 +59,7 @@ static at_status print_text(const at_session *s, const at_record *r, const at_ca
                          "output: each element within its limit of the reference (%.2g of it at "
                          "most)\n",
                          c->of_limit);
-        at_text_add_figure(&out, t->time_s, t->gflops, t->of_peak);
+        at_text_add_figure(&out, t->time_s, t->gflops, t->of_peak, s->in_bytes);
     }
     if (bound) {
         at_text_add(&out, "\n");

@@ -29,9 +29,10 @@ static at_status print_row(const char *path, const at_record *r, bool wins, cons
         at_text_add_time(&t, x->recorded_s);
         at_text_add(&t, ", is ");
         at_text_add_time(&t, x->time_s);
-        at_text_addf(&t, " (%+.1f %%), %.2f GFLOP/s, ", (x->ratio - 1) * 100, x->gflops);
+        at_text_addf(&t, " (%+.1f %%), %.2f %s, ", (x->ratio - 1) * 100, x->gflops,
+                     at_unit_of_speed(x->in_bytes));
         at_text_add_share(&t, x->of_peak);
-        at_text_add(&t, " of the FMA peak");
+        at_text_addf(&t, " of the %s", at_name_of_peak(x->in_bytes));
     }
     if (*x->note) at_text_add(&t, x->time_s > 0 ? "; " : ": ");
     at_text_add_visible(&t, x->note);
@@ -77,7 +78,7 @@ static void out_row(at_out *out, const char *path, const at_record *r, bool wins
     at_out_double(out, "high_ns", x->recorded_high_s * 1e9);
     at_out_end(out, '}');
     out_positive(out, "time_ns", x->time_s * 1e9);
-    out_positive(out, "gflops", x->gflops);
+    at_out_speed(out, x->gflops, x->in_bytes);
     out_positive(out, "of_peak", x->of_peak);
     out_positive(out, "ratio", x->ratio);
     at_out_end(out, '}');

@@ -9,11 +9,11 @@ void at_text_add_task(at_text *out, const at_session *s) {
     at_text_add_visible(out, at_task_args_text(s->task));
 }
 
-void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak) {
+void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak, bool in_bytes) {
     at_text_add_time(out, time_s);
-    at_text_addf(out, "   %.2f GFLOP/s   ", gflops);
+    at_text_addf(out, "   %.2f %s   ", gflops, at_unit_of_speed(in_bytes));
     at_text_add_share(out, of_peak);
-    at_text_add(out, " of the FMA peak beside it\n");
+    at_text_addf(out, " of the %s beside it\n", at_name_of_peak(in_bytes));
 }
 
 void at_out_task(at_out *o, const at_session *s) {

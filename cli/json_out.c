@@ -62,6 +62,13 @@ void at_out_entity(at_out *o, const char *key, const at_config *c) {
     at_config_print_entity(&o->text, c);
 }
 
+void at_out_speed(at_out *o, double speed, bool in_bytes) {
+    if (speed > 0 && !in_bytes) at_out_double(o, "gflops", speed);
+    else at_out_string(o, "gflops", NULL);
+    if (speed > 0 && in_bytes) at_out_double(o, "gbytes_per_s", speed);
+    else at_out_string(o, "gbytes_per_s", NULL);
+}
+
 void at_out_record(at_out *o, const at_record *r) {
     at_out_string(o, "task", r->task);
     at_out_json(o, "args", r->args);

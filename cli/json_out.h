@@ -24,6 +24,9 @@ void at_out_entity(at_out *o, const char *key, const at_config *c);
 /* Members task, args; index, entity. */
 void at_out_record(at_out *o, const at_record *r);
 
+/* Members gflops and gbytes_per_s, of which one is null; both where speed is 0. */
+void at_out_speed(at_out *o, double speed, bool in_bytes);
+
 /* Prints and frees. AT_E_OUTPUT where stdout does not take it. */
 at_status at_out_print(at_out *o, at_error *err);
 

@@ -41,8 +41,8 @@ static void add_line(at_text *out, const at_progress *p, const at_tally *t, int 
     int64_t failed = at_tally_failed(t);
     if (size < NO_NAME) at_text_addf(out, "%s  ", p->name);
     if (t->done > failed || t->best > 0)
-        at_text_addf(out, "%.*f/%.*f GFLOP/s", t->current < 10 ? 2 : 1, t->current,
-                     t->best < 10 ? 2 : 1, t->best);
+        at_text_addf(out, "%.*f/%.*f %s", t->current < 10 ? 2 : 1, t->current, t->best < 10 ? 2 : 1,
+                     t->best, at_unit_of_speed(t->in_bytes));
     else at_text_add(out, "none valid yet");
     at_text_addf(out, "  (%lld/%lld)", (long long)t->done, (long long)t->total);
     if (failed) at_text_add(out, "  ");

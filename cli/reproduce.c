@@ -52,7 +52,7 @@ static at_status keep_result(at_session *s, const at_options *o, const char *fol
     at_config_print_json(&text, &s->chosen.config);
     at_text_add(&text, "\n\n");
     if (r->error_no) at_text_addf(&text, "%s: %s\n", at_err_no_name(r->error_no), r->extra.error);
-    else at_text_addf(&text, "valid: %.2f GFLOP/s\n", r->extra.gflops);
+    else at_text_addf(&text, "valid: %.2f %s\n", r->extra.gflops, at_unit_of_speed(s->in_bytes));
     if (s->chosen.config.index >= 0) {
         at_text_add(&text, "\n");
         at_text_add_command(&text, o, s, s->chosen.config.index);

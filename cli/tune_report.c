@@ -56,12 +56,13 @@ static void add_seconds(at_out *out, const at_spent *spent) {
 }
 
 /* How sure the winner is. */
-static void add_tie(at_text *out, const at_final *final, const at_best *best) {
+static void add_tie(at_text *out, const at_final *final, const at_best *best, bool in_bytes) {
     const at_turns *f = best->final;
     if (!f) return;
     if (f->num_rounds >= AT_FINAL_LEAST)
-        at_text_addf(out, "share of the peak %.1f to %.1f %% (95 %% interval, %d rounds%s)",
-                     100 * best->of_peak.low, 100 * best->of_peak.high, f->num_rounds,
+        at_text_addf(out, "share of the %s %.1f to %.1f %% (95 %% interval, %d rounds%s)",
+                     in_bytes ? "bandwidth" : "peak", 100 * best->of_peak.low,
+                     100 * best->of_peak.high, f->num_rounds,
                      final->winner && final->count > 1 ? "; not counting that it was chosen" : "");
     else at_text_addf(out, "timed again %d time%s", f->num_rounds, f->num_rounds > 1 ? "s" : "");
     if (!final->winner) at_text_add(out, "; in a final of an earlier run");
@@ -83,8 +84,8 @@ static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_er
     at_text_add(&out, "\n\n");
     at_program_print(&out, program, false);
     at_text_add(&out, "\n");
-    at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak.median);
-    add_tie(&out, &t->final, best);
+    at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak.median, s->in_bytes);
+    add_tie(&out, &t->final, best, s->in_bytes);
     at_text_addf(&out, "best of %lld trials", (long long)t->tally.done);
     if (t->tally.answered)
         at_text_addf(&out, ", %lld of them from the log", (long long)t->tally.answered);
@@ -120,7 +121,7 @@ static at_status print_json(at_tuning *t, const at_best *best, at_error *err) {
         at_out_begin(&out, "best", '{');
         at_out_config(&out, &best->record->config);
         at_out_double(&out, "time_ns", best->time_s * 1e9);
-        at_out_double(&out, "gflops", best->gflops);
+        at_out_speed(&out, best->gflops, s->in_bytes);
         at_out_double(&out, "of_peak", best->of_peak.median);
         at_out_double(&out, "of_peak_low", best->of_peak.low);
         at_out_double(&out, "of_peak_high", best->of_peak.high);

@@ -61,6 +61,7 @@ static at_status write_lines(running *g, bool is_last, at_error *err) {
                                                     .context_hash = s->context_hash,
                                                     .index = f->result->config.index,
                                                     .config = &f->candidate.config,
+                                                    .in_bytes = s->in_bytes,
                                                     .turns = f->turns});
     }
     at_status status = text.len ? at_log_put_tail(g->log, &text, is_last, err) : AT_OK;
@@ -98,7 +99,7 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
             (at_round){.samples_s = at_copy(s->arena, r.extra.samples_s, size),
                        .num_samples = r.extra.num_samples,
                        .time_s = at_record_mean(&r),
-                       .peak_gflops = s->peak_gflops};
+                       .peak_gflops = s->peak};
         f->turns.time_s = median_of(f);
     }
     return write_lines_in_time(g, err);

@@ -223,7 +223,7 @@ static void take_record(at_known *k, at_session *s, at_arena *scratch, const cha
     /* without --prune all are measured */
     if (!s->options.prune && at_record_is_pruned(record)) return;
     at_record *r = at_session_keep(s, k->arena, record, config.index);
-    r->extra.gflops = r->error_no ? 0 : s->flops / at_record_mean(r) * 1e-9;
+    r->extra.gflops = r->error_no ? 0 : s->work / at_record_mean(r) * 1e-9;
     at_known_add(k, r);
 }
 

@@ -55,7 +55,8 @@ static void start_record(const at_session *s, const at_config *c, at_record *out
                             .tuner = s->tuner,
                             .seed = s->options.seed,
                             .check = AT_CHECK_UNCHECKED,
-                            .peak_gflops = s->peak_gflops,
+                            .in_bytes = s->in_bytes,
+                            .peak_gflops = s->peak,
                             .error = "",
                             .code_hash = "",
                             .same_as = -1};
@@ -174,7 +175,7 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
     result->extra.sample_kind = outcome.is_single ? AT_SAMPLES_SINGLE : AT_SAMPLES_FULL;
     result->extra.check = c->job.has_limits ? AT_CHECK_TOLERANCE : AT_CHECK_EXACT;
     result->timestamp_s = at_wall_time_s();
-    set_costs(a, result, s->flops);
+    set_costs(a, result, s->work);
     return AT_OK;
 }
 

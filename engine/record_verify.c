@@ -161,9 +161,9 @@ static at_status measure(at_verifier *v, const at_record *r, at_candidate *c, at
         AT_TRY(at_session_measure_peak(s, err));
         if (!i || at_record_mean(&again) < at_record_mean(now)) {
             *now = again;
-            out->of_peak = again.extra.gflops / s->peak_gflops;
+            out->of_peak = again.extra.gflops / s->peak;
         }
-        slower = here && is_slower(r, out, &again, s->peak_gflops, v->margin);
+        slower = here && is_slower(r, out, &again, s->peak, v->margin);
     }
     out->verdict = !here ? AT_OTHER_CPU : slower ? AT_STALE : AT_REPRODUCED;
     return AT_OK;
@@ -194,7 +194,8 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
         return AT_OK;
     }
     out->time_s = at_record_spread(&now).median_s;
-    out->gflops = s->flops / out->time_s * 1e-9;
+    out->in_bytes = s->in_bytes;
+    out->gflops = s->work / out->time_s * 1e-9;
     out->ratio = out->time_s / out->recorded_s;
     out->note = changes(v, r, &now);
     return AT_OK;

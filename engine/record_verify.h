@@ -20,6 +20,7 @@ typedef struct at_verified {
     const char *note;                       /* why, or what else is to be said; "" */
     double recorded_s;                      /* median */
     double recorded_low_s, recorded_high_s; /* its interval */
+    bool in_bytes;                          /* gflops is GB/s, of_peak of the bandwidth */
     double time_s, gflops, of_peak;         /* as measured now; 0 where nothing was */
     double ratio;                           /* time now over time recorded; 0 where nothing was */
 } at_verified;

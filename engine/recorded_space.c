@@ -246,6 +246,9 @@ static int ascending_floats(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
+/* Tuners look for speed; where there are no multiply-adds, any measure of it is as good. */
+static double scored_work(const at_task *t) { return at_task_flops(t) > 0 ? at_task_flops(t) : 1; }
+
 /* One search; its curve goes to column `repeat`. An exhausted space ends it with the optimum. */
 static at_status search(const at_recorded *r, const at_tuner_options *o, at_searches *s, int repeat,
                         double (*to)[AT_NUM_GOALS], at_error *err) {
@@ -259,8 +262,8 @@ static at_status search(const at_recorded *r, const at_tuner_options *o, at_sear
             double time_s = r->time_s[index];
             bool valid = time_s > 0;
             at_tuner_update(
-                tuner,
-                &(at_trial){index, valid, valid ? at_task_flops(r->task) / time_s * 1e-9 : 0}, 1);
+                tuner, &(at_trial){index, valid, valid ? scored_work(r->task) / time_s * 1e-9 : 0},
+                1);
             if (valid && r->best_s / time_s > best) best = r->best_s / time_s;
         }
         for (int g = 0; g < AT_NUM_GOALS; g++)

@@ -16,11 +16,33 @@ static void begin(const at_engine_options *o, at_session *s) {
     s->scratch = at_arena_new();
 }
 
+/* Of plain tensors; those whose shapes depend on the configuration hold as much in any. */
+static void count_work(at_session *s) {
+    const at_compute *c = at_task_compute(s->task);
+    at_config config;
+    int64_t *values, **extents;
+    s->work = s->flops;
+    if (s->flops > 0 ||
+        at_task_default_config(s->arena, s->task, AT_ISA_SCALAR, &config, NULL) != AT_OK ||
+        at_task_values(s->arena, s->task, &config, &values, NULL) != AT_OK ||
+        at_compute_extents(s->arena, c, values, &extents, NULL) != AT_OK)
+        return;
+    for (int t = 0; t < c->num_tensors; t++) {
+        double bytes = 4;
+        for (int i = 0; i < c->tensors[t].num_axes; i++) bytes *= (double)extents[t][i];
+        if (c->tensors[t].role != AT_ROLE_STAGE) s->read_bytes += bytes;
+        else if (c->tensors[t].is_output) s->written_bytes += bytes;
+    }
+    s->in_bytes = true;
+    s->work = s->read_bytes + s->written_bytes;
+}
+
 static void take_chosen(at_session *s) {
     s->row = s->chosen.row;
     s->task = s->chosen.task;
     s->space = at_task_space(s->task);
     s->flops = at_task_flops(s->task);
+    count_work(s);
 }
 
 void at_session_open_chosen(const at_engine_options *o, const at_selection *chosen, at_session *s) {
@@ -111,7 +133,7 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     s->packing = o->packing;
     bool from_record = recorded && recorded->threads > 0 && !(o->set & AT_SET_THREADS);
     s->threads = from_record ? recorded->threads : o->threads ? (int)o->threads : 1;
-    if (s->threads > 1 && !at_task_has_para(s->task)) {
+    if (s->threads > 1 && !from_record && !at_task_has_para(s->task)) {
         /* Two threads of which one does nothing are no result for two. */
         at_engine_warn(o, at_format(s->arena,
                                     "--threads %d: %s has no para loop, so that its kernels run on "
@@ -175,6 +197,10 @@ at_status at_session_reserve(at_session *s, at_error *err) {
 
 at_status at_session_measure_peak(at_session *s, at_error *err) {
     AT_TRY(at_worker_peak(s->worker, at_isa_best(), s->threads, &s->peak_gflops, err));
+    s->peak = s->peak_gflops;
+    if (s->in_bytes)
+        AT_TRY(at_worker_bandwidth(s->worker, (int64_t)s->read_bytes, (int64_t)s->written_bytes,
+                                   s->threads, &s->peak, err));
     s->peak_ns = at_now_ns();
     return AT_OK;
 }

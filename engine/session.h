@@ -28,6 +28,9 @@ typedef struct at_session {
     at_task *task;
     at_space *space;
     double flops;
+    double read_bytes, written_bytes; /* inputs and outputs of a run */
+    bool in_bytes;                    /* there are no multiply-adds: bytes count */
+    double work; /* of a run: flops, or bytes; speeds and peaks are 10^9 of it per second */
 
     at_compiler compiler;
     at_isa isa;
@@ -46,6 +49,7 @@ typedef struct at_session {
     at_worker *worker;
     int64_t flush_bytes; /* before each sample; 0: caches stay as they are */
     double peak_gflops;  /* FMA peak of the core, as last measured */
+    double peak;         /* that speeds are shares of: this one, or the bandwidth */
     int64_t peak_ns;     /* when that was, on the clock of at_now_ns */
     at_spent spent;
     int64_t disturbed; /* samples thrown away, or kept where there were no others */

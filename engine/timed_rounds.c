@@ -18,14 +18,15 @@ at_status at_candidate_time(at_session *s, at_candidate *c, at_record *r, at_tim
         AT_TRY(at_session_measure_peak(s, err));
         if (r->error_no) return AT_OK;
         costs_s[n] = at_record_mean(r);
-        peaks[n] = s->peak_gflops;
-        shares[n++] = r->extra.gflops / s->peak_gflops;
+        peaks[n] = s->peak;
+        shares[n++] = r->extra.gflops / s->peak;
     } while (n < MOST && !once && !at_engine_stopped(o) &&
              (double)(at_now_ns() - begin_ns) * 1e-9 <= budget_s);
     t->time_s = at_median(costs_s, n).median;
-    t->gflops = s->flops / t->time_s * 1e-9;
+    t->gflops = s->work / t->time_s * 1e-9;
     r->extra.gflops = t->gflops;
-    s->peak_gflops = at_median(peaks, n).median;
+    s->peak = at_median(peaks, n).median;
+    if (!s->in_bytes) s->peak_gflops = s->peak;
     t->of_peak = at_median(shares, n).median;
     return AT_OK;
 }

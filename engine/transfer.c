@@ -57,9 +57,9 @@ static void add(reading *r, other_task *t, int64_t index, double time_s) {
     if (n < 0 || n > 8192) return;
     int number = 0;
     while (r->tasks.data[number] != t) number++;
-    *at_push(r->arena, &r->trials) =
-        (trial){number, n, at_copy(r->arena, features, sizeof *features * (size_t)n),
-                time_s > 0 ? at_task_flops(t->task) / time_s * 1e-9 : 0};
+    *at_push(r->arena, &r->trials) = (trial){
+        number, n, at_copy(r->arena, features, sizeof *features * (size_t)n),
+        time_s > 0 ? (at_task_flops(t->task) > 0 ? at_task_flops(t->task) : 1) / time_s * 1e-9 : 0};
 }
 
 static void take(reading *r, const at_record *record) {

@@ -53,6 +53,7 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
         to->end ? at_space_subrange_length(s->space, to->begin, to->end) : at_space_len(s->space);
     int64_t trials = o->trials ? o->trials : default_trials;
     t->tally.total = trials < len ? trials : len;
+    t->tally.in_bytes = s->in_bytes;
     t->log_path = log ? log : at_format(s->arena, "%s.log", s->row->name);
     t->known = at_known_new(s->arena);
     AT_TRY(at_log_open(t->log_path, &t->log, err));
@@ -75,8 +76,8 @@ bool at_tuning_best(const at_tuning *t, at_best *out) {
     *out = (at_best){r, f, at_record_mean(r), r->extra.gflops, {share, share, share}};
     if (!f) return true;
     out->time_s = f->time_s;
-    out->gflops = t->s.flops / f->time_s * 1e-9;
-    out->of_peak = at_turns_of_peak(f, t->s.flops);
+    out->gflops = t->s.work / f->time_s * 1e-9;
+    out->of_peak = at_turns_of_peak(f, t->s.work);
     return true;
 }
 

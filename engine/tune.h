@@ -9,6 +9,7 @@ typedef struct at_tally {
     int64_t total;                      /* trials asked for, at most the space */
     int64_t done, answered;             /* answered: of those done, from the log */
     int64_t failed[AT_ERR_UNKNOWN + 1]; /* by error number */
+    bool in_bytes;                      /* the next two are GB/s */
     double current, best;               /* GFLOP/s: of the last valid trial, and the best */
 } at_tally;
 int64_t at_tally_failed(const at_tally *t); /* all kinds together */

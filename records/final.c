@@ -62,6 +62,7 @@ static bool read_round(at_arena *a, const at_json *samples, const at_json *peak,
 
 static bool read_rounds(at_arena *a, const at_json *v, at_turns *out) {
     const at_json *rounds = at_json_get(v, "rounds_s"), *peaks = at_json_get(v, "peaks_gflops");
+    if (!peaks) peaks = at_json_get(v, "bandwidths_gbytes_per_s");
     const at_json *count = at_json_get(v, "rounds");
     if (!is_list(rounds) || !is_list(peaks) || rounds->count != peaks->count) return false;
     /* A line that was written over in part has lost some. */
@@ -142,7 +143,7 @@ void at_final_line_print(at_text *out, const at_final_line *l) {
         at_text_add(out, "]");
     }
     at_text_add(out, "]");
-    add_member(out, "peaks_gflops");
+    add_member(out, l->in_bytes ? "bandwidths_gbytes_per_s" : "peaks_gflops");
     at_text_add(out, "[");
     for (int i = 0; i < t->num_rounds; i++) {
         if (i) at_text_add(out, ", ");

@@ -137,8 +137,9 @@ void at_extra_print(at_text *out, const at_extra *e) {
     add_int(out, begin, "number", e->number, 1);
     add_int(out, begin, "repeat", e->number ? e->num_samples : 0, 1);
     add_positive(out, begin, "min_repeat_ms", e->min_repeat_ms);
-    add_positive(out, begin, "gflops", e->gflops);
-    add_positive(out, begin, "peak_gflops", e->peak_gflops);
+    add_positive(out, begin, e->in_bytes ? "gbytes_per_s" : "gflops", e->gflops);
+    add_positive(out, begin, e->in_bytes ? "bandwidth_gbytes_per_s" : "peak_gflops",
+                 e->peak_gflops);
     add_int(out, begin, "same_as", e->same_as, 0);
     add_name(out, begin, "context");
     at_text_add(out, "{");
@@ -266,8 +267,10 @@ at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error 
         AT_TRY(read_doubles(a, samples, "autotune.samples_s", &e->samples_s, &e->num_samples, err));
     AT_TRY(read_int(from, "number", "autotune", INT32_MAX, &e->number, err));
     AT_TRY(read_double(from, "min_repeat_ms", &e->min_repeat_ms, err));
-    AT_TRY(read_double(from, "gflops", &e->gflops, err));
-    AT_TRY(read_double(from, "peak_gflops", &e->peak_gflops, err));
+    e->in_bytes = at_json_get(from, "gbytes_per_s") || at_json_get(from, "bandwidth_gbytes_per_s");
+    AT_TRY(read_double(from, e->in_bytes ? "gbytes_per_s" : "gflops", &e->gflops, err));
+    AT_TRY(read_double(from, e->in_bytes ? "bandwidth_gbytes_per_s" : "peak_gflops",
+                       &e->peak_gflops, err));
     const at_json *same_as = at_json_get(from, "same_as");
     if (same_as && !(same_as->is_int && same_as->integer >= 0))
         return at_fail(err, AT_E_INPUT, "autotune.same_as is not an index");

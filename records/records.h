@@ -66,6 +66,7 @@ typedef struct at_extra {
     double min_repeat_ms; /* as asked for; 0: not */
     at_samples sample_kind;
     const char *sample_word; /* of AT_SAMPLES_OTHER */
+    bool in_bytes;           /* no multiply-adds: the next two are GB/s, the first the bandwidth */
     double peak_gflops;      /* FMA peak of the core beside it; 0 unknown */
     double gflops;           /* of this trial; 0 for failures */
     const char *error;       /* text; "" if none */
@@ -175,6 +176,7 @@ typedef struct at_final_line {
     const at_json *args, *entity;
     int64_t index; /* -1: not said */
     at_turns turns;
+    bool in_bytes;           /* peaks are GB/s */
     const at_config *config; /* to be printed: its entity */
 } at_final_line;
 /* false: it is another comment, or torn. Owned by arena. */

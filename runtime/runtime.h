@@ -202,6 +202,9 @@ at_status at_worker_end(at_worker *w, const at_job *job, const volatile int *sto
 /* The FMA peak right now of the cores that so many threads run on, for one ISA, in GFLOP/s (f32),
  * in about 10 ms. AT_E_USAGE if the CPU has not got it. */
 at_status at_worker_peak(at_worker *w, at_isa isa, int threads, double *gflops, at_error *err);
+/* Likewise how many GB/s can be moved, so many bytes read and so many written over and over. */
+at_status at_worker_bandwidth(at_worker *w, int64_t read_bytes, int64_t written_bytes, int threads,
+                              double *gbytes, at_error *err);
 /* main() calls this first: runs the worker and exits if argv asks for one, else returns. */
 void at_worker_main_if_asked(int argc, char **argv);
 

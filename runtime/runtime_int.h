@@ -76,13 +76,14 @@ typedef enum at_msg_type {
     AT_MSG_COMPILED,  /* worker: compiled, the run begins */
     AT_MSG_OUTCOME,   /* worker: at_outcome */
     AT_MSG_CRASH,     /* worker: at_crash, its last word */
-    AT_MSG_PEAK,      /* parent: at_peak_job; worker: double, GFLOP/s */
+    AT_MSG_PEAK,      /* parent: at_peak_job; worker: double, GFLOP/s or GB/s */
     AT_MSG_END
 } at_msg_type;
 
 typedef struct at_peak_job {
     at_isa isa;
     int threads;
+    int64_t read_bytes, written_bytes; /* of the bandwidth that is asked for instead; 0: of none */
 } at_peak_job;
 
 typedef enum at_io { AT_IO_OK, AT_IO_CLOSED, AT_IO_TIMEOUT, AT_IO_STOPPED, AT_IO_GARBLED } at_io;
@@ -284,6 +285,8 @@ typedef struct at_inside { /* the worker process */
 
 /* Runs one job to its outcome (job.c); announces AT_MSG_COMPILED on the way. */
 void at_job_execute(at_inside *in, const at_job *job, at_outcome *out);
+/* bandwidth.c; of threads that each have a share of the bytes, 10 ms; 0: no memory for it */
+double at_bandwidth_gbytes(int64_t read_bytes, int64_t written_bytes, int threads);
 double at_peak_gflops(at_isa isa, int threads); /* peak.c; of the caller's core first, 10 ms */
 
 #endif

@@ -405,11 +405,7 @@ at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *sto
     return at_worker_end(w, job, stop, out, err);
 }
 
-at_status at_worker_peak(at_worker *w, at_isa isa, int threads, double *gflops, at_error *err) {
-    if (!at_cpu_facts()->has[isa]) {
-        return at_fail(err, AT_E_USAGE, "this CPU has no %s", at_isa_name(isa));
-    }
-    const at_peak_job job = {isa, threads};
+static at_status ask_peak(at_worker *w, at_peak_job job, double *gflops, at_error *err) {
     for (int tries = 0; tries < MOST_TRIES; tries++) {
         AT_TRY(ensure_running(w, err));
         at_channel c = {.fd = w->fd, .deadline_ns = at_awake_ns() + PEAK_TIMEOUT_S * NS_PER_S};
@@ -423,4 +419,17 @@ at_status at_worker_peak(at_worker *w, at_isa isa, int threads, double *gflops, 
         bury(w);
     }
     return at_fail(err, AT_E_BUG, "no worker: it did not measure the peak");
+}
+
+at_status at_worker_peak(at_worker *w, at_isa isa, int threads, double *gflops, at_error *err) {
+    if (!at_cpu_facts()->has[isa])
+        return at_fail(err, AT_E_USAGE, "this CPU has no %s", at_isa_name(isa));
+    return ask_peak(w, (at_peak_job){.isa = isa, .threads = threads}, gflops, err);
+}
+
+at_status at_worker_bandwidth(at_worker *w, int64_t read_bytes, int64_t written_bytes, int threads,
+                              double *gbytes, at_error *err) {
+    const at_peak_job job = {
+        .threads = threads, .read_bytes = read_bytes, .written_bytes = written_bytes};
+    return ask_peak(w, job, gbytes, err);
 }

@@ -122,7 +122,10 @@ static _Noreturn void serve(at_inside *in) {
         } else if (m.type == AT_MSG_PEAK && m.size_bytes == sizeof(at_peak_job)) {
             at_peak_job job;
             memcpy(&job, m.data, sizeof job);
-            double gflops = at_peak_gflops(job.isa, job.threads);
+            bool bandwidth = job.read_bytes + job.written_bytes > 0;
+            double gflops =
+                bandwidth ? at_bandwidth_gbytes(job.read_bytes, job.written_bytes, job.threads)
+                          : at_peak_gflops(job.isa, job.threads);
             at_msg_send(&parent, AT_MSG_PEAK, &gflops, sizeof gflops);
         } else {
             _exit(1);

@@ -218,7 +218,10 @@ static void add(reading *g, const at_record *r) {
                         .error_no = valid         ? 0
                                     : r->error_no ? r->error_no
                                                   : -1};
-    if (valid && r->extra.gflops > 0 && !p->flops) p->flops = r->extra.gflops * 1e9 * point->time_s;
+    if (valid && r->extra.gflops > 0 && !p->flops) {
+        p->flops = r->extra.gflops * 1e9 * point->time_s;
+        p->in_bytes = r->extra.in_bytes;
+    }
     count_knobs(g, p, &r->config, point);
 }
 
@@ -299,7 +302,7 @@ at_status at_curves_read(at_arena *a, const char *const *logs, int num_logs, con
     if (!out->panels.len) return at_fail(err, AT_E_INPUT, "%s: holds no record", logs[0]);
     for (int i = 0; i < out->panels.len; i++) {
         at_panel *p = out->panels.data[i];
-        p->unit = p->flops > 0 ? "GFLOP/s" : "runs/s";
+        p->unit = p->flops > 0 ? at_unit_of_speed(p->in_bytes) : "runs/s";
         for (int k = 0; k < p->series.len; k++) finish_series(p, p->series.data[k]);
         finish_knobs(p);
     }

@@ -16,6 +16,9 @@ void at_text_add_time(at_text *out, double seconds) {
     at_text_addf(out, "%.*f %s", x < 10 ? 3 : x < 100 ? 2 : x < 1000 ? 1 : 0, x, units[i].name);
 }
 
+const char *at_unit_of_speed(bool in_bytes) { return in_bytes ? "GB/s" : "GFLOP/s"; }
+const char *at_name_of_peak(bool in_bytes) { return in_bytes ? "bandwidth" : "FMA peak"; }
+
 void at_text_add_share(at_text *out, double share) {
     double x = share * 100;
     at_text_addf(out, "%.*f %%", x < 1 ? 2 : 1, x);

@@ -33,7 +33,9 @@ static void add_facts(at_report *r, const at_panel *p, const at_log_group *g) {
     double speed = p->flops > 0 ? p->flops / time_s * 1e-9 : 0;
     at_text text = {0};
     at_text_add(r->out, "<div class=\"facts\">\n");
-    if (speed > 0) add_fact(r->out, at_format(r->arena, "%.1f GFLOP/s", speed), "the winner");
+    if (speed > 0)
+        add_fact(r->out, at_format(r->arena, "%.1f %s", speed, at_unit_of_speed(p->in_bytes)),
+                 "the winner");
     at_text_add_time(&text, time_s);
     add_fact(r->out, at_text_str(&text),
              at_record_final(best) ? "median of its final" : "mean of its trial");
@@ -42,7 +44,8 @@ static void add_facts(at_report *r, const at_panel *p, const at_log_group *g) {
         double share = at_record_of_peak(best);
         at_text_add_share(&text, share > 0 ? share : speed / peak);
         add_fact(r->out, at_text_str(&text),
-                 at_format(r->arena, "of the FMA peak beside it, %.1f GFLOP/s", peak));
+                 at_format(r->arena, "of the %s beside it, %.1f %s", at_name_of_peak(p->in_bytes),
+                           peak, at_unit_of_speed(p->in_bytes)));
     }
     add_fact(r->out, at_format(r->arena, "%lld trials", (long long)g->trials),
              at_format(r->arena, "%lld valid, %lld failed", (long long)g->valid,
@@ -153,8 +156,10 @@ static void add_final(at_report *r, const at_panel *p, const at_log_group *g) {
     at_text_add(r->out, "<h3>The final</h3>\n<p>The best few, timed again in turn; each dot is a "
                         "round, the mark its median.</p>\n<div class=\"pair\">");
     at_svg_samples(r->out, rows, n);
-    at_text_add(r->out, "<div class=\"scroll\"><table><tr><th>index</th><th>median</th><th>GFLOP/s"
-                        "</th><th>of peak</th><th>spread</th><th>rounds</th></tr>\n");
+    at_text_addf(r->out,
+                 "<div class=\"scroll\"><table><tr><th>index</th><th>median</th><th>%s</th>",
+                 at_unit_of_speed(p->in_bytes));
+    at_text_add(r->out, "<th>of peak</th><th>spread</th><th>rounds</th></tr>\n");
     for (int i = 0; i < n; i++) add_final_row(r, p, of[i]);
     at_text_add(r->out, "</table></div></div>\n");
 }

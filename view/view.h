@@ -75,7 +75,10 @@ void at_say_error(const char *text);
 /* ---- figures (figures.c) --------------------------------------------------------------------- */
 
 void at_text_add_time(at_text *out, double seconds); /* "1.234 ms", four significant digits */
-void at_text_add_share(at_text *out, double share);  /* "98.4 %", of a share between 0 and 1 */
+/* "GFLOP/s", or "GB/s" of what has no multiply-adds; what shares are of. */
+const char *at_unit_of_speed(bool in_bytes);
+const char *at_name_of_peak(bool in_bytes);
+void at_text_add_share(at_text *out, double share); /* "98.4 %", of a share between 0 and 1 */
 /* "conv2d_3x3_gemm [1, 56, 56, 64, 64, "float32"]" */
 void at_text_add_record_task(at_text *out, const char *task, const at_json *args);
 /* "AMD EPYC 9R14, tcc, scalar, weights packed ahead, 1 thread" */
@@ -138,7 +141,8 @@ typedef struct at_panel {
     const at_json *args;
     const char *title; /* "conv2d_3x3_gemm [1, 56, 56, 64, 64, "float32"]" */
     const char *unit;  /* of speed: "GFLOP/s", or "runs/s" where the operations are not known */
-    double flops;      /* 0: not known */
+    double flops;      /* of a run; 0: not known */
+    bool in_bytes;     /* these are bytes */
     AT_VEC(at_series *) series;
     AT_VEC(at_knob_values) knobs; /* of all series together */
 } at_panel;

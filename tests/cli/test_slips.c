@@ -193,6 +193,44 @@ static void time_of_all(void **state) {
     assert_true(cli_member(cli_json(), "best.index")->integer >= 0);
 }
 
+/* Where nothing is multiplied there are bytes: inputs and outputs of a run. */
+static void bytes(void **state) {
+    (void)state;
+    write_own("max(a[x], 0)");
+    const double moved = 2 * 4 * 4096;
+    cli_expect(0, "./autotune ./own.c --args X=4096 --trials 13 --tuner ga --log bytes.log --json");
+    const at_json *best = cli_member(cli_json(), "best");
+    double time_ns = cli_member(best, "time_ns")->number;
+    int64_t index = cli_member(best, "index")->integer;
+    assert_int_equal(cli_member(best, "gflops")->kind, AT_JSON_NULL);
+    assert_float_equal(cli_member(best, "gbytes_per_s")->number, moved / time_ns, 1e-6);
+    assert_true(cli_member(best, "of_peak")->number > 0);
+    const char *log = cli_read("bytes.log");
+    assert_non_null(strstr(log, "\"gbytes_per_s\": "));
+    assert_non_null(strstr(log, "\"bandwidth_gbytes_per_s\": "));
+    assert_non_null(strstr(log, "\"bandwidths_gbytes_per_s\": ["));
+    assert_null(strstr(log, "gflops"));
+    cli_expect(0, "./autotune log bytes.log --json");
+    best = cli_member(cli_member(cli_json(), "tasks")->child, "best");
+    assert_int_equal(cli_member(best, "index")->integer, index);
+    assert_float_equal(cli_member(best, "gbytes_per_s")->number, moved / time_ns, 1e-6);
+    static const struct {
+        const char *command, *text;
+    } rows[] = {
+        {"run ./own.c --args X=4096 --log bytes.log", " of the bandwidth beside it\n"},
+        {"log bytes.log", " % of the bandwidth in its final; index "},
+        {"pick_best bytes.log -o best.log", " GB/s "},
+        {"plot bytes.log ./own.c", " GB/s in the final, found at trial "},
+        {"report bytes.log -o -", "of the bandwidth beside it, "},
+        {"verify best.log ./own.c || true", " of the bandwidth\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const cli_result *r = cli_run("./autotune %s", rows[i].command);
+        if (!strstr(r->out, rows[i].text) || strstr(r->out, " 0.00 "))
+            fail_msg("%s: %s%s", rows[i].command, r->out, r->err);
+    }
+}
+
 /* Once, where lines stay. */
 static void last_line(void **state) {
     (void)state;
@@ -205,11 +243,17 @@ static void last_line(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages),           cmocka_unit_test(timeouts),
-        cmocka_unit_test(shapes_that_depend), cmocka_unit_test(config_file),
-        cmocka_unit_test(help_of_templates),  cmocka_unit_test(report),
-        cmocka_unit_test(threads_of_no_use),  cmocka_unit_test(openmp_variables),
-        cmocka_unit_test(time_of_all),        cmocka_unit_test(last_line),
+        cmocka_unit_test(messages),
+        cmocka_unit_test(timeouts),
+        cmocka_unit_test(shapes_that_depend),
+        cmocka_unit_test(config_file),
+        cmocka_unit_test(help_of_templates),
+        cmocka_unit_test(report),
+        cmocka_unit_test(threads_of_no_use),
+        cmocka_unit_test(openmp_variables),
+        cmocka_unit_test(time_of_all),
+        cmocka_unit_test(last_line),
+        cmocka_unit_test(bytes),
     };
     return cmocka_run_group_tests_name("cli/slips", tests, cli_setup, cli_teardown);
 }
