@@ -99,7 +99,7 @@ const int *at_task_layout(const at_task *t, int tensor) {
     return NULL;
 }
 
-void at_task_general(at_arena *a, const at_task *t, at_general *out) {
+static void all_steps(at_arena *a, const at_task *t, at_general *out) {
     const at_template *d = &t->def;
     int64_t *least = AT_NEW_ARRAY(a, int64_t, d->num_arg_slots);
     for (int i = 0; i < d->args.len; i++)
@@ -113,9 +113,23 @@ void at_task_general(at_arena *a, const at_task *t, at_general *out) {
                         .num_steps = d->general.len};
 }
 
+void at_task_general(at_arena *a, const at_task *t, at_general *out) {
+    const at_template *d = &t->def;
+    AT_VEC(at_general_step) steps = {0};
+    const bool *idle = at_idle_decisions(a, d, at_json_text(a, t->args));
+    all_steps(a, t, out);
+    for (int i = 0, decision = 0; i < out->num_steps; i++) {
+        bool is_decision = decision < d->decisions.len && d->decisions.data[decision] == i;
+        if (!is_decision || !idle[decision]) *at_push(a, &steps) = out->steps[i];
+        decision += is_decision;
+    }
+    out->steps = steps.data;
+    out->num_steps = steps.len;
+}
+
 at_status at_task_plain_values(at_arena *a, const at_task *t, int64_t **values, at_error *err) {
     at_general g;
-    at_task_general(a, t, &g);
+    all_steps(a, t, &g);
     return at_general_values(a, &g, t->values, values, err);
 }
 

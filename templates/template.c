@@ -353,7 +353,11 @@ static int64_t evaluate(at_template *t, const char *expression, at_expr **e) {
 long long at_evaluate(at_template *t, const char *expression) {
     at_expr *e;
     int64_t value = evaluate(t, expression, &e);
-    if (e) note(t, -1, e, value);
+    int n = t->decisions.len;
+    if (!e) return value;
+    if (n < t->num_forced && t->forced[n] >= 0) value = t->forced[n];
+    *at_push(t->arena, &t->decisions) = t->general.len;
+    note(t, -1, e, value);
     return value;
 }
 
@@ -371,8 +375,10 @@ const char *at_textf(at_template *t, const char *format, ...) {
 }
 
 void at_require(at_template *t, const char *condition, const char *problem) {
-    if (!at_evaluate(t, condition) && has_text(t, "at_require", problem))
-        at_fail(&t->err, AT_E_USAGE, "%s", problem);
+    at_expr *e;
+    int64_t holds = evaluate(t, condition, &e);
+    if (e) note(t, -1, e, holds);
+    if (!holds && has_text(t, "at_require", problem)) at_fail(&t->err, AT_E_USAGE, "%s", problem);
 }
 
 void at_layout(at_template *t, const char *text) {

@@ -70,6 +70,9 @@ struct at_template {
     AT_VEC(symbol) values;
     AT_VEC(step) steps;
     AT_VEC(at_general_step) general; /* every definition and decision so far, in order */
+    AT_VEC(int) decisions;           /* those of them that at_evaluate told define() */
+    const signed char *forced;       /* what it tells instead; -1: what is true; NULL: nothing */
+    int num_forced;
     at_space *space;
     AT_VEC(knob_default) defaults; /* by knob */
     const char *filter;            /* NULL: none */
@@ -98,6 +101,9 @@ at_status at_layout_parse(at_template *t, layout *l);
 /* The row's functions (call.c); the first mistake. AT_E_INPUT: the user's own code crashed. */
 at_status at_call_define(at_template *t, at_error *err);
 at_status at_call_defaults(at_template *t, int lanes, at_error *err);
+/* The decisions that change nothing of the computation, [decisions.len] (general.c). args: of the
+ * task, as text. */
+bool *at_idle_decisions(at_arena *a, const at_template *t, const char *args);
 /* Runs define() and parses what it noted; returns the first mistake. */
 at_status at_template_define(at_template *t, at_error *err);
 
