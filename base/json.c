@@ -9,6 +9,7 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +132,18 @@ static at_status convert(cursor *c, const cJSON *from, at_json **out) {
 static _Thread_local at_arena *nodes;
 enum { MOST_KEPT_BYTES = 1 << 20 };
 
+/* A thread that ends gives its arena back. */
+static pthread_key_t key_of_nodes;
+static void free_at_end(void *arena) { at_arena_free(arena); }
+static void make_key(void) { (void)pthread_key_create(&key_of_nodes, free_at_end); }
+
+static void take_nodes(at_arena *a) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_key);
+    (void)pthread_setspecific(key_of_nodes, a);
+    nodes = a;
+}
+
 static void *alloc_node(size_t size_bytes) { return at_alloc(nodes, size_bytes); }
 static void free_node(void *p) { (void)p; }
 
@@ -140,7 +153,7 @@ static void free_nodes(void) {
         return;
     }
     at_arena_free(nodes);
-    nodes = NULL;
+    take_nodes(NULL);
 }
 
 static at_status parse(cursor *c, at_json **out) {
@@ -161,7 +174,7 @@ at_status at_json_parse(at_arena *a, const char *text, size_t len, const at_json
                         at_error *err) {
     cursor c = {.arena = a, .text = text, .at = text, .end = text + len, .err = err};
     at_json *v = NULL;
-    if (!nodes) nodes = at_arena_new();
+    if (!nodes) take_nodes(at_arena_new());
     cJSON_InitHooks(&(cJSON_Hooks){alloc_node, free_node});
     at_status s = parse(&c, &v);
     free_nodes();

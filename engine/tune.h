@@ -41,7 +41,8 @@ struct at_tuning {
     const at_record *first_failed; /* trial; NULL: none */
 };
 
-/* What is known to be best: time, speed and share are of one measurement. */
+/* What is known to be best: time, speed and share are of one measurement. Lives as long as the
+ * tuning. */
 typedef struct at_best {
     const at_record *record; /* of its trial */
     const at_turns *final;   /* the last it was in; NULL: the figures are those of its trial */
