@@ -197,8 +197,9 @@ static interval interval_of_read(bounder *b, const box *at, const guard *g, cons
     if (!d || !d->i) return b->of_index[e->ref];
     for (int i = 0; i < e->nargs; i++) { /* the last runs, the others stand still */
         interval x = interval_of(b, at, g, e->arg[i]);
-        if (x.exceeds || x.lo < 0 || x.hi >= extents[i] || (i < e->nargs - 1 && x.lo != x.hi) ||
-            x.hi - x.lo >= MOST_LOOKED_AT)
+        /* lo is above hi where guards contradict each other: nothing is read there */
+        if (x.exceeds || x.lo < 0 || x.lo > x.hi || x.hi >= extents[i] ||
+            (i < e->nargs - 1 && x.lo != x.hi) || x.hi - x.lo >= MOST_LOOKED_AT)
             return b->of_index[e->ref];
         from = from * extents[i] + x.lo;
         to = to * extents[i] + x.hi;
