@@ -144,8 +144,14 @@ static void take_nodes(at_arena *a) {
     nodes = a;
 }
 
-static void *alloc_node(size_t size_bytes) { return at_alloc(nodes, size_bytes); }
-static void free_node(void *p) { (void)p; }
+/* cJSON has these for the whole process, in which others may parse, too. */
+static _Thread_local bool is_parsing;
+static void *alloc_node(size_t size_bytes) {
+    return is_parsing ? at_alloc(nodes, size_bytes) : malloc(size_bytes);
+}
+static void free_node(void *p) {
+    if (!is_parsing) free(p);
+}
 
 static void free_nodes(void) {
     if (at_arena_used(nodes) <= MOST_KEPT_BYTES) {
@@ -176,7 +182,9 @@ at_status at_json_parse(at_arena *a, const char *text, size_t len, const at_json
     at_json *v = NULL;
     if (!nodes) take_nodes(at_arena_new());
     cJSON_InitHooks(&(cJSON_Hooks){alloc_node, free_node});
+    is_parsing = true;
     at_status s = parse(&c, &v);
+    is_parsing = false;
     free_nodes();
     if (s == AT_OK) *out = v;
     return s;

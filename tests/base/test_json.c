@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 
+#include <pthread.h>
 #include <string.h>
 
 static at_arena *arena;
@@ -175,9 +176,38 @@ static void torn_lines_are_refused(void **state) {
     assert_int_equal(at_json_parse(arena, line, sizeof line - 1, &v, &err), AT_OK);
 }
 
+/* cJSON as another part of the process uses it: base/json.c alone includes its header. */
+void *cJSON_Parse(const char *text);
+void cJSON_Delete(void *tree);
+static const char *volatile others_text = "{\"a\": [1, 2, \"x\"]}";
+
+static void *parse_and_delete(void *ctx) {
+    void *tree = cJSON_Parse(others_text);
+    *(bool *)ctx = tree != NULL;
+    cJSON_Delete(tree);
+    return NULL;
+}
+
+/* A tree of theirs, made before ours or in another thread, is theirs. */
+static void another_user(void **state) {
+    (void)state;
+    pthread_t thread;
+    bool parsed = false;
+    void *tree = cJSON_Parse(others_text);
+    parse("[1, 2, 3]");
+    cJSON_Delete(tree);
+    tree = cJSON_Parse(others_text);
+    parse("{\"b\": \"a longer text than before\"}");
+    cJSON_Delete(tree);
+    assert_int_equal(pthread_create(&thread, NULL, parse_and_delete, &parsed), 0);
+    pthread_join(thread, NULL);
+    assert_true(parsed);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies),
+        cmocka_unit_test(another_user),
         cmocka_unit_test(printed_as_python_does),
         cmocka_unit_test(members_and_items),
         cmocka_unit_test(numbers_know_how_they_were_written),
