@@ -7,6 +7,7 @@ typedef struct builder {
     const int64_t *values;
     int64_t **extents;
     int64_t *piece_extent; /* [pieces] */
+    int *place;            /* [nodes] where a node as written stands */
     at_error *err;
 } builder;
 
@@ -71,7 +72,7 @@ static at_status fill_axis(builder *b, const tree_node *n, int axis, at_node *no
     for (int d = x->num_digits - 1; d >= 0; d--) {
         const tree_digit *digit = &b->t->digits.data[x->first_digit + d];
         int64_t e = b->piece_extent[b->t->nodes.data[digit->loop].first_piece + digit->member];
-        loop[x->first_digit + d] = &nodes[digit->loop];
+        loop[x->first_digit + d] = &nodes[b->place[digit->loop]];
         extent[x->first_digit + d] = e;
         inner = product;
         if (e >= 0 && !at_mul64(product, e, &product))
@@ -81,6 +82,42 @@ static at_status fill_axis(builder *b, const tree_node *n, int axis, at_node *no
     if (product < whole) return does_not_fit(b, n, axis, "does not reach the end of");
     if (product - whole >= inner)
         return does_not_fit(b, n, axis, "has empty outer iterations over");
+    return AT_OK;
+}
+
+/* An annotation that is a size's value. */
+static at_status set_ann(builder *b, const tree_node *from, at_node *n) {
+    static const at_ann anns[] = {AT_ANN_NONE, AT_ANN_UNROLL, AT_ANN_VEC};
+    if (from->ann_symbol < 0) return AT_OK;
+    int64_t value = b->values[from->ann_symbol];
+    if (value < 0 || value > 2)
+        return at_fail(b->err, AT_E_INPUT,
+                       "%s:%d: %s is %lld; an annotation is 0 (none), 1 (unroll) or 2 (vec)",
+                       b->t->what, from->fixed.line, from->ann_name, (long long)value);
+    n->ann = anns[value];
+    return AT_OK;
+}
+
+/* source[i]: the node as written that node i is. Loops in an order change places. */
+static at_status place_loops(builder *b, int *source) {
+    for (int i = 0; i < b->t->nodes.len; i++) source[i] = i;
+    for (int i = 0; i < b->t->orders.len; i++) {
+        const tree_order *o = &b->t->orders.data[i];
+        int left[MAX_ORDERED], n = o->num_loops;
+        int64_t number = b->values[o->symbol], all = 1;
+        for (int k = 0; k < n; k++) left[k] = o->loop[k], all *= k + 1;
+        if (number < 0 || number >= all)
+            return at_fail(b->err, AT_E_INPUT, "%s:%d: %s is %lld; %d loops have orders 0 to %lld",
+                           b->t->what, b->t->nodes.data[o->loop[0]].fixed.line, o->name,
+                           (long long)number, n, (long long)all - 1);
+        for (int k = 0; k < n; k++) {
+            all /= n - k;
+            int chosen = (int)(number / all);
+            number %= all;
+            source[o->loop[k]] = left[chosen];
+            for (int x = chosen; x < n - k - 1; x++) left[x] = left[x + 1];
+        }
+    }
     return AT_OK;
 }
 
@@ -94,8 +131,14 @@ at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values,
     at_digits *axes = AT_NEW_ARRAY(a, at_digits, t->axes.len);
     at_node **loop = AT_NEW_ARRAY(a, at_node *, t->digits.len);
     int64_t *extent = AT_NEW_ARRAY(a, int64_t, t->digits.len);
+    int *source = AT_NEW_ARRAY(a, int, num_nodes);
+    AT_TRY(place_loops(&b, source));
+    b.place = AT_NEW_ARRAY(a, int, num_nodes);
+    for (int i = 0; i < num_nodes; i++) b.place[source[i]] = i;
+    for (int i = 0; i < num_nodes; i++)
+        if (!t->nodes.data[i].fixed.is_leaf) AT_TRY(piece_extents(&b, &t->nodes.data[i]));
     for (int i = 0; i < num_nodes; i++) {
-        const tree_node *from = &t->nodes.data[i];
+        const tree_node *from = &t->nodes.data[i], *loop_of = &t->nodes.data[source[i]];
         at_node *n = &nodes[i];
         *n = from->fixed;
         if (from->parent >= 0) n->parent = &nodes[from->parent];
@@ -109,9 +152,12 @@ at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values,
             for (int k = 0; k < from->num_axes; k++)
                 AT_TRY(fill_axis(&b, from, k, nodes, n->axes + k, loop, extent));
         } else {
-            n->piece_extent = b.piece_extent + from->first_piece;
-            AT_TRY(piece_extents(&b, from));
-            AT_TRY(loop_extent(&b, from, &n->extent));
+            n->num_pieces = loop_of->fixed.num_pieces;
+            n->piece = loop_of->fixed.piece;
+            n->ann = loop_of->fixed.ann;
+            n->piece_extent = b.piece_extent + loop_of->first_piece;
+            AT_TRY(set_ann(&b, loop_of, n));
+            AT_TRY(loop_extent(&b, loop_of, &n->extent));
         }
     }
     at_program *p = AT_NEW(a, at_program);

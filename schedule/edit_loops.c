@@ -74,10 +74,13 @@ at_status at_edit_split(at_arena *a, const at_tree *t, const at_compute *c, cons
                         at_error *err) {
     outline o;
     outline_node *loop;
-    outline_of(a, t, &o);
+    AT_TRY(outline_of(a, t, &o, err));
     AT_TRY(find(&o, stage, piece, &loop, err));
     if (loop->pieces.len > 1)
         return at_fail(err, AT_E_INPUT, "\"%s\" is fused with other loops: it cannot be split",
+                       piece);
+    if (loop->ann_size)
+        return at_fail(err, AT_E_INPUT, "%s annotates \"%s\": it cannot be split", loop->ann_size,
                        piece);
     if (loop->dynamic)
         return at_fail(err, AT_E_INPUT, "\"%s\" has an extent from data: it cannot be split",
@@ -108,9 +111,9 @@ at_status at_edit_split(at_arena *a, const at_tree *t, const at_compute *c, cons
 /* What makes a loop what it is, without its place. */
 static void exchange(outline_node *x, outline_node *y) {
     outline_node old = *x;
-    x->pieces = y->pieces, x->ann = y->ann, x->extent = y->extent;
+    x->pieces = y->pieces, x->ann = y->ann, x->ann_size = y->ann_size, x->extent = y->extent;
     x->dyn_axes = y->dyn_axes, x->dynamic = y->dynamic;
-    y->pieces = old.pieces, y->ann = old.ann, y->extent = old.extent;
+    y->pieces = old.pieces, y->ann = old.ann, y->ann_size = old.ann_size, y->extent = old.extent;
     y->dyn_axes = old.dyn_axes, y->dynamic = old.dynamic;
 }
 
@@ -152,7 +155,7 @@ static at_status find_chain(const outline *o, const char *stage, const char *con
 at_status at_edit_order(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                         const char *const *loops, int n, at_tree **out, at_error *err) {
     outline o;
-    outline_of(a, t, &o);
+    AT_TRY(outline_of(a, t, &o, err));
     outline_node **chain = AT_NEW_ARRAY(a, outline_node *, n + 1);
     AT_TRY(find_chain(&o, stage, loops, n, false, chain, err));
     for (int i = 0; i < n; i++)
@@ -167,7 +170,7 @@ at_status at_edit_order(at_arena *a, const at_tree *t, const at_compute *c, cons
 at_status at_edit_fuse(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                        const char *const *loops, int n, at_tree **out, at_error *err) {
     outline o;
-    outline_of(a, t, &o);
+    AT_TRY(outline_of(a, t, &o, err));
     outline_node **chain = AT_NEW_ARRAY(a, outline_node *, n + 1);
     AT_TRY(find_chain(&o, stage, loops, n, true, chain, err));
     for (int i = 0; i < n; i++) {
@@ -194,7 +197,7 @@ at_status at_edit_mark(at_arena *a, const at_tree *t, const at_compute *c, const
                        const char *piece, at_ann ann, at_tree **out, at_error *err) {
     outline o;
     outline_node *loop;
-    outline_of(a, t, &o);
+    AT_TRY(outline_of(a, t, &o, err));
     AT_TRY(find(&o, stage, piece, &loop, err));
     if (loop->dynamic && ann != AT_ANN_NONE)
         return at_fail(err, AT_E_INPUT, "\"%s\" has an extent from data: it takes no annotation",
@@ -203,5 +206,6 @@ at_status at_edit_mark(at_arena *a, const at_tree *t, const at_compute *c, const
         return at_fail(err, AT_E_INPUT, "\"%s\" is written with its extent: it takes no annotation",
                        piece);
     loop->ann = ann;
+    loop->ann_size = NULL;
     return outline_tree(&o, c, edited, out, err);
 }

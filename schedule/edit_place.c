@@ -68,6 +68,7 @@ static at_status add_loop(moving *m, const outline_node *like, const char *piece
     *at_push(m->arena, &n->pieces) = piece;
     if (like) {
         n->ann = like->ann == AT_ANN_PARA ? AT_ANN_NONE : like->ann;
+        n->ann_size = like->ann_size;
         n->extent = like->pieces.len == 1 ? like->extent : 0;
         n->dynamic = like->dynamic;
         n->dyn_axes = like->dyn_axes;
@@ -131,7 +132,7 @@ at_status at_edit_nest(at_arena *a, const at_tree *t, const at_compute *c, const
                        const char *beside, const char *loop, bool before, at_tree **out,
                        at_error *err) {
     moving m = {.arena = a, .c = c, .err = err};
-    outline_of(a, t, &m.o);
+    AT_TRY(outline_of(a, t, &m.o, err));
     m.leaf = outline_leaf(&m.o, stage);
     m.beside = outline_leaf(&m.o, beside);
     if (!m.leaf || !m.beside)
@@ -150,7 +151,7 @@ at_status at_edit_nest(at_arena *a, const at_tree *t, const at_compute *c, const
 at_status at_edit_dissolve(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                            at_tree **out, at_error *err) {
     outline o;
-    outline_of(a, t, &o);
+    AT_TRY(outline_of(a, t, &o, err));
     outline_node *leaf = outline_leaf(&o, stage);
     if (!leaf) return at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
     const at_tensor *s = tensor_of(c, stage);

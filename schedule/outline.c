@@ -13,6 +13,7 @@ static void take_loop(at_arena *a, const at_tree *t, const tree_node *from, outl
     for (int m = 0; m < from->fixed.num_pieces; m++)
         *at_push(a, &n->pieces) = name_of(t, from->first_piece + m);
     n->ann = from->fixed.ann;
+    n->ann_size = from->ann_name;
     const tree_piece *first = &t->pieces.data[from->first_piece];
     if (first->source == EXTENT_FIXED) n->extent = first->fixed;
     n->dynamic = from->dynamic;
@@ -52,9 +53,13 @@ static void take(outline *o, const at_tree *t, int i, outline_node *parent) {
     }
 }
 
-void outline_of(at_arena *a, const at_tree *t, outline *out) {
+at_status outline_of(at_arena *a, const at_tree *t, outline *out, at_error *err) {
     *out = (outline){.arena = a};
+    if (t->orders.len)
+        return at_fail(err, AT_E_INPUT, "%s orders loops of this tree: edits take one order only",
+                       t->orders.data[0].name);
     take(out, t, 0, NULL);
+    return AT_OK;
 }
 
 /* ---- to a tree ------------------------------------------------------------------------------- */
@@ -68,6 +73,7 @@ static at_status make_loop(at_tree_maker *m, const at_compute *c, const outline_
     int loop = at_tree_add_loop(m, parent, n->ann);
     for (int i = 0; i < n->pieces.len; i++) AT_TRY(at_tree_add_piece(m, loop, n->pieces.data[i]));
     if (n->extent) at_tree_set_extent(m, loop, n->extent);
+    if (n->ann_size) AT_TRY(at_tree_set_ann_size(m, loop, n->ann_size));
     if (n->dynamic) at_tree_set_dynamic(m, loop, n->dyn_axes.data, n->dyn_axes.len);
     return make(m, c, n->child, loop);
 }

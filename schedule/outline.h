@@ -14,8 +14,9 @@ struct outline_node {
     /* loop */
     name_list pieces; /* several: fused */
     at_ann ann;
-    int64_t extent;     /* name:extent; 0: by the name */
-    name_list dyn_axes; /* of name:dyn(...) */
+    const char *ann_size; /* name:ann(size), or NULL */
+    int64_t extent;       /* name:extent; 0: by the name */
+    name_list dyn_axes;   /* of name:dyn(...) */
     bool dynamic;
     /* leaf */
     const char *stage; /* NULL: a loop */
@@ -31,7 +32,8 @@ typedef struct outline {
     outline_node *root; /* first of the outermost nodes */
 } outline;
 
-void outline_of(at_arena *a, const at_tree *t, outline *out);
+/* AT_E_INPUT: loops of it come in several orders. */
+at_status outline_of(at_arena *a, const at_tree *t, outline *out, at_error *err);
 /* The tree of an outline over a computation that has its stages. */
 at_status outline_tree(const outline *o, const at_compute *c, const char *what, at_tree **out,
                        at_error *err);

@@ -90,8 +90,7 @@ at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *n
         return at_fail(err, AT_E_INPUT, "there is a tensor \"%s\" already", name);
     for (int i = 0; i < w->old->num_tensors; i++)
         *at_push(a, &w->tensors) = rewrite_copy_tensor(a, &w->old->tensors[i]);
-    outline_of(a, t, &w->o);
-    return AT_OK;
+    return outline_of(a, t, &w->o, err);
 }
 
 at_tensor *rewrite_find(rewrite *w, const char *name) {
@@ -175,6 +174,7 @@ outline_node *rewrite_nest_behind(rewrite *w, outline_node *leaf, const char *pi
         inner = rewrite_add_loop(w, inner, p->pieces.data[0]);
         inner->pieces = p->pieces;
         inner->ann = p->ann == AT_ANN_PARA ? AT_ANN_NONE : p->ann;
+        inner->ann_size = p->ann_size;
         inner->extent = p->extent;
         if (!first) first = inner;
     }

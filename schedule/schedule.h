@@ -19,7 +19,9 @@
  *   tree    := line*                                  children stand 4 blanks deeper
  *   line    := item ("," item)* "=>" (leaf | newline tree) | leaf
  *   item    := name [":" ann] | "{" name ("," name)* "}" [":" ann]
- *   ann     := "para" | "vec" | "unroll" | integer | "dyn(" name ("," name)* ")"
+ *            | "[" item ("," item)* "]" ":" "order" "(" size ")"
+ *   ann     := "para" | "vec" | "unroll" | "ann" "(" size ")" | integer
+ *            | "dyn(" name ("," name)* ")"
  *   leaf    := "@" stage [".init"] [attr] "=" index ("," index)* ["//" index ("," index)*]
  *   attr    := "[" "prefetch" tensor (integer | name) "]"   reads of tensor ask for what lies that
  *                                                            many bytes ahead; 0: not
@@ -248,6 +250,10 @@ void at_tree_new_line(at_tree_maker *m); /* the nodes that follow are written on
 int at_tree_add_loop(at_tree_maker *m, int parent, at_ann ann); /* without pieces at first */
 at_status at_tree_add_piece(at_tree_maker *m, int loop, const char *name); /* of the last loop */
 void at_tree_set_ann(at_tree_maker *m, int loop, at_ann ann);
+/* name:ann(size), whose value is 0 for none, 1 unroll, 2 vec. */
+at_status at_tree_set_ann_size(at_tree_maker *m, int loop, const char *size);
+/* [a, b, c]:order(size): so many loops, each inside the one before, in the order of that number. */
+at_status at_tree_set_order(at_tree_maker *m, int first, int num_loops, const char *size);
 void at_tree_set_extent(at_tree_maker *m, int loop, int64_t extent); /* name:extent */
 void at_tree_set_dynamic(at_tree_maker *m, int loop, const char *const *axes, int num_axes);
 at_status at_tree_add_leaf(at_tree_maker *m, int parent, const char *stage, bool is_init,

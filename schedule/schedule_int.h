@@ -113,6 +113,15 @@ typedef struct tree_axis {
     int first_digit, num_digits;
 } tree_axis;
 
+/* [a, b, c]:order(name): the loops run in the order whose number, in the lexicographic list of all
+ * orders, is the value of a size. */
+enum { MAX_ORDERED = 8 };
+typedef struct tree_order {
+    const char *name;
+    int symbol, num_loops;
+    int loop[MAX_ORDERED]; /* node numbers, as written */
+} tree_order;
+
 /* One node as parsed. Nodes are in textual order, init leaves and their loops included, so that
  * building is a walk over arrays. */
 typedef struct tree_node {
@@ -122,6 +131,9 @@ typedef struct tree_node {
     int first_axis, num_axes; /* leaf */
     int tag_line, tag_col;    /* where it stands */
     at_expr *prefetch;        /* bytes ahead, or NULL */
+    const char *ann_name;     /* loop: written :ann(name), whose value is the annotation */
+    int ann_symbol;           /* its slot, or -1 */
+    int order, order_place;   /* of a loop in [...]:order(name): tree.orders, from 0; else -1 */
     bool is_generated;        /* the default initialisation: not in the text */
     bool dynamic;             /* written :dyn(...) */
     int num_dyn_args;
@@ -136,6 +148,7 @@ struct at_tree {
     AT_VEC(tree_axis) axes;
     AT_VEC(tree_digit) digits;
     AT_VEC(const char *) piece_names;
+    AT_VEC(tree_order) orders;
     int *piece_slots; /* [pieces.len], what at_node.piece points into */
     int *members;     /* [digits.len], what at_digits.member points into */
     int num_loops;

@@ -39,6 +39,7 @@ static int copy_of(at_arena *a, at_tree *t, int original, int group) {
     *n = *node(t, original);
     n->child = n->next = -1;
     n->is_generated = true;
+    n->order = -1;
     n->fixed.line_group = group;
     n->fixed.is_reduce = false;
     return i;
@@ -113,6 +114,8 @@ static void renumber(at_arena *a, at_tree *t, int first) {
         if (!nodes[i].fixed.is_leaf) nodes[i].fixed.id = t->num_loops++;
     }
     for (int i = 0; i < t->digits.len; i++) t->digits.data[i].loop = number[t->digits.data[i].loop];
+    for (int i = 0; i < n; i++)
+        if (nodes[i].order >= 0) t->orders.data[nodes[i].order].loop[nodes[i].order_place] = i;
     t->nodes.data = nodes;
     t->nodes.cap = n;
 }

@@ -52,6 +52,7 @@ static int add_node(at_tree_maker *m, int parent) {
     n->fixed.line = m->line;
     n->fixed.line_group = m->num_lines;
     n->fixed.id = n->fixed.dyn_tensor = n->fixed.dyn_axis = -1;
+    n->ann_symbol = n->order = -1;
     if (last >= 0) node(m, last)->next = i;
     else if (parent >= 0) node(m, parent)->child = i;
     return i;
@@ -112,6 +113,35 @@ void at_tree_set_dynamic(at_tree_maker *m, int loop, const char *const *axes, in
     n->dynamic = true;
     n->num_dyn_args = num_axes;
     n->dyn_args = at_copy(m->arena, axes, sizeof *axes * (size_t)num_axes);
+}
+
+static at_status find_size(at_tree_maker *m, const char *name, int *slot) {
+    *slot = at_symbol_find(m->c->symbols, name);
+    if (*slot >= 0) return AT_OK;
+    const char *near = at_nearest(name, m->c->symbols->names.data, m->c->symbols->names.len);
+    if (!near) return tree_fail(m, "there is no size \"%s\"", name);
+    return tree_fail(m, "there is no size \"%s\"; did you mean \"%s\"?", name, near);
+}
+
+at_status at_tree_set_ann_size(at_tree_maker *m, int loop, const char *size) {
+    tree_node *n = node(m, loop);
+    n->ann_name = at_strdup(m->arena, size);
+    return find_size(m, size, &n->ann_symbol);
+}
+
+at_status at_tree_set_order(at_tree_maker *m, int first, int num_loops, const char *size) {
+    tree_order order = {.name = at_strdup(m->arena, size), .num_loops = num_loops};
+    AT_TRY(find_size(m, size, &order.symbol));
+    if (num_loops < 2 || num_loops > MAX_ORDERED)
+        return tree_fail(m, "an order is of 2 to %d loops", MAX_ORDERED);
+    for (int i = 0, loop = first; i < num_loops; i++, loop = node(m, loop)->child) {
+        if (node(m, loop)->dynamic)
+            return tree_fail(m, "a dyn loop has its place: it cannot be in an order");
+        node(m, loop)->order = m->tree->orders.len;
+        node(m, loop)->order_place = i;
+    }
+    *at_push(m->arena, &m->tree->orders) = order;
+    return AT_OK;
 }
 
 /* ---- leaves -------------------------------------------------------------------------------- */
@@ -269,6 +299,15 @@ static at_status find_extents(at_tree_maker *m, int loop) {
     return AT_OK;
 }
 
+/* Initialisation runs over a leaf's axes, and stands before its outermost reduction: whichever
+ * order its loops are in, it is the same. */
+static at_status check_order(at_tree_maker *m, int loop) {
+    const tree_node *n = node(m, loop);
+    if (n->order < 0 || n->order_place == 0) return AT_OK;
+    if (n->fixed.is_reduce == node(m, n->parent)->fixed.is_reduce) return AT_OK;
+    return FAIL_NODE(m, n, "an order is of reductions only, or of none");
+}
+
 static at_status look_up(at_tree_maker *m) {
     at_tree *t = m->tree;
     t->dissolved = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
@@ -283,7 +322,10 @@ static at_status look_up(at_tree_maker *m) {
         AT_TRY(check_kinds(m, n));
         for (int k = 0; k < n->num_axes; k++) AT_TRY(check_dynamic(m, n, k));
     }
-    for (int i = 0; i < t->nodes.len; i++) AT_TRY(find_extents(m, i));
+    for (int i = 0; i < t->nodes.len; i++) {
+        AT_TRY(find_extents(m, i));
+        AT_TRY(check_order(m, i));
+    }
     return AT_OK;
 }
 

@@ -58,13 +58,28 @@ static at_status parse_dyn(parser *p, int loop) {
     return next(p);
 }
 
+/* "(" name ")" */
+static at_status take_size(parser *p, const char **name) {
+    AT_TRY(next(p)); /* ann, order */
+    AT_TRY(expect(p, "("));
+    here(p);
+    AT_TRY(take_name(p, "the name of a size", name));
+    return AT_OK;
+}
+
 static at_status parse_annotation(parser *p, int loop, bool fused) {
+    const char *size;
     static const char *const words[] = {[AT_ANN_PARA] = "para", "vec", "unroll"};
     for (int i = AT_ANN_PARA; i <= AT_ANN_UNROLL; i++)
         if (at(p, words[i])) {
             at_tree_set_ann(p->maker, loop, (at_ann)i);
             return next(p);
         }
+    if (at(p, "ann")) {
+        AT_TRY(take_size(p, &size));
+        AT_TRY(at_tree_set_ann_size(p->maker, loop, size));
+        return expect(p, ")");
+    }
     if (fused) return FAIL(p, "expected para, vec or unroll on a fused loop");
     if (at(p, "dyn")) {
         AT_TRY(next(p));
@@ -94,6 +109,25 @@ static at_status parse_item(parser *p, int parent, int *out) {
     if (!at(p, ":")) return AT_OK;
     AT_TRY(next(p));
     return parse_annotation(p, loop, fused);
+}
+
+/* "[" item ("," item)* "]" ":" "order" "(" name ")"; inner: the last loop. */
+static at_status parse_order(parser *p, int parent, int *inner) {
+    int first = -1, n = 0;
+    const char *size;
+    do {
+        AT_TRY(next(p)); /* the bracket or the comma */
+        AT_TRY(parse_item(p, parent, inner));
+        if (!n++) first = *inner;
+        parent = *inner;
+    } while (at(p, ","));
+    if (!at(p, "]")) return FAIL(p, "expected ',' or ']'");
+    AT_TRY(next(p));
+    AT_TRY(expect(p, ":"));
+    if (!at(p, "order")) return FAIL(p, "expected order(...) behind loops in brackets");
+    AT_TRY(take_size(p, &size));
+    AT_TRY(at_tree_set_order(p->maker, first, n, size));
+    return expect(p, ")");
 }
 
 /* ---- leaves -------------------------------------------------------------------------------- */
@@ -210,7 +244,8 @@ static at_status parse_loops(parser *p, int parent) {
     int col = p->lex.col, loop = parent;
     at_tree_new_line(p->maker);
     for (;;) {
-        AT_TRY(parse_item(p, loop, &loop));
+        if (at(p, "[")) AT_TRY(parse_order(p, loop, &loop));
+        else AT_TRY(parse_item(p, loop, &loop));
         if (!at(p, ",")) break;
         AT_TRY(next(p));
     }

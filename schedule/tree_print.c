@@ -18,7 +18,8 @@ static void print_item(at_text *out, const at_tree *t, const tree_node *n) {
     for (int m = 0; m < n->fixed.num_pieces; m++)
         at_text_addf(out, "%s%s", m ? ", " : "", piece_name(t, n, m));
     if (fused) at_text_add(out, "}");
-    at_text_add(out, words[n->fixed.ann]);
+    if (n->ann_name) at_text_addf(out, ":ann(%s)", n->ann_name);
+    else at_text_add(out, words[n->fixed.ann]);
     const tree_piece *first = &t->pieces.data[n->first_piece];
     if (first->source == EXTENT_FIXED) at_text_addf(out, ":%lld", (long long)first->fixed);
     if (!n->dynamic) return;
@@ -67,7 +68,11 @@ static void print_nodes(at_text *out, const at_tree *t, int i, int depth);
 /* A loop with those written on its line, then what stands below the last of them. */
 static void print_line(at_text *out, const at_tree *t, const tree_node *n, int depth) {
     for (;;) {
+        const tree_order *order = n->order >= 0 ? &t->orders.data[n->order] : NULL;
+        if (order && n->order_place == 0) at_text_add(out, "[");
         print_item(out, t, n);
+        if (order && n->order_place == order->num_loops - 1)
+            at_text_addf(out, "]:order(%s)", order->name);
         const tree_node *below = first_written(t, n->child);
         if (below->fixed.is_leaf || below->fixed.line_group != n->fixed.line_group) break;
         at_text_add(out, ", ");

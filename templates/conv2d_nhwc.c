@@ -21,34 +21,17 @@ static const char plain[] =
     "    data[n, h*sh + kh*dh, w*sw + kw*dw, c] * packw[f/B, kh, kw, c, f%B]\n"
     "out[n:N, h:OH, w:OW, f:CO] = acc[n, h, w, f]\n";
 
-/* %s: the reduction loops; prefetch, if any. */
+/* Which order the reduction loops are in: kw innermost where it is unrolled, unless it stands above
+ * co and ci. %s: prefetch, if any. */
 static const char tree[] =
     "p, kh, kw, c, b =>\n"
     "    @packw = p, kh, kw, c, b\n"
     "{n, fo, h}:para, ow =>\n"
-    "    %s, iw:unroll, fi:vec =>\n"
+    "    [co, kh, kw:ann(unroll_kw), ci]:order(loops), iw:unroll, fi:vec =>\n"
     "        @acc%s = n, h, {ow, iw}/w, {fo, fi}/f  // kh, kw, {co, ci}/c\n"
     "    iw:unroll, fi:vec =>\n"
     "        @out = n, h, {ow, iw}/w, {fo, fi}/f\n";
 /* clang-format on */
-
-/* Values of the knob `order`: the reduction loops, outermost first, and with kw unrolled. */
-static const struct {
-    const char *rolled, *unrolled;
-} orders[] = {
-    {"co, kh, kw, ci", "co, kh, ci, kw:unroll"},
-    {"kh, co, kw, ci", "kh, co, ci, kw:unroll"},
-    {"kh, kw, co, ci", "kh, kw:unroll, co, ci"},
-};
-enum { NUM_ORDERS = sizeof orders / sizeof *orders };
-
-static void add_trees(at_template *t, const char *prefetch) {
-    for (int i = 0; i < 2 * NUM_ORDERS; i++) {
-        const char *loops = i % 2 ? orders[i / 2].rolled : orders[i / 2].unrolled;
-        at_schedule_when(t, at_textf(t, "order == %d%s", i / 2, i % 2 ? "" : " && unroll_kw"),
-                         at_textf(t, tree, loops, prefetch));
-    }
-}
 
 static void define(at_template *t) {
     at_sizes(t, "eh = (KH-1)*dh + 1, ew = (KW-1)*dw + 1,"
@@ -68,7 +51,10 @@ static void define(at_template *t) {
     if (large) at_option(t, "prefetch", "[0, 2048, 8192]", 2);
     at_sizes(t, large ? "B = |fi|, ahead = prefetch" : "B = |fi|");
     at_compute(t, at_evaluate(t, "pt || pl || pb || pr") ? padded : plain);
-    add_trees(t, large ? "[prefetch packw ahead]" : "");
+    /* co, kh, kw, ci; kh, co, kw, ci; or kh, kw, co, ci: numbers 0, 6 and 8 of the orders of four.
+     */
+    at_sizes(t, "loops = order == 2 ? 8 : 6*order + unroll_kw");
+    at_schedule(t, at_textf(t, tree, large ? "[prefetch packw ahead]" : ""));
 }
 
 /* Two vectors of output channels and as many pixels as then fit the registers. */
