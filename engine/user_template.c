@@ -21,9 +21,10 @@ __asm__(".pushsection .rodata\n"
 #define FN(f)                                                                                      \
     { #f, (at_any_fn *)(f) }
 static const at_symbol_fn functions[] = {
-    FN(at_sizes),    FN(at_split_),        FN(at_option),  FN(at_default),      FN(at_divisor),
-    FN(at_evaluate), FN(at_textf),         FN(at_require), FN(at_joint_filter), FN(at_compute_text),
-    FN(at_layout),   FN(at_schedule_when), FN(at_sparse),  FN(at_flops),
+    FN(at_reorder), FN(at_annotate),      FN(at_sizes),        FN(at_split_),
+    FN(at_option),  FN(at_default),       FN(at_divisor),      FN(at_evaluate),
+    FN(at_textf),   FN(at_require),       FN(at_joint_filter), FN(at_compute_text),
+    FN(at_layout),  FN(at_schedule_when), FN(at_sparse),       FN(at_flops),
 };
 
 bool at_is_template_file(const char *word) {

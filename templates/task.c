@@ -237,6 +237,15 @@ static void default_option(const at_space *space, int k, const knob_default *d, 
     at_text_add(out, "]");
 }
 
+/* Of orders and annotations: as written, plain. */
+static void default_first(const at_entity *e, at_text *out) {
+    at_text_addf(out, ", \"%s\", [", e->marks ? "an" : "re");
+    for (int i = 0; i < e->n; i++)
+        if (e->marks) at_text_addf(out, "%s\"%s\"", i ? ", " : "", e->marks[i]);
+        else at_text_addf(out, "%s%lld", i ? ", " : "", (long long)e->sizes[i]);
+    at_text_add(out, "]]");
+}
+
 static int lanes_of(at_isa isa) { return isa == AT_ISA_AVX512 ? 16 : isa == AT_ISA_AVX2 ? 8 : 4; }
 
 /* As the entity of a record, so that reading it finds its place in the space. */
@@ -254,9 +263,11 @@ at_status at_task_default_config(at_arena *a, const at_task *t, at_isa isa, at_c
         const knob_default *d = &def.defaults.data[k];
         at_text_add(&text, k ? ", [" : "[");
         at_text_add_json_string(&text, at_space_knob_name(space, k));
-        if (at_space_entity(space, k, 0)->kind == AT_KNOB_SPLIT)
-            s = default_split(space, k, d, &text, err);
-        else default_option(space, k, d, &text);
+        switch (at_space_entity(space, k, 0)->kind) {
+        case AT_KNOB_SPLIT: s = default_split(space, k, d, &text, err); break;
+        case AT_KNOB_OPTION: default_option(space, k, d, &text); break;
+        default: default_first(at_space_entity(space, k, 0), &text);
+        }
     }
     at_text_add(&text, "]}");
     const at_json *json;
@@ -278,6 +289,12 @@ static at_status repeat(const step *s, const at_config *c, int64_t *values, at_e
         if (at_option_value(e, &values[s->slots[0]])) return AT_OK;
         return at_fail(err, AT_E_INPUT, "option %s is given a value that is no whole number",
                        s->name);
+    case STEP_PLAIN: {
+        int64_t own[MAX_PARTS];
+        int n = at_knob_values(e, own);
+        for (int i = 0; i < n && i < s->num_slots; i++) values[s->slots[i]] = own[i];
+        return AT_OK;
+    }
     case STEP_SPLIT:
         if (s->expr && at_expr_eval(s->expr, values, &length, err) != AT_OK)
             return err ? at_fail_at(err, "axis of %s: ", s->name) : AT_E_INPUT;

@@ -89,10 +89,12 @@ at_status at_sparse_args(at_arena *a, const at_template_row *row, const char *ar
  */
 
 typedef enum at_definition_kind {
-    AT_DEFINE_SIZES,  /* text[0] */
-    AT_DEFINE_SPLIT,  /* knob, axis, parts; spec */
-    AT_DEFINE_OPTION, /* knob, values; fallback */
-    AT_DEFINE_FILTER, /* condition */
+    AT_DEFINE_SIZES,    /* text[0] */
+    AT_DEFINE_SPLIT,    /* knob, axis, parts; spec */
+    AT_DEFINE_OPTION,   /* knob, values; fallback */
+    AT_DEFINE_REORDER,  /* knob, name, policy; fallback: loops */
+    AT_DEFINE_ANNOTATE, /* knob, names, policy */
+    AT_DEFINE_FILTER,   /* condition */
     AT_DEFINE_LAYOUT,
     AT_DEFINE_SPARSE, /* blocks, indices, indptr, columns */
     AT_DEFINE_FLOPS,

@@ -58,7 +58,7 @@ at_status at_template_value(at_template *t, const char *of, const at_expr *e, in
     return at_fail_at(&t->err, "%s: ", of);
 }
 
-static at_status take_new_name(at_template *t, at_lex *l, char **out) {
+at_status at_template_new_name(at_template *t, at_lex *l, char **out) {
     if (l->kind != AT_TOK_NAME) return at_lex_fail(l, &t->err, "expected a name");
     char *name = at_strndup(t->arena, l->start, (size_t)l->length);
     if (at_symbol_find(&t->symbols, name) >= 0)
@@ -68,29 +68,29 @@ static at_status take_new_name(at_template *t, at_lex *l, char **out) {
 }
 
 /* A definition or a decision, for other shapes. */
-static void note(at_template *t, int slot, const at_expr *e, int64_t value) {
+void at_template_note(at_template *t, int slot, const at_expr *e, int64_t value) {
     *at_push(t->arena, &t->general) = (at_general_step){slot, e, value};
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Whether a call is to do something: no mistake before, and no NULL for a text. */
-static bool has_text(at_template *t, const char *call, const char *text) {
+bool at_template_has_text(at_template *t, const char *call, const char *text) {
     if (t->err.status != AT_OK) return false;
     if (!text) at_fail(&t->err, AT_E_INPUT, "%s: %s without a text", t->row->name, call);
     return text != NULL;
 }
 
 /* The same of a call that only define() makes: defaults() comes when the task is defined. */
-static bool defines(at_template *t, const char *call, const char *text) {
+bool at_template_defines(at_template *t, const char *call, const char *text) {
     if (t->in_defaults && t->err.status == AT_OK)
         at_fail(&t->err, AT_E_INPUT,
                 "%s: %s in defaults(), which sets values of knobs; it belongs in define()",
                 t->row->name, call);
-    return has_text(t, call, text);
+    return at_template_has_text(t, call, text);
 }
 
-static void keep(at_template *t, at_definition d) {
+void at_template_keep(at_template *t, at_definition d) {
     for (int i = 0; i < 4; i++)
         if (d.text[i]) d.text[i] = at_strdup(t->arena, d.text[i]);
     if (d.spec.filter) d.spec.filter = at_strdup(t->arena, d.spec.filter);
@@ -98,9 +98,9 @@ static void keep(at_template *t, at_definition d) {
 }
 
 /* The same, as a part of the task's hash. */
-static void keep_hashed(at_template *t, const char *call, at_definition d) {
+void at_template_keep_hashed(at_template *t, const char *call, at_definition d) {
     at_hash_add_str(&t->hash, call);
-    keep(t, d);
+    at_template_keep(t, d);
 }
 
 void at_define(at_template *t, const at_definition *d) {
@@ -109,6 +109,8 @@ void at_define(at_template *t, const at_definition *d) {
     case AT_DEFINE_SIZES: at_sizes(t, x[0]); return;
     case AT_DEFINE_SPLIT: at_split_(t, x[0], x[1], x[2], d->spec); return;
     case AT_DEFINE_OPTION: at_option(t, x[0], x[1], d->fallback); return;
+    case AT_DEFINE_REORDER: at_reorder(t, x[0], x[1], d->fallback, x[2]); return;
+    case AT_DEFINE_ANNOTATE: at_annotate(t, x[0], x[1], x[2]); return;
     case AT_DEFINE_FILTER: at_joint_filter(t, x[0]); return;
     case AT_DEFINE_LAYOUT: at_layout(t, x[0]); return;
     case AT_DEFINE_SPARSE: at_sparse(t, x[0], x[1], x[2], x[3]); return;
@@ -127,14 +129,14 @@ static at_status add_size(at_template *t, at_lex *l) {
     at_expr *e;
     int64_t value;
     bool varies = false;
-    AT_TRY(take_new_name(t, l, &name));
+    AT_TRY(at_template_new_name(t, l, &name));
     if (!at_lex_is(l, "=")) return at_lex_fail(l, &t->err, "expected '='");
     AT_TRY(at_lex_next(l, &t->err));
     AT_TRY(at_expr_parse(t->arena, l, &e, &t->err));
     AT_TRY(resolve(t, l, e, &varies));
     AT_TRY(at_template_value(t, at_format(t->arena, "size %s", name), e, &value));
     int slot = at_template_symbol(t, name, value, varies);
-    note(t, slot, e, value);
+    at_template_note(t, slot, e, value);
     if (varies)
         *at_push(t->arena, &t->steps) =
             (step){.kind = STEP_SIZE, .name = name, .expr = e, .num_slots = 1, .slots = {slot}};
@@ -155,151 +157,17 @@ static at_status add_sizes(at_template *t, const char *definitions) {
 }
 
 void at_sizes(at_template *t, const char *definitions) {
-    if (!defines(t, "at_sizes", definitions)) return;
-    keep_hashed(t, "sizes", (at_definition){.kind = AT_DEFINE_SIZES, .text = {definitions}});
+    if (!at_template_defines(t, "at_sizes", definitions)) return;
+    at_template_keep_hashed(t, "sizes",
+                            (at_definition){.kind = AT_DEFINE_SIZES, .text = {definitions}});
     at_hash_add_str(&t->hash, definitions);
     add_sizes(t, definitions);
-}
-
-/* ---- knobs ----------------------------------------------------------------------------------- */
-
-static at_status new_knob(at_template *t, const char *knob) {
-    if (at_space_find_knob(t->space, knob) >= 0)
-        return at_fail(&t->err, AT_E_INPUT, "%s: a second knob \"%s\"", t->row->name, knob);
-    return AT_OK;
-}
-
-/* The names in "yt yo yi", each with the value that entity 0 gives it. */
-static at_status take_parts(at_template *t, const char *knob, const char *parts, step *s) {
-    at_lex l;
-    parts = at_strdup(t->arena, parts);
-    AT_TRY(at_lex_start(&l, parts, at_format(t->arena, "parts of %s of %s", knob, t->row->name),
-                        &t->err));
-    while (l.kind != AT_TOK_END || !s->num_slots) {
-        char *name;
-        if (s->num_slots == MAX_PARTS)
-            return at_lex_fail(&l, &t->err, "a split has at most %d parts", MAX_PARTS);
-        AT_TRY(take_new_name(t, &l, &name));
-        s->slots[s->num_slots++] = at_template_symbol(t, name, 0, true);
-    }
-    return AT_OK;
-}
-
-static at_status add_split(at_template *t, const char *knob, const char *axis, const char *parts,
-                           const at_split_spec *spec) {
-    at_expr *e;
-    bool varies = false;
-    int64_t length;
-    step s = {.kind = STEP_SPLIT, .name = at_strdup(t->arena, knob)};
-    AT_TRY(new_knob(t, knob));
-    const char *of = at_format(t->arena, "axis of %s", knob);
-    AT_TRY(at_template_expr(t, at_strdup(t->arena, axis),
-                            at_format(t->arena, "%s of %s", of, t->row->name), &e, &varies));
-    AT_TRY(at_template_value(t, of, e, &length));
-    if (length < 1)
-        return at_fail(&t->err, AT_E_USAGE, "%s: %s is %lld, which cannot be split", of, axis,
-                       (long long)length);
-    s.length = length;
-    if (varies) s.expr = e;
-    AT_TRY(take_parts(t, knob, parts, &s));
-
-    at_split_options o = {.policy = spec->policy,
-                          .max_factor = spec->max_factor,
-                          .no_tail = spec->no_tail,
-                          .filter = spec->filter};
-    if (at_space_split(t->space, knob, length, s.num_slots, &o, &t->err) != AT_OK)
-        return at_fail_at(&t->err, "%s: ", t->row->name);
-    s.knob = at_space_find_knob(t->space, knob);
-    const at_entity *first = at_space_entity(t->space, s.knob, 0);
-    for (int i = 0; i < s.num_slots; i++) {
-        t->values.data[s.slots[i]].value = at_split_part(first, length, i);
-        note(t, s.slots[i], i ? NULL : e, 1);
-    }
-    *at_push(t->arena, &t->steps) = s;
-
-    knob_default d = {0};
-    bool limited = false;
-    for (int i = 0; i < MAX_PARTS; i++) limited |= spec->fallback[i] != 0;
-    for (int i = 0; i < MAX_PARTS; i++) d.limits[i] = limited ? spec->fallback[i] : -1;
-    *at_push(t->arena, &t->defaults) = d;
-    return AT_OK;
-}
-
-void at_split_(at_template *t, const char *knob, const char *axis, const char *parts,
-               at_split_spec spec) {
-    if (!defines(t, "at_split", knob) || !has_text(t, "at_split", axis) ||
-        !has_text(t, "at_split", parts))
-        return;
-    const int64_t numbers[] = {spec.policy, spec.max_factor, spec.no_tail};
-    keep_hashed(
-        t, "split",
-        (at_definition){.kind = AT_DEFINE_SPLIT, .text = {knob, axis, parts}, .spec = spec});
-    at_hash_add_str(&t->hash, knob);
-    at_hash_add_str(&t->hash, axis);
-    at_hash_add_str(&t->hash, parts);
-    at_hash_add_str(&t->hash, spec.filter ? spec.filter : "");
-    at_hash_add(&t->hash, numbers, sizeof numbers);
-    add_split(t, knob, axis, parts, &spec);
-}
-
-bool at_option_value(const at_entity *e, int64_t *out) {
-    const at_json *v = e->option;
-    *out = v->kind == AT_JSON_BOOL ? v->boolean : v->integer;
-    return v->kind == AT_JSON_BOOL || (v->kind == AT_JSON_NUMBER && v->is_int);
-}
-
-static at_status add_option(at_template *t, const char *knob, const char *values, int fallback) {
-    AT_TRY(new_knob(t, knob));
-    if (at_space_option(t->space, knob, values, &t->err) != AT_OK)
-        return at_fail_at(&t->err, "%s: ", t->row->name);
-    int k = at_space_find_knob(t->space, knob);
-    int64_t n = at_space_knob_len(t->space, k);
-    if (fallback < 0 || fallback >= n)
-        return at_fail(&t->err, AT_E_INPUT,
-                       "%s: default %d of option \"%s\", which has %lld values", t->row->name,
-                       fallback, knob, (long long)n);
-    *at_push(t->arena, &t->defaults) = (knob_default){.option = fallback};
-
-    int64_t value;
-    for (int64_t i = n - 1; i >= 0; i--)
-        if (!at_option_value(at_space_entity(t->space, k, i), &value)) return AT_OK;
-    if (at_symbol_find(&t->symbols, knob) >= 0)
-        return at_fail(&t->err, AT_E_INPUT, "%s: option \"%s\": the name is defined already",
-                       t->row->name, knob);
-    int slot = at_template_symbol(t, knob, value, true);
-    note(t, slot, NULL, value);
-    *at_push(t->arena, &t->steps) = (step){.kind = STEP_OPTION,
-                                           .name = t->symbols.names.data[slot],
-                                           .knob = k,
-                                           .num_slots = 1,
-                                           .slots = {slot}};
-    return AT_OK;
-}
-
-void at_option(at_template *t, const char *knob, const char *values, int fallback) {
-    if (!defines(t, "at_option", knob) || !has_text(t, "at_option", values)) return;
-    keep_hashed(
-        t, "option",
-        (at_definition){.kind = AT_DEFINE_OPTION, .text = {knob, values}, .fallback = fallback});
-    at_hash_add_str(&t->hash, knob);
-    at_hash_add_str(&t->hash, values);
-    add_option(t, knob, values, fallback);
-}
-
-void at_joint_filter(at_template *t, const char *condition) {
-    if (!defines(t, "at_joint_filter", condition)) return;
-    keep_hashed(t, "filter", (at_definition){.kind = AT_DEFINE_FILTER, .text = {condition}});
-    at_hash_add_str(&t->hash, condition);
-    if (t->filter)
-        at_fail(&t->err, AT_E_INPUT, "%s: a second joint filter; \"&&\" joins conditions",
-                t->row->name);
-    else t->filter = at_strdup(t->arena, condition);
 }
 
 /* ---- computation and trees ------------------------------------------------------------------- */
 
 void at_compute_text(at_template *t, const char *text) {
-    if (!defines(t, "at_compute", text)) return;
+    if (!at_template_defines(t, "at_compute", text)) return;
     at_hash_add_str(&t->hash, "compute");
     at_hash_add_str(&t->hash, text);
     if (t->compute_text)
@@ -308,7 +176,7 @@ void at_compute_text(at_template *t, const char *text) {
 }
 
 void at_schedule_when(at_template *t, const char *condition, const char *text) {
-    if (!defines(t, "at_schedule", text)) return;
+    if (!at_template_defines(t, "at_schedule", text)) return;
     if (!condition) condition = "";
     at_hash_add_str(&t->hash, "schedule");
     at_hash_add_str(&t->hash, condition);
@@ -343,7 +211,7 @@ static int64_t evaluate(at_template *t, const char *expression, at_expr **e) {
     int64_t value;
     const char *what = at_format(t->arena, "value asked for by %s", t->row->name);
     *e = NULL;
-    if (!has_text(t, "at_evaluate", expression)) return 1;
+    if (!at_template_has_text(t, "at_evaluate", expression)) return 1;
     expression = at_strdup(t->arena, expression);
     if (at_template_expr(t, expression, what, e, &varies) != AT_OK) return 1;
     if (at_template_value(t, expression, *e, &value) != AT_OK) return 1;
@@ -357,13 +225,13 @@ long long at_evaluate(at_template *t, const char *expression) {
     if (!e) return value;
     if (n < t->num_forced && t->forced[n] >= 0) value = t->forced[n];
     *at_push(t->arena, &t->decisions) = t->general.len;
-    note(t, -1, e, value);
+    at_template_note(t, -1, e, value);
     return value;
 }
 
 const char *at_textf(at_template *t, const char *format, ...) {
     va_list ap;
-    if (!has_text(t, "at_textf", format)) return "";
+    if (!at_template_has_text(t, "at_textf", format)) return "";
     va_start(ap, format);
     int n = vsnprintf(NULL, 0, format, ap);
     va_end(ap);
@@ -377,13 +245,14 @@ const char *at_textf(at_template *t, const char *format, ...) {
 void at_require(at_template *t, const char *condition, const char *problem) {
     at_expr *e;
     int64_t holds = evaluate(t, condition, &e);
-    if (e) note(t, -1, e, holds);
-    if (!holds && has_text(t, "at_require", problem)) at_fail(&t->err, AT_E_USAGE, "%s", problem);
+    if (e) at_template_note(t, -1, e, holds);
+    if (!holds && at_template_has_text(t, "at_require", problem))
+        at_fail(&t->err, AT_E_USAGE, "%s", problem);
 }
 
 void at_layout(at_template *t, const char *text) {
-    if (!defines(t, "at_layout", text)) return;
-    keep_hashed(t, "layout", (at_definition){.kind = AT_DEFINE_LAYOUT, .text = {text}});
+    if (!at_template_defines(t, "at_layout", text)) return;
+    at_template_keep_hashed(t, "layout", (at_definition){.kind = AT_DEFINE_LAYOUT, .text = {text}});
     at_hash_add_str(&t->hash, text);
     *at_push(t->arena, &t->layouts) = (layout){.text = at_strdup(t->arena, text)};
 }
@@ -391,24 +260,25 @@ void at_layout(at_template *t, const char *text) {
 void at_sparse(at_template *t, const char *blocks, const char *indices, const char *indptr,
                const char *columns) {
     at_expr *e;
-    if (!defines(t, "at_sparse", columns)) return;
+    if (!at_template_defines(t, "at_sparse", columns)) return;
     int64_t n = evaluate(t, columns, &e);
     const char *const tensors[] = {blocks, indices, indptr};
     for (int i = 0; i < 3; i++)
-        if (!has_text(t, "at_sparse", tensors[i])) return;
+        if (!at_template_has_text(t, "at_sparse", tensors[i])) return;
     if (t->sparse.blocks) {
         at_fail(&t->err, AT_E_INPUT, "%s: a second sparse weight", t->row->name);
         return;
     }
-    keep(t, (at_definition){.kind = AT_DEFINE_SPARSE, .text = {blocks, indices, indptr, columns}});
+    at_template_keep(
+        t, (at_definition){.kind = AT_DEFINE_SPARSE, .text = {blocks, indices, indptr, columns}});
     const char *const *kept = t->definitions.data[t->definitions.len - 1].text;
     t->sparse = (sparse_weight){kept[0], kept[1], kept[2], n};
 }
 
 void at_flops(at_template *t, const char *expression) {
     at_expr *e;
-    if (!defines(t, "at_flops", expression)) return;
-    keep(t, (at_definition){.kind = AT_DEFINE_FLOPS, .text = {expression}});
+    if (!at_template_defines(t, "at_flops", expression)) return;
+    at_template_keep(t, (at_definition){.kind = AT_DEFINE_FLOPS, .text = {expression}});
     t->flops = (double)evaluate(t, expression, &e);
 }
 

@@ -51,6 +51,14 @@ void at_split_(at_template *t, const char *knob, const char *axis, const char *p
 /* A value from a JSON array, "[true, false]". Where all are integers or truth values, its name may
  * be used in sizes and conditions (true is 1). fallback: the position of the default. */
 void at_option(at_template *t, const char *knob, const char *values, int fallback);
+/* An order of so many loops, as AutoTVM's reorder knob: policy is all (their permutations) or
+ * identity. `name` is a size: the order's number, for [a, b, c]:order(name) in a tree. The default
+ * is the order as written. */
+void at_reorder(at_template *t, const char *knob, const char *name, int num_loops,
+                const char *policy);
+/* Annotations of loops, as AutoTVM's annotate knob: policy is try_unroll, try_vec or try_unroll_vec.
+ * Each of the names is a size, for a:ann(name) in a tree: 0 none, 1 unroll, 2 vec. */
+void at_annotate(at_template *t, const char *knob, const char *names, const char *policy);
 /* In defaults: of a split, the sizes of its parts but the first; of an option, its value. */
 void at_default(at_template *t, const char *knob, const long long *values);
 /* The largest divisor of n that is at most limit (at least 1). */

@@ -12,7 +12,8 @@ typedef struct symbol {
     bool varies;   /* between configurations */
 } symbol;
 
-typedef enum step_kind { STEP_SIZE, STEP_SPLIT, STEP_OPTION } step_kind;
+/* PLAIN: a reorder or an annotation, by at_knob_values. */
+typedef enum step_kind { STEP_SIZE, STEP_SPLIT, STEP_OPTION, STEP_PLAIN } step_kind;
 
 /* One definition whose value varies, for doing it again per configuration. */
 typedef struct step {
@@ -90,6 +91,20 @@ struct at_template {
 
 /* Adds a name that is not there yet. */
 int at_template_symbol(at_template *t, const char *name, int64_t value, bool varies);
+/* What the calls of template.h share. Whether a call is to do something: no mistake before, and no
+ * NULL for a text; defines: of a call that only define() makes. */
+bool at_template_has_text(at_template *t, const char *call, const char *text);
+bool at_template_defines(at_template *t, const char *call, const char *text);
+/* A definition, kept for at_task_definition; hashed: `call` is a part of the task's hash, too. */
+void at_template_keep(at_template *t, at_definition d);
+void at_template_keep_hashed(at_template *t, const char *call, at_definition d);
+/* A definition or a decision, for other shapes. */
+void at_template_note(at_template *t, int slot, const at_expr *e, int64_t value);
+/* The current token, a name that nothing has yet. */
+at_status at_template_new_name(at_template *t, at_lex *l, char **out);
+/* A reorder's number in the lexicographic list of all orders; the marks of an annotation, 0 none,
+ * 1 unroll, 2 vec. Returns how many. */
+int at_knob_values(const at_entity *e, int64_t *out);
 /* An option as a number (true is 1); false where it is none, such as a text. */
 bool at_option_value(const at_entity *e, int64_t *out);
 /* All of a text as one expression over sizes; its value while defining. They fill t->err. */
