@@ -222,7 +222,9 @@ static at_status add_kernel(apply_set *set, const at_options *o, const at_engine
     at_session_open_chosen(engine, chosen, s);
     set->n++; /* to be closed from now on */
     const char *family = family_name(set, s->row);
-    const char *name = own_name(set, kernel_name(set->arena, s->task, suffix), family);
+    const char *name = kernel_name(set->arena, s->task, suffix);
+    if (!strcmp(name, family)) name = at_format(set->arena, "%s_1", name); /* without arguments */
+    name = own_name(set, name, family);
     AT_TRY(make_kernel(s, name, suffix, k, err));
     k->family = family;
     k->shape = shape_of(set->arena, s->task, &k->num_shape);

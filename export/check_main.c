@@ -199,11 +199,13 @@ static void time_it(at_text *out, const at_face *f) {
                      "    for (int i = 0; i < 3 || (i < 1000 && at_now() - start < 0.3); i++) {\n"
                      "        double t = at_now();\n");
     call_fast(out, f, "        ");
-    at_text_addf(
-        out,
-        "        t = at_now() - t;\n        if (t < best) best = t;\n    }\n"
-        "    printf(\"%s: right, %%.3f ms, %%.2f GFLOP/s\\n\", best * 1e3, %.17g / best / 1e9);\n",
-        f->of->name, f->of->flops);
+    at_text_addf(out,
+                 "        t = at_now() - t;\n        if (t < best) best = t;\n    }\n"
+                 "    printf(\"%s: right, %%.3f ms\", best * 1e3);\n",
+                 f->of->name);
+    if (f->of->flops > 0)
+        at_text_addf(out, "    printf(\", %%.2f GFLOP/s\", %.17g / best / 1e9);\n", f->of->flops);
+    at_text_add(out, "    printf(\"\\n\");\n");
 }
 
 /* range 0: sums are not exact on any integers; the reference tells limits. */
@@ -211,7 +213,7 @@ static void check(at_arena *a, at_text *out, const at_families *families, const 
                   int range, int64_t reference_workspace, bool several) {
     const at_family *family = family_of(families, f);
     bool exact = range > 0;
-    at_text_addf(out, "static int check_%s(void) {\n", f->of->name);
+    at_text_addf(out, "static int at_check_%s(void) {\n", f->of->name);
     check_cpu(out, f->of, several);
     add_shape(out, families, f);
     allocate(out, f, exact);
@@ -290,7 +292,8 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
         check(a, out, families, f, range, workspace, several);
     }
     at_text_add(out, "int main(void) {\n    int failed = 0;\n");
-    for (int i = 0; i < n; i++) at_text_addf(out, "    failed += check_%s();\n", faces[i].of->name);
+    for (int i = 0; i < n; i++)
+        at_text_addf(out, "    failed += at_check_%s();\n", faces[i].of->name);
     at_text_add(out, "    return failed != 0;\n}\n");
     return AT_OK;
 }

@@ -21,7 +21,7 @@ static void kernel_head(at_text *out, const at_file_kernel *f) {
     at_program_print(out, f->program, false);
 }
 
-static void how_to_compile(at_text *out, const at_kernel *k, int threads,
+static void how_to_compile(at_text *out, const at_kernel *k, int threads, bool several,
                            const at_file_options *o) {
     const char *source = o->source ? o->source : "kernel.c", *dot = strrchr(source, '.');
     size_t stem = dot && dot > source ? (size_t)(dot - source) : strlen(source);
@@ -36,22 +36,29 @@ static void how_to_compile(at_text *out, const at_kernel *k, int threads,
         at_text_add(out, " && ./");
         at_text_add_shell(out, source, stem);
     }
-    at_text_addf(out, "\n%s%s%s%s\n",
+    at_text_addf(out, "\n%s%s",
                  o->header ? "declarations are in " : "declarations stand before the kernel",
-                 o->header ? o->header : "",
-                 k->dialect == AT_DIALECT_TCC ? "; tiles are machine code: "
-                 : !k->target->prelude        ? "; plain C"
-                                              : "; runs on CPUs with ",
-                 !k->target->prelude && k->dialect != AT_DIALECT_TCC ? "" : k->target->name);
+                 o->header ? o->header : "");
+    if (several) at_text_add(out, "; each kernel asks for its instruction set: NAME_supported()\n");
+    else if (k->dialect == AT_DIALECT_TCC)
+        at_text_addf(out, "; tiles are machine code: %s\n", k->target->name);
+    else if (!k->target->prelude) at_text_add(out, "; plain C\n");
+    else at_text_addf(out, "; runs on CPUs with %s\n", k->target->name);
 }
 
-static void source_head(at_text *out, const at_file_kernel *kernels, bool families,
+static void source_head(at_text *out, const at_file_kernel *kernels, int n, bool families,
                         const at_file_options *o) {
     at_text text = {0};
+    bool several = false;
+    int threads = 1;
+    for (int i = 0; i < n; i++) {
+        several |= kernels[i].kernel->target != kernels->kernel->target;
+        if (kernels[i].threads > threads) threads = kernels[i].threads;
+    }
     if (families) at_text_add(&text, o->head);
     else kernel_head(&text, kernels);
     at_text_add(&text, "\n");
-    how_to_compile(&text, kernels->kernel, kernels->threads, o);
+    how_to_compile(&text, kernels->kernel, threads, several, o);
     at_text_add(out, "/*\n");
     at_file_comment(out, at_text_str(&text));
     at_text_add(out, licence);
@@ -179,7 +186,7 @@ at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const 
     at_families families = at_file_families(a, faces, n, o);
     at_text declarations = {0};
     add_declarations(&declarations, faces, n, &families);
-    source_head(source, kernels, families.len > 0, o);
+    source_head(source, kernels, n, families.len > 0, o);
     if (o->with_main) at_file_main_includes(source);
     if (o->header) {
         at_text_addf(source, "#include \"%s\"\n\n", o->header);
