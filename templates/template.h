@@ -56,8 +56,9 @@ void at_option(at_template *t, const char *knob, const char *values, int fallbac
  * is the order as written. */
 void at_reorder(at_template *t, const char *knob, const char *name, int num_loops,
                 const char *policy);
-/* Annotations of loops, as AutoTVM's annotate knob: policy is try_unroll, try_vec or try_unroll_vec.
- * Each of the names is a size, for a:ann(name) in a tree: 0 none, 1 unroll, 2 vec. */
+/* Annotations of loops, as AutoTVM's annotate knob: policy is try_unroll, try_vec or
+ * try_unroll_vec. Each of the names is a size, for a:ann(name) in a tree: 0 none, 1 unroll, 2 vec.
+ */
 void at_annotate(at_template *t, const char *knob, const char *names, const char *policy);
 /* In defaults: of a split, the sizes of its parts but the first; of an option, its value. */
 void at_default(at_template *t, const char *knob, const long long *values);
