@@ -6,7 +6,7 @@
 static void run(const uint8_t *data, size_t size) {
     static const char *const files[] = {NULL};
     fuzz_enter(data, size);
-    fuzz_output r = fuzz_verb("report input");
+    fuzz_output r = fuzz_verb("report input -o -");
     if (r.status == 0) fuzz_check_html(r.out);
     fuzz_leave(files);
 }
