@@ -78,6 +78,20 @@ void at_arena_reset(at_arena *a) {
     if (a->newest) POISON(a->newest->data, a->newest->size);
 }
 
+at_mark at_arena_mark(const at_arena *a) { return (at_mark){a->newest, a->fill, a->older_used}; }
+
+void at_arena_rewind(at_arena *a, at_mark m) {
+    while (a->newest != m.chunk) {
+        chunk *c = a->newest;
+        a->newest = c->older;
+        UNPOISON(c->data, c->size);
+        free(c);
+    }
+    a->fill = m.fill;
+    a->older_used = m.older_used;
+    if (a->newest) POISON(a->newest->data + a->fill, a->newest->size - a->fill);
+}
+
 size_t at_arena_used(const at_arena *a) { return a->older_used + a->fill; }
 
 void *at_alloc(at_arena *a, size_t size_bytes) {

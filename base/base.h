@@ -66,6 +66,13 @@ at_arena *at_arena_new(void);     /* returns owned */
 void at_arena_free(at_arena *a);  /* NULL is fine */
 void at_arena_reset(at_arena *a); /* frees what was allocated, keeps the memory for reuse */
 size_t at_arena_used(const at_arena *a);
+/* A moment, and back to it: what was allocated since is freed. */
+typedef struct at_mark {
+    const void *chunk;
+    size_t fill, older_used;
+} at_mark;
+at_mark at_arena_mark(const at_arena *a);
+void at_arena_rewind(at_arena *a, at_mark m);
 void *at_alloc(at_arena *a, size_t size_bytes); /* zeroed, 16-byte aligned, never NULL */
 void *at_copy(at_arena *a, const void *p, size_t size_bytes);
 char *at_strdup(at_arena *a, const char *s);
@@ -196,7 +203,15 @@ void at_hash_hex(const at_hash *h, char out[33]);
 int64_t at_now_ns(void);                /* CLOCK_MONOTONIC */
 double at_wall_time_s(void);            /* seconds since the epoch */
 const char *at_signal_name(int signal); /* "SIGSEGV"; "signal 40" if unnamed */
-/* Whole file, NUL-terminated, owned by arena. AT_E_INPUT names path and reason. */
+/* Opens for reading without waiting for anybody: a pipe must have a writer, or get one within two
+ * seconds. AT_E_INPUT names path and reason; a directory is none to read. */
+at_status at_open_input(const char *path, int *fd, at_error *err);
+/* As at_open_input of a file alone: a device may never end. */
+at_status at_open_file(const char *path, int *fd, at_error *err);
+/* Whole file of at most so many bytes, NUL-terminated, owned by arena. AT_E_INPUT names path and
+ * reason. */
+at_status at_read_file_most(at_arena *a, const char *path, size_t most_bytes, char **text,
+                            size_t *len, at_error *err);
 at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err);
 
 /* ---- output files (output.c) ------------------------------------------------------------------
@@ -313,6 +328,8 @@ struct at_json {
 };
 /* Parses all of text[0..len); trailing garbage is an error. Owned by arena. Errors: AT_E_INPUT with
  * the position. Members may come in any order; of duplicates the first counts. */
+/* At least as many as there are values in a text, without parsing it. */
+size_t at_json_most_values(const char *text, size_t len);
 at_status at_json_parse(at_arena *a, const char *text, size_t len, const at_json **out,
                         at_error *err);
 const at_json *at_json_get(const at_json *object,

@@ -176,6 +176,13 @@ static at_status parse(cursor *c, at_json **out) {
     return stop < c->end ? fail_at_place(c, stop, "more text behind the value") : AT_OK;
 }
 
+size_t at_json_most_values(const char *text, size_t len) {
+    size_t n = 1;
+    for (const char *p = text, *end = text + len; p < end; p++)
+        n += *p == ',' || *p == '[' || *p == '{';
+    return n;
+}
+
 at_status at_json_parse(at_arena *a, const char *text, size_t len, const at_json **out,
                         at_error *err) {
     cursor c = {.arena = a, .text = text, .at = text, .end = text + len, .err = err};

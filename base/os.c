@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,33 +30,87 @@ const char *at_signal_name(int signal) {
     return other;
 }
 
-at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return at_fail(err, AT_E_INPUT, "cannot read %s: %s", path, strerror(errno));
-    /* A pipe tells no size; a file may grow meanwhile: the size is only the first guess. */
+static at_status cannot_read(const char *path, int why, at_error *err) {
+    return at_fail(err, AT_E_INPUT, "cannot read %s: %s", path, strerror(why));
+}
+
+/* Until somebody writes into the pipe, or there is no one. */
+static bool has_writer(int fd) {
+    enum { LONGEST_MS = 2000 };
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    int n;
+    do n = poll(&p, 1, LONGEST_MS);
+    while (n < 0 && errno == EINTR);
+    return n > 0;
+}
+
+static at_status open_checked(const char *path, bool only_file, int *fd, at_error *err) {
     struct stat st;
-    size_t cap = fstat(fd, &st) == 0 && st.st_size > 0 ? (size_t)st.st_size + 1 : 4096, n = 0;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*fd < 0) return cannot_read(path, errno, err);
+    const char *why = NULL;
+    if (fstat(*fd, &st) != 0) why = strerror(errno);
+    else if (S_ISDIR(st.st_mode)) why = strerror(EISDIR);
+    else if (only_file && S_ISFIFO(st.st_mode)) why = "it is a pipe, and a file is needed";
+    else if (only_file && !S_ISREG(st.st_mode)) why = "it is a device, and a file is needed";
+    else if (S_ISFIFO(st.st_mode) && !has_writer(*fd)) why = "nobody writes into this pipe";
+    if (why) {
+        close(*fd);
+        *fd = -1;
+        return at_fail(err, AT_E_INPUT, "cannot read %s: %s", path, why);
+    }
+    fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
+    return AT_OK;
+}
+
+at_status at_open_input(const char *path, int *fd, at_error *err) {
+    return open_checked(path, false, fd, err);
+}
+
+at_status at_open_file(const char *path, int *fd, at_error *err) {
+    return open_checked(path, true, fd, err);
+}
+
+/* A file may grow meanwhile, and those of /proc tell no size: it is only the first guess. */
+static at_status read_all(at_arena *a, int fd, const char *path, size_t most_bytes, char **text,
+                          size_t *len, at_error *err) {
+    struct stat st;
+    size_t n = 0, cap = 4096;
+    if (fstat(fd, &st) == 0 && st.st_size > 0) cap = (size_t)st.st_size + 1;
+    if (cap - 1 > most_bytes && cap > 4096)
+        return at_fail(err, AT_E_INPUT, "cannot read %s: %zu bytes; at most %zu are read", path,
+                       cap - 1, most_bytes);
     char *data = at_alloc(a, cap);
     for (;;) {
         ssize_t got = read(fd, data + n, cap - n);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) {
-            int why = errno;
-            close(fd);
-            return at_fail(err, AT_E_INPUT, "cannot read %s: %s", path, strerror(why));
-        }
+        if (got < 0) return cannot_read(path, errno, err);
         if (got == 0) break;
         n += (size_t)got;
-        if (n == cap) {
-            char *larger = at_alloc(a, 2 * cap);
-            memcpy(larger, data, n);
-            data = larger;
-            cap *= 2;
-        }
+        if (n > most_bytes)
+            return at_fail(err, AT_E_INPUT, "cannot read %s: more than %zu bytes", path,
+                           most_bytes);
+        if (n < cap) continue;
+        char *larger = at_alloc(a, 2 * cap);
+        memcpy(larger, data, n);
+        data = larger;
+        cap *= 2;
     }
-    close(fd);
     data[n] = 0;
     *text = data;
     if (len) *len = n;
     return AT_OK;
+}
+
+at_status at_read_file_most(at_arena *a, const char *path, size_t most_bytes, char **text,
+                            size_t *len, at_error *err) {
+    int fd;
+    AT_TRY(at_open_file(path, &fd, err));
+    at_status s = read_all(a, fd, path, most_bytes, text, len, err);
+    close(fd);
+    return s;
+}
+
+at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err) {
+    return at_read_file_most(a, path, PTRDIFF_MAX / 4, text, len, err);
 }

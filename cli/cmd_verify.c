@@ -86,19 +86,22 @@ static void out_row(at_out *out, const char *path, const at_record *r, bool wins
 
 /* ---- the verb ------------------------------------------------------------------------------- */
 
+static bool is_wanted(void *ctx, const at_record *r) {
+    verification *v = ctx;
+    bool wanted = at_record_is_candidate(r);
+    v->left_out += !wanted;
+    return wanted;
+}
+
 static at_status verify_log(verification *v, const char *path, at_error *err) {
     at_record *records;
     at_verified x;
     int n;
-    AT_TRY(at_log_read_all(v->arena, path, at_warn, NULL, &records, &n, err));
+    AT_TRY(at_log_read_wanted(v->arena, path, is_wanted, v, at_warn, NULL, &records, &n, err));
     bool *wins = AT_NEW_ARRAY(v->arena, bool, n);
     at_mark_winners(records, n, wins);
     for (int i = 0; i < n; i++) {
         const at_record *r = &records[i];
-        if (!at_record_is_candidate(r)) {
-            v->left_out++;
-            continue;
-        }
         AT_TRY(at_verify(v->verifier, r, &x, err));
         v->records++;
         v->count[x.verdict]++;

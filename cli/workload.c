@@ -75,22 +75,38 @@ static void add_layer(at_arena *a, const at_options *o, const at_workload *set, 
     }
 }
 
+typedef struct new_tasks {
+    const at_template_row *row;
+    at_key_map seen;
+    at_text key;
+} new_tasks;
+
+/* The first record of each task of the template. */
+static bool is_new(void *ctx, const at_record *r) {
+    new_tasks *t = ctx;
+    const at_template_row *of;
+    if (at_template_find(r->task, &of, NULL) != AT_OK || of != t->row) return false;
+    at_text_clear(&t->key);
+    at_workload_identity(&t->key, &(at_record){.task = of->name, .args = r->args});
+    int known = t->seen.keys.len;
+    return at_key_map_add(&t->seen, at_text_str(&t->key)) == known;
+}
+
 /* The tasks of the template that a log holds records of, in their order. */
 static at_status tasks_of_log(at_arena *a, const at_options *o, const at_template_row *row,
                               tasks_of_set *out, at_error *err) {
-    AT_VEC(const at_json *) known = {0};
     at_record *records;
     int n;
-    AT_TRY(at_log_read_all(a, o->workload, at_warn, NULL, &records, &n, err));
+    /* Of its own: the records' is rewound where one is not wanted. */
+    at_arena *seen = at_arena_new();
+    new_tasks new = {.row = row, .seen.arena = seen};
+    at_status s =
+        at_log_read_wanted(a, o->workload, is_new, &new, at_warn, NULL, &records, &n, err);
+    at_text_free(&new.key);
+    at_arena_free(seen);
+    AT_TRY(s);
     for (int i = 0; i < n; i++) {
         const at_record *r = &records[i];
-        const at_template_row *of;
-        bool before = false;
-        if (at_template_find(r->task, &of, NULL) != AT_OK || of != row) continue;
-        for (int k = 0; k < known.len && !before; k++)
-            before = at_args_equal(known.data[k], r->args);
-        if (before) continue;
-        *at_push(a, &known) = r->args;
         at_options *task = at_push(a, out);
         *task = *o;
         task->request.args = at_json_text(a, r->args);

@@ -23,9 +23,19 @@ at_status at_select_task(at_arena *a, const at_request *q, at_selection *out, at
 
 typedef struct log_view {
     const char *path;
-    at_record *records;
+    at_record *records; /* of the templates that were asked for */
     int count;
+    int64_t total; /* records of whatever */
 } log_view;
+
+/* What a log is read for. */
+typedef struct wish {
+    const at_template_row *row; /* NULL: any template that there is */
+    int64_t line;               /* and the record there; 0: none */
+    int64_t total;
+    AT_VEC(const char *) unknown; /* names of the first tasks of no template */
+    at_arena *arena;
+} wish;
 
 static bool is_of_template(const at_record *r, const at_template_row *row) {
     const char *name = row->record_name ? row->record_name : row->name;
@@ -45,8 +55,8 @@ static at_status only_task(at_arena *a, const at_template_row *row, const log_vi
     if (!tasks.len)
         return at_fail(
             err, AT_E_INPUT,
-            "%s: holds no record of %s among its %d records; autotune log %s lists its tasks",
-            log->path, row->name, log->count, log->path);
+            "%s: holds no record of %s among its %lld records; autotune log %s lists its tasks",
+            log->path, row->name, (long long)log->total, log->path);
     *args = tasks.data[0];
     if (tasks.len == 1) return AT_OK;
     at_text list = {0};
@@ -83,14 +93,14 @@ static bool is_of_other_pattern(const at_record *r, const at_pattern *p) {
 
 /* Records of this pattern count before others. */
 static at_status best_record(at_arena *a, const at_engine_options *o, const at_request *q,
-                             const log_view *log, const at_selection *s, const at_record **out,
-                             at_error *err) {
+                             const log_view *log, const at_record *const *all, int n,
+                             const at_selection *s, const at_record **out, at_error *err) {
     const at_task *task = s->task;
     const char *name = at_task_row(task)->name;
     int64_t changed = 0;
     AT_VEC(const at_record *) of_task = {0}, of_pattern = {0}, of_isa = {0};
-    for (int i = 0; i < log->count; i++) {
-        const at_record *r = &log->records[i];
+    for (int i = 0; i < n; i++) {
+        const at_record *r = all[i];
         if (!is_of_template(r, at_task_row(task)) || !at_args_equal(r->args, at_task_args(task)))
             continue;
         if (!o->accept_changed && at_is_of_changed_template(r, task)) {
@@ -132,18 +142,44 @@ static at_status take_record(at_arena *a, const char *log, at_selection *out, at
     return at_fail_at(err, "%s: ", out->from);
 }
 
-static at_status read_log(at_arena *a, const at_engine_options *o, const char *path, log_view *out,
-                          at_error *err) {
+/* What is of no use takes no memory: a log may hold millions of records of other tasks. */
+static bool is_wanted(void *ctx, const at_record *r) {
+    enum { MOST_UNKNOWN = 20 };
+    wish *w = ctx;
+    const at_template_row *row;
+    w->total++;
+    if (w->row) return is_of_template(r, w->row) || (w->line && r->line == w->line);
+    if (at_template_find(r->task, &row, NULL) == AT_OK) return true;
+    for (int i = 0; i < w->unknown.len; i++)
+        if (!strcmp(w->unknown.data[i], r->task)) return false;
+    if (w->unknown.len < MOST_UNKNOWN)
+        *at_push(w->arena, &w->unknown) = at_strdup(w->arena, r->task);
+    return false;
+}
+
+static at_status read_log(at_arena *a, const at_engine_options *o, const char *path, wish *w,
+                          log_view *out, at_error *err) {
     out->path = path;
-    AT_TRY(at_log_read_all(a, path, o->warn, o->ctx, &out->records, &out->count, err));
-    if (out->count) return AT_OK;
+    w->arena = at_arena_new(); /* a is rewound where a record is not wanted */
+    at_status s =
+        at_log_read_wanted(a, path, is_wanted, w, o->warn, o->ctx, &out->records, &out->count, err);
+    for (int i = 0; s == AT_OK && i < w->unknown.len; i++)
+        at_engine_warn(o, at_format(a,
+                                    "%s: %s is no template of this program; left out. With its "
+                                    "file: autotune apply FILE.c --log %s",
+                                    path, w->unknown.data[i], path));
+    at_arena_free(w->arena);
+    AT_TRY(s);
+    out->total = w->total;
+    if (w->total) return AT_OK;
     return at_fail(err, AT_E_INPUT, "%s: holds no record; autotune tune writes them", path);
 }
 
 static at_status from_log(at_arena *a, const at_engine_options *o, const at_request *q,
                           at_selection *out, at_error *err) {
     log_view log;
-    AT_TRY(read_log(a, o, q->log, &log, err));
+    wish w = {.row = out->row, .line = q->line};
+    AT_TRY(read_log(a, o, q->log, &w, &log, err));
     if (q->line) AT_TRY(record_on_line(q->line, &log, out->row, &out->record, err));
     const char *args = q->args;
     if (!args) {
@@ -157,7 +193,9 @@ static at_status from_log(at_arena *a, const at_engine_options *o, const at_requ
         if (!q->args && !q->weight) err->status = AT_E_INPUT, at_fail_at(err, "%s: ", q->log);
         return err->status;
     }
-    if (!out->record) AT_TRY(best_record(a, o, q, &log, out, &out->record, err));
+    const at_record **all = AT_NEW_ARRAY(a, const at_record *, log.count);
+    for (int i = 0; i < log.count; i++) all[i] = &log.records[i];
+    if (!out->record) AT_TRY(best_record(a, o, q, &log, all, log.count, out, &out->record, err));
     else if (!o->accept_changed && at_is_of_changed_template(out->record, out->task))
         return at_fail(err, AT_E_NO_VALID,
                        "--line %lld: that record of %s is of another version of %s; "
@@ -168,28 +206,26 @@ static at_status from_log(at_arena *a, const at_engine_options *o, const at_requ
 
 /* ---- every task of a log -------------------------------------------------------------------- */
 
-static bool is_known(const at_selection *all, int n, const at_record *r) {
-    for (int i = 0; i < n; i++)
-        if (is_of_template(r, all[i].row) && at_args_equal(r->args, at_task_args(all[i].task)))
-            return true;
-    return false;
-}
+/* The records of one task, in their order. */
+typedef struct task_records {
+    AT_VEC(const at_record *) of;
+} task_records;
+typedef AT_VEC(task_records) tasks_of_log;
 
-/* Each name once. */
-static void warn_of_unknown(at_arena *a, const at_engine_options *o, const log_view *log) {
+static void group(at_arena *a, const log_view *log, tasks_of_log *out) {
+    at_key_map keys = {.arena = a};
+    at_text key = {0};
     for (int i = 0; i < log->count; i++) {
+        const at_record *r = &log->records[i];
         const at_template_row *row;
-        const char *task = log->records[i].task;
-        bool before = false;
-        if (at_template_find(task, &row, NULL) == AT_OK) continue;
-        for (int j = 0; j < i; j++) before |= !strcmp(log->records[j].task, task);
-        if (!before)
-            at_engine_warn(
-                o, at_format(a,
-                             "%s: %s is no template of this program; left out. With its file: "
-                             "autotune apply FILE.c --log %s",
-                             log->path, task, log->path));
+        AT_ASSERT(at_template_find(r->task, &row, NULL) == AT_OK);
+        at_text_clear(&key);
+        at_workload_identity(&key, &(at_record){.task = row->name, .args = r->args});
+        int number = at_key_map_add(&keys, at_text_str(&key));
+        if (number == out->len) *at_push(a, out) = (task_records){0};
+        *at_push(a, &out->data[number].of) = r;
     }
+    at_text_free(&key);
 }
 
 at_status at_select_record(at_arena *a, const at_request *q, const at_record *r, at_selection *out,
@@ -200,13 +236,14 @@ at_status at_select_record(at_arena *a, const at_request *q, const at_record *r,
 }
 
 static at_status select_task_of(at_arena *a, const at_engine_options *o, const at_request *q,
-                                const log_view *log, const at_record *r, at_selection *out,
+                                const log_view *log, const task_records *t, at_selection *out,
                                 at_error *err) {
-    if (at_select_record(a, q, r, out, err) != AT_OK) {
-        at_fail_at(err, "%s:%lld: ", log->path, (long long)r->line);
+    const at_record *first = t->of.data[0];
+    if (at_select_record(a, q, first, out, err) != AT_OK) {
+        at_fail_at(err, "%s:%lld: ", log->path, (long long)first->line);
         return err->status = AT_E_INPUT;
     }
-    AT_TRY(best_record(a, o, q, log, out, &out->record, err));
+    AT_TRY(best_record(a, o, q, log, t->of.data, t->of.len, out, &out->record, err));
     out->has_config = true;
     return take_record(a, log->path, out, err);
 }
@@ -214,30 +251,22 @@ static at_status select_task_of(at_arena *a, const at_engine_options *o, const a
 at_status at_select_all(at_arena *a, const at_engine_options *o, const at_request *q,
                         at_selection **out, int *n, at_error *err) {
     log_view log;
-    AT_VEC(at_selection) all = {0};
-    AT_TRY(read_log(a, o, q->log, &log, err));
-    warn_of_unknown(a, o, &log);
-    int usable = 0;
-    for (int i = 0; i < log.count; i++) {
-        at_selection s = {0};
-        const at_record *r = &log.records[i];
-        if (at_template_find(r->task, &s.row, NULL) != AT_OK) continue;
-        if (is_known(all.data, all.len, r)) continue;
-        at_status status = select_task_of(a, o, q, &log, r, &s, err);
-        if (status != AT_OK && status != AT_E_NO_VALID) return status;
-        if (!s.task) continue;
-        if (status == AT_E_NO_VALID) at_engine_warn(o, at_format(a, "%s; left out", err->text));
-        else usable++;
-        *at_push(a, &all) = s;
-    }
-    if (!usable)
-        return at_fail(err, AT_E_NO_VALID,
-                       "%s: holds no valid record of a template that is built in", log.path);
-    *out = AT_NEW_ARRAY(a, at_selection, usable);
+    wish w = {0};
+    tasks_of_log tasks = {0};
+    AT_TRY(read_log(a, o, q->log, &w, &log, err));
+    group(a, &log, &tasks);
+    *out = AT_NEW_ARRAY(a, at_selection, tasks.len);
     *n = 0;
-    for (int i = 0; i < all.len; i++)
-        if (all.data[i].has_config) (*out)[(*n)++] = all.data[i];
-    return AT_OK;
+    for (int i = 0; i < tasks.len; i++) {
+        at_selection s = {0};
+        at_status status = select_task_of(a, o, q, &log, &tasks.data[i], &s, err);
+        if (status == AT_E_NO_VALID) at_engine_warn(o, at_format(a, "%s; left out", err->text));
+        else if (status != AT_OK) return status;
+        if (s.has_config) (*out)[(*n)++] = s;
+    }
+    if (*n) return AT_OK;
+    return at_fail(err, AT_E_NO_VALID, "%s: holds no valid record of a template that is built in",
+                   log.path);
 }
 
 /* ---- one configuration ---------------------------------------------------------------------- */

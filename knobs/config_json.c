@@ -67,12 +67,17 @@ static at_status read_triple(at_arena *a, const at_json *triple, int number, con
                    kind->string);
 }
 
+enum { AT_MOST_KNOBS = 256 };
+
 static at_status read_form(at_arena *a, const at_json *config, at_config *out, at_error *err) {
     const at_json *list = at_json_get(config, "entity"), *index = at_json_get(config, "index");
     if (!list || list->kind != AT_JSON_ARRAY)
         return at_fail(err, AT_E_INPUT, "config: no list \"entity\"");
     if (index && index->kind != AT_JSON_NULL && !(index->kind == AT_JSON_NUMBER && index->is_int))
         return at_fail(err, AT_E_INPUT, "config: \"index\" is not a whole number");
+    if (list->count > AT_MOST_KNOBS)
+        return at_fail(err, AT_E_INPUT, "an entity of %d knobs; at most %d are read", list->count,
+                       AT_MOST_KNOBS);
     const char **names = AT_NEW_ARRAY(a, const char *, list->count);
     at_entity *e = AT_NEW_ARRAY(a, at_entity, list->count);
     int n = 0;

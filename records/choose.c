@@ -7,7 +7,7 @@
 
 /* Of each key so many of the best are kept: more than a final takes, and a final comes after its
  * trials, when these are the best. Others that were in a final are read again at the end. */
-enum { KEPT = 64 };
+enum { KEPT = 64, MOST_HELD_BYTES = 16 << 20, MOST_IN_ALL_BYTES = 24 << 20 };
 
 typedef struct kept {
     double mean_s;
@@ -31,7 +31,9 @@ typedef struct source {
 struct at_chooser {
     at_arena *arena, *scratch;
     bool by_target;
-    bool left_some; /* that cannot win by their mean */
+    bool left_some;    /* that cannot win by their mean */
+    size_t held_bytes; /* of lines */
+    bool too_much;
     at_key_map keys;
     AT_VEC(leaders) leaders; /* [keys] */
     AT_VEC(source) sources;  /* the last one is being read */
@@ -60,6 +62,7 @@ void at_chooser_free(at_chooser *c) {
 }
 
 at_finals *at_chooser_finals(at_chooser *c) { return &c->finals; }
+const at_arena *at_chooser_memory(const at_chooser *c) { return c->arena; }
 int at_chooser_len(const at_chooser *c) { return c->leaders.len; }
 
 void at_chooser_begin(at_chooser *c, const char *path) {
@@ -81,9 +84,11 @@ static int key_of(at_chooser *c, const at_record *r) {
     return i;
 }
 
-static kept kept_of(const at_chooser *c, const at_record *r, at_text line) {
+static kept kept_of(at_chooser *c, const at_record *r, at_text line) {
+    c->held_bytes -= line.cap;
     at_text_clear(&line); /* its memory serves again */
     at_record_print(&line, r);
+    c->held_bytes += line.cap;
     return (kept){at_record_mean(r), line, c->sources.len - 1, r->line};
 }
 
@@ -92,9 +97,14 @@ static void keep(at_chooser *c, leaders *l, const at_record *r) {
     kept *all = l->best.data;
     int at = l->best.len;
     while (at > 0 && mean_s < all[at - 1].mean_s) at--;
-    bool full = l->best.len == KEPT;
+    /* Of many tasks fewer are kept of each; those that were in a final are read again. */
+    bool full = l->best.len == KEPT || (l->best.len && c->held_bytes > MOST_HELD_BYTES);
     if (full) c->left_some = true;
-    if (full && at == KEPT) return;
+    if (c->held_bytes > MOST_IN_ALL_BYTES) {
+        c->too_much = true;
+        return;
+    }
+    if (full && at == l->best.len) return;
     if (!full) *at_push(c->arena, &l->best) = (kept){0};
     all = l->best.data;
     at_text line = all[l->best.len - 1].line;
@@ -169,6 +179,11 @@ static at_status read_again(at_chooser *c, int from, const bool *has, found *fou
 
 at_status at_chooser_settle(at_chooser *c, at_error *err) {
     int n = c->finals.of.len;
+    if (c->too_much)
+        return at_fail(err, AT_E_INPUT,
+                       "too many different tasks: the best of each take more than %d MiB; autotune "
+                       "log --split makes a log of each",
+                       MOST_IN_ALL_BYTES >> 20);
     bool *has = AT_NEW_ARRAY(c->arena, bool, n);
     if (!c->left_some || !find_kept(c, has)) return AT_OK;
     found *found_of = AT_NEW_ARRAY(c->arena, found, n);

@@ -32,22 +32,39 @@ static at_status read_log(const at_exchange *x, const char *path, at_record **re
     return AT_OK;
 }
 
+/* Files of other tuners are one JSON object, which is read at once. */
+enum { HEAD_BYTES = (1 << 20) + 1, MOST_FILE_BYTES = 64 << 20 };
+
+/* Of a log the first line is looked at. */
+static at_status may_be_object(const char *path, bool *may, at_error *err) {
+    at_arena *scratch = at_arena_new();
+    char *head;
+    size_t len;
+    at_record unused;
+    at_status s = at_read_head_gunzip(scratch, path, HEAD_BYTES, &head, &len, err);
+    *may = false;
+    if (s == AT_OK && strlen(head) == len) {
+        const char *start = head + strspn(head, " \t\r\n");
+        size_t line = strcspn(head, "\n");
+        *may = *start == '{' && strncmp(start, "{\"i", 3) != 0 &&
+               at_record_parse(scratch, head, line, &unused, NULL) != AT_OK;
+    }
+    at_arena_free(scratch);
+    return s;
+}
+
 at_status at_exchange_read(const at_exchange *x, const char *path, at_format_kind *kind,
                            at_record **records, int *n, at_error *err) {
     char *text;
     size_t len;
-    const at_json *file;
-    AT_TRY(at_read_file_gunzip(x->arena, path, &text, &len, err));
-    bool object = strlen(text) == len && len && strspn(text, " \t\r\n") < len &&
-                  text[strspn(text, " \t\r\n")] == '{';
-    /* Of a log the first line is looked at, of the others everything. */
-    at_record unused;
-    const char *newline = strchr(text, '\n');
-    if (object && at_record_parse(x->arena, text, newline ? (size_t)(newline - text) : len, &unused,
-                                  NULL) == AT_OK)
-        object = false;
-    if (!object || at_kernel_tuner_json(x->arena, text, len, &file, NULL) != AT_OK ||
-        !is_one_object(file)) {
+    const at_json *file = NULL;
+    bool may;
+    at_mark mark = at_arena_mark(x->arena);
+    AT_TRY(may_be_object(path, &may, err));
+    if (may) AT_TRY(at_read_file_gunzip(x->arena, path, MOST_FILE_BYTES, &text, &len, err));
+    if (!may || strlen(text) != len ||
+        at_kernel_tuner_json(x->arena, text, len, &file, NULL) != AT_OK || !is_one_object(file)) {
+        at_arena_rewind(x->arena, mark);
         *kind = AT_FORMAT_LOG;
         return read_log(x, path, records, n, err);
     }

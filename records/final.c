@@ -82,6 +82,7 @@ bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
     const at_json *v;
     if (strncmp(comment, head, sizeof head - 1) != 0) return false;
     comment += sizeof head - 1;
+    if (at_json_most_values(comment, strlen(comment)) > AT_MOST_VALUES) return false;
     if (at_json_parse(a, comment, strlen(comment), &v, NULL) != AT_OK) return false;
     const at_json *task = at_json_get(v, "task"), *hash = at_json_get(v, "context_hash");
     const at_json *index = at_json_get(v, "index"), *begun = at_json_get(v, "begun");
@@ -205,9 +206,14 @@ void at_finals_add(void *finals, const char *comment, int64_t line) {
     at_arena *a = f->keys.arena;
     at_final_line read;
     (void)line;
-    if (!at_final_line_read(a, comment, &read)) return;
-    int known = f->comments.keys.len; /* logs that were merged may hold one line twice */
-    if (at_key_map_add(&f->comments, comment) < known) return;
+    at_mark mark = at_arena_mark(a);
+    /* Logs that were merged may hold one line twice. */
+    if (at_key_map_find(&f->comments, comment) >= 0 || !at_final_line_read(a, comment, &read)) {
+        at_arena_rewind(a, mark);
+        return;
+    }
+    int known = f->comments.keys.len;
+    at_key_map_add(&f->comments, comment);
     at_text key = {0};
     print_key(&key, read.context_hash, &(at_record){.task = read.task, .args = read.args});
     at_json_print(&key, read.entity);

@@ -3,7 +3,6 @@
 #include "records/records_int.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +11,9 @@
 enum {
     BLOCK_BYTES = AT_GUNZIP_HEAD_MAX,
     GZIP_ONLY = 15 + 16, /* largest window; a gzip header, and no other */
+    /* Logs shrink to a tenth. What is small does no harm: recorded spaces may be mostly empty. */
+    MOST_EXPANSION = 200,
+    ALWAYS_BYTES = 1 << 20,
 };
 
 struct at_gunzip {
@@ -19,6 +21,7 @@ struct at_gunzip {
     z_stream stream;
     bool at_end;  /* of the file */
     bool between; /* one member has ended and no other has begun */
+    uint64_t in_bytes, out_bytes;
     unsigned char buf[BLOCK_BYTES];
 };
 
@@ -75,7 +78,9 @@ at_status at_gunzip_read(at_gunzip *z, const char *path, char *out, size_t cap, 
             inflateReset(&z->stream);
             z->between = false;
         }
+        unsigned before = z->stream.avail_in;
         int code = inflate(&z->stream, Z_NO_FLUSH);
+        z->in_bytes += before - z->stream.avail_in;
         if (code == Z_STREAM_END) z->between = true;
         /* What was whole is handed out first; the error comes again. */
         else if (code != Z_OK && code != Z_BUF_ERROR && z->stream.avail_out == room)
@@ -83,11 +88,19 @@ at_status at_gunzip_read(at_gunzip *z, const char *path, char *out, size_t cap, 
                            path, z->stream.msg ? z->stream.msg : "zlib");
     }
     *got = room - z->stream.avail_out;
+    z->out_bytes += *got;
+    if (z->out_bytes > ALWAYS_BYTES && z->out_bytes / MOST_EXPANSION > z->in_bytes) {
+        *got = 0;
+        return at_fail(err, AT_E_INPUT,
+                       "cannot read %s: it expands to more than %d times its size; gunzip makes a "
+                       "plain file of it, if you trust it",
+                       path, MOST_EXPANSION);
+    }
     return AT_OK;
 }
 
-static at_status gunzip_all(at_arena *a, int fd, const char *path, char **text, size_t *len,
-                            at_error *err) {
+static at_status gunzip_all(at_arena *a, int fd, const char *path, size_t most_bytes, char **text,
+                            size_t *len, at_error *err) {
     static const size_t step = 1 << 20;
     at_gunzip *z = at_gunzip_new(fd, NULL, 0);
     at_text all = {0};
@@ -96,7 +109,9 @@ static at_status gunzip_all(at_arena *a, int fd, const char *path, char **text, 
     bool torn;
     at_status s;
     while ((s = at_gunzip_read(z, path, block, step, &got, &torn, err)) == AT_OK && got)
-        at_text_addn(&all, block, got);
+        if (at_text_addn(&all, block, got), all.len > most_bytes) break;
+    if (s == AT_OK && all.len > most_bytes)
+        s = at_fail(err, AT_E_INPUT, "cannot read %s: more than %zu bytes", path, most_bytes);
     if (s == AT_OK && torn)
         s = at_fail(err, AT_E_INPUT, "%s: its compressed data end too early", path);
     *len = all.len;
@@ -106,15 +121,38 @@ static at_status gunzip_all(at_arena *a, int fd, const char *path, char **text, 
     return s;
 }
 
-at_status at_read_file_gunzip(at_arena *a, const char *path, char **text, size_t *len,
-                              at_error *err) {
+at_status at_read_file_gunzip(at_arena *a, const char *path, size_t most_bytes, char **text,
+                              size_t *len, at_error *err) {
     char head[2];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd;
+    AT_TRY(at_open_file(path, &fd, err));
     bool compressed =
-        fd >= 0 && pread(fd, head, sizeof head, 0) == sizeof head && at_is_gzip(head, sizeof head);
-    at_status s = compressed ? gunzip_all(a, fd, path, text, len, err)
-                             : at_read_file(a, path, text, len, err);
-    if (fd >= 0) close(fd);
+        pread(fd, head, sizeof head, 0) == sizeof head && at_is_gzip(head, sizeof head);
+    at_status s = compressed ? gunzip_all(a, fd, path, most_bytes, text, len, err)
+                             : at_read_file_most(a, path, most_bytes, text, len, err);
+    close(fd);
+    return s;
+}
+
+at_status at_read_head_gunzip(at_arena *a, const char *path, size_t most_bytes, char **head,
+                              size_t *len, at_error *err) {
+    int fd;
+    bool torn;
+    AT_TRY(at_open_file(path, &fd, err));
+    char *out = at_alloc(a, most_bytes + 1);
+    at_status s = AT_OK;
+    ssize_t got = pread(fd, out, most_bytes, 0);
+    *len = got > 0 ? (size_t)got : 0;
+    if (at_is_gzip(out, *len)) {
+        at_gunzip *z = at_gunzip_new(fd, NULL, 0);
+        *len = 0;
+        for (size_t n = 1; s == AT_OK && n && *len < most_bytes; *len += n)
+            s = at_gunzip_read(z, path, out + *len, most_bytes - *len, &n, &torn, err);
+        at_gunzip_free(z);
+    }
+    close(fd);
+    out[*len] = 0;
+    *head = out;
     return s;
 }
 

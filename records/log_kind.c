@@ -24,6 +24,8 @@ static void look_at_line(at_arena *scratch, const char *line, size_t len, tally 
     at_arena_reset(scratch);
     if (line[blanks] == '#') {
         bool is_final = len > sizeof final && !memcmp(line, final, sizeof final - 1);
+        /* "#final" and its like; in a page of text "# Heading" and "## Heading" */
+        is_final |= blanks + 1 < len && !strchr(" \t#!", line[blanks + 1]);
         *(is_final ? &t->finals : &t->comments) += 1;
     } else if (at_record_parse(scratch, line, len, &r, NULL) == AT_OK) t->records++;
     else if (len >= 3 && !memcmp(line, "{\"i", 3)) t->torn++;
@@ -77,6 +79,7 @@ static at_status count(const char *path, int64_t *records, bool *is_tuning_log, 
     *records = 0;
     *is_tuning_log = false;
     at_status s = at_log_reader_open_empty(path, NULL, NULL, &reader, err);
+    if (s == AT_OK) at_log_reader_watch(reader, a);
     for (at_record r; s == AT_OK && at_log_reader_next(reader, &r); ++*records) {
         at_arena_reset(scratch);
         at_text_clear(&key);

@@ -11,7 +11,9 @@
 enum {
     BLOCK_BYTES = AT_GUNZIP_HEAD_MAX,
     /* Beyond this a line is skipped unread. The longest records known take a few kilobytes. */
-    MAX_LINE_BYTES = 16 << 20,
+    MAX_LINE_BYTES = 1 << 20,
+    /* Of what grows with the tasks of a log, and not with their records. */
+    MOST_WATCHED_BYTES = 40 << 20,
     /* A text that is no log at all is not worth a warning for each of its lines. */
     MAX_WARNINGS = 20,
 };
@@ -27,6 +29,9 @@ struct at_log_reader {
     bool strict;
     at_arena *arena; /* of the current record */
     bool keep;       /* arena is the caller's and not reset */
+    bool (*wants)(void *ctx, const at_record *r);
+    void *wants_ctx;
+    const at_arena *watched;
     at_warn_fn *warn;
     void *warn_ctx;
     void (*comment)(void *ctx, const char *text, int64_t line);
@@ -126,8 +131,8 @@ static at_status check_text(at_log_reader *r, at_error *err) {
 
 static at_status open_reader(const char *path, bool may_be_empty, at_log_reader **out,
                              at_error *err) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return at_fail(err, AT_E_INPUT, "cannot read %s: %s", path, strerror(errno));
+    int fd;
+    AT_TRY(at_open_input(path, &fd, err));
     at_log_reader *r = calloc(1, sizeof *r);
     AT_NEED(r);
     *r = (at_log_reader){
@@ -251,6 +256,7 @@ static void tell_comment(at_log_reader *r, const char *from, const char *end) {
 static bool read_line(at_log_reader *r, const line *l, at_record *out) {
     at_error err = {0};
     bool old_version = false;
+    at_mark mark = at_arena_mark(r->arena);
     const char *comment = l->too_long ? NULL : comment_in(r, l);
     if (comment) {
         r->stats.comments++;
@@ -263,8 +269,9 @@ static bool read_line(at_log_reader *r, const line *l, at_record *out) {
         return false;
     }
     at_status s;
-    if (l->too_long) s = at_fail(&err, AT_E_INPUT, "longer than 16 MiB");
+    if (l->too_long) s = at_fail(&err, AT_E_INPUT, "longer than 1 MiB");
     else s = at_record_parse_line(r->arena, l->text, l->len, out, &old_version, &err);
+    if (r->keep && s != AT_OK) at_arena_rewind(r->arena, mark);
     /* AutoTVM since 0.7 skips what older ones wrote. */
     if (old_version && !r->stats.old_version++ && !r->strict)
         warn_line(r, "log version 0.1 (AutoTVM before 0.7); this and later records of it are "
@@ -273,7 +280,9 @@ static bool read_line(at_log_reader *r, const line *l, at_record *out) {
     if (s == AT_OK) {
         r->stats.records++;
         out->line = r->stats.lines;
-        return true;
+        if (!r->wants || r->wants(r->wants_ctx, out)) return true;
+        at_arena_rewind(r->arena, mark);
+        return false;
     }
     if (r->strict) {
         at_fail(&r->error, AT_E_INPUT, "%s:%lld: not a record: %s; AutoTVM stops here", r->path,
@@ -294,20 +303,38 @@ bool at_log_reader_next(at_log_reader *r, at_record *out) {
             l.text += 3; /* a byte order mark */
             l.len -= 3;
         }
+        if (r->watched && at_arena_used(r->watched) > MOST_WATCHED_BYTES) {
+            at_fail(&r->error, AT_E_INPUT,
+                    "%s:%lld: too many different tasks up to here: what is to be remembered of "
+                    "them exceeds %d MiB",
+                    r->path, (long long)r->stats.lines, MOST_WATCHED_BYTES >> 20);
+            break;
+        }
         if (read_line(r, &l, out)) return true;
     }
     finish(r);
     return false;
 }
 
+void at_log_reader_watch(at_log_reader *r, const at_arena *a) { r->watched = a; }
+
 at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                           at_record **out, int *count, at_error *err) {
+    return at_log_read_wanted(a, path, NULL, NULL, warn, ctx, out, count, err);
+}
+
+at_status at_log_read_wanted(at_arena *a, const char *path,
+                             bool (*wants)(void *ctx, const at_record *r), void *wants_ctx,
+                             at_warn_fn *warn, void *ctx, at_record **out, int *count,
+                             at_error *err) {
     at_log_reader *r;
     at_finals finals;
     AT_TRY(at_log_reader_open(path, warn, ctx, &r, err));
     at_arena_free(r->arena);
     r->arena = a;
     r->keep = true;
+    r->wants = wants;
+    r->wants_ctx = wants_ctx;
     at_finals_init(&finals, a);
     at_log_reader_on_comment(r, at_finals_add, &finals);
     AT_VEC(at_record) all = {0};

@@ -327,11 +327,23 @@ const at_json *at_own_args(at_arena *a, const char *task, const at_json *args) {
     return args_by ? args_by(a, task, args) : args;
 }
 
+/* With all below it; beyond most it is not counted on. */
+static int count_values(const at_json *v, int most) {
+    int n = 1;
+    for (const at_json *item = v->child; item && n <= most; item = item->next)
+        n += count_values(item, most - n);
+    return n;
+}
+
 static at_status read_input(at_arena *a, const at_json *input, at_record *r, at_error *err) {
     const at_json *target = at_json_at(input, 0), *task = at_json_at(input, 1);
     const at_json *args = at_json_at(input, 2);
     if (!is(target, AT_JSON_STRING) || !is(task, AT_JSON_STRING) || !is(args, AT_JSON_ARRAY))
         return at_fail(err, AT_E_INPUT, "\"input\" is not [target, task, arguments, {}]");
+    if (strlen(target->string) > AT_MOST_TARGET_BYTES)
+        return at_fail(err, AT_E_INPUT, "a target of more than %d bytes", AT_MOST_TARGET_BYTES);
+    if (count_values(args, AT_MOST_ARG_VALUES) > AT_MOST_ARG_VALUES)
+        return at_fail(err, AT_E_INPUT, "arguments of more than %d values", AT_MOST_ARG_VALUES);
     at_text text = {0};
     at_target_canonical(&text, target->string);
     r->target = at_strdup(a, at_text_str(&text));
@@ -377,6 +389,8 @@ at_status at_record_parse_line(at_arena *a, const char *line, size_t len, at_rec
     *old_version = false;
     size_t valid = utf8_end(line, len);
     if (valid < len) return at_fail(err, AT_E_INPUT, "byte %zu is not UTF-8", valid);
+    if (at_json_most_values(line, len) > AT_MOST_VALUES)
+        return at_fail(err, AT_E_INPUT, "more than %d values", AT_MOST_VALUES);
     AT_TRY(at_json_parse(a, line, len, &row, err));
     if (row->kind != AT_JSON_OBJECT) return at_fail(err, AT_E_INPUT, "not a JSON object");
     *old_version = at_is_old_version(row);

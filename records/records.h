@@ -140,6 +140,9 @@ void at_measurement_key(at_text *out, const at_record *r);
  * a. NULL, as at first: nobody. For the whole process. */
 typedef const at_json *at_args_fn(at_arena *a, const char *task, const at_json *args);
 void at_record_args_by(at_args_fn *f);
+/* What tells one workload from another, as AutoTVM's dictionaries do: task and arguments, where 1,
+ * 1.0 and true are the same. */
+void at_workload_identity(at_text *out, const at_record *r);
 /* Structure and values; 1, 1.0 and true are the same. */
 bool at_args_equal(const at_json *x, const at_json *y);
 
@@ -212,6 +215,14 @@ const at_turns *at_finals_get(const at_finals *f, int i, at_final_line *who, int
 /* The comment lines that are about r, as they were. */
 void at_finals_print(at_text *out, const at_finals *f, const at_record *r);
 
+/* From now on, reading ends with AT_E_INPUT where this arena has become too large: for what is kept
+ * of each task. */
+void at_log_reader_watch(at_log_reader *r, const at_arena *a);
+/* As at_log_read_all below, of the records that are wanted; what is not takes no memory. */
+at_status at_log_read_wanted(at_arena *a, const char *path,
+                             bool (*wants)(void *ctx, const at_record *r), void *wants_ctx,
+                             at_warn_fn *warn, void *ctx, at_record **out, int *count,
+                             at_error *err);
 /* All records of a log with their finals, owned by arena. */
 at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                           at_record **out, int *count, at_error *err);

@@ -8,6 +8,13 @@
 extern const char *const at_check_words[AT_CHECK_OTHER + 1];
 extern const char *const at_samples_words[AT_SAMPLES_OTHER + 1];
 
+/* Limits of one record, and of a final: docs/records.md. */
+enum {
+    AT_MOST_VALUES = 1 << 16, /* JSON values of a line */
+    AT_MOST_ARG_VALUES = 1024,
+    AT_MOST_TARGET_BYTES = 4096,
+};
+
 /* ---- record.c ------------------------------------------------------------------------------- */
 
 /* As at_record_parse. *old_version: the line is of log version 0.1. */
@@ -44,10 +51,6 @@ bool at_target_parse(at_arena *a, const char *text, at_target *out);
 /* As at_record_args_by says (record.c). */
 const at_json *at_own_args(at_arena *a, const char *task, const at_json *args);
 
-/* What tells one workload from another, as AutoTVM's dictionaries do: task and arguments, where 1,
- * 1.0 and true are the same. */
-void at_workload_identity(at_text *out, const at_record *r);
-
 /* ---- gzip.c --------------------------------------------------------------------------------- */
 
 typedef struct at_gunzip at_gunzip;
@@ -59,9 +62,12 @@ at_gunzip *at_gunzip_new(int fd, const char *head, size_t len);
 at_status at_gunzip_read(at_gunzip *z, const char *path, char *out, size_t cap, size_t *got,
                          bool *torn, at_error *err);
 void at_gunzip_free(at_gunzip *z); /* NULL is fine */
-/* As at_read_file; what is compressed is unpacked. */
-at_status at_read_file_gunzip(at_arena *a, const char *path, char **text, size_t *len,
-                              at_error *err);
+/* As at_read_file_most; what is compressed is unpacked. */
+at_status at_read_file_gunzip(at_arena *a, const char *path, size_t most_bytes, char **text,
+                              size_t *len, at_error *err);
+/* Its first bytes, unpacked; NUL behind. */
+at_status at_read_head_gunzip(at_arena *a, const char *path, size_t most_bytes, char **head,
+                              size_t *len, at_error *err);
 /* AT_E_OUTPUT where the file is compressed: nothing can be appended to it. */
 at_status at_refuse_gzip(int fd, const char *path, at_error *err);
 
@@ -106,6 +112,7 @@ void at_chooser_begin(at_chooser *c, const char *path);
 int at_chooser_add(at_chooser *c, const at_record *r);
 /* The same of a candidate whose key is known to be this one. */
 void at_chooser_add_to(at_chooser *c, int key, const at_record *r);
+const at_arena *at_chooser_memory(const at_chooser *c); /* for at_log_reader_watch */
 int at_chooser_len(const at_chooser *c);
 /* After all was added, before anything is picked. AT_E_INPUT */
 at_status at_chooser_settle(at_chooser *c, at_error *err);

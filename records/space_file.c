@@ -2,7 +2,6 @@
  * is and what its knobs are, then a line per index. docs/spaces.md describes it. */
 #include "records/records_int.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include <unistd.h>
 
 static const char magic[] = "{\"autotune_space\": ";
-enum { FORMAT = 1, MOST_INDICES = 100000000, PEEK_BYTES = 1 << 16 };
+enum { FORMAT = 1, MOST_INDICES = 100000000, PEEK_BYTES = 1 << 16, MOST_FILE_BYTES = 1 << 30 };
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -95,22 +94,13 @@ bool at_is_space_head(const char *head, size_t len) {
 }
 
 bool at_is_space_file(const char *path) {
-    char *head = malloc(PEEK_BYTES), *text = calloc(PEEK_BYTES + 1, 1);
-    AT_NEED(head && text);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd >= 0 ? read(fd, head, PEEK_BYTES) : 0;
-    size_t n = got > 0 ? (size_t)got : 0;
-    if (at_is_gzip(head, n)) {
-        bool torn;
-        at_error ignored;
-        at_gunzip *z = at_gunzip_new(fd, head, n);
-        at_gunzip_read(z, path, text, PEEK_BYTES, &n, &torn, &ignored);
-        at_gunzip_free(z);
-    } else memcpy(text, head, n);
-    if (fd >= 0) close(fd);
-    bool is = at_is_space_head(text, n);
-    free(text);
-    free(head);
+    at_arena *a = at_arena_new();
+    at_error not_read;
+    char *head;
+    size_t len;
+    bool is = at_read_head_gunzip(a, path, PEEK_BYTES, &head, &len, &not_read) == AT_OK &&
+              at_is_space_head(head, len);
+    at_arena_free(a);
     return is;
 }
 
@@ -174,7 +164,7 @@ at_status at_space_file_read(at_arena *a, const char *path, at_space_file *out, 
     char *text;
     size_t size;
     *out = (at_space_file){0};
-    AT_TRY(at_read_file_gunzip(a, path, &text, &size, err));
+    AT_TRY(at_read_file_gunzip(a, path, MOST_FILE_BYTES, &text, &size, err));
     const char *at = skip_comments(text);
     size_t len = strcspn(at, "\n");
     int64_t line = 1;

@@ -85,6 +85,7 @@ static at_status read_log(reading *s, const char *path, at_warn_fn *warn, void *
     AT_TRY(at_log_reader_open(path, warn, ctx, &reader, err));
     at_log_reader_on_comment(reader, at_finals_add, at_chooser_finals(s->chooser));
     at_chooser_begin(s->chooser, path);
+    at_log_reader_watch(reader, s->arena);
     for (at_record r; at_log_reader_next(reader, &r);) add(s, &r);
     at_status status = at_log_reader_status(reader, err);
     out->stats = *at_log_reader_stats(reader);

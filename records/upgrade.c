@@ -48,7 +48,7 @@ static void append(at_arena *a, at_json *list, const char *key, const at_json *v
 
 /* [1, 3, 224, 224, "float32"] */
 static bool is_flat_tensor(const at_json *v) {
-    if (!is(v, AT_JSON_ARRAY) || v->count < 2) return false;
+    if (!is(v, AT_JSON_ARRAY) || v->count < 2 || v->count > 64) return false;
     for (const at_json *i = v->child; i->next; i = i->next)
         if (i->kind != AT_JSON_NUMBER ||
             i->next->kind != (i->next->next ? AT_JSON_NUMBER : AT_JSON_STRING))

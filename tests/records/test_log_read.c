@@ -130,7 +130,7 @@ static void long_lines(void **state) {
     put_file("conv.log", text.data);
     at_log_stats s = read_log("conv.log", &warnings);
     assert_string_equal(at_text_str(&warnings),
-                        "conv.log:6: not a record: longer than 16 MiB; skipped\n");
+                        "conv.log:6: not a record: longer than 1 MiB; skipped\n");
     assert_int_equal(s.records, 6);
     /* The same as the torn end of a file. */
     text.len -= 2 * strlen(line);
