@@ -27,6 +27,8 @@ static const at_symbol_fn functions[] = {
     FN(at_layout),  FN(at_schedule_when), FN(at_sparse),       FN(at_flops),
 };
 
+enum { MOST_FILE_BYTES = 4 << 20 }; /* of a source */
+
 bool at_is_template_file(const char *word) {
     size_t n = strlen(word);
     return n > 2 && !strcmp(word + n - 2, ".c");
@@ -108,7 +110,7 @@ at_status at_user_template_load(const char *path, const at_template_row **out, a
     char *text;
     size_t length;
     at_text source = {0};
-    at_status s = at_read_file(a, path, &text, &length, err);
+    at_status s = at_read_file_most(a, path, MOST_FILE_BYTES, &text, &length, err);
     if (s == AT_OK) {
         unit u = {.path = path, .symbol = symbol_of(a, path)};
         add_source(&source, at_policy_header_text);

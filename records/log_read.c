@@ -13,7 +13,7 @@ enum {
     /* Beyond this a line is skipped unread. The longest records known take a few kilobytes. */
     MAX_LINE_BYTES = 1 << 20,
     /* Of what grows with the tasks of a log, and not with their records. */
-    MOST_WATCHED_BYTES = 40 << 20,
+    MOST_WATCHED_BYTES = 4 << 20,
     /* A text that is no log at all is not worth a warning for each of its lines. */
     MAX_WARNINGS = 20,
 };
@@ -31,7 +31,7 @@ struct at_log_reader {
     bool keep;       /* arena is the caller's and not reset */
     bool (*wants)(void *ctx, const at_record *r);
     void *wants_ctx;
-    const at_arena *watched;
+    const at_arena *watched[2];
     at_warn_fn *warn;
     void *warn_ctx;
     void (*comment)(void *ctx, const char *text, int64_t line);
@@ -295,6 +295,13 @@ static bool read_line(at_log_reader *r, const line *l, at_record *out) {
     return false;
 }
 
+static size_t watched_bytes(const at_log_reader *r) {
+    size_t n = 0;
+    for (int i = 0; i < 2; i++)
+        if (r->watched[i]) n += at_arena_used(r->watched[i]);
+    return n;
+}
+
 bool at_log_reader_next(at_log_reader *r, at_record *out) {
     line l;
     while (r->error.status == AT_OK && next_line(r, &l)) {
@@ -303,7 +310,7 @@ bool at_log_reader_next(at_log_reader *r, at_record *out) {
             l.text += 3; /* a byte order mark */
             l.len -= 3;
         }
-        if (r->watched && at_arena_used(r->watched) > MOST_WATCHED_BYTES) {
+        if (watched_bytes(r) > MOST_WATCHED_BYTES) {
             at_fail(&r->error, AT_E_INPUT,
                     "%s:%lld: too many different tasks up to here: what is to be remembered of "
                     "them exceeds %d MiB",
@@ -316,7 +323,9 @@ bool at_log_reader_next(at_log_reader *r, at_record *out) {
     return false;
 }
 
-void at_log_reader_watch(at_log_reader *r, const at_arena *a) { r->watched = a; }
+void at_log_reader_watch(at_log_reader *r, const at_arena *a) {
+    r->watched[r->watched[0] != NULL] = a;
+}
 
 at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                           at_record **out, int *count, at_error *err) {

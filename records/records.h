@@ -215,8 +215,8 @@ const at_turns *at_finals_get(const at_finals *f, int i, at_final_line *who, int
 /* The comment lines that are about r, as they were. */
 void at_finals_print(at_text *out, const at_finals *f, const at_record *r);
 
-/* From now on, reading ends with AT_E_INPUT where this arena has become too large: for what is kept
- * of each task. */
+/* From now on, reading ends with AT_E_INPUT where this arena (of two: these together) has become
+ * too large: for what is kept of each task. */
 void at_log_reader_watch(at_log_reader *r, const at_arena *a);
 /* As at_log_read_all below, of the records that are wanted; what is not takes no memory. */
 at_status at_log_read_wanted(at_arena *a, const char *path,

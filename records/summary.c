@@ -86,6 +86,7 @@ static at_status read_log(reading *s, const char *path, at_warn_fn *warn, void *
     at_log_reader_on_comment(reader, at_finals_add, at_chooser_finals(s->chooser));
     at_chooser_begin(s->chooser, path);
     at_log_reader_watch(reader, s->arena);
+    at_log_reader_watch(reader, at_chooser_memory(s->chooser));
     for (at_record r; at_log_reader_next(reader, &r);) add(s, &r);
     at_status status = at_log_reader_status(reader, err);
     out->stats = *at_log_reader_stats(reader);

@@ -2,9 +2,9 @@
  * per array, compressed or not. The only user of libzip. */
 #include "runtime/runtime_int.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zip.h>
 
 enum { MOST_DEFLATED = 1032 }; /* bytes that one byte can stand for */
@@ -22,10 +22,11 @@ static at_status fail(const archive *z, const char *member, const char *why) {
 }
 
 static at_status open_archive(archive *z) {
-    int code;
-    struct stat st;
-    if (stat(z->path, &st))
-        return at_fail(z->err, AT_E_INPUT, "cannot read %s: %s", z->path, strerror(errno));
+    int code, fd;
+    struct stat st = {0};
+    AT_TRY(at_open_file(z->path, &fd, z->err));
+    fstat(fd, &st);
+    close(fd);
     z->size_bytes = (uint64_t)st.st_size;
     z->zip = zip_open(z->path, ZIP_RDONLY, &code);
     if (z->zip) return AT_OK;

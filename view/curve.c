@@ -11,7 +11,11 @@
  * trial. */
 static const double pause_s = 60;
 
+/* Nobody looks at more. */
+enum { MOST_PANELS = 2000 };
+
 typedef struct reading {
+    bool too_many; /* panels */
     at_arena *arena;
     const char *path, *only;
     at_curves *out;
@@ -42,6 +46,10 @@ static at_panel *panel_of(reading *g, const at_record *r) {
     at_text_clear(&g->text);
     at_text_add_record_task(&g->text, r->task, r->args);
     if (g->only && !strstr(at_text_str(&g->text), g->only)) return NULL;
+    if (g->out->panels.len == MOST_PANELS) {
+        g->too_many = true;
+        return NULL;
+    }
     at_panel *p = AT_NEW(g->arena, at_panel);
     *p = (at_panel){.task = at_strdup(g->arena, r->task),
                     .args = at_json_copy(g->arena, r->args),
@@ -174,11 +182,11 @@ static at_knob_values *knob_of(at_arena *a, at_panel *p, const char *name) {
 }
 
 static at_knob_value *value_of(at_arena *a, at_knob_values *k, const char *text) {
-    for (int i = 0; i < k->values.len; i++)
-        if (!strcmp(k->values.data[i].text, text)) return &k->values.data[i];
-    at_knob_value *new = at_push(a, &k->values);
-    *new = (at_knob_value){.text = at_strdup(a, text)};
-    return new;
+    k->numbers.arena = a;
+    int i = at_key_map_add(&k->numbers, text);
+    if (i == k->values.len)
+        *at_push(a, &k->values) = (at_knob_value){.text = k->numbers.keys.data[i]};
+    return &k->values.data[i];
 }
 
 static void count_knobs(reading *g, at_panel *p, const at_config *c, const at_point *point) {
@@ -231,13 +239,18 @@ static at_status read_log(reading *g, at_error *err) {
     g->last_of = NULL;
     at_finals_init(&g->finals, g->arena);
     at_log_reader_on_comment(reader, at_finals_add, &g->finals);
-    for (at_record r; at_log_reader_next(reader, &r);) add(g, &r);
+    for (at_record r; !g->too_many && at_log_reader_next(reader, &r);) add(g, &r);
     for (int i = 0; i < g->out->panels.len; i++) {
         const at_panel *p = g->out->panels.data[i];
         for (int k = 0; k < p->series.len; k++)
             if (p->series.data[k]->log == g->path) find_winner(g, p->series.data[k]);
     }
     at_status s = at_log_reader_status(reader, err);
+    if (g->too_many)
+        s = at_fail(err, AT_E_INPUT,
+                    "%s: more than %d different tasks; --only TEXT takes those whose name and "
+                    "arguments hold a text",
+                    g->path, MOST_PANELS);
     at_log_reader_close(reader);
     return s;
 }

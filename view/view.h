@@ -133,6 +133,7 @@ typedef struct at_knob_value {
 typedef struct at_knob_values {
     const char *name;
     AT_VEC(at_knob_value) values; /* best first */
+    at_key_map numbers;           /* of the values, while they are collected */
 } at_knob_values;
 
 /* One task, the same arguments. */

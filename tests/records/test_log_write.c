@@ -277,22 +277,22 @@ static void tail(void **state) {
     at_arena *a = at_arena_new();
     at_record r = record_of(a, 1);
     const char *line = line_of(a, NULL, 1, 1, "0.5", 0, NULL);
-    put_file("conv.log", "torn");
+    put_file("conv.log", "{\"input");
     at_log *l = open_log("conv.log");
     at_text small = tail_of(1, 2), large = tail_of(3, 4);
     put_tail(l, 1, 2, false);
-    assert_string_equal(get_file(a, "conv.log"), join(a, "torn\n", small.data, NULL));
+    assert_string_equal(get_file(a, "conv.log"), join(a, "{\"input\n", small.data, NULL));
     put_tail(l, 3, 4, false);
-    assert_string_equal(get_file(a, "conv.log"), join(a, "torn\n", large.data, NULL));
+    assert_string_equal(get_file(a, "conv.log"), join(a, "{\"input\n", large.data, NULL));
     put_tail(l, 1, 2, false); /* shorter, too */
-    assert_string_equal(get_file(a, "conv.log"), join(a, "torn\n", small.data, NULL));
+    assert_string_equal(get_file(a, "conv.log"), join(a, "{\"input\n", small.data, NULL));
     assert_int_equal(at_log_append(l, &r, NULL), AT_OK);
     put_tail(l, 3, 4, true); /* what was appended ends the one before */
     assert_string_equal(get_file(a, "conv.log"),
-                        join(a, "torn\n", small.data, line, large.data, NULL));
+                        join(a, "{\"input\n", small.data, line, large.data, NULL));
     assert_int_equal(at_log_append(l, &r, NULL), AT_OK); /* appends as before */
     assert_string_equal(get_file(a, "conv.log"),
-                        join(a, "torn\n", small.data, line, large.data, line, NULL));
+                        join(a, "{\"input\n", small.data, line, large.data, line, NULL));
     assert_int_equal(at_log_close(l, NULL), AT_OK);
     /* What cannot be written over gets the last one only. */
     int pipe_fds[2];
@@ -318,7 +318,7 @@ static void tail_killed(void **state) {
     at_arena *a = at_arena_new();
     int pipe_fds[2];
     for (int k = 0; k < KILLS; k++) {
-        put_file("conv.log", "# head\n");
+        put_file("conv.log", "#head\n");
         assert_int_equal(pipe(pipe_fds), 0);
         pid_t child = fork();
         if (!child) {
@@ -339,8 +339,8 @@ static void tail_killed(void **state) {
         while (read(pipe_fds[0], &byte, 1) == 1) done++;
         close(pipe_fds[0]);
         char *text = get_file(a, "conv.log"), *next;
-        assert_memory_equal(text, "# head\n", 7);
-        for (char *line = text + 7; *line; line = next) {
+        assert_memory_equal(text, "#head\n", 6);
+        for (char *line = text + 6; *line; line = next) {
             int i, n, begin = 0;
             next = strchr(line, '\n');
             next = next ? next + 1 : line + strlen(line);
