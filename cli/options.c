@@ -183,7 +183,9 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
                 if (i + 1 == argc) return missing_value(at_option_at(r), err);
                 value = argv[++i];
             }
-            if (o.given[r] && value && at_option_at(r)->kind != TRANSFER)
+            /* Of numbers the last counts, as is usual; of two tasks or files neither may be lost.
+             */
+            if (o.given[r] && at_option_at(r)->kind == TEXT)
                 return at_fail(err, AT_E_USAGE, "%s is given twice: %s and %s",
                                at_option_at(r)->name, o.given_text[r], value);
             AT_TRY(at_option_read(at_option_at(r), value, &o, err));

@@ -30,7 +30,7 @@ static void messages(void **state) {
         int status;
     } rows[] = {
         {"conv2d_nhwc --args N=1 --args H=56", "--args is given twice: N=1 and H=56", 2},
-        {"conv2d_nhwc --trials 4 --trials=5", "--trials is given twice: 4 and 5", 2},
+        {"conv2d_nhwc --log a.log --log=b.log", "--log is given twice: a.log and b.log", 2},
         {"conv2d_nhwc --args N=1 H=56",
          "unexpected word \"H=56\": arguments are parted by commas: --args N=1,H=56", 2},
         {"conv2d_nhwc --args N=1 more.log", "unexpected word \"more.log\": autotune tune TEMPLATE",
