@@ -281,13 +281,29 @@ static void check_poison(void **state) {
                         "out[0]: got memory never written, expected 1; 4 of 4 elements differ");
 }
 
+/* Something is moved, whatever is asked for, in bounded memory. */
+static void bandwidth(void **state) {
+    (void)state;
+    static const int64_t bytes[][2] = {
+        {4, 4}, {1 << 20, 0}, {0, 1 << 20}, {4096, 12288}, {(int64_t)1 << 40, (int64_t)1 << 40}};
+    int cpu;
+    at_cpu_cores(&cpu, 1);
+    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        double gbytes = at_bandwidth_gbytes(bytes[i][0], bytes[i][1], 1);
+        if (!(gbytes > 0.01 && gbytes < 1e5))
+            fail_msg("%g GB/s of %lld and %lld bytes", gbytes, (long long)bytes[i][0],
+                     (long long)bytes[i][1]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cpu_facts),   cmocka_unit_test(cpu_flags),
-        cmocka_unit_test(error_words), cmocka_unit_test(store),
-        cmocka_unit_test(messages),    cmocka_unit_test(job_round_trip),
-        cmocka_unit_test(check_exact), cmocka_unit_test(each_its_limit),
-        cmocka_unit_test(not_finite),  cmocka_unit_test(check_poison),
+        cmocka_unit_test(bandwidth),      cmocka_unit_test(cpu_facts),
+        cmocka_unit_test(cpu_flags),      cmocka_unit_test(error_words),
+        cmocka_unit_test(store),          cmocka_unit_test(messages),
+        cmocka_unit_test(job_round_trip), cmocka_unit_test(check_exact),
+        cmocka_unit_test(each_its_limit), cmocka_unit_test(not_finite),
+        cmocka_unit_test(check_poison),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 
 #include "view/view.h"
 
-enum { LOGS = 1000, MOST = 100, MOST_FINALS = 4, CONTEXTS = 2, MOST_ROUNDS = 5 };
+enum { LOGS = 1000, MOST = 80, MOST_FINALS = 4, CONTEXTS = 2, MOST_ROUNDS = 5 };
 
 typedef struct trial {
     int context; /* CONTEXTS: of another program */
