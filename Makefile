@@ -10,7 +10,7 @@ PREFIX  ?= /usr/local
 ALL_CPPFLAGS = -D_GNU_SOURCE -I. -MMD -MP $(CPPFLAGS)
 STD      = -std=c11
 
-FOLDERS  = base knobs schedule codegen export templates sketch tuners runtime records engine view
+FOLDERS  = base knobs schedule codegen cost export templates sketch tuners runtime records engine view
 LIBS_base    = -lcjson -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -lzip -ldl -lpthread $(OPENMP)
@@ -32,6 +32,7 @@ NEEDS_base      = base
 NEEDS_knobs     = knobs base
 NEEDS_schedule  = schedule knobs base
 NEEDS_codegen   = codegen schedule knobs base
+NEEDS_cost      = cost codegen schedule knobs base
 NEEDS_templates = templates runtime codegen schedule knobs base
 NEEDS_export    = templates export runtime codegen schedule knobs base
 NEEDS_sketch    = sketch templates runtime schedule knobs base
@@ -40,9 +41,9 @@ NEEDS_runtime   = runtime base
 NEEDS_records   = records knobs base
 NEEDS_view      = view templates runtime records codegen schedule knobs base
 NEEDS_cli       = records knobs base
-NEEDS_engine    = engine export templates tuners runtime records codegen schedule knobs base
-NEEDS_run       = engine export templates runtime records codegen schedule knobs base
-NEEDS_fuzz      = cli view engine export templates tuners runtime records codegen schedule knobs base
+NEEDS_engine    = engine export templates tuners runtime records cost codegen schedule knobs base
+NEEDS_run       = engine export templates runtime records cost codegen schedule knobs base
+NEEDS_fuzz      = cli view engine export templates tuners runtime records cost codegen schedule knobs base
 
 # The main job: a layer of ResNet-50.
 RUN_ARGS = --trials 500
@@ -57,7 +58,7 @@ all: autotune
 autotune: $(B)/autotune
 	@ln -sf $< $@
 
-$(B)/autotune: $(B)/cli/main.o $(call lib,cli view engine export templates tuners runtime records codegen schedule knobs base)
+$(B)/autotune: $(B)/cli/main.o $(call lib,cli view engine export templates tuners runtime records cost codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
 $(B)/%.o: %.c
@@ -79,11 +80,14 @@ $(B)/$(1).a: $(filter-out %/cli/main.o,$(call obj,$(1)))
 endef
 $(foreach f,$(FOLDERS) cli,$(eval $(call folder_rules,$(f))))
 
-# tests/FOLDER/test_*.c are programs; the other .c files there are linked into each of them.
+# tests/FOLDER/test_*.c are programs; the other .c files there, and in the folder it shares them with,
+# are linked into each of them.
+SHARES_cost = codegen
+shared = $(foreach f,$(1) $(SHARES_$(1)),$(filter-out tests/$(f)/test_%.c,$(wildcard tests/$(f)/*.c)))
 define test_rules
 TESTS += $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/$(1)/test_*.c))
 $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/$(1)/test_*.c)): %: %.o \
-    $(patsubst %.c,$(B)/%.o,$(filter-out tests/$(1)/test_%.c,$(wildcard tests/$(1)/*.c))) \
+    $(patsubst %.c,$(B)/%.o,$(call shared,$(1))) \
     $(call lib,$(NEEDS_$(1)))
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcmocka $(call libs,$(NEEDS_$(1)))
 endef
@@ -172,7 +176,7 @@ bench:
 	@$(MAKE) --no-print-directory autotune $(B)/bench/bench
 	@TRIALS=$(TRIALS) $(B)/bench/bench $(BENCH)
 
-$(B)/bench/bench: $(call obj,bench) $(call lib,engine export templates tuners runtime records codegen schedule knobs base)
+$(B)/bench/bench: $(call obj,bench) $(call lib,engine export templates tuners runtime records cost codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS)) $(LIBS_bench)
 
 # Again every time: whether oneDNN is there may have changed.

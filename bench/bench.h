@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "codegen/codegen.h"
+#include "cost/cost.h"
 #include "runtime/runtime.h"
 #include "schedule/schedule.h"
 #include "templates/pattern.h"

@@ -87,14 +87,13 @@ static at_status measure(at_arena *a, const at_core *core, const at_program *p,
                                 .l3_bytes = cpu->l3_bytes,
                                 .threads = 1};
     at_lower_options lo = at_bench_lower_options(at_isa_best());
-    const at_bound *bound;
+    const at_lowered *lowered;
     at_bench_kernel kernel;
-    lo.machine = &machine;
-    AT_TRY(at_lower_bound(a, p, &lo, &bound, err));
+    AT_TRY(at_lower_tiles(a, p, &lo, &lowered, err));
+    out->bound = at_bound_of(a, lowered, &machine)->bound_cycles;
     AT_TRY(at_bench_kernel_open(a, p, &lo, AT_TCC, NULL, data, &kernel, err));
     double before = clock_hz(core), time_s = best_s(&kernel);
     out->measured = time_s * (before + clock_hz(core)) / 2;
-    out->bound = bound->bound_cycles;
     at_bench_kernel_close(&kernel);
     return AT_OK;
 }

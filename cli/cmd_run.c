@@ -14,7 +14,7 @@
 static at_status print_json(const at_session *s, const at_record *r, const at_candidate *c,
                             const at_timing *t, at_error *err) {
     at_out out = {0};
-    const at_bound *bound = c->kernel ? c->kernel->bound : NULL;
+    const at_bound *bound = c->bound;
     bool ok = !r->error_no;
     at_out_begin(&out, NULL, '{');
     at_out_task(&out, s);
@@ -45,7 +45,7 @@ static at_status print_json(const at_session *s, const at_record *r, const at_ca
 static at_status print_text(const at_session *s, const at_record *r, const at_candidate *c,
                             const at_timing *t, at_error *err) {
     at_text out = {0};
-    const at_bound *bound = c->kernel ? c->kernel->bound : NULL;
+    const at_bound *bound = c->bound;
     at_text_add_task(&out, s);
     at_text_add(&out, "\n");
     at_config_print_json(&out, &s->chosen.config);

@@ -72,7 +72,7 @@ static at_status show(at_session *s, shown *v, const at_options *o, at_error *er
     AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
     at_program_print(&v->tree, c.program, false);
     if (o->code) v->code = c.kernel->source;
-    v->bound = c.kernel->bound;
+    v->bound = c.bound;
     v->kernel = c.kernel;
     return o->json ? print_json(s, v, err) : print_text(s, v, err);
 }

@@ -8,6 +8,7 @@
  * multiples of 16 bytes, so that the elements lie in different banks of that cache (measured: 0.94
  * instead of 0.87). Needs:   a tree with indices per dimension.   Ensures: every statement and load
  * has an address. */
+#include "codegen/codegen_int.h"
 #include "codegen/tile.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* codegen/dump.c: the tree between passes as text, for --dump=PASS. */
+#include "codegen/codegen_int.h"
 #include "codegen/tile.h"
 
 static void cond_print(const at_low *l, at_text *out, const at_cond *c) {

@@ -5,6 +5,7 @@
 #ifndef AT_CODEGEN_EMIT_H
 #define AT_CODEGEN_EMIT_H
 
+#include "codegen/codegen_int.h"
 #include "codegen/tile.h"
 
 #define AT_EMIT_BLOCKS 128

@@ -1,23 +1,6 @@
 /* codegen/ir.c: making, copying and rewriting the tree between passes; deciding conditions. */
 #include "codegen/codegen_int.h"
 
-#include <string.h>
-
-void at_lower_note(at_low *l, const char *text) {
-    for (int i = 0; i < l->notes.len; i++)
-        if (!strcmp(l->notes.data[i], text)) return;
-    *at_push(l->arena, &l->notes) = text;
-}
-
-void at_lower_fail(at_low *l, const char *fmt, ...) {
-    if (l->err->status != AT_OK) return; /* the first one counts */
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(l->err->text, sizeof l->err->text, fmt, ap);
-    va_end(ap);
-    l->err->status = AT_E_INPUT;
-}
-
 at_ir *at_ir_new(at_low *l, at_ir_kind kind) {
     at_ir *n = AT_NEW(l->arena, at_ir);
     n->kind = kind;

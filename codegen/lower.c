@@ -1,6 +1,6 @@
 /* codegen/lower.c: the pass list. */
-#include "codegen/bound.h"
-#include "codegen/tile.h"
+#include "codegen/codegen_int.h"
+#include "codegen/lowered.h"
 
 #include <string.h>
 
@@ -119,18 +119,28 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
             return at_fail_lines(err, l->err->status, "%s: %s", passes[i].name, l->err->text);
         if (o->verify && !strcmp(passes[i].name, "tiles")) verify_tiles(l);
         dump(l, passes[i].name);
-        if (o->machine && !strcmp(passes[i].name, "tiles")) l->bound = at_bound_of(l, o->machine);
         if (last && !strcmp(passes[i].name, last)) break;
     }
     *out = l;
     return AT_OK;
 }
 
-at_status at_lower_bound(at_arena *a, const at_program *p, const at_lower_options *o,
-                         const at_bound **out, at_error *err) {
+static const at_lowered *lowered(at_low *l) {
+    at_lowered *view = AT_NEW(l->arena, at_lowered);
+    *view = (at_lowered){.low = l,
+                         .syms = l->syms.data,
+                         .root = l->root,
+                         .tiles = l->tiles.data,
+                         .num_tiles = l->tiles.len,
+                         .dialect = l->dialect};
+    return view;
+}
+
+at_status at_lower_tiles(at_arena *a, const at_program *p, const at_lower_options *o,
+                         const at_lowered **out, at_error *err) {
     at_low *l;
     AT_TRY(at_lower_until(a, p, o, "tiles", &l, err));
-    *out = l->bound;
+    *out = lowered(l);
     return AT_OK;
 }
 
@@ -149,7 +159,7 @@ at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, 
     k->num_params = l->num_params;
     k->workspace_bytes = l->workspace_bytes;
     k->workspace_per_thread_bytes = l->thread_bytes;
-    k->bound = l->bound;
+    k->lowered = lowered(l);
     k->notes = l->notes.data;
     k->num_notes = l->notes.len;
     if (l->dialect == AT_DIALECT_TCC && !encode_tiles(l, k))

@@ -7,7 +7,6 @@
 #include "base/base.h"
 
 struct at_tile;
-struct at_core;
 typedef struct at_architecture at_architecture;
 
 typedef struct at_target {
@@ -34,8 +33,6 @@ struct at_architecture {
     const char *name;         /* "x86-64" */
     const at_target *targets; /* the plainest first */
     int num_targets;
-    const struct at_core *cores;
-    int num_cores;
     /* Text of one instruction; returns its length in bytes, 0 if it is none. */
     int (*disassemble)(const uint8_t *code, int len, char *out, size_t out_size);
     /* static int NAME(void) in C for any compiler: does the CPU have the target's parts, and does

@@ -5,7 +5,7 @@
  * gets a register; where none is free it becomes a memory operand all the same (the last of four
  * vectors), or the loaded value whose next use is furthest gives way and is loaded again. Nothing
  * is ever spilled: computed values are short-lived. */
-#include "codegen/tile.h"
+#include "codegen/tile_make.h"
 
 #include <string.h>
 

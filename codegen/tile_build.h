@@ -4,7 +4,7 @@
 #ifndef AT_CODEGEN_TILE_BUILD_H
 #define AT_CODEGEN_TILE_BUILD_H
 
-#include "codegen/tile.h"
+#include "codegen/tile_make.h"
 
 #define MAX_CHAINS 8 /* multiply-adds under way at once: latency 4 on 2 units */
 

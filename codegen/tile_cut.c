@@ -3,7 +3,7 @@
  * Unrolled and vector loops of a tile are cut along the same piece in every nest of it, the
  * reduction loops repeated for each part, so that its accumulators fit the register file: 49 rows
  * become 25 and 24. A body that would be unrolled beyond AT_TILE_MAX_OPS keeps real loops. */
-#include "codegen/tile.h"
+#include "codegen/tile_make.h"
 
 #define THIN_OPS 16 /* operations of a step of a sum below which several go at once */
 #define THIN_STEPS 8

@@ -3,7 +3,7 @@
  * Neither loop of such a copy is a vector for both sides: it is cut into squares of four by four,
  * loaded along one loop, turned round in registers and stored along the other. What is left at the
  * edges is copied element by element. */
-#include "codegen/tile.h"
+#include "codegen/tile_make.h"
 
 #define SIDE AT_TILE_SQUARE
 #define LOOPS_NEEDED 2

@@ -5,7 +5,7 @@
  * (initialisation, sum, epilogue) become one tile, and that tensor lives in registers; where there
  * are too few of them the group is cut (tile_cut.c). What cannot be a tile as a whole is opened:
  * its loops stay C, its inner nests are tried. */
-#include "codegen/tile.h"
+#include "codegen/tile_make.h"
 
 #include <string.h>
 
@@ -272,11 +272,6 @@ static at_ir *group_end(const tiler *x, const at_ir *n, at_ir *run_end, bool *lo
 
 /* ---- what is not as it was written ------------------------------------------------------------
  */
-
-const char *at_note_no_vector(const at_low *l, const at_ir *loop, const char *why) {
-    return at_format(l->arena, "line %d: %s:vec makes no vectors: %s", loop->line,
-                     l->syms.data[loop->sym].name, why);
-}
 
 /* Of a tensor that the statements of a list write. */
 static const char *label_of(const at_ir *n) {

@@ -18,8 +18,9 @@ static int add_options(const at_config *c, float *out, int n, int max) {
 
 /* Each need in cycles, and the bound of all, as powers of two. */
 static int add_bound(at_feature_maker *m, const at_program *p, float *out, int n, int max) {
-    const at_bound *b;
-    if (at_lower_bound(m->scratch, p, &m->lower, &b, NULL) != AT_OK) return -1;
+    const at_lowered *lowered;
+    if (at_lower_tiles(m->scratch, p, &m->lower, &lowered, NULL) != AT_OK) return -1;
+    const at_bound *b = at_bound_of(m->scratch, lowered, &m->machine);
     for (int i = 0; i < AT_NEED_COUNT; i++, n++)
         if (n < max) out[n] = (float)log2(1 + b->cycles[i]);
     if (n < max) out[n] = (float)log2(1 + b->bound_cycles);
@@ -54,8 +55,7 @@ at_status at_features_of(at_feature_maker *m, const at_task *task, const at_engi
                                   .isa = at_engine_isa(o),
                                   .pack_inline = o->packing == AT_PACKING_INLINE,
                                   .name = "kernel",
-                                  .prefetch_above = at_cpu_facts()->l2_bytes,
-                                  .machine = &m->machine};
+                                  .prefetch_above = at_cpu_facts()->l2_bytes};
     return at_machine_here(o->threads ? (int)o->threads : 1, &m->machine, err);
 }
 

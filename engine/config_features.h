@@ -2,6 +2,7 @@
 #ifndef AT_ENGINE_CONFIG_FEATURES_H
 #define AT_ENGINE_CONFIG_FEATURES_H
 
+#include "cost/cost.h"
 #include "engine/options.h"
 #include "templates/task.h"
 

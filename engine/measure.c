@@ -15,7 +15,6 @@ at_lower_options at_session_lower_options(const at_session *s, const char *name)
                               .isa = s->isa,
                               .pack_inline = s->packing == AT_PACKING_INLINE,
                               .name = name,
-                              .machine = s->machine,
                               .prefetch_above = at_cpu_facts()->l2_bytes};
 }
 
@@ -26,6 +25,8 @@ at_status at_candidate_lower(at_session *s, at_arena *a, const at_config *c,
     int64_t begin_ns = at_now_ns();
     at_status status = at_task_program(a, s->task, c, &out->program, err);
     if (status == AT_OK) status = at_lower(a, out->program, o, &out->kernel, err);
+    if (status == AT_OK && s->machine)
+        out->bound = at_bound_of(a, out->kernel->lowered, s->machine);
     s->spent.lower_ns += at_now_ns() - begin_ns;
     return status == AT_E_INPUT ? (err->status = AT_E_NO_VALID) : status;
 }

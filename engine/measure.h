@@ -11,7 +11,8 @@ typedef struct at_candidate {
     at_config config;
     at_program *program;
     at_kernel *kernel;
-    char *object; /* of gcc and clang, else NULL */
+    const at_bound *bound; /* on the session's machine; NULL: it has none */
+    char *object;          /* of gcc and clang, else NULL */
     at_job job;
     /* Of its last check: the largest error, and the largest as a share of its element's limit. */
     double max_error, of_limit;

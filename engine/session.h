@@ -3,6 +3,7 @@
 #ifndef AT_ENGINE_SESSION_H
 #define AT_ENGINE_SESSION_H
 
+#include "cost/cost.h"
 #include "engine/dataset.h"
 #include "engine/options.h"
 #include "engine/task_config.h"

@@ -57,8 +57,7 @@ static void copy_result(const at_record *same, at_record *r) {
 /* Its bound alone is too far from the best. */
 static bool is_hopeless(const at_session *s, const at_record *best, const at_candidate *c) {
     double factor = s->options.prune;
-    return factor > 0 && best &&
-           at_bound_seconds(s, c->kernel->bound) > factor * at_record_mean(best);
+    return factor > 0 && best && at_bound_seconds(s, c->bound) > factor * at_record_mean(best);
 }
 
 /* The next proposal, lowered unless its result is known. false: there is none before results are

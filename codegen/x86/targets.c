@@ -47,7 +47,5 @@ static const at_target targets[] = {
 const at_architecture at_x86_64 = {.name = "x86-64",
                                    .targets = targets,
                                    .num_targets = sizeof targets / sizeof *targets,
-                                   .cores = at_x86_cores,
-                                   .num_cores = AT_X86_NUM_CORES,
                                    .disassemble = at_x86_disassemble,
                                    .cpu_test = at_x86_cpu_test};

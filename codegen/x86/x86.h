@@ -7,8 +7,6 @@
 
 extern const at_architecture at_x86_64; /* targets.c */
 
-enum { AT_X86_NUM_CORES = 11 };
-extern const at_core at_x86_cores[AT_X86_NUM_CORES];                              /* cores.c */
 int at_x86_disassemble(const uint8_t *code, int len, char *out, size_t out_size); /* asm.c; Intel's
                                                                                      syntax */
 void at_x86_cpu_test(const at_target *target, const char *name, at_text *out);    /* cpu_test.c */

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codegen/tile.h"
+#include "codegen/tile_make.h"
 #include "tests/codegen/support.h"
 
 /* ---- programs -------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "codegen/tile.h"
+#include "codegen/tile_make.h"
 #include "codegen/x86/asm.h"
 #include "tests/codegen/support.h"
 

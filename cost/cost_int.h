@@ -1,9 +1,9 @@
-/* codegen/bound.h: what a tile asks of a core, and how many different bytes a part of the program
+/* cost/cost_int.h: what a tile asks of a core, and how many different bytes a part of the program
  * touches: the two halves of a kernel's bound. */
-#ifndef AT_BOUND_H
-#define AT_BOUND_H
+#ifndef AT_COST_INT_H
+#define AT_COST_INT_H
 
-#include "codegen/tile.h"
+#include "cost/cost.h"
 
 /* tile_work.c: one call of a tile. trips: its passed trip counts. */
 typedef struct at_tile_work {
@@ -17,10 +17,7 @@ at_tile_work at_tile_work_of(const at_tile *t, const at_core *core, const int64_
  * in `inside`; all others stand still, at any place in their current range. */
 typedef struct at_feet at_feet;
 /* Of a parallel loop, a thread takes its share of turns. */
-at_feet *at_feet_new(at_low *l, int threads);
+at_feet *at_feet_new(at_arena *a, const at_lowered *p, int threads);
 double at_footprint(at_feet *f, const at_ir *list, at_mask inside);
-
-/* bound.c: after the pass `tiles`. */
-const at_bound *at_bound_of(at_low *l, const at_machine *m);
 
 #endif

@@ -1,4 +1,4 @@
-/* codegen/bound.c: what bounds a kernel: counts of its tile calls, weighed with the facts of a
+/* cost/bound.c: what bounds a kernel: counts of its tile calls, weighed with the facts of a
  * core.
  *
  * The tree is walked with real numbers: a loop whose turns differ (its variable is in a bound, a
@@ -7,7 +7,7 @@
  * each other, but for what a core can have under way at once across their border. Bytes: a part
  * that touches more different bytes than the caches up to a level hold must bring the rest from
  * beyond it. docs/why.md */
-#include "codegen/bound.h"
+#include "cost/cost_int.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,7 +37,8 @@ typedef struct { /* of a part of one run, of one thread */
 } part;
 
 typedef struct {
-    at_low *l;
+    at_arena *arena;
+    const at_lowered *p;
     const at_machine *m;
     at_feet *feet;
     node *root;
@@ -57,7 +58,7 @@ typedef struct {
 static bool value_of(bounder *b, const at_aff *x, int64_t *out) {
     int64_t sum = x->c;
     for (int i = 0; i < x->n; i++) {
-        const at_sym *s = &b->l->syms.data[x->t[i].sym];
+        const at_sym *s = &b->p->syms[x->t[i].sym];
         int64_t v = 0, v2 = 0;
         if (s->kind == AT_SYM_LOOP) v = b->value[x->t[i].sym];
         else if (!value_of(b, s->of, &v) || (s->of2 && !value_of(b, s->of2, &v2))) return false;
@@ -86,19 +87,19 @@ static int64_t count_of(bounder *b, const at_aff *x) {
 
 /* ---- the tree, and who decides about what ---------------------------------------------------- */
 
-static int tile_number(const at_low *l, const at_tile *t) {
+static int tile_number(const at_lowered *p, const at_tile *t) {
     int i = 0;
-    while (l->tiles.data[i] != t) i++;
+    while (p->tiles[i] != t) i++;
     return i;
 }
 
 static void collect(bounder *b, const node *list, node *loop, at_mask around);
 
 static void collect_one(bounder *b, const at_aff *x, node *loop, at_mask around) {
-    at_mask deps = x ? at_aff_deps(b->l, x) : 0;
+    at_mask deps = x ? at_aff_deps(b->p->low, x) : 0;
     if (!(deps >> loop->ir->sym & 1)) return;
     loop->alone &= (deps & ~around) == 0;
-    *at_push(b->l->arena, &loop->decided) = x;
+    *at_push(b->arena, &loop->decided) = x;
 }
 
 static void collect(bounder *b, const node *list, node *loop, at_mask around) {
@@ -117,16 +118,16 @@ static void collect(bounder *b, const node *list, node *loop, at_mask around) {
 
 /* around: the loops that are open. */
 static node *annotate(bounder *b, const at_ir *list, at_mask around, bool parallel) {
-    at_low *l = b->l;
+    at_low *l = b->p->low;
     node *head = NULL, **tail = &head;
     for (const at_ir *n = list; n; n = n->next, tail = &(*tail)->next) {
-        node *d = *tail = AT_NEW(l->arena, node);
+        node *d = *tail = AT_NEW(b->arena, node);
         *d = (node){.ir = n, .threads = 1};
         at_ir one = *n;
         one.next = NULL;
         d->footprint = at_footprint(b->feet, &one, at_ir_loops_of(n));
         if (n->kind == AT_IR_TILE) {
-            d->tile = tile_number(l, n->call->tile);
+            d->tile = tile_number(b->p, n->call->tile);
             continue;
         }
         bool para = n->kind == AT_IR_LOOP && n->ann == AT_ANN_PARA && !parallel;
@@ -219,10 +220,10 @@ static const at_tile_work *work_of(bounder *b, const node *d, const int64_t *tri
 /* TinyCC keeps nothing in registers: each argument is loaded, the call made and left again, and
  * every turn of a loop counts, compares and jumps. gcc and clang may do with less. */
 static double call_instructions(const bounder *b, const at_tile *t) {
-    return b->l->dialect == AT_DIALECT_TCC ? t->num_slots + t->num_trips + 3 : 0;
+    return b->p->dialect == AT_DIALECT_TCC ? t->num_slots + t->num_trips + 3 : 0;
 }
 static double turn_instructions(const bounder *b) {
-    return b->l->dialect == AT_DIALECT_TCC ? 4 : 1;
+    return b->p->dialect == AT_DIALECT_TCC ? 4 : 1;
 }
 
 static part call(bounder *b, const node *d, double times) {
@@ -278,7 +279,7 @@ static part loop(bounder *b, const node *d, double times) {
     turn.need[AT_NEED_ISSUE] = turn.instructions / b->m->core->issue;
     int64_t lo = n->lo, hi = n->hi;
     if (n->lo_aff || n->hi_aff) {
-        at_low *l = b->l;
+        at_low *l = b->p->low;
         bool known = value_of(b, at_ir_lo(l, n), &lo) && value_of(b, at_ir_hi(l, n), &hi);
         if (!known) b->partial = true, hi = lo;
     }
@@ -322,16 +323,16 @@ static part list(bounder *b, const node *d, double footprint, double times) {
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-const at_bound *at_bound_of(at_low *l, const at_machine *m) {
-    bounder b = {.l = l, .m = m, .share = 1};
-    at_bound *out = AT_NEW(l->arena, at_bound);
-    b.feet = at_feet_new(l, m->threads);
-    b.tiles = AT_NEW_ARRAY(l->arena, at_tile_bound, l->tiles.len + 1);
-    b.kept = at_alloc(l->arena, sizeof *b.kept * KEPT * (size_t)(l->tiles.len + 1));
-    for (int i = 0; i < l->tiles.len; i++) b.tiles[i].tile = l->tiles.data[i]->name;
-    node *root = annotate(&b, l->root, 0, false);
-    part all = list(&b, root, at_footprint(b.feet, l->root, at_ir_loops(l->root)), 1);
-    for (int i = 0; i < l->tiles.len; i++)
+const at_bound *at_bound_of(at_arena *a, const at_lowered *p, const at_machine *m) {
+    bounder b = {.arena = a, .p = p, .m = m, .share = 1};
+    at_bound *out = AT_NEW(a, at_bound);
+    b.feet = at_feet_new(a, p, m->threads);
+    b.tiles = AT_NEW_ARRAY(a, at_tile_bound, p->num_tiles + 1);
+    b.kept = at_alloc(a, sizeof *b.kept * KEPT * (size_t)(p->num_tiles + 1));
+    for (int i = 0; i < p->num_tiles; i++) b.tiles[i].tile = p->tiles[i]->name;
+    node *root = annotate(&b, p->root, 0, false);
+    part all = list(&b, root, at_footprint(b.feet, p->root, at_ir_loops(p->root)), 1);
+    for (int i = 0; i < p->num_tiles; i++)
         if (b.tiles[i].work.calls > 0) b.tiles[out->num_tiles++] = b.tiles[i];
     out->tiles = b.tiles;
     for (int i = 0; i < AT_NEED_COUNT; i++) {

@@ -1,8 +1,8 @@
-/* codegen/tile_work.c: counts of one call of a tile, and the time its results wait for each other.
+/* cost/tile_work.c: counts of one call of a tile, and the time its results wait for each other.
  *
  * Counts are those of the machine code (codegen/x86/), or fewer: what an instruction set does in
  * several steps counts as the steps that any encoding needs. */
-#include "codegen/bound.h"
+#include "cost/cost_int.h"
 
 #define MAX_REGS 64
 #define SETTLED 3 /* trips after which each further one adds the same to a chain */

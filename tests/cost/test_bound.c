@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "codegen/bound.h"
+#include "codegen/codegen_int.h"
+#include "cost/cost_int.h"
 #include "tests/codegen/random_program.h"
 #include "tests/codegen/support.h"
 
@@ -249,10 +250,11 @@ static bool check_program(const random_program *p, touch *touches) {
     at_lower_options o = {.dialect = AT_DIALECT_TCC,
                           .isa = (at_isa)(p->seed % AT_ISA_COUNT),
                           .name = "k",
-                          .pack_inline = p->pack_inline,
-                          .machine = &m};
-    at_low *l;
-    if (at_lower_until(b.arena, b.program, &o, "tiles", &l, &b.err) == AT_OK) {
+                          .pack_inline = p->pack_inline};
+    const at_lowered *lowered;
+    if (at_lower_tiles(b.arena, b.program, &o, &lowered, &b.err) == AT_OK) {
+        at_low *l = lowered->low;
+        const at_bound *bound = at_bound_of(b.arena, lowered, &m);
         runner r = {.l = l, .core = m.core, .touches = touches};
         r.data = AT_NEW_ARRAY(b.arena, at_data, l->program->compute->num_tensors);
         for (int t = 0; t < b.compute->num_tensors; t++) r.data[t] = b.data[t];
@@ -261,14 +263,14 @@ static bool check_program(const random_program *p, touch *touches) {
         run_list(&r, l->root);
         checked = r.steps < MAX_TOUCHES && r.num_touches < MAX_TOUCHES;
         if (checked) {
-            assert_false(l->bound->partial);
-            check_counts(&r, l->bound, p->seed);
+            assert_false(bound->partial);
+            check_counts(&r, bound, p->seed);
             find_next(&r);
             for (int i = 0; i < CACHES && r.num_touches < 8000; i++) {
                 double least = (double)fewest_fetches(&r, cache_bytes[i] / 4) * 4;
-                if (l->bound->bytes[i] > least)
+                if (bound->bytes[i] > least)
                     fail_msg("seed %llu: %g bytes from beyond %lld, but %g will do",
-                             (unsigned long long)p->seed, l->bound->bytes[i],
+                             (unsigned long long)p->seed, bound->bytes[i],
                              (long long)cache_bytes[i], least);
             }
         }
@@ -306,9 +308,9 @@ static const program product = {"product", "Y=8 X=32 K=72 yo=2 yi=4 xo=2 xi=16 k
 
 static const at_bound *bound_of_product(at_arena *a, const at_machine *m, at_isa isa) {
     at_kernel *k;
-    at_lower_options o = {.dialect = AT_DIALECT_TCC, .isa = isa, .name = "k", .machine = m};
+    at_lower_options o = {.dialect = AT_DIALECT_TCC, .isa = isa, .name = "k"};
     CALL(at_lower(a, program_of(a, &product), &o, &k, &err));
-    return k->bound;
+    return at_bound_of(a, k->lowered, m);
 }
 
 static void by_hand(void **state) {

@@ -1,11 +1,11 @@
-/* codegen/x86/cores.c: facts of cores, for bounds: where sources differ, the faster figure stands,
+/* cost/x86/cores.c: facts of cores, for bounds: where sources differ, the faster figure stands,
  * since a bound must not be too high. Cache sizes are the usual ones of the kind. Sources, named in
  * the rows: AMD, Software Optimization Guides for Zen 2 (56305), Zen 3 (56665), Zen 4 (57647) and
  * Zen 5 (58455) microarchitectures; Intel, 64 and IA-32 Architectures Optimization Reference Manual
  * (248966), chapter 2; A. Fog, The microarchitecture of Intel, AMD and VIA CPUs, and Instruction
  * tables (agner.org/optimize); uops.info; WikiChip. None names what one core gets from memory at
  * most; 16 bytes per cycle is meant to be above all of them. */
-#include "codegen/x86/x86.h"
+#include "cost/x86/cores.h"
 
 #define KB 1024
 
@@ -98,4 +98,4 @@ const at_core at_x86_cores[] = {
      .source = "AMD 58455; AMD, Hot Chips 2024, Zen 5; uops.info ZEN5"},
 };
 _Static_assert(sizeof at_x86_cores / sizeof *at_x86_cores == AT_X86_NUM_CORES,
-               "x86.h tells how many");
+               "cores.h tells how many");

@@ -1,10 +1,10 @@
-/* codegen/footprint.c: how many different elements a part of the program touches, at least.
+/* cost/footprint.c: how many different elements a part of the program touches, at least.
  *
  * Per tensor, the addresses of a slot are sums of runs of elements and of strides: those of the
  * tile's own loops, then those of the loops around its call. What overlaps is counted once, what
  * cannot be told apart too; a loop whose trips are not known runs as often as it must. So the
  * result is never too high. */
-#include "codegen/bound.h"
+#include "cost/cost_int.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,16 +41,20 @@ typedef struct { /* addresses relative to rest */
 } set;
 
 struct at_feet {
+    at_arena *arena;
     at_low *l;
+    const at_sym *syms;
     int threads;
     AT_VEC(shape) shapes;
     int64_t trips[AT_MAX_LOOPS]; /* of the loops open, at least */
     AT_VEC(set) sets;
 };
 
-at_feet *at_feet_new(at_low *l, int threads) {
-    at_feet *f = AT_NEW(l->arena, at_feet);
-    f->l = l;
+at_feet *at_feet_new(at_arena *a, const at_lowered *p, int threads) {
+    at_feet *f = AT_NEW(a, at_feet);
+    f->arena = a;
+    f->l = p->low;
+    f->syms = p->syms;
     f->threads = threads;
     return f;
 }
@@ -148,8 +152,8 @@ static int64_t net_stride(const at_tile *t, int op, int slot) {
 }
 
 /* Runs of the accesses of one loop body: uniform ones become a length and a stride. */
-static void set_runs(at_low *l, const at_tile *t, group *g, const int *body) {
-    interval *v = AT_NEW_ARRAY(l->arena, interval, t->num_ops);
+static void set_runs(at_arena *a, const at_tile *t, group *g, const int *body) {
+    interval *v = AT_NEW_ARRAY(a, interval, t->num_ops);
     int n = 0, runs = 0;
     for (int i = 0; i < t->num_ops; i++)
         if (body[i] == g->loop && t->ops[i].slot == g->slot && length_of(&t->ops[i]))
@@ -178,8 +182,7 @@ static void set_runs(at_low *l, const at_tile *t, group *g, const int *body) {
 static const shape *shape_of(at_feet *f, const at_tile *t) {
     for (int i = 0; i < f->shapes.len; i++)
         if (f->shapes.data[i].tile == t) return &f->shapes.data[i];
-    at_low *l = f->l;
-    int *body = AT_NEW_ARRAY(l->arena, int, t->num_ops + 1); /* the loop each operation is in */
+    int *body = AT_NEW_ARRAY(f->arena, int, t->num_ops + 1); /* the loop each operation is in */
     AT_VEC(group) groups = {0};
     int path[MAX_NEST], depth = 0;
     for (int i = 0; i < t->num_ops; i++) {
@@ -192,12 +195,12 @@ static const shape *shape_of(at_feet *f, const at_tile *t) {
         for (int g = 0; g < groups.len; g++)
             known |= groups.data[g].slot == op->slot && groups.data[g].loop == body[i];
         if (known) continue;
-        group *g = at_push(l->arena, &groups);
+        group *g = at_push(f->arena, &groups);
         *g = (group){.slot = op->slot, .loop = body[i], .base = -1};
     }
     for (int i = 0; i < groups.len; i++) {
         group *g = &groups.data[i];
-        set_runs(l, t, g, body);
+        set_runs(f->arena, t, g, body);
         for (int op = 0; g->slot >= t->num_slots && op < t->num_ops; op++)
             if (t->ops[op].kind == AT_T_INDEX && t->ops[op].dst == g->slot &&
                 t->ops[op].base < t->num_slots)
@@ -206,7 +209,7 @@ static const shape *shape_of(at_feet *f, const at_tile *t) {
             g->dims[g->num_dims++] =
                 (dim){net_stride(t, op, g->slot), t->ops[op].trip, t->ops[op].trip_arg};
     }
-    shape *s = at_push(l->arena, &f->shapes);
+    shape *s = at_push(f->arena, &f->shapes);
     *s = (shape){t, groups.data, groups.len};
     return s;
 }
@@ -240,12 +243,12 @@ static void add_call(at_feet *f, const at_tile_call *c, at_mask inside) {
         const at_aff *rest = at_aff_const(l, 0);
         for (int t = 0; t < at->n; t++) {
             int s = at->t[t].sym;
-            bool moves = l->syms.data[s].kind == AT_SYM_LOOP && (moving & AT_BIT(s));
+            bool moves = f->syms[s].kind == AT_SYM_LOOP && (moving & AT_BIT(s));
             if (moves && n < MAX_DIMS) dims[n++] = (dim){at->t[t].k, f->trips[s], -1};
             else rest = at_aff_add(l, rest, at_aff_scale(l, at_aff_sym(l, s), at->t[t].k));
         }
         if (never) continue;
-        set *s = at_push(l->arena, &f->sets);
+        set *s = at_push(f->arena, &f->sets);
         *s = (set){.tensor = c->slot_tensor[from],
                    .rest = g->base >= 0 ? NULL : rest,
                    .lo = at->c + g->lo,
@@ -255,8 +258,8 @@ static void add_call(at_feet *f, const at_tile_call *c, at_mask inside) {
         /* where the loops begin */
         for (int t = 0; t < at->n; t++) {
             int y = at->t[t].sym;
-            if (l->syms.data[y].kind == AT_SYM_LOOP && (moving & AT_BIT(y)))
-                s->lo += at->t[t].k * l->syms.data[y].lo;
+            if (f->syms[y].kind == AT_SYM_LOOP && (moving & AT_BIT(y)))
+                s->lo += at->t[t].k * f->syms[y].lo;
         }
         spread(s, dims, n);
     }
@@ -298,7 +301,7 @@ static void add_list(at_feet *f, const at_ir *list, at_mask inside) {
 static double total(at_feet *f, int from) {
     double sum = 0;
     int n = f->sets.len - from;
-    set *of = at_copy(f->l->arena, f->sets.data + from, sizeof(set) * (size_t)n);
+    set *of = at_copy(f->arena, f->sets.data + from, sizeof(set) * (size_t)n);
     for (int i = 0; i < n;) {
         double most = 0;
         int tensor = of[i].tensor, end = i;

@@ -1,0 +1,111 @@
+/* codegen/ir.h: the program between the passes: a tree of loops, conditions, statements and, from
+ * `tiles` on, calls of tiles. Every index is an affine form. */
+#ifndef AT_CODEGEN_IR_H
+#define AT_CODEGEN_IR_H
+
+#include "codegen/affine.h"
+#include "schedule/schedule.h"
+
+/* ---- conditions and values ------------------------------------------------------------------- */
+
+typedef enum at_cond_op {
+    AT_C_FALSE,
+    AT_C_TRUE,
+    AT_C_ATOM,
+    AT_C_AND,
+    AT_C_OR,
+    AT_C_NOT
+} at_cond_op;
+typedef struct at_cond at_cond;
+struct at_cond {
+    at_cond_op op;
+    const at_aff *atom; /* atom: >= 0 */
+    const at_cond *a, *b;
+};
+
+typedef enum at_val_op {
+    AT_V_CONST,
+    AT_V_LOAD,
+    AT_V_ADD,
+    AT_V_SUB,
+    AT_V_MUL,
+    AT_V_DIV,
+    AT_V_MIN,
+    AT_V_MAX,
+    AT_V_SELECT /* cond ? a : b */
+} at_val_op;
+typedef struct at_value at_value;
+struct at_value {
+    at_val_op op;
+    float number;
+    int tensor;        /* load */
+    const at_aff **ix; /* load: index per dimension, until `buffers` */
+    const at_aff *at;  /* load: element address, from `buffers` on */
+    const at_cond *cond;
+    const at_value *a, *b;
+};
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+/* What is known of an atom on a path, where ranges do not show it. MIXED: it changes in there, and
+ * its loop has already been cut around that. */
+typedef enum at_truth { AT_FAILS, AT_HOLDS, AT_MIXED } at_truth;
+typedef struct at_fact {
+    const at_aff *atom;
+    at_truth truth;
+    const struct at_fact *next;
+} at_fact;
+
+typedef enum at_ir_kind { AT_IR_LOOP, AT_IR_IF, AT_IR_STMT, AT_IR_TILE } at_ir_kind;
+typedef struct at_ir at_ir;
+struct at_ir {
+    at_ir_kind kind;
+    at_ir *next, *child; /* child: loop body, then-branch */
+    at_ir *other;        /* else-branch */
+    int line;            /* of the tree's text; 0: of no leaf there */
+    /* loop */
+    int sym;
+    int piece; /* names the same part in sibling nests; -1 none */
+    at_ann ann;
+    bool is_reduce;
+    bool transposes; /* a square that is loaded along this loop, stored along the one inside */
+    int64_t lo, hi;  /* constant bounds, hi exclusive; with runtime bounds: what contains them */
+    const at_aff *lo_aff, *hi_aff; /* runtime bounds inside [lo, hi), or NULL */
+    const at_aff *test;            /* if: test >= 0 */
+    /* statement */
+    int tensor;        /* written */
+    const at_aff **ix; /* until `buffers` */
+    const at_aff *at;  /* element address, from `buffers` on */
+    bool add;          /* += */
+    const at_value *val;
+    const at_aff *integer;  /* of a table, from `tables` on: the int stored instead of val */
+    const at_cond *guard;   /* skipped where false; NULL: none */
+    const char *label;      /* stage name, for comments */
+    int prefetch_tensor;    /* reads of it ask for what lies prefetch_bytes ahead */
+    int64_t prefetch_bytes; /* 0: not */
+    /* tile call */
+    struct at_tile_call *call;
+};
+
+at_ir *at_ir_new(at_low *l, at_ir_kind kind);
+at_ir *at_ir_copy(at_low *l, const at_ir *n); /* n and below, without n->next */
+at_mask at_ir_loops(const at_ir *list);       /* loop symbols bound in a list and below */
+/* Does anything in a list depend on this symbol, directly or inside another? */
+bool at_ir_mentions(const at_low *l, const at_ir *list, int sym);
+/* The bounds of a loop, constant or not. */
+const at_aff *at_ir_lo(at_low *l, const at_ir *n);
+const at_aff *at_ir_hi(at_low *l, const at_ir *n);
+at_mask at_ir_loops_of(const at_ir *n); /* of one node, without its neighbours */
+void at_ir_subst(at_low *l, at_ir *list, int sym,
+                 const at_aff *y); /* in place, in a list and below */
+at_cond_op at_cond_decide(at_low *l, const at_cond *c,
+                          const at_fact *facts); /* TRUE, FALSE or ATOM: unknown */
+const at_value *at_value_fold(at_low *l, const at_value *v,
+                              const at_fact *facts); /* decided selects go */
+bool at_value_is_zero(const at_value *v);
+/* Enters the range of a loop's symbol; the old one is returned for at_range_leave. */
+at_sym at_range_enter(at_low *l, const at_ir *loop);
+void at_range_leave(at_low *l, const at_ir *loop, at_sym old);
+void at_ir_print(at_low *l, at_text *out, const at_ir *list, int indent); /* dump.c */
+
+#endif

@@ -1,0 +1,48 @@
+/* codegen/tile_make.h: how nests become tile programs: the steps of the pass `tiles`. */
+#ifndef AT_CODEGEN_TILE_MAKE_H
+#define AT_CODEGEN_TILE_MAKE_H
+
+#include "codegen/codegen_int.h"
+#include "codegen/tile.h"
+
+/* Tensors that live in registers during a tile. */
+typedef struct at_tile_regs {
+    const bool *local; /* [tensor] defined and used up inside the tile */
+    bool promote; /* sums of other tensors: loaded before, stored behind the loops that do not move
+                     them */
+} at_tile_regs;
+
+/* tile_build.c: expands a list of nests (no conditions, addresses affine in the loops of the list)
+ * to a tile program. NULL where it does not fit: too many slots, trip counts or registers. */
+at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs);
+
+/* tile_cut.c: calls build() for register-sized parts of a list, cut along pieces whose loops are in
+ * `keep`; what it returns (NULL: does not fit) comes back in order, in loops where there are many
+ * equal parts. Takes the list. */
+typedef at_ir *at_cut_build(void *context, at_ir *list);
+at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *build,
+                           void *context);
+/* Keeps real loops where the unrolled body would exceed AT_TILE_MAX_OPS; loops in `keep` stay
+ * unrolled. */
+void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep);
+
+/* tile_transpose.c: copies that neither loop of is a vector of on both sides, cut into squares of
+ * AT_TILE_SQUARE elements each way. Takes the list. */
+#define AT_TILE_SQUARE 4
+at_ir *at_transpose_copies(at_low *l, at_ir *list, const at_tile_regs *regs);
+
+/* tile_alloc.c: virtual registers to real ones; loads are delayed, folded into operations, dropped
+ * and loaded again rather than ever stored. false where accumulators alone exceed the register
+ * file. */
+typedef struct at_tile_vreg {
+    bool acc;     /* pinned: not a load that could be repeated */
+    uint8_t load; /* AT_T_LOAD, AT_T_BCAST, AT_T_CONST; else 0: computed */
+    uint8_t lanes;
+    int16_t slot;
+    int64_t off;
+    float number;
+} at_tile_vreg;
+bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
+                   int num_vregs, at_tile *out);
+
+#endif

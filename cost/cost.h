@@ -1,0 +1,75 @@
+/* cost/cost.h: what a lowered program needs of a core, reckoned without running it.
+ *
+ * Lower bounds on the cycles of one run, from real counts of tile calls and trips: what the
+ * arithmetic units, load and store ports, dependency chains and the front end need, and how long
+ * the bytes take that cannot have been in a nearer cache. docs/why.md */
+#ifndef AT_COST_H
+#define AT_COST_H
+
+#include "codegen/lowered.h"
+
+/* ---- facts of cores (core.c; a file per architecture, cost/x86/cores.c) -----------------------
+ */
+
+typedef struct at_core {          /* of a CPU, as LLVM names it */
+    const char *names;            /* blanks between */
+    double fma[2], arithmetic[2]; /* multiplications and multiply-adds, all of these: per cycle, of
+                                     up to 256 bits and of 512 */
+    double loads[2], bcasts;      /* whole vectors; one float */
+    double stores[2];
+    int fma_latency, mul_latency, add_latency; /* cycles */
+    double issue;                              /* instructions per cycle */
+    double window;                             /* instructions under way at most */
+    int64_t l1d_bytes, l2_bytes;               /* as usually sold; a CPU at hand knows its own */
+    double from_l2, from_l3, from_memory;      /* bytes per cycle, at most */
+    const char *source;
+} at_core;
+const at_core *at_core_find(const char *llvm_name); /* NULL: not known */
+const at_core *at_core_at(int i);                   /* all of them; NULL behind the last */
+
+/* ---- bounds (bound.c) ------------------------------------------------------------------------ */
+
+typedef enum at_need {
+    AT_NEED_FMA, /* arithmetic units */
+    AT_NEED_LOAD,
+    AT_NEED_STORE,
+    AT_NEED_CHAIN, /* one operation waiting for the result of another */
+    AT_NEED_ISSUE,
+    AT_NEED_L2, /* bytes that were not in the first-level cache */
+    AT_NEED_L3,
+    AT_NEED_MEMORY,
+    AT_NEED_COUNT
+} at_need;
+const char *at_need_name(at_need n);
+
+typedef struct at_machine { /* what a bound is for */
+    const at_core *core;
+    int64_t l1d_bytes, l2_bytes, l3_bytes; /* l3_bytes 0: none */
+    int threads;
+    const int32_t *const *index; /* [tensor] data of index tensors, where known; may be NULL */
+} at_machine;
+
+typedef struct at_work { /* counts of one run, all threads together */
+    double calls, fmas, others, loads, stores, instructions;
+} at_work;
+
+typedef struct at_tile_bound {
+    const char *tile;
+    at_work work;
+    double cycles[AT_NEED_L2]; /* of the busiest thread */
+} at_tile_bound;
+
+typedef struct at_bound {
+    const at_tile_bound *tiles;
+    int num_tiles;
+    double cycles[AT_NEED_COUNT]; /* one need by itself, over the whole run */
+    double bytes[3];              /* from L2, L3, memory; one thread's */
+    double bound_cycles;          /* phases that cannot overlap added up: at least each of them */
+    at_need largest;
+    bool partial; /* some counts depend on data that was not given: those parts are left out */
+} at_bound;
+
+/* What bounds the program on m. In a; borrows both. */
+const at_bound *at_bound_of(at_arena *a, const at_lowered *p, const at_machine *m);
+
+#endif
