@@ -9,8 +9,11 @@ static struct {
     const volatile int *stop;
 } limits = {.timeout_s = 10};
 
+/* A limit meant for kernels of a millisecond is none for compiling and calling a function. */
+static const double least_s = 0.3;
+
 void at_template_limits(double timeout_s, const volatile int *stop) {
-    limits.timeout_s = timeout_s;
+    limits.timeout_s = timeout_s < least_s ? least_s : timeout_s;
     limits.stop = stop;
 }
 
