@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 typedef struct fault {
-    const char *body; /* @: a random number below 1,000 */
+    const char *body; /* @: a random number from 1 to 999 */
     int error_no;
 } fault;
+
+/* Reads an element whose value changes nothing. */
+#define READ(element) ADD "if (" element " == 1.25e30f) out[0] = 0;"
 
 static const fault faults[] = {
     {ADD, AT_ERR_NONE},
@@ -30,6 +33,11 @@ static const fault faults[] = {
     {ADD "for (i = 0; i < 10000000; i++) out[i] = 1;", AT_ERR_RUNTIME},
     {ADD "for (i = 0; i < 10000000; i++) out[-i] = 1;", AT_ERR_RUNTIME},
     {"((float *)a)[@] = 1;", AT_ERR_RUNTIME},
+    /* reads out of bounds, further than a large page */
+    {READ("a[600000 + @]"), AT_ERR_RUNTIME},
+    {READ("b[-400000 - @]"), AT_ERR_RUNTIME},
+    {READ("out[600000 + @]"), AT_ERR_RUNTIME},
+    {READ("((float *)workspace)[-400000 - @]"), AT_ERR_RUNTIME},
     /* crashes */
     {"*(volatile int *)@ = 1;", AT_ERR_RUNTIME},
     {"buf = (void *)(@L << 40); out[0] = *(float *)buf;", AT_ERR_RUNTIME},
@@ -53,7 +61,22 @@ static const fault faults[] = {
     {"out[@] = nothing;", AT_ERR_COMPILE_HOST},
     {"out[@ = 1;", AT_ERR_COMPILE_HOST},
 };
-enum { NUM_FAULTS = sizeof faults / sizeof *faults };
+/* Those that only guard pages right beside each tensor find. */
+static const fault paranoid_faults[] = {
+    {READ("a[n + @ - 1]"), AT_ERR_RUNTIME},
+    {READ("a[-@]"), AT_ERR_RUNTIME},
+    {READ("b[n + @ - 1]"), AT_ERR_RUNTIME},
+    {READ("b[-@]"), AT_ERR_RUNTIME},
+    {READ("out[n + @ - 1]"), AT_ERR_RUNTIME},
+    {READ("out[-@]"), AT_ERR_RUNTIME},
+    {READ("((float *)workspace)[63 + @]"), AT_ERR_RUNTIME},
+    {READ("((float *)workspace)[-@]"), AT_ERR_RUNTIME},
+    {READ("a[n - @] + b[@ - 1] + out[n - @] + ((float *)workspace)[@ % 64]"), AT_ERR_NONE},
+};
+enum {
+    NUM_FAULTS = sizeof faults / sizeof *faults,
+    NUM_PARANOID = sizeof paranoid_faults / sizeof *paranoid_faults
+};
 
 static const char *source_of(const fault *f, at_rng *rng) {
     static char text[4000];
@@ -71,17 +94,17 @@ static const char *source_of(const fault *f, at_rng *rng) {
     return text;
 }
 
-static void in_any_order(void **state) {
+/* Each of them once, then at random. */
+static void run_faults(void **state, const fault *of, int n, bool paranoid, int jobs) {
     rig *r = *state;
-    const char *asked = getenv("AT_FAULTS");
-    int jobs = asked ? atoi(asked) : 120, valid = 0;
+    int valid = 0;
     at_rng rng;
     at_rng_seed(&rng, 8, 1);
     for (int i = 0; i < jobs; i++) {
-        /* Each kind once, then at random. */
-        const fault *f = &faults[i < NUM_FAULTS ? i : (int)at_rng_below(&rng, NUM_FAULTS)];
+        const fault *f = &of[i < n ? i : (int)at_rng_below(&rng, (uint64_t)n)];
         rig_reset(state);
         r->job.number = r->job.repeat = 2;
+        r->job.paranoid = paranoid;
         if (f->error_no == AT_ERR_RUN_TIMEOUT) r->job.run_timeout_s = 0.05;
         if (rig_run(r, source_of(f, &rng)) != f->error_no)
             fail_msg("job %d: error %d \"%s\", expected %d:\n%s", i, r->outcome.error_no,
@@ -91,6 +114,14 @@ static void in_any_order(void **state) {
         valid += !f->error_no;
     }
     assert_true(valid > 0);
+}
+
+static void in_any_order(void **state) {
+    rig *r = *state;
+    const char *asked = getenv("AT_FAULTS");
+    int jobs = asked ? atoi(asked) : 120;
+    run_faults(state, faults, NUM_FAULTS, false, jobs);
+    run_faults(state, paranoid_faults, NUM_PARANOID, true, jobs / 3);
     at_worker_free(r->worker);
     r->worker = NULL;
     assert_int_equal(rig_child_of(getpid()), 0);

@@ -148,6 +148,9 @@ static void returns_an_error(void **state) {
 
 /* ---- out of bounds -------------------------------------------------------------------------- */
 
+/* Reads an element whose value changes nothing. */
+#define READ(element) ADD "if (" element " == 1.25e30f) out[0] = 0;"
+
 static void writes_behind(void **state) {
     rig_expect(*state, KERNEL(ADD "out[n] = 1;"), AT_ERR_RUNTIME,
                "out of bounds: wrote behind the end of out");
@@ -188,14 +191,35 @@ static void paranoid_write_before(void **state) {
 static void paranoid_read_behind(void **state) {
     rig *r = *state;
     r->job.paranoid = true;
-    rig_expect(r, KERNEL(ADD "out[0] += 0 * a[n];"), AT_ERR_RUNTIME, "read right at the end of a");
+    rig_expect(r, KERNEL(READ("a[n]")), AT_ERR_RUNTIME, "read right at the end of a");
+    rig_expect(r, KERNEL(READ("b[n + 3]")), AT_ERR_RUNTIME, "read 12 bytes behind the end of b");
+    rig_expect(r, KERNEL(READ("out[n]")), AT_ERR_RUNTIME, "read right at the end of out");
+    rig_expect(r, KERNEL(READ("((float *)workspace)[64]")), AT_ERR_RUNTIME,
+               "read right at the end of workspace");
 }
 
 static void paranoid_read_before(void **state) {
     rig *r = *state;
     r->job.paranoid = true;
-    rig_expect(r, KERNEL(ADD "if (a[-1] == 1e30f) out[0] = 0;"), AT_ERR_RUNTIME,
-               "read 4 bytes before a");
+    rig_expect(r, KERNEL(READ("a[-1]")), AT_ERR_RUNTIME, "read 4 bytes before a");
+    rig_expect(r, KERNEL(READ("b[-2]")), AT_ERR_RUNTIME, "read 8 bytes before b");
+    rig_expect(r, KERNEL(READ("out[-1]")), AT_ERR_RUNTIME, "read 4 bytes before out");
+    rig_expect(r, KERNEL(READ("((float *)workspace)[-1]")), AT_ERR_RUNTIME,
+               "read 4 bytes before workspace");
+}
+
+/* Without guard pages right beside them, megabytes around them fault all the same. */
+static void reads_far_away(void **state) {
+    rig_expect(*state, KERNEL(READ("a[600000]")), AT_ERR_RUNTIME, "SIGSEGV at 0x");
+    rig_expect(*state, KERNEL(READ("out[-400000]")), AT_ERR_RUNTIME, "SIGSEGV at 0x");
+}
+
+/* What lies behind a tensor is none of its elements: a kernel that uses it is wrong. */
+static void uses_what_it_read_behind(void **state) {
+    rig_expect(*state, KERNEL("for (i = 0; i < n; i++) out[i] = a[i + 1] + b[i];"),
+               AT_ERR_WRONG_ANSWER, NULL);
+    rig_expect(*state, KERNEL(ADD "out[5] += ((float *)workspace)[64];"), AT_ERR_WRONG_ANSWER,
+               NULL);
 }
 
 static void paranoid_workspace(void **state) {
@@ -569,6 +593,8 @@ int main(int argc, char **argv) {
         TEST(paranoid_write_before),
         TEST(paranoid_read_behind),
         TEST(paranoid_read_before),
+        TEST(reads_far_away),
+        TEST(uses_what_it_read_behind),
         TEST(paranoid_workspace),
         TEST(paranoid_other_data),
         TEST(out_of_memory),
