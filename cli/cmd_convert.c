@@ -86,21 +86,18 @@ static at_status write_output(const at_options *o, int records, const at_text *t
 }
 
 static at_status convert(const at_options *o, conversion *c, at_text *text, at_error *err) {
-    static const char *const names[] = {"log", "t4", "kernel_tuner"};
     at_exchange x = {.arena = c->arena, .split_part = split_part, .loss = take_loss, .ctx = c};
-    at_format_kind from, to = AT_FORMAT_LOG;
+    const at_file_format *from, *to = at_file_format_find(o->to);
     at_record *records;
     int n;
     x.warn = at_warn;
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(o->to, names[i])) to = (at_format_kind)i;
     AT_TRY(at_exchange_read(&x, o->operands[0], &from, &records, &n, err));
     if (from == to)
         return at_fail(err, AT_E_USAGE, "%s is of that format already: %s", o->operands[0], o->to);
-    for (int i = 0; i < n && to == AT_FORMAT_LOG; i++) rebind(c, &records[i]);
+    for (int i = 0; i < n && to == at_file_format_at(0); i++) rebind(c, &records[i]);
     AT_TRY(at_exchange_print(&x, to, records, n, text, err));
     if (o->output) AT_TRY(write_output(o, n, text, err));
-    if (o->json) return print_json(o, c, n, names[from], err);
+    if (o->json) return print_json(o, c, n, from->name, err);
     return o->output ? AT_OK : at_print(text, err);
 }
 
@@ -116,10 +113,17 @@ static at_status convert_space(const at_options *o, conversion *c, at_text *text
     return o->output ? AT_OK : at_print(text, err);
 }
 
+static at_status fail_no_format(at_error *err) {
+    at_text names = {0};
+    for (int i = 0; at_file_format_at(i); i++)
+        at_text_addf(&names, "%s, ", at_file_format_at(i)->name);
+    at_fail(err, AT_E_USAGE, "convert needs --to FORMAT: %sspace", at_text_str(&names));
+    at_text_free(&names);
+    return AT_E_USAGE;
+}
+
 at_status at_cmd_convert(const at_options *o, at_error *err) {
-    if (!o->to)
-        return at_fail(err, AT_E_USAGE,
-                       "convert needs --to FORMAT: log, t4, kernel_tuner or space");
+    if (!o->to) return fail_no_format(err);
     if (o->json && !o->output)
         return at_fail(err, AT_E_USAGE, "convert --json needs --output FILE");
     at_arena *a = at_arena_new();

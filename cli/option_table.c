@@ -8,13 +8,9 @@
 enum { MOST_WORDS = 6 };
 /* The words of a kind; where it is an enum, in its order. */
 static const char *const words_of[LAST_KIND][MOST_WORDS] = {
-    [PRESET] = {"ours", "autotvm"},
-    [FEATURES] = {"itervar", "knob", "curve", "bound"},
-    [PER] = {"context", "mcpu", "key"},
-    [FORMAT] = {"log", "t4", "kernel_tuner", "space"},
-    [AGAINST] = {"trials", "seconds", "both"},
-    [COLOR] = {"auto", "always", "never"},
-    [MANUAL] = {"text", "man", "bash", "zsh", "fish"},
+    [PRESET] = {"ours", "autotvm"},        [FEATURES] = {"itervar", "knob", "curve", "bound"},
+    [PER] = {"context", "mcpu", "key"},    [AGAINST] = {"trials", "seconds", "both"},
+    [COLOR] = {"auto", "always", "never"}, [MANUAL] = {"text", "man", "bash", "zsh", "fish"},
 };
 
 #define V(verb) (1u << AT_VERB_##verb)
@@ -174,10 +170,7 @@ static const at_option_row rows[] = {
      TO(split), 0, 0},
     {"--diff", NULL, V(LOG), NULL, "compare the best records of two logs, task by task", SWITCH,
      TO(diff), 0, 0},
-    {"--to", "FORMAT", V(CONVERT), NULL,
-     "log (AutoTVM's), t4 (results, schema 1.0.0), kernel_tuner (cache) or space (compact, for "
-     "replay)",
-     FORMAT, TO(to), 0, 0},
+    {"--to", "FORMAT", V(CONVERT), NULL, "space (compact, for replay)", FORMAT, TO(to), 0, 0},
     {"--against", "AXIS", V(PLOT), "both", "the x axis: trials, seconds or both", AGAINST,
      TO(against), 0, 0},
     {"--knobs", NULL, V(PLOT), NULL, "show, knob by knob, how good the trials with each value were",
@@ -242,9 +235,26 @@ static void add_tuner_options(const at_option_row *place) {
     }
 }
 
+/* The formats of records stand before what the row says. */
+static void add_formats(at_option_row row) {
+    const at_file_format *f;
+    const char *all_formats = "";
+    for (int i = 0; (f = at_file_format_at(i)); i++)
+        all_formats = text_of("%s%s, ", all_formats, text_of("%s (%s)", f->name, f->help));
+    row.help = text_of("%s%s", all_formats, row.help);
+    add_row(row, NULL);
+}
+
+static const char *format_word(int i) {
+    int n = 0;
+    while (at_file_format_at(n)) n++;
+    return i < n ? at_file_format_at(i)->name : i == n ? "space" : NULL;
+}
+
 static void make_table(void) {
     for (int i = 0; i < NUM_ROWS; i++)
         if (rows[i].kind == OF_TUNERS) add_tuner_options(&rows[i]);
+        else if (rows[i].kind == FORMAT) add_formats(rows[i]);
         else add_row(rows[i], NULL);
 }
 
@@ -269,6 +279,7 @@ const char *at_option_word(const at_option_row *row, int i) {
     case CACHE: return i < AT_CACHE_COUNT ? at_cache_name((at_cache)i) : NULL;
     case ABI: return i < AT_ABI_COUNT ? at_abi_name((at_abi)i) : NULL;
     case DIALECT: return i < AT_DIALECT_COUNT ? at_dialect_name((at_dialect)i) : NULL;
+    case FORMAT: return format_word(i);
     case OF_TUNERS: return tuner_word(at_option_of_tuner(row), i);
     case TUNER:
     case TEXT: break;

@@ -71,10 +71,11 @@ static bool is_report(const char *head, size_t len) {
     return strstr(head, "<title>autotune: ") != NULL;
 }
 
-/* Of T4 or of Kernel Tuner. */
-static bool is_results(const char *head, size_t len) {
-    (void)len;
-    return *head == '{' && (strstr(head, "\"schema_version\"") || strstr(head, "\"device_name\""));
+static bool is_of_another_tuner(const char *head, size_t len) {
+    const at_file_format *f;
+    for (int i = 1; (f = at_file_format_at(i)); i++)
+        if (f->begins(head, len)) return true;
+    return false;
 }
 
 static bool is_png(const char *head, size_t len) {
@@ -88,7 +89,7 @@ static bool is_svg(const char *head, size_t len) {
 
 static bool is_pdf(const char *head, size_t len) { return len >= 5 && !memcmp(head, "%PDF-", 5); }
 
-/* to: of convert; or the ending of a picture. */
+/* word: of convert, what to; of plot, the ending of a picture. */
 static const struct {
     at_verb verb;
     const char *word, *kind;
@@ -97,8 +98,6 @@ static const struct {
     {AT_VERB_APPLY, NULL, "C file that apply wrote", is_c_of_ours},
     {AT_VERB_REPORT, NULL, "page that report wrote", is_report},
     {AT_VERB_CONVERT, "log", "log", at_is_log_head},
-    {AT_VERB_CONVERT, "t4", "file of T4 or Kernel Tuner", is_results},
-    {AT_VERB_CONVERT, "kernel_tuner", "file of T4 or Kernel Tuner", is_results},
     {AT_VERB_CONVERT, "space", "recorded space", at_is_space_head},
     {AT_VERB_PLOT, ".png", "PNG picture", is_png},
     {AT_VERB_PLOT, ".svg", "SVG picture", is_svg},
@@ -111,6 +110,10 @@ static bool ends_in(const char *path, const char *ending) {
 }
 
 at_output_rules at_rules_of_output(const at_options *o) {
+    const at_file_format *format = o->verb == AT_VERB_CONVERT ? at_file_format_find(o->to) : NULL;
+    if (format && format->is)
+        return (at_output_rules){
+            .kind = "file of another tuner", .is_kind = is_of_another_tuner, .force = o->force};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i].verb != o->verb) continue;
         if (o->verb == AT_VERB_CONVERT && strcmp(kinds[i].word, o->to) != 0) continue;

@@ -1,12 +1,25 @@
-/* records/convert.c: which of the three formats a file is in, and all of its records. */
+/* records/convert.c: which of the formats a file is in, and all of its records. */
 #include "records/exchange.h"
 
 #include <string.h>
 
-/* A log's first line is a comment or one whole record; the other files are one object. */
-static bool is_one_object(const at_json *file) {
-    return file->kind == AT_JSON_OBJECT &&
-           (at_json_get(file, "schema_version") || at_json_get(file, "cache"));
+/* A log's first line is a comment or one whole record; the other files are one object. NULL: no
+ * format says that this one is of its own. */
+static const at_file_format *format_of(const at_json *file) {
+    const at_file_format *f;
+    for (int i = 1; file->kind == AT_JSON_OBJECT && (f = at_file_format_at(i)); i++)
+        if (f->is(file)) return f;
+    return NULL;
+}
+
+static const at_file_format *parse(at_arena *a, const char *text, size_t len,
+                                   const at_json **file) {
+    if (strlen(text) != len) return NULL;
+    if (at_json_parse(a, text, len, file, NULL) == AT_OK) return format_of(*file);
+    const at_file_format *f;
+    for (int i = 1; (f = at_file_format_at(i)); i++)
+        if (f->parse_torn && f->parse_torn(a, text, len, file) == AT_OK) return f;
+    return NULL;
 }
 
 /* "dir/a100_conv_T4.json.gz": a100_conv_T4. */
@@ -53,7 +66,7 @@ static at_status may_be_object(const char *path, bool *may, at_error *err) {
     return s;
 }
 
-at_status at_exchange_read(const at_exchange *x, const char *path, at_format_kind *kind,
+at_status at_exchange_read(const at_exchange *x, const char *path, const at_file_format **format,
                            at_record **records, int *n, at_error *err) {
     char *text;
     size_t len;
@@ -62,20 +75,13 @@ at_status at_exchange_read(const at_exchange *x, const char *path, at_format_kin
     at_mark mark = at_arena_mark(x->arena);
     AT_TRY(may_be_object(path, &may, err));
     if (may) AT_TRY(at_read_file_gunzip(x->arena, path, MOST_FILE_BYTES, &text, &len, err));
-    if (!may || strlen(text) != len ||
-        at_kernel_tuner_json(x->arena, text, len, &file, NULL) != AT_OK || !is_one_object(file)) {
+    *format = may ? parse(x->arena, text, len, &file) : NULL;
+    if (!*format) {
         at_arena_rewind(x->arena, mark);
-        *kind = AT_FORMAT_LOG;
+        *format = at_file_format_at(0);
         return read_log(x, path, records, n, err);
     }
-    at_status s;
-    if (at_json_get(file, "schema_version")) {
-        *kind = AT_FORMAT_T4;
-        s = at_t4_parse(x, file, name_of(x->arena, path), records, n, err);
-    } else {
-        *kind = AT_FORMAT_KERNEL_TUNER;
-        s = at_kernel_tuner_parse(x, file, records, n, err);
-    }
+    at_status s = (*format)->read(x, file, name_of(x->arena, path), records, n, err);
     return s != AT_OK && err ? at_fail_at(err, "%s: ", path) : s;
 }
 
@@ -88,12 +94,9 @@ static bool same_parameters(const at_config *x, const at_config *y) {
     return true;
 }
 
-/* Parameters are members of an object: each name once, and in a cache none of its own. */
-static at_status check_names(const at_exchange *x, at_format_kind kind, const at_record *r,
+/* Parameters are members of an object: each name once, and none that means something else there. */
+static at_status check_names(const at_exchange *x, const at_file_format *format, const at_record *r,
                              at_error *err) {
-    static const char *const taken[] = {"time",           "times",         "timestamp",
-                                        "compile_time",   "strategy_time", "verification_time",
-                                        "benchmark_time", "framework_time"};
     at_params p = {0};
     at_params_from_config(x, r, &p);
     for (int i = 0; i < p.of.len; i++) {
@@ -101,19 +104,18 @@ static at_status check_names(const at_exchange *x, at_format_kind kind, const at
         for (int k = 0; k < i; k++)
             if (!strcmp(name, p.of.data[k].name))
                 return at_fail(err, AT_E_INPUT, "parameter %s occurs twice", name);
-        for (size_t k = 0; kind == AT_FORMAT_KERNEL_TUNER && k < sizeof taken / sizeof *taken; k++)
-            if (!strcmp(name, taken[k]))
-                return at_fail(err, AT_E_INPUT,
-                               "parameter %s: Kernel Tuner's caches mean something else by it",
-                               name);
+        for (const char *const *taken = format->taken; taken && *taken; taken++)
+            if (!strcmp(name, *taken))
+                return at_fail(err, AT_E_INPUT, "parameter %s: a %s means something else by it",
+                               name, format->kind);
     }
     return AT_OK;
 }
 
-at_status at_exchange_print(const at_exchange *x, at_format_kind kind, const at_record *records,
-                            int n, at_text *out, at_error *err) {
+at_status at_exchange_print(const at_exchange *x, const at_file_format *format,
+                            const at_record *records, int n, at_text *out, at_error *err) {
     if (!n) return at_fail(err, AT_E_INPUT, "there are no records to convert");
-    if (kind == AT_FORMAT_LOG) {
+    if (!format->print) {
         for (int i = 0; i < n; i++) at_record_print(out, &records[i]);
         return AT_OK;
     }
@@ -131,8 +133,7 @@ at_status at_exchange_print(const at_exchange *x, at_format_kind kind, const at_
                            "holds one space",
                            (long long)records[i].line);
     }
-    AT_TRY(check_names(x, kind, records, err));
-    if (kind == AT_FORMAT_KERNEL_TUNER) at_kernel_tuner_print(x, records, n, out);
-    else at_t4_print(x, records, n, out);
+    AT_TRY(check_names(x, format, records, err));
+    format->print(x, records, n, out);
     return AT_OK;
 }

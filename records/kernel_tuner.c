@@ -155,7 +155,7 @@ static void tell_losses(const at_exchange *x, const at_record *records, int n, c
                  "best");
 }
 
-void at_kernel_tuner_print(const at_exchange *x, const at_record *records, int n, at_text *out) {
+static void print(const at_exchange *x, const at_record *records, int n, at_text *out) {
     entries all = {0};
     at_text name = {0};
     collect(x, records, n, &all);
@@ -181,16 +181,13 @@ void at_kernel_tuner_print(const at_exchange *x, const at_record *records, int n
 /* ---- reading -------------------------------------------------------------------------------- */
 
 /* A run that was interrupted lacks the last braces, and may end in a comma. */
-at_status at_kernel_tuner_json(at_arena *a, const char *text, size_t len, const at_json **out,
-                               at_error *err) {
-    if (at_json_parse(a, text, len, out, NULL) == AT_OK) return AT_OK;
+static at_status parse_torn(at_arena *a, const char *text, size_t len, const at_json **out) {
     while (len && strchr(" \t\r\n", text[len - 1])) len--;
     if (len && text[len - 1] == ',') len--;
+    if (len >= INT32_MAX) return AT_E_INPUT;
     const char *whole = at_format(a, "%.*s}}", (int)len, text);
-    if (len < INT32_MAX && at_json_parse(a, whole, len + 2, out, NULL) == AT_OK &&
-        at_json_get(*out, "cache"))
-        return AT_OK;
-    return at_json_parse(a, text, len, out, err);
+    AT_TRY(at_json_parse(a, whole, len + 2, out, NULL));
+    return at_json_get(*out, "cache") ? AT_OK : AT_E_INPUT;
 }
 
 /* "conv2d [1, 56, 56]" is ours; other names have the problem size for arguments. */
@@ -292,8 +289,9 @@ static void tell_read_losses(const at_exchange *x, const at_json *file, const at
     at_tell_loss(x, cache->count, "the values that parameters may have");
 }
 
-at_status at_kernel_tuner_parse(const at_exchange *x, const at_json *file, at_record **records,
-                                int *n, at_error *err) {
+static at_status read_file(const at_exchange *x, const at_json *file, const char *unused,
+                           at_record **records, int *n, at_error *err) {
+    (void)unused; /* a cache names its kernel */
     at_arena *a = x->arena;
     const at_json *device = at_json_get(file, "device_name"), *cache = at_json_get(file, "cache");
     const at_json *names = at_json_get(file, "tune_params_keys");
@@ -319,3 +317,25 @@ at_status at_kernel_tuner_parse(const at_exchange *x, const at_json *file, at_re
     *n = i;
     return AT_OK;
 }
+
+static bool begins(const char *head, size_t len) {
+    (void)len;
+    return *head == '{' && strstr(head, "\"device_name\"");
+}
+
+static bool is_cache(const at_json *file) { return at_json_get(file, "cache") != NULL; }
+
+/* Members of a configuration that are no parameters. */
+static const char *const taken[] = {"time",           "times",          "timestamp",
+                                    "compile_time",   "strategy_time",  "verification_time",
+                                    "benchmark_time", "framework_time", NULL};
+
+const at_file_format at_kernel_tuner_format = {.name = "kernel_tuner",
+                                               .help = "cache",
+                                               .kind = "cache of Kernel Tuner",
+                                               .begins = begins,
+                                               .is = is_cache,
+                                               .taken = taken,
+                                               .parse_torn = parse_torn,
+                                               .read = read_file,
+                                               .print = print};

@@ -359,9 +359,8 @@ typedef struct at_log_part {
 at_status at_log_split(at_arena *a, const char *path, bool force, at_warn_fn *warn, void *ctx,
                        at_log_part **parts, int *num_parts, at_error *err);
 
-/* ---- other tuners' files (convert.c; exchange.h, t4.c, kernel_tuner.c) ----------------------- */
+/* ---- other tuners' files (formats.c, convert.c; exchange.h, t4.c, kernel_tuner.c) ------------ */
 
-typedef enum at_format_kind { AT_FORMAT_LOG, AT_FORMAT_T4, AT_FORMAT_KERNEL_TUNER } at_format_kind;
 typedef struct at_exchange {
     at_arena *arena; /* of everything read */
     /* The first part of knob number `knob`, which the record leaves open (-1); 0 or less: not
@@ -371,12 +370,32 @@ typedef struct at_exchange {
     at_warn_fn *warn; /* of log readers */
     void *ctx;
 } at_exchange;
-/* Everything in a file, whichever of the three it is; compressed or not. AT_E_INPUT. */
-at_status at_exchange_read(const at_exchange *x, const char *path, at_format_kind *kind,
+/* A format: a file of records/ and a row of formats.c. A file of another tuner is one JSON object;
+ * the log, row 0, has NULL for what only such a file needs. docs/how-to/add-a-record-format.md */
+typedef struct at_file_format {
+    const char *name; /* "t4", as --to takes it */
+    const char *help; /* "results, schema 1.0.0" */
+    const char *kind; /* "T4 file", in messages */
+    bool (*begins)(const char *head,
+                   size_t len); /* whether it is such a file; for at_output_rules */
+    bool (*is)(const at_json *file);
+    const char *const *taken; /* names that no parameter may have; NULL-terminated. NULL: none */
+    /* The text of a file that its run left unfinished, in an arena. NULL: none is read. */
+    at_status (*parse_torn)(at_arena *a, const char *text, size_t len, const at_json **out);
+    /* task: its name, where the file tells none. AT_E_INPUT */
+    at_status (*read)(const at_exchange *x, const at_json *file, const char *task,
+                      at_record **records, int *n, at_error *err);
+    /* At least one record; all are of one task and have the parameters of the first one. */
+    void (*print)(const at_exchange *x, const at_record *records, int n, at_text *out);
+} at_file_format;
+const at_file_format *at_file_format_at(int i);              /* NULL behind the last */
+const at_file_format *at_file_format_find(const char *name); /* NULL: there is none */
+/* Everything in a file of any of them; compressed or not. AT_E_INPUT. */
+at_status at_exchange_read(const at_exchange *x, const char *path, const at_file_format **format,
                            at_record **records, int *n, at_error *err);
 /* AT_E_INPUT: results of no or of several tasks, which only a log can hold. */
-at_status at_exchange_print(const at_exchange *x, at_format_kind kind, const at_record *records,
-                            int n, at_text *out, at_error *err);
+at_status at_exchange_print(const at_exchange *x, const at_file_format *format,
+                            const at_record *records, int n, at_text *out, at_error *err);
 
 /* ---- recorded spaces (space_file.c) --------------------------------------------------------- */
 

@@ -135,18 +135,4 @@ typedef struct at_pick_job {
 } at_pick_job;
 at_status at_pick_compat(at_pick_job *job, at_error *err);
 
-/* ---- t4.c, kernel_tuner.c ------------------------------------------------------------------- */
-
-/* In both, n is at least 1, and all records have the parameters of the first one. */
-void at_t4_print(const at_exchange *x, const at_record *records, int n, at_text *out);
-/* name: of the task, where the file tells none. */
-at_status at_t4_parse(const at_exchange *x, const at_json *file, const char *name,
-                      at_record **records, int *n, at_error *err);
-void at_kernel_tuner_print(const at_exchange *x, const at_record *records, int n, at_text *out);
-/* The text of a cache file, whole or interrupted. */
-at_status at_kernel_tuner_json(at_arena *a, const char *text, size_t len, const at_json **out,
-                               at_error *err);
-at_status at_kernel_tuner_parse(const at_exchange *x, const at_json *file, at_record **records,
-                                int *n, at_error *err);
-
 #endif

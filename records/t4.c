@@ -58,7 +58,7 @@ static void add_result(const at_exchange *x, at_text *out, const at_record *r) {
     at_text_add(out, "], \"objectives\": [\"time\"]}");
 }
 
-void at_t4_print(const at_exchange *x, const at_record *records, int n, at_text *out) {
+static void print(const at_exchange *x, const at_record *records, int n, at_text *out) {
     const at_record *first = &records[0];
     at_text_add(out, "{\"schema_version\": \"1.0.0\", \"metadata\": {\"timeunit\": "
                      "\"milliseconds\", \"autotune\": {\"task\": ");
@@ -197,8 +197,8 @@ static void tell_losses(const at_exchange *x, const at_json *results, bool ours)
     at_tell_loss(x, correctness, "correctness other than 0 and 1");
 }
 
-at_status at_t4_parse(const at_exchange *x, const at_json *file, const char *name,
-                      at_record **records, int *n, at_error *err) {
+static at_status read_file(const at_exchange *x, const at_json *file, const char *name,
+                           at_record **records, int *n, at_error *err) {
     at_arena *a = x->arena;
     const char *version = string_or(at_json_get(file, "schema_version"), "none");
     const at_json *results = at_json_get(file, "results");
@@ -227,3 +227,18 @@ at_status at_t4_parse(const at_exchange *x, const at_json *file, const char *nam
     *n = i;
     return AT_OK;
 }
+
+static bool begins(const char *head, size_t len) {
+    (void)len;
+    return *head == '{' && strstr(head, "\"schema_version\"");
+}
+
+static bool is_t4(const at_json *file) { return at_json_get(file, "schema_version") != NULL; }
+
+const at_file_format at_t4_format = {.name = "t4",
+                                     .help = "results, schema 1.0.0",
+                                     .kind = "T4 file",
+                                     .begins = begins,
+                                     .is = is_t4,
+                                     .read = read_file,
+                                     .print = print};

@@ -270,7 +270,7 @@ static void bad_input(void **state) {
          "--per cpu: there are context, mcpu, key; did you mean mcpu?"},
         {"pick_best a.log --per key --compat", 2, "--compat and --per exclude each other"},
         {"convert", 2, "convert needs a file: autotune convert FILE [options]"},
-        {"convert a.log", 2, "convert needs --to FORMAT: log, t4, kernel_tuner or space"},
+        {"convert a.log", 2, "convert needs --to FORMAT: log, t4, kernel_tuner, space"},
         {"convert a.log --to json", 2, "--to json: there are log, t4, kernel_tuner, space"},
         {"convert a.log --to log", 2, "a.log is of that format already: log"},
         {"convert a.log --to t4 --json", 2, "convert --json needs --output FILE"},

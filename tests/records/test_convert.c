@@ -8,7 +8,7 @@ typedef struct conversion {
     at_arena *arena;
     at_text losses;
     at_error err;
-    at_format_kind from;
+    const at_file_format *from;
     at_record *records;
     int n;
 } conversion;
@@ -34,11 +34,11 @@ static at_status read_file(conversion *c, const char *path) {
     return at_exchange_read(&x, path, &c->from, &c->records, &c->n, &c->err);
 }
 
-static const char *print(conversion *c, at_format_kind to, bool known_length) {
+static const char *print(conversion *c, const char *to, bool known_length) {
     at_exchange x = exchange(c);
     if (known_length) x.split_part = first_part;
     at_text out = {0};
-    if (at_exchange_print(&x, to, c->records, c->n, &out, &c->err) != AT_OK)
+    if (at_exchange_print(&x, at_file_format_find(to), c->records, c->n, &out, &c->err) != AT_OK)
         fail_msg("%s", c->err.text);
     const char *text = at_strdup(c->arena, at_text_str(&out));
     at_text_free(&out);
@@ -93,9 +93,9 @@ static void foreign(void **state) {
                    NULL);
     put_file("a.log", log);
     assert_int_equal(read_file(&c, "a.log"), AT_OK);
-    assert_int_equal(c.from, AT_FORMAT_LOG);
+    assert_string_equal(c.from->name, "log");
     assert_string_equal(at_text_str(&c.losses), "");
-    const char *t4 = print(&c, AT_FORMAT_T4, false);
+    const char *t4 = print(&c, "t4", false);
     assert_string_equal(at_text_str(&c.losses),
                         "lost: index (6 records)\nlost: tvm_version (6 records)\n");
     static const char head[] =
@@ -112,7 +112,7 @@ static void foreign(void **state) {
     assert_memory_equal(t4, head, sizeof head - 1);
     put_file("a.json", t4);
     assert_int_equal(read_file(&c, "a.json"), AT_OK);
-    assert_int_equal(c.from, AT_FORMAT_T4);
+    assert_string_equal(c.from->name, "t4");
     assert_string_equal(at_text_str(&c.losses), "");
     assert_int_equal(c.n, 6);
     for (int i = 0; i < 6; i++) expect_same(a, &c.records[i], lines[i]);
@@ -120,7 +120,7 @@ static void foreign(void **state) {
     /* A cache has one entry per configuration, and other words for failures. */
     put_file("a.log", join(a, lines[0], lines[1], NULL));
     assert_int_equal(read_file(&c, "a.log"), AT_OK);
-    const char *cache = print(&c, AT_FORMAT_KERNEL_TUNER, false);
+    const char *cache = print(&c, "kernel_tuner", false);
     assert_string_equal(
         cache,
         "{\n\"device_name\": \"llvm -keys=cpu -mcpu=znver4\",\n\"kernel_name\": \"gemm [1, "
@@ -144,7 +144,7 @@ static void foreign(void **state) {
         "\"2022-12-23 12:11:26.500000+00:00\"}}\n}\n");
     put_file("a.json", cache);
     assert_int_equal(read_file(&c, "a.json"), AT_OK);
-    assert_int_equal(c.from, AT_FORMAT_KERNEL_TUNER);
+    assert_string_equal(c.from->name, "kernel_tuner");
     assert_string_equal(at_text_str(&c.losses),
                         "lost: the values that parameters may have (2 records)\n");
     assert_int_equal(c.n, 2);
@@ -177,7 +177,7 @@ static void ours(void **state) {
                                    "{\"cpu\": \"Zen\", \"threads\": 2}}");
     put_file("a.log", join(a, line, slow, "#final {}\n", NULL));
     assert_int_equal(read_file(&c, "a.log"), AT_OK);
-    const char *t4 = print(&c, AT_FORMAT_T4, true);
+    const char *t4 = print(&c, "t4", true);
     assert_string_equal(
         at_text_str(&c.losses),
         "lost: comments, finals among them (1 lines)\nlost: index (2 records)\nlost: tvm_version "
@@ -204,7 +204,7 @@ static void ours(void **state) {
     /* Without the template the first part stays open; a cache has no place for the rest. */
     assert_int_equal(read_file(&c, "a.log"), AT_OK);
     at_text_clear(&c.losses);
-    const char *cache = print(&c, AT_FORMAT_KERNEL_TUNER, false);
+    const char *cache = print(&c, "kernel_tuner", false);
     assert_non_null(strstr(cache, "\"tile.0\": [-1]"));
     assert_non_null(strstr(cache, "\"time\": 3000.0, \"times\": [5000.0, 1000.0, "));
     assert_non_null(strstr(at_text_str(&c.losses),
@@ -239,7 +239,7 @@ static void from_elsewhere(void **state) {
                         "lost: the parts of the time that a trial took; their sum is kept (1 "
                         "record)\nlost: measurements other than the time (1 record)\n");
     assert_string_equal(
-        print(&c, AT_FORMAT_LOG, false),
+        print(&c, "log", false),
         "{\"input\": [\"ext_dev\", \"hip_conv_T4\", [], {}], \"config\": {\"index\": -1, "
         "\"code_hash\": null, \"entity\": [[\"block_size_x\", \"ot\", 32], [\"use_ldg\", \"ot\", "
         "true]]}, \"result\": [[0.002], 0, 0.11, 1709208000.25], \"version\": 0.2, "
@@ -323,25 +323,29 @@ static void refusals(void **state) {
     }
     at_exchange x = exchange(&c);
     at_text out = {0};
-    assert_int_equal(at_exchange_print(&x, AT_FORMAT_T4, NULL, 0, &out, &c.err), AT_E_INPUT);
+    assert_int_equal(at_exchange_print(&x, at_file_format_find("t4"), NULL, 0, &out, &c.err),
+                     AT_E_INPUT);
     assert_string_equal(c.err.text, "there are no records to convert");
     put_file("a.log", join(a, line_of(a, NULL, 1, 0, "0.5", 0, NULL),
                            line_of(a, NULL, 2, 0, "0.5", 0, NULL), NULL));
     assert_int_equal(read_file(&c, "a.log"), AT_OK);
-    assert_int_equal(at_exchange_print(&x, AT_FORMAT_T4, c.records, 2, &out, &c.err), AT_E_INPUT);
+    assert_int_equal(at_exchange_print(&x, at_file_format_find("t4"), c.records, 2, &out, &c.err),
+                     AT_E_INPUT);
     assert_string_equal(c.err.text, "line 2 is of another target or task than the first record; "
                                     "such a file holds one: autotune log --split makes a log of "
                                     "each");
     put_file("b.log", join(a, LINE("[\"p\", \"ot\", 1]"), LINE("[\"q\", \"ot\", 1]"),
                            LINE("[\"time\", \"ot\", 1]"), NULL));
     assert_int_equal(read_file(&c, "b.log"), AT_OK);
-    assert_int_equal(at_exchange_print(&x, AT_FORMAT_T4, c.records, 2, &out, &c.err), AT_E_INPUT);
+    assert_int_equal(at_exchange_print(&x, at_file_format_find("t4"), c.records, 2, &out, &c.err),
+                     AT_E_INPUT);
     assert_string_equal(c.err.text, "line 2 has other parameters than the first record; such a "
                                     "file holds one space");
-    assert_int_equal(at_exchange_print(&x, AT_FORMAT_KERNEL_TUNER, c.records + 2, 1, &out, &c.err),
-                     AT_E_INPUT);
+    assert_int_equal(
+        at_exchange_print(&x, at_file_format_find("kernel_tuner"), c.records + 2, 1, &out, &c.err),
+        AT_E_INPUT);
     assert_string_equal(c.err.text,
-                        "parameter time: Kernel Tuner's caches mean something else by it");
+                        "parameter time: a cache of Kernel Tuner means something else by it");
     put_file("prose", "{\"a\": 1}\n");
     assert_int_equal(read_file(&c, "prose"), AT_OK); /* a log with nothing in it */
     assert_int_equal(c.n, 0);
