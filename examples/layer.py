@@ -47,4 +47,4 @@ library.conv_pack(weight, packed)  # once
 library.conv_in_blocks(data, packed, out, workspace)
 wrong += np.count_nonzero(out != expected(data, weight))
 print(f"Python: {out.size} elements, {wrong} wrong")
-raise SystemExit(wrong != 0)
+raise SystemExit(int(wrong != 0))

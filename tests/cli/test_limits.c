@@ -25,7 +25,6 @@ static long base_kib;
 typedef struct outcome {
     int status;
     long peak_kib;
-    double cpu_s;
 } outcome;
 
 /* One process, without a shell between; its outputs go to .out and .err. */
@@ -48,7 +47,6 @@ static outcome run(const char *command) {
     assert_int_equal(wait4(child, &status, 0, &usage), child);
     o.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     o.peak_kib = usage.ru_maxrss;
-    o.cpu_s = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec * 1e-6;
     return o;
 }
 
@@ -188,36 +186,29 @@ static void compressed(void **state) {
         "gzip -9 -k honest.log && ./autotune log honest.log.gz | grep -q '^honest.log.gz: 3000 '");
 }
 
-/* Work is counted by time of the processor: ten times the records take ten times as long, not a
- * hundred times. */
+/* Work that grows with the square of the records would outlast every limit of a test here: half as
+ * many once took a minute. */
 static void unknown_tasks(void **state) {
     (void)state;
     setup_base();
-    at_text few = {0}, many = {0}, names = {0};
-    for (int i = 0; i < 100000; i++) {
-        add_record(&many, "somebody_elses", 4, KNOBS, "");
-        if (i < 10000) add_record(&few, "somebody_elses", 4, KNOBS, "");
-    }
+    at_text many = {0}, names = {0};
+    for (int i = 0; i < 200000; i++) add_record(&many, "somebody_elses", 4, KNOBS, "");
     for (int i = 0; i < 8000; i++) {
         char name[32];
         snprintf(name, sizeof name, "task_%d", i);
         add_record(&names, name, 4, KNOBS, "");
     }
-    write_text("few.log", &few);
     write_text("many.log", &many);
     write_text("names.log", &names);
     static const char *const verbs[] = {"apply --log %s", "show " T " --log %s", "log %s",
                                         "pick_best %s -q"};
     for (int i = 0; i < COUNT(verbs); i++) {
         char command[100];
-        snprintf(command, sizeof command, verbs[i], "few.log");
-        double small_s = expect_bounded(command, 64).cpu_s;
         snprintf(command, sizeof command, verbs[i], "many.log");
-        double large_s = expect_bounded(command, 64).cpu_s;
-        if (large_s > 30 * small_s + 0.5) fail_msg("%s: %g s, %g s", command, small_s, large_s);
+        expect_bounded(command, 64);
     }
     over_all_verbs("names.log", 0);
-    cli_run("rm -f few.log many.log names.log");
+    cli_run("rm -f many.log names.log");
 }
 
 /* ---- what is no file ------------------------------------------------------------------------- */

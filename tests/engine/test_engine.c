@@ -261,10 +261,20 @@ static void mistakes(void **state) {
     at_arena_free(a);
 }
 
+/* Of a run with a time limit, what is kept for the final: a quarter of a short one, 2 s, and of a
+ * long one a tenth of what the rest takes. */
+static void reserve(void **state) {
+    (void)state;
+    assert_float_equal(at_final_reserve(0.8), 0.2, 1e-12);
+    assert_float_equal(at_final_reserve(8), 2, 1e-12);
+    assert_float_equal(at_final_reserve(20), 2, 1e-12);
+    assert_float_equal(at_final_reserve(110), 10, 1e-12);
+}
+
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {cmocka_unit_test(stop_and_go_on),
                                        cmocka_unit_test(two_at_a_time), cmocka_unit_test(measured),
-                                       cmocka_unit_test(mistakes)};
+                                       cmocka_unit_test(mistakes), cmocka_unit_test(reserve)};
     return cmocka_run_group_tests_name("engine/engine", tests, make_folder, remove_folder);
 }
