@@ -419,17 +419,17 @@ void at_aff_range(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi) {
 }
 
 at_sym at_range_enter(at_low *l, const at_ir *loop) {
-    at_sym old = l->syms.data[loop->sym];
-    l->syms.data[loop->sym].lo = loop->lo;
-    l->syms.data[loop->sym].hi = loop->hi - 1;
-    l->syms.data[loop->sym].may_be_empty = loop->lo_aff || loop->hi_aff;
+    at_sym old = l->syms.data[loop->loop.sym];
+    l->syms.data[loop->loop.sym].lo = loop->loop.lo;
+    l->syms.data[loop->loop.sym].hi = loop->loop.hi - 1;
+    l->syms.data[loop->loop.sym].may_be_empty = !at_loop_is_fixed(loop);
     return old;
 }
 
 void at_range_leave(at_low *l, const at_ir *loop, at_sym old) {
-    l->syms.data[loop->sym].lo = old.lo;
-    l->syms.data[loop->sym].hi = old.hi;
-    l->syms.data[loop->sym].may_be_empty = old.may_be_empty;
+    l->syms.data[loop->loop.sym].lo = old.lo;
+    l->syms.data[loop->loop.sym].hi = old.hi;
+    l->syms.data[loop->loop.sym].may_be_empty = old.may_be_empty;
 }
 
 void at_aff_print(const at_low *l, at_text *out, const at_aff *x) {

@@ -52,10 +52,10 @@ static bool reads_column(const walk *w, const at_value *v) {
     for (int d = 0; d < last; d++) rows |= at_aff_deps(l, v->ix[d]);
     for (int i = 0; i < w->depth; i++) {
         const at_ir *n = w->path[i];
-        if (n->ann == AT_ANN_UNROLL) column |= (rows & ~row & AT_BIT(n->sym)) != 0;
-        if (n->ann != AT_ANN_VEC) continue;
-        if ((rows | row) & AT_BIT(n->sym)) return false;
-        one_vector = n->hi - n->lo <= l->target->lanes;
+        if (n->loop.ann == AT_ANN_UNROLL) column |= (rows & ~row & AT_BIT(n->loop.sym)) != 0;
+        if (n->loop.ann != AT_ANN_VEC) continue;
+        if ((rows | row) & AT_BIT(n->loop.sym)) return false;
+        one_vector = at_loop_trips(n) <= l->target->lanes;
     }
     return one_vector && column;
 }
@@ -72,8 +72,8 @@ static void see_value(walk *w, const at_value *v, bool sums) {
 static void see_list(walk *w, const at_ir *n) {
     for (; n; n = n->next) {
         if (n->kind == AT_IR_STMT) {
-            see(w, n->tensor, n->ix);
-            see_value(w, n->val, n->add);
+            see(w, n->stmt.tensor, n->stmt.ix);
+            see_value(w, n->stmt.val, n->stmt.add);
         } else if (n->kind == AT_IR_LOOP) {
             w->path[w->depth++] = n;
             see_list(w, n->child);
@@ -128,10 +128,10 @@ static void scratch(at_low *l, int tensor, const usage *u) {
     const at_tensor *t = &l->program->compute->tensors[tensor];
     at_buffer *b = &l->buffers[tensor];
     b->place = AT_PLACE_WORKSPACE;
-    b->line_sym = u->depth ? u->path[u->depth - 1]->sym : -1;
+    b->line_sym = u->depth ? u->path[u->depth - 1]->loop.sym : -1;
     for (int i = 0; i < u->depth; i++) {
-        b->outer |= AT_BIT(u->path[i]->sym);
-        if (u->path[i]->ann == AT_ANN_PARA) b->place = AT_PLACE_THREAD;
+        b->outer |= AT_BIT(u->path[i]->loop.sym);
+        if (u->path[i]->loop.ann == AT_ANN_PARA) b->place = AT_PLACE_THREAD;
     }
     for (int d = 0; d < t->num_axes; d++) {
         const at_aff *base = common_base(l, u, d, ~b->outer);
@@ -195,9 +195,9 @@ static const at_value *value_addresses(at_low *l, const at_value *v) {
 static void set_addresses(at_low *l, at_ir *n) {
     for (; n; n = n->next) {
         if (n->kind == AT_IR_STMT) {
-            n->at = address(l, n->tensor, n->ix);
-            n->val = value_addresses(l, n->val);
-            n->ix = NULL;
+            n->stmt.at = address(l, n->stmt.tensor, n->stmt.ix);
+            n->stmt.val = value_addresses(l, n->stmt.val);
+            n->stmt.ix = NULL;
         }
         set_addresses(l, n->child);
     }

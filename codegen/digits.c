@@ -8,12 +8,12 @@
 
 /* The divisor at which a loop's digits are asked for, 0 if none. */
 static int64_t wanted_split(const at_low *l, const at_ir *loop) {
-    int64_t extent = loop->hi - loop->lo;
-    if (loop->ann == AT_ANN_PARA || loop->hi_aff) return 0;
+    int64_t extent = at_loop_trips(loop);
+    if (loop->loop.ann == AT_ANN_PARA || loop->loop.hi_aff) return 0;
     for (int i = AT_MAX_LOOPS; i < l->syms.len; i++) {
         const at_sym *s = &l->syms.data[i];
         if (s->kind == AT_SYM_DIV && s->of->n == 1 && s->of->c == 0 &&
-            s->of->t[0].sym == loop->sym && s->of->t[0].k == 1 && s->by < extent &&
+            s->of->t[0].sym == loop->loop.sym && s->of->t[0].k == 1 && s->by < extent &&
             extent % s->by == 0)
             return s->by;
     }
@@ -24,23 +24,23 @@ static void split_digits(at_low *l, at_ir *n) {
     for (; n && l->err->status == AT_OK; n = n->next) {
         int64_t by;
         while (n->kind == AT_IR_LOOP && (by = wanted_split(l, n)) != 0) {
-            const char *name = l->syms.data[n->sym].name;
+            const char *name = l->syms.data[n->loop.sym].name;
             at_ir *inner = at_ir_new(l, AT_IR_LOOP);
             inner->line = n->line;
-            inner->ann = n->ann;
-            inner->is_reduce = n->is_reduce;
-            inner->sym = at_sym_loop(l, at_format(l->arena, "%s_0", name), by);
-            inner->hi = by;
+            inner->loop.ann = n->loop.ann;
+            inner->loop.is_reduce = n->loop.is_reduce;
+            inner->loop.sym = at_sym_loop(l, at_format(l->arena, "%s_0", name), by);
+            inner->loop.hi = by;
             inner->child = n->child;
-            if (n->ann == AT_ANN_VEC) n->ann = AT_ANN_UNROLL;
-            int outer = at_sym_loop(l, at_format(l->arena, "%s_1", name), n->hi / by);
+            if (n->loop.ann == AT_ANN_VEC) n->loop.ann = AT_ANN_UNROLL;
+            int outer = at_sym_loop(l, at_format(l->arena, "%s_1", name), n->loop.hi / by);
             if (l->err->status != AT_OK) return;
-            at_ir_subst(l, inner, n->sym,
+            at_ir_subst(l, inner, n->loop.sym,
                         at_aff_add(l, at_aff_scale(l, at_aff_sym(l, outer), by),
-                                   at_aff_sym(l, inner->sym)));
-            n->sym = outer;
-            n->hi /= by;
-            n->piece = -1;
+                                   at_aff_sym(l, inner->loop.sym)));
+            n->loop.sym = outer;
+            n->loop.hi /= by;
+            n->loop.piece = -1;
             n->child = inner;
         }
         split_digits(l, n->child);
@@ -49,7 +49,7 @@ static void split_digits(at_low *l, at_ir *n) {
 
 static bool has_sum(const at_ir *list) {
     for (; list; list = list->next)
-        if (list->kind == AT_IR_STMT ? list->add : has_sum(list->child)) return true;
+        if (list->kind == AT_IR_STMT ? list->stmt.add : has_sum(list->child)) return true;
     return false;
 }
 
@@ -57,9 +57,9 @@ static bool has_sum(const at_ir *list) {
 static int wanted_strip(const at_low *l, const at_ir *loop, at_mask outside) {
     for (int i = AT_MAX_LOOPS; i < l->syms.len; i++) {
         const at_sym *s = &l->syms.data[i];
-        if (s->kind == AT_SYM_DIV && at_aff_coef(s->of, loop->sym) == 1 &&
-            !(at_aff_opaque_deps(l, s->of) & AT_BIT(loop->sym)) &&
-            !(s->deps & ~outside & ~AT_BIT(loop->sym)) && at_ir_mentions(l, loop->child, i))
+        if (s->kind == AT_SYM_DIV && at_aff_coef(s->of, loop->loop.sym) == 1 &&
+            !(at_aff_opaque_deps(l, s->of) & AT_BIT(loop->loop.sym)) &&
+            !(s->deps & ~outside & ~AT_BIT(loop->loop.sym)) && at_ir_mentions(l, loop->child, i))
             return i;
     }
     return -1;
@@ -67,10 +67,10 @@ static int wanted_strip(const at_low *l, const at_ir *loop, at_mask outside) {
 
 static void set_bounds(at_low *l, at_ir *n, const at_aff *lo, const at_aff *hi) {
     int64_t ignored;
-    at_aff_range(l, lo, &n->lo, &ignored);
-    at_aff_range(l, hi, &ignored, &n->hi);
-    n->lo_aff = lo->n ? lo : NULL;
-    n->hi_aff = hi->n ? hi : NULL;
+    at_aff_range(l, lo, &n->loop.lo, &ignored);
+    at_aff_range(l, hi, &ignored, &n->loop.hi);
+    n->loop.lo_aff = lo->n ? lo : NULL;
+    n->loop.hi_aff = hi->n ? hi : NULL;
 }
 
 /* A copy over numbers whose digits are not aligned to its loops (rows y of several image lines h,
@@ -79,28 +79,29 @@ static void set_bounds(at_low *l, at_ir *n, const at_aff *lo, const at_aff *hi) 
  * affine. */
 static void strip_digits(at_low *l, at_ir *n, at_mask outside) {
     while (n && l->err->status == AT_OK) {
-        bool open = n->kind == AT_IR_LOOP && n->ann == AT_ANN_NONE && !has_sum(n->child);
+        bool open = n->kind == AT_IR_LOOP && n->loop.ann == AT_ANN_NONE && !has_sum(n->child);
         int digit = open ? wanted_strip(l, n, outside) : -1;
         if (digit < 0) {
-            if (n->kind == AT_IR_LOOP) strip_digits(l, n->child, outside | AT_BIT(n->sym));
+            if (n->kind == AT_IR_LOOP) strip_digits(l, n->child, outside | AT_BIT(n->loop.sym));
             n = n->next;
             continue;
         }
         const at_sym s = l->syms.data[digit];
-        const at_aff *e = at_aff_sub(l, s.of, at_aff_sym(l, n->sym));
+        const at_aff *e = at_aff_sub(l, s.of, at_aff_sym(l, n->loop.sym));
         const at_aff *lo = at_ir_lo(l, n);
         const at_aff *hi = at_ir_hi(l, n);
         int64_t first, last;
         at_aff_range(l, at_aff_sym(l, digit), &first, &last);
         at_ir *inner = at_copy(l->arena, n, sizeof *n);
         inner->next = NULL;
-        int q = at_sym_loop(l, at_format(l->arena, "%s_q", l->syms.data[n->sym].name), last + 1);
+        int q =
+            at_sym_loop(l, at_format(l->arena, "%s_q", l->syms.data[n->loop.sym].name), last + 1);
         l->syms.data[q].lo = first;
         set_bounds(
             l, n, at_aff_div(l, at_aff_add(l, lo, e), s.by),
             at_aff_shift(l, at_aff_div(l, at_aff_shift(l, at_aff_add(l, hi, e), -1), s.by), 1));
-        n->sym = q;
-        n->piece = -1;
+        n->loop.sym = q;
+        n->loop.piece = -1;
         n->child = inner;
         /* the digit is q from iteration q*c - e on */
         const at_aff *start = at_aff_sub(l, at_aff_scale(l, at_aff_sym(l, q), s.by), e);

@@ -262,19 +262,19 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     at_low *l = s->l;
     const at_tensor *t = tensor_of(l, leaf->tensor);
     at_ir *n = at_ir_new(l, AT_IR_STMT);
-    const at_aff **axes = leaf_axes(s, leaf, &n->guard);
-    n->tensor = leaf->tensor;
-    n->label = t->name;
+    const at_aff **axes = leaf_axes(s, leaf, &n->stmt.guard);
+    n->stmt.tensor = leaf->tensor;
+    n->stmt.label = t->name;
     n->line = leaf->line;
-    n->ix = axes;
-    if (leaf->is_init) n->val = new_value(l, (at_value){.op = AT_V_CONST});
-    else n->val = value_expr(l, t->body, axes);
-    n->add = t->num_reduce > 0 && !leaf->is_init;
-    n->prefetch_tensor = leaf->prefetch_tensor;
-    n->prefetch_bytes = leaf->prefetch_bytes;
-    if (n->add && !leaf->has_prefetch && l->options->prefetch_above > 0) {
-        n->prefetch_tensor = streamed_weights(l, t->body);
-        n->prefetch_bytes = n->prefetch_tensor >= 0 ? PREFETCH_BYTES : 0;
+    n->stmt.ix = axes;
+    if (leaf->is_init) n->stmt.val = new_value(l, (at_value){.op = AT_V_CONST});
+    else n->stmt.val = value_expr(l, t->body, axes);
+    n->stmt.add = t->num_reduce > 0 && !leaf->is_init;
+    n->stmt.prefetch_tensor = leaf->prefetch_tensor;
+    n->stmt.prefetch_bytes = leaf->prefetch_bytes;
+    if (n->stmt.add && !leaf->has_prefetch && l->options->prefetch_above > 0) {
+        n->stmt.prefetch_tensor = streamed_weights(l, t->body);
+        n->stmt.prefetch_bytes = n->stmt.prefetch_tensor >= 0 ? PREFETCH_BYTES : 0;
     }
     return n;
 }
@@ -293,7 +293,8 @@ static void set_dynamic_bounds(scope *s, at_ir *loop, const at_node *n) {
     const at_node *leaf = find_leaf(n->child, n->dyn_tensor);
     const at_axis *axis = &tensor_of(l, n->dyn_tensor)->axes[n->dyn_axis];
     const at_aff **axes = leaf_axes(s, leaf, NULL);
-    loop->hi_aff = at_aff_sub(l, index_expr(l, axis->end, axes), index_expr(l, axis->begin, axes));
+    loop->loop.hi_aff =
+        at_aff_sub(l, index_expr(l, axis->end, axes), index_expr(l, axis->begin, axes));
 }
 
 static at_ir *translate(scope *s, const at_node *n);
@@ -308,12 +309,12 @@ static at_ir *translate_node(scope *s, const at_node *n) {
         int sym = s->sym[n->id * MAX_PIECES + i];
         if (n->extent == 1 || sym < 0) continue;
         at_ir *loop = at_ir_new(l, AT_IR_LOOP);
-        loop->sym = sym;
+        loop->loop.sym = sym;
         loop->line = n->line;
-        loop->piece = n->piece[i];
-        loop->is_reduce = n->is_reduce;
-        loop->ann = n->ann == AT_ANN_VEC && i < n->num_pieces - 1 ? AT_ANN_UNROLL : n->ann;
-        loop->hi = n->extent < 0 ? INT32_MAX : whole ? n->extent : n->piece_extent[i];
+        loop->loop.piece = n->piece[i];
+        loop->loop.is_reduce = n->is_reduce;
+        loop->loop.ann = n->ann == AT_ANN_VEC && i < n->num_pieces - 1 ? AT_ANN_UNROLL : n->ann;
+        loop->loop.hi = n->extent < 0 ? INT32_MAX : whole ? n->extent : n->piece_extent[i];
         loop->child = body;
         if (n->extent < 0) set_dynamic_bounds(s, loop, n);
         body = loop;

@@ -64,13 +64,13 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
 
 static void loop_print(const at_low *l, at_text *out, const at_ir *n) {
     static const char *const ann[] = {"", " para", " vec", " unroll"};
-    at_text_addf(out, "for %s in ", l->syms.data[n->sym].name);
-    if (n->lo_aff) at_aff_print(l, out, n->lo_aff);
-    else at_text_addf(out, "%lld", (long long)n->lo);
+    at_text_addf(out, "for %s in ", l->syms.data[n->loop.sym].name);
+    if (n->loop.lo_aff) at_aff_print(l, out, n->loop.lo_aff);
+    else at_text_addf(out, "%lld", (long long)n->loop.lo);
     at_text_add(out, " .. ");
-    if (n->hi_aff) at_aff_print(l, out, n->hi_aff);
-    else at_text_addf(out, "%lld", (long long)n->hi);
-    at_text_addf(out, "%s\n", ann[n->ann]);
+    if (n->loop.hi_aff) at_aff_print(l, out, n->loop.hi_aff);
+    else at_text_addf(out, "%lld", (long long)n->loop.hi);
+    at_text_addf(out, "%s\n", ann[n->loop.ann]);
 }
 
 void at_ir_print(at_low *l, at_text *out, const at_ir *list, int indent) {
@@ -84,15 +84,15 @@ void at_ir_print(at_low *l, at_text *out, const at_ir *list, int indent) {
             at_text_add(out, " >= 0\n");
             break;
         case AT_IR_STMT:
-            if (n->guard) {
+            if (n->stmt.guard) {
                 at_text_add(out, "where ");
-                cond_print(l, out, n->guard);
+                cond_print(l, out, n->stmt.guard);
                 at_text_add(out, ": ");
             }
-            indices(l, out, n->tensor, n->ix, n->at);
-            at_text_add(out, n->add ? " += " : " = ");
-            if (n->integer) at_aff_print(l, out, n->integer);
-            else value_print(l, out, n->val);
+            indices(l, out, n->stmt.tensor, n->stmt.ix, n->stmt.at);
+            at_text_add(out, n->stmt.add ? " += " : " = ");
+            if (n->stmt.integer) at_aff_print(l, out, n->stmt.integer);
+            else value_print(l, out, n->stmt.val);
             at_text_add(out, "\n");
             break;
         case AT_IR_TILE:

@@ -26,8 +26,12 @@ static void emit_call(at_emitter *e, const at_ir *n) {
 
 static void emit_bounds(at_emitter *e, const at_ir *n, at_text *lo, at_text *hi) {
     at_low *l = e->l;
-    at_emit_affine(e, lo, n->lo_aff ? at_aff_concrete(l, n->lo_aff, 0) : at_aff_const(l, n->lo));
-    at_emit_affine(e, hi, n->hi_aff ? at_aff_concrete(l, n->hi_aff, 0) : at_aff_const(l, n->hi));
+    at_emit_affine(e, lo,
+                   n->loop.lo_aff ? at_aff_concrete(l, n->loop.lo_aff, 0)
+                                  : at_aff_const(l, n->loop.lo));
+    at_emit_affine(e, hi,
+                   n->loop.hi_aff ? at_aff_concrete(l, n->loop.hi_aff, 0)
+                                  : at_aff_const(l, n->loop.hi));
 }
 
 /* A parallel loop: its body as a function (i, thread, context), called through par. */
@@ -56,12 +60,12 @@ static void emit_parallel(at_emitter *e, const at_ir *n) {
     emit_bounds(e, n, &lo, &hi);
     at_text_addf(&call, "%*scontext.v[%d] = %s;\n", at_emit_indent(e), "", num_captured,
                  at_text_str(&lo));
-    e->var[n->sym] = at_emit_variable(e, l->syms.data[n->sym].name);
-    at_text_addf(&decl, "    const long %s = item + c->v[%d];\n    (void)%s;\n", e->var[n->sym],
-                 num_captured, e->var[n->sym]);
+    e->var[n->loop.sym] = at_emit_variable(e, l->syms.data[n->loop.sym].name);
+    at_text_addf(&decl, "    const long %s = item + c->v[%d];\n    (void)%s;\n",
+                 e->var[n->loop.sym], num_captured, e->var[n->loop.sym]);
     int base = e->base;
     e->base = e->depth;
-    at_emit_open(e, n->sym);
+    at_emit_open(e, n->loop.sym);
     at_sym old = at_range_enter(l, n);
     emit_list(e, n->child);
     at_range_leave(l, n, old);
@@ -81,13 +85,13 @@ static void emit_parallel(at_emitter *e, const at_ir *n) {
 
 static void emit_loop(at_emitter *e, const at_ir *n) {
     at_low *l = e->l;
-    if (n->ann == AT_ANN_PARA) {
+    if (n->loop.ann == AT_ANN_PARA) {
         emit_parallel(e, n);
         return;
     }
     at_sym old;
-    if (n->hi - n->lo == 1 && !n->lo_aff &&
-        !n->hi_aff) { /* a peeled iteration: the variable is a constant */
+    if (at_loop_trips(n) == 1 &&
+        at_loop_is_fixed(n)) { /* a peeled iteration: the variable is a constant */
         old = at_range_enter(l, n);
         emit_list(e, n->child);
         at_range_leave(l, n, old);
@@ -95,9 +99,9 @@ static void emit_loop(at_emitter *e, const at_ir *n) {
     }
     at_text lo = {0}, hi = {0}, inner = {0};
     emit_bounds(e, n, &lo, &hi);
-    const char *v = e->var[n->sym] = at_emit_variable(e, l->syms.data[n->sym].name);
+    const char *v = e->var[n->loop.sym] = at_emit_variable(e, l->syms.data[n->loop.sym].name);
     old = at_range_enter(l, n);
-    at_emit_open(e, n->sym);
+    at_emit_open(e, n->loop.sym);
     emit_list(e, n->child);
     at_emit_close(e, &inner);
     at_range_leave(l, n, old);
@@ -131,11 +135,11 @@ static void emit_if(at_emitter *e, const at_ir *n) {
 
 /* Of a table: any other statement has become part of a tile. */
 static void emit_entry(at_emitter *e, const at_ir *n) {
-    if (!n->integer) AT_BUG("a statement outside a tile reached emission");
+    if (!n->stmt.integer) AT_BUG("a statement outside a tile reached emission");
     at_text value = {0};
-    at_emit_affine(e, &value, at_aff_concrete(e->l, n->integer, 0));
+    at_emit_affine(e, &value, at_aff_concrete(e->l, n->stmt.integer, 0));
     at_text_addf(at_emit_body(e), "%*s*%s = (int)(%s);\n", at_emit_indent(e), "",
-                 at_emit_pointer(e, n->tensor, n->at), at_text_str(&value));
+                 at_emit_pointer(e, n->stmt.tensor, n->stmt.at), at_text_str(&value));
     at_text_free(&value);
 }
 
@@ -154,7 +158,7 @@ static void emit_list(at_emitter *e, const at_ir *list) {
 
 static bool has_parallel(const at_ir *n) {
     for (; n; n = n->next)
-        if ((n->kind == AT_IR_LOOP && n->ann == AT_ANN_PARA) || has_parallel(n->child) ||
+        if ((n->kind == AT_IR_LOOP && n->loop.ann == AT_ANN_PARA) || has_parallel(n->child) ||
             has_parallel(n->other))
             return true;
     return false;

@@ -4,7 +4,7 @@
 at_ir *at_ir_new(at_low *l, at_ir_kind kind) {
     at_ir *n = AT_NEW(l->arena, at_ir);
     n->kind = kind;
-    n->piece = -1;
+    if (kind == AT_IR_LOOP) n->loop.piece = -1;
     return n;
 }
 
@@ -18,11 +18,11 @@ static at_ir *copy_list(at_low *l, const at_ir *list) {
 }
 
 const at_aff *at_ir_lo(at_low *l, const at_ir *n) {
-    return n->lo_aff ? n->lo_aff : at_aff_const(l, n->lo);
+    return n->loop.lo_aff ? n->loop.lo_aff : at_aff_const(l, n->loop.lo);
 }
 
 const at_aff *at_ir_hi(at_low *l, const at_ir *n) {
-    return n->hi_aff ? n->hi_aff : at_aff_const(l, n->hi);
+    return n->loop.hi_aff ? n->loop.hi_aff : at_aff_const(l, n->loop.hi);
 }
 
 at_ir *at_ir_copy(at_low *l, const at_ir *n) {
@@ -36,7 +36,7 @@ at_ir *at_ir_copy(at_low *l, const at_ir *n) {
 at_mask at_ir_loops(const at_ir *list) {
     at_mask m = 0;
     for (; list; list = list->next) {
-        if (list->kind == AT_IR_LOOP) m |= AT_BIT(list->sym);
+        if (list->kind == AT_IR_LOOP) m |= AT_BIT(list->loop.sym);
         m |= at_ir_loops(list->child) | at_ir_loops(list->other);
     }
     return m;
@@ -44,7 +44,7 @@ at_mask at_ir_loops(const at_ir *list) {
 
 at_mask at_ir_loops_of(const at_ir *n) {
     return at_ir_loops(n->child) | at_ir_loops(n->other) |
-           (n->kind == AT_IR_LOOP ? AT_BIT(n->sym) : 0);
+           (n->kind == AT_IR_LOOP ? AT_BIT(n->loop.sym) : 0);
 }
 
 /* ---- substitution ---------------------------------------------------------------------------- */
@@ -80,15 +80,26 @@ static const at_value *value_subst(at_low *l, const at_value *v, int sym, const 
     return n;
 }
 
+static void loop_subst(at_low *l, at_loop *n, int sym, const at_aff *y) {
+    if (n->lo_aff) n->lo_aff = at_aff_subst(l, n->lo_aff, sym, y);
+    if (n->hi_aff) n->hi_aff = at_aff_subst(l, n->hi_aff, sym, y);
+}
+
+static void stmt_subst(at_low *l, at_stmt *n, int sym, const at_aff *y) {
+    if (n->ix) n->ix = ix_subst(l, n->ix, n->tensor, sym, y);
+    if (n->at) n->at = at_aff_subst(l, n->at, sym, y);
+    if (n->val) n->val = value_subst(l, n->val, sym, y);
+    if (n->guard) n->guard = cond_subst(l, n->guard, sym, y);
+}
+
 void at_ir_subst(at_low *l, at_ir *list, int sym, const at_aff *y) {
     for (at_ir *n = list; n; n = n->next) {
-        if (n->lo_aff) n->lo_aff = at_aff_subst(l, n->lo_aff, sym, y);
-        if (n->hi_aff) n->hi_aff = at_aff_subst(l, n->hi_aff, sym, y);
-        if (n->test) n->test = at_aff_subst(l, n->test, sym, y);
-        if (n->ix) n->ix = ix_subst(l, n->ix, n->tensor, sym, y);
-        if (n->at) n->at = at_aff_subst(l, n->at, sym, y);
-        if (n->val) n->val = value_subst(l, n->val, sym, y);
-        if (n->guard) n->guard = cond_subst(l, n->guard, sym, y);
+        switch (n->kind) {
+        case AT_IR_LOOP: loop_subst(l, &n->loop, sym, y); break;
+        case AT_IR_IF: n->test = at_aff_subst(l, n->test, sym, y); break;
+        case AT_IR_STMT: stmt_subst(l, &n->stmt, sym, y); break;
+        case AT_IR_TILE: AT_BUG("a tile is called already");
+        }
         at_ir_subst(l, n->child, sym, y);
         at_ir_subst(l, n->other, sym, y);
     }
@@ -124,12 +135,25 @@ static bool value_mentions(const at_low *l, const at_value *v, int sym) {
                  value_mentions(l, v->b, sym));
 }
 
+static bool stmt_mentions(const at_low *l, const at_stmt *n, int sym) {
+    return aff_mentions(l, n->at, sym) || ix_mentions(l, n->ix, n->tensor, sym) ||
+           value_mentions(l, n->val, sym) || cond_mentions(l, n->guard, sym);
+}
+
+static bool node_mentions(const at_low *l, const at_ir *n, int sym) {
+    switch (n->kind) {
+    case AT_IR_LOOP:
+        return aff_mentions(l, n->loop.lo_aff, sym) || aff_mentions(l, n->loop.hi_aff, sym);
+    case AT_IR_IF: return aff_mentions(l, n->test, sym);
+    case AT_IR_STMT: return stmt_mentions(l, &n->stmt, sym);
+    case AT_IR_TILE: break;
+    }
+    AT_BUG("a tile is called already");
+}
+
 bool at_ir_mentions(const at_low *l, const at_ir *list, int sym) {
     for (const at_ir *n = list; n; n = n->next)
-        if (aff_mentions(l, n->lo_aff, sym) || aff_mentions(l, n->hi_aff, sym) ||
-            aff_mentions(l, n->test, sym) || aff_mentions(l, n->at, sym) ||
-            ix_mentions(l, n->ix, n->tensor, sym) || value_mentions(l, n->val, sym) ||
-            cond_mentions(l, n->guard, sym) || at_ir_mentions(l, n->child, sym) ||
+        if (node_mentions(l, n, sym) || at_ir_mentions(l, n->child, sym) ||
             at_ir_mentions(l, n->other, sym))
             return true;
     return false;

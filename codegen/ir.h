@@ -58,12 +58,7 @@ typedef struct at_fact {
 
 typedef enum at_ir_kind { AT_IR_LOOP, AT_IR_IF, AT_IR_STMT, AT_IR_TILE } at_ir_kind;
 typedef struct at_ir at_ir;
-struct at_ir {
-    at_ir_kind kind;
-    at_ir *next, *child; /* child: loop body, then-branch */
-    at_ir *other;        /* else-branch */
-    int line;            /* of the tree's text; 0: of no leaf there */
-    /* loop */
+typedef struct at_loop {
     int sym;
     int piece; /* names the same part in sibling nests; -1 none */
     at_ann ann;
@@ -71,8 +66,9 @@ struct at_ir {
     bool transposes; /* a square that is loaded along this loop, stored along the one inside */
     int64_t lo, hi;  /* constant bounds, hi exclusive; with runtime bounds: what contains them */
     const at_aff *lo_aff, *hi_aff; /* runtime bounds inside [lo, hi), or NULL */
-    const at_aff *test;            /* if: test >= 0 */
-    /* statement */
+} at_loop;
+
+typedef struct at_stmt {
     int tensor;        /* written */
     const at_aff **ix; /* until `buffers` */
     const at_aff *at;  /* element address, from `buffers` on */
@@ -83,9 +79,30 @@ struct at_ir {
     const char *label;      /* stage name, for comments */
     int prefetch_tensor;    /* reads of it ask for what lies prefetch_bytes ahead */
     int64_t prefetch_bytes; /* 0: not */
-    /* tile call */
-    struct at_tile_call *call;
+} at_stmt;
+
+struct at_ir {
+    at_ir_kind kind;
+    int line;     /* of the tree's text; 0: of no leaf there */
+    at_ir *next;  /* its neighbour behind */
+    at_ir *child; /* a loop's body, an if's then-branch; else NULL */
+    at_ir *other; /* an if's else-branch; else NULL */
+    union {       /* by kind */
+        at_loop loop;
+        const at_aff *test; /* if: test >= 0 */
+        at_stmt stmt;
+        struct at_tile_call *call;
+    };
 };
+
+/* Of a loop. */
+static inline bool at_loop_is_fixed(const at_ir *n) { return !n->loop.lo_aff && !n->loop.hi_aff; }
+static inline bool at_loop_is_unrolled(const at_ir *n) {
+    return n->loop.ann == AT_ANN_UNROLL || n->loop.ann == AT_ANN_VEC;
+}
+static inline int64_t at_loop_trips(const at_ir *n) {
+    return n->loop.hi - n->loop.lo;
+} /* at most */
 
 at_ir *at_ir_new(at_low *l, at_ir_kind kind);
 at_ir *at_ir_copy(at_low *l, const at_ir *n); /* n and below, without n->next */

@@ -12,7 +12,7 @@ void at_lower_note(at_low *l, const char *text) {
 
 const char *at_note_no_vector(const at_low *l, const at_ir *loop, const char *why) {
     return at_format(l->arena, "line %d: %s:vec makes no vectors: %s", loop->line,
-                     l->syms.data[loop->sym].name, why);
+                     l->syms.data[loop->loop.sym].name, why);
 }
 
 void at_lower_fail(at_low *l, const char *fmt, ...) {

@@ -54,12 +54,12 @@ static bool query_list(atom_query *q, const at_ir *n);
 
 static bool query_node(atom_query *q, const at_ir *n) {
     if (n->kind == AT_IR_STMT) {
-        if (n->guard) {
-            at_cond_op c = at_cond_decide(q->p->l, n->guard, q->facts);
+        if (n->stmt.guard) {
+            at_cond_op c = at_cond_decide(q->p->l, n->stmt.guard, q->facts);
             if (c == AT_C_FALSE) return false;
-            if (c == AT_C_ATOM && query_cond(q, n->guard)) return true;
+            if (c == AT_C_ATOM && query_cond(q, n->stmt.guard)) return true;
         }
-        return query_value(q, n->val);
+        return query_value(q, n->stmt.val);
     }
     at_sym old = at_range_enter(q->p->l, n);
     bool found = query_list(q, n->child);
@@ -101,10 +101,10 @@ static bool see_any(atom_query *q, const at_aff *atom) {
 static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
     atom_query q = {p, see_any, facts, n, NULL};
     if (query_node(&q, n)) return make_if(p, n, q.found, q.found, facts);
-    if (n->guard && at_cond_decide(p->l, n->guard, facts) == AT_C_FALSE) return NULL;
-    n->guard = NULL;
-    n->val = at_value_fold(p->l, n->val, facts);
-    return n->add && at_value_is_zero(n->val) ? NULL : n;
+    if (n->stmt.guard && at_cond_decide(p->l, n->stmt.guard, facts) == AT_C_FALSE) return NULL;
+    n->stmt.guard = NULL;
+    n->stmt.val = at_value_fold(p->l, n->stmt.val, facts);
+    return n->stmt.add && at_value_is_zero(n->stmt.val) ? NULL : n;
 }
 
 /* ---- cutting loops --------------------------------------------------------------------------- */
@@ -119,13 +119,13 @@ static at_ir *segment(part *p, const at_ir *n, const at_aff *cut, bool below) {
     p->copies++;
     bool constant = cut->n == 0;
     if (below) {
-        if (hi < s->hi) s->hi = hi;
-        if (!constant || s->hi_aff) s->hi_aff = at_aff_min(l, at_ir_hi(l, n), cut);
+        if (hi < s->loop.hi) s->loop.hi = hi;
+        if (!constant || s->loop.hi_aff) s->loop.hi_aff = at_aff_min(l, at_ir_hi(l, n), cut);
     } else {
-        if (lo > s->lo) s->lo = lo;
-        if (!constant || s->lo_aff) s->lo_aff = at_aff_max(l, at_ir_lo(l, n), cut);
+        if (lo > s->loop.lo) s->loop.lo = lo;
+        if (!constant || s->loop.lo_aff) s->loop.lo_aff = at_aff_max(l, at_ir_lo(l, n), cut);
     }
-    return s->lo < s->hi ? s : NULL;
+    return s->loop.lo < s->loop.hi ? s : NULL;
 }
 
 static void append(at_ir ***tail, at_ir *list) {
@@ -136,14 +136,15 @@ static void append(at_ir ***tail, at_ir *list) {
 /* n cut in two where `atom` changes, v being its innermost loop. */
 static at_ir *cut_at_change(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
     at_low *l = p->l;
-    const at_aff *seen = at_aff_concrete(l, atom, AT_BIT(n->sym));
-    int64_t k = at_aff_coef(seen, n->sym);
-    const at_aff *rest = at_aff_sub(l, seen, at_aff_scale(l, at_aff_sym(l, n->sym), k));
+    const at_aff *seen = at_aff_concrete(l, atom, AT_BIT(n->loop.sym));
+    int64_t k = at_aff_coef(seen, n->loop.sym);
+    const at_aff *rest = at_aff_sub(l, seen, at_aff_scale(l, at_aff_sym(l, n->loop.sym), k));
     const at_aff *cut; /* first iteration of the upper part */
     if (k > 0) cut = at_aff_div(l, at_aff_shift(l, at_aff_scale(l, rest, -1), k - 1), k);
     else cut = at_aff_shift(l, at_aff_div(l, rest, -k), 1);
     bool runtime = cut->n > 0;
-    if (runtime && n->ann != AT_ANN_PARA) n->ann = AT_ANN_NONE; /* a trip count is not known */
+    if (runtime && n->loop.ann != AT_ANN_PARA)
+        n->loop.ann = AT_ANN_NONE; /* a trip count is not known */
     at_ir *head = NULL, **tail = &head;
     for (int upper = 0; upper < 2; upper++) {
         at_ir *s = segment(p, n, cut, !upper);
@@ -160,12 +161,12 @@ static at_ir *cut_at_change(part *p, at_ir *n, const at_aff *atom, const at_fact
 static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact *facts) {
     at_low *l = p->l;
     at_ir *head = NULL, **tail = &head;
-    for (int64_t lo = n->lo, hi; lo < n->hi; lo = hi) {
-        hi = lo < first ? first : lo <= last ? lo + 1 : n->hi;
+    for (int64_t lo = n->loop.lo, hi; lo < n->loop.hi; lo = hi) {
+        hi = lo < first ? first : lo <= last ? lo + 1 : n->loop.hi;
         at_ir *s = at_ir_copy(l, n);
         p->copies++;
-        s->lo = lo;
-        s->hi = hi;
+        s->loop.lo = lo;
+        s->loop.hi = hi;
         append(&tail, part_node(p, s, facts));
     }
     return head;
@@ -175,9 +176,9 @@ static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact
  * bounds worked out at run time from what is known outside. */
 static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
     at_low *l = p->l;
-    const at_aff *seen = at_aff_concrete(l, atom, AT_BIT(n->sym)), *outside;
-    int64_t k = at_aff_coef(seen, n->sym), lo, hi;
-    const at_aff *rest = at_aff_sub(l, seen, at_aff_scale(l, at_aff_sym(l, n->sym), k));
+    const at_aff *seen = at_aff_concrete(l, atom, AT_BIT(n->loop.sym)), *outside;
+    int64_t k = at_aff_coef(seen, n->loop.sym), lo, hi;
+    const at_aff *rest = at_aff_sub(l, seen, at_aff_scale(l, at_aff_sym(l, n->loop.sym), k));
     at_aff_range(l, at_aff_part(l, rest, at_ir_loops(n->child), &outside), &lo, &hi);
     const at_aff *cuts[2];
     for (int i = 0; i < 2;
@@ -204,7 +205,7 @@ static const at_ir *innermost(const at_ir *list, at_mask inside) {
         if (list->kind != AT_IR_LOOP) continue;
         const at_ir *deeper = innermost(list->child, inside);
         if (deeper) return deeper;
-        if (AT_BIT(list->sym) & inside) return list;
+        if (AT_BIT(list->loop.sym) & inside) return list;
     }
     return NULL;
 }
@@ -212,8 +213,8 @@ static const at_ir *innermost(const at_ir *list, at_mask inside) {
 /* The iterations [*first, *last] of n in which the atom is neither always nor never true. */
 static void mixed_range(at_low *l, const at_ir *n, const at_aff *atom, int64_t *first,
                         int64_t *last) {
-    int64_t k = at_aff_coef(atom, n->sym), lo, hi;
-    at_aff_range(l, at_aff_sub(l, atom, at_aff_scale(l, at_aff_sym(l, n->sym), k)), &lo, &hi);
+    int64_t k = at_aff_coef(atom, n->loop.sym), lo, hi;
+    at_aff_range(l, at_aff_sub(l, atom, at_aff_scale(l, at_aff_sym(l, n->loop.sym), k)), &lo, &hi);
     if (k > 0) {
         *first = -at_floordiv(hi, k);    /* ceil(-hi/k): from here it may hold */
         *last = -at_floordiv(lo, k) - 1; /* up to here it may fail */
@@ -221,16 +222,16 @@ static void mixed_range(at_low *l, const at_ir *n, const at_aff *atom, int64_t *
         *first = at_floordiv(lo, -k) + 1;
         *last = at_floordiv(hi, -k);
     }
-    if (*first < n->lo) *first = n->lo;
-    if (*first > n->hi) *first = n->hi;
-    if (*last > n->hi - 1) *last = n->hi - 1;
+    if (*first < n->loop.lo) *first = n->loop.lo;
+    if (*first > n->loop.hi) *first = n->loop.hi;
+    if (*last > n->loop.hi - 1) *last = n->loop.hi - 1;
 }
 
 static bool is_single(at_mask m) { return m && !(m & (m - 1)); }
 
 static bool has_sum(const at_ir *list) {
     for (; list; list = list->next)
-        if (list->kind == AT_IR_STMT ? list->add : has_sum(list->child)) return true;
+        if (list->kind == AT_IR_STMT ? list->stmt.add : has_sum(list->child)) return true;
     return false;
 }
 
@@ -240,35 +241,34 @@ static bool already_mixed(const at_aff *atom, const at_fact *facts) {
     return false;
 }
 
-static bool is_unrolled(const at_ir *n) { return n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC; }
-
 typedef enum { LEAVE, AROUND, CUT, PEEL, SET_APART } action;
 
 static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact *facts,
                      int64_t *first, int64_t *last) {
     const at_aff *written = atom;
     at_low *l = p->l;
-    at_mask below = at_ir_loops(n->child), self = AT_BIT(n->sym);
+    at_mask below = at_ir_loops(n->child), self = AT_BIT(n->loop.sym);
     atom = at_aff_concrete(l, atom, 0);
     at_mask deps = at_aff_deps(l, atom);
     if (!(deps & (below | self))) return AROUND;
     if (!(deps & self) || (at_aff_opaque_deps(l, atom) & (below | self))) return LEAVE;
     if (!(deps & below)) return CUT;
-    if (n->ann == AT_ANN_PARA || p->copies >= MAX_COPIES) return LEAVE;
+    if (n->loop.ann == AT_ANN_PARA || p->copies >= MAX_COPIES) return LEAVE;
     const at_ir *inner = innermost(n->child, deps & below);
     mixed_range(l, n, atom, first, last);
-    bool known = !(deps & ~(below | self)) && !n->lo_aff && !n->hi_aff;
-    if (known && is_unrolled(inner)) {
-        if (*first > *last && (*first <= n->lo || *first >= n->hi))
+    bool known = !(deps & ~(below | self)) && at_loop_is_fixed(n);
+    if (known && at_loop_is_unrolled(inner)) {
+        if (*first > *last && (*first <= n->loop.lo || *first >= n->loop.hi))
             return LEAVE; /* nothing to cut */
-        return n->hi - n->lo > 1 && *last - *first < MAX_PEEL ? PEEL : LEAVE;
+        return at_loop_trips(n) > 1 && *last - *first < MAX_PEEL ? PEEL : LEAVE;
     }
     /* Otherwise a cut at the inner loop does; setting apart what needs none pays where it is a
      * vector that would be lost, or a copy, whose work is as little as the cut. */
-    if (!is_single(deps & below) || is_unrolled(n) || already_mixed(written, facts)) return LEAVE;
-    if (!is_unrolled(inner) && has_sum(n->child)) return LEAVE;
-    int64_t width = inner->hi - inner->lo;
-    return n->hi - n->lo > width ? SET_APART : LEAVE;
+    if (!is_single(deps & below) || at_loop_is_unrolled(n) || already_mixed(written, facts))
+        return LEAVE;
+    if (!at_loop_is_unrolled(inner) && has_sum(n->child)) return LEAVE;
+    int64_t width = at_loop_trips(inner);
+    return at_loop_trips(n) > width ? SET_APART : LEAVE;
 }
 
 static bool see_actionable(atom_query *q, const at_aff *atom) {

@@ -104,13 +104,13 @@ static void fill(maker *m, const table *t) {
     at_low *l = m->l;
     at_ir *loop = at_ir_new(l, AT_IR_LOOP), *store = at_ir_new(l, AT_IR_STMT);
     at_ir **root = l->options->pack_inline ? &l->root : &l->pack_root;
-    store->tensor = t->tensor;
-    store->at = at_aff_sym(l, m->sym);
-    store->integer = t->of;
-    store->val = AT_NEW(l->arena, at_value);
-    store->label = l->program->compute->tensors[t->tensor].name;
-    loop->sym = m->sym;
-    loop->hi = l->buffers[t->tensor].elements;
+    store->stmt.tensor = t->tensor;
+    store->stmt.at = at_aff_sym(l, m->sym);
+    store->stmt.integer = t->of;
+    store->stmt.val = AT_NEW(l->arena, at_value);
+    store->stmt.label = l->program->compute->tensors[t->tensor].name;
+    loop->loop.sym = m->sym;
+    loop->loop.hi = l->buffers[t->tensor].elements;
     loop->child = store;
     loop->next = *root;
     *root = loop;
@@ -160,7 +160,7 @@ static const at_value *value_look_up(maker *m, const at_value *v) {
 
 static void list_look_up(maker *m, at_ir *n) {
     for (; n; n = n->next) {
-        if (n->kind == AT_IR_STMT) n->val = value_look_up(m, n->val);
+        if (n->kind == AT_IR_STMT) n->stmt.val = value_look_up(m, n->stmt.val);
         list_look_up(m, n->child);
         list_look_up(m, n->other);
     }

@@ -24,7 +24,7 @@ typedef struct {
 
 static const at_ir *find_piece(const at_ir *list, int piece) {
     for (; list; list = list->next) {
-        if (list->kind == AT_IR_LOOP && list->piece == piece) return list;
+        if (list->kind == AT_IR_LOOP && list->loop.piece == piece) return list;
         const at_ir *found = find_piece(list->child, piece);
         if (found) return found;
     }
@@ -35,12 +35,10 @@ static const at_ir *find_piece(const at_ir *list, int piece) {
 static bool piece_everywhere(const at_ir *list, int piece, bool below, int64_t *extent) {
     for (; list; list = list->next) {
         bool here = false;
-        if (list->kind == AT_IR_LOOP && list->piece == piece) {
-            if (list->lo_aff || list->hi_aff ||
-                (list->ann != AT_ANN_UNROLL && list->ann != AT_ANN_VEC))
-                return false;
+        if (list->kind == AT_IR_LOOP && list->loop.piece == piece) {
+            if (!at_loop_is_fixed(list) || !at_loop_is_unrolled(list)) return false;
             here = true;
-            if (list->hi > *extent) *extent = list->hi;
+            if (list->loop.hi > *extent) *extent = list->loop.hi;
         }
         if (list->kind == AT_IR_STMT ? !below
                                      : !piece_everywhere(list->child, piece, below || here, extent))
@@ -55,13 +53,14 @@ static int find_cuts(at_low *l, const at_ir *list, const at_ir *n, at_mask keep,
     int lanes = l->target->lanes;
     for (; n; n = n->next) {
         if (n->kind != AT_IR_LOOP) continue;
-        bool known = n->piece < 0 || !(keep & AT_BIT(n->sym));
-        for (int i = 0; i < num; i++) known |= cuts[i].piece == n->piece;
+        bool known = n->loop.piece < 0 || !(keep & AT_BIT(n->loop.sym));
+        for (int i = 0; i < num; i++) known |= cuts[i].piece == n->loop.piece;
         int64_t extent = 0;
-        if (!known && num < MAX_PIECES && (n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC) &&
-            piece_everywhere(list, n->piece, false, &extent)) {
+        if (!known && num < MAX_PIECES && at_loop_is_unrolled(n) &&
+            piece_everywhere(list, n->loop.piece, false, &extent)) {
             cut *c = &cuts[num++];
-            *c = (cut){.piece = n->piece, .vector = n->ann == AT_ANN_VEC, .extent = extent};
+            *c = (cut){
+                .piece = n->loop.piece, .vector = n->loop.ann == AT_ANN_VEC, .extent = extent};
             int64_t unit = c->vector ? lanes : 1, units = (extent + unit - 1) / unit, last = 0;
             for (int64_t parts = units; parts >= 1 && c->num_sizes < MAX_SIZES; parts--) {
                 int64_t size = (units + parts - 1) / parts;
@@ -136,10 +135,10 @@ static at_ir *restrict_piece(at_ir *list, int piece, int64_t from, int64_t to) {
     for (at_ir *n = list, *next; n; n = next) {
         next = n->next;
         if (n->kind == AT_IR_LOOP) {
-            if (n->piece == piece) {
-                if (n->lo < from) n->lo = from;
-                if (n->hi > to) n->hi = to;
-                if (n->lo >= n->hi) continue;
+            if (n->loop.piece == piece) {
+                if (n->loop.lo < from) n->loop.lo = from;
+                if (n->loop.hi > to) n->loop.hi = to;
+                if (n->loop.lo >= n->loop.hi) continue;
             }
             n->child = restrict_piece(n->child, piece, from, to);
             if (!n->child) continue;
@@ -163,8 +162,8 @@ static at_ir *copy_all(at_low *l, const at_ir *list) {
 /* Every loop of the piece starts at 0 and runs to `extent`: then equal parts can be a loop. */
 static bool piece_uniform(const at_ir *list, int piece, int64_t extent) {
     for (; list; list = list->next) {
-        if (list->kind == AT_IR_LOOP && list->piece == piece &&
-            (list->lo != 0 || list->hi != extent))
+        if (list->kind == AT_IR_LOOP && list->loop.piece == piece &&
+            (list->loop.lo != 0 || list->loop.hi != extent))
             return false;
         if (!piece_uniform(list->child, piece, extent)) return false;
     }
@@ -173,9 +172,9 @@ static bool piece_uniform(const at_ir *list, int piece, int64_t extent) {
 
 static void shift_piece(at_low *l, at_ir *list, int piece, int64_t size, const at_aff *base) {
     for (at_ir *n = list; n; n = n->next) {
-        if (n->kind == AT_IR_LOOP && n->piece == piece) {
-            n->hi = size;
-            at_ir_subst(l, n->child, n->sym, at_aff_add(l, base, at_aff_sym(l, n->sym)));
+        if (n->kind == AT_IR_LOOP && n->loop.piece == piece) {
+            n->loop.hi = size;
+            at_ir_subst(l, n->child, n->loop.sym, at_aff_add(l, base, at_aff_sym(l, n->loop.sym)));
         }
         shift_piece(l, n->child, piece, size, base);
     }
@@ -207,12 +206,12 @@ static at_ir *cut_list(cutter *x, at_ir *list, int i) {
     if (whole > MAX_CALLS && piece_uniform(list, c->piece, c->extent)) {
         at_ir *loop = at_ir_new(l, AT_IR_LOOP);
         const at_ir *first = find_piece(list, c->piece);
-        loop->sym =
-            at_sym_loop(l, at_format(l->arena, "%s_part", l->syms.data[first->sym].name), whole);
-        loop->hi = whole;
+        loop->loop.sym = at_sym_loop(
+            l, at_format(l->arena, "%s_part", l->syms.data[first->loop.sym].name), whole);
+        loop->loop.hi = whole;
         at_ir *body = copy_all(l, list);
         shift_piece(l, body, c->piece, c->chosen,
-                    at_aff_scale(l, at_aff_sym(l, loop->sym), c->chosen));
+                    at_aff_scale(l, at_aff_sym(l, loop->loop.sym), c->chosen));
         loop->child = cut_list(x, body, i + 1);
         *tail = loop;
         tail = &loop->next;
@@ -234,10 +233,11 @@ static int64_t other_registers(const at_low *l, const at_ir *list, at_mask keep,
     for (; list; list = list->next) {
         if (list->kind != AT_IR_LOOP) continue;
         int64_t n = other_registers(l, list->child, keep, cuts, num), lanes = l->target->lanes;
-        bool is_cut = !(keep & AT_BIT(list->sym));
-        for (int i = 0; i < num; i++) is_cut |= cuts[i].piece == list->piece;
+        bool is_cut = !(keep & AT_BIT(list->loop.sym));
+        for (int i = 0; i < num; i++) is_cut |= cuts[i].piece == list->loop.piece;
         if (!is_cut)
-            n *= list->ann == AT_ANN_VEC ? (list->hi + lanes - 1) / lanes : list->hi - list->lo;
+            n *= list->loop.ann == AT_ANN_VEC ? (list->loop.hi + lanes - 1) / lanes
+                                              : at_loop_trips(list);
         if (n > most) most = n;
     }
     return most;
@@ -263,10 +263,8 @@ static int64_t expanded(const at_low *l, const at_ir *list) {
             continue;
         }
         int64_t inner = expanded(l, list->child), times = 1;
-        if ((list->ann == AT_ANN_UNROLL || list->ann == AT_ANN_VEC) && !list->lo_aff &&
-            !list->hi_aff)
-            times = list->hi - list->lo;
-        if (list->ann == AT_ANN_VEC) {
+        if (at_loop_is_unrolled(list) && at_loop_is_fixed(list)) times = at_loop_trips(list);
+        if (list->loop.ann == AT_ANN_VEC) {
             int lanes = l->target->lanes;
             times = (times + lanes - 1) / lanes;
         }
@@ -279,43 +277,41 @@ static int64_t expanded(const at_low *l, const at_ir *list) {
 /* Loop n over [lo, hi) becomes a counted loop around copies of `size` iterations of the old kind;
  * what does not divide follows behind. Returns the last node that stands for n. */
 static at_ir *split_loop(at_low *l, at_ir *n, int64_t size) {
-    int64_t whole = (n->hi - n->lo) / size;
+    int64_t whole = at_loop_trips(n) / size;
     at_ir *last = n;
-    if ((n->hi - n->lo) % size) {
+    if (at_loop_trips(n) % size) {
         last = at_ir_copy(l, n);
-        last->lo = n->lo + whole * size;
+        last->loop.lo = n->loop.lo + whole * size;
         last->next = n->next;
         n->next = last;
     }
     at_ir *inner = at_copy(l->arena, n, sizeof *n);
     inner->next = NULL;
-    inner->piece = -1;
-    inner->lo = 0;
-    inner->hi = size;
-    int outer = at_sym_loop(l, l->syms.data[n->sym].name, whole);
-    const at_aff *base = at_aff_shift(l, at_aff_scale(l, at_aff_sym(l, outer), size), n->lo);
-    at_ir_subst(l, inner->child, n->sym, at_aff_add(l, at_aff_sym(l, n->sym), base));
-    n->sym = outer;
-    n->ann = AT_ANN_NONE;
-    n->lo = 0;
-    n->hi = whole;
+    inner->loop.piece = -1;
+    inner->loop.lo = 0;
+    inner->loop.hi = size;
+    int outer = at_sym_loop(l, l->syms.data[n->loop.sym].name, whole);
+    const at_aff *base = at_aff_shift(l, at_aff_scale(l, at_aff_sym(l, outer), size), n->loop.lo);
+    at_ir_subst(l, inner->child, n->loop.sym, at_aff_add(l, at_aff_sym(l, n->loop.sym), base));
+    n->loop.sym = outer;
+    n->loop.ann = AT_ANN_NONE;
+    n->loop.lo = 0;
+    n->loop.hi = whole;
     n->child = inner;
     return last;
 }
 
-static bool unrolled(const at_ir *n) {
-    return (n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC) && !n->lo_aff && !n->hi_aff;
-}
+static bool unrolled(const at_ir *n) { return at_loop_is_unrolled(n) && at_loop_is_fixed(n); }
 
 static int64_t limit_of(const at_ir *n) {
-    return n->is_reduce ? AT_TILE_SUM_OPS : AT_TILE_MAX_OPS / 3;
+    return n->loop.is_reduce ? AT_TILE_SUM_OPS : AT_TILE_MAX_OPS / 3;
 }
 
 /* Iterations of a loop to keep unrolled, each `inner` operations: the largest divisor within the
  * limit; whole vectors for a vector loop. */
 static int64_t unroll_by(const at_low *l, const at_ir *n, int64_t inner) {
-    int64_t unit = n->ann == AT_ANN_VEC ? l->target->lanes : 1;
-    int64_t extent = n->hi - n->lo, best = unit;
+    int64_t unit = n->loop.ann == AT_ANN_VEC ? l->target->lanes : 1;
+    int64_t extent = at_loop_trips(n), best = unit;
     for (int64_t f = unit; f <= extent && f / unit * inner <= limit_of(n); f += unit)
         if (extent % f == 0) best = f;
     return best;
@@ -330,8 +326,8 @@ static bool has_counted(const at_ir *list) {
 /* The innermost loop of a sum over few elements goes several steps at a time, so that there is
  * enough to do at once. */
 static bool is_thin_sum(const at_low *l, const at_ir *n) {
-    return n->is_reduce && n->ann == AT_ANN_NONE && !n->lo_aff && !n->hi_aff && n->hi - n->lo > 1 &&
-           !has_counted(n->child) && expanded(l, n->child) <= THIN_OPS;
+    return n->loop.is_reduce && n->loop.ann == AT_ANN_NONE && at_loop_is_fixed(n) &&
+           at_loop_trips(n) > 1 && !has_counted(n->child) && expanded(l, n->child) <= THIN_OPS;
 }
 
 void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
@@ -341,26 +337,26 @@ void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
         one.next = NULL;
         at_ir *child = n->child;
         if (is_thin_sum(l, n)) {
-            int64_t extent = n->hi - n->lo, size = extent < THIN_STEPS ? extent : THIN_STEPS;
+            int64_t extent = at_loop_trips(n), size = extent < THIN_STEPS ? extent : THIN_STEPS;
             for (int64_t f = size; f > size / 2; f--)
                 if (extent % f == 0) {
                     size = f;
                     break;
                 }
-            n->ann = AT_ANN_UNROLL;
+            n->loop.ann = AT_ANN_UNROLL;
             if (size < extent) {
                 at_ir *head = n;
                 n = split_loop(l, n, size);
-                if (n != head) n->ann = AT_ANN_NONE; /* the few steps left over */
+                if (n != head) n->loop.ann = AT_ANN_NONE; /* the few steps left over */
             }
             continue;
         }
-        bool too_long = unrolled(n) && !(keep & AT_BIT(n->sym)) &&
-                        expanded(l, &one) > (n->is_reduce ? AT_TILE_SUM_OPS : AT_TILE_MAX_OPS);
+        bool too_long = unrolled(n) && !(keep & AT_BIT(n->loop.sym)) &&
+                        expanded(l, &one) > (n->loop.is_reduce ? AT_TILE_SUM_OPS : AT_TILE_MAX_OPS);
         if (too_long) {
             int64_t size = unroll_by(l, n, expanded(l, child));
-            if (size > 1 && size < n->hi - n->lo) n = split_loop(l, n, size);
-            else if (size == 1) n->ann = AT_ANN_NONE;
+            if (size > 1 && size < at_loop_trips(n)) n = split_loop(l, n, size);
+            else if (size == 1) n->loop.ann = AT_ANN_NONE;
         }
         at_limit_unrolling(l, child, keep);
     }

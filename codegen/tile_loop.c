@@ -36,29 +36,30 @@ static void summarize_value(const at_value *v, summary *s) {
     if (v->b) summarize_value(v->b, s);
 }
 
-static bool is_unrolled(const at_ir *n) { return n->ann == AT_ANN_UNROLL || n->ann == AT_ANN_VEC; }
 static bool is_counted(const at_ir *n) {
-    return n->lo_aff || n->hi_aff || (!is_unrolled(n) && n->hi - n->lo > 1);
+    return !at_loop_is_fixed(n) || (!at_loop_is_unrolled(n) && at_loop_trips(n) > 1);
 }
 
 static void summarize(const at_ir *list, at_mask counted, const at_low *l, summary *s) {
     for (; list; list = list->next) {
         if (list->kind == AT_IR_LOOP) {
-            summarize(list->child, is_counted(list) ? counted | AT_BIT(list->sym) : counted, l, s);
+            summarize(list->child, is_counted(list) ? counted | AT_BIT(list->loop.sym) : counted, l,
+                      s);
             continue;
         }
-        if (!list->add || (s->written != -1 && s->written != list->tensor)) s->written = -2;
+        if (!list->stmt.add || (s->written != -1 && s->written != list->stmt.tensor))
+            s->written = -2;
         if (s->written == -2) return;
-        s->written = list->tensor;
-        if (at_aff_deps(l, list->at) & counted) s->invariant = false;
-        summarize_value(list->val, s);
+        s->written = list->stmt.tensor;
+        if (at_aff_deps(l, list->stmt.at) & counted) s->invariant = false;
+        summarize_value(list->stmt.val, s);
     }
 }
 
 /* The tensor whose sums can be held in registers throughout a counted loop; -1 if none. */
 static int promotable(const at_builder *b, const at_ir *loop) {
     summary s = {-1, true, false};
-    summarize(loop->child, AT_BIT(loop->sym), b->l, &s);
+    summarize(loop->child, AT_BIT(loop->loop.sym), b->l, &s);
     return s.written >= 0 && s.invariant && !s.loaded ? s.written : -1;
 }
 
@@ -72,10 +73,10 @@ static at_tile_op *insert(at_builder *b, int start, int n) {
 
 /* Registers the sums of a nest need: iterations of unrolled and vector loops that index them. */
 static int64_t count_sums(const at_builder *b, const at_ir *n, int64_t registers) {
-    if (n->kind == AT_IR_STMT) return n->add ? registers : 0;
-    int64_t most = 0, lanes = n->ann == AT_ANN_VEC ? b->l->target->lanes : 1;
-    bool counts = is_unrolled(n) && !n->is_reduce;
-    if (counts) registers *= (n->hi - n->lo + lanes - 1) / lanes;
+    if (n->kind == AT_IR_STMT) return n->stmt.add ? registers : 0;
+    int64_t most = 0, lanes = n->loop.ann == AT_ANN_VEC ? b->l->target->lanes : 1;
+    bool counts = at_loop_is_unrolled(n) && !n->loop.is_reduce;
+    if (counts) registers *= (at_loop_trips(n) + lanes - 1) / lanes;
     for (const at_ir *c = n->child; c; c = c->next) {
         int64_t m = count_sums(b, c, registers);
         if (m > most) most = m;
@@ -84,7 +85,7 @@ static int64_t count_sums(const at_builder *b, const at_ir *n, int64_t registers
 }
 
 static bool only_sums(const at_ir *n) {
-    if (n->kind == AT_IR_STMT) return n->add;
+    if (n->kind == AT_IR_STMT) return n->stmt.add;
     for (const at_ir *c = n->child; c; c = c->next)
         if (!only_sums(c)) return false;
     return true;
@@ -165,11 +166,11 @@ static void bump_slots(at_builder *b, const at_ir *n, int first_op, int first_vr
         for (int s = 0; s < b->num_slots; s++) {
             int64_t k = 0;
             for (int j = 0; j < b->slots[s].num_strides; j++)
-                if (b->slots[s].stride[j].sym == n->sym) k = b->slots[s].stride[j].k;
+                if (b->slots[s].stride[j].sym == n->loop.sym) k = b->slots[s].stride[j].k;
             if (!k || !used[s]) continue;
             at_tile_op *op = at_build_emit(b, AT_T_BUMP);
             op->slot = (int16_t)s;
-            op->bump = !after ? k : trip_arg >= 0 ? -k : -k * (n->hi - n->lo);
+            op->bump = !after ? k : trip_arg >= 0 ? -k : -k * at_loop_trips(n);
             op->trip_arg = (int16_t)(after ? trip_arg : -1);
         }
         if (!after) at_build_emit(b, AT_T_END);
@@ -177,7 +178,7 @@ static void bump_slots(at_builder *b, const at_ir *n, int first_op, int first_vr
 }
 
 static void counted_loop(at_builder *b, const at_ir *n) {
-    int trip_arg = n->lo_aff || n->hi_aff ? trip_argument(b, n) : -1;
+    int trip_arg = !at_loop_is_fixed(n) ? trip_argument(b, n) : -1;
     if (b->num_counted == 16) b->failed = true;
     if (b->failed) return;
     int start = b->ops.len, first_vreg = b->vregs.len, first_key = b->keys.len;
@@ -188,10 +189,10 @@ static void counted_loop(at_builder *b, const at_ir *n) {
     } else held = -1;
     at_tile_op *op = at_build_emit(b, AT_T_LOOP);
     op->trip_arg = (int16_t)trip_arg;
-    op->trip = n->hi - n->lo;
-    op->name = b->l->syms.data[n->sym].name;
+    op->trip = at_loop_trips(n);
+    op->name = b->l->syms.data[n->loop.sym].name;
     b->counted[b->num_counted++] = n;
-    b->bound[n->sym] = 0;
+    b->bound[n->loop.sym] = 0;
     at_build_start_body(b);
     expand(b, n->child);
     b->num_counted--;
@@ -210,33 +211,34 @@ static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value 
     const char *name = b->l->program->compute->tensors[v->tensor].name;
     int64_t k = at_aff_coef(v->at, sym);
     if (at_aff_opaque_deps(b->l, v->at) & AT_BIT(sym))
-        return at_format(a, "@%s reads %s at places that do not follow each other", n->label, name);
+        return at_format(a, "@%s reads %s at places that do not follow each other", n->stmt.label,
+                         name);
     if (b->regs->local[v->tensor] && k) return NULL;
     if (b->regs->local[v->tensor]) {
         b->loses_vectors = true;
         return at_format(a, "@%s reads one element of %s, which stays in registers, in all of it",
-                         n->label, name);
+                         n->stmt.label, name);
     }
-    return k == 0 || k == 1
-               ? NULL
-               : at_format(a, "@%s reads %s %lld elements apart", n->label, name, (long long)k);
+    return k == 0 || k == 1 ? NULL
+                            : at_format(a, "@%s reads %s %lld elements apart", n->stmt.label, name,
+                                        (long long)k);
 }
 
 static const char *statement_is_scalar(at_builder *b, const at_ir *n, int sym) {
     at_arena *a = b->l->arena;
-    const at_value *stack[64] = {n->val};
-    int64_t k = at_aff_coef(n->at, sym);
+    const at_value *stack[64] = {n->stmt.val};
+    int64_t k = at_aff_coef(n->stmt.at, sym);
     if (k == 0)
-        return at_format(a, "@%s %s", n->label,
-                         n->add ? "adds all of it up to one element"
-                                : "writes one element in all of it");
-    if (k != 1 && !b->regs->local[n->tensor])
-        return at_format(a, "@%s writes elements %lld apart", n->label, (long long)k);
+        return at_format(a, "@%s %s", n->stmt.label,
+                         n->stmt.add ? "adds all of it up to one element"
+                                     : "writes one element in all of it");
+    if (k != 1 && !b->regs->local[n->stmt.tensor])
+        return at_format(a, "@%s writes elements %lld apart", n->stmt.label, (long long)k);
     for (int count = 1; count > 0;) {
         const at_value *v = stack[--count];
         const char *why = v->op == AT_V_LOAD ? load_is_scalar(b, n, v, sym) : NULL;
         if (why) return why;
-        if (count > 60) return at_format(a, "@%s has too many operands", n->label);
+        if (count > 60) return at_format(a, "@%s has too many operands", n->stmt.label);
         if (v->a) stack[count++] = v->a;
         if (v->b) stack[count++] = v->b;
     }
@@ -248,9 +250,9 @@ static const char *statement_is_scalar(at_builder *b, const at_ir *n, int sym) {
 static const char *is_scalar(at_builder *b, const at_ir *list, int sym) {
     for (; list; list = list->next) {
         const char *why = NULL;
-        if (list->kind == AT_IR_LOOP && !is_unrolled(list))
+        if (list->kind == AT_IR_LOOP && !at_loop_is_unrolled(list))
             why = at_format(b->l->arena, "%s, inside of it, is not unrolled",
-                            b->l->syms.data[list->sym].name);
+                            b->l->syms.data[list->loop.sym].name);
         else if (list->kind == AT_IR_LOOP) why = is_scalar(b, list->child, sym);
         else if (list->kind == AT_IR_STMT) why = statement_is_scalar(b, list, sym);
         if (why) return why;
@@ -260,7 +262,7 @@ static const char *is_scalar(at_builder *b, const at_ir *list, int sym) {
 
 /* A loop that is to be a vector and is not. */
 static void note_scalar(at_builder *b, const at_ir *n, const char *why) {
-    if (n->hi - n->lo == 1) return;
+    if (at_loop_trips(n) == 1) return;
     *at_push(b->l->arena, &b->notes) = at_note_no_vector(b->l, n, why);
 }
 
@@ -269,12 +271,14 @@ static void note_scalar(at_builder *b, const at_ir *n, const char *why) {
 static int64_t straight(const at_ir *list) {
     int64_t n = 0;
     for (; list; list = list->next) {
-        if (list->kind == AT_IR_STMT && list->add) return -1;
-        int64_t inner = list->kind == AT_IR_STMT ? 1 : straight(list->child);
-        if (inner < 0 || list->lo_aff || list->hi_aff) return -1;
-        if (list->kind == AT_IR_LOOP)
-            inner *=
-                list->ann == AT_ANN_VEC ? (list->hi - list->lo + 15) / 16 : list->hi - list->lo;
+        int64_t inner = 1;
+        if (list->kind == AT_IR_STMT && list->stmt.add) return -1;
+        if (list->kind == AT_IR_LOOP) {
+            inner = straight(list->child);
+            if (inner < 0 || !at_loop_is_fixed(list)) return -1;
+            int64_t trips = at_loop_trips(list);
+            inner *= list->loop.ann == AT_ANN_VEC ? (trips + 15) / 16 : trips;
+        }
         if (inner > SHORT_BODY) return -1;
         n += inner;
     }
@@ -291,11 +295,11 @@ static void transpose(at_builder *b, const at_ir *n) {
     if (b->failed) return;
     b->current = NULL;
     b->vec_lanes = SIDE;
-    b->vec_sym = n->sym;
-    b->bound[n->sym] = 0;
+    b->vec_sym = n->loop.sym;
+    b->bound[n->loop.sym] = 0;
     for (int i = 0; i < SIDE; i++) {
-        b->bound[inner->sym] = i;
-        v[i] = at_build_value(b, copy->val);
+        b->bound[inner->loop.sym] = i;
+        v[i] = at_build_value(b, copy->stmt.val);
     }
     for (int step = 0; step < 2; step++)
         for (int i = 0; i < SIDE; i++) {
@@ -306,11 +310,11 @@ static void transpose(at_builder *b, const at_ir *n) {
             op->lanes = SIDE;
             out[i] = op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
         }
-    b->vec_sym = inner->sym;
-    b->bound[inner->sym] = 0;
+    b->vec_sym = inner->loop.sym;
+    b->bound[inner->loop.sym] = 0;
     for (int i = 0; i < SIDE; i++) {
-        b->bound[n->sym] = i;
-        at_tile_place p = at_build_locate(b, copy->tensor, copy->at);
+        b->bound[n->loop.sym] = i;
+        at_tile_place p = at_build_locate(b, copy->stmt.tensor, copy->stmt.at);
         int s = at_build_find_slot(b, &p, true);
         at_tile_op *op = at_build_emit(b, AT_T_STORE);
         op->slot = (int16_t)s;
@@ -323,14 +327,14 @@ static void transpose(at_builder *b, const at_ir *n) {
 }
 
 static void expand_loop(at_builder *b, const at_ir *n) {
-    if (n->transposes) {
+    if (n->loop.transposes) {
         transpose(b, n);
         return;
     }
     at_ir one = *n;
     one.next = NULL;
     int lanes = b->l->target->lanes;
-    bool asked = n->ann == AT_ANN_VEC && lanes > 1;
+    bool asked = n->loop.ann == AT_ANN_VEC && lanes > 1;
     if (is_counted(n) && straight(&one) < 0) {
         if (asked) note_scalar(b, n, "how often it runs is known at run time only");
         counted_loop(b, n);
@@ -338,14 +342,14 @@ static void expand_loop(at_builder *b, const at_ir *n) {
     }
     const char *why = !asked            ? "nobody asked"
                       : b->vec_sym >= 0 ? "it stands inside of another vec loop"
-                                        : is_scalar(b, n->child, n->sym);
+                                        : is_scalar(b, n->child, n->loop.sym);
     bool vector = !why;
     if (asked && why) note_scalar(b, n, why);
-    for (int64_t i = n->lo; i < n->hi && !b->failed; i += vector ? lanes : 1) {
-        b->bound[n->sym] = i;
+    for (int64_t i = n->loop.lo; i < n->loop.hi && !b->failed; i += vector ? lanes : 1) {
+        b->bound[n->loop.sym] = i;
         if (vector) {
-            b->vec_sym = n->sym;
-            b->vec_lanes = (int)(n->hi - i < lanes ? n->hi - i : lanes);
+            b->vec_sym = n->loop.sym;
+            b->vec_lanes = (int)(n->loop.hi - i < lanes ? n->loop.hi - i : lanes);
         }
         expand(b, n->child);
         if (vector) b->vec_sym = -1;

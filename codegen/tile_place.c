@@ -28,7 +28,8 @@ static void add_digit(at_builder *b, at_tile_place *p, int sym, int64_t k) {
             if (t->sym == p->entry) d.times = t->k;
             else d.plus += t->k * b->bound[t->sym];
             for (int j = 0; j < b->num_counted; j++)
-                if (b->counted[j]->sym == t->sym) b->failed = true; /* it changes with the loop */
+                if (b->counted[j]->loop.sym == t->sym)
+                    b->failed = true; /* it changes with the loop */
         }
     }
     bool small = d.times > 0 && d.times < 1 << 20 && d.plus >= 0 && d.plus < 1 << 30 &&
@@ -60,11 +61,11 @@ at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at) {
     }
     for (int i = 0; i < b->num_counted; i++) {
         const at_ir *c = b->counted[i];
-        int64_t k = at_aff_coef(in, c->sym);
+        int64_t k = at_aff_coef(in, c->loop.sym);
         if (!k) continue;
-        p.stride[p.num_strides++] = (at_term){c->sym, k};
-        if (c->lo_aff) p.rest = at_aff_add(l, p.rest, at_aff_scale(l, c->lo_aff, k));
-        else p.off += k * c->lo;
+        p.stride[p.num_strides++] = (at_term){c->loop.sym, k};
+        if (c->loop.lo_aff) p.rest = at_aff_add(l, p.rest, at_aff_scale(l, c->loop.lo_aff, k));
+        else p.off += k * c->loop.lo;
     }
     if (p.rest->c) p.off += p.rest->c, p.rest = at_aff_shift(l, p.rest, -p.rest->c);
     return p;

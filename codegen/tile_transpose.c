@@ -15,13 +15,13 @@ typedef struct {
 } square;
 
 static bool is_plain(const at_ir *n) {
-    return n && !n->next && n->kind == AT_IR_LOOP && !n->lo_aff && !n->hi_aff && !n->is_reduce &&
-           n->hi - n->lo >= SIDE;
+    return n && !n->next && n->kind == AT_IR_LOOP && at_loop_is_fixed(n) && !n->loop.is_reduce &&
+           at_loop_trips(n) >= SIDE;
 }
 
 static bool runs_along(const at_aff *at, const at_ir *n, const at_ir *other) {
-    int64_t k = at_aff_coef(at, other->sym);
-    return at_aff_coef(at, n->sym) == 1 && k != 0 && k != 1;
+    int64_t k = at_aff_coef(at, other->loop.sym);
+    return at_aff_coef(at, n->loop.sym) == 1 && k != 0 && k != 1;
 }
 
 static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *regs, square *s) {
@@ -30,31 +30,34 @@ static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *reg
     const at_ir *inner = n->kind == AT_IR_LOOP ? n->child : NULL;
     if (!is_plain(&one) || !is_plain(inner)) return false;
     const at_ir *copy = inner->child;
-    if (copy->kind != AT_IR_STMT || copy->next || copy->add || copy->val->op != AT_V_LOAD)
+    if (copy->kind != AT_IR_STMT || copy->next || copy->stmt.add || copy->stmt.val->op != AT_V_LOAD)
         return false;
-    const at_value *from = copy->val;
-    at_mask both = AT_BIT(n->sym) | AT_BIT(inner->sym);
-    if (regs->local[copy->tensor] || regs->local[from->tensor] || copy->tensor == from->tensor ||
-        ((at_aff_opaque_deps(l, copy->at) | at_aff_opaque_deps(l, from->at)) & both))
+    const at_value *from = copy->stmt.val;
+    at_mask both = AT_BIT(n->loop.sym) | AT_BIT(inner->loop.sym);
+    if (regs->local[copy->stmt.tensor] || regs->local[from->tensor] ||
+        copy->stmt.tensor == from->tensor ||
+        ((at_aff_opaque_deps(l, copy->stmt.at) | at_aff_opaque_deps(l, from->at)) & both))
         return false;
     bool outer_loads = runs_along(from->at, n, inner);
     *s = outer_loads ? (square){n, inner, copy} : (square){inner, n, copy};
-    return runs_along(from->at, s->loaded, s->stored) && runs_along(copy->at, s->stored, s->loaded);
+    return runs_along(from->at, s->loaded, s->stored) &&
+           runs_along(copy->stmt.at, s->stored, s->loaded);
 }
 
 /* A loop of `trips` around what n has inside, in which n itself counts to four. */
 static at_ir *blocks_of(at_low *l, at_ir *n, int64_t trips) {
     at_ir *outer = at_ir_copy(l, n);
-    outer->ann = AT_ANN_NONE;
-    outer->piece = -1;
-    outer->sym = at_sym_loop(l, l->syms.data[n->sym].name, trips);
-    outer->lo = 0;
-    outer->hi = trips;
-    const at_aff *base = at_aff_shift(l, at_aff_scale(l, at_aff_sym(l, outer->sym), SIDE), n->lo);
-    at_ir_subst(l, n->child, n->sym, at_aff_add(l, base, at_aff_sym(l, n->sym)));
-    n->lo = 0;
-    n->hi = SIDE;
-    n->piece = -1;
+    outer->loop.ann = AT_ANN_NONE;
+    outer->loop.piece = -1;
+    outer->loop.sym = at_sym_loop(l, l->syms.data[n->loop.sym].name, trips);
+    outer->loop.lo = 0;
+    outer->loop.hi = trips;
+    const at_aff *base =
+        at_aff_shift(l, at_aff_scale(l, at_aff_sym(l, outer->loop.sym), SIDE), n->loop.lo);
+    at_ir_subst(l, n->child, n->loop.sym, at_aff_add(l, base, at_aff_sym(l, n->loop.sym)));
+    n->loop.lo = 0;
+    n->loop.hi = SIDE;
+    n->loop.piece = -1;
     return outer;
 }
 
@@ -62,7 +65,7 @@ static at_ir *scalar_nest(at_low *l, const at_ir *outer, const at_ir *inner, con
     at_ir *x = at_copy(l->arena, outer, sizeof *outer),
           *y = at_copy(l->arena, inner, sizeof *inner);
     x->next = y->next = NULL;
-    x->ann = y->ann = AT_ANN_NONE;
+    x->loop.ann = y->loop.ann = AT_ANN_NONE;
     x->child = y;
     y->child = at_ir_copy(l, copy);
     return x;
@@ -70,26 +73,26 @@ static at_ir *scalar_nest(at_low *l, const at_ir *outer, const at_ir *inner, con
 
 /* Stands for the nest: the squares, then what is left of both loops. */
 static at_ir *cut_squares(at_low *l, const square *s) {
-    int64_t rows = (s->loaded->hi - s->loaded->lo) / SIDE,
-            columns = (s->stored->hi - s->stored->lo) / SIDE;
+    int64_t rows = (s->loaded->loop.hi - s->loaded->loop.lo) / SIDE,
+            columns = (s->stored->loop.hi - s->stored->loop.lo) / SIDE;
     at_ir *inner = scalar_nest(l, s->loaded, s->stored, s->copy);
     at_ir *along = inner->child;
     at_ir *columns_loop = blocks_of(l, along, columns), *rows_loop = blocks_of(l, inner, rows);
-    inner->ann = AT_ANN_UNROLL;
-    inner->transposes = true;
-    along->ann = AT_ANN_VEC;
+    inner->loop.ann = AT_ANN_UNROLL;
+    inner->loop.transposes = true;
+    along->loop.ann = AT_ANN_VEC;
     columns_loop->child = inner;
     rows_loop->child = columns_loop;
     at_ir *last = rows_loop;
-    if (s->stored->lo + columns * SIDE < s->stored->hi) {
+    if (s->stored->loop.lo + columns * SIDE < s->stored->loop.hi) {
         at_ir *rest = scalar_nest(l, s->loaded, s->stored, s->copy);
-        rest->child->lo += columns * SIDE;
+        rest->child->loop.lo += columns * SIDE;
         last = last->next = rest;
     }
-    if (s->loaded->lo + rows * SIDE < s->loaded->hi) {
+    if (s->loaded->loop.lo + rows * SIDE < s->loaded->loop.hi) {
         at_ir *rest = scalar_nest(l, s->loaded, s->stored, s->copy);
-        rest->lo += rows * SIDE;
-        rest->child->hi = rest->child->lo + columns * SIDE;
+        rest->loop.lo += rows * SIDE;
+        rest->child->loop.hi = rest->child->loop.lo + columns * SIDE;
         last->next = rest;
     }
     return rows_loop;
@@ -107,9 +110,9 @@ static bool only_copies(const at_ir *list, int *tensor) {
             if (!only_copies(list->child, tensor)) return false;
             continue;
         }
-        if (list->kind != AT_IR_STMT || list->add) return false;
-        if (*tensor < 0) *tensor = list->tensor;
-        if (list->tensor != *tensor || reads(list->val, *tensor)) return false;
+        if (list->kind != AT_IR_STMT || list->stmt.add) return false;
+        if (*tensor < 0) *tensor = list->stmt.tensor;
+        if (list->stmt.tensor != *tensor || reads(list->stmt.val, *tensor)) return false;
     }
     return true;
 }

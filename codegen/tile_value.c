@@ -97,10 +97,11 @@ static int chain_of(at_builder *b, at_tile_key *k) {
 /* Asks for the line that lies ahead of a vector load, once per line. */
 static void prefetch(at_builder *b, int tensor, int from, int64_t off) {
     const at_ir *n = b->current;
-    if (!n || n->prefetch_bytes <= 0 || n->prefetch_tensor != tensor || off % LINE_FLOATS) return;
+    if (!n || n->stmt.prefetch_bytes <= 0 || n->stmt.prefetch_tensor != tensor || off % LINE_FLOATS)
+        return;
     at_tile_op *op = at_build_emit(b, AT_T_PREFETCH);
     op->slot = (int16_t)from;
-    op->off = off + n->prefetch_bytes / 4;
+    op->off = off + n->stmt.prefetch_bytes / 4;
 }
 
 int at_build_value(at_builder *b, const at_value *v) {
@@ -211,20 +212,20 @@ static int sum_so_far(at_builder *b, int s, int64_t off, int lanes) {
 
 void at_build_statement(at_builder *b, const at_ir *n) {
     b->current = n;
-    at_tile_place p = at_build_locate(b, n->tensor, n->at);
-    if (in_register(b, n->tensor)) {
-        at_tile_key *k = key_of(b, &p, !n->add);
-        if (n->add) accumulate(b, chain_of(b, k), n->val);
-        else define(b, k->vreg, n->val);
+    at_tile_place p = at_build_locate(b, n->stmt.tensor, n->stmt.at);
+    if (in_register(b, n->stmt.tensor)) {
+        at_tile_key *k = key_of(b, &p, !n->stmt.add);
+        if (n->stmt.add) accumulate(b, chain_of(b, k), n->stmt.val);
+        else define(b, k->vreg, n->stmt.val);
         return;
     }
     int lanes = lanes_now(b);
     if (lanes > 1 && p.lane != 1) b->failed = true; /* all lanes into one element: not a vector */
     int s = at_build_find_slot(b, &p, true), v;
-    if (n->add) {
+    if (n->stmt.add) {
         v = sum_so_far(b, s, p.off, lanes);
-        accumulate(b, v, n->val);
-    } else v = at_build_value(b, n->val);
+        accumulate(b, v, n->stmt.val);
+    } else v = at_build_value(b, n->stmt.val);
     at_tile_op *op = at_build_emit(b, AT_T_STORE);
     op->slot = (int16_t)s;
     op->off = p.off;

@@ -31,11 +31,11 @@ static bool value_fits(const at_low *l, const at_value *v, at_mask inner) {
 
 static bool fits(const at_low *l, const at_ir *n, at_mask inner) {
     if (n->kind == AT_IR_STMT)
-        return !n->integer && !(at_aff_opaque_deps(l, n->at) & inner) &&
-               value_fits(l, n->val, inner);
-    if (n->kind != AT_IR_LOOP || n->ann == AT_ANN_PARA) return false;
-    if (n->lo_aff && (at_aff_deps(l, n->lo_aff) & inner)) return false;
-    if (n->hi_aff && (at_aff_deps(l, n->hi_aff) & inner)) return false;
+        return !n->stmt.integer && !(at_aff_opaque_deps(l, n->stmt.at) & inner) &&
+               value_fits(l, n->stmt.val, inner);
+    if (n->kind != AT_IR_LOOP || n->loop.ann == AT_ANN_PARA) return false;
+    if (n->loop.lo_aff && (at_aff_deps(l, n->loop.lo_aff) & inner)) return false;
+    if (n->loop.hi_aff && (at_aff_deps(l, n->loop.hi_aff) & inner)) return false;
     for (const at_ir *c = n->child; c; c = c->next)
         if (!fits(l, c, inner)) return false;
     return true;
@@ -43,7 +43,7 @@ static bool fits(const at_low *l, const at_ir *n, at_mask inner) {
 
 /* The one tensor all statements of a nest write; -1 if there are several. */
 static int target(const at_ir *n) {
-    if (n->kind == AT_IR_STMT) return n->tensor;
+    if (n->kind == AT_IR_STMT) return n->stmt.tensor;
     int t = -2;
     for (const at_ir *c = n->child; c; c = c->next) {
         int u = target(c);
@@ -68,7 +68,7 @@ static int count_accesses(const at_ir *list, int tensor) {
     for (; list; list = list->next) {
         n += count_accesses(list->child, tensor) + count_accesses(list->other, tensor);
         if (list->kind == AT_IR_STMT)
-            n += (list->tensor == tensor) + count_value(list->val, tensor);
+            n += (list->stmt.tensor == tensor) + count_value(list->stmt.val, tensor);
     }
     return n;
 }
@@ -81,9 +81,9 @@ static at_mask counted_loops(const at_ir *list) {
     at_mask m = 0;
     for (; list; list = list->next) {
         if (list->kind != AT_IR_LOOP) continue;
-        bool unrolled = list->ann == AT_ANN_UNROLL || list->ann == AT_ANN_VEC;
-        if ((!unrolled && list->hi - list->lo > 1) || list->lo_aff || list->hi_aff)
-            m |= AT_BIT(list->sym);
+        bool unrolled = at_loop_is_unrolled(list);
+        if ((!unrolled && at_loop_trips(list) > 1) || !at_loop_is_fixed(list))
+            m |= AT_BIT(list->loop.sym);
         m |= counted_loops(list->child);
     }
     return m;
@@ -115,8 +115,8 @@ static void fixed_value(fixed_query *q, const at_value *v) {
 static void fixed_list(fixed_query *q, const at_ir *list) {
     for (; list; list = list->next) {
         if (list->kind == AT_IR_STMT) {
-            if (list->tensor == q->tensor) fixed_address(q, list->at);
-            fixed_value(q, list->val);
+            if (list->stmt.tensor == q->tensor) fixed_address(q, list->stmt.at);
+            fixed_value(q, list->stmt.val);
         }
         fixed_list(q, list->child);
     }
@@ -150,17 +150,17 @@ typedef struct { /* what the statements of a tile do */
 static void shape_of(const at_low *l, const at_ir *list, int64_t rows, int64_t columns, shape *s) {
     for (; list; list = list->next) {
         if (list->kind == AT_IR_LOOP) {
-            int64_t n = list->hi - list->lo;
-            bool fixed = !list->lo_aff && !list->hi_aff;
-            bool row = fixed && list->ann == AT_ANN_UNROLL,
-                 column = fixed && list->ann == AT_ANN_VEC;
-            shape_of(l, list->child, row && !list->is_reduce ? rows * n : rows,
+            int64_t n = at_loop_trips(list);
+            bool fixed = at_loop_is_fixed(list);
+            bool row = fixed && list->loop.ann == AT_ANN_UNROLL,
+                 column = fixed && list->loop.ann == AT_ANN_VEC;
+            shape_of(l, list->child, row && !list->loop.is_reduce ? rows * n : rows,
                      column ? columns * n : columns, s);
             continue;
         }
-        s->sums |= list->add;
-        s->loads |= list->val->op != AT_V_CONST;
-        s->computes |= list->val->op != AT_V_CONST && list->val->op != AT_V_LOAD;
+        s->sums |= list->stmt.add;
+        s->loads |= list->stmt.val->op != AT_V_CONST;
+        s->computes |= list->stmt.val->op != AT_V_CONST && list->stmt.val->op != AT_V_LOAD;
         if (rows * columns > s->rows * s->columns) s->rows = rows, s->columns = columns;
     }
 }
@@ -225,8 +225,8 @@ static at_ir *make_call(void *context, at_ir *list) {
 static at_mask index_loops(const at_low *l, const at_ir *list, const bool *held, bool sums) {
     at_mask m = 0;
     for (; list; list = list->next) {
-        if (list->kind == AT_IR_STMT && (held[list->tensor] || (sums && list->add)))
-            m |= at_aff_deps(l, list->at);
+        if (list->kind == AT_IR_STMT && (held[list->stmt.tensor] || (sums && list->stmt.add)))
+            m |= at_aff_deps(l, list->stmt.at);
         m |= index_loops(l, list->child, held, sums);
     }
     return m;
@@ -251,7 +251,7 @@ static at_ir *make_tiles(at_low *l, const at_ir *list, const bool *local, bool p
 
 /* ---- grouping -------------------------------------------------------------------------------- */
 
-static bool sums(const at_ir *n) { return n->kind == AT_IR_STMT ? n->add : sums(n->child); }
+static bool sums(const at_ir *n) { return n->kind == AT_IR_STMT ? n->stmt.add : sums(n->child); }
 
 /* The group [n, *end) of a run: up to where a tensor written by n is used up, so that it lives in
  * registers, or where neighbours write the same tensor (a run of zeros, a run of data). local: what
@@ -276,7 +276,7 @@ static at_ir *group_end(const tiler *x, const at_ir *n, at_ir *run_end, bool *lo
 /* Of a tensor that the statements of a list write. */
 static const char *label_of(const at_ir *n) {
     while (n && n->kind != AT_IR_STMT) n = n->child ? n->child : n->other;
-    return n ? n->label : "";
+    return n ? n->stmt.label : "";
 }
 
 /* Why a nest whose parts may be tiles is none itself. */
@@ -289,7 +289,8 @@ static const char *not_a_tile(const at_low *l, const at_ir *n) {
 
 /* A loop that stays C. */
 static void note_opened(at_low *l, const at_ir *n) {
-    if (n->kind == AT_IR_LOOP && n->ann == AT_ANN_VEC && l->target->lanes > 1 && n->hi - n->lo > 1)
+    if (n->kind == AT_IR_LOOP && n->loop.ann == AT_ANN_VEC && l->target->lanes > 1 &&
+        at_loop_trips(n) > 1)
         at_lower_note(l, at_note_no_vector(l, n, not_a_tile(l, n)));
 }
 
@@ -326,7 +327,7 @@ static void note_calls(at_low *l, const at_ir *list) {
 
 static at_ir *tile_inside(tiler *x, at_ir *n) {
     note_opened(x->l, n);
-    x->path[x->depth].sym = n->kind == AT_IR_LOOP ? n->sym : -1;
+    x->path[x->depth].sym = n->kind == AT_IR_LOOP ? n->loop.sym : -1;
     x->path[x->depth++].body = copy_list(x->l, n->child);
     n->next = NULL;
     n->child = tile_list(x, n->child);
@@ -344,7 +345,7 @@ static at_ir *tile_single(tiler *x, at_ir *n) {
     if (!out) out = make_tiles(l, n, none, false);
     if (out) return out;
     if (n->kind == AT_IR_LOOP) return tile_inside(x, n);
-    at_lower_fail(l, "a statement of @%s has more than %d operands", n->label,
+    at_lower_fail(l, "a statement of @%s has more than %d operands", n->stmt.label,
                   AT_TILE_MAX_SLOTS - 1);
     return n;
 }

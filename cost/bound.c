@@ -97,7 +97,7 @@ static void collect(bounder *b, const node *list, node *loop, at_mask around);
 
 static void collect_one(bounder *b, const at_aff *x, node *loop, at_mask around) {
     at_mask deps = x ? at_aff_deps(b->p->low, x) : 0;
-    if (!(deps >> loop->ir->sym & 1)) return;
+    if (!(deps >> loop->ir->loop.sym & 1)) return;
     loop->alone &= (deps & ~around) == 0;
     *at_push(b->arena, &loop->decided) = x;
 }
@@ -109,8 +109,10 @@ static void collect(bounder *b, const node *list, node *loop, at_mask around) {
             for (int i = 0; i < n->call->tile->num_trips; i++)
                 collect_one(b, n->call->trip[i], loop, around);
         collect_one(b, n->kind == AT_IR_IF ? n->test : NULL, loop, around);
-        collect_one(b, n->lo_aff, loop, around);
-        collect_one(b, n->hi_aff, loop, around);
+        if (n->kind == AT_IR_LOOP) {
+            collect_one(b, n->loop.lo_aff, loop, around);
+            collect_one(b, n->loop.hi_aff, loop, around);
+        }
         collect(b, d->child, loop, around);
         collect(b, d->other, loop, around);
     }
@@ -130,7 +132,7 @@ static node *annotate(bounder *b, const at_ir *list, at_mask around, bool parall
             d->tile = tile_number(b->p, n->call->tile);
             continue;
         }
-        bool para = n->kind == AT_IR_LOOP && n->ann == AT_ANN_PARA && !parallel;
+        bool para = n->kind == AT_IR_LOOP && n->loop.ann == AT_ANN_PARA && !parallel;
         if (para) d->threads = b->m->threads;
         at_sym old = {0};
         if (n->kind == AT_IR_LOOP) {
@@ -138,7 +140,7 @@ static node *annotate(bounder *b, const at_ir *list, at_mask around, bool parall
             if (n->child && n->child->next)
                 d->body = at_footprint(b->feet, n->child, at_ir_loops(n->child));
         }
-        at_mask inside = n->kind == AT_IR_LOOP ? around | AT_BIT(n->sym) : around;
+        at_mask inside = n->kind == AT_IR_LOOP ? around | AT_BIT(n->loop.sym) : around;
         d->child = annotate(b, n->child, inside, parallel || para);
         d->other = annotate(b, n->other, inside, parallel);
         if (n->kind == AT_IR_LOOP) {
@@ -262,7 +264,7 @@ static int64_t same_until(bounder *b, const node *d, int64_t i, int64_t hi) {
     if (!n) return hi;
     if (!d->alone || n > MOST_DECIDED) return i + 1;
     for (int64_t at = i; at < hi; at++) {
-        b->value[d->ir->sym] = at;
+        b->value[d->ir->loop.sym] = at;
         for (int k = 0; k < n; k++) {
             if (!value_of(b, d->decided.data[k], &v)) return i + 1;
             if (at == i) first[k] = v;
@@ -277,8 +279,8 @@ static part loop(bounder *b, const node *d, double times) {
     const at_ir *n = d->ir;
     part sum = {.cycles = 0}, turn = {.instructions = turn_instructions(b)};
     turn.need[AT_NEED_ISSUE] = turn.instructions / b->m->core->issue;
-    int64_t lo = n->lo, hi = n->hi;
-    if (n->lo_aff || n->hi_aff) {
+    int64_t lo = n->loop.lo, hi = n->loop.hi;
+    if (!at_loop_is_fixed(n)) {
         at_low *l = b->p->low;
         bool known = value_of(b, at_ir_lo(l, n), &lo) && value_of(b, at_ir_hi(l, n), &hi);
         if (!known) b->partial = true, hi = lo;
@@ -288,7 +290,7 @@ static part loop(bounder *b, const node *d, double times) {
     b->share *= mine / turns;
     for (int64_t i = lo, next; i < hi; i = next) {
         next = same_until(b, d, i, hi);
-        b->value[n->sym] = i;
+        b->value[n->loop.sym] = i;
         part body = list(b, d->child, d->body, times * (double)(next - i));
         add(b, &sum, &body, next - i == hi - lo ? mine : (double)(next - i) / d->threads);
     }

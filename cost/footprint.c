@@ -274,11 +274,11 @@ static void add_list(at_feet *f, const at_ir *list, at_mask inside) {
         if (n->kind == AT_IR_LOOP) {
             int64_t trips = least(l, at_aff_sub(l, at_ir_hi(l, n), at_ir_lo(l, n)));
             if (!trips) continue;
-            if (n->ann == AT_ANN_PARA) trips = (trips + f->threads - 1) / f->threads;
+            if (n->loop.ann == AT_ANN_PARA) trips = (trips + f->threads - 1) / f->threads;
             at_sym old = at_range_enter(l, n);
-            f->trips[n->sym] = trips;
+            f->trips[n->loop.sym] = trips;
             /* a loop that begins somewhere stands still: its place is not known */
-            add_list(f, n->child, n->lo_aff ? inside & ~AT_BIT(n->sym) : inside);
+            add_list(f, n->child, n->loop.lo_aff ? inside & ~AT_BIT(n->loop.sym) : inside);
             at_range_leave(l, n, old);
         }
         if (n->kind == AT_IR_IF) { /* one of the two, once */

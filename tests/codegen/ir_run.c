@@ -85,16 +85,16 @@ static float evaluate(runner *r, const at_value *v) {
 }
 
 static void run_statement(runner *r, const at_ir *n) {
-    if (n->guard && !holds(r, n->guard)) return;
-    int64_t at = value_of(r, n->at);
-    if (!inside(r, n->tensor, at, 1)) return;
-    if (n->integer) {
-        ((int32_t *)base(r, n->tensor))[at] = (int32_t)value_of(r, n->integer);
+    if (n->stmt.guard && !holds(r, n->stmt.guard)) return;
+    int64_t at = value_of(r, n->stmt.at);
+    if (!inside(r, n->stmt.tensor, at, 1)) return;
+    if (n->stmt.integer) {
+        ((int32_t *)base(r, n->stmt.tensor))[at] = (int32_t)value_of(r, n->stmt.integer);
         return;
     }
-    float v = evaluate(r, n->val);
-    float *p = (float *)base(r, n->tensor) + at;
-    *p = n->add ? *p + v : v;
+    float v = evaluate(r, n->stmt.val);
+    float *p = (float *)base(r, n->stmt.tensor) + at;
+    *p = n->stmt.add ? *p + v : v;
 }
 
 static void run_tile(runner *r, const at_tile_call *c) {
@@ -112,25 +112,25 @@ static void run_tile(runner *r, const at_tile_call *c) {
 static void run_list(runner *r, const at_ir *n);
 
 static void run_loop(runner *r, const at_ir *n) {
-    int64_t lo = n->lo_aff ? value_of(r, n->lo_aff) : n->lo;
-    int64_t hi = n->hi_aff ? value_of(r, n->hi_aff) : n->hi;
+    int64_t lo = n->loop.lo_aff ? value_of(r, n->loop.lo_aff) : n->loop.lo;
+    int64_t hi = n->loop.hi_aff ? value_of(r, n->loop.hi_aff) : n->loop.hi;
     if (hi - lo > 1 << 24) r->fault = at_format(r->l->arena, "a loop runs too far");
-    if (lo < hi && (lo < n->lo || hi > n->hi))
+    if (lo < hi && (lo < n->loop.lo || hi > n->loop.hi))
         r->fault = at_format(r->l->arena, "loop %s runs outside its constant bounds",
-                             r->l->syms.data[n->sym].name);
-    r->bound[n->sym] = true;
+                             r->l->syms.data[n->loop.sym].name);
+    r->bound[n->loop.sym] = true;
     for (int64_t i = lo; i < hi && !r->fault; i++) {
-        r->value[n->sym] = i;
-        if (n->ann == AT_ANN_PARA) {
-            r->value[n->sym] = hi - 1 - (i - lo);
+        r->value[n->loop.sym] = i;
+        if (n->loop.ann == AT_ANN_PARA) {
+            r->value[n->loop.sym] = hi - 1 - (i - lo);
             r->thread = (int)(i % r->m->threads);
             memset(r->m->workspace + r->l->workspace_bytes + r->thread * r->l->thread_bytes, 255,
                    (size_t)r->l->thread_bytes);
         }
         run_list(r, n->child);
     }
-    r->bound[n->sym] = false;
-    if (n->ann == AT_ANN_PARA) r->thread = 0;
+    r->bound[n->loop.sym] = false;
+    if (n->loop.ann == AT_ANN_PARA) r->thread = 0;
 }
 
 static void run_list(runner *r, const at_ir *n) {

@@ -134,10 +134,10 @@ static void run_list(runner *r, const at_ir *n) {
         if (n->kind == AT_IR_TILE) run_tile(r, n->call);
         if (n->kind == AT_IR_IF) run_list(r, value_of(r, n->test) >= 0 ? n->child : n->other);
         if (n->kind != AT_IR_LOOP) continue;
-        int64_t lo = n->lo_aff ? value_of(r, n->lo_aff) : n->lo;
-        int64_t hi = n->hi_aff ? value_of(r, n->hi_aff) : n->hi;
+        int64_t lo = n->loop.lo_aff ? value_of(r, n->loop.lo_aff) : n->loop.lo;
+        int64_t hi = n->loop.hi_aff ? value_of(r, n->loop.hi_aff) : n->loop.hi;
         for (int64_t i = lo; i < hi; i++) {
-            r->value[n->sym] = i;
+            r->value[n->loop.sym] = i;
             run_list(r, n->child);
         }
     }
@@ -147,13 +147,13 @@ static void run_list(runner *r, const at_ir *n) {
 static void fill_tables(runner *r, const at_ir *list) {
     for (const at_ir *n = list; n; n = n->next) {
         const at_ir *store = n->kind == AT_IR_LOOP ? n->child : NULL;
-        if (!store || !store->integer) continue;
-        int32_t *table = AT_NEW_ARRAY(r->l->arena, int32_t, n->hi);
-        for (int64_t i = 0; i < n->hi; i++) {
-            r->value[n->sym] = i;
-            table[i] = (int32_t)value_of(r, store->integer);
+        if (!store || store->kind != AT_IR_STMT || !store->stmt.integer) continue;
+        int32_t *table = AT_NEW_ARRAY(r->l->arena, int32_t, n->loop.hi);
+        for (int64_t i = 0; i < n->loop.hi; i++) {
+            r->value[n->loop.sym] = i;
+            table[i] = (int32_t)value_of(r, store->stmt.integer);
         }
-        r->data[store->tensor].i = table;
+        r->data[store->stmt.tensor].i = table;
     }
 }
 
