@@ -275,13 +275,6 @@ at_attempt_end at_attempt(void (*f)(void *ctx), void *ctx, double timeout_s,
  * it is done. */
 at_status at_attempt_fail(at_attempt_end end, int signal_number, double timeout_s, at_error *err);
 
-/* ---- instruction sets (isa.c)
- * ------------------------------------------------------------------------ */
-
-typedef enum at_isa { AT_ISA_SCALAR, AT_ISA_SSE2, AT_ISA_AVX2, AT_ISA_AVX512, AT_ISA_COUNT } at_isa;
-const char *at_isa_name(at_isa isa); /* "scalar", "sse2", "avx2", "avx512" */
-bool at_isa_from_name(const char *name, at_isa *out);
-
 #define AT_MAX_THREADS 1024 /* that a kernel may run on */
 
 /* ---- what became of a trial (err_no.c) --------------------------------------------------------

@@ -89,8 +89,7 @@ static const at_option_row rows[] = {
      "a configuration by its index; space takes a list: 0,5435", TEXT, TO(index), 0, 0},
     {"--compiler", "NAME", MEASURING, "tcc", "tcc, gcc or clang", COMPILER, TO(engine.compiler), 0,
      0},
-    {"--isa", "NAME", KERNEL, NULL, "scalar, sse2, avx2 or avx512; default: this CPU's best", ISA,
-     TO(engine.isa), 0, 0},
+    {"--isa", "NAME", KERNEL, NULL, "default: this CPU's best", ISA, TO(engine.isa), 0, 0},
     {"--pack", "WHEN", KERNEL, "ahead", "pack weights ahead of the timed part, or inline in it",
      PACKING, TO(engine.packing), 0, 0},
     {"--threads", "N", KERNEL, "1", "threads that run para loops, each on a core of its own",
@@ -245,6 +244,14 @@ static void add_formats(at_option_row row) {
     add_row(row, NULL);
 }
 
+/* As the formats. */
+static void add_isas(at_option_row row) {
+    const char *names = at_isa_name(0);
+    for (int i = 1; i < AT_ISA_COUNT; i++) names = text_of("%s, %s", names, at_isa_name((at_isa)i));
+    row.help = text_of("%s; %s", names, row.help);
+    add_row(row, NULL);
+}
+
 static const char *format_word(int i) {
     int n = 0;
     while (at_file_format_at(n)) n++;
@@ -255,6 +262,7 @@ static void make_table(void) {
     for (int i = 0; i < NUM_ROWS; i++)
         if (rows[i].kind == OF_TUNERS) add_tuner_options(&rows[i]);
         else if (rows[i].kind == FORMAT) add_formats(rows[i]);
+        else if (rows[i].kind == ISA) add_isas(rows[i]);
         else add_row(rows[i], NULL);
 }
 

@@ -7,6 +7,7 @@
 #define AT_CODEGEN_H
 
 #include "base/base.h"
+#include "base/isa.h"
 #include "codegen/target.h"
 #include "schedule/schedule.h"
 

@@ -43,11 +43,9 @@ at_status at_session_machine(at_session *s, at_error *err) {
 double at_session_clock_ghz(const at_session *s) {
     const at_core *c = s->machine->core;
     double gflops = s->peak_gflops / s->threads;
-    switch (at_isa_best()) { /* as runtime/peak.c counts */
-    case AT_ISA_AVX512: return gflops / (c->fma[1] * 32);
-    case AT_ISA_AVX2: return gflops / (c->fma[0] * 16);
-    default: return gflops / (c->arithmetic[0] * 4);
-    }
+    const at_target *t = at_target_find(at_isa_name(at_isa_best()));
+    /* as runtime/peak.c counts */
+    return gflops / (t->fused ? c->fma[t->lanes > 8] * t->lanes * 2 : c->arithmetic[0] * t->lanes);
 }
 
 double at_bound_seconds(const at_session *s, const at_bound *b) {

@@ -4,6 +4,7 @@
 #define AT_ENGINE_OPTIONS_H
 
 #include "base/base.h"
+#include "base/isa.h"
 #include "codegen/codegen.h"
 #include "records/records.h"
 #include "runtime/runtime.h"

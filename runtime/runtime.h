@@ -11,6 +11,7 @@
 #define AT_RUNTIME_H
 
 #include "base/base.h"
+#include "base/isa.h"
 
 /* ---- CPU facts (cpu.c) ---------------------------------------------------------------------- */
 

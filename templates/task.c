@@ -246,8 +246,6 @@ static void default_first(const at_entity *e, at_text *out) {
     at_text_add(out, "]]");
 }
 
-static int lanes_of(at_isa isa) { return isa == AT_ISA_AVX512 ? 16 : isa == AT_ISA_AVX2 ? 8 : 4; }
-
 /* As the entity of a record, so that reading it finds its place in the space. */
 at_status at_task_default_config(at_arena *a, const at_task *t, at_isa isa, at_config *out,
                                  at_error *err) {
@@ -255,7 +253,7 @@ at_status at_task_default_config(at_arena *a, const at_task *t, at_isa isa, at_c
     at_template def = t->def; /* its own defaults, which depend on the instruction set */
     def.defaults.data =
         at_copy(a, def.defaults.data, sizeof *def.defaults.data * (size_t)def.defaults.len);
-    AT_TRY(at_call_defaults(&def, lanes_of(isa), err));
+    AT_TRY(at_call_defaults(&def, at_isa_lanes(isa), err));
     at_text text = {0};
     at_status s = AT_OK;
     at_text_add(&text, "{\"entity\": [");

@@ -4,6 +4,7 @@
 #define AT_TASK_H
 
 #include "base/base.h"
+#include "base/isa.h"
 #include "knobs/knobs.h"
 #include "schedule/schedule.h"
 #include "templates/template.h"

@@ -1,17 +1,20 @@
-/* tuners/registry.c: the tuners there are, by name. */
+/* tuners/registry.c: the tuners there are, by name. A new one is one file and one row here. */
 #include "tuners/tuners_int.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const at_tuner_class *const rows[] = {
-    &at_grid_tuner,
-    &at_random_tuner,
-    &at_ga_tuner,
 #ifdef AT_HAVE_XGBOOST
-    &at_xgb_tuner,
+#define WITH_XGBOOST(ROW) ROW(at_xgb_tuner)
+#else
+#define WITH_XGBOOST(ROW)
 #endif
-};
+#define TUNERS(ROW) ROW(at_grid_tuner) ROW(at_random_tuner) ROW(at_ga_tuner) WITH_XGBOOST(ROW)
+
+#define DECLARE(row) extern const at_tuner_class row;
+TUNERS(DECLARE)
+#define ADDRESS(row) &row,
+static const at_tuner_class *const rows[] = {TUNERS(ADDRESS)};
 enum { NUM_ROWS = sizeof rows / sizeof *rows };
 
 struct at_tuner {

@@ -5,8 +5,6 @@
 
 #include "tuners/tuners.h"
 
-extern const at_tuner_class at_grid_tuner, at_random_tuner, at_ga_tuner, at_xgb_tuner;
-
 /* The options' range with its defaults put in. */
 void at_tuner_range(const at_space *space, const at_tuner_options *o, int64_t *begin, int64_t *end);
 

@@ -92,10 +92,12 @@ __attribute__((target("avx512f"), noinline)) static void step_avx512(int64_t n) 
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static const at_spin spins[] = {{multiply_add_scalar, 14, step_scalar, SCALAR_STEPS},
-                                {multiply_add_sse2, 14 * 4, step_scalar, SCALAR_STEPS},
-                                {multiply_add_avx2, 12 * 8 * 2, step_avx2, VECTOR_STEPS},
-                                {multiply_add_avx512, 24 * 16 * 2, step_avx512, VECTOR_STEPS}};
+static const at_spin spins[] = {
+    [AT_ISA_SCALAR] = {multiply_add_scalar, 14, step_scalar, SCALAR_STEPS},
+    [AT_ISA_SSE2] = {multiply_add_sse2, 14 * 4, step_scalar, SCALAR_STEPS},
+    [AT_ISA_AVX2] = {multiply_add_avx2, 12 * 8 * 2, step_avx2, VECTOR_STEPS},
+    [AT_ISA_AVX512] = {multiply_add_avx512, 24 * 16 * 2, step_avx512, VECTOR_STEPS},
+};
 _Static_assert(sizeof spins / sizeof *spins == AT_ISA_COUNT, "a row per instruction set");
 
 const at_spin *at_arch_spin(at_isa isa) { return &spins[isa]; }
