@@ -448,7 +448,7 @@ void at_aff_print(const at_low *l, at_text *out, const at_aff *x) {
             at_text_addf(out, ")/%lld)", (long long)s->by);
             break;
         case AT_SYM_LOAD:
-            at_text_addf(out, "%s[", l->program->compute->tensors[s->tensor].name);
+            at_text_addf(out, "%s[", l->tensors[s->tensor].name);
             at_aff_print(l, out, s->of);
             at_text_add(out, "]");
             break;

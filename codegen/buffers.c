@@ -46,7 +46,7 @@ static void see(walk *w, int tensor, const at_aff **ix) {
 /* Does a sum that is one vector wide read this down a column, an element for every row? */
 static bool reads_column(const walk *w, const at_value *v) {
     const at_low *l = w->l;
-    int last = l->program->compute->tensors[v->tensor].num_axes - 1;
+    int last = l->tensors[v->tensor].num_axes - 1;
     at_mask rows = 0, row = last >= 0 ? at_aff_deps(l, v->ix[last]) : 0;
     bool one_vector = false, column = false;
     for (int d = 0; d < last; d++) rows |= at_aff_deps(l, v->ix[d]);
@@ -85,13 +85,13 @@ static void see_list(walk *w, const at_ir *n) {
 /* ---- placing --------------------------------------------------------------------------------- */
 
 static void param(at_low *l, int tensor, at_param_role role) {
-    const at_tensor *t = &l->program->compute->tensors[tensor];
+    const at_low_tensor *t = &l->tensors[tensor];
     at_buffer *b = &l->buffers[tensor];
     b->place = AT_PLACE_PARAM;
     b->param = l->num_params;
     b->elements = 1;
     for (int i = t->num_axes - 1; i >= 0; i--) {
-        b->extent[i] = l->program->extents[tensor][i];
+        b->extent[i] = t->extents[i];
         b->stride[i] = b->elements;
         b->base[i] = at_aff_const(l, 0);
         b->elements *= b->extent[i];
@@ -125,7 +125,7 @@ static int64_t padded_row(int64_t row, const usage *u) {
 }
 
 static void scratch(at_low *l, int tensor, const usage *u) {
-    const at_tensor *t = &l->program->compute->tensors[tensor];
+    const at_low_tensor *t = &l->tensors[tensor];
     at_buffer *b = &l->buffers[tensor];
     b->place = AT_PLACE_WORKSPACE;
     b->line_sym = u->depth ? u->path[u->depth - 1]->loop.sym : -1;
@@ -143,12 +143,11 @@ static void scratch(at_low *l, int tensor, const usage *u) {
             if (alo < lo) lo = alo;
             if (ahi > hi) hi = ahi;
         }
-        if (lo <= -AT_AFF_INF || hi >= AT_AFF_INF ||
-            hi - lo >= 2 * l->program->extents[tensor][d]) {
+        if (lo <= -AT_AFF_INF || hi >= AT_AFF_INF || hi - lo >= 2 * t->extents[d]) {
             /* data-dependent reads: the whole axis */
             base = at_aff_const(l, 0);
             lo = 0;
-            hi = l->program->extents[tensor][d] - 1;
+            hi = t->extents[d] - 1;
         }
         b->base[d] = at_aff_shift(l, base, lo);
         b->extent[d] = hi - lo + 1;
@@ -177,7 +176,7 @@ static void scratch(at_low *l, int tensor, const usage *u) {
 static const at_aff *address(at_low *l, int tensor, const at_aff *const *ix) {
     const at_buffer *b = &l->buffers[tensor];
     const at_aff *at = at_aff_const(l, 0);
-    int n = l->program->compute->tensors[tensor].num_axes;
+    int n = l->tensors[tensor].num_axes;
     for (int d = 0; d < n; d++)
         at = at_aff_add(l, at, at_aff_scale(l, at_aff_sub(l, ix[d], b->base[d]), b->stride[d]));
     return at_aff_inside(l, at, l->buffers);

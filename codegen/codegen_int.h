@@ -25,20 +25,29 @@ typedef struct at_buffer { /* [tensor] */
     bool in_register;    /* all of it lives in a tile's registers (tiles) */
 } at_buffer;
 
+typedef struct at_low_tensor { /* of the computation, or a table that lowering adds (tables) */
+    const char *name;
+    int num_axes;
+    const int64_t *extents; /* [num_axes] and reductions, as at_program's */
+    bool is_int;
+} at_low_tensor;
+
 struct at_tile;
 
 struct at_low {
     at_arena *arena;
-    const at_program *program;
+    const at_program *const program; /* what is lowered; stays as it is */
     const at_lower_options *options;
     at_error *err;
     at_dialect dialect;
     const at_target *target;
     AT_VEC(at_sym) syms; /* the first AT_MAX_LOOPS are places for loops, num_loops of them taken */
     int num_loops;
-    at_ir *root;        /* kernel */
-    at_ir *pack_root;   /* packing nests, when ahead */
-    at_buffer *buffers; /* [num_tensors] */
+    at_ir *root;            /* kernel */
+    at_ir *pack_root;       /* packing nests, when ahead */
+    at_low_tensor *tensors; /* those of the computation first, by its numbers */
+    int num_tensors;
+    at_buffer *buffers; /* [num_tensors], from `buffers` on */
     at_param *params;
     int num_params;
     int64_t workspace_bytes, thread_bytes;
@@ -48,6 +57,11 @@ struct at_low {
     const char *source, *entry,
         *pack; /* emitted text; function names, pack NULL if nothing is packed */
 };
+
+/* tensors.c */
+void at_low_list_tensors(at_low *l);                       /* the computation's */
+int at_low_find_tensor(const at_low *l, const char *name); /* -1: there is none */
+int at_low_add_tensor(at_low *l, at_low_tensor t);         /* its number; its buffer is empty */
 
 /* note.c: what is to be said about the program: what was written and is not so in the code, each
  * text once; the first failure. */

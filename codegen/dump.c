@@ -24,7 +24,7 @@ static void cond_print(const at_low *l, at_text *out, const at_cond *c) {
 
 static void indices(const at_low *l, at_text *out, int tensor, const at_aff *const *ix,
                     const at_aff *at) {
-    const at_tensor *t = &l->program->compute->tensors[tensor];
+    const at_low_tensor *t = &l->tensors[tensor];
     at_text_addf(out, "%s[", t->name);
     if (at) at_aff_print(l, out, at);
     for (int i = 0; !at && i < t->num_axes; i++) {

@@ -32,12 +32,12 @@ static bool is_numbered(const char *name, const char *stem) {
 }
 
 static bool taken(const at_emitter *e, const char *name) {
-    const at_compute *c = e->l->program->compute;
+    const at_low *l = e->l;
     if (is_numbered(name, "q")) return true;
     if (is_reserved(e, name)) return true;
-    for (int t = 0; t < c->num_tensors; t++)
-        if (!strcmp(name, c->tensors[t].name) ||
-            is_numbered(name, at_format(e->l->arena, "%s_", c->tensors[t].name)))
+    for (int t = 0; t < l->num_tensors; t++)
+        if (!strcmp(name, l->tensors[t].name) ||
+            is_numbered(name, at_format(l->arena, "%s_", l->tensors[t].name)))
             return true;
     for (int i = e->base; i < e->depth; i++)
         if (e->blocks[i].sym >= 0 && !strcmp(name, e->var[e->blocks[i].sym])) return true;
@@ -47,7 +47,7 @@ static bool taken(const at_emitter *e, const char *name) {
 static const char *numbered(at_emitter *e, const char *stem) {
     for (;;) {
         const char *name = at_format(e->l->arena, "%s%d", stem, e->num_names++);
-        if (at_compute_find(e->l->program->compute, name) < 0) return name;
+        if (at_low_find_tensor(e->l, name) < 0) return name;
     }
 }
 
@@ -59,7 +59,7 @@ const char *at_emit_variable(at_emitter *e, const char *name) {
 
 /* No two tensors share a name, so a longer one than all of them is free. */
 static const char *tensor_variable(at_emitter *e, int tensor) {
-    const char *name = e->l->program->compute->tensors[tensor].name;
+    const char *name = e->l->tensors[tensor].name;
     if (is_reserved(e, name)) return at_format(e->l->arena, "t%d_%s_", tensor, name);
     return name;
 }
@@ -198,7 +198,7 @@ static bool writable(const at_emitter *e, int tensor) {
 }
 
 static const char *element_type(const at_emitter *e, int tensor) {
-    bool is_int = e->l->program->compute->tensors[tensor].is_int;
+    bool is_int = e->l->tensors[tensor].is_int;
     if (writable(e, tensor)) return is_int ? "int *" : "float *";
     return is_int ? "const int *" : "const float *";
 }

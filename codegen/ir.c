@@ -58,9 +58,7 @@ static const at_cond *cond_subst(at_low *l, const at_cond *c, int sym, const at_
     return n;
 }
 
-static int num_dims(const at_low *l, int tensor) {
-    return l->program->compute->tensors[tensor].num_axes;
-}
+static int num_dims(const at_low *l, int tensor) { return l->tensors[tensor].num_axes; }
 
 static const at_aff **ix_subst(at_low *l, const at_aff **ix, int tensor, int sym, const at_aff *y) {
     int n = num_dims(l, tensor);

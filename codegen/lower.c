@@ -109,11 +109,12 @@ static void hash_code(const at_low *l, at_kernel *k) {
 
 at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_options *o,
                          const char *last, at_low **out, at_error *err) {
-    at_low *l = AT_NEW(a, at_low);
-    *l = (at_low){.arena = a, .program = p, .options = o, .dialect = o->dialect};
-    l->err = AT_NEW(a, at_error);
+    const at_low new = {
+        .arena = a, .program = p, .options = o, .dialect = o->dialect, .err = AT_NEW(a, at_error)};
+    at_low *l = at_copy(a, &new, sizeof new);
     while (l->syms.len < AT_MAX_LOOPS) *at_push(a, &l->syms) = (at_sym){.kind = AT_SYM_LOOP};
     l->target = at_target_find(at_isa_name(o->dialect == AT_DIALECT_C ? AT_ISA_SCALAR : o->isa));
+    at_low_list_tensors(l);
     for (size_t i = 0; i < NUM_PASSES; i++) {
         if (!passes[i].run(l))
             return at_fail_lines(err, l->err->status, "%s: %s", passes[i].name, l->err->text);

@@ -43,31 +43,15 @@ static int divided_entry(const at_low *l, const at_aff *x) {
     return -1;
 }
 
-/* The program with one more tensor: a table beside a list. */
-static int add_tensor(at_low *l, int list) {
-    at_program *p = at_copy(l->arena, l->program, sizeof *p);
-    at_compute *c = at_copy(l->arena, p->compute, sizeof *c);
-    int n = c->num_tensors++;
-    const char *name = at_format(l->arena, "%s_at", c->tensors[list].name);
-    while (at_compute_find(p->compute, name) >= 0) name = at_format(l->arena, "%s_", name);
-    at_tensor *tensors = AT_NEW_ARRAY(l->arena, at_tensor, n + 1);
-    int64_t **extents = AT_NEW_ARRAY(l->arena, int64_t *, n + 1);
-    at_buffer *buffers = AT_NEW_ARRAY(l->arena, at_buffer, n + 1);
-    for (int t = 0; t < n; t++) {
-        tensors[t] = c->tensors[t];
-        extents[t] = p->extents[t];
-        buffers[t] = l->buffers[t];
-    }
-    int64_t elements = buffers[list].elements;
-    tensors[n] = (at_tensor){
-        .name = name, .role = AT_ROLE_STAGE, .num_axes = 1, .is_packing = true, .is_int = true};
-    extents[n] = at_copy(l->arena, &elements, sizeof elements);
-    buffers[n] = (at_buffer){.elements = elements, .line_sym = -1};
-    c->tensors = tensors;
-    p->extents = extents;
-    p->compute = c;
-    l->program = p;
-    l->buffers = buffers;
+/* A table beside a list, of as many elements. */
+static int add_table(at_low *l, int list) {
+    int64_t elements = l->buffers[list].elements;
+    const char *name = at_format(l->arena, "%s_at", l->tensors[list].name);
+    while (at_low_find_tensor(l, name) >= 0) name = at_format(l->arena, "%s_", name);
+    int n = at_low_add_tensor(l, (at_low_tensor){.name = name, .num_axes = 1, .is_int = true});
+    l->buffers[n].elements = elements;
+    l->buffers[n].line_sym = -1;
+    l->tensors[n].extents = at_copy(l->arena, &elements, sizeof elements);
     return n;
 }
 
@@ -87,7 +71,7 @@ static void place(at_low *l, int tensor) {
     for (int t = 0; t < tensor; t++)
         if (l->buffers[t].place == AT_PLACE_PARAM && l->buffers[t].param >= at)
             l->buffers[t].param++;
-    params[at] = (at_param){.name = l->program->compute->tensors[tensor].name,
+    params[at] = (at_param){.name = l->tensors[tensor].name,
                             .role = AT_PARAM_PACKED,
                             .tensor = -1,
                             .is_int = true,
@@ -108,7 +92,7 @@ static void fill(maker *m, const table *t) {
     store->stmt.at = at_aff_sym(l, m->sym);
     store->stmt.integer = t->of;
     store->stmt.val = AT_NEW(l->arena, at_value);
-    store->stmt.label = l->program->compute->tensors[t->tensor].name;
+    store->stmt.label = l->tensors[t->tensor].name;
     loop->loop.sym = m->sym;
     loop->loop.hi = l->buffers[t->tensor].elements;
     loop->child = store;
@@ -123,7 +107,7 @@ static int table_of(maker *m, int list, const at_aff *of) {
         if (t->list == list && at_aff_equal(t->of, of)) return t->tensor;
     }
     table *t = at_push(l->arena, &m->tables);
-    *t = (table){list, add_tensor(l, list), of};
+    *t = (table){list, add_table(l, list), of};
     place(l, t->tensor);
     fill(m, t);
     return t->tensor;

@@ -98,7 +98,7 @@ at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *re
     t->num_pointers = b.num_pointers;
     t->num_trips = b.num_trips;
     for (int i = 0; i < b.num_slots + b.num_pointers; i++) {
-        const at_tensor *tensor = &l->program->compute->tensors[b.slots[i].tensor];
+        const at_low_tensor *tensor = &l->tensors[b.slots[i].tensor];
         c->slot_tensor[i] = b.slots[i].tensor;
         c->slot_at[i] = b.slots[i].rest;
         t->slot_name[i] = tensor->name;

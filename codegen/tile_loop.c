@@ -208,7 +208,7 @@ static void counted_loop(at_builder *b, const at_ir *n) {
 /* Why a load is no vector along a loop; NULL: it is one, or the same element for all of it. */
 static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value *v, int sym) {
     at_arena *a = b->l->arena;
-    const char *name = b->l->program->compute->tensors[v->tensor].name;
+    const char *name = b->l->tensors[v->tensor].name;
     int64_t k = at_aff_coef(v->at, sym);
     if (at_aff_opaque_deps(b->l, v->at) & AT_BIT(sym))
         return at_format(a, "@%s reads %s at places that do not follow each other", n->stmt.label,

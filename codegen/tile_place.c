@@ -9,11 +9,10 @@
 
 /* The longest axis of any tensor: entries count along one. */
 static int64_t longest_axis(const at_low *l) {
-    const at_compute *c = l->program->compute;
     int64_t most = 0;
-    for (int t = 0; t < c->num_tensors; t++)
-        for (int d = 0; d < c->tensors[t].num_axes; d++)
-            if (l->program->extents[t][d] > most) most = l->program->extents[t][d];
+    for (int t = 0; t < l->num_tensors; t++)
+        for (int d = 0; d < l->tensors[t].num_axes; d++)
+            if (l->tensors[t].extents[d] > most) most = l->tensors[t].extents[d];
     return most;
 }
 

@@ -262,7 +262,7 @@ static at_ir *group_end(const tiler *x, const at_ir *n, at_ir *run_end, bool *lo
     for (at_ir *m = n->next; m != run_end; m = m->next) {
         last = last->next = at_ir_copy(l, m);
         if (!is_local(x, list, target(n))) continue;
-        for (int t = 0; t < l->program->compute->num_tensors; t++) local[t] = is_local(x, list, t);
+        for (int t = 0; t < l->num_tensors; t++) local[t] = is_local(x, list, t);
         return m->next;
     }
     at_ir *end = n->next;
@@ -339,7 +339,7 @@ static at_ir *tile_inside(tiler *x, at_ir *n) {
 /* One nest by itself: sums in registers if they fit, else in memory, else opened. */
 static at_ir *tile_single(tiler *x, at_ir *n) {
     at_low *l = x->l;
-    bool *none = AT_NEW_ARRAY(l->arena, bool, l->program->compute->num_tensors);
+    bool *none = AT_NEW_ARRAY(l->arena, bool, l->num_tensors);
     n->next = NULL;
     at_ir *out = make_tiles(l, n, none, true);
     if (!out) out = make_tiles(l, n, none, false);
@@ -384,7 +384,7 @@ static at_ir *tile_list(tiler *x, at_ir *list) {
             append(&tail, tile_inside(x, n));
             continue;
         }
-        bool *local = AT_NEW_ARRAY(l->arena, bool, l->program->compute->num_tensors);
+        bool *local = AT_NEW_ARRAY(l->arena, bool, l->num_tensors);
         at_ir *end = group_end(x, n, run_end, local), *group = NULL;
         if (end != next && (group = tile_group(x, n, end, local))) next = end;
         append(&tail, group ? group : tile_single(x, n));

@@ -11,9 +11,7 @@ typedef struct runner {
     const char *fault;
 } runner;
 
-static const char *tensor_name(const runner *r, int t) {
-    return r->l->program->compute->tensors[t].name;
-}
+static const char *tensor_name(const runner *r, int t) { return r->l->tensors[t].name; }
 
 static void *base(const runner *r, int tensor) {
     const at_buffer *b = &r->l->buffers[tensor];

@@ -256,7 +256,7 @@ static bool check_program(const random_program *p, touch *touches) {
         at_low *l = lowered->low;
         const at_bound *bound = at_bound_of(b.arena, lowered, &m);
         runner r = {.l = l, .core = m.core, .touches = touches};
-        r.data = AT_NEW_ARRAY(b.arena, at_data, l->program->compute->num_tensors);
+        r.data = AT_NEW_ARRAY(b.arena, at_data, l->num_tensors);
         for (int t = 0; t < b.compute->num_tensors; t++) r.data[t] = b.data[t];
         fill_tables(&r, l->pack_root);
         fill_tables(&r, l->root);
