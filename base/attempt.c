@@ -55,7 +55,7 @@ static at_attempt_end wait_for(int fd, double timeout_s, const volatile int *sto
     const int64_t end_ns = at_now_ns() + (int64_t)(timeout_s * 1e9);
     for (;;) {
         int64_t left_ms = (end_ns - at_now_ns()) / 1000000 + 1;
-        if (stop && *stop) return AT_ATTEMPT_STOPPED;
+        if (at_is_set(stop)) return AT_ATTEMPT_STOPPED;
         if (left_ms <= 0) return AT_ATTEMPT_TIMEOUT;
         struct pollfd p = {.fd = fd, .events = POLLIN};
         if (poll(&p, 1, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS) > 0) return AT_ATTEMPT_DONE;

@@ -255,6 +255,11 @@ at_status at_open_locked(const char *path, int flags, int *fd, at_error *err);
 /* Whether path still is the file of fd: it may have been deleted or replaced. */
 bool at_is_still_there(int fd, const char *path);
 
+/* Whether somebody asked for an end: a signal handler, or another thread. flag may be NULL. */
+static inline bool at_is_set(const volatile int *flag) {
+    return flag && __atomic_load_n(flag, __ATOMIC_RELAXED);
+}
+
 /* ---- foreign code (attempt.c) ------------------------------------------------------------------
  */
 

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -164,23 +165,27 @@ at_status at_output_open(const char *path, const at_output_rules *rules, at_outp
 /* ---- writing --------------------------------------------------------------------------------- */
 
 static int make_temporary(at_output *f) {
-    f->temporary = malloc(strlen(f->real) + 8);
+    const size_t size = strlen(f->real) + 16;
+    const mode_t mode = f->exists ? 0600 : 0666; /* of a new one the umask takes its part */
+    f->temporary = malloc(size);
     AT_ASSERT(f->temporary);
-    sprintf(f->temporary, "%s.XXXXXX", f->real);
-    int fd = mkostemp(f->temporary, O_CLOEXEC);
-    if (fd >= 0) return fd;
+    for (int tries = 0; tries < 100; tries++) {
+        uint32_t number;
+        if (getrandom(&number, sizeof number, 0) != sizeof number)
+            number = (uint32_t)at_now_ns() ^ (uint32_t)getpid() << 16;
+        snprintf(f->temporary, size, "%s.%08x", f->real, number);
+        int fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+        if (fd >= 0) return fd;
+        if (errno != EEXIST) break;
+    }
     free(f->temporary);
     f->temporary = NULL;
     return -1;
 }
 
-/* The file gets the old one's mode and, as far as may be, its owner, or what the umask leaves. */
+/* In place of another it gets that one's mode and, as far as may be, its owner. */
 static bool set_mode(const at_output *f, int fd) {
-    if (!f->exists) {
-        mode_t mask = umask(0);
-        umask(mask);
-        return fchmod(fd, 0666 & ~mask) == 0;
-    }
+    if (!f->exists) return true;
     if (f->old.st_uid != geteuid() || f->old.st_gid != getegid())
         (void)!fchown(fd, f->old.st_uid, f->old.st_gid);
     return fchmod(fd, f->old.st_mode & 0777) == 0;

@@ -38,6 +38,7 @@ typedef struct at_engine_options {
     double timeout_s;  /* of compiling, and of running; 0: 10 */
     double cooldown_s; /* between two that were measured */
     bool paranoid;
+    const char *worker; /* path of the program that runs kernels; NULL: this same executable */
     /* The search. */
     const char *tuner;              /* "ga", "ga:population=32"; NULL: the default one */
     at_tuner_options tuner_options; /* without seed, features and history */

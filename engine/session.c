@@ -224,7 +224,7 @@ static at_status prepare_other(at_session *s, at_error *err) {
 at_status at_session_start(at_session *s, at_error *err) {
     at_engine_note(&s->options, "making the input and the output it is checked against ...");
     at_dataset_fill(&s->data, s->options.seed);
-    AT_TRY(at_worker_new(s->data.store, -1, 0, &s->worker, err));
+    AT_TRY(at_worker_new_of(s->options.worker, s->data.store, -1, 0, &s->worker, err));
     int64_t begin_ns = at_now_ns();
     if (s->other.store) AT_TRY(prepare_other(s, err));
     AT_TRY(at_reference_run(s, err));

@@ -29,7 +29,8 @@ typedef struct at_face {
     const int64_t *packed_at; /* [params] of the kernel's packed tensors */
     int64_t packed_bytes;
     int threads;
-    const int64_t *values; /* with these the computation is of the tensors as they are passed */
+    const char *parallel_for; /* a function that runs parallel loops on threads; NULL: their own */
+    const int64_t *values;    /* with these the computation is of the tensors as they are passed */
 } at_face;
 
 at_status at_face_make(at_arena *a, const at_file_kernel *f, at_abi abi, at_face *out,
@@ -52,6 +53,11 @@ void at_call_list(at_text *out, at_role_of_call call, const at_face_tensor *tens
 const char *at_file_name(at_arena *a, const char *name);
 void at_file_comment(at_text *out, const char *text); /* lines, each behind " * " */
 
+/* The shape of a tensor in the task's own layout, whose axes are those that are not the inner part
+ * of another. The number of its axes. */
+enum { AT_FACE_DIMS = 64 };
+int at_face_shape(const at_face *f, const at_face_tensor *t, int64_t shape[AT_FACE_DIMS]);
+
 /* layout_loops.c: the functions that bring a tensor into blocks and back. */
 void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t);
 
@@ -63,6 +69,11 @@ void at_cpu_test(at_text *out, const at_face *f, const char *prefix);
  */
 void at_kernel_declare(at_text *out, const at_face *f);
 void at_kernel_define(at_text *out, const at_face *f, const char *prefix);
+/* All of it for TinyCC in memory, its tiles as blobs. With NAME_call(void *const *tensors, void
+ * *workspace) where there is a plain function. */
+void at_kernel_define_in_memory(at_text *out, const at_face *f);
+/* "void NAME(const float *data, ...)", of a function that there is. Lives in a. */
+const char *at_kernel_prototype(at_arena *a, const at_face *f, at_role_of_call call);
 
 /* dispatcher.c: functions that choose by shape. */
 typedef struct at_family {

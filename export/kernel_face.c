@@ -38,11 +38,10 @@ static void signature(at_text *out, const at_face *f, const char *name, at_role_
     at_text_add(out, ")");
 }
 
-/* In the task's own layout, whose axes are those that are not the inner part of another. */
-static void plain_shape(at_text *out, const at_face *f, const at_face_tensor *t) {
+int at_face_shape(const at_face *f, const at_face_tensor *t, int64_t shape[AT_FACE_DIMS]) {
     const at_program *p = f->of->program;
-    int n = p->compute->tensors[t->tensor].num_axes;
-    int64_t e[64];
+    int n = p->compute->tensors[t->tensor].num_axes, count = 0;
+    int64_t e[AT_FACE_DIMS];
     for (int i = 0; i < n; i++) e[i] = p->extents[t->tensor][i];
     for (int i = n - 1; i > 0 && t->laid_out; i--) { /* an inner part lies behind its outer one */
         int axis = t->order[i], before = t->order[i - 1];
@@ -52,8 +51,15 @@ static void plain_shape(at_text *out, const at_face *f, const at_face_tensor *t)
     }
     for (int i = 0; i < n; i++) {
         int axis = t->laid_out ? t->order[i] : i;
-        if (e[axis]) at_text_addf(out, "[%lld]", (long long)e[axis]);
+        if (e[axis]) shape[count++] = e[axis];
     }
+    return count;
+}
+
+static void plain_shape(at_text *out, const at_face *f, const at_face_tensor *t) {
+    int64_t shape[AT_FACE_DIMS];
+    int n = at_face_shape(f, t, shape);
+    for (int i = 0; i < n; i++) at_text_addf(out, "[%lld]", (long long)shape[i]);
 }
 
 static void block_shape(at_text *out, const at_face *f, const at_face_tensor *t) {
@@ -139,6 +145,15 @@ void at_kernel_declare(at_text *out, const at_face *f) {
 /* Who runs parallel loops: OpenMP in a file for several threads, where the compiler has it. */
 static void parallel_for(at_text *out, const at_face *f) {
     bool several = f->threads > 1;
+    if (f->parallel_for) {
+        at_text_addf(out,
+                     "\nvoid %s(int threads, void (*body)(long i, int thread, void *context), long "
+                     "n, void *context);\n"
+                     "static void %s_for(void (*body)(long i, int thread, void *context), long n, "
+                     "void *context) {\n    %s(%d, body, n, context);\n}\n\n",
+                     f->parallel_for, f->of->name, f->parallel_for, f->threads);
+        return;
+    }
     if (several) at_text_add(out, "\n#ifdef _OPENMP\nint omp_get_thread_num(void);\n#endif\n");
     at_text_addf(out,
                  "\nstatic void %s_for(void (*body)(long i, int thread, void *context), long n, "
@@ -277,13 +292,14 @@ static bool has_loops(const at_face *f, const at_face_tensor *t) {
     return (f->name && t->moves) || (f->fast && (t->packed_at >= 0 || (t->laid_out && !t->ahead)));
 }
 
+/* prefix NULL: it is known that the CPU has the instructions. */
 static void define(at_text *out, const at_face *f, const char *prefix) {
     const at_kernel *k = f->of->kernel;
     int64_t ready = ready_bytes(f);
     parallel_for(out, f);
     for (int i = 0; i < f->num; i++)
         if (has_loops(f, &f->tensors[i])) at_layout_loops(out, f, &f->tensors[i]);
-    at_cpu_test(out, f, prefix);
+    if (prefix) at_cpu_test(out, f, prefix);
     /* 63 more, to begin at a multiple of 64 wherever the caller's memory lies */
     at_text_addf(
         out,
@@ -339,4 +355,31 @@ void at_kernel_define(at_text *out, const at_face *f, const char *prefix) {
     for (int i = 0; i < k->num_tiles; i++) machine_code(out, k, &k->tiles[i]);
     at_text_add(out, k->source + k->common_bytes);
     define(out, f, prefix);
+}
+
+/* ---- in memory ------------------------------------------------------------------------------- */
+
+/* The plain function with its arguments as an array, whatever their number. */
+static void define_call(at_text *out, const at_face *f) {
+    at_text_addf(out, "void %s_call(void *const *tensors, void *workspace) {\n    %s(", f->name,
+                 f->name);
+    for (int i = 0; i < f->num; i++) at_text_addf(out, "tensors[%d], ", i);
+    at_text_add(out, "workspace);\n}\n\n");
+}
+
+const char *at_kernel_prototype(at_arena *a, const at_face *f, at_role_of_call call) {
+    at_text t = {0};
+    const char *name = call == AT_CALL_PLAIN  ? f->name
+                       : call == AT_CALL_FAST ? f->fast
+                                              : at_format(a, "%s_pack", f->of->name);
+    signature(&t, f, name, call);
+    const char *text = at_strdup(a, at_text_str(&t));
+    at_text_free(&t);
+    return text;
+}
+
+void at_kernel_define_in_memory(at_text *out, const at_face *f) {
+    at_text_add(out, f->of->kernel->source);
+    define(out, f, NULL);
+    if (f->name) define_call(out, f);
 }

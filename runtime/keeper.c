@@ -153,7 +153,7 @@ static at_io receive(int fd, void *data, size_t size_bytes, int64_t deadline_ns,
             continue;
         }
         if (n == 0 || (errno != EAGAIN && errno != EINTR)) return AT_IO_CLOSED;
-        if (stop && *stop) return AT_IO_STOPPED;
+        if (at_is_set(stop)) return AT_IO_STOPPED;
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int ready = at_wait(&p, 1, deadline_ns);
         if (ready == AT_WAIT_LATE) return AT_IO_TIMEOUT;
@@ -168,7 +168,7 @@ static at_io read_messages(int fd, int keeper, at_text *text, int64_t deadline_n
                            const volatile int *stop) {
     for (;;) {
         struct pollfd p[] = {{.fd = fd, .events = POLLIN}, {.fd = keeper}};
-        if (stop && *stop) return AT_IO_STOPPED;
+        if (at_is_set(stop)) return AT_IO_STOPPED;
         int ready = at_wait(p, 2, deadline_ns);
         if (ready == AT_WAIT_LATE) return AT_IO_TIMEOUT;
         if (ready == AT_WAIT_FAILED || p[1].revents) return AT_IO_CLOSED;

@@ -21,7 +21,7 @@ typedef struct head {
 
 static at_io wait_for(const at_channel *c, short events) {
     for (;;) {
-        if (c->stop && *c->stop) return AT_IO_STOPPED;
+        if (at_is_set(c->stop)) return AT_IO_STOPPED;
         struct pollfd p = {.fd = c->fd, .events = events};
         int ready = at_wait(&p, 1, c->deadline_ns);
         if (ready == AT_WAIT_LATE) return AT_IO_TIMEOUT;
@@ -198,4 +198,11 @@ bool at_decode_job(at_msg *m, at_job *job, int64_t *store_bytes) {
         if (blobs[i].size_bytes && !blobs[i].bytes) return false;
     }
     return !r.bad;
+}
+
+/* ---- versions ------------------------------------------------------------------------------- */
+
+void at_protocol_text(char out[AT_PROTOCOL_BYTES]) {
+    snprintf(out, AT_PROTOCOL_BYTES, "%d/%zu/%zu/%zu/%zu/%zu", AT_PROTOCOL, sizeof(at_job),
+             sizeof(at_buf), sizeof(at_blob), sizeof(at_outcome), sizeof(at_crash));
 }

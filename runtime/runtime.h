@@ -1,7 +1,8 @@
 /* runtime/runtime.h: CPU facts, the shared tensor store, compilers, and the worker that compiles,
  * runs, checks and times kernels.
  *
- * The worker is this same executable started again with the hidden verb `--worker`; it has no
+ * The worker is this same executable started again with the hidden verb `--worker`, or, where this
+ * is a library in the program of others, one that was installed with it; it has no
  * thread of ours but its own, is pinned to its core, limits its own memory, and dies with its
  * parent. A job is complete in itself: C text, machine-code tiles, tensor table, sizes, limits; so
  * a test can inject any faulty kernel. The parent watches the time and kills; a lost worker costs
@@ -34,6 +35,10 @@ int at_cpu_cores(int *cpus, int max);
 bool at_cpu_leave(int threads);
 void at_cpu_return(void);
 bool at_has_threads(void); /* built with OpenMP: kernels run on several */
+/* body(i, thread) for i in 0 .. n, on so many threads at most, each thread below that number. Pins
+ * none: for kernels in a program of others. */
+void at_par_for(int threads, void (*body)(long i, int thread, void *context), long n,
+                void *context);
 
 /* ---- the tensor store (tensors.c): one memfd, mapped by parent and workers ---------------------
  *
@@ -185,6 +190,11 @@ typedef struct at_worker at_worker;
  * kills with it. */
 at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worker **out,
                         at_error *err);
+/* The same with another program as worker, by its path: one of this version whose main() begins
+ * with at_worker_main_if_asked. NULL: this same executable. Borrowed until at_worker_free.
+ * AT_E_BUG: it cannot be started, or is none. */
+at_status at_worker_new_of(const char *program, at_store *store, int cpu, int64_t memory_bytes,
+                           at_worker **out, at_error *err);
 void at_worker_free(at_worker *w); /* ends it; never leaves an orphan */
 /* Whatever kernels may have spoiled in it unseen does not last. */
 #define AT_JOBS_PER_WORKER 500
@@ -216,6 +226,23 @@ typedef struct at_symbol_fn {
     const char *name;
     at_any_fn *fn;
 } at_symbol_fn;
+/* C text without headers, compiled through TinyCC in this process. */
+typedef struct at_unit {
+    const char *source;
+    const at_symbol_fn *functions; /* of this program, that it may call */
+    int num_functions;
+    const at_blob *blobs; /* machine code, that it may call */
+    int num_blobs;
+    const char *const *names; /* what is looked for in it */
+    int num_names;
+    bool is_written; /* its data is not constant: stays writable */
+} at_unit;
+typedef struct at_resident at_resident;
+/* Fills found[num_names], whose targets live until at_resident_free, any number of units beside
+ * each other and in any thread; one compiles at a time. AT_E_INPUT: the compiler's first message,
+ * or the system grants no memory that code may run in. */
+at_status at_resident_new(const at_unit *u, void **found, at_resident **out, at_error *err);
+void at_resident_free(at_resident *r); /* NULL is fine */
 /* Compiles C text without headers through TinyCC, in this process and to stay: *out is the object
  * `name` of it, functions are what it may call. AT_E_INPUT: the compiler's first message. */
 at_status at_compile_data(const char *source, const at_symbol_fn *functions, int num_functions,

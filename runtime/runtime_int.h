@@ -67,8 +67,13 @@ int at_wait(struct pollfd *p, int n, int64_t deadline_ns);
 
 /* ---- messages (proto.c) ---------------------------------------------------------------------
  *
- * Each is a head (magic, type, length) and a payload. Parent and worker are the same executable, so
+ * Each is a head (magic, type, length) and a payload. Parent and worker are of the same version, so
  * plain structures travel as they are; strings and arrays follow them as padded pieces. */
+
+/* What both must agree on: a number that goes up when messages change, and the sizes of what they
+ * hold. */
+enum { AT_PROTOCOL = 1, AT_PROTOCOL_BYTES = 96 };
+void at_protocol_text(char out[AT_PROTOCOL_BYTES]);
 
 typedef enum at_msg_type {
     AT_MSG_READY = 1, /* worker: started; text: why not, or empty */

@@ -182,60 +182,134 @@ int at_tcc_load(const at_job *job, at_code *code, char *error, size_t error_size
     return AT_ERR_COMPILE_HOST;
 }
 
-/* ---- data that stays ------------------------------------------------------------------------- */
+/* ---- code that stays ------------------------------------------------------------------------- */
 
-/* Relocates into memory of its own, which is never given back. */
-static void *relocate_to_stay(TCCState *s, const char *name) {
-    int size = tcc_relocate(s, NULL);
-    if (size < 0) return NULL;
-    void *p = mmap(NULL, round_up((size_t)size, PAGE), PROT_READ | PROT_WRITE | PROT_EXEC,
-                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+/* libtcc and `report` are one for the whole process; a child that is forked while another thread
+ * compiles finds the lock free. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void take_lock(void) { pthread_mutex_lock(&lock); }
+static void give_lock(void) { pthread_mutex_unlock(&lock); }
+static void watch_forks(void) { pthread_atfork(take_lock, give_lock, give_lock); }
+
+struct at_resident {
+    char *base;
+    size_t size_bytes, used;
+};
+
+/* The blobs come first, near what calls them; addresses are given out before the size of the text's
+ * code is known, so that more is mapped than is kept. */
+static bool map_resident(at_resident *r, const at_unit *u) {
+    void *p = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) {
-        snprintf(report.text, sizeof report.text, "this system grants no executable memory: %s",
-                 strerror(errno));
-        return NULL;
+        snprintf(report.text, sizeof report.text, "no memory for code: %s", strerror(errno));
+        return false;
     }
-    if (tcc_relocate(s, p)) return NULL;
-    void *found = tcc_get_symbol(s, name);
-    if (!found && !report.text[0])
-        snprintf(report.text, sizeof report.text, "defines no '%s'", name);
-    return found;
+    *r = (at_resident){.base = p, .size_bytes = ARENA_BYTES};
+    for (int i = 0; i < u->num_blobs; i++) r->used += round_up((size_t)u->blobs[i].size_bytes, 64);
+    r->used = round_up(r->used, PAGE);
+    if (r->used < ARENA_BYTES) return true;
+    snprintf(report.text, sizeof report.text, "the tiles take %zu MiB, %d are accepted",
+             r->used >> 20, ARENA_BYTES >> 20);
+    return false;
 }
 
-static at_status compile_data(const char *source, const at_symbol_fn *functions, int num_functions,
-                              const char *name, void **out, at_error *err) {
-    void *volatile found = NULL;
+static void place_resident(TCCState *s, const at_resident *r, const at_unit *u) {
+    char *at = r->base;
+    for (int i = 0; i < u->num_blobs; i++) {
+        memcpy(at, u->blobs[i].bytes, (size_t)u->blobs[i].size_bytes);
+        tcc_add_symbol(s, u->blobs[i].symbol, at);
+        at += round_up((size_t)u->blobs[i].size_bytes, 64);
+    }
+}
+
+/* What was mapped beyond the code is given back. */
+static bool relocate_resident(TCCState *s, at_resident *r, const at_unit *u) {
+    int size = tcc_relocate(s, NULL);
+    if (size < 0) return false;
+    if ((size_t)size > ARENA_BYTES - r->used) {
+        snprintf(report.text, sizeof report.text,
+                 "code and static data take %d MiB, %d are accepted", size >> 20,
+                 ARENA_BYTES >> 20);
+        return false;
+    }
+    if (tcc_relocate(s, r->base + r->used)) return false;
+    r->used = round_up(r->used + (size_t)size, PAGE);
+    if (r->used < ARENA_BYTES) munmap(r->base + r->used, ARENA_BYTES - r->used);
+    r->size_bytes = r->used;
+    int may = PROT_READ | PROT_EXEC | (u->is_written ? PROT_WRITE : 0);
+    if (!mprotect(r->base, r->size_bytes, may)) return true;
+    snprintf(report.text, sizeof report.text, "this system grants no executable memory: %s",
+             strerror(errno));
+    return false;
+}
+
+static bool find_symbols(TCCState *s, const at_unit *u, void **found) {
+    for (int i = 0; i < u->num_names; i++) {
+        found[i] = tcc_get_symbol(s, u->names[i]);
+        if (found[i]) continue;
+        if (!report.text[0])
+            snprintf(report.text, sizeof report.text, "defines no '%s'", u->names[i]);
+        return false;
+    }
+    return true;
+}
+
+static at_status compile_resident(const at_unit *u, void **found, at_resident *r, at_error *err) {
+    volatile bool done = false;
     TCCState *volatile s = tcc_new();
     report.text[0] = 0;
     if (!s) return at_fail(err, AT_E_BUG, "tcc: out of memory");
     tcc_set_error_func(s, NULL, on_message);
     report.may_jump = true;
-    if (!setjmp(report.out)) {
+    if (!setjmp(report.out) && map_resident(r, u)) {
         tcc_set_options(s, "-nostdlib -nostdinc -Werror");
         tcc_set_output_type(s, TCC_OUTPUT_MEMORY);
         for (size_t i = 0; i < sizeof host / sizeof host[0]; i++)
             tcc_add_symbol(s, host[i].name, (const void *)host[i].fn);
-        for (int i = 0; i < num_functions; i++)
-            tcc_add_symbol(s, functions[i].name, (const void *)functions[i].fn);
+        for (int i = 0; i < u->num_functions; i++)
+            tcc_add_symbol(s, u->functions[i].name, (const void *)u->functions[i].fn);
+        place_resident(s, r, u);
         report.may_jump = false;
-        int failed = tcc_compile_string(s, source);
+        int failed = tcc_compile_string(s, u->source);
         report.may_jump = true;
-        if (!failed) found = relocate_to_stay(s, name);
+        if (!failed) done = relocate_resident(s, r, u) && find_symbols(s, u, found);
     }
     report.may_jump = false;
     tcc_delete(s);
-    if (!found)
-        return at_fail(err, AT_E_INPUT, "%s",
-                       report.text[0] ? report.text : "tcc: no code and no message");
-    *out = found;
-    return AT_OK;
+    if (done) return AT_OK;
+    return at_fail(err, AT_E_INPUT, "%s",
+                   report.text[0] ? report.text : "tcc: no code and no message");
+}
+
+at_status at_resident_new(const at_unit *u, void **found, at_resident **out, at_error *err) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    at_resident *r = calloc(1, sizeof *r);
+    AT_NEED(r);
+    pthread_once(&once, watch_forks);
+    take_lock();
+    at_status s = compile_resident(u, found, r, err);
+    give_lock();
+    if (s == AT_OK) *out = r;
+    else at_resident_free(r);
+    return s;
+}
+
+void at_resident_free(at_resident *r) {
+    if (r && r->base) munmap(r->base, r->size_bytes);
+    free(r);
 }
 
 at_status at_compile_data(const char *source, const at_symbol_fn *functions, int num_functions,
                           const char *name, void **out, at_error *err) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of `report` */
-    pthread_mutex_lock(&lock);
-    at_status s = compile_data(source, functions, num_functions, name, out, err);
-    pthread_mutex_unlock(&lock);
+    at_resident *r;
+    at_status s = at_resident_new(&(at_unit){.source = source,
+                                             .functions = functions,
+                                             .num_functions = num_functions,
+                                             .names = &name,
+                                             .num_names = 1,
+                                             .is_written = true},
+                                  out, &r, err);
+    if (s == AT_OK) free(r); /* what it holds stays */
     return s;
 }

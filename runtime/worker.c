@@ -24,7 +24,8 @@
 #define MOST_TRIES 3
 
 struct at_worker {
-    at_store *store; /* borrowed */
+    at_store *store;     /* borrowed */
+    const char *program; /* borrowed; NULL: this one */
     int cpu;
     int64_t memory_bytes;
     pid_t pid; /* 0: not running */
@@ -78,14 +79,23 @@ static char **worker_environment(void) {
 }
 
 static pid_t spawn(const at_worker *w, int fd) {
-    char args[5][24];
+    const char *program = w->program ? w->program : "/proc/self/exe";
+    char args[5][24], protocol[AT_PROTOCOL_BYTES];
     snprintf(args[0], sizeof args[0], "%d", fd);
     snprintf(args[1], sizeof args[1], "%d", at_store_fd(w->store));
     snprintf(args[2], sizeof args[2], "%d", w->cpu);
     snprintf(args[3], sizeof args[3], "%lld", (long long)w->memory_bytes);
     snprintf(args[4], sizeof args[4], "%ld", (long)getpid());
-    char *argv[] = {
-        program_invocation_name, "--worker", args[0], args[1], args[2], args[3], args[4], NULL};
+    at_protocol_text(protocol);
+    char *argv[] = {w->program ? (char *)program : program_invocation_name,
+                    "--worker",
+                    args[0],
+                    args[1],
+                    args[2],
+                    args[3],
+                    args[4],
+                    protocol,
+                    NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t none, all;
@@ -105,7 +115,7 @@ static pid_t spawn(const at_worker *w, int fd) {
     bool elsewhere = !sched_getaffinity(0, sizeof here, &here);
     sched_setaffinity(0, sizeof(cpu_set_t), at_cpus_given());
     char **env = worker_environment();
-    int failed = posix_spawn(&pid, "/proc/self/exe", &files, &attr, argv, env);
+    int failed = posix_spawn(&pid, program, &files, &attr, argv, env);
     free(env);
     if (elsewhere) sched_setaffinity(0, sizeof here, &here);
     posix_spawnattr_destroy(&attr);
@@ -128,7 +138,8 @@ static at_status start_one(at_worker *w, bool *again, at_error *err) {
     close(pair[1]);
     if (!pid) {
         close(pair[0]);
-        return at_fail(err, AT_E_BUG, "no worker: /proc/self/exe: %s", strerror(why));
+        return at_fail(err, AT_E_BUG, "no worker: %s: %s",
+                       w->program ? w->program : "/proc/self/exe", strerror(why));
     }
     w->pid = pid;
     w->jobs = 0;
@@ -139,7 +150,8 @@ static at_status start_one(at_worker *w, bool *again, at_error *err) {
     if (ready && !w->reply.data[0]) return AT_OK;
     bury(w);
     *again = !ready;
-    if (!ready) return at_fail(err, AT_E_BUG, "no worker: the process ended while starting");
+    const char *named = w->program ? w->program : "the process";
+    if (!ready) return at_fail(err, AT_E_BUG, "no worker: %s ended while starting", named);
     return at_fail(err, AT_E_BUG, "no worker: %.*s", (int)w->reply.size_bytes, w->reply.data);
 }
 
@@ -163,6 +175,11 @@ static at_status ensure_running(at_worker *w, at_error *err) {
 
 at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worker **out,
                         at_error *err) {
+    return at_worker_new_of(NULL, store, cpu, memory_bytes, out, err);
+}
+
+at_status at_worker_new_of(const char *program, at_store *store, int cpu, int64_t memory_bytes,
+                           at_worker **out, at_error *err) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set)) {
         return at_fail(err, AT_E_BUG, "no worker: allowed CPUs unknown: %s", strerror(errno));
@@ -177,6 +194,7 @@ at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worke
     at_worker *w = calloc(1, sizeof *w);
     if (!w) at_out_of_memory(sizeof *w);
     w->store = store;
+    w->program = program;
     w->arena = at_arena_new();
     w->cpu = cpu;
     w->memory_bytes = memory_bytes > 0 ? memory_bytes : at_cpu_facts()->memory_bytes / 4 * 3;
@@ -330,7 +348,7 @@ at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *s
             .fd = w->fd, .deadline_ns = at_awake_ns() + SEND_TIMEOUT_S * NS_PER_S, .stop = stop};
         waitid(P_PID, (id_t)w->pid, &(siginfo_t){0}, WCONTINUED | WNOHANG); /* of before */
         w->nap = at_nap_begin();
-        if (stop && *stop) io = AT_IO_STOPPED;
+        if (at_is_set(stop)) io = AT_IO_STOPPED;
         else io = at_msg_send(&c, AT_MSG_JOB, w->text.data, w->text.len);
         if (io != AT_IO_OK) bury(w);
     }

@@ -1,5 +1,5 @@
 /* runtime/worker_main.c: the worker process: this executable, started again by worker.c with
- *     --worker FD STOREFD CPU MEMORY PARENT
+ *     --worker FD STOREFD CPU MEMORY PARENT PROTOCOL
  * It shuts itself in, then serves jobs until its socket closes. It ends by _exit everywhere:
  * nothing a kernel may have spoiled is to be flushed or freed. */
 #include "runtime/runtime_int.h"
@@ -134,7 +134,8 @@ static _Noreturn void serve(at_inside *in) {
 }
 
 void at_worker_main_if_asked(int argc, char **argv) {
-    if (argc != 7 || strcmp(argv[1], "--worker")) return;
+    if (argc < 3 || strcmp(argv[1], "--worker")) return;
+    if (argc != 8) _exit(1); /* asked by another version; main() is not meant */
     at_inside in = {.fd = atoi(argv[2]), .store_fd = atoi(argv[3]), .cpu = atoi(argv[4])};
     in.memory_bytes = atoll(argv[5]);
     bind_to_parent(atol(argv[6]));
@@ -148,8 +149,11 @@ void at_worker_main_if_asked(int argc, char **argv) {
     pin(in.cpu);
     at_watch_init(in.cpu);
     at_crash_watch(in.fd);
-    char why_not[256] = "";
-    if (at_tcc_init(why_not, sizeof why_not)) warm_up(why_not, sizeof why_not);
+    char why_not[256] = "", protocol[AT_PROTOCOL_BYTES];
+    at_protocol_text(protocol);
+    if (strcmp(argv[7], protocol) != 0)
+        snprintf(why_not, sizeof why_not, "%s is of another version than what started it", argv[0]);
+    else if (at_tcc_init(why_not, sizeof why_not)) warm_up(why_not, sizeof why_not);
     at_msg_send(&(at_channel){.fd = in.fd}, AT_MSG_READY, why_not, sizeof why_not);
     if (why_not[0]) _exit(1);
     serve(&in);

@@ -4,7 +4,7 @@
 
 typedef void at_call(at_template *t, int lanes);
 
-static struct {
+static _Thread_local struct {
     double timeout_s;
     const volatile int *stop;
 } limits = {.timeout_s = 10};

@@ -15,8 +15,8 @@ const at_template_row *at_template_at(int i);
  * that were added earlier or are built in. */
 void at_template_add(const at_template_row *row, const char *file);
 const char *at_template_file(const at_template_row *row); /* NULL: it is built in */
-/* For the user's own code from now on, 0.3 s at least; 10 s and NULL at first. stop: once it is not
- * 0, what runs ends as AT_E_INTERRUPTED. */
+/* For the user's own code that this thread runs from now on, 0.3 s at least; 10 s and NULL at
+ * first. stop: once it is not 0, what runs ends as AT_E_INTERRUPTED. */
 void at_template_limits(double timeout_s, const volatile int *stop);
 /* at_attempt and at_attempt_fail with these limits. */
 at_attempt_end at_template_attempt(void (*f)(void *ctx), void *ctx, int *signal_number);

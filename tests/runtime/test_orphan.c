@@ -67,24 +67,42 @@ static void freed(void **state) {
     assert_int_equal(rig_child_of(getpid()), 0);
 }
 
+/* Called by hand, by a parent that died at once, or by one of another version, whose arguments are
+ * others: the worker does not stay, and main() goes no further. */
 static void wrong_parent(void **state) {
-    /* Called by hand, or by a parent that died at once: the worker does not stay. */
     (void)state;
-    pid_t pid = fork();
-    if (pid == 0) {
-        execl("/proc/self/exe", "test", "--worker", "3", "4", "0", "1000000", "1000000000",
-              (char *)NULL);
-        _exit(77);
+    for (int i = 0; i < 2; i++) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            execl("/proc/self/exe", "test", "--worker", "3", "4", "0", "1000000", "1000000000",
+                  i ? "protocol" : NULL, (char *)NULL);
+            _exit(77);
+        }
+        int status = 0;
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
     }
-    int status = 0;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+}
+
+/* Other programs than this one as worker: what cannot be started, and what is none. */
+static void other_programs(void **state) {
+    rig *r = *state;
+    static const char *const programs[] = {"/nowhere/autotune-worker", "/bin/true", "/bin/false"};
+    at_worker *w = NULL;
+    for (int i = 0; i < 3; i++) {
+        at_error err;
+        assert_int_equal(at_worker_new_of(programs[i], r->store, -1, 0, &w, &err), AT_E_BUG);
+        assert_non_null(strstr(err.text, programs[i]));
+    }
+    at_error err;
+    assert_int_equal(at_worker_new_of("/proc/self/exe", r->store, -1, 0, &w, &err), AT_OK);
+    at_worker_free(w);
 }
 
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {TEST(parent_killed), TEST(parent_terminated),
-                                       TEST(wrong_parent), TEST(freed)};
+                                       TEST(wrong_parent), TEST(freed), TEST(other_programs)};
     return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
 }
