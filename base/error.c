@@ -79,9 +79,3 @@ void at_bug(const char *file, int line, const char *fmt, ...) {
     fprintf(stderr, "bug: %s:%d: %s\n", file, line, at_text_str(&shown));
     abort();
 }
-
-_Noreturn void at_out_of_memory(size_t size_bytes) {
-    if (size_bytes) fprintf(stderr, "autotune: out of memory (%zu bytes asked)\n", size_bytes);
-    else fputs("autotune: out of memory\n", stderr);
-    _exit(at_exit_code(AT_E_BUG));
-}

@@ -32,6 +32,7 @@ struct at_log_reader {
     bool (*wants)(void *ctx, const at_record *r);
     void *wants_ctx;
     const at_arena *watched[2];
+    size_t watched_before[2]; /* used by others */
     at_warn_fn *warn;
     void *warn_ctx;
     void (*comment)(void *ctx, const char *text, int64_t line);
@@ -298,7 +299,7 @@ static bool read_line(at_log_reader *r, const line *l, at_record *out) {
 static size_t watched_bytes(const at_log_reader *r) {
     size_t n = 0;
     for (int i = 0; i < 2; i++)
-        if (r->watched[i]) n += at_arena_used(r->watched[i]);
+        if (r->watched[i]) n += at_arena_used(r->watched[i]) - r->watched_before[i];
     return n;
 }
 
@@ -324,7 +325,9 @@ bool at_log_reader_next(at_log_reader *r, at_record *out) {
 }
 
 void at_log_reader_watch(at_log_reader *r, const at_arena *a) {
-    r->watched[r->watched[0] != NULL] = a;
+    int i = r->watched[0] != NULL;
+    r->watched[i] = a;
+    r->watched_before[i] = at_arena_used(a);
 }
 
 at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
