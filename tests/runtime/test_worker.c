@@ -23,7 +23,7 @@ static void good_paranoid(void **state) {
     rig *r = *state;
     r->job.paranoid = true;
     rig_expect(r, GOOD, AT_ERR_NONE, "");
-    assert_int_equal(r->outcome.num_costs, 5);
+    assert_in_range(r->outcome.num_costs, 2, 5); /* disturbed ones are left out */
 }
 
 /* ---- compile errors ------------------------------------------------------------------------- */
