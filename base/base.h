@@ -139,7 +139,8 @@ const char *at_nearest(const char *s, const char *const *names, int n);
 /* Appends "a, b, c", and "; did you mean b?" where one of them is near to s. */
 void at_text_add_names(at_text *out, const char *s, const char *const *names, int n);
 
-/* ---- text for people (visible.c) --------------------------------------------------------------
+/* ---- text for people (visible.c, visible_text.c)
+ * --------------------------------------------------------------
  */
 
 /* The character at *s, which is stepped over; -1: no UTF-8, one byte is stepped over. *s < end. */

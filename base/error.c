@@ -71,11 +71,16 @@ at_status at_fail_at(at_error *err, const char *fmt, ...) {
 void at_bug(const char *file, int line, const char *fmt, ...) {
     va_list ap;
     char *text = NULL;
-    at_text shown = {0};
     fflush(stdout);
     va_start(ap, fmt);
-    if (vasprintf(&text, fmt, ap) >= 0) at_text_add_visible_lines(&shown, text);
+    int length = vasprintf(&text, fmt, ap);
     va_end(ap);
-    fprintf(stderr, "bug: %s:%d: %s\n", file, line, at_text_str(&shown));
+    fprintf(stderr, "bug: %s:%d: ", file, line);
+    for (const char *s = text, *end = text + length; length >= 0 && s < end;) {
+        char shown[AT_VISIBLE_BYTES];
+        int n = at_visible_next(&s, end, true, shown);
+        fwrite(shown, 1, (size_t)n, stderr);
+    }
+    fputs("\n", stderr);
     abort();
 }

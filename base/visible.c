@@ -47,28 +47,6 @@ int at_visible_next(const char **s, const char *end, bool lines, char out[AT_VIS
     return spell(s, end, lines ? "\n\t" : "", out);
 }
 
-static void add(at_text *out, const char *s, size_t n, const char *kept) {
-    char spelled[AT_VISIBLE_BYTES];
-    for (const char *end = s + n; s < end;) {
-        int length = spell(&s, end, kept, spelled);
-        at_text_addn(out, spelled, (size_t)length);
-    }
-}
-
-void at_text_add_visible(at_text *out, const char *text) { add(out, text, strlen(text), ""); }
-
-void at_text_add_visible_lines(at_text *out, const char *text) {
-    add(out, text, strlen(text), "\n\t");
-}
-
-const char *at_visible(at_arena *a, const char *text) {
-    at_text t = {0};
-    at_text_add_visible(&t, text);
-    const char *copy = at_strdup(a, at_text_str(&t));
-    at_text_free(&t);
-    return copy;
-}
-
 size_t at_visible_into(char *out, size_t size, const char *text, bool lines) {
     const char *end = text + strlen(text);
     char spelled[AT_VISIBLE_BYTES];

@@ -1,6 +1,6 @@
-/* codegen/tile_build.h: what the makers of a tile program share: the state, addresses
- * (tile_place.c), operations (tile_value.c) and loops (tile_loop.c). What does not fit a tile sets
- * `failed`, and the caller of at_tile_build() goes on without. */
+/* codegen/tile_build.h: what the makers of a tile program share: the state, operations
+ * (tile_ops.c), addresses (tile_place.c), statements (tile_value.c) and loops (tile_loop.c). What
+ * does not fit a tile sets `failed`, and the caller of at_tile_build() goes on without. */
 #ifndef AT_CODEGEN_TILE_BUILD_H
 #define AT_CODEGEN_TILE_BUILD_H
 
@@ -75,6 +75,11 @@ typedef struct {
     bool loses_vectors, failed;
 } at_builder;
 
+/* tile_ops.c */
+at_tile_op *at_build_emit(at_builder *b, at_tile_kind kind); /* appended, without operands */
+void at_build_start_body(at_builder *b); /* loads are shared within a straight-line body */
+int at_build_vreg(at_builder *b, at_tile_vreg v);
+
 /* tile_place.c: the address of an element of a tensor at the current iterations; its slot, which is
  * found or made; that of a load, of an index list's entry, too. */
 at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at);
@@ -82,9 +87,6 @@ int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written);
 int at_build_slot_of(at_builder *b, const at_tile_place *p);
 
 /* tile_value.c */
-at_tile_op *at_build_emit(at_builder *b, at_tile_kind kind); /* appended, without operands */
-void at_build_start_body(at_builder *b); /* loads are shared within a straight-line body */
-int at_build_vreg(at_builder *b, at_tile_vreg v);
 int at_build_value(at_builder *b, const at_value *v); /* its virtual register */
 void at_build_statement(at_builder *b, const at_ir *n);
 

@@ -20,7 +20,7 @@ int at_store_fd(const at_store *s);
 int at_fd_above_stdio(int fd);
 int64_t at_store_bytes(const at_store *s); /* size of the file, a multiple of the page size */
 
-/* ---- input files (npy.c, npz.c, input.c) ---------------------------------------------------- */
+/* ---- input files (npy.c, npz.c, mtx.c, input_sparse.c) -------------------------------------- */
 
 /* An array file: little-endian, C order, all of it there. data lies in the file's bytes. */
 typedef struct at_npy {

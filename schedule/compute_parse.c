@@ -19,12 +19,6 @@ bool is_reserved(const char *name) {
     return false;
 }
 
-int at_compute_find(const at_compute *c, const char *name) {
-    for (int i = 0; i < c->num_tensors; i++)
-        if (!strcmp(c->tensors[i].name, name)) return i;
-    return -1;
-}
-
 typedef struct parser {
     at_arena *arena;
     at_lex lex;

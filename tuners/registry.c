@@ -26,12 +26,6 @@ int at_tuner_count(void) { return NUM_ROWS; }
 
 const at_tuner_class *at_tuner_row(int i) { return i >= 0 && i < NUM_ROWS ? rows[i] : NULL; }
 
-void at_tuner_range(const at_space *space, const at_tuner_options *o, int64_t *begin,
-                    int64_t *end) {
-    *begin = o->begin;
-    *end = o->begin || o->end ? o->end : at_space_range_length(space);
-}
-
 static at_status fail_unknown(const char *name, at_error *err) {
     at_text names = {0};
     const char *all[NUM_ROWS];

@@ -1,16 +1,10 @@
-/* tuners/tuner_options.c: the options that tuners declare, set by name and asked for by row. */
+/* tuners/tuner_options.c: the options that tuners declare, set by name. */
 #include "tuners/tuners_int.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-int64_t at_tuner_value(const at_tuner_options *o, const at_tuner_option *option) {
-    for (int i = o->num_settings - 1; i >= 0; i--)
-        if (o->settings[i].option == option) return o->settings[i].value;
-    return o->autotvm ? option->autotvm : option->initial;
-}
 
 static at_status read_word(const at_tuner_option *option, const char *what, const char *text,
                            int64_t *out, at_error *err) {
