@@ -48,6 +48,15 @@ NEEDS_fuzz      = cli view engine export templates tuners runtime records cost c
 # The main job: a layer of ResNet-50.
 RUN_ARGS = --trials 500
 
+# What the runtime knows of this machine's architecture: a folder in runtime/ by the compiler's name
+# of it. Code is made for all architectures anywhere.
+RUNTIME_x86_64 = x86
+ARCHITECTURE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+ifeq ($(RUNTIME_$(ARCHITECTURE)),)
+$(error runtime/ knows nothing of $(ARCHITECTURE): docs/how-to/add-a-target.md)
+endif
+WITHOUT += $(filter-out runtime/$(RUNTIME_$(ARCHITECTURE))/%,$(wildcard runtime/*/*.c))
+
 # A folder's files, with those of the architectures in it.
 obj  = $(patsubst %.c,$(B)/%.o,$(filter-out $(WITHOUT),$(wildcard $(1)/*.c $(1)/*/*.c)))
 lib  = $(patsubst %,$(B)/%.a,$(1))

@@ -57,7 +57,8 @@ typedef struct at_bench_contest {
     double time_s[AT_BENCH_CONTENDERS][AT_BENCH_ROUNDS];
     double peak_gflops[AT_BENCH_CONTENDERS][AT_BENCH_ROUNDS]; /* mean of those before and after */
 } at_bench_contest;
-void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int n, at_isa isa);
+void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int n,
+                          const at_target *target); /* whose peak counts */
 at_bench_spread at_bench_contest_of_peak(const at_bench_contest *c, int i);
 at_bench_spread at_bench_contest_speed(const at_bench_contest *c, int i,
                                        int j); /* of i, as a multiple of j's */
@@ -99,7 +100,8 @@ typedef struct at_bench_kernel {
  * overwritten. */
 at_status at_bench_load(const at_job *job, at_bench_kernel *out, at_error *err);
 /* As the tool lowers a candidate for TinyCC. */
-at_lower_options at_bench_lower_options(at_isa isa);
+const at_target *at_bench_target(void); /* the best of this CPU */
+at_lower_options at_bench_lower_options(const at_target *target);
 /* Lowers, compiles, loads, packs, runs once and checks. With AT_TCC the kernel loaded before is
  * overwritten: there is one at a time. flags: of gcc and clang. */
 at_status at_bench_kernel_open(at_arena *a, const at_program *p, const at_lower_options *o,
@@ -145,10 +147,11 @@ typedef struct at_bench_search {
     const char *name; /* of the layer; names the log */
     const char *template_name, *args, *options;
     int trials;
-    at_isa isa;
+    const at_target *target;
 } at_bench_search;
 /* 500 random trials of conv2d_3x3_gemm. */
-at_bench_search at_bench_layer_search(at_arena *a, const at_bench_layer *l, at_isa isa);
+at_bench_search at_bench_layer_search(at_arena *a, const at_bench_layer *l,
+                                      const at_target *target);
 
 typedef struct at_bench_tuned {
     bool ok;

@@ -36,7 +36,8 @@ static double sample_s(const at_bench_contender *c, int64_t number) {
     return (double)best / (double)number * 1e-9;
 }
 
-void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int n, at_isa isa) {
+void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int n,
+                          const at_target *target) {
     int64_t number[AT_BENCH_CONTENDERS], start = at_now_ns();
     AT_ASSERT(n <= AT_BENCH_CONTENDERS);
     c->rounds = 0;
@@ -44,12 +45,13 @@ void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int
         c->flops[i] = of[i].flops;
         number[i] = calibrate(&of[i]);
     }
-    double before = at_peak_gflops(isa, 1);
+    int set = at_vector_set(target->name);
+    double before = at_peak_gflops(set, 1);
     while (c->rounds < AT_BENCH_ROUNDS) {
         for (int k = 0; k < n; k++) {
             int i = (k + c->rounds) % n; /* nobody always follows the same neighbour's caches */
             c->time_s[i][c->rounds] = sample_s(&of[i], number[i]);
-            double after = at_peak_gflops(isa, 1);
+            double after = at_peak_gflops(set, 1);
             c->peak_gflops[i][c->rounds] = (before + after) / 2;
             before = after;
         }

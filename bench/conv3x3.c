@@ -29,7 +29,7 @@ static at_status open_peers(at_arena *a, const at_bench_layer *l, const at_bench
                               data->elements[out], err));
         of[p->openblas_at = (*n)++] = at_openblas_contender(p->openblas);
     }
-    if (at_cpu_facts()->has[AT_ISA_AVX512] && at_compiler_available(AT_GCC)) {
+    if (at_cpu_has_set(at_vector_set("avx512")) && at_compiler_available(AT_GCC)) {
         AT_TRY(at_bench_tile_open(a, &p->tile, err));
         of[p->tile_at = (*n)++] = at_bench_kernel_contender(&p->tile);
     }
@@ -75,12 +75,12 @@ static at_status bench_layer(at_arena *a, int layer, at_error *err) {
     at_bench_contest contest;
     peers p;
     int n = FIRST_PEER;
-    const at_bench_search search = at_bench_layer_search(a, l, at_isa_best());
+    const at_bench_search search = at_bench_layer_search(a, l, at_bench_target());
     AT_TRY(at_bench_best_open(a, &search, &program, &data, &kernel, err));
     of[OURS] = at_bench_kernel_contender(&kernel);
     at_status s = open_peers(a, l, &data, of, &n, &p, err);
     if (s == AT_OK) {
-        at_bench_contest_run(&contest, of, n, at_isa_best());
+        at_bench_contest_run(&contest, of, n, at_bench_target());
         report(a, l, &contest, &p);
     }
     close_peers(&p);

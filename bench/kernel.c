@@ -183,9 +183,13 @@ static at_status first_run(const at_job *job, const at_bench_data *data, at_benc
     return AT_OK;
 }
 
-at_lower_options at_bench_lower_options(at_isa isa) {
+const at_target *at_bench_target(void) {
+    return at_target_find(at_vector_set_name(at_cpu_best_set()));
+}
+
+at_lower_options at_bench_lower_options(const at_target *target) {
     return (at_lower_options){.dialect = AT_DIALECT_TCC,
-                              .isa = isa,
+                              .target = target,
                               .name = "kernel",
                               .prefetch_above = at_cpu_facts()->l2_bytes};
 }

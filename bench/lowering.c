@@ -39,7 +39,7 @@ static at_status compile(at_arena *a, const at_kernel *k, at_error *err) {
 /* *refused: no candidate, not timed. */
 static at_status candidate(at_arena *a, const at_task *task, int64_t index, double ms[NUM_PHASES],
                            bool *refused, at_error *err) {
-    const at_lower_options lo = at_bench_lower_options(at_isa_best());
+    const at_lower_options lo = at_bench_lower_options(at_bench_target());
     at_config config;
     at_program *program;
     at_kernel *kernel;

@@ -65,7 +65,7 @@ static void print_head(int cpu, int cores) {
     double load = 0;
     getloadavg(&load, 1);
     printf("%s, core %d, %s, one thread; load before: %.1f on %d cores\n", at_cpu_facts()->name,
-           cpu, at_isa_name(at_isa_best()), load, cores);
+           cpu, at_bench_target()->name, load, cores);
     printf("oneDNN: %s%s\n", dnn ? "found, " : "not found (libdnnl-dev)", dnn ? dnn : "");
     printf("OpenBLAS: %s%s\n", blas ? "found, kernels for " : "not found (libopenblas-dev)",
            blas ? blas : "");

@@ -39,7 +39,7 @@ static at_status make_program(at_arena *a, const at_bench_conv *s, at_program **
 
 static at_status run(at_arena *a, int layer, at_error *err) {
     const at_bench_conv *s = &at_bench_layers[layer].conv;
-    const at_lower_options lo = at_bench_lower_options(at_isa_best());
+    const at_lower_options lo = at_bench_lower_options(at_bench_target());
     at_program *program;
     at_bench_data data;
     at_bench_kernel kernel;
@@ -56,7 +56,7 @@ static at_status run(at_arena *a, int layer, at_error *err) {
         status = at_bench_open_onednn_blocked(s, &data, BLOCK, BLOCK, &peer, err);
     if (status == AT_OK) {
         if (peer) of[n++] = at_onednn_contender(peer);
-        at_bench_contest_run(&contest, of, n, at_isa_best());
+        at_bench_contest_run(&contest, of, n, at_bench_target());
         at_bench_report_row("64@56 of the FMA peak", at_bench_contest_of_peak(&contest, 0),
                             AT_BENCH_GOAL_NONE, 0);
         if (peer)

@@ -25,7 +25,7 @@ const char *at_openblas_about(void) {
     if (asked) return core;
     asked = true;
     /* Versions older than the CPU take it for a Haswell; read once, when the library is loaded. */
-    if (at_cpu_facts()->has[AT_ISA_AVX512]) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+    if (at_cpu_has_set(at_vector_set("avx512"))) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     char *(*corename)(void);

@@ -34,13 +34,13 @@ static at_status search_of(at_arena *a, const at_bench_layer *l, at_bench_search
                              .args = at_format(a, "%s,nnz=%lld", args, (long long)pattern->nnz),
                              .options = "--tuner random",
                              .trials = 500,
-                             .isa = at_isa_best()};
+                             .target = at_bench_target()};
     return AT_OK;
 }
 
 static at_status open_sparse(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
                              at_error *err) {
-    const at_lower_options lo = at_bench_lower_options(at_isa_best());
+    const at_lower_options lo = at_bench_lower_options(at_bench_target());
     const at_template_row *row;
     at_bench_search search;
     at_pattern pattern;
@@ -57,8 +57,8 @@ static at_status open_sparse(at_arena *a, const at_bench_layer *l, at_bench_kern
 
 static at_status open_dense(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
                             at_error *err) {
-    at_lower_options lo = at_bench_lower_options(at_isa_best());
-    const at_bench_search search = at_bench_layer_search(a, l, at_isa_best());
+    at_lower_options lo = at_bench_lower_options(at_bench_target());
+    const at_bench_search search = at_bench_layer_search(a, l, at_bench_target());
     at_bench_data data;
     at_program *program;
     lo.dialect = AT_DIALECT_GNU;
@@ -79,7 +79,7 @@ static at_status run(at_arena *a, int layer, at_error *err) {
     for (int i = 0; i < n; i++) of[i] = at_bench_kernel_contender(&kernel[i]);
     of[DENSE].flops = of[SPARSE].flops; /* speeds then compare as times do */
     if (s == AT_OK) {
-        at_bench_contest_run(&contest, of, n, at_isa_best());
+        at_bench_contest_run(&contest, of, n, at_bench_target());
         at_bench_report_row(at_format(a, "%s of the FMA peak", l->name),
                             at_bench_contest_of_peak(&contest, SPARSE), AT_BENCH_GOAL_LEAST,
                             targets[layer].of_peak);

@@ -18,11 +18,11 @@ typedef struct row {
     {{title, "conv2d_NCHWc",                                                                       \
       "N=1,IC=" #from ",H=" #pixels ",W=" #pixels ",OC=" #to ",KH=" #kernel ",KW=" #kernel         \
       ",strides=" #stride_ ",padding=" #pad_,                                                      \
-      "", 200, AT_ISA_COUNT},                                                                      \
+      "", 200, NULL},                                                                              \
      {1, pixels, pixels, from, to, kernel, kernel, stride_, pad_}, target_}
 #define NHWC(title, pixels, channels)                                                              \
     {{title, "conv2d_nhwc", "N=1,H=" #pixels ",W=" #pixels ",CI=" #channels ",CO=" #channels, "",  \
-      200, AT_ISA_COUNT},                                                                          \
+      200, NULL},                                                                                  \
      {1, pixels, pixels, channels, channels, 3, 3, 1, 1}, 0.85}
 
 static const row rows[] = {
@@ -39,8 +39,8 @@ static const row rows[] = {
     NHWC("128@28", 28, 128),
     NHWC("256@14", 14, 256),
     NHWC("512@7", 7, 512),
-    {{"1024^3", "dense", "M=1024,N=1024,K=1024", "", 200, AT_ISA_COUNT}, {0}, 1.0},
-    {{"1024^3", "matmul_add", "N=1024,L=1024,M=1024", "", 200, AT_ISA_COUNT}, {0}, 1.0},
+    {{"1024^3", "dense", "M=1024,N=1024,K=1024", "", 200, NULL}, {0}, 1.0},
+    {{"1024^3", "matmul_add", "N=1024,L=1024,M=1024", "", 200, NULL}, {0}, 1.0},
 };
 /* clang-format on */
 
@@ -89,7 +89,7 @@ static at_status contest(at_arena *a, const row *r, const at_program *program,
         if (s == AT_OK) of[PEER] = at_openblas_product_contender(openblas);
     }
     if (s == AT_OK) {
-        at_bench_contest_run(&c, of, NUM_CONTENDERS, at_isa_best());
+        at_bench_contest_run(&c, of, NUM_CONTENDERS, at_bench_target());
         report(a, r, &c, r->conv.kh ? "oneDNN" : "OpenBLAS sgemm");
     }
     at_onednn_free(onednn);
@@ -101,7 +101,7 @@ static at_status run(at_arena *a, int i, at_error *err) {
     at_program *program;
     at_bench_data data;
     at_bench_kernel kernel;
-    search.isa = at_isa_best();
+    search.target = at_bench_target();
     AT_TRY(at_bench_best_open(a, &search, &program, &data, &kernel, err));
     at_status s = contest(a, &rows[i], program, &kernel, &data, err);
     at_bench_kernel_close(&kernel);

@@ -9,8 +9,8 @@ enum { ROUNDS = 21, CHUNKS = 16, PEAKS = 3 };
 
 static at_status open_kernel(at_arena *a, at_bench_kernel *out, at_error *err) {
     const at_bench_search search = {
-        "64@56", "conv2d_NCHWc", "N=1,IC=64,H=56,W=56,OC=64,KH=3,KW=3,strides=1,padding=1", "",
-        200,     at_isa_best()};
+        "64@56", "conv2d_NCHWc",   "N=1,IC=64,H=56,W=56,OC=64,KH=3,KW=3,strides=1,padding=1", "",
+        200,     at_bench_target()};
     at_program *program;
     at_bench_data data;
     return at_bench_best_open(a, &search, &program, &data, out, err);
@@ -35,7 +35,7 @@ static double sample_s(at_bench_kernel *k, int threads) {
 static double peak(int threads) {
     double best = 0;
     for (int i = 0; i < PEAKS; i++) {
-        double gflops = at_peak_gflops(at_isa_best(), threads);
+        double gflops = at_peak_gflops(at_cpu_best_set(), threads);
         if (gflops > best) best = gflops;
     }
     return best;

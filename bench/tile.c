@@ -21,7 +21,8 @@ static const char tree_text[] =
 static const at_bench_size sizes[] = {{"Y", 14}, {"X", 32}, {"K", 129}};
 
 at_status at_bench_tile_open(at_arena *a, at_bench_kernel *out, at_error *err) {
-    const at_lower_options lo = {.dialect = AT_DIALECT_GNU, .isa = AT_ISA_AVX512, .name = "tile"};
+    const at_lower_options lo = {
+        .dialect = AT_DIALECT_GNU, .target = at_target_find("avx512"), .name = "tile"};
     at_program *program;
     at_bench_data data;
     AT_TRY(at_bench_program(a, compute_text, tree_text, sizes, sizeof sizes / sizeof *sizes,

@@ -6,7 +6,7 @@ at_status at_bench_trial_time(at_error *err) {
     (void)err;
     at_bench_report_section("The main job, conv2d_3x3_gemm on 64@56, one core", "s", 1);
     at_arena *a = at_arena_new();
-    const at_bench_search search = at_bench_layer_search(a, &at_bench_layers[0], at_isa_best());
+    const at_bench_search search = at_bench_layer_search(a, &at_bench_layers[0], at_bench_target());
     const at_bench_tuned *t = at_bench_tune(&search);
     at_arena_free(a);
     if (!t->ok) {

@@ -40,7 +40,8 @@ double at_bench_conv_flops(const at_bench_conv *s) {
     return 2.0 * s->n * at_bench_conv_oh(s) * at_bench_conv_ow(s) * s->oc * s->kh * s->kw * s->ic;
 }
 
-at_bench_search at_bench_layer_search(at_arena *a, const at_bench_layer *l, at_isa isa) {
+at_bench_search at_bench_layer_search(at_arena *a, const at_bench_layer *l,
+                                      const at_target *target) {
     const at_bench_conv *s = &l->conv;
     return (at_bench_search){
         .name = l->name,
@@ -48,7 +49,7 @@ at_bench_search at_bench_layer_search(at_arena *a, const at_bench_layer *l, at_i
         .args = at_format(a, "N=%d,H=%d,W=%d,CI=%d,CO=%d", s->n, s->ih, s->iw, s->ic, s->oc),
         .options = "--tuner random",
         .trials = 500,
-        .isa = isa};
+        .target = target};
 }
 
 /* ---- running the tool ------------------------------------------------------------------------ */
@@ -109,7 +110,8 @@ static double children_cpu_s(void) {
 /* Names one search on the command line and among the runs. */
 static const char *search_command(at_arena *a, const at_bench_search *s) {
     /* The default is left to the tool. */
-    const char *isa = s->isa == at_isa_best() ? "" : at_format(a, " --isa %s", at_isa_name(s->isa));
+    const char *isa =
+        s->target == at_bench_target() ? "" : at_format(a, " --isa %s", s->target->name);
     return at_format(a, "%s --args %s --trials %d --time %s %s%s", s->template_name, s->args,
                      at_bench_trials ? at_bench_trials : s->trials, time_limit, s->options, isa);
 }
@@ -117,7 +119,7 @@ static const char *search_command(at_arena *a, const at_bench_search *s) {
 static at_status tune(at_arena *a, const at_bench_search *s, at_bench_tuned *t, at_error *err) {
     const char *folder = own_folder(a);
     const char *log =
-        at_format(a, "%s/%s.%s.%s.log", folder, s->template_name, s->name, at_isa_name(s->isa));
+        at_format(a, "%s/%s.%s.%s.log", folder, s->template_name, s->name, s->target->name);
     const char *messages = at_format(a, "%s.err", log);
     const char *command = at_format(a, "'%s/../autotune' %s --json --log '%s' 2>'%s'", folder,
                                     search_command(a, s), log, messages);
@@ -172,7 +174,7 @@ const at_bench_tuned *at_bench_tune(const at_bench_search *s) {
     int wanted = at_bench_trials ? at_bench_trials : s->trials;
     if (t->ok && t->trials < wanted)
         at_bench_report_note("%s, %s: %d of %d trials in %s, or the space is whole", s->name,
-                             at_isa_name(s->isa), t->trials, wanted, time_limit);
+                             s->target->name, t->trials, wanted, time_limit);
     at_arena_free(a);
     return t;
 }
@@ -191,7 +193,7 @@ at_status at_bench_best(at_arena *a, const at_bench_search *s, at_program **out,
 
 at_status at_bench_best_open(at_arena *a, const at_bench_search *s, at_program **program,
                              at_bench_data *data, at_bench_kernel *kernel, at_error *err) {
-    const at_lower_options lo = at_bench_lower_options(s->isa);
+    const at_lower_options lo = at_bench_lower_options(s->target);
     AT_TRY(at_bench_best(a, s, program, err));
     AT_TRY(at_bench_data_new(a, (*program)->compute, (*program)->values, data, err));
     return at_bench_kernel_open(a, *program, &lo, AT_TCC, NULL, data, kernel, err);

@@ -63,8 +63,7 @@ static double rank_correlation(pair *p, int n) {
 
 /* The core's clock, by its peak, in cycles per second. */
 static double clock_hz(const at_core *c) {
-    bool wide = at_isa_best() == AT_ISA_AVX512;
-    return at_peak_gflops(at_isa_best(), 1) * 1e9 / (c->fma[wide] * (wide ? 32 : 16));
+    return at_peak_gflops(at_cpu_best_set(), 1) * 1e9 / at_core_flops(c, at_bench_target());
 }
 
 static double best_s(at_bench_kernel *k) {
@@ -86,7 +85,7 @@ static at_status measure(at_arena *a, const at_core *core, const at_program *p,
                                 .l2_bytes = cpu->l2_bytes,
                                 .l3_bytes = cpu->l3_bytes,
                                 .threads = 1};
-    at_lower_options lo = at_bench_lower_options(at_isa_best());
+    at_lower_options lo = at_bench_lower_options(at_bench_target());
     const at_lowered *lowered;
     at_bench_kernel kernel;
     AT_TRY(at_lower_tiles(a, p, &lo, &lowered, err));

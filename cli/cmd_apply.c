@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 #include "view/view.h"
 
-/* conv2d_3x3_gemm_N1_H56_W56_CI64_CO64; suffix: "_avx2", or "" */
+/* conv2d_3x3_gemm_N1_H56_W56_CI64_CO64; suffix: of the instruction set, or "" */
 static const char *kernel_name(at_arena *a, const at_task *task, const char *suffix) {
     char *name = at_format(a, "%s_%s%s", at_task_row(task)->name, at_task_args_text(task), suffix);
     char *to = name;
@@ -275,22 +275,33 @@ static at_status print_set(const apply_set *set, const at_options *o, const at_t
     return at_out_print(&out, err);
 }
 
-/* "avx512,avx2": each once, in this order. */
-static at_status read_isas(const char *list, at_isa *isas, int *n, at_error *err) {
+static at_status no_isas(const char *list, at_error *err) {
+    at_text known = {0};
+    at_option_words(at_option_find("--isa"), ", ", &known);
+    at_fail(err, AT_E_USAGE, "--isas %s: names of instruction sets with commas between them: %s",
+            list, at_text_str(&known));
+    at_text_free(&known);
+    return AT_E_USAGE;
+}
+
+enum { MOST_ISAS = 16 };
+
+/* Names with commas between: each once, in this order. */
+static at_status read_isas(const char *list, const at_target **isas, int *n, at_error *err) {
     *n = 0;
     for (const char *s = list;;) {
         size_t length = strcspn(s, ",");
-        char word[16] = "";
-        at_isa isa;
+        char word[32] = "";
         if (length < sizeof word) memcpy(word, s, length);
-        if (!at_isa_from_name(word, &isa))
-            return at_fail(err, AT_E_USAGE,
-                           "--isas %s: names of instruction sets with commas between them: avx512, "
-                           "avx2, sse2, scalar",
-                           list);
+        const at_target *isa = at_target_find(word);
+        if (!isa || *n == MOST_ISAS) return no_isas(list, err);
         for (int i = 0; i < *n; i++)
             if (isas[i] == isa)
                 return at_fail(err, AT_E_USAGE, "--isas %s: %s is given twice", list, word);
+        if (*n && isa->architecture != isas[0]->architecture)
+            return at_fail(
+                err, AT_E_USAGE, "--isas %s: %s is of %s, %s of %s; a file is for one of them",
+                list, isas[0]->name, isas[0]->architecture->name, word, isa->architecture->name);
         isas[(*n)++] = isa;
         if (!s[length]) return AT_OK;
         s += length + 1;
@@ -299,14 +310,14 @@ static at_status read_isas(const char *list, at_isa *isas, int *n, at_error *err
 
 /* The best of every task: of each instruction set, or of the one that the engine chooses. */
 static at_status add_kernels(apply_set *set, const at_options *o, at_error *err) {
-    at_isa isas[AT_ISA_COUNT];
+    const at_target *isas[MOST_ISAS];
     int num_isas = 0, n;
-    at_selection *chosen[AT_ISA_COUNT + 1];
-    int counts[AT_ISA_COUNT + 1], total = 0;
+    at_selection *chosen[MOST_ISAS];
+    int counts[MOST_ISAS], total = 0;
     if (o->isas) AT_TRY(read_isas(o->isas, isas, &num_isas, err));
     for (int i = 0; i < (num_isas ? num_isas : 1); i++) {
         at_request q = o->request;
-        if (num_isas) q.isa = at_isa_name(isas[i]);
+        if (num_isas) q.isa = isas[i]->name;
         AT_TRY(at_select_all(set->arena, &o->engine, &q, &chosen[i], &n, err));
         total += counts[i] = n;
     }
@@ -316,9 +327,8 @@ static at_status add_kernels(apply_set *set, const at_options *o, at_error *err)
         at_engine_options *engine = at_copy(set->arena, &o->engine, sizeof *engine);
         const char *suffix = "";
         if (num_isas) {
-            engine->isa = isas[i];
-            engine->set |= AT_SET_ISA;
-            suffix = at_format(set->arena, "_%s", at_isa_name(isas[i]));
+            engine->isa = isas[i]->name;
+            suffix = at_format(set->arena, "_%s", engine->isa);
         }
         for (int j = 0; j < counts[i]; j++)
             AT_TRY(add_kernel(set, o, engine, suffix, &chosen[i][j], err));
@@ -343,8 +353,8 @@ static at_status apply_all(apply_set *set, at_text *source, const at_options *o,
             "--isas out",
             o->isas);
     if (o->isas && at_given(o, "--isa"))
-        return at_fail(err, AT_E_USAGE, "--isa %s --isas %s: give one of them",
-                       at_isa_name(o->engine.isa), o->isas);
+        return at_fail(err, AT_E_USAGE, "--isa %s --isas %s: give one of them", o->engine.isa,
+                       o->isas);
     AT_TRY(add_kernels(set, o, err));
     AT_TRY(emit(set->arena, o, set->kernels, set->n, set_head(set, o), source, err));
     return o->json ? print_set(set, o, source, err) : AT_OK;

@@ -93,7 +93,7 @@ static void add_verdict(at_table *t, at_text *cell, const pair *p) {
     at_table_add(t, at_text_str(cell));
 }
 
-/* What else differs than the log: "isa avx512 / avx2". */
+/* What else differs than the log: "compiler tcc / gcc". */
 static void add_contexts(at_table *t, at_text *cell, const pair *p) {
     at_text_clear(cell);
     if (p->a && p->b) {

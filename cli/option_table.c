@@ -89,7 +89,7 @@ static const at_option_row rows[] = {
      "a configuration by its index; space takes a list: 0,5435", TEXT, TO(index), 0, 0},
     {"--compiler", "NAME", MEASURING, "tcc", "tcc, gcc or clang", COMPILER, TO(engine.compiler), 0,
      0},
-    {"--isa", "NAME", KERNEL, NULL, "default: this CPU's best", ISA, TO(engine.isa), 0, 0},
+    {"--isa", "NAME", KERNEL, NULL, "%s; default: this CPU's best", ISA, TO(engine.isa), 0, 0},
     {"--pack", "WHEN", KERNEL, "ahead", "pack weights ahead of the timed part, or inline in it",
      PACKING, TO(engine.packing), 0, 0},
     {"--threads", "N", KERNEL, "1", "threads that run para loops, each on a core of its own",
@@ -140,9 +140,8 @@ static const at_option_row rows[] = {
      "of a whole log: plain loops for shapes that it has no kernel for", SWITCH, TO(fallback), 0,
      0},
     {"--isas", "LIST", V(APPLY), NULL,
-     "of a whole log: kernels for each of these instruction sets (avx512,avx2,sse2), chosen by the "
-     "CPU",
-     TEXT, TO(isas), 0, 0},
+     "of a whole log: kernels for each of these instruction sets (%s), chosen by the CPU", ISAS,
+     TO(isas), 0, 0},
     {"--main", NULL, V(APPLY), NULL, "add a main that checks and times the kernel", SWITCH,
      TO(with_main), 0, 0},
     {"--name", "NAME", V(APPLY), NULL, "the kernel's name in C; default: template and arguments",
@@ -244,11 +243,21 @@ static void add_formats(at_option_row row) {
     add_row(row, NULL);
 }
 
-/* As the formats. */
-static void add_isas(at_option_row row) {
-    const char *names = at_isa_name(0);
-    for (int i = 1; i < AT_ISA_COUNT; i++) names = text_of("%s, %s", names, at_isa_name((at_isa)i));
-    row.help = text_of("%s; %s", names, row.help);
+/* A row whose help has a place for the names of instruction sets: all of them, or, as
+ * an example of a list, those with vectors. */
+static void add_isa_option(at_option_row row) {
+    at_text names = {0};
+    const at_target *t;
+    int n = 0;
+    while (at_target_at(n)) n++;
+    if (row.kind == ISA)
+        for (int i = 0; i < n; i++)
+            at_text_addf(&names, "%s%s", i ? ", " : "", at_target_at(i)->name);
+    else
+        for (int i = n - 1; i >= 0 && (t = at_target_at(i))->prelude; i--)
+            at_text_addf(&names, "%s%s", names.len ? "," : "", t->name);
+    row.help = text_of(row.help, at_text_str(&names), "");
+    at_text_free(&names);
     add_row(row, NULL);
 }
 
@@ -262,7 +271,7 @@ static void make_table(void) {
     for (int i = 0; i < NUM_ROWS; i++)
         if (rows[i].kind == OF_TUNERS) add_tuner_options(&rows[i]);
         else if (rows[i].kind == FORMAT) add_formats(rows[i]);
-        else if (rows[i].kind == ISA) add_isas(rows[i]);
+        else if (rows[i].kind == ISA || rows[i].kind == ISAS) add_isa_option(rows[i]);
         else add_row(rows[i], NULL);
 }
 
@@ -282,7 +291,7 @@ static const char *tuner_word(const at_tuner_option *o, int i) {
 const char *at_option_word(const at_option_row *row, int i) {
     switch (row->kind) {
     case COMPILER: return i < AT_COMPILER_COUNT ? at_compiler_name((at_compiler)i) : NULL;
-    case ISA: return i < AT_ISA_COUNT ? at_isa_name((at_isa)i) : NULL;
+    case ISA: return at_target_at(i) ? at_target_at(i)->name : NULL;
     case PACKING: return i < AT_PACKING_COUNT ? at_packing_name((at_packing)i) : NULL;
     case CACHE: return i < AT_CACHE_COUNT ? at_cache_name((at_cache)i) : NULL;
     case ABI: return i < AT_ABI_COUNT ? at_abi_name((at_abi)i) : NULL;

@@ -145,6 +145,7 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     switch (row->kind) {
     case SWITCH: *(bool *)to = true; return AT_OK;
     case FORMAT:
+    case ISAS:
     case TEXT: *(const char **)to = text; return AT_OK;
     case INTEGER: return at_parse_int(text, what, row->min, row->max, to, err);
     case UNSIGNED: return parse_unsigned(text, what, to, err);
@@ -161,7 +162,7 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     case CACHE: *(at_cache *)to = (at_cache)word; return AT_OK;
     case PRESET: *(bool *)to = word; return AT_OK;
     case COMPILER: *(at_compiler *)to = (at_compiler)word; return AT_OK;
-    case ISA: *(at_isa *)to = (at_isa)word; return AT_OK;
+    case ISA: *(const char **)to = at_target_at(word)->name; return AT_OK;
     case ABI: *(at_abi *)to = (at_abi)word; return AT_OK;
     case DIALECT: *(at_dialect *)to = (at_dialect)word; return AT_OK;
     case FEATURES: *(at_feature_set *)to = (at_feature_set)word; return AT_OK;

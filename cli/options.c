@@ -132,10 +132,8 @@ static void tell_engine(at_options *o) {
     static const struct {
         const char *option;
         unsigned set;
-    } sets[] = {{"--isa", AT_SET_ISA},
-                {"--compiler", AT_SET_COMPILER},
-                {"--pack", AT_SET_PACKING},
-                {"--threads", AT_SET_THREADS}};
+    } sets[] = {
+        {"--compiler", AT_SET_COMPILER}, {"--pack", AT_SET_PACKING}, {"--threads", AT_SET_THREADS}};
     at_engine_options *e = &o->engine;
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         if (at_given(o, sets[i].option)) e->set |= sets[i].set;

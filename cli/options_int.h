@@ -16,6 +16,7 @@ enum {
     MILLISECONDS,
     COMPILER,
     ISA,
+    ISAS,
     DIALECT,
     ABI,
     PACKING,

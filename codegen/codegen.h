@@ -7,7 +7,6 @@
 #define AT_CODEGEN_H
 
 #include "base/base.h"
-#include "base/isa.h"
 #include "codegen/target.h"
 #include "schedule/schedule.h"
 
@@ -23,8 +22,8 @@ const char *at_dialect_name(at_dialect d);
 
 typedef struct at_lower_options {
     at_dialect dialect;
-    at_isa isa;             /* dialect C is scalar whatever this says */
-    bool pack_inline;       /* packing stages stay inside the kernel (and its time) */
+    const at_target *target; /* NULL: the plainest of all; dialect C takes its architecture's */
+    bool pack_inline;        /* packing stages stay inside the kernel (and its time) */
     int64_t prefetch_above; /* weights of a sum larger than this many bytes (the second-level cache)
                                are prefetched, unless the tree says otherwise; 0: never */
     const char *name;       /* prefix of emitted functions; a C identifier */
@@ -53,7 +52,7 @@ typedef struct at_param { /* one entry of buf[] */
 typedef struct at_kernel {
     const char
         *source; /* C text: tiles (dialects C and GNU), body functions, NAME_pack, NAME_entry */
-    size_t common_bytes; /* its beginning, the same for all kernels of a dialect and isa */
+    size_t common_bytes; /* its beginning, the same for all kernels of a dialect and target */
     const at_tile_code *tiles;
     int num_tiles;
     const char *entry;      /* int NAME_entry(void *const buf[], void *workspace, at_par *par) */

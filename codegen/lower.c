@@ -113,7 +113,12 @@ at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_option
         .arena = a, .program = p, .options = o, .dialect = o->dialect, .err = AT_NEW(a, at_error)};
     at_low *l = at_copy(a, &new, sizeof new);
     while (l->syms.len < AT_MAX_LOOPS) *at_push(a, &l->syms) = (at_sym){.kind = AT_SYM_LOOP};
-    l->target = at_target_find(at_isa_name(o->dialect == AT_DIALECT_C ? AT_ISA_SCALAR : o->isa));
+    l->target = o->target ? o->target : at_target_at(0);
+    if (o->dialect == AT_DIALECT_C) l->target = at_target_plainest(l->target);
+    if (o->dialect == AT_DIALECT_TCC && !l->target->encode)
+        return at_fail(err, AT_E_INPUT,
+                       "tiles for %s have no machine code; dialects gnu and c do without",
+                       l->target->name);
     at_low_list_tensors(l);
     for (size_t i = 0; i < NUM_PASSES; i++) {
         if (!passes[i].run(l))

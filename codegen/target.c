@@ -14,6 +14,8 @@ const at_target *at_target_at(int i) {
     return NULL;
 }
 
+const at_target *at_target_plainest(const at_target *t) { return &t->architecture->targets[0]; }
+
 const at_target *at_target_find(const char *name) {
     const at_target *t;
     for (int i = 0; (t = at_target_at(i)); i++)

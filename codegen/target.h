@@ -10,18 +10,21 @@ struct at_tile;
 typedef struct at_architecture at_architecture;
 
 typedef struct at_target {
-    const char *name; /* "avx512" */
+    const char *name; /* as --isa and logs have it */
     /* The parts of the CPU that it needs, as gcc's attributes and __builtin_cpu_supports name them,
-     * commas between: "avx2,fma"; "" where every CPU of the architecture will do. */
+     * commas between; "" where every CPU of the architecture will do. */
     const char *parts;
     int lanes, regs;    /* floats of a register; registers that tiles may use */
+    int default_lanes;  /* that configurations without tuning are made for; plain C's are those of
+                           the vectors that a compiler may make of it */
     bool fold_vector;   /* an unaligned vector may be a memory operand */
     bool fold_bcast;    /* so may one float for all lanes */
     bool fused;         /* a multiply-add is one instruction */
     bool masked_loads;  /* in C for gcc and clang: the first lanes of a register by one load, */
     bool masked_stores; /* by one store */
     /* Machine code of a tile into t->code, an ordinary function of the system's calling convention,
-     * position independent, owned by arena. false: an instruction cannot be encoded. */
+     * position independent, owned by arena. false: an instruction cannot be encoded. NULL: it is
+     * not made for this target (dialects gnu and c are). */
     bool (*encode)(at_arena *arena, struct at_tile *t);
     /* The types and macros that tiles in C with vector types are written in. NULL: tiles are plain
      * C. */
@@ -30,7 +33,7 @@ typedef struct at_target {
 } at_target;
 
 struct at_architecture {
-    const char *name;         /* "x86-64" */
+    const char *name;
     const at_target *targets; /* the plainest first */
     int num_targets;
     /* Text of one instruction; returns its length in bytes, 0 if it is none. */
@@ -40,7 +43,8 @@ struct at_architecture {
     void (*cpu_test)(const at_target *target, const char *name, at_text *out);
 };
 
-const at_target *at_target_find(const char *name); /* NULL: there is none */
-const at_target *at_target_at(int i);              /* all of them; NULL behind the last */
+const at_target *at_target_find(const char *name);       /* NULL: there is none */
+const at_target *at_target_at(int i);                    /* all of them; NULL behind the last */
+const at_target *at_target_plainest(const at_target *t); /* of its architecture: plain C */
 
 #endif

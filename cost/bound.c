@@ -234,7 +234,7 @@ static part call(bounder *b, const node *d, double times) {
     int64_t trips[AT_TILE_MAX_TRIPS];
     for (int i = 0; i < c->tile->num_trips; i++) trips[i] = count_of(b, c->trip[i]);
     const at_tile_work *w = work_of(b, d, trips);
-    int wide = c->tile->lanes == 16;
+    int wide = c->tile->lanes >= AT_WIDE_LANES;
     part p = {.instructions = w->instructions + call_instructions(b, c->tile)};
     p.need[AT_NEED_FMA] = fmax((w->fmas + w->muls) / core->fma[wide],
                                (w->fmas + w->muls + w->adds) / core->arithmetic[wide]);

@@ -23,3 +23,8 @@ const at_core *at_core_find(const char *llvm_name) {
             if (strcspn(s, " ") == n && !memcmp(s, llvm_name, n)) return c;
     return NULL;
 }
+
+double at_core_flops(const at_core *c, const at_target *t) {
+    int wide = t->lanes >= AT_WIDE_LANES;
+    return t->fused ? c->fma[wide] * 2 * t->lanes : c->arithmetic[wide] * t->lanes;
+}

@@ -11,6 +11,8 @@
 /* ---- facts of cores (core.c; a file per architecture, cost/x86/cores.c) -----------------------
  */
 
+enum { AT_WIDE_LANES = 16 }; /* 512 bits: from there on, the second of two figures counts */
+
 typedef struct at_core {          /* of a CPU, as LLVM names it */
     const char *names;            /* blanks between */
     double fma[2], arithmetic[2]; /* multiplications and multiply-adds, all of these: per cycle, of
@@ -26,6 +28,8 @@ typedef struct at_core {          /* of a CPU, as LLVM names it */
 } at_core;
 const at_core *at_core_find(const char *llvm_name); /* NULL: not known */
 const at_core *at_core_at(int i);                   /* all of them; NULL behind the last */
+/* Floating-point operations per cycle at most; a multiply-add counts as two. */
+double at_core_flops(const at_core *c, const at_target *t);
 
 /* ---- bounds (bound.c) ------------------------------------------------------------------------ */
 

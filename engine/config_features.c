@@ -52,7 +52,7 @@ at_status at_features_of(at_feature_maker *m, const at_task *task, const at_engi
     *out = (at_features){features_of, m};
     if (m->set != AT_FEATURES_BOUND) return AT_OK;
     m->lower = (at_lower_options){.dialect = AT_DIALECT_TCC,
-                                  .isa = at_engine_isa(o),
+                                  .target = at_engine_target(o),
                                   .pack_inline = o->packing == AT_PACKING_INLINE,
                                   .name = "kernel",
                                   .prefetch_above = at_cpu_facts()->l2_bytes};

@@ -35,6 +35,7 @@
 #include "engine/user_template.h"   /* templates compiled when they are named */
 #include "engine/task_weight.h"     /* whether a weight fits a task */
 #include "engine/session.h"         /* a task with its data, reference and worker */
+#include "engine/target_here.h"     /* targets that this machine runs */
 #include "engine/machine.h"         /* bounds of kernels */
 #include "engine/kernel_job.h"      /* a kernel bound to its data */
 #include "engine/measure.h"         /* one candidate: made, compiled, run */

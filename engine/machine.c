@@ -1,6 +1,8 @@
 /* engine/machine.c: facts of this core, and cycles as seconds. */
 #include "engine/machine.h"
 
+#include "engine/target_here.h"
+
 static at_status unknown_core(const char *name, at_error *err) {
     at_text known = {0};
     for (int i = 0; at_core_at(i); i++)
@@ -42,10 +44,8 @@ at_status at_session_machine(at_session *s, at_error *err) {
 
 double at_session_clock_ghz(const at_session *s) {
     const at_core *c = s->machine->core;
-    double gflops = s->peak_gflops / s->threads;
-    const at_target *t = at_target_find(at_isa_name(at_isa_best()));
-    /* as runtime/peak.c counts */
-    return gflops / (t->fused ? c->fma[t->lanes > 8] * t->lanes * 2 : c->arithmetic[0] * t->lanes);
+    double gflops = s->peak_gflops / s->threads; /* of the widest target, as the peak is */
+    return gflops / at_core_flops(c, at_target_here());
 }
 
 double at_bound_seconds(const at_session *s, const at_bound *b) {

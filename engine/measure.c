@@ -12,7 +12,7 @@ static const char *const tvm_version = "0.12.0";
 
 at_lower_options at_session_lower_options(const at_session *s, const char *name) {
     return (at_lower_options){.dialect = s->dialect,
-                              .isa = s->isa,
+                              .target = s->target,
                               .pack_inline = s->packing == AT_PACKING_INLINE,
                               .name = name,
                               .prefetch_above = at_cpu_facts()->l2_bytes};
@@ -43,7 +43,7 @@ static bool fail(at_arena *a, at_record *r, int error_no, const char *text) {
 
 /* What a record of this session says before anything is measured. */
 static void start_record(const at_session *s, const at_config *c, at_record *out) {
-    *out = (at_record){.target = s->target,
+    *out = (at_record){.target = s->record_target,
                        .task = at_task_record_name(s->task),
                        .args = at_task_args(s->task),
                        .config = *c,
@@ -82,12 +82,13 @@ void at_candidate_prune(at_arena *a, at_record *r) {
 }
 
 /* Tiles name their instruction set themselves; the C around them is integers. With -march=native
- * both sse2 and avx2 would get instructions of larger sets. Tiles are unrolled as far as is good,
- * and clang's unrolling on top of that costs four times the compile time. */
-static const char *compiler_flags(at_compiler compiler, at_isa isa) {
-    if (compiler == AT_GCC) return isa == AT_ISA_SCALAR ? "-O3 -fno-tree-vectorize" : "-O3";
-    return isa == AT_ISA_SCALAR ? "-O3 -fno-unroll-loops -fno-vectorize -fno-slp-vectorize"
-                                : "-O3 -fno-unroll-loops";
+ * narrow ones would get instructions of larger sets. Tiles are unrolled as far as is good, and
+ * clang's unrolling on top of that costs four times the compile time. */
+static const char *compiler_flags(at_compiler compiler, const at_target *target) {
+    bool is_plain = !target->prelude; /* and shall stay so */
+    if (compiler == AT_GCC) return is_plain ? "-O3 -fno-tree-vectorize" : "-O3";
+    return is_plain ? "-O3 -fno-unroll-loops -fno-vectorize -fno-slp-vectorize"
+                    : "-O3 -fno-unroll-loops";
 }
 
 at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_record *result,
@@ -113,7 +114,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
                                         .other_expected = other ? other->expected : NULL});
     c->job.has_limits = !d->is_exact;
     c->job.compiler = s->compiler;
-    c->job.isa = s->isa;
+    c->job.vector_set = at_vector_set(s->target->name);
     c->job.paranoid = o->paranoid;
     c->job.number = (int)o->number;
     c->job.repeat = (int)o->repeat;
@@ -123,7 +124,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     if (s->compiler == AT_TCC) return AT_OK;
 
     at_object made;
-    AT_TRY(at_build_object(a, s->compiler, k->source, compiler_flags(s->compiler, s->isa),
+    AT_TRY(at_build_object(a, s->compiler, k->source, compiler_flags(s->compiler, s->target),
                            o->timeout_s, o->stop, &made, err));
     s->spent.compile_ns += made.compile_ns;
     result->all_cost_s += (double)made.compile_ns * 1e-9;
@@ -202,7 +203,7 @@ at_record *at_session_keep(const at_session *s, at_arena *a, const at_record *r,
     at_extra *e = &kept->extra;
     if (at_config_at(a, s->space, index, &kept->config, NULL) != AT_OK)
         AT_BUG("index %lld is no point of the space", (long long)index);
-    kept->target = share(a, s->target, r->target);
+    kept->target = share(a, s->record_target, r->target);
     kept->task = at_task_record_name(s->task);
     kept->args = at_task_args(s->task);
     kept->args_written = NULL;

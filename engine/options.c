@@ -1,6 +1,8 @@
 /* engine/options.c: what the options say, and whom they name. */
 #include "engine/options.h"
 
+#include "engine/target_here.h"
+
 static at_status check_number(const char *name, int64_t x, int64_t max, at_error *err) {
     if (x >= 0 && x <= max) return AT_OK;
     return at_fail(err, AT_E_USAGE, "%s %lld: must be from 0 to %lld", name, (long long)x,
@@ -12,12 +14,21 @@ static at_status check_amount(const char *name, double x, at_error *err) {
     return at_fail(err, AT_E_USAGE, "%s %g: must be from 0 to 1e9", name, x);
 }
 
+static at_status check_isa(const at_engine_options *o, at_error *err) {
+    if (!o->isa || at_target_find(o->isa)) return AT_OK;
+    at_text known = {0};
+    for (int i = 0; at_target_at(i); i++)
+        at_text_addf(&known, "%s%s", i ? ", " : "", at_target_at(i)->name);
+    at_fail(err, AT_E_USAGE, "isa %s: there are %s", o->isa, at_text_str(&known));
+    at_text_free(&known);
+    return AT_E_USAGE;
+}
+
 at_status at_engine_check(const at_engine_options *o, at_error *err) {
     const struct {
         const char *name;
         int64_t value, max;
-    } numbers[] = {{"isa", (int64_t)o->isa, AT_ISA_COUNT - 1},
-                   {"compiler", (int64_t)o->compiler, AT_COMPILER_COUNT - 1},
+    } numbers[] = {{"compiler", (int64_t)o->compiler, AT_COMPILER_COUNT - 1},
                    {"packing", (int64_t)o->packing, AT_PACKING_COUNT - 1},
                    {"dialect", (int64_t)o->dialect, AT_DIALECT_COUNT - 1},
                    {"cache", (int64_t)o->cache, AT_CACHE_COUNT - 1},
@@ -36,6 +47,7 @@ at_status at_engine_check(const at_engine_options *o, at_error *err) {
                    {"cooldown_s", o->cooldown_s},
                    {"time_s", o->time_s},
                    {"prune", o->prune}};
+    AT_TRY(check_isa(o, err));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         AT_TRY(check_number(numbers[i].name, numbers[i].value, numbers[i].max, err));
     for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
@@ -43,8 +55,8 @@ at_status at_engine_check(const at_engine_options *o, at_error *err) {
     return AT_OK;
 }
 
-at_isa at_engine_isa(const at_engine_options *o) {
-    return o->set & AT_SET_ISA ? o->isa : at_isa_best();
+const at_target *at_engine_target(const at_engine_options *o) {
+    return o->isa ? at_target_find(o->isa) : at_target_here();
 }
 
 void at_engine_warn(const at_engine_options *o, const char *text) {

@@ -4,7 +4,6 @@
 #define AT_ENGINE_OPTIONS_H
 
 #include "base/base.h"
-#include "base/isa.h"
 #include "codegen/codegen.h"
 #include "records/records.h"
 #include "runtime/runtime.h"
@@ -19,12 +18,15 @@ typedef enum at_feature_set {
 } at_feature_set;
 
 /* at_engine_options.set: members that count whatever a record says. */
-enum { AT_SET_ISA = 1, AT_SET_COMPILER = 2, AT_SET_PACKING = 4, AT_SET_THREADS = 8 };
+enum { AT_SET_COMPILER = 1, AT_SET_PACKING = 2, AT_SET_THREADS = 4 };
+
+/* For configurations of which only what all have in common is asked. */
+enum { AT_ANY_LANES = 4 };
 
 typedef struct at_engine_options {
     /* How kernels are made. Those of a record are made as it says, but for what is in `set`. */
     unsigned set;
-    at_isa isa; /* where it is not set: this CPU's best */
+    const char *isa; /* name of a target; NULL: the record's, else this CPU's best */
     at_compiler compiler;
     at_packing packing;
     int64_t threads;    /* 0: 1 */
@@ -60,7 +62,8 @@ typedef struct at_engine_options {
 
 /* AT_E_USAGE names the first one that is not within its range. */
 at_status at_engine_check(const at_engine_options *o, at_error *err);
-at_isa at_engine_isa(const at_engine_options *o); /* the one that is set, or this CPU's best */
+/* The one that is named, or this CPU's best. */
+const at_target *at_engine_target(const at_engine_options *o);
 void at_engine_warn(const at_engine_options *o, const char *text);
 void at_engine_note(const at_engine_options *o, const char *text);
 bool at_engine_stopped(const at_engine_options *o);

@@ -7,6 +7,7 @@
 #include "engine/template_change.h"
 
 #include "engine/measure.h"
+#include "engine/target_here.h"
 
 /* One sample may be disturbed; a kernel that has become slower is slower every time. */
 enum { MOST_TRIES = 5 };
@@ -60,16 +61,16 @@ static bool same_circumstances(const at_record *x, const at_record *y) {
 /* What this program cannot bring about; NULL: nothing. Runs before anything is made of it. */
 static const char *impossible(at_arena *a, const at_context *c) {
     at_compiler compiler;
-    at_isa isa;
+    const at_target *target = at_target_find(c->isa);
+    at_error err;
     at_cache cache;
     if (*c->compiler && !at_compiler_from_name(c->compiler, &compiler))
         return at_format(a, "there is no compiler %s", c->compiler);
     if (*c->compiler && !at_compiler_available(compiler))
         return at_format(a, "%s is not installed", c->compiler);
-    if (*c->isa && !at_isa_from_name(c->isa, &isa))
-        return at_format(a, "there is no instruction set %s", c->isa);
-    if (*c->isa && isa != AT_ISA_SCALAR && !at_cpu_facts()->has[isa])
-        return at_format(a, "this CPU has no %s", c->isa);
+    if (*c->isa && !target) return at_format(a, "there is no instruction set %s", c->isa);
+    if (*c->isa && at_target_check(target, &err) != AT_OK)
+        return at_format(a, "%s: %s", c->isa, err.text);
     if (*c->cache && !at_cache_from_name(c->cache, &cache))
         return at_format(a, "there is no state of caches %s", c->cache);
     return NULL;
@@ -112,7 +113,7 @@ static at_status open_session(at_verifier *v, const at_record *r, at_error *err)
 /* A foreign record tells no more than its target. */
 static bool is_of_this_cpu(const at_session *s, const at_record *r) {
     if (r->extra.present) return !strcmp(r->extra.context.cpu, at_cpu_facts()->name);
-    const char *mcpu = strstr(r->target, " -mcpu="), *ours = strstr(s->target, " -mcpu=");
+    const char *mcpu = strstr(r->target, " -mcpu="), *ours = strstr(s->record_target, " -mcpu=");
     size_t n = strlen(ours);
     return mcpu && !strncmp(mcpu, ours, n) && (!mcpu[n] || mcpu[n] == ' ');
 }

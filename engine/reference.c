@@ -151,7 +151,7 @@ static at_status run_default(at_session *s, bool *ran, at_error *err) {
     at_record unused;
     at_outcome outcome = {0};
     *ran = false;
-    AT_TRY(at_task_default_config(a, s->task, s->isa, &config, err));
+    AT_TRY(at_task_default_config(a, s->task, s->target->default_lanes, &config, err));
     if (!at_candidate_make(s, a, &config, &candidate, &unused)) return AT_OK;
     bool compiled;
     at_status status = at_candidate_compile(s, a, &candidate, &unused, &compiled, err);

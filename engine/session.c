@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/reference.h"
+#include "engine/target_here.h"
 
 static const int64_t unknown_cache_bytes = 64 << 20; /* more than most have */
 
@@ -23,7 +24,7 @@ static void count_work(at_session *s) {
     int64_t *values, **extents;
     s->work = s->flops;
     if (s->flops > 0 ||
-        at_task_default_config(s->arena, s->task, AT_ISA_SCALAR, &config, NULL) != AT_OK ||
+        at_task_default_config(s->arena, s->task, AT_ANY_LANES, &config, NULL) != AT_OK ||
         at_task_values(s->arena, s->task, &config, &values, NULL) != AT_OK ||
         at_compute_extents(s->arena, c, values, &extents, NULL) != AT_OK)
         return;
@@ -62,20 +63,14 @@ at_status at_session_open(const at_engine_options *o, const at_request *q, bool 
 }
 
 /* The instruction set: the option, else the record's, else the best that the compiler serves. */
-static at_status choose_isa(at_session *s, const at_context *recorded, bool measuring,
-                            at_error *err) {
+static at_status choose_target(at_session *s, const at_context *recorded, bool measuring,
+                               at_error *err) {
     const at_engine_options *o = &s->options;
-    bool given = o->set & AT_SET_ISA;
-    at_isa best = at_isa_best();
-    if (given) s->isa = o->isa;
-    else if (!recorded || !at_isa_from_name(recorded->isa, &s->isa)) s->isa = best;
-    if (!measuring) return AT_OK;
-    if (s->isa != AT_ISA_SCALAR && !at_cpu_facts()->has[s->isa]) {
-        if (given)
-            return at_fail(err, AT_E_USAGE, "--isa %s: this CPU (%s) has no %s",
-                           at_isa_name(s->isa), at_cpu_facts()->name, at_isa_name(s->isa));
-        s->isa = best;
-    }
+    s->target = !o->isa && recorded ? at_target_find(recorded->isa) : NULL;
+    if (!s->target) s->target = at_engine_target(o);
+    if (!measuring || at_target_check(s->target, err) == AT_OK) return AT_OK;
+    if (o->isa) return at_fail_at(err, "--isa %s: ", o->isa);
+    s->target = at_target_here();
     return AT_OK;
 }
 
@@ -116,7 +111,8 @@ static at_status check_threads(const at_session *s, at_error *err) {
 static at_status check_reads(const at_session *s, at_error *err) {
     at_config config;
     int64_t *values;
-    if (at_task_default_config(s->arena, s->task, s->isa, &config, NULL) != AT_OK ||
+    if (at_task_default_config(s->arena, s->task, s->target->default_lanes, &config, NULL) !=
+            AT_OK ||
         at_task_values(s->arena, s->task, &config, &values, NULL) != AT_OK)
         return AT_OK;
     return at_compute_check_reads(at_task_compute(s->task), values, NULL, err);
@@ -152,7 +148,7 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                        "or take tcc, which is part of this program",
                        at_compiler_name(s->compiler), at_compiler_name(s->compiler));
     s->compiler_version = measuring ? at_compiler_version(s->arena, s->compiler) : "";
-    AT_TRY(choose_isa(s, recorded, measuring, err));
+    AT_TRY(choose_target(s, recorded, measuring, err));
     AT_TRY(check_reads(s, err));
     if (measuring) AT_TRY(choose_flush(s, err));
     /* What is timed: machine-code tiles under TinyCC, vector types under gcc and clang. */
@@ -162,14 +158,14 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
 
     s->context = (at_context){.cpu = cpu->name,
                               .threads = s->threads,
-                              .isa = at_isa_name(s->isa),
+                              .isa = s->target->name,
                               .compiler = at_compiler_name(s->compiler),
                               .packing = at_packing_name(s->packing),
                               .cache = at_cache_name(o->cache),
                               .pattern = s->chosen.pattern ? s->chosen.pattern->hash : "",
                               .template_hash = at_task_hash(s->task)};
     at_context_hash(&s->context, s->context_hash);
-    s->target = at_format(s->arena, "c -keys=cpu -mcpu=%s", cpu->llvm_name);
+    s->record_target = at_format(s->arena, "c -keys=cpu -mcpu=%s", cpu->llvm_name);
     return AT_OK;
 }
 
@@ -188,7 +184,7 @@ at_status at_session_reserve(at_session *s, at_error *err) {
     const at_compute *c = at_task_compute(s->task);
     const int **layouts = AT_NEW_ARRAY(s->arena, const int *, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) layouts[t] = at_task_layout(s->task, t);
-    AT_TRY(at_task_default_config(s->arena, s->task, s->isa, &config, err));
+    AT_TRY(at_task_default_config(s->arena, s->task, s->target->default_lanes, &config, err));
     AT_TRY(at_task_values(s->arena, s->task, &config, &values, err));
     AT_TRY(make_dataset(s, values, layouts, NULL, &s->data, err));
     if (!s->options.paranoid) return AT_OK;
@@ -196,7 +192,7 @@ at_status at_session_reserve(at_session *s, at_error *err) {
 }
 
 at_status at_session_measure_peak(at_session *s, at_error *err) {
-    AT_TRY(at_worker_peak(s->worker, at_isa_best(), s->threads, &s->peak_gflops, err));
+    AT_TRY(at_worker_peak(s->worker, at_cpu_best_set(), s->threads, &s->peak_gflops, err));
     s->peak = s->peak_gflops;
     if (s->in_bytes)
         AT_TRY(at_worker_bandwidth(s->worker, (int64_t)s->read_bytes, (int64_t)s->written_bytes,

@@ -34,14 +34,14 @@ typedef struct at_session {
     double work; /* of a run: flops, or bytes; speeds and peaks are 10^9 of it per second */
 
     at_compiler compiler;
-    at_isa isa;
+    const at_target *target; /* of the code */
     at_dialect dialect;
     at_packing packing;
     int threads;               /* of a kernel */
     const at_machine *machine; /* bounds are worked out for it (why.h); NULL: not */
     at_context context;
     char context_hash[33];
-    const char *target; /* of the records */
+    const char *record_target; /* as AutoTVM spells it */
     const char *compiler_version;
     const char *tuner; /* of the records; "": they are of no search */
 

@@ -277,7 +277,8 @@ static at_status from_config(at_arena *a, const at_engine_options *o, const char
     const char *given = text;
     if (!text || !strcmp(text, "default")) {
         out->from = "default";
-        return at_task_default_config(a, out->task, at_engine_isa(o), &out->config, err);
+        return at_task_default_config(a, out->task, at_engine_target(o)->default_lanes,
+                                      &out->config, err);
     }
     out->from = "--config";
     size_t len = strlen(text);

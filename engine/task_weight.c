@@ -172,7 +172,7 @@ static at_status array_weight(const request *q, at_selection *out) {
             q->err, AT_E_USAGE,
             "--weight %s: a sparse matrix, but %s has no sparse weight; it takes an array",
             q->of->weight, q->row->name);
-    AT_TRY(at_task_default_config(q->arena, t, AT_ISA_SCALAR, &config, q->err));
+    AT_TRY(at_task_default_config(q->arena, t, AT_ANY_LANES, &config, q->err));
     AT_TRY(at_task_values(q->arena, t, &config, &values, q->err));
     AT_TRY(at_compute_extents(q->arena, c, values, &extents, q->err));
     const int *order = at_task_layout(t, tensor), n = c->tensors[tensor].num_axes;

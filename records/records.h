@@ -40,7 +40,7 @@ typedef enum at_samples {
 typedef struct at_context {
     const char *cpu; /* brand string */
     int threads;
-    const char *isa;           /* "avx512" */
+    const char *isa;           /* name of the instruction set */
     const char *compiler;      /* "tcc", "gcc", "clang" */
     const char *packing;       /* "ahead", "inline" */
     const char *cache;         /* "hot", "cold" */

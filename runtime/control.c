@@ -35,7 +35,7 @@ void at_control_job(const at_job *job, const char *object, at_buf *bufs, at_job 
                     .data_version = job->data_version,
                     .workspace_bytes = ELEMENTS * 4,
                     .threads = job->threads,
-                    .isa = job->isa,
+                    .vector_set = job->vector_set,
                     .paranoid = job->paranoid,
                     .run_only = true,
                     .flush_bytes = job->flush_bytes,

@@ -138,8 +138,22 @@ void at_cpu_return(void) {
     have_left = false;
 }
 
-at_isa at_isa_best(void) {
-    int best = AT_ISA_COUNT - 1;
-    while (!at_cpu_facts()->has[best]) best--;
-    return (at_isa)best;
+/* ---- vector sets ---------------------------------------------------------------------------- */
+
+int at_vector_set(const char *name) {
+    int set = at_arch_num_sets - 1;
+    while (set >= 0 && strcmp(at_arch_sets[set].name, name) != 0) set--;
+    return set;
+}
+
+const char *at_vector_set_name(int set) {
+    return set >= 0 && set < at_arch_num_sets ? at_arch_sets[set].name : NULL;
+}
+
+bool at_cpu_has_set(int set) { return at_vector_set_name(set) && at_arch_sets[set].has(); }
+
+int at_cpu_best_set(void) {
+    int best = at_arch_num_sets - 1;
+    while (best > 0 && !at_cpu_has_set(best)) best--;
+    return best;
 }

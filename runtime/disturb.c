@@ -35,26 +35,26 @@ static struct {
     char *text;
 } steal = {.fd = -1};
 
-static int64_t spin_ns(at_isa isa) {
-    const at_spin *spin = at_arch_spin(isa);
+static int64_t spin_ns(int vector_set) {
+    const at_spin *spin = &at_arch_sets[vector_set].spin;
     int64_t start = at_now_ns();
     spin->chain(spin->chain_steps);
     return at_now_ns() - start;
 }
 
 static struct {
-    at_isa isa;
+    int vector_set;
     int64_t clock_ns, at_ns;
 } last;
 
 /* Interrupts, cold code and the change to another clock lengthen a spin: the fastest of three. */
-static int64_t clock_ns(at_isa isa) {
+static int64_t clock_ns(int vector_set) {
     int64_t ns = INT64_MAX;
     for (int i = 0; i < 3; i++) {
-        int64_t again = spin_ns(isa);
+        int64_t again = spin_ns(vector_set);
         if (again < ns) ns = again;
     }
-    last.isa = isa;
+    last.vector_set = vector_set;
     last.clock_ns = ns;
     last.at_ns = at_now_ns();
     return ns;
@@ -98,13 +98,14 @@ void at_watch_init(int cpu) {
     steal.fd = -1;
 }
 
-void at_watch_begin(at_watch *w, at_isa isa, int threads) {
-    *w = (at_watch){.isa = isa, .threads = threads};
+void at_watch_begin(at_watch *w, int vector_set, int threads) {
+    *w = (at_watch){.vector_set = vector_set, .threads = threads};
     w->stolen = stolen_ticks();
     w->preempted = times_preempted(threads);
     /* The end of one sample is the beginning of the next. */
-    bool fresh = last.isa == isa && last.clock_ns > 0 && at_now_ns() - last.at_ns < FRESH_NS;
-    w->clock_ns = fresh ? last.clock_ns : clock_ns(isa);
+    bool fresh =
+        last.vector_set == vector_set && last.clock_ns > 0 && at_now_ns() - last.at_ns < FRESH_NS;
+    w->clock_ns = fresh ? last.clock_ns : clock_ns(vector_set);
     w->thread_ns = thread_time_ns();
 }
 
@@ -113,7 +114,7 @@ bool at_watch_end(const at_watch *w, int64_t ns) {
     int64_t away_ns = w->threads > 1 ? 0 : ns - (thread_time_ns() - w->thread_ns);
     int64_t refill_ns = REFILL_NS * (times_preempted(w->threads) - w->preempted);
     int64_t stolen_ns = TICK_NS * (stolen_ticks() - w->stolen);
-    int64_t now_ns = clock_ns(w->isa), before_ns = w->clock_ns;
+    int64_t now_ns = clock_ns(w->vector_set), before_ns = w->clock_ns;
     int64_t change_ns = now_ns > before_ns ? now_ns - before_ns : before_ns - now_ns;
     bool is_long = ns >= LONG_NS;
     double most_ns = (is_long ? AWAY_LONG : AWAY) * (double)ns;

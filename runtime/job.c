@@ -41,7 +41,7 @@ static int first_run(const at_inside *in, const at_job *job, const at_code *code
     *r = (at_run){.entry = code->entry,
                   .buf = buf,
                   .workspace = workspace->start,
-                  .isa = job->isa,
+                  .vector_set = job->vector_set,
                   .flush_bytes = job->run_only ? 0 : job->flush_bytes};
     at_par_setup(&r->par, job->threads);
     at_crash_places(places, job->num_bufs + 1);

@@ -21,10 +21,10 @@ static int64_t spin_all(const at_par *par, spinning *s) {
     return at_now_ns() - start;
 }
 
-double at_peak_gflops(at_isa isa, int threads) {
+double at_peak_gflops(int vector_set, int threads) {
     const int64_t chunk_ns = 1000 * 1000; /* long against the clock, short against a time slice */
     const int chunks = 5;
-    spinning s = {at_arch_spin(isa)->multiply_add, 1000};
+    spinning s = {at_arch_sets[vector_set].spin.multiply_add, 1000};
     at_par par;
     int64_t ns = 0;
     at_par_setup(&par, threads);
@@ -36,5 +36,5 @@ double at_peak_gflops(at_isa isa, int threads) {
         int64_t again = spin_all(&par, &s);
         if (again < ns) ns = again;
     }
-    return (double)par.threads * (double)s.n * at_arch_spin(isa)->flops / (double)ns;
+    return (double)par.threads * (double)s.n * at_arch_sets[vector_set].spin.flops / (double)ns;
 }

@@ -178,7 +178,9 @@ bool at_decode_job(at_msg *m, at_job *job, int64_t *store_bytes) {
     memcpy(&fixed, m->data, sizeof fixed);
     *job = fixed.job;
     *store_bytes = fixed.store_bytes;
-    if (job->num_bufs < 0 || job->num_bufs > AT_MAX_BUFS || job->num_blobs < 0) return false;
+    if (job->num_bufs < 0 || job->num_bufs > AT_MAX_BUFS || job->num_blobs < 0 ||
+        !at_vector_set_name(job->vector_set))
+        return false;
     reader r = {m->data, sizeof fixed, m->size_bytes, false};
     at_buf *bufs = get(&r, (int64_t)sizeof *bufs * job->num_bufs);
     at_blob *blobs = get(&r, (int64_t)sizeof *blobs * job->num_blobs);

@@ -12,21 +12,27 @@
 #define AT_RUNTIME_H
 
 #include "base/base.h"
-#include "base/isa.h"
 
 /* ---- CPU facts (cpu.c) ---------------------------------------------------------------------- */
 
 typedef struct at_cpu {
-    char name[64];          /* brand string, blanks folded */
-    char llvm_name[32];     /* LLVM's -mcpu spelling: znver4, ...; x86-64 if unknown */
-    char flags[256];        /* what it can do, as Linux names it: "sse4_2 avx avx2 fma ..." */
-    bool has[AT_ISA_COUNT]; /* avx2 with fma; avx512: F+BW+DQ+VL; registers saved by the system */
-    int cores;              /* logical CPUs this process may run on */
+    char name[64];      /* brand string, blanks folded */
+    char llvm_name[32]; /* LLVM's -mcpu spelling: znver4, ...; x86-64 if unknown */
+    char flags[256];    /* what it can do, as Linux names it: blanks between */
+    int cores;          /* logical CPUs this process may run on */
     int64_t l1d_bytes, l2_bytes, l3_bytes; /* 0 unknown */
     int64_t memory_bytes;                  /* physical, or the cgroup's limit where lower */
 } at_cpu;
 const at_cpu *at_cpu_facts(void); /* measured once */
-at_isa at_isa_best(void);
+
+/* Vector sets: the instruction sets that kernels are made of, those of the architecture that this
+ * program runs on, by number, the plainest first (runtime/x86/spin.c). Their names are those of
+ * codegen's targets. */
+int at_vector_set(const char *name);     /* -1: this architecture has none of that name */
+const char *at_vector_set_name(int set); /* NULL: there is no such number */
+bool at_cpu_has_set(int set);            /* and its registers are saved by the system */
+int at_cpu_best_set(void);
+
 /* CPUs that kernels run on: one of each core that this process may use, last first. Writes at most
  * max of them and returns how many there are, at least 1. */
 int at_cpu_cores(int *cpus, int max);
@@ -133,7 +139,7 @@ typedef struct at_job {
     int64_t data_version;
     int64_t workspace_bytes; /* the worker's: 64-byte aligned, poisoned before the check run */
     int threads;
-    at_isa isa; /* of its vectors: the clock that is watched beside a sample is the one they have */
+    int vector_set; /* its own: the clock that is watched beside a sample is the one it has */
     /* Checking: outputs lie in memory of the worker's own, filled with NaN before the first run,
      * and are afterwards compared with the expected values at expected_offset[] in the store (one
      * per OUT buffer, in order): equal bit by bit but for -0 == 0; has_limits: each within a limit
@@ -211,9 +217,9 @@ at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *sto
 at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *stop, at_error *err);
 at_status at_worker_end(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err);
-/* The FMA peak right now of the cores that so many threads run on, for one ISA, in GFLOP/s (f32),
- * in about 10 ms. AT_E_USAGE if the CPU has not got it. */
-at_status at_worker_peak(at_worker *w, at_isa isa, int threads, double *gflops, at_error *err);
+/* The FMA peak right now of the cores that so many threads run on, for one vector set, in GFLOP/s
+ * (f32), in about 10 ms. AT_E_USAGE if the CPU has not got it. */
+at_status at_worker_peak(at_worker *w, int vector_set, int threads, double *gflops, at_error *err);
 /* Likewise how many GB/s can be moved, so many bytes read and so many written over and over. */
 at_status at_worker_bandwidth(at_worker *w, int64_t read_bytes, int64_t written_bytes, int threads,
                               double *gbytes, at_error *err);

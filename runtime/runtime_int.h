@@ -86,7 +86,7 @@ typedef enum at_msg_type {
 } at_msg_type;
 
 typedef struct at_peak_job {
-    at_isa isa;
+    int vector_set;
     int threads;
     int64_t read_bytes, written_bytes; /* of the bandwidth that is asked for instead; 0: of none */
 } at_peak_job;
@@ -224,7 +224,7 @@ typedef struct at_run {
     void **buf;
     void *workspace;
     at_par par;
-    at_isa isa;          /* see at_job */
+    int vector_set;      /* see at_job */
     int64_t flush_bytes; /* see at_job */
     int64_t total_ns;    /* spent inside the kernel so far */
 } at_run;
@@ -243,7 +243,7 @@ int at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome 
 /* ---- what an architecture gives (runtime/x86/) ------------------------------------------------
  */
 
-void at_arch_cpu(at_cpu *out); /* names, flags, instruction sets, caches (cpuid.c) */
+void at_arch_cpu(at_cpu *out); /* names, flags, caches (cpuid.c) */
 
 typedef struct at_spin {                 /* loops in registers (spin.c) */
     void (*multiply_add)(int64_t trips); /* independent: the peak */
@@ -251,7 +251,14 @@ typedef struct at_spin {                 /* loops in registers (spin.c) */
     void (*chain)(int64_t steps);        /* each waits for the one before: the clock */
     int64_t chain_steps;                 /* take some 5 microseconds */
 } at_spin;
-const at_spin *at_arch_spin(at_isa isa);
+
+typedef struct at_arch_set { /* a vector set (spin.c) */
+    const char *name;
+    bool (*has)(void); /* this CPU */
+    at_spin spin;
+} at_arch_set;
+extern const at_arch_set at_arch_sets[];
+extern const int at_arch_num_sets;
 
 /* Of the registers at a signal (crash.c). context: the handler's third argument. */
 typedef struct at_fault {
@@ -263,14 +270,14 @@ at_fault at_arch_fault(int signal, const void *context);
 /* ---- what disturbs a sample, and what the caches hold (disturb.c) ---------------------------- */
 
 typedef struct at_watch {
-    at_isa isa;
+    int vector_set;
     int threads;
     long stolen, preempted;
     int64_t clock_ns, thread_ns;
 } at_watch;
 void at_watch_init(int cpu); /* in the worker, pinned to cpu */
-/* Around a sample; they take some 20 to 40 microseconds together. isa: as in at_job. */
-void at_watch_begin(at_watch *w, at_isa isa, int threads);
+/* Around a sample; they take some 20 to 40 microseconds together. vector_set: as in at_job. */
+void at_watch_begin(at_watch *w, int vector_set, int threads);
 bool at_watch_end(const at_watch *w, int64_t ns); /* ns: the sample's; true: disturbed */
 
 /* Memory for flushing, kept; false: there is not that much. */
@@ -292,6 +299,6 @@ typedef struct at_inside { /* the worker process */
 void at_job_execute(at_inside *in, const at_job *job, at_outcome *out);
 /* bandwidth.c; of threads that each have a share of the bytes, 10 ms; 0: no memory for it */
 double at_bandwidth_gbytes(int64_t read_bytes, int64_t written_bytes, int threads);
-double at_peak_gflops(at_isa isa, int threads); /* peak.c; of the caller's core first, 10 ms */
+double at_peak_gflops(int vector_set, int threads); /* peak.c; of the caller's core first, 10 ms */
 
 #endif

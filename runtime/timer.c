@@ -19,7 +19,7 @@ int at_run_timed(at_run *r, int number, at_run_time *t) {
     int failed = 0;
     at_watch watch;
     if (r->flush_bytes > 0) at_flush(r->flush_bytes);
-    at_watch_begin(&watch, r->isa, r->par.threads);
+    at_watch_begin(&watch, r->vector_set, r->par.threads);
     int64_t start = at_now_ns();
     for (int i = 0; i < number && !failed; i++) failed = r->entry(r->buf, r->workspace, &r->par);
     t->ns = at_now_ns() - start;

@@ -439,10 +439,10 @@ static at_status ask_peak(at_worker *w, at_peak_job job, double *gflops, at_erro
     return at_fail(err, AT_E_BUG, "no worker: it did not measure the peak");
 }
 
-at_status at_worker_peak(at_worker *w, at_isa isa, int threads, double *gflops, at_error *err) {
-    if (!at_cpu_facts()->has[isa])
-        return at_fail(err, AT_E_USAGE, "this CPU has no %s", at_isa_name(isa));
-    return ask_peak(w, (at_peak_job){.isa = isa, .threads = threads}, gflops, err);
+at_status at_worker_peak(at_worker *w, int vector_set, int threads, double *gflops, at_error *err) {
+    if (!at_cpu_has_set(vector_set))
+        return at_fail(err, AT_E_USAGE, "this CPU has no %s", at_vector_set_name(vector_set));
+    return ask_peak(w, (at_peak_job){.vector_set = vector_set, .threads = threads}, gflops, err);
 }
 
 at_status at_worker_bandwidth(at_worker *w, int64_t read_bytes, int64_t written_bytes, int threads,

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-enum { TRIED = 16 };                       /* random configurations that must keep the rules */
-static const at_isa any_isa = AT_ISA_AVX2; /* trees keep the rules on all or on none */
+enum { TRIED = 16 };    /* random configurations that must keep the rules */
+enum { ANY_LANES = 8 }; /* trees keep the rules with all or with none */
 
 /* ---- as a template --------------------------------------------------------------------------- */
 
@@ -34,7 +34,7 @@ static at_status try_some(at_arena *a, const at_schedulable *s, at_error *err) {
     at_config c;
     at_rng rng;
     at_rng_seed(&rng, 1, 1);
-    if (at_task_default_config(a, s->task, any_isa, &c, err) == AT_OK)
+    if (at_task_default_config(a, s->task, ANY_LANES, &c, err) == AT_OK)
         AT_TRY(try_config(s, &c, "the default configuration", err));
     for (int i = 0; i < TRIED; i++) {
         int64_t index = (int64_t)at_rng_below(&rng, (uint64_t)at_space_range_length(space));
@@ -102,7 +102,7 @@ at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedul
     at_text args = {0}, record_args = {0}, compute = {0}, tree = {0};
     const at_tree *chosen;
     at_config c;
-    AT_TRY(at_task_default_config(a, t, any_isa, &c, err));
+    AT_TRY(at_task_default_config(a, t, ANY_LANES, &c, err));
     AT_TRY(at_task_tree(a, t, &c, &chosen, err));
     add_args(t, &args, &record_args);
     at_compute_print(&compute, at_task_compute(t));

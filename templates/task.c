@@ -247,13 +247,13 @@ static void default_first(const at_entity *e, at_text *out) {
 }
 
 /* As the entity of a record, so that reading it finds its place in the space. */
-at_status at_task_default_config(at_arena *a, const at_task *t, at_isa isa, at_config *out,
+at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_config *out,
                                  at_error *err) {
     const at_space *space = t->def.space;
-    at_template def = t->def; /* its own defaults, which depend on the instruction set */
+    at_template def = t->def; /* its own defaults, which depend on the lanes */
     def.defaults.data =
         at_copy(a, def.defaults.data, sizeof *def.defaults.data * (size_t)def.defaults.len);
-    AT_TRY(at_call_defaults(&def, at_isa_lanes(isa), err));
+    AT_TRY(at_call_defaults(&def, lanes, err));
     at_text text = {0};
     at_status s = AT_OK;
     at_text_add(&text, "{\"entity\": [");

@@ -4,7 +4,6 @@
 #define AT_TASK_H
 
 #include "base/base.h"
-#include "base/isa.h"
 #include "knobs/knobs.h"
 #include "schedule/schedule.h"
 #include "templates/template.h"
@@ -117,8 +116,9 @@ const at_template_row *at_template_row_of(const at_template *t);
 at_status at_task_tree(at_arena *a, const at_task *t, const at_config *c, const at_tree **out,
                        at_error *err);
 
-/* The configuration without tuning: what the template says, or fallback_split with its limits. */
-at_status at_task_default_config(at_arena *a, const at_task *t, at_isa isa, at_config *out,
+/* The configuration without tuning, for vectors of so many 32-bit lanes: what the template says, or
+ * fallback_split with its limits. */
+at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_config *out,
                                  at_error *err);
 /* In both, c is a configuration of this task's space.
  * Symbol values by slot. AT_E_INPUT where a size cannot be worked out. */

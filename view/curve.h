@@ -8,7 +8,7 @@ int64_t at_panel_trials(const at_panel *p); /* of the longest series */
 double at_panel_seconds(const at_panel *p);
 double at_panel_speed(const at_panel *p);  /* of the best trial; 0: none */
 double at_panel_winner(const at_panel *p); /* speed of the winner; 0: none */
-/* "ga.log: ga, tcc avx512" */
+/* "ga.log: ga, tcc scalar" */
 void at_text_add_series(at_text *out, const at_series *s);
 /* "124.3 GFLOP/s in the final, found at trial 312 of 500, after 12.3 s of 19.0 s; 3 failed" */
 void at_text_add_outcome(at_text *out, const at_panel *p, const at_series *s);

@@ -112,7 +112,7 @@ typedef struct at_point {
 
 typedef struct at_series {
     const char *log, *tuner; /* tuner: "" where the log does not say */
-    const char *where;       /* "tcc avx512", or the target of a foreign record */
+    const char *where;       /* "tcc scalar", or the target of a foreign record */
     const char *identity;    /* context_hash or target */
     AT_VEC(at_point) points; /* [trials] */
     int64_t failed;

@@ -1,6 +1,6 @@
 /* runtime/x86/cpuid.c: what this CPU is: names, caches, instruction sets the operating system lets
  * us use. Source: Intel SDM volume 2 (CPUID, XGETBV) and AMD APM volume 3, appendix E. */
-#include "runtime/runtime_int.h"
+#include "runtime/x86/x86.h"
 
 #include <cpuid.h>
 #include <string.h>
@@ -216,14 +216,22 @@ static void caches(at_cpu *cpu, vendor v) {
 
 /* ---- the face -------------------------------------------------------------------------------- */
 
+/* Asked for by threads that measure: found once. */
+static unsigned known_features(void) {
+    static _Atomic unsigned known; /* the same whoever finds it; 0 costs another look */
+    if (!known) known = features();
+    return known;
+}
+
+bool at_x86_has_base(void) { return true; } /* with sse2 */
+bool at_x86_has_avx2(void) { return known_features() & BIT(F_AVX2_FMA); }
+bool at_x86_has_avx512(void) { return known_features() & BIT(F_V4); }
+
 void at_arch_cpu(at_cpu *cpu) {
     vendor v = vendor_of();
-    unsigned have = features();
+    unsigned have = known_features();
     brand(cpu->name);
     snprintf(cpu->llvm_name, sizeof cpu->llvm_name, "%s", llvm_name(v, have));
     list_flags(cpu->flags, sizeof cpu->flags);
-    cpu->has[AT_ISA_SCALAR] = cpu->has[AT_ISA_SSE2] = true; /* part of x86-64 */
-    cpu->has[AT_ISA_AVX2] = have & BIT(F_AVX2_FMA);
-    cpu->has[AT_ISA_AVX512] = have & BIT(F_V4);
     caches(cpu, v);
 }

@@ -1,6 +1,6 @@
 /* runtime/x86/spin.c: loops that show what a core does right now: independent multiply-adds for its
- * peak, and chains of dependent steps for its clock. */
-#include "runtime/runtime_int.h"
+ * peak, and chains of dependent steps for its clock. With them, the table of vector sets. */
+#include "runtime/x86/x86.h"
 
 /* ---- multiply-adds --------------------------------------------------------------------------- */
 
@@ -92,12 +92,10 @@ __attribute__((target("avx512f"), noinline)) static void step_avx512(int64_t n) 
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static const at_spin spins[] = {
-    [AT_ISA_SCALAR] = {multiply_add_scalar, 14, step_scalar, SCALAR_STEPS},
-    [AT_ISA_SSE2] = {multiply_add_sse2, 14 * 4, step_scalar, SCALAR_STEPS},
-    [AT_ISA_AVX2] = {multiply_add_avx2, 12 * 8 * 2, step_avx2, VECTOR_STEPS},
-    [AT_ISA_AVX512] = {multiply_add_avx512, 24 * 16 * 2, step_avx512, VECTOR_STEPS},
+const at_arch_set at_arch_sets[] = {
+    {"scalar", at_x86_has_base, {multiply_add_scalar, 14, step_scalar, SCALAR_STEPS}},
+    {"sse2", at_x86_has_base, {multiply_add_sse2, 14 * 4, step_scalar, SCALAR_STEPS}},
+    {"avx2", at_x86_has_avx2, {multiply_add_avx2, 12 * 8 * 2, step_avx2, VECTOR_STEPS}},
+    {"avx512", at_x86_has_avx512, {multiply_add_avx512, 24 * 16 * 2, step_avx512, VECTOR_STEPS}},
 };
-_Static_assert(sizeof spins / sizeof *spins == AT_ISA_COUNT, "a row per instruction set");
-
-const at_spin *at_arch_spin(at_isa isa) { return &spins[isa]; }
+const int at_arch_num_sets = sizeof at_arch_sets / sizeof *at_arch_sets;

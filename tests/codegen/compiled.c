@@ -64,16 +64,19 @@ static void write_list(const files *x, const char *name, const at_text *text) {
     AT_ASSERT(at_write_file(path, at_text_str(text), text->len, &err) == AT_OK);
 }
 
-/* One file per set for vector types, one for everything else. */
+/* One file per target for vector types, one for everything else. */
 static int group_of(const random_program *p, phase f) {
-    return f == PHASE_GNU ? 1 + (int)options_of(p, f, "").isa : 0;
+    int group = 0;
+    if (f == PHASE_GNU)
+        while (at_target_at(group++) != options_of(p, f, "").target) continue;
+    return group;
 }
 
 static bool all_together(const random_program *const *p, int n, phase first, phase last, files *x,
                          const outcome *out) {
     strcpy(x->object, "all.so");
     *x->sources = 0;
-    for (int group = 0; group <= AT_ISA_COUNT; group++) {
+    for (int group = 0; group <= NUM_TARGETS; group++) {
         at_text list = {0};
         char name[20];
         snprintf(name, sizeof name, "all%d.c", group);

@@ -1,8 +1,7 @@
 #include "tests/codegen/hand_made.h"
 
-maker start_tile(at_arena *a, at_isa isa, int num_slots, int num_trips) {
-    maker m = {.arena = a, .isa = isa};
-    const at_target *target = at_target_find(at_isa_name(isa));
+maker start_tile(at_arena *a, const at_target *target, int num_slots, int num_trips) {
+    maker m = {.arena = a};
     m.t = (at_tile){.name = "hand_made",
                     .base_name = "hand_made",
                     .target = target,

@@ -7,7 +7,6 @@
 /* A tile being put together, and the instructions wanted for it. */
 typedef struct maker {
     at_arena *arena;
-    at_isa isa;
     at_tile t;
     AT_VEC(at_tile_op) ops;
     at_text want; /* a line each, as objdump writes them */
@@ -17,7 +16,7 @@ typedef struct maker {
     int mask_now; /* avx2 */
 } maker;
 
-maker start_tile(at_arena *a, at_isa isa, int num_slots, int num_trips);
+maker start_tile(at_arena *a, const at_target *target, int num_slots, int num_trips);
 at_tile_op *add_op(maker *m, int kind);
 /* The last slot but one is then an index list, the last a pointer made of it. */
 void add_list(maker *m);

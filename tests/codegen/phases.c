@@ -20,7 +20,7 @@ const char *phase_name(phase f) {
     if (f == PHASE_C) return "C through gcc -O1";
     if (f == PHASE_GNU) return "vector types through gcc -O1";
     if (f == PHASE_TCC) return "machine code";
-    snprintf(tiles, sizeof tiles, "tiles for %s", at_isa_name((at_isa)(f - PHASE_TILES)));
+    snprintf(tiles, sizeof tiles, "tiles for %s", at_target_at(f - PHASE_TILES)->name);
     return tiles;
 }
 
@@ -48,13 +48,13 @@ static const char *interpret_tree(built *b, const at_data *expected) {
 }
 
 /* The sets that this CPU has, in turn. */
-static at_isa isa_of(const random_program *p) {
-    at_isa has[AT_ISA_COUNT] = {AT_ISA_SSE2};
+static const at_target *target_of(const random_program *p) {
+    const char *has[NUM_TARGETS] = {"sse2"};
     int n = 1;
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    if (avx2) has[n++] = AT_ISA_AVX2;
-    if (avx2 && __builtin_cpu_supports("avx512f")) has[n++] = AT_ISA_AVX512;
-    return has[p->seed % (uint64_t)n];
+    if (avx2) has[n++] = "avx2";
+    if (avx2 && __builtin_cpu_supports("avx512f")) has[n++] = "avx512";
+    return at_target_find(has[p->seed % (uint64_t)n]);
 }
 
 at_lower_options options_of(const random_program *p, phase f, const char *name) {
@@ -63,10 +63,10 @@ at_lower_options options_of(const random_program *p, phase f, const char *name) 
     o.prefetch_above = p->seed % 4 == 0; /* bytes: all weights, or none */
     if (f > PHASE_TILES && f < PHASE_C) {
         o.dialect = AT_DIALECT_TCC;
-        o.isa = (at_isa)(f - PHASE_TILES);
+        o.target = at_target_at(f - PHASE_TILES);
     } else if (f > PHASE_C) {
         o.dialect = f == PHASE_GNU ? AT_DIALECT_GNU : AT_DIALECT_TCC;
-        o.isa = isa_of(p);
+        o.target = target_of(p);
     }
     return o;
 }

@@ -5,12 +5,14 @@
 
 #include "tests/codegen/operands.h"
 
+enum { NUM_TARGETS = 4 }; /* the first ones, those of x86-64 */
+
 typedef enum phase {
     PHASE_TREE, /* interpreter of the tree */
     PHASE_BUFFERS,
     PHASE_PARTITION,
-    PHASE_TILES, /* the tile interpreter, one phase per instruction set */
-    PHASE_C = PHASE_TILES + AT_ISA_COUNT,
+    PHASE_TILES, /* the tile interpreter, one phase per target */
+    PHASE_C = PHASE_TILES + NUM_TARGETS,
     PHASE_GNU, /* compiled: each dialect; for one of the sets that this CPU has */
     PHASE_TCC,
     PHASE_COUNT

@@ -194,8 +194,8 @@ static const char *interpret(editing *e, const at_data *expected, at_data **all)
 }
 
 /* expected: of the computation as it is now. */
-static const char *lower_and_run(editing *e, const at_data *expected, at_isa isa) {
-    at_lower_options o = {.dialect = AT_DIALECT_TCC, .isa = isa, .name = "k", .verify = true};
+static const char *lower_and_run(editing *e, const at_data *expected, const at_target *target) {
+    at_lower_options o = {.dialect = AT_DIALECT_TCC, .target = target, .name = "k", .verify = true};
     at_low *l;
     at_error err;
     if (at_lower_until(e->before.arena, e->now.program, &o, "tiles", &l, &err) != AT_OK)
@@ -220,7 +220,7 @@ static void check(editing *e, uint64_t seed) {
     const char *fault = same_outputs(e);
     at_data *all;
     if (!fault) fault = interpret(e, expected, &all);
-    if (!fault) fault = lower_and_run(e, all, (at_isa)(seed % AT_ISA_COUNT));
+    if (!fault) fault = lower_and_run(e, all, at_target_at((int)(seed % 4)));
     if (!fault) return;
     at_text text = {0};
     at_compute_print(&text, e->now.compute);

@@ -30,12 +30,14 @@ static const char *vector_text(const maker *m, int r, int bytes) {
     return at_format(m->arena, "%cmm%d", bytes == 64 ? 'z' : bytes == 32 ? 'y' : 'x', r);
 }
 
+static bool has_vex(const at_target *target) { return target->lanes >= 8; }
+
 static void want_two(maker *m, bool store, const char *mnemonic, const char *reg, const char *mem) {
     WANT(m, "%s %s,%s", mnemonic, store ? mem : reg, store ? reg : mem);
 }
 
 static void want_move(maker *m, const at_tile_op *op) {
-    bool store = op->kind == AT_T_STORE, v = m->isa >= AT_ISA_AVX2;
+    bool store = op->kind == AT_T_STORE, v = has_vex(m->t.target);
     int n = op->lanes, r = store ? op->a : op->dst;
     const char *x = vector_text(m, r, 16);
     if (n == 1) {
@@ -43,12 +45,12 @@ static void want_move(maker *m, const at_tile_op *op) {
     } else if (n == 4 || (n == 8 && v) || n == 16) {
         want_two(m, store, v ? "vmovups" : "movups", vector_text(m, r, 4 * n),
                  memory_text(m, op, 4 * n, 0));
-    } else if (m->isa == AT_ISA_AVX512) {
+    } else if (m->t.target->lanes == 16) {
         if (!m->mask[n]) m->mask[n] = ++m->num_masks;
         const char *z = vector_text(m, r, 64), *mem = memory_text(m, op, 64, 0);
         if (store) WANT(m, "vmovups %s{k%d},%s", mem, m->mask[n], z);
         else WANT(m, "vmovups %s{k%d}{z},%s", z, m->mask[n], mem);
-    } else if (m->isa == AT_ISA_AVX2) {
+    } else if (m->t.target->lanes == 8) {
         const char *y = vector_text(m, r, 32), *mem = memory_text(m, op, 32, 0);
         if (m->mask_now != n) WANT(m, "vmovups ymm15,mask of %d", n);
         m->mask_now = n;
@@ -66,18 +68,18 @@ static void want_const(maker *m, const at_tile_op *op) {
     uint32_t bits;
     const char *x = vector_text(m, op->dst, 16);
     memcpy(&bits, &op->number, sizeof bits);
-    if (!bits && m->isa == AT_ISA_AVX512) {
+    if (!bits && m->t.target->lanes == 16) {
         WANT(m, "vpxord zmm%d,zmm%d,zmm%d", op->dst, op->dst, op->dst);
-    } else if (!bits && m->isa == AT_ISA_AVX2) {
+    } else if (!bits && m->t.target->lanes == 8) {
         WANT(m, "vxorps ymm%d,ymm%d,ymm%d", op->dst, op->dst, op->dst);
     } else if (!bits) {
         WANT(m, "xorps %s,%s", x, x);
     } else {
         WANT(m, "mov eax,0x%x", (unsigned)bits);
-        if (m->isa == AT_ISA_AVX512) WANT(m, "vpbroadcastd zmm%d,eax", op->dst);
-        if (m->isa == AT_ISA_AVX2)
+        if (m->t.target->lanes == 16) WANT(m, "vpbroadcastd zmm%d,eax", op->dst);
+        if (m->t.target->lanes == 8)
             WANT(m, "vmovd %s,eax", x), WANT(m, "vbroadcastss ymm%d,%s", op->dst, x);
-        if (m->isa < AT_ISA_AVX2) WANT(m, "movd %s,eax", x), WANT(m, "shufps %s,%s,0x0", x, x);
+        if (!has_vex(m->t.target)) WANT(m, "movd %s,eax", x), WANT(m, "shufps %s,%s,0x0", x, x);
     }
 }
 
@@ -85,21 +87,21 @@ static void want_arithmetic(maker *m, const at_tile_op *op) {
     static const char *const names[AT_T_KIND_COUNT] = {
         [AT_T_FMA] = "fmadd231", [AT_T_ADD] = "add", [AT_T_SUB] = "sub", [AT_T_MUL] = "mul",
         [AT_T_DIV] = "div",      [AT_T_MIN] = "min", [AT_T_MAX] = "max"};
-    int bytes = m->isa == AT_ISA_AVX512 ? 64 : m->isa == AT_ISA_AVX2 ? 32 : 16;
+    int bytes = m->t.target->lanes == 16 ? 64 : m->t.target->lanes == 8 ? 32 : 16;
     const char *d = vector_text(m, op->dst, bytes), *a = vector_text(m, op->a, bytes);
     const char *b = !op->mem ? vector_text(m, op->b, bytes)
                              : memory_text(m, op,
-                                           m->isa == AT_ISA_SCALAR   ? 4
+                                           m->t.target->lanes == 1   ? 4
                                            : op->mem == AT_MEM_BCAST ? 4
                                                                      : bytes,
                                            0);
-    if (m->isa >= AT_ISA_AVX2) {
+    if (has_vex(m->t.target)) {
         /* how a broadcast is written has changed between binutils: see normalize() */
         WANT(m, "v%sps %s,%s,%s%s", names[op->kind], d, a, op->mem == AT_MEM_BCAST ? "all " : "",
              b);
         return;
     }
-    const char *how = m->isa == AT_ISA_SCALAR ? "ss" : "ps";
+    const char *how = m->t.target->lanes == 1 ? "ss" : "ps";
     if (op->kind != AT_T_FMA && op->dst == op->a) {
         WANT(m, "%s%s %s,%s", names[op->kind], how, d, b);
         return;
@@ -143,7 +145,7 @@ static void want(maker *m) {
     case AT_T_STORE: want_move(m, op); return;
     case AT_T_BCAST:
         x = vector_text(m, op->dst, 4 * m->t.lanes);
-        if (m->isa >= AT_ISA_AVX2) {
+        if (has_vex(m->t.target)) {
             WANT(m, "vbroadcastss %s,%s", x, memory_text(m, op, 4, 0));
             return;
         }
@@ -152,7 +154,7 @@ static void want(maker *m) {
         return;
     case AT_T_MOV:
         x = vector_text(m, op->dst, 4 * m->t.lanes);
-        WANT(m, "%s %s,%s", m->isa >= AT_ISA_AVX2 ? "vmovaps" : "movaps", x,
+        WANT(m, "%s %s,%s", has_vex(m->t.target) ? "vmovaps" : "movaps", x,
              vector_text(m, op->a, 4 * m->t.lanes));
         return;
     default: want_arithmetic(m, op);
@@ -270,7 +272,7 @@ static void want_zip(maker *m, const at_tile_op *op) {
     static const char *const names[] = {"unpcklps", "unpckhps", "unpcklpd", "unpckhpd"};
     const char *d = vector_text(m, op->dst, 16), *a = vector_text(m, op->a, 16),
                *b = vector_text(m, op->b, 16), *name = names[op->kind - AT_T_ZIP_LOW];
-    if (m->isa >= AT_ISA_AVX2) WANT(m, "v%s %s,%s,%s", name, d, a, b);
+    if (has_vex(m->t.target)) WANT(m, "v%s %s,%s,%s", name, d, a, b);
     else WANT(m, "movaps xmm15,%s\n%s xmm15,%s\nmovaps %s,xmm15", a, name, b, d);
 }
 
@@ -288,7 +290,7 @@ static void compare_straight(maker *m, const char *what) {
             if (m->mask[n] == k)
                 at_text_addf(&wanted, "mov eax,0x%x\nkmovw k%d,eax\n", (1 << n) - 1, k);
     at_text_add(&wanted, at_text_str(&m->want));
-    if (m->isa >= AT_ISA_AVX2) at_text_add(&wanted, "vzeroupper\n");
+    if (has_vex(m->t.target)) at_text_add(&wanted, "vzeroupper\n");
     at_text_add(&wanted, "pop r13\npop r12\npop rbp\npop rbx\nret\n");
     disassemble(m->arena, t, &found);
     compare_text(at_text_str(&found), at_text_str(&wanted), what);
@@ -309,27 +311,27 @@ static void next_memory(maker *m, at_tile_op *op) {
 }
 
 /* Registers whose numbers are encoded in different places, but the one kept for the encoder. */
-static int some_registers(at_isa isa, int out[6]) {
+static int some_registers(const at_target *target, int out[6]) {
     static const int few[] = {0, 7, 8, 14}, many[] = {0, 7, 8, 15, 16, 31};
-    memcpy(out, isa == AT_ISA_AVX512 ? many : few, isa == AT_ISA_AVX512 ? sizeof many : sizeof few);
-    return isa == AT_ISA_AVX512 ? 6 : 4;
+    memcpy(out, target->lanes == 16 ? many : few, target->lanes == 16 ? sizeof many : sizeof few);
+    return target->lanes == 16 ? 6 : 4;
 }
 
-static void encode_moves(at_arena *a, at_isa isa) {
+static void encode_moves(at_arena *a, const at_target *target) {
     static const float numbers[] = {0, 1.5F, -2, -0.0F, 1e-45F};
-    int r[6], num_regs = some_registers(isa, r), lanes = at_target_find(at_isa_name(isa))->lanes;
+    int r[6], num_regs = some_registers(target, r), lanes = target->lanes;
     /* at most seven tails in a tile: as many as there are mask registers */
     for (int first = 1; first <= lanes; first += 8) {
-        maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+        maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
         for (int n = first; n < first + 8 && n <= lanes; n++)
             for (int i = 0; i < 60; i++) {
                 next_memory(&m, add_move(&m, i / num_regs % 2 ? AT_T_STORE : AT_T_LOAD,
                                          r[i % num_regs], 0, 0, n));
                 want(&m);
             }
-        compare_straight(&m, at_format(a, "%s, lanes from %d", at_isa_name(isa), first));
+        compare_straight(&m, at_format(a, "%s, lanes from %d", target->name, first));
     }
-    maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+    maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
     for (int i = 0; i < num_regs; i++) {
         for (int j = 0; j < 60; j++) {
             next_memory(&m, add_move(&m, AT_T_BCAST, r[i], 0, 0, 1)), want(&m);
@@ -343,19 +345,18 @@ static void encode_moves(at_arena *a, at_isa isa) {
             want(&m);
         }
     }
-    compare_straight(&m, at_format(a, "%s, moves", at_isa_name(isa)));
+    compare_straight(&m, at_format(a, "%s, moves", target->name));
 }
 
-static void encode_arithmetic(at_arena *a, at_isa isa) {
-    const at_target *facts = at_target_find(at_isa_name(isa));
-    int r[6], num_regs = some_registers(isa, r);
+static void encode_arithmetic(at_arena *a, const at_target *target) {
+    int r[6], num_regs = some_registers(target, r);
     for (int kind = AT_T_FMA; kind <= AT_T_MAX; kind++) {
-        maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+        maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
         for (int i = 0; i < num_regs * num_regs; i++) {
             int d = r[i / num_regs], x = r[i % num_regs];
             for (int j = 0; j < num_regs; j++) add_arithmetic(&m, kind, d, x, r[j]), want(&m);
             for (int mem = AT_MEM_VECTOR; mem <= AT_MEM_BCAST; mem++) {
-                if (mem == AT_MEM_VECTOR ? !facts->fold_vector : !facts->fold_bcast) continue;
+                if (mem == AT_MEM_VECTOR ? !target->fold_vector : !target->fold_bcast) continue;
                 for (int j = 0; j < 8; j++) {
                     at_tile_op *op = add_arithmetic(&m, kind, d, x, -1);
                     op->mem = (uint8_t)mem;
@@ -364,22 +365,22 @@ static void encode_arithmetic(at_arena *a, at_isa isa) {
                 }
             }
         }
-        compare_straight(&m, at_format(a, "%s, arithmetic %d", at_isa_name(isa), kind));
+        compare_straight(&m, at_format(a, "%s, arithmetic %d", target->name, kind));
     }
 }
 
-static void encode_zips(at_arena *a, at_isa isa) {
-    int r[6], n = some_registers(isa, r);
-    maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+static void encode_zips(at_arena *a, const at_target *target) {
+    int r[6], n = some_registers(target, r);
+    maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
     for (int kind = AT_T_ZIP_LOW; kind <= AT_T_ZIP_HIGH2; kind++)
         for (int i = 0; i < n * n * n; i++) {
             at_tile_op *op = add_arithmetic(&m, kind, r[i / n / n], r[i / n % n], r[i % n]);
             want_zip(&m, op);
         }
-    compare_straight(&m, at_format(a, "%s, zips", at_isa_name(isa)));
+    compare_straight(&m, at_format(a, "%s, zips", target->name));
 }
 
-static void encode_bumps(at_arena *a, at_isa isa) {
+static void encode_bumps(at_arena *a, const at_target *target) {
     static const int64_t by[] = {1,
                                  -1,
                                  31,
@@ -393,18 +394,18 @@ static void encode_bumps(at_arena *a, at_isa isa) {
                                  -(1 << 29) - 1,
                                  (int64_t)1 << 40,
                                  -((int64_t)1 << 40)};
-    maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+    maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
     for (int s = 0; s < AT_TILE_MAX_SLOTS; s++)
         for (size_t i = 0; i < sizeof by / sizeof *by; i++) add_bump(&m, s, by[i], -1), want(&m);
-    compare_straight(&m, at_format(a, "%s, bumps", at_isa_name(isa)));
+    compare_straight(&m, at_format(a, "%s, bumps", target->name));
 }
 
-static void encode_indices(at_arena *a, at_isa isa) {
+static void encode_indices(at_arena *a, const at_target *target) {
     static const int64_t offsets[] = {0, 1, 31, 32, -32, -33, 100000},
                          strides[] = {1, 2, -1, 31, 127, 128, -129, INT32_MAX / 4};
     static const int32_t by[] = {1, 2, 64, 24, 8};
     for (int num_slots = 6; num_slots < AT_TILE_MAX_SLOTS; num_slots++) {
-        maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, 0);
+        maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
         m.t.num_slots = num_slots;
         m.t.num_pointers = AT_TILE_MAX_SLOTS - num_slots;
         for (int i = 0; i < 200; i++) {
@@ -417,12 +418,12 @@ static void encode_indices(at_arena *a, at_isa isa) {
             op->by = by[i % 5];
             want(&m);
         }
-        compare_straight(&m, at_format(a, "%s, %d pointers", at_isa_name(isa), num_slots));
+        compare_straight(&m, at_format(a, "%s, %d pointers", target->name, num_slots));
     }
 }
 
 /* Loops of both kinds, and trip counts that came in registers. */
-static void encode_loops(at_arena *a, at_isa isa) {
+static void encode_loops(at_arena *a, const at_target *target) {
     static const char wanted[] = "sub rsp,0x18\n"
                                  "mov QWORD PTR [rsp],rdx\n"
                                  "mov QWORD PTR [rsp+0x8],rcx\n"
@@ -448,7 +449,7 @@ static void encode_loops(at_arena *a, at_isa isa) {
                                  "mov rax,QWORD PTR [rsp]\n"
                                  "imul rax,rax,0xfffffffffffffe70\n"
                                  "add rdi,rax\n";
-    maker m = start_tile(a, isa, 2, 3);
+    maker m = start_tile(a, target, 2, 3);
     at_text text = {0}, found = {0};
     add_loop(&m, 0, 1);
     add_loop(&m, 0, 2);
@@ -462,31 +463,29 @@ static void encode_loops(at_arena *a, at_isa isa) {
     add_bump(&m, 0, -100, 0);
     at_tile *t = finish(&m);
     assert_true(t->target->encode(a, t));
-    at_text_addf(&text, "%s%sadd rsp,0x18\nret\n", wanted,
-                 isa >= AT_ISA_AVX2 ? "vzeroupper\n" : "");
+    at_text_addf(&text, "%s%sadd rsp,0x18\nret\n", wanted, has_vex(target) ? "vzeroupper\n" : "");
     disassemble(a, &m.t, &found);
-    compare_text(at_text_str(&found), at_text_str(&text),
-                 at_format(a, "%s, loops", at_isa_name(isa)));
+    compare_text(at_text_str(&found), at_text_str(&text), at_format(a, "%s, loops", target->name));
     at_text_free(&text);
     at_text_free(&found);
 }
 
-static void encoder(at_isa isa) {
+static void encoder(const at_target *target) {
     skip_without_objdump();
     at_arena *a = at_arena_new();
-    encode_moves(a, isa);
-    encode_arithmetic(a, isa);
-    if (isa != AT_ISA_SCALAR) encode_zips(a, isa);
-    encode_bumps(a, isa);
-    encode_indices(a, isa);
-    encode_loops(a, isa);
+    encode_moves(a, target);
+    encode_arithmetic(a, target);
+    if (target->prelude) encode_zips(a, target);
+    encode_bumps(a, target);
+    encode_indices(a, target);
+    encode_loops(a, target);
     at_arena_free(a);
 }
 
-static void encoder_scalar(void **state) { (void)state, encoder(AT_ISA_SCALAR); }
-static void encoder_sse2(void **state) { (void)state, encoder(AT_ISA_SSE2); }
-static void encoder_avx2(void **state) { (void)state, encoder(AT_ISA_AVX2); }
-static void encoder_avx512(void **state) { (void)state, encoder(AT_ISA_AVX512); }
+static void encoder_scalar(void **state) { (void)state, encoder(at_target_find("scalar")); }
+static void encoder_sse2(void **state) { (void)state, encoder(at_target_find("sse2")); }
+static void encoder_avx2(void **state) { (void)state, encoder(at_target_find("avx2")); }
+static void encoder_avx512(void **state) { (void)state, encoder(at_target_find("avx512")); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -48,20 +48,20 @@ enum { NUM_PROGRAMS = sizeof programs / sizeof *programs };
     "        @c = {yo, yi}/y, {xo, xi}/x // {ko, ki}/k\n"
 static const struct {
     program p;
-    at_isa isa;
+    const char *isa;
     bool all; /* not a register is left over: gcc spills a few, at no cost */
 } loops[] = {
     {{"zmm_14x2", "Y=28 X=64 K=64 B=32 yo=2 yi=14 xo=2 xi=32 ko=32 ki=2", LOOP_COMPUTE, LOOP_TREE},
-     AT_ISA_AVX512,
+     "avx512",
      false},
     {{"zmm_28x1", "Y=56 X=32 K=64 B=16 yo=2 yi=28 xo=2 xi=16 ko=32 ki=2", LOOP_COMPUTE, LOOP_TREE},
-     AT_ISA_AVX512,
+     "avx512",
      false},
     {{"zmm_7x4", "Y=14 X=128 K=64 B=64 yo=2 yi=7 xo=2 xi=64 ko=32 ki=2", LOOP_COMPUTE, LOOP_TREE},
-     AT_ISA_AVX512,
+     "avx512",
      true},
     {{"ymm_5x2", "Y=10 X=32 K=64 B=16 yo=2 yi=5 xo=2 xi=16 ko=32 ki=2", LOOP_COMPUTE, LOOP_TREE},
-     AT_ISA_AVX2,
+     "avx2",
      false},
 };
 enum { NUM_LOOPS = sizeof loops / sizeof *loops };
@@ -80,7 +80,7 @@ static int64_t elements(const at_tensor *t, const int64_t *extents) {
 }
 
 /* Text to kernel, and the expected values on small integers. */
-static built *build(at_arena *a, const program *p, at_isa isa) {
+static built *build(at_arena *a, const program *p, const at_target *target) {
     built *b = AT_NEW(a, built);
     int64_t **extents;
     b->program = program_of(a, p);
@@ -93,7 +93,8 @@ static built *build(at_arena *a, const program *p, at_isa isa) {
         for (int64_t i = 0; i < n; i++) b->data[t].f[i] = (float)((i * 7 + t) % 11 - 5);
     }
     CALL(at_compute_interpret(a, b->compute, b->program->values, b->data, &err));
-    at_lower_options o = {.dialect = AT_DIALECT_GNU, .isa = isa, .name = p->name, .verify = true};
+    at_lower_options o = {
+        .dialect = AT_DIALECT_GNU, .target = target, .name = p->name, .verify = true};
     CALL(at_lower(a, b->program, &o, &b->kernel, &err));
     return b;
 }
@@ -140,14 +141,12 @@ static void compile(const char *compiler, const char *flags) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static bool cpu_has(at_isa isa) {
-    switch (isa) {
-    case AT_ISA_AVX512:
+static bool cpu_has(const at_target *target) {
+    if (target->lanes == 16)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-    case AT_ISA_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    default: return true;
-    }
+    if (target->lanes == 8) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return true;
 }
 
 /* Memory that ends, or begins, at a page that faults. */
@@ -215,45 +214,45 @@ static void run_and_compare(const built *b, void *object, const char *what, bool
 }
 
 /* All programs of one set in one object: a process of the compiler each, but one of the linker. */
-static void check(const char *compiler, at_isa isa) {
+static void check(const char *compiler, const at_target *target) {
     skip_without(compiler);
     at_arena *a = at_arena_new();
     built *b[NUM_PROGRAMS];
     at_text flags = {0};
-    at_text_addf(&flags, "-O1 -fPIC -shared -o %s_%s.so", compiler, at_isa_name(isa));
+    at_text_addf(&flags, "-O1 -fPIC -shared -o %s_%s.so", compiler, target->name);
     for (int i = 0; i < NUM_PROGRAMS; i++) {
-        b[i] = build(a, &programs[i], isa);
+        b[i] = build(a, &programs[i], target);
         write_text(at_format(a, "%s.c", programs[i].name), b[i]->kernel->source);
         at_text_addf(&flags, " %s.c", programs[i].name);
     }
     compile(compiler, at_text_str(&flags));
     at_text_free(&flags);
-    bool runs = cpu_has(isa);
+    bool runs = cpu_has(target);
     if (runs) {
         void *object =
-            dlopen(at_format(a, "%s/%s_%s.so", folder, compiler, at_isa_name(isa)), RTLD_NOW);
+            dlopen(at_format(a, "%s/%s_%s.so", folder, compiler, target->name), RTLD_NOW);
         assert_non_null(object);
         for (int i = 0; i < 2 * NUM_PROGRAMS; i++) {
-            const char *what = at_format(a, "%s through %s for %s", programs[i / 2].name, compiler,
-                                         at_isa_name(isa));
+            const char *what =
+                at_format(a, "%s through %s for %s", programs[i / 2].name, compiler, target->name);
             run_and_compare(b[i / 2], object, what, i % 2);
         }
         dlclose(object);
     }
     at_arena_free(a);
     if (runs) return;
-    print_message("compiled, but not run: this CPU has no %s\n", at_isa_name(isa));
+    print_message("compiled, but not run: this CPU has no %s\n", target->name);
     skip();
 }
 
-static void gcc_avx512(void **state) { (void)state, check("gcc", AT_ISA_AVX512); }
-static void gcc_avx2(void **state) { (void)state, check("gcc", AT_ISA_AVX2); }
-static void gcc_sse2(void **state) { (void)state, check("gcc", AT_ISA_SSE2); }
-static void gcc_scalar(void **state) { (void)state, check("gcc", AT_ISA_SCALAR); }
-static void clang_avx512(void **state) { (void)state, check("clang", AT_ISA_AVX512); }
-static void clang_avx2(void **state) { (void)state, check("clang", AT_ISA_AVX2); }
-static void clang_sse2(void **state) { (void)state, check("clang", AT_ISA_SSE2); }
-static void clang_scalar(void **state) { (void)state, check("clang", AT_ISA_SCALAR); }
+static void gcc_avx512(void **state) { (void)state, check("gcc", at_target_find("avx512")); }
+static void gcc_avx2(void **state) { (void)state, check("gcc", at_target_find("avx2")); }
+static void gcc_sse2(void **state) { (void)state, check("gcc", at_target_find("sse2")); }
+static void gcc_scalar(void **state) { (void)state, check("gcc", at_target_find("scalar")); }
+static void clang_avx512(void **state) { (void)state, check("clang", at_target_find("avx512")); }
+static void clang_avx2(void **state) { (void)state, check("clang", at_target_find("avx2")); }
+static void clang_sse2(void **state) { (void)state, check("clang", at_target_find("sse2")); }
+static void clang_scalar(void **state) { (void)state, check("clang", at_target_find("scalar")); }
 
 /* ---- other texts ----------------------------------------------------------------------------- */
 
@@ -261,14 +260,16 @@ static void clang_scalar(void **state) { (void)state, check("clang", AT_ISA_SCAL
 static void other_languages(const char *compiler, const char *cxx) {
     skip_without(compiler);
     at_arena *a = at_arena_new();
-    for (at_isa isa = AT_ISA_SSE2; isa < AT_ISA_COUNT; isa++) {
+    static const char *const with_vectors[] = {"sse2", "avx2", "avx512"};
+    for (int i = 0; i < 3; i++) {
+        const at_target *target = at_target_find(with_vectors[i]);
         at_low *l;
         at_text text = {0};
-        built *b = build(a, &programs[0], isa);
-        at_lower_options o = {.dialect = AT_DIALECT_GNU, .isa = isa, .name = "k"};
+        built *b = build(a, &programs[0], target);
+        at_lower_options o = {.dialect = AT_DIALECT_GNU, .target = target, .name = "k"};
         CALL(at_lower_until(a, b->program, &o, "tiles", &l, &err));
         l->target->prelude(l->target, &text);
-        for (int i = 0; i < l->tiles.len; i++) at_tile_print_gnu(&text, l->tiles.data[i], "k_");
+        for (int t = 0; t < l->tiles.len; t++) at_tile_print_gnu(&text, l->tiles.data[t], "k_");
         write_text("tiles.c", at_text_str(&text));
         compile(compiler, "-std=c99 -Wno-unused-function -O1 -c tiles.c");
         if (!system(at_format(a, "command -v %s >/dev/null", cxx)))
@@ -285,9 +286,9 @@ static void clang_languages(void **state) { (void)state, other_languages("clang"
  */
 
 /* Multiply-adds of the innermost loop of the tile with the most of them. */
-static int wanted_fmas(at_arena *a, const built *b, at_isa isa, const char **tile) {
+static int wanted_fmas(at_arena *a, const built *b, const at_target *target, const char **tile) {
     at_low *l;
-    at_lower_options o = {.dialect = AT_DIALECT_GNU, .isa = isa, .name = "k"};
+    at_lower_options o = {.dialect = AT_DIALECT_GNU, .target = target, .name = "k"};
     CALL(at_lower_until(a, b->program, &o, "tiles", &l, &err));
     int most = 0;
     for (int i = 0; i < l->tiles.len; i++) {
@@ -329,8 +330,8 @@ static void check_loop(const char *compiler, const char *flags) {
     at_arena *a = at_arena_new();
     for (int i = 0; i < NUM_LOOPS; i++) {
         const char *tile = NULL, *from = NULL, *to = NULL;
-        built *b = build(a, &loops[i].p, loops[i].isa);
-        int fmas = wanted_fmas(a, b, loops[i].isa, &tile);
+        built *b = build(a, &loops[i].p, at_target_find(loops[i].isa));
+        int fmas = wanted_fmas(a, b, at_target_find(loops[i].isa), &tile);
         write_text("loop.c", b->kernel->source);
         compile(compiler, at_format(a, "%s -S -o loop.s loop.c", flags));
         at_text text = read_text("loop.s");

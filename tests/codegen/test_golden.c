@@ -79,7 +79,7 @@ static void check(const char *name, const char *text) {
 static at_kernel *lower(at_dialect dialect, const char *dump, at_text *out) {
     at_kernel *k;
     at_lower_options o = {.dialect = dialect,
-                          .isa = AT_ISA_AVX2,
+                          .target = at_target_find("avx2"),
                           .name = "conv",
                           .dump = dump,
                           .dump_out = out,
@@ -147,7 +147,8 @@ static void index_reads_stay_inside(void **state) {
                                 "s[v:V] = pick[v/2]\n",
                                 "v0, v1 =>\n"
                                 "    @s = {v0, v1}/v\n");
-    at_lower_options o = {.isa = AT_ISA_SCALAR, .name = "k", .dump = "tiles", .dump_out = &out};
+    at_lower_options o = {
+        .target = at_target_find("scalar"), .name = "k", .dump = "tiles", .dump_out = &out};
     CALL(at_lower(arena, p, &o, &k, &err));
     if (!strstr(out.data, "a + rows[0]")) fail_msg("%s", out.data);
     at_text_free(&out);
@@ -166,7 +167,8 @@ static void other_strides_are_other_elements(void **state) {
                                 "    @m = u\n"
                                 "v:vec =>\n"
                                 "    @s = v\n");
-    at_lower_options o = {.isa = AT_ISA_SSE2, .name = "k", .dump = "tile", .dump_out = &out};
+    at_lower_options o = {
+        .target = at_target_find("sse2"), .name = "k", .dump = "tile", .dump_out = &out};
     CALL(at_lower(arena, p, &o, &k, &err));
     if (!strstr(out.data, "[a.0+6]")) fail_msg("%s", out.data);
     at_text_free(&out);
@@ -192,7 +194,7 @@ static void digits_of_entries_are_looked_up(void **state) {
         at_text out = {0};
         at_kernel *k;
         at_lower_options o = {.dialect = AT_DIALECT_TCC,
-                              .isa = AT_ISA_AVX2,
+                              .target = at_target_find("avx2"),
                               .name = "k",
                               .pack_inline = inside,
                               .dump = "tables",
@@ -208,17 +210,16 @@ static void digits_of_entries_are_looked_up(void **state) {
 /* Five rows of im2col at once: one vector wide, an element for each multiply-add; or two wide. */
 static void rows_of_columns_miss_each_others_banks(void **state) {
     (void)state;
-    for (int isa = AT_ISA_AVX2; isa <= AT_ISA_AVX512; isa++) {
+    for (int wide = 0; wide <= 1; wide++) {
         at_text out = {0};
         at_kernel *k;
-        at_lower_options o = {.isa = (at_isa)isa,
+        at_lower_options o = {.target = at_target_find(wide ? "avx512" : "avx2"),
                               .dialect = AT_DIALECT_TCC,
                               .name = "k",
                               .dump = "buffers",
                               .dump_out = &out};
         CALL(at_lower(arena, build(sizes, compute_text, tree_text), &o, &k, &err));
-        const char *stride =
-            isa == AT_ISA_AVX512 ? "im2col[2*ko + ki + 20*yi]" : "im2col[2*ko + ki + 48*yi]";
+        const char *stride = wide ? "im2col[2*ko + ki + 20*yi]" : "im2col[2*ko + ki + 48*yi]";
         if (!strstr(out.data, stride)) fail_msg("no %s in\n%s", stride, out.data);
         at_text_free(&out);
     }

@@ -64,9 +64,9 @@ static void print_program(const random_program *p) {
     const char *pass = getenv("AT_DUMP");
     if (pass) {
         at_text_addf(&text, "\nafter %s:\n", pass);
-        at_isa isa = AT_ISA_SCALAR;
-        at_isa_from_name(getenv("AT_ISA") ? getenv("AT_ISA") : "scalar", &isa);
-        at_lower_options o = options_of(p, (phase)(PHASE_TILES + isa), "k");
+        const char *target = getenv("AT_ISA");
+        at_lower_options o = options_of(p, PHASE_TILES, "k");
+        if (target) o.target = at_target_find(target), o.dialect = AT_DIALECT_TCC;
         o.dump = pass;
         o.dump_out = &text;
         at_low *l;

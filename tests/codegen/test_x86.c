@@ -62,19 +62,17 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 _Static_assert(MAX_ARGS == 18, "test_x86_call passes 18");
 
-static bool cpu_has(at_isa isa) {
-    switch (isa) {
-    case AT_ISA_AVX512:
+static bool cpu_has(const at_target *target) {
+    if (target->lanes == 16)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-    case AT_ISA_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    default: return true;
-    }
+    if (target->lanes == 8) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return true;
 }
 
-static void skip_without(at_isa isa) {
-    if (cpu_has(isa)) return;
-    print_message("this CPU has no %s\n", at_isa_name(isa));
+static void skip_without(const at_target *target) {
+    if (cpu_has(target)) return;
+    print_message("this CPU has no %s\n", target->name);
     skip();
 }
 
@@ -287,20 +285,21 @@ static const program programs[] = {
 };
 enum { NUM_PROGRAMS = sizeof programs / sizeof *programs };
 
-static at_low *lower(at_arena *a, const program *p, at_isa isa) {
+static at_low *lower(at_arena *a, const program *p, const at_target *target) {
     at_low *l;
     at_lower_options *o = AT_NEW(a, at_lower_options);
-    *o = (at_lower_options){.dialect = AT_DIALECT_TCC, .isa = isa, .name = p->name, .verify = true};
+    *o = (at_lower_options){
+        .dialect = AT_DIALECT_TCC, .target = target, .name = p->name, .verify = true};
     CALL(at_lower_until(a, program_of(a, p), o, "tiles", &l, &err));
     return l;
 }
 
-static void programs_run(at_isa isa) {
-    skip_without(isa);
+static void programs_run(const at_target *target) {
+    skip_without(target);
     at_arena *a = at_arena_new();
     int with_trips = 0, with_lists = 0;
     for (int i = 0; i < NUM_PROGRAMS; i++) {
-        at_low *l = lower(a, &programs[i], isa);
+        at_low *l = lower(a, &programs[i], target);
         assert_true(l->tiles.len > 0);
         for (int j = 0; j < l->tiles.len; j++) {
             with_trips += l->tiles.data[j]->num_trips > 0;
@@ -313,19 +312,19 @@ static void programs_run(at_isa isa) {
     at_arena_free(a);
 }
 
-static void programs_scalar(void **state) { (void)state, programs_run(AT_ISA_SCALAR); }
-static void programs_sse2(void **state) { (void)state, programs_run(AT_ISA_SSE2); }
-static void programs_avx2(void **state) { (void)state, programs_run(AT_ISA_AVX2); }
-static void programs_avx512(void **state) { (void)state, programs_run(AT_ISA_AVX512); }
+static void programs_scalar(void **state) { (void)state, programs_run(at_target_find("scalar")); }
+static void programs_sse2(void **state) { (void)state, programs_run(at_target_find("sse2")); }
+static void programs_avx2(void **state) { (void)state, programs_run(at_target_find("avx2")); }
+static void programs_avx512(void **state) { (void)state, programs_run(at_target_find("avx512")); }
 
 /* ---- hand-made tiles ------------------------------------------------------------------------- */
 
 /* As many pointers, trip counts and nested loops as no program has at once: some counters have to
  * live on the stack. */
-static void most_arguments(at_arena *a, at_isa isa) {
+static void most_arguments(at_arena *a, const at_target *target) {
     static const int trip_of[] = {0, 5, -1, 3, 4};
     enum { DEPTH = sizeof trip_of / sizeof *trip_of };
-    maker m = start_tile(a, isa, AT_TILE_MAX_SLOTS, AT_TILE_MAX_TRIPS);
+    maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, AT_TILE_MAX_TRIPS);
     int lanes = m.t.lanes;
     for (int d = 0; d < DEPTH; d++) add_loop(&m, 2, trip_of[d]);
     for (int s = 0; s < 6; s++) {
@@ -350,10 +349,10 @@ static void most_arguments(at_arena *a, at_isa isa) {
 }
 
 /* Columns that a list names, of a number known at run time, at strides of one and more. */
-static void listed_columns(at_arena *a, at_isa isa) {
+static void listed_columns(at_arena *a, const at_target *target) {
     static const int64_t strides[] = {1, 3, -2, 37};
     for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
-        maker m = start_tile(a, isa, 5, 2);
+        maker m = start_tile(a, target, 5, 2);
         int lanes = m.t.lanes;
         add_list(&m);
         add_op(&m, AT_T_CONST)->dst = 0;
@@ -377,9 +376,9 @@ static void listed_columns(at_arena *a, at_isa isa) {
 }
 
 /* Every number of lanes: what lies behind is not touched, unused lanes are zero. */
-static void every_tail(at_arena *a, at_isa isa) {
-    for (int n = 1; n <= at_target_find(at_isa_name(isa))->lanes; n++) {
-        maker m = start_tile(a, isa, 4, 0);
+static void every_tail(at_arena *a, const at_target *target) {
+    for (int n = 1; n <= target->lanes; n++) {
+        maker m = start_tile(a, target, 4, 0);
         int kinds[] = {AT_T_ADD, AT_T_SUB, AT_T_MUL, AT_T_DIV, AT_T_MIN, AT_T_MAX, AT_T_FMA};
         for (int r = 0; r < 5; r++) { /* what the loads have to clear */
             at_tile_op *op = add_op(&m, AT_T_CONST);
@@ -399,19 +398,19 @@ static void every_tail(at_arena *a, at_isa isa) {
     }
 }
 
-static void hand_made_run(at_isa isa) {
-    skip_without(isa);
+static void hand_made_run(const at_target *target) {
+    skip_without(target);
     at_arena *a = at_arena_new();
-    most_arguments(a, isa);
-    every_tail(a, isa);
-    listed_columns(a, isa);
+    most_arguments(a, target);
+    every_tail(a, target);
+    listed_columns(a, target);
     at_arena_free(a);
 }
 
-static void hand_made_scalar(void **state) { (void)state, hand_made_run(AT_ISA_SCALAR); }
-static void hand_made_sse2(void **state) { (void)state, hand_made_run(AT_ISA_SSE2); }
-static void hand_made_avx2(void **state) { (void)state, hand_made_run(AT_ISA_AVX2); }
-static void hand_made_avx512(void **state) { (void)state, hand_made_run(AT_ISA_AVX512); }
+static void hand_made_scalar(void **state) { (void)state, hand_made_run(at_target_find("scalar")); }
+static void hand_made_sse2(void **state) { (void)state, hand_made_run(at_target_find("sse2")); }
+static void hand_made_avx2(void **state) { (void)state, hand_made_run(at_target_find("avx2")); }
+static void hand_made_avx512(void **state) { (void)state, hand_made_run(at_target_find("avx512")); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -248,7 +248,7 @@ static bool check_program(const random_program *p, touch *touches) {
     m.l2_bytes = cache_bytes[1] - cache_bytes[0];
     m.l3_bytes = cache_bytes[2] - cache_bytes[1];
     at_lower_options o = {.dialect = AT_DIALECT_TCC,
-                          .isa = (at_isa)(p->seed % AT_ISA_COUNT),
+                          .target = at_target_at((int)(p->seed % 4)),
                           .name = "k",
                           .pack_inline = p->pack_inline};
     const at_lowered *lowered;
@@ -306,9 +306,9 @@ static const program product = {"product", "Y=8 X=32 K=72 yo=2 yi=4 xo=2 xi=16 k
                                 "    ko, ki:unroll, yi:unroll, xi:vec =>\n"
                                 "        @c = {yo, yi}/y, {xo, xi}/x // {ko, ki}/k\n"};
 
-static const at_bound *bound_of_product(at_arena *a, const at_machine *m, at_isa isa) {
+static const at_bound *bound_of_product(at_arena *a, const at_machine *m, const at_target *target) {
     at_kernel *k;
-    at_lower_options o = {.dialect = AT_DIALECT_TCC, .isa = isa, .name = "k"};
+    at_lower_options o = {.dialect = AT_DIALECT_TCC, .target = target, .name = "k"};
     CALL(at_lower(a, program_of(a, &product), &o, &k, &err));
     return at_bound_of(a, k->lowered, m);
 }
@@ -318,7 +318,7 @@ static void by_hand(void **state) {
     at_arena *a = at_arena_new();
     const at_core *skx = at_core_find("skylake-avx512");
     at_machine m = {.core = skx, .l1d_bytes = 1 << 15, .l2_bytes = 1 << 20, .threads = 1};
-    const at_bound *b = bound_of_product(a, &m, AT_ISA_AVX2);
+    const at_bound *b = bound_of_product(a, &m, at_target_find("avx2"));
     assert_int_equal(b->num_tiles, 1);
     const at_work *w = &b->tiles[0].work;
     const double parts = 2 * 2, sums = 4 * 2; /* yo, xo; rows, vectors */
@@ -338,10 +338,10 @@ static void by_hand(void **state) {
     /* all of it fits into 32 KB; of what does not fit into 8 KB, the rest comes from beyond */
     for (int i = 0; i < 3; i++) assert_true(b->bytes[i] == 0);
     m.l1d_bytes = 8192;
-    b = bound_of_product(a, &m, AT_ISA_AVX2);
+    b = bound_of_product(a, &m, at_target_find("avx2"));
     assert_true(b->bytes[0] == (8 * 72 + 72 * 32 + 8 * 32) * 4 - 8192);
     /* two multiplications and additions each, in vectors of four */
-    b = bound_of_product(a, &m, AT_ISA_SSE2);
+    b = bound_of_product(a, &m, at_target_find("sse2"));
     double others = 0;
     for (int i = 0; i < b->num_tiles; i++) others += b->tiles[i].work.others;
     assert_true(others >= 2 * 8 * 32 * 72 / 4.0);

@@ -63,8 +63,7 @@ static void end(void *ctx, at_tuning *t) {
 }
 
 static at_engine_options options_of(listener *l, int64_t trials) {
-    return (at_engine_options){.set = AT_SET_ISA,
-                               .isa = AT_ISA_SCALAR,
+    return (at_engine_options){.isa = "scalar",
                                .tuner = "grid",
                                .number = 1,
                                .repeat = 2,
@@ -221,7 +220,10 @@ static void mistakes(void **state) {
     } cases[] = {
         {{0}, {0}, AT_E_USAGE, "no template"},
         {{.repeat = 65}, {.template_name = "dense"}, AT_E_USAGE, "repeat 65: must be from 0 to 64"},
-        {{.isa = 77}, {.template_name = "dense"}, AT_E_USAGE, "isa 77"},
+        {{.isa = "neon"},
+         {.template_name = "dense"},
+         AT_E_USAGE,
+         "isa neon: there are scalar, sse2, avx2, avx512"},
         {{.timeout_s = -1}, {.template_name = "dense"}, AT_E_USAGE, "timeout_s -1"},
         {{.tuner = "ga:size=3"}, {.template_name = "dense"}, AT_E_USAGE, "size"},
         {{.tuner_options = {.begin = 5, .end = 2}}, {.template_name = "dense"}, AT_E_USAGE, ""},

@@ -116,8 +116,7 @@ static void by_the_engine(void **state) {
     for (int i = 0; i < NUM_TASKS; i++) {
         at_tuning t;
         at_error err = {0};
-        at_engine_options o = {.set = AT_SET_ISA,
-                               .isa = AT_ISA_SCALAR,
+        at_engine_options o = {.isa = "scalar",
                                .packing = tasks[i].packing,
                                .seed = 5,
                                .number = 2,

@@ -19,8 +19,8 @@ static const at_file_pattern *pattern_of(at_arena *a, const at_task *task) {
     return p;
 }
 
-bool kernel_of(at_arena *a, at_task *task, const at_config *c, at_dialect dialect, at_isa isa,
-               const char *name, at_file_kernel *out) {
+bool kernel_of(at_arena *a, at_task *task, const at_config *c, at_dialect dialect,
+               const at_target *target, const char *name, at_file_kernel *out) {
     const at_compute *compute = at_task_compute(task);
     const int **layouts = AT_NEW_ARRAY(a, const int *, compute->num_tensors);
     at_general *general = AT_NEW(a, at_general);
@@ -28,7 +28,7 @@ bool kernel_of(at_arena *a, at_task *task, const at_config *c, at_dialect dialec
     at_program *p;
     at_kernel *k;
     at_error why;
-    at_lower_options o = {.dialect = dialect, .isa = isa, .name = name};
+    at_lower_options o = {.dialect = dialect, .target = target, .name = name};
     if (at_task_program(a, task, c, &p, &why) != AT_OK) return false;
     CALL(at_lower(a, p, &o, &k, &err));
     CALL(at_task_plain_values(a, task, &plain, &err));
@@ -46,14 +46,12 @@ bool kernel_of(at_arena *a, at_task *task, const at_config *c, at_dialect dialec
     return true;
 }
 
-bool cpu_has(at_isa isa) {
-    switch (isa) {
-    case AT_ISA_AVX512:
+bool cpu_has(const at_target *target) {
+    if (target->lanes == 16)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-    case AT_ISA_AVX2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    default: return true;
-    }
+    if (target->lanes == 8) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return true;
 }
 
 char folder[] = "/tmp/at-export-XXXXXX";

@@ -9,23 +9,23 @@ static void every_isa(void **state) {
     static const at_dialect dialects[] = {AT_DIALECT_GNU, AT_DIALECT_TCC};
     at_arena *a = at_arena_new();
     at_task *task = task_of(a, "conv2d_3x3_gemm", "N=1,H=5,W=7,CI=3,CO=17");
-    for (int i = 0; i < 2 * AT_ISA_COUNT; i++) {
-        at_isa isa = (at_isa)(i / 2);
+    for (int i = 0; at_target_at(i / 2); i++) {
+        const at_target *target = at_target_at(i / 2);
         at_file_kernel k;
         at_file_options o = {.with_main = true};
         at_text text = {0};
         at_config config;
         char *said;
         size_t n;
-        CALL(at_task_default_config(a, task, isa, &config, &err));
-        assert_true(kernel_of(a, task, &config, dialects[i % 2], isa, "gemm", &k));
+        CALL(at_task_default_config(a, task, target->default_lanes, &config, &err));
+        assert_true(kernel_of(a, task, &config, dialects[i % 2], target, "gemm", &k));
         CALL(at_emit_file(a, &k, 1, &o, &text, NULL, &err));
         write_text("main.c", at_text_str(&text));
         run("cc -O1 -Wall -Wextra -Werror main.c -o main");
         int status = system(at_format(a, "cd %s && ./main >messages", folder));
         CALL(at_read_file(a, at_format(a, "%s/messages", folder), &said, &n, &err));
-        assert_int_equal(status, cpu_has(isa) ? 0 : 1 << 8);
-        assert_non_null(strstr(said, cpu_has(isa) ? "gemm: right" : "which this CPU lacks"));
+        assert_int_equal(status, cpu_has(target) ? 0 : 1 << 8);
+        assert_non_null(strstr(said, cpu_has(target) ? "gemm: right" : "which this CPU lacks"));
         at_text_free(&text);
     }
     at_arena_free(a);

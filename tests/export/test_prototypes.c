@@ -26,7 +26,7 @@ enum { NUM_TASKS = sizeof tasks / sizeof *tasks, CONFIGS = 60 };
 /* Some configuration of the space; 0 is the default one. */
 static void config_of(at_arena *a, const at_task *task, at_rng *rng, int i, at_config *out) {
     at_space *space = at_task_space(task);
-    if (i == 0) CALL(at_task_default_config(a, task, AT_ISA_AVX2, out, &err));
+    if (i == 0) CALL(at_task_default_config(a, task, 8, out, &err));
     else {
         int64_t index = (int64_t)at_rng_below(rng, (uint64_t)at_space_len(space));
         CALL(at_config_at(a, space, index, out, &err));
@@ -62,8 +62,8 @@ static void one_prototype(void **state) {
             at_text source = {0}, header = {0};
             config_of(scratch, task, &rng, i, &c);
             at_dialect dialect = (at_dialect)(i % AT_DIALECT_COUNT);
-            at_isa isa = (at_isa)(i / AT_DIALECT_COUNT % AT_ISA_COUNT);
-            if (!kernel_of(scratch, task, &c, dialect, isa, "k", &k)) continue;
+            const at_target *target = at_target_at(i / AT_DIALECT_COUNT % 4);
+            if (!kernel_of(scratch, task, &c, dialect, target, "k", &k)) continue;
             CALL(at_emit_file(scratch, &k, 1, &o, &source, &header, &err));
             char *text = declarations(scratch, &header);
             if (!first) first = at_strdup(a, text);
@@ -108,8 +108,8 @@ static void as_declared(void **state) {
         at_file_kernel k;
         at_file_options o = {.source = "k.c", .header = "k.h"};
         at_text source = {0}, header = {0};
-        CALL(at_task_default_config(a, task, AT_ISA_AVX2, &c, &err));
-        assert_true(kernel_of(a, task, &c, AT_DIALECT_C, AT_ISA_AVX2, "k", &k));
+        CALL(at_task_default_config(a, task, 8, &c, &err));
+        assert_true(kernel_of(a, task, &c, AT_DIALECT_C, NULL, "k", &k));
         CALL(at_emit_file(a, &k, 1, &o, &source, &header, &err));
         if (wanted[t] && !strstr(header.data, wanted[t]))
             fail_msg("%s: no %s in\n%s", tasks[t].name, wanted[t], header.data);
@@ -133,7 +133,7 @@ enum { WAYS = sizeof ways / sizeof *ways, TOGETHER = 3 };
 
 /* Three configurations in a file, whose main runs plain and fast functions against the reference.
  */
-static void check_file(int t, int way, at_isa isa, at_abi abi) {
+static void check_file(int t, int way, const at_target *target, at_abi abi) {
     at_arena *a = at_arena_new();
     at_task *task = task_of(a, tasks[t].name, tasks[t].args);
     at_file_kernel kernels[TOGETHER];
@@ -143,7 +143,7 @@ static void check_file(int t, int way, at_isa isa, at_abi abi) {
     for (int i = 0; n < TOGETHER; i++) {
         at_config c;
         config_of(a, task, &rng, i, &c);
-        n += kernel_of(a, task, &c, ways[way].dialect, isa, at_format(a, "k%d", n), &kernels[n]);
+        n += kernel_of(a, task, &c, ways[way].dialect, target, at_format(a, "k%d", n), &kernels[n]);
     }
     at_text source = {0}, header = {0};
     at_file_options o = {.source = "k.c", .header = "k.h", .with_main = true, .abi = abi};
@@ -163,10 +163,10 @@ static void compiled(void **state) {
     (void)state;
     for (int i = 0; i < NUM_TASKS * 3; i++) {
         int t = i % NUM_TASKS, way = (i + i / NUM_TASKS * 3) % WAYS;
-        at_isa isa = (at_isa)((i + i / NUM_TASKS) % AT_ISA_COUNT);
-        while (!cpu_has(isa)) isa--;
+        int set = (i + i / NUM_TASKS) % 4;
+        while (!cpu_has(at_target_at(set))) set--;
         if (has_compiler(ways[way].compiler))
-            check_file(t, way, isa, i % 5 == 4 ? AT_ABI_BLOCKED : AT_ABI_PLAIN);
+            check_file(t, way, at_target_at(set), i % 5 == 4 ? AT_ABI_BLOCKED : AT_ABI_PLAIN);
     }
 }
 

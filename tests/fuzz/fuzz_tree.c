@@ -116,11 +116,13 @@ static void expect_right(at_arena *a, const setting *s, const at_program *p) {
 static void lower(at_arena *a, const at_program *p) {
     static const struct {
         at_dialect dialect;
-        at_isa isa;
-    } forms[] = {{AT_DIALECT_C, AT_ISA_SCALAR}, {AT_DIALECT_TCC, AT_ISA_AVX2}};
+        const char *target;
+    } forms[] = {{AT_DIALECT_C, "scalar"}, {AT_DIALECT_TCC, "avx2"}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        at_lower_options o = {
-            .dialect = forms[i].dialect, .isa = forms[i].isa, .name = "k", .verify = true};
+        at_lower_options o = {.dialect = forms[i].dialect,
+                              .target = at_target_find(forms[i].target),
+                              .name = "k",
+                              .verify = true};
         at_kernel *k;
         at_error err;
         at_lower(a, p, &o, &k, &err);

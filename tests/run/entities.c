@@ -5,7 +5,7 @@
 
 enum { SECONDS = 60, BATCH = 25, MOST_LISTED = 20 };
 
-enum { MOST_TASKS = 64 };
+enum { MOST_TASKS = 64, MOST_SETS = 4 };
 static const entities_of *tasks;
 static shape shapes[MOST_TASKS];
 static int num_tasks;
@@ -72,7 +72,7 @@ static void note(tally *y, const shape *s, int64_t index, const way *w, const ch
     if (!fault || y->wrong++ >= MOST_LISTED) return;
     print_error("%s --args %s --index %lld --compiler %s --isa %s%s%s: %s\n",
                 at_task_row(s->task)->name, at_task_args_text(s->task), (long long)index,
-                at_compiler_name(w->compiler), at_isa_name(w->isa),
+                at_compiler_name(w->compiler), at_vector_set_name(w->set),
                 w->pack_inline ? " --pack inline" : "", w->paranoid ? " --paranoid" : "", fault);
 }
 
@@ -84,8 +84,8 @@ static void finish(const tally *y, const char *what) {
 }
 
 /* Every fourth between guard pages, every fifth with its packing inside. */
-static way way_of(at_compiler compiler, at_isa isa, long n) {
-    return (way){compiler, isa, .pack_inline = n % 5 == 4, .paranoid = n % 4 == 3};
+static way way_of(at_compiler compiler, int set, long n) {
+    return (way){compiler, set, .pack_inline = n % 5 == 4, .paranoid = n % 4 == 3};
 }
 
 /* ---- TinyCC ---------------------------------------------------------------------------------- */
@@ -100,9 +100,10 @@ static void check_one(shape *s, at_arena *a, int64_t index, const way *w, tally 
 }
 
 static void under_tcc(void **state) {
-    at_isa isa = *(const at_isa *)*state;
-    if (isa != AT_ISA_SCALAR && !at_cpu_facts()->has[isa]) {
-        print_message("this CPU has no %s: skipped\n", at_isa_name(isa));
+    const char *name = *state;
+    int set = at_vector_set(name);
+    if (!at_cpu_has_set(set)) {
+        print_message("this CPU has no %s: skipped\n", name);
         skip();
     }
     tally y = {0};
@@ -110,10 +111,10 @@ static void under_tcc(void **state) {
     for (int i = 0; i < num_tasks; i++) {
         draw d;
         int64_t index;
-        draw_start(&d, lasting, &shapes[i], (uint64_t)(i * AT_ISA_COUNT) + isa,
-                   isa == at_isa_best() ? count : count / 5);
+        draw_start(&d, lasting, &shapes[i], (uint64_t)(i * MOST_SETS + set),
+                   set == at_cpu_best_set() ? count : count / 5);
         for (long n = 0; draw_next(&d, &index); n++) {
-            way w = way_of(AT_TCC, isa, n);
+            way w = way_of(AT_TCC, set, n);
             check_one(&shapes[i], a, index, &w, &y);
             at_arena_reset(a);
         }
@@ -121,7 +122,7 @@ static void under_tcc(void **state) {
     }
     at_arena_free(a);
     at_arena_free(lasting);
-    finish(&y, at_isa_name(isa));
+    finish(&y, name);
 }
 
 /* ---- gcc, clang ------------------------------------------------------------------------------ */
@@ -157,8 +158,8 @@ static void blame(at_arena *a, const shape *s, const int64_t *index, const candi
     }
 }
 
-static void check_batch(shape *s, at_arena *a, const int64_t *index, at_compiler compiler,
-                        at_isa isa, int n, tally *y) {
+static void check_batch(shape *s, at_arena *a, const int64_t *index, at_compiler compiler, int set,
+                        int n, tally *y) {
     candidate made[BATCH] = {{0}};
     way w[BATCH];
     char *object, error[1024];
@@ -166,7 +167,7 @@ static void check_batch(shape *s, at_arena *a, const int64_t *index, at_compiler
     for (int i = 0; i < n; i++) {
         at_error err = {0};
         at_config c;
-        w[i] = way_of(compiler, isa, i);
+        w[i] = way_of(compiler, set, i);
         if (at_config_at(a, at_task_space(s->task), index[i], &c, &err) != AT_OK)
             fail_msg("%s", err.text);
         const char *fault = shape_lower(s, a, &c, &w[i], at_format(a, "k%d", i), &made[i]);
@@ -187,15 +188,15 @@ static void check_batch(shape *s, at_arena *a, const int64_t *index, at_compiler
 }
 
 /* One set at a time: its types have the same names as those of the others. */
-static void check_batches(int task, at_arena *lasting, at_compiler compiler, at_isa isa, tally *y) {
+static void check_batches(int task, at_arena *lasting, at_compiler compiler, int set, tally *y) {
     draw d;
     int64_t index[BATCH];
     at_arena *a = at_arena_new();
-    draw_start(&d, lasting, &shapes[task], (uint64_t)(1000 + task * AT_ISA_COUNT) + isa,
-               isa == at_isa_best() ? count / 6 : count / 30);
+    draw_start(&d, lasting, &shapes[task], (uint64_t)(1000 + task * MOST_SETS + set),
+               set == at_cpu_best_set() ? count / 6 : count / 30);
     for (int n = 1; n;) {
         for (n = 0; n < BATCH && draw_next(&d, &index[n]);) n++;
-        if (n) check_batch(&shapes[task], a, index, compiler, isa, n, y);
+        if (n) check_batch(&shapes[task], a, index, compiler, set, n, y);
         at_arena_reset(a);
     }
     y->left += d.left;
@@ -214,9 +215,8 @@ static void under_compiler(void **state) {
     at_arena *lasting = at_arena_new();
     for (int i = 0; i < num_tasks; i++) {
         if (bounded && i % 2 == (compiler == AT_CLANG)) continue;
-        for (int isa = 0; isa < AT_ISA_COUNT; isa++)
-            if (isa == AT_ISA_SCALAR || at_cpu_facts()->has[isa])
-                check_batches(i, lasting, compiler, (at_isa)isa, &y);
+        for (int set = 0; at_vector_set_name(set); set++)
+            if (at_cpu_has_set(set)) check_batches(i, lasting, compiler, set, &y);
     }
     at_arena_free(lasting);
     finish(&y, at_compiler_name(compiler));
@@ -224,12 +224,11 @@ static void under_compiler(void **state) {
 
 int entities_main(const char *name, const entities_of *of, int n, long default_count) {
     static at_compiler compilers[] = {AT_GCC, AT_CLANG};
-    static at_isa isas[] = {AT_ISA_SCALAR, AT_ISA_SSE2, AT_ISA_AVX2, AT_ISA_AVX512};
     const struct CMUnitTest tests[] = {
-        {"avx512", under_tcc, NULL, NULL, &isas[3]},
-        {"avx2", under_tcc, NULL, NULL, &isas[2]},
-        {"sse2", under_tcc, NULL, NULL, &isas[1]},
-        {"scalar", under_tcc, NULL, NULL, &isas[0]},
+        {"avx512", under_tcc, NULL, NULL, "avx512"},
+        {"avx2", under_tcc, NULL, NULL, "avx2"},
+        {"sse2", under_tcc, NULL, NULL, "sse2"},
+        {"scalar", under_tcc, NULL, NULL, "scalar"},
         {"gcc", under_compiler, NULL, NULL, &compilers[0]},
         {"clang", under_compiler, NULL, NULL, &compilers[1]},
     };

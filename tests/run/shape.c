@@ -155,7 +155,7 @@ void shape_open(shape *s, const char *template_name, const char *args) {
     s->seed = 7;
     if (at_template_find(template_name, &row, &err) != AT_OK ||
         at_task_new(s->arena, row, args, &s->task, &err) != AT_OK ||
-        at_task_default_config(s->arena, s->task, AT_ISA_SCALAR, &any, &err) != AT_OK ||
+        at_task_default_config(s->arena, s->task, 4, &any, &err) != AT_OK ||
         at_task_program(s->arena, s->task, &any, &p, &err) != AT_OK ||
         at_store_new(&s->store, &err) != AT_OK)
         fail_msg("%s %s: %s", template_name, args, err.text);
@@ -190,7 +190,7 @@ const char *shape_lower(const shape *s, at_arena *a, const at_config *c, const w
                         const char *name, candidate *out) {
     at_error err = {0};
     at_lower_options o = {.dialect = w->compiler == AT_TCC ? AT_DIALECT_TCC : AT_DIALECT_GNU,
-                          .isa = w->isa,
+                          .target = at_target_find(at_vector_set_name(w->set)),
                           .pack_inline = w->pack_inline,
                           .name = name,
                           .verify = true};

@@ -40,7 +40,7 @@ typedef struct shape {
 /* How a kernel is made and run. */
 typedef struct way {
     at_compiler compiler;
-    at_isa isa;
+    int set; /* of vectors */
     bool pack_inline, paranoid;
 } way;
 

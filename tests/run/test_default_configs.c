@@ -65,18 +65,19 @@ static void runs_right(void **state) {
         at_config c;
         at_error err = {0};
         shape_open(&s, cases[i].template_name, cases[i].args);
-        for (int n = 0; n < 2 * AT_ISA_COUNT; n++) {
-            way w = {AT_TCC, (at_isa)(n / 2), .pack_inline = n % 2, .paranoid = true};
-            if (w.isa != AT_ISA_SCALAR && !at_cpu_facts()->has[w.isa]) continue;
-            if (at_task_default_config(a, s.task, w.isa, &c, &err) != AT_OK)
+        const char *set;
+        for (int n = 0; (set = at_vector_set_name(n / 2)); n++) {
+            way w = {AT_TCC, n / 2, .pack_inline = n % 2, .paranoid = true};
+            if (!at_cpu_has_set(w.set)) continue;
+            if (at_task_default_config(a, s.task, at_target_find(set)->default_lanes, &c, &err) !=
+                AT_OK)
                 fail_msg("%s", err.text);
             candidate made;
             const char *fault = shape_lower(&s, a, &c, &w, "kernel", &made);
             if (!fault) fault = shape_check(&s, a, &made, &w, NULL);
             if (fault)
                 fail_msg("%s %s, %s, packing %s: %s", cases[i].template_name,
-                         at_task_args_text(s.task), at_isa_name(w.isa),
-                         w.pack_inline ? "inline" : "ahead", fault);
+                         at_task_args_text(s.task), set, w.pack_inline ? "inline" : "ahead", fault);
         }
         shape_close(&s);
         at_arena_reset(a);

@@ -203,7 +203,7 @@ static void kernels_of(const char *name, const char *args, const way *w, int cou
         at_object_remove(object.path);
         if (wrong)
             fail_msg("%s %s, %s, %s, index %lld: %s", name, args, at_compiler_name(w->compiler),
-                     at_isa_name(w->isa), (long long)index, wrong);
+                     at_vector_set_name(w->set), (long long)index, wrong);
     }
     shape_close(&s);
     at_arena_free(a);
@@ -211,17 +211,18 @@ static void kernels_of(const char *name, const char *args, const way *w, int cou
 
 /* gcc and clang take long: four of the templates, each in the next set. */
 static void kernels(at_compiler compiler, int count) {
-    for (at_isa isa = 0; isa < AT_ISA_COUNT; isa++) {
-        way w = {.compiler = compiler, .isa = isa};
-        if (isa != AT_ISA_SCALAR && !at_cpu_facts()->has[isa]) {
-            print_message("this CPU has no %s: left out\n", at_isa_name(isa));
+    const char *name;
+    for (int set = 0; (name = at_vector_set_name(set)); set++) {
+        way w = {.compiler = compiler, .set = set};
+        if (!at_cpu_has_set(set)) {
+            print_message("this CPU has no %s: left out\n", name);
             continue;
         }
-        size_t n = sizeof templates / sizeof *templates, only = (size_t)isa;
+        size_t n = sizeof templates / sizeof *templates, only = (size_t)set;
         if (compiler == AT_CLANG) only = n - 1 - only;
         for (size_t i = 0; i < n; i++)
             if (compiler == AT_TCC || i == only)
-                kernels_of(templates[i].name, templates[i].args, &w, count, 1 + (uint64_t)isa);
+                kernels_of(templates[i].name, templates[i].args, &w, count, 1 + (uint64_t)set);
     }
 }
 
@@ -290,8 +291,7 @@ static int find(shape *s, at_arena *a, const candidate *c, const char *source) {
     mutant.source = source;
     mutant.entry = "product";
     candidate with_it = {c->program, &mutant};
-    const char *text =
-        shape_check(s, a, &with_it, &(way){.compiler = AT_TCC, .isa = AT_ISA_SCALAR}, NULL);
+    const char *text = shape_check(s, a, &with_it, &(way){.compiler = AT_TCC, .set = 0}, NULL);
     const char *count = text ? strstr(text, "; ") : NULL;
     if (text && (!count || !strstr(count, " of 832 elements differ"))) fail_msg("%s", text);
     return count ? atoi(count + 2) : 0;
@@ -306,10 +306,10 @@ static void wrong_kernels(void **state) {
     candidate c;
     at_error err = {0};
     shape_open(&s, "dense", "M=13,N=64,K=576");
-    if (at_task_default_config(s.arena, s.task, AT_ISA_SCALAR, &config, &err) != AT_OK)
+    if (at_task_default_config(s.arena, s.task, 4, &config, &err) != AT_OK)
         fail_msg("%s", err.text);
-    const char *bad = shape_lower(&s, s.arena, &config,
-                                  &(way){.compiler = AT_TCC, .isa = AT_ISA_SCALAR}, "kernel", &c);
+    const char *bad =
+        shape_lower(&s, s.arena, &config, &(way){.compiler = AT_TCC, .set = 0}, "kernel", &c);
     if (bad) fail_msg("%s", bad);
     for (shape_values v = SHAPE_ORDINARY; v < SHAPE_VALUES_COUNT; v++) {
         shape_set_values(&s, v, 3);

@@ -67,7 +67,7 @@ static void check(const entities_of *of) {
     at_projection projection;
     at_error err = {0};
     shape_open(&s, of->template_name, of->args);
-    if (at_task_default_config(a, s.task, AT_ISA_SCALAR, &config, &err) != AT_OK ||
+    if (at_task_default_config(a, s.task, 4, &config, &err) != AT_OK ||
         at_task_program(a, s.task, &config, &p, &err) != AT_OK)
         fail_msg("%s", err.text);
     if (!at_compute_project(a, p->compute, p->values, MEAN_ROW, &projection))

@@ -16,16 +16,27 @@ static void cpu_facts(void **state) {
     const at_cpu *c = at_cpu_facts();
     assert_ptr_equal(c, at_cpu_facts());
     assert_true(c->name[0] && c->llvm_name[0]);
-    assert_true(c->has[AT_ISA_SCALAR] && c->has[AT_ISA_SSE2]);
-    assert_true(c->has[AT_ISA_AVX2] || !c->has[AT_ISA_AVX512]);
-    assert_true(c->has[at_isa_best()]);
     assert_true(c->cores >= 1 && c->memory_bytes > 0);
+}
+
+static bool has(const char *set) { return at_cpu_has_set(at_vector_set(set)); }
+
+static void vector_sets(void **state) {
+    (void)state;
+    int n = 0;
+    for (; at_vector_set_name(n); n++) assert_int_equal(at_vector_set(at_vector_set_name(n)), n);
+    assert_int_equal(at_vector_set("neon"), -1);
+    assert_false(at_cpu_has_set(-1) || at_cpu_has_set(n));
+    assert_null(at_vector_set_name(-1));
+    assert_true(at_cpu_has_set(at_cpu_best_set()));
+    for (int i = at_cpu_best_set() + 1; i < n; i++) assert_false(at_cpu_has_set(i));
+    assert_true(has("scalar") && has("sse2"));
+    assert_true(has("avx2") || !has("avx512"));
     /* The compiler that built this asks the CPU in its own way. */
-    assert_int_equal(c->has[AT_ISA_AVX2],
-                     __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
-    assert_int_equal(c->has[AT_ISA_AVX512], __builtin_cpu_supports("avx512bw") &&
-                                                __builtin_cpu_supports("avx512dq") &&
-                                                __builtin_cpu_supports("avx512vl"));
+    assert_int_equal(has("avx2"), __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
+    assert_int_equal(has("avx512"), __builtin_cpu_supports("avx512bw") &&
+                                        __builtin_cpu_supports("avx512dq") &&
+                                        __builtin_cpu_supports("avx512vl"));
 }
 
 /* Linux lists what it found out for itself. */
@@ -298,12 +309,12 @@ static void bandwidth(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bandwidth),      cmocka_unit_test(cpu_facts),
-        cmocka_unit_test(cpu_flags),      cmocka_unit_test(error_words),
-        cmocka_unit_test(store),          cmocka_unit_test(messages),
-        cmocka_unit_test(job_round_trip), cmocka_unit_test(check_exact),
-        cmocka_unit_test(each_its_limit), cmocka_unit_test(not_finite),
-        cmocka_unit_test(check_poison),
+        cmocka_unit_test(bandwidth),   cmocka_unit_test(cpu_facts),
+        cmocka_unit_test(vector_sets), cmocka_unit_test(cpu_flags),
+        cmocka_unit_test(error_words), cmocka_unit_test(store),
+        cmocka_unit_test(messages),    cmocka_unit_test(job_round_trip),
+        cmocka_unit_test(check_exact), cmocka_unit_test(each_its_limit),
+        cmocka_unit_test(not_finite),  cmocka_unit_test(check_poison),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

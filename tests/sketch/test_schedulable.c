@@ -197,7 +197,7 @@ static void of_templates(void **state) {
         int64_t n = at_space_range_length(at_task_space(t));
         const at_tree *tree;
         at_config c;
-        if (at_task_default_config(arena, t, AT_ISA_AVX2, &c, &err) != AT_OK ||
+        if (at_task_default_config(arena, t, 8, &c, &err) != AT_OK ||
             at_task_tree(arena, t, &c, &tree, &err) != AT_OK)
             fail_msg("%s", err.text);
         assert_int_equal(at_space_range_length(at_task_space(s->task)), n);

@@ -180,10 +180,10 @@ void expect_space(at_arena *a, const at_task *t, const at_json *want) {
     at_text_free(&text);
 }
 
-void expect_default(at_arena *a, const at_task *t, at_isa isa, const char *entity) {
+void expect_default(at_arena *a, const at_task *t, int lanes, const char *entity) {
     at_config c;
     at_error err = {0};
-    if (at_task_default_config(a, t, isa, &c, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_task_default_config(a, t, lanes, &c, &err) != AT_OK) fail_msg("%s", err.text);
     assert_string_equal(entity_text(a, &c), entity);
     expect_right(a, t, &c);
 }

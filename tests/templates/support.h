@@ -38,6 +38,6 @@ const at_json *golden_file(at_arena *a, const char *path); /* all of it */
 const at_json *golden(at_arena *a, const char *path);
 void expect_space(at_arena *a, const at_task *t, const at_json *space);
 /* The default configuration's entity, and that its program computes the right thing. */
-void expect_default(at_arena *a, const at_task *t, at_isa isa, const char *entity);
+void expect_default(at_arena *a, const at_task *t, int lanes, const char *entity);
 
 #endif

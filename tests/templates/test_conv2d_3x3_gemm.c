@@ -83,7 +83,7 @@ static void default_entities(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_task *t = task_of(*state, row_named("conv2d_3x3_gemm"), cases[i].args);
         at_config c;
-        assert_int_equal(at_task_default_config(*state, t, AT_ISA_AVX512, &c, NULL), AT_OK);
+        assert_int_equal(at_task_default_config(*state, t, 16, &c, NULL), AT_OK);
         assert_string_equal(entity_text(*state, &c), cases[i].entity);
         at_config same = config_at(*state, t, c.index);
         assert_true(at_config_same_entity(&c, &same));
@@ -103,7 +103,7 @@ static void default_is_valid(void **state) {
         at_config c;
         at_program *p;
         at_error err = {0};
-        if (at_task_default_config(*state, t, AT_ISA_AVX512, &c, &err) ||
+        if (at_task_default_config(*state, t, 16, &c, &err) ||
             at_task_program(*state, t, &c, &p, &err))
             fail_msg("%s: %s", args, err.text);
         assert_true(c.entities[0].sizes[2] <= 14);
@@ -113,7 +113,7 @@ static void default_is_valid(void **state) {
     }
     at_task *t = task_of(*state, row_named("conv2d_3x3_gemm"), "N=1,H=7,W=5,CI=3,CO=6");
     at_config c;
-    assert_int_equal(at_task_default_config(*state, t, AT_ISA_AVX512, &c, NULL), AT_OK);
+    assert_int_equal(at_task_default_config(*state, t, 16, &c, NULL), AT_OK);
     expect_right(*state, t, &c);
 }
 

@@ -215,28 +215,28 @@ static void is_a_convolution(void **state) {
 static void default_entities(void **state) {
     static const struct {
         const char *args;
-        at_isa isa;
+        int lanes;
         const char *entity;
     } cases[] = {
-        {"H=5", AT_ISA_AVX512,
+        {"H=5", 16,
          "[[\"tile_ic\", \"sp\", [4, 16]], [\"tile_oc\", \"sp\", [4, 16]], [\"tile_ow\", \"sp\", "
          "[2, 28]], [\"unroll_kw\", \"ot\", false]]"},
-        {"IC=3,OC=12,H=4,W=33", AT_ISA_AVX2,
+        {"IC=3,OC=12,H=4,W=33", 8,
          "[[\"tile_ic\", \"sp\", [1, 3]], [\"tile_oc\", \"sp\", [2, 6]], [\"tile_ow\", \"sp\", "
          "[3, 11]], [\"unroll_kw\", \"ot\", false]]"},
-        {"IC=6,OC=8,KH=1,KW=1,padding=0,H=28,W=14", AT_ISA_SSE2,
+        {"IC=6,OC=8,KH=1,KW=1,padding=0,H=28,W=14", 4,
          "[[\"tile_ic\", \"sp\", [2, 3]], [\"tile_oc\", \"sp\", [2, 4]], [\"tile_ow\", \"sp\", "
          "[1, 14]], [\"tile_oh\", \"ot\", 2]]"},
         /* 7 is no value of the option. */
-        {"IC=6,OC=8,KH=1,KW=1,padding=0,H=7,W=4", AT_ISA_SCALAR,
+        {"IC=6,OC=8,KH=1,KW=1,padding=0,H=7,W=4", 4,
          "[[\"tile_ic\", \"sp\", [2, 3]], [\"tile_oc\", \"sp\", [2, 4]], [\"tile_ow\", \"sp\", "
          "[1, 4]], [\"tile_oh\", \"ot\", 7]]"},
-        {"IC=2,OC=2,KH=1,KW=1,padding=0,H=3,W=37", AT_ISA_AVX512,
+        {"IC=2,OC=2,KH=1,KW=1,padding=0,H=3,W=37", 16,
          "[[\"tile_ic\", \"sp\", [1, 2]], [\"tile_oc\", \"sp\", [1, 2]], [\"tile_ow\", \"sp\", "
          "[37, 1]], [\"tile_oh\", \"ot\", 3]]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect_default(*state, task(*state, cases[i].args), cases[i].isa, cases[i].entity);
+        expect_default(*state, task(*state, cases[i].args), cases[i].lanes, cases[i].entity);
 }
 
 static void flops(void **state) {

@@ -116,10 +116,10 @@ static void is_a_convolution(void **state) {
 }
 
 static void default_entities(void **state) {
-    expect_default(*state, task(*state, "H=4,W=28,CI=24,CO=96"), AT_ISA_AVX512,
+    expect_default(*state, task(*state, "H=4,W=28,CI=24,CO=96"), 16,
                    "[[\"tile_ow\", \"sp\", [2, 14]], [\"tile_co\", \"sp\", [3, 32]], [\"tile_ci\", "
                    "\"sp\", [2, 12]], [\"order\", \"ot\", 0], [\"unroll_kw\", \"ot\", false]]");
-    expect_default(*state, task(*state, "H=4,W=28,CI=3,CO=10,KH=1,KW=1"), AT_ISA_AVX2,
+    expect_default(*state, task(*state, "H=4,W=28,CI=3,CO=10,KH=1,KW=1"), 8,
                    "[[\"tile_ow\", \"sp\", [5, 6]], [\"tile_co\", \"sp\", [1, 10]], [\"tile_ci\", "
                    "\"sp\", [1, 3]]]");
 }

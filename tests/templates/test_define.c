@@ -73,7 +73,7 @@ static void values(void **state) {
     assert_int_equal(at_space_knob_length(at_task_space(t), 4), 2);
 
     at_config c;
-    assert_int_equal(at_task_default_config(*state, t, AT_ISA_AVX512, &c, NULL), AT_OK);
+    assert_int_equal(at_task_default_config(*state, t, 16, &c, NULL), AT_OK);
     assert_string_equal(entity_text(*state, &c),
                         "[[\"swap\", \"ot\", true], [\"step\", \"ot\", 3], [\"mode\", \"ot\", "
                         "\"x\"], [\"tile\", \"sp\", [6, 2]], [\"tile2\", \"sp\", [1, 2]]]");
@@ -287,7 +287,7 @@ static void placed(void **state) {
     at_task *t = task_of(*state, &row, "");
     at_config c;
     at_error err = {0};
-    assert_int_equal(at_task_default_config(*state, t, AT_ISA_AVX512, &c, &err), AT_E_INPUT);
+    assert_int_equal(at_task_default_config(*state, t, 16, &c, &err), AT_E_INPUT);
     assert_non_null(strstr(err.text, "default configuration of t: knob tile: "));
 }
 

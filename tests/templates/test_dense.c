@@ -105,21 +105,21 @@ static void are_products(void **state) {
 static void default_entities(void **state) {
     static const struct {
         const char *args;
-        at_isa isa;
+        int lanes;
         const char *entity;
     } cases[] = {
-        {"M=24,N=96,K=5", AT_ISA_AVX512,
+        {"M=24,N=96,K=5", 16,
          "[[\"tile_y\", \"sp\", [3, 1, 8]], [\"tile_x\", \"sp\", [3, 1, 32]], [\"tile_k\", \"sp\", "
          "[5, 1]], [\"tile_inner\", \"sp\", [3, 8]]]"},
-        {"M=20,N=96,K=3", AT_ISA_SSE2,
+        {"M=20,N=96,K=3", 4,
          "[[\"tile_y\", \"sp\", [5, 1, 4]], [\"tile_x\", \"sp\", [3, 4, 8]], [\"tile_k\", \"sp\", "
          "[3, 1]], [\"tile_inner\", \"sp\", [5, 4]]]"},
-        {"M=7,N=11,K=2", AT_ISA_AVX2,
+        {"M=7,N=11,K=2", 8,
          "[[\"tile_y\", \"sp\", [7, 1, 1]], [\"tile_x\", \"sp\", [1, 1, 11]], [\"tile_k\", \"sp\", "
          "[2, 1]], [\"tile_inner\", \"sp\", [7, 1]]]"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        expect_default(*state, task_of(*state, row_named("dense"), cases[i].args), cases[i].isa,
+        expect_default(*state, task_of(*state, row_named("dense"), cases[i].args), cases[i].lanes,
                        cases[i].entity);
 }
 

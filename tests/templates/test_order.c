@@ -63,7 +63,7 @@ static void every_value(void **state) {
 static void records(void **state) {
     at_template_row row = row_of(define);
     at_task *t = task_of(*state, &row, "");
-    expect_default(*state, t, AT_ISA_AVX2,
+    expect_default(*state, t, 8,
                    "[[\"tile_k\", \"sp\", [1, 6]], [\"loop_order\", \"re\", [0, 1, 2]], "
                    "[\"marks\", \"an\", [\"none\", \"none\"]]]");
     at_config c = config_of(*state, t,

@@ -155,11 +155,10 @@ static void default_entities(void **state) {
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
         at_config c;
         at_task *t = task_of(*state, row_named("spconv2d_3x3_gemm"), layers[i][0]);
-        assert_int_equal(at_task_default_config(*state, t, AT_ISA_AVX512, &c, NULL), AT_OK);
+        assert_int_equal(at_task_default_config(*state, t, 16, &c, NULL), AT_OK);
         assert_string_equal(entity_text(*state, &c), layers[i][1]);
     }
-    expect_default(*state, task_of(*state, row_named("sparse_dense"), "M=24,N=96,K=8,nnz=12"),
-                   AT_ISA_AVX512,
+    expect_default(*state, task_of(*state, row_named("sparse_dense"), "M=24,N=96,K=8,nnz=12"), 16,
                    "[[\"tile_m\", \"sp\", [3, 1, 8]], [\"tile_n\", \"sp\", [2, 3]], [\"m_outer\", "
                    "\"ot\", true], [\"unroll_m\", \"ot\", true]]");
 }

@@ -1,0 +1,12 @@
+/* runtime/x86/x86.h: between the files of this folder. */
+#ifndef AT_RUNTIME_X86_X86_H
+#define AT_RUNTIME_X86_X86_H
+
+#include "runtime/runtime_int.h"
+
+/* cpuid.c. */
+bool at_x86_has_base(void);
+bool at_x86_has_avx2(void);   /* with fma */
+bool at_x86_has_avx512(void); /* F, BW, DQ and VL */
+
+#endif
