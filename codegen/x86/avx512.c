@@ -21,7 +21,7 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
         return;
     }
     bool whole = n == 4 || n == 8 || n == 16;
-    int bytes = whole ? 4 * n : 64;
+    int bytes = whole ? 4 * n : x->set->width;
     at_x86_arg v = at_vec(r, bytes), m = at_x86_memory(x, op, bytes),
                k = at_mask_reg(whole ? 0 : x->mask_of[n]);
     at_x86_arg store_args[] = {m, k, v}, load_args[] = {v, k, m};
@@ -54,10 +54,12 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     case AT_T_MOV: EMIT(x, VMOVAPS, at_x86_reg(x, op->dst), k0, at_x86_reg(x, op->a)); return;
     default: break;
     }
-    at_x86_arg b = op->mem == AT_MEM_NONE ? at_x86_reg(x, op->b)
-                                          : at_x86_memory(x, op, op->mem == AT_MEM_BCAST ? 4 : 64);
+    at_x86_arg b = op->mem == AT_MEM_NONE
+                       ? at_x86_reg(x, op->b)
+                       : at_x86_memory(x, op, op->mem == AT_MEM_BCAST ? 4 : x->set->width);
     at_x86_arg args[] = {at_x86_reg(x, op->dst), k0, at_x86_reg(x, op->a), b};
-    at_asm_emit(&x->code, arithmetic[op->kind], op->mem == AT_MEM_BCAST ? 16 : 0, false, 4, args);
+    at_asm_emit(&x->code, arithmetic[op->kind], op->mem == AT_MEM_BCAST ? x->set->width / 4 : 0,
+                false, 4, args);
 }
 
 /* One mask register per number of lanes that is no whole register, set up at entry. */
