@@ -112,6 +112,30 @@ static void passes(void **state) {
         if (!shown[i]) fail_msg("pass %s is not shown", at_pass_names[i]);
 }
 
+/* The picture is what the script draws of the passes there are. */
+static void picture(void **state) {
+    (void)state;
+    char *kept;
+    size_t n;
+    at_error err;
+    at_text drawn = {0};
+    char part[4096];
+    if (!getenv("AUTOTUNE")) setenv("AUTOTUNE", "build/autotune", 1);
+    assert_int_equal(at_read_file(arena, "docs/pictures/pipeline.svg", &kept, &n, &err), AT_OK);
+    FILE *p = popen("tools/pipeline-picture", "r");
+    assert_non_null(p);
+    while ((n = fread(part, 1, sizeof part, p))) at_text_addn(&drawn, part, n);
+    assert_int_equal(pclose(p), 0);
+    for (int i = 0; at_pass_names[i]; i++)
+        if (!strstr(drawn.data, at_format(arena, ">%s<", at_pass_names[i])) &&
+            !strstr(drawn.data, at_format(arena, ">%s programs:<", at_pass_names[i])))
+            fail_msg("pass %s is not drawn", at_pass_names[i]);
+    if (strcmp(at_text_str(&drawn), kept))
+        fail_msg("docs/pictures/pipeline.svg is old: tools/pipeline-picture "
+                 ">docs/pictures/pipeline.svg");
+    at_text_free(&drawn);
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Everything in backquotes that looks like a path. */
@@ -238,7 +262,7 @@ static void arrows(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(passes), cmocka_unit_test(files),
-                                       cmocka_unit_test(arrows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(passes), cmocka_unit_test(picture),
+                                       cmocka_unit_test(files), cmocka_unit_test(arrows)};
     return cmocka_run_group_tests_name("run/architecture", tests, setup, teardown);
 }
