@@ -60,7 +60,7 @@ static int part_number(const char *name, size_t *base_len) {
 
 static int count_parts(const at_params *p, int first, size_t *base_len) {
     int n = 0;
-    size_t len;
+    size_t len = 0;
     for (int i = first; i < p->of.len; i++, n++) {
         if (part_number(p->of.data[i].name, &len) != n) break;
         if (n && (len != *base_len || memcmp(p->of.data[i].name, p->of.data[first].name, len) != 0))

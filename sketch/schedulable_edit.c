@@ -78,7 +78,7 @@ static at_status split(at_arena *a, const at_schedulable *s, const at_edit *e, a
     int n = count_names(e);
     at_symbols symbols = {0};
     at_compute *c;
-    const char *axis;
+    const char *axis = NULL;
     at_text parts = {0};
     if (!e->knob || n < 2)
         return at_fail(err, AT_E_INPUT, "a split takes a knob and at least two parts");
