@@ -1,6 +1,6 @@
 /* bench/lowering.c: what a candidate costs before it runs: values, build and verify, lowering with
  * tile code, compiling with TinyCC, over random entities of conv2d_3x3_gemm. Compiling is done in
- * this process, by the function that the worker calls. */
+ * this process, by the function that the worker calls. And what the key of a program costs. */
 #include "bench/bench.h"
 #include "bench/passes.h"
 
@@ -102,6 +102,78 @@ static at_status bench_shape(const char *args, samples *out, at_error *err) {
     return s;
 }
 
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+enum { KEY_CALLS = 100 };
+
+typedef struct key_samples {
+    double us[ENTITIES], of_program[ENTITIES]; /* a share of values, build and verify */
+    int n;
+} key_samples;
+
+static at_status time_keys(const char *template_name, const char *args, key_samples *out,
+                           at_error *err) {
+    at_arena *a = at_arena_new(), *scratch = at_arena_new();
+    const at_template_row *row;
+    at_task *task;
+    at_config config;
+    at_program *program;
+    at_rng rng;
+    at_key key = {0};
+    out->n = 0;
+    at_status s = at_template_find(template_name, &row, err);
+    if (s == AT_OK) s = at_task_new(a, row, args, &task, err);
+    at_rng_seed(&rng, 0, 1);
+    for (int i = 0; i < ENTITIES && s == AT_OK; i++) {
+        at_space *space = at_task_space(task);
+        int64_t start_ns = 0,
+                index = (int64_t)at_rng_below(&rng, (uint64_t)at_space_range_length(space));
+        bool accepted = true;
+        if (!at_space_is_valid(space, index)) continue;
+        for (int k = 0; k < KEY_CALLS + WARM_UP && accepted; k++) {
+            if (k == WARM_UP) start_ns = at_now_ns();
+            at_arena_reset(scratch);
+            s = at_config_at(scratch, space, index, &config, err);
+            accepted =
+                s == AT_OK && at_task_program(scratch, task, &config, &program, err) == AT_OK;
+        }
+        if (!accepted) continue;
+        int64_t middle_ns = at_now_ns();
+        for (int k = 0; k < KEY_CALLS; k++) {
+            at_key again = at_program_key(program);
+            key.lo ^= again.lo;
+        }
+        double program_us = (double)(middle_ns - start_ns) * 1e-3 / KEY_CALLS;
+        out->us[out->n] = (double)(at_now_ns() - middle_ns) * 1e-3 / KEY_CALLS;
+        out->of_program[out->n] = out->us[out->n] / program_us;
+        out->n++;
+    }
+    at_arena_free(scratch);
+    at_arena_free(a);
+    if (s == AT_OK && (!out->n || key.lo)) /* an even number of equal keys */
+        return at_fail(err, AT_E_BUG, "%s: the keys of one program differ", template_name);
+    return s;
+}
+
+static at_status bench_keys(at_error *err) {
+    static const char *const tasks[][2] = {{"conv2d_3x3_gemm", "N=1,H=28,W=28,CI=128,CO=128"},
+                                           {"conv2d_NCHWc", ""},
+                                           {"spconv2d_3x3_gemm", ""}};
+    enum { TASKS = sizeof tasks / sizeof *tasks };
+    static key_samples keys[TASKS];
+    at_bench_report_section("Key of a program", "us", 2);
+    for (int i = 0; i < TASKS; i++) {
+        AT_TRY(time_keys(tasks[i][0], tasks[i][1], &keys[i], err));
+        at_bench_report_row(tasks[i][0], at_bench_spread_of(keys[i].us, keys[i].n),
+                            AT_BENCH_GOAL_MOST, 2);
+    }
+    at_bench_report_section("The same, of values, build and verify", "", 3);
+    for (int i = 0; i < TASKS; i++)
+        at_bench_report_row(tasks[i][0], at_bench_spread_of(keys[i].of_program, keys[i].n),
+                            AT_BENCH_GOAL_NONE, 0);
+    return AT_OK;
+}
+
 at_status at_bench_lowering(at_error *err) {
     static const struct {
         const char *what;
@@ -134,5 +206,5 @@ at_status at_bench_lowering(at_error *err) {
         at_bench_report_row(rows[i].what, at_bench_spread_of(all.ms[rows[i].phase], all.n),
                             rows[i].goal, rows[i].target);
     if (all.refused) at_bench_report_note("%d entities refused, not counted", all.refused);
-    return AT_OK;
+    return bench_keys(err);
 }

@@ -246,6 +246,7 @@ static at_status finish(at_arena *a, const at_symbols *symbols, const at_lex *l,
     bool any = false;
     for (int i = 0; i < n; i++) any |= tensors[i].role == AT_ROLE_STAGE;
     if (!any) return at_lex_fail_at(l, l->line, l->col, err, "a computation needs a stage");
+    compute_key_form(a, c);
     *out = &c->pub;
     return AT_OK;
 }

@@ -333,6 +333,19 @@ at_status at_program_interpret(at_arena *a, const at_program *p, at_data *data, 
  * data-dependent ones aside). */
 int64_t at_leaf_recompute(const at_node *leaf);
 
+/* Which program it is (program_key.c): a hash of the computation with the numbers of extents and
+ * sizes, and of the loops, leaves and annotations of the tree. Programs of equal keys become the
+ * same code under the same options, but for the names in it. No part of it are names, places in the
+ * text, how loops are divided into lines, and loops that run once. Which of a tree's names a loop
+ * has is one, by its place among them: lowering cuts the loops over one name alike, and the code
+ * shows it. The key is worked out in less than a microsecond, and never kept: another version of
+ * this program may make others. */
+typedef struct at_key {
+    uint64_t hi, lo;
+} at_key;
+at_key at_program_key(const at_program *p);
+bool at_key_equal(at_key x, at_key y);
+
 /* ---- features (nest.c, features.c) ----------------------------------------------------------- */
 
 typedef enum at_feature_kind { AT_FEATURE_ITERVAR, AT_FEATURE_CURVE } at_feature_kind;

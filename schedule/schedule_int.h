@@ -38,6 +38,8 @@ typedef struct compute_info {
     tensor_info *info; /* [num_tensors] */
     AT_VEC(divisor) divisors;
     AT_VEC(digit_set) digit_sets;
+    at_hash form;          /* of all tensors but for the values of sizes and the extents */
+    AT_VEC(int) key_sizes; /* slots of the sizes in bodies and bounds, each once */
 } compute_info;
 
 static inline const compute_info *info_of(const at_compute *c) { return (const compute_info *)c; }
@@ -47,6 +49,9 @@ static inline int axes_of(const at_tensor *t) { return t->num_axes + t->num_redu
 /* Second half of at_compute_parse: names and types (compute_resolve.c). The tensors of c hold what
  * was written, bounds included; afterwards what schedule.h says. */
 at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_error *err);
+
+/* Afterwards: what of it goes into keys, whatever the configuration (program_key.c). */
+void compute_key_form(at_arena *a, compute_info *c);
 
 /* Does the current token stand on a later line than the token before it? */
 bool starts_line(const at_lex *l);

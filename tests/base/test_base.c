@@ -178,6 +178,36 @@ static void hash_is_fnv1a(void **state) {
     assert_true(x.lo != y.lo || x.hi != y.hi);
 }
 
+static at_hash hash_of_numbers(uint64_t x, uint64_t y) {
+    at_hash h;
+    at_hash_init(&h);
+    at_hash_add_number(&h, x);
+    at_hash_add_number(&h, y);
+    return h;
+}
+
+static int bits_between(at_hash x, at_hash y) {
+    return __builtin_popcountll(x.lo ^ y.lo) + __builtin_popcountll(x.hi ^ y.hi);
+}
+
+/* Each bit of a number turns about half of the 128 once another number was added; order counts. */
+static void hash_of_numbers_mixes(void **state) {
+    (void)state;
+    at_rng r;
+    long bits = 0;
+    at_rng_seed(&r, 1, 1);
+    for (int bit = 0; bit < 64; bit++)
+        for (int i = 0; i < 100; i++) {
+            uint64_t x = i % 2 ? at_rng_below(&r, 1000) : at_rng_below(&r, UINT64_MAX);
+            int turned =
+                bits_between(hash_of_numbers(x, 7), hash_of_numbers(x ^ (uint64_t)1 << bit, 7));
+            assert_in_range(turned, 20, 108);
+            bits += turned;
+        }
+    assert_in_range(bits / 6400, 60, 68);
+    assert_int_not_equal(bits_between(hash_of_numbers(1, 2), hash_of_numbers(2, 1)), 0);
+}
+
 /* ---- clock and files
  * ------------------------------------------------------------------------------ */
 
@@ -301,6 +331,7 @@ int main(void) {
         cmocka_unit_test(pcg32_is_the_published_sequence),
         cmocka_unit_test(draws_stay_in_range_and_are_even),
         cmocka_unit_test(hash_is_fnv1a),
+        cmocka_unit_test(hash_of_numbers_mixes),
         cmocka_unit_test(clocks_run),
         cmocka_unit_test(signals_have_names),
         cmocka_unit_test(files_are_written_whole_and_read_back),

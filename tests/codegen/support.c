@@ -19,14 +19,14 @@ int remove_folder(void **state) {
 
 at_program *program_of(at_arena *a, const program *p) {
     at_symbols *symbols = AT_NEW(a, at_symbols);
-    int64_t *values = AT_NEW_ARRAY(a, int64_t, 64);
+    int64_t *values = AT_NEW_ARRAY(a, int64_t, 128);
     at_compute *compute;
     at_tree *tree;
     at_program *built;
-    char name[16];
+    char name[32];
     long value;
     const char *s = p->sizes;
-    for (int n; sscanf(s, " %15[^=]=%ld%n", name, &value, &n) == 2; s += n)
+    for (int n; sscanf(s, " %31[^=]=%ld%n", name, &value, &n) == 2; s += n)
         values[at_symbol_add(a, symbols, at_strdup(a, name))] = value;
     CALL(at_compute_parse(a, symbols, p->compute, p->name, &compute, &err));
     CALL(at_tree_parse(a, compute, p->tree, p->name, &tree, &err));

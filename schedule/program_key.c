@@ -1,0 +1,148 @@
+/* schedule/program_key.c: what distinguishes two programs, as a hash.
+ *
+ * What no configuration changes (roles, bodies, bounds) is hashed once per computation; a program
+ * adds the values of the sizes in them, the extents, and its tree as lowering sees it: nested
+ * loops, a fused one as one loop per piece, without those that run once. What is added tells by
+ * itself where it ends, so two programs differ in the numbers added if they differ at all. */
+#include "schedule/schedule_int.h"
+
+#include <string.h>
+
+/* ---- the computation, once ------------------------------------------------------------------- */
+
+static uint64_t pack(int low, int high) { return (uint32_t)low | (uint64_t)(uint32_t)high << 32; }
+
+/* A size stands for its value, which comes with the program: here only which one it is. */
+static int size_number(at_arena *a, compute_info *c, int slot) {
+    for (int i = 0; i < c->key_sizes.len; i++)
+        if (c->key_sizes.data[i] == slot) return i;
+    *at_push(a, &c->key_sizes) = slot;
+    return c->key_sizes.len - 1;
+}
+
+static void add_expr(at_arena *a, compute_info *c, const at_expr *e) {
+    at_hash *h = &c->form;
+    int ref = e->op == AT_X_NAME || e->op == AT_X_INDEX ? e->ref : 0;
+    if (e->op == AT_X_NAME && ref >= AT_REF_SIZE)
+        ref = AT_REF_SIZE + size_number(a, c, ref - AT_REF_SIZE);
+    at_hash_add_number(h, pack((int)e->op << 16 | e->nargs, ref));
+    if (e->op == AT_X_INT) at_hash_add_number(h, (uint64_t)e->integer);
+    if (e->op == AT_X_FLOAT) {
+        uint64_t bits;
+        memcpy(&bits, &e->number, sizeof bits);
+        at_hash_add_number(h, bits);
+    }
+    for (int i = 0; i < e->nargs; i++) add_expr(a, c, e->arg[i]);
+}
+
+void compute_key_form(at_arena *a, compute_info *c) {
+    at_hash_init(&c->form);
+    at_hash_add_number(&c->form, (uint64_t)c->pub.num_tensors);
+    for (int i = 0; i < c->pub.num_tensors; i++) {
+        const at_tensor *t = &c->pub.tensors[i];
+        at_hash_add_number(&c->form, pack((int)t->role << 16 | t->num_axes, t->num_reduce));
+        for (int k = 0; k < axes_of(t); k++) {
+            at_hash_add_number(&c->form, t->axes[k].begin != NULL);
+            if (!t->axes[k].begin) continue;
+            add_expr(a, c, t->axes[k].begin);
+            add_expr(a, c, t->axes[k].end);
+        }
+        if (t->body) add_expr(a, c, t->body);
+    }
+}
+
+/* ---- the tree -------------------------------------------------------------------------------- */
+
+typedef struct walk {
+    at_hash hash;
+    int first[MAX_PIECES + 1]; /* by depth of a loop: the number of its first piece on the path */
+} walk;
+
+static void add(walk *w, uint64_t x) { at_hash_add_number(&w->hash, x); }
+
+/* A fused parallel loop stays one: its pieces are worked out of one number. */
+static bool is_whole(const at_node *n) { return n->ann == AT_ANN_PARA && n->num_pieces > 1; }
+
+static bool runs_once(const at_node *n, int member) {
+    return n->extent == 1 || (n->extent > 0 && !is_whole(n) && n->piece_extent[member] == 1);
+}
+
+static void add_loop(walk *w, const at_node *n, int member, int64_t extent) {
+    /* only the innermost piece of a fused loop becomes a vector */
+    bool outer = n->ann == AT_ANN_VEC && member < n->num_pieces - 1;
+    at_ann ann = outer ? AT_ANN_UNROLL : n->ann;
+    int what = 1 << 16 | (int)ann << 8 | is_whole(n) << 1 | (int)n->is_reduce;
+    add(w, pack(what, n->piece[member]));
+    add(w, (uint64_t)extent);
+    if (n->extent < 0) add(w, pack(n->dyn_tensor, n->dyn_axis));
+}
+
+/* How many loops were added, each of which has an end. */
+static int add_pieces(walk *w, const at_node *n) {
+    int loops = 0;
+    if (is_whole(n) && n->extent != 1) {
+        add_loop(w, n, 0, n->extent);
+        add(w, (uint64_t)n->num_pieces);
+        for (int m = 0; m < n->num_pieces; m++) add(w, (uint64_t)n->piece_extent[m]);
+        return 1;
+    }
+    for (int m = 0; m < n->num_pieces; m++) {
+        if (runs_once(n, m)) continue;
+        add_loop(w, n, m, n->piece_extent[m]);
+        loops++;
+    }
+    return loops;
+}
+
+/* A piece of a loop on the path. */
+static uint64_t digit_number(const walk *w, const at_node *loop, int member) {
+    int number = w->first[loop->depth];
+    if (is_whole(loop)) return pack(number, 1 + member);
+    for (int m = 0; m < member; m++) number += !runs_once(loop, m);
+    return pack(number, 0);
+}
+
+static void add_leaf(walk *w, const at_node *n) {
+    int what = 2 << 16 | (int)n->has_prefetch << 1 | (int)n->is_init;
+    add(w, pack(what, n->tensor));
+    if (n->has_prefetch) {
+        add(w, (uint64_t)n->prefetch_tensor);
+        add(w, (uint64_t)n->prefetch_bytes);
+    }
+    for (int i = 0; i < n->num_axes; i++) {
+        const at_digits *d = &n->axes[i];
+        for (int k = 0; k < d->n; k++)
+            if (!runs_once(d->loop[k], d->member[k]))
+                add(w, digit_number(w, d->loop[k], d->member[k]));
+        add(w, UINT64_MAX);
+    }
+}
+
+static void add_nodes(walk *w, const at_node *n, int pieces) {
+    for (; n; n = n->next) {
+        if (n->is_leaf) {
+            add_leaf(w, n);
+            continue;
+        }
+        AT_ASSERT(n->depth <= MAX_PIECES);
+        w->first[n->depth] = pieces;
+        int loops = add_pieces(w, n);
+        add_nodes(w, n->child, pieces + loops);
+        for (int i = 0; i < loops; i++) add(w, 0);
+    }
+}
+
+at_key at_program_key(const at_program *p) {
+    const compute_info *c = info_of(p->compute);
+    walk w;
+    w.hash = c->form;
+    for (int i = 0; i < c->key_sizes.len; i++) add(&w, (uint64_t)p->values[c->key_sizes.data[i]]);
+    for (int t = 0; t < p->compute->num_tensors; t++)
+        for (int i = 0; i < axes_of(&p->compute->tensors[t]); i++)
+            add(&w, (uint64_t)p->extents[t][i]);
+    add_nodes(&w, p->root, 0);
+    add(&w, 0); /* the last number, too, is mixed twice */
+    return (at_key){w.hash.hi, w.hash.lo};
+}
+
+bool at_key_equal(at_key x, at_key y) { return x.hi == y.hi && x.lo == y.lo; }
