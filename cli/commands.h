@@ -5,6 +5,9 @@
 
 #include "cli/options.h"
 
+/* That of the options' verb; help where that is asked for (commands.c). */
+at_status at_command(const at_options *o, at_error *err);
+
 at_status at_cmd_tune(const at_options *o, at_error *err);
 at_status at_cmd_run(const at_options *o, at_error *err);
 at_status at_cmd_show(const at_options *o, at_error *err);

@@ -92,7 +92,6 @@ typedef struct at_verb_row {
     const char *operands; /* as in the usage line */
     int min_operands, max_operands;
     const char *help;
-    at_status (*command)(const at_options *o, at_error *err);
 } at_verb_row;
 
 int at_option_count(void);

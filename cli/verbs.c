@@ -1,5 +1,5 @@
-/* cli/verbs.c: the table of verbs. */
-#include "cli/commands.h"
+/* cli/verbs.c: the table of verbs: their names, operands and help. */
+#include "cli/options.h"
 
 #include <string.h>
 
@@ -8,38 +8,31 @@
 static const at_verb_row rows[] = {
     [AT_VERB_TUNE] =
         {"tune", "TEMPLATE", 1, 1,
-         "searches the template's space for the fastest configuration; \"tune\" may be left out",
-         at_cmd_tune},
-    [AT_VERB_RUN] = {"run", "TEMPLATE", 1, 1, "checks and times one configuration", at_cmd_run},
+         "searches the template's space for the fastest configuration; \"tune\" may be left out"},
+    [AT_VERB_RUN] = {"run", "TEMPLATE", 1, 1, "checks and times one configuration"},
     [AT_VERB_SHOW] = {"show", "TEMPLATE", 1, 1,
-                      "prints one configuration: loop tree, and on request C and lowering passes",
-                      at_cmd_show},
+                      "prints one configuration: loop tree, and on request C and lowering passes"},
     [AT_VERB_APPLY] = {"apply", "[TEMPLATE]", 0, 1,
-                       "writes one configuration, or all of a log's best, as C with a header",
-                       at_cmd_apply},
+                       "writes one configuration, or all of a log's best, as C with a header"},
     [AT_VERB_SPACE] = {"space", "TEMPLATE", 1, 1,
-                       "prints the knobs of a template, or what indices of its space mean",
-                       at_cmd_space},
+                       "prints the knobs of a template, or what indices of its space mean"},
     [AT_VERB_REPLAY] = {"replay", "LOG", 1, 1,
-                        "searches a recorded space instead of the machine, many times",
-                        at_cmd_replay},
+                        "searches a recorded space instead of the machine, many times"},
     [AT_VERB_PICK_BEST] = {"pick_best", "LOG...", 1, AT_MAX_OPERANDS,
-                           "writes the best record of every task and context in the logs",
-                           at_cmd_pick_best},
-    [AT_VERB_LOG] = {"log", "LOG [LOG]", 1, 2, "says what is in a log, or compares two with --diff",
-                     at_cmd_log},
+                           "writes the best record of every task and context in the logs"},
+    [AT_VERB_LOG] = {"log", "LOG [LOG]", 1, 2,
+                     "says what is in a log, or compares two with --diff"},
     [AT_VERB_VERIFY] = {"verify", "LOG...", 1, AT_MAX_OPERANDS,
-                        "checks and times every valid record of the logs again", at_cmd_verify},
-    [AT_VERB_CONVERT] = {"convert", "FILE", 1, 1,
-                         "turns a log into another tuner's results file, or such a file into a log",
-                         at_cmd_convert},
+                        "checks and times every valid record of the logs again"},
+    [AT_VERB_CONVERT] =
+        {"convert", "FILE", 1, 1,
+         "turns a log into another tuner's results file, or such a file into a log"},
     [AT_VERB_PLOT] = {"plot", "LOG...", 1, AT_MAX_OPERANDS,
-                      "draws how searches went: best so far and all trials", at_cmd_plot},
-    [AT_VERB_REPORT] = {"report", "LOG", 1, 1, "writes a log as one HTML page", at_cmd_report},
-    [AT_VERB_LIST] = {"list", "", 0, 0, "lists the templates, their arguments and defaults",
-                      at_cmd_list},
-    [AT_VERB_HELP] = {"help", "[VERB]", 0, 1, "explains the program or one verb", at_cmd_help},
-    [AT_VERB_VERSION] = {"version", "", 0, 0, "prints the version", at_cmd_version},
+                      "draws how searches went: best so far and all trials"},
+    [AT_VERB_REPORT] = {"report", "LOG", 1, 1, "writes a log as one HTML page"},
+    [AT_VERB_LIST] = {"list", "", 0, 0, "lists the templates, their arguments and defaults"},
+    [AT_VERB_HELP] = {"help", "[VERB]", 0, 1, "explains the program or one verb"},
+    [AT_VERB_VERSION] = {"version", "", 0, 0, "prints the version"},
 };
 _Static_assert(sizeof rows / sizeof *rows == AT_VERB_COUNT, "one row per verb");
 

@@ -1,8 +1,6 @@
 /* templates/registry.c: the templates there are. A new one is one file and one row here. */
-#include "templates/task.h"
+#include "templates/template_int.h"
 
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -16,33 +14,6 @@
 TEMPLATES(DECLARE)
 #define ADDRESS(row) &row,
 static const at_template_row *const rows[] = {TEMPLATES(ADDRESS)};
-
-/* The user's, the last one first; any thread may add one. */
-typedef struct added {
-    const at_template_row *row;
-    const char *file;
-    struct added *next;
-} added;
-static _Atomic(added *) first_added;
-
-void at_template_add(const at_template_row *row, const char *file) {
-    added *x = malloc(sizeof *x);
-    char *path = strdup(file);
-    if (!x || !path) AT_BUG("no memory for a template");
-    *x = (added){row, path, first_added};
-    while (!atomic_compare_exchange_weak(&first_added, &x->next, x)) {
-    }
-}
-
-const char *at_template_file(const at_template_row *row) {
-    for (const added *x = first_added; x; x = x->next)
-        if (x->row == row) return x->file;
-    return NULL;
-}
-
-static bool is_named(const at_template_row *r, const char *name) {
-    return !strcmp(r->name, name) || (r->record_name && !strcmp(r->record_name, name));
-}
 
 int at_template_count(void) { return sizeof rows / sizeof *rows; }
 
@@ -59,14 +30,14 @@ void at_template_add_beginning(at_text *out, const char *word) {
 }
 
 at_status at_template_find(const char *name, const at_template_row **out, at_error *err) {
-    for (const added *x = first_added; x; x = x->next)
-        if (is_named(x->row, name)) {
-            *out = x->row;
-            return AT_OK;
-        }
+    const at_template_row *own = at_template_added(name);
+    if (own) {
+        *out = own;
+        return AT_OK;
+    }
     for (int i = 0; i < at_template_count(); i++) {
         const at_template_row *r = rows[i];
-        if (is_named(r, name)) {
+        if (at_template_is_named(r, name)) {
             *out = r;
             return AT_OK;
         }

@@ -5,68 +5,6 @@
 
 #include <string.h>
 
-/* ---- names ----------------------------------------------------------------------------------- */
-
-int at_template_symbol(at_template *t, const char *name, int64_t value, bool varies) {
-    int slot = at_symbol_add(t->arena, &t->symbols, name);
-    AT_ASSERT(slot == t->values.len);
-    *at_push(t->arena, &t->values) = (symbol){value, varies};
-    return slot;
-}
-
-static at_status unknown_name(at_template *t, const at_lex *l, const at_expr *e) {
-    const char *near = at_nearest(e->name, t->symbols.names.data, t->symbols.names.len);
-    if (!near) return at_lex_fail_at(l, e->line, e->col, &t->err, "unknown name \"%s\"", e->name);
-    return at_lex_fail_at(l, e->line, e->col, &t->err, "unknown name \"%s\"; is it \"%s\"?",
-                          e->name, near);
-}
-
-/* Names become slots. */
-static at_status resolve(at_template *t, const at_lex *l, at_expr *e, bool *varies) {
-    switch (e->op) {
-    case AT_X_NAME:
-    case AT_X_EXTENT:
-        e->ref = at_symbol_find(&t->symbols, e->name);
-        if (e->ref < 0) return unknown_name(t, l, e);
-        *varies |= t->values.data[e->ref].varies;
-        return AT_OK;
-    case AT_X_INDEX:
-    case AT_X_FIELD:
-    case AT_X_FLOAT:
-        return at_lex_fail_at(l, e->line, e->col, &t->err,
-                              "only names and whole numbers make a size");
-    default:
-        for (int i = 0; i < e->nargs; i++) AT_TRY(resolve(t, l, e->arg[i], varies));
-        return AT_OK;
-    }
-}
-
-at_status at_template_expr(at_template *t, const char *text, const char *what, at_expr **out,
-                           bool *varies) {
-    at_lex l = {.text = text, .what = what};
-    AT_TRY(at_expr_parse_text(t->arena, text, what, out, &t->err));
-    return resolve(t, &l, *out, varies);
-}
-
-/* Values change address while they grow, and expressions are evaluated over plain integers. */
-at_status at_template_value(at_template *t, const char *of, const at_expr *e, int64_t *out) {
-    int64_t *values = AT_NEW_ARRAY(t->arena, int64_t, t->values.len);
-    for (int i = 0; i < t->values.len; i++) values[i] = t->values.data[i].value;
-    if (at_expr_eval(e, values, out, &t->err) == AT_OK) return AT_OK;
-    /* The text is right, so it is the arguments that do not suit it. */
-    t->err.status = AT_E_USAGE;
-    return at_fail_at(&t->err, "%s: ", of);
-}
-
-at_status at_template_new_name(at_template *t, at_lex *l, char **out) {
-    if (l->kind != AT_TOK_NAME) return at_lex_fail(l, &t->err, "expected a name");
-    char *name = at_strndup(t->arena, l->start, (size_t)l->length);
-    if (at_symbol_find(&t->symbols, name) >= 0)
-        return at_lex_fail_at(l, l->line, l->col, &t->err, "\"%s\" is defined already", name);
-    *out = name;
-    return at_lex_next(l, &t->err);
-}
-
 /* A definition or a decision, for other shapes. */
 void at_template_note(at_template *t, int slot, const at_expr *e, int64_t value) {
     *at_push(t->arena, &t->general) = (at_general_step){slot, e, value};
@@ -103,23 +41,6 @@ void at_template_keep_hashed(at_template *t, const char *call, at_definition d) 
     at_template_keep(t, d);
 }
 
-void at_define(at_template *t, const at_definition *d) {
-    const char *const *x = d->text;
-    switch (d->kind) {
-    case AT_DEFINE_SIZES: at_sizes(t, x[0]); return;
-    case AT_DEFINE_SPLIT: at_split_(t, x[0], x[1], x[2], d->spec); return;
-    case AT_DEFINE_OPTION: at_option(t, x[0], x[1], d->fallback); return;
-    case AT_DEFINE_REORDER: at_reorder(t, x[0], x[1], d->fallback, x[2]); return;
-    case AT_DEFINE_ANNOTATE: at_annotate(t, x[0], x[1], x[2]); return;
-    case AT_DEFINE_FILTER: at_joint_filter(t, x[0]); return;
-    case AT_DEFINE_LAYOUT: at_layout(t, x[0]); return;
-    case AT_DEFINE_SPARSE: at_sparse(t, x[0], x[1], x[2], x[3]); return;
-    case AT_DEFINE_FLOPS: at_flops(t, x[0]); return;
-    case AT_DEFINE_KINDS: break;
-    }
-    AT_BUG("definition of kind %d", d->kind);
-}
-
 const at_template_row *at_template_row_of(const at_template *t) { return t->row; }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
@@ -133,7 +54,7 @@ static at_status add_size(at_template *t, at_lex *l) {
     if (!at_lex_is(l, "=")) return at_lex_fail(l, &t->err, "expected '='");
     AT_TRY(at_lex_next(l, &t->err));
     AT_TRY(at_expr_parse(t->arena, l, &e, &t->err));
-    AT_TRY(resolve(t, l, e, &varies));
+    AT_TRY(at_template_resolve(t, l, e, &varies));
     AT_TRY(at_template_value(t, at_format(t->arena, "size %s", name), e, &value));
     int slot = at_template_symbol(t, name, value, varies);
     at_template_note(t, slot, e, value);
@@ -190,19 +111,6 @@ void at_schedule_when(at_template *t, const char *condition, const char *text) {
     }
     *at_push(t->arena, &t->trees) = (tree_choice){.condition_text = at_strdup(t->arena, condition),
                                                   .text = at_strdup(t->arena, text)};
-}
-
-static at_status parse_tree(at_template *t, tree_choice *c, int number) {
-    const char *what = at_format(t->arena, "schedule of %s", t->row->name);
-    if (t->trees.len > 1) what = at_format(t->arena, "schedule %d of %s", number, t->row->name);
-    if (*c->condition_text) {
-        at_expr *e;
-        bool varies = false;
-        AT_TRY(at_template_expr(t, c->condition_text, at_format(t->arena, "condition of %s", what),
-                                &e, &varies));
-        c->condition = e;
-    }
-    return at_tree_parse(t->arena, t->compute, c->text, what, &c->tree, &t->err);
 }
 
 /* 1 where it cannot be worked out. */
@@ -280,52 +188,4 @@ void at_flops(at_template *t, const char *expression) {
     if (!at_template_defines(t, "at_flops", expression)) return;
     at_template_keep(t, (at_definition){.kind = AT_DEFINE_FLOPS, .text = {expression}});
     t->flops = (double)evaluate(t, expression, &e);
-}
-
-/* A sparse weight's tensors are what at_sparse says they are. */
-static at_status check_sparse(at_template *t) {
-    static const char *const args[] = {"nnz", "R", "C"};
-    const sparse_weight *s = &t->sparse;
-    const struct {
-        const char *name;
-        at_role role;
-        int dims;
-    } wanted[] = {{s->blocks, AT_ROLE_WEIGHT, 3},
-                  {s->indices, AT_ROLE_INDEX, 1},
-                  {s->indptr, AT_ROLE_INDEX, 1}};
-    if (!s->blocks) return AT_OK;
-    for (int i = 0; i < 3; i++) {
-        int n = at_compute_find(t->compute, wanted[i].name);
-        const at_tensor *tensor = n < 0 ? NULL : &t->compute->tensors[n];
-        if (!tensor || tensor->role != wanted[i].role || tensor->num_axes != wanted[i].dims)
-            return at_fail(&t->err, AT_E_INPUT, "%s: the sparse weight needs %s \"%s\" of %d axes",
-                           t->row->name, i ? "an index" : "a weight", wanted[i].name,
-                           wanted[i].dims);
-        if (!at_args_find(t, args[i], strlen(args[i])))
-            return at_fail(&t->err, AT_E_INPUT, "%s: the sparse weight needs an argument \"%s\"",
-                           t->row->name, args[i]);
-    }
-    return AT_OK;
-}
-
-/* What define() noted, now that all names are known. */
-static at_status parse_texts(at_template *t) {
-    if (t->filter && at_space_filter(t->space, t->filter, &t->err) != AT_OK)
-        return at_fail_at(&t->err, "%s: ", t->row->name);
-    if (!t->compute_text || !t->trees.len)
-        return at_fail(&t->err, AT_E_INPUT, "%s: defines no %s", t->row->name,
-                       t->compute_text ? "schedule" : "computation");
-    AT_TRY(at_compute_parse(t->arena, &t->symbols, t->compute_text,
-                            at_format(t->arena, "computation of %s", t->row->name), &t->compute,
-                            &t->err));
-    for (int i = 0; i < t->trees.len; i++) AT_TRY(parse_tree(t, &t->trees.data[i], i + 1));
-    for (int i = 0; i < t->layouts.len; i++) AT_TRY(at_layout_parse(t, &t->layouts.data[i]));
-    return check_sparse(t);
-}
-
-at_status at_template_define(at_template *t, at_error *err) {
-    t->flops = -1;
-    AT_TRY(at_call_define(t, err));
-    if (parse_texts(t) == AT_OK) return AT_OK;
-    return at_fail_lines(err, t->err.status, "%s", t->err.text);
 }

@@ -89,10 +89,12 @@ struct at_template {
     at_error err; /* the first mistake */
 };
 
-/* Adds a name that is not there yet. */
+/* Names (names.c). Adds one that is not there yet. */
 int at_template_symbol(at_template *t, const char *name, int64_t value, bool varies);
-/* What the calls of template.h share. Whether a call is to do something: no mistake before, and no
- * NULL for a text; defines: of a call that only define() makes. */
+bool at_template_is_named(const at_template_row *r, const char *name);
+const at_template_row *at_template_added(const char *name); /* the user's; NULL (added.c) */
+/* What the calls of template.h share (template.c). Whether a call is to do something: no mistake
+ * before, and no NULL for a text; defines: of a call that only define() makes. */
 bool at_template_has_text(at_template *t, const char *call, const char *text);
 bool at_template_defines(at_template *t, const char *call, const char *text);
 /* A definition, kept for at_task_definition; hashed: `call` is a part of the task's hash, too. */
@@ -107,6 +109,8 @@ at_status at_template_new_name(at_template *t, at_lex *l, char **out);
 int at_knob_values(const at_entity *e, int64_t *out);
 /* An option as a number (true is 1); false where it is none, such as a text. */
 bool at_option_value(const at_entity *e, int64_t *out);
+/* Names of an expression become slots. varies: set where one of them does. */
+at_status at_template_resolve(at_template *t, const at_lex *l, at_expr *e, bool *varies);
 /* All of a text as one expression over sizes; its value while defining. They fill t->err. */
 at_status at_template_expr(at_template *t, const char *text, const char *what, at_expr **out,
                            bool *varies);
@@ -119,7 +123,9 @@ at_status at_call_defaults(at_template *t, int lanes, at_error *err);
 /* The decisions that change nothing of the computation, [decisions.len] (general.c). args: of the
  * task, as text. */
 bool *at_idle_decisions(at_arena *a, const at_template *t, const char *args);
-/* Runs define() and parses what it noted; returns the first mistake. */
+/* The configuration that a template's defaults make, in a (defaults.c). */
+at_status at_defaults_config(at_arena *a, const at_template *t, at_config *out, at_error *err);
+/* Runs define() and parses what it noted; returns the first mistake (define.c). */
 at_status at_template_define(at_template *t, at_error *err);
 
 /* Arguments. Declares the row's with their defaults (args.c). */

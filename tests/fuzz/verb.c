@@ -93,7 +93,7 @@ fuzz_output fuzz_verb(const char *words) {
     at_error err = {0};
     at_terminal_setup(AT_COLOR_NEVER, AT_VERBOSITY_NORMAL);
     at_status s = at_options_parse(argc, argv, &options, &err);
-    if (s == AT_OK) s = at_verb_at(options.verb)->command(&options, &err);
+    if (s == AT_OK) s = at_command(&options, &err);
     if (s != AT_OK) at_say_error(err.text);
     fflush(NULL);
     for (int i = 0; i < 2; i++) {

@@ -1,0 +1,83 @@
+/* templates/define.c: a template is defined: its define() is called, or its calls are repeated, and
+ * what they noted is parsed when all names are known. */
+#include "templates/template_int.h"
+
+#include <string.h>
+
+void at_define(at_template *t, const at_definition *d) {
+    const char *const *x = d->text;
+    switch (d->kind) {
+    case AT_DEFINE_SIZES: at_sizes(t, x[0]); return;
+    case AT_DEFINE_SPLIT: at_split_(t, x[0], x[1], x[2], d->spec); return;
+    case AT_DEFINE_OPTION: at_option(t, x[0], x[1], d->fallback); return;
+    case AT_DEFINE_REORDER: at_reorder(t, x[0], x[1], d->fallback, x[2]); return;
+    case AT_DEFINE_ANNOTATE: at_annotate(t, x[0], x[1], x[2]); return;
+    case AT_DEFINE_FILTER: at_joint_filter(t, x[0]); return;
+    case AT_DEFINE_LAYOUT: at_layout(t, x[0]); return;
+    case AT_DEFINE_SPARSE: at_sparse(t, x[0], x[1], x[2], x[3]); return;
+    case AT_DEFINE_FLOPS: at_flops(t, x[0]); return;
+    case AT_DEFINE_KINDS: break;
+    }
+    AT_BUG("definition of kind %d", d->kind);
+}
+
+static at_status parse_tree(at_template *t, tree_choice *c, int number) {
+    const char *what = at_format(t->arena, "schedule of %s", t->row->name);
+    if (t->trees.len > 1) what = at_format(t->arena, "schedule %d of %s", number, t->row->name);
+    if (*c->condition_text) {
+        at_expr *e;
+        bool varies = false;
+        AT_TRY(at_template_expr(t, c->condition_text, at_format(t->arena, "condition of %s", what),
+                                &e, &varies));
+        c->condition = e;
+    }
+    return at_tree_parse(t->arena, t->compute, c->text, what, &c->tree, &t->err);
+}
+
+/* A sparse weight's tensors are what at_sparse says they are. */
+static at_status check_sparse(at_template *t) {
+    static const char *const args[] = {"nnz", "R", "C"};
+    const sparse_weight *s = &t->sparse;
+    const struct {
+        const char *name;
+        at_role role;
+        int dims;
+    } wanted[] = {{s->blocks, AT_ROLE_WEIGHT, 3},
+                  {s->indices, AT_ROLE_INDEX, 1},
+                  {s->indptr, AT_ROLE_INDEX, 1}};
+    if (!s->blocks) return AT_OK;
+    for (int i = 0; i < 3; i++) {
+        int n = at_compute_find(t->compute, wanted[i].name);
+        const at_tensor *tensor = n < 0 ? NULL : &t->compute->tensors[n];
+        if (!tensor || tensor->role != wanted[i].role || tensor->num_axes != wanted[i].dims)
+            return at_fail(&t->err, AT_E_INPUT, "%s: the sparse weight needs %s \"%s\" of %d axes",
+                           t->row->name, i ? "an index" : "a weight", wanted[i].name,
+                           wanted[i].dims);
+        if (!at_args_find(t, args[i], strlen(args[i])))
+            return at_fail(&t->err, AT_E_INPUT, "%s: the sparse weight needs an argument \"%s\"",
+                           t->row->name, args[i]);
+    }
+    return AT_OK;
+}
+
+/* What define() noted, now that all names are known. */
+static at_status parse_texts(at_template *t) {
+    if (t->filter && at_space_filter(t->space, t->filter, &t->err) != AT_OK)
+        return at_fail_at(&t->err, "%s: ", t->row->name);
+    if (!t->compute_text || !t->trees.len)
+        return at_fail(&t->err, AT_E_INPUT, "%s: defines no %s", t->row->name,
+                       t->compute_text ? "schedule" : "computation");
+    AT_TRY(at_compute_parse(t->arena, &t->symbols, t->compute_text,
+                            at_format(t->arena, "computation of %s", t->row->name), &t->compute,
+                            &t->err));
+    for (int i = 0; i < t->trees.len; i++) AT_TRY(parse_tree(t, &t->trees.data[i], i + 1));
+    for (int i = 0; i < t->layouts.len; i++) AT_TRY(at_layout_parse(t, &t->layouts.data[i]));
+    return check_sparse(t);
+}
+
+at_status at_template_define(at_template *t, at_error *err) {
+    t->flops = -1;
+    AT_TRY(at_call_define(t, err));
+    if (parse_texts(t) == AT_OK) return AT_OK;
+    return at_fail_lines(err, t->err.status, "%s", t->err.text);
+}
