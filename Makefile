@@ -5,10 +5,13 @@
 # make clean.
 CFLAGS  ?= -O2 -g
 WARN     = -Wall -Wextra -Wshadow -Wmissing-prototypes
+OBJCOPY ?= objcopy
 B       ?= build
 PREFIX  ?= /usr/local
 ALL_CPPFLAGS = -D_GNU_SOURCE -I. -MMD -MP $(CPPFLAGS)
 STD      = -std=c11
+# The same objects are in the program and in the library, which shows autotune.h's names alone.
+PIC      = -fPIC -fvisibility=hidden
 
 FOLDERS  = base knobs schedule codegen cost export templates sketch tuners runtime records engine view
 LIBS_base    = -lcjson -lm
@@ -62,7 +65,7 @@ obj  = $(patsubst %.c,$(B)/%.o,$(filter-out $(WITHOUT),$(wildcard $(1)/*.c $(1)/
 lib  = $(patsubst %,$(B)/%.a,$(1))
 libs = $(foreach f,codegen tuners runtime records base,$(if $(filter $(f),$(1)),$(LIBS_$(f))))
 
-all: autotune
+all: autotune library
 
 autotune: $(B)/autotune
 	@ln -sf $< $@
@@ -72,7 +75,7 @@ $(B)/autotune: $(B)/cli/main.o $(call lib,cli view engine export templates tuner
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(WARN) -c -o $@ $<
+	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(PIC) $(WARN) -c -o $@ $<
 
 $(B)/runtime/par.o: override CFLAGS += $(OPENMP)
 
@@ -82,8 +85,59 @@ $(B)/tuners/registry.o: $(B)/xgboost-$(or $(HAVE_XGB),no)
 $(B)/xgboost-%:
 	@mkdir -p $(@D) && rm -f $(B)/xgboost-* && touch $@
 
+# ---- the library: autotune.h and nothing else; and the worker it starts ---------------------------
+
+SO      = libautotune.so.1
+LIBEXEC = libexec/autotune
+ENGINE_LIBS = $(call lib,engine export templates tuners runtime records cost codegen schedule knobs base)
+LIBRARY_MAP = engine/library/libautotune.map
+
+library: $(B)/$(SO) $(B)/libautotune.a $(B)/autotune-worker
+
+# Where the worker is installed is part of the library.
+PREFIX_MARK := $(B)/prefix$(subst /,-,$(subst $() ,_,$(PREFIX)))
+$(B)/engine/library/lib_handle.o: CPPFLAGS += -DAT_LIB_WORKER='"$(PREFIX)/$(LIBEXEC)/autotune-worker"'
+$(B)/engine/library/lib_handle.o: $(PREFIX_MARK)
+$(PREFIX_MARK):
+	@mkdir -p $(@D) && rm -f $(B)/prefix-* && touch "$@"
+
+# TinyCC, with names of its own for what it takes of the C library as data: its objects are made for
+# programs, and could not be part of a library else. LIBTCC=path: another build of it.
+LIBTCC ?= $(shell $(CC) -print-file-name=libtcc.a)
+$(B)/library/libtcc.a: $(LIBTCC) Makefile
+	@mkdir -p $(@D)
+	$(OBJCOPY) --redefine-sym stdout=at_tcc_stdout --redefine-sym stderr=at_tcc_stderr \
+	    --redefine-sym environ=at_tcc_environ $< $@
+
+LIBRARY_OBJECTS = $(foreach d,engine export templates tuners runtime records \
+    cost codegen schedule knobs base,$(filter-out %/worker_program.o,$(call obj,$(d))))
+LIBRARY_LIBS = $(filter-out -ltcc,$(call libs,$(FOLDERS)))
+
+$(B)/library/tcc_names.o: engine/library/tcc_names.inc
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(PIC) $(WARN) -x c -c -o $@ $<
+
+# One object whose only global names are those of autotune.h.
+$(B)/library/autotune.o: $(LIBRARY_OBJECTS) $(B)/library/tcc_names.o $(B)/library/libtcc.a $(LIBRARY_MAP)
+	$(LD) -r -o $@ $(LIBRARY_OBJECTS) $(B)/library/tcc_names.o --whole-archive $(B)/library/libtcc.a
+	$(OBJCOPY) --wildcard --keep-global-symbol='at_lib_*' $@
+
+$(B)/libautotune.a: $(B)/library/autotune.o
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/$(SO): $(B)/library/autotune.o $(LIBRARY_MAP)
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,$(SO) -Wl,--version-script=$(LIBRARY_MAP) -Wl,--as-needed \
+	    -o $@ $< $(LIBRARY_LIBS)
+	@ln -sf $(SO) $(B)/libautotune.so
+
+$(B)/autotune-worker: $(B)/runtime/worker_program.o $(call lib,runtime base)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,runtime base)
+
+# ---------------------------------------------------------------------------------------------------
+
 define folder_rules
-$(B)/$(1).a: $(filter-out %/cli/main.o,$(call obj,$(1)))
+$(B)/$(1).a: $(filter-out %/cli/main.o %/worker_program.o,$(call obj,$(1)))
 	@rm -f $$@
 	$(AR) rcs $$@ $$^
 endef
@@ -102,7 +156,7 @@ $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/$(1)/test_*.c)): %: %.o \
 endef
 $(foreach f,$(FOLDERS) cli run fuzz,$(eval $(call test_rules,$(f))))
 
-tests: $(B)/autotune $(TESTS)
+tests: $(B)/autotune library $(TESTS)
 
 # Those that need every core, and run when the others are done.
 ALONE = $(addprefix $(B)/tests/,cli/test_jobs cli/test_threads runtime/test_threads)
@@ -251,5 +305,5 @@ clean:
 
 .SECONDARY:
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all tests check check-fast test run bench golden-update check-asan check-ubsan check-tsan check-engine fuzz fuzz-keep install uninstall deb \
+.PHONY: all library tests check check-fast test run bench golden-update check-asan check-ubsan check-tsan check-engine fuzz fuzz-keep install uninstall deb \
     format-check clean

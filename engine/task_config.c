@@ -271,8 +271,8 @@ at_status at_select_all(at_arena *a, const at_engine_options *o, const at_reques
 
 /* ---- one configuration ---------------------------------------------------------------------- */
 
-static at_status from_config(at_arena *a, const at_engine_options *o, const char *text,
-                             at_selection *out, at_error *err) {
+at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char *text,
+                            at_selection *out, at_error *err) {
     const at_json *json;
     const char *given = text;
     if (!text || !strcmp(text, "default")) {
@@ -331,7 +331,7 @@ at_status at_select_config(at_arena *a, const at_engine_options *o, const at_req
     else {
         AT_TRY(at_weight_task(a, q, q->args, out, err));
         if (q->has_index) AT_TRY(from_index(a, q->index, out, err));
-        else AT_TRY(from_config(a, o, q->config, out, err));
+        else AT_TRY(at_config_of_text(a, o, q->config, out, err));
     }
     out->has_config = true;
     warn_of_index(o, out);

@@ -37,6 +37,10 @@ at_status at_select_task(at_arena *a, const at_request *q, at_selection *out, at
 /* Task and configuration. A record whose index means another entity is warned about. */
 at_status at_select_config(at_arena *a, const at_engine_options *o, const at_request *q,
                            at_selection *out, at_error *err);
+/* Of out, whose task is known, config and from: text is as at_request.config. AT_E_USAGE AT_E_INPUT
+ */
+at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char *text,
+                            at_selection *out, at_error *err);
 /* The task of a record; its configuration is not looked at. q: of the weight. AT_E_USAGE: there is
  * no such template, or its arguments are wrong. */
 at_status at_select_record(at_arena *a, const at_request *q, const at_record *r, at_selection *out,

@@ -11,9 +11,11 @@
 extern const char at_policy_header_text[], at_template_header_text[];
 __asm__(".pushsection .rodata\n"
         ".globl at_policy_header_text\n"
+        ".hidden at_policy_header_text\n"
         "at_policy_header_text: .incbin \"knobs/policy.h\"\n"
         ".byte 0\n"
         ".globl at_template_header_text\n"
+        ".hidden at_template_header_text\n"
         "at_template_header_text: .incbin \"templates/template.h\"\n"
         ".byte 0\n"
         ".popsection\n");

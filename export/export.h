@@ -65,4 +65,37 @@ typedef struct at_file_options {
 at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const at_file_options *o,
                        at_text *source, at_text *header, at_error *err);
 
+/* ---- in memory (in_memory.c) -----------------------------------------------------------------
+ */
+
+typedef struct at_memory_tensor {
+    const char *name;
+    bool is_int, is_output;
+    bool is_ahead; /* a weight or an index: what the pack function takes */
+    int num_dims;  /* in the task's own layout */
+    const int64_t *dims;
+    int64_t elements;
+    /* Where a configuration has it in blocks of its own: their shape, and the function that brings
+     * it there (an output: back). NULL: it has not. */
+    int num_block_dims;
+    const int64_t *block_dims;
+    const char *order;
+} at_memory_tensor;
+
+/* Names of functions, NULL where there is none: those of a file of `apply`, and `call`, the plain
+ * one with its arguments in an array. */
+typedef struct at_memory_kernel {
+    const char *source; /* for TinyCC; the kernel's tiles are bound to it */
+    const char *plain, *call, *fast, *pack;
+    const char *plain_prototype, *fast_prototype, *pack_prototype; /* "void NAME(...)" */
+    const char *workspace_bytes, *packed_bytes;                    /* functions, too */
+    int num_tensors;
+    at_memory_tensor *tensors; /* inputs in the order of declaration, then outputs */
+} at_memory_kernel;
+
+/* kernel: of dialect TCC; head and flops do not count. parallel_for: the name of a function like
+ * at_par_for, which runs its parallel loops. Everything lives in a. AT_E_INPUT */
+at_status at_emit_in_memory(at_arena *a, const at_file_kernel *kernel, const char *parallel_for,
+                            at_memory_kernel *out, at_error *err);
+
 #endif

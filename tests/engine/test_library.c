@@ -1,0 +1,694 @@
+/* The library as programs use it (autotune.h): a task from its space to a kernel that is called,
+ * two handles in two threads, every mistake as a code and a text, and the caller's thread as it
+ * was. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/library/autotune.h"
+#include "runtime/runtime.h"
+
+#include <fenv.h>
+#include <locale.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xmmintrin.h>
+
+static char folder[] = "/tmp/autotune-library-XXXXXX";
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+typedef struct path {
+    char text[128];
+} path;
+
+static path in_folder(const char *name) {
+    path p;
+    snprintf(p.text, sizeof p.text, "%s/%s", folder, name);
+    return p;
+}
+
+static at_lib *new_lib(void) {
+    at_lib *lib = at_lib_new();
+    assert_non_null(lib);
+    assert_int_equal(at_lib_set_worker(lib, "/proc/self/exe"), AT_LIB_OK);
+    return lib;
+}
+
+/* A task whose search is short and the same every time. */
+static at_lib_task *new_task(at_lib *lib, const char *name, const char *args, const char *trials) {
+    at_lib_task *t = at_lib_task_new(lib, name, args);
+    if (!t) fail_msg("%s", at_lib_error(lib));
+    static const char *const quick[][2] = {
+        {"tuner", "grid"}, {"number", "1"}, {"repeat", "2"}, {"isa", "scalar"}};
+    for (int i = 0; i < 4; i++) assert_int_equal(at_lib_set(t, quick[i][0], quick[i][1]), 0);
+    assert_int_equal(at_lib_set(t, "trials", trials), 0);
+    return t;
+}
+
+static void tune(at_lib *lib, at_lib_task *t, const char *log) {
+    if (at_lib_tune(t, log, NULL, NULL)) fail_msg("%s", at_lib_error(lib));
+}
+
+/* ---- kernels against plain loops ------------------------------------------------------------- */
+
+static void fill(float *x, int64_t n, int seed) {
+    for (int64_t i = 0; i < n; i++) x[i] = (float)((i * 7 + seed) % 9 - 4);
+}
+
+enum { M = 12, N = 32, K = 20 };
+static const char dense_args[] = "M=12,N=32,K=20";
+
+static void expect_dense(const float *data, const float *weight, const float *out) {
+    for (int m = 0; m < M; m++)
+        for (int n = 0; n < N; n++) {
+            float sum = 0;
+            for (int k = 0; k < K; k++) sum += data[m * K + k] * weight[n * K + k];
+            if (out[m * N + n] != sum) fail_msg("[%d, %d]: %g, not %g", m, n, out[m * N + n], sum);
+        }
+}
+
+/* Plain, by an array, and packed before; whatever the workspace's alignment. */
+static void check_dense(const at_lib_kernel *k) {
+    static float data[M * K], weight[N * K], out[M * N];
+    char *workspace = malloc(at_lib_workspace_bytes(k) + 4);
+    void *packed = malloc(at_lib_packed_bytes(k));
+    at_lib_tensor t;
+    fill(data, M * K, 1), fill(weight, N * K, 5);
+    assert_int_equal(at_lib_tensor_count(k), 3);
+    assert_int_equal(at_lib_tensor_at(k, 1, &t), 0);
+    assert_string_equal(t.name, "weight");
+    assert_true(t.num_dims == 2 && t.dims[0] == N && t.dims[1] == K && !t.is_output && t.is_packed);
+    assert_int_equal(t.size_bytes, sizeof weight);
+
+    typedef void plain(const float *, const float *, float *, void *);
+    ((plain *)at_lib_function(k, AT_LIB_PLAIN))(data, weight, out, workspace + 4);
+    expect_dense(data, weight, out);
+    memset(out, 0xff, sizeof out);
+    void *tensors[] = {data, weight, out};
+    assert_int_equal(at_lib_call(k, tensors, workspace), 0);
+    expect_dense(data, weight, out);
+
+    typedef void pack(const float *, void *);
+    typedef void fast(const float *, const void *, float *, void *);
+    assert_string_equal(at_lib_prototype(k, AT_LIB_PACK),
+                        "void kernel_pack(const float *weight, void *packed)");
+    memset(out, 0xff, sizeof out);
+    ((pack *)at_lib_function(k, AT_LIB_PACK))(weight, packed);
+    ((fast *)at_lib_function(k, AT_LIB_IN_BLOCKS))(data, packed, out, workspace);
+    expect_dense(data, weight, out);
+    free(workspace);
+    free(packed);
+}
+
+/* A search, its log, the best of it: loaded, called. */
+static void tuned_and_loaded(void **state) {
+    (void)state;
+    path log = in_folder("dense.log");
+    at_lib *lib = new_lib();
+    at_lib_task *t = new_task(lib, "dense", dense_args, "8");
+    at_lib_record best, r;
+    assert_null(at_lib_load_log(t, log.text));
+    assert_int_equal(at_lib_error_code(lib), AT_LIB_INPUT);
+    tune(lib, t, log.text);
+    at_lib_kernel *k = at_lib_load_log(t, log.text);
+    if (!k) fail_msg("%s", at_lib_error(lib));
+    check_dense(k);
+    assert_string_equal(at_lib_isa(k), "scalar");
+    assert_int_equal(at_lib_threads(k), 1);
+
+    /* That record is the one that every other way of asking has, too. */
+    assert_int_equal(at_lib_best(t, log.text, &best), 0);
+    assert_true(best.time_s > 0 && best.gflops > 0 && best.of_peak > 0);
+    assert_string_equal(best.entity, at_lib_kernel_entity(k));
+    char from[160];
+    snprintf(from, sizeof from, "%s:%lld", log.text, (long long)best.line);
+    assert_string_equal(at_lib_kernel_source(k), from);
+    at_lib_log *l = at_lib_log_read(lib, log.text);
+    assert_int_equal(at_lib_log_count(l), 8);
+    int winners = 0;
+    for (int i = 0; i < 8; i++) {
+        assert_int_equal(at_lib_log_at(l, i, &r), 0);
+        assert_string_equal(r.args, best.args);
+        assert_string_equal(r.isa, "scalar");
+        winners += r.is_best;
+        if (r.is_best) assert_int_equal(r.line, best.line);
+    }
+    assert_int_equal(winners, 1);
+
+    /* The kernel needs neither its task nor its log. */
+    at_lib_log_free(l);
+    at_lib_task_free(t);
+    check_dense(k);
+    at_lib_kernel_free(k);
+    at_lib_free(lib);
+}
+
+/* Vector instructions of every set that this CPU has, and both of a task's entities and indices. */
+static void every_isa(void **state) {
+    (void)state;
+    at_lib *lib = new_lib();
+    at_lib_task *t = new_task(lib, "dense", dense_args, "1");
+    for (int isa = 0; isa < AT_ISA_COUNT; isa++) {
+        const char *name = at_isa_name((at_isa)isa);
+        assert_int_equal(at_lib_set(t, "isa", name), 0);
+        if (isa != AT_ISA_SCALAR && !at_cpu_facts()->has[isa]) {
+            assert_null(at_lib_load_entity(t, NULL));
+            assert_non_null(strstr(at_lib_error(lib), name));
+            print_message("this CPU has no %s\n", name);
+            continue;
+        }
+        for (int64_t i = -1; i < at_lib_space_length(t); i = i * 3 + 5) {
+            at_lib_kernel *k = at_lib_load_entity(t, i < 0 ? "default" : at_lib_entity(t, i));
+            if (!k) fail_msg("%s", at_lib_error(lib));
+            assert_string_equal(at_lib_isa(k), name);
+            check_dense(k);
+            at_lib_kernel_free(k);
+        }
+    }
+    at_lib_task_free(t);
+    at_lib_free(lib);
+}
+
+/* Data, weights and output in blocks of a configuration's choice; on two threads. */
+static void in_blocks(void **state) {
+    (void)state;
+    enum { C = 8, H = 6, O = 16 };
+    static float data[C * H * H], weight[O * C * 9], out[2][O * H * H], blocks[3][O * C * 9 + 4096];
+    at_lib *lib = new_lib();
+    at_lib_task *t = at_lib_task_new(lib, "conv2d_NCHWc",
+                                     "N=1,IC=8,H=6,W=6,OC=16,KH=3,KW=3,strides=1,padding=1");
+    if (!t) fail_msg("%s", at_lib_error(lib));
+    assert_int_equal(at_lib_set(t, "threads", "2"), 0);
+    at_lib_kernel *k = at_lib_load_entity(t, NULL);
+    if (!k) fail_msg("%s", at_lib_error(lib));
+    assert_int_equal(at_lib_threads(k), 2);
+    fill(data, C * H * H, 2), fill(weight, O * C * 9, 3);
+    void *tensors[] = {data, weight, out[0]}, *workspace = malloc(at_lib_workspace_bytes(k));
+    assert_int_equal(at_lib_call(k, tensors, workspace), 0);
+    for (int o = 0; o < O; o++)
+        for (int y = 0; y < H; y++)
+            for (int x = 0; x < H; x++) {
+                float sum = 0;
+                for (int c = 0; c < C; c++)
+                    for (int i = 0; i < 9; i++) {
+                        int h = y + i / 3 - 1, w = x + i % 3 - 1;
+                        if (h < 0 || w < 0 || h >= H || w >= H) continue;
+                        sum += data[(c * H + h) * H + w] * weight[(o * C + c) * 9 + i];
+                    }
+                assert_true(out[0][(o * H + y) * H + x] == sum);
+            }
+
+    typedef void order(const float *, float *);
+    typedef void fast(const float *, const void *, float *, void *);
+    typedef void pack(const float *, void *);
+    at_lib_tensor d;
+    assert_int_equal(at_lib_tensor_at(k, 0, &d), 0);
+    assert_true(d.num_dims == 4 && d.num_block_dims == 5);
+    assert_int_equal(at_lib_tensor_at(k, 3, &d), AT_LIB_USAGE);
+    ((order *)at_lib_order(k, 0))(data, blocks[0]);
+    void *packed = malloc(at_lib_packed_bytes(k));
+    ((pack *)at_lib_function(k, AT_LIB_PACK))(weight, packed);
+    ((fast *)at_lib_function(k, AT_LIB_IN_BLOCKS))(blocks[0], packed, blocks[2], workspace);
+    ((order *)at_lib_order(k, 2))(blocks[2], out[1]);
+    assert_memory_equal(out[0], out[1], sizeof out[0]);
+    free(packed);
+    free(workspace);
+    at_lib_kernel_free(k);
+    at_lib_task_free(t);
+    at_lib_free(lib);
+}
+
+/* ---- spaces -----------------------------------------------------------------------------------
+ */
+
+static void spaces(void **state) {
+    (void)state;
+    at_lib *lib = at_lib_new();
+    at_lib_template row;
+    int n = at_lib_template_count(), known = 0;
+    for (int i = 0; i < n; i++) {
+        assert_true(at_lib_template_at(i, &row));
+        known += !strcmp(row.name, "dense") && !strcmp(row.record_name, "dense_pack.x86");
+    }
+    assert_int_equal(known, 1);
+    assert_false(at_lib_template_at(n, &row));
+    assert_false(at_lib_template_at(-1, &row));
+
+    at_lib_task *t = at_lib_task_new(lib, "dense", dense_args);
+    assert_string_equal(at_lib_task_name(t), "dense");
+    assert_memory_equal(at_lib_task_args(t), dense_args, strlen(dense_args));
+    assert_true(at_lib_task_flops(t) == 2.0 * M * N * K);
+    int64_t product = 1, length = at_lib_space_length(t);
+    at_lib_knob knob;
+    for (int i = 0; i < at_lib_knob_count(t); i++) {
+        assert_int_equal(at_lib_knob_at(t, i, &knob), 0);
+        assert_non_null(strstr(knob.text, "len="));
+        product *= knob.length;
+    }
+    assert_int_equal(product, length);
+    for (int64_t i = 0; i < length; i += 7)
+        assert_int_equal(at_lib_index(t, at_lib_entity(t, i)), i);
+    assert_null(at_lib_entity(t, length));
+    assert_int_equal(at_lib_error_code(lib), AT_LIB_USAGE);
+    assert_int_equal(at_lib_index(t, "{\"entity\": []}"), -1);
+    at_lib_task_free(t);
+    at_lib_free(lib);
+}
+
+/* ---- logs -------------------------------------------------------------------------------------
+ */
+
+static void edit(const char *from, const char *to, const char *script) {
+    char command[512];
+    snprintf(command, sizeof command, "sed '%s' %s >%s", script, from, to);
+    assert_int_equal(system(command), 0);
+}
+
+static void logs(void **state) {
+    (void)state;
+    path log = in_folder("logs.log"), copy = in_folder("copy.log"), best = in_folder("best.log"),
+         foreign = in_folder("foreign.log");
+    at_lib *lib = new_lib();
+    at_lib_task *t = new_task(lib, "dense", dense_args, "6");
+    at_lib_record r, s;
+    tune(lib, t, log.text);
+    at_lib_log *l = at_lib_log_read(lib, log.text);
+    for (int i = 0; i < at_lib_log_count(l); i++)
+        if (at_lib_log_append(l, i, copy.text)) fail_msg("%s", at_lib_error(lib));
+    at_lib_log *c = at_lib_log_read(lib, copy.text);
+    assert_int_equal(at_lib_log_count(c), at_lib_log_count(l));
+    for (int i = 0; i < at_lib_log_count(l); i++) {
+        assert_int_equal(at_lib_log_at(l, i, &r), 0);
+        assert_int_equal(at_lib_log_at(c, i, &s), 0);
+        assert_string_equal(r.entity, s.entity);
+        assert_true(r.time_s == s.time_s && r.of_peak == s.of_peak && r.is_best == s.is_best);
+    }
+    at_lib_log_free(c);
+    at_lib_log_free(l);
+
+    const char *both[] = {log.text, copy.text};
+    assert_int_equal(at_lib_pick_best(lib, both, 2, best.text), AT_LIB_OK);
+    assert_int_equal(at_lib_best(t, log.text, &r), 0);
+    char entity[1024];
+    double time_s = r.time_s;
+    snprintf(entity, sizeof entity, "%s", r.entity);
+    assert_int_equal(at_lib_best(t, best.text, &r), 0);
+    assert_string_equal(entity, r.entity);
+    assert_true(r.time_s == time_s);
+
+    /* Records of instructions that this CPU has not are not run, those beside them are. */
+    edit(best.text, foreign.text, "s/\"isa\": \"scalar\"/\"isa\": \"avx9000\"/");
+    at_lib_task *any = at_lib_task_new(lib, "dense", dense_args);
+    assert_null(at_lib_load_log(any, foreign.text));
+    assert_int_equal(at_lib_error_code(lib), AT_LIB_USAGE);
+    assert_non_null(strstr(at_lib_error(lib), "avx9000"));
+    char command[400];
+    snprintf(command, sizeof command,
+             "sed 's/, \"all_cost/&/; s/0[.][0-9]*\\(e-[0-9]*\\)*/9.5/' %s >>%s", best.text,
+             foreign.text);
+    assert_int_equal(system(command), 0);
+    at_lib_kernel *k = at_lib_load_log(any, foreign.text);
+    if (!k) fail_msg("%s", at_lib_error(lib));
+    assert_string_equal(at_lib_isa(k), "scalar");
+    at_lib_kernel_free(k);
+    at_lib_task_free(any);
+    at_lib_task_free(t);
+    at_lib_free(lib);
+}
+
+/* ---- an end, and messages ---------------------------------------------------------------------
+ */
+
+typedef struct listener {
+    int calls, messages, until;
+    at_lib_task *task;
+    pthread_t other;
+} listener;
+
+static int stop_after(void *ctx, const at_lib_progress *p) {
+    listener *l = ctx;
+    assert_int_equal(p->done, ++l->calls);
+    return l->calls == l->until;
+}
+
+static void *cancel(void *task) {
+    at_lib_cancel(task);
+    return NULL;
+}
+
+static int cancel_from_elsewhere(void *ctx, const at_lib_progress *p) {
+    listener *l = ctx;
+    if (p->done == l->until) assert_int_equal(pthread_create(&l->other, NULL, cancel, l->task), 0);
+    l->calls++;
+    return 0;
+}
+
+static void message(void *ctx, const char *text) {
+    assert_true(*text != 0);
+    ((listener *)ctx)->messages++;
+}
+
+static void ended(void **state) {
+    (void)state;
+    path log = in_folder("ended.log");
+    at_lib *lib = new_lib();
+    at_lib_task *t = new_task(lib, "dense", dense_args, "10");
+    listener l = {.until = 3};
+    at_lib_on_message(lib, message, &l);
+    assert_int_equal(at_lib_tune(t, log.text, stop_after, &l), AT_LIB_INTERRUPTED);
+    assert_int_equal(at_lib_error_code(lib), AT_LIB_INTERRUPTED);
+    assert_true(l.calls == 3 && l.messages > 0);
+    /* The same again goes on where that ended. */
+    l = (listener){.until = 0};
+    assert_int_equal(at_lib_tune(t, log.text, stop_after, &l), AT_LIB_OK);
+    assert_int_equal(l.calls, 10);
+
+    at_lib_task *long_one = new_task(lib, "dense", "M=32,N=64,K=64", "100000");
+    l = (listener){.until = 2, .task = long_one};
+    assert_int_equal(at_lib_tune(long_one, log.text, cancel_from_elsewhere, &l),
+                     AT_LIB_INTERRUPTED);
+    pthread_join(l.other, NULL);
+    assert_true(l.calls < 100000);
+    at_lib_task_free(long_one);
+    at_lib_task_free(t);
+    at_lib_free(lib);
+}
+
+/* ---- beside each other ------------------------------------------------------------------------
+ */
+
+typedef struct run {
+    const char *name, *args;
+    path log;
+    int code, calls;
+    char error[256];
+} run;
+
+static void *run_one(void *ctx) {
+    run *r = ctx;
+    at_lib *lib = new_lib();
+    at_lib_task *t = new_task(lib, r->name, r->args, "6");
+    listener l = {.until = 0};
+    r->code = at_lib_tune(t, r->log.text, stop_after, &l);
+    r->calls = l.calls;
+    for (int i = 0; i < 5 && !r->code; i++) {
+        at_lib_kernel *k = at_lib_load_log(t, r->log.text);
+        if (!k) r->code = at_lib_error_code(lib);
+        at_lib_kernel_free(k);
+    }
+    snprintf(r->error, sizeof r->error, "%s", at_lib_error(lib));
+    at_lib_task_free(t);
+    at_lib_free(lib);
+    return NULL;
+}
+
+static void two_threads(void **state) {
+    (void)state;
+    run runs[2] = {{.name = "matmul_add", .args = "N=6,L=8,M=16", .log = in_folder("one.log")},
+                   {.name = "dense", .args = dense_args, .log = in_folder("two.log")}};
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, run_one, &runs[i]), 0);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < 2; i++) {
+        if (runs[i].code) fail_msg("%s", runs[i].error);
+        assert_int_equal(runs[i].calls, 6);
+    }
+}
+
+/* ---- a template of one's own -------------------------------------------------------------------
+ */
+
+static void own_template(void **state) {
+    (void)state;
+    path file = in_folder("scale.c"), log = in_folder("scale.log"), bad = in_folder("bad.c");
+    FILE *f = fopen(file.text, "w");
+    assert_non_null(f);
+    fputs("#include \"template.h\"\n"
+          "static void define(at_template *t) {\n"
+          "    at_split(t, \"tile_x\", \"X\", \"xo xi\", .policy = AT_FACTORS);\n"
+          "    at_compute(t, \"a[X] : input\\nb[x:X] = a[x] * a[x]\\n\");\n"
+          "    at_schedule(t, \"xo, xi:vec =>\\n    @b = {xo, xi}/x\\n\");\n"
+          "}\n"
+          "const at_template_row at_scale = {.name = \"scale\", .args = \"X=64\",\n"
+          "    .record_args = \"[X]\", .define = define};\n",
+          f);
+    fclose(f);
+    at_lib *lib = new_lib();
+    at_lib_task *t = new_task(lib, file.text, NULL, "3");
+    tune(lib, t, log.text);
+    at_lib_kernel *k = at_lib_load_log(t, log.text);
+    if (!k) fail_msg("%s", at_lib_error(lib));
+    assert_null(at_lib_function(k, AT_LIB_PACK));
+    assert_null(at_lib_prototype(k, AT_LIB_PACK));
+    assert_int_equal(at_lib_packed_bytes(k), 0);
+    float a[64], b[64];
+    fill(a, 64, 0);
+    void *tensors[] = {a, b}, *workspace = malloc(at_lib_workspace_bytes(k) + 1);
+    assert_int_equal(at_lib_call(k, tensors, workspace), 0);
+    for (int i = 0; i < 64; i++) assert_true(b[i] == a[i] * a[i]);
+    free(workspace);
+    at_lib_kernel_free(k);
+    at_lib_task_free(t);
+
+    f = fopen(bad.text, "w");
+    assert_non_null(f);
+    fputs("#include \"template.h\"\nint x = ;\n", f);
+    fclose(f);
+    assert_null(at_lib_task_new(lib, bad.text, NULL));
+    assert_int_equal(at_lib_error_code(lib), AT_LIB_INPUT);
+    if (!strstr(at_lib_error(lib), "bad.c:")) fail_msg("%s", at_lib_error(lib));
+    at_lib_free(lib);
+}
+
+/* ---- mistakes ---------------------------------------------------------------------------------
+ */
+
+static void mistakes(void **state) {
+    (void)state;
+    at_lib *lib = at_lib_new();
+    at_lib_record r;
+    static const struct {
+        const char *name, *args, *text;
+    } tasks[] = {{NULL, NULL, "template"},
+                 {"nothing", NULL, "unknown template \"nothing\""},
+                 {"dense", "Q=1", "Q"},
+                 {"dense", "M=0", "M"},
+                 {"dense", "M=,", "M"},
+                 {"dense", "[1, 2", ""},
+                 {"/nowhere/x.c", NULL, "/nowhere/x.c"}};
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        assert_null(at_lib_task_new(lib, tasks[i].name, tasks[i].args));
+        if (!*at_lib_error(lib) || !strstr(at_lib_error(lib), tasks[i].text))
+            fail_msg("task %zu: \"%s\"", i, at_lib_error(lib));
+    }
+    at_lib_task *t = at_lib_task_new(lib, "dense", dense_args);
+    static const struct {
+        const char *name, *value, *text;
+    } sets[] = {{NULL, "1", "name"},
+                {"trials", NULL, "value"},
+                {"trails", "5", "did you mean trials?"},
+                {"trials", "-5", "trials \"-5\""},
+                {"trials", "many", "a whole number"},
+                {"trials", "99999999999999999999", "a whole number"},
+                {"repeat", "65", "repeat 65: must be from 0 to 64"},
+                {"time", "5 years", "90s"},
+                {"prune", "nan", "a number"},
+                {"isa", "mmx", "avx512, avx2, sse2 and scalar"},
+                {"compiler", "icc", "tcc, gcc and clang"},
+                {"pack", "later", "ahead and inline"},
+                {"cache", "warm", "hot and cold"},
+                {"feature", "all", "itervar"},
+                {"paranoid", "yes", "1 and 0"},
+                {"tuner", "luck", "unknown tuner \"luck\""},
+                {"tuner", "ga:size=3", "size"}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        assert_int_equal(at_lib_set(t, sets[i].name, sets[i].value), AT_LIB_USAGE);
+        if (!strstr(at_lib_error(lib), sets[i].text))
+            fail_msg("option %zu: \"%s\"", i, at_lib_error(lib));
+    }
+    /* Everything that takes an object takes none, and a number that is not there. */
+    assert_int_equal(at_lib_tune(t, NULL, NULL, NULL), AT_LIB_USAGE);
+    assert_int_equal(at_lib_tune(NULL, "x.log", NULL, NULL), AT_LIB_USAGE);
+    assert_int_equal(at_lib_best(t, "/nowhere.log", &r), AT_LIB_INPUT);
+    assert_null(at_lib_load_log(t, NULL));
+    assert_null(at_lib_load_entity(t, "{"));
+    assert_null(at_lib_load_entity(t, "{\"entity\": [[\"tile_y\", \"sp\", [-1, 7]]]}"));
+    assert_null(at_lib_log_read(lib, folder));
+    assert_int_equal(at_lib_pick_best(lib, NULL, 0, "x"), AT_LIB_USAGE);
+    assert_int_equal(at_lib_set_worker(lib, "autotune-worker"), AT_LIB_USAGE);
+    assert_int_equal(at_lib_call(NULL, NULL, NULL), AT_LIB_USAGE);
+    assert_null(at_lib_task_new(NULL, "dense", NULL));
+    assert_null(at_lib_function(NULL, AT_LIB_PLAIN));
+    at_lib_task_free(NULL), at_lib_log_free(NULL), at_lib_kernel_free(NULL), at_lib_free(NULL);
+
+    /* A worker that is none: the search ends before it begins, and no log is left locked. */
+    path log = in_folder("mistakes.log");
+    assert_int_equal(at_lib_set_worker(lib, "/bin/true"), AT_LIB_OK);
+    assert_int_equal(at_lib_tune(t, log.text, NULL, NULL), AT_LIB_FAULT);
+    assert_non_null(strstr(at_lib_error(lib), "/bin/true"));
+    assert_int_equal(at_lib_set_worker(lib, NULL), AT_LIB_OK);
+    setenv("AUTOTUNE_WORKER", "worker", 1);
+    assert_int_equal(at_lib_tune(t, log.text, NULL, NULL), AT_LIB_USAGE);
+    assert_non_null(strstr(at_lib_error(lib), "AUTOTUNE_WORKER=worker"));
+    unsetenv("AUTOTUNE_WORKER");
+    at_lib_task_free(t);
+    at_lib_free(lib);
+}
+
+/* ---- the caller's thread ----------------------------------------------------------------------
+ */
+
+enum { LAST_SIGNAL = 31 };
+typedef struct surroundings {
+    cpu_set_t cpus;
+    unsigned mxcsr;
+    int rounding;
+    locale_t locale;
+    char decimal[8];
+    mode_t mask;
+    void (*handlers[LAST_SIGNAL + 1])(int);
+    sigset_t blocked;
+    char **environment;
+    struct stat streams[3];
+    int next_fd;
+    char cwd[256];
+} surroundings;
+
+static void look(surroundings *s) {
+    memset(s, 0, sizeof *s);
+    sched_getaffinity(0, sizeof s->cpus, &s->cpus);
+    s->mxcsr = _mm_getcsr();
+    s->rounding = fegetround();
+    s->locale = uselocale((locale_t)0);
+    snprintf(s->decimal, sizeof s->decimal, "%.1f", 0.5);
+    s->mask = umask(0);
+    umask(s->mask);
+    for (int i = 1; i <= LAST_SIGNAL; i++) {
+        struct sigaction a;
+        if (!sigaction(i, NULL, &a)) s->handlers[i] = a.sa_handler;
+    }
+    pthread_sigmask(SIG_BLOCK, NULL, &s->blocked);
+    s->environment = environ;
+    for (int i = 0; i < 3; i++) fstat(i, &s->streams[i]);
+    s->next_fd = dup(1);
+    close(s->next_fd);
+    if (!getcwd(s->cwd, sizeof s->cwd)) fail();
+}
+
+static void same(const surroundings *x, const surroundings *y) {
+    assert_true(CPU_EQUAL(&x->cpus, &y->cpus));
+    assert_int_equal(x->mxcsr, y->mxcsr);
+    assert_int_equal(x->rounding, y->rounding);
+    assert_true(x->locale == y->locale);
+    assert_string_equal(x->decimal, y->decimal);
+    assert_int_equal(x->mask, y->mask);
+    for (int i = 1; i <= LAST_SIGNAL; i++)
+        if (x->handlers[i] != y->handlers[i]) fail_msg("the handler of signal %d is another", i);
+    assert_memory_equal(&x->blocked, &y->blocked, sizeof x->blocked);
+    assert_true(x->environment == y->environment);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(x->streams[i].st_ino, y->streams[i].st_ino);
+        assert_int_equal(x->streams[i].st_mode, y->streams[i].st_mode);
+    }
+    assert_int_equal(x->next_fd, y->next_fd); /* none is left open */
+    assert_string_equal(x->cwd, y->cwd);
+}
+
+typedef struct watcher {
+    surroundings before;
+    int calls;
+} watcher;
+
+static int look_meanwhile(void *ctx, const at_lib_progress *p) {
+    watcher *w = ctx;
+    surroundings now;
+    (void)p;
+    look(&now);
+    /* The callback is the caller's own code; open files and cores are the search's meanwhile. */
+    now.next_fd = w->before.next_fd;
+    same(&w->before, &now);
+    w->calls++;
+    return 0;
+}
+
+/* One of the system's, made anew where it is not installed. */
+static locale_t comma_locale(void) {
+    char command[200];
+    locale_t found = newlocale(LC_ALL_MASK, "de_DE.UTF-8", (locale_t)0);
+    if (found) return found;
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null",
+             folder);
+    if (system(command)) return (locale_t)0;
+    setenv("LOCPATH", folder, 1);
+    found = newlocale(LC_ALL_MASK, "de_DE.UTF-8", (locale_t)0);
+    unsetenv("LOCPATH");
+    return found;
+}
+
+/* A caller with a comma in its numbers, other rounding and denormals as zero: results, logs and the
+ * caller's own state are the same. */
+static void nothing_changes(void **state) {
+    (void)state;
+    path log = in_folder("state.log"), best = in_folder("state-best.log");
+    locale_t mine = comma_locale();
+    if (!mine) print_message("no locale with a decimal comma can be made\n");
+    if (mine) uselocale(mine);
+    unsigned mxcsr = _mm_getcsr();
+    fesetround(FE_UPWARD);
+    _mm_setcsr(_mm_getcsr() | 0x8040);
+    static watcher w;
+    static surroundings after;
+    look(&w.before);
+    at_lib *lib = new_lib();
+    at_lib_task *t = new_task(lib, "dense", dense_args, "5");
+    assert_int_equal(at_lib_set(t, "min-repeat-ms", "0.5"), 0);
+    int code = at_lib_tune(t, log.text, look_meanwhile, &w);
+    const char *one[] = {log.text};
+    if (!code) code = at_lib_pick_best(lib, one, 1, best.text);
+    at_lib_kernel *k = code ? NULL : at_lib_load_log(t, best.text);
+    look(&after);
+    fesetround(FE_TONEAREST);
+    _mm_setcsr(mxcsr);
+    if (mine) uselocale(LC_GLOBAL_LOCALE), freelocale(mine);
+    if (!k) fail_msg("%s", at_lib_error(lib));
+    assert_int_equal(w.calls, 5);
+    same(&w.before, &after);
+    check_dense(k);
+    at_lib_kernel_free(k);
+    at_lib_task_free(t);
+    at_lib_free(lib);
+}
+
+int main(int argc, char **argv) {
+    at_worker_main_if_asked(argc, argv);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tuned_and_loaded),
+                                       cmocka_unit_test(every_isa),
+                                       cmocka_unit_test(in_blocks),
+                                       cmocka_unit_test(spaces),
+                                       cmocka_unit_test(logs),
+                                       cmocka_unit_test(ended),
+                                       cmocka_unit_test(two_threads),
+                                       cmocka_unit_test(own_template),
+                                       cmocka_unit_test(mistakes),
+                                       cmocka_unit_test(nothing_changes)};
+    return cmocka_run_group_tests_name("engine/library", tests, make_folder, remove_folder);
+}
