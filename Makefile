@@ -92,7 +92,7 @@ LIBEXEC = libexec/autotune
 ENGINE_LIBS = $(call lib,engine export templates tuners runtime records cost codegen schedule knobs base)
 LIBRARY_MAP = engine/library/libautotune.map
 
-library: $(B)/$(SO) $(B)/libautotune.a $(B)/autotune-worker
+library: $(B)/$(SO) $(B)/libautotune.so $(B)/libautotune.a $(B)/autotune-worker
 
 # Where the worker is installed is part of the library.
 PREFIX_MARK := $(B)/prefix$(subst /,-,$(subst $() ,_,$(PREFIX)))
@@ -126,10 +126,12 @@ $(B)/libautotune.a: $(B)/library/autotune.o
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+$(B)/libautotune.so: $(B)/$(SO)
+	@ln -sf $(SO) $@
+
 $(B)/$(SO): $(B)/library/autotune.o $(LIBRARY_MAP)
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,$(SO) -Wl,--version-script=$(LIBRARY_MAP) -Wl,--as-needed \
 	    -o $@ $< $(LIBRARY_LIBS)
-	@ln -sf $(SO) $(B)/libautotune.so
 
 $(B)/autotune-worker: $(B)/runtime/worker_program.o $(call lib,runtime base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,runtime base)
@@ -250,6 +252,7 @@ $(B)/bench/peers_onednn.o: .FORCE
 
 VERSION = $(shell sed -n 's/.*AT_VERSION "\(.*\)"/\1/p' engine/version.h)
 ZSH_FOLDER ?= share/zsh/site-functions
+LIBDIR ?= lib
 MADE = $(B)/share
 MAN_PAGES = autotune.1 autotune-templates.7 autotune-records.5
 SHELLS = bash zsh fish
@@ -262,13 +265,16 @@ $(addprefix $(MADE)/autotune.,$(SHELLS)): $(MADE)/autotune.%: $(B)/autotune
 	@mkdir -p $(@D)
 	$(B)/autotune help --as $* >$@
 
-# For template authors: cc $$(pkg-config --cflags autotune) -fsyntax-only my_template.c
+# For programs: cc program.c $$(pkg-config --cflags --libs autotune); for template authors:
+# cc $$(pkg-config --cflags autotune) -fsyntax-only my_template.c
 $(MADE)/autotune.pc: engine/version.h Makefile .FORCE
 	@mkdir -p $(@D)
-	@printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/autotune' \
+	@printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/$(LIBDIR)' 'includedir=$${prefix}/include' \
+	    'worker=$${prefix}/$(LIBEXEC)/autotune-worker' \
 	    'templatesdir=$${prefix}/share/doc/autotune/templates' '' 'Name: autotune' \
-	    'Description: the header that templates of autotune are written against' \
-	    'Version: $(VERSION)' 'Cflags: -I"$${includedir}" -I"$${includedir}/templates"' >$@
+	    'Description: finds the fastest configuration of a CPU kernel, and loads it' \
+	    'Version: $(VERSION)' 'Libs: -L"$${libdir}" -lautotune' 'Libs.private: $(LIBRARY_LIBS)' \
+	    'Cflags: -I"$${includedir}" -I"$${includedir}/autotune" -I"$${includedir}/autotune/templates"' >$@
 
 # What goes where below PREFIX.
 INSTALLED = $(B)/autotune:bin/autotune \
@@ -276,7 +282,10 @@ INSTALLED = $(B)/autotune:bin/autotune \
     $(MADE)/autotune.bash:share/bash-completion/completions/autotune \
     $(MADE)/autotune.zsh:$(ZSH_FOLDER)/_autotune \
     $(MADE)/autotune.fish:share/fish/vendor_completions.d/autotune.fish \
-    $(MADE)/autotune.pc:share/pkgconfig/autotune.pc \
+    $(MADE)/autotune.pc:$(LIBDIR)/pkgconfig/autotune.pc \
+    $(B)/autotune-worker:$(LIBEXEC)/autotune-worker \
+    $(B)/$(SO):$(LIBDIR)/$(SO) $(B)/libautotune.a:$(LIBDIR)/libautotune.a \
+    $(B)/libautotune.so:$(LIBDIR)/libautotune.so engine/library/autotune.h:include/autotune.h \
     $(foreach h,templates/template.h knobs/policy.h,$(h):include/autotune/$(h)) \
     $(foreach f,$(wildcard README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/how-to/*.md docs/pictures/* docs/schemas/* examples/*) \
         $(foreach t,$(TEMPLATE_FILES),templates/$(t).c),$(f):share/doc/autotune/$(f))
@@ -285,12 +294,14 @@ TEMPLATE_FILES = $(patsubst templates/%.c,%,$(shell grep -l '^const at_template_
 
 install: $(foreach f,$(INSTALLED),$(firstword $(subst :, ,$(f))))
 	@for f in $(INSTALLED); do \
-	    mode=644 && case $$f in *:bin/*) mode=755 ;; esac && \
-	    install -D -m $$mode "$${f%%:*}" "$(DESTDIR)$(PREFIX)/$${f#*:}" || exit 1; done
+	    mode=644 && case $$f in *:bin/*|*:libexec/*) mode=755 ;; esac && \
+	    to="$(DESTDIR)$(PREFIX)/$${f#*:}" && \
+	    if [ -L "$${f%%:*}" ] && [ "$${f%.so}" != "$$f" ]; then ln -sf $(SO) "$$to"; \
+	    else install -D -m $$mode "$${f%%:*}" "$$to"; fi || exit 1; done
 
 uninstall:
 	@cd "$(DESTDIR)$(PREFIX)" && rm -f $(foreach f,$(INSTALLED),"$(lastword $(subst :, ,$(f)))") && \
-	    for f in share/doc/autotune include/autotune; do \
+	    for f in share/doc/autotune include/autotune $(LIBEXEC); do \
 	        [ ! -d $$f ] || find $$f -depth -type d -exec rmdir --ignore-fail-on-non-empty {} + ; done
 
 deb:

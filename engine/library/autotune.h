@@ -128,7 +128,7 @@ typedef struct at_lib_knob {
 AT_LIB_PUBLIC int64_t at_lib_space_length(at_lib_task *task); /* how many configurations */
 AT_LIB_PUBLIC int at_lib_knob_count(const at_lib_task *task);
 AT_LIB_PUBLIC int at_lib_knob_at(at_lib_task *task, int i, at_lib_knob *out);
-/* {"index": 5, "code_hash": null, "entity": [...]}, until the next call with this task. */
+/* {"index": 5, "code_hash": null, "entity": [...]}, until the next at_lib_entity or at_lib_best. */
 AT_LIB_PUBLIC const char *at_lib_entity(at_lib_task *task, int64_t index);
 /* Of such JSON, of which the entity counts, or of "default". */
 AT_LIB_PUBLIC int64_t at_lib_index(at_lib_task *task, const char *entity);
@@ -184,8 +184,8 @@ AT_LIB_PUBLIC int at_lib_log_append(at_lib_log *log, int i, const char *path);
 /* The best record of each task and context of n logs, as the program's pick_best chooses it,
  * becomes the log at output. A file that is there must be such a log; its records count, too. */
 AT_LIB_PUBLIC int at_lib_pick_best(at_lib *lib, const char *const *logs, int n, const char *output);
-/* The record of a log that at_lib_load_log would load; its texts live until the next call with this
- * task. */
+/* The record of a log that at_lib_load_log would load; its texts live until the next at_lib_best or
+ * at_lib_entity of this task. */
 AT_LIB_PUBLIC int at_lib_best(at_lib_task *task, const char *log, at_lib_record *out);
 
 /* ---- kernels ----------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ AT_LIB_PUBLIC size_t at_lib_workspace_bytes(const at_lib_kernel *kernel);
 AT_LIB_PUBLIC size_t at_lib_packed_bytes(const at_lib_kernel *kernel); /* 0: nothing is packed */
 /* Of OpenMP, that a call runs on at most: as many as it was tuned for. */
 AT_LIB_PUBLIC int at_lib_threads(const at_lib_kernel *kernel);
-AT_LIB_PUBLIC const char *at_lib_isa(const at_lib_kernel *kernel); /* "avx512" */
+AT_LIB_PUBLIC const char *at_lib_isa(const at_lib_kernel *kernel); /* its instruction set */
 /* Its configuration, as of at_lib_entity, and where it is from: "dense.log:12". */
 AT_LIB_PUBLIC const char *at_lib_kernel_entity(const at_lib_kernel *kernel);
 AT_LIB_PUBLIC const char *at_lib_kernel_source(const at_lib_kernel *kernel);

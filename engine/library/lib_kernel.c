@@ -121,7 +121,7 @@ static at_status fill(at_lib_kernel *k, at_session *s, at_error *err) {
     AT_TRY(lower(s, k->arena, &c, &f, err));
     AT_TRY(at_emit_in_memory(k->arena, &f, parallel_for, &m, err));
     k->threads = s->threads;
-    k->isa = at_isa_name(s->isa);
+    k->isa = s->target->name;
     k->source = at_strdup(k->arena, s->chosen.from);
     at_config_print_json(&entity, &s->chosen.config);
     k->entity = at_strdup(k->arena, at_text_str(&entity));
@@ -147,10 +147,11 @@ static const char *isa_of(const at_selection *s) {
     return r && r->extra.present ? r->extra.context.isa : "";
 }
 
-static bool runs_here(const char *isa_name) {
-    at_isa isa;
-    if (!*isa_name) return true;
-    return at_isa_from_name(isa_name, &isa) && (isa == AT_ISA_SCALAR || at_cpu_facts()->has[isa]);
+static bool runs_here(const char *isa, at_error *err) {
+    const at_target *t = at_target_find(isa);
+    if (t) return at_target_check(t, err) == AT_OK;
+    if (*isa) at_fail(err, AT_E_USAGE, "%s is no instruction set that is known here", isa);
+    return !*isa;
 }
 
 /* The winner of the log; where this CPU cannot run it, the winner among those it can. */
@@ -161,25 +162,25 @@ static at_status open_log(at_lib_task *t, const at_engine_options *o, const char
     AT_TRY(at_session_open(o, &q, false, s, err));
     char first[32];
     snprintf(first, sizeof first, "%s", isa_of(&s->chosen));
-    if (o->set & AT_SET_ISA || runs_here(first)) return AT_OK;
-    for (int isa = AT_ISA_COUNT - 1; isa >= 0; isa--) {
-        q.isa = at_isa_name((at_isa)isa);
-        if (!runs_here(q.isa)) continue;
+    at_error why;
+    if (o->isa || runs_here(first, &why)) return AT_OK;
+    int n = 0;
+    while (at_target_at(n)) n++;
+    while (n-- > 0) {
+        q.isa = at_target_at(n)->name;
+        if (!runs_here(q.isa, NULL)) continue;
         at_session_close(s);
         AT_TRY(at_session_open(o, &q, false, s, err));
         if (!strcmp(isa_of(&s->chosen), q.isa)) return AT_OK;
     }
-    return at_fail(err, AT_E_USAGE,
-                   "%s: its records of this task need %s, which this CPU (%s) has not", log, first,
-                   at_cpu_facts()->name);
+    return at_fail(err, AT_E_USAGE, "%s: its records of this task are for %s: %s", log, first,
+                   why.text);
 }
 
 static at_status open_source(at_lib_task *t, const at_engine_options *o, const char *log,
                              const char *entity, at_session *s, at_error *err) {
     at_request q = t->request;
-    if (o->set & AT_SET_ISA && !runs_here(at_isa_name(o->isa)))
-        return at_fail(err, AT_E_USAGE, "isa %s: this CPU (%s) has not got it", at_isa_name(o->isa),
-                       at_cpu_facts()->name);
+    if (o->isa && !runs_here(o->isa, err)) return at_fail_at(err, "isa %s: ", o->isa);
     if (log) return open_log(t, o, log, s, err);
     q.config = entity;
     return at_session_open(o, &q, false, s, err);

@@ -94,7 +94,7 @@ static const option options[] = {
     {"prune", REAL, AT(prune), 0},
     {"seed", SEED, AT(seed), 0},
     {"jobs", INTEGER, AT(jobs), 0},
-    {"isa", ISA, AT(isa), AT_SET_ISA},
+    {"isa", ISA, AT(isa), 0},
     {"compiler", COMPILER, AT(compiler), AT_SET_COMPILER},
     {"pack", PACK, AT(packing), AT_SET_PACKING},
     {"threads", INTEGER, AT(threads), AT_SET_THREADS},
@@ -145,7 +145,11 @@ static bool read_word(option_kind kind, const char *value, at_engine_options *e)
                                            [AT_FEATURES_CURVE] = "curve",
                                            [AT_FEATURES_BOUND] = "bound"};
     switch (kind) {
-    case ISA: return at_isa_from_name(value, &e->isa);
+    case ISA: {
+        const at_target *t = at_target_find(value);
+        if (t) e->isa = t->name;
+        return t != NULL;
+    }
     case COMPILER: return at_compiler_from_name(value, &e->compiler);
     case PACK: return at_packing_from_name(value, &e->packing);
     case CACHE: return at_cache_from_name(value, &e->cache);
@@ -158,7 +162,6 @@ static bool read_word(option_kind kind, const char *value, at_engine_options *e)
 
 static const char *words_of(option_kind kind) {
     switch (kind) {
-    case ISA: return "avx512, avx2, sse2 and scalar are accepted";
     case COMPILER: return "tcc, gcc and clang are accepted";
     case PACK: return "ahead and inline are accepted";
     case CACHE: return "hot and cold are accepted";
@@ -195,6 +198,10 @@ static at_status read_option(at_lib_task *t, const option *o, const char *value,
         break;
     }
     default:
+        if (o->kind == ISA && !read_word(ISA, value, e)) {
+            at_engine_options asked = {.isa = value};
+            return at_engine_check(&asked, err); /* names those there are */
+        }
         if (!read_word(o->kind, value, e)) return wrong(o->name, value, words_of(o->kind), err);
     }
     e->set |= o->set;

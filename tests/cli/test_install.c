@@ -20,7 +20,7 @@ static int setup(void **state) {
 
 static const cli_result *make(const char *target) {
     return cli_expect(0,
-                      "here=$PWD; env -u MAKEFLAGS -u MAKELEVEL make -s -C %s %s B=%s PREFIX=/usr "
+                      "here=$PWD; env -u MAKEFLAGS -u MAKELEVEL make -s -C %s %s B=%s PREFIX=/usr/local "
                       "DESTDIR=\"$here/a place\"",
                       sources, target, build);
 }
@@ -28,13 +28,13 @@ static const cli_result *make(const char *target) {
 static bool has(const char *program) { return !cli_run("command -v %s", program)->status; }
 
 /* The shell's variable D is where it was installed. */
-#define IN "D=\"$PWD/a place/usr\"; "
+#define IN "D=\"$PWD/a place/usr/local\"; "
 
 static void versions(void) {
     char version[64];
     const char *said = cli_expect(0, IN "\"$D/bin/autotune\" --version")->out;
     assert_int_equal(sscanf(said, "autotune %63s", version), 1);
-    cli_expect(0, IN "grep -q '^Version: %s$' \"$D/share/pkgconfig/autotune.pc\"", version);
+    cli_expect(0, IN "grep -q '^Version: %s$' \"$D/lib/pkgconfig/autotune.pc\"", version);
     for (const char *const *p =
              (const char *const[]){"man1/autotune.1", "man7/autotune-templates.7",
                                    "man5/autotune-records.5", NULL};
@@ -71,7 +71,7 @@ static void authors(void **state) {
     }
     cli_expect(0, IN "cp \"$D/share/doc/autotune/templates/dense.c\" mine.c && "
                      "sed -i 's/\"templates\\/template.h\"/\"template.h\"/' mine.c && "
-                     "export PKG_CONFIG_PATH=\"$D/share/pkgconfig\" && "
+                     "export PKG_CONFIG_PATH=\"$D/lib/pkgconfig\" && "
                      "eval \"cc -std=c99 -Wall -Wextra -Werror -fsyntax-only mine.c "
                      "$(pkg-config --cflags --define-variable=prefix=\"$D\" autotune)\"");
 }
@@ -82,7 +82,7 @@ static void uninstall(void **state) {
     cli_expect(0, IN "echo mine >\"$D/share/doc/autotune/note\"");
     make("uninstall");
     assert_string_equal(cli_expect(0, "find 'a place' -type f")->out,
-                        "a place/usr/share/doc/autotune/note\n");
+                        "a place/usr/local/share/doc/autotune/note\n");
     cli_expect(0, IN "rm \"$D/share/doc/autotune/note\"");
     make("uninstall"); /* a second time: there is nothing to do */
     cli_expect(0, IN "test ! -e \"$D/share/doc/autotune\" && test ! -e \"$D/include/autotune\"");
