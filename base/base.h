@@ -284,25 +284,6 @@ at_status at_attempt_fail(at_attempt_end end, int signal_number, double timeout_
 
 #define AT_MAX_THREADS 1024 /* that a kernel may run on */
 
-/* ---- what became of a trial (err_no.c) --------------------------------------------------------
- */
-
-/* AutoTVM's numbers. */
-typedef enum at_err_no {
-    AT_ERR_NONE = 0,
-    AT_ERR_INSTANTIATION = 1, /* the tree violates a rule */
-    AT_ERR_COMPILE_HOST = 2,
-    AT_ERR_COMPILE_DEVICE = 3,
-    AT_ERR_RUNTIME = 4, /* crash, out of bounds, out of memory */
-    AT_ERR_WRONG_ANSWER = 5,
-    AT_ERR_BUILD_TIMEOUT = 6,
-    AT_ERR_RUN_TIMEOUT = 7,
-    AT_ERR_UNKNOWN = 8
-} at_err_no;
-/* A short word for the progress line: ok, invalid, compile, crash, wrong, compile-timeout, timeout,
- * unknown. */
-const char *at_err_no_name(int error_no);
-
 /* ---- JSON (json.c, the only user of cJSON)
  * --------------------------------------------------------- */
 

@@ -44,7 +44,7 @@ static at_status build(at_arena *a, at_job *job, const char *flags, at_error *er
     if (job->compiler == AT_TCC) return AT_OK;
     AT_TRY(
         at_build_object(a, job->compiler, job->source, flags, compile_timeout_s, NULL, &made, err));
-    if (made.error_no) return at_fail(err, AT_E_BUG, "%s", made.error);
+    if (made.end) return at_fail(err, AT_E_BUG, "%s", made.error);
     job->object = made.path;
     return AT_OK;
 }

@@ -31,7 +31,20 @@ at_status at_candidate_lower(at_session *s, at_arena *a, const at_config *c,
     return status == AT_E_INPUT ? (err->status = AT_E_NO_VALID) : status;
 }
 
-static bool fail(at_arena *a, at_record *r, int error_no, const char *text) {
+at_err_no at_error_of_job(at_job_end end) {
+    static const at_err_no numbers[AT_JOB_END_COUNT] = {
+        [AT_JOB_RAN] = AT_ERR_NONE,
+        [AT_JOB_NOT_COMPILED] = AT_ERR_COMPILE_HOST,
+        [AT_JOB_COMPILE_TIMEOUT] = AT_ERR_BUILD_TIMEOUT,
+        [AT_JOB_CRASHED] = AT_ERR_RUNTIME,
+        [AT_JOB_TIMEOUT] = AT_ERR_RUN_TIMEOUT,
+        [AT_JOB_WRONG] = AT_ERR_WRONG_ANSWER,
+        [AT_JOB_LOST] = AT_ERR_UNKNOWN,
+    };
+    return numbers[end];
+}
+
+static bool fail(at_arena *a, at_record *r, at_err_no error_no, const char *text) {
     r->error_no = error_no;
     r->extra.error = at_strdup(a, text);
     r->extra.check = error_no == AT_ERR_WRONG_ANSWER ? AT_CHECK_FAILED : AT_CHECK_UNCHECKED;
@@ -128,7 +141,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
                            o->timeout_s, o->stop, &made, err));
     s->spent.compile_ns += made.compile_ns;
     result->all_cost_s += (double)made.compile_ns * 1e-9;
-    if (made.error_no) *compiled = fail(a, result, made.error_no, made.error);
+    if (made.end) *compiled = fail(a, result, at_error_of_job(made.end), made.error);
     else c->job.object = c->object = made.path;
     return AT_OK;
 }
@@ -158,15 +171,14 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
     s->spent.measured++;
     s->spent.run_ns += outcome.run_ns;
     /* One that was killed has not said how long it ran. */
-    s->spent.kernel_ns += outcome.error_no == AT_ERR_RUN_TIMEOUT
-                              ? outcome.total_ns - outcome.compile_ns
-                              : outcome.kernel_ns;
+    s->spent.kernel_ns +=
+        outcome.end == AT_JOB_TIMEOUT ? outcome.total_ns - outcome.compile_ns : outcome.kernel_ns;
     s->disturbed += outcome.disturbed;
     result->all_cost_s += (double)outcome.total_ns * 1e-9;
     c->max_error = outcome.max_error;
     c->of_limit = outcome.of_limit;
-    if (outcome.error_no) {
-        fail(a, result, outcome.error_no, outcome.error);
+    if (outcome.end) {
+        fail(a, result, at_error_of_job(outcome.end), outcome.error);
         return AT_OK;
     }
     result->extra.samples_s =

@@ -18,6 +18,8 @@ typedef struct at_candidate {
     double max_error, of_limit;
 } at_candidate;
 
+at_err_no at_error_of_job(at_job_end end); /* as records have it */
+
 /* Program and kernel only (show, apply): AT_E_NO_VALID with the rule that is broken. */
 at_status at_candidate_lower(at_session *s, at_arena *a, const at_config *c,
                              const at_lower_options *o, at_candidate *out, at_error *err);

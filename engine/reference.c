@@ -72,7 +72,7 @@ static at_status run_naive(at_session *s, at_text *source, int64_t workspace_byt
         /* Where gcc does not serve, TinyCC does. */
         if (at_build_object(a, AT_GCC, job.source, "-O2", compile_timeout_s, s->options.stop, &made,
                             err) == AT_OK &&
-            !made.error_no) {
+            !made.end) {
             job.compiler = AT_GCC;
             job.object = object = made.path;
         }
@@ -80,9 +80,9 @@ static at_status run_naive(at_session *s, at_text *source, int64_t workspace_byt
     at_status status = at_worker_run(s->worker, &job, s->options.stop, &outcome, err);
     if (object) at_object_remove(object);
     AT_TRY(status);
-    if (outcome.error_no)
+    if (outcome.end)
         return at_fail(err, AT_E_BUG, "the reference failed (%s): %s",
-                       at_err_no_name(outcome.error_no), outcome.error);
+                       at_err_no_name(at_error_of_job(outcome.end)), outcome.error);
     return AT_OK;
 }
 
@@ -167,7 +167,7 @@ static at_status run_default(at_session *s, bool *ran, at_error *err) {
         job->data_version = d->version;
         status = at_dataset_shape(d, candidate.program->extents, err);
         if (status == AT_OK) status = at_worker_run(s->worker, job, s->options.stop, &outcome, err);
-        *ran = status == AT_OK && !outcome.error_no;
+        *ran = status == AT_OK && !outcome.end;
     }
     at_candidate_drop(&candidate);
     return status;

@@ -10,10 +10,14 @@ static bool is(const at_json *v, at_json_kind kind) { return v && v->kind == kin
 static const struct {
     int error_no;
     const char *name;
-} failures[] = {{1, "InvalidConfig"},           {2, "CompilationFailedConfig"},
-                {4, "RuntimeFailedConfig"},     {8, "ErrorConfig"},
-                {3, "CompilationFailedConfig"}, {6, "CompilationFailedConfig"},
-                {7, "RuntimeFailedConfig"},     {5, "ErrorConfig"}};
+} failures[] = {{AT_ERR_INSTANTIATION, "InvalidConfig"},
+                {AT_ERR_COMPILE_HOST, "CompilationFailedConfig"},
+                {AT_ERR_RUNTIME, "RuntimeFailedConfig"},
+                {AT_ERR_UNKNOWN, "ErrorConfig"},
+                {AT_ERR_COMPILE_DEVICE, "CompilationFailedConfig"},
+                {AT_ERR_BUILD_TIMEOUT, "CompilationFailedConfig"},
+                {AT_ERR_RUN_TIMEOUT, "RuntimeFailedConfig"},
+                {AT_ERR_WRONG_ANSWER, "ErrorConfig"}};
 enum { NUM_FAILURES = sizeof failures / sizeof *failures };
 
 static const char *failure_name(int error_no) {
@@ -140,9 +144,9 @@ static void tell_losses(const at_exchange *x, const at_record *records, int n, c
     int64_t wrong = 0, timeout = 0, numbers = 0, ours = 0;
     for (int i = 0; i < n; i++) {
         int e = records[i].error_no;
-        wrong += e == 5;
-        timeout += e == 7;
-        numbers += e == 3 || e == 6 || e > 8;
+        wrong += e == AT_ERR_WRONG_ANSWER;
+        timeout += e == AT_ERR_RUN_TIMEOUT;
+        numbers += e == AT_ERR_COMPILE_DEVICE || e == AT_ERR_BUILD_TIMEOUT || e > AT_ERR_UNKNOWN;
         ours += records[i].extra.present;
     }
     at_tell_common_losses(x, records, n);

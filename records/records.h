@@ -93,6 +93,22 @@ typedef struct at_turns {
     double time_s; /* median of the rounds; 0: there are none */
 } at_turns;
 
+/* What became of a trial: AutoTVM's numbers (words.c). */
+typedef enum at_err_no {
+    AT_ERR_NONE = 0,
+    AT_ERR_INSTANTIATION = 1, /* the tree violates a rule */
+    AT_ERR_COMPILE_HOST = 2,
+    AT_ERR_COMPILE_DEVICE = 3,
+    AT_ERR_RUNTIME = 4, /* crash, out of bounds, out of memory */
+    AT_ERR_WRONG_ANSWER = 5,
+    AT_ERR_BUILD_TIMEOUT = 6,
+    AT_ERR_RUN_TIMEOUT = 7,
+    AT_ERR_UNKNOWN = 8
+} at_err_no;
+/* A short word for the progress line: ok, invalid, compile, crash, wrong, compile-timeout, timeout,
+ * unknown. */
+const char *at_err_no_name(int error_no);
+
 typedef struct at_record {
     const char *target;  /* canonical when read */
     const char *task;    /* record name of the template */
@@ -103,7 +119,7 @@ typedef struct at_record {
     const char *code_hash;       /* of AutoTVM's config; NULL: null */
     const double *costs_s;
     int num_costs;
-    int error_no;
+    int error_no; /* at_err_no, or a number of others */
     double all_cost_s, timestamp_s;
     bool all_cost_is_int;    /* written without a point, as AutoTVM's time limits are */
     const char *tvm_version; /* as read; NULL or "": "0.12.0" */
@@ -314,7 +330,7 @@ typedef struct at_spread {
 } at_spread;
 at_spread at_record_spread(const at_record *r);
 
-enum { AT_NUM_FAILURES = 10 };
+enum { AT_NUM_FAILURES = AT_ERR_UNKNOWN + 2 };
 typedef struct at_log_failures {
     int64_t count, line; /* line: of the text */
     const char *text;    /* the first that says something; "" */

@@ -7,10 +7,16 @@
 /* ---- writing -------------------------------------------------------------------------------- */
 
 static const char *invalidity_of(int error_no) {
-    static const char *const names[] = {"correct", "constraints", "compile",
-                                        "compile", "runtime",     "correctness",
-                                        "compile", "timeout",     "runtime"};
-    return error_no < 9 ? names[error_no] : "runtime";
+    switch (error_no) {
+    case AT_ERR_NONE: return "correct";
+    case AT_ERR_INSTANTIATION: return "constraints";
+    case AT_ERR_COMPILE_HOST:
+    case AT_ERR_COMPILE_DEVICE:
+    case AT_ERR_BUILD_TIMEOUT: return "compile";
+    case AT_ERR_WRONG_ANSWER: return "correctness";
+    case AT_ERR_RUN_TIMEOUT: return "timeout";
+    default: return "runtime";
+    }
 }
 
 static void add_times(at_text *out, const at_record *r) {
@@ -77,7 +83,8 @@ static void print(const at_exchange *x, const at_record *records, int n, at_text
     int64_t numbers = 0, tolerance = 0;
     for (int i = 0; i < n; i++) {
         int e = records[i].error_no;
-        numbers += e == 3 || e == 6 || e > 7;
+        numbers +=
+            e == AT_ERR_COMPILE_DEVICE || e == AT_ERR_BUILD_TIMEOUT || e > AT_ERR_RUN_TIMEOUT;
         tolerance += records[i].extra.check == AT_CHECK_TOLERANCE;
         at_text_add(out, i ? ",\n" : "\n");
         add_result(x, out, &records[i]);
@@ -112,8 +119,12 @@ static at_status read_invalidity(const at_json *result, int *error_no, at_error 
     static const struct {
         const char *name;
         int error_no;
-    } names[] = {{"correct", 0}, {"constraints", 1}, {"compile", 2},
-                 {"runtime", 4}, {"correctness", 5}, {"timeout", 7}};
+    } names[] = {{"correct", AT_ERR_NONE},
+                 {"constraints", AT_ERR_INSTANTIATION},
+                 {"compile", AT_ERR_COMPILE_HOST},
+                 {"runtime", AT_ERR_RUNTIME},
+                 {"correctness", AT_ERR_WRONG_ANSWER},
+                 {"timeout", AT_ERR_RUN_TIMEOUT}};
     const char *name = string_or(at_json_get(result, "invalidity"), NULL);
     if (!name) return at_fail(err, AT_E_INPUT, "no text \"invalidity\"");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -170,9 +181,9 @@ static at_status read_result(at_arena *a, const at_json *result, at_record *r, a
     if (!r->extra.present) return AT_OK;
     r->extra.gflops = measurement(result, "gflops");
     r->extra.peak_gflops = measurement(result, "peak_gflops");
-    r->extra.check = !error_no       ? AT_CHECK_EXACT
-                     : error_no == 5 ? AT_CHECK_FAILED
-                                     : AT_CHECK_UNCHECKED;
+    r->extra.check = !error_no                         ? AT_CHECK_EXACT
+                     : error_no == AT_ERR_WRONG_ANSWER ? AT_CHECK_FAILED
+                                                       : AT_CHECK_UNCHECKED;
     return AT_OK;
 }
 

@@ -15,6 +15,20 @@ const char *const at_pruned_text = "pruned";
 static const char *const packings[AT_PACKING_COUNT] = {"ahead", "inline"};
 static const char *const caches[AT_CACHE_COUNT] = {"hot", "cold"};
 
+static const char *const outcomes[AT_ERR_UNKNOWN + 1] = {[AT_ERR_NONE] = "ok",
+                                                         [AT_ERR_INSTANTIATION] = "invalid",
+                                                         [AT_ERR_COMPILE_HOST] = "compile",
+                                                         [AT_ERR_COMPILE_DEVICE] = "compile",
+                                                         [AT_ERR_RUNTIME] = "crash",
+                                                         [AT_ERR_WRONG_ANSWER] = "wrong",
+                                                         [AT_ERR_BUILD_TIMEOUT] = "compile-timeout",
+                                                         [AT_ERR_RUN_TIMEOUT] = "timeout",
+                                                         [AT_ERR_UNKNOWN] = "unknown"};
+
+const char *at_err_no_name(int error_no) {
+    return outcomes[error_no >= 0 && error_no <= AT_ERR_UNKNOWN ? error_no : AT_ERR_UNKNOWN];
+}
+
 /* -1: none of them. */
 static int find(const char *const *words, int n, const char *name) {
     for (int i = 0; i < n; i++)

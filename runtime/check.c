@@ -51,7 +51,7 @@ static bool fail(const at_buf *b, int64_t first, const void *got, const void *ex
                  expected ? ", expected " : "", should, by, (long long)differ,
                  (long long)(b->size_bytes / 4), expected ? "differ" : "have no value");
     }
-    out->error_no = AT_ERR_WRONG_ANSWER;
+    out->end = AT_JOB_WRONG;
     return false;
 }
 

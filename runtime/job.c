@@ -7,9 +7,9 @@
 
 #define ERROR_TEXT(out) (out)->error, sizeof(out)->error
 
-static int fail(at_outcome *out, int error_no) { return out->error_no = error_no; }
+static at_job_end fail(at_outcome *out, at_job_end end) { return out->end = end; }
 
-static int load(const at_job *job, at_code *code, at_outcome *out) {
+static at_job_end load(const at_job *job, at_code *code, at_outcome *out) {
     if (job->object) return fail(out, at_so_load(job, code, ERROR_TEXT(out)));
     return fail(out, at_tcc_load(job, code, ERROR_TEXT(out)));
 }
@@ -21,21 +21,21 @@ static void poison_role(const at_job *job, const at_place *places, at_buf_role r
     }
 }
 
-static int check_outputs(const at_inside *in, const at_job *job, const at_place *places,
-                         at_outcome *out) {
+static at_job_end check_outputs(const at_inside *in, const at_job *job, const at_place *places,
+                                at_outcome *out) {
     for (int i = 0, k = 0; i < job->num_bufs; i++) {
         const at_buf *b = &job->bufs[i];
         if (b->role != AT_BUF_OUT) continue;
         const void *expected = job->expected_offset ? in->store + job->expected_offset[k++] : NULL;
-        if (!at_check_output(b, places[i].start, expected, job, out)) return out->error_no;
+        if (!at_check_output(b, places[i].start, expected, job, out)) return out->end;
     }
-    return AT_ERR_NONE;
+    return AT_JOB_RAN;
 }
 
 /* Packs, and runs the kernel once over poisoned memory. Leaves r ready for more runs. */
-static int first_run(const at_inside *in, const at_job *job, const at_code *code,
-                     const at_place *places, void **buf, at_run *r, at_run_time *t,
-                     at_outcome *out) {
+static at_job_end first_run(const at_inside *in, const at_job *job, const at_code *code,
+                            const at_place *places, void **buf, at_run *r, at_run_time *t,
+                            at_outcome *out) {
     const at_place *workspace = &places[job->num_bufs];
     for (int i = 0; i < job->num_bufs; i++) buf[i] = places[i].start;
     *r = (at_run){.entry = code->entry,
@@ -51,7 +51,7 @@ static int first_run(const at_inside *in, const at_job *job, const at_code *code
         int failed = code->pack(buf, workspace->start, &r->par);
         if (failed) {
             snprintf(ERROR_TEXT(out), "the pack function returned %d", failed);
-            return fail(out, AT_ERR_RUNTIME);
+            return fail(out, AT_JOB_CRASHED);
         }
     }
     poison_role(job, places, AT_BUF_OUT, AT_POISON_OUT);
@@ -60,9 +60,9 @@ static int first_run(const at_inside *in, const at_job *job, const at_code *code
     int failed = at_run_timed(r, 1, t);
     if (failed) {
         snprintf(ERROR_TEXT(out), "the kernel returned %d", failed);
-        return fail(out, AT_ERR_RUNTIME);
+        return fail(out, AT_JOB_CRASHED);
     }
-    if (fail(out, at_place_check(job, places, ERROR_TEXT(out)))) return out->error_no;
+    if (fail(out, at_place_check(job, places, ERROR_TEXT(out)))) return out->end;
     return check_outputs(in, job, places, out);
 }
 
@@ -83,8 +83,8 @@ static at_job with_other_data(const at_job *job, at_buf *bufs, int64_t *expected
 
 /* Both ends of every buffer in turn against a guard page: there a stray access of one element
  * faults. */
-static int paranoid_runs(const at_inside *in, const at_job *job, const at_code *code,
-                         at_outcome *out) {
+static at_job_end paranoid_runs(const at_inside *in, const at_job *job, const at_code *code,
+                                at_outcome *out) {
     static const at_placing ends[] = {AT_PLACE_FLUSH_END, AT_PLACE_FLUSH_START};
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         at_place places[AT_MAX_BUFS + 1];
@@ -101,14 +101,14 @@ static int paranoid_runs(const at_inside *in, const at_job *job, const at_code *
         out->kernel_ns += r.total_ns;
         at_crash_places(NULL, 0);
         at_place_release(j, ends[i], places);
-        if (out->error_no) return out->error_no;
+        if (out->end) return out->end;
     }
-    return AT_ERR_NONE;
+    return AT_JOB_RAN;
 }
 
 /* What nobody has expected values for goes to the store, for the parent to read. */
-static int publish(const at_inside *in, const at_job *job, const at_place *places,
-                   at_outcome *out) {
+static at_job_end publish(const at_inside *in, const at_job *job, const at_place *places,
+                          at_outcome *out) {
     for (int i = 0; i < job->num_bufs; i++) {
         const at_buf *b = &job->bufs[i];
         if (b->role != AT_BUF_OUT) continue;
@@ -118,43 +118,43 @@ static int publish(const at_inside *in, const at_job *job, const at_place *place
             if (n <= 0) {
                 snprintf(ERROR_TEXT(out), "cannot store %s: %s", b->name,
                          n ? strerror(errno) : "no room");
-                return fail(out, AT_ERR_RUNTIME);
+                return fail(out, AT_JOB_CRASHED);
             }
             done += n;
         }
     }
-    return AT_ERR_NONE;
+    return AT_JOB_RAN;
 }
 
 /* Everything up to the timing. */
-static int check(const at_inside *in, const at_job *job, const at_code *code, at_place *places,
-                 void **buf, at_run *r, at_run_time *t, at_outcome *out) {
+static at_job_end check(const at_inside *in, const at_job *job, const at_code *code,
+                        at_place *places, void **buf, at_run *r, at_run_time *t, at_outcome *out) {
     if (job->flush_bytes > 0 && !at_flush_prepare(job->flush_bytes)) {
         snprintf(ERROR_TEXT(out), "out of memory: flushing the caches takes %.1f GiB",
                  (double)job->flush_bytes / (1024.0 * 1024 * 1024));
-        return fail(out, AT_ERR_RUNTIME);
+        return fail(out, AT_JOB_CRASHED);
     }
-    if (job->paranoid && paranoid_runs(in, job, code, out)) return out->error_no;
+    if (job->paranoid && paranoid_runs(in, job, code, out)) return out->end;
     int failed =
         at_place_job(job, AT_PLACE_PLAIN, in->store, in->memory_bytes, places, ERROR_TEXT(out));
     if (failed) return fail(out, failed);
-    if (first_run(in, job, code, places, buf, r, t, out)) return out->error_no;
-    return job->expected_offset ? AT_ERR_NONE : publish(in, job, places, out);
+    if (first_run(in, job, code, places, buf, r, t, out)) return out->end;
+    return job->expected_offset ? AT_JOB_RAN : publish(in, job, places, out);
 }
 
 /* Times the kernel, and looks at what its last run has left: one that is right only once, or faster
  * because it does nothing any more, is found. */
-static int time_and_recheck(const at_inside *in, const at_job *job, const at_place *places,
-                            at_run *r, at_run_time first, at_outcome *out) {
+static at_job_end time_and_recheck(const at_inside *in, const at_job *job, const at_place *places,
+                                   at_run *r, at_run_time first, at_outcome *out) {
     poison_role(job, places, AT_BUF_OUT, AT_POISON_OUT);
     int failed = at_time_job(r, job, first, out);
     if (failed) {
         snprintf(ERROR_TEXT(out), "the kernel returned %d when run again", failed);
-        return fail(out, AT_ERR_RUNTIME);
+        return fail(out, AT_JOB_CRASHED);
     }
     bool ran_again = r->total_ns != first.ns;
-    if (!ran_again || !job->expected_offset) return AT_ERR_NONE;
-    if (fail(out, at_place_check(job, places, ERROR_TEXT(out)))) return out->error_no;
+    if (!ran_again || !job->expected_offset) return AT_JOB_RAN;
+    if (fail(out, at_place_check(job, places, ERROR_TEXT(out)))) return out->end;
     return check_outputs(in, job, places, out);
 }
 

@@ -106,25 +106,25 @@ static void first_error(const char *text, const char *compiler, char *error, siz
     snprintf(error, error_size, "%s: %.*s", compiler, (int)strcspn(line, "\n"), line);
 }
 
-static void fail(at_object *out, int error_no, const char *fmt, ...)
+static void fail(at_object *out, at_job_end end, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-static void fail(at_object *out, int error_no, const char *fmt, ...) {
+static void fail(at_object *out, at_job_end end, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    out->error_no = error_no;
+    out->end = end;
     vsnprintf(out->error, sizeof out->error, fmt, ap);
     va_end(ap);
 }
 
 static void judge(const char *name, double timeout_s, at_compiled *c, at_object *out) {
     if (c->io == AT_IO_TIMEOUT) {
-        fail(out, AT_ERR_BUILD_TIMEOUT, "%s exceeded %g s", name, timeout_s);
+        fail(out, AT_JOB_COMPILE_TIMEOUT, "%s exceeded %g s", name, timeout_s);
     } else if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 127 && !c->text.len) {
-        fail(out, AT_ERR_COMPILE_HOST, "%s: cannot be started", name);
+        fail(out, AT_JOB_NOT_COMPILED, "%s: cannot be started", name);
     } else if (c->status || !c->object) {
         const char *said =
             c->text.len ? at_text_str(&c->text) : "ended without an object or a message";
-        out->error_no = AT_ERR_COMPILE_HOST;
+        out->end = AT_JOB_NOT_COMPILED;
         first_error(said, name, out->error, sizeof out->error);
     } else {
         out->path = at_format(out->arena, "/proc/%ld/fd/%d", (long)getpid(), c->object);
@@ -174,7 +174,7 @@ static at_status check_machine(at_arena *a, at_compiler c, const char *source, c
     at_object control;
     AT_TRY(run(a, c, at_control_source, argv, CONTROL_TIMEOUT_S, room, stop, &control, err));
     at_object_remove(control.path);
-    if (!control.error_no) return AT_OK;
+    if (!control.end) return AT_OK;
     return at_fail(err, AT_E_BUG, "%s compiles nothing here, not even a kernel that is right: %s",
                    names[c], control.error);
 }
@@ -189,15 +189,15 @@ at_status at_build_object(at_arena *a, at_compiler c, const char *source, const 
                                  "kernel.so",      "kernel.c"};
     int n = split_flags(at_strdup(a, flags ? flags : ""), argv, 6);
     if (n < 0) {
-        fail(out, AT_ERR_COMPILE_HOST, "%s: more than %d flags", names[c], MAX_FLAGS - 6);
+        fail(out, AT_JOB_NOT_COMPILED, "%s: more than %d flags", names[c], MAX_FLAGS - 6);
         return AT_OK;
     }
     argv[n] = "-lm";
     AT_TRY(run(a, c, source, argv, timeout_s, 0, stop, out, err));
-    if (!out->error_no) return AT_OK;
+    if (!out->end) return AT_OK;
     AT_TRY(check_machine(a, c, source, argv, stop, err));
     /* What was short a moment ago may be there again. */
-    if (out->error_no == AT_ERR_BUILD_TIMEOUT) return AT_OK;
+    if (out->end == AT_JOB_COMPILE_TIMEOUT) return AT_OK;
     return run(a, c, source, argv, timeout_s, 0, stop, out, err);
 }
 

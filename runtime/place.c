@@ -36,12 +36,12 @@ static void fill_slack(const at_place *p) {
     at_poison(end, p->span_end - end, AT_POISON_WORK);
 }
 
-static int out_of_memory(double bytes, int64_t limit, char *error, size_t error_size) {
+static at_job_end out_of_memory(double bytes, int64_t limit, char *error, size_t error_size) {
     const double gib = 1024.0 * 1024 * 1024;
     snprintf(error, error_size,
              "out of memory: buffers and workspace take %.1f GiB, the worker may use %.1f GiB",
              bytes / gib, (double)limit / gib);
-    return AT_ERR_RUNTIME;
+    return AT_JOB_CRASHED;
 }
 
 /* ---- plain: two blocks, kept from job to job --------------------------------------------------
@@ -126,8 +126,8 @@ static void place_inputs(const at_job *job, char *store, int64_t memory_bytes, a
     mprotect(inputs.start, (size_t)inputs.size_bytes, PROT_READ);
 }
 
-static int place_plain(const at_job *job, char *store, int64_t memory_bytes, at_place *places,
-                       char *error, size_t error_size) {
+static at_job_end place_plain(const at_job *job, char *store, int64_t memory_bytes,
+                              at_place *places, char *error, size_t error_size) {
     static block others;
     int64_t total = total_bytes(job, false, memory_bytes);
     if (total < 0 || !keep_block(&others, total)) {
@@ -143,7 +143,7 @@ static int place_plain(const at_job *job, char *store, int64_t memory_bytes, at_
         fill_slack(&places[i]);
     }
     place_inputs(job, store, memory_bytes - total, places);
-    return AT_ERR_NONE;
+    return AT_JOB_RAN;
 }
 
 /* ---- flush: each buffer in pages of its own, directly against a guard ----------------------- */
@@ -165,8 +165,8 @@ static void unmap_guarded(const at_place *p) {
     munmap(p->span - GUARD, (size_t)(p->span_end - p->span + 2 * GUARD));
 }
 
-static int place_flush(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
-                       at_place *places, char *error, size_t error_size) {
+static at_job_end place_flush(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
+                              at_place *places, char *error, size_t error_size) {
     int64_t total = 0;
     for (int i = 0; i <= job->num_bufs; i++) {
         at_place *p = &places[i];
@@ -195,13 +195,13 @@ static int place_flush(const at_job *job, at_placing how, char *store, int64_t m
         memcpy(p->start, store + job->bufs[i].offset, (size_t)size);
         mprotect(pages, (size_t)bytes, PROT_READ);
     }
-    return AT_ERR_NONE;
+    return AT_JOB_RAN;
 }
 
 /* ---- the three steps ------------------------------------------------------------------------ */
 
-int at_place_job(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
-                 at_place *places, char *error, size_t error_size) {
+at_job_end at_place_job(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
+                        at_place *places, char *error, size_t error_size) {
     if (how == AT_PLACE_PLAIN)
         return place_plain(job, store, memory_bytes, places, error, error_size);
     return place_flush(job, how, store, memory_bytes, places, error, error_size);
@@ -216,7 +216,8 @@ static bool slack_intact(const char *from, const char *to) {
     return true;
 }
 
-int at_place_check(const at_job *job, const at_place *places, char *error, size_t error_size) {
+at_job_end at_place_check(const at_job *job, const at_place *places, char *error,
+                          size_t error_size) {
     for (int i = 0; i <= job->num_bufs; i++) {
         const at_place *p = &places[i];
         bool before = slack_intact(p->span, p->start);
@@ -224,9 +225,9 @@ int at_place_check(const at_job *job, const at_place *places, char *error, size_
         snprintf(error, error_size, "out of bounds: wrote %s %s",
                  before ? "behind the end of" : "before",
                  i == job->num_bufs ? "workspace" : job->bufs[i].name);
-        return AT_ERR_RUNTIME;
+        return AT_JOB_CRASHED;
     }
-    return AT_ERR_NONE;
+    return AT_JOB_RAN;
 }
 
 void at_place_release(const at_job *job, at_placing how, const at_place *places) {

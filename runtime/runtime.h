@@ -166,9 +166,21 @@ typedef struct at_job {
     double compile_timeout_s, run_timeout_s;
 } at_job;
 
+/* What became of a job. */
+typedef enum at_job_end {
+    AT_JOB_RAN,          /* and its outputs are right, where they were checked */
+    AT_JOB_NOT_COMPILED, /* or not loaded */
+    AT_JOB_COMPILE_TIMEOUT,
+    AT_JOB_CRASHED, /* or went out of bounds, or out of memory */
+    AT_JOB_TIMEOUT,
+    AT_JOB_WRONG, /* outputs */
+    AT_JOB_LOST,  /* interrupted, or there was no worker: nothing is said about the kernel */
+    AT_JOB_END_COUNT
+} at_job_end;
+
 #define AT_MAX_SAMPLES 64
 typedef struct at_outcome {
-    int error_no;     /* at_err_no */
+    at_job_end end;
     char error[1024]; /* text; of a wrong answer: first differing element, both values, how many */
     double costs_s[AT_MAX_SAMPLES]; /* seconds per run, one per repeat, in measured order */
     int num_costs;
@@ -259,8 +271,8 @@ at_status at_compile_data(const char *source, const at_symbol_fn *functions, int
 
 typedef struct at_object {
     at_arena *arena;  /* owns path */
-    char *path;       /* of a file in memory, which lasts until at_object_remove; NULL: error_no */
-    int error_no;     /* why the text is no kernel (0, 2, 6) */
+    char *path;       /* of a file in memory, which lasts until at_object_remove; NULL: see end */
+    at_job_end end;   /* RAN: it is a kernel; else why not (NOT_COMPILED, COMPILE_TIMEOUT) */
     char error[1024]; /* for the record: the compiler's first error */
     int64_t compile_ns;
 } at_object;

@@ -184,11 +184,11 @@ typedef struct at_code {
 
 /* Maps the executable arena; false with a text if the system refuses. */
 bool at_tcc_init(char *error, size_t error_size);
-/* at_err_no and text. What was compiled before is overwritten. */
-int at_tcc_load(const at_job *job, at_code *code, char *error, size_t error_size);
+/* How it ended, and text. What was compiled before is overwritten. */
+at_job_end at_tcc_load(const at_job *job, at_code *code, char *error, size_t error_size);
 /* The tile of the current job that holds this address, or -1; for the crash handler. */
 int at_tcc_blob_at(uint64_t address, int64_t *offset);
-int at_so_load(const at_job *job, at_code *code, char *error, size_t error_size);
+at_job_end at_so_load(const at_job *job, at_code *code, char *error, size_t error_size);
 void at_so_unload(at_code *code);
 
 /* ---- memory of a job (place.c) -------------------------------------------------------------- */
@@ -202,18 +202,19 @@ void at_poison(void *p, int64_t size_bytes, uint32_t pattern);
 typedef enum at_placing { AT_PLACE_PLAIN, AT_PLACE_FLUSH_END, AT_PLACE_FLUSH_START } at_placing;
 /* Fills places[0..num_bufs], the last being the workspace. Inputs lie in the store, mapped
  * read-only; everything else in memory of the worker's own, with guard pages around (PLAIN: around
- * all of it; FLUSH_*: around each, inputs copied). Slack is filled. 0 or AT_ERR_RUNTIME with text.
+ * all of it; FLUSH_*: around each, inputs copied). Slack is filled. RAN, or CRASHED with text.
  */
-int at_place_job(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
-                 at_place *places, char *error, size_t error_size);
-/* 0, or AT_ERR_RUNTIME naming the buffer beside which the kernel wrote. */
-int at_place_check(const at_job *job, const at_place *places, char *error, size_t error_size);
+at_job_end at_place_job(const at_job *job, at_placing how, char *store, int64_t memory_bytes,
+                        at_place *places, char *error, size_t error_size);
+/* RAN, or CRASHED naming the buffer beside which the kernel wrote. */
+at_job_end at_place_check(const at_job *job, const at_place *places, char *error,
+                          size_t error_size);
 void at_place_release(const at_job *job, at_placing how, const at_place *places);
 
 /* ---- checking (check.c) --------------------------------------------------------------------- */
 
 /* Compares one output; expected NULL: only looks for elements never written. Adds to
- * out->max_error; on a difference fills out->error_no and out->error and returns false. */
+ * out->max_error; on a difference fills out->end (WRONG) and out->error and returns false. */
 bool at_check_output(const at_buf *b, const void *got, const void *expected, const at_job *job,
                      at_outcome *out);
 

@@ -137,18 +137,18 @@ static at_kernel_fn *symbol(TCCState *s, const char *name) {
     return (at_kernel_fn *)p;
 }
 
-int at_tcc_load(const at_job *job, at_code *code, char *error, size_t error_size) {
+at_job_end at_tcc_load(const at_job *job, at_code *code, char *error, size_t error_size) {
     *code = (at_code){0};
     report.text[0] = 0;
     volatile bool loaded = false;
     if (!place_blobs(job)) {
         snprintf(error, error_size, "tcc: the tiles exceed the code arena");
-        return AT_ERR_COMPILE_HOST;
+        return AT_JOB_NOT_COMPILED;
     }
     TCCState *volatile s = tcc_new();
     if (!s) {
         snprintf(error, error_size, "tcc: out of memory");
-        return AT_ERR_COMPILE_HOST;
+        return AT_JOB_NOT_COMPILED;
     }
     tcc_set_error_func(s, NULL, on_message);
     report.may_jump = true;
@@ -177,9 +177,9 @@ int at_tcc_load(const at_job *job, at_code *code, char *error, size_t error_size
     }
     report.may_jump = false;
     tcc_delete(s);
-    if (loaded) return AT_ERR_NONE;
+    if (loaded) return AT_JOB_RAN;
     snprintf(error, error_size, "tcc: %s", report.text[0] ? report.text : "no code and no message");
-    return AT_ERR_COMPILE_HOST;
+    return AT_JOB_NOT_COMPILED;
 }
 
 /* ---- code that stays ------------------------------------------------------------------------- */

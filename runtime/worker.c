@@ -245,27 +245,27 @@ static int64_t deadline(double timeout_s) {
     return at_awake_ns() + (int64_t)((s < 3e7 ? s : 3e7) * 1e9);
 }
 
-static void fail(at_outcome *out, int error_no, const char *fmt, ...)
+static void fail(at_outcome *out, at_job_end end, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-static void fail(at_outcome *out, int error_no, const char *fmt, ...) {
+static void fail(at_outcome *out, at_job_end end, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    out->error_no = error_no;
+    out->end = end;
     vsnprintf(out->error, sizeof out->error, fmt, ap);
     va_end(ap);
 }
 
 /* The worker ended without a word: what the system says about it. */
-static void fail_dead(at_outcome *out, int error_no, int status) {
-    const char *what = error_no == AT_ERR_RUNTIME ? "the kernel" : "the compiler";
+static void fail_dead(at_outcome *out, at_job_end end, int status) {
+    const char *what = end == AT_JOB_CRASHED ? "the kernel" : "the compiler";
     if (status != -1 && WIFSIGNALED(status)) {
         int signal = WTERMSIG(status);
-        fail(out, error_no, "%s ended its process: %s%s", what, at_signal_name(signal),
+        fail(out, end, "%s ended its process: %s%s", what, at_signal_name(signal),
              signal == SIGKILL ? " (killed from outside, or out of memory)" : "");
     } else if (status != -1 && WIFEXITED(status)) {
-        fail(out, error_no, "%s ended its process with exit code %d", what, WEXITSTATUS(status));
+        fail(out, end, "%s ended its process with exit code %d", what, WEXITSTATUS(status));
     } else {
-        fail(out, error_no, "%s ended its process", what);
+        fail(out, end, "%s ended its process", what);
     }
 }
 
@@ -273,7 +273,7 @@ static bool plausible(const at_msg *m) {
     at_outcome o;
     if (m->size_bytes != sizeof o) return false;
     memcpy(&o, m->data, sizeof o);
-    return o.error_no >= AT_ERR_NONE && o.error_no <= AT_ERR_UNKNOWN && o.num_costs >= 0 &&
+    return (unsigned)o.end < AT_JOB_END_COUNT && o.num_costs >= 0 &&
            o.num_costs <= AT_MAX_SAMPLES && memchr(o.error, 0, sizeof o.error);
 }
 
@@ -291,14 +291,14 @@ static bool was_stopped(const at_worker *w) {
 
 /* Waits for the outcome. All but ANSWERED: the worker is not to be used again. */
 static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out) {
-    int error_no = AT_ERR_COMPILE_HOST; /* of a death in this phase */
+    at_job_end end = AT_JOB_NOT_COMPILED; /* of a death in this phase */
     const int64_t begin_ns = at_now_ns();
     at_channel c = {.fd = w->fd, .deadline_ns = deadline(job->compile_timeout_s), .stop = stop};
     for (;;) {
         at_io io = at_msg_receive(&c, &w->reply);
-        bool running = error_no == AT_ERR_RUNTIME;
+        bool running = end == AT_JOB_CRASHED;
         if (io == AT_IO_OK && w->reply.type == AT_MSG_COMPILED && !running) {
-            error_no = AT_ERR_RUNTIME;
+            end = AT_JOB_CRASHED;
             out->compile_ns = at_now_ns() - begin_ns; /* should no outcome come */
             c.deadline_ns = deadline(job->run_timeout_s) + FLUSHES * FLUSH_NS * job->flush_bytes;
         } else if (io == AT_IO_OK && w->reply.type == AT_MSG_OUTCOME && plausible(&w->reply)) {
@@ -306,29 +306,29 @@ static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at
             /* Times were measured while something stood still; an answer alone is one. */
             if (!job->run_only && was_stopped(w)) return LOST;
             /* Whatever else a kernel has overwritten that wrote out of bounds. */
-            return out->error_no != AT_ERR_RUNTIME ? ANSWERED : FAILED;
+            return out->end != AT_JOB_CRASHED ? ANSWERED : FAILED;
         } else if (io == AT_IO_OK && w->reply.type == AT_MSG_CRASH &&
                    w->reply.size_bytes == sizeof(at_crash)) {
             at_crash crash;
             memcpy(&crash, w->reply.data, sizeof crash);
-            out->error_no = error_no;
+            out->end = end;
             at_crash_text(&crash, job, out->error, sizeof out->error);
             return FAILED;
         } else if (io == AT_IO_TIMEOUT) {
             double limit = running ? job->run_timeout_s : job->compile_timeout_s;
-            fail(out, running ? AT_ERR_RUN_TIMEOUT : AT_ERR_BUILD_TIMEOUT, "%s exceeded %g s",
+            fail(out, running ? AT_JOB_TIMEOUT : AT_JOB_COMPILE_TIMEOUT, "%s exceeded %g s",
                  running ? "run" : "compile", limit > 0 ? limit : DEFAULT_TIMEOUT_S);
             return was_stopped(w) ? LOST : FAILED;
         } else if (io == AT_IO_STOPPED) {
-            fail(out, AT_ERR_UNKNOWN, "interrupted");
+            fail(out, AT_JOB_LOST, "interrupted");
             return STOPPED;
         } else if (io == AT_IO_CLOSED) {
             int status = bury(w);
-            fail_dead(out, error_no, status);
+            fail_dead(out, end, status);
             /* A kernel's own crash would have been reported. */
             return status != -1 && WIFSIGNALED(status) ? LOST : FAILED;
         } else {
-            fail(out, error_no, "the kernel overwrote the worker's memory");
+            fail(out, end, "the kernel overwrote the worker's memory");
             return FAILED;
         }
     }
@@ -367,7 +367,7 @@ static at_status finish(at_worker *w, const at_job *job, const volatile int *sto
         if (how != ANSWERED) bury(w);
         out->total_ns = at_now_ns() - w->begin_ns;
         if (how == STOPPED) {
-            fail(out, AT_ERR_UNKNOWN, "interrupted");
+            fail(out, AT_JOB_LOST, "interrupted");
             return at_fail(err, AT_E_INTERRUPTED, "interrupted");
         }
         if (how != LOST || tries == MOST_TRIES) return AT_OK;
@@ -382,7 +382,7 @@ static at_status control_object(at_worker *w, at_compiler c, const volatile int 
     at_object made;
     if (c == AT_TCC || w->control[c]) return AT_OK;
     AT_TRY(at_build_object(w->arena, c, at_control_source, "", 0, stop, &made, err));
-    if (made.error_no) return at_fail(err, AT_E_BUG, "the control is not compiled: %s", made.error);
+    if (made.end) return at_fail(err, AT_E_BUG, "the control is not compiled: %s", made.error);
     w->control[c] = made.path;
     return AT_OK;
 }
@@ -402,23 +402,23 @@ static at_status check_machine(at_worker *w, const at_job *job, const volatile i
         AT_TRY(at_worker_begin(w, &control, stop, err));
         w->jobs--; /* it is no job */
         AT_TRY(finish(w, &control, stop, &out, err));
-        if (!out.error_no) return AT_OK;
+        if (!out.end) return AT_OK;
     }
     return at_fail(err, AT_E_BUG, "no kernel runs here, not even one that is right: %s", out.error);
 }
 
 at_status at_worker_end(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err) {
-    fail(out, AT_ERR_UNKNOWN, "no worker");
+    fail(out, AT_JOB_LOST, "no worker");
     AT_TRY(finish(w, job, stop, out, err));
-    if (!out->error_no || out->error_no == AT_ERR_WRONG_ANSWER) return AT_OK;
+    if (!out->end || out->end == AT_JOB_WRONG) return AT_OK;
     return check_machine(w, job, stop, err);
 }
 
 at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err) {
     memset(out, 0, sizeof *out);
-    fail(out, AT_ERR_UNKNOWN, "no worker");
+    fail(out, AT_JOB_LOST, "no worker");
     AT_TRY(at_worker_begin(w, job, stop, err));
     return at_worker_end(w, job, stop, out, err);
 }

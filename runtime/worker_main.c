@@ -82,7 +82,7 @@ static bool warm_up(char *error, size_t error_size) {
     at_job job = {.source = "int f(void **b, void *w, void *p) { return b == w || p != w; }",
                   .entry = "f"};
     at_code code;
-    return at_tcc_load(&job, &code, error, error_size) == AT_ERR_NONE;
+    return at_tcc_load(&job, &code, error, error_size) == AT_JOB_RAN;
 }
 
 /* The store may have grown since the last job. */
@@ -105,7 +105,7 @@ static void serve_job(at_inside *in, at_msg *m, at_outcome *out) {
         return;
     }
     memset(out, 0, sizeof *out);
-    out->error_no = AT_ERR_RUNTIME;
+    out->end = AT_JOB_CRASHED;
     snprintf(out->error, sizeof out->error, "out of memory: the tensors take %.1f GiB",
              (double)store_bytes / (1024.0 * 1024 * 1024));
 }

@@ -273,10 +273,22 @@ static void reserve(void **state) {
     assert_float_equal(at_final_reserve(110), 10, 1e-12);
 }
 
+/* How a job ends is the runtime's, what a record says of it AutoTVM's. */
+static void ends_of_jobs(void **state) {
+    (void)state;
+    static const int numbers[AT_JOB_END_COUNT] = {
+        [AT_JOB_RAN] = 0,     [AT_JOB_NOT_COMPILED] = 2, [AT_JOB_COMPILE_TIMEOUT] = 6,
+        [AT_JOB_CRASHED] = 4, [AT_JOB_TIMEOUT] = 7,      [AT_JOB_WRONG] = 5,
+        [AT_JOB_LOST] = 8};
+    for (int i = 0; i < AT_JOB_END_COUNT; i++)
+        assert_int_equal(at_error_of_job((at_job_end)i), numbers[i]);
+}
+
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stop_and_go_on),
-                                       cmocka_unit_test(two_at_a_time), cmocka_unit_test(measured),
-                                       cmocka_unit_test(mistakes), cmocka_unit_test(reserve)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ends_of_jobs),  cmocka_unit_test(stop_and_go_on),
+        cmocka_unit_test(two_at_a_time), cmocka_unit_test(measured),
+        cmocka_unit_test(mistakes),      cmocka_unit_test(reserve)};
     return cmocka_run_group_tests_name("engine/engine", tests, make_folder, remove_folder);
 }

@@ -323,13 +323,23 @@ static void mean(void **state) {
     assert_true(at_record_mean(&r) == 3);
 }
 
+/* AutoTVM's numbers, and those of others. */
+static void outcome_words(void **state) {
+    (void)state;
+    static const char *const words[] = {"ok",    "invalid",         "compile", "compile", "crash",
+                                        "wrong", "compile-timeout", "timeout", "unknown"};
+    for (int i = 0; i <= AT_ERR_UNKNOWN; i++) assert_string_equal(at_err_no_name(i), words[i]);
+    assert_string_equal(at_err_no_name(99), "unknown");
+    assert_string_equal(at_err_no_name(-1), "unknown");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parse_to_print), cmocka_unit_test(fields),
         cmocka_unit_test(large_time),     cmocka_unit_test(any_order),
         cmocka_unit_test(refusals),       cmocka_unit_test(made_here),
         cmocka_unit_test(contexts),       cmocka_unit_test(candidates),
-        cmocka_unit_test(mean),
+        cmocka_unit_test(mean),           cmocka_unit_test(outcome_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

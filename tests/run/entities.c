@@ -141,7 +141,7 @@ static bool build(at_arena *a, at_compiler compiler, const char *source, char **
     at_error err = {0};
     bool built =
         at_build_object(a, compiler, source, flags[compiler], 120, NULL, &made, &err) == AT_OK &&
-        !made.error_no;
+        !made.end;
     *object = made.path;
     snprintf(error, 1024, "%s", *err.text ? err.text : made.error);
     return built;

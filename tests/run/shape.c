@@ -93,7 +93,7 @@ static void run_reference(shape *s, at_arena *a, const at_program *p) {
             if (outputs == 2) bufs[job.num_bufs - 1].offset += size;
         }
     if (at_worker_run(s->worker, &job, NULL, &out, &err) != AT_OK) fail_msg("%s", err.text);
-    if (out.error_no) fail_msg("reference: %s", out.error);
+    if (out.end) fail_msg("reference: %s", out.error);
     at_text_free(&source);
 }
 
@@ -215,6 +215,6 @@ const char *shape_check(shape *s, at_arena *a, const candidate *c, const way *w,
     job.has_limits = s->values != SHAPE_EXACT;
     shape_refill(s, c->program);
     if (at_worker_run(s->worker, &job, NULL, &out, &err) != AT_OK) fail_msg("%s", err.text);
-    if (!out.error_no) return NULL;
-    return at_format(a, "%s: %s", at_err_no_name(out.error_no), out.error);
+    if (!out.end) return NULL;
+    return at_format(a, "%s: %s", at_err_no_name(at_error_of_job(out.end)), out.error);
 }

@@ -193,7 +193,7 @@ static void kernels_of(const char *name, const char *args, const way *w, int cou
             if (at_build_object(a, w->compiler, c.kernel->source, "-O3", 60, NULL, &object, &err) !=
                 AT_OK)
                 fail_msg("%s", err.text);
-            if (object.error_no) wrong = object.error;
+            if (object.end) wrong = object.error;
         }
         for (shape_values v = SHAPE_ORDINARY; v < SHAPE_VALUES_COUNT && !wrong; v++) {
             shape_set_values(&s, v, seed + (uint64_t)n);

@@ -54,7 +54,7 @@ static const uint64_t *run_projected(shape *s, at_arena *a, const at_program *p,
     bufs[job.num_bufs++] =
         (at_buf){"sums", AT_BUF_OUT, .is_int = true, .offset = sums, .size_bytes = 8 * num_sums};
     if (at_worker_run(s->worker, &job, NULL, &out, &err) != AT_OK) fail_msg("%s", err.text);
-    if (out.error_no) fail_msg("projected: %s", out.error);
+    if (out.end) fail_msg("projected: %s", out.error);
     at_text_free(&source);
     return at_store_at(s->store, sums);
 }

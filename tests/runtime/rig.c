@@ -62,13 +62,13 @@ int rig_run(rig *r, const char *source) {
     if (source) r->job.source = source;
     at_status s = at_worker_run(r->worker, &r->job, NULL, &r->outcome, &err);
     if (s != AT_OK) fail_msg("%s", err.text);
-    return r->outcome.error_no;
+    return r->outcome.end;
 }
 
-void rig_expect(rig *r, const char *source, int error_no, const char *text) {
+void rig_expect(rig *r, const char *source, at_job_end end, const char *text) {
     rig_run(r, source);
-    if (r->outcome.error_no != error_no) {
-        fail_msg("error %d \"%s\", expected %d", r->outcome.error_no, r->outcome.error, error_no);
+    if (r->outcome.end != end) {
+        fail_msg("error %d \"%s\", expected %d", r->outcome.end, r->outcome.error, end);
     }
     if (text && !strstr(r->outcome.error, text)) {
         fail_msg("text \"%s\" lacks \"%s\"", r->outcome.error, text);

@@ -41,7 +41,7 @@ int rig_reset(void **state); /* of a test: the job as it should be */
 /* Runs the job with this source and returns its error number. */
 int rig_run(rig *r, const char *source);
 /* Fails the test unless the outcome is as given; text NULL: not looked at. */
-void rig_expect(rig *r, const char *source, int error_no, const char *text);
+void rig_expect(rig *r, const char *source, at_job_end end, const char *text);
 
 /* The parent's number, 0 if there is no such process; a dead one that nobody reaps does not count.
  */

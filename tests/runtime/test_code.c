@@ -26,7 +26,7 @@ static void tiles(void **state) {
                "void tile_ret(void), tile_add(float *, const float *, const float *);\n" KERNEL(
                    "if ((long)&tile_add % 64) return 1; tile_ret();"
                    "for (i = 0; i < n; i++) tile_add(out + i, a + i, b + i);"),
-               AT_ERR_NONE, "");
+               AT_JOB_RAN, "");
 }
 
 static void tile_crashes(void **state) {
@@ -34,14 +34,14 @@ static void tile_crashes(void **state) {
     at_blob blobs[] = {{"tile_ret", ret_bytes, sizeof ret_bytes},
                        {"tile_trap", trap_bytes, sizeof trap_bytes}};
     blob(r, blobs, 2);
-    rig_expect(r, "void tile_trap(void);\n" KERNEL("tile_trap();"), AT_ERR_RUNTIME,
+    rig_expect(r, "void tile_trap(void);\n" KERNEL("tile_trap();"), AT_JOB_CRASHED,
                "SIGILL, illegal instruction, in tile_trap+0x2");
     blobs[1] = (at_blob){"tile_add", add_bytes, sizeof add_bytes};
     r->job.paranoid = true;
     rig_expect(r,
                "void tile_add(float *, const float *, const float *);\n" KERNEL(
                    ADD "tile_add(out + n, a, b);"),
-               AT_ERR_RUNTIME, "write right at the end of out, in tile_add+0x8");
+               AT_JOB_CRASHED, "write right at the end of out, in tile_add+0x8");
 }
 
 static void many_tiles(void **state) {
@@ -54,9 +54,9 @@ static void many_tiles(void **state) {
         blobs[i] = (at_blob){names[i], ret_bytes, sizeof ret_bytes};
     }
     blob(r, blobs, N);
-    rig_expect(r, "void tile_999(void);\n" KERNEL(ADD "tile_999();"), AT_ERR_NONE, "");
+    rig_expect(r, "void tile_999(void);\n" KERNEL(ADD "tile_999();"), AT_JOB_RAN, "");
     blob(r, blobs, N + 100);
-    rig_expect(r, KERNEL(ADD), AT_ERR_COMPILE_HOST, "tcc: the tiles exceed the code arena");
+    rig_expect(r, KERNEL(ADD), AT_JOB_NOT_COMPILED, "tcc: the tiles exceed the code arena");
 }
 
 #define PACK(body)                                                                                 \
@@ -76,16 +76,16 @@ static void packing(void **state) {
                    KERNEL("const float *p = buf[3]; if ((long)p % 64) return 1;"
                           "for (i = 0; i < n; i++) out[i] = a[i] + p[n - 1 - i];")
                        PACK("for (i = 0; i < 1000; i++) p[999 - i] = b[i];"),
-                   AT_ERR_NONE, "");
+                   AT_JOB_RAN, "");
         rig_expect(r,
                    KERNEL("const float *p = buf[3]; for (i = 0; i < n; i++) out[i] = a[i] + p[i];")
                        PACK("for (i = 1; i < 1000; i++) p[i] = b[i];"),
-                   AT_ERR_WRONG_ANSWER, "out[0]: got memory never written");
-        rig_expect(r, KERNEL(ADD) PACK("return 3;"), AT_ERR_RUNTIME,
+                   AT_JOB_WRONG, "out[0]: got memory never written");
+        rig_expect(r, KERNEL(ADD) PACK("return 3;"), AT_JOB_CRASHED,
                    "the pack function returned 3");
-        rig_expect(r, KERNEL(ADD) PACK("*(volatile int *)0 = 0;"), AT_ERR_RUNTIME,
+        rig_expect(r, KERNEL(ADD) PACK("*(volatile int *)0 = 0;"), AT_JOB_CRASHED,
                    "in the pack function");
-        rig_expect(r, KERNEL(ADD) PACK("p[1000] = 1;"), AT_ERR_RUNTIME, "");
+        rig_expect(r, KERNEL(ADD) PACK("p[1000] = 1;"), AT_JOB_CRASHED, "");
     }
 }
 
@@ -102,7 +102,7 @@ static void host_functions(void **state) {
             "if ((float)u != 0x1p63f || (double)u != 0x1p63 || (unsigned long)0x1p63 != u) return "
             "3;\n"
             "memcpy(line, a, 64); if (line[3] != a[3]) return 4;" ADD),
-        AT_ERR_NONE, "");
+        AT_JOB_RAN, "");
 }
 
 static void static_data(void **state) {
@@ -114,11 +114,11 @@ static void static_data(void **state) {
                        "if ((long)line % 64) return 2;"
                        "for (i = 0; i < 1000; i++) if (zero[i] != one - 1) return 3; else zero[i] "
                        "= one - 1;" ADD),
-                   AT_ERR_NONE, "");
+                   AT_JOB_RAN, "");
         rig_expect(
             *state,
             "static int junk[1000];\n" KERNEL("for (i = 0; i < 1000; i++) junk[i] = -1;" ADD),
-            AT_ERR_NONE, "");
+            AT_JOB_RAN, "");
     }
 }
 
@@ -135,13 +135,13 @@ static void parallel(void **state) {
         "*mine; }\n"
         "}\n" KERNEL("struct args x; x.a = a; x.b = b; x.out = out; x.slices = workspace;\n"
                      "if (par->threads != 3) return 1; par->parallel_for(body, 10, &x);"),
-        AT_ERR_NONE, "");
+        AT_JOB_RAN, "");
     /* A crash in whichever thread. */
     rig_expect(
         r,
         "static void body(long i, int thread, void *context) { *(volatile int *)0 = 1; }\n" KERNEL(
             "par->parallel_for(body, 10, out);"),
-        AT_ERR_RUNTIME, "SIGSEGV at 0x0");
+        AT_JOB_CRASHED, "SIGSEGV at 0x0");
 }
 
 static void integers(void **state) {
@@ -152,10 +152,9 @@ static void integers(void **state) {
     float floats[RIG_N];
     memcpy(floats, r->expected, sizeof floats);
     for (int i = 0; i < RIG_N; i++) expected[i] = 1000000007 + i;
-    rig_expect(r, KERNEL("for (i = 0; i < n; i++) ((int *)out)[i] = 1000000007 + i;"), AT_ERR_NONE,
+    rig_expect(r, KERNEL("for (i = 0; i < n; i++) ((int *)out)[i] = 1000000007 + i;"), AT_JOB_RAN,
                "");
-    rig_expect(r, KERNEL("for (i = 0; i < n; i++) ((int *)out)[i] = 1000000006 + i;"),
-               AT_ERR_WRONG_ANSWER,
+    rig_expect(r, KERNEL("for (i = 0; i < n; i++) ((int *)out)[i] = 1000000006 + i;"), AT_JOB_WRONG,
                "out[0]: got 1000000006, expected 1000000007; 1000 of 1000 elements differ");
     assert_true(r->outcome.max_error == 1);
     memcpy(r->expected, floats, sizeof floats);
@@ -167,18 +166,18 @@ static void without_expected(void **state) {
     r->job.expected_offset = NULL;
     r->job.run_only = true;
     memset(r->out, 0, RIG_N * 4);
-    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
     assert_int_equal(r->outcome.num_costs, 0);
     assert_memory_equal(r->out, r->expected, RIG_N * 4);
-    rig_expect(r, KERNEL("for (i = 0; i < n; i++) if (i != 77) out[i] = 1;"), AT_ERR_WRONG_ANSWER,
+    rig_expect(r, KERNEL("for (i = 0; i < n; i++) if (i != 77) out[i] = 1;"), AT_JOB_WRONG,
                "out[77]: never written; 1 of 1000 elements have no value");
     r->job.run_only = false;
-    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
     assert_true(r->outcome.num_costs > 0);
     /* With expected values the store stays as it is. */
     memset(r->out, 0, RIG_N * 4);
     r->job.expected_offset = r->expected_offset;
-    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
     assert_true(r->out[0] == 0);
 }
 
@@ -197,7 +196,7 @@ static void store_grows(void **state) {
             r->a[i] = (float)(i % 7 - (int)mib);
             r->expected[i] = r->a[i] + r->b[i];
         }
-        rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+        rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
     }
 }
 

@@ -8,70 +8,70 @@
 
 typedef struct fault {
     const char *body; /* @: a random number from 1 to 999 */
-    int error_no;
+    at_job_end end;
 } fault;
 
 /* Reads an element whose value changes nothing. */
 #define READ(element) ADD "if (" element " == 1.25e30f) out[0] = 0;"
 
 static const fault faults[] = {
-    {ADD, AT_ERR_NONE},
+    {ADD, AT_JOB_RAN},
     /* wrong */
-    {"", AT_ERR_WRONG_ANSWER},
-    {ADD "out[@] += 1;", AT_ERR_WRONG_ANSWER},
-    {ADD "out[@] = 0.0f / (a[8] - a[8]);", AT_ERR_WRONG_ANSWER},
-    {"for (i = 0; i < n; i++) if (i != @) out[i] = a[i] + b[i];", AT_ERR_WRONG_ANSWER},
-    {"for (i = 0; i < n; i++) out[i] += a[i] + b[i];", AT_ERR_WRONG_ANSWER},
-    {"for (i = 0; i < n; i++) out[i] = 0;", AT_ERR_WRONG_ANSWER},
-    {ADD "out[@] = ((float *)workspace)[0];", AT_ERR_WRONG_ANSWER},
-    {"static int calls; if (!calls++) {" ADD "}", AT_ERR_WRONG_ANSWER},
-    {"static int calls;" ADD "if (calls++) out[@] += 1;", AT_ERR_WRONG_ANSWER},
+    {"", AT_JOB_WRONG},
+    {ADD "out[@] += 1;", AT_JOB_WRONG},
+    {ADD "out[@] = 0.0f / (a[8] - a[8]);", AT_JOB_WRONG},
+    {"for (i = 0; i < n; i++) if (i != @) out[i] = a[i] + b[i];", AT_JOB_WRONG},
+    {"for (i = 0; i < n; i++) out[i] += a[i] + b[i];", AT_JOB_WRONG},
+    {"for (i = 0; i < n; i++) out[i] = 0;", AT_JOB_WRONG},
+    {ADD "out[@] = ((float *)workspace)[0];", AT_JOB_WRONG},
+    {"static int calls; if (!calls++) {" ADD "}", AT_JOB_WRONG},
+    {"static int calls;" ADD "if (calls++) out[@] += 1;", AT_JOB_WRONG},
     /* out of bounds */
-    {ADD "out[n] = 1;", AT_ERR_RUNTIME},
-    {ADD "out[-1] = 1;", AT_ERR_RUNTIME},
-    {ADD "((float *)workspace)[64] = 1;", AT_ERR_RUNTIME},
-    {ADD "for (i = 0; i < 10000000; i++) out[i] = 1;", AT_ERR_RUNTIME},
-    {ADD "for (i = 0; i < 10000000; i++) out[-i] = 1;", AT_ERR_RUNTIME},
-    {"((float *)a)[@] = 1;", AT_ERR_RUNTIME},
+    {ADD "out[n] = 1;", AT_JOB_CRASHED},
+    {ADD "out[-1] = 1;", AT_JOB_CRASHED},
+    {ADD "((float *)workspace)[64] = 1;", AT_JOB_CRASHED},
+    {ADD "for (i = 0; i < 10000000; i++) out[i] = 1;", AT_JOB_CRASHED},
+    {ADD "for (i = 0; i < 10000000; i++) out[-i] = 1;", AT_JOB_CRASHED},
+    {"((float *)a)[@] = 1;", AT_JOB_CRASHED},
     /* reads out of bounds, further than a large page */
-    {READ("a[600000 + @]"), AT_ERR_RUNTIME},
-    {READ("b[-400000 - @]"), AT_ERR_RUNTIME},
-    {READ("out[600000 + @]"), AT_ERR_RUNTIME},
-    {READ("((float *)workspace)[-400000 - @]"), AT_ERR_RUNTIME},
+    {READ("a[600000 + @]"), AT_JOB_CRASHED},
+    {READ("b[-400000 - @]"), AT_JOB_CRASHED},
+    {READ("out[600000 + @]"), AT_JOB_CRASHED},
+    {READ("((float *)workspace)[-400000 - @]"), AT_JOB_CRASHED},
     /* crashes */
-    {"*(volatile int *)@ = 1;", AT_ERR_RUNTIME},
-    {"buf = (void *)(@L << 40); out[0] = *(float *)buf;", AT_ERR_RUNTIME},
-    {"((void (*)(void))@)();", AT_ERR_RUNTIME},
-    {"n = 0; out[0] = (float)(@ / n);", AT_ERR_RUNTIME},
-    {"asm(\".byte 0x0f, 0x0b\");", AT_ERR_RUNTIME},
-    {"asm(\".byte 0xcc\");", AT_ERR_RUNTIME},
-    {"asm(\"xor %esp, %esp\\n push %rax\");", AT_ERR_RUNTIME},
+    {"*(volatile int *)@ = 1;", AT_JOB_CRASHED},
+    {"buf = (void *)(@L << 40); out[0] = *(float *)buf;", AT_JOB_CRASHED},
+    {"((void (*)(void))@)();", AT_JOB_CRASHED},
+    {"n = 0; out[0] = (float)(@ / n);", AT_JOB_CRASHED},
+    {"asm(\".byte 0x0f, 0x0b\");", AT_JOB_CRASHED},
+    {"asm(\".byte 0xcc\");", AT_JOB_CRASHED},
+    {"asm(\"xor %esp, %esp\\n push %rax\");", AT_JOB_CRASHED},
     /* ends, or stops, the process */
-    {"asm(\"mov $231, %eax\\n xor %edi, %edi\\n syscall\");", AT_ERR_RUNTIME},
+    {"asm(\"mov $231, %eax\\n xor %edi, %edi\\n syscall\");", AT_JOB_CRASHED},
     {"asm(\"mov $39, %eax\\n syscall\\n mov %eax, %edi\\n mov $9, %esi\\n mov $62, %eax\\n"
      " syscall\");",
-     AT_ERR_RUNTIME},
-    {"return @;", AT_ERR_RUNTIME},
+     AT_JOB_CRASHED},
+    {"return @;", AT_JOB_CRASHED},
     {"asm(\"mov $39, %eax\\n syscall\\n mov %eax, %edi\\n mov $19, %esi\\n mov $62, %eax\\n"
      " syscall\"); for (;;) {}",
-     AT_ERR_RUN_TIMEOUT},
-    {"for (;;) {}", AT_ERR_RUN_TIMEOUT},
-    {"asm(\"mov $34, %eax\\n syscall\"); for (;;) {}", AT_ERR_RUN_TIMEOUT},
+     AT_JOB_TIMEOUT},
+    {"for (;;) {}", AT_JOB_TIMEOUT},
+    {"asm(\"mov $34, %eax\\n syscall\"); for (;;) {}", AT_JOB_TIMEOUT},
     /* no program */
-    {"out[@] = nothing;", AT_ERR_COMPILE_HOST},
-    {"out[@ = 1;", AT_ERR_COMPILE_HOST},
+    {"out[@] = nothing;", AT_JOB_NOT_COMPILED},
+    {"out[@ = 1;", AT_JOB_NOT_COMPILED},
 };
 /* Those that only guard pages right beside each tensor find. */
 static const fault paranoid_faults[] = {
-    {READ("a[n + @ - 1]"), AT_ERR_RUNTIME},
-    {READ("a[-@]"), AT_ERR_RUNTIME},
-    {READ("b[n + @ - 1]"), AT_ERR_RUNTIME},
-    {READ("b[-@]"), AT_ERR_RUNTIME},
-    {READ("out[n + @ - 1]"), AT_ERR_RUNTIME},
-    {READ("out[-@]"), AT_ERR_RUNTIME},
-    {READ("((float *)workspace)[63 + @]"), AT_ERR_RUNTIME},
-    {READ("((float *)workspace)[-@]"), AT_ERR_RUNTIME},
-    {READ("a[n - @] + b[@ - 1] + out[n - @] + ((float *)workspace)[@ % 64]"), AT_ERR_NONE},
+    {READ("a[n + @ - 1]"), AT_JOB_CRASHED},
+    {READ("a[-@]"), AT_JOB_CRASHED},
+    {READ("b[n + @ - 1]"), AT_JOB_CRASHED},
+    {READ("b[-@]"), AT_JOB_CRASHED},
+    {READ("out[n + @ - 1]"), AT_JOB_CRASHED},
+    {READ("out[-@]"), AT_JOB_CRASHED},
+    {READ("((float *)workspace)[63 + @]"), AT_JOB_CRASHED},
+    {READ("((float *)workspace)[-@]"), AT_JOB_CRASHED},
+    {READ("a[n - @] + b[@ - 1] + out[n - @] + ((float *)workspace)[@ % 64]"), AT_JOB_RAN},
 };
 enum {
     NUM_FAULTS = sizeof faults / sizeof *faults,
@@ -105,13 +105,13 @@ static void run_faults(void **state, const fault *of, int n, bool paranoid, int 
         rig_reset(state);
         r->job.number = r->job.repeat = 2;
         r->job.paranoid = paranoid;
-        if (f->error_no == AT_ERR_RUN_TIMEOUT) r->job.run_timeout_s = 0.05;
-        if (rig_run(r, source_of(f, &rng)) != f->error_no)
-            fail_msg("job %d: error %d \"%s\", expected %d:\n%s", i, r->outcome.error_no,
-                     r->outcome.error, f->error_no, f->body);
+        if (f->end == AT_JOB_TIMEOUT) r->job.run_timeout_s = 0.05;
+        if (rig_run(r, source_of(f, &rng)) != (int)f->end)
+            fail_msg("job %d: error %d \"%s\", expected %d:\n%s", i, r->outcome.end,
+                     r->outcome.error, f->end, f->body);
         /* What failed says why. */
-        assert_true(!f->error_no == !*r->outcome.error);
-        valid += !f->error_no;
+        assert_true(!f->end == !*r->outcome.error);
+        valid += !f->end;
     }
     assert_true(valid > 0);
 }

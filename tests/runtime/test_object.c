@@ -31,10 +31,10 @@ static int build(at_compiler c, const char *source, const char *flags, double ti
     at_error err = {0};
     if (at_build_object(arena, c, source, flags, timeout_s, NULL, &made, &err) != AT_OK)
         fail_msg("%s", err.text);
-    if (!made.error_no) assert_true(made.compile_ns > 0);
+    if (!made.end) assert_true(made.compile_ns > 0);
     *path = made.path;
     snprintf(error, 1024, "%s", made.error);
-    return made.error_no;
+    return made.end;
 }
 
 /* Nothing is learnt about a text on a machine that has not got what a compiler needs. */
@@ -59,16 +59,16 @@ static void builds_and_runs(void **state) {
         r->job.object = path;
         for (int paranoid = 0; paranoid < 2; paranoid++) {
             r->job.paranoid = paranoid;
-            rig_expect(r, NULL, AT_ERR_NONE, "");
+            rig_expect(r, NULL, AT_JOB_RAN, "");
         }
         r->job.entry = "nothing";
-        rig_expect(r, NULL, AT_ERR_COMPILE_HOST, "the code defines no function 'nothing'");
+        rig_expect(r, NULL, AT_JOB_NOT_COMPILED, "the code defines no function 'nothing'");
         r->job.entry = "k_entry";
         r->job.pack = "k_pack";
-        rig_expect(r, NULL, AT_ERR_COMPILE_HOST, "the code defines no function 'k_pack'");
+        rig_expect(r, NULL, AT_JOB_NOT_COMPILED, "the code defines no function 'k_pack'");
         r->job.pack = NULL;
         at_object_remove(path);
-        rig_expect(r, NULL, AT_ERR_COMPILE_HOST, "cannot load the object: ");
+        rig_expect(r, NULL, AT_JOB_NOT_COMPILED, "cannot load the object: ");
         assert_int_equal(count_files(), 0);
     }
 }
@@ -105,7 +105,7 @@ static void faulty(void **state) {
             fail_msg("%s", error);
         r->job.compiler = AT_GCC;
         r->job.object = path;
-        rig_expect(r, NULL, AT_ERR_RUNTIME, cases[i].text);
+        rig_expect(r, NULL, AT_JOB_CRASHED, cases[i].text);
         at_object_remove(path);
     }
     assert_int_equal(count_files(), 0);
@@ -115,7 +115,7 @@ static void refused(void **state) {
     (void)state;
     char *path, error[1024];
     assert_int_equal(build(AT_GCC, "int f(void) { return 0 }\n", "", 60, &path, error),
-                     AT_ERR_COMPILE_HOST);
+                     AT_JOB_NOT_COMPILED);
     assert_null(path);
     assert_string_equal(error, "gcc: kernel.c:1:23: error: expected ';' before '}' token");
     expect_no_machine(AT_E_BUG, "--no-such-flag",
@@ -123,7 +123,7 @@ static void refused(void **state) {
                       "is right: gcc: gcc: error: unrecognized");
     char flags[400] = "";
     while (strlen(flags) < 300) strcat(flags, "-O ");
-    assert_int_equal(build(AT_GCC, "int x;\n", flags, 60, &path, error), AT_ERR_COMPILE_HOST);
+    assert_int_equal(build(AT_GCC, "int x;\n", flags, 60, &path, error), AT_JOB_NOT_COMPILED);
     assert_string_equal(error, "gcc: more than 58 flags");
     assert_int_equal(count_files(), 0);
 }
@@ -140,7 +140,7 @@ static void takes_too_long(void **state) {
     (void)state;
     char *path, error[1024];
     make_endless();
-    assert_int_equal(build(AT_GCC, endless, "", 0.3, &path, error), AT_ERR_BUILD_TIMEOUT);
+    assert_int_equal(build(AT_GCC, endless, "", 0.3, &path, error), AT_JOB_COMPILE_TIMEOUT);
     assert_string_equal(error, "gcc exceeded 0.3 s");
     unlink(fifo);
     assert_int_equal(count_files(), 0);
@@ -234,7 +234,7 @@ static void keeper_stopped(void **state) {
     pid_t pid = fork();
     if (pid == 0) {
         char *path, error[1024];
-        _exit(build(AT_GCC, endless, "", 0.3, &path, error) == AT_ERR_BUILD_TIMEOUT ? 0 : 1);
+        _exit(build(AT_GCC, endless, "", 0.3, &path, error) == AT_JOB_COMPILE_TIMEOUT ? 0 : 1);
     }
     pid_t keeper, driver;
     do {
@@ -275,7 +275,7 @@ static void folder_without_execution(void **state) {
     assert_int_equal(left, 0);
     r->job.compiler = AT_GCC;
     r->job.object = path;
-    rig_expect(r, NULL, AT_ERR_NONE, "");
+    rig_expect(r, NULL, AT_JOB_RAN, "");
     at_object_remove(path);
 }
 
@@ -310,7 +310,7 @@ static int try_good_text(at_status *s, char text[256]) {
     *s = at_build_object(arena, AT_GCC, source, "-O1", 60, NULL, &made, &err);
     snprintf(text, 256, "%.255s", *s ? err.text : made.error);
     at_object_remove(made.path);
-    return *s == AT_OK ? made.error_no : 0;
+    return *s == AT_OK ? made.end : 0;
 }
 
 static void has_no_room(void) {

@@ -15,17 +15,17 @@ static void exact_calls(void **state) {
     rig *r = *state;
     r->job.number = 4;
     r->job.repeat = 3;
-    rig_expect(r, at_most(13), AT_ERR_NONE, "");
+    rig_expect(r, at_most(13), AT_JOB_RAN, "");
     assert_int_equal(r->outcome.num_costs, 3);
     assert_int_equal(r->outcome.number, 4);
     assert_false(r->outcome.is_single);
-    rig_expect(r, at_most(12), AT_ERR_RUNTIME, "SIGSEGV");
+    rig_expect(r, at_most(12), AT_JOB_CRASHED, "SIGSEGV");
 }
 
 static void run_only_is_one_call(void **state) {
     rig *r = *state;
     r->job.run_only = true;
-    rig_expect(r, at_most(1), AT_ERR_NONE, "");
+    rig_expect(r, at_most(1), AT_JOB_RAN, "");
     assert_int_equal(r->outcome.num_costs, 0);
 }
 
@@ -35,8 +35,8 @@ static void minimum_duration(void **state) {
     r->job.repeat = 2;
     r->job.min_repeat_ms = 5;
     /* A thousand additions cannot take 5 ms each ten times over. */
-    rig_expect(r, at_most(10), AT_ERR_RUNTIME, "SIGSEGV");
-    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    rig_expect(r, at_most(10), AT_JOB_CRASHED, "SIGSEGV");
+    rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
     assert_int_equal(r->outcome.num_costs, 2);
     assert_true(r->outcome.number > 10);
 }
@@ -44,7 +44,7 @@ static void minimum_duration(void **state) {
 static void behind_is_single(void **state) {
     rig *r = *state;
     r->job.best_ns = 1; /* nobody is less than 3 times slower than a nanosecond */
-    rig_expect(r, at_most(3), AT_ERR_NONE, ""); /* cold, or disturbed: at most two more looks */
+    rig_expect(r, at_most(3), AT_JOB_RAN, ""); /* cold, or disturbed: at most two more looks */
     assert_true(r->outcome.is_single);
     assert_int_equal(r->outcome.num_costs, 1);
 }
@@ -52,7 +52,7 @@ static void behind_is_single(void **state) {
 static void ahead_is_full(void **state) {
     rig *r = *state;
     r->job.best_ns = 3600 * 1000000000LL;
-    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
     assert_false(r->outcome.is_single);
     /* As many as are disturbed are left out, but for two. */
     assert_in_range(r->outcome.num_costs, 2, 5);
@@ -63,7 +63,7 @@ static void ahead_is_full(void **state) {
 static void kernel_time(void **state) {
     rig *r = *state;
     r->job.repeat = 3;
-    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
     const at_outcome *o = &r->outcome;
     assert_true(o->kernel_ns > 0 && o->kernel_ns <= o->check_ns + o->run_ns);
 }
@@ -72,13 +72,13 @@ static void kernel_time(void **state) {
 static void cold(void **state) {
     rig *r = *state;
     r->job.flush_bytes = 1 << 22;
-    rig_expect(r, at_most(8), AT_ERR_NONE, ""); /* check, two samples and five disturbed ones */
+    rig_expect(r, at_most(8), AT_JOB_RAN, ""); /* check, two samples and five disturbed ones */
     assert_in_range(r->outcome.num_costs, 2, 3);
     r->job.number = 2;
     r->job.repeat = 3;
-    rig_expect(r, at_most(7), AT_ERR_NONE, "");
+    rig_expect(r, at_most(7), AT_JOB_RAN, "");
     assert_int_equal(r->outcome.num_costs, 3);
-    rig_expect(r, at_most(6), AT_ERR_RUNTIME, "SIGSEGV");
+    rig_expect(r, at_most(6), AT_JOB_CRASHED, "SIGSEGV");
 }
 
 #define SLEEP(ns)                                                                                  \
@@ -90,7 +90,7 @@ static void cold(void **state) {
  */
 static void disturbed(void **state) {
     rig *r = *state;
-    rig_expect(r, KERNEL(ADD SLEEP("1000000")), AT_ERR_NONE, "");
+    rig_expect(r, KERNEL(ADD SLEEP("1000000")), AT_JOB_RAN, "");
     assert_int_equal(r->outcome.disturbed, 5);
     assert_int_equal(r->outcome.disturbed_kept, 2);
     assert_int_equal(r->outcome.num_costs, 2);
@@ -100,7 +100,7 @@ static void disturbed(void **state) {
 static void disturbed_for_long(void **state) {
     rig *r = *state;
     r->job.repeat = 1;
-    rig_expect(r, KERNEL(ADD SLEEP("300000000")), AT_ERR_NONE, "");
+    rig_expect(r, KERNEL(ADD SLEEP("300000000")), AT_JOB_RAN, "");
     assert_in_range(r->outcome.disturbed, 1, 4);
     assert_int_equal(r->outcome.num_costs, 1);
 }
@@ -110,7 +110,7 @@ static void number_beats_best(void **state) {
     r->job.best_ns = 1;
     r->job.number = 2;
     r->job.repeat = 2;
-    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
     assert_false(r->outcome.is_single);
     assert_int_equal(r->outcome.num_costs, 2);
 }
@@ -118,17 +118,16 @@ static void number_beats_best(void **state) {
 static void repeat_alone(void **state) {
     rig *r = *state;
     r->job.repeat = 7;
-    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
     assert_int_equal(r->outcome.num_costs, 7);
     r->job.repeat = 1000;
-    rig_expect(r, KERNEL(ADD), AT_ERR_NONE, "");
+    rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
     assert_int_equal(r->outcome.num_costs, AT_MAX_SAMPLES);
 }
 
 static void slow_kernel_few_samples(void **state) {
     rig *r = *state; /* some 30 ms a call: two repeats end the budget */
-    rig_expect(r, KERNEL("volatile long k; for (k = 0; k < 20000000; k++) {}" ADD), AT_ERR_NONE,
-               "");
+    rig_expect(r, KERNEL("volatile long k; for (k = 0; k < 20000000; k++) {}" ADD), AT_JOB_RAN, "");
     assert_in_range(r->outcome.num_costs, 2, 5);
 }
 

@@ -10,7 +10,7 @@
 
 static void good(void **state) {
     rig *r = *state;
-    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    rig_expect(r, GOOD, AT_JOB_RAN, "");
     assert_in_range(r->outcome.num_costs, 2, 5); /* disturbed ones are left out */
     assert_false(r->outcome.is_single);
     for (int i = 0; i < r->outcome.num_costs; i++) assert_true(r->outcome.costs_s[i] > 0);
@@ -22,36 +22,36 @@ static void good(void **state) {
 static void good_paranoid(void **state) {
     rig *r = *state;
     r->job.paranoid = true;
-    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    rig_expect(r, GOOD, AT_JOB_RAN, "");
     assert_in_range(r->outcome.num_costs, 2, 5); /* disturbed ones are left out */
 }
 
 /* ---- compile errors ------------------------------------------------------------------------- */
 
 static void syntax_error(void **state) {
-    rig_expect(*state, "int k_entry(void) {\n  return 0\n}\n", AT_ERR_COMPILE_HOST,
+    rig_expect(*state, "int k_entry(void) {\n  return 0\n}\n", AT_JOB_NOT_COMPILED,
                "tcc: kernel.c:3: error: ';' expected (got \"}\")");
 }
 
 static void warning_is_error(void **state) {
-    rig_expect(*state, KERNEL("unknown_function(i);"), AT_ERR_COMPILE_HOST,
+    rig_expect(*state, KERNEL("unknown_function(i);"), AT_JOB_NOT_COMPILED,
                "implicit declaration of function 'unknown_function'");
 }
 
 static void undefined_symbol(void **state) {
     rig_expect(*state, "int missing_thing(void);\n" KERNEL("return missing_thing();"),
-               AT_ERR_COMPILE_HOST, "undefined symbol 'missing_thing'");
+               AT_JOB_NOT_COMPILED, "undefined symbol 'missing_thing'");
 }
 
 static void missing_entry(void **state) {
-    rig_expect(*state, "int other(void) { return 0; }\n", AT_ERR_COMPILE_HOST,
+    rig_expect(*state, "int other(void) { return 0; }\n", AT_JOB_NOT_COMPILED,
                "tcc: the code defines no function 'k_entry'");
 }
 
 static void missing_pack(void **state) {
     rig *r = *state;
     r->job.pack = "k_pack";
-    rig_expect(r, GOOD, AT_ERR_COMPILE_HOST, "tcc: the code defines no function 'k_pack'");
+    rig_expect(r, GOOD, AT_JOB_NOT_COMPILED, "tcc: the code defines no function 'k_pack'");
 }
 
 static void error_beside_label(void **state) {
@@ -59,66 +59,66 @@ static void error_beside_label(void **state) {
      * next. */
     rig *r = *state;
     for (int i = 0; i < 5; i++) {
-        rig_expect(r, KERNEL("again: if (i) goto again; out[0] = nothing;"), AT_ERR_COMPILE_HOST,
+        rig_expect(r, KERNEL("again: if (i) goto again; out[0] = nothing;"), AT_JOB_NOT_COMPILED,
                    NULL);
         rig_run(r, GOOD);
     }
-    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    rig_expect(r, GOOD, AT_JOB_RAN, "");
 }
 
 static void too_much_code(void **state) {
-    rig_expect(*state, "char huge[100000000] = {1};\n" GOOD, AT_ERR_COMPILE_HOST,
+    rig_expect(*state, "char huge[100000000] = {1};\n" GOOD, AT_JOB_NOT_COMPILED,
                "code and static data take 95 MiB, the arena has 64");
 }
 
 /* ---- crashes -------------------------------------------------------------------------------- */
 
 static void null_write(void **state) {
-    rig_expect(*state, KERNEL("*(volatile int *)0 = 1;"), AT_ERR_RUNTIME,
+    rig_expect(*state, KERNEL("*(volatile int *)0 = 1;"), AT_JOB_CRASHED,
                "SIGSEGV at 0x0, write through a null pointer");
 }
 
 static void null_read(void **state) {
-    rig_expect(*state, KERNEL("i = *(volatile int *)8;"), AT_ERR_RUNTIME,
+    rig_expect(*state, KERNEL("i = *(volatile int *)8;"), AT_JOB_CRASHED,
                "SIGSEGV at 0x8, read through a null pointer");
 }
 
 static void jumps_away(void **state) {
-    rig_expect(*state, KERNEL("volatile long away = 64; ((void (*)(void))away)();"), AT_ERR_RUNTIME,
+    rig_expect(*state, KERNEL("volatile long away = 64; ((void (*)(void))away)();"), AT_JOB_CRASHED,
                "SIGSEGV at 0x40, jump through a null pointer");
 }
 
 static void wild_pointer(void **state) {
     rig_expect(*state, KERNEL("volatile long far = 1L << 63; *(volatile int *)far = 1;"),
-               AT_ERR_RUNTIME, "SIGSEGV, address misaligned or not canonical");
+               AT_JOB_CRASHED, "SIGSEGV, address misaligned or not canonical");
 }
 
 static void writes_input(void **state) {
     rig *r = *state;
-    rig_expect(r, KERNEL("((float *)a)[7] = 1;"), AT_ERR_RUNTIME,
+    rig_expect(r, KERNEL("((float *)a)[7] = 1;"), AT_JOB_CRASHED,
                "write inside a, which is read-only");
     assert_true(r->a[7] == -1);
 }
 
 static void illegal_instruction(void **state) {
-    rig_expect(*state, KERNEL("asm(\".byte 0x0f, 0x0b\");"), AT_ERR_RUNTIME,
+    rig_expect(*state, KERNEL("asm(\".byte 0x0f, 0x0b\");"), AT_JOB_CRASHED,
                "SIGILL, illegal instruction");
 }
 
 static void divides_by_zero(void **state) {
-    rig_expect(*state, KERNEL("n = 0; out[0] = (float)(1 / n);"), AT_ERR_RUNTIME,
+    rig_expect(*state, KERNEL("n = 0; out[0] = (float)(1 / n);"), AT_JOB_CRASHED,
                "SIGFPE, integer division");
 }
 
 static void breakpoint(void **state) {
-    rig_expect(*state, KERNEL("asm(\".byte 0xcc\");"), AT_ERR_RUNTIME, "SIGTRAP");
+    rig_expect(*state, KERNEL("asm(\".byte 0xcc\");"), AT_JOB_CRASHED, "SIGTRAP");
 }
 
 static void stack_overflow(void **state) {
     rig_expect(*state,
                "static int deeper(int n) { volatile char frame[4096]; frame[0] = 0;"
                " return deeper(n + 1) + frame[0]; }\n" KERNEL("i = deeper(0);"),
-               AT_ERR_RUNTIME, "write beyond the stack");
+               AT_JOB_CRASHED, "write beyond the stack");
 }
 
 static void compiler_crash(void **state) {
@@ -127,23 +127,23 @@ static void compiler_crash(void **state) {
     memset(p, '(', 40000);
     memset(p + 40000, ')', 40000);
     strcpy(p + 80000, "; }\n");
-    rig_expect(*state, source, AT_ERR_COMPILE_HOST, "");
+    rig_expect(*state, source, AT_JOB_NOT_COMPILED, "");
 }
 
 static void exits(void **state) {
     rig_expect(*state, KERNEL("asm(\"mov $231, %eax\\n mov $3, %edi\\n syscall\");"),
-               AT_ERR_RUNTIME, "the kernel ended its process with exit code 3");
+               AT_JOB_CRASHED, "the kernel ended its process with exit code 3");
 }
 
 static void killed(void **state) { /* as the system does when memory runs out */
     rig_expect(*state,
                KERNEL("asm(\"mov $39, %eax\\n syscall\\n mov %eax, %edi\\n mov $9, %esi\\n"
                       " mov $62, %eax\\n syscall\");"),
-               AT_ERR_RUNTIME, "the kernel ended its process: SIGKILL");
+               AT_JOB_CRASHED, "the kernel ended its process: SIGKILL");
 }
 
 static void returns_an_error(void **state) {
-    rig_expect(*state, KERNEL("return 7;"), AT_ERR_RUNTIME, "the kernel returned 7");
+    rig_expect(*state, KERNEL("return 7;"), AT_JOB_CRASHED, "the kernel returned 7");
 }
 
 /* ---- out of bounds -------------------------------------------------------------------------- */
@@ -152,30 +152,30 @@ static void returns_an_error(void **state) {
 #define READ(element) ADD "if (" element " == 1.25e30f) out[0] = 0;"
 
 static void writes_behind(void **state) {
-    rig_expect(*state, KERNEL(ADD "out[n] = 1;"), AT_ERR_RUNTIME,
+    rig_expect(*state, KERNEL(ADD "out[n] = 1;"), AT_JOB_CRASHED,
                "out of bounds: wrote behind the end of out");
 }
 
 static void writes_before(void **state) {
-    rig_expect(*state, KERNEL(ADD "out[-1] = 1;"), AT_ERR_RUNTIME,
+    rig_expect(*state, KERNEL(ADD "out[-1] = 1;"), AT_JOB_CRASHED,
                "out of bounds: wrote before out");
 }
 
 static void writes_behind_workspace(void **state) {
-    rig_expect(*state, KERNEL(ADD "((float *)workspace)[64] = 1;"), AT_ERR_RUNTIME,
+    rig_expect(*state, KERNEL(ADD "((float *)workspace)[64] = 1;"), AT_JOB_CRASHED,
                "out of bounds: wrote behind the end of workspace");
 }
 
 static void writes_far_behind(void **state) {
-    rig_expect(*state, KERNEL(ADD "for (i = 0; i < 10000000; i++) out[n + i] = 1;"), AT_ERR_RUNTIME,
+    rig_expect(*state, KERNEL(ADD "for (i = 0; i < 10000000; i++) out[n + i] = 1;"), AT_JOB_CRASHED,
                "SIGSEGV at 0x");
 }
 
 static void paranoid_write_behind(void **state) {
     rig *r = *state;
     r->job.paranoid = true;
-    rig_expect(r, KERNEL(ADD "out[n] = 1;"), AT_ERR_RUNTIME, "write right at the end of out");
-    rig_expect(r, KERNEL(ADD "out[n + 16] = 1;"), AT_ERR_RUNTIME,
+    rig_expect(r, KERNEL(ADD "out[n] = 1;"), AT_JOB_CRASHED, "write right at the end of out");
+    rig_expect(r, KERNEL(ADD "out[n + 16] = 1;"), AT_JOB_CRASHED,
                "write 64 bytes behind the end of out");
 }
 
@@ -183,53 +183,52 @@ static void paranoid_write_before(void **state) {
     rig *r = *state;
     r->job.paranoid = true;
     /* Lands in the slack of the first placing. */
-    rig_expect(r, KERNEL(ADD "out[-1] = 1;"), AT_ERR_RUNTIME, "out of bounds: wrote before out");
+    rig_expect(r, KERNEL(ADD "out[-1] = 1;"), AT_JOB_CRASHED, "out of bounds: wrote before out");
     /* Beyond it, and in the second. */
-    rig_expect(r, KERNEL(ADD "out[-1024] = 1;"), AT_ERR_RUNTIME, "write 4096 bytes before out");
+    rig_expect(r, KERNEL(ADD "out[-1024] = 1;"), AT_JOB_CRASHED, "write 4096 bytes before out");
 }
 
 static void paranoid_read_behind(void **state) {
     rig *r = *state;
     r->job.paranoid = true;
-    rig_expect(r, KERNEL(READ("a[n]")), AT_ERR_RUNTIME, "read right at the end of a");
-    rig_expect(r, KERNEL(READ("b[n + 3]")), AT_ERR_RUNTIME, "read 12 bytes behind the end of b");
-    rig_expect(r, KERNEL(READ("out[n]")), AT_ERR_RUNTIME, "read right at the end of out");
-    rig_expect(r, KERNEL(READ("((float *)workspace)[64]")), AT_ERR_RUNTIME,
+    rig_expect(r, KERNEL(READ("a[n]")), AT_JOB_CRASHED, "read right at the end of a");
+    rig_expect(r, KERNEL(READ("b[n + 3]")), AT_JOB_CRASHED, "read 12 bytes behind the end of b");
+    rig_expect(r, KERNEL(READ("out[n]")), AT_JOB_CRASHED, "read right at the end of out");
+    rig_expect(r, KERNEL(READ("((float *)workspace)[64]")), AT_JOB_CRASHED,
                "read right at the end of workspace");
 }
 
 static void paranoid_read_before(void **state) {
     rig *r = *state;
     r->job.paranoid = true;
-    rig_expect(r, KERNEL(READ("a[-1]")), AT_ERR_RUNTIME, "read 4 bytes before a");
-    rig_expect(r, KERNEL(READ("b[-2]")), AT_ERR_RUNTIME, "read 8 bytes before b");
-    rig_expect(r, KERNEL(READ("out[-1]")), AT_ERR_RUNTIME, "read 4 bytes before out");
-    rig_expect(r, KERNEL(READ("((float *)workspace)[-1]")), AT_ERR_RUNTIME,
+    rig_expect(r, KERNEL(READ("a[-1]")), AT_JOB_CRASHED, "read 4 bytes before a");
+    rig_expect(r, KERNEL(READ("b[-2]")), AT_JOB_CRASHED, "read 8 bytes before b");
+    rig_expect(r, KERNEL(READ("out[-1]")), AT_JOB_CRASHED, "read 4 bytes before out");
+    rig_expect(r, KERNEL(READ("((float *)workspace)[-1]")), AT_JOB_CRASHED,
                "read 4 bytes before workspace");
 }
 
 /* Without guard pages right beside them, megabytes around them fault all the same. */
 static void reads_far_away(void **state) {
-    rig_expect(*state, KERNEL(READ("a[600000]")), AT_ERR_RUNTIME, "SIGSEGV at 0x");
-    rig_expect(*state, KERNEL(READ("out[-400000]")), AT_ERR_RUNTIME, "SIGSEGV at 0x");
+    rig_expect(*state, KERNEL(READ("a[600000]")), AT_JOB_CRASHED, "SIGSEGV at 0x");
+    rig_expect(*state, KERNEL(READ("out[-400000]")), AT_JOB_CRASHED, "SIGSEGV at 0x");
 }
 
 /* What lies behind a tensor is none of its elements: a kernel that uses it is wrong. */
 static void uses_what_it_read_behind(void **state) {
-    rig_expect(*state, KERNEL("for (i = 0; i < n; i++) out[i] = a[i + 1] + b[i];"),
-               AT_ERR_WRONG_ANSWER, NULL);
-    rig_expect(*state, KERNEL(ADD "out[5] += ((float *)workspace)[64];"), AT_ERR_WRONG_ANSWER,
+    rig_expect(*state, KERNEL("for (i = 0; i < n; i++) out[i] = a[i + 1] + b[i];"), AT_JOB_WRONG,
                NULL);
+    rig_expect(*state, KERNEL(ADD "out[5] += ((float *)workspace)[64];"), AT_JOB_WRONG, NULL);
 }
 
 static void paranoid_workspace(void **state) {
     rig *r = *state;
     r->job.paranoid = true;
     r->job.workspace_bytes = 100; /* no multiple of a line: slack on both placings */
-    rig_expect(r, KERNEL(ADD "((float *)workspace)[25] = 1;"), AT_ERR_RUNTIME,
+    rig_expect(r, KERNEL(ADD "((float *)workspace)[25] = 1;"), AT_JOB_CRASHED,
                "out of bounds: wrote behind the end of workspace");
-    rig_expect(r, KERNEL(ADD "((float *)workspace)[-1] = 1;"), AT_ERR_RUNTIME, "before workspace");
-    rig_expect(r, KERNEL(ADD "if ((long)workspace % 64) return 1;"), AT_ERR_NONE, "");
+    rig_expect(r, KERNEL(ADD "((float *)workspace)[-1] = 1;"), AT_JOB_CRASHED, "before workspace");
+    rig_expect(r, KERNEL(ADD "if ((long)workspace % 64) return 1;"), AT_JOB_RAN, "");
 }
 
 /* What holds for one set of data only is found by the other. */
@@ -245,63 +244,62 @@ static void paranoid_other_data(void **state) {
     r->job.paranoid = true;
     r->bufs[0].other_offset = a;
     r->bufs[2].other_offset = expected;
-    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    rig_expect(r, GOOD, AT_JOB_RAN, "");
     /* a[i] as it is in the first set. */
     const char *constant = KERNEL("for (i = 0; i < n; i++) out[i] = i % 17 - 8 + b[i];");
-    rig_expect(r, constant, AT_ERR_WRONG_ANSWER, "expected -2");
+    rig_expect(r, constant, AT_JOB_WRONG, "expected -2");
     r->job.paranoid = false;
-    rig_expect(r, constant, AT_ERR_NONE, "");
+    rig_expect(r, constant, AT_JOB_RAN, "");
     r->bufs[0].other_offset = r->bufs[2].other_offset = 0;
 }
 
 static void out_of_memory(void **state) {
     rig *r = *state;
     r->job.workspace_bytes = 1LL << 40;
-    rig_expect(r, GOOD, AT_ERR_RUNTIME, "out of memory: buffers and workspace take 1024.0 GiB");
+    rig_expect(r, GOOD, AT_JOB_CRASHED, "out of memory: buffers and workspace take 1024.0 GiB");
     r->job.paranoid = true;
-    rig_expect(r, GOOD, AT_ERR_RUNTIME, "out of memory: buffers and workspace take 1024.0 GiB");
+    rig_expect(r, GOOD, AT_JOB_CRASHED, "out of memory: buffers and workspace take 1024.0 GiB");
     r->job.workspace_bytes = INT64_MAX - 100;
-    rig_expect(r, GOOD, AT_ERR_RUNTIME, "out of memory");
+    rig_expect(r, GOOD, AT_JOB_CRASHED, "out of memory");
 }
 
 /* ---- wrong answers -------------------------------------------------------------------------- */
 
 static void wrong_value(void **state) {
     rig *r = *state;
-    rig_expect(r, KERNEL(ADD "out[123] = 99; out[500] += 1;"), AT_ERR_WRONG_ANSWER, NULL);
+    rig_expect(r, KERNEL(ADD "out[123] = 99; out[500] += 1;"), AT_JOB_WRONG, NULL);
     assert_string_equal(r->outcome.error,
                         "out[123]: got 99, expected 0; 2 of 1000 elements differ");
 }
 
 static void not_written(void **state) {
-    rig_expect(*state, KERNEL("for (i = 0; i < n - 3; i++) out[i] = a[i] + b[i];"),
-               AT_ERR_WRONG_ANSWER, "out[997]: never written, expected ");
+    rig_expect(*state, KERNEL("for (i = 0; i < n - 3; i++) out[i] = a[i] + b[i];"), AT_JOB_WRONG,
+               "out[997]: never written, expected ");
 }
 
 static void not_initialised(void **state) {
     /* A sum onto memory that nobody has set: its poison comes through. */
-    rig_expect(*state,
-               KERNEL(ADD "((float *)workspace)[3] += 1; out[4] = ((float *)workspace)[3];"),
-               AT_ERR_WRONG_ANSWER,
-               "out[4]: got memory never written, expected 1; 1 of 1000 elements differ");
+    rig_expect(
+        *state, KERNEL(ADD "((float *)workspace)[3] += 1; out[4] = ((float *)workspace)[3];"),
+        AT_JOB_WRONG, "out[4]: got memory never written, expected 1; 1 of 1000 elements differ");
 }
 
 /* Right the first time only. */
 static void wrong_later(void **state) {
     rig *r = *state;
     r->job.number = r->job.repeat = 2;
-    rig_expect(r, "static int calls;\n" KERNEL(ADD "if (++calls == 5) out[3] = 77;"),
-               AT_ERR_WRONG_ANSWER, "out[3]: got 77, expected ");
-    rig_expect(r, "static int calls;\n" KERNEL("if (++calls > 1) return 0;" ADD),
-               AT_ERR_WRONG_ANSWER, "out[0]: never written, expected ");
-    rig_expect(r, "static int calls;\n" KERNEL(ADD "if (++calls > 3) return 9;"), AT_ERR_RUNTIME,
+    rig_expect(r, "static int calls;\n" KERNEL(ADD "if (++calls == 5) out[3] = 77;"), AT_JOB_WRONG,
+               "out[3]: got 77, expected ");
+    rig_expect(r, "static int calls;\n" KERNEL("if (++calls > 1) return 0;" ADD), AT_JOB_WRONG,
+               "out[0]: never written, expected ");
+    rig_expect(r, "static int calls;\n" KERNEL(ADD "if (++calls > 3) return 9;"), AT_JOB_CRASHED,
                "the kernel returned 9 when run again");
-    rig_expect(r, "static int calls;\n" KERNEL(ADD "if (++calls > 3) out[n] = 9;"), AT_ERR_RUNTIME,
+    rig_expect(r, "static int calls;\n" KERNEL(ADD "if (++calls > 3) out[n] = 9;"), AT_JOB_CRASHED,
                "out of bounds: wrote behind the end of out");
 }
 
 static void not_a_number(void **state) {
-    rig_expect(*state, KERNEL(ADD "out[9] = 0.0f / (a[8] - a[8]);"), AT_ERR_WRONG_ANSWER,
+    rig_expect(*state, KERNEL(ADD "out[9] = 0.0f / (a[8] - a[8]);"), AT_JOB_WRONG,
                "nan, expected 6");
 }
 
@@ -310,7 +308,7 @@ static void not_a_number(void **state) {
 static void hangs(void **state) {
     rig *r = *state;
     r->job.run_timeout_s = 0.3;
-    rig_expect(r, KERNEL("for (;;) {}"), AT_ERR_RUN_TIMEOUT, "run exceeded 0.3 s");
+    rig_expect(r, KERNEL("for (;;) {}"), AT_JOB_TIMEOUT, "run exceeded 0.3 s");
 }
 
 static void compiles_too_long(void **state) {
@@ -320,7 +318,7 @@ static void compiles_too_long(void **state) {
     char *p = source;
     while (p < source + sizeof source - 100)
         p += sprintf(p, "static int v%d;\n", (int)(p - source));
-    rig_expect(r, source, AT_ERR_BUILD_TIMEOUT, "compile exceeded 1e-09 s");
+    rig_expect(r, source, AT_JOB_COMPILE_TIMEOUT, "compile exceeded 1e-09 s");
 }
 
 /* ---- the worker goes on --------------------------------------------------------------------- */
@@ -335,7 +333,7 @@ static void all_in_sequence(void **state) {
         rig_reset(state);
         cases[i](state);
         rig_reset(state);
-        rig_expect(r, GOOD, AT_ERR_NONE, "");
+        rig_expect(r, GOOD, AT_JOB_RAN, "");
     }
 }
 
@@ -353,20 +351,20 @@ static int count_lines(pid_t pid, const char *file) {
 static void many_jobs(void **state) {
     rig *r = *state;
     r->job.number = r->job.repeat = 1;
-    rig_expect(r, KERNEL("*(volatile int *)0 = 1;"), AT_ERR_RUNTIME, NULL); /* a new worker */
-    for (int i = 0; i < 20; i++) rig_expect(r, GOOD, AT_ERR_NONE, "");
+    rig_expect(r, KERNEL("*(volatile int *)0 = 1;"), AT_JOB_CRASHED, NULL); /* a new worker */
+    for (int i = 0; i < 20; i++) rig_expect(r, GOOD, AT_JOB_RAN, "");
     pid_t pid = rig_child_of(getpid());
     int maps = count_lines(pid, "maps");
     for (int i = 20; i < AT_JOBS_PER_WORKER; i++) {
         r->job.paranoid = i % 10 == 0;
-        if (i % 50 == 0) rig_expect(r, KERNEL("syntax error"), AT_ERR_COMPILE_HOST, NULL);
-        else rig_expect(r, GOOD, AT_ERR_NONE, "");
+        if (i % 50 == 0) rig_expect(r, KERNEL("syntax error"), AT_JOB_NOT_COMPILED, NULL);
+        else rig_expect(r, GOOD, AT_JOB_RAN, "");
     }
     assert_int_equal(rig_child_of(getpid()), pid);
     /* A sanitizer's allocator may take a few of its own. */
     assert_in_range(count_lines(pid, "maps"), maps - 16, maps + 16);
     /* After so many it is started anew. */
-    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    rig_expect(r, GOOD, AT_JOB_RAN, "");
     assert_int_not_equal(rig_child_of(getpid()), pid);
 }
 
@@ -381,9 +379,9 @@ static void limited_memory(void **state) {
     assert_int_equal(at_worker_new(r->store, -1, 512 << 20, &w, &err), AT_OK);
     r->worker = w;
     r->job.workspace_bytes = 490 << 20;
-    rig_expect(r, GOOD, AT_ERR_RUNTIME, "out of memory: buffers and workspace take 0.5 GiB");
+    rig_expect(r, GOOD, AT_JOB_CRASHED, "out of memory: buffers and workspace take 0.5 GiB");
     r->job.workspace_bytes = 200 << 20;
-    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    rig_expect(r, GOOD, AT_JOB_RAN, "");
     r->job.workspace_bytes = 256;
     /* No kernel can run so. */
     r->job.flush_bytes = 1 << 30;
@@ -396,12 +394,12 @@ static void limited_memory(void **state) {
 
 static void killed_between_jobs(void **state) {
     rig *r = *state;
-    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    rig_expect(r, GOOD, AT_JOB_RAN, "");
     pid_t pid = rig_child_of(getpid());
     kill(pid, SIGKILL);
     siginfo_t info;
     assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0); /* dead, not buried */
-    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    rig_expect(r, GOOD, AT_JOB_RAN, "");
     assert_int_not_equal(rig_child_of(getpid()), pid);
 }
 
@@ -417,7 +415,7 @@ static pid_t meanwhile(void (*act)(pid_t parent, pid_t worker)) {
 
 /* Runs a kernel that sleeps for 0.1 s. */
 static void run_meanwhile(rig *r, void (*act)(pid_t parent, pid_t worker), double limit_s) {
-    rig_expect(r, GOOD, AT_ERR_NONE, "");
+    rig_expect(r, GOOD, AT_JOB_RAN, "");
     r->job.number = r->job.repeat = 1;
     r->job.run_timeout_s = limit_s;
     r->job.compile_timeout_s = limit_s;
@@ -428,7 +426,7 @@ static void run_meanwhile(rig *r, void (*act)(pid_t parent, pid_t worker), doubl
                           " asm volatile(\"mov %0, %%rdi\\n xor %%esi, %%esi\\n"
                           " mov $35, %%eax\\n syscall\" : : \"r\"(p)"
                           " : \"rax\", \"rdi\", \"rsi\", \"rcx\", \"r11\", \"memory\"); }"),
-               AT_ERR_NONE, "");
+               AT_JOB_RAN, "");
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
@@ -494,7 +492,7 @@ static void killed_at_the_peak(void **state) {
     at_error err;
     double gflops = 0;
     for (int i = 0; i < 3; i++) {
-        rig_expect(r, GOOD, AT_ERR_NONE, "");
+        rig_expect(r, GOOD, AT_JOB_RAN, "");
         pid_t worker = rig_child_of(getpid()), pid;
         kill(worker, SIGSTOP); /* it takes the order, and dies of it */
         pid = meanwhile(kill_worker);
@@ -521,7 +519,7 @@ static void interrupted(void **state) {
     stop = 0;
     r->job.source = GOOD;
     assert_int_equal(at_worker_run(r->worker, &r->job, &stop, &r->outcome, &err), AT_OK);
-    assert_int_equal(r->outcome.error_no, AT_ERR_NONE);
+    assert_int_equal(r->outcome.end, AT_JOB_RAN);
 }
 
 static void bad_cpu(void **state) {
