@@ -11,9 +11,11 @@ void at_text_add_time(at_text *out, double seconds) {
         const char *name;
     } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
     int i = 0;
-    while (i < 3 && seconds < units[i].unit) i++;
+    /* What is rounded up to 1000 of a unit is 1.000 of the next, to 10.000 is 10.00. */
+    while (i < 3 && seconds < units[i].unit * 0.99995) i++;
     double x = seconds / units[i].unit;
-    at_text_addf(out, "%.*f %s", x < 10 ? 3 : x < 100 ? 2 : x < 1000 ? 1 : 0, x, units[i].name);
+    int decimals = x < 9.9995 ? 3 : x < 99.995 ? 2 : x < 999.95 ? 1 : 0;
+    at_text_addf(out, "%.*f %s", decimals, x, units[i].name);
 }
 
 const char *at_unit_of_speed(bool in_bytes) { return in_bytes ? "GB/s" : "GFLOP/s"; }
