@@ -19,10 +19,11 @@ static int setup(void **state) {
 }
 
 static const cli_result *make(const char *target) {
-    return cli_expect(0,
-                      "here=$PWD; env -u MAKEFLAGS -u MAKELEVEL make -s -C %s %s B=%s PREFIX=/usr/local "
-                      "DESTDIR=\"$here/a place\"",
-                      sources, target, build);
+    return cli_expect(
+        0,
+        "here=$PWD; env -u MAKEFLAGS -u MAKELEVEL make -s -C %s %s B=%s PREFIX=/usr/local "
+        "DESTDIR=\"$here/a place\"",
+        sources, target, build);
 }
 
 static bool has(const char *program) { return !cli_run("command -v %s", program)->status; }
