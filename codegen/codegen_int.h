@@ -58,7 +58,7 @@ struct at_low {
         *pack; /* emitted text; function names, pack NULL if nothing is packed */
 };
 
-/* tensors.c */
+/* low_tensors.c */
 void at_low_list_tensors(at_low *l);                       /* the computation's */
 int at_low_find_tensor(const at_low *l, const char *name); /* -1: there is none */
 int at_low_add_tensor(at_low *l, at_low_tensor t);         /* its number; its buffer is empty */

@@ -61,7 +61,7 @@ int at_face_shape(const at_face *f, const at_face_tensor *t, int64_t shape[AT_FA
 /* layout_loops.c: the functions that bring a tensor into blocks and back. */
 void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t);
 
-/* cpu_test.c: NAME_supported(). first: of its file, with what all of them share. */
+/* supported.c: NAME_supported(). first: of its file, with what all of them share. */
 void at_cpu_test_shared(at_text *out, const at_kernel *k, const char *prefix);
 void at_cpu_test(at_text *out, const at_face *f, const char *prefix);
 

@@ -320,7 +320,7 @@ at_status at_pick_best_of(at_arena *a, const char *const *inputs, int num_inputs
                           at_warn_fn *warn, void *ctx, at_pick **picks, int *num_picks,
                           at_error *err);
 
-/* ---- looking (summary.c, split.c, spread.c) ------------------------------------------------- */
+/* ---- looking (summary.c, log_split.c, spread.c) ---------------------------------------------- */
 
 /* The middle half of the samples, all of them if they are fewer than four: those of finals, else
  * the raw ones, else the costs. Two results differ where these do not overlap. */
@@ -375,7 +375,8 @@ typedef struct at_log_part {
 at_status at_log_split(at_arena *a, const char *path, bool force, at_warn_fn *warn, void *ctx,
                        at_log_part **parts, int *num_parts, at_error *err);
 
-/* ---- other tuners' files (formats.c, convert.c; exchange.h, t4.c, kernel_tuner.c) ------------ */
+/* ---- other tuners' files (formats.c, convert.c; exchange.h, t4_format.c, kernel_tuner.c)
+ * ------------ */
 
 typedef struct at_exchange {
     at_arena *arena; /* of everything read */

@@ -32,7 +32,8 @@ bool at_is_old_version(const at_json *row); /* log version 0.1 */
 /* Such a row as one of version 0.2. AT_E_INPUT */
 at_status at_upgrade(at_arena *a, const at_json *old, const at_json **out, at_error *err);
 
-/* ---- target.c ------------------------------------------------------------------------------- */
+/* ---- target_text.c
+ * ------------------------------------------------------------------------------- */
 
 typedef struct at_target_option {
     const char *name, *value;
@@ -98,7 +99,7 @@ at_status at_refuse_tuning_log(const char *path, at_error *err);
 /* What a record competes in: the hash of its context or, of a foreign one, its target. */
 void at_record_context_key(at_text *out, const at_record *r);
 
-/* ---- choose.c ------------------------------------------------------------------------------- */
+/* ---- contenders.c --------------------------------------------------------------------------- */
 
 /* Keeps what can win of each key: task and context; by_target: and target. */
 typedef struct at_chooser at_chooser;

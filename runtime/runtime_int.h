@@ -261,7 +261,7 @@ typedef struct at_arch_set { /* a vector set (spin.c) */
 extern const at_arch_set at_arch_sets[];
 extern const int at_arch_num_sets;
 
-/* Of the registers at a signal (crash.c). context: the handler's third argument. */
+/* Of the registers at a signal (x86/crash_registers.c). context: the handler's third argument. */
 typedef struct at_fault {
     uint64_t instruction;         /* its address */
     bool is_page_fault, is_write; /* is_write: of a page fault */

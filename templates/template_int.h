@@ -120,8 +120,8 @@ at_status at_layout_parse(at_template *t, layout *l);
 /* The row's functions (call.c); the first mistake. AT_E_INPUT: the user's own code crashed. */
 at_status at_call_define(at_template *t, at_error *err);
 at_status at_call_defaults(at_template *t, int lanes, at_error *err);
-/* The decisions that change nothing of the computation, [decisions.len] (general.c). args: of the
- * task, as text. */
+/* The decisions that change nothing of the computation, [decisions.len] (idle_decisions.c). args:
+ * of the task, as text. */
 bool *at_idle_decisions(at_arena *a, const at_template *t, const char *args);
 /* The configuration that a template's defaults make, in a (defaults.c). */
 at_status at_defaults_config(at_arena *a, const at_template *t, at_config *out, at_error *err);

@@ -9,7 +9,7 @@
 
 #define AT_X86_MAX_NEST 16
 #define AT_X86_SCRATCH AT_RAX
-#define AT_X86_SCRATCH_VEC 15 /* sse2, avx2: kept out of allocation by their rows in target.c */
+#define AT_X86_SCRATCH_VEC 15 /* sse2, avx2: kept out of allocation by their rows in targets.c */
 
 typedef struct at_x86 at_x86;
 

@@ -264,7 +264,7 @@ static void arrows(void **state) {
 
 /* ---- circles --------------------------------------------------------------------------------- */
 
-enum { MAX_FILES = 64, MAX_NAMES = 4096 };
+enum { MAX_FILES = 64, MAX_NAMES = 4096, MAX_ALL = 1024 };
 
 typedef struct {
     const char *name;
@@ -342,6 +342,17 @@ static bool reaches(const folder_calls *f, int from, int to, bool *seen) {
     return false;
 }
 
+/* A file's name tells by itself which one is meant; a registry.c lists what its folder is made of.
+ */
+static void check_names(const folder_calls *f, const char *const *others, int num_others) {
+    for (int i = 0; i < f->num_files; i++)
+        for (int j = 0; j < num_others; j++) {
+            const char *mine = strrchr(f->path[i], '/'), *other = strrchr(others[j], '/');
+            if (!strcmp(mine, other) && strcmp(mine, "/registry.c"))
+                fail_msg("%s and %s have one name", f->path[i], others[j]);
+        }
+}
+
 static void check_circles(const folder_calls *f) {
     bool any = false;
     for (int i = 0; i < f->num_files; i++)
@@ -357,6 +368,7 @@ static void check_circles(const folder_calls *f) {
 
 static void circles(void **state) {
     (void)state;
+    const char *all[MAX_ALL];
     int count = 0;
     if (access(object_of("base/arena.c"), R_OK) || system("nm --version >/dev/null 2>&1")) {
         print_message("skipped: no compiled files, or no nm that reads them\n");
@@ -369,6 +381,9 @@ static void circles(void **state) {
         read_names(f);
         find_calls(f);
         check_circles(f);
+        check_names(f, all, count);
+        assert_true(count + f->num_files <= MAX_ALL);
+        memcpy(all + count, f->path, sizeof *all * (size_t)f->num_files);
         count += f->num_files;
     }
     assert_true(count > 100);

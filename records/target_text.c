@@ -1,4 +1,4 @@
-/* records/target.c: target texts in the one form that logs and keys use.
+/* records/target_text.c: target texts in the one form that logs and keys use.
  * Source of behaviour: TVM v0.12, src/target/target.cc and target_kind.cc. */
 #include "records/records_int.h"
 

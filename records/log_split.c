@@ -1,6 +1,7 @@
-/* records/split.c: one log per task out of one of many, in memory that grows with the tasks only.
- * Names and grouping are those of AutoTVM's split mode: group number i, in order of appearance,
- * goes to LOG.00i.wkl. Unlike there, a configuration measured again is kept, and so are finals. */
+/* records/log_split.c: one log per task out of one of many, in memory that grows with the tasks
+ * only. Names and grouping are those of AutoTVM's split mode: group number i, in order of
+ * appearance, goes to LOG.00i.wkl. Unlike there, a configuration measured again is kept, and so are
+ * finals. */
 #include "records/records_int.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* templates/general.c: which decisions of a template matter to what is computed.
+/* templates/idle_decisions.c: which decisions of a template matter to what is computed.
  *
  * define() asks at_evaluate and goes on accordingly: another computation, or other knobs and trees
  * alone. define() is run again with answers turned round; where the computation, the sizes it needs

@@ -1,5 +1,5 @@
-/* codegen/tensors.c: the tensors of a program under way: those of its computation, then tables that
- * lowering makes of index lists. The computation itself stays as it is. */
+/* codegen/low_tensors.c: the tensors of a program under way: those of its computation, then tables
+ * that lowering makes of index lists. The computation itself stays as it is. */
 #include "codegen/codegen_int.h"
 
 #include <string.h>

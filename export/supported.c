@@ -1,4 +1,4 @@
-/* export/cpu_test.c: NAME_supported(): does the CPU have what the kernel's instructions need? */
+/* export/supported.c: NAME_supported(): does the CPU have what the kernel's instructions need? */
 #include "codegen/target.h"
 #include "export/export_int.h"
 

@@ -1,4 +1,4 @@
-/* bench/trials.c: how long the tool's main job takes, from start to end, on one core: 500 random
+/* bench/main_job.c: how long the tool's main job takes, from start to end, on one core: 500 random
  * trials of the default task with the reference before and the final round after them. */
 #include "bench/bench.h"
 

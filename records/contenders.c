@@ -1,4 +1,4 @@
-/* records/choose.c: of each of many keys the records that can win, kept while logs go by. */
+/* records/contenders.c: of each of many keys the records that can win, kept while logs go by. */
 #include "records/records_int.h"
 
 #include <stdlib.h>

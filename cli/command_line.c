@@ -1,4 +1,4 @@
-/* cli/options.c: reading argv by the table of options. */
+/* cli/command_line.c: reading argv by the table of options. */
 #include "cli/options_int.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* records/t4.c: results in the FAIR auto-tuning format T4, schema 1.0.0.
+/* records/t4_format.c: results in the FAIR auto-tuning format T4, schema 1.0.0.
  * Source: KernelTuner/kernel_tuner, kernel_tuner/schema/T4/1.0.0 and file_utils.py. */
 #include "records/exchange.h"
 
