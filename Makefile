@@ -133,6 +133,10 @@ $(B)/$(SO): $(B)/library/autotune.o $(LIBRARY_MAP)
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) -Wl,-soname,$(SO) -Wl,--version-script=$(LIBRARY_MAP) -Wl,--as-needed \
 	    -o $@ $< $(LIBRARY_LIBS)
 
+# What a program needs beside libautotune.a.
+print-library-libs:
+	@echo $(LIBRARY_LIBS)
+
 $(B)/autotune-worker: $(B)/runtime/worker_program.o $(call lib,runtime base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,runtime base)
 
@@ -316,5 +320,5 @@ clean:
 
 .SECONDARY:
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all library tests check check-fast test run bench golden-update check-asan check-ubsan check-tsan check-engine fuzz fuzz-keep install uninstall deb \
+.PHONY: all library print-library-libs tests check check-fast test run bench golden-update check-asan check-ubsan check-tsan check-engine fuzz fuzz-keep install uninstall deb \
     format-check clean

@@ -79,4 +79,4 @@ print(f"{autotune.at_lib_kernel_source(kernel).decode()}: {wrong} of {out.size} 
 autotune.at_lib_kernel_free(kernel)
 autotune.at_lib_task_free(task)
 autotune.at_lib_free(library)
-raise SystemExit(wrong != 0)
+raise SystemExit(int(wrong != 0))

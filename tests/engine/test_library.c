@@ -197,10 +197,15 @@ static void in_blocks(void **state) {
     at_lib_task *t = at_lib_task_new(lib, "conv2d_NCHWc",
                                      "N=1,IC=8,H=6,W=6,OC=16,KH=3,KW=3,strides=1,padding=1");
     if (!t) fail_msg("%s", at_lib_error(lib));
-    assert_int_equal(at_lib_set(t, "threads", "2"), 0);
+#ifdef __SANITIZE_THREAD__
+    const int threads = 1; /* OpenMP's own locks are unknown to it, and look like races */
+#else
+    const int threads = 2;
+#endif
+    assert_int_equal(at_lib_set(t, "threads", threads == 2 ? "2" : "1"), 0);
     at_lib_kernel *k = at_lib_load_entity(t, NULL);
     if (!k) fail_msg("%s", at_lib_error(lib));
-    assert_int_equal(at_lib_threads(k), 2);
+    assert_int_equal(at_lib_threads(k), threads);
     fill(data, C * H * H, 2), fill(weight, O * C * 9, 3);
     void *tensors[] = {data, weight, out[0]}, *workspace = malloc(at_lib_workspace_bytes(k));
     assert_int_equal(at_lib_call(k, tensors, workspace), 0);
