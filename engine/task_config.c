@@ -46,12 +46,16 @@ static bool is_of_template(const at_record *r, const at_template_row *row) {
 static at_status only_task(at_arena *a, const at_template_row *row, const log_view *log,
                            const at_json **args, at_error *err) {
     AT_VEC(const at_json *) tasks = {0};
+    at_key_map known = {.arena = a};
+    at_text key = {0};
     for (int i = 0; i < log->count; i++) {
-        bool known = !is_of_template(&log->records[i], row);
-        for (int t = 0; t < tasks.len && !known; t++)
-            known = at_args_equal(tasks.data[t], log->records[i].args);
-        if (!known) *at_push(a, &tasks) = log->records[i].args;
+        const at_record *r = &log->records[i];
+        if (!is_of_template(r, row)) continue;
+        at_text_clear(&key);
+        at_workload_identity(&key, &(at_record){.task = row->name, .args = r->args});
+        if (at_key_map_add(&known, at_text_str(&key)) == tasks.len) *at_push(a, &tasks) = r->args;
     }
+    at_text_free(&key);
     if (!tasks.len)
         return at_fail(
             err, AT_E_INPUT,

@@ -8,9 +8,13 @@
 #include "engine/recorded_space.h"
 #include "engine/task_config.h"
 
+/* A task takes a thousand times the memory of a record: of the logs of a stranger, in which each
+ * record may be of another one, only so many are held at a time. */
+enum { MOST_OPEN = 16 };
+
 typedef struct other_task {
-    const at_json *args;
-    at_task *task; /* NULL: it cannot be made */
+    at_arena *arena; /* of what follows; NULL: not open */
+    at_task *task;   /* NULL: it cannot be made */
     at_feature_maker maker;
     at_features features;
 } other_task;
@@ -26,22 +30,44 @@ typedef struct reading {
     at_arena *arena, *scratch;
     const at_engine_options *options;
     const at_task *own;
-    AT_VEC(other_task *) tasks;
+    at_key_map tasks; /* by their identity */
+    other_task open[MOST_OPEN];
+    int number_of[MOST_OPEN]; /* which task is open there */
+    int next;                 /* to be opened */
+    at_text key;
     AT_VEC(trial) trials;
     int64_t changed; /* records left out */
 } reading;
 
-static other_task *task_of(reading *r, const at_json *record_args) {
-    for (int i = 0; i < r->tasks.len; i++)
-        if (at_args_equal(r->tasks.data[i]->args, record_args)) return r->tasks.data[i];
-    other_task *t = AT_NEW(r->arena, other_task);
+static void close_task(other_task *t) {
+    if (!t->arena) return;
+    at_features_end(&t->maker);
+    at_arena_free(t->arena);
+    memset(t, 0, sizeof *t);
+}
+
+static int number_of_task(reading *r, const at_json *record_args) {
+    const char *name = at_task_row(r->own)->name;
+    at_text_clear(&r->key);
+    at_workload_identity(&r->key, &(at_record){.task = name, .args = record_args});
+    return at_key_map_add(&r->tasks, at_text_str(&r->key));
+}
+
+static other_task *task_of(reading *r, const at_json *record_args, int *number) {
+    *number = number_of_task(r, record_args);
+    for (int i = 0; i < MOST_OPEN; i++)
+        if (r->open[i].arena && r->number_of[i] == *number) return &r->open[i];
+    other_task *t = &r->open[r->next];
+    r->number_of[r->next] = *number;
+    r->next = (r->next + 1) % MOST_OPEN;
+    close_task(t);
+    t->arena = at_arena_new();
     at_error err;
     const char *name = at_task_row(r->own)->name;
-    t->args = at_json_copy(r->arena, record_args);
-    if (at_task_of_record(r->arena, name, t->args, &t->task, &err) != AT_OK ||
+    if (at_task_of_record(t->arena, name, at_json_copy(t->arena, record_args), &t->task, &err) !=
+            AT_OK ||
         at_features_of(&t->maker, t->task, r->options, &t->features, &err) != AT_OK)
         t->task = NULL;
-    *at_push(r->arena, &r->tasks) = t;
     return t;
 }
 
@@ -51,12 +77,10 @@ static bool is_other(const reading *r, const char *task, const at_json *args) {
            !at_args_equal(args, at_task_args(r->own));
 }
 
-static void add(reading *r, other_task *t, int64_t index, double time_s) {
+static void add(reading *r, other_task *t, int number, int64_t index, double time_s) {
     float features[8192];
     int n = t->features.of(t->features.ctx, index, features, 8192);
     if (n < 0 || n > 8192) return;
-    int number = 0;
-    while (r->tasks.data[number] != t) number++;
     *at_push(r->arena, &r->trials) = (trial){
         number, n, at_copy(r->arena, features, sizeof *features * (size_t)n),
         time_s > 0 ? (at_task_flops(t->task) > 0 ? at_task_flops(t->task) : 1) / time_s * 1e-9 : 0};
@@ -64,15 +88,16 @@ static void add(reading *r, other_task *t, int64_t index, double time_s) {
 
 static void take(reading *r, const at_record *record) {
     at_config config;
+    int number;
     if (!is_other(r, record->task, record->args)) return;
-    other_task *t = task_of(r, record->args);
+    other_task *t = task_of(r, record->args, &number);
     if (t->task && !r->options->accept_changed && at_is_of_changed_template(record, t->task))
         r->changed++;
     else if (t->task &&
              at_config_rebind(r->scratch, at_task_space(t->task), &record->config, &config, NULL) ==
                  AT_OK &&
              config.index >= 0)
-        add(r, t, config.index, record->error_no ? 0 : at_record_mean(record));
+        add(r, t, number, config.index, record->error_no ? 0 : at_record_mean(record));
 }
 
 static at_status read_space_file(reading *r, const char *path, at_error *err) {
@@ -80,9 +105,10 @@ static at_status read_space_file(reading *r, const char *path, at_error *err) {
     AT_TRY(at_recorded_read(r->arena, path, r->options->warn, r->options->ctx, &space, err));
     const at_json *args = at_task_args(space.task);
     if (!is_other(r, at_task_record_name(space.task), args)) return AT_OK;
-    other_task *t = task_of(r, args);
+    int number;
+    other_task *t = task_of(r, args, &number);
     for (int64_t i = 0; i < at_space_range_length(space.space) && t->task; i++)
-        if (space.time_s[i] != 0) add(r, t, i, space.time_s[i]);
+        if (space.time_s[i] != 0) add(r, t, number, i, space.time_s[i]);
     return AT_OK;
 }
 
@@ -115,30 +141,34 @@ static at_status read_file(reading *r, const char *path, at_error *err) {
 
 /* Trials of one task together, in the order of the logs. */
 static void sort(const reading *r, at_history *out) {
-    int n = r->trials.len, at = 0;
+    int n = r->trials.len, num_tasks = r->tasks.keys.len;
     const float **rows = AT_NEW_ARRAY(r->arena, const float *, n);
     int *lengths = AT_NEW_ARRAY(r->arena, int, n), *tasks = AT_NEW_ARRAY(r->arena, int, n);
     double *scores = AT_NEW_ARRAY(r->arena, double, n);
-    for (int t = 0; t < r->tasks.len; t++)
-        for (int i = 0; i < n; i++) {
-            const trial *x = &r->trials.data[i];
-            if (x->task != t) continue;
-            rows[at] = x->row;
-            lengths[at] = x->length;
-            scores[at] = x->score;
-            tasks[at++] = t;
-        }
+    int *from = AT_NEW_ARRAY(r->arena, int, num_tasks + 1); /* where each task's begin */
+    for (int i = 0; i < n; i++) from[r->trials.data[i].task + 1]++;
+    for (int t = 0; t < num_tasks; t++) from[t + 1] += from[t];
+    for (int i = 0; i < n; i++) {
+        const trial *x = &r->trials.data[i];
+        int at = from[x->task]++;
+        rows[at] = x->row;
+        lengths[at] = x->length;
+        scores[at] = x->score;
+        tasks[at] = x->task;
+    }
     *out = (at_history){n, rows, lengths, scores, tasks};
 }
 
 at_status at_history_read(at_arena *a, const at_engine_options *o, const at_task *task,
                           at_history *out, at_error *err) {
     reading r = {.arena = a, .scratch = at_arena_new(), .options = o, .own = task};
+    r.tasks.arena = a;
     at_status status = AT_OK;
     for (int i = 0; i < o->num_transfer && status == AT_OK; i++)
         status = read_file(&r, o->transfer[i], err);
     if (status == AT_OK) sort(&r, out);
-    for (int i = 0; i < r.tasks.len; i++) at_features_end(&r.tasks.data[i]->maker);
+    for (int i = 0; i < MOST_OPEN; i++) close_task(&r.open[i]);
+    at_text_free(&r.key);
     at_arena_free(r.scratch);
     return status;
 }

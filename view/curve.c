@@ -11,11 +11,12 @@
  * trial. */
 static const double pause_s = 60;
 
-/* Nobody looks at more. */
-enum { MOST_PANELS = 2000 };
+/* Nobody looks at more: pictures of tasks and searches in them, and knobs of a task. */
+enum { MOST_SEARCHES = 2000, MOST_KNOBS = 2000 };
 
 typedef struct reading {
-    bool too_many; /* panels */
+    bool too_many; /* searches, or knobs */
+    int searches;
     at_arena *arena;
     const char *path, *only;
     at_curves *out;
@@ -46,7 +47,7 @@ static at_panel *panel_of(reading *g, const at_record *r) {
     at_text_clear(&g->text);
     at_text_add_record_task(&g->text, r->task, r->args);
     if (g->only && !strstr(at_text_str(&g->text), g->only)) return NULL;
-    if (g->out->panels.len == MOST_PANELS) {
+    if (g->searches == MOST_SEARCHES) {
         g->too_many = true;
         return NULL;
     }
@@ -71,6 +72,7 @@ static const char *where_of(at_arena *a, const at_context *c) {
                      cache == AT_CACHE_COLD ? ", cold caches" : "", threads);
 }
 
+/* NULL: there are too many. */
 static at_series *series_of(reading *g, at_panel *p, const at_record *r) {
     const at_extra *e = &r->extra;
     const char *identity = e->present ? e->context_hash : r->target;
@@ -80,6 +82,11 @@ static at_series *series_of(reading *g, at_panel *p, const at_record *r) {
         if (s->log == g->path && !strcmp(s->identity, identity) && !strcmp(s->tuner, tuner))
             return s;
     }
+    if (g->searches == MOST_SEARCHES) {
+        g->too_many = true;
+        return NULL;
+    }
+    g->searches++;
     at_series *s = AT_NEW(g->arena, at_series);
     *s = (at_series){.log = g->path,
                      .tuner = at_strdup(g->arena, tuner),
@@ -174,11 +181,11 @@ static const char *print_value(at_text *out, const at_entity *e) {
 }
 
 static at_knob_values *knob_of(at_arena *a, at_panel *p, const char *name) {
-    for (int k = 0; k < p->knobs.len; k++)
-        if (!strcmp(p->knobs.data[k].name, name)) return &p->knobs.data[k];
-    at_knob_values *new = at_push(a, &p->knobs);
-    *new = (at_knob_values){.name = at_strdup(a, name)};
-    return new;
+    p->knob_numbers.arena = a;
+    int k = at_key_map_add(&p->knob_numbers, name);
+    if (k == p->knobs.len)
+        *at_push(a, &p->knobs) = (at_knob_values){.name = p->knob_numbers.keys.data[k]};
+    return &p->knobs.data[k];
 }
 
 static at_knob_value *value_of(at_arena *a, at_knob_values *k, const char *text) {
@@ -198,6 +205,7 @@ static void count_knobs(reading *g, at_panel *p, const at_config *c, const at_po
         else
             *at_push(g->arena, &v->speeds) = point->time_s; /* speeds later, when flops are known */
     }
+    if (p->knobs.len > MOST_KNOBS) g->too_many = true;
 }
 
 /* Seconds since the trial before: what lies between two runs, or between the lines of two logs that
@@ -217,6 +225,7 @@ static void add(reading *g, const at_record *r) {
     at_panel *p = panel_of(g, r);
     if (!p) return;
     at_series *s = series_of(g, p, r);
+    if (!s) return;
     double seconds = s->points.len ? s->points.data[s->points.len - 1].seconds : 0;
     at_point *point = at_push(g->arena, &s->points);
     bool valid = at_record_is_candidate(r);
@@ -248,9 +257,9 @@ static at_status read_log(reading *g, at_error *err) {
     at_status s = at_log_reader_status(reader, err);
     if (g->too_many)
         s = at_fail(err, AT_E_INPUT,
-                    "%s: more than %d different tasks; --only TEXT takes those whose name and "
-                    "arguments hold a text",
-                    g->path, MOST_PANELS);
+                    "%s: more than %d different tasks, searches of them or knobs of one; --only "
+                    "TEXT takes the tasks whose name and arguments hold a text",
+                    g->path, MOST_SEARCHES);
     at_log_reader_close(reader);
     return s;
 }

@@ -145,6 +145,7 @@ typedef struct at_panel {
     double flops;      /* of a run; 0: not known */
     bool in_bytes;     /* these are bytes */
     AT_VEC(at_series *) series;
+    at_key_map knob_numbers;
     AT_VEC(at_knob_values) knobs; /* of all series together */
 } at_panel;
 

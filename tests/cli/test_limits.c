@@ -211,8 +211,6 @@ static void unknown_tasks(void **state) {
     cli_run("rm -f many.log names.log");
 }
 
-/* ---- what is no file ------------------------------------------------------------------------- */
-
 static void expect_one_line(const char *command, const char *text) {
     outcome o = expect_bounded(command, 64);
     assert_in_range(o.status, 2, 4);
@@ -221,6 +219,51 @@ static void expect_one_line(const char *command, const char *text) {
         !strstr(err, text))
         fail_msg("%s: %s", command, err);
 }
+
+/* Each record of another task, context or knob: what is kept of each, a task with its trees above
+ * all, is kept of a few at a time. */
+static void all_different(void **state) {
+    (void)state;
+    setup_base();
+    at_text shapes = {0}, contexts = {0}, knobs = {0};
+    char text[100], command[100];
+    for (int i = 0; i < 100000; i++) {
+        add_record(&shapes, T, i + 1, KNOBS, "");
+        if (i == 4999)
+            cli_write("few.log", at_text_str(&shapes)); /* enough to fill the memory with tasks */
+    }
+    for (int i = 0; i < 60000; i++) {
+        snprintf(text, sizeof text, ", \"autotune\": {\"context\": {\"cpu\": \"%d\"}}", i);
+        add_record(&contexts, T, 4, KNOBS, text);
+    }
+    for (int i = 0; i < 20000; i++) {
+        snprintf(text, sizeof text, "[\"k%d\", \"ot\", 1]", i);
+        add_record(&knobs, T, 4, text, "");
+    }
+    write_text("shapes.log", &shapes);
+    write_text("contexts.log", &contexts);
+    write_text("different_knobs.log", &knobs);
+    static const char *const uses[] = {"show", "run", "apply"};
+    for (int i = 0; i < COUNT(uses); i++) {
+        snprintf(command, sizeof command, "%s " T " --log shapes.log", uses[i]);
+        assert_int_equal(expect_bounded(command, 600).status, 2);
+        assert_non_null(strstr(cli_read(".err"), "holds 100000 tasks of " T));
+    }
+    if (cli_run("./autotune list | grep -q xgb")->status == 0)
+        expect_bounded(
+            T " --args N=1,H=4,W=4,CI=8,CO=8 --trials 1 --transfer few.log --log own.log", 64);
+    static const char *const pictures[] = {"plot %s", "plot %s --knobs", "report %s --json"};
+    static const char *const logs[] = {"shapes.log", "contexts.log", "different_knobs.log"};
+    for (int i = 0; i < COUNT(pictures); i++)
+        for (int k = 0; k < COUNT(logs); k++) {
+            snprintf(command, sizeof command, pictures[i], logs[k]);
+            assert_int_equal(expect_bounded(command, 64).status, 4);
+            expect_one_line(command, ": more than 2000 different tasks, searches of them or knobs");
+        }
+    cli_run("rm -f shapes.log few.log contexts.log different_knobs.log own.log");
+}
+
+/* ---- what is no file ------------------------------------------------------------------------- */
 
 static void no_files(void **state) {
     (void)state;
@@ -268,8 +311,9 @@ static void no_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(newlines),      cmocka_unit_test(one_line), cmocka_unit_test(compressed),
-        cmocka_unit_test(unknown_tasks), cmocka_unit_test(no_files),
+        cmocka_unit_test(newlines),      cmocka_unit_test(one_line),
+        cmocka_unit_test(compressed),    cmocka_unit_test(unknown_tasks),
+        cmocka_unit_test(all_different), cmocka_unit_test(no_files),
     };
     return cmocka_run_group_tests_name("cli/limits", tests, cli_setup, cli_teardown);
 }
