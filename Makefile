@@ -120,7 +120,7 @@ $(B)/library/tcc_names.o: engine/library/tcc_names.inc
 # One object whose only global names are those of autotune.h.
 $(B)/library/autotune.o: $(LIBRARY_OBJECTS) $(B)/library/tcc_names.o $(B)/library/libtcc.a $(LIBRARY_MAP)
 	$(LD) -r -o $@ $(LIBRARY_OBJECTS) $(B)/library/tcc_names.o --whole-archive $(B)/library/libtcc.a
-	$(OBJCOPY) --wildcard --keep-global-symbol='at_lib_*' $@
+	$(OBJCOPY) --localize-hidden --wildcard --keep-global-symbol='at_lib_*' $@
 
 $(B)/libautotune.a: $(B)/library/autotune.o
 	@rm -f $@
