@@ -43,8 +43,9 @@ static void add_stats(at_text *out, const at_tuning *t) {
                      100 * (double)p[i].spent_ns / (double)p[0].spent_ns);
     at_text_addf(out,
                  "\nfixed cost per trial %.2f ms (all but the kernels' own runs); "
-                 "disturbed samples %lld\n",
-                 fixed_cost_s(t) * 1e3, (long long)t->s.disturbed);
+                 "disturbed samples %lld\nkernels: %lld lowered, %lld measured\n",
+                 fixed_cost_s(t) * 1e3, (long long)t->s.disturbed, (long long)spent->lowered,
+                 (long long)spent->measured);
 }
 
 static void add_seconds(at_out *out, const at_spent *spent) {

@@ -3,6 +3,7 @@
 #include "engine/config_features.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "engine/machine.h"
 
@@ -16,16 +17,59 @@ static int add_options(const at_config *c, float *out, int n, int max) {
     return n;
 }
 
-/* Each need in cycles, and the bound of all, as powers of two. */
-static int add_bound(at_feature_maker *m, const at_program *p, float *out, int n, int max) {
-    const at_lowered *lowered;
-    if (at_lower_tiles(m->scratch, p, &m->lower, &lowered, NULL) != AT_OK) return -1;
-    const at_bound *b = at_bound_of(m->scratch, lowered, &m->machine);
-    for (int i = 0; i < AT_NEED_COUNT; i++, n++)
-        if (n < max) out[n] = (float)log2(1 + b->cycles[i]);
-    if (n < max) out[n] = (float)log2(1 + b->bound_cycles);
-    return n + 1;
+/* ---- bounds, by key of the program ----------------------------------------------------------- */
+
+enum { LEAST_ROOM = 1 << 10, MOST_ROOM = 1 << 19 }; /* 32 MB */
+
+static at_bound_row *place_of(const at_feature_maker *m, at_key key) {
+    uint64_t mask = (uint64_t)m->room - 1, i = key.lo & mask;
+    while (m->bounds[i].is_there && !at_key_equal(m->bounds[i].key, key)) i = (i + 1) & mask;
+    return &m->bounds[i];
 }
+
+/* Room for one more; a table that may not grow any further begins anew. */
+static void make_room(at_feature_maker *m) {
+    int old_room = m->room;
+    at_bound_row *old = m->bounds;
+    if (2 * m->num_bounds < m->room) return;
+    bool anew = old_room == MOST_ROOM;
+    m->room = anew || !old_room ? LEAST_ROOM : 4 * old_room;
+    if (m->room > MOST_ROOM) m->room = MOST_ROOM;
+    m->bounds = calloc((size_t)m->room, sizeof *m->bounds);
+    AT_NEED(m->bounds);
+    if (anew) m->num_bounds = 0;
+    for (int i = 0; i < old_room && !anew; i++)
+        if (old[i].is_there) *place_of(m, old[i].key) = old[i];
+    free(old);
+}
+
+/* Each need in cycles, and the bound of all, as powers of two. */
+static void work_out(at_feature_maker *m, const at_program *p, at_bound_row *row) {
+    const at_lowered *lowered;
+    row->can_be_lowered = at_lower_tiles(m->scratch, p, &m->lower, &lowered, NULL) == AT_OK;
+    if (!row->can_be_lowered) return;
+    const at_bound *b = at_bound_of(m->scratch, lowered, &m->machine);
+    for (int i = 0; i < AT_NEED_COUNT; i++) row->feature[i] = (float)log2(1 + b->cycles[i]);
+    row->feature[AT_NEED_COUNT] = (float)log2(1 + b->bound_cycles);
+}
+
+static int add_bound(at_feature_maker *m, const at_program *p, float *out, int n, int max) {
+    at_key key = at_program_key(p);
+    make_room(m);
+    at_bound_row *row = place_of(m, key);
+    if (!row->is_there) {
+        m->num_bounds++;
+        row->key = key;
+        row->is_there = true;
+        work_out(m, p, row);
+    }
+    if (!row->can_be_lowered) return -1;
+    for (int i = 0; i <= AT_NEED_COUNT; i++, n++)
+        if (n < max) out[n] = row->feature[i];
+    return n;
+}
+
+/* ---- of a configuration ---------------------------------------------------------------------- */
 
 static int features_of(void *ctx, int64_t index, float *out, int max) {
     at_feature_maker *m = ctx;
@@ -61,5 +105,8 @@ at_status at_features_of(at_feature_maker *m, const at_task *task, const at_engi
 
 void at_features_end(at_feature_maker *m) {
     if (m->scratch) at_arena_free(m->scratch);
+    free(m->bounds);
     m->scratch = NULL;
+    m->bounds = NULL;
+    m->num_bounds = m->room = 0;
 }

@@ -6,12 +6,21 @@
 #include "engine/options.h"
 #include "templates/task.h"
 
+/* The needs of a program as features; what cannot be lowered has none. */
+typedef struct at_bound_row {
+    at_key key;
+    bool is_there, can_be_lowered;
+    float feature[AT_NEED_COUNT + 1];
+} at_bound_row;
+
 typedef struct at_feature_maker {
     const at_task *task;
     at_arena *scratch;
     at_feature_set set;
-    at_machine machine; /* of AT_FEATURES_BOUND */
+    at_machine machine; /* of AT_FEATURES_BOUND, and what follows, too */
     at_lower_options lower;
+    at_bound_row *bounds; /* by key: each program is lowered once */
+    int num_bounds, room; /* room is a power of two */
 } at_feature_maker;
 
 /* Started by at_features_of, ended by at_features_end. AT_E_USAGE: bounds are to be learned from,

@@ -1,10 +1,13 @@
-/* engine/known_results.c: results in order, with two hash tables over them. */
+/* engine/known_results.c: results in order, with three hash tables over them. */
 #include "engine/known_results.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
 #include "engine/template_change.h"
+
+/* What each table goes by. */
+typedef enum property { BY_INDEX, BY_KEY, BY_CODE, PROPERTIES } property;
 
 typedef struct table {
     int *slots; /* result number + 1; 0: free */
@@ -22,7 +25,8 @@ struct at_known {
     at_arena *arena;
     AT_VEC(finalist) finalists; /* ascending by index */
     AT_VEC(const at_record *) results;
-    table by_index, by_code;
+    AT_VEC(at_key) keys; /* [results] those in table BY_KEY have one */
+    table tables[PROPERTIES];
     const at_record *best;
 };
 
@@ -44,59 +48,84 @@ static uint64_t hash_code(const char *hex) {
     return h.lo;
 }
 
-static uint64_t hash_of(const at_known *k, const table *t, const at_record *r) {
-    return t == &k->by_index ? hash_index(r->config.index) : hash_code(r->extra.code_hash);
-}
+/* What is looked for, or added. */
+typedef struct wanted {
+    int64_t index;
+    at_key key;
+    const char *code_hash;
+} wanted;
 
-static bool same_key(const at_known *k, const table *t, const at_record *x, const at_record *y) {
-    return t == &k->by_index ? x->config.index == y->config.index
-                             : !strcmp(x->extra.code_hash, y->extra.code_hash);
-}
-
-static int *find_slot(const at_known *k, const table *t, const at_record *key) {
-    uint64_t i = hash_of(k, t, key);
-    for (;; i++) {
-        int *slot = &t->slots[i & (uint64_t)(t->size - 1)];
-        if (!*slot || same_key(k, t, k->results.data[*slot - 1], key)) return slot;
+static uint64_t hash_of(property by, const wanted *w) {
+    switch (by) {
+    case BY_INDEX: return hash_index(w->index);
+    case BY_KEY: return w->key.lo;
+    default: return hash_code(w->code_hash);
     }
 }
 
-static void insert(at_known *k, table *t, int number) {
+static bool has_property(const at_known *k, int number, property by, const wanted *w) {
+    const at_record *r = k->results.data[number];
+    switch (by) {
+    case BY_INDEX: return r->config.index == w->index;
+    case BY_KEY: return at_key_equal(k->keys.data[number], w->key);
+    default: return !strcmp(r->extra.code_hash, w->code_hash);
+    }
+}
+
+static int *find_slot(const at_known *k, property by, const wanted *w) {
+    const table *t = &k->tables[by];
+    uint64_t i = hash_of(by, w);
+    for (;; i++) {
+        int *slot = &t->slots[i & (uint64_t)(t->size - 1)];
+        if (!*slot || has_property(k, *slot - 1, by, w)) return slot;
+    }
+}
+
+static void insert(at_known *k, property by, int number) {
+    table *t = &k->tables[by];
     if (2 * (t->used + 1) >= t->size) {
         table bigger = {.size = t->size ? 4 * t->size : 1024};
         bigger.slots = AT_NEW_ARRAY(k->arena, int, bigger.size);
         int *old = t->slots, old_size = t->size;
         *t = bigger;
         for (int i = 0; i < old_size; i++)
-            if (old[i]) insert(k, t, old[i] - 1);
+            if (old[i]) insert(k, by, old[i] - 1);
     }
-    int *slot = find_slot(k, t, k->results.data[number]);
+    const at_record *r = k->results.data[number];
+    int *slot =
+        find_slot(k, by, &(wanted){r->config.index, k->keys.data[number], r->extra.code_hash});
     if (*slot) return;
     *slot = number + 1;
     t->used++;
 }
 
-void at_known_add(at_known *k, const at_record *r) {
+void at_known_add(at_known *k, const at_record *r, const at_key *key) {
     int number = k->results.len;
     *at_push(k->arena, &k->results) = r;
-    insert(k, &k->by_index, number);
-    if (*r->extra.code_hash) insert(k, &k->by_code, number);
+    *at_push(k->arena, &k->keys) = key ? *key : (at_key){0};
+    insert(k, BY_INDEX, number);
+    if (*r->extra.code_hash) insert(k, BY_CODE, number);
+    if (*r->extra.code_hash && key) insert(k, BY_KEY, number);
     if (at_record_is_candidate(r) && (!k->best || at_record_mean(r) < at_record_mean(k->best)))
         k->best = r;
 }
 
-static const at_record *find(const at_known *k, const table *t, const at_record *key) {
-    if (!t->size) return NULL;
-    int *slot = find_slot(k, t, key);
+static const at_record *find(const at_known *k, property by, const wanted *w) {
+    if (!k->tables[by].size) return NULL;
+    int *slot = find_slot(k, by, w);
     return *slot ? k->results.data[*slot - 1] : NULL;
 }
 
 const at_record *at_known_by_index(const at_known *k, int64_t index) {
-    return find(k, &k->by_index, &(at_record){.config.index = index});
+    return find(k, BY_INDEX, &(wanted){.index = index});
+}
+
+const at_record *at_known_by_key(const at_known *k, at_key key) {
+    return find(k, BY_KEY, &(wanted){.key = key});
 }
 
 const at_record *at_known_by_code(const at_known *k, const char *hash) {
-    return find(k, &k->by_code, &(at_record){.extra.code_hash = hash});
+    return find(k, BY_CODE, &(wanted){.code_hash = hash});
 }
 
 const at_record *at_known_best(const at_known *k) { return k->best; }
@@ -224,7 +253,7 @@ static void take_record(at_known *k, at_session *s, at_arena *scratch, const cha
     if (!s->options.prune && at_record_is_pruned(record)) return;
     at_record *r = at_session_keep(s, k->arena, record, config.index);
     r->extra.gflops = r->error_no ? 0 : s->work / at_record_mean(r) * 1e-9;
-    at_known_add(k, r);
+    at_known_add(k, r, NULL);
 }
 
 /* What its finals say about this task and context. */

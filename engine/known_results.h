@@ -1,5 +1,6 @@
-/* engine/known_results.h: every result of a run and of the log it resumes, found by index and by
- * code. */
+/* engine/known_results.h: every result of a run and of the log it resumes, found by index, by
+ * key and by code. A result of a log has no key: an earlier version may have made other code of its
+ * program. Its code says whether it is the same. */
 #ifndef AT_ENGINE_KNOWN_RESULTS_H
 #define AT_ENGINE_KNOWN_RESULTS_H
 
@@ -8,10 +9,14 @@
 typedef struct at_known at_known;
 
 at_known *at_known_new(at_arena *a); /* lives in a, as do the results */
-/* Borrows r. The first result of an index, and of a code, is the one that is found. */
-void at_known_add(at_known *k, const at_record *r);
-const at_record *at_known_by_index(const at_known *k, int64_t index);   /* NULL: not known */
-const at_record *at_known_by_code(const at_known *k, const char *hash); /* NULL: not known */
+/* Borrows r. The first result of an index, of a key and of a code is the one that is found. key: of
+ * the program, NULL: not known; without code of a hash it does not count, since what could not be
+ * lowered says so each time. */
+void at_known_add(at_known *k, const at_record *r, const at_key *key);
+/* NULL: not known. */
+const at_record *at_known_by_index(const at_known *k, int64_t index);
+const at_record *at_known_by_key(const at_known *k, at_key key);
+const at_record *at_known_by_code(const at_known *k, const char *hash);
 const at_record *at_known_best(const at_known *k); /* by its trial; NULL: none is valid */
 /* As at_winner says, of all that is known; *final: the last one it was in, NULL: none. */
 const at_record *at_known_winner(const at_known *k, const at_turns **final);

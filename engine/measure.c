@@ -18,17 +18,34 @@ at_lower_options at_session_lower_options(const at_session *s, const char *name)
                               .prefetch_above = at_cpu_facts()->l2_bytes};
 }
 
+/* What is wrong with a candidate is no mistake in the input. */
+static at_status of_candidate(at_status status, at_error *err) {
+    return status == AT_E_INPUT ? (err->status = AT_E_NO_VALID) : status;
+}
+
+static at_status build(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
+                       at_error *err) {
+    *out = (at_candidate){.config = *c};
+    AT_TRY(at_task_program(a, s->task, c, &out->program, err));
+    out->key = at_program_key(out->program);
+    return AT_OK;
+}
+
+static at_status lower(at_session *s, at_arena *a, const at_lower_options *o, at_candidate *c,
+                       at_error *err) {
+    s->spent.lowered++;
+    AT_TRY(at_lower(a, c->program, o, &c->kernel, err));
+    if (s->machine) c->bound = at_bound_of(a, c->kernel->lowered, s->machine);
+    return AT_OK;
+}
+
 at_status at_candidate_lower(at_session *s, at_arena *a, const at_config *c,
                              const at_lower_options *o, at_candidate *out, at_error *err) {
-    memset(out, 0, sizeof *out);
-    out->config = *c;
     int64_t begin_ns = at_now_ns();
-    at_status status = at_task_program(a, s->task, c, &out->program, err);
-    if (status == AT_OK) status = at_lower(a, out->program, o, &out->kernel, err);
-    if (status == AT_OK && s->machine)
-        out->bound = at_bound_of(a, out->kernel->lowered, s->machine);
+    at_status status = build(s, a, c, out, err);
+    if (status == AT_OK) status = lower(s, a, o, out, err);
     s->spent.lower_ns += at_now_ns() - begin_ns;
-    return status == AT_E_INPUT ? (err->status = AT_E_NO_VALID) : status;
+    return of_candidate(status, err);
 }
 
 at_err_no at_error_of_job(at_job_end end) {
@@ -77,17 +94,36 @@ static void start_record(const at_session *s, const at_config *c, at_record *out
     memcpy(out->extra.context_hash, s->context_hash, sizeof s->context_hash);
 }
 
-bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
-                       at_record *result) {
+/* A step that began then is done. */
+static bool step_done(at_session *s, at_arena *a, at_record *result, int64_t begin_ns,
+                      at_status status, const at_error *err) {
+    int64_t spent_ns = at_now_ns() - begin_ns;
+    s->spent.lower_ns += spent_ns;
+    result->all_cost_s += (double)spent_ns * 1e-9;
+    return status == AT_OK || fail(a, result, AT_ERR_INSTANTIATION, err->text);
+}
+
+bool at_candidate_build(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
+                        at_record *result) {
     at_error err;
-    at_lower_options lo = at_session_lower_options(s, "kernel");
     start_record(s, c, result);
     int64_t begin_ns = at_now_ns();
-    at_status status = at_candidate_lower(s, a, c, &lo, out, &err);
-    result->all_cost_s = (double)(at_now_ns() - begin_ns) * 1e-9;
-    if (status != AT_OK) return fail(a, result, AT_ERR_INSTANTIATION, err.text);
-    result->extra.code_hash = out->kernel->code_hash;
-    return true;
+    at_status status = build(s, a, c, out, &err);
+    return step_done(s, a, result, begin_ns, status, &err);
+}
+
+bool at_candidate_generate(at_session *s, at_arena *a, at_candidate *c, at_record *result) {
+    at_error err;
+    at_lower_options lo = at_session_lower_options(s, "kernel");
+    int64_t begin_ns = at_now_ns();
+    at_status status = lower(s, a, &lo, c, &err);
+    if (status == AT_OK) result->extra.code_hash = c->kernel->code_hash;
+    return step_done(s, a, result, begin_ns, status, &err);
+}
+
+bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
+                       at_record *result) {
+    return at_candidate_build(s, a, c, out, result) && at_candidate_generate(s, a, out, result);
 }
 
 void at_candidate_prune(at_arena *a, at_record *r) {

@@ -10,6 +10,7 @@
 typedef struct at_candidate {
     at_config config;
     at_program *program;
+    at_key key; /* of the program */
     at_kernel *kernel;
     const at_bound *bound; /* on the session's machine; NULL: it has none */
     char *object;          /* of gcc and clang, else NULL */
@@ -24,8 +25,14 @@ at_err_no at_error_of_job(at_job_end end); /* as records have it */
 at_status at_candidate_lower(at_session *s, at_arena *a, const at_config *c,
                              const at_lower_options *o, at_candidate *out, at_error *err);
 at_lower_options at_session_lower_options(const at_session *s, const char *name);
-/* Everything up to the job. result becomes a record of this session, not checked yet; false: it
- * says why not. With a known code hash a caller stops there. */
+/* Program and key. result becomes a record of this session, not checked yet; false: it says why
+ * not. With a known key a caller stops there. */
+bool at_candidate_build(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
+                        at_record *result);
+/* The kernel of what was built; false: result says why not. With a known code hash a caller stops
+ * there. */
+bool at_candidate_generate(at_session *s, at_arena *a, at_candidate *c, at_record *result);
+/* Both, everything up to the job. */
 bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
                        at_record *result);
 /* It is not measured, since its bound is too far from the best: error 1. */

@@ -32,13 +32,14 @@ typedef struct trial {
     bool proposed;
     int64_t index;
     const at_record *answer; /* of the log, or when it is done; NULL: none yet */
-    bool made, compiled;     /* else result says why not */
+    bool made;               /* it is a program; else result says why not */
+    bool lowered, compiled;  /* not lowered: an earlier one was the same program */
     at_config config;
     at_candidate candidate;
     at_record result;
 } trial;
 
-/* The same code was measured before: its result, under this index. */
+/* The same program or code was measured before: its result, under this index. */
 static void copy_result(const at_record *same, at_record *r) {
     at_extra *e = &r->extra, own = *e;
     r->error_no = same->error_no;
@@ -60,6 +61,12 @@ static bool is_hopeless(const at_session *s, const at_record *best, const at_can
     return factor > 0 && best && at_bound_seconds(s, c->bound) > factor * at_record_mean(best);
 }
 
+/* The program of x is known, or will be when the one under way is in. */
+static bool is_known_program(const at_tuning *t, const trial *x, const trial *under_way) {
+    return at_known_by_key(t->known, x->candidate.key) ||
+           (under_way && at_key_equal(under_way->candidate.key, x->candidate.key));
+}
+
 /* The next proposal, lowered unless its result is known. false: there is none before results are
  * in, or none at all. under_way: what is being measured meanwhile, or NULL. */
 static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_error *err) {
@@ -71,12 +78,14 @@ static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_erro
     s->spent.search_ns += proposed_ns - begin_ns;
     if (!x->proposed) return AT_OK;
     x->answer = at_known_by_index(t->known, x->index);
-    x->made = x->compiled = false;
+    x->made = x->lowered = x->compiled = false;
     if (x->answer) return AT_OK;
     AT_TRY(at_config_at(x->arena, s->space, x->index, &x->config, err));
-    x->made = at_candidate_make(s, x->arena, &x->config, &x->candidate, &x->result);
+    x->made = at_candidate_build(s, x->arena, &x->config, &x->candidate, &x->result);
+    if (x->made && !is_known_program(t, x, under_way))
+        x->made = x->lowered = at_candidate_generate(s, x->arena, &x->candidate, &x->result);
     /* gcc and clang run here; what is the same code is compiled once. */
-    if (x->made && under_way && s->compiler != AT_TCC && !s->options.prune &&
+    if (x->lowered && under_way && s->compiler != AT_TCC && !s->options.prune &&
         !at_known_by_code(t->known, x->result.extra.code_hash) &&
         strcmp(under_way->result.extra.code_hash, x->result.extra.code_hash)) {
         AT_TRY(at_candidate_compile(s, x->arena, &x->candidate, &x->result, &x->made, err));
@@ -86,13 +95,15 @@ static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_erro
     return AT_OK;
 }
 
-/* What a trial is without being measured: it cannot be made, its code is known, or it is hopeless.
- */
+/* What a trial is without being measured: it cannot be made, its program or its code is known, or
+ * it is hopeless. */
 static at_status settle(at_tuning *t, trial *x, bool *settled, at_error *err) {
     at_session *s = &t->s;
     *settled = true;
     if (!x->made) return AT_OK;
-    const at_record *same = at_known_by_code(t->known, x->result.extra.code_hash);
+    const at_record *same = x->lowered ? at_known_by_code(t->known, x->result.extra.code_hash)
+                                       : at_known_by_key(t->known, x->candidate.key);
+    AT_ASSERT(same || x->lowered);
     if (same) copy_result(same, &x->result);
     else if (is_hopeless(s, at_known_best(t->known), &x->candidate))
         at_candidate_prune(x->arena, &x->result);
@@ -108,7 +119,7 @@ static at_status settle(at_tuning *t, trial *x, bool *settled, at_error *err) {
 static at_status append(at_tuning *t, trial *x, at_error *err) {
     AT_TRY(at_log_append(t->log, &x->result, err));
     x->answer = at_session_keep(&t->s, t->s.arena, &x->result, x->index);
-    at_known_add(t->known, x->answer);
+    at_known_add(t->known, x->answer, &x->candidate.key);
     return AT_OK;
 }
 
