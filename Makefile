@@ -54,7 +54,7 @@ RUN_ARGS = --trials 500
 # What the runtime knows of this machine's architecture: a folder in runtime/ by the compiler's name
 # of it. Code is made for all architectures anywhere.
 RUNTIME_x86_64 = x86
-ARCHITECTURE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+ARCHITECTURE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null || uname -m)))
 ifeq ($(RUNTIME_$(ARCHITECTURE)),)
 $(error runtime/ knows nothing of $(ARCHITECTURE): docs/how-to/add-a-target.md)
 endif

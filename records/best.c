@@ -50,9 +50,10 @@ static void enter(groups *g, const char *name, const at_pick *picks, int i) {
 }
 
 static void enter_all(groups *g, at_arena *a, at_per per, const at_pick *picks, int i) {
-    at_target t = {0};
+    at_tvm_target t = {0};
     const char *mcpu = "";
-    if (per != AT_PER_TASK && !at_target_parse(a, picks[i].record.target, &t)) t = (at_target){0};
+    if (per != AT_PER_TASK && !at_tvm_target_parse(a, picks[i].record.target, &t))
+        t = (at_tvm_target){0};
     if (per != AT_PER_KEY || !t.keys.len) {
         for (int k = t.options.len - 1; k >= 0; k--)
             if (!strcmp(t.options.data[k].name, "mcpu")) mcpu = t.options.data[k].value;

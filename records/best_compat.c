@@ -42,8 +42,8 @@ static int measurement_of(history *h, const at_record *r, bool add) {
 }
 
 static void load(history *h, at_arena *scratch, const at_record *r) {
-    at_target target;
-    if (r->error_no || !at_target_parse(scratch, r->target, &target)) return;
+    at_tvm_target target;
+    if (r->error_no || !at_tvm_target_parse(scratch, r->target, &target)) return;
     int measurement = measurement_of(h, r, true);
     for (int i = 0; i < target.keys.len; i++) hold(h, 'k', target.keys.data[i], r, measurement);
     if (strcmp(target.model, "unknown")) hold(h, 'm', target.model, r, measurement);

@@ -238,9 +238,9 @@ void at_record_fail(at_record *r, int error_no) {
     r->num_costs = 1;
 }
 
-const char *at_target_of_device(at_arena *a, const char *device) {
-    at_target t;
-    if (at_target_parse(a, device, &t) && strstr(device, " -")) return device;
+const char *at_tvm_target_of_device(at_arena *a, const char *device) {
+    at_tvm_target t;
+    if (at_tvm_target_parse(a, device, &t) && strstr(device, " -")) return device;
     at_text text = {0};
     at_text_add(&text, "ext_dev");
     if (*device) at_text_add(&text, " -model=");

@@ -40,7 +40,7 @@ static inline double at_milliseconds(double seconds) { return fmin(seconds * 1e3
 /* Sets costs of a failure. */
 void at_record_fail(at_record *r, int error_no);
 /* "device" or, where it is none, a target that says so. */
-const char *at_target_of_device(at_arena *a, const char *device);
+const char *at_tvm_target_of_device(at_arena *a, const char *device);
 
 const at_json *at_empty_array(at_arena *a);
 

@@ -302,7 +302,7 @@ static at_status read_file(const at_exchange *x, const at_json *file, const char
     if (!is(cache, AT_JSON_OBJECT)) return at_fail(err, AT_E_INPUT, "no object \"cache\"");
     if (!is(names, AT_JSON_ARRAY)) return at_fail(err, AT_E_INPUT, "no array \"tune_params_keys\"");
     at_record first = {
-        .target = at_target_of_device(a, is(device, AT_JSON_STRING) ? device->string : "")};
+        .target = at_tvm_target_of_device(a, is(device, AT_JSON_STRING) ? device->string : "")};
     AT_TRY(at_extra_read(a, NULL, &first.extra, err));
     read_name(a, file, &first);
     at_record *all = AT_NEW_ARRAY(a, at_record, cache->count);

@@ -49,7 +49,7 @@ static void add_value(at_text *out, const at_json *v, bool by_value) {
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 void at_workload_key(at_text *out, const at_record *r) {
-    at_target_canonical(out, r->target);
+    at_tvm_target_canonical(out, r->target);
     at_text_add(out, r->task);
     add_value(out, r->args_written ? r->args_written : r->args, false);
     at_text_add(out, "{}");

@@ -66,8 +66,8 @@ at_status at_log_check_kind(int fd, const char *path, at_error *err) {
 /* What pick_best writes has a record per context and task; of AutoTVM's choice two, where the
  * target has a model. */
 static bool may_be_twice(at_arena *scratch, const at_record *r) {
-    at_target t;
-    return !r->extra.present && at_target_parse(scratch, r->target, &t) &&
+    at_tvm_target t;
+    return !r->extra.present && at_tvm_target_parse(scratch, r->target, &t) &&
            strcmp(t.model, "unknown") != 0;
 }
 

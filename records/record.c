@@ -345,7 +345,7 @@ static at_status read_input(at_arena *a, const at_json *input, at_record *r, at_
     if (count_values(args, AT_MOST_ARG_VALUES) > AT_MOST_ARG_VALUES)
         return at_fail(err, AT_E_INPUT, "arguments of more than %d values", AT_MOST_ARG_VALUES);
     at_text text = {0};
-    at_target_canonical(&text, target->string);
+    at_tvm_target_canonical(&text, target->string);
     r->target = at_strdup(a, at_text_str(&text));
     at_text_free(&text);
     r->task = task->string;

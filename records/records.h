@@ -148,7 +148,7 @@ void at_record_print(at_text *out, const at_record *r);
 /* One line without '\n'. Everything is owned by arena. AT_E_INPUT says what is wrong with it. */
 at_status at_record_parse(at_arena *a, const char *line, size_t len, at_record *out, at_error *err);
 /* Target text in canonical form; -link-params dropped. */
-void at_target_canonical(at_text *out, const char *target);
+void at_tvm_target_canonical(at_text *out, const char *target);
 void at_workload_key(at_text *out, const at_record *r);
 void at_measurement_key(at_text *out, const at_record *r);
 /* Whom readers ask for the form in which a task's own records have its arguments, so that records

@@ -35,17 +35,17 @@ at_status at_upgrade(at_arena *a, const at_json *old, const at_json **out, at_er
 /* ---- target_text.c
  * ------------------------------------------------------------------------------- */
 
-typedef struct at_target_option {
+typedef struct at_tvm_target_option {
     const char *name, *value;
-} at_target_option;
-typedef struct at_target {
+} at_tvm_target_option;
+typedef struct at_tvm_target {
     const char *kind;  /* "llvm" */
     const char *model; /* "unknown" where none is given */
     AT_VEC(const char *) keys;
-    AT_VEC(at_target_option) options; /* by name; without keys and link-params */
-} at_target;
+    AT_VEC(at_tvm_target_option) options; /* by name; without keys and link-params */
+} at_tvm_target;
 /* false: not of the form "kind -name=value ...". */
-bool at_target_parse(at_arena *a, const char *text, at_target *out);
+bool at_tvm_target_parse(at_arena *a, const char *text, at_tvm_target *out);
 
 /* ---- keys.c --------------------------------------------------------------------------------- */
 

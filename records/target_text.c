@@ -18,13 +18,13 @@ static const char *next_word(at_arena *a, const char **at) {
     return word;
 }
 
-static void add_key(at_arena *a, at_target *t, const char *key) {
+static void add_key(at_arena *a, at_tvm_target *t, const char *key) {
     for (int i = 0; i < t->keys.len; i++)
         if (!strcmp(t->keys.data[i], key)) return;
     *at_push(a, &t->keys) = key;
 }
 
-static void add_keys(at_arena *a, at_target *t, const char *list) {
+static void add_keys(at_arena *a, at_tvm_target *t, const char *list) {
     while (*list) {
         size_t n = strcspn(list, ",");
         if (n) add_key(a, t, at_strndup(a, list, n));
@@ -33,7 +33,7 @@ static void add_keys(at_arena *a, at_target *t, const char *list) {
 }
 
 /* Kept sorted by name; of two with one name the later counts. */
-static void set_option(at_arena *a, at_target *t, const char *name, const char *value) {
+static void set_option(at_arena *a, at_tvm_target *t, const char *name, const char *value) {
     int i = 0;
     while (i < t->options.len && strcmp(t->options.data[i].name, name) < 0) i++;
     if (i == t->options.len || strcmp(t->options.data[i].name, name) != 0) {
@@ -41,11 +41,11 @@ static void set_option(at_arena *a, at_target *t, const char *name, const char *
         memmove(t->options.data + i + 1, t->options.data + i,
                 (size_t)(t->options.len - 1 - i) * sizeof *t->options.data);
     }
-    t->options.data[i] = (at_target_option){name, value};
+    t->options.data[i] = (at_tvm_target_option){name, value};
 }
 
-bool at_target_parse(at_arena *a, const char *text, at_target *out) {
-    *out = (at_target){.model = "unknown"};
+bool at_tvm_target_parse(at_arena *a, const char *text, at_tvm_target *out) {
+    *out = (at_tvm_target){.model = "unknown"};
     const char *keys = NULL, *device = NULL;
     out->kind = next_word(a, &text);
     if (!out->kind || *out->kind == '-' || *out->kind == '{') return false;
@@ -79,17 +79,17 @@ bool at_target_parse(at_arena *a, const char *text, at_target *out) {
     return true;
 }
 
-void at_target_canonical(at_text *out, const char *target) {
+void at_tvm_target_canonical(at_text *out, const char *target) {
     at_arena *a = at_arena_new();
-    at_target t;
-    if (at_target_parse(a, target, &t)) {
+    at_tvm_target t;
+    if (at_tvm_target_parse(a, target, &t)) {
         at_text_add(out, t.kind);
         for (int i = 0; i < t.keys.len; i++) {
             at_text_add(out, i ? "," : " -keys=");
             at_text_add(out, t.keys.data[i]);
         }
         for (int i = 0; i < t.options.len; i++) {
-            const at_target_option *o = &t.options.data[i];
+            const at_tvm_target_option *o = &t.options.data[i];
             at_text_addf(out, " -%s=%s", o->name, o->value);
         }
     } else { /* no text of this form: at least the same blanks everywhere */

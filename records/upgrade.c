@@ -145,8 +145,8 @@ static bool matches(const char *wanted, const char *text) {
 
 static const struct name_row *find_name(at_arena *a, const char *target, const char *task,
                                         const char *template_key) {
-    at_target t;
-    const char *kind = at_target_parse(a, target, &t) ? t.kind : "";
+    at_tvm_target t;
+    const char *kind = at_tvm_target_parse(a, target, &t) ? t.kind : "";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i].old_name, task) && matches(names[i].template_key, template_key) &&
             matches(names[i].kind, kind))

@@ -75,9 +75,9 @@ static void targets(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_text once = {0}, twice = {0};
-        at_target_canonical(&once, cases[i].text);
+        at_tvm_target_canonical(&once, cases[i].text);
         assert_string_equal(at_text_str(&once), cases[i].canonical);
-        at_target_canonical(&twice, at_text_str(&once));
+        at_tvm_target_canonical(&twice, at_text_str(&once));
         assert_string_equal(at_text_str(&twice), cases[i].canonical);
         at_text_free(&once);
         at_text_free(&twice);
