@@ -42,44 +42,54 @@ typedef struct at_sym {
 
 typedef struct at_low at_low;
 
+/* ---- sums (affine.c) ------------------------------------------------------------------------- */
+
 const at_aff *at_aff_const(at_low *l, int64_t c);
 const at_aff *at_aff_sym(at_low *l, int sym);
 const at_aff *at_aff_add(at_low *l, const at_aff *x, const at_aff *y);
-const at_aff *at_aff_scale(at_low *l, const at_aff *x, int64_t k);
 const at_aff *at_aff_sub(at_low *l, const at_aff *x, const at_aff *y);
+const at_aff *at_aff_scale(at_low *l, const at_aff *x, int64_t k);
 const at_aff *at_aff_shift(at_low *l, const at_aff *x, int64_t c);
-const at_aff *at_aff_div(at_low *l, const at_aff *x, int64_t by); /* floor */
-const at_aff *at_aff_mod(at_low *l, const at_aff *x, int64_t by); /* x - by*floor(x/by) */
-const at_aff *at_aff_min(at_low *l, const at_aff *x, const at_aff *y);
-const at_aff *at_aff_max(at_low *l, const at_aff *x, const at_aff *y);
-const at_aff *at_aff_load(at_low *l, int tensor, const at_aff *address);
+const at_aff *at_aff_add_times(at_low *l, const at_aff *x, const at_aff *y,
+                               int64_t k); /* x + k*y */
 bool at_aff_equal(const at_aff *x, const at_aff *y);
 int64_t at_aff_coef(const at_aff *x, int sym);
-/* x with sym replaced by y, inside opaque symbols too. */
-const at_aff *at_aff_subst(at_low *l, const at_aff *x, int sym, const at_aff *y);
 /* Terms over the loops in `inside` (opaque symbols by what they depend on), without the constant;
  * the rest goes to *rest (may be NULL). */
 const at_aff *at_aff_part(at_low *l, const at_aff *x, at_mask inside, const at_aff **rest);
 at_mask at_aff_deps(const at_low *l, const at_aff *x);
 /* Loops hidden in opaque symbols: x is affine in all others. */
 at_mask at_aff_opaque_deps(const at_low *l, const at_aff *x);
+bool at_aff_reads(const at_low *l, const at_aff *x); /* depends on an index tensor's data */
+/* Is x affine in the loops of `inside`, but for at most one entry of an index tensor at an address
+ * that is, and quotients of it? *entry: that symbol, or -1; may be NULL. */
+bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry);
+void at_aff_print(const at_low *l, at_text *out, const at_aff *x); /* dump.c */
+
+/* ---- ranges (affine_range.c) ----------------------------------------------------------------- */
+
 /* Smallest and largest value under the current ranges. AT_AFF_INF where unknown. */
 #define AT_AFF_INF ((int64_t)1 << 60)
 void at_aff_range(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi);
-bool at_aff_reads(const at_low *l, const at_aff *x); /* depends on an index tensor's data */
+
+/* ---- symbols (affine_symbols.c) -------------------------------------------------------------- */
+
+#define AT_BIT(sym) ((at_mask)1 << (sym))
+/* A new loop's, range 0 .. extent-1. */
+int at_sym_loop(at_low *l, const char *name, int64_t extent);
+const at_aff *at_aff_div(at_low *l, const at_aff *x, int64_t by); /* floor */
+const at_aff *at_aff_mod(at_low *l, const at_aff *x, int64_t by); /* x - by*floor(x/by) */
+const at_aff *at_aff_min(at_low *l, const at_aff *x, const at_aff *y);
+const at_aff *at_aff_max(at_low *l, const at_aff *x, const at_aff *y);
+const at_aff *at_aff_load(at_low *l, int tensor, const at_aff *address);
+/* x with sym replaced by y, inside opaque symbols too. */
+const at_aff *at_aff_subst(at_low *l, const at_aff *x, int sym, const at_aff *y);
 /* x with reads of index tensors that stay inside them wherever the loops go, so that they may stand
  * above what guards them (a tail, a condition). buffers: [tensor] */
 struct at_buffer;
 const at_aff *at_aff_inside(at_low *l, const at_aff *x, const struct at_buffer *buffers);
-/* Is x affine in the loops of `inside`, but for at most one entry of an index tensor at an address
- * that is, and quotients of it? *entry: that symbol, or -1; may be NULL. */
-bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry);
 /* x with the loops replaced whose current range is a single value, but for those in `keep`. Reads
  * of an index tensor keep a loop that may also run no time: they belong inside it. */
 const at_aff *at_aff_concrete(at_low *l, const at_aff *x, at_mask keep);
-int at_sym_loop(at_low *l, const char *name,
-                int64_t extent); /* new loop symbol, range 0 .. extent-1 */
-#define AT_BIT(sym) ((at_mask)1 << (sym))
-void at_aff_print(const at_low *l, at_text *out, const at_aff *x);
 
 #endif

@@ -58,6 +58,7 @@ struct at_low {
         *pack; /* emitted text; function names, pack NULL if nothing is packed */
 };
 
+at_aff *at_aff_alloc(at_low *l, int n); /* room for n terms, 0 */
 /* low_tensors.c */
 void at_low_list_tensors(at_low *l);                       /* the computation's */
 int at_low_find_tensor(const at_low *l, const char *name); /* -1: there is none */

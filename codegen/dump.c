@@ -1,6 +1,42 @@
-/* codegen/dump.c: the tree between passes as text, for --dump=PASS. */
+/* codegen/dump.c: affine forms and the tree between passes as text, for --dump=PASS. */
 #include "codegen/codegen_int.h"
 #include "codegen/tile.h"
+
+void at_aff_print(const at_low *l, at_text *out, const at_aff *x) {
+    bool first = true;
+    for (int i = 0; i < x->n; i++) {
+        const at_sym *s = &l->syms.data[x->t[i].sym];
+        int64_t k = x->t[i].k;
+        if (!first || k < 0) at_text_add(out, k < 0 ? (first ? "-" : " - ") : " + ");
+        if (k != 1 && k != -1) at_text_addf(out, "%lld*", (long long)(k < 0 ? -k : k));
+        first = false;
+        switch (s->kind) {
+        case AT_SYM_LOOP: at_text_add(out, s->name); break;
+        case AT_SYM_DIV:
+            at_text_add(out, "floor((");
+            at_aff_print(l, out, s->of);
+            at_text_addf(out, ")/%lld)", (long long)s->by);
+            break;
+        case AT_SYM_LOAD:
+            at_text_addf(out, "%s[", l->tensors[s->tensor].name);
+            at_aff_print(l, out, s->of);
+            at_text_add(out, "]");
+            break;
+        default:
+            at_text_add(out, s->kind == AT_SYM_MIN ? "min(" : "max(");
+            at_aff_print(l, out, s->of);
+            at_text_add(out, ", ");
+            at_aff_print(l, out, s->of2);
+            at_text_add(out, ")");
+        }
+    }
+    if (first || x->c) {
+        if (first) at_text_addf(out, "%lld", (long long)x->c);
+        else
+            at_text_addf(out, x->c < 0 ? " - %lld" : " + %lld",
+                         (long long)(x->c < 0 ? -x->c : x->c));
+    }
+}
 
 static void cond_print(const at_low *l, at_text *out, const at_cond *c) {
     switch (c->op) {

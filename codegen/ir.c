@@ -8,7 +8,7 @@ at_ir *at_ir_new(at_low *l, at_ir_kind kind) {
     return n;
 }
 
-static at_ir *copy_list(at_low *l, const at_ir *list) {
+at_ir *at_ir_copy_list(at_low *l, const at_ir *list) {
     at_ir *head = NULL, **tail = &head;
     for (; list; list = list->next) {
         *tail = at_ir_copy(l, list);
@@ -28,8 +28,8 @@ const at_aff *at_ir_hi(at_low *l, const at_ir *n) {
 at_ir *at_ir_copy(at_low *l, const at_ir *n) {
     at_ir *c = at_copy(l->arena, n, sizeof *n);
     c->next = NULL;
-    c->child = copy_list(l, n->child);
-    c->other = copy_list(l, n->other);
+    c->child = at_ir_copy_list(l, n->child);
+    c->other = at_ir_copy_list(l, n->other);
     return c;
 }
 
@@ -45,6 +45,20 @@ at_mask at_ir_loops(const at_ir *list) {
 at_mask at_ir_loops_of(const at_ir *n) {
     return at_ir_loops(n->child) | at_ir_loops(n->other) |
            (n->kind == AT_IR_LOOP ? AT_BIT(n->loop.sym) : 0);
+}
+
+at_sym at_range_enter(at_low *l, const at_ir *loop) {
+    at_sym old = l->syms.data[loop->loop.sym];
+    l->syms.data[loop->loop.sym].lo = loop->loop.lo;
+    l->syms.data[loop->loop.sym].hi = loop->loop.hi - 1;
+    l->syms.data[loop->loop.sym].may_be_empty = !at_loop_is_fixed(loop);
+    return old;
+}
+
+void at_range_leave(at_low *l, const at_ir *loop, at_sym old) {
+    l->syms.data[loop->loop.sym].lo = old.lo;
+    l->syms.data[loop->loop.sym].hi = old.hi;
+    l->syms.data[loop->loop.sym].may_be_empty = old.may_be_empty;
 }
 
 /* ---- substitution ---------------------------------------------------------------------------- */

@@ -106,7 +106,8 @@ static inline int64_t at_loop_trips(const at_ir *n) {
 
 at_ir *at_ir_new(at_low *l, at_ir_kind kind);
 at_ir *at_ir_copy(at_low *l, const at_ir *n); /* n and below, without n->next */
-at_mask at_ir_loops(const at_ir *list);       /* loop symbols bound in a list and below */
+at_ir *at_ir_copy_list(at_low *l, const at_ir *list);
+at_mask at_ir_loops(const at_ir *list); /* loop symbols bound in a list and below */
 /* Does anything in a list depend on this symbol, directly or inside another? */
 bool at_ir_mentions(const at_low *l, const at_ir *list, int sym);
 /* The bounds of a loop, constant or not. */

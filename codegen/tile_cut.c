@@ -150,15 +150,6 @@ static at_ir *restrict_piece(at_ir *list, int piece, int64_t from, int64_t to) {
     return head;
 }
 
-static at_ir *copy_all(at_low *l, const at_ir *list) {
-    at_ir *head = NULL, **tail = &head;
-    for (; list; list = list->next) {
-        *tail = at_ir_copy(l, list);
-        tail = &(*tail)->next;
-    }
-    return head;
-}
-
 /* Every loop of the piece starts at 0 and runs to `extent`: then equal parts can be a loop. */
 static bool piece_uniform(const at_ir *list, int piece, int64_t extent) {
     for (; list; list = list->next) {
@@ -209,7 +200,7 @@ static at_ir *cut_list(cutter *x, at_ir *list, int i) {
         loop->loop.sym = at_sym_loop(
             l, at_format(l->arena, "%s_part", l->syms.data[first->loop.sym].name), whole);
         loop->loop.hi = whole;
-        at_ir *body = copy_all(l, list);
+        at_ir *body = at_ir_copy_list(l, list);
         shift_piece(l, body, c->piece, c->chosen,
                     at_aff_scale(l, at_aff_sym(l, loop->loop.sym), c->chosen));
         loop->child = cut_list(x, body, i + 1);
@@ -218,8 +209,8 @@ static at_ir *cut_list(cutter *x, at_ir *list, int i) {
         from = whole * c->chosen;
     }
     for (; from < c->extent && x->ok; from += c->chosen) {
-        *tail =
-            cut_list(x, restrict_piece(copy_all(l, list), c->piece, from, from + c->chosen), i + 1);
+        *tail = cut_list(
+            x, restrict_piece(at_ir_copy_list(l, list), c->piece, from, from + c->chosen), i + 1);
         while (*tail) tail = &(*tail)->next;
     }
     return head;

@@ -75,20 +75,6 @@ static int count_accesses(const at_ir *list, int tensor) {
 
 /* ---- tensors in registers -------------------------------------------------------------------- */
 
-/* Loops of a list that are neither unrolled nor vectors: their iterations are not told apart in
- * registers. */
-static at_mask counted_loops(const at_ir *list) {
-    at_mask m = 0;
-    for (; list; list = list->next) {
-        if (list->kind != AT_IR_LOOP) continue;
-        bool unrolled = at_loop_is_unrolled(list);
-        if ((!unrolled && at_loop_trips(list) > 1) || !at_loop_is_fixed(list))
-            m |= AT_BIT(list->loop.sym);
-        m |= counted_loops(list->child);
-    }
-    return m;
-}
-
 typedef struct { /* all accesses to one tensor in a list: do they name registers? */
     at_low *l;
     int tensor;
@@ -135,118 +121,9 @@ static bool is_local(const tiler *x, const at_ir *list, int tensor) {
     for (int i = 0; i < x->depth; i++)
         if (x->path[i].sym == b->line_sym && b->line_sym >= 0) scope = x->path[i].body;
     if (!scope || count_accesses(scope, tensor) != mine) return false;
-    fixed_query q = {x->l, tensor, counted_loops(list), at_ir_loops(list), NULL, true};
+    fixed_query q = {x->l, tensor, at_counted_loops(list), at_ir_loops(list), NULL, true};
     fixed_list(&q, list);
     return q.ok;
-}
-
-/* ---- names ----------------------------------------------------------------------------------- */
-
-typedef struct { /* what the statements of a tile do */
-    bool sums, loads, computes;
-    int64_t rows, columns;
-} shape;
-
-static void shape_of(const at_low *l, const at_ir *list, int64_t rows, int64_t columns, shape *s) {
-    for (; list; list = list->next) {
-        if (list->kind == AT_IR_LOOP) {
-            int64_t n = at_loop_trips(list);
-            bool fixed = at_loop_is_fixed(list);
-            bool row = fixed && list->loop.ann == AT_ANN_UNROLL,
-                 column = fixed && list->loop.ann == AT_ANN_VEC;
-            shape_of(l, list->child, row && !list->loop.is_reduce ? rows * n : rows,
-                     column ? columns * n : columns, s);
-            continue;
-        }
-        s->sums |= list->stmt.add;
-        s->loads |= list->stmt.val->op != AT_V_CONST;
-        s->computes |= list->stmt.val->op != AT_V_CONST && list->stmt.val->op != AT_V_LOAD;
-        if (rows * columns > s->rows * s->columns) s->rows = rows, s->columns = columns;
-    }
-}
-
-static void name_tile(at_low *l, at_tile *t, const at_ir *list) {
-    shape s = {.rows = 0, .columns = 1};
-    shape_of(l, list, 1, 1, &s);
-    const char *verb = s.sums ? "tile" : !s.loads ? "zero" : s.computes ? "map" : "copy";
-    t->base_name =
-        s.rows > 1 || s.sums
-            ? at_format(l->arena, "%s_%lldx%lld", verb, (long long)s.rows, (long long)s.columns)
-            : at_format(l->arena, "%s_%lld", verb, (long long)s.columns);
-    t->name = t->base_name;
-}
-
-static bool tile_equal(const at_tile *x, const at_tile *y) {
-    if (x->num_ops != y->num_ops || x->num_slots != y->num_slots || x->num_trips != y->num_trips)
-        return false;
-    for (int i = 0; i < x->num_ops; i++) {
-        const at_tile_op *a = &x->ops[i], *b = &y->ops[i];
-        if (a->kind != b->kind || a->mem != b->mem || a->lanes != b->lanes || a->dst != b->dst ||
-            a->a != b->a || a->b != b->b || a->slot != b->slot || a->trip_arg != b->trip_arg ||
-            a->off != b->off || a->trip != b->trip || a->bump != b->bump || a->base != b->base ||
-            a->times != b->times || a->plus != b->plus || a->by != b->by || a->number != b->number)
-            return false;
-    }
-    return true;
-}
-
-/* ---- one tile -------------------------------------------------------------------------------- */
-
-typedef struct {
-    at_low *l;
-    at_tile_regs regs;
-    at_mask keep;
-} maker;
-
-static at_ir *make_call(void *context, at_ir *list) {
-    maker *m = context;
-    at_low *l = m->l;
-    list = at_transpose_copies(l, list, &m->regs);
-    at_limit_unrolling(l, list, m->keep);
-    at_tile_call *call = at_tile_build(l, list, &m->regs);
-    if (!call) return NULL;
-    at_ir *n = at_ir_new(l, AT_IR_TILE);
-    n->call = call;
-    name_tile(l, call->tile, list);
-    int same = 0;
-    for (int i = 0; i < l->tiles.len; i++) {
-        if (tile_equal(l->tiles.data[i], call->tile)) {
-            call->tile = l->tiles.data[i]; /* identical tiles are printed once */
-            return n;
-        }
-        same += !strcmp(l->tiles.data[i]->base_name, call->tile->base_name);
-    }
-    if (same) call->tile->name = at_format(l->arena, "%s_%d", call->tile->base_name, same + 1);
-    *at_push(l->arena, &l->tiles) = call->tile;
-    return n;
-}
-
-/* Loops that index a tensor which is to stay in registers. */
-static at_mask index_loops(const at_low *l, const at_ir *list, const bool *held, bool sums) {
-    at_mask m = 0;
-    for (; list; list = list->next) {
-        if (list->kind == AT_IR_STMT && (held[list->stmt.tensor] || (sums && list->stmt.add)))
-            m |= at_aff_deps(l, list->stmt.at);
-        m |= index_loops(l, list->child, held, sums);
-    }
-    return m;
-}
-
-static at_ir *copy_list(at_low *l, const at_ir *list) {
-    at_ir *head = NULL, **tail = &head;
-    for (; list; list = list->next, tail = &(*tail)->next) *tail = at_ir_copy(l, list);
-    return head;
-}
-
-/* Calls for a list that is a unit; NULL where it does not fit. The list itself stays as it is. */
-static at_ir *make_tiles(at_low *l, const at_ir *list, const bool *local, bool promote) {
-    maker m = {l, {local, promote}, 0};
-    m.keep = index_loops(l, list, local, promote) & ~counted_loops(list);
-    /* what no tensor in registers is indexed by needs no cutting */
-    int made = l->tiles.len;
-    at_ir *out = at_cut_to_registers(l, copy_list(l, list), m.keep, make_call, &m);
-    if (!out) l->tiles.len = made; /* some parts may have fitted */
-    return out;
 }
 
 /* ---- grouping -------------------------------------------------------------------------------- */
@@ -328,7 +205,7 @@ static void note_calls(at_low *l, const at_ir *list) {
 static at_ir *tile_inside(tiler *x, at_ir *n) {
     note_opened(x->l, n);
     x->path[x->depth].sym = n->kind == AT_IR_LOOP ? n->loop.sym : -1;
-    x->path[x->depth++].body = copy_list(x->l, n->child);
+    x->path[x->depth++].body = at_ir_copy_list(x->l, n->child);
     n->next = NULL;
     n->child = tile_list(x, n->child);
     n->other = tile_list(x, n->other);
@@ -341,8 +218,8 @@ static at_ir *tile_single(tiler *x, at_ir *n) {
     at_low *l = x->l;
     bool *none = AT_NEW_ARRAY(l->arena, bool, l->num_tensors);
     n->next = NULL;
-    at_ir *out = make_tiles(l, n, none, true);
-    if (!out) out = make_tiles(l, n, none, false);
+    at_ir *out = at_tile_calls(l, n, none, true);
+    if (!out) out = at_tile_calls(l, n, none, false);
     if (out) return out;
     if (n->kind == AT_IR_LOOP) return tile_inside(x, n);
     at_lower_fail(l, "a statement of @%s has more than %d operands", n->stmt.label,
@@ -363,7 +240,7 @@ static at_ir *tile_group(tiler *x, at_ir *from, at_ir *end, const bool *local) {
     int made = l->tiles.len;
     while (last->next != end) last = last->next;
     last->next = NULL;
-    at_ir *group = make_tiles(l, from, local, true);
+    at_ir *group = at_tile_calls(l, from, local, true);
     last->next = end;
     if (!group) note_apart(l, from, end);
     bool loses = false;
@@ -393,9 +270,9 @@ static at_ir *tile_list(tiler *x, at_ir *list) {
 }
 
 bool at_pass_tiles(at_low *l) {
-    tiler x = {.l = l, .root = copy_list(l, l->root)};
+    tiler x = {.l = l, .root = at_ir_copy_list(l, l->root)};
     l->root = tile_list(&x, l->root);
-    x.root = copy_list(l, l->pack_root);
+    x.root = at_ir_copy_list(l, l->pack_root);
     l->pack_root = tile_list(&x, l->pack_root);
     note_calls(l, l->root);
     note_calls(l, l->pack_root);

@@ -1,0 +1,86 @@
+/* codegen/affine_range.c: the smallest and largest value of an affine form, its loops running over
+ * their current ranges. */
+#include "codegen/codegen_int.h"
+
+static int64_t clamp(__int128 v) {
+    return v > AT_AFF_INF ? AT_AFF_INF : v < -AT_AFF_INF ? -AT_AFF_INF : (int64_t)v;
+}
+
+static void sym_range(at_low *l, int sym, int64_t *lo, int64_t *hi) {
+    const at_sym s = l->syms.data[sym];
+    int64_t lo2, hi2;
+    switch (s.kind) {
+    case AT_SYM_LOOP:
+        *lo = s.lo;
+        *hi = s.hi;
+        return;
+    case AT_SYM_LOAD: /* data: an int32 */
+        *lo = INT32_MIN;
+        *hi = INT32_MAX;
+        return;
+    case AT_SYM_DIV:
+        at_aff_range(l, s.of, lo, hi);
+        if (*lo > -AT_AFF_INF) *lo = at_floordiv(*lo, s.by);
+        if (*hi < AT_AFF_INF) *hi = at_floordiv(*hi, s.by);
+        return;
+    default:
+        at_aff_range(l, s.of, lo, hi);
+        at_aff_range(l, s.of2, &lo2, &hi2);
+        if (s.kind == AT_SYM_MIN) {
+            if (lo2 < *lo) *lo = lo2;
+            if (hi2 < *hi) *hi = hi2;
+        } else {
+            if (lo2 > *lo) *lo = lo2;
+            if (hi2 > *hi) *hi = hi2;
+        }
+        return;
+    }
+}
+
+/* If x holds m*g - m*c*floor(g/c), that is m*(g mod c): takes it out and gives its range. */
+static const at_aff *take_remainder(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi) {
+    for (int i = 0; i < x->n; i++) {
+        const at_sym s = l->syms.data[x->t[i].sym];
+        if (s.kind != AT_SYM_DIV || x->t[i].k % s.by) continue;
+        int64_t m = -x->t[i].k / s.by;
+        bool whole = true;
+        for (int j = 0; j < s.of->n && whole; j++)
+            whole = at_aff_coef(x, s.of->t[j].sym) == m * s.of->t[j].k;
+        if (!whole) continue;
+        int64_t glo, ghi; /* the operand itself may already be smaller than the divisor allows */
+        at_aff_range(l, s.of, &glo, &ghi);
+        int64_t rlo = 0, rhi = s.by - 1;
+        if (at_floordiv(glo, s.by) == at_floordiv(ghi, s.by) && glo > -AT_AFF_INF &&
+            ghi < AT_AFF_INF) {
+            rlo = at_floormod(glo, s.by);
+            rhi = at_floormod(ghi, s.by);
+        }
+        *lo = m >= 0 ? m * rlo : m * rhi;
+        *hi = m >= 0 ? m * rhi : m * rlo;
+        const at_aff *rest = at_aff_add_times(l, x, s.of, -m);
+        return at_aff_sub(l, rest, at_aff_scale(l, at_aff_sym(l, x->t[i].sym), x->t[i].k));
+    }
+    return NULL;
+}
+
+void at_aff_range(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi) {
+    __int128 a = 0, b = 0;
+    bool has_opaque = false;
+    for (int i = 0; i < x->n; i++) has_opaque |= l->syms.data[x->t[i].sym].kind == AT_SYM_DIV;
+    while (has_opaque) {
+        int64_t rlo, rhi;
+        const at_aff *rest = take_remainder(l, x, &rlo, &rhi);
+        if (!rest) break;
+        a += rlo;
+        b += rhi;
+        x = rest;
+    }
+    for (int i = 0; i < x->n; i++) {
+        int64_t slo, shi, k = x->t[i].k;
+        sym_range(l, x->t[i].sym, &slo, &shi);
+        a += (__int128)k * (k > 0 ? slo : shi);
+        b += (__int128)k * (k > 0 ? shi : slo);
+    }
+    *lo = clamp(a + x->c);
+    *hi = clamp(b + x->c);
+}

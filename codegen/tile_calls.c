@@ -1,0 +1,119 @@
+/* codegen/tile_calls.c: a list of nests becomes calls of tiles, cut to what the registers hold;
+ * equal tiles are one, and each has a name. */
+#include "codegen/tile_make.h"
+
+#include <string.h>
+
+at_mask at_counted_loops(const at_ir *list) {
+    at_mask m = 0;
+    for (; list; list = list->next) {
+        if (list->kind != AT_IR_LOOP) continue;
+        bool unrolled = at_loop_is_unrolled(list);
+        if ((!unrolled && at_loop_trips(list) > 1) || !at_loop_is_fixed(list))
+            m |= AT_BIT(list->loop.sym);
+        m |= at_counted_loops(list->child);
+    }
+    return m;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+typedef struct { /* what the statements of a tile do */
+    bool sums, loads, computes;
+    int64_t rows, columns;
+} shape;
+
+static void shape_of(const at_low *l, const at_ir *list, int64_t rows, int64_t columns, shape *s) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_LOOP) {
+            int64_t n = at_loop_trips(list);
+            bool fixed = at_loop_is_fixed(list);
+            bool row = fixed && list->loop.ann == AT_ANN_UNROLL,
+                 column = fixed && list->loop.ann == AT_ANN_VEC;
+            shape_of(l, list->child, row && !list->loop.is_reduce ? rows * n : rows,
+                     column ? columns * n : columns, s);
+            continue;
+        }
+        s->sums |= list->stmt.add;
+        s->loads |= list->stmt.val->op != AT_V_CONST;
+        s->computes |= list->stmt.val->op != AT_V_CONST && list->stmt.val->op != AT_V_LOAD;
+        if (rows * columns > s->rows * s->columns) s->rows = rows, s->columns = columns;
+    }
+}
+
+static void name_tile(at_low *l, at_tile *t, const at_ir *list) {
+    shape s = {.rows = 0, .columns = 1};
+    shape_of(l, list, 1, 1, &s);
+    const char *verb = s.sums ? "tile" : !s.loads ? "zero" : s.computes ? "map" : "copy";
+    t->base_name =
+        s.rows > 1 || s.sums
+            ? at_format(l->arena, "%s_%lldx%lld", verb, (long long)s.rows, (long long)s.columns)
+            : at_format(l->arena, "%s_%lld", verb, (long long)s.columns);
+    t->name = t->base_name;
+}
+
+static bool tile_equal(const at_tile *x, const at_tile *y) {
+    if (x->num_ops != y->num_ops || x->num_slots != y->num_slots || x->num_trips != y->num_trips)
+        return false;
+    for (int i = 0; i < x->num_ops; i++) {
+        const at_tile_op *a = &x->ops[i], *b = &y->ops[i];
+        if (a->kind != b->kind || a->mem != b->mem || a->lanes != b->lanes || a->dst != b->dst ||
+            a->a != b->a || a->b != b->b || a->slot != b->slot || a->trip_arg != b->trip_arg ||
+            a->off != b->off || a->trip != b->trip || a->bump != b->bump || a->base != b->base ||
+            a->times != b->times || a->plus != b->plus || a->by != b->by || a->number != b->number)
+            return false;
+    }
+    return true;
+}
+
+/* ---- one tile -------------------------------------------------------------------------------- */
+
+typedef struct {
+    at_low *l;
+    at_tile_regs regs;
+    at_mask keep;
+} maker;
+
+static at_ir *make_call(void *context, at_ir *list) {
+    maker *m = context;
+    at_low *l = m->l;
+    list = at_transpose_copies(l, list, &m->regs);
+    at_limit_unrolling(l, list, m->keep);
+    at_tile_call *call = at_tile_build(l, list, &m->regs);
+    if (!call) return NULL;
+    at_ir *n = at_ir_new(l, AT_IR_TILE);
+    n->call = call;
+    name_tile(l, call->tile, list);
+    int same = 0;
+    for (int i = 0; i < l->tiles.len; i++) {
+        if (tile_equal(l->tiles.data[i], call->tile)) {
+            call->tile = l->tiles.data[i]; /* identical tiles are printed once */
+            return n;
+        }
+        same += !strcmp(l->tiles.data[i]->base_name, call->tile->base_name);
+    }
+    if (same) call->tile->name = at_format(l->arena, "%s_%d", call->tile->base_name, same + 1);
+    *at_push(l->arena, &l->tiles) = call->tile;
+    return n;
+}
+
+/* Loops that index a tensor which is to stay in registers. */
+static at_mask index_loops(const at_low *l, const at_ir *list, const bool *held, bool sums) {
+    at_mask m = 0;
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_STMT && (held[list->stmt.tensor] || (sums && list->stmt.add)))
+            m |= at_aff_deps(l, list->stmt.at);
+        m |= index_loops(l, list->child, held, sums);
+    }
+    return m;
+}
+
+at_ir *at_tile_calls(at_low *l, const at_ir *list, const bool *local, bool promote) {
+    maker m = {l, {local, promote}, 0};
+    m.keep = index_loops(l, list, local, promote) & ~at_counted_loops(list);
+    /* what no tensor in registers is indexed by needs no cutting */
+    int made = l->tiles.len;
+    at_ir *out = at_cut_to_registers(l, at_ir_copy_list(l, list), m.keep, make_call, &m);
+    if (!out) l->tiles.len = made; /* some parts may have fitted */
+    return out;
+}
