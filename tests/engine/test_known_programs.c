@@ -104,7 +104,7 @@ static int check_log(at_arena *a, int from, int num_trials) {
 
 static void lowered_once(void **state) {
     (void)state;
-    int most_jobs = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? 2 : 1;
+    int most_jobs = at_cpu_cores(NULL, 0) > 1 ? 2 : 1;
     for (int jobs = 1; jobs <= most_jobs; jobs++) {
         at_arena *a = at_arena_new();
         assert_int_equal(truncate(path, 0), 0);
