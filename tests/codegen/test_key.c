@@ -343,6 +343,13 @@ static void what_counts(void **state) {
         {"N=4 M=6", PAIR_COMPUTE, "i, j =>\n    @o = i, j\n", false},
         {"N=4 M=6 j1=2 j2=3", PAIR_COMPUTE, "i, j1, j2 =>\n    @o = i, {j1, j2}/j\n", false},
         {"N=4 M=6 j1=2 j2=3", PAIR_COMPUTE, "i, j1, j2 =>\n    @o = i, {j2, j1}/j\n", false},
+        /* what is asked for ahead, and whether the tree says so */
+        {"N=4 M=6", PAIR_COMPUTE,
+         "i =>\n    j =>\n        @s[prefetch a 0] = i, j\n    j =>\n        @o = i, j\n", false},
+        {"N=4 M=6", PAIR_COMPUTE,
+         "i =>\n    j =>\n        @s[prefetch a 64] = i, j\n    j =>\n        @o = i, j\n", false},
+        {"N=4 M=6", PAIR_COMPUTE,
+         "i =>\n    j =>\n        @s[prefetch a 128] = i, j\n    j =>\n        @o = i, j\n", false},
         /* a name in common is one piece */
         {"N=4 M=6 k=6", PAIR_COMPUTE,
          "i =>\n    j =>\n        @s = i, j\n    k =>\n        @o = i, k\n", false},
