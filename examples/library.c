@@ -1,6 +1,6 @@
 /* examples/library.c: a matrix product, tuned the first time, loaded the next times, through
  * libautotune. No compiler is needed where this runs.
- *     cc -O2 library.c $(pkg-config --cflags --libs autotune) -o library && ./library */
+ *     cc -O2 library.c -lautotune -o library && ./library */
 #include <autotune.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@ typedef void dense_fn(const float *data, const float *weight, float *out, void *
 
 static int progress(void *ctx, const at_lib_progress *p) {
     (void)ctx;
-    printf("\r%d of %d trials, best %.1f GFLOP/s ", (int)p->done, (int)p->total, p->best_gflops);
+    fprintf(stderr, "\r%d of %d trials, best %.1f GFLOP/s ", (int)p->done, (int)p->total,
+            p->best_gflops);
     return 0; /* go on */
 }
 
@@ -35,7 +36,7 @@ int main(int argc, char **argv) {
     at_lib_set(task, "trials", "40");
     at_lib_kernel *kernel = at_lib_load_log(task, log);
     if (!kernel && !at_lib_tune(task, log, progress, NULL)) { /* nothing is there yet */
-        puts("");
+        fputs("\n", stderr);
         kernel = at_lib_load_log(task, log);
     }
     if (!kernel) {
