@@ -77,6 +77,37 @@ static void authors(void **state) {
                      "$(pkg-config --cflags --define-variable=prefix=\"$D\" autotune)\"");
 }
 
+/* A program with the installed library, shared and static, and the installed worker. */
+static void programs(void **state) {
+    (void)state;
+    if (!has("pkg-config")) {
+        print_message("pkg-config is missing\n");
+        skip();
+    }
+    if (!cli_run(IN "nm -D \"$D/lib/libautotune.so\" | grep -q '__[a-z]*san_'")->status) {
+        print_message("the library is built with a sanitizer\n");
+        skip();
+    }
+    cli_expect(0, IN "test -L \"$D/lib/libautotune.so\" && "
+                     "readelf -d \"$D/lib/libautotune.so\" | grep -q 'SONAME.*libautotune.so.1'");
+    static const char ask[] = "export PKG_CONFIG_PATH=\"$D/lib/pkgconfig\"; ask() { pkg-config "
+                              "--define-variable=prefix=\"$D\" \"$@\" autotune; }; ";
+    cli_expect(0,
+               IN "%s eval \"cc -O2 -Wall -Wextra -Werror '%s/examples/library.c' $(ask --cflags "
+                  "--libs) -o shared\"",
+               ask, sources);
+    cli_expect(0,
+               IN "%s eval \"cc -O2 '%s/examples/library.c' $(ask --cflags) -l:libautotune.a "
+                  "$(ask --static --libs) -o static\"",
+               ask, sources);
+    cli_expect(0, IN "! ldd ./static | grep -q libautotune");
+    cli_expect(0,
+               IN "%s LD_LIBRARY_PATH=\"$D/lib\" AUTOTUNE_WORKER=\"$(ask --variable=worker)\" "
+                  "./shared new.log 2>/dev/null | grep -q ' 0 of 8192 elements wrong'",
+               ask);
+    cli_expect(0, "./static new.log | grep -q ' 0 of 8192 elements wrong'");
+}
+
 static void uninstall(void **state) {
     (void)state;
     make("install");
@@ -86,11 +117,12 @@ static void uninstall(void **state) {
                         "a place/usr/local/share/doc/autotune/note\n");
     cli_expect(0, IN "rm \"$D/share/doc/autotune/note\"");
     make("uninstall"); /* a second time: there is nothing to do */
-    cli_expect(0, IN "test ! -e \"$D/share/doc/autotune\" && test ! -e \"$D/include/autotune\"");
+    cli_expect(0, IN "test ! -e \"$D/share/doc/autotune\" && test ! -e \"$D/include/autotune\" && "
+                     "test ! -e \"$D/libexec/autotune\"");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(install), cmocka_unit_test(authors),
-                                       cmocka_unit_test(uninstall)};
+                                       cmocka_unit_test(programs), cmocka_unit_test(uninstall)};
     return cmocka_run_group_tests_name("cli/install", tests, setup, cli_teardown);
 }
