@@ -300,7 +300,7 @@ static at_status read_isas(const char *list, const at_target **isas, int *n, at_
                 return at_fail(err, AT_E_USAGE, "--isas %s: %s is given twice", list, word);
         if (*n && isa->architecture != isas[0]->architecture)
             return at_fail(
-                err, AT_E_USAGE, "--isas %s: %s is of %s, %s of %s; a file is for one of them",
+                err, AT_E_USAGE, "--isas %s: %s is of %s, %s of %s; a file is for one architecture",
                 list, isas[0]->name, isas[0]->architecture->name, word, isa->architecture->name);
         isas[(*n)++] = isa;
         if (!s[length]) return AT_OK;

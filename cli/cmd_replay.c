@@ -55,7 +55,7 @@ static at_status list_tuners(replay *r, const char *list, at_error *err) {
         if (at_tuner_find(name, &row, err) != AT_OK) return at_fail_at(err, "--compare: ");
         for (int i = 0; i < r->num_searches; i++)
             if (r->searches[i].tuner == row->name)
-                return at_fail(err, AT_E_USAGE, "--compare: %s stands there twice", name);
+                return at_fail(err, AT_E_USAGE, "--compare: %s is given twice", name);
         AT_ASSERT(r->num_searches < MOST_TUNERS);
         r->searches[r->num_searches++].tuner = row->name;
         list = comma ? comma + 1 : NULL;

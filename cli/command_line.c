@@ -50,7 +50,8 @@ static at_status take_verb(at_options *o, at_error *err) {
     at_template_add_beginning(&begin_so, word);
     if (near && !strncmp(near, word, strlen(word))) at_text_clear(&begin_so);
     if (begin_so.len)
-        at_fail(err, AT_E_USAGE, "unknown command or template \"%s\"; templates begin so: %s", word,
+        at_fail(err, AT_E_USAGE,
+                "unknown command or template \"%s\"; templates that begin with it: %s", word,
                 at_text_str(&begin_so));
     bool told = begin_so.len > 0;
     at_text_free(&begin_so);
@@ -93,9 +94,10 @@ static at_status check_use(const at_options *o, at_error *err) {
                        verb->name, verb->operands);
     if (o->num_operands > verb->max_operands &&
         was_meant_as_args(o, o->operands[verb->max_operands]))
-        return at_fail(
-            err, AT_E_USAGE, "unexpected word \"%s\": arguments are parted by commas: --args %s,%s",
-            o->operands[verb->max_operands], o->request.args, o->operands[verb->max_operands]);
+        return at_fail(err, AT_E_USAGE,
+                       "unexpected word \"%s\": arguments are separated by commas: --args %s,%s",
+                       o->operands[verb->max_operands], o->request.args,
+                       o->operands[verb->max_operands]);
     if (o->num_operands > verb->max_operands)
         return at_fail(err, AT_E_USAGE, "unexpected word \"%s\": autotune %s %s [options]",
                        o->operands[verb->max_operands], verb->name, verb->operands);

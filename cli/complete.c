@@ -82,7 +82,7 @@ static void bash(at_text *out) {
                      "    elif [[ $operands ]]; then\n"
                      "        mapfile -t COMPREPLY < <(compgen -W \"$operands\" -- \"$cur\")\n"
                      "    fi\n"
-                     "    # logs and templates of one's own\n"
+                     "    # logs and the user's own templates\n"
                      "    [[ ${#COMPREPLY[@]} -gt 0 || $cur == -* ]] || _autotune_files\n}\n\n"
                      "complete -F _autotune autotune\n");
 }

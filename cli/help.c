@@ -87,8 +87,8 @@ static at_status unknown_topic(const char *word, at_error *err) {
     if (!near || strncmp(near, word, strlen(word)) != 0) at_template_add_beginning(&begin_so, word);
     bool some = begin_so.len > 0;
     if (some)
-        at_fail(err, AT_E_USAGE, "no command or template \"%s\"; templates begin so: %s", word,
-                at_text_str(&begin_so));
+        at_fail(err, AT_E_USAGE, "no command or template \"%s\"; templates that begin with it: %s",
+                word, at_text_str(&begin_so));
     at_text_free(&begin_so);
     if (some) return AT_E_USAGE;
     if (near)

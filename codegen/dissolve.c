@@ -65,7 +65,9 @@ static const at_aff *index_expr(at_low *l, const at_expr *e, const at_aff *const
     default: break;
     }
     if (e->nargs != 2) {
-        at_lower_fail(l, "an index chooses between values; conditions belong into the value");
+        at_lower_fail(
+            l,
+            "an index depends on a condition; choose between the reads instead: c ? a[i] : a[j]");
         return at_aff_const(l, 0);
     }
     x = index_expr(l, e->arg[0], axes);

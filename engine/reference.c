@@ -105,7 +105,7 @@ static at_status check_finite(const at_session *s, at_error *err) {
             (long long)count, (long long)n, tensor->name, tensor->name, (long long)first);
         if (s->chosen.weight)
             return at_fail(err, AT_E_INPUT,
-                           "--weight: with it %s, or their partial sums do; scale it", what);
+                           "--weight: %s, or their partial sums do; scale the weight", what);
         at_engine_warn(
             &s->options,
             at_format(s->scratch, "%s, or are not a number: of these only that is checked", what));

@@ -229,7 +229,8 @@ at_status at_session_start(at_session *s, at_error *err) {
     if (zeros > 0.5) {
         char text[128];
         snprintf(text, sizeof text,
-                 "%.0f %% of the expected output are zeros: equal to it says little", 100 * zeros);
+                 "%.0f %% of the expected output are zeros: being equal to it proves little",
+                 100 * zeros);
         at_engine_warn(&s->options, text);
     }
     s->spent.reference_ns = at_now_ns() - begin_ns;

@@ -15,8 +15,8 @@ at_status at_target_check(const at_target *t, at_error *err) {
     const at_architecture *ours = at_target_here()->architecture;
     if (t->architecture != ours)
         return at_fail(err, AT_E_USAGE,
-                       "code for %s, and this machine is %s: it can be written to a file with "
-                       "apply, but not run",
+                       "the code is for %s and this machine is %s: apply writes it to a file, but "
+                       "it does not run here",
                        t->architecture->name, ours->name);
     if (!at_cpu_has_set(at_vector_set(t->name)))
         return at_fail(err, AT_E_USAGE, "this CPU (%s) has no %s", at_cpu_facts()->name, t->name);

@@ -92,7 +92,8 @@ static at_status own_pattern(const request *q, const at_task *t, const at_bsr *b
         return wrong_shape(q, t, dims, 2);
     if (at_input_cut(q->arena, f, b->r, b->c, weight, q->err) != AT_OK) {
         if (q->of->block)
-            at_fail(q->err, q->err->status, "%s; leave --block out, or make others of it first",
+            at_fail(q->err, q->err->status,
+                    "%s; leave --block out, or convert the file to blocks of that size",
                     at_strdup(q->arena, q->err->text));
         return at_fail_at(q->err, "--weight %s: ", q->of->weight);
     }

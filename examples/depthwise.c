@@ -1,4 +1,4 @@
-/* examples/depthwise.c: a template of one's own: 3x3 depthwise convolution, NHWC, stride 1, pad 1.
+/* examples/depthwise.c: a template of your own: 3x3 depthwise convolution, NHWC, stride 1, pad 1.
  */
 #include "template.h"
 

@@ -79,7 +79,7 @@ static at_status find_leaf(const reader *r, const at_expr *e, const knob_list *l
     const at_knob *k = l->knobs[n];
     *out = (at_leaf){n, 0, k->parts, l->strides[n], k->count, k->values};
     if (k->kind == AT_KNOB_OPTION) {
-        if (e->op != AT_X_NAME) return fail(r, e, "an option is named plainly");
+        if (e->op != AT_X_NAME) return fail(r, e, "an option is written as its name alone");
         if (!k->values) return fail(r, e, "the values of this option are not all whole numbers");
         return AT_OK;
     }

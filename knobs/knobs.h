@@ -68,9 +68,9 @@ at_status at_space_annotate(at_space *s, const char *name, int num_axes, const c
 /* json: an array of values, e.g. "[true, false]". */
 at_status at_space_option(at_space *s, const char *name, const char *json, at_error *err);
 /* A joint condition over knobs already declared, e.g. "32 <= tile_x.size[1]*tile_y.size[1] < 1024";
- * reorders are read as NAME.perm[i], an option is named plainly. A later condition replaces the one
- * before; a knob declared again keeps it. Indices are not renumbered. A point where the condition
- * cannot be worked out (division by zero) is not valid. */
+ * reorders are read as NAME.perm[i], an option is written as its name alone. A later condition
+ * replaces the one before; a knob declared again keeps it. Indices are not renumbered. A point
+ * where the condition cannot be worked out (division by zero) is not valid. */
 at_status at_space_filter(at_space *s, const char *condition, at_error *err);
 
 /* Asking. */

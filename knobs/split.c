@@ -143,10 +143,10 @@ int64_t at_split_part(const at_entity *e, int64_t length, int i) {
 at_status at_fallback_split(int64_t length, int num_outputs, const int64_t *limits, int64_t *sizes,
                             const char *knob, at_error *err) {
     if (length < 1 || num_outputs < 1 || num_outputs > AT_MAX_PARTS)
-        return at_fail(
-            err, AT_E_INPUT,
-            "knob %s: cannot split %lld into %d parts; lengths from 1 and 1 to %d parts can be",
-            knob, (long long)length, num_outputs, AT_MAX_PARTS);
+        return at_fail(err, AT_E_INPUT,
+                       "knob %s: cannot split %lld into %d parts; a length of at least 1 and 1 to "
+                       "%d parts are accepted",
+                       knob, (long long)length, num_outputs, AT_MAX_PARTS);
     for (int i = 0; i < num_outputs; i++)
         if (limits[i] == 0)
             return at_fail(

@@ -102,7 +102,7 @@ at_status at_pick_compat(at_pick_job *job, at_error *err) {
     for (int i = 0; i < job->num_paths; i++) {
         struct stat st;
         if (stat(job->paths[i], &st) == 0 && !S_ISREG(st.st_mode))
-            return at_fail(err, AT_E_INPUT, "%s is no file: AutoTVM's pick_best reads it twice",
+            return at_fail(err, AT_E_INPUT, "%s is no plain file: --compat reads its input twice",
                            job->paths[i]);
     }
     at_arena *a = at_arena_new();

@@ -14,7 +14,8 @@ at_status at_input_read(at_arena *a, const char *path, at_input *out, at_error *
     size_t len;
     if (ends_in(path, ".npz")) return at_input_npz(a, path, out, err);
     if (!npy && !ends_in(path, ".mtx"))
-        return at_fail(err, AT_E_USAGE, "%s: names of weights end in .npz, .npy or .mtx", path);
+        return at_fail(err, AT_E_USAGE,
+                       "%s: the name of a weight's file ends in .npz, .npy or .mtx", path);
     size_t most_bytes = (size_t)at_cpu_facts()->memory_bytes / 8;
     AT_TRY(at_read_file_most(a, path, most_bytes, &bytes, &len, err));
     return npy ? at_input_npy(a, path, bytes, len, out, err)

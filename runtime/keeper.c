@@ -201,7 +201,8 @@ static at_status take_object(const at_compilation *c, int *object, at_error *err
     if (from >= 0) close(from);
     if (n == 0) return *object = to, AT_OK;
     if (to >= 0) close(to);
-    return at_fail(err, AT_E_BUG, "%s: cannot take its object over: %s", c->argv[0], strerror(why));
+    return at_fail(err, AT_E_BUG, "%s: cannot take its object file into memory: %s", c->argv[0],
+                   strerror(why));
 }
 
 static at_status fail_beginning(const at_compilation *c, const beginning *b, at_error *err) {

@@ -92,7 +92,7 @@ static void skip_comments(reader *r) {
 
 static at_status expect_end(reader *r) {
     skip_blanks(r);
-    return r->p == r->end ? AT_OK : fail(r, "more than there should be");
+    return r->p == r->end ? AT_OK : fail(r, "text behind the last entry");
 }
 
 /* Each thing takes at least that many bytes, with a blank behind it. */

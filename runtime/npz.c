@@ -59,7 +59,7 @@ static at_status read_member(archive *z, const char *name, at_npy *out) {
         return fail(z, member, "missing; scipy.sparse.save_npz writes it");
     }
     if (!(st.valid & ZIP_STAT_SIZE) || st.size / MOST_DEFLATED > z->size_bytes)
-        return fail(z, member, "its size cannot be: the archive is too small for it");
+        return fail(z, member, "its size is impossible: the archive is too small for it");
     if (st.size > (uint64_t)at_cpu_facts()->memory_bytes / 8)
         return fail(z, member, "too large for this machine");
     zip_file_t *f = zip_fopen_index(z->zip, st.index, 0);

@@ -40,7 +40,8 @@ static at_status take_name(parser *p, const char *what, const char **name) {
     if (p->lex.kind != AT_TOK_NAME) return FAIL(p, "expected %s", what);
     char *s = at_strndup(p->arena, p->lex.start, (size_t)p->lex.length);
     if (is_reserved(s))
-        return FAIL_AT(p, p->lex.line, p->lex.col, "\"%s\" is a word of the notation, no name", s);
+        return FAIL_AT(p, p->lex.line, p->lex.col,
+                       "\"%s\" is a word of the notation and cannot be a name", s);
     *name = s;
     return next(p);
 }
@@ -170,7 +171,7 @@ static at_status parse_digits(parser *p, const axis_list *axes, const def_list *
             AT_TRY(next(p));
             AT_TRY(parse_expr(p, &extent));
         } else if (names.len) {
-            return FAIL(p, "expected ':' and an extent: only the first digit goes without");
+            return FAIL(p, "expected ':' and an extent: only the first digit may leave it out");
         }
         *at_push(p->arena, &names) = name;
         *at_push(p->arena, &extents) = extent;

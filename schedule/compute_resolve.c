@@ -75,13 +75,14 @@ static at_status resolve_size(scope *s, at_expr *e) {
         e->ref = at_symbol_find(s->c->pub.symbols, e->name);
         if (e->ref >= 0) return AT_OK;
         if (find_axis(current(s), axes_of(current(s)), e->name) >= 0)
-            return FAIL_AT(s, e, "\"%s\" is an axis: an extent consists of sizes", e->name);
+            return FAIL_AT(s, e, "\"%s\" is an axis: an extent can use sizes only", e->name);
         s->visible_axes = 0;
         return unknown(s, e, false);
     case AT_X_FLOAT: return FAIL_AT(s, e, "an extent is an integer");
     case AT_X_INDEX: return FAIL_AT(s, e, "an extent cannot be read from a tensor");
     case AT_X_EXTENT:
-    case AT_X_FIELD: return FAIL_AT(s, e, "extents of knobs are named by sizes here");
+    case AT_X_FIELD:
+        return FAIL_AT(s, e, "|...| is not accepted here: give it a name in the sizes");
     default:
         for (int i = 0; i < e->nargs; i++) AT_TRY(resolve_size(s, e->arg[i]));
         return AT_OK;
@@ -191,7 +192,8 @@ static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kin
         if (!wants_bool) k->is_float |= arg[i].is_float;
     }
     if (logical || (e->op >= AT_X_LT && e->op <= AT_X_NE)) *k = (kind){.is_bool = true};
-    if (e->op == AT_X_MOD && k->is_float) return FAIL_AT(s, e, "a value has no remainder");
+    if (e->op == AT_X_MOD && k->is_float)
+        return FAIL_AT(s, e, "only an index has a remainder, a value has none");
     if ((e->op == AT_X_DIV || e->op == AT_X_MOD) && !k->is_float) {
         if (!consists_of_sizes(copy->arg[1]))
             return FAIL_AT(s, e->arg[1], "indices are divided by sizes only");
@@ -211,7 +213,8 @@ static at_status resolve(scope *s, const at_expr *e, at_expr **out, kind *k) {
     case AT_X_NAME: return resolve_name(s, e, out, k);
     case AT_X_INDEX: return resolve_read(s, e, out, k);
     case AT_X_EXTENT:
-    case AT_X_FIELD: return FAIL_AT(s, e, "extents of knobs are named by sizes here");
+    case AT_X_FIELD:
+        return FAIL_AT(s, e, "|...| is not accepted here: give it a name in the sizes");
     default: return resolve_operator(s, e, out, k);
     }
 }
@@ -262,7 +265,8 @@ static at_status define(scope *s, const at_def *d) {
     s->size = 0;
     AT_TRY(resolve(s, d->expr, &e, &k));
     if (d->is_digits) {
-        if (k.is_float || k.is_bool) return FAIL_AT(s, d->expr, "digits are those of an index");
+        if (k.is_float || k.is_bool)
+            return FAIL_AT(s, d->expr, "only an index can be taken apart into digits");
         return define_digits(s, d, e);
     }
     *at_push(s->arena, &s->defs) = (meaning){d->names[0], e, k.is_float, k.is_bool, s->size};

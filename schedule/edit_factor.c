@@ -106,7 +106,7 @@ static at_status check(const rewrite *w, const at_tensor *x, outline_node *leaf,
         return at_fail(w->err, AT_E_INPUT, "\"%s\" is all that @%s sums over: split it first",
                        piece, x->name);
     if (outline_init(&w->o, x->name))
-        return at_fail(w->err, AT_E_INPUT, "@%s.init stands apart", x->name);
+        return at_fail(w->err, AT_E_INPUT, "@%s.init is a leaf of its own", x->name);
     return AT_OK;
 }
 

@@ -49,8 +49,9 @@ at_status at_template_find(const char *name, const at_template_row **out, at_err
     const char *near = at_nearest(name, all, at_template_count());
     if (!near || strncmp(near, name, strlen(name)) != 0) at_template_add_beginning(&begin_so, name);
     if (begin_so.len) {
-        at_status s = at_fail(err, AT_E_USAGE, "unknown template \"%s\"; templates begin so: %s",
-                              name, at_text_str(&begin_so));
+        at_status s =
+            at_fail(err, AT_E_USAGE, "unknown template \"%s\"; templates that begin with it: %s",
+                    name, at_text_str(&begin_so));
         at_text_free(&begin_so);
         return s;
     }

@@ -382,7 +382,7 @@ static void refusals(void **state) {
         {"replay space.log --compare grid,gaa", 2,
          "--compare: unknown tuner \"gaa\"; there are grid, random, ga"},
         {"replay space.log --compare grid,", 2, "--compare: unknown tuner \"\"; there are"},
-        {"replay space.log --compare ga,grid,ga", 2, "--compare: ga stands there twice"},
+        {"replay space.log --compare ga,grid,ga", 2, "--compare: ga is given twice"},
         {"replay space.log --compare ga --tuner ga", 2,
          "give one of --tuner and --compare, not both"},
         {"replay space.log --csv --json", 2, "give one of --csv and --json"},

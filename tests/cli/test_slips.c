@@ -32,17 +32,19 @@ static void messages(void **state) {
         {"conv2d_nhwc --args N=1 --args H=56", "--args is given twice: N=1 and H=56", 2},
         {"conv2d_nhwc --log a.log --log=b.log", "--log is given twice: a.log and b.log", 2},
         {"conv2d_nhwc --args N=1 H=56",
-         "unexpected word \"H=56\": arguments are parted by commas: --args N=1,H=56", 2},
+         "unexpected word \"H=56\": arguments are separated by commas: --args N=1,H=56", 2},
         {"conv2d_nhwc --args N=1 more.log", "unexpected word \"more.log\": autotune tune TEMPLATE",
          2},
         {"conv2d",
-         "unknown command or template \"conv2d\"; templates begin so: conv2d_3x3_gemm, "
+         "unknown command or template \"conv2d\"; templates that begin with it: conv2d_3x3_gemm, "
          "conv2d_NCHWc, "
          "conv2d_nhwc",
          2},
         {"run conv2d_n",
-         "unknown template \"conv2d_n\"; templates begin so: conv2d_NCHWc, conv2d_nhwc", 2},
-        {"help sparse", "no command or template \"sparse\"; templates begin so: sparse_dense", 2},
+         "unknown template \"conv2d_n\"; templates that begin with it: conv2d_NCHWc, conv2d_nhwc",
+         2},
+        {"help sparse",
+         "no command or template \"sparse\"; templates that begin with it: sparse_dense", 2},
         {"apply dense --lang c", "unknown option --lang; autotune --help lists the options", 2},
         {"dense --trails 4", "unknown option --trails; did you mean --trials?", 2},
         {"dense -trials 4", "unknown option -trials; did you mean --trials?", 2},

@@ -92,8 +92,8 @@ static void another_architecture_is_written_but_not_run(void **state) {
     assert_int_equal(at_target_check(&of_abacus[1], &err), AT_E_USAGE);
     assert_string_equal(err.text,
                         at_format(a,
-                                  "code for abacus, and this machine is %s: it can be written to a "
-                                  "file with apply, but not run",
+                                  "the code is for abacus and this machine is %s: apply writes it "
+                                  "to a file, but it does not run here",
                                   at_target_here()->architecture->name));
     at_arena_free(a);
 }

@@ -188,7 +188,7 @@ static void joint_filters_that_cannot_be(void **state) {
     REFUSED(at_space_filter(s, "order.size[0] < 3", &err),
             "joint filter:1:1: a reorder is read as NAME.perm[i]\norder.size[0] < 3\n^");
     REFUSED(at_space_filter(s, "unroll.size[0] < 3", &err),
-            "joint filter:1:1: an option is named plainly\nunroll.size[0] < 3\n^");
+            "joint filter:1:1: an option is written as its name alone\nunroll.size[0] < 3\n^");
     REFUSED(at_space_filter(s, "tile_y.size[2] < 3", &err),
             "joint filter:1:13: the entity has 2 parts: 0 to 1, or -1 to -2\n"
             "tile_y.size[2] < 3\n            ^");
@@ -203,7 +203,7 @@ static void joint_filters_that_cannot_be(void **state) {
         at_space_filter(s, "tile_y.size[-1] <= 8 && unroll && order.perm[0] == 2", &err), AT_OK);
     assert_int_equal(at_space_len(s), 4 * 2);
     REFUSED(at_space_option(s, "tile_y", "[1, 2]", &err),
-            "joint filter:1:1: an option is named plainly\n"
+            "joint filter:1:1: an option is written as its name alone\n"
             "tile_y.size[-1] <= 8 && unroll && order.perm[0] == 2\n^");
     assert_int_equal(at_space_knob_kind(s, 0), AT_KNOB_SPLIT);
     assert_int_equal(at_space_len(s), 4 * 2);

@@ -127,7 +127,7 @@ static void bad_files(void **state) {
         expect_refused(s, &err, files[i][1]);
     }
     assert_int_equal(at_input_read(arena, "w.bin", &in, &err), AT_E_USAGE);
-    assert_string_equal(err.text, "w.bin: names of weights end in .npz, .npy or .mtx");
+    assert_string_equal(err.text, "w.bin: the name of a weight's file ends in .npz, .npy or .mtx");
     assert_int_equal(at_input_read(arena, ".npy", &in, &err), AT_E_USAGE);
 }
 
@@ -223,7 +223,7 @@ static void mtx(void **state) {
         {BANNER "2 2 1\n1 1 x\n", "m:3: expected a value, got \"x\""},
         {BANNER "2 2 1\n1 1 1e39\n", "m:3: expected a value that float32 holds, got \"1e39\""},
         {BANNER "2 2 1\n1 1 nan\n", "m:3: expected a value that float32 holds, got \"nan\""},
-        {BANNER "2 2 1\n1 1 1\n2 2 2\n", "m:4: more than there should be"},
+        {BANNER "2 2 1\n1 1 1\n2 2 2\n", "m:4: text behind the last entry"},
         {BANNER "2 2 2\n2 1 1\n2 1 3\n", "m: two entries for row 1, column 0, counted from 0"},
         {"%%MatrixMarket matrix array real general\n2 2\n1 2 3\n",
          "m:4: truncated: expected a value"},

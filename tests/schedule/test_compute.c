@@ -163,8 +163,10 @@ static const struct {
     {"x[n] : input", "c:1:3: unknown name \"n\"\nx[n] : input\n  ^"},
     {"x[N, y[M]] : input",
      "c:1:6: an extent cannot be read from a tensor\nx[N, y[M]] : input\n     ^"},
-    {"sum[N] : input", "c:1:1: \"sum\" is a word of the notation, no name\nsum[N] : input\n^"},
-    {"x[|N|] : input", "c:1:3: extents of knobs are named by sizes here\nx[|N|] : input\n  ^"},
+    {"sum[N] : input",
+     "c:1:1: \"sum\" is a word of the notation and cannot be a name\nsum[N] : input\n^"},
+    {"x[|N|] : input",
+     "c:1:3: |...| is not accepted here: give it a name in the sizes\nx[|N|] : input\n  ^"},
     {"x[N] : input\no[i:N] = x[i",
      "c:2:13: expected ',' or ']', got the end\no[i:N] = x[i\n            ^"},
     {"x[N] : input\no[i:N, i:M] = x[i]",
@@ -195,15 +197,15 @@ static const struct {
     {"x[N] : input\no[i:N] = (i < 2) + x[i]",
      "c:2:13: a condition is no number: use ? and :\no[i:N] = (i < 2) + x[i]\n            ^"},
     {"x[N] : input\no[i:N] = x[i] % 2",
-     "c:2:15: a value has no remainder\no[i:N] = x[i] % 2\n              ^"},
+     "c:2:15: only an index has a remainder, a value has none\no[i:N] = x[i] % 2\n              ^"},
     {"x[N] : input\no[i:N] = x[N/i]",
      "c:2:14: indices are divided by sizes only\no[i:N] = x[N/i]\n             ^"},
     {"x[N] : input\no[i:N] = 2*sum(k:N) x[k]", "c:2:12: unknown function \"sum\"; there are min "
                                                "and max\no[i:N] = 2*sum(k:N) x[k]\n           ^"},
     {"x[N] : input\no[i:N] = sum(k:N, k:M) x[k]",
      "c:2:19: axis \"k\" occurs twice\no[i:N] = sum(k:N, k:M) x[k]\n                  ^"},
-    {"x[N] : input\no[i:N] = sum(k:i) x[k]", "c:2:16: \"i\" is an axis: an extent consists of "
-                                             "sizes\no[i:N] = sum(k:i) x[k]\n               ^"},
+    {"x[N] : input\no[i:N] = sum(k:i) x[k]", "c:2:16: \"i\" is an axis: an extent can use sizes "
+                                             "only\no[i:N] = sum(k:i) x[k]\n               ^"},
     {"x[N] : input\no[i:N] = sum(k:0 .. k) x[k]",
      "c:2:21: \"k\" is not known yet: bounds use the axes before them\no[i:N] = sum(k:0 .. k) "
      "x[k]\n                    ^"},
@@ -221,13 +223,15 @@ static const struct {
      "c:2:28: \"a\" is defined twice\no[i:N] = x[a] where a = i, a = 0\n                           "
      "^"},
     {"x[N] : input\no[i:N] = x[a] where {a, b} = i",
-     "c:2:26: expected ':' and an extent: only the first digit goes without, got '}'\no[i:N] = "
+     "c:2:26: expected ':' and an extent: only the first digit may leave it out, got '}'\no[i:N] = "
      "x[a] where {a, b} = i\n                         ^"},
     {"x[N] : input\no[i:N] = x[a] where {a, b:i} = i",
-     "c:2:27: \"i\" is an axis: an extent consists of sizes\no[i:N] = x[a] where {a, b:i} = i\n    "
+     "c:2:27: \"i\" is an axis: an extent can use sizes only\no[i:N] = x[a] where {a, b:i} = i\n   "
+     " "
      "                      ^"},
     {"x[N] : input\no[i:N] = x[a] where {a, b:M} = x[i]",
-     "c:2:32: digits are those of an index\no[i:N] = x[a] where {a, b:M} = x[i]\n                  "
+     "c:2:32: only an index can be taken apart into digits\no[i:N] = x[a] where {a, b:M} = x[i]\n  "
+     "                "
      "             ^"},
     {"x[N] : input\no[i:N] = x[a] where {a, b:M = i",
      "c:2:29: expected ',' or '}', got '='\no[i:N] = x[a] where {a, b:M = i\n                      "
@@ -241,7 +245,7 @@ static const struct {
     {"x[N] : input\no[i:N] = x[i].y[0]", "c:2:14: expected an operator, 'where' or a new line, got "
                                          "'.'\no[i:N] = x[i].y[0]\n             ^"},
     {"x[N] : input\no[where:N] = x[i]",
-     "c:2:3: \"where\" is a word of the notation, no name\no[where:N] = x[i]\n  ^"},
+     "c:2:3: \"where\" is a word of the notation and cannot be a name\no[where:N] = x[i]\n  ^"},
     {"x[N] : input\no[i:N] = x[i] $", "c:2:15: expected an operator, 'where' or a new line, got "
                                       "'$'\no[i:N] = x[i] $\n              ^"},
 };

@@ -145,8 +145,8 @@ static void finding(void **state) {
     const at_template_row *row = NULL;
     at_error err = {0};
     assert_int_equal(at_template_find("conv", &row, &err), AT_E_USAGE);
-    assert_non_null(
-        strstr(err.text, "unknown template \"conv\"; templates begin so: conv2d_3x3_gemm"));
+    assert_non_null(strstr(
+        err.text, "unknown template \"conv\"; templates that begin with it: conv2d_3x3_gemm"));
     assert_null(strstr(err.text, "dense"));
     assert_int_equal(at_template_find("gemm", &row, &err), AT_E_USAGE);
     assert_non_null(strstr(err.text, "unknown template \"gemm\"; there are: conv2d_3x3_gemm"));
