@@ -47,12 +47,6 @@ static void split_digits(at_low *l, at_ir *n) {
     }
 }
 
-static bool has_sum(const at_ir *list) {
-    for (; list; list = list->next)
-        if (list->kind == AT_IR_STMT ? list->stmt.add : has_sum(list->child)) return true;
-    return false;
-}
-
 /* A digit floor((v + e) / c) of a loop, e known outside it: its symbol, or -1. */
 static int wanted_strip(const at_low *l, const at_ir *loop, at_mask outside) {
     for (int i = AT_MAX_LOOPS; i < l->syms.len; i++) {
@@ -79,7 +73,7 @@ static void set_bounds(at_low *l, at_ir *n, const at_aff *lo, const at_aff *hi) 
  * affine. */
 static void strip_digits(at_low *l, at_ir *n, at_mask outside) {
     while (n && l->err->status == AT_OK) {
-        bool open = n->kind == AT_IR_LOOP && n->loop.ann == AT_ANN_NONE && !has_sum(n->child);
+        bool open = n->kind == AT_IR_LOOP && n->loop.ann == AT_ANN_NONE && !at_ir_has_sum(n->child);
         int digit = open ? wanted_strip(l, n, outside) : -1;
         if (digit < 0) {
             if (n->kind == AT_IR_LOOP) strip_digits(l, n->child, outside | AT_BIT(n->loop.sym));

@@ -33,6 +33,19 @@ at_ir *at_ir_copy(at_low *l, const at_ir *n) {
     return c;
 }
 
+void at_ir_append(at_ir ***tail, at_ir *list) {
+    **tail = list;
+    while (**tail) *tail = &(**tail)->next;
+}
+
+bool at_ir_has_sum(const at_ir *list) {
+    for (; list; list = list->next)
+        if (list->kind == AT_IR_STMT ? list->stmt.add
+                                     : at_ir_has_sum(list->child) || at_ir_has_sum(list->other))
+            return true;
+    return false;
+}
+
 at_mask at_ir_loops(const at_ir *list) {
     at_mask m = 0;
     for (; list; list = list->next) {

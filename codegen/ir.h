@@ -107,6 +107,9 @@ static inline int64_t at_loop_trips(const at_ir *n) {
 at_ir *at_ir_new(at_low *l, at_ir_kind kind);
 at_ir *at_ir_copy(at_low *l, const at_ir *n); /* n and below, without n->next */
 at_ir *at_ir_copy_list(at_low *l, const at_ir *list);
+/* Behind the end of another list, of which *tail is where the next node goes. */
+void at_ir_append(at_ir ***tail, at_ir *list);
+bool at_ir_has_sum(const at_ir *list);  /* does a statement in it add to what is there? */
 at_mask at_ir_loops(const at_ir *list); /* loop symbols bound in a list and below */
 /* Does anything in a list depend on this symbol, directly or inside another? */
 bool at_ir_mentions(const at_low *l, const at_ir *list, int sym);

@@ -128,11 +128,6 @@ static at_ir *segment(part *p, const at_ir *n, const at_aff *cut, bool below) {
     return s->loop.lo < s->loop.hi ? s : NULL;
 }
 
-static void append(at_ir ***tail, at_ir *list) {
-    **tail = list;
-    while (**tail) *tail = &(**tail)->next;
-}
-
 /* n cut in two where `atom` changes, v being its innermost loop. */
 static at_ir *cut_at_change(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
     at_low *l = p->l;
@@ -151,7 +146,7 @@ static at_ir *cut_at_change(part *p, at_ir *n, const at_aff *atom, const at_fact
         if (!s) continue;
         const at_fact *f = facts;
         if (runtime) f = add_fact(l, atom, (k > 0) == upper ? AT_HOLDS : AT_FAILS, facts);
-        append(&tail, part_node(p, s, f));
+        at_ir_append(&tail, part_node(p, s, f));
     }
     return head;
 }
@@ -167,7 +162,7 @@ static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact
         p->copies++;
         s->loop.lo = lo;
         s->loop.hi = hi;
-        append(&tail, part_node(p, s, facts));
+        at_ir_append(&tail, part_node(p, s, facts));
     }
     return head;
 }
@@ -194,7 +189,7 @@ static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *fa
     for (int i = 0; i < 3; i++) {
         at_ir *s = i > 0 ? segment(p, n, cuts[i - 1], false) : n;
         if (s && i < 2) s = segment(p, s, cuts[i], true);
-        if (s) append(&tail, part_node(p, s, add_fact(l, atom, truth[i], facts)));
+        if (s) at_ir_append(&tail, part_node(p, s, add_fact(l, atom, truth[i], facts)));
     }
     return head;
 }
@@ -229,12 +224,6 @@ static void mixed_range(at_low *l, const at_ir *n, const at_aff *atom, int64_t *
 
 static bool is_single(at_mask m) { return m && !(m & (m - 1)); }
 
-static bool has_sum(const at_ir *list) {
-    for (; list; list = list->next)
-        if (list->kind == AT_IR_STMT ? list->stmt.add : has_sum(list->child)) return true;
-    return false;
-}
-
 static bool already_mixed(const at_aff *atom, const at_fact *facts) {
     for (; facts; facts = facts->next)
         if (facts->truth == AT_MIXED && at_aff_equal(facts->atom, atom)) return true;
@@ -266,7 +255,7 @@ static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact 
      * vector that would be lost, or a copy, whose work is as little as the cut. */
     if (!is_single(deps & below) || at_loop_is_unrolled(n) || already_mixed(written, facts))
         return LEAVE;
-    if (!at_loop_is_unrolled(inner) && has_sum(n->child)) return LEAVE;
+    if (!at_loop_is_unrolled(inner) && at_ir_has_sum(n->child)) return LEAVE;
     int64_t width = at_loop_trips(inner);
     return at_loop_trips(n) > width ? SET_APART : LEAVE;
 }
@@ -314,7 +303,7 @@ static at_ir *part_list(part *p, at_ir *list, const at_fact *facts) {
     at_ir *head = NULL, **tail = &head;
     while (list) {
         at_ir *next = list->next;
-        append(&tail, part_node(p, list, facts));
+        at_ir_append(&tail, part_node(p, list, facts));
         list = next;
     }
     return head;

@@ -227,11 +227,6 @@ static at_ir *tile_single(tiler *x, at_ir *n) {
     return n;
 }
 
-static void append(at_ir ***tail, at_ir *list) {
-    **tail = list;
-    while (**tail) *tail = &(**tail)->next;
-}
-
 /* Leaves as one tile; NULL: they do not fit, or a sum of single elements, in a register, would make
  * scalars of a vec loop that reads it: from memory, each is read into all lanes. */
 static at_ir *tile_group(tiler *x, at_ir *from, at_ir *end, const bool *local) {
@@ -258,13 +253,13 @@ static at_ir *tile_list(tiler *x, at_ir *list) {
         while (run_end && can_be_tile(l, run_end)) run_end = run_end->next;
         next = n->next;
         if (run_end == n) {
-            append(&tail, tile_inside(x, n));
+            at_ir_append(&tail, tile_inside(x, n));
             continue;
         }
         bool *local = AT_NEW_ARRAY(l->arena, bool, l->num_tensors);
         at_ir *end = group_end(x, n, run_end, local), *group = NULL;
         if (end != next && (group = tile_group(x, n, end, local))) next = end;
-        append(&tail, group ? group : tile_single(x, n));
+        at_ir_append(&tail, group ? group : tile_single(x, n));
     }
     return head;
 }

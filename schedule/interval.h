@@ -15,7 +15,10 @@ typedef struct box {
     int64_t lo[MAX_AXES], hi[MAX_AXES];
 } box;
 
-/* A sum of multiples of expressions, and a constant. */
+/* A sum of multiples of expressions, and a constant. Lowering has affine forms of its own
+ * (codegen/affine.h): what it is given has been verified, so its numbers stay within 64 bits, and
+ * its terms are loops. Here any expression may be a term and any number too large, and nothing is
+ * allocated: verifying takes microseconds. */
 enum { MAX_TERMS = 12 };
 typedef struct linear {
     int64_t constant;
