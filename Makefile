@@ -103,7 +103,9 @@ $(PREFIX_MARK):
 
 # TinyCC, with names of its own for what it takes of the C library as data: its objects are made for
 # programs, and could not be part of a library else. LIBTCC=path: another build of it.
+# Where there is only a shared one, that is linked as it is.
 LIBTCC ?= $(shell $(CC) -print-file-name=libtcc.a)
+OWN_LIBTCC := $(if $(wildcard $(LIBTCC)),$(B)/library/libtcc.a)
 $(B)/library/libtcc.a: $(LIBTCC) Makefile
 	@mkdir -p $(@D)
 	$(OBJCOPY) --redefine-sym stdout=at_tcc_stdout --redefine-sym stderr=at_tcc_stderr \
@@ -111,15 +113,15 @@ $(B)/library/libtcc.a: $(LIBTCC) Makefile
 
 LIBRARY_OBJECTS = $(foreach d,engine export templates tuners runtime records \
     cost codegen schedule knobs base,$(filter-out %/worker_program.o,$(call obj,$(d))))
-LIBRARY_LIBS = $(filter-out -ltcc,$(call libs,$(FOLDERS)))
+LIBRARY_LIBS = $(filter-out $(if $(OWN_LIBTCC),-ltcc),$(call libs,$(FOLDERS)))
 
 $(B)/library/tcc_names.o: engine/library/tcc_names.inc
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(PIC) $(WARN) -x c -c -o $@ $<
 
 # One object whose only global names are those of autotune.h.
-$(B)/library/autotune.o: $(LIBRARY_OBJECTS) $(B)/library/tcc_names.o $(B)/library/libtcc.a $(LIBRARY_MAP)
-	$(LD) -r -o $@ $(LIBRARY_OBJECTS) $(B)/library/tcc_names.o --whole-archive $(B)/library/libtcc.a
+$(B)/library/autotune.o: $(LIBRARY_OBJECTS) $(B)/library/tcc_names.o $(OWN_LIBTCC)
+	$(LD) -r -o $@ $(LIBRARY_OBJECTS) $(B)/library/tcc_names.o --whole-archive $(OWN_LIBTCC)
 	$(OBJCOPY) --localize-hidden --wildcard --keep-global-symbol='at_lib_*' $@
 
 $(B)/libautotune.a: $(B)/library/autotune.o
