@@ -1,5 +1,5 @@
 /* base/attempt.c: foreign code is tried in a child process first, so that what crashes, loops or
- * eats memory there is told as the mistake of whoever wrote it. */
+ * eats memory there is reported as its author's mistake. */
 #include "base/base.h"
 
 #include <errno.h>

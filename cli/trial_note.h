@@ -1,4 +1,4 @@
-/* cli/trial_note.h: what is said of single trials while a search runs. */
+/* cli/trial_note.h: lines about single trials while a search runs. */
 #ifndef AT_CLI_TRIAL_NOTE_H
 #define AT_CLI_TRIAL_NOTE_H
 

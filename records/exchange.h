@@ -16,8 +16,8 @@ typedef struct at_params {
     AT_VEC(at_param) of;
 } at_params;
 
-/* A split, reorder or annotation is one parameter per part: tile_y.0, tile_y.1, ... What has no
- * value of its own is told to losses. */
+/* A split, reorder or annotation is one parameter per part: tile_y.0, tile_y.1, ... A value that no
+ * parameter holds is reported as a loss. */
 void at_params_from_config(const at_exchange *x, const at_record *r, at_params *out);
 /* The way back. Parts that are texts make an annotation; numbers make a reorder if a zero is among
  * them in any of the lists, which no split has, else a split. AT_E_INPUT: the lists differ in their

@@ -218,11 +218,11 @@ typedef struct at_finals {
     AT_VEC(struct at_finalist_lines) of; /* [keys] */
 } at_finals;
 void at_finals_init(at_finals *f, at_arena *a);
-/* Told each comment line (at_log_reader_on_comment); others than finals are let pass. */
+/* Told each comment line (at_log_reader_on_comment); comments that are no finals are ignored. */
 void at_finals_add(void *finals, const char *comment, int64_t line);
 /* How r is named there; of ours only. */
 void at_finals_key(at_text *out, const at_record *r);
-/* The number of what is said about r, below finals.of.len; -1: nothing. */
+/* The number of the finalist that r is, below finals.of.len; -1: none. */
 int at_finals_find(const at_finals *f, const at_record *r);
 /* Sets r's finals, which live as long as f's arena. */
 void at_finals_apply(const at_finals *f, at_record *r);

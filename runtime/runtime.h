@@ -174,7 +174,7 @@ typedef enum at_job_end {
     AT_JOB_CRASHED, /* or went out of bounds, or out of memory */
     AT_JOB_TIMEOUT,
     AT_JOB_WRONG, /* outputs */
-    AT_JOB_LOST,  /* interrupted, or there was no worker: nothing is said about the kernel */
+    AT_JOB_LOST,  /* interrupted, or there was no worker: it tells nothing about the kernel */
     AT_JOB_END_COUNT
 } at_job_end;
 

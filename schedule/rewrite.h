@@ -16,7 +16,7 @@ typedef struct rewrite {
 
 /* Copies the tensors as they were written. AT_E_INPUT: a tensor has the new name already. */
 at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *name, at_error *err);
-/* A computation and a tree of what stands there. */
+/* The computation and the tree as rewritten. */
 at_status rewrite_finish(rewrite *w, const at_compute **compute, at_tree **out);
 
 at_tensor *rewrite_find(rewrite *w, const char *name); /* NULL: there is none */

@@ -1,5 +1,5 @@
 /* templates/call.c: a template's own code is called. What the user's file holds is tried in a child
- * process first, so that what crashes or loops there is told as the user's mistake. */
+ * process first, so that what crashes or loops there is reported as the user's mistake. */
 #include "templates/template_int.h"
 
 typedef void at_call(at_template *t, int lanes);

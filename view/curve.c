@@ -7,7 +7,7 @@
 #include "view/curve.h"
 #include "templates/task.h"
 
-/* A log that is gone on with later holds no word of that; nobody thinks for a minute about the next
+/* A log does not say where a later run went on with it; no search takes a minute to choose its next
  * trial. */
 static const double pause_s = 60;
 

@@ -33,7 +33,7 @@ typedef enum at_style {
     AT_STYLE_POINTS = AT_STYLE_SERIES + AT_SERIES_COLORS, /* the same, fainter */
     AT_STYLE_COUNT = AT_STYLE_POINTS + AT_SERIES_COLORS
 } at_style;
-/* Begins the style in a text that is to be printed or said; NONE ends every style. It stands there
+/* Begins the style in a text for standard output or error; NONE ends every style. It stands there
  * as NUL and a letter, which no text of a file can hold, and becomes an escape sequence where it is
  * written to an output with colours, nothing elsewhere. */
 void at_text_add_style(at_text *out, at_style s);
