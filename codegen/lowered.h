@@ -17,7 +17,8 @@ typedef struct at_lowered {
     at_dialect dialect;
 } at_lowered;
 
-/* The program without its C: a third of the time of at_lower. Everything is owned by arena; errors
+/* The program without its C: two fifths of the time of at_lower (measured on 100 configurations of
+ * conv2d_3x3_gemm, tiles as machine code). Everything is owned by arena; errors
  * are those of at_lower. */
 at_status at_lower_tiles(at_arena *a, const at_program *p, const at_lower_options *o,
                          const at_lowered **out, at_error *err);
