@@ -58,7 +58,7 @@ static const char *head_text(const at_session *s, const char *from) {
         double time_s = at_record_time(r);
         at_text_add(&t, "measured: ");
         at_text_add_time(&t, time_s);
-        at_text_addf(&t, ", %.2f GFLOP/s", s->flops / time_s * 1e-9);
+        at_text_addf(&t, ", %.2f %s", s->work / time_s * 1e-9, at_unit_of_speed(s->in_bytes));
         if (r->extra.present) {
             at_text_add(&t, "\n    on ");
             at_text_add_context(&t, &r->extra.context);

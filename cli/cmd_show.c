@@ -44,7 +44,7 @@ static at_status print_json(const at_session *s, const shown *v, at_error *err) 
 static at_status print_text(const at_session *s, const shown *v, at_error *err) {
     at_text out = {0};
     at_text_add_task(&out, s);
-    at_text_addf(&out, "   %.6g MFLOP\n", s->flops * 1e-6);
+    at_text_addf(&out, "   %.6g %s\n", s->work * 1e-6, s->in_bytes ? "MB" : "MFLOP");
     at_config_print_json(&out, &s->chosen.config);
     at_text_addf(&out, "\n\n%s", at_text_str(&v->tree));
     at_text_add_notes(&out, v->kernel);

@@ -182,6 +182,15 @@ static void openmp_variables(void **state) {
     assert_non_null(strstr(env, "PATH="));
     assert_null(strstr(env, "OMP_"));
     assert_int_equal(atoi(cli_read("tasks.txt")), threads);
+    /* OpenMP's library binds a process to a core as soon as it is loaded. */
+    for (int i = 0; i < 4; i++) {
+        static const char *const variables[] = {"OMP_PROC_BIND=true", "OMP_PLACES=cores",
+                                                "GOMP_CPU_AFFINITY=0", "OMP_PROC_BIND=close"};
+        cli_expect(0,
+                   "%s ./autotune run conv2d_nhwc --args N=1,H=14,W=14,CI=16,CO=16 --threads %d "
+                   "--config default",
+                   variables[i], threads);
+    }
 }
 
 /* A run that its time ends has had a final and tells a best; how long that takes: test_engine. */
@@ -219,6 +228,8 @@ static void bytes(void **state) {
     } rows[] = {
         {"run ./own.c --args X=4096 --log bytes.log", " of the bandwidth beside it\n"},
         {"log bytes.log", " % of the bandwidth in its final; index "},
+        {"show ./own.c --args X=4096 --config default", "X=4096   0.032768 MB\n"},
+        {"apply ./own.c --args X=4096 --log bytes.log", " GB/s\n *     on "},
         {"pick_best bytes.log -o best.log", " GB/s "},
         {"plot bytes.log ./own.c", " GB/s in the final, found at trial "},
         {"report bytes.log -o -", "of the bandwidth beside it, "},
