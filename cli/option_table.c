@@ -149,7 +149,7 @@ static const at_option_row rows[] = {
     {"--output", "FILE", V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT), NULL,
      "file to write (also -o); default: standard output", TEXT, TO(output), 0, 0},
     {"--force", NULL, V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(LOG), NULL,
-     "replace a file that is no such file as this verb writes, or a log by a smaller one", SWITCH,
+     "replace a file of another kind than this verb writes, too, or a log by a smaller one", SWITCH,
      TO(force), 0, 0},
     {"--compat", NULL, V(PICK_BEST), NULL, "choose lines as AutoTVM's own pick_best does", SWITCH,
      TO(compat), 0, 0},
