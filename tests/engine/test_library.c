@@ -641,6 +641,9 @@ static locale_t comma_locale(void) {
     char command[200];
     locale_t found = newlocale(LC_ALL_MASK, "de_DE.UTF-8", (locale_t)0);
     if (found) return found;
+#ifdef __SANITIZE_ADDRESS__
+    return found; /* glibc never frees its copy of LOCPATH, which would be told as a leak */
+#endif
     snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null",
              folder);
     if (system(command)) return (locale_t)0;
