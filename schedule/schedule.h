@@ -23,7 +23,7 @@
  *   ann     := "para" | "vec" | "unroll" | "ann" "(" size ")" | integer
  *            | "dyn(" name ("," name)* ")"
  *   leaf    := "@" stage [".init"] [attr] "=" index ("," index)* ["//" index ("," index)*]
- *   attr    := "[" "prefetch" tensor (integer | name) "]"   reads of tensor ask for what lies that
+ *   attr    := "[" "prefetch" tensor (integer | size) "]"   reads of tensor ask for what lies that
  *                                                            many bytes ahead; 0: not
  *   index   := name | "0" | "{" name ("," name)* "}" ["/"] [axis]
  *

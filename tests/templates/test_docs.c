@@ -31,6 +31,30 @@ static void excerpts(void **state) {
     assert_int_equal(check_blocks(*state, doc, "```c\n", source), 4);
 }
 
+/* Up to a remark, which stands behind several blanks. */
+static const char *rule_of(at_arena *a, const char *line) {
+    line += strspn(line, " *");
+    size_t n = strcspn(line, "\n");
+    const char *text = at_strndup(a, line, n), *from = strstr(text, ":= ");
+    const char *gap = strstr(from ? from : text, "   ");
+    return gap ? at_strndup(a, text, (size_t)(gap - text)) : text;
+}
+
+/* Every rule of both grammars as schedule.h has them. */
+static void grammar(void **state) {
+    const char *doc = file(*state, "docs/templates.md");
+    const char *header = file(*state, "schedule/schedule.h");
+    int rules = 0;
+    for (const char *line = header; (line = strchr(line, '\n'));) {
+        const char *rule = rule_of(*state, ++line);
+        bool is_rule = strncmp(line, " *   ", 5) == 0 && (strstr(rule, " := ") || *rule == '|');
+        if (!is_rule) continue;
+        if (!strstr(doc, rule)) fail_msg("docs/templates.md lacks the rule: %s", rule);
+        rules++;
+    }
+    assert_int_equal(rules, 17);
+}
+
 static void misspelled(at_template *t) { at_sizes(t, "Y = N*H*M"); }
 
 static void message(void **state) {
@@ -44,6 +68,6 @@ static void message(void **state) {
 
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
-    const struct CMUnitTest tests[] = {TEST(excerpts), TEST(message)};
+    const struct CMUnitTest tests[] = {TEST(excerpts), TEST(grammar), TEST(message)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
