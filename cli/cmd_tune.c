@@ -1,15 +1,29 @@
 /* cli/cmd_tune.c: the main job: what the engine finds, shown while it goes on and at the end. */
 #include "cli/commands.h"
 #include "cli/interrupt.h"
-#include "cli/tune_report.h"
+#include "cli/set_report.h"
 #include "cli/workload.h"
+
+#include <string.h>
 
 /* What is shown of a run while its trials go on. */
 typedef struct shown {
     const at_options *options;
     at_progress progress;
     at_notes notes;
+    /* of several tasks: */
+    const at_options *tasks;
+    const char *const *names;
 } shown;
+
+/* Layers of several templates have the log of their file: net.workload's is net.log. */
+static const char *log_of(at_arena *a, const at_options *o) {
+    if (o->log || o->num_operands) return o->log;
+    const char *slash = strrchr(o->workload, '/'), *name = slash ? slash + 1 : o->workload;
+    const char *dot = strrchr(name, '.');
+    return at_format(a, "%.*s.log", (int)(dot && dot > name ? dot - name : (long)strlen(name)),
+                     name);
+}
 
 static void begin(void *ctx, at_tuning *t) {
     shown *v = ctx;
@@ -42,20 +56,23 @@ static at_status tune(at_tuning *t, const at_options *o, at_error *err) {
     return status == AT_OK ? reported : status;
 }
 
-static at_status tune_task(const at_options *o, at_error *err) {
+static at_status tune_task(const at_options *o, at_set_result *result, at_error *err) {
     at_tuning t;
     at_error late;
     at_status status = tune(&t, o, err);
+    if (result && t.known) at_set_result_add(result, &t, o->count);
     at_status closed = at_tuning_close(&t, status == AT_OK ? err : &late);
     return status == AT_OK ? closed : status;
 }
 
+/* ---- several tasks --------------------------------------------------------------------------- */
+
 /* A task without a valid configuration does not keep the others from being tuned. */
-static at_status tune_all(const at_options *tasks, int n, at_error *err) {
+static at_status tune_each(const at_options *tasks, int n, at_set_result *result, at_error *err) {
     at_status status = AT_OK;
     for (int i = 0; i < n; i++) {
         at_error why;
-        at_status s = tune_task(&tasks[i], &why);
+        at_status s = tune_task(&tasks[i], result, &why);
         if (s == AT_OK) continue;
         if (status == AT_OK)
             status = at_fail_lines(err, s, "task %d of %d (%s): %s", i + 1, n,
@@ -65,16 +82,89 @@ static at_status tune_all(const at_options *tasks, int n, at_error *err) {
     return status;
 }
 
+static void begin_set(void *ctx, at_set_tuning *t) {
+    shown *v = ctx;
+    at_progress_start(&v->progress, v->options->workload, t->options.time_s);
+}
+
+static void round_of_set(void *ctx, at_set_tuning *t, int member) {
+    shown *v = ctx;
+    const at_options *o = &v->tasks[member];
+    v->progress.name = v->names[member];
+    v->notes.options = o;
+    at_progress_show(&v->progress, &t->tally);
+}
+
+static void trial_of_set(void *ctx, at_set_tuning *t, int member, const at_record *r,
+                         bool answered) {
+    shown *v = ctx;
+    at_tuning *u = &t->members[member].tuning;
+    if (!answered) at_note_trial(&v->notes, &u->s, &t->tally, r, u->best_trial == u->tally.done);
+    at_progress_show(&v->progress, &t->tally);
+}
+
+static void end_set(void *ctx, at_set_tuning *t) {
+    shown *v = ctx;
+    at_progress_end(&v->progress, &t->tally);
+}
+
+static at_status report_set(const at_set_tuning *t, const at_options *o, at_set_result *result,
+                            at_error *err) {
+    result->tuning = t;
+    result->log_path = t->log_path;
+    result->trials = t->tally.total;
+    for (int i = 0; i < t->num_members; i++)
+        at_set_result_add(result, &t->members[i].tuning, t->members[i].count);
+    return at_set_report(result, o, err);
+}
+
+/* All with one budget. */
+static at_status tune_together(const at_options *o, const at_options *tasks, int n,
+                               at_set_result *result, at_error *err) {
+    at_arena *a = result->arena;
+    at_set_tuning t;
+    at_error late;
+    at_set_task *of = AT_NEW_ARRAY(a, at_set_task, n);
+    const char **names = AT_NEW_ARRAY(a, const char *, n);
+    shown v = {.options = o, .notes.options = o, .tasks = tasks, .names = names};
+    const at_set_events events = {begin_set, round_of_set, trial_of_set, end_set, &v};
+    at_engine_options options = o->engine;
+    if (!at_given(o, "--trials")) options.trials = 0;
+    for (int i = 0; i < n; i++) {
+        of[i] = (at_set_task){tasks[i].request, tasks[i].count};
+        names[i] = at_format(a, "[Task %d/%d] %s", i + 1, n, tasks[i].request.template_name);
+    }
+    at_status status = at_set_open(&options, of, n, log_of(a, o), &t, err);
+    bool begun = status == AT_OK;
+    if (begun) status = at_set_run(&t, &events, err);
+    /* Where the log or a worker failed, what was found until then is shown all the same. */
+    at_status reported = begun ? report_set(&t, o, result, status == AT_OK ? err : &late) : AT_OK;
+    if (status == AT_OK) status = reported;
+    at_status closed = at_set_close(&t, status == AT_OK ? err : &late);
+    return status == AT_OK ? closed : status;
+}
+
+static at_status tune_set(const at_options *o, at_arena *a, at_error *err) {
+    const at_template_row *row = NULL;
+    at_options *tasks;
+    at_error late;
+    int n;
+    at_set_result result = {.arena = a, .start_ns = at_now_ns()};
+    if (o->num_operands) AT_TRY(at_template_find(o->operands[0], &row, err));
+    AT_TRY(at_workload_tasks(a, o, row, &tasks, &n, err));
+    if (!o->per_task) return tune_together(o, tasks, n, &result, err);
+    at_status status = tune_each(tasks, n, &result, err);
+    if (!result.layers.len) return status;
+    at_status reported = at_set_report(&result, o, status == AT_OK ? err : &late);
+    return status == AT_OK ? reported : status;
+}
+
 at_status at_cmd_tune(const at_options *o, at_error *err) {
     at_catch_interrupts();
-    if (!o->workload) return tune_task(o, err);
-    const at_template_row *row;
-    at_options *tasks;
-    int n;
+    if (!o->workload && o->per_task) return at_fail(err, AT_E_USAGE, "--per-task needs --workload");
+    if (!o->workload) return tune_task(o, NULL, err);
     at_arena *a = at_arena_new();
-    at_status status = at_template_find(o->operands[0], &row, err);
-    if (status == AT_OK) status = at_workload_tasks(a, o, row, &tasks, &n, err);
-    if (status == AT_OK) status = tune_all(tasks, n, err);
+    at_status status = tune_set(o, a, err);
     at_arena_free(a);
     return status;
 }

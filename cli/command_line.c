@@ -86,7 +86,9 @@ static at_status check_use(const at_options *o, at_error *err) {
         return at_fail(err, AT_E_USAGE,
                        "--log -: a log is a file, which is locked and read again; name one, or "
                        "/dev/null");
-    if (o->num_operands < verb->min_operands)
+    /* A file of layers names their templates. */
+    bool named = o->verb == AT_VERB_TUNE && o->workload;
+    if (o->num_operands < verb->min_operands && !named)
         return at_fail(err, AT_E_USAGE, "%s needs %s: autotune %s %s [options]", verb->name,
                        !strncmp(verb->operands, "TEMPLATE", 8) ? "a template"
                        : o->verb == AT_VERB_CONVERT            ? "a file"

@@ -57,6 +57,11 @@ void at_out_json(at_out *o, const char *key, const at_json *value) {
     at_json_print(&o->text, value);
 }
 
+void at_out_raw(at_out *o, const char *key, const char *json) {
+    start(o, key);
+    at_text_add(&o->text, json);
+}
+
 void at_out_entity(at_out *o, const char *key, const at_config *c) {
     start(o, key);
     at_config_print_entity(&o->text, c);

@@ -20,6 +20,7 @@ void at_out_unsigned(at_out *o, const char *key, uint64_t value);
 void at_out_double(at_out *o, const char *key, double value); /* null where not finite */
 void at_out_bool(at_out *o, const char *key, bool value);
 void at_out_json(at_out *o, const char *key, const at_json *value);
+void at_out_raw(at_out *o, const char *key, const char *json); /* a value written already */
 void at_out_entity(at_out *o, const char *key, const at_config *c);
 /* Members task, args; index, entity. */
 void at_out_record(at_out *o, const at_record *r);

@@ -38,12 +38,17 @@ static const at_option_row rows[] = {
      "the weight itself: a sparse matrix or an array, FILE.npz (SciPy's save_npz), .npy or .mtx",
      TEXT, TO(request.weight), 0, 0},
     {"--workload", "SET", V(TUNE), NULL,
-     "tune all layers of a set that the template fits: resnet50, resnet50-512; or all tasks of "
-     "the template that a log holds, by its path",
+     "tune all layers of a set that the template fits: resnet50, resnet50-512; or those of a file "
+     "(net.workload), or all tasks of the template that a log holds, by its path",
      TEXT, TO(workload), 0, 0},
+    {"--per-task", NULL, V(TUNE), NULL,
+     "with --workload: --trials and --time are for each layer, one after another; else they are "
+     "for all together, and go where they gain most",
+     SWITCH, TO(per_task), 0, 0},
     {"--trials", "N", SEARCHING, "500",
-     "configurations to try; tune: those the log already holds included", INTEGER,
-     TO(engine.trials), 1, 1000000000},
+     "configurations to try (of a workload: in all, and so many times its layers by default); "
+     "tune: those the log already holds included",
+     INTEGER, TO(engine.trials), 1, 1000000000},
     {"--time", "T", V(TUNE), NULL,
      "stop after this time (30s, 5m, 1h), the final included, if that comes first; default: no "
      "limit",

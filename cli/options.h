@@ -58,6 +58,8 @@ typedef struct at_options {
     const char *log, *index; /* index: one, or a list of them */
     const char *workload;
     int task, num_tasks; /* of the workload, from 1; 0: there is none */
+    int64_t count;       /* how often the task is in it */
+    bool per_task;       /* each task has --trials and --time of its own */
     const char *transfer[AT_MAX_LOGS];
     /* of replay and verify */
     int64_t repeats;

@@ -105,6 +105,30 @@ static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_er
     return status;
 }
 
+void at_out_failed(at_out *out, const at_tally *t) {
+    at_out_begin(out, "failed", '{');
+    for (int e = 1; e <= AT_ERR_UNKNOWN; e++)
+        if (t->failed[e]) at_out_int(out, at_err_no_name(e), t->failed[e]);
+    at_out_end(out, '}');
+}
+
+void at_out_best(at_out *out, const char *key, const at_tuning *t, const at_best *best) {
+    if (!best) {
+        at_out_string(out, key, NULL);
+        return;
+    }
+    at_out_begin(out, key, '{');
+    at_out_config(out, &best->record->config);
+    at_out_double(out, "time_ns", best->time_s * 1e9);
+    at_out_speed(out, best->gflops, t->s.in_bytes);
+    at_out_double(out, "of_peak", best->of_peak.median);
+    at_out_double(out, "of_peak_low", best->of_peak.low);
+    at_out_double(out, "of_peak_high", best->of_peak.high);
+    at_out_string(out, "measured", best->final ? "final" : "trial");
+    at_out_int(out, "tied", t->final.tied);
+    at_out_end(out, '}');
+}
+
 static at_status print_json(at_tuning *t, const at_best *best, at_error *err) {
     at_session *s = &t->s;
     at_out out = {0};
@@ -114,22 +138,8 @@ static at_status print_json(at_tuning *t, const at_best *best, at_error *err) {
     at_out_unsigned(&out, "seed", s->options.seed);
     at_out_int(&out, "trials", t->tally.done);
     at_out_int(&out, "from_log", t->tally.answered);
-    at_out_begin(&out, "failed", '{');
-    for (int e = 1; e <= AT_ERR_UNKNOWN; e++)
-        if (t->tally.failed[e]) at_out_int(&out, at_err_no_name(e), t->tally.failed[e]);
-    at_out_end(&out, '}');
-    if (best) {
-        at_out_begin(&out, "best", '{');
-        at_out_config(&out, &best->record->config);
-        at_out_double(&out, "time_ns", best->time_s * 1e9);
-        at_out_speed(&out, best->gflops, s->in_bytes);
-        at_out_double(&out, "of_peak", best->of_peak.median);
-        at_out_double(&out, "of_peak_low", best->of_peak.low);
-        at_out_double(&out, "of_peak_high", best->of_peak.high);
-        at_out_string(&out, "measured", best->final ? "final" : "trial");
-        at_out_int(&out, "tied", t->final.tied);
-        at_out_end(&out, '}');
-    } else at_out_string(&out, "best", NULL);
+    at_out_failed(&out, &t->tally);
+    at_out_best(&out, "best", t, best);
     at_out_double(&out, "peak_gflops", s->peak_gflops);
     add_seconds(&out, &s->spent);
     at_out_double(&out, "fixed_seconds_per_trial", fixed_cost_s(t));

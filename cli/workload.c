@@ -62,15 +62,14 @@ static at_status find_set(const char *name, const at_workload **out, at_error *e
     return s;
 }
 
-typedef AT_VEC(at_options) tasks_of_set;
-
 static void add_layer(at_arena *a, const at_options *o, const at_workload *set, int fit,
-                      const char *args, tasks_of_set *out) {
+                      const char *args, int count, at_layer_list *out) {
     int n = fits[fit].is_sparse && !o->request.sparsity ? set->num_sparsities : 0;
     for (int i = 0; i < (n ? n : 1); i++) {
         at_options *task = at_push(a, out);
         *task = *o;
         task->request.args = args;
+        task->count = count;
         if (n) task->request.sparsity = set->sparsities[i];
     }
 }
@@ -94,7 +93,7 @@ static bool is_new(void *ctx, const at_record *r) {
 
 /* The tasks of the template that a log holds records of, in their order. */
 static at_status tasks_of_log(at_arena *a, const at_options *o, const at_template_row *row,
-                              tasks_of_set *out, at_error *err) {
+                              at_layer_list *out, at_error *err) {
     at_record *records;
     int n;
     /* Of its own: the records' is rewound where one is not wanted. */
@@ -110,6 +109,7 @@ static at_status tasks_of_log(at_arena *a, const at_options *o, const at_templat
         at_options *task = at_push(a, out);
         *task = *o;
         task->request.args = at_json_text(a, r->args);
+        task->count = 1;
     }
     return out->len ? AT_OK
                     : at_fail(err, AT_E_INPUT, "--workload %s: holds no record of %s", o->workload,
@@ -117,7 +117,7 @@ static at_status tasks_of_log(at_arena *a, const at_options *o, const at_templat
 }
 
 static at_status tasks_of_named(at_arena *a, const at_options *o, const at_template_row *row,
-                                tasks_of_set *out, at_error *err) {
+                                at_layer_list *out, at_error *err) {
     const at_workload *set = NULL;
     int fit = 0, num_fits = sizeof fits / sizeof *fits;
     AT_TRY(find_set(o->workload, &set, err));
@@ -126,7 +126,7 @@ static at_status tasks_of_named(at_arena *a, const at_options *o, const at_templ
     for (int i = 0; i < set->num_layers && fit < num_fits; i++) {
         const char *args = fits[fit].args(a, &set->layers[i]);
         if (args && at_weight_fits(a, &o->request, row, args, &why))
-            add_layer(a, o, set, fit, args, out);
+            add_layer(a, o, set, fit, args, set->layers[i].count, out);
     }
     if (out->len) return AT_OK;
     return at_fail(err, AT_E_USAGE, "--workload %s: holds no layer for %s%s%s%s", set->name,
@@ -135,13 +135,22 @@ static at_status tasks_of_named(at_arena *a, const at_options *o, const at_templ
 
 at_status at_workload_tasks(at_arena *a, const at_options *o, const at_template_row *row,
                             at_options **tasks, int *num_tasks, at_error *err) {
-    tasks_of_set all = {0};
+    at_layer_list all = {0};
     if (o->request.args)
         return at_fail(err, AT_E_USAGE, "give one of --workload and --args, not both");
     if (o->request.weight)
         return at_fail(err, AT_E_USAGE, "--weight is for one task; --workload has several");
     bool is_path = strpbrk(o->workload, "./") != NULL;
-    AT_TRY(is_path ? tasks_of_log(a, o, row, &all, err) : tasks_of_named(a, o, row, &all, err));
+    bool of_layers = is_path && at_is_layer_file(o->workload);
+    if (!row && !of_layers)
+        return at_fail(
+            err, AT_E_USAGE,
+            "tune needs a template: autotune tune TEMPLATE --workload %s; only a file of "
+            "layers names its own",
+            o->workload);
+    AT_TRY(of_layers ? at_layer_file_read(a, o, row, &all, err)
+           : is_path ? tasks_of_log(a, o, row, &all, err)
+                     : tasks_of_named(a, o, row, &all, err));
     for (int i = 0; i < all.len; i++) all.data[i].task = i + 1, all.data[i].num_tasks = all.len;
     *tasks = all.data;
     *num_tasks = all.len;

@@ -9,6 +9,7 @@
  * [in, out]. */
 typedef struct at_layer {
     int n, in, height, width, out, kernel, stride, padding;
+    int count; /* how often it is in the network */
 } at_layer;
 
 typedef struct at_workload {
@@ -22,9 +23,19 @@ typedef struct at_workload {
 extern const at_workload at_workload_resnet50, at_workload_resnet50_512;
 
 const char *at_workload_name(int i); /* "resnet50"; NULL behind the last */
-/* The tasks of the set for this template: copies of o with args and sparsity, in a. AT_E_USAGE: no
- * such set, or nothing in it fits. A name with '.' or '/' is a log: AT_E_INPUT. */
+/* The tasks of the set for this template: copies of o with template, args, sparsity and count, in
+ * a. AT_E_USAGE: no such set, or nothing in it fits. A name with '.' or '/' is a file: of layers
+ * (workload_file.c), where row may be NULL, which stands for all its templates; or a log.
+ * AT_E_INPUT: what is wrong with it, and where. */
 at_status at_workload_tasks(at_arena *a, const at_options *o, const at_template_row *row,
                             at_options **tasks, int *num_tasks, at_error *err);
+
+typedef AT_VEC(at_options) at_layer_list;
+/* Whether the file is one of layers: its name ends in ".workload", or its first line is no
+ * record's. What cannot be looked at is none. */
+bool at_is_layer_file(const char *path);
+/* Its layers of the template, or of any. */
+at_status at_layer_file_read(at_arena *a, const at_options *o, const at_template_row *row,
+                             at_layer_list *out, at_error *err);
 
 #endif

@@ -53,6 +53,15 @@ void at_dataset_free(at_dataset *d) {
     d->store = NULL;
 }
 
+int64_t at_dataset_bytes(const at_dataset *d) {
+    int64_t bytes = 0;
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        bytes += d->size_bytes[t];
+        if (d->compute->tensors[t].is_output) bytes += at_dataset_expected_bytes(d, t);
+    }
+    return bytes;
+}
+
 double at_dataset_zeros(const at_dataset *d) {
     double most = 0;
     for (int t = 0; t < d->compute->num_tensors; t++) {

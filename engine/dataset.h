@@ -40,6 +40,8 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
                          const int *const *layouts, at_store *shared, at_dataset *out,
                          at_error *err);
 void at_dataset_free(at_dataset *d);
+/* Of inputs, outputs and expected outputs, in the store. */
+int64_t at_dataset_bytes(const at_dataset *d);
 /* Share of zeros in the expected values of the output that has most. */
 double at_dataset_zeros(const at_dataset *d);
 /* An input that has values of its own; they are borrowed. */

@@ -179,9 +179,8 @@ double at_final_reserve(double time_s) {
     return share > least ? share : least;
 }
 
-/* A tenth of the run so far, but what is left of a time limit. */
-static double budget_of(const at_session *s, int64_t now_ns) {
-    double so_far_s = (double)(now_ns - s->spent.start_ns) * 1e-9;
+double at_final_budget(const at_session *s) {
+    double so_far_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
     double budget_s =
         budget_share * so_far_s > least_budget_s ? budget_share * so_far_s : least_budget_s;
     double left_s = s->options.time_s - so_far_s;
@@ -259,10 +258,10 @@ static at_status run(running *g, at_known *known, double budget_s, at_error *err
     return write_lines(g, true, err);
 }
 
-at_status at_final_run(at_session *s, at_known *known, at_log *log, at_final *out, at_error *err) {
+at_status at_final_run(at_session *s, at_known *known, at_log *log, double budget_s, at_final *out,
+                       at_error *err) {
     const at_record *top[AT_FINALISTS];
     int64_t begin_ns = at_now_ns();
-    double budget_s = budget_of(s, begin_ns);
     memset(out, 0, sizeof *out);
     running g = {s, log, out, at_wall_time_s(), begin_ns};
     out->count = choose_number(&s->spent, top, at_known_top(known, top, AT_FINALISTS), budget_s);

@@ -28,12 +28,15 @@ double at_final_reserve(double time_s);
 /* Of the shares of the peak, each of that of the moment, of the last 64 rounds at most. */
 at_interval at_turns_of_peak(const at_turns *t, double flops);
 
+/* A tenth of the session's time so far, at least 2 s; but what is left of its time limit. */
+double at_final_budget(const at_session *s);
 /* Finalists are the best by their trials, as many as the budget has time for, and the winner of the
  * finals before. Who wins, at_winner says; what this final found is known from now on. One is
  * behind where the 95 % interval of its ratios to the winner, round by round, lies above 1; it gets
- * no more turns. The budget is a tenth of the run's time, at least 2 s; a turn that was begun is
- * finished. A comment line "#final {json}" of the log for each finalist is renewed twice a second.
- * Interrupted: the turns so far decide. AT_E_OUTPUT, AT_E_BUG. */
-at_status at_final_run(at_session *s, at_known *known, at_log *log, at_final *out, at_error *err);
+ * no more turns. A turn that was begun when the budget ends is finished. A comment line "#final
+ * {json}" of the log for each finalist is renewed twice a second. Interrupted: the turns so far
+ * decide. AT_E_OUTPUT, AT_E_BUG. */
+at_status at_final_run(at_session *s, at_known *known, at_log *log, double budget_s, at_final *out,
+                       at_error *err);
 
 #endif

@@ -233,7 +233,7 @@ at_status at_session_start(at_session *s, at_error *err) {
                  100 * zeros);
         at_engine_warn(&s->options, text);
     }
-    s->spent.reference_ns = at_now_ns() - begin_ns;
+    s->spent.reference_ns += at_now_ns() - begin_ns;
     return at_session_measure_peak(s, err);
 }
 
@@ -245,10 +245,15 @@ const at_file_pattern *at_session_file_pattern(const at_session *s) {
     return p;
 }
 
-void at_session_close(at_session *s) {
+void at_session_stop(at_session *s) {
     if (s->worker) at_worker_free(s->worker);
     if (s->other.store) at_dataset_free(&s->other);
     if (s->data.store) at_dataset_free(&s->data);
+    s->worker = NULL;
+}
+
+void at_session_close(at_session *s) {
+    at_session_stop(s);
     at_arena_free(s->scratch);
     at_arena_free(s->arena);
     memset(s, 0, sizeof *s);

@@ -69,6 +69,9 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err);
 at_status at_session_reserve(at_session *s, at_error *err);
 /* Worker, input data, reference, FMA peak. AT_E_INTERRUPTED */
 at_status at_session_start(at_session *s, at_error *err);
+/* Gives up what measuring takes, until at_session_reserve and at_session_start: worker and data.
+ */
+void at_session_stop(at_session *s);
 at_status at_session_measure_peak(at_session *s, at_error *err);
 /* Where that was more than age_s ago. */
 at_status at_session_renew_peak(at_session *s, double age_s, at_error *err);

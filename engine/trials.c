@@ -179,16 +179,16 @@ static bool learn(at_tuning *t, const trial *x, bool answered) {
     return t->stopped_early = patience && t->tally.done - t->best_trial >= patience;
 }
 
-static at_status search(at_tuning *t, trial slots[2], at_error *err) {
+static at_status search(at_tuning *t, int64_t until, trial slots[2], at_error *err) {
     const at_session *s = &t->s;
     const at_engine_options *o = &s->options;
     trial *x = &slots[0], *next = &slots[1];
-    while (t->tally.done < t->tally.total && !at_engine_stopped(o)) {
-        double so_far_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
-        if (o->time_s > 0 && so_far_s >= o->time_s - at_final_reserve(o->time_s)) break;
+    while (t->tally.done < until && !at_engine_stopped(o)) {
+        if (t->deadline_ns && at_now_ns() >= t->deadline_ns) break;
         if (!x->proposed) AT_TRY(propose(t, x, NULL, err));
-        if (!x->proposed) break;
-        bool answered = x->answer != NULL, ahead = t->tally.done + 1 < t->tally.total;
+        t->exhausted = !x->proposed;
+        if (t->exhausted) break;
+        bool answered = x->answer != NULL, ahead = t->tally.done + 1 < until;
         if (!answered) AT_TRY(try_one(t, x, o->jobs > 1 && ahead ? next : NULL, err));
         if (learn(t, x, answered)) break;
         trial *done = x;
@@ -199,18 +199,16 @@ static at_status search(at_tuning *t, trial slots[2], at_error *err) {
     return AT_OK;
 }
 
-at_status at_trials_run(at_tuning *t, at_error *err) {
+at_status at_trials_run(at_tuning *t, int64_t until, at_error *err) {
     at_session *s = &t->s;
     const at_engine_options *o = &s->options;
     trial slots[2] = {{.arena = at_arena_new()}, {.arena = at_arena_new()}};
     int64_t start_ns = at_now_ns(), start_kernel_ns = s->spent.kernel_ns;
     if (o->jobs > 1)
         at_cpu_leave(s->threads); /* at_session_context has seen that there are others */
-    if (t->events.begin) t->events.begin(t->events.ctx, t);
-    at_status status = search(t, slots, err);
-    s->spent.trials_ns = at_now_ns() - start_ns;
-    s->spent.trials_kernel_ns = s->spent.kernel_ns - start_kernel_ns;
-    if (t->events.end) t->events.end(t->events.ctx, t);
+    at_status status = search(t, until, slots, err);
+    s->spent.trials_ns += at_now_ns() - start_ns;
+    s->spent.trials_kernel_ns += s->spent.kernel_ns - start_kernel_ns;
     if (o->jobs > 1) at_cpu_return();
     for (int i = 0; i < 2; i++) {
         /* proposed, but not measured any more */

@@ -39,8 +39,8 @@ static at_status make_tuner(at_tuning *t, at_error *err) {
     return AT_OK;
 }
 
-at_status at_tuning_open(const at_engine_options *o, const at_request *q, const char *log,
-                         at_tuning *t, at_error *err) {
+at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
+                            at_error *err) {
     at_session *s = &t->s;
     const at_tuner_options *to = &o->tuner_options;
     memset(t, 0, sizeof *t);
@@ -54,18 +54,38 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
     int64_t trials = o->trials ? o->trials : default_trials;
     t->tally.total = trials < len ? trials : len;
     t->tally.in_bytes = s->in_bytes;
-    t->log_path = log ? log : at_format(s->arena, "%s.log", s->row->name);
     t->known = at_known_new(s->arena);
+    return AT_OK;
+}
+
+at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_error *err) {
+    t->log_path = path;
+    t->log = log;
+    t->shares_log = true;
+    return at_known_read_log(t->known, &t->s, path, err);
+}
+
+at_status at_tuning_open(const at_engine_options *o, const at_request *q, const char *log,
+                         at_tuning *t, at_error *err) {
+    at_session *s = &t->s;
+    AT_TRY(at_tuning_prepare(o, q, t, err));
+    t->log_path = log ? log : at_format(s->arena, "%s.log", s->row->name);
     AT_TRY(at_log_open(t->log_path, &t->log, err));
     AT_TRY(at_known_read_log(t->known, s, t->log_path, err));
     return at_session_start(s, err);
 }
 
 at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err) {
+    const at_session *s = &t->s;
+    double time_s = s->options.time_s;
     t->events = *events;
-    AT_TRY(at_trials_run(t, err));
-    if (at_engine_stopped(&t->s.options)) return AT_OK;
-    return at_final_run(&t->s, t->known, t->log, &t->final, err);
+    if (time_s > 0)
+        t->deadline_ns = s->spent.start_ns + (int64_t)((time_s - at_final_reserve(time_s)) * 1e9);
+    if (t->events.begin) t->events.begin(t->events.ctx, t);
+    at_status status = at_trials_run(t, t->tally.total, err);
+    if (t->events.end) t->events.end(t->events.ctx, t);
+    if (status != AT_OK || at_engine_stopped(&s->options)) return status;
+    return at_final_run(&t->s, t->known, t->log, at_final_budget(s), &t->final, err);
 }
 
 bool at_tuning_best(const at_tuning *t, at_best *out) {
@@ -82,7 +102,7 @@ bool at_tuning_best(const at_tuning *t, at_best *out) {
 }
 
 at_status at_tuning_close(at_tuning *t, at_error *err) {
-    at_status closed = at_log_close(t->log, err);
+    at_status closed = t->shares_log ? AT_OK : at_log_close(t->log, err);
     if (t->tuner) at_tuner_free(t->tuner);
     at_features_end(&t->features);
     at_session_close(&t->s);

@@ -30,14 +30,16 @@ struct at_tuning {
     at_tune_events events;
     const char *log_path;
     at_log *log;
+    bool shares_log;     /* it is closed by somebody else */
+    int64_t deadline_ns; /* of the trials, on the clock of at_now_ns; 0: none */
     at_tuner *tuner;
     at_feature_maker features;
     at_known *known;
     at_tally tally;
     at_final final;
-    double best_gflops; /* of the trials done */
-    int64_t best_trial; /* how many trials were done when the best was found */
-    bool stopped_early;
+    double best_gflops;            /* of the trials done */
+    int64_t best_trial;            /* how many trials were done when the best was found */
+    bool stopped_early, exhausted; /* exhausted: the tuner has nothing left to propose */
     const at_record *first_failed; /* trial; NULL: none */
 };
 
@@ -54,6 +56,11 @@ typedef struct at_best {
  * too. */
 at_status at_tuning_open(const at_engine_options *o, const at_request *q, const char *log,
                          at_tuning *t, at_error *err);
+/* Only task and tuner, and room for the data is asked for. The same must follow with the log that
+ * is there at path. Both are borrowed until at_tuning_close. */
+at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
+                            at_error *err);
+at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_error *err);
 /* The trials, then the final. What came out is in t, also after an error. To be stopped is none.
  * AT_E_OUTPUT AT_E_BUG */
 at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err);

@@ -215,6 +215,9 @@ at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worke
 at_status at_worker_new_of(const char *program, at_store *store, int cpu, int64_t memory_bytes,
                            at_worker **out, at_error *err);
 void at_worker_free(at_worker *w); /* ends it; never leaves an orphan */
+/* Ends its process, so that it takes neither memory nor its core: the next job starts another. */
+void at_worker_rest(at_worker *w);
+at_status at_worker_wake(at_worker *w, at_error *err); /* now, not at the next job; AT_E_BUG */
 /* Whatever kernels may have spoiled in it unseen does not last. */
 #define AT_JOBS_PER_WORKER 500
 /* Runs one job; restarts the worker after a crash, a kill or AT_JOBS_PER_WORKER jobs. Always fills

@@ -208,6 +208,10 @@ at_status at_worker_new_of(const char *program, at_store *store, int cpu, int64_
     return AT_OK;
 }
 
+void at_worker_rest(at_worker *w) { bury(w); }
+
+at_status at_worker_wake(at_worker *w, at_error *err) { return ensure_running(w, err); }
+
 void at_worker_free(at_worker *w) {
     if (!w) return;
     bury(w);

@@ -116,7 +116,9 @@ static void man_pages(void **state) {
         check_has("autotune.1", page, at_format(texts, "\n.TP\n%s ", verbs[v].name));
         for (int i = 0; i < verbs[v].num_options; i++) {
             const option *o = &verbs[v].options[i];
-            const char *entry = strstr(page, at_format(texts, "\n.TP\n%s", o->name));
+            const char *head = at_format(texts, "\n.TP\n%s", o->name);
+            const char *entry = strstr(page, head);
+            while (entry && entry[strlen(head)] == '-') entry = strstr(entry + 1, head);
             if (!entry) fail_msg("autotune.1 lacks %s", o->name);
             if (*o->argument)
                 assert_non_null(strstr(at_strndup(texts, entry, strcspn(entry + 5, "\n") + 5),

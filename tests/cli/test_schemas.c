@@ -25,7 +25,10 @@ static const struct {
 } cases[] = {
     {"tune", "dense " ARGS " --trials 200 --tuner grid --log a.log", 0},
     {"tune", "dense " ARGS " --trials 4 --tuner random --seed 3 --log b.log", 0},
-    {"tune", "dense --workload resnet50 --trials 2 --tuner random --log set.log", 0},
+    {"workload", "dense --workload resnet50 --trials 2 --tuner random --log set.log", 0},
+    {"workload", "tune --workload ./net.workload --trials 6 --time 30s --log net.log", 0},
+    {"workload", "tune --workload ./net.workload --trials 4 --timeout 0.000001ms --log bad2.log",
+     3},
     {"tune", "dense " ARGS " --trials 2 --tuner random --timeout 0.000001ms --log bad.log", 3},
     {"run", "run dense " ARGS, 0},
     {"run", "run dense " ARGS " --why", 0},
@@ -67,6 +70,7 @@ static void schemas(void **state) {
         skip();
     }
     for (int i = 0; i < NUM_CASES; i++) {
+        cli_write("net.workload", "2 dense M=3,N=16,K=5\n1 matmul_add N=4,L=4,M=16\n");
         if (strstr(cases[i].command, "foreign.log")) /* without our member */
             cli_expect(0, "sed 's/, \"autotune\": .*/}/; /^#/d' b.log >foreign.log");
         const cli_result *r = cli_run("./autotune %s --json >out.json", cases[i].command);

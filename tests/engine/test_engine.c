@@ -168,6 +168,125 @@ static void two_at_a_time(void **state) {
     at_arena_free(a);
 }
 
+/* ---- several tasks, one budget --------------------------------------------------------------- */
+
+enum { MOST_TOLD = 256 };
+typedef struct set_listener {
+    int members[MOST_TOLD]; /* of each trial */
+    int trials, answered, rounds, ended, stop_after;
+    volatile int stop;
+} set_listener;
+
+static void set_round(void *ctx, at_set_tuning *t, int member) {
+    set_listener *l = ctx;
+    assert_true(member >= 0 && member < t->num_members);
+    l->rounds++;
+}
+
+static void set_trial(void *ctx, at_set_tuning *t, int member, const at_record *r, bool answered) {
+    set_listener *l = ctx;
+    const at_session *s = &t->members[member].tuning.s;
+    assert_string_equal(r->task, at_task_record_name(s->task));
+    assert_true(at_args_equal(r->args, at_task_args(s->task)));
+    assert_true(l->trials < MOST_TOLD);
+    l->members[l->trials++] = member;
+    l->answered += answered;
+    assert_int_equal(t->tally.done, l->trials);
+    int workers = 0;
+    for (int i = 0; i < t->num_members; i++) workers += i == t->current;
+    assert_int_equal(workers, 1);
+    if (l->trials == l->stop_after) l->stop = 1;
+}
+
+static void set_end(void *ctx, at_set_tuning *t) {
+    set_listener *l = ctx;
+    l->ended++;
+    assert_int_equal(t->tally.answered, l->answered);
+}
+
+/* Found: bit i is set where task i has a best. */
+static void tune_set(at_arena *a, const at_set_task *tasks, int n, const char *log, int64_t trials,
+                     set_listener *l, uint64_t *found) {
+    at_set_tuning t;
+    at_error err = {0};
+    listener unused;
+    at_engine_options o = options_of(&unused, trials);
+    const at_set_events events = {NULL, set_round, set_trial, set_end, l};
+    o.stop = &l->stop;
+    o.tuner = "random";
+    if (at_set_open(&o, tasks, n, log_path(a, log), &t, &err) != AT_OK ||
+        at_set_run(&t, &events, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(l->ended, 1);
+    *found = 0;
+    int64_t sum = 0;
+    for (int i = 0; i < n; i++) {
+        at_best best;
+        sum += t.members[i].tuning.tally.done;
+        if (i < 64 && at_tuning_best(&t.members[i].tuning, &best)) *found |= (uint64_t)1 << i;
+    }
+    assert_int_equal(sum, l->trials);
+    assert_int_equal(at_set_close(&t, &err), AT_OK);
+}
+
+/* One budget for three tasks of two templates, in one log. Again, from the log alone, and after an
+ * end in between, the same tasks have their turns in the same order. */
+static void one_budget(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_set_task tasks[] = {{{.template_name = "matmul_add", .args = "N=8,L=8,M=16"}, 1},
+                                 {{.template_name = "dense", .args = "M=16,N=32,K=16"}, 9},
+                                 {{.template_name = "dense", .args = "M=8,N=16,K=8"}, 2}};
+    static set_listener first = {.stop_after = 60}, again = {.stop_after = 60},
+                        begun = {.stop_after = 23}, resumed = {.stop_after = 60};
+    uint64_t found;
+    tune_set(a, tasks, 3, "set", 60, &first, &found);
+    assert_true(first.trials == 60 && !first.answered && first.rounds == 12);
+    assert_int_equal(found, 7);
+    assert_int_equal(count_records(a, log_path(a, "set")), 60);
+    int trials[3] = {0};
+    for (int i = 0; i < 60; i++) trials[first.members[i]]++;
+    for (int i = 0; i < 3; i++) assert_true(trials[i] >= 5);
+
+    tune_set(a, tasks, 3, "set", 60, &again, &found);
+    assert_true(again.trials == 60 && again.answered == 60);
+    assert_memory_equal(again.members, first.members, sizeof first.members);
+
+    tune_set(a, tasks, 3, "set.begun", 60, &begun, &found);
+    assert_int_equal(begun.trials, 23);
+    tune_set(a, tasks, 3, "set.begun", 60, &resumed, &found);
+    assert_true(resumed.trials == 60 && resumed.answered == 23);
+    assert_memory_equal(resumed.members, begun.members, 23 * sizeof *begun.members);
+    assert_int_equal(count_records(a, log_path(a, "set.begun")), 60);
+    at_arena_free(a);
+}
+
+/* More tasks than are kept ready: those that wait longest are made again when it is their turn. */
+static void many_tasks(void **state) {
+    (void)state;
+    enum { N = 67, TRIALS = N + 40 };
+    at_arena *a = at_arena_new();
+    static at_set_task tasks[N];
+    static set_listener l = {.stop_after = TRIALS};
+    uint64_t found;
+    for (int i = 0; i < N; i++)
+        tasks[i] = (at_set_task){
+            {.template_name = "dense", .args = at_format(a, "M=2,N=16,K=%d", i + 1)}, 1};
+    tune_set(a, tasks, N, "many", TRIALS, &l, &found);
+    assert_int_equal(found, UINT64_MAX);
+    assert_int_equal(count_records(a, log_path(a, "many")), TRIALS);
+
+    at_set_tuning t;
+    at_error err;
+    listener unused;
+    at_engine_options o = options_of(&unused, N - 1);
+    assert_int_equal(at_set_open(&o, tasks, N, log_path(a, "few"), &t, &err), AT_E_USAGE);
+    assert_string_equal(err.text, "66 trials are too few for 67 tasks: each takes one at least");
+    assert_int_not_equal(access(log_path(a, "few"), F_OK), 0);
+    at_set_close(&t, NULL);
+    at_arena_free(a);
+}
+
 /* ---- one configuration ----------------------------------------------------------------------- */
 
 /* By its index, then the same one by its entity: one kernel, checked and timed. */
@@ -288,7 +407,8 @@ int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_of_jobs),  cmocka_unit_test(stop_and_go_on),
-        cmocka_unit_test(two_at_a_time), cmocka_unit_test(measured),
+        cmocka_unit_test(two_at_a_time), cmocka_unit_test(one_budget),
+        cmocka_unit_test(many_tasks),    cmocka_unit_test(measured),
         cmocka_unit_test(mistakes),      cmocka_unit_test(reserve)};
     return cmocka_run_group_tests_name("engine/engine", tests, make_folder, remove_folder);
 }

@@ -1,0 +1,201 @@
+/* cli/workload_file.c: layers of the user's own, a line each (docs/workloads.md):
+ *     3 conv2d_nhwc N=1,CI=256,H=14,W=14,CO=256
+ *     1 sparse_dense M=1,N=1000,K=2048 sparsity=0.8 block=16x1 */
+#include "cli/workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+
+enum { MOST_LAYERS = 1000, MOST_BYTES = 1 << 20 };
+static const int64_t most_count = 1000000;
+static const char blanks[] = " \t\r";
+
+/* A line under way. */
+typedef struct reading {
+    at_arena *arena;
+    const at_options *options;
+    const char *path;
+    int line;
+    at_layer_list *out;
+    at_key_map seen; /* tasks, by the place of their first line in out */
+    at_text key, templates;
+    const at_template_row *row; /* wanted; NULL: any */
+    at_error *err;
+} reading;
+
+bool at_is_layer_file(const char *path) {
+    char text[4096];
+    struct stat st;
+    const char *dot = strrchr(path, '.');
+    if (dot && !strcmp(dot, ".workload")) return true;
+    if (stat(path, &st) || !S_ISREG(st.st_mode)) return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    if (n <= 0) return false;
+    text[n] = 0;
+    for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        p += strspn(p, blanks);
+        if (*p >= '0' && *p <= '9') return true;
+        if (*p && *p != '#' && *p != '\n') return false;
+    }
+    return false;
+}
+
+static at_status fail_line(reading *r, const char *fmt, const char *x, const char *y) {
+    const char *text = at_format(r->arena, fmt, x, y);
+    return at_fail(r->err, AT_E_INPUT, "%s:%d: %s", r->path, r->line, text);
+}
+
+/* The word at *p, which moves behind it; "" at the end of the line. */
+static const char *take_word(reading *r, const char **p) {
+    *p += strspn(*p, blanks);
+    size_t n = strcspn(*p, blanks);
+    const char *word = at_strndup(r->arena, *p, n);
+    *p += n;
+    return word;
+}
+
+/* A record's array may have blanks in it, and ends with its bracket. */
+static const char *take_args(reading *r, const char **p) {
+    *p += strspn(*p, blanks);
+    if (**p != '[') {
+        size_t n = strcspn(*p, blanks);
+        return memchr(*p, '=', n) && strncmp(*p, "sparsity=", 9) && strncmp(*p, "block=", 6)
+                   ? take_word(r, p)
+                   : NULL;
+    }
+    const char *last = strrchr(*p, ']'), *end = last ? last + 1 : *p + strlen(*p);
+    const char *args = at_strndup(r->arena, *p, (size_t)(end - *p));
+    *p = end;
+    return args;
+}
+
+static at_status take_count(reading *r, const char *word, int64_t *count) {
+    char *end;
+    errno = 0;
+    long long n = strtoll(word, &end, 10);
+    if (end != word && !*end && !errno && n >= 1 && n <= most_count) {
+        *count = n;
+        return AT_OK;
+    }
+    return fail_line(r,
+                     "count %s: must be a whole number from 1 to 1000000; a line is a count, a "
+                     "template and its arguments: %s",
+                     word, "3 dense M=1,N=64,K=64");
+}
+
+static at_status take_template(reading *r, const char *word, at_options *o,
+                               const at_template_row **row) {
+    at_error why;
+    at_status s;
+    if (!*word)
+        return fail_line(r, "a template is missing; write for example 3 dense M=1,N=64,K=64%s%s",
+                         "", "");
+    if (at_is_template_file(word)) {
+        s = at_user_template_load(word, row, &why);
+        o->template_file = word;
+    } else s = at_template_find(word, row, &why);
+    if (s != AT_OK) return fail_line(r, "%s%s", why.text, "");
+    o->request.template_name = (*row)->name;
+    return AT_OK;
+}
+
+static at_status take_rest(reading *r, const char *p, at_options *o) {
+    for (const char *word; *(word = take_word(r, &p));) {
+        if (!strncmp(word, "sparsity=", 9) && word[9]) o->request.sparsity = word + 9;
+        else if (!strncmp(word, "block=", 6) && word[6]) o->request.block = word + 6;
+        else
+            return fail_line(r,
+                             "\"%s\": after the arguments (N=1,H=56, parted by commas) only "
+                             "sparsity=S and block=RxC are accepted%s",
+                             word, "");
+    }
+    return AT_OK;
+}
+
+/* A layer that stands there again is counted, not tuned again. */
+static at_status add(reading *r, const at_options *o, const at_selection *s) {
+    at_text_clear(&r->key);
+    at_workload_identity(&r->key,
+                         &(at_record){.task = s->row->name, .args = at_task_args(s->task)});
+    at_text_addf(&r->key, " %s", s->pattern ? s->pattern->hash : "");
+    int known = r->seen.keys.len, at = at_key_map_add(&r->seen, at_text_str(&r->key));
+    if (at < known) {
+        r->out->data[at].count += o->count;
+        return AT_OK;
+    }
+    if (r->out->len == MOST_LAYERS)
+        return at_fail(r->err, AT_E_INPUT, "%s:%d: more than %d layers", r->path, r->line,
+                       MOST_LAYERS);
+    *at_push(r->arena, r->out) = *o;
+    return AT_OK;
+}
+
+static at_status read_line(reading *r, const char *p) {
+    at_options o = *r->options;
+    at_error why;
+    at_selection chosen = {0};
+    const at_template_row *row;
+    const char *word = take_word(r, &p);
+    if (!*word || *word == '#') return AT_OK;
+    AT_TRY(take_count(r, word, &o.count));
+    AT_TRY(take_template(r, take_word(r, &p), &o, &row));
+    o.request.row = row;
+    o.request.args = take_args(r, &p);
+    AT_TRY(take_rest(r, p, &o));
+    if (r->row && r->row != row) {
+        if (!strstr(at_text_str(&r->templates), row->name))
+            at_text_addf(&r->templates, "%s%s", r->templates.len ? ", " : "", row->name);
+        return AT_OK;
+    }
+    if (at_select_task(r->arena, &o.request, &chosen, &why) != AT_OK)
+        return fail_line(r, "%s%s", why.text + (strncmp(why.text, "--args: ", 8) ? 0 : 8), "");
+    return add(r, &o, &chosen);
+}
+
+static at_status read_lines(reading *r, char *text, size_t len) {
+    for (char *p = text, *end; p < text + len; p = end + 1) {
+        end = p + strcspn(p, "\n");
+        r->line++;
+        const char *c = p;
+        while (c < end && ((unsigned char)*c >= ' ' || strchr(blanks, *c))) c++;
+        if (c < end || (!*end && end < text + len))
+            return at_fail(r->err, AT_E_INPUT,
+                           "%s:%d: byte 0x%02x: no text; a file of layers has lines like 3 dense "
+                           "M=1,N=64,K=64",
+                           r->path, r->line, (unsigned char)*c);
+        *end = 0;
+        AT_TRY(read_line(r, p));
+    }
+    return AT_OK;
+}
+
+at_status at_layer_file_read(at_arena *a, const at_options *o, const at_template_row *row,
+                             at_layer_list *out, at_error *err) {
+    reading r = {.arena = a,
+                 .options = o,
+                 .path = o->workload,
+                 .out = out,
+                 .seen.arena = a,
+                 .row = row,
+                 .err = err};
+    char *text;
+    size_t len;
+    AT_TRY(at_read_file_most(a, o->workload, MOST_BYTES, &text, &len, err));
+    at_status s = read_lines(&r, text, len);
+    if (s == AT_OK && !out->len && r.templates.len)
+        s = at_fail(err, AT_E_INPUT, "%s: holds no layer of %s; there are layers of %s", r.path,
+                    row->name, at_text_str(&r.templates));
+    else if (s == AT_OK && !out->len)
+        s = at_fail(err, AT_E_INPUT, "%s: holds no layer; a line is 3 dense M=1,N=64,K=64", r.path);
+    at_text_free(&r.key);
+    at_text_free(&r.templates);
+    return s;
+}

@@ -1,0 +1,120 @@
+/* Several layers with one budget: sets, files of layers, the summary at the end. */
+#include "tests/cli/cli_test.h"
+
+#include <string.h>
+
+/* One budget for all layers of a file, whatever their templates; a summary, also where it ends
+ * early. */
+static void one_budget(void **state) {
+    (void)state;
+    cli_write("net.workload",
+              "# a network\n\n 2 dense M=3,N=16,K=5 \r\n3\tmatmul_add [4, 4, 16, \"float32\"]\n"
+              "1 sparse_dense M=2,N=32,K=32 sparsity=0.5 block=16x1\n"
+              "5 dense M=3,N=16,K=5\n");
+    const cli_result *r = cli_expect(0, "./autotune tune --workload ./net.workload --trials 24 "
+                                        "--tuner random");
+    assert_int_equal(cli_count_lines(r->out, "dense M=3,N=16,K=5"), 1);
+    assert_int_equal(cli_count_lines(r->out, "sum "), 1);
+    assert_int_equal(cli_count_lines(r->out, "log net.log"), 1);
+    cli_expect(0, "./autotune tune --workload ./net.workload --trials 24 --tuner random --json");
+    const at_json *all = cli_json();
+    double sum_ns = 0;
+    int trials = 0;
+    static const int counts[] = {7, 3, 1};
+    assert_int_equal(cli_member(all, "from_log")->integer, 24);
+    assert_int_equal(cli_member(all, "missing")->integer, 0);
+    for (int i = 0; i < 3; i++) {
+        const at_json *l = at_json_at(cli_member(all, "layers"), i);
+        assert_int_equal(cli_member(l, "count")->integer, counts[i]);
+        trials += (int)cli_member(l, "trials")->integer;
+        sum_ns += counts[i] * cli_member(l, "best.time_ns")->number;
+    }
+    assert_int_equal(trials, 24);
+    double told_ns = cli_member(all, "sum_ns")->number;
+    assert_true(sum_ns > 0.999 * told_ns && sum_ns < 1.001 * told_ns);
+    /* Only the layers of a template; and as it was. */
+    r = cli_expect(0, "./autotune dense --workload ./net.workload --trials 3 --log d.log");
+    assert_null(strstr(r->out, "matmul_add"));
+    cli_expect(0, "./autotune tune --workload ./net.workload --per-task --trials 3 --log p.log");
+    r = cli_expect(0, "grep -c '^{' p.log");
+    assert_string_equal(r->out, "9\n");
+    /* The time ends at once: what there is, and what is missing. */
+    r = cli_expect(3, "./autotune tune --workload ./net.workload --time 1ms --log t.log");
+    assert_int_equal(cli_count_lines(r->out, "sum "), 1);
+    assert_non_null(strstr(r->out, "no valid trial: 3 of 3 layers\n"));
+    assert_non_null(strstr(r->out, "    sparse_dense "));
+    assert_non_null(strstr(r->err, "no trial was made: the time ended first; give a longer"));
+    r = cli_expect(3, "./autotune tune --workload ./net.workload --trials 6 --log n.log --quiet "
+                      "--timeout 0.000001ms");
+    assert_non_null(strstr(r->out, ": no valid trial yet: 2 made, 2 failed: 2 "));
+    r = cli_expect(130, "./autotune tune --workload ./net.workload --trials 30000 --log i.log "
+                        "--tuner random --cooldown 0.1s & run=$!; sleep 1; kill -INT $run; wait "
+                        "$run");
+    assert_int_equal(cli_count_lines(r->out, "sum "), 1);
+    assert_non_null(strstr(r->err, " trials; the same command goes on"));
+}
+
+/* What is wrong with a file of layers: one line with its place, and no log. */
+static void bad_workloads(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"1 dense M=2\n0 dense\n",
+         "bad.workload:2: count 0: must be a whole number from 1 to 1000000; a line is a "
+         "count, a template and its arguments: 3 dense M=1,N=64,K=64"},
+        {"-1 dense\n", "bad.workload:1: count -1: must be"},
+        {"1000001 dense\n", "bad.workload:1: count 1000001: must be"},
+        {"99999999999999999999 dense\n", "bad.workload:1: count 99999999999999999999: must be"},
+        {"dense M=2\n", "bad.workload:1: count dense: must be a whole number"},
+        {"1.5 dense M=2\n", "bad.workload:1: count 1.5: must be a whole number"},
+        {"# x\n3 denze M=2\n", "bad.workload:2: unknown template \"denze\"; there are"},
+        {"3\n", "bad.workload:1: a template is missing; write for example 3 dense M=1,N=64,K=64"},
+        {"3 dense M=2,Q=1\n", "bad.workload:1: "},
+        {"3 dense M=0\n", "bad.workload:1: "},
+        {"3 dense [1, 2\n", "bad.workload:1: "},
+        {"3 dense M=2 K=3\n", "bad.workload:1: \"K=3\": after the arguments (N=1,H=56, parted by "
+                              "commas) only sparsity=S and block=RxC are accepted"},
+        {"3 dense M=2 sparsity=0.5\n", "bad.workload:1: "},
+        {"3 sparse_dense sparsity=2\n", "bad.workload:1: "},
+        {"1 dense\n\x01\n", "bad.workload:2: byte 0x01: no text"},
+        {"", "bad.workload: holds no layer; a line is 3 dense M=1,N=64,K=64"},
+        {"# nothing\n", "bad.workload: holds no layer"},
+    };
+    const cli_result *r;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli_write("bad.workload", cases[i][0]);
+        r = cli_expect(4, "./autotune tune --workload ./bad.workload");
+        if (!strstr(r->err, cases[i][1]) || cli_count_lines(r->err, "") != 1)
+            fail_msg("%s: %s", cases[i][0], r->err);
+    }
+    static const char *const files[][2] = {
+        {"head -c 4096 autotune >bad.workload", "bad.workload:1: byte 0x"},
+        {"printf '1 dense\\n\\0' >bad.workload", "bad.workload:2: byte 0x00: no text"},
+        {"ln -sf /dev/zero bad.workload", "bad.workload: "},
+        {"rm bad.workload; mkdir bad.workload", "bad.workload: "},
+        {"rmdir bad.workload", "bad.workload: No such file"},
+        {"yes '1 dense' | head -c 2000000 >bad.workload", "bad.workload"},
+        {"seq 1 1001 | sed 's/.*/1 dense M=&/' >bad.workload",
+         "bad.workload:1001: more than 1000 layers"},
+        {"echo '1 matmul_add' >bad.workload",
+         "bad.workload: holds no layer of dense; there are layers of matmul_add"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        cli_expect(0, "%s", files[i][0]);
+        r = cli_expect(4, "./autotune dense --workload ./bad.workload");
+        if (!strstr(r->err, files[i][1]) || cli_count_lines(r->err, "") != 1)
+            fail_msg("%s: %s", files[i][0], r->err);
+    }
+    cli_expect(0, "rm -r bad.workload; test ! -e bad.log && test ! -e dense.log");
+    r = cli_expect(2, "./autotune tune --workload resnet50");
+    assert_non_null(strstr(r->err, "tune needs a template"));
+    r = cli_expect(2, "./autotune dense --per-task");
+    assert_non_null(strstr(r->err, "--per-task needs --workload"));
+    r = cli_expect(2, "./autotune conv2d_3x3_gemm --workload resnet50 --trials 3");
+    assert_non_null(strstr(r->err, "3 trials are too few for 4 tasks: each takes one at least"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_budget),
+                                       cmocka_unit_test(bad_workloads)};
+    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
+}
