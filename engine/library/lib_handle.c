@@ -2,6 +2,7 @@
  * worker's path; and what templates there are. */
 #include "engine/library/library.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,11 +117,14 @@ int at_lib_set_worker(at_lib *lib, const char *path) {
 at_status at_lib_worker(const at_lib *lib, const char **out, at_error *err) {
     const char *named = lib->worker ? NULL : secure_getenv("AUTOTUNE_WORKER");
     *out = lib->worker ? lib->worker : named && *named ? named : AT_LIB_WORKER;
-    if (**out == '/' && !access(*out, X_OK)) return AT_OK;
+    const char *by = named && *named ? "AUTOTUNE_WORKER=" : "";
+    if (**out != '/')
+        return at_fail(err, AT_E_USAGE, "no worker: %s%s is no absolute path", by, *out);
+    if (!access(*out, X_OK)) return AT_OK;
     return at_fail(err, AT_E_USAGE,
-                   "no worker: %s%s is no absolute path of a program; AUTOTUNE_WORKER or "
-                   "at_lib_set_worker name it",
-                   named && *named ? "AUTOTUNE_WORKER=" : "", *out);
+                   "no worker: %s%s: %s; at_lib_set_worker or AUTOTUNE_WORKER name it where it is "
+                   "elsewhere, and Debian's package autotune has it",
+                   by, *out, strerror(errno));
 }
 
 /* ---- templates ------------------------------------------------------------------------------- */
