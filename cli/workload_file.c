@@ -94,15 +94,16 @@ static at_status take_count(reading *r, const char *word, int64_t *count) {
 static at_status take_template(reading *r, const char *word, at_options *o,
                                const at_template_row **row) {
     at_error why;
-    at_status s;
     if (!*word)
         return fail_line(r, "a template is missing; write for example 3 dense M=1,N=64,K=64%s%s",
                          "", "");
-    if (at_is_template_file(word)) {
-        s = at_user_template_load(word, row, &why);
-        o->template_file = word;
-    } else s = at_template_find(word, row, &why);
-    if (s != AT_OK) return fail_line(r, "%s%s", why.text, "");
+    /* A file may come from anybody: what it names is not compiled. */
+    if (at_is_template_file(word))
+        return fail_line(r,
+                         "%s: a file of layers names templates, not their files; give that one on "
+                         "the command line: autotune tune %s --workload FILE",
+                         word, word);
+    if (at_template_find(word, row, &why) != AT_OK) return fail_line(r, "%s%s", why.text, "");
     o->request.template_name = (*row)->name;
     return AT_OK;
 }

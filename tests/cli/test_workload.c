@@ -68,6 +68,7 @@ static void bad_workloads(void **state) {
         {"1.5 dense M=2\n", "bad.workload:1: count 1.5: must be a whole number"},
         {"# x\n3 denze M=2\n", "bad.workload:2: unknown template \"denze\"; there are"},
         {"3\n", "bad.workload:1: a template is missing; write for example 3 dense M=1,N=64,K=64"},
+        {"1 ./mine.c N=3\n", "bad.workload:1: ./mine.c: a file of layers names templates, not"},
         {"3 dense M=2,Q=1\n", "bad.workload:1: "},
         {"3 dense M=0\n", "bad.workload:1: "},
         {"3 dense [1, 2\n", "bad.workload:1: "},
