@@ -24,7 +24,8 @@ typedef struct fuzz_target {
     T(convert)                                                                                     \
     T(expr)                                                                                        \
     T(filter)                                                                                      \
-    T(json) T(layers) T(log) T(message) T(mtx) T(npy) T(page) T(pick) T(plot) T(record) T(shown) T(tree)
+    T(json)                                                                                        \
+    T(layers) T(log) T(message) T(mtx) T(npy) T(page) T(pick) T(plot) T(record) T(shown) T(tree)
 
 #define FUZZ_DECLARE(name) extern const fuzz_target fuzz_##name;
 FUZZ_TARGETS(FUZZ_DECLARE)
