@@ -14,7 +14,7 @@ at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t 
     if (end == text || *end || isspace((unsigned char)*text))
         return at_fail(err, AT_E_USAGE, "%s %s: not an integer", what, text);
     if (errno || v < min || v > max) {
-        if (max == INT64_MAX)
+        if (max == INT64_MAX && !errno)
             return at_fail(err, AT_E_USAGE, "%s %s: must be at least %lld", what, text,
                            (long long)min);
         return at_fail(err, AT_E_USAGE, "%s %s: must be from %lld to %lld", what, text,

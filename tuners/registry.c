@@ -63,8 +63,7 @@ at_status at_tuner_new(const char *name, at_space *space, const at_tuner_options
     int64_t begin, end, length = at_space_range_length(space);
     at_tuner_range(space, o, &begin, &end);
     if (begin < 0 || end > length || begin >= end)
-        return at_fail(err, AT_E_USAGE,
-                       "index range %lld to %lld is not within the space, 0 to %lld",
+        return at_fail(err, AT_E_USAGE, "--range %lld-%lld: not within the space, 0 to %lld",
                        (long long)begin, (long long)end - 1, (long long)length - 1);
     at_tuner *t = malloc(sizeof *t);
     AT_NEED(t);

@@ -395,7 +395,7 @@ static void refusals(void **state) {
         {"replay space.log --diversity 101", 2, "--diversity 101: must be from 1 to 100"},
         {"replay space.log --range 5", 2, "--range 5: write for example 0-999, both included"},
         {"replay space.log --range 5-4", 2, "--range 5-4: write for example 0-999"},
-        {"replay space.log --range 0-99999", 2, "index range 0 to 99999 is not within the space"},
+        {"replay space.log --range 0-99999", 2, "--range 0-99999: not within the space, 0 to "},
         {"replay space.log --args N=1", 2, "--args is no option of replay; autotune help replay"},
         {T " --early-stopping 0", 2, "--early-stopping 0: must be from 1 to 1000000000"},
         {T " --args " ARGS " --tuner ga --transfer space.log --log x.log", 2,

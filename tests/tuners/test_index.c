@@ -327,10 +327,10 @@ static void refusals(void **state) {
     } cases[] = {
         {"gird", 0, 0, NULL},
         {"", 0, 0, NULL},
-        {"grid", 3, 3, "index range 3 to 2 is not within the space, 0 to 9"},
-        {"grid", 0, 11, "index range 0 to 10 is not within the space, 0 to 9"},
-        {"random", -1, 5, "index range -1 to 4 is not within the space, 0 to 9"},
-        {"random", 10, 11, "index range 10 to 10 is not within the space, 0 to 9"},
+        {"grid", 3, 3, "--range 3-2: not within the space, 0 to 9"},
+        {"grid", 0, 11, "--range 0-10: not within the space, 0 to 9"},
+        {"random", -1, 5, "--range -1-4: not within the space, 0 to 9"},
+        {"random", 10, 11, "--range 10-10: not within the space, 0 to 9"},
     };
     at_arena *a = at_arena_new();
     at_space *s = space_of(a, 10, NULL);
