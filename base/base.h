@@ -393,7 +393,8 @@ typedef enum at_op {
     AT_X_OR,
     AT_X_SELECT, /* arg[0] ? arg[1] : arg[2] */
     AT_X_MIN,    /* min(a, b) */
-    AT_X_MAX
+    AT_X_MAX,
+    AT_X_CALL /* integer: at_function of arg[0] */
 } at_op;
 typedef struct at_expr at_expr;
 struct at_expr {
@@ -420,6 +421,18 @@ bool at_expr_equal(const at_expr *x, const at_expr *y);
  * refused unless ref >= 0, in which case they too read values[ref]. AT_E_INPUT on division by zero
  * or when a product or sum leaves 64 bits ("N*H*W exceeds 2^63"). Booleans are 0 and 1. */
 at_status at_expr_eval(const at_expr *e, const int64_t *values, int64_t *out, at_error *err);
+
+/* Functions of a value that expressions may call (function.def). */
+typedef enum at_function {
+#define AT_FUNCTION(id, name, value, ulps) AT_FUNCTION_##id,
+#include "base/function.def"
+#undef AT_FUNCTION
+    AT_FUNCTION_COUNT
+} at_function;
+const char *at_function_name(at_function f);
+int at_function_find(const char *name);            /* -1: there is none */
+double at_function_value(at_function f, double x); /* by the C library */
+int at_function_ulps(at_function f); /* from the correctly rounded value, at most; 0: exact */
 
 /* a*b in *out; false when it exceeds 64 bits. */
 bool at_mul64(int64_t a, int64_t b, int64_t *out);

@@ -71,6 +71,7 @@ at_status at_expr_eval(const at_expr *e, const int64_t *values, int64_t *out, at
     case AT_X_SELECT:
         AT_TRY(at_expr_eval(e->arg[0], values, &x, err));
         return at_expr_eval(e->arg[x ? 1 : 2], values, out, err);
+    case AT_X_CALL: return eval_fail(e, err, "is no integer: functions are of values");
     default:
         AT_TRY(at_expr_eval(e->arg[0], values, &x, err));
         AT_TRY(at_expr_eval(e->arg[1], values, &y, err));

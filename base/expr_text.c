@@ -78,15 +78,42 @@ static at_status parse_extent(parser *p, at_expr **out) {
     return at_lex_expect(p->lex, "|", p->err);
 }
 
-/* min(a, b, ...) and max: more than two nest to the left. */
+static at_status unknown_function(parser *p, const at_expr *named) {
+    const char *known[AT_FUNCTION_COUNT + 2] = {"min", "max"};
+    for (int i = 0; i < AT_FUNCTION_COUNT; i++) known[i + 2] = at_function_name((at_function)i);
+    const char *near = at_nearest(named->name, known, AT_FUNCTION_COUNT + 2);
+    at_text names = {0};
+    for (int i = 1; i < AT_FUNCTION_COUNT + 2; i++)
+        at_text_addf(&names, "%s %s", i == AT_FUNCTION_COUNT + 1 ? " and" : ",", known[i]);
+    at_status s =
+        near ? at_lex_fail_at(p->lex, named->line, named->col, p->err,
+                              "unknown function \"%s\"; did you mean \"%s\"?", named->name, near)
+             : at_lex_fail_at(p->lex, named->line, named->col, p->err,
+                              "unknown function \"%s\"; there are min%s", named->name,
+                              at_text_str(&names));
+    at_text_free(&names);
+    return s;
+}
+
+/* min(a, b, ...) and max: more than two nest to the left; exp(x) and the like. */
 static at_status parse_call(parser *p, at_expr *named, at_expr **out) {
     bool is_min = !strcmp(named->name, "min"), is_max = !strcmp(named->name, "max");
-    if (!is_min && !is_max)
-        return at_lex_fail_at(p->lex, named->line, named->col, p->err,
-                              "unknown function \"%s\"; there are min and max", named->name);
+    int function = at_function_find(named->name);
+    if (!is_min && !is_max && function < 0) return unknown_function(p, named);
     AT_TRY(at_lex_next(p->lex, p->err));
+    if (at_lex_is(p->lex, ")"))
+        return at_lex_fail_at(p->lex, named->line, named->col, p->err, "%s needs %s, not none",
+                              named->name, function < 0 ? "two arguments" : "one argument");
     expr_list args = {0};
     AT_TRY(parse_list(p, ")", &args));
+    if (function >= 0) {
+        if (args.len != 1)
+            return at_lex_fail_at(p->lex, named->line, named->col, p->err,
+                                  "%s takes one argument, not %d", named->name, args.len);
+        *out = node(p, AT_X_CALL, named->line, named->col, 1, args.data);
+        (*out)->integer = function;
+        return AT_OK;
+    }
     if (args.len < 2)
         return at_lex_fail_at(p->lex, named->line, named->col, p->err, "%s needs two arguments",
                               named->name);
@@ -310,6 +337,10 @@ void at_expr_print(at_text *out, const at_expr *e) {
         break;
     case AT_X_MIN: print_list(out, e, "min(", ")"); break;
     case AT_X_MAX: print_list(out, e, "max(", ")"); break;
+    case AT_X_CALL:
+        at_text_add(out, at_function_name((at_function)e->integer));
+        print_list(out, e, "(", ")");
+        break;
     case AT_X_NEG:
     case AT_X_NOT: {
         /* "-5" would read back as the literal. */

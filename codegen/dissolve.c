@@ -29,7 +29,8 @@ static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *con
 
 static bool is_index(const at_low *l, const at_expr *e) {
     switch (e->op) {
-    case AT_X_FLOAT: return false;
+    case AT_X_FLOAT:
+    case AT_X_CALL: return false;
     case AT_X_INDEX: return tensor_of(l, e->ref)->is_int;
     case AT_X_SELECT: return is_index(l, e->arg[1]) && is_index(l, e->arg[2]);
     default:
@@ -162,6 +163,12 @@ static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *con
         v.op = AT_V_SUB;
         v.a = new_value(l, (at_value){.op = AT_V_CONST});
         v.b = value_expr(l, e->arg[0], axes);
+        return new_value(l, v);
+    }
+    if (e->op == AT_X_CALL) {
+        v.op = AT_V_CALL;
+        v.function = (at_function)e->integer;
+        v.a = value_expr(l, e->arg[0], axes);
         return new_value(l, v);
     }
     switch (e->op) {

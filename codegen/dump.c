@@ -91,6 +91,12 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
         at_text_add(out, ")");
         return;
     }
+    if (v->op == AT_V_CALL) {
+        at_text_addf(out, "%s(", at_function_name(v->function));
+        value_print(l, out, v->a);
+        at_text_add(out, ")");
+        return;
+    }
     at_text_add(out, v->op == AT_V_MIN ? "min(" : v->op == AT_V_MAX ? "max(" : "(");
     value_print(l, out, v->a);
     at_text_add(out, op[v->op]);

@@ -194,6 +194,9 @@ static const char par_type[] =
 /* The tiles as functions of this text, or, where they are machine code, their declarations. */
 static void emit_tiles(at_low *l, at_text *out) {
     const char *prefix = at_format(l->arena, "%s_", l->options->name);
+    bool plain =
+        l->dialect == AT_DIALECT_C || (l->dialect == AT_DIALECT_GNU && !l->target->prelude);
+    if (plain) at_tile_helpers_c(out, l->tiles.data, l->tiles.len, prefix);
     for (int i = 0; i < l->tiles.len; i++) {
         at_tile *t = l->tiles.data[i];
         if (l->dialect == AT_DIALECT_TCC) at_tile_declare(out, t, prefix);

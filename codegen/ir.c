@@ -217,13 +217,19 @@ at_cond_op at_cond_decide(at_low *l, const at_cond *c, const at_fact *facts) {
 
 bool at_value_is_zero(const at_value *v) { return v->op == AT_V_CONST && v->number == 0; }
 
+int at_value_calls(const at_value *v) {
+    return (v->op == AT_V_CALL) + (v->a ? at_value_calls(v->a) : 0) +
+           (v->b ? at_value_calls(v->b) : 0);
+}
+
 const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts) {
     if (v->op == AT_V_CONST || v->op == AT_V_LOAD) return v;
     if (v->op == AT_V_SELECT) {
         at_cond_op c = at_cond_decide(l, v->cond, facts);
         if (c != AT_C_ATOM) return at_value_fold(l, c == AT_C_TRUE ? v->a : v->b, facts);
     }
-    const at_value *a = at_value_fold(l, v->a, facts), *b = at_value_fold(l, v->b, facts);
+    const at_value *a = at_value_fold(l, v->a, facts);
+    const at_value *b = v->b ? at_value_fold(l, v->b, facts) : NULL;
     if (v->op == AT_V_MUL && at_value_is_zero(a)) return a; /* a term that a condition made zero */
     if (v->op == AT_V_MUL && at_value_is_zero(b)) return b;
     if (v->op == AT_V_ADD && at_value_is_zero(a)) return b;

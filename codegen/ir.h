@@ -32,15 +32,17 @@ typedef enum at_val_op {
     AT_V_DIV,
     AT_V_MIN,
     AT_V_MAX,
-    AT_V_SELECT /* cond ? a : b */
+    AT_V_SELECT, /* cond ? a : b */
+    AT_V_CALL    /* function of a */
 } at_val_op;
 typedef struct at_value at_value;
 struct at_value {
     at_val_op op;
     float number;
-    int tensor;        /* load */
-    const at_aff **ix; /* load: index per dimension, until `buffers` */
-    const at_aff *at;  /* load: element address, from `buffers` on */
+    at_function function; /* call */
+    int tensor;           /* load */
+    const at_aff **ix;    /* load: index per dimension, until `buffers` */
+    const at_aff *at;     /* load: element address, from `buffers` on */
     const at_cond *cond;
     const at_value *a, *b;
 };
@@ -124,6 +126,7 @@ at_cond_op at_cond_decide(at_low *l, const at_cond *c,
 const at_value *at_value_fold(at_low *l, const at_value *v,
                               const at_fact *facts); /* decided selects go */
 bool at_value_is_zero(const at_value *v);
+int at_value_calls(const at_value *v); /* of functions in it */
 /* Enters the range of a loop's symbol; the old one is returned for at_range_leave. */
 at_sym at_range_enter(at_low *l, const at_ir *loop);
 void at_range_leave(at_low *l, const at_ir *loop, at_sym old);

@@ -19,9 +19,13 @@ typedef struct at_target {
                            the vectors that a compiler may make of it */
     bool fold_vector;   /* an unaligned vector may be a memory operand */
     bool fold_bcast;    /* so may one float for all lanes */
+    bool fold_const;    /* so may a constant behind the code */
     bool fused;         /* a multiply-add is one instruction */
     bool masked_loads;  /* in C for gcc and clang: the first lanes of a register by one load, */
     bool masked_stores; /* by one store */
+    /* For gcc and clang, as asm: a register is the root of another; and is one times 2 to the power
+     * of another (NULL: no instruction of the set does that). Registers' numbers are filled in. */
+    const char *gnu_sqrt, *gnu_scale;
     /* Machine code of a tile into t->code, an ordinary function of the system's calling convention,
      * position independent, owned by arena. false: an instruction cannot be encoded. NULL: it is
      * not made for this target (dialects gnu and c are). */

@@ -10,6 +10,8 @@
 #ifndef AT_CODEGEN_TILE_H
 #define AT_CODEGEN_TILE_H
 
+#include <string.h>
+
 #include "codegen/ir.h"
 #include "codegen/target.h"
 
@@ -31,18 +33,31 @@ typedef enum at_tile_kind {
     AT_T_DIV,
     AT_T_MIN,
     AT_T_MAX,
-    AT_T_ZIP_LOW,   /* of the first 4 lanes: a0 b0 a1 b1 */
-    AT_T_ZIP_HIGH,  /* a2 b2 a3 b3 */
-    AT_T_ZIP_LOW2,  /* a0 a1 b0 b1 */
-    AT_T_ZIP_HIGH2, /* a2 a3 b2 b3 */
+    AT_T_MUL_ADD, /* dst = dst * a + b */
+    AT_T_SCALE,   /* a times 2 to the power of b, which is an integer; where the target has it */
+    AT_T_AND,     /* of bits */
+    AT_T_OR,
+    AT_T_INT_ADD, /* of 32-bit integers, without overflow */
+    AT_T_INT_SUB,
+    AT_T_LESS,        /* all bits where a < b, else none */
+    AT_T_BLEND,       /* dst = b where a has all bits, dst where it has none */
+    AT_T_SQRT,        /* of a, as the following */
+    AT_T_SHIFT_LEFT,  /* an integer, by `by` bits */
+    AT_T_SHIFT_RIGHT, /* with its sign */
+    AT_T_TO_FLOAT,    /* an integer */
+    AT_T_ZIP_LOW,     /* of the first 4 lanes: a0 b0 a1 b1 */
+    AT_T_ZIP_HIGH,    /* a2 b2 a3 b3 */
+    AT_T_ZIP_LOW2,    /* a0 a1 b0 b1 */
+    AT_T_ZIP_HIGH2,   /* a2 a3 b2 b3 */
     AT_T_KIND_COUNT
 } at_tile_kind;
 
-typedef enum at_tile_mem { AT_MEM_NONE, AT_MEM_VECTOR, AT_MEM_BCAST } at_tile_mem;
+/* Const: `number` in all lanes, which lies behind the code. */
+typedef enum at_tile_mem { AT_MEM_NONE, AT_MEM_VECTOR, AT_MEM_BCAST, AT_MEM_CONST } at_tile_mem;
 
 typedef struct at_tile_op {
-    uint8_t kind;  /* at_tile_kind */
-    uint8_t mem;   /* arithmetic: b is this memory operand instead of a register */
+    uint8_t kind; /* at_tile_kind */
+    uint8_t mem; /* arithmetic: b is this memory operand instead of a register; const: from there */
     uint8_t lanes; /* load, store, vector memory operand */
     int16_t dst, a, b;
     int16_t slot;
@@ -67,6 +82,7 @@ typedef struct at_tile_op {
 
 typedef struct at_tile {
     const char *name, *base_name; /* tile_14x32; name: with a number where several differ */
+    const char *prefix;           /* of the names of helpers in C */
     const at_target *target;
     int lanes;    /* of a register */
     int num_regs; /* registers used */
@@ -91,6 +107,20 @@ typedef struct at_tile_call {
     bool loses_vectors; /* since a tensor of single elements stays in registers */
 } at_tile_call;
 
+static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
+    uint32_t bits;
+    memcpy(&bits, &op->number, sizeof bits);
+    return bits;
+}
+
+/* Is dst an operand, too? Does it have a second one, b? */
+static inline bool at_tile_updates(const at_tile_op *op) {
+    return op->kind == AT_T_FMA || op->kind == AT_T_MUL_ADD || op->kind == AT_T_BLEND;
+}
+static inline bool at_tile_is_unary(const at_tile_op *op) {
+    return op->kind >= AT_T_SQRT && op->kind <= AT_T_TO_FLOAT;
+}
+
 /* tile_verify.c: our own rules; text of the first one broken, or NULL. */
 const char *at_tile_verify(const at_tile *t, at_arena *a);
 /* tile_interp.c: executes a tile program. slots: base addresses. */
@@ -110,6 +140,8 @@ void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style
                       const char *prefix);
 void at_tile_declare(at_text *out, const at_tile *t, const char *prefix);
 void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix);
+/* Functions that they call, before them. */
+void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *prefix);
 /* tile_gnu.c: with vector types, for gcc and clang; the target's prelude comes before, once. */
 void at_tile_print_gnu(at_text *out, const at_tile *t, const char *prefix);
 

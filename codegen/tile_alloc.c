@@ -33,8 +33,9 @@ typedef struct {
 static int num_sources(const at_tile_op *op, int src[3]) {
     int n = 0;
     if (op->kind == AT_T_STORE || op->kind == AT_T_MOV) src[n++] = op->a;
-    if (op->kind >= AT_T_FMA) src[n++] = op->a, src[n++] = op->b;
-    if (op->kind == AT_T_FMA) src[n++] = op->dst;
+    if (op->kind >= AT_T_FMA) src[n++] = op->a;
+    if (op->kind >= AT_T_FMA && !at_tile_is_unary(op)) src[n++] = op->b;
+    if (at_tile_updates(op)) src[n++] = op->dst;
     return n;
 }
 
@@ -138,9 +139,11 @@ static void drop_if_dead(alloc *x, int v) {
     if (!x->vreg[v].acc && x->life[v].uses <= 0 && r >= 0) x->owner[r] = -1, x->life[v].reg = -1;
 }
 
-static bool foldable(const alloc *x, int v) {
+static bool foldable(const alloc *x, const at_tile_op *op, int v) {
     const at_tile_vreg *r = &x->vreg[v];
     if (x->life[v].reg >= 0) return false;
+    if (r->load == AT_T_CONST) return r->pooled && x->target->fold_const;
+    if (op->kind >= AT_T_SCALE) return false; /* not every set has these for one float in memory */
     if (r->load == AT_T_LOAD) return x->target->fold_vector && r->lanes == x->target->lanes;
     return r->load == AT_T_BCAST && x->target->fold_bcast;
 }
@@ -155,29 +158,48 @@ static void materialize(alloc *x, int v, int i, const int keep[3], int num_keep)
                                                   .slot = r->slot,
                                                   .off = r->off,
                                                   .number = r->number,
+                                                  .mem = r->pooled ? AT_MEM_CONST : AT_MEM_NONE,
                                                   .dst = (int16_t)x->life[v].reg,
                                                   .a = -1,
                                                   .b = -1,
                                                   .trip_arg = -1};
 }
 
+static void unary(alloc *x, const at_tile_op *op, int i) {
+    at_tile_op o = *op;
+    const int keep[3] = {op->a, op->dst, op->dst};
+    materialize(x, op->a, i, keep, 2);
+    if (x->failed) return;
+    o.a = (int16_t)x->life[op->a].reg;
+    x->life[op->a].uses--;
+    drop_if_dead(x, op->a);
+    if (x->life[op->dst].reg < 0) take_register(x, op->dst, i, keep, 1);
+    if (x->failed) return;
+    o.dst = (int16_t)x->life[op->dst].reg;
+    *at_push(x->l->arena, &x->out) = o;
+}
+
 /* a op b, or dst += a*b: at most one operand from memory, as b. */
 static void arithmetic(alloc *x, const at_tile_op *op, int i) {
     at_tile_op o = *op;
-    bool commutes = op->kind == AT_T_FMA || op->kind == AT_T_ADD || op->kind == AT_T_MUL;
+    bool commutes = op->kind == AT_T_FMA || op->kind == AT_T_ADD || op->kind == AT_T_MUL ||
+                    op->kind == AT_T_AND || op->kind == AT_T_OR || op->kind == AT_T_INT_ADD;
     int a = op->a, b = op->b;
     int keep[3] = {a, b, op->dst};
-    if (commutes && a != b && foldable(x, a) && x->life[a].uses == 1 &&
-        !(foldable(x, b) && x->life[b].uses == 1)) {
+    if (commutes && a != b && foldable(x, op, a) && x->life[a].uses == 1 &&
+        !(foldable(x, op, b) && x->life[b].uses == 1)) {
         int t = a;
         a = b;
         b = t;
     }
     materialize(x, a, i, keep, 3);
-    bool fold = a != b && foldable(x, b) && (x->life[b].uses == 1 || free_register(x) < 0);
+    bool fold = a != b && foldable(x, op, b) && (x->life[b].uses == 1 || free_register(x) < 0);
     if (fold) {
         const at_tile_vreg *m = &x->vreg[b];
-        o.mem = m->load == AT_T_LOAD ? AT_MEM_VECTOR : AT_MEM_BCAST;
+        o.mem = m->load == AT_T_LOAD    ? AT_MEM_VECTOR
+                : m->load == AT_T_CONST ? AT_MEM_CONST
+                                        : AT_MEM_BCAST;
+        o.number = m->number;
         o.slot = m->slot;
         o.off = m->off;
         o.lanes = m->lanes;
@@ -190,7 +212,7 @@ static void arithmetic(alloc *x, const at_tile_op *op, int i) {
     o.a = (int16_t)x->life[a].reg;
     x->life[a].uses--;
     x->life[b].uses--;
-    if (op->kind == AT_T_FMA) x->life[op->dst].uses--;
+    if (at_tile_updates(op)) x->life[op->dst].uses--;
     drop_if_dead(x, a);
     drop_if_dead(x, b);
     if (x->life[op->dst].reg < 0) take_register(x, op->dst, i, keep, 3);
@@ -222,13 +244,17 @@ static void one(alloc *x, const at_tile_op *op, int i) {
     case AT_T_CONST:
     case AT_T_LOAD:
     case AT_T_BCAST: break; /* of an accumulator: not delayed */
-    default: arithmetic(x, op, i); return;
+    default:
+        if (at_tile_is_unary(op)) unary(x, op, i);
+        else arithmetic(x, op, i);
+        return;
     }
     if (op->kind != AT_T_STORE) {
         if (x->life[op->dst].reg < 0) take_register(x, op->dst, i, keep, 1);
         if (x->failed) return;
         o.dst = (int16_t)x->life[op->dst].reg;
     }
+    if (op->kind == AT_T_MOV && o.dst == o.a) return; /* its last use: it stays where it is */
     *at_push(x->l->arena, &x->out) = o;
 }
 

@@ -88,6 +88,7 @@ at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *re
     at_tile *t = AT_NEW(l->arena, at_tile);
     t->target = l->target;
     t->lanes = l->target->lanes;
+    t->prefix = at_format(l->arena, "%s_", l->options->name);
     if (!at_tile_alloc(l, b.ops.data, b.ops.len, b.vregs.data, b.vregs.len, t)) return NULL;
     at_tile_call *c = AT_NEW(l->arena, at_tile_call);
     c->tile = t;

@@ -79,6 +79,8 @@ typedef struct {
 at_tile_op *at_build_emit(at_builder *b, at_tile_kind kind); /* appended, without operands */
 void at_build_start_body(at_builder *b); /* loads are shared within a straight-line body */
 int at_build_vreg(at_builder *b, at_tile_vreg v);
+/* A load or a constant, delayed by the allocator. */
+int at_build_load(at_builder *b, at_tile_vreg v);
 
 /* tile_place.c: the address of an element of a tensor at the current iterations; its slot, which is
  * found or made; that of a load, of an index list's entry, too. */
@@ -89,6 +91,9 @@ int at_build_slot_of(at_builder *b, const at_tile_place *p);
 /* tile_value.c */
 int at_build_value(at_builder *b, const at_value *v); /* its virtual register */
 void at_build_statement(at_builder *b, const at_ir *n);
+
+/* functions.c: a function of what is in a virtual register, which stays. */
+int at_build_function(at_builder *b, at_function f, int x);
 
 /* tile_loop.c: one nest, with its sums in registers. */
 void at_build_nest(at_builder *b, const at_ir *n);

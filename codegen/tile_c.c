@@ -12,6 +12,43 @@ void at_c_float(at_text *out, float x) {
     else at_text_addf(out, "%af", (double)x);
 }
 
+/* Those that any of the tiles calls, without libm. A root is rounded from one in double: no float's
+ * root is too close to a boundary for that. */
+void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *prefix) {
+    bool roots = false, bits = false;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < tiles[i]->num_ops; j++) {
+            int kind = tiles[i]->ops[j].kind;
+            roots |= kind == AT_T_SQRT;
+            bits |= kind >= AT_T_AND && kind < AT_T_ZIP_LOW && kind != AT_T_SQRT;
+        }
+    if (bits)
+        at_text_addf(out,
+                     "static inline unsigned %sbits(float x) {\n"
+                     "    union { float f; unsigned u; } both;\n"
+                     "    both.f = x;\n"
+                     "    return both.u;\n"
+                     "}\n\n"
+                     "static inline float %sfloat(unsigned x) {\n"
+                     "    union { float f; unsigned u; } both;\n"
+                     "    both.u = x;\n"
+                     "    return both.f;\n"
+                     "}\n\n",
+                     prefix, prefix);
+    if (roots)
+        at_text_addf(out,
+                     "static inline float %sroot(float x) {\n"
+                     "    union { double d; unsigned long long u; } y;\n"
+                     "    if (!(x > 0.0f && x <= 0x1.fffffep127f)) return x < 0.0f ? (x - x) / (x "
+                     "- x) : x;\n"
+                     "    y.d = x;\n"
+                     "    y.u = (y.u >> 1) + (1023ULL << 51);\n"
+                     "    for (int i = 0; i < 4; i++) y.d = 0.5 * (y.d + x / y.d);\n"
+                     "    return (float)y.d;\n"
+                     "}\n\n",
+                     prefix);
+}
+
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
     (void)t;
     at_text_addf(out, "p%d[%lld]", op->slot, (long long)op->off);
@@ -19,7 +56,60 @@ static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 static void operand(at_text *out, const at_tile *t, const at_tile_op *op) {
     if (op->mem == AT_MEM_NONE) at_text_addf(out, "r%d", op->b);
+    else if (op->mem == AT_MEM_CONST) at_c_float(out, op->number);
     else memory(out, t, op);
+}
+
+/* The bits of the second operand. */
+static void operand_bits(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->mem == AT_MEM_CONST) {
+        at_text_addf(out, "0x%08xu", at_tile_bits(op));
+        return;
+    }
+    at_text_addf(out, "%sbits(", t->prefix);
+    operand(out, t, op);
+    at_text_add(out, ")");
+}
+
+/* What is done with the bits of registers. */
+static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op) {
+    static const char *const sign[AT_T_KIND_COUNT] = {
+        [AT_T_AND] = "&", [AT_T_OR] = "|", [AT_T_INT_ADD] = "+", [AT_T_INT_SUB] = "-"};
+    const char *p = t->prefix;
+    switch (op->kind) {
+    case AT_T_MUL_ADD:
+        at_text_addf(out, "r%d = r%d * r%d + ", op->dst, op->dst, op->a);
+        operand(out, t, op);
+        break;
+    case AT_T_LESS:
+        at_text_addf(out, "r%d = %sfloat(r%d < ", op->dst, p, op->a);
+        operand(out, t, op);
+        at_text_add(out, " ? 0xffffffffu : 0u)");
+        break;
+    case AT_T_BLEND:
+        at_text_addf(out, "r%d = %sbits(r%d) ? ", op->dst, p, op->a);
+        if (op->mem == AT_MEM_CONST) at_text_addf(out, "%sfloat(0x%08xu)", p, at_tile_bits(op));
+        else operand(out, t, op);
+        at_text_addf(out, " : r%d", op->dst);
+        break;
+    case AT_T_SQRT: at_text_addf(out, "r%d = %sroot(r%d)", op->dst, p, op->a); break;
+    case AT_T_SHIFT_LEFT:
+        at_text_addf(out, "r%d = %sfloat(%sbits(r%d) << %d)", op->dst, p, p, op->a, op->by);
+        break;
+    case AT_T_SHIFT_RIGHT:
+        at_text_addf(out, "r%d = %sfloat((unsigned)((int)%sbits(r%d) >> %d))", op->dst, p, p, op->a,
+                     op->by);
+        break;
+    case AT_T_TO_FLOAT:
+        at_text_addf(out, "r%d = (float)(int)%sbits(r%d)", op->dst, p, op->a);
+        break;
+    default:
+        if (!sign[op->kind]) AT_BUG("tile operation %d has no C", op->kind);
+        at_text_addf(out, "r%d = %sfloat(%sbits(r%d) %s ", op->dst, p, p, op->a, sign[op->kind]);
+        operand_bits(out, t, op);
+        at_text_add(out, ")");
+    }
+    at_text_add(out, ";\n");
 }
 
 /* A prefetch has no compiler-independent form and prints as an empty statement. */
@@ -27,11 +117,16 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     static const char *const sign[AT_T_KIND_COUNT] = {
         [AT_T_ADD] = "+", [AT_T_SUB] = "-", [AT_T_MUL] = "*",
         [AT_T_DIV] = "/", [AT_T_MIN] = "<", [AT_T_MAX] = ">"};
+    if (op->kind > AT_T_MAX && op->kind < AT_T_ZIP_LOW) {
+        bits_operation(out, t, op);
+        return;
+    }
     switch (op->kind) {
     case AT_T_PREFETCH: at_text_add(out, ";\n"); return;
     case AT_T_CONST:
         at_text_addf(out, "r%d = ", op->dst);
-        at_c_float(out, op->number);
+        if (isnan(op->number)) at_text_addf(out, "%sfloat(0x%08xu)", t->prefix, at_tile_bits(op));
+        else at_c_float(out, op->number);
         break;
     case AT_T_LOAD:
     case AT_T_BCAST:

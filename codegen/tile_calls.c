@@ -60,7 +60,8 @@ static bool tile_equal(const at_tile *x, const at_tile *y) {
         if (a->kind != b->kind || a->mem != b->mem || a->lanes != b->lanes || a->dst != b->dst ||
             a->a != b->a || a->b != b->b || a->slot != b->slot || a->trip_arg != b->trip_arg ||
             a->off != b->off || a->trip != b->trip || a->bump != b->bump || a->base != b->base ||
-            a->times != b->times || a->plus != b->plus || a->by != b->by || a->number != b->number)
+            a->times != b->times || a->plus != b->plus || a->by != b->by ||
+            at_tile_bits(a) != at_tile_bits(b))
             return false;
     }
     return true;

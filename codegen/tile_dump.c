@@ -2,9 +2,11 @@
 #include "codegen/tile.h"
 
 static const char *const names[] = {
-    "loop",  "end",   "bump", "prefetch", "index",    "const",    "load",
-    "bcast", "store", "mov",  "fma",      "add",      "sub",      "mul",
-    "div",   "min",   "max",  "zip_low",  "zip_high", "zip_low2", "zip_high2"};
+    "loop",     "end",     "bump",     "prefetch", "index",    "const",      "load",
+    "bcast",    "store",   "mov",      "fma",      "add",      "sub",        "mul",
+    "div",      "min",     "max",      "mul_add",  "scale",    "and",        "or",
+    "int_add",  "int_sub", "less",     "blend",    "sqrt",     "shift_left", "shift_right",
+    "to_float", "zip_low", "zip_high", "zip_low2", "zip_high2"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
@@ -39,7 +41,7 @@ void at_tile_print(at_text *out, const at_tile *t) {
             if (op->by != 1) at_text_addf(out, " / %d", op->by);
         } else if (op->kind != AT_T_END) {
             if (op->dst >= 0) at_text_addf(out, " r%d", op->dst);
-            if (op->kind == AT_T_CONST) at_text_addf(out, ", %.9g", (double)op->number);
+            if (op->kind == AT_T_CONST && !op->mem) at_text_addf(out, ", %.9g", (double)op->number);
             if (op->kind == AT_T_STORE || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
                 op->kind == AT_T_PREFETCH) {
                 at_text_add(out, op->dst >= 0 ? ", " : " ");
@@ -47,7 +49,10 @@ void at_tile_print(at_text *out, const at_tile *t) {
             }
             if (op->a >= 0) at_text_addf(out, ", r%d", op->a);
             if (op->b >= 0) at_text_addf(out, ", r%d", op->b);
-            if (op->mem) {
+            if (op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT)
+                at_text_addf(out, ", %d", op->by);
+            if (op->mem == AT_MEM_CONST) at_text_addf(out, ", {%a}", (double)op->number);
+            else if (op->mem) {
                 at_text_add(out, ", ");
                 memory(out, t, op);
                 if (op->mem == AT_MEM_BCAST) at_text_addf(out, "{1to%d}", t->lanes);

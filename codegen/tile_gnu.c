@@ -6,6 +6,8 @@
  * concerns only the first lanes of a vector touches nothing beyond them. */
 #include "codegen/tile.h"
 
+#include <math.h>
+
 static void address(at_text *out, const at_tile_op *op, int64_t lane) {
     int64_t off = op->off + lane;
     at_text_addf(out, "p%d", op->slot);
@@ -56,18 +58,31 @@ static void load(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, ")");
 }
 
+/* A number in all lanes. */
+static void constant(at_text *out, const at_tile_op *op) {
+    if (isnan(op->number)) {
+        at_text_addf(out, "((at_vector)((at_mask){0} + 0x%08x))", at_tile_bits(op));
+        return;
+    }
+    at_text_add(out, "at_all(");
+    at_c_float(out, op->number);
+    at_text_add(out, ")");
+}
+
 /* One float for all lanes: beside a vector, C broadcasts it by itself. */
 static void operand(at_text *out, const at_tile *t, const at_tile_op *op) {
     if (op->mem == AT_MEM_VECTOR) load(out, t, op);
     else if (op->mem == AT_MEM_BCAST) at_text_addf(out, "p%d[%lld]", op->slot, (long long)op->off);
+    else if (op->mem == AT_MEM_CONST) constant(out, op);
     else at_text_addf(out, "v%d", op->b);
 }
 
 /* acc += a * b */
 static void multiply_add(at_text *out, const at_tile_op *op) {
-    static const char *const names[] = {"at_fma", "at_fma_load", "at_fma_broadcast"};
+    static const char *const names[] = {"at_fma", "at_fma_load", "at_fma_broadcast", "at_fma"};
     at_text_addf(out, "%s(v%d, v%d, ", names[op->mem], op->dst, op->a);
-    if (op->mem == AT_MEM_NONE) at_text_addf(out, "v%d", op->b);
+    if (op->mem == AT_MEM_CONST) constant(out, op);
+    else if (op->mem == AT_MEM_NONE) at_text_addf(out, "v%d", op->b);
     else address(out, op, 0);
     at_text_add(out, ");\n");
 }
@@ -93,15 +108,68 @@ static void zip(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, ");\n");
 }
 
+/* The bits of the second operand, as integers. */
+static void operand_bits(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->mem == AT_MEM_CONST) {
+        at_text_addf(out, "((at_mask){0} + (int)0x%08xu)", at_tile_bits(op));
+        return;
+    }
+    at_text_add(out, "(at_mask)");
+    operand(out, t, op);
+}
+
+/* What is done with the bits of registers. Integers are added without sign: their overflow is
+ * defined. */
+static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op) {
+    static const char sign[AT_T_KIND_COUNT] = {
+        [AT_T_AND] = '&', [AT_T_OR] = '|', [AT_T_INT_ADD] = '+', [AT_T_INT_SUB] = '-'};
+    switch (op->kind) {
+    case AT_T_SQRT: at_text_addf(out, t->target->gnu_sqrt, op->dst, op->a); return;
+    case AT_T_MUL_ADD:
+        at_text_addf(out, "v%d = v%d * v%d + ", op->dst, op->dst, op->a);
+        operand(out, t, op);
+        break;
+    case AT_T_LESS:
+        at_text_addf(out, "v%d = (at_vector)(v%d < ", op->dst, op->a);
+        operand(out, t, op);
+        at_text_add(out, ")");
+        break;
+    case AT_T_BLEND:
+        at_text_addf(out, "v%d = at_choose((at_mask)v%d, ", op->dst, op->a);
+        operand(out, t, op);
+        at_text_addf(out, ", v%d)", op->dst);
+        break;
+    case AT_T_SHIFT_LEFT:
+        at_text_addf(out, "v%d = (at_vector)((at_mask)v%d << %d)", op->dst, op->a, op->by);
+        break;
+    case AT_T_SHIFT_RIGHT:
+        at_text_addf(out, "v%d = (at_vector)((at_mask)v%d >> %d)", op->dst, op->a, op->by);
+        break;
+    case AT_T_TO_FLOAT:
+        at_text_addf(out, "v%d = __builtin_convertvector((at_mask)v%d, at_vector)", op->dst, op->a);
+        break;
+    case AT_T_SCALE: at_text_addf(out, t->target->gnu_scale, op->dst, op->a, op->b); return;
+    default:
+        at_text_addf(out, "v%d = (at_vector)((at_mask)v%d %c ", op->dst, op->a, sign[op->kind]);
+        operand_bits(out, t, op);
+        at_text_add(out, ")");
+    }
+    at_text_add(out, ";\n");
+}
+
 static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->kind > AT_T_MAX && op->kind < AT_T_ZIP_LOW) {
+        bits_operation(out, t, op);
+        return;
+    }
     switch (op->kind) {
     case AT_T_PREFETCH:
         at_text_addf(out, "__builtin_prefetch(p%d + %lld);\n", op->slot, (long long)op->off);
         return;
     case AT_T_CONST:
-        at_text_addf(out, "v%d = at_all(", op->dst);
-        at_c_float(out, op->number);
-        at_text_add(out, ");\n");
+        at_text_addf(out, "v%d = ", op->dst);
+        constant(out, op);
+        at_text_add(out, ";\n");
         return;
     case AT_T_LOAD:
         at_text_addf(out, "v%d = ", op->dst);

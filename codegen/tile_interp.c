@@ -2,15 +2,44 @@
  * byte is made. */
 #include "codegen/tile.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAX_LANES 16
 #define MAX_REGS 64
 #define MAX_NEST 32
 
-static float apply(int kind, float d, float a, float b) {
-    switch (kind) {
-    case AT_T_FMA: return d + a * b; /* exact data: one rounding or two, the same */
+static uint32_t bits_of(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static float of_bits(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static float multiply_add(const at_tile *t, float a, float b, float c) {
+    return t->target->fused ? fmaf(a, b, c) : a * b + c;
+}
+
+static float apply(const at_tile *t, const at_tile_op *op, float d, float a, float b) {
+    switch (op->kind) {
+    case AT_T_FMA: return multiply_add(t, a, b, d);
+    case AT_T_MUL_ADD: return multiply_add(t, d, a, b);
+    case AT_T_SCALE: return ldexpf(a, b > 1000 ? 1000 : b > -1000 ? (int)b : -1000);
+    case AT_T_AND: return of_bits(bits_of(a) & bits_of(b));
+    case AT_T_OR: return of_bits(bits_of(a) | bits_of(b));
+    case AT_T_INT_ADD: return of_bits(bits_of(a) + bits_of(b));
+    case AT_T_INT_SUB: return of_bits(bits_of(a) - bits_of(b));
+    case AT_T_LESS: return of_bits(a < b ? UINT32_MAX : 0);
+    case AT_T_BLEND: return bits_of(a) ? b : d;
+    case AT_T_SQRT: return sqrtf(a);
+    case AT_T_SHIFT_LEFT: return of_bits(bits_of(a) << op->by);
+    case AT_T_SHIFT_RIGHT: return of_bits((uint32_t)((int32_t)bits_of(a) >> op->by));
+    case AT_T_TO_FLOAT: return (float)(int32_t)bits_of(a);
     case AT_T_ADD: return a + b;
     case AT_T_SUB: return a - b;
     case AT_T_MUL: return a * b;
@@ -98,9 +127,11 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             if (op->mem == AT_MEM_VECTOR) memcpy(one, m, op->lanes * sizeof(float));
             if (op->mem == AT_MEM_BCAST)
                 for (int j = 0; j < t->lanes; j++) one[j] = *m;
-            if (op->mem == AT_MEM_NONE) memcpy(one, reg[op->b], sizeof one);
+            if (op->mem == AT_MEM_CONST)
+                for (int j = 0; j < t->lanes; j++) one[j] = op->number;
+            if (op->mem == AT_MEM_NONE && op->b >= 0) memcpy(one, reg[op->b], sizeof one);
             for (int j = 0; j < t->lanes; j++)
-                reg[op->dst][j] = apply(op->kind, reg[op->dst][j], reg[op->a][j], one[j]);
+                reg[op->dst][j] = apply(t, op, reg[op->dst][j], reg[op->a][j], one[j]);
         }
     }
 }

@@ -48,6 +48,7 @@ typedef struct at_tile_vreg {
     int16_t slot;
     int64_t off;
     float number;
+    bool pooled; /* const: may be a memory operand */
 } at_tile_vreg;
 bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                    int num_vregs, at_tile *out);

@@ -1,6 +1,8 @@
 /* codegen/tile_ops.c: operations and virtual registers of a tile under way. */
 #include "codegen/tile_build.h"
 
+#include <string.h>
+
 #define MAX_VREGS 16000
 
 at_tile_op *at_build_emit(at_builder *b, at_tile_kind kind) {
@@ -22,4 +24,16 @@ int at_build_vreg(at_builder *b, at_tile_vreg v) {
     }
     *at_push(b->l->arena, &b->vregs) = v;
     return b->vregs.len - 1;
+}
+
+/* Shared within the straight-line body. */
+int at_build_load(at_builder *b, at_tile_vreg v) {
+    int first = v.load == AT_T_CONST ? b->first_const : b->first_load;
+    for (int i = b->vregs.len - 1; i >= first; i--) {
+        const at_tile_vreg *w = &b->vregs.data[i];
+        if (w->load == v.load && w->lanes == v.lanes && w->slot == v.slot && w->off == v.off &&
+            w->pooled == v.pooled && memcmp(&w->number, &v.number, sizeof v.number) == 0)
+            return i;
+    }
+    return at_build_vreg(b, v);
 }

@@ -12,18 +12,6 @@ static bool in_register(const at_builder *b, int tensor) {
     return b->regs->local[tensor] || b->held == tensor;
 }
 
-/* A load (delayed by the allocator), shared within the straight-line body. */
-static int load(at_builder *b, at_tile_vreg v) {
-    int first = v.load == AT_T_CONST ? b->first_const : b->first_load;
-    for (int i = b->vregs.len - 1; i >= first; i--) {
-        const at_tile_vreg *w = &b->vregs.data[i];
-        if (w->load == v.load && w->lanes == v.lanes && w->slot == v.slot && w->off == v.off &&
-            memcmp(&w->number, &v.number, sizeof v.number) == 0)
-            return i;
-    }
-    return at_build_vreg(b, v);
-}
-
 static int lanes_now(const at_builder *b) { return b->vec_sym >= 0 ? b->vec_lanes : 1; }
 
 /* Have two element vectors, off + lane*(0 .. lanes-1), an element in common? */
@@ -84,7 +72,8 @@ static void prefetch(at_builder *b, int tensor, int from, int64_t off) {
 
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST)
-        return load(b, (at_tile_vreg){.load = AT_T_CONST, .number = v->number, .slot = -1});
+        return at_build_load(b,
+                             (at_tile_vreg){.load = AT_T_CONST, .number = v->number, .slot = -1});
     if (v->op == AT_V_LOAD) {
         at_tile_place p = at_build_locate(b, v->tensor, v->at);
         int lanes = lanes_now(b);
@@ -96,17 +85,19 @@ int at_build_value(at_builder *b, const at_value *v) {
         }
         bool bcast = lanes > 1 && p.lane == 0;
         int s = at_build_slot_of(b, &p), loads = b->vregs.len;
-        int r = load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
-                                       .lanes = (uint8_t)(bcast ? 1 : lanes),
-                                       .slot = (int16_t)s,
-                                       .off = p.off});
+        int r = at_build_load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
+                                                .lanes = (uint8_t)(bcast ? 1 : lanes),
+                                                .slot = (int16_t)s,
+                                                .off = p.off});
         if (b->vregs.len > loads && !bcast) prefetch(b, v->tensor, s, p.off);
         return r;
     }
     static const uint8_t kinds[] = {
         [AT_V_ADD] = AT_T_ADD, [AT_V_SUB] = AT_T_SUB, [AT_V_MUL] = AT_T_MUL,
         [AT_V_DIV] = AT_T_DIV, [AT_V_MIN] = AT_T_MIN, [AT_V_MAX] = AT_T_MAX};
-    int x = at_build_value(b, v->a), y = at_build_value(b, v->b);
+    int x = at_build_value(b, v->a);
+    if (v->op == AT_V_CALL) return at_build_function(b, v->function, x);
+    int y = at_build_value(b, v->b);
     int d = at_build_vreg(b, (at_tile_vreg){0});
     at_tile_op *op = at_build_emit(b, kinds[v->op]);
     op->dst = (int16_t)d;

@@ -19,7 +19,8 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
                             const bool *made) {
     bool stores = op->kind == AT_T_STORE, arithmetic = op->kind >= AT_T_FMA;
     bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
-                  op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX || op->mem;
+                  op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX || op->mem == AT_MEM_VECTOR ||
+                  op->mem == AT_MEM_BCAST;
     if (op->kind >= AT_T_CONST && !stores && (op->dst < 0 || op->dst >= t->target->regs))
         return "a destination is no register";
     if (memory && (op->slot < 0 || op->slot >= t->num_slots + t->num_pointers))
@@ -40,11 +41,21 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "the set has no embedded broadcast";
     if ((stores || op->kind == AT_T_MOV || arithmetic) && (op->a < 0 || !defined[op->a]))
         return "an operand is read before it is defined";
-    if (arithmetic && !op->mem && (op->b < 0 || !defined[op->b]))
+    if (op->mem == AT_MEM_CONST && !t->target->fold_const)
+        return "the set has no constants in memory";
+    if (op->kind >= AT_T_SCALE && (op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST))
+        return "an operand of bits lies in memory and is no constant";
+    if (op->kind == AT_T_SCALE && !t->target->gnu_scale) return "the set does not scale";
+    if ((op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT) &&
+        (op->by < 1 || op->by > 31))
+        return "a shift is not by 1 to 31 bits";
+    if (at_tile_is_unary(op) && (op->mem || op->b >= 0))
+        return "a second operand of one that has none";
+    if (arithmetic && !at_tile_is_unary(op) && !op->mem && (op->b < 0 || !defined[op->b]))
         return "an operand is read before it is defined";
     if (op->kind >= AT_T_ZIP_LOW && (op->mem || op->lanes != 4 || t->lanes < 4))
         return "lanes are zipped that are not the first four of registers";
-    if (op->kind == AT_T_FMA && !defined[op->dst])
+    if (at_tile_updates(op) && !defined[op->dst])
         return "an accumulator is added to before it is defined";
     return NULL;
 }

@@ -151,6 +151,18 @@ double smallest_int(const at_compute *c, const int64_t *values, int64_t *const *
     return int_range(&b, e).lo;
 }
 
+/* Of a function whose values are no integers, with an argument of at most x. */
+static double function_magnitude(const at_expr *e, double x) {
+    switch ((at_function)e->integer) {
+    case AT_FUNCTION_EXP: return exp(x);
+    case AT_FUNCTION_SQRT: return sqrt(x);
+    case AT_FUNCTION_TANH:
+    case AT_FUNCTION_ERF:
+    case AT_FUNCTION_SIGMOID: return 1;
+    default: return INFINITY; /* near zero */
+    }
+}
+
 /* Largest sum of |terms| that evaluating a value can form. */
 static double magnitude(bounder *b, const at_expr *e) {
     if (!is_float_expr(b->c, e)) {
@@ -163,6 +175,11 @@ static double magnitude(bounder *b, const at_expr *e) {
     case AT_X_INDEX: return b->magnitude[e->ref];
     case AT_X_NEG: return magnitude(b, e->arg[0]);
     case AT_X_SELECT: return fmax(magnitude(b, e->arg[1]), magnitude(b, e->arg[2]));
+    case AT_X_CALL:
+        x = magnitude(b, e->arg[0]);
+        if (e->integer == AT_FUNCTION_ABS) return x;
+        b->fractions |= e->integer != AT_FUNCTION_FLOOR;
+        return e->integer == AT_FUNCTION_FLOOR ? ceil(x) : function_magnitude(e, x);
     default: break;
     }
     x = magnitude(b, e->arg[0]), y = magnitude(b, e->arg[1]);

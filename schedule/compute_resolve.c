@@ -80,6 +80,9 @@ static at_status resolve_size(scope *s, at_expr *e) {
         return unknown(s, e, false);
     case AT_X_FLOAT: return FAIL_AT(s, e, "an extent is an integer");
     case AT_X_INDEX: return FAIL_AT(s, e, "an extent cannot be read from a tensor");
+    case AT_X_CALL:
+        return FAIL_AT(s, e, "an extent is an integer: %s is a function of values",
+                       at_function_name((at_function)e->integer));
     case AT_X_EXTENT:
     case AT_X_FIELD:
         return FAIL_AT(s, e, "|...| is not accepted here: give it a name in the sizes");
@@ -91,7 +94,7 @@ static at_status resolve_size(scope *s, at_expr *e) {
 
 static bool consists_of_sizes(const at_expr *resolved) {
     if (resolved->op == AT_X_NAME) return resolved->ref >= AT_REF_SIZE;
-    if (resolved->op == AT_X_INDEX) return false;
+    if (resolved->op == AT_X_INDEX || resolved->op == AT_X_CALL) return false;
     for (int i = 0; i < resolved->nargs; i++)
         if (!consists_of_sizes(resolved->arg[i])) return false;
     return true;
@@ -191,6 +194,7 @@ static at_status resolve_operator(scope *s, const at_expr *e, at_expr **out, kin
             return FAIL_AT(s, e->arg[i], "a condition is no number: use ? and :");
         if (!wants_bool) k->is_float |= arg[i].is_float;
     }
+    if (e->op == AT_X_CALL) k->is_float = true;
     if (logical || (e->op >= AT_X_LT && e->op <= AT_X_NE)) *k = (kind){.is_bool = true};
     if (e->op == AT_X_MOD && k->is_float)
         return FAIL_AT(s, e, "only an index has a remainder, a value has none");

@@ -123,6 +123,11 @@ at_status eval_expr(eval_ctx *ctx, const at_expr *e, eval_value *out) {
     case AT_X_SELECT:
         AT_TRY(eval_expr(ctx, e->arg[0], &x));
         return eval_expr(ctx, e->arg[x.i ? 1 : 2], out);
+    case AT_X_CALL:
+        AT_TRY(eval_expr(ctx, e->arg[0], &x));
+        *out = (eval_value){.is_float = true,
+                            .f = at_function_value((at_function)e->integer, as_float(x))};
+        return AT_OK;
     default: break;
     }
     AT_TRY(eval_expr(ctx, e->arg[0], &x));
@@ -148,7 +153,8 @@ at_status eval_float(eval_ctx *ctx, const at_expr *e, double *out) {
 
 bool is_float_expr(const at_compute *c, const at_expr *e) {
     switch (e->op) {
-    case AT_X_FLOAT: return true;
+    case AT_X_FLOAT:
+    case AT_X_CALL: return true;
     case AT_X_INDEX: return !c->tensors[e->ref].is_int;
     case AT_X_NEG: return is_float_expr(c, e->arg[0]);
     case AT_X_ADD:

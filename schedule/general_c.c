@@ -101,6 +101,9 @@ static const char *emit(general *m, const at_expr *e) {
     case AT_X_MIN: return helper(m, e, is_float ? "min_float" : "min");
     case AT_X_MAX: return helper(m, e, is_float ? "max_float" : "max");
     case AT_X_MOD: return helper(m, e, "mod");
+    case AT_X_CALL:
+        return at_format(m->arena, "(float)%s_%s_of(%s)", m->entry,
+                         at_function_name((at_function)e->integer), emit(m, e->arg[0]));
     case AT_X_DIV:
         if (!is_float) return helper(m, e, "div");
         break;
@@ -276,6 +279,7 @@ void at_general_c(at_arena *a, const at_general *g, const char *entry, at_text *
     at_text body = {0};
     place(&m);
     emit_all(&m, &body);
+    function_texts(m.c, entry, out);
     emit_helpers(&m, at_text_str(&body), out);
     at_text_add(out, at_text_str(&body));
     at_text_free(&body);

@@ -205,6 +205,7 @@ static int64_t declare_stages(naive *m, at_text *out) {
 
 static void add_helpers(const naive *m, at_text *out) {
     const char *n = m->entry;
+    function_texts(m->c, n, out);
     if (m->rounded) naive_limit_helper(m, out);
     if (m->uses_floor)
         at_text_addf(

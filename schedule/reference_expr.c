@@ -47,7 +47,7 @@ int64_t naive_projected_count(const naive *m, int tensor) {
 
 static bool is_constant(const at_expr *e) {
     if (e->op == AT_X_NAME) return e->ref >= AT_REF_SIZE;
-    if (e->op == AT_X_INDEX || e->op == AT_X_FLOAT) return false;
+    if (e->op == AT_X_INDEX || e->op == AT_X_FLOAT || e->op == AT_X_CALL) return false;
     for (int i = 0; i < e->nargs; i++)
         if (!is_constant(e->arg[i])) return false;
     return true;
@@ -231,6 +231,10 @@ static const char *emit_operator(naive *m, const at_expr *e, int depth) {
     switch (e->op) {
     case AT_X_NEG: return at_format(m->arena, "(-%s)", naive_value(m, e->arg[0], depth));
     case AT_X_NOT: return at_format(m->arena, "(!%s)", naive_value(m, e->arg[0], depth));
+    case AT_X_CALL:
+        return at_format(m->arena, "(float)%s_%s_of(%s)", m->entry,
+                         at_function_name((at_function)e->integer),
+                         naive_value(m, e->arg[0], depth));
     case AT_X_DIV:
     case AT_X_MOD: return emit_division(m, e, depth);
     case AT_X_MIN:

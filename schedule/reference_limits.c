@@ -72,6 +72,7 @@ static bool is_exact(const naive *m, const at_expr *e) {
     case AT_X_MAX: return is_exact(m, e->arg[0]) && is_exact(m, e->arg[1]);
     case AT_X_SELECT:
         return is_certain(m, e->arg[0]) && is_exact(m, e->arg[1]) && is_exact(m, e->arg[2]);
+    case AT_X_CALL: return !at_function_ulps((at_function)e->integer) && is_exact(m, e->arg[0]);
     default: return false;
     }
 }
@@ -232,6 +233,51 @@ static pair operation(block *b, const at_expr *e) {
     return r;
 }
 
+/* The square of the derivative of a function at x, r being its value there. */
+static const char *slope(block *b, const at_expr *e, const char *x, const char *r) {
+    at_arena *a = b->m->arena;
+    switch ((at_function)e->integer) {
+    case AT_FUNCTION_EXP: return at_format(a, "%s * %s", r, r);
+    case AT_FUNCTION_LOG: return at_format(a, "1 / (%s * %s)", x, x);
+    case AT_FUNCTION_SQRT: return at_format(a, "0.25 / %s", x);
+    case AT_FUNCTION_RSQRT: return at_format(a, "0.25 / (%s * %s * %s)", x, x, x);
+    case AT_FUNCTION_TANH: return at_format(a, "(1 - %s * %s) * (1 - %s * %s)", r, r, r, r);
+    case AT_FUNCTION_ERF: /* at most, and near 0 not much less */ return "1.2732395447351628";
+    case AT_FUNCTION_SIGMOID: return at_format(a, "%s * %s * (1 - %s) * (1 - %s)", r, r, r, r);
+    default: return "1";
+    }
+}
+
+/* A function that is wrong by n units in the last place, 2 n u of its result, adds the square of a
+ * half of n: then 8 u times the root allow twice as much. Where its argument is not exact, what
+ * that means for the result; a root near 0 is moved by no more than the root of how far its
+ * argument is, and between two integers a kernel may round down to either. */
+static pair called(block *b, const at_expr *e) {
+    at_arena *a = b->m->arena;
+    at_function f = (at_function)e->integer;
+    pair x = value(b, e->arg[0]), r = {named(b, 'v'), named(b, 'e')};
+    double half = at_function_ulps(f) / 2.0;
+    line(b, at_format(a, "const double %s = %s_%s_of(%s);", r.v, b->m->entry, at_function_name(f),
+                      x.v));
+    line(b, at_format(a, "double %s = %g * %s * %s%s;", r.e, half * half, r.v, r.v,
+                      half > 0 ? " + " SMALLEST : ""));
+    if (!x.e) return r;
+    if (f == AT_FUNCTION_FLOOR) {
+        line(b, at_format(a, "if ((%s - %s) * (%s - %s) <= " NEAR " * %s ||", x.v, r.v, x.v, r.v,
+                          x.e));
+        line(b, at_format(a, "    (%s - %s - 1) * (%s - %s - 1) <= " NEAR " * %s)", x.v, r.v, x.v,
+                          r.v, x.e));
+        line(b, at_format(a, "    %s += 1 / " NEAR " + 4 * %s;", r.e, x.e));
+    } else if (f == AT_FUNCTION_SQRT) {
+        line(b, at_format(a, "if (%s * %s > " NEAR " * %s) %s += %s * (%s);", x.v, x.v, x.e, r.e,
+                          x.e, slope(b, e, x.v, r.v)));
+        line(b, at_format(a, "else %s += %s_sqrt_of(%s / " NEAR ");", r.e, b->m->entry, x.e));
+    } else {
+        line(b, at_format(a, "%s += %s * (%s);", r.e, x.e, slope(b, e, x.v, r.v)));
+    }
+    return r;
+}
+
 /* An integer as a value. Those beyond 2^24 may be rounded; where one is divided that hangs on
  * compared values, no limit is known but its own size. */
 static pair integer(block *b, const at_expr *e) {
@@ -259,6 +305,7 @@ static pair value(block *b, const at_expr *e) {
         pair x = value(b, e->arg[0]);
         return (pair){at_format(a, "(-%s)", x.v), x.e};
     }
+    if (e->op == AT_X_CALL) return called(b, e);
     if (e->op != AT_X_INDEX) return operation(b, e);
     pair r = {named(b, 'v'), named(b, 'e')};
     const char *at = naive_index(b->m, e->ref, e->arg, b->depth), *name = e->name;

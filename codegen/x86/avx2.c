@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define LESS_QUIET 0x11 /* false for what is not a number */
+
 static void zip(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op ops[] = {AT_X86_VUNPCKLPS, AT_X86_VUNPCKHPS, AT_X86_VUNPCKLPD,
                                     AT_X86_VUNPCKHPD};
@@ -42,12 +44,21 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
 
 static void vector(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op arithmetic[AT_T_KIND_COUNT] = {
-        [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_ADD] = AT_X86_VADDPS, [AT_T_SUB] = AT_X86_VSUBPS,
-        [AT_T_MUL] = AT_X86_VMULPS,      [AT_T_DIV] = AT_X86_VDIVPS, [AT_T_MIN] = AT_X86_VMINPS,
-        [AT_T_MAX] = AT_X86_VMAXPS};
+        [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_ADD] = AT_X86_VADDPS,
+        [AT_T_SUB] = AT_X86_VSUBPS,      [AT_T_MUL] = AT_X86_VMULPS,
+        [AT_T_DIV] = AT_X86_VDIVPS,      [AT_T_MIN] = AT_X86_VMINPS,
+        [AT_T_MAX] = AT_X86_VMAXPS,      [AT_T_MUL_ADD] = AT_X86_VFMADD213PS,
+        [AT_T_AND] = AT_X86_VANDPS,      [AT_T_OR] = AT_X86_VORPS,
+        [AT_T_INT_ADD] = AT_X86_VPADDD,  [AT_T_INT_SUB] = AT_X86_VPSUBD};
+    at_x86_arg dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
     int32_t bits;
     switch (op->kind) {
     case AT_T_CONST:
+        if (op->mem) {
+            EMIT(x, VMOVUPS, dst, at_x86_constant(32));
+            at_x86_point(x, op, 0);
+            return;
+        }
         memcpy(&bits, &op->number, sizeof bits);
         if (!bits)
             EMIT(x, VXORPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst), at_x86_reg(x, op->dst));
@@ -61,11 +72,25 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     case AT_T_STORE: move(x, op, true); return;
     case AT_T_BCAST: EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), at_x86_memory(x, op, 4)); return;
     case AT_T_MOV: EMIT(x, VMOVAPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a)); return;
+    case AT_T_SQRT: EMIT(x, VSQRTPS, dst, from); return;
+    case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, from, at_imm(op->by)); return;
+    case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, from, at_imm(op->by)); return;
+    case AT_T_TO_FLOAT: EMIT(x, VCVTDQ2PS, dst, from); return;
     default: break;
     }
-    at_x86_arg b = op->mem == AT_MEM_NONE ? at_x86_reg(x, op->b) : at_x86_memory(x, op, 32);
-    at_x86_arg args[] = {at_x86_reg(x, op->dst), at_x86_reg(x, op->a), b};
-    at_asm_emit(&x->code, arithmetic[op->kind], 0, false, 3, args);
+    at_x86_arg b = op->mem == AT_MEM_NONE    ? at_x86_reg(x, op->b)
+                   : op->mem == AT_MEM_CONST ? at_x86_constant(32)
+                                             : at_x86_memory(x, op, 32);
+    at_x86_arg args[] = {dst, from, b}, scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
+    int immediate = 0;
+    if (op->kind == AT_T_LESS) EMIT(x, VCMPPS, dst, from, b, at_imm(LESS_QUIET)), immediate = 1;
+    else if (op->kind == AT_T_BLEND) EMIT(x, VANDPS, scratch, from, b);
+    else at_asm_emit(&x->code, arithmetic[op->kind], 0, false, 3, args);
+    if (op->mem == AT_MEM_CONST) at_x86_point(x, op, immediate);
+    if (op->kind != AT_T_BLEND) return;
+    EMIT(x, VANDNPS, dst, from, dst);
+    EMIT(x, VORPS, dst, dst, scratch);
+    x->mask_now = 0; /* it was there */
 }
 
 /* All masks are windows of one table behind the code. */
@@ -83,7 +108,11 @@ static void mask_table(at_x86 *x) {
 }
 
 bool at_encode_avx2(at_arena *arena, at_tile *t) {
-    static const at_x86_set set = {
-        .width = 32, .clears_upper = true, .vector = vector, .zip = zip, .end = mask_table};
+    static const at_x86_set set = {.width = 32,
+                                   .pool_bytes = 32,
+                                   .clears_upper = true,
+                                   .vector = vector,
+                                   .zip = zip,
+                                   .end = mask_table};
     return at_x86_encode(arena, t, &set);
 }

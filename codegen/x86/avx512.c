@@ -4,6 +4,11 @@
 
 #include <string.h>
 
+#define LESS_QUIET 0x11 /* false for what is not a number */
+/* Of three bits, first to third: the second ? the third : the first. */
+#define SECOND_CHOOSES 0xb8
+enum { COMPARED = 7 }; /* mask register of comparisons; those before are of tails */
+
 static void zip(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op ops[] = {AT_X86_VUNPCKLPS, AT_X86_VUNPCKHPS, AT_X86_VUNPCKLPD,
                                     AT_X86_VUNPCKHPD};
@@ -30,13 +35,22 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
 
 static void vector(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op arithmetic[AT_T_KIND_COUNT] = {
-        [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_ADD] = AT_X86_VADDPS, [AT_T_SUB] = AT_X86_VSUBPS,
-        [AT_T_MUL] = AT_X86_VMULPS,      [AT_T_DIV] = AT_X86_VDIVPS, [AT_T_MIN] = AT_X86_VMINPS,
-        [AT_T_MAX] = AT_X86_VMAXPS};
-    at_x86_arg k0 = at_mask_reg(0);
+        [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_ADD] = AT_X86_VADDPS,
+        [AT_T_SUB] = AT_X86_VSUBPS,      [AT_T_MUL] = AT_X86_VMULPS,
+        [AT_T_DIV] = AT_X86_VDIVPS,      [AT_T_MIN] = AT_X86_VMINPS,
+        [AT_T_MAX] = AT_X86_VMAXPS,      [AT_T_MUL_ADD] = AT_X86_VFMADD213PS,
+        [AT_T_SCALE] = AT_X86_VSCALEFPS, [AT_T_AND] = AT_X86_VPANDD,
+        [AT_T_OR] = AT_X86_VPORD,        [AT_T_INT_ADD] = AT_X86_VPADDD,
+        [AT_T_INT_SUB] = AT_X86_VPSUBD};
+    at_x86_arg k0 = at_mask_reg(0), dst = at_x86_reg(x, op->dst), from = at_x86_reg(x, op->a);
     int32_t bits;
     switch (op->kind) {
     case AT_T_CONST:
+        if (op->mem) {
+            EMIT(x, VBROADCASTSS, dst, k0, at_x86_constant(4));
+            at_x86_point(x, op, 0);
+            return;
+        }
         memcpy(&bits, &op->number, sizeof bits);
         if (!bits)
             EMIT(x, VPXORD, at_x86_reg(x, op->dst), k0, at_x86_reg(x, op->dst),
@@ -52,14 +66,30 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), k0, at_x86_memory(x, op, 4));
         return;
     case AT_T_MOV: EMIT(x, VMOVAPS, at_x86_reg(x, op->dst), k0, at_x86_reg(x, op->a)); return;
+    case AT_T_SQRT: EMIT(x, VSQRTPS, dst, k0, from); return;
+    case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, k0, from, at_imm(op->by)); return;
+    case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, k0, from, at_imm(op->by)); return;
+    case AT_T_TO_FLOAT: EMIT(x, VCVTDQ2PS, dst, k0, from); return;
     default: break;
     }
-    at_x86_arg b = op->mem == AT_MEM_NONE
-                       ? at_x86_reg(x, op->b)
+    at_x86_arg b = op->mem == AT_MEM_NONE ? at_x86_reg(x, op->b)
+                   : op->mem == AT_MEM_CONST
+                       ? at_x86_constant(4)
                        : at_x86_memory(x, op, op->mem == AT_MEM_BCAST ? 4 : x->set->width);
-    at_x86_arg args[] = {at_x86_reg(x, op->dst), k0, at_x86_reg(x, op->a), b};
-    at_asm_emit(&x->code, arithmetic[op->kind], op->mem == AT_MEM_BCAST ? x->set->width / 4 : 0,
-                false, 4, args);
+    int broadcast = op->mem == AT_MEM_BCAST || op->mem == AT_MEM_CONST ? x->set->width / 4 : 0;
+    if (op->kind == AT_T_LESS) {
+        at_x86_arg args[] = {at_mask_reg(COMPARED), k0, from, b, at_imm(LESS_QUIET)};
+        at_asm_emit(&x->code, AT_X86_VCMPPS, broadcast, false, 5, args);
+    } else if (op->kind == AT_T_BLEND) {
+        at_x86_arg args[] = {dst, k0, from, b, at_imm(SECOND_CHOOSES)};
+        at_asm_emit(&x->code, AT_X86_VPTERNLOGD, broadcast, false, 5, args);
+    } else {
+        at_x86_arg args[] = {dst, k0, from, b};
+        at_asm_emit(&x->code, arithmetic[op->kind], broadcast, false, 4, args);
+    }
+    bool immediate = op->kind == AT_T_LESS || op->kind == AT_T_BLEND;
+    if (op->mem == AT_MEM_CONST) at_x86_point(x, op, immediate);
+    if (op->kind == AT_T_LESS) EMIT(x, VPMOVM2D, dst, at_mask_reg(COMPARED));
 }
 
 /* One mask register per number of lanes that is no whole register, set up at entry. */
@@ -70,15 +100,22 @@ static void set_masks(at_x86 *x) {
         int n = op->lanes;
         bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
         if (!moves || n == 1 || n == 4 || n == 8 || n == 16 || x->mask_of[n]) continue;
-        if (next == 8) x->code.bad = true; /* seven widths of tail in one tile: does not occur */
-        x->mask_of[n] = next & 7;
+        if (next == COMPARED) { /* seven widths of tail in one tile: does not occur */
+            x->code.bad = true;
+            return;
+        }
+        x->mask_of[n] = next;
         EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm((1 << n) - 1));
-        EMIT(x, KMOVW, at_mask_reg(next++ & 7), at_gpr32(AT_X86_SCRATCH));
+        EMIT(x, KMOVW, at_mask_reg(next++), at_gpr32(AT_X86_SCRATCH));
     }
 }
 
 bool at_encode_avx512(at_arena *arena, at_tile *t) {
-    static const at_x86_set set = {
-        .width = 64, .clears_upper = true, .begin = set_masks, .vector = vector, .zip = zip};
+    static const at_x86_set set = {.width = 64,
+                                   .pool_bytes = 4,
+                                   .clears_upper = true,
+                                   .begin = set_masks,
+                                   .vector = vector,
+                                   .zip = zip};
     return at_x86_encode(arena, t, &set);
 }

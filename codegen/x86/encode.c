@@ -6,6 +6,8 @@
  * entered or left. No stack access and no jump but the loop's own in an inner loop. */
 #include "codegen/x86/encode.h"
 
+#include <string.h>
+
 /* ---- integer side ---------------------------------------------------------------------------- */
 
 static const int argument_reg[6] = {AT_RDI, AT_RSI, AT_RDX, AT_RCX, AT_R8, AT_R8 + 1};
@@ -175,6 +177,32 @@ static void index_entry(at_x86 *x, const at_tile_op *op) {
     EMIT(x, LEA, at_gpr(x->slot_reg[op->dst]), at_mem_floats(x->slot_reg[op->base], digit));
 }
 
+/* ---- constants ------------------------------------------------------------------------------- */
+
+void at_x86_point(at_x86 *x, const at_tile_op *op, int immediate_bytes) {
+    uint32_t bits = at_tile_bits(op);
+    int entry = 0;
+    while (entry < x->pool.len && x->pool.data[entry] != bits) entry++;
+    if (entry == x->pool.len) *at_push(x->code.arena, &x->pool) = bits;
+    int end = x->code.len;
+    *at_push(x->code.arena, &x->pool_patches) =
+        (at_x86_patch){end - 4 - immediate_bytes, end, entry};
+}
+
+static void constants(at_x86 *x) {
+    int bytes = x->set->pool_bytes;
+    if (!x->pool.len) return;
+    at_asm_align(&x->code, 32);
+    int at = x->code.len;
+    for (int i = 0; i < x->pool.len; i++)
+        for (int j = 0; j < bytes; j += 4) at_asm_raw(&x->code, &x->pool.data[i], 4);
+    for (int i = 0; i < x->pool_patches.len && !x->code.bad; i++) {
+        const at_x86_patch *p = &x->pool_patches.data[i];
+        int32_t distance = at + p->entry * bytes - p->end;
+        memcpy(x->code.code + p->at, &distance, sizeof distance);
+    }
+}
+
 /* ---- the function ---------------------------------------------------------------------------- */
 
 bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
@@ -197,6 +225,7 @@ bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
     }
     epilogue(&x, frame);
     if (set->end) set->end(&x);
+    constants(&x);
     t->code = x.code.code;
     t->code_bytes = x.code.len;
     return !x.code.bad;

@@ -12,10 +12,14 @@
 #define AT_X86_SCRATCH_VEC 15 /* sse2, avx2: kept out of allocation by their rows in targets.c */
 
 typedef struct at_x86 at_x86;
+typedef struct at_x86_patch { /* a displacement from the end of its instruction */
+    int at, end, entry;
+} at_x86_patch;
 
 /* How an instruction set does it. */
 typedef struct at_x86_set {
     int width;                                       /* bytes of a register */
+    int pool_bytes;                                  /* of a constant behind the code */
     bool clears_upper;                               /* vzeroupper at the end */
     void (*begin)(at_x86 *x);                        /* behind the prologue; NULL: nothing */
     void (*vector)(at_x86 *x, const at_tile_op *op); /* constants, moves, arithmetic */
@@ -37,6 +41,8 @@ struct at_x86 {
                             lanes */
     int mask_lanes[256];
     int num_patches;
+    AT_VEC(uint32_t) pool; /* constants behind the code, each `pool_bytes` long */
+    AT_VEC(at_x86_patch) pool_patches;
     int product_reg;         /* for AT_T_INDEX; -1: none is left */
     int saved[6], num_saved; /* callee-saved registers in use */
 };
@@ -52,6 +58,11 @@ static inline at_x86_arg at_x86_reg(const at_x86 *x, int r) { return at_vec(r, x
 static inline at_x86_arg at_x86_memory(const at_x86 *x, const at_tile_op *op, int bytes) {
     return at_mem(x->slot_reg[op->slot], op->off * 4, bytes);
 }
+
+/* encode.c: an operation's constant as a memory operand, and, right behind the instruction that has
+ * it and ends in so many bytes of immediate operands, where that is. */
+static inline at_x86_arg at_x86_constant(int bytes) { return at_mem(AT_RIP, 0x10000000, bytes); }
+void at_x86_point(at_x86 *x, const at_tile_op *op, int immediate_bytes);
 
 /* encode.c: the machine code of a tile, for at_target.encode of each set. */
 bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set);

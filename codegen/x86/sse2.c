@@ -35,20 +35,58 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
     }
 }
 
+/* The second operand, of so many bytes in memory. */
+static at_x86_arg second(const at_x86 *x, const at_tile_op *op, int bytes) {
+    if (op->mem == AT_MEM_CONST) return at_x86_constant(bytes);
+    return op->mem ? at_x86_memory(x, op, bytes) : at_x86_reg(x, op->b);
+}
+
+/* Whole registers, in the scalar set too, where the lowest lane counts. */
+static void less(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg s = at_vec(AT_X86_SCRATCH_VEC, 16);
+    EMIT(x, MOVAPS, s, at_x86_reg(x, op->a));
+    EMIT(x, CMPPS, s, second(x, op, 16), at_imm(1));
+    if (op->mem == AT_MEM_CONST) at_x86_point(x, op, 1);
+    EMIT(x, MOVAPS, at_x86_reg(x, op->dst), s);
+}
+
+/* d ^ ((d ^ b) & mask) */
+static void blend(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg s = at_vec(AT_X86_SCRATCH_VEC, 16), d = at_x86_reg(x, op->dst);
+    EMIT(x, MOVAPS, s, second(x, op, 16));
+    if (op->mem == AT_MEM_CONST) at_x86_point(x, op, 0);
+    EMIT(x, XORPS, s, d);
+    EMIT(x, ANDPS, s, at_x86_reg(x, op->a));
+    EMIT(x, XORPS, d, s);
+}
+
+static void shift(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg d = at_x86_reg(x, op->dst);
+    if (op->dst != op->a) EMIT(x, MOVAPS, d, at_x86_reg(x, op->a));
+    if (op->kind == AT_T_SHIFT_LEFT) EMIT(x, PSLLD, d, at_imm(op->by));
+    else EMIT(x, PSRAD, d, at_imm(op->by));
+}
+
 /* with: the instruction of each kind; bytes: of a memory operand. */
 static void arithmetic(at_x86 *x, const at_tile_op *op, const at_x86_op *with, int bytes) {
     at_x86_arg d = at_x86_reg(x, op->dst), a = at_x86_reg(x, op->a),
                s = at_vec(AT_X86_SCRATCH_VEC, 16);
-    at_x86_arg b = op->mem ? at_x86_memory(x, op, bytes) : at_x86_reg(x, op->b);
-    int kind = op->kind == AT_T_FMA ? AT_T_MUL : op->kind;
-    if (op->kind != AT_T_FMA && op->dst == op->a) {
+    at_x86_arg b = second(x, op, bytes);
+    int kind = op->kind == AT_T_FMA ? AT_T_MUL : op->kind == AT_T_MUL_ADD ? AT_T_ADD : op->kind;
+    if (op->kind == AT_T_MUL_ADD) {
+        at_x86_arg args[] = {d, a};
+        at_asm_emit(&x->code, with[AT_T_MUL], 0, false, 2, args);
+    }
+    if (op->kind == AT_T_MUL_ADD || (op->kind != AT_T_FMA && op->dst == op->a)) {
         at_x86_arg args[] = {d, b};
         at_asm_emit(&x->code, with[kind], 0, false, 2, args);
+        if (op->mem == AT_MEM_CONST) at_x86_point(x, op, 0);
         return;
     }
     EMIT(x, MOVAPS, s, a);
     at_x86_arg args[] = {s, b};
     at_asm_emit(&x->code, with[kind], 0, false, 2, args);
+    if (op->mem == AT_MEM_CONST) at_x86_point(x, op, 0);
     at_x86_arg sum[] = {d, s};
     at_asm_emit(&x->code, op->kind == AT_T_FMA ? with[AT_T_ADD] : AT_X86_MOVAPS, 0, false, 2, sum);
 }
@@ -57,6 +95,11 @@ static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, in
     int32_t bits;
     switch (op->kind) {
     case AT_T_CONST:
+        if (op->mem) {
+            EMIT(x, MOVAPS, at_x86_reg(x, op->dst), at_x86_constant(16));
+            at_x86_point(x, op, 0);
+            return;
+        }
         memcpy(&bits, &op->number, sizeof bits);
         if (!bits) EMIT(x, XORPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst));
         else {
@@ -72,30 +115,48 @@ static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, in
         EMIT(x, SHUFPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst), at_imm(0));
         return;
     case AT_T_MOV: EMIT(x, MOVAPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a)); return;
+    case AT_T_SQRT: {
+        at_x86_arg args[] = {at_x86_reg(x, op->dst), at_x86_reg(x, op->a)};
+        at_asm_emit(&x->code, with[op->kind], 0, false, 2, args);
+        return;
+    }
+    case AT_T_SHIFT_LEFT:
+    case AT_T_SHIFT_RIGHT: shift(x, op); return;
+    case AT_T_TO_FLOAT: EMIT(x, CVTDQ2PS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a)); return;
+    case AT_T_LESS: less(x, op); return;
+    case AT_T_BLEND: blend(x, op); return;
+    case AT_T_AND:
+    case AT_T_OR:
+    case AT_T_INT_ADD:
+    case AT_T_INT_SUB: arithmetic(x, op, with, 16); return;
     default: arithmetic(x, op, with, bytes);
     }
 }
 
 static void vector(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op packed[AT_T_KIND_COUNT] = {
-        [AT_T_ADD] = AT_X86_ADDPS, [AT_T_SUB] = AT_X86_SUBPS, [AT_T_MUL] = AT_X86_MULPS,
-        [AT_T_DIV] = AT_X86_DIVPS, [AT_T_MIN] = AT_X86_MINPS, [AT_T_MAX] = AT_X86_MAXPS};
+        [AT_T_ADD] = AT_X86_ADDPS,     [AT_T_SUB] = AT_X86_SUBPS,  [AT_T_MUL] = AT_X86_MULPS,
+        [AT_T_DIV] = AT_X86_DIVPS,     [AT_T_MIN] = AT_X86_MINPS,  [AT_T_MAX] = AT_X86_MAXPS,
+        [AT_T_AND] = AT_X86_ANDPS,     [AT_T_OR] = AT_X86_ORPS,    [AT_T_INT_ADD] = AT_X86_PADDD,
+        [AT_T_INT_SUB] = AT_X86_PSUBD, [AT_T_SQRT] = AT_X86_SQRTPS};
     vector_op(x, op, packed, 16);
 }
 
 static void scalar(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op single[AT_T_KIND_COUNT] = {
-        [AT_T_ADD] = AT_X86_ADDSS, [AT_T_SUB] = AT_X86_SUBSS, [AT_T_MUL] = AT_X86_MULSS,
-        [AT_T_DIV] = AT_X86_DIVSS, [AT_T_MIN] = AT_X86_MINSS, [AT_T_MAX] = AT_X86_MAXSS};
+        [AT_T_ADD] = AT_X86_ADDSS,     [AT_T_SUB] = AT_X86_SUBSS,  [AT_T_MUL] = AT_X86_MULSS,
+        [AT_T_DIV] = AT_X86_DIVSS,     [AT_T_MIN] = AT_X86_MINSS,  [AT_T_MAX] = AT_X86_MAXSS,
+        [AT_T_AND] = AT_X86_ANDPS,     [AT_T_OR] = AT_X86_ORPS,    [AT_T_INT_ADD] = AT_X86_PADDD,
+        [AT_T_INT_SUB] = AT_X86_PSUBD, [AT_T_SQRT] = AT_X86_SQRTSS};
     vector_op(x, op, single, 4);
 }
 
 bool at_encode_sse2(at_arena *arena, at_tile *t) {
-    static const at_x86_set set = {.width = 16, .vector = vector, .zip = zip};
+    static const at_x86_set set = {.width = 16, .pool_bytes = 16, .vector = vector, .zip = zip};
     return at_x86_encode(arena, t, &set);
 }
 
 bool at_encode_scalar(at_arena *arena, at_tile *t) {
-    static const at_x86_set set = {.width = 16, .vector = scalar, .zip = zip};
+    static const at_x86_set set = {.width = 16, .pool_bytes = 16, .vector = scalar, .zip = zip};
     return at_x86_encode(arena, t, &set);
 }

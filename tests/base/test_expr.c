@@ -148,6 +148,8 @@ static void printed_with_fewest_parentheses(void **state) {
         {"min(a, max(b, 3))", "min(a, max(b, 3))"},
         {"min(a, b, c)", "min(min(a, b), c)"},
         {"min + max", "min + max"},
+        {"exp( - a)*abs(b+1)", "exp(-a)*abs(b + 1)"},
+        {"exp + abs", "exp + abs"},
         {"0.5 * a + 1e-05", "0.5*a + 1e-05"},
         {"-0.5", "-0.5"},
         {"1e16", "1e+16"},
@@ -182,7 +184,12 @@ static void each_refusal_has_its_message(void **state) {
     refused("|a", "t:1:3: expected '|', got the end");
     refused("|1|", "t:1:2: expected a name, got '1'");
     refused("a ? b", "t:1:6: expected ':', got the end");
-    refused("1 + abs(a)", "t:1:5: unknown function \"abs\"; there are min and max");
+    refused("1 + sum(a)", "t:1:5: unknown function \"sum\"; there are min, max, exp, log, sqrt, "
+                          "rsqrt, tanh, erf, sigmoid, abs and floor");
+    refused("expp(a)", "t:1:1: unknown function \"expp\"; did you mean \"exp\"?");
+    refused("exp(a, 2)", "t:1:1: exp takes one argument, not 2");
+    refused("exp()", "t:1:1: exp needs one argument, not none");
+    refused("min()", "t:1:1: min needs two arguments, not none");
     refused("min(a)", "t:1:1: min needs two arguments");
     refused("a < b == c", "t:1:7: comparing a comparison needs parentheses around it");
     refused("a == b < c", "t:1:3: comparing a comparison needs parentheses around it");

@@ -141,14 +141,6 @@ static void compile(const char *compiler, const char *flags) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static bool cpu_has(const at_target *target) {
-    if (target->lanes == 16)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-    if (target->lanes == 8) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return true;
-}
-
 /* Memory that ends, or begins, at a page that faults. */
 typedef struct guarded {
     char *map;

@@ -62,14 +62,6 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 _Static_assert(MAX_ARGS == 18, "test_x86_call passes 18");
 
-static bool cpu_has(const at_target *target) {
-    if (target->lanes == 16)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-    if (target->lanes == 8) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return true;
-}
-
 static void skip_without(const at_target *target) {
     if (cpu_has(target)) return;
     print_message("this CPU has no %s\n", target->name);

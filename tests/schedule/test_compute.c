@@ -200,8 +200,19 @@ static const struct {
      "c:2:15: only an index has a remainder, a value has none\no[i:N] = x[i] % 2\n              ^"},
     {"x[N] : input\no[i:N] = x[N/i]",
      "c:2:14: indices are divided by sizes only\no[i:N] = x[N/i]\n             ^"},
-    {"x[N] : input\no[i:N] = 2*sum(k:N) x[k]", "c:2:12: unknown function \"sum\"; there are min "
-                                               "and max\no[i:N] = 2*sum(k:N) x[k]\n           ^"},
+    {"x[N] : input\no[i:N] = 2*sum(k:N) x[k]",
+     "c:2:12: unknown function \"sum\"; there are min, "
+     "max, exp, log, sqrt, rsqrt, tanh, erf, sigmoid, "
+     "abs and floor\no[i:N] = 2*sum(k:N) x[k]\n           ^"},
+    {"x[N] : input\no[i:N] = 2*expp(x[i])",
+     "c:2:12: unknown function \"expp\"; did you mean \"exp\"?\no[i:N] = 2*expp(x[i])\n"
+     "           ^"},
+    {"x[N] : input\no[i:N] = exp(x[i], 2)",
+     "c:2:10: exp takes one argument, not 2\no[i:N] = exp(x[i], 2)\n         ^"},
+    {"x[N] : input\no[i:exp(N)] = x[i]",
+     "c:2:5: an extent is an integer: exp is a function of values\no[i:exp(N)] = x[i]\n    ^"},
+    {"x[N] : input\no[i:N] = x[abs(i)]",
+     "c:2:12: a value is used as an index\no[i:N] = x[abs(i)]\n           ^"},
     {"x[N] : input\no[i:N] = sum(k:N, k:M) x[k]",
      "c:2:19: axis \"k\" occurs twice\no[i:N] = sum(k:N, k:M) x[k]\n                  ^"},
     {"x[N] : input\no[i:N] = sum(k:i) x[k]", "c:2:16: \"i\" is an axis: an extent can use sizes "

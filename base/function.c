@@ -1,0 +1,37 @@
+/* base/function.c: the functions of function.def. */
+#include "base/base.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct row {
+    const char *name;
+    int ulps;
+} rows[] = {
+#define AT_FUNCTION(id, name, value, ulps) {#name, ulps},
+#include "base/function.def"
+#undef AT_FUNCTION
+};
+_Static_assert(sizeof rows / sizeof *rows == AT_FUNCTION_COUNT, "a row per function");
+
+const char *at_function_name(at_function f) { return rows[f].name; }
+
+int at_function_ulps(at_function f) { return rows[f].ulps; }
+
+int at_function_find(const char *name) {
+    for (int i = 0; i < AT_FUNCTION_COUNT; i++)
+        if (!strcmp(rows[i].name, name)) return i;
+    return -1;
+}
+
+double at_function_value(at_function f, double x) {
+    switch (f) {
+#define AT_FUNCTION(id, name, value, ulps)                                                         \
+    case AT_FUNCTION_##id:                                                                         \
+        return value;
+#include "base/function.def"
+#undef AT_FUNCTION
+    case AT_FUNCTION_COUNT: break;
+    }
+    AT_BUG("function %d has no value", f);
+}

@@ -1,0 +1,203 @@
+/* codegen/functions.c: functions of an element as operations on registers: arithmetic, bits,
+ * comparisons. Here and nowhere else; printers know the operations only.
+ *
+ * Every step is written so that multiply-adds of one rounding or of two serve. Errors over all
+ * floats: docs/functions.md. Coefficients: polynomials.def. */
+#include "codegen/tile_build.h"
+
+#include <math.h>
+#include <string.h>
+
+#define AT_POLYNOMIAL(name, ...) static const float name##_POLYNOMIAL[] = {__VA_ARGS__};
+#include "codegen/polynomials.def"
+#undef AT_POLYNOMIAL
+
+/* log(2) in two parts: products of the first with integers below 2^9 are exact. */
+#define LOG2_HIGH 0x1.62e4p-1f
+#define LOG2_LOW 0x1.7f7d1cp-20f
+#define ROUNDER 0x1.8p23f /* added and taken away, it rounds what is below 2^22 to an integer */
+#define LEAST_NORMAL 0x1p-126f
+#define LEAST 0x1p-149f
+#define SIGN 0x80000000u
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static float of_bits(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static int number(at_builder *b, float x) {
+    return at_build_load(
+        b, (at_tile_vreg){.load = AT_T_CONST, .number = x, .slot = -1, .pooled = true});
+}
+
+/* dst is what the operation updates; -1: a new register. */
+static int operation(at_builder *b, at_tile_kind kind, int dst, int x, int y) {
+    int d = dst < 0 ? at_build_vreg(b, (at_tile_vreg){0}) : dst;
+    at_tile_op *op = at_build_emit(b, kind);
+    op->dst = (int16_t)d;
+    op->a = (int16_t)x;
+    op->b = (int16_t)y;
+    return d;
+}
+
+static int binary(at_builder *b, at_tile_kind kind, int x, int y) {
+    return operation(b, kind, -1, x, y);
+}
+
+static int with(at_builder *b, at_tile_kind kind, int x, float y) {
+    return binary(b, kind, x, number(b, y));
+}
+
+static int unary(at_builder *b, at_tile_kind kind, int x) { return operation(b, kind, -1, x, -1); }
+
+static int shift(at_builder *b, at_tile_kind kind, int x, int by) {
+    int d = unary(b, kind, x);
+    b->ops.data[b->ops.len - 1].by = by;
+    return d;
+}
+
+static int copy(at_builder *b, int x) { return unary(b, AT_T_MOV, x); }
+
+/* A register of its own, to be updated. */
+static int start(at_builder *b, float x) {
+    int d = operation(b, AT_T_CONST, -1, -1, -1);
+    at_tile_op *op = &b->ops.data[b->ops.len - 1];
+    op->number = x;
+    op->mem = AT_MEM_CONST;
+    return d;
+}
+
+/* sum += x * y */
+static void add_product(at_builder *b, int sum, int x, float y) {
+    operation(b, AT_T_FMA, sum, x, number(b, y));
+}
+
+static void blend(at_builder *b, int into, int mask, int from) {
+    operation(b, AT_T_BLEND, into, mask, from);
+}
+
+static int polynomial(at_builder *b, const float *of, size_t n, int x) {
+    int sum = start(b, of[0]);
+    for (size_t i = 1; i < n; i++) operation(b, AT_T_MUL_ADD, sum, x, number(b, of[i]));
+    return sum;
+}
+#define POLYNOMIAL(b, name, x)                                                                     \
+    polynomial(b, name##_POLYNOMIAL, sizeof name##_POLYNOMIAL / sizeof(float), x)
+
+static int magnitude(at_builder *b, int x) { return with(b, AT_T_AND, x, of_bits(~SIGN)); }
+
+static int with_sign_of(at_builder *b, int x, int sign) {
+    return binary(b, AT_T_OR, x, with(b, AT_T_AND, sign, of_bits(SIGN)));
+}
+
+/* ---- functions ------------------------------------------------------------------------------- */
+
+/* x * 2^k, k from -150 to 128: in two steps, of which the second may leave the normal floats.
+ * rounded: k + ROUNDER, whose lowest bits are those of k. */
+static int scaled(at_builder *b, int x, int k, int rounded) {
+    if (b->l->target->gnu_scale) return binary(b, AT_T_SCALE, x, k);
+    int whole = with(b, AT_T_INT_SUB, rounded, ROUNDER);
+    int half = shift(b, AT_T_SHIFT_RIGHT, whole, 1), rest = binary(b, AT_T_INT_SUB, whole, half);
+    int first = with(b, AT_T_INT_ADD, shift(b, AT_T_SHIFT_LEFT, half, 23), 1);
+    int second = with(b, AT_T_INT_ADD, shift(b, AT_T_SHIFT_LEFT, rest, 23), 1);
+    return binary(b, AT_T_MUL, binary(b, AT_T_MUL, x, first), second);
+}
+
+/* exp(x) = 2^k exp(r), |r| <= log(2)/2. Beyond -104 and 89 the result is 0 or infinite; what is not
+ * a number passes, as the second operand. */
+static int exponential(at_builder *b, int x) {
+    x = binary(b, AT_T_MIN, number(b, 89), x);
+    x = binary(b, AT_T_MAX, number(b, -104), x);
+    int rounded = start(b, ROUNDER);
+    add_product(b, rounded, x, 0x1.715476p+0f); /* 1/log(2) */
+    int k = with(b, AT_T_SUB, rounded, ROUNDER), r = copy(b, x);
+    add_product(b, r, k, -LOG2_HIGH);
+    add_product(b, r, k, -LOG2_LOW);
+    int sum = POLYNOMIAL(b, EXP, r);
+    operation(b, AT_T_MUL_ADD, sum, r, number(b, 1));
+    operation(b, AT_T_MUL_ADD, sum, r, number(b, 1));
+    return scaled(b, sum, k, rounded);
+}
+
+/* log(x) = k log(2) + log(1 + f), sqrt(1/2) <= 1 + f < sqrt(2); subnormal numbers are made normal
+ * first. */
+static int logarithm(at_builder *b, int x) {
+    int tiny = with(b, AT_T_LESS, x, LEAST_NORMAL), y = copy(b, x);
+    blend(b, y, tiny, with(b, AT_T_MUL, x, 0x1p25f));
+    int e = shift(b, AT_T_SHIFT_RIGHT, with(b, AT_T_INT_SUB, y, 0x1.6a09e6p-1f), 23);
+    int m = binary(b, AT_T_INT_SUB, y, shift(b, AT_T_SHIFT_LEFT, e, 23));
+    int k = unary(b, AT_T_TO_FLOAT, e), added = with(b, AT_T_AND, tiny, 25);
+    k = binary(b, AT_T_SUB, k, added);
+    int f = with(b, AT_T_SUB, m, 1), square = binary(b, AT_T_MUL, f, f);
+    int cube = binary(b, AT_T_MUL, square, f);
+    int rest = binary(b, AT_T_MUL, POLYNOMIAL(b, LOG, f), cube);
+    add_product(b, rest, k, LOG2_LOW);
+    add_product(b, rest, square, -0.5f);
+    int sum = binary(b, AT_T_ADD, rest, f), result = copy(b, x), none = start(b, -INFINITY);
+    add_product(b, sum, k, LOG2_HIGH);
+    blend(b, result, with(b, AT_T_LESS, x, INFINITY), sum);
+    blend(b, none, with(b, AT_T_LESS, x, 0), number(b, of_bits(0x7fc00000)));
+    blend(b, result, with(b, AT_T_LESS, x, LEAST), none);
+    return result;
+}
+
+static int reciprocal_root(at_builder *b, int x) {
+    return binary(b, AT_T_DIV, number(b, 1), unary(b, AT_T_SQRT, x));
+}
+
+/* Near 0 an odd polynomial, beyond 1 - 2/(exp(2|x|) + 1). */
+static int hyperbolic_tangent(at_builder *b, int x) {
+    int of = magnitude(b, x), square = binary(b, AT_T_MUL, of, of), near = copy(b, of);
+    int factor = binary(b, AT_T_MUL, POLYNOMIAL(b, TANH, square), square);
+    operation(b, AT_T_FMA, near, of, factor);
+    int e = with(b, AT_T_ADD, exponential(b, binary(b, AT_T_ADD, of, of)), 1);
+    int far = binary(b, AT_T_SUB, number(b, 1), binary(b, AT_T_DIV, number(b, 2), e));
+    blend(b, far, with(b, AT_T_LESS, of, 0.625f), near);
+    return with_sign_of(b, far, x);
+}
+
+/* Near 0 an odd polynomial, beyond 1 - exp(P(|x|)), from 4 on 1. */
+static int error_function(at_builder *b, int x) {
+    int of = magnitude(b, x), square = binary(b, AT_T_MUL, of, of), near = copy(b, of);
+    operation(b, AT_T_FMA, near, of, POLYNOMIAL(b, ERF, square));
+    int within = binary(b, AT_T_MIN, number(b, 4), of);
+    int far = binary(b, AT_T_SUB, number(b, 1), exponential(b, POLYNOMIAL(b, ERFC, within)));
+    blend(b, far, with(b, AT_T_LESS, of, 1), near);
+    return with_sign_of(b, far, x);
+}
+
+/* e/(1 + e) below 0, 1/(1 + e) above, e = exp(-|x|), which cannot overflow. */
+static int logistic(at_builder *b, int x) {
+    int e = exponential(b, with(b, AT_T_OR, x, of_bits(SIGN))), above = start(b, 1);
+    blend(b, above, with(b, AT_T_LESS, x, 0), e);
+    return binary(b, AT_T_DIV, above, with(b, AT_T_ADD, e, 1));
+}
+
+/* Rounded to the nearest by a large number, and down by 1 where that was up. */
+static int rounded_down(at_builder *b, int x) {
+    int of = magnitude(b, x), result = copy(b, x);
+    int near = with(b, AT_T_SUB, with(b, AT_T_ADD, of, 0x1p23f), 0x1p23f);
+    near = with_sign_of(b, near, x);
+    int up = with(b, AT_T_AND, binary(b, AT_T_LESS, x, near), 1);
+    blend(b, result, with(b, AT_T_LESS, of, 0x1p23f), binary(b, AT_T_SUB, near, up));
+    return result;
+}
+
+int at_build_function(at_builder *b, at_function f, int x) {
+    switch (f) {
+    case AT_FUNCTION_EXP: return exponential(b, x);
+    case AT_FUNCTION_LOG: return logarithm(b, x);
+    case AT_FUNCTION_SQRT: return unary(b, AT_T_SQRT, x);
+    case AT_FUNCTION_RSQRT: return reciprocal_root(b, x);
+    case AT_FUNCTION_TANH: return hyperbolic_tangent(b, x);
+    case AT_FUNCTION_ERF: return error_function(b, x);
+    case AT_FUNCTION_SIGMOID: return logistic(b, x);
+    case AT_FUNCTION_ABS: return magnitude(b, x);
+    case AT_FUNCTION_FLOOR: return rounded_down(b, x);
+    case AT_FUNCTION_COUNT: break;
+    }
+    AT_BUG("function %d is not in registers", f);
+}

@@ -1,0 +1,115 @@
+/* schedule/function_c.c: functions of a value as C99 without a library, in double: for naive C and
+ * for kernels of any shape. Slow and plain, to a few units of 2^-52, and written apart from the
+ * vector code that they are compared with (codegen/functions.c). */
+#include "schedule/schedule_int.h"
+
+/* Each uses those above it. %s: the entry. */
+static const char exponential[] = /* 2^k times a Taylor series, k in two steps */
+    "static double %1$s_exp_of(double x) {\n"
+    "    union { double d; unsigned long long u; } power;\n"
+    "    double sum = 1, term = 1;\n"
+    "    if (!(x < 710)) return x * 1e308;\n"
+    "    if (x < -760) return 0;\n"
+    "    const long k = (long)(x * 1.4426950408889634 + (x < 0 ? -0.5 : 0.5));\n"
+    "    x = x - (double)k * 0x1.62e42feep-1 - (double)k * 0x1.a39ef35793c76p-33;\n"
+    "    for (int i = 1; i < 20; i++) term *= x / i, sum += term;\n"
+    "    for (int i = 0; i < 2; i++) {\n"
+    "        const long part = i ? k - k / 2 : k / 2;\n"
+    "        power.u = (unsigned long long)(part + 1023) << 52;\n"
+    "        sum *= power.d;\n"
+    "    }\n"
+    "    return sum;\n"
+    "}\n";
+
+static const char logarithm[] = /* k log(2) + 2 atanh((m - 1)/(m + 1)) */
+    "static double %1$s_log_of(double x) {\n"
+    "    union { double d; unsigned long long u; } m;\n"
+    "    const double zero = 0;\n"
+    "    long k = 0;\n"
+    "    if (!(x > 0)) return x == 0 ? -1 / zero : zero / zero;\n"
+    "    if (x > 1.7976931348623157e308) return x;\n"
+    "    if (x < 1e-300) x *= 0x1p60, k = -60;\n"
+    "    m.d = x;\n"
+    "    k += (long)(m.u >> 52) - 1023;\n"
+    "    m.u = (m.u & 0xfffffffffffffULL) | 0x3ff0000000000000ULL;\n"
+    "    if (m.d > 1.4142135623730951) m.d *= 0.5, k++;\n"
+    "    const double s = (m.d - 1) / (m.d + 1);\n"
+    "    double sum = 0, power = s;\n"
+    "    for (int i = 1; i < 40; i += 2) sum += power / i, power *= s * s;\n"
+    "    return (double)k * 0.6931471805599453 + 2 * sum;\n"
+    "}\n";
+
+static const char root[] = /* Newton's */
+    "static double %1$s_sqrt_of(double x) {\n"
+    "    union { double d; unsigned long long u; } y;\n"
+    "    const double zero = 0;\n"
+    "    if (!(x > 0 && x < 1.7976931348623157e308)) return x < 0 ? zero / zero : x;\n"
+    "    y.d = x;\n"
+    "    y.u = (y.u >> 1) + (1023ULL << 51);\n"
+    "    for (int i = 0; i < 5; i++) y.d = 0.5 * (y.d + x / y.d);\n"
+    "    return y.d;\n"
+    "}\n";
+
+static const char reciprocal_root[] =
+    "static double %1$s_rsqrt_of(double x) { return 1 / %1$s_sqrt_of(x); }\n";
+
+static const char hyperbolic_tangent[] =
+    "static double %1$s_tanh_of(double x) {\n"
+    "    if (x < 0) return -%1$s_tanh_of(-x);\n"
+    "    if (x < 0.02)\n"
+    "        return x - x * x * x * (1 / 3.0 - x * x * (2 / 15.0 - x * x * (17 / 315.0)));\n"
+    "    return x > 30 ? 1 : 1 - 2 / (%1$s_exp_of(2 * x) + 1);\n"
+    "}\n";
+
+static const char error_function[] = /* a series of positive terms, times exp(-x x) */
+    "static double %1$s_erf_of(double x) {\n"
+    "    double sum = 0, term = x;\n"
+    "    if (x < 0) return -%1$s_erf_of(-x);\n"
+    "    if (x > 6) return 1;\n"
+    "    for (int i = 1; i < 160; i++) sum += term, term *= 2 * x * x / (2 * i + 1);\n"
+    "    return x == 0 ? x : 1.1283791670955126 * %1$s_exp_of(-x * x) * sum;\n"
+    "}\n";
+
+static const char logistic[] =
+    "static double %1$s_sigmoid_of(double x) { return 1 / (1 + %1$s_exp_of(-x)); }\n";
+
+static const char magnitude[] =
+    "static double %1$s_abs_of(double x) { return x < 0 ? -x : x + 0.0; }\n";
+
+static const char rounded_down[] = /* the sign of a zero stays */
+    "static double %1$s_floor_of(double x) {\n"
+    "    if (!(x < 0x1p52 && x > -0x1p52) || x == 0) return x;\n"
+    "    const double whole = (double)(long)x;\n"
+    "    return whole > x ? whole - 1 : whole;\n"
+    "}\n";
+
+static const struct {
+    const char *text;
+    int needs; /* another function, or -1 */
+} texts[AT_FUNCTION_COUNT] = {
+    [AT_FUNCTION_EXP] = {exponential, -1},
+    [AT_FUNCTION_LOG] = {logarithm, -1},
+    [AT_FUNCTION_SQRT] = {root, -1},
+    [AT_FUNCTION_RSQRT] = {reciprocal_root, AT_FUNCTION_SQRT},
+    [AT_FUNCTION_TANH] = {hyperbolic_tangent, AT_FUNCTION_EXP},
+    [AT_FUNCTION_ERF] = {error_function, AT_FUNCTION_EXP},
+    [AT_FUNCTION_SIGMOID] = {logistic, AT_FUNCTION_EXP},
+    [AT_FUNCTION_ABS] = {magnitude, -1},
+    [AT_FUNCTION_FLOOR] = {rounded_down, -1},
+};
+
+static void see(const at_expr *e, bool *used) {
+    if (e->op == AT_X_CALL) {
+        used[e->integer] = true;
+        if (texts[e->integer].needs >= 0) used[texts[e->integer].needs] = true;
+    }
+    for (int i = 0; i < e->nargs; i++) see(e->arg[i], used);
+}
+
+void function_texts(const at_compute *c, const char *entry, at_text *out) {
+    bool used[AT_FUNCTION_COUNT] = {false};
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].body) see(c->tensors[t].body, used);
+    for (int f = 0; f < AT_FUNCTION_COUNT; f++)
+        if (used[f]) at_text_addf(out, texts[f].text, entry);
+}
