@@ -20,7 +20,9 @@ enum { LONG_ROUNDS = 4 };
  * open file. */
 static const double kept_share = 0.125;
 enum { MOST_KEPT = 64 };
-static const double least_final_s = 2, least_final_of_task_s = 0.25, final_share = 0.1;
+/* A final of a task: of a time limit, of which all may take a quarter, and without one. */
+static const double final_of_task_s = 1, least_final_of_task_s = 0.5;
+static const double least_final_s = 2, final_share = 0.1;
 
 /* ---- whose turn it is ------------------------------------------------------------------------ */
 
@@ -158,6 +160,11 @@ static double so_far_s(const at_set_tuning *t) {
     return (double)(at_now_ns() - t->start_ns) * 1e-9;
 }
 
+/* What of a time limit is kept for the finals. */
+static double finals_reserve(double time_s, int num_tasks) {
+    return fmax(at_final_reserve(time_s), fmin(time_s / 4, final_of_task_s * num_tasks));
+}
+
 static at_status run_finals(at_set_tuning *t, at_error *err) {
     double time_s = t->options.time_s, end_s = so_far_s(t) * (1 + final_share);
     double least_s = fmax(least_final_s, least_final_of_task_s * t->num_members);
@@ -230,8 +237,10 @@ at_status at_set_open(const at_engine_options *o, const at_set_task *tasks, int 
 
 at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *err) {
     double time_s = t->options.time_s;
-    int64_t deadline_ns =
-        time_s > 0 ? t->start_ns + (int64_t)((time_s - at_final_reserve(time_s)) * 1e9) : 0;
+    int64_t deadline_ns = 0;
+    if (time_s > 0)
+        deadline_ns =
+            t->start_ns + (int64_t)((time_s - finals_reserve(time_s, t->num_members)) * 1e9);
     t->events = *events;
     if (t->events.begin) t->events.begin(t->events.ctx, t);
     at_status status = run_rounds(t, deadline_ns, err);
