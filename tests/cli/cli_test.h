@@ -25,6 +25,11 @@ const cli_result *cli_run(const char *command, ...) __attribute__((format(printf
 /* Runs it and expects this exit status; prints both outputs where it differs. */
 const cli_result *cli_expect(int status, const char *command, ...)
     __attribute__((format(printf, 2, 3)));
+/* Defines `child_of PID` in a command: a child of that process, nothing where it has none. */
+#define CLI_CHILD_OF                                                                               \
+    "child_of() { for p in /proc/[0-9]*; do grep -qs \"^PPid:[[:space:]]*$1\\$\" $p/status && "    \
+    "echo ${p#/proc/}; done | head -1; }; "
+
 /* Parses the last result's stdout as one JSON object. */
 const at_json *cli_json(void);
 /* A member by path: "best.index". Fails the test where it is absent. */

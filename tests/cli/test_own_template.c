@@ -274,9 +274,10 @@ static void hostile_sources(void **state) {
  * is killed, its child goes with it. */
 static void ends_with_the_program(void **state) {
     (void)state;
-    static const char start[] = "./autotune tune ./bad.c --timeout 100s 2>said & P=$!; "
-                                "until C=$(pgrep -P $P) && grep -q '^State:.R' /proc/$C/status; "
-                                "do sleep 0.01; done; ";
+    static const char start[] =
+        CLI_CHILD_OF "./autotune tune ./bad.c --timeout 100s 2>said & P=$!; "
+                     "until C=$(child_of $P) && [ \"$C\" ] && grep -q '^State:.R' /proc/$C/status; "
+                     "do sleep 0.01; done; ";
     write_bad("", LOOP, "");
     cli_expect(130, "%s kill -INT $P; wait $P", start);
     assert_string_equal(cli_read("said"), "autotune: interrupted\n");

@@ -174,7 +174,7 @@ static void openmp_variables(void **state) {
     cli_run("OMP_THREAD_LIMIT=1 OMP_PROC_BIND=true GOMP_SPINCOUNT=0 ./autotune conv2d_nhwc --args "
             "N=1,H=14,W=14,CI=16,CO=16 --threads %d --trials 100000 --time 60s --log o.log "
             ">/dev/null 2>&1 & pid=$!; for i in $(seq 200); do [ -s o.log ] && break; sleep 0.05; "
-            "done; w=$(pgrep -P $pid -f -- --worker | head -1); tr '\\0' '\\n' < "
+            "done; w=$(child_of $pid); tr '\\0' '\\n' < "
             "/proc/$w/environ > env.txt; ls /proc/$w/task | wc -l > tasks.txt; kill -INT $pid; "
             "wait $pid",
             threads);
