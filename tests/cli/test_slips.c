@@ -171,7 +171,8 @@ static void threads_of_no_use(void **state) {
 static void openmp_variables(void **state) {
     (void)state;
     int threads = has_two_cores() ? 2 : 1;
-    cli_run("OMP_THREAD_LIMIT=1 OMP_PROC_BIND=true GOMP_SPINCOUNT=0 ./autotune conv2d_nhwc --args "
+    cli_run(CLI_CHILD_OF
+            "OMP_THREAD_LIMIT=1 OMP_PROC_BIND=true GOMP_SPINCOUNT=0 ./autotune conv2d_nhwc --args "
             "N=1,H=14,W=14,CI=16,CO=16 --threads %d --trials 100000 --time 60s --log o.log "
             ">/dev/null 2>&1 & pid=$!; for i in $(seq 200); do [ -s o.log ] && break; sleep 0.05; "
             "done; w=$(child_of $pid); tr '\\0' '\\n' < "
