@@ -73,7 +73,12 @@ autotune: $(B)/autotune
 $(B)/autotune: $(B)/cli/main.o $(call lib,cli view engine export templates tuners runtime records cost codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
-$(B)/%.o: %.c
+# Again when the flags that are the Makefile's own have changed: an older folder's objects may not fit.
+FLAGS_MARK := $(B)/flags-$(firstword $(shell echo '$(STD) $(PIC) $(WARN)' | cksum))
+$(FLAGS_MARK):
+	@mkdir -p $(@D) && rm -f $(B)/flags-* && touch "$@"
+
+$(B)/%.o: %.c $(FLAGS_MARK)
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(PIC) $(WARN) -c -o $@ $<
 
@@ -115,7 +120,7 @@ LIBRARY_OBJECTS = $(foreach d,engine export templates tuners runtime records \
     cost codegen schedule knobs base,$(filter-out %/worker_program.o,$(call obj,$(d))))
 LIBRARY_LIBS = $(filter-out $(if $(OWN_LIBTCC),-ltcc),$(call libs,$(FOLDERS)))
 
-$(B)/library/tcc_names.o: engine/library/tcc_names.inc
+$(B)/library/tcc_names.o: engine/library/tcc_names.inc $(FLAGS_MARK)
 	@mkdir -p $(@D)
 	$(CC) $(STD) $(ALL_CPPFLAGS) $(CFLAGS) $(PIC) $(WARN) -x c -c -o $@ $<
 
@@ -320,7 +325,7 @@ format-check:
 clean:
 	rm -rf build build-asan build-ubsan build-tsan build-fuzz autotune
 
-.SECONDARY:
+.PRECIOUS: $(B)/%.o
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
 .PHONY: all library print-library-libs tests check check-fast test run bench golden-update check-asan check-ubsan check-tsan check-engine fuzz fuzz-keep install uninstall deb \
     format-check clean

@@ -26,6 +26,18 @@ static const cli_result *make(const char *target) {
         sources, target, build);
 }
 
+/* Objects of an older build, made with other flags, are made again. */
+static void other_flags(void **state) {
+    (void)state;
+#define MAKE                                                                                       \
+    "cd '%s' && env -u MAKEFLAGS -u MAKELEVEL make -s B=\"$here/b\" \"$here/b/base/hash.o\" "
+    cli_expect(0, "here=$PWD; " MAKE "&& " MAKE "-q", sources, sources);
+    assert_int_equal(cli_run("here=$PWD; " MAKE "-q PIC=-fno-pic", sources)->status, 1);
+    cli_expect(0, "here=$PWD; " MAKE "PIC=-fno-pic && " MAKE "-q PIC=-fno-pic", sources, sources);
+    assert_int_equal(cli_run("here=$PWD; " MAKE "-q", sources)->status, 1);
+    cli_expect(0, "rm -r b");
+}
+
 static bool has(const char *program) { return !cli_run("command -v %s", program)->status; }
 
 /* The shell's variable D is where it was installed. */
@@ -122,7 +134,8 @@ static void uninstall(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(install), cmocka_unit_test(authors),
-                                       cmocka_unit_test(programs), cmocka_unit_test(uninstall)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(other_flags), cmocka_unit_test(install),
+                                       cmocka_unit_test(authors), cmocka_unit_test(programs),
+                                       cmocka_unit_test(uninstall)};
     return cmocka_run_group_tests_name("cli/install", tests, setup, cli_teardown);
 }
