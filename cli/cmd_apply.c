@@ -51,7 +51,9 @@ static const char *head_text(const at_session *s, const char *from) {
     const at_record *r = s->chosen.record;
     at_text t = {0};
     at_text_add_task(&t, s);
-    at_text_addf(&t, "\nwritten by autotune %s, configuration from %s:\n", AT_VERSION, from);
+    at_text_addf(&t, "\nwritten by autotune %s, configuration from ", AT_VERSION);
+    at_text_add_visible(&t, from);
+    at_text_add(&t, ":\n");
     at_config_print_json(&t, &s->chosen.config);
     at_text_add(&t, "\n");
     if (r && at_record_is_candidate(r)) {
@@ -63,7 +65,11 @@ static const char *head_text(const at_session *s, const char *from) {
             at_text_add(&t, "\n    on ");
             at_text_add_context(&t, &r->extra.context);
             at_text_add(&t, "\n");
-        } else at_text_addf(&t, " for target %s\n", r->target);
+        } else {
+            at_text_add(&t, " for target ");
+            at_text_add_visible(&t, r->target);
+            at_text_add(&t, "\n");
+        }
     } else at_text_add(&t, "not measured\n");
     const char *head = at_strdup(s->arena, at_text_str(&t));
     at_text_free(&t);
@@ -248,8 +254,9 @@ static at_status add_kernel(apply_set *set, const at_options *o, const at_engine
 
 static const char *set_head(const apply_set *set, const at_options *o) {
     at_text t = {0};
-    at_text_addf(&t, "The best of each task in %s, written by autotune %s:\n", base_name(o->log),
-                 AT_VERSION);
+    at_text_add(&t, "The best of each task in ");
+    at_text_add_visible(&t, base_name(o->log));
+    at_text_addf(&t, ", written by autotune %s:\n", AT_VERSION);
     for (int i = 0; i < set->n; i++) at_text_addf(&t, "    %s\n", set->kernels[i].name);
     const char *head = at_strdup(set->arena, at_text_str(&t));
     at_text_free(&t);

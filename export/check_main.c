@@ -21,6 +21,13 @@ static const char helpers[] =
     "    struct timespec t;\n"
     "    clock_gettime(CLOCK_MONOTONIC, &t);\n"
     "    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;\n}\n\n"
+    "/* Four digits of it. */\n"
+    "static void at_print_time(double t) {\n"
+    "    const char *unit = \"s\";\n"
+    "    if (t < 0.99995e-6) t *= 1e9, unit = \"ns\";\n"
+    "    else if (t < 0.99995e-3) t *= 1e6, unit = \"us\";\n"
+    "    else if (t < 0.99995) t *= 1e3, unit = \"ms\";\n"
+    "    printf(\"%.*f %s\", t < 9.9995 ? 3 : t < 99.995 ? 2 : t < 999.95, t, unit);\n}\n\n"
     "static unsigned at_next(unsigned *state) {\n"
     "    *state = *state * 1664525u + 1013904223u;\n"
     "    return *state >> 16;\n}\n\n";
@@ -201,7 +208,7 @@ static void time_it(at_text *out, const at_face *f) {
     call_fast(out, f, "        ");
     at_text_addf(out,
                  "        t = at_now() - t;\n        if (t < best) best = t;\n    }\n"
-                 "    printf(\"%s: right, %%.3f ms\", best * 1e3);\n",
+                 "    printf(\"%s: right, \");\n    at_print_time(best);\n",
                  f->of->name);
     if (f->of->flops > 0)
         at_text_addf(out, "    printf(\", %%.2f GFLOP/s\", %.17g / best / 1e9);\n", f->of->flops);

@@ -330,6 +330,16 @@ static void texts(void **state) {
                   "kernel.c");
     assert_non_null(strstr(cli_read("kernel.c"), "x * / int y; / * ? ?/ \\\\n\\u202e z\\"));
     check_program("cc -trigraphs");
+    /* A log's name is one line of the comment. */
+    static const char *const uses[] = {"apply dense --args M=3,N=16,K=5 --log", "apply --log"};
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        cli_expect(0,
+                   "n=$(printf 'two\nlines.log'); cp texts.log \"$n\" && "
+                   "./autotune %s \"$n\" --main -o kernel.c && rm \"$n\"",
+                   uses[i]);
+        assert_non_null(strstr(cli_read("kernel.c"), "two\\nlines.log"));
+        check_program("cc");
+    }
 }
 
 static void refused(void **state) {

@@ -4,6 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Four digits, whatever the unit: small kernels take less than a microsecond. */
+static void check_time(const char *said) {
+    char digits[32], unit[8];
+    const char *at = strstr(said, "gemm: right, ");
+    if (!at || sscanf(at, "gemm: right, %31[0-9.] %7[a-z], ", digits, unit) != 2)
+        fail_msg("no time in %s", said);
+    int n = 0;
+    for (const char *d = digits; *d; d++) n += *d != '.';
+    if (n != 4 || atof(digits) < 1 || atof(digits) >= 1000) fail_msg("%s", said);
+    assert_non_null(strstr(" ns us ms s ", unit));
+}
+
 static void every_isa(void **state) {
     (void)state;
     static const at_dialect dialects[] = {AT_DIALECT_GNU, AT_DIALECT_TCC};
@@ -26,6 +38,7 @@ static void every_isa(void **state) {
         CALL(at_read_file(a, at_format(a, "%s/messages", folder), &said, &n, &err));
         assert_int_equal(status, cpu_has(target) ? 0 : 1 << 8);
         assert_non_null(strstr(said, cpu_has(target) ? "gemm: right" : "which this CPU lacks"));
+        if (cpu_has(target)) check_time(said);
         at_text_free(&text);
     }
     at_arena_free(a);
