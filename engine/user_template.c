@@ -30,6 +30,7 @@ static const at_symbol_fn functions[] = {
 };
 
 enum { MOST_FILE_BYTES = 4 << 20 }; /* of a source */
+enum { MOST_NAME = 120 };           /* a log's name has an ending besides */
 
 bool at_is_template_file(const char *word) {
     size_t n = strlen(word);
@@ -67,10 +68,23 @@ typedef struct unit {
     const at_template_row *row;
 } unit;
 
+/* It names logs and functions, and stands among words of the command line. */
+static bool is_template_name(const char *name) {
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.";
+    return !strchr("+-.", *name) && !name[strspn(name, letters)] && strlen(name) <= MOST_NAME;
+}
+
 static at_status check_row(const char *path, const at_template_row *row, at_error *err) {
-    if (row->name && *row->name && row->args && row->record_args && row->define) return AT_OK;
-    return at_fail(err, AT_E_INPUT,
-                   "%s: its at_template_row needs name, args, record_args and define", path);
+    if (!row->name || !*row->name || !row->args || !row->record_args || !row->define)
+        return at_fail(err, AT_E_INPUT,
+                       "%s: its at_template_row needs name, args, record_args and define", path);
+    if (is_template_name(row->name)) return AT_OK;
+    return at_fail(
+        err, AT_E_INPUT,
+        "%s: its name is \"%.200s\"; a name is a word of letters, digits, _, +, - and ., "
+        "which begins with a letter, a digit or _ and has at most %d characters",
+        path, row->name, MOST_NAME);
 }
 
 static at_status compile(unit *u, at_error *err) {

@@ -241,6 +241,27 @@ static void own_file(void **state) {
         {"#include \"template.h\"\nconst at_template_row at_own = {.name = \"own\"};\n",
          "./own.c: its at_template_row needs name, args, record_args and define\n"},
     };
+    /* Its name makes the names of logs and functions. */
+    static const char *const names[][2] = {
+        {"../x", "../x"},   {"a/b", "a/b"},     {".hidden", ".hidden"},
+        {"-q", "-q"},       {"a b", "a b"},     {"a\\033[1m", "a\\x1b[1m"},
+        {"a\\nb", "a\\nb"}, {"\\xff", "\\xff"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char source[300], line[300];
+        snprintf(source, sizeof source,
+                 "#include \"template.h\"\nstatic void define(at_template *t) {}\n"
+                 "const at_template_row at_own = {.name = \"%s\", .args = \"X=64\",\n"
+                 "    .record_args = \"[X]\", .define = define};\n",
+                 names[i][0]);
+        snprintf(
+            line, sizeof line,
+            "autotune: ./own.c: its name is \"%s\"; a name is a word of letters, digits, _, +, - "
+            "and ., which begins with a letter, a digit or _ and has at most 120 characters\n",
+            names[i][1]);
+        cli_write("own.c", source);
+        assert_string_equal(cli_expect(4, "./autotune ./own.c --trials 1")->err, line);
+    }
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         cli_write("own.c", wrong[i][0]);
         assert_non_null(strstr(cli_expect(4, "./autotune ./own.c")->err, wrong[i][1]));
