@@ -209,6 +209,11 @@ check-tsan:
 	@$(MAKE) --no-print-directory B=build-tsan LDFLAGS="-fsanitize=thread" \
 	    CFLAGS="-O1 -g -fsanitize=thread" check-engine
 
+# make check-functions: functions of an element over all floats, on every instruction set this CPU has; an hour and
+# more. AT_FUNCTIONS_ISA="avx2 avx512" AT_FUNCTIONS_OF="exp log": only these.
+check-functions: $(B)/tests/codegen/test_functions
+	AT_FUNCTIONS=all $<
+
 check-engine: $(filter $(B)/tests/engine/%,$(TESTS))
 	@tools/run-tests $^
 
@@ -327,5 +332,5 @@ clean:
 
 .PRECIOUS: $(B)/%.o
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all library print-library-libs tests check check-fast test run bench golden-update check-asan check-ubsan check-tsan check-engine fuzz fuzz-keep install uninstall deb \
+.PHONY: all library print-library-libs tests check check-fast test run bench golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall deb \
     format-check clean

@@ -7,9 +7,11 @@
 
 #define THIN_OPS 16 /* operations of a step of a sum below which several go at once */
 #define THIN_STEPS 8
-#define MAX_PIECES 4 /* pieces of one tile that may be cut */
-#define MAX_SIZES 24 /* sizes tried per piece */
-#define MAX_CALLS 6  /* parts written one after the other; more become a loop */
+#define FUNCTION_OPS 24 /* of a function of an element, about */
+#define MAX_PIECES 4    /* pieces of one tile that may be cut */
+#define MAX_SIZES 24    /* sizes tried per piece */
+#define MOST_BESIDE 12  /* registers that functions may take beside accumulators */
+#define MAX_CALLS 6     /* parts written one after the other; more become a loop */
 
 /* ---- cutting into register-sized parts ------------------------------------------------------- */
 
@@ -82,9 +84,10 @@ typedef struct {
     bool fits, folded; /* folded: with the last vector as memory operand */
 } shape;
 
-static shape shape_of(const at_low *l, int64_t rows, int64_t vectors) {
+static shape shape_of(const at_low *l, int64_t rows, int64_t vectors, int64_t beside) {
     const at_target *target = l->target;
     int64_t need = rows * vectors + vectors + (vectors > 1 || !target->fold_bcast);
+    if (need < rows * vectors + beside) need = rows * vectors + beside;
     bool folded = need > target->regs && target->fold_vector && vectors > 2;
     return (shape){rows, vectors, need - folded <= target->regs, folded};
 }
@@ -102,7 +105,8 @@ static double step_cost(const at_low *l, shape s) {
     return c + 0.6 * lines + 0.02 * loads + (s.folded ? 0.06 * fma : 0);
 }
 
-static void choose_sizes(const at_low *l, cut *cuts, int num, int64_t other_regs) {
+/* beside: registers that functions behind a sum take besides all of its accumulators. */
+static void choose_sizes(const at_low *l, cut *cuts, int num, int64_t other_regs, int64_t beside) {
     int at[MAX_PIECES] = {0};
     double best = -1;
     if (other_regs < 1) other_regs = 1;
@@ -115,7 +119,7 @@ static void choose_sizes(const at_low *l, cut *cuts, int num, int64_t other_regs
             else rows *= size;
             parts *= (double)cuts[i].extent / (double)size;
         }
-        shape s = shape_of(l, rows, vectors);
+        shape s = shape_of(l, rows, vectors, beside);
         double c = step_cost(l, s) * parts;
         if (s.fits && (best < 0 || c < best)) {
             best = c;
@@ -234,14 +238,29 @@ static int64_t other_registers(const at_low *l, const at_ir *list, at_mask keep,
     return most;
 }
 
+static int calls_in(const at_ir *list) {
+    int n = 0;
+    for (; list; list = list->next)
+        n += list->kind == AT_IR_STMT ? at_value_calls(list->stmt.val) : calls_in(list->child);
+    return n;
+}
+
+/* What functions take is known when registers are given out; where that fails, smaller parts leave
+ * them more. */
 at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *build,
                            void *context) {
     cut cuts[MAX_PIECES];
-    int num = find_cuts(l, list, list, keep, cuts, 0);
-    choose_sizes(l, cuts, num, other_registers(l, list, keep, cuts, num));
-    cutter x = {l, cuts, num, build, context, true};
-    at_ir *out = cut_list(&x, list, 0);
-    return x.ok ? out : NULL;
+    int num = find_cuts(l, list, list, keep, cuts, 0), made = l->tiles.len;
+    int64_t other = other_registers(l, list, keep, cuts, num);
+    int most = calls_in(list) ? MOST_BESIDE : 0;
+    for (int beside = 0; beside <= most; beside += 3) {
+        cutter x = {l, cuts, num, build, context, true};
+        choose_sizes(l, cuts, num, other, beside);
+        at_ir *out = cut_list(&x, beside < most ? at_ir_copy_list(l, list) : list, 0);
+        if (x.ok) return out;
+        l->tiles.len = made;
+    }
+    return NULL;
 }
 
 /* ---- size of the code ------------------------------------------------------------------------ */
@@ -250,7 +269,7 @@ static int64_t expanded(const at_low *l, const at_ir *list) {
     int64_t n = 0;
     for (; list; list = list->next) {
         if (list->kind == AT_IR_STMT) {
-            n += 2;
+            n += 2 + FUNCTION_OPS * at_value_calls(list->stmt.val);
             continue;
         }
         int64_t inner = expanded(l, list->child), times = 1;

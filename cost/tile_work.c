@@ -27,7 +27,7 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
     at_tile_work *k = w->work;
     k->instructions += times;
     if (op->mem == AT_MEM_VECTOR) k->loads += times;
-    if (op->mem == AT_MEM_BCAST) k->bcasts += times;
+    if (op->mem == AT_MEM_BCAST || op->mem == AT_MEM_CONST) k->bcasts += times;
     switch (op->kind) {
     case AT_T_LOAD: *(op->lanes == 1 ? &k->bcasts : &k->loads) += times; return;
     case AT_T_PREFETCH:
@@ -38,6 +38,7 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
         return;
     case AT_T_STORE: k->stores += times; return;
     case AT_T_FMA:
+    case AT_T_MUL_ADD:
         if (w->fused) {
             k->fmas += times;
             return;
@@ -45,12 +46,9 @@ static void count_op(walk *w, const at_tile_op *op, double times) {
         k->muls += times, k->adds += times, k->instructions += times;
         return;
     case AT_T_MUL: k->muls += times; return;
-    case AT_T_ADD:
-    case AT_T_SUB:
-    case AT_T_DIV:
-    case AT_T_MIN:
-    case AT_T_MAX: k->adds += times; return;
-    default: return;
+    default: /* anything else that the arithmetic units do once */
+        if (op->kind > AT_T_FMA && op->kind < AT_T_ZIP_LOW) k->adds += times;
+        return;
     }
 }
 
@@ -78,7 +76,9 @@ static void wait_op(walk *w, const at_tile_op *op) {
     if (op->kind == AT_T_CONST || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST) r[op->dst] = 0;
     if (op->kind < AT_T_FMA) return;
     double in = later(r[op->a], op->b >= 0 ? r[op->b] : 0);
-    if (op->kind != AT_T_FMA)
+    if (op->kind == AT_T_BLEND) r[op->dst] = later(in, r[op->dst]) + 1;
+    else if (op->kind >= AT_T_AND && op->kind < AT_T_SQRT) r[op->dst] = in + 1;
+    else if (op->kind != AT_T_FMA && op->kind != AT_T_MUL_ADD)
         r[op->dst] = in + (op->kind == AT_T_MUL ? w->core->mul_latency : w->core->add_latency);
     else if (w->fused) r[op->dst] = later(in, r[op->dst]) + w->core->fma_latency;
     else r[op->dst] = later(in + w->core->mul_latency, r[op->dst]) + w->core->add_latency;

@@ -278,11 +278,50 @@ static void test_plain_c(void **state) {
     check_compiled(AT_DIALECT_C, NULL, "gcc -std=c99");
 }
 
+/* A function of a sum is part of the sum's tile, however many rows there are: its registers are
+ * found by cutting the tile smaller, never by going through memory. */
+static void test_epilogues(void **state) {
+    (void)state;
+    static const char *const bodies[] = {"tanh(c[y, x] + bias[x])", "log(c[y, x]) * erf(bias[x])",
+                                         "c[y, x] * sigmoid(c[y, x])", "exp(exp(abs(c[y, x])))"};
+    const at_target *target;
+    for (int i = 0; (target = at_target_at(i)); i++)
+        for (size_t j = 0; j < sizeof bodies / sizeof *bodies; j++)
+            for (int rows = 1; rows <= 28; rows++) {
+                at_arena *a = at_arena_new();
+                const program p = {"epilogue",
+                                   at_format(a, "Y=%d X=64 K=8 yi=%d xo=2 xi=32", rows, rows),
+                                   at_format(a,
+                                             "a[Y, K] : input\nb[K, X] : weight\nbias[X] : input\n"
+                                             "c[y:Y, x:X] = sum(k:K) a[y, k] * b[k, x]\n"
+                                             "d[y:Y, x:X] = %s\n",
+                                             bodies[j]),
+                                   "xo =>\n"
+                                   "    k, yi:unroll, xi:vec =>\n"
+                                   "        @c = {yi}/y, {xo, xi}/x // k\n"
+                                   "    yi:unroll, xi:vec =>\n"
+                                   "        @d = {yi}/y, {xo, xi}/x\n"};
+                const at_lower_options o = {
+                    .dialect = AT_DIALECT_TCC, .target = target, .name = "k", .verify = true};
+                at_kernel *k;
+                CALL(at_lower(a, program_of(a, &p), &o, &k, &err));
+                bool stored = false;
+                for (int t = 0; t < k->lowered->num_tiles; t++)
+                    for (int v = 0; v < k->lowered->tiles[t]->num_slots; v++)
+                        stored |= !strcmp(k->lowered->tiles[t]->slot_name[v], "c");
+                if (k->num_notes || stored)
+                    fail_msg("%s, %d rows, %s: %s", target->name, rows, bodies[j],
+                             k->num_notes ? k->notes[0] : "c is in memory");
+                at_arena_free(a);
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_machine_code),
         cmocka_unit_test(test_vector_types),
         cmocka_unit_test(test_plain_c),
+        cmocka_unit_test(test_epilogues),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
