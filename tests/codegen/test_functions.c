@@ -180,7 +180,7 @@ static const float turns[] = {0,
                               0x1p24f,
                               FLT_MAX,
                               INFINITY};
-enum { AROUND = 1 << 10, NUM_TURNS = sizeof turns / sizeof *turns };
+enum { AROUND = 1 << 11, NUM_TURNS = sizeof turns / sizeof *turns };
 
 /* Chunk `number` of the chosen floats, or of all; false: there is none. */
 static bool fill(int64_t number, bool all) {
@@ -189,7 +189,7 @@ static bool fill(int64_t number, bool all) {
         for (int i = 0; i < CHUNK; i++) in[i] = of_bits((uint32_t)(number << 16) + (uint32_t)i);
         return true;
     }
-    enum { TURNS = NUM_TURNS * 2 * 2 * AROUND / CHUNK + 1, SPREAD = 4 };
+    enum { TURNS = NUM_TURNS * 2 * 2 * AROUND / CHUNK + 1, SPREAD = 8 };
     if (number == TURNS + SPREAD) return false;
     for (int i = 0; i < CHUNK; i++) {
         int64_t n = number * CHUNK + i;
