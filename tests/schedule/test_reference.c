@@ -153,6 +153,15 @@ static void limits_by_hand(void **state) {
     check_limit(INPUTS "p[i:N] = x[i]*w[i]\no[i:N] = p[i]*x[i]", 3, -4, sqrt(16 + 16));
     check_limit(INPUTS "p[i:N] = x[i] + w[i]\no[i:N] = w[i]/p[i]", 0, 1 / 3.0f,
                 sqrt(2) * (1 / 3.0));
+    /* Functions: half of their units in the last place, and the slope times what the argument adds.
+     */
+    check_limit(INPUTS "o[i:N] = abs(floor(w[i]))", 3, 1, 0);
+    check_limit(INPUTS "o[i:N] = exp(x[i])", 0, (float)exp(1), exp(1));
+    check_limit(INPUTS "o[i:N] = tanh(x[i])", 0, (float)tanh(1), 2 * tanh(1));
+    check_limit(INPUTS "p[i:N] = x[i] + w[i]\no[i:N] = exp(p[i])", 3, (float)exp(3.75),
+                exp(3.75) * sqrt(1 + 3.75 * 3.75));
+    check_limit(INPUTS "p[i:N] = x[i] + w[i]\no[i:N] = log(p[i])", 3, (float)log(3.75),
+                sqrt(log(3.75) * log(3.75) + 1));
     /* Sums: of one term, exact; 1 + 2 + 3 + 4 in this order 1 + 9 + 36 + 100, and over all orders
      * 5/6 * 30 + 5/3 * 100. A large term that stands last could stand first. */
     check_limit(INPUTS "o[i:1] = sum(k:1) x[k]", 0, 1, 0);
