@@ -7,7 +7,8 @@
 #define LESS_QUIET 0x11 /* false for what is not a number */
 /* Of three bits, first to third: the second ? the third : the first. */
 #define SECOND_CHOOSES 0xb8
-enum { COMPARED = 7 }; /* mask register of comparisons; those before are of tails */
+/* Mask registers: of comparisons, where a tile has any; those before, or all of them, of tails. */
+enum { COMPARED = 7, MASKS };
 
 static void zip(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op ops[] = {AT_X86_VUNPCKLPS, AT_X86_VUNPCKHPS, AT_X86_VUNPCKLPD,
@@ -94,13 +95,15 @@ static void vector(at_x86 *x, const at_tile_op *op) {
 
 /* One mask register per number of lanes that is no whole register, set up at entry. */
 static void set_masks(at_x86 *x) {
-    int next = 1;
+    int next = 1, end = MASKS;
+    for (int i = 0; i < x->t->num_ops; i++)
+        if (x->t->ops[i].kind == AT_T_LESS) end = COMPARED;
     for (int i = 0; i < x->t->num_ops; i++) {
         const at_tile_op *op = &x->t->ops[i];
         int n = op->lanes;
         bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
         if (!moves || n == 1 || n == 4 || n == 8 || n == 16 || x->mask_of[n]) continue;
-        if (next == COMPARED) { /* seven widths of tail in one tile: does not occur */
+        if (next == end) { /* so many widths of tail in one tile: does not occur */
             x->code.bad = true;
             return;
         }
