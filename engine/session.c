@@ -1,10 +1,13 @@
 /* engine/session.c: opening and closing what tune, run, show and apply share. */
 #include "engine/session.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "engine/reference.h"
 #include "engine/target_here.h"
+
+#define LEAST_ANSWER_S 10.0 /* for a compiler to tell its version, however busy the machine is */
 
 static const int64_t unknown_cache_bytes = 64 << 20; /* more than most have */
 
@@ -147,7 +150,10 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                        "--compiler %s: not found on this machine; install it (apt-get install %s), "
                        "or take tcc, which is part of this program",
                        at_compiler_name(s->compiler), at_compiler_name(s->compiler));
-    s->compiler_version = measuring ? at_compiler_version(s->arena, s->compiler) : "";
+    s->compiler_version = "";
+    if (measuring)
+        AT_TRY(at_compiler_version(s->arena, s->compiler, fmax(o->timeout_s, LEAST_ANSWER_S),
+                                   o->stop, &s->compiler_version, err));
     AT_TRY(choose_target(s, recorded, measuring, err));
     AT_TRY(check_reads(s, err));
     if (measuring) AT_TRY(choose_flush(s, err));

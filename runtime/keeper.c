@@ -96,7 +96,7 @@ static beginning start_driver(const at_compilation *c, int messages) {
         return b;
     }
     b.failed = SOURCE;
-    if (!write_source(c->source)) return b.why = errno, b;
+    if (c->source && !write_source(c->source)) return b.why = errno, b;
     b.failed = ROOM;
     if (c->room_bytes && (b.why = take_room(c->room_bytes))) return b;
     pid_t keeper = getpid();

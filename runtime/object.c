@@ -50,26 +50,6 @@ static void find_tcc_version(void) {
         tcc_version = *(int *)v;
 }
 
-const char *at_compiler_version(at_arena *a, at_compiler c) {
-    static const char *const commands[AT_COMPILER_COUNT] = {
-        [AT_GCC] = "gcc -dumpfullversion 2>/dev/null",
-        [AT_CLANG] = "clang -dumpversion 2>/dev/null",
-    };
-    char text[64] = "";
-    if (c == AT_TCC) {
-        static pthread_once_t once = PTHREAD_ONCE_INIT;
-        pthread_once(&once, find_tcc_version);
-        if (!tcc_version) return "";
-        return at_format(a, "0.%d.%d", tcc_version / 100, tcc_version % 100);
-    }
-    FILE *f = popen(commands[c], "re");
-    if (!f) return "";
-    if (!fgets(text, sizeof text, f)) *text = 0;
-    pclose(f);
-    text[strcspn(text, "\n")] = 0;
-    return at_strdup(a, text);
-}
-
 /* ---- one run of the compiler ---------------------------------------------------------------- */
 
 static int split_flags(char *flags, char **argv, int n) {
@@ -161,6 +141,45 @@ static at_status run(at_arena *a, at_compiler compiler, const char *source, char
     if (done.io == AT_IO_STOPPED) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
     if (done.io == AT_IO_CLOSED)
         return at_fail(err, AT_E_BUG, "%s: the process that started it was killed", name);
+    return AT_OK;
+}
+
+/* ---- its version ---------------------------------------------------------------------------- */
+
+/* Where it cannot be asked, building says what is wrong with the machine. */
+at_status at_compiler_version(at_arena *a, at_compiler c, double timeout_s,
+                              const volatile int *stop, const char **out, at_error *err) {
+    static const char *const options[AT_COMPILER_COUNT] = {
+        [AT_GCC] = "-dumpfullversion",
+        [AT_CLANG] = "-dumpversion",
+    };
+    *out = "";
+    if (c == AT_TCC) {
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+        pthread_once(&once, find_tcc_version);
+        if (tcc_version) *out = at_format(a, "0.%d.%d", tcc_version / 100, tcc_version % 100);
+        return AT_OK;
+    }
+    char *ask = at_format(a, "v=$(%s %s 2>/dev/null) && echo \"$v\" >&2", names[c], options[c]);
+    char *argv[] = {"sh", "-c", ask, NULL}, *folder;
+    if (at_compiler_folder(a, names[c], &folder, NULL) != AT_OK) return AT_OK;
+    at_compilation asked = {.argv = argv,
+                            .env = environment(a, folder),
+                            .folder = folder,
+                            .timeout_s = timeout_s,
+                            .stop = stop};
+    at_compiled done;
+    at_status s = at_compiler_run(&asked, &done, NULL);
+    const char *said = at_text_str(&done.text);
+    if (s == AT_OK && done.io == AT_IO_OK && !done.status)
+        *out = at_strndup(a, said, strcspn(said, "\n"));
+    at_text_free(&done.text);
+    if (done.object) close(done.object);
+    if (done.io == AT_IO_STOPPED) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    if (done.io == AT_IO_TIMEOUT)
+        return at_fail(err, AT_E_BUG,
+                       "%s: its version is not told within %g s; --timeout gives more", names[c],
+                       timeout_s);
     return AT_OK;
 }
 

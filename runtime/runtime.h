@@ -290,7 +290,9 @@ at_status at_build_object(at_arena *a, at_compiler c, const char *source, const 
                           at_error *err);
 void at_object_remove(const char *path); /* may be NULL */
 bool at_compiler_available(at_compiler c);
-/* "12.2.0", as the compiler itself says; "" if it does not. */
-const char *at_compiler_version(at_arena *a, at_compiler c);
+/* "12.2.0", as the compiler itself says; "" if it does not. AT_E_BUG beyond timeout_s,
+ * AT_E_INTERRUPTED once *stop (may be NULL) is set. */
+at_status at_compiler_version(at_arena *a, at_compiler c, double timeout_s,
+                              const volatile int *stop, const char **out, at_error *err);
 
 #endif

@@ -78,7 +78,9 @@ static void versions(void **state) {
     (void)state;
     for (int c = AT_TCC; c < AT_COMPILER_COUNT; c++) {
         if (!at_compiler_available((at_compiler)c)) continue;
-        const char *version = at_compiler_version(arena, (at_compiler)c);
+        const char *version;
+        assert_int_equal(at_compiler_version(arena, (at_compiler)c, 60, NULL, &version, NULL),
+                         AT_OK);
         assert_true(version[0] >= '0' && version[0] <= '9' && strchr(version, '.'));
         if (c == AT_TCC) continue; /* a library, which need not come with a command */
         char line[256] = "";
@@ -87,6 +89,34 @@ static void versions(void **state) {
         pclose(f);
         if (!strstr(line, version)) fail_msg("%s is not in %s", version, line);
     }
+}
+
+/* A compiler that does not answer is not waited for without end, nor what it started. */
+static void silent_compiler(void **state) {
+    (void)state;
+    char folder[] = "/tmp/at-test-bin-XXXXXX", *path = strdup(getenv("PATH"));
+    assert_non_null(mkdtemp(folder));
+    const char *file = at_format(arena, "%s/gcc", folder);
+    FILE *f = fopen(file, "w");
+    fputs("#!/bin/sh\nsleep 1000\necho 1.2.3\n", f);
+    fclose(f);
+    assert_int_equal(chmod(file, 0700), 0);
+    setenv("PATH", at_format(arena, "%s:%s", folder, path), 1);
+    const char *version;
+    at_error err = {0};
+    volatile int stop = 1;
+    at_status late = at_compiler_version(arena, AT_GCC, 0.3, NULL, &version, &err);
+    at_status stopped = at_compiler_version(arena, AT_GCC, 1000, &stop, &version, NULL);
+    setenv("PATH", path, 1);
+    free(path);
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(late, AT_E_BUG);
+    assert_string_equal(err.text,
+                        "gcc: its version is not told within 0.3 s; --timeout gives more");
+    assert_int_equal(stopped, AT_E_INTERRUPTED);
+    assert_string_equal(version, "");
+    assert_int_equal(count_files(), 0);
 }
 
 static void faulty(void **state) {
@@ -404,23 +434,15 @@ int main(int argc, char **argv) {
     arena = at_arena_new();
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {
-        TEST(builds_and_runs),
-        TEST(versions),
-        TEST(faulty),
-        TEST(refused),
-        TEST(takes_too_long),
-        TEST(interrupted),
-        TEST(parent_killed),
-        TEST(no_folder),
-        TEST(no_compiler),
-        TEST(compiler_names),
-        TEST(keeper_killed),
-        TEST(keeper_stopped),
-        TEST(folder_without_execution),
-        TEST(no_room),
-        TEST(no_descriptors),
-        TEST(no_processes),
-        TEST(no_memory),
+        TEST(builds_and_runs), TEST(versions),
+        TEST(silent_compiler), TEST(faulty),
+        TEST(refused),         TEST(takes_too_long),
+        TEST(interrupted),     TEST(parent_killed),
+        TEST(no_folder),       TEST(no_compiler),
+        TEST(compiler_names),  TEST(keeper_killed),
+        TEST(keeper_stopped),  TEST(folder_without_execution),
+        TEST(no_room),         TEST(no_descriptors),
+        TEST(no_processes),    TEST(no_memory),
     };
     int failed = cmocka_run_group_tests(tests, rig_setup, rig_teardown);
     at_arena_free(arena);
