@@ -76,8 +76,9 @@ static const char *shape_of(const char *line, size_t n) {
             continue;
         }
         while (i < n && !isspace((unsigned char)line[i])) i++;
-        if (out.len > 1 && out.data[out.len - 2] == '#' && is_unit(line + from, i - from)) {
-            at_text_add(&out, "s");
+        size_t comma = line[i - 1] == ',';
+        if (out.len > 1 && out.data[out.len - 2] == '#' && is_unit(line + from, i - from - comma)) {
+            at_text_add(&out, comma ? "s," : "s");
             continue;
         }
         for (size_t j = from; j < i;) {
