@@ -102,9 +102,13 @@ static at_status compile(unit *u, at_error *err) {
 /* With all texts of the row read to their ends. */
 static void compile_in_child(void *ctx) {
     unit *u = ctx;
-    at_error unused;
+    at_error why = {0};
     volatile size_t length = 0;
-    if (compile(u, &unused) != AT_OK) return;
+    if (compile(u, &why) != AT_OK) {
+        /* TinyCC's words. Without a limit it would go on, and take all there is. */
+        if (strstr(why.text, "memory full")) at_out_of_memory(0);
+        return;
+    }
     const char *texts[] = {u->row->record_name, u->row->help, u->row->name, u->row->args,
                            u->row->record_args};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
