@@ -179,9 +179,12 @@ LONG  = $(addprefix $(B)/tests/,cli/test_templates run/test_templates cli/test_p
 check: tests
 	@AUTOTUNE=$(B)/autotune tools/run-tests -a "$(ALONE)" $(LONG) $(filter-out $(ALONE) $(LONG),$(TESTS))
 
+# Those that mostly wait for gcc and clang.
+COMPILING = $(addprefix $(B)/tests/,codegen/test_gnu codegen/test_random export/test_prototypes runtime/test_object)
+
 # What needs no whole run of the program: half a minute at most, to be run after every change.
 check-fast: tests
-	@AUTOTUNE=$(B)/autotune tools/run-tests $(filter-out $(B)/tests/cli/% $(B)/tests/run/% $(ALONE),$(TESTS))
+	@AUTOTUNE=$(B)/autotune tools/run-tests $(filter-out $(B)/tests/cli/% $(B)/tests/run/% $(COMPILING) $(ALONE),$(TESTS))
 
 test:
 	@tools/deps test
