@@ -3,7 +3,10 @@
  *   args  := arg ("," arg)*
  *   arg   := name "=" INTEGER ["from" INTEGER]               a whole number; from 1 on if not said
  *          | name "(" name ("," name)* ")" "=" INTEGER ["from" INTEGER]
- *          | name "=" STRING
+ *          | name "=" STRING ("or" STRING)*                  one of these texts, the first if not
+ * said
+ *
+ * "NCHW{ib}c" is a text with the value of the number ib in it, and none where that is 0.
  *
  * A tuple stands for two or four numbers that records hold in one place: one number for all, or an
  * array. Its members are names for sizes, it is not. Four members are the sides of a padding; they
@@ -54,12 +57,25 @@ static at_status take_members(at_template *t, at_lex *l, arg *a, at_error *err) 
     return at_lex_expect(l, ")", err);
 }
 
+static at_status take_word(at_template *t, at_lex *l, arg *a, at_error *err) {
+    const at_json *word;
+    AT_TRY(at_json_parse(t->arena, l->start, (size_t)l->length, &word, err));
+    *at_push(t->arena, &a->words) = word;
+    return at_lex_next(l, err);
+}
+
 /* Behind the '='. */
 static at_status take_default(at_template *t, at_lex *l, arg *a, at_error *err) {
     if (l->kind == AT_TOK_STRING && a->kind != ARG_TUPLE) {
         a->kind = ARG_TEXT;
-        AT_TRY(at_json_parse(t->arena, l->start, (size_t)l->length, &a->form, err));
-        return at_lex_next(l, err);
+        AT_TRY(take_word(t, l, a, err));
+        a->form = a->words.data[0];
+        while (at_lex_is(l, "or")) {
+            AT_TRY(at_lex_next(l, err));
+            if (l->kind != AT_TOK_STRING) return at_lex_fail(l, err, "expected a text");
+            AT_TRY(take_word(t, l, a, err));
+        }
+        return AT_OK;
     }
     if (a->kind == ARG_NUMBER) add_slot(t, a, a->name);
     at_lex value = *l;
@@ -98,6 +114,50 @@ at_status at_args_declare(at_template *t, at_error *err) {
         if (l.kind == AT_TOK_END) return AT_OK;
         AT_TRY(at_lex_expect(&l, ",", err));
     }
+    return AT_OK;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* The word with the values of the arguments that it names; NULL: one of them is 0, or there is no
+ * such number. */
+static const char *filled(at_template *t, const char *word) {
+    at_text out = {0};
+    bool is_there = true;
+    while (is_there && *word) {
+        size_t plain = strcspn(word, "{"), length;
+        at_text_addn(&out, word, plain);
+        word += plain;
+        if (!*word) break;
+        length = strcspn(word, "}");
+        const arg *a = at_args_find(t, word + 1, length - 1);
+        int64_t value = a && a->kind == ARG_NUMBER ? t->values.data[a->slot].value : 0;
+        is_there = word[length] && value;
+        at_text_addf(&out, "%lld", (long long)value);
+        word += length + 1;
+    }
+    const char *text = is_there ? at_strdup(t->arena, at_text_str(&out)) : NULL;
+    at_text_free(&out);
+    return text;
+}
+
+static at_status check_text(at_template *t, const arg *a, at_error *err) {
+    at_text list = {0};
+    for (int i = 0; i < a->words.len; i++) {
+        const char *word = filled(t, a->words.data[i]->string);
+        if (!word) continue;
+        if (!strcmp(word, a->form->string)) return at_text_free(&list), AT_OK;
+        at_text_addf(&list, "%s\"%s\"", list.len ? " or " : "", word);
+    }
+    at_status s = at_fail(err, AT_E_USAGE, "--args: %s = %s; it is %s", a->name,
+                          at_json_text(t->arena, a->form), at_text_str(&list));
+    at_text_free(&list);
+    return s;
+}
+
+at_status at_args_check_texts(at_template *t, at_error *err) {
+    for (int i = 0; i < t->args.len; i++)
+        if (t->args.data[i].kind == ARG_TEXT) AT_TRY(check_text(t, &t->args.data[i], err));
     return AT_OK;
 }
 

@@ -102,7 +102,8 @@ const at_template_row at_conv2d_nchwc = {
     .help = "convolution in blocked layouts, any kernel, stride, padding and dilation",
     .args = "N=1, IC=64, H=56, W=56, OC=64, KH=3, KW=3, strides(sh, sw)=1, "
             "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1, "
-            "layout=\"NCHW\", out_layout=\"NCHW\", ib=0 from 0, ob=0 from 0",
+            "layout=\"NCHW\" or \"NCHW{ib}c\", out_layout=\"NCHW\" or \"NCHW{ob}c\", "
+            "ib=0 from 0, ob=0 from 0",
     .record_args = "[[\"TENSOR\", [N, IC, H, W], \"float32\"], "
                    "[\"TENSOR\", [OC, IC, KH, KW], \"float32\"]" REST " with ib=0, ob=0 | "
                    "[[\"TENSOR\", [N, IC/ib, H, W, ib], \"float32\"], "

@@ -49,6 +49,7 @@ at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *
     AT_TRY(at_args_declare(&t->def, err));
     AT_TRY(at_args_read(&t->def, args, err));
     AT_TRY(at_args_read(&t->def, over, err));
+    AT_TRY(at_args_check_texts(&t->def, err));
     AT_TRY(at_args_json(&t->def, &t->args, err));
     t->args_text = at_args_text(&t->def);
     AT_TRY(define(t, err));

@@ -18,7 +18,7 @@ typedef struct at_template_row {
     const char *help;        /* one line */
     /* Names with defaults, in order: "N=1, H=56". A number is at least 1, or what stands behind
      * "from": "bias=0 from 0". "strides(sh, sw)=1" stands for several numbers in one place of a
-     * record, "layout=\"NCHW\"" for a text. */
+     * record, "layout=\"NCHW\" or \"NCHW{ib}c\"" for one of these texts (ib: a number's value). */
     const char *args;
     /* The JSON array of a record with argument names for values: "[N, H, W, CI, CO, \"float32\"]".
      * Several forms: "[M, N] with bias=0 | [M, N, [N]] with bias=1". */

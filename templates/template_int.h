@@ -47,6 +47,7 @@ typedef struct arg {
     int slot, num_slots; /* of a tuple: one per member; of a text: none */
     bool given;          /* by the user */
     const at_json *form; /* tuple and text: the value as it was given, and as records repeat it */
+    AT_VEC(const at_json *) words; /* of a text: what it may be */
 } arg;
 
 typedef struct tree_choice {
@@ -134,6 +135,8 @@ arg *at_args_find(at_template *t, const char *name, size_t length); /* NULL if a
 const char *at_args_text(const at_template *t);                     /* as names */
 /* Reads the user's over the defaults, as names or as a record's array (args_read.c). */
 at_status at_args_read(at_template *t, const char *text, at_error *err);
+/* When all are read: whether texts are among those that the row lists. AT_E_USAGE */
+at_status at_args_check_texts(at_template *t, at_error *err);
 /* One value; what: its spelling, for messages. AT_E_USAGE */
 at_status at_arg_take(at_template *t, arg *a, const at_json *v, const char *what, at_error *err);
 /* As a record has them (args_record.c). text: of the array. */

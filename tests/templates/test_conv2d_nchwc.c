@@ -54,7 +54,7 @@ static void dilated_width(void **state) {
 
 #define FOUR(rest)                                                                                 \
     "[[\"TENSOR\", [2, 6, 9, 11], \"float32\"], [\"TENSOR\", [10, 6, 3, 5], \"float32\"], " rest   \
-    ", \"NCHW\", \"NCHW8c\", \"float32\"]"
+    ", \"NCHW\", \"NCHW\", \"float32\"]"
 #define FIVE                                                                                       \
     "[[\"TENSOR\", [2, 3, 9, 11, 2], \"float32\"], [\"TENSOR\", [2, 3, 3, 5, 2, 5], "              \
     "\"float32\"], 1, [0, 1], [1, 2], \"NCHW2c\", \"NCHW5c\", \"float32\"]"
@@ -93,10 +93,10 @@ static void forms(void **state) {
         at_task *named = task(*state, at_task_args_text(t));
         assert_string_equal(shape_text(*state, at_task_args(named)), cases[i].args);
     }
-    at_task *t = task(*state, " strides = [1, 2] , padding=SAME,layout=NCHW8c");
+    at_task *t = task(*state, " strides = [1, 2] , padding=SAME,layout=NCHW8c,ib=8,ob=4");
     assert_string_equal(at_task_args_text(t),
                         "N=1,IC=64,H=56,W=56,OC=64,KH=3,KW=3,strides=[1, 2],padding=\"SAME\","
-                        "dilation=1,layout=\"NCHW8c\",out_layout=\"NCHW\",ib=0,ob=0");
+                        "dilation=1,layout=\"NCHW8c\",out_layout=\"NCHW\",ib=8,ob=4");
 }
 
 #define SIDES                                                                                      \
@@ -119,6 +119,14 @@ static void refused(void **state) {
         {"padding=same", "--args: padding = same" SIDES},
         {"padding=1.5", "--args: padding = 1.5" SIDES},
         {"layout=3", "--args: layout = 3; it is a text"},
+        {"layout=NHWC", "--args: layout = \"NHWC\"; it is \"NCHW\""},
+        {"layout=NCHW0c", "--args: layout = \"NCHW0c\"; it is \"NCHW\""},
+        {"layout=NCHW8c", "--args: layout = \"NCHW8c\"; it is \"NCHW\""},
+        {"out_layout=NCHW8c,ib=8,ob=4",
+         "--args: out_layout = \"NCHW8c\"; it is \"NCHW\" or \"NCHW4c\""},
+        {"[[\"TENSOR\", [2, 3, 9, 11, 2], \"float32\"], [\"TENSOR\", [2, 3, 3, 5, 2, 5], "
+         "\"float32\"], 1, [0, 1], [1, 2], \"NCHW2c\", \"NHWC\", \"float32\"]",
+         "--args: out_layout = \"NHWC\"; it is \"NCHW\" or \"NCHW5c\""},
         {"padding=[9007199254740993,0]", "--args: padding = [9007199254740993,0] exceeds 2^53"},
         {"KH=0", "--args: KH = 0; an argument is a whole number from 1 on"},
         {"ib=-1", "--args: ib = -1; an argument is a whole number from 0 on"},
