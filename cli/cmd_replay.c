@@ -23,16 +23,17 @@ typedef struct replay {
 typedef struct feature_cache {
     at_features source;
     at_arena *arena;
+    const at_space *space;
     struct cached {
         float *row;
         int length; /* -1: none; valid where known */
         bool known;
-    } * by_index;
+    } * by_place;
 } feature_cache;
 
 static int cached_features(void *ctx, int64_t index, float *out, int max) {
     feature_cache *c = ctx;
-    struct cached *x = &c->by_index[index];
+    struct cached *x = &c->by_place[at_space_place(c->space, index)];
     if (!x->known) {
         int n = c->source.of(c->source.ctx, index, out, max);
         if (n > max) return n; /* to be asked again with more room */
@@ -75,25 +76,47 @@ static at_status choose_tuners(replay *r, at_error *err) {
     return AT_OK;
 }
 
+static at_status search_with(replay *r, at_tuner_options to, at_error *err) {
+    const at_options *o = r->options;
+    for (int i = 0; i < r->num_searches; i++)
+        AT_TRY(at_recorded_search(r->arena, &r->space, r->searches[i].tuner, to,
+                                  (int)o->engine.trials, (int)o->repeats, &r->searches[i], err));
+    return AT_OK;
+}
+
+/* Of a space without a template, tuners see the values of the knobs. */
+static at_status search_plain(replay *r, at_tuner_options to, at_error *err) {
+    const at_options *o = r->options;
+    const char *only = o->engine.num_transfer ? "--transfer"
+                       : o->engine.features != AT_FEATURES_KNOB && at_given(o, "--feature")
+                           ? "--feature"
+                           : NULL;
+    if (only)
+        return at_fail(err, AT_E_USAGE,
+                       "%s: there is no template \"%s\" here, so its knobs are all there is to "
+                       "learn from",
+                       only, r->space.name);
+    return search_with(r, to, err);
+}
+
 static at_status search(replay *r, at_error *err) {
     const at_options *o = r->options;
     at_recorded *space = &r->space;
     at_feature_maker maker;
     at_history history;
-    int64_t range = at_space_range_length(space->space);
-    feature_cache cache = {.arena = r->arena};
+    feature_cache cache = {.arena = r->arena, .space = space->space};
     at_tuner_options to = o->engine.tuner_options;
     to.seed = o->engine.seed;
+    if (!space->task) return search_plain(r, to, err);
     if (o->engine.num_transfer) {
         AT_TRY(at_history_read(r->arena, &o->engine, space->task, &history, err));
         to.history = &history;
     }
     at_status status = at_features_of(&maker, space->task, &o->engine, &cache.source, err);
-    cache.by_index = at_alloc(r->arena, sizeof *cache.by_index * (size_t)range);
+    cache.by_place =
+        at_alloc(r->arena, sizeof *cache.by_place * (size_t)at_space_num_places(space->space));
     to.features = (at_features){cached_features, &cache};
-    for (int i = 0; i < r->num_searches && status == AT_OK; i++)
-        status = at_recorded_search(r->arena, space, r->searches[i].tuner, to,
-                                    (int)o->engine.trials, (int)o->repeats, &r->searches[i], err);
+    if (status == AT_OK) status = search_with(r, to, err);
     at_features_end(&maker);
     return status;
 }
@@ -163,8 +186,9 @@ static at_status print_text(const replay *r, at_error *err) {
     at_text out = {0};
     if (r->options->csv) at_text_add(&out, "tuner,trials,median,low,high\n");
     else {
-        at_text_addf(&out, "%s %s\n%lld points, the best %.3f us", at_task_row(space->task)->name,
-                     at_task_args_text(space->task), (long long)space->points, space->best_s * 1e6);
+        at_text_addf(&out, "%s %s\n%lld points, the best %.3f us",
+                     space->task ? at_task_row(space->task)->name : space->name, space->args_text,
+                     (long long)space->points, space->best_s * 1e6);
         if (space->winner >= 0) at_text_addf(&out, ", index %lld wins", (long long)space->winner);
         at_text_addf(&out, "; %d searches of %d trials each\n", r->searches[0].repeats,
                      r->searches[0].trials);
@@ -209,8 +233,8 @@ static at_status print_json(const replay *r, at_error *err) {
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
     at_out_begin(&out, "space", '{');
-    at_out_string(&out, "task", at_task_row(space->task)->name);
-    at_out_json(&out, "args", at_task_args(space->task));
+    at_out_string(&out, "task", space->task ? at_task_row(space->task)->name : space->name);
+    at_out_json(&out, "args", space->args);
     at_out_int(&out, "points", space->points);
     at_out_double(&out, "best_ns", space->best_s * 1e9);
     if (space->winner >= 0) at_out_int(&out, "winner", space->winner);

@@ -1,5 +1,5 @@
-/* engine/recorded_space.h: a space whose points a log or a file of a recorded space holds, searched
- * instead of the machine. */
+/* engine/recorded_space.h: a space whose points a log, a file of a recorded space or a file of
+ * another tuner holds, searched instead of the machine. */
 #ifndef AT_ENGINE_RECORDED_SPACE_H
 #define AT_ENGINE_RECORDED_SPACE_H
 
@@ -7,20 +7,22 @@
 #include "records/records.h"
 
 typedef struct at_recorded {
-    at_task *task;
+    at_task *task;                /* NULL: of no template here; the space is what the file holds */
+    const char *name, *args_text; /* of the task, as the file has them */
+    const at_json *args;
     at_space *space;
     int64_t points;   /* valid ones of the space */
     int64_t recorded; /* of those, held by the log; the others count as failures */
     double best_s;    /* of the quickest point */
-    int64_t winner;   /* index: as at_winner says of a log, the quickest of a file of a space; -1: a
+    int64_t winner;   /* index: as at_winner says of a log of a template, else the quickest; -1: a
                          log that cannot be read twice */
-    double *time_s;   /* by index; 0: not recorded; -n: failed with AutoTVM's error n */
+    double *time_s;   /* by place (knobs.h); 0: not recorded; -n: failed with AutoTVM's error n */
     double *shares;   /* [points] best_s / time, 0 for failures; descending */
     at_extra extra;   /* version and context */
     double first_s, last_s; /* timestamps */
 } at_recorded;
 
-/* The log's first record says which task and context; records of others are warned about and
+/* The first record says which task and context; records of others are warned about and
  * skipped. AT_E_INPUT: nothing to search in it, or knobs that are not the template's any more. */
 at_status at_recorded_read(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                            at_recorded *out, at_error *err);

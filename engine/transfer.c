@@ -103,8 +103,8 @@ static void take(reading *r, const at_record *record) {
 static at_status read_space_file(reading *r, const char *path, at_error *err) {
     at_recorded space;
     AT_TRY(at_recorded_read(r->arena, path, r->options->warn, r->options->ctx, &space, err));
-    const at_json *args = at_task_args(space.task);
-    if (!is_other(r, at_task_record_name(space.task), args)) return AT_OK;
+    const at_json *args = space.args;
+    if (!is_other(r, space.name, args)) return AT_OK;
     int number;
     other_task *t = task_of(r, args, &number);
     for (int64_t i = 0; i < at_space_range_length(space.space) && t->task; i++)

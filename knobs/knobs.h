@@ -72,6 +72,12 @@ at_status at_space_option(at_space *s, const char *name, const char *json, at_er
  * replaces the one before; a knob declared again keeps it. Indices are not renumbered. A point
  * where the condition cannot be worked out (division by zero) is not valid. */
 at_status at_space_filter(at_space *s, const char *condition, at_error *err);
+/* A knob whose values are these, all of one kind and number of parts, in this order; what they
+ * refer to is borrowed from the space's arena. Nothing else is known of it: a split's axis is 0. */
+at_status at_space_values(at_space *s, const char *name, const at_entity *values, int64_t n,
+                          at_error *err);
+/* These indices of the space as declared, in any order, and no others are valid; n >= 1. */
+void at_space_only(at_space *s, const int64_t *indices, int64_t n);
 
 /* Asking. */
 int at_space_num_knobs(const at_space *s);
@@ -91,6 +97,11 @@ int64_t at_space_subrange_length(at_space *s, int64_t begin, int64_t end);
 /* The n-th valid index after (n < 0: before) index inside [begin, end), or -1. begin = end = 0
  * means all. */
 int64_t at_space_next(const at_space *s, int64_t index, int64_t n, int64_t begin, int64_t end);
+/* Indices numbered for tables and for chance: of at_space_only the valid ones, else all. place of a
+ * valid index; of another, that of the next valid one. */
+int64_t at_space_num_places(const at_space *s);
+int64_t at_space_place(const at_space *s, int64_t index);
+int64_t at_space_at_place(const at_space *s, int64_t place);
 void at_space_digits(const at_space *s, int64_t index, int64_t *digits);
 int64_t at_space_index(const at_space *s, const int64_t *digits);
 /* Repeatedly sets a random knob to a random value until the point is valid and another one.

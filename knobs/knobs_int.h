@@ -55,6 +55,8 @@ struct at_space {
     int64_t range;         /* product of the counts */
     int64_t len;           /* valid indices; -1: not counted yet */
     const at_joint *joint; /* NULL: none */
+    const int64_t *only;   /* [num_only] valid indices, ascending; NULL: not a list */
+    int64_t num_only;
 };
 
 /* split.c, factors.c, primes.c */
@@ -75,6 +77,10 @@ at_status at_knob_too_many(const char *name, at_error *err);
 /* annotate.c: position in the one-hot code of the flat features; -1 for an unknown word. */
 enum { AT_NUM_MARKS = 11 };
 int at_mark_number(const char *mark);
+
+/* listed.c */
+bool at_only_holds(const at_space *s, int64_t index);
+int64_t at_only_next(const at_space *s, int64_t index, int64_t n, int64_t begin, int64_t end);
 
 /* filter.c */
 at_status at_filter_entity(at_arena *a, const char *knob, const char *condition, int parts,

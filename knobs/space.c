@@ -78,6 +78,7 @@ at_status at_space_put(at_space *s, at_knob *k, at_error *err) {
     s->range = range;
     s->joint = joint;
     s->len = joint ? -1 : range;
+    s->only = NULL;
     return AT_OK;
 }
 
@@ -123,6 +124,7 @@ int64_t at_space_len(at_space *s) {
 }
 
 bool at_space_is_valid(const at_space *s, int64_t index) {
+    if (s->only) return at_only_holds(s, index);
     return index >= 0 && index < s->range && (!s->joint || at_joint_holds(s->joint, index));
 }
 
@@ -130,6 +132,7 @@ int64_t at_space_subrange_length(at_space *s, int64_t begin, int64_t end) {
     if (begin < 0) begin = 0;
     if (end > s->range) end = s->range;
     if (begin >= end) return 0;
+    if (s->only) return at_space_place(s, end) - at_space_place(s, begin);
     if (!s->joint) return end - begin;
     if (begin == 0 && end == s->range) return at_space_len(s);
     int64_t count = 0;
@@ -140,6 +143,7 @@ int64_t at_space_subrange_length(at_space *s, int64_t begin, int64_t end) {
 int64_t at_space_next(const at_space *s, int64_t index, int64_t n, int64_t begin, int64_t end) {
     if (begin < 0) begin = 0;
     if (end <= 0 || end > s->range) end = s->range;
+    if (s->only) return at_only_next(s, index, n, begin, end);
     if (!s->joint || n == 0) {
         int64_t next;
         if (__builtin_add_overflow(index, n, &next) || next < begin || next >= end) return -1;

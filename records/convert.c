@@ -48,8 +48,7 @@ static at_status read_log(const at_exchange *x, const char *path, at_record **re
 /* Files of other tuners are one JSON object, which is read at once. */
 enum { HEAD_BYTES = (1 << 20) + 1, MOST_FILE_BYTES = 64 << 20 };
 
-/* Of a log the first line is looked at. */
-static at_status may_be_object(const char *path, bool *may, at_error *err) {
+at_status at_is_exchange_file(const char *path, bool *may, at_error *err) {
     at_arena *scratch = at_arena_new();
     char *head;
     size_t len;
@@ -73,7 +72,7 @@ at_status at_exchange_read(const at_exchange *x, const char *path, const at_file
     const at_json *file = NULL;
     bool may;
     at_mark mark = at_arena_mark(x->arena);
-    AT_TRY(may_be_object(path, &may, err));
+    AT_TRY(at_is_exchange_file(path, &may, err));
     if (may) AT_TRY(at_read_file_gunzip(x->arena, path, MOST_FILE_BYTES, &text, &len, err));
     *format = may ? parse(x->arena, text, len, &file) : NULL;
     if (!*format) {

@@ -407,6 +407,9 @@ typedef struct at_file_format {
 } at_file_format;
 const at_file_format *at_file_format_at(int i);              /* NULL behind the last */
 const at_file_format *at_file_format_find(const char *name); /* NULL: there is none */
+/* Whether a file may be one object, not a log: of that the first line is looked at. A file that
+ * cannot be read twice is told to be a log. AT_E_INPUT: it cannot be read. */
+at_status at_is_exchange_file(const char *path, bool *may, at_error *err);
 /* Everything in a file of any of them; compressed or not. AT_E_INPUT. */
 at_status at_exchange_read(const at_exchange *x, const char *path, const at_file_format **format,
                            at_record **records, int *n, at_error *err);

@@ -36,7 +36,8 @@ bool at_best_offer(at_best *b, int64_t index, double score) {
 
 static void start(at_annealer *a, at_rng *rng) {
     const at_book *b = a->book;
-    int64_t length = b->end - b->begin;
+    int64_t first = at_space_place(b->space, b->begin);
+    int64_t length = at_tuner_places(b->space, b->begin, b->end);
     a->num_points = length < a->most_points ? (int)length : a->most_points;
     a->points = malloc(sizeof *a->points * (size_t)(a->num_points + 1));
     AT_NEED(a->points);
@@ -45,7 +46,7 @@ static void start(at_annealer *a, at_rng *rng) {
     at_shuffle_init(&order, length);
     for (int i = 0; i < a->num_points; i++) {
         int64_t draw = (int64_t)at_rng_below(rng, (uint64_t)order.remaining);
-        int64_t index = b->begin + at_shuffle_take(&order, draw);
+        int64_t index = at_space_at_place(b->space, first + at_shuffle_take(&order, draw));
         if (!at_space_is_valid(b->space, index)) index = at_space_random_walk(b->space, index, rng);
         if (!at_space_is_valid(b->space, index)) index = b->entered.indices[0];
         a->points[i] = index;

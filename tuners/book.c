@@ -49,7 +49,7 @@ void at_book_init(at_book *b, at_space *space, const at_tuner_options *o, uint64
     *b = (at_book){.space = space};
     at_tuner_range(space, o, &b->begin, &b->end);
     at_rng_seed(&b->rng, o->seed, stream);
-    at_shuffle_init(&b->order, b->end - b->begin);
+    at_shuffle_init(&b->order, at_tuner_places(space, b->begin, b->end));
 }
 
 void at_book_free(at_book *b) {
@@ -80,7 +80,8 @@ void at_book_enter(at_book *b, int64_t index) {
 void at_book_enter_random(at_book *b, int n) {
     while (n > 0 && b->order.remaining > 0) {
         int64_t draw = (int64_t)at_rng_below(&b->rng, (uint64_t)b->order.remaining);
-        int64_t index = b->begin + at_shuffle_take(&b->order, draw);
+        int64_t place = at_space_place(b->space, b->begin) + at_shuffle_take(&b->order, draw);
+        int64_t index = at_space_at_place(b->space, place);
         if (!at_book_allows(b, index)) continue;
         at_book_enter(b, index);
         n--;

@@ -5,7 +5,7 @@
 
 typedef struct random_order {
     at_space *space;
-    int64_t begin;
+    int64_t first; /* place */
     at_rng rng;
     at_shuffle order;
 } random_order;
@@ -13,11 +13,12 @@ typedef struct random_order {
 static void *create(at_space *space, const at_tuner_options *o) {
     random_order *r = calloc(1, sizeof *r);
     AT_NEED(r);
-    int64_t end;
+    int64_t begin, end;
     r->space = space;
-    at_tuner_range(space, o, &r->begin, &end);
+    at_tuner_range(space, o, &begin, &end);
+    r->first = at_space_place(space, begin);
     at_rng_seed(&r->rng, o->seed, AT_STREAM_RANDOM);
-    at_shuffle_init(&r->order, end - r->begin);
+    at_shuffle_init(&r->order, at_tuner_places(space, begin, end));
     return r;
 }
 
@@ -26,7 +27,7 @@ static int next(void *self, int64_t *indices, int n) {
     int made = 0;
     while (made < n && r->order.remaining > 0) {
         int64_t draw = (int64_t)at_rng_below(&r->rng, (uint64_t)r->order.remaining);
-        int64_t index = r->begin + at_shuffle_take(&r->order, draw);
+        int64_t index = at_space_at_place(r->space, r->first + at_shuffle_take(&r->order, draw));
         if (at_space_is_valid(r->space, index)) indices[made++] = index;
     }
     return made;

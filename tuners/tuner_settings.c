@@ -13,3 +13,7 @@ void at_tuner_range(const at_space *space, const at_tuner_options *o, int64_t *b
     *begin = o->begin;
     *end = o->begin || o->end ? o->end : at_space_range_length(space);
 }
+
+int64_t at_tuner_places(const at_space *space, int64_t begin, int64_t end) {
+    return at_space_place(space, end) - at_space_place(space, begin);
+}

@@ -27,6 +27,17 @@ typedef struct xgb {
     int half_life;
 } xgb;
 
+/* Where values are no numbers. */
+static int digits_of(const at_space *space, int64_t index, float *out, int max) {
+    int n = at_space_num_knobs(space);
+    int64_t *digits = malloc(sizeof *digits * (size_t)(n + 1));
+    AT_NEED(digits);
+    at_space_digits(space, index, digits);
+    for (int k = 0; k < n && k < max; k++) out[k] = (float)digits[k];
+    free(digits);
+    return n;
+}
+
 static int knob_features(void *ctx, int64_t index, float *out, int max) {
     const at_space *space = ctx;
     at_arena *a = at_arena_new();
@@ -35,6 +46,7 @@ static int knob_features(void *ctx, int64_t index, float *out, int max) {
     if (at_config_at(a, space, index, &config, NULL) == AT_OK) {
         n = at_config_features(&config, NULL);
         if (n >= 0 && n <= max) at_config_features(&config, out);
+        if (n < 0) n = digits_of(space, index, out, max);
     }
     at_arena_free(a);
     return n;
@@ -151,10 +163,13 @@ static void shuffle(at_rng *rng, int64_t *list, int n) {
 static int best_of_all(xgb *x, int num, int64_t *out) {
     at_book *b = &x->book;
     int n = 0;
-    int64_t *all = malloc(sizeof *all * (size_t)(b->end - b->begin + 1));
+    int64_t first = at_space_place(b->space, b->begin), last = at_space_place(b->space, b->end);
+    int64_t *all = malloc(sizeof *all * (size_t)(last - first + 1));
     AT_NEED(all);
-    for (int64_t i = b->begin; i < b->end; i++)
+    for (int64_t place = first; place < last; place++) {
+        int64_t i = at_space_at_place(b->space, place);
         if (at_book_allows(b, i)) all[n++] = i;
+    }
     double *scores = malloc(sizeof *scores * (size_t)(n + 1));
     AT_NEED(scores);
     shuffle(&b->rng, all, n);
@@ -205,7 +220,7 @@ static void make_round(void *self) {
         int most = num * x->diversity;
         int64_t *plan = malloc(sizeof *plan * (size_t)most);
         AT_NEED(plan);
-        bool whole = !x->anneals && b->end - b->begin <= WHOLE_SPACE;
+        bool whole = !x->anneals && at_tuner_places(b->space, b->begin, b->end) <= WHOLE_SPACE;
         int n = whole ? best_of_all(x, most, plan) : at_anneal(&x->annealer, &b->rng, most, plan);
         n = diversify(x, plan, n, num);
         for (int i = 0; i < n; i++) at_book_enter(b, plan[i]);

@@ -344,6 +344,59 @@ static void measured(void **state) {
 
 /* ---- what it warns of and refuses ----------------------------------------------------------- */
 
+/* The same results as a log of a template that is not here, and as other tuners write them: a space
+ * of its own each, with the same points, whose order is another. */
+static void of_any_origin(void **state) {
+    (void)state;
+    cli_expect(0, "sed 's/" T "/brew/' space.log > unknown.log");
+    cli_expect(0, "./autotune convert unknown.log --to t4 -o unknown.t4.json");
+    cli_expect(0, "./autotune convert unknown.log --to kernel_tuner -o unknown.cache.json");
+    cli_expect(0, "head -c -4 unknown.cache.json | gzip >torn.json.gz");
+    static const char *const files[] = {"space.log", "unknown.log", "unknown.t4.json",
+                                        "unknown.cache.json", "torn.json.gz"};
+    char *first = NULL;
+    for (int i = 0; i < 5; i++) {
+        const cli_result *r = cli_expect(
+            0, "./autotune replay %s --compare grid,random,ga%s --trials 300 --repeats 5 --json",
+            files[i], have_xgb ? ",xgb" : "");
+        assert_string_equal(r->err, "");
+        const at_json *json = cli_json(), *tuners = cli_member(json, "tuners");
+        assert_true(number(json, "space.points") == num_points);
+        assert_true(fabs(number(json, "space.best_ns") - best_s * 1e9) < 1e-6 * best_s * 1e9);
+        assert_string_equal(cli_member(json, "space.task")->string, i ? "brew" : T);
+        char *expected = strdup(at_json_text(cli_arena(), cli_member(json, "random_expected")));
+        if (!first) first = strdup(expected);
+        assert_string_equal(expected, first);
+        free(expected);
+        for (int k = 2; k < tuners->count; k++)
+            assert_true(number(at_json_at(tuners, k), "trials_to_95") <
+                        number(json, "random_expected.trials_to_95"));
+    }
+    free(first);
+    /* Grid goes through all of it: every point once. */
+    cli_expect(0,
+               "./autotune replay unknown.t4.json --tuner grid --trials 100000 --repeats 1 --csv");
+    char last[64];
+    snprintf(last, sizeof last, "grid,%d,1.0000,", num_points);
+    assert_int_equal(cli_count_lines(cli_read(".out"), last), 1);
+    /* Under a name of ours, but with other parameters. */
+    cli_expect(0, "sed 's/brew/dense/; s/tile_y/size_y/g' unknown.cache.json >dense.json");
+    cli_expect(0, "./autotune replay dense.json --tuner random --json");
+    assert_true(number(cli_json(), "space.points") == num_points);
+    /* Texts, booleans and numbers as values; what was measured twice. */
+    cli_write("mixed.json",
+              "{\"device_name\": \"d\", \"kernel_name\": \"k\", \"problem_size\": 9, "
+              "\"tune_params_keys\": [\"a\", \"b\", \"c\"], \"tune_params\": {}, \"cache\": {"
+              "\"x\": {\"a\": \"x\", \"b\": true, \"c\": 10, \"time\": 3},"
+              "\"y\": {\"a\": \"y\", \"b\": true, \"c\": 9, \"time\": \"InvalidConfig\"},"
+              "\"z\": {\"a\": \"y\", \"b\": false, \"c\": 9.5, \"time\": 2},"
+              "\"w\": {\"a\": \"y\", \"b\": false, \"c\": 9.5, \"time\": 4}}}");
+    cli_expect(0, "./autotune replay mixed.json --compare grid,random,ga%s --json",
+               have_xgb ? ",xgb" : "");
+    assert_true(number(cli_json(), "space.points") == 3);
+    assert_true(number(cli_json(), "space.best_ns") == 2e6);
+}
+
 static void warnings(void **state) {
     (void)state;
     cli_expect(0, "{ head -n 200 space.log; sed -n 3,4p space.log | sed 's/16, 16/16, 8/'; "
@@ -375,7 +428,9 @@ static void refusals(void **state) {
         {"replay a.log b.log", 2, "unexpected word \"b.log\": autotune replay LOG [options]"},
         {"replay missing.log", 4, "cannot read missing.log: No such file or directory"},
         {"replay comments.log", 4, "comments.log: holds no record"},
-        {"replay brew.log", 4, "brew.log:1: unknown template \"brew\"; there are"},
+        {"replay brew.log --feature curve", 2, "--feature: there is no template \"brew\" here, so"},
+        {"replay brew.log --transfer space.log", 2, "--transfer: there is no template \"brew\""},
+        {"convert brew.log --to space", 4, "brew.log: there is no template \"brew\" here, without"},
         {"replay failures.log", 4, failures},
         {"replay space.log --tuner gird", 2,
          "--tuner gird: unknown tuner \"gird\"; there are grid, random, ga"},
@@ -476,7 +531,8 @@ int main(void) {
         cmocka_unit_test(tuner_options),   cmocka_unit_test(transfer),
         cmocka_unit_test(compact),         cmocka_unit_test(read_with_python),
         cmocka_unit_test(recorded_spaces), cmocka_unit_test(measured),
-        cmocka_unit_test(warnings),        cmocka_unit_test(refusals),
-        cmocka_unit_test(index_range),     cmocka_unit_test(early_stopping)};
+        cmocka_unit_test(warnings),        cmocka_unit_test(of_any_origin),
+        cmocka_unit_test(refusals),        cmocka_unit_test(index_range),
+        cmocka_unit_test(early_stopping)};
     return cmocka_run_group_tests(tests, record_space, teardown);
 }

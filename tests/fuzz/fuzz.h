@@ -25,7 +25,8 @@ typedef struct fuzz_target {
     T(expr)                                                                                        \
     T(filter)                                                                                      \
     T(json)                                                                                        \
-    T(layers) T(log) T(message) T(mtx) T(npy) T(page) T(pick) T(plot) T(record) T(shown) T(tree)
+    T(layers)                                                                                      \
+    T(log) T(message) T(mtx) T(npy) T(page) T(pick) T(plot) T(record) T(shown) T(space) T(tree)
 
 #define FUZZ_DECLARE(name) extern const fuzz_target fuzz_##name;
 FUZZ_TARGETS(FUZZ_DECLARE)

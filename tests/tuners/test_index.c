@@ -62,6 +62,45 @@ static void expect_each_once(at_space *s, int64_t begin, int64_t end, const int6
     assert_int_equal(n, valid);
 }
 
+/* Spaces that are lists: each tuner proposes what is on the list, in its part of the range, and the
+ * questions about the space have the answers that a look at every index has. */
+static void listed(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_rng rng;
+    at_rng_seed(&rng, 5, 1);
+    for (int round = 0; round < 40; round++) {
+        at_space *s = space_of(a, 60, NULL);
+        int64_t list[60], got[80];
+        int n = 1 + (int)at_rng_below(&rng, 59);
+        for (int i = 0; i < n; i++) list[i] = (int64_t)at_rng_below(&rng, 60);
+        at_space_only(s, list, n);
+        bool on[60] = {false};
+        int64_t places = 0, distinct = 0;
+        for (int i = 0; i < n; i++) on[list[i]] = true;
+        for (int64_t i = 0; i < 60; i++) distinct += on[i];
+        assert_int_equal(at_space_len(s), distinct);
+        assert_int_equal(at_space_num_places(s), distinct);
+        for (int64_t i = 0; i < 60; i++) {
+            assert_int_equal(at_space_is_valid(s, i), on[i]);
+            assert_int_equal(at_space_place(s, i), places);
+            if (on[i]) assert_int_equal(at_space_at_place(s, places++), i);
+            int64_t after = i + 1, before = i - 1;
+            while (after < 60 && !on[after]) after++;
+            while (before >= 0 && !on[before]) before--;
+            assert_int_equal(at_space_next(s, i, 1, 0, 0), after < 60 ? after : -1);
+            assert_int_equal(at_space_next(s, i, -1, 0, 0), before);
+        }
+        int64_t begin = (int64_t)at_rng_below(&rng, 30), end = 31 + begin;
+        if (!at_space_subrange_length(s, begin, end)) continue;
+        for (int i = 0; i < at_tuner_count(); i++) {
+            at_tuner_options o = {.seed = 3, .begin = begin, .end = end};
+            expect_each_once(s, begin, end, got, propose_all(at_tuner_row(i)->name, s, o, 3, got));
+        }
+    }
+    at_arena_free(a);
+}
+
 static void exhaustive(void **state) {
     (void)state;
     static const struct {
@@ -346,12 +385,19 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(declared_options), cmocka_unit_test(bad_options),
-        cmocka_unit_test(exhaustive),       cmocka_unit_test(no_knobs),
-        cmocka_unit_test(none_valid),       cmocka_unit_test(seeds),
-        cmocka_unit_test(same_everywhere),  cmocka_unit_test(large_space),
-        cmocka_unit_test(scripted_draws),   cmocka_unit_test(like_an_array),
-        cmocka_unit_test(little_memory),    cmocka_unit_test(registry),
+        cmocka_unit_test(declared_options),
+        cmocka_unit_test(bad_options),
+        cmocka_unit_test(listed),
+        cmocka_unit_test(exhaustive),
+        cmocka_unit_test(no_knobs),
+        cmocka_unit_test(none_valid),
+        cmocka_unit_test(seeds),
+        cmocka_unit_test(same_everywhere),
+        cmocka_unit_test(large_space),
+        cmocka_unit_test(scripted_draws),
+        cmocka_unit_test(like_an_array),
+        cmocka_unit_test(little_memory),
+        cmocka_unit_test(registry),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
