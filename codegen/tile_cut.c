@@ -4,12 +4,11 @@
  * reduction loops repeated for each part, so that its accumulators fit the register file: 49 rows
  * become 25 and 24. A body that would be unrolled beyond AT_TILE_MAX_OPS keeps real loops. */
 #include "codegen/tile_make.h"
+#include "codegen/tile_parts.h"
 
 #define THIN_OPS 16 /* operations of a step of a sum below which several go at once */
 #define THIN_STEPS 8
 #define FUNCTION_OPS 24 /* of a function of an element, about */
-#define MAX_PIECES 4    /* pieces of one tile that may be cut */
-#define MAX_SIZES 24    /* sizes tried per piece */
 #define MOST_BESIDE 12  /* registers that functions may take beside accumulators */
 #define MAX_CALLS 6     /* parts written one after the other; more become a loop */
 
@@ -17,11 +16,7 @@
 
 typedef struct {
     int piece;
-    bool vector;
-    int64_t extent;
-    int num_sizes;
-    int64_t size[MAX_SIZES]; /* candidates, ascending */
-    int64_t chosen;
+    at_part part;
 } cut;
 
 static const at_ir *find_piece(const at_ir *list, int piece) {
@@ -50,87 +45,20 @@ static bool piece_everywhere(const at_ir *list, int piece, bool below, int64_t *
 }
 
 /* Pieces that may be cut, in order of appearance on the path of the statement that sums. */
-static int find_cuts(at_low *l, const at_ir *list, const at_ir *n, at_mask keep, cut *cuts,
-                     int num) {
-    int lanes = l->target->lanes;
+static int find_cuts(const at_ir *list, const at_ir *n, at_mask keep, cut *cuts, int num) {
     for (; n; n = n->next) {
         if (n->kind != AT_IR_LOOP) continue;
         bool known = n->loop.piece < 0 || !(keep & AT_BIT(n->loop.sym));
         for (int i = 0; i < num; i++) known |= cuts[i].piece == n->loop.piece;
         int64_t extent = 0;
-        if (!known && num < MAX_PIECES && at_loop_is_unrolled(n) &&
+        if (!known && num < AT_PARTS_MAX && at_loop_is_unrolled(n) &&
             piece_everywhere(list, n->loop.piece, false, &extent)) {
-            cut *c = &cuts[num++];
-            *c = (cut){
-                .piece = n->loop.piece, .vector = n->loop.ann == AT_ANN_VEC, .extent = extent};
-            int64_t unit = c->vector ? lanes : 1, units = (extent + unit - 1) / unit, last = 0;
-            for (int64_t parts = units; parts >= 1 && c->num_sizes < MAX_SIZES; parts--) {
-                int64_t size = (units + parts - 1) / parts;
-                if (size == last) continue;
-                last = size;
-                c->size[c->num_sizes++] = size * unit;
-            }
+            cuts[num++] =
+                (cut){n->loop.piece, {.vector = n->loop.ann == AT_ANN_VEC, .extent = extent}};
         }
-        num = find_cuts(l, list, n->child, keep, cuts, num);
+        num = find_cuts(list, n->child, keep, cuts, num);
     }
     return num;
-}
-
-/* A register tile: rows x vectors accumulators, the vectors loaded beside them, and one broadcast
- * where several vectors share it. One register too many is allowed: the last vector becomes a
- * memory operand. */
-typedef struct {
-    int64_t rows, vectors;
-    bool fits, folded; /* folded: with the last vector as memory operand */
-} shape;
-
-static shape shape_of(const at_low *l, int64_t rows, int64_t vectors, int64_t beside) {
-    const at_target *target = l->target;
-    int64_t need = rows * vectors + vectors + (vectors > 1 || !target->fold_bcast);
-    if (need < rows * vectors + beside) need = rows * vectors + beside;
-    bool folded = need > target->regs && target->fold_vector && vectors > 2;
-    return (shape){rows, vectors, need - folded <= target->regs, folded};
-}
-
-/* Estimated time of a step, in multiply-adds: these or the loads, whichever is more, not below the
- * latency of one; and what a line costs that comes from the second-level cache, where panels of
- * weights lie. Weights are fitted to kernels on Sapphire Rapids: of the peak, 14x2 reach 0.78, 8x2
- * 0.76, 7x2 and 6x4 0.72, 28x1 0.70, 7x4 folded 0.66, 4x4 0.64. */
-static double step_cost(const at_low *l, shape s) {
-    double fma = (double)(s.rows * s.vectors);
-    double loads = (double)(s.rows + s.vectors + (s.folded ? s.rows - 1 : 0));
-    double lines = (double)s.vectors * l->target->lanes / 16;
-    double c = fma > 1.07 * loads ? fma : 1.07 * loads;
-    if (c < 8) c = 8;
-    return c + 0.6 * lines + 0.02 * loads + (s.folded ? 0.06 * fma : 0);
-}
-
-/* beside: registers that functions behind a sum take besides all of its accumulators. */
-static void choose_sizes(const at_low *l, cut *cuts, int num, int64_t other_regs, int64_t beside) {
-    int at[MAX_PIECES] = {0};
-    double best = -1;
-    if (other_regs < 1) other_regs = 1;
-    for (;;) {
-        int64_t rows = other_regs, vectors = 1;
-        double parts = 1;
-        for (int i = 0; i < num; i++) {
-            int64_t size = cuts[i].size[at[i]], lanes = l->target->lanes;
-            if (cuts[i].vector) vectors *= (size + lanes - 1) / lanes;
-            else rows *= size;
-            parts *= (double)cuts[i].extent / (double)size;
-        }
-        shape s = shape_of(l, rows, vectors, beside);
-        double c = step_cost(l, s) * parts;
-        if (s.fits && (best < 0 || c < best)) {
-            best = c;
-            for (int i = 0; i < num; i++) cuts[i].chosen = cuts[i].size[at[i]];
-        }
-        int i = 0;
-        while (i < num && ++at[i] == cuts[i].num_sizes) at[i++] = 0;
-        if (i == num) break;
-    }
-    if (best < 0)
-        for (int i = 0; i < num; i++) cuts[i].chosen = cuts[i].size[0];
 }
 
 /* Keeps iterations [from, to) of a piece in a list; nests without any go. */
@@ -189,7 +117,7 @@ typedef struct {
 static at_ir *cut_list(cutter *x, at_ir *list, int i) {
     at_low *l = x->l;
     if (!list) return NULL; /* a part that the loops of this piece do not reach */
-    while (i < x->num && x->cuts[i].chosen >= x->cuts[i].extent) i++;
+    while (i < x->num && x->cuts[i].part.size >= x->cuts[i].part.extent) i++;
     if (i == x->num) {
         at_ir *n = x->ok && list ? x->build(x->context, list) : NULL;
         if (list && !n) x->ok = false;
@@ -197,24 +125,25 @@ static at_ir *cut_list(cutter *x, at_ir *list, int i) {
     }
     const cut *c = &x->cuts[i];
     at_ir *head = NULL, **tail = &head;
-    int64_t from = 0, whole = c->extent / c->chosen;
-    if (whole > MAX_CALLS && piece_uniform(list, c->piece, c->extent)) {
+    int64_t from = 0, whole = c->part.extent / c->part.size;
+    if (whole > MAX_CALLS && piece_uniform(list, c->piece, c->part.extent)) {
         at_ir *loop = at_ir_new(l, AT_IR_LOOP);
         const at_ir *first = find_piece(list, c->piece);
         loop->loop.sym = at_sym_loop(
             l, at_format(l->arena, "%s_part", l->syms.data[first->loop.sym].name), whole);
         loop->loop.hi = whole;
         at_ir *body = at_ir_copy_list(l, list);
-        shift_piece(l, body, c->piece, c->chosen,
-                    at_aff_scale(l, at_aff_sym(l, loop->loop.sym), c->chosen));
+        shift_piece(l, body, c->piece, c->part.size,
+                    at_aff_scale(l, at_aff_sym(l, loop->loop.sym), c->part.size));
         loop->child = cut_list(x, body, i + 1);
         *tail = loop;
         tail = &loop->next;
-        from = whole * c->chosen;
+        from = whole * c->part.size;
     }
-    for (; from < c->extent && x->ok; from += c->chosen) {
+    for (; from < c->part.extent && x->ok; from += c->part.size) {
         *tail = cut_list(
-            x, restrict_piece(at_ir_copy_list(l, list), c->piece, from, from + c->chosen), i + 1);
+            x, restrict_piece(at_ir_copy_list(l, list), c->piece, from, from + c->part.size),
+            i + 1);
         while (*tail) tail = &(*tail)->next;
     }
     return head;
@@ -249,13 +178,16 @@ static int calls_in(const at_ir *list) {
  * them more. */
 at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *build,
                            void *context) {
-    cut cuts[MAX_PIECES];
-    int num = find_cuts(l, list, list, keep, cuts, 0), made = l->tiles.len;
+    cut cuts[AT_PARTS_MAX];
+    int num = find_cuts(list, list, keep, cuts, 0), made = l->tiles.len;
     int64_t other = other_registers(l, list, keep, cuts, num);
     int most = calls_in(list) ? MOST_BESIDE : 0;
     for (int beside = 0; beside <= most; beside += 3) {
         cutter x = {l, cuts, num, build, context, true};
-        choose_sizes(l, cuts, num, other, beside);
+        at_part parts[AT_PARTS_MAX];
+        for (int i = 0; i < num; i++) parts[i] = cuts[i].part;
+        at_tile_parts(l->target, parts, num, other, beside);
+        for (int i = 0; i < num; i++) cuts[i].part = parts[i];
         at_ir *out = cut_list(&x, beside < most ? at_ir_copy_list(l, list) : list, 0);
         if (x.ok) return out;
         l->tiles.len = made;

@@ -31,6 +31,24 @@ const at_core *at_core_at(int i);                   /* all of them; NULL behind 
 /* Floating-point operations per cycle at most; a multiply-add counts as two. */
 double at_core_flops(const at_core *c, const at_target *t);
 
+/* ---- speeds of a machine (speeds.c) -----------------------------------------------------------
+ *
+ * What estimates are made with: times of register tiles and of memory, measured on the machine or
+ * of a machine like it. They steer what is proposed, never code. */
+
+enum { AT_SPEED_ROWS = 32, AT_SPEED_VECTORS = 8, AT_SPEED_LEVELS = 4 };
+typedef struct at_speeds {
+    /* [vectors - 1][rows - 1] one step of the sum of a register tile, and what a call of it takes
+     * besides: ns */
+    float step_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS], call_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS];
+    float line_ns[AT_SPEED_LEVELS]; /* 64 bytes in a row from L1, L2, L3, memory */
+    float store_ns;                 /* a vector copied within L1 */
+    float turn_ns;                  /* a turn of a loop of TinyCC's, and each call of a tile */
+    int64_t cache_bytes[3];         /* L1, L2, L3; 0: none */
+} at_speeds;
+/* Of a core that was never measured, from what is known of it; core NULL: of its kind. */
+void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *out);
+
 /* ---- bounds (bound.c) ------------------------------------------------------------------------ */
 
 typedef enum at_need {
@@ -75,5 +93,31 @@ typedef struct at_bound {
 
 /* What bounds the program on m. In a; borrows both. */
 const at_bound *at_bound_of(at_arena *a, const at_lowered *p, const at_machine *m);
+
+/* ---- closed-form cost (estimate.c) ------------------------------------------------------------
+ *
+ * The time of a kernel from the numbers of its tree alone: nothing is verified or lowered, so that
+ * many thousand configurations can be compared. docs/cost.md */
+
+typedef struct at_estimate {
+    double ns;         /* of one run, on one thread */
+    double calls;      /* of tiles */
+    double operations; /* multiply-adds and other arithmetic on vectors, as at_work counts them */
+    double bytes[3];   /* brought from L2, L3, memory */
+} at_estimate;
+
+typedef struct at_estimate_options {
+    const at_target *target;
+    const at_speeds *speeds; /* copied */
+    int threads;
+    bool pack_inline;
+    double mean_dynamic; /* turns of a data-dependent loop, on the average */
+} at_estimate_options;
+
+typedef struct at_estimator at_estimator;
+/* For programs of one computation, which is borrowed; lives in a. */
+at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estimate_options *o);
+/* p: built, not necessarily verified. false: it is beyond what is estimated (loops too many). */
+bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out);
 
 #endif

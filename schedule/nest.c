@@ -26,19 +26,20 @@ static bool does_work(const at_node *n) {
 /* ---- values ------------------------------------------------------------------------------------
  * Index expressions are over axis values and sizes; what an index tensor holds counts as 0. */
 
-static int64_t value_of(const at_program *p, const at_expr *e, const int64_t *axis) {
+int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *axis) {
     int64_t x, y;
     switch (e->op) {
     case AT_X_INT: return e->integer;
     case AT_X_NAME: return e->ref < AT_REF_SIZE ? axis[e->ref] : p->values[e->ref - AT_REF_SIZE];
-    case AT_X_NEG: return -value_of(p, e->arg[0], axis);
-    case AT_X_NOT: return !value_of(p, e->arg[0], axis);
-    case AT_X_SELECT: return value_of(p, e->arg[value_of(p, e->arg[0], axis) ? 1 : 2], axis);
+    case AT_X_NEG: return -at_program_index(p, e->arg[0], axis);
+    case AT_X_NOT: return !at_program_index(p, e->arg[0], axis);
+    case AT_X_SELECT:
+        return at_program_index(p, e->arg[at_program_index(p, e->arg[0], axis) ? 1 : 2], axis);
     default: break;
     }
     if (e->nargs != 2 || e->op == AT_X_INDEX) return 0;
-    x = value_of(p, e->arg[0], axis);
-    y = value_of(p, e->arg[1], axis);
+    x = at_program_index(p, e->arg[0], axis);
+    y = at_program_index(p, e->arg[1], axis);
     switch (e->op) {
     case AT_X_ADD: return x + y;
     case AT_X_SUB: return x - y;
@@ -147,7 +148,8 @@ static void add_leaf(builder *b, const at_node *leaf, const at_node *const *leaf
         const at_expr *e = info->reads[r];
         x[stores + r] = add_access(b, leaf, e->ref);
         buffer_strides(b, e->ref, leaf_of[e->ref], read_strides + r * MAX_AXES);
-        for (int k = 0; k < e->nargs; k++) origin[r * MAX_AXES + k] = value_of(p, e->arg[k], zero);
+        for (int k = 0; k < e->nargs; k++)
+            origin[r * MAX_AXES + k] = at_program_index(p, e->arg[k], zero);
     }
     for (const at_node *l = leaf->parent; l; l = l->parent) {
         if (l->extent == 1 || !axis_steps(leaf, l, step)) continue;
@@ -162,8 +164,9 @@ static void add_leaf(builder *b, const at_node *leaf, const at_node *const *leaf
             if (scope && l->depth <= scope->depth) continue;
             double moved = 0;
             for (int k = 0; k < e->nargs; k++)
-                moved += (double)((value_of(p, e->arg[k], step) - origin[r * MAX_AXES + k]) *
-                                  read_strides[r * MAX_AXES + k]);
+                moved +=
+                    (double)((at_program_index(p, e->arg[k], step) - origin[r * MAX_AXES + k]) *
+                             read_strides[r * MAX_AXES + k]);
             x[stores + r]->touch[l->depth].stride = moved;
         }
     }

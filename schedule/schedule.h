@@ -329,6 +329,11 @@ void at_program_print(at_text *out, const at_program *p, bool all);
  * the loops around producer and readers is an error, since buffers live inside them; elements never
  * written are NaN. data as for at_compute_interpret. */
 at_status at_program_interpret(at_arena *a, const at_program *p, at_data *data, at_error *err);
+/* An index of a resolved expression at these values of the stage's axes (nest.c); what an index
+ * tensor holds counts as 0. */
+int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *axis);
+/* The reads in a stage's body and bounds, each once. */
+const at_expr *const *at_compute_reads(const at_compute *c, int tensor, int *num);
 /* How often a leaf's statement runs per element of its iteration space (product of ignored loops,
  * data-dependent ones aside). */
 int64_t at_leaf_recompute(const at_node *leaf);

@@ -57,3 +57,8 @@ void stage_scopes(const at_program *p, int num_leaves, const at_node *const *lea
         }
     }
 }
+
+const at_expr *const *at_compute_reads(const at_compute *c, int tensor, int *num) {
+    *num = info_of(c)->info[tensor].num_reads;
+    return info_of(c)->info[tensor].reads;
+}

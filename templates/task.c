@@ -246,15 +246,20 @@ at_status at_task_tree(at_arena *a, const at_task *t, const at_config *c, const 
     return choose_tree(&t->def, values, out, err);
 }
 
-at_status at_task_program(at_arena *a, const at_task *t, const at_config *c, at_program **out,
-                          at_error *err) {
+at_status at_task_build(at_arena *a, const at_task *t, const at_config *c, at_program **out,
+                        at_error *err) {
     int64_t *values;
     const at_tree *tree = NULL;
-    at_program *p;
     AT_TRY(at_task_values(a, t, c, &values, err));
     AT_TRY(choose_tree(&t->def, values, &tree, err));
-    AT_TRY(at_compute_check_reads(t->def.compute, values, NULL, err));
-    AT_TRY(at_program_build(a, tree, values, &p, err));
+    return at_program_build(a, tree, values, out, err);
+}
+
+at_status at_task_program(at_arena *a, const at_task *t, const at_config *c, at_program **out,
+                          at_error *err) {
+    at_program *p;
+    AT_TRY(at_task_build(a, t, c, &p, err));
+    AT_TRY(at_compute_check_reads(t->def.compute, p->values, NULL, err));
     AT_TRY(at_program_verify(a, p, err));
     *out = p;
     return AT_OK;

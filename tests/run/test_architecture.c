@@ -194,10 +194,11 @@ static void check_output(const char *path, const char *line) {
     if (writes) fail_msg("%s writes to the terminal itself: %s", path, text);
 }
 
-/* What codegen/ shows to others; the two besides its own name tell what a target and a lowered
+/* What codegen/ shows to others; those besides its own name tell what a target and a lowered
  * program are. */
 static bool shows_codegen(const char *line) {
-    static const char *const shown[] = {"codegen.h\"", "target.h\"", "lowered.h\""};
+    static const char *const shown[] = {"codegen.h\"", "target.h\"", "lowered.h\"",
+                                        "tile_parts.h\""};
     const char *name = strchr(line, '/') + 1;
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         if (!strncmp(name, shown[i], strlen(shown[i]))) return true;

@@ -1,0 +1,22 @@
+/* codegen/tile_parts.h: into how large parts a tile is cut so that its sums fit the registers: a
+ * function of the instruction set and a few numbers of the tree alone, for lowering and for those
+ * who reckon what it will come to (cost/). */
+#ifndef AT_CODEGEN_TILE_PARTS_H
+#define AT_CODEGEN_TILE_PARTS_H
+
+#include "codegen/target.h"
+
+#define AT_PARTS_MAX 4 /* pieces of one tile that may be cut */
+
+typedef struct at_part { /* a piece: a loop of that name in every nest of the tile */
+    bool vector;         /* else unrolled */
+    int64_t extent;
+    int64_t size; /* of a part, as it is chosen; the last one may be smaller */
+} at_part;
+
+/* other_regs: registers of a sum along what is not cut, at least 1. beside: those that functions
+ * behind the sum take besides all of its accumulators. */
+void at_tile_parts(const at_target *target, at_part *parts, int n, int64_t other_regs,
+                   int64_t beside);
+
+#endif

@@ -1,0 +1,59 @@
+/* cost/estimate_int.h: a leaf of the tree in numbers: the loops around it, and how its accesses
+ * move in them. */
+#ifndef AT_COST_ESTIMATE_INT_H
+#define AT_COST_ESTIMATE_INT_H
+
+#include "cost/cost.h"
+
+enum { MAX_LEAVES = 12, MAX_LOOPS = 24, MAX_READS = 8, MAX_DIMS = 8 };
+
+typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with several turns */
+    const at_node *node;
+    int name; /* of the piece */
+    at_ann ann;
+    int axis; /* of the leaf that it moves; -1: none, the leaf is done again */
+    bool sums;
+    double turns;
+    int64_t coef; /* of the axis */
+} est_loop;
+
+typedef struct est_access {
+    int tensor, num_dims;
+    bool written;
+    double limit[MAX_DIMS];            /* extent of its buffer */
+    double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
+    int64_t step[MAX_LOOPS];           /* elements from one turn to the next */
+    double bytes[MAX_LOOPS + 1], lines[MAX_LOOPS + 1]; /* touched by loops from this one on */
+} est_access;
+
+typedef struct est_leaf {
+    const at_node *node;
+    const at_tensor *stage;
+    int num_loops, num_accesses;
+    est_loop loop[MAX_LOOPS];     /* outermost first */
+    est_access access[MAX_READS]; /* what it writes, then what it reads */
+} est_leaf;
+
+typedef struct est_stage { /* what no configuration changes */
+    const at_expr *const *read;
+    int num_reads;
+    bool is_conditional;                /* some terms are left out: */
+    double share;                       /* of the terms that count; below 0: not known yet */
+    double operations;                  /* arithmetic per element */
+    uint32_t axes[MAX_READS][MAX_DIMS]; /* that an index depends on */
+    bool divides[MAX_READS][MAX_DIMS];  /* it is not affine */
+} est_stage;
+
+/* estimate_leaf.c */
+void est_stage_init(const at_compute *c, int tensor, est_stage *out);
+/* All leaves of the kernel that are no initialisation, in order; false: too many of something. */
+bool est_leaves(const at_program *p, const est_stage *stages, bool pack_inline, double mean_dynamic,
+                est_leaf *leaf, int *num);
+/* Loops two leaves share. */
+int est_common(const est_leaf *x, const est_leaf *y);
+/* Fills bytes and lines. */
+void est_touch(est_leaf *x);
+/* Share of a stage's terms whose conditions hold. */
+double est_share(const at_program *p, const est_leaf *x);
+
+#endif

@@ -1,0 +1,317 @@
+/* cost/estimate_leaf.c: the leaves of a built tree in numbers. Indices are evaluated at the first,
+ * second and last turn of a loop instead of being simplified. */
+#include "cost/estimate_int.h"
+
+#include <string.h>
+
+/* ---- what no configuration changes ----------------------------------------------------------- */
+
+static void look_at_index(const at_expr *e, uint32_t *axes, bool *divides) {
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE && e->ref < 32) *axes |= 1u << e->ref;
+    if (e->op == AT_X_DIV || e->op == AT_X_MOD || e->op == AT_X_SELECT || e->op == AT_X_MIN ||
+        e->op == AT_X_MAX)
+        *divides = true;
+    if (e->op == AT_X_INDEX) return;
+    for (int i = 0; i < e->nargs; i++) look_at_index(e->arg[i], axes, divides);
+}
+
+/* Operations on floats; is the expression a float itself? */
+static bool count(const at_compute *c, const at_expr *e, double *n) {
+    bool is_float = e->op == AT_X_FLOAT || e->op == AT_X_CALL ||
+                    (e->op == AT_X_INDEX && !c->tensors[e->ref].is_int);
+    if (e->op == AT_X_INDEX) return is_float;
+    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) is_float |= count(c, e->arg[i], n);
+    if (is_float && e->op != AT_X_FLOAT && e->op != AT_X_SELECT) *n += 1;
+    return is_float;
+}
+
+static bool has_select(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_SELECT) return true;
+    if (e->op == AT_X_INDEX && c->tensors[e->ref].role == AT_ROLE_STAGE)
+        return has_select(c, c->tensors[e->ref].body);
+    for (int i = 0; i < e->nargs; i++)
+        if (has_select(c, e->arg[i])) return true;
+    return false;
+}
+
+void est_stage_init(const at_compute *c, int tensor, est_stage *out) {
+    const at_tensor *t = &c->tensors[tensor];
+    *out = (est_stage){.share = -1};
+    if (t->role != AT_ROLE_STAGE) return;
+    out->read = at_compute_reads(c, tensor, &out->num_reads);
+    count(c, t->body, &out->operations);
+    out->is_conditional = has_select(c, t->body);
+    for (int r = 0; r < out->num_reads && r < MAX_READS; r++)
+        for (int d = 0; d < out->read[r]->nargs && d < MAX_DIMS; d++)
+            look_at_index(out->read[r]->arg[d], &out->axes[r][d], &out->divides[r][d]);
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+static bool set_loops(const at_node *leaf, double mean_dynamic, est_leaf *x) {
+    int n = 0;
+    for (const at_node *l = leaf->parent; l; l = l->parent)
+        for (int m = l->num_pieces - 1; m >= 0; m--) {
+            if (l->piece_extent[m] == 1) continue;
+            if (n == MAX_LOOPS) return false;
+            x->loop[n++] = (est_loop){
+                .node = l,
+                .name = l->piece[m],
+                .ann = l->ann == AT_ANN_VEC && m < l->num_pieces - 1 ? AT_ANN_UNROLL : l->ann,
+                .axis = -1,
+                .turns = l->piece_extent[m] < 0 ? mean_dynamic : (double)l->piece_extent[m]};
+        }
+    for (int i = 0, k = n - 1; i < k; i++, k--) {
+        est_loop t = x->loop[i];
+        x->loop[i] = x->loop[k];
+        x->loop[k] = t;
+    }
+    x->num_loops = n;
+    for (int a = 0; a < leaf->num_axes; a++) {
+        const at_digits *d = &leaf->axes[a];
+        int64_t inner = 1;
+        for (int i = d->n - 1; i >= 0; i--) {
+            const at_node *l = d->loop[i];
+            int name = l->piece[d->member[i]];
+            for (int k = 0; k < n && d->extent[i] != 1; k++)
+                if (x->loop[k].node == l && x->loop[k].name == name) {
+                    x->loop[k].axis = a;
+                    x->loop[k].coef = inner;
+                    x->loop[k].sums = a >= x->stage->num_axes;
+                }
+            inner *= d->extent[i] > 0 ? d->extent[i] : 1;
+        }
+    }
+    return true;
+}
+
+int est_common(const est_leaf *x, const est_leaf *y) {
+    int n = 0;
+    while (n < x->num_loops && n < y->num_loops && x->loop[n].node == y->loop[n].node &&
+           x->loop[n].name == y->loop[n].name)
+        n++;
+    return n;
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+/* Depth of the loop that a tensor's buffer lives in, -1: none. Of what is not a buffer: -1. */
+static int scope_of(const est_stage *stages, const est_leaf *leaf, int num, int tensor) {
+    int owner = -1, depth;
+    for (int i = 0; i < num; i++)
+        if (leaf[i].node->tensor == tensor) owner = i;
+    if (owner < 0 || leaf[owner].stage->is_output || leaf[owner].stage->is_packing) return -1;
+    depth = leaf[owner].num_loops;
+    for (int i = 0; i < num; i++) {
+        const est_stage *s = &stages[leaf[i].node->tensor];
+        bool reads = false;
+        for (int r = 0; r < s->num_reads; r++) {
+            const est_stage *through = &stages[s->read[r]->ref];
+            reads |= s->read[r]->ref == tensor;
+            for (int k = 0; k < through->num_reads; k++) reads |= through->read[k]->ref == tensor;
+        }
+        if (!reads || i == owner) continue;
+        int common = est_common(&leaf[i], &leaf[owner]);
+        if (common < depth) depth = common;
+    }
+    return depth ? leaf[owner].loop[depth - 1].node->depth : -1;
+}
+
+/* The extents of a tensor's buffer. */
+static void set_limits(const at_program *p, const est_leaf *owner, int scope, est_access *a) {
+    for (int d = 0; d < a->num_dims; d++) a->limit[d] = (double)p->extents[a->tensor][d];
+    if (!owner || scope < 0) return;
+    for (int d = 0; d < a->num_dims; d++) {
+        const at_digits *x = &owner->node->axes[d];
+        a->limit[d] = 1;
+        for (int i = 0; i < x->n; i++)
+            if (x->loop[i]->depth > scope && x->extent[i] > 0) a->limit[d] *= (double)x->extent[i];
+    }
+}
+
+static void set_steps(const at_program *p, const est_leaf *x, const est_stage *s, int read,
+                      int scope, est_access *a) {
+    int64_t axis[32] = {0}, stride[MAX_DIMS], origin[MAX_DIMS] = {0}, row = 1;
+    const at_expr *e = read >= 0 ? s->read[read] : NULL;
+    for (int d = a->num_dims - 1; d >= 0; d--) {
+        int64_t extent = (int64_t)a->limit[d];
+        stride[d] = row;
+        if (scope >= 0 && d == a->num_dims - 1 && d > 0 && extent >= 16)
+            extent = ((extent + 15) / 16 | 1) * 16;
+        row *= extent > 0 ? extent : 1;
+        if (e && s->divides[read][d]) origin[d] = at_program_index(p, e->arg[d], axis);
+    }
+    for (int i = 0; i < x->num_loops; i++) {
+        const est_loop *l = &x->loop[i];
+        a->step[i] = 0;
+        for (int d = 0; d < a->num_dims; d++) {
+            a->reach[i][d] = 0;
+            if (l->axis < 0 || l->node->depth <= scope) continue;
+            if (!e) {
+                if (d != l->axis) continue;
+                a->step[i] += l->coef * stride[d];
+                a->reach[i][d] = (double)l->coef * (l->turns - 1);
+                continue;
+            }
+            if (!(s->axes[read][d] >> l->axis & 1)) continue;
+            const at_expr *at = e->arg[d];
+            int64_t one = l->coef;
+            if (at->op != AT_X_NAME) {
+                axis[l->axis] = l->coef;
+                one = at_program_index(p, at, axis);
+                if (s->divides[read][d]) one -= origin[d];
+                else { /* affine: less what it is at the origin */ axis[l->axis] = 0;
+                    one -= at_program_index(p, at, axis);
+                }
+            }
+            a->step[i] += one * stride[d];
+            double reach = (double)(one < 0 ? -one : one) * (l->turns - 1);
+            if (s->divides[read][d]) {
+                axis[l->axis] = l->coef * ((int64_t)l->turns - 1);
+                int64_t last = at_program_index(p, at, axis) - origin[d];
+                if (reach < (double)last) reach = (double)last;
+            }
+            axis[l->axis] = 0;
+            a->reach[i][d] = reach;
+        }
+    }
+}
+
+static bool set_accesses(const at_program *p, const est_stage *stages, est_leaf *leaf, int num,
+                         est_leaf *x) {
+    const est_stage *s = &stages[x->node->tensor];
+    x->num_accesses = 0;
+    for (int r = -1; r < s->num_reads; r++) {
+        int tensor = r < 0 ? x->node->tensor : s->read[r]->ref;
+        const at_tensor *t = &p->compute->tensors[tensor];
+        if (t->is_int) continue;
+        if (x->num_accesses == MAX_READS || t->num_axes > MAX_DIMS) return false;
+        est_access *a = &x->access[x->num_accesses++];
+        a->tensor = tensor;
+        a->written = r < 0;
+        a->num_dims = t->num_axes;
+        const est_leaf *owner = NULL;
+        for (int i = 0; i < num; i++)
+            if (leaf[i].node->tensor == tensor) owner = &leaf[i];
+        int scope = owner ? scope_of(stages, leaf, num, tensor) : -1;
+        set_limits(p, owner, scope, a);
+        set_steps(p, x, s, r, scope, a);
+    }
+    return true;
+}
+
+void est_touch(est_leaf *x) {
+    for (int k = 0; k < x->num_accesses; k++) {
+        est_access *a = &x->access[k];
+        double extent[MAX_DIMS];
+        for (int d = 0; d < a->num_dims; d++) extent[d] = 1;
+        for (int i = x->num_loops;; i--) {
+            double elements = 1, run = 1;
+            bool whole = true;
+            for (int d = a->num_dims - 1; d >= 0; d--) {
+                double n = extent[d] < a->limit[d] ? extent[d] : a->limit[d];
+                elements *= n;
+                if (whole) run *= n;
+                whole &= n >= a->limit[d];
+            }
+            a->bytes[i] = elements * 4;
+            a->lines[i] = elements / run * (run >= 16 ? run / 16 : run > 1 ? 1 : 0.5);
+            if (a->lines[i] < elements / 16) a->lines[i] = elements / 16;
+            if (i == 0) break;
+            for (int d = 0; d < a->num_dims; d++) extent[d] += a->reach[i - 1][d];
+        }
+    }
+}
+
+/* ---- leaves ---------------------------------------------------------------------------------- */
+
+static bool collect(const at_program *p, const at_node *n, bool pack_inline, double mean_dynamic,
+                    est_leaf *leaf, int *num) {
+    for (; n; n = n->next) {
+        if (!n->is_leaf) {
+            if (!collect(p, n->child, pack_inline, mean_dynamic, leaf, num)) return false;
+            continue;
+        }
+        const at_tensor *t = &p->compute->tensors[n->tensor];
+        if (n->is_init || (t->is_packing && !pack_inline)) continue;
+        if (*num == MAX_LEAVES) return false;
+        est_leaf *x = &leaf[(*num)++];
+        x->node = n;
+        x->stage = t;
+        if (!set_loops(n, mean_dynamic, x)) return false;
+    }
+    return true;
+}
+
+bool est_leaves(const at_program *p, const est_stage *stages, bool pack_inline, double mean_dynamic,
+                est_leaf *leaf, int *num) {
+    *num = 0;
+    if (!collect(p, p->root, pack_inline, mean_dynamic, leaf, num)) return false;
+    for (int i = 0; i < *num; i++) {
+        if (!set_accesses(p, stages, leaf, *num, &leaf[i])) return false;
+        est_touch(&leaf[i]);
+    }
+    return true;
+}
+
+/* ---- conditions ------------------------------------------------------------------------------ */
+
+/* Does every condition that this read hangs on hold? Reads of dissolved stages are followed. */
+static bool holds(const at_program *p, const at_expr *e, const int64_t *axis) {
+    if (e->op == AT_X_SELECT)
+        return at_program_index(p, e->arg[0], axis)
+                   ? holds(p, e->arg[1], axis)
+                   : e->arg[2]->op != AT_X_INT && e->arg[2]->op != AT_X_FLOAT;
+    if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
+        int64_t inner[32] = {0};
+        for (int i = 0; i < e->nargs && i < 32; i++)
+            inner[i] = at_program_index(p, e->arg[i], axis);
+        return holds(p, p->compute->tensors[e->ref].body, inner);
+    }
+    if (e->op == AT_X_MUL || e->op == AT_X_NEG)
+        for (int i = 0; i < e->nargs; i++)
+            if (!holds(p, e->arg[i], axis)) return false;
+    return true;
+}
+
+/* Axes that a condition depends on. */
+static uint32_t asked(const at_program *p, const at_expr *e) {
+    uint32_t axes = 0, ignored = 0;
+    bool divides;
+    if (e->op == AT_X_SELECT) look_at_index(e->arg[0], &axes, &divides);
+    if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
+        uint32_t inner = asked(p, p->compute->tensors[e->ref].body);
+        for (int i = 0; i < e->nargs; i++)
+            look_at_index(e->arg[i], inner >> i & 1 ? &axes : &ignored, &divides);
+        return axes;
+    }
+    if (e->op == AT_X_INDEX) return 0;
+    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) axes |= asked(p, e->arg[i]);
+    return axes;
+}
+
+double est_share(const at_program *p, const est_leaf *x) {
+    enum { MOST = 1 << 20 };
+    uint32_t axes = asked(p, x->stage->body);
+    int64_t axis[32] = {0}, all = 0, good = 0;
+    int n = x->stage->num_axes + x->stage->num_reduce;
+    const int64_t *extent = p->extents[x->node->tensor];
+    double points = 1;
+    for (int i = 0; i < n; i++) {
+        if (axes >> i & 1) points *= (double)extent[i];
+        if ((axes >> i & 1) && extent[i] < 1) return 1;
+    }
+    if (points > MOST) return 1;
+    for (;;) {
+        all++;
+        good += holds(p, x->stage->body, axis);
+        int i = 0;
+        for (; i < n; i++) {
+            if (!(axes >> i & 1)) continue;
+            if (++axis[i] < extent[i]) break;
+            axis[i] = 0;
+        }
+        if (i == n) break;
+    }
+    return (double)good / (double)all;
+}

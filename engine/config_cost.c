@@ -1,0 +1,56 @@
+/* engine/config_cost.c: from an index to numbers of the tree to its estimate. */
+#include "engine/config_cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/machine.h"
+#include "engine/target_here.h"
+
+struct at_cost_model {
+    const at_task *task;
+    at_arena *arena, *scratch;
+    at_estimator *estimator;
+};
+
+at_cost_model *at_cost_model_of(const at_task *task, const at_estimate_options *o) {
+    at_arena *a = at_arena_new();
+    at_cost_model *m = AT_NEW(a, at_cost_model);
+    at_estimate_options mine = *o;
+    at_bsr bsr;
+    *m = (at_cost_model){.task = task, .arena = a, .scratch = at_arena_new()};
+    if (at_task_bsr(task, &bsr)) mine.mean_dynamic = (double)bsr.nnz / (double)bsr.rows;
+    m->estimator = at_estimator_new(a, at_task_compute(task), &mine);
+    return m;
+}
+
+at_cost_model *at_cost_model_new(const at_task *task, const at_engine_options *o) {
+    const at_target *target = at_engine_target(o);
+    at_speeds speeds;
+    at_speeds_here(target, &speeds);
+    at_estimate_options e = {.target = target,
+                             .speeds = &speeds,
+                             .threads = o->threads ? (int)o->threads : 1,
+                             .pack_inline = o->packing == AT_PACKING_INLINE};
+    return at_cost_model_of(task, &e);
+}
+
+void at_cost_model_free(at_cost_model *m) {
+    if (!m) return;
+    at_arena_free(m->scratch);
+    at_arena_free(m->arena);
+}
+
+bool at_cost_point(at_cost_model *m, int64_t index, at_estimate *out) {
+    at_config config;
+    at_program *p;
+    at_arena_reset(m->scratch);
+    return at_config_at(m->scratch, at_task_space(m->task), index, &config, NULL) == AT_OK &&
+           at_task_build(m->scratch, m->task, &config, &p, NULL) == AT_OK &&
+           at_estimate_of(m->estimator, p, out);
+}
+
+void at_cost_points(at_cost_model *m, const int64_t *index, int n, double *out_ns) {
+    at_estimate e;
+    for (int i = 0; i < n; i++) out_ns[i] = at_cost_point(m, index[i], &e) ? e.ns : INFINITY;
+}

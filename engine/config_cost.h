@@ -1,0 +1,29 @@
+/* engine/config_cost.h: the estimated times of a task's configurations, from their knobs alone.
+ *
+ * A few microseconds a point: nothing is verified, lowered or measured. Estimates compare points of
+ * one task; how near they are to the clock is in docs/cost.md. */
+#ifndef AT_ENGINE_CONFIG_COST_H
+#define AT_ENGINE_CONFIG_COST_H
+
+#include "cost/cost.h"
+#include "engine/options.h"
+#include "templates/task.h"
+
+typedef struct at_cost_model at_cost_model;
+
+/* For kernels as the options have them made, on this machine: its own table where it has been
+ * measured, else that of a core like it; nothing is measured now. Returns owned; borrows the task.
+ */
+at_cost_model *at_cost_model_new(const at_task *task, const at_engine_options *o);
+/* For this target and these speeds; mean_dynamic is the task's own. Borrows the task. */
+at_cost_model *at_cost_model_of(const at_task *task, const at_estimate_options *o);
+void at_cost_model_free(at_cost_model *m); /* NULL is fine */
+
+/* out_ns[i]: estimated time of index[i], an index into the task's space; INFINITY where there is no
+ * such configuration, it cannot be built, or it is beyond what is estimated. A finite estimate does
+ * not say that the point is valid: at_task_program verifies. */
+void at_cost_points(at_cost_model *m, const int64_t *index, int n, double *out_ns);
+/* The same of one point, with what the time is made of; false: INFINITY. */
+bool at_cost_point(at_cost_model *m, int64_t index, at_estimate *out);
+
+#endif
