@@ -102,6 +102,7 @@ const at_bound *at_bound_of(at_arena *a, const at_lowered *p, const at_machine *
 typedef struct at_estimate {
     double ns;         /* of one run, on one thread */
     double calls;      /* of tiles */
+    double sum_calls;  /* of those, of tiles that sum */
     double operations; /* multiply-adds and other arithmetic on vectors, as at_work counts them */
     double bytes[3];   /* brought from L2, L3, memory */
 } at_estimate;

@@ -210,6 +210,7 @@ static double sum_ns(at_estimator *e, est_leaf *x, const est_leaf *end, int root
         }
         if (times == 0) continue;
         e->out->calls += times;
+        e->out->sum_calls += times;
         double each = rows * vectors * again;
         e->out->operations += times * each * (steps * s->share * fmax(1, s->operations) + ends);
         ns += times * again *
