@@ -14,6 +14,7 @@
 
 #include "codegen/ir.h"
 #include "codegen/target.h"
+#include "codegen/tile_parts.h"
 
 typedef enum at_tile_kind {
     AT_T_LOOP, /* trip (constant) or trip_arg times */
@@ -75,10 +76,6 @@ typedef struct at_tile_op {
 #define AT_TILE_MAX_SLOTS 12 /* with the pointers made inside */
 #define AT_TILE_MAX_TRIPS 6
 #define AT_TILE_MAX_OPS 1500 /* of one straight-line body; beyond, unrolled loops stay loops */
-/* Of a sum's body, a reduction being unrolled: three steps of 28 multiply-adds. Longer ones leave
- * the cache of decoded instructions (measured on Sapphire Rapids: 0.86 of the peak instead of
- * 0.90). */
-#define AT_TILE_SUM_OPS 176
 
 typedef struct at_tile {
     const char *name, *base_name; /* tile_14x32; name: with a number where several differ */

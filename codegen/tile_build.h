@@ -6,8 +6,6 @@
 
 #include "codegen/tile_make.h"
 
-#define MAX_CHAINS 8 /* multiply-adds under way at once: latency 4 on 2 units */
-
 typedef struct { /* k * floor((times * entry + plus) / by) */
     int64_t k, times, plus, by;
 } at_tile_digit;
@@ -44,8 +42,8 @@ typedef struct { /* an element vector that lives in a register */
     int lanes;
     int64_t lane; /* stride of more than one lane, else 0 */
     int vreg;
-    int slot;              /* where it is loaded from and stored to; -1: nowhere */
-    int chain[MAX_CHAINS]; /* partial sums beside vreg, from 1 on */
+    int slot;                  /* where it is loaded from and stored to; -1: nowhere */
+    int chain[AT_TILE_CHAINS]; /* partial sums beside vreg, from 1 on */
     int num_chains, next;
 } at_tile_key;
 

@@ -4,10 +4,7 @@
  * reduction loops repeated for each part, so that its accumulators fit the register file: 49 rows
  * become 25 and 24. A body that would be unrolled beyond AT_TILE_MAX_OPS keeps real loops. */
 #include "codegen/tile_make.h"
-#include "codegen/tile_parts.h"
 
-#define THIN_OPS 16 /* operations of a step of a sum below which several go at once */
-#define THIN_STEPS 8
 #define FUNCTION_OPS 24 /* of a function of an element, about */
 #define MOST_BESIDE 12  /* registers that functions may take beside accumulators */
 #define MAX_CALLS 6     /* parts written one after the other; more become a loop */
@@ -269,7 +266,7 @@ static bool has_counted(const at_ir *list) {
  * enough to do at once. */
 static bool is_thin_sum(const at_low *l, const at_ir *n) {
     return n->loop.is_reduce && n->loop.ann == AT_ANN_NONE && at_loop_is_fixed(n) &&
-           at_loop_trips(n) > 1 && !has_counted(n->child) && expanded(l, n->child) <= THIN_OPS;
+           at_loop_trips(n) > 1 && !has_counted(n->child) && expanded(l, n->child) <= AT_THIN_OPS;
 }
 
 void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
@@ -279,7 +276,8 @@ void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
         one.next = NULL;
         at_ir *child = n->child;
         if (is_thin_sum(l, n)) {
-            int64_t extent = at_loop_trips(n), size = extent < THIN_STEPS ? extent : THIN_STEPS;
+            int64_t extent = at_loop_trips(n),
+                    size = extent < AT_THIN_STEPS ? extent : AT_THIN_STEPS;
             for (int64_t f = size; f > size / 2; f--)
                 if (extent % f == 0) {
                     size = f;

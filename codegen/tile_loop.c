@@ -97,7 +97,7 @@ static bool only_sums(const at_ir *n) {
 static void start_chains(at_builder *b, const at_ir *n) {
     /* a nest that starts or reads its sums in between needs them whole */
     int64_t sums = only_sums(n) ? count_sums(b, n, 1) : 0, regs = b->l->target->regs;
-    int64_t chains = sums ? (MAX_CHAINS + sums - 1) / sums : 1;
+    int64_t chains = sums ? (AT_TILE_CHAINS + sums - 1) / sums : 1;
     while (chains > 1 && sums * chains > regs - 4) chains--;
     b->max_chains = (int)chains;
 }

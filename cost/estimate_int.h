@@ -3,6 +3,7 @@
 #ifndef AT_COST_ESTIMATE_INT_H
 #define AT_COST_ESTIMATE_INT_H
 
+#include "codegen/tile_parts.h"
 #include "cost/cost.h"
 
 enum { MAX_LEAVES = 12, MAX_LOOPS = 24, MAX_READS = 8, MAX_DIMS = 8 };
@@ -44,6 +45,33 @@ typedef struct est_stage { /* what no configuration changes */
     bool divides[MAX_READS][MAX_DIMS];  /* it is not affine */
 } est_stage;
 
+enum { KEPT = 256 };
+typedef struct kept { /* sizes chosen before */
+    int num;
+    int64_t other;
+    at_part parts[AT_PARTS_MAX];
+} kept;
+
+struct at_estimator {
+    const at_compute *compute;
+    at_estimate_options o;
+    at_speeds speeds;
+    est_stage *stages; /* [tensor] */
+    kept kept[KEPT];
+    est_leaf leaf[MAX_LEAVES];
+    int num_leaves;
+    at_estimate *out;
+};
+
+static inline bool est_unrolled(const est_loop *l) {
+    return l->ann == AT_ANN_UNROLL || l->ann == AT_ANN_VEC;
+}
+static inline double est_turns(const est_leaf *x, int from, int to) {
+    double n = 1;
+    for (int i = from; i < to; i++) n *= x->loop[i].turns;
+    return n;
+}
+
 /* estimate_leaf.c */
 void est_stage_init(const at_compute *c, int tensor, est_stage *out);
 /* All leaves of the kernel that are no initialisation, in order; false: too many of something. */
@@ -55,5 +83,13 @@ int est_common(const est_leaf *x, const est_leaf *y);
 void est_touch(est_leaf *x);
 /* Share of a stage's terms whose conditions hold. */
 double est_share(const at_program *p, const est_leaf *x);
+
+/* These add to e->out and return a time.
+ * estimate_memory.c: lines from beyond each level for one leaf, as if the least recently used went
+ * first. */
+double est_memory_ns(at_estimator *e, const est_leaf *x);
+/* estimate_sum.c: a sum, with the leaf that uses it up (or NULL): loops from root on are its tile.
+ * Changes x. */
+double est_sum_ns(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end, int root);
 
 #endif

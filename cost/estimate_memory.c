@@ -1,0 +1,49 @@
+/* cost/estimate_memory.c: what comes from beyond each level of the caches. */
+#include "cost/estimate_int.h"
+
+#include <math.h>
+
+/* Different bytes that loop i of leaf x, all its turns, touches; leaves beside x in it, too. */
+static double held(const at_estimator *e, const est_leaf *x, int i) {
+    double sum = 0;
+    for (int k = 0; k < x->num_accesses; k++) sum += x->access[k].bytes[i];
+    for (int m = 0; m < e->num_leaves; m++) {
+        const est_leaf *y = &e->leaf[m];
+        if (y == x || est_common(x, y) <= i) continue;
+        for (int k = 0; k < y->num_accesses; k++) {
+            bool counted = false;
+            for (int j = 0; j < x->num_accesses; j++)
+                counted |= x->access[j].tensor == y->access[k].tensor;
+            if (!counted) sum += y->access[k].bytes[i];
+        }
+    }
+    return sum;
+}
+
+/* Lines from beyond each level for one leaf, as if the least recently used went first. */
+double est_memory_ns(at_estimator *e, const est_leaf *x) {
+    const at_speeds *s = e->o.speeds;
+    double ns = 0;
+    int fits = x->num_loops; /* loops from here on leave what they touch in the cache */
+    double size = 0;
+    for (int level = 0; level < 3; level++) {
+        size += (double)s->cache_bytes[level];
+        if (!s->cache_bytes[level]) continue;
+        while (fits > 0 && held(e, x, fits - 1) <= size) fits--;
+        if (fits == 0) break;
+        double times = 1, lines = 0;
+        for (int i = 0; i < fits; i++) times *= x->loop[i].turns;
+        for (int k = 0; k < x->num_accesses; k++) {
+            const est_access *a = &x->access[k];
+            double t = times;
+            /* the loop around moves on: what overlaps is still there */
+            double all = a->lines[fits - 1] * times / x->loop[fits - 1].turns;
+            t = fmin(a->lines[fits] * t, fmax(all, 0));
+            bool moves = x->access[k].step[fits - 1] != 0;
+            lines += moves ? t : a->lines[fits] * times;
+        }
+        e->out->bytes[level] += lines * 64;
+        ns += lines * (double)s->line_ns[level + 1];
+    }
+    return ns;
+}

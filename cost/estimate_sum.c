@@ -1,0 +1,241 @@
+/* cost/estimate_sum.c: a sum's tile: its parts, how often each is called, and how long one takes.
+ */
+#include "codegen/tile_parts.h"
+#include "cost/estimate_int.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static void choose(at_estimator *e, at_part *parts, int n, int64_t other) {
+    uint64_t h = (uint64_t)other * 31 + (uint64_t)n;
+    for (int i = 0; i < n; i++)
+        h = h * 0x9E3779B97F4A7C15u + (uint64_t)(2 * parts[i].extent + parts[i].vector);
+    kept *k = &e->kept[h >> 32 & (KEPT - 1)];
+    bool same = k->num == n && k->other == other;
+    for (int i = 0; i < n && same; i++)
+        same = k->parts[i].extent == parts[i].extent && k->parts[i].vector == parts[i].vector;
+    if (!same) {
+        at_tile_parts(e->o.target, parts, n, other, 0);
+        k->num = n;
+        k->other = other;
+        memcpy(k->parts, parts, sizeof *parts * (size_t)n);
+    }
+    for (int i = 0; i < n; i++) parts[i].size = k->parts[i].size;
+}
+
+static double step_ns(const at_estimator *e, double rows, double vectors, bool call) {
+    const at_speeds *s = e->o.speeds;
+    int v = (int)vectors, r = (int)rows, times = 1;
+    while (v > AT_SPEED_VECTORS) v = (v + 1) / 2, times *= 2;
+    while (r > AT_SPEED_ROWS) r = (r + 1) / 2, times *= 2;
+    v = v < 1 ? 1 : v, r = r < 1 ? 1 : r;
+    return times * (double)(call ? s->call_ns : s->step_ns)[v - 1][r - 1];
+}
+
+/* ---- operations beside the terms ------------------------------------------------------------- */
+
+/* Copies of a sum's statement in the code of its tile, for each element: reductions that are
+ * unrolled, as long as the code is not (at_limit_unrolling). rows x vectors: one part. */
+static double copies(const est_leaf *x, int root, double sums) {
+    double n = 1;
+    for (int i = root; i < x->num_loops; i++) {
+        const est_loop *l = &x->loop[i];
+        double inside = 2 * sums;
+        bool counted = false;
+        if (!l->sums || l->turns == 1) continue;
+        for (int k = i + 1; k < x->num_loops; k++) {
+            counted |= !est_unrolled(&x->loop[k]);
+            if (x->loop[k].sums && est_unrolled(&x->loop[k])) inside *= x->loop[k].turns;
+        }
+        int64_t turns = (int64_t)l->turns;
+        if (!est_unrolled(l) && !counted && inside <= AT_THIN_OPS) {
+            int64_t most = turns < AT_THIN_STEPS ? turns : AT_THIN_STEPS, size = most;
+            for (int64_t f = most; f > most / 2; f--)
+                if (turns % f == 0) {
+                    size = f;
+                    break;
+                }
+            return n * (double)size * inside / (2 * sums);
+        }
+        if (!est_unrolled(l)) continue;
+        if (inside * l->turns > AT_TILE_SUM_OPS) {
+            int64_t size = 1;
+            for (int64_t f = 1; f <= turns && (double)f * inside <= AT_TILE_SUM_OPS; f++)
+                if (turns % f == 0) size = f;
+            n *= (double)size;
+        } else n *= l->turns;
+    }
+    return n;
+}
+
+/* Partial sums of each element, which are added up at the end. */
+static double chains(const at_estimator *e, const est_leaf *x, int root, double sums) {
+    double n = ceil(AT_TILE_CHAINS / sums), most = copies(x, root, sums);
+    while (n > 1 && sums * n > e->o.target->regs - 4) n--;
+    return n < most ? n : most;
+}
+
+/* ---- one tile, cut into parts ---------------------------------------------------------------- */
+
+typedef struct { /* of the tile of a sum */
+    est_leaf *x;
+    int root; /* its first loop */
+    at_part part[AT_PARTS_MAX];
+    int which[AT_PARTS_MAX], num_parts; /* loops */
+    int64_t other;                      /* registers along what is not cut */
+    double steps, again;                /* of the sum; of the loops that are no registers */
+    double width;                       /* elements of a register */
+    double share;                       /* of the steps that count */
+    double each, ends;                  /* operations of a step, and behind the sum */
+} tile;
+
+/* Is the loop a vector of every access? */
+static bool is_vector(const est_leaf *x, int loop) {
+    for (int k = 0; k < x->num_accesses; k++)
+        if (!x->access[k].written && x->access[k].step[loop] != 0 && x->access[k].step[loop] != 1)
+            return false;
+    return true;
+}
+
+static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, int root, tile *t) {
+    const int lanes = e->o.target->lanes;
+    const est_stage *s = &e->stages[x->node->tensor];
+    *t = (tile){.x = x,
+                .root = root,
+                .other = 1,
+                .steps = 1,
+                .again = 1,
+                .width = lanes,
+                .share = s->share,
+                .each = fmax(1, s->operations),
+                .ends = end ? e->stages[end->node->tensor].operations : 0};
+    for (int i = root; i < x->num_loops; i++) {
+        const est_loop *l = &x->loop[i];
+        bool vector = l->ann == AT_ANN_VEC, everywhere = !end;
+        if (l->sums) t->steps *= l->turns;
+        else if (!est_unrolled(l)) t->again *= l->turns;
+        if (l->sums || !est_unrolled(l)) continue;
+        for (int k = 0; end && k < end->num_loops; k++)
+            everywhere |= end->loop[k].name == l->name && est_unrolled(&end->loop[k]);
+        if (vector && !is_vector(x, i)) t->width = 1;
+        int64_t turns = (int64_t)l->turns;
+        if (everywhere && t->num_parts < AT_PARTS_MAX) {
+            t->which[t->num_parts] = i;
+            t->part[t->num_parts++] = (at_part){.vector = vector, .extent = turns};
+        } else t->other *= vector ? (turns + lanes - 1) / lanes : turns;
+    }
+}
+
+/* All parts of tiles that are run so often: whole ones and those left over. */
+static double parts_ns(at_estimator *e, tile *t, double calls) {
+    double ns = 0;
+    choose(e, t->part, t->num_parts, t->other);
+    for (int mask = 0; mask < 1 << t->num_parts; mask++) {
+        double rows = (double)t->other, vectors = 1, times = calls;
+        for (int i = 0; i < t->num_parts; i++) {
+            const at_part *p = &t->part[i];
+            int64_t size = p->size < p->extent ? p->size : p->extent;
+            int64_t whole = p->extent / size, rest = p->extent % size;
+            times *= mask >> i & 1 ? rest > 0 : (double)whole;
+            if (mask >> i & 1) size = rest;
+            if (p->vector) vectors *= ceil((double)size / t->width);
+            else rows *= (double)size;
+        }
+        if (times == 0) continue;
+        double sums = rows * vectors, joins = chains(e, t->x, t->root, sums) - 1;
+        e->out->calls += times;
+        e->out->sum_calls += times;
+        e->out->operations +=
+            times * sums * t->again * (t->steps * t->share * t->each + t->ends + joins);
+        ns += times * t->again *
+              (t->steps * t->share * step_ns(e, rows, vectors, false) +
+               step_ns(e, rows, vectors, true) + (double)e->o.speeds->turn_ns);
+    }
+    return ns;
+}
+
+/* ---- tails ----------------------------------------------------------------------------------- */
+
+typedef struct {  /* an axis whose last outermost turn has less to do */
+    double turns; /* of the loop around */
+    int part;
+    int64_t whole, rest;
+} tail;
+
+static int find_tails(const at_program *p, const tile *t, tail *tails) {
+    int n = 0;
+    for (int i = 0; i < t->num_parts && n < 2; i++) {
+        const est_leaf *x = t->x;
+        const est_loop *inner = &x->loop[t->which[i]];
+        double inside = 1, turns = 1;
+        for (int k = 0; k < x->num_loops; k++)
+            if (x->loop[k].axis == inner->axis && k != t->which[i]) {
+                turns *= x->loop[k].turns;
+                inside = (double)x->loop[k].coef;
+            }
+        int64_t extent = p->extents[x->node->tensor][inner->axis];
+        double rest = (double)extent - (turns - 1) * inside;
+        if (inside == inner->turns && turns > 1 && rest > 0 && rest < inner->turns)
+            tails[n++] = (tail){turns, i, (int64_t)inner->turns, (int64_t)rest};
+    }
+    return n;
+}
+
+/* ---- the sum --------------------------------------------------------------------------------- */
+
+/* The loops of a sum become those of its parts: a cut loop stays around as what goes through its
+ * parts. */
+static void cut(est_leaf *x, int root, const at_part *parts, const int *which, int n) {
+    for (int i = n - 1, inserted = 0; i >= 0; i--) {
+        int at = which[i] + inserted;
+        double size = (double)parts[i].size, extent = (double)parts[i].extent;
+        if (parts[i].size >= parts[i].extent || x->num_loops == MAX_LOOPS) continue;
+        for (int k = x->num_loops; k > root; k--) {
+            x->loop[k] = x->loop[k - 1];
+            for (int a = 0; a < x->num_accesses; a++) {
+                x->access[a].step[k] = x->access[a].step[k - 1];
+                memcpy(x->access[a].reach[k], x->access[a].reach[k - 1],
+                       sizeof x->access[a].reach[k]);
+            }
+        }
+        x->num_loops++;
+        inserted++;
+        at++;
+        x->loop[root] = x->loop[at];
+        x->loop[root].ann = AT_ANN_NONE;
+        x->loop[root].turns = ceil(extent / size);
+        x->loop[at].turns = size;
+        for (int a = 0; a < x->num_accesses; a++) {
+            est_access *c = &x->access[a];
+            c->step[root] = c->step[at] * parts[i].size;
+            for (int d = 0; d < c->num_dims; d++) {
+                double whole = c->reach[at][d];
+                c->reach[root][d] = extent > 1 ? whole * (extent - size) / (extent - 1) : 0;
+                c->reach[at][d] = whole - c->reach[root][d];
+            }
+        }
+    }
+}
+
+double est_sum_ns(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end,
+                  int root) {
+    tile t;
+    tail tails[2];
+    set_tile(e, x, end, root, &t);
+    int n = find_tails(p, &t, tails);
+    double ns = 0, all = est_turns(x, 0, root);
+    for (int mask = (1 << n) - 1; mask >= 0; mask--) { /* the whole ones last: they are cut */
+        double calls = all;
+        for (int i = 0; i < n; i++) {
+            bool rest = mask >> i & 1;
+            calls *= rest ? 1 / tails[i].turns : 1 - 1 / tails[i].turns;
+            t.part[tails[i].part].extent = rest ? tails[i].rest : tails[i].whole;
+        }
+        ns += parts_ns(e, &t, calls);
+    }
+    cut(x, root, t.part, t.which, t.num_parts);
+    est_touch(x);
+    return ns + est_memory_ns(e, x);
+}
