@@ -44,6 +44,7 @@ static at_status take_verb(at_options *o, at_error *err) {
     const at_template_row *row;
     o->verb = AT_VERB_TUNE;
     if (at_template_find(word, &row, NULL) == AT_OK) return AT_OK;
+    if (strchr(word, '+')) return at_template_find(word, &row, err);
 
     const char *near = at_verb_nearest(word);
     at_text begin_so = {0};
@@ -126,6 +127,21 @@ static at_status load_templates(at_options *o, at_error *err) {
     return AT_OK;
 }
 
+/* The template with stages is a template of its own name. */
+static at_status fuse_template(at_options *o, at_error *err) {
+    const at_template_row *row;
+    if (!o->fuse || o->help) return AT_OK;
+    if (!o->num_operands)
+        return at_fail(err, AT_E_USAGE,
+                       "--fuse %s needs a template; among layers and records its name says so: "
+                       "TEMPLATE+bias+relu",
+                       o->fuse);
+    AT_TRY(at_template_find(o->operands[0], &row, err));
+    AT_TRY(at_template_fuse(row, o->fuse, ",", &row, err));
+    o->operands[0] = row->name;
+    return AT_OK;
+}
+
 static void note(void *unused, const char *text) {
     (void)unused;
     at_status_note(text);
@@ -199,6 +215,7 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
     AT_TRY(load_templates(&o, err));
     AT_TRY(take_verb(&o, err));
     AT_TRY(check_use(&o, err));
+    AT_TRY(fuse_template(&o, err));
     *out = o;
     tell_engine(out);
     return AT_OK;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/workload.h"
+#include "schedule/edit.h"
 
 enum { MOST_WORDS = 6 };
 /* The words of a kind; where it is an enum, in its order. */
@@ -27,6 +28,10 @@ static const at_option_row rows[] = {
      "the task: names (N=1,H=56) or a record's JSON array; default: the template's own, or the "
      "log's task",
      TEXT, TO(request.args), 0, 0},
+    {"--fuse", "STAGES", KERNEL | V(SPACE), NULL,
+     "element-wise stages as a part of the kernel, in this order: %s; TEMPLATE+bias+relu is the "
+     "same as TEMPLATE --fuse bias,relu",
+     TEXT, TO(fuse), 0, 0},
     {"--sparsity", "S", KERNEL | V(SPACE), NULL,
      "of a sparse weight: the share of blocks that are pruned, the same ones for every --seed; "
      "default: 0.8, or what the nnz of --args leaves",
@@ -266,6 +271,17 @@ static void add_isa_option(at_option_row row) {
     add_row(row, NULL);
 }
 
+/* The stages and what they are stand in the help of their option. */
+static void add_fuse_option(at_option_row row) {
+    const char *stages = "";
+    for (int i = 0; i < AT_EPILOGUES; i++)
+        stages = text_of(
+            i ? "%s, %s" : "%s%s", stages,
+            text_of("%s (%s)", at_epilogue_name((at_epilogue)i), at_epilogue_help((at_epilogue)i)));
+    row.help = text_of(row.help, stages, "");
+    add_row(row, NULL);
+}
+
 static const char *format_word(int i) {
     int n = 0;
     while (at_file_format_at(n)) n++;
@@ -276,6 +292,7 @@ static void make_table(void) {
     for (int i = 0; i < NUM_ROWS; i++)
         if (rows[i].kind == OF_TUNERS) add_tuner_options(&rows[i]);
         else if (rows[i].kind == FORMAT) add_formats(rows[i]);
+        else if (rows[i].offset == TO(fuse) && rows[i].kind == TEXT) add_fuse_option(rows[i]);
         else if (rows[i].kind == ISA || rows[i].kind == ISAS) add_isa_option(rows[i]);
         else add_row(rows[i], NULL);
 }

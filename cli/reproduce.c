@@ -25,6 +25,7 @@ void at_text_add_command(at_text *out, const at_options *o, const at_session *s,
     for (int i = 0; i < at_option_count(); i++) {
         const at_option_row *row = at_option_at(i);
         if (!(row->verbs >> AT_VERB_RUN & 1) || is_left_out(row->name)) continue;
+        if (!strcmp(row->name, "--fuse") && !o->template_file) continue; /* the name says so */
         const char *value = at_option_text(o, i);
         if (row->argument && !value) continue;
         if (!row->argument && !o->given[i]) continue;

@@ -121,7 +121,8 @@ static at_status tasks_of_named(at_arena *a, const at_options *o, const at_templ
     const at_workload *set = NULL;
     int fit = 0, num_fits = sizeof fits / sizeof *fits;
     AT_TRY(find_set(o->workload, &set, err));
-    while (fit < num_fits && strcmp(fits[fit].name, row->name) != 0) fit++;
+    const char *name = at_template_base(row)->name;
+    while (fit < num_fits && strcmp(fits[fit].name, name) != 0) fit++;
     at_error why = {0};
     for (int i = 0; i < set->num_layers && fit < num_fits; i++) {
         const char *args = fits[fit].args(a, &set->layers[i]);

@@ -24,7 +24,8 @@ typedef struct {
     life *life;
     int num_vregs;
     int owner[64];    /* register -> virtual register holding it in this block, -1 */
-    bool blocked[64]; /* taken by an accumulator that lives in this block */
+    bool blocked[64]; /* taken by an accumulator that lives in this block, from here on */
+    int block_end;
     AT_VEC(at_tile_op) out;
     int max_reg;
     bool failed;
@@ -87,6 +88,7 @@ static bool place_accumulators(alloc *x) {
 static void start_block(alloc *x, int from) {
     int to = from;
     while (to < x->n && x->in[to].kind != AT_T_LOOP && x->in[to].kind != AT_T_END) to++;
+    x->block_end = to;
     for (int r = 0; r < 64; r++) x->owner[r] = -1, x->blocked[r] = r >= x->target->regs;
     for (int v = 0; v < x->num_vregs; v++)
         if (x->vreg[v].acc && x->life[v].reg >= 0 && x->life[v].first < to &&
@@ -134,9 +136,22 @@ static void take_register(alloc *x, int v, int i, const int keep[3], int num_kee
     if (r > x->max_reg) x->max_reg = r;
 }
 
-static void drop_if_dead(alloc *x, int v) {
+/* Does another accumulator get this register in what is left of the block? */
+static bool is_wanted(const alloc *x, int r, int i) {
+    for (int v = 0; v < x->num_vregs; v++)
+        if (x->vreg[v].acc && x->life[v].reg == r && x->life[v].first > i &&
+            x->life[v].first < x->block_end)
+            return true;
+    return false;
+}
+
+/* After the last use of a value its register is free: an epilogue that finishes one accumulator
+ * before the next works in place. */
+static void drop_if_dead(alloc *x, int v, int i) {
     int r = x->life[v].reg;
-    if (!x->vreg[v].acc && x->life[v].uses <= 0 && r >= 0) x->owner[r] = -1, x->life[v].reg = -1;
+    if (x->life[v].uses > 0 || r < 0) return;
+    if (!x->vreg[v].acc) x->owner[r] = -1, x->life[v].reg = -1;
+    else if (x->life[v].last <= i && !is_wanted(x, r, i)) x->blocked[r] = false;
 }
 
 static bool foldable(const alloc *x, const at_tile_op *op, int v) {
@@ -153,16 +168,17 @@ static void materialize(alloc *x, int v, int i, const int keep[3], int num_keep)
     const at_tile_vreg *r = &x->vreg[v];
     if (!r->load) AT_BUG("a computed value of a tile lost its register");
     take_register(x, v, i, keep, num_keep);
-    *at_push(x->l->arena, &x->out) = (at_tile_op){.kind = r->load,
-                                                  .lanes = r->lanes,
-                                                  .slot = r->slot,
-                                                  .off = r->off,
-                                                  .number = r->number,
-                                                  .mem = r->pooled ? AT_MEM_CONST : AT_MEM_NONE,
-                                                  .dst = (int16_t)x->life[v].reg,
-                                                  .a = -1,
-                                                  .b = -1,
-                                                  .trip_arg = -1};
+    *at_push(x->l->arena, &x->out) =
+        (at_tile_op){.kind = r->load,
+                     .lanes = r->lanes,
+                     .slot = r->slot,
+                     .off = r->off,
+                     .number = r->number,
+                     .mem = r->pooled && r->number != 0 ? AT_MEM_CONST : AT_MEM_NONE,
+                     .dst = (int16_t)x->life[v].reg,
+                     .a = -1,
+                     .b = -1,
+                     .trip_arg = -1};
 }
 
 static void unary(alloc *x, const at_tile_op *op, int i) {
@@ -172,7 +188,7 @@ static void unary(alloc *x, const at_tile_op *op, int i) {
     if (x->failed) return;
     o.a = (int16_t)x->life[op->a].reg;
     x->life[op->a].uses--;
-    drop_if_dead(x, op->a);
+    drop_if_dead(x, op->a, i);
     if (x->life[op->dst].reg < 0) take_register(x, op->dst, i, keep, 1);
     if (x->failed) return;
     o.dst = (int16_t)x->life[op->dst].reg;
@@ -213,8 +229,8 @@ static void arithmetic(alloc *x, const at_tile_op *op, int i) {
     x->life[a].uses--;
     x->life[b].uses--;
     if (at_tile_updates(op)) x->life[op->dst].uses--;
-    drop_if_dead(x, a);
-    drop_if_dead(x, b);
+    drop_if_dead(x, a, i);
+    drop_if_dead(x, b, i);
     if (x->life[op->dst].reg < 0) take_register(x, op->dst, i, keep, 3);
     if (x->failed) return;
     o.dst = (int16_t)x->life[op->dst].reg;
@@ -239,7 +255,7 @@ static void one(alloc *x, const at_tile_op *op, int i) {
         if (x->failed) return;
         o.a = (int16_t)x->life[op->a].reg;
         x->life[op->a].uses--;
-        drop_if_dead(x, op->a);
+        drop_if_dead(x, op->a, i);
         break;
     case AT_T_CONST:
     case AT_T_LOAD:

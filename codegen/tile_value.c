@@ -72,8 +72,8 @@ static void prefetch(at_builder *b, int tensor, int from, int64_t off) {
 
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST)
-        return at_build_load(b,
-                             (at_tile_vreg){.load = AT_T_CONST, .number = v->number, .slot = -1});
+        return at_build_load(
+            b, (at_tile_vreg){.load = AT_T_CONST, .number = v->number, .slot = -1, .pooled = true});
     if (v->op == AT_V_LOAD) {
         at_tile_place p = at_build_locate(b, v->tensor, v->at);
         int lanes = lanes_now(b);

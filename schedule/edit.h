@@ -1,7 +1,8 @@
 /* schedule/edit.h: edits of a loop tree and of the computation below it. An edit changes nothing:
  * it makes another tree (and computation) out of the one it is given. Each checks what it needs and
  * says what is missing; whether the result is legal is for at_program_verify, with numbers.
- * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU.
+ * Source of the set: E1 to E8 cover Ansor's sketch rules and MetaSchedule's primitives on a CPU;
+ * E9 is what an operator's author would write by hand.
  *
  * A loop is named by a stage and a piece: the loop around that stage's leaf that has it. c is the
  * computation of the result: the old one, or one whose symbols know the new names. The result is
@@ -66,5 +67,26 @@ at_status at_edit_copy(at_arena *a, const at_tree *t, at_copy_kind kind, const c
 at_status at_edit_factor(at_arena *a, const at_tree *t, const char *stage, const char *loop,
                          const char *name, const at_compute **compute, at_tree **out,
                          at_error *err);
+
+/* ---- epilogues (edit_epilogue.c) ------------------------------------------------------------- */
+
+typedef enum at_epilogue {
+#define AT_EPILOGUE(id, name, help) AT_EPILOGUE_##id,
+#include "schedule/epilogue.def"
+#undef AT_EPILOGUE
+    AT_EPILOGUES
+} at_epilogue;
+const char *at_epilogue_name(at_epilogue e); /* "relu" */
+const char *at_epilogue_help(at_epilogue e); /* "max(x, 0)" */
+/* The name of the only output where that is a sum, which E6 makes a copy of first, else NULL.
+ * AT_E_INPUT: there are several outputs. */
+at_status at_edit_output_sum(const at_compute *c, const char **sum, at_error *err);
+/* E9: the only output's elements pass through one more function as they are stored. What that needs
+ * is declared right before the output: `bias`, `scale` and `shift` are weights with an element per
+ * channel (the output's axes along which the weight differs), `addend` an input of the output's
+ * shape (*addend: its name; else NULL). order: how the output's axes make up the plain tensor, or
+ * NULL. Leaves stay as they are, so that every tree over c is one over *out. */
+at_status at_edit_epilogue(at_arena *a, const at_compute *c, const int *order, at_epilogue e,
+                           const at_compute **out, const char **addend, at_error *err);
 
 #endif

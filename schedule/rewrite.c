@@ -83,13 +83,18 @@ at_tensor rewrite_copy_tensor(at_arena *a, const at_tensor *t) {
     return copy;
 }
 
+void rewrite_open(rewrite *w, at_arena *a, const at_compute *c, at_error *err) {
+    *w = (rewrite){.arena = a, .old = c, .err = err};
+    for (int i = 0; i < c->num_tensors; i++)
+        *at_push(a, &w->tensors) = rewrite_copy_tensor(a, &c->tensors[i]);
+}
+
 at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *name,
                         at_error *err) {
-    *w = (rewrite){.arena = a, .old = t->compute, .tree = t, .err = err};
-    if (at_compute_find(w->old, name) >= 0)
+    if (at_compute_find(t->compute, name) >= 0)
         return at_fail(err, AT_E_INPUT, "there is a tensor \"%s\" already", name);
-    for (int i = 0; i < w->old->num_tensors; i++)
-        *at_push(a, &w->tensors) = rewrite_copy_tensor(a, &w->old->tensors[i]);
+    rewrite_open(w, a, t->compute, err);
+    w->tree = t;
     return outline_of(a, t, &w->o, err);
 }
 
@@ -128,7 +133,7 @@ static bool is_used(const rewrite *w, const char *name) {
             for (int k = 0; k < t->defs[d].num_names; k++)
                 if (!strcmp(t->defs[d].names[k], name)) return true;
     }
-    for (int i = 0; i < w->tree->piece_names.len; i++)
+    for (int i = 0; w->tree && i < w->tree->piece_names.len; i++)
         if (!strcmp(w->tree->piece_names.data[i], name)) return true;
     return false;
 }
@@ -159,14 +164,29 @@ outline_node *rewrite_add_leaf(rewrite *w, outline_node *parent, const char *sta
     return n;
 }
 
+/* Where what follows a sum begins: behind its outermost reduction, and behind a vec loop around
+ * that, since such a loop is around one leaf, with the unrolled loops that it is in. */
+static outline_node *top_of_sum(rewrite *w, outline_node *leaf) {
+    outline_node *top = NULL, *vec = NULL;
+    for (outline_node *p = leaf->parent; p; p = p->parent)
+        if (outline_reduces(w->old, p)) top = p, vec = NULL;
+        else if (p->ann == AT_ANN_VEC) vec = p;
+    if (!vec) return top;
+    while (vec->parent && vec->parent->ann == AT_ANN_UNROLL && vec->parent->child == vec &&
+           !vec->next)
+        vec = vec->parent;
+    return vec;
+}
+
 outline_node *rewrite_nest_behind(rewrite *w, outline_node *leaf, const char *piece) {
     outline_node *first = NULL, *inner = NULL, *path[MAX_PIECES], *top = NULL;
+    const outline_node *start = top_of_sum(w, leaf);
     int depth = 0;
     for (outline_node *p = leaf->parent; p; p = p->parent) path[depth++] = p;
     while (depth--) {
         outline_node *p = path[depth];
         bool reduces = outline_reduces(w->old, p);
-        if (!top && reduces) {
+        if (p == start) {
             top = p;
             if (piece) first = inner = rewrite_add_loop(w, NULL, piece);
         }

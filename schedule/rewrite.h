@@ -8,13 +8,15 @@
 typedef struct rewrite {
     at_arena *arena;
     const at_compute *old;
-    const at_tree *tree;
+    const at_tree *tree; /* or NULL */
     at_error *err;
     AT_VEC(at_tensor) tensors;
     outline o;
 } rewrite;
 
-/* Copies the tensors as they were written. AT_E_INPUT: a tensor has the new name already. */
+/* Copies the tensors as they were written; there is no tree over them. */
+void rewrite_open(rewrite *w, at_arena *a, const at_compute *c, at_error *err);
+/* The same with the tree. AT_E_INPUT: a tensor has the new name already. */
 at_status rewrite_start(rewrite *w, at_arena *a, const at_tree *t, const char *name, at_error *err);
 /* The computation and the tree as rewritten. */
 at_status rewrite_finish(rewrite *w, const at_compute **compute, at_tree **out);
@@ -42,7 +44,8 @@ at_status rewrite_reads(rewrite *w, at_tensor *reader, const char *from, const c
 outline_node *rewrite_add_loop(rewrite *w, outline_node *parent, const char *piece);
 outline_node *rewrite_add_leaf(rewrite *w, outline_node *parent, const char *stage, int num_index);
 /* Behind the sum of a leaf, loops that count its axes where the sum did: those inside its outermost
- * reduction, copied, around them one for `piece` (NULL: none). Returns the last. */
+ * reduction, or from a vec loop around that on, copied; around them one for `piece` (NULL: none).
+ * Returns the last. */
 outline_node *rewrite_nest_behind(rewrite *w, outline_node *leaf, const char *piece);
 
 #endif

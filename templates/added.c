@@ -23,6 +23,7 @@ void at_template_add(const at_template_row *row, const char *file) {
 }
 
 const char *at_template_file(const at_template_row *row) {
+    row = at_template_base(row);
     for (const added *x = first_added; x; x = x->next)
         if (x->row == row) return x->file;
     return NULL;

@@ -1,6 +1,7 @@
 /* templates/registry.c: the templates there are. A new one is one file and one row here. */
 #include "templates/template_int.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -29,18 +30,36 @@ void at_template_add_beginning(at_text *out, const char *word) {
             at_text_addf(out, "%s%s", out->len ? ", " : "", rows[i]->name);
 }
 
-at_status at_template_find(const char *name, const at_template_row **out, at_error *err) {
+/* NULL: there is none. */
+static const at_template_row *named(const char *name) {
     const at_template_row *own = at_template_added(name);
-    if (own) {
-        *out = own;
-        return AT_OK;
+    for (int i = 0; !own && i < at_template_count(); i++)
+        if (at_template_is_named(rows[i], name)) own = rows[i];
+    return own;
+}
+
+/* NAME+STAGE+STAGE, where NAME is a template, which may have a + of its own. */
+static const at_template_row *base_of(const char *name, const char **stages) {
+    const at_template_row *found = NULL;
+    char *begin = strdup(name), *plus;
+    if (!begin) AT_BUG("no memory for a name");
+    while (!found && (plus = strrchr(begin, '+')) != NULL) {
+        *plus = 0;
+        found = named(begin);
+        *stages = name + (plus - begin) + 1;
     }
-    for (int i = 0; i < at_template_count(); i++) {
-        const at_template_row *r = rows[i];
-        if (at_template_is_named(r, name)) {
-            *out = r;
-            return AT_OK;
-        }
+    free(begin);
+    return found;
+}
+
+at_status at_template_find(const char *name, const at_template_row **out, at_error *err) {
+    const char *stages;
+    const at_template_row *found = named(name);
+    if (!found && (found = base_of(name, &stages)) != NULL)
+        return at_template_fuse(found, stages, "+", out, err);
+    if (found) {
+        *out = found;
+        return AT_OK;
     }
     if (!err) return AT_E_USAGE; /* readers of logs ask for each record */
     at_text names = {0}, begin_so = {0};

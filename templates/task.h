@@ -20,8 +20,15 @@ void at_template_limits(double timeout_s, const volatile int *stop);
 /* at_attempt and at_attempt_fail with these limits. */
 at_attempt_end at_template_attempt(void (*f)(void *ctx), void *ctx, int *signal_number);
 at_status at_template_attempt_fail(at_attempt_end end, int signal_number, at_error *err);
-/* By name or record name; AT_E_USAGE lists those there are. */
+/* By name or record name, also with stages behind it, "dense+bias+relu"; AT_E_USAGE lists those
+ * there are. */
 at_status at_template_find(const char *name, const at_template_row **out, at_error *err);
+/* The template with element-wise stages behind its output (at_epilogue_name), "bias,relu" where
+ * `between` is ",": a template named NAME+bias+relu, whose row lives for ever. AT_E_USAGE: there is
+ * no such stage. Whether they fit, at_task_new says (AT_E_USAGE). */
+at_status at_template_fuse(const at_template_row *row, const char *stages, const char *between,
+                           const at_template_row **out, at_error *err);
+const at_template_row *at_template_base(const at_template_row *row); /* without such stages */
 /* Appends the names of those that begin with this word: "conv2d_NCHWc, conv2d_nhwc". */
 void at_template_add_beginning(at_text *out, const char *word);
 

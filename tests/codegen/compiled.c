@@ -19,7 +19,7 @@ static const char *name_of(const built *b, phase f, int i) {
 static void add_code(at_text *out, const at_kernel *k) {
     for (int i = 0; i < k->num_tiles; i++) {
         const at_tile_code *t = &k->tiles[i];
-        at_text_addf(out, "__asm__(\".pushsection .text\\n%s:\\n\"", t->symbol);
+        at_text_addf(out, "__asm__(\".pushsection .text\\n.balign 64\\n%s:\\n\"", t->symbol);
         for (int j = 0; j < t->size_bytes; j++)
             at_text_addf(out, j % 16 ? ",%d%s" : "\n    \".byte %d%s", t->bytes[j],
                          j % 16 == 15 || j == t->size_bytes - 1 ? "\\n\"" : "");

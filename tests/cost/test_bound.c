@@ -99,7 +99,8 @@ static void run_tile(runner *r, const at_tile_call *c) {
         }
         bool one = op->kind == AT_T_BCAST || op->kind == AT_T_INDEX || op->mem == AT_MEM_BCAST ||
                    op->kind == AT_T_PREFETCH;
-        if (op->kind != AT_T_STORE && op->slot >= 0) r->work.loads++;
+        bool constant = op->mem == AT_MEM_CONST;
+        if (op->kind != AT_T_STORE && (op->slot >= 0 || constant)) r->work.loads++;
         if (op->slot >= 0 && op->kind != AT_T_PREFETCH)
             touch_all(r, tensor[op->slot], slot[op->slot] + op->off, one ? 1 : op->lanes);
         if (op->kind == AT_T_INDEX) {

@@ -176,6 +176,48 @@ static void factor(void **state) {
     end();
 }
 
+/* Stages behind the output: the tree stays. */
+static void epilogue(void **state) {
+    (void)state;
+    const char *addend, *sum;
+    begin(&matmul_add);
+    at_tree *tree = e.tree;
+#define FUSE_STAGE(stage)                                                                          \
+    at_edit_epilogue(e.f.arena, e.compute, NULL, stage, &e.compute, &addend, &e.err)
+    DO(FUSE_STAGE(AT_EPILOGUE_BIAS));
+    assert_null(addend);
+    DO(FUSE_STAGE(AT_EPILOGUE_ADD));
+    assert_string_equal(addend, "addend");
+    DO(FUSE_STAGE(AT_EPILOGUE_SCALE));
+    DO(FUSE_STAGE(AT_EPILOGUE_CLIP));
+    expect_stage("bias[M] : weight\naddend[N, M] : input\nscale[M] : weight\nshift[M] : weight\n"
+                 "out[i:N, j:M] = min(max((mul[i, j] + C[i, j] + bias[j] + "
+                 "addend[i, j])*scale[j] + shift[j], 0), 6)\n");
+    assert_ptr_equal(tree, e.tree);
+    end();
+    /* a sum is copied first: behind its reduction, and not inside of a vec loop */
+    static const char text[] = "A[N, L] : input\nB[M, L] : weight\n"
+                               "out[i:N, j:M] = sum(k:L) A[i, k]*B[j, k]\n";
+    static const example inside = {"inside", sizes, text,
+                                   "i, j:vec, k:unroll =>\n    @out = i, j // k\n"};
+    begin(&inside);
+    DO(at_edit_output_sum(e.compute, &sum, &e.err));
+    assert_string_equal(sum, "out");
+    REFUSED("\"out\" is a sum: its writing needs a copy first", FUSE_STAGE(AT_EPILOGUE_RELU));
+    DO(COPY(AT_COPY_WRITE, "out", NULL, "local"));
+    expect_tree("i =>\n"
+                "    j:vec, k:unroll =>\n"
+                "        @local = i, j  // k\n"
+                "    j:vec =>\n"
+                "        @out = i, j\n");
+    expect_same_outputs();
+    DO(at_edit_output_sum(e.compute, &sum, &e.err));
+    assert_null(sum);
+    DO(FUSE_STAGE(AT_EPILOGUE_RELU));
+    expect_stage("out[i:N, j:M] = max(local[i, j], 0)\n");
+    end();
+}
+
 /* From the text alone: loops of its own for each stage; a stage may go into its reader. */
 static void plain(void **state) {
     (void)state;
@@ -222,8 +264,8 @@ static void refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loops), cmocka_unit_test(copies),
-                                       cmocka_unit_test(factor), cmocka_unit_test(plain),
-                                       cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops),  cmocka_unit_test(copies),
+                                       cmocka_unit_test(factor), cmocka_unit_test(epilogue),
+                                       cmocka_unit_test(plain),  cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
 }

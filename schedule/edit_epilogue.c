@@ -1,0 +1,229 @@
+/* schedule/edit_epilogue.c: E9, epilogues: what becomes of an output's elements as they are stored.
+ *     out[y:Y, x:X] = acc[y, x]     ->     out[y:Y, x:X] = max(acc[y, x] + bias[x], 0)
+ * The output keeps its name, its axes and its leaf, so that trees stay as they are. */
+#include "schedule/edit.h"
+
+#include <string.h>
+
+#include "schedule/rewrite.h"
+
+static const char *const names[] = {
+#define AT_EPILOGUE(id, name, help) name,
+#include "schedule/epilogue.def"
+#undef AT_EPILOGUE
+};
+
+static const char *const helps[] = {
+#define AT_EPILOGUE(id, name, help) help,
+#include "schedule/epilogue.def"
+#undef AT_EPILOGUE
+};
+
+const char *at_epilogue_name(at_epilogue e) { return names[e]; }
+const char *at_epilogue_help(at_epilogue e) { return helps[e]; }
+
+typedef struct epilogue {
+    rewrite w;
+    const at_compute *c;
+    int output;
+    const int *order; /* of the output's axes in the plain tensor; NULL: as they are */
+} epilogue;
+
+/* ---- channels -------------------------------------------------------------------------------- */
+
+/* [tensor] the axes, as a set, that decide which elements of constant inputs an element is made of;
+ * which of the others it is made of, [tensor][input]. */
+typedef struct reach {
+    uint32_t constant;
+    uint32_t *inputs; /* [num_tensors] */
+} reach;
+
+/* The axes, spatial ones alone, that occur in an expression of a stage. */
+static uint32_t axes_in(const at_tensor *t, const at_expr *e) {
+    uint32_t set = 0;
+    if (e->op == AT_X_NAME && e->ref >= 0 && e->ref < t->num_axes) set |= 1u << e->ref;
+    for (int i = 0; i < e->nargs; i++) set |= axes_in(t, e->arg[i]);
+    return set;
+}
+
+static void reach_of(at_arena *a, const at_compute *c, int stage, reach *all) {
+    const at_tensor *t = &c->tensors[stage];
+    const tensor_info *info = &info_of(c)->info[stage];
+    reach *own = &all[stage];
+    own->inputs = AT_NEW_ARRAY(a, uint32_t, c->num_tensors);
+    for (int r = 0; r < info->num_reads; r++) {
+        const at_expr *read = info->reads[r];
+        const at_tensor *of = &c->tensors[read->ref];
+        for (int d = 0; d < read->nargs; d++) {
+            uint32_t axes = axes_in(t, read->arg[d]);
+            if (of->role == AT_ROLE_INPUT) own->inputs[read->ref] |= axes;
+            else if (of->role != AT_ROLE_STAGE) own->constant |= axes;
+            else {
+                if (all[read->ref].constant >> d & 1) own->constant |= axes;
+                for (int i = 0; i < read->ref; i++)
+                    if (all[read->ref].inputs[i] >> d & 1) own->inputs[i] |= axes;
+            }
+        }
+    }
+}
+
+/* The output's axes along which the weight differs are its channels; where nothing is constant, its
+ * last axis, if some input is the same along that. 0: there are none. */
+static uint32_t channels(const epilogue *x) {
+    const at_compute *c = x->c;
+    reach *all = AT_NEW_ARRAY(x->w.arena, reach, c->num_tensors);
+    int n = c->tensors[x->output].num_axes, last = x->order ? x->order[n - 1] : n - 1;
+    for (int t = 0; t <= x->output; t++)
+        if (c->tensors[t].role == AT_ROLE_STAGE) reach_of(x->w.arena, c, t, all);
+    if (all[x->output].constant) return all[x->output].constant;
+    for (int i = 0; i < x->output; i++)
+        if (all[x->output].inputs[i] && !(all[x->output].inputs[i] >> last & 1)) return 1u << last;
+    return 0;
+}
+
+static bool mentions(const at_expr *e, const char *name) {
+    if (e->op == AT_X_NAME && !strcmp(e->name, name)) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (mentions(e->arg[i], name)) return true;
+    return false;
+}
+
+/* Is a name of the extent something else among the stage's own? */
+static bool is_hidden(const at_tensor *stage, const at_expr *extent) {
+    for (int k = 0; k < axes_of(stage); k++)
+        if (mentions(extent, stage->axes[k].name)) return true;
+    for (int d = 0; d < stage->num_defs; d++)
+        for (int k = 0; k < stage->defs[d].num_names; k++)
+            if (mentions(extent, stage->defs[d].names[k])) return true;
+    return false;
+}
+
+static at_tensor *stage_of(epilogue *x) {
+    return rewrite_find(&x->w, x->c->tensors[x->output].name);
+}
+
+static at_tensor operand(epilogue *x, const char *like, at_role role, int num_axes) {
+    return (at_tensor){.name = rewrite_fresh(&x->w, like),
+                       .role = role,
+                       .num_axes = num_axes,
+                       .axes = AT_NEW_ARRAY(x->w.arena, at_axis, num_axes)};
+}
+
+/* A tensor becomes known right before the output. */
+static void declare(epilogue *x, at_tensor t) {
+    rewrite_insert(&x->w, x->c->tensors[x->output].name, t);
+}
+
+/* A weight with an element per channel, read at the channel of the output's element. */
+static at_status per_channel(epilogue *x, const char *like, at_expr **out) {
+    at_arena *a = x->w.arena;
+    uint32_t set = channels(x);
+    const at_tensor *stage = stage_of(x);
+    at_expr *index = NULL, *extent = NULL;
+    if (!set)
+        return at_fail(
+            x->w.err, AT_E_INPUT,
+            "the output \"%s\" has no channels: there is no weight, and no input that is "
+            "the same along its last axis",
+            stage->name);
+    for (int i = 0; i < stage->num_axes; i++) {
+        int k = x->order ? x->order[i] : i;
+        if (!(set >> k & 1)) continue;
+        const at_expr *own = stage->axes[k].extent;
+        at_expr *axis = rewrite_name(a, stage->axes[k].name);
+        if (index && is_hidden(stage, own))
+            return at_fail(x->w.err, AT_E_INPUT,
+                           "the extent of \"%s\" has a name that is hidden in \"%s\"",
+                           stage->axes[k].name, stage->name);
+        if (index)
+            index = rewrite_binary(a, AT_X_MUL, index, rewrite_copy_expr(a, own)),
+            extent = rewrite_binary(a, AT_X_MUL, extent, rewrite_copy_expr(a, own));
+        else extent = rewrite_copy_expr(a, own);
+        index = index ? rewrite_binary(a, AT_X_ADD, index, axis) : axis;
+    }
+    at_tensor t = operand(x, like, AT_ROLE_WEIGHT, 1);
+    t.axes[0].extent = extent;
+    declare(x, t);
+    *out = rewrite_read(a, t.name, 1, &index);
+    return AT_OK;
+}
+
+/* An input of the output's shape, read at the output's element. */
+static at_expr *per_element(epilogue *x, const char *like, const char **name) {
+    at_arena *a = x->w.arena;
+    const at_tensor *stage = stage_of(x);
+    at_expr **index = AT_NEW_ARRAY(a, at_expr *, stage->num_axes);
+    at_tensor t = operand(x, like, AT_ROLE_INPUT, stage->num_axes);
+    for (int k = 0; k < stage->num_axes; k++) {
+        t.axes[k].extent = rewrite_copy_expr(a, stage->axes[k].extent);
+        index[k] = rewrite_name(a, stage->axes[k].name);
+    }
+    declare(x, t);
+    *name = t.name;
+    return rewrite_read(a, t.name, t.num_axes, index);
+}
+
+static at_status apply(epilogue *x, at_epilogue e, const char **addend) {
+    at_arena *a = x->w.arena;
+    at_expr *value = stage_of(x)->written, *other = NULL, *shift = NULL;
+    switch (e) {
+    case AT_EPILOGUE_BIAS:
+        AT_TRY(per_channel(x, "bias", &other));
+        value = rewrite_binary(a, AT_X_ADD, value, other);
+        break;
+    case AT_EPILOGUE_ADD:
+        other = per_element(x, "addend", addend);
+        value = rewrite_binary(a, AT_X_ADD, value, other);
+        break;
+    case AT_EPILOGUE_SCALE:
+        AT_TRY(per_channel(x, "scale", &other));
+        AT_TRY(per_channel(x, "shift", &shift));
+        value = rewrite_binary(a, AT_X_MUL, value, other);
+        value = rewrite_binary(a, AT_X_ADD, value, shift);
+        break;
+    case AT_EPILOGUE_RELU:
+    case AT_EPILOGUE_CLIP:
+        value = rewrite_binary(a, AT_X_MAX, value, at_expr_int(a, 0));
+        if (e == AT_EPILOGUE_CLIP) value = rewrite_binary(a, AT_X_MIN, value, at_expr_int(a, 6));
+        break;
+    case AT_EPILOGUES: AT_BUG("no epilogue");
+    }
+    stage_of(x)->written = value;
+    return AT_OK;
+}
+
+static at_status only_output(const at_compute *c, int *out, at_error *err) {
+    *out = -1;
+    for (int i = 0; i < c->num_tensors; i++) {
+        if (!c->tensors[i].is_output) continue;
+        if (*out >= 0)
+            return at_fail(err, AT_E_INPUT, "there are several outputs: \"%s\", \"%s\"",
+                           c->tensors[*out].name, c->tensors[i].name);
+        *out = i;
+    }
+    return AT_OK;
+}
+
+at_status at_edit_output_sum(const at_compute *c, const char **sum, at_error *err) {
+    int output;
+    AT_TRY(only_output(c, &output, err));
+    *sum = c->tensors[output].num_reduce ? c->tensors[output].name : NULL;
+    return AT_OK;
+}
+
+at_status at_edit_epilogue(at_arena *a, const at_compute *c, const int *order, at_epilogue e,
+                           const at_compute **out, const char **addend, at_error *err) {
+    epilogue x = {.c = c, .order = order};
+    at_compute *made;
+    *addend = NULL;
+    AT_TRY(only_output(c, &x.output, err));
+    if (c->tensors[x.output].num_reduce)
+        return at_fail(err, AT_E_INPUT, "\"%s\" is a sum: its writing needs a copy first",
+                       c->tensors[x.output].name);
+    rewrite_open(&x.w, a, c, err);
+    AT_TRY(apply(&x, e, addend));
+    AT_TRY(at_compute_make(a, c->symbols, x.w.tensors.data, x.w.tensors.len, "edited computation",
+                           &made, err));
+    *out = made;
+    return AT_OK;
+}

@@ -1,0 +1,247 @@
+/* templates/fuse.c: a template with element-wise stages behind its output, `dense+bias+relu`: a
+ * template like any other, whose texts are the other one's, rewritten. Its computation is that of
+ * the other with E9 (schedule/edit.h) for each stage; a tree stays as it is, or, where the output
+ * is a sum, gets a copy of that first. */
+#include "templates/template_int.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/edit.h"
+
+enum { MOST_STAGES = 8 };
+enum { MOST_FUSED = 1000 }; /* names that logs from anywhere may bring */
+
+typedef struct fused {
+    at_template_row row; /* first, so that its define() finds the rest */
+    const at_template_row *base;
+    at_epilogue stages[MOST_STAGES];
+    int num_stages;
+    struct fused *next;
+} fused;
+
+/* Rows live for ever, and one name has one row. */
+static fused *first_fused;
+static int num_fused;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void define(at_template *t);
+
+static const fused *fused_of(const at_template_row *row) {
+    return row->define == define ? (const fused *)row : NULL;
+}
+
+const at_template_row *at_template_base(const at_template_row *row) {
+    const fused *f = fused_of(row);
+    return f ? f->base : row;
+}
+
+/* ---- the task ---------------------------------------------------------------------------------
+ */
+
+/* A mistake in what is asked for, not in the template. */
+static void refuse(at_template *t, const char *stage) {
+    t->err.status = AT_E_USAGE;
+    at_fail_at(&t->err, "--fuse %s: ", stage);
+}
+
+static at_status parse_compute(at_template *t, at_compute **out) {
+    return at_compute_parse(t->arena, &t->symbols, t->compute_text,
+                            at_format(t->arena, "computation of %s", t->row->name), out, &t->err);
+}
+
+static const char *print_compute(at_arena *a, const at_compute *c) {
+    at_text text = {0};
+    at_compute_print(&text, c);
+    const char *kept = at_strdup(a, at_text_str(&text));
+    at_text_free(&text);
+    return kept;
+}
+
+/* An output that is a sum gets a copy behind it, in every tree. */
+static at_status copy_sum(at_template *t, const char *sum) {
+    at_compute *c;
+    const at_compute *edited = NULL;
+    const char *name = at_format(t->arena, "%s_sum", sum);
+    AT_TRY(parse_compute(t, &c));
+    for (int i = 0; i < t->trees.len; i++) {
+        tree_choice *choice = &t->trees.data[i];
+        at_tree *tree;
+        at_text text = {0};
+        AT_TRY(at_tree_parse(t->arena, c, choice->text,
+                             at_format(t->arena, "schedule of %s", t->row->name), &tree, &t->err));
+        AT_TRY(
+            at_edit_copy(t->arena, tree, AT_COPY_WRITE, sum, NULL, name, &edited, &tree, &t->err));
+        at_tree_print(&text, tree);
+        choice->text = at_strdup(t->arena, at_text_str(&text));
+        at_text_free(&text);
+    }
+    if (edited) t->compute_text = print_compute(t->arena, edited);
+    return AT_OK;
+}
+
+static const at_tensor *output_of(const at_compute *c) {
+    for (int i = 0; i < c->num_tensors; i++)
+        if (c->tensors[i].is_output) return &c->tensors[i];
+    AT_BUG("a computation without output");
+}
+
+/* What at_layout says of the output; NULL: nothing. */
+static layout *layout_of(at_template *t, const at_tensor *output) {
+    size_t n = strlen(output->name);
+    for (int i = 0; i < t->layouts.len; i++) {
+        const char *text = t->layouts.data[i].text;
+        if (!strncmp(text, output->name, n) && strspn(text + n, " [") > 0)
+            return &t->layouts.data[i];
+    }
+    return NULL;
+}
+
+static bool varies(const at_template *t, const at_expr *e) {
+    if (e->op == AT_X_NAME && e->ref >= 0 && t->values.data[e->ref].varies) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (varies(t, e->arg[i])) return true;
+    return false;
+}
+
+/* An addend of the output's shape is a plain tensor wherever the output is one. */
+static at_status check_shape(at_template *t, const at_tensor *output) {
+    for (int k = 0; k < output->num_axes; k++)
+        if (varies(t, output->axes[k].extent))
+            return at_fail(&t->err, AT_E_USAGE,
+                           "the shape of the output \"%s\" depends on knobs, and no at_layout says "
+                           "how: an addend has none to be given in",
+                           output->name);
+    return AT_OK;
+}
+
+static at_status add_stage(at_template *t, at_epilogue e, const at_compute **c) {
+    const at_tensor *output = output_of(*c);
+    layout *own = layout_of(t, output);
+    const char *addend;
+    if (own) {
+        t->compute = (at_compute *)*c;
+        AT_TRY(at_layout_parse(t, own));
+        t->compute = NULL;
+    } else if (e == AT_EPILOGUE_ADD) AT_TRY(check_shape(t, output));
+    AT_TRY(at_edit_epilogue(t->arena, *c, own ? own->order : NULL, e, c, &addend, &t->err));
+    if (addend && own) at_layout(t, at_textf(t, "%s%s", addend, strchr(own->text, '[')));
+    return t->err.status;
+}
+
+static at_status fuse(at_template *t, const fused *f) {
+    at_compute *parsed;
+    const at_compute *c;
+    const char *sum;
+    AT_TRY(parse_compute(t, &parsed));
+    if (at_edit_output_sum(parsed, &sum, &t->err) != AT_OK) {
+        refuse(t, at_epilogue_name(f->stages[0]));
+        return t->err.status;
+    }
+    if (sum) {
+        AT_TRY(copy_sum(t, sum));
+        AT_TRY(parse_compute(t, &parsed));
+    }
+    c = parsed;
+    for (int i = 0; i < f->num_stages; i++) {
+        if (add_stage(t, f->stages[i], &c) != AT_OK) {
+            refuse(t, at_epilogue_name(f->stages[i]));
+            return t->err.status;
+        }
+        at_hash_add_str(&t->hash, at_epilogue_name(f->stages[i]));
+    }
+    t->compute_text = print_compute(t->arena, c);
+    return AT_OK;
+}
+
+static void define(at_template *t) {
+    const fused *f = fused_of(t->row);
+    t->row = f->base;
+    f->base->define(t);
+    t->row = &f->row;
+    if (t->err.status == AT_OK && t->compute_text) fuse(t, f);
+}
+
+/* ---- its row ----------------------------------------------------------------------------------
+ */
+
+/* The stage that a word of n letters names; AT_EPILOGUES: none. */
+static at_epilogue stage_named(const char *word, size_t n) {
+    int i = 0;
+    while (i < AT_EPILOGUES && (strlen(at_epilogue_name((at_epilogue)i)) != n ||
+                                strncmp(at_epilogue_name((at_epilogue)i), word, n) != 0))
+        i++;
+    return (at_epilogue)i;
+}
+
+static at_status unknown_stage(const char *word, size_t n, at_error *err) {
+    at_text list = {0};
+    for (int i = 0; i < AT_EPILOGUES; i++)
+        at_text_addf(&list, "%s%s", i ? ", " : "", at_epilogue_name((at_epilogue)i));
+    at_status s = at_fail(err, AT_E_USAGE, "--fuse: unknown stage \"%.*s\"; there are: %s", (int)n,
+                          word, at_text_str(&list));
+    at_text_free(&list);
+    return s;
+}
+
+static at_status read_stages(const char *text, const char *between, fused *f, at_error *err) {
+    for (const char *p = text;; p++) {
+        size_t n = strcspn(p, between);
+        at_epilogue e = stage_named(p, n);
+        if (e == AT_EPILOGUES) return unknown_stage(p, n, err);
+        if (f->num_stages == MOST_STAGES)
+            return at_fail(err, AT_E_USAGE, "--fuse %s: more than %d stages", text, MOST_STAGES);
+        f->stages[f->num_stages++] = e;
+        p += n;
+        if (!*p) return AT_OK;
+    }
+}
+
+static const char *with_stages(const char *name, const fused *f) {
+    at_text text = {0};
+    at_text_add(&text, name);
+    for (int i = 0; i < f->num_stages; i++)
+        at_text_addf(&text, "+%s", at_epilogue_name(f->stages[i]));
+    char *kept = strdup(at_text_str(&text));
+    if (!kept) AT_BUG("no memory for a template");
+    at_text_free(&text);
+    return kept;
+}
+
+static const fused *known(const fused *like) {
+    for (const fused *x = first_fused; x; x = x->next)
+        if (x->base == like->base && x->num_stages == like->num_stages &&
+            !memcmp(x->stages, like->stages, sizeof *x->stages * (size_t)x->num_stages))
+            return x;
+    return NULL;
+}
+
+static const fused *keep(const fused *like) {
+    fused *x = malloc(sizeof *x);
+    if (!x) AT_BUG("no memory for a template");
+    *x = *like;
+    x->row = *like->base;
+    x->row.name = with_stages(like->base->name, like);
+    if (like->base->record_name) x->row.record_name = with_stages(like->base->record_name, like);
+    x->row.define = define;
+    x->next = first_fused;
+    num_fused++;
+    return first_fused = x;
+}
+
+at_status at_template_fuse(const at_template_row *row, const char *stages, const char *between,
+                           const at_template_row **out, at_error *err) {
+    const fused *already = fused_of(row), *found;
+    fused f = already ? *already : (fused){.base = row};
+    AT_TRY(read_stages(stages, between, &f, err));
+    pthread_mutex_lock(&lock);
+    found = known(&f);
+    if (!found && num_fused < MOST_FUSED) found = keep(&f);
+    pthread_mutex_unlock(&lock);
+    if (!found)
+        return at_fail(err, AT_E_USAGE, "--fuse %s: more than %d kinds in one run", stages,
+                       MOST_FUSED);
+    *out = &found->row;
+    return AT_OK;
+}
