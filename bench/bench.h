@@ -93,8 +93,9 @@ typedef struct at_bench_kernel {
     void **buf, *workspace;
     at_par par;
     double flops;
-    void *handle;       /* of a loaded object; TinyCC's: NULL */
-    const char *object; /* of gcc and clang, removed by close */
+    at_resident *resident; /* TinyCC's code, or NULL */
+    void *handle;          /* of a loaded object; TinyCC's: NULL */
+    const char *object;    /* of gcc and clang, removed by close */
 } at_bench_kernel;
 /* Compiles what is text, loads, and finds the functions; what TinyCC compiled before is
  * overwritten. */
@@ -102,8 +103,8 @@ at_status at_bench_load(const at_job *job, at_bench_kernel *out, at_error *err);
 /* As the tool lowers a candidate for TinyCC. */
 const at_target *at_bench_target(void); /* the best of this CPU */
 at_lower_options at_bench_lower_options(const at_target *target);
-/* Lowers, compiles, loads, packs, runs once and checks. With AT_TCC the kernel loaded before is
- * overwritten: there is one at a time. flags: of gcc and clang. */
+/* Lowers, compiles, loads, packs, runs once and checks; any number of kernels beside each other.
+ * flags: of gcc and clang. */
 at_status at_bench_kernel_open(at_arena *a, const at_program *p, const at_lower_options *o,
                                at_compiler compiler, const char *flags, const at_bench_data *data,
                                at_bench_kernel *out, at_error *err);
@@ -164,6 +165,9 @@ typedef struct at_bench_tuned {
 extern int at_bench_cores;  /* that this process was given, before it took one */
 extern int at_bench_trials; /* of every search; 0: each its own number */
 const at_bench_tuned *at_bench_tune(const at_bench_search *s);
+/* A configuration of the search's task. */
+at_status at_bench_program_at(at_arena *a, const at_bench_search *s, int64_t index,
+                              at_program **out, at_error *err);
 /* The best configuration of that run, as a verified program of its task. AT_E_NO_VALID with the
  * tool's message. */
 at_status at_bench_best(at_arena *a, const at_bench_search *s, at_program **out, at_error *err);
@@ -213,6 +217,7 @@ at_bench_contender at_openblas_product_contender(at_openblas_product *p);
 at_status at_bench_lowering(at_error *err);
 at_status at_bench_conv3x3(at_error *err);
 at_status at_bench_nchwc(at_error *err);
+at_status at_bench_fused(at_error *err);
 at_status at_bench_templates(at_error *err);
 at_status at_bench_sparse(at_error *err);
 at_status at_bench_dialects(at_error *err);

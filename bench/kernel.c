@@ -30,7 +30,25 @@ at_status at_bench_load(const at_job *job, at_bench_kernel *out, at_error *err) 
     return AT_OK;
 }
 
+/* TinyCC's code that stays, so that several kernels are there at once. */
+static at_status load_resident(const at_job *job, at_bench_kernel *out, at_error *err) {
+    const char *names[] = {job->entry, job->pack};
+    void *found[2] = {NULL};
+    const at_unit unit = {.source = job->source,
+                          .blobs = job->blobs,
+                          .num_blobs = job->num_blobs,
+                          .names = names,
+                          .num_names = job->pack ? 2 : 1,
+                          .is_written = true};
+    AT_TRY(at_resident_new(&unit, found, &out->resident, err));
+    out->entry = (at_kernel_fn *)found[0];
+    out->pack = (at_kernel_fn *)found[1];
+    return AT_OK;
+}
+
 void at_bench_kernel_close(at_bench_kernel *k) {
+    at_resident_free(k->resident);
+    k->resident = NULL;
     at_code code = {.handle = k->handle};
     at_so_unload(&code);
     if (k->object) at_object_remove(k->object);
@@ -206,7 +224,8 @@ at_status at_bench_kernel_open(at_arena *a, const at_program *p, const at_lower_
     AT_TRY(build(a, &job, flags, err));
     out->object = job.object;
     out->flops = data->flops;
-    at_status s = at_bench_load(&job, out, err);
+    at_status s =
+        compiler == AT_TCC ? load_resident(&job, out, err) : at_bench_load(&job, out, err);
     if (s == AT_OK) s = first_run(&job, data, out, at_compiler_name(compiler), err);
     if (s != AT_OK) at_bench_kernel_close(out);
     return s;

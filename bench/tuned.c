@@ -179,16 +179,21 @@ const at_bench_tuned *at_bench_tune(const at_bench_search *s) {
     return t;
 }
 
-at_status at_bench_best(at_arena *a, const at_bench_search *s, at_program **out, at_error *err) {
+at_status at_bench_program_at(at_arena *a, const at_bench_search *s, int64_t index,
+                              at_program **out, at_error *err) {
     const at_template_row *row;
     at_task *task;
     at_config config;
-    const at_bench_tuned *t = at_bench_tune(s);
-    if (!t->ok) return at_fail(err, AT_E_NO_VALID, "%s", t->why);
     AT_TRY(at_template_find(s->template_name, &row, err));
     AT_TRY(at_task_new(a, row, s->args, &task, err));
-    AT_TRY(at_config_at(a, at_task_space(task), t->index, &config, err));
+    AT_TRY(at_config_at(a, at_task_space(task), index, &config, err));
     return at_task_program(a, task, &config, out, err);
+}
+
+at_status at_bench_best(at_arena *a, const at_bench_search *s, at_program **out, at_error *err) {
+    const at_bench_tuned *t = at_bench_tune(s);
+    if (!t->ok) return at_fail(err, AT_E_NO_VALID, "%s", t->why);
+    return at_bench_program_at(a, s, t->index, out, err);
 }
 
 at_status at_bench_best_open(at_arena *a, const at_bench_search *s, at_program **program,
