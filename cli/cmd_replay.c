@@ -69,7 +69,8 @@ static at_status choose_tuners(replay *r, at_error *err) {
     const at_tuner_class *row;
     if (o->compare && at_given(o, "--tuner"))
         return at_fail(err, AT_E_USAGE, "give one of --tuner and --compare, not both");
-    if (o->json && o->csv) return at_fail(err, AT_E_USAGE, "give one of --csv and --json");
+    if (o->json + o->csv + o->trace > 1)
+        return at_fail(err, AT_E_USAGE, "give one of --csv, --trace and --json");
     if (o->compare) return list_tuners(r, o->compare, err);
     AT_TRY(at_tuner_find(o->engine.tuner, &row, err));
     r->searches[r->num_searches++].tuner = row->name;
@@ -80,7 +81,8 @@ static at_status search_with(replay *r, at_tuner_options to, at_error *err) {
     const at_options *o = r->options;
     for (int i = 0; i < r->num_searches; i++)
         AT_TRY(at_recorded_search(r->arena, &r->space, r->searches[i].tuner, to,
-                                  (int)o->engine.trials, (int)o->repeats, &r->searches[i], err));
+                                  (int)o->engine.trials, (int)o->repeats, o->trace, &r->searches[i],
+                                  err));
     return AT_OK;
 }
 
@@ -206,6 +208,45 @@ static at_status print_text(const replay *r, at_error *err) {
     return status;
 }
 
+/* Each trial as it came; search_s: of a search, divided by its trials. */
+static at_status print_trace(const replay *r, at_error *err) {
+    const at_recorded *space = &r->space;
+    at_arena *scratch = at_arena_new();
+    at_text out = {0}, entity = {0};
+    at_status status = AT_OK;
+    at_text_add(&out, "tuner,search,trial,part,index,failure,time_s,search_s,entity\n");
+    for (int i = 0; i < r->num_searches; i++) {
+        const at_searches *s = &r->searches[i];
+        int64_t n = (int64_t)s->repeats * s->trials;
+        for (int64_t k = 0; k < n && status == AT_OK; k++) {
+            const at_step *step = &s->steps[k];
+            if (step->index < 0) continue;
+            double time_s = space->time_s[at_space_place(space->space, step->index)];
+            at_config config;
+            at_arena_reset(scratch);
+            status = at_config_at(scratch, space->space, step->index, &config, err);
+            at_text_clear(&entity);
+            if (status == AT_OK) at_config_print_entity(&entity, &config);
+            at_text_addf(&out, "%s,%lld,%lld,%s,%lld,%s,", s->tuner, (long long)(k / s->trials + 1),
+                         (long long)(k % s->trials + 1), step->part, (long long)step->index,
+                         time_s > 0 ? ""
+                                    : at_err_no_name(time_s < 0 ? (int)-time_s : AT_ERR_UNKNOWN));
+            if (time_s > 0) at_text_add_double(&out, time_s);
+            at_text_addf(&out, ",%.3g", s->seconds / s->trials);
+            at_csv_field(&out, at_text_str(&entity));
+            at_text_add(&out, "\n");
+            if (out.len < 1 << 16) continue;
+            if (status == AT_OK) status = at_print(&out, err);
+            at_text_clear(&out);
+        }
+    }
+    if (status == AT_OK) status = at_print(&out, err);
+    at_text_free(&entity);
+    at_text_free(&out);
+    at_arena_free(scratch);
+    return status;
+}
+
 static void add_goals(at_out *out, const double *to) {
     static const char *const names[AT_NUM_GOALS] = {"trials_to_90", "trials_to_95", "trials_to_99"};
     for (int g = 0; g < AT_NUM_GOALS; g++) at_out_double(out, names[g], to[g]);
@@ -278,6 +319,7 @@ static at_status replay_log(replay *r, at_error *err) {
         if (r->shown[k] < 1) r->shown[k] = 1;
     }
     AT_TRY(search(r, err));
+    if (o->trace) return print_trace(r, err);
     return o->json ? print_json(r, err) : print_text(r, err);
 }
 

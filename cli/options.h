@@ -67,7 +67,7 @@ typedef struct at_options {
     const char *compare;
     double margin; /* as a share */
     /* output */
-    bool stats, json, code, why, with_main, compat, csv, split, diff, force;
+    bool stats, json, code, why, with_main, compat, csv, trace, split, diff, force;
     const char *dump, *output, *to, *name, *isas;
     at_abi abi;
     bool fallback;

@@ -84,6 +84,7 @@ static void start_record(const at_session *s, const at_config *c, at_record *out
                             .compiler_version = s->compiler_version,
                             .cpu_flags = at_cpu_facts()->flags,
                             .tuner = s->tuner,
+                            .part = "",
                             .seed = s->options.seed,
                             .check = AT_CHECK_UNCHECKED,
                             .in_bytes = s->in_bytes,
@@ -266,6 +267,7 @@ at_record *at_session_keep(const at_session *s, at_arena *a, const at_record *r,
     e->compiler_version = share(a, s->compiler_version, e->compiler_version);
     e->cpu_flags = share(a, at_cpu_facts()->flags, e->cpu_flags);
     e->tuner = share(a, s->tuner, e->tuner);
+    e->part = share(a, "", e->part);
     e->error = share(a, "", e->error);
     e->code_hash = share(a, "", e->code_hash);
     e->check_word = e->check_word ? at_strdup(a, e->check_word) : NULL;

@@ -47,7 +47,10 @@ static at_status search(const at_recorded *r, const at_tuner_options *o, at_sear
     AT_TRY(at_tuner_new(s->tuner, r->space, o, &tuner, err));
     for (int g = 0; g < AT_NUM_GOALS; g++) to[repeat][g] = INFINITY;
     for (int t = 0; t < s->trials; t++) {
-        if (at_tuner_next(tuner, &index, 1) == 1) {
+        at_step *step = s->steps ? &s->steps[(size_t)repeat * (size_t)s->trials + (size_t)t] : NULL;
+        bool proposed = at_tuner_next(tuner, &index, 1) == 1;
+        if (step) *step = (at_step){proposed ? index : -1, at_tuner_part(tuner, index)};
+        if (proposed) {
             double time_s = r->time_s[at_space_place(r->space, index)];
             bool valid = time_s > 0;
             at_tuner_update(
@@ -64,11 +67,12 @@ static at_status search(const at_recorded *r, const at_tuner_options *o, at_sear
 }
 
 at_status at_recorded_search(at_arena *a, const at_recorded *r, const char *tuner,
-                             at_tuner_options o, int trials, int repeats, at_searches *out,
-                             at_error *err) {
+                             at_tuner_options o, int trials, int repeats, bool steps,
+                             at_searches *out, at_error *err) {
     *out = (at_searches){.tuner = tuner, .repeats = repeats};
     out->trials = trials < r->points ? trials : (int)r->points;
     out->best = AT_NEW_ARRAY(a, float, (int64_t)out->trials *repeats);
+    if (steps) out->steps = AT_NEW_ARRAY(a, at_step, (int64_t)out->trials * repeats);
     double(*to)[AT_NUM_GOALS] = at_alloc(a, sizeof *to * (size_t)repeats);
     double *column = AT_NEW_ARRAY(a, double, repeats);
     int64_t begin_ns = at_now_ns();

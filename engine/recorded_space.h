@@ -36,17 +36,22 @@ double at_recorded_expected_trials(const at_recorded *r, double share);
 /* One tuner's searches. */
 enum { AT_NUM_GOALS = 3 };
 extern const double at_goals[AT_NUM_GOALS]; /* 0.9, 0.95, 0.99 */
+typedef struct at_step {
+    int64_t index;    /* -1: the space was exhausted */
+    const char *part; /* as at_tuner_part */
+} at_step;
 typedef struct at_searches {
     const char *tuner;
     int repeats, trials;     /* trials: those asked for, at most the points */
     float *best;             /* [trials][repeats] share of the optimum found so far; ascending */
     double to[AT_NUM_GOALS]; /* median of the trials until a goal; INFINITY: not reached */
     double seconds;          /* of one search */
+    at_step *steps;          /* [repeats][trials]; NULL: not asked for */
 } at_searches;
 /* Seeds are o.seed, o.seed + 1, ... */
 at_status at_recorded_search(at_arena *a, const at_recorded *r, const char *tuner,
-                             at_tuner_options o, int trials, int repeats, at_searches *out,
-                             at_error *err);
+                             at_tuner_options o, int trials, int repeats, bool steps,
+                             at_searches *out, at_error *err);
 /* Quantile of the share after so many trials: 0.5 is the median. */
 double at_searches_share(const at_searches *s, int64_t trials, double quantile);
 

@@ -50,6 +50,7 @@ static void copy_result(const at_record *same, at_record *r) {
     e->compiler_version = own.compiler_version;
     e->cpu_flags = own.cpu_flags;
     e->tuner = own.tuner;
+    e->part = own.part;
     e->seed = own.seed;
     e->same_as = e->same_as >= 0 ? e->same_as : same->config.index;
     r->timestamp_s = at_wall_time_s();
@@ -82,6 +83,7 @@ static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_erro
     if (x->answer) return AT_OK;
     AT_TRY(at_config_at(x->arena, s->space, x->index, &x->config, err));
     x->made = at_candidate_build(s, x->arena, &x->config, &x->candidate, &x->result);
+    x->result.extra.part = at_tuner_part(t->tuner, x->index);
     if (x->made && !is_known_program(t, x, under_way))
         x->made = x->lowered = at_candidate_generate(s, x->arena, &x->candidate, &x->result);
     /* gcc and clang run here; what is the same code is compiled once. */

@@ -38,6 +38,7 @@ static const text_field extra_texts[] = {
     TEXT(at_extra, "compiler_version", compiler_version),
     TEXT(at_extra, "cpu_flags", cpu_flags),
     TEXT(at_extra, "tuner", tuner),
+    TEXT(at_extra, "part", part),
     {"sample_kind", offsetof(at_extra, sample_word), at_samples_words,
      offsetof(at_extra, sample_kind)},
     {"check", offsetof(at_extra, check_word), at_check_words, offsetof(at_extra, check)},

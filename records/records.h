@@ -59,6 +59,7 @@ typedef struct at_extra {
     const char *compiler_version;
     const char *cpu_flags; /* instruction sets, as Linux names them */
     const char *tuner;     /* "" where none */
+    const char *part;      /* of the tuner, that proposed it; "" where it has none */
     uint64_t seed;
     const double *samples_s; /* raw, in measured order; AutoTVM's repeat is their number */
     int num_samples;

@@ -57,6 +57,7 @@ void at_book_free(at_book *b) {
     at_numbering_free(&b->entered);
     free(b->score);
     free(b->known);
+    free(b->part);
 }
 
 bool at_book_allows(const at_book *b, int64_t index) {
@@ -64,16 +65,23 @@ bool at_book_allows(const at_book *b, int64_t index) {
            at_number_of(&b->entered, index) < 0;
 }
 
-void at_book_enter(at_book *b, int64_t index) {
+void at_book_enter(at_book *b, int64_t index, const char *part) {
     int number = at_number_add(&b->entered, index);
     if (b->cap < b->entered.cap) {
         b->cap = b->entered.cap;
         b->score = realloc(b->score, (size_t)b->cap * sizeof *b->score);
         b->known = realloc(b->known, (size_t)b->cap * sizeof *b->known);
-        AT_NEED(b->score && b->known);
+        b->part = realloc(b->part, (size_t)b->cap * sizeof *b->part);
+        AT_NEED(b->score && b->known && b->part);
     }
     b->score[number] = 0;
     b->known[number] = false;
+    b->part[number] = part;
+}
+
+const char *at_book_part(const at_book *b, int64_t index) {
+    int number = at_number_of(&b->entered, index);
+    return number < 0 ? "" : b->part[number];
 }
 
 /* What the shuffle takes is never offered again, so all random picks together cost one pass. */
@@ -83,7 +91,7 @@ void at_book_enter_random(at_book *b, int n) {
         int64_t place = at_space_place(b->space, b->begin) + at_shuffle_take(&b->order, draw);
         int64_t index = at_space_at_place(b->space, place);
         if (!at_book_allows(b, index)) continue;
-        at_book_enter(b, index);
+        at_book_enter(b, index, "random");
         n--;
     }
 }

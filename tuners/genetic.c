@@ -118,7 +118,7 @@ static void enter_child(genetic *g, int n) {
     int64_t child = crossed(g, first, second);
     for (int i = 0; i < MOST_CHANGES; i++) {
         if (at_book_allows(b, child)) {
-            at_book_enter(b, child);
+            at_book_enter(b, child, "child");
             return;
         }
         int k = (int)at_rng_below(&b->rng, (uint64_t)at_space_num_knobs(b->space));
@@ -148,6 +148,10 @@ static int next(void *self, int64_t *indices, int n) {
     return at_book_next(&((genetic *)self)->book, make_generation, self, indices, n);
 }
 
+static const char *part(void *self, int64_t index) {
+    return at_book_part(&((genetic *)self)->book, index);
+}
+
 static void update(void *self, const at_trial *trials, int n) {
     at_book_update(&((genetic *)self)->book, trials, n);
 }
@@ -161,5 +165,6 @@ const at_tuner_class at_ga_tuner = {
     .create = create,
     .next = next,
     .update = update,
+    .part = part,
     .destroy = destroy,
 };

@@ -82,6 +82,10 @@ void at_tuner_update(at_tuner *t, const at_trial *trials, int n) {
     if (t->row->update) t->row->update(t->self, trials, n);
 }
 
+const char *at_tuner_part(const at_tuner *t, int64_t index) {
+    return t->row->part ? t->row->part(t->self, index) : "";
+}
+
 void at_tuner_free(at_tuner *t) {
     if (!t) return;
     t->row->destroy(t->self);

@@ -73,6 +73,7 @@ typedef struct at_tuner_class {
      * results in: exhausted. */
     int (*next)(void *self, int64_t *indices, int n);
     void (*update)(void *self, const at_trial *trials, int n); /* may be NULL */
+    const char *(*part)(void *self, int64_t index);            /* NULL: it has no parts */
     void (*destroy)(void *self);
 } at_tuner_class;
 
@@ -100,6 +101,9 @@ const char *at_tuner_name(const at_tuner *t);
 int at_tuner_next(at_tuner *t, int64_t *indices, int n);
 /* In any order; of an index that was not proposed nothing is learned. */
 void at_tuner_update(at_tuner *t, const at_trial *trials, int n);
+/* Which part of the tuner proposed an index: "random", "model", ...; "": it has no parts, or proposed
+ * no such index. */
+const char *at_tuner_part(const at_tuner *t, int64_t index);
 void at_tuner_free(at_tuner *t);
 
 #endif

@@ -49,6 +49,7 @@ typedef struct at_book {
     at_numbering entered; /* proposal number of an index */
     double *score;        /* [entered.cap] */
     bool *known;
+    const char **part; /* what proposed it */
     int cap, given, num_known;
     double best; /* score; 0: no valid one yet */
 } at_book;
@@ -56,11 +57,12 @@ void at_book_init(at_book *b, at_space *space, const at_tuner_options *o, uint64
 void at_book_free(at_book *b);
 /* Valid, in range and not entered. */
 bool at_book_allows(const at_book *b, int64_t index);
-void at_book_enter(at_book *b, int64_t index);
+void at_book_enter(at_book *b, int64_t index, const char *part);
 /* Enters up to n random indices. */
 void at_book_enter_random(at_book *b, int n);
 /* round enters the next proposals, none if there are none. */
 int at_book_next(at_book *b, void (*round)(void *self), void *self, int64_t *indices, int n);
+const char *at_book_part(const at_book *b, int64_t index); /* "": not entered */
 void at_book_update(at_book *b, const at_trial *trials, int n);
 
 #endif

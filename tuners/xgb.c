@@ -223,7 +223,7 @@ static void make_round(void *self) {
         bool whole = !x->anneals && at_tuner_places(b->space, b->begin, b->end) <= WHOLE_SPACE;
         int n = whole ? best_of_all(x, most, plan) : at_anneal(&x->annealer, &b->rng, most, plan);
         n = diversify(x, plan, n, num);
-        for (int i = 0; i < n; i++) at_book_enter(b, plan[i]);
+        for (int i = 0; i < n; i++) at_book_enter(b, plan[i], "model");
         free(plan);
         num = n;
     }
@@ -290,6 +290,10 @@ static int next(void *self, int64_t *indices, int n) {
     return at_book_next(&((xgb *)self)->book, make_round, self, indices, n);
 }
 
+static const char *part(void *self, int64_t index) {
+    return at_book_part(&((xgb *)self)->book, index);
+}
+
 static void update(void *self, const at_trial *trials, int n) {
     at_book_update(&((xgb *)self)->book, trials, n);
 }
@@ -314,5 +318,6 @@ const at_tuner_class at_xgb_tuner = {
     .create = create,
     .next = next,
     .update = update,
+    .part = part,
     .destroy = destroy,
 };

@@ -4,7 +4,7 @@
 #include "view/view.h"
 
 /* As RFC 4180 has it: quoted where something would end the field, quotes doubled. */
-static void add_field(at_text *out, const char *value) {
+void at_csv_field(at_text *out, const char *value) {
     if (out->len && out->data[out->len - 1] != '\n') at_text_add(out, ",");
     if (!value[strcspn(value, ",;\"")]) {
         at_text_add(out, value);
@@ -23,19 +23,19 @@ static void add_words(at_text *out, at_text *value, const char *words) {
     at_text_clear(value);
     if (*words && strchr("=+-@", *words)) at_text_add(value, "'");
     at_text_add_visible(value, words);
-    add_field(out, at_text_str(value));
+    at_csv_field(out, at_text_str(value));
 }
 
 static void add_int(at_text *out, at_text *value, int64_t x) {
     at_text_clear(value);
     at_text_addf(value, "%lld", (long long)x);
-    add_field(out, at_text_str(value));
+    at_csv_field(out, at_text_str(value));
 }
 
 static void add_number(at_text *out, at_text *value, double x, bool known) {
     at_text_clear(value);
     if (known) at_text_add_double(value, x);
-    add_field(out, at_text_str(value));
+    at_csv_field(out, at_text_str(value));
 }
 
 void at_csv_head(at_text *out) {
@@ -50,11 +50,11 @@ void at_csv_row(at_text *out, const at_record *r) {
     add_words(out, &value, r->task);
     at_text_clear(&value);
     at_json_print(&value, r->args);
-    add_field(out, at_text_str(&value));
+    at_csv_field(out, at_text_str(&value));
     add_words(out, &value, r->target);
-    add_field(out, e->present ? e->context_hash : "");
+    at_csv_field(out, e->present ? e->context_hash : "");
     add_int(out, &value, r->config.recorded_index);
-    add_field(out, r->error_no ? at_err_no_name(r->error_no) : "");
+    at_csv_field(out, r->error_no ? at_err_no_name(r->error_no) : "");
     add_words(out, &value, e->error ? e->error : "");
     add_words(out, &value, at_extra_check(e));
     add_number(out, &value, at_record_mean(r), !r->error_no);
@@ -64,7 +64,7 @@ void at_csv_row(at_text *out, const at_record *r) {
     add_number(out, &value, r->timestamp_s, true);
     at_text_clear(&value);
     at_config_print_entity(&value, &r->config);
-    add_field(out, at_text_str(&value));
+    at_csv_field(out, at_text_str(&value));
     at_text_add(out, "\n");
     at_text_free(&value);
 }

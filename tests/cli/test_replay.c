@@ -397,6 +397,53 @@ static void of_any_origin(void **state) {
     assert_true(number(cli_json(), "space.best_ns") == 2e6);
 }
 
+/* Each trial of each search: no index twice in one, times as recorded, the median of the best as
+ * --csv has it. */
+static void trace(void **state) {
+    (void)state;
+    enum { TRIALS = 60, SEARCHES = 3 };
+    cli_expect(0, "./autotune replay space.log --compare ga,random --trials %d --repeats %d --csv",
+               TRIALS, SEARCHES);
+    double expected = atof(strstr(cli_read(".out"), "\nga,60,") + strlen("\nga,60,"));
+    cli_expect(0,
+               "./autotune replay space.log --compare ga,random --trials %d --repeats %d --trace",
+               TRIALS, SEARCHES);
+    char *text = strdup(cli_read(".out")), *line = strchr(text, '\n');
+    double best[SEARCHES] = {0};
+    bool seen[SEARCHES][MOST] = {{false}};
+    assert_memory_equal(text, "tuner,search,trial,part,index,failure,time_s,search_s,entity\n", 60);
+    for (int i = 0; i < SEARCHES * TRIALS; i++, line = strchr(line + 1, '\n')) {
+        int search, trial, index, end = 0;
+        char part[16];
+        assert_int_equal(
+            sscanf(line, "\nga,%d,%d,%15[a-z],%d,%n", &search, &trial, part, &index, &end), 4);
+        assert_int_equal(search, i / TRIALS + 1);
+        assert_int_equal(trial, i % TRIALS + 1);
+        assert_string_equal(part, trial <= 16                             ? "random"
+                                  : trial > 16 && !strcmp(part, "random") ? part
+                                                                          : "child");
+        assert_false(seen[search - 1][index]);
+        seen[search - 1][index] = true;
+        bool fails = !(times_s[index] < INFINITY);
+        assert_int_equal(line[end] != ',', fails);
+        if (!fails) {
+            assert_true(atof(line + end + 1) == times_s[index]);
+            best[search - 1] = fmax(best[search - 1], best_s / times_s[index]);
+        }
+    }
+    assert_int_equal(cli_count_lines(line, "random,"), SEARCHES * TRIALS);
+    free(text);
+    at_sort_doubles(best, SEARCHES);
+    assert_true(fabs(best[1] - expected) < 1e-4);
+    cli_expect(2, "./autotune replay space.log --trace --csv");
+    /* Logs have it, too, and read it again. */
+    cli_expect(0,
+               "./autotune " T " --args " ARGS " --tuner ga --trials 20 --seed 4 --log parts.log");
+    cli_expect(0, "grep -c '\"tuner\": \"ga\", \"part\": \"random\"' parts.log | grep -x 16");
+    cli_expect(0, "./autotune convert parts.log --to t4 -o parts.json && ./autotune pick_best "
+                  "parts.log | grep '\"part\": '");
+}
+
 static void warnings(void **state) {
     (void)state;
     cli_expect(0, "{ head -n 200 space.log; sed -n 3,4p space.log | sed 's/16, 16/16, 8/'; "
@@ -440,7 +487,7 @@ static void refusals(void **state) {
         {"replay space.log --compare ga,grid,ga", 2, "--compare: ga is given twice"},
         {"replay space.log --compare ga --tuner ga", 2,
          "give one of --tuner and --compare, not both"},
-        {"replay space.log --csv --json", 2, "give one of --csv and --json"},
+        {"replay space.log --csv --json", 2, "give one of --csv, --trace and --json"},
         {"replay space.log --repeats 0", 2, "--repeats 0: must be from 1 to 100000"},
         {"replay space.log --preset mine", 2, "--preset mine: there are ours, autotvm"},
         {"replay space.log --feature all", 2, "--feature all: there are itervar, knob, curve"},
@@ -531,8 +578,8 @@ int main(void) {
         cmocka_unit_test(tuner_options),   cmocka_unit_test(transfer),
         cmocka_unit_test(compact),         cmocka_unit_test(read_with_python),
         cmocka_unit_test(recorded_spaces), cmocka_unit_test(measured),
-        cmocka_unit_test(warnings),        cmocka_unit_test(of_any_origin),
-        cmocka_unit_test(refusals),        cmocka_unit_test(index_range),
-        cmocka_unit_test(early_stopping)};
+        cmocka_unit_test(warnings),        cmocka_unit_test(trace),
+        cmocka_unit_test(of_any_origin),   cmocka_unit_test(refusals),
+        cmocka_unit_test(index_range),     cmocka_unit_test(early_stopping)};
     return cmocka_run_group_tests(tests, record_space, teardown);
 }

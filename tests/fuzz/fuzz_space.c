@@ -23,7 +23,7 @@ static void check(at_arena *a, const at_recorded *r) {
         AT_ASSERT(!(r->time_s[i] > 0) || r->time_s[i] >= r->best_s);
     }
     AT_ASSERT(recorded == r->recorded && r->shares[0] == 1);
-    AT_ASSERT(at_recorded_search(a, r, at_tuner_default(), (at_tuner_options){0}, 12, 2, &s,
+    AT_ASSERT(at_recorded_search(a, r, at_tuner_default(), (at_tuner_options){0}, 12, 2, true, &s,
                                  &err) == AT_OK);
     AT_ASSERT(s.trials <= r->points && at_searches_share(&s, s.trials, 1) <= 1);
 }
