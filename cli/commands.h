@@ -21,6 +21,7 @@ at_status at_cmd_convert(const at_options *o, at_error *err);
 at_status at_cmd_plot(const at_options *o, at_error *err);
 at_status at_cmd_report(const at_options *o, at_error *err);
 at_status at_cmd_list(const at_options *o, at_error *err);
+at_status at_cmd_machine(const at_options *o, at_error *err);
 at_status at_cmd_help(const at_options *o, at_error *err);
 at_status at_cmd_version(const at_options *o, at_error *err);
 

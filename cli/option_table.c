@@ -207,6 +207,9 @@ static const at_option_row rows[] = {
     {"--as", "FORMAT", V(HELP), "text",
      "help as text, as a man page, or as completions for a shell: text, man, bash, zsh, fish",
      MANUAL, TO(help_as), 0, 0},
+    {"--measure", NULL, V(MACHINE), NULL,
+     "measure register tiles, copies and memory now, on one core, and keep the table", SWITCH,
+     TO(measure), 0, 0},
     {"--json", NULL, ALL, NULL, "print one JSON object instead of text", SWITCH, TO(json), 0, 0},
     {"--help", NULL, ALL, NULL, "explain the verb (also -h)", SWITCH, TO(help), 0, 0},
 };

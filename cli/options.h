@@ -21,6 +21,7 @@ typedef enum at_verb {
     AT_VERB_PLOT,
     AT_VERB_REPORT,
     AT_VERB_LIST,
+    AT_VERB_MACHINE,
     AT_VERB_HELP,
     AT_VERB_VERSION,
     AT_VERB_COUNT
@@ -67,7 +68,7 @@ typedef struct at_options {
     const char *compare;
     double margin; /* as a share */
     /* output */
-    bool stats, json, code, why, with_main, compat, csv, trace, split, diff, force;
+    bool measure, stats, json, code, why, with_main, compat, csv, trace, split, diff, force;
     const char *dump, *output, *to, *name, *isas;
     at_abi abi;
     bool fallback;

@@ -31,6 +31,8 @@ static const at_verb_row rows[] = {
                       "draws how searches went: best so far and all trials"},
     [AT_VERB_REPORT] = {"report", "LOG", 1, 1, "writes a log as one HTML page"},
     [AT_VERB_LIST] = {"list", "", 0, 0, "lists the templates, their arguments and defaults"},
+    [AT_VERB_MACHINE] = {"machine", "", 0, 0,
+                         "shows what is known of this machine's speeds, which searches begin with"},
     [AT_VERB_HELP] = {"help", "[VERB]", 0, 1, "explains the program or one verb"},
     [AT_VERB_VERSION] = {"version", "", 0, 0, "prints the version"},
 };

@@ -31,23 +31,41 @@ const at_core *at_core_at(int i);                   /* all of them; NULL behind 
 /* Floating-point operations per cycle at most; a multiply-add counts as two. */
 double at_core_flops(const at_core *c, const at_target *t);
 
-/* ---- speeds of a machine (speeds.c) -----------------------------------------------------------
+/* ---- speeds of a machine (speeds.c, speeds_json.c) ---------------------------------------------
  *
- * What estimates are made with: times of register tiles and of memory, measured on the machine or
- * of a machine like it. They steer what is proposed, never code. */
+ * What estimates are made with: times of register tiles and of memory, measured on the machine, or
+ * of a machine like it. They steer what is proposed, never code. docs/measuring.md */
 
-enum { AT_SPEED_ROWS = 32, AT_SPEED_VECTORS = 8, AT_SPEED_LEVELS = 4 };
-typedef struct at_speeds {
-    /* [vectors - 1][rows - 1] one step of the sum of a register tile, and what a call of it takes
-     * besides: ns */
-    float step_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS], call_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS];
-    float line_ns[AT_SPEED_LEVELS]; /* 64 bytes in a row from L1, L2, L3, memory */
-    float store_ns;                 /* a vector copied within L1 */
-    float turn_ns;                  /* a turn of a loop of TinyCC's, and each call of a tile */
-    int64_t cache_bytes[3];         /* L1, L2, L3; 0: none */
+enum { AT_SPEED_ROWS = 32, AT_SPEED_VECTORS = 8, AT_SPEED_LEVELS = 4, AT_SPEED_SETS = 4 };
+typedef struct at_speeds { /* of one instruction set; ns */
+    char isa[16];
+    float peak_gflops; /* of multiply-adds; 0: not known */
+    /* [vectors - 1][rows - 1], 0 where not measured. One step of the sum of a register tile, its
+     * operands in L1; the same with the vectors from L2; what a call takes besides. */
+    float step_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS], far_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS],
+        call_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS];
+    float line_ns[AT_SPEED_LEVELS]; /* 64 bytes in a row, from L1, L2, L3, memory */
+    float copy_ns;                  /* a vector copied within L1 */
+    float run_ns;                   /* a run of them begun */
+    float turn_ns;                  /* a call of a small tile */
 } at_speeds;
+typedef struct at_speed_table { /* of one machine */
+    char cpu[64], flags[256], version[32];
+    double measured_s; /* since the epoch; 0: it is one that was built in */
+    int64_t cache_bytes[3];
+    float latency_ns[AT_SPEED_LEVELS];
+    at_speeds sets[AT_SPEED_SETS];
+    int num_sets;
+} at_speed_table;
+
 /* Of a core that was never measured, from what is known of it; core NULL: of its kind. */
 void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *out);
+/* Fills what was not measured: between its neighbours, or like a guess. */
+void at_speeds_complete(at_speeds *s, const at_target *target);
+const at_speeds *at_speed_table_find(const at_speed_table *t, const char *isa); /* NULL */
+/* One JSON object. Reading refuses what is no such table: AT_E_INPUT with the member. */
+void at_speed_table_print(at_text *out, const at_speed_table *t);
+at_status at_speed_table_read(const at_json *json, at_speed_table *out, at_error *err);
 
 /* ---- bounds (bound.c) ------------------------------------------------------------------------ */
 
@@ -109,7 +127,8 @@ typedef struct at_estimate {
 
 typedef struct at_estimate_options {
     const at_target *target;
-    const at_speeds *speeds; /* copied */
+    const at_speeds *speeds; /* complete; copied */
+    int64_t cache_bytes[3];  /* L1, L2, L3; 0: none */
     int threads;
     bool pack_inline;
     double mean_dynamic; /* turns of a data-dependent loop, on the average */

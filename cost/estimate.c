@@ -41,9 +41,8 @@ static double copy_ns(at_estimator *e, est_leaf *x, int root) {
     if (st->is_conditional) calls *= 3;
     e->out->calls += calls;
     e->out->operations += vectors * st->operations;
-    return vectors * (double)s->store_ns * (1 + 0.5 * st->operations) +
-           elements / run * (double)s->turn_ns * 0.5 + calls * (double)s->turn_ns +
-           est_memory_ns(e, x);
+    return vectors * (double)s->copy_ns * (1 + 0.5 * st->operations) +
+           elements / run * (double)s->run_ns + calls * (double)s->turn_ns + est_memory_ns(e, x);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */

@@ -27,8 +27,8 @@ double est_memory_ns(at_estimator *e, const est_leaf *x) {
     int fits = x->num_loops; /* loops from here on leave what they touch in the cache */
     double size = 0;
     for (int level = 0; level < 3; level++) {
-        size += (double)s->cache_bytes[level];
-        if (!s->cache_bytes[level]) continue;
+        size += (double)e->o.cache_bytes[level];
+        if (!e->o.cache_bytes[level]) continue;
         while (fits > 0 && held(e, x, fits - 1) <= size) fits--;
         if (fits == 0) break;
         double times = 1, lines = 0;

@@ -1,4 +1,4 @@
-/* cost/speeds.c: speeds of a machine that was never measured. */
+/* cost/speeds.c: speeds that nobody measured: of a whole machine, or between what was measured. */
 #include "cost/cost.h"
 
 #include <string.h>
@@ -8,28 +8,73 @@ static const double usual_ghz = 3;
 /* Weights are fitted to kernels on Sapphire Rapids, as those in codegen/tile_parts.c. */
 void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *out) {
     bool wide = target->lanes >= AT_WIDE_LANES;
-    double per_cycle = core ? core->fma[wide] : wide ? 2 : target->lanes > 4 ? 2 : 1;
-    double ns = 1 / per_cycle / usual_ghz;
+    double ns = 1 / (core ? core->fma[wide] : 2) / usual_ghz;
+    if (!target->fused) ns *= 2;
     memset(out, 0, sizeof *out);
+    strncpy(out->isa, target->name, sizeof out->isa - 1);
     for (int v = 1; v <= AT_SPEED_VECTORS; v++)
         for (int r = 1; r <= AT_SPEED_ROWS; r++) {
-            double sums = r * v, loads = r + v;
+            double sums = r * v, loads = r + v, least = 8;
             bool folded = r * v + v + 1 > target->regs && v > 2;
             if (folded) loads += r - 1;
+            if (sums < 8) least = 1.3 * sums + 2; /* several chains each */
             double c = sums > 1.07 * loads ? sums : 1.07 * loads;
-            if (c < 8) c = 8;
-            if (r * v < 8) c = c < 1.3 * sums + 2 ? c : 1.3 * sums + 2; /* several chains each */
-            out->step_ns[v - 1][r - 1] =
-                (float)((c + 0.02 * loads + (folded ? 0.06 * sums : 0)) * ns);
-            out->call_ns[v - 1][r - 1] = (float)(2 + (20 + 3 * sums) * ns);
+            if (c < least) c = least < 8 ? least : 8;
+            c = (c + 0.02 * loads + (folded ? 0.06 * sums : 0)) * ns;
+            out->step_ns[v - 1][r - 1] = (float)c;
+            out->far_ns[v - 1][r - 1] = (float)(c + 0.6 * v * target->lanes / 16 * ns);
+            out->call_ns[v - 1][r - 1] = (float)(4 + (20 + 3 * sums) * ns);
         }
     out->line_ns[0] = (float)(0.5 / usual_ghz);
     out->line_ns[1] = (float)(0.6 * ns * target->lanes / 16);
     out->line_ns[2] = 1.5F;
     out->line_ns[3] = 4;
-    out->store_ns = (float)(1.3 / usual_ghz);
+    out->copy_ns = (float)(1.3 / usual_ghz);
+    out->run_ns = 0.75F;
     out->turn_ns = 1.5F;
-    out->cache_bytes[0] = core ? core->l1d_bytes : 32 << 10;
-    out->cache_bytes[1] = core ? core->l2_bytes : 512 << 10;
-    out->cache_bytes[2] = 16 << 20;
+}
+
+/* One row of a table, of so many vectors: between what was measured in a straight line, beyond it
+ * as the guess goes on. */
+static void complete_row(float *row, const float *guess) {
+    int last = -1;
+    for (int r = 0; r < AT_SPEED_ROWS; r++) {
+        if (row[r] <= 0) continue;
+        for (int k = last + 1; k < r; k++)
+            row[k] = last < 0
+                         ? row[r] * guess[k] / guess[r]
+                         : row[last] + (row[r] - row[last]) * (float)(k - last) / (float)(r - last);
+        last = r;
+    }
+    for (int k = last + 1; k < AT_SPEED_ROWS && last >= 0; k++)
+        row[k] = row[last] * guess[k] / guess[last];
+}
+
+static void complete(float row[][AT_SPEED_ROWS], const float guess[][AT_SPEED_ROWS]) {
+    float share = 1;
+    for (int v = 0; v < AT_SPEED_VECTORS; v++) {
+        complete_row(row[v], guess[v]);
+        for (int r = 0; r < AT_SPEED_ROWS && row[v][AT_SPEED_ROWS - 1] <= 0; r++)
+            row[v][r] = guess[v][r] * share;
+        share = row[v][0] / guess[v][0];
+    }
+}
+
+void at_speeds_complete(at_speeds *s, const at_target *target) {
+    at_speeds guess;
+    at_speeds_guess(NULL, target, &guess);
+    complete(s->step_ns, guess.step_ns);
+    complete(s->far_ns, guess.far_ns);
+    complete(s->call_ns, guess.call_ns);
+    for (int i = 0; i < AT_SPEED_LEVELS; i++)
+        if (s->line_ns[i] <= 0) s->line_ns[i] = guess.line_ns[i];
+    if (s->copy_ns <= 0) s->copy_ns = guess.copy_ns;
+    if (s->run_ns <= 0) s->run_ns = guess.run_ns;
+    if (s->turn_ns <= 0) s->turn_ns = guess.turn_ns;
+}
+
+const at_speeds *at_speed_table_find(const at_speed_table *t, const char *isa) {
+    for (int i = 0; i < t->num_sets; i++)
+        if (!strcmp(t->sets[i].isa, isa)) return &t->sets[i];
+    return NULL;
 }

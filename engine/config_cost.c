@@ -4,8 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "engine/machine.h"
-#include "engine/target_here.h"
+#include "engine/machine_speeds.h"
 
 struct at_cost_model {
     const at_task *task;
@@ -25,13 +24,22 @@ at_cost_model *at_cost_model_of(const at_task *task, const at_estimate_options *
 }
 
 at_cost_model *at_cost_model_new(const at_task *task, const at_engine_options *o) {
+    at_speed_table table;
+    at_speeds_known(&table);
+    return at_cost_model_with(task, o, &table);
+}
+
+at_cost_model *at_cost_model_with(const at_task *task, const at_engine_options *o,
+                                  const at_speed_table *table) {
     const at_target *target = at_engine_target(o);
     at_speeds speeds;
-    at_speeds_here(target, &speeds);
-    at_estimate_options e = {.target = target,
-                             .speeds = &speeds,
-                             .threads = o->threads ? (int)o->threads : 1,
-                             .pack_inline = o->packing == AT_PACKING_INLINE};
+    at_speeds_of(table, target, &speeds);
+    at_estimate_options e = {
+        .target = target,
+        .speeds = &speeds,
+        .cache_bytes = {table->cache_bytes[0], table->cache_bytes[1], table->cache_bytes[2]},
+        .threads = o->threads ? (int)o->threads : 1,
+        .pack_inline = o->packing == AT_PACKING_INLINE};
     return at_cost_model_of(task, &e);
 }
 

@@ -15,6 +15,9 @@ typedef struct at_cost_model at_cost_model;
  * measured, else that of a core like it; nothing is measured now. Returns owned; borrows the task.
  */
 at_cost_model *at_cost_model_new(const at_task *task, const at_engine_options *o);
+/* The same with this table. */
+at_cost_model *at_cost_model_with(const at_task *task, const at_engine_options *o,
+                                  const at_speed_table *table);
 /* For this target and these speeds; mean_dynamic is the task's own. Borrows the task. */
 at_cost_model *at_cost_model_of(const at_task *task, const at_estimate_options *o);
 void at_cost_model_free(at_cost_model *m); /* NULL is fine */

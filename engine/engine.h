@@ -37,6 +37,8 @@
 #include "engine/session.h"         /* a task with its data, reference and worker */
 #include "engine/target_here.h"     /* targets that this machine runs */
 #include "engine/machine.h"         /* bounds of kernels */
+#include "engine/machine_speeds.h"  /* tables of this machine */
+#include "engine/config_cost.h"     /* estimates of configurations */
 #include "engine/kernel_job.h"      /* a kernel bound to its data */
 #include "engine/measure.h"         /* one candidate: made, compiled, run */
 #include "engine/timed_rounds.h"    /* the same, timed well */

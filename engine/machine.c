@@ -27,14 +27,6 @@ at_status at_machine_here(int threads, at_machine *out, at_error *err) {
     return AT_OK;
 }
 
-void at_speeds_here(const at_target *target, at_speeds *out) {
-    const at_cpu *cpu = at_cpu_facts();
-    at_speeds_guess(at_core_find(cpu->llvm_name), target, out);
-    const int64_t own[] = {cpu->l1d_bytes, cpu->l2_bytes, cpu->l3_bytes};
-    for (int i = 0; i < 3; i++)
-        if (own[i]) out->cache_bytes[i] = own[i];
-}
-
 at_status at_session_machine(at_session *s, at_error *err) {
     at_machine *m = AT_NEW(s->arena, at_machine);
     AT_TRY(at_machine_here(s->threads, m, err));

@@ -7,8 +7,6 @@
 
 /* What bounds are worked out for: this CPU. AT_E_USAGE where nothing is known of it. */
 at_status at_machine_here(int threads, at_machine *out, at_error *err);
-/* Speeds that kernels for this target have on this machine; nothing is measured. */
-void at_speeds_here(const at_target *target, at_speeds *out);
 /* Kernels of this session get their bounds from now on. AT_E_USAGE where nothing is known of this
  * CPU. After at_session_context. */
 at_status at_session_machine(at_session *s, at_error *err);

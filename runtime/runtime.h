@@ -46,6 +46,14 @@ bool at_has_threads(void); /* built with OpenMP: kernels run on several */
 void at_par_for(int threads, void (*body)(long i, int thread, void *context), long n,
                 void *context);
 
+/* ---- this core, right now (peak.c, latency.c) --------------------------------------------------
+ */
+
+/* The FMA peak of the caller's core and of others, in about 10 ms. */
+double at_peak_gflops(int vector_set, int threads);
+/* Of one load that waits for the one before, anywhere in so many bytes; at most 64 MB. */
+double at_latency_ns(int64_t bytes);
+
 /* ---- the tensor store (tensors.c): one memfd, mapped by parent and workers ---------------------
  *
  * Workers map it read-only: a kernel that writes to its inputs or to expected values crashes and

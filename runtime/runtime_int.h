@@ -300,6 +300,5 @@ typedef struct at_inside { /* the worker process */
 void at_job_execute(at_inside *in, const at_job *job, at_outcome *out);
 /* bandwidth.c; of threads that each have a share of the bytes, 10 ms; 0: no memory for it */
 double at_bandwidth_gbytes(int64_t read_bytes, int64_t written_bytes, int threads);
-double at_peak_gflops(int vector_set, int threads); /* peak.c; of the caller's core first, 10 ms */
 
 #endif

@@ -1,0 +1,243 @@
+/* engine/speeds_measure.c: this machine's table: kernels of one register tile each, made as those
+ * of candidates are and run in this process, which knows them to be right. */
+#include "engine/machine_speeds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/lowered.h"
+#include "codegen/tile_parts.h"
+#include "engine/version.h"
+#include "runtime/runtime.h"
+
+enum { CHUNK_NS = 60 * 1000, CHUNKS = 5 };
+
+/* ---- one kernel ------------------------------------------------------------------------------ */
+
+typedef struct size {
+    const char *name;
+    int64_t value;
+} size;
+
+typedef struct prober {
+    const at_target *target;
+    const volatile int *stop;
+} prober;
+
+static at_status program(at_arena *a, const char *compute, const char *tree, const size *sizes,
+                         int n, at_program **out, at_error *err) {
+    at_symbols *symbols = AT_NEW(a, at_symbols);
+    int64_t *values = AT_NEW_ARRAY(a, int64_t, n);
+    at_compute *c;
+    at_tree *t;
+    for (int i = 0; i < n; i++) values[at_symbol_add(a, symbols, sizes[i].name)] = sizes[i].value;
+    AT_TRY(at_compute_parse(a, symbols, compute, "computation", &c, err));
+    AT_TRY(at_tree_parse(a, c, tree, "tree", &t, err));
+    AT_TRY(at_program_build(a, t, values, out, err));
+    return at_program_verify(a, *out, err);
+}
+
+static double least_ns(at_kernel_fn *entry, void **buf, void *workspace) {
+    double best = INFINITY;
+    for (int64_t n = 1, chunk = 0; chunk < CHUNKS;) {
+        int64_t start = at_now_ns();
+        for (int64_t i = 0; i < n; i++) entry(buf, workspace, NULL);
+        int64_t ns = at_now_ns() - start;
+        if (ns < CHUNK_NS) {
+            n *= 2;
+            continue;
+        }
+        chunk++;
+        best = fmin(best, (double)ns / (double)n);
+    }
+    return best;
+}
+
+static void *room(int64_t bytes) {
+    size_t n = (size_t)(bytes + 128) / 64 * 64;
+    float *p = aligned_alloc(64, n);
+    AT_NEED(p);
+    for (size_t i = 0; i < n / 4; i++) p[i] = 0.5F; /* no operand is slow */
+    return p;
+}
+
+/* Time of one run of a kernel without parallel loops. */
+static at_status time_kernel(const prober *p, const char *compute, const char *tree,
+                             const size *sizes, int n, double *ns, at_error *err) {
+    const at_lower_options lo = {.dialect = AT_DIALECT_TCC,
+                                 .target = p->target,
+                                 .name = "probe",
+                                 .prefetch_above = at_cpu_facts()->l2_bytes};
+    at_arena *a = at_arena_new();
+    at_program *built;
+    at_kernel *k;
+    at_resident *code = NULL;
+    void *found[1] = {0};
+    at_status s = program(a, compute, tree, sizes, n, &built, err);
+    if (s == AT_OK) s = at_lower(a, built, &lo, &k, err);
+    if (s == AT_OK) {
+        at_blob *blobs = AT_NEW_ARRAY(a, at_blob, k->num_tiles);
+        for (int i = 0; i < k->num_tiles; i++)
+            blobs[i] = (at_blob){k->tiles[i].symbol, k->tiles[i].bytes, k->tiles[i].size_bytes};
+        s = at_resident_new(&(at_unit){.source = k->source,
+                                       .blobs = blobs,
+                                       .num_blobs = k->num_tiles,
+                                       .names = &k->entry,
+                                       .num_names = 1},
+                            found, &code, err);
+    }
+    if (s == AT_OK) {
+        void *buf[AT_MAX_BUFS] = {0}, *workspace = room(k->workspace_bytes);
+        at_kernel_fn *entry;
+        memcpy(&entry, &found[0], sizeof entry);
+        for (int i = 0; i < k->num_params; i++) buf[i] = room(k->params[i].elements * 4);
+        *ns = least_ns(entry, buf, workspace);
+        for (int i = 0; i < k->num_params; i++) free(buf[i]);
+        free(workspace);
+    }
+    at_resident_free(code);
+    at_arena_free(a);
+    if (s == AT_OK && at_is_set(p->stop)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+    return s;
+}
+
+/* ---- register tiles -------------------------------------------------------------------------- */
+
+static const char product[] = "a[Y, K] : input\n"
+                              "w[P, K, B] : weight\n"
+                              "acc[y:Y, x:X] = sum(k:K) a[y, k] * w[x/B, k, x%B]\n"
+                              "out[y:Y, x:X] = acc[y, x]\n";
+static const char product_tree[] = "yo, xo =>\n"
+                                   "    ko, ki:unroll, yi:unroll, xi:vec =>\n"
+                                   "        @acc = {yo, yi}/y, {xo, xi}/x  // {ko, ki}/k\n"
+                                   "    yi:unroll, xi:vec =>\n"
+                                   "        @out = {yo, yi}/y, {xo, xi}/x\n";
+
+/* Calls of a tile of rows x vectors over so many steps: of each of yo rows of tiles, xo in a row.
+ */
+static at_status time_tile(const prober *p, int rows, int vectors, int yo, int xo, int steps,
+                           double *call_ns, at_error *err) {
+    int64_t b = (int64_t)vectors * p->target->lanes;
+    const size sizes[] = {{"Y", yo * rows}, {"X", xo * b},     {"K", steps}, {"P", xo},
+                          {"B", b},         {"yo", yo},        {"yi", rows}, {"xo", xo},
+                          {"xi", b},        {"ko", steps / 4}, {"ki", 4}};
+    AT_TRY(
+        time_kernel(p, product, product_tree, sizes, sizeof sizes / sizeof *sizes, call_ns, err));
+    *call_ns /= (double)yo * xo;
+    return AT_OK;
+}
+
+/* Would a tile be cut so that this is a part? Others do not occur. */
+static bool occurs(const at_target *target, int rows, int vectors) {
+    at_part parts[] = {{.extent = rows}, {.vector = true, .extent = vectors * target->lanes}};
+    at_tile_parts(target, parts, 2, 1, 0);
+    return parts[0].size == rows && parts[1].size == parts[1].extent;
+}
+
+static at_status measure_tile(const prober *p, int rows, int vectors, at_speeds *s, at_error *err) {
+    enum { SHORT = 8, LONG = 64, FAR_STEPS = 256 };
+    double few, many, far;
+    int64_t panel = (int64_t)vectors * p->target->lanes * 4 * FAR_STEPS;
+    int64_t l2 = at_cpu_facts()->l2_bytes ? at_cpu_facts()->l2_bytes : 512 << 10;
+    AT_TRY(time_tile(p, rows, vectors, 4, 1, SHORT, &few, err));
+    AT_TRY(time_tile(p, rows, vectors, 4, 1, LONG, &many, err));
+    AT_TRY(time_tile(p, rows, vectors, 1, (int)(l2 / 2 / panel), FAR_STEPS, &far, err));
+    double step = (many - few) / (LONG - SHORT), call = few - SHORT * step;
+    if (call < 1) call = 1;
+    s->step_ns[vectors - 1][rows - 1] = (float)step;
+    s->call_ns[vectors - 1][rows - 1] = (float)call;
+    far = (far - call) / FAR_STEPS;
+    s->far_ns[vectors - 1][rows - 1] = (float)(far > step ? far : step);
+    return AT_OK;
+}
+
+static at_status measure_tiles(const prober *p, at_speeds *s, at_error *err) {
+    static const int rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 30};
+    for (int v = 1; v <= AT_SPEED_VECTORS; v++)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            if (occurs(p->target, rows[i], v)) AT_TRY(measure_tile(p, rows[i], v, s, err));
+    return AT_OK;
+}
+
+/* What a line of the vectors costs more where it comes from L3, or from memory: with the largest
+ * tile of two vectors. */
+static at_status measure_lines(const prober *p, at_speeds *s, at_error *err) {
+    enum { STEPS = 256 };
+    const at_cpu *cpu = at_cpu_facts();
+    int rows = AT_SPEED_ROWS, lanes = p->target->lanes, level = 1;
+    while (rows > 1 && s->step_ns[1][rows - 1] <= 0) rows--;
+    double lines = 2.0 * lanes / 16, step = s->step_ns[1][rows - 1], far = s->far_ns[1][rows - 1];
+    int64_t panel = (int64_t)2 * lanes * 4 * STEPS;
+    s->line_ns[1] = (float)((far - step) / lines);
+    const int64_t bytes[] = {cpu->l2_bytes * 3, cpu->l3_bytes * 2};
+    const int64_t most[] = {cpu->l3_bytes / 2, (int64_t)256 << 20};
+    for (int i = 0; i < 2; i++) {
+        double ns;
+        if (!bytes[i] || bytes[i] > most[i]) continue; /* guessed */
+        AT_TRY(time_tile(p, rows, 2, 1, (int)(bytes[i] / panel), STEPS, &ns, err));
+        ns = ((ns - s->call_ns[1][rows - 1]) / STEPS - far) / lines;
+        s->line_ns[++level] = (float)(ns > 0.01 ? ns : 0.01);
+    }
+    return AT_OK;
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+static const char copy[] = "a[Y, X] : input\n"
+                           "b[y:Y, x:C] = a[y, x]\n";
+static const char copy_tree[] = "yo =>\n"
+                                "    yi, c:vec =>\n"
+                                "        @b = {yo, yi}/y, c\n";
+
+static at_status time_copy(const prober *p, int yo, int yi, int vectors, double *ns,
+                           at_error *err) {
+    int64_t c = (int64_t)vectors * p->target->lanes;
+    const size sizes[] = {{"Y", yo * yi}, {"X", c + 32}, {"C", c},
+                          {"yo", yo},     {"yi", yi},    {"c", c}};
+    return time_kernel(p, copy, copy_tree, sizes, sizeof sizes / sizeof *sizes, ns, err);
+}
+
+static at_status measure_copies(const prober *p, at_speeds *s, at_error *err) {
+    double one, eight, split;
+    AT_TRY(time_copy(p, 1, 32, 1, &one, err));
+    AT_TRY(time_copy(p, 1, 32, 8, &eight, err));
+    AT_TRY(time_copy(p, 32, 1, 1, &split, err));
+    double vector = (eight - one) / 32 / 7, run = one / 32 - vector;
+    s->copy_ns = (float)fmax(vector, 0.05);
+    s->run_ns = (float)fmax(run, 0.05);
+    s->turn_ns = (float)fmax((split - one) / 31, 0.2);
+    return AT_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+void at_speed_table_of_here(at_speed_table *t) {
+    const at_cpu *cpu = at_cpu_facts();
+    memset(t, 0, sizeof *t);
+    strcpy(t->cpu, cpu->name);
+    strcpy(t->flags, cpu->flags);
+    strcpy(t->version, AT_VERSION);
+    t->cache_bytes[0] = cpu->l1d_bytes;
+    t->cache_bytes[1] = cpu->l2_bytes;
+    t->cache_bytes[2] = cpu->l3_bytes;
+}
+
+at_status at_speeds_measure(const volatile int *stop, at_speed_table *t, at_error *err) {
+    at_speed_table_of_here(t);
+    t->measured_s = at_wall_time_s();
+    for (int i = 0; i < 3; i++)
+        if (t->cache_bytes[i]) t->latency_ns[i] = (float)at_latency_ns(t->cache_bytes[i] / 2);
+    for (int set = 0; t->num_sets < AT_SPEED_SETS && at_vector_set_name(set); set++) {
+        const at_target *target = at_target_find(at_vector_set_name(set));
+        if (!at_cpu_has_set(set) || !target || !target->encode || target->lanes == 1) continue;
+        at_speeds *s = &t->sets[t->num_sets++];
+        const prober p = {target, stop};
+        strncpy(s->isa, target->name, sizeof s->isa - 1);
+        s->peak_gflops = (float)at_peak_gflops(set, 1);
+        AT_TRY(measure_tiles(&p, s, err));
+        AT_TRY(measure_lines(&p, s, err));
+        AT_TRY(measure_copies(&p, s, err));
+    }
+    return AT_OK;
+}
