@@ -6,7 +6,9 @@
 static const struct {
     const at_core *cores;
     int num_cores;
-} architectures[] = {{at_x86_cores, AT_X86_NUM_CORES}};
+    const at_speeds *speeds;
+    int num_speeds;
+} architectures[] = {{at_x86_cores, AT_X86_NUM_CORES, at_x86_speeds, AT_X86_NUM_SPEEDS}};
 enum { NUM_ARCHITECTURES = sizeof architectures / sizeof *architectures };
 
 const at_core *at_core_at(int i) {
@@ -21,6 +23,13 @@ const at_core *at_core_find(const char *llvm_name) {
     for (int i = 0; n && (c = at_core_at(i)); i++)
         for (const char *s = c->names; *s; s += strcspn(s, " "), s += *s == ' ')
             if (strcspn(s, " ") == n && !memcmp(s, llvm_name, n)) return c;
+    return NULL;
+}
+
+const at_speeds *at_speeds_built_in(const char *isa) {
+    for (int k = 0; k < NUM_ARCHITECTURES; k++)
+        for (int i = 0; i < architectures[k].num_speeds; i++)
+            if (!strcmp(architectures[k].speeds[i].isa, isa)) return &architectures[k].speeds[i];
     return NULL;
 }
 

@@ -58,6 +58,8 @@ typedef struct at_speed_table { /* of one machine */
     int num_sets;
 } at_speed_table;
 
+/* Measured once on a machine of its kind (core.c; a file per architecture); NULL: there is none. */
+const at_speeds *at_speeds_built_in(const char *isa);
 /* Of a core that was never measured, from what is known of it; core NULL: of its kind. */
 void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *out);
 /* Fills what was not measured: between its neighbours, or like a guess. */

@@ -169,7 +169,7 @@ static at_status measure_lines(const prober *p, at_speeds *s, at_error *err) {
     while (rows > 1 && s->step_ns[1][rows - 1] <= 0) rows--;
     double lines = 2.0 * lanes / 16, step = s->step_ns[1][rows - 1], far = s->far_ns[1][rows - 1];
     int64_t panel = (int64_t)2 * lanes * 4 * STEPS;
-    s->line_ns[1] = (float)((far - step) / lines);
+    s->line_ns[1] = (float)fmax((far - step) / lines, 0.01);
     const int64_t bytes[] = {cpu->l2_bytes * 3, cpu->l3_bytes * 2};
     const int64_t most[] = {cpu->l3_bytes / 2, (int64_t)256 << 20};
     for (int i = 0; i < 2; i++) {
@@ -177,7 +177,7 @@ static at_status measure_lines(const prober *p, at_speeds *s, at_error *err) {
         if (!bytes[i] || bytes[i] > most[i]) continue; /* guessed */
         AT_TRY(time_tile(p, rows, 2, 1, (int)(bytes[i] / panel), STEPS, &ns, err));
         ns = ((ns - s->call_ns[1][rows - 1]) / STEPS - far) / lines;
-        s->line_ns[++level] = (float)(ns > 0.01 ? ns : 0.01);
+        s->line_ns[++level] = (float)fmax(ns, 0.01);
     }
     return AT_OK;
 }

@@ -20,6 +20,9 @@ int cli_setup(void **state) {
     arena = at_arena_new();
     if (!realpath(path ? path : "autotune", program)) return -1;
     if (!getcwd(home, sizeof home) || !mkdtemp(folder) || chdir(folder)) return -1;
+    char cache[PATH_MAX]; /* whatever the user has in his own */
+    snprintf(cache, sizeof cache, "%s/.cache", folder);
+    setenv("XDG_CACHE_HOME", cache, 1);
     return symlink(program, "autotune");
 }
 

@@ -1,0 +1,194 @@
+/* The table of this machine's speeds: it is kept where the XDG specification says, whole or not at
+ * all, and what is no table of this machine counts as none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/autotune-test-XXXXXX";
+static at_arena *arena;
+static at_speed_table table, other;
+
+static int set_up(void **state) {
+    (void)state;
+    arena = at_arena_new();
+    if (!mkdtemp(folder)) return -1;
+    return setenv("XDG_CACHE_HOME", folder, 1);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    at_arena_free(arena);
+    char *command = NULL;
+    if (asprintf(&command, "rm -rf %s", folder) < 0) return -1;
+    int status = system(command);
+    free(command);
+    return status;
+}
+
+static void write_kept(const char *text, size_t len) {
+    at_error err;
+    if (at_write_file(at_speeds_path(arena), text, len, &err) != AT_OK) fail_msg("%s", err.text);
+}
+
+static void same(const at_speed_table *x, const at_speed_table *y) {
+    at_text a = {0}, b = {0};
+    at_speed_table_print(&a, x);
+    at_speed_table_print(&b, y);
+    assert_string_equal(at_text_str(&a), at_text_str(&b));
+    at_text_free(&a);
+    at_text_free(&b);
+}
+
+static void place(void **state) {
+    (void)state;
+    assert_int_equal(strncmp(at_speeds_path(arena), folder, strlen(folder)), 0);
+    setenv("XDG_CACHE_HOME", "not/absolute", 1);
+    setenv("HOME", "/home/of nobody", 1);
+    const char *path = at_speeds_path(arena);
+    assert_true(strstr(path, "/home/of nobody/.cache/autotune/machine-") == path);
+    unsetenv("HOME");
+    at_error err;
+    assert_null(at_speeds_path(arena));
+    at_speed_table_of_here(&table);
+    assert_int_equal(at_speeds_keep(&table, &err), AT_E_OUTPUT);
+    setenv("XDG_CACHE_HOME", folder, 1);
+}
+
+/* Nothing kept: built in. Kept: that. */
+static void kept(void **state) {
+    (void)state;
+    at_error err;
+    assert_false(at_speeds_kept(&other));
+    at_speeds_known(&table);
+    assert_true(table.measured_s == 0);
+    table.measured_s = 12345;
+    if (table.num_sets) table.sets[0].step_ns[1][3] = 0.125F;
+    assert_int_equal(at_speeds_keep(&table, &err), AT_OK);
+    assert_true(at_speeds_kept(&other));
+    same(&table, &other);
+    at_speeds_known(&other);
+    same(&table, &other);
+}
+
+/* Cut anywhere, another machine's, no JSON, too large: as none, and replaced by the next one. */
+static void hostile(void **state) {
+    (void)state;
+    at_error err;
+    at_text text = {0};
+    at_speed_table_of_here(&table);
+    assert_int_equal(at_speeds_keep(&table, &err), AT_OK);
+    at_speed_table_print(&text, &table);
+    for (size_t n = 0; n < text.len; n += 7) {
+        write_kept(at_text_str(&text), n);
+        assert_false(at_speeds_kept(&other));
+    }
+    static const char *const wrong[] = {
+        "[]",       "{}",           "null",
+        "\xff\xfe", "{\"cpu\": 1}", "{\"cpu\": \"x\", \"flags\": \"\", \"version\": \"\"}"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        write_kept(wrong[i], strlen(wrong[i]));
+        assert_false(at_speeds_kept(&other));
+    }
+    at_speed_table elsewhere = table;
+    strcpy(elsewhere.cpu, "another CPU");
+    at_text_free(&text);
+    at_speed_table_print(&text, &elsewhere);
+    write_kept(at_text_str(&text), text.len);
+    assert_false(at_speeds_kept(&other));
+    at_text_free(&text);
+    for (int i = 0; i < 1 << 18; i++) at_text_add(&text, "[1e9]");
+    write_kept(at_text_str(&text), text.len);
+    assert_false(at_speeds_kept(&other));
+    at_text_free(&text);
+    assert_int_equal(at_speeds_keep(&table, &err), AT_OK);
+    assert_true(at_speeds_kept(&other));
+}
+
+/* Several processes write and read at once: whoever reads sees a whole table. */
+static void at_once(void **state) {
+    (void)state;
+    enum { PROCESSES = 4, TIMES = 100 };
+    at_error err;
+    at_speeds_known(&table);
+    assert_int_equal(at_speeds_keep(&table, &err), AT_OK);
+    for (int p = 0; p < PROCESSES; p++) {
+        pid_t child = fork();
+        if (child) continue;
+        bool ok = true;
+        for (int i = 0; i < TIMES && ok; i++) {
+            table.measured_s = 1000 * p + i + 1;
+            ok = at_speeds_keep(&table, &err) == AT_OK && at_speeds_kept(&other);
+        }
+        _exit(!ok);
+    }
+    for (int p = 0, status; p < PROCESSES; p++) {
+        assert_true(wait(&status) > 0);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+}
+
+static void text_of(at_speed_table *t, const char *member, const char *instead,
+                    const char *expect) {
+    at_text text = {0}, changed = {0};
+    at_error err;
+    const at_json *json;
+    at_speed_table_print(&text, t);
+    const char *all = at_text_str(&text), *at = strstr(all, member);
+    assert_non_null(at);
+    at_text_addf(&changed, "%.*s%s%s", (int)(at - all), all, instead, at + strlen(member));
+    assert_int_equal(at_json_parse(arena, at_text_str(&changed), changed.len, &json, &err), AT_OK);
+    assert_int_equal(at_speed_table_read(json, &other, &err), AT_E_INPUT);
+    if (!strstr(err.text, expect)) fail_msg("%s: %s", instead, err.text);
+    at_text_free(&text);
+    at_text_free(&changed);
+}
+
+static void refusals(void **state) {
+    (void)state;
+    memset(&table, 0, sizeof table);
+    table.sets[table.num_sets++] = *at_speeds_built_in("avx2");
+    text_of(&table, "\"sets\"", "\"bets\"", "sets");
+    text_of(&table, "\"measured\": 0", "\"measured\": -1", "measured");
+    text_of(&table, "\"l1d\": 0", "\"l1d\": 1e99", "l1d");
+    text_of(&table, "\"isa\": \"avx2\"", "\"isa\": \"a name that is too long\"", "isa");
+    text_of(&table, "\"line_ns\": [", "\"line_ns\": [1, 2, 3, 4, 5, ", "line_ns");
+    text_of(&table, "\"far_ns\": [[", "\"far_ns\": [[null, ", "far_ns");
+}
+
+/* A measurement has all that is asked for, and is taken as it is. */
+static void measured(void **state) {
+    (void)state;
+    at_error err;
+    if (at_speeds_measure(NULL, &table, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_true(table.measured_s > 0 && table.num_sets > 0);
+    for (int i = 0; i < table.num_sets; i++) {
+        const at_target *target = at_target_find(table.sets[i].isa);
+        at_speeds all;
+        at_speeds_of(&table, target, &all);
+        for (int v = 0; v < AT_SPEED_VECTORS; v++)
+            for (int r = 0; r < AT_SPEED_ROWS; r++) {
+                float step = table.sets[i].step_ns[v][r];
+                assert_true(all.step_ns[v][r] > 0 && all.far_ns[v][r] > 0 && all.call_ns[v][r] > 0);
+                if (step > 0) assert_true(all.step_ns[v][r] == step);
+            }
+    }
+    volatile int stop = 1;
+    assert_int_equal(at_speeds_measure(&stop, &table, &err), AT_E_INTERRUPTED);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(place),   cmocka_unit_test(kept),     cmocka_unit_test(hostile),
+        cmocka_unit_test(at_once), cmocka_unit_test(refusals), cmocka_unit_test(measured),
+    };
+    return cmocka_run_group_tests_name("engine/machine_speeds", tests, set_up, tear_down);
+}
