@@ -95,12 +95,30 @@ static at_status unknown_function(parser *p, const at_expr *named) {
     return s;
 }
 
+/* sum(k:K) and the like are no values: those who know them take them before any expression. */
+static at_status refuse_reduction(parser *p, const at_expr *named, bool known) {
+    at_lex probe = *p->lex; /* at what stands in the parentheses */
+    if (!known && strcmp(named->name, "sum") && strcmp(named->name, "prod")) return AT_OK;
+    if (probe.kind != AT_TOK_NAME) return AT_OK;
+    AT_TRY(at_lex_next(&probe, p->err));
+    if (!at_lex_is(&probe, ":")) return AT_OK;
+    return at_lex_fail_at(p->lex, named->line, named->col, p->err,
+                          "%s(%.*s:...) inside an expression: a reduction is the whole right side "
+                          "of a stage, so make it a stage and read that",
+                          named->name, p->lex->length, p->lex->start);
+}
+
 /* min(a, b, ...) and max: more than two nest to the left; exp(x) and the like. */
 static at_status parse_call(parser *p, at_expr *named, at_expr **out) {
     bool is_min = !strcmp(named->name, "min"), is_max = !strcmp(named->name, "max");
     int function = at_function_find(named->name);
-    if (!is_min && !is_max && function < 0) return unknown_function(p, named);
+    const at_lex open = *p->lex;
     AT_TRY(at_lex_next(p->lex, p->err));
+    AT_TRY(refuse_reduction(p, named, is_min || is_max));
+    if (!is_min && !is_max && function < 0) {
+        *p->lex = open;
+        return unknown_function(p, named);
+    }
     if (at_lex_is(p->lex, ")"))
         return at_lex_fail_at(p->lex, named->line, named->col, p->err, "%s needs %s, not none",
                               named->name, function < 0 ? "two arguments" : "one argument");

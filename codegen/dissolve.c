@@ -160,9 +160,11 @@ static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *con
         return new_value(l, v);
     }
     if (e->op == AT_X_NEG) {
+        v.b = value_expr(l, e->arg[0], axes);
+        if (v.b->op == AT_V_CONST)
+            return new_value(l, (at_value){.op = AT_V_CONST, .number = -v.b->number});
         v.op = AT_V_SUB;
         v.a = new_value(l, (at_value){.op = AT_V_CONST});
-        v.b = value_expr(l, e->arg[0], axes);
         return new_value(l, v);
     }
     if (e->op == AT_X_CALL) {
@@ -276,7 +278,10 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     n->stmt.label = t->name;
     n->line = leaf->line;
     n->stmt.ix = axes;
-    if (leaf->is_init) n->stmt.val = new_value(l, (at_value){.op = AT_V_CONST});
+    n->stmt.reduction = t->reduction;
+    if (leaf->is_init)
+        n->stmt.val = new_value(
+            l, (at_value){.op = AT_V_CONST, .number = at_reduction_neutral(t->reduction)});
     else n->stmt.val = value_expr(l, t->body, axes);
     n->stmt.add = t->num_reduce > 0 && !leaf->is_init;
     n->stmt.prefetch_tensor = leaf->prefetch_tensor;

@@ -132,7 +132,8 @@ void at_ir_print(at_low *l, at_text *out, const at_ir *list, int indent) {
                 at_text_add(out, ": ");
             }
             indices(l, out, n->stmt.tensor, n->stmt.ix, n->stmt.at);
-            at_text_add(out, n->stmt.add ? " += " : " = ");
+            static const char *const joins[AT_REDUCE_COUNT] = {" += ", " max= ", " min= ", " *= "};
+            at_text_add(out, n->stmt.add ? joins[n->stmt.reduction] : " = ");
             if (n->stmt.integer) at_aff_print(l, out, n->stmt.integer);
             else value_print(l, out, n->stmt.val);
             at_text_add(out, "\n");

@@ -184,6 +184,16 @@ bool at_ir_mentions(const at_low *l, const at_ir *list, int sym) {
     return false;
 }
 
+at_mask at_counted_loops(const at_ir *list) {
+    at_mask m = 0;
+    for (; list; list = list->next) {
+        if (list->kind != AT_IR_LOOP) continue;
+        if (at_loop_is_counted(list)) m |= AT_BIT(list->loop.sym);
+        m |= at_counted_loops(list->child);
+    }
+    return m;
+}
+
 /* ---- conditions ------------------------------------------------------------------------------ */
 
 static at_cond_op decide_atom(at_low *l, const at_aff *atom, const at_fact *facts) {
@@ -216,6 +226,10 @@ at_cond_op at_cond_decide(at_low *l, const at_cond *c, const at_fact *facts) {
 }
 
 bool at_value_is_zero(const at_value *v) { return v->op == AT_V_CONST && v->number == 0; }
+
+bool at_value_is_neutral(const at_value *v, at_reduction r) {
+    return v->op == AT_V_CONST && v->number == at_reduction_neutral(r);
+}
 
 int at_value_calls(const at_value *v) {
     return (v->op == AT_V_CALL) + (v->a ? at_value_calls(v->a) : 0) +

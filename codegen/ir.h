@@ -71,10 +71,11 @@ typedef struct at_loop {
 } at_loop;
 
 typedef struct at_stmt {
-    int tensor;        /* written */
-    const at_aff **ix; /* until `buffers` */
-    const at_aff *at;  /* element address, from `buffers` on */
-    bool add;          /* += */
+    int tensor;             /* written */
+    const at_aff **ix;      /* until `buffers` */
+    const at_aff *at;       /* element address, from `buffers` on */
+    bool add;               /* joins what is there: += of a sum */
+    at_reduction reduction; /* of the tensor */
     const at_value *val;
     const at_aff *integer;  /* of a table, from `tables` on: the int stored instead of val */
     const at_cond *guard;   /* skipped where false; NULL: none */
@@ -106,13 +107,19 @@ static inline int64_t at_loop_trips(const at_ir *n) {
     return n->loop.hi - n->loop.lo;
 } /* at most */
 
+/* Neither written out nor a vector: its iterations are not told apart in registers. */
+static inline bool at_loop_is_counted(const at_ir *n) {
+    return !at_loop_is_fixed(n) || (!at_loop_is_unrolled(n) && at_loop_trips(n) > 1);
+}
+
 at_ir *at_ir_new(at_low *l, at_ir_kind kind);
 at_ir *at_ir_copy(at_low *l, const at_ir *n); /* n and below, without n->next */
 at_ir *at_ir_copy_list(at_low *l, const at_ir *list);
 /* Behind the end of another list, of which *tail is where the next node goes. */
 void at_ir_append(at_ir ***tail, at_ir *list);
-bool at_ir_has_sum(const at_ir *list);  /* does a statement in it add to what is there? */
-at_mask at_ir_loops(const at_ir *list); /* loop symbols bound in a list and below */
+bool at_ir_has_sum(const at_ir *list);       /* does a statement in it join what is there? */
+at_mask at_ir_loops(const at_ir *list);      /* loop symbols bound in a list and below */
+at_mask at_counted_loops(const at_ir *list); /* those of them that are counted */
 /* Does anything in a list depend on this symbol, directly or inside another? */
 bool at_ir_mentions(const at_low *l, const at_ir *list, int sym);
 /* The bounds of a loop, constant or not. */
@@ -126,6 +133,7 @@ at_cond_op at_cond_decide(at_low *l, const at_cond *c,
 const at_value *at_value_fold(at_low *l, const at_value *v,
                               const at_fact *facts); /* decided selects go */
 bool at_value_is_zero(const at_value *v);
+bool at_value_is_neutral(const at_value *v, at_reduction r);
 int at_value_calls(const at_value *v); /* of functions in it */
 /* Enters the range of a loop's symbol; the old one is returned for at_range_leave. */
 at_sym at_range_enter(at_low *l, const at_ir *loop);

@@ -8,8 +8,9 @@
  *   - where that innermost loop is unrolled or a vector, the outermost loop of the atom is cut
  * instead: the iterations in which the atom is the same throughout stay one loop, the few others
  * are peeled (left, middle and right tile), and the inner loops then see constants. A term of a sum
- * that a condition makes zero, and a statement whose guard is false, vanish. Needs:   addresses.
- * Ensures: statements have neither guards nor selects. */
+ * that a condition makes zero (of another reduction, the neutral element), and a statement whose
+ * guard is false, vanish. Needs:   addresses. Ensures: statements have neither guards nor selects.
+ */
 #include "codegen/codegen_int.h"
 
 #define MAX_PEEL 8     /* iterations of one loop that become copies of their own */
@@ -104,7 +105,7 @@ static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
     if (n->stmt.guard && at_cond_decide(p->l, n->stmt.guard, facts) == AT_C_FALSE) return NULL;
     n->stmt.guard = NULL;
     n->stmt.val = at_value_fold(p->l, n->stmt.val, facts);
-    return n->stmt.add && at_value_is_zero(n->stmt.val) ? NULL : n;
+    return n->stmt.add && at_value_is_neutral(n->stmt.val, n->stmt.reduction) ? NULL : n;
 }
 
 /* ---- cutting loops --------------------------------------------------------------------------- */

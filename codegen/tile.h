@@ -46,6 +46,8 @@ typedef enum at_tile_kind {
     AT_T_SHIFT_LEFT,  /* an integer, by `by` bits */
     AT_T_SHIFT_RIGHT, /* with its sign */
     AT_T_TO_FLOAT,    /* an integer */
+    AT_T_SWAP,        /* lane i is that of number i ^ by; by: a power of two below the lanes */
+    AT_T_FIRST,       /* the first lanes of dst = those of a; the others stay */
     AT_T_ZIP_LOW,     /* of the first 4 lanes: a0 b0 a1 b1 */
     AT_T_ZIP_HIGH,    /* a2 b2 a3 b3 */
     AT_T_ZIP_LOW2,    /* a0 a1 b0 b1 */
@@ -59,7 +61,7 @@ typedef enum at_tile_mem { AT_MEM_NONE, AT_MEM_VECTOR, AT_MEM_BCAST, AT_MEM_CONS
 typedef struct at_tile_op {
     uint8_t kind; /* at_tile_kind */
     uint8_t mem; /* arithmetic: b is this memory operand instead of a register; const: from there */
-    uint8_t lanes; /* load, store, vector memory operand */
+    uint8_t lanes; /* load, store, first, vector memory operand */
     int16_t dst, a, b;
     int16_t slot;
     int16_t base;            /* index: the pointer that is added to: a slot, or dst itself */
@@ -112,10 +114,11 @@ static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
 
 /* Is dst an operand, too? Does it have a second one, b? */
 static inline bool at_tile_updates(const at_tile_op *op) {
-    return op->kind == AT_T_FMA || op->kind == AT_T_MUL_ADD || op->kind == AT_T_BLEND;
+    return op->kind == AT_T_FMA || op->kind == AT_T_MUL_ADD || op->kind == AT_T_BLEND ||
+           op->kind == AT_T_FIRST;
 }
 static inline bool at_tile_is_unary(const at_tile_op *op) {
-    return op->kind >= AT_T_SQRT && op->kind <= AT_T_TO_FLOAT;
+    return op->kind >= AT_T_SQRT && op->kind <= AT_T_FIRST;
 }
 
 /* tile_verify.c: our own rules; text of the first one broken, or NULL. */

@@ -79,10 +79,36 @@ static void drop_unused(at_builder *b) {
     drop_slots(b);
 }
 
+/* An element of a tensor in registers is read by a vector along `vec`, or goes into one that is. */
+static bool want_value(at_builder *b, const at_value *v, int vec, bool all) {
+    bool more = false;
+    if (v->op == AT_V_LOAD && b->regs->local[v->tensor] && !b->wanted[v->tensor])
+        more = b->wanted[v->tensor] = all || (vec >= 0 && !at_aff_coef(v->at, vec));
+    if (v->a) more |= want_value(b, v->a, vec, all);
+    if (v->b) more |= want_value(b, v->b, vec, all);
+    return more;
+}
+
+/* Which are wanted in all lanes; true: more than before. */
+static bool find_wanted(at_builder *b, const at_ir *list, int vec) {
+    bool more = false;
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_STMT)
+            more |= want_value(b, list->stmt.val, vec, b->wanted[list->stmt.tensor]);
+        else if (list->loop.ann == AT_ANN_VEC && b->l->target->lanes > 1)
+            more |= find_wanted(b, list->child, list->loop.sym);
+        else more |= find_wanted(b, list->child, vec);
+    }
+    return more;
+}
+
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs) {
     at_builder b = {
-        .l = l, .regs = regs, .inner = at_ir_loops(list), .vec_sym = -1, .held = -1, .body = 1};
-    for (const at_ir *n = list; n && !b.failed; n = n->next) at_build_nest(&b, n);
+        .l = l, .regs = regs, .inner = at_ir_loops(list), .vec_sym = -1, .trying = -1, .body = 1};
+    b.open = AT_NEW_ARRAY(l->arena, at_tile_open, l->num_tensors);
+    b.wanted = AT_NEW_ARRAY(l->arena, bool, l->num_tensors);
+    while (find_wanted(&b, list, -1)) continue;
+    at_build_list(&b, list);
     if (b.failed) return NULL;
     drop_unused(&b);
     at_tile *t = AT_NEW(l->arena, at_tile);

@@ -43,9 +43,20 @@ typedef struct { /* an element vector that lives in a register */
     int64_t lane; /* stride of more than one lane, else 0 */
     int vreg;
     int slot;                  /* where it is loaded from and stored to; -1: nowhere */
-    int chain[AT_TILE_CHAINS]; /* partial sums beside vreg, from 1 on */
+    bool neutral;              /* all lanes hold the neutral element: no term was added yet */
+    bool spread;               /* lanes are partial results, */
+    bool mixed;                /* which the register did not begin as */
+    int chain[AT_TILE_CHAINS]; /* partial results beside vreg, from 1 on */
     int num_chains, next;
 } at_tile_key;
+
+typedef struct {        /* [tensor] a reduction under way */
+    const at_ir *until; /* the last loop of it; NULL: none */
+    int start;          /* it begins before this operation */
+    bool held;          /* in registers, though the tensor lives in memory */
+    bool across;        /* lanes may be partial results */
+    int chains;         /* partial results per element, at most */
+} at_tile_open;
 
 typedef struct {
     at_low *l;
@@ -58,9 +69,11 @@ typedef struct {
     AT_VEC(at_tile_op) ops;
     AT_VEC(at_tile_vreg) vregs;
     AT_VEC(at_tile_key) keys;
-    int max_chains;       /* partial sums per register in the current nest */
+    at_tile_open *open;   /* [tensor] */
+    bool *wanted;         /* [tensor] in registers, and a vector reads one element of it */
+    int trying;           /* a tensor that would be open across; -1 */
     const at_ir *current; /* statement */
-    int held;             /* tensor whose sums stay in registers during the current loop; -1 */
+    bool all_lanes;       /* what it loads goes into all of them */
     int first_load;       /* loads of this straight-line body: virtual registers from here on */
     int first_const;      /* and constants, which no store changes */
     at_tile_slot slots[AT_TILE_MAX_SLOTS];
@@ -93,7 +106,17 @@ void at_build_statement(at_builder *b, const at_ir *n);
 /* functions.c: a function of what is in a virtual register, which stays. */
 int at_build_function(at_builder *b, at_function f, int x);
 
-/* tile_loop.c: one nest, with its sums in registers. */
-void at_build_nest(at_builder *b, const at_ir *n);
+/* tile_partial.c: before and behind a loop of a list: partial results of what it only adds to.
+ * into = partial joined with a term. The partial result of a key that is next to take one. */
+void at_open_reductions(at_builder *b, const at_ir *n);
+void at_close_reductions(at_builder *b, const at_ir *n);
+void at_build_join(at_builder *b, at_reduction r, int into, int partial, int term);
+int at_build_partial(at_builder *b, at_tile_key *k);
+
+/* tile_vector.c: why a loop that is to be a vector cannot be; NULL: it can. */
+const char *at_build_not_vector(at_builder *b, const at_ir *n);
+
+/* tile_loop.c: nests in order. */
+void at_build_list(at_builder *b, const at_ir *list);
 
 #endif

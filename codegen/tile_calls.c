@@ -4,18 +4,6 @@
 
 #include <string.h>
 
-at_mask at_counted_loops(const at_ir *list) {
-    at_mask m = 0;
-    for (; list; list = list->next) {
-        if (list->kind != AT_IR_LOOP) continue;
-        bool unrolled = at_loop_is_unrolled(list);
-        if ((!unrolled && at_loop_trips(list) > 1) || !at_loop_is_fixed(list))
-            m |= AT_BIT(list->loop.sym);
-        m |= at_counted_loops(list->child);
-    }
-    return m;
-}
-
 /* ---- names ----------------------------------------------------------------------------------- */
 
 typedef struct { /* what the statements of a tile do */

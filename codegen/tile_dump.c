@@ -2,11 +2,11 @@
 #include "codegen/tile.h"
 
 static const char *const names[] = {
-    "loop",     "end",     "bump",     "prefetch", "index",    "const",      "load",
-    "bcast",    "store",   "mov",      "fma",      "add",      "sub",        "mul",
-    "div",      "min",     "max",      "mul_add",  "scale",    "and",        "or",
-    "int_add",  "int_sub", "less",     "blend",    "sqrt",     "shift_left", "shift_right",
-    "to_float", "zip_low", "zip_high", "zip_low2", "zip_high2"};
+    "loop",     "end",     "bump",  "prefetch", "index",    "const",      "load",
+    "bcast",    "store",   "mov",   "fma",      "add",      "sub",        "mul",
+    "div",      "min",     "max",   "mul_add",  "scale",    "and",        "or",
+    "int_add",  "int_sub", "less",  "blend",    "sqrt",     "shift_left", "shift_right",
+    "to_float", "swap",    "first", "zip_low",  "zip_high", "zip_low2",   "zip_high2"};
 _Static_assert(sizeof names / sizeof names[0] == AT_T_KIND_COUNT, "one name per operation");
 
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
@@ -49,7 +49,8 @@ void at_tile_print(at_text *out, const at_tile *t) {
             }
             if (op->a >= 0) at_text_addf(out, ", r%d", op->a);
             if (op->b >= 0) at_text_addf(out, ", r%d", op->b);
-            if (op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT)
+            if (op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT ||
+                op->kind == AT_T_SWAP)
                 at_text_addf(out, ", %d", op->by);
             if (op->mem == AT_MEM_CONST) at_text_addf(out, ", {%a}", (double)op->number);
             else if (op->mem) {
@@ -57,7 +58,7 @@ void at_tile_print(at_text *out, const at_tile *t) {
                 memory(out, t, op);
                 if (op->mem == AT_MEM_BCAST) at_text_addf(out, "{1to%d}", t->lanes);
             }
-            bool part = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
+            bool part = op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_FIRST;
             if (part && op->lanes < t->lanes) at_text_addf(out, " lanes %d", op->lanes);
         }
         at_text_add(out, "\n");

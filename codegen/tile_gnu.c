@@ -95,6 +95,18 @@ static void minimum(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, all ? "));\n" : ");\n");
 }
 
+static void swap(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->a);
+    for (int i = 0; i < t->lanes; i++) at_text_addf(out, ", %d", i ^ op->by);
+    at_text_add(out, ");\n");
+}
+
+static void first(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->dst);
+    for (int i = 0; i < t->lanes; i++) at_text_addf(out, ", %d", i < op->lanes ? i : t->lanes + i);
+    at_text_add(out, ");\n");
+}
+
 /* The instructions do in every four lanes what is wanted of the first. */
 static void zip(at_text *out, const at_tile *t, const at_tile_op *op) {
     bool high = op->kind == AT_T_ZIP_HIGH || op->kind == AT_T_ZIP_HIGH2;
@@ -149,6 +161,8 @@ static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op)
         at_text_addf(out, "v%d = __builtin_convertvector((at_mask)v%d, at_vector)", op->dst, op->a);
         break;
     case AT_T_SCALE: at_text_addf(out, t->target->gnu_scale, op->dst, op->a, op->b); return;
+    case AT_T_SWAP: swap(out, t, op); return;
+    case AT_T_FIRST: first(out, t, op); return;
     default:
         at_text_addf(out, "v%d = (at_vector)((at_mask)v%d %c ", op->dst, op->a, sign[op->kind]);
         operand_bits(out, t, op);

@@ -116,6 +116,11 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             memcpy(p[op->slot] + op->off, reg[op->a], op->lanes * sizeof(float));
             break;
         case AT_T_MOV: memcpy(reg[op->dst], reg[op->a], sizeof reg[0]); break;
+        case AT_T_SWAP:
+            for (int j = 0; j < t->lanes; j++) one[j] = reg[op->a][j ^ op->by];
+            memcpy(reg[op->dst], one, sizeof one);
+            break;
+        case AT_T_FIRST: memcpy(reg[op->dst], reg[op->a], op->lanes * sizeof(float)); break;
         case AT_T_ZIP_LOW:
         case AT_T_ZIP_HIGH:
         case AT_T_ZIP_LOW2:

@@ -16,11 +16,8 @@ typedef struct at_tile_regs {
  * to a tile program. NULL where it does not fit: too many slots, trip counts or registers. */
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs);
 
-/* tile_calls.c: loops of a list that are neither unrolled nor vectors: their iterations are not
- * told apart in registers. */
-at_mask at_counted_loops(const at_ir *list);
-/* Calls for a list that is a unit; NULL where it does not fit. The list itself stays as it is.
- * local: [tensor] in registers; promote: as at_tile_regs. */
+/* tile_calls.c: calls for a list that is a unit; NULL where it does not fit. The list itself stays
+ * as it is. local: [tensor] in registers; promote: as at_tile_regs. */
 at_ir *at_tile_calls(at_low *l, const at_ir *list, const bool *local, bool promote);
 
 /* tile_cut.c: calls build() for register-sized parts of a list, cut along pieces whose loops are in
@@ -49,6 +46,7 @@ typedef struct at_tile_vreg {
     int64_t off;
     float number;
     bool pooled; /* const: may be a memory operand */
+    bool same;   /* all lanes hold the same */
 } at_tile_vreg;
 bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                    int num_vregs, at_tile *out);

@@ -9,7 +9,7 @@
 #define LINE_FLOATS 16 /* of a cache line */
 
 static bool in_register(const at_builder *b, int tensor) {
-    return b->regs->local[tensor] || b->held == tensor;
+    return b->regs->local[tensor] || b->open[tensor].held;
 }
 
 static int lanes_now(const at_builder *b) { return b->vec_sym >= 0 ? b->vec_lanes : 1; }
@@ -39,7 +39,7 @@ static at_tile_key *key_of(at_builder *b, const at_tile_place *p, bool defines) 
     }
     if (!defines && b->regs->local[p->tensor]) b->failed = true;
     int v = at_build_vreg(b, (at_tile_vreg){.acc = true});
-    int s = b->held == p->tensor ? at_build_find_slot(b, p, true) : -1;
+    int s = b->open[p->tensor].held ? at_build_find_slot(b, p, true) : -1;
     at_tile_key *k = at_push(b->l->arena, &b->keys);
     *k = (at_tile_key){.tensor = p->tensor,
                        .off = p->off,
@@ -49,15 +49,6 @@ static at_tile_key *key_of(at_builder *b, const at_tile_place *p, bool defines) 
                        .slot = s,
                        .num_chains = 1};
     return k;
-}
-
-/* The partial sum of a key that comes next. */
-static int chain_of(at_builder *b, at_tile_key *k) {
-    if (k->next == k->num_chains && k->num_chains < b->max_chains)
-        k->chain[k->num_chains++] = at_build_vreg(b, (at_tile_vreg){.acc = true});
-    if (k->next >= k->num_chains) k->next = 0;
-    int c = k->next++;
-    return c ? k->chain[c] : k->vreg;
 }
 
 /* Asks for the line that lies ahead of a vector load, once per line. */
@@ -73,20 +64,24 @@ static void prefetch(at_builder *b, int tensor, int from, int64_t off) {
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST)
         return at_build_load(
-            b, (at_tile_vreg){.load = AT_T_CONST, .number = v->number, .slot = -1, .pooled = true});
+            b,
+            (at_tile_vreg){
+                .load = AT_T_CONST, .number = v->number, .slot = -1, .pooled = true, .same = true});
     if (v->op == AT_V_LOAD) {
         at_tile_place p = at_build_locate(b, v->tensor, v->at);
         int lanes = lanes_now(b);
         if (in_register(b, v->tensor)) {
             if (p.entry >= 0) b->failed = true; /* which one is not known */
-            if (lanes > 1 && !p.lane)
-                b->failed = true; /* a register holds no broadcast of one lane */
-            return key_of(b, &p, false)->vreg;
+            int of = key_of(b, &p, false)->vreg;
+            if (lanes > 1 && !p.lane && !b->vregs.data[of].same)
+                b->failed = true; /* one lane of the register has it */
+            return of;
         }
-        bool bcast = lanes > 1 && p.lane == 0;
+        bool bcast = lanes > 1 ? p.lane == 0 : b->all_lanes;
         int s = at_build_slot_of(b, &p), loads = b->vregs.len;
         int r = at_build_load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
                                                 .lanes = (uint8_t)(bcast ? 1 : lanes),
+                                                .same = bcast,
                                                 .slot = (int16_t)s,
                                                 .off = p.off});
         if (b->vregs.len > loads && !bcast) prefetch(b, v->tensor, s, p.off);
@@ -96,9 +91,14 @@ int at_build_value(at_builder *b, const at_value *v) {
         [AT_V_ADD] = AT_T_ADD, [AT_V_SUB] = AT_T_SUB, [AT_V_MUL] = AT_T_MUL,
         [AT_V_DIV] = AT_T_DIV, [AT_V_MIN] = AT_T_MIN, [AT_V_MAX] = AT_T_MAX};
     int x = at_build_value(b, v->a);
-    if (v->op == AT_V_CALL) return at_build_function(b, v->function, x);
+    if (v->op == AT_V_CALL) {
+        int of = at_build_function(b, v->function, x);
+        b->vregs.data[of].same = b->vregs.data[x].same;
+        return of;
+    }
     int y = at_build_value(b, v->b);
-    int d = at_build_vreg(b, (at_tile_vreg){0});
+    bool same = b->vregs.data[x].same && b->vregs.data[y].same;
+    int d = at_build_vreg(b, (at_tile_vreg){.same = same});
     at_tile_op *op = at_build_emit(b, kinds[v->op]);
     op->dst = (int16_t)d;
     op->a = (int16_t)x;
@@ -106,14 +106,29 @@ int at_build_value(at_builder *b, const at_value *v) {
     return d;
 }
 
-/* acc += v, as a multiply-add where v is a product. */
-static void accumulate(at_builder *b, int acc, const at_value *v) {
-    int x = v->op == AT_V_MUL ? at_build_value(b, v->a) : acc;
-    int y = v->op == AT_V_MUL ? at_build_value(b, v->b) : at_build_value(b, v);
-    at_tile_op *op = at_build_emit(b, v->op == AT_V_MUL ? AT_T_FMA : AT_T_ADD);
+/* acc joined with v; a multiply-add where v is a product that is summed. lanes: only so many of
+ * them, the others keep what they are; 0: all. */
+static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
+    const at_value *v = n->stmt.val;
+    bool product = v->op == AT_V_MUL && n->stmt.reduction == AT_REDUCE_SUM;
+    int x = at_build_value(b, product ? v->a : v), y = product ? at_build_value(b, v->b) : x;
+    int into = lanes ? at_build_vreg(b, (at_tile_vreg){0}) : acc;
+    at_tile_op *op;
+    if (!b->vregs.data[x].same || !b->vregs.data[y].same) b->vregs.data[acc].same = false;
+    if (product) {
+        if (lanes) op = at_build_emit(b, AT_T_MOV), op->dst = (int16_t)into, op->a = (int16_t)acc;
+        op = at_build_emit(b, AT_T_FMA);
+        op->dst = (int16_t)into;
+        op->a = (int16_t)x;
+        op->b = (int16_t)y;
+    } else {
+        at_build_join(b, n->stmt.reduction, into, acc, x);
+    }
+    if (!lanes) return;
+    op = at_build_emit(b, AT_T_FIRST);
     op->dst = (int16_t)acc;
-    op->a = (int16_t)x;
-    op->b = (int16_t)y;
+    op->a = (int16_t)into;
+    op->lanes = (uint8_t)lanes;
 }
 
 static void define(at_builder *b, int acc, const at_value *v) {
@@ -122,6 +137,19 @@ static void define(at_builder *b, int acc, const at_value *v) {
     op->dst = (int16_t)acc;
     op->a = (int16_t)x;
     op->number = v->number;
+    b->vregs.data[acc].same = x < 0 || b->vregs.data[x].same;
+}
+
+/* A statement of a tensor in registers. */
+static void in_registers(at_builder *b, const at_ir *n, const at_tile_place *p) {
+    at_tile_key *k = key_of(b, p, !n->stmt.add);
+    if (!n->stmt.add) {
+        k->neutral = at_value_is_neutral(n->stmt.val, n->stmt.reduction);
+        define(b, k->vreg, n->stmt.val);
+        return;
+    }
+    int acc = at_build_partial(b, k), lanes = lanes_now(b);
+    accumulate(b, acc, n, k->spread && lanes < b->l->target->lanes ? lanes : 0);
 }
 
 /* Does operation i, a store aside, read this tensor? */
@@ -182,10 +210,9 @@ static int sum_so_far(at_builder *b, int s, int64_t off, int lanes) {
 void at_build_statement(at_builder *b, const at_ir *n) {
     b->current = n;
     at_tile_place p = at_build_locate(b, n->stmt.tensor, n->stmt.at);
+    b->all_lanes = b->wanted[n->stmt.tensor];
     if (in_register(b, n->stmt.tensor)) {
-        at_tile_key *k = key_of(b, &p, !n->stmt.add);
-        if (n->stmt.add) accumulate(b, chain_of(b, k), n->stmt.val);
-        else define(b, k->vreg, n->stmt.val);
+        in_registers(b, n, &p);
         return;
     }
     int lanes = lanes_now(b);
@@ -193,7 +220,7 @@ void at_build_statement(at_builder *b, const at_ir *n) {
     int s = at_build_find_slot(b, &p, true), v;
     if (n->stmt.add) {
         v = sum_so_far(b, s, p.off, lanes);
-        accumulate(b, v, n->stmt.val);
+        accumulate(b, v, n, 0);
     } else v = at_build_value(b, n->stmt.val);
     at_tile_op *op = at_build_emit(b, AT_T_STORE);
     op->slot = (int16_t)s;

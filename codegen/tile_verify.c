@@ -33,7 +33,8 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "what is bumped is no pointer that was passed";
     if (op->kind == AT_T_INDEX) return check_index(t, op, made);
     if (stores && !t->slot_written[op->slot]) return "a store goes to a slot that is only read";
-    if ((stores || op->kind == AT_T_LOAD) && (op->lanes < 1 || op->lanes > t->lanes))
+    if ((stores || op->kind == AT_T_LOAD || op->kind == AT_T_FIRST) &&
+        (op->lanes < 1 || op->lanes > t->lanes))
         return "lanes out of range";
     if (op->mem == AT_MEM_VECTOR && (!t->target->fold_vector || op->lanes != t->lanes))
         return "a vector memory operand is not whole, or the set has none";
@@ -49,6 +50,8 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
     if ((op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT) &&
         (op->by < 1 || op->by > 31))
         return "a shift is not by 1 to 31 bits";
+    if (op->kind == AT_T_SWAP && (op->by < 1 || op->by >= t->lanes || op->by & (op->by - 1)))
+        return "lanes are not swapped at a distance of a power of two";
     if (at_tile_is_unary(op) && (op->mem || op->b >= 0))
         return "a second operand of one that has none";
     if (arithmetic && !at_tile_is_unary(op) && !op->mem && (op->b < 0 || !defined[op->b]))

@@ -76,7 +76,7 @@ static void wait_op(walk *w, const at_tile_op *op) {
     if (op->kind == AT_T_CONST || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST) r[op->dst] = 0;
     if (op->kind < AT_T_FMA) return;
     double in = later(r[op->a], op->b >= 0 ? r[op->b] : 0);
-    if (op->kind == AT_T_BLEND) r[op->dst] = later(in, r[op->dst]) + 1;
+    if (op->kind == AT_T_BLEND || op->kind == AT_T_FIRST) r[op->dst] = later(in, r[op->dst]) + 1;
     else if (op->kind >= AT_T_AND && op->kind < AT_T_SQRT) r[op->dst] = in + 1;
     else if (op->kind != AT_T_FMA && op->kind != AT_T_MUL_ADD)
         r[op->dst] = in + (op->kind == AT_T_MUL ? w->core->mul_latency : w->core->add_latency);

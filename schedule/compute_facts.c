@@ -163,6 +163,18 @@ static double function_magnitude(const at_expr *e, double x) {
     }
 }
 
+static bool reduces_to_extreme(const bounder *b) {
+    const at_tensor *t = &b->c->tensors[b->stage];
+    return t->num_reduce && (t->reduction == AT_REDUCE_MAX || t->reduction == AT_REDUCE_MIN);
+}
+
+/* Of so many terms, each of them at most x. */
+static double reduced_magnitude(at_reduction r, double x, double terms) {
+    if (r == AT_REDUCE_MAX || r == AT_REDUCE_MIN) return x;
+    if (r == AT_REDUCE_PROD) return x <= 1 ? 1 : terms < 0 ? INFINITY : pow(x, terms);
+    return x == 0 ? 0 : terms < 0 ? INFINITY : x * terms;
+}
+
 /* Largest sum of |terms| that evaluating a value can form. */
 static double magnitude(bounder *b, const at_expr *e) {
     if (!is_float_expr(b->c, e)) {
@@ -171,7 +183,10 @@ static double magnitude(bounder *b, const at_expr *e) {
     }
     double x, y;
     switch (e->op) {
-    case AT_X_FLOAT: b->fractions |= e->number != floor(e->number); return fabs(e->number);
+    case AT_X_FLOAT:
+        if (isinf(e->number) && reduces_to_extreme(b)) return 0; /* stands for no term */
+        b->fractions |= e->number != floor(e->number);
+        return fabs(e->number);
     case AT_X_INDEX: return b->magnitude[e->ref];
     case AT_X_NEG: return magnitude(b, e->arg[0]);
     case AT_X_SELECT: return fmax(magnitude(b, e->arg[1]), magnitude(b, e->arg[2]));
@@ -218,7 +233,7 @@ static double bound(const at_compute *c, const int64_t *values, double b, const 
         of[t] = magnitude(&k, s->body);
         for (int i = s->num_axes; i < axes_of(s); i++) {
             double terms = (double)(extents[t][i] >= 0 ? extents[t][i] : max_dynamic);
-            of[t] = of[t] == 0 ? 0 : terms < 0 ? INFINITY : of[t] * terms;
+            of[t] = reduced_magnitude(s->reduction, of[t], terms);
         }
         largest = fmax(largest, of[t]);
     }

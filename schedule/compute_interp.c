@@ -7,12 +7,12 @@ typedef struct interpreter {
     int64_t axis[MAX_AXES];
 } interpreter;
 
-/* Sums over the axes from `axis` on; the values of those before it are set. */
-static at_status sum(interpreter *in, const at_tensor *t, int axis, double *total) {
+/* Reduces over the axes from `axis` on; the values of those before it are set. */
+static at_status reduce(interpreter *in, const at_tensor *t, int axis, double *total) {
     if (axis == axes_of(t)) {
         double x;
         AT_TRY(eval_float(&in->ctx, t->body, &x));
-        *total += x;
+        *total = at_reduction_join(t->reduction, x, *total);
         return AT_OK;
     }
     int64_t begin = 0, end = in->ctx.extents[in->ctx.stage][axis];
@@ -22,15 +22,16 @@ static at_status sum(interpreter *in, const at_tensor *t, int axis, double *tota
     }
     for (int64_t i = begin; i < end; i++) {
         in->axis[axis] = i;
-        AT_TRY(sum(in, t, axis + 1, total));
+        AT_TRY(reduce(in, t, axis + 1, total));
     }
     return AT_OK;
 }
 
 static at_status elements(interpreter *in, const at_tensor *t, int axis, float **next) {
     if (axis == t->num_axes) {
-        double total = 0;
-        AT_TRY(sum(in, t, axis, &total));
+        double total = at_reduction_neutral(t->reduction);
+        if (t->num_reduce) AT_TRY(reduce(in, t, axis, &total));
+        else AT_TRY(eval_float(&in->ctx, t->body, &total));
         *(*next)++ = (float)total;
         return AT_OK;
     }

@@ -60,6 +60,23 @@ static at_status is_axis(parser *p, bool *yes) {
     return AT_OK;
 }
 
+/* Is the current token a reduction? max(k: is one, max(k, is a function. */
+static at_status is_reduction(parser *p, int *kind) {
+    at_lex probe = p->lex;
+    *kind = -1;
+    if (probe.kind != AT_TOK_NAME) return AT_OK;
+    int found = at_reduction_find(at_strndup(p->arena, probe.start, (size_t)probe.length));
+    if (found < 0) return AT_OK;
+    AT_TRY(at_lex_next(&probe, p->err));
+    if (!at_lex_is(&probe, "(")) return AT_OK;
+    if (found == AT_REDUCE_SUM || found == AT_REDUCE_PROD) *kind = found;
+    AT_TRY(at_lex_next(&probe, p->err));
+    if (probe.kind != AT_TOK_NAME) return AT_OK;
+    AT_TRY(at_lex_next(&probe, p->err));
+    if (at_lex_is(&probe, ":")) *kind = found;
+    return AT_OK;
+}
+
 static at_status add_axis(parser *p, axis_list *axes, at_axis axis, int line, int col) {
     for (int i = 0; axis.name && i < axes->len; i++)
         if (!strcmp(axes->data[i].name, axis.name))
@@ -208,8 +225,13 @@ static at_status parse_where(parser *p, const axis_list *axes, at_tensor *t) {
 
 static at_status parse_stage(parser *p, at_tensor *t, axis_list *axes) {
     t->role = AT_ROLE_STAGE;
+    int kind;
     AT_TRY(expect(p, "="));
-    if (at(p, "sum")) AT_TRY(parse_reductions(p, axes));
+    AT_TRY(is_reduction(p, &kind));
+    if (kind >= 0) {
+        t->reduction = (at_reduction)kind;
+        AT_TRY(parse_reductions(p, axes));
+    }
     AT_TRY(parse_expr(p, &t->written));
     if (at(p, "where")) AT_TRY(parse_where(p, axes, t));
     t->num_reduce = axes->len - t->num_axes;

@@ -3,7 +3,7 @@
 #include "schedule/schedule_int.h"
 
 static void print_reductions(at_text *out, const at_tensor *t) {
-    at_text_add(out, "sum(");
+    at_text_addf(out, "%s(", at_reduction_name(t->reduction));
     for (int i = t->num_axes; i < axes_of(t); i++) {
         const at_axis *axis = &t->axes[i];
         at_text_addf(out, "%s%s:", i > t->num_axes ? ", " : "", axis->name);

@@ -3,6 +3,7 @@
  * name. */
 #include "schedule/schedule_int.h"
 
+#include <math.h>
 #include <string.h>
 
 /* What a definition stands for. */
@@ -148,6 +149,12 @@ static at_status resolve_name(scope *s, const at_expr *e, at_expr **out, kind *k
     copy->ref = axis >= 0 ? axis : AT_REF_SIZE + slot;
     *out = copy;
     if (axis >= 0 || slot >= 0) return AT_OK;
+    if (!strcmp(e->name, "inf") && s->takes_defs) {
+        copy->op = AT_X_FLOAT;
+        copy->number = INFINITY;
+        *k = (kind){.is_float = true};
+        return AT_OK;
+    }
     if (find_axis(current(s), axes_of(current(s)), e->name) >= 0)
         return FAIL_AT(s, e, "\"%s\" is not known yet: bounds use the axes before them", e->name);
     if (at_compute_find(&s->c->pub, e->name) >= 0)

@@ -77,10 +77,14 @@ static at_status make_factored(rewrite *w, outline_node *leaf, const at_tensor *
     return AT_OK;
 }
 
-/* What had its name: the sum over the last axis of rf. */
+/* What had its name: the sum (or what else it is) over the last axis of rf. */
 static at_tensor sum_of(rewrite *w, const at_tensor *rf, const char *name) {
     int n = rf->num_axes;
-    at_tensor t = {.name = name, .role = AT_ROLE_STAGE, .num_axes = n - 1, .num_reduce = 1};
+    at_tensor t = {.name = name,
+                   .role = AT_ROLE_STAGE,
+                   .num_axes = n - 1,
+                   .num_reduce = 1,
+                   .reduction = rf->reduction};
     at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, n);
     t.axes = AT_NEW_ARRAY(w->arena, at_axis, n);
     for (int k = 0; k < n; k++) {

@@ -80,13 +80,7 @@ static const char *emit(general *m, const at_expr *e) {
     bool is_float = m->stage >= 0 && is_float_expr(m->c, e);
     switch (e->op) {
     case AT_X_INT: return number(m, e->integer);
-    case AT_X_FLOAT: {
-        at_text t = {0};
-        at_text_add_double(&t, e->number);
-        const char *s = at_format(m->arena, "%sf", at_text_str(&t));
-        at_text_free(&t);
-        return s;
-    }
+    case AT_X_FLOAT: return float_c(m->arena, e->number);
     case AT_X_EXTENT: return at_format(m->arena, "s[%d]", e->ref);
     case AT_X_NAME:
         if (m->stage < 0) return at_format(m->arena, "s[%d]", e->ref);
@@ -222,13 +216,17 @@ static void emit_nest(general *m, at_text *out, int t) {
         index[i] = axis(m, t, i);
         open_loop(m, out, t, i);
     }
-    if (tensor->num_reduce) at_text_addf(out, "%*sfloat sum = 0;\n", 4 * (n + 1), "");
+    if (tensor->num_reduce)
+        at_text_addf(out, "%*sfloat part = %s;\n", 4 * (n + 1), "",
+                     at_reduction_start_c(tensor->reduction));
     for (int i = n; i < total; i++) open_loop(m, out, t, i);
     if (tensor->num_reduce)
-        at_text_addf(out, "%*ssum += %s;\n", 4 * (total + 1), "", emit(m, tensor->body));
+        at_text_addf(out, "%*sconst float term = %s;\n%*s%s\n", 4 * (total + 1), "",
+                     emit(m, tensor->body), 4 * (total + 1), "",
+                     at_reduction_c(tensor->reduction, m->arena, "term", "part"));
     for (int i = total - 1; i >= n; i--) at_text_addf(out, "%*s}\n", 4 * (i + 1), "");
     at_text_addf(out, "%*s%s = %s;\n", 4 * (n + 1), "", element(m, t, index),
-                 tensor->num_reduce ? "sum" : emit(m, tensor->body));
+                 tensor->num_reduce ? "part" : emit(m, tensor->body));
     for (int i = n - 1; i >= 0; i--) at_text_addf(out, "%*s}\n", 4 * (i + 1), "");
 }
 

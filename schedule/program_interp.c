@@ -62,15 +62,16 @@ static at_status run_leaf(runner *r, const at_node *leaf) {
     }
     float *element = &r->ctx.data[leaf->tensor].f[offset];
     int64_t *written = &r->written[leaf->tensor][offset], now = r->iteration[leaf->tensor];
-    double x = 0;
+    double x = at_reduction_neutral(t->reduction);
     if (!leaf->is_init) {
         r->ctx.stage = leaf->tensor;
         r->ctx.axis = axis;
         AT_TRY(eval_float(&r->ctx, t->body, &x));
         if (t->num_reduce && *written != now)
-            return at_fail(r->ctx.err, AT_E_INPUT, "@%s adds before its init", t->name);
+            return at_fail(r->ctx.err, AT_E_INPUT, "@%s is reduced before its init", t->name);
     }
-    *element = t->num_reduce && !leaf->is_init ? *element + (float)x : (float)x;
+    bool joins = t->num_reduce && !leaf->is_init;
+    *element = (float)(joins ? at_reduction_join(t->reduction, (float)x, *element) : x);
     *written = now;
     return AT_OK;
 }

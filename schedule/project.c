@@ -223,6 +223,7 @@ static bool pass_stage(projector *p, int stage) {
     p->stage = stage;
     memset(p->axis_from, 0, sizeof p->axis_from);
     if (!depends(p, t->body)) return true;
+    if (t->num_reduce && t->reduction != AT_REDUCE_SUM) return false;
     if (!is_affine(p, t->body)) return false;
     at_expr *linear = part_of(p, t->body, true);
     if (!take_reads(p, linear)) return false;

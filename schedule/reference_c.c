@@ -38,6 +38,15 @@ static const char *indented(naive *m, int depth, const char *line) {
     return at_format(m->arena, "%*s%s\n", 4 * (depth + 1), "", line);
 }
 
+/* s takes in another term. */
+static const char *reduces(naive *m, int depth, at_reduction r, const char *term) {
+    if (r == AT_REDUCE_SUM || r == AT_REDUCE_PROD)
+        return indented(m, depth, at_reduction_c(r, m->arena, term, "s"));
+    return at_format(m->arena, "%s%s",
+                     indented(m, depth, at_format(m->arena, "const float t = %s;", term)),
+                     indented(m, depth, at_reduction_c(r, m->arena, "t", "s")));
+}
+
 /* body NULL: of an input, whose elements are its own. */
 static nest_text texts_of(naive *m, nest kind, const at_expr *body) {
     const at_tensor *t = naive_stage(m);
@@ -60,11 +69,13 @@ static nest_text texts_of(naive *m, nest kind, const at_expr *body) {
                            of);
     if (!t->num_reduce)
         return (nest_text){.start = "", .term = indented(m, total, result), .result = ""};
-    return (nest_text){
-        .start =
-            indented(m, last + 1, kind == NEST_LINEAR ? "unsigned long s = 0;" : "float s = 0;"),
-        .term = indented(m, total, at_format(m->arena, "s += %s;", term)),
-        .result = indented(m, last + 1, result)};
+    return (nest_text){.start = indented(m, last + 1,
+                                         kind == NEST_LINEAR
+                                             ? "unsigned long s = 0;"
+                                             : at_format(m->arena, "float s = %s;",
+                                                         at_reduction_start_c(t->reduction))),
+                       .term = reduces(m, total, t->reduction, term),
+                       .result = indented(m, last + 1, result)};
 }
 
 /* The loops of the axes from .. to - 1 of the stage in hand around what is inside. */

@@ -5,6 +5,7 @@
  * beyond that the text does what the expressions say. */
 #include "schedule/reference_int.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The dimensions of an input have no names. */
@@ -248,15 +249,18 @@ static const char *emit_operator(naive *m, const at_expr *e, int depth) {
     }
 }
 
+const char *float_c(at_arena *a, double x) {
+    if (isinf(x)) return x < 0 ? "(-1.0f / 0.0f)" : "(1.0f / 0.0f)";
+    at_text t = {0};
+    at_text_add_double(&t, x);
+    const char *s = at_format(a, "%sf", at_text_str(&t));
+    at_text_free(&t);
+    return s;
+}
+
 /* The text of e inside the loops of axes 0 .. depth. */
 const char *naive_value(naive *m, const at_expr *e, int depth) {
-    if (e->op == AT_X_FLOAT) {
-        at_text t = {0};
-        at_text_add_double(&t, e->number);
-        const char *s = at_format(m->arena, "%sf", at_text_str(&t));
-        at_text_free(&t);
-        return s;
-    }
+    if (e->op == AT_X_FLOAT) return float_c(m->arena, e->number);
     if (is_constant(e)) return naive_number(m, constant(m, e));
     if (e->op == AT_X_NAME) return at_format(m->arena, "i_%s", naive_axis_name(m, e->ref));
     if (e->op == AT_X_INDEX) return naive_element(m, e->ref, e->arg, depth);

@@ -77,11 +77,16 @@ static bool is_exact(const naive *m, const at_expr *e) {
     }
 }
 
+static bool rounds_terms(const at_tensor *t) {
+    return t->num_reduce && t->reduction != AT_REDUCE_MAX && t->reduction != AT_REDUCE_MIN;
+}
+
 void naive_find_rounded(naive *m) {
     m->rounded = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
     for (m->stage = 0; m->stage < m->c->num_tensors; m->stage++) {
         const at_tensor *t = naive_stage(m);
-        m->rounded[m->stage] = t->role == AT_ROLE_STAGE && (t->num_reduce || !is_exact(m, t->body));
+        m->rounded[m->stage] =
+            t->role == AT_ROLE_STAGE && (rounds_terms(t) || !is_exact(m, t->body));
     }
 }
 
@@ -336,6 +341,24 @@ static const char *taken(block *b) {
     return text;
 }
 
+/* One more factor. In which order they come moves no result further than each of them may. */
+static void product_term(block *b, pair x) {
+    at_arena *a = b->m->arena;
+    line(b, at_format(a, "e = e * %s * %s + %s * s * s + s * %s * s * %s + " SMALLEST ";", x.v, x.v,
+                      e_of(x), x.v, x.v));
+    line(b, at_format(a, "s *= %s;", x.v));
+}
+
+/* One more term of a maximum or minimum, in the manner of min and max of two. */
+static void extreme_term(block *b, at_reduction r, pair x) {
+    at_arena *a = b->m->arena;
+    const pair s = {"s", "e"};
+    const char *better = at_format(a, "%s %c s", x.v, r == AT_REDUCE_MAX ? '>' : '<');
+    line(b,
+         at_format(a, "e = %s;", extreme_e(b, s, x, at_format(a, "%s ? %s : e", better, e_of(x)))));
+    line(b, at_format(a, "if (%s) s = %s;", better, x.v));
+}
+
 nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) {
     const at_tensor *t = naive_stage(m);
     nest_text out = {.start = ""};
@@ -344,6 +367,14 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
     pair x = value(&term, body);
     if (!t->num_reduce) {
         store(&term, own, x.v, e_of(x));
+    } else if (t->reduction != AT_REDUCE_SUM) {
+        block head = {.m = m, .depth = t->num_axes - 1};
+        line(&head,
+             at_format(m->arena, "double s = %s, e = 0;", at_reduction_start_c(t->reduction)));
+        if (t->reduction == AT_REDUCE_PROD) product_term(&term, x);
+        else extreme_term(&term, t->reduction, x);
+        out.start = taken(&head);
+        store(&result, own, "s", "e");
     } else {
         block head = {.m = m, .depth = t->num_axes - 1}, again = {.m = m, .depth = axes_of(t) - 1};
         line(&head, "double s = 0, e = 0, n = 0, running = 0, terms = 0;");

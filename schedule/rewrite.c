@@ -63,6 +63,7 @@ at_tensor rewrite_copy_tensor(at_arena *a, const at_tensor *t) {
                       .role = t->role,
                       .num_axes = t->num_axes,
                       .num_reduce = t->num_reduce,
+                      .reduction = t->reduction,
                       .is_int = t->is_int,
                       .num_defs = t->num_defs};
     copy.axes = AT_NEW_ARRAY(a, at_axis, axes_of(t));

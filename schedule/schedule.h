@@ -4,9 +4,9 @@
  *
  *   compute := (decl | stage)*
  *   decl    := name "[" extent ("," extent)* "]" ":" ("input" | "weight" | "index")
- *   stage   := name "[" axis ("," axis)* "]" "=" [sum] expr ["where" def ("," def)*]
+ *   stage   := name "[" axis ("," axis)* "]" "=" [reduction] expr ["where" def ("," def)*]
  *   axis    := name ":" extent
- *   sum     := "sum" "(" red ("," red)* ")"
+ *   reduction := ("sum" | "max" | "min" | "prod") "(" red ("," red)* ")"
  *   red     := name ":" (extent | expr ".." expr)
  *   def     := name "=" expr
  *            | "{" name [":" extent] ("," name ":" extent)* "}" "=" expr
@@ -47,6 +47,24 @@ int at_symbol_add(at_arena *a, at_symbols *s, const char *name); /* finds or add
 
 /* ---- computation (compute_parse.c, compute_resolve.c, compute_print.c) ----------------------- */
 
+/* What the terms of a stage become. Each has a neutral element, which it starts from and which
+ * stands for a term that is left out. max and min ignore what is not a number (of nothing else they
+ * make -inf and inf), and which of two zeros they give is open. The order of the terms is open. */
+typedef enum at_reduction {
+    AT_REDUCE_SUM,
+    AT_REDUCE_MAX,
+    AT_REDUCE_MIN,
+    AT_REDUCE_PROD,
+    AT_REDUCE_COUNT
+} at_reduction;
+const char *at_reduction_name(at_reduction r); /* as written */
+int at_reduction_find(const char *name);       /* -1: none */
+float at_reduction_neutral(at_reduction r);
+double at_reduction_join(at_reduction r, double term, double partial); /* one more term */
+/* The same as a statement of C, each operand of which is a name; the C of the neutral element. */
+const char *at_reduction_c(at_reduction r, at_arena *a, const char *term, const char *partial);
+const char *at_reduction_start_c(at_reduction r);
+
 typedef enum at_role { AT_ROLE_INPUT, AT_ROLE_WEIGHT, AT_ROLE_INDEX, AT_ROLE_STAGE } at_role;
 
 typedef struct at_axis {
@@ -76,9 +94,10 @@ typedef struct at_tensor {
     const char *name;
     at_role role;
     int num_axes, num_reduce;
-    at_axis *axes;    /* [num_axes + num_reduce], spatial first */
-    at_expr *body;    /* stage: resolved; the summand where num_reduce > 0 */
-    at_expr *written; /* stage: as written */
+    at_reduction reduction; /* where num_reduce > 0 */
+    at_axis *axes;          /* [num_axes + num_reduce], spatial first */
+    at_expr *body;          /* stage: resolved; the term where num_reduce > 0 */
+    at_expr *written;       /* stage: as written */
     int num_defs;
     at_def *defs;
     bool is_output;  /* a stage that no stage reads */
@@ -295,7 +314,7 @@ struct at_node {
     int depth;                /* loops above */
     /* leaf */
     int tensor;
-    bool is_init;           /* sets the accumulator to 0 before the sum */
+    bool is_init;           /* sets the accumulator to the neutral element before a reduction */
     at_digits *axes;        /* [num_axes + num_reduce]; an init leaf: [num_axes] */
     int num_axes;           /* length of axes */
     bool has_prefetch;      /* the tree says whether: */

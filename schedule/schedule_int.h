@@ -189,6 +189,8 @@ int count_leaves(const at_node *first, int *num_pieces); /* adds to *num_pieces 
 void stage_scopes(const at_program *p, int num_leaves, const at_node *const *leaves,
                   const at_node *const *leaf_of, const at_node **scope);
 
+/* reference_expr.c: a number of a computation as C. */
+const char *float_c(at_arena *a, double x);
 /* function_c.c: the functions that the stages call, as static C99 functions of double named
  * ENTRY_exp_of and so on. */
 void function_texts(const at_compute *c, const char *entry, at_text *out);

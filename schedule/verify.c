@@ -7,7 +7,8 @@
  *  5 coverage    inside the loops they share, the producer computes all that the reader reads
  *  6 init        a sum starts from 0 once: loops it ignores lie outside the init, which covers it
  *  7 dyn         data-dependent bounds are known where their loop starts
- *  8 vec, unroll vec is spatial, of constant extent, around one leaf, with only unroll inside
+ *  8 vec, unroll vec is spatial or a reduction, of constant extent, around one leaf, with only
+ *               unroll inside
  *  9 para        no leaf below reduces over it; not within para, vec or unroll
  * 10 privacy     what a para iteration writes is its own
  *
@@ -111,7 +112,9 @@ static at_status check_leaves(verifier *v) {
         if (s->role != AT_ROLE_STAGE || v->p->dissolved[t]) continue;
         if (!v->leaf_of[t])
             return BROKEN(v, "rule 1 (leaf): @%s has no leaf, and %s cannot be dissolved", s->name,
-                          s->num_reduce ? "a sum" : "an output");
+                          !s->num_reduce                  ? "an output"
+                          : s->reduction == AT_REDUCE_SUM ? "a sum"
+                                                          : "a reduction");
         if (s->num_reduce && !v->init_of[t])
             return BROKEN(v, "rule 1 (leaf): @%s has no init", s->name);
     }
@@ -317,9 +320,9 @@ static at_status check_vec(verifier *v, const at_node *loop) {
                       loop_name(v, loop), count);
     for (int i = 0; i < count; i++) {
         usage u = usage_of(v, first + i, loop);
-        if (!u.spatial || u.reduce)
-            return BROKEN(v, "rule 8 (vec): loop %s of @%s must be spatial", loop_name(v, loop),
-                          name);
+        if (!u.spatial && !u.reduce)
+            return BROKEN(v, "rule 8 (vec): loop %s must count axes or reductions of @%s",
+                          loop_name(v, loop), name);
     }
     const at_node *inside = first_not_unrolled(loop->child);
     if (inside)

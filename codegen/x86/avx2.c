@@ -76,6 +76,11 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, from, at_imm(op->by)); return;
     case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, from, at_imm(op->by)); return;
     case AT_T_TO_FLOAT: EMIT(x, VCVTDQ2PS, dst, from); return;
+    case AT_T_SWAP:
+        if (op->by == 4) EMIT(x, VPERM2F128, dst, from, from, at_imm(1));
+        else EMIT(x, VPERMILPS, dst, from, at_imm(op->by == 2 ? 0x4e : 0xb1));
+        return;
+    case AT_T_FIRST: EMIT(x, VBLENDPS, dst, dst, from, at_imm((1 << op->lanes) - 1)); return;
     default: break;
     }
     at_x86_arg b = op->mem == AT_MEM_NONE    ? at_x86_reg(x, op->b)

@@ -71,6 +71,12 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     case AT_T_SHIFT_LEFT: EMIT(x, VPSLLD, dst, k0, from, at_imm(op->by)); return;
     case AT_T_SHIFT_RIGHT: EMIT(x, VPSRAD, dst, k0, from, at_imm(op->by)); return;
     case AT_T_TO_FLOAT: EMIT(x, VCVTDQ2PS, dst, k0, from); return;
+    case AT_T_SWAP:
+        if (op->by >= 4)
+            EMIT(x, VSHUFF64X2, dst, k0, from, from, at_imm(op->by == 8 ? 0x4e : 0xb1));
+        else EMIT(x, VPERMILPS, dst, k0, from, at_imm(op->by == 2 ? 0x4e : 0xb1));
+        return;
+    case AT_T_FIRST: EMIT(x, VMOVAPS, dst, at_mask_reg(x->mask_of[op->lanes]), from); return;
     default: break;
     }
     at_x86_arg b = op->mem == AT_MEM_NONE ? at_x86_reg(x, op->b)
@@ -101,8 +107,9 @@ static void set_masks(at_x86 *x) {
     for (int i = 0; i < x->t->num_ops; i++) {
         const at_tile_op *op = &x->t->ops[i];
         int n = op->lanes;
-        bool moves = op->kind == AT_T_LOAD || op->kind == AT_T_STORE;
-        if (!moves || n == 1 || n == 4 || n == 8 || n == 16 || x->mask_of[n]) continue;
+        bool moves =
+            (op->kind == AT_T_LOAD || op->kind == AT_T_STORE) && n != 1 && n != 4 && n != 8;
+        if ((!moves && op->kind != AT_T_FIRST) || n == 16 || x->mask_of[n]) continue;
         if (next == end) { /* so many widths of tail in one tile: does not occur */
             x->code.bad = true;
             return;

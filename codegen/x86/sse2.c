@@ -67,6 +67,19 @@ static void shift(at_x86 *x, const at_tile_op *op) {
     else EMIT(x, PSRAD, d, at_imm(op->by));
 }
 
+/* Of three lanes: a2 a3 d2 d3, then a2 a3 a2 d3, then the first two. */
+static void first(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg d = at_x86_reg(x, op->dst), a = at_x86_reg(x, op->a);
+    if (op->dst == op->a) return;
+    if (op->lanes == 3) {
+        EMIT(x, MOVHLPS, d, a);
+        EMIT(x, SHUFPS, d, d, at_imm(0xc4));
+    }
+    if (op->lanes == 1) EMIT(x, MOVSS, d, a);
+    else if (op->lanes == 4) EMIT(x, MOVAPS, d, a);
+    else EMIT(x, MOVSD, d, a);
+}
+
 /* with: the instruction of each kind; bytes: of a memory operand. */
 static void arithmetic(at_x86 *x, const at_tile_op *op, const at_x86_op *with, int bytes) {
     at_x86_arg d = at_x86_reg(x, op->dst), a = at_x86_reg(x, op->a),
@@ -123,6 +136,12 @@ static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, in
     case AT_T_SHIFT_LEFT:
     case AT_T_SHIFT_RIGHT: shift(x, op); return;
     case AT_T_TO_FLOAT: EMIT(x, CVTDQ2PS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a)); return;
+    case AT_T_SWAP:
+        if (op->dst != op->a) EMIT(x, MOVAPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a));
+        EMIT(x, SHUFPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst),
+             at_imm(op->by == 2 ? 0x4e : 0xb1));
+        return;
+    case AT_T_FIRST: first(x, op); return;
     case AT_T_LESS: less(x, op); return;
     case AT_T_BLEND: blend(x, op); return;
     case AT_T_AND:

@@ -71,7 +71,9 @@ static float evaluate(runner *r, const at_value *v) {
         return inside(r, v->tensor, at, 1) ? ((const float *)base(r, v->tensor))[at] : 0;
     }
     if (v->op == AT_V_SELECT) return evaluate(r, holds(r, v->cond) ? v->a : v->b);
-    float a = evaluate(r, v->a), b = evaluate(r, v->b);
+    float a = evaluate(r, v->a);
+    if (v->op == AT_V_CALL) return (float)at_function_value(v->function, a);
+    float b = evaluate(r, v->b);
     switch (v->op) {
     case AT_V_ADD: return a + b;
     case AT_V_SUB: return a - b;
@@ -92,7 +94,7 @@ static void run_statement(runner *r, const at_ir *n) {
     }
     float v = evaluate(r, n->stmt.val);
     float *p = (float *)base(r, n->stmt.tensor) + at;
-    *p = n->stmt.add ? *p + v : v;
+    *p = n->stmt.add ? (float)at_reduction_join(n->stmt.reduction, v, *p) : v;
 }
 
 static void run_tile(runner *r, const at_tile_call *c) {

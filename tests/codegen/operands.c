@@ -1,5 +1,6 @@
 #include "tests/codegen/operands.h"
 
+#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -48,6 +49,15 @@ void operands_open(operands *o, const built *b, const at_param *params, int num_
     o->memory = (ir_memory){o->buf, o->workspace.data, THREADS};
 }
 
+const char *find_difference(const built *b, const char *name, const float *found, const float *want,
+                            int64_t n) {
+    for (int64_t e = 0; e < n; e++)
+        if (!(found[e] == want[e]) && !(isnan(found[e]) && isnan(want[e])))
+            return at_format(b->arena, "%s[%lld] is %g, expected %g", name, (long long)e,
+                             (double)found[e], (double)want[e]);
+    return NULL;
+}
+
 const char *operands_check(const operands *o, const at_data *expected) {
     if (!intact(&o->workspace)) return "writes outside the workspace";
     for (int i = 0; i < o->num_params; i++) {
@@ -55,10 +65,8 @@ const char *operands_check(const operands *o, const at_data *expected) {
         if (!intact(&o->mem[i])) return at_format(o->b->arena, "writes outside %s", q->name);
         if (q->role == AT_PARAM_IN || q->tensor < 0) continue; /* a table: what reads it shows */
         const float *found = (const float *)o->mem[i].data, *want = expected[q->tensor].f;
-        for (int64_t e = 0; e < q->elements; e++)
-            if (!(found[e] == want[e]))
-                return at_format(o->b->arena, "%s[%lld] is %g, expected %g", q->name, (long long)e,
-                                 (double)found[e], (double)want[e]);
+        const char *fault = find_difference(o->b, q->name, found, want, q->elements);
+        if (fault) return fault;
     }
     return NULL;
 }

@@ -35,5 +35,8 @@ void operands_open(operands *o, const built *b, const at_param *params, int num_
 /* What a run left behind against what the expressions give: NULL if all is right. */
 const char *operands_check(const operands *o, const at_data *expected);
 void operands_close(operands *o);
+/* The first element that is not as expected; NULL: none. */
+const char *find_difference(const built *b, const char *name, const float *found, const float *want,
+                            int64_t n);
 
 #endif

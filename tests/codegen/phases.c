@@ -38,13 +38,12 @@ void outcomes_free(outcome *out, int n) { munmap(out, sizeof(outcome) * (size_t)
 static const char *interpret_tree(built *b, const at_data *expected) {
     at_data *found = at_copy(b->arena, b->data, sizeof(at_data) * (size_t)b->compute->num_tensors);
     if (at_program_interpret(b->arena, b->program, found, &b->err) != AT_OK) return b->err.text;
-    for (int t = 0; t < b->compute->num_tensors; t++)
-        for (int64_t i = 0; b->compute->tensors[t].is_output && i < build_elements(b, t); i++)
-            if (!(found[t].f[i] == expected[t].f[i]))
-                return at_format(b->arena, "%s[%lld] is %g, expected %g",
-                                 b->compute->tensors[t].name, (long long)i, (double)found[t].f[i],
-                                 (double)expected[t].f[i]);
-    return NULL;
+    const char *fault = NULL;
+    for (int t = 0; t < b->compute->num_tensors && !fault; t++)
+        if (b->compute->tensors[t].is_output)
+            fault = find_difference(b, b->compute->tensors[t].name, found[t].f, expected[t].f,
+                                    build_elements(b, t));
+    return fault;
 }
 
 /* The sets that this CPU has, in turn. */

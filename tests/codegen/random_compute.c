@@ -75,7 +75,7 @@ static int map_stage(maker *m, int src) {
     for (int d = 0; d < rank; d++) add_axis(m, s, classes[order[d]], false);
     read_plain(m, s, src, classes, &x);
     const char *X = x.data;
-    int kind = below(m, 11);
+    int kind = below(m, 13);
     if (kind < 6) second_operand(m, s, &a);
     if (kind < 2) second_operand(m, s, &b);
     switch (kind) {
@@ -92,6 +92,8 @@ static int map_stage(maker *m, int src) {
     case 7: at_text_addf(&body, "min(max(%s, -3.0), 5)", X); break;
     case 8: at_text_addf(&body, "-%s", X); break;
     case 9: at_text_addf(&body, "%s/4.0 + 0.5", X); break;
+    case 10: at_text_addf(&body, "abs(%s)", X); break;
+    case 11: at_text_addf(&body, "floor(%s/2.0)", X); break;
     default:
         condition(m, s, &body);
         at_text_addf(&body, " ? %s : 0.0", X);
@@ -225,11 +227,24 @@ static int reshape_stage(maker *m, int src) {
 
 static int one_class(maker *m) { return new_class(m, "o", "1", NULL); }
 
+/* What becomes one element of many: most are sums. */
+static void choose_reduction(maker *m, int stage, int others) {
+    static const char *const names[] = {"max", "min", "max", "min", "prod"};
+    if (chance(m, others)) m->tensor[stage].reduction = names[below(m, 5)];
+}
+
 /* What a sum adds up: a tensor, products, choices. */
 static void summand(maker *m, int stage, int src, const int *classes, at_text *out) {
     at_text x = {0}, a = {0}, b = {0};
     int kind = below(m, 10);
+    const char *reduction = m->tensor[stage].reduction;
     read_plain(m, stage, src, classes, &x);
+    if (reduction && *reduction == 'm' && kind < 3) {
+        condition(m, stage, out);
+        at_text_addf(out, " ? %s : %sinf", x.data, reduction[1] == 'a' ? "-" : "");
+        at_text_free(&x);
+        return;
+    }
     if (kind > 1) second_operand(m, stage, &a);
     if (kind > 6) second_operand(m, stage, &b);
     switch (kind) {
@@ -272,6 +287,7 @@ static int sum_stage(maker *m, int src) {
             }
         if (pass == 0 && !m->tensor[s].rank) add_axis(m, s, one_class(m), false);
     }
+    choose_reduction(m, s, 60);
     summand(m, s, src, classes, &body);
     finish_stage(m, s, &body, NULL);
     return s;
@@ -353,6 +369,7 @@ static int matmul_stage(maker *m, int src) {
     else read_plain(m, s, weights, of, &w);
     if (chance(m, 50)) at_text_addf(&body, "%s*%s", x.data, w.data);
     else at_text_addf(&body, "%s*%s", w.data, x.data);
+    choose_reduction(m, s, 15);
     finish_stage(m, s, &body, NULL);
     at_text_free(&x);
     at_text_free(&w);
@@ -408,6 +425,7 @@ static int conv_stage(maker *m, int src) {
     read_tensor(m, s, src, index, classes, &x);
     read_plain(m, s, weights, of, &w);
     at_text_addf(&body, "%s*%s", x.data, w.data);
+    choose_reduction(m, s, 15);
     finish_stage(m, s, &body, NULL);
     at_text_free(&x);
     at_text_free(&w);

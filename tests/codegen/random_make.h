@@ -25,7 +25,8 @@ typedef struct rp_tensor {
     char name[RP_NAME];
     bool is_stage, has_leaf, is_read, packs;
     int rank, num_reduce;
-    int axis[2 * RANK]; /* classes: dimensions, then reductions; -1 of an input: none yet */
+    const char *reduction; /* NULL: sum */
+    int axis[2 * RANK];    /* classes: dimensions, then reductions; -1 of an input: none yet */
     char axis_name[2 * RANK][RP_NAME]; /* as written in the computation */
     char extent[RANK][RP_EXPR];
     char dyn[RP_NAME];

@@ -264,9 +264,10 @@ void finish_stage(maker *m, int stage, at_text *body, const char *bounds) {
     for (int i = 0; i < t->rank; i++)
         at_text_addf(&m->text, "%s%s:%s", i ? ", " : "", t->axis_name[i], t->extent[i]);
     at_text_add(&m->text, "] = ");
+    if (t->num_reduce) at_text_addf(&m->text, "%s(", t->reduction ? t->reduction : "sum");
     for (int i = t->rank; i < t->rank + t->num_reduce; i++) {
         const rp_class *c = &m->cls[t->axis[i]];
-        at_text_addf(&m->text, "%s%s:%s", i > t->rank ? ", " : "sum(", t->axis_name[i],
+        at_text_addf(&m->text, "%s%s:%s", i > t->rank ? ", " : "", t->axis_name[i],
                      c->dynamic ? bounds : c->extent);
     }
     at_text_addf(&m->text, "%s%s\n", t->num_reduce ? ") " : "", at_text_str(body));

@@ -380,6 +380,53 @@ static void encode_zips(at_arena *a, const at_target *target) {
     compare_straight(&m, at_format(a, "%s, zips", target->name));
 }
 
+static void want_swap(maker *m, const at_tile_op *op) {
+    int bytes = 4 * m->t.target->lanes;
+    const char *d = vector_text(m, op->dst, bytes), *a = vector_text(m, op->a, bytes);
+    const char *half = op->by % 2 ? "0xb1" : "0x4e";
+    if (bytes == 16 && op->dst != op->a) WANT(m, "movaps %s,%s", d, a);
+    if (bytes == 16) WANT(m, "shufps %s,%s,%s", d, d, half);
+    else if (op->by < 4) WANT(m, "vpermilps %s,%s,%s", d, a, half);
+    else if (bytes == 32) WANT(m, "vperm2f128 %s,%s,%s,0x1", d, a, a);
+    else WANT(m, "vshuff64x2 %s,%s,%s,%s", d, a, a, op->by == 4 ? "0xb1" : "0x4e");
+}
+
+static void want_first(maker *m, const at_tile_op *op) {
+    int bytes = 4 * m->t.target->lanes, n = op->lanes;
+    const char *d = vector_text(m, op->dst, bytes), *a = vector_text(m, op->a, bytes);
+    if (bytes == 64) {
+        if (!m->mask[n]) m->mask[n] = ++m->num_masks;
+        WANT(m, "vmovaps %s{k%d},%s", d, m->mask[n], a);
+    } else if (bytes == 32) {
+        WANT(m, "vblendps %s,%s,%s,0x%x", d, d, a, (1 << n) - 1);
+    } else if (op->dst != op->a) {
+        if (n == 3) WANT(m, "movhlps %s,%s\nshufps %s,%s,0xc4", d, a, d, d);
+        WANT(m, "%s %s,%s", n == 1 ? "movss" : "movsd", d, a);
+    }
+}
+
+/* What moves lanes of registers; of first lanes a few numbers at a time, as there are masks. */
+static void encode_lanes(at_arena *a, const at_target *target) {
+    int r[6], n = some_registers(target, r);
+    maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+    for (int by = 1; by < target->lanes; by *= 2)
+        for (int i = 0; i < n * n; i++) {
+            at_tile_op *op = add_arithmetic(&m, AT_T_SWAP, r[i / n], r[i % n], -1);
+            op->by = by;
+            want_swap(&m, op);
+        }
+    compare_straight(&m, at_format(a, "%s, lanes swapped", target->name));
+    for (int lanes = 1; lanes < target->lanes; lanes++) {
+        m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+        for (int i = 0; i < n * n; i++) {
+            at_tile_op *op = add_arithmetic(&m, AT_T_FIRST, r[i / n], r[i % n], -1);
+            op->lanes = (uint8_t)lanes;
+            want_first(&m, op);
+        }
+        compare_straight(&m, at_format(a, "%s, first %d lanes", target->name, lanes));
+    }
+}
+
 static void encode_bumps(at_arena *a, const at_target *target) {
     static const int64_t by[] = {1,
                                  -1,
@@ -476,6 +523,7 @@ static void encoder(const at_target *target) {
     encode_moves(a, target);
     encode_arithmetic(a, target);
     if (target->prelude) encode_zips(a, target);
+    if (target->prelude) encode_lanes(a, target);
     encode_bumps(a, target);
     encode_indices(a, target);
     encode_loops(a, target);

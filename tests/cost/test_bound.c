@@ -112,13 +112,18 @@ static void run_tile(runner *r, const at_tile_call *c) {
         }
         r->work.stores += op->kind == AT_T_STORE;
         if (op->kind >= AT_T_FMA) {
-            bool both = op->kind == AT_T_FMA;
+            bool both = op->kind == AT_T_FMA || op->kind == AT_T_MUL_ADD;
+            bool bits = op->kind == AT_T_AND || op->kind == AT_T_OR || op->kind == AT_T_INT_ADD ||
+                        op->kind == AT_T_INT_SUB || op->kind == AT_T_LESS;
+            bool chooses = op->kind == AT_T_BLEND || op->kind == AT_T_FIRST;
             double in = fmax(ready[op->a], op->b >= 0 ? ready[op->b] : 0);
             r->work.fmas += both && fused;
-            r->work.others += both && fused ? 0 : both ? 2 : 1;
+            if (op->kind < AT_T_ZIP_LOW) r->work.others += both && fused ? 0 : both ? 2 : 1;
             if (both && fused) in = fmax(in, ready[op->dst]) + r->core->fma_latency;
             else if (both)
                 in = fmax(in + r->core->mul_latency, ready[op->dst]) + r->core->add_latency;
+            else if (chooses) in = fmax(in, ready[op->dst]) + 1;
+            else if (bits) in += 1;
             else in += op->kind == AT_T_MUL ? r->core->mul_latency : r->core->add_latency;
             ready[op->dst] = in;
         } else if (op->kind == AT_T_MOV) ready[op->dst] = ready[op->a];

@@ -201,9 +201,15 @@ static const struct {
     {"x[N] : input\no[i:N] = x[N/i]",
      "c:2:14: indices are divided by sizes only\no[i:N] = x[N/i]\n             ^"},
     {"x[N] : input\no[i:N] = 2*sum(k:N) x[k]",
-     "c:2:12: unknown function \"sum\"; there are min, "
-     "max, exp, log, sqrt, rsqrt, tanh, erf, sigmoid, "
-     "abs and floor\no[i:N] = 2*sum(k:N) x[k]\n           ^"},
+     "c:2:12: sum(k:...) inside an expression: a reduction is the whole right side of a stage, so "
+     "make it a stage and read that\no[i:N] = 2*sum(k:N) x[k]\n           ^"},
+    {"x[N] : input\no[i:N] = max(max(k:N) x[k], 0)",
+     "c:2:14: max(k:...) inside an expression: a reduction is the whole right side of a stage, so "
+     "make it a stage and read that\no[i:N] = max(max(k:N) x[k], 0)\n             ^"},
+    {"x[N] : input\no[i:N] = prod(x[i])",
+     "c:2:16: expected ':', got '['\no[i:N] = prod(x[i])\n               ^"},
+    {"x[N] : input\no[i:N] = max(k:N)",
+     "c:2:18: expected a value, got the end\no[i:N] = max(k:N)\n                 ^"},
     {"x[N] : input\no[i:N] = 2*expp(x[i])",
      "c:2:12: unknown function \"expp\"; did you mean \"exp\"?\no[i:N] = 2*expp(x[i])\n"
      "           ^"},

@@ -1,0 +1,278 @@
+/* codegen/tile_partial.c: reductions under way in a tile, whose elements stay in registers.
+ *
+ * From a loop in which a tensor is only added to, to the end of it (or of the loops behind it that
+ * do the same, such as a tail) its elements may be partial results: several registers for one
+ * element (chains), since the order of the terms is open and one register would wait for itself;
+ * and, where a vec loop runs over terms, lanes of a register. Both start from the neutral element
+ * and are joined behind. A tensor that is not the tile's own is loaded before and stored behind. */
+#include "codegen/tile_build.h"
+
+#include <string.h>
+
+#define FUNCTION_REGS 6 /* that a function of an element takes beside, about */
+
+/* ---- what a nest does with a tensor ---------------------------------------------------------- */
+
+typedef struct {
+    bool adds, others; /* is added to; is written or read otherwise */
+    bool moves;        /* its address changes with a counted loop */
+    bool across;       /* a vector of terms is added to one element */
+    int64_t registers; /* of its elements */
+} doings;
+
+static void look_value(const at_value *v, int tensor, doings *d) {
+    if (v->op == AT_V_LOAD && v->tensor == tensor) d->others = true;
+    if (v->a) look_value(v->a, tensor, d);
+    if (v->b) look_value(v->b, tensor, d);
+}
+
+static void look(at_builder *b, const at_ir *n, int tensor, at_mask counted, int64_t registers,
+                 doings *d) {
+    if (n->kind == AT_IR_STMT) {
+        look_value(n->stmt.val, tensor, d);
+        if (n->stmt.tensor != tensor) return;
+        if (n->stmt.add) d->adds = true;
+        else d->others = true;
+        if (at_aff_deps(b->l, n->stmt.at) & counted) d->moves = true;
+        if (registers > d->registers) d->registers = registers;
+        return;
+    }
+    int64_t lanes = n->loop.ann == AT_ANN_VEC ? b->l->target->lanes : 1;
+    if (at_loop_is_unrolled(n) && !n->loop.is_reduce)
+        registers *= (at_loop_trips(n) + lanes - 1) / lanes;
+    for (const at_ir *c = n->child; c; c = c->next) look(b, c, tensor, counted, registers, d);
+}
+
+/* Does a vec loop in a list run over terms of one element, and can it be a vector? */
+static bool has_vector_of_terms(at_builder *b, const at_ir *list, int tensor) {
+    for (const at_ir *n = list; n; n = n->next) {
+        if (n->kind != AT_IR_LOOP) continue;
+        if (has_vector_of_terms(b, n->child, tensor)) return true;
+        const at_ir *s = n->child;
+        while (s && s->kind == AT_IR_LOOP) s = s->child;
+        if (n->loop.ann != AT_ANN_VEC || at_loop_is_counted(n) || !s || s->kind != AT_IR_STMT)
+            continue;
+        if (s->stmt.tensor != tensor || !s->stmt.add || at_aff_coef(s->stmt.at, n->loop.sym))
+            continue;
+        b->trying = tensor;
+        bool vector = !at_build_not_vector(b, n);
+        b->trying = -1;
+        if (vector) return true;
+    }
+    return false;
+}
+
+static doings doings_of(at_builder *b, const at_ir *n, int tensor) {
+    at_ir one = *n;
+    one.next = NULL;
+    doings d = {0};
+    look(b, n, tensor, at_counted_loops(&one), 1, &d);
+    if (d.adds && !d.others && b->l->target->lanes > 1)
+        d.across = has_vector_of_terms(b, &one, tensor);
+    return d;
+}
+
+/* ---- beginning ------------------------------------------------------------------------------- */
+
+static bool calls(const at_ir *list) {
+    for (; list; list = list->next)
+        if (list->kind == AT_IR_STMT ? at_value_calls(list->stmt.val) > 0 : calls(list->child))
+            return true;
+    return false;
+}
+
+/* Too few elements to keep the units busy are kept as several partial results each. */
+static int chains_of(const at_builder *b, const at_ir *n, int64_t registers) {
+    at_ir one = *n;
+    one.next = NULL;
+    int64_t room = b->l->target->regs - 4 - (calls(&one) ? FUNCTION_REGS : 0);
+    int64_t chains = registers ? (AT_TILE_CHAINS + registers - 1) / registers : 1;
+    while (chains > 1 && registers * chains > room) chains--;
+    return (int)chains;
+}
+
+/* Opens what loop n, or the neighbours behind it that do alike, only adds to. */
+void at_open_reductions(at_builder *b, const at_ir *n) {
+    if (n->kind != AT_IR_LOOP) return;
+    int64_t registers = 0;
+    const at_compute *c = b->l->program->compute;
+    for (int t = 0; t < c->num_tensors; t++) {
+        at_tile_open *o = &b->open[t];
+        if (o->until || !c->tensors[t].num_reduce) continue;
+        doings d = doings_of(b, n, t);
+        bool local = b->regs->local[t];
+        if (!d.adds || d.others) continue;
+        if (!local && (!b->regs->promote || d.moves || !(at_loop_is_counted(n) || d.across)))
+            continue;
+        *o = (at_tile_open){
+            .until = n, .start = b->ops.len, .held = !local, .across = d.across, .chains = -1};
+        registers += d.registers;
+        for (const at_ir *m = n->next; m && m->kind == AT_IR_LOOP; m = m->next) {
+            d = doings_of(b, m, t);
+            if (!d.adds || d.others || (!local && d.moves)) break;
+            o->until = m;
+            o->across |= d.across;
+        }
+    }
+    for (int t = 0; t < c->num_tensors; t++)
+        if (b->open[t].until && b->open[t].chains < 0)
+            b->open[t].chains = chains_of(b, n, registers);
+}
+
+/* ---- terms ----------------------------------------------------------------------------------- */
+
+/* The maximum ignores what is not a number, which the second operand never is. */
+void at_build_join(at_builder *b, at_reduction r, int into, int partial, int term) {
+    static const uint8_t kinds[] = {[AT_REDUCE_SUM] = AT_T_ADD,
+                                    [AT_REDUCE_MAX] = AT_T_MAX,
+                                    [AT_REDUCE_MIN] = AT_T_MIN,
+                                    [AT_REDUCE_PROD] = AT_T_MUL};
+    bool second = r == AT_REDUCE_MAX || r == AT_REDUCE_MIN;
+    at_tile_op *op = at_build_emit(b, kinds[r]);
+    op->dst = (int16_t)into;
+    op->a = (int16_t)(second ? term : partial);
+    op->b = (int16_t)(second ? partial : term);
+}
+
+/* The partial result of a key that takes the next term. */
+int at_build_partial(at_builder *b, at_tile_key *k) {
+    const at_tile_open *o = &b->open[k->tensor];
+    int chains = o->until ? o->chains : 1;
+    if (o->until && o->across && !k->spread) {
+        k->spread = true;
+        k->mixed = !k->neutral;
+    }
+    k->neutral = false;
+    if (k->next == k->num_chains && k->num_chains < chains)
+        k->chain[k->num_chains++] = at_build_vreg(b, (at_tile_vreg){.acc = true, .same = true});
+    if (k->next >= k->num_chains) k->next = 0;
+    int i = k->next++;
+    return i ? k->chain[i] : k->vreg;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* Operations before operation `start`: room, filled in by the caller. */
+static at_tile_op *insert(at_builder *b, int start, int n) {
+    for (int i = 0; i < n; i++) at_build_emit(b, AT_T_CONST);
+    at_tile_op *ops = b->ops.data;
+    memmove(ops + start + n, ops + start, sizeof *ops * (size_t)(b->ops.len - n - start));
+    for (int t = 0; t < b->l->program->compute->num_tensors; t++)
+        if (b->open[t].until && b->open[t].start > start) b->open[t].start += n;
+    return ops + start;
+}
+
+static at_tile_op on_registers(at_tile_kind kind, int dst, int a) {
+    return (at_tile_op){.kind = (uint8_t)kind,
+                        .dst = (int16_t)dst,
+                        .a = (int16_t)a,
+                        .b = -1,
+                        .slot = -1,
+                        .base = -1,
+                        .trip_arg = -1};
+}
+
+static at_tile_op constant(int dst, float number) {
+    at_tile_op op = on_registers(AT_T_CONST, dst, -1);
+    op.number = number;
+    return op;
+}
+
+/* Before: the chains' neutral elements, and the lanes beside a single element that lanes are to
+ * join. */
+static void begin_partials(at_builder *b, int tensor, int start) {
+    float neutral = at_reduction_neutral(b->l->program->compute->tensors[tensor].reduction);
+    int n = 0;
+    for (int i = 0; i < b->keys.len; i++) {
+        const at_tile_key *k = &b->keys.data[i];
+        if (k->tensor == tensor) n += k->num_chains - 1 + (k->spread && k->mixed ? 3 : 0);
+    }
+    if (!n) return;
+    at_tile_op *op = insert(b, start, n);
+    for (int i = 0; i < b->keys.len; i++) {
+        const at_tile_key *k = &b->keys.data[i];
+        if (k->tensor != tensor) continue;
+        if (k->spread && k->mixed) {
+            int whole = at_build_vreg(b, (at_tile_vreg){0});
+            *op++ = constant(whole, neutral);
+            *op = on_registers(AT_T_FIRST, whole, k->vreg);
+            op++->lanes = 1;
+            *op++ = on_registers(AT_T_MOV, k->vreg, whole);
+        }
+        for (int j = 1; j < k->num_chains; j++) *op++ = constant(k->chain[j], neutral);
+    }
+}
+
+/* Lane by lane with the one at a distance: in the end all hold the result. */
+static void join_lanes(at_builder *b, at_reduction r, int v) {
+    for (int by = b->l->target->lanes / 2; by; by /= 2) {
+        int other = at_build_vreg(b, (at_tile_vreg){0});
+        at_tile_op *op = at_build_emit(b, AT_T_SWAP);
+        op->dst = (int16_t)other;
+        op->a = (int16_t)v;
+        op->by = by;
+        at_build_join(b, r, v, v, other);
+    }
+    b->vregs.data[v].same = true;
+}
+
+static void join_partials(at_builder *b, int tensor) {
+    at_reduction r = b->l->program->compute->tensors[tensor].reduction;
+    for (int i = 0; i < b->keys.len; i++) {
+        at_tile_key *k = &b->keys.data[i];
+        if (k->tensor != tensor) continue;
+        for (int j = 1; j < k->num_chains; j++) {
+            at_build_join(b, r, k->vreg, k->vreg, k->chain[j]);
+            if (!b->vregs.data[k->chain[j]].same) b->vregs.data[k->vreg].same = false;
+        }
+        k->num_chains = 1;
+        k->next = 0;
+        if (k->spread) join_lanes(b, r, k->vreg);
+        k->spread = k->mixed = false;
+    }
+}
+
+static bool is_held_key(const at_tile_key *k, int tensor) {
+    return k->tensor == tensor && k->slot >= 0;
+}
+
+/* A tensor that is not the tile's own: its registers are loaded before and stored now. */
+static void load_and_store(at_builder *b, int tensor, int start) {
+    int n = 0, kept = 0;
+    for (int i = 0; i < b->keys.len; i++) n += is_held_key(&b->keys.data[i], tensor);
+    at_tile_op *load = insert(b, start, n);
+    for (int i = 0; i < b->keys.len; i++) {
+        const at_tile_key *k = &b->keys.data[i];
+        if (!is_held_key(k, tensor)) continue;
+        *load = on_registers(AT_T_LOAD, k->vreg, -1);
+        load->lanes = (uint8_t)k->lanes;
+        load->slot = (int16_t)k->slot;
+        load++->off = k->off;
+    }
+    for (int i = 0; i < b->keys.len; i++) {
+        const at_tile_key k = b->keys.data[i];
+        if (!is_held_key(&k, tensor)) {
+            b->keys.data[kept++] = k;
+            continue;
+        }
+        at_tile_op *store = at_build_emit(b, AT_T_STORE);
+        store->lanes = (uint8_t)k.lanes;
+        store->a = (int16_t)k.vreg;
+        store->slot = (int16_t)k.slot;
+        store->off = k.off;
+    }
+    b->keys.len = kept;
+    b->first_load = b->vregs.len; /* what was loaded before may have been overwritten */
+}
+
+void at_close_reductions(at_builder *b, const at_ir *n) {
+    for (int t = 0; t < b->l->program->compute->num_tensors && !b->failed; t++) {
+        at_tile_open *o = &b->open[t];
+        if (o->until != n) continue;
+        begin_partials(b, t, o->start);
+        join_partials(b, t);
+        if (o->held) load_and_store(b, t, o->start);
+        o->until = NULL;
+        o->held = false;
+    }
+}

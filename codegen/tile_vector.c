@@ -1,0 +1,71 @@
+/* codegen/tile_vector.c: can a loop of a tile be a vector? Every statement below must treat it as
+ * one: stored with stride 1 or in registers, loaded with stride 1 or the same for all; or added up
+ * to one element whose lanes are partial results. */
+#include "codegen/tile_build.h"
+
+/* Do all registers of a tensor hold their element in all lanes? */
+static bool in_all_lanes(const at_builder *b, int tensor) {
+    for (int i = 0; i < b->keys.len; i++)
+        if (b->keys.data[i].tensor == tensor && !b->vregs.data[b->keys.data[i].vreg].same)
+            return false;
+    return true;
+}
+
+/* Why a load is no vector along a loop; NULL: it is one, or the same element for all of it. */
+static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value *v, int sym) {
+    at_arena *a = b->l->arena;
+    const char *name = b->l->tensors[v->tensor].name;
+    int64_t k = at_aff_coef(v->at, sym);
+    if (at_aff_opaque_deps(b->l, v->at) & AT_BIT(sym))
+        return at_format(a, "@%s reads %s at places that do not follow each other", n->stmt.label,
+                         name);
+    if (b->regs->local[v->tensor] && (k || in_all_lanes(b, v->tensor))) return NULL;
+    if (b->regs->local[v->tensor]) {
+        b->loses_vectors = true;
+        return at_format(a, "@%s reads one element of %s, which stays in registers, in all of it",
+                         n->stmt.label, name);
+    }
+    return k == 0 || k == 1 ? NULL
+                            : at_format(a, "@%s reads %s %lld elements apart", n->stmt.label, name,
+                                        (long long)k);
+}
+
+static const char *statement_is_scalar(at_builder *b, const at_ir *n, int sym) {
+    at_arena *a = b->l->arena;
+    const at_value *stack[64] = {n->stmt.val};
+    int64_t k = at_aff_coef(n->stmt.at, sym);
+    int t = n->stmt.tensor;
+    bool terms = n->stmt.add && (t == b->trying || (b->open[t].until && b->open[t].across));
+    if (k == 0 && !terms)
+        return at_format(a, "@%s %s", n->stmt.label,
+                         n->stmt.add ? "adds all of it up to one element"
+                                     : "writes one element in all of it");
+    if (k && k != 1 && !b->regs->local[t])
+        return at_format(a, "@%s writes elements %lld apart", n->stmt.label, (long long)k);
+    for (int count = 1; count > 0;) {
+        const at_value *v = stack[--count];
+        const char *why = v->op == AT_V_LOAD ? load_is_scalar(b, n, v, sym) : NULL;
+        if (why) return why;
+        if (count > 60) return at_format(a, "@%s has too many operands", n->stmt.label);
+        if (v->a) stack[count++] = v->a;
+        if (v->b) stack[count++] = v->b;
+    }
+    return NULL;
+}
+
+static const char *is_scalar(at_builder *b, const at_ir *list, int sym) {
+    for (; list; list = list->next) {
+        const char *why = NULL;
+        if (list->kind == AT_IR_LOOP && !at_loop_is_unrolled(list))
+            why = at_format(b->l->arena, "%s, inside of it, is not unrolled",
+                            b->l->syms.data[list->loop.sym].name);
+        else if (list->kind == AT_IR_LOOP) why = is_scalar(b, list->child, sym);
+        else if (list->kind == AT_IR_STMT) why = statement_is_scalar(b, list, sym);
+        if (why) return why;
+    }
+    return NULL;
+}
+
+const char *at_build_not_vector(at_builder *b, const at_ir *n) {
+    return is_scalar(b, n->child, n->loop.sym);
+}

@@ -1,0 +1,52 @@
+/* schedule/reduction.c: what a stage makes one element of many terms with. */
+#include "schedule/schedule.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct row {
+    const char *name;
+    float neutral;
+} rows[] = {
+    [AT_REDUCE_SUM] = {"sum", 0},
+    [AT_REDUCE_MAX] = {"max", -INFINITY},
+    [AT_REDUCE_MIN] = {"min", INFINITY},
+    [AT_REDUCE_PROD] = {"prod", 1},
+};
+_Static_assert(sizeof rows / sizeof *rows == AT_REDUCE_COUNT, "a row per reduction");
+
+const char *at_reduction_name(at_reduction r) { return rows[r].name; }
+
+float at_reduction_neutral(at_reduction r) { return rows[r].neutral; }
+
+int at_reduction_find(const char *name) {
+    for (int i = 0; i < AT_REDUCE_COUNT; i++)
+        if (!strcmp(rows[i].name, name)) return i;
+    return -1;
+}
+
+double at_reduction_join(at_reduction r, double term, double partial) {
+    switch (r) {
+    case AT_REDUCE_SUM: return partial + term;
+    case AT_REDUCE_MAX: return term > partial ? term : partial;
+    case AT_REDUCE_MIN: return term < partial ? term : partial;
+    case AT_REDUCE_PROD: return partial * term;
+    case AT_REDUCE_COUNT: break;
+    }
+    AT_BUG("reduction %d", r);
+}
+
+const char *at_reduction_c(at_reduction r, at_arena *a, const char *term, const char *partial) {
+    switch (r) {
+    case AT_REDUCE_SUM: return at_format(a, "%s += %s;", partial, term);
+    case AT_REDUCE_PROD: return at_format(a, "%s *= %s;", partial, term);
+    default:
+        return at_format(a, "%s = %s %c %s ? %s : %s;", partial, term,
+                         r == AT_REDUCE_MAX ? '>' : '<', partial, term, partial);
+    }
+}
+
+const char *at_reduction_start_c(at_reduction r) {
+    static const char *const texts[] = {"0", "-1.0f / 0.0f", "1.0f / 0.0f", "1"};
+    return texts[r];
+}
