@@ -13,7 +13,7 @@ STD      = -std=c11
 # The same objects are in the program and in the library, which shows autotune.h's names alone.
 PIC      = -fPIC -fvisibility=hidden
 
-FOLDERS  = base knobs schedule codegen cost export templates sketch tuners runtime records engine view
+FOLDERS  = base knobs schedule codegen cost export templates sketch tuners runtime records engine view remote
 LIBS_base    = -lcjson -lm
 LIBS_codegen = -lZydis
 LIBS_runtime = -ltcc -lzip -ldl -lpthread $(OPENMP)
@@ -45,8 +45,9 @@ NEEDS_records   = records knobs base
 NEEDS_view      = view templates runtime records codegen schedule knobs base
 NEEDS_cli       = records knobs base
 NEEDS_engine    = engine export templates tuners runtime records cost codegen schedule knobs base
+NEEDS_remote    = remote engine export templates tuners runtime records cost codegen schedule knobs base
 NEEDS_run       = engine export templates runtime records cost codegen schedule knobs base
-NEEDS_fuzz      = cli view engine export templates tuners runtime records cost codegen schedule knobs base
+NEEDS_fuzz      = cli view remote engine export templates tuners runtime records cost codegen schedule knobs base
 
 # The main job: a layer of ResNet-50.
 RUN_ARGS = --trials 500
@@ -70,7 +71,7 @@ all: autotune library
 autotune: $(B)/autotune
 	@ln -sf $< $@
 
-$(B)/autotune: $(B)/cli/main.o $(call lib,cli view engine export templates tuners runtime records cost codegen schedule knobs base)
+$(B)/autotune: $(B)/cli/main.o $(call lib,cli view remote engine export templates tuners runtime records cost codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
 # Again when the flags that are the Makefile's own have changed: an older folder's objects may not fit.

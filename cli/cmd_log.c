@@ -92,6 +92,7 @@ static at_status print_text(const char *path, const at_log_summary *s, at_error 
 static void out_context(at_out *out, const at_context *c) {
     at_out_begin(out, "context", '{');
     at_out_string(out, "cpu", c->cpu);
+    at_out_string(out, "machine", c->machine);
     at_out_string(out, "isa", c->isa);
     at_out_string(out, "compiler", c->compiler);
     at_out_string(out, "packing", c->packing);

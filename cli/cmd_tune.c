@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/set_report.h"
+#include "remote/remote.h"
 #include "cli/workload.h"
 
 #include <string.h>
@@ -159,12 +160,37 @@ static at_status tune_set(const at_options *o, at_arena *a, at_error *err) {
     return status == AT_OK ? reported : status;
 }
 
-at_status at_cmd_tune(const at_options *o, at_error *err) {
-    at_catch_interrupts();
-    if (!o->workload && o->per_task) return at_fail(err, AT_E_USAGE, "--per-task needs --workload");
+static at_status tune_here(const at_options *o, at_error *err) {
     if (!o->workload) return tune_task(o, NULL, err);
     at_arena *a = at_arena_new();
     at_status status = tune_set(o, a, err);
     at_arena_free(a);
     return status;
+}
+
+/* The same with workers elsewhere. */
+static at_status tune_far(const at_options *o, at_error *err) {
+    at_fleet *fleet;
+    at_options far = *o;
+    if (o->workload && !o->per_task)
+        return at_fail(err, AT_E_USAGE,
+                       "--on: of a workload, each layer is a search of its own; add --per-task");
+    if (o->engine.jobs > 1)
+        return at_fail(err, AT_E_USAGE, "--jobs: with --on kernels are made where they run");
+    if (o->lease_s < AT_LEASE_LEAST || o->lease_s > AT_LEASE_MOST)
+        return at_fail(err, AT_E_USAGE, "--lease: must be from %ds to %ds", AT_LEASE_LEAST,
+                       AT_LEASE_MOST);
+    AT_TRY(at_fleet_new(o->on, o->num_on, o->lease_s, &fleet, err));
+    far.engine.far = at_fleet_far(fleet);
+    at_status status = tune_here(&far, err);
+    at_fleet_free(fleet);
+    return status;
+}
+
+at_status at_cmd_tune(const at_options *o, at_error *err) {
+    at_catch_interrupts();
+    if (!o->workload && o->per_task) return at_fail(err, AT_E_USAGE, "--per-task needs --workload");
+    if (!o->num_on && o->engine.same_context)
+        return at_fail(err, AT_E_USAGE, "--same-context is of workers elsewhere, which --on names");
+    return o->num_on ? tune_far(o, err) : tune_here(o, err);
 }

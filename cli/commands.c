@@ -10,8 +10,10 @@ static command *const commands[] = {
     [AT_VERB_PICK_BEST] = at_cmd_pick_best, [AT_VERB_LOG] = at_cmd_log,
     [AT_VERB_VERIFY] = at_cmd_verify,       [AT_VERB_CONVERT] = at_cmd_convert,
     [AT_VERB_PLOT] = at_cmd_plot,           [AT_VERB_REPORT] = at_cmd_report,
+    [AT_VERB_WORKERS] = at_cmd_workers,     [AT_VERB_WORK] = at_cmd_work,
+    [AT_VERB_AGENT] = at_cmd_agent,         [AT_VERB_MACHINE] = at_cmd_machine,
     [AT_VERB_LIST] = at_cmd_list,           [AT_VERB_HELP] = at_cmd_help,
-    [AT_VERB_VERSION] = at_cmd_version,     [AT_VERB_MACHINE] = at_cmd_machine,
+    [AT_VERB_VERSION] = at_cmd_version,
 };
 _Static_assert(sizeof commands / sizeof *commands == AT_VERB_COUNT, "a command per verb");
 

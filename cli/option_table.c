@@ -107,6 +107,20 @@ static const at_option_row rows[] = {
     {"--jobs", "N", V(TUNE), "1",
      "2: make the next kernel on another core while one is measured; the search is the same",
      INTEGER, TO(engine.jobs), 1, 2},
+    {"--on", "WHERE", V(TUNE) | V(WORKERS), NULL,
+     "measure there instead of here: local[:N], ssh:HOST[,HOST], slurm[:nodes=N,...], dir:PATH; "
+     "may "
+     "be given several times; see docs/cluster.md",
+     ON, 0, 0, 0},
+    {"--lease", "T", V(TUNE), "90s",
+     "with --on: a worker that hears nothing of the search for so long ends, and is given up",
+     DURATION, TO(lease_s), 0, 0},
+    {"--same-context", NULL, V(TUNE), NULL,
+     "with --on: a worker whose CPU or context differs from the first one's is an error, not a "
+     "search of its own",
+     SWITCH, TO(engine.same_context), 0, 0},
+    {"--idle", "T", V(WORK), NULL, "end after so long without a search; default: never", DURATION,
+     TO(idle_s), 0, 0},
     {"--cache", "STATE", MEASURING, "hot",
      "state of the caches before a sample: hot, or cold: flushed; see docs/measuring.md", CACHE,
      TO(engine.cache), 0, 0},
@@ -210,7 +224,8 @@ static const at_option_row rows[] = {
     {"--measure", NULL, V(MACHINE), NULL,
      "measure register tiles, copies and memory now, on one core, and keep the table", SWITCH,
      TO(measure), 0, 0},
-    {"--json", NULL, ALL, NULL, "print one JSON object instead of text", SWITCH, TO(json), 0, 0},
+    {"--json", NULL, ALL & ~V(AGENT), NULL, "print one JSON object instead of text", SWITCH,
+     TO(json), 0, 0},
     {"--help", NULL, ALL, NULL, "explain the verb (also -h)", SWITCH, TO(help), 0, 0},
 };
 enum { NUM_ROWS = sizeof rows / sizeof *rows };

@@ -20,6 +20,9 @@ typedef enum at_verb {
     AT_VERB_CONVERT,
     AT_VERB_PLOT,
     AT_VERB_REPORT,
+    AT_VERB_WORKERS,
+    AT_VERB_WORK,
+    AT_VERB_AGENT,
     AT_VERB_LIST,
     AT_VERB_MACHINE,
     AT_VERB_HELP,
@@ -63,6 +66,9 @@ typedef struct at_options {
     int64_t count;       /* how often the task is in it */
     bool per_task;       /* each task has --trials and --time of its own */
     const char *transfer[AT_MAX_LOGS];
+    const char *on[AT_MAX_LOGS]; /* places that measure */
+    int num_on;
+    double lease_s, idle_s;
     /* of replay and verify */
     int64_t repeats;
     const char *compare;

@@ -27,6 +27,7 @@ enum {
     TUNER,
     OF_TUNERS, /* an option that a tuner declares; in the table: all of them */
     TRANSFER,
+    ON,
     RANGE,
     PER,
     FORMAT,

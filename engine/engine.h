@@ -43,7 +43,9 @@
 #include "engine/measure.h"         /* one candidate: made, compiled, run */
 #include "engine/timed_rounds.h"    /* the same, timed well */
 #include "engine/tune.h"            /* a search, and the final at its end */
+#include "engine/trials.h"          /* its trials, one by one */
 #include "engine/tune_set.h"        /* searches of several tasks, one budget */
+#include "engine/far.h"             /* workers elsewhere */
 #include "engine/record_verify.h"   /* does a record still hold? */
 #include "engine/template_change.h" /* records of an edited template */
 #include "engine/recorded_space.h"  /* searches of a recorded space */

@@ -49,21 +49,24 @@ static at_status prepare(running *g, at_finalist *f, at_error *err) {
 
 /* ---- the log -------------------------------------------------------------------------------- */
 
+void at_final_print(at_text *out, const at_session *s, const at_final *final) {
+    for (int i = 0; i < final->count; i++) {
+        const at_finalist *f = &final->of[i];
+        if (!f->turns.num_rounds && !f->turns.error_no) continue;
+        at_final_line_print(out, &(at_final_line){.task = at_task_record_name(s->task),
+                                                  .args = at_task_args(s->task),
+                                                  .context_hash = s->context_hash,
+                                                  .index = f->result->config.index,
+                                                  .config = &f->candidate.config,
+                                                  .in_bytes = s->in_bytes,
+                                                  .turns = f->turns});
+    }
+}
+
 static at_status write_lines(running *g, bool is_last, at_error *err) {
-    const at_session *s = g->s;
     at_text text = {0};
     if (!g->log) return AT_OK;
-    for (int i = 0; i < g->final->count; i++) {
-        const at_finalist *f = &g->final->of[i];
-        if (!f->turns.num_rounds && !f->turns.error_no) continue;
-        at_final_line_print(&text, &(at_final_line){.task = at_task_record_name(s->task),
-                                                    .args = at_task_args(s->task),
-                                                    .context_hash = s->context_hash,
-                                                    .index = f->result->config.index,
-                                                    .config = &f->candidate.config,
-                                                    .in_bytes = s->in_bytes,
-                                                    .turns = f->turns});
-    }
+    at_final_print(&text, g->s, g->final);
     at_status status = text.len ? at_log_put_tail(g->log, &text, is_last, err) : AT_OK;
     at_text_free(&text);
     g->logged_ns = at_now_ns();
@@ -198,7 +201,7 @@ at_interval at_turns_of_peak(const at_turns *t, double flops) {
     return n ? at_median(shares, n) : (at_interval){0};
 }
 
-static void judge(at_known *known, at_final *final) {
+void at_final_judge(at_known *known, at_final *final) {
     const at_turns *last;
     for (int i = 0; i < final->count; i++) {
         const at_finalist *f = &final->of[i];
@@ -254,7 +257,7 @@ static at_status run(running *g, at_known *known, double budget_s, at_error *err
     at_status status = sample_all(g, budget_s, err);
     for (int i = 0; i < g->final->count; i++) at_candidate_drop(&g->final->of[i].candidate);
     if (status != AT_OK && status != AT_E_INTERRUPTED) return status;
-    judge(known, g->final);
+    at_final_judge(known, g->final);
     return write_lines(g, true, err);
 }
 

@@ -38,5 +38,9 @@ double at_final_budget(const at_session *s);
  * decide. AT_E_OUTPUT, AT_E_BUG. */
 at_status at_final_run(at_session *s, at_known *known, at_log *log, double budget_s, at_final *out,
                        at_error *err);
+/* The lines of a log that tell it. */
+void at_final_print(at_text *out, const at_session *s, const at_final *final);
+/* Who wins it, and who cannot be told from the winner; known is told of it. */
+void at_final_judge(at_known *known, at_final *final);
 
 #endif

@@ -28,6 +28,7 @@ struct at_known {
     AT_VEC(at_key) keys; /* [results] those in table BY_KEY have one */
     table tables[PROPERTIES];
     const at_record *best;
+    int epochs;
 };
 
 at_known *at_known_new(at_arena *a) {
@@ -130,6 +131,12 @@ const at_record *at_known_by_code(const at_known *k, const char *hash) {
 
 const at_record *at_known_best(const at_known *k) { return k->best; }
 
+int at_known_count(const at_known *k) { return k->results.len; }
+
+const at_record *at_known_at(const at_known *k, int i) { return k->results.data[i]; }
+
+int at_known_epochs(const at_known *k) { return k->epochs; }
+
 int at_known_top(const at_known *k, const at_record **out, int n) {
     int count = 0;
     for (int i = 0; i < k->results.len; i++) {
@@ -202,7 +209,8 @@ static bool is_worth_reading(const char *path) {
     return stat(path, &st) != 0 || (S_ISREG(st.st_mode) && st.st_size > 0);
 }
 
-/* Contexts of another version of the template that count as the session's. */
+/* Contexts that count as the session's: of another version of the template, or older ones, which
+ * say no more of the CPU than its name. */
 typedef AT_VEC(const char *) hash_list;
 
 typedef struct changed {
@@ -218,11 +226,19 @@ static bool holds(const hash_list *l, const char *hash) {
 
 /* Whether a record of the task is of the session's context; *c learns of those that would be, had
  * the template not been edited. */
+static void accept(at_known *k, const at_record *r, changed *c) {
+    if (!holds(&c->accepted, r->extra.context_hash))
+        *at_push(k->arena, &c->accepted) = at_strdup(k->arena, r->extra.context_hash);
+}
+
 static bool is_of_context(at_known *k, const at_session *s, const at_record *r, changed *c) {
     char hash[33];
     if (!strcmp(r->extra.context_hash, s->context_hash)) return true;
-    if (!at_is_of_changed_template(r, s->task)) return false;
     at_context as_now = r->extra.context;
+    if (!*as_now.machine) as_now.machine = s->context.machine;
+    at_context_hash(&as_now, hash);
+    if (!strcmp(hash, s->context_hash)) return accept(k, r, c), true;
+    if (!at_is_of_changed_template(r, s->task)) return false;
     as_now.template_hash = s->context.template_hash;
     at_context_hash(&as_now, hash);
     if (strcmp(hash, s->context_hash) != 0) return false;
@@ -230,8 +246,7 @@ static bool is_of_context(at_known *k, const at_session *s, const at_record *r, 
         c->left_out++;
         return false;
     }
-    if (!holds(&c->accepted, r->extra.context_hash))
-        *at_push(k->arena, &c->accepted) = at_strdup(k->arena, r->extra.context_hash);
+    accept(k, r, c);
     return true;
 }
 
@@ -280,21 +295,35 @@ static void take_finals(at_known *k, const at_session *s, at_arena *scratch,
     }
 }
 
+/* What comments are read for. */
+typedef struct remarks {
+    at_finals finals;
+    at_known *known;
+} remarks;
+
+static void take_comment(void *ctx, const char *comment, int64_t line) {
+    remarks *m = ctx;
+    int epoch;
+    if (at_search_line_read(comment, &epoch)) {
+        if (epoch > m->known->epochs) m->known->epochs = epoch;
+    } else at_finals_add(&m->finals, comment, line);
+}
+
 at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_error *err) {
     at_log_reader *reader;
     at_record record;
     if (!is_worth_reading(path)) return AT_OK;
     AT_TRY(at_log_reader_open(path, s->options.warn, s->options.ctx, &reader, err));
     at_arena *scratch = at_arena_new();
-    at_finals finals;
+    remarks m = {.known = k};
     changed c = {0};
-    at_finals_init(&finals, k->arena);
-    at_log_reader_on_comment(reader, at_finals_add, &finals);
+    at_finals_init(&m.finals, k->arena);
+    at_log_reader_on_comment(reader, take_comment, &m);
     while (at_log_reader_next(reader, &record)) {
         at_arena_reset(scratch);
         take_record(k, s, scratch, path, &record, &c);
     }
-    take_finals(k, s, scratch, &finals, &c);
+    take_finals(k, s, scratch, &m.finals, &c);
     if (c.left_out)
         at_engine_warn(&s->options, at_changed_text(scratch, path, c.left_out, s->row->name));
     at_status status = at_log_reader_status(reader, err);

@@ -18,6 +18,10 @@ const at_record *at_known_by_index(const at_known *k, int64_t index);
 const at_record *at_known_by_key(const at_known *k, at_key key);
 const at_record *at_known_by_code(const at_known *k, const char *hash);
 const at_record *at_known_best(const at_known *k); /* by its trial; NULL: none is valid */
+int at_known_count(const at_known *k);
+const at_record *at_known_at(const at_known *k, int i); /* in the order in which they were added */
+/* How often a search over several workers was begun with the log that was read. */
+int at_known_epochs(const at_known *k);
 /* As at_winner says, of all that is known; *final: the last one it was in, NULL: none. */
 const at_record *at_known_winner(const at_known *k, const at_turns **final);
 /* What a final says about the result of that index, after those that are known. */

@@ -82,7 +82,7 @@ static void start_record(const at_session *s, const at_config *c, at_record *out
                             .context = s->context,
                             .version = AT_VERSION,
                             .compiler_version = s->compiler_version,
-                            .cpu_flags = at_cpu_facts()->flags,
+                            .cpu_flags = s->cpu_flags,
                             .tuner = s->tuner,
                             .part = "",
                             .seed = s->options.seed,
@@ -125,6 +125,10 @@ bool at_candidate_generate(at_session *s, at_arena *a, at_candidate *c, at_recor
 bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
                        at_record *result) {
     return at_candidate_build(s, a, c, out, result) && at_candidate_generate(s, a, out, result);
+}
+
+void at_candidate_lose(at_arena *a, at_record *r, const char *why) {
+    fail(a, r, AT_ERR_UNKNOWN, why);
 }
 
 void at_candidate_prune(at_arena *a, at_record *r) {
@@ -265,7 +269,7 @@ at_record *at_session_keep(const at_session *s, at_arena *a, const at_record *r,
     memcpy(e->context_hash, s->context_hash, sizeof e->context_hash);
     e->version = share(a, AT_VERSION, e->version);
     e->compiler_version = share(a, s->compiler_version, e->compiler_version);
-    e->cpu_flags = share(a, at_cpu_facts()->flags, e->cpu_flags);
+    e->cpu_flags = share(a, s->cpu_flags, e->cpu_flags);
     e->tuner = share(a, s->tuner, e->tuner);
     e->part = share(a, "", e->part);
     e->error = share(a, "", e->error);

@@ -47,12 +47,14 @@ typedef struct at_engine_options {
     at_feature_set features;
     const char *const *transfer; /* logs of other tasks of the template, for features */
     int num_transfer;
-    int64_t trials;         /* 0: 500 */
-    double time_s;          /* of the whole run, final included; 0: no limit */
-    int64_t early_stopping; /* trials without a better one; 0: never */
-    double prune;           /* not measured: what must take so many times the best; 0: all are */
-    int64_t jobs;           /* 2: the next candidate is made while one is measured */
-    bool accept_changed;    /* records of another version of their template are used, too */
+    int64_t trials;           /* 0: 500 */
+    double time_s;            /* of the whole run, final included; 0: no limit */
+    int64_t early_stopping;   /* trials without a better one; 0: never */
+    double prune;             /* not measured: what must take so many times the best; 0: all are */
+    int64_t jobs;             /* 2: the next candidate is made while one is measured */
+    bool accept_changed;      /* records of another version of their template are used, too */
+    const struct at_far *far; /* who measures elsewhere (far.h); NULL: it is measured here */
+    bool same_context;        /* of workers elsewhere, those of another context are an error */
     /* Whom the engine tells what; each may be NULL. */
     at_warn_fn *warn;
     at_warn_fn *note;         /* what is being done, where it takes a while */

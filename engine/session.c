@@ -163,6 +163,7 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                                          : AT_DIALECT_GNU;
 
     s->context = (at_context){.cpu = cpu->name,
+                              .machine = cpu->machine,
                               .threads = s->threads,
                               .isa = s->target->name,
                               .compiler = at_compiler_name(s->compiler),
@@ -171,6 +172,7 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                               .pattern = s->chosen.pattern ? s->chosen.pattern->hash : "",
                               .template_hash = at_task_hash(s->task)};
     at_context_hash(&s->context, s->context_hash);
+    s->cpu_flags = cpu->flags;
     s->record_target = at_format(s->arena, "c -keys=cpu -mcpu=%s", cpu->llvm_name);
     return AT_OK;
 }

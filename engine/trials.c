@@ -39,8 +39,7 @@ typedef struct trial {
     at_record result;
 } trial;
 
-/* The same program or code was measured before: its result, under this index. */
-static void copy_result(const at_record *same, at_record *r) {
+void at_trial_copy(const at_record *same, at_record *r) {
     at_extra *e = &r->extra, own = *e;
     r->error_no = same->error_no;
     r->costs_s = same->costs_s;
@@ -52,6 +51,7 @@ static void copy_result(const at_record *same, at_record *r) {
     e->tuner = own.tuner;
     e->part = own.part;
     e->seed = own.seed;
+    e->trial = own.trial;
     e->same_as = e->same_as >= 0 ? e->same_as : same->config.index;
     r->timestamp_s = at_wall_time_s();
 }
@@ -106,7 +106,7 @@ static at_status settle(at_tuning *t, trial *x, bool *settled, at_error *err) {
     const at_record *same = x->lowered ? at_known_by_code(t->known, x->result.extra.code_hash)
                                        : at_known_by_key(t->known, x->candidate.key);
     AT_ASSERT(same || x->lowered);
-    if (same) copy_result(same, &x->result);
+    if (same) at_trial_copy(same, &x->result);
     else if (is_hopeless(s, at_known_best(t->known), &x->candidate))
         at_candidate_prune(x->arena, &x->result);
     else {
@@ -152,6 +152,24 @@ static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err) {
     return AT_OK;
 }
 
+at_status at_trial_measure(at_tuning *t, at_arena *a, const at_config *c, at_record *out,
+                           at_error *err) {
+    at_session *s = &t->s;
+    trial x = {.arena = a, .proposed = true, .index = c->index, .config = *c};
+    bool settled;
+    x.made = at_candidate_build(s, a, &x.config, &x.candidate, &x.result);
+    if (x.made && !is_known_program(t, &x, NULL))
+        x.made = x.lowered = at_candidate_generate(s, a, &x.candidate, &x.result);
+    at_status status = settle(t, &x, &settled, err);
+    if (status == AT_OK && !settled) status = measure(t, &x, NULL, err);
+    if (x.made) at_candidate_drop(&x.candidate);
+    AT_TRY(status);
+    *out = x.result;
+    at_known_add(t->known, at_session_keep(s, s->arena, &x.result, x.index), &x.candidate.key);
+    if (!settled) cool_down(s);
+    return AT_OK;
+}
+
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 static void count(at_tuning *t, const at_record *r) {
@@ -167,12 +185,10 @@ static void count(at_tuning *t, const at_record *r) {
     y->best = best ? best->extra.gflops : 0;
 }
 
-/* Result and tuner; true: enough. */
-static bool learn(at_tuning *t, const trial *x, bool answered) {
+bool at_trial_learn(at_tuning *t, const at_record *r, bool answered) {
     at_session *s = &t->s;
-    const at_record *r = x->answer;
     int64_t begin_ns = at_now_ns(), patience = s->options.early_stopping;
-    at_tuner_update(t->tuner, &(at_trial){x->index, !r->error_no, r->extra.gflops}, 1);
+    at_tuner_update(t->tuner, &(at_trial){r->config.index, !r->error_no, r->extra.gflops}, 1);
     s->spent.search_ns += at_now_ns() - begin_ns;
     t->tally.answered += answered;
     count(t, r);
@@ -192,7 +208,7 @@ static at_status search(at_tuning *t, int64_t until, trial slots[2], at_error *e
         if (t->exhausted) break;
         bool answered = x->answer != NULL, ahead = t->tally.done + 1 < until;
         if (!answered) AT_TRY(try_one(t, x, o->jobs > 1 && ahead ? next : NULL, err));
-        if (learn(t, x, answered)) break;
+        if (at_trial_learn(t, x->answer, answered)) break;
         trial *done = x;
         x = next;
         next = done;

@@ -9,4 +9,13 @@
  * AT_E_BUG; an interrupt is no error. */
 at_status at_trials_run(at_tuning *t, int64_t until, at_error *err);
 
+/* One trial that somebody else has proposed and will record: made, measured unless its program or
+ * code is known here, and known from now on. AT_E_INTERRUPTED, AT_E_OUTPUT, AT_E_BUG. */
+at_status at_trial_measure(at_tuning *t, at_arena *a, const at_config *c, at_record *out,
+                           at_error *err);
+/* The same program or code was measured before: its result, under the index of r. */
+void at_trial_copy(const at_record *same, at_record *r);
+/* Tally and tuner are told of a result that is known now; true: that is enough. */
+bool at_trial_learn(at_tuning *t, const at_record *r, bool answered);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/far_search.h"
 #include "engine/machine.h"
 #include "engine/trials.h"
 
@@ -22,6 +23,7 @@ static at_status make_tuner(at_tuning *t, at_error *err) {
     int64_t begin_ns = at_now_ns();
     at_tuner_options to = o->tuner_options;
     to.seed = o->seed;
+    to.asynchronous = o->far != NULL;
     AT_TRY(at_tuner_parse(o->tuner ? o->tuner : at_tuner_default(), &to, &row, err));
     s->tuner = row->name;
     AT_TRY(at_features_of(&t->features, s->task, o, &to.features, err));
@@ -46,9 +48,12 @@ at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_
     memset(t, 0, sizeof *t);
     AT_TRY(at_session_open(o, q, true, s, err));
     AT_TRY(make_tuner(t, err));
-    AT_TRY(at_session_context(s, true, err));
-    if (o->prune > 0) AT_TRY(at_session_machine(s, err));
-    AT_TRY(at_session_reserve(s, err));
+    if (o->far) AT_TRY(at_far_open(t, q, err));
+    else {
+        AT_TRY(at_session_context(s, true, err));
+        if (o->prune > 0) AT_TRY(at_session_machine(s, err));
+        AT_TRY(at_session_reserve(s, err));
+    }
     int64_t len =
         to->end ? at_space_subrange_length(s->space, to->begin, to->end) : at_space_len(s->space);
     int64_t trials = o->trials ? o->trials : default_trials;
@@ -72,7 +77,7 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
     t->log_path = log ? log : at_format(s->arena, "%s.log", s->row->name);
     AT_TRY(at_log_open(t->log_path, &t->log, err));
     AT_TRY(at_known_read_log(t->known, s, t->log_path, err));
-    return at_session_start(s, err);
+    return t->far ? at_far_begin(t, err) : at_session_start(s, err);
 }
 
 at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err) {
@@ -82,9 +87,11 @@ at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *er
     if (time_s > 0)
         t->deadline_ns = s->spent.start_ns + (int64_t)((time_s - at_final_reserve(time_s)) * 1e9);
     if (t->events.begin) t->events.begin(t->events.ctx, t);
-    at_status status = at_trials_run(t, t->tally.total, err);
+    at_status status =
+        t->far ? at_far_run(t, t->tally.total, err) : at_trials_run(t, t->tally.total, err);
     if (t->events.end) t->events.end(t->events.ctx, t);
     if (status != AT_OK || at_engine_stopped(&s->options)) return status;
+    if (t->far) return at_far_final(t, err);
     return at_final_run(&t->s, t->known, t->log, at_final_budget(s), &t->final, err);
 }
 
@@ -103,6 +110,7 @@ bool at_tuning_best(const at_tuning *t, at_best *out) {
 
 at_status at_tuning_close(at_tuning *t, at_error *err) {
     at_status closed = t->shares_log ? AT_OK : at_log_close(t->log, err);
+    if (t->far) at_far_close(t);
     if (t->tuner) at_tuner_free(t->tuner);
     at_features_end(&t->features);
     at_session_close(&t->s);

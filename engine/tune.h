@@ -11,6 +11,7 @@ typedef struct at_tally {
     int64_t failed[AT_ERR_UNKNOWN + 1]; /* by error number */
     bool in_bytes;                      /* the next two are GB/s */
     double current, best;               /* GFLOP/s: of the last valid trial, and the best */
+    int workers;                        /* elsewhere, ready now; 0: it is measured here */
 } at_tally;
 int64_t at_tally_failed(const at_tally *t); /* all kinds together */
 
@@ -41,6 +42,7 @@ struct at_tuning {
     int64_t best_trial;            /* how many trials were done when the best was found */
     bool stopped_early, exhausted; /* exhausted: the tuner has nothing left to propose */
     const at_record *first_failed; /* trial; NULL: none */
+    struct at_far_search *far;     /* far_search.h; NULL: it is measured here */
 };
 
 /* What is known to be best: time, speed and share are of one measurement. Lives as long as the

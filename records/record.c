@@ -32,6 +32,7 @@ static const text_field context_texts[] = {
     TEXT(at_context, "cache", cache),
     TEXT(at_context, "pattern", pattern),
     TEXT(at_context, "template", template_hash),
+    TEXT(at_context, "machine", machine),
 };
 static const text_field extra_texts[] = {
     TEXT(at_extra, "version", version),
@@ -121,6 +122,15 @@ static void add_int(at_text *out, size_t begin, const char *name, int64_t x, int
     at_text_addf(out, "%lld", (long long)x);
 }
 
+static void add_trial(at_text *out, size_t begin, const at_trial_id *t) {
+    add_name(out, begin, "trial");
+    at_text_addf(out,
+                 "{\"search\": \"%016llx\", \"epoch\": %d, \"number\": %lld, \"attempt\": %d, "
+                 "\"asked\": %lld}",
+                 (unsigned long long)t->search, t->epoch, (long long)t->number, t->attempt,
+                 (long long)t->asked);
+}
+
 void at_extra_print(at_text *out, const at_extra *e) {
     at_text_add(out, "{");
     size_t begin = out->len;
@@ -142,6 +152,7 @@ void at_extra_print(at_text *out, const at_extra *e) {
     add_positive(out, begin, e->in_bytes ? "bandwidth_gbytes_per_s" : "peak_gflops",
                  e->peak_gflops);
     add_int(out, begin, "same_as", e->same_as, 0);
+    if (e->trial.search) add_trial(out, begin, &e->trial);
     add_name(out, begin, "context");
     at_text_add(out, "{");
     size_t context = out->len;
@@ -259,6 +270,27 @@ static at_status read_seed(const at_json *v, uint64_t *out, at_error *err) {
     return AT_OK;
 }
 
+static at_status read_trial(const at_json *v, at_trial_id *out, at_error *err) {
+    const at_json *search = at_json_get(v, "search"), *epoch = at_json_get(v, "epoch");
+    const at_json *number = at_json_get(v, "number"), *asked = at_json_get(v, "asked");
+    *out = (at_trial_id){0};
+    if (!v) return AT_OK;
+    if (!is(search, AT_JSON_STRING) || strlen(search->string) != 16 ||
+        strspn(search->string, "0123456789abcdef") != 16 || !number || !number->is_int ||
+        number->integer < 0 || !asked || !asked->is_int || asked->integer <= number->integer ||
+        !epoch)
+        return at_fail(
+            err, AT_E_INPUT,
+            "autotune.trial is not a search of 16 hexadecimal digits with epoch, number, "
+            "attempt and asked");
+    AT_TRY(read_int(v, "epoch", "autotune.trial", INT32_MAX, &out->epoch, err));
+    AT_TRY(read_int(v, "attempt", "autotune.trial", INT32_MAX, &out->attempt, err));
+    out->search = strtoull(search->string, NULL, 16);
+    out->number = number->integer;
+    out->asked = asked->integer;
+    return AT_OK;
+}
+
 at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error *err) {
     e->present = from != NULL;
     AT_TRY(read_texts(e, from, extra_texts, COUNT(extra_texts), "autotune", err));
@@ -276,6 +308,7 @@ at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error 
     if (same_as && !(same_as->is_int && same_as->integer >= 0))
         return at_fail(err, AT_E_INPUT, "autotune.same_as is not an index");
     e->same_as = same_as ? same_as->integer : -1;
+    AT_TRY(read_trial(at_json_get(from, "trial"), &e->trial, err));
 
     const at_json *context = at_json_get(from, "context");
     if (context && context->kind != AT_JSON_OBJECT)
@@ -418,6 +451,26 @@ at_status at_record_parse(at_arena *a, const char *line, size_t len, at_record *
                           at_error *err) {
     bool old_version;
     return at_record_parse_line(a, line, len, out, &old_version, err);
+}
+
+/* ---- the line at the beginning of a search -------------------------------------------------- */
+
+void at_search_line_print(at_text *out, uint64_t search, int epoch) {
+    at_text_addf(out, "search {\"search\": \"%016llx\", \"epoch\": %d}", (unsigned long long)search,
+                 epoch);
+}
+
+bool at_search_line_read(const char *comment, int *epoch) {
+    static const char head[] = "search {";
+    if (strncmp(comment, head, strlen(head)) != 0) return false;
+    at_arena *a = at_arena_new();
+    const at_json *v, *number = NULL;
+    const char *json = comment + strlen(head) - 1;
+    if (at_json_parse(a, json, strlen(json), &v, NULL) == AT_OK) number = at_json_get(v, "epoch");
+    bool is_one = number && number->is_int && number->integer > 0 && number->integer < INT32_MAX;
+    if (is_one) *epoch = (int)number->integer;
+    at_arena_free(a);
+    return is_one;
 }
 
 double at_record_mean(const at_record *r) {

@@ -46,9 +46,19 @@ typedef struct at_context {
     const char *cache;         /* "hot", "cold" */
     const char *pattern;       /* hash of a sparsity pattern, "" if dense */
     const char *template_hash; /* of the template's texts */
+    const char *machine;       /* what tells CPUs of one name apart: at_cpu.machine */
 } at_context;
 void at_context_hash(const at_context *c, char out[33]);
 at_context at_context_copy(at_arena *a, const at_context *c);
+
+/* Which trial of a search over several workers it is. Each number is recorded once. */
+typedef struct at_trial_id {
+    uint64_t search; /* 0: of none */
+    int epoch;       /* how often that search was begun, from 1 */
+    int64_t number;  /* of the proposal, from 0 */
+    int attempt;     /* from 1: workers were lost with those before */
+    int64_t asked;   /* proposals made when this result came */
+} at_trial_id;
 
 /* Our extra member "autotune"; present = false for foreign records. */
 typedef struct at_extra {
@@ -75,6 +85,7 @@ typedef struct at_extra {
     const char *check_word; /* of AT_CHECK_OTHER */
     const char *code_hash;
     int64_t same_as; /* index whose measurement this is a copy of; -1 */
+    at_trial_id trial;
 } at_extra;
 
 /* One round of a final: a finalist was timed once more. */
@@ -201,6 +212,10 @@ typedef struct at_final_line {
 } at_final_line;
 /* false: it is another comment, or torn. Owned by arena. */
 bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out);
+/* "search {json}": a search over several workers was begun, for the epoch-th time with this log;
+ * false: it is another comment. */
+bool at_search_line_read(const char *comment, int *epoch);
+void at_search_line_print(at_text *out, uint64_t search, int epoch); /* without '#' and '\n' */
 /* "#final {json}\n" */
 void at_final_line_print(at_text *out, const at_final_line *l);
 /* Numbers strings 0, 1, 2, ... in order of first appearance (keys.c). */

@@ -15,6 +15,7 @@ typedef struct reading {
 at_context at_context_copy(at_arena *a, const at_context *c) {
     at_context copy = *c;
     copy.cpu = at_strdup(a, c->cpu);
+    copy.machine = at_strdup(a, c->machine);
     copy.isa = at_strdup(a, c->isa);
     copy.compiler = at_strdup(a, c->compiler);
     copy.packing = at_strdup(a, c->packing);

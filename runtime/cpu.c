@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
 
@@ -97,6 +98,12 @@ static void siblings(int cpu, char out[SIBLINGS]) {
     FILE *f = fopen(path, "re");
     if (!f || !fgets(out, SIBLINGS, f)) snprintf(out, SIBLINGS, "%d", cpu);
     if (f) fclose(f);
+}
+
+int at_cpu_core_of(int cpu) {
+    char list[SIBLINGS];
+    siblings(cpu, list);
+    return atoi(list); /* "0-1", "0,64" */
 }
 
 int at_cpu_cores(int *cpus, int max) {

@@ -19,6 +19,7 @@ typedef struct at_cpu {
     char name[64];      /* brand string, blanks folded */
     char llvm_name[32]; /* LLVM's -mcpu spelling: znver4, ...; x86-64 if unknown */
     char flags[256];    /* what it can do, as Linux names it: blanks between */
+    char machine[128];  /* tells those of one name apart: "6-143-8, 32K/2M/105M, under KVM" */
     int cores;          /* logical CPUs this process may run on */
     int64_t l1d_bytes, l2_bytes, l3_bytes; /* 0 unknown */
     int64_t memory_bytes;                  /* physical, or the cgroup's limit where lower */
@@ -36,6 +37,7 @@ int at_cpu_best_set(void);
 /* CPUs that kernels run on: one of each core that this process may use, last first. Writes at most
  * max of them and returns how many there are, at least 1. */
 int at_cpu_cores(int *cpus, int max);
+int at_cpu_core_of(int cpu); /* the first of the CPUs that are this core */
 /* This thread no longer runs on the cores that kernels of so many threads do, its workers start as
  * before; false: then it would have none left. at_cpu_return ends that. */
 bool at_cpu_leave(int threads);

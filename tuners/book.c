@@ -46,7 +46,7 @@ void at_numbering_free(at_numbering *m) {
 /* ---- book ----------------------------------------------------------------------------------- */
 
 void at_book_init(at_book *b, at_space *space, const at_tuner_options *o, uint64_t stream) {
-    *b = (at_book){.space = space};
+    *b = (at_book){.space = space, .asynchronous = o->asynchronous};
     at_tuner_range(space, o, &b->begin, &b->end);
     at_rng_seed(&b->rng, o->seed, stream);
     at_shuffle_init(&b->order, at_tuner_places(space, b->begin, b->end));
@@ -100,7 +100,7 @@ int at_book_next(at_book *b, void (*round)(void *self), void *self, int64_t *ind
     int made = 0;
     while (made < n) {
         if (b->given == b->entered.len) {
-            if (b->num_known < b->entered.len) break;
+            if (b->num_known < b->entered.len && !b->asynchronous) break;
             round(self);
             if (b->given == b->entered.len) break;
         }

@@ -16,8 +16,9 @@ typedef struct genetic {
     int population, most_elites;
     double mutation;
     double pressure; /* a parent's weight is its score to this power */
-    int begin;       /* proposal number: this generation's first */
-    int *elites;     /* proposal numbers; they are parents, and not measured again */
+    bool *pooled;    /* [room] proposals that were parents, or too old for it */
+    int room;
+    int *elites; /* proposal numbers; they are parents, and not measured again */
     int num_elites;
     int *pool; /* the parents: this generation and the elites before it */
     double *weight;
@@ -56,6 +57,7 @@ static void *create(at_space *space, const at_tuner_options *o) {
 static void destroy(void *self) {
     genetic *g = self;
     at_book_free(&g->book);
+    free(g->pooled);
     free(g->elites);
     free(g->pool);
     free(g->weight);
@@ -64,10 +66,33 @@ static void destroy(void *self) {
     free(g);
 }
 
+/* The results that came since the last generation was made, in the order of proposals: that
+ * generation, unless proposals do not wait for results; then at most as many, the newest. */
+static int gather_results(genetic *g) {
+    const at_book *b = &g->book;
+    int n = 0, len = b->entered.len;
+    if (g->room < b->cap) {
+        g->pooled = realloc(g->pooled, (size_t)b->cap * sizeof *g->pooled);
+        AT_NEED(g->pooled);
+        memset(g->pooled + g->room, 0, (size_t)(b->cap - g->room) * sizeof *g->pooled);
+        g->room = b->cap;
+    }
+    for (int i = len - 1; i >= 0; i--) {
+        if (!b->known[i] || g->pooled[i]) continue;
+        g->pooled[i] = true;
+        if (n < g->population) g->pool[n++] = i;
+    }
+    for (int i = 0; i < n / 2; i++) {
+        int other = g->pool[i];
+        g->pool[i] = g->pool[n - 1 - i];
+        g->pool[n - 1 - i] = other;
+    }
+    return n;
+}
+
 /* The pool, with the elites of the generation that now ends. */
 static int gather_pool(genetic *g) {
-    int n = 0;
-    for (int i = g->begin; i < g->book.entered.len; i++) g->pool[n++] = i;
+    int n = gather_results(g);
     for (int i = 0; i < g->num_elites; i++) g->pool[n++] = g->elites[i];
     g->num_elites = 0;
     for (int i = 0; i < n; i++) {
@@ -138,7 +163,10 @@ static void make_generation(void *self) {
         return;
     }
     int n = gather_pool(g);
-    g->begin = b->entered.len;
+    if (!n) {
+        at_book_enter_random(b, g->population);
+        return;
+    }
     for (int i = 0; i < n; i++)
         g->weight[i] = b->best > 0 ? pow(b->score[g->pool[i]] / b->best, g->pressure) + 1e-8 : 1;
     for (int i = 0; i < g->population; i++) enter_child(g, n);

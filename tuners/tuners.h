@@ -48,6 +48,8 @@ typedef struct at_tuner_options {
     uint64_t seed;
     int64_t begin, end; /* index range [begin, end); both 0: the whole space */
     bool autotvm;       /* AutoTVM's defaults instead of ours */
+    /* Proposals never wait for results: rounds are decided on with those that are there. */
+    bool asynchronous;
     at_tuner_setting settings[AT_TUNER_MAX_SETTINGS]; /* of any tuner's options; at_tuner_set */
     int num_settings;
     at_features features;
@@ -69,8 +71,8 @@ typedef struct at_tuner_class {
     int rank; /* the highest of a build is its default; 0: only where asked for */
     bool learns_features;
     void *(*create)(at_space *space, const at_tuner_options *o);
-    /* Up to n new valid indices, never one twice. Fewer: what follows waits for results; 0 with all
-     * results in: exhausted. */
+    /* Up to n new valid indices, never one twice. Fewer: what follows waits for results (never
+     * where asynchronous); 0 with all results in: exhausted. */
     int (*next)(void *self, int64_t *indices, int n);
     void (*update)(void *self, const at_trial *trials, int n); /* may be NULL */
     const char *(*part)(void *self, int64_t index);            /* NULL: it has no parts */

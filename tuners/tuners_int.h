@@ -51,7 +51,8 @@ typedef struct at_book {
     bool *known;
     const char **part; /* what proposed it */
     int cap, given, num_known;
-    double best; /* score; 0: no valid one yet */
+    bool asynchronous; /* a round is decided on with the results that are there */
+    double best;       /* score; 0: no valid one yet */
 } at_book;
 void at_book_init(at_book *b, at_space *space, const at_tuner_options *o, uint64_t stream);
 void at_book_free(at_book *b);

@@ -111,10 +111,16 @@ static at_model *fit_history(const at_history *h, const at_model_options *o) {
 
 static void fit(xgb *x) {
     const at_book *b = &x->book;
-    int n = b->entered.len;
-    const float **rows = malloc(sizeof *rows * (size_t)n);
-    float *labels = malloc(sizeof *labels * (size_t)n), *margins = NULL;
-    AT_NEED(rows && labels);
+    int n = 0;
+    const float **rows = malloc(sizeof *rows * (size_t)b->num_known);
+    float *labels = malloc(sizeof *labels * (size_t)b->num_known), *margins = NULL;
+    int64_t *known = malloc(sizeof *known * (size_t)b->num_known);
+    AT_NEED(rows && labels && known);
+    for (int i = 0; i < b->entered.len; i++) {
+        if (!b->known[i]) continue;
+        labels[n] = (float)(b->score[i] / b->best);
+        known[n++] = b->entered.indices[i];
+    }
     at_model_free(x->model);
     x->model = NULL;
     x->discount = pow(2, -(double)n / x->half_life);
@@ -122,11 +128,8 @@ static void fit(xgb *x) {
         at_model_free(x->base);
         x->base = NULL;
     }
-    at_rows_need(&x->rows, b->entered.indices, n);
-    for (int i = 0; i < n; i++) {
-        rows[i] = at_rows_of(&x->rows, b->entered.indices[i]);
-        labels[i] = (float)(b->score[i] / b->best);
-    }
+    at_rows_need(&x->rows, known, n);
+    for (int i = 0; i < n; i++) rows[i] = at_rows_of(&x->rows, known[i]);
     if (x->base) {
         double *base = malloc(sizeof *base * (size_t)n);
         margins = malloc(sizeof *margins * (size_t)n);
@@ -146,6 +149,7 @@ static void fit(xgb *x) {
     free(margins);
     free(labels);
     free(rows);
+    free(known);
 }
 
 /* ---- plans ---------------------------------------------------------------------------------- */

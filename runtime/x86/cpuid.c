@@ -154,11 +154,18 @@ static const struct {
     {OTHER, -1, 0, 0, 0, "x86-64"},
 };
 
-static const char *llvm_name(vendor v, unsigned have) {
+static void core_number(int *family, int *model, int *stepping) {
     unsigned a = cpuid(1, 0).a;
-    int family = (int)(a >> 8 & 0xf), model = (int)(a >> 4 & 0xf);
-    if (family == 6 || family == 15) model |= (int)(a >> 12 & 0xf0);
-    if (family == 15) family += (int)(a >> 20 & 0xff);
+    *stepping = (int)(a & 0xf);
+    *family = (int)(a >> 8 & 0xf);
+    *model = (int)(a >> 4 & 0xf);
+    if (*family == 6 || *family == 15) *model |= (int)(a >> 12 & 0xf0);
+    if (*family == 15) *family += (int)(a >> 20 & 0xff);
+}
+
+static const char *llvm_name(vendor v, unsigned have) {
+    int family, model, stepping;
+    core_number(&family, &model, &stepping);
     for (size_t i = 0;; i++) { /* the last row always matches */
         if ((have & cores[i].needs) != cores[i].needs) continue;
         if (cores[i].family < 0) return cores[i].name;
@@ -214,6 +221,46 @@ static void caches(at_cpu *cpu, vendor v) {
     }
 }
 
+/* ---- what tells CPUs of one name apart --------------------------------------------------------
+ */
+
+static size_t add_bytes(char *out, size_t size, int64_t bytes) {
+    bool mib = bytes >= 1 << 20 && bytes % (1 << 20) == 0;
+    return (size_t)snprintf(out, size, "%lld%s", (long long)(mib ? bytes >> 20 : bytes >> 10),
+                            mib ? "M" : "K");
+}
+
+/* Hypervisors name themselves, where they say that they are there at all. */
+static void hypervisor(char out[13]) {
+    leaf l = cpuid(1, 0);
+    *out = 0;
+    if (!(l.c & 1u << 31)) return;
+    __cpuid(0x40000000u, l.a, l.b, l.c, l.d);
+    memcpy(out, &l.b, 4);
+    memcpy(out + 4, &l.c, 4);
+    memcpy(out + 8, &l.d, 4);
+    out[12] = 0;
+    for (char *p = out; *p; p++)
+        if (*p < ' ' || *p > '~') *p = '?';
+    if (!*out) strcpy(out, "?");
+}
+
+/* The size of the last cache, which a hypervisor may cut as it likes, counts as it is told. */
+static void describe(at_cpu *cpu) {
+    const int64_t caches[] = {cpu->l1d_bytes, cpu->l2_bytes, cpu->l3_bytes};
+    int family, model, stepping;
+    char host[13], *out = cpu->machine;
+    core_number(&family, &model, &stepping);
+    size_t size = sizeof cpu->machine,
+           n = (size_t)snprintf(out, size, "%d-%d-%d, ", family, model, stepping);
+    for (int i = 0; i < 3; i++) {
+        if (i) out[n++] = '/';
+        n += add_bytes(out + n, size - n, caches[i]);
+    }
+    hypervisor(host);
+    if (*host) snprintf(out + n, size - n, ", under %s", host);
+}
+
 /* ---- the face -------------------------------------------------------------------------------- */
 
 /* Asked for by threads that measure: found once. */
@@ -234,4 +281,5 @@ void at_arch_cpu(at_cpu *cpu) {
     snprintf(cpu->llvm_name, sizeof cpu->llvm_name, "%s", llvm_name(v, have));
     list_flags(cpu->flags, sizeof cpu->flags);
     caches(cpu, v);
+    describe(cpu);
 }

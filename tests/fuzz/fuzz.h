@@ -23,6 +23,7 @@ typedef struct fuzz_target {
     T(config)                                                                                      \
     T(convert)                                                                                     \
     T(expr)                                                                                        \
+    T(frame)                                                                                       \
     T(filter)                                                                                      \
     T(json)                                                                                        \
     T(layers)                                                                                      \

@@ -264,8 +264,8 @@ static void made_here(void **state) {
 
 static void contexts(void **state) {
     (void)state;
-    at_context base = {"cpu", 1, "avx2", "tcc", "ahead", "hot", "", "t"};
-    at_context others[] = {base, base, base, base, base, base, base, base};
+    at_context base = {"cpu", 1, "avx2", "tcc", "ahead", "hot", "", "t", "m"};
+    at_context others[] = {base, base, base, base, base, base, base, base, base};
     others[0].cpu = "other";
     others[1].threads = 2;
     others[2].isa = "avx512";
@@ -274,10 +274,11 @@ static void contexts(void **state) {
     others[5].cache = "cold";
     others[6].pattern = "p";
     others[7].template_hash = "u";
+    others[8].machine = "n";
     char hash[33], other[33];
     at_context_hash(&base, hash);
     assert_int_equal(strlen(hash), 32);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 9; i++) {
         at_context_hash(&others[i], other);
         assert_string_not_equal(hash, other);
     }

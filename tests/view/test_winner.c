@@ -311,7 +311,7 @@ static void random_logs(void **state) {
     at_arena *a = at_arena_new();
     at_rng_seed(&m.rng, 14, 9);
     for (int i = 0; i < CONTEXTS; i++)
-        at_context_hash(&(at_context){cpus[i], 0, "", "", "", "", "", ""}, hashes[i]);
+        at_context_hash(&(at_context){cpus[i], 0, "", "", "", "", "", "", ""}, hashes[i]);
     for (int i = 0; i < LOGS; i++) {
         m.lines = 0;
         make_log(&m);

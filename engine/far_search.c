@@ -1,0 +1,572 @@
+/* engine/far_search.c: trials measured by workers elsewhere. The tuner is asked when a worker is
+ * free, never waits, and is told of results in the order in which they come. */
+#include "engine/far_search.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "engine/far.h"
+#include "engine/trials.h"
+
+/* How often a trial may be lost with its worker before it counts as failed itself. */
+enum { MOST_ATTEMPTS = 3 };
+/* Workers that are told of at once; others wait for a place. */
+enum { MOST_WORKERS = 4096 };
+static const double wait_s = 0.1, first_wait_s = 600;
+
+/* Where a trial is: with the worker of that number, or */
+enum { UNSENT = -1, WITH_ANOTHER = -2 }; /* its program is under way as another trial */
+
+typedef struct flight {
+    at_arena *arena; /* of what follows */
+    at_trial_id id;
+    int worker;
+    at_config config;
+    at_candidate candidate;
+    at_record result; /* as it begins */
+} flight;
+
+typedef struct place {
+    bool is_in;
+    int under_way;
+    const char *node;
+} place;
+
+struct at_far_search {
+    const at_far *far;
+    uint64_t search;
+    int epoch;
+    int64_t asked; /* proposals so far */
+    bool begun;
+    flight **flights; /* [len] by number, ascending */
+    int len, cap;
+    at_arena **spare; /* of flights that are over */
+    int num_spare;
+    place places[MOST_WORKERS];
+    int num_places;
+    at_arena *scratch; /* of one event */
+    int refused;       /* workers of another context */
+};
+typedef struct at_far_search far_search;
+
+/* ---- flights --------------------------------------------------------------------------------- */
+
+static flight *new_flight(far_search *f, int64_t number) {
+    if (f->len == f->cap) {
+        f->cap = f->cap ? 2 * f->cap : 64;
+        f->flights = realloc(f->flights, sizeof *f->flights * (size_t)f->cap);
+        f->spare = realloc(f->spare, sizeof *f->spare * (size_t)f->cap);
+        AT_NEED(f->flights && f->spare);
+    }
+    at_arena *a = f->num_spare ? f->spare[--f->num_spare] : at_arena_new();
+    flight *x = AT_NEW(a, flight);
+    *x = (flight){.arena = a, .worker = UNSENT};
+    x->id = (at_trial_id){.search = f->search, .epoch = f->epoch, .number = number, .attempt = 1};
+    return f->flights[f->len++] = x;
+}
+
+static void end_flight(far_search *f, flight *x) {
+    int i = 0;
+    at_arena *a = x->arena;
+    while (f->flights[i] != x) i++;
+    memmove(f->flights + i, f->flights + i + 1, sizeof *f->flights * (size_t)(--f->len - i));
+    at_arena_reset(a);
+    f->spare[f->num_spare++] = a;
+}
+
+static flight *find_flight(const far_search *f, int64_t number) {
+    for (int i = 0; i < f->len; i++)
+        if (f->flights[i]->id.number == number) return f->flights[i];
+    return NULL;
+}
+
+static bool is_under_way(const far_search *f, const flight *x) {
+    for (int i = 0; i < f->len; i++)
+        if (f->flights[i] != x && f->flights[i]->worker != WITH_ANOTHER &&
+            at_key_equal(f->flights[i]->candidate.key, x->candidate.key))
+            return true;
+    return false;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* A line of the log, for good; *enough: as at_trial_learn says. */
+static at_status take(at_tuning *t, flight *x, at_record *r, const at_key *key, bool *enough,
+                      at_error *err) {
+    at_session *s = &t->s;
+    far_search *f = t->far;
+    r->extra.trial = x->id;
+    r->extra.trial.asked = f->asked;
+    r->extra.tuner = s->tuner;
+    r->extra.seed = s->options.seed;
+    r->config = x->config;
+    /* Two workers may have come to the same code: one result counts. */
+    const at_record *same =
+        *r->extra.code_hash ? at_known_by_code(t->known, r->extra.code_hash) : NULL;
+    if (same && r->extra.same_as < 0) at_trial_copy(same, r);
+    AT_TRY(at_log_append(t->log, r, err));
+    const at_record *kept = at_session_keep(s, s->arena, r, x->config.index);
+    at_known_add(t->known, kept, key);
+    end_flight(f, x);
+    *enough = at_trial_learn(t, kept, false);
+    return AT_OK;
+}
+
+/* Its program is known by now. */
+static at_status take_known(at_tuning *t, flight *x, const at_record *same, bool *enough,
+                            at_error *err) {
+    at_trial_copy(same, &x->result);
+    return take(t, x, &x->result, &x->candidate.key, enough, err);
+}
+
+/* Those that waited for the program of another: it is known, or lost. */
+static at_status take_waiting(at_tuning *t, bool *enough, at_error *err) {
+    far_search *f = t->far;
+    for (int i = 0; i < f->len && !*enough; i++) {
+        flight *x = f->flights[i];
+        if (x->worker != WITH_ANOTHER) continue;
+        const at_record *same = at_known_by_key(t->known, x->candidate.key);
+        if (!same) {
+            if (!is_under_way(f, x)) x->worker = UNSENT;
+            continue;
+        }
+        AT_TRY(take_known(t, x, same, enough, err));
+        i--;
+    }
+    return AT_OK;
+}
+
+/* ---- proposals ------------------------------------------------------------------------------- */
+
+static bool propose(at_tuning *t, int64_t *index) {
+    int64_t begin_ns = at_now_ns();
+    bool is_one = at_tuner_next(t->tuner, index, 1) > 0;
+    t->s.spent.search_ns += at_now_ns() - begin_ns;
+    t->far->asked += is_one;
+    t->exhausted = !is_one;
+    return is_one;
+}
+
+static at_status enter(at_tuning *t, int64_t number, int64_t index, flight **out, at_error *err) {
+    flight *x = new_flight(t->far, number);
+    *out = x;
+    return at_config_at(x->arena, t->s.space, index, &x->config, err);
+}
+
+/* A trial that is new, until it is known, fails to be made, or is to be sent. */
+static at_status begin_trial(at_tuning *t, flight *x, bool *enough, at_error *err) {
+    at_session *s = &t->s;
+    if (!at_candidate_build(s, x->arena, &x->config, &x->candidate, &x->result))
+        return take(t, x, &x->result, &x->candidate.key, enough, err);
+    const at_record *same = at_known_by_key(t->known, x->candidate.key);
+    if (same) return take_known(t, x, same, enough, err);
+    x->worker = is_under_way(t->far, x) ? WITH_ANOTHER : UNSENT;
+    return AT_OK;
+}
+
+static at_status begin_next(at_tuning *t, bool *enough, at_error *err) {
+    int64_t index;
+    flight *x;
+    if (!propose(t, &index)) return AT_OK;
+    const at_record *known = at_known_by_index(t->known, index);
+    if (known) return *enough = at_trial_learn(t, known, true), AT_OK;
+    AT_TRY(enter(t, t->far->asked - 1, index, &x, err));
+    return begin_trial(t, x, enough, err);
+}
+
+static int free_worker(const far_search *f) {
+    int best = -1;
+    for (int i = 0; i < f->num_places; i++) {
+        const place *p = &f->places[i];
+        if (!p->is_in || p->under_way >= AT_FAR_DEPTH) continue;
+        if (best < 0 || p->under_way < f->places[best].under_way) best = i;
+    }
+    return best;
+}
+
+static flight *find_unsent(const far_search *f) {
+    for (int i = 0; i < f->len; i++)
+        if (f->flights[i]->worker == UNSENT) return f->flights[i];
+    return NULL;
+}
+
+static void send(at_tuning *t, flight *x, int worker) {
+    far_search *f = t->far;
+    const at_record *best = at_known_best(t->known);
+    at_text entity = {0};
+    at_config_print_json(&entity, &x->config);
+    f->far->trial(f->far->self, worker, &x->id, at_text_str(&entity),
+                  best ? at_record_mean(best) : 0);
+    at_text_free(&entity);
+    x->worker = worker;
+    f->places[worker].under_way++;
+}
+
+/* Every free worker gets a trial. */
+static at_status fill(at_tuning *t, int64_t until, bool *enough, at_error *err) {
+    far_search *f = t->far;
+    for (int worker; !*enough && (worker = free_worker(f)) >= 0;) {
+        flight *x = find_unsent(f);
+        if (x) {
+            send(t, x, worker);
+            continue;
+        }
+        if (t->tally.done + f->len >= until || at_engine_stopped(&t->s.options)) break;
+        AT_TRY(begin_next(t, enough, err));
+        if (t->exhausted) break;
+    }
+    return AT_OK;
+}
+
+/* ---- what comes ------------------------------------------------------------------------------ */
+
+/* A context of another machine, or why what was measured there cannot be used. */
+static const char *misfit(const at_tuning *t, const at_record *r) {
+    const at_session *s = &t->s;
+    const at_context *c = &r->extra.context, *own = &s->context;
+    if (strcmp(r->task, at_task_record_name(s->task)) ||
+        !at_args_equal(r->args, at_task_args(s->task)))
+        return "it measures another task";
+    if (!strcmp(r->extra.context_hash, s->context_hash)) return NULL;
+    if (strcmp(c->cpu, own->cpu) || strcmp(c->machine, own->machine))
+        return "its CPU is another one";
+    return "its context is another one";
+}
+
+static at_status join(at_tuning *t, const at_far_event *e, at_error *err) {
+    far_search *f = t->far;
+    const char *why = e->worker < MOST_WORKERS ? misfit(t, &e->record) : "there are too many";
+    if (why) {
+        at_text text = {0};
+        at_text_addf(&text, "%s: %s (%s, %s); not used", e->name, why, e->record.extra.context.cpu,
+                     e->record.extra.context.machine);
+        f->far->refuse(f->far->self, e->worker, at_text_str(&text));
+        at_status status = AT_OK;
+        if (t->s.options.same_context)
+            status = at_fail(err, AT_E_USAGE, "--same-context: %s", at_text_str(&text));
+        else at_engine_warn(&t->s.options, at_text_str(&text));
+        at_text_free(&text);
+        f->refused++;
+        return status;
+    }
+    f->places[e->worker] = (place){.is_in = true, .node = at_strdup(t->s.arena, e->node)};
+    if (e->worker >= f->num_places) f->num_places = e->worker + 1;
+    return AT_OK;
+}
+
+/* Its trials go to others, from the front; what is lost too often is itself to blame. */
+static at_status leave(at_tuning *t, const at_far_event *e, bool *enough, at_error *err) {
+    far_search *f = t->far;
+    if (e->worker < f->num_places) f->places[e->worker] = (place){0};
+    for (int i = 0; i < f->len; i++) {
+        flight *x = f->flights[i];
+        if (x->worker != e->worker) continue;
+        x->worker = UNSENT;
+        if (x->id.attempt++ < MOST_ATTEMPTS) continue;
+        x->id.attempt--;
+        at_candidate_lose(x->arena, &x->result,
+                          at_format(x->arena, "%d workers were lost with it", MOST_ATTEMPTS));
+        AT_TRY(take(t, x, &x->result, NULL, enough, err));
+        i--;
+    }
+    return take_waiting(t, enough, err);
+}
+
+/* Of this search and epoch, under way, and of the attempt that is: once. */
+static at_status arrive(at_tuning *t, at_far_event *e, bool *enough, at_error *err) {
+    far_search *f = t->far;
+    at_record *r = &e->record;
+    flight *x = e->trial.search == f->search && e->trial.epoch == f->epoch
+                    ? find_flight(f, e->trial.number)
+                    : NULL;
+    if (!x || x->worker != e->worker || e->trial.attempt != x->id.attempt) return AT_OK;
+    f->places[e->worker].under_way--;
+    at_config c;
+    if (misfit(t, r) || at_config_rebind(f->scratch, t->s.space, &r->config, &c, NULL) != AT_OK ||
+        c.index != x->config.index) {
+        f->far->refuse(f->far->self, e->worker, "its result is of another trial");
+        e->text = "";
+        return leave(t, e, enough, err);
+    }
+    t->s.spent.measured++;
+    at_key key = x->candidate.key;
+    AT_TRY(take(t, x, r, &key, enough, err));
+    return *enough ? AT_OK : take_waiting(t, enough, err);
+}
+
+static at_status next_event(at_tuning *t, double most_s, at_far_event *e, at_error *err) {
+    far_search *f = t->far;
+    at_arena_reset(f->scratch);
+    *e = (at_far_event){0};
+    AT_TRY(f->far->next(f->far->self, f->scratch, most_s, e, err));
+    t->tally.workers = f->far->workers(f->far->self);
+    if (e->kind == AT_FAR_TOLD) at_engine_warn(&t->s.options, e->text);
+    return AT_OK;
+}
+
+static at_status take_event(at_tuning *t, bool *enough, at_error *err) {
+    at_far_event e;
+    AT_TRY(next_event(t, wait_s, &e, err));
+    switch (e.kind) {
+    case AT_FAR_JOINED: return join(t, &e, err);
+    case AT_FAR_LEFT: return leave(t, &e, enough, err);
+    case AT_FAR_RESULT: return arrive(t, &e, enough, err);
+    default: return AT_OK;
+    }
+}
+
+/* ---- from the log ---------------------------------------------------------------------------- */
+
+/* Of the log's trials those that have a number, in the order of their results: the tuner is asked
+ * as often before each as it was then, and told the same. false: it is another search. */
+static bool follow(at_tuning *t, const at_record *r, int64_t until, bool *enough, at_error *err) {
+    far_search *f = t->far;
+    int64_t index;
+    flight *x;
+    while (f->asked < r->extra.trial.asked) {
+        if (!propose(t, &index)) return false;
+        const at_record *known = at_known_by_index(t->known, index);
+        /* Known without a number: it was answered then, too. */
+        if (known && known->extra.trial.search != f->search) {
+            if (t->tally.done < until) *enough = at_trial_learn(t, known, true);
+            continue;
+        }
+        if (enter(t, f->asked - 1, index, &x, err) != AT_OK) return false;
+    }
+    x = find_flight(f, r->extra.trial.number);
+    if (!x || x->config.index != r->config.index) return false;
+    end_flight(f, x);
+    *enough = at_trial_learn(t, r, true);
+    return true;
+}
+
+/* Brings the search back to where the log ends; what was under way then is begun again. */
+static at_status resume(at_tuning *t, int64_t until, bool *enough, at_error *err) {
+    far_search *f = t->far;
+    for (int i = 0; i < at_known_count(t->known) && !*enough && t->tally.done < until; i++) {
+        const at_record *r = at_known_at(t->known, i);
+        if (r->extra.trial.search != f->search) continue;
+        if (!follow(t, r, until, enough, err)) break;
+    }
+    for (int i = 0; i < f->len && !*enough; i++) {
+        flight *x = f->flights[i];
+        const at_record *known = at_known_by_index(t->known, x->config.index);
+        int before = f->len;
+        if (known) {
+            end_flight(f, x);
+            *enough = at_trial_learn(t, known, true);
+        } else AT_TRY(begin_trial(t, x, enough, err));
+        i -= before - f->len;
+    }
+    return AT_OK;
+}
+
+static uint64_t search_of(const at_known *k) {
+    uint64_t search = 0;
+    for (int i = at_known_count(k) - 1; i >= 0 && !search; i--)
+        search = at_known_at(k, i)->extra.trial.search;
+    while (!search)
+        if (getrandom(&search, sizeof search, 0) != sizeof search) search = 0;
+    return search;
+}
+
+/* ---- the whole of it ------------------------------------------------------------------------- */
+
+/* What the worker's records say of its machine is what this session's say. */
+static at_status adopt(at_tuning *t, const at_far_event *e, at_error *err) {
+    at_session *s = &t->s;
+    const at_extra *x = &e->record.extra;
+    s->target = at_target_find(x->context.isa);
+    if (!s->target)
+        return at_fail(err, AT_E_BUG, "%s measures with --isa %s, which this version does not know",
+                       e->name, x->context.isa);
+    s->context = at_context_copy(s->arena, &x->context);
+    memcpy(s->context_hash, x->context_hash, sizeof s->context_hash);
+    s->threads = x->context.threads;
+    s->record_target = at_strdup(s->arena, e->record.target);
+    s->compiler_version = at_strdup(s->arena, x->compiler_version);
+    s->cpu_flags = at_strdup(s->arena, x->cpu_flags);
+    s->peak = x->peak_gflops;
+    s->peak_gflops = s->in_bytes ? 0 : x->peak_gflops;
+    t->far->begun = true;
+    return AT_OK;
+}
+
+at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
+    at_session *s = &t->s;
+    const at_engine_options *o = &s->options;
+    far_search *f = t->far = AT_NEW(s->arena, far_search);
+    f->far = o->far;
+    f->scratch = at_arena_new();
+    AT_TRY(at_session_context(s, false, err));
+    at_far_task *task = AT_NEW(s->arena, at_far_task);
+    *task = (at_far_task){.options = o,
+                          .request = q,
+                          .template_name = s->row->name,
+                          .template_file = at_template_file(s->row),
+                          .args = at_json_text(s->arena, at_task_args(s->task)),
+                          .template_hash = at_task_hash(s->task)};
+    at_engine_note(o, "waiting for the first worker ...");
+    AT_TRY(f->far->begin(f->far->self, task, err));
+    int64_t begin_ns = at_now_ns();
+    while (!f->begun) {
+        at_far_event e;
+        AT_TRY(next_event(t, wait_s, &e, err));
+        if (at_engine_stopped(o)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
+        if (e.kind == AT_FAR_JOINED) {
+            AT_TRY(adopt(t, &e, err));
+            AT_TRY(join(t, &e, err));
+        } else if ((double)(at_now_ns() - begin_ns) * 1e-9 > first_wait_s)
+            return at_fail(err, AT_E_BUG, "no worker came within %.0f s", first_wait_s);
+    }
+    return AT_OK;
+}
+
+at_status at_far_begin(at_tuning *t, at_error *err) {
+    far_search *f = t->far;
+    at_text line = {0};
+    f->search = search_of(t->known);
+    f->epoch = at_known_epochs(t->known) + 1;
+    at_search_line_print(&line, f->search, f->epoch);
+    at_status status = at_log_comment(t->log, at_text_str(&line), err);
+    at_text_free(&line);
+    return status;
+}
+
+at_status at_far_run(at_tuning *t, int64_t until, at_error *err) {
+    far_search *f = t->far;
+    const at_engine_options *o = &t->s.options;
+    int64_t start_ns = at_now_ns();
+    bool enough = false;
+    at_status status = resume(t, until, &enough, err);
+    while (status == AT_OK && !enough && !at_engine_stopped(o)) {
+        if (t->deadline_ns && at_now_ns() >= t->deadline_ns) break;
+        status = fill(t, until, &enough, err);
+        if (status != AT_OK || enough) break;
+        if (!f->len && (t->exhausted || t->tally.done >= until)) break;
+        status = take_event(t, &enough, err);
+    }
+    t->s.spent.trials_ns += at_now_ns() - start_ns;
+    return status;
+}
+
+/* ---- the final ------------------------------------------------------------------------------- */
+
+/* One of each node, at most two. */
+static int choose_workers(const far_search *f, int out[2]) {
+    int n = 0;
+    for (int i = 0; i < f->num_places && n < 2; i++) {
+        if (!f->places[i].is_in) continue;
+        if (n && !strcmp(f->places[out[0]].node, f->places[i].node)) continue;
+        out[n++] = i;
+    }
+    return n;
+}
+
+/* The best by their trials, and the winner of the finals before, as lines. */
+static void print_finalists(const at_tuning *t, at_text *out) {
+    const at_record *top[AT_FINALISTS];
+    const at_turns *last;
+    int n = at_known_top(t->known, top, AT_FINALISTS);
+    const at_record *winner = at_known_winner(t->known, &last);
+    bool is_in = !last;
+    for (int i = 0; i < n; i++) {
+        is_in |= top[i] == winner;
+        if (!is_in && i == AT_FINALISTS - 1) top[i] = winner;
+        at_record_print(out, top[i]);
+    }
+    if (!is_in && n < AT_FINALISTS) at_record_print(out, winner);
+}
+
+static void take_line(at_tuning *t, at_final *final, const char *line) {
+    at_session *s = &t->s;
+    at_final_line l;
+    at_config config;
+    const at_json *json;
+    if (*line != '#' || !at_final_line_read(s->arena, line + 1, &l) ||
+        final->count == AT_FINALISTS || strcmp(l.context_hash, s->context_hash))
+        return;
+    const char *text = at_format(s->arena, "{\"entity\": %s}", at_json_text(s->arena, l.entity));
+    if (at_json_parse(s->arena, text, strlen(text), &json, NULL) != AT_OK ||
+        at_config_from_json(s->arena, s->space, json, &config, NULL) != AT_OK || config.index < 0)
+        return;
+    const at_record *r = at_known_by_index(t->known, config.index);
+    if (!r || l.turns.num_rounds > AT_FINAL_ROUNDS) return;
+    at_finalist *f = &final->of[final->count++];
+    *f = (at_finalist){.result = r, .turns = l.turns, .candidate.config = config};
+    for (int i = 0; i < l.turns.num_rounds; i++) f->rounds[i] = l.turns.rounds[i];
+}
+
+/* What one node says: into the log, and into what is known. */
+static at_status take_turns(at_tuning *t, const char *text, at_error *err) {
+    at_final *final = &t->final;
+    at_text lines = {0};
+    memset(final, 0, sizeof *final);
+    for (const char *line = text; *line;) {
+        size_t n = strcspn(line, "\n");
+        take_line(t, final, at_strndup(t->s.arena, line, n));
+        line += n + (line[n] == '\n');
+    }
+    at_final_judge(t->known, final);
+    at_final_print(&lines, &t->s, final);
+    at_status status = lines.len ? at_log_put_tail(t->log, &lines, true, err) : AT_OK;
+    at_text_free(&lines);
+    return status;
+}
+
+/* Whether the second node prefers what the first one did. */
+static void compare_nodes(const at_tuning *t, int64_t first) {
+    const at_finalist *w = t->final.winner;
+    if (first < 0 || !w || w->result->config.index == first) return;
+    at_engine_warn(&t->s.options,
+                   at_format(t->s.arena,
+                             "the nodes of the final do not agree: index %lld wins on one, %lld on "
+                             "the other, whose figures follow",
+                             (long long)first, (long long)w->result->config.index));
+}
+
+at_status at_far_final(at_tuning *t, at_error *err) {
+    far_search *f = t->far;
+    at_session *s = &t->s;
+    int on[2], n = choose_workers(f, on);
+    double budget_s = at_final_budget(s);
+    int64_t begin_ns = at_now_ns(), first = -1;
+    at_text records = {0};
+    print_finalists(t, &records);
+    if (!records.len || !n) {
+        at_text_free(&records);
+        return AT_OK;
+    }
+    at_engine_note(&s->options, "timing the best few again, in turn ...");
+    for (int i = 0; i < n; i++) f->far->final(f->far->self, on[i], at_text_str(&records), budget_s);
+    at_text_free(&records);
+    at_status status = AT_OK;
+    double most_s = 2 * budget_s + 60;
+    for (int left = n; left && status == AT_OK && !at_engine_stopped(&s->options);) {
+        at_far_event e;
+        status = next_event(t, wait_s, &e, err);
+        if (status != AT_OK) break;
+        bool is_one_of = e.worker == on[0] || (n > 1 && e.worker == on[1]);
+        if (e.kind == AT_FAR_TURNS && is_one_of) {
+            status = take_turns(t, e.text, err);
+            compare_nodes(t, first);
+            if (t->final.winner) first = t->final.winner->result->config.index;
+            left--;
+        } else if (e.kind == AT_FAR_LEFT && is_one_of) left--;
+        if ((double)(at_now_ns() - begin_ns) * 1e-9 > most_s) break;
+    }
+    s->spent.final_ns = at_now_ns() - begin_ns;
+    return status;
+}
+
+void at_far_close(at_tuning *t) {
+    far_search *f = t->far;
+    f->far->end(f->far->self);
+    for (int i = 0; i < f->len; i++) at_arena_free(f->flights[i]->arena);
+    for (int i = 0; i < f->num_spare; i++) at_arena_free(f->spare[i]);
+    free(f->flights);
+    free(f->spare);
+    at_arena_free(f->scratch);
+    t->far = NULL;
+}

@@ -1,0 +1,24 @@
+/* engine/far_search.h: a search whose trials are measured by workers elsewhere, in any order. Every
+ * trial has a number; each number is recorded once, whoever delivers it and how often. The same
+ * seed and the same order of results make the same search, so a log with the trials' numbers
+ * (at_trial_id) brings it back to where it was, however many workers there were and are. */
+#ifndef AT_ENGINE_FAR_SEARCH_H
+#define AT_ENGINE_FAR_SEARCH_H
+
+#include "engine/tune.h"
+
+/* What of it is under way at a worker: the one that it measures, and the next. */
+enum { AT_FAR_DEPTH = 2 };
+
+/* Begins to reach workers and waits for the first, whose context the session takes.
+ * AT_E_INTERRUPTED, AT_E_BUG: none comes. Ended by at_far_close. */
+at_status at_far_open(at_tuning *t, const at_request *q, at_error *err);
+/* Once the log is read: which search it is, and that it begins again. AT_E_OUTPUT */
+at_status at_far_begin(at_tuning *t, at_error *err);
+/* As at_trials_run. */
+at_status at_far_run(at_tuning *t, int64_t until, at_error *err);
+/* The final, on two nodes where there are as many; the last to begin decides. */
+at_status at_far_final(at_tuning *t, at_error *err);
+void at_far_close(at_tuning *t);
+
+#endif

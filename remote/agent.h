@@ -1,0 +1,17 @@
+/* remote/agent.h: the agent's side of a link: what a search asks for is done on this machine. */
+#ifndef AT_REMOTE_AGENT_H
+#define AT_REMOTE_AGENT_H
+
+#include "remote/link.h"
+
+typedef enum at_agent_end {
+    AT_AGENT_DONE,   /* the search said so, or is gone */
+    AT_AGENT_SILENT, /* it was not heard of for a lease */
+    AT_AGENT_STOPPED,
+    AT_AGENT_GARBLED
+} at_agent_end;
+
+/* Serves one search, takes the link. lease_s: until the search says another. *stop may be NULL. */
+at_agent_end at_agent_serve(at_link *l, double lease_s, const volatile int *stop);
+
+#endif

@@ -1,0 +1,112 @@
+/* remote/core_claim.c: see core_claim.h. The locks end with their process. */
+#include "remote/core_claim.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "remote/own_folder.h"
+
+enum { MOST_CORES = 1024, MOST_TEXT = 4096 };
+static _Thread_local cpu_set_t before;
+
+static const char *folder_name(char out[64]) {
+    snprintf(out, 64, "/tmp/autotune-cores-%u", (unsigned)geteuid());
+    return out;
+}
+
+static at_status open_folder(bool make, int *fd, at_error *err) {
+    char name[64];
+    return at_own_folder(AT_FDCWD, folder_name(name), make, fd, err);
+}
+
+static const char *core_name(int core, char out[32]) {
+    snprintf(out, 32, "core-%d", core);
+    return out;
+}
+
+static int open_core(int folder, int core, int flags) {
+    char name[32];
+    return openat(folder, core_name(core, name), flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* The file may go with its last owner between opening and locking it. -1: others have the core. */
+static int lock_core(int folder, int core) {
+    enum { TRIES = 100 };
+    for (int i = 0; i < TRIES; i++) {
+        struct stat st;
+        int fd = open_core(folder, core, O_CREAT);
+        if (fd < 0) return -1;
+        bool locked = !flock(fd, LOCK_EX | LOCK_NB);
+        if (locked && !fstat(fd, &st) && st.st_nlink > 0) return fd;
+        close(fd);
+        if (!locked) return -1;
+    }
+    return -1;
+}
+
+at_status at_core_claim_take(at_core_claim *c, int cores, at_error *err) {
+    int cpus[MOST_CORES], folder, n = at_cpu_cores(cpus, MOST_CORES);
+    cpu_set_t set;
+    c->count = 0;
+    AT_TRY(open_folder(true, &folder, err));
+    if (sched_getaffinity(0, sizeof before, &before)) CPU_ZERO(&before);
+    CPU_ZERO(&set);
+    for (int i = 0; i < n && i < MOST_CORES && c->count < cores && c->count < AT_MAX_THREADS; i++) {
+        int fd = lock_core(folder, at_cpu_core_of(cpus[i]));
+        if (fd < 0) continue;
+        CPU_SET(cpus[i], &set);
+        c->cpus[c->count] = cpus[i];
+        c->fds[c->count++] = fd;
+    }
+    close(folder);
+    if (c->count == cores && !sched_setaffinity(0, sizeof set, &set)) return AT_OK;
+    int got = c->count;
+    at_core_claim_give(c);
+    return at_fail(
+        err, AT_E_USAGE,
+        "%d core%s to measure on: of the %d that this agent may use %d %s not claimed by "
+        "others",
+        cores, cores == 1 ? "" : "s", n, got, got == 1 ? "is" : "are");
+}
+
+void at_core_claim_tell(const at_core_claim *c, const char *text) {
+    if (!c->count) return;
+    size_t len = strlen(text);
+    if (pwrite(c->fds[0], text, len, 0) == (ssize_t)len) (void)!ftruncate(c->fds[0], (off_t)len);
+}
+
+void at_core_claim_give(at_core_claim *c) {
+    char name[64];
+    int folder = -1;
+    if (c->count && open_folder(false, &folder, NULL) != AT_OK) folder = -1;
+    for (int i = 0; i < c->count; i++) {
+        if (folder >= 0) unlinkat(folder, core_name(at_cpu_core_of(c->cpus[i]), name), 0);
+        close(c->fds[i]);
+    }
+    if (folder >= 0) close(folder);
+    if (c->count) rmdir(folder_name(name)); /* the last one */
+    if (c->count && CPU_COUNT(&before)) sched_setaffinity(0, sizeof before, &before);
+    c->count = 0;
+}
+
+void at_core_claims_read(at_text *out) {
+    int folder;
+    if (open_folder(false, &folder, NULL) != AT_OK) return;
+    for (int core = 0; core < MOST_CORES; core++) {
+        char text[MOST_TEXT];
+        int fd = open_core(folder, core, 0);
+        if (fd < 0) continue;
+        bool is_held = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+        ssize_t n = is_held ? pread(fd, text, sizeof text - 1, 0) : 0;
+        close(fd);
+        if (n <= 0) continue;
+        text[n] = 0;
+        at_text_addf(out, "%.*s\n", (int)strcspn(text, "\n"), text);
+    }
+    close(folder);
+}

@@ -1,0 +1,509 @@
+/* remote/fleet.c: the workers of a search: reached, kept, lost and reached again. Nothing here
+ * decides what is measured. */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "remote/gate.h"
+#include "remote/places.h"
+#include "remote/remote.h"
+
+static const double alive_part = 1.0 / 6; /* of the lease: so often something is said */
+static const double look_s = 0.02;        /* at files of which nobody tells */
+static const double end_s = 3, term_s = 10, most_pause_s = 30;
+enum { MOST_FAILURES = 5 };   /* in a row */
+enum { MOST_WORKERS = 4096 }; /* those that come in through a directory included */
+
+typedef enum state {
+    DOWN,    /* to be started at retry_ns */
+    STARTED, /* it has not said what it is */
+    GREETED, /* it has the task */
+    READY,
+    GONE /* for good */
+} state;
+
+typedef struct worker {
+    const at_spot *spot;
+    const char *name;
+    const char *box; /* of a directory: its folder */
+    state state;
+    at_link link;
+    int64_t heard_ns, said_ns, retry_ns;
+    int failures;
+    bool was_ready, has_left;
+    char *told; /* for the user; owned */
+    char *node, *cpu;
+} worker;
+
+typedef struct gate {
+    const at_spot *spot;
+    at_gate *gate;
+} gate;
+
+struct at_fleet {
+    at_far far;
+    at_arena *arena;
+    at_spots spots;
+    double lease_s;
+    at_frame task; /* as it is sent */
+    int threads;
+    worker *workers[MOST_WORKERS];
+    int num_workers, next; /* next: whose turn it is to be heard */
+    gate *gates;
+    int num_gates;
+    char *program; /* to be sent where it is missing */
+    size_t program_bytes;
+};
+typedef struct at_fleet fleet;
+
+/* ---- a worker's course ------------------------------------------------------------------------
+ */
+
+static void tell(worker *w, const char *text) {
+    free(w->told);
+    w->told = strdup(text);
+    AT_NEED(w->told);
+}
+
+static worker *new_worker(fleet *f, const at_spot *spot, const char *name) {
+    worker *w = AT_NEW(f->arena, worker);
+    *w = (worker){.spot = spot, .name = name};
+    w->link = (at_link){.in = -1, .out = -1, .errors = -1};
+    f->workers[f->num_workers++] = w;
+    return w;
+}
+
+/* Why it ended: what the program there said last, or what was seen here. */
+static void note_end(worker *w, const char *why) {
+    at_text text = {0};
+    char *said = w->link.last_words;
+    size_t n = strlen(said);
+    while (n && strchr("\n\r ", said[n - 1])) said[--n] = 0;
+    const char *last = strrchr(said, '\n');
+    at_text_addf(&text, "%s: ", w->name);
+    at_text_add_visible(&text, n ? last ? last + 1 : said : why);
+    tell(w, at_text_str(&text));
+    at_text_free(&text);
+}
+
+static at_gate *gate_of(const fleet *f, const at_spot *s) {
+    for (int i = 0; i < f->num_gates; i++)
+        if (f->gates[i].spot == s) return f->gates[i].gate;
+    return NULL;
+}
+
+static void shut(fleet *f, worker *w) {
+    at_link_close(&w->link);
+    if (w->box) at_gate_drop(gate_of(f, w->spot), w->box);
+}
+
+/* It is reached again after a pause, unless it never was of use, or it fails again and again. */
+static void lose(fleet *f, worker *w, const char *why) {
+    note_end(w, why);
+    w->has_left |= w->state == READY;
+    shut(f, w);
+    w->failures++;
+    bool again = w->was_ready && !w->box && w->failures <= MOST_FAILURES;
+    double pause_s = fmin(0.25 * pow(2, w->failures), most_pause_s);
+    w->state = again ? DOWN : GONE;
+    w->retry_ns = at_now_ns() + (int64_t)(pause_s * 1e9);
+}
+
+static void start(fleet *f, worker *w) {
+    char **argv;
+    at_error err;
+    at_status s = at_place_command(f->arena, w->spot, f->threads, &argv, &err);
+    if (s == AT_OK) s = at_link_start(&w->link, argv, &err);
+    w->heard_ns = w->said_ns = at_now_ns();
+    w->state = STARTED;
+    if (s != AT_OK) lose(f, w, err.text);
+}
+
+static void say(fleet *f, worker *w, const at_frame *frame) {
+    at_error err;
+    if (at_link_send(&w->link, frame, &err) != AT_OK) lose(f, w, err.text);
+    at_link_pump_out(&w->link);
+    w->said_ns = at_now_ns();
+}
+
+/* The other side has no such program yet, or never will. */
+static void look_for_words(fleet *f, worker *w) {
+    at_text *got = &w->link.got;
+    if (w->state != STARTED || !w->link.greets || w->spot->kind != AT_PLACE_SSH || !got->len)
+        return;
+    if (strstr(got->data, "\n" AT_PLACE_OTHER " ")) {
+        w->was_ready = false;
+        lose(f, w,
+             "its architecture is another one; install autotune there, and start it by "
+             "dir: or slurm:program=");
+        return;
+    }
+    char *missing = strstr(got->data, "\n" AT_PLACE_MISSING "\n");
+    if (!missing) return;
+    at_error err;
+    if (!f->program && at_own_program(f->arena, &f->program, &f->program_bytes, &err) != AT_OK) {
+        lose(f, w, err.text);
+        return;
+    }
+    at_text_clear(got);
+    at_link_send_raw(&w->link, f->program, f->program_bytes);
+}
+
+/* ---- what it says -----------------------------------------------------------------------------
+ */
+
+static void greet(fleet *f, worker *w, const at_frame *frame) {
+    if (strcmp(frame->version, AT_VERSION) != 0) {
+        at_text text = {0};
+        at_text_addf(&text, "its agent is of version %.40s, this program of " AT_VERSION,
+                     frame->version);
+        w->was_ready = false;
+        lose(f, w, at_text_str(&text));
+        at_text_free(&text);
+        return;
+    }
+    free(w->node), free(w->cpu);
+    w->node = strdup(frame->node);
+    w->cpu = strdup(frame->cpu);
+    AT_NEED(w->node && w->cpu);
+    w->state = GREETED;
+    say(f, w, &f->task);
+}
+
+static bool read_record(at_arena *a, const at_frame *frame, at_record *out) {
+    size_t n = strcspn(frame->records, "\n");
+    return at_record_parse(a, frame->records, n, out, NULL) == AT_OK && out->extra.present;
+}
+
+/* true: *out is an event of it. */
+static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, at_far_event *out) {
+    bool fine = true;
+    out->kind = AT_FAR_NOTHING;
+    switch (frame->type) {
+    case AT_FRAME_HELLO:
+        if (w->state == STARTED) greet(f, w, frame);
+        return false;
+    case AT_FRAME_READY:
+        fine = w->state == GREETED && read_record(a, frame, &out->record);
+        if (!fine) break;
+        out->kind = AT_FAR_JOINED;
+        out->steadiness = frame->steadiness;
+        w->state = READY;
+        w->was_ready = true;
+        break;
+    case AT_FRAME_RESULT:
+        fine = w->state == READY && read_record(a, frame, &out->record);
+        out->kind = AT_FAR_RESULT;
+        out->trial = (at_trial_id){.search = frame->search,
+                                   .epoch = (int)(frame->epoch & INT32_MAX),
+                                   .number = (int64_t)(frame->number & INT64_MAX),
+                                   .attempt = (int)(frame->attempt & INT32_MAX)};
+        w->failures = 0;
+        break;
+    case AT_FRAME_TURNS:
+        out->kind = AT_FAR_TURNS;
+        out->text = frame->text;
+        break;
+    case AT_FRAME_TOLD:
+        out->kind = AT_FAR_TOLD;
+        out->text = at_format(a, "%s: %s", w->name, at_visible(a, frame->text));
+        break;
+    case AT_FRAME_REFUSED: {
+        const char *why = at_visible(a, frame->text);
+        lose(f, w, why);
+        tell(w, at_format(a, "%s: %s", w->name, why));
+        return false;
+    }
+    default: return false;
+    }
+    if (!fine) lose(f, w, "what it says makes no sense");
+    return fine;
+}
+
+/* ---- the rounds -------------------------------------------------------------------------------
+ */
+
+static bool is_open(const worker *w) {
+    return w->state == STARTED || w->state == GREETED || w->state == READY;
+}
+
+/* What happened to a worker that is not something it said. */
+static bool take_state(worker *w, at_arena *a, at_far_event *out) {
+    if (w->has_left) {
+        w->has_left = false;
+        out->kind = AT_FAR_LEFT;
+        return true;
+    }
+    if (!w->told) return false;
+    out->kind = AT_FAR_TOLD;
+    out->text = at_strdup(a, w->told);
+    free(w->told);
+    w->told = NULL;
+    return true;
+}
+
+/* A worker that waits in Slurm's queue says nothing, and that is fine. */
+static void keep(fleet *f, worker *w) {
+    int64_t now_ns = at_now_ns();
+    if (w->state == DOWN && now_ns >= w->retry_ns) start(f, w);
+    if (!is_open(w)) return;
+    at_link_pump(&w->link);
+    look_for_words(f, w);
+    if (w->state != STARTED && (double)(now_ns - w->said_ns) * 1e-9 > f->lease_s * alive_part)
+        say(f, w, &(at_frame){.type = AT_FRAME_ALIVE});
+}
+
+static bool take_one(fleet *f, worker *w, at_arena *a, at_far_event *out) {
+    keep(f, w);
+    if (take_state(w, a, out)) return true;
+    while (is_open(w)) {
+        at_frame frame;
+        at_error err;
+        bool there;
+        if (at_link_receive(&w->link, a, &frame, &there, &err) != AT_OK) {
+            lose(f, w, err.text);
+            break;
+        }
+        if (!there) {
+            double silent_s = (double)(at_now_ns() - w->heard_ns) * 1e-9;
+            bool waits = w->state == STARTED && w->spot->kind == AT_PLACE_SLURM;
+            if (w->link.is_closed) lose(f, w, "it ended");
+            else if (silent_s > f->lease_s && !waits) lose(f, w, "it is not heard of any more");
+            break;
+        }
+        w->heard_ns = at_now_ns();
+        if (take_frame(f, w, a, &frame, out)) return true;
+    }
+    return take_state(w, a, out);
+}
+
+static at_status look_at_gates(fleet *f, at_arena *a, at_error *err) {
+    for (int i = 0; i < f->num_gates; i++) {
+        at_link link;
+        const char *name;
+        bool there = true;
+        while (there && f->num_workers < MOST_WORKERS) {
+            AT_TRY(at_gate_look(f->gates[i].gate, a, &link, &name, &there, err));
+            if (!there) break;
+            worker *w = new_worker(f, f->gates[i].spot, at_format(f->arena, "dir:%s", name));
+            w->box = at_strdup(f->arena, name);
+            w->link = link;
+            w->state = STARTED;
+            w->heard_ns = w->said_ns = at_now_ns();
+        }
+    }
+    return AT_OK;
+}
+
+static void wait_for_something(fleet *f, double most_s) {
+    struct pollfd *p = malloc(sizeof *p * (size_t)(4 * f->num_workers + 1));
+    AT_NEED(p);
+    int n = 0;
+    bool files = f->num_gates > 0;
+    for (int i = 0; i < f->num_workers; i++)
+        if (is_open(f->workers[i])) n += at_link_fds(&f->workers[i]->link, p + n);
+    if (files && most_s > look_s) most_s = look_s;
+    poll(p, (nfds_t)n, (int)ceil(most_s * 1e3));
+    free(p);
+}
+
+static bool any_left(const fleet *f) {
+    for (int i = 0; i < f->num_workers; i++)
+        if (f->workers[i]->state != GONE) return true;
+    return f->num_gates > 0;
+}
+
+static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out, at_error *err) {
+    fleet *f = self;
+    int64_t begin_ns = at_now_ns();
+    for (;;) {
+        AT_TRY(look_at_gates(f, a, err));
+        for (int i = 0; i < f->num_workers; i++) {
+            int number = (f->next + i) % f->num_workers;
+            worker *w = f->workers[number];
+            *out =
+                (at_far_event){.worker = number, .name = w->name, .node = w->node ? w->node : ""};
+            if (!take_one(f, w, a, out)) continue;
+            f->next = (number + 1) % f->num_workers;
+            if (out->kind == AT_FAR_TOLD && !any_left(f))
+                return at_fail(err, AT_E_BUG, "no worker is left; %s", out->text);
+            return AT_OK;
+        }
+        if (!any_left(f)) return at_fail(err, AT_E_BUG, "no worker is left");
+        double left_s = wait_s - (double)(at_now_ns() - begin_ns) * 1e-9;
+        if (left_s <= 0) break;
+        wait_for_something(f, left_s);
+    }
+    *out = (at_far_event){.kind = AT_FAR_NOTHING, .worker = -1};
+    return AT_OK;
+}
+
+/* ---- what the search says ---------------------------------------------------------------------
+ */
+
+static void trial(void *self, int number, const at_trial_id *id, const char *entity,
+                  double best_s) {
+    fleet *f = self;
+    worker *w = f->workers[number];
+    if (w->state != READY) return; /* that it left is told next */
+    say(f, w,
+        &(at_frame){.type = AT_FRAME_TRIAL,
+                    .search = id->search,
+                    .epoch = (uint32_t)id->epoch,
+                    .number = (uint64_t)id->number,
+                    .attempt = (uint32_t)id->attempt,
+                    .entity = entity,
+                    .best_s = best_s});
+}
+
+static void final(void *self, int number, const char *records, double budget_s) {
+    fleet *f = self;
+    worker *w = f->workers[number];
+    if (w->state != READY) return;
+    say(f, w, &(at_frame){.type = AT_FRAME_FINAL, .records = records, .budget_s = budget_s});
+}
+
+static void refuse(void *self, int number, const char *why) {
+    fleet *f = self;
+    worker *w = f->workers[number];
+    if (!is_open(w)) return;
+    at_link_send(&w->link, &(at_frame){.type = AT_FRAME_BYE}, NULL);
+    at_link_hang_up(&w->link);
+    shut(f, w);
+    w->state = GONE;
+    (void)why;
+}
+
+static int workers(void *self) {
+    const fleet *f = self;
+    int n = 0;
+    for (int i = 0; i < f->num_workers; i++) n += f->workers[i]->state == READY;
+    return n;
+}
+
+/* ---- beginning and end ------------------------------------------------------------------------
+ */
+
+/* Templates of the user's own go as text. */
+static at_status make_task(fleet *f, const at_far_task *t, at_error *err) {
+    const at_engine_options *o = t->options;
+    const at_request *q = t->request;
+    char *text = "";
+    size_t len;
+    if (q->weight)
+        return at_fail(
+            err, AT_E_USAGE,
+            "--weight: with --on weights are made on the worker from the seed; a file is "
+            "not sent there");
+    if (o->prune > 0 || o->features == AT_FEATURES_BOUND)
+        return at_fail(err, AT_E_USAGE,
+                       "--%s: bounds are of this machine's CPU; with --on it is another one",
+                       o->prune > 0 ? "prune" : "feature bound");
+    if (t->template_file) AT_TRY(at_read_file(f->arena, t->template_file, &text, &len, err));
+    f->threads = o->threads > 1 ? (int)o->threads : 1;
+    f->task = (at_frame){.type = AT_FRAME_TASK,
+                         .version = AT_VERSION,
+                         .lease_s = f->lease_s,
+                         .template_name = t->template_name,
+                         .template_hash = t->template_hash,
+                         .template_file = t->template_file,
+                         .template_text = text,
+                         .args = t->args,
+                         .sparsity = q->sparsity,
+                         .block = q->block,
+                         .isa = o->isa,
+                         .compiler = (uint32_t)o->compiler,
+                         .packing = (uint32_t)o->packing,
+                         .cache = (uint32_t)o->cache,
+                         .threads = (uint32_t)o->threads,
+                         .paranoid = o->paranoid,
+                         .seed = o->seed,
+                         .runs = (uint64_t)o->number,
+                         .repeat = (uint64_t)o->repeat,
+                         .min_repeat_ms = o->min_repeat_ms,
+                         .timeout_s = o->timeout_s,
+                         .cooldown_s = o->cooldown_s};
+    return AT_OK;
+}
+
+static at_status begin(void *self, const at_far_task *t, at_error *err) {
+    fleet *f = self;
+    signal(SIGPIPE, SIG_IGN);
+    AT_TRY(make_task(f, t, err));
+    f->gates = AT_NEW_ARRAY(f->arena, gate, f->spots.len);
+    for (int i = 0; i < f->spots.len; i++) {
+        const at_spot *s = &f->spots.data[i];
+        if (s->kind == AT_PLACE_DIR) {
+            f->gates[f->num_gates].spot = s;
+            at_status status = at_gate_open(s->path, &f->gates[f->num_gates++].gate, err);
+            if (status != AT_OK) return at_fail_at(err, "--on %s: ", s->name);
+        } else start(f, new_worker(f, s, s->name));
+    }
+    return AT_OK;
+}
+
+static bool all_over(const fleet *f) {
+    bool over = true;
+    for (int i = 0; i < f->num_workers; i++)
+        if (f->workers[i]->link.pid) over &= at_link_is_over(&f->workers[i]->link);
+    return over;
+}
+
+static void wait_for_ends(const fleet *f, double most_s) {
+    for (int64_t begin_ns = at_now_ns(); (double)(at_now_ns() - begin_ns) * 1e-9 < most_s;) {
+        for (int i = 0; i < f->num_workers; i++) at_link_pump_in(&f->workers[i]->link);
+        if (all_over(f)) return;
+        usleep(2000);
+    }
+}
+
+/* Each is told, and has a while to end; then it is made to. */
+static void end(void *self) {
+    fleet *f = self;
+    for (int i = 0; i < f->num_workers; i++) {
+        worker *w = f->workers[i];
+        if (!is_open(w)) continue;
+        at_link_send(&w->link, &(at_frame){.type = AT_FRAME_BYE}, NULL);
+        at_link_hang_up(&w->link);
+    }
+    wait_for_ends(f, end_s);
+    bool waits = false;
+    for (int i = 0; i < f->num_workers; i++)
+        if (f->workers[i]->link.pid) waits = true, kill(-f->workers[i]->link.pid, SIGTERM);
+    if (waits) wait_for_ends(f, term_s);
+    for (int i = 0; i < f->num_workers; i++) {
+        worker *w = f->workers[i];
+        at_link_close(&w->link);
+        free(w->told), free(w->node), free(w->cpu);
+    }
+    f->num_workers = 0;
+    for (int i = 0; i < f->num_gates; i++) at_gate_close(f->gates[i].gate);
+    f->num_gates = 0;
+}
+
+at_status at_fleet_new(const char *const *places, int n, double lease_s, at_fleet **out,
+                       at_error *err) {
+    fleet *f = calloc(1, sizeof *f);
+    AT_NEED(f);
+    f->arena = at_arena_new();
+    f->lease_s = lease_s;
+    f->far = (at_far){f, begin, next, trial, final, refuse, workers, end};
+    at_status s = AT_OK;
+    for (int i = 0; i < n && s == AT_OK; i++)
+        s = at_places_parse(f->arena, places[i], &f->spots, err);
+    if (s == AT_OK) *out = f;
+    else at_fleet_free(f);
+    return s;
+}
+
+void at_fleet_free(at_fleet *f) {
+    if (!f) return;
+    at_arena_free(f->arena);
+    free(f);
+}
+
+const at_far *at_fleet_far(at_fleet *f) { return &f->far; }

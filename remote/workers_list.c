@@ -1,0 +1,142 @@
+/* remote/workers_list.c: who is at work: agents of this user on this machine, on those that ssh and
+ * Slurm reach, and those that a directory knows. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "remote/core_claim.h"
+#include "remote/link.h"
+#include "remote/own_folder.h"
+#include "remote/places.h"
+#include "remote/remote.h"
+
+static const double most_answer_s = 30;
+enum { MOST_STATE_BYTES = 4096, MOST_WORKERS = 4096 };
+
+typedef AT_VEC(at_worker_state) state_list;
+
+static const char *text_of(const at_json *v, const char *name) {
+    const at_json *x = at_json_get(v, name);
+    return x && x->kind == AT_JSON_STRING ? x->string : "";
+}
+
+static double number_of(const at_json *v, const char *name) {
+    const at_json *x = at_json_get(v, name);
+    return x && x->kind == AT_JSON_NUMBER ? x->number : 0;
+}
+
+/* A line of JSON; what is none is left out. */
+static void add_line(at_arena *a, const char *place, const char *line, size_t len,
+                     state_list *out) {
+    const at_json *v;
+    if (out->len == MOST_WORKERS || at_json_parse(a, line, len, &v, NULL) != AT_OK ||
+        v->kind != AT_JSON_OBJECT)
+        return;
+    double last_at_s = number_of(v, "last_s"), pid = number_of(v, "pid");
+    *at_push(a, out) =
+        (at_worker_state){.place = place,
+                          .host = text_of(v, "host"),
+                          .cpu = text_of(v, "cpu"),
+                          .pid = pid > 0 && pid < INT32_MAX ? (int)pid : 0,
+                          .task = text_of(v, "task"),
+                          .peak_gflops = number_of(v, "peak_gflops"),
+                          .last_gflops = number_of(v, "last_gflops"),
+                          .last_s = last_at_s > 0 ? at_wall_time_s() - last_at_s : -1};
+}
+
+static void add_lines(at_arena *a, const char *place, const char *text, state_list *out) {
+    for (const char *line = text; *line;) {
+        size_t n = strcspn(line, "\n");
+        add_line(a, place, line, n, out);
+        line += n + (line[n] == '\n');
+    }
+}
+
+/* ---- an agent there is asked ------------------------------------------------------------------
+ */
+
+static at_status ask(at_arena *a, const at_spot *s, const volatile int *stop, state_list *out,
+                     at_error *err) {
+    at_link link;
+    char **argv;
+    int64_t begin_ns = at_now_ns();
+    at_frame f = {0};
+    at_status status = at_place_command(a, s, 1, &argv, err);
+    if (status == AT_OK) status = at_link_start(&link, argv, err);
+    AT_TRY(status);
+    at_link_send(&link, &(at_frame){.type = AT_FRAME_ASK}, NULL);
+    while (status == AT_OK && f.type != AT_FRAME_STATES) {
+        struct pollfd p[4];
+        bool there;
+        poll(p, (nfds_t)at_link_fds(&link, p), 100);
+        at_link_pump_in(&link);
+        status = at_link_receive(&link, a, &f, &there, err);
+        if (!link.greets) at_link_pump_out(&link); /* no word to a shell */
+        if (status != AT_OK || there) continue;
+        if (at_is_set(stop)) status = at_fail(err, AT_E_INTERRUPTED, "interrupted");
+        else if (strstr(at_text_str(&link.got), AT_PLACE_MISSING))
+            status = at_fail(err, AT_E_INPUT, "there is no agent yet; a search with --on sends it");
+        else if (link.is_closed) status = at_fail(err, AT_E_INPUT, "it ended: %s", link.last_words);
+        else if ((double)(at_now_ns() - begin_ns) * 1e-9 > most_answer_s)
+            status = at_fail(err, AT_E_INPUT, "no answer within %.0f s", most_answer_s);
+    }
+    if (status == AT_OK) add_lines(a, s->name, f.text, out);
+    at_link_hang_up(&link);
+    at_link_close(&link);
+    return status;
+}
+
+/* ---- a directory is read ----------------------------------------------------------------------
+ */
+
+static at_status read_folder(at_arena *a, const at_spot *s, state_list *out, at_error *err) {
+    int top, workers;
+    AT_TRY(at_own_folder(AT_FDCWD, s->path, false, &top, err));
+    at_status status = at_own_folder(top, "workers", false, &workers, err);
+    close(top);
+    AT_TRY(status);
+    DIR *d = fdopendir(workers);
+    if (!d) return close(workers), at_fail(err, AT_E_INPUT, "%s: %s", s->path, strerror(errno));
+    for (struct dirent *e; (e = readdir(d));) {
+        at_text line = {0};
+        if (!strncmp(e->d_name, "W-", 2) &&
+            at_own_file_get(workers, e->d_name, MOST_STATE_BYTES, &line))
+            add_lines(a, s->name, at_strdup(a, at_text_str(&line)), out);
+        at_text_free(&line);
+    }
+    closedir(d);
+    return AT_OK;
+}
+
+at_status at_workers_list(at_arena *a, const char *const *places, int n, const volatile int *stop,
+                          at_worker_state **out, int *count, at_error *err) {
+    state_list all = {0};
+    at_spots spots = {0};
+    for (int i = 0; i < n; i++) AT_TRY(at_places_parse(a, places[i], &spots, err));
+    if (!n) {
+        at_text here = {0};
+        at_core_claims_read(&here);
+        add_lines(a, "", at_strdup(a, at_text_str(&here)), &all);
+        at_text_free(&here);
+    }
+    for (int i = 0; i < spots.len; i++) {
+        const at_spot *s = &spots.data[i];
+        at_error why = {0};
+        at_status status =
+            s->kind == AT_PLACE_DIR ? read_folder(a, s, &all, &why) : ask(a, s, stop, &all, &why);
+        if (status == AT_E_INTERRUPTED) return *err = why, status;
+        if (status != AT_OK)
+            *at_push(a, &all) = (at_worker_state){.place = s->name,
+                                                  .host = "",
+                                                  .cpu = "",
+                                                  .task = "",
+                                                  .last_s = -1,
+                                                  .error = at_strdup(a, why.text)};
+    }
+    *out = all.data;
+    *count = all.len;
+    return AT_OK;
+}

@@ -1,0 +1,279 @@
+/* A search over workers elsewhere, with workers that are made up: what they answer is known, and
+ * when they answer, answer twice, or are lost is decided here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+
+enum { MOST = 64, TRIALS = 60 };
+
+typedef struct asked {
+    at_trial_id id;
+    char *entity;
+    int worker;
+} asked;
+
+/* Workers that answer in an order drawn from a seed. */
+typedef struct crowd {
+    at_rng rng;
+    int workers, joined, losses, duplicates, strangers;
+    bool is_in[MOST];
+    asked of[4 * MOST];
+    int len, trials;
+    asked last; /* answered, to be answered again */
+    const at_far_task *task;
+    at_arena *arena;
+    at_session s; /* of records */
+} crowd;
+
+static at_status begin(void *self, const at_far_task *task, at_error *err) {
+    crowd *c = self;
+    at_engine_options o = *task->options;
+    o.far = NULL;
+    c->task = task;
+    at_status s = at_session_open(&o, task->request, true, &c->s, err);
+    return s == AT_OK ? at_session_context(&c->s, false, err) : s;
+}
+
+/* The time of a configuration is its index, scrambled. */
+static void fill_record(crowd *c, at_arena *a, const char *entity, at_record *r) {
+    at_candidate x;
+    at_config config;
+    at_error err;
+    if (!entity) {
+        assert_int_equal(
+            at_task_default_config(a, c->s.task, c->s.target->default_lanes, &config, &err), AT_OK);
+    } else {
+        const at_json *json;
+        assert_int_equal(at_json_parse(a, entity, strlen(entity), &json, &err), AT_OK);
+        assert_int_equal(at_config_from_json(a, c->s.space, json, &config, &err), AT_OK);
+    }
+    at_candidate_build(&c->s, a, &config, &x, r);
+    double *cost = AT_NEW(a, double);
+    *cost = 1e-3 + 1e-6 * (double)((uint64_t)config.index * 2654435761u % 1000);
+    r->costs_s = cost;
+    r->num_costs = 1;
+    r->extra.gflops = c->s.work / *cost * 1e-9;
+    r->extra.check = AT_CHECK_EXACT;
+    r->extra.code_hash = at_format(a, "%032llx", (unsigned long long)x.key.lo);
+}
+
+static void answer(crowd *c, at_arena *a, const asked *x, at_far_event *out) {
+    out->kind = AT_FAR_RESULT;
+    out->worker = x->worker;
+    out->trial = x->id;
+    fill_record(c, a, x->entity, &out->record);
+}
+
+static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out, at_error *err) {
+    crowd *c = self;
+    (void)wait_s, (void)err;
+    *out = (at_far_event){.worker = -1, .name = "w", .node = "n"};
+    if (c->joined < c->workers) {
+        out->kind = AT_FAR_JOINED;
+        out->worker = c->joined++;
+        c->is_in[out->worker] = true;
+        fill_record(c, a, NULL, &out->record);
+        return AT_OK;
+    }
+    if (c->duplicates && c->last.entity && at_rng_below(&c->rng, 4) == 0) {
+        c->duplicates--;
+        answer(c, a, &c->last, out);
+        return AT_OK;
+    }
+    for (int w = 0; w < c->workers; w++)
+        if (!c->is_in[w] && (!c->len || at_rng_below(&c->rng, 2))) {
+            c->is_in[w] = true;
+            out->kind = AT_FAR_JOINED;
+            out->worker = w;
+            fill_record(c, a, NULL, &out->record);
+            return AT_OK;
+        }
+    assert_true(c->len > 0);
+    int i = (int)at_rng_below(&c->rng, (uint64_t)c->len);
+    if (c->losses && at_rng_below(&c->rng, 3) == 0) { /* the worker is lost, and joins again */
+        int worker = c->of[i].worker;
+        c->losses--;
+        for (int k = 0; k < c->len; k++)
+            if (c->of[k].worker == worker) c->of[k--] = c->of[--c->len];
+        out->kind = AT_FAR_LEFT;
+        out->worker = worker;
+        c->is_in[worker] = false;
+        return AT_OK;
+    }
+    asked x = c->of[i];
+    c->of[i] = c->of[--c->len];
+    if (c->strangers && at_rng_below(&c->rng, 4) == 0) { /* of an epoch that is over */
+        c->strangers--;
+        answer(c, a, &x, out);
+        out->trial.epoch--;
+        c->of[c->len++] = x;
+        return AT_OK;
+    }
+    answer(c, a, &x, out);
+    c->last = x;
+    return AT_OK;
+}
+
+static void trial(void *self, int worker, const at_trial_id *id, const char *entity,
+                  double best_s) {
+    crowd *c = self;
+    (void)best_s;
+    assert_true(c->is_in[worker] && c->len < 4 * MOST);
+    c->of[c->len++] = (asked){*id, at_strdup(c->arena, entity), worker};
+    c->trials++;
+}
+
+static void final(void *self, int worker, const char *records, double budget_s) {
+    (void)self, (void)worker, (void)records, (void)budget_s;
+}
+static void refuse(void *self, int worker, const char *why) { (void)self, (void)worker, (void)why; }
+static int workers(void *self) { return ((crowd *)self)->joined; }
+static void end(void *self) { at_session_close(&((crowd *)self)->s); }
+
+static char log_path[64];
+static const at_request request = {.template_name = "dense", .args = "M=64,N=64,K=64"};
+
+/* Stops the run when so many trials are done; no final. */
+typedef struct watch {
+    volatile int stop;
+    int64_t after;
+} watch;
+
+static void watch_trial(void *ctx, at_tuning *t, const at_record *r, bool answered) {
+    watch *w = ctx;
+    (void)r, (void)answered;
+    if (t->tally.done >= w->after) w->stop = 1;
+}
+
+/* The numbers of the log's trials in its order; *n: how many. */
+static int64_t *search(crowd *c, const char *tuner, int64_t until, int *n) {
+    at_error err = {0};
+    at_tuning t;
+    watch w = {0, until};
+    c->arena = at_arena_new();
+    const at_far far = {c, begin, next, trial, final, refuse, workers, end};
+    at_engine_options o = {.tuner = tuner, .trials = TRIALS, .far = &far, .stop = &w.stop};
+    at_status s = at_tuning_open(&o, &request, log_path, &t, &err);
+    if (s == AT_OK) s = at_tuning_run(&t, &(at_tune_events){.trial = watch_trial, .ctx = &w}, &err);
+    if (s != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(t.tally.done, until);
+    at_tuning_close(&t, &err);
+    at_record *all;
+    assert_int_equal(at_log_read_all(c->arena, log_path, NULL, NULL, &all, n, &err), AT_OK);
+    int64_t *indices = calloc((size_t)*n + 1, sizeof *indices);
+    bool seen[TRIALS] = {false};
+    for (int i = 0; i < *n; i++) {
+        indices[i] = all[i].config.recorded_index;
+        int64_t number = all[i].extra.trial.number;
+        assert_true(number >= 0 && number < TRIALS && !seen[number]);
+        seen[number] = true;
+        for (int k = 0; k < i; k++) assert_int_not_equal(indices[k], indices[i]);
+    }
+    at_arena_free(c->arena);
+    return indices;
+}
+
+static void begin_log(const char *name) {
+    snprintf(log_path, sizeof log_path, "/tmp/autotune-far-%d-%s.log", (int)getpid(), name);
+    unlink(log_path);
+}
+
+/* Whatever is lost, comes twice or too late: each trial is recorded once. */
+static void once(void **state) {
+    (void)state;
+    static const char *const tuners[] = {"random", "ga", "xgb", "grid"};
+    for (int i = 0; i < 4; i++)
+        for (int workers_there = 1; workers_there <= 8; workers_there *= 8) {
+            const at_tuner_class *row;
+            if (at_tuner_find(tuners[i], &row, NULL) != AT_OK) continue;
+            crowd c = {.workers = workers_there, .losses = 9, .duplicates = 20, .strangers = 9};
+            int n;
+            at_rng_seed(&c.rng, (uint64_t)i + 7, 1);
+            begin_log("once");
+            free(search(&c, tuners[i], TRIALS, &n));
+            assert_int_equal(n, TRIALS);
+            unlink(log_path);
+        }
+}
+
+/* The same seed and the same order of results: the same search, also where it was cut off in
+ * between, and went on with another number of workers. */
+static void resumed(void **state) {
+    (void)state;
+    const char *tuner = at_tuner_default();
+    int n, m;
+    crowd whole = {.workers = 5};
+    at_rng_seed(&whole.rng, 3, 1);
+    begin_log("whole");
+    int64_t *expected = search(&whole, tuner, TRIALS, &n);
+    assert_int_equal(n, TRIALS);
+    /* the first 30 lines of that log, as if it had been killed then */
+    at_arena *a = at_arena_new();
+    char *text;
+    size_t len;
+    at_error err;
+    at_read_file(a, log_path, &text, &len, &err);
+    unlink(log_path);
+    char *at = text;
+    for (int i = 0; i < 31; i++) at = strchr(at, '\n') + 1; /* the line of the search, and 30 */
+    begin_log("cut");
+    at_write_file(log_path, text, (size_t)(at - text), &err);
+    crowd rest = {.workers = 2};
+    at_rng_seed(&rest.rng, 4, 1);
+    int64_t *found = search(&rest, tuner, TRIALS, &m);
+    assert_int_equal(m, TRIALS);
+    for (int i = 0; i < 30; i++) assert_int_equal(found[i], expected[i]);
+    /* What was under way when it was cut is asked again first: the next proposals before the first
+     * new result are those of the whole search. */
+    bool again = false;
+    for (int i = 30; i < 40; i++) again |= found[30] == expected[i];
+    assert_true(again);
+    assert_true(rest.trials == TRIALS - 30);
+    free(found);
+    free(expected);
+    unlink(log_path);
+    at_arena_free(a);
+}
+
+/* One worker, one trial at a time: a tuner that learns nothing proposes what it does for a search
+ * here. */
+static void as_here(void **state) {
+    (void)state;
+    int n;
+    crowd c = {.workers = 1};
+    at_rng_seed(&c.rng, 1, 1);
+    begin_log("one");
+    int64_t *found = search(&c, "random", TRIALS, &n), *expected = calloc(TRIALS, sizeof *expected);
+    at_session s;
+    at_tuner *tuner;
+    at_error err;
+    at_engine_options o = {0};
+    assert_int_equal(at_session_open(&o, &request, true, &s, &err), AT_OK);
+    assert_int_equal(at_tuner_new("random", s.space, &(at_tuner_options){0}, &tuner, &err), AT_OK);
+    assert_int_equal(at_tuner_next(tuner, expected, TRIALS), TRIALS);
+    /* Two are under way, so neighbours may have changed places. */
+    for (int i = 0; i < TRIALS; i++) {
+        bool is_there = false;
+        for (int k = 0; k < TRIALS; k++) is_there |= found[k] == expected[i];
+        assert_true(is_there);
+    }
+    at_tuner_free(tuner);
+    at_session_close(&s);
+    free(found);
+    free(expected);
+    unlink(log_path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(once), cmocka_unit_test(resumed),
+                                       cmocka_unit_test(as_here)};
+    return cmocka_run_group_tests_name("engine/far", tests, NULL, NULL);
+}
