@@ -100,6 +100,7 @@ static at_status take(at_tuning *t, flight *x, at_record *r, const at_key *key, 
     r->extra.trial.asked = f->asked;
     r->extra.tuner = s->tuner;
     r->extra.seed = s->options.seed;
+    r->extra.part = at_tuner_part(t->tuner, x->config.index);
     r->config = x->config;
     /* Two workers may have come to the same code: one result counts. */
     const at_record *same =

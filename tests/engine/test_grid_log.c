@@ -42,7 +42,7 @@ static int remove_log(void **state) {
 /* The value of these is of the machine, or of code that may become better. */
 static bool is_masked(const char *key, size_t n) {
     static const char *const keys[] = {"version",   "compiler_version", "cpu_flags", "cpu",
-                                       "code_hash", "context_hash",     NULL};
+                                       "code_hash", "context_hash",     "machine",   NULL};
     for (int i = 0; keys[i]; i++)
         if (strlen(keys[i]) == n && !strncmp(keys[i], key, n)) return true;
     return false;
