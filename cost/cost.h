@@ -36,7 +36,13 @@ double at_core_flops(const at_core *c, const at_target *t);
  * What estimates are made with: times of register tiles and of memory, measured on the machine, or
  * of a machine like it. They steer what is proposed, never code. docs/measuring.md */
 
-enum { AT_SPEED_ROWS = 32, AT_SPEED_VECTORS = 8, AT_SPEED_LEVELS = 4, AT_SPEED_SETS = 4 };
+enum {
+    AT_SPEED_ROWS = 32,
+    AT_SPEED_VECTORS = 8,
+    AT_SPEED_LEVELS = 4,
+    AT_SPEED_SETS = 4,
+    AT_SPEED_WIDTHS = 5
+};
 typedef struct at_speeds { /* of one instruction set; ns */
     char isa[16];
     float peak_gflops; /* of multiply-adds; 0: not known */
@@ -44,6 +50,9 @@ typedef struct at_speeds { /* of one instruction set; ns */
      * operands in L1; the same with the vectors from L2; what a call takes besides. */
     float step_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS], far_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS],
         call_ns[AT_SPEED_VECTORS][AT_SPEED_ROWS];
+    /* [width][rows - 1] of a single vector of 1, 2, 4, 8 elements, or of another part of a
+     * register: a step, and what a call takes besides */
+    float narrow_ns[AT_SPEED_WIDTHS][AT_SPEED_ROWS], narrow_call_ns[AT_SPEED_WIDTHS][AT_SPEED_ROWS];
     float line_ns[AT_SPEED_LEVELS]; /* 64 bytes in a row, from L1, L2, L3, memory */
     float copy_ns;                  /* a vector copied within L1 */
     float run_ns;                   /* a run of them begun */
@@ -64,6 +73,8 @@ const at_speeds *at_speeds_built_in(const char *isa);
 void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *out);
 /* Fills what was not measured: between its neighbours, or like a guess. */
 void at_speeds_complete(at_speeds *s, const at_target *target);
+/* Which row of narrow_ns is of so many elements; -1: they fill a register. */
+int at_speeds_width(const at_target *target, int64_t elements);
 const at_speeds *at_speed_table_find(const at_speed_table *t, const char *isa); /* NULL */
 /* One JSON object. Reading refuses what is no such table: AT_E_INPUT with the member. */
 void at_speed_table_print(at_text *out, const at_speed_table *t);
@@ -120,7 +131,8 @@ const at_bound *at_bound_of(at_arena *a, const at_lowered *p, const at_machine *
  * many thousand configurations can be compared. docs/cost.md */
 
 typedef struct at_estimate {
-    double ns;         /* of one run, on one thread */
+    double ns; /* of one run: the sum of what follows */
+    double sums_ns, copies_ns, memory_ns;
     double calls;      /* of tiles */
     double sum_calls;  /* of those, of tiles that sum */
     double operations; /* multiply-adds and other arithmetic on vectors, as at_work counts them */

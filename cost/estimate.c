@@ -23,7 +23,7 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
  */
 
 /* A leaf by itself: a copy, or arithmetic on elements. */
-static double copy_ns(at_estimator *e, est_leaf *x, int root) {
+static void copy(at_estimator *e, est_leaf *x, int root) {
     const at_speeds *s = e->o.speeds;
     double calls = est_turns(x, 0, root), elements = est_turns(x, 0, x->num_loops), run = 1;
     int i = x->num_loops - 1;
@@ -41,8 +41,9 @@ static double copy_ns(at_estimator *e, est_leaf *x, int root) {
     if (st->is_conditional) calls *= 3;
     e->out->calls += calls;
     e->out->operations += vectors * st->operations;
-    return vectors * (double)s->copy_ns * (1 + 0.5 * st->operations) +
-           elements / run * (double)s->run_ns + calls * (double)s->turn_ns + est_memory_ns(e, x);
+    e->out->copies_ns += vectors * (double)s->copy_ns * (1 + 0.5 * st->operations) +
+                         elements / run * (double)s->run_ns + calls * (double)s->turn_ns;
+    est_memory(e, x, -1, -1, NULL);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -95,13 +96,14 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
         int root = 0;
         if (done[i]) continue;
         if (!x->stage->num_reduce) {
-            out->ns += copy_ns(e, x, alone(e, x));
+            copy(e, x, alone(e, x));
             continue;
         }
         const est_leaf *end = end_of(e, x, &root);
         if (end) done[end - e->leaf] = true;
         else root = alone(e, x);
-        out->ns += est_sum_ns(e, p, x, end, root);
+        est_sum(e, p, x, end, root);
     }
+    out->ns = out->sums_ns + out->copies_ns + out->memory_ns;
     return true;
 }

@@ -84,12 +84,14 @@ void est_touch(est_leaf *x);
 /* Share of a stage's terms whose conditions hold. */
 double est_share(const at_program *p, const est_leaf *x);
 
-/* These add to e->out and return a time.
+/* These add to e->out.
  * estimate_memory.c: lines from beyond each level for one leaf, as if the least recently used went
- * first. */
-double est_memory_ns(at_estimator *e, const est_leaf *x);
+ * first; but for a tensor that lives in registers (-1: none). What access number `apart`
+ * (-1: none) has from L2 is told instead of timed. */
+void est_memory(at_estimator *e, const est_leaf *x, int in_registers, int apart,
+                double *apart_lines);
 /* estimate_sum.c: a sum, with the leaf that uses it up (or NULL): loops from root on are its tile.
  * Changes x. */
-double est_sum_ns(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end, int root);
+void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end, int root);
 
 #endif

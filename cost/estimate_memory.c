@@ -21,9 +21,9 @@ static double held(const at_estimator *e, const est_leaf *x, int i) {
 }
 
 /* Lines from beyond each level for one leaf, as if the least recently used went first. */
-double est_memory_ns(at_estimator *e, const est_leaf *x) {
+void est_memory(at_estimator *e, const est_leaf *x, int in_registers, int apart,
+                double *apart_lines) {
     const at_speeds *s = e->o.speeds;
-    double ns = 0;
     int fits = x->num_loops; /* loops from here on leave what they touch in the cache */
     double size = 0;
     for (int level = 0; level < 3; level++) {
@@ -33,17 +33,16 @@ double est_memory_ns(at_estimator *e, const est_leaf *x) {
         if (fits == 0) break;
         double times = 1, lines = 0;
         for (int i = 0; i < fits; i++) times *= x->loop[i].turns;
+        double around = times / x->loop[fits - 1].turns;
         for (int k = 0; k < x->num_accesses; k++) {
             const est_access *a = &x->access[k];
-            double t = times;
-            /* the loop around moves on: what overlaps is still there */
-            double all = a->lines[fits - 1] * times / x->loop[fits - 1].turns;
-            t = fmin(a->lines[fits] * t, fmax(all, 0));
-            bool moves = x->access[k].step[fits - 1] != 0;
-            lines += moves ? t : a->lines[fits] * times;
+            /* what two turns of the loop around share is still there */
+            double more = fmin(a->lines[fits] * times, a->lines[fits - 1] * around);
+            if (a->tensor == in_registers) continue;
+            e->out->bytes[level] += more * 64;
+            if (k == apart && level == 0) *apart_lines = more;
+            else lines += more;
         }
-        e->out->bytes[level] += lines * 64;
-        ns += lines * (double)s->line_ns[level + 1];
+        e->out->memory_ns += lines * (double)s->line_ns[level + 1];
     }
-    return ns;
 }

@@ -25,13 +25,23 @@ static void choose(at_estimator *e, at_part *parts, int n, int64_t other) {
     for (int i = 0; i < n; i++) parts[i].size = k->parts[i].size;
 }
 
-static double step_ns(const at_estimator *e, double rows, double vectors, bool call) {
+typedef enum { STEP, FAR, CALL } which_time;
+
+/* Of a register tile; width: elements of its only vector, where they are fewer than a register's.
+ */
+static double tile_ns(const at_estimator *e, double rows, double vectors, int width,
+                      which_time which) {
     const at_speeds *s = e->o.speeds;
+    const float(*table)[AT_SPEED_ROWS] = which == CALL  ? s->call_ns
+                                         : which == FAR ? s->far_ns
+                                                        : s->step_ns;
     int v = (int)vectors, r = (int)rows, times = 1;
     while (v > AT_SPEED_VECTORS) v = (v + 1) / 2, times *= 2;
     while (r > AT_SPEED_ROWS) r = (r + 1) / 2, times *= 2;
     v = v < 1 ? 1 : v, r = r < 1 ? 1 : r;
-    return times * (double)(call ? s->call_ns : s->step_ns)[v - 1][r - 1];
+    if (width >= 0)
+        return times * (double)(which == CALL ? s->narrow_call_ns : s->narrow_ns)[width][r - 1];
+    return times * (double)table[v - 1][r - 1];
 }
 
 /* ---- operations beside the terms ------------------------------------------------------------- */
@@ -128,20 +138,23 @@ static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, in
     }
 }
 
-/* All parts of tiles that are run so often: whole ones and those left over. */
-static double parts_ns(at_estimator *e, tile *t, double calls) {
+/* All parts of tiles that are run so often: whole ones and those left over. far: share of the
+ * vectors that come from L2. */
+static double parts_ns(at_estimator *e, const tile *t, double calls, double far) {
     double ns = 0;
-    choose(e, t->part, t->num_parts, t->other);
     for (int mask = 0; mask < 1 << t->num_parts; mask++) {
         double rows = (double)t->other, vectors = 1, times = calls;
+        int width = at_speeds_width(e->o.target, 1);
         for (int i = 0; i < t->num_parts; i++) {
             const at_part *p = &t->part[i];
             int64_t size = p->size < p->extent ? p->size : p->extent;
             int64_t whole = p->extent / size, rest = p->extent % size;
             times *= mask >> i & 1 ? rest > 0 : (double)whole;
             if (mask >> i & 1) size = rest;
-            if (p->vector) vectors *= ceil((double)size / t->width);
-            else rows *= (double)size;
+            if (p->vector && t->width > 1) {
+                vectors *= ceil((double)size / t->width);
+                width = at_speeds_width(e->o.target, size);
+            } else rows *= (double)size;
         }
         if (times == 0) continue;
         double sums = rows * vectors, joins = chains(e, t->x, t->root, sums) - 1;
@@ -149,11 +162,23 @@ static double parts_ns(at_estimator *e, tile *t, double calls) {
         e->out->sum_calls += times;
         e->out->operations +=
             times * sums * t->again * (t->steps * t->share * t->each + t->ends + joins);
+        double near = tile_ns(e, rows, vectors, width, STEP);
+        double step = near + far * (tile_ns(e, rows, vectors, width, FAR) - near);
         ns += times * t->again *
-              (t->steps * t->share * step_ns(e, rows, vectors, false) +
-               step_ns(e, rows, vectors, true) + (double)e->o.speeds->turn_ns);
+              (t->steps * t->share * step + tile_ns(e, rows, vectors, width, CALL));
     }
     return ns;
+}
+
+/* Lines of its vectors that all steps of a sum read, if none is kept. */
+static double vector_lines(const est_leaf *x, const est_access *a, int root) {
+    double n = 1;
+    for (int i = 0; i < x->num_loops; i++) {
+        const est_loop *l = &x->loop[i];
+        if (i >= root && l->ann == AT_ANN_VEC) n *= l->turns / 16;
+        else if (i < root || l->sums || !est_unrolled(l) || a->step[i]) n *= l->turns;
+    }
+    return n;
 }
 
 /* ---- tails ----------------------------------------------------------------------------------- */
@@ -219,23 +244,29 @@ static void cut(est_leaf *x, int root, const at_part *parts, const int *which, i
     }
 }
 
-double est_sum_ns(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end,
-                  int root) {
+void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end, int root) {
     tile t;
     tail tails[2];
     set_tile(e, x, end, root, &t);
-    int n = find_tails(p, &t, tails);
-    double ns = 0, all = est_turns(x, 0, root);
-    for (int mask = (1 << n) - 1; mask >= 0; mask--) { /* the whole ones last: they are cut */
+    int n = find_tails(p, &t, tails), vectors = -1;
+    double all = est_turns(x, 0, root), far_lines = 0, far = 0;
+    for (int i = root; i < x->num_loops; i++)
+        for (int k = 1; k < x->num_accesses && x->loop[i].ann == AT_ANN_VEC; k++)
+            if (x->access[k].step[i] == 1) vectors = k;
+    choose(e, t.part, t.num_parts, t.other);
+    cut(x, root, t.part, t.which, t.num_parts);
+    est_touch(x);
+    est_memory(e, x, x->node->tensor, vectors, &far_lines);
+    if (end) est_memory(e, end, x->node->tensor, -1, NULL);
+    if (far_lines > 0) far = fmin(1, far_lines / vector_lines(x, &x->access[vectors], root));
+    for (int mask = 0; mask < 1 << n; mask++) {
         double calls = all;
         for (int i = 0; i < n; i++) {
             bool rest = mask >> i & 1;
             calls *= rest ? 1 / tails[i].turns : 1 - 1 / tails[i].turns;
             t.part[tails[i].part].extent = rest ? tails[i].rest : tails[i].whole;
         }
-        ns += parts_ns(e, &t, calls);
+        if (n) choose(e, t.part, t.num_parts, t.other);
+        e->out->sums_ns += parts_ns(e, &t, calls, far);
     }
-    cut(x, root, t.part, t.which, t.num_parts);
-    est_touch(x);
-    return ns + est_memory_ns(e, x);
 }

@@ -25,6 +25,10 @@ void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *ou
             out->far_ns[v - 1][r - 1] = (float)(c + 0.6 * v * target->lanes / 16 * ns);
             out->call_ns[v - 1][r - 1] = (float)(4 + (20 + 3 * sums) * ns);
         }
+    for (int w = 0; w < AT_SPEED_WIDTHS; w++) {
+        memcpy(out->narrow_ns[w], out->step_ns[0], sizeof out->narrow_ns[w]);
+        memcpy(out->narrow_call_ns[w], out->call_ns[0], sizeof out->narrow_call_ns[w]);
+    }
     out->line_ns[0] = (float)(0.5 / usual_ghz);
     out->line_ns[1] = (float)(0.6 * ns * target->lanes / 16);
     out->line_ns[2] = 1.5F;
@@ -66,11 +70,26 @@ void at_speeds_complete(at_speeds *s, const at_target *target) {
     complete(s->step_ns, guess.step_ns);
     complete(s->far_ns, guess.far_ns);
     complete(s->call_ns, guess.call_ns);
+    for (int w = 0; w < AT_SPEED_WIDTHS; w++) { /* else as whole vectors */
+        complete_row(s->narrow_ns[w], guess.narrow_ns[w]);
+        complete_row(s->narrow_call_ns[w], guess.narrow_call_ns[w]);
+        for (int r = 0; r < AT_SPEED_ROWS; r++) {
+            if (s->narrow_ns[w][r] <= 0) s->narrow_ns[w][r] = s->step_ns[0][r];
+            if (s->narrow_call_ns[w][r] <= 0) s->narrow_call_ns[w][r] = s->call_ns[0][r];
+        }
+    }
     for (int i = 0; i < AT_SPEED_LEVELS; i++)
         if (s->line_ns[i] <= 0) s->line_ns[i] = guess.line_ns[i];
     if (s->copy_ns <= 0) s->copy_ns = guess.copy_ns;
     if (s->run_ns <= 0) s->run_ns = guess.run_ns;
     if (s->turn_ns <= 0) s->turn_ns = guess.turn_ns;
+}
+
+int at_speeds_width(const at_target *target, int64_t elements) {
+    if (elements >= target->lanes) return -1;
+    for (int w = 0; w < AT_SPEED_WIDTHS - 1; w++)
+        if (elements == 1 << w) return w;
+    return AT_SPEED_WIDTHS - 1;
 }
 
 const at_speeds *at_speed_table_find(const at_speed_table *t, const char *isa) {

@@ -22,9 +22,9 @@ static void add_row(at_text *out, const char *name, const float *x, int n) {
 }
 
 /* Rows end with the last thing measured; so do the rows of vectors. */
-static void add_tiles(at_text *out, const char *name, const float x[][AT_SPEED_ROWS]) {
+static void add_tiles(at_text *out, const char *name, const float x[][AT_SPEED_ROWS], int most) {
     int vectors = 0, rows[AT_SPEED_VECTORS] = {0};
-    for (int v = 0; v < AT_SPEED_VECTORS; v++)
+    for (int v = 0; v < most; v++)
         for (int r = 0; r < AT_SPEED_ROWS; r++)
             if (x[v][r] > 0) rows[v] = r + 1, vectors = v + 1;
     at_text_addf(out, ", \"%s\": [", name);
@@ -59,9 +59,11 @@ void at_speed_table_print(at_text *out, const at_speed_table *t) {
         at_text_add_json_string(out, s->isa);
         at_text_add(out, ", \"peak_gflops\": ");
         add_number(out, s->peak_gflops);
-        add_tiles(out, "step_ns", s->step_ns);
-        add_tiles(out, "far_ns", s->far_ns);
-        add_tiles(out, "call_ns", s->call_ns);
+        add_tiles(out, "step_ns", s->step_ns, AT_SPEED_VECTORS);
+        add_tiles(out, "far_ns", s->far_ns, AT_SPEED_VECTORS);
+        add_tiles(out, "call_ns", s->call_ns, AT_SPEED_VECTORS);
+        add_tiles(out, "narrow_ns", s->narrow_ns, AT_SPEED_WIDTHS);
+        add_tiles(out, "narrow_call_ns", s->narrow_call_ns, AT_SPEED_WIDTHS);
         at_text_add(out, ", ");
         add_row(out, "line_ns", s->line_ns, AT_SPEED_LEVELS);
         at_text_add(out, ", ");
@@ -96,7 +98,7 @@ static at_status read_number(const at_json *v, const char *name, double most, do
 
 static at_status read_row(const at_json *v, const char *name, float *out, int most, at_error *err) {
     if (!v || v->kind != AT_JSON_ARRAY || v->count > most)
-        return wrong(err, name, "a list of at most so many numbers as there are is wanted");
+        return at_fail(err, AT_E_INPUT, "%s: a list of at most %d numbers is wanted", name, most);
     int i = 0;
     for (const at_json *x = v->child; x; x = x->next) {
         double number = 0;
@@ -107,11 +109,11 @@ static at_status read_row(const at_json *v, const char *name, float *out, int mo
 }
 
 static at_status read_tiles(const at_json *set, const char *name, float out[][AT_SPEED_ROWS],
-                            at_error *err) {
+                            int most, at_error *err) {
     const at_json *v = at_json_get(set, name);
     int i = 0;
-    if (!v || v->kind != AT_JSON_ARRAY || v->count > AT_SPEED_VECTORS)
-        return wrong(err, name, "a list of at most 8 lists is wanted");
+    if (!v || v->kind != AT_JSON_ARRAY || v->count > most)
+        return at_fail(err, AT_E_INPUT, "%s: a list of at most %d lists is wanted", name, most);
     for (const at_json *row = v->child; row; row = row->next)
         AT_TRY(read_row(row, name, out[i++], AT_SPEED_ROWS, err));
     return AT_OK;
@@ -123,9 +125,11 @@ static at_status read_set(const at_json *json, at_speeds *s, at_error *err) {
     AT_TRY(read_text(json, "isa", s->isa, sizeof s->isa, err));
     AT_TRY(read_number(at_json_get(json, "peak_gflops"), "peak_gflops", 1e9, &peak, err));
     s->peak_gflops = (float)peak;
-    AT_TRY(read_tiles(json, "step_ns", s->step_ns, err));
-    AT_TRY(read_tiles(json, "far_ns", s->far_ns, err));
-    AT_TRY(read_tiles(json, "call_ns", s->call_ns, err));
+    AT_TRY(read_tiles(json, "step_ns", s->step_ns, AT_SPEED_VECTORS, err));
+    AT_TRY(read_tiles(json, "far_ns", s->far_ns, AT_SPEED_VECTORS, err));
+    AT_TRY(read_tiles(json, "call_ns", s->call_ns, AT_SPEED_VECTORS, err));
+    AT_TRY(read_tiles(json, "narrow_ns", s->narrow_ns, AT_SPEED_WIDTHS, err));
+    AT_TRY(read_tiles(json, "narrow_call_ns", s->narrow_call_ns, AT_SPEED_WIDTHS, err));
     AT_TRY(read_row(at_json_get(json, "line_ns"), "line_ns", s->line_ns, AT_SPEED_LEVELS, err));
     AT_TRY(read_row(at_json_get(json, "copy_run_turn_ns"), "copy_run_turn_ns", copies, 3, err));
     s->copy_ns = copies[0], s->run_ns = copies[1], s->turn_ns = copies[2];

@@ -114,11 +114,11 @@ static const char product_tree[] = "yo, xo =>\n"
                                    "    yi:unroll, xi:vec =>\n"
                                    "        @out = {yo, yi}/y, {xo, xi}/x\n";
 
-/* Calls of a tile of rows x vectors over so many steps: of each of yo rows of tiles, xo in a row.
+/* Calls of a tile of rows x b elements over so many steps: of each of yo rows of tiles, xo in a
+ * row.
  */
-static at_status time_tile(const prober *p, int rows, int vectors, int yo, int xo, int steps,
+static at_status time_tile(const prober *p, int rows, int64_t b, int yo, int xo, int steps,
                            double *call_ns, at_error *err) {
-    int64_t b = (int64_t)vectors * p->target->lanes;
     const size sizes[] = {{"Y", yo * rows}, {"X", xo * b},     {"K", steps}, {"P", xo},
                           {"B", b},         {"yo", yo},        {"yi", rows}, {"xo", xo},
                           {"xi", b},        {"ko", steps / 4}, {"ki", 4}};
@@ -129,26 +129,35 @@ static at_status time_tile(const prober *p, int rows, int vectors, int yo, int x
 }
 
 /* Would a tile be cut so that this is a part? Others do not occur. */
-static bool occurs(const at_target *target, int rows, int vectors) {
-    at_part parts[] = {{.extent = rows}, {.vector = true, .extent = vectors * target->lanes}};
+static bool occurs(const at_target *target, int rows, int64_t b) {
+    at_part parts[] = {{.extent = rows}, {.vector = true, .extent = b}};
     at_tile_parts(target, parts, 2, 1, 0);
-    return parts[0].size == rows && parts[1].size == parts[1].extent;
+    return parts[0].size >= rows && parts[1].size >= b;
+}
+
+/* A step and a call, everything in L1: between a short sum and a long one. */
+static at_status measure_near(const prober *p, int rows, int64_t b, float *step_ns, float *call_ns,
+                              at_error *err) {
+    enum { SHORT = 8, LONG = 64 };
+    double few, many;
+    AT_TRY(time_tile(p, rows, b, 4, 1, SHORT, &few, err));
+    AT_TRY(time_tile(p, rows, b, 4, 1, LONG, &many, err));
+    double step = fmax((many - few) / (LONG - SHORT), 0.01);
+    *step_ns = (float)step;
+    *call_ns = (float)fmax(few - SHORT * step, 1);
+    return AT_OK;
 }
 
 static at_status measure_tile(const prober *p, int rows, int vectors, at_speeds *s, at_error *err) {
-    enum { SHORT = 8, LONG = 64, FAR_STEPS = 256 };
-    double few, many, far;
-    int64_t panel = (int64_t)vectors * p->target->lanes * 4 * FAR_STEPS;
+    enum { FAR_STEPS = 256 };
+    double far;
+    int64_t b = (int64_t)vectors * p->target->lanes, panel = b * 4 * FAR_STEPS;
     int64_t l2 = at_cpu_facts()->l2_bytes ? at_cpu_facts()->l2_bytes : 512 << 10;
-    AT_TRY(time_tile(p, rows, vectors, 4, 1, SHORT, &few, err));
-    AT_TRY(time_tile(p, rows, vectors, 4, 1, LONG, &many, err));
-    AT_TRY(time_tile(p, rows, vectors, 1, (int)(l2 / 2 / panel), FAR_STEPS, &far, err));
-    double step = (many - few) / (LONG - SHORT), call = few - SHORT * step;
-    if (call < 1) call = 1;
-    s->step_ns[vectors - 1][rows - 1] = (float)step;
-    s->call_ns[vectors - 1][rows - 1] = (float)call;
-    far = (far - call) / FAR_STEPS;
-    s->far_ns[vectors - 1][rows - 1] = (float)(far > step ? far : step);
+    float *step = &s->step_ns[vectors - 1][rows - 1], *call = &s->call_ns[vectors - 1][rows - 1];
+    AT_TRY(measure_near(p, rows, b, step, call, err));
+    AT_TRY(time_tile(p, rows, b, 1, (int)(l2 / 2 / panel), FAR_STEPS, &far, err));
+    s->far_ns[vectors - 1][rows - 1] =
+        (float)fmax((far - (double)*call) / FAR_STEPS, (double)*step);
     return AT_OK;
 }
 
@@ -156,7 +165,14 @@ static at_status measure_tiles(const prober *p, at_speeds *s, at_error *err) {
     static const int rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 30};
     for (int v = 1; v <= AT_SPEED_VECTORS; v++)
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-            if (occurs(p->target, rows[i], v)) AT_TRY(measure_tile(p, rows[i], v, s, err));
+            if (occurs(p->target, rows[i], (int64_t)v * p->target->lanes))
+                AT_TRY(measure_tile(p, rows[i], v, s, err));
+    static const int widths[AT_SPEED_WIDTHS] = {1, 2, 4, 8, 3};
+    for (int w = 0; w < AT_SPEED_WIDTHS; w++)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows && widths[w] < p->target->lanes; i++)
+            if (occurs(p->target, rows[i], widths[w]))
+                AT_TRY(measure_near(p, rows[i], widths[w], &s->narrow_ns[w][rows[i] - 1],
+                                    &s->narrow_call_ns[w][rows[i] - 1], err));
     return AT_OK;
 }
 
@@ -168,14 +184,14 @@ static at_status measure_lines(const prober *p, at_speeds *s, at_error *err) {
     int rows = AT_SPEED_ROWS, lanes = p->target->lanes, level = 1;
     while (rows > 1 && s->step_ns[1][rows - 1] <= 0) rows--;
     double lines = 2.0 * lanes / 16, step = s->step_ns[1][rows - 1], far = s->far_ns[1][rows - 1];
-    int64_t panel = (int64_t)2 * lanes * 4 * STEPS;
+    int64_t b = 2 * lanes, panel = b * 4 * STEPS;
     s->line_ns[1] = (float)fmax((far - step) / lines, 0.01);
     const int64_t bytes[] = {cpu->l2_bytes * 3, cpu->l3_bytes * 2};
     const int64_t most[] = {cpu->l3_bytes / 2, (int64_t)256 << 20};
     for (int i = 0; i < 2; i++) {
         double ns;
         if (!bytes[i] || bytes[i] > most[i]) continue; /* guessed */
-        AT_TRY(time_tile(p, rows, 2, 1, (int)(bytes[i] / panel), STEPS, &ns, err));
+        AT_TRY(time_tile(p, rows, b, 1, (int)(bytes[i] / panel), STEPS, &ns, err));
         ns = ((ns - s->call_ns[1][rows - 1]) / STEPS - far) / lines;
         s->line_ns[++level] = (float)fmax(ns, 0.01);
     }
