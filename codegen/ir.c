@@ -196,13 +196,40 @@ at_mask at_counted_loops(const at_ir *list) {
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-static at_cond_op decide_atom(at_low *l, const at_aff *atom, const at_fact *facts) {
-    for (; facts; facts = facts->next)
-        if (facts->truth != AT_MIXED && at_aff_equal(facts->atom, atom))
-            return facts->truth == AT_HOLDS ? AT_C_TRUE : AT_C_FALSE;
+static at_cond_op decide_range(at_low *l, const at_aff *atom) {
     int64_t lo, hi;
     at_aff_range(l, atom, &lo, &hi);
     return lo >= 0 ? AT_C_TRUE : hi < 0 ? AT_C_FALSE : AT_C_ATOM;
+}
+
+/* Of an atom x, where y holds (then x holds if x >= y), fails (x fails if x <= y) or is 0 (x is
+ * x - y). */
+static at_cond_op decide_by(at_low *l, const at_aff *x, const at_fact *y) {
+    int64_t lo, hi;
+    at_aff_range(l, at_aff_sub(l, x, y->atom), &lo, &hi);
+    if (y->truth != AT_FAILS && lo >= 0) return AT_C_TRUE;
+    if (y->truth == AT_FAILS ? hi <= 0 : y->truth == AT_ZERO && hi < 0) return AT_C_FALSE;
+    return AT_C_ATOM;
+}
+
+static at_cond_op decide_atom(at_low *l, const at_aff *atom, const at_fact *facts) {
+    at_cond_op found = decide_range(l, atom);
+    for (; facts && found == AT_C_ATOM; facts = facts->next) {
+        if (facts->truth == AT_MIXED) continue;
+        if (facts->outside) found = decide_by(l, atom, facts);
+        else if (at_aff_equal(facts->atom, atom))
+            found = facts->truth == AT_HOLDS ? AT_C_TRUE : AT_C_FALSE;
+    }
+    return found;
+}
+
+const at_aff *at_atom_known(at_low *l, const at_aff *atom, const at_fact *facts) {
+    for (; facts; facts = facts->next) {
+        if (facts->truth != AT_ZERO) continue;
+        const at_aff *rest = at_aff_sub(l, atom, facts->atom);
+        if (rest->n < atom->n) atom = rest;
+    }
+    return atom;
 }
 
 at_cond_op at_cond_decide(at_low *l, const at_cond *c, const at_fact *facts) {

@@ -50,11 +50,12 @@ struct at_value {
 /* ---- the tree -------------------------------------------------------------------------------- */
 
 /* What is known of an atom on a path, where ranges do not show it. MIXED: it changes in there, and
- * its loop has already been cut around that. */
-typedef enum at_truth { AT_FAILS, AT_HOLDS, AT_MIXED } at_truth;
+ * its loop has already been cut around that. ZERO: its value is 0. */
+typedef enum at_truth { AT_FAILS, AT_HOLDS, AT_MIXED, AT_ZERO } at_truth;
 typedef struct at_fact {
     const at_aff *atom;
     at_truth truth;
+    bool outside; /* all its loops stand around the path: what lies by it is known, too */
     const struct at_fact *next;
 } at_fact;
 
@@ -130,6 +131,8 @@ void at_ir_subst(at_low *l, at_ir *list, int sym,
                  const at_aff *y); /* in place, in a list and below */
 at_cond_op at_cond_decide(at_low *l, const at_cond *c,
                           const at_fact *facts); /* TRUE, FALSE or ATOM: unknown */
+/* The atom without what facts say of the value of a part of it. */
+const at_aff *at_atom_known(at_low *l, const at_aff *atom, const at_fact *facts);
 const at_value *at_value_fold(at_low *l, const at_value *v,
                               const at_fact *facts); /* decided selects go */
 bool at_value_is_zero(const at_value *v);

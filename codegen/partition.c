@@ -7,10 +7,14 @@
  * data, a run of zeros);
  *   - where that innermost loop is unrolled or a vector, the outermost loop of the atom is cut
  * instead: the iterations in which the atom is the same throughout stay one loop, the few others
- * are peeled (left, middle and right tile), and the inner loops then see constants. A term of a sum
- * that a condition makes zero (of another reduction, the neutral element), and a statement whose
- * guard is false, vanish. Needs:   addresses. Ensures: statements have neither guards nor selects.
- */
+ * are peeled (left, middle and right tile), and the inner loops then see constants. Where that
+ * loop is parallel, or one of its digits, what stands in it comes in two versions, of which one is
+ * chosen inside it: the full tile, and the partial one, whose size is known, since there is one
+ * only.
+ * A term of a sum that a condition makes zero (of another reduction, the neutral element), and a
+ * statement whose guard is false, vanish.
+ * Needs:   addresses.
+ * Ensures: statements have neither guards nor selects. */
 #include "codegen/codegen_int.h"
 
 #define MAX_PEEL 8     /* iterations of one loop that become copies of their own */
@@ -77,7 +81,14 @@ static bool query_list(atom_query *q, const at_ir *n) {
 /* ---- statements ------------------------------------------------------------------------------ */
 
 static const at_fact *add_fact(at_low *l, const at_aff *atom, at_truth truth, const at_fact *next) {
-    at_fact f = {atom, truth, next};
+    at_fact f = {atom, truth, false, next};
+    return at_copy(l->arena, &f, sizeof f);
+}
+
+/* The same of an atom that no loop below changes. */
+static const at_fact *add_outside(at_low *l, const at_aff *atom, at_truth truth,
+                                  const at_fact *next) {
+    at_fact f = {atom, truth, true, next};
     return at_copy(l->arena, &f, sizeof f);
 }
 
@@ -132,7 +143,7 @@ static at_ir *segment(part *p, const at_ir *n, const at_aff *cut, bool below) {
 /* n cut in two where `atom` changes, v being its innermost loop. */
 static at_ir *cut_at_change(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
     at_low *l = p->l;
-    const at_aff *seen = at_aff_concrete(l, atom, AT_BIT(n->loop.sym));
+    const at_aff *seen = at_aff_concrete(l, at_atom_known(l, atom, facts), AT_BIT(n->loop.sym));
     int64_t k = at_aff_coef(seen, n->loop.sym);
     const at_aff *rest = at_aff_sub(l, seen, at_aff_scale(l, at_aff_sym(l, n->loop.sym), k));
     const at_aff *cut; /* first iteration of the upper part */
@@ -168,11 +179,44 @@ static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact
     return head;
 }
 
+/* An atom seen from inside a loop n: what is known there, and between which values what the loops
+ * below add to it lies. Where it is mixed, the known part has one of few values; where its terms
+ * are multiples of something larger, one only, or none. */
+typedef struct {
+    const at_aff *outside;
+    int64_t lo, hi;
+    bool one_value, never_mixed;
+    int64_t value;
+} view;
+
+static int64_t gcd(int64_t x, int64_t y) {
+    while (y) {
+        int64_t r = x % y;
+        x = y;
+        y = r;
+    }
+    return x < 0 ? -x : x;
+}
+
+static view view_of(at_low *l, const at_ir *n, const at_aff *atom) {
+    view v = {0};
+    int64_t step = 0;
+    at_aff_range(l, at_aff_part(l, atom, at_ir_loops(n->child), &v.outside), &v.lo, &v.hi);
+    const at_aff *seen = at_aff_concrete(l, v.outside, AT_BIT(n->loop.sym));
+    for (int i = 0; i < seen->n; i++) step = gcd(step, seen->t[i].k);
+    if (!step || v.hi - v.lo > step) return v;
+    v.one_value = true;
+    v.value = at_floormod(seen->c + v.hi, step) - v.hi; /* the only one from -hi on */
+    v.never_mixed = v.value > -v.lo - 1;
+    return v;
+}
+
 /* n cut in three: the iterations in which the atom fails throughout, changes, holds throughout;
  * bounds worked out at run time from what is known outside. */
 static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
     at_low *l = p->l;
-    const at_aff *seen = at_aff_concrete(l, atom, AT_BIT(n->loop.sym)), *outside;
+    const at_aff *seen = at_aff_concrete(l, at_atom_known(l, atom, facts), AT_BIT(n->loop.sym));
+    const at_aff *outside;
     int64_t k = at_aff_coef(seen, n->loop.sym), lo, hi;
     const at_aff *rest = at_aff_sub(l, seen, at_aff_scale(l, at_aff_sym(l, n->loop.sym), k));
     at_aff_range(l, at_aff_part(l, rest, at_ir_loops(n->child), &outside), &lo, &hi);
@@ -186,11 +230,18 @@ static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *fa
         else cuts[i] = at_aff_shift(l, at_aff_div(l, at_aff_shift(l, outside, inner), -k), 1);
     }
     const at_truth truth[3] = {k > 0 ? AT_FAILS : AT_HOLDS, AT_MIXED, k > 0 ? AT_HOLDS : AT_FAILS};
+    const view v = view_of(l, n, at_atom_known(l, atom, facts));
     at_ir *head = NULL, **tail = &head;
     for (int i = 0; i < 3; i++) {
         at_ir *s = i > 0 ? segment(p, n, cuts[i - 1], false) : n;
         if (s && i < 2) s = segment(p, s, cuts[i], true);
-        if (s) at_ir_append(&tail, part_node(p, s, add_fact(l, atom, truth[i], facts)));
+        if (!s || (truth[i] == AT_MIXED && v.one_value && v.never_mixed)) continue;
+        const at_fact *f = add_fact(l, atom, truth[i], facts);
+        if (truth[i] != AT_MIXED)
+            f = add_outside(l, at_aff_shift(l, v.outside, truth[i] == AT_HOLDS ? v.lo : v.hi),
+                            truth[i], f);
+        else if (v.one_value) f = add_outside(l, at_aff_shift(l, v.outside, -v.value), AT_ZERO, f);
+        at_ir_append(&tail, part_node(p, s, f));
     }
     return head;
 }
@@ -231,17 +282,27 @@ static bool already_mixed(const at_aff *atom, const at_fact *facts) {
     return false;
 }
 
-typedef enum { LEAVE, AROUND, CUT, PEEL, SET_APART } action;
+typedef enum { LEAVE, AROUND, CUT, PEEL, SET_APART, VERSIONS } action;
+
+/* Is the atom full or partial inside n, and the partial size known? */
+static bool has_versions(part *p, const at_ir *n, const at_aff *atom, at_mask below) {
+    const at_ir *inner = is_single(below) ? innermost(n->child, below) : NULL;
+    if (!inner || !at_loop_is_unrolled(inner) || !at_loop_is_fixed(inner)) return false;
+    return p->copies < MAX_COPIES && view_of(p->l, n, atom).one_value;
+}
 
 static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact *facts,
                      int64_t *first, int64_t *last) {
-    const at_aff *written = atom;
     at_low *l = p->l;
+    const at_aff *written = atom, *without = at_atom_known(l, atom, facts);
     at_mask below = at_ir_loops(n->child), self = AT_BIT(n->loop.sym);
-    atom = at_aff_concrete(l, atom, 0);
-    at_mask deps = at_aff_deps(l, atom);
+    atom = at_aff_concrete(l, without, 0);
+    at_mask deps = at_aff_deps(l, atom), opaque = at_aff_opaque_deps(l, atom);
     if (!(deps & (below | self))) return AROUND;
-    if (!(deps & self) || (at_aff_opaque_deps(l, atom) & (below | self))) return LEAVE;
+    if (opaque & below) return LEAVE;
+    if (!(deps & self) || (opaque & self) || n->loop.ann == AT_ANN_PARA)
+        if (has_versions(p, n, without, deps & below)) return VERSIONS;
+    if (!(deps & self) || (opaque & self)) return LEAVE;
     if (!(deps & below)) return CUT;
     if (n->loop.ann == AT_ANN_PARA || p->copies >= MAX_COPIES) return LEAVE;
     const at_ir *inner = innermost(n->child, deps & below);
@@ -257,20 +318,57 @@ static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact 
     if (!is_single(deps & below) || at_loop_is_unrolled(n) || already_mixed(written, facts))
         return LEAVE;
     if (!at_loop_is_unrolled(inner) && at_ir_has_sum(n->child)) return LEAVE;
+    if (has_versions(p, n, without, deps & below)) return SET_APART;
     int64_t width = at_loop_trips(inner);
     return at_loop_trips(n) > width ? SET_APART : LEAVE;
 }
 
-static bool see_actionable(atom_query *q, const at_aff *atom) {
+static bool see_cut(atom_query *q, const at_aff *atom) {
     int64_t first, last;
     q->found = atom;
-    return choose(q->p, q->at, atom, q->facts, &first, &last) != LEAVE;
+    action a = choose(q->p, q->at, atom, q->facts, &first, &last);
+    return a != LEAVE && a != VERSIONS;
+}
+
+static bool see_versions(atom_query *q, const at_aff *atom) {
+    int64_t first, last;
+    q->found = atom;
+    return choose(q->p, q->at, atom, q->facts, &first, &last) == VERSIONS;
+}
+
+/* What stands in n: for each atom with versions, if (full) .. else if (partial) .. */
+static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *facts) {
+    at_low *l = p->l;
+    at_ir here = *n;
+    here.child = list;
+    atom_query q = {p, see_versions, facts, &here, NULL};
+    if (!query_list(&q, list)) return part_list(p, list, facts);
+    const view v = view_of(l, &here, at_atom_known(l, q.found, facts));
+    const at_aff *full = at_aff_shift(l, v.outside, v.lo), *some = at_aff_shift(l, v.outside, v.hi);
+    at_ir *branch = at_ir_new(l, AT_IR_IF),
+          *partial = v.never_mixed ? NULL : at_ir_copy_list(l, list);
+    int64_t least, ignored;
+    p->copies++;
+    branch->test = at_aff_concrete(l, full, 0);
+    branch->child = part_body(p, n, list, add_outside(l, full, AT_HOLDS, facts));
+    if (partial)
+        partial = part_body(p, n, partial,
+                            add_outside(l, at_aff_shift(l, v.outside, -v.value), AT_ZERO, facts));
+    at_aff_range(l, some, &least, &ignored);
+    if (partial && least < 0) { /* else nothing at all */
+        at_ir *rest = at_ir_new(l, AT_IR_IF);
+        rest->test = at_aff_concrete(l, some, 0);
+        rest->child = partial;
+        partial = rest;
+    }
+    branch->other = partial;
+    return branch->child || branch->other ? branch : NULL;
 }
 
 static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
     at_low *l = p->l;
     at_sym old = at_range_enter(l, n);
-    atom_query q = {p, see_actionable, facts, n, NULL};
+    atom_query q = {p, see_cut, facts, n, NULL};
     at_ir *result = n;
     int64_t first = 0, last = 0;
     if (query_list(&q, n->child)) {
@@ -286,7 +384,7 @@ static at_ir *part_loop(part *p, at_ir *n, const at_fact *facts) {
         default: result = set_apart(p, n, q.found, facts); break;
         }
     } else {
-        n->child = part_list(p, n->child, facts);
+        n->child = part_body(p, n, n->child, facts);
         if (!n->child) result = NULL;
     }
     at_range_leave(l, n, old);

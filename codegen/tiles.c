@@ -12,8 +12,9 @@
 typedef struct {
     at_low *l;
     struct {
-        int sym;           /* loop, or -1: an if */
-        const at_ir *body; /* as it was before tiles were made in it */
+        int sym;             /* loop, or -1: an if */
+        const at_ir *body;   /* as it was before tiles were made in it */
+        const at_ir *beside; /* of an if: the branch that is not taken */
     } path[128];
     int depth;
     const at_ir *root;
@@ -114,13 +115,15 @@ static bool is_local(const tiler *x, const at_ir *list, int tensor) {
     const at_low *l = x->l;
     const at_buffer *b = &l->buffers[tensor];
     if (b->place != AT_PLACE_WORKSPACE && b->place != AT_PLACE_THREAD) return false;
-    int mine = count_accesses(list, tensor);
+    int mine = count_accesses(list, tensor), first = 0;
     if (!mine) return false;
     const at_ir *scope =
         b->line_sym < 0 ? x->root : NULL; /* where one life of the storage begins and ends */
     for (int i = 0; i < x->depth; i++)
-        if (x->path[i].sym == b->line_sym && b->line_sym >= 0) scope = x->path[i].body;
-    if (!scope || count_accesses(scope, tensor) != mine) return false;
+        if (x->path[i].sym == b->line_sym && b->line_sym >= 0) scope = x->path[i].body, first = i;
+    if (!scope) return false;
+    for (int i = first; i < x->depth; i++) mine += count_accesses(x->path[i].beside, tensor);
+    if (count_accesses(scope, tensor) != mine) return false;
     fixed_query q = {x->l, tensor, at_counted_loops(list), at_ir_loops(list), NULL, true};
     fixed_list(&q, list);
     return q.ok;
@@ -204,10 +207,15 @@ static void note_calls(at_low *l, const at_ir *list) {
 
 static at_ir *tile_inside(tiler *x, at_ir *n) {
     note_opened(x->l, n);
-    x->path[x->depth].sym = n->kind == AT_IR_LOOP ? n->loop.sym : -1;
-    x->path[x->depth++].body = at_ir_copy_list(x->l, n->child);
+    int here = x->depth++;
+    at_ir *body = at_ir_copy_list(x->l, n->child), *other = at_ir_copy_list(x->l, n->other);
+    x->path[here].sym = n->kind == AT_IR_LOOP ? n->loop.sym : -1;
+    x->path[here].body = body;
+    x->path[here].beside = other;
     n->next = NULL;
     n->child = tile_list(x, n->child);
+    x->path[here].body = other;
+    x->path[here].beside = body;
     n->other = tile_list(x, n->other);
     x->depth--;
     return n;
