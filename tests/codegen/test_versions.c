@@ -1,0 +1,73 @@
+/* Ragged tiles: which tiles a product of parts that do not divide is made of. That they compute the
+ * right thing is for test_random and for the templates. */
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/tile_make.h"
+#include "tests/codegen/support.h"
+
+static const char compute[] = "A[Y, K] : input\n"
+                              "B[K, X] : input\n"
+                              "acc[y:Y, x:X] = sum(k:K) A[y, k]*B[k, x]\n"
+                              "out[y:Y, x:X] = max(acc[y, x], 0)\n";
+
+#define TILE                                                                                       \
+    "%s    k, yi:unroll, xi:vec =>\n"                                                              \
+    "%s        @acc = {%syi}/y, {%sxi}/x  // k\n"                                                  \
+    "%s    yi:unroll, xi:vec =>\n"                                                                 \
+    "%s        @out = {%syi}/y, {%sxi}/x\n"
+
+/* Loops around a tile of 6 x 16, and which parts of y and x they are. */
+static const struct {
+    const char *name, *sizes, *loops, *y, *x;
+    const char *tiles; /* all of them, in order */
+} cases[] = {
+    {"sequential", "yt=2 yo=3 xt=2 xo=2", "yt, xt, yo, xo =>\n", "yt, yo, ", "xt, xo, ",
+     "6x16 6x7 5x16 5x7"},
+    {"para", "yo=6 xo=4", "yo:para, xo =>\n", "yo, ", "xo, ", "6x16 6x7 5x16 5x7"},
+    {"fused", "yo=6 xo=4", "{xo, yo}:para =>\n", "yo, ", "xo, ", "6x16 6x7 5x16 5x7"},
+    {"fused, more inside", "yt=2 yo=3 xt=2 xo=2", "{xt, yt}:para, yo, xo =>\n", "yt, yo, ",
+     "xt, xo, ", "6x16 6x7 5x16 5x7"},
+    {"fused, no loop inside for x", "yt=2 yo=3 xo=4", "{xo, yt}:para, yo =>\n", "yt, yo, ", "xo, ",
+     "6x16 5x16 6x7 5x7"},
+};
+
+/* "6x16 5x16", each tile that sums once, in the order of the program. */
+static void list_tiles(const at_low *l, char *out, size_t size) {
+    *out = 0;
+    for (int i = 0; i < l->tiles.len; i++) {
+        const char *name = l->tiles.data[i]->name;
+        size_t n = strlen(out);
+        if (strncmp(name, "tile_", 5)) fail_msg("%s: it is no sum in registers", name);
+        snprintf(out + n, size - n, "%s%s", n ? " " : "", name + 5);
+    }
+}
+
+static void ragged(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char tree[1024], sizes[256], tiles[256];
+        int n = snprintf(tree, sizeof tree, "%s", cases[i].loops);
+        snprintf(tree + n, sizeof tree - (size_t)n, TILE, "", "", cases[i].y, cases[i].x, "", "",
+                 cases[i].y, cases[i].x);
+        snprintf(sizes, sizeof sizes, "Y=35 X=55 K=9 yi=6 xi=16 %s", cases[i].sizes);
+        at_arena *a = at_arena_new();
+        const at_program *p = program_of(a, &(program){cases[i].name, sizes, compute, tree});
+        const at_lower_options o = {.dialect = AT_DIALECT_GNU,
+                                    .name = "k",
+                                    .verify = true,
+                                    .target = at_target_find("avx2")};
+        at_low *l;
+        CALL(at_lower_until(a, p, &o, "tiles", &l, &err));
+        list_tiles(l, tiles, sizeof tiles);
+        if (strcmp(tiles, cases[i].tiles))
+            fail_msg("%s: tiles %s, not %s", cases[i].name, tiles, cases[i].tiles);
+        assert_int_equal(l->notes.len, 0);
+        at_arena_free(a);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ragged)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
