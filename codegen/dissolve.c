@@ -130,12 +130,59 @@ static const at_cond *cond_expr(at_low *l, const at_expr *e, const at_aff *const
 
 static const at_value *new_value(at_low *l, at_value v) { return at_copy(l->arena, &v, sizeof v); }
 
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* The numbers of a stage that reads nothing; NULL: some hang on more than its axes, or it has too
+ * many of them. */
+static const float *numbers_of(at_low *l, int tensor, int64_t count) {
+    enum { MOST = 4096 };
+    const at_tensor *t = tensor_of(l, tensor);
+    int num;
+    const int64_t *extents = l->program->extents[tensor];
+    if (t->num_reduce || count > MOST || t->body->op != AT_X_SELECT) return NULL;
+    at_compute_reads(l->program->compute, tensor, &num);
+    if (num) return NULL;
+    float *out = AT_NEW_ARRAY(l->arena, float, count);
+    const at_aff **axes = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t rest = i;
+        for (int k = t->num_axes - 1; k >= 0; rest /= extents[k], k--)
+            axes[k] = at_aff_const(l, rest % extents[k]);
+        const at_value *v = at_value_fold(l, value_expr(l, t->body, axes), NULL);
+        if (v->op != AT_V_CONST) return NULL;
+        out[i] = v->number;
+    }
+    return out;
+}
+
+/* A table is looked up where the tile is made, in which its place is known; NULL: it is none. */
+static const at_value *table_expr(at_low *l, int tensor, const at_aff *const *ix) {
+    const at_tensor *t = tensor_of(l, tensor);
+    const at_aff *at = at_aff_const(l, 0);
+    int64_t count = 1;
+    if (t->body->op != AT_X_SELECT) return NULL;
+    for (int k = 0; k < t->num_axes; k++) {
+        int64_t extent = l->program->extents[tensor][k];
+        at = at_aff_add(l, at_aff_scale(l, at, extent), ix[k]);
+        if (!at_mul64(count, extent, &count)) return NULL;
+    }
+    const float *table = l->tables[tensor];
+    if (!table) table = l->tables[tensor] = numbers_of(l, tensor, count);
+    if (!table) return NULL;
+    return new_value(
+        l,
+        (at_value){
+            .op = AT_V_TABLE, .tensor = tensor, .table = table, .table_len = (int)count, .at = at});
+}
+
 static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     const at_tensor *t = tensor_of(l, e->ref);
     const at_aff **ix = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
     for (int i = 0; i < t->num_axes; i++) ix[i] = index_expr(l, e->arg[i], axes);
-    if (t->role == AT_ROLE_STAGE && l->program->dissolved[e->ref])
-        return value_expr(l, t->body, ix);
+    if (t->role == AT_ROLE_STAGE && l->program->dissolved[e->ref]) {
+        const at_value *table = table_expr(l, e->ref, ix);
+        return table ? table : value_expr(l, t->body, ix);
+    }
     return new_value(l, (at_value){.op = AT_V_LOAD, .tensor = e->ref, .ix = ix});
 }
 
@@ -358,6 +405,7 @@ bool at_pass_dissolve(at_low *l) {
     const at_program *p = l->program;
     scope s = {l, AT_NEW_ARRAY(l->arena, const at_aff **, p->num_loops + 1),
                AT_NEW_ARRAY(l->arena, int, (p->num_loops + 1) * MAX_PIECES)};
+    l->tables = AT_NEW_ARRAY(l->arena, const float *, l->num_tensors);
     make_symbols(&s, p->root);
     if (l->err->status != AT_OK) return false;
     at_ir **to = &l->root, **pack_to = &l->pack_root;

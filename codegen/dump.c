@@ -81,6 +81,12 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
         indices(l, out, v->tensor, v->ix, v->at);
         return;
     }
+    if (v->op == AT_V_TABLE) {
+        at_text_addf(out, "%s[", l->tensors[v->tensor].name);
+        at_aff_print(l, out, v->at);
+        at_text_add(out, "]");
+        return;
+    }
     if (v->op == AT_V_SELECT) {
         at_text_add(out, "(");
         cond_print(l, out, v->cond);

@@ -263,8 +263,44 @@ int at_value_calls(const at_value *v) {
            (v->b ? at_value_calls(v->b) : 0);
 }
 
+static at_mask table_loops(const at_low *l, const at_value *v) {
+    return (v->op == AT_V_TABLE ? at_aff_deps(l, v->at) : 0) | (v->a ? table_loops(l, v->a) : 0) |
+           (v->b ? table_loops(l, v->b) : 0);
+}
+
+at_mask at_ir_table_loops(const at_low *l, const at_ir *list) {
+    at_mask m = 0;
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_STMT) m |= table_loops(l, list->stmt.val);
+        m |= at_ir_table_loops(l, list->child) | at_ir_table_loops(l, list->other);
+    }
+    return m;
+}
+
+static bool is_number(const at_value *v, float number) {
+    return v->op == AT_V_CONST && v->number == number;
+}
+
+/* A product with a number, which stands first; two numbers become one where that is exact. */
+static const at_value *scaled(at_low *l, const at_value *a, const at_value *b) {
+    const at_value *number = a->op == AT_V_CONST ? a : b, *rest = number == a ? b : a;
+    const at_value *inner = rest->op == AT_V_CONST ? rest : rest->op == AT_V_MUL ? rest->a : NULL;
+    at_value v = {.op = AT_V_MUL, .a = number, .b = rest};
+    if (inner && inner->op == AT_V_CONST) {
+        double product = (double)number->number * (double)inner->number;
+        if (product == (double)(float)product) {
+            at_value one = {.op = AT_V_CONST, .number = (float)product};
+            const at_value *both = at_copy(l->arena, &one, sizeof one);
+            if (rest == inner) return both;
+            if (is_number(both, 1)) return rest->b;
+            v = (at_value){.op = AT_V_MUL, .a = both, .b = rest->b};
+        }
+    }
+    return at_copy(l->arena, &v, sizeof v);
+}
+
 const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts) {
-    if (v->op == AT_V_CONST || v->op == AT_V_LOAD) return v;
+    if (v->op == AT_V_CONST || v->op == AT_V_LOAD || v->op == AT_V_TABLE) return v;
     if (v->op == AT_V_SELECT) {
         at_cond_op c = at_cond_decide(l, v->cond, facts);
         if (c != AT_C_ATOM) return at_value_fold(l, c == AT_C_TRUE ? v->a : v->b, facts);
@@ -273,8 +309,12 @@ const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts
     const at_value *b = v->b ? at_value_fold(l, v->b, facts) : NULL;
     if (v->op == AT_V_MUL && at_value_is_zero(a)) return a; /* a term that a condition made zero */
     if (v->op == AT_V_MUL && at_value_is_zero(b)) return b;
+    if (v->op == AT_V_MUL && is_number(a, 1)) return b;
+    if (v->op == AT_V_MUL && is_number(b, 1)) return a;
     if (v->op == AT_V_ADD && at_value_is_zero(a)) return b;
     if (v->op == AT_V_ADD && at_value_is_zero(b)) return a;
+    if (v->op == AT_V_SUB && at_value_is_zero(b)) return a;
+    if (v->op == AT_V_MUL && (a->op == AT_V_CONST || b->op == AT_V_CONST)) return scaled(l, a, b);
     if (a == v->a && b == v->b) return v;
     at_value *n = at_copy(l->arena, v, sizeof *v);
     n->a = a;

@@ -33,16 +33,19 @@ typedef enum at_val_op {
     AT_V_MIN,
     AT_V_MAX,
     AT_V_SELECT, /* cond ? a : b */
-    AT_V_CALL    /* function of a */
+    AT_V_CALL,   /* function of a */
+    AT_V_TABLE   /* table[at] */
 } at_val_op;
 typedef struct at_value at_value;
 struct at_value {
     at_val_op op;
     float number;
     at_function function; /* call */
-    int tensor;           /* load */
-    const at_aff **ix;    /* load: index per dimension, until `buffers` */
-    const at_aff *at;     /* load: element address, from `buffers` on */
+    int tensor;           /* load; table: the stage of these numbers */
+    const float *table;   /* [table_len] in the order of its elements */
+    int table_len;
+    const at_aff **ix; /* load: index per dimension, until `buffers` */
+    const at_aff *at;  /* load: element address, from `buffers` on; table: place in it */
     const at_cond *cond;
     const at_value *a, *b;
 };
@@ -137,7 +140,8 @@ const at_value *at_value_fold(at_low *l, const at_value *v,
                               const at_fact *facts); /* decided selects go */
 bool at_value_is_zero(const at_value *v);
 bool at_value_is_neutral(const at_value *v, at_reduction r);
-int at_value_calls(const at_value *v); /* of functions in it */
+int at_value_calls(const at_value *v);                         /* of functions in it */
+at_mask at_ir_table_loops(const at_low *l, const at_ir *list); /* that places in tables hang on */
 /* Enters the range of a loop's symbol; the old one is returned for at_range_leave. */
 at_sym at_range_enter(at_low *l, const at_ir *loop);
 void at_range_leave(at_low *l, const at_ir *loop, at_sym old);

@@ -134,7 +134,7 @@ static const at_aff *look_up(maker *m, int tensor, const at_aff *at) {
 }
 
 static const at_value *value_look_up(maker *m, const at_value *v) {
-    if (v->op == AT_V_CONST) return v;
+    if (v->op == AT_V_CONST || v->op == AT_V_TABLE) return v;
     at_value *n = at_copy(m->l->arena, v, sizeof *v);
     if (v->op == AT_V_LOAD) n->at = look_up(m, v->tensor, v->at);
     if (v->a) n->a = value_look_up(m, v->a);

@@ -73,6 +73,7 @@ typedef struct {
     bool *wanted;         /* [tensor] in registers, and a vector reads one element of it */
     int trying;           /* a tensor that would be open across; -1 */
     const at_ir *current; /* statement */
+    bool looked_up;       /* it held elements of tables, which are numbers now */
     bool all_lanes;       /* what it loads goes into all of them */
     int first_load;       /* loads of this straight-line body: virtual registers from here on */
     int first_const;      /* and constants, which no store changes */

@@ -123,9 +123,10 @@ static at_ir *cut_list(cutter *x, at_ir *list, int i) {
     const cut *c = &x->cuts[i];
     at_ir *head = NULL, **tail = &head;
     int64_t from = 0, whole = c->part.extent / c->part.size;
-    if (whole > MAX_CALLS && piece_uniform(list, c->piece, c->part.extent)) {
+    const at_ir *first = find_piece(list, c->piece);
+    bool looks_up = at_ir_table_loops(l, list) & AT_BIT(first->loop.sym); /* known in each part */
+    if (whole > MAX_CALLS && !looks_up && piece_uniform(list, c->piece, c->part.extent)) {
         at_ir *loop = at_ir_new(l, AT_IR_LOOP);
-        const at_ir *first = find_piece(list, c->piece);
         loop->loop.sym = at_sym_loop(
             l, at_format(l->arena, "%s_part", l->syms.data[first->loop.sym].name), whole);
         loop->loop.hi = whole;

@@ -61,6 +61,44 @@ static void prefetch(at_builder *b, int tensor, int from, int64_t off) {
     op->off = off + n->stmt.prefetch_bytes / 4;
 }
 
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static bool holds_table(const at_value *v) {
+    return v->op == AT_V_TABLE || (v->a && holds_table(v->a)) || (v->b && holds_table(v->b));
+}
+
+static float element_of(at_builder *b, const at_value *v) {
+    int64_t at = v->at->c;
+    for (int i = 0; i < v->at->n; i++) {
+        int sym = v->at->t[i].sym;
+        bool known = sym < AT_MAX_LOOPS && (b->inner & AT_BIT(sym)) && sym != b->vec_sym;
+        for (int j = 0; j < b->num_counted && known; j++) known = b->counted[j]->loop.sym != sym;
+        if (!known) {
+            b->failed = true;
+            return 0;
+        }
+        at += v->at->t[i].k * b->bound[sym];
+    }
+    if (at < 0 || at >= v->table_len) b->failed = true;
+    return b->failed ? 0 : v->table[at];
+}
+
+static const at_value *look_up(at_builder *b, const at_value *v) {
+    at_value n = *v;
+    if (v->op == AT_V_TABLE) n = (at_value){.op = AT_V_CONST, .number = element_of(b, v)};
+    if (v->a) n.a = look_up(b, v->a);
+    if (v->b) n.b = look_up(b, v->b);
+    return at_copy(b->l->arena, &n, sizeof n);
+}
+
+/* Elements of tables become numbers: what is multiplied by 0 goes, what is multiplied by 1 stays.
+ */
+static const at_value *with_numbers(at_builder *b, const at_value *v) {
+    return holds_table(v) ? at_value_fold(b->l, look_up(b, v), NULL) : v;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST)
         return at_build_load(
@@ -106,11 +144,51 @@ int at_build_value(at_builder *b, const at_value *v) {
     return d;
 }
 
+/* Was acc set to 0, and nothing has used it since? Then nothing needs that any more: it goes with
+ * all that is unused. */
+static bool was_zero(at_builder *b, int acc) {
+    for (int i = b->ops.len - 1; i >= 0; i--) {
+        at_tile_op *op = &b->ops.data[i];
+        if (op->kind == AT_T_LOOP || op->kind == AT_T_END) return false;
+        if (op->dst != acc && op->a != acc && op->b != acc) continue;
+        if (op->kind != AT_T_CONST || op->number != 0) return false;
+        op->dst = (int16_t)at_build_vreg(b, (at_tile_vreg){0});
+        return true;
+    }
+    return false;
+}
+
+/* acc += v, of which a table's number is a factor: what it makes simpler is. */
+static void accumulate_number(at_builder *b, int acc, const at_value *v) {
+    if (at_value_is_zero(v)) return;
+    bool scaled = v->op == AT_V_MUL && v->a->op == AT_V_CONST;
+    bool negative = scaled && v->a->number == -1;
+    int x = at_build_value(b, scaled ? v->b : v);
+    int by = scaled && !negative ? at_build_value(b, v->a) : -1;
+    bool first = !negative && was_zero(b, acc);
+    if (!b->vregs.data[x].same) b->vregs.data[acc].same = false;
+    at_tile_op *op;
+    if (by >= 0) {
+        op = at_build_emit(b, first ? AT_T_MUL : AT_T_FMA);
+        op->a = (int16_t)x;
+        op->b = (int16_t)by;
+    } else {
+        op = at_build_emit(b, negative ? AT_T_SUB : first ? AT_T_MOV : AT_T_ADD);
+        op->a = (int16_t)(first ? x : acc);
+        if (!first) op->b = (int16_t)x;
+    }
+    op->dst = (int16_t)acc;
+}
+
 /* acc joined with v; a multiply-add where v is a product that is summed. lanes: only so many of
  * them, the others keep what they are; 0: all. */
 static void accumulate(at_builder *b, int acc, const at_ir *n, int lanes) {
     const at_value *v = n->stmt.val;
     bool product = v->op == AT_V_MUL && n->stmt.reduction == AT_REDUCE_SUM;
+    if (b->looked_up && !lanes && n->stmt.reduction == AT_REDUCE_SUM) {
+        accumulate_number(b, acc, v);
+        return;
+    }
     int x = at_build_value(b, product ? v->a : v), y = product ? at_build_value(b, v->b) : x;
     int into = lanes ? at_build_vreg(b, (at_tile_vreg){0}) : acc;
     at_tile_op *op;
@@ -207,8 +285,12 @@ static int sum_so_far(at_builder *b, int s, int64_t off, int lanes) {
     return v;
 }
 
-void at_build_statement(at_builder *b, const at_ir *n) {
-    b->current = n;
+void at_build_statement(at_builder *b, const at_ir *written) {
+    at_ir statement = *written;
+    const at_ir *n = &statement;
+    b->current = written;
+    statement.stmt.val = with_numbers(b, written->stmt.val);
+    b->looked_up = n->stmt.val != written->stmt.val;
     at_tile_place p = at_build_locate(b, n->stmt.tensor, n->stmt.at);
     b->all_lanes = b->wanted[n->stmt.tensor];
     if (in_register(b, n->stmt.tensor)) {

@@ -92,7 +92,7 @@ typedef struct bounder {
     int64_t *const *extents;
     const double *magnitude; /* [tensor] */
     int stage;
-    bool fractions; /* a value need not be an integer */
+    const double *grain; /* [tensor] what its values are multiples of */
 } bounder;
 
 typedef struct range {
@@ -185,7 +185,6 @@ static double magnitude(bounder *b, const at_expr *e) {
     switch (e->op) {
     case AT_X_FLOAT:
         if (isinf(e->number) && reduces_to_extreme(b)) return 0; /* stands for no term */
-        b->fractions |= e->number != floor(e->number);
         return fabs(e->number);
     case AT_X_INDEX: return b->magnitude[e->ref];
     case AT_X_NEG: return magnitude(b, e->arg[0]);
@@ -193,7 +192,6 @@ static double magnitude(bounder *b, const at_expr *e) {
     case AT_X_CALL:
         x = magnitude(b, e->arg[0]);
         if (e->integer == AT_FUNCTION_ABS) return x;
-        b->fractions |= e->integer != AT_FUNCTION_FLOOR;
         return e->integer == AT_FUNCTION_FLOOR ? ceil(x) : function_magnitude(e, x);
     default: break;
     }
@@ -205,7 +203,6 @@ static double magnitude(bounder *b, const at_expr *e) {
     case AT_X_MIN:
     case AT_X_MAX: return fmax(x, y);
     case AT_X_DIV:
-        b->fractions = true;
         if (e->arg[1]->op == AT_X_FLOAT || e->arg[1]->op == AT_X_INT)
             return y > 0 ? x / y : INFINITY;
         return INFINITY;
@@ -213,46 +210,89 @@ static double magnitude(bounder *b, const at_expr *e) {
     }
 }
 
+/* 0.1 is a multiple of 2^-27: exact where inputs are 1 and -1 alone, which tells little. */
+#define FINEST 0x1p-10
+
+/* What every value of e is a multiple of: a power of two, INFINITY where it is 0 alone, 0 where
+ * there is no such number. A sum of few enough multiples is exact in any order. */
+static double grain(bounder *b, const at_expr *e) {
+    int exponent;
+    if (!is_float_expr(b->c, e)) return 1;
+    switch (e->op) {
+    case AT_X_FLOAT: {
+        double part = frexp((float)e->number, &exponent) * 0x1p24;
+        if (part == 0 || isinf(part)) return INFINITY;
+        int64_t bits = (int64_t)part;
+        double unit = ldexp((double)(bits & -bits), exponent - 24);
+        return unit >= FINEST ? unit : 0;
+    }
+    case AT_X_INDEX: return b->grain[e->ref];
+    case AT_X_NEG: return grain(b, e->arg[0]);
+    case AT_X_SELECT: return fmin(grain(b, e->arg[1]), grain(b, e->arg[2]));
+    case AT_X_CALL:
+        if (e->integer == AT_FUNCTION_ABS) return grain(b, e->arg[0]);
+        if (e->integer != AT_FUNCTION_FLOOR) return 0;
+        return magnitude(b, e->arg[0]) <= grain(b, e->arg[0]) * (1 << 24) ? 1 : 0;
+    case AT_X_DIV: {
+        const at_expr *by = e->arg[1];
+        double y = by->op == AT_X_INT ? (double)by->integer : by->op == AT_X_FLOAT ? by->number : 0;
+        return fabs(frexp(y, &exponent)) == 0.5 ? grain(b, e->arg[0]) / fabs(y) : 0;
+    }
+    default: break;
+    }
+    double x = grain(b, e->arg[0]), y = grain(b, e->arg[1]);
+    if (e->op == AT_X_MUL) return x == 0 || y == 0 ? 0 : x * y;
+    return fmin(x, y);
+}
+
+/* Largest sum of |terms| of any stage; *ratio: the largest of one in units of its grain. */
 static double bound(const at_compute *c, const int64_t *values, double b, const double *given,
-                    int64_t max_dynamic, bool *fractions) {
+                    int64_t max_dynamic, double *ratio) {
     at_arena *a = at_arena_new();
     double largest = 0;
     int64_t **extents;
     double *of = AT_NEW_ARRAY(a, double, c->num_tensors);
-    bounder k = {.c = c, .values = values, .magnitude = of};
+    double *grains = AT_NEW_ARRAY(a, double, c->num_tensors);
+    bounder k = {.c = c, .values = values, .magnitude = of, .grain = grains};
+    *ratio = INFINITY;
     if (at_compute_extents(a, c, values, &extents, NULL) != AT_OK) {
         at_arena_free(a);
         return INFINITY;
     }
     k.extents = extents;
+    *ratio = 0;
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *s = &c->tensors[t];
         of[t] = given && given[t] >= 0 ? given[t] : b;
+        grains[t] = 1;
         if (s->role != AT_ROLE_STAGE) continue;
         k.stage = t;
         of[t] = magnitude(&k, s->body);
+        grains[t] = grain(&k, s->body);
+        if (s->reduction == AT_REDUCE_PROD && grains[t] < 1) grains[t] = 0;
         for (int i = s->num_axes; i < axes_of(s); i++) {
             double terms = (double)(extents[t][i] >= 0 ? extents[t][i] : max_dynamic);
             of[t] = reduced_magnitude(s->reduction, of[t], terms);
         }
         largest = fmax(largest, of[t]);
+        if (of[t] > 0) *ratio = fmax(*ratio, grains[t] > 0 ? of[t] / grains[t] : INFINITY);
     }
-    *fractions = k.fractions;
     at_arena_free(a);
     return largest;
 }
 
 double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
                         int64_t max_dynamic) {
-    bool fractions;
-    return bound(c, values, b, given, max_dynamic, &fractions);
+    double ratio;
+    return bound(c, values, b, given, max_dynamic, &ratio);
 }
 
 int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,
                            int64_t max_dynamic) {
     for (int b = 8; b >= 1; b--) {
-        bool fractions = false;
-        if (bound(c, values, b, given, max_dynamic, &fractions) <= 1 << 24 && !fractions) return b;
+        double ratio;
+        bound(c, values, b, given, max_dynamic, &ratio);
+        if (ratio <= 1 << 24) return b;
     }
     return 0;
 }

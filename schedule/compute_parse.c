@@ -227,6 +227,7 @@ static at_status parse_stage(parser *p, at_tensor *t, axis_list *axes) {
     t->role = AT_ROLE_STAGE;
     int kind;
     AT_TRY(expect(p, "="));
+    if (at(p, "{")) return compute_parse_table(p->arena, &p->lex, t, axes->data, p->err);
     AT_TRY(is_reduction(p, &kind));
     if (kind >= 0) {
         t->reduction = (at_reduction)kind;

@@ -315,6 +315,12 @@ static void collect_reads(scope *s, const at_expr *e, read_list *reads) {
     for (int i = 0; i < e->nargs; i++) collect_reads(s, e->arg[i], reads);
 }
 
+/* Of a stage that nothing is read for, such as a table. */
+static bool is_number(const scope *s, const at_tensor *t) {
+    const tensor_info *info = &s->c->info[t - s->c->pub.tensors];
+    return t->role == AT_ROLE_STAGE && !t->num_reduce && !info->num_reads;
+}
+
 static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     kind k;
     s->visible_axes = axes_of(t);
@@ -333,12 +339,14 @@ static at_status resolve_stage(scope *s, at_tensor *t, tensor_info *info) {
     }
     info->num_reads = reads.len;
     info->reads = reads.data;
-    t->is_packing = !t->num_reduce && reads.len > 0;
+    bool of_weights = false, of_others = false;
     for (int i = 0; i < reads.len; i++) {
         at_tensor *read = &s->c->pub.tensors[reads.data[i]->ref];
         read->is_output = false;
-        if (read->role != AT_ROLE_WEIGHT) t->is_packing = false;
+        if (read->role == AT_ROLE_WEIGHT || read->is_packing) of_weights = true;
+        else if (!is_number(s, read)) of_others = true;
     }
+    t->is_packing = !t->num_reduce && of_weights && !of_others;
     t->is_output = true;
     return AT_OK;
 }

@@ -306,12 +306,28 @@ static projector new_projector(at_arena *a, const at_compute *c, const int64_t *
     return p;
 }
 
+static bool has_fractions(const at_expr *e) {
+    if (e->op == AT_X_FLOAT) return e->number != (double)(int64_t)e->number;
+    for (int i = 0; i < e->nargs; i++)
+        if (has_fractions(e->arg[i])) return true;
+    return false;
+}
+
+/* The projection is worked out in integers. */
+static bool is_of_integers(const at_compute *c) {
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role == AT_ROLE_STAGE && has_fractions(c->tensors[t].body)) return false;
+    return true;
+}
+
 bool at_compute_project(at_arena *a, const at_compute *c, const int64_t *values,
                         double mean_dynamic, at_projection *out) {
     int64_t **extents;
     int output = only_output(c);
     bool found = false;
-    if (output < 0 || at_compute_extents(a, c, values, &extents, NULL) != AT_OK) return false;
+    if (output < 0 || !is_of_integers(c) ||
+        at_compute_extents(a, c, values, &extents, NULL) != AT_OK)
+        return false;
     for (int start = 0; start < output; start++) {
         if (c->tensors[start].is_int) continue;
         projector p = new_projector(a, c, values, extents, start);

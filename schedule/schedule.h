@@ -5,6 +5,7 @@
  *   compute := (decl | stage)*
  *   decl    := name "[" extent ("," extent)* "]" ":" ("input" | "weight" | "index")
  *   stage   := name "[" axis ("," axis)* "]" "=" [reduction] expr ["where" def ("," def)*]
+ *            | name "[" axis ("," axis)* "]" "=" "{" ["-"] number ("," ["-"] number)* "}"
  *   axis    := name ":" extent
  *   reduction := ("sum" | "max" | "min" | "prod") "(" red ("," red)* ")"
  *   red     := name ":" (extent | expr ".." expr)
@@ -101,7 +102,8 @@ typedef struct at_tensor {
     int num_defs;
     at_def *defs;
     bool is_output;  /* a stage that no stage reads */
-    bool is_packing; /* a stage without reduction that reads weights, and only those */
+    bool is_packing; /* a stage without reduction that reads weights, packing stages and stages that
+                        read nothing, and one of the first two */
     bool is_int;     /* role index */
     int line;        /* in the text, from 1 */
 } at_tensor;
@@ -155,8 +157,9 @@ double at_compute_flops(const at_compute *c, const int64_t *values, const at_dat
  * INFINITY if unbounded. */
 double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
                         int64_t max_dynamic);
-/* The largest b <= 8 (integer, at least 1) for which the bound is at most 2^24, so that any order
- * of summation of integers is exact in float; 0 if none, or where values need not be integers. */
+/* The largest b <= 8 (integer, at least 1) for which any order of summation is exact in float:
+ * every value is a multiple of a power of two, and no sum exceeds 2^24 of them. 0 if none, or where
+ * a value need not be such a multiple. */
 int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,
                            int64_t max_dynamic);
 

@@ -52,6 +52,9 @@ at_status compute_resolve(at_arena *a, const at_lex *l, compute_info *c, at_erro
 
 /* Afterwards: what of it goes into keys, whatever the configuration (program_key.c). */
 void compute_key_form(at_arena *a, compute_info *c);
+/* The numbers of a stage, from "{" on, into t->written (compute_table.c). axes: of t. */
+at_status compute_parse_table(at_arena *a, at_lex *l, at_tensor *t, const at_axis *axes,
+                              at_error *err);
 
 /* Does the current token stand on a later line than the token before it? */
 bool starts_line(const at_lex *l);

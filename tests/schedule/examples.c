@@ -111,8 +111,33 @@ const example notes_sparse = {
     "        yi:unroll, xi:vec, ki:unroll =>\n"
     "            @C = {yt, yo, yi}/y, {xt, xo, xi}/x  // ki\n"};
 
-const example *const examples[] = {&conv_gemm,    &conv_tails, &conv_direct, &sparse,
-                                   &notes_direct, &notes_gemm, &notes_sparse};
+const example transform = {
+    "transform", "W=8, CI=5, CO=6, k=2",
+    "data[W + 2, CI] : input\n"
+    "weight[3, CI, CO] : weight\n"
+    "B[e:4, i:4] = {1, 0, -1, 0, 0, 1, 1, 0, 0, -1, 1, 0, 0, 1, 0, -1}\n"
+    "G[e:4, j:3] = {1, 0, 0, 0.5, 0.5, 0.5, 0.5, -0.5, 0.5, 0, 0, 1}\n"
+    "T[k:2, e:4] = {1, 1, 1, 0, 0, 1, -1, -1}\n"
+    "u[e:4, c:CI, o:CO] = G[e, 0]*weight[0, c, o] + G[e, 1]*weight[1, c, o]\n"
+    "    + G[e, 2]*weight[2, c, o]\n"
+    "v[e:4, t:W/2, c:CI] = sum(i:4) B[e, i]*data[t*2 + i, c]\n"
+    "p[e:4, t:W/2, o:CO] = sum(c:CI) v[e, t, c]*u[e, c, o]\n"
+    "y[t:W/2, k:2, o:CO] = sum(e:4) T[k, e]*p[e, t, o]\n"
+    "out[w:W, o:CO] = y[w/2, w%2, o]\n",
+    "c, e:unroll, o:vec =>\n"
+    "    @u = e, c, o\n"
+    "t, i:unroll, e:unroll, c:vec =>\n"
+    "    @v = e, t, c  // i\n"
+    "e, c, t:unroll, o:vec =>\n"
+    "    @p = e, t, o  // c\n"
+    "t =>\n"
+    "    e:unroll, k:unroll, o:vec =>\n"
+    "        @y = t, k, o  // e\n"
+    "    k:unroll, o:vec =>\n"
+    "        @out = {t, k}/w, o\n"};
+
+const example *const examples[] = {&conv_gemm,    &conv_tails, &conv_direct,  &sparse,
+                                   &notes_direct, &notes_gemm, &notes_sparse, &transform};
 const int num_examples = sizeof examples / sizeof *examples;
 
 /* ---- sizes ------------------------------------------------------------------------------------

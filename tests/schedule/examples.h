@@ -19,9 +19,10 @@ typedef struct example {
 
 /* conv_gemm: 3x3 convolution as im2col and GEMM, weights packed; conv_tails: the same where no part
  * needs to divide; conv_direct: blocked channels, padding, strides and dilation, padding dissolved;
- * sparse: stored blocks, data-dependent reduction; notes_*: the trees of the user's notes. */
+ * sparse: stored blocks, data-dependent reduction; notes_*: the trees of the user's notes;
+ * transform: Winograd's F(2, 3) along one axis, with tables. */
 extern const example conv_gemm, conv_tails, conv_direct, sparse, notes_direct, notes_gemm,
-    notes_sparse;
+    notes_sparse, transform;
 extern const example *const examples[];
 extern const int num_examples;
 

@@ -64,6 +64,37 @@ static void print_body(fixture *f, const char *stage, const char *expected) {
     at_text_free(&out);
 }
 
+/* Tables are choices by their axes, an element for each number. */
+static void test_table(void **state) {
+    (void)state;
+    static const double numbers[2][3] = {{1.5, 0, -2}, {0, 0, 3e-2}};
+    fixture f;
+    parse(&f,
+          "T[e:2, i:3] = {1.5, 0, -2, 0, 0, 3e-2}\nx[3] : input\n"
+          "o[e:2] = sum(i:3) T[e, i]*x[i]\n",
+          AT_OK);
+    const at_tensor *t = &f.compute->tensors[0];
+    assert_int_equal(t->role, AT_ROLE_STAGE);
+    assert_false(t->is_packing || t->is_output);
+    f.data = AT_NEW_ARRAY(f.arena, at_data, f.compute->num_tensors);
+    for (int i = 0; i < 3; i++) f.data[i].f = AT_NEW_ARRAY(f.arena, float, 6);
+    for (int i = 0; i < 3; i++) f.data[1].f[i] = (float)(i + 1);
+    assert_ok(&f, at_compute_interpret(f.arena, f.compute, f.values, f.data, &f.err));
+    for (int e = 0; e < 2; e++)
+        for (int i = 0; i < 3; i++)
+            assert_float_equal(f.data[0].f[e * 3 + i], (float)numbers[e][i], 0);
+    assert_float_equal(f.data[2].f[0], 1.5 - 6, 0);
+    fixture_close(&f);
+    /* one number for all; packing reads weights through tables and packing */
+    parse(&f,
+          "T[e:2] = {1, 1}\nw[2] : weight\np[i:2] = T[i]*w[i]\nq[i:2] = p[1 - i] + w[i]\n"
+          "o[i:2] = q[i]",
+          AT_OK);
+    print_body(&f, "T", "1.0");
+    assert_true(f.compute->tensors[2].is_packing && f.compute->tensors[3].is_packing);
+    fixture_close(&f);
+}
+
 static void test_meaning(void **state) {
     (void)state;
     fixture f;
@@ -196,6 +227,15 @@ static const struct {
      "  ^"},
     {"x[N] : input\no[i:N] = (i < 2) + x[i]",
      "c:2:13: a condition is no number: use ? and :\no[i:N] = (i < 2) + x[i]\n            ^"},
+    {"T[i:2] = {1, x}", "c:1:14: expected a number, got 'x'\nT[i:2] = {1, x}\n             ^"},
+    {"T[i:2] = {1 2}", "c:1:13: expected ',' or '}', got '2'\nT[i:2] = {1 2}\n            ^"},
+    {"T[i:2] = {1, 2, 3}",
+     "c:1:10: \"T\" has 2 elements, but 3 numbers stand here\nT[i:2] = {1, 2, 3}\n         ^"},
+    {"T[i:N] = {1, 2, 3, 4}",
+     "c:1:10: an axis of a table has a number for its extent, such as i:4\n"
+     "T[i:N] = {1, 2, 3, 4}\n         ^"},
+    {"T[i:99, j:99] = {1}",
+     "c:1:17: a table has at most 4096 numbers\nT[i:99, j:99] = {1}\n                ^"},
     {"x[N] : input\no[i:N] = x[i] % 2",
      "c:2:15: only an index has a remainder, a value has none\no[i:N] = x[i] % 2\n              ^"},
     {"x[N] : input\no[i:N] = x[N/i]",
@@ -298,9 +338,9 @@ static void test_limits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_print),   cmocka_unit_test(test_meaning),
-        cmocka_unit_test(test_extents), cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_print),   cmocka_unit_test(test_table),
+        cmocka_unit_test(test_meaning), cmocka_unit_test(test_extents),
+        cmocka_unit_test(test_bad),     cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

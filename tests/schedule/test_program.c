@@ -130,7 +130,7 @@ static void test_poison(void **state) {
                "t:2: \"b\" reads x[4], outside of dimension 1 with extent 4");
     /* rule 6 */
     expect_run("Y=2", "x[Y] : input\nb[y:1] = sum(k:Y) x[k]\n",
-               "k =>\n    @b = 0 // k\n@b.init = 0\n", "@b adds before its init");
+               "k =>\n    @b = 0 // k\n@b.init = 0\n", "@b is reduced before its init");
 }
 
 /* ---- text

@@ -242,8 +242,17 @@ static void test_range(void **state) {
     check_range("K=1", rows, 262144, 8);
     check_range("K=1", rows, 262145, 7);
     check_range("K=1", rows, -1, 0);
-    check_range("K=4", "x[K] : input\no[i:K] = x[i]*0.5", 0, 0);
-    check_range("K=4", "x[K] : input\no[i:K] = x[i]/4", 0, 0);
+    /* multiples of a power of two are as good as integers: so many of them fit a float */
+    check_range("K=4", "x[K] : input\no[i:K] = x[i]*0.5", 0, 8);
+    check_range("K=4", "x[K] : input\no[i:K] = x[i]/4", 0, 8);
+    check_range("K=4", "x[K] : input\no[i:K] = x[i]/3", 0, 0);
+    check_range("K=4", "x[K] : input\no[i:K] = x[i]*0.1", 0, 0);
+    check_range("K=2097152", "x[K] : input\no[i:1] = sum(k:K) x[k]*0.25", 0, 8);
+    check_range("K=2097153", "x[K] : input\no[i:1] = sum(k:K) x[k]*0.25", 0, 7);
+    check_range("K=4", "x[K] : input\no[i:K] = x[i]*0.125 + x[i]*2097152", 0, 0);
+    check_range("K=4", "x[K] : input\no[i:K] = floor(x[i]*0.125)*3", 0, 8);
+    check_range("K=4", "x[K] : input\nT[i:2] = {0.5, -1}\no[i:K] = x[i]*T[i/K]", 0, 8);
+    check_range("K=4", "x[K] : input\nT[i:2] = {0.3, -1}\no[i:K] = x[i]*T[i/K]", 0, 0);
     check_range("K=4194305", "x[K] : input\no[i:K] = max(i*4, x[i])", 0, 8);
     check_range("K=4194306", "x[K] : input\no[i:K] = max(i*4, x[i])", 0, 0);
 }
