@@ -44,10 +44,10 @@ NEEDS_runtime   = runtime base
 NEEDS_records   = records knobs base
 NEEDS_view      = view templates runtime records codegen schedule knobs base
 NEEDS_cli       = records knobs base
-NEEDS_engine    = engine export templates tuners runtime records cost codegen schedule knobs base
-NEEDS_remote    = remote engine export templates tuners runtime records cost codegen schedule knobs base
-NEEDS_run       = engine export templates runtime records cost codegen schedule knobs base
-NEEDS_fuzz      = cli view remote engine export templates tuners runtime records cost codegen schedule knobs base
+NEEDS_engine    = engine export sketch templates tuners runtime records cost codegen schedule knobs base
+NEEDS_remote    = remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
+NEEDS_run       = engine export sketch templates runtime records cost codegen schedule knobs base
+NEEDS_fuzz      = cli view remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
 
 # The main job: a layer of ResNet-50.
 RUN_ARGS = --trials 500
@@ -71,7 +71,7 @@ all: autotune library
 autotune: $(B)/autotune
 	@ln -sf $< $@
 
-$(B)/autotune: $(B)/cli/main.o $(call lib,cli view remote engine export templates tuners runtime records cost codegen schedule knobs base)
+$(B)/autotune: $(B)/cli/main.o $(call lib,cli view remote engine export sketch templates tuners runtime records cost codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS))
 
 # Again when the flags that are the Makefile's own have changed: an older folder's objects may not fit.
@@ -95,7 +95,7 @@ $(B)/xgboost-%:
 
 SO      = libautotune.so.1
 LIBEXEC = libexec/autotune
-ENGINE_LIBS = $(call lib,engine export templates tuners runtime records cost codegen schedule knobs base)
+ENGINE_LIBS = $(call lib,engine export sketch templates tuners runtime records cost codegen schedule knobs base)
 LIBRARY_MAP = engine/library/libautotune.map
 
 library: $(B)/$(SO) $(B)/libautotune.so $(B)/libautotune.a $(B)/autotune-worker
@@ -117,7 +117,7 @@ $(B)/library/libtcc.a: $(LIBTCC) Makefile
 	$(OBJCOPY) --redefine-sym stdout=at_tcc_stdout --redefine-sym stderr=at_tcc_stderr \
 	    --redefine-sym environ=at_tcc_environ $< $@
 
-LIBRARY_OBJECTS = $(foreach d,engine export templates tuners runtime records \
+LIBRARY_OBJECTS = $(foreach d,engine export sketch templates tuners runtime records \
     cost codegen schedule knobs base,$(filter-out %/worker_program.o,$(call obj,$(d))))
 LIBRARY_LIBS = $(filter-out $(if $(OWN_LIBTCC),-ltcc),$(call libs,$(FOLDERS)))
 
@@ -261,7 +261,7 @@ bench:
 	@$(MAKE) --no-print-directory autotune $(B)/bench/bench
 	@TRIALS=$(TRIALS) $(B)/bench/bench $(BENCH)
 
-$(B)/bench/bench: $(call obj,bench) $(call lib,engine export templates tuners runtime records cost codegen schedule knobs base)
+$(B)/bench/bench: $(call obj,bench) $(call lib,engine export sketch templates tuners runtime records cost codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS)) $(LIBS_bench)
 
 # Again every time: whether oneDNN is there may have changed.

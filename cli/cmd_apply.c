@@ -79,7 +79,9 @@ static const char *head_text(const at_session *s, const char *from) {
 static at_status make_kernel(at_session *s, const char *name, const char *suffix,
                              at_file_kernel *out, at_error *err) {
     at_candidate c;
-    const at_compute *compute = at_task_compute(s->task);
+    at_config own;
+    const at_task *task = at_task_of_config(s->task, &s->chosen.config, &own);
+    const at_compute *compute = at_task_compute(task);
     const int **layouts = AT_NEW_ARRAY(s->arena, const int *, compute->num_tensors);
     at_general *general = AT_NEW(s->arena, at_general);
     int64_t *plain;
@@ -88,9 +90,9 @@ static at_status make_kernel(at_session *s, const char *name, const char *suffix
     at_lower_options lo =
         at_session_lower_options(s, name ? name : kernel_name(s->arena, s->task, suffix));
     AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
-    for (int t = 0; t < compute->num_tensors; t++) layouts[t] = at_task_layout(s->task, t);
-    at_task_general(s->arena, s->task, general);
-    if (at_task_plain_values(s->arena, s->task, &plain, &why) != AT_OK)
+    for (int t = 0; t < compute->num_tensors; t++) layouts[t] = at_task_layout(task, t);
+    at_task_general(s->arena, task, general);
+    if (at_task_plain_values(s->arena, task, &plain, &why) != AT_OK)
         return at_fail(err, AT_E_INPUT, "%s: no size without blocks: %s", lo.name, why.text);
     *out = (at_file_kernel){.program = c.program,
                             .kernel = c.kernel,

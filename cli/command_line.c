@@ -115,7 +115,7 @@ static at_status load_templates(at_options *o, at_error *err) {
     for (int i = 0; i < o->num_operands; i++) {
         const at_template_row *row;
         const char *word = o->operands[i];
-        if (at_is_template_file(word)) {
+        if (at_is_template_file(word) && !(among_logs && !strcmp(word, "-"))) {
             AT_TRY(at_user_template_load(word, &row, err));
             o->template_file = o->template_files[o->num_template_files++] = word;
             word = row->name;

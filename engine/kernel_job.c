@@ -1,7 +1,7 @@
 /* engine/kernel_job.c: see kernel_job.h. */
 #include "engine/kernel_job.h"
 
-static at_buf buffer(const at_param *p, const at_places *where) {
+static at_buf buffer(const at_param *p, int tensor, const at_places *where) {
     static const at_buf_role roles[] = {
         [AT_PARAM_IN] = AT_BUF_IN, [AT_PARAM_OUT] = AT_BUF_OUT, [AT_PARAM_PACKED] = AT_BUF_PACKED};
     at_buf b = {.name = p->name,
@@ -10,10 +10,10 @@ static at_buf buffer(const at_param *p, const at_places *where) {
                 .offset = -1,
                 .size_bytes = p->elements * 4};
     if (b.role == AT_BUF_PACKED) return b;
-    b.offset = where->at[p->tensor];
+    b.offset = where->at[tensor];
     if (where->other_at)
         b.other_offset =
-            b.role == AT_BUF_OUT ? where->other_expected[p->tensor] : where->other_at[p->tensor];
+            b.role == AT_BUF_OUT ? where->other_expected[tensor] : where->other_at[tensor];
     return b;
 }
 
@@ -23,8 +23,10 @@ at_job at_kernel_job(at_arena *a, const at_kernel *k, int threads, const at_plac
     at_blob *blobs = AT_NEW_ARRAY(a, at_blob, k->num_tiles);
     int outputs = 0;
     for (int i = 0; i < k->num_params; i++) {
-        bufs[i] = buffer(&k->params[i], where);
-        if (bufs[i].role == AT_BUF_OUT) expected[outputs++] = where->expected[k->params[i].tensor];
+        int tensor = k->params[i].tensor;
+        if (where->tensor_of) tensor = where->tensor_of[tensor];
+        bufs[i] = buffer(&k->params[i], tensor, where);
+        if (bufs[i].role == AT_BUF_OUT) expected[outputs++] = where->expected[tensor];
     }
     for (int i = 0; i < k->num_tiles; i++)
         blobs[i] = (at_blob){k->tiles[i].symbol, k->tiles[i].bytes, k->tiles[i].size_bytes};

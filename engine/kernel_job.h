@@ -11,6 +11,7 @@ typedef struct at_places {
     const int64_t *at;                        /* inputs and outputs */
     const int64_t *expected;                  /* outputs as they should be (and limits) */
     const int64_t *other_at, *other_expected; /* the same of other data: paranoid; NULL: none */
+    const int *tensor_of; /* which of those the kernel's tensors are; NULL: they are the same */
 } at_places;
 
 /* Code, buffers in the order of the kernel's parameters, and workspace; packed ones have offset -1.

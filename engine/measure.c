@@ -23,11 +23,28 @@ static at_status of_candidate(at_status status, at_error *err) {
     return status == AT_E_INPUT ? (err->status = AT_E_NO_VALID) : status;
 }
 
+/* Inputs and outputs are the task's, whatever computes between. */
+static void match_tensors(const at_session *s, at_arena *a, at_candidate *c) {
+    const at_compute *of = c->program->compute, *task = at_task_compute(s->task);
+    c->extents = c->program->extents;
+    if (of == task) return;
+    int *tensor_of = AT_NEW_ARRAY(a, int, of->num_tensors);
+    int64_t **extents = AT_NEW_ARRAY(a, int64_t *, task->num_tensors);
+    for (int t = 0; t < of->num_tensors; t++) {
+        int same = at_compute_find(task, of->tensors[t].name);
+        tensor_of[t] = same;
+        if (same >= 0) extents[same] = c->program->extents[t];
+    }
+    c->tensor_of = tensor_of;
+    c->extents = extents;
+}
+
 static at_status build(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
                        at_error *err) {
     *out = (at_candidate){.config = *c};
     AT_TRY(at_task_program(a, s->task, c, &out->program, err));
     out->key = at_program_key(out->program);
+    match_tensors(s, a, out);
     return AT_OK;
 }
 
@@ -150,7 +167,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     const at_engine_options *o = &s->options;
     const at_kernel *k = c->kernel;
     const at_dataset *d = &s->data, *other = s->other.store ? &s->other : NULL;
-    const char *misfit = at_dataset_misfit(d, c->program->extents);
+    const char *misfit = at_dataset_misfit(d, c->extents);
     *compiled = !misfit;
     if (misfit) {
         fail(a, result, AT_ERR_INSTANTIATION,
@@ -165,7 +182,8 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
                            &(at_places){.at = d->offset,
                                         .expected = d->expected,
                                         .other_at = other ? other->offset : NULL,
-                                        .other_expected = other ? other->expected : NULL});
+                                        .other_expected = other ? other->expected : NULL,
+                                        .tensor_of = c->tensor_of});
     c->job.has_limits = !d->is_exact;
     c->job.compiler = s->compiler;
     c->job.vector_set = at_vector_set(s->target->name);
@@ -197,8 +215,8 @@ at_status at_candidate_begin(at_session *s, at_candidate *c, double best_s, at_e
     /* AutoTVM's numbers, once given, are kept for every trial. */
     bool by_numbers = s->options.number || s->options.repeat;
     c->job.best_ns = by_numbers ? 0 : (int64_t)(best_s * 1e9);
-    AT_TRY(at_dataset_shape(&s->data, c->program->extents, err));
-    if (s->other.store) AT_TRY(at_dataset_shape(&s->other, c->program->extents, err));
+    AT_TRY(at_dataset_shape(&s->data, c->extents, err));
+    if (s->other.store) AT_TRY(at_dataset_shape(&s->other, c->extents, err));
     c->job.data_version = s->data.version;
     return at_worker_begin(s->worker, &c->job, s->options.stop, err);
 }

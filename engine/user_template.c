@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/runtime.h"
+#include "sketch/sketch.h"
 
 /* Paths are as seen from where the compiler runs, the root of the source tree. */
 extern const char at_policy_header_text[], at_template_header_text[];
@@ -32,9 +33,17 @@ static const at_symbol_fn functions[] = {
 enum { MOST_FILE_BYTES = 4 << 20 }; /* of a source */
 enum { MOST_NAME = 120 };           /* a log's name has an ending besides */
 
+static bool ends_with(const char *word, const char *ending) {
+    size_t n = strlen(word), m = strlen(ending);
+    return n > m && !strcmp(word + n - m, ending);
+}
+
+bool at_is_computation_file(const char *word) {
+    return ends_with(word, ".te") || !strcmp(word, "-");
+}
+
 bool at_is_template_file(const char *word) {
-    size_t n = strlen(word);
-    return n > 2 && !strcmp(word + n - 2, ".c");
+    return ends_with(word, ".c") || at_is_computation_file(word);
 }
 
 /* Lines that include our headers become empty, so that line numbers stay. */
@@ -75,16 +84,20 @@ static bool is_template_name(const char *name) {
     return !strchr("+-.", *name) && !name[strspn(name, letters)] && strlen(name) <= MOST_NAME;
 }
 
-static at_status check_row(const char *path, const at_template_row *row, at_error *err) {
-    if (!row->name || !*row->name || !row->args || !row->record_args || !row->define)
-        return at_fail(err, AT_E_INPUT,
-                       "%s: its at_template_row needs name, args, record_args and define", path);
-    if (is_template_name(row->name)) return AT_OK;
+static at_status check_name(const char *path, const char *name, at_error *err) {
+    if (is_template_name(name)) return AT_OK;
     return at_fail(
         err, AT_E_INPUT,
         "%s: its name is \"%.200s\"; a name is a word of letters, digits, _, +, - and ., "
         "which begins with a letter, a digit or _ and has at most %d characters",
-        path, row->name, MOST_NAME);
+        path, name, MOST_NAME);
+}
+
+static at_status check_row(const char *path, const at_template_row *row, at_error *err) {
+    if (!row->name || !*row->name || !row->args || !row->record_args || !row->define)
+        return at_fail(err, AT_E_INPUT,
+                       "%s: its at_template_row needs name, args, record_args and define", path);
+    return check_name(path, row->name, err);
 }
 
 static at_status compile(unit *u, at_error *err) {
@@ -125,7 +138,24 @@ static at_status load(unit *u, at_error *err) {
     return compile(u, err);
 }
 
+/* The row stays, and what it was read from. */
+static at_status load_computation(const char *path, const at_template_row **out, at_error *err) {
+    at_arena *a = at_arena_new();
+    const at_template_row *row = NULL;
+    char *text;
+    size_t length;
+    bool from_stdin = !strcmp(path, "-");
+    at_status s = at_read_file_most(a, from_stdin ? "/dev/stdin" : path, MOST_FILE_BYTES, &text,
+                                    &length, err);
+    if (s == AT_OK) s = at_te_parse(a, path, text, length, &row, err);
+    if (s == AT_OK) s = check_name(path, row->name, err);
+    if (s == AT_OK) at_template_add(*out = row, path);
+    else at_arena_free(a);
+    return s;
+}
+
 at_status at_user_template_load(const char *path, const at_template_row **out, at_error *err) {
+    if (at_is_computation_file(path)) return load_computation(path, out, err);
     at_arena *a = at_arena_new();
     char *text;
     size_t length;

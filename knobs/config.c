@@ -15,6 +15,7 @@ at_status at_config_at(at_arena *a, const at_space *s, int64_t index, at_config 
     if (!at_space_is_valid(s, index))
         return at_fail(err, AT_E_USAGE, "index %lld is not valid under the joint filter %s",
                        (long long)index, s->joint->condition);
+    if (s->parts) return at_sum_config_at(a, s, index, out, err);
     at_entity *e = AT_NEW_ARRAY(a, at_entity, s->num_knobs);
     *out = (at_config){s, index, index, s->num_knobs, s->names, e};
     for (int i = 0; i < s->num_knobs; i++) {
@@ -66,6 +67,7 @@ static int flatten(const at_entity *e, float *out) {
 
 int at_config_features(const at_config *c, float *out) {
     int total = 0;
+    if (at_space_num_parts(c->space)) return at_sum_features(c, out);
     for (int i = 0; i < c->num_knobs; i++) {
         int n = flatten(&c->entities[i], out ? out + total : NULL);
         if (n < 0) return -1;

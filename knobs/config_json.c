@@ -210,20 +210,14 @@ static at_status unknown(const at_space *s, const char *name, at_error *err) {
     return st;
 }
 
-at_status at_config_from_json(at_arena *a, const at_space *s, const at_json *config, at_config *out,
-                              at_error *err) {
-    at_config read;
-    AT_TRY(read_form(a, config, &read, err));
-    if (!s) {
-        *out = read;
-        return AT_OK;
-    }
-    for (int i = 0; i < read.num_knobs; i++)
-        if (at_space_find_knob(s, read.names[i]) < 0) return unknown(s, read.names[i], err);
+at_status at_config_of_read(at_arena *a, const at_space *s, const at_config *read, at_config *out,
+                            at_error *err) {
+    for (int i = 0; i < read->num_knobs; i++)
+        if (at_space_find_knob(s, read->names[i]) < 0) return unknown(s, read->names[i], err);
     at_entity *e = AT_NEW_ARRAY(a, at_entity, s->num_knobs);
     int64_t index = 0;
     for (int i = 0; i < s->num_knobs; i++) {
-        const at_entity *given = at_config_get(&read, s->names[i]);
+        const at_entity *given = at_config_get(read, s->names[i]);
         if (!given)
             return at_fail(err, AT_E_INPUT, "knob %s is missing from the entity", s->names[i]);
         AT_TRY(check_entity(s->knobs[i], given, err));
@@ -232,10 +226,23 @@ at_status at_config_from_json(at_arena *a, const at_space *s, const at_json *con
         index = digit < 0 || index < 0 ? -1 : index + digit * s->strides[i];
     }
     if (index >= 0 && !at_space_is_valid(s, index)) index = -1;
+    *out = (at_config){s, index, index, s->num_knobs, s->names, e};
+    return AT_OK;
+}
+
+at_status at_config_from_json(at_arena *a, const at_space *s, const at_json *config, at_config *out,
+                              at_error *err) {
+    at_config read;
+    AT_TRY(read_form(a, config, &read, err));
+    if (!s) {
+        *out = read;
+        return AT_OK;
+    }
     const at_json *recorded = at_json_get(config, "index");
     bool has_index = recorded && recorded->kind == AT_JSON_NUMBER;
-    *out =
-        (at_config){s, index, has_index ? read.recorded_index : index, s->num_knobs, s->names, e};
+    if (s->parts) AT_TRY(at_sum_config_read(a, s, &read, out, err));
+    else AT_TRY(at_config_of_read(a, s, &read, out, err));
+    out->recorded_index = has_index ? read.recorded_index : out->index;
     return AT_OK;
 }
 

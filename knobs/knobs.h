@@ -79,6 +79,19 @@ at_status at_space_values(at_space *s, const char *name, const at_entity *values
 /* These indices of the space as declared, in any order, and no others are valid; n >= 1. */
 void at_space_only(at_space *s, const int64_t *indices, int64_t n);
 
+/* A sum of spaces (sum.c): its points are those of its parts, one part after the other, each with
+ * the option `knob` before it, which names the part: ["sketch", "ot", "tiled"]. Its knobs are that
+ * one, then every part's, "tiled.tile_x"; the digits of the other parts are 0. Borrows parts. */
+at_status at_space_sum(at_space *s, const char *knob, const char *const *names,
+                       at_space *const *parts, int num_parts, at_error *err);
+int at_space_num_parts(const at_space *s); /* 0: no sum */
+const char *at_space_part_name(const at_space *s, int part);
+/* Whether a digit says anything where the others are these: not of another part. */
+bool at_space_digit_counts(const at_space *s, const int64_t *digits, int knob);
+/* Sets a digit. Of a sum's first, which says the part: knobs of that part take the values that
+ * knobs of their name had, as far as they list them. */
+void at_space_set_digit(const at_space *s, int64_t *digits, int knob, int64_t value);
+
 /* Asking. */
 int at_space_num_knobs(const at_space *s);
 const char *at_space_knob_name(const at_space *s, int knob);
@@ -124,6 +137,11 @@ typedef struct at_config {
 /* AT_E_USAGE "index 9 is beyond the space: 0 to 8" or "... not valid under the joint filter". */
 at_status at_config_at(at_arena *a, const at_space *s, int64_t index, at_config *out,
                        at_error *err);
+/* Of a point of a sum: its part, and the point of that part. */
+int at_config_part(const at_config *c, at_config *of_part);
+/* And the other way round. */
+void at_config_in_sum(at_arena *a, const at_space *sum, int part, const at_config *c,
+                      at_config *out);
 /* From a record's config object {"index", "code_hash", "entity"}; a bare {"entity": ...} is taken
  * too. With a space: every knob present once (any order), right kind and number of parts, parts
  * positive and dividing the axis where the knob's policy has no tails, options one of the list; a

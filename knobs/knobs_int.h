@@ -57,7 +57,21 @@ struct at_space {
     const at_joint *joint; /* NULL: none */
     const int64_t *only;   /* [num_only] valid indices, ascending; NULL: not a list */
     int64_t num_only;
+    /* A sum: knob 0 says which part, then all knobs of all parts, "PART.knob". */
+    at_space *const *parts; /* [num_parts] NULL: no sum */
+    int num_parts;
+    int64_t *first; /* [num_parts + 1] where each part's indices begin */
+    int *offset;    /* [num_parts + 1] and its digits */
 };
+
+/* Which part an index or digits of a sum are of (sum.c). */
+int at_sum_part(const at_space *s, int64_t index);
+at_status at_sum_config_at(at_arena *a, const at_space *s, int64_t index, at_config *out,
+                           at_error *err);
+at_status at_sum_config_read(at_arena *a, const at_space *s, const at_config *read, at_config *out,
+                             at_error *err);
+int at_sum_features(const at_config *c, float *out);
+int64_t at_sum_random_step(const at_space *s, int64_t index, at_rng *rng);
 
 /* split.c, factors.c, primes.c */
 typedef struct at_factors {
@@ -92,6 +106,10 @@ at_status at_joint_new(at_arena *a, const char *condition, const at_knob *const 
 bool at_joint_holds(const at_joint *j, int64_t index);
 at_status at_joint_try(const at_joint *j, int64_t index, at_error *err);
 int64_t at_joint_count(const at_joint *j, int64_t range);
+
+/* A configuration read without its space, against one that is no sum (config_json.c). */
+at_status at_config_of_read(at_arena *a, const at_space *s, const at_config *read, at_config *out,
+                            at_error *err);
 
 /* entity.c */
 bool at_entity_same(const at_entity *x, const at_entity *y); /* all sizes count */

@@ -119,12 +119,26 @@ const at_entity *at_space_entity(const at_space *s, int knob, int64_t digit) {
 int64_t at_space_range_length(const at_space *s) { return s->range; }
 
 int64_t at_space_len(at_space *s) {
-    if (s->len < 0) s->len = at_joint_count(s->joint, s->range);
+    if (s->len < 0 && s->parts) {
+        s->len = 0;
+        for (int i = 0; i < s->num_parts; i++) s->len += at_space_len(s->parts[i]);
+    } else if (s->len < 0) s->len = at_joint_count(s->joint, s->range);
     return s->len;
+}
+
+/* Some indices mean no point. */
+static bool is_filtered(const at_space *s) {
+    bool filtered = s->joint;
+    for (int i = 0; i < s->num_parts; i++) filtered |= is_filtered(s->parts[i]);
+    return filtered;
 }
 
 bool at_space_is_valid(const at_space *s, int64_t index) {
     if (s->only) return at_only_holds(s, index);
+    if (s->parts && index >= 0 && index < s->range) {
+        int part = at_sum_part(s, index);
+        return at_space_is_valid(s->parts[part], index - s->first[part]);
+    }
     return index >= 0 && index < s->range && (!s->joint || at_joint_holds(s->joint, index));
 }
 
@@ -133,10 +147,10 @@ int64_t at_space_subrange_length(at_space *s, int64_t begin, int64_t end) {
     if (end > s->range) end = s->range;
     if (begin >= end) return 0;
     if (s->only) return at_space_place(s, end) - at_space_place(s, begin);
-    if (!s->joint) return end - begin;
+    if (!is_filtered(s)) return end - begin;
     if (begin == 0 && end == s->range) return at_space_len(s);
     int64_t count = 0;
-    for (int64_t i = begin; i < end; i++) count += at_joint_holds(s->joint, i);
+    for (int64_t i = begin; i < end; i++) count += at_space_is_valid(s, i);
     return count;
 }
 
@@ -144,7 +158,7 @@ int64_t at_space_next(const at_space *s, int64_t index, int64_t n, int64_t begin
     if (begin < 0) begin = 0;
     if (end <= 0 || end > s->range) end = s->range;
     if (s->only) return at_only_next(s, index, n, begin, end);
-    if (!s->joint || n == 0) {
+    if (!is_filtered(s) || n == 0) {
         int64_t next;
         if (__builtin_add_overflow(index, n, &next) || next < begin || next >= end) return -1;
         return next;
@@ -153,12 +167,19 @@ int64_t at_space_next(const at_space *s, int64_t index, int64_t n, int64_t begin
     while (n) {
         index += step;
         if (index < begin || index >= end) return -1;
-        if (at_joint_holds(s->joint, index)) n -= step;
+        if (at_space_is_valid(s, index)) n -= step;
     }
     return index;
 }
 
 void at_space_digits(const at_space *s, int64_t index, int64_t *digits) {
+    if (s->parts) {
+        int part = at_sum_part(s, index);
+        for (int i = 0; i < s->num_knobs; i++) digits[i] = 0;
+        digits[0] = part;
+        at_space_digits(s->parts[part], index - s->first[part], digits + s->offset[part]);
+        return;
+    }
     for (int i = 0; i < s->num_knobs; i++) {
         int64_t count = s->knobs[i]->count, rest = index / count;
         digits[i] = index - rest * count;
@@ -168,6 +189,10 @@ void at_space_digits(const at_space *s, int64_t index, int64_t *digits) {
 
 int64_t at_space_index(const at_space *s, const int64_t *digits) {
     int64_t index = 0;
+    if (s->parts) {
+        int part = (int)digits[0];
+        return s->first[part] + at_space_index(s->parts[part], digits + s->offset[part]);
+    }
     for (int i = 0; i < s->num_knobs; i++) index += digits[i] * s->strides[i];
     return index;
 }
@@ -177,6 +202,11 @@ int64_t at_space_random_walk(const at_space *s, int64_t index, at_rng *rng) {
     if (s->range == 1) return index;
     int64_t at = index;
     for (int step = 0; step < MOST_STEPS; step++) {
+        if (s->parts) {
+            at = at_sum_random_step(s, at, rng);
+            if (at != index && at_space_is_valid(s, at)) return at;
+            continue;
+        }
         int knob = (int)at_rng_below(rng, (uint64_t)s->num_knobs);
         int64_t count = s->knobs[knob]->count, stride = s->strides[knob];
         int64_t digit = (int64_t)at_rng_below(rng, (uint64_t)count);

@@ -15,6 +15,26 @@ static void define(at_template *t) {
     at_schedule_when(t, "", s->tree_text);
 }
 
+static bool is_wide(int lanes) { return lanes >= 16; }
+
+static void defaults(at_template *t, int lanes) {
+    const at_schedulable *s = (const at_schedulable *)at_template_row_of(t);
+    for (int i = 0; i < s->num_limits; i++) {
+        const at_split_limits *l = &s->limits[i];
+        long long left = at_evaluate(t, l->axis), sizes[8];
+        for (int k = l->num_parts - 1; k > 0; k--) {
+            const at_part_limit *p = &l->part[k];
+            int limit = is_wide(lanes) ? p->wide : p->narrow;
+            if (p->vectors) limit = p->vectors * lanes;
+            long long most = limit && limit < left ? limit : left;
+            sizes[k - 1] = at_divisor(left, most);
+            if (l->tails && 2 * sizes[k - 1] <= most) sizes[k - 1] = most;
+            left = (left + sizes[k - 1] - 1) / sizes[k - 1];
+        }
+        at_default(t, l->knob, sizes);
+    }
+}
+
 /* Numbers for which there is no program at all are that configuration's failure, not the tree's. */
 static at_status try_config(const at_schedulable *s, const at_config *c, const char *which,
                             at_error *err) {
@@ -58,29 +78,54 @@ static const at_definition *copy_definitions(at_arena *a, const at_definition *d
     return copy;
 }
 
-at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
-                             const char *record_args, const at_definition *definitions,
-                             int num_definitions, const char *compute, const char *tree,
-                             const at_schedulable **out, at_error *err) {
+static const at_split_limits *copy_limits(at_arena *a, const at_split_limits *l, int n) {
+    at_split_limits *copy = at_copy(a, l, sizeof *l * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        copy[i].knob = at_strdup(a, l[i].knob);
+        copy[i].axis = at_strdup(a, l[i].axis);
+    }
+    return copy;
+}
+
+at_schedulable *at_schedulable_untried(at_arena *a, const char *name, const char *args,
+                                       const char *record_args, const at_definition *definitions,
+                                       int num_definitions, const at_split_limits *limits,
+                                       int num_limits, const char *compute, const char *tree) {
     at_schedulable *s = AT_NEW(a, at_schedulable);
-    at_config c;
     *s = (at_schedulable){.row = {.name = at_strdup(a, name),
                                   .help = "made of calls",
                                   .args = at_strdup(a, args),
                                   .record_args = at_strdup(a, record_args),
-                                  .define = define},
+                                  .define = define,
+                                  .defaults = num_limits ? defaults : NULL},
                           .definitions = copy_definitions(a, definitions, num_definitions),
                           .num_definitions = num_definitions,
+                          .limits = copy_limits(a, limits, num_limits),
+                          .num_limits = num_limits,
                           .compute_text = at_strdup(a, compute),
                           .tree_text = at_strdup(a, tree)};
+    return s;
+}
+
+at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
+                             const char *record_args, const at_definition *definitions,
+                             int num_definitions, const char *compute, const char *tree,
+                             const at_schedulable **out, at_error *err) {
+    at_schedulable *s = at_schedulable_untried(a, name, args, record_args, definitions,
+                                               num_definitions, NULL, 0, compute, tree);
+    AT_TRY(at_schedulable_try(a, s, err));
+    *out = s;
+    return AT_OK;
+}
+
+at_status at_schedulable_try(at_arena *a, at_schedulable *s, at_error *err) {
+    at_config c;
     AT_TRY(at_task_new(a, &s->row, "", &s->task, err));
     s->compute = at_task_compute(s->task);
     AT_TRY(at_config_at(a, at_task_space(s->task),
                         at_space_next(at_task_space(s->task), -1, 1, 0, 0), &c, err));
     AT_TRY(at_task_tree(a, s->task, &c, &s->tree, err));
-    AT_TRY(try_some(a, s, err));
-    *out = s;
-    return AT_OK;
+    return try_some(a, s, err);
 }
 
 /* The numbers of a task as the arguments of its template: "N=1, H=56", "[N, H]". Texts and tuples

@@ -11,12 +11,27 @@
 #include "schedule/edit.h"
 #include "templates/task.h"
 
+/* How large the parts of a split are by default, but for the first: from the last on, each the
+ * largest divisor of what is left within its limit: so many vectors, else a number, for vectors of
+ * 16 lanes and for shorter ones; 0: no limit. */
+typedef struct at_part_limit {
+    int vectors, wide, narrow;
+} at_part_limit;
+typedef struct at_split_limits {
+    const char *knob, *axis;
+    bool tails; /* where no divisor comes near it, the limit itself */
+    int num_parts;
+    at_part_limit part[8]; /* [num_parts] the first is not looked at */
+} at_split_limits;
+
 typedef struct at_schedulable {
     at_template_row row; /* a template like any other; first, so that its define() finds the rest */
     const at_definition *definitions;
     int num_definitions;
+    const at_split_limits *limits;
+    int num_limits;
     const char *compute_text, *tree_text;
-    at_task *task; /* with the default arguments */
+    at_task *task; /* with the default arguments; NULL, as what follows, as long as it is untried */
     const at_compute *compute;
     const at_tree *tree;
 } at_schedulable;
@@ -27,6 +42,13 @@ at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
                              const char *record_args, const at_definition *definitions,
                              int num_definitions, const char *compute, const char *tree,
                              const at_schedulable **out, at_error *err);
+/* The same, not tried: a row whose texts may be wrong. limits are copied, too. */
+at_schedulable *at_schedulable_untried(at_arena *a, const char *name, const char *args,
+                                       const char *record_args, const at_definition *definitions,
+                                       int num_definitions, const at_split_limits *limits,
+                                       int num_limits, const char *compute, const char *tree);
+/* Tries it, and fills in the rest. Errors as at_schedulable_new's. */
+at_status at_schedulable_try(at_arena *a, at_schedulable *s, at_error *err);
 /* What a template says of a task, with the task's arguments as defaults and the tree that its
  * default configuration chooses. */
 at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedulable **out,
@@ -51,7 +73,14 @@ typedef struct at_edit {
     bool before;
     at_copy_kind copy;
     at_ann ann;
+    at_split_spec spec; /* of the knob */
 } at_edit;
+
+/* What an edit makes of a computation and its tree. A split's parts become names of symbols, which
+ * are c's, and *knob its definition (kind AT_DEFINE_SPLIT; else all zero). */
+at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, const at_tree *t,
+                       const at_edit *e, const at_compute **compute, at_tree **tree,
+                       at_definition *knob, at_error *err);
 
 /* AT_E_INPUT: the edit, what it needs or the rule that it would break. */
 at_status at_schedulable_edit(at_arena *a, const at_schedulable *s, const at_edit *e,

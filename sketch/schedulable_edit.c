@@ -51,15 +51,15 @@ void at_edit_print(at_text *out, const at_edit *e) {
 /* ---- split ----------------------------------------------------------------------------------- */
 
 /* How long a loop is, as an expression over sizes: its size, or the axis that it runs. */
-static at_status loop_extent(at_arena *a, const at_schedulable *s, const at_edit *e,
-                             const char **out, at_error *err) {
-    int t = at_compute_find(s->compute, e->stage);
+static at_status loop_extent(at_arena *a, const at_compute *c, const at_edit *e, const char **out,
+                             at_error *err) {
+    int t = at_compute_find(c, e->stage);
     if (t < 0) return at_fail(err, AT_E_INPUT, "there is no stage \"%s\"", e->stage);
-    if (at_symbol_find(s->compute->symbols, e->loop) >= 0) {
+    if (at_symbol_find(c->symbols, e->loop) >= 0) {
         *out = e->loop;
         return AT_OK;
     }
-    const at_tensor *x = &s->compute->tensors[t];
+    const at_tensor *x = &c->tensors[t];
     for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
         if (strcmp(x->axes[k].name, e->loop) || !x->axes[k].extent) continue;
         at_text text = {0};
@@ -72,46 +72,36 @@ static at_status loop_extent(at_arena *a, const at_schedulable *s, const at_edit
 }
 
 /* The tree is made over symbols that know the parts; the knob goes behind all other definitions.
- * Parts divide: a piece that is part of an axis can have no tail of its own. */
-static at_status split(at_arena *a, const at_schedulable *s, const at_edit *e, at_tree **tree,
-                       at_definition *knob, at_error *err) {
+ * Parts of a piece divide it: it can have no tail of its own. */
+static at_status split(at_arena *a, at_symbols *symbols, const at_compute *c, const at_tree *t,
+                       const at_edit *e, at_tree **tree, at_definition *knob, at_error *err) {
     int n = count_names(e);
-    at_symbols symbols = {0};
-    at_compute *c;
     const char *axis = NULL;
     at_text parts = {0};
     if (!e->knob || n < 2)
         return at_fail(err, AT_E_INPUT, "a split takes a knob and at least two parts");
-    AT_TRY(loop_extent(a, s, e, &axis, err));
-    for (int i = 0; i < s->compute->symbols->names.len; i++)
-        at_symbol_add(a, &symbols, s->compute->symbols->names.data[i]);
+    AT_TRY(loop_extent(a, c, e, &axis, err));
     for (int i = 0; i < n; i++) {
-        if (at_symbol_find(&symbols, e->names[i]) >= 0) {
-            at_text_free(&parts);
-            return at_fail(err, AT_E_INPUT, "\"%s\" is a size already", e->names[i]);
-        }
-        at_symbol_add(a, &symbols, e->names[i]);
+        at_symbol_add(a, symbols, e->names[i]);
         at_text_addf(&parts, "%s%s", i ? " " : "", e->names[i]);
     }
     *knob = (at_definition){.kind = AT_DEFINE_SPLIT,
                             .text = {e->knob, axis, at_strdup(a, at_text_str(&parts))},
-                            .spec = {.policy = AT_FACTORS}};
+                            .spec = e->spec};
     at_text_free(&parts);
-    AT_TRY(at_compute_parse(a, at_copy(a, &symbols, sizeof symbols), s->compute_text, "computation",
-                            &c, err));
-    return at_edit_split(a, s->tree, c, e->stage, e->loop, e->names, n, tree, err);
+    return at_edit_split(a, t, c, e->stage, e->loop, e->names, n, tree, err);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-static at_status edit(at_arena *a, const at_schedulable *s, const at_edit *e,
-                      const at_compute **compute, at_tree **tree, at_definition *knob,
-                      at_error *err) {
-    const at_tree *t = s->tree;
-    const at_compute *c = s->compute;
+at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, const at_tree *t,
+                       const at_edit *e, const at_compute **compute, at_tree **tree,
+                       at_definition *knob, at_error *err) {
     int n = count_names(e);
+    *knob = (at_definition){0};
+    *compute = c;
     switch (e->kind) {
-    case AT_EDIT_SPLIT: return split(a, s, e, tree, knob, err);
+    case AT_EDIT_SPLIT: return split(a, symbols, c, t, e, tree, knob, err);
     case AT_EDIT_ORDER: return at_edit_order(a, t, c, e->stage, e->names, n, tree, err);
     case AT_EDIT_FUSE: return at_edit_fuse(a, t, c, e->stage, e->names, n, tree, err);
     case AT_EDIT_NEST:
@@ -126,6 +116,20 @@ static at_status edit(at_arena *a, const at_schedulable *s, const at_edit *e,
     case AT_EDIT_KINDS: break;
     }
     AT_BUG("edit of kind %d", e->kind);
+}
+
+/* A split's computation is made over symbols of its own, since it adds some. */
+static at_status own_symbols(at_arena *a, const at_schedulable *s, const at_edit *e,
+                             at_symbols *symbols, const at_compute **c, at_error *err) {
+    at_compute *own;
+    for (int i = 0; i < s->compute->symbols->names.len; i++)
+        at_symbol_add(a, symbols, s->compute->symbols->names.data[i]);
+    for (int i = 0; i < count_names(e); i++)
+        if (at_symbol_find(symbols, e->names[i]) >= 0)
+            return at_fail(err, AT_E_INPUT, "\"%s\" is a size already", e->names[i]);
+    AT_TRY(at_compute_parse(a, symbols, s->compute_text, "computation", &own, err));
+    *c = own;
+    return AT_OK;
 }
 
 /* What an edit made, as another schedulable. */
@@ -150,9 +154,13 @@ static at_status finish(at_arena *a, const at_schedulable *s, const at_compute *
 at_status at_schedulable_edit(at_arena *a, const at_schedulable *s, const at_edit *e,
                               const at_schedulable **out, at_error *err) {
     const at_compute *compute = s->compute;
-    at_definition knob = {.kind = AT_DEFINE_KINDS};
+    at_symbols *symbols = AT_NEW(a, at_symbols);
+    at_definition knob;
     at_tree *tree;
-    at_status status = edit(a, s, e, &compute, &tree, &knob, err);
+    at_status status = AT_OK;
+    if (e->kind == AT_EDIT_SPLIT) status = own_symbols(a, s, e, symbols, &compute, err);
+    if (status == AT_OK)
+        status = at_edit_make(a, symbols, compute, s->tree, e, &compute, &tree, &knob, err);
     if (status == AT_OK) status = finish(a, s, compute, tree, &knob, out, err);
     if (status == AT_OK) return AT_OK;
     at_text text = {0};

@@ -21,6 +21,28 @@ void at_define(at_template *t, const at_definition *d) {
     AT_BUG("definition of kind %d", d->kind);
 }
 
+void at_sketch_add(at_template *t, const char *name, const at_template_row *row, const void *mark) {
+    if (!at_template_defines(t, "at_sketch_add", name)) return;
+    *at_push(t->arena, &t->sketches) = (sketch_choice){at_strdup(t->arena, name), row, mark};
+}
+
+at_arena *at_template_arena(at_template *t) { return t->arena; }
+
+void at_template_numbers(at_template *t, at_arena *a, at_symbols *names, int64_t **values) {
+    int n = t->symbols.names.len;
+    *values = AT_NEW_ARRAY(a, int64_t, n);
+    for (int i = 0; i < n; i++) {
+        at_symbol_add(a, names, t->symbols.names.data[i]);
+        (*values)[i] = t->values.data[i].value;
+    }
+}
+
+bool at_template_is_good(const at_template *t) { return t->err.status == AT_OK; }
+
+void at_template_refuse(at_template *t, const at_error *err) {
+    if (t->err.status == AT_OK) at_fail_lines(&t->err, err->status, "%s", err->text);
+}
+
 static at_status parse_tree(at_template *t, tree_choice *c, int number) {
     const char *what = at_format(t->arena, "schedule of %s", t->row->name);
     if (t->trees.len > 1) what = at_format(t->arena, "schedule %d of %s", number, t->row->name);
@@ -64,7 +86,7 @@ static at_status check_sparse(at_template *t) {
 static at_status parse_texts(at_template *t) {
     if (t->filter && at_space_filter(t->space, t->filter, &t->err) != AT_OK)
         return at_fail_at(&t->err, "%s: ", t->row->name);
-    if (!t->compute_text || !t->trees.len)
+    if (!t->compute_text || !(t->trees.len || t->sketches.len))
         return at_fail(&t->err, AT_E_INPUT, "%s: defines no %s", t->row->name,
                        t->compute_text ? "schedule" : "computation");
     AT_TRY(at_compute_parse(t->arena, &t->symbols, t->compute_text,

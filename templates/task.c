@@ -11,6 +11,7 @@ struct at_task {
     int64_t **extents; /* with these values */
     double flops;
     char hash[33];
+    at_task **sketches; /* [def.sketches.len] */
 };
 
 /* Sizes that do not go with the arguments: known once there are numbers. */
@@ -34,6 +35,25 @@ static at_status define(at_task *t, at_error *err) {
     return s;
 }
 
+/* The sketches as tasks of their own, and the sum of their spaces. */
+static at_status make_sketches(at_task *t, at_error *err) {
+    at_template *d = &t->def;
+    int n = d->sketches.len;
+    if (!n) return AT_OK;
+    const char **names = AT_NEW_ARRAY(d->arena, const char *, n);
+    at_space **spaces = AT_NEW_ARRAY(d->arena, at_space *, n);
+    t->sketches = AT_NEW_ARRAY(d->arena, at_task *, n);
+    for (int i = 0; i < n; i++) {
+        names[i] = d->sketches.data[i].name;
+        AT_TRY(
+            at_task_new(d->arena, d->sketches.data[i].row, t->args_text, &t->sketches[i], err));
+        spaces[i] = t->sketches[i]->def.space;
+        at_hash_add_str(&d->hash, names[i]);
+        at_hash_add_str(&d->hash, t->sketches[i]->hash);
+    }
+    return at_space_sum(d->space, "sketch", names, spaces, n, err);
+}
+
 at_status at_task_new(at_arena *a, const at_template_row *row, const char *args, at_task **out,
                       at_error *err) {
     return at_task_new_over(a, row, args, "", out, err);
@@ -53,6 +73,7 @@ at_status at_task_new_over(at_arena *a, const at_template_row *row, const char *
     AT_TRY(at_args_json(&t->def, &t->args, err));
     t->args_text = at_args_text(&t->def);
     AT_TRY(define(t, err));
+    AT_TRY(make_sketches(t, err));
     at_hash_hex(&t->def.hash, t->hash);
     *out = t;
     return AT_OK;
@@ -92,6 +113,17 @@ int64_t at_task_number(const at_task *t, int i, const char **name) {
 int at_task_num_definitions(const at_task *t) { return t->def.definitions.len; }
 const at_definition *at_task_definition(const at_task *t, int i) {
     return &t->def.definitions.data[i];
+}
+
+int at_task_num_sketches(const at_task *t) { return t->def.sketches.len; }
+const char *at_task_sketch_name(const at_task *t, int i) { return t->def.sketches.data[i].name; }
+const void *at_task_sketch_mark(const at_task *t, int i) { return t->def.sketches.data[i].mark; }
+const at_task *at_task_sketch(const at_task *t, int i) { return t->sketches[i]; }
+
+const at_task *at_task_of_config(const at_task *t, const at_config *c, at_config *own) {
+    AT_ASSERT(c->space == t->def.space);
+    *own = *c;
+    return t->sketches ? t->sketches[at_config_part(c, own)] : t;
 }
 
 const int *at_task_layout(const at_task *t, int tensor) {
@@ -172,6 +204,12 @@ bool at_task_bsr(const at_task *t, at_bsr *out) {
 
 at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_config *out,
                                  at_error *err) {
+    if (t->sketches) {
+        at_config first;
+        AT_TRY(at_task_default_config(a, t->sketches[0], lanes, &first, err));
+        at_config_in_sum(a, t->def.space, 0, &first, out);
+        return AT_OK;
+    }
     at_template def = t->def; /* its own defaults, which depend on the lanes */
     def.defaults.data =
         at_copy(a, def.defaults.data, sizeof *def.defaults.data * (size_t)def.defaults.len);
@@ -220,6 +258,8 @@ at_status at_task_values(at_arena *a, const at_task *t, const at_config *c, int6
 }
 
 bool at_task_has_para(const at_task *t) {
+    for (int i = 0; i < t->def.sketches.len; i++)
+        if (at_task_has_para(t->sketches[i])) return true;
     for (int i = 0; i < t->def.trees.len; i++)
         if (at_tree_has_para(t->def.trees.data[i].tree)) return true;
     return false;
@@ -242,7 +282,9 @@ static at_status choose_tree(const at_template *d, const int64_t *values, const 
 at_status at_task_tree(at_arena *a, const at_task *t, const at_config *c, const at_tree **out,
                        at_error *err) {
     int64_t *values;
-    AT_TRY(at_task_values(a, t, c, &values, err));
+    at_config own;
+    t = at_task_of_config(t, c, &own);
+    AT_TRY(at_task_values(a, t, &own, &values, err));
     return choose_tree(&t->def, values, out, err);
 }
 
@@ -250,7 +292,9 @@ at_status at_task_build(at_arena *a, const at_task *t, const at_config *c, at_pr
                         at_error *err) {
     int64_t *values;
     const at_tree *tree = NULL;
-    AT_TRY(at_task_values(a, t, c, &values, err));
+    at_config own;
+    t = at_task_of_config(t, c, &own);
+    AT_TRY(at_task_values(a, t, &own, &values, err));
     AT_TRY(choose_tree(&t->def, values, &tree, err));
     return at_program_build(a, tree, values, out, err);
 }
@@ -259,7 +303,7 @@ at_status at_task_program(at_arena *a, const at_task *t, const at_config *c, at_
                           at_error *err) {
     at_program *p;
     AT_TRY(at_task_build(a, t, c, &p, err));
-    AT_TRY(at_compute_check_reads(t->def.compute, p->values, NULL, err));
+    AT_TRY(at_compute_check_reads(p->compute, p->values, NULL, err));
     AT_TRY(at_program_verify(a, p, err));
     *out = p;
     return AT_OK;

@@ -117,8 +117,26 @@ typedef struct at_definition {
 int at_task_num_definitions(const at_task *t);
 const at_definition *at_task_definition(const at_task *t, int i);
 void at_define(at_template *t, const at_definition *d); /* calls it */
+at_arena *at_template_arena(at_template *t); /* lives as long as the task */
+/* In define(): the names so far (a copy) and their values by slot, while no knob is declared. */
+void at_template_numbers(at_template *t, at_arena *a, at_symbols *names, int64_t **values);
+/* The same mistake as `err` is this template's. */
+void at_template_refuse(at_template *t, const at_error *err);
 /* The row whose define() is running. */
 const at_template_row *at_template_row_of(const at_template *t);
+/* Instead of a tree: one of several sketches, templates of the same arguments and the same inputs
+ * and outputs, whose spaces are summed up. The template's own computation is what is computed: data
+ * and reference are its. row and mark are borrowed. */
+void at_sketch_add(at_template *t, const char *name, const at_template_row *row, const void *mark);
+bool at_template_is_good(const at_template *t); /* no mistake so far */
+/* Of a task made of sketches: how many; number i's name and task. */
+int at_task_num_sketches(const at_task *t);
+const char *at_task_sketch_name(const at_task *t, int i);
+const void *at_task_sketch_mark(const at_task *t, int i); /* as given to at_sketch_add */
+const at_task *at_task_sketch(const at_task *t, int i);
+/* The task that makes a configuration's program, and the configuration as a point of that one's
+ * space: of a sketch, or the task itself. */
+const at_task *at_task_of_config(const at_task *t, const at_config *c, at_config *own);
 /* The tree that the template's conditions choose for a configuration of this task. */
 at_status at_task_tree(at_arena *a, const at_task *t, const at_config *c, const at_tree **out,
                        at_error *err);
@@ -128,7 +146,7 @@ at_status at_task_tree(at_arena *a, const at_task *t, const at_config *c, const 
 at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_config *out,
                                  at_error *err);
 /* In both, c is a configuration of this task's space.
- * Symbol values by slot. AT_E_INPUT where a size cannot be worked out. */
+ * Symbol values by slot, those of the task's own computation. AT_E_INPUT where a size cannot be worked out. */
 at_status at_task_values(at_arena *a, const at_task *t, const at_config *c, int64_t **values,
                          at_error *err);
 /* Values, the tree its conditions choose, and build: about a microsecond. Not verified. */

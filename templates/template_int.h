@@ -56,6 +56,12 @@ typedef struct tree_choice {
     at_tree *tree;
 } tree_choice;
 
+typedef struct sketch_choice {
+    const char *name;
+    const at_template_row *row;
+    const void *mark;
+} sketch_choice;
+
 typedef struct layout {
     const char *text;
     int tensor;
@@ -81,6 +87,7 @@ struct at_template {
     const char *compute_text;
     at_compute *compute;
     AT_VEC(tree_choice) trees;
+    AT_VEC(sketch_choice) sketches;
     AT_VEC(layout) layouts;
     sparse_weight sparse;
     AT_VEC(at_definition) definitions;

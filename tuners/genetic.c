@@ -123,16 +123,23 @@ static int draw(genetic *g, int n, int except) {
     return last;
 }
 
+static void mutate(at_book *b, int64_t *digits, int knob) {
+    int64_t value = (int64_t)at_rng_below(&b->rng, (uint64_t)at_space_knob_len(b->space, knob));
+    if (at_space_digit_counts(b->space, digits, knob))
+        at_space_set_digit(b->space, digits, knob, value);
+}
+
 static int64_t crossed(genetic *g, int first, int second) {
     at_book *b = &g->book;
     int knobs = at_space_num_knobs(b->space);
     at_space_digits(b->space, b->entered.indices[g->pool[first]], g->first);
     at_space_digits(b->space, b->entered.indices[g->pool[second]], g->second);
     int point = (int)at_rng_below(&b->rng, (uint64_t)knobs);
+    /* Of a sum, points of different parts have nothing in common. */
+    bool alike = at_space_num_parts(b->space) == 0 || g->first[0] == g->second[0];
     for (int k = 0; k < knobs; k++) {
-        if (k >= point) g->first[k] = g->second[k];
-        if (at_rng_unit(&b->rng) < g->mutation)
-            g->first[k] = (int64_t)at_rng_below(&b->rng, (uint64_t)at_space_knob_len(b->space, k));
+        if (k >= point && alike) g->first[k] = g->second[k];
+        if (at_rng_unit(&b->rng) < g->mutation) mutate(b, g->first, k);
     }
     return at_space_index(b->space, g->first);
 }
@@ -148,7 +155,7 @@ static void enter_child(genetic *g, int n) {
         }
         int k = (int)at_rng_below(&b->rng, (uint64_t)at_space_num_knobs(b->space));
         at_space_digits(b->space, child, g->first);
-        g->first[k] = (int64_t)at_rng_below(&b->rng, (uint64_t)at_space_knob_len(b->space, k));
+        mutate(b, g->first, k);
         child = at_space_index(b->space, g->first);
     }
     at_book_enter_random(b, 1);

@@ -96,13 +96,15 @@ static void describe(at_lib_kernel *k, const at_memory_kernel *m) {
 
 static at_status lower(at_session *s, at_arena *a, at_candidate *c, at_file_kernel *f,
                        at_error *err) {
-    const at_compute *compute = at_task_compute(s->task);
+    at_config own;
+    const at_task *task = at_task_of_config(s->task, &s->chosen.config, &own);
+    const at_compute *compute = at_task_compute(task);
     const int **layouts = AT_NEW_ARRAY(a, const int *, compute->num_tensors);
     int64_t *plain;
     at_lower_options lo = at_session_lower_options(s, kernel_name);
     AT_TRY(at_candidate_lower(s, a, &s->chosen.config, &lo, c, err));
-    for (int t = 0; t < compute->num_tensors; t++) layouts[t] = at_task_layout(s->task, t);
-    AT_TRY(at_task_plain_values(a, s->task, &plain, err));
+    for (int t = 0; t < compute->num_tensors; t++) layouts[t] = at_task_layout(task, t);
+    AT_TRY(at_task_plain_values(a, task, &plain, err));
     *f = (at_file_kernel){.program = c->program,
                           .kernel = c->kernel,
                           .threads = s->threads,

@@ -1,0 +1,233 @@
+/* sketch/facts.c: see facts.h. */
+#include "sketch/facts.h"
+
+#include <string.h>
+
+/* ---- indices at a point ---------------------------------------------------------------------- */
+
+typedef struct point {
+    const at_facts *facts;
+    const int64_t *axis; /* of the stage whose expression it is */
+    bool known;
+} point;
+
+static int64_t value_at(point *p, const at_expr *e) {
+    int64_t x = e->nargs ? value_at(p, e->arg[0]) : 0, y = e->nargs > 1 ? value_at(p, e->arg[1]) : 0;
+    switch (e->op) {
+    case AT_X_INT: return e->integer;
+    case AT_X_NAME:
+        return e->ref < AT_REF_SIZE ? p->axis[e->ref] : p->facts->values[e->ref - AT_REF_SIZE];
+    case AT_X_NEG: return -x;
+    case AT_X_NOT: return !x;
+    case AT_X_ADD: return (int64_t)((uint64_t)x + (uint64_t)y);
+    case AT_X_SUB: return (int64_t)((uint64_t)x - (uint64_t)y);
+    case AT_X_MUL: return (int64_t)((uint64_t)x * (uint64_t)y);
+    case AT_X_DIV: return y > 0 ? at_floordiv(x, y) : (p->known = false);
+    case AT_X_MOD: return y > 0 ? at_floormod(x, y) : (p->known = false);
+    case AT_X_LT: return x < y;
+    case AT_X_LE: return x <= y;
+    case AT_X_GT: return x > y;
+    case AT_X_GE: return x >= y;
+    case AT_X_EQ: return x == y;
+    case AT_X_NE: return x != y;
+    case AT_X_AND: return x && y;
+    case AT_X_OR: return x || y;
+    case AT_X_SELECT: return x ? y : value_at(p, e->arg[2]);
+    case AT_X_MIN: return x < y ? x : y;
+    case AT_X_MAX: return x > y ? x : y;
+    default: break; /* what an index tensor holds */
+    }
+    p->known = false;
+    return 0;
+}
+
+/* ---- reads, through what is dissolved -------------------------------------------------------- */
+
+typedef struct offset {
+    int tensor, depth; /* depth: stages dissolved on the way */
+    int64_t at;
+    bool known;
+    const at_expr *read;
+} offset;
+typedef AT_VEC(offset) offsets;
+
+enum { MOST_READS = 256, MOST_DEPTH = 32 };
+
+static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int64_t *axis,
+                    int depth, offsets *out) {
+    if (e->op != AT_X_INDEX || depth > MOST_DEPTH) {
+        for (int i = 0; i < e->nargs && depth <= MOST_DEPTH; i++)
+            collect(a, f, e->arg[i], axis, depth, out);
+        return;
+    }
+    const at_stage_facts *t = &f->of[e->ref];
+    int64_t *index = AT_NEW_ARRAY(a, int64_t, e->nargs + 1), at = 0;
+    point p = {f, axis, true};
+    for (int i = 0; i < e->nargs; i++) {
+        index[i] = value_at(&p, e->arg[i]);
+        at = (int64_t)((uint64_t)at * (uint64_t)f->extents[e->ref][i] + (uint64_t)index[i]);
+    }
+    if (t->is_dissolved) {
+        collect(a, f, f->compute->tensors[e->ref].body, index, depth + 1, out);
+        return;
+    }
+    if (out->len < MOST_READS) *at_push(a, out) = (offset){e->ref, depth, at, p.known, e};
+    for (int i = 0; i < e->nargs; i++) collect(a, f, e->arg[i], axis, depth, out);
+}
+
+static bool is_bare(const at_expr *read) {
+    uint32_t seen = 0;
+    for (int i = 0; i < read->nargs; i++) {
+        const at_expr *e = read->arg[i];
+        if (e->op != AT_X_NAME || e->ref >= AT_REF_SIZE || seen & (1u << e->ref)) return false;
+        seen |= 1u << e->ref;
+    }
+    return true;
+}
+
+static void find_accesses(at_arena *a, const at_facts *f, int stage) {
+    const at_tensor *t = &f->compute->tensors[stage];
+    at_stage_facts *s = &f->of[stage];
+    int n = t->num_axes + t->num_reduce;
+    int64_t axis[AT_FACTS_MAX_AXES];
+    offsets base = {0};
+    for (int i = 0; i < n; i++) axis[i] = s->extent[i] > 1 ? s->extent[i] / 2 - (s->extent[i] > 2) : 0;
+    collect(a, f, t->body, axis, 0, &base);
+    s->num_accesses = base.len;
+    s->access = AT_NEW_ARRAY(a, at_access, base.len + 1);
+    for (int i = 0; i < base.len; i++)
+        s->access[i] = (at_access){.tensor = base.data[i].tensor,
+                                   .known = base.data[i].known,
+                                   .is_direct = base.data[i].depth == 0,
+                                   .is_bare = base.data[i].depth == 0 && is_bare(base.data[i].read)};
+    for (int k = 0; k < n; k++) {
+        offsets moved = {0};
+        if (s->extent[k] <= 1) continue;
+        axis[k]++;
+        collect(a, f, t->body, axis, 0, &moved);
+        axis[k]--;
+        for (int i = 0; i < base.len && i < moved.len; i++)
+            s->access[i].stride[k] = (int64_t)((uint64_t)moved.data[i].at - (uint64_t)base.data[i].at);
+    }
+}
+
+/* ---- operations ------------------------------------------------------------------------------ */
+
+static bool is_value(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_FLOAT || e->op == AT_X_CALL) return true;
+    if (e->op == AT_X_INDEX) return !c->tensors[e->ref].is_int;
+    if (e->op == AT_X_SELECT) return is_value(c, e->arg[1]) || is_value(c, e->arg[2]);
+    for (int i = 0; i < e->nargs; i++)
+        if (is_value(c, e->arg[i])) return true;
+    return false;
+}
+
+double at_element_operations(const at_compute *c, const at_expr *e) {
+    double n = e->op == AT_X_CALL;
+    if (e->op == AT_X_INDEX || !is_value(c, e)) return 0;
+    if (e->op >= AT_X_NEG && e->op <= AT_X_MOD) n = 1;
+    if (e->op == AT_X_MIN || e->op == AT_X_MAX) n = 1;
+    for (int i = 0; i < e->nargs; i++) n += at_element_operations(c, e->arg[i]);
+    return n;
+}
+
+static bool calls(const at_expr *e) {
+    if (e->op == AT_X_CALL &&
+        (e->integer != AT_FUNCTION_ABS && e->integer != AT_FUNCTION_FLOOR))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (calls(e->arg[i])) return true;
+    return false;
+}
+
+/* ---- who reads whom -------------------------------------------------------------------------- */
+
+static int count_reads(const at_expr *e, int tensor) {
+    int n = e->op == AT_X_INDEX && e->ref == tensor;
+    for (int i = 0; i < e->nargs; i++) n += count_reads(e->arg[i], tensor);
+    return n;
+}
+
+static bool reads(const at_facts *f, int stage, int tensor) {
+    for (int i = 0; i < f->of[stage].num_accesses; i++)
+        if (f->of[stage].access[i].tensor == tensor) return true;
+    return false;
+}
+
+/* Each step of each axis is one in memory as it lies. */
+static bool is_element_wise(const at_facts *f, int reader, int tensor) {
+    const at_tensor *r = &f->compute->tensors[reader], *t = &f->compute->tensors[tensor];
+    int64_t stride = 1, wanted[AT_FACTS_MAX_AXES];
+    if (r->num_reduce || r->num_axes != t->num_axes) return false;
+    for (int k = t->num_axes - 1; k >= 0; k--) {
+        if (f->extents[reader][k] != f->extents[tensor][k]) return false;
+        wanted[k] = f->extents[tensor][k] > 1 ? stride : 0;
+        stride *= f->extents[tensor][k];
+    }
+    for (int i = 0; i < f->of[reader].num_accesses; i++) {
+        const at_access *x = &f->of[reader].access[i];
+        if (x->tensor == tensor &&
+            (!x->known || memcmp(x->stride, wanted, sizeof *wanted * (size_t)t->num_axes)))
+            return false;
+    }
+    return true;
+}
+
+static void find_readers(at_facts *f) {
+    const at_compute *c = f->compute;
+    for (int t = 0; t < c->num_tensors; t++) {
+        at_stage_facts *s = &f->of[t];
+        for (int r = t + 1; r < c->num_tensors; r++)
+            if (f->of[r].is_stage && !f->of[r].is_dissolved && reads(f, r, t))
+                s->num_readers++, s->reader = r;
+        s->has_matched_reader =
+            s->is_stage && s->num_readers == 1 && is_element_wise(f, s->reader, t);
+    }
+}
+
+/* Computed where it is read: no sum, and either cheap or read in one place where each element is
+ * needed once. A constant of no reads is cheap. */
+static bool dissolves(const at_facts *f, int stage) {
+    const at_compute *c = f->compute;
+    const at_tensor *t = &c->tensors[stage];
+    int places = 0;
+    bool again = false; /* an element is needed several times */
+    if (t->num_reduce || t->is_output || t->is_packing) return false;
+    for (int r = stage + 1; r < c->num_tensors; r++) {
+        const at_tensor *reader = &c->tensors[r];
+        int n = reader->role == AT_ROLE_STAGE ? count_reads(reader->body, stage) : 0;
+        places += n;
+        if (!n) continue;
+        double elements = 1, points = 1;
+        for (int k = 0; k < t->num_axes; k++) elements *= (double)f->extents[stage][k];
+        for (int k = 0; k < reader->num_axes + reader->num_reduce; k++)
+            points *= (double)f->extents[r][k];
+        again |= points > elements;
+    }
+    return !f->of[stage].is_expensive || (places == 1 && !again);
+}
+
+at_status at_facts_of(at_arena *a, const at_compute *c, const int64_t *values, at_facts *out,
+                      at_error *err) {
+    at_facts f = {.compute = c, .values = values, .of = AT_NEW_ARRAY(a, at_stage_facts, c->num_tensors)};
+    AT_TRY(at_compute_extents(a, c, values, &f.extents, err));
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *x = &c->tensors[t];
+        at_stage_facts *s = &f.of[t];
+        s->extent = f.extents[t];
+        s->reader = -1;
+        s->is_stage = x->role == AT_ROLE_STAGE;
+        if (!s->is_stage) continue;
+        s->is_expensive = calls(x->body);
+        s->operations = at_element_operations(c, x->body) + (x->num_reduce > 0);
+        for (int k = 0; k < x->num_axes + x->num_reduce; k++)
+            s->operations *= s->extent[k] > 0 ? (double)s->extent[k] : 1;
+    }
+    for (int t = c->num_tensors - 1; t >= 0; t--)
+        if (f.of[t].is_stage) f.of[t].is_dissolved = dissolves(&f, t);
+    for (int t = 0; t < c->num_tensors; t++)
+        if (f.of[t].is_stage && !f.of[t].is_dissolved) find_accesses(a, &f, t);
+    find_readers(&f);
+    *out = f;
+    return AT_OK;
+}

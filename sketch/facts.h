@@ -1,0 +1,45 @@
+/* sketch/facts.h: what rules want to know of a computation, worked out once with the numbers of the
+ * task: what is dissolved, who reads whom, how far each access moves with each axis, operations. */
+#ifndef AT_SKETCH_FACTS_H
+#define AT_SKETCH_FACTS_H
+
+#include "schedule/schedule.h"
+
+enum { AT_FACTS_MAX_AXES = 32 };
+
+/* A read of memory by a stage, through what is dissolved between. */
+typedef struct at_access {
+    int tensor;
+    bool known;     /* the index is made of axes and sizes alone */
+    bool is_direct; /* the stage reads it itself, by bare axes or numbers */
+    bool is_bare;   /* by bare axes, each once */
+    int64_t stride[AT_FACTS_MAX_AXES]; /* [axis of the stage] elements that one step moves */
+} at_access;
+
+typedef struct at_stage_facts {
+    bool is_stage, is_dissolved;
+    bool is_expensive; /* calls a function */
+    int num_readers, reader; /* stages that read it, through what is dissolved; the last of them */
+    /* Its only reader reads it once, element by element; of which axis of the reader is each of
+     * this one's: itself. */
+    bool has_matched_reader;
+    const int64_t *extent; /* [axes] */
+    at_access *access;
+    int num_accesses;
+    double operations; /* of all its elements */
+} at_stage_facts;
+
+typedef struct at_facts {
+    const at_compute *compute;
+    const int64_t *values;
+    int64_t **extents;
+    at_stage_facts *of; /* [tensor] */
+} at_facts;
+
+/* Owned by a; borrows the rest. AT_E_INPUT: numbers that do not go together. */
+at_status at_facts_of(at_arena *a, const at_compute *c, const int64_t *values, at_facts *out,
+                      at_error *err);
+/* Operations of one element's expression: arithmetic on values, not on indices. */
+double at_element_operations(const at_compute *c, const at_expr *e);
+
+#endif

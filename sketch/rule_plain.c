@@ -1,0 +1,46 @@
+/* sketch/rule_plain.c: what sums nothing, in vectors along what lies side by side:
+ *
+ *     i, j => @out = i, j      ->      i:para, j0, j1:vec => @out = i, {j0, j1}/j  */
+#include "sketch/sketch_int.h"
+
+enum { LEAST_LANES = 4 };
+
+/* A reader that stands beside its sum already, or will. */
+static bool stands_beside(const sketch_state *s, int stage) {
+    const at_compute *c = s->facts->compute;
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_stage_facts *f = &s->facts->of[t];
+        if (f->is_stage && c->tensors[t].num_reduce && f->has_matched_reader && f->reader == stage &&
+            at_rule_tile.applies(s, t) != RULE_SKIP)
+            return true;
+    }
+    return false;
+}
+
+static rule_verdict applies(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    return t->num_reduce || t->is_packing || stands_beside(s, stage) ? RULE_SKIP : RULE_APPLY_ALONE;
+}
+
+static at_status make(sketch_state *s, int stage, at_error *err) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
+    int last = t->num_axes - 1;
+    const char *parts[2];
+    if (f->extent[last] >= LEAST_LANES) {
+        AT_TRY(sketch_split(s, t->name, t->axes[last].name, 2, "last <= 256", false, limits, parts,
+                            err));
+        AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
+        if (last == 0) return sketch_mark(s, t->name, parts[0], AT_ANN_PARA, err);
+    }
+    return last > 0 ? sketch_mark(s, t->name, t->axes[0].name, AT_ANN_PARA, err) : AT_OK;
+}
+
+static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
+    sketch_state *b = sketch_branch(s, "");
+    if (make(b, stage, err) == AT_OK) *at_push(s->arena, out) = b;
+}
+
+const sketch_rule at_rule_plain = {
+    "plain", "a stage that sums nothing goes in vectors along its last axis", applies, apply};

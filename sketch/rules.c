@@ -1,0 +1,98 @@
+/* sketch/rules.c: the rules, and how they are applied: stage by stage from the last to the first,
+ * every rule in its order, as A5.1 of the field has it; then packing. */
+#include "sketch/sketch_int.h"
+
+#include <string.h>
+
+static const sketch_rule *const rules[] = {&at_rule_inline, &at_rule_tile, &at_rule_plain};
+enum { NUM_RULES = sizeof rules / sizeof *rules };
+enum { MOST_SKETCHES = 64 };
+
+int at_sketch_rule_count(void) { return NUM_RULES; }
+const char *at_sketch_rule_name(int i) { return rules[i]->name; }
+const char *at_sketch_rule_help(int i) { return rules[i]->help; }
+
+/* What one stage makes of a state. */
+static void visit(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
+    int before = out->len;
+    for (int r = 0; r < NUM_RULES; r++) {
+        rule_verdict v = rules[r]->applies(s, stage);
+        if (v == RULE_SKIP) continue;
+        rules[r]->apply(s, stage, out, err);
+        if (v == RULE_APPLY_ALONE && out->len > before) return;
+    }
+}
+
+static void visit_all(at_arena *a, int stage, sketch_states *states, at_error *err) {
+    sketch_states next = {0};
+    for (int i = 0; i < states->len; i++) {
+        int before = next.len;
+        visit(states->data[i], stage, &next, err);
+        /* As it stands: in loops of its own. */
+        if (next.len == before) *at_push(a, &next) = states->data[i];
+    }
+    if (next.len > MOST_SKETCHES) next.len = MOST_SKETCHES;
+    *states = next;
+}
+
+static at_sketch finish(const sketch_state *s) {
+    at_text compute = {0}, tree = {0};
+    const at_derivation *d = s->from;
+    at_compute_print(&compute, s->compute);
+    at_tree_print(&tree, s->tree);
+    at_sketch out = {.name = *s->name ? s->name : "plain",
+                     .steps = s->steps.data,
+                     .num_steps = s->steps.len};
+    out.s = at_schedulable_untried(s->arena, d->name, d->args, d->record_args, s->definitions.data,
+                                   s->definitions.len, s->limits.data, s->limits.len,
+                                   at_text_str(&compute), at_text_str(&tree));
+    at_text_free(&compute);
+    at_text_free(&tree);
+    return out;
+}
+
+static bool is_named(const at_sketch *sketches, int n, const char *name) {
+    for (int i = 0; i < n; i++)
+        if (!strcmp(sketches[i].name, name)) return true;
+    return false;
+}
+
+static at_status start(at_arena *a, const at_derivation *d, sketch_state *s, at_error *err) {
+    at_compute *c;
+    at_facts *facts = AT_NEW(a, at_facts);
+    at_symbols *symbols = AT_NEW(a, at_symbols);
+    for (int i = 0; i < d->symbols->names.len; i++)
+        at_symbol_add(a, symbols, d->symbols->names.data[i]);
+    AT_TRY(at_compute_parse(a, symbols, d->compute, at_format(a, "computation of %s", d->name), &c,
+                            err));
+    AT_TRY(at_facts_of(a, c, d->values, facts, err));
+    *s = (sketch_state){.arena = a,
+                        .from = d,
+                        .facts = facts,
+                        .symbols = symbols,
+                        .compute = c,
+                        .name = ""};
+    if (*d->sizes)
+        *at_push(a, &s->definitions) = (at_definition){.kind = AT_DEFINE_SIZES, .text = {d->sizes}};
+    return at_edit_plain(a, c, &s->tree, err);
+}
+
+at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, int *n,
+                    at_error *err) {
+    sketch_state first;
+    sketch_states states = {0}, packed = {0};
+    at_error why;
+    AT_TRY(start(a, d, &first, err));
+    *at_push(a, &states) = &first;
+    for (int t = first.compute->num_tensors - 1; t >= 0; t--)
+        if (first.facts->of[t].is_stage) visit_all(a, t, &states, &why);
+    for (int i = 0; i < states.len; i++) sketch_pack(states.data[i], &packed, &why);
+    at_sketch *sketches = AT_NEW_ARRAY(a, at_sketch, packed.len);
+    *n = 0;
+    for (int i = 0; i < packed.len && *n < MOST_SKETCHES; i++) {
+        at_sketch sketch = finish(packed.data[i]);
+        if (!is_named(sketches, *n, sketch.name)) sketches[(*n)++] = sketch;
+    }
+    *out = sketches;
+    return AT_OK;
+}

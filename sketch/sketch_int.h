@@ -1,0 +1,58 @@
+/* sketch/sketch_int.h: a sketch being derived, and the rules that derive it. */
+#ifndef AT_SKETCH_INT_H
+#define AT_SKETCH_INT_H
+
+#include "sketch/sketch.h"
+
+/* A stage as it stands in the tree: the tile that computes it. */
+typedef struct sketch_tile {
+    int stage;          /* of the original computation */
+    const char *leaf;   /* the stage that sums: its name, or its copy's */
+    int vec, row;       /* axes; -1: none */
+    const char *outer;  /* the outermost piece, where there is one */
+    const char *inner;  /* the last loop around the tile and what stands beside it */
+} sketch_tile;
+
+typedef struct sketch_state {
+    at_arena *arena;
+    const at_derivation *from;
+    const at_facts *facts; /* of the original computation */
+    at_symbols *symbols;   /* shared by all states; names are added, never moved */
+    const at_compute *compute;
+    at_tree *tree;
+    AT_VEC(at_definition) definitions;
+    AT_VEC(at_split_limits) limits;
+    AT_VEC(at_edit) steps;
+    AT_VEC(sketch_tile) tiles;
+    const char *name;
+} sketch_state;
+typedef AT_VEC(sketch_state *) sketch_states;
+
+typedef enum rule_verdict { RULE_SKIP, RULE_APPLY, RULE_APPLY_ALONE } rule_verdict;
+/* Stages are visited from the last to the first; the rules in their order. ALONE: no later rule
+ * looks at the stage. A rule that cannot make its tree after all adds no state. */
+typedef struct sketch_rule {
+    const char *name, *help;
+    rule_verdict (*applies)(const sketch_state *s, int stage);
+    void (*apply)(const sketch_state *s, int stage, sketch_states *out, at_error *err);
+} sketch_rule;
+extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_plain;
+
+/* The same once more, to go on from; word: what is added to its name, "" for nothing. */
+sketch_state *sketch_branch(const sketch_state *s, const char *word);
+/* One edit, kept among the steps. */
+at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err);
+/* A name that neither size, tensor, axis nor loop has. */
+const char *sketch_fresh(const sketch_state *s, const char *like);
+/* The loop that runs an axis of a stage into `n` parts by knob tile_AXIS; its parts. limits: [n] of
+ * the default. */
+at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n, const char *filter,
+                       bool tails, const at_part_limit *limits, const char **parts, at_error *err);
+at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_ann ann,
+                      at_error *err);
+const char *sketch_axis_name(const sketch_state *s, int stage, int axis);
+
+/* Finishing touches to every sketch: packing in the order of use (rule_pack.c). */
+void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err);
+
+#endif

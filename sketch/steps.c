@@ -1,0 +1,87 @@
+/* sketch/steps.c: a sketch goes on by edits. */
+#include <string.h>
+
+#include "sketch/sketch_int.h"
+
+sketch_state *sketch_branch(const sketch_state *s, const char *word) {
+    at_arena *a = s->arena;
+    sketch_state *b = at_copy(a, s, sizeof *s);
+#define OWN(list)                                                                                  \
+    b->list.data = at_copy(a, s->list.data, sizeof *s->list.data * (size_t)s->list.len),           \
+    b->list.cap = s->list.len
+    OWN(definitions);
+    OWN(limits);
+    OWN(steps);
+    OWN(tiles);
+#undef OWN
+    if (*word) b->name = *s->name ? at_format(a, "%s+%s", s->name, word) : at_strdup(a, word);
+    return b;
+}
+
+at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err) {
+    at_definition knob;
+    at_tree *tree;
+    const at_compute *compute;
+    if (at_edit_make(s->arena, s->symbols, s->compute, s->tree, e, &compute, &tree, &knob, err) !=
+        AT_OK) {
+        at_text text = {0};
+        at_edit_print(&text, e);
+        at_fail_at(err, "%s: ", at_text_str(&text));
+        at_text_free(&text);
+        return err ? err->status : AT_E_INPUT;
+    }
+    s->compute = compute;
+    s->tree = tree;
+    if (knob.kind == AT_DEFINE_SPLIT) *at_push(s->arena, &s->definitions) = knob;
+    *at_push(s->arena, &s->steps) = *e;
+    return AT_OK;
+}
+
+const char *sketch_axis_name(const sketch_state *s, int stage, int axis) {
+    return s->facts->compute->tensors[stage].axes[axis].name;
+}
+
+static bool is_taken(const sketch_state *s, const char *name) {
+    const at_compute *c = s->compute;
+    if (at_symbol_find(s->symbols, name) >= 0 || at_compute_find(c, name) >= 0) return true;
+    for (int t = 0; t < c->num_tensors; t++)
+        for (int k = 0; k < c->tensors[t].num_axes + c->tensors[t].num_reduce; k++)
+            if (c->tensors[t].axes[k].name && !strcmp(c->tensors[t].axes[k].name, name))
+                return true;
+    return false;
+}
+
+const char *sketch_fresh(const sketch_state *s, const char *like) {
+    while (is_taken(s, like)) like = at_format(s->arena, "%s_", like);
+    return like;
+}
+
+static bool has_knob(const sketch_state *s, const char *knob) {
+    for (int i = 0; i < s->definitions.len; i++)
+        if (s->definitions.data[i].kind == AT_DEFINE_SPLIT &&
+            !strcmp(s->definitions.data[i].text[0], knob))
+            return true;
+    return false;
+}
+
+at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n, const char *filter,
+                       bool tails, const at_part_limit *limits, const char **parts, at_error *err) {
+    const char *knob = at_format(s->arena, "tile_%s", axis);
+    if (has_knob(s, knob)) knob = at_format(s->arena, "tile_%s_%s", stage, axis);
+    at_edit e = {.kind = AT_EDIT_SPLIT, .stage = stage, .loop = axis, .knob = knob};
+    e.spec = (at_split_spec){.policy = tails ? AT_VERBOSE : AT_FACTORS, .filter = filter};
+    for (int i = 0; i < n; i++)
+        e.names[i] = parts[i] = sketch_fresh(s, at_format(s->arena, "%s%d", axis, i));
+    AT_TRY(sketch_step(s, &e, err));
+    const at_definition *d = &s->definitions.data[s->definitions.len - 1];
+    at_split_limits l = {.knob = knob, .axis = d->text[1], .num_parts = n, .tails = tails};
+    for (int i = 0; i < n; i++) l.part[i] = limits[i];
+    *at_push(s->arena, &s->limits) = l;
+    return AT_OK;
+}
+
+at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_ann ann,
+                      at_error *err) {
+    return sketch_step(
+        s, &(at_edit){.kind = AT_EDIT_MARK, .stage = stage, .loop = loop, .ann = ann}, err);
+}

@@ -1,0 +1,202 @@
+/* sketch/te_file.c: a computation alone, as a file: arguments, sizes and the text.
+ *
+ *   # matmul_add.te
+ *   args N=1024, L=1024, M=1024
+ *   sizes ...
+ *   A[N, L] : input
+ *   ...
+ *
+ * Each part is read with everything else blanked out, so that errors show the file's own lines. */
+#include <ctype.h>
+#include <string.h>
+
+#include "sketch/sketch.h"
+
+enum { MOST_ARGS = 64, MOST_SIZES = 256 };
+
+typedef struct te_row {
+    at_template_row row; /* first, so that its define() finds the rest */
+    const char *sizes, *compute;
+} te_row;
+
+typedef struct te_reader {
+    at_arena *arena;
+    const char *path;
+    char *parts[3]; /* the text with only args, sizes, the computation */
+    at_symbols symbols;
+    at_text args, names, sizes;
+    at_error *err;
+} te_reader;
+
+enum { ARGS, SIZES, COMPUTE };
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static bool begins_with(const char *line, const char *end, const char *word) {
+    size_t n = strlen(word);
+    while (line < end && (*line == ' ' || *line == '\t')) line++;
+    return (size_t)(end - line) > n && !memcmp(line, word, n) && isblank((unsigned char)line[n]);
+}
+
+/* A line that goes on after a comma belongs to the one before. */
+static bool goes_on(const char *line, const char *end) {
+    while (end > line && isspace((unsigned char)end[-1])) end--;
+    return end > line && end[-1] == ',';
+}
+
+static void share_lines(te_reader *r, const char *text, size_t length) {
+    static const char *const words[] = {"args", "sizes"};
+    int part = COMPUTE;
+    bool more = false;
+    for (int i = 0; i < 3; i++) {
+        r->parts[i] = at_alloc(r->arena, length + 1);
+        for (size_t k = 0; k < length; k++) r->parts[i][k] = text[k] == '\n' ? '\n' : ' ';
+        r->parts[i][length] = 0;
+    }
+    for (const char *line = text, *stop = text + length; line < stop;) {
+        const char *end = memchr(line, '\n', (size_t)(stop - line));
+        if (!end) end = stop;
+        const char *code_end = memchr(line, '#', (size_t)(end - line));
+        if (!code_end) code_end = end;
+        const char *from = line;
+        if (!more) part = COMPUTE;
+        for (int i = 0; i < 2 && part == COMPUTE && !more; i++) {
+            if (!begins_with(line, code_end, words[i])) continue;
+            part = i;
+            from = strstr(line, words[i]) + strlen(words[i]);
+        }
+        memcpy(r->parts[part] + (from - text), from, (size_t)(code_end - from));
+        if (part != COMPUTE && code_end > from) more = goes_on(from, code_end);
+        line = end + 1;
+    }
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+static at_status new_name(te_reader *r, at_lex *l, int most, const char **out) {
+    if (l->kind != AT_TOK_NAME) return at_lex_fail(l, r->err, "expected a name");
+    char *name = at_strndup(r->arena, l->start, (size_t)l->length);
+    if (at_symbol_find(&r->symbols, name) >= 0)
+        return at_lex_fail(l, r->err, "a second \"%s\"", name);
+    if (r->symbols.names.len >= most) return at_lex_fail(l, r->err, "more than %d names", most);
+    at_symbol_add(r->arena, &r->symbols, name);
+    *out = name;
+    AT_TRY(at_lex_next(l, r->err));
+    return at_lex_expect(l, "=", r->err);
+}
+
+/* Several lines of a kind need no comma between them. */
+static at_status next_item(te_reader *r, at_lex *l, int line) {
+    if (l->kind == AT_TOK_END) return AT_OK;
+    if (at_lex_is(l, ",")) return at_lex_next(l, r->err);
+    return l->line > line ? AT_OK : at_lex_fail(l, r->err, "expected ','");
+}
+
+static at_status read_args(te_reader *r) {
+    at_lex l;
+    AT_TRY(at_lex_start(&l, r->parts[ARGS], r->path, r->err));
+    while (l.kind != AT_TOK_END) {
+        const char *name;
+        int line = l.line;
+        AT_TRY(new_name(r, &l, MOST_ARGS, &name));
+        if (l.kind != AT_TOK_INT || l.integer < 1)
+            return at_lex_fail(&l, r->err, "expected a whole number from 1 on");
+        at_text_addf(&r->args, "%s%s=%lld", r->args.len ? ", " : "", name, (long long)l.integer);
+        at_text_addf(&r->names, "%s%s", r->names.len ? ", " : "", name);
+        AT_TRY(at_lex_next(&l, r->err));
+        if (at_lex_is(&l, "from")) {
+            AT_TRY(at_lex_next(&l, r->err));
+            if (l.kind != AT_TOK_INT) return at_lex_fail(&l, r->err, "expected a whole number");
+            at_text_addf(&r->args, " from %lld", (long long)l.integer);
+            AT_TRY(at_lex_next(&l, r->err));
+        }
+        AT_TRY(next_item(r, &l, line));
+    }
+    return AT_OK;
+}
+
+static at_status read_sizes(te_reader *r) {
+    at_lex l;
+    AT_TRY(at_lex_start(&l, r->parts[SIZES], r->path, r->err));
+    while (l.kind != AT_TOK_END) {
+        const char *name;
+        at_expr *e;
+        int line = l.line;
+        AT_TRY(new_name(r, &l, MOST_ARGS + MOST_SIZES, &name));
+        AT_TRY(at_expr_parse(r->arena, &l, &e, r->err));
+        at_text_addf(&r->sizes, "%s%s = ", r->sizes.len ? ", " : "", name);
+        at_expr_print(&r->sizes, e);
+        AT_TRY(next_item(r, &l, line));
+    }
+    return AT_OK;
+}
+
+/* ---- the row --------------------------------------------------------------------------------- */
+
+static void define(at_template *t) {
+    const te_row *x = (const te_row *)at_template_row_of(t);
+    at_arena *a = at_template_arena(t);
+    at_symbols *names = AT_NEW(a, at_symbols);
+    const at_sketch *sketches;
+    int64_t *values;
+    at_error err = {0};
+    int n = 0;
+    if (*x->sizes) at_sizes(t, x->sizes);
+    at_compute_text(t, x->compute);
+    if (!at_template_is_good(t)) return;
+    at_template_numbers(t, a, names, &values);
+    at_derivation d = {x->row.name, x->row.args, x->row.record_args, x->sizes,
+                       x->compute,  names,       values};
+    if (at_derive(a, &d, &sketches, &n, &err) != AT_OK) at_template_refuse(t, &err);
+    for (int i = 0; i < n; i++) at_sketch_add(t, sketches[i].name, &sketches[i].s->row, &sketches[i]);
+}
+
+const at_sketch *at_sketch_of_task(const at_task *t, int i) {
+    return i < at_task_num_sketches(t) ? at_task_sketch_mark(t, i) : NULL;
+}
+
+static const char *name_of(at_arena *a, const char *path) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t n = strlen(name);
+    if (!strcmp(path, "-")) return "stdin";
+    return at_strndup(a, name, n > 3 && !strcmp(name + n - 3, ".te") ? n - 3 : n);
+}
+
+static at_status read_parts(te_reader *r, const char **compute) {
+    at_compute *c;
+    AT_TRY(read_args(r));
+    AT_TRY(read_sizes(r));
+    AT_TRY(at_compute_parse(r->arena, &r->symbols, r->parts[COMPUTE], r->path, &c, r->err));
+    at_text text = {0};
+    at_compute_print(&text, c);
+    *compute = at_strdup(r->arena, at_text_str(&text));
+    at_text_free(&text);
+    return AT_OK;
+}
+
+at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t length,
+                      const at_template_row **out, at_error *err) {
+    te_reader r = {.arena = a, .path = !strcmp(path, "-") ? "stdin" : path, .err = err};
+    const char *compute = NULL;
+    for (size_t i = 0; i < length; i++)
+        if (((unsigned char)text[i] < ' ' && !isspace((unsigned char)text[i])) || text[i] == 127)
+            return at_fail(err, AT_E_INPUT, "%s: byte %zu is no text; a .te file is a computation",
+                           r.path, i);
+    share_lines(&r, text, length);
+    at_status s = read_parts(&r, &compute);
+    if (s == AT_OK) {
+        te_row *row = AT_NEW(a, te_row);
+        row->row = (at_template_row){.name = name_of(a, path),
+                                     .help = at_format(a, "the computation of %s", r.path),
+                                     .args = at_strdup(a, at_text_str(&r.args)),
+                                     .record_args = at_format(a, "[%s]", at_text_str(&r.names)),
+                                     .define = define};
+        row->sizes = at_strdup(a, at_text_str(&r.sizes));
+        row->compute = compute;
+        *out = &row->row;
+    }
+    at_text_free(&r.args);
+    at_text_free(&r.names);
+    at_text_free(&r.sizes);
+    return s;
+}
