@@ -214,6 +214,8 @@ at_status at_open_file(const char *path, int *fd, at_error *err);
  * reason. */
 at_status at_read_file_most(at_arena *a, const char *path, size_t most_bytes, char **text,
                             size_t *len, at_error *err);
+at_status at_read_stdin_most(at_arena *a, size_t most_bytes, char **text, size_t *len,
+                             at_error *err);
 at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err);
 
 /* ---- output files (output.c) ------------------------------------------------------------------

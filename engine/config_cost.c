@@ -9,7 +9,7 @@
 struct at_cost_model {
     const at_task *task;
     at_arena *arena, *scratch;
-    at_estimator *estimator;
+    at_estimator **estimators; /* [sketches of the task; else 1] */
 };
 
 at_cost_model *at_cost_model_of(const at_task *task, const at_estimate_options *o) {
@@ -19,7 +19,11 @@ at_cost_model *at_cost_model_of(const at_task *task, const at_estimate_options *
     at_bsr bsr;
     *m = (at_cost_model){.task = task, .arena = a, .scratch = at_arena_new()};
     if (at_task_bsr(task, &bsr)) mine.mean_dynamic = (double)bsr.nnz / (double)bsr.rows;
-    m->estimator = at_estimator_new(a, at_task_compute(task), &mine);
+    int n = at_task_num_sketches(task);
+    m->estimators = AT_NEW_ARRAY(a, at_estimator *, n + 1);
+    for (int i = 0; i < n; i++)
+        m->estimators[i] = at_estimator_new(a, at_task_compute(at_task_sketch(task, i)), &mine);
+    if (!n) m->estimators[0] = at_estimator_new(a, at_task_compute(task), &mine);
     return m;
 }
 
@@ -49,13 +53,18 @@ void at_cost_model_free(at_cost_model *m) {
     at_arena_free(m->arena);
 }
 
+static at_estimator *estimator_of(const at_cost_model *m, const at_config *c) {
+    at_config own;
+    return m->estimators[at_task_num_sketches(m->task) ? at_config_part(c, &own) : 0];
+}
+
 bool at_cost_point(at_cost_model *m, int64_t index, at_estimate *out) {
     at_config config;
     at_program *p;
     at_arena_reset(m->scratch);
     return at_config_at(m->scratch, at_task_space(m->task), index, &config, NULL) == AT_OK &&
            at_task_build(m->scratch, m->task, &config, &p, NULL) == AT_OK &&
-           at_estimate_of(m->estimator, p, out);
+           at_estimate_of(estimator_of(m, &config), p, out);
 }
 
 void at_cost_points(at_cost_model *m, const int64_t *index, int n, double *out_ns) {

@@ -13,7 +13,7 @@ typedef struct at_candidate {
     /* A sketch computes the task's outputs by another computation. */
     const int *tensor_of;    /* [tensor of the program] the task's of that name; NULL: the same */
     int64_t *const *extents; /* [tensor of the task] */
-    at_key key; /* of the program */
+    at_key key;              /* of the program */
     at_kernel *kernel;
     const at_bound *bound; /* on the session's machine; NULL: it has none */
     char *object;          /* of gcc and clang, else NULL */

@@ -144,9 +144,9 @@ static at_status load_computation(const char *path, const at_template_row **out,
     const at_template_row *row = NULL;
     char *text;
     size_t length;
-    bool from_stdin = !strcmp(path, "-");
-    at_status s = at_read_file_most(a, from_stdin ? "/dev/stdin" : path, MOST_FILE_BYTES, &text,
-                                    &length, err);
+    at_status s = strcmp(path, "-")
+                      ? at_read_file_most(a, path, MOST_FILE_BYTES, &text, &length, err)
+                      : at_read_stdin_most(a, MOST_FILE_BYTES, &text, &length, err);
     if (s == AT_OK) s = at_te_parse(a, path, text, length, &row, err);
     if (s == AT_OK) s = check_name(path, row->name, err);
     if (s == AT_OK) at_template_add(*out = row, path);
@@ -155,6 +155,7 @@ static at_status load_computation(const char *path, const at_template_row **out,
 }
 
 at_status at_user_template_load(const char *path, const at_template_row **out, at_error *err) {
+    at_sketches_for_templates();
     if (at_is_computation_file(path)) return load_computation(path, out, err);
     at_arena *a = at_arena_new();
     char *text;

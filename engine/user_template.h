@@ -4,14 +4,14 @@
 
 #include "templates/task.h"
 
-/* Is this word the path of a template's C file, or of a computation (.te), or - for one on stdin? */
+/* Is this word the path of a template's C file, or of a computation (.te), or - for one on stdin?
+ */
 bool at_is_template_file(const char *word);
 bool at_is_computation_file(const char *word);
-/* Compiles or reads it; from then on at_template_find knows its row, before the built-in ones. It holds
- * `const at_template_row at_NAME`, NAME being the file's without folder and ".c", '_' for what C
- * does not allow. A computation's template has the
- * name of its file. AT_E_INPUT: the
- * file cannot be read, or the compiler's message "my.c:3: ..." */
+/* Compiles or reads it; from then on at_template_find knows its row, before the built-in ones. It
+ * holds `const at_template_row at_NAME`, NAME being the file's without folder and ".c", '_' for
+ * what C does not allow. A computation's template has the name of its file. AT_E_INPUT: the file
+ * cannot be read, or the compiler's message "my.c:3: ..." */
 at_status at_user_template_load(const char *path, const at_template_row **out, at_error *err);
 
 #endif

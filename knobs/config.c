@@ -4,6 +4,28 @@
 
 #include <string.h>
 
+void at_config_in_sum(at_arena *a, const at_space *sum, int part, const at_config *c,
+                      at_config *out) {
+    int n = c->num_knobs + 1;
+    at_entity *e = AT_NEW_ARRAY(a, at_entity, n);
+    const char **names = AT_NEW_ARRAY(a, const char *, n);
+    e[0] = sum->knobs[0]->entities[part];
+    names[0] = sum->names[0];
+    for (int i = 1; i < n; i++) e[i] = c->entities[i - 1], names[i] = c->names[i - 1];
+    int64_t index = c->index < 0 ? -1 : sum->first[part] + c->index;
+    *out = (at_config){sum, index, index, n, names, e};
+}
+
+int at_config_part(const at_config *c, at_config *of_part) {
+    const at_space *s = c->space;
+    int part = (int)at_knob_digit(s->knobs[0], &c->entities[0]);
+    AT_ASSERT(part >= 0);
+    int64_t index = c->index < 0 ? -1 : c->index - s->first[part];
+    *of_part =
+        (at_config){s->parts[part], index, index, c->num_knobs - 1, c->names + 1, c->entities + 1};
+    return part;
+}
+
 at_status at_config_at(at_arena *a, const at_space *s, int64_t index, at_config *out,
                        at_error *err) {
     if (index < 0 || index >= s->range)
@@ -15,7 +37,13 @@ at_status at_config_at(at_arena *a, const at_space *s, int64_t index, at_config 
     if (!at_space_is_valid(s, index))
         return at_fail(err, AT_E_USAGE, "index %lld is not valid under the joint filter %s",
                        (long long)index, s->joint->condition);
-    if (s->parts) return at_sum_config_at(a, s, index, out, err);
+    if (s->parts) {
+        at_config own;
+        int part = at_sum_part(s, index);
+        AT_TRY(at_config_at(a, s->parts[part], index - s->first[part], &own, err));
+        at_config_in_sum(a, s, part, &own, out);
+        return AT_OK;
+    }
     at_entity *e = AT_NEW_ARRAY(a, at_entity, s->num_knobs);
     *out = (at_config){s, index, index, s->num_knobs, s->names, e};
     for (int i = 0; i < s->num_knobs; i++) {
@@ -65,9 +93,30 @@ static int flatten(const at_entity *e, float *out) {
     return e->n;
 }
 
+/* A place for each part, 1 where the point is of it, then the features of every part. */
+static int sum_features(const at_config *c, float *out) {
+    const at_space *s = c->space;
+    at_config own;
+    int part = at_config_part(c, &own), total = s->num_parts;
+    for (int i = 0; out && i < s->num_parts; i++) out[i] = i == part;
+    for (int i = 0; i < s->num_parts; i++) {
+        at_arena *scratch = at_arena_new();
+        at_config first = own;
+        if (i != part && at_config_at(scratch, s->parts[i], at_space_next(s->parts[i], -1, 1, 0, 0),
+                                      &first, NULL) != AT_OK)
+            AT_BUG("part %d of a sum has no point", i);
+        int n = at_config_features(&first, out ? out + total : NULL);
+        for (int k = 0; out && i != part && k < n; k++) out[total + k] = 0;
+        at_arena_free(scratch);
+        if (n < 0) return -1;
+        total += n;
+    }
+    return total;
+}
+
 int at_config_features(const at_config *c, float *out) {
     int total = 0;
-    if (at_space_num_parts(c->space)) return at_sum_features(c, out);
+    if (c->space && c->space->parts) return sum_features(c, out);
     for (int i = 0; i < c->num_knobs; i++) {
         int n = flatten(&c->entities[i], out ? out + total : NULL);
         if (n < 0) return -1;

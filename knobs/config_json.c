@@ -210,8 +210,8 @@ static at_status unknown(const at_space *s, const char *name, at_error *err) {
     return st;
 }
 
-at_status at_config_of_read(at_arena *a, const at_space *s, const at_config *read, at_config *out,
-                            at_error *err) {
+static at_status of_read(at_arena *a, const at_space *s, const at_config *read, at_config *out,
+                         at_error *err) {
     for (int i = 0; i < read->num_knobs; i++)
         if (at_space_find_knob(s, read->names[i]) < 0) return unknown(s, read->names[i], err);
     at_entity *e = AT_NEW_ARRAY(a, at_entity, s->num_knobs);
@@ -230,6 +230,39 @@ at_status at_config_of_read(at_arena *a, const at_space *s, const at_config *rea
     return AT_OK;
 }
 
+static at_status sum_of_read(at_arena *a, const at_space *s, const at_config *read, at_config *out,
+                             at_error *err) {
+    const at_entity *which = at_config_get(read, s->names[0]);
+    at_config rest = *read, c;
+    const char **names = AT_NEW_ARRAY(a, const char *, read->num_knobs);
+    at_entity *e = AT_NEW_ARRAY(a, at_entity, read->num_knobs);
+    int n = 0;
+    int part = -1;
+    for (int i = 0; which && i < s->num_parts; i++)
+        if (which->kind == AT_KNOB_OPTION && which->option->kind == AT_JSON_STRING &&
+            !strcmp(which->option->string, at_space_part_name(s, i)))
+            part = i;
+    if (part < 0) {
+        at_text list = {0};
+        for (int i = 0; i < s->num_parts; i++)
+            at_text_addf(&list, "%s%s", i ? ", " : "", at_space_part_name(s, i));
+        at_status status = at_fail(err, AT_E_INPUT,
+                                   which ? "knob %s: there is no such one; there are %s"
+                                         : "knob %s is missing from the entity; it is one of %s",
+                                   s->names[0], at_text_str(&list));
+        at_text_free(&list);
+        return status;
+    }
+    for (int i = 0; i < read->num_knobs; i++)
+        if (&read->entities[i] != which) names[n] = read->names[i], e[n++] = read->entities[i];
+    rest.num_knobs = n;
+    rest.names = names;
+    rest.entities = e;
+    AT_TRY(of_read(a, s->parts[part], &rest, &c, err));
+    at_config_in_sum(a, s, part, &c, out);
+    return AT_OK;
+}
+
 at_status at_config_from_json(at_arena *a, const at_space *s, const at_json *config, at_config *out,
                               at_error *err) {
     at_config read;
@@ -240,8 +273,8 @@ at_status at_config_from_json(at_arena *a, const at_space *s, const at_json *con
     }
     const at_json *recorded = at_json_get(config, "index");
     bool has_index = recorded && recorded->kind == AT_JSON_NUMBER;
-    if (s->parts) AT_TRY(at_sum_config_read(a, s, &read, out, err));
-    else AT_TRY(at_config_of_read(a, s, &read, out, err));
+    if (s->parts) AT_TRY(sum_of_read(a, s, &read, out, err));
+    else AT_TRY(of_read(a, s, &read, out, err));
     out->recorded_index = has_index ? read.recorded_index : out->index;
     return AT_OK;
 }

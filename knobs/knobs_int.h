@@ -64,14 +64,8 @@ struct at_space {
     int *offset;    /* [num_parts + 1] and its digits */
 };
 
-/* Which part an index or digits of a sum are of (sum.c). */
+/* Which part an index of a sum is of (space.c). */
 int at_sum_part(const at_space *s, int64_t index);
-at_status at_sum_config_at(at_arena *a, const at_space *s, int64_t index, at_config *out,
-                           at_error *err);
-at_status at_sum_config_read(at_arena *a, const at_space *s, const at_config *read, at_config *out,
-                             at_error *err);
-int at_sum_features(const at_config *c, float *out);
-int64_t at_sum_random_step(const at_space *s, int64_t index, at_rng *rng);
 
 /* split.c, factors.c, primes.c */
 typedef struct at_factors {
@@ -106,10 +100,6 @@ at_status at_joint_new(at_arena *a, const char *condition, const at_knob *const 
 bool at_joint_holds(const at_joint *j, int64_t index);
 at_status at_joint_try(const at_joint *j, int64_t index, at_error *err);
 int64_t at_joint_count(const at_joint *j, int64_t range);
-
-/* A configuration read without its space, against one that is no sum (config_json.c). */
-at_status at_config_of_read(at_arena *a, const at_space *s, const at_config *read, at_config *out,
-                            at_error *err);
 
 /* entity.c */
 bool at_entity_same(const at_entity *x, const at_entity *y); /* all sizes count */

@@ -98,7 +98,10 @@ static const at_knob *knob_at(const at_space *s, int knob) {
 }
 
 int at_space_num_knobs(const at_space *s) { return s->num_knobs; }
-const char *at_space_knob_name(const at_space *s, int knob) { return knob_at(s, knob)->name; }
+const char *at_space_knob_name(const at_space *s, int knob) {
+    knob_at(s, knob);
+    return s->names[knob];
+}
 at_knob_kind at_space_knob_kind(const at_space *s, int knob) { return knob_at(s, knob)->kind; }
 int64_t at_space_knob_len(const at_space *s, int knob) { return knob_at(s, knob)->count; }
 const char *at_space_knob_policy(const at_space *s, int knob) { return knob_at(s, knob)->policy; }
@@ -124,6 +127,12 @@ int64_t at_space_len(at_space *s) {
         for (int i = 0; i < s->num_parts; i++) s->len += at_space_len(s->parts[i]);
     } else if (s->len < 0) s->len = at_joint_count(s->joint, s->range);
     return s->len;
+}
+
+int at_sum_part(const at_space *s, int64_t index) {
+    int part = 0;
+    while (index >= s->first[part + 1]) part++;
+    return part;
 }
 
 /* Some indices mean no point. */
@@ -194,25 +203,6 @@ int64_t at_space_index(const at_space *s, const int64_t *digits) {
         return s->first[part] + at_space_index(s->parts[part], digits + s->offset[part]);
     }
     for (int i = 0; i < s->num_knobs; i++) index += digits[i] * s->strides[i];
-    return index;
-}
-
-int64_t at_space_random_walk(const at_space *s, int64_t index, at_rng *rng) {
-    enum { MOST_STEPS = 10000 };
-    if (s->range == 1) return index;
-    int64_t at = index;
-    for (int step = 0; step < MOST_STEPS; step++) {
-        if (s->parts) {
-            at = at_sum_random_step(s, at, rng);
-            if (at != index && at_space_is_valid(s, at)) return at;
-            continue;
-        }
-        int knob = (int)at_rng_below(rng, (uint64_t)s->num_knobs);
-        int64_t count = s->knobs[knob]->count, stride = s->strides[knob];
-        int64_t digit = (int64_t)at_rng_below(rng, (uint64_t)count);
-        at += (digit - at / stride % count) * stride;
-        if (at != index && at_space_is_valid(s, at)) return at;
-    }
     return index;
 }
 

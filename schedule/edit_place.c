@@ -22,16 +22,25 @@ static const at_tensor *tensor_of(const at_compute *c, const char *stage) {
     return &c->tensors[at_compute_find(c, stage)];
 }
 
-/* Which axis of `reader` every read of tensor t has in dimension d; -1: none, or not always. */
-static int axis_of_reads(const at_compute *c, int reader, int t, int d) {
-    const tensor_info *info = &info_of(c)->info[reader];
-    int axis = -1, seen = 0;
-    for (int i = 0; i < info->num_reads; i++) {
-        if (info->reads[i]->ref != t) continue;
-        const at_expr *e = info->reads[i]->arg[d];
-        int here = e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? e->ref : -1;
-        if (seen++ && here != axis) return -1;
-        axis = here;
+enum { NO_READ = -2, SEVERAL = -1, MOST_DEPTH = 64 };
+
+/* Which axis of `reader` every read of tensor t has in dimension d, stages between without a leaf
+ * included. */
+static int axis_of_reads(const moving *m, int reader, int t, int d, int depth) {
+    const tensor_info *info = &info_of(m->c)->info[reader];
+    int axis = NO_READ;
+    for (int i = 0; i < info->num_reads && depth < MOST_DEPTH; i++) {
+        const at_expr *read = info->reads[i];
+        const at_tensor *from = &m->c->tensors[read->ref];
+        int dim = d;
+        if (read->ref != t) { /* of which dimension of what is between? */
+            if (from->role != AT_ROLE_STAGE || outline_leaf(&m->o, from->name)) continue;
+            dim = axis_of_reads(m, read->ref, t, d, depth + 1);
+            if (dim == NO_READ) continue;
+        }
+        const at_expr *e = dim >= 0 && dim < read->nargs ? read->arg[dim] : NULL;
+        int here = e && e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? e->ref : SEVERAL;
+        axis = axis == NO_READ || axis == here ? here : SEVERAL;
     }
     return axis;
 }
@@ -43,11 +52,11 @@ static void match_axes(const moving *m, bool before, int *match) {
     const at_tensor *s = &m->c->tensors[stage];
     for (int k = 0; k < s->num_axes; k++) match[k] = -1;
     if (before) { /* it is read by the other */
-        for (int k = 0; k < s->num_axes; k++) match[k] = axis_of_reads(m->c, other, stage, k);
+        for (int k = 0; k < s->num_axes; k++) match[k] = axis_of_reads(m, other, stage, k, 0);
         return;
     }
     for (int d = 0; d < m->c->tensors[other].num_axes; d++) {
-        int k = axis_of_reads(m->c, stage, other, d);
+        int k = axis_of_reads(m, stage, other, d, 0);
         if (k >= 0 && k < s->num_axes) match[k] = d;
     }
 }

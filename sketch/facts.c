@@ -12,7 +12,8 @@ typedef struct point {
 } point;
 
 static int64_t value_at(point *p, const at_expr *e) {
-    int64_t x = e->nargs ? value_at(p, e->arg[0]) : 0, y = e->nargs > 1 ? value_at(p, e->arg[1]) : 0;
+    int64_t x = e->nargs ? value_at(p, e->arg[0]) : 0,
+            y = e->nargs > 1 ? value_at(p, e->arg[1]) : 0;
     switch (e->op) {
     case AT_X_INT: return e->integer;
     case AT_X_NAME:
@@ -46,18 +47,24 @@ static int64_t value_at(point *p, const at_expr *e) {
 typedef struct offset {
     int tensor, depth; /* depth: stages dissolved on the way */
     int64_t at;
-    bool known;
+    bool known, is_guarded;
     const at_expr *read;
 } offset;
-typedef AT_VEC(offset) offsets;
+typedef struct offsets {
+    offset *data;
+    int len, cap;
+    int left; /* expressions that are still looked at: dissolved stages may multiply */
+} offsets;
 
-enum { MOST_READS = 256, MOST_DEPTH = 32 };
+enum { MOST_READS = 256, MOST_DEPTH = 32, MOST_NODES = 20000 };
 
 static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int64_t *axis,
-                    int depth, offsets *out) {
+                    int depth, bool guarded, offsets *out) {
+    guarded |= e->op == AT_X_SELECT;
+    if (--out->left < 0) return;
     if (e->op != AT_X_INDEX || depth > MOST_DEPTH) {
         for (int i = 0; i < e->nargs && depth <= MOST_DEPTH; i++)
-            collect(a, f, e->arg[i], axis, depth, out);
+            collect(a, f, e->arg[i], axis, depth, guarded, out);
         return;
     }
     const at_stage_facts *t = &f->of[e->ref];
@@ -68,11 +75,11 @@ static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int6
         at = (int64_t)((uint64_t)at * (uint64_t)f->extents[e->ref][i] + (uint64_t)index[i]);
     }
     if (t->is_dissolved) {
-        collect(a, f, f->compute->tensors[e->ref].body, index, depth + 1, out);
+        collect(a, f, f->compute->tensors[e->ref].body, index, depth + 1, guarded, out);
         return;
     }
-    if (out->len < MOST_READS) *at_push(a, out) = (offset){e->ref, depth, at, p.known, e};
-    for (int i = 0; i < e->nargs; i++) collect(a, f, e->arg[i], axis, depth, out);
+    if (out->len < MOST_READS) *at_push(a, out) = (offset){e->ref, depth, at, p.known, guarded, e};
+    for (int i = 0; i < e->nargs; i++) collect(a, f, e->arg[i], axis, depth, guarded, out);
 }
 
 static bool is_bare(const at_expr *read) {
@@ -90,24 +97,28 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
     at_stage_facts *s = &f->of[stage];
     int n = t->num_axes + t->num_reduce;
     int64_t axis[AT_FACTS_MAX_AXES];
-    offsets base = {0};
-    for (int i = 0; i < n; i++) axis[i] = s->extent[i] > 1 ? s->extent[i] / 2 - (s->extent[i] > 2) : 0;
-    collect(a, f, t->body, axis, 0, &base);
+    offsets base = {.left = MOST_NODES};
+    for (int i = 0; i < n; i++)
+        axis[i] = s->extent[i] > 1 ? s->extent[i] / 2 - (s->extent[i] > 2) : 0;
+    collect(a, f, t->body, axis, 0, false, &base);
     s->num_accesses = base.len;
     s->access = AT_NEW_ARRAY(a, at_access, base.len + 1);
     for (int i = 0; i < base.len; i++)
-        s->access[i] = (at_access){.tensor = base.data[i].tensor,
-                                   .known = base.data[i].known,
-                                   .is_direct = base.data[i].depth == 0,
-                                   .is_bare = base.data[i].depth == 0 && is_bare(base.data[i].read)};
+        s->access[i] =
+            (at_access){.tensor = base.data[i].tensor,
+                        .known = base.data[i].known && base.left > 0,
+                        .is_guarded = base.data[i].is_guarded,
+                        .is_direct = base.data[i].depth == 0,
+                        .is_bare = base.data[i].depth == 0 && is_bare(base.data[i].read)};
     for (int k = 0; k < n; k++) {
-        offsets moved = {0};
+        offsets moved = {.left = MOST_NODES};
         if (s->extent[k] <= 1) continue;
         axis[k]++;
-        collect(a, f, t->body, axis, 0, &moved);
+        collect(a, f, t->body, axis, 0, false, &moved);
         axis[k]--;
         for (int i = 0; i < base.len && i < moved.len; i++)
-            s->access[i].stride[k] = (int64_t)((uint64_t)moved.data[i].at - (uint64_t)base.data[i].at);
+            s->access[i].stride[k] =
+                (int64_t)((uint64_t)moved.data[i].at - (uint64_t)base.data[i].at);
     }
 }
 
@@ -132,8 +143,7 @@ double at_element_operations(const at_compute *c, const at_expr *e) {
 }
 
 static bool calls(const at_expr *e) {
-    if (e->op == AT_X_CALL &&
-        (e->integer != AT_FUNCTION_ABS && e->integer != AT_FUNCTION_FLOOR))
+    if (e->op == AT_X_CALL && (e->integer != AT_FUNCTION_ABS && e->integer != AT_FUNCTION_FLOOR))
         return true;
     for (int i = 0; i < e->nargs; i++)
         if (calls(e->arg[i])) return true;
@@ -209,7 +219,8 @@ static bool dissolves(const at_facts *f, int stage) {
 
 at_status at_facts_of(at_arena *a, const at_compute *c, const int64_t *values, at_facts *out,
                       at_error *err) {
-    at_facts f = {.compute = c, .values = values, .of = AT_NEW_ARRAY(a, at_stage_facts, c->num_tensors)};
+    at_facts f = {
+        .compute = c, .values = values, .of = AT_NEW_ARRAY(a, at_stage_facts, c->num_tensors)};
     AT_TRY(at_compute_extents(a, c, values, &f.extents, err));
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];

@@ -10,15 +10,16 @@ enum { AT_FACTS_MAX_AXES = 32 };
 /* A read of memory by a stage, through what is dissolved between. */
 typedef struct at_access {
     int tensor;
-    bool known;     /* the index is made of axes and sizes alone */
-    bool is_direct; /* the stage reads it itself, by bare axes or numbers */
-    bool is_bare;   /* by bare axes, each once */
+    bool known;                        /* the index is made of axes and sizes alone */
+    bool is_direct;                    /* the stage reads it itself, by bare axes or numbers */
+    bool is_bare;                      /* by bare axes, each once */
+    bool is_guarded;                   /* through a choice, such as padding */
     int64_t stride[AT_FACTS_MAX_AXES]; /* [axis of the stage] elements that one step moves */
 } at_access;
 
 typedef struct at_stage_facts {
     bool is_stage, is_dissolved;
-    bool is_expensive; /* calls a function */
+    bool is_expensive;       /* calls a function */
     int num_readers, reader; /* stages that read it, through what is dissolved; the last of them */
     /* Its only reader reads it once, element by element; of which axis of the reader is each of
      * this one's: itself. */

@@ -10,8 +10,8 @@ static bool stands_beside(const sketch_state *s, int stage) {
     const at_compute *c = s->facts->compute;
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
-        if (f->is_stage && c->tensors[t].num_reduce && f->has_matched_reader && f->reader == stage &&
-            at_rule_tile.applies(s, t) != RULE_SKIP)
+        if (f->is_stage && c->tensors[t].num_reduce && f->has_matched_reader &&
+            f->reader == stage && at_rule_tile.applies(s, t) != RULE_SKIP)
             return true;
     }
     return false;

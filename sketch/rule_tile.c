@@ -4,8 +4,8 @@
  *
  *     i, j, k => @mul = i, j // k             {j0, i0}:para, i1, j1 =>
  *     i, j => @out = i, j              ->         k0, k1:unroll, i2:unroll, j2:vec =>
- *                                                     @mul = {i0, i1, i2}/i, {j0, j1, j2}/j // {k0, k1}/k
- *                                                 i2:unroll, j2:vec =>
+ *                                                     @mul = {i0, i1, i2}/i, {j0, j1, j2}/j // {k0,
+ * k1}/k i2:unroll, j2:vec =>
  *                                                     @out = {i0, i1, i2}/i, {j0, j1, j2}/j  */
 #include <string.h>
 
@@ -33,7 +33,8 @@ static bool reads_vectors(const sketch_state *s, int stage, int axis) {
     const at_stage_facts *f = &s->facts->of[stage];
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
-        if (!x->known || (x->stride[axis] != 0 && x->stride[axis] != 1 && !x->is_bare)) return false;
+        if (!x->known || (x->stride[axis] != 0 && x->stride[axis] != 1 && !x->is_bare))
+            return false;
     }
     return true;
 }
@@ -46,12 +47,21 @@ static bool reuses(const sketch_state *s, int stage, int vec, int row) {
     return false;
 }
 
+/* Whether padding or the like cuts into this axis: its loop is peeled, and runs by itself. */
+static bool is_guarded(const sketch_state *s, int stage, int axis) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    for (int i = 0; i < f->num_accesses; i++)
+        if (f->access[i].is_guarded && f->access[i].stride[axis] != 0) return true;
+    return false;
+}
+
 static int row_of(const sketch_state *s, int stage, int vec) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     int best = -1;
     for (int k = 0; k < t->num_axes; k++) {
         if (k == vec || !goes(s, stage, k)) continue;
-        bool better = best < 0 || (reuses(s, stage, vec, k) && s->facts->of[stage].extent[k] >= 4) ||
+        bool better = best < 0 ||
+                      (reuses(s, stage, vec, k) && s->facts->of[stage].extent[k] >= 4) ||
                       !reuses(s, stage, vec, best);
         if (better) best = k;
     }
@@ -75,7 +85,7 @@ typedef struct tiling {
     sketch_state *s;
     int stage, vec, row, second; /* axes; -1: none */
     const char *leaf;
-    AT_VEC(const char *) outer, middle, sums, rows;
+    AT_VEC(const char *) outer, guarded, middle, sums, rows;
     const char *vector;
     at_error *err;
 } tiling;
@@ -93,8 +103,8 @@ static at_status split_vector(tiling *t) {
     int n = extent > 2 * SMALL_AXIS ? 3 : 2;
     static const at_part_limit three[] = {{0}, {.wide = 4, .narrow = 4}, {.vectors = 2}},
                                two[] = {{0}, {.vectors = 2}};
-    const char *filter = extent % 4 == 0 || (tails && extent > 8) ? "last % 4 == 0 && last <= 64"
-                                                                   : "last <= 64";
+    const char *filter =
+        extent % 4 == 0 || (tails && extent > 8) ? "last % 4 == 0 && last <= 64" : "last <= 64";
     const char *parts[3];
     AT_TRY(sketch_split(t->s, t->leaf, sketch_axis_name(t->s, t->stage, t->vec), n, filter, tails,
                         n == 3 ? three : two, parts, t->err));
@@ -114,7 +124,8 @@ static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, 
     AT_TRY(sketch_split(t->s, t->leaf, sketch_axis_name(t->s, t->stage, axis), n,
                         at_format(t->s->arena, "last <= %d", MOST_ROWS), tails, limits, parts,
                         t->err));
-    *at_push(t->s->arena, &t->outer) = parts[0];
+    if (is_guarded(t->s, t->stage, axis)) *at_push(t->s->arena, &t->guarded) = parts[0];
+    else *at_push(t->s->arena, &t->outer) = parts[0];
     /* Rows go round inside columns: what a column needs of the weights stays near. */
     if (n == 3) *at_push(t->s->arena, &t->middle) = parts[1];
     *at_push(t->s->arena, &t->rows) = parts[n - 1];
@@ -138,15 +149,19 @@ static at_status split_sums(tiling *t) {
         *at_push(t->s->arena, &t->sums) = parts[0];
         if (parts[1]) *at_push(t->s->arena, &t->sums) = parts[1];
     }
-    return last < 0 ? AT_OK
-                    : sketch_mark(t->s, t->leaf, t->sums.data[t->sums.len - 1], AT_ANN_UNROLL, t->err);
+    return last < 0
+               ? AT_OK
+               : sketch_mark(t->s, t->leaf, t->sums.data[t->sums.len - 1], AT_ANN_UNROLL, t->err);
 }
 
 static at_status put_in_order(tiling *t) {
     at_edit e = {.kind = AT_EDIT_ORDER, .stage = t->leaf};
     int n = 0;
     for (int i = 0; i < t->outer.len && n < AT_EDIT_MAX_NAMES; i++) e.names[n++] = t->outer.data[i];
-    for (int i = 0; i < t->middle.len && n < AT_EDIT_MAX_NAMES; i++) e.names[n++] = t->middle.data[i];
+    for (int i = 0; i < t->guarded.len && n < AT_EDIT_MAX_NAMES; i++)
+        e.names[n++] = t->guarded.data[i];
+    for (int i = 0; i < t->middle.len && n < AT_EDIT_MAX_NAMES; i++)
+        e.names[n++] = t->middle.data[i];
     for (int i = 0; i < t->sums.len && n < AT_EDIT_MAX_NAMES; i++) e.names[n++] = t->sums.data[i];
     for (int i = 0; i < t->rows.len && n < AT_EDIT_MAX_NAMES; i++) e.names[n++] = t->rows.data[i];
     if (n == AT_EDIT_MAX_NAMES) return at_fail(t->err, AT_E_INPUT, "more loops than an edit takes");
@@ -163,31 +178,28 @@ static at_status share_out(tiling *t) {
     return n > 1 ? sketch_step(t->s, &e, t->err) : AT_OK;
 }
 
-/* An output's sum is a stage of its own, so that its last value goes from registers to memory. */
-static at_status name_sum(tiling *t) {
-    const at_tensor *x = &t->s->facts->compute->tensors[t->stage];
-    t->leaf = x->name;
-    if (t->s->facts->of[t->stage].has_matched_reader) return AT_OK;
+/* What reads the sums, beside the tile; an output's sum becomes a stage of its own, so that its
+ * last value goes from registers to memory. */
+static at_status put_reader(tiling *t, const char *loop) {
+    const at_facts *f = t->s->facts;
+    const at_tensor *x = &f->compute->tensors[t->stage];
+    if (f->of[t->stage].has_matched_reader) {
+        at_edit e = {.kind = AT_EDIT_NEST,
+                     .stage = f->compute->tensors[f->of[t->stage].reader].name,
+                     .other = t->leaf,
+                     .loop = loop};
+        return sketch_step(t->s, &e, t->err);
+    }
     const char *sum = sketch_fresh(t->s, at_format(t->s->arena, "%s_sum", x->name));
     at_edit e = {.kind = AT_EDIT_COPY, .stage = x->name, .copy = AT_COPY_WRITE, .names = {sum}};
     t->leaf = sum;
     return sketch_step(t->s, &e, t->err);
 }
 
-static at_status nest_reader(tiling *t, const char *loop) {
-    const at_facts *f = t->s->facts;
-    const char *reader = f->compute->tensors[t->stage].name;
-    if (f->of[t->stage].has_matched_reader)
-        reader = f->compute->tensors[f->of[t->stage].reader].name;
-    at_edit e = {
-        .kind = AT_EDIT_NEST, .stage = reader, .other = t->leaf, .loop = loop, .before = false};
-    return sketch_step(t->s, &e, t->err);
-}
-
 static at_status make(tiling *t) {
     const at_tensor *x = &t->s->facts->compute->tensors[t->stage];
     sketch_state *s = t->s;
-    AT_TRY(name_sum(t));
+    t->leaf = x->name;
     AT_TRY(split_vector(t));
     int others = 0;
     for (int k = 0; k < x->num_axes; k++) {
@@ -203,9 +215,10 @@ static at_status make(tiling *t) {
         AT_TRY(sketch_mark(s, t->leaf, t->rows.data[i], AT_ANN_UNROLL, t->err));
     AT_TRY(sketch_mark(s, t->leaf, t->vector, AT_ANN_VEC, t->err));
     AT_TRY(share_out(t));
-    const char *inner = t->middle.len ? t->middle.data[t->middle.len - 1]
-                                      : t->outer.data[t->outer.len - 1];
-    AT_TRY(nest_reader(t, inner));
+    const char *inner = t->middle.len    ? t->middle.data[t->middle.len - 1]
+                        : t->guarded.len ? t->guarded.data[t->guarded.len - 1]
+                                         : t->outer.data[t->outer.len - 1];
+    AT_TRY(put_reader(t, inner));
     *at_push(s->arena, &s->tiles) = (sketch_tile){.stage = t->stage,
                                                   .leaf = t->leaf,
                                                   .vec = t->vec,

@@ -40,9 +40,8 @@ static at_sketch finish(const sketch_state *s) {
     const at_derivation *d = s->from;
     at_compute_print(&compute, s->compute);
     at_tree_print(&tree, s->tree);
-    at_sketch out = {.name = *s->name ? s->name : "plain",
-                     .steps = s->steps.data,
-                     .num_steps = s->steps.len};
+    at_sketch out = {
+        .name = *s->name ? s->name : "plain", .steps = s->steps.data, .num_steps = s->steps.len};
     out.s = at_schedulable_untried(s->arena, d->name, d->args, d->record_args, s->definitions.data,
                                    s->definitions.len, s->limits.data, s->limits.len,
                                    at_text_str(&compute), at_text_str(&tree));
@@ -66,14 +65,9 @@ static at_status start(at_arena *a, const at_derivation *d, sketch_state *s, at_
     AT_TRY(at_compute_parse(a, symbols, d->compute, at_format(a, "computation of %s", d->name), &c,
                             err));
     AT_TRY(at_facts_of(a, c, d->values, facts, err));
-    *s = (sketch_state){.arena = a,
-                        .from = d,
-                        .facts = facts,
-                        .symbols = symbols,
-                        .compute = c,
-                        .name = ""};
-    if (*d->sizes)
-        *at_push(a, &s->definitions) = (at_definition){.kind = AT_DEFINE_SIZES, .text = {d->sizes}};
+    *s = (sketch_state){
+        .arena = a, .from = d, .facts = facts, .symbols = symbols, .compute = c, .name = ""};
+    for (int i = 0; i < d->num_definitions; i++) *at_push(a, &s->definitions) = d->definitions[i];
     return at_edit_plain(a, c, &s->tree, err);
 }
 
@@ -95,4 +89,34 @@ at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, 
     }
     *out = sketches;
     return AT_OK;
+}
+
+/* ---- templates without a schedule ------------------------------------------------------------ */
+
+static void derive_template(at_template *t) {
+    const at_template_row *row = at_template_row_of(t);
+    at_arena *a = at_template_arena(t);
+    at_symbols *names = AT_NEW(a, at_symbols);
+    at_derivation *d = AT_NEW(a, at_derivation);
+    const at_sketch *sketches;
+    int64_t *values;
+    at_error err = {0};
+    int n = 0;
+    at_template_numbers(t, a, names, &values);
+    *d = (at_derivation){.name = row->name,
+                         .args = row->args,
+                         .record_args = row->record_args,
+                         .compute = at_template_compute_text(t),
+                         .symbols = names,
+                         .values = values};
+    d->definitions = at_template_definitions(t, &d->num_definitions);
+    if (at_derive(a, d, &sketches, &n, &err) != AT_OK) at_template_refuse(t, &err);
+    for (int i = 0; i < n; i++)
+        at_sketch_add(t, sketches[i].name, &sketches[i].s->row, &sketches[i]);
+}
+
+void at_sketches_for_templates(void) { at_template_deriver(derive_template); }
+
+const at_sketch *at_sketch_of_task(const at_task *t, int i) {
+    return i < at_task_num_sketches(t) ? at_task_sketch_mark(t, i) : NULL;
 }

@@ -7,8 +7,8 @@
 #include "sketch/schedulable.h"
 
 typedef struct at_sketch {
-    const char *name;  /* "tile_j+pack_B": the rules and what they chose */
-    at_schedulable *s; /* untried */
+    const char *name;     /* "tile_j+pack_B": the rules and what they chose */
+    at_schedulable *s;    /* untried */
     const at_edit *steps; /* from the plain tree */
     int num_steps;
 } at_sketch;
@@ -16,8 +16,10 @@ typedef struct at_sketch {
 /* What is derived from: a computation with its sizes, whose arguments have values. */
 typedef struct at_derivation {
     const char *name, *args, *record_args; /* as in at_template_row */
-    const char *sizes, *compute;           /* texts; sizes may be "" */
-    const at_symbols *symbols;             /* arguments and sizes, and their values */
+    const char *compute;
+    const at_definition *definitions; /* sizes */
+    int num_definitions;
+    const at_symbols *symbols; /* arguments and sizes, and their values */
     const int64_t *values;
 } at_derivation;
 
@@ -26,19 +28,22 @@ typedef struct at_derivation {
 at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, int *n,
                     at_error *err);
 
+/* From here on templates without a schedule are derived. */
+void at_sketches_for_templates(void);
+/* What sketch i of a task was derived as; NULL: it was not. */
+const at_sketch *at_sketch_of_task(const at_task *t, int i);
+
 /* The rules there are (rules.c). */
 int at_sketch_rule_count(void);
 const char *at_sketch_rule_name(int i);
 const char *at_sketch_rule_help(int i);
 
-/* ---- .te files (te_file.c) -------------------------------------------------------------------- */
+/* ---- .te files (te_file.c) --------------------------------------------------------------------
+ */
 
 /* A template of such a text: `args` and `sizes` lines, then a computation; # begins a comment.
  * name: its file's, which is the template's, without folder and ending. The row lives in a and is
  * not registered. AT_E_INPUT: "my.te:3: ..." */
 at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t length,
                       const at_template_row **out, at_error *err);
-/* What sketch i of a task was derived as; NULL: the task is of no .te file. */
-const at_sketch *at_sketch_of_task(const at_task *t, int i);
-
 #endif

@@ -6,11 +6,11 @@
 
 /* A stage as it stands in the tree: the tile that computes it. */
 typedef struct sketch_tile {
-    int stage;          /* of the original computation */
-    const char *leaf;   /* the stage that sums: its name, or its copy's */
-    int vec, row;       /* axes; -1: none */
-    const char *outer;  /* the outermost piece, where there is one */
-    const char *inner;  /* the last loop around the tile and what stands beside it */
+    int stage;         /* of the original computation */
+    const char *leaf;  /* the stage that sums: its name, or its copy's */
+    int vec, row;      /* axes; -1: none */
+    const char *outer; /* the outermost piece, where there is one */
+    const char *inner; /* the last loop around the tile and what stands beside it */
 } sketch_tile;
 
 typedef struct sketch_state {
@@ -46,8 +46,9 @@ at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err);
 const char *sketch_fresh(const sketch_state *s, const char *like);
 /* The loop that runs an axis of a stage into `n` parts by knob tile_AXIS; its parts. limits: [n] of
  * the default. */
-at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n, const char *filter,
-                       bool tails, const at_part_limit *limits, const char **parts, at_error *err);
+at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n,
+                       const char *filter, bool tails, const at_part_limit *limits,
+                       const char **parts, at_error *err);
 at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_ann ann,
                       at_error *err);
 const char *sketch_axis_name(const sketch_state *s, int stage, int axis);

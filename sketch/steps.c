@@ -64,8 +64,9 @@ static bool has_knob(const sketch_state *s, const char *knob) {
     return false;
 }
 
-at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n, const char *filter,
-                       bool tails, const at_part_limit *limits, const char **parts, at_error *err) {
+at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n,
+                       const char *filter, bool tails, const at_part_limit *limits,
+                       const char **parts, at_error *err) {
     const char *knob = at_format(s->arena, "tile_%s", axis);
     if (has_knob(s, knob)) knob = at_format(s->arena, "tile_%s_%s", stage, axis);
     at_edit e = {.kind = AT_EDIT_SPLIT, .stage = stage, .loop = axis, .knob = knob};

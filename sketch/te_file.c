@@ -99,17 +99,21 @@ static at_status read_args(te_reader *r) {
         const char *name;
         int line = l.line;
         AT_TRY(new_name(r, &l, MOST_ARGS, &name));
-        if (l.kind != AT_TOK_INT || l.integer < 1)
-            return at_lex_fail(&l, r->err, "expected a whole number from 1 on");
+        if (l.kind != AT_TOK_INT) return at_lex_fail(&l, r->err, "expected a whole number");
+        at_lex value = l;
+        int64_t least = 1;
         at_text_addf(&r->args, "%s%s=%lld", r->args.len ? ", " : "", name, (long long)l.integer);
         at_text_addf(&r->names, "%s%s", r->names.len ? ", " : "", name);
         AT_TRY(at_lex_next(&l, r->err));
         if (at_lex_is(&l, "from")) {
             AT_TRY(at_lex_next(&l, r->err));
             if (l.kind != AT_TOK_INT) return at_lex_fail(&l, r->err, "expected a whole number");
-            at_text_addf(&r->args, " from %lld", (long long)l.integer);
+            at_text_addf(&r->args, " from %lld", (long long)(least = l.integer));
             AT_TRY(at_lex_next(&l, r->err));
         }
+        if (value.integer < least)
+            return at_lex_fail(&value, r->err, "expected a whole number from %lld on",
+                               (long long)least);
         AT_TRY(next_item(r, &l, line));
     }
     return AT_OK;
@@ -135,24 +139,8 @@ static at_status read_sizes(te_reader *r) {
 
 static void define(at_template *t) {
     const te_row *x = (const te_row *)at_template_row_of(t);
-    at_arena *a = at_template_arena(t);
-    at_symbols *names = AT_NEW(a, at_symbols);
-    const at_sketch *sketches;
-    int64_t *values;
-    at_error err = {0};
-    int n = 0;
     if (*x->sizes) at_sizes(t, x->sizes);
     at_compute_text(t, x->compute);
-    if (!at_template_is_good(t)) return;
-    at_template_numbers(t, a, names, &values);
-    at_derivation d = {x->row.name, x->row.args, x->row.record_args, x->sizes,
-                       x->compute,  names,       values};
-    if (at_derive(a, &d, &sketches, &n, &err) != AT_OK) at_template_refuse(t, &err);
-    for (int i = 0; i < n; i++) at_sketch_add(t, sketches[i].name, &sketches[i].s->row, &sketches[i]);
-}
-
-const at_sketch *at_sketch_of_task(const at_task *t, int i) {
-    return i < at_task_num_sketches(t) ? at_task_sketch_mark(t, i) : NULL;
 }
 
 static const char *name_of(at_arena *a, const char *path) {

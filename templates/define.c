@@ -26,6 +26,23 @@ void at_sketch_add(at_template *t, const char *name, const at_template_row *row,
     *at_push(t->arena, &t->sketches) = (sketch_choice){at_strdup(t->arena, name), row, mark};
 }
 
+static void (*deriver)(at_template *t);
+void at_template_deriver(void (*derive)(at_template *t)) { deriver = derive; }
+
+const char *at_template_compute_text(const at_template *t) { return t->compute_text; }
+
+const at_definition *at_template_definitions(const at_template *t, int *n) {
+    *n = t->definitions.len;
+    return t->definitions.data;
+}
+
+/* What knobs and layouts are for, only a schedule says. */
+static bool can_derive(const at_template *t) {
+    for (int i = 0; i < t->definitions.len; i++)
+        if (t->definitions.data[i].kind != AT_DEFINE_SIZES) return false;
+    return deriver && t->compute_text && !t->trees.len && !t->sparse.blocks && !t->filter;
+}
+
 at_arena *at_template_arena(at_template *t) { return t->arena; }
 
 void at_template_numbers(at_template *t, at_arena *a, at_symbols *names, int64_t **values) {
@@ -36,8 +53,6 @@ void at_template_numbers(at_template *t, at_arena *a, at_symbols *names, int64_t
         (*values)[i] = t->values.data[i].value;
     }
 }
-
-bool at_template_is_good(const at_template *t) { return t->err.status == AT_OK; }
 
 void at_template_refuse(at_template *t, const at_error *err) {
     if (t->err.status == AT_OK) at_fail_lines(&t->err, err->status, "%s", err->text);
@@ -84,6 +99,10 @@ static at_status check_sparse(at_template *t) {
 
 /* What define() noted, now that all names are known. */
 static at_status parse_texts(at_template *t) {
+    if (can_derive(t)) {
+        deriver(t);
+        AT_TRY(t->err.status);
+    }
     if (t->filter && at_space_filter(t->space, t->filter, &t->err) != AT_OK)
         return at_fail_at(&t->err, "%s: ", t->row->name);
     if (!t->compute_text || !(t->trees.len || t->sketches.len))

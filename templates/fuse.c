@@ -65,6 +65,12 @@ static at_status copy_sum(at_template *t, const char *sum) {
     const at_compute *edited = NULL;
     const char *name = at_format(t->arena, "%s_sum", sum);
     AT_TRY(parse_compute(t, &c));
+    if (!t->trees.len) { /* they are derived afterwards */
+        at_tree *plain;
+        AT_TRY(at_edit_plain(t->arena, c, &plain, &t->err));
+        AT_TRY(at_edit_copy(t->arena, plain, AT_COPY_WRITE, sum, NULL, name, &edited, &plain,
+                            &t->err));
+    }
     for (int i = 0; i < t->trees.len; i++) {
         tree_choice *choice = &t->trees.data[i];
         at_tree *tree;

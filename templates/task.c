@@ -35,22 +35,28 @@ static at_status define(at_task *t, at_error *err) {
     return s;
 }
 
-/* The sketches as tasks of their own, and the sum of their spaces. */
+/* The sketches as tasks of their own, and the sum of their spaces. One that these arguments have no
+ * space for is left out, as long as there are others. */
 static at_status make_sketches(at_task *t, at_error *err) {
     at_template *d = &t->def;
-    int n = d->sketches.len;
-    if (!n) return AT_OK;
-    const char **names = AT_NEW_ARRAY(d->arena, const char *, n);
-    at_space **spaces = AT_NEW_ARRAY(d->arena, at_space *, n);
-    t->sketches = AT_NEW_ARRAY(d->arena, at_task *, n);
-    for (int i = 0; i < n; i++) {
-        names[i] = d->sketches.data[i].name;
-        AT_TRY(
-            at_task_new(d->arena, d->sketches.data[i].row, t->args_text, &t->sketches[i], err));
-        spaces[i] = t->sketches[i]->def.space;
-        at_hash_add_str(&d->hash, names[i]);
-        at_hash_add_str(&d->hash, t->sketches[i]->hash);
+    int n = 0;
+    if (!d->sketches.len) return AT_OK;
+    const char **names = AT_NEW_ARRAY(d->arena, const char *, d->sketches.len);
+    at_space **spaces = AT_NEW_ARRAY(d->arena, at_space *, d->sketches.len);
+    t->sketches = AT_NEW_ARRAY(d->arena, at_task *, d->sketches.len);
+    for (int i = 0; i < d->sketches.len; i++) {
+        const sketch_choice *s = &d->sketches.data[i];
+        at_status status = at_task_new(d->arena, s->row, t->args_text, &t->sketches[n], err);
+        if (status != AT_OK && n == 0 && i == d->sketches.len - 1) return status;
+        if (status != AT_OK) continue;
+        d->sketches.data[n] = *s;
+        names[n] = s->name;
+        spaces[n] = t->sketches[n]->def.space;
+        at_hash_add_str(&d->hash, names[n]);
+        at_hash_add_str(&d->hash, t->sketches[n]->hash);
+        n++;
     }
+    d->sketches.len = n;
     return at_space_sum(d->space, "sketch", names, spaces, n, err);
 }
 

@@ -117,8 +117,14 @@ typedef struct at_definition {
 int at_task_num_definitions(const at_task *t);
 const at_definition *at_task_definition(const at_task *t, int i);
 void at_define(at_template *t, const at_definition *d); /* calls it */
-at_arena *at_template_arena(at_template *t); /* lives as long as the task */
-/* In define(): the names so far (a copy) and their values by slot, while no knob is declared. */
+at_arena *at_template_arena(at_template *t);            /* lives as long as the task */
+/* What makes sketches of a template that has a computation, sizes and no schedule, once and for all
+ * templates; it is called when everything else is defined. */
+void at_template_deriver(void (*derive)(at_template *t));
+const char *at_template_compute_text(const at_template *t);
+const at_definition *at_template_definitions(const at_template *t, int *n);
+/* While a template is being defined: the names so far (a copy) and their values by slot, while no
+ * knob is declared. */
 void at_template_numbers(at_template *t, at_arena *a, at_symbols *names, int64_t **values);
 /* The same mistake as `err` is this template's. */
 void at_template_refuse(at_template *t, const at_error *err);
@@ -128,7 +134,6 @@ const at_template_row *at_template_row_of(const at_template *t);
  * and outputs, whose spaces are summed up. The template's own computation is what is computed: data
  * and reference are its. row and mark are borrowed. */
 void at_sketch_add(at_template *t, const char *name, const at_template_row *row, const void *mark);
-bool at_template_is_good(const at_template *t); /* no mistake so far */
 /* Of a task made of sketches: how many; number i's name and task. */
 int at_task_num_sketches(const at_task *t);
 const char *at_task_sketch_name(const at_task *t, int i);
@@ -146,7 +151,8 @@ at_status at_task_tree(at_arena *a, const at_task *t, const at_config *c, const 
 at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_config *out,
                                  at_error *err);
 /* In both, c is a configuration of this task's space.
- * Symbol values by slot, those of the task's own computation. AT_E_INPUT where a size cannot be worked out. */
+ * Symbol values by slot, those of the task's own computation. AT_E_INPUT where a size cannot be
+ * worked out. */
 at_status at_task_values(at_arena *a, const at_task *t, const at_config *c, int64_t **values,
                          at_error *err);
 /* Values, the tree its conditions choose, and build: about a microsecond. Not verified. */

@@ -1,0 +1,80 @@
+/* Computations without a schedule as a user has them: tuned, resumed, chosen from a log, written as
+ * C, verified, replayed; mistakes in the file are told in one place. */
+#include "tests/cli/cli_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char product[] = "# product\n"
+                              "args N=24, L=20, M=32\n"
+                              "A[N, L] : input\n"
+                              "B[L, M] : weight\n"
+                              "C[N, M] : input\n"
+                              "mul[i:N, j:M] = sum(k:L) A[i, k] * B[k, j]\n"
+                              "out[i:N, j:M] = mul[i, j] + C[i, j]\n";
+
+static void commands(void **state) {
+    (void)state;
+    cli_write("my.te", product);
+    cli_expect(0, "./autotune ./my.te --trials 12 --tuner ga --quiet");
+    assert_int_equal(cli_count_lines(cli_read("my.log"), "{\"input\""), 12);
+    assert_non_null(strstr(cli_read("my.log"), "[[\"sketch\", \"ot\", \"tile_j+pack_B\"], "));
+    cli_expect(0, "./autotune ./my.te --trials 14 --tuner ga --quiet"); /* goes on */
+    assert_int_equal(cli_count_lines(cli_read("my.log"), "{\"input\""), 14);
+    cli_expect(0, "./autotune ./my.te --trials 8 --tuner grid --threads 1 --log other.log "
+                  "--args N=7,L=5,M=13 --quiet");
+    cli_expect(0, "./autotune run ./my.te --log my.log");
+    assert_non_null(strstr(cli_run("./autotune show ./my.te --log my.log")->out, "@B_packed"));
+    cli_expect(0, "./autotune pick_best my.log ./my.te -o best.log");
+    cli_expect(0, "./autotune verify best.log ./my.te");
+    cli_expect(0, "./autotune space ./my.te --index 0,7");
+    cli_expect(0, "./autotune apply ./my.te --log my.log --main -o main.c");
+    cli_expect(0, "gcc -O1 -o main main.c -lm && ./main");
+    cli_expect(0, "./autotune ./my.te --trials 3 --tuner random --fuse relu --quiet");
+    cli_expect(0, "./autotune run - --args N=7 < my.te");
+    cli_expect(0, "cat my.te | ./autotune run -");
+    cli_expect(0, "./autotune ./my.te --trials 70 --tuner xgb --args N=6,L=4,M=16 --quiet");
+}
+
+/* An unknown sketch and a torn entity name what there is. */
+static void entities(void **state) {
+    (void)state;
+    cli_write("my.te", product);
+    const cli_result *r = cli_expect(2, "./autotune run ./my.te --config '{\"entity\": []}'");
+    assert_non_null(strstr(r->err, "knob sketch is missing from the entity; it is one of tile_j"));
+    r = cli_expect(2, "./autotune run ./my.te --config "
+                      "'{\"entity\": [[\"sketch\", \"ot\", \"x\"]]}'");
+    assert_non_null(strstr(r->err, "knob sketch: there is no such one; there are tile_j"));
+}
+
+static void mistakes(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"args N=4\nA[N] : input\nout[i:N] = B[i]\n", "bad.te:3:12: unknown tensor \"B\""},
+        {"args N=4\n\n\x02\x03", "bad.te: byte 10 is no text"},
+        {"", "bad.te:1:1: a computation needs a stage"},
+        {"args N=4\nA[N] : input\nout[i:N] = A[i+1]\n", "reads A[i + 1] at index 4 where i = 3"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli_write("bad.te", cases[i].text);
+        const cli_result *r = cli_expect(4, "./autotune run ./bad.te");
+        if (!strstr(r->err, cases[i].message))
+            fail_msg("\"%s\" lacks \"%s\"", r->err, cases[i].message);
+    }
+    const cli_result *r = cli_expect(4, "./autotune run ./none.te");
+    assert_non_null(strstr(r->err, "none.te"));
+    cli_write("my.te", product);
+    r = cli_expect(2, "./autotune run ./my.te --args N=0");
+    assert_non_null(strstr(r->err, "N = 0"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(commands),
+        cmocka_unit_test(entities),
+        cmocka_unit_test(mistakes),
+    };
+    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
+}

@@ -1,0 +1,163 @@
+/* What rules derive computes what the computation says: every sketch of the computations in
+ * examples/te, at its default and at random points, on small odd shapes, interpreted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sketch/sketch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { POINTS = 12 };
+
+static at_task *task_of(at_arena *a, const char *path, const char *args) {
+    const at_template_row *row;
+    at_task *t;
+    at_error err;
+    char *text;
+    size_t length;
+    if (at_read_file(a, path, &text, &length, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_te_parse(a, path, text, length, &row, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_task_new(a, row, args, &t, &err) != AT_OK) fail_msg("%s %s: %s", path, args, err.text);
+    return t;
+}
+
+static int64_t elements(const at_tensor *t, const int64_t *extents) {
+    int64_t n = 1;
+    for (int i = 0; i < t->num_axes; i++) n *= extents[i];
+    return n;
+}
+
+/* Inputs of small integers by name; NULL for the rest. */
+static at_data *data_for(at_arena *a, const at_compute *c, int64_t *const *extents) {
+    at_data *d = AT_NEW_ARRAY(a, at_data, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *x = &c->tensors[t];
+        int64_t n = elements(x, extents[t]);
+        if (x->role == AT_ROLE_STAGE) continue;
+        at_rng rng;
+        at_rng_seed(&rng, strlen(x->name), (uint64_t)x->name[0]);
+        d[t].f = AT_NEW_ARRAY(a, float, n);
+        for (int64_t i = 0; i < n; i++) d[t].f[i] = (float)at_rng_below(&rng, 7) - 2;
+    }
+    return d;
+}
+
+typedef struct expected {
+    at_task *task;
+    int64_t *values, **extents;
+    at_data *data;
+} expected;
+
+static void interpret(at_arena *a, expected *x) {
+    const at_compute *c = at_task_compute(x->task);
+    at_config config;
+    at_error err;
+    if (at_task_default_config(a, x->task, 8, &config, &err) != AT_OK ||
+        at_task_values(a, x->task, &config, &x->values, &err) != AT_OK ||
+        at_compute_extents(a, c, x->values, &x->extents, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    x->data = data_for(a, c, x->extents);
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].is_output)
+            x->data[t].f = AT_NEW_ARRAY(a, float, elements(&c->tensors[t], x->extents[t]));
+    if (at_compute_interpret(a, c, x->values, x->data, &err) != AT_OK) fail_msg("%s", err.text);
+}
+
+static void compare(const expected *x, const at_program *p, const at_data *got, const char *what) {
+    const at_compute *c = at_task_compute(x->task);
+    for (int t = 0; t < c->num_tensors; t++) {
+        if (!c->tensors[t].is_output) continue;
+        const float *out = got[at_compute_find(p->compute, c->tensors[t].name)].f;
+        int64_t n = elements(&c->tensors[t], x->extents[t]);
+        for (int64_t i = 0; i < n; i++) {
+            double limit = 1e-5 * (1 + fabs((double)x->data[t].f[i]));
+            if (!(fabs((double)out[i] - (double)x->data[t].f[i]) <= limit))
+                fail_msg("%s: %s[%lld] is %g, not %g", what, c->tensors[t].name, (long long)i,
+                         (double)out[i], (double)x->data[t].f[i]);
+        }
+    }
+}
+
+static void try_config(const expected *x, const at_config *c) {
+    at_arena *a = at_arena_new();
+    at_text what = {0};
+    at_program *p;
+    at_error err;
+    at_text_addf(&what, "%s %s ", at_task_row(x->task)->name, at_task_args_text(x->task));
+    at_config_print_entity(&what, c);
+    if (at_task_program(a, x->task, c, &p, &err) != AT_OK)
+        fail_msg("%s: %s", at_text_str(&what), err.text);
+    at_data *d = data_for(a, p->compute, p->extents);
+    for (int t = 0; t < p->compute->num_tensors; t++)
+        if (p->compute->tensors[t].role == AT_ROLE_STAGE)
+            d[t].f = AT_NEW_ARRAY(a, float, elements(&p->compute->tensors[t], p->extents[t]));
+    if (at_program_interpret(a, p, d, &err) != AT_OK)
+        fail_msg("%s: %s", at_text_str(&what), err.text);
+    compare(x, p, d, at_text_str(&what));
+    at_text_free(&what);
+    at_arena_free(a);
+}
+
+static void check(const char *path, const char *args, bool is_plain) {
+    at_arena *a = at_arena_new();
+    expected x = {.task = task_of(a, path, args)};
+    at_space *space = at_task_space(x.task);
+    at_rng rng;
+    at_error err;
+    interpret(a, &x);
+    if (is_plain != !strcmp(at_task_sketch_name(x.task, 0), "plain"))
+        fail_msg("%s %s: %s", path, args, at_task_sketch_name(x.task, 0));
+    at_rng_seed(&rng, 3, 3);
+    for (int lanes = 4; lanes <= 16; lanes *= 2)
+        for (int i = 0; i < at_task_num_sketches(x.task); i++) {
+            at_config own, c;
+            assert_int_equal(
+                at_task_default_config(a, at_task_sketch(x.task, i), lanes, &own, &err), AT_OK);
+            at_config_in_sum(a, space, i, &own, &c);
+            try_config(&x, &c);
+        }
+    for (int i = 0; i < POINTS * at_task_num_sketches(x.task); i++) {
+        at_config c;
+        int64_t index = (int64_t)at_rng_below(&rng, (uint64_t)at_space_range_length(space));
+        assert_int_equal(at_config_at(a, space, index, &c, &err), AT_OK);
+        try_config(&x, &c);
+    }
+    at_arena_free(a);
+}
+
+static void sets(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *args;
+        bool is_plain; /* no rule finds more than plain loops */
+    } cases[] = {
+        {"examples/te/matmul_add.te", "N=13,L=7,M=18", false},
+        {"examples/te/matmul_add.te", "N=16,L=8,M=32", false},
+        {"examples/te/batch_matmul.te", "B=3,N=5,M=9,K=6", false},
+        {"examples/te/conv1d.te", "N=3,L=11,CI=5,CO=12,K=3,S=2,P=1,D=1", false},
+        {"examples/te/conv2d.te", "N=1,H=7,W=9,CI=4,CO=8,K=3,S=1,P=1,D=1", false},
+        {"examples/te/conv2d.te", "N=2,H=9,W=8,CI=3,CO=11,K=3,S=2,P=2,D=2", false},
+        {"examples/te/conv3d.te", "N=1,Z=4,H=5,W=6,CI=3,CO=8,K=3,S=2,P=1", false},
+        {"examples/te/group_conv2d.te", "N=1,H=7,W=7,CI=8,CO=16,K=3,S=1,P=1,G=4", true},
+        {"examples/te/depthwise_conv2d.te", "N=3,H=7,W=9,C=12,K=3,S=2,P=1", false},
+        {"examples/te/conv2d_transpose.te", "N=1,H=3,W=4,CI=5,CO=6,K=4,S=2,P=1", false},
+        {"examples/te/conv2d_transpose.te", "N=1,H=4,W=4,CI=4,CO=3,K=4,S=2,P=1", false},
+        {"examples/te/capsule_conv2d.te", "N=1,H=5,W=4,CI=3,CO=8,K=3,S=2,P=1,C=2", false},
+        {"examples/te/norm.te", "B=3,M=7,N=12", true},
+        {"examples/te/conv2d_bn_relu.te", "N=1,H=7,W=6,CI=3,CO=8,K=3,S=2,P=1", false},
+        {"examples/te/transpose_batch_matmul.te", "B=2,S=9,H=3,D=5", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check(cases[i].path, cases[i].args, cases[i].is_plain);
+}
+
+int main(void) {
+    at_sketches_for_templates();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sets)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
