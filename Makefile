@@ -47,6 +47,7 @@ NEEDS_cli       = records knobs base
 NEEDS_engine    = engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_remote    = remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_run       = engine export sketch templates runtime records cost codegen schedule knobs base
+NEEDS_cluster   = remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_fuzz      = cli view remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
 
 # The main job: a layer of ResNet-50.
@@ -160,6 +161,7 @@ $(foreach f,$(FOLDERS) cli,$(eval $(call folder_rules,$(f))))
 # tests/FOLDER/test_*.c are programs; the other .c files there, and in the folder it shares them with,
 # are linked into each of them.
 SHARES_cost = codegen
+SHARES_cluster = cli
 shared = $(foreach f,$(1) $(SHARES_$(1)),$(filter-out tests/$(f)/test_%.c,$(wildcard tests/$(f)/*.c)))
 define test_rules
 TESTS += $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/$(1)/test_*.c))
@@ -168,7 +170,7 @@ $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/$(1)/test_*.c)): %: %.o \
     $(call lib,$(NEEDS_$(1)))
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcmocka $(call libs,$(NEEDS_$(1)))
 endef
-$(foreach f,$(FOLDERS) cli run fuzz,$(eval $(call test_rules,$(f))))
+$(foreach f,$(FOLDERS) cli run fuzz cluster,$(eval $(call test_rules,$(f))))
 
 tests: $(B)/autotune library $(TESTS)
 
@@ -177,15 +179,24 @@ ALONE = $(addprefix $(B)/tests/,cli/test_jobs cli/test_threads runtime/test_thre
 # The longest first: a core that takes one last does not keep the others waiting.
 LONG  = $(addprefix $(B)/tests/,cli/test_templates run/test_templates cli/test_pages)
 
+# Those with engines of others: make test-cluster.
+CLUSTER = $(filter $(B)/tests/cluster/%,$(TESTS))
+
 check: tests
-	@AUTOTUNE=$(B)/autotune tools/run-tests -a "$(ALONE)" $(LONG) $(filter-out $(ALONE) $(LONG),$(TESTS))
+	@AUTOTUNE=$(B)/autotune tools/run-tests -a "$(ALONE)" $(LONG) $(filter-out $(ALONE) $(LONG) $(CLUSTER),$(TESTS))
+
+# Searches on a Slurm and an sshd of their own, on the loopback address. AT_FAULTS=100 AT_TRIALS=2000: more
+# of them. Where the engines are not there and cannot be installed, what needs them is skipped.
+test-cluster: $(B)/autotune $(CLUSTER)
+	@tools/deps cluster || echo "make test-cluster: skipped, what needs these packages"
+	@AUTOTUNE=$(B)/autotune tools/run-tests $(CLUSTER)
 
 # Those that mostly wait for gcc and clang.
 COMPILING = $(addprefix $(B)/tests/,codegen/test_gnu codegen/test_random export/test_prototypes runtime/test_object)
 
 # What needs no whole run of the program: half a minute at most, to be run after every change.
 check-fast: tests
-	@AUTOTUNE=$(B)/autotune tools/run-tests $(filter-out $(B)/tests/cli/% $(B)/tests/run/% $(COMPILING) $(ALONE),$(TESTS))
+	@AUTOTUNE=$(B)/autotune tools/run-tests $(filter-out $(CLUSTER) $(B)/tests/cli/% $(B)/tests/run/% $(COMPILING) $(ALONE),$(TESTS))
 
 test:
 	@tools/deps test

@@ -32,6 +32,8 @@ typedef struct worker {
     const char *box; /* of a directory: its folder */
     state state;
     at_link link;
+    bool ends; /* its process was told to; until kill_ns it may do so by itself */
+    int64_t kill_ns;
     int64_t heard_ns, said_ns, retry_ns;
     int failures;
     bool was_ready, has_left;
@@ -96,9 +98,27 @@ static at_gate *gate_of(const fleet *f, const at_spot *s) {
     return NULL;
 }
 
+/* srun takes its step along only where it may. */
 static void shut(fleet *f, worker *w) {
+    if (w->box) {
+        at_link_close(&w->link);
+        at_gate_drop(gate_of(f, w->spot), w->box);
+        return;
+    }
+    at_link_hang_up(&w->link);
+    if (w->link.pid) kill(-w->link.pid, SIGTERM);
+    w->ends = true;
+    w->kill_ns = at_now_ns() + (int64_t)(term_s * 1e9);
+}
+
+/* Whether its process is over, or made to be. */
+static bool has_ended(worker *w) {
+    if (!w->ends) return true;
+    at_link_pump_in(&w->link);
+    if (!at_link_is_over(&w->link) && at_now_ns() < w->kill_ns) return false;
     at_link_close(&w->link);
-    if (w->box) at_gate_drop(gate_of(f, w->spot), w->box);
+    w->ends = false;
+    return true;
 }
 
 /* It is reached again after a pause, unless it never was of use, or it fails again and again. */
@@ -188,6 +208,7 @@ static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, 
         if (w->state == STARTED) greet(f, w, frame);
         return false;
     case AT_FRAME_READY:
+        if (w->state == READY) return false; /* delivered twice */
         fine = w->state == GREETED && read_record(a, frame, &out->record);
         if (!fine) break;
         out->kind = AT_FAR_JOINED;
@@ -249,7 +270,8 @@ static bool take_state(worker *w, at_arena *a, at_far_event *out) {
 /* A worker that waits in Slurm's queue says nothing, and that is fine. */
 static void keep(fleet *f, worker *w) {
     int64_t now_ns = at_now_ns();
-    if (w->state == DOWN && now_ns >= w->retry_ns) start(f, w);
+    bool ended = has_ended(w);
+    if (w->state == DOWN && ended && now_ns >= w->retry_ns) start(f, w);
     if (!is_open(w)) return;
     at_link_pump(&w->link);
     look_for_words(f, w);
@@ -372,7 +394,6 @@ static void refuse(void *self, int number, const char *why) {
     worker *w = f->workers[number];
     if (!is_open(w)) return;
     at_link_send(&w->link, &(at_frame){.type = AT_FRAME_BYE}, NULL);
-    at_link_hang_up(&w->link);
     shut(f, w);
     w->state = GONE;
     (void)why;
@@ -446,10 +467,15 @@ static at_status begin(void *self, const at_far_task *t, at_error *err) {
     return AT_OK;
 }
 
+/* A process has ended; who came in through a directory has taken its box away. */
+static bool is_over(const fleet *f, worker *w) {
+    if (w->box) return w->state == GONE || !at_gate_has(gate_of(f, w->spot), w->box);
+    return !w->link.pid || at_link_is_over(&w->link);
+}
+
 static bool all_over(const fleet *f) {
     bool over = true;
-    for (int i = 0; i < f->num_workers; i++)
-        if (f->workers[i]->link.pid) over &= at_link_is_over(&f->workers[i]->link);
+    for (int i = 0; i < f->num_workers; i++) over &= is_over(f, f->workers[i]);
     return over;
 }
 

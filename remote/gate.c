@@ -13,6 +13,7 @@
 #include "records/records.h"
 #include "remote/own_folder.h"
 
+enum { REMOVALS = 10 };
 static const int64_t count_ns = 500000000, look_ns = 20000000;
 
 struct at_gate {
@@ -44,7 +45,11 @@ void at_gate_close(at_gate *g) {
     if (!g) return;
     if (g->own >= 0) {
         close(g->own);
-        at_own_folder_remove(g->searches, g->name);
+        /* A worker that does not know yet may write once more. */
+        for (int i = 0; i < REMOVALS && !faccessat(g->searches, g->name, F_OK, 0); i++) {
+            if (i) usleep(20000);
+            at_own_folder_remove(g->searches, g->name);
+        }
     }
     if (g->searches >= 0) close(g->searches);
     if (g->top >= 0) close(g->top);
@@ -85,6 +90,10 @@ at_status at_gate_look(at_gate *g, at_arena *a, at_link *l, const char **name, b
     }
     closedir(d);
     return s;
+}
+
+bool at_gate_has(const at_gate *g, const char *name) {
+    return faccessat(g->own, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 void at_gate_drop(at_gate *g, const char *name) { at_own_folder_remove(g->own, name); }

@@ -17,6 +17,7 @@ void at_gate_close(at_gate *g);
  * none. */
 at_status at_gate_look(at_gate *g, at_arena *a, at_link *l, const char **name, bool *there,
                        at_error *err);
+bool at_gate_has(const at_gate *g, const char *name); /* the folder of a worker */
 /* Its worker is gone: so is its folder. */
 void at_gate_drop(at_gate *g, const char *name);
 

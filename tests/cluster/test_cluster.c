@@ -1,0 +1,418 @@
+/* Searches on real engines on this machine: sshd, Slurm with two nodes (tools/cluster), a shared
+ * directory, pipes. Whatever is killed, hangs or comes twice: each trial is recorded once, and
+ * nothing is left. AT_FAULTS, AT_TRIALS: how many faults in one run of how many trials. */
+#include "tests/cli/cli_test.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/cluster/relay.h"
+
+static char sources[PATH_MAX], self[PATH_MAX], program[PATH_MAX];
+static bool has_ssh, has_slurm;
+
+/* Before what uses the engines. */
+#define ENV ". cluster/env.sh; "
+#define TASK "dense --args M=64,N=64,K=64 --tuner random -q "
+
+static int setup(void **state) {
+    if (!getcwd(sources, sizeof sources) || cli_setup(state)) return -1;
+    if (!realpath("autotune", program)) return -1;
+    mkdir("cluster", 0700);
+    const cli_result *r = cli_run("%s/tools/cluster up cluster", sources);
+    has_ssh = strstr(r->out, "ssh") != NULL;
+    has_slurm = strstr(r->out, "slurm") != NULL;
+    if (!has_ssh) print_message("no sshd could be started: what needs one is skipped\n");
+    if (!has_slurm) print_message("no Slurm could be started: what needs one is skipped\n");
+    return 0;
+}
+
+static int teardown(void **state) {
+    cli_run("%s/tools/cluster down cluster", sources);
+    return cli_teardown(state);
+}
+
+/* ---- what is left -----------------------------------------------------------------------------
+ */
+
+/* Processes of this program, agents, workers and searches, by the file that they run. */
+static int count_processes(bool agents_alone, int *pids, int most) {
+    DIR *d = opendir("/proc");
+    int n = 0;
+    for (struct dirent *e; (e = readdir(d));) {
+        char path[300], exe[PATH_MAX], line[256] = "";
+        snprintf(path, sizeof path, "/proc/%.20s/exe", e->d_name);
+        ssize_t len = atoi(e->d_name) > 0 ? readlink(path, exe, sizeof exe - 1) : -1;
+        if (len <= 0) continue;
+        exe[len] = 0;
+        if (strcmp(exe, program) && !strstr(exe, "/there/autotune/agent-")) continue;
+        snprintf(path, sizeof path, "/proc/%.20s/cmdline", e->d_name);
+        FILE *f = fopen(path, "re");
+        size_t got = f ? fread(line, 1, sizeof line - 1, f) : 0;
+        if (f) fclose(f);
+        for (size_t i = 0; i < got; i++)
+            if (!line[i]) line[i] = ' ';
+        bool is_agent = strstr(line, " agent ") || strstr(line, " work ");
+        if (agents_alone && !is_agent) continue;
+        if (n < most) pids[n] = atoi(e->d_name);
+        n++;
+    }
+    closedir(d);
+    return n;
+}
+
+static void expect_nothing_left(const char *after) {
+    int pids[8] = {0}, n = 0;
+    for (int i = 0; i < 100; i++, usleep(100000))
+        if (!(n = count_processes(false, pids, 8))) break;
+    if (n) fail_msg("after %s, %d processes are left; %d is one", after, n, pids[0]);
+    cli_expect(1,
+               "ls -d /tmp/autotune-cores-$(id -u)/* /tmp/autotune-agent-* 2>/dev/null | grep .");
+    cli_expect(1, "find box -mindepth 2 2>/dev/null | grep .");
+    cli_expect(1, "find cluster/there -type f ! -name 'agent-*[0-9a-f]' "
+                  "2>/dev/null | grep .");
+    if (has_slurm)
+        cli_expect(1, ENV "timeout 20 sh -c 'while squeue -h | grep -q .; do sleep 0.2; "
+                          "done'; squeue -h | grep .");
+}
+
+/* ---- what is recorded -------------------------------------------------------------------------
+ */
+
+/* The log's trials, each once: numbers from 0 on, no index twice. */
+static void expect_trials(const char *log, int trials) {
+    char *text = cli_read(log);
+    char *numbers = calloc((size_t)trials, 1);
+    int n = 0;
+    cli_expect(
+        0,
+        "sed -n 's/.*\"config\": {\"index\": \\([0-9]*\\).*/\\1/p' %s | sort | uniq -d | wc -l "
+        "| grep -x 0",
+        log);
+    text = cli_read(log);
+    for (char *p = text; (p = strstr(p, "\"number\": ")); p++) {
+        if (strncmp(p - strlen("\"epoch\": 1, "), "\"epoch\"", 7) && !strstr(p, "\"attempt\""))
+            continue;
+        char *line_end = strchr(p, '\n'), *attempt = strstr(p, "\"attempt\"");
+        if (!attempt || attempt > line_end || attempt - p > 40) continue; /* runs per sample */
+        int number = atoi(p + strlen("\"number\": "));
+        if (number < 0 || number >= trials || numbers[number])
+            fail_msg("%s: trial %d is there twice, or was not asked for", log, number);
+        numbers[number] = 1;
+        n++;
+    }
+    free(numbers);
+    if (n != trials) fail_msg("%s: %d trials, not %d", log, n, trials);
+}
+
+/* ---- each way -------------------------------------------------------------------------------- */
+
+static void local(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune " TASK "--trials 60 --log here.log");
+    cli_expect(0, "./autotune " TASK "--trials 60 --log local.log --on local");
+    expect_trials("local.log", 60);
+    /* One worker: what a search here tries, and what it finds right. */
+    cli_expect(
+        0, "for l in here local; do sed -n 's/.*\"config\": {\"index\": \\([0-9]*\\).*\"result\": "
+           "\\[\\[[^]]*\\], \\([0-9]\\),.*/\\1 \\2/p' $l.log | sort >$l.txt; done; cmp here.txt "
+           "local.txt");
+    expect_nothing_left("local");
+}
+
+static void by_ssh(void **state) {
+    (void)state;
+    if (!has_ssh) skip();
+    cli_expect(0, ENV "./autotune " TASK "--trials 100 --log ssh.log --on ssh:board,board2");
+    expect_trials("ssh.log", 100);
+    cli_expect(0, "ls cluster/there/autotune/agent-*"); /* it was sent there */
+    expect_nothing_left("ssh");
+}
+
+static void by_slurm(void **state) {
+    (void)state;
+    if (!has_slurm) skip();
+    cli_expect(0, ENV "./autotune " TASK "--trials 100 --log slurm.log --on slurm:nodes=2");
+    expect_trials("slurm.log", 100);
+    expect_nothing_left("slurm");
+    /* As steps of a job. */
+    cli_expect(0, ENV "salloc -Q -N2 ./autotune " TASK "--trials 50 --log job.log --on slurm");
+    expect_trials("job.log", 50);
+    expect_nothing_left("a job");
+}
+
+static void by_folder(void **state) {
+    (void)state;
+    cli_expect(
+        0, "umask 0; mkdir -m 700 box; for i in 1 2; do timeout 60 ./autotune work box --idle 2s "
+           "2>work$i.err & done; ./autotune " TASK "--trials 100 --log dir.log --on dir:box; "
+           "r=$?; find box -perm /077 | grep . && r=9; wait; exit $r");
+    expect_trials("dir.log", 100);
+    expect_nothing_left("a directory");
+}
+
+static void several_at_once(void **state) {
+    (void)state;
+    if (!has_ssh || !has_slurm) skip();
+    cli_expect(0, ENV "./autotune " TASK
+                      "--trials 100 --log both.log --on ssh:board --on slurm:nodes=1");
+    expect_trials("both.log", 100);
+    expect_nothing_left("both");
+}
+
+static void own_template(void **state) {
+    (void)state;
+    cli_expect(
+        0,
+        "cp %s/examples/depthwise.c .; ./autotune depthwise.c --tuner random -q --trials 5 --log "
+        "own.log --on local",
+        sources);
+    expect_trials("own.log", 5);
+    expect_nothing_left("a template of one's own");
+}
+
+static void listed(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(
+        0, "./autotune " TASK
+           "--trials 1000000 --log list.log --on local & p=$!; for i in $(seq 50); do "
+           "sleep 0.1; ./autotune workers | grep 'last' && break; done; kill $p; wait $p; true");
+    assert_non_null(strstr(r->out, "dense M=64,N=64,K=64"));
+    expect_nothing_left("being listed");
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+static void refusals(void **state) {
+    (void)state;
+    static const struct {
+        const char *before, *on, *says;
+        int status;
+    } cases[] = {
+        {"", "dir:open", "open to others", 4},
+        {"ln -s open link; ", "dir:link", "it is a link", 4},
+        {"", "ssh:-oProxyCommand=x", "hosts are expected", 2},
+        {"", "ssh:", "hosts are expected", 2},
+        {"", "slurm:nodes=0", "a number from 1", 2},
+        {"", "slurm:shell=x", "is none of nodes", 2},
+        {"", "tcp:host", "there are local[:N]", 2},
+        {"", "local:x", "a number from 1", 2},
+    };
+    cli_expect(0, "mkdir -m 755 open");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const cli_result *r =
+            cli_expect(cases[i].status, "%s./autotune " TASK "--trials 3 --log r.log --on %s",
+                       cases[i].before, cases[i].on);
+        if (!strstr(r->err, cases[i].says)) fail_msg("--on %s: %s", cases[i].on, r->err);
+    }
+    cli_expect(4, "./autotune work open");
+    if (has_ssh) { /* nobody there: what ssh says is told */
+        const cli_result *r =
+            cli_expect(1, ENV "rm -f cluster/user; ./autotune " TASK
+                              "--trials 3 --log r.log --on ssh:board; r=$?; "
+                              "ssh-keygen -q -t ed25519 -N '' -f cluster/user; cp cluster/user.pub "
+                              "cluster/authorized; exit $r");
+        if (!strstr(r->err, "ssh:board: ")) fail_msg("%s", r->err);
+    }
+    expect_nothing_left("refusals");
+}
+
+/* An agent of another version is not used. */
+static void other_version(void **state) {
+    (void)state;
+    if (!has_slurm) skip();
+    cli_write("old-agent",
+              "#!/bin/sh\nprintf '\\nautotune-agent-1\\natfr\\001\\000\\000\\000\\001\\000\\000"
+              "\\000\\026\\000\\000\\000\\005\\000\\000\\0000.0.1\\001\\000\\000\\000n\\000\\000"
+              "\\000\\000\\001\\000\\000\\000'\nsleep 30\n");
+    const cli_result *r =
+        cli_expect(1, ENV "chmod 700 old-agent; ./autotune " TASK
+                          "--trials 3 --log v.log --on slurm:program=$PWD/old-agent");
+    if (!strstr(r->err, "is of version 0.0.1")) fail_msg("%s", r->err);
+    expect_nothing_left("another version");
+}
+
+/* ---- faults ---------------------------------------------------------------------------------- */
+
+static long setting(const char *name, long otherwise) {
+    const char *s = getenv(name);
+    return s && *s ? strtol(s, NULL, 10) : otherwise;
+}
+
+/* A network that doubles what it delivers, and is slow. */
+static void doubled(void **state) {
+    (void)state;
+    if (!has_ssh) skip();
+    cli_expect(0,
+               ENV "RELAY='%s --relay double=2,delay=2' ./autotune " TASK
+                   "--trials 100 --log double.log --on ssh:board,board2",
+               self);
+    expect_trials("double.log", 100);
+    expect_nothing_left("doubled messages");
+}
+
+/* A connection that breaks again and again, and one that stands still for less than the lease, and
+ * for more. */
+static void broken(void **state) {
+    (void)state;
+    if (!has_ssh) skip();
+    cli_expect(0,
+               ENV "RELAY='%s --relay cut=30' ./autotune " TASK
+                   "--trials 100 --log cut.log --on ssh:board",
+               self);
+    expect_trials("cut.log", 100);
+    expect_nothing_left("broken connections");
+    cli_expect(0,
+               ENV "RELAY='%s --relay hang=20:1500' ./autotune " TASK
+                   "--trials 60 --log hang1.log --lease 4s --on ssh:board",
+               self);
+    expect_trials("hang1.log", 60);
+    cli_expect(1, "grep -q '\"attempt\": 2' hang1.log"); /* it was waited for */
+    cli_expect(0,
+               ENV "RELAY='%s --relay hang=20:6000' ./autotune " TASK
+                   "--trials 60 --log hang2.log --lease 2s --on ssh:board",
+               self);
+    expect_trials("hang2.log", 60);
+    cli_expect(0, "grep -q '\"attempt\": 2' hang2.log"); /* it was given up */
+    expect_nothing_left("connections that hang");
+}
+
+/* The search is gone without a word: agents end at once where the stream closes, within the lease
+ * where it does not (a directory). */
+static void killed_search(void **state) {
+    (void)state;
+    static const char *const places[] = {"local", "ssh:board", "slurm", "dir:box"};
+    for (int i = 0; i < 4; i++) {
+        if ((i == 1 && !has_ssh) || (i == 2 && !has_slurm)) continue;
+        if (i == 3) cli_expect(0, "(timeout 60 ./autotune work box --idle 3s &) >/dev/null 2>&1");
+        cli_expect(0,
+                   ENV
+                   "rm -f kill.log; ./autotune " TASK
+                   "--trials 100000 --log kill.log --lease 2s --on %s "
+                   "& p=$!; for i in $(seq 100); do sleep 0.1; grep -c trial kill.log >/dev/null "
+                   "2>&1 && [ $(grep -c trial kill.log) -gt 20 ] && break; done; kill -9 $p; true",
+                   places[i]);
+        if (i != 3) expect_nothing_left(places[i]);
+        /* and goes on: nothing is there twice */
+        cli_expect(0,
+                   ENV
+                   "n=$(grep -c '\"trial\"' kill.log); ./autotune " TASK
+                   "--trials $((n + 20)) --log kill.log --on %s; grep -c '\"trial\"' kill.log | "
+                   "grep -x $((n + 20)) && grep -q '\"epoch\": 2' kill.log",
+                   places[i]);
+        cli_expect(
+            0,
+            "sed -n 's/.*\"config\": {\"index\": \\([0-9]*\\).*/\\1/p' kill.log | sort | uniq -d "
+            "| wc -l | grep -x 0");
+    }
+    /* The dead search's folder goes when a worker has seen it stand still for a lease, 90 s; here
+     * it is taken away. */
+    cli_run("sleep 4; rm -rf box/searches/* box/workers/*");
+    expect_nothing_left("killed searches");
+}
+
+/* ---- many faults in one run ------------------------------------------------------------------ */
+
+static pid_t start_search(int trials) {
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid) return pid;
+    char command[1024];
+    snprintf(command, sizeof command,
+             ENV "exec ./autotune " TASK
+                 "--trials %d --cooldown 15ms --lease 3s --log many.log %s %s "
+                 "2>>many.err >/dev/null",
+             trials, has_ssh ? "--on ssh:board" : "--on local",
+             has_slurm ? "--on slurm:nodes=1"
+             : has_ssh ? ""
+                       : "--on local");
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(127);
+}
+
+static bool is_over(pid_t pid, int *status) { return waitpid(pid, status, WNOHANG) == pid; }
+
+static const char *inject(at_rng *rng, pid_t *search, int trials) {
+    int pids[64], n;
+    switch (at_rng_below(rng, has_slurm ? 8 : 5)) {
+    case 0: /* an agent is killed */
+        n = count_processes(true, pids, 64);
+        if (n > 0) kill(pids[at_rng_below(rng, (uint64_t)(n < 64 ? n : 64))], SIGKILL);
+        return "an agent killed";
+    case 1: /* a worker, or whatever else runs this program, but for the search */
+    case 2:
+        n = count_processes(false, pids, 64);
+        if (n > 0) {
+            pid_t p = pids[at_rng_below(rng, (uint64_t)(n < 64 ? n : 64))];
+            if (p != *search) kill(p, SIGKILL);
+        }
+        return "a worker killed";
+    case 3: /* stopped for a while */
+        n = count_processes(true, pids, 64);
+        if (n > 0) {
+            pid_t p = pids[at_rng_below(rng, (uint64_t)(n < 64 ? n : 64))];
+            kill(p, SIGSTOP);
+            usleep(300000);
+            kill(p, SIGCONT);
+        }
+        return "an agent stopped";
+    case 4: /* the search itself */
+        kill(*search, SIGKILL);
+        waitpid(*search, NULL, 0);
+        *search = start_search(trials);
+        return "the search killed";
+    case 5: cli_run(ENV "scancel -n autotune"); return "a job cancelled";
+    case 6:
+        cli_run(ENV
+                "scontrol update nodename=n0 state=down reason=test; sleep 0.2; scontrol update "
+                "nodename=n0 state=resume");
+        return "a node down";
+    default:
+        cli_run(ENV "p=$(cat cluster/dn1.pid); kill -STOP $p; sleep 0.5; kill -CONT $p");
+        return "a slurmd stopped";
+    }
+}
+
+static void many(void **state) {
+    (void)state;
+    int trials = (int)setting("AT_TRIALS", 400), faults = (int)setting("AT_FAULTS", 12), done = 0;
+    at_rng rng;
+    int status = 0;
+    at_rng_seed(&rng, (uint64_t)setting("AT_SEED", 1), 21);
+    pid_t search = start_search(trials);
+    while (!is_over(search, &status)) {
+        usleep(100000 + (useconds_t)at_rng_below(&rng, 400000));
+        if (done < faults) inject(&rng, &search, trials), done++;
+    }
+    if (status)
+        fail_msg("the search ended with status %d\n%s", status, cli_run("tail -5 many.err")->out);
+    print_message("%d faults in %d trials\n", done, trials);
+    expect_trials("many.log", trials);
+    expect_nothing_left("many faults");
+}
+
+int main(int argc, char **argv) {
+    if (argc > 2 && !strcmp(argv[1], "--relay")) return relay_main(argc - 2, argv + 2);
+    if (!realpath("/proc/self/exe", self)) return 1;
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(local),
+                                       cmocka_unit_test(by_ssh),
+                                       cmocka_unit_test(by_slurm),
+                                       cmocka_unit_test(by_folder),
+                                       cmocka_unit_test(several_at_once),
+                                       cmocka_unit_test(own_template),
+                                       cmocka_unit_test(listed),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(other_version),
+                                       cmocka_unit_test(doubled),
+                                       cmocka_unit_test(broken),
+                                       cmocka_unit_test(killed_search),
+                                       cmocka_unit_test(many)};
+    return cmocka_run_group_tests_name("cluster/cluster", tests, setup, teardown);
+}
