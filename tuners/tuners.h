@@ -103,8 +103,8 @@ const char *at_tuner_name(const at_tuner *t);
 int at_tuner_next(at_tuner *t, int64_t *indices, int n);
 /* In any order; of an index that was not proposed nothing is learned. */
 void at_tuner_update(at_tuner *t, const at_trial *trials, int n);
-/* Which part of the tuner proposed an index: "random", "model", ...; "": it has no parts, or proposed
- * no such index. */
+/* Which part of the tuner proposed an index: "random", "model", ...; "": it has no parts, or
+ * proposed no such index. */
 const char *at_tuner_part(const at_tuner *t, int64_t index);
 void at_tuner_free(at_tuner *t);
 
