@@ -189,8 +189,9 @@ static at_status print_text(const replay *r, at_error *err) {
     if (r->options->csv) at_text_add(&out, "tuner,trials,median,low,high\n");
     else {
         at_text_addf(&out, "%s %s\n%lld points, the best %.3f us",
-                     space->task ? at_task_row(space->task)->name : space->name, space->args_text,
-                     (long long)space->points, space->best_s * 1e6);
+                     space->task ? at_task_row(space->task)->name
+                                 : at_visible(r->arena, space->name),
+                     space->args_text, (long long)space->points, space->best_s * 1e6);
         if (space->winner >= 0) at_text_addf(&out, ", index %lld wins", (long long)space->winner);
         at_text_addf(&out, "; %d searches of %d trials each\n", r->searches[0].repeats,
                      r->searches[0].trials);
