@@ -120,6 +120,16 @@ static at_status does_not_divide(const at_knob *k, const at_entity *e, at_error 
     return s;
 }
 
+/* Does a part exceed what those behind it leave of the axis? */
+static bool too_large(const at_knob *k, const at_entity *e) {
+    int64_t left = k->length;
+    for (int i = e->n - 1; i > 0; i--) {
+        if (e->sizes[i] > left) return true;
+        left = left / e->sizes[i] + (left % e->sizes[i] != 0);
+    }
+    return false;
+}
+
 static at_status check_split(const at_knob *k, const at_entity *e, at_error *err) {
     char text[96];
     int64_t product = 1;
@@ -131,7 +141,7 @@ static at_status check_split(const at_knob *k, const at_entity *e, at_error *err
         if (!at_mul64(product, e->sizes[i], &product)) product = INT64_MAX;
     if (k->listed) return AT_OK;
     if (k->no_tail && k->length % product) return does_not_divide(k, e, err);
-    if (product > k->length) {
+    if (k->rounds_up ? too_large(k, e) : product > k->length) {
         snprintf(text, sizeof text, "exceeds %lld; the parts' product must be at most that",
                  (long long)k->length);
         return wrong(k, e, err, text);

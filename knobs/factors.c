@@ -132,7 +132,8 @@ at_factors at_factor_list(at_arena *a, int64_t n, at_policy policy) {
     case AT_FACTORS: return divisors(a, n);
     case AT_POWER2: return powers_of_two(a, n);
     case AT_VERBOSE: return united(a, divisors(a, n), powers_of_two(a, n));
-    case AT_CANDIDATE: break;
+    case AT_CANDIDATE:
+    case AT_LISTED: break;
     }
     AT_BUG("policy %d has no factors", policy);
 }

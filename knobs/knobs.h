@@ -37,6 +37,10 @@ typedef struct at_split_options {
     const char *filter;
     const int64_t (*candidate)[8]; /* rows of num_outputs sizes */
     int num_candidates;
+    /* listed: the sizes of each part but the first, outermost part first, "pow2 | 6 8 14": numbers
+     * that ascend, or the powers of two up to what the parts behind it leave of the axis. A number
+     * beyond that counts as just that. */
+    const char *listed;
 } at_split_options;
 
 typedef struct at_space at_space;

@@ -22,6 +22,7 @@ typedef struct at_knob {
     int parts;                /* numbers or marks of one entity */
     bool no_tail;             /* split: parts must divide the axis */
     bool listed;              /* split: policy candidate, nothing follows from the axis */
+    bool rounds_up;           /* split: what a part leaves of the axis is rounded up */
     int64_t count;            /* entities, at least 1 */
     const int64_t *values;    /* [count][parts] sizes, positions; [count] options if all are whole
                                  numbers or booleans; else NULL */

@@ -8,6 +8,7 @@ typedef enum at_policy {
     AT_POWER2,    /* powers of two up to the length */
     AT_VERBOSE,   /* both, in CPython's set order */
     AT_CANDIDATE, /* exactly the given lists */
+    AT_LISTED,    /* for each part sizes from a list of its own; need not divide */
 } at_policy;
 
 #endif

@@ -4,14 +4,15 @@
 
 #include <string.h>
 
-static const char *const policy_names[] = {"factors", "power2", "verbose", "candidate"};
+static const char *const policy_names[] = {"factors", "power2", "verbose", "candidate", "listed"};
 static const int64_t DEFAULT_MAX_FACTOR = INT64_C(1) << 31;
 
 /* Enumerating goes twice through this: to count, then with `into` to write. */
 typedef struct walk {
     const at_knob *knob;
     at_factors factors;
-    const at_expr *filter; /* may be NULL */
+    at_factors lists[AT_MAX_PARTS]; /* policy listed: by part; none: powers of two */
+    const at_expr *filter;          /* may be NULL */
     int64_t *into;
     int64_t count;
     int64_t sizes[AT_MAX_PARTS];
@@ -50,6 +51,67 @@ static at_status choose(walk *w, int part, int64_t product) {
     return AT_OK;
 }
 
+static int64_t part_of(int64_t length, int64_t size) {
+    return length / size + (length % size != 0);
+}
+
+/* The same of lists, of what `left` is left of the axis. */
+static at_status choose_listed(walk *w, int part, int64_t left) {
+    if (part == 0) return keep(w);
+    const at_factors *list = &w->lists[part];
+    for (int64_t i = 0, size = 0; size < left; i++) {
+        if (!list->len && (i == 63 || INT64_C(1) << i > left)) break;
+        if (list->len && i == list->len) break;
+        size = list->len ? list->data[i] : INT64_C(1) << i;
+        if (size > left) size = left;
+        w->sizes[part] = size;
+        AT_TRY(choose_listed(w, part - 1, part_of(left, size)));
+    }
+    return AT_OK;
+}
+
+static at_status wrong_list(const walk *w, const char *word, int n, const char *problem) {
+    return at_fail(w->err, AT_E_INPUT,
+                   "knob %s: listed: \"%.*s\" %s; a list is numbers from 1 on that ascend, or "
+                   "pow2, and | stands between lists",
+                   w->knob->name, n, word, problem);
+}
+
+/* "pow2 | 6 8 14", a list for each part but the first. */
+static at_status read_lists(at_arena *a, walk *w, const char *text) {
+    int part = 1;
+    AT_VEC(int64_t) sizes = {0};
+    bool has_powers = false;
+    if (!text) return at_fail(w->err, AT_E_INPUT, "knob %s: no lists given", w->knob->name);
+    for (const char *p = text + strspn(text, " ");; p += strspn(p, " ")) {
+        int n = (int)strcspn(p, " |"), digits = (int)strspn(p, "0123456789");
+        if (!*p || *p == '|') {
+            if (!sizes.len && !has_powers)
+                return wrong_list(w, text, (int)strlen(text), "has an empty list");
+            if (part < w->knob->parts) w->lists[part] = (at_factors){sizes.data, sizes.len};
+            part++;
+            sizes.data = NULL, sizes.len = sizes.cap = 0;
+            has_powers = false;
+            if (!*p++) break;
+            continue;
+        }
+        if (n == 4 && !strncmp(p, "pow2", 4) && !sizes.len && !has_powers) has_powers = true;
+        else {
+            int64_t size = 0;
+            for (int i = 0; i < digits && i < 18; i++) size = size * 10 + (p[i] - '0');
+            if (digits != n || n > 18 || size < 1 || has_powers)
+                return wrong_list(w, p, n, "is no size here");
+            if (sizes.len && size <= sizes.data[sizes.len - 1])
+                return wrong_list(w, p, n, "does not ascend");
+            *at_push(a, &sizes) = size;
+        }
+        p += n;
+    }
+    if (part == w->knob->parts) return AT_OK;
+    return at_fail(w->err, AT_E_INPUT, "knob %s: %d lists for the %d parts behind the first",
+                   w->knob->name, part - 1, w->knob->parts - 1);
+}
+
 static at_status take_candidates(walk *w, const at_split_options *o) {
     for (int i = 0; i < o->num_candidates; i++) {
         for (int j = 0; j < w->knob->parts; j++) {
@@ -71,6 +133,7 @@ static at_status enumerate(walk *w, const at_split_options *o) {
     w->count = 0;
     if (o->policy == AT_CANDIDATE) return take_candidates(w, o);
     w->sizes[0] = -1;
+    if (o->policy == AT_LISTED) return choose_listed(w, w->knob->parts - 1, w->knob->length);
     return choose(w, w->knob->parts - 1, 1);
 }
 
@@ -79,8 +142,9 @@ static at_status check(const char *name, int64_t length, int num_outputs, const 
     if ((unsigned)o->policy >= sizeof policy_names / sizeof *policy_names)
         return at_fail(
             err, AT_E_INPUT,
-            "knob %s: unknown split policy %d; there are factors, power2, verbose, candidate", name,
-            o->policy);
+            "knob %s: unknown split policy %d; there are factors, power2, verbose, candidate, "
+            "listed",
+            name, o->policy);
     if (length < 1)
         return at_fail(err, AT_E_INPUT, "knob %s: axis of length %lld; at least 1 is needed", name,
                        (long long)length);
@@ -113,8 +177,10 @@ at_status at_space_split(at_space *s, const char *name, int64_t length, int num_
     k->listed = o->policy == AT_CANDIDATE;
     k->no_tail = !k->listed && (o->no_tail ? o->no_tail > 0 : o->policy == AT_FACTORS);
 
+    k->rounds_up = o->policy == AT_LISTED;
     walk w = {.knob = k, .err = err};
-    if (!k->listed) {
+    if (k->rounds_up) AT_TRY(read_lists(s->arena, &w, o->listed));
+    else if (!k->listed) {
         int64_t max_factor = o->max_factor ? o->max_factor : DEFAULT_MAX_FACTOR;
         at_factors all = at_factor_list(s->arena, length, o->policy);
         w.factors.data = all.data;
@@ -136,7 +202,7 @@ int64_t at_split_part(const at_entity *e, int64_t length, int i) {
     AT_ASSERT(e->kind == AT_KNOB_SPLIT && i >= 0 && i < e->n);
     if (i > 0) return e->sizes[i];
     /* Dividing by one part after the other rounds up to the same and cannot overflow. */
-    for (int j = 1; j < e->n; j++) length = length / e->sizes[j] + (length % e->sizes[j] != 0);
+    for (int j = 1; j < e->n; j++) length = part_of(length, e->sizes[j]);
     return length;
 }
 

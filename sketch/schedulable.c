@@ -74,6 +74,7 @@ static const at_definition *copy_definitions(at_arena *a, const at_definition *d
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < 4; k++) copy[i].text[k] = copy_text(a, d[i].text[k]);
         copy[i].spec.filter = copy_text(a, d[i].spec.filter);
+        copy[i].spec.listed = copy_text(a, d[i].spec.listed);
     }
     return copy;
 }

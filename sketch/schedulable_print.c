@@ -31,12 +31,17 @@ static void add_lines(at_text *out, const char *name, const char *text) {
 }
 
 static void add_split(at_text *out, const at_definition *d) {
-    static const char *const policies[] = {"AT_FACTORS", "AT_POWER2", "AT_VERBOSE", "AT_CANDIDATE"};
+    static const char *const policies[] = {"AT_FACTORS", "AT_POWER2", "AT_VERBOSE", "AT_CANDIDATE",
+                                           "AT_LISTED"};
     bool limited = false;
     at_text_addf(out, ", .policy = %s", policies[d->spec.policy]);
     if (d->spec.filter) {
         at_text_add(out, ", .filter = ");
         add_string(out, d->spec.filter);
+    }
+    if (d->spec.listed) {
+        at_text_add(out, ", .listed = ");
+        add_string(out, d->spec.listed);
     }
     if (d->spec.max_factor) at_text_addf(out, ", .max_factor = %lld", d->spec.max_factor);
     if (d->spec.no_tail) at_text_addf(out, ", .no_tail = %d", d->spec.no_tail);

@@ -1,6 +1,7 @@
 /* templates/dense.c: matrix products whose second operand is packed: dense is AutoTVM's
- * dense_pack.x86, out = data * weight^T + bias; matmul_add is A * B + C with the same knobs. Sum
- * and addition are one kernel: the addition is the end of the tile. */
+ * dense_pack.x86, out = data * weight^T + bias; matmul_add is A * B + C with the same knobs, but
+ * parts that need not divide. Sum and addition are one kernel: the addition is the end of the tile.
+ */
 #include "templates/template.h"
 
 /* clang-format off */
@@ -27,15 +28,20 @@ static const char blocks_of_rows[] =
 static const char packing[] =
     "p, b, k =>\n"
     "    @packw = p, k, b\n";
+
+/* The last panel of columns may be a narrower one: what is missing is 0. */
+static const char sum[] =
+    "data[Y, K] : input\n"
+    "weight[K, X] : weight\n"
+    "addend[Y, X] : input\n"
+    "packw[p:(X + B - 1)/B, k:K, b:B] = x < X ? weight[k, x] : 0\n"
+    "    where x = p*B + b\n"
+    "%s"
+    "out[y:Y, x:X] = acc[y, x] + addend[y, x]\n";
 /* clang-format on */
 
-/* Y, X and K are defined. tile_inner divides Y, not always yi: where it does not, rows stay one
- * block. */
-static void define_knobs(at_template *t, const char *pack) {
-    at_split(t, "tile_y", "Y", "yt yo yi", .policy = AT_FACTORS);
-    at_split(t, "tile_x", "X", "xt xo xi", .policy = AT_FACTORS);
-    at_split(t, "tile_k", "K", "ko ki", .policy = AT_FACTORS);
-    at_split(t, "tile_inner", "Y", "inner_blocks y2", .policy = AT_FACTORS, .filter = "last <= 16");
+/* tile_inner divides Y, not always yi: where it does not, rows stay one block. */
+static void define_trees(at_template *t, const char *pack) {
     at_sizes(t, "y1 = |yi|/|y2|");
     at_schedule_when(t, "|y2| > 1 && |yi| % |y2| == 0", at_textf(t, blocks_of_rows, pack));
     at_schedule(t, at_textf(t, plain, pack));
@@ -46,7 +52,11 @@ static void define_dense(at_template *t) {
     at_require(t, "bias <= 1", "bias is 0 or 1");
     at_require(t, "wb == 0 || N % wb == 0", "wb does not divide N");
     at_sizes(t, "Y = M, X = N");
-    define_knobs(t, packed ? "" : packing);
+    at_split(t, "tile_y", "Y", "yt yo yi", .policy = AT_FACTORS);
+    at_split(t, "tile_x", "X", "xt xo xi", .policy = AT_FACTORS);
+    at_split(t, "tile_k", "K", "ko ki", .policy = AT_FACTORS);
+    at_split(t, "tile_inner", "Y", "inner_blocks y2", .policy = AT_FACTORS, .filter = "last <= 16");
+    define_trees(t, packed ? "" : packing);
     at_sizes(t, "B = wb ? wb : |xi|");
     at_compute(t, at_textf(t, "data[Y, K] : input\n%s%s%s%s",
                            packed ? "packw[X/B, K, B] : weight\n"
@@ -57,15 +67,18 @@ static void define_dense(at_template *t) {
                                 : "out[y:Y, x:X] = acc[y, x]\n"));
 }
 
+/* Parts that registers like, whatever the sizes divide by. */
 static void define_matmul_add(at_template *t) {
     at_sizes(t, "Y = N, X = M, K = L");
-    define_knobs(t, packing);
-    at_sizes(t, "B = |xi|");
-    at_compute(t, at_textf(t,
-                           "data[Y, K] : input\nweight[K, X] : weight\naddend[Y, X] : input\n"
-                           "packw[p:X/B, k:K, b:B] = weight[k, p*B + b]\n%s"
-                           "out[y:Y, x:X] = acc[y, x] + addend[y, x]\n",
-                           product));
+    at_split(t, "tile_y", "Y", "yt yo yi", .policy = AT_LISTED,
+             .listed = "pow2 | 1 2 4 6 8 10 12 14 16 20 24 28");
+    at_split(t, "tile_x", "X", "xt xo xi", .policy = AT_LISTED,
+             .listed = "pow2 | 8 16 24 32 48 64 96 128");
+    at_split(t, "tile_k", "K", "ko ki", .policy = AT_LISTED, .listed = "1 2 4 8 16");
+    at_split(t, "tile_inner", "Y", "inner_blocks y2", .policy = AT_LISTED, .listed = "1 2 4 6 7 8");
+    at_sizes(t, "B = |xi|, p = (X + B - 1)/B");
+    define_trees(t, packing);
+    at_compute(t, at_textf(t, sum, product));
 }
 
 /* Doubled while more than four are left of an even number. */
@@ -85,6 +98,19 @@ static void defaults(at_template *t, int lanes) {
     at_default(t, "tile_x", x);
     at_default(t, "tile_k", &one);
     at_default(t, "tile_inner", &y[1]);
+}
+
+/* Two vectors by as many rows as the registers then hold; four pieces of either axis outermost. */
+static void ragged_defaults(at_template *t, int lanes) {
+    long long length[2] = {at_evaluate(t, "Y"), at_evaluate(t, "X")}, one = 1;
+    long long part[2][2] = {{1, lanes == 16 ? 14 : 6}, {1, 2 * lanes}};
+    for (int i = 0; i < 2; i++) {
+        if (part[i][1] > length[i]) part[i][1] = length[i];
+        while (length[i] > 4 * part[i][0] * part[i][1]) part[i][0] *= 2;
+        at_default(t, i ? "tile_x" : "tile_y", part[i]);
+    }
+    at_default(t, "tile_k", &one);
+    at_default(t, "tile_inner", &one);
 }
 
 #define DATA "[[\"TENSOR\", [M, K], \"float32\"], "
@@ -111,5 +137,5 @@ const at_template_row at_matmul_add = {
     .args = "N=1024, L=1024, M=1024",
     .record_args = "[N, L, M, \"float32\"]",
     .define = define_matmul_add,
-    .defaults = defaults,
+    .defaults = ragged_defaults,
 };

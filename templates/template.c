@@ -32,6 +32,7 @@ void at_template_keep(at_template *t, at_definition d) {
     for (int i = 0; i < 4; i++)
         if (d.text[i]) d.text[i] = at_strdup(t->arena, d.text[i]);
     if (d.spec.filter) d.spec.filter = at_strdup(t->arena, d.spec.filter);
+    if (d.spec.listed) d.spec.listed = at_strdup(t->arena, d.spec.listed);
     *at_push(t->arena, &t->definitions) = d;
 }
 

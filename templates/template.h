@@ -42,6 +42,7 @@ typedef struct at_split_spec {
     long long max_factor;  /* 0: none */
     int no_tail;           /* 0: the policy's own; 1, -1 */
     long long fallback[8]; /* limits of the default configuration, per part, -1 none; all 0: none */
+    const char *listed;    /* policy AT_LISTED: "pow2 | 6 8 14", by part but the first */
 } at_split_spec;
 void at_split_(at_template *t, const char *knob, const char *axis, const char *parts,
                at_split_spec spec);

@@ -47,6 +47,7 @@ static at_status add_split(at_template *t, const char *knob, const char *axis, c
     at_split_options o = {.policy = spec->policy,
                           .max_factor = spec->max_factor,
                           .no_tail = spec->no_tail,
+                          .listed = spec->listed,
                           .filter = spec->filter};
     if (at_space_split(t->space, knob, length, s.num_slots, &o, &t->err) != AT_OK)
         return at_fail_at(&t->err, "%s: ", t->row->name);
@@ -79,6 +80,7 @@ void at_split_(at_template *t, const char *knob, const char *axis, const char *p
     at_hash_add_str(&t->hash, axis);
     at_hash_add_str(&t->hash, parts);
     at_hash_add_str(&t->hash, spec.filter ? spec.filter : "");
+    if (spec.listed) at_hash_add_str(&t->hash, spec.listed);
     at_hash_add(&t->hash, numbers, sizeof numbers);
     add_split(t, knob, axis, parts, &spec);
 }

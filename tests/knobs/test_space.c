@@ -56,6 +56,60 @@ static void splits_that_cannot_be(void **state) {
                   "knob t: more than 4194304 entities; a filter or fewer parts would help");
 }
 
+static void expect_split(int64_t length, int parts, const char *listed, const char *wanted) {
+    at_space *s = at_space_new(arena);
+    at_split_options o = {.policy = AT_LISTED, .listed = listed};
+    at_text text = {0};
+    if (at_space_split(s, "t", length, parts, &o, &err) != AT_OK) fail_msg("%s", err.text);
+    for (int64_t i = 0; i < at_space_knob_len(s, 0); i++) {
+        const at_entity *e = at_space_entity(s, 0, i);
+        at_text_add(&text, i ? " " : "");
+        for (int k = 1; k < parts; k++)
+            at_text_addf(&text, "%s%lld", k > 1 ? "," : "", (long long)e->sizes[k]);
+        assert_int_equal(e->sizes[0], -1);
+    }
+    assert_string_equal(at_text_str(&text), wanted);
+    at_text_free(&text);
+}
+
+static void listed_sizes(void **state) {
+    (void)state;
+    expect_split(1024, 2, "8 12 14", "8 12 14");
+    assert_int_equal(
+        at_split_part(
+            &(at_entity){.kind = AT_KNOB_SPLIT, .n = 2, .sizes = (const int64_t[]){-1, 14}}, 1024,
+            0),
+        74);
+    /* what lies beyond what is left is that, once */
+    expect_split(13, 2, "8 12 14 16", "8 12 13");
+    expect_split(1, 3, "pow2|4 6", "1,1");
+    /* 29 pieces of 6, 13 of 14: powers of two up to that */
+    expect_split(174, 3, "pow2 | 6 14", "1,6 2,6 4,6 8,6 16,6 1,14 2,14 4,14 8,14");
+    expect_split(30, 3, " 2 5 | 7 ", "2,7 5,7");
+    static const struct {
+        const char *listed, *message;
+    } slips[] = {
+        {NULL, "knob t: no lists given"},
+        {"", "knob t: listed: \"\" has an empty list; "},
+        {"4 |", "knob t: listed: \"4 |\" has an empty list; "},
+        {"4 | 8 | 2", "knob t: 3 lists for the 2 parts behind the first"},
+        {"4", "knob t: 1 lists for the 2 parts behind the first"},
+        {"4 | 8 8", "knob t: listed: \"8\" does not ascend; "},
+        {"4 | 0", "knob t: listed: \"0\" is no size here; "},
+        {"4 | 8x", "knob t: listed: \"8x\" is no size here; "},
+        {"4 | pow3", "knob t: listed: \"pow3\" is no size here; "},
+        {"4 | 2 pow2", "knob t: listed: \"pow2\" is no size here; "},
+        {"4 | 99999999999999999999", "knob t: listed: \"99999999999999999999\" is no size here; "},
+    };
+    for (size_t i = 0; i < sizeof slips / sizeof *slips; i++) {
+        at_space *s = at_space_new(arena);
+        at_split_options o = {.policy = AT_LISTED, .listed = slips[i].listed};
+        assert_int_equal(at_space_split(s, "t", 64, 3, &o, &err), AT_E_INPUT);
+        if (strncmp(err.text, slips[i].message, strlen(slips[i].message)))
+            fail_msg("%s, not %s", err.text, slips[i].message);
+    }
+}
+
 static void long_axes(void **state) {
     (void)state;
     at_space *s = at_space_new(arena);
@@ -297,6 +351,7 @@ static void random_walks(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(splits_that_cannot_be),
+        cmocka_unit_test(listed_sizes),
         cmocka_unit_test(long_axes),
         cmocka_unit_test(factors_are_the_divisors),
         cmocka_unit_test(spaces_beyond_63_bits_are_refused),
