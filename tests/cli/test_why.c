@@ -170,7 +170,7 @@ static void beside_a_scalar(void **state) {
     assert_int_equal(notes_of("show", "avx2")->count, 0);
     const char *tiles =
         cli_expect(0, "./autotune show own.c --config default --isa avx2 --dump tile")->out;
-    assert_int_equal(cli_count_lines(strstr(tiles, "map_64:"), "    store ["), 64 / 8);
+    assert_int_equal(cli_count_lines(strstr(tiles, "tile_1x64:"), "    store ["), 64 / 8);
     cli_expect(0, "./autotune run own.c --config default --paranoid");
 }
 
