@@ -164,6 +164,26 @@ static bool has_parallel(const at_ir *n) {
     return false;
 }
 
+static bool fills_table(const at_ir *n) {
+    while (n && n->kind == AT_IR_LOOP) n = n->child;
+    return n && n->kind == AT_IR_STMT && n->stmt.integer;
+}
+
+/* Tables that the function fills for itself, which come first: their entries are read at the
+ * shallowest place, and that is behind them. What is left. */
+static const at_ir *emit_tables(at_emitter *e, const at_ir *list) {
+    at_emit_block *f = &e->blocks[e->base];
+    if (!fills_table(list)) return list;
+    for (; list && fills_table(list); list = list->next) {
+        at_ir one = *list;
+        one.next = NULL;
+        emit_list(e, &one);
+    }
+    at_text_add(&f->decl, at_text_str(&f->body));
+    at_text_clear(&f->body);
+    return list;
+}
+
 /* int NAME(void *const buf[], void *memory, at_par *par) */
 static void emit_function(at_emitter *e, at_text *out, const char *name, const at_ir *list) {
     at_text code = {0};
@@ -174,7 +194,7 @@ static void emit_function(at_emitter *e, at_text *out, const char *name, const a
         at_text_add(at_emit_body(e),
                     "    context.buf = buf;\n    context.workspace = workspace;\n");
     }
-    emit_list(e, list);
+    emit_list(e, emit_tables(e, list));
     at_emit_close(e, &code);
     at_text_add(out, at_text_str(&e->functions));
     at_text_clear(&e->functions);

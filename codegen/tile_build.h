@@ -50,6 +50,12 @@ typedef struct { /* an element vector that lives in a register */
     int num_chains, next;
 } at_tile_key;
 
+typedef struct { /* what this straight-line body has stored, and its virtual register has still */
+    int slot, lanes, vreg;
+    int64_t off;
+} at_tile_stored;
+#define MAX_STORED 4
+
 typedef struct {        /* [tensor] a reduction under way */
     const at_ir *until; /* the last loop of it; NULL: none */
     int start;          /* it begins before this operation */
@@ -69,6 +75,8 @@ typedef struct {
     AT_VEC(at_tile_op) ops;
     AT_VEC(at_tile_vreg) vregs;
     AT_VEC(at_tile_key) keys;
+    at_tile_stored stored[MAX_STORED];
+    int num_stored;
     at_tile_open *open;   /* [tensor] */
     bool *wanted;         /* [tensor] in registers, and a vector reads one element of it */
     int trying;           /* a tensor that would be open across; -1 */

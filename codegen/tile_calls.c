@@ -68,7 +68,10 @@ static at_ir *make_call(void *context, at_ir *list) {
     at_low *l = m->l;
     list = at_transpose_copies(l, list, &m->regs);
     at_limit_unrolling(l, list, m->keep | at_ir_table_loops(l, list));
+    at_tile_regs sparing = m->regs;
+    sparing.sparing = true;
     at_tile_call *call = at_tile_build(l, list, &m->regs);
+    if (!call) call = at_tile_build(l, list, &sparing);
     if (!call) return NULL;
     at_ir *n = at_ir_new(l, AT_IR_TILE);
     n->call = call;
@@ -98,7 +101,7 @@ static at_mask index_loops(const at_low *l, const at_ir *list, const bool *held,
 }
 
 at_ir *at_tile_calls(at_low *l, const at_ir *list, const bool *local, bool promote) {
-    maker m = {l, {local, promote}, 0};
+    maker m = {l, {.local = local, .promote = promote}, 0};
     m.keep = index_loops(l, list, local, promote) & ~at_counted_loops(list);
     /* what no tensor in registers is indexed by needs no cutting */
     int made = l->tiles.len;

@@ -131,6 +131,7 @@ static void transpose(at_builder *b, const at_ir *n) {
         op->lanes = SIDE;
     }
     b->vec_sym = -1;
+    b->num_stored = 0;
     b->first_load = b->vregs.len;
 }
 

@@ -10,6 +10,7 @@ typedef struct at_tile_regs {
     const bool *local; /* [tensor] defined and used up inside the tile */
     bool promote; /* sums of other tensors: loaded before, stored behind the loops that do not move
                      them */
+    bool sparing; /* no registers but those that are needed: no chains, stored values are loaded */
 } at_tile_regs;
 
 /* tile_build.c: expands a list of nests (no conditions, addresses affine in the loops of the list)

@@ -14,6 +14,7 @@ at_tile_op *at_build_emit(at_builder *b, at_tile_kind kind) {
 
 void at_build_start_body(at_builder *b) {
     b->first_load = b->first_const = b->vregs.len;
+    b->num_stored = 0;
     b->body++;
 }
 

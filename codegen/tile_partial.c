@@ -87,7 +87,7 @@ static int chains_of(const at_builder *b, const at_ir *n, int64_t registers) {
     one.next = NULL;
     int64_t room = b->l->target->regs - 4 - (calls(&one) ? FUNCTION_REGS : 0);
     int64_t chains = registers ? (AT_TILE_CHAINS + registers - 1) / registers : 1;
-    while (chains > 1 && registers * chains > room) chains--;
+    while (chains > 1 && (registers * chains > room || b->regs->sparing)) chains--;
     return (int)chains;
 }
 
@@ -262,6 +262,7 @@ static void load_and_store(at_builder *b, int tensor, int start) {
         store->off = k.off;
     }
     b->keys.len = kept;
+    b->num_stored = 0;
     b->first_load = b->vregs.len; /* what was loaded before may have been overwritten */
 }
 

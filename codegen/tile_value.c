@@ -99,6 +99,28 @@ static const at_value *with_numbers(at_builder *b, const at_value *v) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+/* A store to memory: what is known of the same tensor's elements there is so no more. */
+static void note_stored(at_builder *b, int s, int64_t off, int lanes, int v) {
+    int kept = 0;
+    for (int i = 0; i < b->num_stored; i++) {
+        const at_tile_stored *o = &b->stored[i];
+        bool apart = o->slot == s && (o->off >= off + lanes || off >= o->off + o->lanes);
+        if (apart || b->slots[o->slot].tensor != b->slots[s].tensor) b->stored[kept++] = *o;
+    }
+    b->num_stored = kept;
+    if (kept < MAX_STORED && !b->regs->sparing && !b->vregs.data[v].acc && !b->vregs.data[v].load)
+        b->stored[b->num_stored++] = (at_tile_stored){s, lanes, v, off};
+}
+
+/* The virtual register of what was stored there in this body; -1: none. */
+static int stored_value(const at_builder *b, int s, int64_t off, int lanes) {
+    for (int i = 0; i < b->num_stored; i++) {
+        const at_tile_stored *o = &b->stored[i];
+        if (o->slot == s && o->off == off && o->lanes == lanes) return o->vreg;
+    }
+    return -1;
+}
+
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST)
         return at_build_load(
@@ -117,6 +139,8 @@ int at_build_value(at_builder *b, const at_value *v) {
         }
         bool bcast = lanes > 1 ? p.lane == 0 : b->all_lanes;
         int s = at_build_slot_of(b, &p), loads = b->vregs.len;
+        int had = bcast ? -1 : stored_value(b, s, p.off, lanes);
+        if (had >= 0) return had;
         int r = at_build_load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
                                                 .lanes = (uint8_t)(bcast ? 1 : lanes),
                                                 .same = bcast,
@@ -309,5 +333,6 @@ void at_build_statement(at_builder *b, const at_ir *written) {
     op->off = p.off;
     op->a = (int16_t)v;
     op->lanes = (uint8_t)lanes;
+    note_stored(b, s, p.off, lanes, v);
     b->first_load = b->vregs.len; /* what was loaded before may have been overwritten */
 }

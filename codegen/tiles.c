@@ -54,8 +54,22 @@ static int target(const at_ir *n) {
     return t;
 }
 
+/* Leaves of several tensors in one counted loop over terms, written out in it: an exponential and
+ * the sum of it. */
+static bool is_joint(const at_ir *n) {
+    return n->kind == AT_IR_LOOP && n->loop.ann == AT_ANN_NONE && n->loop.is_reduce &&
+           target(n) < 0 && !at_counted_loops(n->child);
+}
+
 static bool can_be_tile(const at_low *l, const at_ir *n) {
-    return fits(l, n, at_ir_loops_of(n)) && target(n) >= 0;
+    return fits(l, n, at_ir_loops_of(n)) && (target(n) >= 0 || is_joint(n));
+}
+
+static bool writes(const at_ir *n, int tensor) {
+    if (n->kind == AT_IR_STMT) return n->stmt.tensor == tensor;
+    for (const at_ir *c = n->child; c; c = c->next)
+        if (writes(c, tensor)) return true;
+    return false;
 }
 
 /* How often statements of a list read or write a tensor. */
@@ -133,19 +147,49 @@ static bool is_local(const tiler *x, const at_ir *list, int tensor) {
 
 static bool sums(const at_ir *n) { return n->kind == AT_IR_STMT ? n->stmt.add : sums(n->child); }
 
-/* The group [n, *end) of a run: up to where a tensor written by n is used up, so that it lives in
- * registers, or where neighbours write the same tensor (a run of zeros, a run of data). local: what
- * lives in registers. */
-static at_ir *group_end(const tiler *x, const at_ir *n, at_ir *run_end, bool *local) {
+/* Neighbours that may be one tile: up to `end`, not included. */
+typedef struct {
+    at_ir *end;
+    bool *local; /* [tensor] lives in registers */
+} group;
+
+#define MAX_GROUPS 8 /* of one beginning */
+
+static bool *locals_of(const tiler *x, const at_ir *list) {
+    bool *local = AT_NEW_ARRAY(x->l->arena, bool, x->l->num_tensors);
+    for (int t = 0; t < x->l->num_tensors; t++) local[t] = is_local(x, list, t);
+    return local;
+}
+
+/* Does a tensor that is written in [n, end) live in registers now, and did not before? */
+static bool gains(const tiler *x, const at_ir *n, const at_ir *end, const bool *before,
+                  const bool *now) {
+    for (; n != end; n = n->next)
+        for (int t = 0; t < x->l->num_tensors; t++)
+            if (now[t] && !(before && before[t]) && writes(n, t)) return true;
+    return false;
+}
+
+/* The groups that begin with n, each longer than the one before: up to where a tensor written by n
+ * is used up, so that it lives in registers; then up to where another that the group writes is. */
+static int find_groups(const tiler *x, at_ir *n, const at_ir *run_end, group *groups) {
     at_low *l = x->l;
+    int count = 0;
     at_ir *list = at_ir_copy(l, n), *last = list;
-    for (at_ir *m = n->next; m != run_end; m = m->next) {
+    for (at_ir *m = n->next; m != run_end && count < MAX_GROUPS; m = m->next) {
         last = last->next = at_ir_copy(l, m);
-        if (!is_local(x, list, target(n))) continue;
-        for (int t = 0; t < l->num_tensors; t++) local[t] = is_local(x, list, t);
-        return m->next;
+        const group *before = count ? &groups[count - 1] : NULL;
+        bool *local = locals_of(x, list);
+        if (gains(x, n, before ? before->end : n->next, before ? before->local : NULL, local))
+            groups[count++] = (group){m->next, local};
     }
+    return count;
+}
+
+/* Where neighbours end that write the same tensor as n: a run of zeros, a run of data. */
+static at_ir *same_target_end(at_ir *n, at_ir *run_end) {
     at_ir *end = n->next;
+    if (target(n) < 0) return end;
     while (end != run_end && target(end) == target(n) && !sums(n) && !sums(end)) end = end->next;
     return end;
 }
@@ -162,13 +206,20 @@ static const char *label_of(const at_ir *n) {
 /* Why a nest whose parts may be tiles is none itself. */
 static const char *not_a_tile(const at_low *l, const at_ir *n) {
     if (can_be_tile(l, n)) return "its statements have too many operands for one tile";
-    if (fits(l, n, at_ir_loops_of(n))) return "leaves of several tensors stand in it";
+    if (fits(l, n, at_ir_loops_of(n)))
+        return at_counted_loops(n->child) ? "leaves of several tensors stand in it, and loops"
+                                          : "leaves of several tensors stand in it";
     return "it holds a condition, a parallel loop, or addresses and bounds that are no sums of "
            "loops";
 }
 
 /* A loop that stays C. */
 static void note_opened(at_low *l, const at_ir *n) {
+    if (is_joint(n))
+        at_lower_note(l, at_format(l->arena,
+                                   "line %d: the leaves in loop %s are no one tile, and what they "
+                                   "add up goes through memory: %s",
+                                   n->line, l->syms.data[n->loop.sym].name, not_a_tile(l, n)));
     if (n->kind == AT_IR_LOOP && n->loop.ann == AT_ANN_VEC && l->target->lanes > 1 &&
         at_loop_trips(n) > 1)
         at_lower_note(l, at_note_no_vector(l, n, not_a_tile(l, n)));
@@ -243,12 +294,12 @@ static at_ir *tile_group(tiler *x, at_ir *from, at_ir *end, const bool *local) {
     int made = l->tiles.len;
     while (last->next != end) last = last->next;
     last->next = NULL;
-    at_ir *group = at_tile_calls(l, from, local, true);
+    at_ir *tiles = at_tile_calls(l, from, local, true);
     last->next = end;
-    if (!group) note_apart(l, from, end);
+    if (!tiles) note_apart(l, from, end);
     bool loses = false;
-    for (const at_ir *n = group; n; n = n->next) loses |= loses_vectors(n);
-    if (!loses) return group;
+    for (const at_ir *n = tiles; n; n = n->next) loses |= loses_vectors(n);
+    if (!loses) return tiles;
     l->tiles.len = made;
     return NULL;
 }
@@ -264,10 +315,15 @@ static at_ir *tile_list(tiler *x, at_ir *list) {
             at_ir_append(&tail, tile_inside(x, n));
             continue;
         }
-        bool *local = AT_NEW_ARRAY(l->arena, bool, l->num_tensors);
-        at_ir *end = group_end(x, n, run_end, local), *group = NULL;
-        if (end != next && (group = tile_group(x, n, end, local))) next = end;
-        at_ir_append(&tail, group ? group : tile_single(x, n));
+        group groups[MAX_GROUPS];
+        int count = find_groups(x, n, run_end, groups);
+        at_ir *one = NULL, *same_end = same_target_end(n, run_end);
+        if (!count && same_end != next)
+            groups[count++] = (group){same_end, AT_NEW_ARRAY(l->arena, bool, l->num_tensors)};
+        while (!one && count--)
+            if ((one = tile_group(x, n, groups[count].end, groups[count].local)))
+                next = groups[count].end;
+        at_ir_append(&tail, one ? one : tile_single(x, n));
     }
     return head;
 }

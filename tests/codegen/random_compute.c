@@ -293,6 +293,50 @@ static int sum_stage(maker *m, int src) {
     return s;
 }
 
+/* One more element per row: src[.., k] reduced over its last dimension, which has class k. */
+static int row_stage(maker *m, int src, const int *classes) {
+    at_text body = {0};
+    int s = begin_stage(m, "r"), rank = m->tensor[src].rank;
+    for (int d = 0; d < rank; d++) add_axis(m, s, classes[d], d == rank - 1);
+    choose_reduction(m, s, 60);
+    if (chance(m, 50)) {
+        read_plain(m, s, src, classes, &body);
+        at_text_add(&body, "*");
+    }
+    read_plain(m, s, src, classes, &body);
+    finish_stage(m, s, &body, NULL);
+    return s;
+}
+
+/* In the manner of softmax and layer norm: rows, less what they are reduced to; what these are
+ * reduced to; both together. */
+static int normal_stage(maker *m, int src) {
+    static const char *const first[] = {"%s - %s", "%s*%s", "max(%s, %s)", "abs(%s - %s)"};
+    static const char *const last[] = {"%s + %s", "%s*%s - 1", "min(%s, %s)", "max(%s, %s) - 2.0"};
+    int rank = m->tensor[src].rank, classes[RANK], s = src;
+    for (int d = 0; d < rank; d++) {
+        if (m->tensor[src].axis[d] < 0)
+            m->tensor[src].axis[d] = new_class(m, "d", m->tensor[src].extent[d], NULL);
+        classes[d] = m->tensor[src].axis[d];
+        for (int e = 0; e < d; e++)
+            if (classes[e] == classes[d])
+                classes[d] = new_class(m, "d", m->tensor[src].extent[d], NULL);
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        at_text body = {0}, x = {0}, r = {0};
+        int row = row_stage(m, s, classes), of = s;
+        s = begin_stage(m, pass ? "o" : "e");
+        for (int d = 0; d < rank; d++) add_axis(m, s, classes[d], false);
+        read_plain(m, s, of, classes, &x);
+        read_plain(m, s, row, classes, &r);
+        at_text_addf(&body, (pass ? last : first)[below(m, 4)], x.data, r.data);
+        finish_stage(m, s, &body, NULL);
+        at_text_free(&x);
+        at_text_free(&r);
+    }
+    return s;
+}
+
 /* packw[p, k, b] = w[p*B + b, k] where there is such a row. */
 static int pack_stage(maker *m, int w, int x, int k, const char *block) {
     at_text body = {0}, read = {0};
@@ -626,7 +670,7 @@ static int first_tensor(maker *m) {
 
 static int operation(maker *m, int src) {
     int rank = m->tensor[src].rank;
-    switch (below(m, 14)) {
+    switch (below(m, 16)) {
     case 0:
     case 1: return map_stage(m, src);
     case 2: return shift_stage(m, src);
@@ -640,6 +684,8 @@ static int operation(maker *m, int src) {
     case 10:
     case 11: return rank > 1 ? conv_stage(m, src) : pad_stage(m, src, 0, 1);
     case 12: return segment_stage(m, src);
+    case 13:
+    case 14: return rank > 1 ? normal_stage(m, src) : sum_stage(m, src);
     default: return gather_stage(m, src);
     }
 }

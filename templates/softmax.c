@@ -1,0 +1,38 @@
+/* templates/softmax.c: exponentials of each row's elements, below its largest, as shares of their
+ * sum. */
+#include "templates/template.h"
+
+static const char compute[] = "x[Y, X] : input\n"
+                              "most[y:Y]     = max(k:X) x[y, k]\n"
+                              "e[y:Y, k:X]   = exp(x[y, k] - most[y])\n"
+                              "total[y:Y]    = sum(k:X) e[y, k]\n"
+                              "share[y:Y]    = 1.0/total[y]\n"
+                              "out[y:Y, k:X] = e[y, k]*share[y]\n";
+
+static const char schedule[] = "y:para =>\n"
+                               "    m1, mv:vec =>\n"
+                               "        @most = y  // {m1, mv}/k\n"
+                               "    e1 =>\n"
+                               "        ev:vec =>\n"
+                               "            @e = y, {e1, ev}/k\n"
+                               "        ev:vec =>\n"
+                               "            @total = y  // {e1, ev}/k\n"
+                               "    @share = y\n"
+                               "    o1, ov:vec =>\n"
+                               "        @out = y, {o1, ov}/k\n";
+
+static void define(at_template *t) {
+    at_split(t, "tile_max", "X", "m1 mv", .policy = AT_POWER2, .fallback = {-1, 128});
+    at_split(t, "tile_exp", "X", "e1 ev", .policy = AT_POWER2, .fallback = {-1, 32});
+    at_split(t, "tile_out", "X", "o1 ov", .policy = AT_POWER2, .fallback = {-1, 128});
+    at_compute(t, compute);
+    at_schedule(t, schedule);
+}
+
+const at_template_row at_softmax = {
+    .name = "softmax",
+    .help = "exponentials of each row's elements as shares of their sum",
+    .args = "Y=128, X=1024",
+    .record_args = "[Y, X, \"float32\"]",
+    .define = define,
+};
