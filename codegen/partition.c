@@ -336,7 +336,8 @@ static bool see_versions(atom_query *q, const at_aff *atom) {
     return choose(q->p, q->at, atom, q->facts, &first, &last) == VERSIONS;
 }
 
-/* What stands in n: for each atom with versions, if (full) .. else if (partial) .. */
+/* What stands in n: for each atom with versions, if (full) .. else if (partial) .. else what is
+ * done where it fails throughout, if anything is. */
 static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *facts) {
     at_low *l = p->l;
     at_ir here = *n;
@@ -345,23 +346,25 @@ static at_ir *part_body(part *p, const at_ir *n, at_ir *list, const at_fact *fac
     if (!query_list(&q, list)) return part_list(p, list, facts);
     const view v = view_of(l, &here, at_atom_known(l, q.found, facts));
     const at_aff *full = at_aff_shift(l, v.outside, v.lo), *some = at_aff_shift(l, v.outside, v.hi);
-    at_ir *branch = at_ir_new(l, AT_IR_IF),
-          *partial = v.never_mixed ? NULL : at_ir_copy_list(l, list);
     int64_t least, ignored;
+    at_aff_range(l, some, &least, &ignored);
+    at_ir *branch = at_ir_new(l, AT_IR_IF),
+          *partial = v.never_mixed ? NULL : at_ir_copy_list(l, list),
+          *none = least < 0 ? at_ir_copy_list(l, list) : NULL;
     p->copies++;
     branch->test = at_aff_concrete(l, full, 0);
     branch->child = part_body(p, n, list, add_outside(l, full, AT_HOLDS, facts));
     if (partial)
         partial = part_body(p, n, partial,
                             add_outside(l, at_aff_shift(l, v.outside, -v.value), AT_ZERO, facts));
-    at_aff_range(l, some, &least, &ignored);
-    if (partial && least < 0) { /* else nothing at all */
-        at_ir *rest = at_ir_new(l, AT_IR_IF);
+    if (none) none = part_body(p, n, none, add_outside(l, some, AT_FAILS, facts));
+    branch->other = partial ? partial : none;
+    if (partial && least < 0) {
+        at_ir *rest = branch->other = at_ir_new(l, AT_IR_IF);
         rest->test = at_aff_concrete(l, some, 0);
         rest->child = partial;
-        partial = rest;
+        rest->other = none;
     }
-    branch->other = partial;
     return branch->child || branch->other ? branch : NULL;
 }
 

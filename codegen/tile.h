@@ -103,7 +103,6 @@ typedef struct at_tile_call {
     const at_aff *trip[AT_TILE_MAX_TRIPS];    /* never negative */
     const char *const *notes;                 /* as at_kernel's, of this call */
     int num_notes;
-    bool loses_vectors; /* since a tensor of single elements stays in registers */
 } at_tile_call;
 
 static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */

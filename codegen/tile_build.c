@@ -120,7 +120,6 @@ at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *re
     c->tile = t;
     c->notes = b.notes.data;
     c->num_notes = b.notes.len;
-    c->loses_vectors = b.loses_vectors;
     t->num_slots = b.num_slots;
     t->num_pointers = b.num_pointers;
     t->num_trips = b.num_trips;

@@ -92,7 +92,7 @@ typedef struct {
     const at_aff *trips[AT_TILE_MAX_TRIPS];
     int num_trips;
     AT_VEC(const char *) notes;
-    bool loses_vectors, failed;
+    bool failed;
 } at_builder;
 
 /* tile_ops.c */

@@ -20,11 +20,9 @@ static const char *load_is_scalar(at_builder *b, const at_ir *n, const at_value 
         return at_format(a, "@%s reads %s at places that do not follow each other", n->stmt.label,
                          name);
     if (b->regs->local[v->tensor] && (k || in_all_lanes(b, v->tensor))) return NULL;
-    if (b->regs->local[v->tensor]) {
-        b->loses_vectors = true;
+    if (b->regs->local[v->tensor])
         return at_format(a, "@%s reads one element of %s, which stays in registers, in all of it",
                          n->stmt.label, name);
-    }
     return k == 0 || k == 1 ? NULL
                             : at_format(a, "@%s reads %s %lld elements apart", n->stmt.label, name,
                                         (long long)k);

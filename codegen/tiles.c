@@ -237,13 +237,6 @@ static void note_apart(at_low *l, const at_ir *from, const at_ir *end) {
                                from->line, label_of(from), label_of(last)));
 }
 
-static bool loses_vectors(const at_ir *n) {
-    if (n->kind == AT_IR_TILE) return n->call->loses_vectors;
-    for (const at_ir *c = n->child; c; c = c->next)
-        if (loses_vectors(c)) return true;
-    return false;
-}
-
 static void note_calls(at_low *l, const at_ir *list) {
     for (; list; list = list->next) {
         for (int i = 0; list->kind == AT_IR_TILE && i < list->call->num_notes; i++)
@@ -286,22 +279,15 @@ static at_ir *tile_single(tiler *x, at_ir *n) {
     return n;
 }
 
-/* Leaves as one tile; NULL: they do not fit, or a sum of single elements, in a register, would make
- * scalars of a vec loop that reads it: from memory, each is read into all lanes. */
+/* Leaves as one tile; NULL: they do not fit. */
 static at_ir *tile_group(tiler *x, at_ir *from, at_ir *end, const bool *local) {
-    at_low *l = x->l;
     at_ir *last = from;
-    int made = l->tiles.len;
     while (last->next != end) last = last->next;
     last->next = NULL;
-    at_ir *tiles = at_tile_calls(l, from, local, true);
+    at_ir *tiles = at_tile_calls(x->l, from, local, true);
     last->next = end;
-    if (!tiles) note_apart(l, from, end);
-    bool loses = false;
-    for (const at_ir *n = tiles; n; n = n->next) loses |= loses_vectors(n);
-    if (!loses) return tiles;
-    l->tiles.len = made;
-    return NULL;
+    if (!tiles) note_apart(x->l, from, end);
+    return tiles;
 }
 
 static at_ir *tile_list(tiler *x, at_ir *list) {

@@ -172,12 +172,12 @@ static const char *same_outputs(editing *e) {
 static const char *compare(editing *e, const at_data *found, const at_data *expected) {
     at_data *wanted = data_now(e, expected);
     const at_compute *c = e->now.compute;
-    for (int t = 0; t < c->num_tensors; t++)
-        for (int64_t i = 0; c->tensors[t].is_output && i < build_elements(&e->now, t); i++)
-            if (!(found[t].f[i] == wanted[t].f[i]))
-                return at_format(e->before.arena, "%s[%lld] is %g, expected %g", c->tensors[t].name,
-                                 (long long)i, (double)found[t].f[i], (double)wanted[t].f[i]);
-    return NULL;
+    const char *fault = NULL;
+    for (int t = 0; t < c->num_tensors && !fault; t++)
+        if (c->tensors[t].is_output)
+            fault = find_difference(&e->before, c->tensors[t].name, found[t].f, wanted[t].f,
+                                    build_elements(&e->now, t));
+    return fault;
 }
 
 /* The computation that edits made, and the tree over it. */

@@ -54,6 +54,9 @@ static const struct {
     {"sparse_dense", "M=9,N=24,K=7,nnz=2,R=8"},
     {"sparse_dense", "M=4,N=16,K=2,nnz=0"},
     {"sparse_dense", "M=20,N=12,K=20,nnz=9,R=4,C=4"},
+    {"softmax", "Y=5,X=300"},
+    {"softmax", "Y=3,X=1"},
+    {"softmax", "Y=2,X=37"},
 };
 enum { NUM_CASES = sizeof cases / sizeof *cases };
 
