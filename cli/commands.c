@@ -13,7 +13,7 @@ static command *const commands[] = {
     [AT_VERB_WORKERS] = at_cmd_workers,     [AT_VERB_WORK] = at_cmd_work,
     [AT_VERB_AGENT] = at_cmd_agent,         [AT_VERB_MACHINE] = at_cmd_machine,
     [AT_VERB_LIST] = at_cmd_list,           [AT_VERB_HELP] = at_cmd_help,
-    [AT_VERB_VERSION] = at_cmd_version,
+    [AT_VERB_VERSION] = at_cmd_version,     [AT_VERB_DERIVE] = at_cmd_derive,
 };
 _Static_assert(sizeof commands / sizeof *commands == AT_VERB_COUNT, "a command per verb");
 

@@ -13,6 +13,7 @@ at_status at_cmd_run(const at_options *o, at_error *err);
 at_status at_cmd_show(const at_options *o, at_error *err);
 at_status at_cmd_apply(const at_options *o, at_error *err);
 at_status at_cmd_space(const at_options *o, at_error *err);
+at_status at_cmd_derive(const at_options *o, at_error *err);
 at_status at_cmd_replay(const at_options *o, at_error *err);
 at_status at_cmd_pick_best(const at_options *o, at_error *err);
 at_status at_cmd_log(const at_options *o, at_error *err);

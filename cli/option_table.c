@@ -20,26 +20,27 @@ static const char *const words_of[LAST_KIND][MOST_WORDS] = {
 #define AGAIN (MEASURING | V(VERIFY))
 #define CHOOSING (V(RUN) | V(SHOW) | V(APPLY))
 #define KERNEL (MEASURING | V(SHOW) | V(APPLY))
+#define TASK (V(SPACE) | V(DERIVE)) /* of a task, no configuration */
 #define ALL ((1u << AT_VERB_COUNT) - 1)
 #define TO(member) offsetof(at_options, member)
 
 static const at_option_row rows[] = {
-    {"--args", "ARGS", KERNEL | V(SPACE), NULL,
+    {"--args", "ARGS", KERNEL | TASK, NULL,
      "the task: names (N=1,H=56) or a record's JSON array; default: the template's own, or the "
      "log's task",
      TEXT, TO(request.args), 0, 0},
-    {"--fuse", "STAGES", KERNEL | V(SPACE), NULL,
+    {"--fuse", "STAGES", KERNEL | TASK, NULL,
      "element-wise stages as a part of the kernel, in this order: %s; TEMPLATE+bias+relu is the "
      "same as TEMPLATE --fuse bias,relu",
      TEXT, TO(fuse), 0, 0},
-    {"--sparsity", "S", KERNEL | V(SPACE), NULL,
+    {"--sparsity", "S", KERNEL | TASK, NULL,
      "of a sparse weight: the share of blocks that are pruned, the same ones for every --seed; "
      "default: 0.8, or what the nnz of --args leaves",
      TEXT, TO(request.sparsity), 0, 0},
-    {"--block", "RxC", KERNEL | V(SPACE), NULL,
+    {"--block", "RxC", KERNEL | TASK, NULL,
      "of a sparse weight: rows and columns of a block; default: the template's, or the file's",
      TEXT, TO(request.block), 0, 0},
-    {"--weight", "FILE", KERNEL | V(SPACE), NULL,
+    {"--weight", "FILE", KERNEL | TASK, NULL,
      "the weight itself: a sparse matrix or an array, FILE.npz (SciPy's save_npz), .npy or .mtx",
      TEXT, TO(request.weight), 0, 0},
     {"--workload", "SET", V(TUNE), NULL,
@@ -133,7 +134,7 @@ static const at_option_row rows[] = {
     {"--min-repeat-ms", "MS", AGAIN, NULL,
      "raise --number until a sample lasts this long; default: 0", MILLISECONDS,
      TO(engine.min_repeat_ms), 0, 0},
-    {"--timeout", "T", KERNEL | V(VERIFY) | V(SPACE), "10s",
+    {"--timeout", "T", KERNEL | V(VERIFY) | TASK, "10s",
      "limit for compiling, and again for running, one configuration; for a call of a template's "
      "own "
      "code",
@@ -168,11 +169,14 @@ static const at_option_row rows[] = {
      TO(isas), 0, 0},
     {"--main", NULL, V(APPLY), NULL, "add a main that checks and times the kernel", SWITCH,
      TO(with_main), 0, 0},
+    {"--sketch", "NAME", V(DERIVE), NULL, "this one alone; default: all, and the first for -o",
+     TEXT, TO(sketch), 0, 0},
     {"--name", "NAME", V(APPLY), NULL, "the kernel's name in C; default: template and arguments",
      TEXT, TO(name), 0, 0},
-    {"--output", "FILE", V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT), NULL,
-     "file to write (also -o); default: standard output", TEXT, TO(output), 0, 0},
-    {"--force", NULL, V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(LOG), NULL,
+    {"--output", "FILE", V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(DERIVE),
+     NULL, "file to write (also -o); default: standard output", TEXT, TO(output), 0, 0},
+    {"--force", NULL,
+     V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(LOG) | V(DERIVE), NULL,
      "replace a file of another kind than this verb writes, too, or a log by a smaller one", SWITCH,
      TO(force), 0, 0},
     {"--compat", NULL, V(PICK_BEST), NULL, "choose lines as AutoTVM's own pick_best does", SWITCH,

@@ -13,6 +13,7 @@ typedef enum at_verb {
     AT_VERB_SHOW,
     AT_VERB_APPLY,
     AT_VERB_SPACE,
+    AT_VERB_DERIVE,
     AT_VERB_REPLAY,
     AT_VERB_PICK_BEST,
     AT_VERB_LOG,
@@ -61,6 +62,7 @@ typedef struct at_options {
     at_request request;
     const char *log, *index; /* index: one, or a list of them */
     const char *workload;
+    const char *sketch;  /* of derive */
     const char *fuse;    /* stages behind the template's output */
     int task, num_tasks; /* of the workload, from 1; 0: there is none */
     int64_t count;       /* how often the task is in it */

@@ -66,6 +66,11 @@ static bool is_c_of_ours(const char *head, size_t len) {
     return strstr(head, "written by autotune ") != NULL;
 }
 
+static bool is_template_of_ours(const char *head, size_t len) {
+    (void)len;
+    return strstr(head, "derived by autotune") != NULL;
+}
+
 static bool is_report(const char *head, size_t len) {
     (void)len;
     return strstr(head, "<title>autotune: ") != NULL;
@@ -96,6 +101,7 @@ static const struct {
     bool (*is_kind)(const char *head, size_t len);
 } kinds[] = {
     {AT_VERB_APPLY, NULL, "C file that apply wrote", is_c_of_ours},
+    {AT_VERB_DERIVE, NULL, "template that derive wrote", is_template_of_ours},
     {AT_VERB_REPORT, NULL, "page that report wrote", is_report},
     {AT_VERB_CONVERT, "log", "log", at_is_log_head},
     {AT_VERB_CONVERT, "space", "recorded space", at_is_space_head},

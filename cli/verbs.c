@@ -16,6 +16,10 @@ static const at_verb_row rows[] = {
                        "writes one configuration, or all of a log's best, as C with a header"},
     [AT_VERB_SPACE] = {"space", "TEMPLATE", 1, 1,
                        "prints the knobs of a template, or what indices of its space mean"},
+    [AT_VERB_DERIVE] =
+        {"derive", "TEMPLATE", 1, 1,
+         "shows the loop trees that are derived from a computation (FILE.te), or writes "
+         "one as a template"},
     [AT_VERB_REPLAY] = {"replay", "LOG", 1, 1,
                         "searches a recorded space instead of the machine, many times"},
     [AT_VERB_PICK_BEST] = {"pick_best", "LOG...", 1, AT_MAX_OPERANDS,

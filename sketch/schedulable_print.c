@@ -67,14 +67,52 @@ static void add_definition(at_text *out, const at_definition *d) {
     at_text_add(out, ");\n");
 }
 
+/* As at_schedulable's own. */
+static void add_defaults(at_text *out, const at_schedulable *s) {
+    if (!s->num_limits) return;
+    at_text_add(
+        out, "/* The largest divisor within the limit; the limit itself where none comes near. */\n"
+             "static long long part(long long n, long long limit, int tails) {\n"
+             "    long long most = limit && limit < n ? limit : n, d = at_divisor(n, most);\n"
+             "    return tails && 2 * d <= most ? most : d;\n"
+             "}\n\n"
+             "static void defaults(at_template *t, int lanes) {\n"
+             "    long long left, p[8];\n"
+             "    int wide = lanes >= 16;\n"
+             "    (void)wide;\n");
+    for (int i = 0; i < s->num_limits; i++) {
+        const at_split_limits *l = &s->limits[i];
+        at_text_add(out, "    left = at_evaluate(t, ");
+        add_string(out, l->axis);
+        at_text_add(out, ");\n");
+        for (int k = l->num_parts - 1; k > 0; k--) {
+            const at_part_limit *m = &l->part[k];
+            at_text_addf(out, "    p[%d] = part(left, ", k - 1);
+            if (m->vectors) at_text_addf(out, "%d * lanes", m->vectors);
+            else if (m->wide == m->narrow) at_text_addf(out, "%d", m->wide);
+            else at_text_addf(out, "wide ? %d : %d", m->wide, m->narrow);
+            at_text_addf(out, ", %d);\n", l->tails);
+            if (k > 1) at_text_addf(out, "    left = (left + p[%d] - 1) / p[%d];\n", k - 1, k - 1);
+        }
+        at_text_add(out, "    at_default(t, ");
+        add_string(out, l->knob);
+        at_text_add(out, ", p);\n");
+    }
+    at_text_add(out, "}\n\n");
+}
+
 void at_schedulable_print(at_text *out, const at_schedulable *s) {
-    at_text_addf(out, "/* %s.c */\n#include \"template.h\"\n\n", s->row.name);
+    at_text_addf(out, "/* %s.c: derived by autotune. */\n#include \"template.h\"\n\n", s->row.name);
     add_lines(out, "compute", s->compute_text);
     add_lines(out, "schedule", s->tree_text);
     at_text_add(out, "static void define(at_template *t) {\n");
     for (int i = 0; i < s->num_definitions; i++) add_definition(out, &s->definitions[i]);
     at_text_add(out, "    at_compute(t, compute);\n    at_schedule(t, schedule);\n}\n\n");
-    at_text_addf(out, "const at_template_row at_%s = {\n    .name = ", s->row.name);
+    add_defaults(out, s);
+    at_text_add(out, "const at_template_row at_");
+    for (const char *p = s->row.name; *p; p++)
+        at_text_addf(out, "%c", isalnum((unsigned char)*p) ? *p : '_');
+    at_text_add(out, " = {\n    .name = ");
     add_string(out, s->row.name);
     at_text_add(out, ",\n    .help = ");
     add_string(out, s->row.help);
@@ -82,5 +120,7 @@ void at_schedulable_print(at_text *out, const at_schedulable *s) {
     add_string(out, s->row.args);
     at_text_add(out, ",\n    .record_args = ");
     add_string(out, s->row.record_args);
-    at_text_add(out, ",\n    .define = define,\n};\n");
+    at_text_add(out, ",\n    .define = define,\n");
+    if (s->num_limits) at_text_add(out, "    .defaults = defaults,\n");
+    at_text_add(out, "};\n");
 }

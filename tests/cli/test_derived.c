@@ -36,6 +36,31 @@ static void commands(void **state) {
     cli_expect(0, "./autotune ./my.te --trials 70 --tuner xgb --args N=6,L=4,M=16 --quiet");
 }
 
+/* A sketch as a template's file compiles and tunes as it is, and has the same default. */
+static void as_template(void **state) {
+    (void)state;
+    cli_write("my.te", product);
+    const cli_result *r = cli_expect(0, "./autotune derive ./my.te");
+    assert_non_null(strstr(r->out, "mul          sum          [i:24, j:32] over [k:20]"));
+    assert_non_null(strstr(r->out, "@mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k"));
+    cli_expect(0, "./autotune derive ./my.te -o own-one.c");
+    cli_expect(0, "./autotune derive ./my.te --sketch tile_j+pack_B -o own-one.c");
+    cli_expect(0, "./autotune ./own-one.c --trials 5 --quiet --tuner random");
+    r = cli_expect(0, "./autotune run ./own-one.c");
+    const char *entity = strstr(r->out, "[\"tile_j\"");
+    assert_non_null(entity);
+    char *kept = strndup(entity, strcspn(entity, "\n"));
+    assert_non_null(strstr(cli_expect(0, "./autotune run ./my.te")->out, kept));
+    free(kept);
+    cli_write("other.c", "int x;\n");
+    cli_expect(2, "./autotune derive ./my.te -o other.c");
+    cli_expect(2, "./autotune derive ./my.te -o other.txt");
+    r = cli_expect(2, "./autotune derive ./my.te --sketch none");
+    assert_non_null(strstr(r->err, "--sketch none: there is no such one; there are tile_j+pack_B"));
+    r = cli_expect(0, "./autotune derive dense --args M=8,N=8,K=8");
+    assert_non_null(strstr(r->out, "as written: "));
+}
+
 /* An unknown sketch and a torn entity name what there is. */
 static void entities(void **state) {
     (void)state;
@@ -73,6 +98,7 @@ static void mistakes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands),
+        cmocka_unit_test(as_template),
         cmocka_unit_test(entities),
         cmocka_unit_test(mistakes),
     };

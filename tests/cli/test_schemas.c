@@ -41,6 +41,7 @@ static const struct {
     {"verify", "verify set.log", 0},
     {"space", "space conv2d_NCHWc", 0},
     {"space", "space dense " ARGS " --index 3,4", 0},
+    {"derive", "derive dense " ARGS, 0},
     {"replay", "replay a.log --compare grid,random --repeats 2 --trials 20", 0},
     {"pick_best", "pick_best a.log b.log", 0},
     {"pick_best", "pick_best a.log b.log set.log -o best.log", 0},

@@ -1,0 +1,201 @@
+/* cli/cmd_derive.c: what a computation is made of, and the loop trees that rules derive from it;
+ * one of them as a template's file. */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/describe.h"
+#include "cli/open.h"
+#include "cli/outputs.h"
+#include "sketch/sketch.h"
+
+typedef struct shown_sketch {
+    const char *name;
+    const at_schedulable *s;
+    at_space *space;
+    const at_sketch *derived; /* NULL: it was written */
+} shown_sketch;
+
+typedef struct derived {
+    at_session *session;
+    at_facts facts;
+    shown_sketch *sketches;
+    int n;
+} derived;
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+static at_status look(derived *d, at_error *err) {
+    at_arena *a = d->session->arena;
+    const at_task *t = d->session->task;
+    at_config config;
+    int64_t *values;
+    AT_TRY(at_task_default_config(a, t, AT_ANY_LANES, &config, err));
+    AT_TRY(at_task_values(a, t, &config, &values, err));
+    AT_TRY(at_facts_of(a, at_task_compute(t), values, &d->facts, err));
+    d->n = at_task_num_sketches(t);
+    d->sketches = AT_NEW_ARRAY(a, shown_sketch, d->n + 1);
+    for (int i = 0; i < d->n; i++) {
+        const at_sketch *s = at_sketch_of_task(t, i);
+        d->sketches[i] = (shown_sketch){s->name, s->s, at_task_space(at_task_sketch(t, i)), s};
+    }
+    if (d->n) return AT_OK;
+    d->n = 1;
+    d->sketches[0] = (shown_sketch){.name = "as written", .space = at_task_space(t)};
+    return at_schedulable_of_task(a, t, &d->sketches[0].s, err);
+}
+
+static at_status choose(const derived *d, const char *name, const shown_sketch **out,
+                        at_error *err) {
+    at_text list = {0};
+    *out = &d->sketches[0];
+    if (!name) return AT_OK;
+    for (int i = 0; i < d->n; i++) {
+        at_text_addf(&list, "%s%s", i ? ", " : "", d->sketches[i].name);
+        *out = &d->sketches[i];
+        if (!strcmp(d->sketches[i].name, name)) return at_text_free(&list), AT_OK;
+    }
+    at_status s = at_fail(err, AT_E_USAGE, "--sketch %s: there is no such one; there are %s", name,
+                          at_text_str(&list));
+    at_text_free(&list);
+    return s;
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static const char *role_of(const derived *d, int tensor) {
+    static const char *const roles[] = {"input", "weight", "index"};
+    const at_tensor *t = &d->facts.compute->tensors[tensor];
+    if (t->role != AT_ROLE_STAGE) return roles[t->role];
+    if (t->num_reduce) return t->is_output ? "sum, output" : "sum";
+    if (t->is_output) return "output";
+    return t->is_packing ? "packing" : d->facts.of[tensor].is_dissolved ? "inlined" : "stage";
+}
+
+static void add_shape(at_text *out, const at_tensor *t, const int64_t *extent, int from, int to) {
+    at_text_add(out, "[");
+    for (int i = from; i < to; i++) {
+        if (t->axes[i].name) at_text_addf(out, "%s%s:", i > from ? ", " : "", t->axes[i].name);
+        else at_text_add(out, i > from ? ", " : "");
+        at_text_addf(out, "%lld", (long long)extent[i]);
+    }
+    at_text_add(out, "]");
+}
+
+static void add_steps(at_text *out, const at_sketch *s) {
+    for (int i = 0; i < s->num_steps; i++) {
+        at_text_add(out, "  ");
+        at_edit_print(out, &s->steps[i]);
+        at_text_add(out, "\n");
+    }
+}
+
+static at_status print_text(const derived *d, const at_options *o, at_error *err) {
+    const at_compute *c = d->facts.compute;
+    at_text out = {0};
+    at_text_add_task(&out, d->session);
+    at_text_add(&out, "\n");
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_tensor *x = &c->tensors[t];
+        at_text_addf(&out, "  %-12s %-12s ", x->name, role_of(d, t));
+        add_shape(&out, x, d->facts.extents[t], 0, x->num_axes);
+        if (x->num_reduce) {
+            at_text_add(&out, " over ");
+            add_shape(&out, x, d->facts.extents[t], x->num_axes, x->num_axes + x->num_reduce);
+        }
+        if (d->facts.of[t].operations > 0)
+            at_text_addf(&out, "   %.6g MFLOP", d->facts.of[t].operations * 1e-6);
+        at_text_add(&out, "\n");
+    }
+    for (int i = 0; i < d->n; i++) {
+        const shown_sketch *s = &d->sketches[i];
+        at_text_addf(&out, "\n%s: %lld points\n", s->name,
+                     (long long)at_space_range_length(s->space));
+        for (int k = 0; k < at_space_num_knobs(s->space); k++) {
+            at_text_addf(&out, "  %-12s ", at_space_knob_name(s->space, k));
+            at_space_print_knob(&out, s->space, k);
+            at_text_add(&out, "\n");
+        }
+        if (o->verbose && s->derived) add_steps(&out, s->derived);
+        at_text_add(&out, s->s->tree_text);
+    }
+    at_status status = at_print(&out, err);
+    at_text_free(&out);
+    return status;
+}
+
+static at_status print_json(const derived *d, at_error *err) {
+    const at_compute *c = d->facts.compute;
+    at_out out = {0};
+    at_out_begin(&out, NULL, '{');
+    at_out_task(&out, d->session);
+    at_out_begin(&out, "tensors", '[');
+    for (int t = 0; t < c->num_tensors; t++) {
+        at_out_begin(&out, NULL, '{');
+        at_out_string(&out, "name", c->tensors[t].name);
+        at_out_string(&out, "role", role_of(d, t));
+        at_out_double(&out, "flops", d->facts.of[t].operations);
+        at_out_end(&out, '}');
+    }
+    at_out_end(&out, ']');
+    at_out_begin(&out, "sketches", '[');
+    for (int i = 0; i < d->n; i++) {
+        const shown_sketch *s = &d->sketches[i];
+        at_text steps = {0};
+        if (s->derived) add_steps(&steps, s->derived);
+        at_out_begin(&out, NULL, '{');
+        at_out_string(&out, "name", s->name);
+        at_out_int(&out, "points", at_space_range_length(s->space));
+        at_out_string(&out, "compute", s->s->compute_text);
+        at_out_string(&out, "tree", s->s->tree_text);
+        at_out_string(&out, "steps", at_text_str(&steps));
+        at_out_end(&out, '}');
+        at_text_free(&steps);
+    }
+    at_out_end(&out, ']');
+    at_out_end(&out, '}');
+    return at_out_print(&out, err);
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* A template is named by its file. */
+static at_status file_name(at_arena *a, const char *path, const char **name, at_error *err) {
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t n = strlen(base);
+    if (n < 3 || strcmp(base + n - 2, ".c") != 0)
+        return at_fail(err, AT_E_USAGE, "--output %s: a template's file ends in .c", path);
+    *name = at_strndup(a, base, n - 2);
+    return AT_OK;
+}
+
+static at_status write_file(const derived *d, const shown_sketch *s, const at_options *o,
+                            at_error *err) {
+    at_text text = {0};
+    at_schedulable named = *s->s;
+    at_output_rules rules = at_rules_of_output(o);
+    AT_TRY(file_name(d->session->arena, o->output, &named.row.name, err));
+    named.row.help = at_format(d->session->arena, "%s of %s", s->name, d->session->row->name);
+    at_schedulable_print(&text, &named);
+    at_status status = at_write_output(o->output, &rules, at_text_str(&text), text.len, err);
+    at_text_free(&text);
+    return status;
+}
+
+static at_status derive(derived *d, const at_options *o, at_error *err) {
+    const shown_sketch *chosen;
+    AT_TRY(at_open_task(o, d->session, err));
+    AT_TRY(look(d, err));
+    AT_TRY(choose(d, o->sketch, &chosen, err));
+    if (o->output) AT_TRY(write_file(d, chosen, o, err));
+    if (o->sketch) d->sketches[0] = *chosen, d->n = 1;
+    return o->json ? print_json(d, err) : o->output ? AT_OK : print_text(d, o, err);
+}
+
+at_status at_cmd_derive(const at_options *o, at_error *err) {
+    at_session s = {0};
+    derived d = {.session = &s};
+    at_status status = derive(&d, o, err);
+    at_session_close(&s);
+    return status;
+}
