@@ -9,6 +9,7 @@
     ROW(at_conv2d_3x3_gemm)                                                                        \
     ROW(at_conv2d_nchwc)                                                                           \
     ROW(at_conv2d_nhwc)                                                                            \
+    ROW(at_conv2d_winograd_nhwc)                                                                   \
     ROW(at_dense) ROW(at_matmul_add) ROW(at_spconv2d_3x3_gemm) ROW(at_sparse_dense) ROW(at_softmax)
 
 #define DECLARE(row) extern const at_template_row row;

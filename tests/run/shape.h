@@ -49,10 +49,11 @@ typedef struct candidate {
     at_kernel *kernel;
 } candidate;
 
-/* Fails the test where the task cannot be made. Ended by shape_close. */
+/* Fails the test where the task cannot be made. Data are exact, ordinary where nothing is. Ended by
+ * shape_close. */
 void shape_open(shape *s, const char *template_name, const char *args);
 void shape_close(shape *s);
-/* From the next kernel on, other data. shape_open's are exact, if there are such. */
+/* From the next kernel on, other data. */
 void shape_set_values(shape *s, shape_values values, uint64_t seed);
 /* Puts this program's data where its kernels look for them. */
 void shape_refill(shape *s, const at_program *p);

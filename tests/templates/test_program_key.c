@@ -17,6 +17,7 @@ static const char *const tasks[][2] = {
     {"conv2d_NCHWc", "IC=8,H=4,W=4,OC=8,KH=1,KW=1,padding=0"},
     {"conv2d_nhwc", "N=1,H=9,W=7,CI=5,CO=12"},
     {"conv2d_nhwc", "N=1,H=4,W=4,CI=4,CO=8,KH=1,KW=1,padding=0"},
+    {"conv2d_winograd_nhwc", "H=8,W=8,CI=4,CO=8,m=2"},
     {"dense", "M=8,N=16,K=12,bias=1"},
     {"dense", "M=1,N=16,K=8"},
     {"matmul_add", "N=8,L=12,M=16"},
