@@ -187,6 +187,21 @@ typedef struct at_interval {
 } at_interval;
 at_interval at_median(const double *values, int n); /* n from 1 to 64 */
 
+/* ---- decisions that may be looked at at any time (betting.c) ----------------------------------
+ *
+ * How sure is it that the median of what comes is not 0, where each value may depend on those
+ * before: natural logarithms. A fair game passes log(1 / level) ever with a probability of at most
+ * level. */
+double at_sign_bet(int64_t above, int64_t below,
+                   double prior);                      /* bets weighted by beta(prior, prior) */
+double at_sign_evidence(int64_t above, int64_t below); /* the mean of two such */
+/* Holds the median with a probability of at least 1 - level at all times together, whatever the
+ * distribution; without ends where the values are too few to tell. */
+at_interval at_median_always(const double *values, int n, double level);
+/* Where the ratio lies whose logarithm is in the interval; within a share of tie is equal. */
+typedef enum at_order { AT_OPEN, AT_TIED, AT_BELOW, AT_ABOVE } at_order;
+at_order at_interval_order(at_interval log_ratio, double tie);
+
 /* ---- hash (hash.c): 128 bits, not cryptographic; for identity of code and contexts -------------
  */
 
