@@ -21,7 +21,7 @@ at_status at_bench_load(const at_job *job, at_bench_kernel *out, at_error *err) 
         if (!at_tcc_init(text, sizeof text)) return at_fail(err, AT_E_BUG, "%s", text);
         tcc_ready = true;
     }
-    int failed = job->compiler == AT_TCC ? at_tcc_load(job, &code, text, sizeof text)
+    int failed = job->compiler == AT_TCC ? at_tcc_load(job, AT_ARENA_JOB, &code, text, sizeof text)
                                          : at_so_load(job, &code, text, sizeof text);
     if (failed) return at_fail(err, AT_E_BUG, "%s", text);
     out->entry = code.entry;

@@ -245,7 +245,7 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
     result->extra.num_samples = outcome.num_costs;
     result->extra.number = outcome.number;
     result->extra.min_repeat_ms = outcome.number ? s->options.min_repeat_ms : 0;
-    result->extra.sample_kind = outcome.is_single ? AT_SAMPLES_SINGLE : AT_SAMPLES_FULL;
+    result->extra.sample_kind = outcome.at_least ? AT_SAMPLES_AT_LEAST : AT_SAMPLES_FULL;
     result->extra.check = c->job.has_limits ? AT_CHECK_TOLERANCE : AT_CHECK_EXACT;
     result->timestamp_s = at_wall_time_s();
     set_costs(a, result, s->work);

@@ -30,7 +30,9 @@ typedef enum at_check {
 typedef enum at_samples {
     AT_SAMPLES_NONE,
     AT_SAMPLES_FULL,
-    AT_SAMPLES_SINGLE, /* so slow that one sample does */
+    AT_SAMPLES_SINGLE, /* so slow that one sample does; versions before wrote it */
+    /* so slow that the check run alone was timed: a bound, and no time */
+    AT_SAMPLES_AT_LEAST,
     AT_SAMPLES_OTHER   /* a word of a later version */
 } at_samples;
 

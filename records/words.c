@@ -9,7 +9,8 @@ const char *const at_check_words[AT_CHECK_OTHER + 1] = {[AT_CHECK_NONE] = "",
                                                         [AT_CHECK_EXACT] = "exact",
                                                         [AT_CHECK_TOLERANCE] = "tolerance"};
 const char *const at_samples_words[AT_SAMPLES_OTHER + 1] = {
-    [AT_SAMPLES_NONE] = "", [AT_SAMPLES_FULL] = "full", [AT_SAMPLES_SINGLE] = "single"};
+    [AT_SAMPLES_NONE] = "", [AT_SAMPLES_FULL] = "full", [AT_SAMPLES_SINGLE] = "single",
+    [AT_SAMPLES_AT_LEAST] = "at_least"};
 
 const char *const at_pruned_text = "pruned";
 static const char *const packings[AT_PACKING_COUNT] = {"ahead", "inline"};

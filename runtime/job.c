@@ -9,9 +9,9 @@
 
 static at_job_end fail(at_outcome *out, at_job_end end) { return out->end = end; }
 
-static at_job_end load(const at_job *job, at_code *code, at_outcome *out) {
+at_job_end at_job_load(const at_job *job, at_arena_no number, at_code *code, at_outcome *out) {
     if (job->object) return fail(out, at_so_load(job, code, ERROR_TEXT(out)));
-    return fail(out, at_tcc_load(job, code, ERROR_TEXT(out)));
+    return fail(out, at_tcc_load(job, number, code, ERROR_TEXT(out)));
 }
 
 static void poison_role(const at_job *job, const at_place *places, at_buf_role role,
@@ -32,8 +32,7 @@ static at_job_end check_outputs(const at_inside *in, const at_job *job, const at
     return AT_JOB_RAN;
 }
 
-/* Packs, and runs the kernel once over poisoned memory. Leaves r ready for more runs. */
-static at_job_end first_run(const at_inside *in, const at_job *job, const at_code *code,
+at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_code *code,
                             const at_place *places, void **buf, at_run *r, at_run_time *t,
                             at_outcome *out) {
     const at_place *workspace = &places[job->num_bufs];
@@ -97,7 +96,7 @@ static at_job_end paranoid_runs(const at_inside *in, const at_job *job, const at
         const at_job *j = i == 0 ? job : &other;
         int failed = at_place_job(j, ends[i], in->store, in->memory_bytes, places, ERROR_TEXT(out));
         if (failed) return fail(out, failed);
-        first_run(in, j, code, places, buf, &r, &t, out);
+        at_job_first_run(in, j, code, places, buf, &r, &t, out);
         out->kernel_ns += r.total_ns;
         at_crash_places(NULL, 0);
         at_place_release(j, ends[i], places);
@@ -138,7 +137,7 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
     int failed =
         at_place_job(job, AT_PLACE_PLAIN, in->store, in->memory_bytes, places, ERROR_TEXT(out));
     if (failed) return fail(out, failed);
-    if (first_run(in, job, code, places, buf, r, t, out)) return out->end;
+    if (at_job_first_run(in, job, code, places, buf, r, t, out)) return out->end;
     return job->expected_offset ? AT_JOB_RAN : publish(in, job, places, out);
 }
 
@@ -146,8 +145,16 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
  * because it does nothing any more, is found. */
 static at_job_end time_and_recheck(const at_inside *in, const at_job *job, const at_place *places,
                                    at_run *r, at_run_time first, at_outcome *out) {
+    at_anchor *anchor = job->pairs > 0 ? at_anchor_beside(job, places) : NULL;
     poison_role(job, places, AT_BUF_OUT, AT_POISON_OUT);
-    int failed = at_time_job(r, job, first, out);
+    int failed = 0;
+    if (anchor) {
+        failed = at_time_pairs(r, anchor, job, first, out);
+        /* The anchor has written to the same memory. */
+        poison_role(job, places, AT_BUF_OUT, AT_POISON_OUT);
+        at_run_time last;
+        if (!failed && out->num_pairs) failed = at_run_timed(r, 1, &last);
+    } else failed = at_time_job(r, job, first, out);
     if (failed) {
         snprintf(ERROR_TEXT(out), "the kernel returned %d when run again", failed);
         return fail(out, AT_JOB_CRASHED);
@@ -181,7 +188,7 @@ void at_job_execute(at_inside *in, const at_job *job, at_outcome *out) {
     int64_t start = at_now_ns();
     memset(out, 0, sizeof *out);
     at_crash_phase(AT_PHASE_COMPILE);
-    int failed = load(job, &code, out);
+    int failed = at_job_load(job, AT_ARENA_JOB, &code, out);
     out->compile_ns = at_now_ns() - start;
     if (!failed) {
         at_msg_send(&(at_channel){.fd = in->fd}, AT_MSG_COMPILED, NULL, 0);

@@ -30,6 +30,10 @@ static bool is_input(const at_job *job, int i) {
     return i < job->num_bufs && job->bufs[i].role == AT_BUF_IN;
 }
 
+static bool is_output(const at_job *job, int i) {
+    return i < job->num_bufs && job->bufs[i].role == AT_BUF_OUT;
+}
+
 static void fill_slack(const at_place *p) {
     at_poison(p->span, p->start - p->span, AT_POISON_WORK);
     char *end = p->start + p->size_bytes;
@@ -42,6 +46,11 @@ static at_job_end out_of_memory(double bytes, int64_t limit, char *error, size_t
              "out of memory: buffers and workspace take %.1f GiB, the worker may use %.1f GiB",
              bytes / gib, (double)limit / gib);
     return AT_JOB_CRASHED;
+}
+
+void at_place_refill(const at_job *job, const at_place *places) {
+    for (int i = 0; i <= job->num_bufs; i++)
+        if (!is_input(job, i)) fill_slack(&places[i]);
 }
 
 /* ---- plain: two blocks, kept from job to job --------------------------------------------------
@@ -137,13 +146,38 @@ static at_job_end place_plain(const at_job *job, char *store, int64_t memory_byt
         return out_of_memory(bytes, memory_bytes, error, error_size);
     }
     char *at = others.start;
-    for (int i = 0; i <= job->num_bufs; i++) {
-        if (is_input(job, i)) continue;
-        take_place(job, i, &at, &places[i]);
-        fill_slack(&places[i]);
-    }
+    /* Outputs first: then they lie where those of the anchor's job do, whatever is packed. */
+    for (int outputs = 1; outputs >= 0; outputs--)
+        for (int i = 0; i <= job->num_bufs; i++)
+            if (!is_input(job, i) && is_output(job, i) == outputs)
+                take_place(job, i, &at, &places[i]);
+    at_place_refill(job, places);
     place_inputs(job, store, memory_bytes - total, places);
     return AT_JOB_RAN;
+}
+
+/* ---- the anchor's: a block of its own --------------------------------------------------------
+ */
+
+static bool is_anchors_own(const at_job *job, int i) {
+    return is_input(job, i) ? !job->data_version : !is_output(job, i);
+}
+
+bool at_place_anchor(const at_job *job, const char *store, int64_t memory_bytes, at_place *places) {
+    static block own;
+    int64_t total = 0;
+    for (int i = 0; i <= job->num_bufs; i++)
+        if (is_anchors_own(job, i)) total += round_up(size_of(job, i), LINE) + 2 * SLACK_BYTES;
+    if (total > memory_bytes || !keep_block(&own, total)) return false;
+    char *at = own.start;
+    for (int i = 0; i <= job->num_bufs; i++) {
+        places[i] = (at_place){0};
+        if (!is_anchors_own(job, i)) continue;
+        take_place(job, i, &at, &places[i]);
+        if (is_input(job, i))
+            memcpy(places[i].start, store + job->bufs[i].offset, (size_t)places[i].size_bytes);
+    }
+    return true;
 }
 
 /* ---- flush: each buffer in pages of its own, directly against a guard ----------------------- */

@@ -165,10 +165,18 @@ typedef struct at_job {
      * min_repeat_ms; at most AT_MAX_SAMPLES repeats. number 0: chosen so that a repeat lasts
      * min_repeat_ms, or 0.2 ms if that is 0 too; then repeat 0: 5, fewer once 20 ms are spent, at
      * least 2; a disturbed repeat is measured again (at_outcome.disturbed). And with best_ns > 0,
-     * the best so far: a check run of 3 times that is the only sample. */
+     * the best so far: of a check run of 3 times that no more is asked (at_outcome.at_least). */
     int number, repeat;
     double min_repeat_ms;
     int64_t best_ns;
+    /* Above 0: so many pairs at most, each a run (of short kernels a block of runs) beside one of
+     * the worker's anchor (at_worker_anchor); which of the two comes first is drawn from the seed.
+     * The rules above do not count then, but: a check run of 3 times the anchor's ends it
+     * (at_least); so do a ratio above 1.5 after one pair, and three that are all clearly behind;
+     * and 20 ms, after three pairs. to_the_end: none of these. */
+    int pairs;
+    bool to_the_end;
+    uint64_t pair_seed;
     /* Above 0: before each sample that much memory is read, so that what the caches held is gone;
      * then number is 1 and repeat 3 unless given. */
     int64_t flush_bytes;
@@ -189,13 +197,23 @@ typedef enum at_job_end {
 } at_job_end;
 
 #define AT_MAX_SAMPLES 64
+#define AT_MAX_PAIRS 256
+/* Seconds per run, of the kernel and of the anchor beside it. */
+typedef struct at_pair {
+    double time_s, anchor_s;
+} at_pair;
 typedef struct at_outcome {
     at_job_end end;
     char error[1024]; /* text; of a wrong answer: first differing element, both values, how many */
     double costs_s[AT_MAX_SAMPLES]; /* seconds per run, one per repeat, in measured order */
     int num_costs;
-    int number;     /* runs that the last of them is the mean of */
-    bool is_single; /* the check run, so slow that it is the only sample */
+    int number;    /* runs that the last of them is the mean of */
+    bool at_least; /* the check run was so slow that nothing else was timed */
+    /* In measured order; costs_s holds the times of the first of them. */
+    at_pair pairs[AT_MAX_PAIRS];
+    int num_pairs;
+    bool is_bracketed; /* so much slower than the anchor that each run stands between blocks of its
+                        */
     /* Repeats during which the core was taken away, stolen by the hypervisor, or changed its clock;
      * and how many of them stand in costs_s, because too few others came. Not looked at where
      * number is given. */
@@ -242,6 +260,13 @@ at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *sto
 at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *stop, at_error *err);
 at_status at_worker_end(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err);
+/* From now on the worker keeps this kernel beside those of its jobs, which it has loaded, placed
+ * and checked like one of them, and does so again whenever its process is another; the object of
+ * gcc and clang must be there as long. Its inputs are those of jobs that have them at the same
+ * offsets; data_version 0: copies of its own. *out: how that went; a failure leaves the worker
+ * without an anchor. Errors as at_worker_run. */
+at_status at_worker_anchor(at_worker *w, const at_job *job, const volatile int *stop,
+                           at_outcome *out, at_error *err);
 /* The FMA peak right now of the cores that so many threads run on, for one vector set, in GFLOP/s
  * (f32), in about 10 ms. AT_E_USAGE if the CPU has not got it. */
 at_status at_worker_peak(at_worker *w, int vector_set, int threads, double *gflops, at_error *err);

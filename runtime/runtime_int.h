@@ -72,12 +72,13 @@ int at_wait(struct pollfd *p, int n, int64_t deadline_ns);
 
 /* What both must agree on: a number that goes up when messages change, and the sizes of what they
  * hold. */
-enum { AT_PROTOCOL = 1, AT_PROTOCOL_BYTES = 96 };
+enum { AT_PROTOCOL = 2, AT_PROTOCOL_BYTES = 96 };
 void at_protocol_text(char out[AT_PROTOCOL_BYTES]);
 
 typedef enum at_msg_type {
     AT_MSG_READY = 1, /* worker: started; text: why not, or empty */
     AT_MSG_JOB,       /* parent: at_encode_job */
+    AT_MSG_ANCHOR,    /* parent: the same, to be kept */
     AT_MSG_COMPILED,  /* worker: compiled, the run begins */
     AT_MSG_OUTCOME,   /* worker: at_outcome */
     AT_MSG_CRASH,     /* worker: at_crash, its last word */
@@ -184,8 +185,11 @@ typedef struct at_code {
 
 /* Maps the executable arena; false with a text if the system refuses. */
 bool at_tcc_init(char *error, size_t error_size);
-/* How it ended, and text. What was compiled before is overwritten. */
-at_job_end at_tcc_load(const at_job *job, at_code *code, char *error, size_t error_size);
+/* Where code lies: of the job in hand, and of the anchor, which stays. */
+typedef enum at_arena_no { AT_ARENA_JOB, AT_ARENA_ANCHOR, AT_ARENA_COUNT } at_arena_no;
+/* How it ended, and text. What was compiled there before is overwritten. */
+at_job_end at_tcc_load(const at_job *job, at_arena_no number, at_code *code, char *error,
+                       size_t error_size);
 /* The tile of the current job that holds this address, or -1; for the crash handler. */
 int at_tcc_blob_at(uint64_t address, int64_t *offset);
 at_job_end at_so_load(const at_job *job, at_code *code, char *error, size_t error_size);
@@ -210,6 +214,11 @@ at_job_end at_place_job(const at_job *job, at_placing how, char *store, int64_t 
 at_job_end at_place_check(const at_job *job, const at_place *places, char *error,
                           size_t error_size);
 void at_place_release(const at_job *job, at_placing how, const at_place *places);
+/* Slack around all that is not an input, filled again. */
+void at_place_refill(const at_job *job, const at_place *places);
+/* Places that stay while jobs come and go: of the workspace, of what is packed and, where it has
+ * its own, of inputs, which are filled. Others are empty. false: no memory. */
+bool at_place_anchor(const at_job *job, const char *store, int64_t memory_bytes, at_place *places);
 
 /* ---- checking (check.c) --------------------------------------------------------------------- */
 
@@ -240,6 +249,34 @@ typedef struct at_run_time {
 int at_run_timed(at_run *r, int number, at_run_time *t);
 /* Appends samples to *out by the job's rule (see at_job). Returns what the kernel returned. */
 int at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome *out);
+/* Clearly slower than best_ns? In doubt (the check run was cold, or shared the core) it runs again,
+ * at most twice. *ns: its fastest run so far. *failed: what the kernel returned. */
+bool at_is_behind(at_run *r, int64_t best_ns, at_run_time check_run, int64_t *ns, int *failed);
+
+typedef struct at_inside { /* the worker process */
+    int fd, store_fd, cpu;
+    char *store; /* the store, mapped read-only */
+    int64_t store_bytes, memory_bytes;
+} at_inside;
+
+/* ---- the anchor (anchor.c), and pairs with it (pairs.c) -------------------------------------- */
+
+typedef struct at_anchor {
+    const at_job *job;
+    at_code code;
+    at_place places[AT_MAX_BUFS + 1];
+    void *buf[AT_MAX_BUFS];
+    at_run run;
+    double run_ns; /* of late */
+} at_anchor;
+/* Loads, places, checks the job of a message, whose data it takes, and keeps it. */
+void at_anchor_execute(at_inside *in, at_msg *m, at_outcome *out);
+/* NULL: there is none. Its runs are in memory of its own, but for inputs and outputs that are those
+ * of this job in these places. */
+at_anchor *at_anchor_beside(const at_job *job, const at_place *places);
+/* Appends pairs and samples to *out. Returns what one of the two kernels returned. */
+int at_time_pairs(at_run *r, at_anchor *anchor, const at_job *job, at_run_time check_run,
+                  at_outcome *out);
 
 /* ---- what an architecture gives (runtime/x86/) ------------------------------------------------
  */
@@ -290,14 +327,14 @@ void at_par_setup(at_par *par, int threads);
 
 /* ---- the rest of the worker's inside -------------------------------------------------------- */
 
-typedef struct at_inside { /* the worker process */
-    int fd, store_fd, cpu;
-    char *store; /* the store, mapped read-only */
-    int64_t store_bytes, memory_bytes;
-} at_inside;
-
 /* Runs one job to its outcome (job.c); announces AT_MSG_COMPILED on the way. */
 void at_job_execute(at_inside *in, const at_job *job, at_outcome *out);
+/* Its steps: loading; packing and one run over poisoned memory, checked (r and buf are left ready
+ * for more); outputs poisoned, and looked at after another run. */
+at_job_end at_job_load(const at_job *job, at_arena_no number, at_code *code, at_outcome *out);
+at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_code *code,
+                            const at_place *places, void **buf, at_run *r, at_run_time *t,
+                            at_outcome *out);
 /* bandwidth.c; of threads that each have a share of the bytes, 10 ms; 0: no memory for it */
 double at_bandwidth_gbytes(int64_t read_bytes, int64_t written_bytes, int threads);
 

@@ -17,13 +17,15 @@
 #define ARENA_BYTES (64 << 20) /* code and static data of one job; touched only as far as used */
 #define PAGE 4096
 
-static struct {
+typedef struct code_arena {
     char *base;
     size_t used;
-    const at_blob *blobs; /* of the current job, for the crash report */
+    const at_blob *blobs; /* of its job, for the crash report */
     char *blob_start[1024];
     int num_blobs;
-} arena;
+} code_arena;
+
+static code_arena arenas[AT_ARENA_COUNT];
 
 static struct {
     jmp_buf out;
@@ -83,42 +85,49 @@ static void on_message(void *opaque, const char *message) {
 
 /* ---- arena ---------------------------------------------------------------------------------- */
 
-bool at_tcc_init(char *error, size_t error_size) {
+static bool map_arena(code_arena *arena, char *error, size_t error_size) {
+    if (arena->base) return true;
     void *p = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) {
         snprintf(error, error_size, "this system grants no executable memory: %s", strerror(errno));
         return false;
     }
-    arena.base = p;
+    arena->base = p;
     return true;
+}
+
+bool at_tcc_init(char *error, size_t error_size) {
+    return map_arena(&arenas[AT_ARENA_JOB], error, error_size);
 }
 
 static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
-static bool place_blobs(const at_job *job) {
-    arena.used = 0;
-    arena.num_blobs = 0;
-    arena.blobs = job->blobs;
-    if (job->num_blobs > (int)(sizeof arena.blob_start / sizeof arena.blob_start[0])) return false;
+static bool place_blobs(code_arena *arena, const at_job *job) {
+    arena->used = 0;
+    arena->num_blobs = 0;
+    arena->blobs = job->blobs;
+    if (job->num_blobs > (int)(sizeof arena->blob_start / sizeof arena->blob_start[0]))
+        return false;
     for (int i = 0; i < job->num_blobs; i++) {
         const at_blob *b = &job->blobs[i];
-        if (b->size_bytes < 0 || (size_t)b->size_bytes > ARENA_BYTES - arena.used) return false;
-        char *start = arena.base + arena.used;
+        if (b->size_bytes < 0 || (size_t)b->size_bytes > ARENA_BYTES - arena->used) return false;
+        char *start = arena->base + arena->used;
         if (b->size_bytes) memcpy(start, b->bytes, (size_t)b->size_bytes);
-        arena.blob_start[arena.num_blobs++] = start;
-        arena.used += round_up((size_t)b->size_bytes, 64);
-        if (arena.used > ARENA_BYTES) return false;
+        arena->blob_start[arena->num_blobs++] = start;
+        arena->used += round_up((size_t)b->size_bytes, 64);
+        if (arena->used > ARENA_BYTES) return false;
     }
     /* The C text's static data lies behind its code: on pages of their own, away from the tiles. */
-    arena.used = round_up(arena.used, PAGE);
-    return arena.used < ARENA_BYTES;
+    arena->used = round_up(arena->used, PAGE);
+    return arena->used < ARENA_BYTES;
 }
 
 int at_tcc_blob_at(uint64_t address, int64_t *offset) {
-    for (int i = 0; i < arena.num_blobs; i++) {
-        uint64_t start = (uint64_t)(uintptr_t)arena.blob_start[i];
-        if (address >= start && address < start + (uint64_t)arena.blobs[i].size_bytes) {
+    const code_arena *arena = &arenas[AT_ARENA_JOB];
+    for (int i = 0; i < arena->num_blobs; i++) {
+        uint64_t start = (uint64_t)(uintptr_t)arena->blob_start[i];
+        if (address >= start && address < start + (uint64_t)arena->blobs[i].size_bytes) {
             *offset = (int64_t)(address - start);
             return i;
         }
@@ -137,11 +146,14 @@ static at_kernel_fn *symbol(TCCState *s, const char *name) {
     return (at_kernel_fn *)p;
 }
 
-at_job_end at_tcc_load(const at_job *job, at_code *code, char *error, size_t error_size) {
+at_job_end at_tcc_load(const at_job *job, at_arena_no number, at_code *code, char *error,
+                       size_t error_size) {
+    code_arena *arena = &arenas[number];
     *code = (at_code){0};
     report.text[0] = 0;
     volatile bool loaded = false;
-    if (!place_blobs(job)) {
+    if (!map_arena(arena, error, error_size)) return AT_JOB_NOT_COMPILED;
+    if (!place_blobs(arena, job)) {
         snprintf(error, error_size, "tcc: the tiles exceed the code arena");
         return AT_JOB_NOT_COMPILED;
     }
@@ -159,17 +171,17 @@ at_job_end at_tcc_load(const at_job *job, at_code *code, char *error, size_t err
             tcc_add_symbol(s, host[i].name, (const void *)host[i].fn);
         }
         for (int i = 0; i < job->num_blobs; i++) {
-            tcc_add_symbol(s, job->blobs[i].symbol, arena.blob_start[i]);
+            tcc_add_symbol(s, job->blobs[i].symbol, arena->blob_start[i]);
         }
         report.may_jump = false;
         int failed = tcc_compile_string(s, job->source);
         report.may_jump = true;
         int size = failed ? -1 : tcc_relocate(s, NULL);
-        if (size >= 0 && (size_t)size > ARENA_BYTES - arena.used) {
+        if (size >= 0 && (size_t)size > ARENA_BYTES - arena->used) {
             snprintf(report.text, sizeof report.text,
                      "code and static data take %d MiB, the arena has %d", size >> 20,
                      ARENA_BYTES >> 20);
-        } else if (size >= 0 && !tcc_relocate(s, arena.base + arena.used)) {
+        } else if (size >= 0 && !tcc_relocate(s, arena->base + arena->used)) {
             code->entry = symbol(s, job->entry);
             code->pack = job->pack ? symbol(s, job->pack) : NULL;
             loaded = code->entry && (code->pack || !job->pack);

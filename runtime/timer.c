@@ -55,15 +55,13 @@ static at_run_time sample(timing *m) {
 static void add(at_outcome *out, double cost_s) { out->costs_s[out->num_costs++] = cost_s; }
 static double cost_s(const timing *m, at_run_time t) { return (double)t.ns / m->number * 1e-9; }
 
-/* Is the kernel clearly slower than the best? In doubt (the check run was cold, or shared the core)
- * it runs again. *ns: its fastest run so far. */
-static bool clearly_behind(timing *m, int64_t best_ns, at_run_time check_run, int64_t *ns) {
-    bool cold = check_run.ns < COLD_NS && !m->run->flush_bytes;
+bool at_is_behind(at_run *r, int64_t best_ns, at_run_time check_run, int64_t *ns, int *failed) {
+    bool cold = check_run.ns < COLD_NS && !r->flush_bytes;
     bool doubt = (check_run.disturbed && check_run.ns < HOPELESS * best_ns) || cold;
     *ns = check_run.ns;
-    for (int i = 0; i < 2 && doubt && !m->failed && *ns > BEHIND * best_ns; i++) {
+    for (int i = 0; i < 2 && doubt && !*failed && *ns > BEHIND * best_ns; i++) {
         at_run_time t;
-        m->failed = at_run_timed(m->run, 1, &t);
+        *failed = at_run_timed(r, 1, &t);
         if (t.ns < *ns) *ns = t.ns;
         doubt = t.disturbed && t.ns < HOPELESS * best_ns;
     }
@@ -102,12 +100,12 @@ static void repeat_undisturbed(timing *m, int repeat, int least, int64_t budget_
 int at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome *out) {
     timing m = {.run = r, .number = 1, .floor_ns = job->min_repeat_ms * 1e6};
     int64_t ns;
-    out->is_single = false;
+    out->at_least = false;
     if (job->number > 0) {
         m.number = job->number;
         repeat_as_told(&m, clamp(job->repeat > 0 ? job->repeat : 1, AT_MAX_SAMPLES), out);
-    } else if (job->best_ns > 0 && clearly_behind(&m, job->best_ns, check_run, &ns)) {
-        out->is_single = true;
+    } else if (job->best_ns > 0 && at_is_behind(r, job->best_ns, check_run, &ns, &m.failed)) {
+        out->at_least = true;
         add(out, (double)ns * 1e-9);
     } else {
         bool cold = job->flush_bytes > 0; /* a second run of a repeat would be hot */
@@ -117,6 +115,6 @@ int at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome 
         if (told > 0) repeat_undisturbed(&m, told, told, INT64_MAX / 2, out);
         else repeat_undisturbed(&m, repeat, LEAST, BUDGET_NS, out);
     }
-    out->number = out->is_single ? 1 : m.number;
+    out->number = out->at_least ? 1 : m.number;
     return m.failed;
 }

@@ -28,8 +28,10 @@ struct at_worker {
     const char *program; /* borrowed; NULL: this one */
     int cpu;
     int64_t memory_bytes;
-    pid_t pid; /* 0: not running */
-    int jobs;  /* that it was given */
+    pid_t pid;            /* 0: not running */
+    int jobs;             /* that it was given */
+    const at_job *anchor; /* borrowed; NULL: none */
+    bool has_anchor;      /* the process does */
     int fd;
     int64_t begin_ns; /* of the job under way */
     at_nap nap;       /* looked at since then */
@@ -143,6 +145,7 @@ static at_status start_one(at_worker *w, bool *again, at_error *err) {
     }
     w->pid = pid;
     w->jobs = 0;
+    w->has_anchor = false;
     w->fd = pair[0];
     at_channel c = {.fd = w->fd, .deadline_ns = at_awake_ns() + START_TIMEOUT_S * NS_PER_S};
     at_io io = at_msg_receive(&c, &w->reply);
@@ -278,7 +281,8 @@ static bool plausible(const at_msg *m) {
     if (m->size_bytes != sizeof o) return false;
     memcpy(&o, m->data, sizeof o);
     return (unsigned)o.end < AT_JOB_END_COUNT && o.num_costs >= 0 &&
-           o.num_costs <= AT_MAX_SAMPLES && memchr(o.error, 0, sizeof o.error);
+           o.num_costs <= AT_MAX_SAMPLES && o.num_pairs >= 0 && o.num_pairs <= AT_MAX_PAIRS &&
+           memchr(o.error, 0, sizeof o.error);
 }
 
 /* How a try ended. LOST: it says nothing about the job. */
@@ -338,8 +342,8 @@ static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at
     }
 }
 
-at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *stop,
-                          at_error *err) {
+static at_status begin(at_worker *w, const at_job *job, at_msg_type type, const volatile int *stop,
+                       at_error *err) {
     w->begin_ns = at_now_ns();
     refuse_malformed(w, job);
     at_encode_job(job, at_store_bytes(w->store), &w->text);
@@ -353,7 +357,7 @@ at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *s
         waitid(P_PID, (id_t)w->pid, &(siginfo_t){0}, WCONTINUED | WNOHANG); /* of before */
         w->nap = at_nap_begin();
         if (at_is_set(stop)) io = AT_IO_STOPPED;
-        else io = at_msg_send(&c, AT_MSG_JOB, w->text.data, w->text.len);
+        else io = at_msg_send(&c, type, w->text.data, w->text.len);
         if (io != AT_IO_OK) bury(w);
     }
     w->jobs++;
@@ -362,20 +366,46 @@ at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *s
     return at_fail(err, AT_E_BUG, "no worker: it takes no job");
 }
 
+static at_status finish(at_worker *w, const at_job *job, at_msg_type type, const volatile int *stop,
+                        at_outcome *out, at_error *err);
+
+/* Another process than it was given to has none. */
+static at_status bring_anchor(at_worker *w, const volatile int *stop, at_outcome *out,
+                              at_error *err) {
+    AT_TRY(begin(w, w->anchor, AT_MSG_ANCHOR, stop, err));
+    w->jobs--; /* it is no job */
+    AT_TRY(finish(w, w->anchor, AT_MSG_ANCHOR, stop, out, err));
+    w->has_anchor = !out->end;
+    if (!w->has_anchor) w->anchor = NULL;
+    return AT_OK;
+}
+
+at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *stop,
+                          at_error *err) {
+    at_outcome of_anchor;
+    if (job->pairs > 0 && w->anchor) {
+        AT_TRY(ensure_running(w, err));
+        if (!w->has_anchor) AT_TRY(bring_anchor(w, stop, &of_anchor, err));
+    }
+    return begin(w, job, AT_MSG_JOB, stop, err);
+}
+
 /* To an outcome that is the job's own, or the last of as many tries. */
-static at_status finish(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
-                        at_error *err) {
+static at_status finish(at_worker *w, const at_job *job, at_msg_type type, const volatile int *stop,
+                        at_outcome *out, at_error *err) {
     for (int tries = 1;; tries++) {
         memset(out, 0, sizeof *out);
         fate how = w->sent == AT_IO_STOPPED ? STOPPED : follow(w, job, stop, out);
-        if (how != ANSWERED) bury(w);
+        /* What a wrong kernel may have done to the anchor nobody has seen. */
+        if (how != ANSWERED || (out->end && w->has_anchor)) bury(w);
         out->total_ns = at_now_ns() - w->begin_ns;
         if (how == STOPPED) {
             fail(out, AT_JOB_LOST, "interrupted");
             return at_fail(err, AT_E_INTERRUPTED, "interrupted");
         }
         if (how != LOST || tries == MOST_TRIES) return AT_OK;
-        AT_TRY(at_worker_begin(w, job, stop, err));
+        if (type == AT_MSG_JOB) AT_TRY(at_worker_begin(w, job, stop, err));
+        else AT_TRY(begin(w, job, type, stop, err));
     }
 }
 
@@ -403,9 +433,9 @@ static at_status check_machine(at_worker *w, const at_job *job, const volatile i
     /* What the job has spoiled in its worker is not the machine's fault: then in a new one. */
     for (int fresh = 0; fresh < 2; fresh++) {
         if (fresh) bury(w);
-        AT_TRY(at_worker_begin(w, &control, stop, err));
+        AT_TRY(begin(w, &control, AT_MSG_JOB, stop, err));
         w->jobs--; /* it is no job */
-        AT_TRY(finish(w, &control, stop, &out, err));
+        AT_TRY(finish(w, &control, AT_MSG_JOB, stop, &out, err));
         if (!out.end) return AT_OK;
     }
     return at_fail(err, AT_E_BUG, "no kernel runs here, not even one that is right: %s", out.error);
@@ -414,7 +444,7 @@ static at_status check_machine(at_worker *w, const at_job *job, const volatile i
 at_status at_worker_end(at_worker *w, const at_job *job, const volatile int *stop, at_outcome *out,
                         at_error *err) {
     fail(out, AT_JOB_LOST, "no worker");
-    AT_TRY(finish(w, job, stop, out, err));
+    AT_TRY(finish(w, job, AT_MSG_JOB, stop, out, err));
     if (!out->end || out->end == AT_JOB_WRONG) return AT_OK;
     return check_machine(w, job, stop, err);
 }
@@ -425,6 +455,15 @@ at_status at_worker_run(at_worker *w, const at_job *job, const volatile int *sto
     fail(out, AT_JOB_LOST, "no worker");
     AT_TRY(at_worker_begin(w, job, stop, err));
     return at_worker_end(w, job, stop, out, err);
+}
+
+at_status at_worker_anchor(at_worker *w, const at_job *job, const volatile int *stop,
+                           at_outcome *out, at_error *err) {
+    w->anchor = job;
+    w->has_anchor = false;
+    AT_TRY(bring_anchor(w, stop, out, err));
+    if (!out->end || out->end == AT_JOB_WRONG) return AT_OK;
+    return check_machine(w, job, stop, err);
 }
 
 static at_status ask_peak(at_worker *w, at_peak_job job, double *gflops, at_error *err) {

@@ -82,7 +82,7 @@ static bool warm_up(char *error, size_t error_size) {
     at_job job = {.source = "int f(void **b, void *w, void *p) { return b == w || p != w; }",
                   .entry = "f"};
     at_code code;
-    return at_tcc_load(&job, &code, error, error_size) == AT_JOB_RAN;
+    return at_tcc_load(&job, AT_ARENA_JOB, &code, error, error_size) == AT_JOB_RAN;
 }
 
 /* The store may have grown since the last job. */
@@ -96,6 +96,13 @@ static bool map_store(at_inside *in, int64_t bytes) {
     return true;
 }
 
+static void fail_no_store(int64_t store_bytes, at_outcome *out) {
+    memset(out, 0, sizeof *out);
+    out->end = AT_JOB_CRASHED;
+    snprintf(out->error, sizeof out->error, "out of memory: the tensors take %.1f GiB",
+             (double)store_bytes / (1024.0 * 1024 * 1024));
+}
+
 static void serve_job(at_inside *in, at_msg *m, at_outcome *out) {
     at_job job;
     int64_t store_bytes;
@@ -104,10 +111,16 @@ static void serve_job(at_inside *in, at_msg *m, at_outcome *out) {
         at_job_execute(in, &job, out);
         return;
     }
-    memset(out, 0, sizeof *out);
-    out->end = AT_JOB_CRASHED;
-    snprintf(out->error, sizeof out->error, "out of memory: the tensors take %.1f GiB",
-             (double)store_bytes / (1024.0 * 1024 * 1024));
+    fail_no_store(store_bytes, out);
+}
+
+/* Takes the message's data. */
+static void serve_anchor(at_inside *in, at_msg *m, at_outcome *out) {
+    at_job job;
+    int64_t store_bytes;
+    if (!at_decode_job(m, &job, &store_bytes)) _exit(1);
+    if (map_store(in, store_bytes)) at_anchor_execute(in, m, out);
+    else fail_no_store(store_bytes, out);
 }
 
 static _Noreturn void serve(at_inside *in) {
@@ -118,6 +131,10 @@ static _Noreturn void serve(at_inside *in) {
         if (m.type == AT_MSG_JOB) {
             static at_outcome out;
             serve_job(in, &m, &out);
+            at_msg_send(&parent, AT_MSG_OUTCOME, &out, sizeof out);
+        } else if (m.type == AT_MSG_ANCHOR) {
+            static at_outcome out;
+            serve_anchor(in, &m, &out);
             at_msg_send(&parent, AT_MSG_OUTCOME, &out, sizeof out);
         } else if (m.type == AT_MSG_PEAK && m.size_bytes == sizeof(at_peak_job)) {
             at_peak_job job;

@@ -18,7 +18,7 @@ static void exact_calls(void **state) {
     rig_expect(r, at_most(13), AT_JOB_RAN, "");
     assert_int_equal(r->outcome.num_costs, 3);
     assert_int_equal(r->outcome.number, 4);
-    assert_false(r->outcome.is_single);
+    assert_false(r->outcome.at_least);
     rig_expect(r, at_most(12), AT_JOB_CRASHED, "SIGSEGV");
 }
 
@@ -45,7 +45,7 @@ static void behind_is_single(void **state) {
     rig *r = *state;
     r->job.best_ns = 1; /* nobody is less than 3 times slower than a nanosecond */
     rig_expect(r, at_most(3), AT_JOB_RAN, ""); /* cold, or disturbed: at most two more looks */
-    assert_true(r->outcome.is_single);
+    assert_true(r->outcome.at_least);
     assert_int_equal(r->outcome.num_costs, 1);
 }
 
@@ -53,7 +53,7 @@ static void ahead_is_full(void **state) {
     rig *r = *state;
     r->job.best_ns = 3600 * 1000000000LL;
     rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
-    assert_false(r->outcome.is_single);
+    assert_false(r->outcome.at_least);
     /* As many as are disturbed are left out, but for two. */
     assert_in_range(r->outcome.num_costs, 2, 5);
     assert_true(r->outcome.num_costs >= 5 - r->outcome.disturbed);
@@ -111,7 +111,7 @@ static void number_beats_best(void **state) {
     r->job.number = 2;
     r->job.repeat = 2;
     rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
-    assert_false(r->outcome.is_single);
+    assert_false(r->outcome.at_least);
     assert_int_equal(r->outcome.num_costs, 2);
 }
 

@@ -12,7 +12,7 @@ static void good(void **state) {
     rig *r = *state;
     rig_expect(r, GOOD, AT_JOB_RAN, "");
     assert_in_range(r->outcome.num_costs, 2, 5); /* disturbed ones are left out */
-    assert_false(r->outcome.is_single);
+    assert_false(r->outcome.at_least);
     for (int i = 0; i < r->outcome.num_costs; i++) assert_true(r->outcome.costs_s[i] > 0);
     assert_true(r->outcome.max_error == 0);
     assert_true(r->outcome.compile_ns > 0 && r->outcome.check_ns > 0 && r->outcome.run_ns > 0);

@@ -1,0 +1,113 @@
+/* runtime/pairs.c: a kernel and the anchor, run by run. What slows both for longer than a run, a
+ * neighbour or another clock, their ratio does not know. */
+#include "runtime/runtime_int.h"
+
+#define BLOCK_NS 50000 /* of runs that are shorter; its first one is not counted */
+#define APART_NS 40000 /* a core is back at the clock of narrow code some 40 microseconds later */
+#define LONG 20        /* times the anchor's run: anchor, kernel, anchor */
+#define LONG_BLOCK 3   /* runs of the anchor, then */
+#define HOPELESS 1.5   /* after one pair */
+#define BEHIND 1.1     /* after three, all of them */
+#define LEAST 3        /* pairs */
+#define BUDGET_NS 20000000
+enum { MOST_RUNS = 1000 };
+
+typedef struct side {
+    at_run *run;
+    int runs; /* of a block; 1: there is no other */
+} side;
+
+static void stay_apart(void) {
+    int64_t end = at_now_ns() + APART_NS;
+    while (at_now_ns() < end) {
+    }
+}
+
+/* Nanoseconds per run; -1: it failed. */
+static double time_block(side *s, bool apart, int *failed) {
+    at_run *r = s->run;
+    if (apart) stay_apart();
+    if (s->runs > 1) *failed = r->entry(r->buf, r->workspace, &r->par);
+    int64_t start = at_now_ns();
+    for (int i = 0; i < s->runs && !*failed; i++) *failed = r->entry(r->buf, r->workspace, &r->par);
+    int64_t ns = at_now_ns() - start;
+    r->total_ns += ns;
+    return (double)(ns > 0 ? ns : 1) / s->runs;
+}
+
+static int runs_in(double ns) {
+    double n = ns > 0 ? BLOCK_NS / ns : MOST_RUNS;
+    return n < 1 ? 1 : n < MOST_RUNS ? (int)n + 1 : MOST_RUNS;
+}
+
+/* The anchor before and after, since a pair would be the slow one's alone. */
+static at_pair bracket(side *kernel, side *anchor, bool apart, int *failed) {
+    side block = {anchor->run, LONG_BLOCK};
+    double before = time_block(&block, apart, failed);
+    double ns = *failed ? 0 : time_block(kernel, apart, failed);
+    double after = *failed ? 0 : time_block(&block, apart, failed);
+    return (at_pair){ns * 1e-9, (before + after) / 2 * 1e-9};
+}
+
+static at_pair pair(side *kernel, side *anchor, bool apart, bool kernel_first, int *failed) {
+    side *sides[2] = {kernel_first ? kernel : anchor, kernel_first ? anchor : kernel};
+    double ns[2] = {0, 0};
+    for (int i = 0; i < 2 && !*failed; i++) ns[i] = time_block(sides[i], apart, failed);
+    return (at_pair){ns[kernel_first ? 0 : 1] * 1e-9, ns[kernel_first ? 1 : 0] * 1e-9};
+}
+
+static double ratio(const at_pair *p) { return p->time_s / p->anchor_s; }
+
+/* Is nothing to be won with more of them? */
+static bool enough(const at_outcome *out, int64_t spent_ns) {
+    int n = out->num_pairs;
+    if (n == 1) return ratio(&out->pairs[0]) > HOPELESS;
+    if (n < LEAST) return false;
+    bool behind = true;
+    for (int i = 0; i < LEAST; i++) behind &= ratio(&out->pairs[i]) > BEHIND;
+    return behind || spent_ns > BUDGET_NS;
+}
+
+static void remember(at_anchor *a, const at_outcome *out) {
+    double ns[AT_MAX_PAIRS];
+    for (int i = 0; i < out->num_pairs; i++) ns[i] = out->pairs[i].anchor_s * 1e9;
+    at_sort_doubles(ns, out->num_pairs);
+    a->run_ns = at_sorted_median(ns, out->num_pairs);
+}
+
+int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_run,
+                  at_outcome *out) {
+    int failed = 0;
+    int64_t ns = check_run.ns;
+    bool cold = runs_in((double)ns) > 1;
+    out->number = 1;
+    if (!job->to_the_end && at_is_behind(r, (int64_t)a->run_ns, check_run, &ns, &failed)) {
+        out->at_least = true;
+        out->costs_s[out->num_costs++] = (double)ns * 1e-9;
+        return failed;
+    }
+    if (cold && !failed) { /* how short is it really? */
+        at_run_time again;
+        failed = at_run_timed(r, 1, &again);
+        if (again.ns < ns) ns = again.ns;
+    }
+    side kernel = {r, runs_in((double)ns)}, anchor = {&a->run, runs_in(a->run_ns)};
+    bool apart = job->vector_set != a->job->vector_set;
+    out->is_bracketed = (double)ns > LONG * a->run_ns;
+    out->number = kernel.runs;
+    at_rng rng;
+    at_rng_seed(&rng, job->pair_seed, 0);
+    int64_t begin = at_now_ns();
+    int most = job->pairs < AT_MAX_PAIRS ? job->pairs : AT_MAX_PAIRS;
+    while (out->num_pairs < most && !failed) {
+        bool first = at_rng_below(&rng, 2);
+        at_pair p = out->is_bracketed ? bracket(&kernel, &anchor, apart, &failed)
+                                      : pair(&kernel, &anchor, apart, first, &failed);
+        if (failed) break;
+        out->pairs[out->num_pairs++] = p;
+        if (out->num_costs < AT_MAX_SAMPLES) out->costs_s[out->num_costs++] = p.time_s;
+        if (!job->to_the_end && enough(out, at_now_ns() - begin)) break;
+    }
+    if (out->num_pairs) remember(a, out);
+    return failed;
+}
