@@ -57,6 +57,8 @@ static void add_group(at_text *out, const at_log_group *g) {
     at_text_add(out, ", of which ");
     at_text_add_time(out, g->spent_s);
     at_text_add(out, " in trials\n");
+    if (g->at_least)
+        at_text_addf(out, "  %lld clearly behind, and not timed\n", (long long)g->at_least);
     add_failures(out, g);
     if (!g->best) {
         at_text_add(out, "  no valid record\n");
@@ -146,6 +148,7 @@ static void out_group(at_out *out, const at_log_group *g) {
     at_out_int(out, "trials", g->trials);
     at_out_int(out, "valid", g->valid);
     at_out_int(out, "copies", g->copies);
+    at_out_int(out, "at_least", g->at_least);
     out_failures(out, g);
     at_out_double(out, "first", g->first_s);
     at_out_double(out, "last", g->last_s);

@@ -161,6 +161,9 @@ static at_status fail_all(const at_tuning *t, const at_options *o, at_error *err
                        t->final.count, (long long)f->result->config.index,
                        (int)strcspn(f->turns.error, "\n"), f->turns.error);
     }
+    if (!r)
+        return at_fail(err, AT_E_NO_VALID, "no configuration was timed in %lld trials",
+                       (long long)t->tally.done);
     const char *advice = at_failure_advice(&t->tally);
     at_text failed = {0}, command = {0};
     at_text_add_failed(&failed, &t->tally);

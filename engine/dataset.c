@@ -226,3 +226,34 @@ at_status at_dataset_shape(at_dataset *d, int64_t *const *extents, at_error *err
     }
     return AT_OK;
 }
+
+static at_status copy_in_store(at_store *store, const char *name, int64_t from, int64_t bytes,
+                               int64_t *to, at_error *err) {
+    if (from < 0) return *to = -1, AT_OK;
+    AT_TRY(at_store_reserve(store, name, bytes, to, err));
+    memcpy(at_store_at(store, *to), at_store_at(store, from), (size_t)bytes);
+    return AT_OK;
+}
+
+at_status at_dataset_twin(at_arena *a, const at_dataset *d, at_dataset *out, at_error *err) {
+    int n = d->compute->num_tensors;
+    at_dataset twin = *d;
+    twin.shares_store = true;
+    twin.plain = AT_NEW_ARRAY(a, void *, n);
+    twin.plain_expected = AT_NEW_ARRAY(a, void *, n);
+    twin.plain_limits = AT_NEW_ARRAY(a, void *, n);
+    twin.offset = AT_NEW_ARRAY(a, int64_t, n);
+    twin.expected = AT_NEW_ARRAY(a, int64_t, n);
+    twin.extents = AT_NEW_ARRAY(a, int64_t *, n);
+    for (int t = 0; t < n; t++) {
+        const at_tensor *tensor = &d->compute->tensors[t];
+        twin.extents[t] =
+            at_copy(a, d->extents[t], sizeof *d->extents[t] * (size_t)tensor->num_axes);
+        AT_TRY(copy_in_store(d->store, tensor->name, d->offset[t], d->size_bytes[t],
+                             &twin.offset[t], err));
+        AT_TRY(copy_in_store(d->store, tensor->name, d->expected[t],
+                             at_dataset_expected_bytes(d, t), &twin.expected[t], err));
+    }
+    *out = twin;
+    return AT_OK;
+}

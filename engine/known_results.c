@@ -24,6 +24,7 @@ typedef struct finalist {
 struct at_known {
     at_arena *arena;
     AT_VEC(finalist) finalists; /* ascending by index */
+    AT_VEC(at_anchor_line) anchors;
     AT_VEC(const at_record *) results;
     AT_VEC(at_key) keys; /* [results] those in table BY_KEY have one */
     table tables[PROPERTIES];
@@ -200,6 +201,23 @@ const at_record *at_known_winner(const at_known *k, const at_turns **final) {
     return r;
 }
 
+/* ---- anchors --------------------------------------------------------------------------------- */
+
+void at_known_add_anchor(at_known *k, const at_session *s, const char *comment) {
+    at_anchor_line l;
+    at_mark mark = at_arena_mark(k->arena);
+    if (at_anchor_line_read(k->arena, comment, &l) &&
+        !strcmp(l.task, at_task_record_name(s->task)) && !strcmp(l.context_hash, s->context_hash) &&
+        at_args_equal(l.args, at_task_args(s->task)))
+        *at_push(k->arena, &k->anchors) = l;
+    else at_arena_rewind(k->arena, mark);
+}
+
+const at_anchor_line *at_known_anchor(const at_known *k, int i) {
+    if (i < 0) i = k->anchors.len - 1;
+    return i >= 0 && i < k->anchors.len ? &k->anchors.data[i] : NULL;
+}
+
 /* ---- from a log -------------------------------------------------------------------------------
  */
 
@@ -299,6 +317,7 @@ static void take_finals(at_known *k, const at_session *s, at_arena *scratch,
 typedef struct remarks {
     at_finals finals;
     at_known *known;
+    const at_session *session;
 } remarks;
 
 static void take_comment(void *ctx, const char *comment, int64_t line) {
@@ -306,7 +325,10 @@ static void take_comment(void *ctx, const char *comment, int64_t line) {
     int epoch;
     if (at_search_line_read(comment, &epoch)) {
         if (epoch > m->known->epochs) m->known->epochs = epoch;
-    } else at_finals_add(&m->finals, comment, line);
+    } else {
+        at_known_add_anchor(m->known, m->session, comment);
+        at_finals_add(&m->finals, comment, line);
+    }
 }
 
 at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_error *err) {
@@ -315,7 +337,7 @@ at_status at_known_read_log(at_known *k, at_session *s, const char *path, at_err
     if (!is_worth_reading(path)) return AT_OK;
     AT_TRY(at_log_reader_open(path, s->options.warn, s->options.ctx, &reader, err));
     at_arena *scratch = at_arena_new();
-    remarks m = {.known = k};
+    remarks m = {.known = k, .session = s};
     changed c = {0};
     at_finals_init(&m.finals, k->arena);
     at_log_reader_on_comment(reader, take_comment, &m);

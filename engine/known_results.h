@@ -26,6 +26,10 @@ int at_known_epochs(const at_known *k);
 const at_record *at_known_winner(const at_known *k, const at_turns **final);
 /* What a final says about the result of that index, after those that are known. */
 void at_known_add_final(at_known *k, int64_t index, const at_turns *turns);
+/* What a comment line says about an anchor (records.h), if it is one of this task and context. */
+void at_known_add_anchor(at_known *k, const at_session *s, const char *comment);
+/* Number i of those, as they came; -1: the last one. NULL: there is none. */
+const at_anchor_line *at_known_anchor(const at_known *k, int i);
 /* The n best valid results of different code, best first; returns how many. */
 int at_known_top(const at_known *k, const at_record **out, int n);
 

@@ -1,6 +1,8 @@
 /* engine/measure.c: build, verify, lower, compile, run; and results as records. */
 #include "engine/measure.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/kernel_job.h"
@@ -205,10 +207,42 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
     return AT_OK;
 }
 
-static void set_costs(at_arena *a, at_record *r, double flops) {
-    const at_extra *e = &r->extra;
+static void take_samples(at_arena *a, const at_outcome *o, at_record *r) {
+    at_extra *e = &r->extra;
+    e->samples_s = at_copy(a, o->costs_s, sizeof *o->costs_s * (size_t)o->num_costs);
+    e->num_samples = o->num_costs;
     r->costs_s = at_costs_of_samples(a, e->samples_s, e->num_samples, &r->num_costs);
-    r->extra.gflops = flops / at_record_mean(r) * 1e-9;
+}
+
+/* Ratios to the anchor, and the times that come of them with the time of the first one: these are
+ * comparable throughout the log, whatever the machine did meanwhile. */
+static void take_pairs(const at_session *s, at_arena *a, const at_outcome *o, at_record *r) {
+    const at_anchors *anchor = &s->anchors;
+    at_paired *p = &r->extra.pairs;
+    int n = o->num_pairs;
+    double *ratios = AT_NEW_ARRAY(a, double, n), *times_s = AT_NEW_ARRAY(a, double, n);
+    double first_s = anchor->of_first * anchor->first_s, cost_s;
+    for (int i = 0; i < n; i++) {
+        /* More digits than a clock gives would only make lines long. */
+        ratios[i] = round(o->pairs[i].time_s / o->pairs[i].anchor_s * 1e6) * 1e-6;
+        if (!(ratios[i] > 0)) ratios[i] = 1e-6;
+        times_s[i] = ratios[i] * first_s;
+    }
+    double *sorted = at_sorted_copy(ratios, n);
+    *p = (at_paired){.anchor = anchor->number,
+                     .first = anchor->first,
+                     .ratios = ratios,
+                     .num_ratios = n,
+                     .states = "",
+                     .ratio = at_sorted_median(sorted, n),
+                     .is_bracketed = o->is_bracketed};
+    free(sorted);
+    p->of_first = p->ratio * anchor->of_first;
+    cost_s = p->of_first * anchor->first_s;
+    r->extra.samples_s = times_s;
+    r->extra.num_samples = n;
+    r->costs_s = at_copy(a, &cost_s, sizeof cost_s);
+    r->num_costs = 1;
 }
 
 at_status at_candidate_begin(at_session *s, at_candidate *c, double best_s, at_error *err) {
@@ -240,15 +274,14 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
         fail(a, result, at_error_of_job(outcome.end), outcome.error);
         return AT_OK;
     }
-    result->extra.samples_s =
-        at_copy(a, outcome.costs_s, sizeof *outcome.costs_s * (size_t)outcome.num_costs);
-    result->extra.num_samples = outcome.num_costs;
+    if (outcome.num_pairs) take_pairs(s, a, &outcome, result);
+    else take_samples(a, &outcome, result);
     result->extra.number = outcome.number;
     result->extra.min_repeat_ms = outcome.number ? s->options.min_repeat_ms : 0;
     result->extra.sample_kind = outcome.at_least ? AT_SAMPLES_AT_LEAST : AT_SAMPLES_FULL;
     result->extra.check = c->job.has_limits ? AT_CHECK_TOLERANCE : AT_CHECK_EXACT;
     result->timestamp_s = at_wall_time_s();
-    set_costs(a, result, s->work);
+    result->extra.gflops = s->work / at_record_mean(result) * 1e-9;
     return AT_OK;
 }
 
@@ -295,5 +328,9 @@ at_record *at_session_keep(const at_session *s, at_arena *a, const at_record *r,
     e->check_word = e->check_word ? at_strdup(a, e->check_word) : NULL;
     e->sample_word = e->sample_word ? at_strdup(a, e->sample_word) : NULL;
     e->samples_s = at_copy(a, e->samples_s, sizeof *e->samples_s * (size_t)e->num_samples);
+    at_paired *p = &e->pairs;
+    p->ratios = at_copy(a, p->ratios, sizeof *p->ratios * (size_t)p->num_ratios);
+    p->first = p->first ? at_strdup(a, p->first) : "";
+    p->states = p->states ? at_strdup(a, p->states) : "";
     return kept;
 }

@@ -92,6 +92,7 @@ static void take(reading *r, const at_record *record) {
         r->others++;
         return;
     }
+    if (at_record_is_at_least(record)) return;
     double time_s = record->error_no ? -record->error_no : at_record_mean(record);
     if (time_s == 0 || !isfinite(time_s)) return;
     int64_t index = index_of(r, record);

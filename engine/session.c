@@ -255,6 +255,9 @@ const at_file_pattern *at_session_file_pattern(const at_session *s) {
 
 void at_session_stop(at_session *s) {
     if (s->worker) at_worker_free(s->worker);
+    if (s->anchors.object) at_object_remove(s->anchors.object);
+    if (s->anchors.twin.store) at_dataset_free(&s->anchors.twin);
+    s->anchors = (at_anchors){0};
     if (s->other.store) at_dataset_free(&s->other);
     if (s->data.store) at_dataset_free(&s->data);
     s->worker = NULL;

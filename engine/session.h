@@ -20,6 +20,18 @@ typedef struct at_spent {
     int64_t trials_ns, trials_kernel_ns, cooldown_ns;
 } at_spent;
 
+/* What trials are timed against (anchors.h). */
+typedef struct at_anchors {
+    bool is_ready;               /* it was looked for */
+    struct at_candidate *kernel; /* the worker's; NULL: trials are timed alone */
+    const char *object;          /* of it, where there is one */
+    int number, links;           /* as in its line of the log */
+    double of_first, first_s;
+    const char *first;
+    at_dataset twin; /* data of its own, where layouts change; its store is NULL as long as it is
+                        not needed */
+} at_anchors;
+
 typedef struct at_session {
     at_arena *arena;   /* lives as long as the session */
     at_arena *scratch; /* one candidate's; reset by whoever begins the next */
@@ -49,6 +61,7 @@ typedef struct at_session {
     at_dataset data, other; /* other: for the second of paranoid's runs, else empty */
     bool is_projected;      /* the expected outputs are a candidate's: see reference.h */
     at_worker *worker;
+    at_anchors anchors;
     int64_t flush_bytes; /* before each sample; 0: caches stay as they are */
     double peak_gflops;  /* FMA peak of the core, as last measured */
     double peak;         /* that speeds are shares of: this one, or the bandwidth */

@@ -89,7 +89,7 @@ static void add(reading *r, other_task *t, int number, int64_t index, double tim
 static void take(reading *r, const at_record *record) {
     at_config config;
     int number;
-    if (!is_other(r, record->task, record->args)) return;
+    if (!is_other(r, record->task, record->args) || at_record_is_at_least(record)) return;
     other_task *t = task_of(r, record->args, &number);
     if (t->task && !r->options->accept_changed && at_is_of_changed_template(record, t->task))
         r->changed++;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/anchors.h"
 #include "engine/machine.h"
 
 /* The peak that is noted with a result is at most that old. */
@@ -131,6 +132,8 @@ static at_status measure(at_tuning *t, trial *x, trial *next, at_error *err) {
     const at_record *best = at_known_best(t->known);
     at_error late;
     AT_TRY(at_session_renew_peak(s, peak_age_s, err));
+    AT_TRY(at_anchor_ready(s, t->known, t->log, err));
+    at_anchor_ask(s, t->known, x->index, &x->candidate.job);
     AT_TRY(at_candidate_begin(s, &x->candidate, best ? at_record_mean(best) : 0, err));
     at_status ahead = next ? propose(t, next, x, &late) : AT_OK;
     AT_TRY(at_candidate_end(s, x->arena, &x->candidate, &x->result, err));
@@ -149,7 +152,7 @@ static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err) {
     AT_TRY(status);
     AT_TRY(append(t, x, err));
     if (!settled) cool_down(&t->s);
-    return AT_OK;
+    return settled ? AT_OK : at_anchor_consider(&t->s, t->known, t->log, x->answer, err);
 }
 
 at_status at_trial_measure(at_tuning *t, at_arena *a, const at_config *c, at_record *out,
@@ -177,10 +180,10 @@ static void count(at_tuning *t, const at_record *r) {
     const at_record *best = at_known_best(t->known);
     y->done++;
     if (r->error_no) y->failed[r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN]++;
-    else y->current = r->extra.gflops;
+    else if (!at_record_is_at_least(r)) y->current = r->extra.gflops;
     if (r->error_no && !t->first_failed) t->first_failed = r;
     /* The known best may be one of the log that this search has not come to. */
-    if (!r->error_no && r->extra.gflops > t->best_gflops)
+    if (at_record_is_candidate(r) && r->extra.gflops > t->best_gflops)
         t->best_gflops = r->extra.gflops, t->best_trial = y->done;
     y->best = best ? best->extra.gflops : 0;
 }

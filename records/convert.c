@@ -111,6 +111,22 @@ static at_status check_names(const at_exchange *x, const at_file_format *format,
     return AT_OK;
 }
 
+/* Bounds have no place there, and are no times: they become what took too long. */
+static const at_record *without_bounds(const at_exchange *x, const at_record *records, int n) {
+    int64_t bounds = 0, pairs = 0;
+    at_record *all = at_copy(x->arena, records, sizeof *records * (size_t)n);
+    for (int i = 0; i < n; i++) {
+        pairs += records[i].extra.pairs.of_first > 0;
+        if (!at_record_is_at_least(&records[i])) continue;
+        at_record_fail(&all[i], AT_ERR_RUN_TIMEOUT);
+        all[i].extra.gflops = 0;
+        bounds++;
+    }
+    at_tell_loss(x, bounds, "that the time is a bound (at_least), written as a timeout");
+    at_tell_loss(x, pairs, "pairs");
+    return all;
+}
+
 at_status at_exchange_print(const at_exchange *x, const at_file_format *format,
                             const at_record *records, int n, at_text *out, at_error *err) {
     if (!n) return at_fail(err, AT_E_INPUT, "there are no records to convert");
@@ -133,6 +149,6 @@ at_status at_exchange_print(const at_exchange *x, const at_file_format *format,
                            (long long)records[i].line);
     }
     AT_TRY(check_names(x, format, records, err));
-    format->print(x, records, n, out);
+    format->print(x, without_bounds(x, records, n), n, out);
     return AT_OK;
 }

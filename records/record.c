@@ -131,6 +131,26 @@ static void add_trial(at_text *out, size_t begin, const at_trial_id *t) {
                  (long long)t->asked);
 }
 
+static void add_pairs(at_text *out, size_t begin, const at_paired *p) {
+    if (!(p->of_first > 0)) return;
+    add_name(out, begin, "pairs");
+    at_text_addf(out, "{\"anchor\": %d, \"ratio\": ", p->anchor);
+    at_text_add_double(out, p->ratio);
+    at_text_add(out, ", \"of_first\": ");
+    at_text_add_double(out, p->of_first);
+    at_text_add(out, ", \"first\": ");
+    at_text_add_json_string(out, p->first);
+    if (p->num_ratios) {
+        at_text_add(out, ", \"ratios\": ");
+        add_doubles(out, p->ratios, p->num_ratios);
+    }
+    if (*p->states) {
+        at_text_add(out, ", \"states\": ");
+        at_text_add_json_string(out, p->states);
+    }
+    at_text_add(out, p->is_bracketed ? ", \"bracketed\": true}" : "}");
+}
+
 void at_extra_print(at_text *out, const at_extra *e) {
     at_text_add(out, "{");
     size_t begin = out->len;
@@ -151,6 +171,7 @@ void at_extra_print(at_text *out, const at_extra *e) {
     add_positive(out, begin, e->in_bytes ? "gbytes_per_s" : "gflops", e->gflops);
     add_positive(out, begin, e->in_bytes ? "bandwidth_gbytes_per_s" : "peak_gflops",
                  e->peak_gflops);
+    add_pairs(out, begin, &e->pairs);
     add_int(out, begin, "same_as", e->same_as, 0);
     if (e->trial.search) add_trial(out, begin, &e->trial);
     add_name(out, begin, "context");
@@ -291,6 +312,49 @@ static at_status read_trial(const at_json *v, at_trial_id *out, at_error *err) {
     return AT_OK;
 }
 
+static bool is_positive(const at_json *v) {
+    return is(v, AT_JSON_NUMBER) && v->number > 0 && !isinf(v->number);
+}
+
+static bool are_states(const char *s) {
+    at_state state;
+    while (*s && at_state_from_letter(*s, &state)) s++;
+    return !*s;
+}
+
+static at_status read_pairs(at_arena *a, const at_json *v, at_paired *out, at_error *err) {
+    *out = (at_paired){.states = "", .first = ""};
+    if (!v) return AT_OK;
+    const at_json *anchor = at_json_get(v, "anchor"), *ratios = at_json_get(v, "ratios");
+    const at_json *ratio = at_json_get(v, "ratio"), *of_first = at_json_get(v, "of_first");
+    const at_json *first = at_json_get(v, "first"), *states = at_json_get(v, "states");
+    const at_json *bracketed = at_json_get(v, "bracketed");
+    if (!anchor || !anchor->is_int || anchor->integer < 0 || anchor->integer > INT32_MAX)
+        return at_fail(err, AT_E_INPUT, "autotune.pairs.anchor is not a number from 0");
+    if (!is_positive(ratio) || !is_positive(of_first))
+        return at_fail(err, AT_E_INPUT, "autotune.pairs has no ratio above 0, or no of_first");
+    if (!is(first, AT_JSON_STRING))
+        return at_fail(err, AT_E_INPUT, "autotune.pairs.first is not a text");
+    if (ratios)
+        AT_TRY(
+            read_doubles(a, ratios, "autotune.pairs.ratios", &out->ratios, &out->num_ratios, err));
+    for (int i = 0; i < out->num_ratios; i++)
+        if (!(out->ratios[i] > 0) || isinf(out->ratios[i]))
+            return at_fail(err, AT_E_INPUT, "autotune.pairs.ratios[%d] is not above 0", i);
+    if (states && (states->kind != AT_JSON_STRING || !are_states(states->string) ||
+                   strlen(states->string) != (size_t)out->num_ratios))
+        return at_fail(err, AT_E_INPUT,
+                       "autotune.pairs.states is not a letter a, c, m or u for "
+                       "each of its ratios");
+    out->anchor = (int)anchor->integer;
+    out->ratio = ratio->number;
+    out->of_first = of_first->number;
+    out->first = first->string;
+    if (states) out->states = states->string;
+    out->is_bracketed = is(bracketed, AT_JSON_BOOL) && bracketed->boolean;
+    return AT_OK;
+}
+
 at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error *err) {
     e->present = from != NULL;
     AT_TRY(read_texts(e, from, extra_texts, COUNT(extra_texts), "autotune", err));
@@ -304,6 +368,7 @@ at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error 
     AT_TRY(read_double(from, e->in_bytes ? "gbytes_per_s" : "gflops", &e->gflops, err));
     AT_TRY(read_double(from, e->in_bytes ? "bandwidth_gbytes_per_s" : "peak_gflops",
                        &e->peak_gflops, err));
+    AT_TRY(read_pairs(a, at_json_get(from, "pairs"), &e->pairs, err));
     const at_json *same_as = at_json_get(from, "same_as");
     if (same_as && !(same_as->is_int && same_as->integer >= 0))
         return at_fail(err, AT_E_INPUT, "autotune.same_as is not an index");
@@ -527,9 +592,13 @@ double at_record_of_peak(const at_record *r) {
     return r->extra.peak_gflops > 0 ? r->extra.gflops / r->extra.peak_gflops : 0;
 }
 
+bool at_record_is_at_least(const at_record *r) {
+    return !r->error_no && r->extra.sample_kind == AT_SAMPLES_AT_LEAST;
+}
+
 bool at_record_is_candidate(const at_record *r) {
     double mean = at_record_mean(r);
-    if (r->error_no || !(mean > 0) || isinf(mean)) return false;
+    if (r->error_no || !(mean > 0) || isinf(mean) || at_record_is_at_least(r)) return false;
     const at_extra *e = &r->extra;
     return !e->present || e->check == AT_CHECK_EXACT || e->check == AT_CHECK_TOLERANCE;
 }

@@ -33,8 +33,21 @@ typedef enum at_samples {
     AT_SAMPLES_SINGLE, /* so slow that one sample does; versions before wrote it */
     /* so slow that the check run alone was timed: a bound, and no time */
     AT_SAMPLES_AT_LEAST,
-    AT_SAMPLES_OTHER   /* a word of a later version */
+    AT_SAMPLES_OTHER /* a word of a later version */
 } at_samples;
+
+/* What the core shared while a kernel ran: nothing; something; one at the beginning and the other
+ * at the end; or it has never been seen alone. */
+typedef enum at_state {
+    AT_STATE_UNKNOWN,
+    AT_STATE_ALONE,
+    AT_STATE_COMPANY,
+    AT_STATE_MIXED,
+    AT_STATE_COUNT
+} at_state;
+const char *at_state_name(at_state s); /* "unknown", "alone", "company", "mixed" */
+char at_state_letter(at_state s);      /* their first */
+bool at_state_from_letter(char letter, at_state *out);
 
 /* ---- records --------------------------------------------------------------------------------- */
 
@@ -61,6 +74,18 @@ typedef struct at_trial_id {
     int attempt;     /* from 1: workers were lost with those before */
     int64_t asked;   /* proposals made when this result came */
 } at_trial_id;
+/* Runs of a kernel, each beside one of its log's anchor (#anchor lines). */
+typedef struct at_paired {
+    double of_first;   /* time over that of the log's first anchor, by the links; 0: timed alone */
+    double ratio;      /* over that of the anchor: median of the pairs in the state that counts, of
+                          all where none is in it */
+    int anchor;        /* its number in the log */
+    const char *first; /* code hash of the first anchor */
+    const double *ratios; /* pair by pair, in measured order */
+    int num_ratios;
+    const char *states; /* [num_ratios] a letter of each pair's (at_state_letter); "": not known */
+    bool is_bracketed;  /* approximate: much slower than the anchor */
+} at_paired;
 
 /* Our extra member "autotune"; present = false for foreign records. */
 typedef struct at_extra {
@@ -77,6 +102,7 @@ typedef struct at_extra {
     int num_samples;
     int number;           /* runs per sample; 0 not known */
     double min_repeat_ms; /* as asked for; 0: not */
+    at_paired pairs;
     at_samples sample_kind;
     const char *sample_word; /* of AT_SAMPLES_OTHER */
     bool in_bytes;           /* no multiply-adds: the next two are GB/s, the first the bandwidth */
@@ -146,7 +172,8 @@ typedef struct at_record {
 const char *at_extra_check(const at_extra *e); /* the word; "" where it is not said */
 extern const char *const at_pruned_text;       /* error of what was not measured, since its bound */
 bool at_record_is_pruned(const at_record *r);  /* alone is too far from the best */
-double at_record_mean(const at_record *r);     /* of costs */
+bool at_record_is_at_least(const at_record *r); /* valid, but its time is a bound from below */
+double at_record_mean(const at_record *r);      /* of costs */
 /* The last final it was timed in; NULL: none. */
 const at_turns *at_record_final(const at_record *r);
 /* Time, speed and share of the peak are those of one measurement: of that final (medians of its
@@ -220,6 +247,27 @@ bool at_search_line_read(const char *comment, int *epoch);
 void at_search_line_print(at_text *out, uint64_t search, int epoch); /* without '#' and '\n' */
 /* "#final {json}\n" */
 void at_final_line_print(at_text *out, const at_final_line *l);
+/* A comment line about an anchor (anchor_line.c), "#anchor {json}": what trials behind it are timed
+ * against. What lines say is never changed by later ones. */
+typedef struct at_anchor_line {
+    const char *task, *context_hash, *code_hash;
+    const at_json *args, *entity;
+    int64_t index;           /* -1: not said */
+    int number;              /* 0, 1, 2, ... within its task and context */
+    int linked_to;           /* the anchor it was timed against; -1: it begins a chain */
+    int links;               /* from it to the first of its chain */
+    int pairs;               /* of the link */
+    double link, link_error; /* log(its time / the other's), and half of its 95 % interval */
+    double of_first;         /* its time over that of the first of its chain, by the links */
+    const char *first;       /* code hash of that one */
+    double first_s;          /* time of that one: what records' ratios are made times with */
+    at_state state;          /* in which that and the link were measured */
+    const at_config *config; /* to be printed: its entity */
+} at_anchor_line;
+/* false: it is another comment, or torn. Owned by arena. */
+bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out);
+void at_anchor_line_print(at_text *out, const at_anchor_line *l); /* without '#' and '\n' */
+
 /* Numbers strings 0, 1, 2, ... in order of first appearance (keys.c). */
 typedef struct at_key_map {
     at_arena *arena;
@@ -284,7 +332,8 @@ at_status at_refuse_larger_log(const char *path, int64_t records, at_error *err)
 
 /* ---- choosing (winner.c, best.c) ------------------------------------------------------------- */
 
-/* A record of ours counts when it is valid and checked; a foreign one when error_no is 0. */
+/* A record of ours counts when it is valid, checked and has a time; a foreign one when error_no is
+ * 0. */
 bool at_record_is_candidate(const at_record *r);
 /* A valid result of one task and context, and the finals it was in. */
 typedef struct at_contender {
@@ -367,6 +416,7 @@ typedef struct at_log_group {
     char context_hash[33];
     int64_t trials, valid;
     int64_t copies;                            /* not measured: same code as another */
+    int64_t at_least;                          /* valid, and so slow that they have no time */
     at_log_failures failures[AT_NUM_FAILURES]; /* by error number; [0]: valid but not checked; the
                                                   last: any other number */
     double first_s, last_s;                    /* timestamps */

@@ -68,6 +68,10 @@ static void add(reading *s, const at_record *r) {
         count_failure(s, &g->failures[kind], r);
         return;
     }
+    if (at_record_is_at_least(r)) {
+        g->valid++, g->at_least++;
+        return;
+    }
     if (!at_record_is_candidate(r)) {
         count_failure(s, &g->failures[0], r);
         return;

@@ -8,9 +8,10 @@ const char *const at_check_words[AT_CHECK_OTHER + 1] = {[AT_CHECK_NONE] = "",
                                                         [AT_CHECK_FAILED] = "failed",
                                                         [AT_CHECK_EXACT] = "exact",
                                                         [AT_CHECK_TOLERANCE] = "tolerance"};
-const char *const at_samples_words[AT_SAMPLES_OTHER + 1] = {
-    [AT_SAMPLES_NONE] = "", [AT_SAMPLES_FULL] = "full", [AT_SAMPLES_SINGLE] = "single",
-    [AT_SAMPLES_AT_LEAST] = "at_least"};
+const char *const at_samples_words[AT_SAMPLES_OTHER + 1] = {[AT_SAMPLES_NONE] = "",
+                                                            [AT_SAMPLES_FULL] = "full",
+                                                            [AT_SAMPLES_SINGLE] = "single",
+                                                            [AT_SAMPLES_AT_LEAST] = "at_least"};
 
 const char *const at_pruned_text = "pruned";
 static const char *const packings[AT_PACKING_COUNT] = {"ahead", "inline"};
@@ -61,4 +62,15 @@ const char *at_extra_check(const at_extra *e) {
 bool at_record_is_pruned(const at_record *r) {
     const char *text = r->extra.error;
     return r->error_no == AT_ERR_INSTANTIATION && text && !strcmp(text, at_pruned_text);
+}
+
+static const char *const states[AT_STATE_COUNT] = {"unknown", "alone", "company", "mixed"};
+
+const char *at_state_name(at_state s) { return states[s]; }
+char at_state_letter(at_state s) { return states[s][0]; }
+
+bool at_state_from_letter(char letter, at_state *out) {
+    for (int i = 0; i < AT_STATE_COUNT; i++)
+        if (states[i][0] == letter) return *out = (at_state)i, true;
+    return false;
 }

@@ -1,4 +1,4 @@
-/* runtime/job.c: one job inside the worker: load, place, pack, poison, run, check, time. */
+/* runtime/job.c: one job inside the worker, from its code to its times. */
 #include "runtime/runtime_int.h"
 
 #include <errno.h>
@@ -8,62 +8,6 @@
 #define ERROR_TEXT(out) (out)->error, sizeof(out)->error
 
 static at_job_end fail(at_outcome *out, at_job_end end) { return out->end = end; }
-
-at_job_end at_job_load(const at_job *job, at_arena_no number, at_code *code, at_outcome *out) {
-    if (job->object) return fail(out, at_so_load(job, code, ERROR_TEXT(out)));
-    return fail(out, at_tcc_load(job, number, code, ERROR_TEXT(out)));
-}
-
-static void poison_role(const at_job *job, const at_place *places, at_buf_role role,
-                        uint32_t pattern) {
-    for (int i = 0; i < job->num_bufs; i++) {
-        if (job->bufs[i].role == role) at_poison(places[i].start, places[i].size_bytes, pattern);
-    }
-}
-
-static at_job_end check_outputs(const at_inside *in, const at_job *job, const at_place *places,
-                                at_outcome *out) {
-    for (int i = 0, k = 0; i < job->num_bufs; i++) {
-        const at_buf *b = &job->bufs[i];
-        if (b->role != AT_BUF_OUT) continue;
-        const void *expected = job->expected_offset ? in->store + job->expected_offset[k++] : NULL;
-        if (!at_check_output(b, places[i].start, expected, job, out)) return out->end;
-    }
-    return AT_JOB_RAN;
-}
-
-at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_code *code,
-                            const at_place *places, void **buf, at_run *r, at_run_time *t,
-                            at_outcome *out) {
-    const at_place *workspace = &places[job->num_bufs];
-    for (int i = 0; i < job->num_bufs; i++) buf[i] = places[i].start;
-    *r = (at_run){.entry = code->entry,
-                  .buf = buf,
-                  .workspace = workspace->start,
-                  .vector_set = job->vector_set,
-                  .flush_bytes = job->run_only ? 0 : job->flush_bytes};
-    at_par_setup(&r->par, job->threads);
-    at_crash_places(places, job->num_bufs + 1);
-    poison_role(job, places, AT_BUF_PACKED, AT_POISON_WORK);
-    if (code->pack) {
-        at_crash_phase(AT_PHASE_PACK);
-        int failed = code->pack(buf, workspace->start, &r->par);
-        if (failed) {
-            snprintf(ERROR_TEXT(out), "the pack function returned %d", failed);
-            return fail(out, AT_JOB_CRASHED);
-        }
-    }
-    poison_role(job, places, AT_BUF_OUT, AT_POISON_OUT);
-    at_poison(workspace->start, workspace->size_bytes, AT_POISON_WORK);
-    at_crash_phase(AT_PHASE_RUN);
-    int failed = at_run_timed(r, 1, t);
-    if (failed) {
-        snprintf(ERROR_TEXT(out), "the kernel returned %d", failed);
-        return fail(out, AT_JOB_CRASHED);
-    }
-    if (fail(out, at_place_check(job, places, ERROR_TEXT(out)))) return out->end;
-    return check_outputs(in, job, places, out);
-}
 
 /* The job with its other data; bufs and expected are the copy's own. */
 static at_job with_other_data(const at_job *job, at_buf *bufs, int64_t *expected) {
@@ -146,14 +90,14 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
 static at_job_end time_and_recheck(const at_inside *in, const at_job *job, const at_place *places,
                                    at_run *r, at_run_time first, at_outcome *out) {
     at_anchor *anchor = job->pairs > 0 ? at_anchor_beside(job, places) : NULL;
-    poison_role(job, places, AT_BUF_OUT, AT_POISON_OUT);
+    at_job_poison(job, places, AT_BUF_OUT, AT_POISON_OUT);
     int failed = 0;
     if (anchor) {
         failed = at_time_pairs(r, anchor, job, first, out);
         /* The anchor has written to the same memory. */
-        poison_role(job, places, AT_BUF_OUT, AT_POISON_OUT);
+        at_job_poison(job, places, AT_BUF_OUT, AT_POISON_OUT);
         at_run_time last;
-        if (!failed && out->num_pairs) failed = at_run_timed(r, 1, &last);
+        if (!failed && r->total_ns != first.ns) failed = at_run_timed(r, 1, &last);
     } else failed = at_time_job(r, job, first, out);
     if (failed) {
         snprintf(ERROR_TEXT(out), "the kernel returned %d when run again", failed);
@@ -162,7 +106,7 @@ static at_job_end time_and_recheck(const at_inside *in, const at_job *job, const
     bool ran_again = r->total_ns != first.ns;
     if (!ran_again || !job->expected_offset) return AT_JOB_RAN;
     if (fail(out, at_place_check(job, places, ERROR_TEXT(out)))) return out->end;
-    return check_outputs(in, job, places, out);
+    return at_job_check_outputs(in, job, places, out);
 }
 
 static void run_loaded(const at_inside *in, const at_job *job, const at_code *code,

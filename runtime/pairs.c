@@ -2,6 +2,8 @@
  * neighbour or another clock, their ratio does not know. */
 #include "runtime/runtime_int.h"
 
+#include <string.h>
+
 #define BLOCK_NS 50000 /* of runs that are shorter; its first one is not counted */
 #define APART_NS 40000 /* a core is back at the clock of narrow code some 40 microseconds later */
 #define LONG 20        /* times the anchor's run: anchor, kernel, anchor */
@@ -10,11 +12,13 @@
 #define BEHIND 1.1     /* after three, all of them */
 #define LEAST 3        /* pairs */
 #define BUDGET_NS 20000000
-enum { MOST_RUNS = 1000 };
+#define ABSENT_NS 20000000 /* of pairs that another thread disturbed */
+enum { MOST_RUNS = 1000, MOST_ABSENT = 5 };
 
 typedef struct side {
     at_run *run;
-    int runs; /* of a block; 1: there is no other */
+    int runs;        /* of a block; 1: there is no other */
+    bool was_absent; /* the thread, while it ran */
 } side;
 
 static void stay_apart(void) {
@@ -28,10 +32,12 @@ static double time_block(side *s, bool apart, int *failed) {
     at_run *r = s->run;
     if (apart) stay_apart();
     if (s->runs > 1) *failed = r->entry(r->buf, r->workspace, &r->par);
-    int64_t start = at_now_ns();
+    at_absence watch = at_absence_begin(r->par.threads);
     for (int i = 0; i < s->runs && !*failed; i++) *failed = r->entry(r->buf, r->workspace, &r->par);
-    int64_t ns = at_now_ns() - start;
+    int64_t away_ns, ns = at_absence_end(&watch, &away_ns);
     r->total_ns += ns;
+    s->was_absent |= away_ns > 0;
+    ns -= away_ns;
     return (double)(ns > 0 ? ns : 1) / s->runs;
 }
 
@@ -42,10 +48,11 @@ static int runs_in(double ns) {
 
 /* The anchor before and after, since a pair would be the slow one's alone. */
 static at_pair bracket(side *kernel, side *anchor, bool apart, int *failed) {
-    side block = {anchor->run, LONG_BLOCK};
+    side block = {.run = anchor->run, .runs = LONG_BLOCK};
     double before = time_block(&block, apart, failed);
     double ns = *failed ? 0 : time_block(kernel, apart, failed);
     double after = *failed ? 0 : time_block(&block, apart, failed);
+    anchor->was_absent = block.was_absent;
     return (at_pair){ns * 1e-9, (before + after) / 2 * 1e-9};
 }
 
@@ -68,11 +75,18 @@ static bool enough(const at_outcome *out, int64_t spent_ns) {
     return behind || spent_ns > BUDGET_NS;
 }
 
+/* A few pairs may have been unlucky: the median of the last jobs' counts. */
 static void remember(at_anchor *a, const at_outcome *out) {
-    double ns[AT_MAX_PAIRS];
-    for (int i = 0; i < out->num_pairs; i++) ns[i] = out->pairs[i].anchor_s * 1e9;
-    at_sort_doubles(ns, out->num_pairs);
-    a->run_ns = at_sorted_median(ns, out->num_pairs);
+    for (int i = 0; i < out->num_pairs; i++) {
+        a->late_ns[a->next_late] = out->pairs[i].anchor_s * 1e9;
+        a->next_late = (a->next_late + 1) % AT_ANCHOR_MEMORY;
+        if (a->num_late < AT_ANCHOR_MEMORY) a->num_late++;
+    }
+    if (a->num_late < AT_ANCHOR_MEMORY) return;
+    double ns[AT_ANCHOR_MEMORY];
+    memcpy(ns, a->late_ns, sizeof ns);
+    at_sort_doubles(ns, AT_ANCHOR_MEMORY);
+    a->run_ns = at_sorted_median(ns, AT_ANCHOR_MEMORY);
 }
 
 int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_run,
@@ -91,22 +105,32 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
         failed = at_run_timed(r, 1, &again);
         if (again.ns < ns) ns = again.ns;
     }
-    side kernel = {r, runs_in((double)ns)}, anchor = {&a->run, runs_in(a->run_ns)};
+    side kernel = {.run = r, .runs = runs_in((double)ns)};
+    side anchor = {.run = &a->run, .runs = runs_in(a->run_ns)};
     bool apart = job->vector_set != a->job->vector_set;
     out->is_bracketed = (double)ns > LONG * a->run_ns;
     out->number = kernel.runs;
+    const int most = job->pairs < AT_MAX_PAIRS ? job->pairs : AT_MAX_PAIRS;
     at_rng rng;
     at_rng_seed(&rng, job->pair_seed, 0);
-    int64_t begin = at_now_ns();
-    int most = job->pairs < AT_MAX_PAIRS ? job->pairs : AT_MAX_PAIRS;
+    int64_t begin_ns = at_now_ns(), absent_ns = 0;
     while (out->num_pairs < most && !failed) {
         bool first = at_rng_below(&rng, 2);
+        int64_t pair_ns = at_now_ns();
+        kernel.was_absent = anchor.was_absent = false;
         at_pair p = out->is_bracketed ? bracket(&kernel, &anchor, apart, &failed)
                                       : pair(&kernel, &anchor, apart, first, &failed);
         if (failed) break;
+        /* Its time away does not count, but what others have left in the caches does. */
+        bool was_absent = kernel.was_absent || anchor.was_absent;
+        if (was_absent && out->disturbed < MOST_ABSENT && absent_ns < ABSENT_NS) {
+            absent_ns += at_now_ns() - pair_ns;
+            out->disturbed++;
+            continue;
+        }
         out->pairs[out->num_pairs++] = p;
         if (out->num_costs < AT_MAX_SAMPLES) out->costs_s[out->num_costs++] = p.time_s;
-        if (!job->to_the_end && enough(out, at_now_ns() - begin)) break;
+        if (!job->to_the_end && enough(out, at_now_ns() - begin_ns - absent_ns)) break;
     }
     if (out->num_pairs) remember(a, out);
     return failed;

@@ -261,13 +261,16 @@ typedef struct at_inside { /* the worker process */
 
 /* ---- the anchor (anchor.c), and pairs with it (pairs.c) -------------------------------------- */
 
+enum { AT_ANCHOR_MEMORY = 31 };
 typedef struct at_anchor {
     const at_job *job;
     at_code code;
     at_place places[AT_MAX_BUFS + 1];
     void *buf[AT_MAX_BUFS];
     at_run run;
-    double run_ns; /* of late */
+    double run_ns;                    /* of late */
+    double late_ns[AT_ANCHOR_MEMORY]; /* its last runs, round and round */
+    int num_late, next_late;
 } at_anchor;
 /* Loads, places, checks the job of a message, whose data it takes, and keeps it. */
 void at_anchor_execute(at_inside *in, at_msg *m, at_outcome *out);
@@ -318,6 +321,15 @@ void at_watch_init(int cpu); /* in the worker, pinned to cpu */
 void at_watch_begin(at_watch *w, int vector_set, int threads);
 bool at_watch_end(const at_watch *w, int64_t ns); /* ns: the sample's; true: disturbed */
 
+/* The cheap part of it, half a microsecond: how long was the thread away? 0 of several threads, and
+ * where it is less than 1 %. Returns what passed in all. */
+typedef struct at_absence {
+    int threads;
+    int64_t begin_ns, thread_ns;
+} at_absence;
+at_absence at_absence_begin(int threads);
+int64_t at_absence_end(const at_absence *a, int64_t *away_ns);
+
 /* Memory for flushing, kept; false: there is not that much. */
 bool at_flush_prepare(int64_t size_bytes);
 void at_flush(int64_t size_bytes); /* reads it */
@@ -329,9 +341,13 @@ void at_par_setup(at_par *par, int threads);
 
 /* Runs one job to its outcome (job.c); announces AT_MSG_COMPILED on the way. */
 void at_job_execute(at_inside *in, const at_job *job, at_outcome *out);
-/* Its steps: loading; packing and one run over poisoned memory, checked (r and buf are left ready
- * for more); outputs poisoned, and looked at after another run. */
+/* Its steps (job_steps.c). */
 at_job_end at_job_load(const at_job *job, at_arena_no number, at_code *code, at_outcome *out);
+void at_job_poison(const at_job *job, const at_place *places, at_buf_role role, uint32_t pattern);
+at_job_end at_job_check_outputs(const at_inside *in, const at_job *job, const at_place *places,
+                                at_outcome *out);
+/* Packs, and runs the kernel once over poisoned memory, checked. Leaves r and buf ready for more.
+ */
 at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_code *code,
                             const at_place *places, void **buf, at_run *r, at_run_time *t,
                             at_outcome *out);

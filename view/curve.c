@@ -201,6 +201,7 @@ static void count_knobs(reading *g, at_panel *p, const at_config *c, const at_po
         at_knob_values *k = knob_of(g->arena, p, c->names[i]);
         at_knob_value *v = value_of(g->arena, k, print_value(&g->text, &c->entities[i]));
         v->trials++;
+        if (point->error_no == AT_POINT_AT_LEAST) continue;
         if (point->error_no) v->failed++;
         else
             *at_push(g->arena, &v->speeds) = point->time_s; /* speeds later, when flops are known */
@@ -232,9 +233,10 @@ static void add(reading *g, const at_record *r) {
     *point = (at_point){.finalist = finalist_of(g, r),
                         .seconds = seconds + step_s(g, s, r),
                         .time_s = valid ? at_record_mean(r) : 0,
-                        .error_no = valid         ? 0
-                                    : r->error_no ? r->error_no
-                                                  : -1};
+                        .error_no = valid                      ? 0
+                                    : at_record_is_at_least(r) ? AT_POINT_AT_LEAST
+                                    : r->error_no              ? r->error_no
+                                                               : AT_POINT_UNCHECKED};
     if (valid && r->extra.gflops > 0 && !p->flops) {
         p->flops = r->extra.gflops * 1e9 * point->time_s;
         p->in_bytes = r->extra.in_bytes;
@@ -275,7 +277,7 @@ static void finish_series(const at_panel *p, at_series *s) {
     for (int i = 0; i < s->points.len; i++) {
         at_point *t = &s->points.data[i];
         if (t->error_no) {
-            s->failed++;
+            s->failed += t->error_no != AT_POINT_AT_LEAST;
             continue;
         }
         t->speed = speed_of(p, t->time_s);

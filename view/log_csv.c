@@ -54,11 +54,12 @@ void at_csv_row(at_text *out, const at_record *r) {
     add_words(out, &value, r->target);
     at_csv_field(out, e->present ? e->context_hash : "");
     add_int(out, &value, r->config.recorded_index);
-    at_csv_field(out, r->error_no ? at_err_no_name(r->error_no) : "");
+    bool at_least = at_record_is_at_least(r);
+    at_csv_field(out, r->error_no ? at_err_no_name(r->error_no) : at_least ? "at_least" : "");
     add_words(out, &value, e->error ? e->error : "");
     add_words(out, &value, at_extra_check(e));
-    add_number(out, &value, at_record_mean(r), !r->error_no);
-    add_number(out, &value, e->gflops, e->gflops > 0);
+    add_number(out, &value, at_record_mean(r), !r->error_no && !at_least);
+    add_number(out, &value, e->gflops, e->gflops > 0 && !at_least);
     add_number(out, &value, e->peak_gflops, e->peak_gflops > 0);
     add_number(out, &value, r->all_cost_s, true);
     add_number(out, &value, r->timestamp_s, true);

@@ -102,10 +102,12 @@ void at_table_print(at_text *out, const at_table *t);
 
 /* ---- searches (curve.c): for each task the trials of every log, context and tuner in order --- */
 
+/* Beyond error numbers: valid, but not checked; valid, and so slow that it has no time. */
+enum { AT_POINT_UNCHECKED = -1, AT_POINT_AT_LEAST = -2 };
 typedef struct at_point {
     double seconds; /* since the search began, pauses left out */
-    double speed;   /* in the unit of its panel; 0: failed */
-    double time_s;  /* mean of its costs; 0: failed */
+    double speed;   /* in the unit of its panel; 0: none */
+    double time_s;  /* mean of its costs; 0: none */
     int error_no;
     uint64_t finalist; /* what finals know it by; 0: nothing */
 } at_point;

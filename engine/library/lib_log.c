@@ -25,7 +25,7 @@ static const char *entity_of(at_arena *a, const at_config *c) {
 
 void at_lib_fill_record(at_arena *a, const at_record *r, at_lib_record *out) {
     const at_context *c = &r->extra.context;
-    bool ours = r->extra.present, valid = !r->error_no;
+    bool ours = r->extra.present, valid = !r->error_no && !at_record_is_at_least(r);
     *out = (at_lib_record){.task = said(a, r->task),
                            .args = at_json_text(a, r->args),
                            .entity = entity_of(a, &r->config),

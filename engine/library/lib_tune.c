@@ -16,7 +16,7 @@ static void trial(void *ctx, at_tuning *t, const at_record *r, bool answered) {
                                .failed = at_tally_failed(y),
                                .index = r->config.index,
                                .error_no = r->error_no,
-                               .gflops = r->error_no ? 0 : r->extra.gflops,
+                               .gflops = at_record_is_candidate(r) ? r->extra.gflops : 0,
                                .best_gflops = y->best};
     (void)answered;
     at_lib_out(l->task->lib);

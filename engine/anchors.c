@@ -1,0 +1,268 @@
+/* engine/anchors.c: which kernel the anchor is, its link to the first one, and its lines in the
+ * log. */
+#include "engine/anchors.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/kernel_job.h"
+
+/* A trial: runs end earlier where nothing is to be won (at_job.pairs). */
+enum { PAIRS_OF_TRIAL = 5 };
+/* It becomes the anchor where it takes less than this share of the time. */
+static const double much_better = 0.75, still_better = 0.8;
+enum { PAIRS_OF_LINK = 200, LEAST_OF_LINK = 25, FIRST_LOOK = 11, MOST_LINKS = 3 };
+static const double link_s = 2; /* long kernels have fewer pairs, as many as that holds */
+
+/* ---- in the worker -------------------------------------------------------------------------- */
+
+static bool shapes_change(const at_dataset *d) {
+    bool any = false;
+    for (int t = 0; t < d->compute->num_tensors; t++) any |= d->layouts[t] != NULL;
+    return any;
+}
+
+/* Where tensors change their layout with the configuration, the anchor has a set of its own. */
+static at_status place(at_session *s, at_candidate *k, at_error *err) {
+    at_anchors *a = &s->anchors;
+    at_dataset *d = &s->data;
+    if (shapes_change(d)) {
+        if (!a->twin.store) AT_TRY(at_dataset_twin(s->arena, d, &a->twin, err));
+        d = &a->twin;
+    }
+    AT_TRY(at_dataset_shape(d, k->program->extents, err));
+    const at_job placed = at_kernel_job(s->arena, k->kernel, s->threads,
+                                        &(at_places){.at = d->offset, .expected = d->expected});
+    k->job.bufs = placed.bufs;
+    k->job.expected_offset = placed.expected_offset;
+    k->job.data_version = d == &s->data ? d->version : 0;
+    return AT_OK;
+}
+
+at_status at_anchor_lend(at_session *s, at_candidate *k, bool *set, at_error *err) {
+    at_outcome outcome;
+    *set = false;
+    s->anchors.kernel = NULL;
+    s->anchors.object = NULL;
+    at_status status = place(s, k, err);
+    if (status == AT_E_USAGE) return AT_OK; /* no memory for a second set */
+    AT_TRY(status);
+    AT_TRY(at_worker_anchor(s->worker, &k->job, s->options.stop, &outcome, err));
+    *set = !outcome.end;
+    if (!*set) return AT_OK;
+    s->anchors.kernel = k;
+    s->anchors.object = k->object;
+    return AT_OK;
+}
+
+/* The kernel of a configuration, to stay; *out NULL: it cannot be made. */
+static at_status make(at_session *s, const at_config *c, at_candidate **out, at_error *err) {
+    at_candidate *k = AT_NEW(s->arena, at_candidate);
+    at_record r;
+    *out = NULL;
+    bool ready = at_candidate_make(s, s->arena, c, k, &r);
+    if (ready) AT_TRY(at_candidate_compile(s, s->arena, k, &r, &ready, err));
+    if (ready) *out = k;
+    return AT_OK;
+}
+
+/* ---- lines of the log ----------------------------------------------------------------------- */
+
+static at_status tell(const at_session *s, at_known *known, at_log *log, const at_anchor_line *l,
+                      at_error *err) {
+    at_text text = {0};
+    at_anchor_line_print(&text, l);
+    at_known_add_anchor(known, s, at_text_str(&text));
+    at_status status = log ? at_log_comment(log, at_text_str(&text), err) : AT_OK;
+    at_text_free(&text);
+    return status;
+}
+
+static at_anchor_line line_of(const at_session *s, const at_candidate *k) {
+    const at_anchors *a = &s->anchors;
+    return (at_anchor_line){.task = at_task_record_name(s->task),
+                            .args = at_task_args(s->task),
+                            .context_hash = s->context_hash,
+                            .code_hash = k->kernel->code_hash,
+                            .index = k->config.index,
+                            .config = &k->config,
+                            .number = a->number,
+                            .links = a->links,
+                            .linked_to = -1,
+                            .of_first = a->of_first,
+                            .first = a->first,
+                            .first_s = a->first_s};
+}
+
+static at_status config_of_line(at_session *s, const at_anchor_line *l, at_config *out,
+                                at_error *err) {
+    const at_json *json;
+    const char *text = at_format(s->arena, "{\"entity\": %s}", at_json_text(s->arena, l->entity));
+    AT_TRY(at_json_parse(s->arena, text, strlen(text), &json, err));
+    return at_config_from_json(s->arena, s->space, json, out, err);
+}
+
+/* ---- which one ------------------------------------------------------------------------------ */
+
+/* That of the log, if what it names is still the same code; *k NULL: it is not. */
+static at_status go_on(at_session *s, const at_anchor_line *l, at_candidate **k, at_error *err) {
+    at_config config;
+    at_error why;
+    *k = NULL;
+    if (config_of_line(s, l, &config, &why) != AT_OK || config.index < 0) return AT_OK;
+    AT_TRY(make(s, &config, k, err));
+    if (!*k || strcmp((*k)->kernel->code_hash, l->code_hash)) *k = NULL;
+    if (!*k) return AT_OK;
+    s->anchors.number = l->number;
+    s->anchors.links = l->links;
+    s->anchors.of_first = l->of_first;
+    s->anchors.first = at_strdup(s->arena, l->first);
+    s->anchors.first_s = l->first_s;
+    return AT_OK;
+}
+
+/* The default configuration, and how long it takes now. */
+static at_status begin_chain(at_session *s, at_known *known, at_log *log, at_candidate **k,
+                             at_error *err) {
+    at_anchors *a = &s->anchors;
+    at_config config;
+    at_record r = {.extra.error = ""};
+    if (at_task_default_config(s->arena, s->task, s->target->default_lanes, &config, NULL) != AT_OK)
+        return AT_OK;
+    AT_TRY(make(s, &config, k, err));
+    if (!*k) return AT_OK;
+    AT_TRY(at_candidate_run(s, s->arena, *k, 0, &r, err));
+    if (r.error_no) {
+        at_candidate_drop(*k);
+        *k = NULL;
+        return AT_OK;
+    }
+    const at_anchor_line *last = at_known_anchor(known, -1);
+    a->number = last ? last->number + 1 : 0;
+    a->links = 0;
+    a->of_first = 1;
+    a->first = (*k)->kernel->code_hash;
+    a->first_s = at_record_mean(&r);
+    at_anchor_line l = line_of(s, *k);
+    return tell(s, known, log, &l, err);
+}
+
+static bool is_wanted(const at_session *s) {
+    const at_engine_options *o = &s->options;
+    return !o->number && !o->repeat && !(o->min_repeat_ms > 0) && !s->flush_bytes;
+}
+
+at_status at_anchor_ready(at_session *s, at_known *known, at_log *log, at_error *err) {
+    at_candidate *k = NULL;
+    bool set = false;
+    if (s->anchors.is_ready) return AT_OK;
+    s->anchors.is_ready = true;
+    if (!is_wanted(s)) return AT_OK;
+    const at_anchor_line *last = at_known_anchor(known, -1);
+    if (last) AT_TRY(go_on(s, last, &k, err));
+    if (!k) AT_TRY(begin_chain(s, known, log, &k, err));
+    if (k) AT_TRY(at_anchor_lend(s, k, &set, err));
+    if (k && !set) at_candidate_drop(k);
+    return AT_OK;
+}
+
+/* ---- trials --------------------------------------------------------------------------------- */
+
+void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at_job *job) {
+    job->pairs = s->anchors.kernel ? PAIRS_OF_TRIAL : 0;
+    job->to_the_end = !at_known_best(known);
+    job->pair_seed = s->options.seed ^ (uint64_t)index << 20;
+}
+
+/* ---- another one ---------------------------------------------------------------------------- */
+
+/* log(time of k / time of the anchor), in so many pairs. *pairs 0: k failed. */
+static at_status link_to_anchor(at_session *s, at_candidate *k, int wanted, double *link,
+                                double *error, int *pairs, at_error *err) {
+    at_outcome outcome;
+    double logs[AT_MAX_PAIRS];
+    k->job.pairs = wanted;
+    k->job.to_the_end = true;
+    k->job.pair_seed = s->options.seed;
+    *pairs = 0;
+    AT_TRY(at_dataset_shape(&s->data, k->program->extents, err));
+    k->job.data_version = s->data.version;
+    AT_TRY(at_worker_run(s->worker, &k->job, s->options.stop, &outcome, err));
+    if (outcome.end) return AT_OK;
+    for (int i = 0; i < outcome.num_pairs; i++)
+        logs[i] = log(outcome.pairs[i].time_s / outcome.pairs[i].anchor_s);
+    at_interval m = at_median_always(logs, outcome.num_pairs, 0.05);
+    *link = m.median;
+    *error = isfinite(m.high - m.low) ? (m.high - m.low) / 2 : 1;
+    *pairs = outcome.num_pairs;
+    return AT_OK;
+}
+
+/* The first of the chain is the anchor again, so that the next link is its own. */
+static at_status back_to_first(at_session *s, at_known *known, at_anchor_line *to, bool *is_first,
+                               at_error *err) {
+    at_candidate *k = NULL;
+    at_candidate *was = s->anchors.kernel;
+    at_anchors kept = s->anchors;
+    const at_anchor_line *first = NULL;
+    for (int i = 0; at_known_anchor(known, i); i++) {
+        const at_anchor_line *l = at_known_anchor(known, i);
+        if (!l->links && !strcmp(l->code_hash, kept.first)) first = l;
+    }
+    *is_first = false;
+    if (first) AT_TRY(go_on(s, first, &k, err));
+    if (!k) return AT_OK;
+    AT_TRY(at_anchor_lend(s, k, is_first, err));
+    if (*is_first) {
+        at_candidate_drop(was);
+        *to = *first;
+        return AT_OK;
+    }
+    at_candidate_drop(k);
+    s->anchors = kept;
+    return at_anchor_lend(s, was, &(bool){false}, err);
+}
+
+at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const at_record *r,
+                             at_error *err) {
+    at_anchors *a = &s->anchors;
+    const at_paired *p = &r->extra.pairs;
+    bool is_better = at_record_is_candidate(r) && p->num_ratios && p->ratio < much_better;
+    if (!a->kernel || !is_better) return AT_OK;
+    double pair_s = at_record_mean(r) * (1 + 1 / p->ratio), link, error;
+    at_candidate *k, *was = a->kernel;
+    int pairs;
+    bool set = false;
+    at_anchor_line to = line_of(s, was);
+    AT_TRY(make(s, &r->config, &k, err));
+    if (!k) return AT_OK;
+    if (a->links == MOST_LINKS) {
+        AT_TRY(back_to_first(s, known, &to, &set, err));
+        if (!set) return AT_OK;
+        was = a->kernel;
+    }
+    int most = (int)fmin(PAIRS_OF_LINK, fmax(LEAST_OF_LINK, link_s / pair_s));
+    AT_TRY(link_to_anchor(s, k, FIRST_LOOK, &link, &error, &pairs, err));
+    if (pairs && exp(link) < still_better)
+        AT_TRY(link_to_anchor(s, k, most, &link, &error, &pairs, err));
+    if (!pairs || exp(link) > still_better) { /* it was lucky */
+        at_candidate_drop(k);
+        return AT_OK;
+    }
+    AT_TRY(at_anchor_lend(s, k, &set, err));
+    if (!set) { /* it was right once, and is not any more */
+        at_candidate_drop(k);
+        return at_anchor_lend(s, was, &set, err);
+    }
+    at_candidate_drop(was);
+    const at_anchor_line *last = at_known_anchor(known, -1);
+    a->number = last->number + 1;
+    a->links = to.links + 1;
+    a->of_first = to.of_first * exp(link);
+    at_anchor_line l = line_of(s, k);
+    l.linked_to = to.number;
+    l.pairs = pairs;
+    l.link = link;
+    l.link_error = error;
+    return tell(s, known, log, &l, err);
+}

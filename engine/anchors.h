@@ -1,0 +1,25 @@
+/* engine/anchors.h: the kernel that a search's trials are timed against, and how far it is from the
+ * first one. Anchor 0 is the default configuration; where another is much better it takes its
+ * place, and the ratio of the two is measured well. All of it stands in the log (#anchor lines), so
+ * that a resumed search goes on with the same. */
+#ifndef AT_ENGINE_ANCHORS_H
+#define AT_ENGINE_ANCHORS_H
+
+#include "engine/known_results.h"
+
+/* Makes sure that the session's worker has the anchor: that of the log, while its code is still the
+ * same, else a new chain begins. Where there can be none (numbers of runs are asked for, cold
+ * caches, a default configuration that fails) trials are timed alone. AT_E_OUTPUT AT_E_BUG
+ * AT_E_INTERRUPTED */
+at_status at_anchor_ready(at_session *s, at_known *known, at_log *log, at_error *err);
+/* A trial that was just measured becomes the anchor if it is much better than the one there is. */
+at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const at_record *r,
+                             at_error *err);
+/* How a trial's job is timed: in pairs, if there is an anchor. Until one has a time, bounds are
+ * none to go by. */
+void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at_job *job);
+/* Such a kernel as the anchor of the worker, for a while: what is not said stays as it was. *set:
+ * it runs and is right. k must live as long as it is the anchor. */
+at_status at_anchor_lend(at_session *s, at_candidate *k, bool *set, at_error *err);
+
+#endif

@@ -1,0 +1,103 @@
+/* records/anchor_line.c: comment lines that tell what the trials behind them are timed against:
+ *
+ *     #anchor {"task": ..., "args": [...], "context_hash": "...", "index": 7, "entity": [...],
+ *              "code_hash": "...", "number": 1, "linked_to": 0, "links": 1, "pairs": 200,
+ *              "link": -0.69, "link_error": 0.002, "of_first": 0.5, "first": "...",
+ *              "first_s": 0.0014, "state": "alone"}
+ */
+#include "records/records_int.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *text_in(const at_json *v, const char *name) {
+    const at_json *m = at_json_get(v, name);
+    return m && m->kind == AT_JSON_STRING ? m->string : NULL;
+}
+
+static bool int_in(const at_json *v, const char *name, int64_t least, int64_t *out) {
+    const at_json *m = at_json_get(v, name);
+    if (!m || !m->is_int || m->integer < least || m->integer > INT32_MAX) return false;
+    *out = m->integer;
+    return true;
+}
+
+static bool number_in(const at_json *v, const char *name, double least, double *out) {
+    const at_json *m = at_json_get(v, name);
+    if (!m || m->kind != AT_JSON_NUMBER || !(m->number >= least) || isinf(m->number)) return false;
+    *out = m->number;
+    return true;
+}
+
+static at_state state_named(const char *name) {
+    for (int i = 0; name && i < AT_STATE_COUNT; i++)
+        if (!strcmp(name, at_state_name((at_state)i))) return (at_state)i;
+    return AT_STATE_UNKNOWN;
+}
+
+bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out) {
+    static const char head[] = "anchor ";
+    const double tiny = 1e-300;
+    const at_json *v;
+    int64_t number, links, linked_to = -1, pairs = 0, index = -1;
+    if (strncmp(comment, head, sizeof head - 1) != 0) return false;
+    comment += sizeof head - 1;
+    if (at_json_most_values(comment, strlen(comment)) > AT_MOST_VALUES) return false;
+    if (at_json_parse(a, comment, strlen(comment), &v, NULL) != AT_OK) return false;
+    *out = (at_anchor_line){.task = text_in(v, "task"),
+                            .context_hash = text_in(v, "context_hash"),
+                            .code_hash = text_in(v, "code_hash"),
+                            .first = text_in(v, "first"),
+                            .args = at_json_get(v, "args"),
+                            .entity = at_json_get(v, "entity"),
+                            .state = state_named(text_in(v, "state"))};
+    if (!out->task || !out->context_hash || !out->code_hash || !out->first || !out->args ||
+        !out->entity || !int_in(v, "number", 0, &number) || !int_in(v, "links", 0, &links) ||
+        !number_in(v, "of_first", tiny, &out->of_first) ||
+        !number_in(v, "first_s", tiny, &out->first_s))
+        return false;
+    int_in(v, "index", 0, &index);
+    if (links && (!int_in(v, "linked_to", 0, &linked_to) || !int_in(v, "pairs", 1, &pairs) ||
+                  !number_in(v, "link", -1e3, &out->link) ||
+                  !number_in(v, "link_error", 0, &out->link_error)))
+        return false;
+    out->args = at_own_args(a, out->task, out->args);
+    out->index = index;
+    out->number = (int)number;
+    out->links = (int)links;
+    out->linked_to = (int)linked_to;
+    out->pairs = (int)pairs;
+    return true;
+}
+
+static void add_text(at_text *out, const char *name, const char *value) {
+    at_text_addf(out, ", \"%s\": ", name);
+    at_text_add_json_string(out, value);
+}
+
+static void add_number(at_text *out, const char *name, double value) {
+    at_text_addf(out, ", \"%s\": ", name);
+    at_text_add_double(out, value);
+}
+
+void at_anchor_line_print(at_text *out, const at_anchor_line *l) {
+    at_text_add(out, "anchor {\"task\": ");
+    at_text_add_json_string(out, l->task);
+    at_text_add(out, ", \"args\": ");
+    at_json_print(out, l->args);
+    add_text(out, "context_hash", l->context_hash);
+    at_text_addf(out, ", \"index\": %lld, \"entity\": ", (long long)l->index);
+    at_config_print_entity(out, l->config);
+    add_text(out, "code_hash", l->code_hash);
+    at_text_addf(out, ", \"number\": %d, \"links\": %d", l->number, l->links);
+    if (l->links) {
+        at_text_addf(out, ", \"linked_to\": %d, \"pairs\": %d", l->linked_to, l->pairs);
+        add_number(out, "link", l->link);
+        add_number(out, "link_error", l->link_error);
+    }
+    add_number(out, "of_first", l->of_first);
+    add_text(out, "first", l->first);
+    add_number(out, "first_s", l->first_s);
+    add_text(out, "state", at_state_name(l->state));
+    at_text_add(out, "}");
+}

@@ -1,0 +1,228 @@
+/* What trials are timed against: the default configuration, its line in the log, ratios and the
+ * times that come of them; a slow anchor gives way, by a link that stands in the log; a resumed
+ * search goes on with the same one, and begins another chain where its code is not what it was. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char folder[] = "/tmp/autotune-anchors-XXXXXX";
+
+static int make_folder(void **state) {
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+typedef struct lines {
+    at_arena *arena;
+    AT_VEC(at_anchor_line) of;
+} lines;
+
+static void take_line(void *ctx, const char *comment, int64_t line) {
+    lines *l = ctx;
+    at_anchor_line read;
+    (void)line;
+    if (at_anchor_line_read(l->arena, comment, &read)) *at_push(l->arena, &l->of) = read;
+}
+
+typedef struct result {
+    lines lines;
+    AT_VEC(at_record) records;
+} result;
+
+static result read_back(at_arena *a, const char *log) {
+    result r = {.lines.arena = a};
+    at_log_reader *reader;
+    assert_int_equal(at_log_reader_open(log, NULL, NULL, &reader, NULL), AT_OK);
+    at_log_reader_on_comment(reader, take_line, &r.lines);
+    for (at_record one; at_log_reader_next(reader, &one);) {
+        at_text text = {0};
+        at_record_print(&text, &one);
+        assert_int_equal(
+            at_record_parse(a, at_strdup(a, text.data), text.len - 1, at_push(a, &r.records), NULL),
+            AT_OK);
+        at_text_free(&text);
+    }
+    at_log_reader_close(reader);
+    return r;
+}
+
+static result tune(at_arena *a, const at_engine_options *o, const char *template_name,
+                   const char *args, const char *log) {
+    at_error err;
+    at_tuning t;
+    at_request q = {.template_name = template_name, .args = args};
+    at_status s = at_tuning_open(o, &q, log, &t, &err);
+    if (s == AT_OK) s = at_tuning_run(&t, &(at_tune_events){0}, &err);
+    if (s != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(at_tuning_close(&t, &err), AT_OK);
+    return read_back(a, log);
+}
+
+static const char *path(at_arena *a, const char *name) {
+    return at_format(a, "%s/%s", folder, name);
+}
+
+static const at_engine_options few = {.tuner = "random", .trials = 12, .seed = 3};
+
+/* Times are ratios, links and the first anchor's time, and nothing else. */
+static void check(const result *r) {
+    int timed = 0;
+    for (int i = 0; i < r->records.len; i++) {
+        const at_record *x = &r->records.data[i];
+        const at_paired *p = &x->extra.pairs;
+        if (x->error_no || at_record_is_at_least(x)) continue;
+        assert_true(p->of_first > 0 && p->num_ratios > 0 && p->anchor < r->lines.of.len);
+        const at_anchor_line *l = &r->lines.of.data[p->anchor];
+        double *sorted = at_sorted_copy(p->ratios, p->num_ratios);
+        assert_float_equal(p->ratio, at_sorted_median(sorted, p->num_ratios), 1e-12);
+        free(sorted);
+        assert_string_equal(p->first, l->first);
+        assert_float_equal(p->of_first, p->ratio * l->of_first, 1e-9 * p->of_first);
+        assert_float_equal(at_record_mean(x), p->of_first * l->first_s, 1e-9 * l->first_s);
+        timed++;
+    }
+    assert_true(timed > 0);
+}
+
+static void default_is_the_first(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    /* with layouts that change with the configuration, too */
+    static const char *const tasks[][2] = {
+        {"dense", "M=64,N=64,K=64"},
+        {"conv2d_NCHWc", "N=1,IC=16,H=8,W=8,OC=16"},
+        {"spconv2d_3x3_gemm", "N=1,H=8,W=8,CI=16,CO=16"},
+    };
+    for (int i = 0; i < 3; i++) {
+        result r = tune(a, &few, tasks[i][0], tasks[i][1], path(a, tasks[i][0]));
+        assert_true(r.lines.of.len >= 1);
+        const at_anchor_line *l = &r.lines.of.data[0];
+        assert_int_equal(l->number, 0);
+        assert_int_equal(l->links, 0);
+        assert_true(l->of_first == 1 && l->first_s > 0);
+        assert_string_equal(l->first, l->code_hash);
+        check(&r);
+        /* The same again: nothing to measure, nothing to write. */
+        result again = tune(a, &few, tasks[i][0], tasks[i][1], path(a, tasks[i][0]));
+        assert_int_equal(again.lines.of.len, r.lines.of.len);
+        assert_int_equal(again.records.len, r.records.len);
+    }
+    at_arena_free(a);
+}
+
+static void resumed(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_engine_options o = few;
+    const char *log = path(a, "resumed");
+    result r = tune(a, &o, "dense", "M=64,N=64,K=64", log);
+    o.trials = 20;
+    result more = tune(a, &o, "dense", "M=64,N=64,K=64", log);
+    check(&more);
+    assert_true(more.records.len == 20);
+    /* no other chain: those that came are linked */
+    for (int i = r.lines.of.len; i < more.lines.of.len; i++)
+        assert_true(more.lines.of.data[i].links > 0);
+
+    /* Another compiler of ours would make other code of it: a new chain. */
+    char *text, *hash;
+    size_t n;
+    const at_anchor_line *last = &more.lines.of.data[more.lines.of.len - 1];
+    assert_int_equal(at_read_file(a, log, &text, &n, NULL), AT_OK);
+    const char *needle =
+        at_format(a, "\"code_hash\": \"%s\", \"number\": %d", last->code_hash, last->number);
+    assert_non_null(hash = strstr(text, needle));
+    memset(hash + strlen("\"code_hash\": \""), '0', 32);
+    assert_int_equal(at_write_file(log, text, n, NULL), AT_OK);
+    o.trials = 24;
+    result other = tune(a, &o, "dense", "M=64,N=64,K=64", log);
+    check(&other);
+    assert_true(other.lines.of.len > more.lines.of.len);
+    const at_anchor_line *fresh = &other.lines.of.data[more.lines.of.len];
+    assert_int_equal(fresh->links, 0);
+    assert_int_equal(fresh->number, last->number + 1);
+    at_arena_free(a);
+}
+
+/* The first anchor of this log is a configuration without a vector: the next good one takes its
+ * place. */
+static void a_slow_one_gives_way(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_engine_options o = {.tuner = "grid", .trials = 1};
+    const char *log = path(a, "slow");
+    result slow = tune(a, &o, "dense", "M=64,N=64,K=64", path(a, "one"));
+    const at_record *first = &slow.records.data[0];
+    at_text line = {0}, file = {0};
+    at_anchor_line_print(&line, &(at_anchor_line){.task = first->task,
+                                                  .args = first->args,
+                                                  .context_hash = first->extra.context_hash,
+                                                  .code_hash = first->extra.code_hash,
+                                                  .config = &first->config,
+                                                  .index = first->config.recorded_index,
+                                                  .of_first = 1,
+                                                  .first = first->extra.code_hash,
+                                                  .first_s = 1e-3});
+    at_text_addf(&file, "#%s\n", line.data);
+    at_record_print(&file, first);
+    assert_int_equal(at_write_file(log, file.data, file.len, NULL), AT_OK);
+    o = (at_engine_options){.tuner = "random", .trials = 60, .seed = 1};
+    result r = tune(a, &o, "dense", "M=64,N=64,K=64", log);
+    assert_true(r.lines.of.len >= 2);
+    const at_anchor_line *l = &r.lines.of.data[1];
+    assert_int_equal(l->number, 1);
+    assert_int_equal(l->linked_to, 0);
+    assert_int_equal(l->links, 1);
+    assert_int_equal(l->pairs, 200);
+    assert_true(exp(l->link) < 0.8);
+    assert_float_equal(l->of_first, exp(l->link), 1e-9);
+    assert_true(l->first_s == 1e-3);
+    int with_it = 0;
+    for (int i = 0; i < r.records.len; i++) with_it += r.records.data[i].extra.pairs.anchor == 1;
+    assert_true(with_it > 0);
+    at_text_free(&line);
+    at_text_free(&file);
+    at_arena_free(a);
+}
+
+/* Numbers of runs are AutoTVM's, and nobody's pairs; a flushed cache is flushed for each sample. */
+static void none_where_asked_otherwise(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_engine_options o = few;
+    o.number = 2;
+    o.repeat = 3;
+    result r = tune(a, &o, "dense", "M=64,N=64,K=64", path(a, "numbers"));
+    assert_int_equal(r.lines.of.len, 0);
+    for (int i = 0; i < r.records.len; i++) {
+        assert_true(r.records.data[i].extra.pairs.of_first == 0);
+        if (!r.records.data[i].error_no) assert_int_equal(r.records.data[i].extra.num_samples, 3);
+    }
+    at_arena_free(a);
+}
+
+int main(int argc, char **argv) {
+    at_worker_main_if_asked(argc, argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(default_is_the_first),
+        cmocka_unit_test(resumed),
+        cmocka_unit_test(a_slow_one_gives_way),
+        cmocka_unit_test(none_where_asked_otherwise),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
