@@ -14,6 +14,7 @@
 
 #include "engine/engine.h"
 #include "remote/core_claim.h"
+#include "remote/delta.h"
 #include "remote/remote.h"
 
 /* What is said where nothing else is; a lease lasts several of these. */
@@ -48,6 +49,7 @@ typedef struct agent {
     at_core_claim claim;
     char *template_folder;
     int64_t told_ns;
+    at_text ready; /* the record that was sent then */
     double last_gflops;
     double last_at_s;
 } agent;
@@ -296,7 +298,8 @@ static at_status say_ready(agent *g, at_error *err) {
     r.extra.peak_gflops = s->peak;
     at_record_print(&line, &r);
     say(g, &(at_frame){.type = AT_FRAME_READY, .records = at_text_str(&line)});
-    at_text_free(&line);
+    at_text_free(&g->ready);
+    g->ready = line;
     return AT_OK;
 }
 
@@ -320,7 +323,7 @@ static at_status measure(agent *g, at_arena *a, const at_frame *f, at_error *err
     const at_json *json;
     at_config c;
     at_record r;
-    at_text line = {0};
+    at_text line = {0}, delta = {0};
     AT_TRY(at_json_parse(a, f->entity, strlen(f->entity), &json, err));
     AT_TRY(at_config_from_json(a, t->s.space, json, &c, err));
     if (c.index < 0) return at_fail(err, AT_E_INPUT, "no configuration of this space");
@@ -331,12 +334,14 @@ static at_status measure(agent *g, at_arena *a, const at_frame *f, at_error *err
         g->last_at_s = at_wall_time_s();
     }
     at_record_print(&line, &r);
+    at_delta_put(&delta, at_text_str(&g->ready), at_text_str(&line));
     say(g, &(at_frame){.type = AT_FRAME_RESULT,
                        .search = f->search,
                        .epoch = f->epoch,
                        .number = f->number,
                        .attempt = f->attempt,
-                       .records = at_text_str(&line)});
+                       .records = at_text_str(&delta)});
+    at_text_free(&delta);
     at_text_free(&line);
     at_arena_reset(t->s.scratch);
     tell_state(g, false);
@@ -426,6 +431,7 @@ at_agent_end at_agent_serve(at_link *l, double lease_s, const volatile int *stop
     pthread_cond_destroy(&g->more);
     pthread_mutex_destroy(&g->lock);
     at_link_close(l);
+    at_text_free(&g->ready);
     free(g);
     return end;
 }

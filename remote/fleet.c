@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "remote/delta.h"
 #include "remote/gate.h"
 #include "remote/places.h"
 #include "remote/remote.h"
@@ -37,8 +38,8 @@ typedef struct worker {
     int64_t heard_ns, said_ns, retry_ns;
     int failures;
     bool was_ready, has_left;
-    char *told; /* for the user; owned */
-    char *node, *cpu;
+    char *told;               /* for the user; owned */
+    char *node, *cpu, *ready; /* ready: the record that it sent then */
 } worker;
 
 typedef struct gate {
@@ -194,9 +195,17 @@ static void greet(fleet *f, worker *w, const at_frame *frame) {
     say(f, w, &f->task);
 }
 
-static bool read_record(at_arena *a, const at_frame *frame, at_record *out) {
-    size_t n = strcspn(frame->records, "\n");
-    return at_record_parse(a, frame->records, n, out, NULL) == AT_OK && out->extra.present;
+static bool read_record(at_arena *a, const char *line, at_record *out) {
+    size_t n = strcspn(line, "\n");
+    return at_record_parse(a, line, n, out, NULL) == AT_OK && out->extra.present;
+}
+
+static bool read_delta(const worker *w, at_arena *a, const char *delta, at_record *out) {
+    at_text line = {0};
+    bool fine = at_delta_get(&line, w->ready, delta, AT_FRAME_MOST_BYTES);
+    if (fine) fine = read_record(a, at_strdup(a, at_text_str(&line)), out);
+    at_text_free(&line);
+    return fine;
 }
 
 /* true: *out is an event of it. */
@@ -209,15 +218,18 @@ static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, 
         return false;
     case AT_FRAME_READY:
         if (w->state == READY) return false; /* delivered twice */
-        fine = w->state == GREETED && read_record(a, frame, &out->record);
+        fine = w->state == GREETED && read_record(a, frame->records, &out->record);
         if (!fine) break;
+        free(w->ready);
+        w->ready = strdup(frame->records);
+        AT_NEED(w->ready);
         out->kind = AT_FAR_JOINED;
         out->steadiness = frame->steadiness;
         w->state = READY;
         w->was_ready = true;
         break;
     case AT_FRAME_RESULT:
-        fine = w->state == READY && read_record(a, frame, &out->record);
+        fine = w->state == READY && read_delta(w, a, frame->records, &out->record);
         out->kind = AT_FAR_RESULT;
         out->trial = (at_trial_id){.search = frame->search,
                                    .epoch = (int)(frame->epoch & INT32_MAX),
@@ -504,7 +516,7 @@ static void end(void *self) {
     for (int i = 0; i < f->num_workers; i++) {
         worker *w = f->workers[i];
         at_link_close(&w->link);
-        free(w->told), free(w->node), free(w->cpu);
+        free(w->told), free(w->node), free(w->cpu), free(w->ready);
     }
     f->num_workers = 0;
     for (int i = 0; i < f->num_gates; i++) at_gate_close(f->gates[i].gate);

@@ -44,7 +44,7 @@ typedef struct at_frame {
     const char *entity; /* as in a record: {"entity": [...]} */
     double best_s;
     /* READY, RESULT: a line of a log; FINAL: lines */
-    const char *records;
+    const char *records; /* RESULT: as of at_delta_put, READY's being the base */
     double budget_s, steadiness;
     /* REFUSED, TOLD, TURNS, STATES */
     const char *text;

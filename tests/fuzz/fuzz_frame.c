@@ -4,7 +4,24 @@
 
 #include <string.h>
 
+#include "remote/delta.h"
 #include "remote/frame.h"
+
+/* Whatever two texts are, the second comes back. */
+static void try_delta(at_arena *a, const char *data, size_t size) {
+    char *base = at_strndup(a, data, size / 2),
+         *text = at_strndup(a, data + size / 2, size - size / 2);
+    at_text delta = {0}, again = {0};
+    at_delta_get(&again, base, text, 1 << 16);
+    at_text_clear(&again);
+    for (char *p = text; *p; p++)
+        if (*p == 1) *p = '~';
+    at_delta_put(&delta, base, text);
+    AT_ASSERT(at_delta_get(&again, base, at_text_str(&delta), 1 << 16));
+    AT_ASSERT(!strcmp(at_text_str(&again), text));
+    at_text_free(&delta);
+    at_text_free(&again);
+}
 
 static void run(const uint8_t *bytes, size_t size) {
     const char *data = (const char *)bytes;
@@ -20,6 +37,7 @@ static void run(const uint8_t *bytes, size_t size) {
         at_text_free(&again);
         at += taken;
     }
+    if (size < 1 << 15) try_delta(a, data, size);
     at_arena_free(a);
 }
 

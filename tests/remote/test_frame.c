@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "remote/delta.h"
 #include "remote/frame.h"
 
 static at_arena *arena;
@@ -126,9 +127,41 @@ static void greetings(void **state) {
     at_text_free(&noise);
 }
 
+/* Two lines of a log: what differs is a small part. */
+static void deltas(void **state) {
+    (void)state;
+    static const char
+        base[] = "{\"input\": [\"c -keys=cpu\", \"dense\", [1, 2]], \"result\": [[0.25], 0]}",
+        text[] = "{\"input\": [\"c -keys=cpu\", \"dense\", [1, 2]], \"result\": [[0.75], 4]}";
+    at_text delta = {0}, again = {0};
+    at_delta_put(&delta, base, text);
+    assert_true(delta.len < 40);
+    assert_true(at_delta_get(&again, base, at_text_str(&delta), 1000));
+    assert_string_equal(again.data, text);
+    static const char *const bad[] = {"\x01"
+                                      "9999,1;",
+                                      "\x01"
+                                      "0,9999;",
+                                      "\x01"
+                                      "0,5",
+                                      "\x01"
+                                      ",5;",
+                                      "\x01"
+                                      "0;",
+                                      "\x01",
+                                      "\x01"
+                                      "99999999999,1;"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(at_delta_get(&again, base, bad[i], 1000));
+    at_text_clear(&again);
+    assert_false(at_delta_get(&again, base, at_text_str(&delta), 20)); /* too long */
+    at_text_free(&delta);
+    at_text_free(&again);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bytes), cmocka_unit_test(pieces),
-                                       cmocka_unit_test(damage), cmocka_unit_test(refusals),
-                                       cmocka_unit_test(greetings)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bytes),     cmocka_unit_test(pieces),
+                                       cmocka_unit_test(damage),    cmocka_unit_test(refusals),
+                                       cmocka_unit_test(greetings), cmocka_unit_test(deltas)};
     return cmocka_run_group_tests_name("remote/frame", tests, setup, teardown);
 }
