@@ -1,5 +1,6 @@
 /* codegen/tile_parts.c: the sizes of the register-sized parts of a tile, by the estimated time of
- * all of them. */
+ * all of them. What fits the registers as it is stays whole: the sizes that knobs have are those
+ * that run. */
 #include "codegen/tile_parts.h"
 
 #define MAX_SIZES 24 /* tried per piece */
@@ -45,8 +46,22 @@ static int sizes_of(const at_target *target, const at_part *p, int64_t *size) {
     return n;
 }
 
+static bool fits_whole(const at_target *target, at_part *parts, int n, int64_t other_regs,
+                       int64_t beside) {
+    int64_t rows = other_regs, vectors = 1, lanes = target->lanes;
+    for (int i = 0; i < n; i++) {
+        int64_t extent = parts[i].extent;
+        parts[i].size = extent;
+        if (parts[i].vector) vectors *= (extent + lanes - 1) / lanes;
+        else rows *= extent;
+        if (rows > target->regs || vectors > target->regs) return false;
+    }
+    return shape_of(target, rows, vectors, beside).fits;
+}
+
 void at_tile_parts(const at_target *target, at_part *parts, int n, int64_t other_regs,
                    int64_t beside) {
+    if (fits_whole(target, parts, n, other_regs, beside)) return;
     int64_t size[AT_PARTS_MAX][MAX_SIZES];
     int at[AT_PARTS_MAX] = {0}, num[AT_PARTS_MAX], lanes = target->lanes;
     double best = -1;

@@ -24,8 +24,9 @@ typedef struct at_part { /* a piece: a loop of that name in every nest of the ti
     int64_t size; /* of a part, as it is chosen; the last one may be smaller */
 } at_part;
 
-/* other_regs: registers of a sum along what is not cut, at least 1. beside: those that functions
- * behind the sum take besides all of its accumulators. */
+/* One part each, where the tile fits the registers as it is. other_regs: registers of a sum along
+ * what is not cut, at least 1. beside: those that functions behind the sum take besides all of its
+ * accumulators. */
 void at_tile_parts(const at_target *target, at_part *parts, int n, int64_t other_regs,
                    int64_t beside);
 

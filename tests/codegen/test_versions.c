@@ -1,5 +1,5 @@
-/* Ragged tiles: which tiles a product of parts that do not divide is made of. That they compute the
- * right thing is for test_random and for the templates. */
+/* Which tiles a product is made of: of parts that do not divide, and of those that fit registers.
+ * That they compute the right thing is for test_random and for the templates. */
 #include <stdio.h>
 #include <string.h>
 
@@ -67,7 +67,43 @@ static void ragged(void **state) {
     }
 }
 
+/* What fits the registers runs as the knobs have it. */
+static void whole(void **state) {
+    (void)state;
+    static const struct {
+        const char *isa;
+        int rows, columns;
+        const char *tiles;
+    } fits[] = {
+        {"avx512", 28, 16, "28x16"}, {"avx512", 31, 16, "31x16"}, {"avx512", 14, 32, "14x32"},
+        {"avx512", 8, 32, "8x32"},   {"avx512", 9, 48, "9x48"},   {"avx512", 7, 64, "7x64"},
+        {"avx512", 2, 112, "2x112"}, {"avx512", 1, 224, "1x224"}, {"avx512", 3, 100, "3x100"},
+        {"avx2", 6, 16, "6x16"},     {"avx2", 4, 24, "4x24"},     {"avx2", 2, 32, "2x32"},
+        {"avx2", 13, 8, "13x8"},     {"sse2", 6, 8, "6x8"},       {"sse2", 12, 4, "12x4"}};
+    for (size_t i = 0; i < sizeof fits / sizeof *fits; i++) {
+        char tree[1024], sizes[256], tiles[256];
+        int n = snprintf(tree, sizeof tree, "yo:para, xo =>\n");
+        snprintf(tree + n, sizeof tree - (size_t)n, TILE, "", "", "yo, ", "xo, ", "", "", "yo, ",
+                 "xo, ");
+        snprintf(sizes, sizeof sizes, "Y=%d X=%d K=9 yi=%d xi=%d yo=3 xo=2", 3 * fits[i].rows,
+                 2 * fits[i].columns, fits[i].rows, fits[i].columns);
+        at_arena *a = at_arena_new();
+        const at_program *p = program_of(a, &(program){"whole", sizes, compute, tree});
+        const at_lower_options o = {.dialect = AT_DIALECT_TCC,
+                                    .name = "k",
+                                    .verify = true,
+                                    .target = at_target_find(fits[i].isa)};
+        at_low *l;
+        CALL(at_lower_until(a, p, &o, "tiles", &l, &err));
+        list_tiles(l, tiles, sizeof tiles);
+        if (strcmp(tiles, fits[i].tiles))
+            fail_msg("%s %dx%d: tiles %s, not %s", fits[i].isa, fits[i].rows, fits[i].columns,
+                     tiles, fits[i].tiles);
+        at_arena_free(a);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ragged)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ragged), cmocka_unit_test(whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
