@@ -270,7 +270,7 @@ LIBS_bench = $(shell $(CC) -shared -o /dev/null -ldnnl 2>/dev/null && echo -ldnn
 bench:
 	@tools/deps build
 	@$(MAKE) --no-print-directory autotune $(B)/bench/bench
-	@TRIALS=$(TRIALS) $(B)/bench/bench $(BENCH)
+	@TRIALS=$(TRIALS) ROWS="$(ROWS)" $(B)/bench/bench $(BENCH)
 
 $(B)/bench/bench: $(call obj,bench) $(call lib,engine export sketch templates tuners runtime records cost codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS)) $(LIBS_bench)

@@ -178,10 +178,29 @@ at_status at_bench_best_open(at_arena *a, const at_bench_search *s, at_program *
 /* ---- peers: found or not, one convolution at a time -------------------------------------------
  */
 
-/* peers_onednn.c: direct convolution, layouts of oneDNN's choice, weights and data reordered ahead.
+/* An operator with a window, channels last; the same stride, padding and dilation along each axis.
  */
+typedef enum at_bench_op_kind {
+    AT_BENCH_CONV,
+    AT_BENCH_TRANSPOSED_CONV,
+    AT_BENCH_AVG_POOL,
+    AT_BENCH_MAX_POOL,
+    AT_BENCH_PRODUCT /* in: its y, x and k; OpenBLAS's */
+} at_bench_op_kind;
+typedef struct at_bench_op {
+    at_bench_op_kind kind;
+    int dims, n, ic, oc, groups, in[3], kernel[3], stride, pad, dilation;
+    bool weight_ohwi; /* [oc, kernel, ic] instead of [kernel, ic/groups, oc] */
+} at_bench_op;
+void at_bench_op_out(const at_bench_op *s, int out[3]); /* extents of the output (operators.c) */
+
+/* peers_onednn.c: direct convolution, layouts of oneDNN's choice, weights and data reordered ahead;
+ * pooling of data as they are. */
 const char *at_onednn_about(void); /* version; NULL: built without it */
 typedef struct at_onednn at_onednn;
+/* Borrows data [n, in, ic] and weight, which pooling has not. NULL with a text in err. */
+at_onednn *at_onednn_op(const at_bench_op *s, const float *data, const float *weight,
+                        at_error *err);
 /* Borrows data [n, ih, iw, ic] and weight [oc, kh, kw, ic]. NULL with a text in err. */
 at_onednn *at_onednn_conv(const at_bench_conv *s, const float *data, const float *weight,
                           at_error *err);
@@ -193,6 +212,9 @@ void at_onednn_free(at_onednn *d);
  * holds them in blocks of i and o channels. To be freed even after an error. */
 at_status at_bench_open_onednn(const at_bench_conv *s, const float *data, const float *weight,
                                const float *expected, at_onednn **out, at_error *err);
+/* A copy of [outer, blocks, inner, block] as [outer, inner, blocks*block]. */
+float *at_bench_unblocked(const float *blocked, int64_t outer, int64_t blocks, int64_t inner,
+                          int64_t block);
 at_status at_bench_open_onednn_blocked(const at_bench_conv *s, const at_bench_data *d, int64_t i,
                                        int64_t o, at_onednn **out, at_error *err);
 
@@ -219,6 +241,7 @@ at_status at_bench_conv3x3(at_error *err);
 at_status at_bench_nchwc(at_error *err);
 at_status at_bench_fused(at_error *err);
 at_status at_bench_templates(at_error *err);
+at_status at_bench_operators(at_error *err);
 at_status at_bench_sparse(at_error *err);
 at_status at_bench_dialects(at_error *err);
 at_status at_bench_avx2(at_error *err);

@@ -13,12 +13,19 @@ static const struct {
     const char *name;
     at_status (*run)(at_error *err);
 } parts[] = {
-    {"lowering", at_bench_lowering},   {"trials", at_bench_trial_time},
-    {"conv3x3", at_bench_conv3x3},     {"nchwc", at_bench_nchwc},
-    {"templates", at_bench_templates}, {"fused", at_bench_fused},
-    {"sparse", at_bench_sparse},       {"gnu", at_bench_dialects},
-    {"avx2", at_bench_avx2},           {"threads", at_bench_threads},
-    {"records", at_bench_records},     {"why", at_bench_why},
+    {"lowering", at_bench_lowering},
+    {"trials", at_bench_trial_time},
+    {"conv3x3", at_bench_conv3x3},
+    {"nchwc", at_bench_nchwc},
+    {"templates", at_bench_templates},
+    {"operators", at_bench_operators},
+    {"fused", at_bench_fused},
+    {"sparse", at_bench_sparse},
+    {"gnu", at_bench_dialects},
+    {"avx2", at_bench_avx2},
+    {"threads", at_bench_threads},
+    {"records", at_bench_records},
+    {"why", at_bench_why},
 };
 #define NUM_PARTS (int)(sizeof parts / sizeof *parts)
 

@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-/* [outer, blocks, inner, block] to [outer, inner, blocks*block]. */
-static float *plain(const float *blocked, int64_t outer, int64_t blocks, int64_t inner,
-                    int64_t block) {
+float *at_bench_unblocked(const float *blocked, int64_t outer, int64_t blocks, int64_t inner,
+                          int64_t block) {
     float *to = at_bench_alloc(outer * blocks * inner * block * 4);
     for (int64_t o = 0; o < outer; o++)
         for (int64_t c = 0; c < blocks; c++)
@@ -42,8 +41,10 @@ at_status at_bench_open_onednn_blocked(const at_bench_conv *s, const at_bench_da
                                        int64_t o, at_onednn **out, at_error *err) {
     const at_compute *c = d->compute;
     int64_t from = (int64_t)s->ih * s->iw, to = (int64_t)at_bench_conv_oh(s) * at_bench_conv_ow(s);
-    const float *data = plain(d->tensor[at_compute_find(c, "data")], s->n, s->ic / i, from, i);
+    const float *data =
+        at_bench_unblocked(d->tensor[at_compute_find(c, "data")], s->n, s->ic / i, from, i);
     const float *weight = plain_weight(d->tensor[at_compute_find(c, "weight")], s, i, o);
-    const float *expected = plain(d->tensor[at_compute_find(c, "out")], s->n, s->oc / o, to, o);
+    const float *expected =
+        at_bench_unblocked(d->tensor[at_compute_find(c, "out")], s->n, s->oc / o, to, o);
     return at_bench_open_onednn(s, data, weight, expected, out, err);
 }

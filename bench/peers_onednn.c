@@ -1,6 +1,7 @@
-/* bench/peers_onednn.c: oneDNN's direct convolution, float32, forward, layouts of its own choice.
- * Data and weights are brought into these layouts ahead, as ours are packed ahead. Built where
- * dnnl.h is; its API differs between the major versions 2 and 3, and this is version 2's. */
+/* bench/peers_onednn.c: oneDNN's operators on windows, float32, forward: direct convolution, also
+ * grouped and transposed, in layouts of its own choice, and pooling, channels last. Data and
+ * weights are brought into these layouts ahead, as ours are packed ahead. Built where dnnl.h is;
+ * its API differs between the major versions 2 and 3, and this is version 2's. */
 #include "bench/bench.h"
 
 #include <stdlib.h>
@@ -69,43 +70,116 @@ static void reorder_plain(at_onednn *d, const dnnl_memory_desc_t *desc, const fl
     if (from) dnnl_memory_destroy(from);
 }
 
-static void make(at_onednn *d, const at_bench_conv *s, const float *data, const float *weight) {
-    const dnnl_dims_t data_dims = {s->n, s->ic, s->ih, s->iw},
-                      weight_dims = {s->oc, s->ic, s->kh, s->kw},
-                      out_dims = {s->n, s->oc, at_bench_conv_oh(s), at_bench_conv_ow(s)},
-                      strides = {s->stride, s->stride}, pads = {s->pad, s->pad};
+/* Channels last, in memory: [n, spatial..., c]. */
+static void describe_data(at_onednn *d, const at_bench_op *s, const int *extent, int c,
+                          dnnl_memory_desc_t *any, dnnl_memory_desc_t *plain) {
+    dnnl_dims_t dims = {s->n, c}, strides = {0, 1};
+    int64_t step = c;
+    for (int i = s->dims - 1; i >= 0; i--) {
+        dims[2 + i] = extent[i];
+        strides[2 + i] = step;
+        step *= extent[i];
+    }
+    strides[0] = step;
+    DO(dnnl_memory_desc_init_by_tag(any, 2 + s->dims, dims, dnnl_f32, dnnl_format_tag_any));
+    DO(dnnl_memory_desc_init_by_strides(plain, 2 + s->dims, dims, dnnl_f32, strides));
+}
+
+/* In memory [kernel..., ic/groups, oc], or [oc, kernel..., ic]. */
+static void describe_weight(at_onednn *d, const at_bench_op *s, dnnl_memory_desc_t *any,
+                            dnnl_memory_desc_t *plain) {
+    int g = s->groups > 1, i = s->ic / s->groups, o = s->oc / s->groups;
+    dnnl_dims_t dims = {s->groups}, strides = {o};
+    int64_t step = s->weight_ohwi ? i : (int64_t)i * s->oc;
+    dims[g] = o, dims[g + 1] = i;
+    strides[g + 1] = s->weight_ohwi ? 1 : s->oc;
+    for (int k = s->dims - 1; k >= 0; k--) {
+        dims[g + 2 + k] = s->kernel[k];
+        strides[g + 2 + k] = step;
+        step *= s->kernel[k];
+    }
+    strides[g] = s->weight_ohwi ? step : 1;
+    DO(dnnl_memory_desc_init_by_tag(any, g + 2 + s->dims, dims, dnnl_f32, dnnl_format_tag_any));
+    DO(dnnl_memory_desc_init_by_strides(plain, g + 2 + s->dims, dims, dnnl_f32, strides));
+}
+
+static void make(at_onednn *d, const at_bench_op *s, const float *data, const float *weight) {
     dnnl_memory_desc_t any_data, any_weight, any_out, plain_data, plain_weight;
-    dnnl_convolution_desc_t conv;
+    dnnl_dims_t strides, dilates, pads, kernel;
+    int out[3];
+    union {
+        dnnl_convolution_desc_t conv;
+        dnnl_deconvolution_desc_t deconv;
+        dnnl_pooling_v2_desc_t pool;
+    } op;
+    at_bench_op_out(s, out);
+    for (int i = 0; i < s->dims; i++) {
+        strides[i] = s->stride;
+        dilates[i] = s->dilation - 1;
+        pads[i] = s->pad;
+        kernel[i] = s->kernel[i];
+    }
     DO(dnnl_engine_create(&d->engine, dnnl_cpu, 0));
     DO(dnnl_stream_create(&d->stream, d->engine, dnnl_stream_default_flags));
-    DO(dnnl_memory_desc_init_by_tag(&any_data, 4, data_dims, dnnl_f32, dnnl_format_tag_any));
-    DO(dnnl_memory_desc_init_by_tag(&any_weight, 4, weight_dims, dnnl_f32, dnnl_format_tag_any));
-    DO(dnnl_memory_desc_init_by_tag(&any_out, 4, out_dims, dnnl_f32, dnnl_format_tag_any));
-    DO(dnnl_memory_desc_init_by_tag(&plain_data, 4, data_dims, dnnl_f32, dnnl_nhwc));
-    DO(dnnl_memory_desc_init_by_tag(&plain_weight, 4, weight_dims, dnnl_f32, dnnl_ohwi));
-    DO(dnnl_memory_desc_init_by_tag(&d->plain_out, 4, out_dims, dnnl_f32, dnnl_nhwc));
-    DO(dnnl_convolution_forward_desc_init(&conv, dnnl_forward_inference, dnnl_convolution_direct,
-                                          &any_data, &any_weight, NULL, &any_out, strides, pads,
-                                          pads));
-    DO(dnnl_primitive_desc_create(&d->desc, &conv, NULL, d->engine, NULL));
+    describe_data(d, s, s->in, s->ic, &any_data, &plain_data);
+    describe_data(d, s, out, s->oc, &any_out, &d->plain_out);
+    switch (s->kind) {
+    case AT_BENCH_CONV:
+        describe_weight(d, s, &any_weight, &plain_weight);
+        DO(dnnl_dilated_convolution_forward_desc_init(
+            &op.conv, dnnl_forward_inference, dnnl_convolution_direct, &any_data, &any_weight, NULL,
+            &any_out, strides, dilates, pads, pads));
+        break;
+    case AT_BENCH_TRANSPOSED_CONV:
+        describe_weight(d, s, &any_weight, &plain_weight);
+        DO(dnnl_dilated_deconvolution_forward_desc_init(
+            &op.deconv, dnnl_forward_inference, dnnl_deconvolution_direct, &any_data, &any_weight,
+            NULL, &any_out, strides, dilates, pads, pads));
+        break;
+    default:
+        DO(dnnl_pooling_v2_forward_desc_init(
+            &op.pool, dnnl_forward_inference,
+            s->kind == AT_BENCH_MAX_POOL ? dnnl_pooling_max : dnnl_pooling_avg_include_padding,
+            &plain_data, &any_out, strides, kernel, dilates, pads, pads));
+    }
+    DO(dnnl_primitive_desc_create(&d->desc, &op, NULL, d->engine, NULL));
     DO(dnnl_primitive_create(&d->primitive, d->desc));
     d->data = own_memory(d, dnnl_query_src_md);
-    d->weight = own_memory(d, dnnl_query_weights_md);
     d->out = own_memory(d, dnnl_query_dst_md);
     reorder_plain(d, &plain_data, data, d->data);
+    if (!weight) return;
+    d->weight = own_memory(d, dnnl_query_weights_md);
     reorder_plain(d, &plain_weight, weight, d->weight);
 }
 
-at_onednn *at_onednn_conv(const at_bench_conv *s, const float *data, const float *weight,
-                          at_error *err) {
+at_onednn *at_onednn_op(const at_bench_op *s, const float *data, const float *weight,
+                        at_error *err) {
     at_onednn *d = calloc(1, sizeof *d);
     AT_ASSERT(d);
-    d->flops = at_bench_conv_flops(s);
     make(d, s, data, weight);
     if (d->status == dnnl_success) return d;
     at_fail(err, AT_E_BUG, "oneDNN: status %d", (int)d->status);
     at_onednn_free(d);
     return NULL;
+}
+
+at_onednn *at_onednn_conv(const at_bench_conv *s, const float *data, const float *weight,
+                          at_error *err) {
+    const at_bench_op op = {.kind = AT_BENCH_CONV,
+                            .dims = 2,
+                            .n = s->n,
+                            .ic = s->ic,
+                            .oc = s->oc,
+                            .groups = 1,
+                            .in = {s->ih, s->iw},
+                            .kernel = {s->kh, s->kw},
+                            .stride = s->stride,
+                            .pad = s->pad,
+                            .dilation = 1,
+                            .weight_ohwi = true};
+    at_onednn *d = at_onednn_op(&op, data, weight, err);
+    if (d) d->flops = at_bench_conv_flops(s);
+    return d;
 }
 
 const char *at_onednn_kernel(const at_onednn *d) {
@@ -117,8 +191,8 @@ const char *at_onednn_kernel(const at_onednn *d) {
 static void run(void *context) {
     at_onednn *d = context;
     const dnnl_exec_arg_t args[] = {
-        {DNNL_ARG_SRC, d->data}, {DNNL_ARG_WEIGHTS, d->weight}, {DNNL_ARG_DST, d->out}};
-    dnnl_primitive_execute(d->primitive, d->stream, 3, args);
+        {DNNL_ARG_SRC, d->data}, {DNNL_ARG_DST, d->out}, {DNNL_ARG_WEIGHTS, d->weight}};
+    dnnl_primitive_execute(d->primitive, d->stream, d->weight ? 3 : 2, args);
     dnnl_stream_wait(d->stream);
 }
 
@@ -148,6 +222,12 @@ void at_onednn_free(at_onednn *d) {
 #else
 
 const char *at_onednn_about(void) { return NULL; }
+at_onednn *at_onednn_op(const at_bench_op *s, const float *data, const float *weight,
+                        at_error *err) {
+    (void)s, (void)data, (void)weight;
+    at_fail(err, AT_E_BUG, "built without oneDNN");
+    return NULL;
+}
 at_onednn *at_onednn_conv(const at_bench_conv *s, const float *data, const float *weight,
                           at_error *err) {
     (void)s, (void)data, (void)weight;

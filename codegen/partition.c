@@ -10,7 +10,7 @@
  * are peeled (left, middle and right tile), and the inner loops then see constants. Where that
  * loop is parallel, or one of its digits, what stands in it comes in two versions, of which one is
  * chosen inside it: the full tile, and the partial one, whose size is known, since there is one
- * only.
+ * only. A loop around tiles that is to be written out is, where an atom has a quotient of it.
  * A term of a sum that a condition makes zero (of another reduction, the neutral element), and a
  * statement whose guard is false, vanish.
  * Needs:   addresses.
@@ -291,6 +291,14 @@ static bool has_versions(part *p, const at_ir *n, const at_aff *atom, at_mask be
     return p->copies < MAX_COPIES && view_of(p->l, n, atom).one_value;
 }
 
+/* A loop around tiles that is to be written out, and a quotient of its variable in the atom: with
+ * each iteration by itself it is a number. */
+static bool hides_in_quotient(part *p, const at_ir *n, const at_aff *atom) {
+    return (at_aff_opaque_deps(p->l, atom) & AT_BIT(n->loop.sym)) &&
+           n->loop.ann == AT_ANN_UNROLL && at_loop_is_fixed(n) && at_loop_trips(n) > 1 &&
+           at_loop_trips(n) <= MAX_PEEL && p->copies < MAX_COPIES && at_counted_loops(n->child);
+}
+
 static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact *facts,
                      int64_t *first, int64_t *last) {
     at_low *l = p->l;
@@ -299,6 +307,11 @@ static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact 
     atom = at_aff_concrete(l, without, 0);
     at_mask deps = at_aff_deps(l, atom), opaque = at_aff_opaque_deps(l, atom);
     if (!(deps & (below | self))) return AROUND;
+    if (hides_in_quotient(p, n, atom)) {
+        *first = n->loop.lo;
+        *last = n->loop.hi - 1;
+        return PEEL;
+    }
     if (opaque & below) return LEAVE;
     if (!(deps & self) || (opaque & self) || n->loop.ann == AT_ANN_PARA)
         if (has_versions(p, n, without, deps & below)) return VERSIONS;

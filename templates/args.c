@@ -8,16 +8,19 @@
  *
  * "NCHW{ib}c" is a text with the value of the number ib in it, and none where that is 0.
  *
- * A tuple stands for two or four numbers that records hold in one place: one number for all, or an
- * array. Its members are names for sizes, it is not. Four members are the sides of a padding; they
- * also take [vertical, horizontal], "VALID" (0) and "SAME", which the template works out: -1. */
+ * A tuple stands for one to six numbers that records hold in one place: one number for all, or an
+ * array. Its members are names for sizes, it is not. Four or six members are the sides of a
+ * padding, those before each axis first; they also take an array with one number for both sides of
+ * each axis, "VALID" (0) and "SAME", which the template works out: -1. */
 #include "templates/template_int.h"
 
 #include <string.h>
 
 /* Records are JSON: beyond this, numbers are no longer exact there. */
 #define LARGEST ((int64_t)1 << 53)
-enum { PADDING = 4 };
+enum { MOST_MEMBERS = 6 };
+
+static bool is_padding(const arg *a) { return a->num_slots == 4 || a->num_slots == 6; }
 
 arg *at_args_find(at_template *t, const char *name, size_t length) {
     for (int i = 0; i < t->args.len; i++) {
@@ -52,8 +55,8 @@ static at_status take_members(at_template *t, at_lex *l, arg *a, at_error *err) 
         AT_TRY(take_name(t, l, &member, err));
         add_slot(t, a, member);
     } while (at_lex_is(l, ","));
-    if (a->num_slots != 2 && a->num_slots != PADDING)
-        return at_lex_fail(l, err, "a tuple has 2 or 4 members");
+    if (a->num_slots == 5 || a->num_slots > MOST_MEMBERS)
+        return at_lex_fail(l, err, "a tuple has 1, 2, 3, 4 or 6 members");
     return at_lex_expect(l, ")", err);
 }
 
@@ -185,10 +188,12 @@ static at_status is_no(at_template *t, const arg *a, const char *what, at_error 
     at_text members = {0};
     for (int i = 0; i < a->num_slots; i++)
         at_text_addf(&members, "%s%s", i ? ", " : "", t->symbols.names.data[a->slot + i]);
-    at_status s = at_fail(
-        err, AT_E_USAGE, "--args: %s = %s; it is %s, or [%s]%s", a->name, what, whole,
-        at_text_str(&members),
-        a->num_slots == PADDING ? ", or [vertical, horizontal], or \"SAME\" or \"VALID\"" : "");
+    at_status s =
+        at_fail(err, AT_E_USAGE, "--args: %s = %s; it is %s, or [%s]%s", a->name, what, whole,
+                at_text_str(&members),
+                !is_padding(a)      ? ""
+                : a->num_slots == 4 ? ", or [vertical, horizontal], or \"SAME\" or \"VALID\""
+                                    : ", or one number per axis, or \"SAME\" or \"VALID\"");
     at_text_free(&members);
     return s;
 }
@@ -201,11 +206,12 @@ static bool is_whole(const arg *a, const at_json *v) {
 static const at_json *member(const arg *a, const at_json *v, int i) {
     if (v->kind != AT_JSON_ARRAY) return v;
     if (v->count == a->num_slots) return at_json_at(v, i);
-    return v->count == 2 ? at_json_at(v, i % 2) : NULL; /* of a padding */
+    int axes = a->num_slots / 2;
+    return is_padding(a) && v->count == axes ? at_json_at(v, i % axes) : NULL;
 }
 
 static bool is_padding_word(const arg *a, const at_json *v, int64_t *value) {
-    if (v->kind != AT_JSON_STRING || a->num_slots != PADDING) return false;
+    if (v->kind != AT_JSON_STRING || !is_padding(a)) return false;
     *value = strcmp(v->string, "SAME") ? 0 : -1;
     return !strcmp(v->string, "SAME") || !strcmp(v->string, "VALID");
 }

@@ -10,7 +10,23 @@
     ROW(at_conv2d_nchwc)                                                                           \
     ROW(at_conv2d_nhwc)                                                                            \
     ROW(at_conv2d_winograd_nhwc)                                                                   \
-    ROW(at_dense) ROW(at_matmul_add) ROW(at_spconv2d_3x3_gemm) ROW(at_sparse_dense) ROW(at_softmax)
+    ROW(at_group_conv2d_nhwc)                                                                      \
+    ROW(at_depthwise_conv2d_nchwc)                                                                 \
+    ROW(at_depthwise_conv2d_nhwc)                                                                  \
+    ROW(at_conv2d_transpose_nhwc)                                                                  \
+    ROW(at_conv2d_capsule_nhwijc)                                                                  \
+    ROW(at_conv1d_nwc)                                                                             \
+    ROW(at_conv3d_ndhwc)                                                                           \
+    ROW(at_pool2d)                                                                                 \
+    ROW(at_avg_pool2d_nhwc)                                                                        \
+    ROW(at_layer_norm)                                                                             \
+    ROW(at_softmax)                                                                                \
+    ROW(at_norm)                                                                                   \
+    ROW(at_dense)                                                                                  \
+    ROW(at_matmul_add)                                                                             \
+    ROW(at_batch_matmul)                                                                           \
+    ROW(at_spconv2d_3x3_gemm)                                                                      \
+    ROW(at_sparse_dense)
 
 #define DECLARE(row) extern const at_template_row row;
 TEMPLATES(DECLARE)

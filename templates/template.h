@@ -34,6 +34,14 @@ typedef struct at_template_row {
  * every configuration; while the task is being defined they have the values of entity 0. */
 void at_sizes(at_template *t, const char *definitions);
 
+/* The text of sizes for a window of `kernel` elements, `dilation` apart, that moves by `stride`
+ * along `in` elements with a padding of `before` and `after`, of which AutoTVM's SAME makes -1: p
+ * and q are the padding as it comes out, `out` is how many places the window has. All are texts. */
+#define AT_WINDOW(out, in, kernel, stride, dilation, before, after, p, q)                          \
+    p " = " before " < 0 ? ((" kernel "-1)*" dilation " + 1)/2 : " before ", " q " = " after       \
+      " < 0 ? (" kernel "-1)*" dilation "/2 : " after ", " out " = (" in " + " p " + " q           \
+      " - (" kernel "-1)*" dilation " - 1)/" stride " + 1"
+
 /* A split of `axis` (an expression) into the named parts, outermost first. */
 typedef struct at_split_spec {
     int unused_; /* takes the 0 of at_split, so that nothing else need be named */

@@ -197,6 +197,17 @@ static const struct {
     {"dense", "dense", "M=12,N=16,K=20"}, /* and matmul_add */
     {"spconv2d_3x3_gemm", "spconv2d_3x3_gemm", "H=6,W=6,CI=4,CO=16"},
     {"sparse_dense", "sparse_dense", "M=12,N=16,K=20"},
+    {"group_conv2d_nhwc", "group_conv2d_nhwc", "H=6,W=6,CI=4,CO=16,G=2"},
+    {"depthwise_conv2d_nchwc", "depthwise_conv2d_NCHWc", "H=6,W=6,IC=16"},
+    {"depthwise_conv2d_nhwc", "depthwise_conv2d_nhwc", "H=6,W=6,C=16"},
+    {"conv2d_transpose_nhwc", "conv2d_transpose_nhwc", "H=6,W=6,CI=4,CO=16"},
+    {"conv2d_capsule_nhwijc", "conv2d_capsule_nhwijc", "H=6,W=6,CI=4,CO=16"},
+    {"conv1d_nwc", "conv1d_nwc", "W=16,CI=4,CO=16"},
+    {"conv3d_ndhwc", "conv3d_ndhwc", "D=2,H=6,W=6,CI=4,CO=16"},
+    {"pool2d", "max_pool2d_nhwc", "H=6,W=6,C=16"}, /* and avg_pool2d_nhwc */
+    {"layer_norm", "layer_norm", "M=12,N=32"},
+    {"norm", "norm", "M=12,N=32"},
+    {"batch_matmul", "batch_matmul", "M=12,N=16,K=20"},
 };
 enum { NUM_FILES = sizeof files / sizeof *files };
 

@@ -1,0 +1,186 @@
+/* bench/operators.c: the best that the tool finds for its templates of other operators, against
+ * what a user would call instead: oneDNN and OpenBLAS's sgemm. The shapes are MobileNet's and those
+ * of TVM's te_workload. ROWS in the environment names the groups that count: "DEP GMM". */
+#include "bench/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OURS, PEER, NUM_CONTENDERS, TRIALS = 200 };
+
+typedef struct row {
+    const char *group;
+    at_bench_search search;
+    at_bench_op op;
+    double target; /* of the peer's speed; 0: for orientation */
+} row;
+
+/* clang-format off */
+#define ROW(group_, title, template_, args_, target_, ...)                                         \
+    {group_, {title, template_, args_, "", TRIALS, NULL}, {__VA_ARGS__}, target_}
+#define DEPTHWISE(hw, c, s)                                                                        \
+    ROW("DEP", #c "@" #hw " stride " #s, "depthwise_conv2d_nhwc",                                  \
+        "H=" #hw ",W=" #hw ",C=" #c ",strides=" #s, 1.0,                                           \
+        AT_BENCH_CONV, 2, 1, c, c, c, {hw, hw}, {3, 3}, s, 1, 1, false)
+#define BLOCKED(hw, c, s)                                                                          \
+    ROW("DEPc", #c "@" #hw " stride " #s, "depthwise_conv2d_NCHWc",                                \
+        "H=" #hw ",W=" #hw ",IC=" #c ",strides=" #s, 1.0,                                          \
+        AT_BENCH_CONV, 2, 1, c, c, c, {hw, hw}, {3, 3}, s, 1, 1, false)
+#define GROUPED(hw, ci, co, k, s, p, g)                                                            \
+    ROW("GRP", #ci "@" #hw " to " #co ", " #k "x" #k, "group_conv2d_nhwc",                         \
+        "H=" #hw ",W=" #hw ",CI=" #ci ",CO=" #co ",KH=" #k ",KW=" #k ",strides=" #s                \
+        ",padding=" #p ",G=" #g, 1.0,                                                              \
+        AT_BENCH_CONV, 2, 1, ci, co, g, {hw, hw}, {k, k}, s, p, 1, false)
+#define DILATED(hw, ci, co, k, s, p)                                                               \
+    ROW("DIL", #ci "@" #hw " to " #co ", " #k "x" #k ", dilation 2", "conv2d_nhwc",                \
+        "H=" #hw ",W=" #hw ",CI=" #ci ",CO=" #co ",KH=" #k ",KW=" #k ",strides=" #s                \
+        ",padding=" #p ",dilation=2", 1.0,                                                         \
+        AT_BENCH_CONV, 2, 1, ci, co, 1, {hw, hw}, {k, k}, s, p, 2, false)
+#define LINE(w, ci, co, k, s, p)                                                                   \
+    ROW("C1D", #ci "@" #w " to " #co ", " #k, "conv1d_nwc",                                        \
+        "W=" #w ",CI=" #ci ",CO=" #co ",KW=" #k ",strides=" #s ",padding=" #p, 0,                  \
+        AT_BENCH_CONV, 1, 1, ci, co, 1, {w}, {k}, s, p, 1, false)
+#define VOLUME(hw, ci, co, k, s, p)                                                                \
+    ROW("C3D", #ci "@16x" #hw " to " #co ", " #k "^3", "conv3d_ndhwc",                             \
+        "D=16,H=" #hw ",W=" #hw ",CI=" #ci ",CO=" #co ",KD=" #k ",KH=" #k ",KW=" #k                \
+        ",strides=" #s ",padding=" #p, 0,                                                          \
+        AT_BENCH_CONV, 3, 1, ci, co, 1, {16, hw, hw}, {k, k, k}, s, p, 1, false)
+#define TRANSPOSED(hw, ci, co)                                                                     \
+    ROW("T2D", #ci "@" #hw " to " #co, "conv2d_transpose_nhwc",                                    \
+        "H=" #hw ",W=" #hw ",CI=" #ci ",CO=" #co, 0,                                               \
+        AT_BENCH_TRANSPOSED_CONV, 2, 1, ci, co, 1, {hw, hw}, {4, 4}, 2, 1, 1, false)
+#define MATRICES(m, n, k, target)                                                                  \
+    ROW("GMM", #m "x" #n "x" #k, "batch_matmul", "M=" #m ",N=" #n ",K=" #k ",tb=0", target,        \
+        AT_BENCH_PRODUCT, 0, 1, 0, 0, 1, {m, n, k}, {0}, 0, 0, 0, false)
+#define AVERAGE(hw, c, k, s, p)                                                                    \
+    ROW("POOL", "average " #c "@" #hw ", " #k "x" #k, "avg_pool2d_nhwc",                           \
+        "H=" #hw ",W=" #hw ",C=" #c ",KH=" #k ",KW=" #k ",strides=" #s ",padding=" #p, 1.0,        \
+        AT_BENCH_AVG_POOL, 2, 1, c, c, 1, {hw, hw}, {k, k}, s, p, 1, false)
+
+static const row rows[] = {
+    DEPTHWISE(112, 32, 1), DEPTHWISE(112, 64, 2), DEPTHWISE(56, 128, 1), DEPTHWISE(56, 128, 2),
+    DEPTHWISE(28, 256, 1), DEPTHWISE(28, 256, 2), DEPTHWISE(14, 512, 1), DEPTHWISE(14, 512, 2),
+    DEPTHWISE(7, 1024, 1),
+    BLOCKED(112, 32, 1), BLOCKED(56, 128, 2), BLOCKED(14, 512, 1), BLOCKED(7, 1024, 1),
+    GROUPED(56, 64, 128, 3, 2, 1, 4), GROUPED(56, 64, 64, 1, 1, 0, 4),
+    GROUPED(14, 256, 256, 3, 1, 1, 4), GROUPED(7, 512, 512, 3, 1, 1, 4),
+    DILATED(224, 3, 64, 7, 2, 3), DILATED(56, 64, 64, 1, 1, 0), DILATED(14, 256, 256, 3, 1, 1),
+    DILATED(7, 512, 512, 3, 1, 1),
+    LINE(256, 64, 128, 3, 2, 1), LINE(128, 128, 256, 1, 2, 0), LINE(64, 256, 256, 5, 1, 2),
+    LINE(32, 512, 512, 3, 1, 1),
+    VOLUME(224, 3, 64, 7, 2, 3), VOLUME(56, 64, 64, 1, 1, 0), VOLUME(14, 256, 256, 3, 1, 1),
+    VOLUME(7, 512, 512, 3, 1, 1),
+    TRANSPOSED(4, 512, 256), TRANSPOSED(8, 256, 128), TRANSPOSED(16, 128, 64), TRANSPOSED(32, 64, 3),
+    MATRICES(128, 128, 128, 1.0), MATRICES(512, 32, 512, 1.5), MATRICES(512, 512, 512, 1.0),
+    MATRICES(1024, 1024, 1024, 1.0),
+    AVERAGE(112, 64, 3, 2, 1), AVERAGE(56, 128, 2, 2, 0), AVERAGE(7, 1024, 7, 1, 0),
+};
+/* clang-format on */
+
+void at_bench_op_out(const at_bench_op *s, int out[3]) {
+    for (int i = 0; i < s->dims; i++) {
+        int reach = (s->kernel[i] - 1) * s->dilation + 1;
+        out[i] = s->kind == AT_BENCH_TRANSPOSED_CONV
+                     ? (s->in[i] - 1) * s->stride - 2 * s->pad + reach
+                     : (s->in[i] + 2 * s->pad - reach) / s->stride + 1;
+    }
+}
+
+static bool is_product(const row *r) { return r->op.kind == AT_BENCH_PRODUCT; }
+
+static const float *tensor(const at_bench_data *d, const char *name) {
+    int t = at_compute_find(d->compute, name);
+    return t < 0 ? NULL : d->tensor[t];
+}
+
+static at_status open_openblas(at_arena *a, const row *r, const at_bench_data *d,
+                               at_bench_contender *out, at_error *err) {
+    int result = at_compute_find(d->compute, "out");
+    at_openblas_product *p =
+        at_openblas_product_new(a, r->op.in, tensor(d, "a"), tensor(d, "b"), false, NULL);
+    *out = at_openblas_product_contender(p);
+    return at_bench_check("OpenBLAS", at_openblas_product_output(p), d->tensor[result],
+                          d->elements[result], err);
+}
+
+/* The channels of blocked layouts are brought together for oneDNN. */
+static const float *channels_last(const at_bench_data *d, const at_program *p, const char *name,
+                                  int64_t inner, bool blocked) {
+    int t = at_compute_find(d->compute, name);
+    if (t < 0 || !blocked) return t < 0 ? NULL : d->tensor[t];
+    int64_t block = p->extents[t][d->compute->tensors[t].num_axes - 1];
+    return at_bench_unblocked(d->tensor[t], 1, d->elements[t] / inner / block, inner, block);
+}
+
+static at_status open_onednn(const row *r, const at_program *p, const at_bench_data *d,
+                             at_onednn **out, at_error *err) {
+    const at_bench_op *op = &r->op;
+    int o[3], result = at_compute_find(d->compute, "out");
+    bool blocked = !strcmp(r->group, "DEPc");
+    at_bench_op_out(op, o);
+    const float *data = channels_last(d, p, "data", op->in[0] * op->in[1], blocked);
+    const float *weight = channels_last(d, p, "weight", op->kernel[0] * op->kernel[1], blocked);
+    const float *expected = channels_last(d, p, "out", o[0] * o[1], blocked);
+    float *got = at_bench_alloc(d->elements[result] * 4);
+    if (!(*out = at_onednn_op(op, data, weight, err))) return err->status;
+    at_onednn_output(*out, got);
+    return at_bench_check("oneDNN", got, expected, d->elements[result], err);
+}
+
+static at_status contest(at_arena *a, const row *r, const at_program *program,
+                         at_bench_kernel *kernel, const at_bench_data *data, at_error *err) {
+    at_bench_contender of[NUM_CONTENDERS];
+    at_bench_contest c;
+    at_onednn *onednn = NULL;
+    at_status s;
+    of[OURS] = at_bench_kernel_contender(kernel);
+    if (is_product(r)) s = open_openblas(a, r, data, &of[PEER], err);
+    else {
+        s = open_onednn(r, program, data, &onednn, err);
+        if (s == AT_OK) of[PEER] = at_onednn_contender(onednn);
+    }
+    if (s == AT_OK) {
+        at_bench_contest_run(&c, of, NUM_CONTENDERS, at_bench_target());
+        at_bench_report_row(at_format(a, "%s %s %s", r->group, r->search.name,
+                                      onednn ? at_onednn_kernel(onednn) : "sgemm"),
+                            at_bench_contest_speed(&c, OURS, PEER),
+                            r->target ? AT_BENCH_GOAL_LEAST : AT_BENCH_GOAL_NONE, r->target);
+    }
+    at_onednn_free(onednn);
+    return s;
+}
+
+static at_status run(at_arena *a, int i, at_error *err) {
+    at_bench_search search = rows[i].search;
+    at_program *program;
+    at_bench_data data;
+    at_bench_kernel kernel;
+    search.target = at_bench_target();
+    AT_TRY(at_bench_best_open(a, &search, &program, &data, &kernel, err));
+    at_status s = contest(a, &rows[i], program, &kernel, &data, err);
+    at_bench_kernel_close(&kernel);
+    return s;
+}
+
+/* Is it one of the words? */
+static bool is_wanted(const char *words, const char *group) {
+    size_t n = strlen(group);
+    if (!words || !*words) return true;
+    for (const char *w = words; *w; w += strcspn(w, " "), w += *w != 0)
+        if (!strncmp(w, group, n) && (w[n] == ' ' || !w[n])) return true;
+    return false;
+}
+
+at_status at_bench_operators(at_error *err) {
+    at_status s = AT_OK;
+    at_bench_report_section("Operators, best of 200 trials, tcc, against", "ratio", 2);
+    for (int i = 0; i < (int)(sizeof rows / sizeof *rows) && s == AT_OK; i++) {
+        const char *missing = is_product(&rows[i]) ? at_openblas_about() ? NULL : "no OpenBLAS"
+                              : at_onednn_about()  ? NULL
+                                                   : "no oneDNN";
+        if (!is_wanted(getenv("ROWS"), rows[i].group)) continue;
+        if (missing) at_bench_report_skip(rows[i].search.name, missing);
+        else s = at_bench_row(run, i, rows[i].search.name, err);
+    }
+    return s;
+}

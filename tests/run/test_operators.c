@@ -1,0 +1,60 @@
+/* Random entities of the templates of other operators than convolution and product. */
+#include "tests/run/entities.h"
+
+int main(int argc, char **argv) {
+    at_worker_main_if_asked(argc, argv);
+    static const entities_of tasks[] = {
+        {"depthwise_conv2d_nhwc", "H=9,W=7,C=5"},
+        {"depthwise_conv2d_nhwc", "N=2,H=11,W=13,C=24,KH=5,KW=3,strides=[2,1],padding=[1,0,2,3]"},
+        {"depthwise_conv2d_nhwc", "H=14,W=14,C=36,strides=2,M=2"},
+        {"depthwise_conv2d_nhwc", "H=12,W=17,C=16,KH=3,KW=1,dilation=[2,3],padding=SAME,M=3"},
+        {"depthwise_conv2d_nhwc", "H=10,W=31,C=48,KH=7,KW=7,dilation=2,padding=6"},
+        {"depthwise_conv2d_nhwc", "H=6,W=8,C=32,KH=1,KW=1,padding=0"},
+        {"depthwise_conv2d_NCHWc", "H=9,W=7,IC=6"},
+        {"depthwise_conv2d_NCHWc", "N=2,H=11,W=13,IC=24,KH=5,strides=[2,1],padding=[1,0,2,3]"},
+        {"depthwise_conv2d_NCHWc", "H=14,W=14,IC=32,strides=2,ib=16,ob=32"},
+        {"depthwise_conv2d_NCHWc", "H=12,W=17,IC=10,M=3,dilation=2,padding=VALID"},
+        {"group_conv2d_nhwc", "H=9,W=7,CI=6,CO=10,G=2,strides=1"},
+        {"group_conv2d_nhwc",
+         "N=2,H=10,W=12,CI=15,CO=51,G=3,KH=5,KW=2,strides=[1,2],padding=[2,0,1,0]"},
+        {"group_conv2d_nhwc", "H=14,W=15,CI=64,CO=96,G=4,KH=1,KW=1,padding=0"},
+        {"group_conv2d_nhwc", "H=11,W=9,CI=7,CO=14,G=7,dilation=2,padding=2,strides=1"},
+        {"group_conv2d_nhwc", "H=7,W=29,CI=8,CO=40,G=1,padding=SAME"},
+        {"conv1d_nwc", "W=37,CI=5,CO=12"},
+        {"conv1d_nwc", "N=2,W=64,CI=16,CO=48,KW=5,strides=1,padding=2"},
+        {"conv1d_nwc", "W=53,CI=7,CO=34,KW=4,dilation=3,padding=[5,0]"},
+        {"conv1d_nwc", "W=29,CI=9,CO=33,KW=1,padding=0"},
+        {"conv3d_ndhwc", "D=4,H=6,W=5,CI=4,CO=12"},
+        {"conv3d_ndhwc", "D=5,H=7,W=9,CI=3,CO=32,KD=3,KH=3,KW=3,padding=1"},
+        {"conv3d_ndhwc", "N=2,D=6,H=5,W=11,CI=2,CO=6,KD=2,KH=1,KW=3,strides=[2,1,2],"
+                         "padding=[1,0,0,0,2,3]"},
+        {"conv3d_ndhwc", "D=9,H=8,W=17,CI=3,CO=20,KD=3,KH=3,KW=3,dilation=2,padding=SAME"},
+        {"conv2d_transpose_nhwc", "CI=6,CO=32"},
+        {"conv2d_transpose_nhwc", "H=5,W=7,CI=6,CO=11,KH=3,KW=5,strides=[3,2],padding=[0,2,1,1],"
+                                  "output_padding=1"},
+        {"conv2d_transpose_nhwc", "N=2,H=6,W=9,CI=4,CO=16,KH=3,KW=3,strides=1"},
+        {"conv2d_transpose_nhwc", "H=3,W=8,CI=5,CO=20,KH=2,KW=2,strides=[2,4],padding=0"},
+        {"conv2d_capsule_nhwijc", "H=6,W=7,CI=3,CO=8"},
+        {"conv2d_capsule_nhwijc", "H=5,W=4,CI=4,CO=16,CS=2,strides=1,KH=1"},
+        {"conv2d_capsule_nhwijc", "N=2,H=6,W=5,CI=2,CO=5,CS=3,padding=0"},
+        {"batch_matmul", "M=30,N=48,K=20"},
+        {"batch_matmul", "B=3,M=17,N=36,K=23,tb=0"},
+        {"batch_matmul", "B=2,M=28,N=31,K=16,ta=1,tb=0"},
+        {"batch_matmul", "B=5,M=6,N=64,K=29,ta=1"},
+        {"batch_matmul", "M=1,N=80,K=40,tb=0"},
+        {"batch_matmul", "M=64,N=1,K=7"},
+        {"max_pool2d_nhwc", "H=9,W=7,C=5"},
+        {"max_pool2d_nhwc", "N=2,H=11,W=23,C=32,KH=4,KW=2,strides=[1,3],dilation=2,padding=SAME"},
+        {"max_pool2d_nhwc", "H=8,W=12,C=17,KH=2,KW=2,padding=0"},
+        {"avg_pool2d_nhwc", "H=9,W=7,C=5"},
+        {"avg_pool2d_nhwc", "H=7,W=7,C=40,KH=7,KW=7,strides=1,padding=0"},
+        {"avg_pool2d_nhwc", "H=10,W=13,C=19,dilation=2,padding=2,count_include_pad=1"},
+        {"avg_pool2d_nhwc", "N=2,H=12,W=17,C=48,KH=2,KW=5,strides=[2,1],padding=[1,0,2,3]"},
+        {"layer_norm", "M=5,N=96"},
+        {"layer_norm", "M=3,N=53"},
+        {"layer_norm", "M=7,N=1"},
+        {"norm", "B=3,M=7,N=48"},
+        {"norm", "B=1,M=11,N=31"},
+    };
+    return entities_main("run/operators", tasks, sizeof tasks / sizeof *tasks, 10);
+}
