@@ -294,9 +294,9 @@ static bool has_versions(part *p, const at_ir *n, const at_aff *atom, at_mask be
 /* A loop around tiles that is to be written out, and a quotient of its variable in the atom: with
  * each iteration by itself it is a number. */
 static bool hides_in_quotient(part *p, const at_ir *n, const at_aff *atom) {
-    return (at_aff_opaque_deps(p->l, atom) & AT_BIT(n->loop.sym)) &&
-           n->loop.ann == AT_ANN_UNROLL && at_loop_is_fixed(n) && at_loop_trips(n) > 1 &&
-           at_loop_trips(n) <= MAX_PEEL && p->copies < MAX_COPIES && at_counted_loops(n->child);
+    return (at_aff_opaque_deps(p->l, atom) & AT_BIT(n->loop.sym)) && n->loop.ann == AT_ANN_UNROLL &&
+           at_loop_is_fixed(n) && at_loop_trips(n) > 1 && at_loop_trips(n) <= MAX_PEEL &&
+           p->copies < MAX_COPIES && at_counted_loops(n->child);
 }
 
 static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact *facts,
