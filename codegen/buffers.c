@@ -183,7 +183,7 @@ static const at_aff *address(at_low *l, int tensor, const at_aff *const *ix) {
 }
 
 static const at_value *value_addresses(at_low *l, const at_value *v) {
-    if (v->op == AT_V_CONST || v->op == AT_V_TABLE) return v;
+    if (v->op == AT_V_CONST || v->op == AT_V_TABLE || v->op == AT_V_INDEX) return v;
     at_value *n = at_copy(l->arena, v, sizeof *v);
     if (v->op == AT_V_LOAD) n->at = address(l, v->tensor, v->ix), n->ix = NULL;
     if (v->a) n->a = value_addresses(l, v->a);

@@ -51,12 +51,6 @@ static const at_aff *index_expr(at_low *l, const at_expr *e, const at_aff *const
     case AT_X_INDEX: {
         const at_tensor *t = tensor_of(l, e->ref);
         const at_aff *at = at_aff_const(l, 0);
-        if (!t->is_int)
-            at_lower_fail(l,
-                          "a condition compares values of %s: only indices can be compared; of "
-                          "values there are "
-                          "max(x, y) and min(x, y), so that x > 0 ? x : 0 is max(x, 0)",
-                          t->name);
         for (int i = 0; i < t->num_axes; i++) {
             at = at_aff_scale(l, at, l->program->extents[e->ref][i]);
             at = at_aff_add(l, at, index_expr(l, e->arg[i], axes));
@@ -186,26 +180,78 @@ static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *cons
     return new_value(l, (at_value){.op = AT_V_LOAD, .tensor = e->ref, .ix = ix});
 }
 
+/* ---- conditions that compare values: all bits of a register, or none ------------------------- */
+
+static const at_value *bits(at_low *l, bool all) {
+    at_value v = {.op = AT_V_CONST};
+    memset(&v.number, all ? 255 : 0, sizeof v.number);
+    return new_value(l, v);
+}
+
+static const at_value *binary(at_low *l, at_val_op op, const at_value *a, const at_value *b) {
+    return new_value(l, (at_value){.op = op, .a = a, .b = b});
+}
+
+static const at_value *choose(at_low *l, const at_value *mask, const at_value *x,
+                              const at_value *y) {
+    return binary(l, AT_V_CHOOSE, mask, binary(l, AT_V_EITHER, x, y));
+}
+
+static bool compares_values(const at_low *l, const at_expr *e) {
+    bool any = false;
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
+        any |= e->op >= AT_X_LT && e->op <= AT_X_NE ? !is_index(l, e->arg[i])
+                                                    : compares_values(l, e->arg[i]);
+    return any;
+}
+
+static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
+    if (!compares_values(l, e)) {
+        at_value v = {.op = AT_V_SELECT, .cond = cond_expr(l, e, axes)};
+        v.a = bits(l, true);
+        v.b = bits(l, false);
+        return new_value(l, v);
+    }
+    if (e->op == AT_X_NOT)
+        return choose(l, mask_expr(l, e->arg[0], axes), bits(l, false), bits(l, true));
+    if (e->op == AT_X_AND)
+        return choose(l, mask_expr(l, e->arg[0], axes), mask_expr(l, e->arg[1], axes),
+                      bits(l, false));
+    if (e->op == AT_X_OR)
+        return choose(l, mask_expr(l, e->arg[0], axes), bits(l, true),
+                      mask_expr(l, e->arg[1], axes));
+    const at_value *x = value_expr(l, e->arg[0], axes), *y = value_expr(l, e->arg[1], axes);
+    switch (e->op) {
+    case AT_X_LT: return binary(l, AT_V_LESS, x, y);
+    case AT_X_LE: return binary(l, AT_V_AT_MOST, x, y);
+    case AT_X_GT: return binary(l, AT_V_LESS, y, x);
+    case AT_X_GE: return binary(l, AT_V_AT_MOST, y, x);
+    case AT_X_EQ: return binary(l, AT_V_EQUAL, x, y);
+    default: return choose(l, binary(l, AT_V_EQUAL, x, y), bits(l, false), bits(l, true));
+    }
+}
+
+static const at_value *select_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
+    const at_value *x = value_expr(l, e->arg[1], axes), *y = value_expr(l, e->arg[2], axes);
+    if (compares_values(l, e->arg[0])) return choose(l, mask_expr(l, e->arg[0], axes), x, y);
+    return new_value(
+        l, (at_value){.op = AT_V_SELECT, .cond = cond_expr(l, e->arg[0], axes), .a = x, .b = y});
+}
+
 static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     at_value v = {.op = AT_V_CONST};
     if (e->op == AT_X_FLOAT) {
         v.number = (float)e->number;
         return new_value(l, v);
     }
+    if (e->op == AT_X_SELECT) return select_expr(l, e, axes);
     if (is_index(l, e)) {
         const at_aff *x = index_expr(l, e, axes);
-        if (x->n) at_lower_fail(l, "an index is used as a value; only constants may be");
+        if (x->n) return new_value(l, (at_value){.op = AT_V_INDEX, .at = x});
         v.number = (float)x->c;
         return new_value(l, v);
     }
     if (e->op == AT_X_INDEX) return load_expr(l, e, axes);
-    if (e->op == AT_X_SELECT) {
-        v.op = AT_V_SELECT;
-        v.cond = cond_expr(l, e->arg[0], axes);
-        v.a = value_expr(l, e->arg[1], axes);
-        v.b = value_expr(l, e->arg[2], axes);
-        return new_value(l, v);
-    }
     if (e->op == AT_X_NEG) {
         v.b = value_expr(l, e->arg[0], axes);
         if (v.b->op == AT_V_CONST)

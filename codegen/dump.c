@@ -71,8 +71,10 @@ static void indices(const at_low *l, at_text *out, int tensor, const at_aff *con
 }
 
 static void value_print(const at_low *l, at_text *out, const at_value *v) {
-    static const char *const op[] = {[AT_V_ADD] = " + ", [AT_V_SUB] = " - ", [AT_V_MUL] = " * ",
-                                     [AT_V_DIV] = " / ", [AT_V_MIN] = ", ",  [AT_V_MAX] = ", "};
+    static const char *const op[] = {
+        [AT_V_ADD] = " + ",    [AT_V_SUB] = " - ",    [AT_V_MUL] = " * ",   [AT_V_DIV] = " / ",
+        [AT_V_MIN] = ", ",     [AT_V_MAX] = ", ",     [AT_V_LESS] = " < ",  [AT_V_AT_MOST] = " <= ",
+        [AT_V_EQUAL] = " == ", [AT_V_CHOOSE] = " ? ", [AT_V_EITHER] = " : "};
     if (v->op == AT_V_CONST) {
         at_text_addf(out, "%.9g", (double)v->number);
         return;
@@ -85,6 +87,10 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
         at_text_addf(out, "%s[", l->tensors[v->tensor].name);
         at_aff_print(l, out, v->at);
         at_text_add(out, "]");
+        return;
+    }
+    if (v->op == AT_V_INDEX) {
+        at_aff_print(l, out, v->at);
         return;
     }
     if (v->op == AT_V_SELECT) {

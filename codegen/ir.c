@@ -300,13 +300,14 @@ static const at_value *scaled(at_low *l, const at_value *a, const at_value *b) {
 }
 
 const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts) {
-    if (v->op == AT_V_CONST || v->op == AT_V_LOAD || v->op == AT_V_TABLE) return v;
+    if (v->op == AT_V_CONST || (v->at && !v->a) || v->op == AT_V_LOAD) return v;
     if (v->op == AT_V_SELECT) {
         at_cond_op c = at_cond_decide(l, v->cond, facts);
         if (c != AT_C_ATOM) return at_value_fold(l, c == AT_C_TRUE ? v->a : v->b, facts);
     }
     const at_value *a = at_value_fold(l, v->a, facts);
     const at_value *b = v->b ? at_value_fold(l, v->b, facts) : NULL;
+    if (v->op == AT_V_CHOOSE && a->op == AT_V_CONST) return a->number == 0 ? b->b : b->a;
     if (v->op == AT_V_MUL && at_value_is_zero(a)) return a; /* a term that a condition made zero */
     if (v->op == AT_V_MUL && at_value_is_zero(b)) return b;
     if (v->op == AT_V_MUL && is_number(a, 1)) return b;

@@ -34,7 +34,13 @@ typedef enum at_val_op {
     AT_V_MAX,
     AT_V_SELECT, /* cond ? a : b */
     AT_V_CALL,   /* function of a */
-    AT_V_TABLE   /* table[at] */
+    AT_V_TABLE,  /* table[at] */
+    AT_V_INDEX,  /* at, as a number, until `tables` */
+    AT_V_LESS,   /* all bits where a < b, else none */
+    AT_V_AT_MOST,
+    AT_V_EQUAL,
+    AT_V_CHOOSE, /* b's a where a has all bits, b's b where it has none */
+    AT_V_EITHER
 } at_val_op;
 typedef struct at_value at_value;
 struct at_value {
@@ -45,7 +51,7 @@ struct at_value {
     const float *table;   /* [table_len] in the order of its elements */
     int table_len;
     const at_aff **ix; /* load: index per dimension, until `buffers` */
-    const at_aff *at;  /* load: element address, from `buffers` on; table: place in it */
+    const at_aff *at;  /* load: element address, from `buffers` on; table: place in it; index */
     const at_cond *cond;
     const at_value *a, *b;
 };
@@ -81,7 +87,7 @@ typedef struct at_stmt {
     bool add;               /* joins what is there: += of a sum */
     at_reduction reduction; /* of the tensor */
     const at_value *val;
-    const at_aff *integer;  /* of a table, from `tables` on: the int stored instead of val */
+    const at_aff *integer;  /* of a table, from `tables` on: the number stored instead of val */
     const at_cond *guard;   /* skipped where false; NULL: none */
     const char *label;      /* stage name, for comments */
     int prefetch_tensor;    /* reads of it ask for what lies prefetch_bytes ahead */

@@ -3,10 +3,12 @@
  * Where an address takes digits of an entry (a column as kh, kw, c), the digits, weighed and added
  * up, become entries of a table of the same length, which is read instead: a sum over a list then
  * neither divides nor multiplies. A table depends on the list alone, so it is packed like weights:
- * ahead, or first thing in the kernel. Needs: addresses. Ensures: what digits of entries remain
+ * ahead, or first thing in the kernel. So does a table of the numbers that an index used as a value
+ * can be. Needs: addresses. Ensures: what digits of entries remain
  * depend on loops, too. */
 #include "codegen/codegen_int.h"
 
+#define MOST_NUMBERS (1 << 22)           /* that indices used as values may reach */
 #define MOST_ELEMENTS ((int64_t)1 << 30) /* of what is addressed: entries are int */
 
 typedef struct {
@@ -14,9 +16,15 @@ typedef struct {
     const at_aff *of; /* a function of the list's entry at `sym` */
 } table;
 
+typedef struct { /* lo, lo + 1, .. */
+    int64_t lo, hi;
+    int tensor;
+} numbers;
+
 typedef struct {
     at_low *l;
     AT_VEC(table) tables;
+    AT_VEC(numbers) numbers;
     int sym; /* the loop over entries; -1: not made yet */
 } maker;
 
@@ -43,12 +51,9 @@ static int divided_entry(const at_low *l, const at_aff *x) {
     return -1;
 }
 
-/* A table beside a list, of as many elements. */
-static int add_table(at_low *l, int list) {
-    int64_t elements = l->buffers[list].elements;
-    const char *name = at_format(l->arena, "%s_at", l->tensors[list].name);
+static int add_table(at_low *l, const char *name, int64_t elements, bool is_int) {
     while (at_low_find_tensor(l, name) >= 0) name = at_format(l->arena, "%s_", name);
-    int n = at_low_add_tensor(l, (at_low_tensor){.name = name, .num_axes = 1, .is_int = true});
+    int n = at_low_add_tensor(l, (at_low_tensor){.name = name, .num_axes = 1, .is_int = is_int});
     l->buffers[n].elements = elements;
     l->buffers[n].line_sym = -1;
     l->tensors[n].extents = at_copy(l->arena, &elements, sizeof elements);
@@ -74,7 +79,7 @@ static void place(at_low *l, int tensor) {
     params[at] = (at_param){.name = l->tensors[tensor].name,
                             .role = AT_PARAM_PACKED,
                             .tensor = -1,
-                            .is_int = true,
+                            .is_int = l->tensors[tensor].is_int,
                             .elements = b->elements};
     b->place = AT_PLACE_PARAM;
     b->param = at;
@@ -84,20 +89,24 @@ static void place(at_low *l, int tensor) {
 }
 
 /* for sym: table[sym] = of, before everything else. */
-static void fill(maker *m, const table *t) {
+static void fill(maker *m, int tensor, const at_aff *of) {
     at_low *l = m->l;
     at_ir *loop = at_ir_new(l, AT_IR_LOOP), *store = at_ir_new(l, AT_IR_STMT);
     at_ir **root = l->options->pack_inline ? &l->root : &l->pack_root;
-    store->stmt.tensor = t->tensor;
+    store->stmt.tensor = tensor;
     store->stmt.at = at_aff_sym(l, m->sym);
-    store->stmt.integer = t->of;
+    store->stmt.integer = of;
     store->stmt.val = AT_NEW(l->arena, at_value);
-    store->stmt.label = l->tensors[t->tensor].name;
+    store->stmt.label = l->tensors[tensor].name;
     loop->loop.sym = m->sym;
-    loop->loop.hi = l->buffers[t->tensor].elements;
+    loop->loop.hi = l->buffers[tensor].elements;
     loop->child = store;
     loop->next = *root;
     *root = loop;
+}
+
+static void make_symbol(maker *m) {
+    if (m->sym < 0) m->sym = at_sym_loop(m->l, "entry", 1);
 }
 
 static int table_of(maker *m, int list, const at_aff *of) {
@@ -107,9 +116,10 @@ static int table_of(maker *m, int list, const at_aff *of) {
         if (t->list == list && at_aff_equal(t->of, of)) return t->tensor;
     }
     table *t = at_push(l->arena, &m->tables);
-    *t = (table){list, add_table(l, list), of};
+    const char *name = at_format(l->arena, "%s_at", l->tensors[list].name);
+    *t = (table){list, add_table(l, name, l->buffers[list].elements, true), of};
     place(l, t->tensor);
-    fill(m, t);
+    fill(m, t->tensor, of);
     return t->tensor;
 }
 
@@ -118,7 +128,7 @@ static const at_aff *look_up(maker *m, int tensor, const at_aff *at) {
     int entry;
     while (l->buffers[tensor].elements < MOST_ELEMENTS && (entry = divided_entry(l, at)) >= 0) {
         const at_sym s = l->syms.data[entry];
-        if (m->sym < 0) m->sym = at_sym_loop(l, "entry", 1);
+        make_symbol(m);
         if (l->err->status != AT_OK) return at;
         const at_aff *part = at_aff_const(l, 0);
         for (int i = 0; i < at->n; i++)
@@ -133,8 +143,40 @@ static const at_aff *look_up(maker *m, int tensor, const at_aff *at) {
     return at;
 }
 
+/* An index as a number is read from a table of numbers, so that a vector of them can be. */
+static const at_value *number_of(maker *m, const at_aff *x) {
+    at_low *l = m->l;
+    int64_t lo, hi;
+    at_value *v = AT_NEW(l->arena, at_value);
+    *v = (at_value){.op = AT_V_CONST};
+    at_aff_range(l, x, &lo, &hi);
+    if (lo < -MOST_NUMBERS || hi > MOST_NUMBERS || hi - lo >= MOST_NUMBERS) {
+        at_lower_fail(l,
+                      "an index that may be beyond %d, or an entry of an index tensor, is used as "
+                      "a value",
+                      MOST_NUMBERS);
+        return v;
+    }
+    make_symbol(m);
+    const numbers *found = NULL;
+    for (int i = 0; i < m->numbers.len; i++)
+        if (m->numbers.data[i].lo <= lo && m->numbers.data[i].hi >= hi) found = &m->numbers.data[i];
+    if (!found && l->err->status == AT_OK) {
+        numbers *n = at_push(l->arena, &m->numbers);
+        *n = (numbers){lo, hi, add_table(l, "numbers", hi - lo + 1, false)};
+        place(l, n->tensor);
+        fill(m, n->tensor, at_aff_shift(l, at_aff_sym(l, m->sym), lo));
+        found = n;
+    }
+    if (found)
+        *v = (at_value){
+            .op = AT_V_LOAD, .tensor = found->tensor, .at = at_aff_shift(l, x, -found->lo)};
+    return v;
+}
+
 static const at_value *value_look_up(maker *m, const at_value *v) {
     if (v->op == AT_V_CONST || v->op == AT_V_TABLE) return v;
+    if (v->op == AT_V_INDEX) return number_of(m, v->at);
     at_value *n = at_copy(m->l->arena, v, sizeof *v);
     if (v->op == AT_V_LOAD) n->at = look_up(m, v->tensor, v->at);
     if (v->a) n->a = value_look_up(m, v->a);

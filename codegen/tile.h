@@ -40,7 +40,9 @@ typedef enum at_tile_kind {
     AT_T_OR,
     AT_T_INT_ADD, /* of 32-bit integers, without overflow */
     AT_T_INT_SUB,
-    AT_T_LESS,        /* all bits where a < b, else none */
+    AT_T_LESS,    /* all bits where a < b, else none */
+    AT_T_AT_MOST, /* where a <= b */
+    AT_T_EQUAL,
     AT_T_BLEND,       /* dst = b where a has all bits, dst where it has none */
     AT_T_SQRT,        /* of a, as the following */
     AT_T_SHIFT_LEFT,  /* an integer, by `by` bits */
@@ -116,6 +118,9 @@ static inline bool at_tile_updates(const at_tile_op *op) {
     return op->kind == AT_T_FMA || op->kind == AT_T_MUL_ADD || op->kind == AT_T_BLEND ||
            op->kind == AT_T_FIRST;
 }
+static inline bool at_tile_compares(const at_tile_op *op) {
+    return op->kind >= AT_T_LESS && op->kind <= AT_T_EQUAL;
+}
 static inline bool at_tile_is_unary(const at_tile_op *op) {
     return op->kind >= AT_T_SQRT && op->kind <= AT_T_FIRST;
 }
@@ -129,6 +134,7 @@ int at_tile_loop_end(const at_tile *t, int i); /* the operation behind the loop 
 void at_tile_print(at_text *out, const at_tile *t);
 /* tile_c.c: the function in plain C, and what other C printers share with it. */
 void at_c_float(at_text *out, float x);
+const char *at_tile_comparison(const at_tile_op *op); /* its operator */
 void at_tile_comment(at_text *out, const at_tile *t); /* which tensors the pointers are */
 typedef struct at_tile_style {                        /* what tells one dialect of C from another */
     const char *type;                                 /* of a register */

@@ -49,6 +49,10 @@ void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *p
                      prefix);
 }
 
+const char *at_tile_comparison(const at_tile_op *op) {
+    return op->kind == AT_T_LESS ? "<" : op->kind == AT_T_AT_MOST ? "<=" : "==";
+}
+
 static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
     (void)t;
     at_text_addf(out, "p%d[%lld]", op->slot, (long long)op->off);
@@ -82,7 +86,9 @@ static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op)
         operand(out, t, op);
         break;
     case AT_T_LESS:
-        at_text_addf(out, "r%d = %sfloat(r%d < ", op->dst, p, op->a);
+    case AT_T_AT_MOST:
+    case AT_T_EQUAL:
+        at_text_addf(out, "r%d = %sfloat(r%d %s ", op->dst, p, op->a, at_tile_comparison(op));
         operand(out, t, op);
         at_text_add(out, " ? 0xffffffffu : 0u)");
         break;

@@ -142,7 +142,9 @@ static void bits_operation(at_text *out, const at_tile *t, const at_tile_op *op)
         operand(out, t, op);
         break;
     case AT_T_LESS:
-        at_text_addf(out, "v%d = (at_vector)(v%d < ", op->dst, op->a);
+    case AT_T_AT_MOST:
+    case AT_T_EQUAL:
+        at_text_addf(out, "v%d = (at_vector)(v%d %s ", op->dst, op->a, at_tile_comparison(op));
         operand(out, t, op);
         at_text_add(out, ")");
         break;

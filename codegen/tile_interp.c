@@ -35,6 +35,8 @@ static float apply(const at_tile *t, const at_tile_op *op, float d, float a, flo
     case AT_T_INT_ADD: return of_bits(bits_of(a) + bits_of(b));
     case AT_T_INT_SUB: return of_bits(bits_of(a) - bits_of(b));
     case AT_T_LESS: return of_bits(a < b ? UINT32_MAX : 0);
+    case AT_T_AT_MOST: return of_bits(a <= b ? UINT32_MAX : 0);
+    case AT_T_EQUAL: return of_bits(a == b ? UINT32_MAX : 0);
     case AT_T_BLEND: return bits_of(a) ? b : d;
     case AT_T_SQRT: return sqrtf(a);
     case AT_T_SHIFT_LEFT: return of_bits(bits_of(a) << op->by);

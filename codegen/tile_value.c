@@ -121,6 +121,21 @@ static int stored_value(const at_builder *b, int s, int64_t off, int lanes) {
     return -1;
 }
 
+/* The first of two where the mask has all bits. */
+static int chosen(at_builder *b, int mask, const at_value *either) {
+    int x = at_build_value(b, either->a), y = at_build_value(b, either->b);
+    bool same = b->vregs.data[mask].same && b->vregs.data[x].same && b->vregs.data[y].same;
+    int d = at_build_vreg(b, (at_tile_vreg){.same = same});
+    at_tile_op *op = at_build_emit(b, AT_T_MOV);
+    op->dst = (int16_t)d;
+    op->a = (int16_t)y;
+    op = at_build_emit(b, AT_T_BLEND);
+    op->dst = (int16_t)d;
+    op->a = (int16_t)mask;
+    op->b = (int16_t)x;
+    return d;
+}
+
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST)
         return at_build_load(
@@ -150,14 +165,16 @@ int at_build_value(at_builder *b, const at_value *v) {
         return r;
     }
     static const uint8_t kinds[] = {
-        [AT_V_ADD] = AT_T_ADD, [AT_V_SUB] = AT_T_SUB, [AT_V_MUL] = AT_T_MUL,
-        [AT_V_DIV] = AT_T_DIV, [AT_V_MIN] = AT_T_MIN, [AT_V_MAX] = AT_T_MAX};
+        [AT_V_ADD] = AT_T_ADD,   [AT_V_SUB] = AT_T_SUB,         [AT_V_MUL] = AT_T_MUL,
+        [AT_V_DIV] = AT_T_DIV,   [AT_V_MIN] = AT_T_MIN,         [AT_V_MAX] = AT_T_MAX,
+        [AT_V_LESS] = AT_T_LESS, [AT_V_AT_MOST] = AT_T_AT_MOST, [AT_V_EQUAL] = AT_T_EQUAL};
     int x = at_build_value(b, v->a);
     if (v->op == AT_V_CALL) {
         int of = at_build_function(b, v->function, x);
         b->vregs.data[of].same = b->vregs.data[x].same;
         return of;
     }
+    if (v->op == AT_V_CHOOSE) return chosen(b, x, v->b);
     int y = at_build_value(b, v->b);
     bool same = b->vregs.data[x].same && b->vregs.data[y].same;
     int d = at_build_vreg(b, (at_tile_vreg){.same = same});

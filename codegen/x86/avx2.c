@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#define LESS_QUIET 0x11 /* false for what is not a number */
+/* False for what is not a number. */
+static const uint8_t comparisons[AT_T_KIND_COUNT] = {
+    [AT_T_LESS] = 0x11, [AT_T_AT_MOST] = 0x12, [AT_T_EQUAL] = 0x00};
 
 static void zip(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op ops[] = {AT_X86_VUNPCKLPS, AT_X86_VUNPCKHPS, AT_X86_VUNPCKLPD,
@@ -88,7 +90,8 @@ static void vector(at_x86 *x, const at_tile_op *op) {
                                              : at_x86_memory(x, op, 32);
     at_x86_arg args[] = {dst, from, b}, scratch = at_vec(AT_X86_SCRATCH_VEC, 32);
     int immediate = 0;
-    if (op->kind == AT_T_LESS) EMIT(x, VCMPPS, dst, from, b, at_imm(LESS_QUIET)), immediate = 1;
+    if (at_tile_compares(op))
+        EMIT(x, VCMPPS, dst, from, b, at_imm(comparisons[op->kind])), immediate = 1;
     else if (op->kind == AT_T_BLEND) EMIT(x, VANDPS, scratch, from, b);
     else at_asm_emit(&x->code, arithmetic[op->kind], 0, false, 3, args);
     if (op->mem == AT_MEM_CONST) at_x86_point(x, op, immediate);

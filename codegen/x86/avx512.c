@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-#define LESS_QUIET 0x11 /* false for what is not a number */
+/* False for what is not a number. */
+static const uint8_t comparisons[AT_T_KIND_COUNT] = {
+    [AT_T_LESS] = 0x11, [AT_T_AT_MOST] = 0x12, [AT_T_EQUAL] = 0x00};
 /* Of three bits, first to third: the second ? the third : the first. */
 #define SECOND_CHOOSES 0xb8
 /* Mask registers: of comparisons, where a tile has any; those before, or all of them, of tails. */
@@ -84,8 +86,8 @@ static void vector(at_x86 *x, const at_tile_op *op) {
                        ? at_x86_constant(4)
                        : at_x86_memory(x, op, op->mem == AT_MEM_BCAST ? 4 : x->set->width);
     int broadcast = op->mem == AT_MEM_BCAST || op->mem == AT_MEM_CONST ? x->set->width / 4 : 0;
-    if (op->kind == AT_T_LESS) {
-        at_x86_arg args[] = {at_mask_reg(COMPARED), k0, from, b, at_imm(LESS_QUIET)};
+    if (at_tile_compares(op)) {
+        at_x86_arg args[] = {at_mask_reg(COMPARED), k0, from, b, at_imm(comparisons[op->kind])};
         at_asm_emit(&x->code, AT_X86_VCMPPS, broadcast, false, 5, args);
     } else if (op->kind == AT_T_BLEND) {
         at_x86_arg args[] = {dst, k0, from, b, at_imm(SECOND_CHOOSES)};
@@ -94,16 +96,16 @@ static void vector(at_x86 *x, const at_tile_op *op) {
         at_x86_arg args[] = {dst, k0, from, b};
         at_asm_emit(&x->code, arithmetic[op->kind], broadcast, false, 4, args);
     }
-    bool immediate = op->kind == AT_T_LESS || op->kind == AT_T_BLEND;
+    bool immediate = at_tile_compares(op) || op->kind == AT_T_BLEND;
     if (op->mem == AT_MEM_CONST) at_x86_point(x, op, immediate);
-    if (op->kind == AT_T_LESS) EMIT(x, VPMOVM2D, dst, at_mask_reg(COMPARED));
+    if (at_tile_compares(op)) EMIT(x, VPMOVM2D, dst, at_mask_reg(COMPARED));
 }
 
 /* One mask register per number of lanes that is no whole register, set up at entry. */
 static void set_masks(at_x86 *x) {
     int next = 1, end = MASKS;
     for (int i = 0; i < x->t->num_ops; i++)
-        if (x->t->ops[i].kind == AT_T_LESS) end = COMPARED;
+        if (at_tile_compares(&x->t->ops[i])) end = COMPARED;
     for (int i = 0; i < x->t->num_ops; i++) {
         const at_tile_op *op = &x->t->ops[i];
         int n = op->lanes;

@@ -42,10 +42,13 @@ static at_x86_arg second(const at_x86 *x, const at_tile_op *op, int bytes) {
 }
 
 /* Whole registers, in the scalar set too, where the lowest lane counts. */
-static void less(at_x86 *x, const at_tile_op *op) {
+static void compare(at_x86 *x, const at_tile_op *op) {
     at_x86_arg s = at_vec(AT_X86_SCRATCH_VEC, 16);
     EMIT(x, MOVAPS, s, at_x86_reg(x, op->a));
-    EMIT(x, CMPPS, s, second(x, op, 16), at_imm(1));
+    EMIT(x, CMPPS, s, second(x, op, 16),
+         at_imm(op->kind == AT_T_LESS      ? 1
+                : op->kind == AT_T_AT_MOST ? 2
+                                           : 0));
     if (op->mem == AT_MEM_CONST) at_x86_point(x, op, 1);
     EMIT(x, MOVAPS, at_x86_reg(x, op->dst), s);
 }
@@ -142,7 +145,9 @@ static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, in
              at_imm(op->by == 2 ? 0x4e : 0xb1));
         return;
     case AT_T_FIRST: first(x, op); return;
-    case AT_T_LESS: less(x, op); return;
+    case AT_T_LESS:
+    case AT_T_AT_MOST:
+    case AT_T_EQUAL: compare(x, op); return;
     case AT_T_BLEND: blend(x, op); return;
     case AT_T_AND:
     case AT_T_OR:

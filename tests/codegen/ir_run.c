@@ -71,15 +71,23 @@ static float evaluate(runner *r, const at_value *v) {
         return inside(r, v->tensor, at, 1) ? ((const float *)base(r, v->tensor))[at] : 0;
     }
     if (v->op == AT_V_SELECT) return evaluate(r, holds(r, v->cond) ? v->a : v->b);
+    if (v->op == AT_V_INDEX) return (float)value_of(r, v->at);
     float a = evaluate(r, v->a);
     if (v->op == AT_V_CALL) return (float)at_function_value(v->function, a);
+    if (v->op == AT_V_CHOOSE) return evaluate(r, a != 0 ? v->b->a : v->b->b);
     float b = evaluate(r, v->b);
+    uint32_t all = UINT32_MAX;
+    float ones;
+    memcpy(&ones, &all, sizeof ones);
     switch (v->op) {
     case AT_V_ADD: return a + b;
     case AT_V_SUB: return a - b;
     case AT_V_MUL: return a * b;
     case AT_V_DIV: return a / b;
     case AT_V_MIN: return a < b ? a : b;
+    case AT_V_LESS: return a < b ? ones : 0;
+    case AT_V_AT_MOST: return a <= b ? ones : 0;
+    case AT_V_EQUAL: return a == b ? ones : 0;
     default: return a > b ? a : b;
     }
 }
@@ -89,7 +97,10 @@ static void run_statement(runner *r, const at_ir *n) {
     int64_t at = value_of(r, n->stmt.at);
     if (!inside(r, n->stmt.tensor, at, 1)) return;
     if (n->stmt.integer) {
-        ((int32_t *)base(r, n->stmt.tensor))[at] = (int32_t)value_of(r, n->stmt.integer);
+        int64_t x = value_of(r, n->stmt.integer);
+        if (r->l->tensors[n->stmt.tensor].is_int)
+            ((int32_t *)base(r, n->stmt.tensor))[at] = (int32_t)x;
+        else ((float *)base(r, n->stmt.tensor))[at] = (float)x;
         return;
     }
     float v = evaluate(r, n->stmt.val);

@@ -75,8 +75,8 @@ static int map_stage(maker *m, int src) {
     for (int d = 0; d < rank; d++) add_axis(m, s, classes[order[d]], false);
     read_plain(m, s, src, classes, &x);
     const char *X = x.data;
-    int kind = below(m, 13);
-    if (kind < 6) second_operand(m, s, &a);
+    int kind = below(m, 16);
+    if (kind < 6 || kind > 12) second_operand(m, s, &a);
     if (kind < 2) second_operand(m, s, &b);
     switch (kind) {
     case 0: at_text_addf(&body, "%s*%s + %s", X, a.data, b.data); break;
@@ -93,6 +93,16 @@ static int map_stage(maker *m, int src) {
     case 8: at_text_addf(&body, "-%s", X); break;
     case 9: at_text_addf(&body, "%s/4.0 + 0.5", X); break;
     case 10: at_text_addf(&body, "abs(%s)", X); break;
+    case 13: at_text_addf(&body, "%s > %s ? %s : 1 - %s", X, a.data, X, a.data); break;
+    case 14:
+        at_text_addf(&body, "%s != %s && (", X, a.data);
+        condition(m, s, &body);
+        at_text_addf(&body, " || %s <= 1) ? %s : %s", X, a.data, m->tensor[s].axis_name[0]);
+        break;
+    case 15:
+        at_text_addf(&body, "!(%s >= %s) ? %s + %s : 2", X, a.data, X,
+                     m->tensor[s].axis_name[below(m, rank)]);
+        break;
     case 11: at_text_addf(&body, "floor(%s/2.0)", X); break;
     default:
         condition(m, s, &body);
@@ -236,7 +246,7 @@ static void choose_reduction(maker *m, int stage, int others) {
 /* What a sum adds up: a tensor, products, choices. */
 static void summand(maker *m, int stage, int src, const int *classes, at_text *out) {
     at_text x = {0}, a = {0}, b = {0};
-    int kind = below(m, 10);
+    int kind = below(m, 11);
     const char *reduction = m->tensor[stage].reduction;
     read_plain(m, stage, src, classes, &x);
     if (reduction && *reduction == 'm' && kind < 3) {
@@ -264,6 +274,12 @@ static void summand(maker *m, int stage, int src, const int *classes, at_text *o
         break;
     case 7: at_text_addf(out, "%s*%s*%s", x.data, a.data, b.data); break;
     case 8: at_text_addf(out, "%s*%s + %s", x.data, a.data, b.data); break;
+    case 10: { /* the number of the first of its kind, as argmax has it */
+        const rp_tensor *t = &m->tensor[stage];
+        at_text_addf(out, "%s == %s ? %s : %s", x.data, a.data,
+                     t->axis_name[t->rank + t->num_reduce - 1], b.data);
+        break;
+    }
     default:
         at_text_add(out, "(");
         condition(m, stage, out);

@@ -114,7 +114,7 @@ static void run_tile(runner *r, const at_tile_call *c) {
         if (op->kind >= AT_T_FMA) {
             bool both = op->kind == AT_T_FMA || op->kind == AT_T_MUL_ADD;
             bool bits = op->kind == AT_T_AND || op->kind == AT_T_OR || op->kind == AT_T_INT_ADD ||
-                        op->kind == AT_T_INT_SUB || op->kind == AT_T_LESS;
+                        op->kind == AT_T_INT_SUB || at_tile_compares(op);
             bool chooses = op->kind == AT_T_BLEND || op->kind == AT_T_FIRST;
             double in = fmax(ready[op->a], op->b >= 0 ? ready[op->b] : 0);
             r->work.fmas += both && fused;
