@@ -109,6 +109,11 @@ static bool is_vector(const est_leaf *x, int loop) {
     return true;
 }
 
+/* Is the term joined by one instruction that makes it, too? */
+static bool product(const at_estimator *e, const at_tensor *t) {
+    return e->o.target->fused && t->reduction == AT_REDUCE_SUM && t->body->op == AT_X_MUL;
+}
+
 static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, int root, tile *t) {
     const int lanes = e->o.target->lanes;
     const est_stage *s = &e->stages[x->node->tensor];
@@ -119,12 +124,12 @@ static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, in
                 .again = 1,
                 .width = lanes,
                 .share = s->share,
-                .each = fmax(1, s->operations),
+                .each = s->operations + !product(e, x->stage),
                 .ends = end ? e->stages[end->node->tensor].operations : 0};
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
         bool vector = l->ann == AT_ANN_VEC, everywhere = !end;
-        if (l->sums) t->steps *= l->turns;
+        if (l->sums) t->steps *= vector && is_vector(x, i) ? ceil(l->turns / lanes) : l->turns;
         else if (!est_unrolled(l)) t->again *= l->turns;
         if (l->sums || !est_unrolled(l)) continue;
         for (int k = 0; end && k < end->num_loops; k++)

@@ -1,0 +1,172 @@
+/* Estimates from knobs against what lowering makes of the same points: how often tiles are called
+ * and what they work out, counted in the lowered program by cost/bound.c, which shares nothing with
+ * the estimate but the sizes of parts. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/engine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is the same as after lowering. */
+typedef enum exact {
+    ALL,
+    SUMS,  /* calls of tiles that sum, and operations: a copy with a condition is cut where that
+              changes */
+    CALLS, /* calls: where a border cuts terms off, some partial sums are fewer */
+} exact;
+
+static const struct {
+    const char *name, *args;
+    exact exact;
+} tasks[] = {
+    {"dense", "M=30,N=120,K=64", ALL},
+    {"dense", "M=64,N=96,K=48,bias=1", ALL},
+    {"dense+bias+relu", "M=48,N=96,K=36", ALL},
+    {"matmul_add", "N=48,L=60,M=64", ALL},
+    {"conv2d_NCHWc", "N=1,IC=32,H=14,W=15,OC=64,KH=1,KW=1,strides=1,padding=0", ALL},
+    {"conv2d_NCHWc", "N=1,IC=16,H=14,W=14,OC=64,KH=3,KW=3,strides=1,padding=1", CALLS},
+    {"conv2d_NCHWc", "N=1,IC=16,H=15,W=14,OC=48,KH=5,KW=5,strides=2,padding=2", CALLS},
+    {"conv2d_nhwc", "N=1,H=14,W=14,CI=64,CO=96,KH=1,KW=1,padding=0", ALL},
+    {"conv2d_nhwc", "N=1,H=14,W=14,CI=16,CO=48,KH=3,KW=3", CALLS},
+    {"conv2d_nhwc", "N=2,H=10,W=12,CI=16,CO=24,KH=3,KW=3,strides=2", CALLS},
+    {"conv2d_3x3_gemm", "N=1,H=14,W=14,CI=64,CO=64", SUMS},
+    {"conv2d_3x3_gemm", "N=1,H=7,W=9,CI=24,CO=48", SUMS},
+};
+static const char *const targets[] = {"avx512", "avx2", "sse2"};
+
+typedef struct counted {
+    double calls, sum_calls, operations;
+} counted;
+
+static counted count(const at_bound *b) {
+    counted c = {0};
+    for (int i = 0; i < b->num_tiles; i++) {
+        const at_work *w = &b->tiles[i].work;
+        c.calls += w->calls;
+        c.operations += w->fmas + w->others;
+        if (!strncmp(b->tiles[i].tile, "tile_", 5)) c.sum_calls += w->calls;
+    }
+    return c;
+}
+
+static void compare(const char *what, const at_config *c, double found, double expected,
+                    double within) {
+    if (fabs(found - expected) <= within * expected) return;
+    at_text text = {0};
+    at_config_print_entity(&text, c);
+    fail_msg("%s: %.0f estimated, %.0f after lowering: %s", what, found, expected,
+             at_text_str(&text));
+}
+
+static at_task *task_of(at_arena *a, const char *name, const char *args) {
+    const at_template_row *row;
+    at_task *t;
+    at_error err;
+    if (at_template_find(name, &row, &err) != AT_OK || at_task_new(a, row, args, &t, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    return t;
+}
+
+static void one_task(int k, const char *isa, int points) {
+    at_arena *a = at_arena_new(), *scratch = at_arena_new();
+    at_task *t = task_of(a, tasks[k].name, tasks[k].args);
+    const at_target *target = at_target_find(isa);
+    const at_core *core = at_core_find("sapphirerapids");
+    at_speeds speeds;
+    at_speeds_guess(core, target, &speeds);
+    at_cost_model *m = at_cost_model_of(
+        t, &(at_estimate_options){.target = target,
+                                  .speeds = &speeds,
+                                  .cache_bytes = {core->l1d_bytes, core->l2_bytes, 1 << 25},
+                                  .threads = 1});
+    const at_machine machine = {.core = core,
+                                .l1d_bytes = core->l1d_bytes,
+                                .l2_bytes = core->l2_bytes,
+                                .l3_bytes = 1 << 25,
+                                .threads = 1};
+    const at_lower_options lo = {.dialect = AT_DIALECT_TCC, .target = target, .name = "kernel"};
+    uint64_t range = (uint64_t)at_space_range_length(at_task_space(t));
+    at_rng rng;
+    at_rng_seed(&rng, 7, (uint64_t)k);
+    for (int n = 0, tries = 0; n < points && tries < 20 * points; tries++) {
+        int64_t index = (int64_t)at_rng_below(&rng, range);
+        at_config config;
+        at_program *p;
+        const at_lowered *lowered;
+        at_estimate e;
+        at_arena_reset(scratch);
+        if (at_config_at(scratch, at_task_space(t), index, &config, NULL) != AT_OK ||
+            at_task_program(scratch, t, &config, &p, NULL) != AT_OK ||
+            at_lower_tiles(scratch, p, &lo, &lowered, NULL) != AT_OK)
+            continue;
+        n++;
+        counted c = count(at_bound_of(scratch, lowered, &machine));
+        if (!at_cost_point(m, index, &e)) fail_msg("%s: %d is not estimated", tasks[k].name, n);
+        assert_true(e.ns > 0 && isfinite(e.ns));
+        compare("calls of sums", &config, e.sum_calls, c.sum_calls, 0);
+        if (tasks[k].exact != SUMS) compare("calls", &config, e.calls, c.calls, 0);
+        compare("operations", &config, e.operations, c.operations,
+                tasks[k].exact == CALLS ? 0.05 : 1e-9);
+    }
+    at_cost_model_free(m);
+    at_arena_free(scratch);
+    at_arena_free(a);
+}
+
+/* AT_POINTS=10000: of each task, instead of a few. */
+static void counts(void **state) {
+    (void)state;
+    const char *points = getenv("AT_POINTS");
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+        for (size_t k = 0; k < sizeof tasks / sizeof *tasks; k++)
+            one_task((int)k, targets[i], points ? atoi(points) : i ? 25 : 60);
+}
+
+/* Every template there is has estimates of all its points, by list as one by one. */
+static void every_template(void **state) {
+    (void)state;
+    enum { POINTS = 200 };
+    for (int k = 0; k < at_template_count(); k++) {
+        at_arena *a = at_arena_new();
+        const char *name = at_template_at(k)->name;
+        at_task *t = task_of(a, name, strstr(name, "sp") == name ? "nnz=40" : NULL);
+        at_cost_model *m = at_cost_model_new(t, &(at_engine_options){0});
+        int64_t range = at_space_range_length(at_task_space(t)), index[POINTS];
+        double ns[POINTS];
+        at_rng rng;
+        at_rng_seed(&rng, 3, 1);
+        for (int i = 0; i < POINTS; i++) index[i] = (int64_t)at_rng_below(&rng, (uint64_t)range);
+        at_cost_points(m, index, POINTS, ns);
+        for (int i = 0; i < POINTS; i++) {
+            at_config config;
+            at_program *p;
+            at_estimate e;
+            bool estimated = at_cost_point(m, index[i], &e);
+            assert_true(estimated ? e.ns == ns[i] : isinf(ns[i]));
+            bool valid = at_config_at(a, at_task_space(t), index[i], &config, NULL) == AT_OK &&
+                         at_task_program(a, t, &config, &p, NULL) == AT_OK;
+            if (valid && !estimated) fail_msg("%s: index %lld", name, (long long)index[i]);
+        }
+        index[0] = range;
+        index[1] = -1;
+        at_cost_points(m, index, 2, ns);
+        assert_true(isinf(ns[0]) && isinf(ns[1]));
+        at_cost_model_free(m);
+        at_arena_free(a);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts),
+        cmocka_unit_test(every_template),
+    };
+    setenv("XDG_CACHE_HOME", "/nowhere", 1); /* whatever the user has in his own */
+    return cmocka_run_group_tests_name("engine/config_cost", tests, NULL, NULL);
+}
