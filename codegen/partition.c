@@ -313,7 +313,8 @@ static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact 
         return PEEL;
     }
     if (opaque & below) return LEAVE;
-    if (!(deps & self) || (opaque & self) || n->loop.ann == AT_ANN_PARA)
+    bool outside = (deps & ~below) != 0; /* else a cut further in decides it */
+    if (outside && (!(deps & self) || (opaque & self) || n->loop.ann == AT_ANN_PARA))
         if (has_versions(p, n, without, deps & below)) return VERSIONS;
     if (!(deps & self) || (opaque & self)) return LEAVE;
     if (!(deps & below)) return CUT;

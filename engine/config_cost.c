@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/machine_speeds.h"
 
@@ -45,6 +46,24 @@ at_cost_model *at_cost_model_with(const at_task *task, const at_engine_options *
         .threads = o->threads ? (int)o->threads : 1,
         .pack_inline = o->packing == AT_PACKING_INLINE};
     return at_cost_model_of(task, &e);
+}
+
+at_cost_model *at_cost_model_of_recorded(const at_recorded *r) {
+    const at_context *c = &r->extra.context;
+    const at_target *target = r->extra.present && c->isa ? at_target_find(c->isa) : NULL;
+    at_speed_table built_in = {.cache_bytes = {48 << 10, 2 << 20, 32 << 20}}; /* that table's */
+    const at_speed_table *t = r->machine ? r->machine : &built_in;
+    at_speeds speeds;
+    if (!r->task || !target) return NULL;
+    at_speeds_of(t, target, &speeds);
+    return at_cost_model_of(
+        r->task,
+        &(at_estimate_options){
+            .target = target,
+            .speeds = &speeds,
+            .cache_bytes = {t->cache_bytes[0], t->cache_bytes[1], t->cache_bytes[2]},
+            .threads = c->threads > 0 ? c->threads : 1,
+            .pack_inline = c->packing && !strcmp(c->packing, at_packing_name(AT_PACKING_INLINE))});
 }
 
 void at_cost_model_free(at_cost_model *m) {

@@ -7,6 +7,7 @@
 
 #include "cost/cost.h"
 #include "engine/options.h"
+#include "engine/recorded_space.h"
 #include "templates/task.h"
 
 typedef struct at_cost_model at_cost_model;
@@ -20,6 +21,11 @@ at_cost_model *at_cost_model_with(const at_task *task, const at_engine_options *
                                   const at_speed_table *table);
 /* For this target and these speeds; mean_dynamic is the task's own. Borrows the task. */
 at_cost_model *at_cost_model_of(const at_task *task, const at_estimate_options *o);
+/* For a recorded space of a template: its own machine's table where it has one, else one that is
+ * built in, never this machine's: a replay is the same everywhere. NULL: its instruction set is not
+ * known.
+ */
+at_cost_model *at_cost_model_of_recorded(const at_recorded *r);
 void at_cost_model_free(at_cost_model *m); /* NULL is fine */
 
 /* out_ns[i]: estimated time of index[i], an index into the task's space; INFINITY where there is no

@@ -100,5 +100,5 @@ void at_speeds_of(const at_speed_table *t, const at_target *target, at_speeds *o
     if (s) {
         *out = *s;
         at_speeds_complete(out, target);
-    } else at_speeds_guess(at_core_find(at_cpu_facts()->llvm_name), target, out);
+    } else at_speeds_guess(NULL, target, out);
 }

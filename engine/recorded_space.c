@@ -1,5 +1,7 @@
 /* engine/recorded_space.c: reading a recorded space. */
 #include "engine/recorded_space.h"
+
+#include "engine/machine_speeds.h"
 #include "engine/file_space.h"
 
 #include <math.h>
@@ -241,6 +243,12 @@ static at_status read_space_file(at_arena *a, const char *path, at_recorded *out
     if (strcmp(at_json_text(a, file.knobs), at_json_text(a, at_space_knobs(a, out->space))) != 0)
         return at_fail(err, AT_E_INPUT, "%s: its knobs are not those that %s %s has here", path,
                        out->name, out->args_text);
+    if (file.machine) {
+        at_speed_table *t = AT_NEW(a, at_speed_table);
+        if (at_speed_table_read(file.machine, t, err) != AT_OK)
+            return at_fail_at(err, "%s: recorded space: \"machine\": ", path);
+        out->machine = t;
+    }
     out->extra = file.extra;
     out->first_s = file.first_s;
     out->last_s = file.last_s;
@@ -248,12 +256,32 @@ static at_status read_space_file(at_arena *a, const char *path, at_recorded *out
     return AT_OK;
 }
 
+/* A log of this machine, where that has been measured. */
+static const at_speed_table *machine_of_log(at_arena *a, const at_recorded *r) {
+    at_speed_table *t = AT_NEW(a, at_speed_table);
+    const char *cpu = r->extra.present ? r->extra.context.cpu : NULL;
+    return cpu && !strcmp(cpu, at_cpu_facts()->name) && at_speeds_kept(t) ? t : NULL;
+}
+
+static const at_json *json_of(at_arena *a, const at_speed_table *t) {
+    at_text text = {0};
+    const at_json *json;
+    if (!t) return NULL;
+    at_speed_table_print(&text, t);
+    AT_ASSERT(at_json_parse(a, at_strdup(a, at_text_str(&text)), text.len, &json, NULL) == AT_OK);
+    at_text_free(&text);
+    return json;
+}
+
 at_status at_recorded_read(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                            at_recorded *out, at_error *err) {
     reading r = {.arena = a, .path = path, .warn = warn, .ctx = ctx, .to = out};
     *out = (at_recorded){.winner = NOT_TOLD};
     if (at_is_space_file(path)) AT_TRY(read_space_file(a, path, out, err));
-    else AT_TRY(read_file(&r, err));
+    else {
+        AT_TRY(read_file(&r, err));
+        out->machine = machine_of_log(a, out);
+    }
     sort_shares(a, out);
     if (out->best_s == 0)
         return at_fail(err, AT_E_INPUT, "%s: all %lld records of %s %s are failures", path,
@@ -270,5 +298,6 @@ void at_recorded_print(at_arena *a, const at_recorded *r, at_text *out) {
                                               .first_s = r->first_s,
                                               .last_s = r->last_s,
                                               .range = at_space_range_length(r->space),
-                                              .time_s = r->time_s});
+                                              .time_s = r->time_s,
+                                              .machine = json_of(a, r->machine)});
 }

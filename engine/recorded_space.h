@@ -20,6 +20,9 @@ typedef struct at_recorded {
     double *shares;   /* [points] best_s / time, 0 for failures; descending */
     at_extra extra;   /* version and context */
     double first_s, last_s; /* timestamps */
+    /* Of the machine that recorded it, where the file has one; of a log, where it is this one and
+     * was measured; else NULL. */
+    const at_speed_table *machine;
 } at_recorded;
 
 /* The first record says which task and context; records of others are warned about and

@@ -495,6 +495,7 @@ typedef struct at_space_file {
     double first_s, last_s; /* timestamps of the records; 0: not known */
     int64_t range;          /* indices */
     double *time_s;         /* [range] mean; 0: not recorded; -n: failed with error number n */
+    const at_json *machine; /* the table of the machine that recorded it; NULL: none is told */
 } at_space_file;
 /* The knobs with their values, for at_space_file.knobs. */
 const at_json *at_space_knobs(at_arena *a, const at_space *s);

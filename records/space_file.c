@@ -69,6 +69,10 @@ void at_space_file_print(at_text *out, const at_space_file *f) {
         at_text_add(out, ", \"autotune\": ");
         at_extra_print(out, &f->extra);
     }
+    if (f->machine) {
+        at_text_add(out, ", \"machine\": ");
+        at_json_print(out, f->machine);
+    }
     at_text_add(out, "}\n");
     for (int64_t i = 0; i < f->range; i++) {
         double time_s = f->time_s[i];
@@ -144,6 +148,7 @@ static at_status read_header(at_arena *a, const char *line, size_t len, at_space
                        "\"knobs\" are no lists of values, or of more than %d points", MOST_INDICES);
     out->first_s = read_moment(at_json_get(h, "first"));
     out->last_s = read_moment(at_json_get(h, "last"));
+    out->machine = at_json_get(h, "machine");
     extra = at_json_get(h, "autotune");
     return at_extra_read(a, is(extra, AT_JSON_OBJECT) ? extra : NULL, &out->extra, err);
 }
