@@ -99,6 +99,7 @@ typedef struct { /* of the tile of a sum */
     double width;                       /* elements of a register */
     double share;                       /* of the steps that count */
     double each, ends;                  /* operations of a step, and behind the sum */
+    bool apart;                         /* each of `again` is a call */
 } tile;
 
 /* Is the loop a vector of every access? */
@@ -162,9 +163,10 @@ static double parts_ns(at_estimator *e, const tile *t, double calls, double far)
             } else rows *= (double)size;
         }
         if (times == 0) continue;
+        double called = t->apart ? times * t->again : times;
         double sums = rows * vectors, joins = chains(e, t->x, t->root, sums) - 1;
-        e->out->calls += times;
-        e->out->sum_calls += times;
+        e->out->calls += called;
+        e->out->sum_calls += called;
         e->out->operations +=
             times * sums * t->again * (t->steps * t->share * t->each + t->ends + joins);
         double near = tile_ns(e, rows, vectors, width, STEP);
@@ -188,29 +190,86 @@ static double vector_lines(const est_leaf *x, const est_access *a, int root) {
 
 /* ---- tails ----------------------------------------------------------------------------------- */
 
-typedef struct {  /* an axis whose last outermost turn has less to do */
-    double turns; /* of the loop around */
+typedef struct { /* an axis that the loops around tiles exceed */
     int part;
-    int64_t whole, rest;
+    int64_t whole, rest; /* extent of the tile's outermost loop over it, and of the last one */
+    double whole_share, all_share; /* of all turns: those with a whole one, and those with any */
 } tail;
 
 static int find_tails(const at_program *p, const tile *t, tail *tails) {
     int n = 0;
     for (int i = 0; i < t->num_parts && n < 2; i++) {
         const est_leaf *x = t->x;
-        const est_loop *inner = &x->loop[t->which[i]];
-        double inside = 1, turns = 1;
-        for (int k = 0; k < x->num_loops; k++)
-            if (x->loop[k].axis == inner->axis && k != t->which[i]) {
-                turns *= x->loop[k].turns;
-                inside = (double)x->loop[k].coef;
-            }
-        int64_t extent = p->extents[x->node->tensor][inner->axis];
-        double rest = (double)extent - (turns - 1) * inside;
-        if (inside == inner->turns && turns > 1 && rest > 0 && rest < inner->turns)
-            tails[n++] = (tail){turns, i, (int64_t)inner->turns, (int64_t)rest};
+        const est_loop *l = &x->loop[t->which[i]];
+        double inside = (double)l->coef * l->turns, turns = 1;
+        bool outermost = true;
+        for (int k = 0; k < x->num_loops; k++) {
+            if (x->loop[k].axis != l->axis) continue;
+            if (k < t->root) turns *= x->loop[k].turns;
+            else outermost &= x->loop[k].coef <= l->coef;
+        }
+        double extent = (double)p->extents[x->node->tensor][l->axis];
+        if (!outermost || turns * inside <= extent) continue;
+        double whole = floor(extent / inside), rest = extent - whole * inside;
+        tails[n++] = (tail){.part = i,
+                            .whole = (int64_t)l->turns,
+                            .rest = (int64_t)ceil(rest / (double)l->coef),
+                            .whole_share = whole / turns,
+                            .all_share = (whole + (rest > 0)) / turns};
     }
     return n;
+}
+
+/* Where the loops exceed an axis that the tile has several loops of, no tile is left of it but the
+ * inner ones, of one step each. */
+static void fall_apart(const at_program *p, tile *t) {
+    const est_leaf *x = t->x;
+    for (int i = 0; i < t->num_parts; i++) {
+        const est_loop *l = &x->loop[t->which[i]];
+        double all = l->turns;
+        bool outer = false;
+        for (int k = 0; k < x->num_loops; k++) {
+            if (x->loop[k].axis != l->axis || k == t->which[i]) continue;
+            all *= x->loop[k].turns;
+            outer |= k >= t->root && x->loop[k].coef < l->coef;
+        }
+        double extent = (double)p->extents[x->node->tensor][l->axis];
+        if (!outer || all <= extent) continue;
+        t->again *= t->steps * l->turns;
+        t->steps = 1;
+        t->apart = true;
+        t->part[i] = t->part[--t->num_parts];
+        t->which[i] = t->which[t->num_parts];
+        return;
+    }
+}
+
+/* Steps beyond the end of the axes that are summed over. */
+static void exceed(const at_program *p, tile *t) {
+    const est_leaf *x = t->x;
+    for (int a = x->stage->num_axes; a < x->node->num_axes; a++) {
+        double extent = (double)p->extents[x->node->tensor][a], turns = 1;
+        for (int k = t->root; k < x->num_loops; k++)
+            if (x->loop[k].axis == a) turns *= x->loop[k].turns;
+        if (extent > 0 && turns > extent) t->steps *= extent / turns;
+    }
+}
+
+/* Share of the turns around a tile that lie within the axes it has no loop of. */
+static double within(const at_program *p, const tile *t) {
+    const est_leaf *x = t->x;
+    double share = 1;
+    for (int a = 0; a < x->stage->num_axes; a++) {
+        double extent = (double)p->extents[x->node->tensor][a], turns = 1;
+        bool inside = false;
+        for (int k = 0; k < x->num_loops; k++) {
+            if (x->loop[k].axis != a) continue;
+            turns *= x->loop[k].turns;
+            inside |= k >= t->root;
+        }
+        if (!inside && turns > extent && extent > 0) share *= extent / turns;
+    }
+    return share;
 }
 
 /* ---- the sum --------------------------------------------------------------------------------- */
@@ -253,8 +312,10 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
     tile t;
     tail tails[2];
     set_tile(e, x, end, root, &t);
+    exceed(p, &t);
+    fall_apart(p, &t);
     int n = find_tails(p, &t, tails), vectors = -1;
-    double all = est_turns(x, 0, root), far_lines = 0, far = 0;
+    double all = est_turns(x, 0, root) * within(p, &t), far_lines = 0, far = 0;
     for (int i = root; i < x->num_loops; i++)
         for (int k = 1; k < x->num_accesses && x->loop[i].ann == AT_ANN_VEC; k++)
             if (x->access[k].step[i] == 1) vectors = k;
@@ -268,9 +329,10 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
         double calls = all;
         for (int i = 0; i < n; i++) {
             bool rest = mask >> i & 1;
-            calls *= rest ? 1 / tails[i].turns : 1 - 1 / tails[i].turns;
+            calls *= rest ? tails[i].all_share - tails[i].whole_share : tails[i].whole_share;
             t.part[tails[i].part].extent = rest ? tails[i].rest : tails[i].whole;
         }
+        if (calls <= 0) continue;
         if (n) choose(e, t.part, t.num_parts, t.other);
         e->out->sums_ns += parts_ns(e, &t, calls, far);
     }
