@@ -78,15 +78,17 @@ typedef struct at_bench_data {
     float **tensor;
     int64_t *elements;
     double flops;
+    double within; /* of outputs that are not exact: how far an element may be off, in units of the
+                      root of their mean square */
 } at_bench_data;
 at_status at_bench_data_new(at_arena *a, const at_compute *c, const int64_t *values,
                             at_bench_data *out, at_error *err);
 /* Of a task with a block-sparse weight, whose blocks are where the pattern says. */
 at_status at_bench_data_sparse(at_arena *a, const at_task *task, const at_program *p,
                                const at_pattern *pattern, at_bench_data *out, at_error *err);
-/* The first difference is AT_E_DIFFERS. */
+/* The first difference is AT_E_DIFFERS. within: as in at_bench_data. */
 at_status at_bench_check(const char *who, const float *got, const float *expected, int64_t n,
-                         at_error *err);
+                         double within, at_error *err);
 
 typedef struct at_bench_kernel {
     at_kernel_fn *entry, *pack; /* pack NULL: nothing is packed ahead */
@@ -126,6 +128,7 @@ at_bench_contender at_bench_kernel_contender(at_bench_kernel *k);
 
 typedef struct at_bench_conv { /* forward convolution, NHWC data, OHWI weights */
     int n, ih, iw, ic, oc, kh, kw, stride, pad;
+    int winograd; /* of oneDNN: that algorithm, with tiles of 2 or 4; 0: direct */
 } at_bench_conv;
 int at_bench_conv_oh(const at_bench_conv *s);
 double at_bench_conv_flops(const at_bench_conv *s);
@@ -191,10 +194,11 @@ typedef struct at_bench_op {
     at_bench_op_kind kind;
     int dims, n, ic, oc, groups, in[3], kernel[3], stride, pad, dilation;
     bool weight_ohwi; /* [oc, kernel, ic] instead of [kernel, ic/groups, oc] */
+    int winograd;     /* as at_bench_conv's */
 } at_bench_op;
 void at_bench_op_out(const at_bench_op *s, int out[3]); /* extents of the output (operators.c) */
 
-/* peers_onednn.c: direct convolution, layouts of oneDNN's choice, weights and data reordered ahead;
+/* peers_onednn.c: convolution, layouts of oneDNN's choice, weights and data reordered ahead;
  * pooling of data as they are. */
 const char *at_onednn_about(void); /* version; NULL: built without it */
 typedef struct at_onednn at_onednn;
@@ -240,6 +244,7 @@ at_status at_bench_lowering(at_error *err);
 at_status at_bench_conv3x3(at_error *err);
 at_status at_bench_nchwc(at_error *err);
 at_status at_bench_fused(at_error *err);
+at_status at_bench_algorithms(at_error *err);
 at_status at_bench_templates(at_error *err);
 at_status at_bench_operators(at_error *err);
 at_status at_bench_sparse(at_error *err);

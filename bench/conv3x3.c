@@ -26,7 +26,7 @@ static at_status open_peers(at_arena *a, const at_bench_layer *l, const at_bench
     if (at_openblas_about()) {
         p->openblas = at_openblas_conv(a, &l->conv, input, weight);
         AT_TRY(at_bench_check("OpenBLAS", at_openblas_output(p->openblas), data->tensor[out],
-                              data->elements[out], err));
+                              data->elements[out], 0, err));
         of[p->openblas_at = (*n)++] = at_openblas_contender(p->openblas);
     }
     if (at_cpu_has_set(at_vector_set("avx512")) && at_compiler_available(AT_GCC)) {

@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "runtime/runtime_int.h"
 
+#include <math.h>
 #include <string.h>
 
 static const double compile_timeout_s = 60;
@@ -146,9 +147,13 @@ at_status at_bench_data_sparse(at_arena *a, const at_task *task, const at_progra
 }
 
 at_status at_bench_check(const char *who, const float *got, const float *expected, int64_t n,
-                         at_error *err) {
+                         double within, at_error *err) {
+    double squares = 0;
+    for (int64_t i = 0; i < n && within > 0; i++)
+        squares += (double)expected[i] * (double)expected[i];
+    double most = within > 0 ? within * sqrt(squares / (double)n) : 0;
     for (int64_t i = 0; i < n; i++)
-        if (!(got[i] == expected[i]))
+        if (!(fabs((double)got[i] - (double)expected[i]) <= most))
             return at_fail(err, AT_E_DIFFERS, "%s: element %lld is %g, the reference has %g", who,
                            (long long)i, (double)got[i], (double)expected[i]);
     return AT_OK;
@@ -197,7 +202,7 @@ static at_status first_run(const at_job *job, const at_bench_data *data, at_benc
     for (int i = 0; i < job->num_bufs; i++)
         if (job->bufs[i].role == AT_BUF_OUT)
             AT_TRY(at_bench_check(who, b->buf[i], data->tensor[job->bufs[i].offset],
-                                  job->bufs[i].size_bytes / 4, err));
+                                  job->bufs[i].size_bytes / 4, data->within, err));
     return AT_OK;
 }
 

@@ -17,6 +17,7 @@ static const struct {
     {"trials", at_bench_trial_time},
     {"conv3x3", at_bench_conv3x3},
     {"nchwc", at_bench_nchwc},
+    {"algorithms", at_bench_algorithms},
     {"templates", at_bench_templates},
     {"operators", at_bench_operators},
     {"fused", at_bench_fused},

@@ -1,4 +1,4 @@
-/* bench/peers_onednn.c: oneDNN's operators on windows, float32, forward: direct convolution, also
+/* bench/peers_onednn.c: oneDNN's operators on windows, float32, forward: convolution, also
  * grouped and transposed, in layouts of its own choice, and pooling, channels last. Data and
  * weights are brought into these layouts ahead, as ours are packed ahead. Built where dnnl.h is;
  * its API differs between the major versions 2 and 3, and this is version 2's. */
@@ -70,6 +70,18 @@ static void reorder_plain(at_onednn *d, const dnnl_memory_desc_t *desc, const fl
     if (from) dnnl_memory_destroy(from);
 }
 
+/* Weights are transformed out of [oc, ic, kh, kw] alone. */
+static void transform_weight(at_onednn *d, const dnnl_memory_desc_t *plain, const float *weight,
+                             const dnnl_dims_t dims) {
+    dnnl_memory_desc_t desc;
+    DO(dnnl_memory_desc_init_by_tag(&desc, 4, dims, dnnl_f32, dnnl_oihw));
+    if (d->status != dnnl_success) return;
+    dnnl_memory_t m = memory(d, &desc, at_bench_alloc((int64_t)dnnl_memory_desc_get_size(&desc)));
+    reorder_plain(d, plain, weight, m);
+    reorder(d, m, d->weight);
+    if (m) dnnl_memory_destroy(m);
+}
+
 /* Channels last, in memory: [n, spatial..., c]. */
 static void describe_data(at_onednn *d, const at_bench_op *s, const int *extent, int c,
                           dnnl_memory_desc_t *any, dnnl_memory_desc_t *plain) {
@@ -126,9 +138,11 @@ static void make(at_onednn *d, const at_bench_op *s, const float *data, const fl
     switch (s->kind) {
     case AT_BENCH_CONV:
         describe_weight(d, s, &any_weight, &plain_weight);
+        /* Which tiles Winograd has follows from what it is for. */
         DO(dnnl_dilated_convolution_forward_desc_init(
-            &op.conv, dnnl_forward_inference, dnnl_convolution_direct, &any_data, &any_weight, NULL,
-            &any_out, strides, dilates, pads, pads));
+            &op.conv, s->winograd == 4 ? dnnl_forward_training : dnnl_forward_inference,
+            s->winograd ? dnnl_convolution_winograd : dnnl_convolution_direct, &any_data,
+            &any_weight, NULL, &any_out, strides, dilates, pads, pads));
         break;
     case AT_BENCH_TRANSPOSED_CONV:
         describe_weight(d, s, &any_weight, &plain_weight);
@@ -149,7 +163,8 @@ static void make(at_onednn *d, const at_bench_op *s, const float *data, const fl
     reorder_plain(d, &plain_data, data, d->data);
     if (!weight) return;
     d->weight = own_memory(d, dnnl_query_weights_md);
-    reorder_plain(d, &plain_weight, weight, d->weight);
+    if (s->winograd) transform_weight(d, &plain_weight, weight, plain_weight.dims);
+    else reorder_plain(d, &plain_weight, weight, d->weight);
 }
 
 at_onednn *at_onednn_op(const at_bench_op *s, const float *data, const float *weight,
@@ -176,7 +191,8 @@ at_onednn *at_onednn_conv(const at_bench_conv *s, const float *data, const float
                             .stride = s->stride,
                             .pad = s->pad,
                             .dilation = 1,
-                            .weight_ohwi = true};
+                            .weight_ohwi = true,
+                            .winograd = s->winograd};
     at_onednn *d = at_onednn_op(&op, data, weight, err);
     if (d) d->flops = at_bench_conv_flops(s);
     return d;

@@ -19,11 +19,11 @@ typedef struct row {
       "N=1,IC=" #from ",H=" #pixels ",W=" #pixels ",OC=" #to ",KH=" #kernel ",KW=" #kernel         \
       ",strides=" #stride_ ",padding=" #pad_,                                                      \
       "", 200, NULL},                                                                              \
-     {1, pixels, pixels, from, to, kernel, kernel, stride_, pad_}, target_}
+     {1, pixels, pixels, from, to, kernel, kernel, stride_, pad_, 0}, target_}
 #define NHWC(title, pixels, channels)                                                              \
     {{title, "conv2d_nhwc", "N=1,H=" #pixels ",W=" #pixels ",CI=" #channels ",CO=" #channels, "",  \
       200, NULL},                                                                                  \
-     {1, pixels, pixels, channels, channels, 3, 3, 1, 1}, 0.85}
+     {1, pixels, pixels, channels, channels, 3, 3, 1, 1, 0}, 0.85}
 
 static const row rows[] = {
     NCHWC("64@56", 3, 56, 64, 64, 1, 1, 0.97),
@@ -58,7 +58,7 @@ static at_status open_openblas(at_arena *a, const at_program *p, const at_bench_
                                    d->tensor[at_compute_find(c, "weight")], addend < 0,
                                    addend < 0 ? NULL : d->tensor[addend]);
     return at_bench_check("OpenBLAS", at_openblas_product_output(*out), d->tensor[result],
-                          d->elements[result], err);
+                          d->elements[result], 0, err);
 }
 
 static void report(at_arena *a, const row *r, const at_bench_contest *c, const char *peer) {

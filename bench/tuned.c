@@ -11,7 +11,7 @@
 #include "records/records.h"
 
 #define CONV3X3(hw, c)                                                                             \
-    { 1, hw, hw, c, c, 3, 3, 1, 1 }
+    { 1, hw, hw, c, c, 3, 3, 1, 1, 0 }
 const at_bench_layer at_bench_layers[AT_BENCH_LAYERS] = {
     {"64@56", CONV3X3(56, 64), 0.91},
     {"128@28", CONV3X3(28, 128), 0.91},
