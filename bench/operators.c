@@ -21,41 +21,41 @@ typedef struct row {
 #define DEPTHWISE(hw, c, s)                                                                        \
     ROW("DEP", #c "@" #hw " stride " #s, "depthwise_conv2d_nhwc",                                  \
         "H=" #hw ",W=" #hw ",C=" #c ",strides=" #s, 1.0,                                           \
-        AT_BENCH_CONV, 2, 1, c, c, c, {hw, hw}, {3, 3}, s, 1, 1, false)
+        AT_BENCH_CONV, 2, 1, c, c, c, {hw, hw}, {3, 3}, s, 1, 1, false, 0)
 #define BLOCKED(hw, c, s)                                                                          \
     ROW("DEPc", #c "@" #hw " stride " #s, "depthwise_conv2d_NCHWc",                                \
         "H=" #hw ",W=" #hw ",IC=" #c ",strides=" #s, 1.0,                                          \
-        AT_BENCH_CONV, 2, 1, c, c, c, {hw, hw}, {3, 3}, s, 1, 1, false)
+        AT_BENCH_CONV, 2, 1, c, c, c, {hw, hw}, {3, 3}, s, 1, 1, false, 0)
 #define GROUPED(hw, ci, co, k, s, p, g)                                                            \
     ROW("GRP", #ci "@" #hw " to " #co ", " #k "x" #k, "group_conv2d_nhwc",                         \
         "H=" #hw ",W=" #hw ",CI=" #ci ",CO=" #co ",KH=" #k ",KW=" #k ",strides=" #s                \
         ",padding=" #p ",G=" #g, 1.0,                                                              \
-        AT_BENCH_CONV, 2, 1, ci, co, g, {hw, hw}, {k, k}, s, p, 1, false)
+        AT_BENCH_CONV, 2, 1, ci, co, g, {hw, hw}, {k, k}, s, p, 1, false, 0)
 #define DILATED(hw, ci, co, k, s, p)                                                               \
     ROW("DIL", #ci "@" #hw " to " #co ", " #k "x" #k ", dilation 2", "conv2d_nhwc",                \
         "H=" #hw ",W=" #hw ",CI=" #ci ",CO=" #co ",KH=" #k ",KW=" #k ",strides=" #s                \
         ",padding=" #p ",dilation=2", 1.0,                                                         \
-        AT_BENCH_CONV, 2, 1, ci, co, 1, {hw, hw}, {k, k}, s, p, 2, false)
+        AT_BENCH_CONV, 2, 1, ci, co, 1, {hw, hw}, {k, k}, s, p, 2, false, 0)
 #define LINE(w, ci, co, k, s, p)                                                                   \
     ROW("C1D", #ci "@" #w " to " #co ", " #k, "conv1d_nwc",                                        \
         "W=" #w ",CI=" #ci ",CO=" #co ",KW=" #k ",strides=" #s ",padding=" #p, 0,                  \
-        AT_BENCH_CONV, 1, 1, ci, co, 1, {w}, {k}, s, p, 1, false)
+        AT_BENCH_CONV, 1, 1, ci, co, 1, {w}, {k}, s, p, 1, false, 0)
 #define VOLUME(hw, ci, co, k, s, p)                                                                \
     ROW("C3D", #ci "@16x" #hw " to " #co ", " #k "^3", "conv3d_ndhwc",                             \
         "D=16,H=" #hw ",W=" #hw ",CI=" #ci ",CO=" #co ",KD=" #k ",KH=" #k ",KW=" #k                \
         ",strides=" #s ",padding=" #p, 0,                                                          \
-        AT_BENCH_CONV, 3, 1, ci, co, 1, {16, hw, hw}, {k, k, k}, s, p, 1, false)
+        AT_BENCH_CONV, 3, 1, ci, co, 1, {16, hw, hw}, {k, k, k}, s, p, 1, false, 0)
 #define TRANSPOSED(hw, ci, co)                                                                     \
     ROW("T2D", #ci "@" #hw " to " #co, "conv2d_transpose_nhwc",                                    \
         "H=" #hw ",W=" #hw ",CI=" #ci ",CO=" #co, 0,                                               \
-        AT_BENCH_TRANSPOSED_CONV, 2, 1, ci, co, 1, {hw, hw}, {4, 4}, 2, 1, 1, false)
+        AT_BENCH_TRANSPOSED_CONV, 2, 1, ci, co, 1, {hw, hw}, {4, 4}, 2, 1, 1, false, 0)
 #define MATRICES(m, n, k, target)                                                                  \
     ROW("GMM", #m "x" #n "x" #k, "batch_matmul", "M=" #m ",N=" #n ",K=" #k ",tb=0", target,        \
-        AT_BENCH_PRODUCT, 0, 1, 0, 0, 1, {m, n, k}, {0}, 0, 0, 0, false)
+        AT_BENCH_PRODUCT, 0, 1, 0, 0, 1, {m, n, k}, {0}, 0, 0, 0, false, 0)
 #define AVERAGE(hw, c, k, s, p)                                                                    \
     ROW("POOL", "average " #c "@" #hw ", " #k "x" #k, "avg_pool2d_nhwc",                           \
         "H=" #hw ",W=" #hw ",C=" #c ",KH=" #k ",KW=" #k ",strides=" #s ",padding=" #p, 1.0,        \
-        AT_BENCH_AVG_POOL, 2, 1, c, c, 1, {hw, hw}, {k, k}, s, p, 1, false)
+        AT_BENCH_AVG_POOL, 2, 1, c, c, 1, {hw, hw}, {k, k}, s, p, 1, false, 0)
 
 static const row rows[] = {
     DEPTHWISE(112, 32, 1), DEPTHWISE(112, 64, 2), DEPTHWISE(56, 128, 1), DEPTHWISE(56, 128, 2),
@@ -100,7 +100,7 @@ static at_status open_openblas(at_arena *a, const row *r, const at_bench_data *d
         at_openblas_product_new(a, r->op.in, tensor(d, "a"), tensor(d, "b"), false, NULL);
     *out = at_openblas_product_contender(p);
     return at_bench_check("OpenBLAS", at_openblas_product_output(p), d->tensor[result],
-                          d->elements[result], err);
+                          d->elements[result], 0, err);
 }
 
 /* The channels of blocked layouts are brought together for oneDNN. */
@@ -124,7 +124,7 @@ static at_status open_onednn(const row *r, const at_program *p, const at_bench_d
     float *got = at_bench_alloc(d->elements[result] * 4);
     if (!(*out = at_onednn_op(op, data, weight, err))) return err->status;
     at_onednn_output(*out, got);
-    return at_bench_check("oneDNN", got, expected, d->elements[result], err);
+    return at_bench_check("oneDNN", got, expected, d->elements[result], 0, err);
 }
 
 static at_status contest(at_arena *a, const row *r, const at_program *program,

@@ -12,23 +12,23 @@ static const char compute[] =
     "data[N, H, W, CI] : input\n"
     "weight[3, 3, CI, CO] : weight\n"
     "%s"
-    "strip[n:N, d:TH/S, r:S*m + 2, x:TW*m + 2, c:CI] = inside ? data[n, y, x - pl, c] : 0\n"
+    "strip[n:N, d:(TH + S - 1)/S, r:S*m + 2, x:TW*m + 2, c:CI] = inside ? data[n, y, x - pl, c] : 0\n"
     "    where y = d*S*m + r - pt, inside = 0 <= y && y < H && pl <= x && x < W + pl\n"
     "g[e:A, j:3, c:CI, o:CO] = G[e, 0]*weight[0, j, c, o] + G[e, 1]*weight[1, j, c, o]\n"
     "    + G[e, 2]*weight[2, j, c, o]\n"
-    "u[e:A, f:A, q:CO/Q, c:CI, b:Q] = G[f, 0]*g[e, 0, c, o] + G[f, 1]*g[e, 1, c, o]\n"
+    "u[q:CO/Q, e:A, f:A, c:CI, b:Q] = G[f, 0]*g[e, 0, c, o] + G[f, 1]*g[e, 1, c, o]\n"
     "    + G[f, 2]*g[e, 2, c, o]\n"
     "    where o = q*Q + b\n"
     "row[n:N, s:TH, t:TW, e:A, j:A, c:CI] = sum(i:A) B[e, i]*strip[n, s/S, s%%S*m + i, t*m + j, c]\n"
     "v[n:N, e:A, f:A, s:TH, t:TW, c:CI] = sum(j:A) B[f, j]*row[n, s, t, e, j, c]\n"
-    "p[n:N, e:A, f:A, s:TH, t:TW, o:CO] = sum(c:CI) v[n, e, f, s, t, c]*u[e, f, o/Q, c, o%%Q]\n"
+    "p[n:N, e:A, f:A, s:TH, t:TW, o:CO] = sum(c:CI) v[n, e, f, s, t, c]*u[o/Q, e, f, c, o%%Q]\n"
     "col[n:N, s:TH, t:TW, e:A, l:m, o:CO] = sum(f:A) T[l, f]*p[n, e, f, s, t, o]\n"
     "y[n:N, s:TH, t:TW, k:m, l:m, o:CO] = sum(e:A) T[k, e]*col[n, s, t, e, l, o]\n"
     "out[n:N, h:OH, w:OW, o:CO] = y[n, h/m, w/m, h%%m, w%%m, o]\n";
 
 static const char tree[] =
     "q, c, e:unroll, f:unroll, b:vec =>\n"
-    "    @u = e, f, q, c, b\n"
+    "    @u = q, e, f, c, b\n"
     "{n, sb}:para =>\n"
     "    r, x, c:vec =>\n"
     "        @strip = n, sb, r, x, c\n"
@@ -122,7 +122,7 @@ static void define(at_template *t) {
     if (m != 2 && m != 4 && m != 6) m = 2;
     at_sizes(t, "OH = H + pt + pb - 2, OW = W + pl + pr - 2, A = m + 2,"
                 "TH = (OH + m - 1)/m, TW = (OW + m - 1)/m");
-    at_split(t, "tile_s", "TH", "sb si", .policy = AT_FACTORS);
+    at_split(t, "tile_s", "TH", "sb si", .policy = AT_VERBOSE, .max_factor = 14);
     at_split(t, "tile_t", "TW", "to ti", .policy = AT_FACTORS);
     at_split(t, "tile_co", "CO", "fo fi", .policy = AT_FACTORS);
     at_split(t, "tile_ci", "CI", "co ci", .policy = AT_FACTORS);
