@@ -92,14 +92,42 @@ static bool is_bare(const at_expr *read) {
     return true;
 }
 
+/* Is it of sizes alone? */
+static bool is_size(const at_expr *e) {
+    if (e->op == AT_X_INDEX || (e->op == AT_X_NAME && e->ref < AT_REF_SIZE)) return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_size(e->arg[i])) return false;
+    return true;
+}
+
+/* `f / D` and `f % D` of an axis whose groups are whole: the largest D of each. */
+static void find_groups(const at_facts *f, const at_expr *e, at_stage_facts *s) {
+    for (int i = 0; i < e->nargs; i++) find_groups(f, e->arg[i], s);
+    if ((e->op != AT_X_DIV && e->op != AT_X_MOD) || e->arg[0]->op != AT_X_NAME ||
+        e->arg[0]->ref >= AT_REF_SIZE || !is_size(e->arg[1]))
+        return;
+    int axis = e->arg[0]->ref;
+    point p = {f, NULL, true};
+    int64_t by = value_at(&p, e->arg[1]);
+    if (!p.known || by <= 1 || by >= s->extent[axis] || s->extent[axis] % by) return;
+    if (s->divisor[axis] && by <= s->inner[axis]) return;
+    s->inner[axis] = by;
+    s->divisor[axis] = e->arg[1];
+}
+
 static void find_accesses(at_arena *a, const at_facts *f, int stage) {
     const at_tensor *t = &f->compute->tensors[stage];
     at_stage_facts *s = &f->of[stage];
     int n = t->num_axes + t->num_reduce;
     int64_t axis[AT_FACTS_MAX_AXES];
     offsets base = {.left = MOST_NODES};
-    for (int i = 0; i < n; i++)
-        axis[i] = s->extent[i] > 1 ? s->extent[i] / 2 - (s->extent[i] > 2) : 0;
+    s->inner = at_copy(a, s->extent, sizeof *s->inner * (size_t)n);
+    s->divisor = AT_NEW_ARRAY(a, const at_expr *, n + 1);
+    find_groups(f, t->body, s);
+    for (int i = 0; i < n; i++) { /* in the middle of a group in the middle */
+        int64_t in = s->inner[i], groups = in > 0 ? s->extent[i] / in : 0;
+        axis[i] = in > 1 ? groups / 2 * in + in / 2 - (in > 2) : 0;
+    }
     collect(a, f, t->body, axis, 0, false, &base);
     s->num_accesses = base.len;
     s->access = AT_NEW_ARRAY(a, at_access, base.len + 1);
@@ -112,7 +140,7 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
                         .is_bare = base.data[i].depth == 0 && is_bare(base.data[i].read)};
     for (int k = 0; k < n; k++) {
         offsets moved = {.left = MOST_NODES};
-        if (s->extent[k] <= 1) continue;
+        if (s->inner[k] <= 1) continue;
         axis[k]++;
         collect(a, f, t->body, axis, 0, false, &moved);
         axis[k]--;

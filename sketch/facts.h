@@ -25,6 +25,10 @@ typedef struct at_stage_facts {
      * this one's: itself. */
     bool has_matched_reader;
     const int64_t *extent; /* [axes] */
+    /* [axes] an index divides the axis by `divisor`: groups of `inner` steps, within which accesses
+     * move evenly. Else the whole extent and NULL. */
+    int64_t *inner;
+    const at_expr **divisor;
     at_access *access;
     int num_accesses;
     double operations; /* of all its elements */

@@ -26,7 +26,9 @@ static int is_worth(const sketch_state *s, const sketch_tile *tile, const at_acc
     int reads = 0;
     for (int i = 0; i < s->facts->of[tile->stage].num_accesses; i++)
         reads += s->facts->of[tile->stage].access[i].tensor == x->tensor;
-    if (!x->is_bare || reads > 1 || from->is_int || x->stride[tile->vec] == 0) return 0;
+    if (!x->is_bare || reads > 1 || from->is_int || from->role == AT_ROLE_STAGE ||
+        x->stride[tile->vec] == 0)
+        return 0;
     return x->stride[tile->vec] != 1 || from->role == AT_ROLE_WEIGHT ? 1 : 2;
 }
 

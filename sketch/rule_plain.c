@@ -29,8 +29,8 @@ static at_status make(sketch_state *s, int stage, at_error *err) {
     int last = t->num_axes - 1;
     const char *parts[2];
     if (f->extent[last] >= LEAST_LANES) {
-        AT_TRY(sketch_split(s, t->name, t->axes[last].name, 2, "last <= 256", false, limits, parts,
-                            err));
+        static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
+        AT_TRY(sketch_split(s, t->name, t->axes[last].name, 2, &spec, limits, parts, err));
         AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
         if (last == 0) return sketch_mark(s, t->name, parts[0], AT_ANN_PARA, err);
     }

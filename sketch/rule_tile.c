@@ -11,13 +11,13 @@
 
 #include "sketch/sketch_int.h"
 
-enum { MOST_VECTOR = 64, MOST_ROWS = 28, MOST_INNER_SUM = 16, LEAST_LANES = 4 };
+enum { MOST_ROWS = 28, LEAST_LANES = 4 };
 enum { SMALL_AXIS = 32 }; /* two levels are enough of it */
 
 /* ---- which axes ------------------------------------------------------------------------------ */
 
 static bool goes(const sketch_state *s, int stage, int axis) {
-    return s->facts->of[stage].extent[axis] > 1;
+    return s->facts->of[stage].inner[axis] > 1;
 }
 
 /* Elements that one step of an axis moves in the stage's own tensor, row by row. */
@@ -28,12 +28,22 @@ static int64_t own_stride(const sketch_state *s, int stage, int axis) {
     return stride;
 }
 
+/* Whether a copy in blocks would be read several times: there is an axis that does not move it. */
+static bool is_worth_packing(const sketch_state *s, int stage, const at_access *x) {
+    const at_compute *c = s->facts->compute;
+    if (!x->is_bare || c->tensors[x->tensor].role == AT_ROLE_STAGE) return false;
+    for (int k = 0; k < c->tensors[stage].num_axes; k++)
+        if (goes(s, stage, k) && x->stride[k] == 0) return true;
+    return c->tensors[x->tensor].role == AT_ROLE_WEIGHT;
+}
+
 /* Lanes along the axis read what lies side by side, or the same; or they would of a copy. */
 static bool reads_vectors(const sketch_state *s, int stage, int axis) {
     const at_stage_facts *f = &s->facts->of[stage];
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
-        if (!x->known || (x->stride[axis] != 0 && x->stride[axis] != 1 && !x->is_bare))
+        if (!x->known) return false;
+        if (x->stride[axis] != 0 && x->stride[axis] != 1 && !is_worth_packing(s, stage, x))
             return false;
     }
     return true;
@@ -75,7 +85,7 @@ static rule_verdict applies(const sketch_state *s, int stage) {
     for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
         if (t->axes[k].begin) return RULE_SKIP; /* bounds from data */
     for (int k = 0; k < t->num_axes; k++)
-        if (f->extent[k] >= LEAST_LANES && reads_vectors(s, stage, k)) return RULE_APPLY_ALONE;
+        if (f->inner[k] >= LEAST_LANES && reads_vectors(s, stage, k)) return RULE_APPLY_ALONE;
     return RULE_SKIP;
 }
 
@@ -83,31 +93,59 @@ static rule_verdict applies(const sketch_state *s, int stage) {
 
 typedef struct tiling {
     sketch_state *s;
-    int stage, vec, row, second; /* axes; -1: none */
+    const char *name[AT_FACTS_MAX_AXES]; /* of the loop that is tiled: the axis', or its groups' */
+    int stage, vec, row, second;         /* axes; -1: none */
     const char *leaf;
     AT_VEC(const char *) outer, guarded, middle, sums, rows;
     const char *vector;
     at_error *err;
 } tiling;
 
-static bool has_parts(int64_t extent, int64_t multiple) {
-    int64_t best = 1;
-    for (int64_t d = multiple; d <= MOST_VECTOR && d <= extent; d += multiple)
-        if (extent % d == 0) best = d;
-    return best >= 2 * multiple || best == extent;
+static bool is_grouped(const tiling *t, int axis) {
+    return t->s->facts->of[t->stage].divisor[axis] != NULL;
 }
 
+/* A part of a part has no tail of its own. */
+static const at_split_spec within_groups = {.policy = AT_FACTORS, .filter = "last <= 64"};
+
+/* An axis that an index divides becomes groups and what is within them. */
+static at_status split_groups(tiling *t) {
+    const at_tensor *x = &t->s->facts->compute->tensors[t->stage];
+    for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
+        t->name[k] = x->axes[k].name;
+        if (!is_grouped(t, k)) continue;
+        at_text size = {0};
+        at_expr_print(&size, t->s->facts->of[t->stage].divisor[k]);
+        const char *group = sketch_fresh(t->s, at_format(t->s->arena, "%s_g", x->axes[k].name)),
+                   *within = sketch_fresh(t->s, at_format(t->s->arena, "%s_i", x->axes[k].name));
+        at_edit e = {.kind = AT_EDIT_SPLIT,
+                     .stage = t->leaf,
+                     .loop = x->axes[k].name,
+                     .other = at_strdup(t->s->arena, at_text_str(&size)),
+                     .names = {group, within}};
+        at_text_free(&size);
+        AT_TRY(sketch_step(t->s, &e, t->err));
+        if (k < x->num_axes) *at_push(t->s->arena, &t->outer) = group;
+        else *at_push(t->s->arena, &t->sums) = group;
+        t->name[k] = within;
+    }
+    return AT_OK;
+}
+
+/* Register tiles are whole vectors wide, and as high as registers suffice for; sizes need not
+ * divide. */
 static at_status split_vector(tiling *t) {
-    int64_t extent = t->s->facts->of[t->stage].extent[t->vec];
-    bool tails = !has_parts(extent, 8);
+    int64_t extent = t->s->facts->of[t->stage].inner[t->vec];
     int n = extent > 2 * SMALL_AXIS ? 3 : 2;
     static const at_part_limit three[] = {{0}, {.wide = 4, .narrow = 4}, {.vectors = 2}},
                                two[] = {{0}, {.vectors = 2}};
-    const char *filter =
-        extent % 4 == 0 || (tails && extent > 8) ? "last % 4 == 0 && last <= 64" : "last <= 64";
+    static const char sizes[] = "4 8 12 16 24 32 48 64";
+    at_split_spec spec = {.policy = AT_LISTED,
+                          .listed = n == 3 ? at_format(t->s->arena, "pow2 | %s", sizes) : sizes};
     const char *parts[3];
-    AT_TRY(sketch_split(t->s, t->leaf, sketch_axis_name(t->s, t->stage, t->vec), n, filter, tails,
-                        n == 3 ? three : two, parts, t->err));
+    if (is_grouped(t, t->vec)) spec = within_groups;
+    AT_TRY(sketch_split(t->s, t->leaf, t->name[t->vec], n, &spec, n == 3 ? three : two, parts,
+                        t->err));
     *at_push(t->s->arena, &t->outer) = parts[0];
     if (n == 3) *at_push(t->s->arena, &t->middle) = parts[1];
     t->vector = parts[n - 1];
@@ -115,15 +153,16 @@ static at_status split_vector(tiling *t) {
 }
 
 static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, int narrow) {
-    int64_t extent = t->s->facts->of[t->stage].extent[axis];
+    int64_t extent = t->s->facts->of[t->stage].inner[axis];
     int n = several_levels && extent > SMALL_AXIS ? 3 : 2;
-    bool tails = extent > 8 && !has_parts(extent, 2) && !has_parts(extent, 7);
     at_part_limit limits[3] = {{0}, {.wide = 8, .narrow = 8}};
+    static const char sizes[] = "1 2 3 4 5 6 7 8 10 12 13 14 16 20 24 28";
+    at_split_spec spec = {.policy = AT_LISTED,
+                          .listed = n == 3 ? at_format(t->s->arena, "pow2 | %s", sizes) : sizes};
     const char *parts[3];
     limits[n - 1] = (at_part_limit){.wide = wide, .narrow = narrow};
-    AT_TRY(sketch_split(t->s, t->leaf, sketch_axis_name(t->s, t->stage, axis), n,
-                        at_format(t->s->arena, "last <= %d", MOST_ROWS), tails, limits, parts,
-                        t->err));
+    if (is_grouped(t, axis)) spec = within_groups;
+    AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec, limits, parts, t->err));
     if (is_guarded(t->s, t->stage, axis)) *at_push(t->s->arena, &t->guarded) = parts[0];
     else *at_push(t->s->arena, &t->outer) = parts[0];
     /* Rows go round inside columns: what a column needs of the weights stays near. */
@@ -135,17 +174,16 @@ static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, 
 /* The reductions as they stand; the last one that is long enough is unrolled a little. */
 static at_status split_sums(tiling *t) {
     const at_tensor *x = &t->s->facts->compute->tensors[t->stage];
-    const int64_t *extent = t->s->facts->of[t->stage].extent;
+    const int64_t *extent = t->s->facts->of[t->stage].inner;
     int last = -1;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
         if (extent[k] >= 4) last = k;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) {
         static const at_part_limit limits[] = {{0}, {.wide = 1, .narrow = 1}};
-        const char *parts[2] = {x->axes[k].name, NULL};
+        const char *parts[2] = {t->name[k], NULL};
+        static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 16"};
         if (k == last)
-            AT_TRY(sketch_split(t->s, t->leaf, x->axes[k].name, 2,
-                                at_format(t->s->arena, "last <= %d", MOST_INNER_SUM), false, limits,
-                                parts, t->err));
+            AT_TRY(sketch_split(t->s, t->leaf, t->name[k], 2, &spec, limits, parts, t->err));
         *at_push(t->s->arena, &t->sums) = parts[0];
         if (parts[1]) *at_push(t->s->arena, &t->sums) = parts[1];
     }
@@ -200,11 +238,12 @@ static at_status make(tiling *t) {
     const at_tensor *x = &t->s->facts->compute->tensors[t->stage];
     sketch_state *s = t->s;
     t->leaf = x->name;
+    AT_TRY(split_groups(t));
     AT_TRY(split_vector(t));
     int others = 0;
     for (int k = 0; k < x->num_axes; k++) {
         if (k == t->vec || k == t->row || k == t->second) continue;
-        *at_push(s->arena, &t->outer) = x->axes[k].name;
+        *at_push(s->arena, &t->outer) = t->name[k];
         others += goes(s, t->stage, k) && reuses(s, t->stage, t->vec, k);
     }
     if (t->second >= 0) AT_TRY(split_rows(t, t->second, false, 1, 1));
@@ -236,7 +275,7 @@ static void add(const sketch_state *s, int stage, int vec, sketch_states *out, a
                 .row = row_of(s, stage, vec),
                 .second = -1,
                 .err = err};
-    if (t.row >= 0 && s->facts->of[stage].extent[t.row] < MOST_ROWS)
+    if (t.row >= 0 && s->facts->of[stage].inner[t.row] < MOST_ROWS)
         for (int k = 0; k < x->num_axes; k++)
             if (k != vec && k != t.row && goes(s, stage, k) && reuses(s, stage, vec, k))
                 t.second = k;
@@ -250,7 +289,7 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
     const at_stage_facts *f = &s->facts->of[stage];
     bool found = false;
     for (int k = x->num_axes - 1; k >= 0; k--) {
-        if (f->extent[k] < LEAST_LANES || !reads_vectors(s, stage, k)) continue;
+        if (f->inner[k] < LEAST_LANES || !reads_vectors(s, stage, k)) continue;
         bool side_by_side = own_stride(s, stage, k) == 1;
         if (found && (f->extent[k] < 2 * LEAST_LANES || side_by_side)) continue;
         if (found) continue;

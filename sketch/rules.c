@@ -2,9 +2,11 @@
  * every rule in its order, as A5.1 of the field has it; then packing. */
 #include "sketch/sketch_int.h"
 
+#include <ctype.h>
 #include <string.h>
 
-static const sketch_rule *const rules[] = {&at_rule_inline, &at_rule_tile, &at_rule_plain};
+static const sketch_rule *const rules[] = {&at_rule_inline, &at_rule_tile, &at_rule_lanes,
+                                           &at_rule_plain};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 enum { MOST_SKETCHES = 64 };
 
@@ -35,11 +37,41 @@ static void visit_all(at_arena *a, int stage, sketch_states *states, at_error *e
     *states = next;
 }
 
-static at_sketch finish(const sketch_state *s) {
+static bool has_word(const char *text, const char *word, size_t n) {
+    for (const char *p = text; (p = strstr(p, word)); p++) {
+        bool begins = p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '_');
+        if (begins && !(isalnum((unsigned char)p[n]) || p[n] == '_')) return true;
+    }
+    return false;
+}
+
+/* A knob whose loops an edit took away again is none. */
+static void drop_unused(sketch_state *s, const char *tree) {
+    int n = 0, limits = 0;
+    for (int i = 0; i < s->definitions.len; i++) {
+        const at_definition *d = &s->definitions.data[i];
+        bool used = d->kind != AT_DEFINE_SPLIT;
+        for (const char *p = d->text[2]; !used && p && *p; p += strspn(p, " ")) {
+            size_t length = strcspn(p, " ");
+            used = has_word(tree, at_strndup(s->arena, p, length), length);
+            p += length;
+        }
+        if (used) s->definitions.data[n++] = *d;
+        for (int k = 0; !used && k < s->limits.len; k++)
+            if (!strcmp(s->limits.data[k].knob, d->text[0])) s->limits.data[k].num_parts = 0;
+    }
+    s->definitions.len = n;
+    for (int k = 0; k < s->limits.len; k++)
+        if (s->limits.data[k].num_parts) s->limits.data[limits++] = s->limits.data[k];
+    s->limits.len = limits;
+}
+
+static at_sketch finish(sketch_state *s) {
     at_text compute = {0}, tree = {0};
     const at_derivation *d = s->from;
     at_compute_print(&compute, s->compute);
     at_tree_print(&tree, s->tree);
+    drop_unused(s, at_text_str(&tree));
     at_sketch out = {
         .name = *s->name ? s->name : "plain", .steps = s->steps.data, .num_steps = s->steps.len};
     out.s = at_schedulable_untried(s->arena, d->name, d->args, d->record_args, s->definitions.data,
@@ -74,13 +106,14 @@ static at_status start(at_arena *a, const at_derivation *d, sketch_state *s, at_
 at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, int *n,
                     at_error *err) {
     sketch_state first;
-    sketch_states states = {0}, packed = {0};
+    sketch_states states = {0}, rows = {0}, packed = {0};
     at_error why;
     AT_TRY(start(a, d, &first, err));
     *at_push(a, &states) = &first;
     for (int t = first.compute->num_tensors - 1; t >= 0; t--)
         if (first.facts->of[t].is_stage) visit_all(a, t, &states, &why);
-    for (int i = 0; i < states.len; i++) sketch_pack(states.data[i], &packed, &why);
+    for (int i = 0; i < states.len; i++) sketch_rows(states.data[i], &rows, &why);
+    for (int i = 0; i < rows.len; i++) sketch_pack(rows.data[i], &packed, &why);
     at_sketch *sketches = AT_NEW_ARRAY(a, at_sketch, packed.len);
     *n = 0;
     for (int i = 0; i < packed.len && *n < MOST_SKETCHES; i++) {

@@ -55,10 +55,11 @@ at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedul
                                  at_error *err);
 
 typedef enum at_edit_kind {
-    AT_EDIT_SPLIT,    /* loop of stage into `names`, by the new knob `knob` */
-    AT_EDIT_ORDER,    /* `names`: loops of stage */
-    AT_EDIT_FUSE,     /* `names`: loops of stage */
-    AT_EDIT_NEST,     /* stage into `loop` of `other`, before it or behind it */
+    AT_EDIT_SPLIT, /* loop of stage into `names`, by the new knob `knob`; or into two, the second of
+                    * them of size `other` */
+    AT_EDIT_ORDER, /* `names`: loops of stage */
+    AT_EDIT_FUSE,  /* `names`: loops of stage */
+    AT_EDIT_NEST,  /* stage into `loop` of `other`, before it or behind it */
     AT_EDIT_DISSOLVE, /* stage */
     AT_EDIT_COPY,     /* kind `copy` of tensor `other` for stage; names[0]: the new stage */
     AT_EDIT_FACTOR,   /* loop of stage; names[0]: the new stage */
@@ -77,7 +78,7 @@ typedef struct at_edit {
 } at_edit;
 
 /* What an edit makes of a computation and its tree. A split's parts become names of symbols, which
- * are c's, and *knob its definition (kind AT_DEFINE_SPLIT; else all zero). */
+ * are c's, and *knob its definition (a split, or sizes; else without a text). */
 at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, const at_tree *t,
                        const at_edit *e, const at_compute **compute, at_tree **tree,
                        at_definition *knob, at_error *err);

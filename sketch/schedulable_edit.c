@@ -21,7 +21,7 @@ void at_edit_print(at_text *out, const at_edit *e) {
     case AT_EDIT_SPLIT:
         at_text_addf(out, "split %s %s into", e->stage, e->loop);
         add_names(out, e);
-        at_text_addf(out, " by %s", e->knob);
+        at_text_addf(out, e->knob ? " by %s" : " of %s", e->knob ? e->knob : e->other);
         return;
     case AT_EDIT_ORDER:
     case AT_EDIT_FUSE:
@@ -78,16 +78,21 @@ static at_status split(at_arena *a, at_symbols *symbols, const at_compute *c, co
     int n = count_names(e);
     const char *axis = NULL;
     at_text parts = {0};
-    if (!e->knob || n < 2)
+    if ((!e->knob && !e->other) || n < 2 || (!e->knob && n > 2))
         return at_fail(err, AT_E_INPUT, "a split takes a knob and at least two parts");
     AT_TRY(loop_extent(a, c, e, &axis, err));
     for (int i = 0; i < n; i++) {
         at_symbol_add(a, symbols, e->names[i]);
         at_text_addf(&parts, "%s%s", i ? " " : "", e->names[i]);
     }
-    *knob = (at_definition){.kind = AT_DEFINE_SPLIT,
-                            .text = {e->knob, axis, at_strdup(a, at_text_str(&parts))},
-                            .spec = e->spec};
+    if (!e->knob) {
+        const char *sizes = at_format(a, "%s = (%s)/(%s), %s = %s", e->names[0], axis, e->other,
+                                      e->names[1], e->other);
+        *knob = (at_definition){.kind = AT_DEFINE_SIZES, .text = {sizes}};
+    } else
+        *knob = (at_definition){.kind = AT_DEFINE_SPLIT,
+                                .text = {e->knob, axis, at_strdup(a, at_text_str(&parts))},
+                                .spec = e->spec};
     at_text_free(&parts);
     return at_edit_split(a, t, c, e->stage, e->loop, e->names, n, tree, err);
 }
@@ -139,7 +144,7 @@ static at_status finish(at_arena *a, const at_schedulable *s, const at_compute *
     int n = s->num_definitions;
     at_definition *definitions = AT_NEW_ARRAY(a, at_definition, n + 1);
     for (int i = 0; i < n; i++) definitions[i] = s->definitions[i];
-    if (knob->kind == AT_DEFINE_SPLIT && knob->text[0]) definitions[n++] = *knob;
+    if (knob->text[0]) definitions[n++] = *knob;
     at_text c = {0}, t = {0};
     at_compute_print(&c, compute);
     at_tree_print(&t, tree);

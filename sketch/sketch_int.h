@@ -36,7 +36,7 @@ typedef struct sketch_rule {
     rule_verdict (*applies)(const sketch_state *s, int stage);
     void (*apply)(const sketch_state *s, int stage, sketch_states *out, at_error *err);
 } sketch_rule;
-extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_plain;
+extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_lanes, at_rule_plain;
 
 /* The same once more, to go on from; word: what is added to its name, "" for nothing. */
 sketch_state *sketch_branch(const sketch_state *s, const char *word);
@@ -45,14 +45,16 @@ at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err);
 /* A name that neither size, tensor, axis nor loop has. */
 const char *sketch_fresh(const sketch_state *s, const char *like);
 /* The loop that runs an axis of a stage into `n` parts by knob tile_AXIS; its parts. limits: [n] of
- * the default. */
+ * the default; those of a policy whose parts need not divide have tails. */
 at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n,
-                       const char *filter, bool tails, const at_part_limit *limits,
-                       const char **parts, at_error *err);
+                       const at_split_spec *spec, const at_part_limit *limits, const char **parts,
+                       at_error *err);
 at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_ann ann,
                       at_error *err);
 const char *sketch_axis_name(const sketch_state *s, int stage, int axis);
 
+/* Stages that need a reduction of a row, beside it in the row's loop (rule_rows.c). */
+void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err);
 /* Finishing touches to every sketch: packing in the order of use (rule_pack.c). */
 void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err);
 

@@ -32,7 +32,7 @@ at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err) {
     }
     s->compute = compute;
     s->tree = tree;
-    if (knob.kind == AT_DEFINE_SPLIT) *at_push(s->arena, &s->definitions) = knob;
+    if (knob.text[0]) *at_push(s->arena, &s->definitions) = knob;
     *at_push(s->arena, &s->steps) = *e;
     return AT_OK;
 }
@@ -65,17 +65,17 @@ static bool has_knob(const sketch_state *s, const char *knob) {
 }
 
 at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n,
-                       const char *filter, bool tails, const at_part_limit *limits,
-                       const char **parts, at_error *err) {
+                       const at_split_spec *spec, const at_part_limit *limits, const char **parts,
+                       at_error *err) {
     const char *knob = at_format(s->arena, "tile_%s", axis);
     if (has_knob(s, knob)) knob = at_format(s->arena, "tile_%s_%s", stage, axis);
-    at_edit e = {.kind = AT_EDIT_SPLIT, .stage = stage, .loop = axis, .knob = knob};
-    e.spec = (at_split_spec){.policy = tails ? AT_VERBOSE : AT_FACTORS, .filter = filter};
+    at_edit e = {.kind = AT_EDIT_SPLIT, .stage = stage, .loop = axis, .knob = knob, .spec = *spec};
     for (int i = 0; i < n; i++)
         e.names[i] = parts[i] = sketch_fresh(s, at_format(s->arena, "%s%d", axis, i));
     AT_TRY(sketch_step(s, &e, err));
     const at_definition *d = &s->definitions.data[s->definitions.len - 1];
-    at_split_limits l = {.knob = knob, .axis = d->text[1], .num_parts = n, .tails = tails};
+    at_split_limits l = {
+        .knob = knob, .axis = d->text[1], .num_parts = n, .tails = spec->policy != AT_FACTORS};
     for (int i = 0; i < n; i++) l.part[i] = limits[i];
     *at_push(s->arena, &s->limits) = l;
     return AT_OK;

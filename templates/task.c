@@ -35,8 +35,21 @@ static at_status define(at_task *t, at_error *err) {
     return s;
 }
 
-/* The sketches as tasks of their own, and the sum of their spaces. One that these arguments have no
- * space for is left out, as long as there are others. */
+/* Whether its default keeps the rules. */
+static at_status try_sketch(const at_task *t, at_error *err) {
+    enum { ANY_LANES = 8 };
+    at_arena *a = at_arena_new();
+    at_config c;
+    at_program *p;
+    at_status s = at_task_default_config(a, t, ANY_LANES, &c, err);
+    if (s == AT_OK) s = at_task_build(a, t, &c, &p, err);
+    if (s == AT_OK) s = at_program_verify(a, p, err);
+    at_arena_free(a);
+    return s;
+}
+
+/* The sketches as tasks of their own, and the sum of their spaces. One that is nothing with these
+ * arguments is left out, as long as there are others. */
 static at_status make_sketches(at_task *t, at_error *err) {
     at_template *d = &t->def;
     int n = 0;
@@ -47,6 +60,7 @@ static at_status make_sketches(at_task *t, at_error *err) {
     for (int i = 0; i < d->sketches.len; i++) {
         const sketch_choice *s = &d->sketches.data[i];
         at_status status = at_task_new(d->arena, s->row, t->args_text, &t->sketches[n], err);
+        if (status == AT_OK) status = try_sketch(t->sketches[n], err);
         if (status != AT_OK && n == 0 && i == d->sketches.len - 1) return status;
         if (status != AT_OK) continue;
         d->sketches.data[n] = *s;
