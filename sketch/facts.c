@@ -115,6 +115,43 @@ static void find_groups(const at_facts *f, const at_expr *e, at_stage_facts *s) 
     s->divisor[axis] = e->arg[1];
 }
 
+static bool has_axis(const at_expr *e, int axis) {
+    if (e->op == AT_X_NAME && e->ref == axis) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (has_axis(e->arg[i], axis)) return true;
+    return false;
+}
+
+/* By what an axis is divided anywhere in an expression; NULL: by nothing, or by several. */
+static const at_expr *divides(const at_expr *e, int axis) {
+    const at_expr *by = NULL;
+    if ((e->op == AT_X_DIV || e->op == AT_X_MOD) && is_size(e->arg[1]) && has_axis(e->arg[0], axis))
+        return e->arg[1];
+    for (int i = 0; i < e->nargs; i++) {
+        const at_expr *own = divides(e->arg[i], axis);
+        if (own && by && !at_expr_equal(own, by)) return NULL;
+        if (own) by = own;
+    }
+    return by;
+}
+
+/* Axes that a dissolved stage divides: (h + r - B)/S. */
+static void find_phases(const at_facts *f, const at_expr *e, at_stage_facts *s, int num_axes) {
+    for (int i = 0; i < e->nargs; i++) find_phases(f, e->arg[i], s, num_axes);
+    if (e->op != AT_X_INDEX || !f->of[e->ref].is_dissolved) return;
+    for (int d = 0; d < e->nargs; d++) {
+        const at_expr *by = divides(f->compute->tensors[e->ref].body, d);
+        point p = {f, NULL, true};
+        int64_t steps = by ? value_at(&p, by) : 0;
+        for (int k = 0; k < num_axes && steps > 1 && p.known; k++) {
+            if (!has_axis(e->arg[d], k) || s->divisor[k] || s->extent[k] % steps) continue;
+            s->inner[k] = s->extent[k] / steps;
+            s->divisor[k] = by;
+            s->is_phase[k] = true;
+        }
+    }
+}
+
 static void find_accesses(at_arena *a, const at_facts *f, int stage) {
     const at_tensor *t = &f->compute->tensors[stage];
     at_stage_facts *s = &f->of[stage];
@@ -123,9 +160,12 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
     offsets base = {.left = MOST_NODES};
     s->inner = at_copy(a, s->extent, sizeof *s->inner * (size_t)n);
     s->divisor = AT_NEW_ARRAY(a, const at_expr *, n + 1);
+    s->is_phase = AT_NEW_ARRAY(a, bool, n + 1);
     find_groups(f, t->body, s);
+    find_phases(f, t->body, s, n);
     for (int i = 0; i < n; i++) { /* in the middle of a group in the middle */
-        int64_t in = s->inner[i], groups = in > 0 ? s->extent[i] / in : 0;
+        int64_t in = s->is_phase[i] ? s->extent[i] : s->inner[i],
+                groups = in > 0 ? s->extent[i] / in : 0;
         axis[i] = in > 1 ? groups / 2 * in + in / 2 - (in > 2) : 0;
     }
     collect(a, f, t->body, axis, 0, false, &base);
@@ -141,9 +181,10 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
     for (int k = 0; k < n; k++) {
         offsets moved = {.left = MOST_NODES};
         if (s->inner[k] <= 1) continue;
-        axis[k]++;
+        int64_t step = s->is_phase[k] ? s->extent[k] / s->inner[k] : 1;
+        axis[k] += step;
         collect(a, f, t->body, axis, 0, false, &moved);
-        axis[k]--;
+        axis[k] -= step;
         for (int i = 0; i < base.len && i < moved.len; i++)
             s->access[i].stride[k] =
                 (int64_t)((uint64_t)moved.data[i].at - (uint64_t)base.data[i].at);

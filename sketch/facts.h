@@ -29,6 +29,9 @@ typedef struct at_stage_facts {
      * move evenly. Else the whole extent and NULL. */
     int64_t *inner;
     const at_expr **divisor;
+    /* [axes] the other way round: what is read goes on every `divisor` steps only, as in a
+     * transposed convolution; inner is the number of those. */
+    bool *is_phase;
     at_access *access;
     int num_accesses;
     double operations; /* of all its elements */

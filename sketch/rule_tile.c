@@ -20,14 +20,6 @@ static bool goes(const sketch_state *s, int stage, int axis) {
     return s->facts->of[stage].inner[axis] > 1;
 }
 
-/* Elements that one step of an axis moves in the stage's own tensor, row by row. */
-static int64_t own_stride(const sketch_state *s, int stage, int axis) {
-    const at_tensor *t = &s->facts->compute->tensors[stage];
-    int64_t stride = 1;
-    for (int k = t->num_axes - 1; k > axis; k--) stride *= s->facts->of[stage].extent[k];
-    return stride;
-}
-
 /* Whether a copy in blocks would be read several times: there is an axis that does not move it. */
 static bool is_worth_packing(const sketch_state *s, int stage, const at_access *x) {
     const at_compute *c = s->facts->compute;
@@ -78,15 +70,20 @@ static int row_of(const sketch_state *s, int stage, int vec) {
     return best;
 }
 
+/* The axis of the lanes: the last one that is long enough; -1: none. */
+static int vector_of(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    for (int k = t->num_axes - 1; k >= 0; k--)
+        if (s->facts->of[stage].inner[k] >= LEAST_LANES && reads_vectors(s, stage, k)) return k;
+    return -1;
+}
+
 static rule_verdict applies(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    const at_stage_facts *f = &s->facts->of[stage];
     if (!t->num_reduce) return RULE_SKIP;
     for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
         if (t->axes[k].begin) return RULE_SKIP; /* bounds from data */
-    for (int k = 0; k < t->num_axes; k++)
-        if (f->inner[k] >= LEAST_LANES && reads_vectors(s, stage, k)) return RULE_APPLY_ALONE;
-    return RULE_SKIP;
+    return vector_of(s, stage) < 0 ? RULE_SKIP : RULE_APPLY_ALONE;
 }
 
 /* ---- the tile -------------------------------------------------------------------------------- */
@@ -96,7 +93,8 @@ typedef struct tiling {
     const char *name[AT_FACTS_MAX_AXES]; /* of the loop that is tiled: the axis', or its groups' */
     int stage, vec, row, second;         /* axes; -1: none */
     const char *leaf;
-    AT_VEC(const char *) outer, guarded, middle, sums, rows;
+    const char *phase[AT_FACTS_MAX_AXES]; /* loop of an axis' phases; NULL: it has none */
+    AT_VEC(const char *) outer, phases, guarded, middle, sums, rows;
     const char *vector;
     at_error *err;
 } tiling;
@@ -108,7 +106,8 @@ static bool is_grouped(const tiling *t, int axis) {
 /* A part of a part has no tail of its own. */
 static const at_split_spec within_groups = {.policy = AT_FACTORS, .filter = "last <= 64"};
 
-/* An axis that an index divides becomes groups and what is within them. */
+/* An axis that an index divides becomes groups and what is within them; or what goes on and its
+ * phases, which stand outside of the tile, so that conditions on them fold. */
 static at_status split_groups(tiling *t) {
     const at_tensor *x = &t->s->facts->compute->tensors[t->stage];
     for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
@@ -125,9 +124,12 @@ static at_status split_groups(tiling *t) {
                      .names = {group, within}};
         at_text_free(&size);
         AT_TRY(sketch_step(t->s, &e, t->err));
-        if (k < x->num_axes) *at_push(t->s->arena, &t->outer) = group;
-        else *at_push(t->s->arena, &t->sums) = group;
-        t->name[k] = within;
+        bool is_phase = t->s->facts->of[t->stage].is_phase[k];
+        t->name[k] = is_phase ? group : within;
+        t->phase[k] = is_phase ? within : NULL;
+        if (is_phase && k < x->num_axes) *at_push(t->s->arena, &t->phases) = within;
+        if (!is_phase && k < x->num_axes) *at_push(t->s->arena, &t->outer) = group;
+        if (!is_phase && k >= x->num_axes) *at_push(t->s->arena, &t->sums) = group;
     }
     return AT_OK;
 }
@@ -186,6 +188,7 @@ static at_status split_sums(tiling *t) {
             AT_TRY(sketch_split(t->s, t->leaf, t->name[k], 2, &spec, limits, parts, t->err));
         *at_push(t->s->arena, &t->sums) = parts[0];
         if (parts[1]) *at_push(t->s->arena, &t->sums) = parts[1];
+        if (t->phase[k]) *at_push(t->s->arena, &t->sums) = t->phase[k];
     }
     return last < 0
                ? AT_OK
@@ -195,13 +198,15 @@ static at_status split_sums(tiling *t) {
 static at_status put_in_order(tiling *t) {
     at_edit e = {.kind = AT_EDIT_ORDER, .stage = t->leaf};
     int n = 0;
-    for (int i = 0; i < t->outer.len && n < AT_EDIT_MAX_NAMES; i++) e.names[n++] = t->outer.data[i];
-    for (int i = 0; i < t->guarded.len && n < AT_EDIT_MAX_NAMES; i++)
-        e.names[n++] = t->guarded.data[i];
-    for (int i = 0; i < t->middle.len && n < AT_EDIT_MAX_NAMES; i++)
-        e.names[n++] = t->middle.data[i];
-    for (int i = 0; i < t->sums.len && n < AT_EDIT_MAX_NAMES; i++) e.names[n++] = t->sums.data[i];
-    for (int i = 0; i < t->rows.len && n < AT_EDIT_MAX_NAMES; i++) e.names[n++] = t->rows.data[i];
+#define ADD(list)                                                                                  \
+    for (int i = 0; i < t->list.len && n < AT_EDIT_MAX_NAMES; i++) e.names[n++] = t->list.data[i]
+    ADD(outer);
+    ADD(phases);
+    ADD(guarded);
+    ADD(middle);
+    ADD(sums);
+    ADD(rows);
+#undef ADD
     if (n == AT_EDIT_MAX_NAMES) return at_fail(t->err, AT_E_INPUT, "more loops than an edit takes");
     e.names[n] = t->vector;
     return sketch_step(t->s, &e, t->err);
@@ -256,6 +261,7 @@ static at_status make(tiling *t) {
     AT_TRY(share_out(t));
     const char *inner = t->middle.len    ? t->middle.data[t->middle.len - 1]
                         : t->guarded.len ? t->guarded.data[t->guarded.len - 1]
+                        : t->phases.len  ? t->phases.data[t->phases.len - 1]
                                          : t->outer.data[t->outer.len - 1];
     AT_TRY(put_reader(t, inner));
     *at_push(s->arena, &s->tiles) = (sketch_tile){.stage = t->stage,
@@ -267,8 +273,9 @@ static at_status make(tiling *t) {
     return AT_OK;
 }
 
-static void add(const sketch_state *s, int stage, int vec, sketch_states *out, at_error *err) {
+static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
     const at_tensor *x = &s->facts->compute->tensors[stage];
+    int vec = vector_of(s, stage);
     tiling t = {.s = sketch_branch(s, at_format(s->arena, "tile_%s", x->axes[vec].name)),
                 .stage = stage,
                 .vec = vec,
@@ -280,22 +287,6 @@ static void add(const sketch_state *s, int stage, int vec, sketch_states *out, a
             if (k != vec && k != t.row && goes(s, stage, k) && reuses(s, stage, vec, k))
                 t.second = k;
     if (make(&t) == AT_OK) *at_push(s->arena, out) = t.s;
-}
-
-/* Along the axis whose elements the sum's reader stores side by side; another one where that is
- * short. */
-static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
-    const at_tensor *x = &s->facts->compute->tensors[stage];
-    const at_stage_facts *f = &s->facts->of[stage];
-    bool found = false;
-    for (int k = x->num_axes - 1; k >= 0; k--) {
-        if (f->inner[k] < LEAST_LANES || !reads_vectors(s, stage, k)) continue;
-        bool side_by_side = own_stride(s, stage, k) == 1;
-        if (found && (f->extent[k] < 2 * LEAST_LANES || side_by_side)) continue;
-        if (found) continue;
-        add(s, stage, k, out, err);
-        found = true;
-    }
 }
 
 const sketch_rule at_rule_tile = {

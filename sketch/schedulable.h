@@ -66,7 +66,7 @@ typedef enum at_edit_kind {
     AT_EDIT_MARK,     /* loop of stage: ann */
     AT_EDIT_KINDS
 } at_edit_kind;
-#define AT_EDIT_MAX_NAMES 16
+#define AT_EDIT_MAX_NAMES 24
 typedef struct at_edit {
     at_edit_kind kind;
     const char *stage, *loop, *other, *knob;
