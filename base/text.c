@@ -124,6 +124,12 @@ void at_text_add_json_string(at_text *t, const char *utf8) {
     static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* character, its letter */
     at_text_add(t, "\"");
     for (const char *s = utf8, *end = s + strlen(s); s < end;) {
+        const char *run = s; /* of what stays as it is */
+        while (s < end && *s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\') s++;
+        if (s > run) {
+            at_text_addn(t, run, (size_t)(s - run));
+            continue;
+        }
         int32_t c = at_utf8_next(&s, end);
         const char *n = named;
         if (c < 0) c = 0xfffd;
@@ -133,11 +139,8 @@ void at_text_add_json_string(at_text *t, const char *utf8) {
         } else if (c >= 0x10000) {
             at_text_addf(t, "\\u%04x\\u%04x", 0xd800u + ((unsigned)(c - 0x10000) >> 10),
                          0xdc00u + ((unsigned)(c - 0x10000) & 0x3ff));
-        } else if (c < 0x20 || c >= 0x7f) {
-            at_text_addf(t, "\\u%04x", (unsigned)c);
         } else {
-            char byte = (char)c;
-            at_text_addn(t, &byte, 1);
+            at_text_addf(t, "\\u%04x", (unsigned)c);
         }
     }
     at_text_add(t, "\"");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/replay_workers.h"
 #include "cli/json_out.h"
 #include "engine/engine.h"
 #include "view/view.h"
@@ -314,6 +315,7 @@ static at_status replay_log(replay *r, at_error *err) {
         at_warn(NULL,
                 at_format(r->arena, "%s: holds %lld of %lld points; the others count as failures",
                           o->operands[0], (long long)space->recorded, (long long)space->points));
+    if (o->sim_workers) return at_replay_workers(o, space, err);
     static const double shares[] = {0.01, 0.05, 0.1};
     for (int k = 0; k < 3; k++) {
         r->shown[k] = (int64_t)ceil(shares[k] * (double)space->points);

@@ -71,6 +71,8 @@ typedef struct at_options {
     const char *on[AT_MAX_LOGS]; /* places that measure */
     int num_on;
     double lease_s, idle_s;
+    const char *sim_workers; /* of replay, and what follows */
+    double trial_time_s, latency_s, losses;
     /* of replay and verify */
     int64_t repeats;
     const char *compare;

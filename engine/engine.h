@@ -46,6 +46,7 @@
 #include "engine/trials.h"          /* its trials, one by one */
 #include "engine/tune_set.h"        /* searches of several tasks, one budget */
 #include "engine/far.h"             /* workers elsewhere */
+#include "engine/far_search.h"      /* a search over them */
 #include "engine/record_verify.h"   /* does a record still hold? */
 #include "engine/template_change.h" /* records of an edited template */
 #include "engine/recorded_space.h"  /* searches of a recorded space */

@@ -15,16 +15,17 @@ enum { MOST_ATTEMPTS = 3 };
 enum { MOST_WORKERS = 4096 };
 static const double wait_s = 0.1, first_wait_s = 600;
 
+enum { KEYS = 1 << 16 };
+
 /* Where a trial is: with the worker of that number, or */
 enum { UNSENT = -1, WITH_ANOTHER = -2 }; /* its program is under way as another trial */
 
 typedef struct flight {
-    at_arena *arena; /* of what follows */
     at_trial_id id;
     int worker;
-    at_config config;
-    at_candidate candidate;
-    at_record result; /* as it begins */
+    int64_t index;
+    at_key key;
+    bool is_built; /* it has a key, which is counted */
 } flight;
 
 typedef struct place {
@@ -41,11 +42,16 @@ struct at_far_search {
     bool begun;
     flight **flights; /* [len] by number, ascending */
     int len, cap;
-    at_arena **spare; /* of flights that are over */
+    int num_unsent, num_with_another; /* of these */
+    uint16_t keys[KEYS];              /* flights by a part of their key; 0: certainly none */
+    int *free; /* workers with room, from first_free on; may be out of date */
+    int num_free, first_free, cap_free;
+    flight **spare; /* [num_spare] of flights that are over */
     int num_spare;
     place places[MOST_WORKERS];
     int num_places;
     at_arena *scratch; /* of one event */
+    at_arena *build;   /* of one program */
     int refused;       /* workers of another context */
 };
 typedef struct at_far_search far_search;
@@ -59,32 +65,54 @@ static flight *new_flight(far_search *f, int64_t number) {
         f->spare = realloc(f->spare, sizeof *f->spare * (size_t)f->cap);
         AT_NEED(f->flights && f->spare);
     }
-    at_arena *a = f->num_spare ? f->spare[--f->num_spare] : at_arena_new();
-    flight *x = AT_NEW(a, flight);
-    *x = (flight){.arena = a, .worker = UNSENT};
+    flight *x = f->num_spare ? f->spare[--f->num_spare] : malloc(sizeof *x);
+    AT_NEED(x);
+    *x = (flight){.worker = UNSENT};
     x->id = (at_trial_id){.search = f->search, .epoch = f->epoch, .number = number, .attempt = 1};
+    f->num_unsent++;
     return f->flights[f->len++] = x;
 }
 
+static void move_to(far_search *f, flight *x, int worker) {
+    f->num_unsent += (worker == UNSENT) - (x->worker == UNSENT);
+    f->num_with_another += (worker == WITH_ANOTHER) - (x->worker == WITH_ANOTHER);
+    x->worker = worker;
+}
+
+/* Its key is known from now on; {0}: not any more. */
+static void count_key(far_search *f, const flight *x, int by) {
+    f->keys[x->key.lo % KEYS] = (uint16_t)(f->keys[x->key.lo % KEYS] + by);
+}
+
+/* The place of a number, or where it would be. */
+static int place_of(const far_search *f, int64_t number) {
+    int low = 0, high = f->len;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (f->flights[middle]->id.number < number) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 static void end_flight(far_search *f, flight *x) {
-    int i = 0;
-    at_arena *a = x->arena;
-    while (f->flights[i] != x) i++;
+    int i = place_of(f, x->id.number);
+    move_to(f, x, 0);
+    if (x->is_built) count_key(f, x, -1);
     memmove(f->flights + i, f->flights + i + 1, sizeof *f->flights * (size_t)(--f->len - i));
-    at_arena_reset(a);
-    f->spare[f->num_spare++] = a;
+    f->spare[f->num_spare++] = x;
 }
 
 static flight *find_flight(const far_search *f, int64_t number) {
-    for (int i = 0; i < f->len; i++)
-        if (f->flights[i]->id.number == number) return f->flights[i];
-    return NULL;
+    int i = place_of(f, number);
+    return i < f->len && f->flights[i]->id.number == number ? f->flights[i] : NULL;
 }
 
 static bool is_under_way(const far_search *f, const flight *x) {
+    if (f->keys[x->key.lo % KEYS] < 2) return false; /* that is itself */
     for (int i = 0; i < f->len; i++)
         if (f->flights[i] != x && f->flights[i]->worker != WITH_ANOTHER &&
-            at_key_equal(f->flights[i]->candidate.key, x->candidate.key))
+            at_key_equal(f->flights[i]->key, x->key))
             return true;
     return false;
 }
@@ -100,36 +128,51 @@ static at_status take(at_tuning *t, flight *x, at_record *r, const at_key *key, 
     r->extra.trial.asked = f->asked;
     r->extra.tuner = s->tuner;
     r->extra.seed = s->options.seed;
-    r->extra.part = at_tuner_part(t->tuner, x->config.index);
-    r->config = x->config;
+    r->extra.part = at_tuner_part(t->tuner, x->index);
     /* Two workers may have come to the same code: one result counts. */
     const at_record *same =
         *r->extra.code_hash ? at_known_by_code(t->known, r->extra.code_hash) : NULL;
     if (same && r->extra.same_as < 0) at_trial_copy(same, r);
     AT_TRY(at_log_append(t->log, r, err));
-    const at_record *kept = at_session_keep(s, s->arena, r, x->config.index);
+    const at_record *kept = at_session_keep(s, s->arena, r, x->index);
     at_known_add(t->known, kept, key);
     end_flight(f, x);
     *enough = at_trial_learn(t, kept, false);
     return AT_OK;
 }
 
+/* Its program, in f->build; *made false: *r says why there is none. */
+static at_status build(at_tuning *t, flight *x, at_record *r, bool *made, at_error *err) {
+    at_arena *a = t->far->build;
+    at_config config;
+    at_candidate candidate;
+    at_arena_reset(a);
+    AT_TRY(at_config_at(a, t->s.space, x->index, &config, err));
+    *made = at_candidate_build(&t->s, a, &config, &candidate, r);
+    x->key = candidate.key;
+    return AT_OK;
+}
+
 /* Its program is known by now. */
 static at_status take_known(at_tuning *t, flight *x, const at_record *same, bool *enough,
                             at_error *err) {
-    at_trial_copy(same, &x->result);
-    return take(t, x, &x->result, &x->candidate.key, enough, err);
+    at_record r;
+    bool made;
+    AT_TRY(build(t, x, &r, &made, err));
+    at_trial_copy(same, &r);
+    at_key key = x->key;
+    return take(t, x, &r, &key, enough, err);
 }
 
 /* Those that waited for the program of another: it is known, or lost. */
 static at_status take_waiting(at_tuning *t, bool *enough, at_error *err) {
     far_search *f = t->far;
-    for (int i = 0; i < f->len && !*enough; i++) {
+    for (int i = 0; i < f->len && f->num_with_another && !*enough; i++) {
         flight *x = f->flights[i];
         if (x->worker != WITH_ANOTHER) continue;
-        const at_record *same = at_known_by_key(t->known, x->candidate.key);
+        const at_record *same = at_known_by_key(t->known, x->key);
         if (!same) {
-            if (!is_under_way(f, x)) x->worker = UNSENT;
+            if (!is_under_way(f, x)) move_to(f, x, UNSENT);
             continue;
         }
         AT_TRY(take_known(t, x, same, enough, err));
@@ -149,59 +192,85 @@ static bool propose(at_tuning *t, int64_t *index) {
     return is_one;
 }
 
-static at_status enter(at_tuning *t, int64_t number, int64_t index, flight **out, at_error *err) {
+static flight *enter(at_tuning *t, int64_t number, int64_t index) {
     flight *x = new_flight(t->far, number);
-    *out = x;
-    return at_config_at(x->arena, t->s.space, index, &x->config, err);
+    x->index = index;
+    return x;
 }
 
 /* A trial that is new, until it is known, fails to be made, or is to be sent. */
 static at_status begin_trial(at_tuning *t, flight *x, bool *enough, at_error *err) {
-    at_session *s = &t->s;
-    if (!at_candidate_build(s, x->arena, &x->config, &x->candidate, &x->result))
-        return take(t, x, &x->result, &x->candidate.key, enough, err);
-    const at_record *same = at_known_by_key(t->known, x->candidate.key);
-    if (same) return take_known(t, x, same, enough, err);
-    x->worker = is_under_way(t->far, x) ? WITH_ANOTHER : UNSENT;
+    at_record r;
+    bool made;
+    AT_TRY(build(t, x, &r, &made, err));
+    at_key key = x->key;
+    if (!made) return take(t, x, &r, &key, enough, err);
+    const at_record *same = at_known_by_key(t->known, key);
+    if (same) {
+        at_trial_copy(same, &r);
+        return take(t, x, &r, &key, enough, err);
+    }
+    x->is_built = true;
+    count_key(t->far, x, 1);
+    if (is_under_way(t->far, x)) move_to(t->far, x, WITH_ANOTHER);
     return AT_OK;
 }
 
 static at_status begin_next(at_tuning *t, bool *enough, at_error *err) {
     int64_t index;
-    flight *x;
     if (!propose(t, &index)) return AT_OK;
     const at_record *known = at_known_by_index(t->known, index);
     if (known) return *enough = at_trial_learn(t, known, true), AT_OK;
-    AT_TRY(enter(t, t->far->asked - 1, index, &x, err));
-    return begin_trial(t, x, enough, err);
+    return begin_trial(t, enter(t, t->far->asked - 1, index), enough, err);
 }
 
-static int free_worker(const far_search *f) {
-    int best = -1;
-    for (int i = 0; i < f->num_places; i++) {
-        const place *p = &f->places[i];
-        if (!p->is_in || p->under_way >= AT_FAR_DEPTH) continue;
-        if (best < 0 || p->under_way < f->places[best].under_way) best = i;
+/* There is room at a worker; those that wait longest come first. */
+static void add_free(far_search *f, int worker) {
+    if (f->num_free == f->cap_free && f->first_free > f->cap_free / 2) {
+        f->num_free -= f->first_free;
+        memmove(f->free, f->free + f->first_free, sizeof *f->free * (size_t)f->num_free);
+        f->first_free = 0;
     }
-    return best;
+    if (f->num_free == f->cap_free) {
+        f->cap_free = f->cap_free ? 2 * f->cap_free : 64;
+        f->free = realloc(f->free, sizeof *f->free * (size_t)f->cap_free);
+        AT_NEED(f->free);
+    }
+    f->free[f->num_free++] = worker;
 }
 
+/* The first of them, -1: none; it stays there until something is sent. */
+static int free_worker(far_search *f) {
+    for (; f->first_free < f->num_free; f->first_free++) {
+        int worker = f->free[f->first_free];
+        const place *p = &f->places[worker];
+        if (p->is_in && p->under_way < AT_FAR_DEPTH) return worker;
+    }
+    return -1;
+}
+
+/* New ones are at the end. */
 static flight *find_unsent(const far_search *f) {
-    for (int i = 0; i < f->len; i++)
+    for (int i = f->len - 1; i >= 0 && f->num_unsent; i--)
         if (f->flights[i]->worker == UNSENT) return f->flights[i];
     return NULL;
 }
 
-static void send(at_tuning *t, flight *x, int worker) {
+static at_status send(at_tuning *t, flight *x, int worker, at_error *err) {
     far_search *f = t->far;
     const at_record *best = at_known_best(t->known);
     at_text entity = {0};
-    at_config_print_json(&entity, &x->config);
+    at_config config;
+    at_arena_reset(f->build);
+    AT_TRY(at_config_at(f->build, t->s.space, x->index, &config, err));
+    at_config_print_json(&entity, &config);
     f->far->trial(f->far->self, worker, &x->id, at_text_str(&entity),
                   best ? at_record_mean(best) : 0);
     at_text_free(&entity);
-    x->worker = worker;
-    f->places[worker].under_way++;
+    move_to(f, x, worker);
+    f->first_free++;
+    if (++f->places[worker].under_way < AT_FAR_DEPTH) add_free(f, worker);
+    return AT_OK;
 }
 
 /* Every free worker gets a trial. */
@@ -210,7 +279,7 @@ static at_status fill(at_tuning *t, int64_t until, bool *enough, at_error *err) 
     for (int worker; !*enough && (worker = free_worker(f)) >= 0;) {
         flight *x = find_unsent(f);
         if (x) {
-            send(t, x, worker);
+            AT_TRY(send(t, x, worker, err));
             continue;
         }
         if (t->tally.done + f->len >= until || at_engine_stopped(&t->s.options)) break;
@@ -253,6 +322,7 @@ static at_status join(at_tuning *t, const at_far_event *e, at_error *err) {
     }
     f->places[e->worker] = (place){.is_in = true, .node = at_strdup(t->s.arena, e->node)};
     if (e->worker >= f->num_places) f->num_places = e->worker + 1;
+    add_free(f, e->worker);
     return AT_OK;
 }
 
@@ -263,15 +333,34 @@ static at_status leave(at_tuning *t, const at_far_event *e, bool *enough, at_err
     for (int i = 0; i < f->len; i++) {
         flight *x = f->flights[i];
         if (x->worker != e->worker) continue;
-        x->worker = UNSENT;
+        move_to(f, x, UNSENT);
         if (x->id.attempt++ < MOST_ATTEMPTS) continue;
         x->id.attempt--;
-        at_candidate_lose(x->arena, &x->result,
-                          at_format(x->arena, "%d workers were lost with it", MOST_ATTEMPTS));
-        AT_TRY(take(t, x, &x->result, NULL, enough, err));
+        at_record r;
+        bool made;
+        AT_TRY(build(t, x, &r, &made, err));
+        at_candidate_lose(f->build, &r,
+                          at_format(f->build, "%d workers were lost with it", MOST_ATTEMPTS));
+        AT_TRY(take(t, x, &r, NULL, enough, err));
         i--;
     }
     return take_waiting(t, enough, err);
+}
+
+/* Whether the record is of the flight's configuration; then it has it, in f->build, with its space.
+ */
+static bool is_of_flight(at_tuning *t, const flight *x, at_record *r) {
+    at_config own;
+    at_text expected = {0}, said = {0};
+    at_arena_reset(t->far->build);
+    if (at_config_at(t->far->build, t->s.space, x->index, &own, NULL) != AT_OK) return false;
+    at_config_print_entity(&expected, &own);
+    at_config_print_entity(&said, &r->config);
+    bool same = !strcmp(at_text_str(&expected), at_text_str(&said));
+    at_text_free(&expected);
+    at_text_free(&said);
+    if (same) r->config = own;
+    return same;
 }
 
 /* Of this search and epoch, under way, and of the attempt that is: once. */
@@ -283,17 +372,17 @@ static at_status arrive(at_tuning *t, at_far_event *e, bool *enough, at_error *e
                     : NULL;
     if (!x || x->worker != e->worker || e->trial.attempt != x->id.attempt) return AT_OK;
     f->places[e->worker].under_way--;
-    at_config c;
-    if (misfit(t, r) || at_config_rebind(f->scratch, t->s.space, &r->config, &c, NULL) != AT_OK ||
-        c.index != x->config.index) {
+    add_free(f, e->worker);
+    if (misfit(t, r) || !is_of_flight(t, x, r)) {
         f->far->refuse(f->far->self, e->worker, "its result is of another trial");
         e->text = "";
         return leave(t, e, enough, err);
     }
     t->s.spent.measured++;
-    at_key key = x->candidate.key;
+    at_key key = x->key;
     AT_TRY(take(t, x, r, &key, enough, err));
-    return *enough ? AT_OK : take_waiting(t, enough, err);
+    bool is_wanted = f->keys[key.lo % KEYS] > 0; /* by those that wait for its program */
+    return *enough || !is_wanted ? AT_OK : take_waiting(t, enough, err);
 }
 
 static at_status next_event(at_tuning *t, double most_s, at_far_event *e, at_error *err) {
@@ -321,7 +410,7 @@ static at_status take_event(at_tuning *t, bool *enough, at_error *err) {
 
 /* Of the log's trials those that have a number, in the order of their results: the tuner is asked
  * as often before each as it was then, and told the same. false: it is another search. */
-static bool follow(at_tuning *t, const at_record *r, int64_t until, bool *enough, at_error *err) {
+static bool follow(at_tuning *t, const at_record *r, int64_t until, bool *enough) {
     far_search *f = t->far;
     int64_t index;
     flight *x;
@@ -333,10 +422,10 @@ static bool follow(at_tuning *t, const at_record *r, int64_t until, bool *enough
             if (t->tally.done < until) *enough = at_trial_learn(t, known, true);
             continue;
         }
-        if (enter(t, f->asked - 1, index, &x, err) != AT_OK) return false;
+        enter(t, f->asked - 1, index);
     }
     x = find_flight(f, r->extra.trial.number);
-    if (!x || x->config.index != r->config.index) return false;
+    if (!x || x->index != r->config.index) return false;
     end_flight(f, x);
     *enough = at_trial_learn(t, r, true);
     return true;
@@ -348,11 +437,11 @@ static at_status resume(at_tuning *t, int64_t until, bool *enough, at_error *err
     for (int i = 0; i < at_known_count(t->known) && !*enough && t->tally.done < until; i++) {
         const at_record *r = at_known_at(t->known, i);
         if (r->extra.trial.search != f->search) continue;
-        if (!follow(t, r, until, enough, err)) break;
+        if (!follow(t, r, until, enough)) break;
     }
     for (int i = 0; i < f->len && !*enough; i++) {
         flight *x = f->flights[i];
-        const at_record *known = at_known_by_index(t->known, x->config.index);
+        const at_record *known = at_known_by_index(t->known, x->index);
         int before = f->len;
         if (known) {
             end_flight(f, x);
@@ -400,6 +489,7 @@ at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
     far_search *f = t->far = AT_NEW(s->arena, far_search);
     f->far = o->far;
     f->scratch = at_arena_new();
+    f->build = at_arena_new();
     AT_TRY(at_session_context(s, false, err));
     at_far_task *task = AT_NEW(s->arena, at_far_task);
     *task = (at_far_task){.options = o,
@@ -564,8 +654,10 @@ at_status at_far_final(at_tuning *t, at_error *err) {
 void at_far_close(at_tuning *t) {
     far_search *f = t->far;
     f->far->end(f->far->self);
-    for (int i = 0; i < f->len; i++) at_arena_free(f->flights[i]->arena);
-    for (int i = 0; i < f->num_spare; i++) at_arena_free(f->spare[i]);
+    for (int i = 0; i < f->len; i++) free(f->flights[i]);
+    for (int i = 0; i < f->num_spare; i++) free(f->spare[i]);
+    at_arena_free(f->build);
+    free(f->free);
     free(f->flights);
     free(f->spare);
     at_arena_free(f->scratch);
