@@ -45,7 +45,7 @@ typedef struct simulation {
     int num_events, cap;
     double now_s, left_cpu_s; /* left: when the search went on */
     double busy_s, wire_s;    /* wire: system calls of a trial, measured */
-    int64_t results;
+    int64_t results, last_results, done;
     double first_s, last_s, busy_first_s, busy_last_s;
     double to_95_s;
     int64_t to_95_trials;
@@ -162,7 +162,7 @@ static void note_result(simulation *s, const event *e) {
     s->results++;
     if (s->results <= warm) s->first_s = s->now_s, s->busy_first_s = s->busy_s;
     if (s->results <= s->what->trials - warm || s->results <= warm + 1)
-        s->last_s = s->now_s, s->busy_last_s = s->busy_s;
+        s->last_s = s->now_s, s->busy_last_s = s->busy_s, s->last_results = s->results;
     if (isinf(s->to_95_s) && t > 0 && s->space->best_s / t >= at_goals[1]) {
         s->to_95_s = s->now_s;
         s->to_95_trials = s->results;
@@ -289,6 +289,7 @@ static at_status search(simulation *s, const at_engine_options *given, const cha
     o.trials = s->what->trials;
     at_status status = at_tuning_open(&o, &q, log, &t, err);
     if (status == AT_OK) status = at_far_run(&t, t.tally.total, err);
+    if (status == AT_OK) s->done = t.tally.done;
     at_status closed = at_tuning_close(&t, status == AT_OK ? err : &late);
     return status == AT_OK ? closed : status;
 }
@@ -312,9 +313,10 @@ at_status at_simulate(const at_recorded *r, const at_engine_options *o, const at
     at_status status = search(&s, o, log, err);
     unlink(log);
     double time_s = s.last_s - s.first_s;
-    int64_t counted = bounded.trials - 2 * what->workers;
+    int64_t counted = s.last_results - what->workers;
     *out =
-        (at_simulated){.trials = s.results,
+        (at_simulated){.trials = s.done,
+                       .measured = s.results,
                        .seconds = s.now_s,
                        .per_second = counted > 0 && time_s > 0 ? (double)counted / time_s
                                                                : (double)s.results / s.now_s,

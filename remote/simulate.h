@@ -15,11 +15,11 @@ typedef struct at_simulation {
 } at_simulation;
 
 typedef struct at_simulated {
-    int64_t trials;
-    double seconds;      /* of the whole search */
-    double per_second;   /* trials, when all workers are at work */
-    double search_share; /* of that time the search itself was busy */
-    double to_95_s;      /* until 95 % of the best recorded speed; INFINITY: not reached */
+    int64_t trials, measured; /* others were the same program as an earlier one */
+    double seconds;           /* of the whole search */
+    double per_second;        /* of those measured, when all workers are at work */
+    double search_share;      /* of that time the search itself was busy */
+    double to_95_s;           /* until 95 % of the best recorded speed; INFINITY: not reached */
     int64_t to_95_trials;
 } at_simulated;
 
