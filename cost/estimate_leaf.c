@@ -6,12 +6,18 @@
 
 /* ---- what no configuration changes ----------------------------------------------------------- */
 
+static bool is_listed(const at_expr *e) {
+    if (e->op == AT_X_INDEX) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (is_listed(e->arg[i])) return true;
+    return false;
+}
+
 static void look_at_index(const at_expr *e, uint32_t *axes, bool *divides) {
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE && e->ref < 32) *axes |= 1u << e->ref;
     if (e->op == AT_X_DIV || e->op == AT_X_MOD || e->op == AT_X_SELECT || e->op == AT_X_MIN ||
         e->op == AT_X_MAX)
         *divides = true;
-    if (e->op == AT_X_INDEX) return;
     for (int i = 0; i < e->nargs; i++) look_at_index(e->arg[i], axes, divides);
 }
 
@@ -42,8 +48,10 @@ void est_stage_init(const at_compute *c, int tensor, est_stage *out) {
     count(c, t->body, &out->operations);
     out->is_conditional = has_select(c, t->body);
     for (int r = 0; r < out->num_reads && r < MAX_READS; r++)
-        for (int d = 0; d < out->read[r]->nargs && d < MAX_DIMS; d++)
+        for (int d = 0; d < out->read[r]->nargs && d < MAX_DIMS; d++) {
             look_at_index(out->read[r]->arg[d], &out->axes[r][d], &out->divides[r][d]);
+            out->listed[r][d] = is_listed(out->read[r]->arg[d]);
+        }
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -156,6 +164,12 @@ static void set_steps(const at_program *p, const est_leaf *x, const est_stage *s
             if (!(s->axes[read][d] >> l->axis & 1)) continue;
             const at_expr *at = e->arg[d];
             int64_t one = l->coef;
+            if (s->listed[read][d] && l->node->extent < 0) { /* anywhere, a line each time */
+                double far = 16 * l->turns;
+                a->reach[i][d] = far < a->limit[d] ? far : a->limit[d] - 1;
+                a->step[i] += 16 * stride[d];
+                continue;
+            }
             if (at->op != AT_X_NAME) {
                 axis[l->axis] = l->coef;
                 one = at_program_index(p, at, axis);

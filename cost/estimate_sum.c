@@ -220,21 +220,23 @@ static int find_tails(const at_program *p, const tile *t, tail *tails) {
     return n;
 }
 
-/* Where the loops exceed an axis that the tile has several loops of, no tile is left of it but the
- * inner ones, of one step each. */
+/* Where parallel loops exceed an axis that the tile has several loops of, no tile is left of it but
+ * the inner ones, of one step each. */
 static void fall_apart(const at_program *p, tile *t) {
     const est_leaf *x = t->x;
     for (int i = 0; i < t->num_parts; i++) {
         const est_loop *l = &x->loop[t->which[i]];
         double all = l->turns;
         bool outer = false;
+        int first = -1; /* the outermost loop over it */
         for (int k = 0; k < x->num_loops; k++) {
             if (x->loop[k].axis != l->axis || k == t->which[i]) continue;
             all *= x->loop[k].turns;
             outer |= k >= t->root && x->loop[k].coef < l->coef;
+            if (first < 0 || x->loop[k].coef > x->loop[first].coef) first = k;
         }
         double extent = (double)p->extents[x->node->tensor][l->axis];
-        if (!outer || all <= extent) continue;
+        if (!outer || all <= extent || x->loop[first].ann != AT_ANN_PARA) continue;
         t->again *= t->steps * l->turns;
         t->steps = 1;
         t->apart = true;

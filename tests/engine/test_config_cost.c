@@ -40,7 +40,8 @@ static const struct {
 };
 static const char *const targets[] = {"avx512", "avx2", "sse2"};
 
-/* Rows of two loops in the tile that do not come out even: that falls apart. */
+/* Rows of two loops in the tile that do not come out even: below parallel loops that falls apart;
+ * below others, what is left over may be cut again. */
 static bool falls_apart(const at_task *t, const at_config *c) {
     const at_entity *y = at_config_get(c, "tile_y"), *inner = at_config_get(c, "tile_inner");
     return inner && inner->sizes[1] > 1 && y->sizes[2] % inner->sizes[1] == 0 &&
