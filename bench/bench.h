@@ -41,6 +41,9 @@ void at_bench_report_note(const char *fmt, ...) __attribute__((format(printf, 1,
 at_status at_bench_row(at_status (*run)(at_arena *a, int i, at_error *err), int i, const char *name,
                        at_error *err);
 
+/* Spearman's (ranks.c). */
+double at_bench_rank_correlation(const double *x, const double *y, int n);
+
 /* ---- contests (contest.c) ------------------------------------------------------------------- */
 
 typedef struct at_bench_contender {
@@ -254,5 +257,6 @@ at_status at_bench_trial_time(at_error *err);
 at_status at_bench_threads(at_error *err);
 at_status at_bench_records(at_error *err);
 at_status at_bench_why(at_error *err);
+at_status at_bench_cost(at_error *err);
 
 #endif

@@ -27,6 +27,7 @@ static const struct {
     {"threads", at_bench_threads},
     {"records", at_bench_records},
     {"why", at_bench_why},
+    {"cost", at_bench_cost},
 };
 #define NUM_PARTS (int)(sizeof parts / sizeof *parts)
 

@@ -3,7 +3,6 @@
 #include "bench/bench.h"
 #include "runtime/runtime_int.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 enum { MOST = 200 };
@@ -22,42 +21,7 @@ static const task tasks[] = {
 
 typedef struct pair {
     double bound, measured; /* cycles */
-    double rank[2];
 } pair;
-
-/* ---- ranks ----------------------------------------------------------------------------------- */
-
-static int by_bound(const void *a, const void *b) {
-    const pair *x = a, *y = b;
-    return (x->bound > y->bound) - (x->bound < y->bound);
-}
-
-static int by_measured(const void *a, const void *b) {
-    const pair *x = a, *y = b;
-    return (x->measured > y->measured) - (x->measured < y->measured);
-}
-
-static void rank(pair *p, int n, int which) {
-    qsort(p, (size_t)n, sizeof *p, which ? by_measured : by_bound);
-    for (int i = 0, end; i < n; i = end) { /* equal ones share their mean rank */
-        for (end = i + 1;
-             end < n && (which ? p[end].measured == p[i].measured : p[end].bound == p[i].bound);)
-            end++;
-        for (int j = i; j < end; j++) p[j].rank[which] = (i + end - 1) / 2.0;
-    }
-}
-
-/* Spearman's. */
-static double rank_correlation(pair *p, int n) {
-    double mean = (n - 1) / 2.0, xy = 0, xx = 0, yy = 0;
-    rank(p, n, 0);
-    rank(p, n, 1);
-    for (int i = 0; i < n; i++) {
-        double x = p[i].rank[0] - mean, y = p[i].rank[1] - mean;
-        xy += x * y, xx += x * x, yy += y * y;
-    }
-    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
-}
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
@@ -126,8 +90,10 @@ static at_status run(at_arena *a, const task *t, const at_core *core, at_error *
         at_arena_free(scratch);
         AT_TRY(s);
     }
-    double share[MOST], order = rank_correlation(pairs, n);
+    double share[MOST], bound[MOST], measured[MOST];
     int above = 0;
+    for (int i = 0; i < n; i++) bound[i] = pairs[i].bound, measured[i] = pairs[i].measured;
+    double order = at_bench_rank_correlation(bound, measured, n);
     for (int i = 0; i < n; i++) {
         share[i] = pairs[i].bound / pairs[i].measured;
         above += share[i] > 1;
