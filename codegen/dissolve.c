@@ -377,11 +377,15 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
             l, (at_value){.op = AT_V_CONST, .number = at_reduction_neutral(t->reduction)});
     else n->stmt.val = value_expr(l, t->body, axes);
     n->stmt.add = t->num_reduce > 0 && !leaf->is_init;
-    n->stmt.prefetch_tensor = leaf->prefetch_tensor;
-    n->stmt.prefetch_bytes = leaf->prefetch_bytes;
-    if (n->stmt.add && !leaf->has_prefetch && l->options->prefetch_above > 0) {
-        n->stmt.prefetch_tensor = streamed_weights(l, t->body);
-        n->stmt.prefetch_bytes = n->stmt.prefetch_tensor >= 0 ? PREFETCH_BYTES : 0;
+    n->stmt.prefetch = leaf->prefetch;
+    n->stmt.num_prefetch = leaf->num_prefetch;
+    int streamed = n->stmt.add && !leaf->num_prefetch && l->options->prefetch_above > 0
+                       ? streamed_weights(l, t->body)
+                       : -1;
+    if (streamed >= 0) {
+        const at_prefetch own = {streamed, PREFETCH_BYTES};
+        n->stmt.prefetch = at_copy(l->arena, &own, sizeof own);
+        n->stmt.num_prefetch = 1;
     }
     return n;
 }

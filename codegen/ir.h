@@ -87,11 +87,11 @@ typedef struct at_stmt {
     bool add;               /* joins what is there: += of a sum */
     at_reduction reduction; /* of the tensor */
     const at_value *val;
-    const at_aff *integer;  /* of a table, from `tables` on: the number stored instead of val */
-    const at_cond *guard;   /* skipped where false; NULL: none */
-    const char *label;      /* stage name, for comments */
-    int prefetch_tensor;    /* reads of it ask for what lies prefetch_bytes ahead */
-    int64_t prefetch_bytes; /* 0: not */
+    const at_aff *integer; /* of a table, from `tables` on: the number stored instead of val */
+    const at_cond *guard;  /* skipped where false; NULL: none */
+    const char *label;     /* stage name, for comments */
+    int num_prefetch;
+    const at_prefetch *prefetch; /* [num_prefetch] */
 } at_stmt;
 
 struct at_ir {

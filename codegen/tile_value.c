@@ -54,11 +54,13 @@ static at_tile_key *key_of(at_builder *b, const at_tile_place *p, bool defines) 
 /* Asks for the line that lies ahead of a vector load, once per line. */
 static void prefetch(at_builder *b, int tensor, int from, int64_t off) {
     const at_ir *n = b->current;
-    if (!n || n->stmt.prefetch_bytes <= 0 || n->stmt.prefetch_tensor != tensor || off % LINE_FLOATS)
-        return;
-    at_tile_op *op = at_build_emit(b, AT_T_PREFETCH);
-    op->slot = (int16_t)from;
-    op->off = off + n->stmt.prefetch_bytes / 4;
+    for (int i = 0; n && off % LINE_FLOATS == 0 && i < n->stmt.num_prefetch; i++) {
+        const at_prefetch *p = &n->stmt.prefetch[i];
+        if (p->tensor != tensor || p->bytes <= 0) continue;
+        at_tile_op *op = at_build_emit(b, AT_T_PREFETCH);
+        op->slot = (int16_t)from;
+        op->off = off + p->bytes / 4;
+    }
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

@@ -147,8 +147,7 @@ at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values,
         if (n->is_leaf) {
             n->axes = axes + from->first_axis;
             n->num_axes = from->num_axes;
-            if (from->prefetch)
-                AT_TRY(at_expr_eval(from->prefetch, values, &n->prefetch_bytes, err));
+            AT_TRY(build_attributes(from, values, n, err));
             for (int k = 0; k < from->num_axes; k++)
                 AT_TRY(fill_axis(&b, from, k, nodes, n->axes + k, loop, extent));
         } else {

@@ -23,10 +23,8 @@ static void take_loop(at_arena *a, const at_tree *t, const tree_node *from, outl
 static void take_leaf(at_arena *a, const at_tree *t, const tree_node *from, outline_node *n) {
     n->stage = t->compute->tensors[from->fixed.tensor].name;
     n->is_init = from->fixed.is_init;
-    if (from->fixed.has_prefetch) {
-        n->prefetch = t->compute->tensors[from->fixed.prefetch_tensor].name;
-        n->prefetch_bytes = from->prefetch;
-    }
+    n->of = t;
+    n->written = from;
     n->num_index = from->num_axes;
     n->index = AT_NEW_ARRAY(a, name_list, from->num_axes);
     for (int k = 0; k < from->num_axes; k++) {
@@ -78,16 +76,11 @@ static at_status make_loop(at_tree_maker *m, const at_compute *c, const outline_
     return make(m, c, n->child, loop);
 }
 
-static at_status make_leaf(at_tree_maker *m, const at_compute *c, const outline_node *n,
-                           int parent) {
+static at_status make_leaf(at_tree_maker *m, const outline_node *n, int parent) {
     int leaf;
     at_tree_new_line(m);
     AT_TRY(at_tree_add_leaf(m, parent, n->stage, n->is_init, &leaf));
-    if (n->prefetch) {
-        at_expr *bytes = at_copy(m->arena, n->prefetch_bytes, sizeof *bytes);
-        if (bytes->op == AT_X_NAME) bytes->ref = at_symbol_find(c->symbols, bytes->name);
-        AT_TRY(at_tree_set_prefetch(m, leaf, n->prefetch, bytes));
-    }
+    if (n->of) AT_TRY(tree_copy_attributes(m, leaf, n->of, n->written));
     for (int k = 0; k < n->num_index; k++) {
         at_tree_add_index(m, leaf);
         for (int d = 0; d < n->index[k].len; d++)
@@ -99,7 +92,7 @@ static at_status make_leaf(at_tree_maker *m, const at_compute *c, const outline_
 static at_status make(at_tree_maker *m, const at_compute *c, const outline_node *first,
                       int parent) {
     for (const outline_node *n = first; n; n = n->next)
-        if (n->stage) AT_TRY(make_leaf(m, c, n, parent));
+        if (n->stage) AT_TRY(make_leaf(m, n, parent));
         else AT_TRY(make_loop(m, c, n, parent));
     return AT_OK;
 }

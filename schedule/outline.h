@@ -21,8 +21,8 @@ struct outline_node {
     /* leaf */
     const char *stage; /* NULL: a loop */
     bool is_init;
-    const char *prefetch; /* tensor; NULL: the tree does not say */
-    at_expr *prefetch_bytes;
+    const at_tree *of; /* and the node there whose attributes it has; NULL: it is new */
+    const tree_node *written;
     name_list *index; /* [num_index] digits, outer first; none: 0 */
     int num_index;
 };

@@ -103,13 +103,21 @@ static uint64_t digit_number(const walk *w, const at_node *loop, int member) {
     return pack(number, 0);
 }
 
+static void add_layout(walk *w, const at_node *n) {
+    add(w, pack((int)n->rows, n->order != NULL));
+    add(w, (uint64_t)n->pad);
+    for (int i = 0; n->order && i < n->num_axes; i++) add(w, (uint64_t)n->order[i]);
+}
+
 static void add_leaf(walk *w, const at_node *n) {
-    int what = 2 << 16 | (int)n->has_prefetch << 1 | (int)n->is_init;
+    bool has_layout = !n->is_init && (n->rows || n->order);
+    int what = 2 << 16 | n->num_prefetch << 2 | (int)has_layout << 1 | (int)n->is_init;
     add(w, pack(what, n->tensor));
-    if (n->has_prefetch) {
-        add(w, (uint64_t)n->prefetch_tensor);
-        add(w, (uint64_t)n->prefetch_bytes);
+    for (int i = 0; i < n->num_prefetch; i++) {
+        add(w, (uint64_t)n->prefetch[i].tensor);
+        add(w, (uint64_t)n->prefetch[i].bytes);
     }
+    if (has_layout) add_layout(w, n);
     for (int i = 0; i < n->num_axes; i++) {
         const at_digits *d = &n->axes[i];
         for (int k = 0; k < d->n; k++)

@@ -23,9 +23,12 @@
  *            | "[" item ("," item)* "]" ":" "order" "(" size ")"
  *   ann     := "para" | "vec" | "unroll" | "ann" "(" size ")" | integer
  *            | "dyn(" name ("," name)* ")"
- *   leaf    := "@" stage [".init"] [attr] "=" index ("," index)* ["//" index ("," index)*]
+ *   leaf    := "@" stage [".init"] attr* "=" index ("," index)* ["//" index ("," index)*]
  *   attr    := "[" "prefetch" tensor (integer | size) "]"   reads of tensor ask for what lies that
  *                                                            many bytes ahead; 0: not
+ *            | "[" "dense" "]"                               rows of its storage follow each other
+ *            | "[" "pad" (integer | size) "]"                with so many elements between
+ *            | "[" "order" axis+ "]"                         its axes in storage, slowest first
  *   index   := name | "0" | "{" name ("," name)* "}" ["/"] [axis]
  *
  * Lines of one parent run in textual order; a line may go on after a comma. An item in braces is
@@ -280,8 +283,13 @@ void at_tree_set_extent(at_tree_maker *m, int loop, int64_t extent); /* name:ext
 void at_tree_set_dynamic(at_tree_maker *m, int loop, const char *const *axes, int num_axes);
 at_status at_tree_add_leaf(at_tree_maker *m, int parent, const char *stage, bool is_init,
                            int *leaf);
-/* bytes: a number, or a name with its slot as ref. */
-at_status at_tree_set_prefetch(at_tree_maker *m, int leaf, const char *tensor, at_expr *bytes);
+/* Attributes of a leaf (tree_attribute.c). bytes, pad: a number, or a name with its slot as ref. */
+#define AT_MAX_PREFETCH 4
+at_status at_tree_add_prefetch(at_tree_maker *m, int leaf, const char *tensor, at_expr *bytes);
+typedef enum at_rows { AT_ROWS_APART, AT_ROWS_DENSE, AT_ROWS_PADDED } at_rows;
+/* pad: of padded ones, else NULL. */
+at_status at_tree_set_rows(at_tree_maker *m, int leaf, at_rows rows, at_expr *pad);
+at_status at_tree_set_axes(at_tree_maker *m, int leaf, const char *const *axes, int num);
 void at_tree_add_index(at_tree_maker *m, int leaf); /* of the next axis, without digits at first */
 at_status at_tree_add_digit(at_tree_maker *m, int leaf, const char *name); /* of the last index */
 at_status at_tree_finish(at_tree_maker *m, at_tree **out);
@@ -300,6 +308,11 @@ typedef struct at_digits {
     const int64_t *extent; /* of the piece */
 } at_digits;
 
+typedef struct at_prefetch {
+    int tensor;    /* reads of it ask for what lies */
+    int64_t bytes; /* so many ahead; 0: they do not */
+} at_prefetch;
+
 struct at_node {
     bool is_leaf;
     at_node *parent, *child, *next; /* textual order */
@@ -317,12 +330,15 @@ struct at_node {
     int depth;                /* loops above */
     /* leaf */
     int tensor;
-    bool is_init;           /* sets the accumulator to the neutral element before a reduction */
-    at_digits *axes;        /* [num_axes + num_reduce]; an init leaf: [num_axes] */
-    int num_axes;           /* length of axes */
-    bool has_prefetch;      /* the tree says whether: */
-    int prefetch_tensor;    /* reads of it ask for what lies prefetch_bytes ahead; */
-    int64_t prefetch_bytes; /* 0: not */
+    bool is_init;     /* sets the accumulator to the neutral element before a reduction */
+    at_digits *axes;  /* [num_axes + num_reduce]; an init leaf: [num_axes] */
+    int num_axes;     /* length of axes */
+    int num_prefetch; /* the tree says whether: */
+    at_prefetch prefetch[AT_MAX_PREFETCH];
+    /* The stage's storage, where it is the program's own; of an init: nothing. */
+    at_rows rows;     /* APART: as caches like it */
+    int64_t pad;      /* PADDED: elements behind each row */
+    const int *order; /* its axes, slowest first; NULL: as declared */
 };
 
 typedef struct at_program {

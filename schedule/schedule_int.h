@@ -136,14 +136,15 @@ typedef struct tree_node {
     at_node fixed;           /* everything that no number changes; links are filled by build */
     int parent, child, next; /* node numbers or -1 */
     int first_piece;
-    int first_axis, num_axes; /* leaf */
-    int tag_line, tag_col;    /* where it stands */
-    at_expr *prefetch;        /* bytes ahead, or NULL */
-    const char *ann_name;     /* loop: written :ann(name), whose value is the annotation */
-    int ann_symbol;           /* its slot, or -1 */
-    int order, order_place;   /* of a loop in [...]:order(name): tree.orders, from 0; else -1 */
-    bool is_generated;        /* the default initialisation: not in the text */
-    bool dynamic;             /* written :dyn(...) */
+    int first_axis, num_axes;           /* leaf */
+    int tag_line, tag_col;              /* where it stands */
+    at_expr *prefetch[AT_MAX_PREFETCH]; /* bytes ahead */
+    at_expr *pad;                       /* elements, or NULL */
+    const char *ann_name;   /* loop: written :ann(name), whose value is the annotation */
+    int ann_symbol;         /* its slot, or -1 */
+    int order, order_place; /* of a loop in [...]:order(name): tree.orders, from 0; else -1 */
+    bool is_generated;      /* the default initialisation: not in the text */
+    bool dynamic;           /* written :dyn(...) */
     int num_dyn_args;
     const char **dyn_args;
 } tree_node;
@@ -178,6 +179,12 @@ struct at_tree_maker {
 at_status tree_fail(at_tree_maker *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Where errors about a node point. */
 void at_tree_stands_at(at_tree_maker *m, int node, int line, int col);
+
+/* Attributes of leaves (tree_attribute.c). */
+at_status tree_copy_attributes(at_tree_maker *m, int leaf, const at_tree *from, const tree_node *n);
+at_status build_attributes(const tree_node *from, const int64_t *values, at_node *n, at_error *err);
+void tree_print_attributes(at_text *out, const at_compute *c, const tree_node *leaf);
+void program_print_attributes(at_text *out, const at_compute *c, const at_node *n);
 
 /* Inserts the default initialisation of every reducing leaf that has no .init (tree_init.c). */
 void tree_add_inits(at_arena *a, at_tree *t);

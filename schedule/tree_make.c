@@ -173,15 +173,6 @@ at_status at_tree_add_leaf(at_tree_maker *m, int parent, const char *stage, bool
     return AT_OK;
 }
 
-at_status at_tree_set_prefetch(at_tree_maker *m, int leaf, const char *tensor, at_expr *bytes) {
-    int t = at_compute_find(m->c, tensor);
-    if (t < 0) return tree_fail(m, "there is no tensor \"%s\"", tensor);
-    node(m, leaf)->fixed.has_prefetch = true;
-    node(m, leaf)->fixed.prefetch_tensor = t;
-    node(m, leaf)->prefetch = bytes;
-    return AT_OK;
-}
-
 void at_tree_add_index(at_tree_maker *m, int leaf) {
     *at_push(m->arena, &m->tree->axes) = (tree_axis){.first_digit = m->tree->digits.len};
     node(m, leaf)->num_axes++;

@@ -179,28 +179,52 @@ static at_status parse_indices(parser *p, int leaf, const at_tensor *stage, int 
     return AT_OK;
 }
 
-/* [prefetch TENSOR BYTES] */
-static at_status parse_attribute(parser *p, int leaf) {
-    const char *tensor, *name;
-    AT_TRY(next(p)); /* [ */
-    if (!at(p, "prefetch")) return FAIL(p, "expected prefetch");
-    AT_TRY(next(p));
+static at_status take_number(parser *p, const char *what, at_expr **out) {
+    const char *name;
     int line = p->lex.line, col = p->lex.col;
-    AT_TRY(take_name(p, "the name of a tensor", &tensor));
-    at_expr *bytes = at_expr_int(p->arena, p->lex.integer);
-    if (p->lex.kind == AT_TOK_INT) {
-        AT_TRY(next(p));
-    } else {
-        int name_line = p->lex.line, name_col = p->lex.col;
-        AT_TRY(take_name(p, "a number of bytes or a size", &name));
-        bytes = at_expr_new(p->arena, AT_X_NAME, 0, NULL);
-        bytes->name = name;
-        bytes->ref = at_symbol_find(p->c->symbols, name);
-        if (bytes->ref < 0) return FAIL_AT(p, name_line, name_col, "there is no size \"%s\"", name);
+    *out = at_expr_int(p->arena, p->lex.integer);
+    if (p->lex.kind == AT_TOK_INT) return next(p);
+    AT_TRY(take_name(p, what, &name));
+    *out = at_expr_new(p->arena, AT_X_NAME, 0, NULL);
+    (*out)->name = name;
+    (*out)->ref = at_symbol_find(p->c->symbols, name);
+    return (*out)->ref < 0 ? FAIL_AT(p, line, col, "there is no size \"%s\"", name) : AT_OK;
+}
+
+static at_status parse_axes(parser *p, int leaf) {
+    const char *axes[MAX_AXES];
+    int n = 0;
+    while (!at(p, "]") && n < MAX_AXES)
+        AT_TRY(take_name(p, "the name of an axis or ']'", &axes[n++]));
+    return at_tree_set_axes(p->maker, leaf, axes, n);
+}
+
+/* [prefetch TENSOR BYTES], [dense], [pad ELEMENTS], [order AXIS AXIS ...] */
+static at_status parse_attribute(parser *p, int leaf) {
+    const char *tensor;
+    at_expr *number = NULL;
+    AT_TRY(next(p)); /* [ */
+    int line = p->lex.line, col = p->lex.col;
+    bool dense = at(p, "dense"), pad = at(p, "pad"), order = at(p, "order");
+    if (!dense && !pad && !order && !at(p, "prefetch"))
+        return FAIL(p, "expected prefetch, dense, pad or order");
+    AT_TRY(next(p));
+    if (dense || pad || order) {
+        if (pad) AT_TRY(take_number(p, "a number of elements or a size", &number));
+        p->maker->line = line;
+        p->maker->col = col;
+        if (order) AT_TRY(parse_axes(p, leaf));
+        else
+            AT_TRY(
+                at_tree_set_rows(p->maker, leaf, dense ? AT_ROWS_DENSE : AT_ROWS_PADDED, number));
+        return expect(p, "]");
     }
+    line = p->lex.line, col = p->lex.col;
+    AT_TRY(take_name(p, "the name of a tensor", &tensor));
+    AT_TRY(take_number(p, "a number of bytes or a size", &number));
     p->maker->line = line;
     p->maker->col = col;
-    AT_TRY(at_tree_set_prefetch(p->maker, leaf, tensor, bytes));
+    AT_TRY(at_tree_add_prefetch(p->maker, leaf, tensor, number));
     return expect(p, "]");
 }
 
@@ -221,7 +245,7 @@ static at_status parse_leaf(parser *p, int parent) {
     AT_TRY(at_tree_add_leaf(m, parent, name, is_init, &leaf));
     at_tree_stands_at(m, leaf, line, col);
     const at_tensor *stage = &p->c->tensors[at_compute_find(p->c, name)];
-    if (at(p, "[")) AT_TRY(parse_attribute(p, leaf));
+    while (at(p, "[")) AT_TRY(parse_attribute(p, leaf));
     AT_TRY(expect(p, "="));
     AT_TRY(parse_indices(p, leaf, stage, 0, stage->num_axes));
     if (stage->num_reduce && !is_init) {

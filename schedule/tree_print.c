@@ -45,11 +45,7 @@ static void print_index(at_text *out, const at_tree *t, const tree_node *leaf, i
 static void print_leaf(at_text *out, const at_tree *t, const tree_node *leaf) {
     const at_tensor *stage = &t->compute->tensors[leaf->fixed.tensor];
     at_text_addf(out, "@%s%s", stage->name, leaf->fixed.is_init ? ".init" : "");
-    if (leaf->prefetch) {
-        at_text_addf(out, "[prefetch %s ", t->compute->tensors[leaf->fixed.prefetch_tensor].name);
-        at_expr_print(out, leaf->prefetch);
-        at_text_add(out, "]");
-    }
+    tree_print_attributes(out, t->compute, leaf);
     at_text_add(out, " = ");
     for (int i = 0; i < leaf->num_axes; i++) {
         if (i) at_text_add(out, i == stage->num_axes ? "  // " : ", ");

@@ -192,6 +192,25 @@ static void add_index(maker *m, at_text *out, const char *axis, const rp_class *
     else at_text_add(out, ends[end]);
 }
 
+/* How a stage between lies: outputs lie as the task has them. */
+static void add_layout(maker *m, const nest *x, at_text *out) {
+    const rp_tensor *t = &m->tensor[x->tensor];
+    int leaf[RP_NODES], order[RANK];
+    if (!readers(m, x->tensor, leaf, 0)) return;
+    if (chance(m, 10)) at_text_add(out, "[dense] ");
+    else if (chance(m, 10)) at_text_addf(out, "[pad %d] ", below(m, 40));
+    if (!chance(m, 15)) return;
+    for (int i = 0; i < t->rank; i++) order[i] = i;
+    for (int i = t->rank - 1; i > 0; i--) {
+        int other = below(m, i + 1), old = order[i];
+        order[i] = order[other];
+        order[other] = old;
+    }
+    at_text_add(out, "[order");
+    for (int i = 0; i < t->rank; i++) at_text_addf(out, " %s", t->axis_name[order[i]]);
+    at_text_add(out, "] ");
+}
+
 static void write_leaf(maker *m, const nest *x, bool init, char out[2 * RP_EXPR]) {
     const rp_tensor *t = &m->tensor[x->tensor];
     at_text s = {0};
@@ -200,6 +219,7 @@ static void write_leaf(maker *m, const nest *x, bool init, char out[2 * RP_EXPR]
         const char *read = m->tensor[t->read[below(m, t->num_reads)].tensor].name;
         at_text_addf(&s, "[prefetch %s %d] ", read, 64 * below(m, 40));
     }
+    if (!init) add_layout(m, x, &s);
     at_text_add(&s, "= ");
     for (int i = 0; i < t->rank + (init ? 0 : t->num_reduce); i++) {
         at_text_add(&s, i == t->rank ? "  // " : i ? ", " : "");

@@ -48,6 +48,9 @@ static void test_canonical(void **state) {
          "0\n"},
         {"y, x, k => @s[ prefetch a 4096 ]=y, x // k",
          "y, x, k =>\n    @s[prefetch a 4096] = y, x  // k\n"},
+        {"y, k => @a [ pad 4 ][order k y][ prefetch s 64 ] = y, k",
+         "y, k =>\n    @a[prefetch s 64][pad 4][order k y] = y, k\n"},
+        {"y, k => @a[order y k][dense] = y, k", "y, k =>\n    @a[dense][order y k] = y, k\n"},
         {"{y0, y1}:para, e:dyn(y) => @d = {y0, y1}y // e",
          "{y0, y1}:para, e:dyn(y) =>\n    @d = {y0, y1}/y  // e\n"},
     };
@@ -220,14 +223,31 @@ static const struct {
                                     "= y, x // k\n                       ^"},
     {"y, x => @s.start = y, x",
      "t:1:12: expected init, got 'start'\ny, x => @s.start = y, x\n           ^"},
-    {"y, x, k => @s[fetch a 64] = y, x // k", "t:1:15: expected prefetch, got 'fetch'\ny, x, k => "
-                                              "@s[fetch a 64] = y, x // k\n              ^"},
+    {"y, x, k => @s[fetch a 64] = y, x // k",
+     "t:1:15: expected prefetch, dense, pad or order, got 'fetch'\ny, x, k => "
+     "@s[fetch a 64] = y, x // k\n              ^"},
     {"y, x, k => @s[prefetch nothing 64] = y, x // k",
      "t:1:24: there is no tensor \"nothing\"\ny, x, k => @s[prefetch nothing 64] = y, x // k\n"
      "                       ^"},
     {"y, x, k => @s[prefetch s far] = y, x // k",
      "t:1:26: there is no size \"far\"\ny, x, k => @s[prefetch s far] = y, x // k\n"
      "                         ^"},
+    {"y, k => @a[dense][pad 4] = y, k",
+     "t:1:19: @a has that twice\ny, k => @a[dense][pad 4] = y, k\n                  ^"},
+    {"y, k => @a[pad far] = y, k", "t:1:16: there is no size \"far\"\ny, k => @a[pad far] = y, "
+                                   "k\n               ^"},
+    {"y, k => @a[order k x] = y, k", "t:1:12: \"x\" is not another axis of @a\ny, k => @a[order k "
+                                     "x] = y, k\n           ^"},
+    {"y, k => @a[order k k] = y, k", "t:1:12: \"k\" is not another axis of @a\ny, k => @a[order k "
+                                     "k] = y, k\n           ^"},
+    {"y, k => @a[order k] = y, k", "t:1:12: order has 1 of the 2 axes of @a\ny, k => @a[order k] = "
+                                   "y, k\n           ^"},
+    {"y, x, k => @s[prefetch a 64][prefetch a 0] = y, x // k",
+     "t:1:39: \"a\" is prefetched already\ny, x, k => @s[prefetch a 64][prefetch a 0] = y, x // "
+     "k\n                                      ^"},
+    {"y, x => @s.init[dense] = y, x",
+     "t:1:17: dense stands at @s, not at its init\ny, x => @s.init[dense] = y, x\n"
+     "                ^"},
     {"y, x, k => @s y, x // k",
      "t:1:15: expected '=', got 'y'\ny, x, k => @s y, x // k\n              ^"},
     {"y, x, k => @s = y, x // k y", "t:1:27: expected a new line, got 'y'\ny, x, k => @s = y, x // "

@@ -1,0 +1,135 @@
+/* Attributes of a stage: how its storage lies, and what its reads ask for ahead. That programs with
+ * them compute the same is for test_random. */
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/tile_make.h"
+#include "tests/codegen/support.h"
+
+static at_arena *arena;
+
+static int make_arena(void **state) {
+    (void)state;
+    arena = at_arena_new();
+    return 0;
+}
+
+static int free_arena(void **state) {
+    (void)state;
+    at_arena_free(arena);
+    return 0;
+}
+
+/* A product of packed panels: of the weight, and of the data in a copy. */
+static const char sizes[] = "Y=28 X=64 K=40 yo=2 yi=14 xo=2 xi=32 n=5";
+static const char compute[] = "A[Y, K] : input\n"
+                              "B[K, X] : weight\n"
+                              "packb[p:xo, k:K, b:xi] = B[k, p*32 + b]\n"
+                              "packa[q:yo, k:K, r:yi] = A[q*14 + r, k]\n"
+                              "acc[y:Y, x:X] = sum(k:K) packa[y/14, k, y%14]*packb[x/32, k, x%32]\n"
+                              "out[y:Y, x:X] = max(acc[y, x], 0)\n";
+
+static at_low *lower(const char *packb, const char *packa, const char *acc, const char *until) {
+    const char *tree = at_format(arena,
+                                 "xo =>\n"
+                                 "    k, xi =>\n"
+                                 "        @packb%s = xo, k, xi\n"
+                                 "    yo =>\n"
+                                 "        k, yi =>\n"
+                                 "            @packa%s = yo, k, yi\n"
+                                 "        k, yi:unroll, xi:vec =>\n"
+                                 "            @acc%s = {yo, yi}/y, {xo, xi}/x  // k\n"
+                                 "        yi:unroll, xi:vec =>\n"
+                                 "            @out = {yo, yi}/y, {xo, xi}/x\n",
+                                 packb, packa, acc);
+    const at_program *p = program_of(arena, &(program){"attributes", sizes, compute, tree});
+    const at_lower_options o = {.dialect = AT_DIALECT_TCC,
+                                .name = "k",
+                                .verify = true,
+                                .pack_inline = true,
+                                .target = at_target_find("avx512")};
+    at_low *l;
+    CALL(at_lower_until(arena, p, &o, until, &l, &err));
+    return l;
+}
+
+static void expect_strides(const at_low *l, const char *stage, int64_t a, int64_t b, int64_t c) {
+    const int64_t *s = l->buffers[at_compute_find(l->program->compute, stage)].stride;
+    if (s[0] != a || s[1] != b || s[2] != c)
+        fail_msg("%s: strides %lld, %lld, %lld, not %lld, %lld, %lld", stage, (long long)s[0],
+                 (long long)s[1], (long long)s[2], (long long)a, (long long)b, (long long)c);
+}
+
+static void rows(void **state) {
+    (void)state;
+    at_low *l = lower("", "", "", "buffers");
+    expect_strides(l, "packb", 48 * 40, 48, 1);
+    expect_strides(l, "packa", 14 * 40, 14, 1); /* too short for gaps */
+    l = lower("[dense]", "[dense]", "", "buffers");
+    expect_strides(l, "packb", 32 * 40, 32, 1);
+    l = lower("[pad 4]", "[pad n]", "", "buffers");
+    expect_strides(l, "packb", 36 * 40, 36, 1);
+    expect_strides(l, "packa", 19 * 40, 19, 1);
+    l = lower("[pad 0]", "", "", "buffers");
+    expect_strides(l, "packb", 32 * 40, 32, 1);
+}
+
+static void orders(void **state) {
+    (void)state;
+    at_low *l = lower("[order k p b]", "[order q r k][dense]", "", "buffers");
+    expect_strides(l, "packb", 48, 48, 1); /* p has one value inside xo */
+    expect_strides(l, "packa", 14 * 40, 1, 40);
+    l = lower("", "[pad 3][order q r k]", "", "buffers");
+    expect_strides(l, "packa", 14 * 43, 1, 43);
+}
+
+static void prefetches(void **state) {
+    (void)state;
+    at_low *l = lower("", "", "[prefetch packb 2048][prefetch packa 512]", "tiles");
+    int64_t ahead[2] = {0};
+    int found[2] = {0};
+    for (int t = 0; t < l->tiles.len; t++) {
+        const at_tile *tile = l->tiles.data[t];
+        for (int i = 0; i < tile->num_ops; i++) {
+            const at_tile_op *op = &tile->ops[i];
+            if (op->kind != AT_T_PREFETCH) continue;
+            bool b = !strcmp(tile->slot_name[op->slot], "packb");
+            found[b]++;
+            if (!ahead[b] || op->off < ahead[b]) ahead[b] = op->off;
+        }
+    }
+    /* broadcasts of packa ask for nothing: they are no vectors */
+    assert_int_equal(found[0], 0);
+    assert_true(found[1] >= 2);
+    assert_int_equal(ahead[1], 2048 / 4);
+}
+
+/* Packed ahead it is a parameter, and lies as the tree says, too. */
+static void packed_ahead(void **state) {
+    (void)state;
+    static const char product[] = "A[Y, K] : input\n"
+                                  "B[K, X] : weight\n"
+                                  "packb[p:xo, k:K, b:xi] = B[k, p*32 + b]\n"
+                                  "out[y:Y, x:X] = sum(k:K) A[y, k]*packb[x/32, k, x%32]\n";
+    static const char tree[] = "p, k, b =>\n"
+                               "    @packb[pad 16][order k p b] = p, k, b\n"
+                               "xo, y, k, xi:vec =>\n"
+                               "    @out = y, {xo, xi}/x  // k\n";
+    const at_program *p =
+        program_of(arena, &(program){"ahead", "Y=28 X=64 K=40 xo=2 xi=32 p=2 b=32", product, tree});
+    const at_lower_options o = {
+        .dialect = AT_DIALECT_GNU, .name = "k", .verify = true, .target = at_target_find("avx512")};
+    at_low *l;
+    CALL(at_lower_until(arena, p, &o, "buffers", &l, &err));
+    int packb = at_compute_find(l->program->compute, "packb");
+    expect_strides(l, "packb", 48, 96, 1);
+    assert_int_equal(l->buffers[packb].elements, 40 * 96);
+    assert_true(l->buffers[packb].packed);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows), cmocka_unit_test(orders),
+                                       cmocka_unit_test(prefetches),
+                                       cmocka_unit_test(packed_ahead)};
+    return cmocka_run_group_tests(tests, make_arena, free_arena);
+}
