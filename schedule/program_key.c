@@ -56,6 +56,7 @@ void compute_key_form(at_arena *a, compute_info *c) {
 
 typedef struct walk {
     at_hash hash;
+    const at_compute *compute;
     int first[MAX_PIECES + 1]; /* by depth of a loop: the number of its first piece on the path */
 } walk;
 
@@ -106,7 +107,8 @@ static uint64_t digit_number(const walk *w, const at_node *loop, int member) {
 static void add_layout(walk *w, const at_node *n) {
     add(w, pack((int)n->rows, n->order != NULL));
     add(w, (uint64_t)n->pad);
-    for (int i = 0; n->order && i < n->num_axes; i++) add(w, (uint64_t)n->order[i]);
+    int num = w->compute->tensors[n->tensor].num_axes;
+    for (int i = 0; n->order && i < num; i++) add(w, (uint64_t)n->order[i]);
 }
 
 static void add_leaf(walk *w, const at_node *n) {
@@ -145,6 +147,7 @@ at_key at_program_key(const at_program *p) {
     const compute_info *c = info_of(p->compute);
     walk w;
     w.hash = c->form;
+    w.compute = p->compute;
     for (int i = 0; i < c->key_sizes.len; i++) add(&w, (uint64_t)p->values[c->key_sizes.data[i]]);
     for (int t = 0; t < p->compute->num_tensors; t++)
         for (int i = 0; i < axes_of(&p->compute->tensors[t]); i++)

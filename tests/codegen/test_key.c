@@ -191,9 +191,9 @@ static void equal_keys_equal_code(void **state) {
 /* ---- other names ----------------------------------------------------------------------------- */
 
 static bool is_word(const char *name, size_t n) {
-    static const char *const words[] = {"input", "weight", "index",    "sum",  "where", "min",
-                                        "max",   "para",   "vec",      "dyn",  "ann",   "unroll",
-                                        "order", "init",   "prefetch", "prod", "inf",   NULL};
+    static const char *const words[] = {
+        "input", "weight", "index", "sum",  "where",    "min",  "max", "para",  "vec", "dyn",
+        "ann",   "unroll", "order", "init", "prefetch", "prod", "inf", "dense", "pad", NULL};
     for (int f = 0; f < AT_FUNCTION_COUNT; f++) {
         const char *function = at_function_name((at_function)f);
         if (strlen(function) == n && !strncmp(function, name, n)) return true;
@@ -354,6 +354,15 @@ static void what_counts(void **state) {
          "i =>\n    j =>\n        @s[prefetch a 64] = i, j\n    j =>\n        @o = i, j\n", false},
         {"N=4 M=6", PAIR_COMPUTE,
          "i =>\n    j =>\n        @s[prefetch a 128] = i, j\n    j =>\n        @o = i, j\n", false},
+        /* how it lies */
+        {"N=4 M=6", PAIR_COMPUTE,
+         "i =>\n    j =>\n        @s[dense] = i, j\n    j =>\n        @o = i, j\n", false},
+        {"N=4 M=6", PAIR_COMPUTE,
+         "i =>\n    j =>\n        @s[pad 1] = i, j\n    j =>\n        @o = i, j\n", false},
+        {"N=4 M=6", PAIR_COMPUTE,
+         "i =>\n    j =>\n        @s[pad 2] = i, j\n    j =>\n        @o = i, j\n", false},
+        {"N=4 M=6", PAIR_COMPUTE,
+         "i =>\n    j =>\n        @s[order j i] = i, j\n    j =>\n        @o = i, j\n", false},
         /* a name in common is one piece */
         {"N=4 M=6 k=6", PAIR_COMPUTE,
          "i =>\n    j =>\n        @s = i, j\n    k =>\n        @o = i, k\n", false},
