@@ -176,6 +176,44 @@ void at_dataset_fill(at_dataset *d, uint64_t seed) {
            sizeof *p->indptr * (size_t)(p->rows + 1));
 }
 
+static bool has(const at_expr *e, at_op op) {
+    if (e->op == op) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (e->op != AT_X_INDEX && has(e->arg[i], op)) return true;
+    return false;
+}
+
+/* What a condition makes 0 need not be multiplied by what is not a number, and a projection knows
+ * integers only: where that may be, inputs stay as they are. */
+static bool takes_specials(const at_dataset *d) {
+    bool chooses = false, multiplies = false;
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *x = &d->compute->tensors[t];
+        if (x->role != AT_ROLE_STAGE) continue;
+        bool extreme = x->reduction == AT_REDUCE_MAX || x->reduction == AT_REDUCE_MIN;
+        chooses |= has(x->body, AT_X_SELECT);
+        multiplies |= has(x->body, AT_X_MUL);
+        if (d->is_exact && (multiplies || (x->num_reduce && !extreme))) return false;
+    }
+    return !chooses || !multiplies;
+}
+
+void at_dataset_add_specials(at_dataset *d, uint64_t seed) {
+    static const float specials[] = {NAN, INFINITY, -INFINITY, -0.0f};
+    enum { NUM_SPECIALS = sizeof specials / sizeof *specials, LEAST = 64 };
+    if (!takes_specials(d)) return;
+    d->has_specials = true;
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *x = &d->compute->tensors[t];
+        int64_t n = d->size_bytes[t] / 4;
+        if (x->role != AT_ROLE_INPUT || d->given[t] || n < LEAST) continue;
+        at_rng rng;
+        at_rng_seed(&rng, seed, (uint64_t)t + 1);
+        float *to = at_store_at(d->store, d->offset[t]);
+        for (int i = 0; i < NUM_SPECIALS; i++) to[at_rng_below(&rng, (uint64_t)n)] = specials[i];
+    }
+}
+
 /* ---- shapes that depend on the configuration ------------------------------------------------- */
 
 static int64_t elements(const at_tensor *t, const int64_t *extents) {

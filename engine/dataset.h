@@ -18,6 +18,7 @@ typedef struct at_dataset {
     int64_t *size_bytes;       /* [tensor]: of inputs and outputs */
     int64_t *offset;           /* [tensor] in the store; -1: a stage between, not kept */
     int64_t *expected;         /* [tensor] the same, of outputs; -1 for the others */
+    bool has_specials;         /* what is not a number is among the inputs */
     bool is_exact;             /* any order of summation gives the same bits, compared exactly; else
                                 * behind the expected values lie their limits (at_job) */
     int range;                 /* of the values of inputs that have none of their own */
@@ -57,6 +58,9 @@ int64_t at_dataset_expected_bytes(const at_dataset *d, int tensor);
 /* The others get seeded values whose mean is not zero: integers in the range that keeps every sum
  * exact; where there is none, reals. */
 void at_dataset_fill(at_dataset *d, uint64_t seed);
+/* Puts what is not a number, both infinities and -0 among the inputs, an element each, where the
+ * reference and every kernel make the same of them. */
+void at_dataset_add_specials(at_dataset *d, uint64_t seed);
 /* Is this tensor in the store? */
 bool at_dataset_keeps(const at_tensor *t);
 

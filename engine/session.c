@@ -218,6 +218,7 @@ at_status at_session_renew_peak(at_session *s, double age_s, at_error *err) {
 static at_status prepare_other(at_session *s, at_error *err) {
     at_dataset data = s->data;
     at_dataset_fill(&s->other, ~s->options.seed);
+    at_dataset_add_specials(&s->other, s->options.seed);
     s->data = s->other;
     at_status status = at_reference_run(s, err);
     s->other = s->data;

@@ -277,8 +277,10 @@ static pair called(block *b, const at_expr *e) {
         line(b, at_format(a, "if (%s * %s > " NEAR " * %s) %s += %s * (%s);", x.v, x.v, x.e, r.e,
                           x.e, slope(b, e, x.v, r.v)));
         line(b, at_format(a, "else %s += %s_sqrt_of(%s / " NEAR ");", r.e, b->m->entry, x.e));
-    } else {
-        line(b, at_format(a, "%s += %s * (%s);", r.e, x.e, slope(b, e, x.v, r.v)));
+    } else { /* 0 times infinity: exp(-inf) is 0, however far its argument may be */
+        const char *moved = named(b, 'd');
+        line(b, at_format(a, "const double %s = %s * (%s);", moved, x.e, slope(b, e, x.v, r.v)));
+        line(b, at_format(a, "if (%s == %s) %s += %s;", moved, moved, r.e, moved));
     }
     return r;
 }
