@@ -20,6 +20,7 @@ static const struct {
     {"algorithms", at_bench_algorithms},
     {"templates", at_bench_templates},
     {"operators", at_bench_operators},
+    {"derived", at_bench_derived},
     {"fused", at_bench_fused},
     {"sparse", at_bench_sparse},
     {"gnu", at_bench_dialects},

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "engine/user_template.h"
 #include "records/records.h"
 
 #define CONV3X3(hw, c)                                                                             \
@@ -118,8 +119,9 @@ static const char *search_command(at_arena *a, const at_bench_search *s) {
 
 static at_status tune(at_arena *a, const at_bench_search *s, at_bench_tuned *t, at_error *err) {
     const char *folder = own_folder(a);
-    const char *log =
-        at_format(a, "%s/%s.%s.%s.log", folder, s->template_name, s->name, s->target->name);
+    const char *slash = strrchr(s->template_name, '/');
+    const char *log = at_format(a, "%s/%s.%s.%s.log", folder, slash ? slash + 1 : s->template_name,
+                                s->name, s->target->name);
     const char *messages = at_format(a, "%s.err", log);
     const char *command = at_format(a, "'%s/../autotune' %s --json --log '%s' 2>'%s'", folder,
                                     search_command(a, s), log, messages);
@@ -179,12 +181,29 @@ const at_bench_tuned *at_bench_tune(const at_bench_search *s) {
     return t;
 }
 
+/* A built-in template, whatever files have been read, or a file's. */
+static at_status find_row(const char *name, const at_template_row **out, at_error *err) {
+    enum { MOST_FILES = 32 };
+    static const char *files[MOST_FILES];
+    static const at_template_row *loaded[MOST_FILES];
+    static int n;
+    for (int i = 0; i < at_template_count(); i++)
+        if (!strcmp(at_template_at(i)->name, name)) return *out = at_template_at(i), AT_OK;
+    for (int i = 0; i < n; i++)
+        if (!strcmp(files[i], name)) return *out = loaded[i], AT_OK;
+    if (!at_is_template_file(name) || n == MOST_FILES) return at_template_find(name, out, err);
+    AT_TRY(at_user_template_load(name, out, err));
+    files[n] = strdup(name);
+    loaded[n++] = *out;
+    return AT_OK;
+}
+
 at_status at_bench_program_at(at_arena *a, const at_bench_search *s, int64_t index,
                               at_program **out, at_error *err) {
     const at_template_row *row;
     at_task *task;
     at_config config;
-    AT_TRY(at_template_find(s->template_name, &row, err));
+    AT_TRY(find_row(s->template_name, &row, err));
     AT_TRY(at_task_new(a, row, s->args, &task, err));
     AT_TRY(at_config_at(a, at_task_space(task), index, &config, err));
     return at_task_program(a, task, &config, out, err);

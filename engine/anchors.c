@@ -30,9 +30,11 @@ static at_status place(at_session *s, at_candidate *k, at_error *err) {
         if (!a->twin.store) AT_TRY(at_dataset_twin(s->arena, d, &a->twin, err));
         d = &a->twin;
     }
-    AT_TRY(at_dataset_shape(d, k->program->extents, err));
+    AT_TRY(at_dataset_shape(d, k->extents, err));
     const at_job placed = at_kernel_job(s->arena, k->kernel, s->threads,
-                                        &(at_places){.at = d->offset, .expected = d->expected});
+                                        &(at_places){.at = d->offset,
+                                                     .expected = d->expected,
+                                                     .tensor_of = k->tensor_of});
     k->job.bufs = placed.bufs;
     k->job.expected_offset = placed.expected_offset;
     k->job.data_version = d == &s->data ? d->version : 0;
@@ -185,7 +187,7 @@ static at_status link_to_anchor(at_session *s, at_candidate *k, int wanted, doub
     k->job.to_the_end = true;
     k->job.pair_seed = s->options.seed;
     *pairs = 0;
-    AT_TRY(at_dataset_shape(&s->data, k->program->extents, err));
+    AT_TRY(at_dataset_shape(&s->data, k->extents, err));
     k->job.data_version = s->data.version;
     AT_TRY(at_worker_run(s->worker, &k->job, s->options.stop, &outcome, err));
     if (outcome.end) return AT_OK;

@@ -165,7 +165,7 @@ static at_status run_default(at_session *s, bool *ran, at_error *err) {
         job->run_only = true;
         job->paranoid = false;
         job->data_version = d->version;
-        status = at_dataset_shape(d, candidate.program->extents, err);
+        status = at_dataset_shape(d, candidate.extents, err);
         if (status == AT_OK) status = at_worker_run(s->worker, job, s->options.stop, &outcome, err);
         *ran = status == AT_OK && !outcome.end;
     }

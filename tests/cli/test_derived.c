@@ -33,6 +33,13 @@ static void commands(void **state) {
     cli_expect(0, "./autotune ./my.te --trials 3 --tuner random --fuse relu --quiet");
     cli_expect(0, "./autotune run - --args N=7 < my.te");
     cli_expect(0, "cat my.te | ./autotune run -");
+    cli_write("conv.te", "args H=9, C=8, F=16, P=1\n"
+                         "data[H, H, C] : input\nweight[3, 3, C, F] : weight\n"
+                         "pad[y:H+2*P, x:H+2*P, c:C] = in ? data[y - P, x - P, c] : 0\n"
+                         "    where in = P <= y && y < H + P && P <= x && x < H + P\n"
+                         "out[h:H, w:H, f:F] = sum(r:3, q:3, c:C)\n"
+                         "    pad[h + r, w + q, c] * weight[r, q, c, f]\n");
+    cli_expect(0, "./autotune ./conv.te --trials 8 --quiet");
     cli_expect(0, "./autotune ./my.te --trials 70 --tuner xgb --args N=6,L=4,M=16 --quiet");
 }
 
