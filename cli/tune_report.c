@@ -4,6 +4,7 @@
 #include "cli/reproduce.h"
 #include "cli/tune_report.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct part {
@@ -60,11 +61,13 @@ static void add_seconds(at_out *out, const at_spent *spent) {
 static void add_tie(at_text *out, const at_final *final, const at_best *best, bool in_bytes) {
     const at_turns *f = best->final;
     if (!f) return;
-    if (f->num_rounds >= AT_FINAL_LEAST)
+    const char *of = f->among ? "; of the best of all finalists" : "";
+    bool has_interval = f->among ? isfinite(best->of_peak.low) : f->num_rounds >= AT_FINAL_LEAST;
+    if (!f->among && final->winner && final->count > 1) of = "; not counting that it was chosen";
+    if (has_interval)
         at_text_addf(out, "share of the %s %.1f to %.1f %% (95 %% interval, %d rounds%s)",
                      in_bytes ? "bandwidth" : "peak", 100 * best->of_peak.low,
-                     100 * best->of_peak.high, f->num_rounds,
-                     final->winner && final->count > 1 ? "; not counting that it was chosen" : "");
+                     100 * best->of_peak.high, f->num_rounds, of);
     else at_text_addf(out, "timed again %d time%s", f->num_rounds, f->num_rounds > 1 ? "s" : "");
     if (!final->winner) at_text_add(out, "; in a final of an earlier run");
     if (final->tied)

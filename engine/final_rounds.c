@@ -2,19 +2,30 @@
  * chosen among samples of the same moment, as many as it takes. */
 #include "engine/final_rounds.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "engine/anchors.h"
 
 static const double least_budget_s = 2, budget_share = 0.1; /* of the run so far */
 static const double peak_age_s = 0.05; /* measuring it takes 8 ms, which is two samples of 1 ms */
 /* What a turn takes beside the kernel's own runs (measured: 2 to 3 ms); its samples take as long.
  */
 static const double turn_s = 0.003, least_sample_s = 0.0002;
-enum { LEAST_FINALISTS = 4, MOST_SAMPLES = 5 };
+enum { LEAST_FINALISTS = 4, MOST_SAMPLES = 5, MOST_PAIRS = 8, LEAST_OPEN = 4 };
+/* In pairs: samples of each that intervals begin with. */
+enum { LEAST_OF_PAIRS = 5 };
 
 static int samples_of(const at_record *r) {
     double n =
         1 + turn_s / (at_record_mean(r) > least_sample_s ? at_record_mean(r) : least_sample_s);
     return n < MOST_SAMPLES ? (int)n : MOST_SAMPLES;
+}
+
+static int pairs_of(const at_record *r) {
+    double n = 1 + 4 * turn_s / (2 * at_record_mean(r));
+    return n < MOST_PAIRS ? (int)n : MOST_PAIRS;
 }
 
 /* A final in progress. */
@@ -24,6 +35,10 @@ typedef struct running {
     at_final *final;
     double begun_s;
     int64_t logged_ns;
+    bool is_paired, is_lost; /* lost: the anchor */
+    uint64_t turns;
+    double anchors_s[AT_FINALISTS * AT_FINAL_ROUNDS]; /* [turns] its times beside each of them */
+    double anchor_s; /* their median, with which ratios have been made times */
 } running;
 
 static void drop_out(running *g, at_finalist *f, const char *how, const at_record *r) {
@@ -47,6 +62,58 @@ static at_status prepare(running *g, at_finalist *f, at_error *err) {
     return AT_OK;
 }
 
+/* The best by its trial is what all are timed against, itself too: so all are run in the same
+ * places. Where trials had no anchor, finalists have none. */
+static at_status choose_anchor(running *g, at_error *err) {
+    at_session *s = g->s;
+    at_finalist *first = &g->final->of[0];
+    if (!s->anchors.kernel || first->turns.error_no) return AT_OK;
+    at_candidate *k = AT_NEW(s->arena, at_candidate);
+    *k = first->candidate;
+    at_object_remove(s->anchors.object);
+    AT_TRY(at_anchor_lend(s, k, &g->is_paired, err));
+    s->anchors.object = NULL; /* the finalist's, who drops it */
+    for (int i = 0; i < g->final->count && g->is_paired; i++) {
+        g->final->of[i].turns.among = g->final->count;
+        g->final->of[i].turns.anchor = first->result->config.index;
+    }
+    return AT_OK;
+}
+
+static double median_of(const at_finalist *f) {
+    double times[AT_FINAL_ROUNDS];
+    for (int i = 0; i < f->turns.num_rounds; i++) times[i] = f->rounds[i].time_s;
+    at_sort_doubles(times, f->turns.num_rounds);
+    return at_sorted_median(times, f->turns.num_rounds);
+}
+
+/* Out of its samples, as readers of the log have it. */
+static double time_of_round(const double *samples, int n) {
+    at_arena *a = at_arena_new();
+    at_record r = {0};
+    r.costs_s = at_costs_of_samples(a, samples, n, &r.num_costs);
+    double mean_s = at_record_mean(&r);
+    at_arena_free(a);
+    return mean_s;
+}
+
+/* Times are ratios to the anchor times the median of all its own. */
+static void rescale(running *g) {
+    double *sorted = at_sorted_copy(g->anchors_s, (int)g->turns);
+    double now_s = at_sorted_median(sorted, (int)g->turns), factor = now_s / g->anchor_s;
+    free(sorted);
+    g->anchor_s = now_s;
+    for (int i = 0; i < g->final->count; i++) {
+        at_finalist *f = &g->final->of[i];
+        for (int k = 0; k < f->turns.num_rounds; k++) {
+            double *samples = (double *)(uintptr_t)f->rounds[k].samples_s;
+            for (int n = 0; n < f->rounds[k].num_samples; n++) samples[n] *= factor;
+            f->rounds[k].time_s = time_of_round(samples, f->rounds[k].num_samples);
+        }
+        if (f->turns.num_rounds) f->turns.time_s = median_of(f);
+    }
+}
+
 /* ---- the log -------------------------------------------------------------------------------- */
 
 void at_final_print(at_text *out, const at_session *s, const at_final *final) {
@@ -65,6 +132,7 @@ void at_final_print(at_text *out, const at_session *s, const at_final *final) {
 
 static at_status write_lines(running *g, bool is_last, at_error *err) {
     at_text text = {0};
+    if (g->turns) rescale(g);
     if (!g->log) return AT_OK;
     at_final_print(&text, g->s, g->final);
     at_status status = text.len ? at_log_put_tail(g->log, &text, is_last, err) : AT_OK;
@@ -80,11 +148,18 @@ static at_status write_lines_in_time(running *g, at_error *err) {
 
 /* ---- rounds --------------------------------------------------------------------------------- */
 
-static double median_of(const at_finalist *f) {
-    double times[AT_FINAL_ROUNDS];
-    for (int i = 0; i < f->turns.num_rounds; i++) times[i] = f->rounds[i].time_s;
-    at_sort_doubles(times, f->turns.num_rounds);
-    return at_sorted_median(times, f->turns.num_rounds);
+/* Times of ratios, as at_final_line_read will have them. */
+static void take_ratios(running *g, const at_candidate *c, at_record *r) {
+    at_extra *e = &r->extra;
+    at_arena *a = g->s->scratch;
+    int n = e->pairs.num_ratios;
+    double *times_s = AT_NEW_ARRAY(a, double, n);
+    if (!g->turns) g->anchor_s = c->anchor_s;
+    g->anchors_s[g->turns++] = c->anchor_s;
+    for (int i = 0; i < n; i++) times_s[i] = e->pairs.ratios[i] * g->anchor_s;
+    e->samples_s = times_s;
+    e->num_samples = n;
+    r->costs_s = at_costs_of_samples(a, times_s, n, &r->num_costs);
 }
 
 /* One finalist's turn in a round, with the peak of the moment. */
@@ -93,10 +168,16 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
     at_record r = {.extra.error = ""};
     at_arena_reset(s->scratch);
     AT_TRY(at_session_renew_peak(s, peak_age_s, err));
+    f->candidate.job.pairs = g->is_paired ? pairs_of(f->result) : 0;
+    f->candidate.job.to_the_end = true;
+    f->candidate.job.pair_seed = s->options.seed ^ (g->turns + 1) << 32;
     AT_TRY(at_candidate_run(s, s->scratch, &f->candidate, 0, &r, err));
     if (r.error_no) {
         drop_out(g, f, "timed", &r);
+    } else if (g->is_paired && !r.extra.pairs.num_ratios) {
+        g->is_lost = true; /* and with it what this turn would be compared by */
     } else {
+        if (g->is_paired) take_ratios(g, &f->candidate, &r);
         size_t size = (size_t)r.extra.num_samples * sizeof *r.extra.samples_s;
         f->rounds[f->turns.num_rounds++] =
             (at_round){.samples_s = at_copy(s->arena, r.extra.samples_s, size),
@@ -124,6 +205,7 @@ static const at_finalist *find_leader(const at_final *final) {
 /* Round by round against the leader, so that what slows both does not count: is the median of the
  * ratios certainly above 1? */
 static bool is_behind(const at_finalist *f, const at_finalist *leader) {
+    if (f->turns.among && leader->turns.among) return at_turns_behind(&f->turns, &leader->turns);
     double ratios[AT_FINAL_ROUNDS];
     int n = f->turns.num_rounds < leader->turns.num_rounds ? f->turns.num_rounds
                                                            : leader->turns.num_rounds;
@@ -152,6 +234,29 @@ static void shuffle(int *order, int n, at_rng *rng) {
     }
 }
 
+static int count_samples(const at_finalist *f) {
+    int n = 0;
+    for (int i = 0; i < f->turns.num_rounds; i++) n += f->rounds[i].num_samples;
+    return n;
+}
+
+/* Where the decision is open: of those who are not behind the better half, in the next round the
+ * better quarter, and so on; but a few samples are everyone's. Returns the longest time among them.
+ */
+static double open_until_s(const at_final *final, int round) {
+    double times_s[AT_FINALISTS];
+    int n = 0;
+    for (int i = 0; i < final->count; i++) {
+        const at_finalist *f = &final->of[i];
+        if (!is_in(f) || f->is_behind) continue;
+        if (count_samples(f) < LEAST_OF_PAIRS) return INFINITY;
+        times_s[n++] = f->turns.time_s;
+    }
+    at_sort_doubles(times_s, n);
+    int half = n >> round > LEAST_OPEN ? n >> round : LEAST_OPEN;
+    return half < n ? times_s[half - 1] : INFINITY;
+}
+
 /* The first round goes from the best on and prepares them: where the budget ends in it, those were
  * compared that matter most. */
 static at_status sample_all(running *g, double budget_s, at_error *err) {
@@ -163,15 +268,18 @@ static at_status sample_all(running *g, double budget_s, at_error *err) {
     at_rng_seed(&rng, s->options.seed, AT_FINALISTS);
     for (int i = 0; i < final->count; i++) order[i] = i;
     for (int round = 0; round < AT_FINAL_ROUNDS; round++) {
+        double last_s = round ? open_until_s(final, round) : INFINITY;
         if (round) shuffle(order, final->count, &rng);
         for (int i = 0; i < final->count; i++) {
             at_finalist *f = &final->of[order[i]];
             bool late = (double)(at_now_ns() - begin_ns) * 1e-9 > budget_s;
-            if (at_engine_stopped(&s->options) || late) return AT_OK;
+            if (at_engine_stopped(&s->options) || late || g->is_lost) return AT_OK;
             if (!round) AT_TRY(prepare(g, f, err));
+            if (!round && !i) AT_TRY(choose_anchor(g, err));
+            if (g->is_paired && f->turns.time_s > last_s) continue;
             if (!f->turns.error_no && !f->is_behind) AT_TRY(take_turn(g, f, err));
         }
-        if (!compare(final) && round + 1 >= AT_FINAL_LEAST) break;
+        if (!compare(final) && (g->is_paired || round + 1 >= AT_FINAL_LEAST)) break;
     }
     return AT_OK;
 }
@@ -192,13 +300,23 @@ double at_final_budget(const at_session *s) {
 }
 
 at_interval at_turns_of_peak(const at_turns *t, double flops) {
-    double shares[64];
+    double shares[64], peaks[64];
     int n = 0;
     for (int i = t->num_rounds > 64 ? t->num_rounds - 64 : 0; i < t->num_rounds; i++) {
         const at_round *r = &t->rounds[i];
-        if (r->peak_gflops > 0) shares[n++] = flops / r->time_s * 1e-9 / r->peak_gflops;
+        if (r->peak_gflops > 0)
+            peaks[n] = r->peak_gflops, shares[n++] = flops / r->time_s * 1e-9 / r->peak_gflops;
     }
-    return n ? at_median(shares, n) : (at_interval){0};
+    if (!n) return (at_interval){0};
+    at_interval of_peak = at_median(shares, n);
+    if (!t->among) return of_peak;
+    at_sort_doubles(peaks, n);
+    double work = flops * 1e-9 / at_sorted_median(peaks, n);
+    at_interval time_s = at_turns_interval(t);
+    bool known = isfinite(time_s.low) && isfinite(time_s.high);
+    of_peak.low = known ? work / time_s.high : NAN;
+    of_peak.high = known ? work / time_s.low : NAN;
+    return of_peak;
 }
 
 void at_final_judge(at_known *known, at_final *final) {
@@ -227,14 +345,15 @@ static double overhead_s(const at_spent *spent) {
 }
 
 /* Single trials differ by more than the best few do from one another: as many of the n best as the
- * least number of rounds leaves time for. */
-static int choose_number(const at_spent *spent, const at_record *const *top, int n,
-                         double budget_s) {
-    double round_s = 0;
+ * least number of rounds leaves time for; in pairs, as the first round can take in half of it. */
+static int choose_number(const at_session *s, const at_record *const *top, int n, double budget_s) {
+    bool pairs = s->anchors.kernel != NULL;
+    double round_s = 0, rounds = pairs ? 2 : AT_FINAL_LEAST;
     int count = 0;
     while (count < n) {
-        round_s += overhead_s(spent) + (1 + samples_of(top[count])) * at_record_mean(top[count]);
-        if (count >= LEAST_FINALISTS && AT_FINAL_LEAST * round_s > budget_s) break;
+        int runs = pairs ? 2 + 2 * pairs_of(top[count]) : 1 + samples_of(top[count]);
+        round_s += overhead_s(&s->spent) + runs * at_record_mean(top[count]);
+        if (count >= LEAST_FINALISTS && rounds * round_s > budget_s) break;
         count++;
     }
     return count;
@@ -255,8 +374,11 @@ static void put_former_winner(const at_known *known, at_final *final, const at_r
 
 static at_status run(running *g, at_known *known, double budget_s, at_error *err) {
     at_status status = sample_all(g, budget_s, err);
+    /* Trials that may come go on with that of the log. */
+    if (g->is_paired) g->s->anchors.kernel = NULL, g->s->anchors.is_ready = false;
     for (int i = 0; i < g->final->count; i++) at_candidate_drop(&g->final->of[i].candidate);
     if (status != AT_OK && status != AT_E_INTERRUPTED) return status;
+    if (g->turns) rescale(g);
     at_final_judge(known, g->final);
     return write_lines(g, true, err);
 }
@@ -266,8 +388,9 @@ at_status at_final_run(at_session *s, at_known *known, at_log *log, double budge
     const at_record *top[AT_FINALISTS];
     int64_t begin_ns = at_now_ns();
     memset(out, 0, sizeof *out);
-    running g = {s, log, out, at_wall_time_s(), begin_ns};
-    out->count = choose_number(&s->spent, top, at_known_top(known, top, AT_FINALISTS), budget_s);
+    running g = {
+        .s = s, .log = log, .final = out, .begun_s = at_wall_time_s(), .logged_ns = begin_ns};
+    out->count = choose_number(s, top, at_known_top(known, top, AT_FINALISTS), budget_s);
     put_former_winner(known, out, top);
     for (int i = 0; i < out->count; i++) {
         at_finalist *f = &out->of[i];

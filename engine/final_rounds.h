@@ -1,12 +1,13 @@
-/* engine/final_rounds.h: the best few of a run, timed again in random order round after round, with
- * the FMA peak measured beside each, until their intervals part or the budget ends. */
+/* engine/final_rounds.h: the best few of a run, timed again in random order round after round, in
+ * pairs with one of them, with the FMA peak measured beside each, until their intervals part or the
+ * budget ends. */
 #ifndef AT_ENGINE_FINAL_ROUNDS_H
 #define AT_ENGINE_FINAL_ROUNDS_H
 
 #include "engine/known_results.h"
 
 enum { AT_FINALISTS = 32, AT_FINAL_ROUNDS = 40 }; /* at most */
-enum { AT_FINAL_LEAST = 6 };                      /* rounds; fewer have no interval of 95 % */
+enum { AT_FINAL_LEAST = 6 }; /* rounds timed alone; fewer have no interval of 95 % */
 
 typedef struct at_finalist {
     const at_record *result;
@@ -31,11 +32,14 @@ at_interval at_turns_of_peak(const at_turns *t, double flops);
 /* A tenth of the session's time so far, at least 2 s; but what is left of its time limit. */
 double at_final_budget(const at_session *s);
 /* Finalists are the best by their trials, as many as the budget has time for, and the winner of the
- * finals before. Who wins, at_winner says; what this final found is known from now on. One is
- * behind where the 95 % interval of its ratios to the winner, round by round, lies above 1; it gets
- * no more turns. A turn that was begun when the budget ends is finished. A comment line "#final
- * {json}" of the log for each finalist is renewed twice a second. Interrupted: the turns so far
- * decide. AT_E_OUTPUT, AT_E_BUG. */
+ * finals before. Who wins, at_winner says; what this final found is known from now on. Where
+ * trials were timed in pairs so are finalists, with the best by its trial; one is behind where its
+ * interval lies above another's by more than 0.3 %, at one level of 0.05 for the whole final,
+ * however often that is asked; turns go to the better half of those who are not. Else one is behind
+ * where the 95 % interval of its ratios to the leader, round by round, lies above 1. Who is behind
+ * gets no more turns. A turn that was begun when the budget ends is finished. A comment line
+ * "#final {json}" of the log for each finalist is renewed twice a second. Interrupted: the turns so
+ * far decide. AT_E_OUTPUT, AT_E_BUG. */
 at_status at_final_run(at_session *s, at_known *known, at_log *log, double budget_s, at_final *out,
                        at_error *err);
 /* The lines of a log that tell it. */

@@ -214,6 +214,13 @@ static void take_samples(at_arena *a, const at_outcome *o, at_record *r) {
     r->costs_s = at_costs_of_samples(a, e->samples_s, e->num_samples, &r->num_costs);
 }
 
+static double median_anchor_s(const at_outcome *o) {
+    double times_s[AT_MAX_PAIRS];
+    for (int i = 0; i < o->num_pairs; i++) times_s[i] = o->pairs[i].anchor_s;
+    at_sort_doubles(times_s, o->num_pairs);
+    return at_sorted_median(times_s, o->num_pairs);
+}
+
 /* Ratios to the anchor, and the times that come of them with the time of the first one: these are
  * comparable throughout the log, whatever the machine did meanwhile. */
 static void take_pairs(const at_session *s, at_arena *a, const at_outcome *o, at_record *r) {
@@ -274,8 +281,10 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
         fail(a, result, at_error_of_job(outcome.end), outcome.error);
         return AT_OK;
     }
-    if (outcome.num_pairs) take_pairs(s, a, &outcome, result);
-    else take_samples(a, &outcome, result);
+    if (outcome.num_pairs) {
+        take_pairs(s, a, &outcome, result);
+        c->anchor_s = median_anchor_s(&outcome);
+    } else take_samples(a, &outcome, result);
     result->extra.number = outcome.number;
     result->extra.min_repeat_ms = outcome.number ? s->options.min_repeat_ms : 0;
     result->extra.sample_kind = outcome.at_least ? AT_SAMPLES_AT_LEAST : AT_SAMPLES_FULL;

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_FINALISTS = 1000 }; /* of a final; ours have fewer */
+static const double level = 0.05, tie = 0.003;
+
 typedef struct said {
     at_turns turns;
     const char *comment;
@@ -38,6 +41,23 @@ static double median(at_arena *a, const at_round *rounds, int n) {
     for (int i = 0; i < n; i++) times[i] = rounds[i].time_s;
     at_sort_doubles(times, n);
     return at_sorted_median(times, n);
+}
+
+at_interval at_turns_interval(const at_turns *t) {
+    int n = 0;
+    for (int i = 0; i < t->num_rounds; i++) n += t->rounds[i].num_samples;
+    double *all = malloc((size_t)n * sizeof *all + 1);
+    AT_NEED(all);
+    n = 0;
+    for (int i = 0; i < t->num_rounds; i++)
+        for (int k = 0; k < t->rounds[i].num_samples; k++) all[n++] = t->rounds[i].samples_s[k];
+    at_interval m = at_median_always(all, n, level / (t->among > 0 ? t->among : 1));
+    free(all);
+    return m;
+}
+
+bool at_turns_behind(const at_turns *x, const at_turns *y) {
+    return at_turns_interval(x).low > at_turns_interval(y).high * (1 + tie);
 }
 
 static bool is_list(const at_json *v) { return v && v->kind == AT_JSON_ARRAY; }
@@ -104,6 +124,10 @@ bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
             return false;
     } else {
         t->begun_s = begun->number;
+        const at_json *among = at_json_get(v, "among"), *anchor = at_json_get(v, "anchor");
+        if (among && among->is_int && among->integer > 0 && among->integer <= MOST_FINALISTS)
+            t->among = (int)among->integer;
+        t->anchor = anchor && anchor->is_int ? anchor->integer : -1;
         if (error_no && error_no->is_int && error_no->integer > 0)
             t->error_no = (int)error_no->integer;
         if (!read_rounds(a, v, t)) return false;
@@ -132,6 +156,8 @@ void at_final_line_print(at_text *out, const at_final_line *l) {
         add_member(out, "error");
         at_text_add_json_string(out, t->error);
     }
+    if (t->among)
+        at_text_addf(out, ", \"among\": %d, \"anchor\": %lld", t->among, (long long)t->anchor);
     at_text_addf(out, ", \"rounds\": %d", t->num_rounds);
     add_member(out, "rounds_s");
     at_text_add(out, "[");

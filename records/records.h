@@ -128,6 +128,10 @@ typedef struct at_turns {
     double begun_s; /* when the final began, which tells one from another; 0: not said */
     const at_round *rounds;
     int num_rounds;
+    /* Above 0: so many finalists were timed in pairs with one anchor; samples are ratios times the
+     * anchor's time, of which that is the index. */
+    int among;
+    int64_t anchor;
     int error_no; /* it failed when it was timed again; what was timed before does not count */
     const char *error;
     double time_s; /* median of the rounds; 0: there are none */
@@ -174,6 +178,11 @@ extern const char *const at_pruned_text;       /* error of what was not measured
 bool at_record_is_pruned(const at_record *r);  /* alone is too far from the best */
 bool at_record_is_at_least(const at_record *r); /* valid, but its time is a bound from below */
 double at_record_mean(const at_record *r);      /* of costs */
+/* Of a final in pairs: the median of all samples, and an interval that holds the truth of all its
+ * finalists, so of the winner, too, with 95 %; without ends as long as samples are too few. */
+at_interval at_turns_interval(const at_turns *t);
+/* In it, x takes certainly more than 0.3 % longer than y; both of one final in pairs. */
+bool at_turns_behind(const at_turns *x, const at_turns *y);
 /* The last final it was timed in; NULL: none. */
 const at_turns *at_record_final(const at_record *r);
 /* Time, speed and share of the peak are those of one measurement: of that final (medians of its

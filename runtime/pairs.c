@@ -9,7 +9,7 @@
 #define LONG 20        /* times the anchor's run: anchor, kernel, anchor */
 #define LONG_BLOCK 3   /* runs of the anchor, then */
 #define HOPELESS 1.5   /* after one pair */
-#define BEHIND 1.1     /* after three, all of them */
+#define BEHIND 1.03    /* after three, their median */
 #define LEAST 3        /* pairs */
 #define BUDGET_NS 20000000
 #define ABSENT_NS 20000000 /* of pairs that another thread disturbed */
@@ -67,12 +67,13 @@ static double ratio(const at_pair *p) { return p->time_s / p->anchor_s; }
 
 /* Is nothing to be won with more of them? */
 static bool enough(const at_outcome *out, int64_t spent_ns) {
+    double ratios[LEAST];
     int n = out->num_pairs;
     if (n == 1) return ratio(&out->pairs[0]) > HOPELESS;
     if (n < LEAST) return false;
-    bool behind = true;
-    for (int i = 0; i < LEAST; i++) behind &= ratio(&out->pairs[i]) > BEHIND;
-    return behind || spent_ns > BUDGET_NS;
+    for (int i = 0; i < LEAST; i++) ratios[i] = ratio(&out->pairs[i]);
+    at_sort_doubles(ratios, LEAST);
+    return at_sorted_median(ratios, LEAST) > BEHIND || spent_ns > BUDGET_NS;
 }
 
 /* A few pairs may have been unlucky: the median of the last jobs' counts. */
