@@ -1,6 +1,7 @@
 /* cli/cmd_list.c: templates and tuners, from their registries. */
 #include "cli/commands.h"
 #include "cli/json_out.h"
+#include "cli/operator.h"
 #include "templates/task.h"
 #include "tuners/tuners.h"
 
@@ -15,6 +16,14 @@ static at_status print_json(at_error *err) {
         at_out_string(&out, "record_name", row->record_name ? row->record_name : row->name);
         at_out_string(&out, "help", row->help);
         at_out_string(&out, "args", row->args);
+        at_out_end(&out, '}');
+    }
+    at_out_end(&out, ']');
+    at_out_begin(&out, "operators", '[');
+    for (int i = 0; i < at_operator_count(); i++) {
+        at_out_begin(&out, NULL, '{');
+        at_out_string(&out, "name", at_operator_name(at_operator_at(i)));
+        at_out_string(&out, "help", at_operator_help(at_operator_at(i)));
         at_out_end(&out, '}');
     }
     at_out_end(&out, ']');
@@ -38,6 +47,10 @@ at_status at_cmd_list(const at_options *o, at_error *err) {
         const at_template_row *row = at_template_at(i);
         at_text_addf(&out, "  %s   %s\n      %s\n", row->name, row->args, row->help);
     }
+    at_text_add(&out, "\noperators, which tune searches all templates of:\n");
+    for (int i = 0; i < at_operator_count(); i++)
+        at_text_addf(&out, "  %-8s %s\n", at_operator_name(at_operator_at(i)),
+                     at_operator_help(at_operator_at(i)));
     at_text_add(&out, "\ntuners:\n");
     for (int i = 0; i < at_tuner_count(); i++)
         at_text_addf(&out, "  %-8s %s\n", at_tuner_row(i)->name, at_tuner_row(i)->help);

@@ -1,6 +1,7 @@
 /* cli/cmd_tune.c: the main job: what the engine finds, shown while it goes on and at the end. */
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/operator.h"
 #include "cli/set_report.h"
 #include "remote/remote.h"
 #include "cli/workload.h"
@@ -19,7 +20,9 @@ typedef struct shown {
 
 /* Layers of several templates have the log of their file: net.workload's is net.log. */
 static const char *log_of(at_arena *a, const at_options *o) {
-    if (o->log || o->num_operands) return o->log;
+    if (o->log) return o->log;
+    if (!o->workload) return at_format(a, "%s.log", o->operands[0]);
+    if (o->num_operands) return NULL;
     const char *slash = strrchr(o->workload, '/'), *name = slash ? slash + 1 : o->workload;
     const char *dot = strrchr(name, '.');
     return at_format(a, "%.*s.log", (int)(dot && dot > name ? dot - name : (long)strlen(name)),
@@ -85,7 +88,8 @@ static at_status tune_each(const at_options *tasks, int n, at_set_result *result
 
 static void begin_set(void *ctx, at_set_tuning *t) {
     shown *v = ctx;
-    at_progress_start(&v->progress, v->options->workload, t->options.time_s);
+    const at_options *o = v->options;
+    at_progress_start(&v->progress, o->workload ? o->workload : o->operands[0], t->options.time_s);
 }
 
 static void round_of_set(void *ctx, at_set_tuning *t, int member) {
@@ -130,12 +134,13 @@ static at_status tune_together(const at_options *o, const at_options *tasks, int
     shown v = {.options = o, .notes.options = o, .tasks = tasks, .names = names};
     const at_set_events events = {begin_set, round_of_set, trial_of_set, end_set, &v};
     at_engine_options options = o->engine;
-    if (!at_given(o, "--trials")) options.trials = 0;
+    if (!at_given(o, "--trials") && o->workload) options.trials = 0;
     for (int i = 0; i < n; i++) {
         of[i] = (at_set_task){tasks[i].request, tasks[i].count};
         names[i] = at_format(a, "[Task %d/%d] %s", i + 1, n, tasks[i].request.template_name);
     }
-    at_status status = at_set_open(&options, of, n, log_of(a, o), &t, err);
+    at_share_goal goal = o->workload ? AT_SHARE_SUM : AT_SHARE_LEAST;
+    at_status status = at_set_open(&options, of, n, goal, log_of(a, o), &t, err);
     bool begun = status == AT_OK;
     if (begun) status = at_set_run(&t, &events, err);
     /* Where the log or a worker failed, what was found until then is shown all the same. */
@@ -160,10 +165,21 @@ static at_status tune_set(const at_options *o, at_arena *a, at_error *err) {
     return status == AT_OK ? reported : status;
 }
 
+/* All ways of computing one thing, with one budget. */
+static at_status tune_operator(const at_options *o, const at_operator *p, at_arena *a,
+                               at_error *err) {
+    at_options *tasks;
+    int n;
+    at_set_result result = {.arena = a, .start_ns = at_now_ns(), .operator_name = o->operands[0]};
+    AT_TRY(at_operator_tasks(a, o, p, &tasks, &n, err));
+    return tune_together(o, tasks, n, &result, err);
+}
+
 static at_status tune_here(const at_options *o, at_error *err) {
-    if (!o->workload) return tune_task(o, NULL, err);
+    const at_operator *p = o->num_operands ? at_operator_find(o->operands[0]) : NULL;
+    if (!o->workload && !p) return tune_task(o, NULL, err);
     at_arena *a = at_arena_new();
-    at_status status = tune_set(o, a, err);
+    at_status status = o->workload ? tune_set(o, a, err) : tune_operator(o, p, a, err);
     at_arena_free(a);
     return status;
 }
@@ -175,6 +191,10 @@ static at_status tune_far(const at_options *o, at_error *err) {
     if (o->workload && !o->per_task)
         return at_fail(err, AT_E_USAGE,
                        "--on: of a workload, each layer is a search of its own; add --per-task");
+    if (o->num_operands && !o->workload && at_operator_find(o->operands[0]))
+        return at_fail(err, AT_E_USAGE,
+                       "--on: %s has several templates; give one of them, autotune list names them",
+                       o->operands[0]);
     if (o->engine.jobs > 1)
         return at_fail(err, AT_E_USAGE, "--jobs: with --on kernels are made where they run");
     if (o->lease_s < AT_LEASE_LEAST || o->lease_s > AT_LEASE_MOST)

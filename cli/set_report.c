@@ -1,4 +1,5 @@
-/* cli/set_report.c: the summary at the end of a run with --workload. */
+/* cli/set_report.c: the summary at the end of a run of several tasks: the layers of a workload, or
+ * the ways of computing an operator. */
 #include "cli/set_report.h"
 
 #include <math.h>
@@ -159,6 +160,92 @@ static at_status print_text(const at_set_result *r, const at_options *o, at_erro
     return status;
 }
 
+/* ---- ways of computing one thing --------------------------------------------------------------
+ */
+
+/* -1: none is valid. */
+static int fastest(const at_set_result *r) {
+    int best = -1;
+    for (int i = 0; i < r->layers.len; i++) {
+        const at_layer_result *l = &r->layers.data[i];
+        if (l->found && (best < 0 || l->time_s < r->layers.data[best].time_s)) best = i;
+    }
+    return best;
+}
+
+static void add_way(at_table *t, const at_layer_result *l, double best_s) {
+    at_text cell = {0};
+    at_text_addf(&cell, "%s %s", l->task, l->args);
+    add_cell(t, &cell);
+    if (l->found) at_text_add_time(&cell, l->time_s);
+    else at_text_add(&cell, "-");
+    add_cell(t, &cell);
+    if (l->found) at_text_addf(&cell, "%.2f %s", l->gflops, at_unit_of_speed(l->tally.in_bytes));
+    else at_text_add(&cell, "-");
+    add_cell(t, &cell);
+    if (l->found) at_text_add_share(&cell, l->of_peak);
+    else at_text_add(&cell, "-");
+    add_cell(t, &cell);
+    if (l->found) at_text_addf(&cell, "%.2f", l->time_s / best_s);
+    else at_text_add(&cell, "-");
+    add_cell(t, &cell);
+    add_trials(&cell, &l->tally);
+    add_cell(t, &cell);
+    at_text_free(&cell);
+}
+
+static at_status print_ways(const at_set_result *r, at_error *err) {
+    static const char *const heads[] = {"way", "time", "speed", "of peak", "of the best", "trials"};
+    at_text out = {0};
+    at_table table = {.arena = r->arena, .columns = sizeof heads / sizeof *heads};
+    int best = fastest(r);
+    for (int i = 0; i < table.columns; i++) at_table_add(&table, heads[i]);
+    for (int i = 0; i < r->layers.len; i++)
+        add_way(&table, &r->layers.data[i], best < 0 ? 0 : r->layers.data[best].time_s);
+    at_table_print(&out, &table);
+    if (best >= 0) {
+        const at_layer_result *l = &r->layers.data[best];
+        at_text_addf(&out, "\n%s: %s is the fastest; autotune apply %s --args %s --log ",
+                     r->operator_name, l->task, l->task, l->args);
+        at_text_add_visible(&out, r->log_path ? r->log_path : "");
+        at_text_add(&out, " writes it\n");
+    }
+    at_text_add(&out, "log ");
+    at_text_add_visible(&out, r->log_path ? r->log_path : "");
+    at_text_add(&out, "\n");
+    at_status status = at_print(&out, err);
+    at_text_free(&out);
+    return status;
+}
+
+static at_status ways_json(const at_set_result *r, at_error *err) {
+    at_out out = {0};
+    int best = fastest(r);
+    at_out_begin(&out, NULL, '{');
+    at_out_string(&out, "operator", r->operator_name);
+    at_out_begin(&out, "ways", '[');
+    for (int i = 0; i < r->layers.len; i++) {
+        const at_layer_result *l = &r->layers.data[i];
+        at_out_begin(&out, NULL, '{');
+        at_out_string(&out, "task", l->task);
+        at_out_raw(&out, "args", l->args_json);
+        at_out_int(&out, "trials", l->tally.done);
+        at_out_int(&out, "from_log", l->tally.answered);
+        at_out_failed(&out, &l->tally);
+        at_out_raw(&out, "best", l->best_json);
+        at_out_double(&out, "of_best", l->found ? l->time_s / r->layers.data[best].time_s : NAN);
+        at_out_end(&out, '}');
+    }
+    at_out_end(&out, ']');
+    if (best < 0) at_out_string(&out, "fastest", NULL);
+    else at_out_int(&out, "fastest", best);
+    at_out_int(&out, "trials", done(r));
+    at_out_double(&out, "seconds", (double)(at_now_ns() - r->start_ns) * 1e-9);
+    at_out_string(&out, "log", r->log_path);
+    at_out_end(&out, '}');
+    return at_out_print(&out, err);
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void add_layer(at_out *out, const at_layer_result *l, double all_s) {
@@ -210,7 +297,10 @@ static at_status print_json(const at_set_result *r, const at_options *o, at_erro
 
 at_status at_set_report(const at_set_result *r, const at_options *o, at_error *err) {
     int none = missing(r), first = 0;
-    AT_TRY(o->json ? print_json(r, o, err) : print_text(r, o, err));
+    if (r->operator_name) {
+        AT_TRY(o->json ? ways_json(r, err) : print_ways(r, err));
+        if (fastest(r) >= 0) none = 0;
+    } else AT_TRY(o->json ? print_json(r, o, err) : print_text(r, o, err));
     if (at_interrupted && r->tuning)
         return at_fail(err, AT_E_INTERRUPTED,
                        "interrupted after %lld of %lld trials; the same command goes on",
@@ -221,8 +311,8 @@ at_status at_set_report(const at_set_result *r, const at_options *o, at_error *e
     add_why(&why, &r->layers.data[first]);
     const char *advice = at_failure_advice(&r->layers.data[first].tally);
     bool failed = at_tally_failed(&r->layers.data[first].tally) > 0;
-    at_fail(err, AT_E_NO_VALID, "no valid configuration of %d of %d layers; the first: %s; %s",
-            none, r->layers.len, at_text_str(&why),
+    at_fail(err, AT_E_NO_VALID, "no valid configuration of %d of %d %s; the first: %s; %s", none,
+            r->layers.len, r->operator_name ? "ways" : "layers", at_text_str(&why),
             !failed  ? "give a longer --time"
             : advice ? advice
                      : "-v tells each failure");

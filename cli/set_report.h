@@ -21,6 +21,7 @@ typedef struct at_set_result {
     at_arena *arena;
     AT_VEC(at_layer_result) layers;
     const at_set_tuning *tuning; /* NULL: each had a budget of its own */
+    const char *operator_name;   /* the layers are ways of computing it; NULL: a workload */
     const char *log_path;
     int64_t start_ns, trials; /* trials: asked for */
 } at_set_result;
@@ -28,7 +29,7 @@ typedef struct at_set_result {
 /* t may be closed afterwards. */
 void at_set_result_add(at_set_result *r, const at_tuning *t, int64_t count);
 /* Prints the table, or the object of --json. AT_E_NO_VALID where a layer has no valid
- * configuration, AT_E_INTERRUPTED. */
+ * configuration, or no way of an operator has; AT_E_INTERRUPTED. */
 at_status at_set_report(const at_set_result *r, const at_options *o, at_error *err);
 
 #endif

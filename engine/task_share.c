@@ -18,6 +18,7 @@ struct at_shares {
     at_arena *arena;
     task *tasks;
     int n;
+    at_share_goal goal;
     at_rng rng;
 };
 
@@ -29,9 +30,11 @@ static bool alike(const at_share_task *x, const at_share_task *y) {
            size_class(x->work) == size_class(y->work);
 }
 
-at_shares *at_shares_new(at_arena *a, const at_share_task *tasks, int n, uint64_t seed) {
+at_shares *at_shares_new(at_arena *a, const at_share_task *tasks, int n, at_share_goal goal,
+                         uint64_t seed) {
     at_shares *s = AT_NEW(a, at_shares);
     s->arena = a;
+    s->goal = goal;
     s->tasks = AT_NEW_ARRAY(a, task, n);
     s->n = n;
     at_rng_seed(&s->rng, seed, (uint64_t)n);
@@ -83,10 +86,20 @@ static double gain_ahead(const at_shares *s, const task *t) {
     return best_s - next_s;
 }
 
+static double least_of_all(const at_shares *s) {
+    double least = INFINITY;
+    for (int i = 0; i < s->n; i++)
+        if (best_of(&s->tasks[i]) > 0) least = fmin(least, best_of(&s->tasks[i]));
+    return least;
+}
+
 double at_shares_gain(const at_shares *s, int number) {
     const task *t = &s->tasks[number];
-    if (best_of(t) > 0)
-        return t->of.weight * (alpha * gain_before(t) + (1 - alpha) * gain_ahead(s, t));
+    if (best_of(t) > 0) {
+        double gain = alpha * gain_before(t) + (1 - alpha) * gain_ahead(s, t);
+        if (s->goal == AT_SHARE_SUM) return t->of.weight * gain;
+        return fmax(0, least_of_all(s) - (best_of(t) - gain));
+    }
     return (1 - alpha) * largest_part(s) / rounds(t);
 }
 

@@ -14,9 +14,13 @@ typedef struct at_share_task {
                           NULL: it is like no other. Borrowed */
 } at_share_task;
 
+/* What is to fall: the weighted sum of all times, or the least of them, where the tasks are ways of
+ * doing one thing. */
+typedef enum at_share_goal { AT_SHARE_SUM, AT_SHARE_LEAST } at_share_goal;
 typedef struct at_shares at_shares;
 /* Lives in a. The seed decides between tasks that promise the same. */
-at_shares *at_shares_new(at_arena *a, const at_share_task *tasks, int n, uint64_t seed);
+at_shares *at_shares_new(at_arena *a, const at_share_task *tasks, int n, at_share_goal goal,
+                         uint64_t seed);
 /* The task whose round is next: one round for each, then the one of the largest gain. -1: all have
  * ended. */
 int at_shares_next(at_shares *s);
@@ -24,9 +28,9 @@ int at_shares_next(at_shares *s);
 void at_shares_add(at_shares *s, int task, double best_s);
 /* It gets no more rounds: nothing is left to try in it. */
 void at_shares_end(at_shares *s, int task);
-/* By how many seconds one more round of the task may lower the sum, at least 0; after its first
- * round. One without a valid result counts as if it took as much of the sum as the largest: it
- * comes early, and does not take the trials of all the others. */
+/* By how many seconds one more round of the task may lower what is to fall, at least 0; after its
+ * first round. One without a valid result counts as if it took as much of the sum as the largest:
+ * it comes early, and does not take the trials of all the others. */
 double at_shares_gain(const at_shares *s, int task);
 
 #endif

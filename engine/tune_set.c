@@ -137,6 +137,13 @@ static at_status run_round(at_set_tuning *t, int number, int64_t length, at_erro
     return AT_OK;
 }
 
+/* Of ways of doing one thing each gets half of an equal share before they compete: what a few
+ * trials find tells little of it. */
+static int64_t first_round(const at_set_tuning *t, int64_t length) {
+    if (t->goal == AT_SHARE_LEAST) return t->tally.total / (2 * t->num_members);
+    return length / FIRST_ROUND_SHORTER;
+}
+
 static at_status run_rounds(at_set_tuning *t, int64_t deadline_ns, at_error *err) {
     int64_t length = round_length(t);
     for (int i = 0; i < t->num_members; i++) {
@@ -148,7 +155,7 @@ static at_status run_rounds(at_set_tuning *t, int64_t deadline_ns, at_error *err
         int next = at_shares_next(t->shares);
         if (next < 0 || (deadline_ns && at_now_ns() >= deadline_ns)) break;
         bool first = !t->members[next].tuning.tally.done;
-        int64_t n = first ? length / FIRST_ROUND_SHORTER : length;
+        int64_t n = first ? first_round(t, length) : length;
         AT_TRY(run_round(t, next, n ? n : 1, err));
     }
     return AT_OK;
@@ -216,14 +223,14 @@ static at_status plan(at_set_tuning *t, at_error *err) {
         return at_fail(err, AT_E_USAGE,
                        "%lld trials are too few for %d tasks: each takes one at least",
                        (long long)trials, n);
-    t->shares = at_shares_new(t->arena, tasks, n, t->options.seed);
+    t->shares = at_shares_new(t->arena, tasks, n, t->goal, t->options.seed);
     t->tally.total = trials < most ? trials : most;
     return AT_OK;
 }
 
-at_status at_set_open(const at_engine_options *o, const at_set_task *tasks, int n, const char *log,
-                      at_set_tuning *t, at_error *err) {
-    *t = (at_set_tuning){.options = *o, .num_members = n, .current = -1};
+at_status at_set_open(const at_engine_options *o, const at_set_task *tasks, int n,
+                      at_share_goal goal, const char *log, at_set_tuning *t, at_error *err) {
+    *t = (at_set_tuning){.options = *o, .num_members = n, .goal = goal, .current = -1};
     t->start_ns = at_now_ns();
     t->arena = at_arena_new();
     t->members = AT_NEW_ARRAY(t->arena, at_set_member, n);

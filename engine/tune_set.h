@@ -36,6 +36,7 @@ struct at_set_tuning {
     at_set_member *members;
     int num_members, current; /* current: whose data the worker has; -1: nobody's */
     at_shares *shares;
+    at_share_goal goal;
     at_log *log;
     const char *log_path;
     at_set_events events;
@@ -50,8 +51,8 @@ struct at_set_tuning {
 /* options: trials (0: 500 for each task) and time_s are for all together, early_stopping is each
  * task's. log: path; NULL: TEMPLATE.log of the first task. Ended by at_set_close, on failure too.
  * AT_E_USAGE: fewer trials than tasks; as at_tuning_open. The texts of tasks are borrowed. */
-at_status at_set_open(const at_engine_options *o, const at_set_task *tasks, int n, const char *log,
-                      at_set_tuning *t, at_error *err);
+at_status at_set_open(const at_engine_options *o, const at_set_task *tasks, int n,
+                      at_share_goal goal, const char *log, at_set_tuning *t, at_error *err);
 /* The trials, then the finals, each of whose tasks gets an equal part of what is left of the time.
  * What came out is in t, also after an error. To be stopped is none. AT_E_OUTPUT AT_E_BUG */
 at_status at_set_run(at_set_tuning *t, const at_set_events *events, at_error *err);

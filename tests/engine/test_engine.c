@@ -214,7 +214,7 @@ static void tune_set(at_arena *a, const at_set_task *tasks, int n, const char *l
     const at_set_events events = {NULL, set_round, set_trial, set_end, l};
     o.stop = &l->stop;
     o.tuner = "random";
-    if (at_set_open(&o, tasks, n, log_path(a, log), &t, &err) != AT_OK ||
+    if (at_set_open(&o, tasks, n, AT_SHARE_SUM, log_path(a, log), &t, &err) != AT_OK ||
         at_set_run(&t, &events, &err) != AT_OK)
         fail_msg("%s", err.text);
     assert_int_equal(l->ended, 1);
@@ -280,7 +280,7 @@ static void many_tasks(void **state) {
     at_error err;
     listener unused;
     at_engine_options o = options_of(&unused, N - 1);
-    assert_int_equal(at_set_open(&o, tasks, N, log_path(a, "few"), &t, &err), AT_E_USAGE);
+    assert_int_equal(at_set_open(&o, tasks, N, AT_SHARE_SUM, log_path(a, "few"), &t, &err), AT_E_USAGE);
     assert_string_equal(err.text, "66 trials are too few for 67 tasks: each takes one at least");
     assert_int_not_equal(access(log_path(a, "few"), F_OK), 0);
     at_set_close(&t, NULL);

@@ -30,7 +30,7 @@ static void by_hand(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
     const at_share_task tasks[] = {{1, 1000, NULL}, {3, 1000, NULL}};
-    at_shares *s = at_shares_new(a, tasks, 2, 0);
+    at_shares *s = at_shares_new(a, tasks, 2, AT_SHARE_SUM, 0);
     round_of(s, 0, 8);
     round_of(s, 1, 2); /* each has one round first */
     expect_gain(s, 0, 0.8 * 8);
@@ -55,13 +55,35 @@ static void by_hand(void **state) {
     at_arena_free(a);
 }
 
+/* Of ways of doing one thing: by how much the least of the times may fall. */
+static void least_of_all(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_share_task tasks[] = {{1, 1000, NULL}, {3, 1000, NULL}};
+    at_shares *s = at_shares_new(a, tasks, 2, AT_SHARE_LEAST, 0);
+    round_of(s, 0, 8);
+    round_of(s, 1, 2);
+    expect_gain(s, 0, 2 - (8 - 0.8 * 8));
+    expect_gain(s, 1, 0.8 * 2);
+    round_of(s, 1, 1.9);
+    round_of(s, 1, 1.8);
+    expect_gain(s, 0, 1.8 - (8 - 0.8 * 8));
+    expect_gain(s, 1, 0.8 * 1.8 / 3);
+    round_of(s, 1, 1.5);
+    /* what cannot come near the best gets nothing */
+    expect_gain(s, 0, 0);
+    expect_gain(s, 1, 0.2 * (2 - 1.5) / 3 + 0.8 * 1.5 / 4);
+    for (int i = 0; i < 5; i++) round_of(s, 1, 1.5);
+    at_arena_free(a);
+}
+
 /* log(1001) and log(1201) to the base 1.618 are 14.36 and 14.74; of 1501 15.2. */
 static void like_others(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
     const at_share_task tasks[] = {
         {1, 1000, "dense"}, {1, 1200, "dense"}, {1, 1500, "dense"}, {1, 1000, "conv"}};
-    at_shares *s = at_shares_new(a, tasks, COUNT(tasks), 0);
+    at_shares *s = at_shares_new(a, tasks, COUNT(tasks), AT_SHARE_SUM, 0);
     for (int i = 0; i < COUNT(tasks); i++) round_of(s, i, 4);
     for (int i = 0; i < COUNT(tasks); i++)
         for (int n = 0; n < 3; n++) at_shares_add(s, i, 4);
@@ -86,7 +108,7 @@ static void none_valid(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
     const at_share_task tasks[] = {{1, 1000, NULL}, {1, 1000, NULL}, {2, 500, NULL}};
-    at_shares *s = at_shares_new(a, tasks, COUNT(tasks), 0);
+    at_shares *s = at_shares_new(a, tasks, COUNT(tasks), AT_SHARE_SUM, 0);
     int rounds[COUNT(tasks)] = {0};
     round_of(s, 0, 0);
     round_of(s, 1, 0);
@@ -115,7 +137,7 @@ static void ties(void **state) {
     for (uint64_t seed = 0; seed < 60; seed++) {
         int chosen[2];
         for (int i = 0; i < 2; i++) {
-            at_shares *s = at_shares_new(a, tasks, COUNT(tasks), seed);
+            at_shares *s = at_shares_new(a, tasks, COUNT(tasks), AT_SHARE_SUM, seed);
             for (int k = 0; k < 3; k++) round_of(s, k, 5);
             chosen[i] = at_shares_next(s);
         }
@@ -171,7 +193,7 @@ static int trials_to_sum(at_arena *a, const at_recorded *spaces, bool equal, uin
         least_s += recorded[i].count * spaces[i].best_s;
         assert_int_equal(at_tuner_new("ga", spaces[i].space, &o, &of[i].tuner, &err), AT_OK);
     }
-    at_shares *s = at_shares_new(a, tasks, NUM_RECORDED, seed);
+    at_shares *s = at_shares_new(a, tasks, NUM_RECORDED, AT_SHARE_SUM, seed);
     for (bool reached = false; !reached;) {
         int next = equal ? turn++ % NUM_RECORDED : at_shares_next(s);
         assert_true(next >= 0 && trials < 1000000);
@@ -209,8 +231,9 @@ static void fewer_trials(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(like_others),
-                                       cmocka_unit_test(none_valid), cmocka_unit_test(ties),
-                                       cmocka_unit_test(fewer_trials)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_hand),     cmocka_unit_test(least_of_all),
+        cmocka_unit_test(like_others), cmocka_unit_test(none_valid),
+        cmocka_unit_test(ties),        cmocka_unit_test(fewer_trials)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,75 @@
+/* Operators: all templates that compute one thing, with one budget. */
+#include "tests/cli/cli_test.h"
+
+#include <string.h>
+
+#define SMALL "--args N=1,H=6,W=6,CI=4,CO=16"
+
+static void all_ways(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(0, "./autotune conv2d " SMALL " --trials 40 --tuner random");
+    assert_int_equal(cli_count_lines(r->out, "conv2d_winograd_nhwc N=1,H=6,W=6,CI=4,CO=16"), 2);
+    assert_int_equal(cli_count_lines(r->out, "conv2d_nhwc N=1"), 1);
+    assert_int_equal(cli_count_lines(r->out, "conv2d_3x3_gemm N=1"), 1);
+    assert_non_null(strstr(r->out, " is the fastest; autotune apply "));
+    assert_int_equal(cli_count_lines(r->out, "log conv2d.log"), 1);
+    /* The same again is answered from the log; each way had its part, and the fastest is that. */
+    cli_expect(0, "./autotune tune conv2d " SMALL " --trials 40 --tuner random --json");
+    const at_json *all = cli_json(), *ways = cli_member(all, "ways");
+    int fastest = (int)cli_member(all, "fastest")->integer, trials = 0;
+    assert_int_equal(ways->count, 4);
+    for (int i = 0; i < 4; i++) {
+        const at_json *way = at_json_at(ways, i);
+        double of_best = cli_member(way, "of_best")->number;
+        assert_true(i == fastest ? of_best == 1 : of_best >= 1);
+        assert_true(cli_member(way, "trials")->integer >= 5);
+        assert_int_equal(cli_member(way, "trials")->integer, cli_member(way, "from_log")->integer);
+        trials += (int)cli_member(way, "trials")->integer;
+    }
+    assert_int_equal(trials, 40);
+}
+
+/* Ways that do not fit the arguments are none; stages go with every way. */
+static void which(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune conv2d " SMALL ",KH=1,KW=1,padding=0 --trials 3 --log a.log --json");
+    assert_int_equal(cli_member(cli_json(), "ways")->count, 1);
+    cli_expect(0, "./autotune conv2d " SMALL ",padding=[0,1,0,1] --trials 6 --log b.log --json");
+    assert_int_equal(cli_member(cli_json(), "ways")->count, 3);
+    cli_expect(0, "./autotune conv2d+relu " SMALL " --trials 8 --log c.log --json");
+    const at_json *way = at_json_at(cli_member(cli_json(), "ways"), 3);
+    assert_string_equal(cli_member(way, "task")->string, "conv2d_3x3_gemm+relu");
+    cli_expect(0, "./autotune conv2d --fuse bias,relu " SMALL " --trials 8 --log d.log --json");
+    way = at_json_at(cli_member(cli_json(), "ways"), 1);
+    assert_string_equal(cli_member(way, "task")->string, "conv2d_winograd_nhwc+bias+relu");
+    const cli_result *r = cli_expect(0, "./autotune list");
+    assert_non_null(strstr(r->out, "\n  conv2d   convolution, channels last: "));
+}
+
+static void mistakes(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"conv2d --args OC=3", "--args: unknown argument \"OC\"; conv2d_nhwc has "},
+        {"conv2d " SMALL " --trials 3", "3 trials are too few for 4 tasks"},
+        {"conv2d --fuse loud", "loud"},
+        {"show conv2d", "unknown template \"conv2d\"; templates that begin with it: conv2d_"},
+        {"conv2d " SMALL " --on local:", "--on: conv2d has several templates; give one of them"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const cli_result *r = cli_expect(2, "./autotune %s --log e.log", cases[i][0]);
+        assert_int_equal(cli_count_lines(r->err, "autotune: "), 1);
+        if (!strstr(r->err, cases[i][1])) fail_msg("%s: %s", cases[i][0], r->err);
+    }
+    const cli_result *r =
+        cli_expect(3, "./autotune conv2d " SMALL " --trials 4 --timeout 0.000001ms --log f.log");
+    assert_non_null(strstr(r->err, "no valid configuration of 4 of 4 ways; the first: "));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_ways),
+        cmocka_unit_test(which),
+        cmocka_unit_test(mistakes),
+    };
+    return cmocka_run_group_tests_name("cli/operator", tests, cli_setup, cli_teardown);
+}
