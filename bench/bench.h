@@ -247,6 +247,7 @@ at_status at_bench_lowering(at_error *err);
 at_status at_bench_conv3x3(at_error *err);
 at_status at_bench_nchwc(at_error *err);
 at_status at_bench_fused(at_error *err);
+at_status at_bench_ragged(at_error *err);
 at_status at_bench_algorithms(at_error *err);
 at_status at_bench_templates(at_error *err);
 at_status at_bench_derived(at_error *err);

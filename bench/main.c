@@ -22,6 +22,7 @@ static const struct {
     {"operators", at_bench_operators},
     {"derived", at_bench_derived},
     {"fused", at_bench_fused},
+    {"ragged", at_bench_ragged},
     {"sparse", at_bench_sparse},
     {"gnu", at_bench_dialects},
     {"avx2", at_bench_avx2},
