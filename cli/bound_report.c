@@ -4,6 +4,14 @@
 
 #include <string.h>
 
+/* What the knobs alone say; false: nothing, where the configuration is no point of the space. */
+static bool estimate_of(const at_session *s, at_estimate *out) {
+    at_cost_model *m = at_cost_model_new(s->task, &s->options);
+    bool ok = s->chosen.config.index >= 0 && at_cost_point(m, s->chosen.config.index, out);
+    at_cost_model_free(m);
+    return ok;
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
 
 static void add_tiles(at_text *out, const at_bound *b) {
@@ -32,6 +40,11 @@ void at_text_add_why(at_text *out, const at_session *s, const at_bound *b, doubl
     add_tiles(out, b);
     at_text_addf(out, "bound: %.0f cycles; the largest need is %s, %.0f\n", b->bound_cycles,
                  at_need_name(b->largest), b->cycles[b->largest]);
+    at_estimate e;
+    if (estimate_of(s, &e))
+        at_text_addf(out,
+                     "estimated from the knobs: %.4g us; sums %.4g, copies %.4g, memory %.4g\n",
+                     e.ns / 1e3, e.sums_ns / 1e3, e.copies_ns / 1e3, e.memory_ns / 1e3);
     if (b->partial)
         at_text_add(out, "parts whose counts depend on data that is not known are left out\n");
     if (time_s <= 0) return;
@@ -80,6 +93,15 @@ void at_out_why(at_out *o, const at_session *s, const at_bound *b, double time_s
     at_out_double(o, "bound_cycles", b->bound_cycles);
     at_out_string(o, "largest", keys[b->largest]);
     at_out_bool(o, "partial", b->partial);
+    at_estimate e;
+    if (estimate_of(s, &e)) {
+        at_out_begin(o, "estimate", '{');
+        at_out_double(o, "time_ns", e.ns);
+        at_out_double(o, "sums_ns", e.sums_ns);
+        at_out_double(o, "copies_ns", e.copies_ns);
+        at_out_double(o, "memory_ns", e.memory_ns);
+        at_out_end(o, '}');
+    }
     if (time_s > 0) {
         double ghz = at_session_clock_ghz(s);
         at_out_double(o, "clock_ghz", ghz);

@@ -282,6 +282,15 @@ static void compact(void **state) {
     const cli_result *r = cli_expect(4, "./autotune replay b.space --repeats 1");
     assert_string_equal(r->err, "autotune: b.space: its knobs are not those that " T
                                 " N=1,H=7,W=7,CI=16,CO=32 has here\n");
+    /* The table of the machine that recorded it goes along; what is none is refused. */
+    assert_null(strstr(text = cli_read("a.space"), "\"machine\": "));
+    cli_expect(0, "./autotune machine --json >table.json && sed \"1s|\\$|, \\\"machine\\\": "
+                  "$(cat table.json)}|; 1s|}, \\\"machine|, \\\"machine|\" a.space >m.space");
+    cli_expect(0, "grep -q '\"machine\": {\"cpu\": ' m.space && ./autotune replay m.space %s",
+               search);
+    cli_expect(0, "sed '1s/\"sets\": \\[/\"sets\": [7, /' m.space >bad.space");
+    r = cli_expect(4, "./autotune replay bad.space %s", search);
+    assert_non_null(strstr(r->err, "bad.space: recorded space: \"machine\": sets: "));
     cli_expect(2, "./autotune convert a.space --to space");
     cli_expect(4, "./autotune replay space.gz --transfer a.space --repeats 1");
     if (!have_xgb) return;
