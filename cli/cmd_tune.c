@@ -57,6 +57,9 @@ static at_status tune(at_tuning *t, const at_options *o, at_error *err) {
     at_status status = at_tuning_run(t, &events, err);
     /* Where the log or the worker failed, what was found until then is shown all the same. */
     at_status reported = at_tune_report(t, o, status == AT_OK ? err : &late);
+    /* On machines of other contexts; --json is of the first. */
+    for (at_tuning *u = t->other; u && !o->json && reported == AT_OK; u = u->other)
+        reported = at_tune_report(u, o, status == AT_OK ? err : &late);
     return status == AT_OK ? reported : status;
 }
 

@@ -13,7 +13,7 @@
 enum { MOST_ATTEMPTS = 3 };
 /* Workers that are told of at once; others wait for a place. */
 enum { MOST_WORKERS = 4096 };
-static const double wait_s = 0.1, first_wait_s = 600;
+static const double wait_s = 0.1;
 
 enum { KEYS = 1 << 16 };
 
@@ -50,9 +50,11 @@ struct at_far_search {
     int num_spare;
     place places[MOST_WORKERS];
     int num_places;
-    at_arena *scratch; /* of one event */
-    at_arena *build;   /* of one program */
-    int refused;       /* workers of another context */
+    bool is_first, is_enough;
+    at_request request;
+    at_tuning *owners[MOST_WORKERS]; /* of the first search: whose each worker is; NULL: nobody's */
+    at_arena *scratch;               /* of one event */
+    at_arena *build;                 /* of one program */
 };
 typedef struct at_far_search far_search;
 
@@ -291,35 +293,46 @@ static at_status fill(at_tuning *t, int64_t until, bool *enough, at_error *err) 
 
 /* ---- what comes ------------------------------------------------------------------------------ */
 
-/* A context of another machine, or why what was measured there cannot be used. */
-static const char *misfit(const at_tuning *t, const at_record *r) {
-    const at_session *s = &t->s;
-    const at_context *c = &r->extra.context, *own = &s->context;
-    if (strcmp(r->task, at_task_record_name(s->task)) ||
-        !at_args_equal(r->args, at_task_args(s->task)))
-        return "it measures another task";
-    if (!strcmp(r->extra.context_hash, s->context_hash)) return NULL;
-    if (strcmp(c->cpu, own->cpu) || strcmp(c->machine, own->machine))
-        return "its CPU is another one";
-    return "its context is another one";
+static bool is_of_task(const at_tuning *t, const at_record *r) {
+    return !strcmp(r->task, at_task_record_name(t->s.task)) &&
+           at_args_equal(r->args, at_task_args(t->s.task));
 }
 
-static at_status join(at_tuning *t, const at_far_event *e, at_error *err) {
-    far_search *f = t->far;
-    const char *why = e->worker < MOST_WORKERS ? misfit(t, &e->record) : "there are too many";
-    if (why) {
-        at_text text = {0};
-        at_text_addf(&text, "%s: %s (%s, %s); not used", e->name, why, e->record.extra.context.cpu,
-                     e->record.extra.context.machine);
-        f->far->refuse(f->far->self, e->worker, at_text_str(&text));
-        at_status status = AT_OK;
-        if (t->s.options.same_context)
-            status = at_fail(err, AT_E_USAGE, "--same-context: %s", at_text_str(&text));
-        else at_engine_warn(&t->s.options, at_text_str(&text));
-        at_text_free(&text);
-        f->refused++;
-        return status;
+static bool is_of_search(const at_tuning *t, const at_record *r) {
+    return !strcmp(r->extra.context_hash, t->s.context_hash) && is_of_task(t, r);
+}
+
+static at_status begin_beside(at_tuning *t, const at_far_event *e, at_tuning **out, at_error *err);
+
+/* The search that a worker of this context belongs to. Each context has its own: times of different
+ * machines are not compared. */
+static at_status choose_search(at_tuning *first, const at_far_event *e, at_tuning **out,
+                               at_error *err) {
+    far_search *f = first->far;
+    const at_context *c = &e->record.extra.context;
+    *out = NULL;
+    if (e->worker >= MOST_WORKERS || !is_of_task(first, &e->record)) {
+        f->far->refuse(f->far->self, e->worker, "");
+        at_engine_warn(&first->s.options,
+                       at_format(f->scratch, "%s: it measures another task; not used", e->name));
+        return AT_OK;
     }
+    for (at_tuning *t = first; t && !*out; t = t->other)
+        if (is_of_search(t, &e->record)) *out = t;
+    if (*out) return AT_OK;
+    const char *text = at_format(f->scratch, "%s: its context is another one (%s, %s, %s)", e->name,
+                                 c->cpu, c->machine, c->isa);
+    if (first->s.options.same_context) return at_fail(err, AT_E_USAGE, "--same-context: %s", text);
+    at_engine_warn(&first->s.options, at_format(f->scratch, "%s: a search of its own", text));
+    return begin_beside(first, e, out, err);
+}
+
+static at_status join(at_tuning *first, const at_far_event *e, at_error *err) {
+    at_tuning *t;
+    AT_TRY(choose_search(first, e, &t, err));
+    if (!t) return AT_OK;
+    far_search *f = t->far;
+    first->far->owners[e->worker] = t;
     f->places[e->worker] = (place){.is_in = true, .node = at_strdup(t->s.arena, e->node)};
     if (e->worker >= f->num_places) f->num_places = e->worker + 1;
     add_free(f, e->worker);
@@ -373,7 +386,7 @@ static at_status arrive(at_tuning *t, at_far_event *e, bool *enough, at_error *e
     if (!x || x->worker != e->worker || e->trial.attempt != x->id.attempt) return AT_OK;
     f->places[e->worker].under_way--;
     add_free(f, e->worker);
-    if (misfit(t, r) || !is_of_flight(t, x, r)) {
+    if (!is_of_search(t, r) || !is_of_flight(t, x, r)) {
         f->far->refuse(f->far->self, e->worker, "its result is of another trial");
         e->text = "";
         return leave(t, e, enough, err);
@@ -395,15 +408,15 @@ static at_status next_event(at_tuning *t, double most_s, at_far_event *e, at_err
     return AT_OK;
 }
 
-static at_status take_event(at_tuning *t, bool *enough, at_error *err) {
+static at_status take_event(at_tuning *first, at_error *err) {
     at_far_event e;
-    AT_TRY(next_event(t, wait_s, &e, err));
-    switch (e.kind) {
-    case AT_FAR_JOINED: return join(t, &e, err);
-    case AT_FAR_LEFT: return leave(t, &e, enough, err);
-    case AT_FAR_RESULT: return arrive(t, &e, enough, err);
-    default: return AT_OK;
-    }
+    AT_TRY(next_event(first, wait_s, &e, err));
+    if (e.kind == AT_FAR_JOINED) return join(first, &e, err);
+    at_tuning *t = e.worker >= 0 && e.worker < MOST_WORKERS ? first->far->owners[e.worker] : NULL;
+    if (!t) return AT_OK;
+    if (e.kind == AT_FAR_LEFT) return leave(t, &e, &t->far->is_enough, err);
+    if (e.kind == AT_FAR_RESULT) return arrive(t, &e, &t->far->is_enough, err);
+    return AT_OK;
 }
 
 /* ---- from the log ---------------------------------------------------------------------------- */
@@ -483,13 +496,20 @@ static at_status adopt(at_tuning *t, const at_far_event *e, at_error *err) {
     return AT_OK;
 }
 
+static far_search *new_search(at_tuning *t, const at_far *far, const at_request *q) {
+    far_search *f = t->far = AT_NEW(t->s.arena, far_search);
+    f->far = far;
+    f->request = *q;
+    f->scratch = at_arena_new();
+    f->build = at_arena_new();
+    return f;
+}
+
 at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
     at_session *s = &t->s;
     const at_engine_options *o = &s->options;
-    far_search *f = t->far = AT_NEW(s->arena, far_search);
-    f->far = o->far;
-    f->scratch = at_arena_new();
-    f->build = at_arena_new();
+    far_search *f = new_search(t, o->far, q);
+    f->is_first = true;
     AT_TRY(at_session_context(s, false, err));
     at_far_task *task = AT_NEW(s->arena, at_far_task);
     *task = (at_far_task){.options = o,
@@ -500,16 +520,13 @@ at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
                           .template_hash = at_task_hash(s->task)};
     at_engine_note(o, "waiting for the first worker ...");
     AT_TRY(f->far->begin(f->far->self, task, err));
-    int64_t begin_ns = at_now_ns();
     while (!f->begun) {
         at_far_event e;
         AT_TRY(next_event(t, wait_s, &e, err));
         if (at_engine_stopped(o)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
-        if (e.kind == AT_FAR_JOINED) {
-            AT_TRY(adopt(t, &e, err));
-            AT_TRY(join(t, &e, err));
-        } else if ((double)(at_now_ns() - begin_ns) * 1e-9 > first_wait_s)
-            return at_fail(err, AT_E_BUG, "no worker came within %.0f s", first_wait_s);
+        if (e.kind != AT_FAR_JOINED) continue;
+        AT_TRY(adopt(t, &e, err));
+        AT_TRY(join(t, &e, err));
     }
     return AT_OK;
 }
@@ -525,18 +542,65 @@ at_status at_far_begin(at_tuning *t, at_error *err) {
     return status;
 }
 
+/* The search of another context: with the same log, and what is known so far to learn from. */
+static at_status begin_beside(at_tuning *first, const at_far_event *e, at_tuning **out,
+                              at_error *err) {
+    at_tuning *last = first, *t = AT_NEW(first->s.arena, at_tuning);
+    const at_request *q = &first->far->request;
+    if (!first->log) return AT_OK; /* the first one has not begun: this worker is heard of again */
+    while (last->other) last = last->other;
+    AT_TRY(at_tuning_beside(first, q, t, err));
+    last->other = t;
+    new_search(t, first->far->far, q);
+    AT_TRY(at_session_context(&t->s, false, err));
+    AT_TRY(adopt(t, e, err));
+    AT_TRY(at_known_read_log(t->known, &t->s, t->log_path, err));
+    AT_TRY(at_far_begin(t, err));
+    *out = t;
+    return resume(t, t->tally.total, &t->far->is_enough, err);
+}
+
+static bool is_finished(const at_tuning *t, int64_t until) {
+    const far_search *f = t->far;
+    return f->is_enough || (!f->len && (t->exhausted || t->tally.done >= until));
+}
+
+static bool has_workers(const far_search *f) {
+    for (int i = 0; i < f->num_places; i++)
+        if (f->places[i].is_in) return true;
+    return false;
+}
+
+/* All are finished, or those that are not have nobody left who could measure for them. */
+static bool all_finished(const at_tuning *first, int64_t until) {
+    bool some = false, waits = false;
+    for (const at_tuning *t = first; t; t = t->other) {
+        bool finished = is_finished(t, t == first ? until : t->tally.total);
+        some |= finished;
+        if (!finished && (has_workers(t->far) || !first->other)) return false;
+        waits |= !finished;
+    }
+    return some || !waits;
+}
+
+static at_status fill_all(at_tuning *first, int64_t until, at_error *err) {
+    for (at_tuning *t = first; t; t = t->other) {
+        if (t->far->is_enough) continue;
+        AT_TRY(fill(t, t == first ? until : t->tally.total, &t->far->is_enough, err));
+    }
+    return AT_OK;
+}
+
 at_status at_far_run(at_tuning *t, int64_t until, at_error *err) {
     far_search *f = t->far;
     const at_engine_options *o = &t->s.options;
     int64_t start_ns = at_now_ns();
-    bool enough = false;
-    at_status status = resume(t, until, &enough, err);
-    while (status == AT_OK && !enough && !at_engine_stopped(o)) {
+    at_status status = resume(t, until, &f->is_enough, err);
+    while (status == AT_OK && !at_engine_stopped(o)) {
         if (t->deadline_ns && at_now_ns() >= t->deadline_ns) break;
-        status = fill(t, until, &enough, err);
-        if (status != AT_OK || enough) break;
-        if (!f->len && (t->exhausted || t->tally.done >= until)) break;
-        status = take_event(t, &enough, err);
+        status = fill_all(t, until, err);
+        if (status != AT_OK || all_finished(t, until)) break;
+        status = take_event(t, err);
     }
     t->s.spent.trials_ns += at_now_ns() - start_ns;
     return status;
@@ -617,7 +681,7 @@ static void compare_nodes(const at_tuning *t, int64_t first) {
                              (long long)first, (long long)w->result->config.index));
 }
 
-at_status at_far_final(at_tuning *t, at_error *err) {
+static at_status run_final(at_tuning *t, at_error *err) {
     far_search *f = t->far;
     at_session *s = &t->s;
     int on[2], n = choose_workers(f, on);
@@ -651,9 +715,19 @@ at_status at_far_final(at_tuning *t, at_error *err) {
     return status;
 }
 
+at_status at_far_final(at_tuning *t, at_error *err) {
+    for (; t; t = t->other) AT_TRY(run_final(t, err));
+    return AT_OK;
+}
+
 void at_far_close(at_tuning *t) {
     far_search *f = t->far;
-    f->far->end(f->far->self);
+    at_error unused;
+    if (f->is_first) f->far->end(f->far->self);
+    for (at_tuning *u = f->is_first ? t->other : NULL, *next; u; u = next) {
+        next = u->other;
+        at_tuning_close(u, &unused);
+    }
     for (int i = 0; i < f->len; i++) free(f->flights[i]);
     for (int i = 0; i < f->num_spare; i++) free(f->spare[i]);
     at_arena_free(f->build);

@@ -15,7 +15,28 @@ int64_t at_tally_failed(const at_tally *t) {
     return n;
 }
 
-static at_status make_tuner(at_tuning *t, at_error *err) {
+/* What a search knows of the same task on another machine, as another task. */
+static void share_known(at_arena *a, const at_tuning *parent, const at_features *features,
+                        at_history *out) {
+    enum { MOST_FEATURES = 4096 };
+    int n = at_known_count(parent->known);
+    float row[MOST_FEATURES];
+    const float **rows = AT_NEW_ARRAY(a, const float *, n);
+    int *lengths = AT_NEW_ARRAY(a, int, n), *tasks = AT_NEW_ARRAY(a, int, n);
+    double *scores = AT_NEW_ARRAY(a, double, n);
+    *out = (at_history){.rows = rows, .lengths = lengths, .scores = scores, .tasks = tasks};
+    for (int i = 0; i < n; i++) {
+        const at_record *r = at_known_at(parent->known, i);
+        int length = features->of(features->ctx, r->config.index, row, MOST_FEATURES);
+        if (length <= 0 || length > MOST_FEATURES) continue;
+        rows[out->count] = at_copy(a, row, sizeof *row * (size_t)length);
+        lengths[out->count] = length;
+        scores[out->count++] = r->error_no ? 0 : r->extra.gflops;
+    }
+}
+
+/* parent: whose results are learned from; NULL: none. */
+static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err) {
     at_session *s = &t->s;
     const at_engine_options *o = &s->options;
     at_history history;
@@ -35,31 +56,53 @@ static at_status make_tuner(at_tuning *t, at_error *err) {
                            row->name);
         AT_TRY(at_history_read(s->arena, o, s->task, &history, err));
         to.history = &history;
+    } else if (parent && row->learns_features && to.features.of) {
+        share_known(s->arena, parent, &to.features, &history);
+        to.history = &history;
     }
     AT_TRY(at_tuner_new(s->tuner, s->space, &to, &t->tuner, err));
     s->spent.search_ns += at_now_ns() - begin_ns;
     return AT_OK;
 }
 
+/* How many trials, and nothing known. */
+static void begin_tally(at_tuning *t) {
+    at_session *s = &t->s;
+    const at_tuner_options *to = &s->options.tuner_options;
+    int64_t len =
+        to->end ? at_space_subrange_length(s->space, to->begin, to->end) : at_space_len(s->space);
+    int64_t trials = s->options.trials ? s->options.trials : default_trials;
+    t->tally.total = trials < len ? trials : len;
+    t->tally.in_bytes = s->in_bytes;
+    t->known = at_known_new(s->arena);
+}
+
 at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
                             at_error *err) {
     at_session *s = &t->s;
-    const at_tuner_options *to = &o->tuner_options;
     memset(t, 0, sizeof *t);
     AT_TRY(at_session_open(o, q, true, s, err));
-    AT_TRY(make_tuner(t, err));
+    AT_TRY(make_tuner(t, NULL, err));
     if (o->far) AT_TRY(at_far_open(t, q, err));
     else {
         AT_TRY(at_session_context(s, true, err));
         if (o->prune > 0) AT_TRY(at_session_machine(s, err));
         AT_TRY(at_session_reserve(s, err));
     }
-    int64_t len =
-        to->end ? at_space_subrange_length(s->space, to->begin, to->end) : at_space_len(s->space);
-    int64_t trials = o->trials ? o->trials : default_trials;
-    t->tally.total = trials < len ? trials : len;
-    t->tally.in_bytes = s->in_bytes;
-    t->known = at_known_new(s->arena);
+    begin_tally(t);
+    return AT_OK;
+}
+
+at_status at_tuning_beside(const at_tuning *parent, const at_request *q, at_tuning *t,
+                           at_error *err) {
+    memset(t, 0, sizeof *t);
+    AT_TRY(at_session_open(&parent->s.options, q, true, &t->s, err));
+    AT_TRY(make_tuner(t, parent, err));
+    begin_tally(t);
+    t->events = parent->events;
+    t->log_path = parent->log_path;
+    t->log = parent->log;
+    t->shares_log = true;
     return AT_OK;
 }
 

@@ -24,6 +24,7 @@ typedef struct asked {
 typedef struct crowd {
     at_rng rng;
     int workers, joined, losses, duplicates, strangers;
+    int kinds; /* of machines; 0: one */
     bool is_in[MOST];
     asked of[4 * MOST];
     int len, trials;
@@ -43,7 +44,7 @@ static at_status begin(void *self, const at_far_task *task, at_error *err) {
 }
 
 /* The time of a configuration is its index, scrambled. */
-static void fill_record(crowd *c, at_arena *a, const char *entity, at_record *r) {
+static void fill_record(crowd *c, at_arena *a, int worker, const char *entity, at_record *r) {
     at_candidate x;
     at_config config;
     at_error err;
@@ -62,6 +63,12 @@ static void fill_record(crowd *c, at_arena *a, const char *entity, at_record *r)
     r->num_costs = 1;
     r->extra.gflops = c->s.work / *cost * 1e-9;
     r->extra.check = AT_CHECK_EXACT;
+    if (c->kinds && worker % c->kinds) { /* another CPU, on which all is slower */
+        r->extra.context.machine = at_format(a, "machine %d", worker % c->kinds);
+        at_context_hash(&r->extra.context, r->extra.context_hash);
+        *cost *= 2;
+        r->extra.gflops /= 2;
+    }
     r->extra.code_hash = at_format(a, "%032llx", (unsigned long long)x.key.lo);
 }
 
@@ -69,7 +76,7 @@ static void answer(crowd *c, at_arena *a, const asked *x, at_far_event *out) {
     out->kind = AT_FAR_RESULT;
     out->worker = x->worker;
     out->trial = x->id;
-    fill_record(c, a, x->entity, &out->record);
+    fill_record(c, a, x->worker, x->entity, &out->record);
 }
 
 static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out, at_error *err) {
@@ -80,7 +87,7 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
         out->kind = AT_FAR_JOINED;
         out->worker = c->joined++;
         c->is_in[out->worker] = true;
-        fill_record(c, a, NULL, &out->record);
+        fill_record(c, a, out->worker, NULL, &out->record);
         return AT_OK;
     }
     if (c->duplicates && c->last.entity && at_rng_below(&c->rng, 4) == 0) {
@@ -93,7 +100,7 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
             c->is_in[w] = true;
             out->kind = AT_FAR_JOINED;
             out->worker = w;
-            fill_record(c, a, NULL, &out->record);
+            fill_record(c, a, out->worker, NULL, &out->record);
             return AT_OK;
         }
     assert_true(c->len > 0);
@@ -272,8 +279,52 @@ static void as_here(void **state) {
     unlink(log_path);
 }
 
+/* Each CPU has a search of its own, all in one log; none takes a result of the other. */
+static void contexts(void **state) {
+    (void)state;
+    crowd c = {.workers = 4, .kinds = 2, .arena = at_arena_new()};
+    const at_far far = {&c, begin, next, trial, final, refuse, workers, end};
+    at_engine_options o = {.tuner = at_tuner_default(), .trials = TRIALS, .far = &far};
+    at_error err = {0};
+    at_tuning t;
+    at_best first, second;
+    at_record *all;
+    int n, of_first = 0;
+    at_rng_seed(&c.rng, 5, 1);
+    begin_log("contexts");
+    assert_int_equal(at_tuning_open(&o, &request, log_path, &t, &err), AT_OK);
+    if (at_far_run(&t, t.tally.total, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_non_null(t.other);
+    assert_null(t.other->other);
+    assert_int_equal(t.tally.done, TRIALS);
+    assert_int_equal(t.other->tally.done, TRIALS);
+    assert_true(at_tuning_best(&t, &first) && at_tuning_best(t.other, &second));
+    assert_true(first.time_s < 2e-3 && second.time_s >= 2e-3);
+    at_tuning_close(&t, &err);
+    at_log_read_all(c.arena, log_path, NULL, NULL, &all, &n, &err);
+    assert_int_equal(n, 2 * TRIALS);
+    for (int i = 0; i < n; i++)
+        of_first += !strcmp(all[i].extra.context_hash, all[0].extra.context_hash);
+    assert_int_equal(of_first, TRIALS);
+    unlink(log_path);
+    at_arena_free(c.arena);
+    /* Unless one is asked for. */
+    crowd same = {.workers = 2, .kinds = 2, .arena = at_arena_new()};
+    const at_far strict = {&same, begin, next, trial, final, refuse, workers, end};
+    o.far = &strict;
+    o.same_context = true;
+    at_rng_seed(&same.rng, 6, 1);
+    begin_log("same");
+    assert_int_equal(at_tuning_open(&o, &request, log_path, &t, &err), AT_OK);
+    assert_int_equal(at_far_run(&t, t.tally.total, &err), AT_E_USAGE);
+    assert_non_null(strstr(err.text, "--same-context: "));
+    at_tuning_close(&t, &err);
+    unlink(log_path);
+    at_arena_free(same.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(once), cmocka_unit_test(resumed),
-                                       cmocka_unit_test(as_here)};
+                                       cmocka_unit_test(as_here), cmocka_unit_test(contexts)};
     return cmocka_run_group_tests_name("engine/far", tests, NULL, NULL);
 }
