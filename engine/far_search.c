@@ -549,7 +549,7 @@ static at_status begin_beside(at_tuning *first, const at_far_event *e, at_tuning
     const at_request *q = &first->far->request;
     if (!first->log) return AT_OK; /* the first one has not begun: this worker is heard of again */
     while (last->other) last = last->other;
-    AT_TRY(at_tuning_beside(first, q, t, err));
+    AT_TRY(first->begin_other(first, q, t, err));
     last->other = t;
     new_search(t, first->far->far, q);
     AT_TRY(at_session_context(&t->s, false, err));
@@ -722,12 +722,7 @@ at_status at_far_final(at_tuning *t, at_error *err) {
 
 void at_far_close(at_tuning *t) {
     far_search *f = t->far;
-    at_error unused;
     if (f->is_first) f->far->end(f->far->self);
-    for (at_tuning *u = f->is_first ? t->other : NULL, *next; u; u = next) {
-        next = u->other;
-        at_tuning_close(u, &unused);
-    }
     for (int i = 0; i < f->len; i++) free(f->flights[i]);
     for (int i = 0; i < f->num_spare; i++) free(f->spare[i]);
     at_arena_free(f->build);

@@ -77,10 +77,24 @@ static void begin_tally(at_tuning *t) {
     t->known = at_known_new(s->arena);
 }
 
+static at_status begin_other(const at_tuning *parent, const at_request *q, at_tuning *t,
+                             at_error *err) {
+    memset(t, 0, sizeof *t);
+    AT_TRY(at_session_open(&parent->s.options, q, true, &t->s, err));
+    AT_TRY(make_tuner(t, parent, err));
+    begin_tally(t);
+    t->events = parent->events;
+    t->log_path = parent->log_path;
+    t->log = parent->log;
+    t->shares_log = true;
+    return AT_OK;
+}
+
 at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
                             at_error *err) {
     at_session *s = &t->s;
     memset(t, 0, sizeof *t);
+    t->begin_other = begin_other;
     AT_TRY(at_session_open(o, q, true, s, err));
     AT_TRY(make_tuner(t, NULL, err));
     if (o->far) AT_TRY(at_far_open(t, q, err));
@@ -90,19 +104,6 @@ at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_
         AT_TRY(at_session_reserve(s, err));
     }
     begin_tally(t);
-    return AT_OK;
-}
-
-at_status at_tuning_beside(const at_tuning *parent, const at_request *q, at_tuning *t,
-                           at_error *err) {
-    memset(t, 0, sizeof *t);
-    AT_TRY(at_session_open(&parent->s.options, q, true, &t->s, err));
-    AT_TRY(make_tuner(t, parent, err));
-    begin_tally(t);
-    t->events = parent->events;
-    t->log_path = parent->log_path;
-    t->log = parent->log;
-    t->shares_log = true;
     return AT_OK;
 }
 
@@ -152,6 +153,8 @@ bool at_tuning_best(const at_tuning *t, at_best *out) {
 }
 
 at_status at_tuning_close(at_tuning *t, at_error *err) {
+    at_error late;
+    if (t->other) at_tuning_close(t->other, &late);
     at_status closed = t->shares_log ? AT_OK : at_log_close(t->log, err);
     if (t->far) at_far_close(t);
     if (t->tuner) at_tuner_free(t->tuner);

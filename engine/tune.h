@@ -43,7 +43,10 @@ struct at_tuning {
     bool stopped_early, exhausted; /* exhausted: the tuner has nothing left to propose */
     const at_record *first_failed; /* trial; NULL: none */
     struct at_far_search *far;     /* far_search.h; NULL: it is measured here */
-    at_tuning *other;              /* of workers whose context is another one; NULL: there are none */
+    at_tuning *other; /* of workers whose context is another one; NULL: there are none */
+    /* Begins such a search: with this one's log, learning from what this one knows. */
+    at_status (*begin_other)(const at_tuning *t, const at_request *q, at_tuning *other,
+                             at_error *err);
 };
 
 /* What is known to be best: time, speed and share are of one measurement. Lives as long as the
@@ -63,10 +66,6 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
  * is there at path. Both are borrowed until at_tuning_close. */
 at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
                             at_error *err);
-/* A search of the same task for another context, with the parent's log, which learns from what the
- * parent knows. Ended by at_tuning_close. */
-at_status at_tuning_beside(const at_tuning *parent, const at_request *q, at_tuning *t,
-                           at_error *err);
 at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_error *err);
 /* The trials, then the final. What came out is in t, also after an error. To be stopped is none.
  * AT_E_OUTPUT AT_E_BUG */
