@@ -191,7 +191,9 @@ typedef enum at_bench_op_kind {
     AT_BENCH_TRANSPOSED_CONV,
     AT_BENCH_AVG_POOL,
     AT_BENCH_MAX_POOL,
-    AT_BENCH_PRODUCT /* in: its y, x and k; OpenBLAS's */
+    AT_BENCH_SOFTMAX,    /* of n rows of ic elements, without axes of a window */
+    AT_BENCH_LAYER_NORM, /* the same; weight: its scales, then its shifts */
+    AT_BENCH_PRODUCT     /* in: its y, x and k; OpenBLAS's */
 } at_bench_op_kind;
 typedef struct at_bench_op {
     at_bench_op_kind kind;

@@ -52,10 +52,15 @@ typedef struct row {
 #define MATRICES(m, n, k, target)                                                                  \
     ROW("GMM", #m "x" #n "x" #k, "batch_matmul", "M=" #m ",N=" #n ",K=" #k ",tb=0", target,        \
         AT_BENCH_PRODUCT, 0, 1, 0, 0, 1, {m, n, k}, {0}, 0, 0, 0, false, 0)
-#define AVERAGE(hw, c, k, s, p)                                                                    \
-    ROW("POOL", "average " #c "@" #hw ", " #k "x" #k, "avg_pool2d_nhwc",                           \
+#define POOL(kind_, name, hw, c, k, s, p)                                                          \
+    ROW("POOL", #name " " #c "@" #hw ", " #k "x" #k, #name "_pool2d_nhwc",                         \
         "H=" #hw ",W=" #hw ",C=" #c ",KH=" #k ",KW=" #k ",strides=" #s ",padding=" #p, 1.0,        \
-        AT_BENCH_AVG_POOL, 2, 1, c, c, 1, {hw, hw}, {k, k}, s, p, 1, false, 0)
+        kind_, 2, 1, c, c, 1, {hw, hw}, {k, k}, s, p, 1, false, 0)
+#define ROWS_OF(group_, kind_, name, args_, m, n)                                                  \
+    ROW(group_, #m "x" #n, #name, args_, 1.0,                                                      \
+        kind_, 0, m, n, n, 1, {0}, {0}, 1, 0, 1, false, 0)
+#define SOFTMAX(m, n) ROWS_OF("SFM", AT_BENCH_SOFTMAX, softmax, "Y=" #m ",X=" #n, m, n)
+#define LAYER_NORM(m, n) ROWS_OF("LN", AT_BENCH_LAYER_NORM, layer_norm, "M=" #m ",N=" #n, m, n)
 
 static const row rows[] = {
     DEPTHWISE(112, 32, 1), DEPTHWISE(112, 64, 2), DEPTHWISE(56, 128, 1), DEPTHWISE(56, 128, 2),
@@ -73,7 +78,11 @@ static const row rows[] = {
     TRANSPOSED(4, 512, 256), TRANSPOSED(8, 256, 128), TRANSPOSED(16, 128, 64), TRANSPOSED(32, 64, 3),
     MATRICES(128, 128, 128, 1.0), MATRICES(512, 32, 512, 1.5), MATRICES(512, 512, 512, 1.0),
     MATRICES(1024, 1024, 1024, 1.0),
-    AVERAGE(112, 64, 3, 2, 1), AVERAGE(56, 128, 2, 2, 0), AVERAGE(7, 1024, 7, 1, 0),
+    POOL(AT_BENCH_MAX_POOL, max, 112, 64, 3, 2, 1), POOL(AT_BENCH_MAX_POOL, max, 56, 128, 2, 2, 0),
+    POOL(AT_BENCH_MAX_POOL, max, 14, 480, 3, 1, 1),
+    POOL(AT_BENCH_AVG_POOL, avg, 56, 128, 2, 2, 0), POOL(AT_BENCH_AVG_POOL, avg, 7, 1024, 7, 1, 0),
+    SOFTMAX(256, 256), SOFTMAX(512, 512), SOFTMAX(1024, 1024), SOFTMAX(2048, 2048),
+    LAYER_NORM(128, 768), LAYER_NORM(512, 768), LAYER_NORM(512, 1024), LAYER_NORM(2048, 2048),
 };
 /* clang-format on */
 
@@ -112,19 +121,28 @@ static const float *channels_last(const at_bench_data *d, const at_program *p, c
     return at_bench_unblocked(d->tensor[t], 1, d->elements[t] / inner / block, inner, block);
 }
 
+static const float *scales_and_shifts(const at_bench_data *d, int n) {
+    float *both = at_bench_alloc(2LL * n * 4);
+    memcpy(both, tensor(d, "gamma"), (size_t)n * sizeof *both);
+    memcpy(both + n, tensor(d, "beta"), (size_t)n * sizeof *both);
+    return both;
+}
+
 static at_status open_onednn(const row *r, const at_program *p, const at_bench_data *d,
                              at_onednn **out, at_error *err) {
     const at_bench_op *op = &r->op;
     int o[3], result = at_compute_find(d->compute, "out");
     bool blocked = !strcmp(r->group, "DEPc");
     at_bench_op_out(op, o);
-    const float *data = channels_last(d, p, "data", op->in[0] * op->in[1], blocked);
+    const float *data = channels_last(d, p, op->kind == AT_BENCH_SOFTMAX ? "x" : "data",
+                                      op->in[0] * op->in[1], blocked);
     const float *weight = channels_last(d, p, "weight", op->kernel[0] * op->kernel[1], blocked);
     const float *expected = channels_last(d, p, "out", o[0] * o[1], blocked);
     float *got = at_bench_alloc(d->elements[result] * 4);
+    if (op->kind == AT_BENCH_LAYER_NORM) weight = scales_and_shifts(d, op->ic);
     if (!(*out = at_onednn_op(op, data, weight, err))) return err->status;
     at_onednn_output(*out, got);
-    return at_bench_check("oneDNN", got, expected, d->elements[result], 0, err);
+    return at_bench_check("oneDNN", got, expected, d->elements[result], d->within, err);
 }
 
 static at_status contest(at_arena *a, const row *r, const at_program *program,

@@ -123,6 +123,8 @@ static void make(at_onednn *d, const at_bench_op *s, const float *data, const fl
         dnnl_convolution_desc_t conv;
         dnnl_deconvolution_desc_t deconv;
         dnnl_pooling_v2_desc_t pool;
+        dnnl_softmax_desc_t softmax;
+        dnnl_layer_normalization_desc_t layer_norm;
     } op;
     at_bench_op_out(s, out);
     for (int i = 0; i < s->dims; i++) {
@@ -149,6 +151,15 @@ static void make(at_onednn *d, const at_bench_op *s, const float *data, const fl
         DO(dnnl_dilated_deconvolution_forward_desc_init(
             &op.deconv, dnnl_forward_inference, dnnl_deconvolution_direct, &any_data, &any_weight,
             NULL, &any_out, strides, dilates, pads, pads));
+        break;
+    case AT_BENCH_SOFTMAX:
+        DO(dnnl_softmax_forward_desc_init(&op.softmax, dnnl_forward_inference, &plain_data, 1));
+        break;
+    case AT_BENCH_LAYER_NORM:
+        DO(dnnl_layer_normalization_forward_desc_init(
+            &op.layer_norm, dnnl_forward_inference, &plain_data, NULL, 1e-5f, dnnl_use_scaleshift));
+        DO(dnnl_memory_desc_init_by_tag(&plain_weight, 2, (dnnl_dims_t){2, s->ic}, dnnl_f32,
+                                        dnnl_ab));
         break;
     default:
         DO(dnnl_pooling_v2_forward_desc_init(

@@ -44,7 +44,8 @@ static const at_option_row rows[] = {
      "the weight itself: a sparse matrix or an array, FILE.npz (SciPy's save_npz), .npy or .mtx",
      TEXT, TO(request.weight), 0, 0},
     {"--workload", "SET", V(TUNE), NULL,
-     "tune all layers of a set that the template fits: resnet50, resnet50-512; or those of a file "
+     "tune all layers of a set that the template fits: resnet50, resnet50-512, mobilenet; or those "
+     "of a file "
      "(net.workload), or all tasks of the template that a log holds, by its path",
      TEXT, TO(workload), 0, 0},
     {"--per-task", NULL, V(TUNE), NULL,

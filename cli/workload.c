@@ -5,23 +5,36 @@
 
 #include "engine/engine.h"
 
-static const at_workload *const sets[] = {&at_workload_resnet50, &at_workload_resnet50_512};
+static const at_workload *const sets[] = {&at_workload_resnet50, &at_workload_resnet50_512,
+                                          &at_workload_mobilenet};
 enum { NUM_SETS = sizeof sets / sizeof *sets };
 
 static const char *blocked(at_arena *a, const at_layer *l) {
-    if (!l->kernel) return NULL;
+    if (!l->kernel || l->depthwise) return NULL;
     return at_format(a, "N=%d,IC=%d,H=%d,W=%d,OC=%d,KH=%d,KW=%d,strides=%d,padding=%d", l->n, l->in,
                      l->height, l->width, l->out, l->kernel, l->kernel, l->stride, l->padding);
 }
 
 static const char *channels_last(at_arena *a, const at_layer *l) {
-    if (!l->kernel) return NULL;
+    if (!l->kernel || l->depthwise) return NULL;
     return at_format(a, "N=%d,CI=%d,H=%d,W=%d,CO=%d,KH=%d,KW=%d,strides=%d,padding=%d", l->n, l->in,
                      l->height, l->width, l->out, l->kernel, l->kernel, l->stride, l->padding);
 }
 
+static const char *depthwise_blocked(at_arena *a, const at_layer *l) {
+    if (!l->depthwise) return NULL;
+    return at_format(a, "N=%d,IC=%d,H=%d,W=%d,KH=%d,KW=%d,strides=%d,padding=%d", l->n, l->in,
+                     l->height, l->width, l->kernel, l->kernel, l->stride, l->padding);
+}
+
+static const char *depthwise(at_arena *a, const at_layer *l) {
+    if (!l->depthwise) return NULL;
+    return at_format(a, "N=%d,C=%d,H=%d,W=%d,KH=%d,KW=%d,strides=%d,padding=%d", l->n, l->in,
+                     l->height, l->width, l->kernel, l->kernel, l->stride, l->padding);
+}
+
 static const char *gemm_3x3(at_arena *a, const at_layer *l) {
-    if (l->kernel != 3 || l->stride != 1 || l->padding != 1) return NULL;
+    if (l->depthwise || l->kernel != 3 || l->stride != 1 || l->padding != 1) return NULL;
     return at_format(a, "N=%d,H=%d,W=%d,CI=%d,CO=%d", l->n, l->height, l->width, l->in, l->out);
 }
 
@@ -39,10 +52,15 @@ static const struct {
     const char *(*args)(at_arena *a, const at_layer *l);
     bool is_sparse;
 } fits[] = {
-    {"conv2d_3x3_gemm", gemm_3x3, false},  {"conv2d_NCHWc", blocked, false},
-    {"conv2d_nhwc", channels_last, false}, {"dense", dense, false},
-    {"matmul_add", matmul_add, false},     {"spconv2d_3x3_gemm", gemm_3x3, true},
+    {"conv2d_3x3_gemm", gemm_3x3, false},
+    {"conv2d_NCHWc", blocked, false},
+    {"conv2d_nhwc", channels_last, false},
+    {"dense", dense, false},
+    {"matmul_add", matmul_add, false},
+    {"spconv2d_3x3_gemm", gemm_3x3, true},
     {"sparse_dense", dense, true},
+    {"depthwise_conv2d_NCHWc", depthwise_blocked, false},
+    {"depthwise_conv2d_nhwc", depthwise, false},
 };
 
 const char *at_workload_name(int i) { return i < NUM_SETS ? sets[i]->name : NULL; }

@@ -9,7 +9,8 @@
  * [in, out]. */
 typedef struct at_layer {
     int n, in, height, width, out, kernel, stride, padding;
-    int count; /* how often it is in the network */
+    int count;      /* how often it is in the network */
+    bool depthwise; /* a channel of its own for each: in == out */
 } at_layer;
 
 typedef struct at_workload {
@@ -20,7 +21,7 @@ typedef struct at_workload {
     int num_sparsities;            /* 0: the default one */
 } at_workload;
 
-extern const at_workload at_workload_resnet50, at_workload_resnet50_512;
+extern const at_workload at_workload_resnet50, at_workload_resnet50_512, at_workload_mobilenet;
 
 const char *at_workload_name(int i); /* "resnet50"; NULL behind the last */
 /* The tasks of the set for this template: copies of o with template, args, sparsity and count, in

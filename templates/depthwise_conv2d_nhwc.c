@@ -14,11 +14,12 @@ static const char compute[] =
     "    pad[n, h*sh + kh*dh, w*sw + kw*dw, f/M] * packw[f/B, kh, kw, f%B]\n"
     "out[n:N, h:OH, w:OW, f:C*M] = acc[n, h, w, f]\n";
 
-/* Rows of a tile share what they read of the image. */
+/* Rows of a tile share what they read of the image. Channels outermost read their weights once, rows
+ * outermost their part of the image. */
 static const char tree[] =
     "p, kh, kw, b =>\n"
     "    @packw = p, kh, kw, b\n"
-    "{n, fo, ho}:para, wo =>\n"
+    "%s =>\n"
     "    kh:ann(unroll_kh), kw:ann(unroll_kw), hi:unroll, wi:unroll, fi:vec =>\n"
     "        @acc = n, {ho, hi}/h, {wo, wi}/w, {fo, fi}/f  // kh, kw\n"
     "    hi:unroll, wi:unroll, fi:vec =>\n"
@@ -34,14 +35,16 @@ static void define(at_template *t) {
     at_split(t, "tile_w", "OW", "wo wi", .policy = AT_VERBOSE, .filter = "last <= 32");
     at_option(t, "unroll_kh", "[true, false]", 0);
     at_option(t, "unroll_kw", "[true, false]", 0);
+    at_option(t, "rows_first", "[true, false]", 0);
     at_sizes(t, "B = |fi|");
     at_compute(t, compute);
-    at_schedule(t, tree);
+    at_schedule_when(t, "rows_first", at_textf(t, tree, "{n, ho}:para, wo, fo"));
+    at_schedule(t, at_textf(t, tree, "{n, fo, ho}:para, wo"));
 }
 
 static void defaults(at_template *t, int lanes) {
-    long long fi = at_divisor(at_evaluate(t, "C*M"), lanes), hi = 1;
-    long long wi = at_divisor(at_evaluate(t, "OW"), lanes == 16 ? 14 : 8);
+    long long fi = at_divisor(at_evaluate(t, "C*M"), 2 * lanes), hi = 1;
+    long long wi = at_divisor(at_evaluate(t, "OW"), lanes == 16 ? 8 : 4);
     at_default(t, "tile_c", &fi);
     at_default(t, "tile_h", &hi);
     at_default(t, "tile_w", &wi);

@@ -13,11 +13,12 @@ static const char compute[] =
     "    pad[n, h*sh + kh*dh, w*sw + kw*dw, f/O*I + c] * packw[f/B, kh, kw, c, f%B]\n"
     "out[n:N, h:OH, w:OW, f:CO] = acc[n, h, w, f]\n";
 
-/* kw innermost where it is unrolled. */
+/* Channels outermost read their weights once, rows outermost their part of the image. kw innermost
+ * where it is unrolled. */
 static const char tree[] =
     "p, kh, kw, c, b =>\n"
     "    @packw = p, kh, kw, c, b\n"
-    "{n, g, fo, ho}:para, wo =>\n"
+    "%s =>\n"
     "    co, kh, %s, hi:unroll, wi:unroll, fi:vec =>\n"
     "        @acc = n, {ho, hi}/h, {wo, wi}/w, {g, fo, fi}/f  // kh, kw, {co, ci}/c\n"
     "    hi:unroll, wi:unroll, fi:vec =>\n"
@@ -36,10 +37,15 @@ static void define(at_template *t) {
     at_split(t, "tile_oh", "OH", "ho hi", .policy = AT_VERBOSE, .filter = "last <= 4");
     at_split(t, "tile_ow", "OW", "wo wi", .policy = AT_VERBOSE, .filter = "last <= 64");
     at_option(t, "unroll_kw", "[true, false]", 1);
+    at_option(t, "rows_first", "[true, false]", 1);
     at_sizes(t, "B = |fi|");
     at_compute(t, compute);
-    at_schedule_when(t, "unroll_kw", at_textf(t, tree, "ci, kw:unroll"));
-    at_schedule(t, at_textf(t, tree, "kw, ci"));
+    for (int rows = 1; rows >= 0; rows--)
+        for (int kw = 1; kw >= 0; kw--)
+            at_schedule_when(t, at_textf(t, "rows_first == %d && unroll_kw == %d", rows, kw),
+                             at_textf(t, tree,
+                                      rows ? "{n, ho}:para, wo, g, fo" : "{n, g, fo, ho}:para, wo",
+                                      kw ? "ci, kw:unroll" : "kw, ci"));
 }
 
 /* Two vectors of output channels and as many pixels as then fit the registers. */

@@ -13,31 +13,37 @@ static const char compute[] =
     "scale[y:M] = rsqrt(squares[y] * %.9g + 1e-5)\n"
     "out[y:M, x:N] = (data[y, x] - mean[y]) * scale[y] * gamma[x] + beta[x]\n";
 
+/* The latencies of one row's sums pass beside the other rows of a tile. */
 static const char tree[] =
-    "y:para =>\n"
-    "    ko, ki:vec =>\n"
-    "        @total = y // {ko, ki}/k\n"
-    "    @mean = y\n"
-    "    ko, ki:vec =>\n"
-    "        @squares = y // {ko, ki}/k\n"
-    "    @scale = y\n"
-    "    xo, xi:vec =>\n"
-    "        @out = y, {xo, xi}/x\n";
+    "yo:para =>\n"
+    "    ko, yi:unroll, ki:vec =>\n"
+    "        @total = {yo, yi}/y // {ko, ki}/k\n"
+    "    yi:unroll =>\n"
+    "        @mean = {yo, yi}/y\n"
+    "    ko, yi:unroll, ki:vec =>\n"
+    "        @squares = {yo, yi}/y // {ko, ki}/k\n"
+    "    yi:unroll =>\n"
+    "        @scale = {yo, yi}/y\n"
+    "    xo, yi:unroll, xi:vec =>\n"
+    "        @out = {yo, yi}/y, {xo, xi}/x\n";
 /* clang-format on */
 
 static void define(at_template *t) {
     double share = 1.0 / (double)at_evaluate(t, "N");
+    at_split(t, "tile_y", "M", "yo yi", .policy = AT_FACTORS, .filter = "last <= 4");
     at_split(t, "tile_k", "N", "ko ki", .policy = AT_VERBOSE, .filter = "last <= 512");
     at_split(t, "tile_x", "N", "xo xi", .policy = AT_VERBOSE, .filter = "last <= 256");
     at_compute(t, at_textf(t, compute, share, share));
     at_schedule(t, tree);
 }
 
-/* Eight vectors of partial results; 16 lanes at least where rows allow it. */
+/* Two rows with four vectors of partial results each, fewer where rows are short. */
 static void defaults(at_template *t, int lanes) {
-    long long n = at_evaluate(t, "N"), ki = 8 * lanes, xi = 4 * lanes;
+    long long n = at_evaluate(t, "N"), yi = at_divisor(at_evaluate(t, "M"), 2);
+    long long ki = 4 * lanes, xi = 4 * lanes;
     while (ki > n && ki > 1) ki /= 2;
     while (xi > n && xi > 1) xi /= 2;
+    at_default(t, "tile_y", &yi);
     at_default(t, "tile_k", &ki);
     at_default(t, "tile_x", &xi);
 }

@@ -102,6 +102,18 @@ static void workload(void **state) {
     assert_int_equal(cli_count_lines(r->out, "{\"input\""), 4);
     cli_expect(0,
                "./autotune sparse_dense --workload resnet50 --block 8x1 --trials 1 --log fc.log");
+    /* Depthwise layers are those of their templates. */
+    static const char *const mobile[][2] = {{"depthwise_conv2d_nhwc", "9"},
+                                            {"depthwise_conv2d_NCHWc", "9"},
+                                            {"conv2d_nhwc", "10"},
+                                            {"dense", "1"}};
+    for (size_t i = 0; i < sizeof mobile / sizeof *mobile; i++)
+        cli_expect(0,
+                   "./autotune %s --workload mobilenet --trials 10 --log m.log --json >m.json && "
+                   "test $(grep -c '\"input\"' m.log) = 10 && "
+                   "test $(./autotune pick_best m.log -o b.log | grep -c '^%s') = %s && "
+                   "rm m.log b.log",
+                   mobile[i][0], mobile[i][0], mobile[i][1]);
     /* A log is a set, too. */
     cli_expect(
         0, "./autotune conv2d_3x3_gemm --workload ./set.log --trials 4 --log x.log; test $? = 4");
@@ -110,7 +122,9 @@ static void workload(void **state) {
     assert_int_equal(cli_member(cli_json(), "count.only_a")->integer, 0);
     assert_int_equal(cli_member(cli_json(), "count.only_b")->integer, 0);
     static const char *const refused[][2] = {
-        {"dense --workload x", "--workload x: there are resnet50, resnet50-512\n"},
+        {"dense --workload x", "--workload x: there are resnet50, resnet50-512, mobilenet\n"},
+        {"conv2d_3x3_gemm --workload mobilenet",
+         "--workload mobilenet: holds no layer for conv2d_3x3_gemm\n"},
         {"dense --workload resnet50-512", "--workload resnet50-512: holds no layer for dense\n"},
         {"sparse_dense --workload resnet50",
          "--workload resnet50: holds no layer for sparse_dense "
