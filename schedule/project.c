@@ -10,6 +10,7 @@
  * summed up element by element. */
 #include "schedule/schedule_int.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct projector {
@@ -224,6 +225,7 @@ static bool pass_stage(projector *p, int stage) {
     memset(p->axis_from, 0, sizeof p->axis_from);
     if (!depends(p, t->body)) return true;
     if (t->num_reduce && t->reduction != AT_REDUCE_SUM) return false;
+    if (t->num_reduce && t->reduction != AT_REDUCE_SUM) return false;
     if (!is_affine(p, t->body)) return false;
     at_expr *linear = part_of(p, t->body, true);
     if (!take_reads(p, linear)) return false;
@@ -306,17 +308,19 @@ static projector new_projector(at_arena *a, const at_compute *c, const int64_t *
     return p;
 }
 
-static bool has_fractions(const at_expr *e) {
-    if (e->op == AT_X_FLOAT) return e->number != (double)(int64_t)e->number;
+static bool has_fractions(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_FLOAT) return !(e->number == floor(e->number));
+    if (e->op == AT_X_DIV && is_float_expr(c, e)) return true;
     for (int i = 0; i < e->nargs; i++)
-        if (has_fractions(e->arg[i])) return true;
+        if (has_fractions(c, e->arg[i])) return true;
     return false;
 }
 
 /* The projection is worked out in integers. */
 static bool is_of_integers(const at_compute *c) {
     for (int t = 0; t < c->num_tensors; t++)
-        if (c->tensors[t].role == AT_ROLE_STAGE && has_fractions(c->tensors[t].body)) return false;
+        if (c->tensors[t].role == AT_ROLE_STAGE && has_fractions(c, c->tensors[t].body))
+            return false;
     return true;
 }
 
