@@ -27,11 +27,9 @@ typedef enum at_far_kind {
 /* Texts and records live in the arena given to next. */
 typedef struct at_far_event {
     at_far_kind kind;
-    int worker;        /* a small number, the same as long as it is reached in the same way */
-    const char *name;  /* of the worker, for people: "ssh:board" */
-    const char *node;  /* the machine that it is on */
-    double steadiness; /* JOINED: time of the default configuration, as a ratio to a second kernel
-                        * of fixed text that ran beside it; 0: not measured */
+    int worker;       /* a small number, the same as long as it is reached in the same way */
+    const char *name; /* of the worker, for people: "ssh:board" */
+    const char *node; /* the machine that it is on */
     at_trial_id trial;
     at_record record;
     const char *text;

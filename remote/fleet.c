@@ -224,7 +224,6 @@ static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, 
         w->ready = strdup(frame->records);
         AT_NEED(w->ready);
         out->kind = AT_FAR_JOINED;
-        out->steadiness = frame->steadiness;
         w->state = READY;
         w->was_ready = true;
         break;

@@ -31,7 +31,7 @@ static const struct {
               FIELD(U32, threads),        FIELD(U32, paranoid),       FIELD(U64, seed),
               FIELD(U64, runs),           FIELD(U64, repeat),         FIELD(F64, min_repeat_ms),
               FIELD(F64, timeout_s),      FIELD(F64, cooldown_s),     FIELD(TEXT, version)}},
-    [AT_FRAME_READY] = {2, {FIELD(TEXT, records), FIELD(F64, steadiness)}},
+    [AT_FRAME_READY] = {1, {FIELD(TEXT, records)}},
     [AT_FRAME_REFUSED] = {1, {FIELD(TEXT, text)}},
     [AT_FRAME_TRIAL] = {6,
                         {FIELD(U64, search), FIELD(U32, epoch), FIELD(U64, number),

@@ -45,7 +45,7 @@ typedef struct at_frame {
     double best_s;
     /* READY, RESULT: a line of a log; FINAL: lines */
     const char *records; /* RESULT: as of at_delta_put, READY's being the base */
-    double budget_s, steadiness;
+    double budget_s;
     /* REFUSED, TOLD, TURNS, STATES */
     const char *text;
     /* TASK */

@@ -43,7 +43,7 @@ static void run(const uint8_t *bytes, size_t size) {
 
 static const at_frame seeds[] = {
     {.type = AT_FRAME_HELLO, .version = "0.1.0", .node = "n0", .cpu = "a CPU", .pid = 7},
-    {.type = AT_FRAME_READY, .records = "{}", .steadiness = 1.5},
+    {.type = AT_FRAME_READY, .records = "{}"},
     {.type = AT_FRAME_RESULT, .search = 1, .epoch = 2, .number = 3, .attempt = 1, .records = "{}"},
     {.type = AT_FRAME_TRIAL, .search = 1, .epoch = 2, .number = 3, .entity = "{}", .best_s = 1e-3},
     {.type = AT_FRAME_TASK, .template_name = "dense", .args = "M=1", .lease_s = 90},
