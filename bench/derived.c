@@ -23,7 +23,6 @@ static const row rows[] = {
     {"32@112", "depthwise_conv2d", "H=112,W=112,C=32,K=3,S=1,P=1", "depthwise_conv2d_nhwc",
      "H=112,W=112,C=32,KH=3,KW=3,strides=1,padding=1"},
     {"256x256", "norm", "B=1,M=256,N=256", "norm", "B=1,M=256,N=256"},
-    {"256x256", "softmax", "M=256,N=256", "softmax", "Y=256,X=256"},
 };
 /* clang-format on */
 

@@ -92,6 +92,7 @@ typedef struct tiling {
     sketch_state *s;
     const char *name[AT_FACTS_MAX_AXES]; /* of the loop that is tiled: the axis', or its groups' */
     int stage, vec, row, second;         /* axes; -1: none */
+    int unrolled; /* a short reduction, the innermost and written out; -1: none */
     const char *leaf;
     const char *phase[AT_FACTS_MAX_AXES]; /* loop of an axis' phases; NULL: it has none */
     AT_VEC(const char *) outer, phases, guarded, middle, sums, rows;
@@ -183,6 +184,7 @@ static at_status split_sums(tiling *t) {
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) {
         static const at_part_limit limits[] = {{0}, {.wide = 1, .narrow = 1}};
         const char *parts[2] = {t->name[k], NULL};
+        if (k == t->unrolled) continue;
         static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 16"};
         if (k == last)
             AT_TRY(sketch_split(t->s, t->leaf, t->name[k], 2, &spec, limits, parts, t->err));
@@ -190,9 +192,11 @@ static at_status split_sums(tiling *t) {
         if (parts[1]) *at_push(t->s->arena, &t->sums) = parts[1];
         if (t->phase[k]) *at_push(t->s->arena, &t->sums) = t->phase[k];
     }
-    return last < 0
-               ? AT_OK
-               : sketch_mark(t->s, t->leaf, t->sums.data[t->sums.len - 1], AT_ANN_UNROLL, t->err);
+    if (last >= 0 && last != t->unrolled)
+        AT_TRY(sketch_mark(t->s, t->leaf, t->sums.data[t->sums.len - 1], AT_ANN_UNROLL, t->err));
+    if (t->unrolled < 0) return AT_OK;
+    *at_push(t->s->arena, &t->sums) = t->name[t->unrolled];
+    return sketch_mark(t->s, t->leaf, t->name[t->unrolled], AT_ANN_UNROLL, t->err);
 }
 
 static at_status put_in_order(tiling *t) {
@@ -273,20 +277,40 @@ static at_status make(tiling *t) {
     return AT_OK;
 }
 
-static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
+/* A short reduction beside a longer one, such as the width of a kernel; -1: none. */
+static int short_sum(const sketch_state *s, int stage) {
+    enum { SHORT = 7 };
     const at_tensor *x = &s->facts->compute->tensors[stage];
-    int vec = vector_of(s, stage);
-    tiling t = {.s = sketch_branch(s, at_format(s->arena, "tile_%s", x->axes[vec].name)),
+    const at_stage_facts *f = &s->facts->of[stage];
+    int found = -1;
+    for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
+        if (f->extent[k] > 1 && f->extent[k] <= SHORT && !f->divisor[k]) found = k;
+    return x->num_reduce > 1 ? found : -1;
+}
+
+static void add(const sketch_state *s, int stage, int vec, int unrolled, sketch_states *out,
+                at_error *err) {
+    const at_tensor *x = &s->facts->compute->tensors[stage];
+    const char *word = at_format(s->arena, "tile_%s", x->axes[vec].name);
+    if (unrolled >= 0) word = at_format(s->arena, "%s+unroll_%s", word, x->axes[unrolled].name);
+    tiling t = {.s = sketch_branch(s, word),
                 .stage = stage,
                 .vec = vec,
                 .row = row_of(s, stage, vec),
                 .second = -1,
+                .unrolled = unrolled,
                 .err = err};
     if (t.row >= 0 && s->facts->of[stage].inner[t.row] < MOST_ROWS)
         for (int k = 0; k < x->num_axes; k++)
             if (k != vec && k != t.row && goes(s, stage, k) && reuses(s, stage, vec, k))
                 t.second = k;
     if (make(&t) == AT_OK) *at_push(s->arena, out) = t.s;
+}
+
+static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
+    int vec = vector_of(s, stage), unrolled = short_sum(s, stage);
+    add(s, stage, vec, -1, out, err);
+    if (unrolled >= 0) add(s, stage, vec, unrolled, out, err);
 }
 
 const sketch_rule at_rule_tile = {

@@ -2,7 +2,6 @@
  * every rule in its order, as A5.1 of the field has it; then packing. */
 #include "sketch/sketch_int.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const sketch_rule *const rules[] = {&at_rule_inline, &at_rule_tile, &at_rule_lanes,
@@ -37,14 +36,6 @@ static void visit_all(at_arena *a, int stage, sketch_states *states, at_error *e
     *states = next;
 }
 
-static bool has_word(const char *text, const char *word, size_t n) {
-    for (const char *p = text; (p = strstr(p, word)); p++) {
-        bool begins = p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '_');
-        if (begins && !(isalnum((unsigned char)p[n]) || p[n] == '_')) return true;
-    }
-    return false;
-}
-
 /* A knob whose loops an edit took away again is none. */
 static void drop_unused(sketch_state *s, const char *tree) {
     int n = 0, limits = 0;
@@ -53,7 +44,7 @@ static void drop_unused(sketch_state *s, const char *tree) {
         bool used = d->kind != AT_DEFINE_SPLIT;
         for (const char *p = d->text[2]; !used && p && *p; p += strspn(p, " ")) {
             size_t length = strcspn(p, " ");
-            used = has_word(tree, at_strndup(s->arena, p, length), length);
+            used = sketch_has_word(tree, at_strndup(s->arena, p, length));
             p += length;
         }
         if (used) s->definitions.data[n++] = *d;

@@ -42,6 +42,8 @@ extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_lanes, at_rule_pl
 sketch_state *sketch_branch(const sketch_state *s, const char *word);
 /* One edit, kept among the steps. */
 at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err);
+/* Whether a text has a name among its words. */
+bool sketch_has_word(const char *text, const char *word);
 /* A name that neither size, tensor, axis nor loop has. */
 const char *sketch_fresh(const sketch_state *s, const char *like);
 /* The loop that runs an axis of a stage into `n` parts by knob tile_AXIS; its parts. limits: [n] of

@@ -1,4 +1,5 @@
 /* sketch/steps.c: a sketch goes on by edits. */
+#include <ctype.h>
 #include <string.h>
 
 #include "sketch/sketch_int.h"
@@ -41,9 +42,22 @@ const char *sketch_axis_name(const sketch_state *s, int stage, int axis) {
     return s->facts->compute->tensors[stage].axes[axis].name;
 }
 
+bool sketch_has_word(const char *text, const char *word) {
+    size_t n = strlen(word);
+    for (const char *p = text; (p = strstr(p, word)); p++) {
+        bool begins = p == text || !(isalnum((unsigned char)p[-1]) || p[-1] == '_');
+        if (begins && !(isalnum((unsigned char)p[n]) || p[n] == '_')) return true;
+    }
+    return false;
+}
+
 static bool is_taken(const sketch_state *s, const char *name) {
     const at_compute *c = s->compute;
-    if (at_symbol_find(s->symbols, name) >= 0 || at_compute_find(c, name) >= 0) return true;
+    if (at_symbol_find(s->from->symbols, name) >= 0 || at_compute_find(c, name) >= 0) return true;
+    for (int i = 0; i < s->definitions.len; i++) { /* of this sketch; others may have it, too */
+        const at_definition *d = &s->definitions.data[i];
+        if (sketch_has_word(d->text[d->kind == AT_DEFINE_SPLIT ? 2 : 0], name)) return true;
+    }
     for (int t = 0; t < c->num_tensors; t++)
         for (int k = 0; k < c->tensors[t].num_axes + c->tensors[t].num_reduce; k++)
             if (c->tensors[t].axes[k].name && !strcmp(c->tensors[t].axes[k].name, name))
