@@ -171,11 +171,11 @@ static void finalist_fails(void **state) {
     if (!has_gcc()) skip();
     cli_run("mkdir -p bin");
     cli_write("bin/gcc", fickle_gcc);
-    cli_expect(0, SMALL GCC "--trials 6 --log again.log");
+    cli_expect(0, SMALL GCC "--trials 6 --number 3 --log again.log");
     /* All trials are answered from the log, so that the first kernel is the best one's. */
     const cli_result *r =
         cli_expect(0, "chmod +x bin/gcc; export REAL_GCC=$(command -v gcc) FIRST=$PWD/first; "
-                      "PATH=$PWD/bin:$PATH " SMALL GCC "--trials 6 --log again.log");
+                      "PATH=$PWD/bin:$PATH " SMALL GCC "--trials 6 --number 3 --log again.log");
     assert_non_null(strstr(r->err, " failed when compiled again: gcc: error: not this one\n"));
 }
 
