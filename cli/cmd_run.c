@@ -1,4 +1,5 @@
 /* cli/cmd_run.c: one configuration, checked and timed. */
+#include <math.h>
 #include <string.h>
 
 #include "cli/commands.h"
@@ -10,6 +11,9 @@
 #include "cli/bound_report.h"
 #include "cli/trial_note.h"
 #include "view/view.h"
+
+/* Fewer rounds, as --repeat asks for, have none. */
+static bool has_interval(const at_timing *t) { return t->rounds >= 6; }
 
 static at_status print_json(const at_session *s, const at_record *r, const at_candidate *c,
                             const at_timing *t, at_error *err) {
@@ -28,10 +32,14 @@ static at_status print_json(const at_session *s, const at_record *r, const at_ca
     at_out_string(&out, "reference", s->is_projected ? "projected" : "whole");
     if (ok) {
         at_out_double(&out, "time_ns", t->time_s * 1e9);
+        at_out_double(&out, "time_low_ns", has_interval(t) ? t->time.low * 1e9 : NAN);
+        at_out_double(&out, "time_high_ns", has_interval(t) ? t->time.high * 1e9 : NAN);
         at_out_speed(&out, t->gflops, s->in_bytes);
         at_out_double(&out, "of_peak", t->of_peak);
     } else {
         at_out_string(&out, "time_ns", NULL);
+        at_out_string(&out, "time_low_ns", NULL);
+        at_out_string(&out, "time_high_ns", NULL);
         at_out_speed(&out, 0, s->in_bytes);
         at_out_string(&out, "of_peak", NULL);
     }
@@ -60,6 +68,13 @@ static at_status print_text(const at_session *s, const at_record *r, const at_ca
                          "most)\n",
                          c->of_limit);
         at_text_add_figure(&out, t->time_s, t->gflops, t->of_peak, s->in_bytes);
+        if (has_interval(t)) {
+            at_text_add(&out, "95 % interval of the time ");
+            at_text_add_time(&out, t->time.low);
+            at_text_add(&out, " to ");
+            at_text_add_time(&out, t->time.high);
+            at_text_addf(&out, ", %d rounds\n", t->rounds);
+        }
     }
     if (bound) {
         at_text_add(&out, "\n");

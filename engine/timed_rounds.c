@@ -22,7 +22,9 @@ at_status at_candidate_time(at_session *s, at_candidate *c, at_record *r, at_tim
         shares[n++] = r->extra.gflops / s->peak;
     } while (n < MOST && !once && !at_engine_stopped(o) &&
              (double)(at_now_ns() - begin_ns) * 1e-9 <= budget_s);
-    t->time_s = at_median(costs_s, n).median;
+    t->time = at_median(costs_s, n);
+    t->rounds = n;
+    t->time_s = t->time.median;
     t->gflops = s->work / t->time_s * 1e-9;
     r->extra.gflops = t->gflops;
     s->peak = at_median(peaks, n).median;

@@ -4,9 +4,11 @@
 
 #include "engine/measure.h"
 
-/* Medians of the rounds; zeros where it failed. */
+/* Medians of the rounds, and how well the time is known; zeros where it failed. */
 typedef struct at_timing {
     double time_s, gflops, of_peak;
+    at_interval time; /* 95 %, of the rounds */
+    int rounds;
 } at_timing;
 
 /* Rounds of samples, each with the peak beside it, for 0.7 s; where the options ask for repeats of
