@@ -35,8 +35,8 @@ static void messages(void **state) {
          "unexpected word \"H=56\": arguments are separated by commas: --args N=1,H=56", 2},
         {"conv2d_nhwc --args N=1 more.log", "unexpected word \"more.log\": autotune tune TEMPLATE",
          2},
-        {"conv2d",
-         "unknown command or template \"conv2d\"; templates that begin with it: conv2d_3x3_gemm, "
+        {"conv2",
+         "unknown command or template \"conv2\"; templates that begin with it: conv2d_3x3_gemm, "
          "conv2d_NCHWc, "
          "conv2d_nhwc",
          2},
