@@ -90,3 +90,9 @@ void at_cost_points(at_cost_model *m, const int64_t *index, int n, double *out_n
     at_estimate e;
     for (int i = 0; i < n; i++) out_ns[i] = at_cost_point(m, index[i], &e) ? e.ns : INFINITY;
 }
+
+static void costs_of(void *ctx, const int64_t *indices, int n, double *ns) {
+    at_cost_points(ctx, indices, n, ns);
+}
+
+at_costs at_costs_of(at_cost_model *m) { return (at_costs){costs_of, m}; }

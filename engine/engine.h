@@ -33,6 +33,7 @@
 #include "engine/options.h"         /* what is asked for */
 #include "engine/task_config.h"     /* a task, and a configuration of it */
 #include "engine/user_template.h"   /* templates compiled when they are named */
+#include "engine/config_cost.h"     /* estimated times of configurations */
 #include "engine/task_weight.h"     /* whether a weight fits a task */
 #include "engine/session.h"         /* a task with its data, reference and worker */
 #include "engine/target_here.h"     /* targets that this machine runs */

@@ -60,6 +60,8 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
         share_known(s->arena, parent, &to.features, &history);
         to.history = &history;
     }
+    t->costs = at_cost_model_new(s->task, o);
+    to.costs = at_costs_of(t->costs);
     AT_TRY(at_tuner_new(s->tuner, s->space, &to, &t->tuner, err));
     s->spent.search_ns += at_now_ns() - begin_ns;
     return AT_OK;
@@ -159,8 +161,10 @@ at_status at_tuning_close(at_tuning *t, at_error *err) {
     if (t->far) at_far_close(t);
     if (t->tuner) at_tuner_free(t->tuner);
     at_features_end(&t->features);
+    at_cost_model_free(t->costs);
     at_session_close(&t->s);
     t->log = NULL;
+    t->costs = NULL;
     t->tuner = NULL;
     return closed;
 }

@@ -2,6 +2,7 @@
 #ifndef AT_ENGINE_TUNE_H
 #define AT_ENGINE_TUNE_H
 
+#include "engine/config_cost.h"
 #include "engine/config_features.h"
 #include "engine/final_rounds.h"
 
@@ -35,6 +36,7 @@ struct at_tuning {
     int64_t deadline_ns; /* of the trials, on the clock of at_now_ns; 0: none */
     at_tuner *tuner;
     at_feature_maker features;
+    at_cost_model *costs;
     at_known *known;
     at_tally tally;
     at_final final;

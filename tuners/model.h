@@ -34,6 +34,33 @@ void at_rows_free(at_rows *r);
 void at_rows_need(at_rows *r, const int64_t *indices, int n);
 const float *at_rows_of(const at_rows *r, int64_t index); /* needed before; valid until then */
 
+/* ---- draft.c -------------------------------------------------------------------------------- */
+
+/* The cheapest of many points, by costs that are known before anything is measured. */
+typedef struct at_draft {
+    const at_book *book;
+    at_costs costs;
+    at_numbering known; /* whose cost was asked for */
+    double *log_cost;   /* [known.cap] INFINITY: none */
+    double highest;
+    int cap;
+    int64_t *pool; /* [num_pool] cheapest first, then some by chance */
+    int num_pool;
+    bool made;
+} at_draft;
+void at_draft_make(at_draft *d, at_rng *rng);
+void at_draft_free(at_draft *d);
+/* Logarithms to base 2 of ns; of points without a cost the highest that there is. */
+void at_draft_costs(at_draft *d, const int64_t *indices, int n, double *log_costs);
+
+/* ---- neighbours.c --------------------------------------------------------------------------- */
+
+/* Adds the points that the book allows and that differ in one knob from one of these; of knobs with
+ * many values only those that are near in the list. */
+void at_add_neighbours(const at_book *b, const int64_t *indices, int n, at_numbering *out);
+/* The same of the best few trials. */
+void at_add_near_best(const at_book *b, int few, at_numbering *out);
+
 /* ---- xgb_model.c ---------------------------------------------------------------------------- */
 
 typedef enum at_loss { AT_LOSS_RANK, AT_LOSS_REG, AT_LOSS_COUNT } at_loss;
@@ -83,5 +110,14 @@ void at_best_init(at_best *b, int cap);
 void at_best_free(at_best *b);
 /* False: it is not among them, or was already. */
 bool at_best_offer(at_best *b, int64_t index, double score);
+
+/* ---- drafted.c ------------------------------------------------------------------------------ */
+
+/* xgb's search where costs are known. */
+typedef struct at_drafted at_drafted;
+at_drafted *at_drafted_new(at_book *book, at_rows *rows, const at_costs *costs,
+                           const at_model_options *fit, int plan_size, int diversity);
+void at_drafted_round(at_drafted *d); /* enters the next plan */
+void at_drafted_free(at_drafted *d);
 
 #endif

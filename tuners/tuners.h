@@ -17,6 +17,13 @@ typedef struct at_features {
     void *ctx;
 } at_features;
 
+/* What points are expected to take before any is tried: of() sets ns[i] of indices[i], INFINITY
+ * where it knows nothing. Cheap, a few microseconds each. of NULL: nothing is known. */
+typedef struct at_costs {
+    void (*of)(void *ctx, const int64_t *indices, int n, double *ns);
+    void *ctx;
+} at_costs;
+
 /* Trials of other tasks; those of one task stand together. Borrowed until at_tuner_new returns. */
 typedef struct at_history {
     int count;
@@ -53,6 +60,7 @@ typedef struct at_tuner_options {
     at_tuner_setting settings[AT_TUNER_MAX_SETTINGS]; /* of any tuner's options; at_tuner_set */
     int num_settings;
     at_features features;
+    at_costs costs;
     const at_history *history; /* xgb; NULL: none */
 } at_tuner_options;
 

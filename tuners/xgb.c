@@ -10,7 +10,7 @@
 enum {
     CHUNK = 4096,       /* rows predicted at a time */
     WHOLE_SPACE = 4096, /* indices: up to here every point is scored */
-    GROWTH = 4,         /* a plan is at least this part of the trials so far */
+    FEW = 3,            /* best trials that are descended from */
 };
 static const double random_share = 0.05, least_discount = 0.05;
 
@@ -18,12 +18,14 @@ typedef struct xgb {
     at_book book;
     at_rows rows;
     int plan_size, diversity;
-    bool anneals; /* whatever the size of the space */
-    bool grows;   /* later plans are larger */
+    bool anneals;  /* whatever the size of the space */
+    bool descends; /* half of a plan is near the best */
+    int growth;    /* a plan is at least this part of the trials so far; 0: it is not */
     at_model_options fit;
     at_annealer annealer;
     at_model *model, *base;
-    double discount; /* of the base model: halved every half_life trials */
+    at_drafted *drafted; /* searches instead; or NULL */
+    double discount;     /* of the base model: halved every half_life trials */
     int half_life;
 } xgb;
 
@@ -210,13 +212,38 @@ static int diversify(xgb *x, int64_t *candidates, int n, int num) {
 /* How many of the first n trials are random for exploration's sake. */
 static int random_of(int n) { return (int)(random_share * n); }
 
+/* Coordinate descent: of the points one knob away from the best trials those that the model puts
+ * first. */
+static int near_best(xgb *x, int num, int64_t *out) {
+    at_numbering near = {0};
+    at_best best;
+    at_best_init(&best, num);
+    at_add_near_best(&x->book, FEW, &near);
+    double *scores = malloc(sizeof *scores * (size_t)(near.len + 1));
+    AT_NEED(scores);
+    int64_t *all = near.len ? near.indices : out;
+    shuffle(&x->book.rng, all, near.len);
+    score(x, all, near.len, scores);
+    for (int i = 0; i < near.len; i++) at_best_offer(&best, all[i], scores[i]);
+    num = best.len;
+    memcpy(out, best.indices, sizeof *out * (size_t)num);
+    free(scores);
+    at_best_free(&best);
+    at_numbering_free(&near);
+    return num;
+}
+
+static void enter(at_book *b, const int64_t *indices, int n, const char *part) {
+    for (int i = 0; i < n; i++) at_book_enter(b, indices[i], part);
+}
+
 /* The next proposals: the plan, and some at random; at random all, as long as there is
  * nothing to learn from. */
 static void make_round(void *self) {
     xgb *x = self;
     at_book *b = &x->book;
     int total = x->plan_size;
-    if (x->grows && b->entered.len / GROWTH > total) total = b->entered.len / GROWTH;
+    if (x->growth && b->entered.len / x->growth > total) total = b->entered.len / x->growth;
     int num = total - random_of(b->entered.len + total) + random_of(b->entered.len);
     if (b->best > 0) fit(x);
     else if (!x->base) num = 0;
@@ -224,19 +251,25 @@ static void make_round(void *self) {
         int most = num * x->diversity;
         int64_t *plan = malloc(sizeof *plan * (size_t)most);
         AT_NEED(plan);
+        int near = x->descends && b->best > 0 ? near_best(x, (num + 1) / 2, plan) : 0;
+        enter(b, plan, near, "descent");
         bool whole = !x->anneals && at_tuner_places(b->space, b->begin, b->end) <= WHOLE_SPACE;
+        most = (num - near) * x->diversity;
         int n = whole ? best_of_all(x, most, plan) : at_anneal(&x->annealer, &b->rng, most, plan);
-        n = diversify(x, plan, n, num);
-        for (int i = 0; i < n; i++) at_book_enter(b, plan[i], "model");
+        n = diversify(x, plan, n, num - near);
+        enter(b, plan, n, "model");
         free(plan);
-        num = n;
+        num = near + n;
     }
     at_book_enter_random(b, total - num);
 }
 
+static void make_drafted_round(void *self) { at_drafted_round(((xgb *)self)->drafted); }
+
 /* ---- the tuner ------------------------------------------------------------------------------ */
 
-enum { PLAN_SIZE, DIVERSITY, LOSS, NUM_OPTIONS };
+enum { PLAN_SIZE, DIVERSITY, LOSS, DRAFT, NUM_OPTIONS };
+static const char *const switches[] = {"off", "on", NULL};
 static const char *const losses[] = {[AT_LOSS_RANK] = "rank", [AT_LOSS_REG] = "reg", NULL};
 static const at_tuner_option options[NUM_OPTIONS] = {
     [PLAN_SIZE] = {.name = "plan-size",
@@ -246,19 +279,27 @@ static const at_tuner_option options[NUM_OPTIONS] = {
                    .max = 10000,
                    .initial = 4,
                    .autotvm = 64},
-    [DIVERSITY] = {.name = "diversity",
-                   .argument = "N",
-                   .help = "choose plans from N times as many candidates, for difference",
-                   .min = 1,
-                   .max = 100,
-                   .initial = 1,
-                   .autotvm = 1},
+    [DIVERSITY] =
+        {.name = "diversity",
+         .argument = "N",
+         .help = "choose plans for difference: from N times as many candidates, or N times as much",
+         .min = 1,
+         .max = 100,
+         .initial = 1,
+         .autotvm = 1},
     [LOSS] = {.name = "loss",
               .argument = "NAME",
               .help = "learn rank (the order) or reg (the speed)",
               .words = losses,
               .initial = AT_LOSS_RANK,
-              .autotvm = AT_LOSS_RANK}};
+              .autotvm = AT_LOSS_RANK},
+    [DRAFT] = {.name = "draft",
+               .argument = "WHEN",
+               .help =
+                   "begin with what its cost says is best, and descend from the best: on or off",
+               .words = switches,
+               .initial = 1,
+               .autotvm = 0}};
 
 static void *create(at_space *space, const at_tuner_options *o) {
     xgb *x = calloc(1, sizeof *x);
@@ -269,7 +310,6 @@ static void *create(at_space *space, const at_tuner_options *o) {
     x->half_life = o->autotvm ? 64 : 8;
     x->diversity = (int)at_tuner_value(o, &options[DIVERSITY]);
     x->anneals = o->autotvm;
-    x->grows = !o->autotvm;
     x->annealer = (at_annealer){.book = &x->book,
                                 .score = score,
                                 .ctx = x,
@@ -281,17 +321,23 @@ static void *create(at_space *space, const at_tuner_options *o) {
                                 .top = x->plan_size,
                                 .seed = o->seed};
     x->discount = 1;
-    if (o->history && o->history->count) {
+    bool drafts = at_tuner_value(o, &options[DRAFT]), knows = o->history && o->history->count;
+    x->descends = drafts && !knows;
+    x->growth = o->autotvm ? 0 : x->descends ? 8 : 4;
+    if (knows) {
         at_model_options base = x->fit;
         base.patience = 100;
         base.top *= 2;
         x->base = fit_history(o->history, &base);
-    }
+    } else if (drafts && o->costs.of)
+        x->drafted = at_drafted_new(&x->book, &x->rows, &o->costs, &x->fit, (x->plan_size + 1) / 2,
+                                    x->diversity);
     return x;
 }
 
 static int next(void *self, int64_t *indices, int n) {
-    return at_book_next(&((xgb *)self)->book, make_round, self, indices, n);
+    xgb *x = self;
+    return at_book_next(&x->book, x->drafted ? make_drafted_round : make_round, self, indices, n);
 }
 
 static const char *part(void *self, int64_t index) {
@@ -306,6 +352,7 @@ static void destroy(void *self) {
     xgb *x = self;
     at_model_free(x->model);
     at_model_free(x->base);
+    at_drafted_free(x->drafted);
     at_rows_free(&x->rows);
     free(x->annealer.points);
     at_book_free(&x->book);

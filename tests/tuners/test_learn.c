@@ -102,6 +102,104 @@ static void check_each_once(const at_space *s, int64_t begin, int64_t end, const
     assert_int_equal(valid, n); /* and none outside */
 }
 
+/* Costs that know all, that know the opposite, and that know nothing of every third point. */
+static void cost_all(void *ctx, const int64_t *indices, int n, double *ns) {
+    for (int i = 0; i < n; i++) ns[i] = 1e5 / (trial_of(ctx, indices[i]).score + 1);
+}
+
+static void cost_opposite(void *ctx, const int64_t *indices, int n, double *ns) {
+    cost_all(ctx, indices, n, ns);
+    for (int i = 0; i < n; i++) ns[i] = 1e6 / ns[i];
+}
+
+static void cost_some(void *ctx, const int64_t *indices, int n, double *ns) {
+    cost_all(ctx, indices, n, ns);
+    for (int i = 0; i < n; i++)
+        if (indices[i] % 3 == 0) ns[i] = INFINITY;
+}
+
+static void cost_none(void *ctx, const int64_t *indices, int n, double *ns) {
+    (void)ctx;
+    (void)indices;
+    for (int i = 0; i < n; i++) ns[i] = INFINITY;
+}
+
+/* With costs: the first trial is what they say is best, and all the rest holds as without: each
+ * index once, whatever the costs, however results come. Of costs that are all wrong (the first
+ * trial has a tenth of the best speed) half of it is found in spite of them. */
+static void with_costs(void **state) {
+    (void)state;
+    if (absent("xgb")) skip();
+    at_arena *a = at_arena_new();
+    static int64_t got[MOST], other[MOST];
+    static void (*const costs[])(void *, const int64_t *, int, double *) = {cost_all, cost_opposite,
+                                                                            cost_some, cost_none};
+    at_space *small = space_of(a, (const int[]){9, 9, 4}, 3, "a * b % 4 != c");
+    at_space *large = space_of(a, (const int[]){30, 40, 35}, 3, NULL);
+    static const double enough[] = {0.95, 0.5, 0.95, 0.9};
+    double best = 0;
+    for (int64_t i = 0; i < at_space_range_length(large); i++)
+        best = fmax(best, trial_of(large, i).score);
+    for (int c = 0; c < 4; c++) {
+        at_tuner_options o = {.seed = 3, .costs = {costs[c], small}};
+        int n = run("xgb", small, o, 1, IN_ORDER, MOST, got);
+        check_each_once(small, 0, at_space_range_length(small), got, n);
+        double ns, least = INFINITY;
+        for (int i = 0; i < n; i++) {
+            costs[c](small, &got[i], 1, &ns);
+            least = fmin(least, ns);
+            if (i == 0) other[0] = (int64_t)fmin(ns, 1e18);
+        }
+        assert_int_equal(other[0], (int64_t)fmin(least, 1e18));
+        o = (at_tuner_options){.seed = 5, .costs = {costs[c], large}};
+        run("xgb", large, o, 1, IN_ORDER, 150, got);
+        run("xgb", large, o, 7, REVERSED, 150, other);
+        assert_memory_equal(got, other, 150 * sizeof *got);
+        run("xgb", large, o, 5, LATE, 150, other);
+        assert_memory_equal(got, other, 150 * sizeof *got);
+        double found = 0;
+        int first = 0;
+        for (int i = 0; i < 150; i++) {
+            found = fmax(found, trial_of(large, got[i]).score);
+            if (found >= 0.95 * best && !first) first = i + 1;
+        }
+        assert_true(found >= enough[c] * best);
+        if (c == 0) assert_int_equal(first, 1);
+    }
+    at_arena_free(a);
+}
+
+/* Which part proposed what: the draft first, then model and descent, and chance at times. */
+static void parts(void **state) {
+    (void)state;
+    if (absent("xgb")) skip();
+    at_arena *a = at_arena_new();
+    at_space *s = space_of(a, (const int[]){30, 40, 35}, 3, NULL);
+    for (int costs = 0; costs < 2; costs++) {
+        at_tuner *t =
+            new_tuner("xgb", s, (at_tuner_options){.costs = {costs ? cost_some : NULL, s}});
+        int counts[4] = {0};
+        static const char *const names[] = {"draft", "model", "descent", "random"};
+        for (int i = 0; i < 100; i++) {
+            int64_t index;
+            assert_int_equal(at_tuner_next(t, &index, 1), 1);
+            const char *part = at_tuner_part(t, index);
+            int k = 0;
+            while (k < 4 && strcmp(part, names[k])) k++;
+            assert_in_range(k, 0, 3);
+            if (i == 0) assert_string_equal(part, costs ? "draft" : "random");
+            counts[k]++;
+            at_trial trial = trial_of(s, index);
+            at_tuner_update(t, &trial, 1);
+        }
+        assert_int_equal(counts[0] > 0, costs);
+        assert_true(counts[1] > 5 && counts[2] > 5 && counts[3] > 0);
+        assert_string_equal(at_tuner_part(t, -1), "");
+        at_tuner_free(t);
+    }
+    at_arena_free(a);
+}
+
 /* Every valid index once, then the end: spaces of one point, smaller than a population and larger,
  * joint filters, index ranges; both ways of making plans. */
 static void exhaustive(void **state) {
@@ -376,6 +474,7 @@ static void diverse_picks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(with_costs),   cmocka_unit_test(parts),
         cmocka_unit_test(exhaustive),   cmocka_unit_test(nothing_to_learn),
         cmocka_unit_test(batches),      cmocka_unit_test(strange_results),
         cmocka_unit_test(beats_chance), cmocka_unit_test(history),

@@ -1,0 +1,125 @@
+/* tuners/draft.c: the cheapest of many points, by costs that are known before anything is measured.
+ */
+#include "tuners/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SAMPLED = 16384,      /* points that are looked at first; a smaller space is looked at whole */
+    MOST_DRAWS = 1 << 20, /* to find as many valid ones */
+    POOL = 2048,          /* kept: the cheapest, */
+    BY_CHANCE = 512,      /* and so many others, should costs be wrong */
+    STARTS = 32,          /* the best of these are left for their neighbours */
+    STEPS = 3             /* so many times */
+};
+
+void at_draft_free(at_draft *d) {
+    at_numbering_free(&d->known);
+    free(d->log_cost);
+    free(d->pool);
+}
+
+static void remember(at_draft *d, int64_t index, double ns) {
+    int number = at_number_add(&d->known, index);
+    if (number >= d->cap) {
+        d->cap = d->known.cap;
+        d->log_cost = realloc(d->log_cost, sizeof *d->log_cost * (size_t)d->cap);
+        AT_NEED(d->log_cost);
+    }
+    d->log_cost[number] = ns > 0 ? log2(ns) : INFINITY;
+    if (isfinite(d->log_cost[number])) d->highest = fmax(d->highest, d->log_cost[number]);
+}
+
+void at_draft_costs(at_draft *d, const int64_t *indices, int n, double *log_costs) {
+    enum { CHUNK = 256 };
+    int64_t ask[CHUNK];
+    double ns[CHUNK];
+    for (int i = 0; i < n;) {
+        int num = 0;
+        for (; i < n && num < CHUNK; i++)
+            if (at_number_of(&d->known, indices[i]) < 0) ask[num++] = indices[i];
+        d->costs.of(d->costs.ctx, ask, num, ns);
+        for (int k = 0; k < num; k++)
+            if (at_number_of(&d->known, ask[k]) < 0) remember(d, ask[k], ns[k]);
+    }
+    for (int i = 0; i < n; i++) {
+        double own = d->log_cost[at_number_of(&d->known, indices[i])];
+        log_costs[i] = isfinite(own) ? own : d->highest;
+    }
+}
+
+/* ---- the pool ------------------------------------------------------------------------------- */
+
+typedef struct point {
+    int64_t index;
+    double log_cost;
+    int place; /* in the list, which is in random order */
+} point;
+
+static int cheapest_first(const void *x, const void *y) {
+    const point *a = x, *b = y;
+    if (a->log_cost != b->log_cost) return a->log_cost < b->log_cost ? -1 : 1;
+    return a->place - b->place;
+}
+
+/* All points there are, or some by chance. */
+static void sample(const at_draft *d, at_rng *rng, at_numbering *out) {
+    const at_book *b = d->book;
+    int64_t first = at_space_place(b->space, b->begin);
+    at_shuffle order;
+    at_shuffle_init(&order, at_tuner_places(b->space, b->begin, b->end));
+    for (int i = 0; out->len < SAMPLED && i < MOST_DRAWS && order.remaining > 0; i++) {
+        int64_t draw = (int64_t)at_rng_below(rng, (uint64_t)order.remaining);
+        int64_t index = at_space_at_place(b->space, first + at_shuffle_take(&order, draw));
+        if (at_book_allows(b, index)) at_number_add(out, index);
+    }
+    at_shuffle_free(&order);
+}
+
+static point *sorted(at_draft *d, const at_numbering *listed) {
+    int n = listed->len;
+    point *points = malloc(sizeof *points * (size_t)(n + 1));
+    double *costs = malloc(sizeof *costs * (size_t)(n + 1));
+    AT_NEED(points && costs);
+    at_draft_costs(d, listed->indices, n, costs);
+    for (int i = 0; i < n; i++) points[i] = (point){listed->indices[i], costs[i], i};
+    qsort(points, (size_t)n, sizeof *points, cheapest_first);
+    free(costs);
+    return points;
+}
+
+/* Adds the neighbours of the cheapest, which chance has not come upon. */
+static void descend(at_draft *d, at_numbering *listed, at_numbering *left) {
+    int64_t starts[STARTS];
+    int num = 0;
+    point *points = sorted(d, listed);
+    for (int i = 0; i < listed->len && num < STARTS; i++) {
+        if (at_number_of(left, points[i].index) >= 0) continue;
+        at_number_add(left, points[i].index);
+        starts[num++] = points[i].index;
+    }
+    free(points);
+    at_add_neighbours(d->book, starts, num, listed);
+}
+
+void at_draft_make(at_draft *d, at_rng *rng) {
+    at_numbering listed = {0}, left = {0}, kept = {0};
+    sample(d, rng, &listed);
+    for (int step = 0; step < STEPS && listed.len >= SAMPLED; step++) descend(d, &listed, &left);
+    point *points = sorted(d, &listed);
+    for (int i = 0; i < listed.len && kept.len < POOL - BY_CHANCE; i++)
+        at_number_add(&kept, points[i].index);
+    for (int i = 0; i < listed.len && kept.len < POOL; i++)
+        if (at_number_of(&kept, listed.indices[i]) < 0) at_number_add(&kept, listed.indices[i]);
+    d->made = true;
+    d->num_pool = kept.len;
+    d->pool = malloc(sizeof *d->pool * (size_t)(kept.len + 1));
+    AT_NEED(d->pool);
+    for (int i = 0; i < kept.len; i++) d->pool[i] = kept.indices[i];
+    at_numbering_free(&kept);
+    free(points);
+    at_numbering_free(&left);
+    at_numbering_free(&listed);
+}

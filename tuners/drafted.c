@@ -1,0 +1,192 @@
+/* tuners/drafted.c: a search that begins where costs say, and learns how far they are off. Each
+ * plan is the best, by costs and what was learned, of the draft and of the neighbours of the best
+ * trials: coordinate descent, in the order of promise. */
+#include "tuners/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    CHUNK = 4096, /* rows predicted at a time */
+    FEW = 3,      /* best trials that are descended from */
+    GROWTH = 8,   /* a plan is at least this part of the trials so far */
+    CHOICE = 8    /* a plan is chosen from so many times as many, for difference in the knobs */
+};
+/* What another value of a knob is worth, in powers of two of speed: in the first plan, later. */
+static const double first_difference = 0.05, difference = 0.01;
+/* Powers of two that a failure is slower than the slowest trial. */
+static const double failure = 1;
+static const double random_share = 0.05;
+
+struct at_drafted {
+    at_book *book;
+    at_rows *rows;
+    at_draft draft;
+    at_model_options fit;
+    int plan_size, diversity;
+    at_model *model;
+};
+
+at_drafted *at_drafted_new(at_book *book, at_rows *rows, const at_costs *costs,
+                           const at_model_options *fit, int plan_size, int diversity) {
+    at_drafted *d = calloc(1, sizeof *d);
+    AT_NEED(d);
+    *d = (at_drafted){.book = book,
+                      .rows = rows,
+                      .draft = {.book = book, .costs = *costs},
+                      .fit = *fit,
+                      .plan_size = plan_size,
+                      .diversity = diversity};
+    return d;
+}
+
+void at_drafted_free(at_drafted *d) {
+    if (!d) return;
+    at_model_free(d->model);
+    at_draft_free(&d->draft);
+    free(d);
+}
+
+/* ---- the model ------------------------------------------------------------------------------ */
+
+/* Labels: speeds; what the model starts from: the speeds that costs say, in the same unit. Both are
+ * logarithms, so that what it learns is their ratio. */
+static void set_labels(at_drafted *d, float *labels, float *margins) {
+    const at_book *b = d->book;
+    int n = b->entered.len, valid = 0;
+    double worst = INFINITY, ratio = 0, *costs = malloc(sizeof *costs * (size_t)n);
+    AT_NEED(costs);
+    at_draft_costs(&d->draft, b->entered.indices, n, costs);
+    for (int i = 0; i < n; i++) {
+        if (!(b->score[i] > 0)) continue;
+        worst = fmin(worst, log2(b->score[i]));
+        ratio += log2(b->score[i]) + costs[i];
+        valid++;
+    }
+    for (int i = 0; i < n; i++) {
+        labels[i] = (float)(b->score[i] > 0 ? log2(b->score[i]) : worst - failure);
+        margins[i] = (float)(ratio / valid - costs[i]);
+    }
+    free(costs);
+}
+
+static void fit(at_drafted *d) {
+    const at_book *b = d->book;
+    int n = b->entered.len;
+    const float **rows = malloc(sizeof *rows * (size_t)n);
+    float *labels = malloc(sizeof *labels * (size_t)n);
+    float *margins = malloc(sizeof *margins * (size_t)n);
+    AT_NEED(rows && labels && margins);
+    at_rows_need(d->rows, b->entered.indices, n);
+    for (int i = 0; i < n; i++) rows[i] = at_rows_of(d->rows, b->entered.indices[i]);
+    set_labels(d, labels, margins);
+    at_model_data data = {.num_rows = n,
+                          .width = d->rows->width,
+                          .rows = rows,
+                          .labels = labels,
+                          .margins = margins,
+                          .groups = &(unsigned){(unsigned)n},
+                          .num_groups = 1};
+    at_model_free(d->model);
+    d->model = at_model_fit(&data, &d->fit);
+    free(margins);
+    free(labels);
+    free(rows);
+}
+
+/* Expected speeds, as logarithms. */
+static void predict(at_drafted *d, const int64_t *indices, int n, double *out) {
+    const float *rows[CHUNK];
+    double costs[CHUNK];
+    for (int begin = 0; begin < n; begin += CHUNK) {
+        int count = n - begin < CHUNK ? n - begin : CHUNK;
+        memset(out + begin, 0, sizeof *out * (size_t)count);
+        at_draft_costs(&d->draft, indices + begin, count, costs);
+        if (d->model) {
+            at_rows_need(d->rows, indices + begin, count);
+            for (int i = 0; i < count; i++) rows[i] = at_rows_of(d->rows, indices[begin + i]);
+            at_model_predict(d->model, rows, count, out + begin);
+        }
+        for (int i = 0; i < count; i++) out[begin + i] -= costs[i];
+    }
+}
+
+/* ---- plans ---------------------------------------------------------------------------------- */
+
+typedef struct candidate {
+    int64_t index;
+    double score;
+    const char *part;
+    int place; /* in the order of costs */
+} candidate;
+
+static int best_first(const void *x, const void *y) {
+    const candidate *a = x, *b = y;
+    if (a->score != b->score) return a->score > b->score ? -1 : 1;
+    return a->place - b->place;
+}
+
+/* All that may be proposed, best first. *n: how many. */
+static candidate *candidates(at_drafted *d, int *n) {
+    const at_book *b = d->book;
+    at_numbering all = {0};
+    at_add_near_best(b, FEW, &all);
+    int near = all.len;
+    for (int i = 0; i < d->draft.num_pool; i++) {
+        int64_t index = d->draft.pool[i];
+        if (at_number_of(&all, index) < 0 && at_book_allows(b, index)) at_number_add(&all, index);
+    }
+    candidate *list = malloc(sizeof *list * (size_t)(all.len + 1));
+    double *scores = malloc(sizeof *scores * (size_t)(all.len + 1));
+    AT_NEED(list && scores);
+    predict(d, all.indices, all.len, scores);
+    for (int i = 0; i < all.len; i++)
+        list[i] = (candidate){all.indices[i], scores[i],
+                              i < near   ? "descent"
+                              : d->model ? "model"
+                                         : "draft",
+                              i};
+    *n = all.len;
+    qsort(list, (size_t)*n, sizeof *list, best_first);
+    free(scores);
+    at_numbering_free(&all);
+    return list;
+}
+
+/* Enters num of the first of the list, such as differ in their knobs; returns how many there were.
+ */
+static int enter(at_drafted *d, const candidate *list, int n, int num) {
+    int knobs = at_space_num_knobs(d->book->space);
+    if (n > CHOICE * num) n = CHOICE * num;
+    if (num > n) num = n;
+    int64_t *digits = malloc(sizeof *digits * (size_t)(n * knobs + 1));
+    double *scores = malloc(sizeof *scores * (size_t)(n + 1));
+    int *picked = malloc(sizeof *picked * (size_t)(num + 1));
+    AT_NEED(digits && scores && picked);
+    for (int i = 0; i < n; i++) {
+        scores[i] = list[i].score;
+        at_space_digits(d->book->space, list[i].index, digits + i * knobs);
+    }
+    double weight = d->diversity * (d->model ? difference : first_difference);
+    at_pick_diverse(scores, digits, n, knobs, weight, num, picked);
+    for (int i = 0; i < num; i++)
+        at_book_enter(d->book, list[picked[i]].index, list[picked[i]].part);
+    free(picked);
+    free(scores);
+    free(digits);
+    return num;
+}
+
+void at_drafted_round(at_drafted *d) {
+    at_book *b = d->book;
+    int before = b->entered.len, total = before / GROWTH, n;
+    if (total < d->plan_size) total = d->plan_size;
+    int randoms = (int)(random_share * (before + total)) - (int)(random_share * before);
+    if (!d->draft.made) at_draft_make(&d->draft, &b->rng);
+    if (b->best > 0) fit(d);
+    candidate *list = candidates(d, &n);
+    int entered = enter(d, list, n, total - randoms);
+    free(list);
+    at_book_enter_random(b, total - entered);
+}
