@@ -157,7 +157,7 @@ static void time_limit(void **state) {
     "./autotune conv2d_3x3_gemm --args N=1,H=14,W=14,CI=16,CO=16 --trials 1000000 --log %s "
 
 /* Shell text: waits until the log has records. */
-#define UNTIL_RECORDS "while [ $(cat %s 2>/dev/null | wc -l) -lt 3 ]; do sleep 0.05; done; "
+#define UNTIL_RECORDS "while [ $(cat %s 2>/dev/null | grep -c '^{') -lt 3 ]; do sleep 0.05; done; "
 
 static void interrupted_by(const char *signal_name, const char *log) {
     const cli_result *r = cli_expect(130, LONG "& p=$!; " UNTIL_RECORDS "kill -%s $p; wait $p", log,

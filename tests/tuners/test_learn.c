@@ -135,7 +135,7 @@ static void with_costs(void **state) {
     static void (*const costs[])(void *, const int64_t *, int, double *) = {cost_all, cost_opposite,
                                                                             cost_some, cost_none};
     at_space *small = space_of(a, (const int[]){9, 9, 4}, 3, "a * b % 4 != c");
-    at_space *large = space_of(a, (const int[]){30, 40, 35}, 3, NULL);
+    at_space *large = space_of(a, (const int[]){16, 25, 22}, 3, NULL);
     static const double enough[] = {0.95, 0.5, 0.95, 0.9};
     double best = 0;
     for (int64_t i = 0; i < at_space_range_length(large); i++)
@@ -152,14 +152,16 @@ static void with_costs(void **state) {
         }
         assert_int_equal(other[0], (int64_t)fmin(least, 1e18));
         o = (at_tuner_options){.seed = 5, .costs = {costs[c], large}};
-        run("xgb", large, o, 1, IN_ORDER, 150, got);
-        run("xgb", large, o, 7, REVERSED, 150, other);
-        assert_memory_equal(got, other, 150 * sizeof *got);
-        run("xgb", large, o, 5, LATE, 150, other);
-        assert_memory_equal(got, other, 150 * sizeof *got);
+        run("xgb", large, o, 1, IN_ORDER, 100, got);
+        run("xgb", large, o, 7, REVERSED, 100, other);
+        assert_memory_equal(got, other, 100 * sizeof *got);
+        if (c == 0) {
+            run("xgb", large, o, 5, LATE, 100, other);
+            assert_memory_equal(got, other, 100 * sizeof *got);
+        }
         double found = 0;
         int first = 0;
-        for (int i = 0; i < 150; i++) {
+        for (int i = 0; i < 100; i++) {
             found = fmax(found, trial_of(large, got[i]).score);
             if (found >= 0.95 * best && !first) first = i + 1;
         }
@@ -174,7 +176,7 @@ static void parts(void **state) {
     (void)state;
     if (absent("xgb")) skip();
     at_arena *a = at_arena_new();
-    at_space *s = space_of(a, (const int[]){30, 40, 35}, 3, NULL);
+    at_space *s = space_of(a, (const int[]){16, 25, 22}, 3, NULL);
     for (int costs = 0; costs < 2; costs++) {
         at_tuner *t =
             new_tuner("xgb", s, (at_tuner_options){.costs = {costs ? cost_some : NULL, s}});
