@@ -7,8 +7,9 @@
 #include <string.h>
 
 enum {
-    MAX_DIMS = 32,     /* of a tensor; schedule/ takes no more */
-    range_of_reals = 8 /* where sums are exact on no integers */
+    MAX_DIMS = 32,        /* of a tensor; schedule/ takes no more */
+    range_of_reals = 8,   /* where sums are exact on no integers */
+    highest_exponent = 90 /* the exponential of 89 is no float */
 };
 
 bool at_dataset_keeps(const at_tensor *t) { return t->role != AT_ROLE_STAGE || t->is_output; }
@@ -154,7 +155,29 @@ static void fill_given(at_dataset *d, int t) {
     else memcpy(to, from, (size_t)d->size_bytes[t]);
 }
 
+/* Is there an exponential of what lies below a maximum? Then inputs are so large that without the
+ * maximum it overflows; with it, it is what it would be near 0. */
+static bool is_below_maximum(const at_dataset *d, const at_expr *e, bool in_exp) {
+    in_exp |= e->op == AT_X_CALL && e->integer == AT_FUNCTION_EXP;
+    if (in_exp && e->op == AT_X_SUB && e->arg[1]->op == AT_X_INDEX) {
+        const at_tensor *t = &d->compute->tensors[e->arg[1]->ref];
+        if (t->num_reduce && t->reduction == AT_REDUCE_MAX) return true;
+    }
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
+        if (is_below_maximum(d, e->arg[i], in_exp)) return true;
+    return false;
+}
+
+static bool takes_high_inputs(const at_dataset *d) {
+    for (int t = 0; t < d->compute->num_tensors && !d->is_exact; t++)
+        if (d->compute->tensors[t].role == AT_ROLE_STAGE &&
+            is_below_maximum(d, d->compute->tensors[t].body, false))
+            return true;
+    return false;
+}
+
 void at_dataset_fill(at_dataset *d, uint64_t seed) {
+    const bool high = takes_high_inputs(d);
     const at_pattern *p = d->pattern;
     const int b = d->range;
     d->version++;
@@ -167,6 +190,8 @@ void at_dataset_fill(at_dataset *d, uint64_t seed) {
         int64_t n = d->size_bytes[t] / 4;
         if (d->given[t]) fill_given(d, t);
         else if (d->is_exact) fill_integers(to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
+        else if (high && tensor->role == AT_ROLE_INPUT)
+            fill_reals(to, n, highest_exponent - b - b / 2, highest_exponent, &rng);
         else fill_reals(to, n, -b / 2, b, &rng);
     }
     if (!p) return;

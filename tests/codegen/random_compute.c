@@ -116,6 +116,25 @@ static int map_stage(maker *m, int src) {
     return s;
 }
 
+/* A function of exact values, which may differ by its units in the last place: nothing reads it. */
+static void function_stage(maker *m, int src) {
+    static const char *const forms[] = {"exp(%s/64.0)", "sqrt(abs(%s))", "tanh(%s/8.0)",
+                                        "erf(%s/8.0)",  "sigmoid(%s)",   "exp(min(%s, 0)/32.0)"};
+    at_text body = {0}, x = {0};
+    int s = begin_stage(m, "f"), rank = m->tensor[src].rank, classes[RANK];
+    for (int d = 0; d < rank; d++) {
+        classes[d] = class_of_dim(m, s, src, d);
+        for (int e = 0; e < d; e++)
+            if (classes[e] == classes[d])
+                classes[d] = new_class(m, "d", m->tensor[src].extent[d], NULL);
+        add_axis(m, s, classes[d], false);
+    }
+    read_plain(m, s, src, classes, &x);
+    at_text_addf(&body, forms[below(m, 6)], x.data);
+    finish_stage(m, s, &body, NULL);
+    at_text_free(&x);
+}
+
 /* ---- copies -------------------------------------------------------------------------------- */
 
 /* One dimension is indexed by something else than an axis. */
@@ -713,6 +732,7 @@ void make_compute(maker *m) {
     if (kind < 2 && chance(m, 70)) t = matmul_stage(m, t);
     for (int i = 0; i < n && m->tensor[t].rank < 5; i++) t = operation(m, t);
     if (chance(m, 30)) t = map_stage(m, t);
+    if (chance(m, 15)) function_stage(m, t);
     if (m->text.len >= sizeof m->p->compute) m->p->full = true;
     else memcpy(m->p->compute, m->text.data, m->text.len + 1);
     at_text_free(&m->text);

@@ -11,6 +11,7 @@
 
 #include "base/agree.h"
 #include "codegen/lowered.h"
+#include "engine/dataset.h"
 #include "codegen/tile.h"
 
 AT_AGREES
@@ -272,9 +273,33 @@ static void pooling(void **state) {
     mutants("max_pool2d_nhwc", "H=9,W=9,C=19,KH=3,KW=3", false);
 }
 
+/* The data of a run are such that a kernel without the maximum overflows in every row. */
+static void inputs_overflow(void **state) {
+    (void)state;
+    subject x;
+    at_dataset d;
+    at_error err = {0};
+    open_subject(&x, "softmax", "Y=3,X=40", 0, true);
+    const int **layouts = AT_NEW_ARRAY(x.arena, const int *, x.c.program->compute->num_tensors);
+    if (at_dataset_new(x.arena, x.c.program->compute, x.c.program->values, layouts, NULL, &d,
+                       &err) ||
+        at_dataset_expect(&d, &err))
+        fail_msg("%s", err.text);
+    at_dataset_fill(&d, 1);
+    const float *in = at_store_at(d.store, d.offset[0]);
+    for (int y = 0; y < 3; y++) {
+        double sum = 0;
+        for (int k = 0; k < 40; k++) sum += exp((double)in[y * 40 + k]);
+        assert_true(sum > 0x1p128);
+    }
+    at_dataset_free(&d);
+    shape_close(&x.s);
+}
+
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(softmax), cmocka_unit_test(layer_norm),
-                                       cmocka_unit_test(norm), cmocka_unit_test(pooling)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(softmax), cmocka_unit_test(inputs_overflow),
+                                       cmocka_unit_test(layer_norm), cmocka_unit_test(norm),
+                                       cmocka_unit_test(pooling)};
     return cmocka_run_group_tests_name("run/mutants", tests, NULL, NULL);
 }
