@@ -21,13 +21,16 @@ static void look_at_index(const at_expr *e, uint32_t *axes, bool *divides) {
     for (int i = 0; i < e->nargs; i++) look_at_index(e->arg[i], axes, divides);
 }
 
+enum { FUNCTION_OPERATIONS = 20 }; /* of an element, about */
+
 /* Operations on floats; is the expression a float itself? */
 static bool count(const at_compute *c, const at_expr *e, double *n) {
     bool is_float = e->op == AT_X_FLOAT || e->op == AT_X_CALL ||
                     (e->op == AT_X_INDEX && !c->tensors[e->ref].is_int);
     if (e->op == AT_X_INDEX) return is_float;
     for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) is_float |= count(c, e->arg[i], n);
-    if (is_float && e->op != AT_X_FLOAT && e->op != AT_X_SELECT) *n += 1;
+    if (is_float && e->op != AT_X_FLOAT && e->op != AT_X_SELECT)
+        *n += e->op == AT_X_CALL ? FUNCTION_OPERATIONS : 1;
     return is_float;
 }
 

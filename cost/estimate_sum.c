@@ -39,8 +39,14 @@ static double tile_ns(const at_estimator *e, double rows, double vectors, int wi
     while (v > AT_SPEED_VECTORS) v = (v + 1) / 2, times *= 2;
     while (r > AT_SPEED_ROWS) r = (r + 1) / 2, times *= 2;
     v = v < 1 ? 1 : v, r = r < 1 ? 1 : r;
-    if (width >= 0)
-        return times * (double)(which == CALL ? s->narrow_call_ns : s->narrow_ns)[width][r - 1];
+    if (width >= 0) {
+        double near = (double)(which == CALL ? s->narrow_call_ns : s->narrow_ns)[width][r - 1];
+        double part = width < AT_SPEED_WIDTHS - 1 ? 1 << width : 3; /* of a whole vector's bytes */
+        if (which == FAR)
+            near +=
+                (double)(s->far_ns[0][r - 1] - s->step_ns[0][r - 1]) * part / e->o.target->lanes;
+        return times * near;
+    }
     return times * (double)table[v - 1][r - 1];
 }
 
