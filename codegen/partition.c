@@ -284,11 +284,20 @@ static bool already_mixed(const at_aff *atom, const at_fact *facts) {
 
 typedef enum { LEAVE, AROUND, CUT, PEEL, SET_APART, VERSIONS } action;
 
+static bool all_unrolled(const at_ir *list, at_mask loops) {
+    for (; list; list = list->next) {
+        if (list->kind == AT_IR_LOOP && AT_BIT(list->loop.sym) & loops &&
+            !(at_loop_is_unrolled(list) && at_loop_is_fixed(list)))
+            return false;
+        if (!all_unrolled(list->child, loops)) return false;
+    }
+    return true;
+}
+
 /* Is the atom full or partial inside n, and the partial size known? */
 static bool has_versions(part *p, const at_ir *n, const at_aff *atom, at_mask below) {
-    const at_ir *inner = is_single(below) ? innermost(n->child, below) : NULL;
-    if (!inner || !at_loop_is_unrolled(inner) || !at_loop_is_fixed(inner)) return false;
-    return p->copies < MAX_COPIES && view_of(p->l, n, atom).one_value;
+    return below && p->copies < MAX_COPIES && all_unrolled(n->child, below) &&
+           view_of(p->l, n, atom).one_value;
 }
 
 /* A loop around tiles that is to be written out, and a quotient of its variable in the atom: with

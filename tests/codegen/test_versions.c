@@ -43,6 +43,28 @@ static void list_tiles(const at_low *l, char *out, size_t size) {
     }
 }
 
+/* Two loops of the tile over one axis: the partial tile is rest and rest. */
+static void blocks_of_rows(void **state) {
+    (void)state;
+    static const char tree[] = "{xo, yo}:para =>\n"
+                               "    k, y1:unroll, y2:unroll, xi:vec =>\n"
+                               "        @acc = {yo, y1, y2}/y, {xo, xi}/x  // k\n"
+                               "    y1:unroll, y2:unroll, xi:vec =>\n"
+                               "        @out = {yo, y1, y2}/y, {xo, xi}/x\n";
+    char tiles[256];
+    at_arena *a = at_arena_new();
+    const at_program *p = program_of(
+        a, &(program){"blocks", "Y=35 X=55 K=9 yo=6 y1=3 y2=2 xo=4 xi=16", compute, tree});
+    const at_lower_options o = {
+        .dialect = AT_DIALECT_GNU, .name = "k", .verify = true, .target = at_target_find("avx2")};
+    at_low *l;
+    CALL(at_lower_until(a, p, &o, "tiles", &l, &err));
+    list_tiles(l, tiles, sizeof tiles);
+    assert_string_equal(tiles, "6x16 6x7 4x16 4x7");
+    assert_int_equal(l->notes.len, 0);
+    at_arena_free(a);
+}
+
 static void ragged(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -104,6 +126,7 @@ static void whole(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ragged), cmocka_unit_test(whole)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ragged), cmocka_unit_test(blocks_of_rows),
+                                       cmocka_unit_test(whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
