@@ -105,7 +105,6 @@ typedef struct { /* of the tile of a sum */
     double width;                       /* elements of a register */
     double share;                       /* of the steps that count */
     double each, ends;                  /* operations of a step, and behind the sum */
-    bool apart;                         /* each of `again` is a call */
 } tile;
 
 /* Is the loop a vector of every access? */
@@ -169,10 +168,9 @@ static double parts_ns(at_estimator *e, const tile *t, double calls, double far)
             } else rows *= (double)size;
         }
         if (times == 0) continue;
-        double called = t->apart ? times * t->again : times;
         double sums = rows * vectors, joins = chains(e, t->x, t->root, sums) - 1;
-        e->out->calls += called;
-        e->out->sum_calls += called;
+        e->out->calls += times;
+        e->out->sum_calls += times;
         e->out->operations +=
             times * sums * t->again * (t->steps * t->share * t->each + t->ends + joins);
         double near = tile_ns(e, rows, vectors, width, STEP);
@@ -224,32 +222,6 @@ static int find_tails(const at_program *p, const tile *t, tail *tails) {
                             .all_share = (whole + (rest > 0)) / turns};
     }
     return n;
-}
-
-/* Where parallel loops exceed an axis that the tile has several loops of, no tile is left of it but
- * the inner ones, of one step each. */
-static void fall_apart(const at_program *p, tile *t) {
-    const est_leaf *x = t->x;
-    for (int i = 0; i < t->num_parts; i++) {
-        const est_loop *l = &x->loop[t->which[i]];
-        double all = l->turns;
-        bool outer = false;
-        int first = -1; /* the outermost loop over it */
-        for (int k = 0; k < x->num_loops; k++) {
-            if (x->loop[k].axis != l->axis || k == t->which[i]) continue;
-            all *= x->loop[k].turns;
-            outer |= k >= t->root && x->loop[k].coef < l->coef;
-            if (first < 0 || x->loop[k].coef > x->loop[first].coef) first = k;
-        }
-        double extent = (double)p->extents[x->node->tensor][l->axis];
-        if (!outer || all <= extent || x->loop[first].ann != AT_ANN_PARA) continue;
-        t->again *= t->steps * l->turns;
-        t->steps = 1;
-        t->apart = true;
-        t->part[i] = t->part[--t->num_parts];
-        t->which[i] = t->which[t->num_parts];
-        return;
-    }
 }
 
 /* Steps beyond the end of the axes that are summed over. */
@@ -321,7 +293,6 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
     tail tails[2];
     set_tile(e, x, end, root, &t);
     exceed(p, &t);
-    fall_apart(p, &t);
     int n = find_tails(p, &t, tails), vectors = -1;
     double all = est_turns(x, 0, root) * within(p, &t), far_lines = 0, far = 0;
     for (int i = root; i < x->num_loops; i++)

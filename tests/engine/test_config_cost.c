@@ -40,9 +40,8 @@ static const struct {
 };
 static const char *const targets[] = {"avx512", "avx2", "sse2"};
 
-/* Rows of two loops in the tile that do not come out even: below parallel loops that falls apart;
- * below others, what is left over may be cut again. */
-static bool falls_apart(const at_task *t, const at_config *c) {
+/* Rows of two loops in the tile that do not come out even: what is left over may be cut again. */
+static bool is_cut_again(const at_task *t, const at_config *c) {
     const at_entity *y = at_config_get(c, "tile_y"), *inner = at_config_get(c, "tile_inner");
     return inner && inner->sizes[1] > 1 && y->sizes[2] % inner->sizes[1] == 0 &&
            at_task_arg(t, "N") % (y->sizes[1] * y->sizes[2]) != 0 &&
@@ -114,7 +113,7 @@ static void one_task(int k, const char *isa, int points) {
             at_task_program(scratch, t, &config, &p, NULL) != AT_OK ||
             at_lower_tiles(scratch, p, &lo, &lowered, NULL) != AT_OK)
             continue;
-        if (falls_apart(t, &config)) continue;
+        if (is_cut_again(t, &config)) continue;
         n++;
         counted c = count(at_bound_of(scratch, lowered, &machine));
         if (!at_cost_point(m, index, &e)) fail_msg("%s: %d is not estimated", tasks[k].name, n);
