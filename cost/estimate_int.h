@@ -42,7 +42,7 @@ typedef struct est_stage { /* what no configuration changes */
     double share;                       /* of the terms that count; below 0: not known yet */
     double operations;                  /* arithmetic per element */
     uint32_t axes[MAX_READS][MAX_DIMS]; /* that an index depends on */
-    bool listed[MAX_READS][MAX_DIMS];  /* it depends on what an index tensor holds */
+    bool listed[MAX_READS][MAX_DIMS];   /* it depends on what an index tensor holds */
     bool divides[MAX_READS][MAX_DIMS];  /* it is not affine */
 } est_stage;
 
