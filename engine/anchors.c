@@ -31,10 +31,9 @@ static at_status place(at_session *s, at_candidate *k, at_error *err) {
         d = &a->twin;
     }
     AT_TRY(at_dataset_shape(d, k->extents, err));
-    const at_job placed = at_kernel_job(s->arena, k->kernel, s->threads,
-                                        &(at_places){.at = d->offset,
-                                                     .expected = d->expected,
-                                                     .tensor_of = k->tensor_of});
+    const at_job placed = at_kernel_job(
+        s->arena, k->kernel, s->threads,
+        &(at_places){.at = d->offset, .expected = d->expected, .tensor_of = k->tensor_of});
     k->job.bufs = placed.bufs;
     k->job.expected_offset = placed.expected_offset;
     k->job.data_version = d == &s->data ? d->version : 0;
