@@ -46,6 +46,14 @@ static uint32_t axes_in(const at_tensor *t, const at_expr *e) {
     return set;
 }
 
+/* Does a reduction occur in it? */
+static bool sums_over(const at_tensor *t, const at_expr *e) {
+    if (e->op == AT_X_NAME && e->ref >= t->num_axes && e->ref < AT_REF_SIZE) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (sums_over(t, e->arg[i])) return true;
+    return false;
+}
+
 static void reach_of(at_arena *a, const at_compute *c, int stage, reach *all) {
     const at_tensor *t = &c->tensors[stage];
     const tensor_info *info = &info_of(c)->info[stage];
@@ -56,10 +64,12 @@ static void reach_of(at_arena *a, const at_compute *c, int stage, reach *all) {
         const at_tensor *of = &c->tensors[read->ref];
         for (int d = 0; d < read->nargs; d++) {
             uint32_t axes = axes_in(t, read->arg[d]);
+            /* where a kernel is moved along, as h*2 + kh, is no channel */
+            uint32_t fixed = sums_over(t, read->arg[d]) ? 0 : axes;
             if (of->role == AT_ROLE_INPUT) own->inputs[read->ref] |= axes;
-            else if (of->role != AT_ROLE_STAGE) own->constant |= axes;
+            else if (of->role != AT_ROLE_STAGE) own->constant |= fixed;
             else {
-                if (all[read->ref].constant >> d & 1) own->constant |= axes;
+                if (all[read->ref].constant >> d & 1) own->constant |= fixed;
                 for (int i = 0; i < read->ref; i++)
                     if (all[read->ref].inputs[i] >> d & 1) own->inputs[i] |= axes;
             }
