@@ -119,7 +119,7 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
                 at[op->base] + digit_of(op, list_entry(at[op->slot] + op->off)) * op->bump;
             operand[op->dst] = operand[op->base];
         } else if (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_BCAST ||
-                   op->mem) {
+                   op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST) {
             reach(&of[operand[op->slot]], at[op->slot] + op->off, lanes);
         }
     }

@@ -280,7 +280,8 @@ static void many_tasks(void **state) {
     at_error err;
     listener unused;
     at_engine_options o = options_of(&unused, N - 1);
-    assert_int_equal(at_set_open(&o, tasks, N, AT_SHARE_SUM, log_path(a, "few"), &t, &err), AT_E_USAGE);
+    assert_int_equal(at_set_open(&o, tasks, N, AT_SHARE_SUM, log_path(a, "few"), &t, &err),
+                     AT_E_USAGE);
     assert_string_equal(err.text, "66 trials are too few for 67 tasks: each takes one at least");
     assert_int_not_equal(access(log_path(a, "few"), F_OK), 0);
     at_set_close(&t, NULL);
