@@ -243,7 +243,8 @@ static void resumed(void **state) {
     bool again = false;
     for (int i = 30; i < 40; i++) again |= found[30] == expected[i];
     assert_true(again);
-    assert_true(rest.trials == TRIALS - 30);
+    /* What has the code of another is not measured. */
+    assert_in_range(rest.trials, whole.trials - 30, TRIALS - 30);
     free(found);
     free(expected);
     unlink(log_path);
