@@ -138,6 +138,18 @@ static at_status load(unit *u, at_error *err) {
     return compile(u, err);
 }
 
+/* Memory of rows that stay, each in an arena of its own. */
+typedef struct kept_row {
+    at_arena *arena;
+    const struct kept_row *before;
+} kept_row;
+static const kept_row *kept_rows;
+
+static void keep(at_arena *a) {
+    const kept_row row = {a, kept_rows};
+    kept_rows = at_copy(a, &row, sizeof row);
+}
+
 /* The row stays, and what it was read from. */
 static at_status load_computation(const char *path, const at_template_row **out, at_error *err) {
     at_arena *a = at_arena_new();
@@ -149,7 +161,7 @@ static at_status load_computation(const char *path, const at_template_row **out,
                       : at_read_stdin_most(a, MOST_FILE_BYTES, &text, &length, err);
     if (s == AT_OK) s = at_te_parse(a, path, text, length, &row, err);
     if (s == AT_OK) s = check_name(path, row->name, err);
-    if (s == AT_OK) at_template_add(*out = row, path);
+    if (s == AT_OK) keep(a), at_template_add(*out = row, path);
     else at_arena_free(a);
     return s;
 }
