@@ -8,7 +8,7 @@
 #include "engine/kernel_job.h"
 
 /* A trial: runs end earlier where nothing is to be won (at_job.pairs). */
-enum { PAIRS_OF_TRIAL = 5 };
+enum { PAIRS_OF_TRIAL = 3 };
 /* It becomes the anchor where it takes less than this share of the time. */
 static const double much_better = 0.75, still_better = 0.8;
 enum { PAIRS_OF_LINK = 200, LEAST_OF_LINK = 25, FIRST_LOOK = 11, MOST_LINKS = 3 };

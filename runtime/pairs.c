@@ -9,9 +9,6 @@
 #define LONG 20        /* times the anchor's run: anchor, kernel, anchor */
 #define LONG_BLOCK 3   /* runs of the anchor, then */
 #define HOPELESS 1.5   /* after one pair */
-#define BEHIND 1.03    /* after three, their median */
-#define LEAST 3        /* pairs */
-#define BUDGET_NS 20000000
 #define ABSENT_NS 20000000 /* of pairs that another thread disturbed */
 enum { MOST_RUNS = 1000, MOST_ABSENT = 5 };
 
@@ -66,14 +63,8 @@ static at_pair pair(side *kernel, side *anchor, bool apart, bool kernel_first, i
 static double ratio(const at_pair *p) { return p->time_s / p->anchor_s; }
 
 /* Is nothing to be won with more of them? */
-static bool enough(const at_outcome *out, int64_t spent_ns) {
-    double ratios[LEAST];
-    int n = out->num_pairs;
-    if (n == 1) return ratio(&out->pairs[0]) > HOPELESS;
-    if (n < LEAST) return false;
-    for (int i = 0; i < LEAST; i++) ratios[i] = ratio(&out->pairs[i]);
-    at_sort_doubles(ratios, LEAST);
-    return at_sorted_median(ratios, LEAST) > BEHIND || spent_ns > BUDGET_NS;
+static bool enough(const at_outcome *out) {
+    return out->num_pairs == 1 && ratio(&out->pairs[0]) > HOPELESS;
 }
 
 /* A few pairs may have been unlucky: the median of the last jobs' counts. */
@@ -114,7 +105,7 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
     const int most = job->pairs < AT_MAX_PAIRS ? job->pairs : AT_MAX_PAIRS;
     at_rng rng;
     at_rng_seed(&rng, job->pair_seed, 0);
-    int64_t begin_ns = at_now_ns(), absent_ns = 0;
+    int64_t absent_ns = 0;
     while (out->num_pairs < most && !failed) {
         bool first = at_rng_below(&rng, 2);
         int64_t pair_ns = at_now_ns();
@@ -131,7 +122,7 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
         }
         out->pairs[out->num_pairs++] = p;
         if (out->num_costs < AT_MAX_SAMPLES) out->costs_s[out->num_costs++] = p.time_s;
-        if (!job->to_the_end && enough(out, at_now_ns() - begin_ns - absent_ns)) break;
+        if (!job->to_the_end && enough(out)) break;
     }
     if (out->num_pairs) remember(a, out);
     return failed;

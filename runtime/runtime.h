@@ -172,8 +172,7 @@ typedef struct at_job {
     /* Above 0: so many pairs at most, each a run (of short kernels a block of runs) beside one of
      * the worker's anchor (at_worker_anchor); which of the two comes first is drawn from the seed.
      * The rules above do not count then, but: a check run of 3 times the anchor's ends it
-     * (at_least); so do a ratio above 1.5 after one pair, and a median above 1.03 after three;
-     * and 20 ms, after three pairs. to_the_end: none of these. */
+     * (at_least), and so does a ratio above 1.5 after one pair. to_the_end: neither. */
     int pairs;
     bool to_the_end;
     uint64_t pair_seed;
