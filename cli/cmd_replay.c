@@ -119,8 +119,9 @@ static at_status search(replay *r, at_error *err) {
     cache.by_place =
         at_alloc(r->arena, sizeof *cache.by_place * (size_t)at_space_num_places(space->space));
     to.features = (at_features){cached_features, &cache};
-    at_cost_model *costs = at_cost_model_new(space->task, &o->engine);
-    to.costs = at_costs_of(costs);
+    /* The speeds of the machine that recorded it, so that a replay is the same everywhere. */
+    at_cost_model *costs = at_cost_model_of_recorded(space);
+    if (costs) to.costs = at_costs_of(costs);
     if (status == AT_OK) status = search_with(r, to, err);
     at_cost_model_free(costs);
     at_features_end(&maker);

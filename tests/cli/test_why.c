@@ -176,9 +176,27 @@ static void beside_a_scalar(void **state) {
 
 static void no_notes(void **state) {
     (void)state;
-    static const char *const tasks[] = {"conv2d_3x3_gemm", "conv2d_NCHWc", "conv2d_nhwc",
-                                        "dense",           "matmul_add",   "spconv2d_3x3_gemm",
-                                        "sparse_dense",    "softmax"};
+    static const char *const tasks[] = {"conv2d_3x3_gemm",
+                                        "conv2d_NCHWc",
+                                        "conv2d_nhwc",
+                                        "conv2d_winograd_nhwc",
+                                        "group_conv2d_nhwc",
+                                        "depthwise_conv2d_NCHWc",
+                                        "depthwise_conv2d_nhwc",
+                                        "conv2d_transpose_nhwc",
+                                        "conv2d_capsule_nhwijc",
+                                        "conv1d_nwc",
+                                        "conv3d_ndhwc",
+                                        "max_pool2d_nhwc",
+                                        "avg_pool2d_nhwc",
+                                        "layer_norm",
+                                        "softmax",
+                                        "norm",
+                                        "dense",
+                                        "matmul_add",
+                                        "batch_matmul",
+                                        "spconv2d_3x3_gemm",
+                                        "sparse_dense"};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         cli_expect(0, "./autotune show %s --config default --isa avx2 --json", tasks[i]);
         assert_int_equal(cli_member(cli_json(), "notes")->count, 0);
