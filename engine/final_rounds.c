@@ -300,22 +300,20 @@ double at_final_budget(const at_session *s) {
 }
 
 at_interval at_turns_of_peak(const at_turns *t, double flops) {
-    double shares[64], peaks[64];
+    double shares[64];
     int n = 0;
     for (int i = t->num_rounds > 64 ? t->num_rounds - 64 : 0; i < t->num_rounds; i++) {
         const at_round *r = &t->rounds[i];
-        if (r->peak_gflops > 0)
-            peaks[n] = r->peak_gflops, shares[n++] = flops / r->time_s * 1e-9 / r->peak_gflops;
+        if (r->peak_gflops > 0) shares[n++] = flops / r->time_s * 1e-9 / r->peak_gflops;
     }
     if (!n) return (at_interval){0};
     at_interval of_peak = at_median(shares, n);
     if (!t->among) return of_peak;
-    at_sort_doubles(peaks, n);
-    double work = flops * 1e-9 / at_sorted_median(peaks, n);
+    /* As far from it as the interval of its time is from its time; both hold what they are of. */
     at_interval time_s = at_turns_interval(t);
     bool known = isfinite(time_s.low) && isfinite(time_s.high);
-    of_peak.low = known ? work / time_s.high : NAN;
-    of_peak.high = known ? work / time_s.low : NAN;
+    of_peak.low = known ? of_peak.median * fmin(1, t->time_s / time_s.high) : NAN;
+    of_peak.high = known ? of_peak.median * fmax(1, t->time_s / time_s.low) : NAN;
     return of_peak;
 }
 
