@@ -83,7 +83,9 @@ const char *at_operator_name(const at_operator *p) { return p->name; }
 const char *at_operator_help(const at_operator *p) { return p->help; }
 
 const at_operator *at_operator_find(const char *name) {
+    const at_template_row *own; /* of that name, in a file of the user's: it comes first */
     size_t n = strcspn(name, "+");
+    if (at_template_find(name, &own, NULL) == AT_OK) return NULL;
     for (int i = 0; i < NUM_OPERATORS; i++)
         if (strlen(operators[i].name) == n && !strncmp(operators[i].name, name, n))
             return &operators[i];

@@ -13,6 +13,11 @@ static void all_ways(void **state) {
     assert_int_equal(cli_count_lines(r->out, "conv2d_3x3_gemm N=1"), 1);
     assert_non_null(strstr(r->out, " is the fastest; autotune apply "));
     assert_int_equal(cli_count_lines(r->out, "log conv2d.log"), 1);
+    /* What it says does so, whatever a shell makes of brackets and blanks. */
+    cli_expect(
+        0, "./autotune conv2d " SMALL " --trials 40 --tuner random --log 'a log' | "
+           "sed -n 's/.* is the fastest; autotune \\(.*\\) writes it/.\\/autotune \\1 -o k.c/p' "
+           ">says && [ -s says ] && sh ./says && [ -s k.c ]");
     /* The same again is answered from the log; each way had its part, and the fastest is that. */
     cli_expect(0, "./autotune tune conv2d " SMALL " --trials 40 --tuner random --json");
     const at_json *all = cli_json(), *ways = cli_member(all, "ways");
@@ -46,6 +51,15 @@ static void which(void **state) {
     assert_non_null(strstr(r->out, "\n  conv2d   convolution, channels last: "));
 }
 
+/* A template or a computation of the user's comes first. */
+static void of_the_user(void **state) {
+    (void)state;
+    cli_write("conv2d.te", "args N=16\nA[N] : input\nout[i:N] = A[i] * 2\n");
+    const cli_result *r =
+        cli_expect(0, "./autotune ./conv2d.te --args N=32 --trials 2 --log u.log");
+    assert_non_null(strstr(r->out, "conv2d N=32\n"));
+}
+
 static void mistakes(void **state) {
     (void)state;
     static const char *const cases[][2] = {
@@ -69,6 +83,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_ways),
         cmocka_unit_test(which),
+        cmocka_unit_test(of_the_user),
         cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests_name("cli/operator", tests, cli_setup, cli_teardown);
