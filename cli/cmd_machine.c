@@ -22,7 +22,7 @@ static void add_origin(at_text *out, at_arena *a, const at_speed_table *t) {
 
 /* Share of the peak that each shape reaches: operands in L1, and with its vectors from L2. */
 static void add_tiles(at_text *out, const at_speeds *s, const at_target *target) {
-    double flops = (target->fused ? 2 : 2) * target->lanes;
+    double flops = 2.0 * target->lanes;
     at_text_add(out,
                 "    register tiles, share of it: rows x vectors, operands in L1 (vectors from "
                 "L2)\n");

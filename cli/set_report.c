@@ -62,13 +62,9 @@ static void add_trials(at_text *out, const at_tally *t) {
     at_text_add_failed(out, t);
 }
 
-static void add_row(at_table *t, const at_layer_result *l, double all_s) {
+/* Time, speed and share of the peak, a cell each. */
+static void add_speed(at_table *t, const at_layer_result *l) {
     at_text cell = {0};
-    double layer_s = (double)l->count * l->time_s;
-    at_text_addf(&cell, "%s %s", l->task, l->args);
-    add_cell(t, &cell);
-    at_text_addf(&cell, "%lld", (long long)l->count);
-    add_cell(t, &cell);
     if (l->found) at_text_add_time(&cell, l->time_s);
     else at_text_add(&cell, "-");
     add_cell(t, &cell);
@@ -78,6 +74,17 @@ static void add_row(at_table *t, const at_layer_result *l, double all_s) {
     if (l->found) at_text_add_share(&cell, l->of_peak);
     else at_text_add(&cell, "-");
     add_cell(t, &cell);
+    at_text_free(&cell);
+}
+
+static void add_row(at_table *t, const at_layer_result *l, double all_s) {
+    at_text cell = {0};
+    double layer_s = (double)l->count * l->time_s;
+    at_text_addf(&cell, "%s %s", l->task, l->args);
+    add_cell(t, &cell);
+    at_text_addf(&cell, "%lld", (long long)l->count);
+    add_cell(t, &cell);
+    add_speed(t, l);
     if (l->found) at_text_add_time(&cell, layer_s);
     else at_text_add(&cell, "-");
     add_cell(t, &cell);
@@ -177,15 +184,7 @@ static void add_way(at_table *t, const at_layer_result *l, double best_s) {
     at_text cell = {0};
     at_text_addf(&cell, "%s %s", l->task, l->args);
     add_cell(t, &cell);
-    if (l->found) at_text_add_time(&cell, l->time_s);
-    else at_text_add(&cell, "-");
-    add_cell(t, &cell);
-    if (l->found) at_text_addf(&cell, "%.2f %s", l->gflops, at_unit_of_speed(l->tally.in_bytes));
-    else at_text_add(&cell, "-");
-    add_cell(t, &cell);
-    if (l->found) at_text_add_share(&cell, l->of_peak);
-    else at_text_add(&cell, "-");
-    add_cell(t, &cell);
+    add_speed(t, l);
     if (l->found) at_text_addf(&cell, "%.2f", l->time_s / best_s);
     else at_text_add(&cell, "-");
     add_cell(t, &cell);
@@ -205,9 +204,11 @@ static at_status print_ways(const at_set_result *r, at_error *err) {
     at_table_print(&out, &table);
     if (best >= 0) {
         const at_layer_result *l = &r->layers.data[best];
-        at_text_addf(&out, "\n%s: %s is the fastest; autotune apply %s --args %s --log ",
-                     r->operator_name, l->task, l->task, l->args);
-        at_text_add_visible(&out, r->log_path ? r->log_path : "");
+        at_text_addf(&out, "\n%s: %s is the fastest; autotune apply %s --args", r->operator_name,
+                     l->task, l->task);
+        at_text_add_word(&out, l->args);
+        at_text_add(&out, " --log");
+        at_text_add_word(&out, r->log_path);
         at_text_add(&out, " writes it\n");
     }
     at_text_add(&out, "log ");
