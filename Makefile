@@ -29,12 +29,12 @@ WITHOUT      = $(if $(HAVE_XGB),,tuners/xgb.c tuners/xgb_model.c)
 LIBS_records = -lz
 
 # What a test program of each folder links: the folder and those it may use (arrows run one way).
-# tests/templates also lower what they build, tests/run run it; tests/export make files of templates;
+# tests/templates also lower what they build, tests/run run it; tests/codegen lower what is derived; tests/export make files of templates;
 # tests/cli run the program itself.
 NEEDS_base      = base
 NEEDS_knobs     = knobs base
 NEEDS_schedule  = schedule knobs base
-NEEDS_codegen   = codegen schedule knobs base
+NEEDS_codegen   = sketch templates runtime codegen schedule knobs base
 NEEDS_cost      = cost codegen schedule knobs base
 NEEDS_templates = templates runtime codegen schedule knobs base
 NEEDS_export    = templates export runtime codegen schedule knobs base

@@ -44,11 +44,12 @@ typedef struct rp_node {
 
 typedef struct random_program {
     uint64_t seed;
-    char compute[4000];
+    char compute[8000];
     int num_sizes, num_indices, num_nodes;
     rp_size size[RP_SIZES];
     rp_index index[RP_INDICES];
     rp_node node[RP_NODES];
+    const char *tree; /* the tree as text, instead of nodes; NULL: of nodes */
     bool pack_inline;
     bool full; /* a table above was too small: not to be used */
 } random_program;

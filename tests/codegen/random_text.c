@@ -43,7 +43,8 @@ static void print_list(const random_program *p, int i, int depth, at_text *out) 
 }
 
 void random_program_tree(const random_program *p, at_text *out) {
-    print_list(p, p->node[0].child, 0, out);
+    if (p->tree) at_text_add(out, p->tree);
+    else print_list(p, p->node[0].child, 0, out);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */
