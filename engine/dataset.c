@@ -19,6 +19,7 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
                          at_error *err) {
     at_dataset d = {.compute = c, .values = values, .layouts = layouts, .store = shared};
     d.shares_store = shared != NULL;
+    d.scale = 1;
     d.plain = AT_NEW_ARRAY(a, void *, c->num_tensors);
     d.plain_expected = AT_NEW_ARRAY(a, void *, c->num_tensors);
     d.plain_limits = AT_NEW_ARRAY(a, void *, c->num_tensors);
@@ -63,16 +64,30 @@ int64_t at_dataset_bytes(const at_dataset *d) {
     return bytes;
 }
 
-double at_dataset_zeros(const at_dataset *d) {
+static double share_of(const at_dataset *d, bool with_not_finite) {
     double most = 0;
     for (int t = 0; t < d->compute->num_tensors; t++) {
-        int64_t n = d->size_bytes[t] / 4, zeros = 0;
+        int64_t n = d->size_bytes[t] / 4, count = 0;
         if (!d->compute->tensors[t].is_output || n == 0) continue;
         const float *p = at_store_at(d->store, d->expected[t]);
-        for (int64_t i = 0; i < n; i++) zeros += p[i] == 0;
-        most = fmax(most, (double)zeros / (double)n);
+        for (int64_t i = 0; i < n; i++) count += p[i] == 0 || (with_not_finite && !isfinite(p[i]));
+        most = fmax(most, (double)count / (double)n);
     }
     return most;
+}
+
+double at_dataset_zeros(const at_dataset *d) { return share_of(d, false); }
+
+double at_dataset_idle(const at_dataset *d) { return share_of(d, true); }
+
+bool at_dataset_shrink(at_dataset *d, double times) {
+    bool any = false;
+    for (int t = 0; t < d->compute->num_tensors && !d->is_exact; t++) {
+        const at_tensor *x = &d->compute->tensors[t];
+        any |= x->role != AT_ROLE_STAGE && !x->is_int && !d->given[t];
+    }
+    if (any) d->scale /= times;
+    return any;
 }
 
 /* Elements are 4 bytes, whatever they mean. Goes through the packed tensor row by row and steps
@@ -180,6 +195,7 @@ void at_dataset_fill(at_dataset *d, uint64_t seed) {
     const bool high = takes_high_inputs(d);
     const at_pattern *p = d->pattern;
     const int b = d->range;
+    const double scale = d->scale;
     d->version++;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
@@ -191,8 +207,9 @@ void at_dataset_fill(at_dataset *d, uint64_t seed) {
         if (d->given[t]) fill_given(d, t);
         else if (d->is_exact) fill_integers(to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
         else if (high && tensor->role == AT_ROLE_INPUT)
-            fill_reals(to, n, highest_exponent - b - b / 2, highest_exponent, &rng);
-        else fill_reals(to, n, -b / 2, b, &rng);
+            fill_reals(to, n, scale * (highest_exponent - b - b / 2), scale * highest_exponent,
+                       &rng);
+        else fill_reals(to, n, -scale * (b / 2), scale * b, &rng);
     }
     if (!p) return;
     memcpy(at_store_at(d->store, d->offset[d->bsr.indices]), p->indices,

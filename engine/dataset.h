@@ -22,6 +22,7 @@ typedef struct at_dataset {
     bool is_exact;             /* any order of summation gives the same bits, compared exactly; else
                                 * behind the expected values lie their limits (at_job) */
     int range;                 /* of the values of inputs that have none of their own */
+    double scale;              /* of those that are no integers, see at_dataset_shrink */
     const int *const *layouts; /* [tensor] see at_task_layout; NULL: its shape never changes */
     void **plain;              /* [tensor] plain tensor of one with a layout, once needed */
     void **plain_expected, **plain_limits;
@@ -43,8 +44,13 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
 void at_dataset_free(at_dataset *d);
 /* Of inputs, outputs and expected outputs, in the store. */
 int64_t at_dataset_bytes(const at_dataset *d);
-/* Share of zeros in the expected values of the output that has most. */
+/* Share of zeros in the expected values of the output that has most; and of zeros and what is not
+ * finite together. Being equal to either proves little. */
 double at_dataset_zeros(const at_dataset *d);
+double at_dataset_idle(const at_dataset *d);
+/* From the next fill on inputs that are no integers are so many times smaller; false: there are
+ * none. */
+bool at_dataset_shrink(at_dataset *d, double times);
 /* An input that has values of its own; they are borrowed. */
 void at_dataset_give(at_dataset *d, int tensor, const float *values);
 /* Room for the outputs as they should be; is_exact and range are known from here on, so all values

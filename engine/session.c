@@ -217,6 +217,7 @@ at_status at_session_renew_peak(at_session *s, double age_s, at_error *err) {
 /* Other data, and the outputs as they should be for it. */
 static at_status prepare_other(at_session *s, at_error *err) {
     at_dataset data = s->data;
+    s->other.scale = data.scale;
     at_dataset_fill(&s->other, ~s->options.seed);
     at_dataset_add_specials(&s->other, s->options.seed);
     s->data = s->other;
@@ -228,11 +229,10 @@ static at_status prepare_other(at_session *s, at_error *err) {
 
 at_status at_session_start(at_session *s, at_error *err) {
     at_engine_note(&s->options, "making the input and the output it is checked against ...");
-    at_dataset_fill(&s->data, s->options.seed);
     AT_TRY(at_worker_new_of(s->options.worker, s->data.store, -1, 0, &s->worker, err));
     int64_t begin_ns = at_now_ns();
+    AT_TRY(at_reference_make(s, s->options.seed, err));
     if (s->other.store) AT_TRY(prepare_other(s, err));
-    AT_TRY(at_reference_run(s, err));
     at_arena_reset(s->scratch);
     double zeros = at_dataset_zeros(&s->data);
     if (zeros > 0.5) {

@@ -125,14 +125,22 @@ static truth declare_truth(block *b, const char *is) {
     return t;
 }
 
+/* An e of 0 where there is none. */
+static const char *e_of(pair x) { return x.e ? x.e : "0"; }
+
+/* May a kernel see the two the other way round? */
+static const char *close_by(block *b, pair x, pair y) {
+    return at_format(b->m->arena, "%s_close(%s - %s, %s + %s)", b->m->entry, x.v, y.v, e_of(x),
+                     e_of(y));
+}
+
 static truth compared(block *b, const at_expr *e) {
     static const char *const spelled[] = {[AT_X_LT] = "<",  [AT_X_LE] = "<=", [AT_X_GT] = ">",
                                           [AT_X_GE] = ">=", [AT_X_EQ] = "==", [AT_X_NE] = "!="};
     at_arena *a = b->m->arena;
     pair x = value(b, e->arg[0]), y = value(b, e->arg[1]);
     truth t = declare_truth(b, at_format(a, "%s %s %s", x.v, spelled[e->op], y.v));
-    line(b, at_format(a, "if ((%s - %s) * (%s - %s) <= 2 * " NEAR " * (%s + %s)) %s = %s = 1;", x.v,
-                      y.v, x.v, y.v, x.e ? x.e : "0", y.e ? y.e : "0", t.may, t.may_not));
+    line(b, at_format(a, "if (%s) %s = %s = 1;", close_by(b, x, y), t.may, t.may_not));
     return t;
 }
 
@@ -161,9 +169,6 @@ static truth condition(block *b, const at_expr *e) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* An e of 0 where there is none. */
-static const char *e_of(pair x) { return x.e ? x.e : "0"; }
-
 static pair selected(block *b, const at_expr *e) {
     at_arena *a = b->m->arena;
     pair r = {named(b, 'v'), named(b, 'e')};
@@ -191,10 +196,8 @@ static pair selected(block *b, const at_expr *e) {
 
 /* One of two; of both, where a kernel may see the other first. */
 static const char *extreme_e(block *b, pair x, pair y, const char *chosen) {
-    at_arena *a = b->m->arena;
-    const char *sum = at_format(a, "(%s + %s)", e_of(x), e_of(y));
-    return at_format(a, "(%s - %s) * (%s - %s) <= 2 * " NEAR " * %s ? (%s > %s ? %s : %s) : %s",
-                     x.v, y.v, x.v, y.v, sum, e_of(x), e_of(y), e_of(x), e_of(y), chosen);
+    return at_format(b->m->arena, "%s ? (%s > %s ? %s : %s) : %s", close_by(b, x, y), e_of(x),
+                     e_of(y), e_of(x), e_of(y), chosen);
 }
 
 /* What the operands' own e adds, behind it. */
@@ -404,7 +407,8 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
     return out;
 }
 
-/* Not a number, or too large for a float: it is compared as what it is. The root is Newton's. */
+/* Not a number, or too large for a float: it is compared as what it is. The root is Newton's. What
+ * is infinite is so in every kernel, and close to nothing, whatever its e. */
 void naive_limit_helper(const naive *m, at_text *out) {
     at_text_addf(out,
                  "static float %s_limit(double v, double e) {\n"
@@ -415,6 +419,9 @@ void naive_limit_helper(const naive *m, at_text *out) {
                  "    root.bits = (root.bits >> 1) + (1023ULL << 51);\n"
                  "    for (int i = 0; i < 4; i++) root.d = 0.5 * (root.d + e / root.d);\n"
                  "    return (float)(4.76837158203125e-7 * root.d); /* 8 times 2^-24 */\n"
+                 "}\n"
+                 "static inline int %s_close(double off, double e) {\n"
+                 "    return off * off < 1e300 && off * off <= 2 * " NEAR " * e;\n"
                  "}\n",
-                 m->entry);
+                 m->entry, m->entry);
 }
