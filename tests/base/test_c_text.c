@@ -6,24 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/base.h"
+#include "tests/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static at_arena *arena;
-
-static int setup(void **state) {
-    (void)state;
-    arena = at_arena_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    at_arena_free(arena);
-    return 0;
-}
 
 /* What a comment must not hold, said once more in another way than the function does. */
 static void check_comment(const char *text) {
@@ -144,5 +130,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(comments), cmocka_unit_test(pieces),
                                        cmocka_unit_test(names), cmocka_unit_test(faults),
                                        cmocka_unit_test(constants)};
-    return cmocka_run_group_tests_name("base/c_text", tests, setup, teardown);
+    return cmocka_run_group_tests_name("base/c_text", tests, make_arena, free_arena);
 }

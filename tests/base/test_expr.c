@@ -5,23 +5,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/base.h"
+#include "tests/arena.h"
 
 #include <string.h>
-
-static at_arena *arena;
-
-static int make_arena(void **state) {
-    (void)state;
-    arena = at_arena_new();
-    return 0;
-}
-
-static int free_arena(void **state) {
-    (void)state;
-    at_arena_free(arena);
-    return 0;
-}
 
 static at_expr *parse(const char *text) {
     at_expr *e;

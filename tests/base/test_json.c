@@ -4,24 +4,10 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "base/base.h"
+#include "tests/arena.h"
 
 #include <pthread.h>
 #include <string.h>
-
-static at_arena *arena;
-
-static int make_arena(void **state) {
-    (void)state;
-    arena = at_arena_new();
-    return 0;
-}
-
-static int free_arena(void **state) {
-    (void)state;
-    at_arena_free(arena);
-    return 0;
-}
 
 static const at_json *parse(const char *text) {
     const at_json *v;

@@ -4,21 +4,8 @@
 #include <string.h>
 
 #include "codegen/tile_make.h"
+#include "tests/arena.h"
 #include "tests/codegen/support.h"
-
-static at_arena *arena;
-
-static int make_arena(void **state) {
-    (void)state;
-    arena = at_arena_new();
-    return 0;
-}
-
-static int free_arena(void **state) {
-    (void)state;
-    at_arena_free(arena);
-    return 0;
-}
 
 /* A product of packed panels: of the weight, and of the data in a copy. */
 static const char sizes[] = "Y=28 X=64 K=40 yo=2 yi=14 xo=2 xi=32 n=5";

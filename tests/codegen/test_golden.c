@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "codegen/tile_make.h"
+#include "tests/arena.h"
 #include "codegen/x86/asm.h"
 #include "tests/codegen/support.h"
 
@@ -37,20 +38,6 @@ static const char tree_text[] = "p, b, k =>\n"
                                 "            @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"
                                 "        yi:unroll, xi:vec =>\n"
                                 "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n";
-
-static at_arena *arena;
-
-static int make_arena(void **state) {
-    (void)state;
-    arena = at_arena_new();
-    return 0;
-}
-
-static int free_arena(void **state) {
-    (void)state;
-    at_arena_free(arena);
-    return 0;
-}
 
 static at_program *build(const char *sizes_text, const char *compute_of, const char *tree_of) {
     return program_of(arena, &(program){"golden", sizes_text, compute_of, tree_of});

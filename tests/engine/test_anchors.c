@@ -8,24 +8,11 @@
 #include <cmocka.h>
 
 #include "engine/engine.h"
+#include "tests/folder.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static char folder[] = "/tmp/autotune-anchors-XXXXXX";
-
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
 
 typedef struct lines {
     at_arena *arena;

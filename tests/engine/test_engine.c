@@ -7,25 +7,12 @@
 #include <cmocka.h>
 
 #include "engine/engine.h"
+#include "tests/folder.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char folder[] = "/tmp/autotune-engine-XXXXXX";
-
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
 
 static const char *log_path(at_arena *a, const char *name) {
     return at_format(a, "%s/%s.log", folder, name);

@@ -9,6 +9,7 @@
 
 #include "engine/engine.h"
 #include "engine/library/autotune.h"
+#include "tests/folder.h"
 
 #include <fenv.h>
 #include <locale.h>
@@ -20,20 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xmmintrin.h>
-
-static char folder[] = "/tmp/autotune-library-XXXXXX";
-
-static int make_folder(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
 
 typedef struct path {
     char text[128];

@@ -5,24 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/arena.h"
+
 #include <string.h>
 
 #include "remote/delta.h"
 #include "remote/frame.h"
-
-static at_arena *arena;
-
-static int setup(void **state) {
-    (void)state;
-    arena = at_arena_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    at_arena_free(arena);
-    return 0;
-}
 
 /* The bytes are the same on every machine. */
 static void bytes(void **state) {
@@ -163,5 +151,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bytes),     cmocka_unit_test(pieces),
                                        cmocka_unit_test(damage),    cmocka_unit_test(refusals),
                                        cmocka_unit_test(greetings), cmocka_unit_test(deltas)};
-    return cmocka_run_group_tests_name("remote/frame", tests, setup, teardown);
+    return cmocka_run_group_tests_name("remote/frame", tests, make_arena, free_arena);
 }

@@ -6,24 +6,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/arena.h"
+
 #include "sketch/schedulable.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static at_arena *arena;
-
-static int setup(void **state) {
-    (void)state;
-    arena = at_arena_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    at_arena_free(arena);
-    return 0;
-}
 
 static const char product[] = "A[N, L] : input\n"
                               "B[L, M] : weight\n"
@@ -233,5 +221,5 @@ static void printed(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(edits), cmocka_unit_test(rules),
                                        cmocka_unit_test(of_templates), cmocka_unit_test(printed)};
-    return cmocka_run_group_tests_name("sketch/schedulable", tests, setup, teardown);
+    return cmocka_run_group_tests_name("sketch/schedulable", tests, make_arena, free_arena);
 }

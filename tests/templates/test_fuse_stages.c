@@ -1,22 +1,9 @@
 /* Stages behind a template's output: names, what they make of the computation and its arguments,
  * records, and what does not fit. What the kernels compute: tests/run/test_templates.c. */
 #include "tests/templates/support.h"
+#include "tests/arena.h"
 
 #include <string.h>
-
-static at_arena *arena;
-
-static int setup(void **state) {
-    (void)state;
-    arena = at_arena_new();
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    at_arena_free(arena);
-    return 0;
-}
 
 static const at_template_row *find(const char *name) {
     const at_template_row *row;
@@ -233,5 +220,5 @@ int main(void) {
                                        cmocka_unit_test(computations), cmocka_unit_test(channels),
                                        cmocka_unit_test(layouts),      cmocka_unit_test(records),
                                        cmocka_unit_test(misfits)};
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, make_arena, free_arena);
 }
