@@ -84,8 +84,11 @@ at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int
     const char *knob = at_format(s->arena, "tile_%s", axis);
     if (has_knob(s, knob)) knob = at_format(s->arena, "tile_%s_%s", stage, axis);
     at_edit e = {.kind = AT_EDIT_SPLIT, .stage = stage, .loop = axis, .knob = knob, .spec = *spec};
-    for (int i = 0; i < n; i++)
-        e.names[i] = parts[i] = sketch_fresh(s, at_format(s->arena, "%s%d", axis, i));
+    for (int i = 0; i < n; i++) {
+        const char *name = at_format(s->arena, "%s%d", axis, i);
+        if (is_taken(s, name)) name = at_format(s->arena, "%s_%s%d", stage, axis, i);
+        e.names[i] = parts[i] = sketch_fresh(s, name);
+    }
     AT_TRY(sketch_step(s, &e, err));
     const at_definition *d = &s->definitions.data[s->definitions.len - 1];
     at_split_limits l = {
