@@ -187,6 +187,19 @@ typedef struct at_interval {
 } at_interval;
 at_interval at_median(const double *values, int n); /* n from 1 to 64 */
 
+/* ---- states of a machine -----------------------------------------------------------------------
+ */
+
+/* What the core shared while a kernel ran: nothing; something; one at the beginning and the other
+ * at the end; or it has never been seen alone. */
+typedef enum at_state {
+    AT_STATE_UNKNOWN,
+    AT_STATE_ALONE,
+    AT_STATE_COMPANY,
+    AT_STATE_MIXED,
+    AT_STATE_COUNT
+} at_state;
+
 /* ---- decisions that may be looked at at any time (betting.c) ----------------------------------
  *
  * How sure is it that the median of what comes is not 0, where each value may depend on those

@@ -9,9 +9,13 @@
 enum { MOST_WORDS = 6 };
 /* The words of a kind; where it is an enum, in its order. */
 static const char *const words_of[LAST_KIND][MOST_WORDS] = {
-    [PRESET] = {"ours", "autotvm"},        [FEATURES] = {"itervar", "knob", "curve", "bound"},
-    [PER] = {"context", "mcpu", "key"},    [AGAINST] = {"trials", "seconds", "both"},
-    [COLOR] = {"auto", "always", "never"}, [MANUAL] = {"text", "man", "bash", "zsh", "fish"},
+    [PRESET] = {"ours", "autotvm"},
+    [FEATURES] = {"itervar", "knob", "curve", "bound"},
+    [PER] = {"context", "mcpu", "key"},
+    [AGAINST] = {"trials", "seconds", "both"},
+    [OBJECTIVE] = {"alone", "company", "typical"},
+    [COLOR] = {"auto", "always", "never"},
+    [MANUAL] = {"text", "man", "bash", "zsh", "fish"},
 };
 
 #define V(verb) (1u << AT_VERB_##verb)
@@ -126,6 +130,11 @@ static const at_option_row rows[] = {
     {"--cache", "STATE", MEASURING, "hot",
      "state of the caches before a sample: hot, or cold: flushed; see docs/measuring.md", CACHE,
      TO(engine.cache), 0, 0},
+    {"--objective", "STATE", V(TUNE) | CHOOSING | V(PICK_BEST), NULL,
+     "what counts where others use the core, too: kernels alone, in company, or the typical "
+     "mixture; "
+     "tune: default: what probes see when the log begins; else: the log's",
+     OBJECTIVE, TO(engine.objective), 0, 0},
     {"--number", "N", AGAIN, NULL,
      "runs per sample (AutoTVM's meaning); default: chosen by the timer", INTEGER,
      TO(engine.number), 1, 1000000},

@@ -32,6 +32,7 @@ enum {
     PER,
     FORMAT,
     AGAINST,
+    OBJECTIVE,
     COLOR,
     MANUAL,
     PERCENT,

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "engine/kernel_job.h"
+#include "engine/log_objective.h"
+#include "engine/states.h"
 
 /* A trial: runs end earlier where nothing is to be won (at_job.pairs). */
 enum { PAIRS_OF_TRIAL = 3 };
@@ -159,6 +161,7 @@ at_status at_anchor_ready(at_session *s, at_known *known, at_log *log, at_error 
     if (s->anchors.is_ready) return AT_OK;
     s->anchors.is_ready = true;
     if (!is_wanted(s)) return AT_OK;
+    AT_TRY(at_objective_begin(s, known, log, err));
     const at_anchor_line *last = at_known_anchor(known, -1);
     if (last) AT_TRY(go_on(s, last, &k, err));
     if (!k) AT_TRY(begin_chain(s, known, log, &k, err));
@@ -173,6 +176,7 @@ void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at
     job->pairs = s->anchors.kernel ? PAIRS_OF_TRIAL : 0;
     job->to_the_end = !at_known_best(known);
     job->pair_seed = s->options.seed ^ (uint64_t)index << 20;
+    at_states_ask(s, job);
 }
 
 /* ---- another one ---------------------------------------------------------------------------- */
@@ -185,6 +189,7 @@ static at_status link_to_anchor(at_session *s, at_candidate *k, int wanted, doub
     k->job.pairs = wanted;
     k->job.to_the_end = true;
     k->job.pair_seed = s->options.seed;
+    at_states_ask(s, &k->job);
     *pairs = 0;
     AT_TRY(at_dataset_shape(&s->data, k->extents, err));
     k->job.data_version = s->data.version;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/anchors.h"
+#include "engine/states.h"
 
 static const double least_budget_s = 2, budget_share = 0.1; /* of the run so far */
 static const double peak_age_s = 0.05; /* measuring it takes 8 ms, which is two samples of 1 ms */
@@ -171,6 +172,7 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
     f->candidate.job.pairs = g->is_paired ? pairs_of(f->result) : 0;
     f->candidate.job.to_the_end = true;
     f->candidate.job.pair_seed = s->options.seed ^ (g->turns + 1) << 32;
+    at_states_ask(s, &f->candidate.job);
     AT_TRY(at_candidate_run(s, s->scratch, &f->candidate, 0, &r, err));
     if (r.error_no) {
         drop_out(g, f, "timed", &r);

@@ -25,6 +25,7 @@ struct at_known {
     at_arena *arena;
     AT_VEC(finalist) finalists; /* ascending by index */
     AT_VEC(at_anchor_line) anchors;
+    const at_objective_line *objective;
     AT_VEC(const at_record *) results;
     AT_VEC(at_key) keys; /* [results] those in table BY_KEY have one */
     table tables[PROPERTIES];
@@ -201,7 +202,8 @@ const at_record *at_known_winner(const at_known *k, const at_turns **final) {
     return r;
 }
 
-/* ---- anchors --------------------------------------------------------------------------------- */
+/* ---- anchors, objective
+ * --------------------------------------------------------------------------------- */
 
 void at_known_add_anchor(at_known *k, const at_session *s, const char *comment) {
     at_anchor_line l;
@@ -212,6 +214,18 @@ void at_known_add_anchor(at_known *k, const at_session *s, const char *comment) 
         *at_push(k->arena, &k->anchors) = l;
     else at_arena_rewind(k->arena, mark);
 }
+
+void at_known_add_objective(at_known *k, const at_session *s, const char *comment) {
+    at_objective_line l;
+    at_mark mark = at_arena_mark(k->arena);
+    if (!k->objective && at_objective_line_read(k->arena, comment, &l) &&
+        !strcmp(l.task, at_task_record_name(s->task)) && !strcmp(l.context_hash, s->context_hash) &&
+        at_args_equal(l.args, at_task_args(s->task)))
+        k->objective = at_copy(k->arena, &l, sizeof l);
+    else at_arena_rewind(k->arena, mark);
+}
+
+const at_objective_line *at_known_objective(const at_known *k) { return k->objective; }
 
 const at_anchor_line *at_known_anchor(const at_known *k, int i) {
     if (i < 0) i = k->anchors.len - 1;
@@ -327,6 +341,7 @@ static void take_comment(void *ctx, const char *comment, int64_t line) {
         if (epoch > m->known->epochs) m->known->epochs = epoch;
     } else {
         at_known_add_anchor(m->known, m->session, comment);
+        at_known_add_objective(m->known, m->session, comment);
         at_finals_add(&m->finals, comment, line);
     }
 }

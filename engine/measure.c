@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/kernel_job.h"
+#include "engine/states.h"
 #include "engine/version.h"
 
 /* AutoTVM's cost of a failure, and the release whose lines ours are. */
@@ -223,27 +224,27 @@ static double median_anchor_s(const at_outcome *o) {
 
 /* Ratios to the anchor, and the times that come of them with the time of the first one: these are
  * comparable throughout the log, whatever the machine did meanwhile. */
-static void take_pairs(const at_session *s, at_arena *a, const at_outcome *o, at_record *r) {
+static void take_pairs(at_session *s, at_arena *a, const at_outcome *o, at_record *r) {
     const at_anchors *anchor = &s->anchors;
     at_paired *p = &r->extra.pairs;
     int n = o->num_pairs;
     double *ratios = AT_NEW_ARRAY(a, double, n), *times_s = AT_NEW_ARRAY(a, double, n);
+    char *states = AT_NEW_ARRAY(a, char, n + 1);
     double first_s = anchor->of_first * anchor->first_s, cost_s;
     for (int i = 0; i < n; i++) {
         /* More digits than a clock gives would only make lines long. */
         ratios[i] = round(o->pairs[i].time_s / o->pairs[i].anchor_s * 1e6) * 1e-6;
         if (!(ratios[i] > 0)) ratios[i] = 1e-6;
         times_s[i] = ratios[i] * first_s;
+        states[i] = at_state_letter(at_states_take(s, &o->pairs[i]));
     }
-    double *sorted = at_sorted_copy(ratios, n);
     *p = (at_paired){.anchor = anchor->number,
                      .first = anchor->first,
                      .ratios = ratios,
                      .num_ratios = n,
-                     .states = "",
-                     .ratio = at_sorted_median(sorted, n),
+                     .states = states,
+                     .ratio = at_median_that_counts(ratios, states, n, s->states.objective, NULL),
                      .is_bracketed = o->is_bracketed};
-    free(sorted);
     p->of_first = p->ratio * anchor->of_first;
     cost_s = p->of_first * anchor->first_s;
     r->extra.samples_s = times_s;

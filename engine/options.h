@@ -40,6 +40,9 @@ typedef struct at_engine_options {
     double timeout_s;  /* of compiling, and of running; 0: 10 */
     double cooldown_s; /* between two that were measured */
     bool paranoid;
+    /* Which state of the machine counts; NONE: the log's, or what the probes say when it begins.
+     */
+    at_objective objective;
     const char *worker; /* path of the program that runs kernels; NULL: this same executable */
     /* The search. */
     const char *tuner;              /* "ga", "ga:population=32"; NULL: the default one */

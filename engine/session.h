@@ -32,6 +32,15 @@ typedef struct at_anchors {
                         not needed */
 } at_anchors;
 
+/* Of the machine (states.h). */
+typedef struct at_states {
+    bool is_begun, seen_alone;
+    at_reach reach;
+    at_objective objective;
+    double time_s[AT_STATE_COUNT]; /* of pairs, each so many seconds of a run of both */
+    int core, cores;               /* measured on, and of how many it was chosen; 0: it was not */
+} at_states;
+
 typedef struct at_session {
     at_arena *arena;   /* lives as long as the session */
     at_arena *scratch; /* one candidate's; reset by whoever begins the next */
@@ -62,6 +71,7 @@ typedef struct at_session {
     bool is_projected;      /* the expected outputs are a candidate's: see reference.h */
     at_worker *worker;
     at_anchors anchors;
+    at_states states;
     int64_t flush_bytes; /* before each sample; 0: caches stay as they are */
     double peak_gflops;  /* FMA peak of the core, as last measured */
     double peak;         /* that speeds are shares of: this one, or the bandwidth */

@@ -5,6 +5,7 @@
 
 #include "engine/far_search.h"
 #include "engine/machine.h"
+#include "engine/log_objective.h"
 #include "engine/trials.h"
 
 static const int64_t default_trials = 500;
@@ -113,7 +114,8 @@ at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_err
     t->log_path = path;
     t->log = log;
     t->shares_log = true;
-    return at_known_read_log(t->known, &t->s, path, err);
+    AT_TRY(at_known_read_log(t->known, &t->s, path, err));
+    return at_objective_check(&t->s, t->known, err);
 }
 
 at_status at_tuning_open(const at_engine_options *o, const at_request *q, const char *log,
@@ -123,6 +125,7 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
     t->log_path = log ? log : at_format(s->arena, "%s.log", s->row->name);
     AT_TRY(at_log_open(t->log_path, &t->log, err));
     AT_TRY(at_known_read_log(t->known, s, t->log_path, err));
+    AT_TRY(at_objective_check(s, t->known, err));
     return t->far ? at_far_begin(t, err) : at_session_start(s, err);
 }
 

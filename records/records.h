@@ -36,18 +36,26 @@ typedef enum at_samples {
     AT_SAMPLES_OTHER /* a word of a later version */
 } at_samples;
 
-/* What the core shared while a kernel ran: nothing; something; one at the beginning and the other
- * at the end; or it has never been seen alone. */
-typedef enum at_state {
-    AT_STATE_UNKNOWN,
-    AT_STATE_ALONE,
-    AT_STATE_COMPANY,
-    AT_STATE_MIXED,
-    AT_STATE_COUNT
-} at_state;
+/* Of at_state: base.h. */
 const char *at_state_name(at_state s); /* "unknown", "alone", "company", "mixed" */
 char at_state_letter(at_state s);      /* their first */
 bool at_state_from_letter(char letter, at_state *out);
+
+/* Which state counts where results are compared; typical: all but mixed, as they come. */
+typedef enum at_objective {
+    AT_OBJECTIVE_NONE, /* not said */
+    AT_OBJECTIVE_ALONE,
+    AT_OBJECTIVE_COMPANY,
+    AT_OBJECTIVE_TYPICAL,
+    AT_OBJECTIVE_COUNT
+} at_objective;
+const char *at_objective_name(at_objective o); /* "", "alone", "company", "typical" */
+bool at_objective_from_name(const char *name, at_objective *out);
+bool at_objective_counts(at_objective o, at_state s);
+/* The median of the values whose state counts; of all where none does, or states are not known (""
+ * or NULL). *counting: how many do; may be NULL. */
+double at_median_that_counts(const double *values, const char *states, int n, at_objective o,
+                             int *counting);
 
 /* ---- records --------------------------------------------------------------------------------- */
 
@@ -276,6 +284,19 @@ typedef struct at_anchor_line {
 /* false: it is another comment, or torn. Owned by arena. */
 bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out);
 void at_anchor_line_print(at_text *out, const at_anchor_line *l); /* without '#' and '\n' */
+
+/* A comment line about which state counts (objective.c), "#objective {json}": the first one of a
+ * task and context, when its log begins. */
+typedef struct at_objective_line {
+    const char *task, *context_hash;
+    const at_json *args;
+    at_objective objective;
+    bool by_probes;               /* nobody said which */
+    double share[AT_STATE_COUNT]; /* of the time: of the states that were seen then */
+} at_objective_line;
+/* false: it is another comment, or torn. Owned by arena. */
+bool at_objective_line_read(at_arena *a, const char *comment, at_objective_line *out);
+void at_objective_line_print(at_text *out, const at_objective_line *l); /* without '#' and '\n' */
 
 /* Numbers strings 0, 1, 2, ... in order of first appearance (keys.c). */
 typedef struct at_key_map {

@@ -69,6 +69,16 @@ static const char *const states[AT_STATE_COUNT] = {"unknown", "alone", "company"
 const char *at_state_name(at_state s) { return states[s]; }
 char at_state_letter(at_state s) { return states[s][0]; }
 
+static const char *const objectives[AT_OBJECTIVE_COUNT] = {"", "alone", "company", "typical"};
+
+const char *at_objective_name(at_objective o) { return objectives[o]; }
+
+bool at_objective_from_name(const char *name, at_objective *out) {
+    int i = find(objectives + 1, AT_OBJECTIVE_COUNT - 1, name);
+    if (i >= 0) *out = (at_objective)(i + 1);
+    return i >= 0;
+}
+
 bool at_state_from_letter(char letter, at_state *out) {
     for (int i = 0; i < AT_STATE_COUNT; i++)
         if (states[i][0] == letter) return *out = (at_state)i, true;

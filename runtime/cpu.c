@@ -106,20 +106,29 @@ int at_cpu_core_of(int cpu) {
     return atoi(list); /* "0-1", "0,64" */
 }
 
+static _Thread_local int preferred = -1;
+
+void at_cpu_prefer(int cpu) { preferred = cpu; }
+
 int at_cpu_cores(int *cpus, int max) {
     enum { MOST = 1024 };
     char seen[MOST][SIBLINGS];
     const cpu_set_t *set = at_cpus_given();
-    int n = 0;
+    int all[MOST], n = 0;
     for (int cpu = CPU_SETSIZE - 1; cpu >= 0 && n < MOST; cpu--) {
         if (!CPU_ISSET(cpu, set)) continue;
         siblings(cpu, seen[n]);
         bool known = false;
         for (int i = 0; i < n; i++) known |= !strcmp(seen[i], seen[n]);
         if (known) continue;
-        if (n < max) cpus[n] = cpu;
-        n++;
+        all[n++] = cpu;
     }
+    for (int i = 1; i < n; i++) {
+        if (all[i] != preferred) continue;
+        memmove(all + 1, all, (size_t)i * sizeof *all);
+        all[0] = preferred;
+    }
+    for (int i = 0; i < n && i < max; i++) cpus[i] = all[i];
     return n ? n : 1;
 }
 

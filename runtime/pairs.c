@@ -11,6 +11,7 @@
 #define HOPELESS 1.5   /* after one pair */
 #define ABSENT_NS 20000000 /* of pairs that another thread disturbed */
 enum { MOST_RUNS = 1000, MOST_ABSENT = 5 };
+enum { PATIENCE = 3 }; /* so many times the pairs, where few are in the state that is wanted */
 
 typedef struct side {
     at_run *run;
@@ -50,17 +51,33 @@ static at_pair bracket(side *kernel, side *anchor, bool apart, int *failed) {
     double ns = *failed ? 0 : time_block(kernel, apart, failed);
     double after = *failed ? 0 : time_block(&block, apart, failed);
     anchor->was_absent = block.was_absent;
-    return (at_pair){ns * 1e-9, (before + after) / 2 * 1e-9};
+    return (at_pair){.time_s = ns * 1e-9, .anchor_s = (before + after) / 2 * 1e-9};
 }
 
 static at_pair pair(side *kernel, side *anchor, bool apart, bool kernel_first, int *failed) {
     side *sides[2] = {kernel_first ? kernel : anchor, kernel_first ? anchor : kernel};
     double ns[2] = {0, 0};
     for (int i = 0; i < 2 && !*failed; i++) ns[i] = time_block(sides[i], apart, failed);
-    return (at_pair){ns[kernel_first ? 0 : 1] * 1e-9, ns[kernel_first ? 1 : 0] * 1e-9};
+    return (at_pair){.time_s = ns[!kernel_first] * 1e-9, .anchor_s = ns[kernel_first] * 1e-9};
 }
 
 static double ratio(const at_pair *p) { return p->time_s / p->anchor_s; }
+
+/* Before a pair, and behind it: less than a twentieth of what it takes. */
+static at_state look(const at_job *job) {
+    if (!(job->reach.near > 0)) return AT_STATE_UNKNOWN;
+    at_probe seen = at_probe_core(false);
+    return at_probe_state(&seen, &job->reach);
+}
+
+/* Are there as many as the job asks for, or does the state that it wants not come? */
+static bool is_full(const at_job *job, const at_outcome *out) {
+    const int most = job->pairs < AT_MAX_PAIRS ? job->pairs : AT_MAX_PAIRS;
+    bool any = job->wanted != AT_STATE_ALONE && job->wanted != AT_STATE_COMPANY;
+    int counting = 0;
+    for (int i = 0; i < out->num_pairs; i++) counting += any || out->pairs[i].state == job->wanted;
+    return counting >= most || out->num_pairs == AT_MAX_PAIRS || out->num_pairs >= PATIENCE * most;
+}
 
 /* Is nothing to be won with more of them? */
 static bool enough(const at_outcome *out) {
@@ -102,17 +119,20 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
     bool apart = job->vector_set != a->job->vector_set;
     out->is_bracketed = (double)ns > LONG * a->run_ns;
     out->number = kernel.runs;
-    const int most = job->pairs < AT_MAX_PAIRS ? job->pairs : AT_MAX_PAIRS;
     at_rng rng;
     at_rng_seed(&rng, job->pair_seed, 0);
     int64_t absent_ns = 0;
-    while (out->num_pairs < most && !failed) {
+    at_state before = look(job);
+    while (!is_full(job, out) && !failed) {
         bool first = at_rng_below(&rng, 2);
         int64_t pair_ns = at_now_ns();
         kernel.was_absent = anchor.was_absent = false;
         at_pair p = out->is_bracketed ? bracket(&kernel, &anchor, apart, &failed)
                                       : pair(&kernel, &anchor, apart, first, &failed);
         if (failed) break;
+        at_state after = look(job);
+        p.state = at_state_between(before, after);
+        before = after;
         /* Its time away does not count, but what others have left in the caches does. */
         bool was_absent = kernel.was_absent || anchor.was_absent;
         if (was_absent && out->disturbed < MOST_ABSENT && absent_ns < ABSENT_NS) {

@@ -34,7 +34,8 @@ const char *at_vector_set_name(int set); /* NULL: there is no such number */
 bool at_cpu_has_set(int set);            /* and its registers are saved by the system */
 int at_cpu_best_set(void);
 
-/* CPUs that kernels run on: one of each core that this process may use, last first. Writes at most
+/* CPUs that kernels run on: one of each core that this process may use, the preferred one and then
+ * the last first. Writes at most
  * max of them and returns how many there are, at least 1. */
 int at_cpu_cores(int *cpus, int max);
 int at_cpu_core_of(int cpu); /* the first of the CPUs that are this core */
@@ -55,6 +56,44 @@ void at_par_for(int threads, void (*body)(long i, int thread, void *context), lo
 double at_peak_gflops(int vector_set, int threads);
 /* Of one load that waits for the one before, anywhere in so many bytes; at most 64 MB. */
 double at_latency_ns(int64_t bytes);
+
+/* ---- who else uses this core (probe.c) --------------------------------------------------------
+ *
+ * How often the core does something that waits for nothing in the time of one multiply-add that
+ * waits for the one before: neither clock nor unit is in it. Alone a core reaches ports times
+ * latency; a thread beside it on the same core takes of the ports, and not of the latency. */
+
+typedef struct at_probe {
+    double near, far;     /* loads from the first-level and from the second-level cache */
+    double multiply_adds; /* of CPUs without them multiplications */
+} at_probe;
+/* Of the caller's core, in 3 microseconds; far: that, too, in 5, else it is 0. At most 4 KB are
+ * touched. */
+at_probe at_probe_core(bool far);
+bool at_arch_probes_fused(void); /* they are multiply-adds */
+/* What a core reaches alone: ports times latency. 0: not known. */
+typedef struct at_reach {
+    double near, multiply_adds;
+} at_reach;
+/* UNKNOWN where nothing is known; else ALONE where near all of it is reached, or COMPANY. */
+at_state at_probe_state(const at_probe *p, const at_reach *reach);
+/* Of what lies between two readings: MIXED where they differ. */
+at_state at_state_between(at_state before, at_state after);
+
+/* A core as this thread sees it, which is on it meanwhile (core_watch.c). */
+typedef struct at_core_seen {
+    double share[AT_STATE_COUNT]; /* of the time */
+    double here;                  /* of the time: this thread had the core */
+    int probes;
+} at_core_seen;
+/* false: this thread may not be there. */
+bool at_core_watch(int cpu, int64_t ns, const at_reach *reach, at_core_seen *out);
+/* That of n CPUs of which others take the least, each watched for so long; the first, if it makes
+ * no difference. */
+int at_quieter_core(const int *cpus, int n, int64_t ns, const at_reach *reach);
+/* From now on this core is the first of at_cpu_cores, and the one that workers are on, for this
+ * thread. */
+void at_cpu_prefer(int cpu);
 
 /* ---- the tensor store (tensors.c): one memfd, mapped by parent and workers ---------------------
  *
@@ -175,6 +214,8 @@ typedef struct at_job {
      * (at_least), and so does a ratio above 1.5 after one pair. to_the_end: neither. */
     int pairs;
     bool to_the_end;
+    at_reach reach;  /* by which pairs are labelled; 0: they are not, all are UNKNOWN */
+    at_state wanted; /* ALONE or COMPANY: only such count as pairs, of at most 3 times as many */
     uint64_t pair_seed;
     /* Above 0: before each sample that much memory is read, so that what the caches held is gone;
      * then number is 1 and repeat 3 unless given. */
@@ -200,6 +241,7 @@ typedef enum at_job_end {
 /* Seconds per run, of the kernel and of the anchor beside it. */
 typedef struct at_pair {
     double time_s, anchor_s;
+    at_state state; /* by what was seen before and after it */
 } at_pair;
 typedef struct at_outcome {
     at_job_end end;
@@ -230,10 +272,10 @@ typedef struct at_outcome {
 /* ---- the worker, seen from the parent (worker.c; its inside: worker_main.c) ----------------- */
 
 typedef struct at_worker at_worker;
-/* Borrows store until at_worker_free. cpu: the logical CPU to pin to, -1: the last one allowed;
- * AT_E_USAGE if it is not. memory_bytes 0: three quarters of the machine's; counts all of the
- * worker's, the store too. The calling thread must live as long as the worker, which the system
- * kills with it. */
+/* Borrows store until at_worker_free. cpu: the logical CPU to pin to, -1: the first of
+ * at_cpu_cores; AT_E_USAGE if it is not. memory_bytes 0: three quarters of the machine's; counts
+ * all of the worker's, the store too. The calling thread must live as long as the worker, which the
+ * system kills with it. */
 at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worker **out,
                         at_error *err);
 /* The same with another program as worker, by its path: one of this version whose main() begins

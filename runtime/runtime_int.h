@@ -72,7 +72,7 @@ int at_wait(struct pollfd *p, int n, int64_t deadline_ns);
 
 /* What both must agree on: a number that goes up when messages change, and the sizes of what they
  * hold. */
-enum { AT_PROTOCOL = 2, AT_PROTOCOL_BYTES = 96 };
+enum { AT_PROTOCOL = 3, AT_PROTOCOL_BYTES = 96 };
 void at_protocol_text(char out[AT_PROTOCOL_BYTES]);
 
 typedef enum at_msg_type {
@@ -300,6 +300,22 @@ typedef struct at_arch_set { /* a vector set (spin.c) */
 } at_arch_set;
 extern const at_arch_set at_arch_sets[];
 extern const int at_arch_num_sets;
+
+/* What a core's state shows in (x86/probe_loops.c). */
+typedef enum at_probe_loop {
+    AT_PROBE_CHAIN,         /* multiply-adds (or multiplications), each waits for the one before */
+    AT_PROBE_MULTIPLY_ADDS, /* which do not wait */
+    AT_PROBE_NEAR,          /* loads from the first-level cache, */
+    AT_PROBE_FAR,           /* and from the second */
+    AT_PROBE_LOOPS
+} at_probe_loop;
+typedef struct at_arch_loop {
+    void (*run)(int64_t trips, const char *at);
+    const char *at; /* what it reads */
+    int trips;
+    int per_trip; /* operations */
+} at_arch_loop;
+const at_arch_loop *at_arch_probe_loops(void); /* [AT_PROBE_LOOPS] of this CPU */
 
 /* Of the registers at a signal (x86/crash_registers.c). context: the handler's third argument. */
 typedef struct at_fault {

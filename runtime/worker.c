@@ -190,10 +190,7 @@ at_status at_worker_new_of(const char *program, at_store *store, int cpu, int64_
     if (cpu >= 0 && (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &set))) {
         return at_fail(err, AT_E_USAGE, "CPU %d is not one this process may use", cpu);
     }
-    for (int i = 0; cpu < 0 && i < CPU_SETSIZE; i++) {
-        int last = CPU_SETSIZE - 1 - i;
-        if (CPU_ISSET(last, &set)) cpu = last;
-    }
+    if (cpu < 0) at_cpu_cores(&cpu, 1);
     at_worker *w = calloc(1, sizeof *w);
     if (!w) at_out_of_memory(sizeof *w);
     w->store = store;

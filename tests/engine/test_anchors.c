@@ -16,6 +16,7 @@
 
 typedef struct lines {
     at_arena *arena;
+    at_objective objective;
     AT_VEC(at_anchor_line) of;
 } lines;
 
@@ -23,7 +24,12 @@ static void take_line(void *ctx, const char *comment, int64_t line) {
     lines *l = ctx;
     at_anchor_line read;
     (void)line;
+    at_objective_line what;
     if (at_anchor_line_read(l->arena, comment, &read)) *at_push(l->arena, &l->of) = read;
+    if (at_objective_line_read(l->arena, comment, &what)) {
+        assert_int_equal(l->objective, AT_OBJECTIVE_NONE); /* once in a log */
+        l->objective = what.objective;
+    }
 }
 
 typedef struct result {
@@ -75,9 +81,11 @@ static void check(const result *r) {
         if (x->error_no || at_record_is_at_least(x)) continue;
         assert_true(p->of_first > 0 && p->num_ratios > 0 && p->anchor < r->lines.of.len);
         const at_anchor_line *l = &r->lines.of.data[p->anchor];
-        double *sorted = at_sorted_copy(p->ratios, p->num_ratios);
-        assert_float_equal(p->ratio, at_sorted_median(sorted, p->num_ratios), 1e-12);
-        free(sorted);
+        assert_int_equal(strlen(p->states), p->num_ratios);
+        int all;
+        double median =
+            at_median_that_counts(p->ratios, p->states, p->num_ratios, r->lines.objective, &all);
+        assert_float_equal(p->ratio, median, 1e-12);
         assert_string_equal(p->first, l->first);
         assert_float_equal(p->of_first, p->ratio * l->of_first, 1e-9 * p->of_first);
         assert_float_equal(at_record_mean(x), p->of_first * l->first_s, 1e-9 * l->first_s);
@@ -109,6 +117,35 @@ static void default_is_the_first(void **state) {
         assert_int_equal(again.lines.of.len, r.lines.of.len);
         assert_int_equal(again.records.len, r.records.len);
     }
+    at_arena_free(a);
+}
+
+/* A log keeps what counts in it; who asks for something else is told. */
+static void objective_is_kept(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_engine_options o = few;
+    const char *log = path(a, "objective");
+    o.objective = AT_OBJECTIVE_TYPICAL;
+    result r = tune(a, &o, "dense", "M=64,N=64,K=64", log);
+    check(&r);
+    assert_int_equal(r.lines.objective, AT_OBJECTIVE_TYPICAL);
+    o.objective = AT_OBJECTIVE_NONE;
+    o.trials = 16;
+    r = tune(a, &o, "dense", "M=64,N=64,K=64", log);
+    check(&r);
+    assert_int_equal(r.lines.objective, AT_OBJECTIVE_TYPICAL);
+    at_error err;
+    at_tuning t;
+    at_request q = {.template_name = "dense", .args = "M=64,N=64,K=64"};
+    o.objective = AT_OBJECTIVE_ALONE;
+    assert_int_equal(at_tuning_open(&o, &q, log, &t, &err), AT_E_USAGE);
+    assert_non_null(strstr(err.text, "--objective alone: "));
+    assert_non_null(strstr(err.text, "typical"));
+    assert_int_equal(at_tuning_close(&t, &err), AT_OK);
+    /* another task's is its own */
+    r = tune(a, &o, "dense", "M=32,N=64,K=64", path(a, "another"));
+    assert_int_equal(r.lines.objective, AT_OBJECTIVE_ALONE);
     at_arena_free(a);
 }
 
@@ -207,6 +244,7 @@ int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(default_is_the_first),
+        cmocka_unit_test(objective_is_kept),
         cmocka_unit_test(resumed),
         cmocka_unit_test(a_slow_one_gives_way),
         cmocka_unit_test(none_where_asked_otherwise),

@@ -1,0 +1,24 @@
+/* engine/states.c: the time that states of the machine had while pairs were timed. */
+#include "engine/states.h"
+
+void at_states_ask(const at_session *s, at_job *job) {
+    job->reach = s->states.reach;
+    job->wanted = s->states.objective == AT_OBJECTIVE_ALONE     ? AT_STATE_ALONE
+                  : s->states.objective == AT_OBJECTIVE_COMPANY ? AT_STATE_COMPANY
+                                                                : AT_STATE_UNKNOWN;
+}
+
+at_state at_states_take(at_session *s, const at_pair *p) {
+    at_states *states = &s->states;
+    at_state state = p->state;
+    states->seen_alone |= state == AT_STATE_ALONE;
+    if (!states->seen_alone) state = AT_STATE_UNKNOWN;
+    states->time_s[state] += p->time_s + p->anchor_s;
+    return state;
+}
+
+double at_states_share(const at_session *s, at_state state) {
+    double all = 0;
+    for (int i = 0; i < AT_STATE_COUNT; i++) all += s->states.time_s[i];
+    return all > 0 ? s->states.time_s[state] / all : 0;
+}

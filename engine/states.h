@@ -1,0 +1,16 @@
+/* engine/states.h: how pairs are labelled with states of the machine, and how much of the time each
+ * had. docs/measuring.md */
+#ifndef AT_ENGINE_STATES_H
+#define AT_ENGINE_STATES_H
+
+#include "engine/session.h"
+
+/* Pairs of this job are labelled, and those that count are wanted. */
+void at_states_ask(const at_session *s, at_job *job);
+/* As records say it: of a machine that was never seen alone company is not known. Counts the pair's
+ * time. */
+at_state at_states_take(at_session *s, const at_pair *p);
+/* Of the time that pairs took. */
+double at_states_share(const at_session *s, at_state state);
+
+#endif
