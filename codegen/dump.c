@@ -103,8 +103,8 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
         at_text_add(out, ")");
         return;
     }
-    if (v->op == AT_V_CALL) {
-        at_text_addf(out, "%s(", at_function_name(v->function));
+    if (v->op == AT_V_CALL || v->op == AT_V_NUMBER) {
+        at_text_addf(out, "%s(", v->op == AT_V_CALL ? at_function_name(v->function) : "float");
         value_print(l, out, v->a);
         at_text_add(out, ")");
         return;

@@ -201,3 +201,5 @@ int at_build_function(at_builder *b, at_function f, int x) {
     }
     AT_BUG("function %d is not in registers", f);
 }
+
+int at_build_number(at_builder *b, int x) { return unary(b, AT_T_TO_FLOAT, x); }

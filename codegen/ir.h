@@ -34,6 +34,7 @@ typedef enum at_val_op {
     AT_V_MAX,
     AT_V_SELECT, /* cond ? a : b */
     AT_V_CALL,   /* function of a */
+    AT_V_NUMBER, /* a, an entry of an index list, as a number */
     AT_V_TABLE,  /* table[at] */
     AT_V_INDEX,  /* at, as a number, until `tables` */
     AT_V_LESS,   /* all bits where a < b, else none */

@@ -28,14 +28,15 @@ typedef struct {
     int sym; /* the loop over entries; -1: not made yet */
 } maker;
 
-/* The entry an opaque symbol is a function of, and of nothing else: its symbol. -1: none. */
-static int entry_of(const at_low *l, int sym) {
+/* The entry an opaque symbol is a function of, and of nothing else: its symbol. -1: none. any: also
+ * one that is the same everywhere; addresses take its digits outside of all loops. */
+static int entry_of(const at_low *l, int sym, bool any) {
     const at_sym *s = &l->syms.data[sym];
-    if (s->kind == AT_SYM_LOAD) return s->deps ? sym : -1;
+    if (s->kind == AT_SYM_LOAD) return any || s->deps ? sym : -1;
     if (s->kind != AT_SYM_DIV) return -1;
     int entry = -1;
     for (int i = 0; i < s->of->n; i++) {
-        int of = entry_of(l, s->of->t[i].sym);
+        int of = entry_of(l, s->of->t[i].sym, any);
         if (of < 0 || (entry >= 0 && of != entry)) return -1;
         entry = of;
     }
@@ -43,10 +44,11 @@ static int entry_of(const at_low *l, int sym) {
 }
 
 /* An entry whose digits x takes; -1: none. */
-static int divided_entry(const at_low *l, const at_aff *x) {
+static int divided_entry(const at_low *l, const at_aff *x, bool any) {
     for (int i = 0; i < x->n; i++) {
         int sym = x->t[i].sym;
-        if (l->syms.data[sym].kind == AT_SYM_DIV && entry_of(l, sym) >= 0) return entry_of(l, sym);
+        int entry = l->syms.data[sym].kind == AT_SYM_DIV ? entry_of(l, sym, any) : -1;
+        if (entry >= 0) return entry;
     }
     return -1;
 }
@@ -123,16 +125,17 @@ static int table_of(maker *m, int list, const at_aff *of) {
     return t->tensor;
 }
 
-static const at_aff *look_up(maker *m, int tensor, const at_aff *at) {
+/* Digits of entries become entries of tables. */
+static const at_aff *without_digits(maker *m, const at_aff *at, bool any) {
     at_low *l = m->l;
     int entry;
-    while (l->buffers[tensor].elements < MOST_ELEMENTS && (entry = divided_entry(l, at)) >= 0) {
+    while ((entry = divided_entry(l, at, any)) >= 0) {
         const at_sym s = l->syms.data[entry];
         make_symbol(m);
         if (l->err->status != AT_OK) return at;
         const at_aff *part = at_aff_const(l, 0);
         for (int i = 0; i < at->n; i++)
-            if (entry_of(l, at->t[i].sym) == entry)
+            if (entry_of(l, at->t[i].sym, any) == entry)
                 part =
                     at_aff_add(l, part, at_aff_scale(l, at_aff_sym(l, at->t[i].sym), at->t[i].k));
         const at_aff *of =
@@ -143,18 +146,19 @@ static const at_aff *look_up(maker *m, int tensor, const at_aff *at) {
     return at;
 }
 
-/* An index as a number is read from a table of numbers, so that a vector of them can be. */
-static const at_value *number_of(maker *m, const at_aff *x) {
+static const at_aff *look_up(maker *m, int tensor, const at_aff *at) {
+    return m->l->buffers[tensor].elements < MOST_ELEMENTS ? without_digits(m, at, false) : at;
+}
+
+/* An index of loops alone is read from a table of numbers, so that a vector of them can be. */
+static const at_value *number_of_loops(maker *m, const at_aff *x) {
     at_low *l = m->l;
     int64_t lo, hi;
     at_value *v = AT_NEW(l->arena, at_value);
     *v = (at_value){.op = AT_V_CONST};
     at_aff_range(l, x, &lo, &hi);
     if (lo < -MOST_NUMBERS || hi > MOST_NUMBERS || hi - lo >= MOST_NUMBERS) {
-        at_lower_fail(l,
-                      "an index that may be beyond %d, or an entry of an index tensor, is used as "
-                      "a value",
-                      MOST_NUMBERS);
+        at_lower_fail(l, "an index that may be beyond %d is used as a value", MOST_NUMBERS);
         return v;
     }
     make_symbol(m);
@@ -172,6 +176,44 @@ static const at_value *number_of(maker *m, const at_aff *x) {
         *v = (at_value){
             .op = AT_V_LOAD, .tensor = found->tensor, .at = at_aff_shift(l, x, -found->lo)};
     return v;
+}
+
+static const at_value *binary(at_low *l, at_val_op op, const at_value *a, const at_value *b) {
+    const at_value v = {.op = op, .a = a, .b = b};
+    return at_copy(l->arena, &v, sizeof v);
+}
+
+static const at_value *constant(at_low *l, int64_t x) {
+    const at_value v = {.op = AT_V_CONST, .number = (float)x};
+    return at_copy(l->arena, &v, sizeof v);
+}
+
+/* An entry of an index tensor: an integer in memory. */
+static const at_value *number_of_entry(at_low *l, const at_sym *s) {
+    const at_value entry = {.op = AT_V_LOAD, .tensor = s->tensor, .at = s->of};
+    return binary(l, AT_V_NUMBER, at_copy(l->arena, &entry, sizeof entry), NULL);
+}
+
+/* An index as a number: entries one by one, and what hangs on loops alone. */
+static const at_value *number_of(maker *m, const at_aff *x) {
+    at_low *l = m->l;
+    const at_value *sum = NULL;
+    x = without_digits(m, x, true);
+    for (int i = 0; i < x->n && l->err->status == AT_OK; i++) {
+        const at_term t = x->t[i];
+        const at_sym s = l->syms.data[t.sym];
+        if (s.kind != AT_SYM_LOAD) continue;
+        const at_value *v = number_of_entry(l, &s);
+        if (t.k != 1) v = binary(l, AT_V_MUL, constant(l, t.k), v);
+        sum = sum ? binary(l, AT_V_ADD, sum, v) : v;
+    }
+    if (!sum) return number_of_loops(m, x);
+    const at_aff *rest = at_aff_const(l, x->c);
+    for (int i = 0; i < x->n; i++)
+        if (l->syms.data[x->t[i].sym].kind != AT_SYM_LOAD)
+            rest = at_aff_add(l, rest, at_aff_scale(l, at_aff_sym(l, x->t[i].sym), x->t[i].k));
+    if (!rest->n && !rest->c) return sum;
+    return binary(l, AT_V_ADD, sum, rest->n ? number_of_loops(m, rest) : constant(l, rest->c));
 }
 
 static const at_value *value_look_up(maker *m, const at_value *v) {

@@ -112,8 +112,10 @@ int at_build_slot_of(at_builder *b, const at_tile_place *p);
 int at_build_value(at_builder *b, const at_value *v); /* its virtual register */
 void at_build_statement(at_builder *b, const at_ir *n);
 
-/* functions.c: a function of what is in a virtual register, which stays. */
+/* functions.c: a function of what is in a virtual register, which stays; the float of an integer.
+ */
 int at_build_function(at_builder *b, at_function f, int x);
+int at_build_number(at_builder *b, int x);
 
 /* tile_partial.c: before and behind a loop of a list: partial results of what it only adds to.
  * into = partial joined with a term. The partial result of a key that is next to take one. */

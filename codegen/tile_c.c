@@ -137,7 +137,9 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     case AT_T_LOAD:
     case AT_T_BCAST:
         at_text_addf(out, "r%d = ", op->dst);
+        if (t->slot_is_list[op->slot]) at_text_addf(out, "%sfloat((unsigned)", t->prefix);
         memory(out, t, op);
+        if (t->slot_is_list[op->slot]) at_text_add(out, ")");
         break;
     case AT_T_STORE:
         memory(out, t, op);

@@ -45,8 +45,9 @@ static void store(at_text *out, const at_tile *t, const at_tile_op *op) {
 }
 
 static void load(at_text *out, const at_tile *t, const at_tile_op *op) {
-    if (op->lanes == 1 || (op->lanes < t->lanes && !t->target->masked_loads)) {
-        at_text_add(out, "(at_vector){");
+    bool list = t->slot_is_list[op->slot];
+    if (op->lanes == 1 || (op->lanes < t->lanes && (list || !t->target->masked_loads))) {
+        at_text_addf(out, "(at_vector)%s{", list ? "(at_mask)" : "");
         for (int i = 0; i < op->lanes; i++)
             at_text_addf(out, "%sp%d[%lld]", i ? ", " : "", op->slot, (long long)op->off + i);
         at_text_add(out, "}");
@@ -193,6 +194,11 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
         at_text_add(out, ";\n");
         return;
     case AT_T_BCAST:
+        if (t->slot_is_list[op->slot]) {
+            at_text_addf(out, "v%d = (at_vector)((at_mask){0} + p%d[%lld]);\n", op->dst, op->slot,
+                         (long long)op->off);
+            return;
+        }
         at_text_addf(out, "at_broadcast(v%d, ", op->dst);
         address(out, op, 0);
         at_text_add(out, ");\n");

@@ -171,8 +171,8 @@ int at_build_value(at_builder *b, const at_value *v) {
         [AT_V_DIV] = AT_T_DIV,   [AT_V_MIN] = AT_T_MIN,         [AT_V_MAX] = AT_T_MAX,
         [AT_V_LESS] = AT_T_LESS, [AT_V_AT_MOST] = AT_T_AT_MOST, [AT_V_EQUAL] = AT_T_EQUAL};
     int x = at_build_value(b, v->a);
-    if (v->op == AT_V_CALL) {
-        int of = at_build_function(b, v->function, x);
+    if (v->op == AT_V_CALL || v->op == AT_V_NUMBER) {
+        int of = v->op == AT_V_CALL ? at_build_function(b, v->function, x) : at_build_number(b, x);
         b->vregs.data[of].same = b->vregs.data[x].same;
         return of;
     }

@@ -25,7 +25,8 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
         return "a destination is no register";
     if (memory && (op->slot < 0 || op->slot >= t->num_slots + t->num_pointers))
         return "a memory operand has no slot";
-    if (memory && t->slot_is_list[op->slot] != (op->kind == AT_T_INDEX))
+    bool as_bits = op->kind == AT_T_LOAD || op->kind == AT_T_BCAST; /* for AT_T_TO_FLOAT */
+    if (memory && !as_bits && t->slot_is_list[op->slot] != (op->kind == AT_T_INDEX))
         return "an index list is read as numbers, or the other way round";
     if (memory && op->slot >= t->num_slots && !made[op->slot])
         return "a pointer is used before it is made";

@@ -25,6 +25,7 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
     d.plain_limits = AT_NEW_ARRAY(a, void *, c->num_tensors);
     d.given = AT_NEW_ARRAY(a, const float *, c->num_tensors);
     d.bound = AT_NEW_ARRAY(a, double, c->num_tensors);
+    d.entries = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
     AT_TRY(at_compute_extents(a, c, values, &d.extents, err));
     d.size_bytes = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
     d.offset = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
@@ -143,10 +144,30 @@ void at_dataset_give(at_dataset *d, int tensor, const float *values) {
     }
 }
 
+/* What index tensors hold that no pattern fills. */
+static at_status find_entries(at_dataset *d, at_error *err) {
+    at_arena *a = at_arena_new();
+    at_status s = at_compute_index_ranges(a, d->compute, d->values, d->entries, err);
+    for (int t = 0; t < d->compute->num_tensors && s == AT_OK; t++)
+        if (d->compute->tensors[t].is_int) d->bound[t] = (double)d->entries[t].hi;
+    at_arena_free(a);
+    return s;
+}
+
+/* Terms of a reduction whose bounds are data, at most. */
+static int64_t longest_reduction(const at_dataset *d) {
+    int64_t longest = 0;
+    if (d->pattern) return d->pattern->longest;
+    for (int t = 0; t < d->compute->num_tensors; t++)
+        for (int i = 0; i < d->compute->tensors[t].num_axes; i++)
+            if (d->extents[t][i] > longest) longest = d->extents[t][i];
+    return longest;
+}
+
 at_status at_dataset_expect(at_dataset *d, at_error *err) {
-    d->range = d->real ? 0
-                       : at_compute_exact_range(d->compute, d->values, d->bound,
-                                                d->pattern ? d->pattern->longest : 0);
+    if (!d->pattern) AT_TRY(find_entries(d, err));
+    d->range =
+        d->real ? 0 : at_compute_exact_range(d->compute, d->values, d->bound, longest_reduction(d));
     d->is_exact = d->range > 0;
     if (!d->is_exact) d->range = range_of_reals;
     for (int t = 0; t < d->compute->num_tensors; t++) {
@@ -199,12 +220,14 @@ void at_dataset_fill(at_dataset *d, uint64_t seed) {
     d->version++;
     for (int t = 0; t < d->compute->num_tensors; t++) {
         const at_tensor *tensor = &d->compute->tensors[t];
-        if (tensor->role == AT_ROLE_STAGE || tensor->is_int) continue;
+        if (tensor->role == AT_ROLE_STAGE || (tensor->is_int && p)) continue;
         at_rng rng;
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         float *to = at_store_at(d->store, d->offset[t]);
         int64_t n = d->size_bytes[t] / 4;
-        if (d->given[t]) fill_given(d, t);
+        if (tensor->is_int)
+            at_index_fill(&d->entries[t], n, &rng, at_store_at(d->store, d->offset[t]));
+        else if (d->given[t]) fill_given(d, t);
         else if (d->is_exact) fill_integers(to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);
         else if (high && tensor->role == AT_ROLE_INPUT)
             fill_reals(to, n, scale * (highest_exponent - b - b / 2), scale * highest_exponent,

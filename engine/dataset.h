@@ -30,8 +30,9 @@ typedef struct at_dataset {
     const at_pattern *pattern; /* of the sparse weight bsr; NULL: there is none */
     at_bsr bsr;
     const float *
-        *given;    /* [tensor] values of an input, row by row of the plain tensor; NULL: not */
-    double *bound; /* [tensor] the largest |value| of those, else -1 */
+        *given; /* [tensor] values of an input, row by row of the plain tensor; NULL: not */
+    at_index_range *entries; /* [tensor] of index tensors, where there is no pattern */
+    double *bound; /* [tensor] the largest |value| of given ones and of entries, else -1 */
     bool real;     /* some of those are no integers */
 } at_dataset;
 

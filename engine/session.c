@@ -21,6 +21,29 @@ static void begin(const at_engine_options *o, at_session *s) {
     s->scratch = at_arena_new();
 }
 
+static bool reads_list(const at_compute *c, const at_expr *e) {
+    bool any = e->op == AT_X_INDEX && c->tensors[e->ref].is_int;
+    for (int i = 0; i < e->nargs && !any; i++) any = reads_list(c, e->arg[i]);
+    return any;
+}
+
+/* Elements of an input that are read at most: of one that an index tensor's entries choose from,
+ * one at each point. */
+static double elements_read(const at_compute *c, int64_t *const *extents, int input) {
+    double whole = 1, chosen = 0;
+    for (int i = 0; i < c->tensors[input].num_axes; i++) whole *= (double)extents[input][i];
+    for (int t = input + 1; t < c->num_tensors; t++) {
+        int num;
+        const at_expr *const *reads = at_compute_reads(c, t, &num);
+        double points = 1;
+        for (int i = 0; i < c->tensors[t].num_axes + c->tensors[t].num_reduce; i++)
+            points *= extents[t][i] < 0 ? INFINITY : (double)extents[t][i];
+        for (int i = 0; i < num; i++)
+            if (reads[i]->ref == input) chosen += reads_list(c, reads[i]) ? points : INFINITY;
+    }
+    return fmin(whole, chosen);
+}
+
 /* Of plain tensors; those whose shapes depend on the configuration hold as much in any. */
 static void count_work(at_session *s) {
     const at_compute *c = at_task_compute(s->task);
@@ -35,7 +58,7 @@ static void count_work(at_session *s) {
     for (int t = 0; t < c->num_tensors; t++) {
         double bytes = 4;
         for (int i = 0; i < c->tensors[t].num_axes; i++) bytes *= (double)extents[t][i];
-        if (c->tensors[t].role != AT_ROLE_STAGE) s->read_bytes += bytes;
+        if (c->tensors[t].role != AT_ROLE_STAGE) s->read_bytes += 4 * elements_read(c, extents, t);
         else if (c->tensors[t].is_output) s->written_bytes += bytes;
     }
     s->in_bytes = true;

@@ -44,6 +44,17 @@ static const char pattern_helper[] =
     "        if ((i + 1) % columns == 0) indptr[i / columns + 1] = (int)stored;\n"
     "    }\n}\n\n";
 
+static const char entries_helper[] =
+    "/* Entries of an index tensor, from lo to hi; those that ascend are steps of equal height. "
+    "*/\n"
+    "static void at_make_entries(int *p, long n, long lo, long hi, int ascends, unsigned *state) "
+    "{\n"
+    "    for (long i = 0; i < n; i++) {\n"
+    "        unsigned long high = at_next(state), x = high << 16 | at_next(state);\n"
+    "        p[i] = (int)(ascends ? lo + (hi - lo) * i / (n > 1 ? n - 1 : 1)\n"
+    "                             : lo + (long)(x % (unsigned long)(hi - lo + 1)));\n"
+    "    }\n}\n\n";
+
 void at_file_main_includes(at_text *out) { at_text_add(out, includes); }
 
 /* Not run where the CPU lacks what the tiles need: a failure, unless the file serves other CPUs
@@ -92,11 +103,40 @@ static void release(at_text *out, const at_face *f, bool exact) {
     at_text_add(out, "    free(workspace);\n    free(reference_workspace);\n");
 }
 
-static void fill(at_text *out, const at_face *f, int range) {
+/* What its inputs are filled with. */
+typedef struct {
+    int range; /* of integers; 0: sums are not exact on any, the reference tells limits */
+    const at_index_range *entries; /* [tensor] of index tensors; NULL: a pattern fills them */
+} filling;
+
+static at_status choose_filling(at_arena *a, const at_face *f, filling *out, at_error *err) {
+    const at_compute *c = f->of->program->compute;
+    const at_file_pattern *pattern = f->of->pattern;
+    at_index_range *entries = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
+    double *bound = AT_NEW_ARRAY(a, double, c->num_tensors);
+    int64_t longest = pattern ? pattern->columns : 0;
+    if (!pattern) AT_TRY(at_compute_index_ranges(a, c, f->values, entries, err));
+    for (int t = 0; t < c->num_tensors; t++) {
+        bound[t] = !pattern && c->tensors[t].is_int ? (double)entries[t].hi : -1;
+        if (entries[t].ascends && entries[t].hi > longest) longest = entries[t].hi;
+    }
+    *out =
+        (filling){at_compute_exact_range(c, f->values, bound, longest), pattern ? NULL : entries};
+    return AT_OK;
+}
+
+static void fill(at_text *out, const at_face *f, const filling *with) {
+    const int range = with->range;
     const at_file_pattern *pattern = f->of->pattern;
     int indices = -1, indptr = -1;
     for (int i = 0; i < f->num_inputs; i++) {
         const at_face_tensor *t = &f->tensors[i];
+        if (t->is_int && with->entries) {
+            const at_index_range *r = &with->entries[t->tensor];
+            at_text_addf(out, "    at_make_entries(b%d, %lldL, %lldL, %lldL, %d, &state);\n", i,
+                         (long long)t->elements, (long long)r->lo, (long long)r->hi, r->ascends);
+            continue;
+        }
         if (t->is_int) {
             if (t->tensor == pattern->indices) indices = i;
             if (t->tensor == pattern->indptr) indptr = i;
@@ -215,11 +255,10 @@ static void time_it(at_text *out, const at_face *f) {
     at_text_add(out, "    printf(\"\\n\");\n");
 }
 
-/* range 0: sums are not exact on any integers; the reference tells limits. */
 static void check(at_arena *a, at_text *out, const at_families *families, const at_face *f,
-                  int range, int64_t reference_workspace, bool several) {
+                  const filling *with, int64_t reference_workspace, bool several) {
     const at_family *family = family_of(families, f);
-    bool exact = range > 0;
+    bool exact = with->range > 0;
     at_text_addf(out, "static int at_check_%s(void) {\n", f->of->name);
     check_cpu(out, f->of, several);
     add_shape(out, families, f);
@@ -235,7 +274,7 @@ static void check(at_arena *a, at_text *out, const at_families *families, const 
                  family ? "bytes > (long)own_bytes ? (unsigned long)bytes : own_bytes"
                         : "own_bytes",
                  (long long)reference_workspace);
-    fill(out, f, range);
+    fill(out, f, with);
     run_reference(out, f, exact);
     if (f->name) {
         at_text_addf(out, "    %s(", f->name);
@@ -261,22 +300,18 @@ static void check(at_arena *a, at_text *out, const at_families *families, const 
     at_text_add(out, "    return 0;\n}\n\n");
 }
 
-static at_status check_inputs(const at_face *f, at_error *err) {
-    for (int i = 0; i < f->num_inputs; i++)
-        if (f->tensors[i].is_int && !f->of->pattern)
-            return at_fail(err, AT_E_USAGE,
-                           "--main: %s is an index tensor of no block-sparse weight, which a main "
-                           "cannot fill; leave --main out",
-                           f->tensors[i].name);
-    return AT_OK;
+static bool has_lists(const at_face *f) {
+    bool any = false;
+    for (int i = 0; i < f->num_inputs; i++) any |= f->tensors[i].is_int;
+    return any;
 }
 
 at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_families *families,
                        at_text *out, at_error *err) {
-    bool patterns = false, several = false;
+    bool patterns = false, lists = false, several = false;
     for (int i = 0; i < n; i++) {
-        AT_TRY(check_inputs(&faces[i], err));
         patterns |= faces[i].of->pattern != NULL;
+        lists |= !faces[i].of->pattern && has_lists(&faces[i]);
         several |= faces[i].of->kernel->target != faces->of->kernel->target;
     }
     at_text_add(out, "\n/* ---- checks ---- */\n");
@@ -284,19 +319,20 @@ at_status at_file_main(at_arena *a, const at_face *faces, int n, const at_famili
     at_text_add(out, "/* May a result be this far from what it should be? */\n" AT_TEXT_OF(
                          AT_AGREES) "\n\n");
     if (patterns) at_text_add(out, pattern_helper);
+    if (lists) at_text_add(out, entries_helper);
     for (int i = 0; i < n; i++) {
         const at_face *f = &faces[i];
         const at_compute *c = f->of->program->compute;
         const char *entry = at_format(a, "%s_reference", f->of->name);
         int64_t workspace = 0;
-        int range = at_compute_exact_range(c, f->values, NULL,
-                                           f->of->pattern ? f->of->pattern->columns : 0);
+        filling with;
+        AT_TRY(choose_filling(a, f, &with, err));
         at_text_add(out, "/* What is computed, without any schedule. */\n");
         at_text_addf(out, "static int %s(void *const buf[], void *workspace, void *par);\n", entry);
-        AT_TRY((range ? at_compute_reference_c : at_compute_limits_c)(a, c, f->values, entry, out,
-                                                                      &workspace, err));
+        AT_TRY((with.range ? at_compute_reference_c : at_compute_limits_c)(a, c, f->values, entry,
+                                                                           out, &workspace, err));
         at_text_add(out, "\n");
-        check(a, out, families, f, range, workspace, several);
+        check(a, out, families, f, &with, workspace, several);
     }
     at_text_add(out, "int main(void) {\n    int failed = 0;\n");
     for (int i = 0; i < n; i++)

@@ -93,6 +93,7 @@ typedef struct bounder {
     const double *magnitude; /* [tensor] */
     int stage;
     const double *grain; /* [tensor] what its values are multiples of */
+    const double *given; /* [tensor] the largest entry of an index tensor, or below 0; NULL */
 } bounder;
 
 typedef struct range {
@@ -119,7 +120,9 @@ static range int_range(const bounder *b, const at_expr *e) {
         }
         v = (double)b->values[e->ref - AT_REF_SIZE];
         return (range){v, v};
-    case AT_X_INDEX: return (range){INT32_MIN, INT32_MAX};
+    case AT_X_INDEX:
+        if (b->given && b->given[e->ref] >= 0) return (range){0, b->given[e->ref]};
+        return (range){INT32_MIN, INT32_MAX};
     case AT_X_NEG: x = int_range(b, e->arg[0]); return (range){-x.hi, -x.lo};
     case AT_X_SELECT:
         x = int_range(b, e->arg[1]), y = int_range(b, e->arg[2]);
@@ -253,7 +256,7 @@ static double bound(const at_compute *c, const int64_t *values, double b, const 
     int64_t **extents;
     double *of = AT_NEW_ARRAY(a, double, c->num_tensors);
     double *grains = AT_NEW_ARRAY(a, double, c->num_tensors);
-    bounder k = {.c = c, .values = values, .magnitude = of, .grain = grains};
+    bounder k = {.c = c, .values = values, .given = given, .magnitude = of, .grain = grains};
     *ratio = INFINITY;
     if (at_compute_extents(a, c, values, &extents, NULL) != AT_OK) {
         at_arena_free(a);

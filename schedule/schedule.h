@@ -150,13 +150,27 @@ typedef struct at_data {
 at_status at_compute_check_reads(const at_compute *c, const int64_t *values, const at_data *data,
                                  at_error *err);
 
+/* What the entries of an index tensor may be, so that every read lies within its tensor: from lo to
+ * hi; where they are bounds of a reduction, one not below that before it. */
+typedef struct at_index_range {
+    int64_t lo, hi;
+    bool ascends;
+} at_index_range;
+/* out[tensor] of index tensors, as wide as can be, but for numbers that are calculated with: those
+ * are 1 to 8. {0} where nothing is allowed. Reads are checked some dozens of times with data. */
+at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_t *values,
+                                  at_index_range *out, at_error *err);
+/* n entries of such a range; those that ascend begin with lo and end with hi. */
+void at_index_fill(const at_index_range *r, int64_t n, at_rng *rng, int32_t *out);
+
 /* Floating-point work: 2 x the multiply-adds of all sums whose terms are products; where there is
  * no such sum, 2 x the terms of all. data (may be NULL) serves data-dependent bounds; -1 where they
  * are needed and absent. */
 double at_compute_flops(const at_compute *c, const int64_t *values, const at_data *data);
 /* Largest |value| and largest sum of |terms| any stage can have when every float input lies within
  * -b .. b (interval arithmetic over the expressions); data-dependent lengths are at most
- * max_dynamic. given (may be NULL): [tensor] the bound of an input that has its own, else -1.
+ * max_dynamic. given (may be NULL): [tensor] the bound of an input that has its own, or of an index
+ * tensor's entries, which are not negative then; else -1.
  * INFINITY if unbounded. */
 double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
                         int64_t max_dynamic);

@@ -43,6 +43,26 @@ static void commands(void **state) {
     cli_expect(0, "./autotune ./my.te --trials 70 --tuner xgb --args N=6,L=4,M=16 --quiet");
 }
 
+/* Rows that entries of an index tensor choose, and entries as numbers: what is compared with is not
+ * all zeros, and a main fills them, too. */
+static void indices(void **state) {
+    (void)state;
+    cli_write("rows.te", "args Y=20, X=24, V=90\ntable[V, X] : weight\nrow[Y] : index\n"
+                         "out[y:Y, x:X] = table[row[y], x] * (row[y]/2 + 1)\n");
+    cli_write("sparse.te",
+              "args Y=20, X=30, E=70\nvalue[E] : weight\ncolumn[E] : index\n"
+              "start[Y + 1] : index\nx[X] : input\n"
+              "out[y:Y] = sum(e : start[y] .. start[y + 1]) value[e] * x[column[e]]\n");
+    for (int i = 0; i < 2; i++) {
+        const char *name = i ? "sparse" : "rows";
+        const cli_result *r =
+            cli_expect(0, "./autotune ./%s.te --trials 6 --tuner random --paranoid", name);
+        assert_null(strstr(r->err, "zeros"));
+        cli_expect(0, "./autotune apply ./%s.te --log %s.log --main -o main.c", name, name);
+        cli_expect(0, "gcc -O1 -o main main.c -lm && ./main");
+    }
+}
+
 /* A sketch as a template's file compiles and tunes as it is, and has the same default. */
 static void as_template(void **state) {
     (void)state;
@@ -104,10 +124,8 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands),
-        cmocka_unit_test(as_template),
-        cmocka_unit_test(entities),
-        cmocka_unit_test(mistakes),
+        cmocka_unit_test(commands), cmocka_unit_test(indices),  cmocka_unit_test(as_template),
+        cmocka_unit_test(entities), cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

@@ -70,6 +70,11 @@ static float evaluate(runner *r, const at_value *v) {
         int64_t at = value_of(r, v->at);
         return inside(r, v->tensor, at, 1) ? ((const float *)base(r, v->tensor))[at] : 0;
     }
+    if (v->op == AT_V_NUMBER) {
+        int64_t at = value_of(r, v->a->at);
+        return inside(r, v->a->tensor, at, 1) ? (float)((const int32_t *)base(r, v->a->tensor))[at]
+                                              : 0;
+    }
     if (v->op == AT_V_SELECT) return evaluate(r, holds(r, v->cond) ? v->a : v->b);
     if (v->op == AT_V_INDEX) return (float)value_of(r, v->at);
     float a = evaluate(r, v->a);

@@ -56,6 +56,23 @@ static void second_operand(maker *m, int stage, at_text *out) {
     read_plain(m, stage, add_operand(m, "b", 40, n, some), some, out);
 }
 
+/* Entries of an index tensor as numbers. */
+static void number(maker *m, int stage, at_text *out) {
+    static const char *const forms[] = {"#[@]", "(#[@]*2 + @)", "(#[@]/2 - 3)", "(2 - #[@] % 3)"};
+    const rp_tensor *t = &m->tensor[stage];
+    char text[RP_EXPR];
+    int i = below(m, t->rank + t->num_reduce);
+    const char *extent = m->cls[t->axis[i]].extent;
+    if (m->cls[t->axis[i]].dynamic) {
+        at_text_add(out, "1");
+        return;
+    }
+    int list = add_input(m, "count", "index", 1, &extent);
+    fill_input(m, list, false, "5");
+    substitute(m, text, forms[below(m, 4)], m->tensor[stage].axis_name[i], m->tensor[list].name);
+    at_text_add(out, text);
+}
+
 static int map_stage(maker *m, int src) {
     at_text body = {0}, x = {0}, a = {0}, b = {0};
     int s = begin_stage(m, "m"), rank = m->tensor[src].rank, classes[RANK], order[RANK];
@@ -75,8 +92,9 @@ static int map_stage(maker *m, int src) {
     for (int d = 0; d < rank; d++) add_axis(m, s, classes[order[d]], false);
     read_plain(m, s, src, classes, &x);
     const char *X = x.data;
-    int kind = below(m, 16);
-    if (kind < 6 || kind > 12) second_operand(m, s, &a);
+    int kind = below(m, 18);
+    if (kind < 6 || (kind > 12 && kind < 16)) second_operand(m, s, &a);
+    if (kind > 15) number(m, s, &a);
     if (kind < 2) second_operand(m, s, &b);
     switch (kind) {
     case 0: at_text_addf(&body, "%s*%s + %s", X, a.data, b.data); break;
@@ -104,6 +122,8 @@ static int map_stage(maker *m, int src) {
                      m->tensor[s].axis_name[below(m, rank)]);
         break;
     case 11: at_text_addf(&body, "floor(%s/2.0)", X); break;
+    case 16: at_text_addf(&body, "%s + %s", X, a.data); break;
+    case 17: at_text_addf(&body, "%s*%s", X, a.data); break;
     default:
         condition(m, s, &body);
         at_text_addf(&body, " ? %s : 0.0", X);

@@ -32,8 +32,9 @@ static int64_t elements(const at_tensor *t, const int64_t *extents) {
     return n;
 }
 
-/* Inputs of small integers by name; NULL for the rest. */
-static at_data *data_for(at_arena *a, const at_compute *c, int64_t *const *extents) {
+/* Inputs of small integers by name; NULL for the rest. Index tensors: by their ranges. */
+static at_data *data_for(at_arena *a, const at_compute *c, int64_t *const *extents,
+                         const at_compute *whole, const at_index_range *ranges) {
     at_data *d = AT_NEW_ARRAY(a, at_data, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
@@ -41,6 +42,11 @@ static at_data *data_for(at_arena *a, const at_compute *c, int64_t *const *exten
         if (x->role == AT_ROLE_STAGE) continue;
         at_rng rng;
         at_rng_seed(&rng, strlen(x->name), (uint64_t)x->name[0]);
+        if (x->is_int) {
+            d[t].i = AT_NEW_ARRAY(a, int32_t, n);
+            at_index_fill(&ranges[at_compute_find(whole, x->name)], n, &rng, d[t].i);
+            continue;
+        }
         d[t].f = AT_NEW_ARRAY(a, float, n);
         for (int64_t i = 0; i < n; i++) d[t].f[i] = (float)at_rng_below(&rng, 7) - 2;
     }
@@ -51,6 +57,7 @@ typedef struct expected {
     at_task *task;
     int64_t *values, **extents;
     at_data *data;
+    at_index_range *ranges;
 } expected;
 
 static void interpret(at_arena *a, expected *x) {
@@ -61,7 +68,10 @@ static void interpret(at_arena *a, expected *x) {
         at_task_values(a, x->task, &config, &x->values, &err) != AT_OK ||
         at_compute_extents(a, c, x->values, &x->extents, &err) != AT_OK)
         fail_msg("%s", err.text);
-    x->data = data_for(a, c, x->extents);
+    x->ranges = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
+    if (at_compute_index_ranges(a, c, x->values, x->ranges, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    x->data = data_for(a, c, x->extents, c, x->ranges);
     for (int t = 0; t < c->num_tensors; t++)
         if (c->tensors[t].is_output)
             x->data[t].f = AT_NEW_ARRAY(a, float, elements(&c->tensors[t], x->extents[t]));
@@ -92,7 +102,7 @@ static void try_config(const expected *x, const at_config *c) {
     at_config_print_entity(&what, c);
     if (at_task_program(a, x->task, c, &p, &err) != AT_OK)
         fail_msg("%s: %s", at_text_str(&what), err.text);
-    at_data *d = data_for(a, p->compute, p->extents);
+    at_data *d = data_for(a, p->compute, p->extents, at_task_compute(x->task), x->ranges);
     for (int t = 0; t < p->compute->num_tensors; t++)
         if (p->compute->tensors[t].role == AT_ROLE_STAGE)
             d[t].f = AT_NEW_ARRAY(a, float, elements(&p->compute->tensors[t], p->extents[t]));
@@ -156,6 +166,8 @@ static void sets(void **state) {
         {"examples/te/softmax.te", "M=5,N=19", false},
         {"examples/te/conv2d_bn_relu.te", "N=1,H=7,W=6,CI=3,CO=8,K=3,S=2,P=1", false},
         {"examples/te/transpose_batch_matmul.te", "B=2,S=9,H=3,D=5", false},
+        {"examples/te/embedding.te", "B=2,S=5,V=11,D=7", true},
+        {"examples/te/masked_mean.te", "B=3,S=7,D=21", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(cases[i].path, cases[i].args, cases[i].is_plain);

@@ -1,0 +1,121 @@
+/* schedule/index_data.c: data for index tensors that nobody gives: entries spread as widely as
+ * every read that hangs on them allows, so that a kernel that looks one up wrongly reads something
+ * else. What allows how much is found by trying: reads are checked with the data (reads.c). */
+#include "schedule/schedule_int.h"
+
+#include <stdlib.h>
+
+enum { MOST_AS_VALUE = 8 }; /* so that sums of them are exact, as of other inputs */
+
+/* Is an entry of t a number that is calculated with? */
+static bool is_value(const at_compute *c, const at_expr *e, int t) {
+    if (e->op == AT_X_INDEX) return e->ref == t;
+    if (e->op >= AT_X_LT && e->op <= AT_X_NE && !is_float_expr(c, e->arg[0]) &&
+        !is_float_expr(c, e->arg[1]))
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (is_value(c, e->arg[i], t)) return true;
+    return false;
+}
+
+static bool reads(const at_expr *e, int t) {
+    if (e->op == AT_X_INDEX && e->ref == t) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads(e->arg[i], t)) return true;
+    return false;
+}
+
+static void look_at_uses(const at_compute *c, int t, at_index_range *r) {
+    for (int s = t + 1; s < c->num_tensors; s++) {
+        const at_tensor *x = &c->tensors[s];
+        if (x->role != AT_ROLE_STAGE) continue;
+        if (is_value(c, x->body, t)) r->lo = 1;
+        for (int i = x->num_axes; i < axes_of(x); i++)
+            r->ascends |=
+                x->axes[i].begin && (reads(x->axes[i].begin, t) || reads(x->axes[i].end, t));
+    }
+}
+
+static int compare(const void *x, const void *y) {
+    int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
+    return (a > b) - (a < b);
+}
+
+void at_index_fill(const at_index_range *r, int64_t n, at_rng *rng, int32_t *out) {
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (int32_t)(r->lo + (int64_t)at_rng_below(rng, (uint64_t)(r->hi - r->lo + 1)));
+    if (!r->ascends || !n) return;
+    qsort(out, (size_t)n, sizeof *out, compare);
+    out[0] = (int32_t)r->lo;
+    out[n - 1] = (int32_t)r->hi;
+}
+
+typedef struct {
+    const at_compute *c;
+    const int64_t *values;
+    at_data *data;
+    int tensor; /* whose range is looked for */
+    int64_t elements;
+} finder;
+
+/* Do all reads stay inside with entries that are the same, the smallest or the largest, and with
+ * random ones? The last are what is left in data. */
+static bool allows(finder *f, at_index_range r) {
+    at_rng rng;
+    at_rng_seed(&rng, 0, (uint64_t)f->tensor);
+    for (int i = 0; i < 3; i++) {
+        const at_index_range one = {i ? r.hi : r.lo, i ? r.hi : r.lo, false};
+        at_index_fill(i < 2 ? &one : &r, f->elements, &rng, f->data[f->tensor].i);
+        if (at_compute_check_reads(f->c, f->values, f->data, NULL) != AT_OK) return false;
+    }
+    return true;
+}
+
+/* What entries are likely to count. */
+static int64_t largest_extent(const at_compute *c, int64_t *const *extents) {
+    int64_t largest = 1;
+    for (int t = 0; t < c->num_tensors; t++)
+        for (int i = 0; i < axes_of(&c->tensors[t]); i++)
+            if (extents[t][i] > largest) largest = extents[t][i];
+    return largest < INT32_MAX / 2 ? largest : INT32_MAX / 2;
+}
+
+/* The widest range up to `most` that is allowed; none: 0 alone, with which the reads will be
+ * refused where all data are known. */
+static void find(finder *f, int64_t most, at_index_range *r) {
+    const int64_t begins[] = {r->lo, 0, 1};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        r->lo = r->hi = begins[i];
+        if (!allows(f, *r)) continue;
+        int64_t beyond = most + 1, at = most;
+        for (; beyond - r->hi > 1; at = r->hi + (beyond - r->hi) / 2) {
+            if (allows(f, (at_index_range){r->lo, at, r->ascends})) r->hi = at;
+            else beyond = at;
+        }
+        allows(f, *r); /* for the tensors behind it */
+        return;
+    }
+    r->lo = r->hi = 0;
+}
+
+at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_t *values,
+                                  at_index_range *out, at_error *err) {
+    int64_t **extents;
+    AT_TRY(at_compute_extents(a, c, values, &extents, err));
+    finder f = {.c = c, .values = values, .data = AT_NEW_ARRAY(a, at_data, c->num_tensors)};
+    for (int t = 0; t < c->num_tensors; t++) {
+        out[t] = (at_index_range){0};
+        if (c->tensors[t].is_int)
+            f.data[t].i = AT_NEW_ARRAY(a, int32_t, element_count(c, t, extents[t]));
+    }
+    /* Bounds of reductions first: what is read below them hangs on how far they go. */
+    for (int t = 0; t < c->num_tensors; t++) look_at_uses(c, t, &out[t]);
+    for (int i = 0; i < 2 * c->num_tensors; i++) {
+        int t = i % c->num_tensors;
+        if (!c->tensors[t].is_int || out[t].ascends != (i < c->num_tensors)) continue;
+        f.tensor = t;
+        f.elements = element_count(c, t, extents[t]);
+        find(&f, out[t].lo ? MOST_AS_VALUE : largest_extent(c, extents), &out[t]);
+    }
+    return AT_OK;
+}

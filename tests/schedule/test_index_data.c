@@ -1,0 +1,73 @@
+/* Entries of index tensors that nobody gives: no read leaves its tensor with any of them, and they
+ * are as many as can be. */
+#include <string.h>
+
+#include "tests/schedule/examples.h"
+
+static const struct {
+    const char *text, *tensor;
+    at_index_range range;
+} cases[] = {
+    {"t[N, C] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m], c]\n", "r", {0, 15, false}},
+    {"t[N, C] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m] - 1, c]\n", "r", {1, 16, false}},
+    {"t[N] : weight\nr[M] : index\nb[m:M, c:C] = t[r[m]*C/4 + c]\n", "r", {0, 4, false}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = r[m] < N ? t[r[m]] : 0\n", "r", {0, 16, false}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[m] * r[m]\n", "r", {1, 8, false}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]] + r[m]\n", "r", {1, 8, false}},
+    {"t[3] : weight\nr[M] : index\nb[m:M] = t[r[m]] / r[m]\n", "r", {1, 2, false}},
+    {"t[N] : weight\nr[M] : index\nb[c:C] = max(n:N) n < r[2] ? t[n] : -inf\n",
+     "r",
+     {0, 16, false}},
+    {"v[N] : weight\nk[N] : index\np[M + 1] : index\nx[C] : input\n"
+     "b[m:M] = sum(e : p[m] .. p[m + 1]) v[e] * x[k[e]]\n",
+     "p",
+     {0, 16, true}},
+    {"v[N] : weight\nk[N] : index\np[M + 1] : index\nx[C] : input\n"
+     "b[m:M] = sum(e : p[m] .. p[m + 1]) v[e] * x[k[e]]\n",
+     "k",
+     {0, 7, false}},
+    {"t[N] : weight\nr[M] : index\nb[m:M] = t[r[m] + 20]\n", "r", {0, 0, false}},
+};
+
+static void ranges(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f;
+        fixture_sizes(&f, "N=16, C=8, M=4");
+        assert_ok(&f,
+                  at_compute_parse(f.arena, &f.symbols, cases[i].text, "c", &f.compute, &f.err));
+        at_index_range *r = AT_NEW_ARRAY(f.arena, at_index_range, f.compute->num_tensors);
+        assert_ok(&f, at_compute_index_ranges(f.arena, f.compute, f.values, r, &f.err));
+        const at_index_range got = r[at_compute_find(f.compute, cases[i].tensor)];
+        const at_index_range *right = &cases[i].range;
+        if (got.lo != right->lo || got.hi != right->hi || got.ascends != right->ascends)
+            fail_msg("%s%s: %lld to %lld%s", cases[i].text, cases[i].tensor, (long long)got.lo,
+                     (long long)got.hi, got.ascends ? ", ascending" : "");
+        fixture_close(&f);
+    }
+}
+
+static void entries(void **state) {
+    (void)state;
+    enum { N = 1000 };
+    int32_t x[N];
+    bool seen[8] = {false};
+    at_rng rng;
+    at_rng_seed(&rng, 1, 1);
+    at_index_fill(&(at_index_range){3, 7, false}, N, &rng, x);
+    for (int i = 0; i < N; i++) {
+        assert_in_range(x[i], 3, 7);
+        seen[x[i]] = true;
+    }
+    for (int i = 3; i < 8; i++) assert_true(seen[i]);
+    at_index_fill(&(at_index_range){0, 300, true}, N, &rng, x);
+    assert_int_equal(x[0], 0);
+    assert_int_equal(x[N - 1], 300);
+    for (int i = 1; i < N; i++) assert_true(x[i] >= x[i - 1]);
+    at_index_fill(&(at_index_range){0, 0, true}, 0, &rng, x);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ranges), cmocka_unit_test(entries)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
