@@ -89,12 +89,19 @@ static at_ir *make_call(void *context, at_ir *list) {
     return n;
 }
 
+/* By which a value is read of tensors in registers. */
+static at_mask value_loops(const at_low *l, const at_value *v, const bool *held) {
+    return (v->op == AT_V_LOAD && held[v->tensor] ? at_aff_deps(l, v->at) : 0) |
+           (v->a ? value_loops(l, v->a, held) : 0) | (v->b ? value_loops(l, v->b, held) : 0);
+}
+
 /* Loops that index a tensor which is to stay in registers. */
 static at_mask index_loops(const at_low *l, const at_ir *list, const bool *held, bool sums) {
     at_mask m = 0;
     for (; list; list = list->next) {
         if (list->kind == AT_IR_STMT && (held[list->stmt.tensor] || (sums && list->stmt.add)))
             m |= at_aff_deps(l, list->stmt.at);
+        if (list->kind == AT_IR_STMT) m |= value_loops(l, list->stmt.val, held);
         m |= index_loops(l, list->child, held, sums);
     }
     return m;

@@ -28,6 +28,7 @@ static bool meet(const at_tile_key *x, const at_tile_key *y) {
 /* The register of an element vector of a tensor that lives in registers. What is used must have
  * been defined: of a tile that is cut, another part may do that. */
 static at_tile_key *key_of(at_builder *b, const at_tile_place *p, bool defines) {
+    if (b->regs->local[p->tensor] && p->num_strides) b->failed = true; /* another in each turn */
     int lanes = p->lane ? lanes_now(b) : 1;
     const at_tile_key mine = {.off = p->off, .lanes = lanes, .lane = lanes > 1 ? p->lane : 0};
     for (int i = 0; i < b->keys.len; i++) {

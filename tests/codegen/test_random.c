@@ -93,9 +93,13 @@ static void report(const random_program *p, const outcome *o) {
     free(small);
 }
 
+/* Seeds that showed faults: a long loop of a tile reads what others of it keep in registers. */
+static const uint64_t known[] = {6081, 6552};
+enum { KNOWN = sizeof known / sizeof *known };
+
 static void test_random(void **state) {
     (void)state;
-    long seed = setting("AT_SEED", 1), count = setting("AT_COUNT", 200);
+    long seed = setting("AT_SEED", 1), count = setting("AT_COUNT", 200) + KNOWN;
     long shrink = setting("AT_SHRINK", 1), used = 0, refused = 0, large = 0, wrong = 0;
     random_program *programs = calloc(BATCH, sizeof *programs);
     const random_program *list[BATCH];
@@ -105,7 +109,8 @@ static void test_random(void **state) {
         int n = 0;
         for (; done < count && n < BATCH; done++) {
             built b;
-            random_program_make((uint64_t)(seed + done), &programs[n]);
+            random_program_make(done < KNOWN ? known[done] : (uint64_t)(seed + done - KNOWN),
+                                &programs[n]);
             use u = build_open(&b, &programs[n]);
             build_close(&b);
             refused += u == USE_REFUSED;
