@@ -255,7 +255,8 @@ static double open_until_s(const at_final *final, int round) {
         times_s[n++] = f->turns.time_s;
     }
     at_sort_doubles(times_s, n);
-    int half = n >> round > LEAST_OPEN ? n >> round : LEAST_OPEN;
+    int half = round < 31 ? n >> round : 0;
+    if (half < LEAST_OPEN) half = LEAST_OPEN;
     return half < n ? times_s[half - 1] : INFINITY;
 }
 
