@@ -262,5 +262,6 @@ at_status at_bench_threads(at_error *err);
 at_status at_bench_records(at_error *err);
 at_status at_bench_why(at_error *err);
 at_status at_bench_cost(at_error *err);
+at_status at_bench_pairs(at_error *err);
 
 #endif

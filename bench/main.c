@@ -30,6 +30,7 @@ static const struct {
     {"records", at_bench_records},
     {"why", at_bench_why},
     {"cost", at_bench_cost},
+    {"pairs", at_bench_pairs},
 };
 #define NUM_PARTS (int)(sizeof parts / sizeof *parts)
 
@@ -78,6 +79,7 @@ static void print_head(int cpu, int cores) {
 }
 
 int main(int argc, char **argv) {
+    at_worker_main_if_asked(argc, argv);
     bool wanted[NUM_PARTS] = {false};
     int64_t start = at_now_ns();
     bool failed = false;

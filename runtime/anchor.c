@@ -83,10 +83,40 @@ static void *output_number(const at_job *job, const at_place *places, int n, int
     return NULL;
 }
 
-at_anchor *at_anchor_beside(const at_job *job, const at_place *places) {
+static bool is_same_text(const char *x, const char *y) {
+    return x == y || (x && y && !strcmp(x, y));
+}
+
+/* The same code for the same buffers. Objects of gcc and clang: the same file, which is there as
+ * long as the anchor is. */
+static bool is_same_kernel(const at_job *x, const at_job *y) {
+    bool same = x->compiler == y->compiler && is_same_text(x->source, y->source) &&
+                is_same_text(x->object, y->object) && is_same_text(x->entry, y->entry) &&
+                is_same_text(x->pack, y->pack) && x->num_blobs == y->num_blobs &&
+                x->num_bufs == y->num_bufs && x->workspace_bytes == y->workspace_bytes &&
+                x->threads == y->threads;
+    for (int i = 0; i < x->num_blobs && same; i++) {
+        const at_blob *b = &x->blobs[i], *c = &y->blobs[i];
+        same = is_same_text(b->symbol, c->symbol) && b->size_bytes == c->size_bytes &&
+               !memcmp(b->bytes, c->bytes, (size_t)b->size_bytes);
+    }
+    for (int i = 0; i < x->num_bufs && same; i++) {
+        const at_buf *b = &x->bufs[i], *c = &y->bufs[i];
+        same = b->role == c->role && b->size_bytes == c->size_bytes && b->offset == c->offset;
+    }
+    return same;
+}
+
+at_anchor *at_anchor_beside(const at_job *job, const at_place *places, const at_run *r) {
     at_anchor *a = &anchor;
     int outputs = 0;
     if (!a->job) return NULL;
+    a->beside = a->run;
+    if (is_same_kernel(a->job, job)) {
+        a->beside = *r;
+        a->beside.total_ns = 0;
+        return a;
+    }
     for (int i = 0; i < a->job->num_bufs; i++) {
         const at_buf *b = &a->job->bufs[i];
         a->buf[i] = a->places[i].start;
@@ -94,6 +124,6 @@ at_anchor *at_anchor_beside(const at_job *job, const at_place *places) {
         else if (!a->buf[i]) a->buf[i] = same_input(job, places, b);
         if (!a->buf[i] && b->size_bytes) return NULL;
     }
-    at_par_setup(&a->run.par, a->job->threads);
+    at_par_setup(&a->beside.par, a->job->threads);
     return a;
 }

@@ -89,7 +89,7 @@ static at_job_end check(const at_inside *in, const at_job *job, const at_code *c
  * because it does nothing any more, is found. */
 static at_job_end time_and_recheck(const at_inside *in, const at_job *job, const at_place *places,
                                    at_run *r, at_run_time first, at_outcome *out) {
-    at_anchor *anchor = job->pairs > 0 ? at_anchor_beside(job, places) : NULL;
+    at_anchor *anchor = job->pairs > 0 ? at_anchor_beside(job, places, r) : NULL;
     at_job_poison(job, places, AT_BUF_OUT, AT_POISON_OUT);
     int failed = 0;
     if (anchor) {

@@ -2,6 +2,7 @@
  * neighbour or another clock, their ratio does not know. */
 #include "runtime/runtime_int.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BLOCK_NS 50000 /* of runs that are shorter; its first one is not counted */
@@ -15,7 +16,8 @@ enum { PATIENCE = 3 }; /* so many times the pairs, where few are in the state th
 
 typedef struct side {
     at_run *run;
-    int runs;        /* of a block; 1: there is no other */
+    int runs;        /* of a block */
+    bool warms;      /* with one more ahead, which is not counted */
     bool was_absent; /* the thread, while it ran */
 } side;
 
@@ -29,7 +31,7 @@ static void stay_apart(void) {
 static double time_block(side *s, bool apart, int *failed) {
     at_run *r = s->run;
     if (apart) stay_apart();
-    if (s->runs > 1) *failed = r->entry(r->buf, r->workspace, &r->par);
+    if (s->warms) *failed = r->entry(r->buf, r->workspace, &r->par);
     at_absence watch = at_absence_begin(r->par.threads);
     for (int i = 0; i < s->runs && !*failed; i++) *failed = r->entry(r->buf, r->workspace, &r->par);
     int64_t away_ns, ns = at_absence_end(&watch, &away_ns);
@@ -39,9 +41,20 @@ static double time_block(side *s, bool apart, int *failed) {
     return (double)(ns > 0 ? ns : 1) / s->runs;
 }
 
-static int runs_in(double ns) {
-    double n = ns > 0 ? BLOCK_NS / ns : MOST_RUNS;
-    return n < 1 ? 1 : n < MOST_RUNS ? (int)n + 1 : MOST_RUNS;
+static int clamp_runs(double n) { return n < 1 ? 1 : n < MOST_RUNS ? (int)n : MOST_RUNS; }
+
+/* Blocks of both last as long as one run of the longer, or long enough. Two equal kernels have
+ * equal blocks, each with a run ahead or neither, whatever their first runs took. */
+static void choose_runs(side *kernel, double kernel_ns, side *anchor, double anchor_ns) {
+    double shorter_ns = fmax(fmin(kernel_ns, anchor_ns), 1);
+    double longer_ns = fmax(fmax(kernel_ns, anchor_ns), 1);
+    int many = clamp_runs(ceil(BLOCK_NS / shorter_ns));
+    int few = clamp_runs(many * shorter_ns / longer_ns + 0.5);
+    if (anchor->run->entry == kernel->run->entry) few = many;
+    kernel->runs = kernel_ns < anchor_ns ? many : few;
+    anchor->runs = kernel_ns < anchor_ns ? few : many;
+    kernel->warms = many > 1 && kernel_ns < 2 * BLOCK_NS;
+    anchor->warms = many > 1 && anchor_ns < 2 * BLOCK_NS;
 }
 
 /* The anchor before and after, since a pair would be the slow one's alone. */
@@ -102,7 +115,7 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
                   at_outcome *out) {
     int failed = 0;
     int64_t ns = check_run.ns;
-    bool cold = runs_in((double)ns) > 1;
+    bool cold = ns < BLOCK_NS;
     out->number = 1;
     if (!job->to_the_end && at_is_behind(r, (int64_t)a->run_ns, check_run, &ns, &failed)) {
         out->at_least = true;
@@ -114,8 +127,8 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
         failed = at_run_timed(r, 1, &again);
         if (again.ns < ns) ns = again.ns;
     }
-    side kernel = {.run = r, .runs = runs_in((double)ns)};
-    side anchor = {.run = &a->run, .runs = runs_in(a->run_ns)};
+    side kernel = {.run = r}, anchor = {.run = &a->beside};
+    choose_runs(&kernel, (double)ns, &anchor, a->run_ns);
     bool apart = job->vector_set != a->job->vector_set;
     out->is_bracketed = (double)ns > LONG * a->run_ns;
     out->number = kernel.runs;

@@ -135,6 +135,15 @@ static void place_inputs(const at_job *job, char *store, int64_t memory_bytes, a
     mprotect(inputs.start, (size_t)inputs.size_bytes, PROT_READ);
 }
 
+/* All but inputs; outputs first: then they lie where those of the anchor's job do, whatever is
+ * packed. */
+static void take_others(const at_job *job, char **at, at_place *places) {
+    for (int outputs = 1; outputs >= 0; outputs--)
+        for (int i = 0; i <= job->num_bufs; i++)
+            if (!is_input(job, i) && is_output(job, i) == outputs)
+                take_place(job, i, at, &places[i]);
+}
+
 static at_job_end place_plain(const at_job *job, char *store, int64_t memory_bytes,
                               at_place *places, char *error, size_t error_size) {
     static block others;
@@ -146,11 +155,7 @@ static at_job_end place_plain(const at_job *job, char *store, int64_t memory_byt
         return out_of_memory(bytes, memory_bytes, error, error_size);
     }
     char *at = others.start;
-    /* Outputs first: then they lie where those of the anchor's job do, whatever is packed. */
-    for (int outputs = 1; outputs >= 0; outputs--)
-        for (int i = 0; i <= job->num_bufs; i++)
-            if (!is_input(job, i) && is_output(job, i) == outputs)
-                take_place(job, i, &at, &places[i]);
+    take_others(job, &at, places);
     at_place_refill(job, places);
     place_inputs(job, store, memory_bytes - total, places);
     return AT_JOB_RAN;
@@ -163,19 +168,22 @@ static bool is_anchors_own(const at_job *job, int i) {
     return is_input(job, i) ? !job->data_version : !is_output(job, i);
 }
 
+/* As far from the block's start, and so in the caches' same sets, as what a job packs and works in:
+ * a candidate that differs in nothing else is not timed in better or worse places. There is room
+ * for outputs, which nobody touches; inputs of its own lie behind. */
 bool at_place_anchor(const at_job *job, const char *store, int64_t memory_bytes, at_place *places) {
     static block own;
-    int64_t total = 0;
-    for (int i = 0; i <= job->num_bufs; i++)
-        if (is_anchors_own(job, i)) total += round_up(size_of(job, i), LINE) + 2 * SLACK_BYTES;
-    if (total > memory_bytes || !keep_block(&own, total)) return false;
+    int64_t total = total_bytes(job, false, memory_bytes), inputs = 0;
+    if (total >= 0 && !job->data_version) inputs = total_bytes(job, true, memory_bytes - total);
+    if (total < 0 || inputs < 0 || !keep_block(&own, total + inputs)) return false;
     char *at = own.start;
+    take_others(job, &at, places);
     for (int i = 0; i <= job->num_bufs; i++) {
-        places[i] = (at_place){0};
-        if (!is_anchors_own(job, i)) continue;
-        take_place(job, i, &at, &places[i]);
-        if (is_input(job, i))
+        if (is_input(job, i) && is_anchors_own(job, i)) {
+            take_place(job, i, &at, &places[i]);
             memcpy(places[i].start, store + job->bufs[i].offset, (size_t)places[i].size_bytes);
+        }
+        if (!is_anchors_own(job, i)) places[i] = (at_place){0};
     }
     return true;
 }

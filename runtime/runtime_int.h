@@ -268,15 +268,17 @@ typedef struct at_anchor {
     at_place places[AT_MAX_BUFS + 1];
     void *buf[AT_MAX_BUFS];
     at_run run;
+    at_run beside;                    /* the same for the job in hand */
     double run_ns;                    /* of late */
     double late_ns[AT_ANCHOR_MEMORY]; /* its last runs, round and round */
     int num_late, next_late;
 } at_anchor;
 /* Loads, places, checks the job of a message, whose data it takes, and keeps it. */
 void at_anchor_execute(at_inside *in, at_msg *m, at_outcome *out);
-/* NULL: there is none. Its runs are in memory of its own, but for inputs and outputs that are those
- * of this job in these places. */
-at_anchor *at_anchor_beside(const at_job *job, const at_place *places);
+/* NULL: there is none. `beside` runs in memory of its own, but for inputs and outputs that are
+ * those of this job in these places. Where the job's kernel is the anchor's, `beside` is r, the
+ * job's: one code loaded once, in the same memory, so that only chance can tell the two apart. */
+at_anchor *at_anchor_beside(const at_job *job, const at_place *places, const at_run *r);
 /* Appends pairs and samples to *out. Returns what one of the two kernels returned. */
 int at_time_pairs(at_run *r, at_anchor *anchor, const at_job *job, at_run_time check_run,
                   at_outcome *out);

@@ -16,6 +16,7 @@
 
 #define ARENA_BYTES (64 << 20) /* code and static data of one job; touched only as far as used */
 #define PAGE 4096
+#define LARGE_PAGE (2 << 20)
 
 typedef struct code_arena {
     char *base;
@@ -85,15 +86,19 @@ static void on_message(void *opaque, const char *message) {
 
 /* ---- arena ---------------------------------------------------------------------------------- */
 
+/* In large pages, so that the same code lies in the same sets of every cache wherever it is: of two
+ * copies in small pages one was faster, by some tenths of a percent, another one in each process.
+ */
 static bool map_arena(code_arena *arena, char *error, size_t error_size) {
     if (arena->base) return true;
-    void *p = mmap(NULL, ARENA_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
+    void *p = mmap(NULL, ARENA_BYTES + LARGE_PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) {
         snprintf(error, error_size, "this system grants no executable memory: %s", strerror(errno));
         return false;
     }
-    arena->base = p;
+    arena->base = (char *)p + (LARGE_PAGE - (uintptr_t)p % LARGE_PAGE) % LARGE_PAGE;
+    madvise(arena->base, ARENA_BYTES, MADV_HUGEPAGE);
     return true;
 }
 

@@ -121,6 +121,24 @@ static void lazy_ones_are_found(void **state) {
                NULL);
 }
 
+/* What is the anchor's own code is not loaded beside it: its object has all the runs of a pair, not
+ * half of them. */
+static void itself_is_one_object(void **state) {
+    rig *r = *state;
+    static const char source[] =
+        "static int calls;\n" KERNEL("volatile int again; if (++calls > 60) return 7;"
+                                     "for (again = 0; again < 100; again++) " ADD);
+    static char other[sizeof source + 8];
+    snprintf(other, sizeof other, "/**/\n%s", source);
+    r->job.pairs = 40; /* and up to five more, and a few runs around them */
+    set_anchor(r, KERNEL("volatile int again; for (again = 0; again < 100; again++) " ADD));
+    rig_expect(r, source, AT_JOB_RAN, "");
+    set_anchor(r, source);
+    rig_expect(r, other, AT_JOB_RAN, ""); /* the anchor has 45 of them at most, so has this */
+    set_anchor(r, source);
+    rig_expect(r, source, AT_JOB_CRASHED, "returned 7");
+}
+
 static void a_wrong_anchor_is_none(void **state) {
     rig *r = *state;
     assert_int_equal(set_anchor(r, KERNEL(ADD "out[3] += 1;")), AT_JOB_WRONG);
@@ -152,9 +170,9 @@ int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
 #define TEST(f) cmocka_unit_test_setup(f, setup)
     const struct CMUnitTest tests[] = {
-        TEST(as_many_as_asked), TEST(far_behind),          TEST(the_other_way_round),
-        TEST(wrong_later),      TEST(lazy_ones_are_found), TEST(a_wrong_anchor_is_none),
-        TEST(its_own_memory),
+        TEST(as_many_as_asked), TEST(far_behind),           TEST(the_other_way_round),
+        TEST(wrong_later),      TEST(lazy_ones_are_found),  TEST(a_wrong_anchor_is_none),
+        TEST(its_own_memory),   TEST(itself_is_one_object),
     };
     return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
 }
