@@ -75,6 +75,42 @@ static void add_tie(at_text *out, const at_final *final, const at_best *best, bo
     at_text_add(out, "\n");
 }
 
+/* Of the time that states had, what is a thousandth at least. */
+static void add_shares(at_text *out, const at_session *s) {
+    const char *comma = "";
+    for (int i = 0; i < AT_STATE_COUNT; i++) {
+        double share = at_states_share(s, (at_state)i);
+        if (share < 0.001) continue;
+        at_text_addf(out, "%s%.1f %% %s%s", comma, 100 * share, i == AT_STATE_COMPANY ? "in " : "",
+                     at_state_name((at_state)i));
+        comma = ", ";
+    }
+}
+
+static const at_objective single_states[] = {AT_OBJECTIVE_ALONE, AT_OBJECTIVE_COMPANY};
+
+/* Which state counts, which there were, and who would win in another one. */
+static void add_states(at_text *out, const at_tuning *t) {
+    const at_states *st = &t->s.states;
+    if (!st->objective) return;
+    at_text_addf(out, "objective %s; of the time ", at_objective_name(st->objective));
+    size_t before = out->len;
+    add_shares(out, &t->s);
+    if (out->len == before) at_text_add(out, "nothing was timed now");
+    at_text_addf(out, "; on CPU %d", st->core);
+    if (st->cores > 1) at_text_addf(out, ", the quieter of %d", st->cores);
+    at_text_add(out, "\n");
+    for (int i = 0; i < 2; i++) {
+        at_other_winner other;
+        if (!at_final_other_winner(&t->final, single_states[i], &other)) continue;
+        at_text_addf(
+            out, "%s%s another one is faster, by %.1f %%: index %lld (apply --objective %s)\n",
+            single_states[i] == AT_OBJECTIVE_COMPANY ? "in " : "",
+            at_objective_name(other.objective), 100 * (other.ratio - 1),
+            (long long)other.who->result->config.index, at_objective_name(other.objective));
+    }
+}
+
 static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_error *err) {
     at_session *s = &t->s;
     at_text out = {0};
@@ -90,6 +126,7 @@ static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_er
     at_text_add(&out, "\n");
     at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak.median, s->in_bytes);
     add_tie(&out, &t->final, best, s->in_bytes);
+    add_states(&out, t);
     at_text_addf(&out, "best of %lld trials", (long long)t->tally.done);
     if (t->tally.answered)
         at_text_addf(&out, ", %lld of them from the log", (long long)t->tally.answered);
@@ -132,6 +169,28 @@ void at_out_best(at_out *out, const char *key, const at_tuning *t, const at_best
     at_out_end(out, '}');
 }
 
+static void out_states(at_out *out, const at_tuning *t) {
+    const at_session *s = &t->s;
+    const char *objective = at_objective_name(s->states.objective);
+    at_out_string(out, "objective", *objective ? objective : NULL);
+    at_out_begin(out, "states", '{');
+    for (int i = 0; i < AT_STATE_COUNT; i++)
+        at_out_double(out, at_state_name((at_state)i), at_states_share(s, (at_state)i));
+    at_out_end(out, '}');
+    at_out_int(out, "cpu", s->states.core);
+    at_out_begin(out, "other_winners", '[');
+    for (int i = 0; i < 2; i++) {
+        at_other_winner other;
+        if (!at_final_other_winner(&t->final, single_states[i], &other)) continue;
+        at_out_begin(out, NULL, '{');
+        at_out_string(out, "objective", at_objective_name(other.objective));
+        at_out_config(out, &other.who->result->config);
+        at_out_double(out, "ratio", other.ratio);
+        at_out_end(out, '}');
+    }
+    at_out_end(out, ']');
+}
+
 static at_status print_json(at_tuning *t, const at_best *best, at_error *err) {
     at_session *s = &t->s;
     at_out out = {0};
@@ -143,6 +202,7 @@ static at_status print_json(at_tuning *t, const at_best *best, at_error *err) {
     at_out_int(&out, "from_log", t->tally.answered);
     at_out_failed(&out, &t->tally);
     at_out_best(&out, "best", t, best);
+    out_states(&out, t);
     at_out_double(&out, "peak_gflops", s->peak_gflops);
     add_seconds(&out, &s->spent);
     at_out_double(&out, "fixed_seconds_per_trial", fixed_cost_s(t));

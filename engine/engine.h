@@ -44,6 +44,9 @@
 #include "engine/measure.h"         /* one candidate: made, compiled, run */
 #include "engine/timed_rounds.h"    /* the same, timed well */
 #include "engine/tune.h"            /* a search, and the final at its end */
+#include "engine/states.h"          /* of the machine, while it went on */
+#include "engine/final_states.h"    /* winners of other states */
+#include "engine/quieter_core.h"    /* where kernels run */
 #include "engine/trials.h"          /* its trials, one by one */
 #include "engine/tune_set.h"        /* searches of several tasks, one budget */
 #include "engine/far.h"             /* workers elsewhere */

@@ -38,8 +38,11 @@ typedef struct running {
     int64_t logged_ns;
     bool is_paired, is_lost; /* lost: the anchor */
     uint64_t turns;
-    double anchors_s[AT_FINALISTS * AT_FINAL_ROUNDS]; /* [turns] its times beside each of them */
-    double anchor_s; /* their median, with which ratios have been made times */
+    /* Of each state: the anchor's times beside each of so many turns, and their median, with which
+     * ratios have been made times; 0: the state was not seen. */
+    double anchors_s[AT_STATE_COUNT][AT_FINALISTS * AT_FINAL_ROUNDS];
+    int num_anchors[AT_STATE_COUNT];
+    double anchor_s[AT_STATE_COUNT];
 } running;
 
 static void drop_out(running *g, at_finalist *f, const char *how, const at_record *r) {
@@ -77,41 +80,38 @@ static at_status choose_anchor(running *g, at_error *err) {
     for (int i = 0; i < g->final->count && g->is_paired; i++) {
         g->final->of[i].turns.among = g->final->count;
         g->final->of[i].turns.anchor = first->result->config.index;
+        g->final->of[i].turns.objective = s->states.objective;
     }
     return AT_OK;
 }
 
-static double median_of(const at_finalist *f) {
-    double times[AT_FINAL_ROUNDS];
-    for (int i = 0; i < f->turns.num_rounds; i++) times[i] = f->rounds[i].time_s;
-    at_sort_doubles(times, f->turns.num_rounds);
-    return at_sorted_median(times, f->turns.num_rounds);
+static at_state state_of(const at_round *r, int sample) {
+    at_state s = AT_STATE_UNKNOWN;
+    at_state_from_letter(r->states[sample], &s);
+    return s;
 }
 
-/* Out of its samples, as readers of the log have it. */
-static double time_of_round(const double *samples, int n) {
-    at_arena *a = at_arena_new();
-    at_record r = {0};
-    r.costs_s = at_costs_of_samples(a, samples, n, &r.num_costs);
-    double mean_s = at_record_mean(&r);
-    at_arena_free(a);
-    return mean_s;
-}
-
-/* Times are ratios to the anchor times the median of all its own. */
+/* Times are ratios to the anchor times the median of all its own in that state. */
 static void rescale(running *g) {
-    double *sorted = at_sorted_copy(g->anchors_s, (int)g->turns);
-    double now_s = at_sorted_median(sorted, (int)g->turns), factor = now_s / g->anchor_s;
-    free(sorted);
-    g->anchor_s = now_s;
+    double factor[AT_STATE_COUNT];
+    for (int k = 0; k < AT_STATE_COUNT; k++) {
+        int n = g->num_anchors[k];
+        double *sorted = at_sorted_copy(g->anchors_s[k], n);
+        double now_s = n ? at_sorted_median(sorted, n) : 1;
+        factor[k] = n ? now_s / g->anchor_s[k] : 1;
+        if (n) g->anchor_s[k] = now_s;
+        free(sorted);
+    }
     for (int i = 0; i < g->final->count; i++) {
         at_finalist *f = &g->final->of[i];
         for (int k = 0; k < f->turns.num_rounds; k++) {
-            double *samples = (double *)(uintptr_t)f->rounds[k].samples_s;
-            for (int n = 0; n < f->rounds[k].num_samples; n++) samples[n] *= factor;
-            f->rounds[k].time_s = time_of_round(samples, f->rounds[k].num_samples);
+            at_round *r = &f->rounds[k];
+            double *samples = (double *)(uintptr_t)r->samples_s;
+            for (int n = 0; n < r->num_samples; n++) samples[n] *= factor[state_of(r, n)];
+            r->time_s =
+                at_median_that_counts(samples, r->states, r->num_samples, f->turns.objective, NULL);
         }
-        if (f->turns.num_rounds) f->turns.time_s = median_of(f);
+        f->turns.time_s = at_turns_time(&f->turns);
     }
 }
 
@@ -155,12 +155,19 @@ static void take_ratios(running *g, const at_candidate *c, at_record *r) {
     at_arena *a = g->s->scratch;
     int n = e->pairs.num_ratios;
     double *times_s = AT_NEW_ARRAY(a, double, n);
-    if (!g->turns) g->anchor_s = c->anchor_s;
-    g->anchors_s[g->turns++] = c->anchor_s;
-    for (int i = 0; i < n; i++) times_s[i] = e->pairs.ratios[i] * g->anchor_s;
+    g->turns++;
+    for (int k = 0; k < AT_STATE_COUNT; k++) {
+        if (!(c->anchor_s[k] > 0)) continue;
+        if (!g->num_anchors[k]) g->anchor_s[k] = c->anchor_s[k];
+        g->anchors_s[k][g->num_anchors[k]++] = c->anchor_s[k];
+    }
+    for (int i = 0; i < n; i++) {
+        at_state state;
+        if (at_state_from_letter(e->pairs.states[i], &state))
+            times_s[i] = e->pairs.ratios[i] * g->anchor_s[state];
+    }
     e->samples_s = times_s;
     e->num_samples = n;
-    r->costs_s = at_costs_of_samples(a, times_s, n, &r->num_costs);
 }
 
 /* One finalist's turn in a round, with the peak of the moment. */
@@ -180,13 +187,19 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
         g->is_lost = true; /* and with it what this turn would be compared by */
     } else {
         if (g->is_paired) take_ratios(g, &f->candidate, &r);
-        size_t size = (size_t)r.extra.num_samples * sizeof *r.extra.samples_s;
+        int n = r.extra.num_samples;
+        const char *states = g->is_paired ? at_strdup(s->arena, r.extra.pairs.states) : NULL;
+        double time_s = g->is_paired ? at_median_that_counts(r.extra.samples_s, states, n,
+                                                             f->turns.objective, NULL)
+                                     : at_record_mean(&r);
         f->rounds[f->turns.num_rounds++] =
-            (at_round){.samples_s = at_copy(s->arena, r.extra.samples_s, size),
-                       .num_samples = r.extra.num_samples,
-                       .time_s = at_record_mean(&r),
+            (at_round){.samples_s = at_copy(s->arena, r.extra.samples_s,
+                                            (size_t)n * sizeof *r.extra.samples_s),
+                       .num_samples = n,
+                       .states = states,
+                       .time_s = time_s,
                        .peak_gflops = s->peak};
-        f->turns.time_s = median_of(f);
+        f->turns.time_s = at_turns_time(&f->turns);
     }
     return write_lines_in_time(g, err);
 }
@@ -236,12 +249,6 @@ static void shuffle(int *order, int n, at_rng *rng) {
     }
 }
 
-static int count_samples(const at_finalist *f) {
-    int n = 0;
-    for (int i = 0; i < f->turns.num_rounds; i++) n += f->rounds[i].num_samples;
-    return n;
-}
-
 /* Where the decision is open: of those who are not behind the better half, in the next round the
  * better quarter, and so on; but a few samples are everyone's. Returns the longest time among them.
  */
@@ -251,7 +258,7 @@ static double open_until_s(const at_final *final, int round) {
     for (int i = 0; i < final->count; i++) {
         const at_finalist *f = &final->of[i];
         if (!is_in(f) || f->is_behind) continue;
-        if (count_samples(f) < LEAST_OF_PAIRS) return INFINITY;
+        if (at_turns_counting(&f->turns) < LEAST_OF_PAIRS) return INFINITY;
         times_s[n++] = f->turns.time_s;
     }
     at_sort_doubles(times_s, n);

@@ -215,11 +215,14 @@ static void take_samples(at_arena *a, const at_outcome *o, at_record *r) {
     r->costs_s = at_costs_of_samples(a, e->samples_s, e->num_samples, &r->num_costs);
 }
 
-static double median_anchor_s(const at_outcome *o) {
+/* 0 of a state without pairs. */
+static double median_anchor_s(const at_outcome *o, const char *states, at_state state) {
     double times_s[AT_MAX_PAIRS];
-    for (int i = 0; i < o->num_pairs; i++) times_s[i] = o->pairs[i].anchor_s;
-    at_sort_doubles(times_s, o->num_pairs);
-    return at_sorted_median(times_s, o->num_pairs);
+    int n = 0;
+    for (int i = 0; i < o->num_pairs; i++)
+        if (states[i] == at_state_letter(state)) times_s[n++] = o->pairs[i].anchor_s;
+    at_sort_doubles(times_s, n);
+    return n ? at_sorted_median(times_s, n) : 0;
 }
 
 /* Ratios to the anchor, and the times that come of them with the time of the first one: these are
@@ -284,7 +287,8 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
     }
     if (outcome.num_pairs) {
         take_pairs(s, a, &outcome, result);
-        c->anchor_s = median_anchor_s(&outcome);
+        for (int i = 0; i < AT_STATE_COUNT; i++)
+            c->anchor_s[i] = median_anchor_s(&outcome, result->extra.pairs.states, (at_state)i);
     } else take_samples(a, &outcome, result);
     result->extra.number = outcome.number;
     result->extra.min_repeat_ms = outcome.number ? s->options.min_repeat_ms : 0;

@@ -18,7 +18,8 @@ typedef struct at_candidate {
     const at_bound *bound; /* on the session's machine; NULL: it has none */
     char *object;          /* of gcc and clang, else NULL */
     at_job job;
-    double anchor_s; /* of its last pairs: median of the anchor's times */
+    double
+        anchor_s[AT_STATE_COUNT]; /* of its last pairs in a state: median of the anchor's times */
     /* Of its last check: the largest error, and the largest as a share of its element's limit. */
     double max_error, of_limit;
 } at_candidate;

@@ -35,22 +35,68 @@ void at_finals_init(at_finals *f, at_arena *a) {
 
 /* ---- one line ------------------------------------------------------------------------------- */
 
-static double median(at_arena *a, const at_round *rounds, int n) {
+/* The samples that count, or all where none does. Owned. */
+static double *take_samples(const at_turns *t, int *n) {
+    int all = 0, counting = 0;
+    for (int i = 0; i < t->num_rounds; i++) all += t->rounds[i].num_samples;
+    double *of = malloc((size_t)all * sizeof *of + 1);
+    AT_NEED(of);
+    for (int pass = 0; pass < 2 && !counting; pass++)
+        for (int i = 0; i < t->num_rounds; i++) {
+            const at_round *r = &t->rounds[i];
+            at_state s;
+            for (int k = 0; k < r->num_samples; k++)
+                if (pass || (r->states && *r->states && at_state_from_letter(r->states[k], &s) &&
+                             at_objective_counts(t->objective, s)))
+                    of[counting++] = r->samples_s[k];
+        }
+    *n = counting;
+    return of;
+}
+
+static bool has_states(const at_turns *t) {
+    return t->among && t->num_rounds && t->rounds[0].states && *t->rounds[0].states;
+}
+
+double at_turns_time(const at_turns *t) {
+    int n = t->num_rounds;
     if (!n) return 0;
-    double *times = AT_NEW_ARRAY(a, double, n);
-    for (int i = 0; i < n; i++) times[i] = rounds[i].time_s;
+    double *times = has_states(t) ? take_samples(t, &n) : malloc((size_t)n * sizeof *times);
+    AT_NEED(times);
+    for (int i = 0; i < n && !has_states(t); i++) times[i] = t->rounds[i].time_s;
     at_sort_doubles(times, n);
-    return at_sorted_median(times, n);
+    double median = n ? at_sorted_median(times, n) : 0;
+    free(times);
+    return median;
+}
+
+int at_turns_counting(const at_turns *t) {
+    int n;
+    free(take_samples(t, &n));
+    return n;
+}
+
+int at_turns_for(at_turns *t, at_objective o, at_round *rounds) {
+    int counting = 0;
+    if (!has_states(t)) return 0;
+    for (int i = 0; i < t->num_rounds; i++) {
+        int n;
+        rounds[i] = t->rounds[i];
+        double time_s = at_median_that_counts(rounds[i].samples_s, rounds[i].states,
+                                              rounds[i].num_samples, o, &n);
+        if (n) rounds[i].time_s = time_s;
+        counting += n;
+    }
+    if (!counting) return 0;
+    t->objective = o;
+    t->rounds = rounds;
+    t->time_s = at_turns_time(t);
+    return counting;
 }
 
 at_interval at_turns_interval(const at_turns *t) {
-    int n = 0;
-    for (int i = 0; i < t->num_rounds; i++) n += t->rounds[i].num_samples;
-    double *all = malloc((size_t)n * sizeof *all + 1);
-    AT_NEED(all);
-    n = 0;
-    for (int i = 0; i < t->num_rounds; i++)
-        for (int k = 0; k < t->rounds[i].num_samples; k++) all[n++] = t->rounds[i].samples_s[k];
+    int n;
+    double *all = take_samples(t, &n);
     at_interval m = at_median_always(all, n, level / (t->among > 0 ? t->among : 1));
     free(all);
     return m;
@@ -63,7 +109,8 @@ bool at_turns_behind(const at_turns *x, const at_turns *y) {
 static bool is_list(const at_json *v) { return v && v->kind == AT_JSON_ARRAY; }
 
 /* false: no time comes of it. */
-static bool read_round(at_arena *a, const at_json *samples, const at_json *peak, at_round *out) {
+static bool read_round(at_arena *a, const at_json *samples, const at_json *peak,
+                       const at_json *states, at_objective o, at_round *out) {
     if (!is_list(samples) || !samples->count) return false;
     double sum = 0, *all = AT_NEW_ARRAY(a, double, samples->count);
     int n = 0;
@@ -74,6 +121,12 @@ static bool read_round(at_arena *a, const at_json *samples, const at_json *peak,
     *out = (at_round){.samples_s = all,
                       .num_samples = n,
                       .peak_gflops = peak && peak->number > 0 ? peak->number : 0};
+    if (states) {
+        if (states->kind != AT_JSON_STRING || strlen(states->string) != (size_t)n) return false;
+        out->states = states->string;
+        out->time_s = at_median_that_counts(all, out->states, n, o, NULL);
+        return true;
+    }
     const double *costs = at_costs_of_samples(a, all, n, &n);
     for (int i = 0; i < n; i++) sum += costs[i];
     out->time_s = sum / n;
@@ -87,11 +140,15 @@ static bool read_rounds(at_arena *a, const at_json *v, at_turns *out) {
     if (!is_list(rounds) || !is_list(peaks) || rounds->count != peaks->count) return false;
     /* A line that was written over in part has lost some. */
     if (!count || !count->is_int || count->integer != rounds->count) return false;
+    const at_json *states = at_json_get(v, "states");
+    if (states && (!is_list(states) || states->count != rounds->count)) return false;
     at_round *all = AT_NEW_ARRAY(a, at_round, rounds->count);
-    const at_json *peak = peaks->child;
+    const at_json *peak = peaks->child, *state = states ? states->child : NULL;
     int n = 0;
-    for (const at_json *r = rounds->child; r; r = r->next, peak = peak->next)
-        if (!read_round(a, r, peak, &all[n++])) return false;
+    for (const at_json *r = rounds->child; r; r = r->next, peak = peak->next) {
+        if (!read_round(a, r, peak, state, out->objective, &all[n++])) return false;
+        if (state) state = state->next;
+    }
     out->rounds = all;
     out->num_rounds = n;
     return true;
@@ -120,7 +177,8 @@ bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
         at_round *only = AT_NEW(a, at_round);
         t->rounds = only;
         t->num_rounds = 1;
-        if (!read_round(a, at_json_get(v, "samples_s"), at_json_get(v, "peak_gflops"), only))
+        if (!read_round(a, at_json_get(v, "samples_s"), at_json_get(v, "peak_gflops"), NULL,
+                        AT_OBJECTIVE_NONE, only))
             return false;
     } else {
         t->begun_s = begun->number;
@@ -130,9 +188,12 @@ bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
         t->anchor = anchor && anchor->is_int ? anchor->integer : -1;
         if (error_no && error_no->is_int && error_no->integer > 0)
             t->error_no = (int)error_no->integer;
+        const at_json *objective = at_json_get(v, "objective");
+        if (objective && objective->string)
+            at_objective_from_name(objective->string, &t->objective);
         if (!read_rounds(a, v, t)) return false;
     }
-    t->time_s = median(a, t->rounds, t->num_rounds);
+    t->time_s = at_turns_time(t);
     return t->num_rounds || t->error_no;
 }
 
@@ -158,6 +219,7 @@ void at_final_line_print(at_text *out, const at_final_line *l) {
     }
     if (t->among)
         at_text_addf(out, ", \"among\": %d, \"anchor\": %lld", t->among, (long long)t->anchor);
+    if (t->objective) at_text_addf(out, ", \"objective\": \"%s\"", at_objective_name(t->objective));
     at_text_addf(out, ", \"rounds\": %d", t->num_rounds);
     add_member(out, "rounds_s");
     at_text_add(out, "[");
@@ -170,6 +232,12 @@ void at_final_line_print(at_text *out, const at_final_line *l) {
         at_text_add(out, "]");
     }
     at_text_add(out, "]");
+    if (has_states(t)) {
+        add_member(out, "states");
+        for (int i = 0; i < t->num_rounds; i++)
+            at_text_addf(out, "%s\"%s\"", i ? ", " : "[", t->rounds[i].states);
+        at_text_add(out, "]");
+    }
     add_member(out, l->in_bytes ? "bandwidths_gbytes_per_s" : "peaks_gflops");
     at_text_add(out, "[");
     for (int i = 0; i < t->num_rounds; i++) {
@@ -206,8 +274,9 @@ static int join_old(at_arena *a, at_finalist_lines *l) {
     if (!n) return 0;
     at_round *rounds = AT_NEW_ARRAY(a, at_round, n);
     for (int i = 0; i < n; i++) rounds[i] = l->lines.data[i].turns.rounds[0];
-    *at_push(a, &l->finals) =
-        (at_turns){.rounds = rounds, .num_rounds = n, .error = "", .time_s = median(a, rounds, n)};
+    *at_push(a, &l->finals) = (at_turns){.rounds = rounds, .num_rounds = n, .error = ""};
+    at_turns *joined = &l->finals.data[l->finals.len - 1];
+    joined->time_s = at_turns_time(joined);
     return n;
 }
 
@@ -238,6 +307,9 @@ void at_finals_add(void *finals, const char *comment, int64_t line) {
         at_arena_rewind(a, mark);
         return;
     }
+    if (f->objective)
+        at_turns_for(&read.turns, f->objective,
+                     AT_NEW_ARRAY(a, at_round, read.turns.num_rounds + 1));
     int known = f->comments.keys.len;
     at_key_map_add(&f->comments, comment);
     at_text key = {0};

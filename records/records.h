@@ -128,7 +128,8 @@ typedef struct at_extra {
 typedef struct at_round {
     const double *samples_s; /* raw, in measured order */
     int num_samples;
-    double time_s;      /* out of these, as the cost of a trial */
+    const char *states; /* [num_samples] letters, of pairs; NULL or "": not known */
+    double time_s;      /* out of these, as the cost of a trial; of pairs: of those that count */
     double peak_gflops; /* FMA peak of the moment; 0: not known */
 } at_round;
 /* What one final says of one finalist. */
@@ -140,9 +141,11 @@ typedef struct at_turns {
      * anchor's time, of which that is the index. */
     int among;
     int64_t anchor;
+    at_objective objective; /* by which time_s and the interval go */
     int error_no; /* it failed when it was timed again; what was timed before does not count */
     const char *error;
-    double time_s; /* median of the rounds; 0: there are none */
+    double
+        time_s; /* median of the rounds, where states are known of the samples; 0: there are none */
 } at_turns;
 
 /* What became of a trial: AutoTVM's numbers (words.c). */
@@ -186,8 +189,16 @@ extern const char *const at_pruned_text;       /* error of what was not measured
 bool at_record_is_pruned(const at_record *r);  /* alone is too far from the best */
 bool at_record_is_at_least(const at_record *r); /* valid, but its time is a bound from below */
 double at_record_mean(const at_record *r);      /* of costs */
-/* Of a final in pairs: the median of all samples, and an interval that holds the truth of all its
- * finalists, so of the winner, too, with 95 %; without ends as long as samples are too few. */
+/* Time and rounds as they are for an objective, of which samples in a state count. Returns how many
+ * of these there are; 0: it is as it was, of all. rounds: room for as many. */
+int at_turns_for(at_turns *t, at_objective o, at_round *rounds);
+/* The median of the rounds, or of the samples that count; 0: there are none. */
+double at_turns_time(const at_turns *t);
+/* How many samples the interval is of. */
+int at_turns_counting(const at_turns *t);
+/* Of a final in pairs: the median of the samples that count, and an interval that holds the truth
+ * of all its finalists, so of the winner, too, with 95 %; without ends as long as samples are too
+ * few. */
 at_interval at_turns_interval(const at_turns *t);
 /* In it, x takes certainly more than 0.3 % longer than y; both of one final in pairs. */
 bool at_turns_behind(const at_turns *x, const at_turns *y);
@@ -312,6 +323,8 @@ int at_key_map_add(at_key_map *m, const char *key);
 typedef struct at_finals {
     at_key_map keys, comments;
     AT_VEC(struct at_finalist_lines) of; /* [keys] */
+    at_objective
+        objective; /* that their times are for, where they say so; NONE: as they were judged */
 } at_finals;
 void at_finals_init(at_finals *f, at_arena *a);
 /* Told each comment line (at_log_reader_on_comment); comments that are no finals are ignored. */

@@ -83,11 +83,93 @@ static void lines(void **state) {
     at_arena_free(a);
 }
 
+/* A final's times in each state, and who is behind whom there: an order that turns round. */
+static void finals_by_state(void **state) {
+    (void)state;
+    enum { ROUNDS = 12, EACH = 4 };
+    static const double alone[2] = {1.0, 1.1}, company[2] = {1.5, 1.3};
+    at_turns of[2];
+    at_round rounds[2][ROUNDS], there[2][ROUNDS];
+    double samples[2][ROUNDS][EACH];
+    for (int f = 0; f < 2; f++) {
+        for (int i = 0; i < ROUNDS; i++) {
+            const double jitter = 1 + 1e-4 * ((i * 5) % 7);
+            for (int k = 0; k < EACH; k++)
+                samples[f][i][k] = k == 2 ? 99 : jitter * (k < 2 ? alone[f] : company[f]);
+            rounds[f][i] = (at_round){
+                .samples_s = samples[f][i], .num_samples = EACH, .states = "aamc", .time_s = 7};
+        }
+        of[f] = (at_turns){.begun_s = 1, .rounds = rounds[f], .num_rounds = ROUNDS, .among = 2};
+    }
+    for (int o = AT_OBJECTIVE_ALONE; o <= AT_OBJECTIVE_COMPANY; o++) {
+        const double *expected = o == AT_OBJECTIVE_ALONE ? alone : company;
+        int n = o == AT_OBJECTIVE_ALONE ? 2 * ROUNDS : ROUNDS;
+        at_turns x[2] = {of[0], of[1]};
+        for (int f = 0; f < 2; f++) {
+            assert_int_equal(at_turns_for(&x[f], (at_objective)o, there[f]), n);
+            assert_int_equal(at_turns_counting(&x[f]), n);
+            assert_float_equal(x[f].time_s, expected[f], 1e-3);
+            assert_float_equal(x[f].rounds[3].time_s, expected[f], 1e-3);
+        }
+        int slower = expected[1] > expected[0];
+        assert_int_equal(at_turns_behind(&x[1], &x[0]), slower);
+        assert_int_equal(at_turns_behind(&x[0], &x[1]), !slower);
+    }
+    /* A state that no sample is in leaves all as it is. */
+    for (int i = 0; i < ROUNDS; i++) rounds[0][i].states = "aaaa";
+    at_turns x = of[0];
+    assert_int_equal(at_turns_for(&x, AT_OBJECTIVE_COMPANY, there[0]), 0);
+    assert_ptr_equal(x.rounds, of[0].rounds);
+    /* So it is where states are not told. */
+    for (int i = 0; i < ROUNDS; i++) rounds[0][i].states = NULL;
+    assert_int_equal(at_turns_for(&x, AT_OBJECTIVE_ALONE, there[0]), 0);
+    assert_float_equal(at_turns_time(&x), 7, 0);
+}
+
+/* Lines say states sample by sample, and what counts; a reader may ask for something else. */
+static void final_lines(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_final_line l;
+    at_finals finals;
+#define HEAD                                                                                       \
+    "final {\"task\": \"t\", \"args\": [], \"context_hash\": \"ab\", \"index\": 7, "               \
+    "\"entity\": [], \"begun\": 1.5, \"among\": 2, \"anchor\": 3, \"objective\": \"alone\", "      \
+    "\"rounds\": 2, \"rounds_s\": [[1.0, 2.0], [4.0, 3.0]], "
+    static const char text[] = HEAD "\"states\": [\"ac\", \"ca\"], \"peaks_gflops\": [1, 1]}";
+    static const char *const wrong[] = {
+        HEAD "\"states\": [\"ac\"], \"peaks_gflops\": [1, 1]}",
+        HEAD "\"states\": [\"ac\", \"c\"], \"peaks_gflops\": [1, 1]}",
+        HEAD "\"states\": [\"ac\", 7], \"peaks_gflops\": [1, 1]}",
+        HEAD "\"states\": \"acca\", \"peaks_gflops\": [1, 1]}",
+    };
+    assert_true(at_final_line_read(a, text, &l));
+    assert_int_equal(l.turns.objective, AT_OBJECTIVE_ALONE);
+    assert_true(l.turns.time_s == 2); /* of 1 and 3 */
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(at_final_line_read(a, wrong[i], &l));
+    at_text out = {0};
+    at_config config = {0};
+    assert_true(at_final_line_read(a, text, &l));
+    l.config = &config;
+    at_final_line_print(&out, &l);
+    assert_non_null(strstr(out.data, "\"states\": [\"ac\", \"ca\"]"));
+    assert_non_null(strstr(out.data, "\"objective\": \"alone\""));
+    at_finals_init(&finals, a);
+    finals.objective = AT_OBJECTIVE_COMPANY;
+    at_finals_add(&finals, text, 1);
+    int n;
+    const at_turns *t = at_finals_get(&finals, 0, &l, &n);
+    assert_int_equal(n, 1);
+    assert_true(t->time_s == 3); /* of 2 and 4 */
+    at_text_free(&out);
+    at_arena_free(a);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_counts),
-        cmocka_unit_test(medians),
-        cmocka_unit_test(lines),
+        cmocka_unit_test(what_counts),     cmocka_unit_test(medians),     cmocka_unit_test(lines),
+        cmocka_unit_test(finals_by_state), cmocka_unit_test(final_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
