@@ -6,6 +6,7 @@
 #include "cli/open.h"
 #include "engine/engine.h"
 #include "cli/bound_report.h"
+#include "sketch/history.h"
 
 static at_status check_pass(const char *pass, at_error *err) {
     at_text list = {0};
@@ -19,7 +20,7 @@ static at_status check_pass(const char *pass, at_error *err) {
 }
 
 typedef struct shown {
-    at_text tree, dump;
+    at_text tree, dump, history;
     const char *code;      /* NULL: not asked for */
     const at_bound *bound; /* NULL: not asked for */
     const at_kernel *kernel;
@@ -34,6 +35,7 @@ static at_status print_json(const at_session *s, const shown *v, at_error *err) 
     at_out_double(&out, "flops", s->flops);
     at_out_string(&out, "tree", at_text_str(&v->tree));
     at_out_notes(&out, v->kernel);
+    if (v->history.len) at_out_string(&out, "history", at_text_str(&v->history));
     if (v->code) at_out_string(&out, "code", v->code);
     if (v->has_dump) at_out_string(&out, "dump", at_text_str(&v->dump));
     if (v->bound) at_out_why(&out, s, v->bound, 0);
@@ -59,6 +61,17 @@ static at_status print_text(const at_session *s, const shown *v, at_error *err) 
     return status;
 }
 
+/* Alone, so that it can be a file for --from-steps. */
+static at_status add_history(const at_session *s, shown *v, const at_options *o, at_error *err) {
+    at_steps h;
+    const at_config *c = &s->chosen.config;
+    if (o->history == AT_HISTORY_TRACE)
+        return at_trace_print(s->arena, s->task, c, &v->history, err);
+    AT_TRY(at_steps_of(s->arena, s->task, c, &h, err));
+    at_steps_print(&v->history, s->task, &h);
+    return AT_OK;
+}
+
 static at_status show(at_session *s, shown *v, const at_options *o, at_error *err) {
     at_candidate c;
     if (o->dump) AT_TRY(check_pass(o->dump, err));
@@ -71,9 +84,11 @@ static at_status show(at_session *s, shown *v, const at_options *o, at_error *er
     lo.dump_out = &v->dump;
     AT_TRY(at_candidate_lower(s, s->arena, &s->chosen.config, &lo, &c, err));
     at_program_print(&v->tree, c.program, false);
+    if (o->history) AT_TRY(add_history(s, v, o, err));
     if (o->code) v->code = c.kernel->source;
     v->bound = c.bound;
     v->kernel = c.kernel;
+    if (o->history && !o->json) return at_print(&v->history, err);
     return o->json ? print_json(s, v, err) : print_text(s, v, err);
 }
 
@@ -83,6 +98,7 @@ at_status at_cmd_show(const at_options *o, at_error *err) {
     at_status status = show(&s, &v, o, err);
     at_text_free(&v.tree);
     at_text_free(&v.dump);
+    at_text_free(&v.history);
     at_session_close(&s);
     return status;
 }

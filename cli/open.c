@@ -7,9 +7,9 @@ at_status at_open_task(const at_options *o, at_session *s, at_error *err) {
 
 at_status at_open_config(const at_options *o, bool required, at_session *s, at_error *err) {
     at_request q = o->request;
-    int sources = !!q.config + !!o->index + !!q.log;
+    int sources = !!q.config + !!o->index + !!q.log + !!q.steps;
     if (sources > 1)
-        return at_fail(err, AT_E_USAGE, "give one of --config, --index and --log, not %d", sources);
+        return at_fail(err, AT_E_USAGE, "give one of --config, --index, --log and --from-steps, not %d", sources);
     if (!sources && required)
         return at_fail(err, AT_E_USAGE,
                        "which configuration? Give --log FILE, --config JSON|default or --index I");

@@ -11,6 +11,7 @@ enum { MOST_WORDS = 6 };
 static const char *const words_of[LAST_KIND][MOST_WORDS] = {
     [PRESET] = {"ours", "autotvm"},
     [FEATURES] = {"itervar", "knob", "curve", "bound"},
+    [HISTORY] = {"steps", "trace"},
     [PER] = {"context", "mcpu", "key"},
     [AGAINST] = {"trials", "seconds", "both"},
     [OBJECTIVE] = {"alone", "company", "typical"},
@@ -101,6 +102,9 @@ static const at_option_row rows[] = {
      "a configuration, {\"entity\": [...]}, or a file that holds one; or default: the one without "
      "tuning",
      TEXT, TO(request.config), 0, 0},
+    {"--from-steps", "FILE", CHOOSING, NULL,
+     "the program that these steps make of the plain tree, as show --history steps prints them",
+     TEXT, TO(request.steps), 0, 0},
     {"--index", "I", CHOOSING | V(SPACE), NULL,
      "a configuration by its index; space takes a list: 0,5435", TEXT, TO(index), 0, 0},
     {"--compiler", "NAME", MEASURING, "tcc", "tcc, gcc or clang", COMPILER, TO(engine.compiler), 0,
@@ -158,6 +162,10 @@ static const at_option_row rows[] = {
      "run every kernel between guard pages, too, and on other data", SWITCH, TO(engine.paranoid), 0,
      0},
     {"--code", NULL, V(SHOW), NULL, "print the emitted C", SWITCH, TO(code), 0, 0},
+    {"--history", "WHAT", V(SHOW), NULL,
+     "print how it comes about: steps, the edits that lead to it from the plain tree, one a line; "
+     "trace, what each knob decides",
+     HISTORY, TO(history), 0, 0},
     {"--dump", "PASS", V(SHOW), NULL, "print the program after this lowering pass", TEXT, TO(dump),
      0, 0},
     {"--why", NULL, V(SHOW) | V(RUN), NULL,

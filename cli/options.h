@@ -44,6 +44,13 @@ typedef enum at_help_as {
     AT_HELP_FISH
 } at_help_as;
 
+/* What show prints instead of the tree. */
+typedef enum at_history_of_show {
+    AT_HISTORY_NONE,
+    AT_HISTORY_STEPS,
+    AT_HISTORY_TRACE
+} at_history_of_show;
+
 /* What was asked for. Texts are borrowed from argv. */
 typedef struct at_options {
     at_verb verb;
@@ -88,6 +95,7 @@ typedef struct at_options {
     at_against against;
     at_color color;
     at_help_as help_as;
+    at_history_of_show history;
 } at_options;
 
 typedef struct at_option_row {

@@ -24,6 +24,7 @@ enum {
     FACTOR,
     PRESET,
     FEATURES,
+    HISTORY,
     TUNER,
     OF_TUNERS, /* an option that a tuner declares; in the table: all of them */
     TRANSFER,

@@ -7,6 +7,7 @@
 #include "engine/log_choice.h"
 #include "engine/task_weight.h"
 #include "engine/template_change.h"
+#include "sketch/history.h"
 
 static at_status find_row(const at_request *q, at_selection *out, at_error *err) {
     out->row = q->row;
@@ -174,13 +175,33 @@ static void warn_of_index(const at_engine_options *o, const at_selection *s) {
     at_text_free(&text);
 }
 
+/* The task becomes one of a single configuration. */
+static at_status from_steps(at_arena *a, const at_engine_options *o, const at_request *q,
+                            at_selection *out, at_error *err) {
+    enum { MOST_BYTES = 4 << 20 };
+    at_steps h;
+    char *text;
+    size_t len;
+    AT_TRY(at_read_file_most(a, q->steps, MOST_BYTES, &text, &len, err));
+    if (strlen(text) != len)
+        return at_fail(err, AT_E_INPUT, "%s: byte %zu is no text; steps are lines of edits",
+                       q->steps, strlen(text));
+    AT_TRY(at_steps_parse(a, q->steps, text, &h, err));
+    AT_TRY(at_steps_row(a, out->task, q->steps, &h, &out->row, err));
+    AT_TRY(at_weight_task(a, q, "", out, err));
+    AT_TRY(at_config_of_text(a, o, "default", out, err));
+    out->from = at_format(a, "--from-steps %s", q->steps);
+    return AT_OK;
+}
+
 at_status at_select_config(at_arena *a, const at_engine_options *o, const at_request *q,
                            at_selection *out, at_error *err) {
     AT_TRY(find_row(q, out, err));
     if (q->log) AT_TRY(from_log(a, o, q, out, err));
     else {
         AT_TRY(at_weight_task(a, q, q->args, out, err));
-        if (q->has_index) AT_TRY(from_index(a, q->index, out, err));
+        if (q->steps) AT_TRY(from_steps(a, o, q, out, err));
+        else if (q->has_index) AT_TRY(from_index(a, q->index, out, err));
         else AT_TRY(at_config_of_text(a, o, q->config, out, err));
     }
     out->has_config = true;

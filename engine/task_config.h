@@ -11,8 +11,9 @@ typedef struct at_request {
     const char *template_name;  /* or record name */
     const char *args;           /* as at_task_new's; NULL: the record's, else the defaults */
     const char *sparsity, *block, *weight; /* of the weight: task_weight.h */
-    /* The configuration, one of three; none: the default one. */
+    /* The configuration, one of four; none: the default one. */
     const char *config; /* JSON, or "default" */
+    const char *steps;  /* a file of edits of the plain tree: history.h */
     bool has_index;
     int64_t index;
     const char *log; /* its best record of the task, */

@@ -17,8 +17,8 @@ at_status at_edit_plain(at_arena *a, const at_compute *c, at_tree **out, at_erro
 
 /* ---- loops (edit_loops.c) -------------------------------------------------------------------- */
 
-/* E1: the loop becomes n loops, outermost first, which count the same together. para goes to the
- * first of them, vec to the last, unroll to all.
+/* E1: the loop becomes n loops, outermost first, which count the same together; one: it has another
+ * name. para goes to the first of them, vec to the last, unroll to all.
  *     k => @s = .. // k       ->       k0, k1 => @s = .. // {k0, k1}/k */
 at_status at_edit_split(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                         const char *loop, const char *const *parts, int n, at_tree **out,
@@ -44,6 +44,29 @@ at_status at_edit_nest(at_arena *a, const at_tree *t, const at_compute *c, const
 /* E5: the stage is computed where it is read. */
 at_status at_edit_dissolve(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                            at_tree **out, at_error *err);
+
+/* ---- exactly (edit_exact.c) -------------------------------------------------------------------
+ */
+
+/* A stage's sum may have a leaf for its start, which edits know as "STAGE.init": this makes it, in
+ * plain loops before everything that the stage stands in. */
+at_status at_edit_init(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       at_tree **out, at_error *err);
+/* A loop of the stage's own that runs once goes away: its axis is 0. */
+at_status at_edit_drop(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       const char *loop, at_tree **out, at_error *err);
+/* A loop `piece`, which the stage does not use, around its loop `inside`, or, NULL, its leaf. */
+at_status at_edit_repeat(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                         const char *piece, const char *inside, at_tree **out, at_error *err);
+/* E4 with the stage's own loops: those whose names stand around the new place are the ones that
+ * stand there, the others follow as they are. loop NULL: outside of all loops, and what stands in
+ * the stage's loops goes along. */
+at_status at_edit_join(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       const char *beside, const char *loop, bool before, at_tree **out,
+                       at_error *err);
+/* Attributes behind those that the leaf has, as the text of a tree has them: "[dense]". */
+at_status at_edit_attribute(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                            const char *text, at_tree **out, at_error *err);
 
 /* ---- computations (edit_copy.c, edit_factor.c)
  * ----------------------------------------------------------- */

@@ -82,7 +82,7 @@ at_status at_edit_split(at_arena *a, const at_tree *t, const at_compute *c, cons
     if (loop->ann_size)
         return at_fail(err, AT_E_INPUT, "%s annotates \"%s\": it cannot be split", loop->ann_size,
                        piece);
-    if (loop->dynamic)
+    if (loop->dynamic && n > 1)
         return at_fail(err, AT_E_INPUT, "\"%s\" has an extent from data: it cannot be split",
                        piece);
     replace_digit(a, loop->child, piece, parts, n);

@@ -121,6 +121,9 @@ static outline_node *find_leaf(outline_node *first, const char *stage, bool is_i
 }
 
 outline_node *outline_leaf(const outline *o, const char *stage) {
+    const char *dot = strchr(stage, '.');
+    if (dot && !strcmp(dot, ".init"))
+        return outline_init(o, at_strndup(o->arena, stage, (size_t)(dot - stage)));
     return find_leaf(o->root, stage, false);
 }
 

@@ -38,7 +38,7 @@ at_status outline_of(at_arena *a, const at_tree *t, outline *out, at_error *err)
 at_status outline_tree(const outline *o, const at_compute *c, const char *what, at_tree **out,
                        at_error *err);
 
-/* The leaf of a stage that is no init; NULL: it has none. */
+/* The leaf of a stage that is no init, or of "STAGE.init"; NULL: it has none. */
 outline_node *outline_leaf(const outline *o, const char *stage);
 outline_node *outline_init(const outline *o, const char *stage); /* its own .init; else NULL */
 /* The loop around a leaf that has a piece of this name; NULL: there is none. */

@@ -26,7 +26,7 @@ static void print_axis(at_text *out, const at_program *p, const at_digits *d, co
 static void print_leaf(at_text *out, const at_program *p, const at_node *n) {
     const at_tensor *t = &p->compute->tensors[n->tensor];
     at_text_addf(out, "@%s%s", t->name, n->is_init ? ".init" : "");
-    program_print_attributes(out, p->compute, n);
+    at_leaf_print_attributes(out, p, n, false);
     at_text_add(out, " = ");
     for (int i = 0; i < n->num_axes; i++) {
         if (i) at_text_add(out, i == t->num_axes ? "  // " : ", ");

@@ -277,8 +277,9 @@ typedef enum at_ann { AT_ANN_NONE, AT_ANN_PARA, AT_ANN_VEC, AT_ANN_UNROLL } at_a
 typedef struct at_tree at_tree; /* parsed text: symbolic */
 at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, const char *what,
                         at_tree **out, at_error *err);
-bool at_tree_has_para(const at_tree *t);            /* a loop of it runs on several threads */
-void at_tree_print(at_text *out, const at_tree *t); /* canonical text; parses back equal */
+bool at_tree_has_para(const at_tree *t);             /* a loop of it runs on several threads */
+bool at_tree_has_init(const at_tree *t, int tensor); /* @STAGE.init is a leaf of its own */
+void at_tree_print(at_text *out, const at_tree *t);  /* canonical text; parses back equal */
 
 /* A tree by calls, in the order of its text; the parser of trees uses them, too. Nodes have
  * numbers, parent -1 is the root. A fault is AT_E_INPUT in the err of at_tree_begin, which lives as
@@ -377,6 +378,8 @@ at_status at_program_verify(at_arena *a, const at_program *p, at_error *err);
  * leaves are not shown unless all. A leaf that ignores loops around it is followed by its recompute
  * factor: (x8). */
 void at_program_print(at_text *out, const at_program *p, bool all);
+/* What stands in brackets behind a leaf's stage, with numbers; all: prefetches of 0 bytes, too. */
+void at_leaf_print_attributes(at_text *out, const at_program *p, const at_node *leaf, bool all);
 /* Executes the tree as written, serially. Reading what is not computed in the iteration at hand of
  * the loops around producer and readers is an error, since buffers live inside them; elements never
  * written are NaN. data as for at_compute_interpret. */

@@ -184,7 +184,6 @@ void at_tree_stands_at(at_tree_maker *m, int node, int line, int col);
 at_status tree_copy_attributes(at_tree_maker *m, int leaf, const at_tree *from, const tree_node *n);
 at_status build_attributes(const tree_node *from, const int64_t *values, at_node *n, at_error *err);
 void tree_print_attributes(at_text *out, const at_compute *c, const tree_node *leaf);
-void program_print_attributes(at_text *out, const at_compute *c, const at_node *n);
 
 /* Inserts the default initialisation of every reducing leaf that has no .init (tree_init.c). */
 void tree_add_inits(at_arena *a, at_tree *t);

@@ -118,9 +118,10 @@ void tree_print_attributes(at_text *out, const at_compute *c, const tree_node *l
     print_order(out, &c->tensors[n->tensor], n->order);
 }
 
-void program_print_attributes(at_text *out, const at_compute *c, const at_node *n) {
+void at_leaf_print_attributes(at_text *out, const at_program *p, const at_node *n, bool all) {
+    const at_compute *c = p->compute;
     for (int i = 0; i < n->num_prefetch; i++)
-        if (n->prefetch[i].bytes > 0)
+        if (all || n->prefetch[i].bytes > 0)
             at_text_addf(out, "[prefetch %s %lld]", c->tensors[n->prefetch[i].tensor].name,
                          (long long)n->prefetch[i].bytes);
     if (n->rows == AT_ROWS_DENSE) at_text_add(out, "[dense]");

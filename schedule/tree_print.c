@@ -94,4 +94,12 @@ bool at_tree_has_para(const at_tree *t) {
     return false;
 }
 
+bool at_tree_has_init(const at_tree *t, int tensor) {
+    for (int i = 0; i < t->nodes.len; i++) {
+        const tree_node *n = &t->nodes.data[i];
+        if (n->fixed.is_init && n->fixed.tensor == tensor) return !n->is_generated;
+    }
+    return false;
+}
+
 void at_tree_print(at_text *out, const at_tree *t) { print_nodes(out, t, 0, 0); }

@@ -56,21 +56,28 @@ at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedul
 
 typedef enum at_edit_kind {
     AT_EDIT_SPLIT, /* loop of stage into `names`, by the new knob `knob`; or into two, the second of
-                    * them of size `other` */
+                    * them of size `other`; or, neither, into names of these `sizes` */
     AT_EDIT_ORDER, /* `names`: loops of stage */
     AT_EDIT_FUSE,  /* `names`: loops of stage */
     AT_EDIT_NEST,  /* stage into `loop` of `other`, before it or behind it */
-    AT_EDIT_DISSOLVE, /* stage */
-    AT_EDIT_COPY,     /* kind `copy` of tensor `other` for stage; names[0]: the new stage */
-    AT_EDIT_FACTOR,   /* loop of stage; names[0]: the new stage */
-    AT_EDIT_MARK,     /* loop of stage: ann */
+    AT_EDIT_JOIN,  /* the same with its own loops; no loop: outside of all */
+    AT_EDIT_DISSOLVE,  /* stage */
+    AT_EDIT_COPY,      /* kind `copy` of tensor `other` for stage; names[0]: the new stage */
+    AT_EDIT_FACTOR,    /* loop of stage; names[0]: the new stage */
+    AT_EDIT_MARK,      /* loop of stage: ann */
+    AT_EDIT_DROP,      /* loop of stage */
+    AT_EDIT_REPEAT,    /* stage in names[0] of sizes[0], around `loop`; no loop: around its leaf */
+    AT_EDIT_INIT,      /* stage */
+    AT_EDIT_ATTRIBUTE, /* stage: `other`, as a tree's text has it */
+    AT_EDIT_SIZE,      /* names[0] is sizes[0] */
     AT_EDIT_KINDS
 } at_edit_kind;
-#define AT_EDIT_MAX_NAMES 24
+#define AT_EDIT_MAX_NAMES 64
 typedef struct at_edit {
     at_edit_kind kind;
     const char *stage, *loop, *other, *knob;
     const char *names[AT_EDIT_MAX_NAMES]; /* NULL behind the last */
+    int64_t sizes[AT_EDIT_MAX_NAMES];     /* of names; 0: not said */
     bool before;
     at_copy_kind copy;
     at_ann ann;
@@ -86,8 +93,11 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
 /* AT_E_INPUT: the edit, what it needs or the rule that it would break. */
 at_status at_schedulable_edit(at_arena *a, const at_schedulable *s, const at_edit *e,
                               const at_schedulable **out, at_error *err);
-/* "split mul k into k0 k1 by tile_k" */
+/* "split mul k into k0 k1 by tile_k", "split mul k into k0:4 k1:16" (edit_text.c). */
 void at_edit_print(at_text *out, const at_edit *e);
+/* The same line read; texts live in a. AT_E_INPUT at its line of `what`. */
+at_status at_edit_parse(at_arena *a, at_lex *l, at_edit *out, at_error *err);
+int at_edit_num_names(const at_edit *e);
 /* As the C file of a template. */
 void at_schedulable_print(at_text *out, const at_schedulable *s);
 

@@ -4,50 +4,6 @@
 
 #include <string.h>
 
-static int count_names(const at_edit *e) {
-    int n = 0;
-    while (n < AT_EDIT_MAX_NAMES && e->names[n]) n++;
-    return n;
-}
-
-static void add_names(at_text *out, const at_edit *e) {
-    for (int i = 0; i < count_names(e); i++) at_text_addf(out, " %s", e->names[i]);
-}
-
-void at_edit_print(at_text *out, const at_edit *e) {
-    static const char *const anns[] = {"plain", "para", "vec", "unroll"};
-    static const char *const copies[] = {"write", "read", "layout"};
-    switch (e->kind) {
-    case AT_EDIT_SPLIT:
-        at_text_addf(out, "split %s %s into", e->stage, e->loop);
-        add_names(out, e);
-        at_text_addf(out, e->knob ? " by %s" : " of %s", e->knob ? e->knob : e->other);
-        return;
-    case AT_EDIT_ORDER:
-    case AT_EDIT_FUSE:
-        at_text_addf(out, "%s %s:", e->kind == AT_EDIT_ORDER ? "order" : "fuse", e->stage);
-        add_names(out, e);
-        return;
-    case AT_EDIT_NEST:
-        at_text_addf(out, "nest %s %s %s in %s", e->stage, e->before ? "before" : "behind",
-                     e->other, e->loop);
-        return;
-    case AT_EDIT_DISSOLVE: at_text_addf(out, "dissolve %s", e->stage); return;
-    case AT_EDIT_COPY:
-        at_text_addf(out, "copy %s %s", copies[e->copy],
-                     e->copy == AT_COPY_WRITE ? e->stage : e->other);
-        if (e->copy != AT_COPY_WRITE) at_text_addf(out, " for %s", e->stage);
-        at_text_addf(out, " as %s", e->names[0]);
-        return;
-    case AT_EDIT_FACTOR:
-        at_text_addf(out, "factor %s %s as %s", e->stage, e->loop, e->names[0]);
-        return;
-    case AT_EDIT_MARK: at_text_addf(out, "mark %s %s %s", e->stage, e->loop, anns[e->ann]); return;
-    case AT_EDIT_KINDS: break;
-    }
-    AT_BUG("edit of kind %d", e->kind);
-}
-
 /* ---- split ----------------------------------------------------------------------------------- */
 
 /* How long a loop is, as an expression over sizes: its size, or the axis that it runs. */
@@ -71,14 +27,39 @@ static at_status loop_extent(at_arena *a, const at_compute *c, const at_edit *e,
     return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", e->loop, e->stage);
 }
 
+/* Names of numbers. Those that are there keep theirs; *sizes: the definitions of the others. */
+static at_status take_sizes(at_arena *a, at_symbols *symbols, const at_edit *e,
+                            at_definition *sizes, at_error *err) {
+    at_text text = {0};
+    at_status s = AT_OK;
+    for (int i = 0; i < at_edit_num_names(e) && s == AT_OK; i++) {
+        if (e->sizes[i] < 1)
+            s = at_fail(err, AT_E_INPUT, "%s has no size of at least 1", e->names[i]);
+        if (at_symbol_find(symbols, e->names[i]) >= 0) continue;
+        at_symbol_add(a, symbols, e->names[i]);
+        at_text_addf(&text, "%s%s = %lld", text.len ? ", " : "", e->names[i],
+                     (long long)e->sizes[i]);
+    }
+    if (text.len)
+        *sizes =
+            (at_definition){.kind = AT_DEFINE_SIZES, .text = {at_strdup(a, at_text_str(&text))}};
+    at_text_free(&text);
+    return s;
+}
+
 /* The tree is made over symbols that know the parts; the knob goes behind all other definitions.
  * Parts of a piece divide it: it can have no tail of its own. */
 static at_status split(at_arena *a, at_symbols *symbols, const at_compute *c, const at_tree *t,
                        const at_edit *e, at_tree **tree, at_definition *knob, at_error *err) {
-    int n = count_names(e);
+    int n = at_edit_num_names(e);
     const char *axis = NULL;
     at_text parts = {0};
-    if ((!e->knob && !e->other) || n < 2 || (!e->knob && n > 2))
+    if (!e->knob && !e->other) {
+        if (!n) return at_fail(err, AT_E_INPUT, "a split takes parts");
+        AT_TRY(take_sizes(a, symbols, e, knob, err));
+        return at_edit_split(a, t, c, e->stage, e->loop, e->names, n, tree, err);
+    }
+    if (n < 2 || (!e->knob && n > 2))
         return at_fail(err, AT_E_INPUT, "a split takes a knob and at least two parts");
     AT_TRY(loop_extent(a, c, e, &axis, err));
     for (int i = 0; i < n; i++) {
@@ -102,7 +83,7 @@ static at_status split(at_arena *a, at_symbols *symbols, const at_compute *c, co
 at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, const at_tree *t,
                        const at_edit *e, const at_compute **compute, at_tree **tree,
                        at_definition *knob, at_error *err) {
-    int n = count_names(e);
+    int n = at_edit_num_names(e);
     *knob = (at_definition){0};
     *compute = c;
     switch (e->kind) {
@@ -111,6 +92,15 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
     case AT_EDIT_FUSE: return at_edit_fuse(a, t, c, e->stage, e->names, n, tree, err);
     case AT_EDIT_NEST:
         return at_edit_nest(a, t, c, e->stage, e->other, e->loop, e->before, tree, err);
+    case AT_EDIT_JOIN:
+        return at_edit_join(a, t, c, e->stage, e->other, e->loop, e->before, tree, err);
+    case AT_EDIT_DROP: return at_edit_drop(a, t, c, e->stage, e->loop, tree, err);
+    case AT_EDIT_INIT: return at_edit_init(a, t, c, e->stage, tree, err);
+    case AT_EDIT_ATTRIBUTE: return at_edit_attribute(a, t, c, e->stage, e->other, tree, err);
+    case AT_EDIT_REPEAT:
+        AT_TRY(take_sizes(a, symbols, e, knob, err));
+        return at_edit_repeat(a, t, c, e->stage, e->names[0], e->loop, tree, err);
+    case AT_EDIT_SIZE: return at_fail(err, AT_E_INPUT, "sizes stand before all edits");
     case AT_EDIT_DISSOLVE: return at_edit_dissolve(a, t, c, e->stage, tree, err);
     case AT_EDIT_COPY:
         return at_edit_copy(a, t, e->copy, e->copy == AT_COPY_WRITE ? e->stage : e->other, e->stage,
@@ -129,7 +119,7 @@ static at_status own_symbols(at_arena *a, const at_schedulable *s, const at_edit
     at_compute *own;
     for (int i = 0; i < s->compute->symbols->names.len; i++)
         at_symbol_add(a, symbols, s->compute->symbols->names.data[i]);
-    for (int i = 0; i < count_names(e); i++)
+    for (int i = 0; i < at_edit_num_names(e); i++)
         if (at_symbol_find(symbols, e->names[i]) >= 0)
             return at_fail(err, AT_E_INPUT, "\"%s\" is a size already", e->names[i]);
     AT_TRY(at_compute_parse(a, symbols, s->compute_text, "computation", &own, err));
@@ -163,7 +153,8 @@ at_status at_schedulable_edit(at_arena *a, const at_schedulable *s, const at_edi
     at_definition knob;
     at_tree *tree;
     at_status status = AT_OK;
-    if (e->kind == AT_EDIT_SPLIT) status = own_symbols(a, s, e, symbols, &compute, err);
+    if (e->kind == AT_EDIT_SPLIT || e->kind == AT_EDIT_REPEAT)
+        status = own_symbols(a, s, e, symbols, &compute, err);
     if (status == AT_OK)
         status = at_edit_make(a, symbols, compute, s->tree, e, &compute, &tree, &knob, err);
     if (status == AT_OK) status = finish(a, s, compute, tree, &knob, out, err);

@@ -40,7 +40,8 @@ const at_definition *at_template_definitions(const at_template *t, int *n) {
 static bool can_derive(const at_template *t) {
     for (int i = 0; i < t->definitions.len; i++)
         if (t->definitions.data[i].kind != AT_DEFINE_SIZES) return false;
-    return deriver && t->compute_text && !t->trees.len && !t->sparse.blocks && !t->filter;
+    return deriver && t->compute_text && !t->trees.len && !t->sketches.len && !t->sparse.blocks &&
+           !t->filter;
 }
 
 at_arena *at_template_arena(at_template *t) { return t->arena; }

@@ -122,6 +122,8 @@ int64_t at_task_arg(const at_task *t, const char *name) {
     return slot >= 0 && slot < t->def.num_arg_slots ? t->values[slot] : -1;
 }
 
+bool at_task_varies(const at_task *t, int slot) { return t->def.values.data[slot].varies; }
+
 int at_task_num_numbers(const at_task *t) { return t->def.num_arg_slots; }
 
 int64_t at_task_number(const at_task *t, int i, const char **name) {

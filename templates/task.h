@@ -73,6 +73,8 @@ int64_t at_task_number(const at_task *t, int i, const char **name);
  * plain tensor, which does not; NULL where the template says nothing. */
 const int *at_task_layout(const at_task *t, int tensor);
 
+/* Whether the value of a name differs between its configurations. slot: of its symbols. */
+bool at_task_varies(const at_task *t, int slot);
 /* How its computation comes about from the arguments: for shapes that no task was made of. */
 void at_task_general(at_arena *a, const at_task *t, at_general *out);
 /* Symbol values by slot with nothing in blocks: every tensor as the user has it. AT_E_INPUT: some

@@ -88,6 +88,55 @@ static void as_template(void **state) {
     assert_non_null(strstr(r->out, "as written: "));
 }
 
+/* How a program comes about, replayed from a file: the same tree. */
+static void history(void **state) {
+    (void)state;
+    cli_write("my.te", product);
+    cli_expect(0, "./autotune show ./my.te --history steps > my.steps");
+    assert_non_null(strstr(cli_read("my.steps"), "\nsplit mul i into i0:"));
+    assert_non_null(strstr(cli_read("my.steps"), "\ncopy layout B for mul as B_packed\n"));
+    cli_expect(0, "./autotune show ./my.te --from-steps my.steps --history steps > again.steps");
+    cli_expect(0, "cmp my.steps again.steps");
+    const cli_result *r = cli_expect(0, "./autotune run ./my.te --from-steps my.steps");
+    assert_non_null(strstr(r->out, "equal to the reference"));
+    cli_expect(0, "./autotune apply ./my.te --from-steps my.steps --main -o steps.c");
+    cli_expect(0, "gcc -O1 -o steps steps.c -lm && ./steps");
+    r = cli_expect(0, "./autotune show ./my.te --history trace");
+    assert_non_null(strstr(r->out, "sketch = sample_categorical([\"tile_j+pack_B\""));
+    assert_non_null(strstr(r->out, "\ntile_k = sample_tile(L, 2) -> ["));
+    cli_expect(0, "./autotune show conv2d_3x3_gemm --args N=1,H=8,W=8,CI=8,CO=16 --index 30 "
+                  "--history steps > conv.steps");
+    assert_non_null(strstr(cli_read("conv.steps"), "\njoin im2col before acc in yo\n"));
+    cli_expect(0, "./autotune run conv2d_3x3_gemm --args N=1,H=8,W=8,CI=8,CO=16 "
+                  "--from-steps conv.steps");
+    static const struct {
+        const char *steps, *message;
+    } cases[] = {
+        {"splat mul", "bad.steps:1:1: expected one of split, order, "},
+        {"# one\nmark mul i", "bad.steps:2:11: expected one of plain, para, vec, unroll"},
+        {"split mul i into a", "bad.steps:1:19: a lacks its size, as in a:8"},
+        {"split mul i into a:3 b:0", "expected a whole number from 1 on"},
+        {"split mul i into a:3 b:5", "does not reach the end of axis i of @mul"},
+        {"split mul z into a:3", "bad.steps: split mul z into a:3: \"z\" is no loop around @mul"},
+        {"split mul i into N:3", "bad.steps: split mul i into N:3: N is 24, not 3"},
+        {"mark mul k para", "bad.steps: the default configuration: rule 9 (para): "},
+        {"size q:4", "bad.steps: the computation has no size \"q\""},
+        {"fuse mul: j k", "\"j\" and \"k\": an axis and a reduction"},
+        {"join mul behind mul", "@mul and @mul stand in one loop"},
+        {"attribute mul [dens]", "bad.steps: attribute mul [dens]: "},
+        {"\x01", "bad.steps:1:1: "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli_write("bad.steps", cases[i].steps);
+        r = cli_expect(4, "./autotune run ./my.te --from-steps bad.steps");
+        if (!strstr(r->err, cases[i].message))
+            fail_msg("\"%s\" lacks \"%s\"", r->err, cases[i].message);
+    }
+    cli_expect(2, "./autotune run ./my.te --from-steps my.steps --index 0");
+    cli_expect(4, "./autotune run ./my.te --from-steps none.steps");
+    cli_expect(4, "./autotune run ./my.te --from-steps my.steps --args N=25");
+}
+
 /* An unknown sketch and a torn entity name what there is. */
 static void entities(void **state) {
     (void)state;
@@ -125,7 +174,7 @@ static void mistakes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands), cmocka_unit_test(indices),  cmocka_unit_test(as_template),
-        cmocka_unit_test(entities), cmocka_unit_test(mistakes),
+        cmocka_unit_test(history),  cmocka_unit_test(entities), cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

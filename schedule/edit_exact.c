@@ -1,0 +1,184 @@
+/* schedule/edit_exact.c: edits that take loops exactly as they are said to be, so that every tree
+ * can be had from the plain one. */
+#include "schedule/edit.h"
+
+#include <string.h>
+
+#include "schedule/outline.h"
+
+static const char edited[] = "edited tree";
+
+static at_status find_leaf(const outline *o, const char *stage, outline_node **leaf,
+                           at_error *err) {
+    *leaf = outline_leaf(o, stage);
+    return *leaf ? AT_OK : at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+}
+
+static bool has_piece(const outline_node *n, const char *piece) {
+    for (; n; n = n->parent)
+        if (names_have(&n->pieces, piece)) return true;
+    return false;
+}
+
+at_status at_edit_drop(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       const char *piece, at_tree **out, at_error *err) {
+    outline o;
+    outline_node *leaf;
+    AT_TRY(outline_of(a, t, &o, err));
+    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    outline_node *loop = outline_loop(leaf, piece);
+    if (!loop) return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", piece, stage);
+    bool alone = loop->pieces.len == 1;
+    for (const outline_node *x = leaf; x != loop; x = x->parent)
+        alone &= !x->next && x->parent->child == x;
+    if (!alone) return at_fail(err, AT_E_INPUT, "\"%s\" is not of @%s alone", piece, stage);
+    for (int k = 0; k < leaf->num_index; k++)
+        if (names_have(&leaf->index[k], piece)) leaf->index[k] = (name_list){0};
+    outline_node *inside = loop->child;
+    loop->child = NULL;
+    outline_insert(&o, loop, true, inside);
+    outline_remove(&o, loop);
+    return outline_tree(&o, c, edited, out, err);
+}
+
+at_status at_edit_repeat(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                         const char *piece, const char *inside, at_tree **out, at_error *err) {
+    outline o;
+    outline_node *leaf, *at;
+    AT_TRY(outline_of(a, t, &o, err));
+    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    at = inside ? outline_loop(leaf, inside) : leaf;
+    if (!at) return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", inside, stage);
+    if (has_piece(leaf->parent, piece))
+        return at_fail(err, AT_E_INPUT, "there is a loop \"%s\" around @%s", piece, stage);
+    outline_node *loop = outline_new(&o);
+    *at_push(a, &loop->pieces) = piece;
+    outline_insert(&o, at, true, loop);
+    loop->next = at->next;
+    at->next = NULL;
+    at->parent = loop;
+    loop->child = at;
+    return outline_tree(&o, c, edited, out, err);
+}
+
+at_status at_edit_init(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       at_tree **out, at_error *err) {
+    outline o;
+    outline_node *leaf;
+    AT_TRY(outline_of(a, t, &o, err));
+    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    const at_tensor *s = &c->tensors[at_compute_find(c, leaf->stage)];
+    if (leaf->is_init || !s->num_reduce)
+        return at_fail(err, AT_E_INPUT, "@%s sums nothing: it needs no init", stage);
+    if (outline_init(&o, stage))
+        return at_fail(err, AT_E_INPUT, "@%s.init is a leaf already", stage);
+    outline_node *top = leaf, *first = NULL, *inner = NULL, *init = outline_new(&o);
+    while (top->parent) top = top->parent;
+    init->stage = s->name;
+    init->is_init = true;
+    init->num_index = s->num_axes;
+    init->index = AT_NEW_ARRAY(a, name_list, s->num_axes);
+    for (int k = 0; k < s->num_axes; k++) {
+        outline_node *loop = outline_new(&o);
+        *at_push(a, &loop->pieces) = s->axes[k].name;
+        *at_push(a, &init->index[k]) = s->axes[k].name;
+        if (inner) outline_append(&o, inner, loop);
+        else first = loop;
+        inner = loop;
+    }
+    if (inner) outline_append(&o, inner, init);
+    outline_insert(&o, top, true, first ? first : init);
+    return outline_tree(&o, c, edited, out, err);
+}
+
+/* ---- E4, with loops as they stand ------------------------------------------------------------ */
+
+static outline_node *child_with(outline_node *loop, outline_node *leaf) {
+    while (leaf->parent != loop) leaf = leaf->parent;
+    return leaf;
+}
+
+/* The stage's own nest, outermost loop first, which nothing else may stand in. */
+static at_status take_nest(outline *o, outline_node *leaf, const char *stage, outline_node **first,
+                           at_error *err) {
+    outline_node *top = leaf;
+    for (; top->parent; top = top->parent)
+        if (top->next || top->parent->child != top)
+            return at_fail(err, AT_E_INPUT, "other stages stand in loops of @%s", stage);
+    outline_remove(o, top);
+    top->next = top->parent = NULL;
+    *first = top;
+    return AT_OK;
+}
+
+/* The loops of a nest that stand around the place already are those; what is left of it. */
+static at_status share_loops(outline_node *first, const outline_node *around, const char *stage,
+                             outline_node **left, at_error *err) {
+    outline_node *kept = NULL, *last = NULL;
+    for (outline_node *n = first; n; n = n->stage ? NULL : n->child) {
+        int shared = 0;
+        for (int i = 0; i < n->pieces.len; i++) shared += has_piece(around, n->pieces.data[i]);
+        if (shared && shared < n->pieces.len)
+            return at_fail(err, AT_E_INPUT, "\"%s\" of @%s is fused with loops that stand there",
+                           n->pieces.data[0], stage);
+        if (shared) continue;
+        if (last) last->child = n;
+        else kept = n;
+        n->parent = last;
+        last = n;
+    }
+    *left = kept;
+    return AT_OK;
+}
+
+at_status at_edit_join(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       const char *beside, const char *loop, bool before, at_tree **out,
+                       at_error *err) {
+    outline o;
+    outline_node *leaf, *other, *around = NULL, *nest = NULL;
+    AT_TRY(outline_of(a, t, &o, err));
+    AT_TRY(find_leaf(&o, stage, &leaf, err));
+    AT_TRY(find_leaf(&o, beside, &other, err));
+    if (loop && !(around = outline_loop(other, loop)))
+        return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", loop, beside);
+    if (!loop) { /* all that stands around it goes along */
+        nest = child_with(NULL, leaf);
+        if (nest == child_with(NULL, other))
+            return at_fail(err, AT_E_INPUT, "@%s and @%s stand in one loop", stage, beside);
+        outline_remove(&o, nest);
+    } else {
+        for (outline_node *n = leaf; n; n = n->parent)
+            if (n == around)
+                return at_fail(err, AT_E_INPUT, "@%s stands inside \"%s\" already", stage, loop);
+        AT_TRY(take_nest(&o, leaf, stage, &nest, err));
+        AT_TRY(share_loops(nest, around, stage, &nest, err));
+    }
+    outline_insert(&o, child_with(around, other), before, nest);
+    return outline_tree(&o, c, edited, out, err);
+}
+
+/* ---- attributes ------------------------------------------------------------------------------ */
+
+/* They are written behind the stage's name, as in the tree's text. */
+at_status at_edit_attribute(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                            const char *text, at_tree **out, at_error *err) {
+    at_text before = {0}, after = {0};
+    const char *leaf = at_format(a, "@%s", stage);
+    size_t n = strlen(leaf);
+    at_tree_print(&before, t);
+    const char *from = at_text_str(&before), *at = from;
+    while ((at = strstr(at, leaf)) && at[n] != ' ' && at[n] != '[') at += n;
+    at_status s = AT_OK;
+    if (!at) s = at_fail(err, AT_E_INPUT, "@%s has no leaf in this tree", stage);
+    else if (strpbrk(text, "=@\n"))
+        s = at_fail(err, AT_E_INPUT, "\"%s\" is no attribute of a leaf", text);
+    else {
+        size_t head = (size_t)(at - from) + n;
+        at_text_addn(&after, from, head);
+        at_text_addf(&after, "%s%s", text, from + head);
+        s = at_tree_parse(a, c, at_strdup(a, at_text_str(&after)), edited, out, err);
+    }
+    at_text_free(&before);
+    at_text_free(&after);
+    return s;
+}

@@ -1,0 +1,203 @@
+/* Histories: the edits that lead to a program, as text, make the same program of the plain tree: of
+ * every template, of every sketch in examples/te, and of random trees. AT_COUNT: how many programs
+ * in all (10,000 in a full run); AT_SEED. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sketch/history.h"
+#include "sketch/sketch.h"
+#include "tests/codegen/random_program.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long setting(const char *name, long otherwise) {
+    const char *s = getenv(name);
+    return s && *s ? strtol(s, NULL, 10) : otherwise;
+}
+
+/* The tree, however its loops are divided into lines; how deep they stand, the key says. */
+static const char *printed(at_arena *a, const at_program *p) {
+    at_text text = {0}, flat = {0};
+    at_program_print(&text, p, true);
+    for (const char *c = at_text_str(&text); *c; c++) {
+        bool goes_on = !strncmp(c, " =>\n", 4);
+        const char *next = c + (goes_on ? 4 : *c == '\n');
+        if (next == c) {
+            at_text_addn(&flat, c, 1);
+            continue;
+        }
+        next += strspn(next, " ");
+        at_text_add(&flat, goes_on && *next != '@' ? ", " : "\n");
+        c = next - 1;
+    }
+    const char *copy = at_strdup(a, at_text_str(&flat));
+    at_text_free(&text);
+    at_text_free(&flat);
+    return copy;
+}
+
+static void expect_same(at_arena *a, const at_program *p, const at_program *q, const char *what,
+                        const char *steps) {
+    const char *wanted = printed(a, p), *found = printed(a, q);
+    if (strcmp(wanted, found)) fail_msg("%s:\n%s\nis not\n%s\n%s", what, found, wanted, steps);
+    if (!at_key_equal(at_program_key(p), at_program_key(q)))
+        fail_msg("%s: another key of %s\n%s", what, wanted, steps);
+}
+
+/* ---- of tasks -------------------------------------------------------------------------------- */
+
+static bool round_trip(const at_task *t, int64_t index) {
+    at_arena *a = at_arena_new();
+    at_config c, own;
+    at_program *p, *q;
+    at_steps h, read;
+    const at_template_row *row;
+    at_task *again;
+    at_text text = {0};
+    at_error err;
+    const char *what =
+        at_format(a, "%s %s %lld", at_task_row(t)->name, at_task_args_text(t), (long long)index);
+    bool valid = at_config_at(a, at_task_space(t), index, &c, &err) == AT_OK &&
+                 at_task_program(a, t, &c, &p, &err) == AT_OK;
+    if (valid) {
+        if (at_steps_of(a, t, &c, &h, &err) != AT_OK) fail_msg("%s: %s", what, err.text);
+        at_steps_print(&text, t, &h);
+        if (at_steps_parse(a, "steps", at_text_str(&text), &read, &err) != AT_OK ||
+            at_steps_row(a, t, "steps", &read, &row, &err) != AT_OK ||
+            at_task_new(a, row, "", &again, &err) != AT_OK ||
+            at_task_default_config(a, again, 8, &own, &err) != AT_OK ||
+            at_task_program(a, again, &own, &q, &err) != AT_OK)
+            fail_msg("%s: %s\n%s", what, err.text, at_text_str(&text));
+        expect_same(a, p, q, what, at_text_str(&text));
+    }
+    at_text_free(&text);
+    at_arena_free(a);
+    return valid;
+}
+
+static long some_of(const at_task *t, long count) {
+    at_rng rng;
+    long done = 0;
+    at_rng_seed(&rng, (uint64_t)setting("AT_SEED", 1), 2);
+    for (long tries = 0; done < count && tries < 20 * count; tries++) {
+        at_space *space = at_task_space(t);
+        int64_t index = (int64_t)at_rng_below(&rng, (uint64_t)at_space_range_length(space));
+        if (at_space_is_valid(space, index)) done += round_trip(t, index);
+    }
+    return done;
+}
+
+static void templates(void **state) {
+    (void)state;
+    long each = setting("AT_COUNT", 0) ? setting("AT_COUNT", 0) / 60 : 3, done = 0;
+    for (int i = 0; i < at_template_count(); i++) {
+        at_arena *a = at_arena_new();
+        at_task *t;
+        at_error err;
+        if (at_task_new(a, at_template_at(i), "", &t, &err) != AT_OK) fail_msg("%s", err.text);
+        long n = some_of(t, each);
+        if (!n) fail_msg("%s: no program", at_template_at(i)->name);
+        done += n;
+        at_arena_free(a);
+    }
+    print_message("%ld programs of templates\n", done);
+}
+
+static long of_file(const char *name, long each) {
+    at_arena *a = at_arena_new();
+    const char *path = at_format(a, "examples/te/%s", name);
+    const at_template_row *row;
+    at_task *t;
+    at_error err;
+    char *text;
+    size_t length;
+    if (at_read_file(a, path, &text, &length, &err) != AT_OK ||
+        at_te_parse(a, path, text, length, &row, &err) != AT_OK ||
+        at_task_new(a, row, "", &t, &err) != AT_OK)
+        fail_msg("%s: %s", path, err.text);
+    long done = some_of(t, each * at_task_num_sketches(t));
+    at_arena_free(a);
+    return done;
+}
+
+static void sketches(void **state) {
+    (void)state;
+    long each = setting("AT_COUNT", 0) ? setting("AT_COUNT", 0) / 60 : 3, done = 0;
+    DIR *d = opendir("examples/te");
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));)
+        if (strstr(e->d_name, ".te")) done += of_file(e->d_name, each);
+    closedir(d);
+    print_message("%ld programs of sketches\n", done);
+    assert_true(done > 0);
+}
+
+/* ---- of random trees ------------------------------------------------------------------------- */
+
+/* The steps as text, read again and applied to the plain tree. */
+static void apply_all(built *b, const at_edits *steps, const char *what) {
+    at_text text = {0};
+    at_steps h;
+    const at_compute *c = b->compute;
+    at_tree *tree;
+    at_program *q;
+    int known = b->symbols.names.len;
+    int64_t values[2 * RP_SIZES];
+    memcpy(values, b->values, sizeof b->values);
+    for (int i = 0; i < steps->len; i++) {
+        at_edit_print(&text, &steps->data[i]);
+        at_text_add(&text, "\n");
+    }
+    const char *lines = at_text_str(&text);
+    if (at_steps_parse(b->arena, "steps", lines, &h, &b->err) != AT_OK ||
+        at_edit_plain(b->arena, c, &tree, &b->err) != AT_OK)
+        fail_msg("%s: %s\n%s", what, b->err.text, lines);
+    for (int i = 0; i < h.num_steps; i++) {
+        at_definition sizes;
+        if (at_edit_make(b->arena, &b->symbols, c, tree, &h.steps[i], &c, &tree, &sizes, &b->err) !=
+            AT_OK)
+            fail_msg("%s: step %d: %s\n%s", what, i + 1, b->err.text, lines);
+        for (; known < b->symbols.names.len; known++)
+            for (int k = 0; k < at_edit_num_names(&h.steps[i]); k++)
+                if (!strcmp(h.steps[i].names[k], b->symbols.names.data[known]))
+                    values[known] = h.steps[i].sizes[k];
+    }
+    if (at_program_build(b->arena, tree, values, &q, &b->err) != AT_OK)
+        fail_msg("%s: %s\n%s", what, b->err.text, lines);
+    expect_same(b->arena, b->program, q, what, lines);
+    at_text_free(&text);
+}
+
+static void random_trees(void **state) {
+    (void)state;
+    long count = setting("AT_COUNT", 300), seed = setting("AT_SEED", 1), done = 0;
+    random_program *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    for (; done < count; seed++) {
+        built b;
+        random_program_make((uint64_t)seed, p);
+        if (build_open(&b, p) != USE_REFUSED && b.program) {
+            at_edits steps = {0};
+            const char *what = at_format(b.arena, "seed %ld", seed);
+            if (at_tree_steps(b.arena, b.program, b.tree, &steps, &b.err) != AT_OK)
+                fail_msg("%s: %s", what, b.err.text);
+            apply_all(&b, &steps, what);
+            done++;
+        }
+        build_close(&b);
+    }
+    print_message("%ld random trees\n", done);
+    free(p);
+}
+
+int main(void) {
+    at_sketches_for_templates();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(templates), cmocka_unit_test(sketches),
+                                       cmocka_unit_test(random_trees)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
