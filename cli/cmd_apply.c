@@ -70,6 +70,7 @@ static const char *head_text(const at_session *s, const char *from) {
             at_text_add_visible(&t, r->target);
             at_text_add(&t, "\n");
         }
+        at_text_add_accuracy(&t, &r->extra.accuracy);
     } else at_text_add(&t, "not measured\n");
     const char *head = at_strdup(s->arena, at_text_str(&t));
     at_text_free(&t);

@@ -78,6 +78,8 @@ static void add_group(at_text *out, const at_log_group *g) {
     at_text_addf(out, "; index %lld, line %lld", (long long)r->config.recorded_index,
                  (long long)r->line);
     at_text_addf(out, "; the best so far changed %d times\n", g->steps.len);
+    if (r->extra.accuracy.is_known) at_text_add(out, "  ");
+    at_text_add_accuracy(out, &r->extra.accuracy);
 }
 
 static at_status print_text(const char *path, const at_log_summary *s, at_error *err) {
@@ -134,6 +136,7 @@ static void out_best(at_out *out, const at_log_group *g) {
     else at_out_string(out, "of_peak", NULL);
     at_out_string(out, "measured", at_record_final(r) ? "final" : "trial");
     at_out_int(out, "line", r->line);
+    at_out_accuracy(out, &r->extra.accuracy);
     at_out_end(out, '}');
 }
 

@@ -45,6 +45,7 @@ static at_status print_json(const at_session *s, const at_record *r, const at_ca
     }
     at_out_double(&out, "peak_gflops", s->peak_gflops);
     at_out_notes(&out, c->kernel);
+    at_out_accuracy(&out, &r->extra.accuracy);
     if (bound) at_out_why(&out, s, bound, t->time_s);
     at_out_end(&out, '}');
     return at_out_print(&out, err);
@@ -67,6 +68,7 @@ static at_status print_text(const at_session *s, const at_record *r, const at_ca
                          "output: each element within its limit of the reference (%.2g of it at "
                          "most)\n",
                          c->of_limit);
+        at_text_add_accuracy(&out, &r->extra.accuracy);
         at_text_add_figure(&out, t->time_s, t->gflops, t->of_peak, s->in_bytes);
         if (has_interval(t)) {
             at_text_add(&out, "95 % interval of the time ");

@@ -27,12 +27,18 @@ typedef struct shown {
     bool has_dump;
 } shown;
 
+static const at_accuracy *recorded_accuracy(const at_session *s) {
+    static const at_accuracy unknown;
+    return s->chosen.record ? &s->chosen.record->extra.accuracy : &unknown;
+}
+
 static at_status print_json(const at_session *s, const shown *v, at_error *err) {
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
     at_out_task(&out, s);
     at_out_config(&out, &s->chosen.config);
     at_out_double(&out, "flops", s->flops);
+    at_out_accuracy(&out, recorded_accuracy(s));
     at_out_string(&out, "tree", at_text_str(&v->tree));
     at_out_notes(&out, v->kernel);
     if (v->history.len) at_out_string(&out, "history", at_text_str(&v->history));
@@ -48,7 +54,9 @@ static at_status print_text(const at_session *s, const shown *v, at_error *err) 
     at_text_add_task(&out, s);
     at_text_addf(&out, "   %.6g %s\n", s->work * 1e-6, s->in_bytes ? "MB" : "MFLOP");
     at_config_print_json(&out, &s->chosen.config);
-    at_text_addf(&out, "\n\n%s", at_text_str(&v->tree));
+    at_text_add(&out, "\n");
+    at_text_add_accuracy(&out, recorded_accuracy(s));
+    at_text_addf(&out, "\n%s", at_text_str(&v->tree));
     at_text_add_notes(&out, v->kernel);
     if (v->has_dump) at_text_addf(&out, "\n%s", at_text_str(&v->dump));
     if (v->code) at_text_addf(&out, "\n%s", v->code);

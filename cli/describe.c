@@ -16,6 +16,32 @@ void at_text_add_figure(at_text *out, double time_s, double gflops, double of_pe
     at_text_addf(out, " of the %s beside it\n", at_name_of_peak(in_bytes));
 }
 
+void at_text_add_accuracy(at_text *out, const at_accuracy *x) {
+    if (x->is_known)
+        at_text_addf(out,
+                     "errors over the root mean square of the output: at most %.2g, root mean "
+                     "square %.2g\n",
+                     x->max_error, x->rms_error);
+}
+
+void at_text_add_inaccurate(at_text *out, const at_tally *t, const at_engine_options *o) {
+    at_text_addf(out,
+                 "none meets --max-error %.2g; the best error reached is %.2g of the output's root "
+                 "mean square",
+                 at_accuracy_limit(o), t->least_error);
+}
+
+void at_out_accuracy(at_out *o, const at_accuracy *x) {
+    if (!x->is_known) {
+        at_out_string(o, "accuracy", NULL);
+        return;
+    }
+    at_out_begin(o, "accuracy", '{');
+    at_out_double(o, "max_error", x->max_error);
+    at_out_double(o, "rms_error", x->rms_error);
+    at_out_end(o, '}');
+}
+
 void at_out_task(at_out *o, const at_session *s) {
     at_out_string(o, "task", s->row->name);
     at_out_json(o, "args", at_task_args(s->task));

@@ -12,6 +12,15 @@ void at_text_add_task(at_text *out, const at_session *s);
  * beside it\n" */
 void at_text_add_figure(at_text *out, double time_s, double gflops, double of_peak, bool in_bytes);
 
+/* "errors over the root mean square of the output: at most 6.3e-06, root mean square 8.3e-07\n";
+ * not known: nothing. */
+void at_text_add_accuracy(at_text *out, const at_accuracy *x);
+
+/* "none meets --max-error 1e-05; the best error reached is 3.6e-05 of ..." */
+void at_text_add_inaccurate(at_text *out, const at_tally *t, const at_engine_options *o);
+
+/* Member accuracy; null where it is not known. */
+void at_out_accuracy(at_out *o, const at_accuracy *x);
 /* Members task, args; index, entity. */
 void at_out_task(at_out *o, const at_session *s);
 void at_out_config(at_out *o, const at_config *c);

@@ -88,6 +88,17 @@ static at_status parse_factor(const char *text, const char *what, double *out, a
     return AT_OK;
 }
 
+static at_status parse_share(const char *text, const char *what, double *out, at_error *err) {
+    char *end;
+    double x = strtod(text, &end);
+    if (end == text || *end || !(x > 0 && x <= 1))
+        return at_fail(err, AT_E_USAGE,
+                       "%s %s: not a number above 0 and up to 1; write for example 1e-5", what,
+                       text);
+    *out = x;
+    return AT_OK;
+}
+
 /* Which of the words that the option takes. */
 static at_status parse_word(const at_option_row *row, const char *text, int *out, at_error *err) {
     const char *words[32], *word;
@@ -161,6 +172,7 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
     case MILLISECONDS: return parse_milliseconds(text, what, to, err);
     case PERCENT: return parse_percent(text, what, to, err);
     case FACTOR: return parse_factor(text, what, to, err);
+    case SHARE: return parse_share(text, what, to, err);
     case RANGE:
         return parse_range(row, text, &o->engine.tuner_options.begin, &o->engine.tuner_options.end,
                            err);

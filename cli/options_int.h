@@ -22,6 +22,7 @@ enum {
     PACKING,
     CACHE,
     FACTOR,
+    SHARE,
     PRESET,
     FEATURES,
     HISTORY,

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "cli/describe.h"
 #include "cli/interrupt.h"
 
 void at_set_result_add(at_set_result *r, const at_tuning *t, int64_t count) {
@@ -24,6 +25,7 @@ void at_set_result_add(at_set_result *r, const at_tuning *t, int64_t count) {
     l->time_s = best.time_s;
     l->gflops = best.gflops;
     l->of_peak = best.of_peak.median;
+    l->accuracy = best.record->extra.accuracy;
 }
 
 static double sum_s(const at_set_result *r) {
@@ -114,7 +116,7 @@ static void add_sum(at_table *t, const at_set_result *r, double all_s) {
 }
 
 /* Why there is no time of a layer. */
-static void add_why(at_text *out, const at_layer_result *l) {
+static void add_why(at_text *out, const at_layer_result *l, const at_options *o) {
     at_text_add_visible(out, l->task);
     at_text_add(out, " ");
     at_text_add_visible(out, l->args);
@@ -125,16 +127,19 @@ static void add_why(at_text *out, const at_layer_result *l) {
     }
     at_text_addf(out, ": no valid trial yet: %lld made, ", (long long)l->tally.done);
     at_text_add_failed(out, &l->tally);
+    if (!l->tally.inaccurate) return;
+    at_text_add(out, "; ");
+    at_text_add_inaccurate(out, &l->tally, &o->engine);
 }
 
-static void add_missing(at_text *out, const at_set_result *r) {
+static void add_missing(at_text *out, const at_set_result *r, const at_options *o) {
     if (missing(r))
         at_text_addf(out, "\nnot in the sum, because they have no valid trial: %d of %d layers\n",
                      missing(r), r->layers.len);
     for (int i = 0; i < r->layers.len; i++) {
         if (r->layers.data[i].found) continue;
         at_text_add(out, "    ");
-        add_why(out, &r->layers.data[i]);
+        add_why(out, &r->layers.data[i], o);
         at_text_add(out, "\n");
     }
 }
@@ -150,7 +155,7 @@ static at_status print_text(const at_set_result *r, const at_options *o, at_erro
     for (int i = 0; i < r->layers.len; i++) add_row(&table, &r->layers.data[i], all_s);
     add_sum(&table, r, all_s);
     at_table_print(&out, &table);
-    add_missing(&out, r);
+    add_missing(&out, r, o);
     at_text_add(&out, "log ");
     at_text_add_visible(&out, r->log_path ? r->log_path : "");
     at_text_add(&out, "\n");
@@ -188,13 +193,18 @@ static void add_way(at_table *t, const at_layer_result *l, double best_s) {
     if (l->found) at_text_addf(&cell, "%.2f", l->time_s / best_s);
     else at_text_add(&cell, "-");
     add_cell(t, &cell);
+    if (l->accuracy.is_known) at_text_addf(&cell, "%.2g", l->accuracy.max_error);
+    else if (l->tally.inaccurate) at_text_addf(&cell, "%.2g, too large", l->tally.least_error);
+    else at_text_add(&cell, "-");
+    add_cell(t, &cell);
     add_trials(&cell, &l->tally);
     add_cell(t, &cell);
     at_text_free(&cell);
 }
 
 static at_status print_ways(const at_set_result *r, at_error *err) {
-    static const char *const heads[] = {"way", "time", "speed", "of peak", "of the best", "trials"};
+    static const char *const heads[] = {"way",         "time",  "speed", "of peak",
+                                        "of the best", "error", "trials"};
     at_text out = {0};
     at_table table = {.arena = r->arena, .columns = sizeof heads / sizeof *heads};
     int best = fastest(r);
@@ -309,8 +319,10 @@ at_status at_set_report(const at_set_result *r, const at_options *o, at_error *e
     if (!none) return AT_OK;
     at_text why = {0};
     while (r->layers.data[first].found) first++;
-    add_why(&why, &r->layers.data[first]);
-    const char *advice = at_failure_advice(&r->layers.data[first].tally);
+    add_why(&why, &r->layers.data[first], o);
+    const at_tally *tally = &r->layers.data[first].tally;
+    const char *advice =
+        tally->inaccurate ? "a larger --max-error admits them" : at_failure_advice(tally);
     bool failed = at_tally_failed(&r->layers.data[first].tally) > 0;
     at_fail(err, AT_E_NO_VALID, "no valid configuration of %d of %d %s; the first: %s; %s", none,
             r->layers.len, r->operator_name ? "ways" : "layers", at_text_str(&why),

@@ -12,6 +12,7 @@ typedef struct at_layer_result {
     bool found;            /* the rest is there */
     double time_s, gflops; /* of one run */
     double of_peak;
+    at_accuracy accuracy;
     const char *args_json,
         *best_json; /* members of --json; best_json: "null" where none is found */
 } at_layer_result;

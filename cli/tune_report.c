@@ -127,6 +127,7 @@ static at_status print_text(at_tuning *t, bool stats, const at_best *best, at_er
     at_text_add_figure(&out, best->time_s, best->gflops, best->of_peak.median, s->in_bytes);
     add_tie(&out, &t->final, best, s->in_bytes);
     add_states(&out, t);
+    at_text_add_accuracy(&out, &best->record->extra.accuracy);
     at_text_addf(&out, "best of %lld trials", (long long)t->tally.done);
     if (t->tally.answered)
         at_text_addf(&out, ", %lld of them from the log", (long long)t->tally.answered);
@@ -166,6 +167,7 @@ void at_out_best(at_out *out, const char *key, const at_tuning *t, const at_best
     at_out_double(out, "of_peak_high", best->of_peak.high);
     at_out_string(out, "measured", best->final ? "final" : "trial");
     at_out_int(out, "tied", t->final.tied);
+    at_out_accuracy(out, &best->record->extra.accuracy);
     at_out_end(out, '}');
 }
 
@@ -227,6 +229,14 @@ static at_status fail_all(const at_tuning *t, const at_options *o, at_error *err
     if (!r)
         return at_fail(err, AT_E_NO_VALID, "no configuration was timed in %lld trials",
                        (long long)t->tally.done);
+    if (t->tally.inaccurate) {
+        at_text why = {0};
+        at_text_add_inaccurate(&why, &t->tally, &t->s.options);
+        at_fail(err, AT_E_NO_VALID, "no valid configuration in %lld trials: %s",
+                (long long)t->tally.done, at_text_str(&why));
+        at_text_free(&why);
+        return AT_E_NO_VALID;
+    }
     const char *advice = at_failure_advice(&t->tally);
     at_text failed = {0}, command = {0};
     at_text_add_failed(&failed, &t->tally);

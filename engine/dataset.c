@@ -212,6 +212,40 @@ static bool takes_high_inputs(const at_dataset *d) {
     return false;
 }
 
+/* The polar method, G. Marsaglia and T. A. Bray, 1964. */
+static void fill_normal(float *p, int64_t n, at_rng *rng) {
+    for (int64_t i = 0; i < n;) {
+        double x = (double)at_rng_below(rng, 1 << 24) * 0x1p-23 - 1;
+        double y = (double)at_rng_below(rng, 1 << 24) * 0x1p-23 - 1, s = x * x + y * y;
+        if (!(s > 0 && s < 1)) continue;
+        double scale = sqrt(-2 * log(s) / s);
+        p[i++] = (float)(x * scale);
+        if (i < n) p[i++] = (float)(y * scale);
+    }
+}
+
+static void fill_pattern(at_dataset *d) {
+    const at_pattern *p = d->pattern;
+    if (!p) return;
+    memcpy(at_store_at(d->store, d->offset[d->bsr.indices]), p->indices,
+           sizeof *p->indices * (size_t)p->nnz);
+    memcpy(at_store_at(d->store, d->offset[d->bsr.indptr]), p->indptr,
+           sizeof *p->indptr * (size_t)(p->rows + 1));
+}
+
+void at_dataset_fill_normal(at_dataset *d, uint64_t seed) {
+    d->version++;
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *tensor = &d->compute->tensors[t];
+        at_rng rng;
+        if (tensor->role == AT_ROLE_STAGE || tensor->is_int) continue;
+        at_rng_seed(&rng, seed, (uint64_t)t + 1);
+        if (d->given[t]) fill_given(d, t);
+        else fill_normal(at_store_at(d->store, d->offset[t]), d->size_bytes[t] / 4, &rng);
+    }
+    fill_pattern(d);
+}
+
 void at_dataset_fill(at_dataset *d, uint64_t seed) {
     const bool high = takes_high_inputs(d);
     const at_pattern *p = d->pattern;
@@ -234,11 +268,7 @@ void at_dataset_fill(at_dataset *d, uint64_t seed) {
                        &rng);
         else fill_reals(to, n, -scale * (b / 2), scale * b, &rng);
     }
-    if (!p) return;
-    memcpy(at_store_at(d->store, d->offset[d->bsr.indices]), p->indices,
-           sizeof *p->indices * (size_t)p->nnz);
-    memcpy(at_store_at(d->store, d->offset[d->bsr.indptr]), p->indptr,
-           sizeof *p->indptr * (size_t)(p->rows + 1));
+    fill_pattern(d);
 }
 
 static bool has(const at_expr *e, at_op op) {

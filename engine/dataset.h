@@ -65,6 +65,8 @@ int64_t at_dataset_expected_bytes(const at_dataset *d, int tensor);
 /* The others get seeded values whose mean is not zero: integers in the range that keeps every sum
  * exact; where there is none, reals. */
 void at_dataset_fill(at_dataset *d, uint64_t seed);
+/* The same with standard-normal numbers, of data that is not exact. */
+void at_dataset_fill_normal(at_dataset *d, uint64_t seed);
 /* Puts what is not a number, both infinities and -0 among the inputs, an element each, where the
  * reference and every kernel make the same of them. */
 void at_dataset_add_specials(at_dataset *d, uint64_t seed);

@@ -41,6 +41,7 @@
 #include "engine/machine_speeds.h"  /* tables of this machine */
 #include "engine/config_cost.h"     /* estimates of configurations */
 #include "engine/kernel_job.h"      /* a kernel bound to its data */
+#include "engine/accuracy.h"        /* errors of kernels, and their limit */
 #include "engine/measure.h"         /* one candidate: made, compiled, run */
 #include "engine/timed_rounds.h"    /* the same, timed well */
 #include "engine/tune.h"            /* a search, and the final at its end */

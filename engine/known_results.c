@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "engine/accuracy.h"
 #include "engine/template_change.h"
 
 /* What each table goes by. */
@@ -298,6 +299,7 @@ static void take_record(at_known *k, at_session *s, at_arena *scratch, const cha
     }
     /* without --prune all are measured */
     if (!s->options.prune && at_record_is_pruned(record)) return;
+    if (!at_accuracy_stands(s, record)) return;
     at_record *r = at_session_keep(s, k->arena, record, config.index);
     r->extra.gflops = r->error_no ? 0 : s->work / at_record_mean(r) * 1e-9;
     at_known_add(k, r, NULL);

@@ -147,6 +147,10 @@ bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candid
     return at_candidate_build(s, a, c, out, result) && at_candidate_generate(s, a, out, result);
 }
 
+void at_candidate_fail(at_arena *a, at_record *r, at_err_no error_no, const char *text) {
+    fail(a, r, error_no, text);
+}
+
 void at_candidate_lose(at_arena *a, at_record *r, const char *why) {
     fail(a, r, AT_ERR_UNKNOWN, why);
 }

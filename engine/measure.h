@@ -40,6 +40,8 @@ bool at_candidate_generate(at_session *s, at_arena *a, at_candidate *c, at_recor
 /* Both, everything up to the job. */
 bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
                        at_record *result);
+/* It failed so: its record says how. */
+void at_candidate_fail(at_arena *a, at_record *r, at_err_no error_no, const char *text);
 /* It failed through no fault of its kernel's that could be found: error 8. */
 void at_candidate_lose(at_arena *a, at_record *r, const char *why);
 /* It is not measured, since its bound is too far from the best: error 1. */

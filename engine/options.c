@@ -46,7 +46,8 @@ at_status at_engine_check(const at_engine_options *o, at_error *err) {
                    {"timeout_s", o->timeout_s},
                    {"cooldown_s", o->cooldown_s},
                    {"time_s", o->time_s},
-                   {"prune", o->prune}};
+                   {"prune", o->prune},
+                   {"max_error", o->max_error}};
     AT_TRY(check_isa(o, err));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         AT_TRY(check_number(numbers[i].name, numbers[i].value, numbers[i].max, err));

@@ -16,4 +16,9 @@ at_status at_reference_run(at_session *s, at_error *err);
  * inputs are large (an exponential of a sum of products), they are drawn smaller. */
 at_status at_reference_make(at_session *s, uint64_t seed, at_error *err);
 
+/* The outputs of these data in double, from the same text, as two floats each: what they are
+ * rounded to, and, where limits would be, the rest. The data lie in the store of s->data. Errors as
+ * above. */
+at_status at_reference_in_double(at_session *s, at_dataset *d, at_error *err);
+
 #endif

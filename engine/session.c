@@ -201,16 +201,8 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
     return AT_OK;
 }
 
-static at_status make_dataset(at_session *s, const int64_t *values, const int *const *layouts,
-                              at_store *shared, at_dataset *out, at_error *err) {
-    AT_TRY(at_dataset_new(s->arena, at_task_compute(s->task), values, layouts, shared, out, err));
-    out->pattern = s->chosen.pattern;
-    if (out->pattern) at_task_bsr(s->task, &out->bsr);
-    if (s->chosen.weight) at_dataset_give(out, s->chosen.weight_tensor, s->chosen.weight);
-    return at_dataset_expect(out, err);
-}
-
-at_status at_session_reserve(at_session *s, at_error *err) {
+at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_dataset *out,
+                             at_error *err) {
     at_config config;
     int64_t *values;
     const at_compute *c = at_task_compute(s->task);
@@ -218,9 +210,18 @@ at_status at_session_reserve(at_session *s, at_error *err) {
     for (int t = 0; t < c->num_tensors; t++) layouts[t] = at_task_layout(s->task, t);
     AT_TRY(at_task_default_config(s->arena, s->task, s->target->default_lanes, &config, err));
     AT_TRY(at_task_values(s->arena, s->task, &config, &values, err));
-    AT_TRY(make_dataset(s, values, layouts, NULL, &s->data, err));
+    AT_TRY(at_dataset_new(s->arena, at_task_compute(s->task), values, layouts, shared, out, err));
+    out->pattern = s->chosen.pattern;
+    if (out->pattern) at_task_bsr(s->task, &out->bsr);
+    if (s->chosen.weight) at_dataset_give(out, s->chosen.weight_tensor, s->chosen.weight);
+    out->real |= real;
+    return at_dataset_expect(out, err);
+}
+
+at_status at_session_reserve(at_session *s, at_error *err) {
+    AT_TRY(at_session_dataset(s, NULL, false, &s->data, err));
     if (!s->options.paranoid) return AT_OK;
-    return make_dataset(s, values, layouts, s->data.store, &s->other, err);
+    return at_session_dataset(s, s->data.store, false, &s->other, err);
 }
 
 at_status at_session_measure_peak(at_session *s, at_error *err) {
@@ -284,6 +285,8 @@ void at_session_stop(at_session *s) {
     if (s->anchors.object) at_object_remove(s->anchors.object);
     if (s->anchors.twin.store) at_dataset_free(&s->anchors.twin);
     s->anchors = (at_anchors){0};
+    if (s->accuracy.normal.store) at_dataset_free(&s->accuracy.normal);
+    s->accuracy.normal = (at_dataset){0};
     if (s->other.store) at_dataset_free(&s->other);
     if (s->data.store) at_dataset_free(&s->data);
     s->worker = NULL;

@@ -41,6 +41,17 @@ typedef struct at_states {
     int core, cores;               /* measured on, and of how many it was chosen; 0: it was not */
 } at_states;
 
+typedef struct at_known_accuracy {
+    at_key sums; /* at_program_sums_key */
+    at_accuracy of;
+} at_known_accuracy;
+/* How accurate kernels are (accuracy.h). */
+typedef struct at_accuracies {
+    bool is_decided, matters; /* is_decided: the latter is known */
+    at_dataset normal;        /* its store is NULL as long as it is not needed */
+    AT_VEC(at_known_accuracy) known;
+} at_accuracies;
+
 typedef struct at_session {
     at_arena *arena;   /* lives as long as the session */
     at_arena *scratch; /* one candidate's; reset by whoever begins the next */
@@ -72,6 +83,7 @@ typedef struct at_session {
     at_worker *worker;
     at_anchors anchors;
     at_states states;
+    at_accuracies accuracy;
     int64_t flush_bytes; /* before each sample; 0: caches stay as they are */
     double peak_gflops;  /* FMA peak of the core, as last measured */
     double peak;         /* that speeds are shares of: this one, or the bandwidth */
@@ -91,6 +103,10 @@ void at_session_open_chosen(const at_engine_options *o, const at_selection *chos
 at_status at_session_context(at_session *s, bool measuring, at_error *err);
 /* Tensors: refused where they exceed this machine, before anything is allocated. */
 at_status at_session_reserve(at_session *s, at_error *err);
+/* Room for the data of another run, as at_dataset_new and at_dataset_expect say. real: sums of it
+ * are not exact. */
+at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_dataset *out,
+                             at_error *err);
 /* Worker, input data, reference, FMA peak. AT_E_INTERRUPTED */
 at_status at_session_start(at_session *s, at_error *err);
 /* Gives up what measuring takes, until at_session_reserve and at_session_start: worker and data.

@@ -2,6 +2,8 @@
  * then. */
 #include "engine/timed_rounds.h"
 
+#include "engine/accuracy.h"
+
 at_status at_candidate_time(at_session *s, at_candidate *c, at_record *r, at_timing *t,
                             at_error *err) {
     enum { MOST = 40 };
@@ -39,7 +41,11 @@ at_status at_config_time(at_session *s, const at_config *config, at_candidate *c
     bool compiled = at_candidate_make(s, s->arena, config, c, result);
     if (compiled) AT_TRY(at_candidate_compile(s, s->arena, c, result, &compiled, err));
     if (!compiled) return AT_OK;
-    at_status status = at_candidate_time(s, c, result, t, err);
+    /* It is told in any case; only a limit of the user's own is one here. */
+    at_status status = at_accuracy_measure(s, s->arena, c, result, err);
+    bool met =
+        s->options.max_error > 0 ? at_accuracy_require(s, s->arena, result) : !result->error_no;
+    if (status == AT_OK && met) status = at_candidate_time(s, c, result, t, err);
     at_candidate_drop(c);
     return status;
 }

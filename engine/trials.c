@@ -9,9 +9,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "engine/accuracy.h"
 #include "engine/anchors.h"
 #include "engine/machine.h"
 
+/* Where all so far are too inaccurate, so are the others: most, if not all, of a task add up the
+ * same sums. */
+enum { MOST_INACCURATE = 16 };
 /* The peak that is noted with a result is at most that old. */
 static const double peak_age_s = 60;
 
@@ -131,6 +135,8 @@ static at_status measure(at_tuning *t, trial *x, trial *next, at_error *err) {
     at_session *s = &t->s;
     const at_record *best = at_known_best(t->known);
     at_error late;
+    AT_TRY(at_accuracy_measure(s, x->arena, &x->candidate, &x->result, err));
+    if (!at_accuracy_require(s, x->arena, &x->result)) return AT_OK;
     AT_TRY(at_session_renew_peak(s, peak_age_s, err));
     AT_TRY(at_anchor_ready(s, t->known, t->log, err));
     at_anchor_ask(s, t->known, x->index, &x->candidate.job);
@@ -182,6 +188,10 @@ static void count(at_tuning *t, const at_record *r) {
     if (r->error_no) y->failed[r->error_no <= AT_ERR_UNKNOWN ? r->error_no : AT_ERR_UNKNOWN]++;
     else if (!at_record_is_at_least(r)) y->current = r->extra.gflops;
     if (r->error_no && !t->first_failed) t->first_failed = r;
+    if (at_accuracy_failed(r)) {
+        double error = r->extra.accuracy.max_error;
+        if (!y->inaccurate++ || error < y->least_error) y->least_error = error;
+    }
     /* The known best may be one of the log that this search has not come to. */
     if (at_record_is_candidate(r) && r->extra.gflops > t->best_gflops)
         t->best_gflops = r->extra.gflops, t->best_trial = y->done;
@@ -197,7 +207,8 @@ bool at_trial_learn(at_tuning *t, const at_record *r, bool answered) {
     count(t, r);
     at_arena_reset(s->scratch); /* for whoever listens */
     if (t->events.trial) t->events.trial(t->events.ctx, t, r, answered);
-    return t->stopped_early = patience && t->tally.done - t->best_trial >= patience;
+    bool hopeless = !t->best_gflops && t->tally.inaccurate == MOST_INACCURATE;
+    return t->stopped_early = hopeless || (patience && t->tally.done - t->best_trial >= patience);
 }
 
 static at_status search(at_tuning *t, int64_t until, trial slots[2], at_error *err) {

@@ -10,6 +10,8 @@ typedef struct at_tally {
     int64_t total;                      /* trials asked for, at most the space */
     int64_t done, answered;             /* answered: of those done, from the log */
     int64_t failed[AT_ERR_UNKNOWN + 1]; /* by error number */
+    int64_t inaccurate;                 /* of the failed: beyond the limit of errors */
+    double least_error;                 /* the smallest of theirs */
     bool in_bytes;                      /* the next two are GB/s */
     double current, best;               /* GFLOP/s: of the last valid trial, and the best */
     int workers;                        /* elsewhere, ready now; 0: it is measured here */

@@ -151,6 +151,16 @@ static void add_pairs(at_text *out, size_t begin, const at_paired *p) {
     at_text_add(out, p->is_bracketed ? ", \"bracketed\": true}" : "}");
 }
 
+static void add_accuracy(at_text *out, size_t begin, const at_accuracy *x) {
+    if (!x->is_known) return;
+    add_name(out, begin, "accuracy");
+    at_text_add(out, "{\"max_error\": ");
+    at_text_add_double(out, x->max_error);
+    at_text_add(out, ", \"rms_error\": ");
+    at_text_add_double(out, x->rms_error);
+    at_text_add(out, "}");
+}
+
 void at_extra_print(at_text *out, const at_extra *e) {
     at_text_add(out, "{");
     size_t begin = out->len;
@@ -171,6 +181,7 @@ void at_extra_print(at_text *out, const at_extra *e) {
     add_positive(out, begin, e->in_bytes ? "gbytes_per_s" : "gflops", e->gflops);
     add_positive(out, begin, e->in_bytes ? "bandwidth_gbytes_per_s" : "peak_gflops",
                  e->peak_gflops);
+    add_accuracy(out, begin, &e->accuracy);
     add_pairs(out, begin, &e->pairs);
     add_int(out, begin, "same_as", e->same_as, 0);
     if (e->trial.search) add_trial(out, begin, &e->trial);
@@ -355,6 +366,18 @@ static at_status read_pairs(at_arena *a, const at_json *v, at_paired *out, at_er
     return AT_OK;
 }
 
+static at_status read_accuracy(const at_json *v, at_accuracy *out, at_error *err) {
+    const at_json *most = at_json_get(v, "max_error"), *rms = at_json_get(v, "rms_error");
+    *out = (at_accuracy){0};
+    if (!v) return AT_OK;
+    if (!is(most, AT_JSON_NUMBER) || !is(rms, AT_JSON_NUMBER) ||
+        !(rms->number >= 0 && rms->number <= most->number))
+        return at_fail(err, AT_E_INPUT,
+                       "autotune.accuracy is not a max_error and an rms_error from 0 up to it");
+    *out = (at_accuracy){true, most->number, rms->number};
+    return AT_OK;
+}
+
 at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error *err) {
     e->present = from != NULL;
     AT_TRY(read_texts(e, from, extra_texts, COUNT(extra_texts), "autotune", err));
@@ -368,6 +391,7 @@ at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error 
     AT_TRY(read_double(from, e->in_bytes ? "gbytes_per_s" : "gflops", &e->gflops, err));
     AT_TRY(read_double(from, e->in_bytes ? "bandwidth_gbytes_per_s" : "peak_gflops",
                        &e->peak_gflops, err));
+    AT_TRY(read_accuracy(at_json_get(from, "accuracy"), &e->accuracy, err));
     AT_TRY(read_pairs(a, at_json_get(from, "pairs"), &e->pairs, err));
     const at_json *same_as = at_json_get(from, "same_as");
     if (same_as && !(same_as->is_int && same_as->integer >= 0))

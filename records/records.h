@@ -95,6 +95,13 @@ typedef struct at_paired {
     bool is_bracketed;  /* approximate: much slower than the anchor */
 } at_paired;
 
+/* How far outputs are from those in double, for standard-normal inputs and weights: the largest
+ * error and the root mean square of all, over the root mean square of the output. */
+typedef struct at_accuracy {
+    bool is_known;
+    double max_error, rms_error;
+} at_accuracy;
+
 /* Our extra member "autotune"; present = false for foreign records. */
 typedef struct at_extra {
     bool present;
@@ -116,7 +123,8 @@ typedef struct at_extra {
     bool in_bytes;           /* no multiply-adds: the next two are GB/s, the first the bandwidth */
     double peak_gflops;      /* FMA peak of the core beside it; 0 unknown */
     double gflops;           /* of this trial; 0 for failures */
-    const char *error;       /* text; "" if none */
+    at_accuracy accuracy;
+    const char *error; /* text; "" if none */
     at_check check;
     const char *check_word; /* of AT_CHECK_OTHER */
     const char *code_hash;

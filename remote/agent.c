@@ -223,6 +223,7 @@ static void read_options(agent *g, const at_frame *f, at_engine_options *o) {
                              .min_repeat_ms = f->min_repeat_ms,
                              .timeout_s = f->timeout_s,
                              .cooldown_s = f->cooldown_s,
+                             .max_error = f->max_error,
                              .warn = warn,
                              .ctx = g,
                              .stop = &g->stop};

@@ -458,7 +458,8 @@ static at_status make_task(fleet *f, const at_far_task *t, at_error *err) {
                          .repeat = (uint64_t)o->repeat,
                          .min_repeat_ms = o->min_repeat_ms,
                          .timeout_s = o->timeout_s,
-                         .cooldown_s = o->cooldown_s};
+                         .cooldown_s = o->cooldown_s,
+                         .max_error = o->max_error};
     return AT_OK;
 }
 

@@ -54,7 +54,7 @@ typedef struct at_frame {
     const char *args, *sparsity, *block, *isa;                                 /* "": not given */
     uint32_t compiler, packing, cache, threads, paranoid;
     uint64_t seed, runs, repeat;
-    double min_repeat_ms, timeout_s, cooldown_s;
+    double min_repeat_ms, timeout_s, cooldown_s, max_error;
 } at_frame;
 
 /* Appended to out. AT_E_USAGE: it is longer than a frame may be. */

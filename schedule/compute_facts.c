@@ -299,3 +299,35 @@ int at_compute_exact_range(const at_compute *c, const int64_t *values, const dou
     }
     return 0;
 }
+
+/* ---- how it rounds --------------------------------------------------------------------------- */
+
+bool at_compute_has_tables(const at_compute *c) {
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].is_table) return true;
+    return false;
+}
+
+static bool is_computed(const at_compute *c, const at_expr *e) {
+    if (e->op == AT_X_INDEX) return c->tensors[e->ref].role == AT_ROLE_STAGE;
+    for (int i = 0; i < e->nargs; i++)
+        if (is_computed(c, e->arg[i])) return true;
+    return e->op == AT_X_CALL || e->op == AT_X_MUL || e->op == AT_X_DIV;
+}
+
+static bool has_steps(const at_compute *c, const at_expr *e) {
+    bool compares = e->op == AT_X_LT || e->op == AT_X_LE || e->op == AT_X_GT || e->op == AT_X_GE ||
+                    e->op == AT_X_EQ || e->op == AT_X_NE;
+    if (e->op == AT_X_CALL && e->integer == AT_FUNCTION_FLOOR) return true;
+    for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
+        if ((compares && is_float_expr(c, e->arg[i]) && is_computed(c, e->arg[i])) ||
+            has_steps(c, e->arg[i]))
+            return true;
+    return false;
+}
+
+bool at_compute_has_steps(const at_compute *c) {
+    for (int t = 0; t < c->num_tensors; t++)
+        if (c->tensors[t].role == AT_ROLE_STAGE && has_steps(c, c->tensors[t].body)) return true;
+    return false;
+}

@@ -84,6 +84,7 @@ at_status compute_parse_table(at_arena *a, at_lex *l, at_tensor *t, const at_axi
         return at_lex_fail_at(l, line, col, err,
                               "\"%s\" has %lld elements, but %d numbers stand here", t->name,
                               (long long)elements, numbers.len);
+    t->is_table = true;
     t->written = choose(a, t, axes, 0, 0, axes[0].extent->integer, numbers.data);
     return AT_OK;
 }

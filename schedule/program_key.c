@@ -157,4 +157,47 @@ at_key at_program_key(const at_program *p) {
     return (at_key){w.hash.hi, w.hash.lo};
 }
 
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static bool reads_table(const at_compute *c, int tensor) {
+    int n;
+    const at_expr *const *reads = at_compute_reads(c, tensor, &n);
+    for (int i = 0; i < n; i++)
+        if (c->tensors[reads[i]->ref].is_table) return true;
+    return false;
+}
+
+/* The reductions' digits as they stand around the leaf. Known factors are folded into what is
+ * unrolled: there, all digits count. */
+static void add_sum(walk *w, const at_node *leaf) {
+    const at_tensor *t = &w->compute->tensors[leaf->tensor];
+    bool folds = reads_table(w->compute, leaf->tensor);
+    add(w, pack(4, leaf->tensor));
+    for (int i = folds ? 0 : t->num_axes; i < leaf->num_axes; i++) {
+        const at_digits *d = &leaf->axes[i];
+        for (int k = 0; k < d->n; k++) {
+            const at_node *n = d->loop[k];
+            int m = d->member[k];
+            if (runs_once(n, m)) continue;
+            bool is_reduced = i >= t->num_axes;
+            if (!is_reduced && n->ann != AT_ANN_UNROLL) continue;
+            add(w, pack(i << 8 | (int)n->ann, n->depth << 8 | m));
+            if (is_reduced) add(w, n->extent < 0 ? UINT64_MAX : (uint64_t)n->piece_extent[m]);
+        }
+    }
+}
+
+static void add_sums(walk *w, const at_node *n) {
+    for (; n; n = n->next)
+        if (!n->is_leaf) add_sums(w, n->child);
+        else if (!n->is_init) add_sum(w, n);
+}
+
+at_key at_program_sums_key(const at_program *p) {
+    walk w = {.hash = info_of(p->compute)->form, .compute = p->compute};
+    add_sums(&w, p->root);
+    add(&w, 0);
+    return (at_key){w.hash.hi, w.hash.lo};
+}
+
 bool at_key_equal(at_key x, at_key y) { return x.hi == y.hi && x.lo == y.lo; }

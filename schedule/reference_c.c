@@ -42,9 +42,10 @@ static const char *indented(naive *m, int depth, const char *line) {
 static const char *reduces(naive *m, int depth, at_reduction r, const char *term) {
     if (r == AT_REDUCE_SUM || r == AT_REDUCE_PROD)
         return indented(m, depth, at_reduction_c(r, m->arena, term, "s"));
-    return at_format(m->arena, "%s%s",
-                     indented(m, depth, at_format(m->arena, "const float t = %s;", term)),
-                     indented(m, depth, at_reduction_c(r, m->arena, "t", "s")));
+    return at_format(
+        m->arena, "%s%s",
+        indented(m, depth, at_format(m->arena, "const %s t = %s;", naive_real(m), term)),
+        indented(m, depth, at_reduction_c(r, m->arena, "t", "s")));
 }
 
 /* body NULL: of an input, whose elements are its own. */
@@ -62,6 +63,12 @@ static nest_text texts_of(naive *m, nest kind, const at_expr *body) {
         result =
             at_format(m->arena, "%s += (unsigned long)%s * (unsigned long)(long)%s;",
                       naive_projected_element(m, m->stage, own, last), naive_weight(m, own), of);
+    else if (m->in_double && t->is_output)
+        result = at_format(
+            m->arena,
+            "{ const double v = %2$s; T_%3$s[%1$s] = (float)v; L_%3$s[%1$s] = (float)(v - "
+            "(double)T_%3$s[%1$s]); }",
+            naive_index(m, m->stage, own, last), of, t->name);
     else
         result = at_format(m->arena, "%s = %s;",
                            kind == NEST_LINEAR ? naive_projected_element(m, m->stage, own, last)
@@ -72,7 +79,7 @@ static nest_text texts_of(naive *m, nest kind, const at_expr *body) {
     return (nest_text){.start = indented(m, last + 1,
                                          kind == NEST_LINEAR
                                              ? "unsigned long s = 0;"
-                                             : at_format(m->arena, "float s = %s;",
+                                             : at_format(m->arena, "%s s = %s;", naive_real(m),
                                                          at_reduction_start_c(t->reduction))),
                        .term = reduces(m, total, t->reduction, term),
                        .result = indented(m, last + 1, result)};
@@ -167,7 +174,7 @@ static bool is_read(const at_compute *c, int tensor) {
 static void declare_buffers(naive *m, at_text *out) {
     const at_compute *c = m->c;
     int buffer = 0;
-    for (int part = 0; part < (m->rounded ? 3 : 2); part++)
+    for (int part = 0; part < (m->rounded || m->in_double ? 3 : 2); part++)
         for (int t = 0; t < c->num_tensors; t++) {
             const at_tensor *x = &c->tensors[t];
             bool projected = part == 1 && naive_is_projected(m, t);
@@ -197,8 +204,8 @@ static int64_t declare_stages(naive *m, at_text *out) {
         m->stage = t;
         int64_t count =
             projected ? naive_projected_count(m, t) : element_count(c, t, m->extents[t]);
-        const char *type = projected ? "unsigned long" : rounded ? "double" : "float";
-        if (projected || rounded) {
+        const char *type = projected ? "unsigned long" : rounded ? "double" : naive_real(m);
+        if (projected || rounded || m->in_double) {
             floats += floats % 2; /* 8 bytes each */
             count = naive_times(m, count, 2);
         }
@@ -232,8 +239,8 @@ static void add_helpers(const naive *m, at_text *out) {
                          name, op);
             at_text_addf(
                 out,
-                "static inline float %s_%s_float(float x, float y) { return x %s y ? x : y; }\n", n,
-                name, op);
+                "static inline %1$s %2$s_%3$s_real(%1$s x, %1$s y) { return x %4$s y ? x : y; }\n",
+                naive_real(m), n, name, op);
         }
 }
 
@@ -273,6 +280,13 @@ at_status at_compute_limits_c(at_arena *a, const at_compute *c, const int64_t *v
     naive m = {.arena = a, .c = c, .values = values, .entry = entry, .err = err};
     AT_TRY(at_compute_extents(a, c, values, &m.extents, err));
     naive_find_rounded(&m);
+    return emit_all(&m, out, workspace_bytes);
+}
+
+at_status at_compute_double_c(at_arena *a, const at_compute *c, const int64_t *values,
+                              const char *entry, at_text *out, int64_t *workspace_bytes,
+                              at_error *err) {
+    naive m = {.arena = a, .c = c, .values = values, .entry = entry, .err = err, .in_double = true};
     return emit_all(&m, out, workspace_bytes);
 }
 

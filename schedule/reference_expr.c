@@ -173,7 +173,9 @@ const char *naive_index(naive *m, int tensor, at_expr *const *index, int depth) 
 }
 
 const char *naive_element(naive *m, int tensor, at_expr *const *index, int depth) {
-    return at_format(m->arena, "T_%s[%s]", m->c->tensors[tensor].name,
+    const at_tensor *t = &m->c->tensors[tensor];
+    bool widened = m->in_double && t->role != AT_ROLE_STAGE && !t->is_int;
+    return at_format(m->arena, "%sT_%s[%s]", widened ? "(double)" : "", t->name,
                      naive_index(m, tensor, index, depth));
 }
 
@@ -219,7 +221,7 @@ static const char *emit_extreme(naive *m, const at_expr *e, int depth) {
     bool min = e->op == AT_X_MIN;
     *(min ? &m->uses_min : &m->uses_max) = true;
     return at_format(m->arena, "%s_%s%s(%s, %s)", m->entry, min ? "min" : "max",
-                     is_float_expr(m->c, e) ? "_float" : "", naive_value(m, e->arg[0], depth),
+                     is_float_expr(m->c, e) ? "_real" : "", naive_value(m, e->arg[0], depth),
                      naive_value(m, e->arg[1], depth));
 }
 
@@ -233,7 +235,7 @@ static const char *emit_operator(naive *m, const at_expr *e, int depth) {
     case AT_X_NEG: return at_format(m->arena, "(-%s)", naive_value(m, e->arg[0], depth));
     case AT_X_NOT: return at_format(m->arena, "(!%s)", naive_value(m, e->arg[0], depth));
     case AT_X_CALL:
-        return at_format(m->arena, "(float)%s_%s_of(%s)", m->entry,
+        return at_format(m->arena, "(%s)%s_%s_of(%s)", naive_real(m), m->entry,
                          at_function_name((at_function)e->integer),
                          naive_value(m, e->arg[0], depth));
     case AT_X_DIV:
@@ -258,9 +260,15 @@ const char *float_c(at_arena *a, double x) {
     return s;
 }
 
+static const char *number_c(const naive *m, double x) {
+    const char *text = float_c(m->arena, x);
+    bool is_wide = m->in_double && !isinf(x);
+    return is_wide ? at_format(m->arena, "%.*s", (int)strlen(text) - 1, text) : text;
+}
+
 /* The text of e inside the loops of axes 0 .. depth. */
 const char *naive_value(naive *m, const at_expr *e, int depth) {
-    if (e->op == AT_X_FLOAT) return float_c(m->arena, e->number);
+    if (e->op == AT_X_FLOAT) return number_c(m, e->number);
     if (is_constant(e)) return naive_number(m, constant(m, e));
     if (e->op == AT_X_NAME) return at_format(m->arena, "i_%s", naive_axis_name(m, e->ref));
     if (e->op == AT_X_INDEX) return naive_element(m, e->ref, e->arg, depth);

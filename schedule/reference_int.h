@@ -23,11 +23,14 @@ typedef struct naive {
     bool uses_floor, uses_min, uses_max;
     const at_projection *projection; /* NULL: the whole computation */
     uint64_t seed;
-    bool *rounded; /* [tensor] its values are double, with limits; NULL: all is float, without */
-    int num_names; /* of values, in this stage */
+    bool *rounded;  /* [tensor] its values are double, with limits; NULL: all is float, without */
+    int num_names;  /* of values, in this stage */
+    bool in_double; /* all values, without limits */
 } naive;
 
 static inline const at_tensor *naive_stage(const naive *m) { return &m->c->tensors[m->stage]; }
+/* The type of values. */
+static inline const char *naive_real(const naive *m) { return m->in_double ? "double" : "float"; }
 /* The dimensions of an input have no names. */
 const char *naive_axis_name(const naive *m, int axis);
 

@@ -108,6 +108,7 @@ typedef struct at_tensor {
     bool is_packing; /* a stage without reduction that reads weights, packing stages and stages that
                         read nothing, and one of the first two */
     bool is_int;     /* role index */
+    bool is_table;   /* a stage of given numbers */
     int line;        /* in the text, from 1 */
 } at_tensor;
 
@@ -205,6 +206,16 @@ at_status at_compute_reference_c(at_arena *a, const at_compute *c, const int64_t
 at_status at_compute_limits_c(at_arena *a, const at_compute *c, const int64_t *values,
                               const char *entry, at_text *out, int64_t *workspace_bytes,
                               at_error *err);
+
+/* The same in double throughout, numbers of the text included: what a kernel's errors are measured
+ * by. buf: inputs, outputs (rounded to float), then what that rounding took away (float). */
+at_status at_compute_double_c(at_arena *a, const at_compute *c, const int64_t *values,
+                              const char *entry, at_text *out, int64_t *workspace_bytes,
+                              at_error *err);
+/* Does it have a stage of given numbers, as algorithms by transforms do? */
+bool at_compute_has_tables(const at_compute *c);
+/* Does a value decide in steps: by floor, by comparing what was computed, or as an index? */
+bool at_compute_has_steps(const at_compute *c);
 
 /* A random projection (project.c): the same computation with some axes of its only output summed
  * over, each element times a random number of 64 bits, in integers modulo 2^64; a small part of the
@@ -404,6 +415,9 @@ typedef struct at_key {
     uint64_t hi, lo;
 } at_key;
 at_key at_program_key(const at_program *p);
+/* Which terms it adds up in which order: programs of one computation whose keys of this kind are
+ * equal round alike, as long as their tiles are made for one target. */
+at_key at_program_sums_key(const at_program *p);
 bool at_key_equal(at_key x, at_key y);
 
 /* ---- features (nest.c, features.c) ----------------------------------------------------------- */

@@ -106,6 +106,7 @@ static const option options[] = {
     {"cooldown", SECONDS, AT(cooldown_s), 0},
     {"accept-changed", SWITCH, AT(accept_changed), 0},
     {"paranoid", SWITCH, AT(paranoid), 0},
+    {"max-error", REAL, AT(max_error), 0},
 };
 enum { NUM_OPTIONS = sizeof options / sizeof *options };
 

@@ -37,7 +37,8 @@ static const char *const lines[] = {
     "null, \"entity\": []}, \"result\": [[1000000000.0], 5, 0.004, 1700000002.0], \"version\": "
     "0.2, "
     "\"tvm_version\": \"0.12.0\", \"autotune\": {\"tuner\": \"grid\", \"check\": \"failed\", "
-    "\"error\": \"out[3] is 1.0\\n2.0 expected\", \"seed\": \"18446744073709551615\", \"context\": "
+    "\"error\": \"out[3] is 1.0\\n2.0 expected\", \"seed\": \"18446744073709551615\", "
+    "\"accuracy\": {\"max_error\": 3.5e-05, \"rms_error\": 2e-06}, \"context\": "
     "{}, \"context_hash\": \"0123456789abcdef0123456789abcdef\"}}",
 };
 
@@ -99,6 +100,8 @@ static void fields(void **state) {
     assert_true(r.extra.seed == UINT64_MAX);
     assert_int_equal(r.extra.same_as, -1);
     assert_string_equal(r.extra.error, "out[3] is 1.0\n2.0 expected");
+    assert_true(r.extra.accuracy.is_known && r.extra.accuracy.max_error == 3.5e-05 &&
+                r.extra.accuracy.rms_error == 2e-06);
 
     assert_int_equal(at_record_parse(a, lines[0], strlen(lines[0]), &r, NULL), AT_OK);
     assert_false(r.extra.present);
@@ -194,6 +197,10 @@ static void refusals(void **state) {
         {"{\"v\": 0.1, \"i\": [], \"r\": []}",
          "\"i\" is not [target, task, arguments, {}, workload, configuration]"},
         {OURS("\"check\": 1"), "autotune.check is not a text"},
+        {OURS("\"accuracy\": {\"max_error\": 1e-5}"),
+         "autotune.accuracy is not a max_error and an rms_error from 0 up to it"},
+        {OURS("\"accuracy\": {\"max_error\": 1e-5, \"rms_error\": 1e-4}"),
+         "autotune.accuracy is not a max_error and an rms_error from 0 up to it"},
         {OURS("\"gflops\": \"x\""), "autotune.gflops is not a number"},
         {OURS("\"samples_s\": [\"x\"]"), "autotune.samples_s[0] is not a number"},
         {OURS("\"seed\": -1"), "autotune.seed is not a whole number from 0"},

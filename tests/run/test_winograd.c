@@ -29,6 +29,9 @@ typedef struct layer {
     at_rng rng;
 } layer;
 
+typedef at_status naive_text(at_arena *a, const at_compute *c, const int64_t *values,
+                             const char *entry, at_text *out, int64_t *workspace_bytes,
+                             at_error *err);
 typedef int entry_fn(void *const buf[], void *workspace, void *par);
 
 static int tensor(const layer *l, const char *name) { return at_compute_find(l->compute, name); }
@@ -45,14 +48,40 @@ static float normal(at_rng *rng) {
     return (float)sum;
 }
 
-static void find_limits(layer *l) {
+/* The place of an element, by its indices. */
+static int64_t at(const layer *l, int t, const int *index) {
+    int64_t place = 0;
+    for (int i = 0; i < l->compute->tensors[t].num_axes; i++)
+        place = place * l->extents[t][i] + index[i];
+    return place;
+}
+
+static double element(const layer *l, const char *name, const int *index) {
+    int t = tensor(l, name);
+    return (double)l->data[t].f[at(l, t, index)];
+}
+
+/* The definition, in double. */
+static double defined(const layer *l, int y, int x, int o) {
+    double sum = 0;
+    for (int kh = 0; kh < 3; kh++)
+        for (int kw = 0; kw < 3; kw++)
+            for (int c = 0; c < CI; c++) {
+                int h = y + kh - 1, w = x + kw - 1;
+                if (h < 0 || h >= H || w < 0 || w >= W) continue;
+                sum += element(l, "data", (int[]){0, h, w, c}) *
+                       element(l, "weight", (int[]){kh, kw, c, o});
+            }
+    return sum;
+}
+
+static void run_naive(layer *l, naive_text *text) {
     at_text source = {0};
     at_error err = {0};
     int64_t workspace_bytes;
     void *found;
     entry_fn *run;
-    if (at_compute_limits_c(l->arena, l->compute, l->values, "limits", &source, &workspace_bytes,
-                            &err) != AT_OK ||
+    if (text(l->arena, l->compute, l->values, "limits", &source, &workspace_bytes, &err) != AT_OK ||
         at_compile_data(at_text_str(&source), NULL, 0, "limits", &found, &err) != AT_OK)
         fail_msg("%s", err.text);
     at_text_free(&source);
@@ -88,7 +117,7 @@ static void open_layer(layer *l, const char *args, int m) {
         fail_msg("%s", err.text);
     l->want = AT_NEW_ARRAY(l->arena, float, H *W *CO);
     l->limit = AT_NEW_ARRAY(l->arena, float, H *W *CO);
-    find_limits(l);
+    run_naive(l, at_compute_limits_c);
 }
 
 static bool is_noticed(const layer *l, const float *got) {
@@ -98,19 +127,6 @@ static bool is_noticed(const layer *l, const float *got) {
 }
 
 static int below(layer *l, int n) { return (int)at_rng_below(&l->rng, (uint64_t)n); }
-
-/* The place of an element, by its indices. */
-static int64_t at(const layer *l, int t, const int *index) {
-    int64_t place = 0;
-    for (int i = 0; i < l->compute->tensors[t].num_axes; i++)
-        place = place * l->extents[t][i] + index[i];
-    return place;
-}
-
-static double element(const layer *l, const char *name, const int *index) {
-    int t = tensor(l, name);
-    return (double)l->data[t].f[at(l, t, index)];
-}
 
 /* Adds x times the transform back of product e, f of tile s, t to channel o. */
 static void add_product(const layer *l, float *out, const int tile[2], int e, int f, int o,
@@ -179,6 +195,59 @@ static void mutate(layer *l, bool (*change)(layer *l, float *out), const char *w
     }
 }
 
+/* In double the transforms give what the definition does, whatever their numbers are: both floats
+ * of each output together, to what two of them hold. */
+static void in_double(void **state) {
+    (void)state;
+    static const char *const args[] = {"H=14,W=12,CI=48,CO=8,m=2", "H=14,W=12,CI=48,CO=8,m=4",
+                                       "H=14,W=12,CI=48,CO=8,m=6"};
+    for (int i = 0; i < 3; i++) {
+        layer l;
+        open_layer(&l, args[i], 2 * i + 2);
+        run_naive(&l, at_compute_double_c);
+        for (int y = 0; y < H; y++)
+            for (int x = 0; x < W; x++)
+                for (int o = 0; o < CO; o++) {
+                    int at = (y * W + x) * CO + o;
+                    double got = (double)l.want[at] + (double)l.limit[at];
+                    double want = defined(&l, y, x, o);
+                    if (fabs(got - want) > 1e-11 * (1 + fabs(want)))
+                        fail_msg("%s: out[%d]: %.17g, expected %.17g", args[i], at, got, want);
+                }
+        at_arena_free(l.arena);
+    }
+}
+
+static at_key sums_of(at_arena *a, const char *name, const char *args, int64_t index) {
+    const at_template_row *row;
+    at_task *task;
+    at_config config;
+    at_program *p;
+    at_error err = {0};
+    if (at_template_find(name, &row, &err) != AT_OK ||
+        at_task_new(a, row, args, &task, &err) != AT_OK ||
+        at_config_at(a, at_task_space(task), index, &config, &err) != AT_OK ||
+        at_task_build(a, task, &config, &p, &err) != AT_OK)
+        fail_msg("%s: %s", name, err.text);
+    return at_program_sums_key(p);
+}
+
+/* How the picture and the outputs are cut changes no sum; how the channels are does. */
+static void sums(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *args = "H=8,W=8,CI=32,CO=16";
+    at_key first = sums_of(a, "conv2d_winograd_nhwc", args, 0);
+    for (int64_t i = 1; i < 40; i++)
+        assert_true(at_key_equal(first, sums_of(a, "conv2d_winograd_nhwc", args, i)));
+    int different = 0;
+    for (int64_t i = 1; i < 400; i++)
+        different +=
+            !at_key_equal(sums_of(a, "conv2d_nhwc", args, i), sums_of(a, "conv2d_nhwc", args, 0));
+    assert_true(different > 0 && different < 399);
+    at_arena_free(a);
+}
+
 static void mutants(void **state) {
     (void)state;
     static const int sizes[] = {4, 6};
@@ -197,6 +266,7 @@ static void mutants(void **state) {
 
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(mutants)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_double), cmocka_unit_test(sums),
+                                       cmocka_unit_test(mutants)};
     return cmocka_run_group_tests_name("run/winograd", tests, NULL, NULL);
 }

@@ -1,0 +1,139 @@
+/* engine/accuracy.c: see accuracy.h. Kernels that add up the same terms in the same order round
+ * alike, so each such class is measured once. */
+#include "engine/accuracy.h"
+
+#include <math.h>
+
+#include "engine/kernel_job.h"
+#include "engine/reference.h"
+
+static const double default_limit = 1e-5;
+static const uint64_t seed_of_normals = 20;
+
+double at_accuracy_limit(const at_engine_options *o) {
+    return o->max_error > 0 ? o->max_error : default_limit;
+}
+
+static bool matters(const at_session *s) {
+    const at_compute *c = at_task_compute(s->task);
+    at_config config;
+    int64_t *values;
+    if (s->options.max_error > 0 || at_compute_has_tables(c)) return true;
+    if (at_compute_has_steps(c) ||
+        at_task_default_config(s->scratch, s->task, AT_ANY_LANES, &config, NULL) != AT_OK ||
+        at_task_values(s->scratch, s->task, &config, &values, NULL) != AT_OK)
+        return false;
+    double *given = AT_NEW_ARRAY(s->scratch, double, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) given[t] = -1;
+    int64_t longest = s->chosen.pattern ? s->chosen.pattern->longest : 0;
+    return !at_compute_exact_range(c, values, given, longest);
+}
+
+bool at_accuracy_matters(at_session *s) {
+    at_accuracies *x = &s->accuracy;
+    if (!x->is_decided) x->matters = matters(s);
+    x->is_decided = true;
+    return x->matters;
+}
+
+static bool is_met(const at_session *s, const at_accuracy *x) {
+    return !x->is_known || x->max_error <= at_accuracy_limit(&s->options);
+}
+
+bool at_accuracy_failed(const at_record *r) {
+    return r->error_no == AT_ERR_WRONG_ANSWER && r->extra.accuracy.is_known;
+}
+
+bool at_accuracy_stands(at_session *s, const at_record *r) {
+    const at_accuracy *x = &r->extra.accuracy;
+    if (at_accuracy_failed(r)) return !is_met(s, x);
+    return r->error_no || (x->is_known ? is_met(s, x) : !at_accuracy_matters(s));
+}
+
+/* ---- data, made when they are first needed --------------------------------------------------- */
+
+static at_status make_data(at_session *s, at_error *err) {
+    at_accuracies *x = &s->accuracy;
+    if (x->normal.store) return AT_OK;
+    AT_TRY(at_session_dataset(s, s->data.store, true, &x->normal, err));
+    at_dataset_fill_normal(&x->normal, seed_of_normals);
+    return at_reference_in_double(s, &x->normal, err);
+}
+
+/* ---- one kernel ------------------------------------------------------------------------------ */
+
+/* Where the reference itself is no finite number, nothing is known. */
+static at_accuracy compare(const at_dataset *d) {
+    at_accuracy x = {true, 0, 0};
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        if (!d->compute->tensors[t].is_output) continue;
+        int64_t n = d->size_bytes[t] / 4;
+        const float *got = at_store_at(d->store, d->offset[t]);
+        const float *high = at_store_at(d->store, d->expected[t]), *low = high + n;
+        double squares = 0, errors = 0, most = 0;
+        for (int64_t i = 0; i < n; i++) {
+            double want = (double)high[i] + (double)low[i], error = fabs((double)got[i] - want);
+            squares += want * want;
+            errors += error * error;
+            if (!(error <= most)) most = error; /* what is not a number stays */
+        }
+        if (!(squares > 0) || isinf(squares)) return (at_accuracy){0};
+        double scale = 1 / sqrt(squares / (double)n), rms = sqrt(errors / (double)n);
+        x.max_error = fmax(x.max_error, isfinite(errors) ? most * scale : INFINITY);
+        x.rms_error = fmax(x.rms_error, isfinite(errors) ? rms * scale : INFINITY);
+    }
+    return x;
+}
+
+static at_status run(at_session *s, at_arena *a, const at_candidate *c, at_record *result,
+                     at_accuracy *out, at_error *err) {
+    at_dataset *d = &s->accuracy.normal;
+    at_outcome outcome = {0};
+    AT_TRY(make_data(s, err));
+    AT_TRY(at_dataset_shape(d, c->extents, err));
+    at_job job = at_kernel_job(
+        a, c->kernel, s->threads,
+        &(at_places){.at = d->offset, .expected = d->expected, .tensor_of = c->tensor_of});
+    job.expected_offset = NULL;
+    job.run_only = true;
+    job.compiler = c->job.compiler;
+    job.object = c->job.object;
+    job.vector_set = c->job.vector_set;
+    job.compile_timeout_s = c->job.compile_timeout_s;
+    job.run_timeout_s = c->job.run_timeout_s;
+    AT_TRY(at_worker_run(s->worker, &job, s->options.stop, &outcome, err));
+    result->all_cost_s += (double)outcome.total_ns * 1e-9;
+    if (outcome.end) at_candidate_fail(a, result, at_error_of_job(outcome.end), outcome.error);
+    else *out = compare(d);
+    return AT_OK;
+}
+
+static const at_accuracy *find(const at_session *s, at_key sums) {
+    for (int i = 0; i < s->accuracy.known.len; i++)
+        if (at_key_equal(s->accuracy.known.data[i].sums, sums))
+            return &s->accuracy.known.data[i].of;
+    return NULL;
+}
+
+at_status at_accuracy_measure(at_session *s, at_arena *a, const at_candidate *c, at_record *result,
+                              at_error *err) {
+    at_accuracy *x = &result->extra.accuracy;
+    if (!at_accuracy_matters(s)) return AT_OK;
+    at_key sums = at_program_sums_key(c->program);
+    const at_accuracy *known = find(s, sums);
+    if (known) return *x = *known, AT_OK;
+    AT_TRY(run(s, a, c, result, x, err));
+    if (!result->error_no) *at_push(s->arena, &s->accuracy.known) = (at_known_accuracy){sums, *x};
+    return AT_OK;
+}
+
+bool at_accuracy_require(const at_session *s, at_arena *a, at_record *result) {
+    const at_accuracy *x = &result->extra.accuracy;
+    if (result->error_no || is_met(s, x)) return !result->error_no;
+    at_candidate_fail(a, result, AT_ERR_WRONG_ANSWER,
+                      at_format(a,
+                                "the largest error is %.2g of the output's root mean square; "
+                                "--max-error is %.2g",
+                                x->max_error, at_accuracy_limit(&s->options)));
+    return false;
+}

@@ -1,0 +1,87 @@
+/* Errors of kernels as a limit of the search: what it admits, what it refuses, what it says. */
+#include "tests/cli/cli_test.h"
+
+#include <string.h>
+
+#define SMALL "conv2d_winograd_nhwc --args N=1,H=8,W=8,CI=32,CO=16"
+
+static double recorded(const char *path, const char *name) {
+    const char *line = strstr(cli_read(path), name);
+    double x = -1;
+    assert_non_null(line);
+    assert_int_equal(sscanf(line + strlen(name), "\": %lf", &x), 1);
+    return x;
+}
+
+/* One rounding of a number and one of a product: by at most 2^-24 of it each, and not 0. */
+static void one_product(void **state) {
+    (void)state;
+    cli_write("tenth.te", "args N=4096\nA[N] : input\nout[i:N] = A[i] * 0.1\n");
+    cli_expect(0, "./autotune ./tenth.te --trials 2 --log tenth.log");
+    double most = recorded("tenth.log", "max_error"), rms = recorded("tenth.log", "rms_error");
+    /* the largest of 4096 normal numbers is below 6 */
+    assert_true(rms > 1e-9 && rms < 0x1p-23 && most > rms && most < 6 * 0x1p-23);
+}
+
+static void limits(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(0, "./autotune " SMALL " --trials 4 --tuner random --log a");
+    assert_int_equal(cli_count_lines(r->out, "errors over the root mean square of the output: "),
+                     1);
+    double most = recorded("a", "max_error");
+    assert_true(most > 5e-7 && most < 1e-5); /* of direct sums of 288: 1e-6 or so */
+    /* Nothing meets it: 16 trials tell, and the best error is said. */
+    r = cli_expect(3, "./autotune " SMALL " --max-error 1e-7 --trials 40 --tuner random --log b");
+    assert_non_null(strstr(r->err, "in 16 trials: none meets --max-error 1e-07; the best error "
+                                   "reached is "));
+    /* What was refused is measured under a larger limit, and is known then. */
+    cli_expect(0, "./autotune " SMALL " --trials 4 --tuner random --log b --json");
+    assert_int_equal(cli_member(cli_json(), "from_log")->integer, 0);
+    double best = cli_member(cli_json(), "best.accuracy.max_error")->number;
+    assert_true(best == most);
+    cli_expect(0, "./autotune " SMALL " --trials 4 --tuner random --log b --json");
+    assert_int_equal(cli_member(cli_json(), "from_log")->integer, 4);
+    /* Under a smaller one it does not count. */
+    cli_expect(3, "./autotune " SMALL " --max-error 1e-7 --trials 4 --tuner random --log b");
+}
+
+static void told(void **state) {
+    (void)state;
+    const char *const says = "errors over the root mean square of the output: at most ";
+    cli_expect(0, "./autotune " SMALL " --trials 3 --tuner random --log c");
+    assert_non_null(strstr(cli_expect(0, "./autotune log c")->out, says));
+    assert_non_null(strstr(cli_expect(0, "./autotune show " SMALL " --log c")->out, says));
+    assert_non_null(strstr(cli_expect(0, "./autotune apply " SMALL " --log c")->out, says));
+    assert_non_null(strstr(cli_expect(0, "./autotune run " SMALL " --log c")->out, says));
+    /* Of sums that integers check nothing is measured, unless it is asked for. */
+    cli_expect(0, "./autotune run dense --args M=8,N=32,K=64 --json");
+    assert_int_equal(cli_member(cli_json(), "accuracy")->kind, AT_JSON_NULL);
+    cli_expect(0, "./autotune run dense --args M=8,N=32,K=64 --max-error 1e-4 --json");
+    assert_true(cli_member(cli_json(), "accuracy.max_error")->number < 3e-6);
+    const cli_result *r =
+        cli_expect(3, "./autotune run dense --args M=8,N=32,K=64 --max-error 1e-9");
+    assert_non_null(strstr(r->err, "--max-error is 1e-09"));
+    r = cli_expect(2, "./autotune run dense --max-error 0");
+    assert_non_null(strstr(r->err, "--max-error 0: not a number above 0 and up to 1"));
+}
+
+/* Ways of an operator that are too inaccurate are none; the others go on. */
+static void ways(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(0, "./autotune conv2d --args N=1,H=8,W=8,CI=32,CO=16 "
+                                        "--max-error 2e-6 --trials 40 --tuner random --log d");
+    assert_non_null(strstr(r->out, ", too large"));
+    r = cli_expect(3, "./autotune conv2d --args N=1,H=8,W=8,CI=32,CO=16 --max-error 1e-9 --trials "
+                      "200 --tuner random --log e");
+    assert_non_null(strstr(r->err, "none meets --max-error 1e-09; the best error reached is "));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_product),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(told),
+        cmocka_unit_test(ways),
+    };
+    return cmocka_run_group_tests_name("cli/accuracy", tests, cli_setup, cli_teardown);
+}
