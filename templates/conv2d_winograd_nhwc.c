@@ -5,9 +5,9 @@
 #include "templates/template.h"
 
 /* clang-format off */
-/* u: transformed weights, packed ahead; v: transformed data; p: their products; y: outputs. Rows and
- * columns are transformed one after the other. A block of tiles goes all the way while it is in the
- * second-level cache. */
+/* u: transformed weights, packed ahead; v: transformed data; p: their products, summed up in parts of
+ * K channels, which keeps errors small; y: outputs. Rows and columns are transformed one after the
+ * other. A block of tiles goes all the way while it is in the second-level cache. */
 static const char compute[] =
     "data[N, H, W, CI] : input\n"
     "weight[3, 3, CI, CO] : weight\n"
@@ -21,11 +21,14 @@ static const char compute[] =
     "    where o = q*Q + b\n"
     "row[n:N, s:TH, t:TW, e:A, j:A, c:CI] = sum(i:A) B[e, i]*strip[n, s/S, s%%S*m + i, t*m + j, c]\n"
     "v[n:N, e:A, f:A, s:TH, t:TW, c:CI] = sum(j:A) B[f, j]*row[n, s, t, e, j, c]\n"
-    "p[n:N, e:A, f:A, s:TH, t:TW, o:CO] = sum(c:CI) v[n, e, f, s, t, c]*u[o/Q, e, f, c, o%%Q]\n"
+    "part[n:N, e:A, f:A, s:TH, t:TW, z:CI/K, o:CO] = sum(c:K)\n"
+    "    v[n, e, f, s, t, z*K + c]*u[o/Q, e, f, z*K + c, o%%Q]\n"
+    "p[n:N, e:A, f:A, s:TH, t:TW, o:CO] = sum(z:CI/K) part[n, e, f, s, t, z, o]\n"
     "col[n:N, s:TH, t:TW, e:A, l:m, o:CO] = sum(f:A) T[l, f]*p[n, e, f, s, t, o]\n"
     "y[n:N, s:TH, t:TW, k:m, l:m, o:CO] = sum(e:A) T[k, e]*col[n, s, t, e, l, o]\n"
     "out[n:N, h:OH, w:OW, o:CO] = y[n, h/m, w/m, h%%m, w%%m, o]\n";
 
+/* %s: the loop over parts with the products in it. */
 static const char tree[] =
     "q, c, e:unroll, f:unroll, b:vec =>\n"
     "    @u = q, e, f, c, b\n"
@@ -39,8 +42,7 @@ static const char tree[] =
     "            @v = n, e, f, {sb, si}/s, {to, ti}/t, {co, ci}/c  // j\n"
     "    fo =>\n"
     "        e, f, to =>\n"
-    "            c, si:unroll, ti:unroll, fi:vec =>\n"
-    "                @p = n, e, f, {sb, si}/s, {to, ti}/t, {fo, fi}/o  // c\n"
+    "%s"
     "        si, to, ti =>\n"
     "            e, f:unroll, l:unroll, fi:vec =>\n"
     "                @col = n, {sb, si}/s, {to, ti}/t, e, l, {fo, fi}/o  // f\n"
@@ -49,6 +51,19 @@ static const char tree[] =
     "                    @y = n, {sb, si}/s, {to, ti}/t, k, l, {fo, fi}/o  // e\n"
     "                k:unroll, fi:vec =>\n"
     "                    @out = n, {sb, si, k}/h, {to, ti, l}/w, {fo, fi}/o\n";
+
+static const char one_part[] =
+    "            kc, si:unroll, ti:unroll, fi:vec =>\n"
+    "                @part = n, e, f, {sb, si}/s, {to, ti}/t, 0, {fo, fi}/o  // kc\n"
+    "            si:unroll, ti:unroll, fi:vec =>\n"
+    "                @p = n, e, f, {sb, si}/s, {to, ti}/t, {fo, fi}/o  // 0\n";
+
+static const char parts[] =
+    "            kp =>\n"
+    "                kc, si:unroll, ti:unroll, fi:vec =>\n"
+    "                    @part = n, e, f, {sb, si}/s, {to, ti}/t, kp, {fo, fi}/o  // kc\n"
+    "                si:unroll, ti:unroll, fi:vec =>\n"
+    "                    @p = n, e, f, {sb, si}/s, {to, ti}/t, {fo, fi}/o  // kp\n";
 /* clang-format on */
 
 enum { MOST_POINTS = 7, MOST_SIDE = 8 };
@@ -126,9 +141,12 @@ static void define(at_template *t) {
     at_split(t, "tile_t", "TW", "to ti", .policy = AT_FACTORS);
     at_split(t, "tile_co", "CO", "fo fi", .policy = AT_FACTORS);
     at_split(t, "tile_ci", "CI", "co ci", .policy = AT_FACTORS);
-    at_sizes(t, "Q = |fi|, S = |si|, k = m, l = m");
+    at_split(t, "tile_k", "CI", "kp kc", .policy = AT_FACTORS,
+             .filter = "last >= 32 || first == 1");
+    at_sizes(t, "Q = |fi|, S = |si|, K = |kc|, k = m, l = m");
     at_compute(t, at_textf(t, compute, transforms(t, m)));
-    at_schedule(t, tree);
+    at_schedule_when(t, "K == CI", at_textf(t, tree, one_part));
+    at_schedule(t, at_textf(t, tree, parts));
     at_flops(t, "2*9*N*OH*OW*CI*CO");
 }
 
@@ -142,7 +160,9 @@ static void defaults(at_template *t, int lanes) {
     at_default(t, "tile_s", &si);
     at_default(t, "tile_t", &ti);
     at_default(t, "tile_co", &fi);
+    long long kc = at_divisor(at_evaluate(t, "CI"), 128);
     at_default(t, "tile_ci", &ci);
+    at_default(t, "tile_k", &kc);
 }
 
 const at_template_row at_conv2d_winograd_nhwc = {
