@@ -49,7 +49,7 @@ at_status at_cmd_list(const at_options *o, at_error *err) {
     }
     at_text_add(&out, "\noperators, which tune searches all templates of:\n");
     for (int i = 0; i < at_operator_count(); i++)
-        at_text_addf(&out, "  %-8s %s\n", at_operator_name(at_operator_at(i)),
+        at_text_addf(&out, "  %-13s %s\n", at_operator_name(at_operator_at(i)),
                      at_operator_help(at_operator_at(i)));
     at_text_add(&out, "\ntuners:\n");
     for (int i = 0; i < at_tuner_count(); i++)

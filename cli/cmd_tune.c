@@ -179,7 +179,7 @@ static at_status tune_operator(const at_options *o, const at_operator *p, at_are
 }
 
 static at_status tune_here(const at_options *o, at_error *err) {
-    const at_operator *p = o->num_operands ? at_operator_find(o->operands[0]) : NULL;
+    const at_operator *p = o->num_operands ? at_operator_find(o) : NULL;
     if (!o->workload && !p) return tune_task(o, NULL, err);
     at_arena *a = at_arena_new();
     at_status status = o->workload ? tune_set(o, a, err) : tune_operator(o, p, a, err);
@@ -194,7 +194,7 @@ static at_status tune_far(const at_options *o, at_error *err) {
     if (o->workload && !o->per_task)
         return at_fail(err, AT_E_USAGE,
                        "--on: of a workload, each layer is a search of its own; add --per-task");
-    if (o->num_operands && !o->workload && at_operator_find(o->operands[0]))
+    if (o->num_operands && !o->workload && at_operator_find(o))
         return at_fail(err, AT_E_USAGE,
                        "--on: %s has several templates; give one of them, autotune list names them",
                        o->operands[0]);
@@ -212,6 +212,10 @@ static at_status tune_far(const at_options *o, at_error *err) {
 
 at_status at_cmd_tune(const at_options *o, at_error *err) {
     at_catch_interrupts();
+    if (o->all_ways && (o->workload || !o->num_operands || !at_operator_find(o)))
+        return at_fail(err, AT_E_USAGE,
+                       "--all-ways: there is no operator %s; autotune list names them",
+                       o->num_operands ? o->operands[0] : "of a workload");
     if (!o->workload && o->per_task) return at_fail(err, AT_E_USAGE, "--per-task needs --workload");
     if (!o->num_on && o->engine.same_context)
         return at_fail(err, AT_E_USAGE, "--same-context is of workers elsewhere, which --on names");

@@ -44,7 +44,7 @@ static at_status take_verb(at_options *o, at_error *err) {
     }
     const at_template_row *row;
     o->verb = AT_VERB_TUNE;
-    if (at_operator_find(word)) return AT_OK;
+    if (at_operator_find(o)) return AT_OK;
     if (at_template_find(word, &row, NULL) == AT_OK) return AT_OK;
     if (strchr(word, '+')) return at_template_find(word, &row, err);
 
@@ -138,7 +138,7 @@ static at_status fuse_template(at_options *o, at_error *err) {
                        "--fuse %s needs a template; among layers and records its name says so: "
                        "TEMPLATE+bias+relu",
                        o->fuse);
-    if (o->verb == AT_VERB_TUNE && at_operator_find(o->operands[0])) return AT_OK; /* see there */
+    if (o->verb == AT_VERB_TUNE && at_operator_find(o)) return AT_OK; /* see there */
     AT_TRY(at_template_find(o->operands[0], &row, err));
     AT_TRY(at_template_fuse(row, o->fuse, ",", &row, err));
     o->operands[0] = row->name;

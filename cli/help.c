@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/json_out.h"
+#include "cli/operator.h"
 #include "engine/engine.h"
 #include "templates/task.h"
 
@@ -119,14 +120,42 @@ static at_status template_help(const at_template_row *row, at_text *out, at_erro
     return s;
 }
 
-/* A template is explained, and then tune, which it stands for. */
+/* Its arguments, and the templates that compute it; each once. */
+static at_status operator_help(const at_operator *p, at_text *out, at_error *err) {
+    const at_template_row *row;
+    const char *last = "", *name;
+    AT_TRY(at_template_find(at_operator_way(p, 0), &row, err));
+    at_text_addf(out,
+                 "%s: %s\n\nArguments and their defaults (--args), those of %s:\n  %s\n\n"
+                 "Templates that are searched, as far as they have the arguments:\n",
+                 at_operator_name(p), at_operator_help(p), row->name, row->args);
+    for (int i = 0; (name = at_operator_way(p, i)); last = name, i++) {
+        if (!strcmp(name, last)) continue;
+        AT_TRY(at_template_find(name, &row, err));
+        add_entry(out, name, row->help);
+    }
+    at_text_add(out, "\n");
+    return AT_OK;
+}
+
+/* The operator of that name. NULL: there is none. */
+static const at_operator *operator_named(const char *word) {
+    for (int i = 0; i < at_operator_count(); i++)
+        if (!strcmp(at_operator_name(at_operator_at(i)), word)) return at_operator_at(i);
+    return NULL;
+}
+
+/* A template or an operator is explained, and then tune, which it stands for. */
 static at_status verb_help(const at_options *o, at_text *help, at_error *err) {
     const at_template_row *row;
     const char *word = o->operands[0];
     at_verb v = at_verb_find(word);
     if (v == AT_VERB_COUNT) {
-        if (at_template_find(word, &row, NULL) != AT_OK) return unknown_topic(word, err);
-        AT_TRY(template_help(row, help, err));
+        const at_operator *p = operator_named(word);
+        bool is_template = at_template_find(word, &row, NULL) == AT_OK;
+        if (!is_template && !p) return unknown_topic(word, err);
+        if (is_template) AT_TRY(template_help(row, help, err));
+        if (p) AT_TRY(operator_help(p, help, err));
         v = AT_VERB_TUNE;
     }
     at_help_verb(help, v);

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "cli/commands.h"
+#include "cli/operator.h"
 #include "cli/outputs.h"
 #include "records/records.h"
 #include "templates/task.h"
@@ -66,6 +67,7 @@ __attribute__((noinline)) static int run(int argc, char **argv) {
     at_options options;
     at_error err = {0};
     at_record_args_by(at_template_record_args);
+    at_record_operator_by(at_operator_of_record);
     at_terminal_setup(AT_COLOR_AUTO, AT_VERBOSITY_NORMAL);
     at_status s = at_options_parse(argc, argv, &options, &err);
     if (s == AT_OK) at_terminal_setup(options.color, verbosity(&options));

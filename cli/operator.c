@@ -3,29 +3,35 @@
 
 #include <string.h>
 
+#include "engine/engine.h"
 #include "templates/task.h"
 
-/* The arguments of a way, from the task of the operator's first template; NULL: it is no way there.
- */
+/* From the arguments of a task to those of another: of the operator's first template to those of a
+ * way, or back. NULL: it is no way there. */
 typedef const char *at_way_args(at_arena *a, const at_task *t);
 
 typedef struct way {
     const char *template_name;
-    at_way_args *args;
+    at_way_args *args, *back; /* back NULL: a way with a sparse weight, which is another's weight */
+    const char *block;        /* of the sparse weight; NULL: it has none */
+    double from_max_error;    /* its errors exceed smaller limits */
 } way;
 
-enum { MOST_WAYS = 6 };
+enum { MOST_WAYS = 12 };
 
 struct at_operator {
     const char *name, *help;
+    bool is_sparse;      /* its weight is, by default as the templates' */
     way ways[MOST_WAYS]; /* the first takes the arguments as they are */
 };
-
-/* ---- conv2d ---------------------------------------------------------------------------------- */
 
 static const char *as_it_is(at_arena *a, const at_task *t) {
     return at_strdup(a, at_task_args_text(t));
 }
+
+static long long arg(const at_task *t, const char *name) { return (long long)at_task_arg(t, name); }
+
+/* ---- conv2d ---------------------------------------------------------------------------------- */
 
 static bool has(const at_task *t, const char *const *names, int value) {
     for (; *names; names++)
@@ -33,47 +39,112 @@ static bool has(const at_task *t, const char *const *names, int value) {
     return true;
 }
 
-static bool is_3x3(const at_task *t) {
-    static const char *const kernel[] = {"KH", "KW", NULL}, *const steps[] = {"sh", "sw", "dh",
-                                                                              "dw", NULL};
-    return has(t, kernel, 3) && has(t, steps, 1);
+static const char *const steps[] = {"sh", "sw", "dh", "dw", NULL};
+static const char *const sides[] = {"top", "left", "bottom", "right", NULL};
+
+static bool is_square(const at_task *t, int side) {
+    static const char *const kernel[] = {"KH", "KW", NULL};
+    return has(t, kernel, side) && has(t, steps, 1);
 }
 
 static const char *sizes(at_arena *a, const at_task *t) {
-    return at_format(a, "N=%lld,H=%lld,W=%lld,CI=%lld,CO=%lld", (long long)at_task_arg(t, "N"),
-                     (long long)at_task_arg(t, "H"), (long long)at_task_arg(t, "W"),
-                     (long long)at_task_arg(t, "CI"), (long long)at_task_arg(t, "CO"));
+    return at_format(a, "N=%lld,H=%lld,W=%lld,CI=%lld,CO=%lld", arg(t, "N"), arg(t, "H"),
+                     arg(t, "W"), arg(t, "CI"), arg(t, "CO"));
+}
+
+static const char *padding(at_arena *a, const at_task *t) {
+    if (at_task_arg(t, "top") < 0) return "SAME";
+    if (has(t, sides, (int)arg(t, "top"))) return at_format(a, "%lld", arg(t, "top"));
+    return at_format(a, "[%lld,%lld,%lld,%lld]", arg(t, "top"), arg(t, "left"), arg(t, "bottom"),
+                     arg(t, "right"));
 }
 
 static const char *winograd(at_arena *a, const at_task *t, int m) {
-    if (!is_3x3(t)) return NULL;
-    bool same = at_task_arg(t, "top") < 0;
-    const char *padding =
-        same ? "SAME"
-             : at_format(a, "[%lld,%lld,%lld,%lld]", (long long)at_task_arg(t, "top"),
-                         (long long)at_task_arg(t, "left"), (long long)at_task_arg(t, "bottom"),
-                         (long long)at_task_arg(t, "right"));
-    return at_format(a, "%s,padding=%s,m=%d", sizes(a, t), padding, m);
+    if (!is_square(t, 3)) return NULL;
+    return at_format(a, "%s,padding=%s,m=%d", sizes(a, t), padding(a, t), m);
 }
 
 static const char *winograd_2(at_arena *a, const at_task *t) { return winograd(a, t, 2); }
 static const char *winograd_4(at_arena *a, const at_task *t) { return winograd(a, t, 4); }
+static const char *winograd_6(at_arena *a, const at_task *t) { return winograd(a, t, 6); }
 
 static const char *gemm(at_arena *a, const at_task *t) {
-    static const char *const sides[] = {"top", "left", "bottom", "right", NULL};
-    return is_3x3(t) && has(t, sides, 1) ? sizes(a, t) : NULL;
+    return is_square(t, 3) && has(t, sides, 1) ? sizes(a, t) : NULL;
+}
+
+/* A kernel of one element is a product of matrices. */
+static const char *product(at_arena *a, const at_task *t) {
+    if (!is_square(t, 1) || !(has(t, sides, 0) || has(t, sides, -1))) return NULL;
+    return at_format(a, "M=%lld,N=%lld,K=%lld", arg(t, "N") * arg(t, "H") * arg(t, "W"),
+                     arg(t, "CO"), arg(t, "CI"));
+}
+
+/* One spelling of the same, whatever the way; a product of matrices is the operator dense's. */
+static const char *of_direct(at_arena *a, const at_task *t) {
+    if (product(a, t)) return NULL;
+    return at_format(a, "%s,KH=%lld,KW=%lld,strides=[%lld,%lld],padding=%s,dilation=[%lld,%lld]",
+                     sizes(a, t), arg(t, "KH"), arg(t, "KW"), arg(t, "sh"), arg(t, "sw"),
+                     padding(a, t), arg(t, "dh"), arg(t, "dw"));
+}
+
+static const char *of_winograd(at_arena *a, const at_task *t) {
+    return at_format(a, "%s,KH=3,KW=3,strides=[1,1],padding=%s,dilation=[1,1]", sizes(a, t),
+                     padding(a, t));
+}
+
+static const char *of_gemm(at_arena *a, const at_task *t) {
+    return at_format(a, "%s,KH=3,KW=3,strides=[1,1],padding=1,dilation=[1,1]", sizes(a, t));
+}
+
+/* ---- dense ----------------------------------------------------------------------------------- */
+
+static bool is_plain_product(const at_task *t) {
+    return has(t, (const char *const[]){"bias", "wb", NULL}, 0);
+}
+
+static const char *convolution(at_arena *a, const at_task *t) {
+    if (!is_plain_product(t)) return NULL;
+    return at_format(a, "N=1,H=1,W=%lld,CI=%lld,CO=%lld,KH=1,KW=1,padding=0", arg(t, "M"),
+                     arg(t, "K"), arg(t, "N"));
+}
+
+static const char *same_product(at_arena *a, const at_task *t) {
+    if (!is_plain_product(t)) return NULL;
+    return at_format(a, "M=%lld,N=%lld,K=%lld", arg(t, "M"), arg(t, "N"), arg(t, "K"));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* F(6, 3) is none of them: its errors exceed 1e-5 of the output. */
+#define CONV2D                                                                                     \
+    {"conv2d_nhwc", as_it_is, of_direct, NULL, 0},                                                 \
+        {"conv2d_winograd_nhwc", winograd_4, of_winograd, NULL, 0},                                \
+        {"conv2d_winograd_nhwc", winograd_2, of_winograd, NULL, 0},                                \
+        {"conv2d_winograd_nhwc", winograd_6, of_winograd, NULL, 2e-5},                             \
+        {"conv2d_3x3_gemm", gemm, of_gemm, NULL, 0}, {"dense", product, NULL, NULL, 0},            \
+        {"spconv2d_3x3_gemm", gemm, NULL, "16x1", 0}, {"spconv2d_3x3_gemm", gemm, NULL, "8x1", 0}, \
+        {"spconv2d_3x3_gemm", gemm, NULL, "4x4", 0}, {                                             \
+        "spconv2d_3x3_gemm", gemm, NULL, "1x1", 0                                                  \
+    }
+
 static const at_operator operators[] = {
     {"conv2d",
      "convolution, channels last: directly, as a matrix product or by Winograd's algorithm",
-     {{"conv2d_nhwc", as_it_is},
-      {"conv2d_winograd_nhwc", winograd_4},
-      {"conv2d_winograd_nhwc", winograd_2},
-      {"conv2d_3x3_gemm", gemm}}},
+     false,
+     {CONV2D}},
+    {"sparse_conv2d",
+     "conv2d with a sparse weight: by its blocks, or as if it were dense",
+     true,
+     {CONV2D}},
+    {"dense",
+     "product of data and transposed weights, with --all-ways or a sparse weight: as such, as a "
+     "convolution or by its blocks",
+     false,
+     {{"dense", as_it_is, same_product, NULL, 0},
+      {"conv2d_nhwc", convolution, product, NULL, 0},
+      {"sparse_dense", same_product, NULL, "16x1", 0},
+      {"sparse_dense", same_product, NULL, "8x1", 0},
+      {"sparse_dense", same_product, NULL, "4x4", 0},
+      {"sparse_dense", same_product, NULL, "1x1", 0}}},
 };
 enum { NUM_OPERATORS = sizeof operators / sizeof *operators };
 
@@ -82,43 +153,112 @@ const at_operator *at_operator_at(int i) { return &operators[i]; }
 const char *at_operator_name(const at_operator *p) { return p->name; }
 const char *at_operator_help(const at_operator *p) { return p->help; }
 
-const at_operator *at_operator_find(const char *name) {
-    const at_template_row *own; /* of that name, in a file of the user's: it comes first */
+const char *at_operator_way(const at_operator *p, int i) {
+    return i < MOST_WAYS ? p->ways[i].template_name : NULL;
+}
+
+/* ---- which operator -------------------------------------------------------------------------- */
+
+static const at_operator *find(const char *name) {
     size_t n = strcspn(name, "+");
-    if (at_template_find(name, &own, NULL) == AT_OK) return NULL;
     for (int i = 0; i < NUM_OPERATORS; i++)
         if (strlen(operators[i].name) == n && !strncmp(operators[i].name, name, n))
             return &operators[i];
     return NULL;
 }
 
+const at_operator *at_operator_find(const at_options *o) {
+    const at_template_row *row; /* of that name, built in or in a file of the user's */
+    const char *name = o->operands[0];
+    const at_operator *p = find(name);
+    if (!p || at_template_find(name, &row, NULL) != AT_OK) return p;
+    bool asked = o->all_ways || o->request.sparsity || o->request.block;
+    return asked && !at_template_file(at_template_base(row)) ? p : NULL;
+}
+
+/* ---- its tasks ------------------------------------------------------------------------------- */
+
+static const char *stages_of(const char *name) { return name + strcspn(name, "+"); }
+
 /* With the stages of the operator's name, and those of --fuse. */
 static at_status find_row(at_arena *a, const at_options *o, const char *name,
                           const at_template_row **row, at_error *err) {
-    const char *stages = o->operands[0] + strcspn(o->operands[0], "+");
+    const char *stages = stages_of(o->operands[0]);
     AT_TRY(at_template_find(at_format(a, "%s%s", name, stages), row, err));
     return o->fuse ? at_template_fuse(*row, o->fuse, ",", row, err) : AT_OK;
+}
+
+/* What a way is asked for. Of a dense one times do not hang on what the weight holds. */
+static at_request request_of(const at_options *o, const way *w, const at_template_row *row,
+                             const char *args) {
+    at_request q = o->request;
+    q.template_name = row->name;
+    q.args = args;
+    if (!w->block) q.sparsity = q.weight = q.block = NULL;
+    else if (!q.block) q.block = w->block;
+    return q;
 }
 
 at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator *p,
                             at_options **tasks, int *num_tasks, at_error *err) {
     const at_template_row *row;
     at_task *task;
+    at_error why;
     AT_VEC(at_options) all = {0};
+    const bool is_sparse =
+        p->is_sparse || o->request.sparsity || o->request.block || o->request.weight;
+    bool one_block = false, any_sparse = false;
     AT_TRY(find_row(a, o, p->ways[0].template_name, &row, err));
     AT_TRY(at_task_new(a, row, o->request.args, &task, err));
     for (int i = 0; i < MOST_WAYS && p->ways[i].args; i++) {
-        const char *args = p->ways[i].args(a, task);
-        if (!args) continue;
-        AT_TRY(find_row(a, o, p->ways[i].template_name, &row, err));
+        const way *w = &p->ways[i];
+        const char *args = w->args(a, task);
+        if (!args || (w->block && (!is_sparse || one_block)) ||
+            w->from_max_error > at_accuracy_limit(&o->engine))
+            continue;
+        AT_TRY(find_row(a, o, w->template_name, &row, err));
+        at_request q = request_of(o, w, row, args);
+        one_block |= w->block && o->request.block;
+        if (w->block && !o->request.block && !at_weight_fits(a, &q, row, args, &why)) continue;
+        any_sparse |= w->block != NULL;
         at_options *of = at_push(a, &all);
         *of = *o;
-        of->request.template_name = row->name;
-        of->request.args = args;
+        of->request = q;
         of->count = 1;
     }
+    if (is_sparse && !any_sparse)
+        return at_fail(err, AT_E_USAGE,
+                       "%s: no template with a sparse weight has these arguments; "
+                       "spconv2d_3x3_gemm and sparse_dense are the ones there are",
+                       o->operands[0]);
     for (int i = 0; i < all.len; i++) all.data[i].task = i + 1, all.data[i].num_tasks = all.len;
     *tasks = all.data;
     *num_tasks = all.len;
     return AT_OK;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+bool at_operator_of_record(at_arena *a, const at_record *r, const char **name,
+                           const at_json **args) {
+    const at_template_row *row;
+    at_task *task, *first;
+    if (at_template_find(r->task, &row, NULL) != AT_OK ||
+        at_task_of_record(a, r->task, r->args, &task, NULL) != AT_OK)
+        return false;
+    const char *base = at_template_base(row)->name, *stages = stages_of(row->name);
+    for (int i = 0; i < NUM_OPERATORS; i++)
+        for (int k = 0; k < MOST_WAYS && operators[i].ways[k].args; k++) {
+            const way *w = &operators[i].ways[k];
+            if (!w->back || strcmp(w->template_name, base) != 0) continue;
+            const char *given = w->back(a, task);
+            if (!given ||
+                at_template_find(operators[i].ways[0].template_name, &row, NULL) != AT_OK ||
+                at_task_new(a, row, given, &first, NULL) != AT_OK)
+                continue;
+            *name = at_format(a, "%s%s", operators[i].name, stages);
+            *args = at_task_args(first);
+            return true;
+        }
+    return false;
 }

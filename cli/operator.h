@@ -9,12 +9,21 @@ int at_operator_count(void);
 const at_operator *at_operator_at(int i);
 const char *at_operator_name(const at_operator *p);
 const char *at_operator_help(const at_operator *p);
-/* "conv2d", also with stages: "conv2d+bias+relu". NULL: there is none of that name, or
- * a template has it. */
-const at_operator *at_operator_find(const char *name);
+const char *at_operator_way(const at_operator *p, int i); /* a template's name; NULL: no more */
+/* That the first operand names, "conv2d", also with stages: "conv2d+bias+relu". NULL: there is none
+ * of that name, or a template has it, and the options do not ask for more ways than that one:
+ * --all-ways, or a sparse weight's --sparsity or --block. A file of the user's comes first in any
+ * case. */
+const at_operator *at_operator_find(const at_options *o);
 /* A task for each way of computing it: copies of o with template and args, in a. --args are those
- * of its first template. AT_E_USAGE */
+ * of its first template. --weight, --sparsity and --block are for the ways with a sparse weight,
+ * which there are only then. AT_E_USAGE */
 at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator *p,
                             at_options **tasks, int *num_tasks, at_error *err);
+/* What a record's template computes with its arguments, whatever the way: the operator, with the
+ * record's stages, and arguments of its first template, in a. false: it is of none, or its weight
+ * is sparse. */
+bool at_operator_of_record(at_arena *a, const at_record *r, const char **name,
+                           const at_json **args);
 
 #endif

@@ -12,7 +12,7 @@ static const char *const words_of[LAST_KIND][MOST_WORDS] = {
     [PRESET] = {"ours", "autotvm"},
     [FEATURES] = {"itervar", "knob", "curve", "bound"},
     [HISTORY] = {"steps", "trace"},
-    [PER] = {"context", "mcpu", "key"},
+    [PER] = {"context", "mcpu", "key", "operator"},
     [AGAINST] = {"trials", "seconds", "both"},
     [OBJECTIVE] = {"alone", "company", "typical"},
     [COLOR] = {"auto", "always", "never"},
@@ -48,6 +48,10 @@ static const at_option_row rows[] = {
     {"--weight", "FILE", KERNEL | TASK, NULL,
      "the weight itself: a sparse matrix or an array, FILE.npz (SciPy's save_npz), .npy or .mtx",
      TEXT, TO(request.weight), 0, 0},
+    {"--all-ways", NULL, V(TUNE), NULL,
+     "of a name that a template and an operator share (dense): search all templates that compute "
+     "it; --sparsity and --block ask for that, too",
+     SWITCH, TO(all_ways), 0, 0},
     {"--workload", "SET", V(TUNE), NULL,
      "tune all layers of a set that the template fits: resnet50, resnet50-512, mobilenet; or those "
      "of a file "
@@ -219,8 +223,9 @@ static const at_option_row rows[] = {
      TO(compare), 0, 0},
     {"--stats", NULL, V(TUNE), NULL, "print where the time went", SWITCH, TO(stats), 0, 0},
     {"--per", "WHAT", V(PICK_BEST), "context",
-     "one best per task and: context; mcpu, of the target; key, of the target (AutoTVM's)", PER,
-     TO(per), 0, 0},
+     "one best per task and: context; mcpu, of the target; key, of the target (AutoTVM's); or per "
+     "operator: whichever template is the fastest",
+     PER, TO(per), 0, 0},
     {"--csv", NULL, V(LOG) | V(REPLAY), NULL, "print one line of comma-separated values per trial",
      SWITCH, TO(csv), 0, 0},
     {"--trace", NULL, V(REPLAY), NULL,

@@ -154,7 +154,7 @@ static at_status take_tuner(const char *text, at_options *o, at_error *err) {
 }
 
 at_status at_option_read(const at_option_row *row, const char *text, at_options *o, at_error *err) {
-    static const at_per per[] = {AT_PER_CONTEXT, AT_PER_MCPU, AT_PER_KEY};
+    static const at_per per[] = {AT_PER_CONTEXT, AT_PER_MCPU, AT_PER_KEY, AT_PER_OPERATOR};
     const char *what = row->name;
     void *to = (char *)o + row->offset;
     int word = 0;

@@ -38,10 +38,15 @@ typedef struct groups {
     at_text name;
 } groups;
 
-static void enter(groups *g, const char *name, const at_pick *picks, int i) {
+static at_operator_fn *operator_by;
+
+void at_record_operator_by(at_operator_fn *f) { operator_by = f; }
+
+/* task: whose best it competes for; NULL: the record's own. */
+static void enter(groups *g, const char *name, const at_record *task, const at_pick *picks, int i) {
     at_text_clear(&g->name);
     at_text_addf(&g->name, "%s\n", name);
-    at_workload_identity(&g->name, &picks[i].record);
+    at_workload_identity(&g->name, task ? task : &picks[i].record);
     int n = at_key_map_add(&g->names, at_text_str(&g->name));
     if (n == g->of.len) *at_push(g->names.arena, &g->of) = (group){.best = i};
     group *x = &g->of.data[n];
@@ -52,15 +57,21 @@ static void enter(groups *g, const char *name, const at_pick *picks, int i) {
 static void enter_all(groups *g, at_arena *a, at_per per, const at_pick *picks, int i) {
     at_tvm_target t = {0};
     const char *mcpu = "";
+    if (per == AT_PER_OPERATOR) {
+        at_record task = {0};
+        bool is_way = operator_by && operator_by(a, &picks[i].record, &task.task, &task.args);
+        enter(g, is_way ? "operator" : "", is_way ? &task : NULL, picks, i);
+        return;
+    }
     if (per != AT_PER_TASK && !at_tvm_target_parse(a, picks[i].record.target, &t))
         t = (at_tvm_target){0};
     if (per != AT_PER_KEY || !t.keys.len) {
         for (int k = t.options.len - 1; k >= 0; k--)
             if (!strcmp(t.options.data[k].name, "mcpu")) mcpu = t.options.data[k].value;
-        enter(g, per == AT_PER_MCPU ? mcpu : "", picks, i);
+        enter(g, per == AT_PER_MCPU ? mcpu : "", NULL, picks, i);
         return;
     }
-    for (int k = 0; k < t.keys.len; k++) enter(g, t.keys.data[k], picks, i);
+    for (int k = 0; k < t.keys.len; k++) enter(g, t.keys.data[k], NULL, picks, i);
 }
 
 /* Finals say which is best within a context; from one to another only times are compared. So what

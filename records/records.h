@@ -233,6 +233,11 @@ void at_measurement_key(at_text *out, const at_record *r);
  * a. NULL, as at first: nobody. For the whole process. */
 typedef const at_json *at_args_fn(at_arena *a, const char *task, const at_json *args);
 void at_record_args_by(at_args_fn *f);
+/* Whom at_pick_best asks which operator a record's task is a way of: false: of none. name and args
+ * live in a. For the whole process. */
+typedef bool at_operator_fn(at_arena *a, const at_record *r, const char **name,
+                            const at_json **args);
+void at_record_operator_by(at_operator_fn *f);
 /* What tells one workload from another, as AutoTVM's dictionaries do: task and arguments, where 1,
  * 1.0 and true are the same. */
 void at_workload_identity(at_text *out, const at_record *r);
@@ -407,12 +412,13 @@ void at_mark_winners(const at_record *records, int n, bool *wins);
 /* What competes with what. Beyond contexts, the best of each with those of the others, by the time
  * in its final, else its mean. */
 typedef enum at_per {
-    AT_PER_CONTEXT, /* task and context; foreign records, which tell none: task and target text */
-    AT_PER_TASK,    /* task */
-    AT_PER_MCPU,    /* task and the -mcpu of the target */
-    AT_PER_KEY,     /* task and each key of the target, as in AutoTVM */
-    AT_PER_COMPAT,  /* AutoTVM's own pick_best, byte for byte in the lines it chooses, and as little
-                       tolerant of bad lines */
+    AT_PER_CONTEXT,  /* task and context; foreign records, which tell none: task and target text */
+    AT_PER_TASK,     /* task */
+    AT_PER_MCPU,     /* task and the -mcpu of the target */
+    AT_PER_KEY,      /* task and each key of the target, as in AutoTVM */
+    AT_PER_OPERATOR, /* what templates compute, as at_record_operator_by's function tells */
+    AT_PER_COMPAT, /* AutoTVM's own pick_best, byte for byte in the lines it chooses, and as little
+                      tolerant of bad lines */
 } at_per;
 typedef struct at_pick {
     at_record record;

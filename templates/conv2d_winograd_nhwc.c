@@ -142,7 +142,7 @@ static void define(at_template *t) {
     at_split(t, "tile_co", "CO", "fo fi", .policy = AT_FACTORS);
     at_split(t, "tile_ci", "CI", "co ci", .policy = AT_FACTORS);
     at_split(t, "tile_k", "CI", "kp kc", .policy = AT_FACTORS,
-             .filter = "last >= 32 || first == 1");
+             .filter = at_textf(t, "last >= %d", (int)at_evaluate(t, "min(CI, 32)")));
     at_sizes(t, "Q = |fi|, S = |si|, K = |kc|, k = m, l = m");
     at_compute(t, at_textf(t, compute, transforms(t, m)));
     at_schedule_when(t, "K == CI", at_textf(t, tree, one_part));

@@ -37,8 +37,10 @@ static void all_ways(void **state) {
 /* Ways that do not fit the arguments are none; stages go with every way. */
 static void which(void **state) {
     (void)state;
-    cli_expect(0, "./autotune conv2d " SMALL ",KH=1,KW=1,padding=0 --trials 3 --log a.log --json");
-    assert_int_equal(cli_member(cli_json(), "ways")->count, 1);
+    cli_expect(0, "./autotune conv2d " SMALL ",KH=1,KW=1,padding=0 --trials 4 --log a.log --json");
+    assert_int_equal(cli_member(cli_json(), "ways")->count, 2);
+    assert_string_equal(cli_member(at_json_at(cli_member(cli_json(), "ways"), 1), "task")->string,
+                        "dense");
     cli_expect(0, "./autotune conv2d " SMALL ",padding=[0,1,0,1] --trials 6 --log b.log --json");
     assert_int_equal(cli_member(cli_json(), "ways")->count, 3);
     cli_expect(0, "./autotune conv2d+relu " SMALL " --trials 8 --log c.log --json");
@@ -48,7 +50,64 @@ static void which(void **state) {
     way = at_json_at(cli_member(cli_json(), "ways"), 1);
     assert_string_equal(cli_member(way, "task")->string, "conv2d_winograd_nhwc+bias+relu");
     const cli_result *r = cli_expect(0, "./autotune list");
-    assert_non_null(strstr(r->out, "\n  conv2d   convolution, channels last: "));
+    assert_non_null(strstr(r->out, "\n  conv2d        convolution, channels last: "));
+}
+
+static int ways_named(const char *task) {
+    int n = 0;
+    const at_json *ways = cli_member(cli_json(), "ways");
+    for (int i = 0; i < ways->count; i++)
+        n += !strcmp(cli_member(at_json_at(ways, i), "task")->string, task);
+    return n;
+}
+
+/* A sparse weight competes in each shape of its blocks, or in the one that is asked for. */
+static void sparse(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune conv2d " SMALL " --sparsity 0.9 --trials 16 --log g.log --json");
+    assert_int_equal(ways_named("spconv2d_3x3_gemm"), 4);
+    assert_int_equal(ways_named("conv2d_winograd_nhwc"), 2);
+    cli_expect(0, "./autotune sparse_conv2d " SMALL " --block 8x1 --trials 10 --log g.log --json");
+    assert_int_equal(ways_named("spconv2d_3x3_gemm"), 1);
+    /* 12 outputs have no blocks of 8 or 16 */
+    cli_expect(0, "./autotune sparse_conv2d --args H=6,W=6,CI=4,CO=12 --trials 12 --log g.log "
+                  "--json");
+    assert_int_equal(ways_named("spconv2d_3x3_gemm"), 2);
+    cli_write("w.mtx", "%%MatrixMarket matrix coordinate real general\n16 36 2\n1 1 0.5\n9 4 2\n");
+    cli_expect(0, "./autotune conv2d " SMALL " --weight w.mtx --trials 16 --log h.log --json");
+    assert_int_equal(ways_named("spconv2d_3x3_gemm"), 4);
+    const cli_result *r = cli_expect(2, "./autotune conv2d " SMALL ",KH=5,KW=5 --sparsity 0.9");
+    assert_non_null(strstr(r->err, "no template with a sparse weight has these arguments"));
+}
+
+/* Of a name that a template has, too, the template is meant, unless more is asked for. */
+static void shared_name(void **state) {
+    (void)state;
+    const char *args = "--args M=8,N=16,K=12";
+    cli_expect(0, "./autotune dense %s --trials 2 --log i.log --json", args);
+    assert_string_equal(cli_member(cli_json(), "task")->string, "dense");
+    cli_expect(0, "./autotune dense %s --all-ways --trials 4 --log i.log --json", args);
+    assert_int_equal(cli_member(cli_json(), "ways")->count, 2);
+    cli_expect(0, "./autotune dense %s --sparsity 0.5 --trials 12 --log i.log --json", args);
+    assert_int_equal(ways_named("sparse_dense"), 4);
+    const cli_result *r = cli_expect(2, "./autotune softmax --all-ways");
+    assert_non_null(strstr(r->err, "--all-ways: there is no operator softmax"));
+    r = cli_expect(0, "./autotune help conv2d");
+    assert_int_equal(cli_count_lines(r->out, "  conv2d_winograd_nhwc  3x3 convolution"), 1);
+    assert_int_equal(cli_count_lines(r->out, "  spconv2d_3x3_gemm "), 1);
+}
+
+/* One record per operator and arguments, however these are spelled, whichever the template. */
+static void per_operator(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune conv2d " SMALL " --trials 40 --tuner random --log j.log");
+    cli_expect(0, "./autotune conv2d_nhwc " SMALL ",padding=[1,1,1,1] --trials 2 --log j.log");
+    cli_expect(0, "./autotune dense --args M=36,N=16,K=4 --trials 2 --log j.log");
+    cli_expect(0, "./autotune conv2d_nhwc " SMALL ",KH=1,KW=1,padding=0 --trials 2 --log j.log");
+    cli_expect(0, "./autotune pick_best j.log --json");
+    assert_int_equal(cli_member(cli_json(), "picked")->count, 7);
+    cli_expect(0, "./autotune pick_best j.log --per operator --json");
+    assert_int_equal(cli_member(cli_json(), "picked")->count, 2);
 }
 
 /* A template or a computation of the user's comes first. */
@@ -81,9 +140,9 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_ways),
-        cmocka_unit_test(which),
-        cmocka_unit_test(of_the_user),
+        cmocka_unit_test(all_ways),     cmocka_unit_test(which),
+        cmocka_unit_test(sparse),       cmocka_unit_test(shared_name),
+        cmocka_unit_test(per_operator), cmocka_unit_test(of_the_user),
         cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests_name("cli/operator", tests, cli_setup, cli_teardown);
