@@ -1,6 +1,7 @@
 /* cli/cmd_plot.c: how searches went, as pictures. */
 #include "cli/commands.h"
 #include "cli/json_out.h"
+#include "cli/sparsity_plot.h"
 #include "cli/outputs.h"
 #include "view/view.h"
 
@@ -95,6 +96,11 @@ at_status at_cmd_plot(const at_options *o, at_error *err) {
         return at_fail(err, AT_E_USAGE, "--knobs and --against exclude each other");
     if (o->output) AT_TRY(at_plot_check_path(o->output, err));
     at_arena *a = at_arena_new();
+    if (o->against == AT_AGAINST_SPARSITY) {
+        at_status status = at_plot_sparsities(o, a, err);
+        at_arena_free(a);
+        return status;
+    }
     at_status s = at_curves_read(a, o->operands, o->num_operands, o->only, &curves, err);
     if (s == AT_OK && o->output) {
         at_output_rules rules = at_rules_of_output(o);

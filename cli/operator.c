@@ -12,7 +12,7 @@ typedef const char *at_way_args(at_arena *a, const at_task *t);
 
 typedef struct way {
     const char *template_name;
-    at_way_args *args, *back; /* back NULL: a way with a sparse weight, which is another's weight */
+    at_way_args *args, *back; /* back NULL: another operator has it */
     const char *block;        /* of the sparse weight; NULL: it has none */
     double from_max_error;    /* its errors exceed smaller limits */
 } way;
@@ -113,6 +113,10 @@ static const char *same_product(at_arena *a, const at_task *t) {
     return at_format(a, "M=%lld,N=%lld,K=%lld", arg(t, "M"), arg(t, "N"), arg(t, "K"));
 }
 
+static const char *of_sparse_product(at_arena *a, const at_task *t) {
+    return at_format(a, "M=%lld,N=%lld,K=%lld", arg(t, "M"), arg(t, "N"), arg(t, "K"));
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define CONV2D                                                                                     \
@@ -121,9 +125,10 @@ static const char *same_product(at_arena *a, const at_task *t) {
         {"conv2d_winograd_nhwc", winograd_2, of_winograd, NULL, 0},                                \
         {"conv2d_winograd_nhwc", winograd_6, of_winograd, NULL, 2e-5},                             \
         {"conv2d_3x3_gemm", gemm, of_gemm, NULL, 0}, {"dense", product, NULL, NULL, 0},            \
-        {"spconv2d_3x3_gemm", gemm, NULL, "16x1", 0}, {"spconv2d_3x3_gemm", gemm, NULL, "8x1", 0}, \
-        {"spconv2d_3x3_gemm", gemm, NULL, "4x4", 0}, {                                             \
-        "spconv2d_3x3_gemm", gemm, NULL, "1x1", 0                                                  \
+        {"spconv2d_3x3_gemm", gemm, of_gemm, "16x1", 0},                                           \
+        {"spconv2d_3x3_gemm", gemm, of_gemm, "8x1", 0},                                            \
+        {"spconv2d_3x3_gemm", gemm, of_gemm, "4x4", 0}, {                                          \
+        "spconv2d_3x3_gemm", gemm, of_gemm, "1x1", 0                                               \
     }
 
 static const at_operator operators[] = {
@@ -141,10 +146,10 @@ static const at_operator operators[] = {
      false,
      {{"dense", as_it_is, same_product, NULL, 0},
       {"conv2d_nhwc", convolution, product, NULL, 0},
-      {"sparse_dense", same_product, NULL, "16x1", 0},
-      {"sparse_dense", same_product, NULL, "8x1", 0},
-      {"sparse_dense", same_product, NULL, "4x4", 0},
-      {"sparse_dense", same_product, NULL, "1x1", 0}}},
+      {"sparse_dense", same_product, of_sparse_product, "16x1", 0},
+      {"sparse_dense", same_product, of_sparse_product, "8x1", 0},
+      {"sparse_dense", same_product, of_sparse_product, "4x4", 0},
+      {"sparse_dense", same_product, of_sparse_product, "1x1", 0}}},
 };
 enum { NUM_OPERATORS = sizeof operators / sizeof *operators };
 
@@ -239,8 +244,8 @@ at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator 
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-bool at_operator_of_record(at_arena *a, const at_record *r, const char **name,
-                           const at_json **args) {
+static bool find_layer(at_arena *a, const at_record *r, bool sparse_too, const char **name,
+                       const at_task **layer, const at_task **of) {
     const at_template_row *row;
     at_task *task, *first;
     if (at_template_find(r->task, &row, NULL) != AT_OK ||
@@ -250,15 +255,33 @@ bool at_operator_of_record(at_arena *a, const at_record *r, const char **name,
     for (int i = 0; i < NUM_OPERATORS; i++)
         for (int k = 0; k < MOST_WAYS && operators[i].ways[k].args; k++) {
             const way *w = &operators[i].ways[k];
-            if (!w->back || strcmp(w->template_name, base) != 0) continue;
+            if (!w->back || (w->block && !sparse_too) || strcmp(w->template_name, base) != 0)
+                continue;
             const char *given = w->back(a, task);
             if (!given ||
                 at_template_find(operators[i].ways[0].template_name, &row, NULL) != AT_OK ||
                 at_task_new(a, row, given, &first, NULL) != AT_OK)
                 continue;
             *name = at_format(a, "%s%s", operators[i].name, stages);
-            *args = at_task_args(first);
+            *layer = first;
+            *of = task;
             return true;
         }
     return false;
+}
+
+bool at_operator_of_record(at_arena *a, const at_record *r, const char **name,
+                           const at_json **args) {
+    const at_task *layer, *task;
+    if (!find_layer(a, r, false, name, &layer, &task)) return false;
+    *args = at_task_args(layer);
+    return true;
+}
+
+bool at_operator_layer(at_arena *a, const at_record *r, const char **layer, const at_task **task) {
+    const at_task *first;
+    const char *name;
+    if (!find_layer(a, r, true, &name, &first, task)) return false;
+    *layer = at_format(a, "%s %s", name, at_task_args_text(first));
+    return true;
 }

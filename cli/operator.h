@@ -3,6 +3,7 @@
 #define AT_CLI_OPERATOR_H
 
 #include "cli/options.h"
+#include "templates/task.h"
 
 typedef struct at_operator at_operator;
 int at_operator_count(void);
@@ -25,5 +26,9 @@ at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator 
  * is sparse. */
 bool at_operator_of_record(at_arena *a, const at_record *r, const char **name,
                            const at_json **args);
+
+/* The same of sparse weights, too: the layer without its weight, "conv2d N=1,H=56,...". task: the
+ * record's own. */
+bool at_operator_layer(at_arena *a, const at_record *r, const char **layer, const at_task **task);
 
 #endif

@@ -41,7 +41,7 @@ at_status at_plot_check_path(const char *path, at_error *err) {
 
 /* ---- the script ----------------------------------------------------------------------------- */
 
-static void add_head(at_text *s, const char *path, int columns, int rows) {
+void at_picture_head(at_text *s, const char *path, int columns, int rows) {
     const char *terminal = terminal_of(path);
     bool inches = !strcmp(terminal, "pdfcairo");
     double unit = inches ? PER_INCH : 1;
@@ -152,7 +152,7 @@ static void write_script(at_text *s, const at_curves *c, const char *path, bool 
     for (int p = 0; p < c->panels.len; p++)
         if (c->panels.data[p]->knobs.len > knobs) knobs = c->panels.data[p]->knobs.len;
     add_data(s, c);
-    add_head(s, path, with_knobs ? knobs : plots, c->panels.len);
+    at_picture_head(s, path, with_knobs ? knobs : plots, c->panels.len);
     for (int i = 0; i < c->panels.len; i++) {
         const at_panel *p = c->panels.data[i];
         for (int k = 0; with_knobs && k < knobs; k++) {
@@ -189,20 +189,26 @@ static at_status draw(const at_text *script, const char *path, at_output *out, a
     return s;
 }
 
-at_status at_plot_file(const at_curves *c, const char *path, const at_output_rules *rules,
-                       bool knobs, at_against against, at_error *err) {
-    at_text script = {0};
+at_status at_picture_draw(const at_text *script, const char *path, int rows,
+                          const at_output_rules *rules, at_error *err) {
     at_output *out;
-    if (c->panels.len > MOST_TASKS)
+    if (rows > MOST_TASKS)
         return at_fail(err, AT_E_USAGE,
                        "--output %s: %d tasks are too many for a picture, %d would do; --only TEXT "
                        "takes those whose name and arguments hold a text",
-                       path, c->panels.len, MOST_TASKS);
+                       path, rows, MOST_TASKS);
     AT_TRY(at_output_open(path, rules, &out, err));
-    write_script(&script, c, path, knobs, against);
-    at_status s = draw(&script, path, out, err);
+    at_status s = draw(script, path, out, err);
     if (s == AT_OK) s = at_output_commit(&out, 1, err);
     at_output_close(out);
+    return s;
+}
+
+at_status at_plot_file(const at_curves *c, const char *path, const at_output_rules *rules,
+                       bool knobs, at_against against, at_error *err) {
+    at_text script = {0};
+    write_script(&script, c, path, knobs, against);
+    at_status s = at_picture_draw(&script, path, c->panels.len, rules, err);
     at_text_free(&script);
     return s;
 }

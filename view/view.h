@@ -163,7 +163,12 @@ at_status at_curves_read(at_arena *a, const char *const *logs, int num_logs, con
 /* ---- plots (plot_text.c, plot_knobs.c, plot_file.c) ------------------------------------------ */
 
 /* The x axes of plots. */
-typedef enum at_against { AT_AGAINST_TRIALS, AT_AGAINST_SECONDS, AT_AGAINST_BOTH } at_against;
+typedef enum at_against {
+    AT_AGAINST_TRIALS,
+    AT_AGAINST_SECONDS,
+    AT_AGAINST_BOTH,
+    AT_AGAINST_SPARSITY
+} at_against;
 /* Best so far over all trials as points, failures below them, for each task; colours of stdout. */
 void at_plot_text(at_text *out, at_arena *a, const at_curves *c, at_against against);
 /* Knob by knob, how good the trials with each value were. */

@@ -267,7 +267,7 @@ static void bad_input(void **state) {
         {"log a.log failed.log --diff", 3,
          "no valid record in failed.log: 0 records, none of them without failure and checked"},
         {"pick_best a.log --per cpu", 2,
-         "--per cpu: there are context, mcpu, key; did you mean mcpu?"},
+         "--per cpu: there are context, mcpu, key, operator; did you mean mcpu?"},
         {"pick_best a.log --per key --compat", 2, "--compat and --per exclude each other"},
         {"convert", 2, "convert needs a file: autotune convert FILE [options]"},
         {"convert a.log", 2, "convert needs --to FORMAT: log, t4, kernel_tuner, space"},

@@ -97,6 +97,51 @@ static void shared_name(void **state) {
     assert_int_equal(cli_count_lines(r->out, "  spconv2d_3x3_gemm "), 1);
 }
 
+/* A log of lines that are made up: 16x1 crosses the dense time of 100 us half way between two. */
+static void crossing(void **state) {
+    (void)state;
+    static const struct {
+        const char *task, *args;
+        double time_s;
+    } rows[] = {
+        {"conv2d_nhwc",
+         "[[\"TENSOR\", [1, 6, 6, 32], \"float32\"], [\"TENSOR\", [3, 3, 32, 16], \"float32\"], 1, "
+         "1, "
+         "1, \"float32\"]",
+         2e-4},
+        {"conv2d_3x3_gemm", "[1, 6, 6, 32, 16, \"float32\"]", 1e-4},
+        {"spconv2d_3x3_gemm", "[1, 6, 6, 32, 16, 86, 16, 1]", 1.5e-4}, /* of 288 blocks */
+        {"spconv2d_3x3_gemm", "[1, 6, 6, 32, 16, 58, 16, 1]", 0.5e-4},
+        {"spconv2d_3x3_gemm", "[1, 6, 6, 32, 16, 58, 8, 1]", 3e-4},
+    };
+    at_text log = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        at_text_addf(&log,
+                     "{\"input\": [\"c -keys=cpu\", \"%s\", %s, {}], \"config\": {\"index\": 0, "
+                     "\"code_hash\": null, \"entity\": []}, \"result\": [[%g], 0, 1.0, 1.0], "
+                     "\"version\": 0.2, \"tvm_version\": \"0.12.0\"}\n",
+                     rows[i].task, rows[i].args, rows[i].time_s);
+    cli_write("made.log", at_text_str(&log));
+    at_text_free(&log);
+    cli_expect(0, "./autotune plot made.log --against sparsity --json");
+    const at_json *tasks = cli_member(cli_json(), "tasks");
+    assert_int_equal(tasks->count, 1);
+    const at_json *lines = cli_member(at_json_at(tasks, 0), "lines");
+    assert_int_equal(lines->count, 4);
+    const at_json *rows_of_16 = at_json_at(lines, 2), *rows_of_8 = at_json_at(lines, 3);
+    assert_string_equal(cli_member(rows_of_16, "label")->string, "16x1");
+    assert_int_equal(cli_member(rows_of_16, "points")->count, 2);
+    double from = cli_member(rows_of_16, "faster_from")->number, middle = 1 - 72.0 / 288;
+    assert_true(from > middle - 1e-9 && from < middle + 1e-9);
+    assert_int_equal(cli_member(rows_of_8, "faster_from")->kind, AT_JSON_NULL);
+    const cli_result *r = cli_expect(0, "LC_ALL=C ./autotune plot made.log --against sparsity");
+    assert_non_null(strstr(r->out, "16x1: 0.701 150.0 us, 0.799 50.00 us; from 0.75 on faster than "
+                                   "conv2d_3x3_gemm\n"));
+    assert_non_null(strstr(r->out, "; not faster than conv2d_3x3_gemm\n"));
+    cli_expect(0, "./autotune conv2d_nhwc " SMALL " --trials 2 --log k.log");
+    cli_expect(3, "./autotune plot k.log --against sparsity");
+}
+
 /* One record per operator and arguments, however these are spelled, whichever the template. */
 static void per_operator(void **state) {
     (void)state;
@@ -140,10 +185,9 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_ways),     cmocka_unit_test(which),
-        cmocka_unit_test(sparse),       cmocka_unit_test(shared_name),
-        cmocka_unit_test(per_operator), cmocka_unit_test(of_the_user),
-        cmocka_unit_test(mistakes),
+        cmocka_unit_test(all_ways),    cmocka_unit_test(which),        cmocka_unit_test(sparse),
+        cmocka_unit_test(shared_name), cmocka_unit_test(per_operator), cmocka_unit_test(crossing),
+        cmocka_unit_test(of_the_user), cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests_name("cli/operator", tests, cli_setup, cli_teardown);
 }

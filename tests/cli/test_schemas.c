@@ -57,6 +57,8 @@ static const struct {
     {"plot", "plot a.log b.log", 0},
     {"plot", "plot foreign.log bad.log", 0},
     {"plot", "plot a.log --knobs", 0},
+    {"tune", "spconv2d_3x3_gemm --args H=4,W=4,CI=4,CO=16 --trials 2 --log sparse.log", 0},
+    {"plot", "plot sparse.log --against sparsity", 0},
     {"report", "report a.log", 0},
     {"report", "report a.log -o page.html", 0},
     {"workers", "workers", 0},
