@@ -309,6 +309,23 @@ void at_dataset_add_specials(at_dataset *d, uint64_t seed) {
     }
 }
 
+void at_dataset_keep_one_channel(at_dataset *d, uint64_t seed) {
+    if (d->is_exact || !at_compute_has_tables(d->compute)) return;
+    for (int t = 0; t < d->compute->num_tensors; t++) {
+        const at_tensor *x = &d->compute->tensors[t];
+        if (x->role != AT_ROLE_INPUT || x->is_int || d->given[t] || x->num_axes < 2) continue;
+        at_rng rng;
+        at_rng_seed(&rng, seed, (uint64_t)t + 1);
+        float *to = at_store_at(d->store, d->offset[t]);
+        int64_t row = d->extents[t][x->num_axes - 1], n = d->size_bytes[t] / 4;
+        for (int64_t i = 0; i < n; i += row) {
+            int64_t kept = (int64_t)at_rng_below(&rng, (uint64_t)row);
+            for (int64_t k = 0; k < row; k++)
+                if (k != kept) to[i + k] = 0;
+        }
+    }
+}
+
 /* ---- shapes that depend on the configuration ------------------------------------------------- */
 
 static int64_t elements(const at_tensor *t, const int64_t *extents) {

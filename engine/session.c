@@ -245,6 +245,7 @@ static at_status prepare_other(at_session *s, at_error *err) {
     s->other.scale = data.scale;
     at_dataset_fill(&s->other, ~s->options.seed);
     at_dataset_add_specials(&s->other, s->options.seed);
+    at_dataset_keep_one_channel(&s->other, s->options.seed);
     s->data = s->other;
     at_status status = at_reference_run(s, err);
     s->other = s->data;
