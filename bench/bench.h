@@ -193,13 +193,17 @@ typedef enum at_bench_op_kind {
     AT_BENCH_MAX_POOL,
     AT_BENCH_SOFTMAX,    /* of n rows of ic elements, without axes of a window */
     AT_BENCH_LAYER_NORM, /* the same; weight: its scales, then its shifts */
-    AT_BENCH_PRODUCT     /* in: its y, x and k; OpenBLAS's */
+    AT_BENCH_PRODUCT,    /* in: its y, x and k; OpenBLAS's, as the next two */
+    AT_BENCH_HEADS,      /* queries times keys [s, h, d], head by head; in: s, h, d */
+    AT_BENCH_NORM,       /* of in[0] elements */
+    AT_BENCH_ALONE       /* without a peer */
 } at_bench_op_kind;
 typedef struct at_bench_op {
     at_bench_op_kind kind;
     int dims, n, ic, oc, groups, in[3], kernel[3], stride, pad, dilation;
-    bool weight_ohwi; /* [oc, kernel, ic] instead of [kernel, ic/groups, oc] */
-    int winograd;     /* as at_bench_conv's */
+    bool weight_ohwi;  /* [oc, kernel, ic] instead of [kernel, ic/groups, oc] */
+    int winograd;      /* as at_bench_conv's */
+    const float *bias; /* of a convolution: added, and ReLU behind it; NULL: neither */
 } at_bench_op;
 void at_bench_op_out(const at_bench_op *s, int out[3]); /* extents of the output (operators.c) */
 
@@ -239,6 +243,10 @@ at_bench_contender at_openblas_contender(at_openblas *b);
 typedef struct at_openblas_product at_openblas_product;
 at_openblas_product *at_openblas_product_new(at_arena *arena, const int yxk[3], const float *a,
                                              const float *b, bool transposed, const float *addend);
+/* Queries a times keys b, both [s, h, d], for each h; the norm of n elements. */
+at_openblas_product *at_openblas_heads_new(at_arena *arena, const int shd[3], const float *a,
+                                           const float *b);
+at_openblas_product *at_openblas_norm_new(at_arena *arena, int n, const float *a);
 const float *at_openblas_product_output(const at_openblas_product *p);
 at_bench_contender at_openblas_product_contender(at_openblas_product *p);
 
@@ -254,6 +262,7 @@ at_status at_bench_algorithms(at_error *err);
 at_status at_bench_templates(at_error *err);
 at_status at_bench_derived(at_error *err);
 at_status at_bench_operators(at_error *err);
+at_status at_bench_functions(at_error *err); /* rows of operators' */
 at_status at_bench_sparse(at_error *err);
 at_status at_bench_dialects(at_error *err);
 at_status at_bench_avx2(at_error *err);

@@ -154,10 +154,11 @@ at_status at_bench_check(const char *who, const float *got, const float *expecte
                          double within, at_error *err) {
     double squares = 0;
     for (int64_t i = 0; i < n && within > 0; i++)
-        squares += (double)expected[i] * (double)expected[i];
+        if (isfinite(expected[i])) squares += (double)expected[i] * (double)expected[i];
     double most = within > 0 ? within * sqrt(squares / (double)n) : 0;
     for (int64_t i = 0; i < n; i++)
-        if (!(fabs((double)got[i] - (double)expected[i]) <= most))
+        if (got[i] != expected[i] && !(isnan(got[i]) && isnan(expected[i])) &&
+            !(fabs((double)got[i] - (double)expected[i]) <= most))
             return at_fail(err, AT_E_DIFFERS, "%s: element %lld is %g, the reference has %g", who,
                            (long long)i, (double)got[i], (double)expected[i]);
     return AT_OK;

@@ -17,7 +17,7 @@ struct at_onednn {
     dnnl_stream_t stream;
     dnnl_primitive_desc_t desc;
     dnnl_primitive_t primitive;
-    dnnl_memory_t data, weight, out; /* in its layouts */
+    dnnl_memory_t data, weight, bias, out; /* in its layouts */
     dnnl_memory_desc_t plain_out;
     double flops;
     dnnl_status_t status; /* of the first call that failed */
@@ -115,8 +115,20 @@ static void describe_weight(at_onednn *d, const at_bench_op *s, dnnl_memory_desc
     DO(dnnl_memory_desc_init_by_strides(plain, g + 2 + s->dims, dims, dnnl_f32, strides));
 }
 
+/* A bias, and ReLU as a part of the convolution. */
+static void add_relu(at_onednn *d, int oc, dnnl_memory_desc_t *bias, dnnl_primitive_attr_t *attr) {
+    dnnl_post_ops_t ops = NULL;
+    DO(dnnl_memory_desc_init_by_tag(bias, 1, (dnnl_dims_t){oc}, dnnl_f32, dnnl_x));
+    DO(dnnl_primitive_attr_create(attr));
+    DO(dnnl_post_ops_create(&ops));
+    DO(dnnl_post_ops_append_eltwise(ops, 1, dnnl_eltwise_relu, 0, 0));
+    DO(dnnl_primitive_attr_set_post_ops(*attr, ops));
+    if (ops) dnnl_post_ops_destroy(ops);
+}
+
 static void make(at_onednn *d, const at_bench_op *s, const float *data, const float *weight) {
-    dnnl_memory_desc_t any_data, any_weight, any_out, plain_data, plain_weight;
+    dnnl_memory_desc_t any_data, any_weight, any_out, plain_data, plain_weight, bias;
+    dnnl_primitive_attr_t attr = NULL;
     dnnl_dims_t strides, dilates, pads, kernel;
     int out[3];
     union {
@@ -140,11 +152,12 @@ static void make(at_onednn *d, const at_bench_op *s, const float *data, const fl
     switch (s->kind) {
     case AT_BENCH_CONV:
         describe_weight(d, s, &any_weight, &plain_weight);
+        if (s->bias) add_relu(d, s->oc, &bias, &attr);
         /* Which tiles Winograd has follows from what it is for. */
         DO(dnnl_dilated_convolution_forward_desc_init(
             &op.conv, s->winograd == 4 ? dnnl_forward_training : dnnl_forward_inference,
             s->winograd ? dnnl_convolution_winograd : dnnl_convolution_direct, &any_data,
-            &any_weight, NULL, &any_out, strides, dilates, pads, pads));
+            &any_weight, s->bias ? &bias : NULL, &any_out, strides, dilates, pads, pads));
         break;
     case AT_BENCH_TRANSPOSED_CONV:
         describe_weight(d, s, &any_weight, &plain_weight);
@@ -167,11 +180,13 @@ static void make(at_onednn *d, const at_bench_op *s, const float *data, const fl
             s->kind == AT_BENCH_MAX_POOL ? dnnl_pooling_max : dnnl_pooling_avg_include_padding,
             &plain_data, &any_out, strides, kernel, dilates, pads, pads));
     }
-    DO(dnnl_primitive_desc_create(&d->desc, &op, NULL, d->engine, NULL));
+    DO(dnnl_primitive_desc_create(&d->desc, &op, attr, d->engine, NULL));
+    if (attr) dnnl_primitive_attr_destroy(attr);
     DO(dnnl_primitive_create(&d->primitive, d->desc));
     d->data = own_memory(d, dnnl_query_src_md);
     d->out = own_memory(d, dnnl_query_dst_md);
     reorder_plain(d, &plain_data, data, d->data);
+    if (s->bias) d->bias = memory(d, &bias, (void *)(uintptr_t)s->bias);
     if (!weight) return;
     d->weight = own_memory(d, dnnl_query_weights_md);
     if (s->winograd) transform_weight(d, &plain_weight, weight, plain_weight.dims);
@@ -217,9 +232,11 @@ const char *at_onednn_kernel(const at_onednn *d) {
 
 static void run(void *context) {
     at_onednn *d = context;
-    const dnnl_exec_arg_t args[] = {
-        {DNNL_ARG_SRC, d->data}, {DNNL_ARG_DST, d->out}, {DNNL_ARG_WEIGHTS, d->weight}};
-    dnnl_primitive_execute(d->primitive, d->stream, d->weight ? 3 : 2, args);
+    const dnnl_exec_arg_t args[] = {{DNNL_ARG_SRC, d->data},
+                                    {DNNL_ARG_DST, d->out},
+                                    {DNNL_ARG_WEIGHTS, d->weight},
+                                    {DNNL_ARG_BIAS, d->bias}};
+    dnnl_primitive_execute(d->primitive, d->stream, d->bias ? 4 : d->weight ? 3 : 2, args);
     dnnl_stream_wait(d->stream);
 }
 
@@ -238,6 +255,7 @@ void at_onednn_free(at_onednn *d) {
     if (!d) return;
     if (d->data) dnnl_memory_destroy(d->data);
     if (d->weight) dnnl_memory_destroy(d->weight);
+    if (d->bias) dnnl_memory_destroy(d->bias);
     if (d->out) dnnl_memory_destroy(d->out);
     if (d->primitive) dnnl_primitive_destroy(d->primitive);
     if (d->desc) dnnl_primitive_desc_destroy(d->desc);

@@ -14,7 +14,10 @@ typedef void sgemm_fn(int order, int trans_a, int trans_b, int m, int n, int k, 
                       const float *a, int lda, const float *b, int ldb, float beta, float *c,
                       int ldc);
 
+typedef float snrm2_fn(int n, const float *x, int step);
+
 static sgemm_fn *sgemm;
+static snrm2_fn *snrm2;
 
 /* POSIX gives functions out as void *. */
 static void *symbol(void *library, const char *name) { return library ? dlsym(library, name) : 0; }
@@ -30,8 +33,9 @@ const char *at_openblas_about(void) {
     void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     char *(*corename)(void);
     *(void **)&sgemm = symbol(library, "cblas_sgemm");
+    *(void **)&snrm2 = symbol(library, "cblas_snrm2");
     *(void **)&corename = symbol(library, "openblas_get_corename");
-    if (sgemm && corename) core = corename();
+    if (sgemm && snrm2 && corename) core = corename();
     return core;
 }
 
@@ -96,6 +100,8 @@ at_bench_contender at_openblas_contender(at_openblas *b) {
 
 struct at_openblas_product {
     int y, x, k, order_b;
+    int heads,
+        row; /* products of parts of rows; between rows of a; of b, too, where it is turned */
     const float *a, *b, *addend;
     float *out;
 };
@@ -103,21 +109,60 @@ struct at_openblas_product {
 static void run_product(void *context) {
     const at_openblas_product *p = context;
     if (p->addend) memcpy(p->out, p->addend, sizeof *p->out * (size_t)p->y * (size_t)p->x);
-    sgemm(ROW_MAJOR, NO_TRANS, p->order_b, p->y, p->x, p->k, 1, p->a, p->k, p->b,
-          p->order_b == TRANS ? p->k : p->x, p->addend ? 1 : 0, p->out, p->x);
+    for (int h = 0; h < p->heads; h++)
+        sgemm(ROW_MAJOR, NO_TRANS, p->order_b, p->y, p->x, p->k, 1, p->a + h * p->k, p->row,
+              p->b + h * p->k, p->order_b == TRANS ? p->row : p->x, p->addend ? 1 : 0,
+              p->out + (ptrdiff_t)h * p->y * p->x, p->x);
+}
+
+static void run_norm(void *context) {
+    const at_openblas_product *p = context;
+    *p->out = snrm2(p->k, p->a, 1);
 }
 
 at_openblas_product *at_openblas_product_new(at_arena *arena, const int yxk[3], const float *a,
                                              const float *b, bool transposed, const float *addend) {
     at_openblas_product *p = AT_NEW(arena, at_openblas_product);
-    *p =
-        (at_openblas_product){yxk[0], yxk[1], yxk[2], transposed ? TRANS : NO_TRANS,
-                              a,      b,      addend, at_bench_alloc((int64_t)yxk[0] * yxk[1] * 4)};
+    *p = (at_openblas_product){.y = yxk[0],
+                               .x = yxk[1],
+                               .k = yxk[2],
+                               .order_b = transposed ? TRANS : NO_TRANS,
+                               .heads = 1,
+                               .row = yxk[2],
+                               .a = a,
+                               .b = b,
+                               .addend = addend,
+                               .out = at_bench_alloc((int64_t)yxk[0] * yxk[1] * 4)};
     run_product(p);
+    return p;
+}
+
+at_openblas_product *at_openblas_heads_new(at_arena *arena, const int shd[3], const float *a,
+                                           const float *b) {
+    const int s = shd[0], h = shd[1], d = shd[2];
+    at_openblas_product *p = AT_NEW(arena, at_openblas_product);
+    *p = (at_openblas_product){.y = s,
+                               .x = s,
+                               .k = d,
+                               .order_b = TRANS,
+                               .heads = h,
+                               .row = h * d,
+                               .a = a,
+                               .b = b,
+                               .out = at_bench_alloc((int64_t)h * s * s * 4)};
+    run_product(p);
+    return p;
+}
+
+at_openblas_product *at_openblas_norm_new(at_arena *arena, int n, const float *a) {
+    at_openblas_product *p = AT_NEW(arena, at_openblas_product);
+    *p = (at_openblas_product){.y = 1, .x = 1, .k = n, .a = a, .out = at_bench_alloc(4)};
+    run_norm(p);
     return p;
 }
 
 const float *at_openblas_product_output(const at_openblas_product *p) { return p->out; }
 at_bench_contender at_openblas_product_contender(at_openblas_product *p) {
-    return (at_bench_contender){run_product, p, 2.0 * p->y * p->x * p->k};
+    return (at_bench_contender){p->heads ? run_product : run_norm, p,
+                                2.0 * p->y * p->x * p->k * (p->heads ? p->heads : 1)};
 }
