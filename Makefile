@@ -224,8 +224,8 @@ check-tsan:
 	@$(MAKE) --no-print-directory B=build-tsan LDFLAGS="-fsanitize=thread" \
 	    CFLAGS="-O1 -g -fsanitize=thread" check-engine
 
-# make check-functions: functions of an element over all floats, on every instruction set this CPU has; an hour and
-# more. AT_FUNCTIONS_ISA="avx2 avx512" AT_FUNCTIONS_OF="exp log": only these.
+# make check-functions: functions of an element over all floats, on every instruction set this CPU has; half an
+# hour. AT_FUNCTIONS_ISA="avx2 avx512" AT_FUNCTIONS_OF="exp log": only these.
 check-functions: $(B)/tests/codegen/test_functions
 	AT_FUNCTIONS=all $<
 

@@ -202,7 +202,7 @@ static void variables(at_text *out, const at_tile *t, const at_tile_style *style
     }
     if (n) at_text_add(out, ";\n");
     for (int p = t->num_slots; p < t->num_slots + t->num_pointers; p++)
-        at_text_addf(out, "    const float *p%d;\n", p);
+        at_text_addf(out, "    const %s *p%d;\n", t->slot_is_list[p] ? "int" : "float", p);
 }
 
 void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style,

@@ -52,7 +52,7 @@ static at_tile_key *key_of(at_builder *b, const at_tile_place *p, bool defines) 
     return k;
 }
 
-/* Asks for the line that lies ahead of a vector load, once per line. */
+/* Asks for the line that lies ahead of a vector load or store, once per line. */
 static void prefetch(at_builder *b, int tensor, int from, int64_t off) {
     const at_ir *n = b->current;
     for (int i = 0; n && off % LINE_FLOATS == 0 && i < n->stmt.num_prefetch; i++) {
@@ -354,5 +354,6 @@ void at_build_statement(at_builder *b, const at_ir *written) {
     op->a = (int16_t)v;
     op->lanes = (uint8_t)lanes;
     note_stored(b, s, p.off, lanes, v);
+    if (lanes > 1) prefetch(b, n->stmt.tensor, s, p.off);
     b->first_load = b->vregs.len; /* what was loaded before may have been overwritten */
 }

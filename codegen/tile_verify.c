@@ -7,7 +7,8 @@
 static const char *check_index(const at_tile *t, const at_tile_op *op, const bool *made) {
     if (op->dst < t->num_slots || op->dst >= t->num_slots + t->num_pointers)
         return "a pointer is made where none is kept";
-    bool passed = op->base >= 0 && op->base < t->num_slots && !t->slot_is_list[op->base];
+    bool passed = op->base >= 0 && op->base < t->num_slots &&
+                  t->slot_is_list[op->base] == t->slot_is_list[op->dst];
     if (!passed && (op->base != op->dst || !made[op->dst]))
         return "an entry is added to what is no pointer";
     if (op->times < 1 || op->plus < 0 || op->by < 1 || op->most < 0) return "no digit of an entry";

@@ -13,7 +13,8 @@ static const char compute[] =
     "scale[y:M] = rsqrt(squares[y] * %.9g + 1e-5)\n"
     "out[y:M, x:N] = (data[y, x] - mean[y]) * scale[y] * gamma[x] + beta[x]\n";
 
-/* The latencies of one row's sums pass beside the other rows of a tile. */
+/* The latencies of one row's sums pass beside the other rows of a tile, and the way of the next
+ * tile's rows from beyond the caches near the core beside this one's. */
 static const char tree[] =
     "yo:para =>\n"
     "    ko, yi:unroll, ki:vec =>\n"
@@ -21,11 +22,11 @@ static const char tree[] =
     "    yi:unroll =>\n"
     "        @mean = {yo, yi}/y\n"
     "    ko, yi:unroll, ki:vec =>\n"
-    "        @squares = {yo, yi}/y // {ko, ki}/k\n"
+    "        @squares [prefetch data ahead] = {yo, yi}/y // {ko, ki}/k\n"
     "    yi:unroll =>\n"
     "        @scale = {yo, yi}/y\n"
     "    xo, yi:unroll, xi:vec =>\n"
-    "        @out = {yo, yi}/y, {xo, xi}/x\n";
+    "        @out [prefetch out ahead] = {yo, yi}/y, {xo, xi}/x\n";
 /* clang-format on */
 
 static void define(at_template *t) {
@@ -33,6 +34,8 @@ static void define(at_template *t) {
     at_split(t, "tile_y", "M", "yo yi", .policy = AT_FACTORS, .filter = "last <= 4");
     at_split(t, "tile_k", "N", "ko ki", .policy = AT_VERBOSE, .filter = "last <= 512");
     at_split(t, "tile_x", "N", "xo xi", .policy = AT_VERBOSE, .filter = "last <= 256");
+    at_option(t, "prefetch", "[0, 1]", at_evaluate(t, "M*N") > 65536); /* tiles */
+    at_sizes(t, "ahead = prefetch*4*N*|yi|");
     at_compute(t, at_textf(t, compute, share, share));
     at_schedule(t, tree);
 }

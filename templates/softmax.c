@@ -1,5 +1,6 @@
 /* templates/softmax.c: exponentials of each row's elements, below its largest, as shares of their
- * sum. */
+ * sum. While a row is worked on, the next one comes from beyond the caches near the core, and the
+ * lines that it goes to. */
 #include "templates/template.h"
 
 static const char compute[] = "x[Y, X] : input\n"
@@ -14,17 +15,19 @@ static const char schedule[] = "y:para =>\n"
                                "        @most = y  // {m1, mv}/k\n"
                                "    e1 =>\n"
                                "        ev:vec =>\n"
-                               "            @e = y, {e1, ev}/k\n"
+                               "            @e [prefetch x ahead] = y, {e1, ev}/k\n"
                                "        ev:vec =>\n"
                                "            @total = y  // {e1, ev}/k\n"
                                "    @share = y\n"
                                "    o1, ov:vec =>\n"
-                               "        @out = y, {o1, ov}/k\n";
+                               "        @out [prefetch out ahead] = y, {o1, ov}/k\n";
 
 static void define(at_template *t) {
     at_split(t, "tile_max", "X", "m1 mv", .policy = AT_POWER2, .fallback = {-1, 128});
     at_split(t, "tile_exp", "X", "e1 ev", .policy = AT_POWER2, .fallback = {-1, 32});
     at_split(t, "tile_out", "X", "o1 ov", .policy = AT_POWER2, .fallback = {-1, 128});
+    at_option(t, "prefetch", "[0, 1]", at_evaluate(t, "Y*X") > 65536); /* rows */
+    at_sizes(t, "ahead = prefetch*4*X");
     at_compute(t, compute);
     at_schedule(t, schedule);
 }
