@@ -411,17 +411,18 @@ nest_text naive_with_limits(naive *m, const at_expr *body, at_expr *const *own) 
  * is infinite is so in every kernel, and close to nothing, whatever its e. */
 void naive_limit_helper(const naive *m, at_text *out) {
     at_text_addf(out,
+                 "static inline int %s_close(double off, double e) {\n"
+                 "    return off * off < 1e300 && off * off <= 2 * " NEAR " * e;\n"
+                 "}\n"
                  "static float %s_limit(double v, double e) {\n"
                  "    union { double d; unsigned long long bits; } root;\n"
+                 "    (void)%s_close; /* which not every computation calls */\n"
                  "    if (!(v < 3.4028235677973366e38 && -v < 3.4028235677973366e38 && e > 0)) "
                  "return 0;\n"
                  "    root.d = e;\n"
                  "    root.bits = (root.bits >> 1) + (1023ULL << 51);\n"
                  "    for (int i = 0; i < 4; i++) root.d = 0.5 * (root.d + e / root.d);\n"
                  "    return (float)(4.76837158203125e-7 * root.d); /* 8 times 2^-24 */\n"
-                 "}\n"
-                 "static inline int %s_close(double off, double e) {\n"
-                 "    return off * off < 1e300 && off * off <= 2 * " NEAR " * e;\n"
                  "}\n",
-                 m->entry, m->entry);
+                 m->entry, m->entry, m->entry);
 }
