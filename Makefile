@@ -172,6 +172,12 @@ $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/$(1)/test_*.c)): %: %.o \
 endef
 $(foreach f,$(FOLDERS) cli run fuzz cluster,$(eval $(call test_rules,$(f))))
 
+# What searches in company are judged with (tools/one-winner).
+$(B)/tools/neighbour: $(B)/tools/neighbour.o
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
+$(B)/tools/referee: $(B)/tools/referee.o $(call lib,$(NEEDS_engine))
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_engine))
+
 tests: $(B)/autotune library $(TESTS)
 
 # Those that need every core, and run when the others are done.

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/anchor_scale.h"
 #include "engine/kernel_job.h"
 #include "engine/log_objective.h"
 #include "engine/states.h"
@@ -13,7 +14,13 @@
 enum { PAIRS_OF_TRIAL = 3 };
 /* It becomes the anchor where it takes less than this share of the time. */
 static const double much_better = 0.75, still_better = 0.8;
-enum { PAIRS_OF_LINK = 200, LEAST_OF_LINK = 25, FIRST_LOOK = 11, MOST_LINKS = 3 };
+enum {
+    PAIRS_OF_FIRST = 25,
+    PAIRS_OF_LINK = 200,
+    LEAST_OF_LINK = 25,
+    FIRST_LOOK = 11,
+    MOST_LINKS = 3
+};
 static const double link_s = 2; /* long kernels have fewer pairs, as many as that holds */
 
 /* ---- in the worker -------------------------------------------------------------------------- */
@@ -83,18 +90,21 @@ static at_status tell(const at_session *s, at_known *known, at_log *log, const a
 
 static at_anchor_line line_of(const at_session *s, const at_candidate *k) {
     const at_anchors *a = &s->anchors;
-    return (at_anchor_line){.task = at_task_record_name(s->task),
-                            .args = at_task_args(s->task),
-                            .context_hash = s->context_hash,
-                            .code_hash = k->kernel->code_hash,
-                            .index = k->config.index,
-                            .config = &k->config,
-                            .number = a->number,
-                            .links = a->links,
-                            .linked_to = -1,
-                            .of_first = a->of_first,
-                            .first = a->first,
-                            .first_s = a->first_s};
+    at_anchor_line l = {.task = at_task_record_name(s->task),
+                        .args = at_task_args(s->task),
+                        .context_hash = s->context_hash,
+                        .code_hash = k->kernel->code_hash,
+                        .index = k->config.index,
+                        .config = &k->config,
+                        .number = a->number,
+                        .links = a->links,
+                        .linked_to = -1,
+                        .of_first = a->of_first,
+                        .first = a->first,
+                        .first_s = a->first_s,
+                        .state = a->state};
+    memcpy(l.by, a->by, sizeof l.by);
+    return l;
 }
 
 static at_status config_of_line(at_session *s, const at_anchor_line *l, at_config *out,
@@ -121,10 +131,30 @@ static at_status go_on(at_session *s, const at_anchor_line *l, at_candidate **k,
     s->anchors.of_first = l->of_first;
     s->anchors.first = at_strdup(s->arena, l->first);
     s->anchors.first_s = l->first_s;
+    s->anchors.state = l->state;
+    memcpy(s->anchors.by, l->by, sizeof l->by);
     return AT_OK;
 }
 
-/* The default configuration, and how long it takes now. */
+/* Pairs of k with the anchor, as many as wanted; out->pairs 0: k failed. */
+static at_status link_to_anchor(at_session *s, at_candidate *k, int wanted, at_linked *out,
+                                at_error *err) {
+    at_outcome outcome;
+    *out = (at_linked){0};
+    k->job.pairs = wanted;
+    k->job.to_the_end = true;
+    k->job.pair_seed = s->options.seed;
+    at_states_ask(s, &k->job);
+    AT_TRY(at_dataset_shape(&s->data, k->extents, err));
+    k->job.data_version = s->data.version;
+    AT_TRY(at_worker_run(s->worker, &k->job, s->options.stop, &outcome, err));
+    if (!outcome.end) *out = at_linked_of(s, &outcome);
+    return AT_OK;
+}
+
+/* The default configuration, and how long it takes now: beside itself, so that its time has a
+ * state.
+ */
 static at_status begin_chain(at_session *s, at_known *known, at_log *log, at_candidate **k,
                              at_error *err) {
     at_anchors *a = &s->anchors;
@@ -141,11 +171,28 @@ static at_status begin_chain(at_session *s, at_known *known, at_log *log, at_can
         return AT_OK;
     }
     const at_anchor_line *last = at_known_anchor(known, -1);
+    at_linked own;
+    bool set;
     a->number = last ? last->number + 1 : 0;
     a->links = 0;
     a->of_first = 1;
     a->first = (*k)->kernel->code_hash;
     a->first_s = at_record_mean(&r);
+    a->state = AT_STATE_UNKNOWN;
+    memset(a->by, 0, sizeof a->by);
+    AT_TRY(at_anchor_lend(s, *k, &set, err));
+    if (!set) {
+        at_candidate_drop(*k);
+        *k = NULL;
+        return AT_OK;
+    }
+    AT_TRY(link_to_anchor(s, *k, PAIRS_OF_FIRST, &own, err));
+    if (own.pairs) a->first_s = own.anchor_s, a->state = own.state;
+    for (int i = 0; i < AT_STATE_COUNT; i++) {
+        a->by[i] = own.by[i]; /* it is the first itself */
+        a->by[i].link = a->by[i].link_error = 0;
+        if (own.by[i].pairs) a->by[i].of_first = 1;
+    }
     at_anchor_line l = line_of(s, *k);
     return tell(s, known, log, &l, err);
 }
@@ -164,9 +211,9 @@ at_status at_anchor_ready(at_session *s, at_known *known, at_log *log, at_error 
     AT_TRY(at_objective_begin(s, known, log, err));
     const at_anchor_line *last = at_known_anchor(known, -1);
     if (last) AT_TRY(go_on(s, last, &k, err));
-    if (!k) AT_TRY(begin_chain(s, known, log, &k, err));
-    if (k) AT_TRY(at_anchor_lend(s, k, &set, err));
-    if (k && !set) at_candidate_drop(k);
+    if (!k) return begin_chain(s, known, log, &k, err);
+    AT_TRY(at_anchor_lend(s, k, &set, err));
+    if (!set) at_candidate_drop(k);
     return AT_OK;
 }
 
@@ -180,29 +227,6 @@ void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at
 }
 
 /* ---- another one ---------------------------------------------------------------------------- */
-
-/* log(time of k / time of the anchor), in so many pairs. *pairs 0: k failed. */
-static at_status link_to_anchor(at_session *s, at_candidate *k, int wanted, double *link,
-                                double *error, int *pairs, at_error *err) {
-    at_outcome outcome;
-    double logs[AT_MAX_PAIRS];
-    k->job.pairs = wanted;
-    k->job.to_the_end = true;
-    k->job.pair_seed = s->options.seed;
-    at_states_ask(s, &k->job);
-    *pairs = 0;
-    AT_TRY(at_dataset_shape(&s->data, k->extents, err));
-    k->job.data_version = s->data.version;
-    AT_TRY(at_worker_run(s->worker, &k->job, s->options.stop, &outcome, err));
-    if (outcome.end) return AT_OK;
-    for (int i = 0; i < outcome.num_pairs; i++)
-        logs[i] = log(outcome.pairs[i].time_s / outcome.pairs[i].anchor_s);
-    at_interval m = at_median_always(logs, outcome.num_pairs, 0.05);
-    *link = m.median;
-    *error = isfinite(m.high - m.low) ? (m.high - m.low) / 2 : 1;
-    *pairs = outcome.num_pairs;
-    return AT_OK;
-}
 
 /* The first of the chain is the anchor again, so that the next link is its own. */
 static at_status back_to_first(at_session *s, at_known *known, at_anchor_line *to, bool *is_first,
@@ -235,9 +259,9 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
     const at_paired *p = &r->extra.pairs;
     bool is_better = at_record_is_candidate(r) && p->num_ratios && p->ratio < much_better;
     if (!a->kernel || !is_better) return AT_OK;
-    double pair_s = at_record_mean(r) * (1 + 1 / p->ratio), link, error;
+    double pair_s = at_record_mean(r) * (1 + 1 / p->ratio);
     at_candidate *k, *was = a->kernel;
-    int pairs;
+    at_linked link;
     bool set = false;
     at_anchor_line to = line_of(s, was);
     AT_TRY(make(s, &r->config, &k, err));
@@ -248,10 +272,9 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
         was = a->kernel;
     }
     int most = (int)fmin(PAIRS_OF_LINK, fmax(LEAST_OF_LINK, link_s / pair_s));
-    AT_TRY(link_to_anchor(s, k, FIRST_LOOK, &link, &error, &pairs, err));
-    if (pairs && exp(link) < still_better)
-        AT_TRY(link_to_anchor(s, k, most, &link, &error, &pairs, err));
-    if (!pairs || exp(link) > still_better) { /* it was lucky */
+    AT_TRY(link_to_anchor(s, k, FIRST_LOOK, &link, err));
+    if (link.pairs && exp(link.link) < still_better) AT_TRY(link_to_anchor(s, k, most, &link, err));
+    if (!link.pairs || exp(link.link) > still_better) { /* it was lucky */
         at_candidate_drop(k);
         return AT_OK;
     }
@@ -264,11 +287,13 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
     const at_anchor_line *last = at_known_anchor(known, -1);
     a->number = last->number + 1;
     a->links = to.links + 1;
-    a->of_first = to.of_first * exp(link);
+    a->of_first = to.of_first * exp(link.link);
+    a->state = link.state;
+    memcpy(a->by, link.by, sizeof a->by);
     at_anchor_line l = line_of(s, k);
     l.linked_to = to.number;
-    l.pairs = pairs;
-    l.link = link;
-    l.link_error = error;
+    l.pairs = link.pairs;
+    l.link = link.link;
+    l.link_error = link.error;
     return tell(s, known, log, &l, err);
 }

@@ -28,6 +28,8 @@ typedef struct at_anchors {
     int number, links;           /* as in its line of the log */
     double of_first, first_s;
     const char *first;
+    at_state state; /* of these */
+    at_scale by[AT_STATE_COUNT];
     at_dataset twin; /* data of its own, where layouts change; its store is NULL as long as it is
                         not needed */
 } at_anchors;

@@ -3,7 +3,9 @@
  *     #anchor {"task": ..., "args": [...], "context_hash": "...", "index": 7, "entity": [...],
  *              "code_hash": "...", "number": 1, "linked_to": 0, "links": 1, "pairs": 200,
  *              "link": -0.69, "link_error": 0.002, "of_first": 0.5, "first": "...",
- *              "first_s": 0.0014, "state": "alone"}
+ *              "first_s": 0.0014, "state": "alone",
+ *              "states": {"alone": {"pairs": 200, "link": ..., "link_error": ..., "of_first": ...,
+ *                                   "first_s": ...}, ...}}
  */
 #include "records/records_int.h"
 
@@ -35,6 +37,21 @@ static at_state state_named(const char *name) {
     return AT_STATE_UNKNOWN;
 }
 
+/* What is not whole is left out. */
+static void read_scales(const at_json *v, at_scale by[AT_STATE_COUNT]) {
+    const double tiny = 1e-300;
+    for (int i = 0; i < AT_STATE_COUNT; i++) {
+        const at_json *of = at_json_get(v, at_state_name((at_state)i));
+        int64_t pairs;
+        at_scale x = {0};
+        if (int_in(of, "pairs", 1, &pairs) && number_in(of, "of_first", tiny, &x.of_first) &&
+            number_in(of, "first_s", tiny, &x.first_s) && number_in(of, "link", -1e3, &x.link) &&
+            number_in(of, "link_error", 0, &x.link_error))
+            x.pairs = (int)pairs;
+        if (x.pairs) by[i] = x;
+    }
+}
+
 bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out) {
     static const char head[] = "anchor ";
     const double tiny = 1e-300;
@@ -61,6 +78,7 @@ bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out) 
                   !number_in(v, "link", -1e3, &out->link) ||
                   !number_in(v, "link_error", 0, &out->link_error)))
         return false;
+    read_scales(at_json_get(v, "states"), out->by);
     out->args = at_own_args(a, out->task, out->args);
     out->index = index;
     out->number = (int)number;
@@ -78,6 +96,22 @@ static void add_text(at_text *out, const char *name, const char *value) {
 static void add_number(at_text *out, const char *name, double value) {
     at_text_addf(out, ", \"%s\": ", name);
     at_text_add_double(out, value);
+}
+
+static void add_scales(at_text *out, const at_scale by[AT_STATE_COUNT]) {
+    const char *comma = ", \"states\": {";
+    for (int i = 0; i < AT_STATE_COUNT; i++) {
+        if (!by[i].pairs) continue;
+        at_text_addf(out, "%s\"%s\": {\"pairs\": %d", comma, at_state_name((at_state)i),
+                     by[i].pairs);
+        add_number(out, "link", by[i].link);
+        add_number(out, "link_error", by[i].link_error);
+        add_number(out, "of_first", by[i].of_first);
+        add_number(out, "first_s", by[i].first_s);
+        at_text_add(out, "}");
+        comma = ", ";
+    }
+    if (comma[2] != '"') at_text_add(out, "}");
 }
 
 void at_anchor_line_print(at_text *out, const at_anchor_line *l) {
@@ -99,5 +133,6 @@ void at_anchor_line_print(at_text *out, const at_anchor_line *l) {
     add_text(out, "first", l->first);
     add_number(out, "first_s", l->first_s);
     add_text(out, "state", at_state_name(l->state));
+    add_scales(out, l->by);
     at_text_add(out, "}");
 }

@@ -288,22 +288,29 @@ bool at_search_line_read(const char *comment, int *epoch);
 void at_search_line_print(at_text *out, uint64_t search, int epoch); /* without '#' and '\n' */
 /* "#final {json}\n" */
 void at_final_line_print(at_text *out, const at_final_line *l);
+/* How far an anchor is from the first of its chain in one state. */
+typedef struct at_scale {
+    int pairs; /* 0: it was not seen in that state */
+    double link, link_error;
+    double of_first, first_s;
+} at_scale;
 /* A comment line about an anchor (anchor_line.c), "#anchor {json}": what trials behind it are timed
  * against. What lines say is never changed by later ones. */
 typedef struct at_anchor_line {
     const char *task, *context_hash, *code_hash;
     const at_json *args, *entity;
-    int64_t index;           /* -1: not said */
-    int number;              /* 0, 1, 2, ... within its task and context */
-    int linked_to;           /* the anchor it was timed against; -1: it begins a chain */
-    int links;               /* from it to the first of its chain */
-    int pairs;               /* of the link */
-    double link, link_error; /* log(its time / the other's), and half of its 95 % interval */
-    double of_first;         /* its time over that of the first of its chain, by the links */
-    const char *first;       /* code hash of that one */
-    double first_s;          /* time of that one: what records' ratios are made times with */
-    at_state state;          /* in which that and the link were measured */
-    const at_config *config; /* to be printed: its entity */
+    int64_t index;               /* -1: not said */
+    int number;                  /* 0, 1, 2, ... within its task and context */
+    int linked_to;               /* the anchor it was timed against; -1: it begins a chain */
+    int links;                   /* from it to the first of its chain */
+    int pairs;                   /* of the link */
+    double link, link_error;     /* log(its time / the other's), and half of its 95 % interval */
+    double of_first;             /* its time over that of the first of its chain, by the links */
+    const char *first;           /* code hash of that one */
+    double first_s;              /* time of that one: what records' ratios are made times with */
+    at_state state;              /* in which that and the link were measured; UNKNOWN: in any */
+    at_scale by[AT_STATE_COUNT]; /* of each state by itself; of its pairs, link, ... as above */
+    const at_config *config;     /* to be printed: its entity */
 } at_anchor_line;
 /* false: it is another comment, or torn. Owned by arena. */
 bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out);

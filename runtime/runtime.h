@@ -237,7 +237,7 @@ typedef enum at_job_end {
 } at_job_end;
 
 #define AT_MAX_SAMPLES 64
-#define AT_MAX_PAIRS 256
+#define AT_MAX_PAIRS 600
 /* Seconds per run, of the kernel and of the anchor beside it. */
 typedef struct at_pair {
     double time_s, anchor_s;

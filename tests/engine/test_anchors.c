@@ -111,6 +111,13 @@ static void default_is_the_first(void **state) {
         assert_int_equal(l->links, 0);
         assert_true(l->of_first == 1 && l->first_s > 0);
         assert_string_equal(l->first, l->code_hash);
+        int seen = 0;
+        for (int k = 0; k < AT_STATE_COUNT; k++) {
+            if (!l->by[k].pairs) continue;
+            assert_true(l->by[k].of_first == 1 && l->by[k].link == 0 && l->by[k].first_s > 0);
+            seen += l->by[k].pairs;
+        }
+        assert_true(seen > 0);
         check(&r);
         /* The same again: nothing to measure, nothing to write. */
         result again = tune(a, &few, tasks[i][0], tasks[i][1], path(a, tasks[i][0]));
@@ -216,6 +223,8 @@ static void a_slow_one_gives_way(void **state) {
     assert_true(exp(l->link) < 0.8);
     assert_float_equal(l->of_first, exp(l->link), 1e-9);
     assert_true(l->first_s == 1e-3);
+    for (int k = 0; k < AT_STATE_COUNT; k++)
+        if (l->by[k].pairs) assert_float_equal(l->by[k].of_first, exp(l->by[k].link), 1e-9);
     int with_it = 0;
     for (int i = 0; i < r.records.len; i++) with_it += r.records.data[i].extra.pairs.anchor == 1;
     assert_true(with_it > 0);

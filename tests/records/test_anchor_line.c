@@ -102,6 +102,8 @@ static at_anchor_line make_line(at_arena *a) {
                             .first = "bb",
                             .first_s = 0.0014,
                             .state = AT_STATE_COMPANY,
+                            .by[AT_STATE_ALONE] = {40, -0.25, 0.01, 0.75, 0.001},
+                            .by[AT_STATE_COMPANY] = {200, -0.5, 0.003, 0.25, 0.0014},
                             .config = c};
 }
 
@@ -121,6 +123,8 @@ static void lines(void **state) {
     assert_int_equal(read.pairs, 200);
     assert_int_equal(read.index, 7);
     assert_int_equal(read.state, AT_STATE_COMPANY);
+    for (int i = 0; i < AT_STATE_COUNT; i++)
+        assert_memory_equal(&read.by[i], &l.by[i], sizeof l.by[i]);
     assert_true(read.link == -0.5 && read.link_error == 0.003 && read.of_first == 0.25 &&
                 read.first_s == 0.0014);
     /* Torn ones are no lines. */
