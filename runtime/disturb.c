@@ -98,14 +98,16 @@ void at_watch_init(int cpu) {
     steal.fd = -1;
 }
 
-at_absence at_absence_begin(int threads) {
-    int64_t thread_ns = threads > 1 ? 0 : thread_time_ns();
-    return (at_absence){threads, at_now_ns(), thread_ns};
+const at_clock at_machine_clock = {at_now_ns, thread_time_ns};
+
+at_absence at_absence_begin(const at_clock *clock, int threads) {
+    int64_t thread_ns = threads > 1 ? 0 : clock->thread_ns();
+    return (at_absence){clock, threads, clock->now_ns(), thread_ns};
 }
 
 int64_t at_absence_end(const at_absence *a, int64_t *away_ns) {
-    int64_t ns = at_now_ns() - a->begin_ns;
-    *away_ns = a->threads > 1 ? 0 : ns - (thread_time_ns() - a->thread_ns);
+    int64_t ns = a->clock->now_ns() - a->begin_ns;
+    *away_ns = a->threads > 1 ? 0 : ns - (a->clock->thread_ns() - a->thread_ns);
     if (*away_ns <= AWAY_NS || (double)*away_ns <= AWAY * (double)ns) *away_ns = 0;
     return ns;
 }

@@ -34,7 +34,8 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
                             at_outcome *out) {
     const at_place *workspace = &places[job->num_bufs];
     for (int i = 0; i < job->num_bufs; i++) buf[i] = places[i].start;
-    *r = (at_run){.entry = code->entry,
+    *r = (at_run){.clock = &at_machine_clock,
+                  .entry = code->entry,
                   .buf = buf,
                   .workspace = workspace->start,
                   .vector_set = job->vector_set,

@@ -21,21 +21,20 @@ typedef struct side {
     bool was_absent; /* the thread, while it ran */
 } side;
 
-static void stay_apart(void) {
-    int64_t end = at_now_ns() + APART_NS;
-    while (at_now_ns() < end) {
+static void stay_apart(const at_clock *clock) {
+    int64_t end = clock->now_ns() + APART_NS;
+    while (clock->now_ns() < end) {
     }
 }
 
 /* Nanoseconds per run; -1: it failed. */
 static double time_block(side *s, bool apart, int *failed) {
     at_run *r = s->run;
-    if (apart) stay_apart();
+    if (apart) stay_apart(r->clock);
     if (s->warms) *failed = r->entry(r->buf, r->workspace, &r->par);
-    at_absence watch = at_absence_begin(r->par.threads);
+    at_absence watch = at_absence_begin(r->clock, r->par.threads);
     for (int i = 0; i < s->runs && !*failed; i++) *failed = r->entry(r->buf, r->workspace, &r->par);
     int64_t away_ns, ns = at_absence_end(&watch, &away_ns);
-    r->total_ns += ns;
     s->was_absent |= away_ns > 0;
     ns -= away_ns;
     return (double)(ns > 0 ? ns : 1) / s->runs;
@@ -134,11 +133,11 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
     out->number = kernel.runs;
     at_rng rng;
     at_rng_seed(&rng, job->pair_seed, 0);
-    int64_t absent_ns = 0;
+    int64_t absent_ns = 0, begin_ns = r->clock->now_ns();
     at_state before = look(job);
     while (!is_full(job, out) && !failed) {
         bool first = at_rng_below(&rng, 2);
-        int64_t pair_ns = at_now_ns();
+        int64_t pair_ns = r->clock->now_ns();
         kernel.was_absent = anchor.was_absent = false;
         at_pair p = out->is_bracketed ? bracket(&kernel, &anchor, apart, &failed)
                                       : pair(&kernel, &anchor, apart, first, &failed);
@@ -149,7 +148,7 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
         /* Its time away does not count, but what others have left in the caches does. */
         bool was_absent = kernel.was_absent || anchor.was_absent;
         if (was_absent && out->disturbed < MOST_ABSENT && absent_ns < ABSENT_NS) {
-            absent_ns += at_now_ns() - pair_ns;
+            absent_ns += r->clock->now_ns() - pair_ns;
             out->disturbed++;
             continue;
         }
@@ -157,6 +156,7 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
         if (out->num_costs < AT_MAX_SAMPLES) out->costs_s[out->num_costs++] = p.time_s;
         if (!job->to_the_end && enough(out)) break;
     }
+    r->total_ns += r->clock->now_ns() - begin_ns; /* both kernels', and what keeps them apart */
     if (out->num_pairs) remember(a, out);
     return failed;
 }

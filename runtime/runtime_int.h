@@ -229,14 +229,21 @@ bool at_check_output(const at_buf *b, const void *got, const void *expected, con
 
 /* ---- running and timing (timer.c), parallel loop (par.c) ------------------------------------ */
 
+/* What passes: on the wall, and in this thread. */
+typedef struct at_clock {
+    int64_t (*now_ns)(void), (*thread_ns)(void);
+} at_clock;
+extern const at_clock at_machine_clock; /* disturb.c */
+
 typedef struct at_run {
+    const at_clock *clock; /* at_machine_clock, but in tests */
     at_kernel_fn *entry;
     void **buf;
     void *workspace;
     at_par par;
     int vector_set;      /* see at_job */
     int64_t flush_bytes; /* see at_job */
-    int64_t total_ns;    /* spent inside the kernel so far */
+    int64_t total_ns;    /* spent inside the kernel, and in pairs with it, so far */
 } at_run;
 
 typedef struct at_run_time {
@@ -342,10 +349,11 @@ bool at_watch_end(const at_watch *w, int64_t ns); /* ns: the sample's; true: dis
 /* The cheap part of it, half a microsecond: how long was the thread away? 0 of several threads, and
  * where it is less than 1 %. Returns what passed in all. */
 typedef struct at_absence {
+    const at_clock *clock;
     int threads;
     int64_t begin_ns, thread_ns;
 } at_absence;
-at_absence at_absence_begin(int threads);
+at_absence at_absence_begin(const at_clock *clock, int threads);
 int64_t at_absence_end(const at_absence *a, int64_t *away_ns);
 
 /* Memory for flushing, kept; false: there is not that much. */

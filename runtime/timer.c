@@ -20,9 +20,9 @@ int at_run_timed(at_run *r, int number, at_run_time *t) {
     at_watch watch;
     if (r->flush_bytes > 0) at_flush(r->flush_bytes);
     at_watch_begin(&watch, r->vector_set, r->par.threads);
-    int64_t start = at_now_ns();
+    int64_t start = r->clock->now_ns();
     for (int i = 0; i < number && !failed; i++) failed = r->entry(r->buf, r->workspace, &r->par);
-    t->ns = at_now_ns() - start;
+    t->ns = r->clock->now_ns() - start;
     t->disturbed = at_watch_end(&watch, t->ns);
     r->total_ns += t->ns;
     return failed;

@@ -1,0 +1,225 @@
+/* Pairs on a clock that stands still but for what the kernels and the watching of it take: blocks,
+ * the run ahead of them that does not count, which of the two comes first, the pause between narrow
+ * and wide code, brackets, and when there are no more pairs. The kernels are functions of this
+ * program that write down when they ran. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "runtime/runtime_int.h"
+
+#include <string.h>
+
+enum { MOST = 20000, TICK_NS = 20 };
+
+typedef struct fake { /* a kernel */
+    int64_t ns;       /* of a run */
+    int64_t first_ns; /* more, of one that comes after the other kernel */
+} fake;
+
+static int64_t now_ns, away_ns; /* away: of the wall's time, not the thread's */
+static const fake *ran[MOST];   /* in order */
+static int64_t begun_ns[MOST], ended_ns[MOST];
+static int num_ran;
+static const fake *away_in; /* while it runs the thread is away */
+
+static int64_t wall(void) { return now_ns += TICK_NS; }
+static int64_t thread(void) { return now_ns - away_ns; }
+static const at_clock clock = {wall, thread};
+
+static int run(void *const buf[], void *workspace, at_par *par) {
+    const fake *f = workspace;
+    (void)buf, (void)par;
+    assert_true(num_ran < MOST);
+    bool is_first = num_ran && ran[num_ran - 1] != f; /* the check run was its own */
+    ran[num_ran] = f;
+    begun_ns[num_ran] = now_ns;
+    now_ns += f->ns + (is_first ? f->first_ns : 0);
+    if (away_in == f) now_ns += 10000000, away_ns += 10000000;
+    ended_ns[num_ran++] = now_ns;
+    return 0;
+}
+
+static int run_too(void *const buf[], void *workspace, at_par *par) {
+    return run(buf, workspace, par);
+}
+
+static at_outcome out;
+static at_job anchor_job;
+static at_anchor anchor;
+
+/* Pairs of a kernel of so many nanoseconds beside an anchor of so many. */
+static void time_pairs(fake *kernel, fake *of_anchor, at_job job) {
+    at_run r = {.clock = &clock, .entry = run, .workspace = kernel, .par.threads = 1};
+    anchor = (at_anchor){.job = &anchor_job,
+                         .beside = {.clock = &clock, .entry = run_too, .workspace = of_anchor},
+                         .run_ns = (double)of_anchor->ns};
+    anchor.beside.par.threads = 1;
+    r.vector_set = anchor.beside.vector_set = job.vector_set;
+    memset(&out, 0, sizeof out);
+    num_ran = 0;
+    at_run_time check = {.ns = kernel->ns + kernel->first_ns};
+    assert_int_equal(at_time_pairs(&r, &anchor, &job, check, &out), 0);
+}
+
+static const at_job ten = {.pairs = 10, .to_the_end = true, .pair_seed = 3};
+
+/* One run each, and no other; the time of each is its own. */
+static void long_kernels(void **state) {
+    (void)state;
+    fake k = {.ns = 2000000}, a = {.ns = 1000000};
+    time_pairs(&k, &a, ten);
+    assert_int_equal(out.num_pairs, 10);
+    assert_int_equal(num_ran, 20);
+    for (int i = 0; i < 10; i++) {
+        assert_ptr_not_equal(ran[2 * i], ran[2 * i + 1]);
+        assert_float_equal(out.pairs[i].time_s, 2e-3, 1e-7);
+        assert_float_equal(out.pairs[i].anchor_s, 1e-3, 1e-7);
+    }
+    assert_false(out.is_bracketed);
+}
+
+/* Blocks of 50 microseconds whose first run, which finds the other's caches, does not count. */
+static void short_kernels(void **state) {
+    (void)state;
+    fake k = {.ns = 10000, .first_ns = 7000}, a = {.ns = 10000, .first_ns = 7000};
+    time_pairs(&k, &a, ten);
+    assert_int_equal(out.num_pairs, 10);
+    for (int i = 0; i < 10; i++) {
+        assert_float_equal(out.pairs[i].time_s, 10e-6, 0.1e-6);
+        assert_float_equal(out.pairs[i].anchor_s, 10e-6, 0.1e-6);
+    }
+    /* Behind the one that tells how short it is each block: one run ahead, and runs that last as
+     * long as a block. */
+    int length = 0, blocks = 0;
+    assert_ptr_equal(ran[0], &k);
+    for (int i = 2; i <= num_ran; i++) {
+        length++;
+        if (i < num_ran && ran[i] == ran[i - 1]) continue;
+        assert_true(length >= 6);
+        length = 0;
+        blocks++;
+    }
+    assert_true(blocks >= 11 &&
+                blocks <= 21); /* of neighbours that are the same one they are one */
+}
+
+/* What is estimated to take a little more or less than a block is treated as the other is. */
+static void on_the_border(void **state) {
+    (void)state;
+    fake k = {.ns = 50400, .first_ns = 3000}, a = {.ns = 49600, .first_ns = 3000};
+    time_pairs(&k, &a, ten);
+    for (int i = 0; i < 10; i++) {
+        assert_float_equal(out.pairs[i].time_s, 50.4e-6, 0.1e-6);
+        assert_float_equal(out.pairs[i].anchor_s, 49.6e-6, 0.1e-6);
+    }
+    int of_kernel = 0, of_anchor = 0;
+    for (int i = 0; i < num_ran; i++) *(ran[i] == &k ? &of_kernel : &of_anchor) += 1;
+    assert_int_equal(of_kernel, of_anchor);
+}
+
+/* Which comes first: of the seed, in about half of the pairs, and in no fixed turn. */
+static void order_is_drawn(void **state) {
+    (void)state;
+    fake k = {.ns = 1000000}, a = {.ns = 1000000};
+    at_job job = ten;
+    bool first[2][200];
+    job.pairs = 200;
+    for (int again = 0; again < 2; again++) {
+        time_pairs(&k, &a, job);
+        assert_int_equal(num_ran, 400);
+        for (int i = 0; i < 200; i++) first[again][i] = ran[2 * i] == &k;
+    }
+    assert_memory_equal(first[0], first[1], sizeof first[0]);
+    int firsts = 0, changes = 0;
+    for (int i = 0; i < 200; i++) {
+        firsts += first[0][i];
+        changes += i && first[0][i] != first[0][i - 1];
+    }
+    assert_in_range(firsts, 70, 130);
+    assert_in_range(changes, 70, 130);
+    job.pair_seed = 4;
+    time_pairs(&k, &a, job);
+    for (int i = 0; i < 200; i++) first[1][i] = ran[2 * i] == &k;
+    assert_true(memcmp(first[0], first[1], sizeof first[0]) != 0);
+}
+
+/* Code of another vector set: 40 microseconds lie before each of the two. */
+static void sets_are_kept_apart(void **state) {
+    (void)state;
+    fake k = {.ns = 1000000}, a = {.ns = 1000000};
+    at_job job = ten;
+    for (int other = 0; other < 2; other++) {
+        anchor_job.vector_set = 0;
+        job.vector_set = other;
+        time_pairs(&k, &a, job);
+        assert_int_equal(num_ran, 20);
+        for (int i = 1; i < num_ran; i++)
+            assert_true((begun_ns[i] - ended_ns[i - 1] >= 40000) == (other == 1));
+        assert_float_equal(out.pairs[3].time_s, 1e-3, 1e-7); /* the pause is in no time */
+        assert_float_equal(out.pairs[3].anchor_s, 1e-3, 1e-7);
+    }
+}
+
+/* Over 20 runs of the anchor: blocks of it before and after, and the result says so. */
+static void slow_ones_are_bracketed(void **state) {
+    (void)state;
+    fake k = {.ns = 21000000}, a = {.ns = 1000000}, not_yet = {.ns = 19000000};
+    time_pairs(&not_yet, &a, ten);
+    assert_false(out.is_bracketed);
+    time_pairs(&k, &a, ten);
+    assert_true(out.is_bracketed);
+    assert_int_equal(num_ran, 10 * 7);
+    for (int i = 0; i < num_ran; i++) assert_true((ran[i] == &k) == (i % 7 == 3));
+    for (int i = 0; i < 10; i++)
+        assert_float_equal(out.pairs[i].time_s / out.pairs[i].anchor_s, 21, 1e-3);
+}
+
+/* A pair during which the thread was away is not counted, as often as that is bearable; then the
+ * time away is left out of it. */
+static void absences_do_not_count(void **state) {
+    (void)state;
+    fake k = {.ns = 3000000}, a = {.ns = 3000000};
+    away_in = &k;
+    time_pairs(&k, &a, ten);
+    away_in = NULL;
+    assert_int_equal(out.num_pairs, 10);
+    assert_true(out.disturbed >= 1 && out.disturbed <= 5);
+    for (int i = 0; i < 10; i++)
+        assert_float_equal(out.pairs[i].time_s / out.pairs[i].anchor_s, 1, 1e-4);
+}
+
+/* Cheap: three times the anchor is a bound, of a cold or disturbed run only where others say so;
+ * above 1.5 ends after one pair; others have all of theirs. */
+static void no_more_than_it_takes(void **state) {
+    (void)state;
+    fake a = {.ns = 2000000};
+    fake far = {.ns = 6100000}, behind = {.ns = 3100000}, near = {.ns = 2900000};
+    fake cold = {.ns = 10000, .first_ns = 40000}, fast = {.ns = 9000};
+    const at_job trial = {.pairs = 3};
+    time_pairs(&far, &a, trial);
+    assert_true(out.at_least);
+    assert_int_equal(num_ran, 0);
+    assert_int_equal(out.num_pairs, 0);
+    assert_float_equal(out.costs_s[0], 6.1e-3, 1e-9);
+    time_pairs(&behind, &a, trial);
+    assert_false(out.at_least);
+    assert_int_equal(out.num_pairs, 1);
+    time_pairs(&near, &a, trial);
+    assert_int_equal(out.num_pairs, 3);
+    time_pairs(&cold, &fast, trial); /* its first run took five times as long */
+    assert_false(out.at_least);
+    assert_int_equal(out.num_pairs, 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_kernels),          cmocka_unit_test(short_kernels),
+        cmocka_unit_test(on_the_border),         cmocka_unit_test(order_is_drawn),
+        cmocka_unit_test(sets_are_kept_apart),   cmocka_unit_test(slow_ones_are_bracketed),
+        cmocka_unit_test(absences_do_not_count), cmocka_unit_test(no_more_than_it_takes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
