@@ -47,8 +47,8 @@ static int find_rows(const sketch_state *s, int reader) {
     return sums ? rows : 0;
 }
 
-/* First what sums nothing, from the last stage to the first, right before what reads it; then sums,
- * which thus come behind what they sum. */
+/* First what sums nothing, from the last stage to the first, right before what reads it (another
+ * output: before the last one); then sums, which thus come behind what they sum. */
 static at_status make(sketch_state *s, int reader, int rows, at_error *err) {
     const at_compute *c = s->facts->compute;
     const char *row = c->tensors[reader].axes[rows - 1].name;
@@ -58,7 +58,7 @@ static at_status make(sketch_state *s, int reader, int rows, at_error *err) {
             if (!f->is_stage || f->is_dissolved || (c->tensors[t].num_reduce > 0) != sums) continue;
             at_edit e = {.kind = AT_EDIT_NEST,
                          .stage = c->tensors[t].name,
-                         .other = c->tensors[f->reader].name,
+                         .other = c->tensors[f->reader < 0 ? reader : f->reader].name,
                          .loop = row,
                          .before = true};
             AT_TRY(sketch_step(s, &e, err));

@@ -63,6 +63,19 @@ static void indices(void **state) {
     }
 }
 
+/* Outputs that nothing reads, sums among them, before the last one. */
+static void several_outputs(void **state) {
+    (void)state;
+    cli_write("two.te", "args Y=7, X=20\nx[Y, X] : input\n"
+                        "e[y:Y, k:X] = exp(x[y, k])\n"
+                        "total[y:Y] = sum(k:X) e[y, k]\n"
+                        "most[y:Y] = max(k:X) x[y, k]\n"
+                        "twice[y:Y, k:X] = e[y, k] * 2.0\n");
+    cli_expect(0, "./autotune ./two.te --trials 25 --tuner random --quiet");
+    cli_expect(0, "./autotune apply ./two.te --log two.log --main -o main.c");
+    cli_expect(0, "gcc -O1 -o main main.c -lm && ./main");
+}
+
 /* A sketch as a template's file compiles and tunes as it is, and has the same default. */
 static void as_template(void **state) {
     (void)state;
