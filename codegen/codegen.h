@@ -27,7 +27,8 @@ typedef struct at_lower_options {
     int64_t prefetch_above; /* weights of a sum larger than this many bytes (the second-level cache)
                                are prefetched, unless the tree says otherwise; 0: never */
     const char *name;       /* prefix of emitted functions; a C identifier */
-    const char *dump;       /* pass to print into *dump_out, or NULL */
+    bool can_stop; /* the kernel can be cut short, before it runs or meanwhile (at_kernel.turns) */
+    const char *dump; /* pass to print into *dump_out, or NULL */
     at_text *dump_out;
     bool verify; /* check the program between passes (tests): a fault there is our bug */
 } at_lower_options;
@@ -59,6 +60,9 @@ typedef struct at_kernel {
     const char *pack;       /* same face: fills the PACKED buffers; NULL if there are none */
     const at_param *params; /* order of buf[]: inputs in text order, then packed, then outputs */
     int num_params;
+    /* The outermost loops of its largest nest have so many turns together, and go on as long as the
+     * member `turns` of at_par is above 0, which they count down; 0: it cannot be cut short. */
+    int64_t turns;
     int64_t workspace_bytes; /* shared part */
     int64_t workspace_per_thread_bytes;
     at_dialect dialect;

@@ -52,6 +52,7 @@ struct at_low {
     at_param *params;
     int num_params;
     int64_t workspace_bytes, thread_bytes;
+    int64_t turns; /* as at_kernel's */
     AT_VEC(struct at_tile *) tiles;
     AT_VEC(const char *) notes; /* as at_kernel's */
     size_t common_bytes;        /* of source: its beginning that all kernels share */

@@ -34,6 +34,12 @@ static void emit_bounds(at_emitter *e, const at_ir *n, at_text *lo, at_text *hi)
                                   : at_aff_const(l, n->loop.hi));
 }
 
+static bool is_cut(const at_emitter *e, const at_ir *n) {
+    for (int i = 0; i < e->cut.num; i++)
+        if (n == e->cut.loop[i]) return true;
+    return false;
+}
+
 /* A parallel loop: its body as a function (i, thread, context), called through par. */
 static void emit_parallel(at_emitter *e, const at_ir *n) {
     at_low *l = e->l;
@@ -48,6 +54,7 @@ static void emit_parallel(at_emitter *e, const at_ir *n) {
     at_text_addf(&decl, "    char *local = workspace + %lld + thread * %lldL;\n",
                  (long long)l->workspace_bytes, (long long)l->thread_bytes);
     at_text_add(&decl, "    (void)buf, (void)workspace, (void)local;\n");
+    if (is_cut(e, n)) at_text_add(&decl, "    if (c->par->turns <= 0) return;\n");
     for (int i = e->base; i < e->depth; i++) {
         int s = e->blocks[i].sym;
         if (s < 0 || l->syms.data[s].lo == l->syms.data[s].hi) continue;
@@ -64,6 +71,8 @@ static void emit_parallel(at_emitter *e, const at_ir *n) {
     at_text_addf(&decl, "    const long %s = item + c->v[%d];\n    (void)%s;\n",
                  e->var[n->loop.sym], num_captured, e->var[n->loop.sym]);
     int base = e->base;
+    const char *par = e->par;
+    e->par = "c->par";
     e->base = e->depth;
     at_emit_open(e, n->loop.sym);
     at_sym old = at_range_enter(l, n);
@@ -72,10 +81,12 @@ static void emit_parallel(at_emitter *e, const at_ir *n) {
     at_text inner = {0};
     at_emit_close(e, &inner);
     e->base = base;
+    e->par = par;
     at_text_addf(&e->functions, "%s%s}\n\n", at_text_str(&decl), at_text_str(&inner));
-    at_text_addf(at_emit_body(e), "%s%*spar->parallel_for(%s_body%d, %s - (%s), &context);\n",
-                 at_text_str(&call), at_emit_indent(e), "", name, id, at_text_str(&hi),
-                 at_text_str(&lo));
+    const char *most = at_format(l->arena, "%s - (%s)", at_text_str(&hi), at_text_str(&lo));
+    if (is_cut(e, n)) most = at_format(l->arena, "par->turns < %s ? par->turns : %s", most, most);
+    at_text_addf(at_emit_body(e), "%s%*spar->parallel_for(%s_body%d, %s, &context);\n",
+                 at_text_str(&call), at_emit_indent(e), "", name, id, most);
     at_text_free(&lo);
     at_text_free(&hi);
     at_text_free(&inner);
@@ -100,13 +111,16 @@ static void emit_loop(at_emitter *e, const at_ir *n) {
     at_text lo = {0}, hi = {0}, inner = {0};
     emit_bounds(e, n, &lo, &hi);
     const char *v = e->var[n->loop.sym] = at_emit_variable(e, l->syms.data[n->loop.sym].name);
+    const char *cut = is_cut(e, n) ? at_format(l->arena, " && %s->turns > 0", e->par) : "";
+    bool counts = e->cut.num && n == e->cut.loop[e->cut.num - 1];
+    const char *counted = counts ? at_format(l->arena, ", %s->turns--", e->par) : "";
     old = at_range_enter(l, n);
     at_emit_open(e, n->loop.sym);
     emit_list(e, n->child);
     at_emit_close(e, &inner);
     at_range_leave(l, n, old);
-    at_text_addf(at_emit_body(e), "%*sfor (long %s = %s; %s < %s; %s++) {\n%s%*s}\n",
-                 at_emit_indent(e), "", v, at_text_str(&lo), v, at_text_str(&hi), v,
+    at_text_addf(at_emit_body(e), "%*sfor (long %s = %s; %s < %s%s; %s++%s) {\n%s%*s}\n",
+                 at_emit_indent(e), "", v, at_text_str(&lo), v, at_text_str(&hi), cut, v, counted,
                  at_text_str(&inner), at_emit_indent(e), "");
     at_text_free(&lo);
     at_text_free(&hi);
@@ -190,10 +204,12 @@ static void emit_function(at_emitter *e, at_text *out, const char *name, const a
     at_text code = {0};
     e->base = e->depth = 0;
     at_emit_open(e, -1);
+    e->par = "par";
     if (has_parallel(list)) {
         at_text_addf(at_emit_body(e), "    struct %s_context context;\n", e->l->options->name);
         at_text_add(at_emit_body(e),
                     "    context.buf = buf;\n    context.workspace = workspace;\n");
+        if (e->cut.num) at_text_add(at_emit_body(e), "    context.par = par;\n");
     }
     emit_list(e, emit_tables(e, list));
     at_emit_close(e, &code);
@@ -209,8 +225,10 @@ static const char par_type[] =
     "typedef struct at_par { /* who runs body(i, thread, context) for i = 0 .. n-1 */\n"
     "    void (*parallel_for)(void (*body)(long i, int thread, void *context), long n, void "
     "*context);\n"
-    "    int threads;\n"
-    "} at_par;\n\n";
+    "    int threads;\n";
+static const char par_turns[] =
+    "    volatile long turns; /* of its outermost loops, at most; 0: no more */\n";
+static const char par_end[] = "} at_par;\n\n";
 
 /* The tiles as functions of this text, or, where they are machine code, their declarations. */
 static void emit_tiles(at_low *l, at_text *out) {
@@ -230,15 +248,18 @@ bool at_pass_emit(at_low *l) {
     at_emitter *e = AT_NEW(l->arena, at_emitter);
     at_text out = {0};
     e->l = l;
-    at_text_add(&out, par_type);
+    at_turns cut = {0};
+    if (l->options->can_stop) cut = at_turns_of(l, l->root);
+    l->turns = cut.num ? cut.total : 0;
+    at_text_addf(&out, "%s%s%s", par_type, cut.num ? par_turns : "", par_end);
     if (l->dialect == AT_DIALECT_GNU && l->target->prelude) l->target->prelude(l->target, &out);
     l->common_bytes = out.len;
     emit_tiles(l, &out);
     if (has_parallel(l->root) || has_parallel(l->pack_root))
         at_text_addf(&out,
-                     "struct %s_context {\n    void *const *buf;\n    char *workspace;\n    long "
+                     "struct %s_context {\n    void *const *buf;\n    char *workspace;\n%s    long "
                      "v[32];\n};\n\n",
-                     l->options->name);
+                     l->options->name, cut.num ? "    at_par *par;\n" : "");
     l->entry = at_format(l->arena, "%s_entry", l->options->name);
     if (l->pack_root) {
         l->pack = at_format(l->arena, "%s_pack_entry", l->options->name);
@@ -247,6 +268,7 @@ bool at_pass_emit(at_low *l) {
         at_text_add(&out, "\n");
         e->packing = false;
     }
+    e->cut = cut;
     emit_function(e, &out, l->entry, l->root);
     l->source = at_strndup(l->arena, at_text_str(&out), out.len);
     at_text_free(&out);

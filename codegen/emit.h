@@ -22,6 +22,16 @@ typedef struct { /* two texts, joined when it closes */
     AT_VEC(at_emit_declared) known;
 } at_emit_block;
 
+/* turns.c: where a kernel can be cut short (at_kernel.turns). */
+enum { AT_MOST_CUT = 6 };
+typedef struct {
+    const at_ir *loop[AT_MOST_CUT]; /* one inside another; the innermost counts its turns, unless
+                                     * it is parallel */
+    int num;
+    int64_t total; /* turns of the innermost one in a run */
+} at_turns;
+at_turns at_turns_of(at_low *l, const at_ir *list);
+
 typedef struct {
     at_low *l;
     at_emit_block blocks[AT_EMIT_BLOCKS];
@@ -31,6 +41,8 @@ typedef struct {
     const char *var[AT_MAX_LOOPS]; /* C name of a loop symbol in scope */
     bool packing;                  /* emitting the pack function */
     int num_names, num_bodies;
+    at_turns cut;    /* none, while it packs */
+    const char *par; /* the at_par, where the text stands */
 } at_emitter;
 
 at_text *at_emit_body(at_emitter *e); /* of the innermost block */

@@ -163,6 +163,7 @@ at_status at_lower(at_arena *a, const at_program *p, const at_lower_options *o, 
     k->pack = l->pack;
     k->params = l->params;
     k->num_params = l->num_params;
+    k->turns = l->turns;
     k->workspace_bytes = l->workspace_bytes;
     k->workspace_per_thread_bytes = l->thread_bytes;
     k->lowered = lowered(l);

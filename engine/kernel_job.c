@@ -38,6 +38,7 @@ at_job at_kernel_job(at_arena *a, const at_kernel *k, int threads, const at_plac
                     .bufs = bufs,
                     .num_bufs = k->num_params,
                     .expected_offset = expected,
+                    .turns = k->turns,
                     .workspace_bytes = k->workspace_bytes + k->workspace_per_thread_bytes * threads,
                     .threads = threads};
 }

@@ -11,6 +11,8 @@
 
 /* AutoTVM's cost of a failure, and the release whose lines ours are. */
 static const double failed_cost_s = 1e9;
+/* Operations (or bytes): with as many, the slowest kernels take longer than anybody should wait. */
+static const double long_work = 1e8;
 static const char *const tvm_version = "0.12.0";
 
 at_lower_options at_session_lower_options(const at_session *s, const char *name) {
@@ -136,6 +138,7 @@ bool at_candidate_build(at_session *s, at_arena *a, const at_config *c, at_candi
 bool at_candidate_generate(at_session *s, at_arena *a, at_candidate *c, at_record *result) {
     at_error err;
     at_lower_options lo = at_session_lower_options(s, "kernel");
+    lo.can_stop = s->work >= long_work;
     int64_t begin_ns = at_now_ns();
     at_status status = lower(s, a, &lo, c, &err);
     if (status == AT_OK) result->extra.code_hash = c->kernel->code_hash;
@@ -297,7 +300,9 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
     result->extra.number = outcome.number;
     result->extra.min_repeat_ms = outcome.number ? s->options.min_repeat_ms : 0;
     result->extra.sample_kind = outcome.at_least ? AT_SAMPLES_AT_LEAST : AT_SAMPLES_FULL;
-    result->extra.check = c->job.has_limits ? AT_CHECK_TOLERANCE : AT_CHECK_EXACT;
+    result->extra.check = outcome.is_cut      ? AT_CHECK_UNCHECKED
+                          : c->job.has_limits ? AT_CHECK_TOLERANCE
+                                              : AT_CHECK_EXACT;
     result->timestamp_s = at_wall_time_s();
     result->extra.gflops = s->work / at_record_mean(result) * 1e-9;
     return AT_OK;

@@ -17,6 +17,7 @@ enum { MOST_INDICES = 100000000, NOT_TOLD = -2 };
 typedef struct measured {
     int64_t index;
     double time_s; /* as in at_recorded */
+    bool is_bound; /* from below */
 } measured;
 
 typedef struct reading {
@@ -94,7 +95,6 @@ static void take(reading *r, const at_record *record) {
         r->others++;
         return;
     }
-    if (at_record_is_at_least(record)) return;
     double time_s = record->error_no ? -record->error_no : at_record_mean(record);
     if (time_s == 0 || !isfinite(time_s)) return;
     int64_t index = index_of(r, record);
@@ -102,7 +102,7 @@ static void take(reading *r, const at_record *record) {
         r->strange++;
         return;
     }
-    *at_push(r->arena, &r->all) = (measured){index, time_s};
+    *at_push(r->arena, &r->all) = (measured){index, time_s, at_record_is_at_least(record)};
     if (to->first_s == 0 || record->timestamp_s < to->first_s) to->first_s = record->timestamp_s;
     if (record->timestamp_s > to->last_s) to->last_s = record->timestamp_s;
 }
@@ -118,21 +118,23 @@ static at_status end_file_space(reading *r, at_error *err) {
     return AT_OK;
 }
 
-/* By index; failures behind. */
+/* By index; bounds behind, then failures. */
 static int by_index(const void *x, const void *y) {
     const measured *a = x, *b = y;
     if (a->index != b->index) return a->index < b->index ? -1 : 1;
     if ((a->time_s > 0) != (b->time_s > 0)) return a->time_s > 0 ? -1 : 1;
+    if (a->is_bound != b->is_bound) return a->is_bound ? 1 : -1;
     return (a->time_s > b->time_s) - (a->time_s < b->time_s);
 }
 
-/* Of a point that was measured several times the median counts. */
+/* Of a point that was measured several times the median counts; what is only known to be slower
+ * than so much has the lowest such time, as a search is told it. */
 static void take_medians(reading *r) {
     const measured *all = r->all.data;
     if (r->all.len) qsort(r->all.data, (size_t)r->all.len, sizeof *all, by_index);
     for (int i = 0, end, valid; i < r->all.len; i = end) {
         for (end = i, valid = 0; end < r->all.len && all[end].index == all[i].index; end++)
-            valid += all[end].time_s > 0;
+            valid += all[end].time_s > 0 && !all[end].is_bound;
         r->to->time_s[at_space_place(r->to->space, all[i].index)] =
             all[valid ? i + (valid - 1) / 2 : i].time_s;
     }

@@ -57,7 +57,8 @@ void at_anchor_execute(at_inside *in, at_msg *m, at_outcome *out) {
     at_msg_send(&(at_channel){.fd = in->fd}, AT_MSG_COMPILED, NULL, 0);
     out->end = at_place_job(job, AT_PLACE_PLAIN, in->store, in->memory_bytes, places, out->error,
                             sizeof out->error);
-    if (!out->end && !at_job_first_run(in, job, &anchor.code, places, buf, &anchor.run, &t, out)) {
+    if (!out->end &&
+        !at_job_first_run(in, job, &anchor.code, places, buf, 0, &anchor.run, &t, out)) {
         if (time_it(&anchor.run)) out->end = AT_JOB_CRASHED;
         else if (!settle(in, job, places)) out->end = AT_JOB_CRASHED;
         if (out->end) snprintf(out->error, sizeof out->error, "%s", no_memory);
@@ -106,6 +107,8 @@ static bool is_same_kernel(const at_job *x, const at_job *y) {
     }
     return same;
 }
+
+double at_anchor_run_ns(void) { return anchor.job ? anchor.run_ns : 0; }
 
 at_anchor *at_anchor_beside(const at_job *job, const at_place *places, const at_run *r) {
     at_anchor *a = &anchor;

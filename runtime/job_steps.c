@@ -30,8 +30,8 @@ at_job_end at_job_check_outputs(const at_inside *in, const at_job *job, const at
 }
 
 at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_code *code,
-                            const at_place *places, void **buf, at_run *r, at_run_time *t,
-                            at_outcome *out) {
+                            const at_place *places, void **buf, double best_ns, at_run *r,
+                            at_run_time *t, at_outcome *out) {
     const at_place *workspace = &places[job->num_bufs];
     for (int i = 0; i < job->num_bufs; i++) buf[i] = places[i].start;
     *r = (at_run){.clock = &at_machine_clock,
@@ -51,14 +51,27 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
             return fail(out, AT_JOB_CRASHED);
         }
     }
+    at_crash_phase(AT_PHASE_RUN);
+    const int64_t limit_ns = at_run_limit(job, best_ns);
+    int64_t ns = 0;
+    int failed = 0;
+    out->is_cut = limit_ns && at_part_is_behind(r, job->turns, limit_ns, &ns, &failed);
     at_job_poison(job, places, AT_BUF_OUT, AT_POISON_OUT);
     at_poison(workspace->start, workspace->size_bytes, AT_POISON_WORK);
-    at_crash_phase(AT_PHASE_RUN);
-    int failed = at_run_timed(r, 1, t);
+    if (!failed && !out->is_cut) {
+        failed = at_run_limited(r, limit_ns, t, &out->is_cut);
+        ns = t->ns;
+    }
     if (failed) {
         snprintf(ERROR_TEXT(out), "the kernel returned %d", failed);
         return fail(out, AT_JOB_CRASHED);
     }
     if (fail(out, at_place_check(job, places, ERROR_TEXT(out)))) return out->end;
+    if (out->is_cut) {
+        out->at_least = true;
+        out->number = 1;
+        out->costs_s[out->num_costs++] = (double)ns * 1e-9;
+        return AT_JOB_RAN;
+    }
     return at_job_check_outputs(in, job, places, out);
 }

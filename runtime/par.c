@@ -2,6 +2,8 @@
  * one thread is asked for, else a plain loop. */
 #include "runtime/runtime_int.h"
 
+#include <limits.h>
+
 static void serial_for(void (*body)(long i, int thread, void *context), long n, void *context) {
     for (long i = 0; i < n; i++) body(i, 0, context);
 }
@@ -52,6 +54,7 @@ static void openmp_for(void (*body)(long i, int thread, void *context), long n, 
 void at_par_setup(at_par *par, int threads) {
     team = threads > 1 ? threads : 1;
     par->threads = team;
+    par->turns = LONG_MAX;
     par->parallel_for = team > 1 ? openmp_for : serial_for;
 }
 
@@ -85,6 +88,7 @@ void at_par_init(int cpu) { (void)cpu; }
 void at_par_setup(at_par *par, int threads) {
     par->threads =
         threads > 1 ? threads : 1; /* as many workspace slices as the caller has counted */
+    par->turns = LONG_MAX;
     par->parallel_for = serial_for;
 }
 

@@ -145,6 +145,9 @@ at_status at_input_cut(at_arena *a, const at_input *in, int64_t r, int64_t c, at
 typedef struct at_par {
     void (*parallel_for)(void (*body)(long i, int thread, void *context), long n, void *context);
     int threads;
+    /* Turns that kernels which can be cut short (at_job.turns) may still take, counted down; 0:
+     * stop. */
+    volatile long turns;
 } at_par;
 typedef int at_kernel_fn(void *const buf[], void *workspace, at_par *par);
 
@@ -216,6 +219,11 @@ typedef struct at_job {
     bool to_the_end;
     at_reach reach;  /* by which pairs are labelled; 0: they are not, all are UNKNOWN */
     at_state wanted; /* ALONE or COMPANY: only such count as pairs, of at most 3 times as many */
+    /* Above 0: the kernel's outermost loops have so many turns, and no more than at_par.turns
+     * says. It is stopped once its run has taken 3 times the best, or the anchor (at least 20 ms);
+     * where the best takes that long itself, a few turns are run before the whole, and the whole is
+     * not if they show that it takes as long. Either is told as at_least, unless to_the_end. */
+    int64_t turns;
     uint64_t pair_seed;
     /* Above 0: before each sample that much memory is read, so that what the caches held is gone;
      * then number is 1 and repeat 3 unless given. */
@@ -250,6 +258,7 @@ typedef struct at_outcome {
     int num_costs;
     int number;    /* runs that the last of them is the mean of */
     bool at_least; /* the check run was so slow that nothing else was timed */
+    bool is_cut; /* at_least, and not even run to its end: its outputs are not known to be right */
     /* In measured order; costs_s holds the times of the first of them. */
     at_pair pairs[AT_MAX_PAIRS];
     int num_pairs;

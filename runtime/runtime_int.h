@@ -254,6 +254,13 @@ typedef struct at_run_time {
 /* Caches flushed if asked for; then that many calls. Returns 0 or the first other value that the
  * kernel returned. */
 int at_run_timed(at_run *r, int number, at_run_time *t);
+/* stop.c: how long a run of the job may take; 0: as long as it wants. */
+int64_t at_run_limit(const at_job *job, double best_ns);
+/* One run, which is stopped once it has taken so much of its core's time; 0: never. */
+int at_run_limited(at_run *r, int64_t limit_ns, at_run_time *t, bool *stopped);
+/* Whether a few of the kernel's turns show that all of them take longer than the limit. *ns: how
+ * long, by them; 0: nothing was run. */
+bool at_part_is_behind(at_run *r, int64_t turns, int64_t limit_ns, int64_t *ns, int *failed);
 /* Appends samples to *out by the job's rule (see at_job). Returns what the kernel returned. */
 int at_time_job(at_run *r, const at_job *job, at_run_time check_run, at_outcome *out);
 /* Clearly slower than best_ns? In doubt (the check run was cold, or shared the core) it runs again,
@@ -286,6 +293,7 @@ void at_anchor_execute(at_inside *in, at_msg *m, at_outcome *out);
  * those of this job in these places. Where the job's kernel is the anchor's, `beside` is r, the
  * job's: one code loaded once, in the same memory, so that only chance can tell the two apart. */
 at_anchor *at_anchor_beside(const at_job *job, const at_place *places, const at_run *r);
+double at_anchor_run_ns(void); /* of late; 0: there is none */
 /* Appends pairs and samples to *out. Returns what one of the two kernels returned. */
 int at_time_pairs(at_run *r, at_anchor *anchor, const at_job *job, at_run_time check_run,
                   at_outcome *out);
@@ -372,11 +380,11 @@ at_job_end at_job_load(const at_job *job, at_arena_no number, at_code *code, at_
 void at_job_poison(const at_job *job, const at_place *places, at_buf_role role, uint32_t pattern);
 at_job_end at_job_check_outputs(const at_inside *in, const at_job *job, const at_place *places,
                                 at_outcome *out);
-/* Packs, and runs the kernel once over poisoned memory, checked. Leaves r and buf ready for more.
- */
+/* Packs, and runs the kernel once over poisoned memory, checked; or not to its end, where it is
+ * behind best_ns (0: never; at_outcome.is_cut). Leaves r and buf ready for more. */
 at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_code *code,
-                            const at_place *places, void **buf, at_run *r, at_run_time *t,
-                            at_outcome *out);
+                            const at_place *places, void **buf, double best_ns, at_run *r,
+                            at_run_time *t, at_outcome *out);
 /* bandwidth.c; of threads that each have a share of the bytes, 10 ms; 0: no memory for it */
 double at_bandwidth_gbytes(int64_t read_bytes, int64_t written_bytes, int threads);
 

@@ -205,7 +205,9 @@ static at_status is_instead(matcher *m, const char *place, const at_json *v) {
     return unfit(m, place, at_format(m->t->arena, "is %s", json_text(m->t, v)), v);
 }
 
+/* A truth of the pattern is 0 or 1 once it has been through a log. */
 static bool same_scalar(const at_json *x, const at_json *y) {
+    if (x->kind == AT_JSON_BOOL && y->kind == AT_JSON_NUMBER) return y->number == x->boolean;
     if (x->kind != y->kind) return false;
     switch (x->kind) {
     case AT_JSON_STRING: return !strcmp(x->string, y->string);
