@@ -6,7 +6,9 @@
 
 #include "cli/json_out.h"
 #include "cli/outputs.h"
+#include "cli/template_file.h"
 #include "engine/engine.h"
+#include "sketch/ansor.h"
 #include "templates/task.h"
 #include "view/view.h"
 
@@ -118,6 +120,89 @@ static at_status convert_space(const at_options *o, conversion *c, at_text *text
     return o->output ? AT_OK : at_print(text, err);
 }
 
+/* ---- Ansor's --------------------------------------------------------------------------------- */
+
+/* Lines that begin with # or a blank are comments. */
+static const char *next_record(const char *line, const char *stop, int64_t *number, size_t *len) {
+    for (; line < stop; line += *len + 1, ++*number) {
+        const char *end = memchr(line, '\n', (size_t)(stop - line));
+        *len = (size_t)((end ? end : stop) - line);
+        if (*len && *line != '#' && *line != ' ') return line;
+    }
+    return NULL;
+}
+
+/* The record on a line, or the best one. */
+static at_status choose_record(const at_options *o, const char *text, size_t size, const char **out,
+                               size_t *out_len, int64_t *out_line, int *records, at_error *err) {
+    at_arena *scratch = at_arena_new();
+    at_status s = AT_OK;
+    double best = 0;
+    int64_t number = 1;
+    size_t len = 0;
+    *out = NULL;
+    *records = 0;
+    for (const char *line = text;
+         s == AT_OK && (line = next_record(line, text + size, &number, &len)); line += len + 1) {
+        at_mark mark = at_arena_mark(scratch);
+        double cost_s = 0;
+        ++*records;
+        bool chosen = o->request.line == number;
+        if (!o->request.line) s = at_ansor_cost(scratch, line, len, &cost_s, err);
+        if (s != AT_OK) at_fail_at(err, "%s:%lld: ", o->operands[0], (long long)number);
+        if (cost_s > 0 && (best == 0 || cost_s < best)) best = cost_s, chosen = true;
+        if (chosen) *out = line, *out_len = len, *out_line = number;
+        at_arena_rewind(scratch, mark);
+        number++;
+    }
+    at_arena_free(scratch);
+    if (s != AT_OK || *out) return s;
+    if (o->request.line)
+        return at_fail(err, AT_E_USAGE, "--line %lld: %s has no record there",
+                       (long long)o->request.line, o->operands[0]);
+    return at_fail(err, AT_E_NO_VALID, "%s: holds no valid record", o->operands[0]);
+}
+
+static void tell_notes(conversion *c, const char *notes) {
+    while (*notes) {
+        size_t n = strcspn(notes, "\n");
+        take_loss(c, at_format(c->arena, "lost: %.*s", (int)n, notes));
+        notes += n + (notes[n] == '\n');
+    }
+}
+
+static at_status convert_ansor(const at_options *o, conversion *c, at_text *text, at_error *err) {
+    enum { MOST_BYTES = 64 << 20 };
+    char *file;
+    const char *line = NULL;
+    size_t size, len = 0;
+    int64_t number = 0;
+    int records;
+    at_ansor x;
+    if (strcmp(o->from, "ansor") != 0)
+        return at_fail(err, AT_E_USAGE, "--from %s: ansor is known; other files say what they are",
+                       o->from);
+    if (o->to && strcmp(o->to, "template") != 0)
+        return at_fail(err, AT_E_USAGE, "--from ansor makes a template's file, not a %s", o->to);
+    AT_TRY(at_read_file_most(c->arena, o->operands[0], MOST_BYTES, &file, &size, err));
+    AT_TRY(choose_record(o, file, size, &line, &len, &number, &records, err));
+    if (at_ansor_read(c->arena, line, len, &x, err) != AT_OK) {
+        at_fail_at(err, "%s:%lld: ", o->operands[0], (long long)number);
+        return err->status = AT_E_INPUT;
+    }
+    tell_notes(c, x.notes);
+    at_options own = *o;
+    own.to = "template";
+    const char *help =
+        at_format(c->arena, "%s of %s:%lld", x.workload, o->operands[0], (long long)number);
+    if (o->output) AT_TRY(at_write_template(c->arena, &own, x.program, help, err));
+    if (o->json) return print_json(&own, c, records, "ansor", err);
+    if (o->output) return AT_OK;
+    x.program->row.help = help;
+    at_schedulable_print(text, x.program);
+    return at_print(text, err);
+}
+
 static at_status fail_no_format(at_error *err) {
     at_text names = {0};
     for (int i = 0; at_file_format_at(i); i++)
@@ -128,14 +213,15 @@ static at_status fail_no_format(at_error *err) {
 }
 
 at_status at_cmd_convert(const at_options *o, at_error *err) {
-    if (!o->to) return fail_no_format(err);
+    if (!o->to && !o->from) return fail_no_format(err);
     if (o->json && !o->output)
         return at_fail(err, AT_E_USAGE, "convert --json needs --output FILE");
     at_arena *a = at_arena_new();
     conversion c = {.arena = a, .quiet = o->json};
     at_text text = {0};
-    bool space = !strcmp(o->to, "space");
-    at_status s = space ? convert_space(o, &c, &text, err) : convert(o, &c, &text, err);
+    at_status s = o->from                   ? convert_ansor(o, &c, &text, err)
+                  : !strcmp(o->to, "space") ? convert_space(o, &c, &text, err)
+                                            : convert(o, &c, &text, err);
     at_text_free(&text);
     at_arena_free(a);
     return s;

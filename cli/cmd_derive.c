@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/open.h"
-#include "cli/outputs.h"
+#include "cli/template_file.h"
 #include "sketch/sketch.h"
 
 typedef struct shown_sketch {
@@ -157,29 +157,12 @@ static at_status print_json(const derived *d, at_error *err) {
     return at_out_print(&out, err);
 }
 
-/* ---- the file -------------------------------------------------------------------------------- */
-
-/* A template is named by its file. */
-static at_status file_name(at_arena *a, const char *path, const char **name, at_error *err) {
-    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-    size_t n = strlen(base);
-    if (n < 3 || strcmp(base + n - 2, ".c") != 0)
-        return at_fail(err, AT_E_USAGE, "--output %s: a template's file ends in .c", path);
-    *name = at_strndup(a, base, n - 2);
-    return AT_OK;
-}
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static at_status write_file(const derived *d, const shown_sketch *s, const at_options *o,
                             at_error *err) {
-    at_text text = {0};
-    at_schedulable named = *s->s;
-    at_output_rules rules = at_rules_of_output(o);
-    AT_TRY(file_name(d->session->arena, o->output, &named.row.name, err));
-    named.row.help = at_format(d->session->arena, "%s of %s", s->name, d->session->row->name);
-    at_schedulable_print(&text, &named);
-    at_status status = at_write_output(o->output, &rules, at_text_str(&text), text.len, err);
-    at_text_free(&text);
-    return status;
+    const char *help = at_format(d->session->arena, "%s of %s", s->name, d->session->row->name);
+    return at_write_template(d->session->arena, o, s->s, help, err);
 }
 
 static at_status derive(derived *d, const at_options *o, at_error *err) {

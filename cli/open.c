@@ -9,7 +9,8 @@ at_status at_open_config(const at_options *o, bool required, at_session *s, at_e
     at_request q = o->request;
     int sources = !!q.config + !!o->index + !!q.log + !!q.steps;
     if (sources > 1)
-        return at_fail(err, AT_E_USAGE, "give one of --config, --index, --log and --from-steps, not %d", sources);
+        return at_fail(err, AT_E_USAGE,
+                       "give one of --config, --index, --log and --from-steps, not %d", sources);
     if (!sources && required)
         return at_fail(err, AT_E_USAGE,
                        "which configuration? Give --log FILE, --config JSON|default or --index I");

@@ -104,8 +104,9 @@ static const at_option_row rows[] = {
      "tune: log to append to and resume from, default TEMPLATE.log; verify: log to append what is "
      "measured to; else: take the best record of this log",
      TEXT, TO(log), 0, 0},
-    {"--line", "N", CHOOSING, NULL, "with --log: the record on this line instead of the best",
-     INTEGER, TO(request.line), 1, INT64_MAX},
+    {"--line", "N", CHOOSING | V(CONVERT), NULL,
+     "with --log or --from ansor: the record on this line instead of the best", INTEGER,
+     TO(request.line), 1, INT64_MAX},
     {"--config", "JSON", CHOOSING, NULL,
      "a configuration, {\"entity\": [...]}, or a file that holds one; or default: the one without "
      "tuning",
@@ -236,6 +237,11 @@ static const at_option_row rows[] = {
      TO(split), 0, 0},
     {"--diff", NULL, V(LOG), NULL, "compare the best records of two logs, task by task", SWITCH,
      TO(diff), 0, 0},
+    {"--from", "FORMAT", V(CONVERT), NULL,
+     "of files that do not say what they are: ansor, records of TVM's auto_scheduler, of which the "
+     "best one, or that of "
+     "--line, becomes a template",
+     TEXT, TO(from), 0, 0},
     {"--to", "FORMAT", V(CONVERT), NULL, "space (compact, for replay)", FORMAT, TO(to), 0, 0},
     {"--against", "AXIS", V(PLOT), "both",
      "the x axis: trials, seconds or both; or sparsity: the best times of a layer over the share "

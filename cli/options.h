@@ -87,7 +87,7 @@ typedef struct at_options {
     double margin; /* as a share */
     /* output */
     bool measure, stats, json, code, why, with_main, compat, csv, trace, split, diff, force;
-    const char *dump, *output, *to, *name, *isas;
+    const char *dump, *output, *to, *from, *name, *isas;
     at_abi abi;
     bool fallback;
     at_per per;

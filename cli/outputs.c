@@ -104,6 +104,7 @@ static const struct {
     {AT_VERB_DERIVE, NULL, "template that derive wrote", is_template_of_ours},
     {AT_VERB_REPORT, NULL, "page that report wrote", is_report},
     {AT_VERB_CONVERT, "log", "log", at_is_log_head},
+    {AT_VERB_CONVERT, "template", "template that derive wrote", is_template_of_ours},
     {AT_VERB_CONVERT, "space", "recorded space", at_is_space_head},
     {AT_VERB_PLOT, ".png", "PNG picture", is_png},
     {AT_VERB_PLOT, ".svg", "SVG picture", is_svg},

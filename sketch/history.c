@@ -185,29 +185,11 @@ static const char *number_text(const replay *r) {
     return copy;
 }
 
-static void add_args(const replay *r, at_template_row *row) {
-    at_text args = {0}, record = {0};
-    for (int i = 0; i < at_task_num_numbers(r->task); i++) {
-        const char *name;
-        int64_t value = at_task_number(r->task, i, &name);
-        at_text_addf(&args, "%s%s=%lld%s", i ? ", " : "", name, (long long)value,
-                     value < 0   ? " from -1"
-                     : value < 1 ? " from 0"
-                                 : "");
-        at_text_addf(&record, "%s%s", i ? ", " : "", name);
-    }
-    row->args = at_strdup(r->arena, at_text_str(&args));
-    row->record_args = at_format(r->arena, "[%s]", at_text_str(&record));
-    at_text_free(&args);
-    at_text_free(&record);
-}
-
 static at_schedulable *finish(const replay *r, const at_compute *c, const at_tree *tree) {
     AT_VEC(at_definition) definitions = {0};
-    at_template_row row = {0};
-    at_text compute = {0}, text = {0};
+    at_text compute = {0}, text = {0}, args = {0}, record_args = {0};
     at_definition sizes = {.kind = AT_DEFINE_SIZES, .text = {number_text(r)}};
-    add_args(r, &row);
+    at_schedulable_args(r->task, &args, &record_args);
     if (*sizes.text[0]) *at_push(r->arena, &definitions) = sizes;
     for (int i = 0; i < at_task_num_definitions(r->task); i++) {
         const at_definition *d = at_task_definition(r->task, i);
@@ -217,11 +199,13 @@ static at_schedulable *finish(const replay *r, const at_compute *c, const at_tre
     }
     at_compute_print(&compute, c);
     at_tree_print(&text, tree);
-    at_schedulable *s = at_schedulable_untried(r->arena, at_task_row(r->task)->name, row.args,
-                                               row.record_args, definitions.data, definitions.len,
-                                               NULL, 0, at_text_str(&compute), at_text_str(&text));
+    at_schedulable *s = at_schedulable_untried(
+        r->arena, at_task_row(r->task)->name, at_text_str(&args), at_text_str(&record_args),
+        definitions.data, definitions.len, NULL, 0, at_text_str(&compute), at_text_str(&text));
     at_text_free(&compute);
     at_text_free(&text);
+    at_text_free(&args);
+    at_text_free(&record_args);
     return s;
 }
 
@@ -246,15 +230,6 @@ static const at_template_row *as_sketch(const replay *r, const at_steps *h,
     return &row->row;
 }
 
-/* Its only configuration has a program. */
-static at_status check(at_arena *a, at_schedulable *s, at_error *err) {
-    at_config c;
-    at_program *p;
-    AT_TRY(at_schedulable_try(a, s, err));
-    AT_TRY(at_task_default_config(a, s->task, 8, &c, err));
-    return at_task_program(a, s->task, &c, &p, err);
-}
-
 at_status at_steps_row(at_arena *a, const at_task *t, const char *what, const at_steps *h,
                        const at_template_row **out, at_error *err) {
     replay r = {.arena = a, .task = t, .err = err};
@@ -268,7 +243,7 @@ at_status at_steps_row(at_arena *a, const at_task *t, const char *what, const at
         if (e->kind != AT_EDIT_SIZE) AT_TRY(apply(&r, what, e, &c, &tree));
     }
     at_schedulable *s = finish(&r, c, tree);
-    if (check(a, s, err) != AT_OK) {
+    if (at_schedulable_try_only(a, s, err) != AT_OK) {
         at_fail_at(err, "%s: ", what);
         return err ? (err->status = AT_E_INPUT) : AT_E_INPUT;
     }

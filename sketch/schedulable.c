@@ -129,18 +129,26 @@ at_status at_schedulable_try(at_arena *a, at_schedulable *s, at_error *err) {
     return try_some(a, s, err);
 }
 
-/* The numbers of a task as the arguments of its template: "N=1, H=56", "[N, H]". Texts and tuples
- * are in the definitions already, as what they evaluated to. */
-static void add_args(const at_task *t, at_text *args, at_text *record_args) {
+void at_schedulable_args(const at_task *t, at_text *args, at_text *record_args) {
     at_text_add(record_args, "[");
     for (int i = 0; i < at_task_num_numbers(t); i++) {
         const char *name;
         int64_t value = at_task_number(t, i, &name);
         at_text_addf(args, "%s%s=%lld%s", i ? ", " : "", name, (long long)value,
-                     value < 1 ? " from 0" : "");
+                     value < 0   ? " from -1"
+                     : value < 1 ? " from 0"
+                                 : "");
         at_text_addf(record_args, "%s%s", i ? ", " : "", name);
     }
     at_text_add(record_args, "]");
+}
+
+at_status at_schedulable_try_only(at_arena *a, at_schedulable *s, at_error *err) {
+    at_config c;
+    at_program *p;
+    AT_TRY(at_schedulable_try(a, s, err));
+    AT_TRY(at_task_default_config(a, s->task, ANY_LANES, &c, err));
+    return at_task_program(a, s->task, &c, &p, err);
 }
 
 at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedulable **out,
@@ -150,7 +158,7 @@ at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedul
     at_config c;
     AT_TRY(at_task_default_config(a, t, ANY_LANES, &c, err));
     AT_TRY(at_task_tree(a, t, &c, &chosen, err));
-    add_args(t, &args, &record_args);
+    at_schedulable_args(t, &args, &record_args);
     at_compute_print(&compute, at_task_compute(t));
     at_tree_print(&tree, chosen);
     int n = at_task_num_definitions(t);

@@ -49,6 +49,11 @@ at_schedulable *at_schedulable_untried(at_arena *a, const char *name, const char
                                        int num_limits, const char *compute, const char *tree);
 /* Tries it, and fills in the rest. Errors as at_schedulable_new's. */
 at_status at_schedulable_try(at_arena *a, at_schedulable *s, at_error *err);
+/* The same of one with a single configuration, which must have a program. */
+at_status at_schedulable_try_only(at_arena *a, at_schedulable *s, at_error *err);
+/* The numbers of a task as the arguments of a template: "N=1, H=56", "[N, H]". Texts and tuples are
+ * in its definitions already, as what they evaluated to. */
+void at_schedulable_args(const at_task *t, at_text *args, at_text *record_args);
 /* What a template says of a task, with the task's arguments as defaults and the tree that its
  * default configuration chooses. */
 at_status at_schedulable_of_task(at_arena *a, const at_task *t, const at_schedulable **out,

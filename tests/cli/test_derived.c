@@ -150,6 +150,40 @@ static void history(void **state) {
     cli_expect(4, "./autotune run ./my.te --from-steps my.steps --args N=25");
 }
 
+/* A record of Ansor's becomes a template, whose kernel is right. */
+static void ansor(void **state) {
+    (void)state;
+    cli_write(
+        "ansor.json",
+        "# two\n"
+        "{\"i\": [[\"[\\\"matmul_add\\\", 16, 16, 32, \\\"float32\\\"]\", \"llvm\"], [[], []]], "
+        "\"r\": [[0.003], 0, 0.1, 1], \"v\": \"v0.6\"}\n"
+        "{\"i\": [[\"[\\\"matmul_add\\\", 16, 16, 32, \\\"float32\\\"]\", \"llvm\"], [[], "
+        "[[\"SP\", 2, 1, 32, [16], 1], [\"RE\", 2, [0, 1, 3, 2]], [\"AN\", 2, 3, 2]]]], "
+        "\"r\": [[0.001], 0, 0.1, 1], \"v\": \"v0.6\"}\n");
+    cli_expect(0, "./autotune convert ansor.json --from ansor -o best.c");
+    assert_non_null(strstr(cli_read("best.c"), "i0_, j0_, k0, j1:vec =>"));
+    const cli_result *r = cli_expect(0, "./autotune run ./best.c");
+    assert_non_null(strstr(r->out, "equal to the reference"));
+    r = cli_expect(0, "./autotune convert ansor.json --from ansor --line 2");
+    assert_non_null(strstr(r->out, "matmul_add of ansor.json:2"));
+    cli_expect(2, "./autotune convert ansor.json --from ansor --line 1");
+    cli_expect(2, "./autotune convert ansor.json --from ansor --to log");
+    cli_expect(2, "./autotune convert ansor.json --from other");
+    cli_write("bad.json", "{\"i\": [[\"[\\\"nothing\\\", 3]\", \"llvm\"], [[], []]], "
+                          "\"r\": [[0.1], 0, 0.1, 1]}\n");
+    r = cli_expect(4, "./autotune convert bad.json --from ansor");
+    assert_non_null(strstr(r->err, "bad.json:1: workload \"nothing\" is not known"));
+    cli_write("bad.json", "{\"i\": [[\"[\\\"norm_bmn\\\", 3, 4, 5]\", \"llvm\"], [[], "
+                          "[[\"RE\", 1, [2, 2, 1]]]]], \"r\": [[0.1], 0, 0.1, 1]}\n");
+    r = cli_expect(4, "./autotune convert bad.json --from ansor");
+    assert_non_null(strstr(r->err, "bad.json:1: step 0 (RE): loop 2 comes twice"));
+    cli_write("bad.json", "no record\n");
+    cli_expect(4, "./autotune convert bad.json --from ansor");
+    cli_write("bad.json", "{\"i\": [[\"[]\", \"llvm\"], [[], []]], \"r\": [[1e10], 4, 0.1, 1]}\n");
+    cli_expect(3, "./autotune convert bad.json --from ansor");
+}
+
 /* An unknown sketch and a torn entity name what there is. */
 static void entities(void **state) {
     (void)state;
@@ -186,8 +220,9 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands), cmocka_unit_test(indices),  cmocka_unit_test(as_template),
-        cmocka_unit_test(history),  cmocka_unit_test(entities), cmocka_unit_test(mistakes),
+        cmocka_unit_test(commands), cmocka_unit_test(indices), cmocka_unit_test(as_template),
+        cmocka_unit_test(history),  cmocka_unit_test(ansor),   cmocka_unit_test(entities),
+        cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

@@ -17,6 +17,7 @@ typedef struct fuzz_target {
 } fuzz_target;
 
 #define FUZZ_TARGETS(T)                                                                            \
+    T(ansor)                                                                                       \
     T(apply)                                                                                       \
     T(args)                                                                                        \
     T(compute)                                                                                     \
@@ -29,7 +30,8 @@ typedef struct fuzz_target {
     T(layers)                                                                                      \
     T(log)                                                                                         \
     T(message)                                                                                     \
-    T(mtx) T(npy) T(page) T(pick) T(plot) T(record) T(shown) T(space) T(speeds) T(te) T(tree)
+    T(mtx)                                                                                         \
+    T(npy) T(page) T(pick) T(plot) T(record) T(shown) T(space) T(speeds) T(steps) T(te) T(tree)
 
 #define FUZZ_DECLARE(name) extern const fuzz_target fuzz_##name;
 FUZZ_TARGETS(FUZZ_DECLARE)

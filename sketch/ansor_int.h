@@ -1,0 +1,76 @@
+/* sketch/ansor_int.h: a state of Ansor's, as steps have made it. Source: TVM's auto_scheduler,
+ * steps SP RE FU AN PR CA CI CR CHR CHW RF FSP FFSP SA. */
+#ifndef AT_SKETCH_ANSOR_INT_H
+#define AT_SKETCH_ANSOR_INT_H
+
+#include "sketch/ansor.h"
+
+enum {
+    ANSOR_AXES = 24,
+    ANSOR_PIECES = 160,
+    ANSOR_LOOPS = 64,
+    ANSOR_STAGES = 48,
+    ANSOR_STEPS = 2000
+};
+
+typedef struct ansor_axis {
+    const char *name;
+    int64_t extent;
+    bool is_gone; /* a digit of another axis by now */
+} ansor_axis;
+
+/* A part of an axis, outer ones first; a split puts several in place of one. */
+typedef struct ansor_piece {
+    int axis;
+    int64_t length; /* as a split said; 0: what is left */
+    int64_t extent; /* once the region is known */
+    const char *name;
+} ansor_piece;
+
+typedef struct ansor_loop {
+    ansor_piece *piece[ANSOR_LOOPS]; /* several: fused */
+    int num_pieces;
+    bool is_reduce;
+    int annotation;                             /* 0 none, 1 unroll, 2 vectorize, 3 parallel */
+    struct ansor_stage *attached[ANSOR_STAGES]; /* in the order in which they came */
+    int num_attached;
+} ansor_loop;
+
+typedef struct ansor_stage {
+    const char *name;
+    const char *declared; /* of an input: its line of the computation; NULL: a stage */
+    const char *reduction;
+    const char *body, *definitions; /* as texts; "" for no definitions */
+    ansor_axis axis[ANSOR_AXES];
+    int num_axes, num_reduce;
+    ansor_piece *piece[ANSOR_PIECES]; /* per axis, outer ones first */
+    int num_pieces;
+    ansor_loop *loop[ANSOR_LOOPS];
+    int num_loops;
+    struct ansor_stage *at; /* where it is attached, */
+    ansor_loop *at_loop;    /* NULL: at the root */
+    bool is_inlined;
+    int unroll_max; /* auto_unroll_max_step */
+    int id;         /* as it stands at the end */
+} ansor_stage;
+
+typedef struct ansor_state {
+    at_arena *arena;
+    at_error *err;
+    ansor_stage *stage[ANSOR_STAGES];
+    int num_stages;
+    at_text notes;
+} ansor_state;
+
+const char *ansor_workload(const char *name); /* its .te text; NULL: it is not known */
+void ansor_add_workloads(at_text *out);
+/* Of a computation with numbers, one stage per tensor (ansor_state.c). */
+at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values);
+/* All steps. */
+at_status ansor_apply(ansor_state *s, const at_json *steps);
+/* The computation with the stages there are (ansor_tree.c). */
+void ansor_compute_text(const ansor_state *s, at_text *out);
+/* Its tree, of pieces whose sizes are numbers: "i0 = 8, i1 = 4". c: that computation. */
+at_status ansor_tree_text(ansor_state *s, const at_compute *c, at_text *tree, at_text *sizes);
+
+#endif

@@ -1,0 +1,132 @@
+/* sketch/ansor_record.c: a line of an Ansor log, {"i": [[KEY, TARGET, ...], [[], STEPS]], "r":
+ * [COSTS, ERROR_NO, ...], "v": ...}, as a program of ours. */
+#include <string.h>
+
+#include "sketch/ansor_int.h"
+#include "sketch/sketch.h"
+
+static at_status parse(at_arena *a, const char *line, size_t length, const at_json **task,
+                       const at_json **steps, const at_json **result, at_error *err) {
+    const at_json *json;
+    AT_TRY(at_json_parse(a, line, length, &json, err));
+    const at_json *input = json->kind == AT_JSON_OBJECT ? at_json_get(json, "i") : NULL;
+    *result = json->kind == AT_JSON_OBJECT ? at_json_get(json, "r") : NULL;
+    *task = input && input->kind == AT_JSON_ARRAY ? at_json_at(input, 0) : NULL;
+    const at_json *state = *task ? at_json_at(input, 1) : NULL;
+    *steps = state && state->kind == AT_JSON_ARRAY ? at_json_at(state, 1) : NULL;
+    if (*steps && (*steps)->kind == AT_JSON_ARRAY && *result && (*result)->kind == AT_JSON_ARRAY &&
+        (*task)->kind == AT_JSON_ARRAY && (*task)->child && (*task)->child->kind == AT_JSON_STRING)
+        return AT_OK;
+    return at_fail(err, AT_E_INPUT, "not a record of Ansor's");
+}
+
+static double cost_of(const at_json *result) {
+    const at_json *costs = at_json_at(result, 0), *error = at_json_at(result, 1);
+    double sum = 0;
+    if (!costs || costs->kind != AT_JSON_ARRAY || !costs->count || !error ||
+        error->kind != AT_JSON_NUMBER || error->number != 0)
+        return 0;
+    for (const at_json *x = costs->child; x; x = x->next)
+        sum += x->kind == AT_JSON_NUMBER && x->number > 0 ? x->number : 0;
+    return sum / costs->count;
+}
+
+at_status at_ansor_cost(at_arena *a, const char *line, size_t length, double *out, at_error *err) {
+    const at_json *task, *steps, *result;
+    AT_TRY(parse(a, line, length, &task, &steps, &result, err));
+    *out = cost_of(result);
+    return AT_OK;
+}
+
+/* ["conv1d_nlc", 1, 64, 16, ...]: the computation with these numbers. */
+static at_status computation(at_arena *a, const char *key, at_ansor *out, at_task **task,
+                             at_error *err) {
+    const at_json *json;
+    at_text args = {0}, names = {0};
+    if (at_json_parse(a, key, strlen(key), &json, err) != AT_OK)
+        return at_fail_at(err, "workload key: ");
+    if (json->kind != AT_JSON_ARRAY || !json->child || json->child->kind != AT_JSON_STRING)
+        return at_fail(err, AT_E_INPUT, "workload key %.80s: no list that begins with a name", key);
+    out->workload = json->child->string;
+    const char *text = ansor_workload(out->workload);
+    if (!text) {
+        ansor_add_workloads(&names);
+        at_fail(err, AT_E_INPUT, "workload \"%.80s\" is not known: there are %s", out->workload,
+                at_text_str(&names));
+        at_text_free(&names);
+        return AT_E_INPUT;
+    }
+    AT_TRY(at_te_parse(a, out->workload, text, strlen(text), &out->computation, err));
+    const char *name = out->computation->args;
+    for (const at_json *v = json->child->next; v; v = v->next) {
+        if (v->kind == AT_JSON_STRING && !strcmp(v->string, "float32")) continue;
+        if (v->kind != AT_JSON_NUMBER || !v->is_int || !name) {
+            at_text_free(&args);
+            return at_fail(err, AT_E_INPUT, "workload key %.80s: expected the numbers of %s", key,
+                           out->computation->args);
+        }
+        at_text_addf(&args, "%s%.*s=%lld", args.len ? "," : "", (int)strcspn(name, "="), name,
+                     (long long)v->integer);
+        name = strchr(name, ',');
+        if (name) name += strspn(name, ", ");
+    }
+    at_sketches_for_templates();
+    at_status s = at_task_new(a, out->computation, at_text_str(&args), task, err);
+    at_text_free(&args);
+    return s == AT_OK ? AT_OK : at_fail_at(err, "workload key: ");
+}
+
+static at_status program(at_arena *a, const at_task *task, ansor_state *s, const at_json *steps,
+                         at_schedulable **out, at_error *err) {
+    at_text compute = {0}, tree = {0}, sizes = {0};
+    at_compute *c;
+    int64_t *values;
+    AT_TRY(at_task_plain_values(a, task, &values, err));
+    AT_TRY(ansor_start(s, at_task_compute(task), values));
+    AT_TRY(ansor_apply(s, steps));
+    ansor_compute_text(s, &compute);
+    const char *text = at_strdup(a, at_text_str(&compute));
+    at_text_free(&compute);
+    AT_TRY(at_compute_parse(a, at_task_compute(task)->symbols, text, "rewritten computation", &c,
+                            err));
+    at_status status = ansor_tree_text(s, c, &tree, &sizes);
+    if (status == AT_OK) {
+        int n = at_task_num_definitions(task);
+        at_definition *all = AT_NEW_ARRAY(a, at_definition, n + 1);
+        for (int i = 0; i < n; i++) all[i] = *at_task_definition(task, i);
+        all[n] =
+            (at_definition){.kind = AT_DEFINE_SIZES, .text = {at_strdup(a, at_text_str(&sizes))}};
+        at_text args = {0}, record_args = {0};
+        at_schedulable_args(task, &args, &record_args);
+        *out = at_schedulable_untried(a, at_task_row(task)->name, at_text_str(&args),
+                                      at_text_str(&record_args), all, n + (sizes.len > 0), NULL, 0,
+                                      text, at_text_str(&tree));
+        at_text_free(&args);
+        at_text_free(&record_args);
+    }
+    at_text_free(&tree);
+    at_text_free(&sizes);
+    return status;
+}
+
+static at_status read_record(at_arena *a, const char *line, size_t length, ansor_state *s,
+                             at_ansor *out, at_error *err) {
+    const at_json *key, *steps, *result;
+    at_task *task;
+    AT_TRY(parse(a, line, length, &key, &steps, &result, err));
+    out->cost_s = cost_of(result);
+    AT_TRY(computation(a, key->child->string, out, &task, err));
+    AT_TRY(program(a, task, s, steps, &out->program, err));
+    return at_schedulable_try_only(a, out->program, err);
+}
+
+at_status at_ansor_read(at_arena *a, const char *line, size_t length, at_ansor *out,
+                        at_error *err) {
+    at_error own;
+    ansor_state s = {.arena = a, .err = &own};
+    *out = (at_ansor){0};
+    at_status status = read_record(a, line, length, &s, out, &own);
+    out->notes = at_strdup(a, at_text_str(&s.notes));
+    at_text_free(&s.notes);
+    return status == AT_OK ? AT_OK : at_fail(err, AT_E_INPUT, "%s", own.text);
+}

@@ -1,0 +1,341 @@
+/* sketch/ansor_tree.c: a state of Ansor's as a loop tree. A stage at a loop of another one computes
+ * what is read of it there: its axes have the reader's digits down to that loop, and loops of its
+ * own for the rest, which its splits divide from the inside out. Loops that run once are left out.
+ */
+#include <string.h>
+
+#include "sketch/ansor_int.h"
+
+#define REFUSE(w, ...) at_fail((w)->s->err, AT_E_INPUT, __VA_ARGS__)
+
+typedef struct digits {
+    ansor_piece *piece[ANSOR_LOOPS];
+    int n;
+} digits;
+
+typedef struct tree_writer {
+    ansor_state *s;
+    const at_compute *c;                   /* a tensor per stage */
+    digits axis[ANSOR_STAGES][ANSOR_AXES]; /* [stage][axis] */
+    digits around[ANSOR_STAGES];           /* the loops that a stage stands in */
+    AT_VEC(const char *) names;            /* of pieces */
+    at_text *tree, *sizes;
+} tree_writer;
+
+/* ---- the computation ------------------------------------------------------------------------- */
+
+static void add_axes(at_text *out, const ansor_stage *x, int from, int to) {
+    bool any = false;
+    for (int k = from; k < to; k++) {
+        if (x->axis[k].is_gone) continue;
+        at_text_addf(out, "%s%s:%lld", any ? ", " : "", x->axis[k].name,
+                     (long long)x->axis[k].extent);
+        any = true;
+    }
+}
+
+void ansor_compute_text(const ansor_state *s, at_text *out) {
+    for (int i = 0; i < s->num_stages; i++) {
+        const ansor_stage *x = s->stage[i];
+        if (x->declared) {
+            at_text_add(out, x->declared);
+            continue;
+        }
+        at_text_addf(out, "%s[", x->name);
+        add_axes(out, x, 0, x->num_axes);
+        at_text_add(out, "] = ");
+        if (x->num_reduce) {
+            at_text_addf(out, "%s(", x->reduction);
+            add_axes(out, x, x->num_axes, x->num_axes + x->num_reduce);
+            at_text_add(out, ") ");
+        }
+        at_text_add(out, x->body);
+        if (*x->definitions) at_text_addf(out, "\n    where %s", x->definitions);
+        at_text_add(out, "\n");
+    }
+}
+
+/* ---- regions --------------------------------------------------------------------------------- */
+
+static bool has(const digits *d, const ansor_piece *p) {
+    for (int i = 0; i < d->n; i++)
+        if (d->piece[i] == p) return true;
+    return false;
+}
+
+static void add(digits *d, ansor_piece *p) {
+    if (p->extent != 1 && d->n < ANSOR_LOOPS) d->piece[d->n++] = p;
+}
+
+static int64_t product(const digits *d, int from) {
+    int64_t all = 1;
+    for (int i = from; i < d->n; i++)
+        if (!at_mul64(all, d->piece[i]->extent, &all)) return INT64_MAX;
+    return all;
+}
+
+/* The axis of a stage that the k-th of its tensor is. */
+static int axis_of(const ansor_stage *x, int k) {
+    for (int i = 0; i < ANSOR_AXES; i++)
+        if (!x->axis[i].is_gone && k-- == 0) return i;
+    AT_BUG("an axis too many");
+}
+
+/* a*c + b where b runs below c: the digits of a, then those of b. false: it is something else. */
+static bool digits_of(const tree_writer *w, int reader, const at_expr *e, digits *out) {
+    const ansor_stage *x = w->s->stage[reader];
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) {
+        const digits *d = &w->axis[reader][axis_of(x, e->ref)];
+        for (int i = 0; i < d->n; i++) add(out, d->piece[i]);
+        return true;
+    }
+    if (e->op != AT_X_ADD || e->arg[0]->op != AT_X_MUL || e->arg[0]->arg[1]->op != AT_X_INT ||
+        e->arg[1]->op != AT_X_NAME || e->arg[1]->ref >= AT_REF_SIZE ||
+        x->axis[axis_of(x, e->arg[1]->ref)].extent != e->arg[0]->arg[1]->integer)
+        return false;
+    return digits_of(w, reader, e->arg[0]->arg[0], out) && digits_of(w, reader, e->arg[1], out);
+}
+
+/* Does the expression move with a loop around? */
+static bool moves(const tree_writer *w, int reader, const at_expr *e, const digits *around) {
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) {
+        const digits *d = &w->axis[reader][axis_of(w->s->stage[reader], e->ref)];
+        for (int i = 0; i < d->n; i++)
+            if (has(around, d->piece[i])) return true;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (moves(w, reader, e->arg[i], around)) return true;
+    return false;
+}
+
+/* What is read of one axis of a stage in one iteration of the loops around it. */
+typedef struct region {
+    const digits *around;
+    digits base; /* those of them that count it */
+    int64_t extent;
+    bool known, halo; /* halo: it is nothing that digits count */
+} region;
+
+/* The digits down to the place, and how much the rest is; readers must agree. */
+static void take(region *r, const digits *d, int64_t extent) {
+    digits base = {0};
+    int n = 0;
+    while (n < d->n && has(r->around, d->piece[n])) add(&base, d->piece[n++]);
+    for (int i = n; i < d->n; i++) r->halo |= has(r->around, d->piece[i]);
+    if (!extent || base.n) extent = product(d, n);
+    if (r->known && (r->extent != extent || r->base.n != base.n ||
+                     memcmp(r->base.piece, base.piece, sizeof *base.piece * (size_t)base.n)))
+        r->halo = true;
+    r->base = base;
+    r->extent = extent;
+    r->known = true;
+}
+
+static void look(const tree_writer *w, region *r, int tensor, int axis, int64_t whole);
+
+static void look_in(const tree_writer *w, region *r, int tensor, int axis, int64_t whole,
+                    int reader, const at_expr *e) {
+    for (int i = 0; i < e->nargs; i++) look_in(w, r, tensor, axis, whole, reader, e->arg[i]);
+    if (e->op != AT_X_INDEX || e->ref != tensor) return;
+    const at_expr *index = e->arg[axis];
+    digits d = {0};
+    if (w->s->stage[reader]->is_inlined) { /* what reads that reads this */
+        bool bare = index->op == AT_X_NAME && index->ref < w->c->tensors[reader].num_axes;
+        if (bare) look(w, r, reader, index->ref, whole);
+        else r->halo |= r->around->n > 0;
+    } else if (digits_of(w, reader, index, &d)) take(r, &d, whole);
+    else if (moves(w, reader, index, r->around)) r->halo = true;
+    else take(r, &(digits){0}, whole);
+}
+
+static void look(const tree_writer *w, region *r, int tensor, int axis, int64_t whole) {
+    for (int t = tensor + 1; t < w->c->num_tensors; t++)
+        if (w->c->tensors[t].role == AT_ROLE_STAGE)
+            look_in(w, r, tensor, axis, whole, t, w->c->tensors[t].body);
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static bool is_named(const tree_writer *w, const char *name) {
+    for (int i = 0; i < w->names.len; i++)
+        if (!strcmp(w->names.data[i], name)) return true;
+    for (int i = 0; i < w->s->num_stages; i++) {
+        const ansor_stage *x = w->s->stage[i];
+        if (!strcmp(x->name, name)) return true;
+        for (int k = 0; k < x->num_axes + x->num_reduce; k++)
+            if (!strcmp(x->axis[k].name, name)) return true;
+    }
+    return at_symbol_find(w->c->symbols, name) >= 0;
+}
+
+static void name_piece(tree_writer *w, const ansor_axis *axis, ansor_piece *p, int number) {
+    if (p->extent == 1) return;
+    p->name = at_format(w->s->arena, "%s%d", axis->name, number);
+    while (is_named(w, p->name)) p->name = at_format(w->s->arena, "%s_", p->name);
+    *at_push(w->s->arena, &w->names) = p->name;
+    at_text_addf(w->sizes, "%s%s = %lld", w->sizes->len ? ", " : "", p->name, (long long)p->extent);
+}
+
+/* Splits divide what is left from the inside out; the last one takes it all. Inside of other loops
+ * parts must divide: else there is one loop. */
+static void set_extents(tree_writer *w, ansor_stage *x, int k, int64_t extent, bool may_have_tail) {
+    ansor_piece *of[ANSOR_PIECES];
+    int n = 0;
+    for (int i = 0; i < x->num_pieces; i++)
+        if (x->piece[i]->axis == k) of[n++] = x->piece[i];
+    int64_t rest = extent;
+    bool divides = true;
+    for (int i = n - 1; i >= 0; i--) {
+        int64_t length = i && of[i]->length < rest ? of[i]->length : rest;
+        of[i]->extent = length;
+        divides &= rest % length == 0;
+        rest = (rest + length - 1) / length;
+    }
+    if (!divides && !may_have_tail) {
+        for (int i = 0; i < n; i++) of[i]->extent = i == n - 1 ? extent : 1;
+        at_text_addf(&w->s->notes, "%s: parts of %s do not divide the %lld that are read there\n",
+                     x->name, x->axis[k].name, (long long)extent);
+    }
+    for (int i = 0; i < n; i++) {
+        name_piece(w, &x->axis[k], of[i], i);
+        add(&w->axis[x->id][k], of[i]);
+    }
+}
+
+static at_status find_around(tree_writer *w, const ansor_stage *x) {
+    digits *d = &w->around[x->id];
+    if (!x->at) return AT_OK;
+    if (x->at->id <= x->id)
+        return REFUSE(w, "%s is computed in a loop of %s, which it reads", x->name, x->at->name);
+    if (x->at->is_inlined)
+        return REFUSE(w, "%s is computed in a loop of %s, which is inlined", x->name, x->at->name);
+    *d = w->around[x->at->id];
+    for (int i = 0; i < x->at->num_loops; i++) {
+        const ansor_loop *l = x->at->loop[i];
+        for (int k = 0; k < l->num_pieces; k++) add(d, l->piece[k]);
+        if (l == x->at_loop) break;
+    }
+    return AT_OK;
+}
+
+static bool has_attached(const ansor_stage *x) {
+    for (int i = 0; i < x->num_loops; i++)
+        if (x->loop[i]->num_attached) return true;
+    return false;
+}
+
+static at_status lay_out(tree_writer *w, ansor_stage *x) {
+    AT_TRY(find_around(w, x));
+    const digits *around = &w->around[x->id];
+    region regions[ANSOR_AXES] = {0};
+    for (int k = 0; k < x->num_axes; k++) {
+        regions[k].around = around;
+        if (around->n) look(w, &regions[k], x->id, k, x->axis[k].extent);
+        if (!regions[k].halo) continue;
+        if (x->num_reduce || has_attached(x) || w->c->tensors[x->id].is_output)
+            return REFUSE(w, "%s: what is read of %s in its place is no whole number of parts",
+                          x->name, x->axis[k].name);
+        at_text_addf(&w->s->notes, "%s is computed where it is read: trees have no halo\n",
+                     x->name);
+        x->is_inlined = true;
+        return AT_OK;
+    }
+    for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
+        if (x->axis[k].is_gone) continue;
+        const region *r = &regions[k];
+        bool part = k < x->num_axes && r->known && r->base.n;
+        for (int i = 0; part && i < r->base.n; i++) add(&w->axis[x->id][k], r->base.piece[i]);
+        set_extents(w, x, k, part ? r->extent : x->axis[k].extent, !part);
+    }
+    return AT_OK;
+}
+
+/* ---- the text -------------------------------------------------------------------------------- */
+
+static void indent(tree_writer *w, int depth) {
+    for (int i = 0; i < depth; i++) at_text_add(w->tree, "    ");
+}
+
+static void write_leaf(tree_writer *w, const ansor_stage *x, int depth) {
+    indent(w, depth);
+    at_text_addf(w->tree, "@%s = ", x->name);
+    bool any = false, reduces = false;
+    for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
+        if (x->axis[k].is_gone) continue;
+        const digits *d = &w->axis[x->id][k];
+        bool first = k >= x->num_axes && !reduces;
+        at_text_add(w->tree, first ? "  // " : any ? ", " : "");
+        any = true;
+        reduces |= first;
+        if (!d->n) at_text_add(w->tree, "0");
+        for (int i = 0; i < d->n; i++)
+            at_text_addf(w->tree, "%s%s", i ? ", " : d->n > 1 ? "{" : "", d->piece[i]->name);
+        if (d->n > 1) at_text_addf(w->tree, "}/%s", x->axis[k].name);
+    }
+    at_text_add(w->tree, "\n");
+}
+
+static int64_t extent_of(const ansor_loop *l) {
+    int64_t all = 1;
+    for (int i = 0; i < l->num_pieces; i++)
+        if (!at_mul64(all, l->piece[i]->extent, &all)) return INT64_MAX;
+    return all;
+}
+
+/* What Ansor leaves to its compiler: loops inside all others, as long as they run few steps. */
+static void unroll_inside(ansor_stage *x) {
+    int64_t steps = 1;
+    for (int i = x->num_loops - 1; i >= 0; i--) {
+        ansor_loop *l = x->loop[i];
+        int64_t extent = extent_of(l);
+        if (l->num_attached || l->annotation == 3) return;
+        if (l->annotation || extent == 1) continue;
+        if (!at_mul64(steps, extent, &steps) || steps > x->unroll_max) return;
+        l->annotation = 1;
+    }
+}
+
+static bool write_loop(tree_writer *w, const ansor_loop *l, bool goes_on, int depth) {
+    static const char *const words[] = {"", ":unroll", ":vec", ":para"};
+    int n = 0, all = 0;
+    for (int i = 0; i < l->num_pieces; i++) all += l->piece[i]->extent != 1;
+    if (!all) return false;
+    if (goes_on) at_text_add(w->tree, ", ");
+    else indent(w, depth);
+    for (int i = 0; i < l->num_pieces; i++)
+        if (l->piece[i]->extent != 1)
+            at_text_addf(w->tree, "%s%s", n++ ? ", " : all > 1 ? "{" : "", l->piece[i]->name);
+    at_text_addf(w->tree, "%s%s", all > 1 ? "}" : "", words[l->annotation]);
+    return true;
+}
+
+static void write_stage(tree_writer *w, ansor_stage *x, int depth) {
+    bool line = false;
+    unroll_inside(x);
+    for (int i = 0; i < x->num_loops; i++) {
+        ansor_loop *l = x->loop[i];
+        line |= write_loop(w, l, line, depth);
+        bool any = false;
+        for (int k = 0; k < l->num_attached; k++) any |= !l->attached[k]->is_inlined;
+        if (!any) continue;
+        if (line) at_text_add(w->tree, " =>\n"), depth++, line = false;
+        for (int t = 0; t < w->s->num_stages; t++) /* producers first */
+            for (int k = 0; k < l->num_attached; k++)
+                if (l->attached[k] == w->s->stage[t] && !w->s->stage[t]->is_inlined)
+                    write_stage(w, w->s->stage[t], depth);
+    }
+    if (line) at_text_add(w->tree, " =>\n"), depth++;
+    write_leaf(w, x, depth);
+}
+
+at_status ansor_tree_text(ansor_state *s, const at_compute *c, at_text *tree, at_text *sizes) {
+    tree_writer *w = AT_NEW(s->arena, tree_writer);
+    *w = (tree_writer){.s = s, .c = c, .tree = tree, .sizes = sizes};
+    for (int i = 0; i < s->num_stages; i++) s->stage[i]->id = i;
+    for (int i = s->num_stages - 1; i >= 0; i--)
+        if (!s->stage[i]->declared && !s->stage[i]->is_inlined) AT_TRY(lay_out(w, s->stage[i]));
+    for (int i = 0; i < s->num_stages; i++)
+        if (!s->stage[i]->declared && !s->stage[i]->is_inlined && !s->stage[i]->at)
+            write_stage(w, s->stage[i], 0);
+    return AT_OK;
+}
