@@ -10,6 +10,9 @@
 
 #include "base/base.h"
 
+/* In a command: the number of the line in which a log's first record stands. */
+#define FIRST_RECORD(log) "$(sed -n '/^{/{=;q}' " log ")"
+
 typedef struct cli_result {
     int status; /* exit status, or 128 + signal */
     char *out, *err;

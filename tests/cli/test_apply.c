@@ -326,8 +326,8 @@ static void texts(void **state) {
                              "\\\\\\\\\\\\n\\\\u202e z\\\\\\\\\",\n");
     cli_expect(0, "./autotune dense --args M=3,N=16,K=5 --trials 1 --log texts.log && "
                   "sed -f hostile.sed texts.log >hostile.log && ! cmp -s texts.log hostile.log && "
-                  "./autotune apply dense --args M=3,N=16,K=5 --line 2 --log hostile.log --main -o "
-                  "kernel.c");
+                  "./autotune apply dense --args M=3,N=16,K=5 --line " FIRST_RECORD(
+                      "hostile.log") " --log hostile.log --main -o kernel.c");
     assert_non_null(strstr(cli_read("kernel.c"), "x * / int y; / * ? ?/ \\\\n\\u202e z\\"));
     check_program("cc -trigraphs");
     /* A log's name is one line of the comment. */

@@ -106,7 +106,7 @@ static void edited(void **state) {
         int status; /* without the option */
     } verbs[] = {
         {"run ./own.c --log old.log --number 1 --repeat 1", 3},
-        {"run ./own.c --log old.log --line 2 --number 1 --repeat 1", 3},
+        {"run ./own.c --log old.log --line " FIRST_RECORD("old.log") " --number 1 --repeat 1", 3},
         {"show ./own.c --log old.log", 3},
         {"apply ./own.c --log old.log -o k.c", 3},
         {"pick_best ./own.c old.log", 3},

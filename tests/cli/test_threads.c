@@ -38,7 +38,8 @@ static void records(void **state) {
     /* another context: nothing of it is an answer */
     cli_expect(0, "./autotune " T " " ARGS "--trials 6 --tuner random --log two.log --json");
     assert_int_equal(cli_member(cli_json(), "from_log")->integer, 0);
-    const cli_result *r = cli_expect(0, "./autotune run " T " " ARGS "--log two.log --line 2");
+    const cli_result *r =
+        cli_expect(0, "./autotune run " T " " ARGS "--log two.log --line " FIRST_RECORD("two.log"));
     assert_non_null(strstr(r->out, "2 threads"));
     assert_non_null(strstr(r->out, "output: equal to the reference"));
 }
