@@ -259,6 +259,7 @@ at_status at_bench_nchwc(at_error *err);
 at_status at_bench_fused(at_error *err);
 at_status at_bench_ragged(at_error *err);
 at_status at_bench_algorithms(at_error *err);
+at_status at_bench_layers_of_networks(at_error *err);
 at_status at_bench_templates(at_error *err);
 at_status at_bench_derived(at_error *err);
 at_status at_bench_operators(at_error *err);

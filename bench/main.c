@@ -18,6 +18,7 @@ static const struct {
     {"conv3x3", at_bench_conv3x3},
     {"nchwc", at_bench_nchwc},
     {"algorithms", at_bench_algorithms},
+    {"layers", at_bench_layers_of_networks},
     {"templates", at_bench_templates},
     {"operators", at_bench_operators},
     {"derived", at_bench_derived},

@@ -150,7 +150,7 @@ static at_status tune(at_arena *a, const at_bench_search *s, at_bench_tuned *t, 
     return read_trials(a, log, t, err);
 }
 
-enum { MAX_RUNS = 128 };
+enum { MAX_RUNS = 512 };
 
 const at_bench_tuned *at_bench_tune(const at_bench_search *s) {
     static at_bench_tuned runs[MAX_RUNS];
