@@ -72,6 +72,11 @@ static const char *gemm(at_arena *a, const at_task *t) {
     return is_square(t, 3) && has(t, sides, 1) ? sizes(a, t) : NULL;
 }
 
+/* With padding its data have a pixel more than the operator's. */
+static const char *indirect(at_arena *a, const at_task *t) {
+    return has(t, sides, 0) && !is_square(t, 1) ? as_it_is(a, t) : NULL;
+}
+
 /* A kernel of one element is a product of matrices. */
 static const char *product(at_arena *a, const at_task *t) {
     if (!is_square(t, 1) || !(has(t, sides, 0) || has(t, sides, -1))) return NULL;
@@ -85,6 +90,10 @@ static const char *of_direct(at_arena *a, const at_task *t) {
     return at_format(a, "%s,KH=%lld,KW=%lld,strides=[%lld,%lld],padding=%s,dilation=[%lld,%lld]",
                      sizes(a, t), arg(t, "KH"), arg(t, "KW"), arg(t, "sh"), arg(t, "sw"),
                      padding(a, t), arg(t, "dh"), arg(t, "dw"));
+}
+
+static const char *of_indirect(at_arena *a, const at_task *t) {
+    return has(t, sides, 0) ? of_direct(a, t) : NULL;
 }
 
 static const char *of_winograd(at_arena *a, const at_task *t) {
@@ -125,6 +134,7 @@ static const char *of_sparse_product(at_arena *a, const at_task *t) {
         {"conv2d_winograd_nhwc", winograd_2, of_winograd, NULL, 0},                                \
         {"conv2d_winograd_nhwc", winograd_6, of_winograd, NULL, 2e-5},                             \
         {"conv2d_3x3_gemm", gemm, of_gemm, NULL, 0}, {"dense", product, NULL, NULL, 0},            \
+        {"indirect_conv2d_nhwc", indirect, of_indirect, NULL, 0},                                  \
         {"spconv2d_3x3_gemm", gemm, of_gemm, "16x1", 0},                                           \
         {"spconv2d_3x3_gemm", gemm, of_gemm, "8x1", 0},                                            \
         {"spconv2d_3x3_gemm", gemm, of_gemm, "4x4", 0}, {                                          \

@@ -222,6 +222,7 @@ static const struct {
     {"layer_norm", "layer_norm", "M=12,N=32"},
     {"softmax", "softmax", "Y=5,X=32"},
     {"conv2d_winograd_nhwc", "conv2d_winograd_nhwc", "H=6,W=6,CI=4,CO=16,m=2"},
+    {"indirect_conv2d_nhwc", "indirect_conv2d_nhwc", "H=6,W=6,CI=4,CO=16"},
     {"norm", "norm", "M=12,N=32"},
     {"batch_matmul", "batch_matmul", "M=12,N=16,K=20"},
 };

@@ -23,6 +23,7 @@ static const entities_of cases[] = {
     {"conv3d_ndhwc", "D=3,H=4,W=5,CI=4,CO=8"},
     {"batch_matmul", "B=2,M=6,N=16,K=8"},
     {"max_pool2d_nhwc", "H=6,W=7,C=8"}, /* begins behind the largest values */
+    {"indirect_conv2d_nhwc", "H=6,W=5,CI=8,CO=20"},
     {"dense", "M=24,N=40,K=30"},
     {"dense", "M=28,N=64,K=40,bias=1,wb=32"},
     {"matmul_add", "N=20,L=18,M=36"},
