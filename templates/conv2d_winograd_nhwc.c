@@ -1,7 +1,8 @@
 /* templates/conv2d_winograd_nhwc.c: 3x3 convolution by Winograd's F(m x m, 3 x 3), channels last:
- * data [N, H, W, CI], weight [3, 3, CI, CO]. (m+2)^2 products a channel make m^2 outputs, where the
- * definition takes 9*m^2. Sources: A. Lavin and S. Gray, arXiv 1509.09308; points c, -c, 1/c, -1/c:
- * S. A. Alam and others, arXiv 2201.10369. */
+ * data [N, H, W, CI], weight [3, 3, CI, CO]; and in blocks of channels: data [N, CI/i, H, W, i].
+ * (m+2)^2 products a channel make m^2 outputs, where the definition takes 9*m^2. Sources: A. Lavin
+ * and S. Gray, arXiv 1509.09308; points c, -c, 1/c, -1/c: S. A. Alam and others, arXiv 2201.10369.
+ */
 #include "templates/template.h"
 
 /* clang-format off */
@@ -9,10 +10,10 @@
  * K channels, which keeps errors small; y: outputs. Rows and columns are transformed one after the
  * other. A block of tiles goes all the way while it is in the second-level cache. */
 static const char compute[] =
-    "data[N, H, W, CI] : input\n"
+    "%s"
     "weight[3, 3, CI, CO] : weight\n"
     "%s"
-    "strip[n:N, d:(TH + S - 1)/S, r:S*m + 2, x:TW*m + 2, c:CI] = inside ? data[n, y, x - pl, c] : 0\n"
+    "strip[n:N, d:(TH + S - 1)/S, r:S*m + 2, x:TW*m + 2, c:CI] = inside ? %s : 0\n"
     "    where y = d*S*m + r - pt, inside = 0 <= y && y < H && pl <= x && x < W + pl\n"
     "g[e:A, j:3, c:CI, o:CO] = G[e, 0]*weight[0, j, c, o] + G[e, 1]*weight[1, j, c, o]\n"
     "    + G[e, 2]*weight[2, j, c, o]\n"
@@ -26,15 +27,34 @@ static const char compute[] =
     "p[n:N, e:A, f:A, s:TH, t:TW, o:CO] = sum(z:CI/K) part[n, e, f, s, t, z, o]\n"
     "col[n:N, s:TH, t:TW, e:A, l:m, o:CO] = sum(f:A) T[l, f]*p[n, e, f, s, t, o]\n"
     "y[n:N, s:TH, t:TW, k:m, l:m, o:CO] = sum(e:A) T[k, e]*col[n, s, t, e, l, o]\n"
-    "out[n:N, h:OH, w:OW, o:CO] = y[n, h/m, w/m, h%%m, w%%m, o]\n";
+    "%s";
 
-/* %s: the loop over parts with the products in it. */
+/* What differs with the layout: data and outputs, how they are read and written, and the leaves that
+ * do. */
+typedef struct layout {
+    const char *data, *read, *out, *copy, *store;
+} layout;
+static const layout channels_last = {
+    "data[N, H, W, CI] : input\n",
+    "data[n, y, x - pl, c]",
+    "out[n:N, h:OH, w:OW, o:CO] = y[n, h/m, w/m, h%m, w%m, o]\n",
+    "    r, x, c:vec =>\n"
+    "        @strip = n, sb, r, x, c\n",
+    "                    @out = n, {sb, si, k}/h, {to, ti, l}/w, {fo, fi}/o\n"};
+static const layout blocks = {
+    "data[N, CI/I, H, W, I] : input\n",
+    "data[n, c/I, y, x - pl, c%I]",
+    "out[n:N, O:CO/Q, h:OH, w:OW, b:Q] = y[n, h/m, w/m, h%m, w%m, O*Q + b]\n",
+    "    co, r, x, ci:vec =>\n"
+    "        @strip = n, sb, r, x, {co, ci}/c\n",
+    "                    @out = n, fo, {sb, si, k}/h, {to, ti, l}/w, fi\n"};
+
+/* %s: copy; the loop over parts with the products in it; store. */
 static const char tree[] =
     "q, c, e:unroll, f:unroll, b:vec =>\n"
     "    @u = q, e, f, c, b\n"
     "{n, sb}:para =>\n"
-    "    r, x, c:vec =>\n"
-    "        @strip = n, sb, r, x, c\n"
+    "%s"
     "    si, to, ti, co =>\n"
     "        j, i:unroll, e:unroll, ci:vec =>\n"
     "            @row = n, {sb, si}/s, {to, ti}/t, e, j, {co, ci}/c  // i\n"
@@ -50,7 +70,7 @@ static const char tree[] =
     "                e:unroll, k:unroll, fi:vec =>\n"
     "                    @y = n, {sb, si}/s, {to, ti}/t, k, l, {fo, fi}/o  // e\n"
     "                k:unroll, fi:vec =>\n"
-    "                    @out = n, {sb, si, k}/h, {to, ti, l}/w, {fo, fi}/o\n";
+    "%s";
 
 static const char one_part[] =
     "            kc, si:unroll, ti:unroll, fi:vec =>\n"
@@ -127,7 +147,7 @@ static const char *transforms(at_template *t, int m) {
                     table(t, "T", m, side, back));
 }
 
-static void define(at_template *t) {
+static void define_in(at_template *t, const layout *l) {
     int m = (int)at_evaluate(t, "m");
     at_require(t, "m == 2 || m == 4 || m == 6", "m is 2, 4 or 6");
     at_require(t, "m == 4 ? points < 4 : points == 0", "points is 0, or up to 3 where m is 4");
@@ -143,11 +163,19 @@ static void define(at_template *t) {
     at_split(t, "tile_ci", "CI", "co ci", .policy = AT_FACTORS);
     at_split(t, "tile_k", "CI", "kp kc", .policy = AT_FACTORS,
              .filter = at_textf(t, "last >= %d", (int)at_evaluate(t, "min(CI, 32)")));
-    at_sizes(t, "Q = |fi|, S = |si|, K = |kc|, k = m, l = m");
-    at_compute(t, at_textf(t, compute, transforms(t, m)));
-    at_schedule_when(t, "K == CI", at_textf(t, tree, one_part));
-    at_schedule(t, at_textf(t, tree, parts));
+    at_sizes(t, "I = |ci|, Q = |fi|, S = |si|, K = |kc|, k = m, l = m");
+    at_compute(t, at_textf(t, compute, l->data, transforms(t, m), l->read, l->out));
+    at_schedule_when(t, "K == CI", at_textf(t, tree, l->copy, one_part, l->store));
+    at_schedule(t, at_textf(t, tree, l->copy, parts, l->store));
     at_flops(t, "2*9*N*OH*OW*CI*CO");
+}
+
+static void define(at_template *t) { define_in(t, &channels_last); }
+
+static void define_blocked(at_template *t) {
+    define_in(t, &blocks);
+    at_layout(t, "data[n, C, y, x, c] = n, C, c, y, x");
+    at_layout(t, "out[n, O, h, w, o] = n, O, o, h, w");
 }
 
 /* Two vectors of output channels, and as many tiles as then fit the registers. */
@@ -174,5 +202,17 @@ const at_template_row at_conv2d_winograd_nhwc = {
         "[[\"TENSOR\", [N, H, W, CI], \"float32\"], "
         "[\"TENSOR\", [3, 3, CI, CO], \"float32\"], 1, padding, 1, \"float32\", m, points]",
     .define = define,
+    .defaults = defaults,
+};
+
+const at_template_row at_conv2d_winograd_nchwc = {
+    .name = "conv2d_winograd_NCHWc",
+    .help = "3x3 convolution by Winograd's F(m, 3), in blocks of channels, stride 1",
+    .args = "N=1, H=56, W=56, CI=64, CO=64, padding(top, left, bottom, right)=1 from 0, m=4, "
+            "points=0 from 0",
+    .record_args =
+        "[[\"TENSOR\", [N, CI, H, W], \"float32\"], "
+        "[\"TENSOR\", [3, 3, CI, CO], \"float32\"], 1, padding, 1, \"float32\", m, points]",
+    .define = define_blocked,
     .defaults = defaults,
 };

@@ -10,6 +10,7 @@
     ROW(at_conv2d_nchwc)                                                                           \
     ROW(at_conv2d_nhwc)                                                                            \
     ROW(at_conv2d_winograd_nhwc)                                                                   \
+    ROW(at_conv2d_winograd_nchwc)                                                                  \
     ROW(at_indirect_conv2d_nhwc)                                                                   \
     ROW(at_group_conv2d_nhwc)                                                                      \
     ROW(at_depthwise_conv2d_nchwc)                                                                 \

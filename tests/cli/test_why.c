@@ -180,6 +180,7 @@ static void no_notes(void **state) {
                                         "conv2d_NCHWc",
                                         "conv2d_nhwc",
                                         "conv2d_winograd_nhwc",
+                                        "conv2d_winograd_NCHWc",
                                         "indirect_conv2d_nhwc",
                                         "group_conv2d_nhwc",
                                         "depthwise_conv2d_NCHWc",

@@ -21,6 +21,7 @@ static const struct {
     {"sparse_dense", "M=16,N=24,K=12,nnz=9,R=4,C=3"},
     {"sparse_dense", "M=6,N=32,K=8,nnz=5,R=16,C=2"},
     {"conv2d_winograd_nhwc", "N=1,H=5,W=6,CI=4,CO=8,m=2"},
+    {"conv2d_winograd_NCHWc", "N=1,H=5,W=6,CI=4,CO=8,m=2"},
     {"indirect_conv2d_nhwc", "N=1,H=5,W=6,CI=4,CO=8"},
     {"softmax", "Y=5,X=24"},
     {"group_conv2d_nhwc", "H=5,W=6,CI=4,CO=8,G=2"},

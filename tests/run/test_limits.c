@@ -168,6 +168,7 @@ static const struct {
     {"conv2d_winograd_nhwc", "N=1,H=10,W=13,CI=6,CO=20,m=4"},
     {"conv2d_winograd_nhwc+bias+relu", "N=1,H=9,W=13,CI=6,CO=20,m=4,padding=[2,0,1,3]"},
     {"conv2d_winograd_nhwc", "N=2,H=13,W=8,CI=6,CO=20,m=6,padding=[0,1,2,0]"},
+    {"conv2d_winograd_NCHWc", "N=1,H=10,W=7,CI=8,CO=20,m=4"},
     {"dense", "M=28,N=64,K=200,bias=1,wb=32"},
     {"matmul_add", "N=20,L=180,M=36"},
     {"spconv2d_3x3_gemm", "H=6,W=8,CI=8,CO=32,nnz=60"},

@@ -37,6 +37,7 @@ static const entities_of cases[] = {
 /* Those whose values are no integers. */
 static const entities_of without[] = {
     {"conv2d_winograd_nhwc", "H=8,W=8,CI=4,CO=8,m=2"},
+    {"conv2d_winograd_NCHWc", "H=8,W=8,CI=4,CO=8,m=2"},
     {"avg_pool2d_nhwc", "H=6,W=7,C=8"},
     {"layer_norm", "M=3,N=24"},
     {"softmax", "Y=5,X=24"},
