@@ -181,6 +181,10 @@ at_status at_bench_best(at_arena *a, const at_bench_search *s, at_program **out,
 at_status at_bench_best_open(at_arena *a, const at_bench_search *s, at_program **program,
                              at_bench_data *data, at_bench_kernel *kernel, at_error *err);
 
+/* Its kernel of spconv2d_3x3_gemm, 16x1 at 0.8, the best of 500 trials (sparse.c). */
+at_status at_bench_open_sparse(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
+                               at_error *err);
+
 /* ---- peers: found or not, one convolution at a time -------------------------------------------
  */
 

@@ -38,8 +38,8 @@ static at_status search_of(at_arena *a, const at_bench_layer *l, at_bench_search
     return AT_OK;
 }
 
-static at_status open_sparse(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
-                             at_error *err) {
+at_status at_bench_open_sparse(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
+                               at_error *err) {
     const at_lower_options lo = at_bench_lower_options(at_bench_target());
     const at_template_row *row;
     at_bench_search search;
@@ -73,7 +73,7 @@ static at_status run(at_arena *a, int layer, at_error *err) {
     at_bench_contender of[NUM_CONTENDERS];
     at_bench_contest contest;
     bool both = at_compiler_available(AT_GCC);
-    at_status s = open_sparse(a, l, &kernel[SPARSE], err);
+    at_status s = at_bench_open_sparse(a, l, &kernel[SPARSE], err);
     if (s == AT_OK && both) s = open_dense(a, l, &kernel[DENSE], err);
     int n = both ? NUM_CONTENDERS : DENSE;
     for (int i = 0; i < n; i++) of[i] = at_bench_kernel_contender(&kernel[i]);

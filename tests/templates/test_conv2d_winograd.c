@@ -128,10 +128,6 @@ static void default_entities(void **state) {
                    "[[\"tile_s\", \"sp\", [7, 1]], [\"tile_t\", \"sp\", [1, 7]], [\"tile_co\", "
                    "\"sp\", [2, 32]], [\"tile_ci\", \"sp\", [1, 32]], [\"tile_k\", \"sp\", "
                    "[1, 32]]]");
-    expect_default(
-        *state, task(*state, "CI=384,CO=64,H=14,W=14,m=4"), 16,
-        "[[\"tile_s\", \"sp\", [2, 2]], [\"tile_t\", \"sp\", [1, 4]], [\"tile_co\", "
-        "\"sp\", [2, 32]], [\"tile_ci\", \"sp\", [6, 64]], [\"tile_k\", \"sp\", [3, 128]]]");
 }
 
 int main(void) {
