@@ -109,6 +109,8 @@ void at_text_add(at_text *t, const char *s);
 void at_text_addn(at_text *t, const char *s, size_t n);
 void at_text_addf(at_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *at_text_str(const at_text *t); /* "" when empty */
+/* x > 0 with so many decimal digits, at most 15, where they are exact; else x. */
+double at_with_digits(double x, int digits);
 /* Python's shortest round-trip spelling: 0.4, 1e-05, 1000000000.0, nan, inf. */
 void at_text_add_double(at_text *t, double x);
 /* JSON string with quotes, escaped, non-ASCII as \uXXXX (as Python's json does). */

@@ -59,13 +59,48 @@ const char *at_text_str(const at_text *t) { return t->data ? t->data : ""; }
 
 /* ---- doubles --------------------------------------------------------------------------------- */
 
+enum { MOST_POWER = 22 }; /* of ten that a double holds exactly */
+static const double powers[MOST_POWER + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                              1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                              1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+/* The power of ten that makes of x an integer of so many digits; -1: none that is exact. */
+static int power_for(double x, int digits) {
+    if (!(x >= 1e-7) || !(x < 1e15)) return -1;
+    int k = digits - 1 - (int)floor(log10(x));
+    return k >= 0 && k <= MOST_POWER ? k : -1;
+}
+
+double at_with_digits(double x, int digits) {
+    int k = digits <= 15 ? power_for(x, digits) : -1;
+    return k < 0 ? x : nearbyint(x * powers[k]) / powers[k];
+}
+
+/* A decimal of up to 15 digits that reads back as x is an integer over a power of ten, both exact
+ * in a double, so that dividing them is reading. Most numbers of a log are such. */
+static int few_digits(double x, char digits[20], int *point) {
+    int k = power_for(x, 15);
+    double n = k < 0 ? 0 : nearbyint(x * powers[k]);
+    if (!(n >= 1 && n < 1e15) || n / powers[k] != x) return 0;
+    char buf[20];
+    int len = 0, trailing = 0;
+    uint64_t rest = (uint64_t)n;
+    for (; rest % 10 == 0; rest /= 10) trailing++;
+    for (; rest; rest /= 10) buf[len++] = (char)('0' + rest % 10);
+    for (int i = 0; i < len; i++) digits[i] = buf[len - 1 - i];
+    digits[len] = 0;
+    *point = len + trailing - k;
+    return len;
+}
+
 /* Writes |x| as 0.DDD * 10^point with the fewest digits that read back as x, and among those the
  * nearest. For normal numbers 15 digits are never too many: a decimal of up to 15 survives the way
  * through a double, so trailing zeros are all there is to save. Below a power of two the doubles
  * are twice as dense as above it, so there the next decimal up may read back where the nearest does
  * not. */
 static int shortest_digits(double x, char digits[20], int *point) {
-    int exponent;
+    int exponent, few = few_digits(x, digits, point);
+    if (few) return few;
     bool power_of_two = frexp(x, &exponent) == 0.5;
     for (int n = x < 0x1p-1022 ? 1 : 15;; n++) {
         char buf[32];

@@ -75,7 +75,9 @@ static at_status tune_task(const at_options *o, at_set_result *result, at_error 
 /* ---- several tasks --------------------------------------------------------------------------- */
 
 /* A task without a valid configuration does not keep the others from being tuned. */
-static at_status tune_each(const at_options *tasks, int n, at_set_result *result, at_error *err) {
+static at_status tune_each(const at_options *o, const at_options *tasks, int n,
+                           at_set_result *result, at_error *err) {
+    at_error late;
     at_status status = AT_OK;
     for (int i = 0; i < n; i++) {
         at_error why;
@@ -86,7 +88,30 @@ static at_status tune_each(const at_options *tasks, int n, at_set_result *result
                                    tasks[i].request.args, why.text);
         if (s != AT_E_NO_VALID) break;
     }
-    return status;
+    if (!result->layers.len) return status;
+    at_status reported = at_set_report(result, o, status == AT_OK ? err : &late);
+    return status == AT_OK ? reported : status;
+}
+
+/* Workers elsewhere hold the data of one task: each gets an equal part of what is for all, in one
+ * log. */
+static at_status tune_in_turn(const at_options *o, at_options *tasks, int n, at_set_result *result,
+                              at_error *err) {
+    const char *log = log_of(result->arena, o);
+    int64_t trials = o->engine.trials;
+    bool is_given = at_given(o, "--trials");
+    if (is_given && trials < n)
+        return at_fail(err, AT_E_USAGE,
+                       "%lld trials are too few for %d tasks: each takes one at least",
+                       (long long)trials, n);
+    for (int i = 0; i < n; i++) {
+        at_engine_options *e = &tasks[i].engine;
+        if (is_given) e->trials = trials / n + (i < trials % n);
+        else if (!o->workload) e->trials = (trials ? trials : 500) / n + 1;
+        e->time_s = o->engine.time_s / n;
+        if (!tasks[i].log) tasks[i].log = log;
+    }
+    return tune_each(o, tasks, n, result, err);
 }
 
 static void begin_set(void *ctx, at_set_tuning *t) {
@@ -156,16 +181,13 @@ static at_status tune_together(const at_options *o, const at_options *tasks, int
 static at_status tune_set(const at_options *o, at_arena *a, at_error *err) {
     const at_template_row *row = NULL;
     at_options *tasks;
-    at_error late;
     int n;
     at_set_result result = {.arena = a, .start_ns = at_now_ns()};
     if (o->num_operands) AT_TRY(at_template_find(o->operands[0], &row, err));
     AT_TRY(at_workload_tasks(a, o, row, &tasks, &n, err));
-    if (!o->per_task) return tune_together(o, tasks, n, &result, err);
-    at_status status = tune_each(tasks, n, &result, err);
-    if (!result.layers.len) return status;
-    at_status reported = at_set_report(&result, o, status == AT_OK ? err : &late);
-    return status == AT_OK ? reported : status;
+    if (o->per_task) return tune_each(o, tasks, n, &result, err);
+    return o->engine.far ? tune_in_turn(o, tasks, n, &result, err)
+                         : tune_together(o, tasks, n, &result, err);
 }
 
 /* All ways of computing one thing, with one budget. */
@@ -175,7 +197,8 @@ static at_status tune_operator(const at_options *o, const at_operator *p, at_are
     int n;
     at_set_result result = {.arena = a, .start_ns = at_now_ns(), .operator_name = o->operands[0]};
     AT_TRY(at_operator_tasks(a, o, p, &tasks, &n, err));
-    return tune_together(o, tasks, n, &result, err);
+    return o->engine.far ? tune_in_turn(o, tasks, n, &result, err)
+                         : tune_together(o, tasks, n, &result, err);
 }
 
 static at_status tune_here(const at_options *o, at_error *err) {
@@ -191,15 +214,6 @@ static at_status tune_here(const at_options *o, at_error *err) {
 static at_status tune_far(const at_options *o, at_error *err) {
     at_fleet *fleet;
     at_options far = *o;
-    if (o->workload && !o->per_task)
-        return at_fail(err, AT_E_USAGE,
-                       "--on: of a workload, each layer is a search of its own; add --per-task");
-    if (o->num_operands && !o->workload && at_operator_find(o))
-        return at_fail(err, AT_E_USAGE,
-                       "--on: %s has several templates; give one of them, autotune list names them",
-                       o->operands[0]);
-    if (o->engine.jobs > 1)
-        return at_fail(err, AT_E_USAGE, "--jobs: with --on kernels are made where they run");
     if (o->lease_s < AT_LEASE_LEAST || o->lease_s > AT_LEASE_MOST)
         return at_fail(err, AT_E_USAGE, "--lease: must be from %ds to %ds", AT_LEASE_LEAST,
                        AT_LEASE_MOST);

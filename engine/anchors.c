@@ -22,6 +22,9 @@ enum {
     MOST_LINKS = 3
 };
 static const double link_s = 2; /* long kernels have fewer pairs, as many as that holds */
+/* To the second kernel. */
+enum { SERIES = 5, LEAST_SERIES = 3, MOST_SERIES = 8 };
+static const double series_s = 0.04;
 
 /* ---- in the worker -------------------------------------------------------------------------- */
 
@@ -149,6 +152,7 @@ static at_status link_to_anchor(at_session *s, at_candidate *k, int wanted, at_l
     k->job.data_version = s->data.version;
     AT_TRY(at_worker_run(s->worker, &k->job, s->options.stop, &outcome, err));
     if (!outcome.end) *out = at_linked_of(s, &outcome);
+    out->disturbed = outcome.disturbed > 0;
     return AT_OK;
 }
 
@@ -227,6 +231,49 @@ void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at
 }
 
 /* ---- another one ---------------------------------------------------------------------------- */
+
+/* What differs between series of pairs is what is not known. Series that others disturbed do not
+ * count; without enough others nothing is known. */
+static at_status link_in_series(at_session *s, at_candidate *k, at_linked *out, at_error *err) {
+    double links[SERIES];
+    int n = 0, pairs = FIRST_LOOK;
+    at_linked l;
+    *out = (at_linked){0};
+    for (int i = 0; i < MOST_SERIES && n < SERIES; i++) {
+        AT_TRY(link_to_anchor(s, k, pairs, &l, err));
+        if (!l.pairs) return AT_OK;
+        *out = l;
+        double pair_s = l.anchor_s * (1 + exp(l.link));
+        pairs = (int)fmin(PAIRS_OF_LINK, fmax(FIRST_LOOK, series_s / pair_s));
+        if (l.disturbed) continue;
+        links[n++] = l.link;
+    }
+    out->error = 1;
+    if (n < LEAST_SERIES) return AT_OK;
+    at_sort_doubles(links, n);
+    out->link = at_sorted_median(links, n);
+    out->error = (links[n - 1] - links[0]) / 2;
+    return AT_OK;
+}
+
+at_status at_anchor_second(at_session *s, const at_known *known, const at_config *c,
+                           at_anchor_line *out, at_error *err) {
+    const at_anchor_line *own = at_known_anchor(known, -1);
+    at_candidate *k;
+    at_linked l;
+    AT_ASSERT(own && s->anchors.kernel);
+    *out = *own;
+    out->config = &s->anchors.kernel->config;
+    AT_TRY(make(s, c, &k, err));
+    if (!k) return AT_OK;
+    at_status status = link_in_series(s, k, &l, err);
+    at_candidate_drop(k);
+    if (status != AT_OK || !l.pairs) return status;
+    out->second_code = at_strdup(s->arena, k->kernel->code_hash);
+    out->second = l.link;
+    out->second_error = l.error;
+    return AT_OK;
+}
 
 /* The first of the chain is the anchor again, so that the next link is its own. */
 static at_status back_to_first(at_session *s, at_known *known, at_anchor_line *to, bool *is_first,

@@ -18,6 +18,10 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
 /* How a trial's job is timed: in pairs, if there is an anchor. Until one has a time, bounds are
  * none to go by. */
 void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at_job *job);
+/* The line of the anchor, with how far the kernel of c is from it as second, if that can be made
+ * and is right. There is an anchor. */
+at_status at_anchor_second(at_session *s, const at_known *known, const at_config *c,
+                           at_anchor_line *out, at_error *err);
 /* Such a kernel as the anchor of the worker, for a while: what is not said stays as it was. *set:
  * it runs and is right. k must live as long as it is the anchor. */
 at_status at_anchor_lend(at_session *s, at_candidate *k, bool *set, at_error *err);

@@ -48,10 +48,16 @@ at_cost_model *at_cost_model_with(const at_task *task, const at_engine_options *
     return at_cost_model_of(task, &e);
 }
 
+/* The machine that the table which is built in was measured on. */
+static const at_speed_table built_in = {.cache_bytes = {48 << 10, 2 << 20, 32 << 20}};
+
+at_cost_model *at_cost_model_built_in(const at_task *task, const at_engine_options *o) {
+    return at_cost_model_with(task, o, &built_in);
+}
+
 at_cost_model *at_cost_model_of_recorded(const at_recorded *r) {
     const at_context *c = &r->extra.context;
     const at_target *target = r->extra.present && c->isa ? at_target_find(c->isa) : NULL;
-    at_speed_table built_in = {.cache_bytes = {48 << 10, 2 << 20, 32 << 20}}; /* that table's */
     const at_speed_table *t = r->machine ? r->machine : &built_in;
     at_speeds speeds;
     if (!r->task || !target) return NULL;

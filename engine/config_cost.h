@@ -20,6 +20,8 @@ at_cost_model *at_cost_model_new(const at_task *task, const at_engine_options *o
 /* The same with this table. */
 at_cost_model *at_cost_model_with(const at_task *task, const at_engine_options *o,
                                   const at_speed_table *table);
+/* The same with speeds that are built in: the same wherever it is asked for. */
+at_cost_model *at_cost_model_built_in(const at_task *task, const at_engine_options *o);
 /* For this target and these speeds; mean_dynamic is the task's own. Borrows the task. */
 at_cost_model *at_cost_model_of(const at_task *task, const at_estimate_options *o);
 /* For a recorded space of a template: its own machine's table where it has one, else one that is

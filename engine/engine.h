@@ -50,6 +50,7 @@
 #include "engine/quieter_core.h"    /* where kernels run */
 #include "engine/trials.h"          /* its trials, one by one */
 #include "engine/tune_set.h"        /* searches of several tasks, one budget */
+#include "engine/anchors.h"         /* what trials are timed against */
 #include "engine/far.h"             /* workers elsewhere */
 #include "engine/far_search.h"      /* a search over them */
 #include "engine/record_verify.h"   /* does a record still hold? */

@@ -13,6 +13,7 @@ typedef struct at_far_task {
     const char *template_name, *template_file; /* the file of a user's own, else NULL */
     const char *args;                          /* as at_request.args */
     const char *template_hash;                 /* must be the worker's, too */
+    const char *second; /* entity of a kernel to compare the anchor with; NULL: none */
 } at_far_task;
 
 typedef enum at_far_kind {
@@ -31,8 +32,11 @@ typedef struct at_far_event {
     const char *name; /* of the worker, for people: "ssh:board" */
     const char *node; /* the machine that it is on */
     at_trial_id trial;
-    at_record record;
+    at_record record; /* RESULT: of its configuration the index alone counts */
     const char *text;
+    const char *anchor;    /* JOINED: what its trials are timed against, as at_anchor_line_print has
+                              it; NULL: nothing */
+    const char *objective; /* JOINED: what counts there, as at_objective_line_print has it; NULL */
 } at_far_event;
 
 typedef struct at_far {

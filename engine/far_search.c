@@ -6,118 +6,17 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "engine/far.h"
+#include "engine/far_anchor.h"
+#include "engine/far_state.h"
 #include "engine/trials.h"
 
 /* How often a trial may be lost with its worker before it counts as failed itself. */
 enum { MOST_ATTEMPTS = 3 };
-/* Workers that are told of at once; others wait for a place. */
-enum { MOST_WORKERS = 4096 };
 static const double wait_s = 0.1;
 
-enum { KEYS = 1 << 16 };
-
-/* Where a trial is: with the worker of that number, or */
-enum { UNSENT = -1, WITH_ANOTHER = -2 }; /* its program is under way as another trial */
-
-typedef struct flight {
-    at_trial_id id;
-    int worker;
-    int64_t index;
-    at_key key;
-    bool is_built; /* it has a key, which is counted */
-} flight;
-
-typedef struct place {
-    bool is_in;
-    int under_way;
-    const char *node;
-} place;
-
-struct at_far_search {
-    const at_far *far;
-    uint64_t search;
-    int epoch;
-    int64_t asked; /* proposals so far */
-    bool begun;
-    flight **flights; /* [len] by number, ascending */
-    int len, cap;
-    int num_unsent, num_with_another; /* of these */
-    uint16_t keys[KEYS];              /* flights by a part of their key; 0: certainly none */
-    int *free; /* workers with room, from first_free on; may be out of date */
-    int num_free, first_free, cap_free;
-    flight **spare; /* [num_spare] of flights that are over */
-    int num_spare;
-    place places[MOST_WORKERS];
-    int num_places;
-    bool is_first, is_enough;
-    at_request request;
-    at_tuning *owners[MOST_WORKERS]; /* of the first search: whose each worker is; NULL: nobody's */
-    at_arena *scratch;               /* of one event */
-    at_arena *build;                 /* of one program */
-};
+typedef at_flight flight;
+typedef at_place place;
 typedef struct at_far_search far_search;
-
-/* ---- flights --------------------------------------------------------------------------------- */
-
-static flight *new_flight(far_search *f, int64_t number) {
-    if (f->len == f->cap) {
-        f->cap = f->cap ? 2 * f->cap : 64;
-        f->flights = realloc(f->flights, sizeof *f->flights * (size_t)f->cap);
-        f->spare = realloc(f->spare, sizeof *f->spare * (size_t)f->cap);
-        AT_NEED(f->flights && f->spare);
-    }
-    flight *x = f->num_spare ? f->spare[--f->num_spare] : malloc(sizeof *x);
-    AT_NEED(x);
-    *x = (flight){.worker = UNSENT};
-    x->id = (at_trial_id){.search = f->search, .epoch = f->epoch, .number = number, .attempt = 1};
-    f->num_unsent++;
-    return f->flights[f->len++] = x;
-}
-
-static void move_to(far_search *f, flight *x, int worker) {
-    f->num_unsent += (worker == UNSENT) - (x->worker == UNSENT);
-    f->num_with_another += (worker == WITH_ANOTHER) - (x->worker == WITH_ANOTHER);
-    x->worker = worker;
-}
-
-/* Its key is known from now on; {0}: not any more. */
-static void count_key(far_search *f, const flight *x, int by) {
-    f->keys[x->key.lo % KEYS] = (uint16_t)(f->keys[x->key.lo % KEYS] + by);
-}
-
-/* The place of a number, or where it would be. */
-static int place_of(const far_search *f, int64_t number) {
-    int low = 0, high = f->len;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (f->flights[middle]->id.number < number) low = middle + 1;
-        else high = middle;
-    }
-    return low;
-}
-
-static void end_flight(far_search *f, flight *x) {
-    int i = place_of(f, x->id.number);
-    move_to(f, x, 0);
-    if (x->is_built) count_key(f, x, -1);
-    memmove(f->flights + i, f->flights + i + 1, sizeof *f->flights * (size_t)(--f->len - i));
-    f->spare[f->num_spare++] = x;
-}
-
-static flight *find_flight(const far_search *f, int64_t number) {
-    int i = place_of(f, number);
-    return i < f->len && f->flights[i]->id.number == number ? f->flights[i] : NULL;
-}
-
-static bool is_under_way(const far_search *f, const flight *x) {
-    if (f->keys[x->key.lo % KEYS] < 2) return false; /* that is itself */
-    for (int i = 0; i < f->len; i++)
-        if (f->flights[i] != x && f->flights[i]->worker != WITH_ANOTHER &&
-            at_key_equal(f->flights[i]->key, x->key))
-            return true;
-    return false;
-}
 
 /* ---- results --------------------------------------------------------------------------------- */
 
@@ -138,20 +37,21 @@ static at_status take(at_tuning *t, flight *x, at_record *r, const at_key *key, 
     AT_TRY(at_log_append(t->log, r, err));
     const at_record *kept = at_session_keep(s, s->arena, r, x->index);
     at_known_add(t->known, kept, key);
-    end_flight(f, x);
+    at_flight_end(&f->flights, x);
     *enough = at_trial_learn(t, kept, false);
     return AT_OK;
 }
 
 /* Its program, in f->build; *made false: *r says why there is none. */
-static at_status build(at_tuning *t, flight *x, at_record *r, bool *made, at_error *err) {
+static at_status build(at_tuning *t, const flight *x, at_record *r, at_key *key, bool *made,
+                       at_error *err) {
     at_arena *a = t->far->build;
     at_config config;
     at_candidate candidate;
     at_arena_reset(a);
     AT_TRY(at_config_at(a, t->s.space, x->index, &config, err));
     *made = at_candidate_build(&t->s, a, &config, &candidate, r);
-    x->key = candidate.key;
+    *key = candidate.key;
     return AT_OK;
 }
 
@@ -160,21 +60,21 @@ static at_status take_known(at_tuning *t, flight *x, const at_record *same, bool
                             at_error *err) {
     at_record r;
     bool made;
-    AT_TRY(build(t, x, &r, &made, err));
+    at_key key;
+    AT_TRY(build(t, x, &r, &key, &made, err));
     at_trial_copy(same, &r);
-    at_key key = x->key;
     return take(t, x, &r, &key, enough, err);
 }
 
 /* Those that waited for the program of another: it is known, or lost. */
 static at_status take_waiting(at_tuning *t, bool *enough, at_error *err) {
-    far_search *f = t->far;
+    at_flights *f = &t->far->flights;
     for (int i = 0; i < f->len && f->num_with_another && !*enough; i++) {
-        flight *x = f->flights[i];
-        if (x->worker != WITH_ANOTHER) continue;
+        flight *x = f->of[i];
+        if (x->worker != AT_FLIGHT_WITH_ANOTHER) continue;
         const at_record *same = at_known_by_key(t->known, x->key);
         if (!same) {
-            if (!is_under_way(f, x)) move_to(f, x, UNSENT);
+            if (!at_flight_has_twin(f, x)) at_flight_move(f, x, AT_FLIGHT_UNSENT);
             continue;
         }
         AT_TRY(take_known(t, x, same, enough, err));
@@ -195,26 +95,26 @@ static bool propose(at_tuning *t, int64_t *index) {
 }
 
 static flight *enter(at_tuning *t, int64_t number, int64_t index) {
-    flight *x = new_flight(t->far, number);
-    x->index = index;
-    return x;
+    far_search *f = t->far;
+    const at_trial_id id = {.search = f->search, .epoch = f->epoch, .number = number, .attempt = 1};
+    return at_flight_new(&f->flights, &id, index);
 }
 
 /* A trial that is new, until it is known, fails to be made, or is to be sent. */
 static at_status begin_trial(at_tuning *t, flight *x, bool *enough, at_error *err) {
+    at_flights *f = &t->far->flights;
     at_record r;
     bool made;
-    AT_TRY(build(t, x, &r, &made, err));
-    at_key key = x->key;
+    at_key key;
+    AT_TRY(build(t, x, &r, &key, &made, err));
     if (!made) return take(t, x, &r, &key, enough, err);
     const at_record *same = at_known_by_key(t->known, key);
     if (same) {
         at_trial_copy(same, &r);
         return take(t, x, &r, &key, enough, err);
     }
-    x->is_built = true;
-    count_key(t->far, x, 1);
-    if (is_under_way(t->far, x)) move_to(t->far, x, WITH_ANOTHER);
+    at_flight_built(f, x, key);
+    if (at_flight_has_twin(f, x)) at_flight_move(f, x, AT_FLIGHT_WITH_ANOTHER);
     return AT_OK;
 }
 
@@ -251,13 +151,6 @@ static int free_worker(far_search *f) {
     return -1;
 }
 
-/* New ones are at the end. */
-static flight *find_unsent(const far_search *f) {
-    for (int i = f->len - 1; i >= 0 && f->num_unsent; i--)
-        if (f->flights[i]->worker == UNSENT) return f->flights[i];
-    return NULL;
-}
-
 static at_status send(at_tuning *t, flight *x, int worker, at_error *err) {
     far_search *f = t->far;
     const at_record *best = at_known_best(t->known);
@@ -267,9 +160,9 @@ static at_status send(at_tuning *t, flight *x, int worker, at_error *err) {
     AT_TRY(at_config_at(f->build, t->s.space, x->index, &config, err));
     at_config_print_json(&entity, &config);
     f->far->trial(f->far->self, worker, &x->id, at_text_str(&entity),
-                  best ? at_record_mean(best) : 0);
+                  best ? at_record_mean(best) * f->places[worker].scale : 0);
     at_text_free(&entity);
-    move_to(f, x, worker);
+    at_flight_move(&f->flights, x, worker);
     f->first_free++;
     if (++f->places[worker].under_way < AT_FAR_DEPTH) add_free(f, worker);
     return AT_OK;
@@ -279,12 +172,12 @@ static at_status send(at_tuning *t, flight *x, int worker, at_error *err) {
 static at_status fill(at_tuning *t, int64_t until, bool *enough, at_error *err) {
     far_search *f = t->far;
     for (int worker; !*enough && (worker = free_worker(f)) >= 0;) {
-        flight *x = find_unsent(f);
+        flight *x = at_flight_unsent(&f->flights);
         if (x) {
             AT_TRY(send(t, x, worker, err));
             continue;
         }
-        if (t->tally.done + f->len >= until || at_engine_stopped(&t->s.options)) break;
+        if (t->tally.done + f->flights.len >= until || at_engine_stopped(&t->s.options)) break;
         AT_TRY(begin_next(t, enough, err));
         if (t->exhausted) break;
     }
@@ -299,32 +192,45 @@ static bool is_of_task(const at_tuning *t, const at_record *r) {
 }
 
 static bool is_of_search(const at_tuning *t, const at_record *r) {
-    return !strcmp(r->extra.context_hash, t->s.context_hash) && is_of_task(t, r);
+    return !strcmp(r->extra.context_hash, t->far->said_hash) && is_of_task(t, r);
 }
 
-static at_status begin_beside(at_tuning *t, const at_far_event *e, at_tuning **out, at_error *err);
+static at_status begin_beside(at_tuning *t, const at_far_event *e, const at_context *c,
+                              at_error *err);
 
-/* The search that a worker of this context belongs to. Each context has its own: times of different
- * machines are not compared. */
+/* The search that a worker belongs to. Each context has its own: times of different machines are
+ * not compared. NULL: the worker is not used. */
 static at_status choose_search(at_tuning *first, const at_far_event *e, at_tuning **out,
                                at_error *err) {
     far_search *f = first->far;
-    const at_context *c = &e->record.extra.context;
     *out = NULL;
-    if (e->worker >= MOST_WORKERS || !is_of_task(first, &e->record)) {
+    if (e->worker >= AT_FAR_WORKERS || !is_of_task(first, &e->record)) {
         f->far->refuse(f->far->self, e->worker, "");
         at_engine_warn(&first->s.options,
                        at_format(f->scratch, "%s: it measures another task; not used", e->name));
         return AT_OK;
     }
-    for (at_tuning *t = first; t && !*out; t = t->other)
-        if (is_of_search(t, &e->record)) *out = t;
-    if (*out) return AT_OK;
-    const char *text = at_format(f->scratch, "%s: its context is another one (%s, %s, %s)", e->name,
-                                 c->cpu, c->machine, c->isa);
-    if (first->s.options.same_context) return at_fail(err, AT_E_USAGE, "--same-context: %s", text);
-    at_engine_warn(&first->s.options, at_format(f->scratch, "%s: a search of its own", text));
-    return begin_beside(first, e, out, err);
+    for (;;) {
+        char hash[33];
+        bool odd;
+        const at_context c = at_far_anchor_context(first, f->scratch, e, &odd);
+        at_context_hash(&c, hash);
+        for (at_tuning *t = first; t && !*out; t = t->other)
+            if (!strcmp(t->s.context_hash, hash)) *out = t;
+        if (*out) return AT_OK;
+        const char *text =
+            odd ? at_format(f->scratch,
+                            "%s: two kernels compare in another way than on the first such "
+                            "machine (%s)",
+                            e->name, c.machine)
+                : at_format(f->scratch, "%s: its context is another one (%s, %s, %s)", e->name,
+                            c.cpu, c.machine, c.isa);
+        if (first->s.options.same_context)
+            return at_fail(err, AT_E_USAGE, "--same-context: %s", text);
+        at_engine_warn(&first->s.options, at_format(f->scratch, "%s: a search of its own", text));
+        /* Whose log may know a machine that this worker is apart from. */
+        AT_TRY(begin_beside(first, e, &c, err));
+    }
 }
 
 static at_status join(at_tuning *first, const at_far_event *e, at_error *err) {
@@ -333,7 +239,8 @@ static at_status join(at_tuning *first, const at_far_event *e, at_error *err) {
     if (!t) return AT_OK;
     far_search *f = t->far;
     first->far->owners[e->worker] = t;
-    f->places[e->worker] = (place){.is_in = true, .node = at_strdup(t->s.arena, e->node)};
+    f->places[e->worker] = (place){
+        .is_in = true, .node = at_strdup(t->s.arena, e->node), .scale = at_far_anchor_scale(t, e)};
     if (e->worker >= f->num_places) f->num_places = e->worker + 1;
     add_free(f, e->worker);
     return AT_OK;
@@ -343,15 +250,15 @@ static at_status join(at_tuning *first, const at_far_event *e, at_error *err) {
 static at_status leave(at_tuning *t, const at_far_event *e, bool *enough, at_error *err) {
     far_search *f = t->far;
     if (e->worker < f->num_places) f->places[e->worker] = (place){0};
-    for (int i = 0; i < f->len; i++) {
-        flight *x = f->flights[i];
+    for (int i = 0; i < f->flights.len; i++) {
+        flight *x = f->flights.of[i];
         if (x->worker != e->worker) continue;
-        move_to(f, x, UNSENT);
+        at_flight_move(&f->flights, x, AT_FLIGHT_UNSENT);
         if (x->id.attempt++ < MOST_ATTEMPTS) continue;
         x->id.attempt--;
         at_record r;
         bool made;
-        AT_TRY(build(t, x, &r, &made, err));
+        AT_TRY(build(t, x, &r, &(at_key){0}, &made, err));
         at_candidate_lose(f->build, &r,
                           at_format(f->build, "%d workers were lost with it", MOST_ATTEMPTS));
         AT_TRY(take(t, x, &r, NULL, enough, err));
@@ -363,17 +270,9 @@ static at_status leave(at_tuning *t, const at_far_event *e, bool *enough, at_err
 /* Whether the record is of the flight's configuration; then it has it, in f->build, with its space.
  */
 static bool is_of_flight(at_tuning *t, const flight *x, at_record *r) {
-    at_config own;
-    at_text expected = {0}, said = {0};
     at_arena_reset(t->far->build);
-    if (at_config_at(t->far->build, t->s.space, x->index, &own, NULL) != AT_OK) return false;
-    at_config_print_entity(&expected, &own);
-    at_config_print_entity(&said, &r->config);
-    bool same = !strcmp(at_text_str(&expected), at_text_str(&said));
-    at_text_free(&expected);
-    at_text_free(&said);
-    if (same) r->config = own;
-    return same;
+    return r->config.index == x->index &&
+           at_config_at(t->far->build, t->s.space, x->index, &r->config, NULL) == AT_OK;
 }
 
 /* Of this search and epoch, under way, and of the attempt that is: once. */
@@ -381,7 +280,7 @@ static at_status arrive(at_tuning *t, at_far_event *e, bool *enough, at_error *e
     far_search *f = t->far;
     at_record *r = &e->record;
     flight *x = e->trial.search == f->search && e->trial.epoch == f->epoch
-                    ? find_flight(f, e->trial.number)
+                    ? at_flight_find(&f->flights, e->trial.number)
                     : NULL;
     if (!x || x->worker != e->worker || e->trial.attempt != x->id.attempt) return AT_OK;
     f->places[e->worker].under_way--;
@@ -391,18 +290,19 @@ static at_status arrive(at_tuning *t, at_far_event *e, bool *enough, at_error *e
         e->text = "";
         return leave(t, e, enough, err);
     }
+    at_far_anchor_apply(t, &f->places[e->worker], r);
     t->s.spent.measured++;
     at_key key = x->key;
     AT_TRY(take(t, x, r, &key, enough, err));
-    bool is_wanted = f->keys[key.lo % KEYS] > 0; /* by those that wait for its program */
+    bool is_wanted = at_flights_may_have(&f->flights, key); /* by those that wait for it */
     return *enough || !is_wanted ? AT_OK : take_waiting(t, enough, err);
 }
 
-static at_status next_event(at_tuning *t, double most_s, at_far_event *e, at_error *err) {
+at_status at_far_next_event(at_tuning *t, at_far_event *e, at_error *err) {
     far_search *f = t->far;
     at_arena_reset(f->scratch);
     *e = (at_far_event){0};
-    AT_TRY(f->far->next(f->far->self, f->scratch, most_s, e, err));
+    AT_TRY(f->far->next(f->far->self, f->scratch, wait_s, e, err));
     t->tally.workers = f->far->workers(f->far->self);
     if (e->kind == AT_FAR_TOLD) at_engine_warn(&t->s.options, e->text);
     return AT_OK;
@@ -410,9 +310,9 @@ static at_status next_event(at_tuning *t, double most_s, at_far_event *e, at_err
 
 static at_status take_event(at_tuning *first, at_error *err) {
     at_far_event e;
-    AT_TRY(next_event(first, wait_s, &e, err));
+    AT_TRY(at_far_next_event(first, &e, err));
     if (e.kind == AT_FAR_JOINED) return join(first, &e, err);
-    at_tuning *t = e.worker >= 0 && e.worker < MOST_WORKERS ? first->far->owners[e.worker] : NULL;
+    at_tuning *t = e.worker >= 0 && e.worker < AT_FAR_WORKERS ? first->far->owners[e.worker] : NULL;
     if (!t) return AT_OK;
     if (e.kind == AT_FAR_LEFT) return leave(t, &e, &t->far->is_enough, err);
     if (e.kind == AT_FAR_RESULT) return arrive(t, &e, &t->far->is_enough, err);
@@ -437,9 +337,9 @@ static bool follow(at_tuning *t, const at_record *r, int64_t until, bool *enough
         }
         enter(t, f->asked - 1, index);
     }
-    x = find_flight(f, r->extra.trial.number);
+    x = at_flight_find(&f->flights, r->extra.trial.number);
     if (!x || x->index != r->config.index) return false;
-    end_flight(f, x);
+    at_flight_end(&f->flights, x);
     *enough = at_trial_learn(t, r, true);
     return true;
 }
@@ -452,15 +352,15 @@ static at_status resume(at_tuning *t, int64_t until, bool *enough, at_error *err
         if (r->extra.trial.search != f->search) continue;
         if (!follow(t, r, until, enough)) break;
     }
-    for (int i = 0; i < f->len && !*enough; i++) {
-        flight *x = f->flights[i];
+    for (int i = 0; i < f->flights.len && !*enough; i++) {
+        flight *x = f->flights.of[i];
         const at_record *known = at_known_by_index(t->known, x->index);
-        int before = f->len;
+        int before = f->flights.len;
         if (known) {
-            end_flight(f, x);
+            at_flight_end(&f->flights, x);
             *enough = at_trial_learn(t, known, true);
         } else AT_TRY(begin_trial(t, x, enough, err));
-        i -= before - f->len;
+        i -= before - f->flights.len;
     }
     return AT_OK;
 }
@@ -477,15 +377,16 @@ static uint64_t search_of(const at_known *k) {
 /* ---- the whole of it ------------------------------------------------------------------------- */
 
 /* What the worker's records say of its machine is what this session's say. */
-static at_status adopt(at_tuning *t, const at_far_event *e, at_error *err) {
+static at_status adopt(at_tuning *t, const at_far_event *e, const at_context *c, at_error *err) {
     at_session *s = &t->s;
     const at_extra *x = &e->record.extra;
     s->target = at_target_find(x->context.isa);
     if (!s->target)
         return at_fail(err, AT_E_BUG, "%s measures with --isa %s, which this version does not know",
                        e->name, x->context.isa);
-    s->context = at_context_copy(s->arena, &x->context);
-    memcpy(s->context_hash, x->context_hash, sizeof s->context_hash);
+    s->context = at_context_copy(s->arena, c);
+    at_context_hash(c, s->context_hash);
+    memcpy(t->far->said_hash, x->context_hash, sizeof t->far->said_hash);
     s->threads = x->context.threads;
     s->record_target = at_strdup(s->arena, e->record.target);
     s->compiler_version = at_strdup(s->arena, x->compiler_version);
@@ -517,16 +418,19 @@ at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
                           .template_name = s->row->name,
                           .template_file = at_template_file(s->row),
                           .args = at_json_text(s->arena, at_task_args(s->task)),
-                          .template_hash = at_task_hash(s->task)};
+                          .template_hash = at_task_hash(s->task),
+                          .second = at_far_anchor_second(t)};
     at_engine_note(o, "waiting for the first worker ...");
     AT_TRY(f->far->begin(f->far->self, task, err));
     while (!f->begun) {
         at_far_event e;
-        AT_TRY(next_event(t, wait_s, &e, err));
+        AT_TRY(at_far_next_event(t, &e, err));
         if (at_engine_stopped(o)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
         if (e.kind != AT_FAR_JOINED) continue;
-        AT_TRY(adopt(t, &e, err));
-        AT_TRY(join(t, &e, err));
+        AT_TRY(adopt(t, &e, &e.record.extra.context, err));
+        f->first = e;
+        f->kept = f->scratch;
+        f->scratch = at_arena_new();
     }
     return AT_OK;
 }
@@ -539,30 +443,29 @@ at_status at_far_begin(at_tuning *t, at_error *err) {
     at_search_line_print(&line, f->search, f->epoch);
     at_status status = at_log_comment(t->log, at_text_str(&line), err);
     at_text_free(&line);
-    return status;
+    return status == AT_OK ? at_far_anchor_begin(t, err) : status;
 }
 
 /* The search of another context: with the same log, and what is known so far to learn from. */
-static at_status begin_beside(at_tuning *first, const at_far_event *e, at_tuning **out,
+static at_status begin_beside(at_tuning *first, const at_far_event *e, const at_context *c,
                               at_error *err) {
     at_tuning *last = first, *t = AT_NEW(first->s.arena, at_tuning);
     const at_request *q = &first->far->request;
-    if (!first->log) return AT_OK; /* the first one has not begun: this worker is heard of again */
     while (last->other) last = last->other;
     AT_TRY(first->begin_other(first, q, t, err));
     last->other = t;
     new_search(t, first->far->far, q);
     AT_TRY(at_session_context(&t->s, false, err));
-    AT_TRY(adopt(t, e, err));
+    AT_TRY(adopt(t, e, c, err));
+    t->far->first = *e;
     AT_TRY(at_known_read_log(t->known, &t->s, t->log_path, err));
     AT_TRY(at_far_begin(t, err));
-    *out = t;
     return resume(t, t->tally.total, &t->far->is_enough, err);
 }
 
 static bool is_finished(const at_tuning *t, int64_t until) {
     const far_search *f = t->far;
-    return f->is_enough || (!f->len && (t->exhausted || t->tally.done >= until));
+    return f->is_enough || (!f->flights.len && (t->exhausted || t->tally.done >= until));
 }
 
 static bool has_workers(const far_search *f) {
@@ -596,6 +499,11 @@ at_status at_far_run(at_tuning *t, int64_t until, at_error *err) {
     const at_engine_options *o = &t->s.options;
     int64_t start_ns = at_now_ns();
     at_status status = resume(t, until, &f->is_enough, err);
+    if (status == AT_OK && f->kept) {
+        status = join(t, &f->first, err);
+        at_arena_free(f->kept);
+        f->kept = NULL;
+    }
     while (status == AT_OK && !at_engine_stopped(o)) {
         if (t->deadline_ns && at_now_ns() >= t->deadline_ns) break;
         status = fill_all(t, until, err);
@@ -606,129 +514,13 @@ at_status at_far_run(at_tuning *t, int64_t until, at_error *err) {
     return status;
 }
 
-/* ---- the final ------------------------------------------------------------------------------- */
-
-/* One of each node, at most two. */
-static int choose_workers(const far_search *f, int out[2]) {
-    int n = 0;
-    for (int i = 0; i < f->num_places && n < 2; i++) {
-        if (!f->places[i].is_in) continue;
-        if (n && !strcmp(f->places[out[0]].node, f->places[i].node)) continue;
-        out[n++] = i;
-    }
-    return n;
-}
-
-/* The best by their trials, and the winner of the finals before, as lines. */
-static void print_finalists(const at_tuning *t, at_text *out) {
-    const at_record *top[AT_FINALISTS];
-    const at_turns *last;
-    int n = at_known_top(t->known, top, AT_FINALISTS);
-    const at_record *winner = at_known_winner(t->known, &last);
-    bool is_in = !last;
-    for (int i = 0; i < n; i++) {
-        is_in |= top[i] == winner;
-        if (!is_in && i == AT_FINALISTS - 1) top[i] = winner;
-        at_record_print(out, top[i]);
-    }
-    if (!is_in && n < AT_FINALISTS) at_record_print(out, winner);
-}
-
-static void take_line(at_tuning *t, at_final *final, const char *line) {
-    at_session *s = &t->s;
-    at_final_line l;
-    at_config config;
-    const at_json *json;
-    if (*line != '#' || !at_final_line_read(s->arena, line + 1, &l) ||
-        final->count == AT_FINALISTS || strcmp(l.context_hash, s->context_hash))
-        return;
-    const char *text = at_format(s->arena, "{\"entity\": %s}", at_json_text(s->arena, l.entity));
-    if (at_json_parse(s->arena, text, strlen(text), &json, NULL) != AT_OK ||
-        at_config_from_json(s->arena, s->space, json, &config, NULL) != AT_OK || config.index < 0)
-        return;
-    const at_record *r = at_known_by_index(t->known, config.index);
-    if (!r || l.turns.num_rounds > AT_FINAL_ROUNDS) return;
-    at_finalist *f = &final->of[final->count++];
-    *f = (at_finalist){.result = r, .turns = l.turns, .candidate.config = config};
-    for (int i = 0; i < l.turns.num_rounds; i++) f->rounds[i] = l.turns.rounds[i];
-}
-
-/* What one node says: into the log, and into what is known. */
-static at_status take_turns(at_tuning *t, const char *text, at_error *err) {
-    at_final *final = &t->final;
-    at_text lines = {0};
-    memset(final, 0, sizeof *final);
-    for (const char *line = text; *line;) {
-        size_t n = strcspn(line, "\n");
-        take_line(t, final, at_strndup(t->s.arena, line, n));
-        line += n + (line[n] == '\n');
-    }
-    at_final_judge(t->known, final);
-    at_final_print(&lines, &t->s, final);
-    at_status status = lines.len ? at_log_put_tail(t->log, &lines, true, err) : AT_OK;
-    at_text_free(&lines);
-    return status;
-}
-
-/* Whether the second node prefers what the first one did. */
-static void compare_nodes(const at_tuning *t, int64_t first) {
-    const at_finalist *w = t->final.winner;
-    if (first < 0 || !w || w->result->config.index == first) return;
-    at_engine_warn(&t->s.options,
-                   at_format(t->s.arena,
-                             "the nodes of the final do not agree: index %lld wins on one, %lld on "
-                             "the other, whose figures follow",
-                             (long long)first, (long long)w->result->config.index));
-}
-
-static at_status run_final(at_tuning *t, at_error *err) {
-    far_search *f = t->far;
-    at_session *s = &t->s;
-    int on[2], n = choose_workers(f, on);
-    double budget_s = at_final_budget(s);
-    int64_t begin_ns = at_now_ns(), first = -1;
-    at_text records = {0};
-    print_finalists(t, &records);
-    if (!records.len || !n) {
-        at_text_free(&records);
-        return AT_OK;
-    }
-    at_engine_note(&s->options, "timing the best few again, in turn ...");
-    for (int i = 0; i < n; i++) f->far->final(f->far->self, on[i], at_text_str(&records), budget_s);
-    at_text_free(&records);
-    at_status status = AT_OK;
-    double most_s = 2 * budget_s + 60;
-    for (int left = n; left && status == AT_OK && !at_engine_stopped(&s->options);) {
-        at_far_event e;
-        status = next_event(t, wait_s, &e, err);
-        if (status != AT_OK) break;
-        bool is_one_of = e.worker == on[0] || (n > 1 && e.worker == on[1]);
-        if (e.kind == AT_FAR_TURNS && is_one_of) {
-            status = take_turns(t, e.text, err);
-            compare_nodes(t, first);
-            if (t->final.winner) first = t->final.winner->result->config.index;
-            left--;
-        } else if (e.kind == AT_FAR_LEFT && is_one_of) left--;
-        if ((double)(at_now_ns() - begin_ns) * 1e-9 > most_s) break;
-    }
-    s->spent.final_ns = at_now_ns() - begin_ns;
-    return status;
-}
-
-at_status at_far_final(at_tuning *t, at_error *err) {
-    for (; t; t = t->other) AT_TRY(run_final(t, err));
-    return AT_OK;
-}
-
 void at_far_close(at_tuning *t) {
     far_search *f = t->far;
     if (f->is_first) f->far->end(f->far->self);
-    for (int i = 0; i < f->len; i++) free(f->flights[i]);
-    for (int i = 0; i < f->num_spare; i++) free(f->spare[i]);
+    at_flights_free(&f->flights);
     at_arena_free(f->build);
     free(f->free);
-    free(f->flights);
-    free(f->spare);
     at_arena_free(f->scratch);
+    if (f->kept) at_arena_free(f->kept);
     t->far = NULL;
 }

@@ -17,7 +17,8 @@ at_status at_far_open(at_tuning *t, const at_request *q, at_error *err);
 at_status at_far_begin(at_tuning *t, at_error *err);
 /* As at_trials_run. */
 at_status at_far_run(at_tuning *t, int64_t until, at_error *err);
-/* The final, on two nodes where there are as many; the last to begin decides. */
+/* The final (far_final.c), on two nodes where there are as many: compared within each, put on one
+ * scale, and counted together. */
 at_status at_far_final(at_tuning *t, at_error *err);
 void at_far_close(at_tuning *t);
 

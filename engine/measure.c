@@ -245,7 +245,7 @@ static void take_pairs(at_session *s, at_arena *a, const at_outcome *o, at_recor
         /* More digits than a clock gives would only make lines long. */
         ratios[i] = round(o->pairs[i].time_s / o->pairs[i].anchor_s * 1e6) * 1e-6;
         if (!(ratios[i] > 0)) ratios[i] = 1e-6;
-        times_s[i] = ratios[i] * first_s;
+        times_s[i] = at_with_digits(ratios[i] * first_s, AT_TIME_DIGITS);
         states[i] = at_state_letter(at_states_take(s, &o->pairs[i]));
     }
     *p = (at_paired){.anchor = anchor->number,
@@ -256,7 +256,7 @@ static void take_pairs(at_session *s, at_arena *a, const at_outcome *o, at_recor
                      .ratio = at_median_that_counts(ratios, states, n, s->states.objective, NULL),
                      .is_bracketed = o->is_bracketed};
     p->of_first = p->ratio * anchor->of_first;
-    cost_s = p->of_first * anchor->first_s;
+    cost_s = at_with_digits(p->of_first * anchor->first_s, AT_TIME_DIGITS);
     r->extra.samples_s = times_s;
     r->extra.num_samples = n;
     r->costs_s = at_copy(a, &cost_s, sizeof cost_s);

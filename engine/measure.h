@@ -5,6 +5,9 @@
 
 #include "engine/session.h"
 
+/* Of times that come of ratios: more than a clock gives would only make lines long. */
+enum { AT_TIME_DIGITS = 9 };
+
 /* A configuration made ready to run; everything is owned by the arena it was prepared in, but the
  * shared object, which at_candidate_drop deletes. */
 typedef struct at_candidate {

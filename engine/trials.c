@@ -6,6 +6,7 @@
  * before are in, however many of the round are asked for ahead. */
 #include "engine/trials.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -62,9 +63,9 @@ void at_trial_copy(const at_record *same, at_record *r) {
 }
 
 /* Its bound alone is too far from the best. */
-static bool is_hopeless(const at_session *s, const at_record *best, const at_candidate *c) {
+static bool is_hopeless(const at_session *s, double best_s, const at_candidate *c) {
     double factor = s->options.prune;
-    return factor > 0 && best && at_bound_seconds(s, c->bound) > factor * at_record_mean(best);
+    return factor > 0 && best_s > 0 && at_bound_seconds(s, c->bound) > factor * best_s;
 }
 
 /* The program of x is known, or will be when the one under way is in. */
@@ -73,22 +74,14 @@ static bool is_known_program(const at_tuning *t, const trial *x, const trial *un
            (under_way && at_key_equal(under_way->candidate.key, x->candidate.key));
 }
 
-/* The next proposal, lowered unless its result is known. false: there is none before results are
- * in, or none at all. under_way: what is being measured meanwhile, or NULL. */
-static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_error *err) {
+/* Lowered unless its result is known. under_way: what is being measured meanwhile, or NULL. */
+static at_status make(at_tuning *t, trial *x, const trial *under_way, at_error *err) {
     at_session *s = &t->s;
     int64_t begin_ns = at_now_ns();
-    at_arena_reset(x->arena);
-    x->proposed = at_tuner_next(t->tuner, &x->index, 1) > 0;
-    int64_t proposed_ns = at_now_ns();
-    s->spent.search_ns += proposed_ns - begin_ns;
-    if (!x->proposed) return AT_OK;
-    x->answer = at_known_by_index(t->known, x->index);
     x->made = x->lowered = x->compiled = false;
-    if (x->answer) return AT_OK;
     AT_TRY(at_config_at(x->arena, s->space, x->index, &x->config, err));
     x->made = at_candidate_build(s, x->arena, &x->config, &x->candidate, &x->result);
-    x->result.extra.part = at_tuner_part(t->tuner, x->index);
+    if (t->tuner) x->result.extra.part = at_tuner_part(t->tuner, x->index);
     if (x->made && !is_known_program(t, x, under_way))
         x->made = x->lowered = at_candidate_generate(s, x->arena, &x->candidate, &x->result);
     /* gcc and clang run here; what is the same code is compiled once. */
@@ -98,13 +91,24 @@ static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_erro
         AT_TRY(at_candidate_compile(s, x->arena, &x->candidate, &x->result, &x->made, err));
         x->compiled = true;
     }
-    if (under_way) s->spent.ahead_ns += at_now_ns() - proposed_ns;
+    if (under_way) s->spent.ahead_ns += at_now_ns() - begin_ns;
     return AT_OK;
+}
+
+/* The next proposal, made. false: there is none before results are in, or none at all. */
+static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_error *err) {
+    int64_t begin_ns = at_now_ns();
+    at_arena_reset(x->arena);
+    x->proposed = at_tuner_next(t->tuner, &x->index, 1) > 0;
+    t->s.spent.search_ns += at_now_ns() - begin_ns;
+    if (!x->proposed) return AT_OK;
+    x->answer = at_known_by_index(t->known, x->index);
+    return x->answer ? AT_OK : make(t, x, under_way, err);
 }
 
 /* What a trial is without being measured: it cannot be made, its program or its code is known, or
  * it is hopeless. */
-static at_status settle(at_tuning *t, trial *x, bool *settled, at_error *err) {
+static at_status settle(at_tuning *t, trial *x, double best_s, bool *settled, at_error *err) {
     at_session *s = &t->s;
     *settled = true;
     if (!x->made) return AT_OK;
@@ -112,8 +116,7 @@ static at_status settle(at_tuning *t, trial *x, bool *settled, at_error *err) {
                                        : at_known_by_key(t->known, x->candidate.key);
     AT_ASSERT(same || x->lowered);
     if (same) at_trial_copy(same, &x->result);
-    else if (is_hopeless(s, at_known_best(t->known), &x->candidate))
-        at_candidate_prune(x->arena, &x->result);
+    else if (is_hopeless(s, best_s, &x->candidate)) at_candidate_prune(x->arena, &x->result);
     else {
         bool compiled = true;
         if (!x->compiled)
@@ -130,18 +133,25 @@ static at_status append(at_tuning *t, trial *x, at_error *err) {
     return AT_OK;
 }
 
-/* Measures a candidate, and makes the next one meanwhile if that is wanted. */
-static at_status measure(at_tuning *t, trial *x, trial *next, at_error *err) {
-    at_session *s = &t->s;
+static double best_s(const at_tuning *t) {
     const at_record *best = at_known_best(t->known);
+    return best ? at_record_mean(best) : 0;
+}
+
+/* Measures a candidate, and makes the next one meanwhile if that is wanted: what the tuner
+ * proposes, or, where there is none, what next says. */
+static at_status measure(at_tuning *t, trial *x, double best_s, trial *next, at_error *err) {
+    at_session *s = &t->s;
     at_error late;
     AT_TRY(at_accuracy_measure(s, x->arena, &x->candidate, &x->result, err));
     if (!at_accuracy_require(s, x->arena, &x->result)) return AT_OK;
     AT_TRY(at_session_renew_peak(s, peak_age_s, err));
     AT_TRY(at_anchor_ready(s, t->known, t->log, err));
     at_anchor_ask(s, t->known, x->index, &x->candidate.job);
-    AT_TRY(at_candidate_begin(s, &x->candidate, best ? at_record_mean(best) : 0, err));
-    at_status ahead = next ? propose(t, next, x, &late) : AT_OK;
+    AT_TRY(at_candidate_begin(s, &x->candidate, best_s, err));
+    at_status ahead = !next      ? AT_OK
+                      : t->tuner ? propose(t, next, x, &late)
+                                 : make(t, next, x, &late);
     AT_TRY(at_candidate_end(s, x->arena, &x->candidate, &x->result, err));
     if (ahead != AT_OK) *err = late;
     return ahead;
@@ -150,8 +160,8 @@ static at_status measure(at_tuning *t, trial *x, trial *next, at_error *err) {
 /* From a proposal to a line of the log. next: where to put the one after it, or NULL. */
 static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err) {
     bool settled;
-    at_status status = settle(t, x, &settled, err);
-    if (status == AT_OK && !settled) status = measure(t, x, next, err);
+    at_status status = settle(t, x, best_s(t), &settled, err);
+    if (status == AT_OK && !settled) status = measure(t, x, best_s(t), next, err);
     if (x->made) at_candidate_drop(&x->candidate);
     /* A signal to the whole process group ends compilers and worker as well: no result. */
     if (at_engine_stopped(&t->s.options) && x->result.error_no) status = AT_E_INTERRUPTED;
@@ -161,20 +171,62 @@ static at_status try_one(at_tuning *t, trial *x, trial *next, at_error *err) {
     return settled ? AT_OK : at_anchor_consider(&t->s, t->known, t->log, x->answer, err);
 }
 
-at_status at_trial_measure(at_tuning *t, at_arena *a, const at_config *c, at_record *out,
-                           at_error *err) {
+struct at_trial_pair {
+    trial slots[2];
+    int current; /* the slot of what comes next, if it was made ahead */
+};
+
+at_trial_pair *at_trial_pair_new(void) {
+    at_trial_pair *p = calloc(1, sizeof *p);
+    AT_NEED(p);
+    for (int i = 0; i < 2; i++) p->slots[i].arena = at_arena_new();
+    return p;
+}
+
+static void give_up(trial *x) {
+    if (x->proposed && x->made) at_candidate_drop(&x->candidate);
+    x->proposed = false;
+    at_arena_reset(x->arena);
+}
+
+void at_trial_pair_free(at_trial_pair *p) {
+    if (!p) return;
+    for (int i = 0; i < 2; i++) {
+        give_up(&p->slots[i]);
+        at_arena_free(p->slots[i].arena);
+    }
+    free(p);
+}
+
+at_status at_trial_measure(at_tuning *t, at_trial_pair *p, int64_t index, int64_t next_index,
+                           double known_best_s, at_record *out, at_error *err) {
     at_session *s = &t->s;
-    trial x = {.arena = a, .proposed = true, .index = c->index, .config = *c};
+    trial *x = &p->slots[p->current], *next = &p->slots[!p->current];
     bool settled;
-    x.made = at_candidate_build(s, a, &x.config, &x.candidate, &x.result);
-    if (x.made && !is_known_program(t, &x, NULL))
-        x.made = x.lowered = at_candidate_generate(s, a, &x.candidate, &x.result);
-    at_status status = settle(t, &x, &settled, err);
-    if (status == AT_OK && !settled) status = measure(t, &x, NULL, err);
-    if (x.made) at_candidate_drop(&x.candidate);
+    if (!x->proposed || x->index != index) {
+        give_up(x);
+        x->proposed = true;
+        x->index = index;
+        AT_TRY(make(t, x, NULL, err));
+    }
+    /* What it was made ahead of may have been the same. */
+    if (x->made && !x->lowered && !at_known_by_key(t->known, x->candidate.key))
+        x->made = x->lowered = at_candidate_generate(s, x->arena, &x->candidate, &x->result);
+    double own_s = best_s(t), least_s = own_s > 0 ? own_s : known_best_s;
+    if (known_best_s > 0 && known_best_s < least_s) least_s = known_best_s;
+    give_up(next);
+    next->index = next_index;
+    next->proposed = next_index >= 0 && s->options.jobs > 1;
+    at_status status = settle(t, x, least_s, &settled, err);
+    if (status == AT_OK && settled) next->proposed = false;
+    if (status == AT_OK && !settled)
+        status = measure(t, x, least_s, next->proposed ? next : NULL, err);
+    if (x->made) at_candidate_drop(&x->candidate);
+    x->proposed = false;
+    p->current = !p->current;
     AT_TRY(status);
-    *out = x.result;
-    at_known_add(t->known, at_session_keep(s, s->arena, &x.result, x.index), &x.candidate.key);
+    *out = x->result;
+    at_known_add(t->known, at_session_keep(s, s->arena, &x->result, x->index), &x->candidate.key);
     if (!settled) cool_down(s);
     return AT_OK;
 }

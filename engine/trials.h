@@ -9,10 +9,16 @@
  * AT_E_BUG; an interrupt is no error. */
 at_status at_trials_run(at_tuning *t, int64_t until, at_error *err);
 
+/* Room for a trial that is measured, and for the next, which is made meanwhile. */
+typedef struct at_trial_pair at_trial_pair;
+at_trial_pair *at_trial_pair_new(void);
+void at_trial_pair_free(at_trial_pair *p); /* NULL is fine */
 /* One trial that somebody else has proposed and will record: made, measured unless its program or
- * code is known here, and known from now on. AT_E_INTERRUPTED, AT_E_OUTPUT, AT_E_BUG. */
-at_status at_trial_measure(at_tuning *t, at_arena *a, const at_config *c, at_record *out,
-                           at_error *err);
+ * code is known here, and known from now on. next_index: what will come next, made meanwhile with
+ * --jobs 2; -1: not known. known_best_s: elsewhere, 0: none. The record lives until the trial after
+ * the next one. AT_E_INTERRUPTED, AT_E_OUTPUT, AT_E_BUG. */
+at_status at_trial_measure(at_tuning *t, at_trial_pair *p, int64_t index, int64_t next_index,
+                           double known_best_s, at_record *out, at_error *err);
 /* The same program or code was measured before: its result, under the index of r. */
 void at_trial_copy(const at_record *same, at_record *r);
 /* Tally and tuner are told of a result that is known now; true: that is enough. */

@@ -6,6 +6,9 @@
  *              "first_s": 0.0014, "state": "alone",
  *              "states": {"alone": {"pairs": 200, "link": ..., "link_error": ..., "of_first": ...,
  *                                   "first_s": ...}, ...}}
+ *
+ * With workers elsewhere also "second", "second_error" and "second_code": how far the first of the
+ * chain is from a second kernel, which tells whether two machines have the same ratios.
  */
 #include "records/records_int.h"
 
@@ -79,6 +82,11 @@ bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out) 
                   !number_in(v, "link_error", 0, &out->link_error)))
         return false;
     read_scales(at_json_get(v, "states"), out->by);
+    const char *second_code = text_in(v, "second_code");
+    out->second_code = "";
+    if (second_code && number_in(v, "second", -1e3, &out->second) &&
+        number_in(v, "second_error", 0, &out->second_error))
+        out->second_code = second_code;
     out->args = at_own_args(a, out->task, out->args);
     out->index = index;
     out->number = (int)number;
@@ -134,5 +142,10 @@ void at_anchor_line_print(at_text *out, const at_anchor_line *l) {
     add_number(out, "first_s", l->first_s);
     add_text(out, "state", at_state_name(l->state));
     add_scales(out, l->by);
+    if (l->second_code && *l->second_code) {
+        add_text(out, "second_code", l->second_code);
+        add_number(out, "second", l->second);
+        add_number(out, "second_error", l->second_error);
+    }
     at_text_add(out, "}");
 }

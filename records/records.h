@@ -310,6 +310,9 @@ typedef struct at_anchor_line {
     double first_s;              /* time of that one: what records' ratios are made times with */
     at_state state;              /* in which that and the link were measured; UNKNOWN: in any */
     at_scale by[AT_STATE_COUNT]; /* of each state by itself; of its pairs, link, ... as above */
+    const char
+        *second_code; /* of a second kernel, the same for all workers of a search; "": none */
+    double second, second_error; /* as link and link_error, of that one to the first of its chain */
     const at_config *config;     /* to be printed: its entity */
 } at_anchor_line;
 /* false: it is another comment, or torn. Owned by arena. */

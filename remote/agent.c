@@ -14,8 +14,8 @@
 
 #include "engine/engine.h"
 #include "remote/core_claim.h"
-#include "remote/delta.h"
 #include "remote/remote.h"
+#include "remote/result.h"
 
 /* What is said where nothing else is; a lease lasts several of these. */
 static const double alive_part = 1.0 / 6, look_s = 0.02;
@@ -46,10 +46,11 @@ typedef struct agent {
     /* of the task: */
     bool has_task;
     at_tuning tuning; /* session and what is known; no tuner and no log */
+    at_trial_pair *trials;
     at_core_claim claim;
-    char *template_folder;
+    char *folder; /* of a file that came with the task, as long as it is read */
     int64_t told_ns;
-    at_text ready; /* the record that was sent then */
+    const char *anchor, *objective; /* lines about them; NULL: none */
     double last_gflops;
     double last_at_s;
 } agent;
@@ -178,30 +179,53 @@ static void *listen_to(void *ctx) {
 
 /* ---- the task -------------------------------------------------------------------------------- */
 
-/* Template of a user's own: its text becomes a file again, under the name that it had. */
+/* A file that came with the task, under the name that it had; path NULL: it has no such name. */
+static at_status put_file(agent *g, at_arena *a, const char *name, const char *bytes, size_t len,
+                          const char **path, at_error *err) {
+    const char *slash = strrchr(name, '/'), *tmp = getenv("TMPDIR");
+    name = slash ? slash + 1 : name;
+    if (!*name || *name == '.')
+        return at_fail(err, AT_E_USAGE, "\"%s\" is no name of a file", name);
+    g->folder = strdup(at_format(a, "%s/autotune-agent-XXXXXX", tmp && *tmp ? tmp : "/tmp"));
+    AT_NEED(g->folder);
+    if (!mkdtemp(g->folder)) {
+        free(g->folder);
+        g->folder = NULL;
+        return at_fail(err, AT_E_OUTPUT, "no folder for %s: %s", name, strerror(errno));
+    }
+    *path = at_format(a, "%s/%s", g->folder, name);
+    return at_write_file(*path, bytes, len, err);
+}
+
+static void drop_file(agent *g, const char *path) {
+    if (path) unlink(path);
+    if (g->folder) rmdir(g->folder);
+    free(g->folder);
+    g->folder = NULL;
+}
+
+/* Template of a user's own: its text becomes a file again. */
 static at_status load_template(agent *g, at_arena *a, const at_frame *f,
                                const at_template_row **row, at_error *err) {
-    const char *slash = strrchr(f->template_file, '/');
-    const char *name = slash ? slash + 1 : f->template_file;
-    const char *tmp = getenv("TMPDIR");
+    const char *path = NULL;
     if (!*f->template_text) return at_template_find(f->template_name, row, err);
-    if (!at_is_template_file(name) || *name == '.')
-        return at_fail(err, AT_E_USAGE, "%s is no name of a template's file", name);
-    g->template_folder =
-        strdup(at_format(a, "%s/autotune-agent-XXXXXX", tmp && *tmp ? tmp : "/tmp"));
-    AT_NEED(g->template_folder);
-    if (!mkdtemp(g->template_folder)) {
-        free(g->template_folder);
-        g->template_folder = NULL;
-        return at_fail(err, AT_E_OUTPUT, "no folder for the template: %s", strerror(errno));
-    }
-    const char *path = at_format(a, "%s/%s", g->template_folder, name);
-    at_status s = at_write_file(path, f->template_text, strlen(f->template_text), err);
+    if (!at_is_template_file(f->template_file))
+        return at_fail(err, AT_E_USAGE, "%s is no name of a template's file", f->template_file);
+    at_status s =
+        put_file(g, a, f->template_file, f->template_text, strlen(f->template_text), &path, err);
     if (s == AT_OK) s = at_user_template_load(path, row, err);
-    unlink(path);
-    rmdir(g->template_folder);
-    free(g->template_folder);
-    g->template_folder = NULL;
+    drop_file(g, path);
+    return s;
+}
+
+/* With the weight of the user's own, if it has one, as long as that is read. */
+static at_status open_session(agent *g, at_arena *a, const at_frame *f, const at_engine_options *o,
+                              at_request *q, at_error *err) {
+    if (!f->weight_bytes) return at_session_open(o, q, true, &g->tuning.s, err);
+    at_status s =
+        put_file(g, a, f->weight_file, f->weight, (size_t)f->weight_bytes, &q->weight, err);
+    if (s == AT_OK) s = at_session_open(o, q, true, &g->tuning.s, err);
+    drop_file(g, q->weight);
     return s;
 }
 
@@ -224,6 +248,9 @@ static void read_options(agent *g, const at_frame *f, at_engine_options *o) {
                              .timeout_s = f->timeout_s,
                              .cooldown_s = f->cooldown_s,
                              .max_error = f->max_error,
+                             .prune = f->prune,
+                             .jobs = f->jobs,
+                             .objective = (at_objective)f->objective_asked,
                              .warn = warn,
                              .ctx = g,
                              .stop = &g->stop};
@@ -231,6 +258,9 @@ static void read_options(agent *g, const at_frame *f, at_engine_options *o) {
 
 static void drop_task(agent *g) {
     if (!g->has_task) return;
+    at_trial_pair_free(g->trials);
+    g->trials = NULL;
+    if (g->tuning.s.options.jobs > 1) at_cpu_return();
     at_session_close(&g->tuning.s);
     memset(&g->tuning, 0, sizeof g->tuning);
     at_core_claim_give(&g->claim);
@@ -250,17 +280,23 @@ static at_status open_task(agent *g, const at_frame *f, at_error *err) {
                     .sparsity = given(a, f->sparsity),
                     .block = given(a, f->block)};
     AT_TRY(load_template(g, a, f, &q.row, err));
+    if (f->objective_asked >= AT_OBJECTIVE_COUNT)
+        return at_fail(err, AT_E_INPUT, "objective %u", f->objective_asked);
     read_options(g, f, &o);
     o.isa = given(a, f->isa);
     AT_TRY(at_engine_check(&o, err));
-    AT_TRY(at_core_claim_take(&g->claim, o.threads > 1 ? (int)o.threads : 1, err));
+    int cores = o.threads > 1 ? (int)o.threads : 1;
+    AT_TRY(at_core_claim_take(&g->claim, cores + (o.jobs > 1), err));
     g->has_task = true;
-    AT_TRY(at_session_open(&o, &q, true, s, err));
+    AT_TRY(open_session(g, a, f, &o, &q, err));
     AT_TRY(at_session_context(s, true, err));
+    if (o.prune > 0) AT_TRY(at_session_machine(s, err));
     if (strcmp(s->context.template_hash, f->template_hash) != 0)
         return at_fail(err, AT_E_USAGE, "the template %s is another one here", f->template_name);
     AT_TRY(at_session_reserve(s, err));
     t->known = at_known_new(s->arena);
+    g->trials = at_trial_pair_new();
+    if (o.jobs > 1) at_cpu_leave(s->threads);
     return at_session_start(s, err);
 }
 
@@ -298,9 +334,39 @@ static at_status say_ready(agent *g, at_error *err) {
     at_candidate_build(s, a, &config, &candidate, &r);
     r.extra.peak_gflops = s->peak;
     at_record_print(&line, &r);
-    say(g, &(at_frame){.type = AT_FRAME_READY, .records = at_text_str(&line)});
-    at_text_free(&g->ready);
-    g->ready = line;
+    say(g, &(at_frame){.type = AT_FRAME_READY,
+                       .records = at_text_str(&line),
+                       .anchor = g->anchor,
+                       .objective = g->objective});
+    at_text_free(&line);
+    return AT_OK;
+}
+
+/* What trials are timed against, and how far that is from the search's second kernel. */
+static at_status find_anchor(agent *g, const char *second, at_error *err) {
+    at_tuning *t = &g->tuning;
+    at_session *s = &t->s;
+    const at_json *json;
+    at_config c;
+    at_anchor_line l;
+    at_text text = {0};
+    g->anchor = g->objective = NULL;
+    AT_TRY(at_anchor_ready(s, t->known, NULL, err));
+    if (!s->anchors.kernel) return AT_OK;
+    const at_objective_line *objective = at_known_objective(t->known);
+    if (objective) at_objective_line_print(&text, objective);
+    g->objective = at_strdup(s->arena, at_text_str(&text));
+    at_text_clear(&text);
+    l = *at_known_anchor(t->known, -1);
+    l.config = &s->anchors.kernel->config;
+    if (*second) {
+        AT_TRY(at_json_parse(s->arena, second, strlen(second), &json, err));
+        AT_TRY(at_config_from_json(s->arena, s->space, json, &c, err));
+        AT_TRY(at_anchor_second(s, t->known, &c, &l, err));
+    }
+    at_anchor_line_print(&text, &l);
+    g->anchor = at_strdup(s->arena, at_text_str(&text));
+    at_text_free(&text);
     return AT_OK;
 }
 
@@ -308,6 +374,7 @@ static void take_task(agent *g, const at_frame *f) {
     at_error err = {0};
     drop_task(g);
     at_status status = open_task(g, f, &err);
+    if (status == AT_OK) status = find_anchor(g, f->second, &err);
     if (status == AT_OK) status = say_ready(g, &err);
     if (status == AT_OK) {
         tell_state(g, true);
@@ -319,31 +386,46 @@ static void take_task(agent *g, const at_frame *f) {
 
 /* ---- trials and finals ----------------------------------------------------------------------- */
 
-static at_status measure(agent *g, at_arena *a, const at_frame *f, at_error *err) {
-    at_tuning *t = &g->tuning;
+static at_status index_of(const agent *g, at_arena *a, const char *entity, int64_t *index,
+                          at_error *err) {
     const at_json *json;
     at_config c;
-    at_record r;
-    at_text line = {0}, delta = {0};
-    AT_TRY(at_json_parse(a, f->entity, strlen(f->entity), &json, err));
-    AT_TRY(at_config_from_json(a, t->s.space, json, &c, err));
+    AT_TRY(at_json_parse(a, entity, strlen(entity), &json, err));
+    AT_TRY(at_config_from_json(a, g->tuning.s.space, json, &c, err));
     if (c.index < 0) return at_fail(err, AT_E_INPUT, "no configuration of this space");
+    *index = c.index;
+    return AT_OK;
+}
+
+/* The trial that waits; -1: there is none. */
+static int64_t next_index(agent *g, at_arena *a) {
+    int64_t index = -1;
+    pthread_mutex_lock(&g->lock);
+    const at_frame *f =
+        g->first && g->first->frame.type == AT_FRAME_TRIAL ? &g->first->frame : NULL;
+    const char *entity = f ? at_strdup(a, f->entity) : NULL;
+    pthread_mutex_unlock(&g->lock);
+    return entity && index_of(g, a, entity, &index, NULL) == AT_OK ? index : -1;
+}
+
+static at_status measure(agent *g, at_arena *a, const at_frame *f, at_error *err) {
+    at_tuning *t = &g->tuning;
+    at_record r;
+    int64_t index;
+    AT_TRY(index_of(g, a, f->entity, &index, err));
     at_arena_reset(t->s.scratch);
-    AT_TRY(at_trial_measure(t, a, &c, &r, err));
+    AT_TRY(at_trial_measure(t, g->trials, index, next_index(g, a),
+                            isfinite(f->best_s) ? f->best_s : 0, &r, err));
     if (!r.error_no) {
         g->last_gflops = r.extra.gflops;
         g->last_at_s = at_wall_time_s();
     }
-    at_record_print(&line, &r);
-    at_delta_put(&delta, at_text_str(&g->ready), at_text_str(&line));
-    say(g, &(at_frame){.type = AT_FRAME_RESULT,
-                       .search = f->search,
-                       .epoch = f->epoch,
-                       .number = f->number,
-                       .attempt = f->attempt,
-                       .records = at_text_str(&delta)});
-    at_text_free(&delta);
-    at_text_free(&line);
+    const at_trial_id id = {.search = f->search,
+                            .epoch = (int)f->epoch,
+                            .number = (int64_t)f->number,
+                            .attempt = (int)f->attempt};
+    const at_frame result = at_result_frame(&id, &r);
+    say(g, &result);
     at_arena_reset(t->s.scratch);
     tell_state(g, false);
     return AT_OK;
@@ -410,6 +492,7 @@ at_agent_end at_agent_serve(at_link *l, double lease_s, const volatile int *stop
     pthread_t listener;
     AT_NEED(g);
     g->link = l;
+    l->takes_tasks = true;
     g->stop_all = stop;
     g->lease_s = lease_s;
     g->heard_ns = at_now_ns();
@@ -432,7 +515,6 @@ at_agent_end at_agent_serve(at_link *l, double lease_s, const volatile int *stop
     pthread_cond_destroy(&g->more);
     pthread_mutex_destroy(&g->lock);
     at_link_close(l);
-    at_text_free(&g->ready);
     free(g);
     return end;
 }

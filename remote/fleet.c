@@ -2,21 +2,24 @@
  * decides what is measured. */
 #include <errno.h>
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
-#include "remote/delta.h"
 #include "remote/gate.h"
 #include "remote/places.h"
 #include "remote/remote.h"
+#include "remote/result.h"
 
 static const double alive_part = 1.0 / 6; /* of the lease: so often something is said */
-static const double look_s = 0.02;        /* at files of which nobody tells */
+/* At all workers: what only time tells of, and files of which nobody tells. */
+static const double look_s = 0.1, look_at_files_s = 0.02;
 static const double end_s = 3, term_s = 10, most_pause_s = 30;
-enum { MOST_FAILURES = 5 };   /* in a row */
+/* In a row: of one that was of use or began to be, and of one that never said a word. */
+enum { MOST_FAILURES = 5, MOST_SILENT_FAILURES = 1 };
+enum { MOST_WEIGHT_BYTES = AT_FRAME_MOST_TASK_BYTES - (1 << 20) };
 enum { MOST_WORKERS = 4096 }; /* those that come in through a directory included */
 
 typedef enum state {
@@ -28,6 +31,7 @@ typedef enum state {
 } state;
 
 typedef struct worker {
+    int number;
     const at_spot *spot;
     const char *name;
     const char *box; /* of a directory: its folder */
@@ -37,9 +41,13 @@ typedef struct worker {
     int64_t kill_ns;
     int64_t heard_ns, said_ns, retry_ns;
     int failures;
-    bool was_ready, has_left;
-    char *told;               /* for the user; owned */
-    char *node, *cpu, *ready; /* ready: the record that it sent then */
+    bool was_there, has_left, is_useless;
+    bool is_queued;     /* to be heard */
+    bool waits_to_send; /* epoll tells when more can be written */
+    char *told;         /* for the user; owned */
+    char *node, *cpu;
+    at_arena *arena; /* of the record that it sent when it was ready */
+    at_record ready;
 } worker;
 
 typedef struct gate {
@@ -53,9 +61,13 @@ struct at_fleet {
     at_spots spots;
     double lease_s;
     at_frame task; /* as it is sent */
-    int threads;
+    int cores;     /* of a worker */
     worker *workers[MOST_WORKERS];
-    int num_workers, next; /* next: whose turn it is to be heard */
+    int num_workers;
+    int epoll;               /* -1: none */
+    int queue[MOST_WORKERS]; /* [num_queued] from first on, in a circle: who has something to say */
+    int first, num_queued;
+    int64_t looked_ns; /* at all workers */
     gate *gates;
     int num_gates;
     char *program; /* to be sent where it is missing */
@@ -74,10 +86,43 @@ static void tell(worker *w, const char *text) {
 
 static worker *new_worker(fleet *f, const at_spot *spot, const char *name) {
     worker *w = AT_NEW(f->arena, worker);
-    *w = (worker){.spot = spot, .name = name};
+    *w = (worker){.number = f->num_workers, .spot = spot, .name = name, .arena = at_arena_new()};
     w->link = (at_link){.in = -1, .out = -1, .errors = -1};
     f->workers[f->num_workers++] = w;
     return w;
+}
+
+static void enqueue(fleet *f, worker *w) {
+    if (w->is_queued) return;
+    w->is_queued = true;
+    f->queue[(f->first + f->num_queued++) % MOST_WORKERS] = w->number;
+}
+
+static void watch(fleet *f, const worker *w, int fd, uint32_t events) {
+    struct epoll_event e = {.events = events, .data.u32 = (uint32_t)w->number};
+    if (fd >= 0 && epoll_ctl(f->epoll, EPOLL_CTL_ADD, fd, &e) && errno != EEXIST)
+        AT_BUG("epoll: %s", strerror(errno));
+}
+
+static void unwatch(fleet *f, int fd) {
+    if (fd >= 0) epoll_ctl(f->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+/* What comes from it is heard of. A file that is closed is not watched any more. */
+static void watch_link(fleet *f, const worker *w) {
+    struct pollfd p[AT_LINK_FDS];
+    int n = at_link_fds(&w->link, p);
+    for (int i = 0; i < n; i++)
+        if (p[i].events == POLLIN) watch(f, w, p[i].fd, EPOLLIN);
+}
+
+/* Where a pipe is full, that there is room again is waited for. */
+static void watch_room(fleet *f, worker *w) {
+    bool waits = w->link.out >= 0 && at_link_has_unsent(&w->link);
+    if (waits == w->waits_to_send) return;
+    if (waits) watch(f, w, w->link.out, EPOLLOUT);
+    else unwatch(f, w->link.out);
+    w->waits_to_send = waits;
 }
 
 /* Why it ended: what the program there said last, or what was seen here. */
@@ -101,6 +146,11 @@ static at_gate *gate_of(const fleet *f, const at_spot *s) {
 
 /* srun takes its step along only where it may. */
 static void shut(fleet *f, worker *w) {
+    unwatch(f, w->link.in);
+    unwatch(f, w->link.errors);
+    if (w->waits_to_send) unwatch(f, w->link.out);
+    w->waits_to_send = false;
+    enqueue(f, w); /* that it has left */
     if (w->box) {
         at_link_close(&w->link);
         at_gate_drop(gate_of(f, w->spot), w->box);
@@ -122,13 +172,14 @@ static bool has_ended(worker *w) {
     return true;
 }
 
-/* It is reached again after a pause, unless it never was of use, or it fails again and again. */
+/* It is reached again after a pause, unless it cannot be of use, or it fails again and again. */
 static void lose(fleet *f, worker *w, const char *why) {
     note_end(w, why);
     w->has_left |= w->state == READY;
     shut(f, w);
     w->failures++;
-    bool again = w->was_ready && !w->box && w->failures <= MOST_FAILURES;
+    int most = w->was_there ? MOST_FAILURES : MOST_SILENT_FAILURES;
+    bool again = !w->is_useless && !w->box && w->failures <= most;
     double pause_s = fmin(0.25 * pow(2, w->failures), most_pause_s);
     w->state = again ? DOWN : GONE;
     w->retry_ns = at_now_ns() + (int64_t)(pause_s * 1e9);
@@ -137,17 +188,23 @@ static void lose(fleet *f, worker *w, const char *why) {
 static void start(fleet *f, worker *w) {
     char **argv;
     at_error err;
-    at_status s = at_place_command(f->arena, w->spot, f->threads, &argv, &err);
+    at_status s = at_place_command(f->arena, w->spot, f->cores, &argv, &err);
     if (s == AT_OK) s = at_link_start(&w->link, argv, &err);
     w->heard_ns = w->said_ns = at_now_ns();
     w->state = STARTED;
-    if (s != AT_OK) lose(f, w, err.text);
+    if (s == AT_OK) watch_link(f, w);
+    else lose(f, w, err.text);
+}
+
+static bool is_open(const worker *w) {
+    return w->state == STARTED || w->state == GREETED || w->state == READY;
 }
 
 static void say(fleet *f, worker *w, const at_frame *frame) {
     at_error err;
     if (at_link_send(&w->link, frame, &err) != AT_OK) lose(f, w, err.text);
     at_link_pump_out(&w->link);
+    if (is_open(w)) watch_room(f, w);
     w->said_ns = at_now_ns();
 }
 
@@ -157,7 +214,7 @@ static void look_for_words(fleet *f, worker *w) {
     if (w->state != STARTED || !w->link.greets || w->spot->kind != AT_PLACE_SSH || !got->len)
         return;
     if (strstr(got->data, "\n" AT_PLACE_OTHER " ")) {
-        w->was_ready = false;
+        w->is_useless = true;
         lose(f, w,
              "its architecture is another one; install autotune there, and start it by "
              "dir: or slurm:program=");
@@ -182,7 +239,7 @@ static void greet(fleet *f, worker *w, const at_frame *frame) {
         at_text text = {0};
         at_text_addf(&text, "its agent is of version %.40s, this program of " AT_VERSION,
                      frame->version);
-        w->was_ready = false;
+        w->is_useless = true;
         lose(f, w, at_text_str(&text));
         at_text_free(&text);
         return;
@@ -192,20 +249,14 @@ static void greet(fleet *f, worker *w, const at_frame *frame) {
     w->cpu = strdup(frame->cpu);
     AT_NEED(w->node && w->cpu);
     w->state = GREETED;
+    w->was_there = true;
     say(f, w, &f->task);
 }
 
-static bool read_record(at_arena *a, const char *line, at_record *out) {
-    size_t n = strcspn(line, "\n");
+static bool read_record(at_arena *a, const char *text, at_record *out) {
+    size_t n = strcspn(text, "\n");
+    const char *line = at_strndup(a, text, n);
     return at_record_parse(a, line, n, out, NULL) == AT_OK && out->extra.present;
-}
-
-static bool read_delta(const worker *w, at_arena *a, const char *delta, at_record *out) {
-    at_text line = {0};
-    bool fine = at_delta_get(&line, w->ready, delta, AT_FRAME_MOST_BYTES);
-    if (fine) fine = read_record(a, at_strdup(a, at_text_str(&line)), out);
-    at_text_free(&line);
-    return fine;
 }
 
 /* true: *out is an event of it. */
@@ -220,20 +271,16 @@ static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, 
         if (w->state == READY) return false; /* delivered twice */
         fine = w->state == GREETED && read_record(a, frame->records, &out->record);
         if (!fine) break;
-        free(w->ready);
-        w->ready = strdup(frame->records);
-        AT_NEED(w->ready);
+        at_arena_reset(w->arena);
+        read_record(w->arena, frame->records, &w->ready);
         out->kind = AT_FAR_JOINED;
+        out->anchor = frame->anchor;
+        out->objective = frame->objective;
         w->state = READY;
-        w->was_ready = true;
         break;
     case AT_FRAME_RESULT:
-        fine = w->state == READY && read_delta(w, a, frame->records, &out->record);
         out->kind = AT_FAR_RESULT;
-        out->trial = (at_trial_id){.search = frame->search,
-                                   .epoch = (int)(frame->epoch & INT32_MAX),
-                                   .number = (int64_t)(frame->number & INT64_MAX),
-                                   .attempt = (int)(frame->attempt & INT32_MAX)};
+        fine = w->state == READY && at_result_read(frame, &w->ready, &out->record, &out->trial);
         w->failures = 0;
         break;
     case AT_FRAME_TURNS:
@@ -246,6 +293,7 @@ static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, 
         break;
     case AT_FRAME_REFUSED: {
         const char *why = at_visible(a, frame->text);
+        w->is_useless |= w->state != READY;
         lose(f, w, why);
         tell(w, at_format(a, "%s: %s", w->name, why));
         return false;
@@ -258,10 +306,6 @@ static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, 
 
 /* ---- the rounds -------------------------------------------------------------------------------
  */
-
-static bool is_open(const worker *w) {
-    return w->state == STARTED || w->state == GREETED || w->state == READY;
-}
 
 /* What happened to a worker that is not something it said. */
 static bool take_state(worker *w, at_arena *a, at_far_event *out) {
@@ -279,19 +323,33 @@ static bool take_state(worker *w, at_arena *a, at_far_event *out) {
 }
 
 /* A worker that waits in Slurm's queue says nothing, and that is fine. */
+static bool is_silent(const fleet *f, const worker *w) {
+    bool waits = w->state == STARTED && w->spot->kind == AT_PLACE_SLURM;
+    return !waits && (double)(at_now_ns() - w->heard_ns) * 1e-9 > f->lease_s;
+}
+
+/* What only time tells of. */
 static void keep(fleet *f, worker *w) {
     int64_t now_ns = at_now_ns();
     bool ended = has_ended(w);
     if (w->state == DOWN && ended && now_ns >= w->retry_ns) start(f, w);
     if (!is_open(w)) return;
-    at_link_pump(&w->link);
-    look_for_words(f, w);
+    if (w->box || is_silent(f, w)) enqueue(f, w); /* not every file system tells of files */
     if (w->state != STARTED && (double)(now_ns - w->said_ns) * 1e-9 > f->lease_s * alive_part)
         say(f, w, &(at_frame){.type = AT_FRAME_ALIVE});
 }
 
+static void keep_all(fleet *f) {
+    double every_s = f->num_gates ? look_at_files_s : look_s;
+    int64_t now_ns = at_now_ns();
+    if (f->looked_ns && (double)(now_ns - f->looked_ns) * 1e-9 < every_s) return;
+    f->looked_ns = now_ns;
+    for (int i = 0; i < f->num_workers; i++) keep(f, f->workers[i]);
+}
+
+/* The next event of a worker; what it has said beyond that stays for the next time. */
 static bool take_one(fleet *f, worker *w, at_arena *a, at_far_event *out) {
-    keep(f, w);
+    bool pumped = false;
     if (take_state(w, a, out)) return true;
     while (is_open(w)) {
         at_frame frame;
@@ -299,17 +357,20 @@ static bool take_one(fleet *f, worker *w, at_arena *a, at_far_event *out) {
         bool there;
         if (at_link_receive(&w->link, a, &frame, &there, &err) != AT_OK) {
             lose(f, w, err.text);
-            break;
-        }
-        if (!there) {
-            double silent_s = (double)(at_now_ns() - w->heard_ns) * 1e-9;
-            bool waits = w->state == STARTED && w->spot->kind == AT_PLACE_SLURM;
+        } else if (there) {
+            w->heard_ns = at_now_ns();
+            if (take_frame(f, w, a, &frame, out)) return true;
+        } else if (!pumped) {
+            at_link_pump(&w->link);
+            look_for_words(f, w);
+            at_link_pump_out(&w->link);
+            if (is_open(w)) watch_room(f, w);
+            pumped = true;
+        } else {
             if (w->link.is_closed) lose(f, w, "it ended");
-            else if (silent_s > f->lease_s && !waits) lose(f, w, "it is not heard of any more");
+            else if (is_silent(f, w)) lose(f, w, "it is not heard of any more");
             break;
         }
-        w->heard_ns = at_now_ns();
-        if (take_frame(f, w, a, &frame, out)) return true;
     }
     return take_state(w, a, out);
 }
@@ -327,21 +388,20 @@ static at_status look_at_gates(fleet *f, at_arena *a, at_error *err) {
             w->link = link;
             w->state = STARTED;
             w->heard_ns = w->said_ns = at_now_ns();
+            watch_link(f, w);
         }
     }
     return AT_OK;
 }
 
+/* Until one of them says something, or it is time to look at all. */
 static void wait_for_something(fleet *f, double most_s) {
-    struct pollfd *p = malloc(sizeof *p * (size_t)(4 * f->num_workers + 1));
-    AT_NEED(p);
-    int n = 0;
-    bool files = f->num_gates > 0;
-    for (int i = 0; i < f->num_workers; i++)
-        if (is_open(f->workers[i])) n += at_link_fds(&f->workers[i]->link, p + n);
-    if (files && most_s > look_s) most_s = look_s;
-    poll(p, (nfds_t)n, (int)ceil(most_s * 1e3));
-    free(p);
+    enum { AT_ONCE = 256 };
+    struct epoll_event e[AT_ONCE];
+    double every_s = f->num_gates ? look_at_files_s : look_s;
+    if (most_s > every_s) most_s = every_s;
+    int n = epoll_wait(f->epoll, e, AT_ONCE, (int)ceil(most_s * 1e3));
+    for (int i = 0; i < n; i++) enqueue(f, f->workers[e[i].data.u32]);
 }
 
 static bool any_left(const fleet *f) {
@@ -355,13 +415,17 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
     int64_t begin_ns = at_now_ns();
     for (;;) {
         AT_TRY(look_at_gates(f, a, err));
-        for (int i = 0; i < f->num_workers; i++) {
-            int number = (f->next + i) % f->num_workers;
+        keep_all(f);
+        while (f->num_queued) {
+            int number = f->queue[f->first];
             worker *w = f->workers[number];
+            f->first = (f->first + 1) % MOST_WORKERS;
+            f->num_queued--;
+            w->is_queued = false;
             *out =
                 (at_far_event){.worker = number, .name = w->name, .node = w->node ? w->node : ""};
             if (!take_one(f, w, a, out)) continue;
-            f->next = (number + 1) % f->num_workers;
+            if (w->link.taken < w->link.got.len || w->told || w->has_left) enqueue(f, w);
             if (out->kind == AT_FAR_TOLD && !any_left(f))
                 return at_fail(err, AT_E_BUG, "no worker is left; %s", out->text);
             return AT_OK;
@@ -424,19 +488,13 @@ static int workers(void *self) {
 static at_status make_task(fleet *f, const at_far_task *t, at_error *err) {
     const at_engine_options *o = t->options;
     const at_request *q = t->request;
-    char *text = "";
-    size_t len;
+    char *text = "", *weight = "";
+    size_t len, weight_bytes = 0;
     if (q->weight)
-        return at_fail(
-            err, AT_E_USAGE,
-            "--weight: with --on weights are made on the worker from the seed; a file is "
-            "not sent there");
-    if (o->prune > 0 || o->features == AT_FEATURES_BOUND)
-        return at_fail(err, AT_E_USAGE,
-                       "--%s: bounds are of this machine's CPU; with --on it is another one",
-                       o->prune > 0 ? "prune" : "feature bound");
+        AT_TRY(
+            at_read_file_most(f->arena, q->weight, MOST_WEIGHT_BYTES, &weight, &weight_bytes, err));
     if (t->template_file) AT_TRY(at_read_file(f->arena, t->template_file, &text, &len, err));
-    f->threads = o->threads > 1 ? (int)o->threads : 1;
+    f->cores = (o->threads > 1 ? (int)o->threads : 1) + (o->jobs > 1);
     f->task = (at_frame){.type = AT_FRAME_TASK,
                          .version = AT_VERSION,
                          .lease_s = f->lease_s,
@@ -448,6 +506,8 @@ static at_status make_task(fleet *f, const at_far_task *t, at_error *err) {
                          .sparsity = q->sparsity,
                          .block = q->block,
                          .isa = o->isa,
+                         .second = t->second,
+                         .objective_asked = (uint32_t)o->objective,
                          .compiler = (uint32_t)o->compiler,
                          .packing = (uint32_t)o->packing,
                          .cache = (uint32_t)o->cache,
@@ -459,7 +519,12 @@ static at_status make_task(fleet *f, const at_far_task *t, at_error *err) {
                          .min_repeat_ms = o->min_repeat_ms,
                          .timeout_s = o->timeout_s,
                          .cooldown_s = o->cooldown_s,
-                         .max_error = o->max_error};
+                         .max_error = o->max_error,
+                         .prune = o->prune,
+                         .jobs = (uint32_t)o->jobs,
+                         .weight_file = q->weight,
+                         .weight = weight,
+                         .weight_bytes = (int)weight_bytes};
     return AT_OK;
 }
 
@@ -467,6 +532,8 @@ static at_status begin(void *self, const at_far_task *t, at_error *err) {
     fleet *f = self;
     signal(SIGPIPE, SIG_IGN);
     AT_TRY(make_task(f, t, err));
+    f->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (f->epoll < 0) AT_BUG("epoll: %s", strerror(errno));
     f->gates = AT_NEW_ARRAY(f->arena, gate, f->spots.len);
     for (int i = 0; i < f->spots.len; i++) {
         const at_spot *s = &f->spots.data[i];
@@ -516,9 +583,13 @@ static void end(void *self) {
     for (int i = 0; i < f->num_workers; i++) {
         worker *w = f->workers[i];
         at_link_close(&w->link);
-        free(w->told), free(w->node), free(w->cpu), free(w->ready);
+        free(w->told), free(w->node), free(w->cpu);
+        at_arena_free(w->arena);
     }
-    f->num_workers = 0;
+    f->num_workers = f->first = f->num_queued = 0;
+    f->looked_ns = 0;
+    if (f->epoll >= 0) close(f->epoll);
+    f->epoll = -1;
     for (int i = 0; i < f->num_gates; i++) at_gate_close(f->gates[i].gate);
     f->num_gates = 0;
 }
@@ -529,6 +600,7 @@ at_status at_fleet_new(const char *const *places, int n, double lease_s, at_flee
     AT_NEED(f);
     f->arena = at_arena_new();
     f->lease_s = lease_s;
+    f->epoll = -1;
     f->far = (at_far){f, begin, next, trial, final, refuse, workers, end};
     at_status s = AT_OK;
     for (int i = 0; i < n && s == AT_OK; i++)

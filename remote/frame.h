@@ -4,11 +4,12 @@
 #ifndef AT_REMOTE_FRAME_H
 #define AT_REMOTE_FRAME_H
 
-#include "base/base.h"
+#include "records/records.h"
 
 /* Goes up with what is said. */
-enum { AT_FRAME_VERSION = 1 };
-enum { AT_FRAME_MOST_BYTES = 8 << 20 };
+enum { AT_FRAME_VERSION = 2 };
+/* A task may bring a file along. */
+enum { AT_FRAME_MOST_BYTES = 8 << 20, AT_FRAME_MOST_TASK_BYTES = 64 << 20 };
 /* What an agent writes first, on a line of its own: login shells greet before. */
 #define AT_FRAME_MAGIC "autotune-agent-1"
 enum { AT_FRAME_MOST_GREETING = 1 << 16 }; /* bytes before it */
@@ -43,18 +44,22 @@ typedef struct at_frame {
     uint64_t number;
     const char *entity; /* as in a record: {"entity": [...]} */
     double best_s;
-    /* READY, RESULT: a line of a log; FINAL: lines */
-    const char *records; /* RESULT: as of at_delta_put, READY's being the base */
+    at_record result;    /* RESULT: as result.h says */
+    const char *records; /* READY: a line of a log; FINAL: lines */
     double budget_s;
+    const char *anchor, *objective; /* READY: as in at_far_event; "": none */
     /* REFUSED, TOLD, TURNS, STATES */
     const char *text;
     /* TASK */
     double lease_s;
     const char *template_name, *template_hash, *template_file, *template_text; /* "": built in */
     const char *args, *sparsity, *block, *isa;                                 /* "": not given */
-    uint32_t compiler, packing, cache, threads, paranoid;
+    const char *second; /* as in at_far_task; "": none */
+    uint32_t compiler, packing, cache, threads, jobs, paranoid, objective_asked;
     uint64_t seed, runs, repeat;
-    double min_repeat_ms, timeout_s, cooldown_s, max_error;
+    double min_repeat_ms, timeout_s, cooldown_s, max_error, prune;
+    const char *weight_file, *weight; /* [weight_bytes]; "": none */
+    int weight_bytes;
 } at_frame;
 
 /* Appended to out. AT_E_USAGE: it is longer than a frame may be. */

@@ -105,20 +105,22 @@ static void take_words(at_link *l) {
     l->errors = -1;
 }
 
+/* What comes on errors is looked at where nothing else has come. */
 void at_link_pump_in(at_link *l) {
     char buffer[MOST_AT_ONCE];
-    take_words(l);
     if (l->drop) {
         if (!at_drop_read(l->drop, &l->got)) l->is_closed = true;
         return;
     }
-    while (l->in >= 0 && !l->is_closed && l->got.len - l->taken <= AT_FRAME_MOST_BYTES) {
-        ssize_t n = read(l->in, buffer, sizeof buffer);
+    ssize_t n = sizeof buffer;
+    size_t most = l->takes_tasks ? AT_FRAME_MOST_TASK_BYTES : AT_FRAME_MOST_BYTES;
+    while (l->in >= 0 && !l->is_closed && l->got.len - l->taken <= most && n == sizeof buffer) {
+        do n = read(l->in, buffer, sizeof buffer);
+        while (n < 0 && errno == EINTR);
         if (n > 0) at_text_addn(&l->got, buffer, (size_t)n);
-        else if (n < 0 && errno == EINTR) continue;
-        else if (n < 0 && errno == EAGAIN) return;
-        else l->is_closed = true;
+        else if (n == 0 || errno != EAGAIN) l->is_closed = true;
     }
+    if (n <= 0 || l->is_closed || l->in < 0) take_words(l);
 }
 
 void at_link_pump_out(at_link *l) {

@@ -18,6 +18,7 @@ typedef struct at_link {
     bool greets;          /* the peer's magic line is still to come */
     bool is_closed;       /* nothing more will come */
     bool owns_pipes;
+    bool takes_tasks;    /* which may be longer than all else that is accepted */
     at_text got, unsent; /* of what came, and what is to go, so much is done with: */
     size_t taken, sent;
     char last_words[AT_LAST_WORDS]; /* the end of what came on errors */
@@ -27,7 +28,8 @@ typedef struct at_link {
 void at_link_of_pipes(at_link *l, int in, int out);
 /* Starts a program with its standard files on pipes; it ends with the calling thread. AT_E_BUG */
 at_status at_link_start(at_link *l, char *const argv[], at_error *err);
-/* Adds what to poll for; at most 3. */
+/* Adds what to poll for. */
+enum { AT_LINK_FDS = 4 };
 int at_link_fds(const at_link *l, struct pollfd *out);
 /* Reads what there is and writes what can be written. */
 void at_link_pump(at_link *l);

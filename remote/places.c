@@ -162,8 +162,7 @@ static at_status ssh_script(at_arena *a, char **out, at_error *err) {
     return s;
 }
 
-at_status at_place_command(at_arena *a, const at_spot *s, int threads, char ***argv,
-                           at_error *err) {
+at_status at_place_command(at_arena *a, const at_spot *s, int cores, char ***argv, at_error *err) {
     static const char *const ssh[] = {"ssh", "-T",
                                       "-o",  "BatchMode=yes",
                                       "-o",  "ConnectTimeout=20",
@@ -194,7 +193,7 @@ at_status at_place_command(at_arena *a, const at_spot *s, int threads, char ***a
         *at_push(a, &words) = script;
     } else {
         if (s->kind == AT_PLACE_SLURM) {
-            *at_push(a, &words) = at_format(a, "--cpus-per-task=%d", threads);
+            *at_push(a, &words) = at_format(a, "--cpus-per-task=%d", cores);
             for (const char *const *o = s->options; *o; o++) *at_push(a, &words) = at_strdup(a, *o);
         }
         *at_push(a, &words) = s->program ? at_strdup(a, s->program) : path;

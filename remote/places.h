@@ -24,9 +24,9 @@ typedef AT_VEC(at_spot) at_spots;
 
 /* Appends those that a text names. AT_E_USAGE */
 at_status at_places_parse(at_arena *a, const char *text, at_spots *out, at_error *err);
-/* The command that starts an agent there, for kernels of so many threads; NULL behind the last
+/* The command that starts an agent there, which uses so many cores; NULL behind the last
  * word. Not for directories. AT_E_BUG: this program's own file cannot be read. */
-at_status at_place_command(at_arena *a, const at_spot *s, int threads, char ***argv, at_error *err);
+at_status at_place_command(at_arena *a, const at_spot *s, int cores, char ***argv, at_error *err);
 
 /* ssh: what the other side says where the program must be sent first, and where it is of no use. */
 #define AT_PLACE_MISSING "autotune-agent-missing"

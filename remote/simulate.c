@@ -10,12 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "remote/delta.h"
-#include "remote/frame.h"
+#include "remote/result.h"
 
 static const double start_s = 0.002; /* of a trial beside its kernel's runs; measured: 2 to 3 ms */
 static const double back_s = 1;      /* a lost worker joins again */
-enum { RUNS = 5 };
+enum { RUNS = 5, PAIRS = 3 };
+static const double apart = 0.1; /* nodes' speeds, and pairs of a trial, differ by at most that */
+
+static const char anchor_code[] = "0123456789abcdef0123456789abcdef";
 
 typedef enum kind { JOIN, RESULT, LOSS } kind;
 
@@ -29,6 +31,7 @@ typedef struct event {
 
 typedef struct simulated_worker {
     double free_s; /* when it has done all that was asked of it */
+    double slower; /* its times over those recorded */
     int generation;
 } simulated_worker;
 
@@ -36,8 +39,9 @@ typedef struct simulation {
     const at_recorded *space;
     const at_simulation *what;
     at_session session; /* of the workers */
-    at_record base;     /* as READY says it */
-    at_text base_line, bytes, line;
+    at_record base;     /* as READY says it: of the anchor, which takes so long */
+    double anchor_s;
+    at_text bytes;
     at_arena *arena;
     at_rng rng;
     simulated_worker *workers;
@@ -104,18 +108,58 @@ static double kernel_s(const simulation *s, int64_t index) {
     return s->space->best_s * (1.1 + 8 * at_rng_unit(&r));
 }
 
-static void fill_record(simulation *s, at_arena *a, int64_t index, at_record *r) {
+/* As a worker has it that times in pairs. */
+static void fill_record(simulation *s, at_arena *a, int worker, int64_t index, at_record *r) {
     double t = kernel_s(s, index), *cost = AT_NEW(a, double);
+    double *ratios = AT_NEW_ARRAY(a, double, PAIRS), *times_s = AT_NEW_ARRAY(a, double, PAIRS);
+    double anchor_s = s->anchor_s * s->workers[worker].slower;
+    at_extra *x = &r->extra;
     *r = s->base;
     at_config_at(a, s->session.space, index, &r->config, NULL);
-    *cost = t > 0 ? t : 1e9;
     r->error_no = t > 0 ? 0 : (int)-t;
-    r->costs_s = r->extra.samples_s = cost;
-    r->num_costs = r->extra.num_samples = 1;
-    r->extra.gflops = t > 0 ? s->session.work / t * 1e-9 : 0;
-    r->extra.check = t > 0 ? AT_CHECK_EXACT : AT_CHECK_UNCHECKED;
-    r->extra.code_hash = at_format(a, "%032llx", (unsigned long long)index + 1);
-    r->extra.error = t > 0 ? "" : "recorded as a failure";
+    r->num_costs = 1;
+    r->costs_s = cost;
+    r->timestamp_s = at_wall_time_s();
+    *cost = t > 0 ? t / s->anchor_s * anchor_s : 1e9;
+    x->code_hash = at_format(a, "%032llx", (unsigned long long)index + 1);
+    x->error = t > 0 ? "" : "recorded as a failure";
+    x->check = t > 0 ? AT_CHECK_EXACT : AT_CHECK_UNCHECKED;
+    if (!(t > 0)) return;
+    for (int i = 0; i < PAIRS; i++) {
+        /* The median is what is recorded. */
+        double off = i == 1 ? 0 : (i - 1) * apart * at_rng_unit(&s->rng);
+        ratios[i] = round(t / s->anchor_s * (1 + off) * 1e6) * 1e-6;
+        times_s[i] = at_with_digits(ratios[i] * anchor_s, AT_TIME_DIGITS);
+    }
+    x->samples_s = times_s;
+    x->num_samples = PAIRS;
+    x->number = 1;
+    x->sample_kind = AT_SAMPLES_FULL;
+    x->gflops = s->session.work / *cost * 1e-9;
+    x->pairs = (at_paired){.of_first = ratios[1],
+                           .ratio = ratios[1],
+                           .first = anchor_code,
+                           .ratios = ratios,
+                           .num_ratios = PAIRS,
+                           .states = ""};
+}
+
+/* What it says of its anchor when it joins. */
+static const char *anchor_of(simulation *s, at_arena *a, int worker) {
+    at_text text = {0};
+    at_anchor_line_print(&text,
+                         &(at_anchor_line){.task = s->base.task,
+                                           .args = s->base.args,
+                                           .context_hash = s->base.extra.context_hash,
+                                           .code_hash = anchor_code,
+                                           .first = anchor_code,
+                                           .linked_to = -1,
+                                           .of_first = 1,
+                                           .first_s = s->anchor_s * s->workers[worker].slower,
+                                           .config = &s->base.config});
+    const char *out = at_strdup(a, at_text_str(&text));
+    at_text_free(&text);
+    return out;
 }
 
 static void trial(void *self, int worker, const at_trial_id *id, const char *entity,
@@ -172,31 +216,22 @@ static void note_result(simulation *s, const event *e) {
 /* As it comes over the wire, read by the search. */
 static void read_result(simulation *s, at_arena *a, const event *e, at_far_event *out) {
     at_record r;
-    at_text delta = {0}, line = {0};
     at_frame f;
     at_error err;
     size_t taken;
     at_arena_reset(s->arena);
-    fill_record(s, s->arena, e->index, &r);
-    at_text_clear(&s->line);
-    at_record_print(&s->line, &r);
-    at_delta_put(&delta, at_text_str(&s->base_line), at_text_str(&s->line));
+    fill_record(s, s->arena, e->worker, e->index, &r);
+    f = at_result_frame(&e->id, &r);
     at_text_clear(&s->bytes);
-    at_frame_put(&s->bytes, &(at_frame){.type = AT_FRAME_RESULT, .records = at_text_str(&delta)},
-                 &err);
+    at_frame_put(&s->bytes, &f, &err);
     s->now_s += s->wire_s / 2;
     s->busy_s += s->wire_s / 2;
     s->left_cpu_s = cpu_s(); /* from here on it is the search's work */
     if (at_frame_get(a, s->bytes.data, s->bytes.len, &taken, &f, &err) != AT_OK ||
-        !at_delta_get(&line, at_text_str(&s->base_line), f.records, AT_FRAME_MOST_BYTES) ||
-        at_record_parse(a, at_strdup(a, at_text_str(&line)), line.len - 1, &out->record, &err) !=
-            AT_OK)
-        AT_BUG("%s", err.text);
-    at_text_free(&line);
+        !at_result_read(&f, &s->base, &out->record, &out->trial))
+        AT_BUG("a result that cannot be read");
     charge(s);
-    at_text_free(&delta);
     out->kind = AT_FAR_RESULT;
-    out->trial = e->id;
 }
 
 static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out, at_error *err) {
@@ -216,6 +251,7 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
         } else if (e.kind == JOIN) {
             out->kind = AT_FAR_JOINED;
             out->record = s->base;
+            out->anchor = anchor_of(s, a, e.worker);
             w->free_s = s->now_s;
         } else {
             out->kind = AT_FAR_LEFT;
@@ -258,13 +294,13 @@ static at_status begin(void *self, const at_far_task *task, at_error *err) {
     AT_TRY(at_task_default_config(s->session.arena, s->session.task,
                                   s->session.target->default_lanes, &config, err));
     at_candidate_build(&s->session, s->session.arena, &config, &x, &s->base);
-    double *cost = AT_NEW(s->session.arena, double);
-    *cost = 1;
-    s->base.costs_s = cost;
-    s->base.num_costs = 1;
-    at_record_print(&s->base_line, &s->base);
+    double default_s = kernel_s(s, config.index);
+    s->anchor_s = default_s > 0 ? default_s : 2 * s->space->best_s;
     s->wire_s = measure_wire();
-    for (int i = 0; i < s->what->workers; i++) push(s, (event){.kind = JOIN, .worker = i});
+    for (int i = 0; i < s->what->workers; i++) {
+        s->workers[i].slower = 1 + apart * at_rng_unit(&s->rng);
+        push(s, (event){.kind = JOIN, .worker = i});
+    }
     s->left_cpu_s = cpu_s();
     return AT_OK;
 }
@@ -325,9 +361,7 @@ at_status at_simulate(const at_recorded *r, const at_engine_options *o, const at
                        .to_95_trials = s.to_95_trials};
     free(s.heap);
     free(s.workers);
-    at_text_free(&s.base_line);
     at_text_free(&s.bytes);
-    at_text_free(&s.line);
     at_arena_free(s.arena);
     return status;
 }

@@ -142,7 +142,8 @@ static void serve(work *w, seen *s) {
         at_own_folder_remove(at, box);
         close(at);
     }
-    /* Once served it must count up again. */
+    /* Once served it must count up again, from what is there now. */
+    *s->count = 0;
     s->changed_ns = 0;
     s->first_ns = at_now_ns();
     tell_state(w, "");

@@ -122,6 +122,43 @@ static void doubles_as_python_spells_them(void **state) {
     at_text_free(&t);
 }
 
+/* Decimals of up to 15 digits come back as they are, wherever their point is. */
+static void few_digits(void **state) {
+    (void)state;
+    at_text t = {0};
+    at_rng r;
+    at_rng_seed(&r, 15, 0);
+    for (int i = 0; i < 200000; i++) {
+        int digits = 1 + (int)at_rng_below(&r, 15), shown = 0;
+        int64_t most = 1, n;
+        char decimal[40];
+        for (int k = 0; k < digits; k++) most *= 10;
+        do n = (int64_t)at_rng_below(&r, (uint64_t)most);
+        while (n % 10 == 0);
+        snprintf(decimal, sizeof decimal, "%llde%d", (long long)n, (int)at_rng_below(&r, 45) - 25);
+        double x = strtod(decimal, NULL);
+        const char *s = spelled(&t, x);
+        assert_true(strtod(s, NULL) == x);
+        const char *p = s;
+        while (*p == '0' || *p == '.') p++;
+        for (const char *end = p + strcspn(p, "e"); p < end; p++) shown += *p != '.';
+        int64_t same = 0;
+        for (p = s; *p && *p != 'e'; p++)
+            if (*p != '.') same = 10 * same + *p - '0';
+        while (same % 10 == 0 && same) same /= 10;
+        if (same != n) fail_msg("%s is spelled %s", decimal, s);
+        assert_true(shown <= 18);
+        if (x >= 1e-6 && x < 1e8) {
+            double nine = at_with_digits(x, 9);
+            assert_true(fabs(nine / x - 1) < 1e-8);
+            snprintf(decimal, sizeof decimal, "%.9g", x);
+            assert_true(nine == strtod(decimal, NULL) ||
+                        n % 10 == 5); /* half is rounded otherwise */
+        }
+    }
+    at_text_free(&t);
+}
+
 static void doubles_read_back_equal(void **state) {
     (void)state;
     at_rng r;
@@ -219,6 +256,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffer_grows_and_stays_terminated),
         cmocka_unit_test(doubles_as_python_spells_them),
+        cmocka_unit_test(few_digits),
         cmocka_unit_test(doubles_read_back_equal),
         cmocka_unit_test(json_strings),
         cmocka_unit_test(nearest_names),

@@ -118,6 +118,7 @@ static void local(void **state) {
     cli_expect(0, "./autotune " TASK "--trials 60 --log here.log");
     cli_expect(0, "./autotune " TASK "--trials 60 --log local.log --on local");
     expect_trials("local.log", 60);
+    cli_expect(0, "grep -c '^#anchor {.*\"second\": ' local.log | grep -x 1");
     /* One worker: what a search here tries, and what it finds right. */
     cli_expect(
         0, "for l in here local; do sed -n 's/.*\"config\": {\"index\": \\([0-9]*\\).*\"result\": "
@@ -177,6 +178,34 @@ static void own_template(void **state) {
     expect_nothing_left("a template of one's own");
 }
 
+/* What is made, left out and read there is what is here. */
+static void options(void **state) {
+    (void)state;
+    static const char *const given[] = {"--jobs 2", "--prune 1.5", "--weight w.mtx"};
+    cli_expect(0,
+               "{ echo '%%%%MatrixMarket matrix array real general'; echo '64 64'; "
+               "i=0; while [ $i -lt 4096 ]; do i=$((i + 1)); echo $((i %% 7 - 3)); done; } >w.mtx");
+    for (int i = 0; i < 3; i++) {
+        cli_expect(0, "./autotune " TASK "--trials 40 %s --log o%d.log --on local", given[i], i);
+        char log[16];
+        snprintf(log, sizeof log, "o%d.log", i);
+        expect_trials(log, 40);
+    }
+    /* Where kernels are made meanwhile, the same are tried; what is left out was measured before.
+     */
+    cli_expect(0, "./autotune " TASK "--trials 40 --log o.log; for l in o o0; do sed -n "
+                  "'s/.*\"config\": {\"index\": \\([0-9]*\\).*/\\1/p' $l.log | sort >$l.txt; done; "
+                  "cmp o.txt o0.txt; grep -q '\"pruned\"' o1.log && ! grep -q '\"pruned\"' o.log");
+    const cli_result *r = cli_expect(
+        0, "./autotune dense --workload resnet50 --tuner random -q --trials 5 --log set.log --on "
+           "local; "
+           "./autotune conv2d --args N=1,H=7,W=7,CI=16,CO=16,KH=3,KW=3,strides=1,padding=1 --tuner "
+           "random -q --trials 9 --log ways.log --on local");
+    assert_non_null(strstr(r->out, "conv2d: "));
+    cli_expect(0, "grep -c '\"trial\"' ways.log | grep -x 9");
+    expect_nothing_left("options");
+}
+
 static void listed(void **state) {
     (void)state;
     const cli_result *r = cli_expect(
@@ -228,7 +257,7 @@ static void other_version(void **state) {
     (void)state;
     if (!has_slurm) skip();
     cli_write("old-agent",
-              "#!/bin/sh\nprintf '\\nautotune-agent-1\\natfr\\001\\000\\000\\000\\001\\000\\000"
+              "#!/bin/sh\nprintf '\\nautotune-agent-1\\natfr\\002\\000\\000\\000\\001\\000\\000"
               "\\000\\026\\000\\000\\000\\005\\000\\000\\0000.0.1\\001\\000\\000\\000n\\000\\000"
               "\\000\\000\\001\\000\\000\\000'\nsleep 30\n");
     const cli_result *r =
@@ -302,7 +331,7 @@ static void killed_search(void **state) {
         /* and goes on: nothing is there twice */
         cli_expect(0,
                    ENV
-                   "n=$(grep -c '\"trial\"' kill.log); ./autotune " TASK
+                   "n=$(grep -c '\"trial\"' kill.log); timeout 60 ./autotune " TASK
                    "--trials $((n + 20)) --log kill.log --on %s; grep -c '\"trial\"' kill.log | "
                    "grep -x $((n + 20)) && grep -q '\"epoch\": 2' kill.log",
                    places[i]);
@@ -401,18 +430,13 @@ int main(int argc, char **argv) {
     if (argc > 2 && !strcmp(argv[1], "--relay")) return relay_main(argc - 2, argv + 2);
     if (!realpath("/proc/self/exe", self)) return 1;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(local),
-                                       cmocka_unit_test(by_ssh),
-                                       cmocka_unit_test(by_slurm),
-                                       cmocka_unit_test(by_folder),
-                                       cmocka_unit_test(several_at_once),
-                                       cmocka_unit_test(own_template),
-                                       cmocka_unit_test(listed),
-                                       cmocka_unit_test(refusals),
-                                       cmocka_unit_test(other_version),
-                                       cmocka_unit_test(doubled),
-                                       cmocka_unit_test(broken),
-                                       cmocka_unit_test(killed_search),
-                                       cmocka_unit_test(many)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(local),           cmocka_unit_test(by_ssh),
+        cmocka_unit_test(by_slurm),        cmocka_unit_test(by_folder),
+        cmocka_unit_test(several_at_once), cmocka_unit_test(own_template),
+        cmocka_unit_test(options),         cmocka_unit_test(listed),
+        cmocka_unit_test(refusals),        cmocka_unit_test(other_version),
+        cmocka_unit_test(doubled),         cmocka_unit_test(broken),
+        cmocka_unit_test(killed_search),   cmocka_unit_test(many)};
     return cmocka_run_group_tests_name("cluster/cluster", tests, setup, teardown);
 }

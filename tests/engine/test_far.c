@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,6 +30,11 @@ typedef struct crowd {
     asked of[4 * MOST];
     int len, trials;
     asked last; /* answered, to be answered again */
+    /* They time in pairs with an anchor, which takes so many times longer there, and is so far from
+     * the second kernel. */
+    bool is_paired;
+    double slower[MOST], second[MOST];
+    double least_best_s[MOST]; /* that each was told; 0: none */
     const at_far_task *task;
     at_arena *arena;
     at_session s; /* of records */
@@ -41,6 +47,30 @@ static at_status begin(void *self, const at_far_task *task, at_error *err) {
     c->task = task;
     at_status s = at_session_open(&o, task->request, true, &c->s, err);
     return s == AT_OK ? at_session_context(&c->s, false, err) : s;
+}
+
+static const double anchor_s = 2e-3;
+static const char anchor_code[] = "0123456789abcdef0123456789abcdef";
+
+/* What a worker that times in pairs says when it joins. */
+static const char *anchor_of(crowd *c, at_arena *a, int worker, const at_record *r) {
+    at_text text = {0};
+    if (!c->is_paired) return NULL;
+    at_anchor_line_print(&text, &(at_anchor_line){.task = r->task,
+                                                  .args = r->args,
+                                                  .context_hash = r->extra.context_hash,
+                                                  .code_hash = anchor_code,
+                                                  .first = anchor_code,
+                                                  .linked_to = -1,
+                                                  .of_first = 1,
+                                                  .first_s = anchor_s * c->slower[worker],
+                                                  .second = c->second[worker],
+                                                  .second_error = 1e-3,
+                                                  .second_code = "second",
+                                                  .config = &r->config});
+    const char *out = at_strdup(a, at_text_str(&text));
+    at_text_free(&text);
+    return out;
 }
 
 /* The time of a configuration is its index, scrambled. */
@@ -61,6 +91,19 @@ static void fill_record(crowd *c, at_arena *a, int worker, const char *entity, a
     *cost = 1e-3 + 1e-6 * (double)((uint64_t)config.index * 2654435761u % 1000);
     r->costs_s = cost;
     r->num_costs = 1;
+    if (c->is_paired) {
+        double *ratio = AT_NEW(a, double);
+        *ratio = *cost / anchor_s;
+        *cost *= c->slower[worker];
+        r->extra.samples_s = cost;
+        r->extra.num_samples = 1;
+        r->extra.pairs = (at_paired){.of_first = *ratio,
+                                     .ratio = *ratio,
+                                     .first = anchor_code,
+                                     .ratios = ratio,
+                                     .num_ratios = 1,
+                                     .states = ""};
+    }
     r->extra.gflops = c->s.work / *cost * 1e-9;
     r->extra.check = AT_CHECK_EXACT;
     if (c->kinds && worker % c->kinds) { /* another CPU, on which all is slower */
@@ -88,6 +131,7 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
         out->worker = c->joined++;
         c->is_in[out->worker] = true;
         fill_record(c, a, out->worker, NULL, &out->record);
+        out->anchor = anchor_of(c, a, out->worker, &out->record);
         return AT_OK;
     }
     if (c->duplicates && c->last.entity && at_rng_below(&c->rng, 4) == 0) {
@@ -101,6 +145,7 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
             out->kind = AT_FAR_JOINED;
             out->worker = w;
             fill_record(c, a, out->worker, NULL, &out->record);
+            out->anchor = anchor_of(c, a, out->worker, &out->record);
             return AT_OK;
         }
     assert_true(c->len > 0);
@@ -132,7 +177,8 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
 static void trial(void *self, int worker, const at_trial_id *id, const char *entity,
                   double best_s) {
     crowd *c = self;
-    (void)best_s;
+    if (best_s > 0 && (c->least_best_s[worker] <= 0 || best_s < c->least_best_s[worker]))
+        c->least_best_s[worker] = best_s;
     assert_true(c->is_in[worker] && c->len < 4 * MOST);
     c->of[c->len++] = (asked){*id, at_strdup(c->arena, entity), worker};
     c->trials++;
@@ -324,8 +370,103 @@ static void contexts(void **state) {
     at_arena_free(same.arena);
 }
 
+/* A search of workers that time in pairs, over a log that may be there; what is in it afterwards.
+ */
+static at_record *search_paired(crowd *c, int64_t trials, int *n, const char **log_text) {
+    at_error err = {0};
+    at_tuning t;
+    char *text;
+    size_t len;
+    at_record *all;
+    const at_far far = {c, begin, next, trial, final, refuse, workers, end};
+    at_engine_options o = {.tuner = "random", .trials = trials, .far = &far};
+    at_rng_seed(&c->rng, 11, 1);
+    c->arena = at_arena_new();
+    if (at_tuning_open(&o, &request, log_path, &t, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_far_run(&t, t.tally.total, &err) != AT_OK) fail_msg("%s", err.text);
+    at_tuning_close(&t, &err);
+    at_log_read_all(c->arena, log_path, NULL, NULL, &all, n, &err);
+    assert_int_equal(at_read_file(c->arena, log_path, &text, &len, &err), AT_OK);
+    *log_text = text;
+    return all;
+}
+
+static int count(const char *text, const char *word) {
+    int n = 0;
+    for (const char *p = text; (p = strstr(p, word)); p++) n++;
+    return n;
+}
+
+static double time_of(int64_t index) {
+    return 1e-3 + 1e-6 * (double)((uint64_t)index * 2654435761u % 1000);
+}
+
+/* One node takes ten times longer for all: results are ratios to what is the anchor there, and
+ * times of the log are all of one machine, also when the search goes on with the slow one alone. */
+static void slow_node(void **state) {
+    (void)state;
+    crowd c = {.workers = 2, .is_paired = true, .slower = {1, 10}};
+    const char *text;
+    int n;
+    begin_log("slow");
+    at_record *all = search_paired(&c, TRIALS, &n, &text);
+    assert_int_equal(n, TRIALS);
+    assert_int_equal(count(text, "#anchor "), 1);
+    for (int i = 0; i < n; i++) {
+        double expected_s = time_of(all[i].config.recorded_index);
+        assert_true(fabs(at_record_mean(&all[i]) / expected_s - 1) < 1e-9);
+        assert_true(fabs(all[i].extra.samples_s[0] / expected_s - 1) < 1e-9);
+        assert_true(fabs(all[i].extra.gflops * expected_s / all[0].extra.gflops /
+                             time_of(all[0].config.recorded_index) -
+                         1) < 1e-3);
+        assert_int_equal(all[i].extra.pairs.anchor, 0);
+    }
+    /* What is known to be best is told to each in its own time. */
+    assert_true(c.least_best_s[0] < 2e-3 && c.least_best_s[1] >= 10e-3);
+    at_arena_free(c.arena);
+    crowd late = {.workers = 1, .is_paired = true, .slower = {10}};
+    all = search_paired(&late, TRIALS + 20, &n, &text);
+    assert_int_equal(n, TRIALS + 20);
+    assert_int_equal(count(text, "#anchor "), 1);
+    for (int i = 0; i < n; i++)
+        assert_true(fabs(at_record_mean(&all[i]) / time_of(all[i].config.recorded_index) - 1) <
+                    1e-9);
+    at_arena_free(late.arena);
+    unlink(log_path);
+}
+
+/* One that is 2 % apart belongs to the others; one that is 7 % apart has a context of its own, and
+ * comes to the same one when it is there again. */
+static void apart(void **state) {
+    (void)state;
+    crowd c = {.workers = 3, .is_paired = true, .slower = {1, 1, 1}, .second = {0, 0.02, 0.07}};
+    const char *text, *hash = NULL;
+    int n, odd = 0;
+    begin_log("apart");
+    at_record *all = search_paired(&c, TRIALS, &n, &text);
+    assert_int_equal(n, 2 * TRIALS);
+    assert_int_equal(count(text, "#anchor "), 2);
+    for (int i = 0; i < n; i++) {
+        bool is_odd = strstr(all[i].extra.context.machine, ", second kernel 1.05") != NULL;
+        odd += is_odd;
+        if (is_odd) hash = all[i].extra.context_hash;
+        else assert_string_equal(all[i].extra.context.machine, at_cpu_facts()->machine);
+    }
+    assert_int_equal(odd, TRIALS);
+    /* The odd one alone: nothing is measured for the others. */
+    crowd again = {.workers = 1, .is_paired = true, .slower = {1}, .second = {0.06}};
+    at_record *more = search_paired(&again, TRIALS + 5, &n, &text);
+    assert_int_equal(n, 2 * TRIALS + 5);
+    assert_int_equal(count(text, "#anchor "), 2);
+    for (int i = 2 * TRIALS; i < n; i++) assert_string_equal(more[i].extra.context_hash, hash);
+    at_arena_free(again.arena);
+    at_arena_free(c.arena);
+    unlink(log_path);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(once), cmocka_unit_test(resumed),
-                                       cmocka_unit_test(as_here), cmocka_unit_test(contexts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(once),      cmocka_unit_test(resumed),
+                                       cmocka_unit_test(as_here),   cmocka_unit_test(contexts),
+                                       cmocka_unit_test(slow_node), cmocka_unit_test(apart)};
     return cmocka_run_group_tests_name("engine/far", tests, NULL, NULL);
 }

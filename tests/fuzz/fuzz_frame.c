@@ -4,23 +4,24 @@
 
 #include <string.h>
 
-#include "remote/delta.h"
-#include "remote/frame.h"
+#include "remote/result.h"
 
-/* Whatever two texts are, the second comes back. */
-static void try_delta(at_arena *a, const char *data, size_t size) {
-    char *base = at_strndup(a, data, size / 2),
-         *text = at_strndup(a, data + size / 2, size - size / 2);
-    at_text delta = {0}, again = {0};
-    at_delta_get(&again, base, text, 1 << 16);
-    at_text_clear(&again);
-    for (char *p = text; *p; p++)
-        if (*p == 1) *p = '~';
-    at_delta_put(&delta, base, text);
-    AT_ASSERT(at_delta_get(&again, base, at_text_str(&delta), 1 << 16));
-    AT_ASSERT(!strcmp(at_text_str(&again), text));
-    at_text_free(&delta);
-    at_text_free(&again);
+/* What is taken for a result can be written to a log, and read again. */
+static void try_result(at_arena *a, const at_frame *f) {
+    static const char line[] =
+        "{\"input\": [\"c\", \"conv\", [1], {}], \"config\": {\"index\": 3, \"code_hash\": null, "
+        "\"entity\": []}, \"result\": [[1.0], 0, 2.5, 3.5], \"version\": 0.2}";
+    at_record ready, r, again;
+    at_trial_id id;
+    at_error err;
+    at_text text = {0};
+    AT_ASSERT(at_record_parse(a, line, strlen(line), &ready, &err) == AT_OK);
+    ready.extra.present = true;
+    if (f->type != AT_FRAME_RESULT || !at_result_read(f, &ready, &r, &id)) return;
+    at_record_print(&text, &r);
+    AT_ASSERT(at_record_parse(a, text.data, text.len - 1, &again, &err) == AT_OK);
+    AT_ASSERT(at_record_mean(&again) == at_record_mean(&r));
+    at_text_free(&text);
 }
 
 static void run(const uint8_t *bytes, size_t size) {
@@ -35,18 +36,37 @@ static void run(const uint8_t *bytes, size_t size) {
         AT_ASSERT(at_frame_put(&again, &f, &err) == AT_OK);
         AT_ASSERT(again.len == taken && !memcmp(again.data, data + at, taken));
         at_text_free(&again);
+        try_result(a, &f);
         at += taken;
     }
-    if (size < 1 << 15) try_delta(a, data, size);
     at_arena_free(a);
 }
 
+static const double seconds[] = {0.5, 1.5};
+
 static const at_frame seeds[] = {
     {.type = AT_FRAME_HELLO, .version = "0.1.0", .node = "n0", .cpu = "a CPU", .pid = 7},
-    {.type = AT_FRAME_READY, .records = "{}"},
-    {.type = AT_FRAME_RESULT, .search = 1, .epoch = 2, .number = 3, .attempt = 1, .records = "{}"},
+    {.type = AT_FRAME_READY, .records = "{}", .anchor = "anchor {}"},
+    {.type = AT_FRAME_RESULT,
+     .search = 1,
+     .epoch = 2,
+     .number = 3,
+     .attempt = 1,
+     .result = {.costs_s = seconds,
+                .num_costs = 1,
+                .extra = {.samples_s = seconds,
+                          .num_samples = 2,
+                          .number = 1,
+                          .pairs = {.of_first = 1.5,
+                                    .ratio = 1.5,
+                                    .ratios = seconds,
+                                    .num_ratios = 2,
+                                    .first = "0123456789abcdef0123456789abcdef"},
+                          .gflops = 2,
+                          .check = AT_CHECK_EXACT,
+                          .same_as = -1}}},
     {.type = AT_FRAME_TRIAL, .search = 1, .epoch = 2, .number = 3, .entity = "{}", .best_s = 1e-3},
-    {.type = AT_FRAME_TASK, .template_name = "dense", .args = "M=1", .lease_s = 90},
+    {.type = AT_FRAME_TASK, .template_name = "dense", .args = "M=1", .second = "{}", .lease_s = 90},
     {.type = AT_FRAME_TURNS, .text = "#final {}\n"},
     {.type = AT_FRAME_ALIVE},
 };

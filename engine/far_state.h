@@ -1,0 +1,86 @@
+/* engine/far_state.h: a search over workers elsewhere, for the files that are parts of it
+ * (far_*.c). */
+#ifndef AT_ENGINE_FAR_STATE_H
+#define AT_ENGINE_FAR_STATE_H
+
+#include "engine/far.h"
+#include "engine/far_search.h"
+
+/* Workers that are told of at once; others wait for a place. */
+enum { AT_FAR_WORKERS = 4096 };
+enum { AT_FAR_KEYS = 1 << 16 };
+
+/* Where a trial is: with the worker of that number, or */
+enum {
+    AT_FLIGHT_UNSENT = -1,
+    AT_FLIGHT_WITH_ANOTHER = -2 /* its program is under way as another trial */
+};
+
+typedef struct at_flight {
+    at_trial_id id;
+    int worker;
+    int64_t index;
+    at_key key;
+    bool is_built; /* it has a key, which is counted */
+} at_flight;
+
+/* Trials that have begun, by number, ascending. */
+typedef struct at_flights {
+    at_flight **of; /* [len] */
+    int len, cap;
+    int num_unsent, num_with_another; /* of these */
+    uint16_t keys[AT_FAR_KEYS];       /* by a part of their key; 0: certainly none */
+    at_flight **spare;                /* [num_spare] of those that are over */
+    int num_spare;
+} at_flights;
+
+/* Not sent yet; its number is above all others. */
+at_flight *at_flight_new(at_flights *f, const at_trial_id *id, int64_t index);
+void at_flight_move(at_flights *f, at_flight *x, int worker);
+/* Its program is known from now on. */
+void at_flight_built(at_flights *f, at_flight *x, at_key key);
+void at_flight_end(at_flights *f, at_flight *x);
+at_flight *at_flight_find(const at_flights *f, int64_t number); /* NULL: it is not under way */
+at_flight *at_flight_unsent(const at_flights *f);               /* NULL: all are sent */
+/* Another one has the same program, and waits for nobody's. */
+bool at_flight_has_twin(const at_flights *f, const at_flight *x);
+/* Some flight may have a program of this key. */
+bool at_flights_may_have(const at_flights *f, at_key key);
+void at_flights_free(at_flights *f);
+
+typedef struct at_place {
+    bool is_in;
+    int under_way;
+    const char *node;
+    double scale; /* its times over those of the log, by the anchor's; 1: not known */
+} at_place;
+
+struct at_far_search {
+    const at_far *far;
+    uint64_t search;
+    int epoch;
+    int64_t asked; /* proposals so far */
+    bool begun;
+    at_flights flights;
+    int *free; /* workers with room, from first_free on; may be out of date */
+    int num_free, first_free, cap_free;
+    at_place places[AT_FAR_WORKERS];
+    int num_places;
+    bool is_first, is_enough;
+    at_request request;
+    /* Of the first search: whose each worker is; NULL: nobody's. */
+    at_tuning *owners[AT_FAR_WORKERS];
+    at_arena *scratch; /* of one event */
+    at_arena *build;   /* of one program */
+    /* What its workers say of themselves: far_anchor.h. */
+    char said_hash[33];    /* of their context */
+    at_far_event first;    /* the worker that it began with; in kept */
+    at_arena *kept;        /* NULL: it is not kept */
+    at_anchor_line anchor; /* of the log, which records refer to */
+    bool has_anchor;
+};
+
+/* Waits for the next event, at most so long; it lives until the next one. */
+at_status at_far_next_event(at_tuning *t, at_far_event *e, at_error *err);
+
+#endif
