@@ -76,17 +76,21 @@ static at_status run_reference(at_arena *a, const at_bench_data *d, at_error *er
     int64_t workspace_bytes;
     at_job job = {.compiler = at_compiler_available(AT_GCC) ? AT_GCC : AT_TCC,
                   .entry = "reference"};
-    AT_TRY(at_compute_reference_c(a, d->compute, d->values, job.entry, &source, &workspace_bytes,
-                                  err));
+    bool exact = d->within == 0; /* else in double, with limits that are not needed here */
+    AT_TRY((exact ? at_compute_reference_c : at_compute_limits_c)(
+        a, d->compute, d->values, job.entry, &source, &workspace_bytes, err));
     job.source = at_strdup(a, at_text_str(&source));
     at_text_free(&source);
 
-    void **buf = AT_NEW_ARRAY(a, void *, d->compute->num_tensors);
+    void **buf = AT_NEW_ARRAY(a, void *, 2 * d->compute->num_tensors);
     int n = 0;
     for (int outputs = 0; outputs < 2; outputs++)
         for (int t = 0; t < d->compute->num_tensors; t++)
             if (d->tensor[t] && d->compute->tensors[t].is_output == (outputs == 1))
                 buf[n++] = d->tensor[t];
+    for (int t = 0; t < d->compute->num_tensors && !exact; t++)
+        if (d->tensor[t] && d->compute->tensors[t].is_output)
+            buf[n++] = at_alloc(a, (size_t)d->elements[t] * 4);
 
     at_bench_kernel k = {0};
     AT_TRY(build(a, &job, "-O2", err));

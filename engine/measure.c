@@ -303,6 +303,7 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
     result->extra.check = outcome.is_cut      ? AT_CHECK_UNCHECKED
                           : c->job.has_limits ? AT_CHECK_TOLERANCE
                                               : AT_CHECK_EXACT;
+    if (result->extra.check == AT_CHECK_TOLERANCE) result->extra.of_limit = outcome.of_limit;
     result->timestamp_s = at_wall_time_s();
     result->extra.gflops = s->work / at_record_mean(result) * 1e-9;
     return AT_OK;

@@ -181,6 +181,7 @@ void at_extra_print(at_text *out, const at_extra *e) {
     add_positive(out, begin, e->in_bytes ? "gbytes_per_s" : "gflops", e->gflops);
     add_positive(out, begin, e->in_bytes ? "bandwidth_gbytes_per_s" : "peak_gflops",
                  e->peak_gflops);
+    add_positive(out, begin, "of_limit", e->of_limit);
     add_accuracy(out, begin, &e->accuracy);
     add_pairs(out, begin, &e->pairs);
     add_int(out, begin, "same_as", e->same_as, 0);
@@ -391,6 +392,7 @@ at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error 
     AT_TRY(read_double(from, e->in_bytes ? "gbytes_per_s" : "gflops", &e->gflops, err));
     AT_TRY(read_double(from, e->in_bytes ? "bandwidth_gbytes_per_s" : "peak_gflops",
                        &e->peak_gflops, err));
+    AT_TRY(read_double(from, "of_limit", &e->of_limit, err));
     AT_TRY(read_accuracy(at_json_get(from, "accuracy"), &e->accuracy, err));
     AT_TRY(read_pairs(a, at_json_get(from, "pairs"), &e->pairs, err));
     const at_json *same_as = at_json_get(from, "same_as");

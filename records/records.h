@@ -126,6 +126,7 @@ typedef struct at_extra {
     at_accuracy accuracy;
     const char *error; /* text; "" if none */
     at_check check;
+    double of_limit; /* tolerance: the largest share of its limit that an element was off; 0 */
     const char *check_word; /* of AT_CHECK_OTHER */
     const char *code_hash;
     int64_t same_as; /* index whose measurement this is a copy of; -1 */

@@ -220,9 +220,10 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands), cmocka_unit_test(indices), cmocka_unit_test(as_template),
-        cmocka_unit_test(history),  cmocka_unit_test(ansor),   cmocka_unit_test(entities),
-        cmocka_unit_test(mistakes),
+        cmocka_unit_test(commands),        cmocka_unit_test(indices),
+        cmocka_unit_test(several_outputs), cmocka_unit_test(as_template),
+        cmocka_unit_test(history),         cmocka_unit_test(ansor),
+        cmocka_unit_test(entities),        cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
