@@ -4,7 +4,6 @@
  */
 #include "bench/bench.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { WINOGRAD, DIRECT, OURS, MOST_PEERS = 3, MOST_COPIES = 128 };
@@ -198,19 +197,9 @@ static at_status run(at_arena *a, int i, at_error *err) {
     return s;
 }
 
-/* Is it one of the words? */
-static bool is_wanted(const char *rows, const char *name) {
-    size_t n = strlen(name);
-    for (const char *p = rows; *p; p += strcspn(p, " "), p += strspn(p, " "))
-        if (strcspn(p, " ") == n && !strncmp(p, name, n)) return true;
-    return false;
-}
-
 at_status at_bench_algorithms(at_error *err) {
     at_bench_report_section("Winograd's convolution, best of 200 trials, tcc", "ratio", 2);
-    const char *rows = getenv("ROWS"); /* names of layers */
     for (int i = 0; i < (int)(sizeof layers / sizeof *layers); i++)
-        if (!rows || !*rows || is_wanted(rows, layers[i].name))
-            AT_TRY(at_bench_row(run, i, layers[i].name, err));
+        if (at_bench_is_wanted(layers[i].name)) AT_TRY(at_bench_row(run, i, layers[i].name, err));
     return AT_OK;
 }

@@ -36,6 +36,8 @@ void at_bench_report_row(const char *what, at_bench_spread value, at_bench_goal 
                          double target);
 void at_bench_report_skip(const char *what, const char *why);
 void at_bench_report_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Is it among the words of ROWS in the environment? Without it all are. */
+bool at_bench_is_wanted(const char *name);
 /* Calls run(a, i, err) with an arena of its own and at_bench_alloc's memory empty. AT_E_NO_VALID is
  * a row that is skipped. */
 at_status at_bench_row(at_status (*run)(at_arena *a, int i, at_error *err), int i, const char *name,

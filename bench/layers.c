@@ -5,7 +5,6 @@
 #include "bench/bench.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_OURS = 4, MOST_PEERS = 4, NUM_ODD = 40, TRIALS = 60 };
@@ -226,21 +225,7 @@ static at_status run(at_arena *a, int i, at_error *err) {
     return status;
 }
 
-/* Words of ROWS: groups, or layers of them. */
-static bool is_wanted(const char *rows, const char *group, const char *layer) {
-    if (!rows || !*rows) return true;
-    for (const char *p = rows; *p; p += strspn(p, " ")) {
-        size_t n = strcspn(p, " ");
-        if ((n == strlen(group) && !strncmp(p, group, n)) ||
-            (n == strlen(layer) && !strncmp(p, layer, n)))
-            return true;
-        p += n;
-    }
-    return false;
-}
-
 at_status at_bench_layers_of_networks(at_error *err) {
-    const char *rows = getenv("ROWS");
     make_odd();
     at_bench_report_section("conv2d, the fastest of its ways, in speed against the fastest peer",
                             "ratio", 2);
@@ -248,7 +233,7 @@ at_status at_bench_layers_of_networks(at_error *err) {
         for (int i = 0; i < groups[g].num; i++) {
             char name[32];
             snprintf(name, sizeof name, "%s-%d", groups[g].name, i + 1);
-            if (!is_wanted(rows, groups[g].name, name)) continue;
+            if (!at_bench_is_wanted(groups[g].name) && !at_bench_is_wanted(name)) continue;
             group_in_hand = g;
             AT_TRY(at_bench_row(run, i, name, err));
         }

@@ -3,7 +3,6 @@
  * of TVM's te_workload. ROWS in the environment names the groups that count: "DEP GMM". */
 #include "bench/bench.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { OURS, PEER, COPY, MOST_CONTENDERS, TRIALS = 200 };
@@ -262,14 +261,6 @@ static at_status run(at_arena *a, int i, at_error *err) {
 }
 
 /* Is it one of the words? */
-static bool is_wanted(const char *words, const char *group) {
-    size_t n = strlen(group);
-    if (!words || !*words) return true;
-    for (const char *w = words; *w; w += strcspn(w, " "), w += *w != 0)
-        if (!strncmp(w, group, n) && (w[n] == ' ' || !w[n])) return true;
-    return false;
-}
-
 at_status at_bench_operators(at_error *err) {
     at_status s = AT_OK;
     at_bench_report_section("Operators, best of 200 trials, tcc, against", "ratio", 2);
@@ -278,10 +269,10 @@ at_status at_bench_operators(at_error *err) {
                               : is_openblas(&rows[i]) ? at_openblas_about() ? NULL : "no OpenBLAS"
                               : at_onednn_about()     ? NULL
                                                       : "no oneDNN";
-        if (!is_wanted(getenv("ROWS"), rows[i].group)) continue;
+        if (!at_bench_is_wanted(rows[i].group)) continue;
         if (missing) at_bench_report_skip(rows[i].search.name, missing);
         else s = at_bench_row(run, i, rows[i].search.name, err);
     }
-    if (s == AT_OK && is_wanted(getenv("ROWS"), "FUN")) s = at_bench_functions(err);
+    if (s == AT_OK && at_bench_is_wanted("FUN")) s = at_bench_functions(err);
     return s;
 }

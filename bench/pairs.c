@@ -5,7 +5,6 @@
 #include "bench/bench.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/engine.h"
@@ -234,20 +233,15 @@ static at_status run_power(at_arena *a, int i, at_error *err) {
 /* ---- the part ---------------------------------------------------------------------------------
  */
 
-static bool is_wanted(const char *group) {
-    const char *rows = getenv("ROWS");
-    return !rows || !*rows || strstr(rows, group);
-}
-
 at_status at_bench_pairs(at_error *err) {
     at_status s = AT_OK;
     at_bench_report_section("A kernel beside itself, looked at after each of 1,000 pairs", "count",
                             0);
-    if (is_wanted("same")) s = at_bench_row(run_same, 0, "same", err);
-    if (is_wanted("copies") && s == AT_OK) s = at_bench_row(run_copies, 0, "copies", err);
+    if (at_bench_is_wanted("same")) s = at_bench_row(run_same, 0, "same", err);
+    if (at_bench_is_wanted("copies") && s == AT_OK) s = at_bench_row(run_copies, 0, "copies", err);
     at_bench_report_section("A kernel beside one with more multiply-adds: until it is seen", "s",
                             3);
-    for (int i = 0; i < EXTRAS * LENGTHS && s == AT_OK && is_wanted("power"); i++)
+    for (int i = 0; i < EXTRAS * LENGTHS && s == AT_OK && at_bench_is_wanted("power"); i++)
         s = at_bench_row(run_power, i, "power", err);
     return s;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 at_bench_spread at_bench_spread_of(const double *values, int n) {
     AT_ASSERT(n > 0);
@@ -64,4 +65,13 @@ at_status at_bench_row(at_status (*run)(at_arena *a, int i, at_error *err), int 
     }
     at_arena_free(a);
     return s;
+}
+
+bool at_bench_is_wanted(const char *name) {
+    const char *rows = getenv("ROWS");
+    size_t n = strlen(name);
+    if (!rows || !*rows) return true;
+    for (const char *w = rows; *w; w += strcspn(w, " "), w += *w != 0)
+        if (!strncmp(w, name, n) && (w[n] == ' ' || !w[n])) return true;
+    return false;
 }
