@@ -13,9 +13,10 @@ typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with s
     int name; /* of the piece */
     at_ann ann;
     int axis; /* of the leaf that it moves; -1: none, the leaf is done again */
-    bool sums;
+    bool sums, is_dynamic;
     double turns;
     int64_t coef; /* of the axis */
+    int64_t run;  /* of a vector: turns in which every access goes on in the same steps */
 } est_loop;
 
 typedef struct est_access {

@@ -13,6 +13,13 @@ static bool is_listed(const at_expr *e) {
     return false;
 }
 
+/* Does an index of the read depend on what an index tensor holds? */
+static bool is_listed_inside(const at_expr *e) {
+    for (int i = 0; i < e->nargs; i++)
+        if (is_listed(e->arg[i])) return true;
+    return false;
+}
+
 static void look_at_index(const at_expr *e, uint32_t *axes, bool *divides) {
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE && e->ref < 32) *axes |= 1u << e->ref;
     if (e->op == AT_X_DIV || e->op == AT_X_MOD || e->op == AT_X_SELECT || e->op == AT_X_MIN ||
@@ -70,6 +77,7 @@ static bool set_loops(const at_node *leaf, double mean_dynamic, est_leaf *x) {
                 .name = l->piece[m],
                 .ann = l->ann == AT_ANN_VEC && m < l->num_pieces - 1 ? AT_ANN_UNROLL : l->ann,
                 .axis = -1,
+                .is_dynamic = l->piece_extent[m] < 0,
                 .turns = l->piece_extent[m] < 0 ? mean_dynamic : (double)l->piece_extent[m]};
         }
     for (int i = 0, k = n - 1; i < k; i++, k--) {
@@ -78,6 +86,7 @@ static bool set_loops(const at_node *leaf, double mean_dynamic, est_leaf *x) {
         x->loop[k] = t;
     }
     x->num_loops = n;
+    for (int i = 0; i < n; i++) x->loop[i].run = (int64_t)x->loop[i].turns;
     for (int a = 0; a < leaf->num_axes; a++) {
         const at_digits *d = &leaf->axes[a];
         int64_t inner = 1;
@@ -194,12 +203,86 @@ static void set_steps(const at_program *p, const est_leaf *x, const est_stage *s
     }
 }
 
+/* ---- reads through stages that are computed where they are read -------------------------------
+ */
+
+enum { MAX_CHAIN = 4 };
+typedef struct chain { /* of reads: the leaf's own, then that of what it reads, .. */
+    const at_expr *read[MAX_CHAIN];
+    int num;
+} chain;
+
+/* What a stage reads that is nothing but a read, under a condition or not; NULL: it is more. */
+static const at_expr *read_by(const at_program *p, int tensor) {
+    const at_expr *e = p->compute->tensors[tensor].body;
+    while (e && e->op == AT_X_SELECT) e = e->arg[1];
+    return e && e->op == AT_X_INDEX && !is_listed_inside(e) ? e : NULL;
+}
+
+static chain chain_of(const at_program *p, const at_expr *read) {
+    chain c = {{read}, 1};
+    while (c.num < MAX_CHAIN && p->dissolved[c.read[c.num - 1]->ref]) {
+        const at_expr *e = read_by(p, c.read[c.num - 1]->ref);
+        if (!e) break;
+        c.read[c.num++] = e;
+    }
+    return c;
+}
+
+/* Where the last of the chain reads, at these values of the leaf's axes. */
+static void index_of(const at_program *p, const chain *c, const int64_t *axis, int64_t *out) {
+    int64_t at[2][32] = {{0}};
+    for (int i = 0; i < c->num; i++) {
+        const at_expr *e = c->read[i];
+        int64_t *to = at[i & 1];
+        for (int d = 0; d < e->nargs && d < 32; d++)
+            to[d] = at_program_index(p, e->arg[d], i ? at[(i - 1) & 1] : axis);
+    }
+    memcpy(out, at[(c->num - 1) & 1], sizeof *out * MAX_DIMS);
+}
+
+/* How far the access has moved at that turn of a loop. */
+static int64_t moved(const at_program *p, const chain *c, const est_loop *l, int64_t turn,
+                     const int64_t *origin, const int64_t *stride, int dims, int64_t *by) {
+    int64_t axis[32] = {0}, sum = 0;
+    axis[l->axis] = l->coef * turn;
+    index_of(p, c, axis, by);
+    for (int d = 0; d < dims; d++) {
+        by[d] -= origin[d];
+        sum += by[d] * stride[d];
+    }
+    return sum;
+}
+
+/* As set_steps, for what the chain reads in the end. */
+static void set_steps_through(const at_program *p, est_leaf *x, const chain *c, int scope,
+                              est_access *a) {
+    int64_t axis[32] = {0}, origin[MAX_DIMS], stride[MAX_DIMS], by[MAX_DIMS], row = 1;
+    for (int d = a->num_dims - 1; d >= 0; d--) stride[d] = row, row *= (int64_t)a->limit[d];
+    index_of(p, c, axis, origin);
+    for (int i = 0; i < x->num_loops; i++) {
+        est_loop *l = &x->loop[i];
+        memset(a->reach[i], 0, sizeof a->reach[i]);
+        a->step[i] = 0;
+        if (l->axis < 0 || l->node->depth <= scope) continue;
+        int64_t turns = (int64_t)l->turns;
+        a->step[i] = moved(p, c, l, 1, origin, stride, a->num_dims, by);
+        int64_t all = moved(p, c, l, turns - 1, origin, stride, a->num_dims, by);
+        for (int d = 0; d < a->num_dims; d++) a->reach[i][d] = (double)(by[d] < 0 ? -by[d] : by[d]);
+        if (l->ann != AT_ANN_VEC || all == a->step[i] * (turns - 1)) continue;
+        for (int64_t k = 2; k < l->run; k++)
+            if (moved(p, c, l, k, origin, stride, a->num_dims, by) != k * a->step[i]) l->run = k;
+    }
+}
+
 static bool set_accesses(const at_program *p, const est_stage *stages, est_leaf *leaf, int num,
                          est_leaf *x) {
     const est_stage *s = &stages[x->node->tensor];
     x->num_accesses = 0;
     for (int r = -1; r < s->num_reads; r++) {
-        int tensor = r < 0 ? x->node->tensor : s->read[r]->ref;
+        chain c = {{NULL}, 1};
+        if (r >= 0) c = chain_of(p, s->read[r]);
+        int tensor = r < 0 ? x->node->tensor : c.read[c.num - 1]->ref;
         const at_tensor *t = &p->compute->tensors[tensor];
         if (t->is_int) continue;
         if (x->num_accesses == MAX_READS || t->num_axes > MAX_DIMS) return false;
@@ -212,7 +295,8 @@ static bool set_accesses(const at_program *p, const est_stage *stages, est_leaf 
             if (leaf[i].node->tensor == tensor) owner = &leaf[i];
         int scope = owner ? scope_of(stages, leaf, num, tensor) : -1;
         set_limits(p, owner, scope, a);
-        set_steps(p, x, s, r, scope, a);
+        if (c.num > 1) set_steps_through(p, x, &c, scope, a);
+        else set_steps(p, x, s, r, scope, a);
     }
     return true;
 }

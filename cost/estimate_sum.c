@@ -25,6 +25,12 @@ static void choose(at_estimator *e, at_part *parts, int n, int64_t other) {
     for (int i = 0; i < n; i++) parts[i].size = k->parts[i].size;
 }
 
+/* Times as long: elements that are put together to a vector one by one; vectors of parts. */
+static const double gather = 3, narrowed = 2;
+/* In multiply-adds at the peak: one of a sum in memory, at least; until what was stored can be
+ * added to again; what another has to wait for in a loop that is not unrolled. */
+static const double in_memory = 4.5, store_to_add = 28, add_to_add = 5.5;
+
 typedef enum { STEP, FAR, CALL } which_time;
 
 /* Of a register tile; width: elements of its only vector, where they are fewer than a register's.
@@ -60,7 +66,7 @@ static double copies(const est_leaf *x, int root, double sums) {
         const est_loop *l = &x->loop[i];
         double inside = 2 * sums;
         bool counted = false;
-        if (!l->sums || l->turns == 1) continue;
+        if (!l->sums || l->turns == 1 || l->is_dynamic) continue;
         for (int k = i + 1; k < x->num_loops; k++) {
             counted |= !est_unrolled(&x->loop[k]);
             if (x->loop[k].sums && est_unrolled(&x->loop[k])) inside *= x->loop[k].turns;
@@ -105,6 +111,9 @@ typedef struct { /* of the tile of a sum */
     double width;                       /* elements of a register */
     double share;                       /* of the steps that count */
     double each, ends;                  /* operations of a step, and behind the sum */
+    double slower;                      /* times: of vectors whose elements lie apart */
+    double least_ns;                    /* of a step */
+    double memory_ns;                   /* of a multiply-add, where sums are kept in memory */
 } tile;
 
 /* Is the loop a vector of every access? */
@@ -129,6 +138,7 @@ static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, in
                 .steps = 1,
                 .again = 1,
                 .width = lanes,
+                .slower = 1,
                 .share = s->share,
                 .each = s->operations + !product(e, x->stage),
                 .ends = end ? e->stages[end->node->tensor].operations : 0};
@@ -140,13 +150,33 @@ static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, in
         if (l->sums || !est_unrolled(l)) continue;
         for (int k = 0; end && k < end->num_loops; k++)
             everywhere |= end->loop[k].name == l->name && est_unrolled(&end->loop[k]);
-        if (vector && !is_vector(x, i)) t->width = 1;
+        if (vector && l->run < (int64_t)l->turns)
+            t->width = fmin(t->width, (double)l->run), t->slower = narrowed;
+        if (vector && !is_vector(x, i)) t->width = 1, t->slower = gather;
         int64_t turns = (int64_t)l->turns;
         if (everywhere && t->num_parts < AT_PARTS_MAX) {
             t->which[t->num_parts] = i;
             t->part[t->num_parts++] = (at_part){.vector = vector, .extent = turns};
         } else t->other *= vector ? (turns + lanes - 1) / lanes : turns;
     }
+}
+
+/* What a step waits for. */
+static void set_waits(const at_estimator *e, tile *t) {
+    const est_leaf *x = t->x;
+    const at_speeds *s = e->o.speeds;
+    double peak_ns = s->peak_gflops > 0 ? 2 * t->width / s->peak_gflops : 0, apart = 1;
+    bool inside = false, is_stored = false, is_dynamic = false;
+    for (int i = t->root; i < x->num_loops; i++) {
+        const est_loop *l = &x->loop[i];
+        inside |= l->sums;
+        is_dynamic |= l->is_dynamic;
+        if (l->sums || !inside) continue;
+        is_stored |= !est_unrolled(l);
+        apart *= l->ann == AT_ANN_VEC ? ceil(l->turns / t->width) : l->turns;
+    }
+    if (is_stored) t->memory_ns = peak_ns * fmax(in_memory, store_to_add / apart);
+    else if (is_dynamic) t->least_ns = peak_ns * add_to_add;
 }
 
 /* All parts of tiles that are run so often: whole ones and those left over. far: share of the
@@ -162,7 +192,10 @@ static double parts_ns(at_estimator *e, const tile *t, double calls, double far)
             int64_t whole = p->extent / size, rest = p->extent % size;
             times *= mask >> i & 1 ? rest > 0 : (double)whole;
             if (mask >> i & 1) size = rest;
-            if (p->vector && t->width > 1) {
+            if (p->vector && t->width > 1 && t->width < e->o.target->lanes) {
+                rows *= ceil((double)size / t->width);
+                width = at_speeds_width(e->o.target, (int64_t)t->width);
+            } else if (p->vector && t->width > 1) {
                 vectors *= ceil((double)size / t->width);
                 width = at_speeds_width(e->o.target, size);
             } else rows *= (double)size;
@@ -175,6 +208,7 @@ static double parts_ns(at_estimator *e, const tile *t, double calls, double far)
             times * sums * t->again * (t->steps * t->share * t->each + t->ends + joins);
         double near = tile_ns(e, rows, vectors, width, STEP);
         double step = near + far * (tile_ns(e, rows, vectors, width, FAR) - near);
+        step = fmax(fmax(step * t->slower, t->least_ns), sums * t->memory_ns);
         ns += times * t->again *
               (t->steps * t->share * step + tile_ns(e, rows, vectors, width, CALL));
     }
@@ -292,6 +326,7 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
     tile t;
     tail tails[2];
     set_tile(e, x, end, root, &t);
+    set_waits(e, &t);
     exceed(p, &t);
     int n = find_tails(p, &t, tails), vectors = -1;
     double all = est_turns(x, 0, root) * within(p, &t), far_lines = 0, far = 0;

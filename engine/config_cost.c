@@ -10,42 +10,73 @@
 struct at_cost_model {
     const at_task *task;
     at_arena *arena, *scratch;
-    at_estimator **estimators; /* [sketches of the task; else 1] */
+    const at_engine_options *options; /* of one whose table may still be told */
+    at_estimator **estimators;        /* [sketches of the task; else 1]; NULL: not told yet */
 };
 
-at_cost_model *at_cost_model_of(const at_task *task, const at_estimate_options *o) {
+static at_cost_model *new_model(const at_task *task) {
     at_arena *a = at_arena_new();
     at_cost_model *m = AT_NEW(a, at_cost_model);
+    *m = (at_cost_model){.task = task, .arena = a, .scratch = at_arena_new()};
+    return m;
+}
+
+static void set_options(at_cost_model *m, const at_estimate_options *o) {
+    const at_task *task = m->task;
+    at_arena *a = m->arena;
     at_estimate_options mine = *o;
     at_bsr bsr;
-    *m = (at_cost_model){.task = task, .arena = a, .scratch = at_arena_new()};
     if (at_task_bsr(task, &bsr)) mine.mean_dynamic = (double)bsr.nnz / (double)bsr.rows;
     int n = at_task_num_sketches(task);
     m->estimators = AT_NEW_ARRAY(a, at_estimator *, n + 1);
     for (int i = 0; i < n; i++)
         m->estimators[i] = at_estimator_new(a, at_task_compute(at_task_sketch(task, i)), &mine);
     if (!n) m->estimators[0] = at_estimator_new(a, at_task_compute(task), &mine);
+}
+
+at_cost_model *at_cost_model_of(const at_task *task, const at_estimate_options *o) {
+    at_cost_model *m = new_model(task);
+    set_options(m, o);
     return m;
 }
 
-at_cost_model *at_cost_model_new(const at_task *task, const at_engine_options *o) {
+at_cost_model *at_cost_model_late(const at_task *task, const at_engine_options *o) {
+    at_cost_model *m = new_model(task);
+    m->options = at_copy(m->arena, o, sizeof *o);
+    return m;
+}
+
+void at_cost_model_set(at_cost_model *m, const at_speed_table *table) {
+    const at_engine_options *o = m->options;
+    const at_target *target = at_engine_target(o);
+    at_speeds speeds;
+    at_speeds_of(table, target, &speeds);
+    set_options(m,
+                &(at_estimate_options){.target = target,
+                                       .speeds = &speeds,
+                                       .cache_bytes = {table->cache_bytes[0], table->cache_bytes[1],
+                                                       table->cache_bytes[2]},
+                                       .threads = o->threads ? (int)o->threads : 1,
+                                       .pack_inline = o->packing == AT_PACKING_INLINE});
+}
+
+static void set_known(at_cost_model *m) {
     at_speed_table table;
     at_speeds_known(&table);
-    return at_cost_model_with(task, o, &table);
+    at_cost_model_set(m, &table);
+}
+
+at_cost_model *at_cost_model_new(const at_task *task, const at_engine_options *o) {
+    at_cost_model *m = at_cost_model_late(task, o);
+    set_known(m);
+    return m;
 }
 
 at_cost_model *at_cost_model_with(const at_task *task, const at_engine_options *o,
                                   const at_speed_table *table) {
-    const at_target *target = at_engine_target(o);
-    at_speeds speeds;
-    at_speeds_of(table, target, &speeds);
-    at_estimate_options e = {
-        .target = target,
-        .speeds = &speeds,
-        .cache_bytes = {table->cache_bytes[0], table->cache_bytes[1], table->cache_bytes[2]},
-        .threads = o->threads ? (int)o->threads : 1,
-        .pack_inline = o->packing == AT_PACKING_INLINE};
-    return at_cost_model_of(task, &e);
+    at_cost_model *m = at_cost_model_late(task, o);
+    at_cost_model_set(m, table);
+    return m;
 }
 
 /* The machine that the table which is built in was measured on. */
@@ -86,6 +117,7 @@ static at_estimator *estimator_of(const at_cost_model *m, const at_config *c) {
 bool at_cost_point(at_cost_model *m, int64_t index, at_estimate *out) {
     at_config config;
     at_program *p;
+    if (!m->estimators) set_known(m);
     at_arena_reset(m->scratch);
     return at_config_at(m->scratch, at_task_space(m->task), index, &config, NULL) == AT_OK &&
            at_task_build(m->scratch, m->task, &config, &p, NULL) == AT_OK &&

@@ -22,6 +22,9 @@ at_cost_model *at_cost_model_with(const at_task *task, const at_engine_options *
                                   const at_speed_table *table);
 /* The same with speeds that are built in: the same wherever it is asked for. */
 at_cost_model *at_cost_model_built_in(const at_task *task, const at_engine_options *o);
+/* As at_cost_model_new, but with this table, if it is given one before its first estimate. */
+at_cost_model *at_cost_model_late(const at_task *task, const at_engine_options *o);
+void at_cost_model_set(at_cost_model *m, const at_speed_table *table);
 /* For this target and these speeds; mean_dynamic is the task's own. Borrows the task. */
 at_cost_model *at_cost_model_of(const at_task *task, const at_estimate_options *o);
 /* For a recorded space of a template: its own machine's table where it has one, else one that is

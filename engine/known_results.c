@@ -27,6 +27,7 @@ struct at_known {
     AT_VEC(finalist) finalists; /* ascending by index */
     AT_VEC(at_anchor_line) anchors;
     const at_objective_line *objective;
+    const at_speed_table *speeds;
     AT_VEC(const at_record *) results;
     AT_VEC(at_key) keys; /* [results] those in table BY_KEY have one */
     table tables[PROPERTIES];
@@ -203,8 +204,8 @@ const at_record *at_known_winner(const at_known *k, const at_turns **final) {
     return r;
 }
 
-/* ---- anchors, objective
- * --------------------------------------------------------------------------------- */
+/* ---- anchors, objective, speeds --------------------------------------------------------------
+ */
 
 void at_known_add_anchor(at_known *k, const at_session *s, const char *comment) {
     at_anchor_line l;
@@ -225,6 +226,21 @@ void at_known_add_objective(at_known *k, const at_session *s, const char *commen
         k->objective = at_copy(k->arena, &l, sizeof l);
     else at_arena_rewind(k->arena, mark);
 }
+
+void at_known_add_speeds(at_known *k, const at_session *s, const char *comment) {
+    at_speeds_line l;
+    at_speed_table t;
+    at_mark mark = at_arena_mark(k->arena);
+    bool ours = !k->speeds && at_speeds_line_read(k->arena, comment, &l) &&
+                !strcmp(l.task, at_task_record_name(s->task)) &&
+                !strcmp(l.context_hash, s->context_hash) &&
+                at_args_equal(l.args, at_task_args(s->task)) &&
+                at_speed_table_read(l.machine, &t, NULL) == AT_OK;
+    at_arena_rewind(k->arena, mark);
+    if (ours) k->speeds = at_copy(k->arena, &t, sizeof t);
+}
+
+const at_speed_table *at_known_speeds(const at_known *k) { return k->speeds; }
 
 const at_objective_line *at_known_objective(const at_known *k) { return k->objective; }
 
@@ -344,6 +360,7 @@ static void take_comment(void *ctx, const char *comment, int64_t line) {
     } else {
         at_known_add_anchor(m->known, m->session, comment);
         at_known_add_objective(m->known, m->session, comment);
+        at_known_add_speeds(m->known, m->session, comment);
         at_finals_add(&m->finals, comment, line);
     }
 }

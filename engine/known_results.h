@@ -30,6 +30,9 @@ void at_known_add_final(at_known *k, int64_t index, const at_turns *turns);
 void at_known_add_anchor(at_known *k, const at_session *s, const char *comment);
 /* Number i of those, as they came; -1: the last one. NULL: there is none. */
 const at_anchor_line *at_known_anchor(const at_known *k, int i);
+/* The same of a line about the speeds of the machine (log_speeds.h), of which the first counts. */
+void at_known_add_speeds(at_known *k, const at_session *s, const char *comment);
+const at_speed_table *at_known_speeds(const at_known *k); /* NULL: there is none */
 /* The same of a line about the objective, of which the first counts. NULL: there is none. */
 void at_known_add_objective(at_known *k, const at_session *s, const char *comment);
 const at_objective_line *at_known_objective(const at_known *k);

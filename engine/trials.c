@@ -4,6 +4,7 @@
  *
  * The search is the same either way: a tuner decides about a round of proposals when all results
  * before are in, however many of the round are asked for ahead. */
+#include "engine/log_speeds.h"
 #include "engine/trials.h"
 
 #include <stdlib.h>
@@ -98,6 +99,9 @@ static at_status make(at_tuning *t, trial *x, const trial *under_way, at_error *
 /* The next proposal, made. false: there is none before results are in, or none at all. */
 static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_error *err) {
     int64_t begin_ns = at_now_ns();
+    if (t->costs && !t->costs_begun)
+        AT_TRY(at_speeds_begin(&t->s, t->known, t->log, t->costs, err));
+    t->costs_begun = true;
     at_arena_reset(x->arena);
     x->proposed = at_tuner_next(t->tuner, &x->index, 1) > 0;
     t->s.spent.search_ns += at_now_ns() - begin_ns;

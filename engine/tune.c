@@ -61,8 +61,10 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
         share_known(s->arena, parent, &to.features, &history);
         to.history = &history;
     }
-    t->costs = at_cost_model_new(s->task, o);
-    to.costs = at_costs_of(t->costs);
+    if (row->learns_features) {
+        t->costs = at_cost_model_late(s->task, o);
+        to.costs = at_costs_of(t->costs);
+    }
     AT_TRY(at_tuner_new(s->tuner, s->space, &to, &t->tuner, err));
     s->spent.search_ns += at_now_ns() - begin_ns;
     return AT_OK;

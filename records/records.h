@@ -320,6 +320,15 @@ typedef struct at_anchor_line {
 bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out);
 void at_anchor_line_print(at_text *out, const at_anchor_line *l); /* without '#' and '\n' */
 
+/* A comment line about what a search estimates with (speeds_line.c), "#speeds {json}": the first
+ * one of a task and context, when its log begins. */
+typedef struct at_speeds_line {
+    const char *task, *context_hash;
+    const at_json *args, *machine; /* machine: as a table of speeds is printed */
+} at_speeds_line;
+/* false: it is another comment, or torn. Owned by arena. */
+bool at_speeds_line_read(at_arena *a, const char *comment, at_speeds_line *out);
+
 /* A comment line about which state counts (objective.c), "#objective {json}": the first one of a
  * task and context, when its log begins. */
 typedef struct at_objective_line {

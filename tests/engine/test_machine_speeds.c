@@ -185,10 +185,71 @@ static void measured(void **state) {
     assert_int_equal(at_speeds_measure(&stop, &table, &err), AT_E_INTERRUPTED);
 }
 
-int main(void) {
+/* ---- searches -------------------------------------------------------------------------------- */
+
+/* A search of some trials; how many of them the log answered, and the first. */
+static int64_t search(const char *log, int64_t trials, const char **first) {
+    const at_engine_options o = {.isa = "sse2",
+                                 .tuner = "xgb",
+                                 .number = 1,
+                                 .repeat = 1,
+                                 .trials = trials,
+                                 .tuner_options = {.seed = 1}};
+    const at_request q = {.template_name = "dense", .args = "M=8,N=48,K=16"};
+    at_tuning t;
+    at_error err;
+    at_record *all;
+    int n;
+    log = at_format(arena, "%s/%s", folder, log);
+    if (at_tuning_open(&o, &q, log, &t, &err) != AT_OK ||
+        at_tuning_run(&t, &(at_tune_events){0}, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    int64_t answered = t.tally.answered;
+    assert_int_equal(t.tally.done, trials);
+    at_tuning_close(&t, NULL);
+    assert_int_equal(at_log_read_all(arena, log, NULL, NULL, &all, &n, NULL), AT_OK);
+    at_text text = {0};
+    at_config_print_entity(&text, &all[0].config);
+    *first = at_strdup(arena, at_text_str(&text));
+    at_text_free(&text);
+    return answered;
+}
+
+/* With another table a search begins elsewhere; one that has begun goes on with its own. */
+static void a_log_keeps_its_speeds(void **state) {
+    (void)state;
+    enum { TRIALS = 12 };
+    const char *first, *again, *elsewhere;
+    at_error err;
+    unlink(at_speeds_path(arena));
+    assert_int_equal(search("one.log", TRIALS, &first), 0);
+    at_speed_table strange;
+    at_speed_table_of_here(&strange);
+    strange.num_sets = 1;
+    strange.sets[0] = *at_speeds_built_in("sse2");
+    for (int v = 0; v < AT_SPEED_VECTORS; v++) /* the larger a tile, the slower */
+        for (int r = 0; r < AT_SPEED_ROWS; r++) {
+            float *ns = &strange.sets[0].step_ns[v][r];
+            if (*ns > 0) *ns = 100.0F * (float)((v + 1) * (v + 1) * (r + 1) * (r + 1));
+        }
+    strange.measured_s = 1;
+    if (at_speeds_keep(&strange, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_int_equal(search("one.log", TRIALS, &again), TRIALS);
+    assert_string_equal(again, first);
+    search("other.log", 1, &elsewhere);
+    assert_string_not_equal(elsewhere, first);
+}
+
+int main(int argc, char **argv) {
+    at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(place),   cmocka_unit_test(kept),     cmocka_unit_test(hostile),
-        cmocka_unit_test(at_once), cmocka_unit_test(refusals), cmocka_unit_test(measured),
+        cmocka_unit_test(place),
+        cmocka_unit_test(kept),
+        cmocka_unit_test(hostile),
+        cmocka_unit_test(at_once),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(measured),
+        cmocka_unit_test(a_log_keeps_its_speeds),
     };
     return cmocka_run_group_tests_name("engine/machine_speeds", tests, set_up, tear_down);
 }

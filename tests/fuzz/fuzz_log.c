@@ -10,10 +10,12 @@
 static void read_comment(void *arena, const char *comment, int64_t line) {
     at_anchor_line anchor;
     at_objective_line objective;
+    at_speeds_line speeds;
     at_final_line final;
     (void)line;
     at_anchor_line_read(arena, comment, &anchor);
     at_objective_line_read(arena, comment, &objective);
+    at_speeds_line_read(arena, comment, &speeds);
     at_final_line_read(arena, comment, &final);
 }
 
