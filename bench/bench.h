@@ -173,6 +173,11 @@ typedef struct at_bench_tuned {
 extern int at_bench_cores;  /* that this process was given, before it took one */
 extern int at_bench_trials; /* of every search; 0: each its own number */
 const at_bench_tuned *at_bench_tune(const at_bench_search *s);
+/* The folder of this program: logs go here, the tool is one above. */
+const char *at_bench_folder(at_arena *a);
+/* A task of a template or of a file. */
+at_status at_bench_task(at_arena *a, const char *template_name, const char *args, at_task **out,
+                        at_error *err);
 /* A configuration of the search's task. */
 at_status at_bench_program_at(at_arena *a, const at_bench_search *s, int64_t index,
                               at_program **out, at_error *err);
@@ -256,6 +261,24 @@ at_openblas_product *at_openblas_norm_new(at_arena *arena, int n, const float *a
 const float *at_openblas_product_output(const at_openblas_product *p);
 at_bench_contender at_openblas_product_contender(at_openblas_product *p);
 
+/* peers_tvm.c: what tools/tvm-search found for a row: PATH.so and PATH.json. Borrows the data, and
+ * checks its output. To be closed even after an error. AT_E_NO_VALID: it is no such kernel. */
+typedef struct at_tvm at_tvm;
+at_status at_tvm_open(at_arena *a, const char *path, const at_bench_data *d, at_tvm **out,
+                      at_error *err);
+void at_tvm_close(at_tvm *t); /* NULL is fine */
+double at_tvm_search_s(const at_tvm *t);
+int at_tvm_trials(const at_tvm *t);
+at_bench_contender at_tvm_contender(at_tvm *t);
+
+/* ---- TVM's te_workload (workload.c) -----------------------------------------------------------
+ */
+
+typedef struct at_bench_te_row {
+    const char *name, *file, *args; /* "C2D-3"; examples/te/FILE.te */
+} at_bench_te_row;
+const at_bench_te_row *at_bench_te_rows(int *n);
+
 /* ---- parts ------------------------------------------------------------------------------------
  */
 
@@ -268,6 +291,8 @@ at_status at_bench_algorithms(at_error *err);
 at_status at_bench_layers_of_networks(at_error *err);
 at_status at_bench_templates(at_error *err);
 at_status at_bench_derived(at_error *err);
+at_status at_bench_workload(at_error *err);
+at_status at_bench_sketches(at_error *err);
 at_status at_bench_operators(at_error *err);
 at_status at_bench_functions(at_error *err); /* rows of operators' */
 at_status at_bench_sparse(at_error *err);

@@ -22,6 +22,8 @@ static const struct {
     {"templates", at_bench_templates},
     {"operators", at_bench_operators},
     {"derived", at_bench_derived},
+    {"workload", at_bench_workload},
+    {"sketches", at_bench_sketches},
     {"fused", at_bench_fused},
     {"ragged", at_bench_ragged},
     {"sparse", at_bench_sparse},

@@ -55,8 +55,7 @@ at_bench_search at_bench_layer_search(at_arena *a, const at_bench_layer *l,
 
 /* ---- running the tool ------------------------------------------------------------------------ */
 
-/* The folder of this program: logs go here, the tool is one above. */
-static const char *own_folder(at_arena *a) {
+const char *at_bench_folder(at_arena *a) {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     AT_ASSERT(n > 0);
@@ -118,7 +117,7 @@ static const char *search_command(at_arena *a, const at_bench_search *s) {
 }
 
 static at_status tune(at_arena *a, const at_bench_search *s, at_bench_tuned *t, at_error *err) {
-    const char *folder = own_folder(a);
+    const char *folder = at_bench_folder(a);
     const char *slash = strrchr(s->template_name, '/');
     const char *log = at_format(a, "%s/%s.%s.%s.log", folder, slash ? slash + 1 : s->template_name,
                                 s->name, s->target->name);
@@ -198,13 +197,18 @@ static at_status find_row(const char *name, const at_template_row **out, at_erro
     return AT_OK;
 }
 
+at_status at_bench_task(at_arena *a, const char *template_name, const char *args, at_task **out,
+                        at_error *err) {
+    const at_template_row *row;
+    AT_TRY(find_row(template_name, &row, err));
+    return at_task_new(a, row, args, out, err);
+}
+
 at_status at_bench_program_at(at_arena *a, const at_bench_search *s, int64_t index,
                               at_program **out, at_error *err) {
-    const at_template_row *row;
     at_task *task;
     at_config config;
-    AT_TRY(find_row(s->template_name, &row, err));
-    AT_TRY(at_task_new(a, row, s->args, &task, err));
+    AT_TRY(at_bench_task(a, s->template_name, s->args, &task, err));
     AT_TRY(at_config_at(a, at_task_space(task), index, &config, err));
     return at_task_program(a, task, &config, out, err);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/config_cost.h"
 #include "engine/machine.h"
 
 static int add_options(const at_config *c, float *out, int n, int max) {
@@ -69,6 +70,20 @@ static int add_bound(at_feature_maker *m, const at_program *p, float *out, int n
     return n;
 }
 
+/* ---- of all sketches alike ------------------------------------------------------------------- */
+
+/* The terms of the estimate: what they mean does not depend on the sketch. */
+static int add_terms(at_feature_maker *m, int64_t index, float *out, int max) {
+    enum { TERMS = 10 };
+    at_estimate e;
+    if (!m->costs) return 0;
+    if (!at_cost_point(m->costs, index, &e)) return -1;
+    const double term[TERMS] = {e.ns,        e.sums_ns,    e.copies_ns, e.memory_ns, e.calls,
+                                e.sum_calls, e.operations, e.bytes[0],  e.bytes[1],  e.bytes[2]};
+    for (int i = 0; i < TERMS && i < max; i++) out[i] = (float)log2(1 + term[i]);
+    return TERMS;
+}
+
 /* ---- of a configuration ---------------------------------------------------------------------- */
 
 static int features_of(void *ctx, int64_t index, float *out, int max) {
@@ -83,9 +98,13 @@ static int features_of(void *ctx, int64_t index, float *out, int max) {
         return n;
     }
     if (at_task_program(m->scratch, m->task, &config, &program, NULL) != AT_OK) return -1;
-    int n = at_program_features(m->scratch, program,
+    int terms = add_terms(m, index, out, max);
+    if (terms < 0) return -1;
+    int room = max > terms ? max - terms : 0;
+    int n = terms +
+            at_program_features(m->scratch, program,
                                 m->set == AT_FEATURES_CURVE ? AT_FEATURE_CURVE : AT_FEATURE_ITERVAR,
-                                out, max);
+                                out + (max - room), room);
     n = add_options(&config, out, n, max);
     return m->set == AT_FEATURES_BOUND ? add_bound(m, program, out, n, max) : n;
 }
@@ -94,6 +113,7 @@ at_status at_features_of(at_feature_maker *m, const at_task *task, const at_engi
                          at_features *out, at_error *err) {
     *m = (at_feature_maker){.task = task, .scratch = at_arena_new(), .set = o->features};
     *out = (at_features){features_of, m};
+    if (at_task_num_sketches(task)) m->costs = at_cost_model_new(task, o);
     if (m->set != AT_FEATURES_BOUND) return AT_OK;
     m->lower = (at_lower_options){.dialect = AT_DIALECT_TCC,
                                   .target = at_engine_target(o),
@@ -106,6 +126,8 @@ at_status at_features_of(at_feature_maker *m, const at_task *task, const at_engi
 void at_features_end(at_feature_maker *m) {
     if (m->scratch) at_arena_free(m->scratch);
     free(m->bounds);
+    at_cost_model_free(m->costs);
+    m->costs = NULL;
     m->scratch = NULL;
     m->bounds = NULL;
     m->num_bounds = m->room = 0;

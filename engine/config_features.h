@@ -6,6 +6,8 @@
 #include "engine/options.h"
 #include "templates/task.h"
 
+typedef struct at_cost_model at_cost_model; /* engine/config_cost.h */
+
 /* The needs of a program as features; what cannot be lowered has none. */
 typedef struct at_bound_row {
     at_key key;
@@ -19,6 +21,7 @@ typedef struct at_feature_maker {
     at_feature_set set;
     at_machine machine; /* of AT_FEATURES_BOUND, and what follows, too */
     at_lower_options lower;
+    at_cost_model *costs; /* of a sum of sketches; else NULL */
     at_bound_row *bounds; /* by key: each program is lowered once */
     int num_bounds, room; /* room is a power of two */
 } at_feature_maker;

@@ -79,11 +79,15 @@ typedef enum at_copy_kind {
 } at_copy_kind;
 
 /* E6: name is the new stage's. reader: of AT_COPY_READ and AT_COPY_LAYOUT. The copy stands in loops
- * of its own before (write: what copies it, behind). LAYOUT wants a tensor that is read by bare
- * axes. */
+ * of its own before (write: what copies it, behind). LAYOUT wants a tensor each of whose dimensions
+ * is read by an axis (at_index_axis). */
 at_status at_edit_copy(at_arena *a, const at_tree *t, at_copy_kind kind, const char *tensor,
                        const char *reader, const char *name, const at_compute **compute,
                        at_tree **out, at_error *err);
+/* The axis of a resolved index of one axis and sizes, each step of which moves it by one: `k`,
+ * `k + 1`, `K - 1 - k`. Or: */
+enum { AT_INDEX_SIZE = -1 /* it has none */, AT_INDEX_OTHER = -2 };
+int at_index_axis(const at_expr *e);
 /* E7: the sum runs in two steps: stage `name` has the reduction loop as one more axis, and what had
  * its name sums over that.
  *     k0, k1 => @s = .. // {k0, k1}/k   ->   k0, k1 => @rf = .., k1 // k0;  k1 => @s = .. // k1 */

@@ -76,7 +76,8 @@ typedef struct layout_axis {
 typedef struct layout {
     const at_tensor *reader;
     const outline_node *leaf;
-    int axis_of_dim[MAX_AXES]; /* of the reader */
+    int axis_of_dim[MAX_AXES];             /* of the reader */
+    const at_expr *index_of_dim[MAX_AXES]; /* of that axis and sizes */
     AT_VEC(layout_axis) axes;
 } layout;
 
@@ -94,11 +95,13 @@ static const layout_axis *axis_of_piece(const layout *l, const char *piece) {
 /* The reader's index: each piece of an axis' value, `x / inner % extent`. */
 static at_expr **layout_index(rewrite *w, void *ctx, at_expr **old, int *n) {
     const layout *l = ctx;
+    (void)old;
     at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, l->axes.len);
     for (int i = 0; i < l->axes.len; i++) {
         const layout_axis *x = &l->axes.data[i];
-        const name_list *digits = &l->leaf->index[l->axis_of_dim[x->dim]];
-        at_expr *value = rewrite_copy_expr(w->arena, old[x->dim]), *inner = NULL;
+        int axis = l->axis_of_dim[x->dim];
+        const name_list *digits = &l->leaf->index[axis];
+        at_expr *value = rewrite_name(w->arena, l->reader->axes[axis].name), *inner = NULL;
         for (int d = digits->len - 1; strcmp(digits->data[d], x->piece); d--) {
             at_expr *e = extent_of(w, l, axis_of_piece(l, digits->data[d]));
             inner = inner ? rewrite_binary(w->arena, AT_X_MUL, e, inner) : e;
@@ -112,6 +115,28 @@ static at_expr **layout_index(rewrite *w, void *ctx, at_expr **old, int *n) {
     return index;
 }
 
+int at_index_axis(const at_expr *e) {
+    if (e->op == AT_X_NAME) return e->ref < AT_REF_SIZE ? e->ref : AT_INDEX_SIZE;
+    if (e->op == AT_X_INT) return AT_INDEX_SIZE;
+    if (e->op < AT_X_NEG || e->op > AT_X_MOD) return AT_INDEX_OTHER;
+    int axis = AT_INDEX_SIZE;
+    for (int i = 0; i < e->nargs; i++) {
+        int own = at_index_axis(e->arg[i]);
+        if (own == AT_INDEX_OTHER || (own >= 0 && axis >= 0)) return AT_INDEX_OTHER;
+        if (own >= 0 && e->op != AT_X_ADD && e->op != AT_X_SUB) return AT_INDEX_OTHER;
+        if (own >= 0) axis = own;
+    }
+    return axis;
+}
+
+/* The index with another value for its axis. */
+static at_expr *index_at(rewrite *w, const at_expr *index, at_expr *value) {
+    if (index->op == AT_X_NAME && index->ref < AT_REF_SIZE) return value;
+    at_expr *copy = rewrite_copy_expr(w->arena, index);
+    for (int i = 0; i < index->nargs; i++) copy->arg[i] = index_at(w, index->arg[i], value);
+    return copy;
+}
+
 /* Which axis of the reader each dimension of the tensor is read with. */
 static at_status match_dims(rewrite *w, const at_tensor *x, layout *l) {
     int t = at_compute_find(w->old, x->name), r = at_compute_find(w->old, l->reader->name);
@@ -121,10 +146,12 @@ static at_status match_dims(rewrite *w, const at_tensor *x, layout *l) {
         for (int i = 0; i < info->num_reads; i++) {
             const at_expr *e = info->reads[i]->ref == t ? info->reads[i]->arg[d] : NULL;
             if (!e) continue;
-            int axis = e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? e->ref : -1;
-            if (axis < 0 || (l->axis_of_dim[d] >= 0 && l->axis_of_dim[d] != axis))
-                return at_fail(w->err, AT_E_INPUT, "\"%s\" is not read by bare axes", x->name);
+            int axis = at_index_axis(e);
+            if (axis < 0 || (l->axis_of_dim[d] >= 0 && !at_expr_equal(l->index_of_dim[d], e)))
+                return at_fail(w->err, AT_E_INPUT,
+                               "\"%s\" is not read by an axis in each dimension", x->name);
             l->axis_of_dim[d] = axis;
+            l->index_of_dim[d] = e;
         }
         if (l->axis_of_dim[d] < 0)
             return at_fail(w->err, AT_E_INPUT, "@%s does not read \"%s\"", l->reader->name,
@@ -160,13 +187,16 @@ static at_status order_pieces(rewrite *w, const at_tensor *x, layout *l) {
     return AT_OK;
 }
 
-/* Parts that do not divide go beyond the tensor: where its indices are within; NULL: everywhere. */
-static at_expr *inside(rewrite *w, const at_tensor *x, const layout *l, at_expr *const *index) {
+/* Parts that do not divide go beyond the axes: where their values are within; NULL: everywhere. */
+static at_expr *inside(rewrite *w, const at_tensor *x, const layout *l, at_expr *const *value) {
     at_expr *all = NULL;
     for (int d = 0; d < x->num_axes; d++) {
+        const at_axis *axis = &l->reader->axes[l->axis_of_dim[d]];
+        bool is_bare = l->index_of_dim[d]->op == AT_X_NAME;
         if (l->leaf->index[l->axis_of_dim[d]].len < 2) continue;
-        at_expr *one = rewrite_binary(w->arena, AT_X_LT, rewrite_copy_expr(w->arena, index[d]),
-                                      rewrite_copy_expr(w->arena, x->axes[d].extent));
+        at_expr *one =
+            rewrite_binary(w->arena, AT_X_LT, rewrite_copy_expr(w->arena, value[d]),
+                           rewrite_copy_expr(w->arena, is_bare ? x->axes[d].extent : axis->extent));
         all = all ? rewrite_binary(w->arena, AT_X_AND, all, one) : one;
     }
     return all;
@@ -175,7 +205,7 @@ static at_expr *inside(rewrite *w, const at_tensor *x, const layout *l, at_expr 
 static at_status copy_layout(rewrite *w, const char *tensor, const char *reader, const char *name) {
     at_tensor *x = rewrite_find(w, tensor), copy = {.name = name, .role = AT_ROLE_STAGE};
     layout l = {.reader = rewrite_find(w, reader), .leaf = outline_leaf(&w->o, reader)};
-    at_expr *index[MAX_AXES] = {0};
+    at_expr *index[MAX_AXES] = {0}, *value[MAX_AXES] = {0};
     AT_TRY(match_dims(w, x, &l));
     AT_TRY(order_pieces(w, x, &l));
     copy.num_axes = l.axes.len;
@@ -188,14 +218,15 @@ static at_status copy_layout(rewrite *w, const char *tensor, const char *reader,
         for (int i = 0; i < digits->len; i++) {
             const layout_axis *p = axis_of_piece(&l, digits->data[i]);
             at_expr *digit = rewrite_name(w->arena, p->name);
-            if (index[d])
+            if (value[d])
                 digit = rewrite_binary(
                     w->arena, AT_X_ADD,
-                    rewrite_binary(w->arena, AT_X_MUL, index[d], extent_of(w, &l, p)), digit);
-            index[d] = digit;
+                    rewrite_binary(w->arena, AT_X_MUL, value[d], extent_of(w, &l, p)), digit);
+            value[d] = digit;
         }
+        index[d] = index_at(w, l.index_of_dim[d], value[d]);
     }
-    copy.written = rewrite_guarded(w->arena, inside(w, x, &l, index),
+    copy.written = rewrite_guarded(w->arena, inside(w, x, &l, value),
                                    rewrite_read(w->arena, tensor, x->num_axes, index));
     AT_TRY(rewrite_reads(w, rewrite_find(w, reader), tensor, name, layout_index, &l));
     outline_node *first = NULL, *inner = NULL;

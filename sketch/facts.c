@@ -1,5 +1,6 @@
 /* sketch/facts.c: see facts.h. */
 #include "sketch/facts.h"
+#include "schedule/edit.h"
 
 #include <string.h>
 
@@ -85,9 +86,9 @@ static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int6
 static bool is_bare(const at_expr *read) {
     uint32_t seen = 0;
     for (int i = 0; i < read->nargs; i++) {
-        const at_expr *e = read->arg[i];
-        if (e->op != AT_X_NAME || e->ref >= AT_REF_SIZE || seen & (1u << e->ref)) return false;
-        seen |= 1u << e->ref;
+        int axis = at_index_axis(read->arg[i]);
+        if (axis < 0 || seen & (1u << axis)) return false;
+        seen |= 1u << axis;
     }
     return true;
 }
@@ -176,7 +177,6 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
             (at_access){.tensor = base.data[i].tensor,
                         .known = base.data[i].known && base.left > 0,
                         .is_guarded = base.data[i].is_guarded,
-                        .is_direct = base.data[i].depth == 0,
                         .is_bare = base.data[i].depth == 0 && is_bare(base.data[i].read)};
     for (int k = 0; k < n; k++) {
         offsets moved = {.left = MOST_NODES};

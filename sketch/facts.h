@@ -11,8 +11,7 @@ enum { AT_FACTS_MAX_AXES = 32 };
 typedef struct at_access {
     int tensor;
     bool known;                        /* the index is made of axes and sizes alone */
-    bool is_direct;                    /* the stage reads it itself, by bare axes or numbers */
-    bool is_bare;                      /* by bare axes, each once */
+    bool is_bare;                      /* each dimension by an axis of its own, such as K - 1 - k */
     bool is_guarded;                   /* through a choice, such as padding */
     int64_t stride[AT_FACTS_MAX_AXES]; /* [axis of the stage] elements that one step moves */
 } at_access;

@@ -1,9 +1,9 @@
-/* sketch/rule_pack.c: what a tile reads as vectors is copied into blocks in the order of use:
- * weights ahead, other tensors as part of the kernel.
+/* sketch/rule_pack.c: copies of what a tile reads. What it reads as vectors goes into blocks in the
+ * order of use: weights ahead, other tensors as part of the kernel. Rows that lie a multiple of 4
+ * KB apart, so that they take the cache's same places from each other, go where they do not.
  *
- *     @mul = .. B[k, j]    ->    j0, j1, k0, k1, j2 => @B_packed = ..    before everything else  */
-#include <string.h>
-
+ *     @mul = A[i, k] * B[k, j]    ->    j0, j1, k0, k1, j2 => @B_packed = ..  before everything
+ * else i, k => @A_copy = ..  */
 #include "sketch/sketch_int.h"
 
 static at_status pack(sketch_state *s, const sketch_tile *tile, const at_access *x, at_error *err) {
@@ -32,6 +32,46 @@ static int is_worth(const sketch_state *s, const sketch_tile *tile, const at_acc
     return x->stride[tile->vec] != 1 || from->role == AT_ROLE_WEIGHT ? 1 : 2;
 }
 
+/* Rows beside each other in a tile that are a multiple of a page apart. */
+static bool collides(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
+    enum { PAGE_ELEMENTS = 1024 };
+    const at_tensor *from = &s->facts->compute->tensors[x->tensor];
+    if (!x->is_bare || from->role != AT_ROLE_INPUT || x->stride[tile->vec] || tile->row < 0)
+        return false;
+    return x->stride[tile->row] >= PAGE_ELEMENTS && x->stride[tile->row] % PAGE_ELEMENTS == 0;
+}
+
+static at_status copy(sketch_state *s, const sketch_tile *tile, const at_access *x, at_error *err) {
+    const at_tensor *from = &s->facts->compute->tensors[x->tensor];
+    const char *name = sketch_fresh(s, at_format(s->arena, "%s_copy", from->name));
+    at_edit e = {.kind = AT_EDIT_COPY,
+                 .stage = tile->leaf,
+                 .other = from->name,
+                 .copy = AT_COPY_READ,
+                 .names = {name}};
+    AT_TRY(sketch_step(s, &e, err));
+    const at_tensor *made = &s->compute->tensors[at_compute_find(s->compute, name)];
+    int first = 0;
+    while (first < made->num_axes - 1 && s->facts->extents[x->tensor][first] == 1) first++;
+    return sketch_mark(s, name, made->axes[first].name, AT_ANN_PARA, err);
+}
+
+typedef at_status make_copy(sketch_state *s, const sketch_tile *tile, const at_access *x,
+                            at_error *err);
+
+/* What each sketch there is becomes with one more copy: instead of it, or beside it. */
+static void add_copies(const sketch_state *s, const sketch_tile *tile, const at_access *x,
+                       const char *word, make_copy *make, bool instead, sketch_states *all,
+                       at_error *err) {
+    word = at_format(s->arena, "%s_%s", word, s->facts->compute->tensors[x->tensor].name);
+    for (int b = 0, n = all->len; b < n; b++) {
+        sketch_state *copied = sketch_branch(all->data[b], word);
+        if (make(copied, tile, x, err) != AT_OK) continue;
+        if (instead) all->data[b] = copied;
+        else *at_push(s->arena, all) = copied;
+    }
+}
+
 void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err) {
     sketch_states all = {0};
     *at_push(s->arena, &all) = sketch_branch(s, "");
@@ -40,15 +80,11 @@ void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err) {
         const at_stage_facts *f = &s->facts->of[tile->stage];
         for (int k = 0; k < f->num_accesses; k++) {
             int worth = is_worth(s, tile, &f->access[k]);
-            for (int b = 0, n = all.len; worth && b < n; b++) {
-                const char *tensor = s->facts->compute->tensors[f->access[k].tensor].name;
-                sketch_state *packed =
-                    sketch_branch(all.data[b], at_format(s->arena, "pack_%s", tensor));
-                if (pack(packed, tile, &f->access[k], err) != AT_OK) continue;
-                if (worth == 1) all.data[b] = packed;
-                else *at_push(s->arena, &all) = packed;
-            }
+            if (worth) add_copies(s, tile, &f->access[k], "pack", pack, worth == 1, &all, err);
         }
+        for (int k = 0; k < f->num_accesses; k++)
+            if (collides(s, tile, &f->access[k]))
+                add_copies(s, tile, &f->access[k], "copy", copy, false, &all, err);
     }
     for (int b = 0; b < all.len; b++) *at_push(s->arena, out) = all.data[b];
 }

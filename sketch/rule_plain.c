@@ -1,7 +1,7 @@
 /* sketch/rule_plain.c: what sums nothing, in vectors along what lies side by side:
  *
  *     i, j => @out = i, j      ->      i:para, j0, j1:vec => @out = i, {j0, j1}/j  */
-#include "sketch/sketch_int.h"
+#include "sketch/tile.h"
 
 enum { LEAST_LANES = 4 };
 
@@ -11,7 +11,7 @@ static bool stands_beside(const sketch_state *s, int stage) {
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
         if (f->is_stage && c->tensors[t].num_reduce && f->has_matched_reader &&
-            f->reader == stage && at_rule_tile.applies(s, t) != RULE_SKIP)
+            f->reader == stage && (tile_vector_of(s, t) >= 0 || tile_dot_of(s, t) >= 0))
             return true;
     }
     return false;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-static const sketch_rule *const rules[] = {&at_rule_inline, &at_rule_tile, &at_rule_lanes,
-                                           &at_rule_plain};
+static const sketch_rule *const rules[] = {&at_rule_inline, &at_rule_tile, &at_rule_dots,
+                                           &at_rule_lanes, &at_rule_plain};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 enum { MOST_SKETCHES = 64 };
 

@@ -14,6 +14,13 @@ static const char product[] = "A[N, L] : input\n"
 static const example matmul_add = {"matmul_add", sizes, product,
                                    "i, j, k => @mul = i, j // k\ni, j => @out = i, j\n"};
 
+/* B is read from its last row on. */
+static const example reversed = {"reversed", sizes,
+                                 "A[N, L] : input\n"
+                                 "B[L, M] : weight\n"
+                                 "mul[i:N, j:M] = sum(k:L) A[i, k]*B[L - 1 - k, j]\n",
+                                 "i, j, k => @mul = i, j // k\n"};
+
 /* What edits go on from. */
 typedef struct state {
     fixture f;
@@ -158,6 +165,19 @@ static void copies(void **state) {
     end();
 }
 
+/* A layout follows the reader's axes, not the tensor's. */
+static void layout_of_a_reversed_axis(void **state) {
+    (void)state;
+    begin(&reversed);
+    DO(SPLIT("mul", "k", "k0", "k1"));
+    DO(COPY(AT_COPY_LAYOUT, "B", "mul", "packb"));
+    expect_stage("packb[j:M, k0_i:k0, k1_i:k1] = "
+                 "k0_i*k1 + k1_i < L ? B[L - 1 - (k0_i*k1 + k1_i), j] : 0\n");
+    expect_stage("mul[i:N, j:M] = sum(k:L) A[i, k]*packb[j, k/k1, k%k1]\n");
+    expect_same_outputs();
+    end();
+}
+
 static void factor(void **state) {
     (void)state;
     tile();
@@ -264,8 +284,12 @@ static void refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loops),  cmocka_unit_test(copies),
-                                       cmocka_unit_test(factor), cmocka_unit_test(epilogue),
-                                       cmocka_unit_test(plain),  cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loops),
+                                       cmocka_unit_test(copies),
+                                       cmocka_unit_test(layout_of_a_reversed_axis),
+                                       cmocka_unit_test(factor),
+                                       cmocka_unit_test(epilogue),
+                                       cmocka_unit_test(plain),
+                                       cmocka_unit_test(refused)};
     return cmocka_run_group_tests_name("schedule/edit", tests, NULL, NULL);
 }

@@ -161,6 +161,12 @@ static void sets(void **state) {
         {"examples/te/depthwise_conv2d.te", "N=3,H=7,W=9,C=12,K=3,S=2,P=1", false},
         {"examples/te/conv2d_transpose.te", "N=1,H=3,W=4,CI=5,CO=6,K=4,S=2,P=1", false},
         {"examples/te/conv2d_transpose.te", "N=1,H=4,W=4,CI=4,CO=3,K=4,S=2,P=1", true},
+        {"examples/te/conv2d_transpose.te", "N=3,H=3,W=5,CI=11,CO=3,K=4,S=2,P=1", false},
+        {"examples/te/conv2d_transpose.te", "N=1,H=3,W=3,CI=16,CO=2,K=3,S=1,P=1", false},
+        {"examples/te/batch_matmul.te", "B=3,N=5,M=9,K=1024", false}, /* rows a page apart */
+        {"examples/te/matmul_add.te", "N=5,L=514,M=67", false},       /* blocks of the reduction */
+        {"examples/te/group_conv2d.te", "N=3,H=5,W=7,CI=6,CO=15,K=3,S=1,P=1,G=3", false},
+        {"examples/te/conv2d.te", "N=1,H=4,W=5,CI=3,CO=131,K=3,S=1,P=1,D=1", false},
         {"examples/te/capsule_conv2d.te", "N=1,H=5,W=4,CI=3,CO=8,K=3,S=2,P=1,C=2", false},
         {"examples/te/norm.te", "B=3,M=7,N=12", false},
         {"examples/te/softmax.te", "M=5,N=19", false},

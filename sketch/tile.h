@@ -1,0 +1,39 @@
+/* sketch/tile.h: register tiles of sums: which axes they have, and their loops. */
+#ifndef AT_SKETCH_TILE_H
+#define AT_SKETCH_TILE_H
+
+#include "sketch/sketch_int.h"
+
+/* Axes of the stage; -1: none. */
+typedef struct tile_axes {
+    int vec;         /* of the lanes; of a dot product a reduction */
+    int row, second; /* unrolled beside each other */
+    int unrolled;    /* a short reduction, the innermost and written out */
+    int blocked;     /* a long one, in blocks that several tiles share; sums are then in memory */
+    bool rows_first; /* rows outside of what lanes are a part of */
+} tile_axes;
+
+/* ---- choosing axes (tile_axes.c) ------------------------------------------------------------- */
+
+/* More than one step, in its group where an index divides it. */
+bool tile_goes(const sketch_state *s, int stage, int axis);
+/* Of what lanes along vec read, rows need the same. */
+bool tile_reuses(const sketch_state *s, int stage, int vec, int row);
+/* Whether padding or the like cuts into this axis: its loop is peeled, and runs by itself. */
+bool tile_is_guarded(const sketch_state *s, int stage, int axis);
+/* The axis of the lanes: the last one that is long enough; -1: none. */
+int tile_vector_of(const sketch_state *s, int stage);
+/* A reduction for the lanes where no axis suits, and rows have something in common; -1: none. */
+int tile_dot_of(const sketch_state *s, int stage);
+int tile_row_of(const sketch_state *s, int stage, int vec);
+int tile_second_of(const sketch_state *s, int stage, int vec, int row);
+/* A short reduction beside a longer one, such as the width of a kernel; -1: none. */
+int tile_short_sum(const sketch_state *s, int stage);
+
+/* ---- loops (tile.c) -------------------------------------------------------------------------- */
+
+/* One more sketch, unless its tree cannot be made. */
+bool sketch_tile_add(const sketch_state *s, int stage, const char *word, const tile_axes *axes,
+                     sketch_states *out, at_error *err);
+
+#endif

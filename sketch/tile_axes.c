@@ -1,0 +1,103 @@
+/* sketch/tile_axes.c: which axes a register tile has: the one of its lanes, its rows. */
+#include "sketch/tile.h"
+
+enum { LEAST_LANES = 4, LEAST_DOT = 8 };
+
+bool tile_goes(const sketch_state *s, int stage, int axis) {
+    return s->facts->of[stage].inner[axis] > 1;
+}
+
+/* Whether a copy in blocks would be read several times: there is an axis that does not move it. */
+static bool is_worth_packing(const sketch_state *s, int stage, const at_access *x) {
+    const at_compute *c = s->facts->compute;
+    if (!x->is_bare || c->tensors[x->tensor].role == AT_ROLE_STAGE) return false;
+    for (int k = 0; k < c->tensors[stage].num_axes; k++)
+        if (tile_goes(s, stage, k) && x->stride[k] == 0) return true;
+    return c->tensors[x->tensor].role == AT_ROLE_WEIGHT;
+}
+
+/* Lanes along the axis read what lies side by side, or the same; or they would of a copy. */
+static bool reads_vectors(const sketch_state *s, int stage, int axis) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    for (int i = 0; i < f->num_accesses; i++) {
+        const at_access *x = &f->access[i];
+        if (!x->known) return false;
+        if (x->stride[axis] != 0 && x->stride[axis] != 1 && !is_worth_packing(s, stage, x))
+            return false;
+    }
+    return true;
+}
+
+bool tile_reuses(const sketch_state *s, int stage, int vec, int row) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    for (int i = 0; i < f->num_accesses; i++)
+        if (f->access[i].stride[vec] != 0 && f->access[i].stride[row] == 0) return true;
+    return false;
+}
+
+bool tile_is_guarded(const sketch_state *s, int stage, int axis) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    for (int i = 0; i < f->num_accesses; i++)
+        if (f->access[i].is_guarded && f->access[i].stride[axis] != 0) return true;
+    return false;
+}
+
+int tile_row_of(const sketch_state *s, int stage, int vec) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    int best = -1;
+    for (int k = 0; k < t->num_axes; k++) {
+        if (k == vec || !tile_goes(s, stage, k)) continue;
+        bool better = best < 0 ||
+                      (tile_reuses(s, stage, vec, k) && s->facts->of[stage].extent[k] >= 4) ||
+                      !tile_reuses(s, stage, vec, best);
+        if (better) best = k;
+    }
+    return best;
+}
+
+static bool has_counted_sums(const at_tensor *t) {
+    for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+        if (t->axes[k].begin) return false; /* bounds from data */
+    return t->num_reduce > 0;
+}
+
+int tile_vector_of(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    if (!has_counted_sums(t)) return -1;
+    for (int k = t->num_axes - 1; k >= 0; k--)
+        if (s->facts->of[stage].inner[k] >= LEAST_LANES && reads_vectors(s, stage, k)) return k;
+    return -1;
+}
+
+int tile_short_sum(const sketch_state *s, int stage) {
+    enum { SHORT = 7 };
+    const at_tensor *x = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    int found = -1;
+    for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
+        if (f->extent[k] > 1 && f->extent[k] <= SHORT && !f->divisor[k]) found = k;
+    return x->num_reduce > 1 ? found : -1;
+}
+
+/* What two rows have in common lies in the row's other reads; along `second` another read moves. */
+int tile_second_of(const sketch_state *s, int stage, int vec, int row) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    int found = -1;
+    for (int k = 0; k < t->num_axes; k++) {
+        if (k == vec || k == row || !tile_goes(s, stage, k)) continue;
+        for (int i = 0; i < f->num_accesses; i++)
+            if (f->access[i].stride[k] == 0 && f->access[i].stride[row] != 0) found = k;
+    }
+    return found;
+}
+
+int tile_dot_of(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    int last = t->num_axes + t->num_reduce - 1;
+    if (!has_counted_sums(t) || f->divisor[last] || f->extent[last] < LEAST_DOT) return -1;
+    if (tile_vector_of(s, stage) >= 0 || !reads_vectors(s, stage, last)) return -1;
+    int row = tile_row_of(s, stage, last);
+    return row >= 0 && tile_reuses(s, stage, last, row) ? last : -1;
+}
