@@ -150,9 +150,10 @@ static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, in
         if (l->sums || !est_unrolled(l)) continue;
         for (int k = 0; end && k < end->num_loops; k++)
             everywhere |= end->loop[k].name == l->name && est_unrolled(&end->loop[k]);
-        if (vector && l->run < (int64_t)l->turns)
-            t->width = fmin(t->width, (double)l->run), t->slower = narrowed;
-        if (vector && !is_vector(x, i)) t->width = 1, t->slower = gather;
+        bool in_parts = vector && l->run < (int64_t)l->turns && l->run % lanes;
+        bool uneven = vector && (int64_t)l->turns % l->run;
+        if (in_parts) t->width = fmin(t->width, (double)l->run), t->slower = narrowed;
+        if (uneven || (vector && !is_vector(x, i))) t->width = 1, t->slower = gather;
         int64_t turns = (int64_t)l->turns;
         if (everywhere && t->num_parts < AT_PARTS_MAX) {
             t->which[t->num_parts] = i;
