@@ -1,14 +1,23 @@
 /* cli/complete.c: completions for bash, zsh and fish, from the tables of options and verbs and from
  * the registries. */
 #include "cli/commands.h"
+#include "cli/operator.h"
 
 #include <string.h>
 
 #include "templates/task.h"
 
+/* Of a name that a template has, too, the template stands there. */
+static bool is_operator_alone(int i) {
+    const at_template_row *row;
+    return at_template_find(at_operator_name(at_operator_at(i)), &row, NULL) != AT_OK;
+}
+
 static void add_templates(at_text *out) {
     for (int i = 0; i < at_template_count(); i++)
         at_text_addf(out, "%s%s", i ? " " : "", at_template_at(i)->name);
+    for (int i = 0; i < at_operator_count(); i++)
+        if (is_operator_alone(i)) at_text_addf(out, " %s", at_operator_name(at_operator_at(i)));
 }
 
 static bool has_words(const at_option_row *row) { return at_option_word(row, 0) != NULL; }
@@ -135,6 +144,10 @@ static void zsh(at_text *out) {
     at_text_add(out, ")\n    templates=(");
     for (int i = 0; i < at_template_count(); i++)
         zsh_described(out, at_template_at(i)->name, at_template_at(i)->help);
+    for (int i = 0; i < at_operator_count(); i++)
+        if (is_operator_alone(i))
+            zsh_described(out, at_operator_name(at_operator_at(i)),
+                          at_operator_help(at_operator_at(i)));
     at_text_add(out, ")\n    for word in ${words[2,CURRENT-1]}; do\n"
                      "        [[ $word == -* ]] || { verb=$word; break }\n    done\n"
                      "    case $verb in\n    '')\n"
@@ -184,13 +197,19 @@ static void fish_option(at_text *out, const at_option_row *row, at_verb v) {
     at_text_free(&help);
 }
 
+static void fish_word(at_text *out, const char *condition, const char *name, const char *help) {
+    at_text_addf(out, "complete -c autotune -n '%s' -a %s -d ", condition, name);
+    fish_text(out, help);
+    at_text_add(out, "\n");
+}
+
 static void fish_words(at_text *out, const char *condition) {
-    for (int i = 0; i < at_template_count(); i++) {
-        at_text_addf(out, "complete -c autotune -n '%s' -a %s -d ", condition,
-                     at_template_at(i)->name);
-        fish_text(out, at_template_at(i)->help);
-        at_text_add(out, "\n");
-    }
+    for (int i = 0; i < at_template_count(); i++)
+        fish_word(out, condition, at_template_at(i)->name, at_template_at(i)->help);
+    for (int i = 0; i < at_operator_count(); i++)
+        if (is_operator_alone(i))
+            fish_word(out, condition, at_operator_name(at_operator_at(i)),
+                      at_operator_help(at_operator_at(i)));
 }
 
 static void fish(at_text *out) {

@@ -48,6 +48,9 @@ void at_help_program(at_text *out) {
     at_text_add(out, "\nTemplates (autotune list shows their arguments):\n");
     for (int i = 0; i < at_template_count(); i++)
         add_entry(out, at_template_at(i)->name, at_template_at(i)->help);
+    at_text_add(out, "\nOperators, which all their templates are searched for:\n");
+    for (int i = 0; i < at_operator_count(); i++)
+        add_entry(out, at_operator_name(at_operator_at(i)), at_operator_help(at_operator_at(i)));
     at_text_add(out, "\nExit codes:\n");
     for (int s = 0; s < AT_STATUS_COUNT; s++) {
         char code[8];
