@@ -5,7 +5,10 @@
 
 #include <stdlib.h>
 
-enum { MOST_AS_VALUE = 8 }; /* so that sums of them are exact, as of other inputs */
+enum {
+    MOST_AS_VALUE = 8,      /* so that sums of them are exact, as of other inputs */
+    MOST_ELEMENTS = 1 << 22 /* of all index tensors; with more of them the search takes too long */
+};
 
 /* Is an entry of t a number that is calculated with? */
 static bool is_value(const at_compute *c, const at_expr *e, int t) {
@@ -103,8 +106,14 @@ at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_
     int64_t **extents;
     AT_TRY(at_compute_extents(a, c, values, &extents, err));
     finder f = {.c = c, .values = values, .data = AT_NEW_ARRAY(a, at_data, c->num_tensors)};
+    int64_t elements = 0;
     for (int t = 0; t < c->num_tensors; t++) {
         out[t] = (at_index_range){0};
+        if (c->tensors[t].is_int) elements += element_count(c, t, extents[t]);
+        if (elements < 0 || elements > MOST_ELEMENTS) elements = MOST_ELEMENTS + 1;
+    }
+    if (elements > MOST_ELEMENTS) return AT_OK;
+    for (int t = 0; t < c->num_tensors; t++) {
         if (c->tensors[t].is_int)
             f.data[t].i = AT_NEW_ARRAY(a, int32_t, element_count(c, t, extents[t]));
     }

@@ -38,7 +38,8 @@ static const char *const lines[] = {
     "0.2, "
     "\"tvm_version\": \"0.12.0\", \"autotune\": {\"tuner\": \"grid\", \"check\": \"failed\", "
     "\"error\": \"out[3] is 1.0\\n2.0 expected\", \"seed\": \"18446744073709551615\", "
-    "\"accuracy\": {\"max_error\": 3.5e-05, \"rms_error\": 2e-06}, \"context\": "
+    "\"of_limit\": 0.25, \"accuracy\": {\"max_error\": 3.5e-05, \"rms_error\": 2e-06}, "
+    "\"context\": "
     "{}, \"context_hash\": \"0123456789abcdef0123456789abcdef\"}}",
 };
 

@@ -47,6 +47,20 @@ static void ranges(void **state) {
     }
 }
 
+/* A search among too many would take too long. */
+static void many(void **state) {
+    (void)state;
+    fixture f;
+    at_index_range r[3];
+    fixture_sizes(&f, "N=16, M=100000000");
+    assert_ok(&f, at_compute_parse(f.arena, &f.symbols,
+                                   "t[N] : weight\nr[M] : index\nb[m:M] = t[r[m]]\n", "c",
+                                   &f.compute, &f.err));
+    assert_ok(&f, at_compute_index_ranges(f.arena, f.compute, f.values, r, &f.err));
+    assert_int_equal(r[1].hi, 0);
+    fixture_close(&f);
+}
+
 static void entries(void **state) {
     (void)state;
     enum { N = 1000 };
@@ -68,6 +82,7 @@ static void entries(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ranges), cmocka_unit_test(entries)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ranges), cmocka_unit_test(many),
+                                       cmocka_unit_test(entries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
