@@ -52,6 +52,10 @@ static const at_option_row rows[] = {
      "of a name that a template and an operator share (dense): search all templates that compute "
      "it; --sparsity and --block ask for that, too",
      SWITCH, TO(all_ways), 0, 0},
+    {"--array", "NAME=FILE", MEASURING, NULL,
+     "the elements of an input: an array, FILE.npy; of index tensors all or none; may be given "
+     "several times",
+     ARRAY, TO(request.arrays), 0, 0},
     {"--workload", "SET", V(TUNE), NULL,
      "tune all layers of a set that the template fits: resnet50, resnet50-512, mobilenet; or those "
      "of a file "

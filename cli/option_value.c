@@ -138,6 +138,13 @@ static at_status take_transfer(const char *text, at_options *o, at_error *err) {
     return AT_OK;
 }
 
+static at_status take_array(const char *text, at_options *o, at_error *err) {
+    if (o->request.num_arrays == AT_MAX_ARRAYS)
+        return at_fail(err, AT_E_USAGE, "--array %s: more than %d arrays", text, AT_MAX_ARRAYS);
+    o->request.arrays[o->request.num_arrays++] = text;
+    return AT_OK;
+}
+
 static at_status take_place(const char *text, at_options *o, at_error *err) {
     if (o->num_on == AT_MAX_LOGS)
         return at_fail(err, AT_E_USAGE, "--on %s: more than %d places", text, AT_MAX_LOGS);
@@ -177,6 +184,7 @@ at_status at_option_read(const at_option_row *row, const char *text, at_options 
         return parse_range(row, text, &o->engine.tuner_options.begin, &o->engine.tuner_options.end,
                            err);
     case TRANSFER: return take_transfer(text, o, err);
+    case ARRAY: return take_array(text, o, err);
     case ON: return take_place(text, o, err);
     case PACKING: *(at_packing *)to = (at_packing)word; return AT_OK;
     case CACHE: *(at_cache *)to = (at_cache)word; return AT_OK;

@@ -29,6 +29,7 @@ enum {
     TUNER,
     OF_TUNERS, /* an option that a tuner declares; in the table: all of them */
     TRANSFER,
+    ARRAY,
     ON,
     RANGE,
     PER,

@@ -24,6 +24,7 @@ at_status at_dataset_new(at_arena *a, const at_compute *c, const int64_t *values
     d.plain_expected = AT_NEW_ARRAY(a, void *, c->num_tensors);
     d.plain_limits = AT_NEW_ARRAY(a, void *, c->num_tensors);
     d.given = AT_NEW_ARRAY(a, const float *, c->num_tensors);
+    d.indices = AT_NEW_ARRAY(a, const int32_t *, c->num_tensors);
     d.bound = AT_NEW_ARRAY(a, double, c->num_tensors);
     d.entries = AT_NEW_ARRAY(a, at_index_range, c->num_tensors);
     AT_TRY(at_compute_extents(a, c, values, &d.extents, err));
@@ -144,12 +145,26 @@ void at_dataset_give(at_dataset *d, int tensor, const float *values) {
     }
 }
 
+void at_dataset_give_indices(at_dataset *d, int tensor, const int32_t *entries) {
+    d->indices[tensor] = entries;
+}
+
+static at_index_range range_of_given(const at_dataset *d, int tensor) {
+    at_index_range r = {0};
+    for (int64_t i = 0; i < d->size_bytes[tensor] / 4; i++)
+        if (d->indices[tensor][i] > r.hi) r.hi = d->indices[tensor][i];
+    return r;
+}
+
 /* What index tensors hold that no pattern fills. */
 static at_status find_entries(at_dataset *d, at_error *err) {
     at_arena *a = at_arena_new();
     at_status s = at_compute_index_ranges(a, d->compute, d->values, d->entries, err);
     for (int t = 0; t < d->compute->num_tensors && s == AT_OK; t++)
-        if (d->compute->tensors[t].is_int) d->bound[t] = (double)d->entries[t].hi;
+        if (d->compute->tensors[t].is_int) {
+            if (d->indices[t]) d->entries[t] = range_of_given(d, t);
+            d->bound[t] = (double)d->entries[t].hi;
+        }
     at_arena_free(a);
     return s;
 }
@@ -259,7 +274,8 @@ void at_dataset_fill(at_dataset *d, uint64_t seed) {
         at_rng_seed(&rng, seed, (uint64_t)t + 1);
         float *to = at_store_at(d->store, d->offset[t]);
         int64_t n = d->size_bytes[t] / 4;
-        if (tensor->is_int)
+        if (d->indices[t]) memcpy(to, d->indices[t], (size_t)d->size_bytes[t]);
+        else if (tensor->is_int)
             at_index_fill(&d->entries[t], n, &rng, at_store_at(d->store, d->offset[t]));
         else if (d->given[t]) fill_given(d, t);
         else if (d->is_exact) fill_integers(to, n, -(b / 2), b, p && t == d->bsr.blocks, &rng);

@@ -31,6 +31,7 @@ typedef struct at_dataset {
     at_bsr bsr;
     const float *
         *given; /* [tensor] values of an input, row by row of the plain tensor; NULL: not */
+    const int32_t **indices; /* [tensor] entries of the user's; NULL: not */
     at_index_range *entries; /* [tensor] of index tensors, where there is no pattern */
     double *bound; /* [tensor] the largest |value| of given ones and of entries, else -1 */
     bool real;     /* some of those are no integers */
@@ -54,6 +55,8 @@ double at_dataset_idle(const at_dataset *d);
 bool at_dataset_shrink(at_dataset *d, double times);
 /* An input that has values of its own; they are borrowed. */
 void at_dataset_give(at_dataset *d, int tensor, const float *values);
+/* The same of an index tensor; its entries are not negative. */
+void at_dataset_give_indices(at_dataset *d, int tensor, const int32_t *entries);
 /* Room for the outputs as they should be; is_exact and range are known from here on, so all values
  * of inputs' own must have been given. AT_E_USAGE as above. */
 at_status at_dataset_expect(at_dataset *d, at_error *err);

@@ -1,4 +1,5 @@
 /* engine/session.c: opening and closing what tune, run, show and apply share. */
+#include "engine/task_arrays.h"
 #include "engine/session.h"
 
 #include <math.h>
@@ -193,7 +194,9 @@ at_status at_session_context(at_session *s, bool measuring, at_error *err) {
                               .compiler = at_compiler_name(s->compiler),
                               .packing = at_packing_name(s->packing),
                               .cache = at_cache_name(o->cache),
-                              .pattern = s->chosen.pattern ? s->chosen.pattern->hash : "",
+                              .pattern = s->chosen.pattern  ? s->chosen.pattern->hash
+                                         : s->chosen.arrays ? s->chosen.arrays->hash
+                                                            : "",
                               .template_hash = at_task_hash(s->task)};
     at_context_hash(&s->context, s->context_hash);
     s->cpu_flags = cpu->flags;
@@ -214,6 +217,11 @@ at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_data
     out->pattern = s->chosen.pattern;
     if (out->pattern) at_task_bsr(s->task, &out->bsr);
     if (s->chosen.weight) at_dataset_give(out, s->chosen.weight_tensor, s->chosen.weight);
+    for (int t = 0; s->chosen.arrays && t < c->num_tensors; t++) {
+        const at_arrays *given = s->chosen.arrays;
+        if (given->values[t]) at_dataset_give(out, t, given->values[t]);
+        if (given->indices[t]) at_dataset_give_indices(out, t, given->indices[t]);
+    }
     out->real |= real;
     return at_dataset_expect(out, err);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "engine/log_choice.h"
+#include "engine/task_arrays.h"
 #include "engine/task_weight.h"
 #include "engine/template_change.h"
 #include "sketch/history.h"
@@ -17,7 +18,8 @@ static at_status find_row(const at_request *q, at_selection *out, at_error *err)
 
 at_status at_select_task(at_arena *a, const at_request *q, at_selection *out, at_error *err) {
     AT_TRY(find_row(q, out, err));
-    return at_weight_task(a, q, q->args, out, err);
+    AT_TRY(at_weight_task(a, q, q->args, out, err));
+    return at_arrays_read(a, q, out->task, &out->arrays, err);
 }
 
 /* ---- from a log ---------------------------------------------------------------------------------
@@ -206,5 +208,5 @@ at_status at_select_config(at_arena *a, const at_engine_options *o, const at_req
     }
     out->has_config = true;
     warn_of_index(o, out);
-    return AT_OK;
+    return at_arrays_read(a, q, out->task, &out->arrays, err);
 }

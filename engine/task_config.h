@@ -6,11 +6,15 @@
 #include "templates/pattern.h"
 #include "templates/task.h"
 
+enum { AT_MAX_ARRAYS = 32 };
+
 typedef struct at_request {
     const at_template_row *row; /* NULL: the one of this name, */
     const char *template_name;  /* or record name */
     const char *args;           /* as at_task_new's; NULL: the record's, else the defaults */
     const char *sparsity, *block, *weight; /* of the weight: task_weight.h */
+    const char *arrays[AT_MAX_ARRAYS];     /* of inputs, "NAME=FILE": task_arrays.h */
+    int num_arrays;
     /* The configuration, one of four; none: the default one. */
     const char *config; /* JSON, or "default" */
     const char *steps;  /* a file of edits of the plain tree: history.h */
@@ -28,6 +32,7 @@ typedef struct at_selection {
     const at_pattern *pattern; /* of the task's sparse weight, or NULL */
     const float *weight;       /* values of --weight for this tensor; NULL: seeded integers */
     int weight_tensor;
+    const struct at_arrays *arrays; /* of --array, or NULL */
     bool has_config;
     at_config config;
     const char *from; /* "default", "--index 7", "conv.log:12" */

@@ -8,6 +8,26 @@ static bool ends_in(const char *path, const char *end) {
     return n > m && !strcmp(path + n - m, end);
 }
 
+static at_status read_bytes(at_arena *a, const char *path, char **bytes, size_t *len,
+                            at_error *err) {
+    size_t most_bytes = (size_t)at_cpu_facts()->memory_bytes / 8;
+    return at_read_file_most(a, path, most_bytes, bytes, len, err);
+}
+
+at_status at_input_integers(at_arena *a, const char *path, at_input *out, const int64_t **entries,
+                            at_error *err) {
+    at_npy x;
+    char *bytes;
+    size_t len;
+    if (!ends_in(path, ".npy"))
+        return at_fail(err, AT_E_USAGE, "%s: the name of a file of integers ends in .npy", path);
+    AT_TRY(read_bytes(a, path, &bytes, &len, err));
+    AT_TRY(at_npy_open(path, bytes, len, &x, err));
+    *out = (at_input){.num_dims = x.num_dims};
+    memcpy(out->dims, x.dims, sizeof x.dims);
+    return at_npy_integers(a, &x, entries, err);
+}
+
 at_status at_input_read(at_arena *a, const char *path, at_input *out, at_error *err) {
     bool npy = ends_in(path, ".npy");
     char *bytes;
@@ -16,8 +36,7 @@ at_status at_input_read(at_arena *a, const char *path, at_input *out, at_error *
     if (!npy && !ends_in(path, ".mtx"))
         return at_fail(err, AT_E_USAGE,
                        "%s: the name of a weight's file ends in .npz, .npy or .mtx", path);
-    size_t most_bytes = (size_t)at_cpu_facts()->memory_bytes / 8;
-    AT_TRY(at_read_file_most(a, path, most_bytes, &bytes, &len, err));
+    AT_TRY(read_bytes(a, path, &bytes, &len, err));
     return npy ? at_input_npy(a, path, bytes, len, out, err)
                : at_input_mtx(a, path, bytes, len, out, err);
 }

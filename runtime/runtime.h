@@ -128,6 +128,9 @@ typedef struct at_input {
 /* AT_E_INPUT: path, and what is wrong with the file; AT_E_USAGE: no name of a format. Lives in a.
  */
 at_status at_input_read(at_arena *a, const char *path, at_input *out, at_error *err);
+/* An array of integers, .npy; in has its dimensions and no values. Errors as above. */
+at_status at_input_integers(at_arena *a, const char *path, at_input *out, const int64_t **entries,
+                            at_error *err);
 /* The same of bytes; what: their name in errors. */
 at_status at_input_npy(at_arena *a, const char *what, const char *bytes, size_t len, at_input *out,
                        at_error *err);

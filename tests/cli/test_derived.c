@@ -76,6 +76,55 @@ static void several_outputs(void **state) {
     cli_expect(0, "gcc -O1 -o main main.c -lm && ./main");
 }
 
+/* A vector of int32 as NumPy writes it. */
+static void write_indices(const char *name, const char *values, int n) {
+    cli_expect(0,
+               "printf '\\223NUMPY\\001\\000v\\000' > %s && "
+               "printf '%%-117s\\n' \"{'descr': '<i4', 'fortran_order': False, 'shape': (%d,), }\" "
+               ">> %s && "
+               "for i in %s; do printf \"\\\\$(printf %%03o $i)\\\\000\\\\000\\\\000\" >> %s; done",
+               name, n, name, values, name);
+}
+
+/* Index tensors out of files: what is measured with others is another context. */
+static void arrays(void **state) {
+    (void)state;
+    cli_write("sparse.te",
+              "args Y=4, X=8, E=6\nvalue[E] : weight\ncolumn[E] : index\n"
+              "start[Y + 1] : index\nx[X] : input\n"
+              "out[y:Y] = sum(e : start[y] .. start[y + 1]) value[e] * x[column[e]]\n");
+    write_indices("column.npy", "0 7 3 3 1 5", 6);
+    write_indices("start.npy", "0 2 2 5 6", 5);
+    write_indices("beyond.npy", "0 2 2 5 7", 5);
+    static const char both[] = "--array column=column.npy --array start=start.npy";
+    cli_expect(0, "./autotune run ./sparse.te --paranoid %s", both);
+    cli_expect(0, "./autotune ./sparse.te --trials 1 --tuner random --quiet --log own.log %s",
+               both);
+    assert_non_null(strstr(cli_read("own.log"), "\"pattern\": \""));
+    const cli_result *r = cli_expect(
+        0, "./autotune ./sparse.te --trials 1 --tuner random --quiet --log own.log %s", both);
+    assert_non_null(strstr(r->out, "1 of them from the log"));
+    static const struct {
+        int code;
+        const char *options, *message;
+    } cases[] = {
+        {2, "--array column=column.npy", "index tensor start needs a file, too"},
+        {2, "--array start=column.npy", "start with Y=4,X=8,E=6 is an array of 5"},
+        {2, "--array none=column.npy", "sparse has no input \"none\""},
+        {2, "--array out=column.npy", "sparse has no input \"out\""},
+        {2, "--array column.npy", "expected NAME=FILE"},
+        {2, "--array column=column.mtx", "the name of a file of integers ends in .npy"},
+        {4, "--array column=none.npy", "cannot read none.npy"},
+        {4, "--array x=column.npy", "dtype '<i4'; float32 and float64 are read"},
+        {4, "--array column=column.npy --array start=beyond.npy", "reads value[e] at index 6"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        r = cli_expect(cases[i].code, "./autotune run ./sparse.te %s", cases[i].options);
+        if (!strstr(r->err, cases[i].message))
+            fail_msg("\"%s\" lacks \"%s\"", r->err, cases[i].message);
+    }
+}
+
 /* A sketch as a template's file compiles and tunes as it is, and has the same default. */
 static void as_template(void **state) {
     (void)state;
@@ -204,6 +253,10 @@ static void mistakes(void **state) {
         {"args N=4\n\n\x02\x03", "bad.te: byte 10 is no text"},
         {"", "bad.te:1:1: a computation needs a stage"},
         {"args N=4\nA[N] : input\nout[i:N] = A[i+1]\n", "reads A[i + 1] at index 4 where i = 3"},
+        {"args N=4\nA[N] : input\nB[i:N] = C[i]\nC[i:N] = B[i]\n",
+         "bad.te:3:10: \"C\" is below: a stage reads only tensors above it"},
+        {"args N=4, M=0 from 0\nA[N] : input\nout[i:N, j:M] = A[i]\n",
+         "extent 2 (j) of \"out\" is 0; at least 1 is accepted"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cli_write("bad.te", cases[i].text);
@@ -223,7 +276,8 @@ int main(void) {
         cmocka_unit_test(commands),        cmocka_unit_test(indices),
         cmocka_unit_test(several_outputs), cmocka_unit_test(as_template),
         cmocka_unit_test(history),         cmocka_unit_test(ansor),
-        cmocka_unit_test(entities),        cmocka_unit_test(mistakes),
+        cmocka_unit_test(arrays),          cmocka_unit_test(entities),
+        cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
