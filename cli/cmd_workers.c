@@ -27,7 +27,7 @@ at_status at_cmd_work(const at_options *o, at_error *err) {
     int served = 0;
     at_out out = {0};
     at_catch_interrupts();
-    AT_TRY(at_work_main(o->operands[0], o->idle_s, &at_interrupted, told, &served, err));
+    AT_TRY(at_work_main(o->operands[0], o->idle_s, o->once, &at_interrupted, told, &served, err));
     if (at_interrupted) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
     if (!o->json) return AT_OK;
     at_out_begin(&out, NULL, '{');

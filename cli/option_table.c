@@ -144,6 +144,8 @@ static const at_option_row rows[] = {
      SWITCH, TO(engine.same_context), 0, 0},
     {"--idle", "T", V(WORK), NULL, "end after so long without a search; default: never", DURATION,
      TO(idle_s), 0, 0},
+    {"--once", NULL, V(WORK), NULL, "end when the searches that it served are over", SWITCH,
+     TO(once), 0, 0},
     {"--cache", "STATE", MEASURING, "hot",
      "state of the caches before a sample: hot, or cold: flushed; see docs/measuring.md", CACHE,
      TO(engine.cache), 0, 0},

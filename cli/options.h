@@ -79,6 +79,7 @@ typedef struct at_options {
     const char *on[AT_MAX_LOGS]; /* places that measure */
     int num_on;
     double lease_s, idle_s;
+    bool once;
     const char *sim_workers; /* of replay, and what follows */
     double trial_time_s, latency_s, losses;
     /* of replay and verify */

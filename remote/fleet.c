@@ -53,6 +53,7 @@ typedef struct worker {
 typedef struct gate {
     const at_spot *spot;
     at_gate *gate;
+    struct worker *step; /* a process that starts those who come in; NULL: nobody of ours */
 } gate;
 
 struct at_fleet {
@@ -407,7 +408,9 @@ static void wait_for_something(fleet *f, double most_s) {
 static bool any_left(const fleet *f) {
     for (int i = 0; i < f->num_workers; i++)
         if (f->workers[i]->state != GONE) return true;
-    return f->num_gates > 0;
+    for (int i = 0; i < f->num_gates; i++)
+        if (!f->gates[i].step) return true;
+    return false;
 }
 
 static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out, at_error *err) {
@@ -545,27 +548,37 @@ static at_status begin(void *self, const at_far_task *t, at_error *err) {
             f->gates[f->num_gates].spot = s;
             at_status status = at_gate_open(s->path, &f->gates[f->num_gates++].gate, err);
             if (status != AT_OK) return at_fail_at(err, "--on %s: ", s->name);
-        } else start(f, new_worker(f, s, s->name));
+            continue;
+        }
+        worker *w = new_worker(f, s, s->name);
+        w->was_there = s->path != NULL; /* it has nothing to say */
+        if (s->path) f->gates[f->num_gates - 1].step = w;
+        start(f, w);
     }
     return AT_OK;
 }
 
 /* A process has ended; who came in through a directory has taken its box away. */
 static bool is_over(const fleet *f, worker *w) {
-    if (w->box) return w->state == GONE || !at_gate_has(gate_of(f, w->spot), w->box);
+    const at_gate *g = w->box ? gate_of(f, w->spot) : NULL;
+    if (w->box) return w->state == GONE || !g || !at_gate_has(g, w->box);
     return !w->link.pid || at_link_is_over(&w->link);
 }
 
-static bool all_over(const fleet *f) {
+/* It starts those that come in through a directory, and ends when they have. */
+static bool is_step(const worker *w) { return !w->box && w->spot->path; }
+
+static bool all_over(const fleet *f, bool steps) {
     bool over = true;
-    for (int i = 0; i < f->num_workers; i++) over &= is_over(f, f->workers[i]);
+    for (int i = 0; i < f->num_workers; i++)
+        if (steps || !is_step(f->workers[i])) over &= is_over(f, f->workers[i]);
     return over;
 }
 
-static void wait_for_ends(const fleet *f, double most_s) {
+static void wait_for_ends(const fleet *f, bool steps, double most_s) {
     for (int64_t begin_ns = at_now_ns(); (double)(at_now_ns() - begin_ns) * 1e-9 < most_s;) {
         for (int i = 0; i < f->num_workers; i++) at_link_pump_in(&f->workers[i]->link);
-        if (all_over(f)) return;
+        if (all_over(f, steps)) return;
         usleep(2000);
     }
 }
@@ -576,14 +589,17 @@ static void end(void *self) {
     for (int i = 0; i < f->num_workers; i++) {
         worker *w = f->workers[i];
         if (!is_open(w)) continue;
-        at_link_send(&w->link, &(at_frame){.type = AT_FRAME_BYE}, NULL);
+        if (!is_step(w)) at_link_send(&w->link, &(at_frame){.type = AT_FRAME_BYE}, NULL);
         at_link_hang_up(&w->link);
     }
-    wait_for_ends(f, end_s);
+    wait_for_ends(f, false, end_s);
+    for (int i = 0; i < f->num_gates; i++) at_gate_close(f->gates[i].gate);
+    f->num_gates = 0;
+    wait_for_ends(f, true, end_s);
     bool waits = false;
     for (int i = 0; i < f->num_workers; i++)
         if (f->workers[i]->link.pid) waits = true, kill(-f->workers[i]->link.pid, SIGTERM);
-    if (waits) wait_for_ends(f, term_s);
+    if (waits) wait_for_ends(f, true, term_s);
     for (int i = 0; i < f->num_workers; i++) {
         worker *w = f->workers[i];
         at_link_close(&w->link);
@@ -594,8 +610,6 @@ static void end(void *self) {
     f->looked_ns = 0;
     if (f->epoll >= 0) close(f->epoll);
     f->epoll = -1;
-    for (int i = 0; i < f->num_gates; i++) at_gate_close(f->gates[i].gate);
-    f->num_gates = 0;
 }
 
 at_status at_fleet_new(const char *const *places, int n, double lease_s, at_fleet **out,

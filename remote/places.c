@@ -55,6 +55,16 @@ static at_status parse_ssh(at_arena *a, const char *text, const char *rest, at_s
     }
 }
 
+/* As every node finds it. */
+static at_status whole_path(at_arena *a, const char *path, const char **out, at_error *err) {
+    char here[PATH_MAX];
+    *out = path;
+    if (*path == '/') return AT_OK;
+    if (!getcwd(here, sizeof here)) return at_fail(err, AT_E_INPUT, "no current folder");
+    *out = at_format(a, "%s/%s", here, path);
+    return AT_OK;
+}
+
 static const char *const slurm_options[] = {"partition",  "account",     "qos",      "time",
                                             "constraint", "reservation", "nodelist", "exclude",
                                             "mem",        NULL};
@@ -62,7 +72,7 @@ static const char *const slurm_options[] = {"partition",  "account",     "qos", 
 static at_status parse_slurm(at_arena *a, const char *text, const char *rest, at_spots *out,
                              at_error *err) {
     AT_VEC(const char *) options = {0};
-    const char *program = NULL, *in_job = getenv("SLURM_JOB_NUM_NODES");
+    const char *program = NULL, *dir = NULL, *in_job = getenv("SLURM_JOB_NUM_NODES");
     long nodes = 1;
     if (in_job && (nodes = atol(in_job)) < 1) nodes = 1;
     for (const char *p = rest ? rest : ""; *p;) {
@@ -73,20 +83,26 @@ static at_status parse_slurm(at_arena *a, const char *text, const char *rest, at
         while (slurm_options[i] && strcmp(word, slurm_options[i]) != 0) i++;
         if (value && *value && !strcmp(word, "nodes")) AT_TRY(count_of(text, value, &nodes, err));
         else if (value && *value && !strcmp(word, "program")) program = value;
+        else if (value && *value && !strcmp(word, "dir")) AT_TRY(whole_path(a, value, &dir, err));
         else if (value && *value && slurm_options[i])
             *at_push(a, &options) = at_format(a, "--%s=%s", word, value);
         else
-            return at_fail(err, AT_E_USAGE,
-                           "--on %s: %s is none of nodes, program, partition, account, qos, time, "
-                           "constraint, reservation, nodelist, exclude and mem, each with =VALUE",
-                           text, *word ? word : "an empty word");
+            return at_fail(
+                err, AT_E_USAGE,
+                "--on %s: %s is none of nodes, program, dir, partition, account, qos, time, "
+                "constraint, reservation, nodelist, exclude and mem, each with =VALUE",
+                text, *word ? word : "an empty word");
         p += n + (p[n] == ',');
     }
     *at_push(a, &options) = NULL;
-    for (long i = 0; i < nodes; i++) {
-        at_spot *s = add(a, out, AT_PLACE_SLURM, at_format(a, "slurm.%ld", i));
+    if (dir) add(a, out, AT_PLACE_DIR, at_format(a, "slurm:dir=%s", dir))->path = dir;
+    for (long i = 0; i < (dir ? 1 : nodes); i++) {
+        at_spot *s =
+            add(a, out, AT_PLACE_SLURM, dir ? "slurm's step" : at_format(a, "slurm.%ld", i));
         s->program = program;
         s->options = options.data;
+        s->path = dir;
+        s->nodes = dir ? (int)nodes : 1;
     }
     return AT_OK;
 }
@@ -169,10 +185,9 @@ at_status at_place_command(at_arena *a, const at_spot *s, int cores, char ***arg
                                       "-o",  "ServerAliveInterval=15",
                                       "-o",  "ServerAliveCountMax=4",
                                       "--",  NULL};
-    /* One step of one task: srun mixes what several tasks print. */
+    /* One task a node. Where pipes carry the frames there is a step per node, too: srun mixes what
+     * several tasks print. */
     static const char *const srun[] = {"srun",
-                                       "--nodes=1",
-                                       "--ntasks=1",
                                        "--exact",
                                        "--unbuffered",
                                        "--quiet",
@@ -193,11 +208,16 @@ at_status at_place_command(at_arena *a, const at_spot *s, int cores, char ***arg
         *at_push(a, &words) = script;
     } else {
         if (s->kind == AT_PLACE_SLURM) {
+            *at_push(a, &words) = at_format(a, "--nodes=%d", s->nodes);
+            *at_push(a, &words) = at_format(a, "--ntasks=%d", s->nodes);
+            *at_push(a, &words) = "--ntasks-per-node=1";
             *at_push(a, &words) = at_format(a, "--cpus-per-task=%d", cores);
+            if (s->path) *at_push(a, &words) = "--no-kill"; /* a lost node takes no other along */
             for (const char *const *o = s->options; *o; o++) *at_push(a, &words) = at_strdup(a, *o);
         }
         *at_push(a, &words) = s->program ? at_strdup(a, s->program) : path;
-        *at_push(a, &words) = at_strdup(a, "agent");
+        *at_push(a, &words) = s->path ? "work" : "agent";
+        if (s->path) *at_push(a, &words) = at_strdup(a, s->path), *at_push(a, &words) = "--once";
     }
     *at_push(a, &words) = NULL;
     *argv = words.data;

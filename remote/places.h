@@ -11,13 +11,15 @@ typedef enum at_place_kind {
     AT_PLACE_DIR
 } at_place_kind;
 
-/* One worker of a process each; of a directory: as many as come. */
+/* One worker of a process each; of a directory: as many as come. A step for several nodes has no
+ * worker of its own: it starts those that come in through the directory, which is a spot, too. */
 typedef struct at_spot {
     at_place_kind kind;
-    const char *name;           /* for people: "ssh:board" */
-    const char *host;           /* ssh */
-    const char *path;           /* dir */
-    const char *program;        /* slurm: where the nodes find this program */
+    const char *name;    /* for people: "ssh:board" */
+    const char *host;    /* ssh */
+    const char *path;    /* dir; slurm: one step for all nodes, whose workers come in there */
+    int nodes;           /* slurm: of the step */
+    const char *program; /* slurm: where the nodes find this program */
     const char *const *options; /* slurm: of srun; NULL behind the last */
 } at_spot;
 typedef AT_VEC(at_spot) at_spots;

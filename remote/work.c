@@ -169,7 +169,7 @@ static at_status open_all(work *w, const char *path, at_error *err) {
     return AT_OK;
 }
 
-at_status at_work_main(const char *path, double idle_s, const volatile int *stop,
+at_status at_work_main(const char *path, double idle_s, bool once, const volatile int *stop,
                        void (*told)(const char *text), int *served, at_error *err) {
     work w = {.stop = stop, .told = told};
     signal(SIGPIPE, SIG_IGN);
@@ -184,6 +184,7 @@ at_status at_work_main(const char *path, double idle_s, const volatile int *stop
             idle_ns = at_now_ns();
             continue;
         }
+        if (once && w.served && !w.num_seen) break;
         if (idle_s > 0 && (double)(at_now_ns() - idle_ns) * 1e-9 > idle_s) break;
         if (at_now_ns() - w.renewed_ns > renew_ns) tell_state(&w, "");
         pause_ns(look_ns);

@@ -124,6 +124,7 @@ at_status at_workers_list(at_arena *a, const char *const *places, int n, const v
     }
     for (int i = 0; i < spots.len; i++) {
         const at_spot *s = &spots.data[i];
+        if (s->kind == AT_PLACE_SLURM && s->path) continue; /* its directory is asked */
         at_error why = {0};
         at_status status =
             s->kind == AT_PLACE_DIR ? read_folder(a, s, &all, &why) : ask(a, s, stop, &all, &why);

@@ -142,9 +142,18 @@ static void by_slurm(void **state) {
     cli_expect(0, ENV "./autotune " TASK "--trials 100 --log slurm.log --on slurm:nodes=2");
     expect_trials("slurm.log", 100);
     expect_nothing_left("slurm");
+    /* One step for both nodes. */
+    cli_expect(0, ENV "./autotune " TASK "--trials 100 --log step.log --on slurm:nodes=2,dir=box");
+    expect_trials("step.log", 100);
+    expect_nothing_left("a step");
     /* As steps of a job. */
     cli_expect(0, ENV "salloc -Q -N2 ./autotune " TASK "--trials 50 --log job.log --on slurm");
     expect_trials("job.log", 50);
+    cli_expect(0, ENV "salloc -Q -N2 ./autotune " TASK
+                      "--trials 50 --log job2.log --on slurm:dir=box & p=$!; n=0; "
+                      "for i in $(seq 100); do sleep 0.1; n=$(squeue -h -s -o '%%i %%N' | grep -c "
+                      "'n\\[0-1\\]'); [ $n = 1 ] && break; done; wait $p && [ $n = 1 ]");
+    expect_trials("job2.log", 50);
     expect_nothing_left("a job");
 }
 
@@ -346,6 +355,120 @@ static void killed_search(void **state) {
     expect_nothing_left("killed searches");
 }
 
+/* A search that is under way, and what happens to it meanwhile. */
+#define WHILE_IT_RUNS(log, on)                                                                     \
+    ENV "timeout 100 ./autotune " TASK "--trials 150 --cooldown 15ms --lease 5s --log " log        \
+        " --on " on " & p=$!; for i in $(seq 100); do sleep 0.1; "                                 \
+        "[ $(grep -c '\"trial\"' " log " 2>/dev/null || echo 0) -gt 20 ] && break; done; "
+
+/* A worker is drained, or another job takes its place; what is left goes on, and it comes back. */
+static void drained(void **state) {
+    (void)state;
+    if (!has_slurm) skip();
+    cli_expect(
+        0, WHILE_IT_RUNS("drain.log", "slurm:nodes=2") "scontrol update nodename=n0 "
+                                                       "state=drain reason=test; sleep 1; scontrol "
+                                                       "update nodename=n0 state=resume; wait $p");
+    expect_trials("drain.log", 150);
+    cli_expect(0, WHILE_IT_RUNS("preempted.log", "slurm:nodes=2") "srun -Q -p first -N1 sleep 1; "
+                                                                  "wait $p");
+    expect_trials("preempted.log", 150);
+    cli_expect(0, "grep -q '\"attempt\": 2' preempted.log");
+    expect_nothing_left("draining and preemption");
+}
+
+/* The disk is full there: where the program cannot be put it is told; where messages cannot be,
+ * they wait until they can. */
+static void full_disk(void **state) {
+    (void)state;
+    cli_write("fill.sh",
+              "set -e; mkdir -m 700 small; mount -t tmpfs -o size=1m,mode=700 tmpfs small\n");
+    if (cli_run("sh fill.sh")->status) {
+        print_message("nothing can be mounted here: no disk was full\n");
+        skip();
+    }
+    cli_expect(0, "(timeout 100 ./autotune work small --idle 3s &) >/dev/null 2>&1; " WHILE_IT_RUNS(
+                      "full.log", "dir:small") "head -c 2m /dev/zero >small/zeros 2>/dev/null; "
+                                               "sleep 1.5; rm small/zeros; wait $p");
+    expect_trials("full.log", 150);
+    if (has_ssh) {
+        const cli_result *r = cli_expect(
+            1,
+            ENV "rm -rf small/*; head -c 2m /dev/zero >small/zeros 2>/dev/null; mv cluster/there "
+                "kept; ln -s ../small cluster/there; ./autotune " TASK
+                "--trials 3 --log full2.log --on ssh:board; r=$?; rm cluster/there; "
+                "mv kept cluster/there; exit $r");
+        if (!strstr(r->err, "ssh:board: ")) fail_msg("%s", r->err);
+    }
+    cli_expect(0, "sleep 4; umount small");
+    expect_nothing_left("a full disk");
+}
+
+/* Clocks a day apart, the one that counts up and that of the calendar. */
+static void clocks_apart(void **state) {
+    (void)state;
+    if (!has_slurm) skip();
+    cli_write("late.c", "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <time.h>\n"
+                        "int clock_gettime(clockid_t c, struct timespec *t) {\n"
+                        "    int (*f)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "
+                        "\"clock_gettime\");\n"
+                        "    int r = f(c, t);\n"
+                        "    if (c == CLOCK_REALTIME) t->tv_sec -= 86400;\n"
+                        "    if (c == CLOCK_MONOTONIC) t->tv_sec += 86400;\n"
+                        "    return r;\n}\n");
+    cli_expect(0, "cc -shared -fPIC -o late.so late.c");
+    cli_write("late-agent",
+              "#!/bin/sh\nLD_PRELOAD=$(dirname $0)/late.so exec $(dirname $0)/autotune \"$@\"\n");
+    cli_expect(0,
+               ENV "chmod 700 late-agent; ./autotune " TASK "--trials 60 --log late.log --lease 5s "
+                   "--on slurm:program=$PWD/late-agent --on local");
+    expect_trials("late.log", 60);
+    cli_expect(1, "grep -q '\"attempt\": 2' late.log"); /* nobody was given up */
+    expect_nothing_left("clocks that are apart");
+}
+
+/* A node that has a tenth of the time, by being stopped for the rest of it: its results are on the
+ * scale of the others. */
+static void slow_node(void **state) {
+    (void)state;
+    if (!has_slurm) skip();
+    cli_write("slow-agent",
+              "#!/bin/sh\nsetsid $(dirname $0)/autotune \"$@\" <&0 &\np=$!\n"
+              "trap 'kill -CONT -$p; kill -TERM -$p' TERM\n"
+              "while kill -0 $p 2>/dev/null; do kill -STOP -$p; sleep 0.09; kill -CONT -$p; "
+              "sleep 0.01; done\nwait $p\n");
+    cli_expect(0, ENV "chmod 700 slow-agent; timeout 200 ./autotune " TASK
+                      "--trials 100 --log slow.log --on slurm:program=$PWD/slow-agent --on local");
+    expect_trials("slow.log", 100);
+    cli_expect(0, "grep -c '^#anchor' slow.log | grep -x 1");
+    expect_nothing_left("a slow node");
+}
+
+/* Those that take a minute and more: a job at its time limit, a network that hangs for a minute. */
+static void patience(void **state) {
+    (void)state;
+    if (!setting("AT_LONG", 0)) {
+        print_message("AT_LONG=1 asks for what takes minutes\n");
+        skip();
+    }
+    if (has_ssh) {
+        cli_expect(0,
+                   ENV "RELAY='%s --relay hang=20:60000' ./autotune " TASK
+                       "--trials 60 --log minute.log --on ssh:board",
+                   self);
+        expect_trials("minute.log", 60);
+        cli_expect(1, "grep -q '\"attempt\": 2' minute.log"); /* it was waited for */
+    }
+    if (has_slurm) {
+        cli_expect(0, ENV "timeout 400 ./autotune " TASK
+                          "--trials 4000 --cooldown 50ms --log limit.log "
+                          "--on slurm:nodes=2,time=1");
+        expect_trials("limit.log", 4000);
+        cli_expect(0, "grep -q '\"attempt\": 2' limit.log");
+    }
+    expect_nothing_left("patience");
+}
+
 /* ---- many faults in one run ------------------------------------------------------------------ */
 
 static pid_t start_search(int trials) {
@@ -430,13 +553,24 @@ int main(int argc, char **argv) {
     if (argc > 2 && !strcmp(argv[1], "--relay")) return relay_main(argc - 2, argv + 2);
     if (!realpath("/proc/self/exe", self)) return 1;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(local),           cmocka_unit_test(by_ssh),
-        cmocka_unit_test(by_slurm),        cmocka_unit_test(by_folder),
-        cmocka_unit_test(several_at_once), cmocka_unit_test(own_template),
-        cmocka_unit_test(options),         cmocka_unit_test(listed),
-        cmocka_unit_test(refusals),        cmocka_unit_test(other_version),
-        cmocka_unit_test(doubled),         cmocka_unit_test(broken),
-        cmocka_unit_test(killed_search),   cmocka_unit_test(many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(local),
+                                       cmocka_unit_test(by_ssh),
+                                       cmocka_unit_test(by_slurm),
+                                       cmocka_unit_test(by_folder),
+                                       cmocka_unit_test(several_at_once),
+                                       cmocka_unit_test(own_template),
+                                       cmocka_unit_test(options),
+                                       cmocka_unit_test(listed),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(other_version),
+                                       cmocka_unit_test(doubled),
+                                       cmocka_unit_test(broken),
+                                       cmocka_unit_test(killed_search),
+                                       cmocka_unit_test(drained),
+                                       cmocka_unit_test(full_disk),
+                                       cmocka_unit_test(clocks_apart),
+                                       cmocka_unit_test(slow_node),
+                                       cmocka_unit_test(patience),
+                                       cmocka_unit_test(many)};
     return cmocka_run_group_tests_name("cluster/cluster", tests, setup, teardown);
 }
