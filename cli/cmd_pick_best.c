@@ -4,6 +4,30 @@
 #include "engine/engine.h"
 #include "view/view.h"
 
+static double gflops_of(const at_pick *p) {
+    const at_record *r = &p->record;
+    return r->extra.gflops > 0 ? r->extra.gflops * (at_record_mean(r) / p->time_s) : 0;
+}
+
+/* What a choice is not. */
+static void warn_of(const at_options *o, at_arena *a, const at_pick *picks, int count) {
+    int by_time = 0, elsewhere = 0;
+    for (int i = 0; i < count; i++) {
+        by_time += picks[i].is_by_time;
+        elsewhere += !picks[i].is_in_state;
+    }
+    if (by_time)
+        at_warn(NULL, at_format(a,
+                                "%d of %d: results were not all compared in pairs with one anchor; "
+                                "ranked by time",
+                                by_time, count));
+    if (elsewhere)
+        at_warn(NULL, at_format(a,
+                                "%d of %d: no pair was timed for --objective %s; chosen by what "
+                                "their log is for",
+                                elsewhere, count, at_objective_name(o->engine.objective)));
+}
+
 static at_status print_json(const at_options *o, const at_pick *picks, int count, at_error *err) {
     at_out out = {0};
     at_out_begin(&out, NULL, '{');
@@ -13,10 +37,11 @@ static at_status print_json(const at_options *o, const at_pick *picks, int count
         at_out_begin(&out, NULL, '{');
         at_out_record(&out, r);
         at_out_string(&out, "context_hash", r->extra.present ? r->extra.context_hash : NULL);
-        at_out_double(&out, "time_ns", at_record_time(r) * 1e9);
-        at_out_speed(&out, at_record_gflops(r), r->extra.in_bytes);
+        at_out_double(&out, "time_ns", picks[i].time_s * 1e9);
+        at_out_speed(&out, gflops_of(&picks[i]), r->extra.in_bytes);
         at_out_string(&out, "measured", at_record_final(r) ? "final" : "trial");
         at_out_int(&out, "considered", picks[i].considered);
+        at_out_bool(&out, "in_pairs", !picks[i].is_by_time);
         at_out_string(&out, "source", picks[i].source);
         at_out_int(&out, "line", r->line);
         at_out_end(&out, '}');
@@ -36,11 +61,11 @@ static void add_row(at_table *t, at_text *cell, const at_pick *p) {
     at_text_addf(cell, "%lld", (long long)r->config.recorded_index);
     at_table_add(t, at_text_str(cell));
     at_text_clear(cell);
-    at_text_add_time(cell, at_record_time(r));
+    at_text_add_time(cell, p->time_s);
     at_table_add(t, at_text_str(cell));
     at_text_clear(cell);
-    if (at_record_gflops(r) > 0)
-        at_text_addf(cell, "%.2f%s", at_record_gflops(r), r->extra.in_bytes ? " GB/s" : "");
+    if (gflops_of(p) > 0)
+        at_text_addf(cell, "%.2f%s", gflops_of(p), r->extra.in_bytes ? " GB/s" : "");
     at_table_add(t, at_text_str(cell));
     at_text_clear(cell);
     at_text_addf(cell, "%lld", (long long)p->considered);
@@ -87,18 +112,21 @@ static bool is_unchanged(void *ctx, const at_record *r) {
 at_status at_cmd_pick_best(const at_options *o, at_error *err) {
     if (o->compat && at_given(o, "--per"))
         return at_fail(err, AT_E_USAGE, "--compat and --per exclude each other");
+    if (o->compat && o->engine.objective)
+        return at_fail(err, AT_E_USAGE, "--compat and --objective exclude each other");
     at_arena *a = at_arena_new();
     at_pick *picks;
     int count;
     unchanged u = {.changes = at_changes_new(a)};
-    at_status status =
-        at_pick_best_of(a, o->operands, o->num_operands,
-                        o->engine.accept_changed ? NULL : is_unchanged, &u, o->output, o->force,
-                        o->compat ? AT_PER_COMPAT : o->per, at_warn, NULL, &picks, &count, err);
+    at_status status = at_pick_best_of(
+        a, o->operands, o->num_operands, o->engine.accept_changed ? NULL : is_unchanged, &u,
+        o->engine.objective, o->output, o->force, o->compat ? AT_PER_COMPAT : o->per, at_warn, NULL,
+        &picks, &count, err);
     if (u.left_out)
         at_warn(NULL, at_changed_text(a, o->operands[0], u.left_out,
                                       o->num_operands > 1 ? "a template, there and in the others,"
                                                           : "their template"));
+    if (status == AT_OK) warn_of(o, a, picks, count);
     if (status == AT_OK)
         status = o->json ? print_json(o, picks, count, err) : print_text(o, a, picks, count, err);
     at_arena_free(a);

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/anchor_scale.h"
 #include "engine/kernel_job.h"
 #include "engine/log_objective.h"
 #include "engine/states.h"
@@ -139,9 +138,8 @@ static at_status go_on(at_session *s, const at_anchor_line *l, at_candidate **k,
     return AT_OK;
 }
 
-/* Pairs of k with the anchor, as many as wanted; out->pairs 0: k failed. */
-static at_status link_to_anchor(at_session *s, at_candidate *k, int wanted, at_linked *out,
-                                at_error *err) {
+at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, at_linked *out,
+                         at_error *err) {
     at_outcome outcome;
     *out = (at_linked){0};
     k->job.pairs = wanted;
@@ -190,7 +188,7 @@ static at_status begin_chain(at_session *s, at_known *known, at_log *log, at_can
         *k = NULL;
         return AT_OK;
     }
-    AT_TRY(link_to_anchor(s, *k, PAIRS_OF_FIRST, &own, err));
+    AT_TRY(at_anchor_link(s, *k, PAIRS_OF_FIRST, &own, err));
     if (own.pairs) a->first_s = own.anchor_s, a->state = own.state;
     for (int i = 0; i < AT_STATE_COUNT; i++) {
         a->by[i] = own.by[i]; /* it is the first itself */
@@ -240,7 +238,7 @@ static at_status link_in_series(at_session *s, at_candidate *k, at_linked *out, 
     at_linked l;
     *out = (at_linked){0};
     for (int i = 0; i < MOST_SERIES && n < SERIES; i++) {
-        AT_TRY(link_to_anchor(s, k, pairs, &l, err));
+        AT_TRY(at_anchor_link(s, k, pairs, &l, err));
         if (!l.pairs) return AT_OK;
         *out = l;
         double pair_s = l.anchor_s * (1 + exp(l.link));
@@ -319,8 +317,8 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
         was = a->kernel;
     }
     int most = (int)fmin(PAIRS_OF_LINK, fmax(LEAST_OF_LINK, link_s / pair_s));
-    AT_TRY(link_to_anchor(s, k, FIRST_LOOK, &link, err));
-    if (link.pairs && exp(link.link) < still_better) AT_TRY(link_to_anchor(s, k, most, &link, err));
+    AT_TRY(at_anchor_link(s, k, FIRST_LOOK, &link, err));
+    if (link.pairs && exp(link.link) < still_better) AT_TRY(at_anchor_link(s, k, most, &link, err));
     if (!link.pairs || exp(link.link) > still_better) { /* it was lucky */
         at_candidate_drop(k);
         return AT_OK;

@@ -5,6 +5,7 @@
 #ifndef AT_ENGINE_ANCHORS_H
 #define AT_ENGINE_ANCHORS_H
 
+#include "engine/anchor_scale.h"
 #include "engine/known_results.h"
 
 /* Makes sure that the session's worker has the anchor: that of the log, while its code is still the
@@ -22,6 +23,8 @@ void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at
  * and is right. There is an anchor. */
 at_status at_anchor_second(at_session *s, const at_known *known, const at_config *c,
                            at_anchor_line *out, at_error *err);
+/* Pairs of k with the anchor, as many as wanted; out->pairs 0: k failed. */
+at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, at_linked *out, at_error *err);
 /* Such a kernel as the anchor of the worker, for a while: what is not said stays as it was. *set:
  * it runs and is right. k must live as long as it is the anchor. */
 at_status at_anchor_lend(at_session *s, at_candidate *k, bool *set, at_error *err);

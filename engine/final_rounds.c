@@ -17,6 +17,9 @@ static const double turn_s = 0.003, least_sample_s = 0.0002;
 enum { LEAST_FINALISTS = 4, MOST_SAMPLES = 5, MOST_PAIRS = 8, LEAST_OPEN = 4 };
 /* In pairs: samples of each that intervals begin with. */
 enum { LEAST_OF_PAIRS = 5 };
+/* Of the link to the anchor of the trials. */
+static const double link_s = 0.1;
+enum { LEAST_OF_LINK = 11, MOST_OF_LINK = 50 };
 
 static int samples_of(const at_record *r) {
     double n =
@@ -43,6 +46,7 @@ typedef struct running {
     double anchors_s[AT_STATE_COUNT][AT_FINALISTS * AT_FINAL_ROUNDS];
     int num_anchors[AT_STATE_COUNT];
     double anchor_s[AT_STATE_COUNT];
+    double of_first; /* its time over that of the first anchor of the trials; 0: not known */
 } running;
 
 static void drop_out(running *g, at_finalist *f, const char *how, const at_record *r) {
@@ -66,6 +70,18 @@ static at_status prepare(running *g, at_finalist *f, at_error *err) {
     return AT_OK;
 }
 
+/* So that finals of several logs with one first anchor can be compared. */
+static at_status link_to_trials(running *g, at_candidate *k, at_error *err) {
+    at_linked link;
+    double pairs = link_s / (2 * at_record_mean(g->final->of[0].result));
+    at_candidate one = *k;
+    if (pairs < LEAST_OF_LINK) return AT_OK;
+    AT_TRY(
+        at_anchor_link(g->s, &one, pairs < MOST_OF_LINK ? (int)pairs : MOST_OF_LINK, &link, err));
+    if (link.pairs) g->of_first = g->s->anchors.of_first * exp(link.link);
+    return AT_OK;
+}
+
 /* The best by its trial is what all are timed against, itself too: so all are run in the same
  * places. Where trials had no anchor, finalists have none. */
 static at_status choose_anchor(running *g, at_error *err) {
@@ -74,6 +90,7 @@ static at_status choose_anchor(running *g, at_error *err) {
     if (!s->anchors.kernel || first->turns.error_no) return AT_OK;
     at_candidate *k = AT_NEW(s->arena, at_candidate);
     *k = first->candidate;
+    AT_TRY(link_to_trials(g, k, err));
     at_object_remove(s->anchors.object);
     AT_TRY(at_anchor_lend(s, k, &g->is_paired, err));
     s->anchors.object = NULL; /* the finalist's, who drops it */
@@ -89,6 +106,18 @@ static at_state state_of(const at_round *r, int sample) {
     at_state s = AT_STATE_UNKNOWN;
     at_state_from_letter(r->states[sample], &s);
     return s;
+}
+
+/* The time of the first anchor of the trials in this final, where most of what counts was timed. */
+static void tell_first(const running *g, at_turns *t) {
+    int best = -1;
+    for (int k = 0; k < AT_STATE_COUNT; k++)
+        if (at_objective_counts(t->objective, (at_state)k) &&
+            (best < 0 || g->num_anchors[k] > g->num_anchors[best]))
+            best = k;
+    if (!(g->of_first > 0) || best < 0 || !g->num_anchors[best]) return;
+    t->first = g->s->anchors.first;
+    t->first_s = g->anchor_s[best] / g->of_first;
 }
 
 /* Times are ratios to the anchor times the median of all its own in that state. */
@@ -112,6 +141,7 @@ static void rescale(running *g) {
                 at_median_that_counts(samples, r->states, r->num_samples, f->turns.objective, NULL);
         }
         f->turns.time_s = at_turns_time(&f->turns);
+        tell_first(g, &f->turns);
     }
 }
 

@@ -79,8 +79,9 @@ static bool is_wanted(void *ctx, const at_record *r) {
 static at_status read_all(reading *w, const at_engine_options *o, at_error *err) {
     const char *path = w->out->path;
     at_error why = {0};
-    at_status s = at_pick_best_of(w->arena, &path, 1, is_wanted, w, NULL, false, AT_PER_CONTEXT,
-                                  o->warn, o->ctx, &w->out->picks, &w->out->num_picks, &why);
+    at_status s =
+        at_pick_best_of(w->arena, &path, 1, is_wanted, w, o->objective, NULL, false, AT_PER_CONTEXT,
+                        o->warn, o->ctx, &w->out->picks, &w->out->num_picks, &why);
     for (int i = 0; i < w->unknown.keys.len; i++)
         at_engine_warn(o, at_format(w->arena,
                                     "%s: %s is no template of this program; left out. With its "
@@ -171,6 +172,7 @@ at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choi
     const char *name = at_task_row(task)->name;
     int64_t used = 0, changed = 0;
     int highest = -1;
+    const at_pick *best = NULL;
     *out = NULL;
     count_versions(o, c, logged, task, &used, &changed);
     for (int i = 0; logged && i < c->num_picks; i++) {
@@ -179,11 +181,16 @@ at_status at_log_best(at_arena *a, const at_engine_options *o, const at_log_choi
             (!o->accept_changed && at_is_of_changed_template(r, task)))
             continue;
         int n = rank(r, pattern, isa);
-        if (n > highest || (n == highest && at_record_time(r) < at_record_time(*out)))
-            highest = n, *out = r;
+        if (n > highest || (n == highest && c->picks[i].time_s < best->time_s))
+            highest = n, best = &c->picks[i], *out = r;
     }
     const char *changed_text = changed ? at_changed_text(a, c->path, changed, name) : NULL;
     if (changed && used) at_engine_warn(o, changed_text);
+    if (best && !best->is_in_state)
+        at_engine_warn(o, at_format(a,
+                                    "%s: no pair of %s was timed for --objective %s; the best for "
+                                    "what its log is for is taken",
+                                    c->path, name, at_objective_name(o->objective)));
     if (*out) return AT_OK;
     if (changed && !used) return at_fail(err, AT_E_NO_VALID, "%s", changed_text);
     if (used)

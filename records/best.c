@@ -13,7 +13,7 @@ static at_status read_one(at_chooser *c, const at_pick_job *job, int i, bool is_
     const char *path = job->paths[i];
     if (is_output) AT_TRY(at_log_reader_open_empty(path, job->warn, job->warn_ctx, &reader, err));
     else AT_TRY(at_log_reader_open(path, job->warn, job->warn_ctx, &reader, err));
-    at_log_reader_on_comment(reader, at_finals_add, at_chooser_finals(c));
+    at_log_reader_on_comment(reader, at_chooser_comment, c);
     at_chooser_begin(c, path);
     at_log_reader_watch(reader, at_chooser_memory(c));
     while (at_log_reader_next(reader, &record))
@@ -51,7 +51,7 @@ static void enter(groups *g, const char *name, const at_record *task, const at_p
     if (n == g->of.len) *at_push(g->names.arena, &g->of) = (group){.best = i};
     group *x = &g->of.data[n];
     x->considered += picks[i].considered;
-    if (at_record_time(&picks[i].record) < at_record_time(&picks[x->best].record)) x->best = i;
+    if (picks[i].time_s < picks[x->best].time_s) x->best = i;
 }
 
 static void enter_all(groups *g, at_arena *a, at_per per, const at_pick *picks, int i) {
@@ -119,7 +119,7 @@ static at_status choose(at_chooser *c, at_pick_job *job, at_per per, bool with_o
 }
 
 static at_status pick_best(at_pick_job *job, at_per per, bool with_output, at_error *err) {
-    at_chooser *c = at_chooser_new(per == AT_PER_MCPU || per == AT_PER_KEY);
+    at_chooser *c = at_chooser_new(per == AT_PER_MCPU || per == AT_PER_KEY, job->objective);
     at_status s = choose(c, job, per, with_output, err);
     at_chooser_free(c);
     return s;
@@ -150,14 +150,14 @@ static at_status pick_into(at_pick_job *job, at_per per, bool with_output, at_ou
 at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
                        const char *output_path, bool force, at_per per, at_warn_fn *warn, void *ctx,
                        at_pick **picks, int *num_picks, at_error *err) {
-    return at_pick_best_of(a, inputs, num_inputs, NULL, NULL, output_path, force, per, warn, ctx,
-                           picks, num_picks, err);
+    return at_pick_best_of(a, inputs, num_inputs, NULL, NULL, AT_OBJECTIVE_NONE, output_path, force,
+                           per, warn, ctx, picks, num_picks, err);
 }
 
 at_status at_pick_best_of(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
-                          void *use_ctx, const char *output_path, bool force, at_per per,
-                          at_warn_fn *warn, void *ctx, at_pick **picks, int *num_picks,
-                          at_error *err) {
+                          void *use_ctx, at_objective objective, const char *output_path,
+                          bool force, at_per per, at_warn_fn *warn, void *ctx, at_pick **picks,
+                          int *num_picks, at_error *err) {
     for (int i = 0; output_path && i < num_inputs; i++)
         if (at_same_file(output_path, inputs[i]))
             return at_fail(err, AT_E_USAGE, "%s is both input and output; name another output",
@@ -178,6 +178,7 @@ at_status at_pick_best_of(at_arena *a, const char *const *inputs, int num_inputs
                        .warn_ctx = ctx,
                        .use = use,
                        .use_ctx = use_ctx,
+                       .objective = objective,
                        .out = &text};
     if (with_output) paths[job.num_paths++] = output_path;
     if (s == AT_OK) s = pick_into(&job, per, with_output, out, err);

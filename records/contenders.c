@@ -1,6 +1,7 @@
 /* records/contenders.c: of each of many keys the records that can win, kept while logs go by. */
 #include "records/records_int.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +11,8 @@
 enum { KEPT = 64, MOST_HELD_BYTES = 16 << 20, MOST_IN_ALL_BYTES = 24 << 20 };
 
 typedef struct kept {
-    double mean_s;
+    double mean_s; /* of its trial; with one first anchor for all, by ratios to it */
+    bool is_in_state;
     at_text line; /* as it will be written */
     int source;
     int64_t line_number;
@@ -21,6 +23,9 @@ typedef struct leaders {
     AT_VEC(kept) best;   /* ascending by mean, at most KEPT */
     AT_VEC(kept) others; /* of sources that cannot be read again, and those that were */
     int64_t considered;
+    const char *first; /* anchor of the first of them, and its time */
+    double first_s;
+    bool is_by_time; /* others have another one, or none */
 } leaders;
 
 typedef struct source {
@@ -37,15 +42,20 @@ struct at_chooser {
     at_key_map keys;
     AT_VEC(leaders) leaders; /* [keys] */
     AT_VEC(source) sources;  /* the last one is being read */
+    at_objective objective;
     at_finals finals;
-    at_text key; /* of the record in hand */
+    at_anchor_times anchors; /* of the log that is being read */
+    at_text key;             /* of the record in hand */
 };
 
-at_chooser *at_chooser_new(bool by_target) {
+at_chooser *at_chooser_new(bool by_target, at_objective objective) {
     at_arena *a = at_arena_new();
     at_chooser *c = AT_NEW(a, at_chooser);
-    *c = (at_chooser){
-        .arena = a, .scratch = at_arena_new(), .by_target = by_target, .keys.arena = a};
+    *c = (at_chooser){.arena = a,
+                      .scratch = at_arena_new(),
+                      .by_target = by_target,
+                      .keys.arena = a,
+                      .objective = objective};
     at_finals_init(&c->finals, a);
     return c;
 }
@@ -61,7 +71,12 @@ void at_chooser_free(at_chooser *c) {
     at_arena_free(c->arena);
 }
 
-at_finals *at_chooser_finals(at_chooser *c) { return &c->finals; }
+void at_chooser_comment(void *chooser, const char *comment, int64_t line) {
+    at_chooser *c = chooser;
+    at_finals_add(&c->finals, comment, line);
+    at_anchor_times_add(&c->anchors, comment);
+}
+
 const at_arena *at_chooser_memory(const at_chooser *c) { return c->arena; }
 int at_chooser_len(const at_chooser *c) { return c->leaders.len; }
 
@@ -69,6 +84,7 @@ void at_chooser_begin(at_chooser *c, const char *path) {
     struct stat st;
     bool is_file = stat(path, &st) == 0 && S_ISREG(st.st_mode);
     *at_push(c->arena, &c->sources) = (source){path, is_file};
+    at_anchor_times_init(&c->anchors, c->arena);
 }
 
 /* ---- candidates ----------------------------------------------------------------------------- */
@@ -84,19 +100,40 @@ static int key_of(at_chooser *c, const at_record *r) {
     return i;
 }
 
-static kept kept_of(at_chooser *c, const at_record *r, at_text line) {
+/* Ratios to one anchor are comparable, whenever they were taken; times are not. */
+static kept timed(at_chooser *c, leaders *l, const at_record *r) {
+    at_timed t = at_record_timed(&c->anchors, r, c->objective);
+    kept k = {.mean_s = t.time_s, .is_in_state = t.is_in_state};
+    if (!(t.of_first > 0)) {
+        l->is_by_time |= l->first != NULL;
+    } else if (!l->first) {
+        l->is_by_time |= l->considered > 1;
+        l->first = at_strdup(c->arena, r->extra.pairs.first);
+        l->first_s = t.time_s / t.of_first;
+    } else if (strcmp(l->first, r->extra.pairs.first) != 0) {
+        l->is_by_time = true;
+    } else k.mean_s = t.of_first * l->first_s;
+    return k;
+}
+
+static kept kept_of(at_chooser *c, const kept *k, const at_record *r, at_text line) {
     c->held_bytes -= line.cap;
     at_text_clear(&line); /* its memory serves again */
     at_record_print(&line, r);
     c->held_bytes += line.cap;
-    return (kept){at_record_mean(r), line, c->sources.len - 1, r->line};
+    return (kept){k->mean_s, k->is_in_state, line, c->sources.len - 1, r->line};
+}
+
+static bool is_before(const kept *x, const kept *y) {
+    if (x->is_in_state != y->is_in_state) return x->is_in_state;
+    return x->mean_s < y->mean_s;
 }
 
 static void keep(at_chooser *c, leaders *l, const at_record *r) {
-    double mean_s = at_record_mean(r);
+    const kept k = timed(c, l, r);
     kept *all = l->best.data;
     int at = l->best.len;
-    while (at > 0 && mean_s < all[at - 1].mean_s) at--;
+    while (at > 0 && is_before(&k, &all[at - 1])) at--;
     /* Of many tasks fewer are kept of each; those that were in a final are read again. */
     bool full = l->best.len == KEPT || (l->best.len && c->held_bytes > MOST_HELD_BYTES);
     if (full) c->left_some = true;
@@ -109,14 +146,17 @@ static void keep(at_chooser *c, leaders *l, const at_record *r) {
     all = l->best.data;
     at_text line = all[l->best.len - 1].line;
     memmove(all + at + 1, all + at, (size_t)(l->best.len - 1 - at) * sizeof *all);
-    all[at] = kept_of(c, r, line);
+    all[at] = kept_of(c, &k, r, line);
 }
 
 void at_chooser_add_to(at_chooser *c, int key, const at_record *r) {
     leaders *l = &c->leaders.data[key];
     l->considered++;
     if (c->sources.data[c->sources.len - 1].is_file) keep(c, l, r);
-    else *at_push(c->arena, &l->others) = kept_of(c, r, (at_text){0});
+    else {
+        const kept k = timed(c, l, r);
+        *at_push(c->arena, &l->others) = kept_of(c, &k, r, (at_text){0});
+    }
 }
 
 int at_chooser_add(at_chooser *c, const at_record *r) {
@@ -158,18 +198,28 @@ typedef struct found {
     kept record;
 } found;
 
+static void read_anchor(void *chooser, const char *comment, int64_t line) {
+    at_chooser *c = chooser;
+    (void)line;
+    at_anchor_times_add(&c->anchors, comment);
+}
+
 static at_status read_again(at_chooser *c, int from, const bool *has, found *found_of,
                             at_error *err) {
     at_log_reader *reader;
     AT_TRY(at_log_reader_open_empty(c->sources.data[from].path, NULL, NULL, &reader, err));
+    at_anchor_times_init(&c->anchors, c->arena);
+    at_log_reader_on_comment(reader, read_anchor, c);
     for (at_record r; at_log_reader_next(reader, &r);) {
         int f = at_record_is_candidate(&r) ? at_finals_find(&c->finals, &r) : -1;
         if (f < 0 || has[f]) continue;
         found *x = &found_of[f];
-        if (x->is && at_record_mean(&r) >= x->record.mean_s) continue;
+        int key = key_of(c, &r);
+        const kept k = timed(c, &c->leaders.data[key], &r);
+        if (x->is && !is_before(&k, &x->record)) continue;
         x->is = true;
-        x->key = key_of(c, &r);
-        x->record = kept_of(c, &r, x->record.line);
+        x->key = key;
+        x->record = kept_of(c, &k, &r, x->record.line);
         x->record.source = from;
     }
     at_status s = at_log_reader_status(reader, err);
@@ -198,11 +248,26 @@ at_status at_chooser_settle(at_chooser *c, at_error *err) {
 
 /* ---- the best of them ----------------------------------------------------------------------- */
 
+/* Finals as they are for the objective; those that say nothing of it are left out. */
+static void take_finals(at_arena *a, at_objective o, at_record *r) {
+    at_turns *of = AT_NEW_ARRAY(a, at_turns, r->num_finals);
+    int n = 0;
+    for (int i = 0; i < r->num_finals; i++) {
+        of[n] = r->finals[i];
+        if (of[n].error_no || at_turns_for(&of[n], o, AT_NEW_ARRAY(a, at_round, of[n].num_rounds)))
+            n++;
+    }
+    r->finals = of;
+    r->num_finals = n;
+}
+
 /* A copy that outlives the chooser. */
-static void copy_pick(at_arena *a, const at_chooser *c, const kept *k, int64_t considered,
-                      at_pick *out) {
+static void copy_pick(at_arena *a, const at_chooser *c, const kept *k, const leaders *l,
+                      at_objective o, at_pick *out) {
     *out = (at_pick){.source = at_strdup(a, c->sources.data[k->source].path),
-                     .considered = considered};
+                     .considered = l->considered,
+                     .is_in_state = o == c->objective,
+                     .is_by_time = l->is_by_time};
     out->record = *parse(a, k);
     at_text text = {0};
     at_finals_print(&text, &c->finals, &out->record);
@@ -216,12 +281,47 @@ static void copy_pick(at_arena *a, const at_chooser *c, const kept *k, int64_t c
         at_finals_add(&finals, line + 1, 0);
     }
     at_finals_apply(&finals, &out->record);
+    if (o) take_finals(a, o, &out->record);
+    const at_turns *f = at_record_final(&out->record);
+    out->time_s = f ? f->time_s : k->mean_s;
 }
 
 static int by_appearance(const void *x, const void *y) {
     const kept *a = *(const kept *const *)x, *b = *(const kept *const *)y;
     if (a->source != b->source) return a->source < b->source ? -1 : 1;
     return (a->line_number > b->line_number) - (a->line_number < b->line_number);
+}
+
+/* Those of the records that have a result for the objective, and their place among all. */
+static int enter(at_chooser *c, const kept *const *all, int n, at_objective o,
+                 at_contender *contenders, int *which) {
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        at_record *r = parse(c->scratch, all[i]);
+        at_finals_apply(&c->finals, r);
+        if (o) take_finals(c->scratch, o, r);
+        if (o && !all[i]->is_in_state && !at_record_final(r)) continue;
+        double mean_s = o && !all[i]->is_in_state ? INFINITY : all[i]->mean_s;
+        contenders[count] = (at_contender){mean_s, r->finals, r->num_finals};
+        which[count++] = i;
+    }
+    return count;
+}
+
+/* Finals of several logs that have no anchor in common, of which the times decide. */
+static bool have_strange_finals(const kept *const *all, const int *which,
+                                const at_contender *contenders, int count) {
+    const kept *one = NULL;
+    const at_turns *of_one = NULL;
+    for (int i = 0; i < count; i++) {
+        if (!contenders[i].num_finals) continue;
+        const at_turns *t = &contenders[i].finals[contenders[i].num_finals - 1];
+        if (!one) one = all[which[i]], of_one = t;
+        else if (all[which[i]]->source != one->source &&
+                 (!t->first || !of_one->first || strcmp(t->first, of_one->first) != 0))
+            return true;
+    }
+    return false;
 }
 
 bool at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out) {
@@ -233,14 +333,15 @@ bool at_chooser_pick(at_chooser *c, int key, at_arena *a, at_pick *out) {
         all[i] = i < l->best.len ? &l->best.data[i] : &l->others.data[i - l->best.len];
     qsort(all, (size_t)n, sizeof *all, by_appearance); /* ties go to the earlier */
     at_contender *contenders = AT_NEW_ARRAY(c->scratch, at_contender, n);
-    for (int i = 0; i < n; i++) {
-        at_record *r = parse(c->scratch, all[i]);
-        at_finals_apply(&c->finals, r);
-        contenders[i] = (at_contender){all[i]->mean_s, r->finals, r->num_finals};
-    }
-    int winner = at_winner(contenders, n);
-    if (winner >= 0) copy_pick(a, c, all[winner], l->considered, out);
-    return winner >= 0;
+    int *which = AT_NEW_ARRAY(c->scratch, int, n);
+    at_objective o = c->objective;
+    int count = enter(c, all, n, o, contenders, which);
+    if (!count && o) count = enter(c, all, n, o = AT_OBJECTIVE_NONE, contenders, which);
+    int winner = at_winner(contenders, count);
+    if (winner < 0) return false;
+    copy_pick(a, c, all[which[winner]], l, o, out);
+    out->is_by_time |= have_strange_finals(all, which, contenders, count);
+    return true;
 }
 
 void at_pick_print(at_text *out, const at_pick *p) {

@@ -88,6 +88,7 @@ int at_turns_for(at_turns *t, at_objective o, at_round *rounds) {
         counting += n;
     }
     if (!counting) return 0;
+    if (o != t->objective) t->first = NULL; /* its time was another one there */
     t->objective = o;
     t->rounds = rounds;
     t->time_s = at_turns_time(t);
@@ -188,7 +189,10 @@ bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
         t->anchor = anchor && anchor->is_int ? anchor->integer : -1;
         if (error_no && error_no->is_int && error_no->integer > 0)
             t->error_no = (int)error_no->integer;
-        const at_json *objective = at_json_get(v, "objective");
+        const at_json *objective = at_json_get(v, "objective"), *first = at_json_get(v, "first");
+        const at_json *first_s = at_json_get(v, "first_s");
+        if (first && first->kind == AT_JSON_STRING && first_s && first_s->number > 0)
+            t->first = first->string, t->first_s = first_s->number;
         if (objective && objective->string)
             at_objective_from_name(objective->string, &t->objective);
         if (!read_rounds(a, v, t)) return false;
@@ -220,6 +224,12 @@ void at_final_line_print(at_text *out, const at_final_line *l) {
     if (t->among)
         at_text_addf(out, ", \"among\": %d, \"anchor\": %lld", t->among, (long long)t->anchor);
     if (t->objective) at_text_addf(out, ", \"objective\": \"%s\"", at_objective_name(t->objective));
+    if (t->first) {
+        add_member(out, "first");
+        at_text_add_json_string(out, t->first);
+        add_member(out, "first_s");
+        at_text_add_double(out, t->first_s);
+    }
     at_text_addf(out, ", \"rounds\": %d", t->num_rounds);
     add_member(out, "rounds_s");
     at_text_add(out, "[");
@@ -307,9 +317,6 @@ void at_finals_add(void *finals, const char *comment, int64_t line) {
         at_arena_rewind(a, mark);
         return;
     }
-    if (f->objective)
-        at_turns_for(&read.turns, f->objective,
-                     AT_NEW_ARRAY(a, at_round, read.turns.num_rounds + 1));
     int known = f->comments.keys.len;
     at_key_map_add(&f->comments, comment);
     at_text key = {0};

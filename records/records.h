@@ -151,6 +151,10 @@ typedef struct at_turns {
     int among;
     int64_t anchor;
     at_objective objective; /* by which time_s and the interval go */
+    /* Code hash of the first anchor of the trials, and its time in this final, by a link measured
+     * when it began; NULL: not known. Finals with the same one are comparable. */
+    const char *first;
+    double first_s;
     int error_no; /* it failed when it was timed again; what was timed before does not count */
     const char *error;
     double
@@ -356,8 +360,6 @@ int at_key_map_add(at_key_map *m, const char *key);
 typedef struct at_finals {
     at_key_map keys, comments;
     AT_VEC(struct at_finalist_lines) of; /* [keys] */
-    at_objective
-        objective; /* that their times are for, where they say so; NONE: as they were judged */
 } at_finals;
 void at_finals_init(at_finals *f, at_arena *a);
 /* Told each comment line (at_log_reader_on_comment); comments that are no finals are ignored. */
@@ -445,6 +447,9 @@ typedef struct at_pick {
     const char *finals; /* comment lines: its samples in finals */
     const char *source; /* path */
     int64_t considered; /* valid records it was chosen from */
+    double time_s;      /* by the objective that was asked for */
+    bool is_in_state;   /* there were results for that objective; else it was chosen without */
+    bool is_by_time; /* those it was chosen from were not all compared in pairs with one anchor */
 } at_pick;
 /* The record and its finals, as they stand in a log. */
 void at_pick_print(at_text *out, const at_pick *p);
@@ -457,12 +462,13 @@ void at_pick_print(at_text *out, const at_pick *p);
 at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
                        const char *output_path, bool force, at_per per, at_warn_fn *warn, void *ctx,
                        at_pick **picks, int *num_picks, at_error *err);
-/* The same of those records alone for which use says true; not with AT_PER_COMPAT. */
+/* The same of those records alone for which use says true (NULL: all); not with AT_PER_COMPAT.
+ * objective: the best for that; NONE: for that of their log. */
 typedef bool at_pick_fn(void *ctx, const at_record *r);
 at_status at_pick_best_of(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
-                          void *use_ctx, const char *output_path, bool force, at_per per,
-                          at_warn_fn *warn, void *ctx, at_pick **picks, int *num_picks,
-                          at_error *err);
+                          void *use_ctx, at_objective objective, const char *output_path,
+                          bool force, at_per per, at_warn_fn *warn, void *ctx, at_pick **picks,
+                          int *num_picks, at_error *err);
 
 /* ---- looking (summary.c, log_split.c, spread.c) ---------------------------------------------- */
 

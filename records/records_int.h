@@ -99,13 +99,35 @@ at_status at_refuse_tuning_log(const char *path, at_error *err);
 /* What a record competes in: the hash of its context or, of a foreign one, its target. */
 void at_record_context_key(at_text *out, const at_record *r);
 
+/* ---- anchor_times.c ------------------------------------------------------------------------- */
+
+/* What #anchor lines of a log say, by context, workload and number. */
+typedef struct at_anchor_scales {
+    double of_first, first_s;
+    at_scale by[AT_STATE_COUNT];
+} at_anchor_scales;
+typedef struct at_anchor_times {
+    at_key_map keys;
+    AT_VEC(at_anchor_scales) of; /* [keys] */
+} at_anchor_times;
+void at_anchor_times_init(at_anchor_times *t, at_arena *a);
+/* Other comments are ignored. */
+void at_anchor_times_add(at_anchor_times *t, const char *comment);
+typedef struct at_timed {
+    double time_s;
+    double of_first;  /* over the time of the first anchor; 0: it was timed alone */
+    bool is_in_state; /* some of its pairs were in the state; else it is of all */
+} at_timed;
+/* Of its trial, for an objective; NONE: as it was recorded. */
+at_timed at_record_timed(const at_anchor_times *t, const at_record *r, at_objective o);
+
 /* ---- contenders.c --------------------------------------------------------------------------- */
 
 /* Keeps what can win of each key: task and context; by_target: and target. */
 typedef struct at_chooser at_chooser;
-at_chooser *at_chooser_new(bool by_target);
+at_chooser *at_chooser_new(bool by_target, at_objective objective);
 void at_chooser_free(at_chooser *c);
-at_finals *at_chooser_finals(at_chooser *c); /* to be told the comments */
+void at_chooser_comment(void *chooser, const char *comment, int64_t line); /* of the log */
 /* Before the records of a log are added; path outlives the chooser. What is no file cannot be read
  * again, and all of it is kept. */
 void at_chooser_begin(at_chooser *c, const char *path);
@@ -132,6 +154,7 @@ typedef struct at_pick_job {
     at_text *out; /* the lines chosen */
     at_pick_fn *use;
     void *use_ctx;
+    at_objective objective;
     AT_VEC(at_pick) picks;
 } at_pick_job;
 at_status at_pick_compat(at_pick_job *job, at_error *err);

@@ -88,7 +88,7 @@ static at_status read_log(reading *s, const char *path, at_warn_fn *warn, void *
                           at_log_summary *out, at_error *err) {
     at_log_reader *reader;
     AT_TRY(at_log_reader_open(path, warn, ctx, &reader, err));
-    at_log_reader_on_comment(reader, at_finals_add, at_chooser_finals(s->chooser));
+    at_log_reader_on_comment(reader, at_chooser_comment, s->chooser);
     at_chooser_begin(s->chooser, path);
     at_log_reader_watch(reader, s->arena);
     at_log_reader_watch(reader, at_chooser_memory(s->chooser));
@@ -102,7 +102,8 @@ static at_status read_log(reading *s, const char *path, at_warn_fn *warn, void *
 at_status at_log_summarise(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,
                            at_log_summary *out, at_error *err) {
     at_arena *keys = at_arena_new();
-    reading s = {.arena = a, .keys.arena = keys, .chooser = at_chooser_new(false)};
+    reading s = {
+        .arena = a, .keys.arena = keys, .chooser = at_chooser_new(false, AT_OBJECTIVE_NONE)};
     *out = (at_log_summary){0};
     at_status status = read_log(&s, path, warn, ctx, out, err);
     for (int i = 0; i < s.groups.len; i++) {

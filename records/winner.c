@@ -1,13 +1,14 @@
 /* records/winner.c: which result of a task wins: the one answer that every command gives. */
 #include "records/records_int.h"
 
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Where someone stands in one final. */
 typedef struct place {
     double begun_s, time_s;
     int who;
+    const at_turns *turns;
 } place;
 
 static bool is_out(const at_contender *c) {
@@ -47,24 +48,31 @@ static place *list_places(const at_contender *c, int n, int *count) {
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < c[i].num_finals && !is_out(&c[i]); k++) {
             const at_turns *t = &c[i].finals[k];
-            if (t->num_rounds && !t->error_no) all[(*count)++] = (place){t->begun_s, t->time_s, i};
+            if (t->num_rounds && !t->error_no)
+                all[(*count)++] = (place){t->begun_s, t->time_s, i, t};
         }
     }
     if (*count) qsort_r(all, (size_t)*count, sizeof *all, by_final, (void *)(uintptr_t)c);
     return all;
 }
 
+/* Of different finals: by their ratios to one anchor, if there is one. */
+static bool is_faster(const at_turns *x, const at_turns *y) {
+    bool shared = x->first && y->first && !strcmp(x->first, y->first);
+    return shared ? x->time_s / x->first_s < y->time_s / y->first_s : x->time_s < y->time_s;
+}
+
 static int best_of_finals(const at_contender *c, int n) {
     int count, winner = -1;
-    double time_s = INFINITY; /* of the winner so far, in the last final it was in */
+    const at_turns *turns = NULL; /* of the winner so far, in the last final it was in */
     place *all = list_places(c, n, &count);
     for (int i = 0, end; i < count; i = end) {
         bool is_in = false;
         for (end = i; end < count && all[end].begun_s == all[i].begun_s; end++)
             is_in |= all[end].who == winner;
-        if (!is_in && all[i].time_s >= time_s) continue;
+        if (!is_in && turns && !is_faster(all[i].turns, turns)) continue;
         winner = all[i].who;
-        time_s = all[i].time_s;
+        turns = all[i].turns;
     }
     free(all);
     return winner;

@@ -156,12 +156,14 @@ static void final_lines(void **state) {
     assert_non_null(strstr(out.data, "\"states\": [\"ac\", \"ca\"]"));
     assert_non_null(strstr(out.data, "\"objective\": \"alone\""));
     at_finals_init(&finals, a);
-    finals.objective = AT_OBJECTIVE_COMPANY;
     at_finals_add(&finals, text, 1);
     int n;
     const at_turns *t = at_finals_get(&finals, 0, &l, &n);
     assert_int_equal(n, 1);
-    assert_true(t->time_s == 3); /* of 2 and 4 */
+    at_turns there = *t;
+    at_round rounds[2];
+    assert_int_equal(at_turns_for(&there, AT_OBJECTIVE_COMPANY, rounds), 2);
+    assert_true(there.time_s == 3); /* of 2 and 4 */
     at_text_free(&out);
     at_arena_free(a);
 }
