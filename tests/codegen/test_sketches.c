@@ -2,7 +2,8 @@
  * odd shapes, at random points, run in every form that lowering gives them and compared with the
  * interpreter of the computation before all edits. No point may be refused. In the environment:
  * AT_SEED and AT_COUNT choose other computations and more, AT_POINTS how many points of each sketch
- * (100 in a full run), AT_ONLY one file of examples/te. */
+ * (100 in a full run, the first of them through compilers, too), AT_ONLY one file of examples/te.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 40 };
+enum { BATCH = 40, COMPILED = 12 }; /* points of a sketch that compilers see, too */
 
 static long setting(const char *name, long otherwise) {
     const char *s = getenv(name);
@@ -31,11 +32,12 @@ typedef struct batch {
     at_arena *arenas[BATCH];
     outcome *out;
     int n;
+    phase last;
     long run, wrong, refused, large, sketches;
 } batch;
 
 static void flush_batch(batch *b) {
-    run_phases(b->list, b->n, PHASE_TREE, PHASE_COUNT - 1, b->out);
+    run_phases(b->list, b->n, PHASE_TREE, b->last, b->out);
     for (int i = 0; i < b->n; i++) {
         if (b->out[i].verdict != VERDICT_RIGHT && b->wrong++ < 20) {
             at_text sizes = {0};
@@ -125,6 +127,9 @@ static void add_points(batch *b, const original *x, int sketch, int points) {
     for (int i = 0; i < points; i++) {
         at_error err;
         char text[200];
+        phase last = i < COMPILED ? PHASE_COUNT - 1 : PHASE_C - 1;
+        if (b->n && b->last != last) flush_batch(b);
+        b->last = last;
         random_program *point = &b->programs[b->n];
         int64_t index = (int64_t)at_rng_below(&rng, (uint64_t)at_space_range_length(space));
         if (!at_space_is_valid(space, index)) continue;
