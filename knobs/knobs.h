@@ -89,6 +89,8 @@ void at_space_only(at_space *s, const int64_t *indices, int64_t n);
 at_status at_space_sum(at_space *s, const char *knob, const char *const *names,
                        at_space *const *parts, int num_parts, at_error *err);
 int at_space_num_parts(const at_space *s); /* 0: no sum */
+/* The index of its first point; of the number of parts: how many indices there are. */
+int64_t at_space_part_begin(const at_space *s, int part);
 const char *at_space_part_name(const at_space *s, int part);
 /* Whether a digit says anything where the others are these: not of another part. */
 bool at_space_digit_counts(const at_space *s, const int64_t *digits, int knob);

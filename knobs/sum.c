@@ -53,6 +53,8 @@ at_status at_space_sum(at_space *s, const char *knob, const char *const *names,
 
 int at_space_num_parts(const at_space *s) { return s ? s->num_parts : 0; }
 
+int64_t at_space_part_begin(const at_space *s, int part) { return s->first[part]; }
+
 const char *at_space_part_name(const at_space *s, int part) {
     return s->knobs[0]->options[part]->string;
 }

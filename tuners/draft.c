@@ -64,18 +64,39 @@ static int cheapest_first(const void *x, const void *y) {
     return a->place - b->place;
 }
 
-/* All points there are, or some by chance. */
-static void sample(const at_draft *d, at_rng *rng, at_numbering *out) {
+/* At most so many points of these, all that there are or some by chance; false: there are more. */
+static bool sample_range(const at_draft *d, int64_t begin, int64_t end, int most, at_rng *rng,
+                         at_numbering *out) {
     const at_book *b = d->book;
-    int64_t first = at_space_place(b->space, b->begin);
+    int64_t first = at_space_place(b->space, begin);
+    int enough = out->len + most;
     at_shuffle order;
-    at_shuffle_init(&order, at_tuner_places(b->space, b->begin, b->end));
-    for (int i = 0; out->len < SAMPLED && i < MOST_DRAWS && order.remaining > 0; i++) {
+    at_shuffle_init(&order, at_tuner_places(b->space, begin, end));
+    for (int i = 0; out->len < enough && i < MOST_DRAWS && order.remaining > 0; i++) {
         int64_t draw = (int64_t)at_rng_below(rng, (uint64_t)order.remaining);
         int64_t index = at_space_at_place(b->space, first + at_shuffle_take(&order, draw));
         if (at_book_allows(b, index)) at_number_add(out, index);
     }
+    bool all = order.remaining == 0;
     at_shuffle_free(&order);
+    return all;
+}
+
+/* The parts of a sum have equal shares, however large they are. */
+static bool sample(const at_draft *d, at_rng *rng, at_numbering *out) {
+    const at_book *b = d->book;
+    int parts = at_space_num_parts(b->space);
+    bool all = true;
+    if (!parts) return sample_range(d, b->begin, b->end, SAMPLED, rng, out);
+    for (int p = 0; p < parts; p++) {
+        int64_t begin = at_space_part_begin(b->space, p),
+                end = at_space_part_begin(b->space, p + 1);
+        if (begin < b->begin) begin = b->begin;
+        if (end > b->end) end = b->end;
+        if (begin < end)
+            all &= sample_range(d, begin, end, (SAMPLED - out->len) / (parts - p), rng, out);
+    }
+    return all;
 }
 
 static point *sorted(at_draft *d, const at_numbering *listed) {
@@ -106,8 +127,8 @@ static void descend(at_draft *d, at_numbering *listed, at_numbering *left) {
 
 void at_draft_make(at_draft *d, at_rng *rng) {
     at_numbering listed = {0}, left = {0}, kept = {0};
-    sample(d, rng, &listed);
-    for (int step = 0; step < STEPS && listed.len >= SAMPLED; step++) descend(d, &listed, &left);
+    bool all = sample(d, rng, &listed);
+    for (int step = 0; step < STEPS && !all; step++) descend(d, &listed, &left);
     point *points = sorted(d, &listed);
     for (int i = 0; i < listed.len && kept.len < POOL - BY_CHANCE; i++)
         at_number_add(&kept, points[i].index);

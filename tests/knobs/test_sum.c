@@ -43,6 +43,9 @@ static void indices(void **state) {
         valid += at_space_len(parts[i]);
     }
     assert_int_equal(at_space_range_length(sum), all);
+    assert_int_equal(at_space_part_begin(sum, 0), 0);
+    assert_int_equal(at_space_part_begin(sum, 1), at_space_range_length(parts[0]));
+    assert_int_equal(at_space_part_begin(sum, 3), all);
     assert_int_equal(at_space_len(sum), valid);
     assert_int_equal(at_space_subrange_length(sum, 0, all), valid);
     assert_int_equal(at_space_num_knobs(sum), 5);

@@ -171,6 +171,34 @@ static void with_costs(void **state) {
     at_arena_free(a);
 }
 
+/* Only the last part of a sum has anything cheap. */
+static void cost_last_part(void *ctx, const int64_t *indices, int n, double *ns) {
+    int64_t first = at_space_part_begin(ctx, at_space_num_parts(ctx) - 1);
+    for (int i = 0; i < n; i++) ns[i] = indices[i] >= first ? 10 : 1000;
+}
+
+/* A small space is looked at beside one that has a hundred thousand times as many points. */
+static void small_part(void **state) {
+    (void)state;
+    if (absent("xgb")) skip();
+    at_arena *a = at_arena_new();
+    static const char *const names[] = {"large", "small"};
+    at_space *parts[] = {space_of(a, (const int[]){100, 100, 100}, 3, NULL),
+                         space_of(a, (const int[]){5, 2}, 2, NULL)},
+             *sum = at_space_new(a);
+    at_error err;
+    assert_int_equal(at_space_sum(sum, "sketch", names, parts, 2, &err), AT_OK);
+    for (int seed = 0; seed < 3; seed++) {
+        at_tuner *t =
+            new_tuner("xgb", sum, (at_tuner_options){.seed = seed, .costs = {cost_last_part, sum}});
+        int64_t index;
+        assert_int_equal(at_tuner_next(t, &index, 1), 1);
+        assert_true(index >= at_space_part_begin(sum, 1));
+        at_tuner_free(t);
+    }
+    at_arena_free(a);
+}
+
 /* Which part proposed what: the draft first, then model and descent, and chance at times. */
 static void parts(void **state) {
     (void)state;
@@ -481,6 +509,7 @@ int main(void) {
         cmocka_unit_test(batches),      cmocka_unit_test(strange_results),
         cmocka_unit_test(beats_chance), cmocka_unit_test(history),
         cmocka_unit_test(recalls),      cmocka_unit_test(diverse_picks),
+        cmocka_unit_test(small_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
