@@ -250,6 +250,15 @@ at_openblas *at_openblas_conv(at_arena *a, const at_bench_conv *s, const float *
 const float *at_openblas_output(const at_openblas *b); /* [n, oh, ow, oc] */
 at_bench_contender at_openblas_contender(at_openblas *b);
 
+/* peers_xnnpack.c: weight [oc, kh, kw, ic], packed when it is made. NULL: it cannot do that. */
+bool at_xnnpack_is_there(void);
+typedef struct at_xnnpack at_xnnpack;
+at_xnnpack *at_xnnpack_conv(at_arena *a, const at_bench_conv *s, const float *data,
+                            const float *weight);
+const float *at_xnnpack_output(const at_xnnpack *x); /* [n, oh, ow, oc] */
+at_bench_contender at_xnnpack_contender(at_xnnpack *x);
+void at_xnnpack_free(at_xnnpack *x); /* NULL is fine */
+
 /* a [y, k] times b [k, x], or its transpose [x, k], plus addend [y, x] unless NULL. */
 typedef struct at_openblas_product at_openblas_product;
 at_openblas_product *at_openblas_product_new(at_arena *arena, const int yxk[3], const float *a,

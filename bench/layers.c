@@ -1,13 +1,13 @@
 /* bench/layers.c: what the operator conv2d finds on whole networks and on odd sizes, against the
- * best of oneDNN (direct, and both of its Winograd's) and im2col with OpenBLAS. Each template has a
- * search of its own; the fastest of them is what counts. ROWS in the environment names groups or
- * single layers: "vgg resnet-3". */
+ * best of oneDNN (direct, and both of its Winograd's), XNNPACK, and im2col with OpenBLAS. Each
+ * template has a search of its own; the fastest of them is what counts. ROWS in the environment
+ * names groups or single layers: "vgg resnet-3". */
 #include "bench/bench.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_OURS = 4, MOST_PEERS = 4, NUM_ODD = 40, TRIALS = 60 };
+enum { MOST_OURS = 4, MOST_PEERS = 5, NUM_ODD = 40, TRIALS = 60 };
 
 /* Outputs of F(4, 3), in units of their root mean square, on data that are not normal. */
 static const double within = 1e-4;
@@ -78,6 +78,7 @@ typedef struct contest {
     at_bench_kernel ours[MOST_OURS];
     const char *of[MOST_OURS];
     at_onednn *onednn[MOST_PEERS];
+    at_xnnpack *xnnpack;
     at_bench_contender peers[MOST_PEERS];
     const char *names[MOST_PEERS];
     int num_ours, num_peers;
@@ -174,9 +175,17 @@ static void open_peers(at_arena *a, contest *c) {
         c->names[c->num_peers] = at_onednn_kernel(*made);
         c->peers[c->num_peers++] = at_onednn_contender(*made);
     }
+    const float *data = tensor(&c->data, "data");
+    const float *weight = outputs_first(&c->conv, tensor(&c->data, "weight"));
+    int out = at_compute_find(c->data.compute, "out");
+    if (at_xnnpack_is_there() && (c->xnnpack = at_xnnpack_conv(a, &c->conv, data, weight)) &&
+        at_bench_check("XNNPACK", at_xnnpack_output(c->xnnpack), c->data.tensor[out],
+                       c->data.elements[out], 0, &is_none) == AT_OK) {
+        c->names[c->num_peers] = "XNNPACK";
+        c->peers[c->num_peers++] = at_xnnpack_contender(c->xnnpack);
+    }
     if (!at_openblas_about()) return;
-    at_openblas *b = at_openblas_conv(a, &c->conv, tensor(&c->data, "data"),
-                                      outputs_first(&c->conv, tensor(&c->data, "weight")));
+    at_openblas *b = at_openblas_conv(a, &c->conv, data, weight);
     c->names[c->num_peers] = "im2col and OpenBLAS";
     c->peers[c->num_peers++] = at_openblas_contender(b);
 }
@@ -221,6 +230,7 @@ static at_status run(at_arena *a, int i, at_error *err) {
     if (status == AT_OK) open_peers(a, &c);
     if (status == AT_OK && c.num_peers) report(a, &c);
     for (int k = 0; k < c.num_peers; k++) at_onednn_free(c.onednn[k]);
+    at_xnnpack_free(c.xnnpack);
     for (int k = 0; k < c.num_ours; k++) at_bench_kernel_close(&c.ours[k]);
     return status;
 }

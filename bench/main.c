@@ -79,6 +79,7 @@ static void print_head(int cpu, int cores) {
     printf("oneDNN: %s%s\n", dnn ? "found, " : "not found (libdnnl-dev)", dnn ? dnn : "");
     printf("OpenBLAS: %s%s\n", blas ? "found, kernels for " : "not found (libopenblas-dev)",
            blas ? blas : "");
+    printf("XNNPACK: %s\n", at_xnnpack_is_there() ? "found" : "not found (libxnnpack0)");
 }
 
 int main(int argc, char **argv) {

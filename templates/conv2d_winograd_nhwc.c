@@ -161,8 +161,7 @@ static void define_in(at_template *t, const layout *l) {
     at_split(t, "tile_t", "TW", "to ti", .policy = AT_FACTORS);
     at_split(t, "tile_co", "CO", "fo fi", .policy = AT_FACTORS);
     at_split(t, "tile_ci", "CI", "co ci", .policy = AT_FACTORS);
-    at_split(t, "tile_k", "CI", "kp kc", .policy = AT_FACTORS,
-             .filter = at_textf(t, "last >= %d", (int)at_evaluate(t, "min(CI, 32)")));
+    at_split(t, "tile_k", "CI", "kp kc", .policy = AT_FACTORS);
     at_sizes(t, "I = |ci|, Q = |fi|, S = |si|, K = |kc|, k = m, l = m");
     at_compute(t, at_textf(t, compute, l->data, transforms(t, m), l->read, l->out));
     at_schedule_when(t, "K == CI", at_textf(t, tree, l->copy, one_part, l->store));
