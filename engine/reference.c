@@ -15,8 +15,8 @@ static const double gcc_from_flops = 5e8;
 static const double limits_cost = 3;
 /* 8 u of the largest float: partial sums may exceed it. */
 static const float largest_limit = 0x1p-21f * 3.4028235e38f;
-/* From here on it would take seconds, */
-static const double project_from_flops = 4e9;
+/* From here on it takes most of the time until a search has its first results, */
+static const double project_from_flops = 1e8;
 /* and a projection pays that has so many times fewer points. */
 static const double least_gain = 4;
 /* Inputs that make so large a share of the outputs say nothing are made smaller, */

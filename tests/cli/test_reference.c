@@ -23,6 +23,8 @@ static void projected(void **state) {
         assert_string_equal(cli_member(cli_json(), "reference")->string, "projected");
     }
     cli_expect(0, "./autotune run conv2d_NCHWc --json");
+    assert_string_equal(cli_member(cli_json(), "reference")->string, "projected");
+    cli_expect(0, "./autotune run conv2d_NCHWc --args IC=32,OC=32 --json");
     assert_string_equal(cli_member(cli_json(), "reference")->string, "whole");
 }
 
