@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/json_out.h"
+#include "cli/machine_watch.h"
 
 enum { ACROSS = 8 }; /* shapes in a line */
 
@@ -78,6 +79,12 @@ static void add_table(at_text *out, at_arena *a, const at_speed_table *t) {
 }
 
 at_status at_cmd_machine(const at_options *o, at_error *err) {
+    if (o->watch_s > 0 && (o->measure || o->json))
+        return at_fail(err, AT_E_USAGE, "--watch and %s exclude each other",
+                       o->measure ? "--measure" : "--json");
+    if (o->watch_s > 0) return at_machine_watch(o, err);
+    if (o->output)
+        return at_fail(err, AT_E_USAGE, "--output: a picture is of --watch; give that, too");
     at_arena *a = at_arena_new();
     at_speed_table *t = AT_NEW(a, at_speed_table);
     at_text text = {0};

@@ -78,6 +78,7 @@ typedef struct at_options {
     const char *transfer[AT_MAX_LOGS];
     const char *on[AT_MAX_LOGS]; /* places that measure */
     int num_on;
+    double watch_s; /* 0: the table of speeds */
     double lease_s, idle_s;
     bool once;
     const char *sim_workers; /* of replay, and what follows */

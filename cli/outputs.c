@@ -109,6 +109,7 @@ static const struct {
     {AT_VERB_PLOT, ".png", "PNG picture", is_png},
     {AT_VERB_PLOT, ".svg", "SVG picture", is_svg},
     {AT_VERB_PLOT, ".pdf", "PDF document", is_pdf},
+    {AT_VERB_MACHINE, NULL, "SVG picture", is_svg},
 };
 
 static bool ends_in(const char *path, const char *ending) {

@@ -41,8 +41,10 @@ static const at_verb_row rows[] = {
     [AT_VERB_AGENT] = {"agent", "", 0, 0,
                        "measures for a search that started it (--on ssh:, slurm:, local:)"},
     [AT_VERB_LIST] = {"list", "", 0, 0, "lists the templates, their arguments and defaults"},
-    [AT_VERB_MACHINE] = {"machine", "", 0, 0,
-                         "shows what is known of this machine's speeds, which searches begin with"},
+    [AT_VERB_MACHINE] =
+        {"machine", "", 0, 0,
+         "shows what is known of this machine's speeds, which searches begin with, or "
+         "watches who else uses its cores"},
     [AT_VERB_HELP] = {"help", "[VERB]", 0, 1, "explains the program or one verb"},
     [AT_VERB_VERSION] = {"version", "", 0, 0, "prints the version"},
 };

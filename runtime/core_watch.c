@@ -20,17 +20,25 @@ bool at_core_watch(int cpu, int64_t ns, const at_reach *reach, at_core_seen *out
     if (sched_getaffinity(0, sizeof was, &was) || sched_setaffinity(0, sizeof one, &one))
         return false;
     int counts[AT_STATE_COUNT] = {0};
-    at_probe_core(false); /* its code and lines are there now */
+    at_probe_core(true); /* its code and lines are there now */
     int64_t begin_ns = at_now_ns(), begin_thread_ns = thread_ns(), now_ns = begin_ns;
     at_state before = AT_STATE_COUNT;
+    int readings = 0;
     while (now_ns - begin_ns < ns) {
-        at_probe seen = at_probe_core(false);
+        at_probe seen = at_probe_core(true);
+        out->mean.near += seen.near;
+        out->mean.far += seen.far;
+        out->mean.multiply_adds += seen.multiply_adds;
+        readings++;
         at_state after = at_probe_state(&seen, reach);
         if (before < AT_STATE_COUNT) counts[at_state_between(before, after)]++, out->probes++;
         before = after;
         for (int64_t next_ns = at_now_ns() + APART_NS; now_ns < next_ns;) now_ns = at_now_ns();
     }
     out->here = (double)(thread_ns() - begin_thread_ns) / (double)(now_ns - begin_ns);
+    out->mean.near /= readings;
+    out->mean.far /= readings;
+    out->mean.multiply_adds /= readings;
     for (int s = 0; s < AT_STATE_COUNT; s++)
         out->share[s] = out->probes ? (double)counts[s] / out->probes : 0;
     sched_setaffinity(0, sizeof was, &was);

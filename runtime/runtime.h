@@ -84,6 +84,7 @@ at_state at_state_between(at_state before, at_state after);
 typedef struct at_core_seen {
     double share[AT_STATE_COUNT]; /* of the time */
     double here;                  /* of the time: this thread had the core */
+    at_probe mean;
     int probes;
 } at_core_seen;
 /* false: this thread may not be there. */

@@ -179,13 +179,31 @@ static void finalist_fails(void **state) {
     assert_non_null(strstr(r->err, " failed when compiled again: gcc: error: not this one\n"));
 }
 
+/* ---- its states ------------------------------------------------------------------------------ */
+
+static void watched(void **state) {
+    (void)state;
+    const cli_result *r = cli_expect(0, "./autotune machine --watch 300ms -o states.svg");
+    assert_non_null(strstr(r->out, "kernels would run on CPU "));
+    assert_non_null(strstr(r->out, "multiply-adds in the time of "));
+    cli_expect(0,
+               "head -c 4 states.svg | grep -q '<svg' && tail -n 1 states.svg | grep -q '</svg>'");
+    cli_expect(0, "./autotune machine --watch 100ms -o states.svg"); /* again, over its like */
+    cli_expect(0, "echo mine >mine.txt");
+    cli_expect(2, "./autotune machine --watch 100ms -o mine.txt");
+    cli_expect(0, "grep -q mine mine.txt");
+    cli_expect(2, "./autotune machine --watch 1s --json");
+    cli_expect(2, "./autotune machine --watch 1s --measure");
+    cli_expect(2, "./autotune machine -o states.svg");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_folder),       cmocka_unit_test(full_disk),
         cmocka_unit_test(few_descriptors), cmocka_unit_test(file_too_large),
         cmocka_unit_test(small_stack),     cmocka_unit_test(hung_up),
         cmocka_unit_test(stopped),         cmocka_unit_test(killed_in_the_final),
-        cmocka_unit_test(finalist_fails),
+        cmocka_unit_test(finalist_fails),  cmocka_unit_test(watched),
     };
     return cmocka_run_group_tests_name("cli/machine", tests, cli_setup, cli_teardown);
 }
