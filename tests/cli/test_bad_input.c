@@ -70,7 +70,7 @@ static void command_line(void **state) {
         {"apply " T " --dialect forth", 2, "--dialect forth: there are c, gnu, tcc"},
         {"apply " T, 2, "which configuration? Give --log FILE, --config JSON|default or --index I"},
         {"run " T " --index 1 --config default", 2,
-         "give one of --config, --index and --log, not 2"},
+         "give one of --config, --index, --log and --from-steps, not 2"},
         {"run " T " --line 3", 2, "--line needs --log"},
     };
     check(cases, COUNT(cases));
