@@ -7,8 +7,17 @@
 #include <stdlib.h>
 
 static const char *const spaces[] = {
-    "dense_16x128x128", "conv2d_NCHWc_24x24x96x96",  "conv2d_3x3_gemm_14x14x64x128",
-    "dense_30x120x64",  "conv2d_NCHWc_30x60x48x144", "conv2d_3x3_gemm_14x14x256x256",
+    "dense_16x128x128",
+    "conv2d_NCHWc_24x24x96x96",
+    "conv2d_3x3_gemm_14x14x64x128",
+    "dense_30x120x64",
+    "conv2d_NCHWc_30x60x48x144",
+    "conv2d_3x3_gemm_14x14x256x256",
+    "batch_matmul_8x64x64x48",
+    "conv2d_NCHWc_1x1_28x28x128x96",
+    "conv2d_nhwc_24x24x32x64_dilated",
+    "depthwise_conv2d_NCHWc_28x28x96",
+    "sparse_dense_48x256x384",
 };
 enum { TUNED = 3 }; /* of these, the first few were looked at when the estimate was made */
 
