@@ -12,6 +12,7 @@ enum { KEPT = 64, MOST_HELD_BYTES = 16 << 20, MOST_IN_ALL_BYTES = 24 << 20 };
 
 typedef struct kept {
     double mean_s; /* of its trial; with one first anchor for all, by ratios to it */
+    double time_s; /* as it was measured */
     bool is_in_state;
     at_text line; /* as it will be written */
     int source;
@@ -103,7 +104,7 @@ static int key_of(at_chooser *c, const at_record *r) {
 /* Ratios to one anchor are comparable, whenever they were taken; times are not. */
 static kept timed(at_chooser *c, leaders *l, const at_record *r) {
     at_timed t = at_record_timed(&c->anchors, r, c->objective);
-    kept k = {.mean_s = t.time_s, .is_in_state = t.is_in_state};
+    kept k = {.mean_s = t.time_s, .time_s = t.time_s, .is_in_state = t.is_in_state};
     if (!(t.of_first > 0)) {
         l->is_by_time |= l->first != NULL;
     } else if (!l->first) {
@@ -121,7 +122,7 @@ static kept kept_of(at_chooser *c, const kept *k, const at_record *r, at_text li
     at_text_clear(&line); /* its memory serves again */
     at_record_print(&line, r);
     c->held_bytes += line.cap;
-    return (kept){k->mean_s, k->is_in_state, line, c->sources.len - 1, r->line};
+    return (kept){k->mean_s, k->time_s, k->is_in_state, line, c->sources.len - 1, r->line};
 }
 
 static bool is_before(const kept *x, const kept *y) {
@@ -283,7 +284,7 @@ static void copy_pick(at_arena *a, const at_chooser *c, const kept *k, const lea
     at_finals_apply(&finals, &out->record);
     if (o) take_finals(a, o, &out->record);
     const at_turns *f = at_record_final(&out->record);
-    out->time_s = f ? f->time_s : k->mean_s;
+    out->time_s = f ? f->time_s : o == c->objective ? k->time_s : at_record_mean(&out->record);
 }
 
 static int by_appearance(const void *x, const void *y) {

@@ -89,7 +89,7 @@ static void by_anchor(void **state) {
     at_pick p = pick(a, "a.log", "b.log", AT_OBJECTIVE_NONE);
     expect(&p, 1, 0.5, true, false);
     p = pick(a, "b.log", "a.log", AT_OBJECTIVE_NONE);
-    expect(&p, 1, 0.25, true, false); /* in terms of the first log */
+    expect(&p, 1, 0.5, true, false);
     put_file("c.log", join(a, anchor(a, other, "g", 0.5, 1), other, NULL));
     p = pick(a, "a.log", "c.log", AT_OBJECTIVE_NONE);
     expect(&p, 2, 0.275, true, true);
