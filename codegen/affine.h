@@ -77,6 +77,9 @@ void at_aff_range(at_low *l, const at_aff *x, int64_t *lo, int64_t *hi);
 #define AT_BIT(sym) ((at_mask)1 << (sym))
 /* A new loop's, range 0 .. extent-1. */
 int at_sym_loop(at_low *l, const char *name, int64_t extent);
+/* The same of a loop around parts of `size` iterations of loop `of`: one for all its copies that
+ * are cut alike, of which none stands in another. name is borrowed. */
+int at_sym_parts(at_low *l, int of, int64_t size, int64_t trips, const char *name);
 const at_aff *at_aff_div(at_low *l, const at_aff *x, int64_t by); /* floor */
 const at_aff *at_aff_mod(at_low *l, const at_aff *x, int64_t by); /* x - by*floor(x/by) */
 const at_aff *at_aff_min(at_low *l, const at_aff *x, const at_aff *y);

@@ -6,6 +6,8 @@
  * from. */
 #include "codegen/codegen_int.h"
 
+#include <string.h>
+
 int at_sym_loop(at_low *l, const char *name, int64_t extent) {
     if (l->num_loops == AT_MAX_LOOPS) {
         at_lower_fail(l, "lowering makes more than %d loops of the tree", AT_MAX_LOOPS);
@@ -15,6 +17,17 @@ int at_sym_loop(at_low *l, const char *name, int64_t extent) {
     l->syms.data[id] =
         (at_sym){.kind = AT_SYM_LOOP, .name = name, .hi = extent - 1, .deps = AT_BIT(id)};
     return id;
+}
+
+int at_sym_parts(at_low *l, int of, int64_t size, int64_t trips, const char *name) {
+    for (int i = 0; i < l->parts.len; i++) {
+        const at_sym_part *p = &l->parts.data[i];
+        if (p->of == of && p->size == size && p->trips == trips && !strcmp(p->name, name))
+            return p->sym;
+    }
+    int sym = at_sym_loop(l, name, trips);
+    *at_push(l->arena, &l->parts) = (at_sym_part){of, sym, size, trips, name};
+    return sym;
 }
 
 /* Finds or makes the opaque symbol. */

@@ -34,6 +34,12 @@ typedef struct at_low_tensor { /* of the computation, or a table that lowering a
 
 struct at_tile;
 
+typedef struct at_sym_part { /* a loop around parts of another: at_sym_parts */
+    int of, sym;
+    int64_t size, trips;
+    const char *name;
+} at_sym_part;
+
 struct at_low {
     at_arena *arena;
     const at_program *const program; /* what is lowered; stays as it is */
@@ -43,6 +49,7 @@ struct at_low {
     const at_target *target;
     AT_VEC(at_sym) syms; /* the first AT_MAX_LOOPS are places for loops, num_loops of them taken */
     int num_loops;
+    AT_VEC(at_sym_part) parts;
     at_ir *root;            /* kernel */
     at_ir *pack_root;       /* packing nests, when ahead */
     at_low_tensor *tensors; /* those of the computation first, by its numbers */

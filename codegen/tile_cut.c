@@ -127,8 +127,9 @@ static at_ir *cut_list(cutter *x, at_ir *list, int i) {
     bool looks_up = at_ir_table_loops(l, list) & AT_BIT(first->loop.sym); /* known in each part */
     if (whole > MAX_CALLS && !looks_up && piece_uniform(list, c->piece, c->part.extent)) {
         at_ir *loop = at_ir_new(l, AT_IR_LOOP);
-        loop->loop.sym = at_sym_loop(
-            l, at_format(l->arena, "%s_part", l->syms.data[first->loop.sym].name), whole);
+        loop->loop.sym =
+            at_sym_parts(l, first->loop.sym, c->part.size, whole,
+                         at_format(l->arena, "%s_part", l->syms.data[first->loop.sym].name));
         loop->loop.hi = whole;
         at_ir *body = at_ir_copy_list(l, list);
         shift_piece(l, body, c->piece, c->part.size,
@@ -230,7 +231,7 @@ static at_ir *split_loop(at_low *l, at_ir *n, int64_t size) {
     inner->loop.piece = -1;
     inner->loop.lo = 0;
     inner->loop.hi = size;
-    int outer = at_sym_loop(l, l->syms.data[n->loop.sym].name, whole);
+    int outer = at_sym_parts(l, n->loop.sym, size, whole, l->syms.data[n->loop.sym].name);
     const at_aff *base = at_aff_shift(l, at_aff_scale(l, at_aff_sym(l, outer), size), n->loop.lo);
     at_ir_subst(l, inner->child, n->loop.sym, at_aff_add(l, at_aff_sym(l, n->loop.sym), base));
     n->loop.sym = outer;
