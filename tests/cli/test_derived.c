@@ -40,6 +40,13 @@ static void commands(void **state) {
                          "out[h:H, w:H, f:F] = sum(r:3, q:3, c:C)\n"
                          "    pad[h + r, w + q, c] * weight[r, q, c, f]\n");
     cli_expect(0, "./autotune ./conv.te --trials 8 --quiet");
+    /* padding cuts its tile into parts, each of which is cut once more for the registers */
+    const cli_result *r =
+        cli_expect(0, "./autotune run ./conv.te --args H=14,C=16,F=256 --config '{\"entity\": "
+                      "[[\"sketch\", \"ot\", \"tile_f+rows_first+pack_weight\"], "
+                      "[\"tile_f\", \"sp\", [-1, 8, 24]], [\"tile_h\", \"sp\", [-1, 4]], "
+                      "[\"tile_w\", \"sp\", [-1, 14]], [\"tile_c\", \"sp\", [-1, 4]]]}'");
+    assert_non_null(strstr(r->out, "equal to the reference"));
     cli_expect(0, "./autotune ./my.te --trials 70 --tuner xgb --args N=6,L=4,M=16 --quiet");
 }
 
