@@ -25,12 +25,13 @@ void at_flight_move(at_flights *f, at_flight *x, int worker) {
     x->worker = worker;
 }
 
-static uint16_t *count_of(at_flights *f, at_key key) { return &f->keys[key.lo % AT_FAR_KEYS]; }
+static int slot_of(at_key key) { return (int)(key.lo % AT_FAR_KEYS); }
 
 void at_flight_built(at_flights *f, at_flight *x, at_key key) {
     x->key = key;
     x->is_built = true;
-    ++*count_of(f, key);
+    x->other = f->by_key[slot_of(key)];
+    f->by_key[slot_of(key)] = x;
 }
 
 /* The place of a number, or where it would be. */
@@ -47,7 +48,11 @@ static int place_of(const at_flights *f, int64_t number) {
 void at_flight_end(at_flights *f, at_flight *x) {
     int i = place_of(f, x->id.number);
     at_flight_move(f, x, 0);
-    if (x->is_built) --*count_of(f, x->key);
+    for (at_flight **p = &f->by_key[slot_of(x->key)]; x->is_built && *p; p = &(*p)->other)
+        if (*p == x) {
+            *p = x->other;
+            break;
+        }
     memmove(f->of + i, f->of + i + 1, sizeof *f->of * (size_t)(--f->len - i));
     f->spare[f->num_spare++] = x;
 }
@@ -65,16 +70,14 @@ at_flight *at_flight_unsent(const at_flights *f) {
 }
 
 bool at_flight_has_twin(const at_flights *f, const at_flight *x) {
-    if (f->keys[x->key.lo % AT_FAR_KEYS] < 2) return false; /* that is itself */
-    for (int i = 0; i < f->len; i++)
-        if (f->of[i] != x && f->of[i]->worker != AT_FLIGHT_WITH_ANOTHER &&
-            at_key_equal(f->of[i]->key, x->key))
+    for (const at_flight *y = f->by_key[slot_of(x->key)]; y; y = y->other)
+        if (y != x && y->worker != AT_FLIGHT_WITH_ANOTHER && at_key_equal(y->key, x->key))
             return true;
     return false;
 }
 
 bool at_flights_may_have(const at_flights *f, at_key key) {
-    return f->keys[key.lo % AT_FAR_KEYS] > 0;
+    return f->by_key[slot_of(key)] != NULL;
 }
 
 void at_flights_free(at_flights *f) {

@@ -21,7 +21,8 @@ typedef struct at_flight {
     int worker;
     int64_t index;
     at_key key;
-    bool is_built; /* it has a key, which is counted */
+    bool is_built;           /* it has a key, and is found by it */
+    struct at_flight *other; /* whose key is in the same slot */
 } at_flight;
 
 /* Trials that have begun, by number, ascending. */
@@ -29,7 +30,7 @@ typedef struct at_flights {
     at_flight **of; /* [len] */
     int len, cap;
     int num_unsent, num_with_another; /* of these */
-    uint16_t keys[AT_FAR_KEYS];       /* by a part of their key; 0: certainly none */
+    at_flight *by_key[AT_FAR_KEYS];   /* by a part of their key; NULL: none */
     at_flight **spare;                /* [num_spare] of those that are over */
     int num_spare;
 } at_flights;
