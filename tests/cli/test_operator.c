@@ -171,7 +171,6 @@ static void mistakes(void **state) {
         {"conv2d " SMALL " --trials 3", "3 trials are too few for 4 tasks"},
         {"conv2d --fuse loud", "loud"},
         {"show conv2d", "unknown template \"conv2d\"; templates that begin with it: conv2d_"},
-        {"conv2d " SMALL " --on local:", "--on: conv2d has several templates; give one of them"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const cli_result *r = cli_expect(2, "./autotune %s --log e.log", cases[i][0]);
