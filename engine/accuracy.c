@@ -9,6 +9,8 @@
 
 static const double default_limit = 1e-5;
 static const uint64_t seed_of_normals = 20;
+/* Errors that are no number, or larger, count as this one. */
+static const double most_error = 1e6;
 
 double at_accuracy_limit(const at_engine_options *o) {
     return o->max_error > 0 ? o->max_error : default_limit;
@@ -90,8 +92,9 @@ static at_accuracy compare(const at_dataset *d) {
         }
         if (!(squares > 0) || isinf(squares)) return (at_accuracy){0};
         double scale = 1 / sqrt(squares / (double)n), rms = sqrt(errors / (double)n);
-        x.max_error = fmax(x.max_error, isfinite(errors) ? most * scale : INFINITY);
-        x.rms_error = fmax(x.rms_error, isfinite(errors) ? rms * scale : INFINITY);
+        bool is_number = isfinite(errors);
+        x.max_error = fmax(x.max_error, is_number ? fmin(most * scale, most_error) : most_error);
+        x.rms_error = fmax(x.rms_error, is_number ? fmin(rms * scale, most_error) : most_error);
     }
     return x;
 }
