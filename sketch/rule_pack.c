@@ -20,16 +20,24 @@ static at_status pack(sketch_state *s, const sketch_tile *tile, const at_access 
     return AT_OK;
 }
 
-/* 1: it must be packed, for lanes read it with a stride; 2: it may; 0: it cannot, or is none. */
-static int is_worth(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
+typedef enum packing {
+    PACK_NOT,   /* it cannot be, or lanes do not move along it */
+    PACK_MUST,  /* lanes read it with a stride */
+    PACK_FIRST, /* weights that lie well: better packed ahead of the kernel, and worse as a part of
+                   it */
+    PACK_MAY
+} packing;
+
+static packing packing_of(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
     int reads = 0;
     for (int i = 0; i < s->facts->of[tile->stage].num_accesses; i++)
         reads += s->facts->of[tile->stage].access[i].tensor == x->tensor;
     if (!x->is_bare || reads > 1 || from->is_int || from->role == AT_ROLE_STAGE ||
         x->stride[tile->vec] == 0)
-        return 0;
-    return x->stride[tile->vec] != 1 || from->role == AT_ROLE_WEIGHT ? 1 : 2;
+        return PACK_NOT;
+    if (x->stride[tile->vec] != 1) return PACK_MUST;
+    return from->role == AT_ROLE_WEIGHT ? PACK_FIRST : PACK_MAY;
 }
 
 /* Rows beside each other in a tile that are a multiple of a page apart. */
@@ -59,16 +67,16 @@ static at_status copy(sketch_state *s, const sketch_tile *tile, const at_access 
 typedef at_status make_copy(sketch_state *s, const sketch_tile *tile, const at_access *x,
                             at_error *err);
 
-/* What each sketch there is becomes with one more copy: instead of it, or beside it. */
+/* What each sketch there is becomes with one more copy: instead of it, before it or behind all. */
 static void add_copies(const sketch_state *s, const sketch_tile *tile, const at_access *x,
-                       const char *word, make_copy *make, bool instead, sketch_states *all,
-                       at_error *err) {
-    word = at_format(s->arena, "%s_%s", word, s->facts->compute->tensors[x->tensor].name);
+                       packing how, make_copy *make, sketch_states *all, at_error *err) {
+    const char *word = at_format(s->arena, "%s_%s", make == pack ? "pack" : "copy",
+                                 s->facts->compute->tensors[x->tensor].name);
     for (int b = 0, n = all->len; b < n; b++) {
-        sketch_state *copied = sketch_branch(all->data[b], word);
+        sketch_state *old = all->data[b], *copied = sketch_branch(old, word);
         if (make(copied, tile, x, err) != AT_OK) continue;
-        if (instead) all->data[b] = copied;
-        else *at_push(s->arena, all) = copied;
+        if (how != PACK_MAY) all->data[b] = copied;
+        if (how != PACK_MUST) *at_push(s->arena, all) = how == PACK_MAY ? copied : old;
     }
 }
 
@@ -79,12 +87,12 @@ void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err) {
         const sketch_tile *tile = &s->tiles.data[i];
         const at_stage_facts *f = &s->facts->of[tile->stage];
         for (int k = 0; k < f->num_accesses; k++) {
-            int worth = is_worth(s, tile, &f->access[k]);
-            if (worth) add_copies(s, tile, &f->access[k], "pack", pack, worth == 1, &all, err);
+            packing how = packing_of(s, tile, &f->access[k]);
+            if (how != PACK_NOT) add_copies(s, tile, &f->access[k], how, pack, &all, err);
         }
         for (int k = 0; k < f->num_accesses; k++)
             if (collides(s, tile, &f->access[k]))
-                add_copies(s, tile, &f->access[k], "copy", copy, false, &all, err);
+                add_copies(s, tile, &f->access[k], PACK_MAY, copy, &all, err);
     }
     for (int b = 0; b < all.len; b++) *at_push(s->arena, out) = all.data[b];
 }
