@@ -180,7 +180,7 @@ static at_status run_final(at_tuning *t, at_error *err) {
     far_search *f = t->far;
     at_session *s = &t->s;
     int on[NODES], n = choose_workers(f, on), left = n, num_said = 0;
-    at_final *said[NODES];
+    at_final *said[NODES] = {NULL};
     bool is_out[NODES] = {false};
     double budget_s = at_final_budget(s);
     int64_t begin_ns = at_now_ns();
@@ -203,10 +203,13 @@ static at_status run_final(at_tuning *t, at_error *err) {
             if (e.worker != on[i] || is_out[i] || !ends) continue;
             is_out[i] = true;
             left--;
-            if (e.kind == AT_FAR_TURNS) said[num_said++] = read_turns(t, e.text);
+            if (e.kind == AT_FAR_TURNS) said[i] = read_turns(t, e.text);
         }
     }
     s->spent.final_ns = at_now_ns() - begin_ns;
+    /* The first one's scale, whoever was quicker. */
+    for (int i = 0; i < n; i++)
+        if (said[i]) said[num_said++] = said[i];
     return conclude(t, said, num_said, err);
 }
 

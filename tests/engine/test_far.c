@@ -35,6 +35,9 @@ typedef struct crowd {
     bool is_paired;
     double slower[MOST], second[MOST];
     double least_best_s[MOST]; /* that each was told; 0: none */
+    bool has_nodes;            /* one each */
+    char *finalists;           /* lines that finals are to be held of */
+    int finals[MOST], num_finals;
     const at_far_task *task;
     at_arena *arena;
     at_session s; /* of records */
@@ -122,13 +125,55 @@ static void answer(crowd *c, at_arena *a, const asked *x, at_far_event *out) {
     fill_record(c, a, x->worker, x->entity, &out->record);
 }
 
+static double time_of(int64_t index) {
+    return 1e-3 + 1e-6 * (double)((uint64_t)index * 2654435761u % 1000);
+}
+
+/* A final there: all take twice as long on the second node. */
+static void turns(crowd *c, at_arena *a, int worker, at_far_event *out) {
+    at_text lines = {0};
+    at_record r;
+    at_error err;
+    int n = 0;
+    int64_t anchor = -1;
+    for (const char *p = c->finalists; *p; p = strchr(p, '\n') + 1) n++;
+    for (const char *p = c->finalists; *p; p = strchr(p, '\n') + 1) {
+        const char *line = at_strndup(a, p, strcspn(p, "\n"));
+        assert_int_equal(at_record_parse(a, line, strlen(line), &r, &err), AT_OK);
+        if (anchor < 0) anchor = r.config.recorded_index;
+        double s[5], time_s = time_of(r.config.recorded_index) * (worker ? 2 : 1);
+        for (int i = 0; i < 5; i++) s[i] = time_s * (1 + 1e-5 * (i - 2));
+        const at_round round = {.samples_s = s, .num_samples = 5, .time_s = time_s};
+        at_final_line_print(&lines, &(at_final_line){.task = r.task,
+                                                     .args = r.args,
+                                                     .context_hash = r.extra.context_hash,
+                                                     .index = r.config.recorded_index,
+                                                     .config = &r.config,
+                                                     .turns = {.begun_s = 1e9 + worker,
+                                                               .rounds = &round,
+                                                               .num_rounds = 1,
+                                                               .among = n,
+                                                               .anchor = anchor,
+                                                               .error = "",
+                                                               .time_s = time_s}});
+    }
+    *out = (at_far_event){.kind = AT_FAR_TURNS, .worker = worker, .name = "w", .node = ""};
+    out->text = at_strdup(a, at_text_str(&lines));
+    at_text_free(&lines);
+}
+
 static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out, at_error *err) {
     crowd *c = self;
     (void)wait_s, (void)err;
     *out = (at_far_event){.worker = -1, .name = "w", .node = "n"};
+    if (c->num_finals) {
+        turns(c, a, c->finals[--c->num_finals], out);
+        return AT_OK;
+    }
     if (c->joined < c->workers) {
         out->kind = AT_FAR_JOINED;
         out->worker = c->joined++;
+        if (c->has_nodes) out->node = at_format(a, "n%d", out->worker);
         c->is_in[out->worker] = true;
         fill_record(c, a, out->worker, NULL, &out->record);
         out->anchor = anchor_of(c, a, out->worker, &out->record);
@@ -185,7 +230,10 @@ static void trial(void *self, int worker, const at_trial_id *id, const char *ent
 }
 
 static void final(void *self, int worker, const char *records, double budget_s) {
-    (void)self, (void)worker, (void)records, (void)budget_s;
+    crowd *c = self;
+    (void)budget_s;
+    if (!c->finalists) c->finalists = at_strdup(c->arena, records);
+    c->finals[c->num_finals++] = worker;
 }
 static void refuse(void *self, int worker, const char *why) { (void)self, (void)worker, (void)why; }
 static int workers(void *self) { return ((crowd *)self)->joined; }
@@ -397,10 +445,6 @@ static int count(const char *text, const char *word) {
     return n;
 }
 
-static double time_of(int64_t index) {
-    return 1e-3 + 1e-6 * (double)((uint64_t)index * 2654435761u % 1000);
-}
-
 /* One node takes ten times longer for all: results are ratios to what is the anchor there, and
  * times of the log are all of one machine, also when the search goes on with the slow one alone. */
 static void slow_node(void **state) {
@@ -464,9 +508,41 @@ static void apart(void **state) {
     unlink(log_path);
 }
 
+/* Two nodes hold the final: what the second says is put on the scale of the first, and counts as
+ * much. */
+static void two_nodes(void **state) {
+    (void)state;
+    crowd c = {.workers = 3, .has_nodes = true, .arena = at_arena_new()};
+    const at_far far = {&c, begin, next, trial, final, refuse, workers, end};
+    at_engine_options o = {.tuner = "random", .trials = TRIALS, .far = &far};
+    at_error err = {0};
+    at_tuning t;
+    int64_t best = -1;
+    at_rng_seed(&c.rng, 13, 1);
+    begin_log("nodes");
+    if (at_tuning_open(&o, &request, log_path, &t, &err) != AT_OK) fail_msg("%s", err.text);
+    if (at_tuning_run(&t, &(at_tune_events){0}, &err) != AT_OK) fail_msg("%s", err.text);
+    assert_true(t.final.count > 1);
+    for (int i = 0; i < t.final.count; i++) {
+        const at_finalist *f = &t.final.of[i];
+        int64_t index = f->result->config.index;
+        assert_int_equal(f->turns.num_rounds, 2);
+        for (int k = 0; k < 2; k++)
+            assert_true(fabs(f->turns.rounds[k].time_s / time_of(index) - 1) < 1e-4);
+        assert_true(fabs(f->turns.time_s / time_of(index) - 1) < 1e-4);
+        if (best < 0 || time_of(index) < time_of(best)) best = index;
+    }
+    assert_non_null(t.final.winner);
+    assert_true(fabs(time_of(t.final.winner->result->config.index) / time_of(best) - 1) < 1e-3);
+    at_tuning_close(&t, &err);
+    unlink(log_path);
+    at_arena_free(c.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(once),      cmocka_unit_test(resumed),
                                        cmocka_unit_test(as_here),   cmocka_unit_test(contexts),
-                                       cmocka_unit_test(slow_node), cmocka_unit_test(apart)};
+                                       cmocka_unit_test(two_nodes), cmocka_unit_test(slow_node),
+                                       cmocka_unit_test(apart)};
     return cmocka_run_group_tests_name("engine/far", tests, NULL, NULL);
 }
