@@ -1,6 +1,6 @@
-/* bench/bench.h: what the parts of the bench share: the report, contests (several codes timed in
- * turn with the FMA peak of the core beside each), kernels loaded into this process, the tool's own
- * runs, and the peers.
+/* bench/bench.h: what the parts of the bench share: the report, contests (several codes, and the
+ * FMA peak of the core, timed in pairs with one of them), kernels loaded into this process, the
+ * tool's own runs, and the peers.
  *
  * Everything runs on one thread, pinned to the core that the tool's worker uses. Machines drift by
  * several percent within minutes, so no figure is an absolute speed: each is a ratio of samples
@@ -60,7 +60,7 @@ typedef struct at_bench_contest {
     int rounds;
     double flops[AT_BENCH_CONTENDERS];
     double time_s[AT_BENCH_CONTENDERS][AT_BENCH_ROUNDS];
-    double peak_gflops[AT_BENCH_CONTENDERS][AT_BENCH_ROUNDS]; /* mean of those before and after */
+    double peak_gflops[AT_BENCH_CONTENDERS][AT_BENCH_ROUNDS]; /* in the same round */
 } at_bench_contest;
 void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int n,
                           const at_target *target); /* whose peak counts */

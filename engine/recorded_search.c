@@ -53,9 +53,11 @@ static at_status search(const at_recorded *r, const at_tuner_options *o, at_sear
         if (proposed) {
             double time_s = r->time_s[at_space_place(r->space, index)];
             bool valid = time_s > 0;
-            at_tuner_update(
-                tuner, &(at_trial){index, valid, valid ? scored_work(r->task) / time_s * 1e-9 : 0},
-                1);
+            at_tuner_update(tuner,
+                            &(at_trial){.index = index,
+                                        .valid = valid,
+                                        .score = valid ? scored_work(r->task) / time_s * 1e-9 : 0},
+                            1);
             if (valid && r->best_s / time_s > best) best = r->best_s / time_s;
         }
         for (int g = 0; g < AT_NUM_GOALS; g++)

@@ -49,7 +49,9 @@ static void choose_runs(side *kernel, double kernel_ns, side *anchor, double anc
     double longer_ns = fmax(fmax(kernel_ns, anchor_ns), 1);
     int many = clamp_runs(ceil(BLOCK_NS / shorter_ns));
     int few = clamp_runs(many * shorter_ns / longer_ns + 0.5);
-    if (anchor->run->entry == kernel->run->entry) few = many;
+    if (anchor->run->entry == kernel->run->entry &&
+        anchor->run->workspace == kernel->run->workspace)
+        few = many; /* it is itself */
     kernel->runs = kernel_ns < anchor_ns ? many : few;
     anchor->runs = kernel_ns < anchor_ns ? few : many;
     kernel->warms = many > 1 && kernel_ns < 2 * BLOCK_NS;

@@ -57,6 +57,7 @@ void at_book_free(at_book *b) {
     at_numbering_free(&b->entered);
     free(b->score);
     free(b->known);
+    free(b->is_bound);
     free(b->part);
 }
 
@@ -71,11 +72,13 @@ void at_book_enter(at_book *b, int64_t index, const char *part) {
         b->cap = b->entered.cap;
         b->score = realloc(b->score, (size_t)b->cap * sizeof *b->score);
         b->known = realloc(b->known, (size_t)b->cap * sizeof *b->known);
+        b->is_bound = realloc(b->is_bound, (size_t)b->cap * sizeof *b->is_bound);
         b->part = realloc(b->part, (size_t)b->cap * sizeof *b->part);
-        AT_NEED(b->score && b->known && b->part);
+        AT_NEED(b->score && b->known && b->is_bound && b->part);
     }
     b->score[number] = 0;
     b->known[number] = false;
+    b->is_bound[number] = false;
     b->part[number] = part;
 }
 
@@ -117,6 +120,7 @@ void at_book_update(at_book *b, const at_trial *trials, int n) {
         b->num_known++;
         if (!trials[i].valid || !isfinite(trials[i].score) || trials[i].score < 0) continue;
         b->score[number] = trials[i].score;
-        if (trials[i].score > b->best) b->best = trials[i].score;
+        b->is_bound[number] = trials[i].is_bound;
+        if (!trials[i].is_bound && trials[i].score > b->best) b->best = trials[i].score;
     }
 }

@@ -61,6 +61,7 @@ static void set_labels(at_drafted *d, float *labels, float *margins) {
     for (int i = 0; i < n; i++) {
         if (!(b->score[i] > 0)) continue;
         worst = fmin(worst, log2(b->score[i]));
+        if (b->is_bound[i]) continue;
         ratio += log2(b->score[i]) + costs[i];
         valid++;
     }
@@ -86,6 +87,7 @@ static void fit(at_drafted *d) {
                           .rows = rows,
                           .labels = labels,
                           .margins = margins,
+                          .is_bound = b->is_bound,
                           .groups = &(unsigned){(unsigned)n},
                           .num_groups = 1};
     at_model_free(d->model);

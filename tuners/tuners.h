@@ -68,7 +68,8 @@ typedef struct at_tuner_options {
 typedef struct at_trial {
     int64_t index;
     bool valid;
-    double score; /* GFLOP/s, higher is better */
+    double score;  /* GFLOP/s, higher is better */
+    bool is_bound; /* it was not timed: its speed is at most that */
 } at_trial;
 
 /* A row of the registry (registry.c). */

@@ -49,6 +49,7 @@ typedef struct at_book {
     at_numbering entered; /* proposal number of an index */
     double *score;        /* [entered.cap] */
     bool *known;
+    bool *is_bound;    /* score is the most it can be */
     const char **part; /* what proposed it */
     int cap, given, num_known;
     bool asynchronous; /* a round is decided on with the results that are there */

@@ -173,7 +173,7 @@ static bool run_round(search *x, const at_recorded *r) {
         int64_t index;
         if (!at_tuner_next(x->tuner, &index, 1)) return false;
         double s = r->time_s[index];
-        at_tuner_update(x->tuner, &(at_trial){index, s > 0, s > 0 ? 1 / s : 0}, 1);
+        at_tuner_update(x->tuner, &(at_trial){index, s > 0, s > 0 ? 1 / s : 0, false}, 1);
         if (s > 0 && (x->best_s == 0 || s < x->best_s)) x->best_s = s;
     }
     return true;

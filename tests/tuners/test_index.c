@@ -41,7 +41,7 @@ static int propose_all(const char *name, at_space *s, at_tuner_options o, int ma
         int made = at_tuner_next(t, out + n, batch);
         assert_in_range(made, 0, batch);
         for (int i = 0; i < made; i++)
-            at_tuner_update(t, &(at_trial){out[n + i], i % 2, i % 2 ? 3.5 : 0}, 1);
+            at_tuner_update(t, &(at_trial){out[n + i], i % 2, i % 2 ? 3.5 : 0, false}, 1);
         n += made;
         if (!made) break;
     }

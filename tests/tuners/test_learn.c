@@ -40,7 +40,7 @@ static at_trial trial_of(const at_space *s, int64_t index) {
         score /= 1 + 4 * (at - 0.6) * (at - 0.6) + 0.03 * (double)(digits[k] % 3);
     }
     bool valid = index % 7 != 3;
-    return (at_trial){index, valid, valid ? score : 0};
+    return (at_trial){index, valid, valid ? score : 0, false};
 }
 
 static at_tuner *new_tuner(const char *name, at_space *s, at_tuner_options o) {
@@ -268,6 +268,47 @@ static void exhaustive(void **state) {
 
 /* A space without knobs has one point; one without a valid point ends at once; and where all trials
  * fail, the search goes on to the end. */
+/* Speeds as expected, of which half are only known to be at most something. */
+static void bounds_are_no_times(void **state) {
+    (void)state;
+    enum { N = 64 };
+    if (absent("xgb")) skip();
+    float features[N][2], labels[N], margins[N];
+    bool is_bound[N];
+    const float *rows[N];
+    double with[N], without[N];
+    for (int i = 0; i < N; i++) {
+        bool bounded = i >= N / 2;
+        features[i][0] = (float)i, features[i][1] = (float)(i % 5);
+        rows[i] = features[i];
+        margins[i] = bounded ? -8 : -1;
+        labels[i] = bounded ? -3 : -1;   /* far above what is expected */
+        if (i >= N - 8) labels[i] = -12; /* below it */
+        is_bound[i] = bounded;
+    }
+    at_model_data d = {.num_rows = N,
+                       .width = 2,
+                       .rows = rows,
+                       .labels = labels,
+                       .margins = margins,
+                       .groups = &(unsigned){N},
+                       .num_groups = 1};
+    const at_model_options o = {.loss = AT_LOSS_REG, .most_rounds = 40, .patience = 40, .top = 16};
+    at_model *m = at_model_fit(&d, &o);
+    at_model_predict(m, rows, N, without);
+    at_model_free(m);
+    d.is_bound = is_bound;
+    m = at_model_fit(&d, &o);
+    at_model_predict(m, rows, N, with);
+    at_model_free(m);
+    double base = with[0]; /* the same for all */
+    for (int i = N / 2; i < N - 12; i++) {
+        assert_true(without[i] - without[0] > 4); /* taken for a time it pulls up */
+        assert_true(fabs(with[i] - base) < 0.5);
+    }
+    for (int i = N - 8; i < N; i++) assert_true(with[i] - base < -3);
+}
+
 static void nothing_to_learn(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
@@ -281,7 +322,7 @@ static void nothing_to_learn(void **state) {
         at_tuner *t = new_tuner(learners[l], s, (at_tuner_options){0});
         int n = 0;
         while (at_tuner_next(t, got + n, 1)) {
-            at_tuner_update(t, &(at_trial){got[n], false, 0}, 1);
+            at_tuner_update(t, &(at_trial){got[n], false, 0, false}, 1);
             n++;
         }
         assert_int_equal(n, 26);
@@ -509,7 +550,7 @@ int main(void) {
         cmocka_unit_test(batches),      cmocka_unit_test(strange_results),
         cmocka_unit_test(beats_chance), cmocka_unit_test(history),
         cmocka_unit_test(recalls),      cmocka_unit_test(diverse_picks),
-        cmocka_unit_test(small_part),
+        cmocka_unit_test(small_part),   cmocka_unit_test(bounds_are_no_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
