@@ -71,7 +71,7 @@ typedef struct at_model_data {
     const float *const *rows;
     const float *labels;    /* finite, larger is better */
     const float *margins;   /* a start for each row; NULL: none */
-    const bool *is_bound;   /* [num_rows] the label is at most that; with margins; NULL: none is */
+    const bool *is_bound;   /* [num_rows] the label is at most that; NULL: none is */
     const unsigned *groups; /* rows of each task, in order; rank compares within them */
     int num_groups;
 } at_model_data;

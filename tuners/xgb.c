@@ -117,10 +117,12 @@ static void fit(xgb *x) {
     const float **rows = malloc(sizeof *rows * (size_t)b->num_known);
     float *labels = malloc(sizeof *labels * (size_t)b->num_known), *margins = NULL;
     int64_t *known = malloc(sizeof *known * (size_t)b->num_known);
-    AT_NEED(rows && labels && known);
+    bool *is_bound = malloc(sizeof *is_bound * (size_t)b->num_known);
+    AT_NEED(rows && labels && known && is_bound);
     for (int i = 0; i < b->entered.len; i++) {
         if (!b->known[i]) continue;
         labels[n] = (float)(b->score[i] / b->best);
+        is_bound[n] = b->is_bound[i];
         known[n++] = b->entered.indices[i];
     }
     at_model_free(x->model);
@@ -145,6 +147,7 @@ static void fit(xgb *x) {
                        .rows = rows,
                        .labels = labels,
                        .margins = margins,
+                       .is_bound = is_bound,
                        .groups = &(unsigned){(unsigned)n},
                        .num_groups = 1};
     x->model = at_model_fit(&d, &x->fit);
@@ -152,6 +155,7 @@ static void fit(xgb *x) {
     free(labels);
     free(rows);
     free(known);
+    free(is_bound);
 }
 
 /* ---- plans ---------------------------------------------------------------------------------- */

@@ -93,22 +93,29 @@ static const char predict_config[] =
     "{\"type\": 1, \"training\": false, \"iteration_begin\": 0, \"iteration_end\": 0, "
     "\"strict_shape\": false, \"missing\": NaN, \"cache_id\": 0}";
 
-/* What is below its bound already is as it should be, and has nothing to learn; what is above is to
- * come down to it. Sources: J. Tobin, Estimation of relationships for limited dependent variables
- * (1958), with squares for likelihoods. */
-static void set_labels(DMatrixHandle train, const at_model_data *d, const float *preds,
-                       float *labels) {
+/* Of a bound is learned what it says and no more. Speeds: what is expected below it already is as
+ * it should be, what is above is to come down to it (J. Tobin, Estimation of relationships for
+ * limited dependent variables, 1958, with squares for likelihoods). Order: who is behind one
+ * another among them nobody knows. */
+static void set_labels(DMatrixHandle train, const at_model_data *d, at_loss loss,
+                       const float *preds, float *labels) {
+    float lowest = INFINITY;
     for (int i = 0; i < d->num_rows; i++)
-        labels[i] = d->is_bound[i] ? fminf(d->labels[i], preds[i]) : d->labels[i];
+        if (d->is_bound[i]) lowest = fminf(lowest, d->labels[i]);
+    for (int i = 0; i < d->num_rows; i++) {
+        labels[i] = d->labels[i];
+        if (!d->is_bound[i]) continue;
+        if (loss == AT_LOSS_RANK) labels[i] = lowest;
+        else if (preds) labels[i] = fminf(labels[i], preds[i]);
+    }
     CHECK(XGDMatrixSetFloatInfo(train, "label", labels, (bst_ulong)d->num_rows));
 }
 
 static void boost(at_model *m, DMatrixHandle train, const at_model_data *d,
                   const at_model_options *o) {
     float *now = malloc(sizeof *now * (size_t)(d->num_rows + 1));
-    bool any_bound = d->is_bound && d->margins && o->loss == AT_LOSS_REG;
     AT_NEED(now);
-    if (any_bound) set_labels(train, d, d->margins, now);
+    if (d->is_bound) set_labels(train, d, o->loss, d->margins, now);
     double *preds = malloc(sizeof *preds * (size_t)(d->num_rows + 1));
     double *labels = malloc(sizeof *labels * (size_t)(d->num_rows + 1));
     AT_NEED(preds && labels);
@@ -123,7 +130,7 @@ static void boost(at_model *m, DMatrixHandle train, const at_model_data *d,
         CHECK(
             XGBoosterPredictFromDMatrix(m->booster, train, predict_config, &shape, &dim, &result));
         for (int i = 0; i < d->num_rows; i++) preds[i] = (double)result[i];
-        if (any_bound) set_labels(train, d, result, now);
+        if (d->is_bound) set_labels(train, d, o->loss, result, now);
         double recall = at_average_recall(preds, labels, d->num_rows, o->top);
         if (recall > best) best = recall, best_round = round;
         else if (round >= best_round + o->patience) break;

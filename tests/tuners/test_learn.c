@@ -302,6 +302,17 @@ static void bounds_are_no_times(void **state) {
     at_model_predict(m, rows, N, with);
     at_model_free(m);
     double base = with[0]; /* the same for all */
+    /* Order: those behind a bound are behind what was timed, and among themselves as expected. */
+    at_model_options rank = o;
+    double ranked[N];
+    rank.loss = AT_LOSS_RANK;
+    for (int i = N / 2; i < N; i++) labels[i] = -3 - (float)(i % 7);
+    m = at_model_fit(&d, &rank);
+    at_model_predict(m, rows, N, ranked);
+    at_model_free(m);
+    for (int i = N / 2; i < N; i++)
+        assert_true((double)margins[i] + ranked[i] < (double)margins[0] + ranked[0]);
+    for (int i = N / 2; i < N - 8; i++) assert_true(fabs(ranked[i] - ranked[N / 2]) < 1);
     for (int i = N / 2; i < N - 12; i++) {
         assert_true(without[i] - without[0] > 4); /* taken for a time it pulls up */
         assert_true(fabs(with[i] - base) < 0.5);
@@ -368,7 +379,8 @@ static void strange_results(void **state) {
         at_tuner *t = new_tuner(learners[l], s, (at_tuner_options){.seed = 2});
         int64_t index;
         int n = 0;
-        at_trial strange[] = {{-1, true, 5}, {1 << 20, true, 5}, {0, true, NAN}};
+        at_trial strange[] = {
+            {-1, true, 5, false}, {1 << 20, true, 5, false}, {0, true, NAN, false}};
         for (; at_tuner_next(t, &index, 1); n++) {
             at_trial trial = trial_of(s, index);
             if (n % 5 == 0) trial.score = n % 2 ? NAN : -INFINITY;
