@@ -461,9 +461,9 @@ static void patience(void **state) {
     }
     if (has_slurm) {
         cli_expect(0, ENV "timeout 400 ./autotune " TASK
-                          "--trials 4000 --cooldown 50ms --log limit.log "
+                          "--trials 1000 --cooldown 200ms --log limit.log "
                           "--on slurm:nodes=2,time=1");
-        expect_trials("limit.log", 4000);
+        expect_trials("limit.log", 1000);
         cli_expect(0, "grep -q '\"attempt\": 2' limit.log");
     }
     expect_nothing_left("patience");
