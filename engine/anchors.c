@@ -21,6 +21,9 @@ enum {
     MOST_LINKS = 3
 };
 static const double link_s = 2; /* long kernels have fewer pairs, as many as that holds */
+/* Of a first anchor; of long kernels the time is that of the samples before. */
+static const double first_link_s = 0.1;
+enum { LEAST_OF_FIRST = 5 };
 /* To the second kernel. */
 enum { SERIES = 5, LEAST_SERIES = 3, MOST_SERIES = 8 };
 static const double series_s = 0.04;
@@ -188,7 +191,9 @@ static at_status begin_chain(at_session *s, at_known *known, at_log *log, at_can
         *k = NULL;
         return AT_OK;
     }
-    AT_TRY(at_anchor_link(s, *k, PAIRS_OF_FIRST, &own, err));
+    double pairs = fmin(PAIRS_OF_FIRST, first_link_s / (2 * a->first_s));
+    own = (at_linked){0};
+    if (pairs >= LEAST_OF_FIRST) AT_TRY(at_anchor_link(s, *k, (int)pairs, &own, err));
     if (own.pairs) a->first_s = own.anchor_s, a->state = own.state;
     for (int i = 0; i < AT_STATE_COUNT; i++) {
         a->by[i] = own.by[i]; /* it is the first itself */
