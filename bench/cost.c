@@ -17,6 +17,7 @@ static const char *const spaces[] = {
     "conv2d_NCHWc_1x1_28x28x128x96",
     "conv2d_nhwc_24x24x32x64_dilated",
     "depthwise_conv2d_NCHWc_28x28x96",
+    "conv2d_winograd_nhwc_28x28x64x64",
     "sparse_dense_48x256x384",
 };
 enum { TUNED = 3 }; /* of these, the first few were looked at when the estimate was made */
