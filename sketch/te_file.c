@@ -63,7 +63,8 @@ static void share_lines(te_reader *r, const char *text, size_t length) {
         for (int i = 0; i < 2 && part == COMPUTE && !more; i++) {
             if (!begins_with(line, code_end, words[i])) continue;
             part = i;
-            from = strstr(line, words[i]) + strlen(words[i]);
+            while (*from == ' ' || *from == '\t') from++;
+            from += strlen(words[i]);
         }
         memcpy(r->parts[part] + (from - text), from, (size_t)(code_end - from));
         if (part != COMPUTE && code_end > from) more = goes_on(from, code_end);
