@@ -158,7 +158,8 @@ typedef struct at_index_range {
     bool ascends;
 } at_index_range;
 /* out[tensor] of index tensors, as wide as can be, but for numbers that are calculated with: those
- * are 1 to 8. {0} where nothing is allowed, and with more than 2^22 entries. Reads are checked some dozens of times with data. */
+ * are 1 to 8. {0} where nothing is allowed, and with more than 2^22 entries. Reads are checked some
+ * dozens of times with data. */
 at_status at_compute_index_ranges(at_arena *a, const at_compute *c, const int64_t *values,
                                   at_index_range *out, at_error *err);
 /* n entries of such a range; those that ascend begin with lo and end with hi. */
