@@ -28,22 +28,18 @@ static char far_lines[FAR_LINES * APART] __attribute__((aligned(4096)));
 
 #define LOAD_AVX(at, n) "vmovaps 64*" #at "(%1), %%ymm" #n "\n\t"
 #define LOAD_SSE(at, n) "movaps 64*" #at "(%1), %%xmm" #n "\n\t"
-#define LOADS(L)                                                                                   \
-    L(0, 0)                                                                                        \
-    L(1, 1)                                                                                        \
-    L(2, 2)                                                                                        \
-    L(3, 3) L(4, 4) L(5, 5) L(6, 6) L(7, 7) L(8, 0) L(9, 1) L(10, 2) L(11, 3) L(12, 4) L(13, 5)    \
-        L(14, 6) L(15, 7)
+/* clang-format off */
+#define LOADS(L) \
+    L(0, 0) L(1, 1) L(2, 2) L(3, 3) L(4, 4) L(5, 5) L(6, 6) L(7, 7) \
+    L(8, 0) L(9, 1) L(10, 2) L(11, 3) L(12, 4) L(13, 5) L(14, 6) L(15, 7)
+#define FAR_LOADS(L) \
+    LOADS(L) \
+    L(16, 0) L(17, 1) L(18, 2) L(19, 3) L(20, 4) L(21, 5) L(22, 6) L(23, 7) \
+    L(24, 0) L(25, 1) L(26, 2) L(27, 3) L(28, 4) L(29, 5) L(30, 6) L(31, 7) \
+    L(32, 0) L(33, 1) L(34, 2) L(35, 3) L(36, 4) L(37, 5) L(38, 6) L(39, 7)
+/* clang-format on */
 #define FAR_AVX(at, n) "vmovaps 4096*" #at "(%1), %%ymm" #n "\n\t"
 #define FAR_SSE(at, n) "movaps 4096*" #at "(%1), %%xmm" #n "\n\t"
-#define FAR_LOADS(L)                                                                               \
-    LOADS(L)                                                                                       \
-    L(16, 0)                                                                                       \
-    L(17, 1)                                                                                       \
-    L(18, 2)                                                                                       \
-    L(19, 3) L(20, 4) L(21, 5) L(22, 6) L(23, 7) L(24, 0) L(25, 1) L(26, 2) L(27, 3) L(28, 4)      \
-        L(29, 5) L(30, 6) L(31, 7) L(32, 0) L(33, 1) L(34, 2) L(35, 3) L(36, 4) L(37, 5) L(38, 6)  \
-            L(39, 7)
 
 static const float one = 1;
 
