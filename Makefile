@@ -195,7 +195,7 @@ check: tests
 # of them. Where the engines are not there and cannot be installed, what needs them is skipped.
 test-cluster: $(B)/autotune $(CLUSTER)
 	@tools/deps cluster || echo "make test-cluster: skipped, what needs these packages"
-	@AUTOTUNE=$(B)/autotune tools/run-tests $(CLUSTER)
+	@AUTOTUNE=$(B)/autotune tools/run-tests -a "$(CLUSTER)"
 
 # Those that mostly wait for gcc and clang.
 COMPILING = $(addprefix $(B)/tests/,codegen/test_gnu codegen/test_random codegen/test_sketches export/test_prototypes runtime/test_object)
