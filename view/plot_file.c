@@ -61,7 +61,7 @@ static void add_number(at_text *s, double value) {
     at_text_add_double(s, value);
 }
 
-/* trial, second, speed (0: failed), best so far. */
+/* trial, second, speed (0: failed; -1: only known to be slower), best so far. */
 static void add_data(at_text *s, const at_curves *c) {
     for (int p = 0; p < c->panels.len; p++)
         for (int i = 0; i < c->panels.data[p]->series.len; i++) {
@@ -73,7 +73,7 @@ static void add_data(at_text *s, const at_curves *c) {
                 best = fmax(best, point->speed);
                 at_text_addf(s, "%d", t + 1);
                 add_number(s, point->seconds);
-                add_number(s, point->speed);
+                add_number(s, point->error_no == AT_POINT_AT_LEAST ? -1 : point->speed);
                 add_number(s, best);
                 at_text_add(s, "\n");
             }
@@ -110,7 +110,7 @@ static void add_curves(at_text *s, const at_panel *p, int number, bool seconds) 
         at_text_add(s, " noenhanced");
         if (!series->failed) continue;
         at_text_addf(s,
-                     ", $d%d_%d using %s:($3 > 0 ? NaN : 0) with points pt 2 ps 0.7 "
+                     ", $d%d_%d using %s:($3 == 0 ? 0 : NaN) with points pt 2 ps 0.7 "
                      "lc rgb '%s' title '%lld failed'",
                      number, i, x, color, (long long)series->failed);
     }

@@ -232,6 +232,23 @@ static void plot_in_characters(void **state) {
     at_text_free(&t);
 }
 
+/* Of a trial that is known to be slower only, neither a time nor a failure is drawn. */
+static void bounds_in_characters(void **state) {
+    (void)state;
+    at_text t = {0};
+    FILE *f = fopen("bounds.log", "w");
+    assert_non_null(f);
+    for (int i = 0; i < 4; i++) put(f, "ga", i, i == 1 ? 9 : 4, 0.5, i + 1);
+    fclose(f);
+    assert_int_equal(
+        system("sed -i '2s/\"check\":/\"sample_kind\": \"at_least\", \"check\":/' bounds.log"), 0);
+    at_curves c = read_log("bounds.log", NULL);
+    at_plot_text(&t, arena, &c, AT_AGAINST_TRIALS);
+    assert_null(strstr(at_text_str(&t), "failed"));
+    assert_non_null(strstr(at_text_str(&t), " of 4, "));
+    at_text_free(&t);
+}
+
 static void knobs_in_characters(void **state) {
     (void)state;
     at_text t = {0};
@@ -289,6 +306,7 @@ int main(void) {
                                        cmocka_unit_test(curves),
                                        cmocka_unit_test(pauses),
                                        cmocka_unit_test(plot_in_characters),
+                                       cmocka_unit_test(bounds_in_characters),
                                        cmocka_unit_test(knobs_in_characters),
                                        cmocka_unit_test(picture_of_a_page)};
     return cmocka_run_group_tests_name("view/pictures", tests, setup, teardown);
