@@ -17,11 +17,9 @@ static bool speeds_of_target(const at_session *s, at_speed_table *out) {
 }
 
 static void print(at_text *out, const at_session *s, const at_speed_table *t) {
-    at_text_add(out, "speeds {\"task\": ");
-    at_text_add_json_string(out, at_task_record_name(s->task));
-    at_text_add(out, ", \"args\": ");
-    at_json_print(out, at_task_args(s->task));
-    at_text_addf(out, ", \"context_hash\": \"%s\", \"machine\": ", s->context_hash);
+    at_comment_begin(out, "speeds", at_task_record_name(s->task), at_task_args(s->task),
+                     s->context_hash);
+    at_text_add(out, ", \"machine\": ");
     at_speed_table_print(out, t);
     at_text_add(out, "}");
 }

@@ -15,11 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *text_in(const at_json *v, const char *name) {
-    const at_json *m = at_json_get(v, name);
-    return m && m->kind == AT_JSON_STRING ? m->string : NULL;
-}
-
 static bool int_in(const at_json *v, const char *name, int64_t least, int64_t *out) {
     const at_json *m = at_json_get(v, name);
     if (!m || !m->is_int || m->integer < least || m->integer > INT32_MAX) return false;
@@ -56,24 +51,20 @@ static void read_scales(const at_json *v, at_scale by[AT_STATE_COUNT]) {
 }
 
 bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out) {
-    static const char head[] = "anchor ";
     const double tiny = 1e-300;
-    const at_json *v;
+    at_comment c;
     int64_t number, links, linked_to = -1, pairs = 0, index = -1;
-    if (strncmp(comment, head, sizeof head - 1) != 0) return false;
-    comment += sizeof head - 1;
-    if (at_json_most_values(comment, strlen(comment)) > AT_MOST_VALUES) return false;
-    if (at_json_parse(a, comment, strlen(comment), &v, NULL) != AT_OK) return false;
-    *out = (at_anchor_line){.task = text_in(v, "task"),
-                            .context_hash = text_in(v, "context_hash"),
-                            .code_hash = text_in(v, "code_hash"),
-                            .first = text_in(v, "first"),
-                            .args = at_json_get(v, "args"),
+    if (!at_comment_read(a, comment, "anchor", &c)) return false;
+    const at_json *v = c.value;
+    *out = (at_anchor_line){.task = c.task,
+                            .context_hash = c.context_hash,
+                            .code_hash = at_comment_text(v, "code_hash"),
+                            .first = at_comment_text(v, "first"),
+                            .args = c.args,
                             .entity = at_json_get(v, "entity"),
-                            .state = state_named(text_in(v, "state"))};
-    if (!out->task || !out->context_hash || !out->code_hash || !out->first || !out->args ||
-        !out->entity || !int_in(v, "number", 0, &number) || !int_in(v, "links", 0, &links) ||
-        !number_in(v, "of_first", tiny, &out->of_first) ||
+                            .state = state_named(at_comment_text(v, "state"))};
+    if (!out->code_hash || !out->first || !out->entity || !int_in(v, "number", 0, &number) ||
+        !int_in(v, "links", 0, &links) || !number_in(v, "of_first", tiny, &out->of_first) ||
         !number_in(v, "first_s", tiny, &out->first_s))
         return false;
     int_in(v, "index", 0, &index);
@@ -82,12 +73,11 @@ bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out) 
                   !number_in(v, "link_error", 0, &out->link_error)))
         return false;
     read_scales(at_json_get(v, "states"), out->by);
-    const char *second_code = text_in(v, "second_code");
+    const char *second_code = at_comment_text(v, "second_code");
     out->second_code = "";
     if (second_code && number_in(v, "second", -1e3, &out->second) &&
         number_in(v, "second_error", 0, &out->second_error))
         out->second_code = second_code;
-    out->args = at_own_args(a, out->task, out->args);
     out->index = index;
     out->number = (int)number;
     out->links = (int)links;
@@ -123,11 +113,7 @@ static void add_scales(at_text *out, const at_scale by[AT_STATE_COUNT]) {
 }
 
 void at_anchor_line_print(at_text *out, const at_anchor_line *l) {
-    at_text_add(out, "anchor {\"task\": ");
-    at_text_add_json_string(out, l->task);
-    at_text_add(out, ", \"args\": ");
-    at_json_print(out, l->args);
-    add_text(out, "context_hash", l->context_hash);
+    at_comment_begin(out, "anchor", l->task, l->args, l->context_hash);
     at_text_addf(out, ", \"index\": %lld, \"entity\": ", (long long)l->index);
     at_config_print_entity(out, l->config);
     add_text(out, "code_hash", l->code_hash);

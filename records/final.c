@@ -156,22 +156,17 @@ static bool read_rounds(at_arena *a, const at_json *v, at_turns *out) {
 }
 
 bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
-    static const char head[] = "final ";
-    const at_json *v;
-    if (strncmp(comment, head, sizeof head - 1) != 0) return false;
-    comment += sizeof head - 1;
-    if (at_json_most_values(comment, strlen(comment)) > AT_MOST_VALUES) return false;
-    if (at_json_parse(a, comment, strlen(comment), &v, NULL) != AT_OK) return false;
-    const at_json *task = at_json_get(v, "task"), *hash = at_json_get(v, "context_hash");
+    at_comment c;
+    if (!at_comment_read(a, comment, "final", &c)) return false;
+    const at_json *v = c.value;
     const at_json *index = at_json_get(v, "index"), *begun = at_json_get(v, "begun");
     const at_json *error_no = at_json_get(v, "error_no"), *error = at_json_get(v, "error");
-    *out = (at_final_line){.task = task ? task->string : NULL,
-                           .context_hash = hash ? hash->string : NULL,
-                           .args = at_json_get(v, "args"),
+    *out = (at_final_line){.task = c.task,
+                           .context_hash = c.context_hash,
+                           .args = c.args,
                            .entity = at_json_get(v, "entity"),
                            .index = index && index->is_int ? index->integer : -1};
-    if (!out->task || !out->context_hash || !out->args || !out->entity) return false;
-    out->args = at_own_args(a, out->task, out->args);
+    if (!out->entity) return false;
     at_turns *t = &out->turns;
     t->error = error && error->string ? error->string : "";
     if (!begun || !(begun->number > 0)) {
@@ -205,12 +200,7 @@ static void add_member(at_text *out, const char *name) { at_text_addf(out, ", \"
 
 void at_final_line_print(at_text *out, const at_final_line *l) {
     const at_turns *t = &l->turns;
-    at_text_add(out, "#final {\"task\": ");
-    at_text_add_json_string(out, l->task);
-    add_member(out, "args");
-    at_json_print(out, l->args);
-    add_member(out, "context_hash");
-    at_text_add_json_string(out, l->context_hash);
+    at_comment_begin(out, "#final", l->task, l->args, l->context_hash);
     at_text_addf(out, ", \"index\": %lld", (long long)l->index);
     add_member(out, "entity");
     at_config_print_entity(out, l->config);

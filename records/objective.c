@@ -32,43 +32,27 @@ double at_median_that_counts(const double *values, const char *states, int n, at
     return median;
 }
 
-static const char *text_in(const at_json *v, const char *name) {
-    const at_json *m = at_json_get(v, name);
-    return m && m->kind == AT_JSON_STRING ? m->string : NULL;
-}
-
 bool at_objective_line_read(at_arena *a, const char *comment, at_objective_line *out) {
-    static const char head[] = "objective ";
-    const at_json *v;
-    if (strncmp(comment, head, sizeof head - 1) != 0) return false;
-    comment += sizeof head - 1;
-    if (at_json_most_values(comment, strlen(comment)) > AT_MOST_VALUES) return false;
-    if (at_json_parse(a, comment, strlen(comment), &v, NULL) != AT_OK) return false;
-    const char *objective = text_in(v, "objective"), *by = text_in(v, "by");
-    *out = (at_objective_line){.task = text_in(v, "task"),
-                               .context_hash = text_in(v, "context_hash"),
-                               .args = at_json_get(v, "args"),
+    at_comment c;
+    if (!at_comment_read(a, comment, "objective", &c)) return false;
+    const at_json *v = c.value;
+    const char *objective = at_comment_text(v, "objective"), *by = at_comment_text(v, "by");
+    *out = (at_objective_line){.task = c.task,
+                               .context_hash = c.context_hash,
+                               .args = c.args,
                                .by_probes = by && !strcmp(by, "probes")};
-    if (!out->task || !out->context_hash || !out->args || !objective ||
-        !at_objective_from_name(objective, &out->objective))
-        return false;
+    if (!objective || !at_objective_from_name(objective, &out->objective)) return false;
     const at_json *seen = at_json_get(v, "seen");
     for (int s = 0; s < AT_STATE_COUNT; s++) {
         const at_json *share = at_json_get(seen, at_state_name((at_state)s));
         if (share && share->kind == AT_JSON_NUMBER && share->number > 0 && share->number <= 1)
             out->share[s] = share->number;
     }
-    out->args = at_own_args(a, out->task, out->args);
     return true;
 }
 
 void at_objective_line_print(at_text *out, const at_objective_line *l) {
-    at_text_add(out, "objective {\"task\": ");
-    at_text_add_json_string(out, l->task);
-    at_text_add(out, ", \"args\": ");
-    at_json_print(out, l->args);
-    at_text_add(out, ", \"context_hash\": ");
-    at_text_add_json_string(out, l->context_hash);
+    at_comment_begin(out, "objective", l->task, l->args, l->context_hash);
     at_text_addf(out, ", \"objective\": \"%s\", \"by\": \"%s\", \"seen\": {",
                  at_objective_name(l->objective), l->by_probes ? "probes" : "user");
     const char *comma = "";

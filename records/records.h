@@ -275,6 +275,10 @@ const at_log_stats *at_log_reader_stats(const at_log_reader *r);
 /* After the end: AT_OK, or what cut the reading short. */
 at_status at_log_reader_status(const at_log_reader *r, at_error *err);
 void at_log_reader_close(at_log_reader *r);
+/* What a comment line about a task begins with: NAME, and of an object what task and context they
+ * are about (comment_line.c). */
+void at_comment_begin(at_text *out, const char *name, const char *task, const at_json *args,
+                      const char *context_hash);
 /* A comment line about a finalist (final.c): all its rounds; before 0.9 there was one line a round.
  */
 typedef struct at_final_line {

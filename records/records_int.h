@@ -52,6 +52,18 @@ bool at_tvm_target_parse(at_arena *a, const char *text, at_tvm_target *out);
 /* As at_record_args_by says (record.c). */
 const at_json *at_own_args(at_arena *a, const char *task, const at_json *args);
 
+/* ---- comment_line.c ------------------------------------------------------------------------- */
+
+typedef struct at_comment {
+    const at_json *value;
+    const char *task, *context_hash;
+    const at_json *args; /* the task's own */
+} at_comment;
+/* false: another comment than NAME, or torn. Owned by a. */
+bool at_comment_read(at_arena *a, const char *comment, const char *name, at_comment *out);
+/* A member that is a text; NULL: there is none. */
+const char *at_comment_text(const at_json *v, const char *name);
+
 /* ---- gzip.c --------------------------------------------------------------------------------- */
 
 typedef struct at_gunzip at_gunzip;
