@@ -453,6 +453,9 @@ bool at_expr_equal(const at_expr *x, const at_expr *y);
  * refused unless ref >= 0, in which case they too read values[ref]. AT_E_INPUT on division by zero
  * or when a product or sum leaves 64 bits ("N*H*W exceeds 2^63"). Booleans are 0 and 1. */
 at_status at_expr_eval(const at_expr *e, const int64_t *values, int64_t *out, at_error *err);
+/* Of a binary operator: floor division, logical AND and OR. False: it has no value, since it
+ * divides by zero, leaves 64 bits or is no operator over integers. */
+bool at_expr_binary(at_op op, int64_t x, int64_t y, int64_t *out);
 
 /* Functions of a value that expressions may call (function.def). */
 typedef enum at_function {

@@ -9,33 +9,28 @@ static at_status eval_fail(const at_expr *e, at_error *err, const char *what) {
     return s;
 }
 
-static at_status eval_binary(const at_expr *e, int64_t x, int64_t y, int64_t *out, at_error *err) {
-    bool over = false;
-    switch (e->op) {
-    case AT_X_ADD: over = __builtin_add_overflow(x, y, out); break;
-    case AT_X_SUB: over = __builtin_sub_overflow(x, y, out); break;
-    case AT_X_MUL: over = __builtin_mul_overflow(x, y, out); break;
+bool at_expr_binary(at_op op, int64_t x, int64_t y, int64_t *out) {
+    switch (op) {
+    case AT_X_ADD: return !__builtin_add_overflow(x, y, out);
+    case AT_X_SUB: return !__builtin_sub_overflow(x, y, out);
+    case AT_X_MUL: return !__builtin_mul_overflow(x, y, out);
     case AT_X_DIV:
-    case AT_X_MOD:
-        if (y == 0) return eval_fail(e, err, "divides by zero");
-        if (y == -1) { /* the one quotient that does not fit traps */
-            over = e->op == AT_X_DIV && __builtin_sub_overflow(0, x, out);
-            if (e->op == AT_X_MOD) *out = 0;
-        } else {
-            *out = e->op == AT_X_DIV ? at_floordiv(x, y) : at_floormod(x, y);
-        }
-        break;
-    case AT_X_LT: *out = x < y; break;
-    case AT_X_LE: *out = x <= y; break;
-    case AT_X_GT: *out = x > y; break;
-    case AT_X_GE: *out = x >= y; break;
-    case AT_X_EQ: *out = x == y; break;
-    case AT_X_NE: *out = x != y; break;
-    case AT_X_MIN: *out = x < y ? x : y; break;
-    case AT_X_MAX: *out = x > y ? x : y; break;
-    default: AT_BUG("expression operator %d has no value", e->op);
+        if (y == -1) return !__builtin_sub_overflow(0, x, out); /* the machine's would trap */
+        *out = y ? at_floordiv(x, y) : 0;
+        return y != 0;
+    case AT_X_MOD: *out = y && y != -1 ? at_floormod(x, y) : 0; return y != 0;
+    case AT_X_LT: *out = x < y; return true;
+    case AT_X_LE: *out = x <= y; return true;
+    case AT_X_GT: *out = x > y; return true;
+    case AT_X_GE: *out = x >= y; return true;
+    case AT_X_EQ: *out = x == y; return true;
+    case AT_X_NE: *out = x != y; return true;
+    case AT_X_AND: *out = x && y; return true;
+    case AT_X_OR: *out = x || y; return true;
+    case AT_X_MIN: *out = x < y ? x : y; return true;
+    case AT_X_MAX: *out = x > y ? x : y; return true;
+    default: return false;
     }
-    return over ? eval_fail(e, err, "exceeds 2^63") : AT_OK;
 }
 
 at_status at_expr_eval(const at_expr *e, const int64_t *values, int64_t *out, at_error *err) {
@@ -75,6 +70,7 @@ at_status at_expr_eval(const at_expr *e, const int64_t *values, int64_t *out, at
     default:
         AT_TRY(at_expr_eval(e->arg[0], values, &x, err));
         AT_TRY(at_expr_eval(e->arg[1], values, &y, err));
-        return eval_binary(e, x, y, out, err);
+        if (at_expr_binary(e->op, x, y, out)) return AT_OK;
+        return eval_fail(e, err, y ? "exceeds 2^63" : "divides by zero");
     }
 }

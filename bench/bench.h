@@ -187,6 +187,12 @@ at_status at_bench_best(at_arena *a, const at_bench_search *s, at_program **out,
 /* And with it its data, and its kernel for TinyCC. */
 at_status at_bench_best_open(at_arena *a, const at_bench_search *s, at_program **program,
                              at_bench_data *data, at_bench_kernel *kernel, at_error *err);
+/* Holds the best of a search against its row's peers. */
+typedef at_status at_bench_meet(at_arena *a, const void *row, const at_program *program,
+                                at_bench_kernel *kernel, const at_bench_data *data, at_error *err);
+/* The best, for this machine's widest set, opened for that and closed again. */
+at_status at_bench_best_meets(at_arena *a, const at_bench_search *s, at_bench_meet *peers,
+                              const void *row, at_error *err);
 
 /* Its kernel of spconv2d_3x3_gemm, 16x1 at 0.8, the best of 500 trials (sparse.c). */
 at_status at_bench_open_sparse(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
@@ -216,7 +222,7 @@ typedef struct at_bench_op {
     int winograd;      /* as at_bench_conv's */
     const float *bias; /* of a convolution: added, and ReLU behind it; NULL: neither */
 } at_bench_op;
-void at_bench_op_out(const at_bench_op *s, int out[3]); /* extents of the output (operators.c) */
+void at_bench_op_out(const at_bench_op *s, int out[3]); /* extents of the output (window.c) */
 
 /* peers_onednn.c: convolution, layouts of oneDNN's choice, weights and data reordered ahead;
  * pooling of data as they are. */

@@ -113,15 +113,6 @@ static const row rows[] = {
 };
 /* clang-format on */
 
-void at_bench_op_out(const at_bench_op *s, int out[3]) {
-    for (int i = 0; i < s->dims; i++) {
-        int reach = (s->kernel[i] - 1) * s->dilation + 1;
-        out[i] = s->kind == AT_BENCH_TRANSPOSED_CONV
-                     ? (s->in[i] - 1) * s->stride - 2 * s->pad + reach
-                     : (s->in[i] + 2 * s->pad - reach) / s->stride + 1;
-    }
-}
-
 static bool is_openblas(const row *r) {
     return r->op.kind == AT_BENCH_PRODUCT || r->op.kind == AT_BENCH_HEADS ||
            r->op.kind == AT_BENCH_NORM;
@@ -220,8 +211,9 @@ static void report(at_arena *a, const row *r, const at_bench_contest *c, const c
                             at_bench_contest_speed(c, OURS, COPY), AT_BENCH_GOAL_LEAST, 0.8);
 }
 
-static at_status contest(at_arena *a, const row *r, const at_program *program,
+static at_status contest(at_arena *a, const void *of_row, const at_program *program,
                          at_bench_kernel *kernel, const at_bench_data *data, at_error *err) {
+    const row *r = of_row;
     at_bench_contender of[MOST_CONTENDERS];
     at_bench_contest c;
     at_onednn *onednn = NULL;
@@ -249,18 +241,9 @@ static at_status contest(at_arena *a, const row *r, const at_program *program,
 }
 
 static at_status run(at_arena *a, int i, at_error *err) {
-    at_bench_search search = rows[i].search;
-    at_program *program;
-    at_bench_data data;
-    at_bench_kernel kernel;
-    search.target = at_bench_target();
-    AT_TRY(at_bench_best_open(a, &search, &program, &data, &kernel, err));
-    at_status s = contest(a, &rows[i], program, &kernel, &data, err);
-    at_bench_kernel_close(&kernel);
-    return s;
+    return at_bench_best_meets(a, &rows[i].search, contest, &rows[i], err);
 }
 
-/* Is it one of the words? */
 at_status at_bench_operators(at_error *err) {
     at_status s = AT_OK;
     at_bench_report_section("Operators, best of 200 trials, tcc, against", "ratio", 2);

@@ -71,8 +71,9 @@ static void report(at_arena *a, const row *r, const at_bench_contest *c, const c
                         at_bench_contest_speed(c, OURS, PEER), AT_BENCH_GOAL_LEAST, r->target);
 }
 
-static at_status contest(at_arena *a, const row *r, const at_program *program,
+static at_status contest(at_arena *a, const void *of_row, const at_program *program,
                          at_bench_kernel *kernel, const at_bench_data *data, at_error *err) {
+    const row *r = of_row;
     at_bench_contender of[NUM_CONTENDERS];
     at_bench_contest c;
     at_onednn *onednn = NULL;
@@ -97,15 +98,7 @@ static at_status contest(at_arena *a, const row *r, const at_program *program,
 }
 
 static at_status run(at_arena *a, int i, at_error *err) {
-    at_bench_search search = rows[i].search;
-    at_program *program;
-    at_bench_data data;
-    at_bench_kernel kernel;
-    search.target = at_bench_target();
-    AT_TRY(at_bench_best_open(a, &search, &program, &data, &kernel, err));
-    at_status s = contest(a, &rows[i], program, &kernel, &data, err);
-    at_bench_kernel_close(&kernel);
-    return s;
+    return at_bench_best_meets(a, &rows[i].search, contest, &rows[i], err);
 }
 
 at_status at_bench_templates(at_error *err) {

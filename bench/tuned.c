@@ -226,3 +226,16 @@ at_status at_bench_best_open(at_arena *a, const at_bench_search *s, at_program *
     AT_TRY(at_bench_data_new(a, (*program)->compute, (*program)->values, data, err));
     return at_bench_kernel_open(a, *program, &lo, AT_TCC, NULL, data, kernel, err);
 }
+
+at_status at_bench_best_meets(at_arena *a, const at_bench_search *s, at_bench_meet *peers,
+                              const void *row, at_error *err) {
+    at_bench_search search = *s;
+    at_program *program;
+    at_bench_data data;
+    at_bench_kernel kernel;
+    search.target = at_bench_target();
+    AT_TRY(at_bench_best_open(a, &search, &program, &data, &kernel, err));
+    at_status status = peers(a, row, program, &kernel, &data, err);
+    at_bench_kernel_close(&kernel);
+    return status;
+}

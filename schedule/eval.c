@@ -73,28 +73,11 @@ static at_status float_binary(const at_expr *e, double x, double y, eval_value *
 
 static at_status int_binary(const eval_ctx *ctx, const at_expr *e, int64_t x, int64_t y,
                             eval_value *out) {
-    bool exceeds = false;
     *out = (eval_value){0};
-    switch (e->op) {
-    case AT_X_ADD: exceeds = __builtin_add_overflow(x, y, &out->i); break;
-    case AT_X_SUB: exceeds = __builtin_sub_overflow(x, y, &out->i); break;
-    case AT_X_MUL: exceeds = __builtin_mul_overflow(x, y, &out->i); break;
-    case AT_X_DIV:
-    case AT_X_MOD: /* divisors consist of sizes, so that at_compute_extents has checked them */
-        if (y < 1) return fail(ctx, e, "divides by less than 1");
-        out->i = e->op == AT_X_DIV ? at_floordiv(x, y) : at_floormod(x, y);
-        break;
-    case AT_X_LT: out->i = x < y; break;
-    case AT_X_LE: out->i = x <= y; break;
-    case AT_X_GT: out->i = x > y; break;
-    case AT_X_GE: out->i = x >= y; break;
-    case AT_X_EQ: out->i = x == y; break;
-    case AT_X_NE: out->i = x != y; break;
-    case AT_X_MIN: out->i = x < y ? x : y; break;
-    case AT_X_MAX: out->i = x > y ? x : y; break;
-    default: AT_BUG("operator %d on indices", e->op);
-    }
-    return exceeds ? fail(ctx, e, "exceeds 2^63") : AT_OK;
+    /* Divisors consist of sizes, so that at_compute_extents has checked them. */
+    if ((e->op == AT_X_DIV || e->op == AT_X_MOD) && y < 1)
+        return fail(ctx, e, "divides by less than 1");
+    return at_expr_binary(e->op, x, y, &out->i) ? AT_OK : fail(ctx, e, "exceeds 2^63");
 }
 
 at_status eval_expr(eval_ctx *ctx, const at_expr *e, eval_value *out) {

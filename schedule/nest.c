@@ -27,7 +27,7 @@ static bool does_work(const at_node *n) {
  * Index expressions are over axis values and sizes; what an index tensor holds counts as 0. */
 
 int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *axis) {
-    int64_t x, y;
+    int64_t x, y, value;
     switch (e->op) {
     case AT_X_INT: return e->integer;
     case AT_X_NAME: return e->ref < AT_REF_SIZE ? axis[e->ref] : p->values[e->ref - AT_REF_SIZE];
@@ -40,24 +40,7 @@ int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *a
     if (e->nargs != 2 || e->op == AT_X_INDEX) return 0;
     x = at_program_index(p, e->arg[0], axis);
     y = at_program_index(p, e->arg[1], axis);
-    switch (e->op) {
-    case AT_X_ADD: return x + y;
-    case AT_X_SUB: return x - y;
-    case AT_X_MUL: return x * y;
-    case AT_X_DIV: return y ? at_floordiv(x, y) : 0;
-    case AT_X_MOD: return y ? at_floormod(x, y) : 0;
-    case AT_X_LT: return x < y;
-    case AT_X_LE: return x <= y;
-    case AT_X_GT: return x > y;
-    case AT_X_GE: return x >= y;
-    case AT_X_EQ: return x == y;
-    case AT_X_NE: return x != y;
-    case AT_X_AND: return x && y;
-    case AT_X_OR: return x || y;
-    case AT_X_MIN: return x < y ? x : y;
-    case AT_X_MAX: return x > y ? x : y;
-    default: return 0;
-    }
+    return at_expr_binary(e->op, x, y, &value) ? value : 0;
 }
 
 /* Adds the float operations of an expression to its loop; is the expression a float itself? */

@@ -14,31 +14,18 @@ typedef struct point {
 
 static int64_t value_at(point *p, const at_expr *e) {
     int64_t x = e->nargs ? value_at(p, e->arg[0]) : 0,
-            y = e->nargs > 1 ? value_at(p, e->arg[1]) : 0;
+            y = e->nargs > 1 ? value_at(p, e->arg[1]) : 0, value;
     switch (e->op) {
     case AT_X_INT: return e->integer;
     case AT_X_NAME:
         return e->ref < AT_REF_SIZE ? p->axis[e->ref] : p->facts->values[e->ref - AT_REF_SIZE];
     case AT_X_NEG: return -x;
     case AT_X_NOT: return !x;
-    case AT_X_ADD: return (int64_t)((uint64_t)x + (uint64_t)y);
-    case AT_X_SUB: return (int64_t)((uint64_t)x - (uint64_t)y);
-    case AT_X_MUL: return (int64_t)((uint64_t)x * (uint64_t)y);
-    case AT_X_DIV: return y > 0 ? at_floordiv(x, y) : (p->known = false);
-    case AT_X_MOD: return y > 0 ? at_floormod(x, y) : (p->known = false);
-    case AT_X_LT: return x < y;
-    case AT_X_LE: return x <= y;
-    case AT_X_GT: return x > y;
-    case AT_X_GE: return x >= y;
-    case AT_X_EQ: return x == y;
-    case AT_X_NE: return x != y;
-    case AT_X_AND: return x && y;
-    case AT_X_OR: return x || y;
     case AT_X_SELECT: return x ? y : value_at(p, e->arg[2]);
-    case AT_X_MIN: return x < y ? x : y;
-    case AT_X_MAX: return x > y ? x : y;
-    default: break; /* what an index tensor holds */
+    default: break;
     }
+    /* What an index tensor holds is not known. */
+    if (e->nargs == 2 && e->op != AT_X_INDEX && at_expr_binary(e->op, x, y, &value)) return value;
     p->known = false;
     return 0;
 }
