@@ -24,7 +24,7 @@ at_job at_kernel_job(at_arena *a, const at_kernel *k, int threads, const at_plac
     int outputs = 0;
     for (int i = 0; i < k->num_params; i++) {
         int tensor = k->params[i].tensor;
-        if (where->tensor_of) tensor = where->tensor_of[tensor];
+        if (where->tensor_of && tensor >= 0) tensor = where->tensor_of[tensor];
         bufs[i] = buffer(&k->params[i], tensor, where);
         if (bufs[i].role == AT_BUF_OUT) expected[outputs++] = where->expected[tensor];
     }
