@@ -161,7 +161,7 @@ static at_status load_computation(const char *path, const at_template_row **out,
                       : at_read_stdin_most(a, MOST_FILE_BYTES, &text, &length, err);
     if (s == AT_OK) s = at_te_parse(a, path, text, length, &row, err);
     if (s == AT_OK) s = check_name(path, row->name, err);
-    if (s == AT_OK) keep(a), at_template_add(*out = row, path);
+    if (s == AT_OK) keep(a), at_template_add(*out = row, path, false);
     else at_arena_free(a);
     return s;
 }
@@ -184,7 +184,7 @@ at_status at_user_template_load(const char *path, const at_template_row **out, a
         add_source(&source, text);
         u.source = at_text_str(&source);
         s = load(&u, err);
-        if (s == AT_OK) at_template_add(*out = u.row, path);
+        if (s == AT_OK) at_template_add(*out = u.row, path, true);
     }
     at_text_free(&source);
     at_arena_free(a);

@@ -101,12 +101,7 @@ at_status outline_tree(const outline *o, const at_compute *c, const char *what, 
                        at_error *err) {
     at_tree_maker *m = at_tree_begin(o->arena, c, what, err);
     AT_TRY(make(m, c, o->root, -1));
-    AT_TRY(at_tree_finish(m, out));
-    at_text text = {0};
-    at_tree_print(&text, *out);
-    (*out)->text = at_strdup(o->arena, at_text_str(&text));
-    at_text_free(&text);
-    return AT_OK;
+    return at_tree_finish(m, out);
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */

@@ -151,7 +151,7 @@ typedef struct tree_node {
 
 struct at_tree {
     const at_compute *compute;
-    const char *text, *what;
+    const char *what;
     AT_VEC(tree_node) nodes;
     AT_VEC(tree_piece) pieces;
     AT_VEC(tree_axis) axes;

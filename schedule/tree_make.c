@@ -24,7 +24,6 @@ at_tree_maker *at_tree_begin(at_arena *a, const at_compute *c, const char *what,
     at_tree_maker *m = AT_NEW(a, at_tree_maker);
     *m = (at_tree_maker){.arena = a, .c = c, .tree = AT_NEW(a, at_tree), .err = err};
     m->tree->compute = c;
-    m->tree->text = "";
     m->tree->what = at_strdup(a, what);
     return m;
 }

@@ -9,24 +9,35 @@
 typedef struct added {
     const at_template_row *row;
     const char *file;
+    bool is_code;
     struct added *next;
 } added;
 static _Atomic(added *) first_added;
 
-void at_template_add(const at_template_row *row, const char *file) {
+void at_template_add(const at_template_row *row, const char *file, bool is_code) {
     added *x = malloc(sizeof *x);
     char *path = strdup(file);
     if (!x || !path) AT_BUG("no memory for a template");
-    *x = (added){row, path, first_added};
+    *x = (added){row, path, is_code, first_added};
     while (!atomic_compare_exchange_weak(&first_added, &x->next, x)) {
     }
 }
 
-const char *at_template_file(const at_template_row *row) {
+static const added *find(const at_template_row *row) {
     row = at_template_base(row);
     for (const added *x = first_added; x; x = x->next)
-        if (x->row == row) return x->file;
+        if (x->row == row) return x;
     return NULL;
+}
+
+const char *at_template_file(const at_template_row *row) {
+    const added *x = find(row);
+    return x ? x->file : NULL;
+}
+
+const char *at_template_code_file(const at_template_row *row) {
+    const added *x = find(row);
+    return x && x->is_code ? x->file : NULL;
 }
 
 bool at_template_is_named(const at_template_row *r, const char *name) {

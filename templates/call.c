@@ -49,7 +49,7 @@ static void run_attempt(void *ctx) {
 
 static at_status try_call(at_call *f, const char *function, at_template *t, int lanes,
                           at_error *err) {
-    const char *file = at_template_file(t->row);
+    const char *file = at_template_code_file(t->row);
     attempt a = {f, t, lanes};
     int signal_number;
     if (!file) return AT_OK;

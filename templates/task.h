@@ -11,8 +11,8 @@
 int at_template_count(void);
 const at_template_row *at_template_at(int i);
 /* Of the user's own, from this file; row is borrowed for good. It is found before those of its name
- * that were added earlier or are built in. */
-void at_template_add(const at_template_row *row, const char *file);
+ * that were added earlier or are built in. is_code: its functions are the file's, and may crash. */
+void at_template_add(const at_template_row *row, const char *file, bool is_code);
 const char *at_template_file(const at_template_row *row); /* NULL: it is built in */
 /* For the user's own code that this thread runs from now on, 0.3 s at least; 10 s and NULL at
  * first. stop: once it is not 0, what runs ends as AT_E_INTERRUPTED. */

@@ -101,6 +101,8 @@ struct at_template {
 int at_template_symbol(at_template *t, const char *name, int64_t value, bool varies);
 bool at_template_is_named(const at_template_row *r, const char *name);
 const at_template_row *at_template_added(const char *name); /* the user's; NULL (added.c) */
+/* The user's file whose functions the row's are; NULL: they are ours. */
+const char *at_template_code_file(const at_template_row *row);
 /* What the calls of template.h share (template.c). Whether a call is to do something: no mistake
  * before, and no NULL for a text; defines: of a call that only define() makes. */
 bool at_template_has_text(at_template *t, const char *call, const char *text);
