@@ -48,6 +48,27 @@ void cli_write(const char *path, const char *text) {
     if (at_write_file(path, text, strlen(text), &err) != AT_OK) fail_msg("%s", err.text);
 }
 
+void cli_write_faulty_gcc(const char *fault) {
+    char text[1000];
+    snprintf(text, sizeof text,
+             "#!/bin/sh\n"
+             "grep -q kernel_entry kernel.c || exec \"$REAL_GCC\" \"$@\"\n"
+             "cat >fault.c <<'END'\n"
+             "int real_entry(void *const buf[], void *workspace, void *par);\n"
+             "int kernel_entry(void *const buf[], void *workspace, void *par) {\n"
+             "    int failed = real_entry(buf, workspace, par);\n"
+             "    %s\n"
+             "    return failed;\n"
+             "}\n"
+             "END\n"
+             "\"$REAL_GCC\" -Dkernel_entry=real_entry -c -O2 -fPIC -o real.o kernel.c || exit 1\n"
+             "exec \"$REAL_GCC\" -shared -fPIC -o kernel.so fault.c real.o -lm\n",
+             fault);
+    cli_run("mkdir -p bin");
+    cli_write("bin/gcc", text);
+    cli_run("chmod +x bin/gcc");
+}
+
 static const cli_result *run(const char *fmt, va_list ap) {
     vsnprintf(command_line, sizeof command_line, fmt, ap);
     at_arena_reset(arena);

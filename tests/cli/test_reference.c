@@ -33,22 +33,9 @@ static void projected(void **state) {
 static void wrong_stand_in(void **state) {
     (void)state;
     if (cli_run("command -v gcc")->status != 0) skip();
-    cli_run("mkdir -p bin");
-    cli_write("bin/gcc",
-              "#!/bin/sh\n"
-              "grep -q kernel_entry kernel.c || exec \"$REAL_GCC\" \"$@\"\n"
-              "cat >fault.c <<'END'\n"
-              "int real_entry(void *const buf[], void *workspace, void *par);\n"
-              "int kernel_entry(void *const buf[], void *workspace, void *par) {\n"
-              "    int failed = real_entry(buf, workspace, par);\n"
-              "    ((float *)buf[2])[12345] += 1;\n"
-              "    return failed;\n"
-              "}\n"
-              "END\n"
-              "\"$REAL_GCC\" -Dkernel_entry=real_entry -c -O2 -fPIC -o real.o kernel.c || exit 1\n"
-              "exec \"$REAL_GCC\" -shared -fPIC -o kernel.so fault.c real.o -lm\n");
+    cli_write_faulty_gcc("((float *)buf[2])[12345] += 1;");
     const cli_result *r = cli_expect(3,
-                                     "chmod +x bin/gcc; REAL_GCC=$(command -v gcc) "
+                                     "REAL_GCC=$(command -v gcc) "
                                      "PATH=$PWD/bin:$PATH ./autotune run %s --compiler gcc --json",
                                      task);
     assert_non_null(strstr(r->err, "the default configuration's output is wrong; the reference is "

@@ -121,22 +121,9 @@ static void one_huge(void **state) {
     double of_limit = cli_member(cli_json(), "of_limit")->number;
     assert_true(of_limit > 0 && of_limit < 0.5);
     if (cli_run("command -v gcc")->status) skip();
-    cli_run("mkdir -p bin");
-    cli_write("bin/gcc",
-              "#!/bin/sh\n"
-              "grep -q kernel_entry kernel.c || exec \"$REAL_GCC\" \"$@\"\n"
-              "cat >fault.c <<'END'\n"
-              "int real_entry(void *const buf[], void *workspace, void *par);\n"
-              "int kernel_entry(void *const buf[], void *workspace, void *par) {\n"
-              "    int failed = real_entry(buf, workspace, par);\n"
-              "    for (int i = 0; i < 12 * 64; i++) ((float *)buf[3])[i] += 0.01f;\n"
-              "    return failed;\n"
-              "}\n"
-              "END\n"
-              "\"$REAL_GCC\" -Dkernel_entry=real_entry -c -O2 -fPIC -o real.o kernel.c || exit 1\n"
-              "exec \"$REAL_GCC\" -shared -fPIC -o kernel.so fault.c real.o -lm\n");
+    cli_write_faulty_gcc("for (int i = 0; i < 12 * 64; i++) ((float *)buf[3])[i] += 0.01f;");
     const cli_result *r = cli_expect(3,
-                                     "chmod +x bin/gcc; REAL_GCC=$(command -v gcc) "
+                                     "REAL_GCC=$(command -v gcc) "
                                      "PATH=$PWD/bin:$PATH %s --compiler gcc",
                                      run);
     assert_non_null(strstr(r->err, "; 756 of 768 elements differ"));

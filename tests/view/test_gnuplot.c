@@ -6,30 +6,25 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/folder.h"
 #include "view/gnuplot.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/autotune-gnuplot-XXXXXX", home[4096];
 static at_arena *arena;
 static bool has_gnuplot;
 
 static int setup(void **state) {
-    (void)state;
     arena = at_arena_new();
     has_gnuplot = system("gnuplot --version >/dev/null 2>&1") == 0;
-    return getcwd(home, sizeof home) && mkdtemp(folder) ? chdir(folder) : -1;
+    return enter_folder(state);
 }
 
 static int teardown(void **state) {
-    (void)state;
     at_arena_free(arena);
-    if (chdir(home)) return -1;
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    return leave_folder(state);
 }
 
 static void need_gnuplot(void) {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/folder.h"
 #include "view/canvas.h"
 #include "view/html.h"
 
@@ -14,22 +15,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/autotune-view-XXXXXX", home[4096];
 static at_arena *arena;
 
 static int setup(void **state) {
-    (void)state;
     arena = at_arena_new();
-    return getcwd(home, sizeof home) && mkdtemp(folder) ? chdir(folder) : -1;
+    return enter_folder(state);
 }
 
 static int teardown(void **state) {
-    (void)state;
     at_arena_free(arena);
-    if (chdir(home)) return -1;
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
+    return leave_folder(state);
 }
 
 /* The text without styles, which are NUL and a letter. */

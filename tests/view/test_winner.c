@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "tests/folder.h"
 #include "view/view.h"
 
 enum { LOGS = 1000, MOST = 80, MOST_FINALS = 4, CONTEXTS = 2, MOST_ROUNDS = 5 };
@@ -320,18 +321,6 @@ static void random_logs(void **state) {
         at_arena_reset(a);
     }
     at_arena_free(a);
-}
-
-static int enter_folder(void **state) {
-    char folder[] = "/tmp/autotune-winner-XXXXXX";
-    *state = mkdtemp(folder) ? strdup(folder) : NULL;
-    return *state && chdir(*state) == 0 ? 0 : -1;
-}
-
-static int leave_folder(void **state) {
-    int failed = unlink(path) | chdir("/") | rmdir(*state);
-    free(*state);
-    return failed;
 }
 
 int main(void) {
