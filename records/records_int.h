@@ -20,11 +20,18 @@ enum {
 /* As at_record_parse. *old_version: the line is of log version 0.1. */
 at_status at_record_parse_line(at_arena *a, const char *line, size_t len, at_record *out,
                                bool *old_version, at_error *err);
+/* The index a record is written with: the one it was read with, or that of its configuration. */
+int64_t at_record_index(const at_record *r);
+
+/* ---- extra.c -------------------------------------------------------------------------------- */
+
 /* The value of our extra member. from NULL: that of a foreign record. */
 void at_extra_print(at_text *out, const at_extra *e);
 at_status at_extra_read(at_arena *a, const at_json *from, at_extra *e, at_error *err);
-/* The index a record is written with: the one it was read with, or that of its configuration. */
-int64_t at_record_index(const at_record *r);
+/* Arrays of numbers; place: what an error calls the array. AT_E_INPUT */
+void at_add_doubles(at_text *out, const double *x, int n);
+at_status at_read_doubles(at_arena *a, const at_json *from, const char *place, const double **out,
+                          int *n, at_error *err);
 
 /* ---- upgrade.c ------------------------------------------------------------------------------ */
 
