@@ -12,7 +12,7 @@ typedef struct at_linked {
     double link,
         error;       /* log of the ratio of the kernel to the anchor, half of its 95 % interval */
     double anchor_s; /* median of the anchor's times */
-    bool disturbed;  /* by other threads */
+    bool disturbed;  /* other threads took more than a few pairs' time */
     at_scale by[AT_STATE_COUNT]; /* of the anchor that the kernel becomes */
 } at_linked;
 /* What a job's pairs say; they count as time of the session's states. */

@@ -54,6 +54,7 @@ static bool read_anchor(at_arena *a, const at_far_event *e, at_anchor_line *out)
 static double apart(const at_anchor_line *x, const at_anchor_line *y) {
     if (!*x->second_code || strcmp(x->second_code, y->second_code) || strcmp(x->first, y->first))
         return 0;
+    if (x->state != y->state) return 0; /* of the machine: what others do there */
     double d = x->second - y->second, unsure = x->second_error + y->second_error;
     return fabs(d) - unsure > log1p(most_apart) ? d : 0;
 }
