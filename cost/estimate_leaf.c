@@ -149,6 +149,15 @@ static void set_limits(const at_program *p, const est_leaf *owner, int scope, es
     }
 }
 
+/* A cache's way of so many bytes is taken in again by steps of as many: those of a power of two
+ * reach few of its places. */
+enum { WAY_BYTES = 4096 };
+static double places_of(int64_t stride) {
+    uint64_t step = (uint64_t)stride * 4;
+    uint64_t power = step & (~step + 1);
+    return power && power < WAY_BYTES ? (double)(WAY_BYTES / power) : 1;
+}
+
 static void set_steps(const at_program *p, const est_leaf *x, const est_stage *s, int read,
                       int scope, est_access *a) {
     int64_t axis[32] = {0}, stride[MAX_DIMS], origin[MAX_DIMS] = {0}, row = 1;
@@ -156,6 +165,7 @@ static void set_steps(const at_program *p, const est_leaf *x, const est_stage *s
     for (int d = a->num_dims - 1; d >= 0; d--) {
         int64_t extent = (int64_t)a->limit[d];
         stride[d] = row;
+        a->places[d] = places_of(row);
         if (scope >= 0 && d == a->num_dims - 1 && d > 0 && extent >= 16)
             extent = ((extent + 15) / 16 | 1) * 16;
         row *= extent > 0 ? extent : 1;
@@ -258,7 +268,11 @@ static int64_t moved(const at_program *p, const chain *c, const est_loop *l, int
 static void set_steps_through(const at_program *p, est_leaf *x, const chain *c, int scope,
                               est_access *a) {
     int64_t axis[32] = {0}, origin[MAX_DIMS], stride[MAX_DIMS], by[MAX_DIMS], row = 1;
-    for (int d = a->num_dims - 1; d >= 0; d--) stride[d] = row, row *= (int64_t)a->limit[d];
+    for (int d = a->num_dims - 1; d >= 0; d--) {
+        stride[d] = row;
+        a->places[d] = places_of(row);
+        row *= (int64_t)a->limit[d];
+    }
     index_of(p, c, axis, origin);
     for (int i = 0; i < x->num_loops; i++) {
         est_loop *l = &x->loop[i];
@@ -307,17 +321,21 @@ void est_touch(est_leaf *x) {
         double extent[MAX_DIMS];
         for (int d = 0; d < a->num_dims; d++) extent[d] = 1;
         for (int i = x->num_loops;; i--) {
-            double elements = 1, run = 1;
+            double elements = 1, run = 1, places = 1;
             bool whole = true;
             for (int d = a->num_dims - 1; d >= 0; d--) {
                 double n = extent[d] < a->limit[d] ? extent[d] : a->limit[d];
                 elements *= n;
                 if (whole) run *= n;
+                else places *= n < a->places[d] ? n : a->places[d];
                 whole &= n >= a->limit[d];
             }
             a->bytes[i] = elements * 4;
             a->lines[i] = elements / run * (run >= 16 ? run / 16 : run > 1 ? 1 : 0.5);
             if (a->lines[i] < elements / 16) a->lines[i] = elements / 16;
+            double row = run > 16 ? run * 4 : 64, rows = elements / run;
+            bool piles_up = places < rows && places * row < WAY_BYTES;
+            a->crowd[i] = piles_up ? rows / places * WAY_BYTES : a->bytes[i];
             if (i == 0) break;
             for (int d = 0; d < a->num_dims; d++) extent[d] += a->reach[i - 1][d];
         }

@@ -188,9 +188,55 @@ static void every_template(void **state) {
     }
 }
 
+/* Bytes from beyond the first-level cache of a point, for each step of the sum. */
+static double fetched(int length, int64_t index, int64_t *rows, at_arena *a) {
+    const at_target *target = at_target_find("avx512");
+    const at_core *core = at_core_find("sapphirerapids");
+    at_task *t = task_of(a, "matmul_add", at_format(a, "N=112,L=%d,M=64", length));
+    at_speeds speeds;
+    at_config config;
+    at_estimate e;
+    at_speeds_guess(core, target, &speeds);
+    at_cost_model *m = at_cost_model_of(
+        t, &(at_estimate_options){.target = target,
+                                  .speeds = &speeds,
+                                  .cache_bytes = {core->l1d_bytes, core->l2_bytes, 1 << 25},
+                                  .threads = 1});
+    bool known = at_cost_point(m, index, &e) &&
+                 at_config_at(a, at_task_space(t), index, &config, NULL) == AT_OK;
+    at_cost_model_free(m);
+    if (!known) return 0;
+    const at_entity *y = at_config_get(&config, "tile_y");
+    *rows = y->sizes[y->n - 1];
+    return e.bytes[0] / length;
+}
+
+/* Rows a page apart take the same places of the cache from each other, as soon as there are more of
+ * them than places; rows of a few elements more do not. */
+static void rows_a_page_apart(void **state) {
+    (void)state;
+    enum { POINTS = 60, WAYS = 12 };
+    int crowded = 0;
+    at_rng rng;
+    at_rng_seed(&rng, 5, 1);
+    for (int i = 0; i < POINTS; i++) {
+        at_arena *a = at_arena_new();
+        int64_t rows, same, index = (int64_t)at_rng_below(&rng, 51 * 14);
+        double page = fetched(1024, index, &rows, a), more = fetched(1040, index, &same, a);
+        if (page > 0 && more > 0 && rows == same) {
+            assert_true(page > 0.97 * more);
+            crowded += rows > WAYS && page > 1.5 * more;
+            if (rows < 4 && page > 1.1 * more) fail_msg("%d rows: %g, %g", (int)rows, page, more);
+        }
+        at_arena_free(a);
+    }
+    assert_true(crowded > 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),
+        cmocka_unit_test(rows_a_page_apart),
         cmocka_unit_test(every_template),
     };
     at_sketches_for_templates();
