@@ -88,6 +88,30 @@ void read_plain(maker *m, int stage, int tensor, const int *classes, at_text *ou
 /* name[y:Y, x:X] = sum(k:K) body; bounds: of a dynamic reduction. Frees body. */
 void finish_stage(maker *m, int stage, at_text *body, const char *bounds);
 
+/* ---- operations: a stage that reads src; what it makes -------------------------------------- */
+
+/* A condition over axes of the stage, or over values (random_maps.c). */
+void condition(maker *m, int stage, at_text *out);
+/* Another tensor over the same axes, or a new input over some of them. */
+void second_operand(maker *m, int stage, at_text *out);
+int map_stage(maker *m, int src);
+void function_stage(maker *m, int src);
+int shift_stage(maker *m, int src);
+int pad_stage(maker *m, int src, int from, int n); /* of dimensions from .. from+n-1 */
+int reshape_stage(maker *m, int src);
+
+/* What the stage's reduction does; others: percent of those that are no sum (random_sums.c). */
+void choose_reduction(maker *m, int stage, int others);
+int sum_stage(maker *m, int src);
+int normal_stage(maker *m, int src);
+int matmul_stage(maker *m, int src);
+int conv_stage(maker *m, int src);
+int im2col_stage(maker *m);
+
+int sparse_stage(maker *m); /* random_indices.c */
+int segment_stage(maker *m, int src);
+int gather_stage(maker *m, int src);
+
 /* ---- the two halves of a program ----------------------------------------------------------- */
 
 void make_compute(maker *m); /* random_compute.c */
