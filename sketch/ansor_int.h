@@ -64,9 +64,46 @@ typedef struct ansor_state {
 
 const char *ansor_workload(const char *name); /* its .te text; NULL: it is not known */
 void ansor_add_workloads(at_text *out);
-/* Of a computation with numbers, one stage per tensor (ansor_state.c). */
+#define REFUSE(s, ...) at_fail((s)->err, AT_E_INPUT, __VA_ARGS__)
+
+/* Arguments of a step (ansor_args.c). AT_E_INPUT names the item. */
+at_status ansor_number(ansor_state *s, const at_json *step, int i, int64_t *out);
+at_status ansor_list(ansor_state *s, const at_json *step, int i, int64_t *out, int most, int *n);
+at_status ansor_word(ansor_state *s, const at_json *step, int i, const char **out);
+at_status ansor_stage_at(ansor_state *s, const at_json *step, int i, int64_t *id,
+                         ansor_stage **out);
+at_status ansor_loop_number(ansor_state *s, const ansor_stage *x, int64_t i);
+at_status ansor_loop_at(ansor_state *s, const at_json *step, int i, const ansor_stage *x, int *id);
+
+/* Where a stage is computed, and its loops (ansor_loops.c). AT_E_INPUT */
+void ansor_detach(ansor_stage *x);
+bool ansor_has_attached(const ansor_stage *x);
+at_status ansor_attach(ansor_state *s, const at_json *step, ansor_stage *x);
+at_status ansor_inline(ansor_state *s, ansor_stage *x);
+/* Is that piece of the loop the only one of its axis? */
+bool ansor_is_whole(const ansor_stage *x, const ansor_loop *l, int piece);
+/* How long a piece is with its axis at its full length. */
+int64_t ansor_full_length(const ansor_stage *x, const ansor_piece *p);
+at_status ansor_split(ansor_state *s, const at_json *step, ansor_stage *x);
+at_status ansor_follow_split(ansor_state *s, const at_json *steps, const at_json *step,
+                             ansor_stage *x);
+at_status ansor_follow_fused_split(ansor_state *s, const at_json *steps, const at_json *step,
+                                   ansor_stage *x);
+at_status ansor_fuse(ansor_state *s, const at_json *step, ansor_stage *x);
+at_status ansor_reorder(ansor_state *s, const at_json *step, ansor_stage *x);
+at_status ansor_annotate(ansor_state *s, const at_json *step, ansor_stage *x);
+at_status ansor_pragma(ansor_state *s, const at_json *step, ansor_stage *x);
+
+/* Stages (ansor_stages.c). */
+/* The text, freed, in memory of a. */
+const char *ansor_taken(at_arena *a, at_text *text);
+at_status ansor_add_loop(ansor_state *s, ansor_stage *x, ansor_piece *piece, bool is_reduce);
+at_status ansor_cache_write(ansor_state *s, const at_json *step, int64_t id, ansor_stage *x);
+at_status ansor_cache_read(ansor_state *s, const at_json *step);
+at_status ansor_factor(ansor_state *s, const at_json *step, int64_t id, ansor_stage *x);
+/* Of a computation with numbers, one stage per tensor. */
 at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values);
-/* All steps. */
+/* All steps (ansor_state.c). */
 at_status ansor_apply(ansor_state *s, const at_json *steps);
 /* The computation with the stages there are (ansor_tree.c). */
 void ansor_compute_text(const ansor_state *s, at_text *out);

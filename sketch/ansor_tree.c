@@ -6,8 +6,6 @@
 
 #include "sketch/ansor_int.h"
 
-#define REFUSE(w, ...) at_fail((w)->s->err, AT_E_INPUT, __VA_ARGS__)
-
 typedef struct digits {
     ansor_piece *piece[ANSOR_LOOPS];
     int n;
