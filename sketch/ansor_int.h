@@ -64,7 +64,7 @@ typedef struct ansor_state {
 
 const char *ansor_workload(const char *name); /* its .te text; NULL: it is not known */
 void ansor_add_workloads(at_text *out);
-#define REFUSE(s, ...) at_fail((s)->err, AT_E_INPUT, __VA_ARGS__)
+#define ANSOR_REFUSE(s, ...) at_fail((s)->err, AT_E_INPUT, __VA_ARGS__)
 
 /* Arguments of a step (ansor_args.c). AT_E_INPUT names the item. */
 at_status ansor_number(ansor_state *s, const at_json *step, int i, int64_t *out);
@@ -76,6 +76,9 @@ at_status ansor_loop_number(ansor_state *s, const ansor_stage *x, int64_t i);
 at_status ansor_loop_at(ansor_state *s, const at_json *step, int i, const ansor_stage *x, int *id);
 
 /* Where a stage is computed, and its loops (ansor_loops.c). AT_E_INPUT */
+/* The text, freed, in memory of a. */
+const char *ansor_taken(at_arena *a, at_text *text);
+at_status ansor_add_loop(ansor_state *s, ansor_stage *x, ansor_piece *piece, bool is_reduce);
 void ansor_detach(ansor_stage *x);
 bool ansor_has_attached(const ansor_stage *x);
 at_status ansor_attach(ansor_state *s, const at_json *step, ansor_stage *x);
@@ -95,9 +98,6 @@ at_status ansor_annotate(ansor_state *s, const at_json *step, ansor_stage *x);
 at_status ansor_pragma(ansor_state *s, const at_json *step, ansor_stage *x);
 
 /* Stages (ansor_stages.c). */
-/* The text, freed, in memory of a. */
-const char *ansor_taken(at_arena *a, at_text *text);
-at_status ansor_add_loop(ansor_state *s, ansor_stage *x, ansor_piece *piece, bool is_reduce);
 at_status ansor_cache_write(ansor_state *s, const at_json *step, int64_t id, ansor_stage *x);
 at_status ansor_cache_read(ansor_state *s, const at_json *step);
 at_status ansor_factor(ansor_state *s, const at_json *step, int64_t id, ansor_stage *x);

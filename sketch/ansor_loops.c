@@ -4,6 +4,12 @@
 
 #include "sketch/ansor_int.h"
 
+const char *ansor_taken(at_arena *a, at_text *text) {
+    const char *copy = at_strdup(a, at_text_str(text));
+    at_text_free(text);
+    return copy;
+}
+
 /* ---- places ---------------------------------------------------------------------------------- */
 
 void ansor_detach(ansor_stage *x) {
@@ -37,11 +43,11 @@ at_status ansor_attach(ansor_state *s, const at_json *step, ansor_stage *x) {
     AT_TRY(ansor_stage_at(s, step, 2, &id, &target));
     AT_TRY(ansor_loop_at(s, step, 3, target, &loop));
     for (const ansor_stage *t = target; t; t = t->at)
-        if (t == x) return REFUSE(s, "%s would be computed in loops of its own", x->name);
-    if (target->is_inlined) return REFUSE(s, "%s is inlined: it has no loops", target->name);
+        if (t == x) return ANSOR_REFUSE(s, "%s would be computed in loops of its own", x->name);
+    if (target->is_inlined) return ANSOR_REFUSE(s, "%s is inlined: it has no loops", target->name);
     ansor_loop *l = target->loop[loop];
     ansor_detach(x);
-    if (l->num_attached == ANSOR_STAGES) return REFUSE(s, "too many stages in one loop");
+    if (l->num_attached == ANSOR_STAGES) return ANSOR_REFUSE(s, "too many stages in one loop");
     x->at = target;
     x->at_loop = l;
     l->attached[l->num_attached++] = x;
@@ -49,15 +55,25 @@ at_status ansor_attach(ansor_state *s, const at_json *step, ansor_stage *x) {
 }
 
 at_status ansor_inline(ansor_state *s, ansor_stage *x) {
-    if (x->num_reduce) return REFUSE(s, "%s is a sum, which cannot be inlined", x->name);
+    if (x->num_reduce) return ANSOR_REFUSE(s, "%s is a sum, which cannot be inlined", x->name);
     if (ansor_has_attached(x))
-        return REFUSE(s, "other stages are computed in loops of %s", x->name);
+        return ANSOR_REFUSE(s, "other stages are computed in loops of %s", x->name);
     ansor_detach(x);
     x->is_inlined = true;
     return AT_OK;
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */
+
+at_status ansor_add_loop(ansor_state *s, ansor_stage *x, ansor_piece *piece, bool is_reduce) {
+    if (x->num_loops == ANSOR_LOOPS)
+        return ANSOR_REFUSE(s, "%s has more than %d loops", x->name, ANSOR_LOOPS);
+    ansor_loop *l = AT_NEW(s->arena, ansor_loop);
+    if (piece) l->piece[l->num_pieces++] = piece;
+    l->is_reduce = is_reduce;
+    x->loop[x->num_loops++] = l;
+    return AT_OK;
+}
 
 static void replace_loops(ansor_stage *x, int first, int count, ansor_loop *const *by, int n) {
     memmove(x->loop + first + n, x->loop + first + count,
@@ -78,15 +94,16 @@ static at_status join_axes(ansor_state *s, ansor_stage *x, ansor_loop *l) {
     int64_t extent = 1;
     int joined = x->num_axes + x->num_reduce;
     if (!l->is_reduce || joined == ANSOR_AXES)
-        return REFUSE(s, "a split of loops that are fused is known of sums only");
+        return ANSOR_REFUSE(s, "a split of loops that are fused is known of sums only");
     at_text_add(&definition, "{");
     for (int i = 0; i < l->num_pieces; i++) {
         ansor_axis *axis = &x->axis[l->piece[i]->axis];
         if (!ansor_is_whole(x, l, i))
-            return REFUSE(s, "a split of fused parts of axes is not known");
+            return ANSOR_REFUSE(s, "a split of fused parts of axes is not known");
         at_text_addf(&name, "%s%s", i ? "_" : "", axis->name);
         at_text_addf(&definition, i ? ", %s:%lld" : "%s", axis->name, (long long)axis->extent);
-        if (!at_mul64(extent, axis->extent, &extent)) return REFUSE(s, "an axis exceeds 2^63");
+        if (!at_mul64(extent, axis->extent, &extent))
+            return ANSOR_REFUSE(s, "an axis exceeds 2^63");
         axis->is_gone = true;
     }
     at_text_addf(&definition, "} = %s%s%s", at_text_str(&name), *x->definitions ? ", " : "",
@@ -118,16 +135,16 @@ int64_t ansor_full_length(const ansor_stage *x, const ansor_piece *p) {
 static at_status split(ansor_state *s, ansor_stage *x, int at, const int64_t *lengths, int n,
                        bool inner_to_outer) {
     ansor_loop *l = x->loop[at], *parts[ANSOR_LOOPS];
-    if (l->annotation) return REFUSE(s, "loop %d of %s is annotated", at, x->name);
+    if (l->annotation) return ANSOR_REFUSE(s, "loop %d of %s is annotated", at, x->name);
     if (l->num_pieces > 1) AT_TRY(join_axes(s, x, l));
-    if (!l->num_pieces) return REFUSE(s, "loop %d of %s has no axis", at, x->name);
+    if (!l->num_pieces) return ANSOR_REFUSE(s, "loop %d of %s has no axis", at, x->name);
     if (x->num_loops + n > ANSOR_LOOPS || x->num_pieces + n > ANSOR_PIECES)
-        return REFUSE(s, "%s has more than %d loops", x->name, ANSOR_LOOPS);
+        return ANSOR_REFUSE(s, "%s has more than %d loops", x->name, ANSOR_LOOPS);
     ansor_piece *p = l->piece[0], *made[ANSOR_LOOPS];
     int64_t whole = ansor_full_length(x, p), product = 1;
     for (int i = 0; i < n; i++)
         if (lengths[i] < 1 || !at_mul64(product, lengths[i], &product) || product > INT32_MAX)
-            return REFUSE(s, "a part of %lld", (long long)lengths[i]);
+            return ANSOR_REFUSE(s, "a part of %lld", (long long)lengths[i]);
     int64_t rest = (whole + product - 1) / product;
     for (int i = 0; i <= n; i++) {
         int64_t length = inner_to_outer ? (i ? lengths[i - 1] : rest) : (i < n ? lengths[i] : rest);
@@ -164,7 +181,7 @@ static at_status lengths_of(ansor_state *s, const at_json *steps, int64_t source
         source >= 0 && source < steps->count ? at_json_at(steps, (int)source) : NULL;
     const at_json *code = from && from->kind == AT_JSON_ARRAY ? from->child : NULL;
     if (!code || code->kind != AT_JSON_STRING || strcmp(code->string, "SP"))
-        return REFUSE(s, "step %lld is no split", (long long)source);
+        return ANSOR_REFUSE(s, "step %lld is no split", (long long)source);
     return ansor_list(s, from, 4, out, most, n);
 }
 
@@ -176,10 +193,10 @@ at_status ansor_follow_split(ansor_state *s, const at_json *steps, const at_json
     AT_TRY(ansor_number(s, step, 3, &source));
     AT_TRY(ansor_number(s, step, 4, &parts));
     AT_TRY(lengths_of(s, steps, source, lengths, 16, &n));
-    if (parts < 1 || parts > n) return REFUSE(s, "%lld parts of %d", (long long)parts, n);
+    if (parts < 1 || parts > n) return ANSOR_REFUSE(s, "%lld parts of %d", (long long)parts, n);
     for (int i = (int)parts; i < n; i++)
         if (!at_mul64(lengths[parts - 1], lengths[i], &lengths[parts - 1]))
-            return REFUSE(s, "a part exceeds 2^63");
+            return ANSOR_REFUSE(s, "a part exceeds 2^63");
     return split(s, x, at, lengths, (int)parts, true);
 }
 
@@ -193,8 +210,10 @@ at_status ansor_follow_fused_split(ansor_state *s, const at_json *steps, const a
     AT_TRY(ansor_number(s, step, 4, &level));
     for (int i = 0; i < num; i++) {
         AT_TRY(lengths_of(s, steps, sources[i], lengths, 16, &n));
-        if (level < 0 || level >= n) return REFUSE(s, "level %lld of %d", (long long)level, n);
-        if (!at_mul64(factor, lengths[level], &factor)) return REFUSE(s, "a part exceeds 2^63");
+        if (level < 0 || level >= n)
+            return ANSOR_REFUSE(s, "level %lld of %d", (long long)level, n);
+        if (!at_mul64(factor, lengths[level], &factor))
+            return ANSOR_REFUSE(s, "a part exceeds 2^63");
     }
     bool inner = is_factor &&
                  (is_factor->kind == AT_JSON_BOOL ? is_factor->boolean : is_factor->integer != 0);
@@ -207,7 +226,7 @@ at_status ansor_fuse(ansor_state *s, const at_json *step, ansor_stage *x) {
     AT_TRY(ansor_list(s, step, 2, ids, ANSOR_LOOPS, &n));
     if (!n) {
         AT_TRY(ansor_add_loop(s, x, NULL, false));
-        return x->num_loops == 1 ? AT_OK : REFUSE(s, "%s has loops to fuse", x->name);
+        return x->num_loops == 1 ? AT_OK : ANSOR_REFUSE(s, "%s has loops to fuse", x->name);
     }
     ansor_loop *all = AT_NEW(s->arena, ansor_loop);
     AT_TRY(ansor_loop_number(s, x, ids[0]));
@@ -215,13 +234,13 @@ at_status ansor_fuse(ansor_state *s, const at_json *step, ansor_stage *x) {
     for (int i = 0; i < n; i++) {
         AT_TRY(ansor_loop_number(s, x, ids[i]));
         ansor_loop *l = x->loop[ids[i]];
-        if (ids[i] != ids[0] + i) return REFUSE(s, "loops to fuse follow each other");
+        if (ids[i] != ids[0] + i) return ANSOR_REFUSE(s, "loops to fuse follow each other");
         if (l->is_reduce != all->is_reduce)
-            return REFUSE(s, "an axis and a reduction of %s are fused", x->name);
-        if (l->annotation) return REFUSE(s, "loop %lld is annotated", (long long)ids[i]);
+            return ANSOR_REFUSE(s, "an axis and a reduction of %s are fused", x->name);
+        if (l->annotation) return ANSOR_REFUSE(s, "loop %lld is annotated", (long long)ids[i]);
         if (l->num_attached && i < n - 1)
-            return REFUSE(s, "stages are computed in loop %lld", (long long)ids[i]);
-        if (all->num_pieces + l->num_pieces > ANSOR_LOOPS) return REFUSE(s, "too many loops");
+            return ANSOR_REFUSE(s, "stages are computed in loop %lld", (long long)ids[i]);
+        if (all->num_pieces + l->num_pieces > ANSOR_LOOPS) return ANSOR_REFUSE(s, "too many loops");
         for (int k = 0; k < l->num_pieces; k++) all->piece[all->num_pieces++] = l->piece[k];
         move_attached(l, all);
     }
@@ -235,11 +254,11 @@ at_status ansor_reorder(ansor_state *s, const at_json *step, ansor_stage *x) {
     bool seen[ANSOR_LOOPS] = {0};
     int n;
     AT_TRY(ansor_list(s, step, 2, ids, ANSOR_LOOPS, &n));
-    if (n != x->num_loops) return REFUSE(s, "an order of %d of %d loops", n, x->num_loops);
+    if (n != x->num_loops) return ANSOR_REFUSE(s, "an order of %d of %d loops", n, x->num_loops);
     memcpy(old, x->loop, sizeof *old * (size_t)n);
     for (int i = 0; i < n; i++) {
         AT_TRY(ansor_loop_number(s, x, ids[i]));
-        if (seen[ids[i]]) return REFUSE(s, "loop %lld comes twice", (long long)ids[i]);
+        if (seen[ids[i]]) return ANSOR_REFUSE(s, "loop %lld comes twice", (long long)ids[i]);
         seen[ids[i]] = true;
         x->loop[i] = old[ids[i]];
     }
@@ -252,9 +271,9 @@ at_status ansor_annotate(ansor_state *s, const at_json *step, ansor_stage *x) {
     AT_TRY(ansor_loop_at(s, step, 2, x, &at));
     AT_TRY(ansor_number(s, step, 3, &what));
     if (what < 0 || what > 3)
-        return REFUSE(s, "annotation %lld: 1 unroll, 2 vectorize and 3 parallel are for CPUs",
-                      (long long)what);
-    if (x->loop[at]->annotation) return REFUSE(s, "loop %d is annotated already", at);
+        return ANSOR_REFUSE(s, "annotation %lld: 1 unroll, 2 vectorize and 3 parallel are for CPUs",
+                            (long long)what);
+    if (x->loop[at]->annotation) return ANSOR_REFUSE(s, "loop %d is annotated already", at);
     x->loop[at]->annotation = (int)what;
     return AT_OK;
 }
@@ -265,7 +284,7 @@ at_status ansor_pragma(ansor_state *s, const at_json *step, ansor_stage *x) {
     AT_TRY(ansor_word(s, step, 3, &text));
     if (!strcmp(text, "debug_skip_region")) return ansor_detach(x), AT_OK;
     if (strncmp(text, unroll, sizeof unroll - 1))
-        return REFUSE(s, "pragma %.60s: auto_unroll_max_step$N is known", text);
+        return ANSOR_REFUSE(s, "pragma %.60s: auto_unroll_max_step$N is known", text);
     long most = strtol(text + sizeof unroll - 1, NULL, 10);
     x->unroll_max = most < 0 ? 0 : most > 4096 ? 4096 : (int)most;
     return AT_OK;

@@ -5,12 +5,6 @@
 
 /* ---- the stages of a computation ------------------------------------------------------------- */
 
-const char *ansor_taken(at_arena *a, at_text *text) {
-    const char *copy = at_strdup(a, at_text_str(text));
-    at_text_free(text);
-    return copy;
-}
-
 static void add_definitions(at_text *out, const at_tensor *t) {
     for (int i = 0; i < t->num_defs; i++) {
         const at_def *d = &t->defs[i];
@@ -25,16 +19,6 @@ static void add_definitions(at_text *out, const at_tensor *t) {
         at_text_add(out, d->is_digits ? "} = " : " = ");
         at_expr_print(out, d->expr);
     }
-}
-
-at_status ansor_add_loop(ansor_state *s, ansor_stage *x, ansor_piece *piece, bool is_reduce) {
-    if (x->num_loops == ANSOR_LOOPS)
-        return REFUSE(s, "%s has more than %d loops", x->name, ANSOR_LOOPS);
-    ansor_loop *l = AT_NEW(s->arena, ansor_loop);
-    if (piece) l->piece[l->num_pieces++] = piece;
-    l->is_reduce = is_reduce;
-    x->loop[x->num_loops++] = l;
-    return AT_OK;
 }
 
 /* A loop and a piece for each whole axis. */
@@ -53,7 +37,7 @@ static at_status plain_loops(ansor_state *s, ansor_stage *x) {
 at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values) {
     int64_t **extents;
     AT_TRY(at_compute_extents(s->arena, c, values, &extents, s->err));
-    if (c->num_tensors > ANSOR_STAGES / 2) return REFUSE(s, "too many stages");
+    if (c->num_tensors > ANSOR_STAGES / 2) return ANSOR_REFUSE(s, "too many stages");
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *from = &c->tensors[t];
         ansor_stage *x = s->stage[s->num_stages++] = AT_NEW(s->arena, ansor_stage);
@@ -70,7 +54,7 @@ at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values
         }
         x->num_axes = from->num_axes;
         x->num_reduce = from->num_reduce;
-        if (x->num_axes + x->num_reduce > ANSOR_AXES / 2) return REFUSE(s, "too many axes");
+        if (x->num_axes + x->num_reduce > ANSOR_AXES / 2) return ANSOR_REFUSE(s, "too many axes");
         for (int k = 0; k < x->num_axes + x->num_reduce; k++)
             x->axis[k] = (ansor_axis){from->axes[k].name, extents[t][k], false};
         if (x->num_reduce) x->reduction = at_reduction_name(from->reduction);
@@ -86,7 +70,7 @@ at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values
 /* ---- new stages ------------------------------------------------------------------------------ */
 
 static at_status insert(ansor_state *s, int64_t id, ansor_stage *x) {
-    if (s->num_stages == ANSOR_STAGES) return REFUSE(s, "more than %d stages", ANSOR_STAGES);
+    if (s->num_stages == ANSOR_STAGES) return ANSOR_REFUSE(s, "more than %d stages", ANSOR_STAGES);
     memmove(s->stage + id + 1, s->stage + id, sizeof *s->stage * (size_t)(s->num_stages - id));
     s->stage[id] = x;
     s->num_stages++;
@@ -106,7 +90,7 @@ static at_status scoped(ansor_state *s, const at_json *step, const char *name, c
     const char *scope = "";
     AT_TRY(ansor_word(s, step, 2, &scope));
     size_t n = strspn(scope, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-    if (!n || scope[n] || n > 40) return REFUSE(s, "scope \"%.40s\"", scope);
+    if (!n || scope[n] || n > 40) return ANSOR_REFUSE(s, "scope \"%.40s\"", scope);
     *out = fresh(s, at_format(s->arena, "%s_%s", name, scope));
     return AT_OK;
 }
@@ -126,7 +110,7 @@ static at_status is_plain(ansor_state *s, const ansor_stage *x, const char *what
     for (int i = 0; i < x->num_loops; i++)
         plain &= !x->loop[i]->annotation && x->loop[i]->num_pieces == 1 &&
                  ansor_is_whole(x, x->loop[i], 0);
-    return plain ? AT_OK : REFUSE(s, "%s of %s after other steps", what, x->name);
+    return plain ? AT_OK : ANSOR_REFUSE(s, "%s of %s after other steps", what, x->name);
 }
 
 at_status ansor_cache_write(ansor_state *s, const at_json *step, int64_t id, ansor_stage *x) {
@@ -165,9 +149,9 @@ at_status ansor_cache_read(ansor_state *s, const at_json *step) {
     int n;
     AT_TRY(ansor_number(s, step, 1, &id));
     if (id < 0 || id >= s->num_stages)
-        return REFUSE(s, "stage %lld: there are %d", (long long)id, s->num_stages);
+        return ANSOR_REFUSE(s, "stage %lld: there are %d", (long long)id, s->num_stages);
     ansor_stage *x = s->stage[id], *copy = AT_NEW(s->arena, ansor_stage);
-    if (x->declared) return REFUSE(s, "a copy of the input %s is not known", x->name);
+    if (x->declared) return ANSOR_REFUSE(s, "a copy of the input %s is not known", x->name);
     copy->num_axes = x->num_axes;
     memcpy(copy->axis, x->axis, sizeof *x->axis * (size_t)x->num_axes);
     copy->definitions = "";
@@ -177,7 +161,7 @@ at_status ansor_cache_read(ansor_state *s, const at_json *step) {
     AT_TRY(ansor_list(s, step, 3, readers, ANSOR_STAGES, &n));
     for (int i = 0; i < n; i++) {
         if (readers[i] <= id || readers[i] >= s->num_stages || s->stage[readers[i]]->declared)
-            return REFUSE(s, "stage %lld reads no %s", (long long)readers[i], x->name);
+            return ANSOR_REFUSE(s, "stage %lld reads no %s", (long long)readers[i], x->name);
         ansor_stage *r = s->stage[readers[i]];
         r->body = rename_reads(s, r->body, x->name, copy->name);
         r->definitions = rename_reads(s, r->definitions, x->name, copy->name);
@@ -190,7 +174,7 @@ static at_status factored_pieces(ansor_state *s, const ansor_stage *x, int at, a
                                  ansor_piece **other, bool *is_outer) {
     ansor_loop *l = x->loop[at];
     *other = NULL;
-    if (!l->is_reduce || l->num_pieces != 1) return REFUSE(s, "loop %d is no reduction", at);
+    if (!l->is_reduce || l->num_pieces != 1) return ANSOR_REFUSE(s, "loop %d is no reduction", at);
     *piece = l->piece[0];
     int n = 0;
     for (int i = 0; i < x->num_pieces; i++) {
@@ -199,11 +183,11 @@ static at_status factored_pieces(ansor_state *s, const ansor_stage *x, int at, a
         n++;
     }
     *is_outer = !(*piece)->length;
-    if (n != 2) return REFUSE(s, "loop %d is no part of a split in two", at);
+    if (n != 2) return ANSOR_REFUSE(s, "loop %d is no part of a split in two", at);
     for (int i = 0; i < x->num_loops; i++)
         if (x->loop[i]->num_attached || x->loop[i]->annotation || x->loop[i]->num_pieces != 1 ||
             (!x->loop[i]->is_reduce && !ansor_is_whole(x, x->loop[i], 0)))
-            return REFUSE(s, "a sum in two steps of %s after other steps", x->name);
+            return ANSOR_REFUSE(s, "a sum in two steps of %s after other steps", x->name);
     return AT_OK;
 }
 
@@ -216,11 +200,12 @@ at_status ansor_factor(ansor_state *s, const at_json *step, int64_t id, ansor_st
     AT_TRY(ansor_loop_at(s, step, 2, x, &at));
     AT_TRY(ansor_number(s, step, 3, &place));
     AT_TRY(factored_pieces(s, x, at, &piece, &other, &is_outer));
-    if (place < 0 || place > x->num_axes) return REFUSE(s, "place %lld", (long long)place);
+    if (place < 0 || place > x->num_axes) return ANSOR_REFUSE(s, "place %lld", (long long)place);
     const ansor_axis *sum = &x->axis[piece->axis];
     int64_t mine = ansor_full_length(x, piece), others = ansor_full_length(x, other);
     if (mine * others != sum->extent)
-        return REFUSE(s, "%lld does not divide %lld", (long long)mine, (long long)sum->extent);
+        return ANSOR_REFUSE(s, "%lld does not divide %lld", (long long)mine,
+                            (long long)sum->extent);
     const char *outer = at_format(s->arena, "%s_o", sum->name),
                *inner = at_format(s->arena, "%s_i", sum->name);
     rf->name = fresh(s, at_format(s->arena, "%s_rf", x->name));

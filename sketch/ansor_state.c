@@ -25,15 +25,15 @@ static at_status apply(ansor_state *s, const at_json *steps, const at_json *step
         at_text_addf(&s->notes, "storage of %s is not aligned as the record says\n", x->name);
         return AT_OK;
     }
-    return REFUSE(s, "there are SP, FSP, FFSP, RE, FU, AN, PR, CA, CI, CR, CHW, CHR, RF, SA");
+    return ANSOR_REFUSE(s, "there are SP, FSP, FFSP, RE, FU, AN, PR, CA, CI, CR, CHW, CHR, RF, SA");
 }
 
 at_status ansor_apply(ansor_state *s, const at_json *steps) {
     int i = 0;
-    if (steps->count > ANSOR_STEPS) return REFUSE(s, "more than %d steps", ANSOR_STEPS);
+    if (steps->count > ANSOR_STEPS) return ANSOR_REFUSE(s, "more than %d steps", ANSOR_STEPS);
     for (const at_json *step = steps->child; step; step = step->next, i++) {
         if (step->kind != AT_JSON_ARRAY || !step->child || step->child->kind != AT_JSON_STRING)
-            return REFUSE(s, "step %d is no list that begins with a text", i);
+            return ANSOR_REFUSE(s, "step %d is no list that begins with a text", i);
         if (apply(s, steps, step) == AT_OK) continue;
         at_fail_at(s->err, "step %d (%.8s): ", i, step->child->string);
         return AT_E_INPUT;

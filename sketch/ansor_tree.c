@@ -204,9 +204,11 @@ static at_status find_around(tree_writer *w, const ansor_stage *x) {
     digits *d = &w->around[x->id];
     if (!x->at) return AT_OK;
     if (x->at->id <= x->id)
-        return REFUSE(w, "%s is computed in a loop of %s, which it reads", x->name, x->at->name);
+        return ANSOR_REFUSE(w->s, "%s is computed in a loop of %s, which it reads", x->name,
+                            x->at->name);
     if (x->at->is_inlined)
-        return REFUSE(w, "%s is computed in a loop of %s, which is inlined", x->name, x->at->name);
+        return ANSOR_REFUSE(w->s, "%s is computed in a loop of %s, which is inlined", x->name,
+                            x->at->name);
     *d = w->around[x->at->id];
     for (int i = 0; i < x->at->num_loops; i++) {
         const ansor_loop *l = x->at->loop[i];
@@ -231,8 +233,9 @@ static at_status lay_out(tree_writer *w, ansor_stage *x) {
         if (around->n) look(w, &regions[k], x->id, k, x->axis[k].extent);
         if (!regions[k].halo) continue;
         if (x->num_reduce || has_attached(x) || w->c->tensors[x->id].is_output)
-            return REFUSE(w, "%s: what is read of %s in its place is no whole number of parts",
-                          x->name, x->axis[k].name);
+            return ANSOR_REFUSE(w->s,
+                                "%s: what is read of %s in its place is no whole number of parts",
+                                x->name, x->axis[k].name);
         at_text_addf(&w->s->notes, "%s is computed where it is read: trees have no halo\n",
                      x->name);
         x->is_inlined = true;
