@@ -15,14 +15,16 @@ typedef struct way {
     at_way_args *args, *back; /* back NULL: another operator has it */
     const char *block;        /* of the sparse weight; NULL: it has none */
     double from_max_error;    /* its errors exceed smaller limits */
+    bool outputs_first;       /* of its weight */
 } way;
 
 enum { MOST_WAYS = 12 };
 
 struct at_operator {
     const char *name, *help;
-    bool is_sparse;      /* its weight is, by default as the templates' */
-    way ways[MOST_WAYS]; /* the first takes the arguments as they are */
+    bool is_sparse;                           /* its weight is, by default as the templates' */
+    at_weight_form (*form)(const at_task *t); /* of a task of the first way: its weight */
+    way ways[MOST_WAYS];                      /* the first takes the arguments as they are */
 };
 
 static const char *as_it_is(at_arena *a, const at_task *t) {
@@ -105,6 +107,11 @@ static const char *of_gemm(at_arena *a, const at_task *t) {
     return at_format(a, "%s,KH=3,KW=3,strides=[1,1],padding=1,dilation=[1,1]", sizes(a, t));
 }
 
+static at_weight_form form_of_conv2d(const at_task *t) {
+    return (at_weight_form){
+        .kh = arg(t, "KH"), .kw = arg(t, "KW"), .ci = arg(t, "CI"), .co = arg(t, "CO")};
+}
+
 /* ---- dense ----------------------------------------------------------------------------------- */
 
 static bool is_plain_product(const at_task *t) {
@@ -126,40 +133,48 @@ static const char *of_sparse_product(at_arena *a, const at_task *t) {
     return at_format(a, "M=%lld,N=%lld,K=%lld", arg(t, "M"), arg(t, "N"), arg(t, "K"));
 }
 
+static at_weight_form form_of_dense(const at_task *t) {
+    return (at_weight_form){.kh = 1, .kw = 1, .ci = arg(t, "K"), .co = arg(t, "N")};
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 #define CONV2D                                                                                     \
-    {"conv2d_nhwc", as_it_is, of_direct, NULL, 0},                                                 \
-        {"conv2d_winograd_nhwc", winograd_4, of_winograd, NULL, 0},                                \
-        {"conv2d_winograd_nhwc", winograd_2, of_winograd, NULL, 0},                                \
-        {"conv2d_winograd_nhwc", winograd_6, of_winograd, NULL, 2e-5},                             \
-        {"conv2d_3x3_gemm", gemm, of_gemm, NULL, 0}, {"dense", product, NULL, NULL, 0},            \
-        {"indirect_conv2d_nhwc", indirect, of_indirect, NULL, 0},                                  \
-        {"spconv2d_3x3_gemm", gemm, of_gemm, "16x1", 0},                                           \
-        {"spconv2d_3x3_gemm", gemm, of_gemm, "8x1", 0},                                            \
-        {"spconv2d_3x3_gemm", gemm, of_gemm, "4x4", 0}, {                                          \
-        "spconv2d_3x3_gemm", gemm, of_gemm, "1x1", 0                                               \
+    {"conv2d_nhwc", as_it_is, of_direct, NULL, 0, false},                                          \
+        {"conv2d_winograd_nhwc", winograd_4, of_winograd, NULL, 0, false},                         \
+        {"conv2d_winograd_nhwc", winograd_2, of_winograd, NULL, 0, false},                         \
+        {"conv2d_winograd_nhwc", winograd_6, of_winograd, NULL, 2e-5, false},                      \
+        {"conv2d_3x3_gemm", gemm, of_gemm, NULL, 0, true},                                         \
+        {"dense", product, NULL, NULL, 0, true},                                                   \
+        {"indirect_conv2d_nhwc", indirect, of_indirect, NULL, 0, false},                           \
+        {"spconv2d_3x3_gemm", gemm, of_gemm, "16x1", 0, true},                                     \
+        {"spconv2d_3x3_gemm", gemm, of_gemm, "8x1", 0, true},                                      \
+        {"spconv2d_3x3_gemm", gemm, of_gemm, "4x4", 0, true}, {                                    \
+        "spconv2d_3x3_gemm", gemm, of_gemm, "1x1", 0, true                                         \
     }
 
 static const at_operator operators[] = {
     {"conv2d",
      "convolution, channels last: directly, as a matrix product or by Winograd's algorithm",
      false,
+     form_of_conv2d,
      {CONV2D}},
     {"sparse_conv2d",
      "conv2d with a sparse weight: by its blocks, or as if it were dense",
      true,
+     form_of_conv2d,
      {CONV2D}},
     {"dense",
      "product of data and transposed weights, with --all-ways or a sparse weight: as such, as a "
      "convolution or by its blocks",
      false,
-     {{"dense", as_it_is, same_product, NULL, 0},
-      {"conv2d_nhwc", convolution, product, NULL, 0},
-      {"sparse_dense", same_product, of_sparse_product, "16x1", 0},
-      {"sparse_dense", same_product, of_sparse_product, "8x1", 0},
-      {"sparse_dense", same_product, of_sparse_product, "4x4", 0},
-      {"sparse_dense", same_product, of_sparse_product, "1x1", 0}}},
+     form_of_dense,
+     {{"dense", as_it_is, same_product, NULL, 0, true},
+      {"conv2d_nhwc", convolution, product, NULL, 0, false},
+      {"sparse_dense", same_product, of_sparse_product, "16x1", 0, true},
+      {"sparse_dense", same_product, of_sparse_product, "8x1", 0, true},
+      {"sparse_dense", same_product, of_sparse_product, "4x4", 0, true},
+      {"sparse_dense", same_product, of_sparse_product, "1x1", 0, true}}},
 };
 enum { NUM_OPERATORS = sizeof operators / sizeof *operators };
 
@@ -203,15 +218,30 @@ static at_status find_row(at_arena *a, const at_options *o, const char *name,
     return o->fuse ? at_template_fuse(*row, o->fuse, ",", row, err) : AT_OK;
 }
 
-/* What a way is asked for. Of a dense one times do not hang on what the weight holds. */
+/* What a way is asked for. A weight that the tool makes is sparse for the sparse ways only: no time
+ * of a dense one hangs on what it holds. */
 static at_request request_of(const at_options *o, const way *w, const at_template_row *row,
-                             const char *args) {
+                             const char *args, const at_weight_form *form) {
     at_request q = o->request;
     q.template_name = row->name;
     q.args = args;
-    if (!w->block) q.sparsity = q.weight = q.block = NULL;
+    q.form = *form;
+    q.form.outputs_first = w->outputs_first;
+    if (!w->block) q.sparsity = q.block = NULL;
     else if (!q.block) q.block = w->block;
     return q;
+}
+
+/* Whether ways with a sparse weight compete: where one is asked for, or something in the file is 0.
+ */
+static at_status find_sparse(at_arena *a, const at_options *o, bool asked,
+                             const at_weight_form *form, bool *is, at_error *err) {
+    at_input in;
+    *is = asked;
+    if (!o->request.weight) return AT_OK;
+    AT_TRY(at_weight_form_read(a, o->request.weight, form, &in, err));
+    *is |= at_weight_form_zeros(form, &in) > 0;
+    return AT_OK;
 }
 
 at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator *p,
@@ -220,11 +250,12 @@ at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator 
     at_task *task;
     at_error why;
     AT_VEC(at_options) all = {0};
-    const bool is_sparse =
-        p->is_sparse || o->request.sparsity || o->request.block || o->request.weight;
-    bool one_block = false, any_sparse = false;
+    const bool asked = p->is_sparse || o->request.sparsity || o->request.block;
+    bool is_sparse, one_block = false, any_sparse = false;
     AT_TRY(find_row(a, o, p->ways[0].template_name, &row, err));
     AT_TRY(at_task_new(a, row, o->request.args, &task, err));
+    const at_weight_form form = p->form(task);
+    AT_TRY(find_sparse(a, o, asked, &form, &is_sparse, err));
     for (int i = 0; i < MOST_WAYS && p->ways[i].args; i++) {
         const way *w = &p->ways[i];
         const char *args = w->args(a, task);
@@ -232,7 +263,7 @@ at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator 
             w->from_max_error > at_accuracy_limit(&o->engine))
             continue;
         AT_TRY(find_row(a, o, w->template_name, &row, err));
-        at_request q = request_of(o, w, row, args);
+        at_request q = request_of(o, w, row, args, &form);
         one_block |= w->block && o->request.block;
         if (w->block && !o->request.block && !at_weight_fits(a, &q, row, args, &why)) continue;
         any_sparse |= w->block != NULL;
@@ -241,7 +272,7 @@ at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator 
         of->request = q;
         of->count = 1;
     }
-    if (is_sparse && !any_sparse)
+    if (asked && !any_sparse)
         return at_fail(err, AT_E_USAGE,
                        "%s: no template with a sparse weight has these arguments; "
                        "spconv2d_3x3_gemm and sparse_dense are the ones there are",

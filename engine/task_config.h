@@ -3,6 +3,7 @@
 #define AT_ENGINE_TASK_CONFIG_H
 
 #include "engine/options.h"
+#include "engine/weight_form.h"
 #include "templates/pattern.h"
 #include "templates/task.h"
 
@@ -13,6 +14,7 @@ typedef struct at_request {
     const char *template_name;  /* or record name */
     const char *args;           /* as at_task_new's; NULL: the record's, else the defaults */
     const char *sparsity, *block, *weight; /* of the weight: task_weight.h */
+    at_weight_form form;                   /* of what the file --weight holds */
     const char *arrays[AT_MAX_ARRAYS];     /* of inputs, "NAME=FILE": task_arrays.h */
     int num_arrays;
     /* The configuration, one of four; none: the default one. */

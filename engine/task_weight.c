@@ -197,6 +197,11 @@ bool at_weight_fits(at_arena *a, const at_request *of, const at_template_row *ro
     return at_task_new(a, row, args, &task, err) == AT_OK;
 }
 
+static at_status read_file(at_arena *a, const at_request *of, at_input *out, at_error *err) {
+    if (of->form.kh) return at_weight_form_read(a, of->weight, &of->form, out, err);
+    return at_input_read(a, of->weight, out, err) == AT_OK ? AT_OK : at_fail_at(err, "--weight ");
+}
+
 at_status at_weight_task(at_arena *a, const at_request *of, const char *args, at_selection *out,
                          at_error *err) {
     request q = {.arena = a, .of = of, .row = out->row, .args = args, .err = err};
@@ -205,7 +210,7 @@ at_status at_weight_task(at_arena *a, const at_request *of, const char *args, at
     out->weight = NULL;
     if (of->weight) {
         at_input *file = AT_NEW(a, at_input);
-        if (at_input_read(a, of->weight, file, err) != AT_OK) return at_fail_at(err, "--weight ");
+        AT_TRY(read_file(a, of, file, err));
         q.file = file;
     }
     AT_TRY(at_sparse_args(a, out->row, args, &q.given, &sparse, err));
@@ -215,5 +220,7 @@ at_status at_weight_task(at_arena *a, const at_request *of, const char *args, at
     if (of->block || of->sparsity)
         return at_fail(err, AT_E_USAGE, "%s: %s has no sparse weight",
                        of->block ? "--block" : "--sparsity", out->row->name);
-    return q.file ? array_weight(&q, out) : AT_OK;
+    /* An operator's pattern without values says nothing of a weight in full. */
+    if (!q.file || (of->form.kh && !q.file->values)) return AT_OK;
+    return array_weight(&q, out);
 }

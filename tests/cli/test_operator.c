@@ -76,8 +76,37 @@ static void sparse(void **state) {
     cli_write("w.mtx", "%%MatrixMarket matrix coordinate real general\n16 36 2\n1 1 0.5\n9 4 2\n");
     cli_expect(0, "./autotune conv2d " SMALL " --weight w.mtx --trials 16 --log h.log --json");
     assert_int_equal(ways_named("spconv2d_3x3_gemm"), 4);
+    assert_int_equal(ways_named("conv2d_winograd_nhwc"), 2);
     const cli_result *r = cli_expect(2, "./autotune conv2d " SMALL ",KH=5,KW=5 --sparsity 0.9");
     assert_non_null(strstr(r->err, "no template with a sparse weight has these arguments"));
+}
+
+/* One file for all ways, in any of its forms; without zeros none of them is sparse. */
+static void one_weight(void **state) {
+    (void)state;
+    cli_expect(0, "awk 'BEGIN { print \"%%%%MatrixMarket matrix array real general\\n16 36\";"
+                  " for (k = 0; k < 36; k++) for (o = 0; o < 16; o++)"
+                  " print ((o * 37 + k * 11) %% 101 + 1) / 64 }' >full.mtx");
+    cli_expect(0, "./autotune conv2d " SMALL " --weight full.mtx --trials 12 --log n.log --json");
+    const at_json *ways = cli_member(cli_json(), "ways");
+    assert_int_equal(ways->count, 4);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(cli_member(at_json_at(ways, i), "failed")->count, 0);
+    cli_expect(0, "sed 's/^0.5$/0/' full.mtx >some.mtx");
+    cli_expect(0, "./autotune conv2d " SMALL " --weight some.mtx --trials 16 --log n.log --json");
+    assert_int_equal(ways_named("spconv2d_3x3_gemm"), 4);
+    cli_expect(0, "sed -n 1p full.mtx >flat.mtx; echo 16 4 >>flat.mtx; sed -n 3,66p full.mtx "
+                  ">>flat.mtx");
+    cli_expect(0, "./autotune conv2d " SMALL ",KH=1,KW=1,padding=0 --weight flat.mtx --trials 4 "
+                  "--log n.log --json");
+    assert_int_equal(ways_named("dense"), 1);
+    cli_expect(0, "./autotune dense --all-ways --args M=8,N=16,K=4 --weight flat.mtx --trials 4 "
+                  "--log n.log --json");
+    assert_int_equal(ways_named("conv2d_nhwc"), 1);
+    const cli_result *r = cli_expect(2, "./autotune conv2d " SMALL " --weight flat.mtx");
+    assert_non_null(strstr(r->err, "--weight flat.mtx: it is 16 x 4, which is none of [KH, KW, CI, "
+                                   "CO] = 3 x 3 x 4 x 16, [CO, CI, KH, KW] and, as a matrix, [CO, "
+                                   "KH*KW*CI] = 16 x 36"));
 }
 
 /* Of a name that a template has, too, the template is meant, unless more is asked for. */
@@ -184,9 +213,9 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_ways),    cmocka_unit_test(which),        cmocka_unit_test(sparse),
-        cmocka_unit_test(shared_name), cmocka_unit_test(per_operator), cmocka_unit_test(crossing),
-        cmocka_unit_test(of_the_user), cmocka_unit_test(mistakes),
+        cmocka_unit_test(all_ways),   cmocka_unit_test(which),       cmocka_unit_test(sparse),
+        cmocka_unit_test(one_weight), cmocka_unit_test(shared_name), cmocka_unit_test(per_operator),
+        cmocka_unit_test(crossing),   cmocka_unit_test(of_the_user), cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests_name("cli/operator", tests, cli_setup, cli_teardown);
 }
