@@ -108,7 +108,8 @@ void at_text_clear(at_text *t); /* keeps the memory */
 void at_text_add(at_text *t, const char *s);
 void at_text_addn(at_text *t, const char *s, size_t n);
 void at_text_addf(at_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-const char *at_text_str(const at_text *t); /* "" when empty */
+const char *at_text_str(const at_text *t);   /* "" when empty */
+char *at_text_take(at_arena *a, at_text *t); /* a copy in a; t is freed */
 /* x > 0 with so many decimal digits, at most 15, where they are exact; else x. */
 double at_with_digits(double x, int digits);
 /* Python's shortest round-trip spelling: 0.4, 1e-05, 1000000000.0, nan, inf. */

@@ -251,9 +251,7 @@ void at_json_print(at_text *out, const at_json *v) {
 char *at_json_text(at_arena *a, const at_json *v) {
     at_text text = {0};
     at_json_print(&text, v);
-    char *copy = at_strdup(a, at_text_str(&text));
-    at_text_free(&text);
-    return copy;
+    return at_text_take(a, &text);
 }
 
 const at_json *at_json_copy(at_arena *a, const at_json *v) {

@@ -57,6 +57,12 @@ void at_text_addf(at_text *t, const char *fmt, ...) {
 
 const char *at_text_str(const at_text *t) { return t->data ? t->data : ""; }
 
+char *at_text_take(at_arena *a, at_text *t) {
+    char *copy = at_strdup(a, at_text_str(t));
+    at_text_free(t);
+    return copy;
+}
+
 /* ---- doubles --------------------------------------------------------------------------------- */
 
 enum { MOST_POWER = 22 }; /* of ten that a double holds exactly */

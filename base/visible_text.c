@@ -18,7 +18,5 @@ void at_text_add_visible_lines(at_text *out, const char *text) { add(out, text, 
 const char *at_visible(at_arena *a, const char *text) {
     at_text t = {0};
     at_text_add_visible(&t, text);
-    const char *copy = at_strdup(a, at_text_str(&t));
-    at_text_free(&t);
-    return copy;
+    return at_text_take(a, &t);
 }

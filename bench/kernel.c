@@ -79,8 +79,7 @@ static at_status run_reference(at_arena *a, const at_bench_data *d, at_error *er
     bool exact = d->within == 0; /* else in double, with limits that are not needed here */
     AT_TRY((exact ? at_compute_reference_c : at_compute_limits_c)(
         a, d->compute, d->values, job.entry, &source, &workspace_bytes, err));
-    job.source = at_strdup(a, at_text_str(&source));
-    at_text_free(&source);
+    job.source = at_text_take(a, &source);
 
     void **buf = AT_NEW_ARRAY(a, void *, 2 * d->compute->num_tensors);
     int n = 0;

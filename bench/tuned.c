@@ -72,8 +72,7 @@ static at_status read_output(at_arena *a, const char *command, char **out, int *
     if (!f) return at_fail(err, AT_E_BUG, "cannot start %s: %s", command, strerror(errno));
     for (size_t n; (n = fread(some, 1, sizeof some, f)) > 0;) at_text_addn(&text, some, n);
     *status = pclose(f);
-    *out = at_strdup(a, at_text_str(&text));
-    at_text_free(&text);
+    *out = at_text_take(a, &text);
     return AT_OK;
 }
 

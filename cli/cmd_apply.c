@@ -72,9 +72,7 @@ static const char *head_text(const at_session *s, const char *from) {
         }
         at_text_add_accuracy(&t, &r->extra.accuracy);
     } else at_text_add(&t, "not measured\n");
-    const char *head = at_strdup(s->arena, at_text_str(&t));
-    at_text_free(&t);
-    return head;
+    return at_text_take(s->arena, &t);
 }
 
 static at_status make_kernel(at_session *s, const char *name, const char *suffix,
@@ -261,9 +259,7 @@ static const char *set_head(const apply_set *set, const at_options *o) {
     at_text_add_visible(&t, base_name(o->log));
     at_text_addf(&t, ", written by autotune %s:\n", AT_VERSION);
     for (int i = 0; i < set->n; i++) at_text_addf(&t, "    %s\n", set->kernels[i].name);
-    const char *head = at_strdup(set->arena, at_text_str(&t));
-    at_text_free(&t);
-    return head;
+    return at_text_take(set->arena, &t);
 }
 
 static at_status print_set(const apply_set *set, const at_options *o, const at_text *source,

@@ -18,8 +18,7 @@ void at_set_result_add(at_set_result *r, const at_tuning *t, int64_t count) {
                            .tally = t->tally,
                            .found = at_tuning_best(t, &best)};
     at_out_best(&out, NULL, t, l->found ? &best : NULL);
-    l->best_json = at_strdup(r->arena, at_text_str(&out.text));
-    at_text_free(&out.text);
+    l->best_json = at_text_take(r->arena, &out.text);
     if (!r->log_path && t->log_path) r->log_path = at_strdup(r->arena, t->log_path);
     if (!l->found) return;
     l->time_s = best.time_s;

@@ -37,9 +37,7 @@ const char *at_far_anchor_second(const at_tuning *t) {
         return NULL;
     at_text text = {0};
     at_config_print_json(&text, &config);
-    const char *out = at_strdup(s->arena, at_text_str(&text));
-    at_text_free(&text);
-    return out;
+    return at_text_take(s->arena, &text);
 }
 
 /* ---- machines that are not alike ------------------------------------------------------------- */

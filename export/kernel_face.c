@@ -373,9 +373,7 @@ const char *at_kernel_prototype(at_arena *a, const at_face *f, at_role_of_call c
                        : call == AT_CALL_FAST ? f->fast
                                               : at_format(a, "%s_pack", f->of->name);
     signature(&t, f, name, call);
-    const char *text = at_strdup(a, at_text_str(&t));
-    at_text_free(&t);
-    return text;
+    return at_text_take(a, &t);
 }
 
 void at_kernel_define_in_memory(at_text *out, const at_face *f) {

@@ -272,8 +272,7 @@ static void copy_pick(at_arena *a, const at_chooser *c, const kept *k, const lea
     out->record = *parse(a, k);
     at_text text = {0};
     at_finals_print(&text, &c->finals, &out->record);
-    out->finals = at_strdup(a, at_text_str(&text));
-    at_text_free(&text);
+    out->finals = at_text_take(a, &text);
     at_finals finals; /* the same again, in a's memory */
     at_finals_init(&finals, a);
     for (char *line = at_strdup(a, out->finals), *end; *line; line = end + 1) {

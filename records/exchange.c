@@ -248,9 +248,7 @@ const char *at_tvm_target_of_device(at_arena *a, const char *device) {
         bool plain = isalnum((unsigned char)*p) || strchr(".-_", *p);
         at_text_addn(&text, plain ? p : "_", 1);
     }
-    const char *target = at_strdup(a, at_text_str(&text));
-    at_text_free(&text);
-    return target;
+    return at_text_take(a, &text);
 }
 
 const at_json *at_empty_array(at_arena *a) {

@@ -103,8 +103,7 @@ static at_status read_input(at_arena *a, const at_json *input, at_record *r, at_
         return at_fail(err, AT_E_INPUT, "arguments of more than %d values", AT_MOST_ARG_VALUES);
     at_text text = {0};
     at_tvm_target_canonical(&text, target->string);
-    r->target = at_strdup(a, at_text_str(&text));
-    at_text_free(&text);
+    r->target = at_text_take(a, &text);
     r->task = task->string;
     if (has_booleans(args)) args = without_booleans(a, args);
     r->args = at_own_args(a, r->task, args);

@@ -365,8 +365,7 @@ static at_status find_anchor(agent *g, const char *second, at_error *err) {
         AT_TRY(at_anchor_second(s, t->known, &c, &l, err));
     }
     at_anchor_line_print(&text, &l);
-    g->anchor = at_strdup(s->arena, at_text_str(&text));
-    at_text_free(&text);
+    g->anchor = at_text_take(s->arena, &text);
     return AT_OK;
 }
 

@@ -157,9 +157,7 @@ static const char *anchor_of(simulation *s, at_arena *a, int worker) {
                                            .of_first = 1,
                                            .first_s = s->anchor_s * s->workers[worker].slower,
                                            .config = &s->base.config});
-    const char *out = at_strdup(a, at_text_str(&text));
-    at_text_free(&text);
-    return out;
+    return at_text_take(a, &text);
 }
 
 static void trial(void *self, int worker, const at_trial_id *id, const char *entity,

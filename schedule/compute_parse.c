@@ -290,7 +290,6 @@ at_status at_compute_make(at_arena *a, const at_symbols *symbols, const at_tenso
     AT_TRY(finish(a, symbols, &none, own, n, out, err));
     at_text text = {0};
     at_compute_print(&text, *out);
-    (*out)->text = at_strdup(a, at_text_str(&text));
-    at_text_free(&text);
+    (*out)->text = at_text_take(a, &text);
     return AT_OK;
 }

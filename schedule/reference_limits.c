@@ -340,11 +340,7 @@ static void store(block *b, at_expr *const *own, const char *v, const char *e) {
 }
 
 /* The statements, which end here. */
-static const char *taken(block *b) {
-    const char *text = at_strdup(b->m->arena, at_text_str(&b->text));
-    at_text_free(&b->text);
-    return text;
-}
+static const char *taken(block *b) { return at_text_take(b->m->arena, &b->text); }
 
 /* One more factor. In which order they come moves no result further than each of them may. */
 static void product_term(block *b, pair x) {

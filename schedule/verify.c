@@ -48,9 +48,7 @@ static void add_loop_name(const verifier *v, const at_node *loop, at_text *out) 
 static const char *loop_name(const verifier *v, const at_node *loop) {
     at_text t = {0};
     add_loop_name(v, loop, &t);
-    const char *s = at_strdup(v->arena, at_text_str(&t));
-    at_text_free(&t);
-    return s;
+    return at_text_take(v->arena, &t);
 }
 
 #define BROKEN(v, ...) at_fail((v)->err, AT_E_INPUT, __VA_ARGS__)

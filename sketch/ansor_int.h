@@ -76,8 +76,6 @@ at_status ansor_loop_number(ansor_state *s, const ansor_stage *x, int64_t i);
 at_status ansor_loop_at(ansor_state *s, const at_json *step, int i, const ansor_stage *x, int *id);
 
 /* Where a stage is computed, and its loops (ansor_loops.c). AT_E_INPUT */
-/* The text, freed, in memory of a. */
-const char *ansor_taken(at_arena *a, at_text *text);
 at_status ansor_add_loop(ansor_state *s, ansor_stage *x, ansor_piece *piece, bool is_reduce);
 void ansor_detach(ansor_stage *x);
 bool ansor_has_attached(const ansor_stage *x);

@@ -4,12 +4,6 @@
 
 #include "sketch/ansor_int.h"
 
-const char *ansor_taken(at_arena *a, at_text *text) {
-    const char *copy = at_strdup(a, at_text_str(text));
-    at_text_free(text);
-    return copy;
-}
-
 /* ---- places ---------------------------------------------------------------------------------- */
 
 void ansor_detach(ansor_stage *x) {
@@ -110,8 +104,8 @@ static at_status join_axes(ansor_state *s, ansor_stage *x, ansor_loop *l) {
                  x->definitions);
     ansor_piece *p = AT_NEW(s->arena, ansor_piece);
     p->axis = joined;
-    x->axis[joined] = (ansor_axis){ansor_taken(s->arena, &name), extent, false};
-    x->definitions = ansor_taken(s->arena, &definition);
+    x->axis[joined] = (ansor_axis){at_text_take(s->arena, &name), extent, false};
+    x->definitions = at_text_take(s->arena, &definition);
     x->num_reduce++;
     int n = 0;
     for (int i = 0; i < x->num_pieces; i++)

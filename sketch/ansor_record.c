@@ -85,8 +85,7 @@ static at_status program(at_arena *a, const at_task *task, ansor_state *s, const
     AT_TRY(ansor_start(s, at_task_compute(task), values));
     AT_TRY(ansor_apply(s, steps));
     ansor_compute_text(s, &compute);
-    const char *text = at_strdup(a, at_text_str(&compute));
-    at_text_free(&compute);
+    const char *text = at_text_take(a, &compute);
     AT_TRY(at_compute_parse(a, at_task_compute(task)->symbols, text, "rewritten computation", &c,
                             err));
     at_status status = ansor_tree_text(s, c, &tree, &sizes);
@@ -126,7 +125,6 @@ at_status at_ansor_read(at_arena *a, const char *line, size_t length, at_ansor *
     ansor_state s = {.arena = a, .err = &own};
     *out = (at_ansor){0};
     at_status status = read_record(a, line, length, &s, out, &own);
-    out->notes = at_strdup(a, at_text_str(&s.notes));
-    at_text_free(&s.notes);
+    out->notes = at_text_take(a, &s.notes);
     return status == AT_OK ? AT_OK : at_fail(err, AT_E_INPUT, "%s", own.text);
 }

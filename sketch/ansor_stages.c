@@ -49,7 +49,7 @@ at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values
             for (int k = 0; k < from->num_axes; k++)
                 at_text_addf(&text, "%s%lld", k ? ", " : "", (long long)extents[t][k]);
             at_text_addf(&text, "] : %s\n", roles[from->role]);
-            x->declared = ansor_taken(s->arena, &text);
+            x->declared = at_text_take(s->arena, &text);
             continue;
         }
         x->num_axes = from->num_axes;
@@ -59,9 +59,9 @@ at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values
             x->axis[k] = (ansor_axis){from->axes[k].name, extents[t][k], false};
         if (x->num_reduce) x->reduction = at_reduction_name(from->reduction);
         at_expr_print(&text, from->written);
-        x->body = ansor_taken(s->arena, &text);
+        x->body = at_text_take(s->arena, &text);
         add_definitions(&definitions, from);
-        x->definitions = ansor_taken(s->arena, &definitions);
+        x->definitions = at_text_take(s->arena, &definitions);
         AT_TRY(plain_loops(s, x));
     }
     return AT_OK;
@@ -102,7 +102,7 @@ static const char *own_element(ansor_state *s, const ansor_stage *x, const char 
     for (int k = 0; k < x->num_axes; k++)
         at_text_addf(&text, "%s%s", k ? ", " : "", x->axis[k].name);
     at_text_add(&text, "]");
-    return ansor_taken(s->arena, &text);
+    return at_text_take(s->arena, &text);
 }
 
 static at_status is_plain(ansor_state *s, const ansor_stage *x, const char *what) {
@@ -141,7 +141,7 @@ static const char *rename_reads(ansor_state *s, const char *body, const char *na
             p += n;
         } else at_text_addn(&out, p++, 1);
     }
-    return ansor_taken(s->arena, &out);
+    return at_text_take(s->arena, &out);
 }
 
 at_status ansor_cache_read(ansor_state *s, const at_json *step) {

@@ -180,9 +180,7 @@ static const char *number_text(const replay *r) {
         if (r->numbers.data[i].known)
             at_text_addf(&text, "%s%s = %lld", text.len ? ", " : "", r->symbols->names.data[i],
                          (long long)r->numbers.data[i].value);
-    const char *copy = at_strdup(r->arena, at_text_str(&text));
-    at_text_free(&text);
-    return copy;
+    return at_text_take(r->arena, &text);
 }
 
 static at_schedulable *finish(const replay *r, const at_compute *c, const at_tree *tree) {

@@ -20,8 +20,7 @@ static at_status loop_extent(at_arena *a, const at_compute *c, const at_edit *e,
         if (strcmp(x->axes[k].name, e->loop) || !x->axes[k].extent) continue;
         at_text text = {0};
         at_expr_print(&text, x->axes[k].extent);
-        *out = at_strdup(a, at_text_str(&text));
-        at_text_free(&text);
+        *out = at_text_take(a, &text);
         return AT_OK;
     }
     return at_fail(err, AT_E_INPUT, "\"%s\" is no loop around @%s", e->loop, e->stage);

@@ -158,8 +158,7 @@ static at_status read_parts(te_reader *r, const char **compute) {
     AT_TRY(at_compute_parse(r->arena, &r->symbols, r->parts[COMPUTE], r->path, &c, r->err));
     at_text text = {0};
     at_compute_print(&text, c);
-    *compute = at_strdup(r->arena, at_text_str(&text));
-    at_text_free(&text);
+    *compute = at_text_take(r->arena, &text);
     return AT_OK;
 }
 

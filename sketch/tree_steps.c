@@ -231,9 +231,7 @@ static at_status place(tree_steps *s, int i) {
     fuse_and_mark(s, l, from);
     at_text attributes = {0};
     at_leaf_print_attributes(&attributes, s->p, l->leaf, true);
-    if (attributes.len)
-        step(s, AT_EDIT_ATTRIBUTE, l)->other = at_strdup(s->arena, at_text_str(&attributes));
-    at_text_free(&attributes);
+    if (attributes.len) step(s, AT_EDIT_ATTRIBUTE, l)->other = at_text_take(s->arena, &attributes);
     if (from) join(s, i, from);
     l->placed = true;
     l->is_host = from == 0;

@@ -174,9 +174,7 @@ const char *at_args_text(const at_template *t) {
         if (a->form) at_json_print(&text, a->form);
         else at_text_addf(&text, "%lld", (long long)t->values.data[a->slot].value);
     }
-    char *copy = at_strdup(t->arena, at_text_str(&text));
-    at_text_free(&text);
-    return copy;
+    return at_text_take(t->arena, &text);
 }
 
 static at_status is_no(at_template *t, const arg *a, const char *what, at_error *err) {

@@ -189,9 +189,7 @@ typedef struct matcher {
 static const char *json_text(at_template *t, const at_json *v) {
     at_text text = {0};
     at_json_print(&text, v);
-    const char *copy = at_strdup(t->arena, at_text_str(&text));
-    at_text_free(&text);
-    return copy;
+    return at_text_take(t->arena, &text);
 }
 
 /* place: "6", or "1.3" within item 1; "" for all of it. */

@@ -54,9 +54,7 @@ static at_status parse_compute(at_template *t, at_compute **out) {
 static const char *print_compute(at_arena *a, const at_compute *c) {
     at_text text = {0};
     at_compute_print(&text, c);
-    const char *kept = at_strdup(a, at_text_str(&text));
-    at_text_free(&text);
-    return kept;
+    return at_text_take(a, &text);
 }
 
 /* An output that is a sum gets a copy behind it, in every tree. */
@@ -80,8 +78,7 @@ static at_status copy_sum(at_template *t, const char *sum) {
         AT_TRY(
             at_edit_copy(t->arena, tree, AT_COPY_WRITE, sum, NULL, name, &edited, &tree, &t->err));
         at_tree_print(&text, tree);
-        choice->text = at_strdup(t->arena, at_text_str(&text));
-        at_text_free(&text);
+        choice->text = at_text_take(t->arena, &text);
     }
     if (edited) t->compute_text = print_compute(t->arena, edited);
     return AT_OK;

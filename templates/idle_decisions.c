@@ -50,8 +50,7 @@ static const char *picture(at_arena *a, const at_template *t) {
         at_text_add(&out, "\n? ");
         at_expr_print(&out, t->general.data[t->decisions.data[i]].expr);
     }
-    const char *text = at_strdup(a, at_text_str(&out));
-    at_text_free(&out);
+    const char *text = at_text_take(a, &out);
     at_text_free(&compute);
     return text;
 }

@@ -126,8 +126,7 @@ static at_status fill(at_lib_kernel *k, at_session *s, at_error *err) {
     k->isa = s->target->name;
     k->source = at_strdup(k->arena, s->chosen.from);
     at_config_print_json(&entity, &s->chosen.config);
-    k->entity = at_strdup(k->arena, at_text_str(&entity));
-    at_text_free(&entity);
+    k->entity = at_text_take(k->arena, &entity);
     if (m.num_tensors > MOST_TENSORS)
         return at_fail(err, AT_E_INPUT, "%d tensors; %d are accepted", m.num_tensors, MOST_TENSORS);
     describe(k, &m);

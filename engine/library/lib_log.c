@@ -18,9 +18,7 @@ static const char *said(at_arena *a, const char *text) { return text ? at_strdup
 static const char *entity_of(at_arena *a, const at_config *c) {
     at_text text = {0};
     at_config_print_json(&text, c);
-    const char *entity = at_strdup(a, at_text_str(&text));
-    at_text_free(&text);
-    return entity;
+    return at_text_take(a, &text);
 }
 
 void at_lib_fill_record(at_arena *a, const at_record *r, at_lib_record *out) {

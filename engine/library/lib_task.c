@@ -285,8 +285,7 @@ const char *at_lib_entity(at_lib_task *t, int64_t index) {
     if (!at_lib_code_of(t->lib, s, &err)) {
         at_text text = {0};
         at_config_print_json(&text, &c);
-        found = at_strdup(t->scratch, at_text_str(&text));
-        at_text_free(&text);
+        found = at_text_take(t->scratch, &text);
     }
     at_lib_leave(t->lib, &state);
     return found;

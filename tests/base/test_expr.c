@@ -19,9 +19,7 @@ static at_expr *parse(const char *text) {
 static const char *printed(const at_expr *e) {
     at_text t = {0};
     at_expr_print(&t, e);
-    char *s = at_strdup(arena, at_text_str(&t));
-    at_text_free(&t);
-    return s;
+    return at_text_take(arena, &t);
 }
 
 /* ---- tokens

@@ -201,8 +201,7 @@ static void completed_words(void **state) {
             at_text list = {0};
             for (const char *s = words; *s; s++)
                 if (*s != ',') at_text_addn(&list, s, 1);
-            const char *all = at_strdup(texts, at_text_str(&list));
-            at_text_free(&list);
+            const char *all = at_text_take(texts, &list);
             lists++;
             check_has(
                 "bash", text[0],

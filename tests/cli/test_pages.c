@@ -99,9 +99,7 @@ static const char *shape_of(const char *line, size_t n) {
             at_text_add(&out, "#");
         }
     }
-    const char *copy = at_strdup(pages, at_text_str(&out));
-    at_text_free(&out);
-    return copy;
+    return at_text_take(pages, &out);
 }
 
 static bool next_line(const char **text, const char **shape) {
@@ -149,9 +147,7 @@ static char *output_of(char **p) {
         at_text_add(&out, "\n");
         *p = text + n;
     }
-    char *copy = at_strdup(pages, at_text_str(&out));
-    at_text_free(&out);
-    return copy;
+    return at_text_take(pages, &out);
 }
 
 static const char *missing(const char *command) {
@@ -174,9 +170,7 @@ static char *command_at(char **p) {
         if (!more) break;
         *p += 1 + strspn(*p + 1, " ");
     }
-    char *copy = at_strdup(pages, at_text_str(&out));
-    at_text_free(&out);
-    return copy;
+    return at_text_take(pages, &out);
 }
 
 /* "--trials 200" becomes "--trials  20", in place. */

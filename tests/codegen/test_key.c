@@ -214,9 +214,7 @@ static char *rename_all(at_arena *a, const char *from) {
         at_text_addn(&out, from, n ? n : 1);
         from += n ? n : 1;
     }
-    char *copy = at_strdup(a, at_text_str(&out));
-    at_text_free(&out);
-    return copy;
+    return at_text_take(a, &out);
 }
 
 static char *sizes_of(at_arena *a, const built *b) {
@@ -224,9 +222,7 @@ static char *sizes_of(at_arena *a, const built *b) {
     for (int i = 0; i < b->symbols.names.len; i++)
         at_text_addf(&out, "%s%s=%lld", i ? " " : "", b->symbols.names.data[i],
                      (long long)b->values[i]);
-    char *copy = at_strdup(a, at_text_str(&out));
-    at_text_free(&out);
-    return copy;
+    return at_text_take(a, &out);
 }
 
 /* One name of y's source always stands where the same name stands in x's, and all else is the same.

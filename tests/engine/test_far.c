@@ -71,9 +71,7 @@ static const char *anchor_of(crowd *c, at_arena *a, int worker, const at_record 
                                                   .second_error = 1e-3,
                                                   .second_code = "second",
                                                   .config = &r->config});
-    const char *out = at_strdup(a, at_text_str(&text));
-    at_text_free(&text);
-    return out;
+    return at_text_take(a, &text);
 }
 
 /* The time of a configuration is its index, scrambled. */
@@ -158,8 +156,7 @@ static void turns(crowd *c, at_arena *a, int worker, at_far_event *out) {
                                                                .time_s = time_s}});
     }
     *out = (at_far_event){.kind = AT_FAR_TURNS, .worker = worker, .name = "w", .node = ""};
-    out->text = at_strdup(a, at_text_str(&lines));
-    at_text_free(&lines);
+    out->text = at_text_take(a, &lines);
 }
 
 static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out, at_error *err) {

@@ -210,8 +210,7 @@ static int64_t search(const char *log, int64_t trials, const char **first) {
     assert_int_equal(at_log_read_all(arena, log, NULL, NULL, &all, &n, NULL), AT_OK);
     at_text text = {0};
     at_config_print_entity(&text, &all[0].config);
-    *first = at_strdup(arena, at_text_str(&text));
-    at_text_free(&text);
+    *first = at_text_take(arena, &text);
     return answered;
 }
 

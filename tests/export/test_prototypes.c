@@ -56,9 +56,7 @@ static char *declarations(at_arena *a, const at_text *header) {
         if (s[0] == '/' && s[1] == '*') s = strstr(s, "*/") + 2;
         else at_text_addn(&out, s++, 1);
     }
-    char *text = at_strdup(a, at_text_str(&out));
-    at_text_free(&out);
-    return text;
+    return at_text_take(a, &out);
 }
 
 static void one_prototype(void **state) {

@@ -59,9 +59,7 @@ static const char *entity_with(int knob, const char *triple) {
         if (*s) comma = ", ";
     }
     at_text_add(&t, "]}");
-    char *out = at_strdup(arena, at_text_str(&t));
-    at_text_free(&t);
-    return out;
+    return at_text_take(arena, &t);
 }
 
 static void refused(int knob, const char *triple, const char *message) {

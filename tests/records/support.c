@@ -81,7 +81,5 @@ const char *join(at_arena *a, ...) {
     at_text t = {0};
     for (const char *s; (s = va_arg(ap, const char *));) at_text_add(&t, s);
     va_end(ap);
-    const char *joined = at_strdup(a, at_text_str(&t));
-    at_text_free(&t);
-    return joined;
+    return at_text_take(a, &t);
 }

@@ -127,8 +127,7 @@ static void by_finals(void **state) {
                                          .first = shared ? "f" : NULL,
                                          .first_s = i ? 0.5 : 1}};
             at_final_line_print(&text, &l);
-            final[i][shared] = at_strdup(a, at_text_str(&text));
-            at_text_free(&text);
+            final[i][shared] = at_text_take(a, &text);
         }
     for (int shared = 0; shared < 2; shared++) {
         put_file("a.log", join(a, anchor(a, one, "f", 1, 2), one, final[0][shared], NULL));

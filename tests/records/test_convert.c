@@ -40,9 +40,7 @@ static const char *print(conversion *c, const char *to, bool known_length) {
     at_text out = {0};
     if (at_exchange_print(&x, at_file_format_find(to), c->records, c->n, &out, &c->err) != AT_OK)
         fail_msg("%s", c->err.text);
-    const char *text = at_strdup(c->arena, at_text_str(&out));
-    at_text_free(&out);
-    return text;
+    return at_text_take(c->arena, &out);
 }
 
 #define ENTITY                                                                                     \

@@ -136,8 +136,7 @@ static void split(void **state) {
         at_text t = {0};
         assert_int_equal(at_record_parse(a, lines[i], strlen(lines[i]), &parsed, NULL), AT_OK);
         at_record_print(&t, &parsed);
-        lines[i] = at_strdup(a, at_text_str(&t));
-        at_text_free(&t);
+        lines[i] = at_text_take(a, &t);
     }
     assert_string_equal(get_file(a, "conv.log.000.wkl"), join(a, lines[0], lines[0], NULL));
     assert_string_equal(get_file(a, "conv.log.001.wkl"), join(a, lines[1], final, lines[1], NULL));

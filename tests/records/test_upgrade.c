@@ -33,9 +33,7 @@ static const char *upgraded(at_arena *a, const char *line) {
     at_text_clear(&t);
     at_text_addf(&t, "%s %s ", r.target, r.task);
     at_json_print(&t, r.args);
-    const char *text = at_strdup(a, at_text_str(&t));
-    at_text_free(&t);
-    return text;
+    return at_text_take(a, &t);
 }
 
 static void convolutions(void **state) {

@@ -48,9 +48,7 @@ static const char *run(const char *command, int *status) {
     while ((n = fread(part, 1, sizeof part, p))) at_text_addn(&out, part, n);
     int end = pclose(p);
     *status = WIFEXITED(end) ? WEXITSTATUS(end) : 128;
-    const char *text = at_strdup(arena, at_text_str(&out));
-    at_text_free(&out);
-    return text;
+    return at_text_take(arena, &out);
 }
 
 /* ---- a page ---------------------------------------------------------------------------------- */

@@ -60,9 +60,7 @@ at_config config_of(at_arena *a, const at_task *t, const char *entity) {
 const char *entity_text(at_arena *a, const at_config *c) {
     at_text text = {0};
     at_config_print_entity(&text, c);
-    const char *copy = at_strdup(a, at_text_str(&text));
-    at_text_free(&text);
-    return copy;
+    return at_text_take(a, &text);
 }
 
 static int64_t num_elements(const at_compute *c, int tensor, int64_t *const *extents) {

@@ -29,9 +29,7 @@ static at_task *task(const char *name, const char *args) {
 static const char *text_of(const at_task *t) {
     at_text text = {0};
     at_compute_print(&text, at_task_compute(t));
-    const char *kept = at_strdup(arena, at_text_str(&text));
-    at_text_free(&text);
-    return kept;
+    return at_text_take(arena, &text);
 }
 
 static void expect(const at_task *t, const char *wanted) {

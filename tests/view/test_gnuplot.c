@@ -38,9 +38,7 @@ static const char *output_of(const at_text *script) {
     at_error err;
     at_text drawn = {0};
     if (at_gnuplot_run(script, "out", &drawn, &err) != AT_OK) fail_msg("%s", err.text);
-    const char *text = at_strdup(arena, at_text_str(&drawn));
-    at_text_free(&drawn);
-    return text;
+    return at_text_take(arena, &drawn);
 }
 
 typedef struct texts {
@@ -86,8 +84,7 @@ static const char *drawn(const char *text) {
             at_text_add(&t, " ");
         at_text_addn(&t, text, 1);
     }
-    text = at_strdup(arena, at_text_str(&t));
-    at_text_free(&t);
+    text = at_text_take(arena, &t);
     return text;
 }
 
@@ -132,9 +129,7 @@ static const char *next_text(const char **at, const char *begin, const char *end
         from += n;
     }
     *at = to;
-    const char *text = at_strdup(arena, at_text_str(&t));
-    at_text_free(&t);
-    return text;
+    return at_text_take(arena, &t);
 }
 
 /* Tics' labels are formats to gnuplot, and titles may be markup. */

@@ -33,9 +33,7 @@ static const char *plain(const at_text *t) {
     for (size_t i = 0; i < t->len; i++)
         if (t->data[i]) at_text_addn(&out, &t->data[i], 1);
         else i++;
-    const char *text = at_strdup(arena, at_text_str(&out));
-    at_text_free(&out);
-    return text;
+    return at_text_take(arena, &out);
 }
 
 /* ---- the canvas ------------------------------------------------------------------------------ */
