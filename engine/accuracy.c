@@ -142,6 +142,21 @@ at_status at_accuracy_measure(at_session *s, at_arena *a, const at_candidate *c,
     return AT_OK;
 }
 
+void at_accuracy_learn(at_session *s, const at_record *r) {
+    at_program *p;
+    if (!at_accuracy_failed(r) || at_task_build(s->scratch, s->task, &r->config, &p, NULL) != AT_OK)
+        return;
+    at_key sums = at_program_sums_key(p);
+    if (!find(s, sums))
+        *at_push(s->arena, &s->accuracy.known) = (at_known_accuracy){sums, r->extra.accuracy};
+}
+
+bool at_accuracy_is_refused(const at_session *s, const at_program *p) {
+    if (!s->accuracy.known.len) return false;
+    const at_accuracy *x = find(s, at_program_sums_key(p));
+    return x && !is_met(s, x);
+}
+
 bool at_accuracy_require(const at_session *s, at_arena *a, at_record *result) {
     const at_accuracy *x = &result->extra.accuracy;
     if (result->error_no || is_met(s, x)) return !result->error_no;

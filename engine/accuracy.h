@@ -25,5 +25,9 @@ at_status at_accuracy_measure(at_session *s, at_arena *a, const at_candidate *c,
 bool at_accuracy_require(const at_session *s, at_arena *a, at_record *result);
 /* A record of a failure that is one only by its accuracy. */
 bool at_accuracy_failed(const at_record *r);
+/* What a record of the log tells of all that add up the same sums. */
+void at_accuracy_learn(at_session *s, const at_record *r);
+/* One that adds up the same sums was above the limit. */
+bool at_accuracy_is_refused(const at_session *s, const at_program *p);
 
 #endif

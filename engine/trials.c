@@ -15,9 +15,10 @@
 #include "engine/anchors.h"
 #include "engine/machine.h"
 
-/* Where all so far are too inaccurate, so are the others: most, if not all, of a task add up the
- * same sums. */
-enum { MOST_INACCURATE = 16 };
+/* Kernels that add up the same sums round alike: one of them is tried, the others are passed over.
+ * Where so many ways of adding up are too inaccurate and none is not, or nothing else is proposed
+ * so many times, that is how it stays. */
+enum { MOST_INACCURATE = 16, MOST_PASSED_OVER = 1024 };
 /* The peak that is noted with a result is at most that old. */
 static const double peak_age_s = 60;
 
@@ -40,6 +41,7 @@ typedef struct trial {
     int64_t index;
     const at_record *answer; /* of the log, or when it is done; NULL: none yet */
     bool made;               /* it is a program; else result says why not */
+    bool passed_over;        /* another one that adds up the same sums was too inaccurate */
     bool lowered, compiled;  /* not lowered: an earlier one was the same program */
     at_config config;
     at_candidate candidate;
@@ -79,10 +81,12 @@ static bool is_known_program(const at_tuning *t, const trial *x, const trial *un
 static at_status make(at_tuning *t, trial *x, const trial *under_way, at_error *err) {
     at_session *s = &t->s;
     int64_t begin_ns = at_now_ns();
-    x->made = x->lowered = x->compiled = false;
+    x->made = x->lowered = x->compiled = x->passed_over = false;
     AT_TRY(at_config_at(x->arena, s->space, x->index, &x->config, err));
     x->made = at_candidate_build(s, x->arena, &x->config, &x->candidate, &x->result);
     if (t->tuner) x->result.extra.part = at_tuner_part(t->tuner, x->index);
+    x->passed_over = t->tuner && x->made && at_accuracy_is_refused(s, x->candidate.program);
+    if (x->passed_over) return AT_OK;
     if (x->made && !is_known_program(t, x, under_way))
         x->made = x->lowered = at_candidate_generate(s, x->arena, &x->candidate, &x->result);
     /* gcc and clang run here; what is the same code is compiled once. */
@@ -102,12 +106,18 @@ static at_status propose(at_tuning *t, trial *x, const trial *under_way, at_erro
     if (t->costs && !t->costs_begun)
         AT_TRY(at_speeds_begin(&t->s, t->known, t->log, t->costs, err));
     t->costs_begun = true;
-    at_arena_reset(x->arena);
-    x->proposed = at_tuner_next(t->tuner, &x->index, 1) > 0;
-    t->s.spent.search_ns += at_now_ns() - begin_ns;
-    if (!x->proposed) return AT_OK;
-    x->answer = at_known_by_index(t->known, x->index);
-    return x->answer ? AT_OK : make(t, x, under_way, err);
+    for (int passed_over = 0;; passed_over++) {
+        at_arena_reset(x->arena);
+        x->proposed = passed_over < MOST_PASSED_OVER && at_tuner_next(t->tuner, &x->index, 1) > 0;
+        t->s.spent.search_ns += at_now_ns() - begin_ns;
+        if (!x->proposed) return AT_OK;
+        x->answer = at_known_by_index(t->known, x->index);
+        if (x->answer) return AT_OK;
+        AT_TRY(make(t, x, under_way, err));
+        if (!x->passed_over) return AT_OK;
+        begin_ns = at_now_ns();
+        at_tuner_update(t->tuner, &(at_trial){.index = x->index}, 1);
+    }
 }
 
 /* What a trial is without being measured: it cannot be made, its program or its code is known, or
@@ -263,6 +273,7 @@ bool at_trial_learn(at_tuning *t, const at_record *r, bool answered) {
                     1);
     s->spent.search_ns += at_now_ns() - begin_ns;
     t->tally.answered += answered;
+    if (answered) at_accuracy_learn(s, r);
     count(t, r);
     at_arena_reset(s->scratch); /* for whoever listens */
     if (t->events.trial) t->events.trial(t->events.ctx, t, r, answered);
