@@ -12,8 +12,8 @@ const char *at_comment_text(const at_json *v, const char *name) {
 }
 
 bool at_comment_read(at_arena *a, const char *comment, const char *name, at_comment *out) {
-    size_t n = strlen(name);
-    if (strncmp(comment, name, n) != 0 || comment[n] != ' ') return false;
+    size_t n = name ? strlen(name) : strcspn(comment, " ");
+    if ((name && strncmp(comment, name, n) != 0) || comment[n] != ' ') return false;
     comment += n + 1;
     if (at_json_most_values(comment, strlen(comment)) > AT_MOST_VALUES) return false;
     if (at_json_parse(a, comment, strlen(comment), &out->value, NULL) != AT_OK) return false;

@@ -1,7 +1,7 @@
 /* records/log_split.c: one log per task out of one of many, in memory that grows with the tasks
  * only. Names and grouping are those of AutoTVM's split mode: group number i, in order of
- * appearance, goes to LOG.00i.wkl. Unlike there, a configuration measured again is kept, and so are
- * finals. */
+ * appearance, goes to LOG.00i.wkl. Unlike there, a configuration measured again is kept, and so is
+ * what comment lines say of a task: finals, anchors, the objective, speeds. */
 #include "records/records_int.h"
 
 #include <string.h>
@@ -18,7 +18,8 @@ typedef struct split {
     const char *path;
     bool force;
     at_key_map keys, identities;
-    AT_VEC(part) parts; /* [keys] */
+    AT_VEC(part) parts;     /* [keys] */
+    AT_VEC(at_text) before; /* [identities] comment lines so far, but finals */
     at_text text;
     at_error error; /* of a callback */
 } split;
@@ -26,7 +27,9 @@ typedef struct split {
 static int identity_of(split *s, const at_record *r) {
     at_text_clear(&s->text);
     at_workload_identity(&s->text, r);
-    return at_key_map_add(&s->identities, at_text_str(&s->text));
+    int i = at_key_map_add(&s->identities, at_text_str(&s->text));
+    if (i == s->before.len) *at_push(s->arena, &s->before) = (at_text){0};
+    return i;
 }
 
 /* The names are ours, and what lies there may be anything. */
@@ -37,7 +40,9 @@ static at_status add_part(split *s, const at_record *r, at_error *err) {
     part *p = at_push(s->arena, &s->parts);
     *p = (part){.path = at_format(s->arena, "%s.%03d.wkl", s->path, i)};
     p->identity = identity_of(s, r);
-    return at_output_open(p->path, &rules, &p->out, err);
+    AT_TRY(at_output_open(p->path, &rules, &p->out, err));
+    const at_text *before = &s->before.data[p->identity];
+    return before->len ? at_output_add(p->out, at_text_str(before), before->len, err) : AT_OK;
 }
 
 static at_status part_of(split *s, const at_record *r, part **out, at_error *err) {
@@ -49,21 +54,22 @@ static at_status part_of(split *s, const at_record *r, part **out, at_error *err
     return AT_OK;
 }
 
-/* A final goes with its task. */
+/* A line goes with its task. Anchors and the objective come before the records that they are about,
+ * so also to parts that begin later. */
 static void take_comment(void *ctx, const char *comment, int64_t line) {
     split *s = ctx;
-    at_final_line final;
+    at_comment c;
     (void)line;
     at_arena *a = at_arena_new();
-    int identity = -1;
-    if (at_final_line_read(a, comment, &final))
-        identity = identity_of(s, &(at_record){.task = final.task, .args = final.args});
-    for (int i = 0; i < s->parts.len && !s->error.status; i++) {
-        part *p = &s->parts.data[i];
-        if (p->identity != identity) continue;
+    if (at_comment_read(a, comment, NULL, &c)) {
+        int identity = identity_of(s, &(at_record){.task = c.task, .args = c.args});
         at_text_clear(&s->text);
         at_text_addf(&s->text, "#%s\n", comment);
-        at_output_add(p->out, at_text_str(&s->text), s->text.len, &s->error);
+        for (int i = 0; i < s->parts.len && !s->error.status; i++)
+            if (s->parts.data[i].identity == identity)
+                at_output_add(s->parts.data[i].out, at_text_str(&s->text), s->text.len, &s->error);
+        if (strncmp(comment, "final ", 6) != 0)
+            at_text_add(&s->before.data[identity], at_text_str(&s->text));
     }
     at_arena_free(a);
 }
@@ -115,6 +121,7 @@ at_status at_log_split(at_arena *a, const char *path, bool force, at_warn_fn *wa
         at_output_close(p->out);
         (*parts)[i] = (at_log_part){p->path, s.keys.keys.data[i], p->records};
     }
+    for (int i = 0; i < s.before.len; i++) at_text_free(&s.before.data[i]);
     at_text_free(&s.text);
     return status;
 }

@@ -66,7 +66,7 @@ typedef struct at_comment {
     const char *task, *context_hash;
     const at_json *args; /* the task's own */
 } at_comment;
-/* false: another comment than NAME, or torn. Owned by a. */
+/* false: another comment than NAME, or torn. Owned by a. NULL: of any name. */
 bool at_comment_read(at_arena *a, const char *comment, const char *name, at_comment *out);
 /* A member that is a text; NULL: there is none. */
 const char *at_comment_text(const at_json *v, const char *name);

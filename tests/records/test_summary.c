@@ -121,7 +121,13 @@ static void split(void **state) {
     const char *z = line_of(a, "c -keys=cpu", 1, 0, "0.5", 0, NULL);
     const char *final = "#final {\"task\": \"test_gemm\", \"args\": [2, 48, \"float32\"], "
                         "\"context_hash\": \"0\", \"entity\": [], \"samples_s\": [0.5]}\n";
-    put_file("conv.log", join(a, "# head\n", x, y, x, z, final, "#final {}\n#final [\n", y, NULL));
+    /* Before the records that they are about; z is of x's task, with another target. */
+    const char *anchor = "#anchor {\"task\": \"test_gemm\", \"args\": [2, 48, \"float32\"], "
+                         "\"context_hash\": \"0\", \"number\": 0}\n";
+    const char *objective = "#objective {\"task\": \"test_gemm\", \"args\": [1, 48, \"float32\"], "
+                            "\"context_hash\": \"0\", \"objective\": \"alone\"}\n";
+    put_file("conv.log", join(a, "# head\n", objective, anchor, x, y, x, z, final,
+                              "#final {}\n#final [\n#anchor {}\n", y, NULL));
     at_log_part *parts;
     int n;
     assert_int_equal(at_log_split(a, "conv.log", false, NULL, NULL, &parts, &n, &err), AT_OK);
@@ -138,9 +144,11 @@ static void split(void **state) {
         at_record_print(&t, &parsed);
         lines[i] = at_text_take(a, &t);
     }
-    assert_string_equal(get_file(a, "conv.log.000.wkl"), join(a, lines[0], lines[0], NULL));
-    assert_string_equal(get_file(a, "conv.log.001.wkl"), join(a, lines[1], final, lines[1], NULL));
-    assert_string_equal(get_file(a, "conv.log.002.wkl"), lines[2]);
+    assert_string_equal(get_file(a, "conv.log.000.wkl"),
+                        join(a, objective, lines[0], lines[0], NULL));
+    assert_string_equal(get_file(a, "conv.log.001.wkl"),
+                        join(a, anchor, lines[1], final, lines[1], NULL));
+    assert_string_equal(get_file(a, "conv.log.002.wkl"), join(a, objective, lines[2], NULL));
     assert_null(get_file(a, "conv.log.003.wkl"));
     assert_null(get_file(a, "conv.log.000.wkl.part"));
     at_arena_free(a);
