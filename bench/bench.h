@@ -19,10 +19,16 @@
 
 /* ---- report (report.c) ---------------------------------------------------------------------- */
 
+/* Of a contest: of all pairs, of those alone, of those in company. */
+enum { AT_BENCH_ANY, AT_BENCH_ALONE, AT_BENCH_COMPANY, AT_BENCH_KINDS };
+
 typedef struct at_bench_spread { /* median and quartiles */
     double low, median, high;
+    /* The median in each state, and how much of the pairs it had; 0: none, or it is not known. */
+    double in[AT_BENCH_KINDS], share[AT_BENCH_KINDS];
 } at_bench_spread;
 at_bench_spread at_bench_spread_of(const double *values, int n); /* n >= 1 */
+at_bench_spread at_bench_single(double value);
 
 typedef enum at_bench_goal {
     AT_BENCH_GOAL_NONE,
@@ -56,14 +62,21 @@ typedef struct at_bench_contender {
 
 #define AT_BENCH_CONTENDERS 6
 #define AT_BENCH_ROUNDS 41
+typedef struct at_bench_times {
+    double of[AT_BENCH_CONTENDERS + 1]; /* a run's time over the first contender's */
+} at_bench_times;
 typedef struct at_bench_contest {
-    int rounds;
-    double flops[AT_BENCH_CONTENDERS];
-    double time_s[AT_BENCH_CONTENDERS][AT_BENCH_ROUNDS];
-    double peak_gflops[AT_BENCH_CONTENDERS][AT_BENCH_ROUNDS]; /* in the same round */
+    int rounds, peak; /* peak: its number among the contenders, behind all others */
+    double flops[AT_BENCH_CONTENDERS + 1];
+    at_bench_times times[AT_BENCH_KINDS][AT_BENCH_ROUNDS]; /* 0: it was not in that state then */
+    int64_t pairs[AT_BENCH_KINDS];
 } at_bench_contest;
 void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int n,
                           const at_target *target); /* whose peak counts */
+/* What times of a round say of contenders i and j; not above 0: nothing, as one of them is missing.
+ */
+typedef double at_bench_value(const at_bench_contest *c, const double *times, int i, int j);
+at_bench_spread at_bench_contest_of(const at_bench_contest *c, at_bench_value *f, int i, int j);
 at_bench_spread at_bench_contest_of_peak(const at_bench_contest *c, int i);
 at_bench_spread at_bench_contest_speed(const at_bench_contest *c, int i,
                                        int j); /* of i, as a multiple of j's */
@@ -213,7 +226,7 @@ typedef enum at_bench_op_kind {
     AT_BENCH_PRODUCT,    /* in: its y, x and k; OpenBLAS's, as the next two */
     AT_BENCH_HEADS,      /* queries times keys [s, h, d], head by head; in: s, h, d */
     AT_BENCH_NORM,       /* of in[0] elements */
-    AT_BENCH_ALONE       /* without a peer */
+    AT_BENCH_NO_PEER
 } at_bench_op_kind;
 typedef struct at_bench_op {
     at_bench_op_kind kind;

@@ -1,8 +1,12 @@
 /* bench/contest.c: several codes that do the same work, and the FMA peak of the core, each timed in
  * pairs with the first of them, run by run, as the tool times candidates (runtime/pairs.c): what
- * slows both for longer than a run is in no ratio. Times are ratios times the first one's. */
+ * slows both for longer than a run is in no ratio. Times are ratios to the first one's, of all
+ * pairs, and of those in each state of the machine by itself. */
 #include "bench/bench.h"
 
+#include <math.h>
+
+#include "engine/quieter_core.h"
 #include "runtime/runtime_int.h"
 
 #define TURN_NS 25000000 /* of one code's pairs in a round */
@@ -62,25 +66,30 @@ typedef struct turns {
     double seconds[AT_BENCH_CONTENDERS + 1];        /* of a run, about */
 } turns;
 
-/* Time over the first one's; *first_s: that beside it. */
-static double turn(turns *t, int i, double *first_s) {
+static bool is_of(int kind, at_state state) {
+    return kind == AT_BENCH_ANY ||
+           state == (kind == AT_BENCH_ALONE ? AT_STATE_ALONE : AT_STATE_COMPANY);
+}
+
+/* Times over the first one's; 0: no pair was in that state. */
+static void turn(turns *t, int i, at_bench_contest *c) {
     static at_outcome out;
     at_run r = run_of(&t->of[i]);
     double pairs = TURN_NS * 1e-9 / (t->seconds[i] + t->seconds[0]), ratios[MOST_PAIRS];
-    double of_first[MOST_PAIRS];
     t->job.pairs = pairs < LEAST_PAIRS ? LEAST_PAIRS : pairs < MOST_PAIRS ? (int)pairs : MOST_PAIRS;
     t->job.pair_seed++;
     out = (at_outcome){0};
     at_time_pairs(&r, &t->anchor, &t->job, (at_run_time){.ns = (int64_t)(t->seconds[i] * 1e9)},
                   &out);
-    for (int k = 0; k < out.num_pairs; k++) {
-        ratios[k] = out.pairs[k].time_s / out.pairs[k].anchor_s;
-        of_first[k] = out.pairs[k].anchor_s;
+    for (int kind = 0; kind < AT_BENCH_KINDS; kind++) {
+        int n = 0;
+        for (int k = 0; k < out.num_pairs; k++)
+            if (is_of(kind, out.pairs[k].state))
+                ratios[n++] = out.pairs[k].time_s / out.pairs[k].anchor_s;
+        at_sort_doubles(ratios, n);
+        c->times[kind][c->rounds].of[i] = n ? at_sorted_median(ratios, n) : 0;
+        c->pairs[kind] += n;
     }
-    at_sort_doubles(ratios, out.num_pairs);
-    at_sort_doubles(of_first, out.num_pairs);
-    *first_s = at_sorted_median(of_first, out.num_pairs);
-    return at_sorted_median(ratios, out.num_pairs);
 }
 
 void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int n,
@@ -89,32 +98,58 @@ void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int
     spinning peak;
     int64_t start = at_now_ns();
     AT_ASSERT(n <= AT_BENCH_CONTENDERS);
-    t = (turns){.job = {.to_the_end = true}};
+    *c = (at_bench_contest){.peak = n};
+    t = (turns){.job = {.to_the_end = true, .reach = at_reach_here()}};
     for (int i = 0; i < n; i++) t.of[i] = of[i];
     t.of[n] = peak_of(target, &peak);
-    for (int i = 0; i <= n; i++) t.seconds[i] = seconds_of(&t.of[i]);
+    for (int i = 0; i <= n; i++) {
+        t.seconds[i] = seconds_of(&t.of[i]);
+        c->flops[i] = t.of[i].flops;
+    }
     t.anchor = (at_anchor){.job = &t.job, .beside = run_of(&t.of[0]), .run_ns = t.seconds[0] * 1e9};
-    for (c->rounds = 0; c->rounds < AT_BENCH_ROUNDS; c->rounds++) {
+    for (; c->rounds < AT_BENCH_ROUNDS; c->rounds++) {
         if (c->rounds >= LEAST_ROUNDS && at_now_ns() - start > BUDGET_NS) break;
-        double peak_s = turn(&t, n, &c->time_s[0][c->rounds]) * c->time_s[0][c->rounds];
-        for (int i = 0; i < n; i++) {
-            double first_s;
-            c->flops[i] = of[i].flops;
-            c->peak_gflops[i][c->rounds] = t.of[n].flops / peak_s * 1e-9;
-            if (i) c->time_s[i][c->rounds] = turn(&t, i, &first_s) * c->time_s[0][c->rounds];
-        }
+        for (int kind = 0; kind < AT_BENCH_KINDS; kind++) c->times[kind][c->rounds].of[0] = 1;
+        for (int i = 1; i <= n; i++) turn(&t, i, c);
     }
 }
 
+/* Of the rounds in which all that it takes was there. */
+static int values_of(const at_bench_contest *c, int kind, at_bench_value *f, int i, int j,
+                     double values[AT_BENCH_ROUNDS]) {
+    int n = 0;
+    for (int r = 0; r < c->rounds; r++) {
+        double x = f(c, c->times[kind][r].of, i, j);
+        if (isfinite(x) && x > 0) values[n++] = x;
+    }
+    return n;
+}
+
+at_bench_spread at_bench_contest_of(const at_bench_contest *c, at_bench_value *f, int i, int j) {
+    double values[AT_BENCH_ROUNDS];
+    at_bench_spread s = at_bench_spread_of(values, values_of(c, AT_BENCH_ANY, f, i, j, values));
+    for (int kind = AT_BENCH_ALONE; kind < AT_BENCH_KINDS; kind++) {
+        int n = values_of(c, kind, f, i, j, values);
+        if (!n) continue;
+        s.in[kind] = at_bench_spread_of(values, n).median;
+        s.share[kind] = (double)c->pairs[kind] / (double)c->pairs[AT_BENCH_ANY];
+    }
+    return s;
+}
+
+static double of_peak(const at_bench_contest *c, const double *times, int i, int peak) {
+    return c->flops[i] / c->flops[peak] * times[peak] / times[i];
+}
+
 at_bench_spread at_bench_contest_of_peak(const at_bench_contest *c, int i) {
-    double share[AT_BENCH_ROUNDS];
-    for (int r = 0; r < c->rounds; r++)
-        share[r] = c->flops[i] / c->time_s[i][r] * 1e-9 / c->peak_gflops[i][r];
-    return at_bench_spread_of(share, c->rounds);
+    return at_bench_contest_of(c, of_peak, i, c->peak);
+}
+
+static double speed(const at_bench_contest *c, const double *times, int i, int j) {
+    (void)c;
+    return times[j] / times[i];
 }
 
 at_bench_spread at_bench_contest_speed(const at_bench_contest *c, int i, int j) {
-    double ratio[AT_BENCH_ROUNDS];
-    for (int r = 0; r < c->rounds; r++) ratio[r] = c->time_s[j][r] / c->time_s[i][r];
-    return at_bench_spread_of(ratio, c->rounds);
+    return at_bench_contest_of(c, speed, i, j);
 }

@@ -24,8 +24,7 @@ enum { TUNED = 3 }; /* of these, the first few were looked at when the estimate 
 
 static void row(at_arena *a, const char *space, const char *what, double value, at_bench_goal goal,
                 double target) {
-    at_bench_report_row(at_format(a, "%s, %s", space, what), (at_bench_spread){value, value, value},
-                        goal, target);
+    at_bench_report_row(at_format(a, "%s, %s", space, what), at_bench_single(value), goal, target);
 }
 
 static int by_time(const void *a, const void *b) {

@@ -249,8 +249,8 @@ at_status at_bench_layers_of_networks(at_error *err) {
         }
     if (num_3x3) {
         double mean = exp(sum_of_logs / num_3x3);
-        at_bench_report_row("geometric mean of the 3x3 layers of stride 1",
-                            (at_bench_spread){mean, mean, mean}, AT_BENCH_GOAL_LEAST, mean_3x3);
+        at_bench_report_row("geometric mean of the 3x3 layers of stride 1", at_bench_single(mean),
+                            AT_BENCH_GOAL_LEAST, mean_3x3);
     }
     return AT_OK;
 }

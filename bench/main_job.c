@@ -14,10 +14,9 @@ at_status at_bench_trial_time(at_error *err) {
         return AT_OK;
     }
     double all = t->total_s / t->trials * 500, cpu = t->cpu_s / t->trials * 500;
-    at_bench_report_row("500 random trials, wall time", (at_bench_spread){all, all, all},
-                        AT_BENCH_GOAL_MOST, 20);
-    at_bench_report_row("    processor time in it", (at_bench_spread){cpu, cpu, cpu},
-                        AT_BENCH_GOAL_NONE, 0);
+    at_bench_report_row("500 random trials, wall time", at_bench_single(all), AT_BENCH_GOAL_MOST,
+                        20);
+    at_bench_report_row("    processor time in it", at_bench_single(cpu), AT_BENCH_GOAL_NONE, 0);
     at_bench_spread ms = t->per_trial_s;
     ms.low *= 1e3, ms.median *= 1e3, ms.high *= 1e3;
     at_bench_report_row("    one trial, ms (AutoTVM v0.12: 450)", ms, AT_BENCH_GOAL_NONE, 0);

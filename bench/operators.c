@@ -71,7 +71,7 @@ typedef struct row {
 #define CAPSULE(hw, ci, co, s)                                                                     \
     ROW("CAP", #ci "@" #hw " to " #co " stride " #s, "conv2d_capsule_nhwijc",                      \
         "H=" #hw ",W=" #hw ",CI=" #ci ",CO=" #co ",strides=" #s, 0,                                \
-        AT_BENCH_ALONE, 0, 1, 0, 0, 1, {0}, {0}, 0, 0, 0, false, 0, NULL)
+        AT_BENCH_NO_PEER, 0, 1, 0, 0, 1, {0}, {0}, 0, 0, 0, false, 0, NULL)
 #define POOL(kind_, name, hw, c, k, s, p)                                                          \
     ROW("POOL", #name " " #c "@" #hw ", " #k "x" #k, #name "_pool2d_nhwc",                         \
         "H=" #hw ",W=" #hw ",C=" #c ",KH=" #k ",KW=" #k ",strides=" #s ",padding=" #p, 1.0,        \
@@ -219,7 +219,7 @@ static at_status contest(at_arena *a, const void *of_row, const at_program *prog
     at_onednn *onednn = NULL;
     copying copied;
     at_status s = AT_OK;
-    int n = r->op.kind == AT_BENCH_ALONE ? 1 : 2;
+    int n = r->op.kind == AT_BENCH_NO_PEER ? 1 : 2;
     of[OURS] = at_bench_kernel_contender(kernel);
     if (is_openblas(r)) s = open_openblas(a, r, data, &of[PEER], err);
     else if (n > PEER) {
@@ -248,7 +248,7 @@ at_status at_bench_operators(at_error *err) {
     at_status s = AT_OK;
     at_bench_report_section("Operators, best of 200 trials, tcc, against", "ratio", 2);
     for (int i = 0; i < (int)(sizeof rows / sizeof *rows) && s == AT_OK; i++) {
-        const char *missing = rows[i].op.kind == AT_BENCH_ALONE ? NULL
+        const char *missing = rows[i].op.kind == AT_BENCH_NO_PEER ? NULL
                               : is_openblas(&rows[i]) ? at_openblas_about() ? NULL : "no OpenBLAS"
                               : at_onednn_about()     ? NULL
                                                       : "no oneDNN";

@@ -114,7 +114,7 @@ static at_status compare(rig *r, int most, bool until_different, verdict *v, at_
 
 static void report_count(at_arena *a, const char *what, int count, int of, double most) {
     double n = count;
-    at_bench_report_row(at_format(a, "%s, of %d", what, of), (at_bench_spread){n, n, n},
+    at_bench_report_row(at_format(a, "%s, of %d", what, of), at_bench_single(n),
                         most < 0 ? AT_BENCH_GOAL_NONE : AT_BENCH_GOAL_MOST, most);
 }
 
@@ -218,7 +218,7 @@ static at_status separate(at_arena *a, int extra, int k, at_error *err) {
         at_bench_report_row(at_format(a, "%g %% more work, %d terms, pairs deviate by %.2f %%",
                                       percent, k, spread * 100),
                             t, AT_BENCH_GOAL_NONE, 0);
-        at_bench_report_row("    95th percentile", (at_bench_spread){late, late, late},
+        at_bench_report_row("    95th percentile", at_bench_single(late),
                             extra == 1 ? AT_BENCH_GOAL_NONE : AT_BENCH_GOAL_MOST,
                             extra == 2 ? 2 : 0.25);
     }

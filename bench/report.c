@@ -8,11 +8,14 @@
 at_bench_spread at_bench_spread_of(const double *values, int n) {
     AT_ASSERT(n > 0);
     double *sorted = at_sorted_copy(values, n);
-    at_bench_spread s = {at_sorted_quantile(sorted, n, 0.25), at_sorted_quantile(sorted, n, 0.5),
-                         at_sorted_quantile(sorted, n, 0.75)};
+    at_bench_spread s = {.low = at_sorted_quantile(sorted, n, 0.25),
+                         .median = at_sorted_quantile(sorted, n, 0.5),
+                         .high = at_sorted_quantile(sorted, n, 0.75)};
     free(sorted);
     return s;
 }
+
+at_bench_spread at_bench_single(double value) { return at_bench_spread_of(&value, 1); }
 
 static int digits; /* behind the point, in this section */
 
@@ -30,12 +33,22 @@ static const char *verdict(double value, at_bench_goal goal, double target) {
     return reached ? "pass" : "short";
 }
 
+static void print_state(const char *name, const at_bench_spread *v, int kind) {
+    if (!(v->share[kind] > 0)) printf("  %s -", name);
+    else printf("  %s %.*f (%.3g %%)", name, digits, v->in[kind], v->share[kind] * 100);
+}
+
 void at_bench_report_row(const char *what, at_bench_spread v, at_bench_goal goal, double target) {
     printf("  %-56s %8.*f   %7.*f .. ", what, digits, v.median, digits, v.low);
-    if (goal == AT_BENCH_GOAL_NONE) printf("%.*f\n", digits, v.high);
+    if (goal == AT_BENCH_GOAL_NONE) printf("%-7.*f", digits, v.high);
     else
-        printf("%-7.*f %s %-4g %s\n", digits, v.high,
+        printf("%-7.*f %s %-4g %s", digits, v.high,
                goal == AT_BENCH_GOAL_LEAST ? ">=" : "<=", target, verdict(v.median, goal, target));
+    if (v.share[AT_BENCH_ALONE] + v.share[AT_BENCH_COMPANY] > 0) {
+        print_state("alone", &v, AT_BENCH_ALONE);
+        print_state("company", &v, AT_BENCH_COMPANY);
+    }
+    printf("\n");
     fflush(stdout);
 }
 

@@ -60,7 +60,7 @@ static void report(at_arena *a, const char *what, const at_bench_te_row *rows, c
     double worst = values[slowest];
     at_bench_report_row(what, s, AT_BENCH_GOAL_NONE, 0);
     at_bench_report_row(at_format(a, "  the slowest, %s", rows[slowest].name),
-                        (at_bench_spread){worst, worst, worst}, AT_BENCH_GOAL_MOST, most);
+                        at_bench_single(worst), AT_BENCH_GOAL_MOST, most);
 }
 
 at_status at_bench_sketches(at_error *err) {

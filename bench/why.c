@@ -100,11 +100,11 @@ static at_status run(at_arena *a, const task *t, const at_core *core, at_error *
     }
     at_bench_report_row(at_format(a, "%s, bound / measured", t->name), at_bench_spread_of(share, n),
                         AT_BENCH_GOAL_NONE, 0);
-    at_bench_report_row("    rank correlation of both", (at_bench_spread){order, order, order},
-                        AT_BENCH_GOAL_NONE, 0);
+    at_bench_report_row("    rank correlation of both", at_bench_single(order), AT_BENCH_GOAL_NONE,
+                        0);
     double high = (double)above / n;
-    at_bench_report_row("    share of bounds above what was measured",
-                        (at_bench_spread){high, high, high}, AT_BENCH_GOAL_MOST, 0.02);
+    at_bench_report_row("    share of bounds above what was measured", at_bench_single(high),
+                        AT_BENCH_GOAL_MOST, 0.02);
     return AT_OK;
 }
 
