@@ -143,18 +143,33 @@ static void add_nodes(walk *w, const at_node *n, int pieces) {
     }
 }
 
-at_key at_program_key(const at_program *p) {
-    const compute_info *c = info_of(p->compute);
+/* The computation with its numbers. */
+static void begin(walk *w, const at_compute *compute, const int64_t *values,
+                  int64_t *const *extents) {
+    const compute_info *c = info_of(compute);
+    w->hash = c->form;
+    w->compute = compute;
+    for (int i = 0; i < c->key_sizes.len; i++) add(w, (uint64_t)values[c->key_sizes.data[i]]);
+    for (int t = 0; t < compute->num_tensors; t++)
+        for (int i = 0; i < axes_of(&compute->tensors[t]); i++) add(w, (uint64_t)extents[t][i]);
+}
+
+static at_key end(walk *w) {
+    add(w, 0); /* the last number, too, is mixed twice */
+    return (at_key){w->hash.hi, w->hash.lo};
+}
+
+at_key at_compute_key(const at_compute *c, const int64_t *values, int64_t *const *extents) {
     walk w;
-    w.hash = c->form;
-    w.compute = p->compute;
-    for (int i = 0; i < c->key_sizes.len; i++) add(&w, (uint64_t)p->values[c->key_sizes.data[i]]);
-    for (int t = 0; t < p->compute->num_tensors; t++)
-        for (int i = 0; i < axes_of(&p->compute->tensors[t]); i++)
-            add(&w, (uint64_t)p->extents[t][i]);
+    begin(&w, c, values, extents);
+    return end(&w);
+}
+
+at_key at_program_key(const at_program *p) {
+    walk w;
+    begin(&w, p->compute, p->values, p->extents);
     add_nodes(&w, p->root, 0);
-    add(&w, 0); /* the last number, too, is mixed twice */
-    return (at_key){w.hash.hi, w.hash.lo};
+    return end(&w);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -196,8 +211,7 @@ static void add_sums(walk *w, const at_node *n) {
 at_key at_program_sums_key(const at_program *p) {
     walk w = {.hash = info_of(p->compute)->form, .compute = p->compute};
     add_sums(&w, p->root);
-    add(&w, 0);
-    return (at_key){w.hash.hi, w.hash.lo};
+    return end(&w);
 }
 
 bool at_key_equal(at_key x, at_key y) { return x.hi == y.hi && x.lo == y.lo; }

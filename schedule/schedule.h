@@ -419,6 +419,8 @@ at_key at_program_key(const at_program *p);
 /* Which terms it adds up in which order: programs of one computation whose keys of this kind are
  * equal round alike, as long as their tiles are made for one target. */
 at_key at_program_sums_key(const at_program *p);
+/* Of the computation alone: with equal keys all reads are the same. */
+at_key at_compute_key(const at_compute *c, const int64_t *values, int64_t *const *extents);
 bool at_key_equal(at_key x, at_key y);
 
 /* ---- features (nest.c, features.c) ----------------------------------------------------------- */
