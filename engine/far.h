@@ -18,7 +18,8 @@ typedef struct at_far_task {
 
 typedef enum at_far_kind {
     AT_FAR_NOTHING, /* the time to wait is over */
-    AT_FAR_JOINED,  /* ready; record: of the default configuration, as it would begin there */
+    AT_FAR_JOINED,  /* ready; record: of the default configuration, as it would begin there. Again
+                       after at_far.compare */
     AT_FAR_LEFT,    /* what it had to do is lost */
     AT_FAR_RESULT,  /* record; trial: which */
     AT_FAR_TURNS,   /* text: the lines of a final */
@@ -49,6 +50,8 @@ typedef struct at_far {
     void (*trial)(void *self, int worker, const at_trial_id *id, const char *entity, double best_s);
     /* Asks it for a final of these records (lines of a log). */
     void (*final)(void *self, int worker, const char *records, double budget_s);
+    /* Asks it to compare the anchor with the second kernel again. */
+    void (*compare)(void *self, int worker);
     /* It is not used; why is for the user. */
     void (*refuse)(void *self, int worker, const char *why);
     int (*workers)(void *self); /* ready now */

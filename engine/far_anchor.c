@@ -8,6 +8,7 @@ static const double most_apart = 0.03;
 /* Contexts of machines that are apart are named by steps of this size, so that the next run, which
  * measures again, comes to the same name. */
 static const double step = 0.05;
+enum { MOST_ASKED = 5 };              /* while the other one has not answered */
 static const double most_scale = 1e4; /* what is beyond is no machine's, but a lie */
 
 /* ---- the second kernel ---------------------------------------------------------------------- */
@@ -57,17 +58,54 @@ static double apart(const at_anchor_line *x, const at_anchor_line *y) {
     return fabs(d) - unsure > log1p(most_apart) ? d : 0;
 }
 
-at_context at_far_anchor_context(const at_tuning *first, at_arena *a, const at_far_event *e,
-                                 bool *odd) {
+/* What one moment says may be the moment's: the first machine's as well as this one's. So both
+ * compare once more; the same side all times, or it is not apart. */
+static bool is_apart_again(const at_doubt *x, const struct at_far_search *f,
+                           const at_anchor_line *said, double d) {
+    double d2 = f->has_again ? apart(said, &f->again) : d;
+    return d != 0 && d2 != 0 && (d > 0) == (d2 > 0) && (!x->asked || (d > 0) == x->is_above);
+}
+
+static void ask_again(at_tuning *first, at_tuning *t, int worker, double d) {
+    struct at_far_search *f = t->far;
+    at_doubt *x = &first->far->doubts[worker];
+    for (int i = 0; i < f->num_places && !f->asked_again; i++)
+        if (f->places[i].is_in) f->asked_again = true, f->far->compare(f->far->self, i);
+    if (!x->asked++) first->far->num_doubts++;
+    x->is_above = d > 0;
+    f->far->compare(f->far->self, worker);
+}
+
+void at_far_anchor_hear(at_tuning *t, const at_far_event *e) {
+    struct at_far_search *f = t->far;
+    f->has_again = read_anchor(t->s.arena, e, &f->again);
+    f->asked_again = f->has_again;
+}
+
+void at_far_anchor_settle(at_tuning *first, int worker) {
+    at_doubt *x = &first->far->doubts[worker];
+    first->far->num_doubts -= x->asked > 0;
+    *x = (at_doubt){0};
+}
+
+at_context at_far_anchor_context(at_tuning *first, at_arena *a, const at_far_event *e, bool *odd,
+                                 bool *later) {
     const at_extra *x = &e->record.extra;
+    const at_doubt *doubt = &first->far->doubts[e->worker];
     at_context c = x->context;
-    const at_tuning *t = first;
+    at_tuning *t = first;
     at_anchor_line said;
-    *odd = false;
+    *odd = *later = false;
     while (t && strcmp(t->s.context_hash, x->context_hash) != 0) t = t->other;
     if (!t || !t->far->has_anchor || !read_anchor(a, e, &said)) return c;
     double d = apart(&said, &t->far->anchor);
-    if (d == 0) return c;
+    if (!is_apart_again(doubt, t->far, &said, d)) return c;
+    bool waits = t->far->asked_again && !t->far->has_again; /* for the other */
+    if (!doubt->asked || (waits && doubt->asked < MOST_ASKED)) {
+        ask_again(first, t, e->worker, d);
+        *later = true;
+        return c;
+    }
     *odd = true;
     c.machine = at_format(a, "%s, second kernel %.2f", c.machine, round(exp(d) / step) * step);
     return c;

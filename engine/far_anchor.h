@@ -12,9 +12,14 @@
  * config member of a record, in the session's arena; NULL: none. */
 const char *at_far_anchor_second(const at_tuning *t);
 /* The context that the results of such a worker are to have; in a, but for what e holds. *odd: it
- * is not the one that it says itself. */
-at_context at_far_anchor_context(const at_tuning *first, at_arena *a, const at_far_event *e,
-                                 bool *odd);
+ * is not the one that it says itself. *later: it seems not to be, and is asked once more, as is a
+ * worker of those that it seems apart from; nothing is said until both have answered. */
+at_context at_far_anchor_context(at_tuning *first, at_arena *a, const at_far_event *e, bool *odd,
+                                 bool *later);
+/* A worker of that search has compared once more. */
+void at_far_anchor_hear(at_tuning *t, const at_far_event *e);
+/* It has joined, or left. */
+void at_far_anchor_settle(at_tuning *first, int worker);
 /* Which anchor of the log results refer to, once it is read: one that is there, or that of the
  * worker that the search began with, which is told to the log. AT_E_OUTPUT */
 at_status at_far_anchor_begin(at_tuning *t, at_error *err);

@@ -199,7 +199,7 @@ static at_status begin_beside(at_tuning *t, const at_far_event *e, const at_cont
                               at_error *err);
 
 /* The search that a worker belongs to. Each context has its own: times of different machines are
- * not compared. NULL: the worker is not used. */
+ * not compared. NULL: the worker is not used, or not yet. */
 static at_status choose_search(at_tuning *first, const at_far_event *e, at_tuning **out,
                                at_error *err) {
     far_search *f = first->far;
@@ -212,8 +212,9 @@ static at_status choose_search(at_tuning *first, const at_far_event *e, at_tunin
     }
     for (;;) {
         char hash[33];
-        bool odd;
-        const at_context c = at_far_anchor_context(first, f->scratch, e, &odd);
+        bool odd, later;
+        const at_context c = at_far_anchor_context(first, f->scratch, e, &odd, &later);
+        if (later) return AT_OK;
         at_context_hash(&c, hash);
         for (at_tuning *t = first; t && !*out; t = t->other)
             if (!strcmp(t->s.context_hash, hash)) *out = t;
@@ -234,9 +235,11 @@ static at_status choose_search(at_tuning *first, const at_far_event *e, at_tunin
 }
 
 static at_status join(at_tuning *first, const at_far_event *e, at_error *err) {
-    at_tuning *t;
+    at_tuning *t = e->worker < AT_FAR_WORKERS ? first->far->owners[e->worker] : NULL;
+    if (t && t->far->places[e->worker].is_in) return at_far_anchor_hear(t, e), AT_OK;
     AT_TRY(choose_search(first, e, &t, err));
     if (!t) return AT_OK;
+    at_far_anchor_settle(first, e->worker);
     far_search *f = t->far;
     first->far->owners[e->worker] = t;
     f->places[e->worker] = (place){
@@ -312,7 +315,9 @@ static at_status take_event(at_tuning *first, at_error *err) {
     at_far_event e;
     AT_TRY(at_far_next_event(first, &e, err));
     if (e.kind == AT_FAR_JOINED) return join(first, &e, err);
-    at_tuning *t = e.worker >= 0 && e.worker < AT_FAR_WORKERS ? first->far->owners[e.worker] : NULL;
+    bool is_known = e.worker >= 0 && e.worker < AT_FAR_WORKERS;
+    at_tuning *t = is_known ? first->far->owners[e.worker] : NULL;
+    if (is_known && e.kind == AT_FAR_LEFT) at_far_anchor_settle(first, e.worker);
     if (!t) return AT_OK;
     if (e.kind == AT_FAR_LEFT) return leave(t, &e, &t->far->is_enough, err);
     if (e.kind == AT_FAR_RESULT) return arrive(t, &e, &t->far->is_enough, err);
@@ -477,6 +482,7 @@ static bool has_workers(const far_search *f) {
 /* All are finished, or those that are not have nobody left who could measure for them. */
 static bool all_finished(const at_tuning *first, int64_t until) {
     bool some = false, waits = false;
+    if (first->far->num_doubts) return false; /* whose search may have to begin yet */
     for (const at_tuning *t = first; t; t = t->other) {
         bool finished = is_finished(t, t == first ? until : t->tally.total);
         some |= finished;

@@ -56,6 +56,12 @@ typedef struct at_place {
     double scale; /* its times over those of the log, by the anchor's; 1: not known */
 } at_place;
 
+/* A worker that seems to be apart from the others of its context. */
+typedef struct at_doubt {
+    int asked;     /* to compare again, so often; 0: there is no doubt */
+    bool is_above; /* the ratio of its kernels, over the others' */
+} at_doubt;
+
 struct at_far_search {
     const at_far *far;
     uint64_t search;
@@ -71,6 +77,8 @@ struct at_far_search {
     at_request request;
     /* Of the first search: whose each worker is; NULL: nobody's. */
     at_tuning *owners[AT_FAR_WORKERS];
+    at_doubt doubts[AT_FAR_WORKERS]; /* likewise */
+    int num_doubts;
     at_arena *scratch; /* of one event */
     at_arena *build;   /* of one program */
     /* What its workers say of themselves: far_anchor.h. */
@@ -79,6 +87,9 @@ struct at_far_search {
     at_arena *kept;        /* NULL: it is not kept */
     at_anchor_line anchor; /* of the log, which records refer to */
     bool has_anchor;
+    /* A worker of this search compared again, for the sake of one that seems to be apart. */
+    at_anchor_line again;
+    bool has_again, asked_again;
 };
 
 /* Waits for the next event, at most so long; it lives until the next one. */

@@ -33,6 +33,7 @@ typedef struct waiting {
 typedef struct agent {
     at_link *link;
     const volatile int *stop_all; /* may be NULL */
+    const at_agent_told *told;    /* likewise */
     volatile int stop;            /* what goes on comes to an end */
     at_agent_end end;             /* once over */
     bool over;
@@ -51,6 +52,7 @@ typedef struct agent {
     char *folder; /* of a file that came with the task, as long as it is read */
     int64_t told_ns;
     const char *anchor, *objective; /* lines about them; NULL: none */
+    const char *second;             /* as in the task; "": none */
     double last_gflops;
     double last_at_s;
 } agent;
@@ -318,6 +320,7 @@ static void tell_state(agent *g, bool now) {
     at_text_addf(&line, ", \"peak_gflops\": %.1f, \"last_gflops\": %.2f, \"last_s\": %.3f}\n",
                  s->peak, g->last_gflops, g->last_at_s);
     at_core_claim_tell(&g->claim, at_text_str(&line));
+    if (g->told) g->told->tell(g->told->ctx, at_text_str(&line));
     at_text_free(&line);
 }
 
@@ -342,31 +345,40 @@ static at_status say_ready(agent *g, at_error *err) {
     return AT_OK;
 }
 
-/* What trials are timed against, and how far that is from the search's second kernel. */
-static at_status find_anchor(agent *g, const char *second, at_error *err) {
+/* The anchor's line, with how far it is from the search's second kernel now. */
+static at_status compare(agent *g, at_error *err) {
     at_tuning *t = &g->tuning;
     at_session *s = &t->s;
     const at_json *json;
     at_config c;
-    at_anchor_line l;
     at_text text = {0};
-    g->anchor = g->objective = NULL;
-    AT_TRY(at_anchor_ready(s, t->known, NULL, err));
     if (!s->anchors.kernel) return AT_OK;
-    const at_objective_line *objective = at_known_objective(t->known);
-    if (objective) at_objective_line_print(&text, objective);
-    g->objective = at_strdup(s->arena, at_text_str(&text));
-    at_text_clear(&text);
-    l = *at_known_anchor(t->known, -1);
+    at_anchor_line l = *at_known_anchor(t->known, -1);
     l.config = &s->anchors.kernel->config;
-    if (*second) {
-        AT_TRY(at_json_parse(s->arena, second, strlen(second), &json, err));
+    if (*g->second) {
+        AT_TRY(at_json_parse(s->arena, g->second, strlen(g->second), &json, err));
         AT_TRY(at_config_from_json(s->arena, s->space, json, &c, err));
         AT_TRY(at_anchor_second(s, t->known, &c, &l, err));
     }
     at_anchor_line_print(&text, &l);
     g->anchor = at_text_take(s->arena, &text);
     return AT_OK;
+}
+
+/* What trials are timed against, and what counts. */
+static at_status find_anchor(agent *g, const char *second, at_error *err) {
+    at_tuning *t = &g->tuning;
+    at_session *s = &t->s;
+    at_text text = {0};
+    g->anchor = g->objective = NULL;
+    g->second = at_strdup(s->arena, second);
+    AT_TRY(at_anchor_ready(s, t->known, NULL, err));
+    if (!s->anchors.kernel) return AT_OK;
+    const at_objective_line *objective = at_known_objective(t->known);
+    if (objective) at_objective_line_print(&text, objective);
+    g->objective = at_strdup(s->arena, at_text_str(&text));
+    at_text_free(&text);
+    return compare(g, err);
 }
 
 static void take_task(agent *g, const at_frame *f) {
@@ -453,6 +465,11 @@ static at_status run_final(agent *g, at_arena *a, const at_frame *f, at_error *e
     return AT_OK;
 }
 
+static at_status compare_again(agent *g, at_error *err) {
+    AT_TRY(compare(g, err));
+    return say_ready(g, err);
+}
+
 static void say_states(agent *g) {
     at_text states = {0};
     at_core_claims_read(&states);
@@ -468,6 +485,7 @@ static void take_frame(agent *g, at_arena *a, const at_frame *f) {
     else if (!g->has_task) status = at_fail(&err, AT_E_INPUT, "a trial without a task");
     else if (f->type == AT_FRAME_TRIAL) status = measure(g, a, f, &err);
     else if (f->type == AT_FRAME_FINAL) status = run_final(g, a, f, &err);
+    else if (f->type == AT_FRAME_COMPARE) status = compare_again(g, &err);
     if (status == AT_OK || status == AT_E_INTERRUPTED) return;
     say_text(g, AT_FRAME_REFUSED, err.text);
     finish(g, AT_AGENT_GARBLED);
@@ -486,13 +504,15 @@ static waiting *next_frame(agent *g) {
     return w;
 }
 
-at_agent_end at_agent_serve(at_link *l, double lease_s, const volatile int *stop) {
+at_agent_end at_agent_serve(at_link *l, double lease_s, const volatile int *stop,
+                            const at_agent_told *told) {
     agent *g = calloc(1, sizeof *g);
     pthread_t listener;
     AT_NEED(g);
     g->link = l;
     l->takes_tasks = true;
     g->stop_all = stop;
+    g->told = told;
     g->lease_s = lease_s;
     g->heard_ns = at_now_ns();
     g->last = &g->first;
@@ -525,7 +545,7 @@ at_status at_agent_main(int in, int out, const volatile int *stop, at_error *err
     if (write(out, magic, sizeof magic - 1) != (ssize_t)sizeof magic - 1)
         return at_fail(err, AT_E_OUTPUT, "agent: nobody reads its output");
     at_link_of_pipes(&link, in, out);
-    at_agent_end end = at_agent_serve(&link, AT_LEASE_S, stop);
+    at_agent_end end = at_agent_serve(&link, AT_LEASE_S, stop, NULL);
     if (end == AT_AGENT_GARBLED)
         return at_fail(err, AT_E_INPUT, "agent: what came on standard input is not from a search");
     if (end == AT_AGENT_SILENT)

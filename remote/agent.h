@@ -11,7 +11,15 @@ typedef enum at_agent_end {
     AT_AGENT_GARBLED
 } at_agent_end;
 
-/* Serves one search, takes the link. lease_s: until the search says another. *stop may be NULL. */
-at_agent_end at_agent_serve(at_link *l, double lease_s, const volatile int *stop);
+/* Told what the agent does, as of `autotune workers`: a line of JSON, at most once a second. */
+typedef struct at_agent_told {
+    void (*tell)(void *ctx, const char *line);
+    void *ctx;
+} at_agent_told;
+
+/* Serves one search, takes the link. lease_s: until the search says another. *stop, told may be
+ * NULL. */
+at_agent_end at_agent_serve(at_link *l, double lease_s, const volatile int *stop,
+                            const at_agent_told *told);
 
 #endif

@@ -80,16 +80,23 @@ void at_core_claim_tell(const at_core_claim *c, const char *text) {
     if (pwrite(c->fds[0], text, len, 0) == (ssize_t)len) (void)!ftruncate(c->fds[0], (off_t)len);
 }
 
-void at_core_claim_give(at_core_claim *c) {
+void at_core_claims_clean(void) {
     char name[64];
-    int folder = -1;
-    if (c->count && open_folder(false, &folder, NULL) != AT_OK) folder = -1;
-    for (int i = 0; i < c->count; i++) {
-        if (folder >= 0) unlinkat(folder, core_name(at_cpu_core_of(c->cpus[i]), name), 0);
-        close(c->fds[i]);
+    int folder;
+    if (open_folder(false, &folder, NULL) != AT_OK) return;
+    for (int core = 0; core < MOST_CORES; core++) {
+        int fd = open_core(folder, core, 0);
+        if (fd < 0) continue;
+        if (!flock(fd, LOCK_EX | LOCK_NB)) unlinkat(folder, core_name(core, name), 0);
+        close(fd);
     }
-    if (folder >= 0) close(folder);
-    if (c->count) rmdir(folder_name(name)); /* the last one */
+    close(folder);
+    rmdir(folder_name(name)); /* once it is empty */
+}
+
+void at_core_claim_give(at_core_claim *c) {
+    for (int i = 0; i < c->count; i++) close(c->fds[i]);
+    if (c->count) at_core_claims_clean();
     if (c->count && CPU_COUNT(&before)) sched_setaffinity(0, sizeof before, &before);
     c->count = 0;
 }

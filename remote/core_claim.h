@@ -16,6 +16,8 @@ at_status at_core_claim_take(at_core_claim *c, int cores, at_error *err);
 /* Says what is being done there, to at_core_claims_read; one line. */
 void at_core_claim_tell(const at_core_claim *c, const char *text);
 void at_core_claim_give(at_core_claim *c); /* back; the thread runs where it did before */
+/* Takes away the files of cores that nobody holds: of agents that were killed. */
+void at_core_claims_clean(void);
 /* What the agents of this user that hold cores say, a line each. */
 void at_core_claims_read(at_text *out);
 

@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "remote/core_claim.h"
 #include "remote/gate.h"
 #include "remote/places.h"
 #include "remote/remote.h"
@@ -42,6 +43,7 @@ typedef struct worker {
     int64_t heard_ns, said_ns, retry_ns;
     int failures;
     bool was_there, has_left, is_useless;
+    bool compares;      /* it was asked to, and is ready once more then */
     bool is_queued;     /* to be heard */
     bool waits_to_send; /* epoll tells when more can be written */
     char *told;         /* for the user; owned */
@@ -177,6 +179,7 @@ static bool has_ended(worker *w) {
 static void lose(fleet *f, worker *w, const char *why) {
     note_end(w, why);
     w->has_left |= w->state == READY;
+    w->compares = false;
     shut(f, w);
     w->failures++;
     int most = w->was_there ? MOST_FAILURES : MOST_SILENT_FAILURES;
@@ -269,8 +272,8 @@ static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, 
         if (w->state == STARTED) greet(f, w, frame);
         return false;
     case AT_FRAME_READY:
-        if (w->state == READY) return false; /* delivered twice */
-        fine = w->state == GREETED && read_record(a, frame->records, &out->record);
+        if (w->state == READY && !w->compares) return false; /* delivered twice */
+        fine = (w->state == GREETED || w->compares) && read_record(a, frame->records, &out->record);
         if (!fine) break;
         at_arena_reset(w->arena);
         read_record(w->arena, frame->records, &w->ready);
@@ -278,6 +281,7 @@ static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, 
         out->anchor = frame->anchor;
         out->objective = frame->objective;
         w->state = READY;
+        w->compares = false;
         break;
     case AT_FRAME_RESULT:
         out->kind = AT_FAR_RESULT;
@@ -467,6 +471,14 @@ static void final(void *self, int number, const char *records, double budget_s) 
     say(f, w, &(at_frame){.type = AT_FRAME_FINAL, .records = records, .budget_s = budget_s});
 }
 
+static void compare(void *self, int number) {
+    fleet *f = self;
+    worker *w = f->workers[number];
+    if (w->state != READY) return;
+    w->compares = true;
+    say(f, w, &(at_frame){.type = AT_FRAME_COMPARE});
+}
+
 static void refuse(void *self, int number, const char *why) {
     fleet *f = self;
     worker *w = f->workers[number];
@@ -606,6 +618,7 @@ static void end(void *self) {
         free(w->told), free(w->node), free(w->cpu);
         at_arena_free(w->arena);
     }
+    at_core_claims_clean(); /* of those here */
     f->num_workers = f->first = f->num_queued = 0;
     f->looked_ns = 0;
     if (f->epoll >= 0) close(f->epoll);
@@ -619,7 +632,7 @@ at_status at_fleet_new(const char *const *places, int n, double lease_s, at_flee
     f->arena = at_arena_new();
     f->lease_s = lease_s;
     f->epoll = -1;
-    f->far = (at_far){f, begin, next, trial, final, refuse, workers, end};
+    f->far = (at_far){f, begin, next, trial, final, compare, refuse, workers, end};
     at_status s = AT_OK;
     for (int i = 0; i < n && s == AT_OK; i++)
         s = at_places_parse(f->arena, places[i], &f->spots, err);

@@ -85,6 +85,7 @@ static const struct {
                           FIELD(TEXT, result.extra.code_hash),
                           FIELD(U64, result.extra.same_as)}},
     [AT_FRAME_FINAL] = {{FIELD(TEXT, records), FIELD(F64, budget_s)}},
+    [AT_FRAME_COMPARE] = {{{0}}},
     [AT_FRAME_TURNS] = {{FIELD(TEXT, text)}},
     [AT_FRAME_TOLD] = {{FIELD(TEXT, text)}},
     [AT_FRAME_ALIVE] = {{{0}}},

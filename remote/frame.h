@@ -7,7 +7,7 @@
 #include "records/records.h"
 
 /* Goes up with what is said. */
-enum { AT_FRAME_VERSION = 2 };
+enum { AT_FRAME_VERSION = 3 };
 /* A task may bring a file along. */
 enum { AT_FRAME_MOST_BYTES = 8 << 20, AT_FRAME_MOST_TASK_BYTES = 64 << 20 };
 /* What an agent writes first, on a line of its own: login shells greet before. */
@@ -22,6 +22,7 @@ typedef enum at_frame_type {
     AT_FRAME_TRIAL,     /* search */
     AT_FRAME_RESULT,    /* agent */
     AT_FRAME_FINAL,     /* search */
+    AT_FRAME_COMPARE,   /* search: READY again, with another comparison */
     AT_FRAME_TURNS,     /* agent: the final's lines */
     AT_FRAME_TOLD,      /* agent: text for the user */
     AT_FRAME_ALIVE,     /* both, when there is nothing else to say: renews the lease */

@@ -306,6 +306,7 @@ static at_status begin(void *self, const at_far_task *task, at_error *err) {
 static void final(void *self, int worker, const char *records, double budget_s) {
     (void)self, (void)worker, (void)records, (void)budget_s;
 }
+static void compare(void *self, int worker) { (void)self, (void)worker; /* they are alike */ }
 static void refuse(void *self, int worker, const char *why) { (void)self, (void)worker, (void)why; }
 static int workers(void *self) { return ((simulation *)self)->what->workers; }
 static void end(void *self) { at_session_close(&((simulation *)self)->session); }
@@ -313,7 +314,7 @@ static void end(void *self) { at_session_close(&((simulation *)self)->session); 
 /* The search, without its final. */
 static at_status search(simulation *s, const at_engine_options *given, const char *log,
                         at_error *err) {
-    const at_far far = {s, begin, next, trial, final, refuse, workers, end};
+    const at_far far = {s, begin, next, trial, final, compare, refuse, workers, end};
     at_engine_options o = *given;
     at_tuning t;
     at_error late;

@@ -41,8 +41,14 @@ static void pause_ns(int64_t ns) {
     nanosleep(&t, NULL);
 }
 
-/* What it says of itself to `autotune workers`. */
-static void tell_state(work *w, const char *task) {
+/* What it says of itself to `autotune workers`; one that stops doing so is dead. */
+static void put_state(void *ctx, const char *line) {
+    work *w = ctx;
+    at_own_file_put(w->workers, w->name, line, strlen(line));
+    w->renewed_ns = at_now_ns();
+}
+
+static void tell_waiting(work *w) {
     char host[256] = "";
     at_text line = {0};
     gethostname(host, sizeof host - 1);
@@ -50,11 +56,8 @@ static void tell_state(work *w, const char *task) {
     at_text_add_json_string(&line, host);
     at_text_addf(&line, ", \"pid\": %d, \"cpu\": ", (int)getpid());
     at_text_add_json_string(&line, at_cpu_facts()->name);
-    at_text_add(&line, ", \"task\": ");
-    at_text_add_json_string(&line, task);
     at_text_add(&line, "}\n");
-    at_own_file_put(w->workers, w->name, line.data, line.len);
-    w->renewed_ns = at_now_ns();
+    put_state(w, at_text_str(&line));
     at_text_free(&line);
 }
 
@@ -135,8 +138,7 @@ static void serve(work *w, seen *s) {
         s->changed_ns = 0;
         return;
     }
-    tell_state(w, name);
-    at_agent_serve(&link, AT_LEASE_S, w->stop);
+    at_agent_serve(&link, AT_LEASE_S, w->stop, &(at_agent_told){put_state, w});
     int at;
     if (at_own_folder(w->searches, name, false, &at, NULL) == AT_OK) {
         at_own_folder_remove(at, box);
@@ -146,7 +148,7 @@ static void serve(work *w, seen *s) {
     *s->count = 0;
     s->changed_ns = 0;
     s->first_ns = at_now_ns();
-    tell_state(w, "");
+    tell_waiting(w);
 }
 
 static seen *choose(work *w) {
@@ -175,7 +177,7 @@ at_status at_work_main(const char *path, double idle_s, bool once, const volatil
     signal(SIGPIPE, SIG_IGN);
     at_status s = open_all(&w, path, err);
     int64_t idle_ns = at_now_ns();
-    if (s == AT_OK) tell_state(&w, "");
+    if (s == AT_OK) tell_waiting(&w);
     while (s == AT_OK && !at_is_set(stop)) {
         look(&w);
         seen *next = choose(&w);
@@ -186,7 +188,7 @@ at_status at_work_main(const char *path, double idle_s, bool once, const volatil
         }
         if (once && w.served && !w.num_seen) break;
         if (idle_s > 0 && (double)(at_now_ns() - idle_ns) * 1e-9 > idle_s) break;
-        if (at_now_ns() - w.renewed_ns > renew_ns) tell_state(&w, "");
+        if (at_now_ns() - w.renewed_ns > renew_ns) tell_waiting(&w);
         pause_ns(look_ns);
     }
     *served = w.served;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "remote/core_claim.h"
@@ -92,6 +93,23 @@ static at_status ask(at_arena *a, const at_spot *s, const volatile int *stop, st
 /* ---- a directory is read ----------------------------------------------------------------------
  */
 
+/* What time it is there, which clocks here and there need not agree on; 0: not known. */
+static double time_there(int folder) {
+    char name[40];
+    struct stat st;
+    snprintf(name, sizeof name, ".now-%d", (int)getpid());
+    bool known = at_own_file_put(folder, name, "", 0) && !fstatat(folder, name, &st, 0);
+    unlinkat(folder, name, 0);
+    return known ? (double)st.st_mtim.tv_sec : 0;
+}
+
+/* Of a worker that was killed: it has not said for a lease that it is there. */
+static bool is_stale(int folder, const char *name, double now_s) {
+    struct stat st;
+    return !fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) &&
+           now_s - (double)st.st_mtim.tv_sec > AT_LEASE_S;
+}
+
 static at_status read_folder(at_arena *a, const at_spot *s, state_list *out, at_error *err) {
     int top, workers;
     AT_TRY(at_own_folder(AT_FDCWD, s->path, false, &top, err));
@@ -100,10 +118,12 @@ static at_status read_folder(at_arena *a, const at_spot *s, state_list *out, at_
     AT_TRY(status);
     DIR *d = fdopendir(workers);
     if (!d) return close(workers), at_fail(err, AT_E_INPUT, "%s: %s", s->path, strerror(errno));
+    double now_s = time_there(workers);
     for (struct dirent *e; (e = readdir(d));) {
         at_text line = {0};
-        if (!strncmp(e->d_name, "W-", 2) &&
-            at_own_file_get(workers, e->d_name, MOST_STATE_BYTES, &line))
+        if (strncmp(e->d_name, "W-", 2)) continue;
+        if (is_stale(workers, e->d_name, now_s)) unlinkat(workers, e->d_name, 0);
+        else if (at_own_file_get(workers, e->d_name, MOST_STATE_BYTES, &line))
             add_lines(a, s->name, at_strdup(a, at_text_str(&line)), out);
         at_text_free(&line);
     }

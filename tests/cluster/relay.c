@@ -13,7 +13,7 @@
 #include "remote/frame.h"
 
 typedef struct faults {
-    long delay_ms, double_each, cut_at, hang_at, hang_ms;
+    long delay_ms, double_each, cut_at, hang_at, hang_ms, apart;
 } faults;
 
 static void put(const char *data, size_t len) {
@@ -22,6 +22,15 @@ static void put(const char *data, size_t len) {
         if (n < 0 && errno != EINTR) exit(1);
         if (n > 0) done += (size_t)n;
     }
+}
+
+/* The machine there is another: its second kernel takes a tenth longer, or less, beside the first,
+ * whenever that is measured. */
+static void shift_second(char *data, size_t len) {
+    static const char name[] = "\"second\": ";
+    char *p = memmem(data, len, name, sizeof name - 1);
+    char *dot = p ? memchr(p, '.', len - (size_t)(p - data)) : NULL;
+    if (dot && dot + 1 < data + len) dot[1] = (char)(dot[1] < '9' ? dot[1] + 1 : '8');
 }
 
 static void pass(at_text *from, bool *greeted, const faults *f, long *count) {
@@ -48,6 +57,7 @@ static void pass(at_text *from, bool *greeted, const faults *f, long *count) {
         ++*count;
         if (*count == f->hang_at) usleep((useconds_t)f->hang_ms * 1000);
         if (*count == f->cut_at) exit(0);
+        if (f->apart && frame.type == AT_FRAME_READY) shift_second(from->data, taken);
         put(from->data, taken);
         if (f->double_each && *count % f->double_each == 0) put(from->data, taken);
         memmove(from->data, from->data + taken, from->len -= taken);
@@ -66,6 +76,7 @@ int relay_main(int argc, char **argv) {
         sscanf(p, "delay=%ld", &f.delay_ms);
         sscanf(p, "double=%ld", &f.double_each);
         sscanf(p, "cut=%ld", &f.cut_at);
+        sscanf(p, "apart=%ld", &f.apart);
         sscanf(p, "hang=%ld:%ld", &f.hang_at, &f.hang_ms);
     }
     if (pipe(to) || pipe(from)) return 1;

@@ -223,6 +223,19 @@ static void listed(void **state) {
            "sleep 0.1; ./autotune workers | grep 'last' && break; done; kill $p; wait $p; true");
     assert_non_null(strstr(r->out, "dense M=64,N=64,K=64"));
     expect_nothing_left("being listed");
+    /* Through a directory, too; a worker that was killed is not among them. */
+    r = cli_expect(
+        0, "./autotune work box --idle 1s 2>/dev/null & w=$!; ./autotune " TASK
+           "--trials 1000000 --log list2.log --on dir:box & p=$!; until cp box/workers/W-* "
+           "box/workers/W-dead 2>/dev/null; do sleep 0.1; done; sed -i 's/\"host\": "
+           "\"[^\"]*/\"host\": \"gone/' box/workers/W-dead; "
+           "touch -d '2 minutes ago' box/workers/W-dead; for i in $(seq 50); do sleep 0.1; "
+           "./autotune workers --on dir:box | grep 'last' && break; done; kill $p; wait $p; "
+           "wait $w; true");
+    assert_non_null(strstr(r->out, "dense M=64,N=64,K=64"));
+    assert_null(strstr(r->out, "gone"));
+    cli_expect(1, "ls box/workers/* 2>/dev/null | grep .");
+    expect_nothing_left("being listed through a directory");
 }
 
 /* ---- refusals -------------------------------------------------------------------------------- */
@@ -266,7 +279,7 @@ static void other_version(void **state) {
     (void)state;
     if (!has_slurm) skip();
     cli_write("old-agent",
-              "#!/bin/sh\nprintf '\\nautotune-agent-1\\natfr\\002\\000\\000\\000\\001\\000\\000"
+              "#!/bin/sh\nprintf '\\nautotune-agent-1\\natfr\\003\\000\\000\\000\\001\\000\\000"
               "\\000\\026\\000\\000\\000\\005\\000\\000\\0000.0.1\\001\\000\\000\\000n\\000\\000"
               "\\000\\000\\001\\000\\000\\000'\nsleep 30\n");
     const cli_result *r =
@@ -444,6 +457,21 @@ static void slow_node(void **state) {
     expect_nothing_left("a slow node");
 }
 
+/* A machine on which kernels compare in another way has a context, and all trials, of its own. */
+static void odd_node(void **state) {
+    (void)state;
+    if (!has_ssh) skip();
+    cli_expect(0,
+               ENV "RELAY='%s --relay apart=1' ./autotune " TASK
+                   "--trials 60 --cooldown 20ms --objective typical --log odd.log --on ssh:board "
+                   "--on local",
+               self);
+    cli_expect(0, "sed -n 's/.*\"trial\": .*\"context_hash\": \"\\([0-9a-f]*\\)\".*/\\1/p' odd.log "
+                  "| sort | uniq -c | awk '$1 != 60 { bad = 1 } END { exit bad || NR != 2 }'");
+    cli_expect(0, "grep -c ', second kernel [01][.][0-9]*' odd.log | grep -x 60");
+    expect_nothing_left("an odd node");
+}
+
 /* Those that take a minute and more: a job at its time limit, a network that hangs for a minute. */
 static void patience(void **state) {
     (void)state;
@@ -553,24 +581,16 @@ int main(int argc, char **argv) {
     if (argc > 2 && !strcmp(argv[1], "--relay")) return relay_main(argc - 2, argv + 2);
     if (!realpath("/proc/self/exe", self)) return 1;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(local),
-                                       cmocka_unit_test(by_ssh),
-                                       cmocka_unit_test(by_slurm),
-                                       cmocka_unit_test(by_folder),
-                                       cmocka_unit_test(several_at_once),
-                                       cmocka_unit_test(own_template),
-                                       cmocka_unit_test(options),
-                                       cmocka_unit_test(listed),
-                                       cmocka_unit_test(refusals),
-                                       cmocka_unit_test(other_version),
-                                       cmocka_unit_test(doubled),
-                                       cmocka_unit_test(broken),
-                                       cmocka_unit_test(killed_search),
-                                       cmocka_unit_test(drained),
-                                       cmocka_unit_test(full_disk),
-                                       cmocka_unit_test(clocks_apart),
-                                       cmocka_unit_test(slow_node),
-                                       cmocka_unit_test(patience),
-                                       cmocka_unit_test(many)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(local),           cmocka_unit_test(by_ssh),
+        cmocka_unit_test(by_slurm),        cmocka_unit_test(by_folder),
+        cmocka_unit_test(several_at_once), cmocka_unit_test(own_template),
+        cmocka_unit_test(options),         cmocka_unit_test(listed),
+        cmocka_unit_test(refusals),        cmocka_unit_test(other_version),
+        cmocka_unit_test(doubled),         cmocka_unit_test(broken),
+        cmocka_unit_test(killed_search),   cmocka_unit_test(drained),
+        cmocka_unit_test(full_disk),       cmocka_unit_test(clocks_apart),
+        cmocka_unit_test(slow_node),       cmocka_unit_test(odd_node),
+        cmocka_unit_test(patience),        cmocka_unit_test(many)};
     return cmocka_run_group_tests_name("cluster/cluster", tests, setup, teardown);
 }

@@ -34,6 +34,8 @@ typedef struct crowd {
      * the second kernel. */
     bool is_paired;
     double slower[MOST], second[MOST];
+    double at_first[MOST]; /* what the first comparison is off */
+    int compared[MOST], to_compare[MOST], num_to_compare;
     double least_best_s[MOST]; /* that each was told; 0: none */
     bool has_nodes;            /* one each */
     char *finalists;           /* lines that finals are to be held of */
@@ -58,6 +60,7 @@ static const char anchor_code[] = "0123456789abcdef0123456789abcdef";
 /* What a worker that times in pairs says when it joins. */
 static const char *anchor_of(crowd *c, at_arena *a, int worker, const at_record *r) {
     at_text text = {0};
+    double off = c->compared[worker] ? 0 : c->at_first[worker];
     if (!c->is_paired) return NULL;
     at_anchor_line_print(&text, &(at_anchor_line){.task = r->task,
                                                   .args = r->args,
@@ -67,7 +70,7 @@ static const char *anchor_of(crowd *c, at_arena *a, int worker, const at_record 
                                                   .linked_to = -1,
                                                   .of_first = 1,
                                                   .first_s = anchor_s * c->slower[worker],
-                                                  .second = c->second[worker],
+                                                  .second = c->second[worker] + off,
                                                   .second_error = 1e-3,
                                                   .second_code = "second",
                                                   .config = &r->config});
@@ -176,6 +179,15 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
         out->anchor = anchor_of(c, a, out->worker, &out->record);
         return AT_OK;
     }
+    if (c->num_to_compare) {
+        out->kind = AT_FAR_JOINED;
+        out->worker = c->to_compare[0];
+        memmove(c->to_compare, c->to_compare + 1, sizeof(int) * (size_t)--c->num_to_compare);
+        c->compared[out->worker]++;
+        fill_record(c, a, out->worker, NULL, &out->record);
+        out->anchor = anchor_of(c, a, out->worker, &out->record);
+        return AT_OK;
+    }
     if (c->duplicates && c->last.entity && at_rng_below(&c->rng, 4) == 0) {
         c->duplicates--;
         answer(c, a, &c->last, out);
@@ -232,6 +244,11 @@ static void final(void *self, int worker, const char *records, double budget_s) 
     if (!c->finalists) c->finalists = at_strdup(c->arena, records);
     c->finals[c->num_finals++] = worker;
 }
+static void compare(void *self, int worker) {
+    crowd *c = self;
+    assert_true(c->is_in[worker] && c->num_to_compare < MOST);
+    c->to_compare[c->num_to_compare++] = worker;
+}
 static void refuse(void *self, int worker, const char *why) { (void)self, (void)worker, (void)why; }
 static int workers(void *self) { return ((crowd *)self)->joined; }
 static void end(void *self) { at_session_close(&((crowd *)self)->s); }
@@ -257,7 +274,7 @@ static int64_t *search(crowd *c, const char *tuner, int64_t until, int *n) {
     at_tuning t;
     watch w = {0, until};
     c->arena = at_arena_new();
-    const at_far far = {c, begin, next, trial, final, refuse, workers, end};
+    const at_far far = {c, begin, next, trial, final, compare, refuse, workers, end};
     at_engine_options o = {.tuner = tuner, .trials = TRIALS, .far = &far, .stop = &w.stop};
     at_status s = at_tuning_open(&o, &request, log_path, &t, &err);
     if (s == AT_OK) s = at_tuning_run(&t, &(at_tune_events){.trial = watch_trial, .ctx = &w}, &err);
@@ -375,7 +392,7 @@ static void as_here(void **state) {
 static void contexts(void **state) {
     (void)state;
     crowd c = {.workers = 4, .kinds = 2, .arena = at_arena_new()};
-    const at_far far = {&c, begin, next, trial, final, refuse, workers, end};
+    const at_far far = {&c, begin, next, trial, final, compare, refuse, workers, end};
     at_engine_options o = {.tuner = at_tuner_default(), .trials = TRIALS, .far = &far};
     at_error err = {0};
     at_tuning t;
@@ -402,7 +419,7 @@ static void contexts(void **state) {
     at_arena_free(c.arena);
     /* Unless one is asked for. */
     crowd same = {.workers = 2, .kinds = 2, .arena = at_arena_new()};
-    const at_far strict = {&same, begin, next, trial, final, refuse, workers, end};
+    const at_far strict = {&same, begin, next, trial, final, compare, refuse, workers, end};
     o.far = &strict;
     o.same_context = true;
     at_rng_seed(&same.rng, 6, 1);
@@ -423,7 +440,7 @@ static at_record *search_paired(crowd *c, int64_t trials, int *n, const char **l
     char *text;
     size_t len;
     at_record *all;
-    const at_far far = {c, begin, next, trial, final, refuse, workers, end};
+    const at_far far = {c, begin, next, trial, final, compare, refuse, workers, end};
     at_engine_options o = {.tuner = "random", .trials = trials, .far = &far};
     at_rng_seed(&c->rng, 11, 1);
     c->arena = at_arena_new();
@@ -505,12 +522,38 @@ static void apart(void **state) {
     unlink(log_path);
 }
 
+/* A moment in which a worker's kernels compared in another way, or the first one's did, makes no
+ * context; whoever is apart all the time has one even so. */
+static void moments(void **state) {
+    (void)state;
+    static const struct {
+        double at_first[3], second[3];
+        int contexts;
+    } cases[] = {{{0, 0.07, 0}, {0, 0, 0}, 1},
+                 {{0.07, 0, 0}, {0, 0, 0}, 1},
+                 {{0, -0.14, 0.07}, {0, 0.07, -0.07}, 1}, /* above, then below */
+                 {{0, 0, 0.03}, {0, 0, 0.1}, 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        crowd c = {.workers = 3, .is_paired = true, .slower = {1, 1, 1}};
+        const char *text;
+        int n;
+        memcpy(c.at_first, cases[i].at_first, sizeof cases[i].at_first);
+        memcpy(c.second, cases[i].second, sizeof cases[i].second);
+        begin_log("moments");
+        search_paired(&c, TRIALS, &n, &text);
+        assert_int_equal(n, cases[i].contexts * TRIALS);
+        assert_true(c.compared[0] <= 1); /* the first one's answer is for all */
+        at_arena_free(c.arena);
+        unlink(log_path);
+    }
+}
+
 /* Two nodes hold the final: what the second says is put on the scale of the first, and counts as
  * much. */
 static void two_nodes(void **state) {
     (void)state;
     crowd c = {.workers = 3, .has_nodes = true, .arena = at_arena_new()};
-    const at_far far = {&c, begin, next, trial, final, refuse, workers, end};
+    const at_far far = {&c, begin, next, trial, final, compare, refuse, workers, end};
     at_engine_options o = {.tuner = "random", .trials = TRIALS, .far = &far};
     at_error err = {0};
     at_tuning t;
@@ -540,6 +583,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(once),      cmocka_unit_test(resumed),
                                        cmocka_unit_test(as_here),   cmocka_unit_test(contexts),
                                        cmocka_unit_test(two_nodes), cmocka_unit_test(slow_node),
-                                       cmocka_unit_test(apart)};
+                                       cmocka_unit_test(apart),     cmocka_unit_test(moments)};
     return cmocka_run_group_tests_name("engine/far", tests, NULL, NULL);
 }
