@@ -23,6 +23,10 @@ static const row rows[] = {
     {"32@112", "depthwise_conv2d", "H=112,W=112,C=32,K=3,S=1,P=1", "depthwise_conv2d_nhwc",
      "H=112,W=112,C=32,KH=3,KW=3,strides=1,padding=1"},
     {"256x256", "norm", "B=1,M=256,N=256", "norm", "B=1,M=256,N=256"},
+    {"1024x1024", "norm", "B=1,M=1024,N=1024", "norm", "B=1,M=1024,N=1024"},
+    {"256x256", "softmax", "M=256,N=256", "softmax", "Y=256,X=256"},
+    {"1024x1024", "softmax", "M=1024,N=1024", "softmax", "Y=1024,X=1024"},
+    {"512x768", "layer_norm", "M=512,N=768", "layer_norm", "M=512,N=768"},
 };
 /* clang-format on */
 

@@ -36,8 +36,9 @@ at_status at_edit_mark(at_arena *a, const at_tree *t, const at_compute *c, const
 /* ---- places (edit_place.c) ------------------------------------------------------------------- */
 
 /* E4: the leaf of `stage` moves into the loop `loop` of `beside`, before what computes `beside`
- * there or behind it; its loops are made anew: of axes that the two have in common, those that
- * stand below the loop; else whole axes. */
+ * there or behind it; its loops are made anew: of axes that the two have in common (a reduction of
+ * `beside` where the loop is inside one of its loops), those that stand below the loop; else whole
+ * axes. */
 at_status at_edit_nest(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                        const char *beside, const char *loop, bool before, at_tree **out,
                        at_error *err);

@@ -102,6 +102,15 @@ static at_status share(moving *m, const name_list *digits) {
     return AT_OK;
 }
 
+/* Whether the new place is inside a loop that runs this axis of the other stage. Only there is a
+ * reduction of it something that the two have in common. */
+static bool is_inside(const moving *m, int axis) {
+    const name_list *digits = &m->beside->index[axis];
+    for (int i = 0; i < digits->len; i++)
+        if (stands_above(outline_loop(m->beside, digits->data[i]), m->loop)) return true;
+    return false;
+}
+
 /* The whole axis in a loop of its name. */
 static at_status run_whole(moving *m, const at_tensor *s, int k) {
     const char *name = s->axes[k].name;
@@ -122,7 +131,8 @@ static at_status make_loops(moving *m, bool before) {
     m->leaf = at_copy(m->arena, old, sizeof *old);
     m->leaf->index = at_copy(m->arena, old->index, sizeof *old->index * (size_t)old->num_index);
     for (int k = 0; k < s->num_axes; k++) {
-        if (match[k] < 0 || match[k] >= beside_axes) AT_TRY(run_whole(m, s, k));
+        if (match[k] < 0 || (match[k] >= beside_axes && !is_inside(m, match[k])))
+            AT_TRY(run_whole(m, s, k));
         else {
             m->leaf->index[k] = m->beside->index[match[k]];
             AT_TRY(share(m, &m->leaf->index[k]));

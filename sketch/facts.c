@@ -164,6 +164,7 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
             (at_access){.tensor = base.data[i].tensor,
                         .known = base.data[i].known && base.left > 0,
                         .is_guarded = base.data[i].is_guarded,
+                        .origin = base.data[i].at,
                         .is_bare = base.data[i].depth == 0 && is_bare(base.data[i].read)};
     for (int k = 0; k < n; k++) {
         offsets moved = {.left = MOST_NODES};
@@ -172,9 +173,11 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
         axis[k] += step;
         collect(a, f, t->body, axis, 0, false, &moved);
         axis[k] -= step;
-        for (int i = 0; i < base.len && i < moved.len; i++)
-            s->access[i].stride[k] =
-                (int64_t)((uint64_t)moved.data[i].at - (uint64_t)base.data[i].at);
+        for (int i = 0; i < base.len && i < moved.len; i++) {
+            uint64_t moves = (uint64_t)moved.data[i].at - (uint64_t)base.data[i].at;
+            s->access[i].stride[k] = (int64_t)moves;
+            s->access[i].origin -= (int64_t)(moves * (uint64_t)(axis[k] / step));
+        }
     }
 }
 
@@ -233,7 +236,8 @@ static bool is_element_wise(const at_facts *f, int reader, int tensor) {
     for (int i = 0; i < f->of[reader].num_accesses; i++) {
         const at_access *x = &f->of[reader].access[i];
         if (x->tensor == tensor &&
-            (!x->known || memcmp(x->stride, wanted, sizeof *wanted * (size_t)t->num_axes)))
+            (!x->known || x->origin ||
+             memcmp(x->stride, wanted, sizeof *wanted * (size_t)t->num_axes)))
             return false;
     }
     return true;

@@ -14,6 +14,7 @@ typedef struct at_access {
     bool is_bare;                      /* each dimension by an axis of its own, such as K - 1 - k */
     bool is_guarded;                   /* through a choice, such as padding */
     int64_t stride[AT_FACTS_MAX_AXES]; /* [axis of the stage] elements that one step moves */
+    int64_t origin; /* the element at step 0 of all axes, as far as strides tell */
 } at_access;
 
 typedef struct at_stage_facts {

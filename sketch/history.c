@@ -23,10 +23,29 @@ static void add_sizes(at_arena *a, const at_task *t, const int64_t *values, at_e
     at_text_free(&text);
 }
 
+/* An attribute with the numbers of its sizes: "[prefetch x 2048]" of "[prefetch x ahead]". */
+static const char *in_numbers(at_arena *a, const char *text, const at_symbols *names,
+                              const int64_t *values) {
+    at_text out = {0};
+    while (*text) {
+        size_t n = strcspn(text, " ]");
+        int slot = at_symbol_find(names, at_strndup(a, text, n));
+        if (slot >= 0 && out.len) at_text_addf(&out, "%lld", (long long)values[slot]);
+        else at_text_addn(&out, text, n);
+        text += n;
+        if (*text) at_text_addn(&out, text++, 1);
+    }
+    const char *copy = at_strdup(a, at_text_str(&out));
+    at_text_free(&out);
+    return copy;
+}
+
 /* What a rule did, with the numbers that its names have now. Names of loops that a later edit took
  * away have none. */
-static at_edit with_numbers(const at_edit *e, const at_symbols *names, const int64_t *values) {
+static at_edit with_numbers(at_arena *a, const at_edit *e, const at_symbols *names,
+                            const int64_t *values) {
     at_edit out = *e;
+    if (e->kind == AT_EDIT_ATTRIBUTE) out.other = in_numbers(a, e->other, names, values);
     if (e->kind != AT_EDIT_SPLIT) return out;
     out.knob = out.other = NULL;
     for (int i = 0; i < at_edit_num_names(e); i++) {
@@ -52,7 +71,7 @@ at_status at_steps_of(at_arena *a, const at_task *t, const at_config *c, at_step
     const at_tree *tree;
     AT_TRY(at_task_program(a, own, &own_config, &p, err));
     for (int i = 0; sketch && i < sketch->num_steps; i++)
-        *at_push(a, &steps) = with_numbers(&sketch->steps[i], p->compute->symbols, p->values);
+        *at_push(a, &steps) = with_numbers(a, &sketch->steps[i], p->compute->symbols, p->values);
     if (!sketch) {
         AT_TRY(at_task_tree(a, own, &own_config, &tree, err));
         add_sizes(a, own, p->values, &steps);

@@ -2,26 +2,10 @@
  * which are joined behind its loops:
  *
  *     i, k => @s = i // k      ->      i:para, k0, k1:vec => @s = i // {k0, k1}/k  */
-#include "sketch/sketch_int.h"
-
-enum { LEAST_LANES = 8 };
-
-/* The last reduction, where lanes along it read what lies side by side; else -1. */
-static int lanes_of(const sketch_state *s, int stage) {
-    const at_tensor *t = &s->facts->compute->tensors[stage];
-    const at_stage_facts *f = &s->facts->of[stage];
-    int last = t->num_axes + t->num_reduce - 1;
-    if (!t->num_reduce || t->axes[last].begin || f->divisor[last] || f->extent[last] < LEAST_LANES)
-        return -1;
-    for (int i = 0; i < f->num_accesses; i++)
-        if (!f->access[i].known ||
-            (f->access[i].stride[last] != 0 && f->access[i].stride[last] != 1))
-            return -1;
-    return last;
-}
+#include "sketch/tile.h"
 
 static rule_verdict applies(const sketch_state *s, int stage) {
-    return lanes_of(s, stage) < 0 ? RULE_SKIP : RULE_APPLY_ALONE;
+    return tile_lanes_of(s, stage) < 0 ? RULE_SKIP : RULE_APPLY_ALONE;
 }
 
 static at_status make(sketch_state *s, int stage, at_error *err) {
@@ -29,8 +13,8 @@ static at_status make(sketch_state *s, int stage, at_error *err) {
     static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
     static const at_part_limit limits[] = {{0}, {.vectors = 8}};
     const char *parts[2];
-    AT_TRY(
-        sketch_split(s, t->name, t->axes[lanes_of(s, stage)].name, 2, &spec, limits, parts, err));
+    AT_TRY(sketch_split(s, t->name, t->axes[tile_lanes_of(s, stage)].name, 2, &spec, limits, parts,
+                        err));
     AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
     return t->num_axes ? sketch_mark(s, t->name, t->axes[0].name, AT_ANN_PARA, err) : AT_OK;
 }

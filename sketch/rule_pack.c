@@ -15,7 +15,7 @@ static at_status pack(sketch_state *s, const sketch_tile *tile, const at_access 
                  .copy = AT_COPY_LAYOUT,
                  .names = {name}};
     AT_TRY(sketch_step(s, &e, err));
-    if (from->role == AT_ROLE_WEIGHT) return AT_OK;
+    if (from->role == AT_ROLE_WEIGHT || !tile->outer) return AT_OK;
     AT_TRY(sketch_mark(s, name, tile->outer, AT_ANN_PARA, err));
     return AT_OK;
 }

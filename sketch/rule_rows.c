@@ -1,76 +1,222 @@
 /* sketch/rule_rows.c: what reads reductions of a row, such as softmax, and the reductions are done
- * row by row, while the row is near:
+ * row by row, while the row is near; single numbers of a row are worked out once; and what is
+ * summed next is summed as it is made:
  *
- *     i, k0, k1:vec => @most = i // {k0, k1}/k        i:para =>
- *     i, j0, j1:vec => @e = i, {j0, j1}/j                 k0, k1:vec => @most = ..
- *     i, n0, n1:vec => @total = i // {n0, n1}/n    ->     j0, j1:vec => @e = ..
- *     i, j0, j1:vec => @out = i, {j0, j1}/j               n0, n1:vec => @total = ..
- *                                                         j0, j1:vec => @out = ..  */
-#include "sketch/sketch_int.h"
+ *     i, k => @most = i // k         i0:para =>
+ *     i, j => @e = i, j                  k0, i1:unroll, k1:vec => @most = {i0, i1}/i // {k0, k1}/k
+ *     i, n => @total = i // n            n0 =>
+ *     i, j => @out = i, j        ->          i1:unroll, n1:vec => @e = {i0, i1}/i, {n0, n1}/j
+ *                                            i1:unroll, n1:vec => @total = {i0, i1}/i // {n0, n1}/n
+ *                                        j0, i1:unroll, j1:vec => @out = {i0, i1}/i, {j0, j1}/j  */
+#include "sketch/tile.h"
 
-/* The last stage that has a leaf, if it sums nothing. */
-static int last_reader(const sketch_state *s) {
-    const at_compute *c = s->facts->compute;
-    for (int t = c->num_tensors - 1; t >= 0; t--)
-        if (s->facts->of[t].is_stage && !s->facts->of[t].is_dissolved)
-            return c->tensors[t].num_reduce ? -1 : t;
-    return -1;
-}
+enum { LEAST_LANES = 8 };
 
-/* Whether a stage's axes are the first ones of the reader, and both count the same elements. */
-static bool has_rows_of(const sketch_state *s, int stage, int reader) {
-    const at_facts *f = s->facts;
-    const at_tensor *t = &f->compute->tensors[stage], *r = &f->compute->tensors[reader];
-    if (t->num_axes > r->num_axes) return false;
-    for (int k = 0; k < t->num_axes; k++)
-        if (f->extents[stage][k] != f->extents[reader][k]) return false;
-    return true;
-}
+typedef struct rows {
+    sketch_state *s;
+    int last, num;             /* the last stage; how many axes all stages have in common */
+    bool *has_leaf;            /* [tensor] */
+    const char *outer, *inner; /* loops over the last of those axes; inner NULL: it is not split */
+    at_error *err;
+} rows;
 
-static bool is_tiled(const sketch_state *s, int stage) {
-    for (int i = 0; i < s->tiles.len; i++)
-        if (s->tiles.data[i].stage == stage) return true;
+static bool is_packed(const at_compute *c, int t) { return c->tensors[t].is_packing; }
+
+/* Whether a stage reads another one, through what has no leaf. */
+static bool reads(const rows *r, const at_expr *e, int tensor) {
+    const at_compute *c = r->s->facts->compute;
+    if (e->op == AT_X_INDEX && e->ref == tensor) return true;
+    if (e->op == AT_X_INDEX && c->tensors[e->ref].role == AT_ROLE_STAGE && !r->has_leaf[e->ref] &&
+        reads(r, c->tensors[e->ref].body, tensor))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (reads(r, e->arg[i], tensor)) return true;
     return false;
 }
 
-/* The number of axes that all have in common; 0: there is no such row. */
-static int find_rows(const sketch_state *s, int reader) {
-    const at_compute *c = s->facts->compute;
-    int rows = c->tensors[reader].num_axes, sums = 0;
-    for (int t = 0; t < reader; t++) {
-        const at_stage_facts *f = &s->facts->of[t];
-        if (!f->is_stage || f->is_dissolved) continue;
-        if (is_tiled(s, t) || !has_rows_of(s, t, reader) || c->tensors[t].is_packing) return 0;
-        if (c->tensors[t].num_reduce) sums++;
-        if (c->tensors[t].num_axes < rows) rows = c->tensors[t].num_axes;
-    }
-    return sums ? rows : 0;
+/* The first stage with a leaf that reads it; -1: none. */
+static int first_reader(const rows *r, int tensor) {
+    const at_compute *c = r->s->facts->compute;
+    for (int t = tensor + 1; t <= r->last; t++)
+        if (r->has_leaf[t] && reads(r, c->tensors[t].body, tensor)) return t;
+    return -1;
 }
 
-/* First what sums nothing, from the last stage to the first, right before what reads it (another
- * output: before the last one); then sums, which thus come behind what they sum. */
-static at_status make(sketch_state *s, int reader, int rows, at_error *err) {
-    const at_compute *c = s->facts->compute;
-    const char *row = c->tensors[reader].axes[rows - 1].name;
-    for (int sums = 0; sums < 2; sums++)
-        for (int t = reader - 1; t >= 0; t--) {
-            const at_stage_facts *f = &s->facts->of[t];
-            if (!f->is_stage || f->is_dissolved || (c->tensors[t].num_reduce > 0) != sums) continue;
-            at_edit e = {.kind = AT_EDIT_NEST,
-                         .stage = c->tensors[t].name,
-                         .other = c->tensors[f->reader < 0 ? reader : f->reader].name,
-                         .loop = row,
-                         .before = true};
-            AT_TRY(sketch_step(s, &e, err));
+/* Whether a stage's axes are the first ones of the last, and both count the same elements. */
+static bool has_rows_of(const at_facts *f, int stage, int last) {
+    const at_tensor *t = &f->compute->tensors[stage], *r = &f->compute->tensors[last];
+    if (t->num_axes > r->num_axes) return false;
+    for (int k = 0; k < t->num_axes; k++)
+        if (f->extents[stage][k] != f->extents[last][k]) return false;
+    return true;
+}
+
+/* A number of a row that others would work out for each of their elements. */
+static bool is_number_of_row(const rows *r, int stage) {
+    const at_compute *c = r->s->facts->compute;
+    const at_tensor *t = &c->tensors[stage];
+    if (t->num_axes != r->num || !has_rows_of(r->s->facts, stage, r->last)) return false;
+    int reader = first_reader(r, stage);
+    return reader >= 0 && c->tensors[reader].num_axes + c->tensors[reader].num_reduce > r->num;
+}
+
+/* Which stages have leaves, and how many axes these have in common; false: there is no such row. */
+static bool find_rows(rows *r) {
+    const at_facts *f = r->s->facts;
+    const at_compute *c = f->compute;
+    int sums = 0;
+    r->last = -1;
+    r->has_leaf = AT_NEW_ARRAY(r->s->arena, bool, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++)
+        if (f->of[t].is_stage && !is_packed(c, t)) {
+            r->has_leaf[t] = !f->of[t].is_dissolved;
+            if (r->has_leaf[t]) r->last = t;
         }
+    if (r->last < 0 || c->tensors[r->last].num_reduce) return false;
+    r->num = c->tensors[r->last].num_axes;
+    for (int t = 0; t < r->last; t++) {
+        if (!r->has_leaf[t]) continue;
+        if (!has_rows_of(f, t, r->last) || tile_vector_of(r->s, t) >= 0 ||
+            tile_dot_of(r->s, t) >= 0 || first_reader(r, t) < 0)
+            return false;
+        sums += c->tensors[t].num_reduce > 0;
+        if (c->tensors[t].num_axes < r->num) r->num = c->tensors[t].num_axes;
+    }
+    if (!sums || !r->num) return false;
+    for (int t = r->last - 1; t >= 0; t--)
+        if (f->of[t].is_stage && f->of[t].is_dissolved) r->has_leaf[t] = is_number_of_row(r, t);
+    return true;
+}
+
+/* Vectors along axis `k` of a stage, outside of which its rows and everything else stand. */
+static at_status make_lanes(rows *r, int stage, int k, const char **outer) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
+    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
+    const at_tensor *t = &r->s->facts->compute->tensors[stage];
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->name};
+    const char *parts[2] = {t->axes[k].name};
+    bool goes = r->s->facts->of[stage].extent[k] >= LEAST_LANES &&
+                (k < t->num_axes || tile_lanes_of(r->s, stage) == k);
+    int n = 0;
+    if (goes) {
+        AT_TRY(sketch_split(r->s, t->name, t->axes[k].name, 2, &spec, limits, parts, r->err));
+        AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_VEC, r->err));
+    }
+    *outer = parts[0];
+    for (int i = r->num; i < t->num_axes + t->num_reduce; i++)
+        order.names[n++] = i == k ? parts[0] : t->axes[i].name;
+    if (r->inner) order.names[n++] = r->inner;
+    if (goes) order.names[n++] = parts[1];
+    return n > 1 ? sketch_step(r->s, &order, r->err) : AT_OK;
+}
+
+/* The last stage's loops: rows, a few of them side by side, then the rest. */
+static at_status make_last(rows *r) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "1 2 3 4"};
+    static const at_part_limit limits[] = {{0}, {.wide = 1, .narrow = 1}};
+    const at_tensor *t = &r->s->facts->compute->tensors[r->last];
+    const char *parts[2], *unused;
+    int row = r->num - 1;
+    r->outer = t->axes[row].name;
+    if (r->s->facts->of[r->last].extent[row] > 1) {
+        AT_TRY(sketch_split(r->s, t->name, r->outer, 2, &spec, limits, parts, r->err));
+        AT_TRY(sketch_mark(r->s, t->name, parts[1], AT_ANN_UNROLL, r->err));
+        r->outer = parts[0];
+        r->inner = parts[1];
+    }
+    if (t->num_axes > r->num) AT_TRY(make_lanes(r, r->last, t->num_axes - 1, &unused));
+    return sketch_mark(r->s, t->name, row ? t->axes[0].name : r->outer, AT_ANN_PARA, r->err);
+}
+
+static at_status nest(rows *r, int stage, int reader, const char *loop) {
+    const at_compute *c = r->s->facts->compute;
+    return sketch_step(r->s,
+                       &(at_edit){.kind = AT_EDIT_NEST,
+                                  .stage = c->tensors[stage].name,
+                                  .other = c->tensors[reader].name,
+                                  .loop = loop,
+                                  .before = true},
+                       r->err);
+}
+
+/* A stage that sums nothing, each of whose elements this sum takes, in the sum's last loop; -1. */
+static int summed_of(const rows *r, int sum) {
+    const at_facts *f = r->s->facts;
+    const at_tensor *x = &f->compute->tensors[sum];
+    int last = x->num_axes + x->num_reduce - 1, found = -1;
+    if (x->num_reduce != 1 || x->num_axes != r->num) return -1;
+    for (int i = 0; i < f->of[sum].num_accesses; i++) {
+        const at_access *a = &f->of[sum].access[i];
+        const at_tensor *e = &f->compute->tensors[a->tensor];
+        if (r->has_leaf[a->tensor] && !e->num_reduce && e->num_axes == r->num + 1 && a->is_bare &&
+            f->extents[a->tensor][r->num] == f->of[sum].extent[last])
+            found = first_reader(r, a->tensor) == sum ? a->tensor : found;
+    }
+    return found;
+}
+
+/* From the last stage to the first, each right before what reads it first. */
+static at_status make(rows *r, bool as_made) {
+    const at_facts *f = r->s->facts;
+    const at_compute *c = f->compute;
+    for (int t = r->last; t >= 0; t--)
+        if (f->of[t].is_stage && !r->has_leaf[t] && !is_packed(c, t))
+            AT_TRY(sketch_step(
+                r->s, &(at_edit){.kind = AT_EDIT_DISSOLVE, .stage = c->tensors[t].name}, r->err));
+    AT_TRY(make_last(r));
+    bool *placed = AT_NEW_ARRAY(r->s->arena, bool, c->num_tensors);
+    for (int t = r->last - 1; t >= 0; t--) {
+        const at_tensor *x = &c->tensors[t];
+        const char *loop;
+        int all = x->num_axes + x->num_reduce;
+        if (!r->has_leaf[t] || placed[t]) continue;
+        AT_TRY(nest(r, t, first_reader(r, t), r->outer));
+        if (all == r->num) continue;
+        if (x->num_reduce || f->of[t].reader < 0) AT_TRY(make_lanes(r, t, all - 1, &loop));
+        int summed = as_made && x->num_reduce ? summed_of(r, t) : -1;
+        if (summed < 0) continue;
+        AT_TRY(nest(r, summed, t, loop));
+        placed[summed] = true;
+    }
+    return AT_OK;
+}
+
+/* The last stage that goes over a tensor before the last of all does; else that one, or -1. */
+static int goes_over(const rows *r, int tensor, int64_t *stride) {
+    const at_facts *f = r->s->facts;
+    int found = -1;
+    for (int t = r->last; t >= 0; t--)
+        for (int i = 0; i < f->of[t].num_accesses && (found < 0 || found == r->last); i++) {
+            const at_access *a = &f->of[t].access[i];
+            bool is_row = r->has_leaf[t] && a->known && a->stride[r->num - 1] > 1;
+            if (a->tensor != tensor || !is_row) continue;
+            found = t;
+            *stride = a->stride[r->num - 1];
+        }
+    return found;
+}
+
+/* What comes from afar and goes there. */
+static at_status prefetch(rows *r) {
+    const at_facts *f = r->s->facts;
+    const at_compute *c = f->compute;
+    for (int t = 0; t < c->num_tensors; t++) {
+        int64_t stride = 1;
+        int leaf = t == r->last ? t : -1;
+        if (c->tensors[t].is_int || !sketch_is_far(r->s, t)) continue;
+        if (c->tensors[t].role != AT_ROLE_STAGE) leaf = goes_over(r, t, &stride);
+        for (int k = r->num; k < c->tensors[t].num_axes && leaf == t; k++)
+            stride *= f->extents[t][k];
+        if (leaf >= 0)
+            AT_TRY(sketch_prefetch(r->s, c->tensors[leaf].name, t, stride, r->inner, r->err));
+    }
     return AT_OK;
 }
 
 void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err) {
-    int reader = last_reader(s), rows = reader < 0 ? 0 : find_rows(s, reader);
-    if (rows) {
-        sketch_state *b = sketch_branch(s, "rows");
-        if (make(b, reader, rows, err) == AT_OK) *at_push(s->arena, out) = b;
-    }
-    *at_push(s->arena, out) = sketch_branch(s, "");
+    rows r = {.s = sketch_branch(s, "rows"), .err = err};
+    if (!find_rows(&r)) return;
+    bool has_next = s->facts->of[r.last].extent[r.num - 1] > 1;
+    if (make(&r, true) == AT_OK && (!has_next || prefetch(&r) == AT_OK))
+        *at_push(s->arena, out) = r.s;
 }

@@ -32,9 +32,9 @@ static at_status take_sizes(at_arena *a, at_symbols *symbols, const at_edit *e,
     at_text text = {0};
     at_status s = AT_OK;
     for (int i = 0; i < at_edit_num_names(e) && s == AT_OK; i++) {
+        if (at_symbol_find(symbols, e->names[i]) >= 0) continue;
         if (e->sizes[i] < 1)
             s = at_fail(err, AT_E_INPUT, "%s has no size of at least 1", e->names[i]);
-        if (at_symbol_find(symbols, e->names[i]) >= 0) continue;
         at_symbol_add(a, symbols, e->names[i]);
         at_text_addf(&text, "%s%s = %lld", text.len ? ", " : "", e->names[i],
                      (long long)e->sizes[i]);

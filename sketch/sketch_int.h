@@ -57,6 +57,12 @@ const char *sketch_axis_name(const sketch_state *s, int stage, int axis);
 
 /* Stages that need a reduction of a row, beside it in the row's loop (rule_rows.c). */
 void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err);
+/* Whether a tensor exceeds the caches near the core. */
+bool sketch_is_far(const sketch_state *s, int tensor);
+/* A leaf asks for the next rows, which are `stride` elements apart, of a tensor that it reads or
+ * is; rows: the part that says how many are worked on together, NULL: one (rule_prefetch.c). */
+at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t stride,
+                          const char *rows, at_error *err);
 /* Finishing touches to every sketch: packing in the order of use (rule_pack.c). */
 void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err);
 

@@ -246,13 +246,14 @@ static at_status make(tiling *t) {
     const char *inner = innermost(t);
     AT_TRY(put_reader(t, inner));
     if (t->blocks.len) AT_TRY(order_reader(t));
-    *at_push(s->arena, &s->tiles) =
-        (sketch_tile){.stage = t->stage,
-                      .leaf = t->leaf,
-                      .vec = t->axes.vec,
-                      .row = t->axes.row,
-                      .outer = t->columns.len ? t->columns.data[0] : t->outer.data[0],
-                      .inner = inner};
+    *at_push(s->arena, &s->tiles) = (sketch_tile){.stage = t->stage,
+                                                  .leaf = t->leaf,
+                                                  .vec = t->axes.vec,
+                                                  .row = t->axes.row,
+                                                  .outer = t->columns.len ? t->columns.data[0]
+                                                           : t->outer.len ? t->outer.data[0]
+                                                                          : NULL,
+                                                  .inner = inner};
     return AT_OK;
 }
 

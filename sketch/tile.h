@@ -25,6 +25,8 @@ bool tile_is_guarded(const sketch_state *s, int stage, int axis);
 int tile_vector_of(const sketch_state *s, int stage);
 /* A reduction for the lanes where no axis suits, and rows have something in common; -1: none. */
 int tile_dot_of(const sketch_state *s, int stage);
+/* The last reduction, where lanes along it read what lies side by side; -1: it is none such. */
+int tile_lanes_of(const sketch_state *s, int stage);
 int tile_row_of(const sketch_state *s, int stage, int vec);
 int tile_second_of(const sketch_state *s, int stage, int vec, int row);
 /* A short reduction beside a longer one, such as the width of a kernel; -1: none. */

@@ -101,3 +101,16 @@ int tile_dot_of(const sketch_state *s, int stage) {
     int row = tile_row_of(s, stage, last);
     return row >= 0 && tile_reuses(s, stage, last, row) ? last : -1;
 }
+
+int tile_lanes_of(const sketch_state *s, int stage) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    int last = t->num_axes + t->num_reduce - 1;
+    if (!t->num_reduce || t->axes[last].begin || f->divisor[last] || f->extent[last] < LEAST_DOT)
+        return -1;
+    for (int i = 0; i < f->num_accesses; i++)
+        if (!f->access[i].known ||
+            (f->access[i].stride[last] != 0 && f->access[i].stride[last] != 1))
+            return -1;
+    return last;
+}
