@@ -11,7 +11,7 @@
 #include "engine/kernel_job.h"
 
 enum { MOST = 1000, BATCH = 250, COMPARISONS = 100 };
-static const double level = 0.01, tie = 0.003, longest_s = 10, batch_s = 0.05;
+static const double level = 0.01, longest_s = 10, batch_s = 0.05;
 
 /* A worker with two kernels: the anchor, and what is timed beside it. */
 typedef struct rig {
@@ -97,7 +97,7 @@ static at_status compare(rig *r, int most, bool until_different, verdict *v, at_
             sum += x;
             squares += x * x;
             above += x > 0, below += x < 0;
-            far_above += x > log1p(tie), far_below += x < -log1p(tie);
+            far_above += x > log1p(AT_TIE), far_below += x < -log1p(AT_TIE);
             v->beyond |= is_sure(far_above, n) || is_sure(far_below, n);
             if (v->different || !(is_sure(above, n) || is_sure(below, n))) continue;
             v->different = true;

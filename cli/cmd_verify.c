@@ -29,8 +29,8 @@ static at_status print_row(const char *path, const at_record *r, bool wins, cons
         at_text_add_time(&t, x->recorded_s);
         at_text_add(&t, ", is ");
         at_text_add_time(&t, x->time_s);
-        at_text_addf(&t, " (%+.1f %%), %.2f %s, ", (x->ratio - 1) * 100, x->gflops,
-                     at_unit_of_speed(x->in_bytes));
+        at_text_addf(&t, " (%+.1f %%%s), %.2f %s, ", (x->ratio - 1) * 100,
+                     x->in_pairs ? " in pairs" : "", x->gflops, at_unit_of_speed(x->in_bytes));
         at_text_add_share(&t, x->of_peak);
         at_text_addf(&t, " of the %s", at_name_of_peak(x->in_bytes));
     }
@@ -81,6 +81,8 @@ static void out_row(at_out *out, const char *path, const at_record *r, bool wins
     at_out_speed(out, x->gflops, x->in_bytes);
     out_positive(out, "of_peak", x->of_peak);
     out_positive(out, "ratio", x->ratio);
+    if (x->time_s > 0) at_out_string(out, "compared", x->in_pairs ? "pairs" : "time");
+    else at_out_string(out, "compared", NULL);
     at_out_end(out, '}');
 }
 

@@ -1,5 +1,6 @@
 /* cli/log_diff.c: two logs, task by task: which best record is better, and whether the difference
- * is more than what the samples of one record are apart. */
+ * is more than what is not known. Records that were timed in pairs with one anchor are compared by
+ * their ratios to it, others by time. */
 #include "cli/json_out.h"
 #include "cli/log_view.h"
 
@@ -8,7 +9,7 @@
 
 #include "view/view.h"
 
-/* NO_SPREAD: a single sample says nothing of its own uncertainty. */
+/* NO_SPREAD: a single sample, or a few pairs, say nothing of their own uncertainty. */
 typedef enum verdict { A_BETTER, B_BETTER, SAME, NO_SPREAD, ONLY_A, ONLY_B } verdict;
 static const char *const verdict_names[] = {"a", "b", "same", "no_spread", "only_a", "only_b"};
 
@@ -16,7 +17,8 @@ typedef struct pair {
     const at_pick *a, *b; /* one may be NULL */
     at_spread sa, sb;
     verdict verdict;
-    double ratio; /* time of b over time of a; NAN where one is missing */
+    bool in_pairs; /* compared by the ratios to an anchor that both have */
+    double ratio;  /* time of b over time of a; NAN where one is missing */
 } pair;
 
 typedef struct pairs {
@@ -25,10 +27,27 @@ typedef struct pairs {
     double ratio; /* geometric mean; NAN: nothing in common */
 } pairs;
 
-static verdict judge(const at_spread *a, const at_spread *b) {
-    if (a->samples < 2 || b->samples < 2) return NO_SPREAD;
-    if (a->high_s < b->low_s) return A_BETTER;
-    return b->high_s < a->low_s ? B_BETTER : SAME;
+static verdict judge(double a_low, double a_high, double b_low, double b_high) {
+    if (a_high * (1 + AT_TIE) < b_low) return A_BETTER;
+    return b_high * (1 + AT_TIE) < a_low ? B_BETTER : SAME;
+}
+
+static void compare(pair *p) {
+    at_ratios a, b;
+    p->sa = at_record_spread(&p->a->record);
+    p->sb = at_record_spread(&p->b->record);
+    p->in_pairs = at_record_ratios(&p->a->record, &a) && at_record_ratios(&p->b->record, &b) &&
+                  at_ratios_comparable(&a, &b);
+    if (p->in_pairs) {
+        p->ratio = b.ratio / a.ratio;
+        p->verdict =
+            a.is_interval && b.is_interval ? judge(a.low, a.high, b.low, b.high) : NO_SPREAD;
+    } else {
+        p->ratio = p->sb.median_s / p->sa.median_s;
+        p->verdict = p->sa.samples < 2 || p->sb.samples < 2
+                         ? NO_SPREAD
+                         : judge(p->sa.low_s, p->sa.high_s, p->sb.low_s, p->sb.high_s);
+    }
 }
 
 static const at_pick *find(const at_pick *picks, int n, const at_record *r) {
@@ -45,9 +64,7 @@ static void match(at_arena *arena, const at_pick *a, int na, const at_pick *b, i
         pair p = {.a = &a[i], .b = find(b, nb, &a[i].record), .ratio = NAN, .verdict = ONLY_A};
         p.sa = at_record_spread(&p.a->record);
         if (p.b) {
-            p.sb = at_record_spread(&p.b->record);
-            p.ratio = p.sb.median_s / p.sa.median_s;
-            p.verdict = judge(&p.sa, &p.sb);
+            compare(&p);
             log_sum += log(p.ratio);
             common++;
         }
@@ -85,11 +102,13 @@ static void add_verdict(at_table *t, at_text *cell, const pair *p) {
         at_text_addf(cell, "same (%s %.1f %% faster, within the spread)", faster, percent);
         break;
     case NO_SPREAD:
-        at_text_addf(cell, "%s %.1f %% faster (a single sample)", faster, percent);
+        at_text_addf(cell, "%s %.1f %% faster (%s)", faster, percent,
+                     p->in_pairs ? "too few pairs to tell" : "a single sample");
         break;
     case ONLY_A: at_text_add(cell, "only in A"); break;
     case ONLY_B: at_text_add(cell, "only in B"); break;
     }
+    if (p->in_pairs) at_text_add(cell, ", in pairs");
     at_table_add(t, at_text_str(cell));
 }
 
@@ -182,6 +201,8 @@ static at_status print_json(const pairs *p, at_error *err) {
         out_side(&out, "a", q->a, &q->sa);
         out_side(&out, "b", q->b, &q->sb);
         at_out_double(&out, "ratio", q->ratio);
+        if (q->a && q->b) at_out_string(&out, "compared", q->in_pairs ? "pairs" : "time");
+        else at_out_string(&out, "compared", NULL);
         at_out_string(&out, "verdict", verdict_names[q->verdict]);
         at_out_end(&out, '}');
     }

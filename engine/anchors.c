@@ -157,50 +157,57 @@ at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, at_linked *
     return AT_OK;
 }
 
-/* The default configuration, and how long it takes now: beside itself, so that its time has a
- * state.
- */
-static at_status begin_chain(at_session *s, at_known *known, at_log *log, at_candidate **k,
-                             at_error *err) {
+/* How long the first anchor takes now: beside itself, so that its time has a state. */
+static at_status time_first(at_session *s, at_candidate *k, at_error *err) {
     at_anchors *a = &s->anchors;
-    at_config config;
-    at_record r = {.extra.error = ""};
-    if (at_task_default_config(s->arena, s->task, s->target->default_lanes, &config, NULL) != AT_OK)
-        return AT_OK;
-    AT_TRY(make(s, &config, k, err));
-    if (!*k) return AT_OK;
-    AT_TRY(at_candidate_run(s, s->arena, *k, 0, &r, err));
-    if (r.error_no) {
-        at_candidate_drop(*k);
-        *k = NULL;
-        return AT_OK;
-    }
-    const at_anchor_line *last = at_known_anchor(known, -1);
-    at_linked own;
-    bool set;
-    a->number = last ? last->number + 1 : 0;
-    a->links = 0;
-    a->of_first = 1;
-    a->first = (*k)->kernel->code_hash;
-    a->first_s = at_record_mean(&r);
-    a->state = AT_STATE_UNKNOWN;
-    memset(a->by, 0, sizeof a->by);
-    AT_TRY(at_anchor_lend(s, *k, &set, err));
-    if (!set) {
-        at_candidate_drop(*k);
-        *k = NULL;
-        return AT_OK;
-    }
     double pairs = fmin(PAIRS_OF_FIRST, first_link_s / (2 * a->first_s));
-    own = (at_linked){0};
-    if (pairs >= LEAST_OF_FIRST) AT_TRY(at_anchor_link(s, *k, (int)pairs, &own, err));
+    at_linked own = {0};
+    if (pairs >= LEAST_OF_FIRST) AT_TRY(at_anchor_link(s, k, (int)pairs, &own, err));
     if (own.pairs) a->first_s = own.anchor_s, a->state = own.state;
     for (int i = 0; i < AT_STATE_COUNT; i++) {
         a->by[i] = own.by[i]; /* it is the first itself */
         a->by[i].link = a->by[i].link_error = 0;
         if (own.by[i].pairs) a->by[i].of_first = 1;
     }
-    at_anchor_line l = line_of(s, *k);
+    return AT_OK;
+}
+
+/* The default configuration; *k NULL: it does not run, or its code is another than is wanted. */
+static at_status lend_first(at_session *s, const char *wanted, at_candidate **k, at_error *err) {
+    at_anchors *a = &s->anchors;
+    at_config config;
+    at_record r = {.extra.error = ""};
+    bool set = false;
+    *k = NULL;
+    if (at_task_default_config(s->arena, s->task, s->target->default_lanes, &config, NULL) != AT_OK)
+        return AT_OK;
+    AT_TRY(make(s, &config, k, err));
+    if (!*k) return AT_OK;
+    if (!wanted || !strcmp(wanted, (*k)->kernel->code_hash)) {
+        AT_TRY(at_candidate_run(s, s->arena, *k, 0, &r, err));
+        a->links = 0;
+        a->of_first = 1;
+        a->first = (*k)->kernel->code_hash;
+        a->state = AT_STATE_UNKNOWN;
+        memset(a->by, 0, sizeof a->by);
+        if (!r.error_no) {
+            a->first_s = at_record_mean(&r);
+            AT_TRY(at_anchor_lend(s, *k, &set, err));
+        }
+    }
+    if (set) return time_first(s, *k, err);
+    at_candidate_drop(*k);
+    *k = NULL;
+    return AT_OK;
+}
+
+static at_status begin_chain(at_session *s, at_known *known, at_log *log, at_error *err) {
+    const at_anchor_line *last = at_known_anchor(known, -1);
+    at_candidate *k;
+    s->anchors.number = last ? last->number + 1 : 0;
+    AT_TRY(lend_first(s, NULL, &k, err));
+    if (!k) return AT_OK;
+    at_anchor_line l = line_of(s, k);
     return tell(s, known, log, &l, err);
 }
 
@@ -218,9 +225,16 @@ at_status at_anchor_ready(at_session *s, at_known *known, at_log *log, at_error 
     AT_TRY(at_objective_begin(s, known, log, err));
     const at_anchor_line *last = at_known_anchor(known, -1);
     if (last) AT_TRY(go_on(s, last, &k, err));
-    if (!k) return begin_chain(s, known, log, &k, err);
+    if (!k) return begin_chain(s, known, log, err);
     AT_TRY(at_anchor_lend(s, k, &set, err));
     if (!set) at_candidate_drop(k);
+    return AT_OK;
+}
+
+at_status at_anchor_first(at_session *s, const char *code_hash, bool *is_there, at_error *err) {
+    at_candidate *k;
+    if (!s->anchors.kernel && is_wanted(s)) AT_TRY(lend_first(s, code_hash, &k, err));
+    *is_there = s->anchors.kernel && !strcmp(s->anchors.first, code_hash);
     return AT_OK;
 }
 

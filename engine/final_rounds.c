@@ -47,6 +47,7 @@ typedef struct running {
     int num_anchors[AT_STATE_COUNT];
     double anchor_s[AT_STATE_COUNT];
     double of_first; /* its time over that of the first anchor of the trials; 0: not known */
+    double of_first_error;
 } running;
 
 static void drop_out(running *g, at_finalist *f, const char *how, const at_record *r) {
@@ -79,6 +80,7 @@ static at_status link_to_trials(running *g, at_candidate *k, at_error *err) {
     AT_TRY(
         at_anchor_link(g->s, &one, pairs < MOST_OF_LINK ? (int)pairs : MOST_OF_LINK, &link, err));
     if (link.pairs) g->of_first = g->s->anchors.of_first * exp(link.link);
+    g->of_first_error = link.error;
     return AT_OK;
 }
 
@@ -118,6 +120,7 @@ static void tell_first(const running *g, at_turns *t) {
     if (!(g->of_first > 0) || best < 0 || !g->num_anchors[best]) return;
     t->first = g->s->anchors.first;
     t->first_s = g->anchor_s[best] / g->of_first;
+    t->first_error = g->of_first_error;
 }
 
 /* Times are ratios to the anchor times the median of all its own in that state. */

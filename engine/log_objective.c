@@ -17,11 +17,16 @@ static at_objective choose(const at_core_seen *seen) {
     return AT_OBJECTIVE_TYPICAL;
 }
 
-static at_status begin_log(at_session *s, at_known *known, at_log *log, at_error *err) {
-    at_states *states = &s->states;
+static at_core_seen watch(at_states *states) {
     at_core_seen seen;
     if (!at_core_watch(states->core, watch_ns, &states->reach, &seen)) seen = (at_core_seen){0};
     states->seen_alone = seen.share[AT_STATE_ALONE] > 0;
+    return seen;
+}
+
+static at_status begin_log(at_session *s, at_known *known, at_log *log, at_error *err) {
+    at_states *states = &s->states;
+    at_core_seen seen = watch(states);
     states->objective = s->options.objective ? s->options.objective : choose(&seen);
     at_objective_line l = {.task = at_task_record_name(s->task),
                            .args = at_task_args(s->task),
@@ -60,4 +65,13 @@ at_status at_objective_begin(at_session *s, at_known *known, at_log *log, at_err
     states->objective = l->objective;
     states->seen_alone = l->share[AT_STATE_ALONE] > 0;
     return AT_OK;
+}
+
+void at_objective_take(at_session *s, at_objective o) {
+    at_states *states = &s->states;
+    states->objective = o;
+    if (states->is_begun) return;
+    states->is_begun = true;
+    states->reach = at_reach_here();
+    watch(states);
 }

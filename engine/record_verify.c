@@ -1,16 +1,22 @@
 /* engine/record_verify.c: a record is run again under the circumstances it tells, checked and
- * timed. */
+ * timed: in pairs with the first anchor of its log, if that is the same kernel still, else alone.
+ */
 #include "engine/record_verify.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "engine/template_change.h"
-
-#include "engine/measure.h"
+#include "engine/anchors.h"
+#include "engine/log_objective.h"
+#include "engine/states.h"
 #include "engine/target_here.h"
+#include "engine/template_change.h"
 
 /* One sample may be disturbed; a kernel that has become slower is slower every time. */
 enum { MOST_TRIES = 5 };
+/* In pairs: as many as this holds, and the level of their interval. */
+static const double pairs_s = 0.3, level = 0.05;
+enum { LEAST_PAIRS = 11, MOST_PAIRS = 200 };
 
 struct at_verifier {
     at_arena *arena;
@@ -148,10 +154,50 @@ static bool is_slower(const at_record *r, const at_verified *out, const at_recor
     return at_record_spread(now).low_s > limit_s;
 }
 
+/* Of the ratios that count: does none of what they may be reach what was recorded? */
+static bool is_slower_in_pairs(const at_ratios *was, const at_record *now, double margin,
+                               double *ratio) {
+    const at_paired *p = &now->extra.pairs;
+    at_interval x = at_ratio_interval(p, was->objective, level);
+    *ratio = x.median / was->ratio;
+    return x.low > was->high * (1 + margin) * (1 + AT_TIE);
+}
+
+/* *done: it was, or failed. */
+static at_status measure_in_pairs(at_verifier *v, const at_record *r, at_candidate *c,
+                                  at_record *now, at_verified *out, bool *done, at_error *err) {
+    at_session *s = &v->session;
+    at_ratios was;
+    *done = false;
+    if (!is_of_this_cpu(s, r) || !at_record_ratios(r, &was)) return AT_OK;
+    at_objective_take(s, was.objective);
+    AT_TRY(at_anchor_first(s, was.first, done, err));
+    if (!*done) return AT_OK;
+    at_record again = *now;
+    double pair_s = s->anchors.first_s * (1 + was.ratio);
+    c->job.pairs = (int)fmax(LEAST_PAIRS, fmin(MOST_PAIRS, pairs_s / pair_s));
+    c->job.to_the_end = true;
+    c->job.pair_seed = s->options.seed;
+    at_states_ask(s, &c->job);
+    AT_TRY(at_candidate_run(s, s->scratch, c, 0, &again, err));
+    c->job.pairs = 0;
+    *done = again.error_no || again.extra.pairs.num_ratios;
+    if (!*done) return AT_OK; /* the anchor was lost */
+    *now = again;
+    if (again.error_no) return AT_OK;
+    AT_TRY(at_session_measure_peak(s, err));
+    out->of_peak = now->extra.gflops / s->peak;
+    out->in_pairs = true;
+    out->verdict = is_slower_in_pairs(&was, now, v->margin, &out->ratio) ? AT_STALE : AT_REPRODUCED;
+    return AT_OK;
+}
+
 static at_status measure(at_verifier *v, const at_record *r, at_candidate *c, at_record *now,
                          at_verified *out, at_error *err) {
     at_session *s = &v->session;
-    bool slower = true, here = is_of_this_cpu(s, r);
+    bool slower = true, here = is_of_this_cpu(s, r), done;
+    AT_TRY(measure_in_pairs(v, r, c, now, out, &done, err));
+    if (done) return AT_OK;
     for (int i = 0; i < MOST_TRIES && slower; i++) {
         at_record again = *now;
         AT_TRY(at_candidate_run(s, s->scratch, c, 0, &again, err));
@@ -194,10 +240,10 @@ static at_status judge(at_verifier *v, const at_record *r, at_verified *out, at_
         out->note = at_format(v->arena, "%s: %s", at_err_no_name(now.error_no), now.extra.error);
         return AT_OK;
     }
-    out->time_s = at_record_spread(&now).median_s;
+    out->time_s = out->in_pairs ? at_record_mean(&now) : at_record_spread(&now).median_s;
     out->in_bytes = s->in_bytes;
     out->gflops = s->work / out->time_s * 1e-9;
-    out->ratio = out->time_s / out->recorded_s;
+    if (!out->in_pairs) out->ratio = out->time_s / out->recorded_s;
     out->note = changes(v, r, &now);
     return AT_OK;
 }

@@ -7,7 +7,7 @@
 
 typedef enum at_verdict {
     AT_REPRODUCED, /* right, and no slower than recorded */
-    AT_STALE,      /* right, but slower beyond its interval */
+    AT_STALE,      /* right, but slower beyond its interval and a margin */
     AT_WRONG,      /* another output than the reference, or it does not even run */
     AT_OTHER_CPU,  /* right, but recorded on another CPU: times say nothing */
     AT_NOT_RUN,    /* what it needs is not there: template, compiler, ... */
@@ -22,7 +22,8 @@ typedef struct at_verified {
     double recorded_low_s, recorded_high_s; /* its interval */
     bool in_bytes;                          /* gflops is GB/s, of_peak of the bandwidth */
     double time_s, gflops, of_peak;         /* as measured now; 0 where nothing was */
-    double ratio;                           /* time now over time recorded; 0 where nothing was */
+    bool in_pairs; /* compared by ratios to the first anchor of its log, which is still the same */
+    double ratio;  /* time now over time recorded, or ratio over ratio; 0 where nothing was */
 } at_verified;
 
 /* Holds the session of one task and context as long as records of it follow each other. */

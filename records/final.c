@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { MOST_FINALISTS = 1000 }; /* of a final; ours have fewer */
-static const double level = 0.05, tie = 0.003;
+static const double level = 0.05;
 
 typedef struct said {
     at_turns turns;
@@ -104,7 +104,7 @@ at_interval at_turns_interval(const at_turns *t) {
 }
 
 bool at_turns_behind(const at_turns *x, const at_turns *y) {
-    return at_turns_interval(x).low > at_turns_interval(y).high * (1 + tie);
+    return at_turns_interval(x).low > at_turns_interval(y).high * (1 + AT_TIE);
 }
 
 static bool is_list(const at_json *v) { return v && v->kind == AT_JSON_ARRAY; }
@@ -188,6 +188,9 @@ bool at_final_line_read(at_arena *a, const char *comment, at_final_line *out) {
         const at_json *first_s = at_json_get(v, "first_s");
         if (first && first->kind == AT_JSON_STRING && first_s && first_s->number > 0)
             t->first = first->string, t->first_s = first_s->number;
+        const at_json *first_error = at_json_get(v, "first_error");
+        if (t->first && first_error && first_error->number > 0)
+            t->first_error = first_error->number;
         if (objective && objective->string)
             at_objective_from_name(objective->string, &t->objective);
         if (!read_rounds(a, v, t)) return false;
@@ -219,6 +222,10 @@ void at_final_line_print(at_text *out, const at_final_line *l) {
         at_text_add_json_string(out, t->first);
         add_member(out, "first_s");
         at_text_add_double(out, t->first_s);
+        if (t->first_error > 0 && t->first_error < 1) {
+            add_member(out, "first_error");
+            at_text_add_double(out, t->first_error);
+        }
     }
     at_text_addf(out, ", \"rounds\": %d", t->num_rounds);
     add_member(out, "rounds_s");

@@ -155,6 +155,7 @@ typedef struct at_turns {
      * when it began; NULL: not known. Finals with the same one are comparable. */
     const char *first;
     double first_s;
+    double first_error; /* of the log of that time: half of its 95 % interval; 0: not known */
     int error_no; /* it failed when it was timed again; what was timed before does not count */
     const char *error;
     double
@@ -483,6 +484,21 @@ typedef struct at_spread {
     int samples;
 } at_spread;
 at_spread at_record_spread(const at_record *r);
+/* How long it takes beside the first anchor of its log: of its last final, or of its trial's pairs.
+ */
+typedef struct at_ratios {
+    const char *first;      /* code hash of that anchor */
+    at_objective objective; /* of which state these pairs are */
+    int samples;
+    double ratio, low, high;
+    bool is_interval; /* low to high holds the truth with 95 %; else they are as far apart as pairs
+                         are */
+} at_ratios;
+bool at_record_ratios(const at_record *r, at_ratios *out); /* false: it was timed alone */
+/* Of pairs just measured, of those in that state, or of all where none is: an interval that holds
+ * the median with that level, however often one looks. */
+at_interval at_ratio_interval(const at_paired *p, at_objective o, double level);
+bool at_ratios_comparable(const at_ratios *x, const at_ratios *y); /* one anchor, one state */
 
 enum { AT_NUM_FAILURES = AT_ERR_UNKNOWN + 2 };
 typedef struct at_log_failures {

@@ -165,6 +165,22 @@ static void diff(void **state) {
     assert_int_equal(cli_member(task, "b.line")->integer, 1);
 }
 
+/* With one first anchor by the ratios to it, whatever the times are; else by time. */
+static void diff_in_pairs(void **state) {
+    (void)state;
+    cli_expect(0, "./autotune conv2d_3x3_gemm --args N=1,H=5,W=7,CI=3,CO=6 --trials 4 --log p.log");
+    cli_expect(0, "sed -E 's/\"first\": \"[0-9a-f]+\"/\"first\": \"0\"/' p.log > q.log");
+    cli_expect(0, "./autotune log p.log p.log --diff --json");
+    const at_json *task = cli_member(cli_json(), "tasks")->child;
+    assert_string_equal(cli_member(task, "compared")->string, "pairs");
+    assert_true(cli_member(task, "ratio")->number == 1);
+    const char *verdict = cli_member(task, "verdict")->string;
+    assert_true(!strcmp(verdict, "same") || !strcmp(verdict, "no_spread"));
+    cli_expect(0, "./autotune log p.log q.log --diff --json");
+    task = cli_member(cli_json(), "tasks")->child;
+    assert_string_equal(cli_member(task, "compared")->string, "time");
+}
+
 static void split(void **state) {
     (void)state;
     write_logs();
@@ -294,9 +310,11 @@ static void bad_input(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summary), cmocka_unit_test(csv),      cmocka_unit_test(csv_formulas),
-        cmocka_unit_test(diff),    cmocka_unit_test(split),    cmocka_unit_test(convert),
-        cmocka_unit_test(per),     cmocka_unit_test(stranger), cmocka_unit_test(bad_input),
+        cmocka_unit_test(summary),       cmocka_unit_test(csv),
+        cmocka_unit_test(csv_formulas),  cmocka_unit_test(diff),
+        cmocka_unit_test(diff_in_pairs), cmocka_unit_test(split),
+        cmocka_unit_test(convert),       cmocka_unit_test(per),
+        cmocka_unit_test(stranger),      cmocka_unit_test(bad_input),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

@@ -32,9 +32,10 @@ static void expect(int status, const char *options, const char *verdict, const c
     assert_int_equal(cli_member(cli_member(cli_json(), "count"), verdict)->integer, 1);
 }
 
-/* Of trials and of finals. */
+/* Of trials, of their pairs, and of finals. */
 #define CLAIM(x, y)                                                                                \
     "s/\"samples_s\": \\[[^]]*\\]/\"samples_s\": [" x ", " y                                       \
+    "]/; s/\"ratios\": \\[[^]]*\\](, \"states\": \"[a-z]*\")?/\"ratios\": [" x ", " y              \
     "]/; s/\"rounds\": .*/\"rounds\": 2, "                                                         \
     "\"rounds_s\": [[" x "], [" y "]], \"peaks_gflops\": [0, 0]}/"
 #define SLOW_CLAIM CLAIM("1000.0", "1001.0")
@@ -72,6 +73,12 @@ static void stale(void **state) {
     make_best();
     change(FAST_CLAIM);
     expect(7, "", "stale", "");
+    assert_string_equal(cli_member(only_record(), "compared")->string, "pairs");
+    /* The first anchor of its log was another kernel. */
+    change(FAST_CLAIM "; s/\"first\": \"[0-9a-f]+\"/\"first\": \"0\"/");
+    expect(7, "", "stale", "");
+    assert_string_equal(cli_member(only_record(), "compared")->string, "time");
+    change(FAST_CLAIM);
     assert_non_null(strstr(cli_expect(7, "./autotune verify x.log")->err,
                            "autotune: 1 of 1 records not reproduced\n"));
     /* Also where only single samples of finals were lost: the record's own count then. */

@@ -2,6 +2,7 @@
 #include "tests/records/support.h"
 
 #include <string.h>
+#include <math.h>
 #include <unistd.h>
 
 static const char *failed(at_arena *a, int m, int index, int error_no, const char *text) {
@@ -111,6 +112,58 @@ static void spreads(void **state) {
     assert_true(s.median_s == 1 && s.low_s == 1 && s.high_s == 1 && s.samples == 1);
 }
 
+/* Ratios to the first anchor: of the pairs of a trial in one state, times the links; of a final
+ * with the error of the link between both. */
+static void ratios(void **state) {
+    (void)state;
+    static const double of[] = {0.9, 1.1, 1.0, 5.0};
+    at_paired p = {.of_first = 0.5,
+                   .ratio = 1,
+                   .first = "abc",
+                   .ratios = of,
+                   .num_ratios = 4,
+                   .states = "aaac"};
+    at_record r = {.extra = {.present = true, .pairs = p}};
+    at_ratios alone, other;
+    assert_true(at_record_ratios(&r, &alone));
+    assert_true(alone.objective == AT_OBJECTIVE_ALONE && alone.samples == 3 && !alone.is_interval);
+    assert_true(alone.ratio == 0.5 && alone.low == 0.45 && alone.high == 1.1 * 0.5);
+    r.extra.pairs.states = "mmmc";
+    assert_true(at_record_ratios(&r, &other));
+    assert_true(other.objective == AT_OBJECTIVE_COMPANY && other.ratio == 2.5);
+    assert_false(at_ratios_comparable(&alone, &other));
+    r.extra.pairs.states = "aaaa";
+    r.extra.pairs.first = "abd";
+    assert_true(at_record_ratios(&r, &other));
+    assert_false(at_ratios_comparable(&alone, &other));
+
+    double samples[60];
+    char states[61] = "";
+    for (int i = 0; i < 60; i++) samples[i] = 1 + i % 3 * 0.01, states[i] = 'a';
+    const at_round round = {.samples_s = samples, .num_samples = 60, .states = states, .time_s = 1};
+    at_turns t = {.rounds = &round,
+                  .num_rounds = 1,
+                  .among = 4,
+                  .objective = AT_OBJECTIVE_ALONE,
+                  .first = "abc",
+                  .first_s = 2};
+    t.time_s = at_turns_time(&t);
+    r.finals = &t;
+    r.num_finals = 1;
+    assert_true(at_record_ratios(&r, &other)); /* its link has no error: no interval */
+    assert_true(!other.is_interval && other.samples == 60 && at_ratios_comparable(&alone, &other));
+    assert_float_equal(other.ratio, 1.01 / 2, 1e-12);
+    double low = other.low, high = other.high;
+    assert_true(low >= 0.5 && high <= 1.02 / 2 && low <= other.ratio && high >= other.ratio);
+    t.first_error = log(1.1);
+    assert_true(at_record_ratios(&r, &other) && other.is_interval);
+    assert_float_equal(other.low, low / 1.1, 1e-12);
+    assert_float_equal(other.high, high * 1.1, 1e-12);
+    /* Fewer than an interval takes: the trial's. */
+    t.rounds = &(at_round){.samples_s = samples, .num_samples = 5, .states = "aaaaa", .time_s = 1};
+    assert_true(at_record_ratios(&r, &other) && !strcmp(other.first, "abd"));
+}
+
 static void split(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
@@ -199,6 +252,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(groups, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(nothing, scratch_setup, scratch_teardown),
         cmocka_unit_test(spreads),
+        cmocka_unit_test(ratios),
         cmocka_unit_test_setup_teardown(split, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(split_large, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(split_failures, scratch_setup, scratch_teardown),
