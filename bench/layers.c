@@ -85,6 +85,7 @@ typedef struct contest {
 } contest;
 
 static bool is_3x3(const at_bench_conv *s) { return s->kh == 3 && s->stride == 1; }
+static bool is_5x5(const at_bench_conv *s) { return s->kh == 5 && s->stride == 1; }
 static bool is_1x1(const at_bench_conv *s) { return s->kh == 1; }
 
 /* [taps, ic, oc] to [oc, taps, ic]. */
@@ -150,8 +151,11 @@ static at_status open_ours(at_arena *a, contest *c, at_error *err) {
                     at_format(a, "%s,KH=%d,KW=%d,strides=%d,padding=%d", sizes, s->kh, s->kw,
                               s->stride, s->pad),
                     err));
-    for (int m = 4; m >= 2 && is_3x3(s); m -= 2)
-        (void)open_way(a, c, "conv2d_winograd_nhwc", at_format(a, "%s,m=%d", sizes, m), &is_none);
+    for (int m = is_3x3(s) ? 4 : 2; m >= 2 && (is_3x3(s) || is_5x5(s)); m -= 2)
+        (void)open_way(
+            a, c, "conv2d_winograd_nhwc",
+            at_format(a, "%s,KH=%d,KW=%d,padding=%d,m=%d", sizes, s->kh, s->kw, s->pad, m),
+            &is_none);
     if (is_1x1(s) && s->stride == 1)
         (void)open_way(a, c, "dense",
                        at_format(a, "M=%d,N=%d,K=%d", s->n * s->ih * s->iw, s->oc, s->ic),

@@ -8,17 +8,20 @@
 
 /* From the arguments of a task to those of another: of the operator's first template to those of a
  * way, or back. NULL: it is no way there. */
-typedef const char *at_way_args(at_arena *a, const at_task *t);
+typedef const char *way_args(at_arena *a, const at_task *t);
 
 typedef struct way {
     const char *template_name;
-    at_way_args *args, *back; /* back NULL: another operator has it */
-    const char *block;        /* of the sparse weight; NULL: it has none */
-    double from_max_error;    /* its errors exceed smaller limits */
-    bool outputs_first;       /* of its weight */
+    way_args *args, *back; /* back NULL: another operator has it */
+    bool outputs_first;    /* of its weight */
+    const char *block;     /* of the sparse weight; NULL: it has none */
+    /* Winograd's, instead of args: of a kernel with so many taps a side, by these m and points. */
+    int taps, m, points;
+    double from_max_error; /* its errors exceed smaller limits */
+    bool rarely;           /* the fastest: it is tried where all ways are asked for */
 } way;
 
-enum { MOST_WAYS = 12 };
+enum { MOST_WAYS = 24 };
 
 struct at_operator {
     const char *name, *help;
@@ -61,15 +64,6 @@ static const char *padding(at_arena *a, const at_task *t) {
                      arg(t, "right"));
 }
 
-static const char *winograd(at_arena *a, const at_task *t, int m) {
-    if (!is_square(t, 3)) return NULL;
-    return at_format(a, "%s,padding=%s,m=%d", sizes(a, t), padding(a, t), m);
-}
-
-static const char *winograd_2(at_arena *a, const at_task *t) { return winograd(a, t, 2); }
-static const char *winograd_4(at_arena *a, const at_task *t) { return winograd(a, t, 4); }
-static const char *winograd_6(at_arena *a, const at_task *t) { return winograd(a, t, 6); }
-
 static const char *gemm(at_arena *a, const at_task *t) {
     return is_square(t, 3) && has(t, sides, 1) ? sizes(a, t) : NULL;
 }
@@ -99,8 +93,8 @@ static const char *of_indirect(at_arena *a, const at_task *t) {
 }
 
 static const char *of_winograd(at_arena *a, const at_task *t) {
-    return at_format(a, "%s,KH=3,KW=3,strides=[1,1],padding=%s,dilation=[1,1]", sizes(a, t),
-                     padding(a, t));
+    return at_format(a, "%s,KH=%lld,KW=%lld,strides=[1,1],padding=%s,dilation=[1,1]", sizes(a, t),
+                     arg(t, "KH"), arg(t, "KW"), padding(a, t));
 }
 
 static const char *of_gemm(at_arena *a, const at_task *t) {
@@ -139,19 +133,40 @@ static at_weight_form form_of_dense(const at_task *t) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
+/* clang-format off */
+#define WAY(name, to, from, ...) {.template_name = name, .args = to, .back = from, __VA_ARGS__}
+#define WINOGRAD(side, tile, set, ...)                                                             \
+    WAY("conv2d_winograd_nhwc", NULL, of_winograd, .taps = side, .m = tile, .points = set, __VA_ARGS__)
+#define SPARSE(name, to, from, shape) WAY(name, to, from, .outputs_first = true, .block = shape)
+
 #define CONV2D                                                                                     \
-    {"conv2d_nhwc", as_it_is, of_direct, NULL, 0, false},                                          \
-        {"conv2d_winograd_nhwc", winograd_4, of_winograd, NULL, 0, false},                         \
-        {"conv2d_winograd_nhwc", winograd_2, of_winograd, NULL, 0, false},                         \
-        {"conv2d_winograd_nhwc", winograd_6, of_winograd, NULL, 2e-5, false},                      \
-        {"conv2d_3x3_gemm", gemm, of_gemm, NULL, 0, true},                                         \
-        {"dense", product, NULL, NULL, 0, true},                                                   \
-        {"indirect_conv2d_nhwc", indirect, of_indirect, NULL, 0, false},                           \
-        {"spconv2d_3x3_gemm", gemm, of_gemm, "16x1", 0, true},                                     \
-        {"spconv2d_3x3_gemm", gemm, of_gemm, "8x1", 0, true},                                      \
-        {"spconv2d_3x3_gemm", gemm, of_gemm, "4x4", 0, true}, {                                    \
-        "spconv2d_3x3_gemm", gemm, of_gemm, "1x1", 0, true                                         \
-    }
+    WAY("conv2d_nhwc", as_it_is, of_direct, ),                                                     \
+    WINOGRAD(3, 4, 0, ),                                                                           \
+    WINOGRAD(3, 2, 0, ),                                                                           \
+    WINOGRAD(5, 2, 0, ),                                                                           \
+    WINOGRAD(3, 6, 0, .from_max_error = 2e-5),                                                     \
+    WINOGRAD(5, 4, 0, .from_max_error = 4e-5),                                                     \
+    WINOGRAD(3, 4, 1, .rarely = true),                                                             \
+    WINOGRAD(3, 4, 2, .rarely = true),                                                             \
+    WINOGRAD(3, 4, 3, .rarely = true),                                                             \
+    WINOGRAD(5, 2, 1, .rarely = true),                                                             \
+    WINOGRAD(5, 2, 2, .rarely = true),                                                             \
+    WINOGRAD(5, 2, 3, .rarely = true),                                                             \
+    WAY("conv2d_3x3_gemm", gemm, of_gemm, .outputs_first = true),                                  \
+    WAY("dense", product, NULL, .outputs_first = true),                                            \
+    WAY("indirect_conv2d_nhwc", indirect, of_indirect, ),                                          \
+    SPARSE("spconv2d_3x3_gemm", gemm, of_gemm, "16x1"),                                            \
+    SPARSE("spconv2d_3x3_gemm", gemm, of_gemm, "8x1"),                                             \
+    SPARSE("spconv2d_3x3_gemm", gemm, of_gemm, "4x4"),                                             \
+    SPARSE("spconv2d_3x3_gemm", gemm, of_gemm, "1x1")
+#define DENSE                                                                                      \
+    WAY("dense", as_it_is, same_product, .outputs_first = true),                                   \
+    WAY("conv2d_nhwc", convolution, product, ),                                                    \
+    SPARSE("sparse_dense", same_product, of_sparse_product, "16x1"),                               \
+    SPARSE("sparse_dense", same_product, of_sparse_product, "8x1"),                                \
+    SPARSE("sparse_dense", same_product, of_sparse_product, "4x4"),                                \
+    SPARSE("sparse_dense", same_product, of_sparse_product, "1x1")
+/* clang-format on */
 
 static const at_operator operators[] = {
     {"conv2d",
@@ -169,12 +184,7 @@ static const at_operator operators[] = {
      "convolution or by its blocks",
      false,
      form_of_dense,
-     {{"dense", as_it_is, same_product, NULL, 0, true},
-      {"conv2d_nhwc", convolution, product, NULL, 0, false},
-      {"sparse_dense", same_product, of_sparse_product, "16x1", 0, true},
-      {"sparse_dense", same_product, of_sparse_product, "8x1", 0, true},
-      {"sparse_dense", same_product, of_sparse_product, "4x4", 0, true},
-      {"sparse_dense", same_product, of_sparse_product, "1x1", 0, true}}},
+     {DENSE}},
 };
 enum { NUM_OPERATORS = sizeof operators / sizeof *operators };
 
@@ -244,6 +254,17 @@ static at_status find_sparse(at_arena *a, const at_options *o, bool asked,
     return AT_OK;
 }
 
+static const char *winograd(at_arena *a, const at_task *t, const way *w) {
+    if (!is_square(t, w->taps)) return NULL;
+    return at_format(a, "%s,KH=%d,KW=%d,padding=%s,m=%d,points=%d", sizes(a, t), w->taps, w->taps,
+                     padding(a, t), w->m, w->points);
+}
+
+static bool is_tried(const at_options *o, const way *w) {
+    if (o->all_ways) return true;
+    return !w->rarely && w->from_max_error <= at_accuracy_limit(&o->engine);
+}
+
 at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator *p,
                             at_options **tasks, int *num_tasks, at_error *err) {
     const at_template_row *row;
@@ -256,12 +277,10 @@ at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator 
     AT_TRY(at_task_new(a, row, o->request.args, &task, err));
     const at_weight_form form = p->form(task);
     AT_TRY(find_sparse(a, o, asked, &form, &is_sparse, err));
-    for (int i = 0; i < MOST_WAYS && p->ways[i].args; i++) {
+    for (int i = 0; i < MOST_WAYS && p->ways[i].template_name; i++) {
         const way *w = &p->ways[i];
-        const char *args = w->args(a, task);
-        if (!args || (w->block && (!is_sparse || one_block)) ||
-            w->from_max_error > at_accuracy_limit(&o->engine))
-            continue;
+        const char *args = w->taps ? winograd(a, task, w) : w->args(a, task);
+        if (!args || (w->block && (!is_sparse || one_block)) || !is_tried(o, w)) continue;
         AT_TRY(find_row(a, o, w->template_name, &row, err));
         at_request q = request_of(o, w, row, args, &form);
         one_block |= w->block && o->request.block;
@@ -294,7 +313,7 @@ static bool find_layer(at_arena *a, const at_record *r, bool sparse_too, const c
         return false;
     const char *base = at_template_base(row)->name, *stages = stages_of(row->name);
     for (int i = 0; i < NUM_OPERATORS; i++)
-        for (int k = 0; k < MOST_WAYS && operators[i].ways[k].args; k++) {
+        for (int k = 0; k < MOST_WAYS && operators[i].ways[k].template_name; k++) {
             const way *w = &operators[i].ways[k];
             if (!w->back || (w->block && !sparse_too) || strcmp(w->template_name, base) != 0)
                 continue;

@@ -49,8 +49,9 @@ static const at_option_row rows[] = {
      "the weight itself: a sparse matrix or an array, FILE.npz (SciPy's save_npz), .npy or .mtx",
      TEXT, TO(request.weight), 0, 0},
     {"--all-ways", NULL, V(TUNE), NULL,
-     "of a name that a template and an operator share (dense): search all templates that compute "
-     "it; --sparsity and --block ask for that, too",
+     "of an operator: also such ways as are rarely the fastest (every m and set of points of "
+     "Winograd's); of a name that a template has, too (dense), the operator, which --sparsity and "
+     "--block mean as well",
      SWITCH, TO(all_ways), 0, 0},
     {"--array", "NAME=FILE", MEASURING, NULL,
      "the elements of an input: an array, FILE.npy; of index tensors all or none; may be given "

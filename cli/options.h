@@ -73,7 +73,7 @@ typedef struct at_options {
     const char *fuse;    /* stages behind the template's output */
     int task, num_tasks; /* of the workload, from 1; 0: there is none */
     int64_t count;       /* how often the task is in it */
-    bool all_ways;       /* of a name that template and operator share: the operator */
+    bool all_ways;       /* of an operator, also where a template has its name */
     bool per_task;       /* each task has --trials and --time of its own */
     const char *transfer[AT_MAX_LOGS];
     const char *on[AT_MAX_LOGS]; /* places that measure */

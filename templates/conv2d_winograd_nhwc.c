@@ -1,8 +1,8 @@
-/* templates/conv2d_winograd_nhwc.c: 3x3 convolution by Winograd's F(m x m, 3 x 3), channels last:
- * data [N, H, W, CI], weight [3, 3, CI, CO]; and in blocks of channels: data [N, CI/i, H, W, i].
- * (m+2)^2 products a channel make m^2 outputs, where the definition takes 9*m^2. Sources: A. Lavin
- * and S. Gray, arXiv 1509.09308; points c, -c, 1/c, -1/c: S. A. Alam and others, arXiv 2201.10369.
- */
+/* templates/conv2d_winograd_nhwc.c: convolution by Winograd's F(m x m, k x k), channels last: data
+ * [N, H, W, CI], weight [k, k, CI, CO]; and in blocks of channels: data [N, CI/i, H, W, i].
+ * (m+k-1)^2 products a channel make m^2 outputs, where the definition takes k^2*m^2. Sources: A.
+ * Lavin and S. Gray, arXiv 1509.09308; points c, -c, 1/c, -1/c: S. A. Alam and others, arXiv
+ * 2201.10369. */
 #include "templates/template.h"
 
 /* clang-format off */
@@ -11,15 +11,12 @@
  * other. A block of tiles goes all the way while it is in the second-level cache. */
 static const char compute[] =
     "%s"
-    "weight[3, 3, CI, CO] : weight\n"
+    "weight[KH, KW, CI, CO] : weight\n"
     "%s"
-    "strip[n:N, d:(TH + S - 1)/S, r:S*m + 2, x:TW*m + 2, c:CI] = inside ? %s : 0\n"
+    "strip[n:N, d:(TH + S - 1)/S, r:S*m + KH - 1, x:TW*m + KW - 1, c:CI] = inside ? %s : 0\n"
     "    where y = d*S*m + r - pt, inside = 0 <= y && y < H && pl <= x && x < W + pl\n"
-    "g[e:A, j:3, c:CI, o:CO] = G[e, 0]*weight[0, j, c, o] + G[e, 1]*weight[1, j, c, o]\n"
-    "    + G[e, 2]*weight[2, j, c, o]\n"
-    "u[q:CO/Q, e:A, f:A, c:CI, b:Q] = G[f, 0]*g[e, 0, c, o] + G[f, 1]*g[e, 1, c, o]\n"
-    "    + G[f, 2]*g[e, 2, c, o]\n"
-    "    where o = q*Q + b\n"
+    "g[e:A, j:KW, c:CI, o:CO] = %s\n"
+    "u[q:CO/Q, e:A, f:A, c:CI, b:Q] = %s where o = q*Q + b\n"
     "row[n:N, s:TH, t:TW, e:A, j:A, c:CI] = sum(i:A) B[e, i]*strip[n, s/S, s%%S*m + i, t*m + j, c]\n"
     "v[n:N, e:A, f:A, s:TH, t:TW, c:CI] = sum(j:A) B[f, j]*row[n, s, t, e, j, c]\n"
     "part[n:N, e:A, f:A, s:TH, t:TW, z:CI/K, o:CO] = sum(c:K)\n"
@@ -86,22 +83,22 @@ static const char parts[] =
     "                    @p = n, e, f, {sb, si}/s, {to, ti}/t, {fo, fi}/o  // kp\n";
 /* clang-format on */
 
-enum { MOST_POINTS = 7, MOST_SIDE = 8 };
+enum { MOST_SIDE = 8 };
 
-/* Where the polynomials are evaluated, infinity aside, by `points`. The largest errors of m = 4
- * with 64 and 256 channels, over the root of the mean square of the output: 0.6 and 0.7, 1.1
- * and 1.4, 1.4 and 4.2, 0.5 and 1.4, each times 1e-5. */
+/* Where the polynomials are evaluated, infinity aside, by `points`, by the side of a tile. The
+ * largest errors of m = 4 and 3x3 with 64 and 256 channels, over the root of the mean square of the
+ * output: 0.6 and 0.7, 1.1 and 1.4, 1.4 and 4.2, 0.5 and 1.4, each times 1e-5. */
 static const double few[] = {0, 1, -1};
-static const double of_four[][5] = {
+static const double of_six[][5] = {
     {0, 0.70710678118654752, -0.70710678118654752, 1.4142135623730951, -1.4142135623730951},
     {0, 1, -1, 0.5, -2},
     {0, 1, -1, 2, -2},
     {0, 0.75, -0.75, 4 / 3.0, -4 / 3.0}};
 static const double many[] = {0, 1, -1, 2, -2, 0.5, -0.5};
 
-static const double *points_of(at_template *t, int m) {
+static const double *points_of(at_template *t, int side) {
     int set = (int)at_evaluate(t, "points");
-    return m == 2 ? few : m == 6 ? many : of_four[set < 4 ? set : 0];
+    return side == 4 ? few : side == 8 ? many : of_six[set < 4 ? set : 0];
 }
 
 /* name[e:ROWS, i:COLUMNS] = {...} */
@@ -127,10 +124,10 @@ static void product(const double *points, int count, int but, double *out) {
 }
 
 /* The transforms of data (B), weights (G) and back (T), whose last point is infinity. */
-static const char *transforms(at_template *t, int m) {
+static const char *transforms(at_template *t, int m, int taps) {
     double b[MOST_SIDE][MOST_SIDE], g[MOST_SIDE][MOST_SIDE], back[MOST_SIDE][MOST_SIDE];
-    const double *points = points_of(t, m);
-    int side = m + 2, count = side - 1;
+    int side = m + taps - 1, count = side - 1;
+    const double *points = points_of(t, side);
     for (int e = 0; e < side; e++) {
         double scale = 1;
         product(points, count, e < count ? e : -1, b[e]);
@@ -138,35 +135,48 @@ static const char *transforms(at_template *t, int m) {
             if (i != e) scale *= points[e] - points[i];
         double power = 1;
         for (int k = 0; k < side; k++) {
-            if (k < 3) g[e][k] = e < count ? power / scale : k == 2;
+            if (k < taps) g[e][k] = e < count ? power / scale : k == taps - 1;
             if (k < m) back[k][e] = e < count ? power : k == m - 1;
             if (e < count) power *= points[e];
         }
     }
-    return at_textf(t, "%s%s%s", table(t, "B", side, side, b), table(t, "G", side, 3, g),
+    return at_textf(t, "%s%s%s", table(t, "B", side, side, b), table(t, "G", side, taps, g),
                     table(t, "T", m, side, back));
 }
 
+/* Of the taps of a kernel: G[e, 0]*weight[0, j, c, o] + ... */
+static const char *over_taps(at_template *t, int taps, const char *term) {
+    const char *text = "";
+    for (int i = 0; i < taps; i++)
+        text = at_textf(t, "%s%s%s", text, i ? " + " : "", at_textf(t, term, i, i));
+    return text;
+}
+
 static void define_in(at_template *t, const layout *l) {
-    int m = (int)at_evaluate(t, "m");
-    at_require(t, "m == 2 || m == 4 || m == 6", "m is 2, 4 or 6");
-    at_require(t, "m == 4 ? points < 4 : points == 0", "points is 0, or up to 3 where m is 4");
-    at_sizes(t, "pt = top < 0 ? 1 : top, pl = left < 0 ? 1 : left,"
-                "pb = bottom < 0 ? 1 : bottom, pr = right < 0 ? 1 : right");
-    at_require(t, "H + pt + pb >= 3 && W + pl + pr >= 3", "the kernel exceeds the padded image");
-    if (m != 2 && m != 4 && m != 6) m = 2;
-    at_sizes(t, "OH = H + pt + pb - 2, OW = W + pl + pr - 2, A = m + 2,"
-                "TH = (OH + m - 1)/m, TW = (OW + m - 1)/m");
+    int m = (int)at_evaluate(t, "m"), taps = (int)at_evaluate(t, "KH"), side = m + taps - 1;
+    int is_known = side == 4 || side == 6 || side == 8;
+    at_require(t, "KH == KW && KH >= 2", "the kernel is square, 2x2 or more");
+    at_require(t, "m + KH - 1 == 4 || m + KH - 1 == 6 || m + KH - 1 == 8",
+               "m and the kernel make tiles of 4, 6 or 8: m is 2, 4 or 6 for 3x3, 2 or 4 for 5x5");
+    at_require(t, "m + KH - 1 == 6 ? points < 4 : points == 0",
+               "points is 0, or up to 3 where tiles are of 6 (m = 4 for 3x3, 2 for 5x5)");
+    at_sizes(t, AT_WINDOW("OH", "H", "KH", "1", "1", "top", "bottom", "pt", "pb"));
+    at_sizes(t, AT_WINDOW("OW", "W", "KW", "1", "1", "left", "right", "pl", "pr"));
+    at_require(t, "OH >= 1 && OW >= 1", "the kernel exceeds the padded image");
+    if (!is_known || m < 2 || taps < 2) m = 2, taps = 3;
+    at_sizes(t, "A = m + KH - 1, TH = (OH + m - 1)/m, TW = (OW + m - 1)/m");
     at_split(t, "tile_s", "TH", "sb si", .policy = AT_VERBOSE, .max_factor = 14);
     at_split(t, "tile_t", "TW", "to ti", .policy = AT_FACTORS);
     at_split(t, "tile_co", "CO", "fo fi", .policy = AT_FACTORS);
     at_split(t, "tile_ci", "CI", "co ci", .policy = AT_FACTORS);
     at_split(t, "tile_k", "CI", "kp kc", .policy = AT_FACTORS);
     at_sizes(t, "I = |ci|, Q = |fi|, S = |si|, K = |kc|, k = m, l = m");
-    at_compute(t, at_textf(t, compute, l->data, transforms(t, m), l->read, l->out));
+    at_compute(t, at_textf(t, compute, l->data, transforms(t, m, taps), l->read,
+                           over_taps(t, taps, "G[e, %d]*weight[%d, j, c, o]"),
+                           over_taps(t, taps, "G[f, %d]*g[e, %d, c, o]"), l->out));
     at_schedule_when(t, "K == CI", at_textf(t, tree, l->copy, one_part, l->store));
     at_schedule(t, at_textf(t, tree, l->copy, parts, l->store));
-    at_flops(t, "2*9*N*OH*OW*CI*CO");
+    at_flops(t, "2*KH*KW*N*OH*OW*CI*CO");
 }
 
 static void define(at_template *t) { define_in(t, &channels_last); }
@@ -194,24 +204,26 @@ static void defaults(at_template *t, int lanes) {
 
 const at_template_row at_conv2d_winograd_nhwc = {
     .name = "conv2d_winograd_nhwc",
-    .help = "3x3 convolution by Winograd's F(m, 3), channels last, stride 1",
-    .args = "N=1, H=56, W=56, CI=64, CO=64, padding(top, left, bottom, right)=1 from 0, m=4, "
+    .help = "convolution of stride 1 by Winograd's F(m, k), channels last; 3x3, 5x5",
+    .args = "N=1, H=56, W=56, CI=64, CO=64, KH=3, KW=3, padding(top, left, bottom, right)=1 from "
+            "0, m=4, "
             "points=0 from 0",
     .record_args =
         "[[\"TENSOR\", [N, H, W, CI], \"float32\"], "
-        "[\"TENSOR\", [3, 3, CI, CO], \"float32\"], 1, padding, 1, \"float32\", m, points]",
+        "[\"TENSOR\", [KH, KW, CI, CO], \"float32\"], 1, padding, 1, \"float32\", m, points]",
     .define = define,
     .defaults = defaults,
 };
 
 const at_template_row at_conv2d_winograd_nchwc = {
     .name = "conv2d_winograd_NCHWc",
-    .help = "3x3 convolution by Winograd's F(m, 3), in blocks of channels, stride 1",
-    .args = "N=1, H=56, W=56, CI=64, CO=64, padding(top, left, bottom, right)=1 from 0, m=4, "
+    .help = "convolution of stride 1 by Winograd's F(m, k), in blocks of channels; 3x3, 5x5",
+    .args = "N=1, H=56, W=56, CI=64, CO=64, KH=3, KW=3, padding(top, left, bottom, right)=1 from "
+            "0, m=4, "
             "points=0 from 0",
     .record_args =
         "[[\"TENSOR\", [N, CI, H, W], \"float32\"], "
-        "[\"TENSOR\", [3, 3, CI, CO], \"float32\"], 1, padding, 1, \"float32\", m, points]",
+        "[\"TENSOR\", [KH, KW, CI, CO], \"float32\"], 1, padding, 1, \"float32\", m, points]",
     .define = define_blocked,
     .defaults = defaults,
 };

@@ -61,6 +61,30 @@ static int ways_named(const char *task) {
     return n;
 }
 
+/* Tiles and points of Winograd's: the usual ones, those that a limit admits, all. */
+static void tiles(void **state) {
+    (void)state;
+    static const struct {
+        const char *options;
+        int winograd;
+    } cases[] = {{"", 2},
+                 {" --max-error 1e-4", 3},
+                 {" --all-ways", 6},
+                 {",KH=5,KW=5,padding=2", 1},
+                 {",KH=5,KW=5,padding=2 --max-error 1e-4", 2},
+                 {",KH=5,KW=5,padding=2 --all-ways", 5},
+                 {",KH=5,KW=5,strides=2", 0},
+                 {",KH=3,KW=5", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cli_expect(0, "./autotune conv2d " SMALL "%s --trials 20 --tuner random --log o.log --json",
+                   cases[i].options);
+        assert_int_equal(ways_named("conv2d_winograd_nhwc"), cases[i].winograd);
+    }
+    /* Kernels of 3x3, 5x5, 5x5 with a stride, and 3x5. */
+    cli_expect(0, "./autotune pick_best o.log --per operator --json");
+    assert_int_equal(cli_member(cli_json(), "picked")->count, 4);
+}
+
 /* A sparse weight competes in each shape of its blocks, or in the one that is asked for. */
 static void sparse(void **state) {
     (void)state;
@@ -122,7 +146,8 @@ static void shared_name(void **state) {
     const cli_result *r = cli_expect(2, "./autotune softmax --all-ways");
     assert_non_null(strstr(r->err, "--all-ways: there is no operator softmax"));
     r = cli_expect(0, "./autotune help conv2d");
-    assert_int_equal(cli_count_lines(r->out, "  conv2d_winograd_nhwc  3x3 convolution"), 1);
+    assert_int_equal(cli_count_lines(r->out, "  conv2d_winograd_nhwc  convolution of stride 1 "),
+                     1);
     assert_int_equal(cli_count_lines(r->out, "  spconv2d_3x3_gemm "), 1);
 }
 
@@ -213,9 +238,10 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_ways),   cmocka_unit_test(which),       cmocka_unit_test(sparse),
-        cmocka_unit_test(one_weight), cmocka_unit_test(shared_name), cmocka_unit_test(per_operator),
-        cmocka_unit_test(crossing),   cmocka_unit_test(of_the_user), cmocka_unit_test(mistakes),
+        cmocka_unit_test(all_ways),     cmocka_unit_test(which),      cmocka_unit_test(tiles),
+        cmocka_unit_test(sparse),       cmocka_unit_test(one_weight), cmocka_unit_test(shared_name),
+        cmocka_unit_test(per_operator), cmocka_unit_test(crossing),   cmocka_unit_test(of_the_user),
+        cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests_name("cli/operator", tests, cli_setup, cli_teardown);
 }

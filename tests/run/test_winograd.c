@@ -16,16 +16,38 @@
 
 AT_AGREES
 
-enum { H = 14, W = 12, CI = 48, CO = 8, MUTANTS = 1000 };
+enum { CI = 48, CO = 8, MUTANTS = 1000 };
+
+/* Sizes that tiles do not divide, too; images, blocks of channels, kernels, and padding of any
+ * side. */
+typedef struct shape {
+    const char *name, *args;
+    int n, h, w, taps, top, left, oh, ow, m;
+} shape;
+
+#define NHWC "conv2d_winograd_nhwc"
+#define BLOCKS "conv2d_winograd_NCHWc"
+#define CHANNELS "CI=48,CO=8,"
+static const shape shapes[] = {
+    {NHWC, CHANNELS "H=14,W=12,m=4", 1, 14, 12, 3, 1, 1, 14, 12, 4},
+    {NHWC, CHANNELS "H=14,W=12,m=6", 1, 14, 12, 3, 1, 1, 14, 12, 6},
+    {NHWC, CHANNELS "N=2,H=9,W=13,m=4,padding=[2,0,1,3]", 2, 9, 13, 3, 2, 0, 10, 14, 4},
+    {NHWC, CHANNELS "H=11,W=13,KH=5,KW=5,m=2,padding=2", 1, 11, 13, 5, 2, 2, 11, 13, 2},
+    {NHWC, CHANNELS "H=11,W=10,KH=5,KW=5,m=4,padding=[2,1,0,2]", 1, 11, 10, 5, 2, 1, 9, 9, 4},
+    {BLOCKS, CHANNELS "H=14,W=12,m=4", 1, 14, 12, 3, 1, 1, 14, 12, 4},
+    {BLOCKS, CHANNELS "N=2,H=9,W=13,m=6,padding=[2,0,1,3]", 2, 9, 13, 3, 2, 0, 10, 14, 6},
+    {BLOCKS, CHANNELS "H=11,W=13,KH=5,KW=5,m=2,padding=2", 1, 11, 13, 5, 2, 2, 11, 13, 2},
+};
+enum { NUM_SHAPES = sizeof shapes / sizeof *shapes };
 
 typedef struct layer {
+    const shape *s;
     at_arena *arena;
     const at_compute *compute;
     const int64_t *values;
     int64_t **extents;
     at_data *data; /* [tensor] of the interpreter, in double or rounded once */
     float *want, *limit;
-    int m;
     at_rng rng;
 } layer;
 
@@ -61,17 +83,30 @@ static double element(const layer *l, const char *name, const int *index) {
     return (double)l->data[t].f[at(l, t, index)];
 }
 
+/* Of data and outputs, with their channels last or in blocks. */
+static int64_t channel_at(const layer *l, const char *name, int n, int y, int x, int c) {
+    int t = tensor(l, name);
+    if (l->compute->tensors[t].num_axes == 4) return at(l, t, (int[]){n, y, x, c});
+    int block = (int)l->extents[t][4];
+    return at(l, t, (int[]){n, c / block, y, x, c % block});
+}
+
+static double pixel(const layer *l, int n, int y, int x, int c) {
+    if (y < 0 || y >= l->s->h || x < 0 || x >= l->s->w) return 0;
+    return (double)l->data[tensor(l, "data")].f[channel_at(l, "data", n, y, x, c)];
+}
+
+static int64_t num_outputs(const layer *l) { return (int64_t)l->s->n * l->s->oh * l->s->ow * CO; }
+
 /* The definition, in double. */
-static double defined(const layer *l, int y, int x, int o) {
+static double defined(const layer *l, int n, int y, int x, int o) {
+    const shape *s = l->s;
     double sum = 0;
-    for (int kh = 0; kh < 3; kh++)
-        for (int kw = 0; kw < 3; kw++)
-            for (int c = 0; c < CI; c++) {
-                int h = y + kh - 1, w = x + kw - 1;
-                if (h < 0 || h >= H || w < 0 || w >= W) continue;
-                sum += element(l, "data", (int[]){0, h, w, c}) *
+    for (int kh = 0; kh < s->taps; kh++)
+        for (int kw = 0; kw < s->taps; kw++)
+            for (int c = 0; c < CI; c++)
+                sum += pixel(l, n, y + kh - s->top, x + kw - s->left, c) *
                        element(l, "weight", (int[]){kh, kw, c, o});
-            }
     return sum;
 }
 
@@ -91,19 +126,19 @@ static void run_naive(layer *l, naive_text *text) {
 }
 
 /* one_channel: of each pixel one stays, as in the second of paranoid's runs. */
-static void open_layer(layer *l, const char *args, int m, bool one_channel) {
+static void open_layer(layer *l, const shape *s, bool one_channel) {
     const at_template_row *row;
     at_task *task;
     at_config config;
     at_program *p;
     at_error err = {0};
-    *l = (layer){.arena = at_arena_new(), .m = m};
-    at_rng_seed(&l->rng, 3, (uint64_t)m);
-    if (at_template_find("conv2d_winograd_nhwc", &row, &err) != AT_OK ||
-        at_task_new(l->arena, row, args, &task, &err) != AT_OK ||
+    *l = (layer){.arena = at_arena_new(), .s = s};
+    at_rng_seed(&l->rng, 3, (uint64_t)s->m);
+    if (at_template_find(s->name, &row, &err) != AT_OK ||
+        at_task_new(l->arena, row, s->args, &task, &err) != AT_OK ||
         at_task_default_config(l->arena, task, 4, &config, &err) != AT_OK ||
         at_task_program(l->arena, task, &config, &p, &err) != AT_OK)
-        fail_msg("%s: %s", args, err.text);
+        fail_msg("%s: %s", s->args, err.text);
     l->compute = p->compute;
     l->values = p->values;
     l->extents = p->extents;
@@ -115,87 +150,110 @@ static void open_layer(layer *l, const char *args, int m, bool one_channel) {
         for (int64_t k = 0; k < elements(l, t); k++) l->data[t].f[k] = normal(&l->rng);
     }
     float *pixels = l->data[tensor(l, "data")].f;
-    for (int y = 0; y < H * W && one_channel; y++)
+    for (int i = 0; i < s->n * s->h * s->w && one_channel; i++)
         for (int c = 0, kept = (int)at_rng_below(&l->rng, CI); c < CI; c++)
-            if (c != kept) pixels[y * CI + c] = 0;
+            if (c != kept)
+                pixels[channel_at(l, "data", i / s->w / s->h, i / s->w % s->h, i % s->w, c)] = 0;
     if (at_compute_interpret(l->arena, l->compute, l->values, l->data, &err) != AT_OK)
         fail_msg("%s", err.text);
-    l->want = AT_NEW_ARRAY(l->arena, float, H *W *CO);
-    l->limit = AT_NEW_ARRAY(l->arena, float, H *W *CO);
+    assert_int_equal(elements(l, tensor(l, "out")), num_outputs(l));
+    l->want = AT_NEW_ARRAY(l->arena, float, num_outputs(l));
+    l->limit = AT_NEW_ARRAY(l->arena, float, num_outputs(l));
     run_naive(l, at_compute_limits_c);
 }
 
 static bool is_noticed(const layer *l, const float *got) {
-    for (int i = 0; i < H * W * CO; i++)
+    for (int64_t i = 0; i < num_outputs(l); i++)
         if (!at_agrees(got[i], l->want[i], l->limit[i])) return true;
     return false;
 }
 
 static int below(layer *l, int n) { return (int)at_rng_below(&l->rng, (uint64_t)n); }
 
-/* Adds x times the transform back of product e, f of tile s, t to channel o. */
-static void add_product(const layer *l, float *out, const int tile[2], int e, int f, int o,
+static int num_tiles(int outputs, int m) { return (outputs + m - 1) / m; }
+
+/* Adds x times the transform back of product e, f of a tile to channel o. */
+static void add_product(const layer *l, float *out, const int tile[3], int e, int f, int o,
                         double x) {
-    for (int k = 0; k < l->m; k++)
-        for (int j = 0; j < l->m; j++) {
-            int y = tile[0] * l->m + k, z = tile[1] * l->m + j;
-            if (y >= H || z >= W) continue;
-            out[(y * W + z) * CO + o] +=
+    int m = l->s->m;
+    for (int k = 0; k < m; k++)
+        for (int j = 0; j < m; j++) {
+            int y = tile[1] * m + k, z = tile[2] * m + j;
+            if (y >= l->s->oh || z >= l->s->ow) continue;
+            out[channel_at(l, "out", tile[0], y, z, o)] +=
                 (float)(element(l, "T", (int[]){k, e}) * element(l, "T", (int[]){j, f}) * x);
         }
 }
 
-/* Some products are nearly 0 by themselves: no check of rounded numbers can miss them. */
+/* An image's, a row's and a column's number. */
+static void draw_tile(layer *l, int tile[3]) {
+    tile[0] = below(l, l->s->n);
+    tile[1] = below(l, num_tiles(l->s->oh, l->s->m));
+    tile[2] = below(l, num_tiles(l->s->ow, l->s->m));
+}
+
+/* Some products are nearly 0 by themselves, and of a tile that lies over the edge some have no
+ * part in an output: no check of rounded numbers can miss them. */
 static bool lose_product(layer *l, float *out) {
-    const int side = l->m + 2, q = (int)l->extents[tensor(l, "u")][4];
-    int tile[2] = {below(l, H / l->m), below(l, W / l->m)}, e = below(l, side), f = below(l, side);
-    int c = below(l, CI), o = below(l, CO);
-    double v = element(l, "v", (int[]){0, e, f, tile[0], tile[1], c});
+    const int side = l->s->m + l->s->taps - 1, q = (int)l->extents[tensor(l, "u")][4];
+    int tile[3], e = below(l, side), f = below(l, side), c = below(l, CI), o = below(l, CO);
+    draw_tile(l, tile);
+    double v = element(l, "v", (int[]){tile[0], e, f, tile[1], tile[2], c});
     double u = element(l, "u", (int[]){o / q, e, f, c, o % q});
     double all = 0;
     for (int i = 0; i < CI; i++) {
-        double one = element(l, "v", (int[]){0, e, f, tile[0], tile[1], i}) *
+        double one = element(l, "v", (int[]){tile[0], e, f, tile[1], tile[2], i}) *
                      element(l, "u", (int[]){o / q, e, f, i, o % q});
         all += one * one;
     }
-    if (fabs(v * u) < 1e-2 * sqrt(all / CI)) return false;
+    bool whole = (tile[1] + 1) * l->s->m <= l->s->oh && (tile[2] + 1) * l->s->m <= l->s->ow;
+    if (!whole || fabs(v * u) < 1e-2 * sqrt(all / CI)) return false;
     add_product(l, out, tile, e, f, o, -v * u);
     return true;
 }
 
+/* As far as both lie within the output. */
 static bool swap_tiles(layer *l, float *out) {
-    int from[2] = {below(l, H / l->m), below(l, W / l->m)}, to[2] = {from[0], from[1]};
-    to[1] = (to[1] + 1) % (W / l->m);
-    for (int k = 0; k < l->m; k++)
-        for (int j = 0; j < l->m; j++)
-            memcpy(out + ((to[0] * l->m + k) * W + to[1] * l->m + j) * CO,
-                   l->want + ((from[0] * l->m + k) * W + from[1] * l->m + j) * CO,
-                   CO * sizeof *out);
+    int from[3], m = l->s->m, across = num_tiles(l->s->ow, m);
+    draw_tile(l, from);
+    int to = (from[2] + 1) % across;
+    for (int k = 0; k < m; k++)
+        for (int j = 0; j < m; j++) {
+            int y = from[1] * m + k, x = from[2] * m + j, z = to * m + j;
+            if (y >= l->s->oh || x >= l->s->ow || z >= l->s->ow) continue;
+            for (int o = 0; o < CO; o++)
+                out[channel_at(l, "out", from[0], y, z, o)] =
+                    l->want[channel_at(l, "out", from[0], y, x, o)];
+        }
     return true;
 }
 
 /* A pixel of an outermost column is left out, of one channel. */
 static bool lose_edge(layer *l, float *out) {
-    int y = below(l, H), x = below(l, 2) ? W - 1 : 0, c = below(l, CI);
-    double pixel = element(l, "data", (int[]){0, y, x, c});
-    if (fabs(pixel) < 1e-2) return false;
-    for (int kh = 0; kh < 3; kh++)
-        for (int kw = 0; kw < 3; kw++) {
-            int oy = y + 1 - kh, ox = x + 1 - kw;
-            if (oy < 0 || oy >= H || ox < 0 || ox >= W) continue;
+    const shape *s = l->s;
+    int n = below(l, s->n), y = below(l, s->h), x = below(l, 2) ? s->w - 1 : 0, c = below(l, CI);
+    double value = pixel(l, n, y, x, c);
+    if (fabs(value) < 1e-2) return false;
+    bool any = false;
+    for (int kh = 0; kh < s->taps; kh++)
+        for (int kw = 0; kw < s->taps; kw++) {
+            int oy = y + s->top - kh, ox = x + s->left - kw;
+            if (oy < 0 || oy >= s->oh || ox < 0 || ox >= s->ow) continue;
+            any = true;
             for (int o = 0; o < CO; o++)
-                out[(oy * W + ox) * CO + o] -=
-                    (float)(pixel * element(l, "weight", (int[]){kh, kw, c, o}));
+                out[channel_at(l, "out", n, oy, ox, o)] -=
+                    (float)(value * element(l, "weight", (int[]){kh, kw, c, o}));
         }
-    return true;
+    return any;
 }
 
 static void mutate(layer *l, bool (*change)(layer *l, float *out), const char *what) {
-    float *out = AT_NEW_ARRAY(l->arena, float, H *W *CO);
+    float *out = AT_NEW_ARRAY(l->arena, float, num_outputs(l));
     for (int made = 0; made < MUTANTS;) {
-        memcpy(out, l->want, sizeof *out * H * W * CO);
+        memcpy(out, l->want, sizeof *out * (size_t)num_outputs(l));
         if (!change(l, out)) continue;
-        if (!is_noticed(l, out)) fail_msg("m=%d: %s, number %d, is not noticed", l->m, what, made);
+        if (!is_noticed(l, out))
+            fail_msg("%s %s: %s, number %d, is not noticed", l->s->name, l->s->args, what, made);
         made++;
     }
 }
@@ -204,21 +262,23 @@ static void mutate(layer *l, bool (*change)(layer *l, float *out), const char *w
  * of each output together, to what two of them hold. */
 static void in_double(void **state) {
     (void)state;
-    static const char *const args[] = {"H=14,W=12,CI=48,CO=8,m=2", "H=14,W=12,CI=48,CO=8,m=4",
-                                       "H=14,W=12,CI=48,CO=8,m=6"};
-    for (int i = 0; i < 3; i++) {
+    static const shape exact[] = {
+        {NHWC, CHANNELS "H=14,W=12,m=2", 1, 14, 12, 3, 1, 1, 14, 12, 2},
+        {BLOCKS, CHANNELS "N=2,H=7,W=12,m=2,padding=[0,1,2,0]", 2, 7, 12, 3, 0, 1, 7, 11, 2}};
+    for (int i = 0; i < 2 + NUM_SHAPES; i++) {
+        const shape *s = i < 2 ? &exact[i] : &shapes[i - 2];
         layer l;
-        open_layer(&l, args[i], 2 * i + 2, false);
+        open_layer(&l, s, false);
         run_naive(&l, at_compute_double_c);
-        for (int y = 0; y < H; y++)
-            for (int x = 0; x < W; x++)
-                for (int o = 0; o < CO; o++) {
-                    int at = (y * W + x) * CO + o;
-                    double got = (double)l.want[at] + (double)l.limit[at];
-                    double want = defined(&l, y, x, o);
-                    if (fabs(got - want) > 1e-11 * (1 + fabs(want)))
-                        fail_msg("%s: out[%d]: %.17g, expected %.17g", args[i], at, got, want);
-                }
+        for (int k = 0; k < num_outputs(&l); k++) {
+            int o = k % CO, x = k / CO % s->ow, y = k / CO / s->ow % s->oh;
+            int n = k / CO / s->ow / s->oh;
+            int64_t at = channel_at(&l, "out", n, y, x, o);
+            double got = (double)l.want[at] + (double)l.limit[at];
+            double want = defined(&l, n, y, x, o);
+            if (fabs(got - want) > 1e-11 * (1 + fabs(want)))
+                fail_msg("%s: out[%lld]: %.17g, expected %.17g", s->args, (long long)at, got, want);
+        }
         at_arena_free(l.arena);
     }
 }
@@ -255,18 +315,18 @@ static void sums(void **state) {
 
 static void mutants(void **state) {
     (void)state;
-    static const int sizes[] = {4, 6};
-    for (int i = 0; i < 4; i++) {
-        layer l;
-        int m = sizes[i % 2];
-        open_layer(&l, m == 4 ? "H=14,W=12,CI=48,CO=8,m=4" : "H=14,W=12,CI=48,CO=8,m=6", m, i > 1);
-        /* The interpreter's own output, whose sums are in double and whose stages are rounded. */
-        assert_false(is_noticed(&l, l.data[tensor(&l, "out")].f));
-        mutate(&l, lose_product, "a lost product");
-        mutate(&l, swap_tiles, "a tile for its neighbour");
-        mutate(&l, lose_edge, "a lost pixel");
-        at_arena_free(l.arena);
-    }
+    for (int i = 0; i < NUM_SHAPES; i++)
+        for (int one_channel = 0; one_channel < 2; one_channel++) {
+            layer l;
+            open_layer(&l, &shapes[i], one_channel);
+            /* The interpreter's own output, whose sums are in double and whose stages are rounded.
+             */
+            assert_false(is_noticed(&l, l.data[tensor(&l, "out")].f));
+            mutate(&l, lose_product, "a lost product");
+            mutate(&l, swap_tiles, "a tile for its neighbour");
+            mutate(&l, lose_edge, "a lost pixel");
+            at_arena_free(l.arena);
+        }
 }
 
 int main(int argc, char **argv) {
