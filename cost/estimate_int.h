@@ -14,6 +14,7 @@ typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with s
     at_ann ann;
     int axis; /* of the leaf that it moves; -1: none, the leaf is done again */
     bool sums, is_dynamic;
+    bool is_shifted; /* of a vector: where its elements lie is no sum of loops */
     double turns;
     int64_t coef; /* of the axis */
     int64_t run;  /* of a vector: turns in which every access goes on in the same steps */

@@ -264,10 +264,43 @@ static int64_t moved(const at_program *p, const chain *c, const est_loop *l, int
     return sum;
 }
 
+/* Does a loop go through its turns in another way where one around it is at a later turn? So it is
+ * where blocks of one size are read as blocks of another. */
+static bool is_shifted(const at_program *p, const chain *c, const est_leaf *x, int loop, int around,
+                       const int64_t *stride, int dims) {
+    enum { LOOKED_AT = 16 }; /* turns */
+    const est_loop *l = &x->loop[loop], *m = &x->loop[around];
+    int64_t first[MAX_DIMS], last[MAX_DIMS], own = 0;
+    for (int64_t turn = 0; turn < (int64_t)m->turns && turn < LOOKED_AT; turn++) {
+        int64_t axis[32] = {0}, sum = 0;
+        axis[m->axis] = m->coef * turn;
+        index_of(p, c, axis, first);
+        axis[l->axis] += l->coef * ((int64_t)l->turns - 1);
+        index_of(p, c, axis, last);
+        for (int d = 0; d < dims; d++) sum += (last[d] - first[d]) * stride[d];
+        if (turn == 0) own = sum;
+        else if (sum != own) return true;
+    }
+    return false;
+}
+
+/* Of the vectors. moves: bits, for each loop. */
+static void find_shifted(const at_program *p, const chain *c, est_leaf *x, const uint32_t *moves,
+                         const int64_t *stride, int dims) {
+    for (int i = 0; i < x->num_loops; i++) {
+        est_loop *l = &x->loop[i];
+        if (l->ann != AT_ANN_VEC || l->axis < 0) continue;
+        l->is_shifted |= (int64_t)l->turns % l->run != 0;
+        for (int k = 0; k < i && !l->is_shifted; k++)
+            if (moves[k] & moves[i]) l->is_shifted = is_shifted(p, c, x, i, k, stride, dims);
+    }
+}
+
 /* As set_steps, for what the chain reads in the end. */
 static void set_steps_through(const at_program *p, est_leaf *x, const chain *c, int scope,
                               est_access *a) {
     int64_t axis[32] = {0}, origin[MAX_DIMS], stride[MAX_DIMS], by[MAX_DIMS], row = 1;
+    uint32_t moves[MAX_LOOPS] = {0}; /* dimensions */
     for (int d = a->num_dims - 1; d >= 0; d--) {
         stride[d] = row;
         a->places[d] = places_of(row);
@@ -281,12 +314,14 @@ static void set_steps_through(const at_program *p, est_leaf *x, const chain *c, 
         if (l->axis < 0 || l->node->depth <= scope) continue;
         int64_t turns = (int64_t)l->turns;
         a->step[i] = moved(p, c, l, 1, origin, stride, a->num_dims, by);
+        for (int d = 0; d < a->num_dims; d++) moves[i] |= by[d] ? 1u << d : 0;
         int64_t all = moved(p, c, l, turns - 1, origin, stride, a->num_dims, by);
         for (int d = 0; d < a->num_dims; d++) a->reach[i][d] = (double)(by[d] < 0 ? -by[d] : by[d]);
         if (l->ann != AT_ANN_VEC || all == a->step[i] * (turns - 1)) continue;
         for (int64_t k = 2; k < l->run; k++)
             if (moved(p, c, l, k, origin, stride, a->num_dims, by) != k * a->step[i]) l->run = k;
     }
+    find_shifted(p, c, x, moves, stride, a->num_dims);
 }
 
 static bool set_accesses(const at_program *p, const est_stage *stages, est_leaf *leaf, int num,
@@ -313,6 +348,26 @@ static bool set_accesses(const at_program *p, const est_stage *stages, est_leaf 
         else set_steps(p, x, s, r, scope, a);
     }
     return true;
+}
+
+/* A vector of parts that each go on in the same steps becomes a loop over parts and one over a
+ * part's elements, as lowering makes two of it. Did any? */
+static bool split_runs(est_leaf *x) {
+    bool any = false;
+    for (int i = x->num_loops - 1; i >= 0; i--) {
+        est_loop *l = &x->loop[i];
+        int64_t run = l->run, turns = (int64_t)l->turns;
+        if (l->ann != AT_ANN_VEC || run >= turns || l->is_shifted || x->num_loops == MAX_LOOPS)
+            continue;
+        memmove(l + 1, l, sizeof *l * (size_t)(x->num_loops - i));
+        x->num_loops++;
+        l[0].ann = AT_ANN_UNROLL;
+        l[0].turns = (double)(l[0].run = turns / run);
+        l[0].coef *= run;
+        l[1].turns = (double)run;
+        any = true;
+    }
+    return any;
 }
 
 void est_touch(est_leaf *x) {
@@ -368,6 +423,7 @@ bool est_leaves(const at_program *p, const est_stage *stages, bool pack_inline, 
     if (!collect(p, p->root, pack_inline, mean_dynamic, leaf, num)) return false;
     for (int i = 0; i < *num; i++) {
         if (!set_accesses(p, stages, leaf, *num, &leaf[i])) return false;
+        if (split_runs(&leaf[i]) && !set_accesses(p, stages, leaf, *num, &leaf[i])) return false;
         est_touch(&leaf[i]);
     }
     return true;

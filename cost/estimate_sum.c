@@ -25,11 +25,22 @@ static void choose(at_estimator *e, at_part *parts, int n, int64_t other) {
     for (int i = 0; i < n; i++) parts[i].size = k->parts[i].size;
 }
 
-/* Times as long: elements that are put together to a vector one by one; vectors of parts. */
-static const double gather = 3, narrowed = 2;
+/* Times as long: elements that are put together to a vector one by one. */
+static const double gather = 3;
 /* In multiply-adds at the peak: one of a sum in memory, at least; until what was stored can be
  * added to again; what another has to wait for in a loop that is not unrolled. */
 static const double in_memory = 4.5, store_to_add = 28, add_to_add = 5.5;
+
+static const double address_ns = 2.2; /* of an element that is found by divisions */
+
+/* Loads that are no operand of a multiply-add, in such that are. */
+static const double unaligned = 2;
+/* Vectors of so few elements, with their rows, are not put together; what loading one element and
+ * adding to one takes. */
+enum { SINGLE = 16 };
+static const double single_load = 1.4, add_to_add_alone = 8;
+/* What a vector that was stored by a mask has to wait for, until it can be loaded again. */
+static const double masked_ns = 17;
 
 typedef enum { STEP, FAR, CALL } which_time;
 
@@ -105,15 +116,21 @@ typedef struct { /* of the tile of a sum */
     est_leaf *x;
     int root; /* its first loop */
     at_part part[AT_PARTS_MAX];
-    int which[AT_PARTS_MAX], num_parts; /* loops */
-    int64_t other;                      /* registers along what is not cut */
-    double steps, again;                /* of the sum; of the loops that are no registers */
-    double width;                       /* elements of a register */
-    double share;                       /* of the steps that count */
-    double each, ends;                  /* operations of a step, and behind the sum */
-    double slower;                      /* times: of vectors whose elements lie apart */
-    double least_ns;                    /* of a step */
-    double memory_ns;                   /* of a multiply-add, where sums are kept in memory */
+    int which[AT_PARTS_MAX], num_parts;    /* loops */
+    int64_t other;                         /* registers along what is not cut */
+    double steps, again;                   /* of the sum; of the loops that are no registers */
+    double width;                          /* elements of a register */
+    double share;                          /* of the steps that count */
+    double each, ends;                     /* operations of a step, and behind the sum */
+    double slower;                         /* times: of vectors whose elements lie apart */
+    double least_ns;                       /* of a step */
+    double memory_ns;                      /* of a multiply-add, where sums are kept in memory */
+    int64_t step[MAX_READS][AT_PARTS_MAX]; /* elements that an access moves in the part's loop, */
+    int64_t again_step[MAX_READS];         /* and in a loop of the sum that is unrolled */
+    double again_turns;
+    double peak_ns;  /* of a multiply-add */
+    bool goes_on;    /* the next call adds to what this one stores */
+    bool is_shifted; /* where a vector's elements lie is worked out for each */
 } tile;
 
 /* Is the loop a vector of every access? */
@@ -141,21 +158,26 @@ static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, in
                 .slower = 1,
                 .share = s->share,
                 .each = s->operations + !product(e, x->stage),
+                .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums,
                 .ends = end ? e->stages[end->node->tensor].operations : 0};
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
         bool vector = l->ann == AT_ANN_VEC, everywhere = !end;
         if (l->sums) t->steps *= vector && is_vector(x, i) ? ceil(l->turns / lanes) : l->turns;
         else if (!est_unrolled(l)) t->again *= l->turns;
+        for (int k = 0; k < x->num_accesses && l->sums && est_unrolled(l); k++) {
+            t->again_step[k] = x->access[k].step[i];
+            t->again_turns = l->turns;
+        }
         if (l->sums || !est_unrolled(l)) continue;
         for (int k = 0; end && k < end->num_loops; k++)
             everywhere |= end->loop[k].name == l->name && est_unrolled(&end->loop[k]);
-        bool in_parts = vector && l->run < (int64_t)l->turns && l->run % lanes;
-        bool uneven = vector && (int64_t)l->turns % l->run;
-        if (in_parts) t->width = fmin(t->width, (double)l->run), t->slower = narrowed;
-        if (uneven || (vector && !is_vector(x, i))) t->width = 1, t->slower = gather;
+        if (vector && !is_vector(x, i)) t->width = 1, t->slower = gather;
+        t->is_shifted |= l->is_shifted;
         int64_t turns = (int64_t)l->turns;
         if (everywhere && t->num_parts < AT_PARTS_MAX) {
+            for (int k = 0; k < x->num_accesses; k++)
+                t->step[k][t->num_parts] = x->access[k].step[i];
             t->which[t->num_parts] = i;
             t->part[t->num_parts++] = (at_part){.vector = vector, .extent = turns};
         } else t->other *= vector ? (turns + lanes - 1) / lanes : turns;
@@ -167,6 +189,7 @@ static void set_waits(const at_estimator *e, tile *t) {
     const est_leaf *x = t->x;
     const at_speeds *s = e->o.speeds;
     double peak_ns = s->peak_gflops > 0 ? 2 * t->width / s->peak_gflops : 0, apart = 1;
+    t->peak_ns = s->peak_gflops > 0 ? 2 * e->o.target->lanes / s->peak_gflops : 0;
     bool inside = false, is_stored = false, is_dynamic = false;
     for (int i = t->root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
@@ -180,6 +203,36 @@ static void set_waits(const at_estimator *e, tile *t) {
     else if (is_dynamic) t->least_ns = peak_ns * add_to_add;
 }
 
+/* Of so many elements there is no load and store but by a mask. */
+static bool is_masked(int64_t elements) {
+    return elements > 1 && elements != 4 && elements != 8 && elements != 16;
+}
+
+/* Vectors that a step loads, where each multiply-add has some of its own: as many multiply-adds at
+ * the peak. Of what unrolled steps of the sum have in common, a step has its share. size: of each
+ * part. */
+static double loads(const at_estimator *e, const tile *t, const int64_t *size, double copied) {
+    const est_leaf *x = t->x;
+    const int lanes = e->o.target->lanes;
+    double all = 0;
+    for (int k = 0; k < x->num_accesses; k++) {
+        const est_access *a = &x->access[k];
+        double n = 1, odd = 1;
+        if (a->written) continue;
+        for (int i = 0; i < t->num_parts; i++) {
+            if (!t->step[k][i]) continue;
+            if (t->part[i].vector) {
+                n *= ceil((double)size[i] / lanes);
+                if (is_masked(size[i] % lanes)) odd = unaligned;
+            } else if (t->step[k][i] == t->again_step[k] && t->again_turns <= copied)
+                n *= ((double)size[i] + t->again_turns - 1) / t->again_turns;
+            else n *= (double)size[i];
+        }
+        all += n * odd;
+    }
+    return all;
+}
+
 /* All parts of tiles that are run so often: whole ones and those left over. far: share of the
  * vectors that come from L2. */
 static double parts_ns(at_estimator *e, const tile *t, double calls, double far) {
@@ -187,19 +240,24 @@ static double parts_ns(at_estimator *e, const tile *t, double calls, double far)
     for (int mask = 0; mask < 1 << t->num_parts; mask++) {
         double rows = (double)t->other, vectors = 1, times = calls;
         int width = at_speeds_width(e->o.target, 1);
+        int64_t sizes[AT_PARTS_MAX];
+        bool masked = false;
+        double elements = 1; /* of a vector that is gathered */
         for (int i = 0; i < t->num_parts; i++) {
             const at_part *p = &t->part[i];
             int64_t size = p->size < p->extent ? p->size : p->extent;
             int64_t whole = p->extent / size, rest = p->extent % size;
             times *= mask >> i & 1 ? rest > 0 : (double)whole;
             if (mask >> i & 1) size = rest;
-            if (p->vector && t->width > 1 && t->width < e->o.target->lanes) {
-                rows *= ceil((double)size / t->width);
-                width = at_speeds_width(e->o.target, (int64_t)t->width);
-            } else if (p->vector && t->width > 1) {
+            sizes[i] = size;
+            if (p->vector && t->width > 1) {
                 vectors *= ceil((double)size / t->width);
                 width = at_speeds_width(e->o.target, size);
-            } else rows *= (double)size;
+                masked |= is_masked(size % e->o.target->lanes);
+            } else {
+                rows *= (double)size;
+                if (p->vector) elements = (double)size;
+            }
         }
         if (times == 0) continue;
         double sums = rows * vectors, joins = chains(e, t->x, t->root, sums) - 1;
@@ -209,7 +267,13 @@ static double parts_ns(at_estimator *e, const tile *t, double calls, double far)
             times * sums * t->again * (t->steps * t->share * t->each + t->ends + joins);
         double near = tile_ns(e, rows, vectors, width, STEP);
         double step = near + far * (tile_ns(e, rows, vectors, width, FAR) - near);
-        step = fmax(fmax(step * t->slower, t->least_ns), sums * t->memory_ns);
+        if (t->slower > 1 && rows <= SINGLE) /* an element to a register */
+            step = t->peak_ns * fmax(single_load * (rows / elements + elements), add_to_add_alone);
+        else step *= t->slower;
+        step = fmax(fmax(step, t->least_ns), sums * t->memory_ns);
+        double loaded = loads(e, t, sizes, copies(t->x, t->root, sums));
+        if (loaded > rows + vectors) step = fmax(step, loaded * t->peak_ns);
+        if (t->goes_on && masked) ns += times * t->again * sums * masked_ns;
         ns += times * t->again *
               (t->steps * t->share * step + tile_ns(e, rows, vectors, width, CALL));
     }
@@ -323,6 +387,16 @@ static void cut(est_leaf *x, int root, const at_part *parts, const int *which, i
     }
 }
 
+/* Tiles of one multiply-add each. */
+static double elements_ns(at_estimator *e, const tile *t, double calls) {
+    const at_speeds *s = e->o.speeds;
+    double n = calls * est_turns(t->x, t->root, t->x->num_loops) * t->share;
+    e->out->calls += n;
+    e->out->sum_calls += n;
+    e->out->operations += n * t->each;
+    return n * ((double)(s->narrow_ns[0][0] + s->narrow_call_ns[0][0]) + address_ns);
+}
+
 void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end, int root) {
     tile t;
     tail tails[2];
@@ -334,6 +408,11 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
     for (int i = root; i < x->num_loops; i++)
         for (int k = 1; k < x->num_accesses && x->loop[i].ann == AT_ANN_VEC; k++)
             if (x->access[k].step[i] == 1) vectors = k;
+    if (t.is_shifted) {
+        est_memory(e, x, x->node->tensor, -1, NULL);
+        e->out->sums_ns += elements_ns(e, &t, all);
+        return;
+    }
     choose(e, t.part, t.num_parts, t.other);
     cut(x, root, t.part, t.which, t.num_parts);
     est_touch(x);

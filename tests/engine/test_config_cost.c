@@ -44,6 +44,7 @@ static const struct {
     {"conv3d_ndhwc", "N=1,D=6,H=10,W=10,CI=24,CO=48", ALL},
     {"group_conv2d_nhwc", "N=1,H=12,W=12,CI=64,CO=64,KH=1,KW=1,padding=0,G=2,strides=1", ALL},
     {"depthwise_conv2d_nhwc", "N=1,H=14,W=14,C=32,KH=1,KW=1,padding=0", ALL},
+    {"depthwise_conv2d_NCHWc", "N=1,IC=24,H=6,W=6,KH=1,KW=1,padding=0", SUM_CALLS},
     {"sparse_dense", "M=48,N=64,K=128,nnz=102", SUM_CALLS},
     {"examples/te/matmul_add.te", "N=36,L=40,M=64", SUMS},
     {"examples/te/conv1d.te", NULL, SUM_CALLS},
