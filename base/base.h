@@ -148,6 +148,7 @@ void at_text_add_names(at_text *out, const char *s, const char *const *names, in
 
 /* The character at *s, which is stepped over; -1: no UTF-8, one byte is stepped over. *s < end. */
 int32_t at_utf8_next(const char **s, const char *end);
+size_t at_utf8_end(const char *text, size_t len); /* where it stops being UTF-8; len: never */
 /* What a terminal, a page or a reader of C would obey or not see: controls, order of writing,
  * joiners, tags. */
 bool at_is_unseen(int32_t c);

@@ -18,3 +18,11 @@ int32_t at_utf8_next(const char **s, const char *end) {
     *s = p + n;
     return c;
 }
+
+size_t at_utf8_end(const char *text, size_t len) {
+    for (const char *p = text, *end = text + len; p < end;) {
+        const char *from = p;
+        if (at_utf8_next(&p, end) < 0) return (size_t)(from - text);
+    }
+    return len;
+}

@@ -83,7 +83,9 @@ static at_status read_text(const at_json *object, const char *name, char *out, s
                            at_error *err) {
     const at_json *v = at_json_get(object, name);
     if (!v || v->kind != AT_JSON_STRING) return wrong(err, name, "a text is wanted");
-    if (strlen(v->string) >= size) return wrong(err, name, "the text is too long");
+    size_t len = strlen(v->string);
+    if (len >= size) return wrong(err, name, "the text is too long");
+    if (at_utf8_end(v->string, len) < len) return wrong(err, name, "the text is not UTF-8");
     strcpy(out, v->string);
     return AT_OK;
 }

@@ -128,22 +128,12 @@ static at_status read_result(at_arena *a, const at_json *result, at_record *r, a
     return AT_OK;
 }
 
-/* Where text stops being UTF-8; len if it never does. What is malformed could not be written again
- * as it was. */
-static size_t utf8_end(const char *text, size_t len) {
-    for (const char *p = text, *end = text + len; p < end;) {
-        const char *from = p;
-        if (at_utf8_next(&p, end) < 0) return (size_t)(from - text);
-    }
-    return len;
-}
-
 at_status at_record_parse_line(at_arena *a, const char *line, size_t len, at_record *out,
                                bool *old_version, at_error *err) {
     const at_json *row;
     *out = (at_record){.extra.same_as = -1};
     *old_version = false;
-    size_t valid = utf8_end(line, len);
+    size_t valid = at_utf8_end(line, len); /* what is malformed could not be written as it was */
     if (valid < len) return at_fail(err, AT_E_INPUT, "byte %zu is not UTF-8", valid);
     if (at_json_most_values(line, len) > AT_MOST_VALUES)
         return at_fail(err, AT_E_INPUT, "more than %d values", AT_MOST_VALUES);

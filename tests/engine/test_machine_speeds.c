@@ -160,6 +160,7 @@ static void refusals(void **state) {
     text_of(&table, "\"measured\": 0", "\"measured\": -1", "measured");
     text_of(&table, "\"l1d\": 0", "\"l1d\": 1e99", "l1d");
     text_of(&table, "\"isa\": \"avx2\"", "\"isa\": \"a name that is too long\"", "isa");
+    text_of(&table, "\"isa\": \"avx2\"", "\"isa\": \"\xd5\"", "isa: the text is not UTF-8");
     text_of(&table, "\"line_ns\": [", "\"line_ns\": [1, 2, 3, 4, 5, ", "line_ns");
     text_of(&table, "\"far_ns\": [[", "\"far_ns\": [[null, ", "far_ns");
 }
