@@ -71,6 +71,11 @@ bool at_comment_read(at_arena *a, const char *comment, const char *name, at_comm
 /* A member that is a text; NULL: there is none. */
 const char *at_comment_text(const at_json *v, const char *name);
 
+/* ---- spread.c ------------------------------------------------------------------------------- */
+
+/* The middle half, or all of a few; n >= 1. */
+at_spread at_spread_of(const double *sorted, int n);
+
 /* ---- gzip.c --------------------------------------------------------------------------------- */
 
 typedef struct at_gunzip at_gunzip;

@@ -1,7 +1,8 @@
 /* tuners/genetic.c: a genetic algorithm whose genes are the digits of an index. Source of
  * behaviour: TVM v0.4 to v0.10, python/tvm/autotvm/tuner/ga_tuner.py. Differences: a generation
  * is measured once and whole, however it is batched; children that are invalid or were there before
- * are changed until they are new, and where that takes long a random point takes their place. */
+ * are changed until they are new, and where that takes long a random point takes their place; what
+ * is only known to be slower than something has no place among the others but the last. */
 #include "tuners/tuners_int.h"
 
 #include <math.h>
@@ -20,7 +21,8 @@ typedef struct genetic {
     int room;
     int *elites; /* proposal numbers; they are parents, and not measured again */
     int num_elites;
-    int *pool; /* the parents: this generation and the elites before it */
+    double least; /* of the scores in the pool */
+    int *pool;    /* the parents: this generation and the elites before it */
     double *weight;
     int64_t *first, *second; /* digits of two parents */
 } genetic;
@@ -90,15 +92,31 @@ static int gather_results(genetic *g) {
     return n;
 }
 
+/* Bounds tell nothing of one another, and are behind all that was timed: the lowest score of the
+ * pool is theirs. */
+static void find_least(genetic *g, int n) {
+    g->least = INFINITY;
+    for (int i = 0; i < n; i++) {
+        double score = g->book.score[g->pool[i]];
+        if (score > 0 && score < g->least) g->least = score;
+    }
+}
+
+static double score_of(const genetic *g, int number) {
+    const at_book *b = &g->book;
+    return b->is_bound[number] ? fmin(g->least, b->score[number]) : b->score[number];
+}
+
 /* The pool, with the elites of the generation that now ends. */
 static int gather_pool(genetic *g) {
     int n = gather_results(g);
     for (int i = 0; i < g->num_elites; i++) g->pool[n++] = g->elites[i];
     g->num_elites = 0;
+    find_least(g, n);
     for (int i = 0; i < n; i++) {
-        double score = g->book.score[g->pool[i]];
+        double score = score_of(g, g->pool[i]);
         int at = g->num_elites;
-        while (at > 0 && g->book.score[g->elites[at - 1]] < score) at--;
+        while (at > 0 && score_of(g, g->elites[at - 1]) < score) at--;
         if (at == g->most_elites) continue;
         if (g->num_elites < g->most_elites) g->num_elites++;
         for (int k = g->num_elites - 1; k > at; k--) g->elites[k] = g->elites[k - 1];
@@ -175,7 +193,7 @@ static void make_generation(void *self) {
         return;
     }
     for (int i = 0; i < n; i++)
-        g->weight[i] = b->best > 0 ? pow(b->score[g->pool[i]] / b->best, g->pressure) + 1e-8 : 1;
+        g->weight[i] = b->best > 0 ? pow(score_of(g, g->pool[i]) / b->best, g->pressure) + 1e-8 : 1;
     for (int i = 0; i < g->population; i++) enter_child(g, n);
 }
 

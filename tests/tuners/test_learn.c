@@ -320,6 +320,49 @@ static void bounds_are_no_times(void **state) {
     for (int i = N - 8; i < N; i++) assert_true(with[i] - base < -3);
 }
 
+enum { GENERATION = 16 };
+
+/* What ga proposes after a generation whose even proposals were timed, from 100 on, and whose odd
+ * ones are known by bounds. */
+static void children_of(at_space *s, const double bounds[GENERATION / 2],
+                        int64_t children[GENERATION]) {
+    int64_t parents[GENERATION];
+    at_trial trials[GENERATION];
+    at_tuner *t = new_tuner("ga", s, (at_tuner_options){.seed = 5});
+    assert_int_equal(at_tuner_next(t, parents, GENERATION), GENERATION);
+    for (int i = 0; i < GENERATION; i++)
+        trials[i] = (at_trial){.index = parents[i],
+                               .valid = true,
+                               .score = i % 2 ? bounds[i / 2] : 100 + i,
+                               .is_bound = i % 2};
+    at_tuner_update(t, trials, GENERATION);
+    assert_int_equal(at_tuner_next(t, children, GENERATION), GENERATION);
+    at_tuner_free(t);
+}
+
+/* How far a kernel got until it was stopped does not make it a better or a worse parent than
+ * another one that was stopped, nor a better one than any that was timed. */
+static void bounds_have_no_order(void **state) {
+    (void)state;
+    static const double up[] = {3, 5, 8, 13, 21, 34, 55, 89},
+                        down[] = {89, 55, 34, 21, 13, 8, 5, 3},
+                        above[] = {3, 105, 200, 300, 400, 500, 600, 700},
+                        timed_too_slow[] = {90, 91, 92, 93, 94, 95, 96, 97};
+    at_arena *a = at_arena_new();
+    at_space *s = space_of(a, (int[]){20, 20, 20}, 3, NULL);
+    int64_t of[4][GENERATION];
+    children_of(s, up, of[0]);
+    children_of(s, down, of[1]);
+    children_of(s, above, of[2]);
+    children_of(s, timed_too_slow, of[3]);
+    for (int i = 0; i < GENERATION; i++) {
+        assert_int_equal(of[0][i], of[1][i]);
+        assert_int_equal(of[0][i], of[2][i]);
+    }
+    assert_true(memcmp(of[0], of[3], sizeof(int64_t) * GENERATION) != 0); /* they do count */
+    at_arena_free(a);
+}
+
 static void nothing_to_learn(void **state) {
     (void)state;
     at_arena *a = at_arena_new();
@@ -557,12 +600,19 @@ static void diverse_picks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_costs),   cmocka_unit_test(parts),
-        cmocka_unit_test(exhaustive),   cmocka_unit_test(nothing_to_learn),
-        cmocka_unit_test(batches),      cmocka_unit_test(strange_results),
-        cmocka_unit_test(beats_chance), cmocka_unit_test(history),
-        cmocka_unit_test(recalls),      cmocka_unit_test(diverse_picks),
-        cmocka_unit_test(small_part),   cmocka_unit_test(bounds_are_no_times),
+        cmocka_unit_test(with_costs),
+        cmocka_unit_test(parts),
+        cmocka_unit_test(exhaustive),
+        cmocka_unit_test(nothing_to_learn),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(strange_results),
+        cmocka_unit_test(beats_chance),
+        cmocka_unit_test(history),
+        cmocka_unit_test(recalls),
+        cmocka_unit_test(diverse_picks),
+        cmocka_unit_test(small_part),
+        cmocka_unit_test(bounds_are_no_times),
+        cmocka_unit_test(bounds_have_no_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
