@@ -22,6 +22,22 @@ static const row rows[] = {
      "H=56,W=56,CI=256,CO=64,KH=1,KW=1,padding=0"},
     {"32@112", "depthwise_conv2d", "H=112,W=112,C=32,K=3,S=1,P=1", "depthwise_conv2d_nhwc",
      "H=112,W=112,C=32,KH=3,KW=3,strides=1,padding=1"},
+    {"DEP-2", "depthwise_conv2d", "H=112,W=112,C=64,K=3,S=2,P=1", "depthwise_conv2d_nhwc",
+     "H=112,W=112,C=64,strides=2"},
+    {"DEP-4", "depthwise_conv2d", "H=7,W=7,C=1024,K=3,S=1,P=1", "depthwise_conv2d_nhwc",
+     "H=7,W=7,C=1024"},
+    {"GRP-2", "group_conv2d", "H=56,W=56,CI=64,CO=64,K=1,S=1,P=0,G=4", "group_conv2d_nhwc",
+     "H=56,W=56,CI=64,CO=64,KH=1,KW=1,strides=1,padding=0,G=4"},
+    {"GRP-3", "group_conv2d", "H=14,W=14,CI=256,CO=256,K=3,S=1,P=1,G=4", "group_conv2d_nhwc",
+     "H=14,W=14,CI=256,CO=256,strides=1,G=4"},
+    {"C1D-1", "conv1d", "L=256,CI=64,CO=128,K=3,S=2,P=1", "conv1d_nwc", "W=256,CI=64,CO=128"},
+    {"C3D-4", "conv3d", "Z=16,H=7,W=7,CI=64,CO=64,K=3,S=1,P=1", "conv3d_ndhwc",
+     "D=16,H=7,W=7,CI=64,CO=64,KD=3,KH=3,KW=3,padding=1"},
+    {"T2D-3", "conv2d_transpose", "H=16,W=16,CI=128,CO=64,K=4,S=2,P=1", "conv2d_transpose_nhwc",
+     "H=16,W=16,CI=128,CO=64"},
+    {"CAP-4", "capsule_conv2d", "H=8,W=8,CI=16,CO=16,K=3,S=1,P=1", "conv2d_capsule_nhwijc",
+     "H=8,W=8,CI=16,CO=16,strides=1"},
+    {"GMM-2", "batch_matmul", "B=1,N=512,M=32,K=512", "batch_matmul", "B=1,M=512,N=32,K=512,tb=0"},
     {"256x256", "norm", "B=1,M=256,N=256", "norm", "B=1,M=256,N=256"},
     {"1024x1024", "norm", "B=1,M=1024,N=1024", "norm", "B=1,M=1024,N=1024"},
     {"256x256", "softmax", "M=256,N=256", "softmax", "Y=256,X=256"},
@@ -74,6 +90,7 @@ at_status at_bench_derived(at_error *err) {
     at_bench_report_section(
         "Derived loop trees, best of 300 trials, against templates, best of 500", "ratio", 2);
     for (int i = 0; i < (int)(sizeof rows / sizeof *rows) && s == AT_OK; i++)
-        s = at_bench_row(run, i, rows[i].name, err);
+        if (at_bench_is_wanted(rows[i].name) || at_bench_is_wanted(rows[i].file))
+            s = at_bench_row(run, i, rows[i].name, err);
     return s;
 }

@@ -13,7 +13,11 @@ static rule_verdict applies(const sketch_state *s, int stage) {
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
     const at_tensor *x = &s->facts->compute->tensors[stage];
     int vec = tile_dot_of(s, stage), row = tile_row_of(s, stage, vec);
-    tile_axes axes = {vec, row, tile_second_of(s, stage, vec, row), -1, -1, false};
+    tile_axes axes = {.vec = vec,
+                      .row = row,
+                      .second = tile_second_of(s, stage, vec, row),
+                      .unrolled = -1,
+                      .blocked = -1};
     sketch_tile_add(s, stage, at_format(s->arena, "dots_%s", x->axes[vec].name), &axes, out, err);
 }
 

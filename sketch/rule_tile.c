@@ -15,11 +15,12 @@ static rule_verdict applies(const sketch_state *s, int stage) {
     return tile_vector_of(s, stage) < 0 ? RULE_SKIP : RULE_APPLY_ALONE;
 }
 
-/* Where one axis has fewer rows than a tile. */
+/* Where one axis has fewer rows than a tile, or windows share what they read in two directions. */
 static int second_of(const sketch_state *s, int stage, int vec, int row) {
     const at_tensor *x = &s->facts->compute->tensors[stage];
     int second = -1;
-    if (row < 0 || s->facts->of[stage].inner[row] >= MOST_ROWS) return -1;
+    if (row < 0) return -1;
+    if (s->facts->of[stage].inner[row] >= MOST_ROWS && !tile_sums_are_short(s, stage)) return -1;
     for (int k = 0; k < x->num_axes; k++)
         if (k != vec && k != row && tile_goes(s, stage, k) && tile_reuses(s, stage, vec, k))
             second = k;
@@ -49,18 +50,21 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
     const at_tensor *x = &s->facts->compute->tensors[stage];
     int vec = tile_vector_of(s, stage), row = tile_row_of(s, stage, vec),
         short_sum = tile_short_sum(s, stage);
-    tile_axes axes = {vec, row, second_of(s, stage, vec, row), -1, -1, false};
+    int second = second_of(s, stage, vec, row), all = tile_sums_are_short(s, stage);
+    tile_axes axes = {.vec = vec, .row = row, .second = second, .blocked = -1};
     for (int by_rows = 0; by_rows <= may_go_by_rows(s, stage, vec); by_rows++)
         for (int written_out = 0; written_out <= (short_sum >= 0); written_out++) {
             const char *word = at_format(s->arena, "tile_%s", x->axes[vec].name);
-            if (written_out)
+            axes.unrolled = written_out || all ? short_sum : -1;
+            axes.all = written_out && all;
+            axes.rows_first = by_rows;
+            if (axes.all) word = at_format(s->arena, "%s+unroll", word);
+            else if (axes.unrolled >= 0)
                 word = at_format(s->arena, "%s+unroll_%s", word, x->axes[short_sum].name);
             if (by_rows) word = at_format(s->arena, "%s+rows_first", word);
-            axes.unrolled = written_out ? short_sum : -1;
-            axes.rows_first = by_rows;
             sketch_tile_add(s, stage, word, &axes, out, err);
         }
-    axes = (tile_axes){vec, row, axes.second, -1, long_sum(s, stage, vec), false};
+    axes = (tile_axes){vec, row, second, -1, false, long_sum(s, stage, vec), false};
     if (axes.blocked >= 0)
         sketch_tile_add(
             s, stage,

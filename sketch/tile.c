@@ -139,6 +139,8 @@ static at_status split_sums(tiling *t) {
     if (last >= 0 && last != t->axes.unrolled)
         AT_TRY(sketch_mark(t->s, t->leaf, t->sums.data[t->sums.len - 1], AT_ANN_UNROLL, t->err));
     if (t->axes.unrolled < 0) return AT_OK;
+    for (int i = 0; i < t->sums.len && t->axes.all; i++)
+        AT_TRY(sketch_mark(t->s, t->leaf, t->sums.data[i], AT_ANN_UNROLL, t->err));
     *at_push(t->s->arena, &t->sums) = t->name[t->axes.unrolled];
     return sketch_mark(t->s, t->leaf, t->name[t->axes.unrolled], AT_ANN_UNROLL, t->err);
 }

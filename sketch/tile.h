@@ -9,6 +9,7 @@ typedef struct tile_axes {
     int vec;         /* of the lanes; of a dot product a reduction */
     int row, second; /* unrolled beside each other */
     int unrolled;    /* a short reduction, the innermost and written out */
+    bool all;        /* so are the others */
     int blocked;     /* a long one, in blocks that several tiles share; sums are then in memory */
     bool rows_first; /* rows outside of what lanes are a part of */
 } tile_axes;
@@ -29,6 +30,8 @@ int tile_dot_of(const sketch_state *s, int stage);
 int tile_lanes_of(const sketch_state *s, int stage);
 int tile_row_of(const sketch_state *s, int stage, int vec);
 int tile_second_of(const sketch_state *s, int stage, int vec, int row);
+/* Whether all reductions are so short that their terms are written out together. */
+bool tile_sums_are_short(const sketch_state *s, int stage);
 /* A short reduction beside a longer one, such as the width of a kernel; -1: none. */
 int tile_short_sum(const sketch_state *s, int stage);
 

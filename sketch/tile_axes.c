@@ -79,6 +79,16 @@ int tile_short_sum(const sketch_state *s, int stage) {
     return x->num_reduce > 1 ? found : -1;
 }
 
+bool tile_sums_are_short(const sketch_state *s, int stage) {
+    enum { MOST_TERMS = 25 };
+    const at_tensor *x = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    int64_t terms = 1;
+    for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
+        terms *= f->divisor[k] || f->extent[k] > MOST_TERMS ? MOST_TERMS + 1 : f->extent[k];
+    return terms <= MOST_TERMS;
+}
+
 /* What two rows have in common lies in the row's other reads; along `second` another read moves. */
 int tile_second_of(const sketch_state *s, int stage, int vec, int row) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
