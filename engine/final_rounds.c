@@ -9,7 +9,8 @@
 #include "engine/anchors.h"
 #include "engine/states.h"
 
-static const double least_budget_s = 2, budget_share = 0.1; /* of the run so far */
+static const double least_budget_s = 3, budget_share = 0.1; /* of the run so far */
+static const double patience = 2;      /* by the clock, where others have the core as well */
 static const double peak_age_s = 0.05; /* measuring it takes 8 ms, which is two samples of 1 ms */
 /* What a turn takes beside the kernel's own runs (measured: 2 to 3 ms); its samples take as long.
  */
@@ -302,10 +303,10 @@ static double open_until_s(const at_final *final, int round) {
 
 /* The first round goes from the best on and prepares them: where the budget ends in it, those were
  * compared that matter most. */
-static at_status sample_all(running *g, double budget_s, at_error *err) {
+static at_status sample_all(running *g, const at_final_limits *limits, at_error *err) {
     at_session *s = g->s;
     at_final *final = g->final;
-    int64_t begin_ns = at_now_ns();
+    int64_t begin_ns = at_now_ns(), begin_core_ns = s->spent.core_ns;
     int order[AT_FINALISTS];
     at_rng rng;
     at_rng_seed(&rng, s->options.seed, AT_FINALISTS);
@@ -315,7 +316,8 @@ static at_status sample_all(running *g, double budget_s, at_error *err) {
         if (round) shuffle(order, final->count, &rng);
         for (int i = 0; i < final->count; i++) {
             at_finalist *f = &final->of[order[i]];
-            bool late = (double)(at_now_ns() - begin_ns) * 1e-9 > budget_s;
+            bool late = (double)(at_now_ns() - begin_ns) * 1e-9 > limits->clock_s ||
+                        (double)(s->spent.core_ns - begin_core_ns) * 1e-9 > limits->core_s;
             if (at_engine_stopped(&s->options) || late || g->is_lost) return AT_OK;
             if (!round) AT_TRY(prepare(g, f, err));
             if (!round && !i) AT_TRY(choose_anchor(g, err));
@@ -333,13 +335,11 @@ double at_final_reserve(double time_s) {
     return share > least ? share : least;
 }
 
-double at_final_budget(const at_session *s) {
+at_final_limits at_final_budget(const at_session *s) {
     double so_far_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
-    double budget_s =
-        budget_share * so_far_s > least_budget_s ? budget_share * so_far_s : least_budget_s;
-    double left_s = s->options.time_s - so_far_s;
-    if (s->options.time_s > 0 && left_s < budget_s) budget_s = left_s > 0 ? left_s : 0;
-    return budget_s;
+    double budget_s = fmax(budget_share * so_far_s, least_budget_s);
+    double left_s = s->options.time_s > 0 ? fmax(s->options.time_s - so_far_s, 0) : INFINITY;
+    return (at_final_limits){fmin(budget_s, left_s), fmin(patience * budget_s, left_s)};
 }
 
 at_interval at_turns_of_peak(const at_turns *t, double flops) {
@@ -413,8 +413,8 @@ static void put_former_winner(const at_known *known, at_final *final, const at_r
     top[0] = winner;
 }
 
-static at_status run(running *g, at_known *known, double budget_s, at_error *err) {
-    at_status status = sample_all(g, budget_s, err);
+static at_status run(running *g, at_known *known, const at_final_limits *limits, at_error *err) {
+    at_status status = sample_all(g, limits, err);
     /* Trials that may come go on with that of the log. */
     if (g->is_paired) g->s->anchors.kernel = NULL, g->s->anchors.is_ready = false;
     for (int i = 0; i < g->final->count; i++) at_candidate_drop(&g->final->of[i].candidate);
@@ -424,14 +424,14 @@ static at_status run(running *g, at_known *known, double budget_s, at_error *err
     return write_lines(g, true, err);
 }
 
-at_status at_final_run(at_session *s, at_known *known, at_log *log, double budget_s, at_final *out,
-                       at_error *err) {
+at_status at_final_run(at_session *s, at_known *known, at_log *log, at_final_limits limits,
+                       at_final *out, at_error *err) {
     const at_record *top[AT_FINALISTS];
     int64_t begin_ns = at_now_ns();
     memset(out, 0, sizeof *out);
     running g = {
         .s = s, .log = log, .final = out, .begun_s = at_wall_time_s(), .logged_ns = begin_ns};
-    out->count = choose_number(s, top, at_known_top(known, top, AT_FINALISTS), budget_s);
+    out->count = choose_number(s, top, at_known_top(known, top, AT_FINALISTS), limits.core_s);
     put_former_winner(known, out, top);
     for (int i = 0; i < out->count; i++) {
         at_finalist *f = &out->of[i];
@@ -439,7 +439,7 @@ at_status at_final_run(at_session *s, at_known *known, at_log *log, double budge
         f->turns = (at_turns){.begun_s = g.begun_s, .rounds = f->rounds, .error = ""};
     }
     if (out->count) at_engine_note(&s->options, "timing the best few again, in turn ...");
-    AT_TRY(run(&g, known, budget_s, err));
+    AT_TRY(run(&g, known, &limits, err));
     s->spent.final_ns = at_now_ns() - begin_ns;
     return AT_OK;
 }

@@ -29,8 +29,14 @@ double at_final_reserve(double time_s);
 /* Of the shares of the peak, each of that of the moment, of the last 64 rounds at most. */
 at_interval at_turns_of_peak(const at_turns *t, double flops);
 
-/* A tenth of the session's time so far, at least 2 s; but what is left of its time limit. */
-double at_final_budget(const at_session *s);
+/* How long it may take: of the time that the worker has its core, and by the clock, where others
+ * take the core away. */
+typedef struct at_final_limits {
+    double core_s, clock_s;
+} at_final_limits;
+/* A tenth of the session's time so far, at least 3 s, and twice that by the clock; but what is left
+ * of its time limit. */
+at_final_limits at_final_budget(const at_session *s);
 /* Finalists are the best by their trials, as many as the budget has time for, and the winner of the
  * finals before. Who wins, at_winner says; what this final found is known from now on. Where
  * trials were timed in pairs so are finalists, with the best by its trial; one is behind where its
@@ -40,8 +46,8 @@ double at_final_budget(const at_session *s);
  * gets no more turns. A turn that was begun when the budget ends is finished. A comment line
  * "#final {json}" of the log for each finalist is renewed twice a second. Interrupted: the turns so
  * far decide. AT_E_OUTPUT, AT_E_BUG. */
-at_status at_final_run(at_session *s, at_known *known, at_log *log, double budget_s, at_final *out,
-                       at_error *err);
+at_status at_final_run(at_session *s, at_known *known, at_log *log, at_final_limits limits,
+                       at_final *out, at_error *err);
 /* The lines of a log that tell it. */
 void at_final_print(at_text *out, const at_session *s, const at_final *final);
 /* Who wins it, and who cannot be told from the winner; known is told of it. */

@@ -281,6 +281,7 @@ at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_recor
     s->spent.check_ns += outcome.check_ns;
     s->spent.measured++;
     s->spent.run_ns += outcome.run_ns;
+    s->spent.core_ns += outcome.end ? outcome.total_ns : outcome.core_ns;
     /* One that was killed has not said how long it ran. */
     s->spent.kernel_ns +=
         outcome.end == AT_JOB_TIMEOUT ? outcome.total_ns - outcome.compile_ns : outcome.kernel_ns;

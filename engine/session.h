@@ -15,6 +15,7 @@ typedef struct at_spent {
     int64_t search_ns, lower_ns, compile_ns, check_ns, run_ns, reference_ns, final_ns;
     int64_t ahead_ns;          /* of lower and compile: while another was measured */
     int64_t kernel_ns;         /* of check and run: inside the kernels themselves */
+    int64_t core_ns;           /* that the worker had its core for */
     int64_t lowered, measured; /* candidates that came so far */
     /* Of the trials alone, without the final: all their time, that inside kernels, and pauses. */
     int64_t trials_ns, trials_kernel_ns, cooldown_ns;

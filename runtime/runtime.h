@@ -279,6 +279,7 @@ typedef struct at_outcome {
      * After a crash or a kill only what had ended by then. */
     int64_t compile_ns, check_ns, run_ns;
     int64_t kernel_ns; /* of check_ns and run_ns: inside the kernel itself, and in pairs with it */
+    int64_t core_ns;   /* that the worker's thread had its core for, of all of it */
     int64_t total_ns;  /* as the parent saw it */
 } at_outcome;
 
