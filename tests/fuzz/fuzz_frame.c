@@ -19,7 +19,7 @@ static void try_result(at_arena *a, const at_frame *f) {
     ready.extra.present = true;
     if (f->type != AT_FRAME_RESULT || !at_result_read(f, &ready, &r, &id)) return;
     at_record_print(&text, &r);
-    AT_ASSERT(at_record_parse(a, text.data, text.len - 1, &again, &err) == AT_OK);
+    if (at_record_parse(a, text.data, text.len - 1, &again, &err) != AT_OK) AT_BUG("%s", err.text);
     AT_ASSERT(at_record_mean(&again) == at_record_mean(&r));
     at_text_free(&text);
 }

@@ -224,6 +224,9 @@ static void lies(void **state) {
     x.extra.sample_kind = (at_samples)77;
     assert_false(send(&x, &r, &id));
     x = make_result();
+    x.extra.accuracy = (at_accuracy){.is_known = true, .max_error = 1e-6, .rms_error = 2e-6};
+    assert_false(send(&x, &r, &id));
+    x = make_result();
     x.extra.code_hash = "../../etc/passwd";
     assert_false(send(&x, &r, &id));
     x = make_result();
