@@ -1,0 +1,230 @@
+/* A machine on which the order of kernels turns round: some are fast alone, others while somebody
+ * uses the core as well. Whole searches on it: each objective finds its own winner, and the end and
+ * pick_best name the other one, too.
+ *
+ * The worker is this program, with a clock of its own: what a kernel takes is made up, by its text,
+ * for each of two states; which state it is when goes by that clock. Pairs and labels are
+ * runtime/pairs.c's. Its probes run, and what they are compared with says that nobody, or somebody,
+ * is there. What is true the worker writes to a file, trial by trial. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/engine.h"
+#include "engine/final_states.h"
+#include "runtime/runtime_int.h"
+#include "tests/folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SEED = 3, TRIALS = 24, PAIRS_OF_TRIAL = 3, LEVELS = 12, SEGMENT_NS = 4000000 };
+
+/* ---- the worker ------------------------------------------------------------------------------ */
+
+typedef struct kernel {
+    uint64_t text; /* a hash of it */
+    double ns[2];  /* of a run: alone, in company */
+} kernel;
+
+static int64_t now_ns;
+static at_job job; /* in hand */
+static uint64_t noise = 1;
+
+static int64_t wall(void) { return now_ns += 20; }
+static const at_clock made_up = {wall, wall};
+
+static uint64_t mix(uint64_t x) {
+    x = (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);
+    return x ^ x >> 29;
+}
+
+static bool is_company(void) { return mix((uint64_t)(now_ns / SEGMENT_NS) + 77) >> 20 & 1; }
+
+/* What probes are compared with from now on: so little that it is reached, or too much. */
+static void set_reach(void) {
+    double all = is_company() ? 1e9 : 1e-9;
+    job.reach = (at_reach){all, all};
+}
+
+static int run(void *const buf[], void *workspace, at_par *par) {
+    const kernel *k = workspace;
+    (void)buf, (void)par;
+    noise = mix(noise + 1);
+    now_ns += (int64_t)(k->ns[is_company()] * (1 + ((double)(noise % 201) - 100) * 1e-4));
+    set_reach();
+    return 0;
+}
+
+static kernel kernel_of(const at_job *j) {
+    uint64_t h = 1;
+    for (const char *c = j->source; *c; c++) h = mix(h ^ (unsigned char)*c);
+    for (int i = 0; i < j->num_blobs; i++)
+        for (int64_t k = 0; k < j->blobs[i].size_bytes; k++)
+            h = mix(h ^ ((const unsigned char *)j->blobs[i].bytes)[k]);
+    double alone = (double)(h >> 8 & 0xffff) * LEVELS / 65536;
+    double company = (double)(h >> 32 & 0xffff) * LEVELS / 65536;
+    return (kernel){h, {3e5 * (1 + 0.06 * (int)alone), 3e5 * (1.3 + 0.06 * (int)company)}};
+}
+
+static at_run run_of(kernel *k) {
+    at_run r = {.clock = &made_up, .entry = run, .workspace = k};
+    r.par.threads = 1;
+    return r;
+}
+
+static void write_truth(const kernel *k) {
+    FILE *f = fopen(getenv("AT_TRUTH"), "a");
+    AT_NEED(f);
+    fprintf(f, "%lld %.17g %.17g\n", (long long)((job.pair_seed ^ SEED) >> 20), k->ns[0], k->ns[1]);
+    fclose(f);
+}
+
+/* The reference: any numbers, since nobody computes others. */
+static void publish(int store_fd) {
+    for (int i = 0; i < job.num_bufs; i++) {
+        const at_buf *b = &job.bufs[i];
+        const float one = 1;
+        for (int64_t k = 0; b->role == AT_BUF_OUT && k < b->size_bytes; k += 4)
+            if (pwrite(store_fd, &one, sizeof one, b->offset + k) != sizeof one) _exit(1);
+    }
+}
+
+static void serve_job(int store_fd, kernel *of_anchor, at_outcome *out) {
+    static const at_job any;
+    kernel k = kernel_of(&job);
+    at_run r = run_of(&k);
+    at_run_time first;
+    set_reach();
+    at_run_timed(&r, 1, &first);
+    if (job.run_only) {
+        publish(store_fd);
+    } else if (job.pairs && of_anchor) {
+        bool same = of_anchor->text == k.text;
+        at_anchor a = {
+            .job = &any, .beside = run_of(same ? &k : of_anchor), .run_ns = of_anchor->ns[0]};
+        a.beside.vector_set = r.vector_set = job.vector_set = 0;
+        at_time_pairs(&r, &a, &job, first, out);
+        if (job.pairs == PAIRS_OF_TRIAL) write_truth(&k);
+    } else at_time_job(&r, &job, first, out);
+}
+
+static _Noreturn void made_up_worker(int fd, int store_fd) {
+    const at_channel parent = {.fd = fd};
+    static at_outcome out;
+    static kernel anchor;
+    at_msg m = {0};
+    int64_t store_bytes;
+    bool has_anchor = false;
+    double peak = 100;
+    at_msg_send(&parent, AT_MSG_READY, "", 1);
+    while (at_msg_receive(&parent, &m) == AT_IO_OK) {
+        if (m.type == AT_MSG_PEAK) {
+            at_msg_send(&parent, AT_MSG_PEAK, &peak, sizeof peak);
+            continue;
+        }
+        if (!at_decode_job(&m, &job, &store_bytes)) _exit(1);
+        at_msg_send(&parent, AT_MSG_COMPILED, NULL, 0);
+        memset(&out, 0, sizeof out);
+        if (m.type == AT_MSG_ANCHOR) anchor = kernel_of(&job), has_anchor = true;
+        else serve_job(store_fd, has_anchor ? &anchor : NULL, &out);
+        at_msg_send(&parent, AT_MSG_OUTCOME, &out, sizeof out);
+    }
+    _exit(0);
+}
+
+/* ---- searches -------------------------------------------------------------------------------- */
+
+typedef struct truth {
+    int64_t index[TRIALS];
+    double ns[TRIALS][2];
+    int len;
+} truth;
+
+static void read_truth(const char *path, truth *t) {
+    FILE *f = fopen(path, "r");
+    long long index;
+    assert_non_null(f);
+    t->len = 0;
+    while (t->len < TRIALS &&
+           fscanf(f, "%lld %lf %lf", &index, &t->ns[t->len][0], &t->ns[t->len][1]) == 3)
+        t->index[t->len++] = index;
+    fclose(f);
+    assert_true(t->len > TRIALS / 2);
+}
+
+static double least(const truth *t, int state) {
+    double ns = t->ns[0][state];
+    for (int i = 0; i < t->len; i++)
+        if (t->ns[i][state] < ns) ns = t->ns[i][state];
+    return ns;
+}
+
+static double time_of(const truth *t, int64_t index, int state) {
+    for (int i = 0; i < t->len; i++)
+        if (t->index[i] == index) return t->ns[i][state];
+    fail_msg("index %lld was not timed", (long long)index);
+    return 0;
+}
+
+/* What counts is state `own`; its best wins, and that of the other state is named. */
+static void search(int own) {
+    static const at_objective objectives[] = {AT_OBJECTIVE_ALONE, AT_OBJECTIVE_COMPANY};
+    const int other = !own;
+    at_arena *a = at_arena_new();
+    const char *log = at_format(a, "%s/%d.log", folder, own);
+    const char *truth_path = at_format(a, "%s/%d.truth", folder, own);
+    const at_engine_options o = {
+        .tuner = "random", .trials = TRIALS, .seed = SEED, .objective = objectives[own]};
+    at_request q = {.template_name = "conv2d_3x3_gemm", .args = "N=1,H=5,W=7,CI=3,CO=6"};
+    at_tuning t;
+    at_error err;
+    truth is;
+    setenv("AT_TRUTH", truth_path, 1);
+    at_status s = at_tuning_open(&o, &q, log, &t, &err);
+    if (s == AT_OK) s = at_tuning_run(&t, &(at_tune_events){0}, &err);
+    if (s != AT_OK) fail_msg("%s", err.text);
+    read_truth(truth_path, &is);
+    assert_non_null(t.final.winner);
+    int64_t winner = t.final.winner->result->config.index;
+    assert_true(time_of(&is, winner, own) == least(&is, own));
+    /* The order does turn round. */
+    assert_true(time_of(&is, winner, other) > 1.05 * least(&is, other));
+    at_other_winner w;
+    assert_true(at_final_other_winner(&t.final, objectives[other], &w));
+    int64_t named = w.who->result->config.index;
+    assert_true(time_of(&is, named, other) == least(&is, other));
+    assert_float_equal(w.ratio, time_of(&is, winner, other) / least(&is, other), 0.02);
+    assert_int_equal(at_tuning_close(&t, &err), AT_OK);
+
+    for (int state = 0; state < 2; state++) {
+        at_pick *picks;
+        int n;
+        s = at_pick_best_of(a, &log, 1, NULL, NULL, objectives[state], NULL, false, AT_PER_CONTEXT,
+                            NULL, NULL, &picks, &n, &err);
+        if (s != AT_OK) fail_msg("%s", err.text);
+        assert_int_equal(n, 1);
+        int64_t picked = picks[0].record.config.recorded_index;
+        assert_true(time_of(&is, picked, state) == least(&is, state));
+    }
+    at_arena_free(a);
+}
+
+static void alone(void **state) {
+    (void)state;
+    search(0);
+}
+
+static void company(void **state) {
+    (void)state;
+    search(1);
+}
+
+int main(int argc, char **argv) {
+    if (argc == 8 && !strcmp(argv[1], "--worker")) made_up_worker(atoi(argv[2]), atoi(argv[3]));
+    const struct CMUnitTest tests[] = {cmocka_unit_test(alone), cmocka_unit_test(company)};
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
