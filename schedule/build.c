@@ -24,7 +24,8 @@ static at_status piece_extents(builder *b, const tree_node *n) {
         case EXTENT_FIXED: x = piece->fixed; break;
         case EXTENT_SYMBOL: x = b->values[piece->symbol]; break;
         case EXTENT_AXIS: x = b->extents[piece->tensor][piece->axis]; break;
-        case EXTENT_DYNAMIC: break;
+        case EXTENT_DYNAMIC:
+        case EXTENT_OPEN: break;
         }
         b->piece_extent[i] = x;
         if (x < 1 && piece->source != EXTENT_DYNAMIC)

@@ -12,8 +12,11 @@
 
 #include "schedule/schedule.h"
 
-/* The plain tree: each stage in loops of its own, one per axis, in text order. */
+/* The plain tree: each stage in loops of its own, one per axis, in text order (tree_open.c). */
 at_status at_edit_plain(at_arena *a, const at_compute *c, at_tree **out, at_error *err);
+/* A tree that lacks leaves with those in such loops, each before all that reads it. */
+at_status at_edit_complete(at_arena *a, const at_compute *c, const at_tree *t, at_tree **out,
+                           at_error *err);
 
 /* ---- loops (edit_loops.c) -------------------------------------------------------------------- */
 
@@ -32,6 +35,9 @@ at_status at_edit_fuse(at_arena *a, const at_tree *t, const at_compute *c, const
 /* E8: para, vec, unroll, or none of them. */
 at_status at_edit_mark(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                        const char *loop, at_ann ann, at_tree **out, at_error *err);
+/* The same by a number: loop:ann(size). */
+at_status at_edit_mark_size(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                            const char *loop, const char *size, at_tree **out, at_error *err);
 
 /* ---- places (edit_place.c) ------------------------------------------------------------------- */
 

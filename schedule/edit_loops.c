@@ -1,4 +1,4 @@
-/* schedule/edit_loops.c: the plain tree, and edits of loops that stay where they are. */
+/* schedule/edit_loops.c: edits of loops that stay where they are. */
 #include "schedule/edit.h"
 
 #include <string.h>
@@ -6,32 +6,6 @@
 #include "schedule/outline.h"
 
 static const char edited[] = "edited tree";
-
-at_status at_edit_plain(at_arena *a, const at_compute *c, at_tree **out, at_error *err) {
-    at_tree_maker *m = at_tree_begin(a, c, "plain tree", err);
-    for (int i = 0; i < c->num_tensors; i++) {
-        const at_tensor *t = &c->tensors[i];
-        int leaf, loop = -1;
-        if (t->role != AT_ROLE_STAGE) continue;
-        at_tree_new_line(m);
-        for (int k = 0; k < axes_of(t); k++) {
-            const at_axis *axis = &t->axes[k];
-            loop = at_tree_add_loop(m, loop, AT_ANN_NONE);
-            AT_TRY(at_tree_add_piece(m, loop, axis->name));
-            if (!axis->begin) continue;
-            name_list used = {0}; /* all axes before: the bounds may use any of them */
-            for (int b = 0; b < k; b++) *at_push(a, &used) = t->axes[b].name;
-            at_tree_set_dynamic(m, loop, used.data, used.len);
-        }
-        at_tree_new_line(m);
-        AT_TRY(at_tree_add_leaf(m, loop, t->name, false, &leaf));
-        for (int k = 0; k < axes_of(t); k++) {
-            at_tree_add_index(m, leaf);
-            AT_TRY(at_tree_add_digit(m, leaf, t->axes[k].name));
-        }
-    }
-    return at_tree_finish(m, out);
-}
 
 /* The loop that an edit is about. */
 static at_status find(const outline *o, const char *stage, const char *piece, outline_node **loop,
@@ -193,19 +167,31 @@ at_status at_edit_fuse(at_arena *a, const at_tree *t, const at_compute *c, const
 
 /* ---- E8 -------------------------------------------------------------------------------------- */
 
-at_status at_edit_mark(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
-                       const char *piece, at_ann ann, at_tree **out, at_error *err) {
+static at_status mark(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                      const char *piece, at_ann ann, const char *size, at_tree **out,
+                      at_error *err) {
     outline o;
     outline_node *loop;
+    bool marks = size || ann != AT_ANN_NONE;
     AT_TRY(outline_of(a, t, &o, err));
     AT_TRY(find(&o, stage, piece, &loop, err));
-    if (loop->dynamic && ann != AT_ANN_NONE)
+    if (loop->dynamic && marks)
         return at_fail(err, AT_E_INPUT, "\"%s\" has an extent from data: it takes no annotation",
                        piece);
-    if (loop->extent && ann != AT_ANN_NONE)
+    if (loop->extent && marks)
         return at_fail(err, AT_E_INPUT, "\"%s\" is written with its extent: it takes no annotation",
                        piece);
     loop->ann = ann;
-    loop->ann_size = NULL;
+    loop->ann_size = size;
     return outline_tree(&o, c, edited, out, err);
+}
+
+at_status at_edit_mark(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                       const char *piece, at_ann ann, at_tree **out, at_error *err) {
+    return mark(a, t, c, stage, piece, ann, NULL, out, err);
+}
+
+at_status at_edit_mark_size(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
+                            const char *piece, const char *size, at_tree **out, at_error *err) {
+    return mark(a, t, c, stage, piece, AT_ANN_NONE, size, out, err);
 }

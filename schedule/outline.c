@@ -52,7 +52,7 @@ static void take(outline *o, const at_tree *t, int i, outline_node *parent) {
 }
 
 at_status outline_of(at_arena *a, const at_tree *t, outline *out, at_error *err) {
-    *out = (outline){.arena = a};
+    *out = (outline){.arena = a, .may_be_open = t->may_be_open};
     if (t->orders.len)
         return at_fail(err, AT_E_INPUT, "%s orders loops of this tree: edits take one order only",
                        t->orders.data[0].name);
@@ -100,6 +100,7 @@ static at_status make(at_tree_maker *m, const at_compute *c, const outline_node 
 at_status outline_tree(const outline *o, const at_compute *c, const char *what, at_tree **out,
                        at_error *err) {
     at_tree_maker *m = at_tree_begin(o->arena, c, what, err);
+    m->tree->may_be_open = o->may_be_open;
     AT_TRY(make(m, c, o->root, -1));
     return at_tree_finish(m, out);
 }

@@ -30,6 +30,7 @@ struct outline_node {
 typedef struct outline {
     at_arena *arena;
     outline_node *root; /* first of the outermost nodes */
+    bool may_be_open;   /* as at_tree_parse_open's */
 } outline;
 
 /* AT_E_INPUT: loops of it come in several orders. */

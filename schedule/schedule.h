@@ -289,6 +289,29 @@ typedef enum at_ann { AT_ANN_NONE, AT_ANN_PARA, AT_ANN_VEC, AT_ANN_UNROLL } at_a
 typedef struct at_tree at_tree; /* parsed text: symbolic */
 at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, const char *what,
                         at_tree **out, at_error *err);
+/* The same of a tree that may leave something open (tree_open.c): pieces without an extent, sums
+ * and outputs without a leaf. No program can be built of one that does. */
+at_status at_tree_parse_open(at_arena *a, const at_compute *c, const char *text, const char *what,
+                             at_tree **out, at_error *err);
+bool at_tree_is_open(const at_tree *t);
+const char *at_tree_what(const at_tree *t); /* for messages */
+const at_symbols *at_tree_symbols(const at_tree *t);
+bool at_tree_has_leaf(const at_tree *t, int stage);
+/* What counts an axis of a stage's leaf, the slowest first, at most AT_TREE_MOST_DIGITS; returns
+ * how many, -1 where there is no leaf. */
+typedef struct at_leaf_digit {
+    const char *piece;
+    at_ann ann;    /* of its loop; written :ann(size): unroll */
+    bool has_mark; /* an annotation of any kind */
+    bool is_open;  /* without an extent */
+    int64_t fixed; /* its extent as a number, where it is written as one; else 0 */
+} at_leaf_digit;
+enum { AT_TREE_MOST_DIGITS = 64 };
+int at_tree_digits(const at_tree *t, int stage, int axis, at_leaf_digit *out);
+/* A piece of the innermost loop around all reductions of a stage's leaf; NULL: there is none. */
+const char *at_tree_around_sum(const at_tree *t, int stage);
+/* A piece of the innermost loop around the leaves of both; NULL: there is none. */
+const char *at_tree_around_both(const at_tree *t, int stage, int other);
 bool at_tree_has_para(const at_tree *t);             /* a loop of it runs on several threads */
 bool at_tree_has_init(const at_tree *t, int tensor); /* @STAGE.init is a leaf of its own */
 void at_tree_print(at_text *out, const at_tree *t);  /* canonical text; parses back equal */

@@ -103,7 +103,8 @@ typedef enum extent_source {
     EXTENT_FIXED,
     EXTENT_SYMBOL,
     EXTENT_AXIS,
-    EXTENT_DYNAMIC
+    EXTENT_DYNAMIC,
+    EXTENT_OPEN
 } extent_source;
 
 typedef struct tree_piece {
@@ -161,7 +162,8 @@ struct at_tree {
     int *piece_slots; /* [pieces.len], what at_node.piece points into */
     int *members;     /* [digits.len], what at_digits.member points into */
     int num_loops;
-    bool *dissolved; /* [tensor] */
+    bool *dissolved;            /* [tensor] */
+    bool may_be_open, has_open; /* pieces without an extent */
 };
 
 /* What at_tree_begin makes. The parser says where in its text the next piece stands, and errors

@@ -279,7 +279,10 @@ static at_status find_extents(at_tree_maker *m, int loop) {
         } else if (!piece->fixed) {
             piece->symbol = at_symbol_find(m->c->symbols, name);
             piece->source = piece->symbol >= 0 ? EXTENT_SYMBOL : EXTENT_AXIS;
-            if (piece->symbol < 0 && !find_axis(m, loop, i, piece))
+            if (piece->symbol >= 0 || find_axis(m, loop, i, piece)) continue;
+            piece->source = EXTENT_OPEN;
+            m->tree->has_open = true;
+            if (!m->tree->may_be_open)
                 return FAIL_NODE(m, n,
                                  "\"%s\" has no extent: it is neither a size nor a whole axis "
                                  "of a leaf below",

@@ -294,10 +294,11 @@ static at_status parse_lines(parser *p, int parent, int col) {
     return AT_OK;
 }
 
-at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, const char *what,
-                        at_tree **out, at_error *err) {
+static at_status parse_tree(at_arena *a, const at_compute *c, const char *text, const char *what,
+                            bool may_be_open, at_tree **out, at_error *err) {
     parser p = {.arena = a, .err = err, .c = c};
     p.maker = at_tree_begin(a, c, what, err);
+    p.maker->tree->may_be_open = may_be_open;
     p.maker->lex = &p.lex;
     AT_TRY(at_lex_start(&p.lex, at_strdup(a, text), p.maker->tree->what, err));
     if (p.lex.kind == AT_TOK_END) return FAIL_HERE(&p, "a tree needs a line");
@@ -305,4 +306,14 @@ at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, cons
     if (p.lex.kind != AT_TOK_END)
         return FAIL_HERE(&p, "expected the indentation of the first line");
     return at_tree_finish(p.maker, out);
+}
+
+at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, const char *what,
+                        at_tree **out, at_error *err) {
+    return parse_tree(a, c, text, what, false, out, err);
+}
+
+at_status at_tree_parse_open(at_arena *a, const at_compute *c, const char *text, const char *what,
+                             at_tree **out, at_error *err) {
+    return parse_tree(a, c, text, what, true, out, err);
 }

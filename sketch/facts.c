@@ -18,7 +18,9 @@ static int64_t value_at(point *p, const at_expr *e) {
     switch (e->op) {
     case AT_X_INT: return e->integer;
     case AT_X_NAME:
-        return e->ref < AT_REF_SIZE ? p->axis[e->ref] : p->facts->values[e->ref - AT_REF_SIZE];
+        if (e->ref < AT_REF_SIZE) return p->axis[e->ref];
+        if (p->facts->varies && p->facts->varies[e->ref - AT_REF_SIZE]) p->known = false;
+        return p->facts->values[e->ref - AT_REF_SIZE];
     case AT_X_NEG: return -x;
     case AT_X_NOT: return !x;
     case AT_X_SELECT: return x ? y : value_at(p, e->arg[2]);
@@ -217,7 +219,7 @@ static int count_reads(const at_expr *e, int tensor) {
     return n;
 }
 
-static bool reads(const at_facts *f, int stage, int tensor) {
+bool at_facts_reads(const at_facts *f, int stage, int tensor) {
     for (int i = 0; i < f->of[stage].num_accesses; i++)
         if (f->of[stage].access[i].tensor == tensor) return true;
     return false;
@@ -248,10 +250,10 @@ static void find_readers(at_facts *f) {
     for (int t = 0; t < c->num_tensors; t++) {
         at_stage_facts *s = &f->of[t];
         for (int r = t + 1; r < c->num_tensors; r++)
-            if (f->of[r].is_stage && !f->of[r].is_dissolved && reads(f, r, t))
+            if (f->of[r].is_stage && !f->of[r].is_dissolved && at_facts_reads(f, r, t))
                 s->num_readers++, s->reader = r;
-        s->has_matched_reader =
-            s->is_stage && s->num_readers == 1 && is_element_wise(f, s->reader, t);
+        s->has_matched_reader = s->is_stage && s->num_readers == 1 &&
+                                !f->of[s->reader].is_written && is_element_wise(f, s->reader, t);
     }
 }
 
@@ -262,7 +264,7 @@ static bool dissolves(const at_facts *f, int stage) {
     const at_tensor *t = &c->tensors[stage];
     int places = 0;
     bool again = false; /* an element is needed several times */
-    if (t->num_reduce || t->is_output || t->is_packing) return false;
+    if (t->num_reduce || t->is_output || t->is_packing || f->of[stage].is_written) return false;
     for (int r = stage + 1; r < c->num_tensors; r++) {
         const at_tensor *reader = &c->tensors[r];
         int n = reader->role == AT_ROLE_STAGE ? count_reads(reader->body, stage) : 0;
@@ -277,17 +279,20 @@ static bool dissolves(const at_facts *f, int stage) {
     return !f->of[stage].is_expensive || (places == 1 && !again);
 }
 
-at_status at_facts_of(at_arena *a, const at_compute *c, const int64_t *values, at_facts *out,
+at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *given, at_facts *out,
                       at_error *err) {
-    at_facts f = {
-        .compute = c, .values = values, .of = AT_NEW_ARRAY(a, at_stage_facts, c->num_tensors)};
-    AT_TRY(at_compute_extents(a, c, values, &f.extents, err));
+    at_facts f = {.compute = c,
+                  .values = given->values,
+                  .varies = given->varies,
+                  .of = AT_NEW_ARRAY(a, at_stage_facts, c->num_tensors)};
+    AT_TRY(at_compute_extents(a, c, given->values, &f.extents, err));
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *x = &c->tensors[t];
         at_stage_facts *s = &f.of[t];
         s->extent = f.extents[t];
         s->reader = -1;
         s->is_stage = x->role == AT_ROLE_STAGE;
+        s->is_written = given->written && given->written[t];
         if (!s->is_stage) continue;
         s->is_expensive = calls(x->body);
         s->operations = at_element_operations(c, x->body) + (x->num_reduce > 0);

@@ -19,10 +19,11 @@ typedef struct at_access {
 
 typedef struct at_stage_facts {
     bool is_stage, is_dissolved;
+    bool is_written;         /* its leaf stands where somebody wrote it */
     bool is_expensive;       /* calls a function */
     int num_readers, reader; /* stages that read it, through what is dissolved; the last of them */
-    /* Its only reader reads it once, element by element; of which axis of the reader is each of
-     * this one's: itself. */
+    /* Its only reader reads it once, element by element, and may be placed; of which axis of the
+     * reader is each of this one's: itself. */
     bool has_matched_reader;
     const int64_t *extent; /* [axes] */
     /* [axes] an index divides the axis by `divisor`: groups of `inner` steps, within which accesses
@@ -40,13 +41,22 @@ typedef struct at_stage_facts {
 typedef struct at_facts {
     const at_compute *compute;
     const int64_t *values;
+    const bool *varies;
     int64_t **extents;
     at_stage_facts *of; /* [tensor] */
 } at_facts;
 
+/* What is known besides the text. */
+typedef struct at_facts_given {
+    const int64_t *values; /* [sizes] */
+    const bool *varies;    /* [sizes] those that knobs decide: nothing follows from their values */
+    const bool *written;   /* [tensors] stages with a leaf; NULL, either: none */
+} at_facts_given;
 /* Owned by a; borrows the rest. AT_E_INPUT: numbers that do not go together. */
-at_status at_facts_of(at_arena *a, const at_compute *c, const int64_t *values, at_facts *out,
+at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *given, at_facts *out,
                       at_error *err);
+/* Whether a stage reads a tensor's memory. */
+bool at_facts_reads(const at_facts *f, int stage, int tensor);
 /* Operations of one element's expression: arithmetic on values, not on indices. */
 double at_element_operations(const at_compute *c, const at_expr *e);
 

@@ -61,6 +61,20 @@ static const at_sketch *sketch_of(const at_task *t, const at_task *own) {
     return NULL;
 }
 
+/* How a tree came about that rules went on from: it is over the computation before their edits. */
+static at_status steps_of_begun(at_arena *a, const at_tree *tree, const at_program *p,
+                                at_edits *out, at_error *err) {
+    const at_symbols *names = at_tree_symbols(tree);
+    int64_t *values = AT_NEW_ARRAY(a, int64_t, names->names.len + 1);
+    at_program *begun;
+    for (int i = 0; i < names->names.len; i++) {
+        int slot = at_symbol_find(p->compute->symbols, names->names.data[i]);
+        values[i] = slot >= 0 ? p->values[slot] : 1;
+    }
+    AT_TRY(at_program_build(a, tree, values, &begun, err));
+    return at_tree_steps(a, begun, tree, out, err);
+}
+
 at_status at_steps_of(at_arena *a, const at_task *t, const at_config *c, at_steps *out,
                       at_error *err) {
     at_config own_config;
@@ -70,6 +84,7 @@ at_status at_steps_of(at_arena *a, const at_task *t, const at_config *c, at_step
     at_program *p;
     const at_tree *tree;
     AT_TRY(at_task_program(a, own, &own_config, &p, err));
+    if (sketch && sketch->begun) AT_TRY(steps_of_begun(a, sketch->begun, p, &steps, err));
     for (int i = 0; sketch && i < sketch->num_steps; i++)
         *at_push(a, &steps) = with_numbers(a, &sketch->steps[i], p->compute->symbols, p->values);
     if (!sketch) {

@@ -10,7 +10,7 @@ static bool stands_beside(const sketch_state *s, int stage) {
     const at_compute *c = s->facts->compute;
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
-        if (f->is_stage && c->tensors[t].num_reduce && f->has_matched_reader &&
+        if (f->is_stage && !f->is_written && c->tensors[t].num_reduce && f->has_matched_reader &&
             f->reader == stage && (tile_vector_of(s, t) >= 0 || tile_dot_of(s, t) >= 0))
             return true;
     }
@@ -22,18 +22,25 @@ static rule_verdict applies(const sketch_state *s, int stage) {
     return t->num_reduce || t->is_packing || stands_beside(s, stage) ? RULE_SKIP : RULE_APPLY_ALONE;
 }
 
+at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
+    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    int last = t->num_axes - 1;
+    const char *parts[2] = {NULL};
+    *outer = NULL;
+    if (s->facts->of[stage].extent[last] < LEAST_LANES) return AT_OK;
+    AT_TRY(sketch_split(s, t->name, t->axes[last].name, 2, &spec, limits, parts, err));
+    *outer = parts[0];
+    return sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err);
+}
+
 static at_status make(sketch_state *s, int stage, at_error *err) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    const at_stage_facts *f = &s->facts->of[stage];
-    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
     int last = t->num_axes - 1;
-    const char *parts[2];
-    if (f->extent[last] >= LEAST_LANES) {
-        static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
-        AT_TRY(sketch_split(s, t->name, t->axes[last].name, 2, &spec, limits, parts, err));
-        AT_TRY(sketch_mark(s, t->name, parts[1], AT_ANN_VEC, err));
-        if (last == 0) return sketch_mark(s, t->name, parts[0], AT_ANN_PARA, err);
-    }
+    const char *outer;
+    AT_TRY(sketch_vectors(s, stage, &outer, err));
+    if (outer && last == 0) return sketch_mark(s, t->name, outer, AT_ANN_PARA, err);
     return last > 0 ? sketch_mark(s, t->name, t->axes[0].name, AT_ANN_PARA, err) : AT_OK;
 }
 

@@ -16,6 +16,8 @@ const char *at_sketch_rule_help(int i) { return rules[i]->help; }
 /* What one stage makes of a state. */
 static void visit(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
     int before = out->len;
+    if (s->begun) sketch_place_written(s, stage, out, err);
+    if (out->len > before) return;
     for (int r = 0; r < NUM_RULES; r++) {
         rule_verdict v = rules[r]->applies(s, stage);
         if (v == RULE_SKIP) continue;
@@ -41,7 +43,7 @@ static void drop_unused(sketch_state *s, const char *tree) {
     int n = 0, limits = 0;
     for (int i = 0; i < s->definitions.len; i++) {
         const at_definition *d = &s->definitions.data[i];
-        bool used = d->kind != AT_DEFINE_SPLIT;
+        bool used = d->kind != AT_DEFINE_SPLIT || i < s->from->num_definitions;
         for (const char *p = d->text[2]; !used && p && *p; p += strspn(p, " ")) {
             size_t length = strcspn(p, " ");
             used = sketch_has_word(tree, at_strndup(s->arena, p, length));
@@ -63,8 +65,10 @@ static at_sketch finish(sketch_state *s) {
     at_compute_print(&compute, s->compute);
     at_tree_print(&tree, s->tree);
     drop_unused(s, at_text_str(&tree));
-    at_sketch out = {
-        .name = *s->name ? s->name : "plain", .steps = s->steps.data, .num_steps = s->steps.len};
+    at_sketch out = {.name = *s->name ? s->name : "plain",
+                     .steps = s->steps.data,
+                     .num_steps = s->steps.len,
+                     .begun = s->begun};
     out.s = at_schedulable_untried(s->arena, d->name, d->args, d->record_args, s->definitions.data,
                                    s->definitions.len, s->limits.data, s->limits.len,
                                    at_text_str(&compute), at_text_str(&tree));
@@ -81,17 +85,24 @@ static bool is_named(const at_sketch *sketches, int n, const char *name) {
 
 static at_status start(at_arena *a, const at_derivation *d, sketch_state *s, at_error *err) {
     at_compute *c;
+    const at_tree *tree = NULL;
+    bool *written = NULL;
     at_facts *facts = AT_NEW(a, at_facts);
     at_symbols *symbols = AT_NEW(a, at_symbols);
     for (int i = 0; i < d->symbols->names.len; i++)
         at_symbol_add(a, symbols, d->symbols->names.data[i]);
     AT_TRY(at_compute_parse(a, symbols, d->compute, at_format(a, "computation of %s", d->name), &c,
                             err));
-    AT_TRY(at_facts_of(a, c, d->values, facts, err));
+    if (d->tree) AT_TRY(sketch_open_written(a, c, d, &tree, &written, err));
+    const at_facts_given given = {d->values, d->varies, written};
+    AT_TRY(at_facts_of(a, c, &given, facts, err));
     *s = (sketch_state){
         .arena = a, .from = d, .facts = facts, .symbols = symbols, .compute = c, .name = ""};
     for (int i = 0; i < d->num_definitions; i++) *at_push(a, &s->definitions) = d->definitions[i];
-    return at_edit_plain(a, c, &s->tree, err);
+    if (!d->tree) return at_edit_plain(a, c, &s->tree, err);
+    AT_TRY(sketch_start_written(s, tree, err));
+    s->begun = s->tree;
+    return AT_OK;
 }
 
 at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, int *n,
@@ -102,8 +113,9 @@ at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, 
     AT_TRY(start(a, d, &first, err));
     *at_push(a, &states) = &first;
     for (int t = first.compute->num_tensors - 1; t >= 0; t--)
-        if (first.facts->of[t].is_stage) visit_all(a, t, &states, &why);
-    sketch_rows(&first, &packed, &why);
+        if (first.facts->of[t].is_stage && !first.facts->of[t].is_written)
+            visit_all(a, t, &states, &why);
+    if (!d->tree) sketch_rows(&first, &packed, &why);
     for (int i = 0; i < states.len; i++) sketch_pack(states.data[i], &packed, &why);
     at_sketch *sketches = AT_NEW_ARRAY(a, at_sketch, packed.len);
     *n = 0;
@@ -115,7 +127,7 @@ at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, 
     return AT_OK;
 }
 
-/* ---- templates without a schedule ------------------------------------------------------------ */
+/* ---- templates without a schedule, or with a part of one ------------------------------------- */
 
 static void derive_template(at_template *t) {
     const at_template_row *row = at_template_row_of(t);
@@ -124,15 +136,18 @@ static void derive_template(at_template *t) {
     at_derivation *d = AT_NEW(a, at_derivation);
     const at_sketch *sketches;
     int64_t *values;
+    bool *varies;
     at_error err = {0};
     int n = 0;
-    at_template_numbers(t, a, names, &values);
+    at_template_numbers(t, a, names, &values, &varies);
     *d = (at_derivation){.name = row->name,
                          .args = row->args,
                          .record_args = row->record_args,
                          .compute = at_template_compute_text(t),
+                         .tree = at_template_tree_text(t),
                          .symbols = names,
-                         .values = values};
+                         .values = values,
+                         .varies = varies};
     d->definitions = at_template_definitions(t, &d->num_definitions);
     if (at_derive(a, d, &sketches, &n, &err) != AT_OK) at_template_refuse(t, &err);
     for (int i = 0; i < n; i++)

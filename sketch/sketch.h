@@ -9,18 +9,21 @@
 typedef struct at_sketch {
     const char *name;     /* "tile_j+pack_B": the rules and what they chose */
     at_schedulable *s;    /* untried */
-    const at_edit *steps; /* from the plain tree */
+    const at_edit *steps; /* from the plain tree, or from: */
     int num_steps;
+    const at_tree *begun; /* what somebody wrote, with all its leaves; NULL: nothing */
 } at_sketch;
 
 /* What is derived from: a computation with its sizes, whose arguments have values. */
 typedef struct at_derivation {
     const char *name, *args, *record_args; /* as in at_template_row */
     const char *compute;
-    const at_definition *definitions; /* sizes */
+    const char *tree;                 /* the part of it that somebody wrote; NULL: nothing */
+    const at_definition *definitions; /* sizes; with a tree, also the knobs that it has */
     int num_definitions;
     const at_symbols *symbols; /* arguments and sizes, and their values */
     const int64_t *values;
+    const bool *varies; /* those that knobs decide; NULL: none */
 } at_derivation;
 
 /* The sketches in the order of their names' rules, the basic one first; in a. AT_E_INPUT: the text

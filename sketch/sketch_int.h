@@ -13,6 +13,11 @@ typedef struct sketch_tile {
     const char *inner; /* the last loop around the tile and what stands beside it */
 } sketch_tile;
 
+/* A loop whose annotation a knob decides. */
+typedef struct sketch_mark_knob {
+    const char *stage, *piece, *size;
+} sketch_mark_knob;
+
 typedef struct sketch_state {
     at_arena *arena;
     const at_derivation *from;
@@ -24,6 +29,8 @@ typedef struct sketch_state {
     AT_VEC(at_split_limits) limits;
     AT_VEC(at_edit) steps;
     AT_VEC(sketch_tile) tiles;
+    AT_VEC(sketch_mark_knob) marks; /* where a tree was begun by hand */
+    const at_tree *begun;           /* that tree, complete; NULL: it began as the plain one */
     const char *name;
 } sketch_state;
 typedef AT_VEC(sketch_state *) sketch_states;
@@ -44,6 +51,10 @@ sketch_state *sketch_branch(const sketch_state *s, const char *word);
 at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err);
 /* Whether a text has a name among its words. */
 bool sketch_has_word(const char *text, const char *word);
+/* Whether a size, tensor, axis or loop of this sketch has the name. */
+bool sketch_is_taken(const sketch_state *s, const char *name);
+/* tile_AXIS, or, where there is one already, tile_STAGE_AXIS. */
+const char *sketch_fresh_knob(const sketch_state *s, const char *stage, const char *axis);
 /* A name that neither size, tensor, axis nor loop has. */
 const char *sketch_fresh(const sketch_state *s, const char *like);
 /* The loop that runs an axis of a stage into `n` parts by knob tile_AXIS; its parts. limits: [n] of
@@ -55,8 +66,17 @@ at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_a
                       at_error *err);
 const char *sketch_axis_name(const sketch_state *s, int stage, int axis);
 
+/* Trees that somebody began (partial.c). Which stages the text has leaves for, [tensors]; then a
+ * state that goes on from it; a stage where what is written asks for it. */
+at_status sketch_open_written(at_arena *a, const at_compute *c, const at_derivation *d,
+                              const at_tree **tree, bool **written, at_error *err);
+at_status sketch_start_written(sketch_state *s, const at_tree *tree, at_error *err);
+void sketch_place_written(const sketch_state *s, int stage, sketch_states *out, at_error *err);
 /* Stages that need a reduction of a row, beside it in the row's loop (rule_rows.c). */
 void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err);
+/* The loop that runs the last axis of a stage, which sums nothing, in vectors, if it is long
+ * enough (rule_plain.c). outer: what is left of it, or NULL. */
+at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err);
 /* Whether a tensor exceeds the caches near the core. */
 bool sketch_is_far(const sketch_state *s, int tensor);
 /* A leaf asks for the next rows, which are `stride` elements apart, of a tensor that it reads or

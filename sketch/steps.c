@@ -14,6 +14,7 @@ sketch_state *sketch_branch(const sketch_state *s, const char *word) {
     OWN(limits);
     OWN(steps);
     OWN(tiles);
+    OWN(marks);
 #undef OWN
     if (*word) b->name = *s->name ? at_format(a, "%s+%s", s->name, word) : at_strdup(a, word);
     return b;
@@ -51,12 +52,13 @@ bool sketch_has_word(const char *text, const char *word) {
     return false;
 }
 
-static bool is_taken(const sketch_state *s, const char *name) {
+bool sketch_is_taken(const sketch_state *s, const char *name) {
     const at_compute *c = s->compute;
     if (at_symbol_find(s->from->symbols, name) >= 0 || at_compute_find(c, name) >= 0) return true;
     for (int i = 0; i < s->definitions.len; i++) { /* of this sketch; others may have it, too */
         const at_definition *d = &s->definitions.data[i];
         if (sketch_has_word(d->text[d->kind == AT_DEFINE_SPLIT ? 2 : 0], name)) return true;
+        if (d->kind == AT_DEFINE_ANNOTATE && sketch_has_word(d->text[1], name)) return true;
     }
     for (int t = 0; t < c->num_tensors; t++)
         for (int k = 0; k < c->tensors[t].num_axes + c->tensors[t].num_reduce; k++)
@@ -66,27 +68,33 @@ static bool is_taken(const sketch_state *s, const char *name) {
 }
 
 const char *sketch_fresh(const sketch_state *s, const char *like) {
-    while (is_taken(s, like)) like = at_format(s->arena, "%s_", like);
+    while (sketch_is_taken(s, like)) like = at_format(s->arena, "%s_", like);
     return like;
 }
 
 static bool has_knob(const sketch_state *s, const char *knob) {
     for (int i = 0; i < s->definitions.len; i++)
-        if (s->definitions.data[i].kind == AT_DEFINE_SPLIT &&
+        if (s->definitions.data[i].kind != AT_DEFINE_SIZES &&
             !strcmp(s->definitions.data[i].text[0], knob))
             return true;
     return false;
 }
 
+const char *sketch_fresh_knob(const sketch_state *s, const char *stage, const char *axis) {
+    const char *knob = at_format(s->arena, "tile_%s", axis);
+    if (has_knob(s, knob)) knob = at_format(s->arena, "tile_%s_%s", stage, axis);
+    while (has_knob(s, knob)) knob = at_format(s->arena, "%s_", knob);
+    return knob;
+}
+
 at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n,
                        const at_split_spec *spec, const at_part_limit *limits, const char **parts,
                        at_error *err) {
-    const char *knob = at_format(s->arena, "tile_%s", axis);
-    if (has_knob(s, knob)) knob = at_format(s->arena, "tile_%s_%s", stage, axis);
+    const char *knob = sketch_fresh_knob(s, stage, axis);
     at_edit e = {.kind = AT_EDIT_SPLIT, .stage = stage, .loop = axis, .knob = knob, .spec = *spec};
     for (int i = 0; i < n; i++) {
         const char *name = at_format(s->arena, "%s%d", axis, i);
-        if (is_taken(s, name)) name = at_format(s->arena, "%s_%s%d", stage, axis, i);
+        if (sketch_is_taken(s, name)) name = at_format(s->arena, "%s_%s%d", stage, axis, i);
         e.names[i] = parts[i] = sketch_fresh(s, name);
     }
     AT_TRY(sketch_step(s, &e, err));

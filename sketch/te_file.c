@@ -5,8 +5,12 @@
  *   sizes ...
  *   A[N, L] : input
  *   ...
+ *   schedule
+ *   i0:para, j0 =>
+ *       ...
  *
- * Each part is read with everything else blanked out, so that errors show the file's own lines. */
+ * A schedule, which may leave anything open, goes to the end of the file. Each part is read with
+ * everything else blanked out, so that errors show the file's own lines. */
 #include <ctype.h>
 #include <string.h>
 
@@ -15,20 +19,21 @@
 enum { MOST_ARGS = 64, MOST_SIZES = 256 };
 
 typedef struct te_row {
-    at_template_row row; /* first, so that its define() finds the rest */
-    const char *sizes, *compute;
+    at_template_row row;                    /* first, so that its define() finds the rest */
+    const char *sizes, *compute, *schedule; /* schedule: NULL, there is none */
 } te_row;
 
 typedef struct te_reader {
     at_arena *arena;
     const char *path;
-    char *parts[3]; /* the text with only args, sizes, the computation */
+    char *parts[4]; /* the text with only args, sizes, the computation, the schedule */
+    bool has_schedule;
     at_symbols symbols;
     at_text args, names, sizes;
     at_error *err;
 } te_reader;
 
-enum { ARGS, SIZES, COMPUTE };
+enum { ARGS, SIZES, COMPUTE, SCHEDULE, PARTS };
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
@@ -36,6 +41,13 @@ static bool begins_with(const char *line, const char *end, const char *word) {
     size_t n = strlen(word);
     while (line < end && (*line == ' ' || *line == '\t')) line++;
     return (size_t)(end - line) > n && !memcmp(line, word, n) && isblank((unsigned char)line[n]);
+}
+
+/* Is a word all that there is on a line? */
+static bool is_alone(const char *line, const char *end, const char *word) {
+    size_t n = strlen(word);
+    while (end > line && isspace((unsigned char)end[-1])) end--;
+    return (size_t)(end - line) == n && !memcmp(line, word, n);
 }
 
 /* A line that goes on after a comma belongs to the one before. */
@@ -48,7 +60,7 @@ static void share_lines(te_reader *r, const char *text, size_t length) {
     static const char *const words[] = {"args", "sizes"};
     int part = COMPUTE;
     bool more = false;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < PARTS; i++) {
         r->parts[i] = at_alloc(r->arena, length + 1);
         for (size_t k = 0; k < length; k++) r->parts[i][k] = text[k] == '\n' ? '\n' : ' ';
         r->parts[i][length] = 0;
@@ -59,7 +71,11 @@ static void share_lines(te_reader *r, const char *text, size_t length) {
         const char *code_end = memchr(line, '#', (size_t)(end - line));
         if (!code_end) code_end = end;
         const char *from = line;
-        if (!more) part = COMPUTE;
+        if (!more) part = r->has_schedule ? SCHEDULE : COMPUTE;
+        if (part == COMPUTE && is_alone(line, code_end, "schedule")) {
+            r->has_schedule = true;
+            from = code_end;
+        }
         for (int i = 0; i < 2 && part == COMPUTE && !more; i++) {
             if (!begins_with(line, code_end, words[i])) continue;
             part = i;
@@ -67,7 +83,7 @@ static void share_lines(te_reader *r, const char *text, size_t length) {
             from += strlen(words[i]);
         }
         memcpy(r->parts[part] + (from - text), from, (size_t)(code_end - from));
-        if (part != COMPUTE && code_end > from) more = goes_on(from, code_end);
+        if (part < COMPUTE && code_end > from) more = goes_on(from, code_end);
         line = end + 1;
     }
 }
@@ -142,6 +158,7 @@ static void define(at_template *t) {
     const te_row *x = (const te_row *)at_template_row_of(t);
     if (*x->sizes) at_sizes(t, x->sizes);
     at_compute_text(t, x->compute);
+    if (x->schedule) at_schedule_when(t, "", x->schedule);
 }
 
 static const char *name_of(at_arena *a, const char *path) {
@@ -153,9 +170,12 @@ static const char *name_of(at_arena *a, const char *path) {
 
 static at_status read_parts(te_reader *r, const char **compute) {
     at_compute *c;
+    at_tree *tree;
     AT_TRY(read_args(r));
     AT_TRY(read_sizes(r));
     AT_TRY(at_compute_parse(r->arena, &r->symbols, r->parts[COMPUTE], r->path, &c, r->err));
+    if (r->has_schedule)
+        AT_TRY(at_tree_parse_open(r->arena, c, r->parts[SCHEDULE], r->path, &tree, r->err));
     at_text text = {0};
     at_compute_print(&text, c);
     *compute = at_text_take(r->arena, &text);
@@ -181,6 +201,7 @@ at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t le
                                      .define = define};
         row->sizes = at_strdup(a, at_text_str(&r.sizes));
         row->compute = compute;
+        row->schedule = r.has_schedule ? r.parts[SCHEDULE] : NULL;
         *out = &row->row;
     }
     at_text_free(&r.args);

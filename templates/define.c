@@ -31,6 +31,10 @@ void at_template_deriver(void (*derive)(at_template *t)) { deriver = derive; }
 
 const char *at_template_compute_text(const at_template *t) { return t->compute_text; }
 
+const char *at_template_tree_text(const at_template *t) {
+    return t->trees.len ? t->trees.data[0].text : NULL;
+}
+
 const at_definition *at_template_definitions(const at_template *t, int *n) {
     *n = t->definitions.len;
     return t->definitions.data;
@@ -46,12 +50,15 @@ static bool can_derive(const at_template *t) {
 
 at_arena *at_template_arena(at_template *t) { return t->arena; }
 
-void at_template_numbers(at_template *t, at_arena *a, at_symbols *names, int64_t **values) {
+void at_template_numbers(at_template *t, at_arena *a, at_symbols *names, int64_t **values,
+                         bool **varies) {
     int n = t->symbols.names.len;
-    *values = AT_NEW_ARRAY(a, int64_t, n);
+    *values = AT_NEW_ARRAY(a, int64_t, n + 1);
+    *varies = AT_NEW_ARRAY(a, bool, n + 1);
     for (int i = 0; i < n; i++) {
         at_symbol_add(a, names, t->symbols.names.data[i]);
         (*values)[i] = t->values.data[i].value;
+        (*varies)[i] = t->values.data[i].varies;
     }
 }
 
@@ -70,6 +77,29 @@ static at_status parse_tree(at_template *t, tree_choice *c, int number) {
         c->condition = e;
     }
     return at_tree_parse(t->arena, t->compute, c->text, what, &c->tree, &t->err);
+}
+
+/* Whether an only schedule leaves something open, and nothing that a sketch cannot repeat is
+ * declared. */
+static at_status is_begun(at_template *t, bool *out) {
+    at_tree *tree;
+    *out = false;
+    if (!deriver || t->trees.len != 1 || *t->trees.data[0].condition_text || t->row->defaults ||
+        t->layouts.len || t->sparse.blocks || t->flops >= 0 || t->sketches.len)
+        return AT_OK;
+    AT_TRY(at_tree_parse_open(t->arena, t->compute, t->trees.data[0].text,
+                              at_format(t->arena, "schedule of %s", t->row->name), &tree, &t->err));
+    *out = at_tree_is_open(tree);
+    return AT_OK;
+}
+
+/* Knobs are its sketches' from here on. */
+static at_status derive_rest(at_template *t) {
+    deriver(t);
+    t->space = at_space_new(t->arena);
+    t->trees.len = t->steps.len = t->defaults.len = 0;
+    t->filter = NULL;
+    return t->err.status;
 }
 
 /* A sparse weight's tensors are what at_sparse says they are. */
@@ -100,18 +130,22 @@ static at_status check_sparse(at_template *t) {
 
 /* What define() noted, now that all names are known. */
 static at_status parse_texts(at_template *t) {
+    bool begun;
+    if (!t->compute_text)
+        return at_fail(&t->err, AT_E_INPUT, "%s: defines no computation", t->row->name);
+    AT_TRY(at_compute_parse(t->arena, &t->symbols, t->compute_text,
+                            at_format(t->arena, "computation of %s", t->row->name), &t->compute,
+                            &t->err));
     if (can_derive(t)) {
         deriver(t);
         AT_TRY(t->err.status);
     }
+    AT_TRY(is_begun(t, &begun));
+    if (begun) AT_TRY(derive_rest(t));
     if (t->filter && at_space_filter(t->space, t->filter, &t->err) != AT_OK)
         return at_fail_at(&t->err, "%s: ", t->row->name);
-    if (!t->compute_text || !(t->trees.len || t->sketches.len))
-        return at_fail(&t->err, AT_E_INPUT, "%s: defines no %s", t->row->name,
-                       t->compute_text ? "schedule" : "computation");
-    AT_TRY(at_compute_parse(t->arena, &t->symbols, t->compute_text,
-                            at_format(t->arena, "computation of %s", t->row->name), &t->compute,
-                            &t->err));
+    if (!t->trees.len && !t->sketches.len)
+        return at_fail(&t->err, AT_E_INPUT, "%s: defines no schedule", t->row->name);
     for (int i = 0; i < t->trees.len; i++) AT_TRY(parse_tree(t, &t->trees.data[i], i + 1));
     for (int i = 0; i < t->layouts.len; i++) AT_TRY(at_layout_parse(t, &t->layouts.data[i]));
     return check_sparse(t);

@@ -73,8 +73,9 @@ static at_status copy_sum(at_template *t, const char *sum) {
         tree_choice *choice = &t->trees.data[i];
         at_tree *tree;
         at_text text = {0};
-        AT_TRY(at_tree_parse(t->arena, c, choice->text,
-                             at_format(t->arena, "schedule of %s", t->row->name), &tree, &t->err));
+        AT_TRY(at_tree_parse_open(t->arena, c, choice->text,
+                                  at_format(t->arena, "schedule of %s", t->row->name), &tree,
+                                  &t->err));
         AT_TRY(
             at_edit_copy(t->arena, tree, AT_COPY_WRITE, sum, NULL, name, &edited, &tree, &t->err));
         at_tree_print(&text, tree);

@@ -120,14 +120,17 @@ int at_task_num_definitions(const at_task *t);
 const at_definition *at_task_definition(const at_task *t, int i);
 void at_define(at_template *t, const at_definition *d); /* calls it */
 at_arena *at_template_arena(at_template *t);            /* lives as long as the task */
-/* What makes sketches of a template that has a computation, sizes and no schedule, once and for all
- * templates; it is called when everything else is defined. */
+/* What makes sketches of a template that has a computation, sizes and no schedule, or one that
+ * leaves something open (at_tree_is_open), once and for all templates; it is called when everything
+ * else is defined. */
 void at_template_deriver(void (*derive)(at_template *t));
 const char *at_template_compute_text(const at_template *t);
+const char *at_template_tree_text(const at_template *t); /* NULL: there is no schedule */
 const at_definition *at_template_definitions(const at_template *t, int *n);
-/* While a template is being defined: the names so far (a copy) and their values by slot, while no
- * knob is declared. */
-void at_template_numbers(at_template *t, at_arena *a, at_symbols *names, int64_t **values);
+/* While a template is being defined: the names so far (a copy), their values by slot, which knobs
+ * may decide. */
+void at_template_numbers(at_template *t, at_arena *a, at_symbols *names, int64_t **values,
+                         bool **varies);
 /* The same mistake as `err` is this template's. */
 void at_template_refuse(at_template *t, const at_error *err);
 /* The row whose define() is running. */

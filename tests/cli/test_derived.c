@@ -157,6 +157,54 @@ static void as_template(void **state) {
     assert_non_null(strstr(r->out, "as written: "));
 }
 
+/* A tree of which a part is written, in a .te file and in C with a knob of its own. */
+static void begun(void **state) {
+    (void)state;
+    static const char tree[] = "i0:para, j0 =>\n"
+                               "    k0, k1, i1:unroll, j1:vec =>\n"
+                               "        @mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k\n";
+    at_text text = {0};
+    at_text_addf(&text, "%sschedule\n%s", product, tree);
+    cli_write("mine.te", at_text_str(&text));
+    at_text_free(&text);
+    const cli_result *r = cli_expect(0, "./autotune derive ./mine.te");
+    assert_non_null(strstr(r->out, "written+pack_B: "));
+    assert_non_null(strstr(r->out, "@out = {i0, i1}/i, {j0, j1}/j"));
+    cli_expect(0, "./autotune ./mine.te --trials 8 --tuner random --quiet");
+    cli_expect(0, "./autotune ./mine.te --trials 10 --tuner ga --quiet --log mine.log");
+    cli_expect(0, "./autotune ./mine.te --trials 3 --tuner random --quiet --fuse relu");
+    cli_expect(0, "./autotune apply ./mine.te --log mine.log --main -o main.c");
+    cli_expect(0, "gcc -O1 -o main main.c -lm && ./main");
+    cli_expect(0, "./autotune show ./mine.te --log mine.log --history trace");
+    cli_expect(0, "./autotune show ./mine.te --index 77 --history steps > mine.steps");
+    assert_non_null(strstr(cli_read("mine.steps"), "\nnest out behind mul in j0\n"));
+    cli_expect(0,
+               "./autotune show ./mine.te --from-steps mine.steps --history steps > again.steps");
+    cli_expect(0, "cmp mine.steps again.steps");
+    cli_expect(0, "./autotune derive ./mine.te --sketch written -o whole.c");
+    r = cli_expect(0, "./autotune derive ./whole.c");
+    assert_non_null(strstr(r->out, "as written: "));
+    cli_write(
+        "own.c",
+        "#include \"template.h\"\n"
+        "static void define(at_template *t) {\n"
+        "    at_split(t, \"mine\", \"M\", \"j0 j1\", .policy = AT_FACTORS, .fallback = {-1, 8});\n"
+        "    at_compute(t, \"A[M, M] : input\\nB[M, M] : weight\\n\"\n"
+        "        \"out[i:M, j:M] = sum(k:M) A[i, k] * B[k, j]\\n\");\n"
+        "    at_schedule(t, \"j0:para, i0 =>\\n\"\n"
+        "        \"    k, i1:unroll, j1:vec =>\\n\"\n"
+        "        \"        @out = {i0, i1}/i, {j0, j1}/j  // k\\n\");\n"
+        "}\n"
+        "const at_template_row at_own = {.name = \"own\", .help = \"own\", .args = \"M=24\",\n"
+        "    .record_args = \"[M]\", .define = define};\n");
+    r = cli_expect(0, "./autotune ./own.c --trials 5 --tuner random --quiet");
+    assert_non_null(
+        strstr(cli_read("own.log"), "[\"sketch\", \"ot\", \"written+pack_B\"], [\"mine\", "));
+    cli_expect(0, "sed 's/i1/i/g' mine.te > bad.te");
+    r = cli_expect(4, "./autotune run ./bad.te");
+    assert_non_null(strstr(r->err, "\"i\" is a part of an axis without a size, and the name of "));
+}
+
 /* How a program comes about, replayed from a file: the same tree. */
 static void history(void **state) {
     (void)state;
@@ -280,10 +328,9 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands),        cmocka_unit_test(indices),
-        cmocka_unit_test(several_outputs), cmocka_unit_test(as_template),
-        cmocka_unit_test(history),         cmocka_unit_test(ansor),
-        cmocka_unit_test(arrays),          cmocka_unit_test(entities),
+        cmocka_unit_test(commands),    cmocka_unit_test(indices), cmocka_unit_test(several_outputs),
+        cmocka_unit_test(as_template), cmocka_unit_test(begun),   cmocka_unit_test(history),
+        cmocka_unit_test(ansor),       cmocka_unit_test(arrays),  cmocka_unit_test(entities),
         cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);

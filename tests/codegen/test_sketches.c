@@ -1,6 +1,7 @@
 /* Whatever rules derive is right: sketches of random computations, and of those in examples/te on
  * odd shapes, at random points, run in every form that lowering gives them and compared with the
- * interpreter of the computation before all edits. No point may be refused. In the environment:
+ * interpreter of the computation before all edits. No point may be refused. The same of sketches
+ * that are given again without sizes and with only some of their leaves. In the environment:
  * AT_SEED and AT_COUNT choose other computations and more, AT_POINTS how many points of each sketch
  * (100 in a full run, the first of them through compilers, too), AT_ONLY one file of examples/te.
  */
@@ -197,26 +198,19 @@ static void check_random(batch *b, const random_program *p, int points) {
     at_text_free(&text);
 }
 
-/* A file of examples/te; its plain tree is what random programs have. */
-static void check_file(batch *b, const char *file, const char *args, int points) {
+/* The task of a computation; its plain tree is what random programs have. */
+static void check_plain(batch *b, at_task *task, int points) {
     at_arena *a = at_arena_new();
     random_program *p = calloc(1, sizeof *p);
-    original x = {.p = p};
-    const at_template_row *row;
-    const char *path = at_format(a, "examples/te/%s.te", file);
-    char *source;
-    size_t length;
+    original x = {.p = p, .task = task};
     at_tree *plain;
     int64_t *values;
     at_text text = {0}, tree = {0};
     at_error err;
     assert_non_null(p);
-    if (at_read_file(a, path, &source, &length, &err) != AT_OK ||
-        at_te_parse(a, path, source, length, &row, &err) != AT_OK ||
-        at_task_new(a, row, args, &x.task, &err) != AT_OK ||
-        at_edit_plain(a, at_task_compute(x.task), &plain, &err) != AT_OK ||
+    if (at_edit_plain(a, at_task_compute(x.task), &plain, &err) != AT_OK ||
         at_task_plain_values(a, x.task, &values, &err) != AT_OK)
-        fail_msg("%s %s: %s", file, args, err.text);
+        fail_msg("%s: %s", b->what, err.text);
     at_compute_print(&text, at_task_compute(x.task));
     at_tree_print(&tree, plain);
     AT_ASSERT(text.len < sizeof p->compute);
@@ -227,13 +221,101 @@ static void check_file(batch *b, const char *file, const char *args, int points)
         p->size[i].value = values[i];
         snprintf(p->size[i].name, RP_NAME, "%s", at_task_compute(x.task)->symbols->names.data[i]);
     }
-    if (build_open(&x.built, p) != USE_OK) fail_msg("%s %s: %s", file, args, x.built.err.text);
+    if (build_open(&x.built, p) != USE_OK) fail_msg("%s: %s", b->what, x.built.err.text);
     check_task(b, &x, points);
     build_close(&x.built);
     at_text_free(&text);
     at_text_free(&tree);
     free(p);
     at_arena_free(a);
+}
+
+static at_task *task_of_text(at_arena *a, const char *path, const char *text, size_t length,
+                             const char *args) {
+    const at_template_row *row;
+    at_task *task;
+    at_error err;
+    if (at_te_parse(a, path, text, length, &row, &err) != AT_OK ||
+        at_task_new(a, row, args, &task, &err) != AT_OK)
+        fail_msg("%s %s: %s\n%s", path, args, err.text, text);
+    return task;
+}
+
+static at_task *task_of_file(at_arena *a, const char *file, const char *args) {
+    const char *path = at_format(a, "examples/te/%s.te", file);
+    char *source;
+    size_t length;
+    at_error err;
+    if (at_read_file(a, path, &source, &length, &err) != AT_OK) fail_msg("%s", err.text);
+    return task_of_text(a, path, source, length, args);
+}
+
+/* ---- trees of which a part is written -------------------------------------------------------- */
+
+static size_t blanks(const char *line) { return strspn(line, " "); }
+
+/* The tree without some of its leaves, and without the loops that are empty then. */
+static void add_some(at_text *out, const char *tree, at_rng *rng) {
+    const char *line[200];
+    bool kept[200] = {false};
+    int n = 0;
+    for (const char *p = tree; *p; p += strcspn(p, "\n") + 1) {
+        AT_ASSERT(n < 200);
+        line[n++] = p;
+    }
+    for (int i = n - 1; i >= 0; i--)
+        if (line[i][blanks(line[i])] == '@') kept[i] = at_rng_below(rng, 3) > 0;
+        else
+            for (int k = i + 1; k < n && blanks(line[k]) > blanks(line[i]); k++) kept[i] |= kept[k];
+    for (int i = 0; i < n; i++)
+        if (kept[i]) at_text_addn(out, line[i], strcspn(line[i], "\n") + 1);
+}
+
+/* A computation whose sizes knobs decide keeps those knobs; it is a template in C. */
+static const at_template_row *keep_knobs(at_arena *a, const at_sketch *s, const char *tree) {
+    return &at_schedulable_untried(a, "begun", s->s->row.args, s->s->row.record_args,
+                                   s->s->definitions, s->s->num_definitions, NULL, 0,
+                                   s->s->compute_text, tree)
+                ->row;
+}
+
+/* Any other is a .te file. */
+static const at_template_row *drop_knobs(at_arena *a, const at_task *sketch, const at_sketch *s,
+                                         const char *tree) {
+    at_text text = {0};
+    const at_template_row *row;
+    at_error err;
+    at_text_addf(&text, "args %s\n", s->s->row.args);
+    for (int i = 0; i < at_task_num_definitions(sketch); i++)
+        if (at_task_definition(sketch, i)->kind == AT_DEFINE_SIZES)
+            at_text_addf(&text, "sizes %s\n", at_task_definition(sketch, i)->text[0]);
+    at_text_addf(&text, "%sschedule\n%s", s->s->compute_text, tree);
+    if (at_te_parse(a, "begun.te", at_text_str(&text), text.len, &row, &err) != AT_OK)
+        fail_msg("%s\n%s", err.text, at_text_str(&text));
+    at_text_free(&text);
+    return row;
+}
+
+/* A task's sketches, each begun by hand, with some of its leaves and without the sizes of parts,
+ * and gone on with by rules. */
+static void check_begun(batch *b, const at_task *task, int points, at_rng *rng) {
+    for (int i = 0; i < at_task_num_sketches(task); i++) {
+        at_arena *a = at_arena_new();
+        const at_task *sketch = at_task_sketch(task, i);
+        const at_sketch *s = at_sketch_of_task(task, i);
+        at_text tree = {0};
+        at_task *begun;
+        at_error err;
+        while (!tree.len) add_some(&tree, s->s->tree_text, rng);
+        const at_template_row *row = strstr(s->name, "pack_")
+                                         ? keep_knobs(a, s, at_text_str(&tree))
+                                         : drop_knobs(a, sketch, s, at_text_str(&tree));
+        if (at_task_new(a, row, at_task_args_text(task), &begun, &err) != AT_OK)
+            fail_msg("%s: %s: %s\n%s", b->what, s->name, err.text, at_text_str(&tree));
+        if (at_task_num_sketches(begun)) check_plain(b, begun, points);
+        at_text_free(&tree);
+        at_arena_free(a);
+    }
 }
 
 static void open_batch(batch *b) {
@@ -330,14 +412,47 @@ static void operators(void **state) {
         char what[200];
         snprintf(what, sizeof what, "%s %s", cases[i].file, cases[i].args);
         b.what = what;
-        check_file(&b, cases[i].file, cases[i].args, points ? (int)points : 2);
+        at_arena *a = at_arena_new();
+        check_plain(&b, task_of_file(a, cases[i].file, cases[i].args), points ? (int)points : 2);
+        at_arena_free(a);
     }
     close_batch(&b, "operators", CASES);
+}
+
+/* Sketches without sizes of parts and without some of their leaves come back right. */
+static void begun_by_hand(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"matmul_add", "N=13,L=7,M=70"},
+        {"conv2d_bn_relu", "N=1,H=7,W=6,CI=3,CO=8,K=3,S=2,P=1"},
+        {"group_conv2d", "N=1,H=7,W=6,CI=6,CO=12,K=3,S=2,P=1,G=3"},
+        {"conv2d_transpose", "N=1,H=4,W=4,CI=4,CO=3,K=4,S=2,P=1"},
+        {"depthwise_conv2d", "N=3,H=7,W=9,C=12,K=3,S=2,P=1"},
+        {"norm", "B=3,M=7,N=12"},
+        {"capsule_conv2d", "N=1,H=5,W=4,CI=3,CO=8,K=3,S=2,P=1,C=2"},
+    };
+    enum { CASES = sizeof cases / sizeof cases[0] };
+    long seed = setting("AT_SEED", 1), count = setting("AT_COUNT", 1);
+    const char *only = getenv("AT_ONLY");
+    batch b;
+    at_rng rng;
+    at_rng_seed(&rng, (uint64_t)seed, 5);
+    open_batch(&b);
+    for (long i = 0; i < count * CASES; i++) {
+        const char *const *x = cases[i % CASES];
+        at_arena *a = at_arena_new();
+        b.what = x[0];
+        if (!only || !strcmp(only, x[0]))
+            check_begun(&b, task_of_file(a, x[0], x[1]), (int)setting("AT_POINTS", 2), &rng);
+        at_arena_free(a);
+    }
+    close_batch(&b, "times a computation's trees", count * CASES);
 }
 
 int main(void) {
     at_sketches_for_templates();
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_computations),
-                                       cmocka_unit_test(operators)};
+                                       cmocka_unit_test(operators),
+                                       cmocka_unit_test(begun_by_hand)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

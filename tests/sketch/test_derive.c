@@ -113,15 +113,12 @@ static void try_config(const expected *x, const at_config *c) {
     at_arena_free(a);
 }
 
-static void check(const char *path, const char *args, bool is_plain) {
-    at_arena *a = at_arena_new();
-    expected x = {.task = task_of(a, path, args)};
+static void check_task(at_arena *a, at_task *task) {
+    expected x = {.task = task};
     at_space *space = at_task_space(x.task);
     at_rng rng;
     at_error err;
     interpret(a, &x);
-    if (is_plain != !strcmp(at_task_sketch_name(x.task, 0), "plain"))
-        fail_msg("%s %s: %s", path, args, at_task_sketch_name(x.task, 0));
     at_rng_seed(&rng, 3, 3);
     for (int lanes = 4; lanes <= 16; lanes *= 2)
         for (int i = 0; i < at_task_num_sketches(x.task); i++) {
@@ -137,6 +134,14 @@ static void check(const char *path, const char *args, bool is_plain) {
         assert_int_equal(at_config_at(a, space, index, &c, &err), AT_OK);
         try_config(&x, &c);
     }
+}
+
+static void check(const char *path, const char *args, bool is_plain) {
+    at_arena *a = at_arena_new();
+    at_task *task = task_of(a, path, args);
+    if (is_plain != !strcmp(at_task_sketch_name(task, 0), "plain"))
+        fail_msg("%s %s: %s", path, args, at_task_sketch_name(task, 0));
+    check_task(a, task);
     at_arena_free(a);
 }
 
@@ -176,14 +181,116 @@ static void sets(void **state) {
         {"examples/te/conv2d_bn_relu.te", "N=1,H=7,W=6,CI=3,CO=8,K=3,S=2,P=1", false},
         {"examples/te/transpose_batch_matmul.te", "B=2,S=9,H=3,D=5", false},
         {"examples/te/embedding.te", "B=2,S=5,V=11,D=7", true},
+        {"examples/te/conv2d_by_rows.te", "N=2,H=7,W=9,CI=4,CO=18", false},
         {"examples/te/masked_mean.te", "B=3,S=7,D=21", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(cases[i].path, cases[i].args, cases[i].is_plain);
 }
 
+static at_task *task_of_text(at_arena *a, const char *text) {
+    const at_template_row *row;
+    at_task *t;
+    at_error err;
+    if (at_te_parse(a, "own.te", text, strlen(text), &row, &err) != AT_OK ||
+        at_task_new(a, row, "", &t, &err) != AT_OK)
+        fail_msg("%s\n%s", err.text, text);
+    return t;
+}
+
+#define PRODUCT                                                                                    \
+    "args N=13, L=20, M=37\nA[N, L] : input\nB[L, M] : weight\nC[N, M] : input\n"                  \
+    "mul[i:N, j:M] = sum(k:L) A[i, k] * B[k, j]\nout[i:N, j:M] = mul[i, j] + C[i, j]\n"
+#define SOFTMAX                                                                                    \
+    "args M=5, N=40\nx[M, N] : input\nmost[i:M] = max(k:N) x[i, k]\n"                              \
+    "e[i:M, j:N] = exp(x[i, j] - most[i])\ntotal[i:M] = sum(k:N) e[i, k]\n"                        \
+    "out[i:M, j:N] = e[i, j] / total[i]\n"
+
+/* What rules make of a tree that somebody began: the tree of the first sketch, and how many
+ * sketches and knobs of the first there are. */
+static void begun(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *tree;
+        int sketches, knobs;
+    } cases[] = {
+        /* parts without sizes; what reads the sum stands beside it */
+        {PRODUCT "schedule\n"
+                 "i0:para, j0 =>\n"
+                 "    k0, k1, i1:unroll, j1:vec =>\n"
+                 "        @mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k\n",
+         "j0, k0, k1, j1 =>\n"
+         "    @B_packed = j0, k0, k1, j1\n"
+         "i0:para, j0 =>\n"
+         "    k0, k1:ann(k1_unroll), i1:unroll, j1:vec =>\n"
+         "        @mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k\n"
+         "    i1:unroll, j1:vec =>\n"
+         "        @out = {i0, i1}/i, {j0, j1}/j\n",
+         2, 4},
+        /* sizes that are there stay, and those that follow from them are no knobs */
+        {PRODUCT "schedule\n"
+                 "i0, j0:2, j1 =>\n"
+                 "    k, i1:3 =>\n"
+                 "        @mul = {i0, i1}/i, {j0, j1}/j  // k\n"
+                 "    i1:3 =>\n"
+                 "        @out = {i0, i1}/i, {j0, j1}/j\n",
+         NULL, 1, 0},
+        /* a sum that nobody wrote is tiled, and what was written reads it */
+        {PRODUCT "schedule\n"
+                 "i:para, j0, j1:vec =>\n"
+                 "    @out = i, {j0, j1}/j\n",
+         NULL, 2, 4},
+        /* a name of its own for a whole axis; no vectors: nothing to pack */
+        {PRODUCT "schedule\n"
+                 "row, j =>\n"
+                 "    k =>\n"
+                 "        @mul = {row}/i, j  // k\n",
+         "row, j =>\n"
+         "    k =>\n"
+         "        @mul = row, j  // k\n"
+         "    @out = row, j\n",
+         1, 0},
+        /* between what it reads and what reads it */
+        {SOFTMAX "schedule\n"
+                 "i =>\n"
+                 "    m0, m1:vec =>\n"
+                 "        @most = i  // {m0, m1}/k\n"
+                 "    k0, k1:vec =>\n"
+                 "        @total = i  // {k0, k1}/k\n",
+         NULL, 1, 4},
+        {SOFTMAX "schedule\n"
+                 "i =>\n"
+                 "    j0, j1:vec =>\n"
+                 "        @e = i, {j0, j1}/j\n",
+         NULL, 1, 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_arena *a = at_arena_new();
+        at_task *t = task_of_text(a, cases[i].text);
+        if (at_task_num_sketches(t) != cases[i].sketches ||
+            at_space_num_knobs(at_task_space(at_task_sketch(t, 0))) != cases[i].knobs)
+            fail_msg("%s: %d sketches, %d knobs", cases[i].text, at_task_num_sketches(t),
+                     at_space_num_knobs(at_task_space(at_task_sketch(t, 0))));
+        if (cases[i].tree)
+            assert_string_equal(at_sketch_of_task(t, 0)->s->tree_text, cases[i].tree);
+        check_task(a, t);
+        at_arena_free(a);
+    }
+}
+
+/* A tree with nothing open is one of its own, without sketches. */
+static void whole(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_task *t = task_of_text(a, "args N=4\nA[N] : input\nout[i:N] = A[i] + 1\n"
+                                 "schedule\ni:vec =>\n    @out = i\n");
+    assert_int_equal(at_task_num_sketches(t), 0);
+    at_arena_free(a);
+}
+
 int main(void) {
     at_sketches_for_templates();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sets)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sets), cmocka_unit_test(begun),
+                                       cmocka_unit_test(whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,6 +84,12 @@ static void refused(void **state) {
         {"args N=1\nsizes X=\n", "dir/my.te:3:1: expected a value, got the end"},
         {"args N=4\nA[N] : input\nout[i:N] = B[i]\n", "dir/my.te:3:12: unknown tensor \"B\""},
         {"args N=4\nA[N] : input\nout[i:N] = A[out[i]]\n", "dir/my.te:3:14: "},
+        {"args N=4\nA[N] : input\nout[i:N] = A[i]\nschedule\n",
+         "dir/my.te:5:1: a tree needs a line"},
+        {"args N=4\nA[N] : input\nout[i:N] = A[i]\nschedule # on\ni0, i1 =>\n    @ou = {i0, i1}\n",
+         "dir/my.te:6:6: unknown stage \"ou\""},
+        {"args N=4\nA[N] : input\nout[i:N] = A[i]\nschedule\ni0, i1 =>\n    @out = {i0, i2}\n",
+         "dir/my.te:6:17: \"i2\" is no loop around this leaf"},
         {"\x01", "dir/my.te: byte 0 is no text; a .te file is a computation"},
         {"args N=4\nA[N] : input\nB[i:N] = C[i]\nC[i:N] = B[i]\n", "dir/my.te:3:10: "},
     };

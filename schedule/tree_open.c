@@ -1,0 +1,135 @@
+/* schedule/tree_open.c: trees that leave something open: pieces without an extent, stages without a
+ * leaf. What they say, and the leaves they lack as plain loops; sketch/partial.c goes on from it.
+ */
+#include <string.h>
+
+#include "schedule/edit.h"
+#include "schedule/outline.h"
+
+static const tree_node *leaf_of(const at_tree *t, int stage) {
+    for (int i = 0; i < t->nodes.len; i++) {
+        const tree_node *n = &t->nodes.data[i];
+        if (n->fixed.is_leaf && !n->fixed.is_init && n->fixed.tensor == stage) return n;
+    }
+    return NULL;
+}
+
+const char *at_tree_what(const at_tree *t) { return t->what; }
+
+const at_symbols *at_tree_symbols(const at_tree *t) { return t->compute->symbols; }
+
+bool at_tree_has_leaf(const at_tree *t, int stage) { return leaf_of(t, stage) != NULL; }
+
+bool at_tree_is_open(const at_tree *t) {
+    if (t->has_open) return true;
+    for (int i = 0; i < t->compute->num_tensors; i++) {
+        const at_tensor *x = &t->compute->tensors[i];
+        if (x->role == AT_ROLE_STAGE && (x->num_reduce || x->is_output) && !leaf_of(t, i))
+            return true;
+    }
+    return false;
+}
+
+int at_tree_digits(const at_tree *t, int stage, int axis, at_leaf_digit *out) {
+    const tree_node *leaf = leaf_of(t, stage);
+    if (!leaf) return -1;
+    const tree_axis *x = &t->axes.data[leaf->first_axis + axis];
+    for (int d = 0; d < x->num_digits; d++) {
+        const tree_digit *digit = &t->digits.data[x->first_digit + d];
+        const tree_node *loop = &t->nodes.data[digit->loop];
+        const tree_piece *piece = &t->pieces.data[loop->first_piece + digit->member];
+        out[d] = (at_leaf_digit){.piece = t->piece_names.data[piece->name],
+                                 .ann = loop->ann_name ? AT_ANN_UNROLL : loop->fixed.ann,
+                                 .has_mark = loop->ann_name || loop->fixed.ann != AT_ANN_NONE,
+                                 .is_open = piece->source == EXTENT_OPEN,
+                                 .fixed = piece->fixed};
+    }
+    return x->num_digits;
+}
+
+static const char *first_piece(const at_tree *t, const tree_node *loop) {
+    return t->piece_names.data[t->pieces.data[loop->first_piece].name];
+}
+
+const char *at_tree_around_sum(const at_tree *t, int stage) {
+    const tree_node *leaf = leaf_of(t, stage), *around = NULL;
+    for (int i = leaf ? leaf->parent : -1; i >= 0; i = t->nodes.data[i].parent) {
+        const tree_node *loop = &t->nodes.data[i];
+        if (loop->fixed.is_reduce) around = NULL;
+        else if (!around) around = loop;
+    }
+    return around ? first_piece(t, around) : NULL;
+}
+
+const char *at_tree_around_both(const at_tree *t, int stage, int other) {
+    const tree_node *x = leaf_of(t, stage), *y = leaf_of(t, other);
+    for (int i = x ? x->parent : -1; i >= 0; i = t->nodes.data[i].parent)
+        for (int k = y ? y->parent : -1; k >= 0; k = t->nodes.data[k].parent)
+            if (i == k) return first_piece(t, &t->nodes.data[i]);
+    return NULL;
+}
+
+/* ---- what it lacks --------------------------------------------------------------------------- */
+
+/* A stage in loops of its own, one per axis. Bounds from data may use any of the axes before. */
+static outline_node *plain_nest(const outline *o, const at_tensor *t) {
+    at_arena *a = o->arena;
+    outline_node *leaf = outline_new(o), *first = NULL, *last = NULL;
+    leaf->stage = t->name;
+    leaf->num_index = axes_of(t);
+    leaf->index = AT_NEW_ARRAY(a, name_list, axes_of(t));
+    for (int k = 0; k < axes_of(t); k++) {
+        outline_node *loop = outline_new(o);
+        *at_push(a, &loop->pieces) = t->axes[k].name;
+        *at_push(a, &leaf->index[k]) = t->axes[k].name;
+        loop->dynamic = t->axes[k].begin != NULL;
+        for (int b = 0; b < k && loop->dynamic; b++) *at_push(a, &loop->dyn_axes) = t->axes[b].name;
+        loop->parent = last;
+        if (last) last->child = loop;
+        else first = loop;
+        last = loop;
+    }
+    leaf->parent = last;
+    if (last) last->child = leaf;
+    return first ? first : leaf;
+}
+
+enum { MOST_DEPTH = 64 };
+
+/* Directly, or through stages without a leaf. */
+static bool reads(const outline *o, const at_compute *c, int reader, int tensor, int depth) {
+    const tensor_info *info = &info_of(c)->info[reader];
+    for (int i = 0; i < info->num_reads && depth < MOST_DEPTH; i++) {
+        int from = info->reads[i]->ref;
+        if (from == tensor) return true;
+        if (c->tensors[from].role == AT_ROLE_STAGE && !outline_leaf(o, c->tensors[from].name) &&
+            reads(o, c, from, tensor, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+static bool reads_inside(const outline *o, const at_compute *c, const outline_node *n, int tensor) {
+    if (n->stage) return reads(o, c, at_compute_find(c, n->stage), tensor, 0);
+    for (const outline_node *x = n->child; x; x = x->next)
+        if (reads_inside(o, c, x, tensor)) return true;
+    return false;
+}
+
+at_status at_edit_complete(at_arena *a, const at_compute *c, const at_tree *t, at_tree **out,
+                           at_error *err) {
+    outline o = {.arena = a};
+    if (t) AT_TRY(outline_of(a, t, &o, err));
+    for (int i = c->num_tensors - 1; i >= 0; i--) { /* each before what reads it */
+        if (c->tensors[i].role != AT_ROLE_STAGE || outline_leaf(&o, c->tensors[i].name)) continue;
+        outline_node *nest = plain_nest(&o, &c->tensors[i]), *reader = o.root;
+        while (reader && t && !reads_inside(&o, c, reader, i)) reader = reader->next;
+        if (reader) outline_insert(&o, reader, true, nest);
+        else outline_append(&o, NULL, nest);
+    }
+    return outline_tree(&o, c, t ? t->what : "plain tree", out, err);
+}
+
+at_status at_edit_plain(at_arena *a, const at_compute *c, at_tree **out, at_error *err) {
+    return at_edit_complete(a, c, NULL, out, err);
+}
