@@ -119,9 +119,22 @@ at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
     return AT_OK;
 }
 
+/* Nothing is left to rules here. */
+static at_status check_whole(at_arena *a, const at_schedulable *s, at_error *err) {
+    const at_compute *c = at_task_compute(s->task);
+    at_tree *tree;
+    if (!at_task_num_sketches(s->task)) return AT_OK;
+    AT_TRY(at_tree_parse(a, c, s->tree_text, "tree", &tree, err));
+    for (int i = 0; i < c->num_tensors; i++)
+        if ((c->tensors[i].num_reduce || c->tensors[i].is_output) && !at_tree_has_leaf(tree, i))
+            return at_fail(err, AT_E_INPUT, "rule 1 (leaf): @%s has no leaf", c->tensors[i].name);
+    AT_BUG("a tree that leaves nothing open is derived from");
+}
+
 at_status at_schedulable_try(at_arena *a, at_schedulable *s, at_error *err) {
     at_config c;
     AT_TRY(at_task_new(a, &s->row, "", &s->task, err));
+    AT_TRY(check_whole(a, s, err));
     s->compute = at_task_compute(s->task);
     AT_TRY(at_config_at(a, at_task_space(s->task),
                         at_space_next(at_task_space(s->task), -1, 1, 0, 0), &c, err));
