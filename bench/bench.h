@@ -207,7 +207,16 @@ typedef at_status at_bench_meet(at_arena *a, const void *row, const at_program *
 at_status at_bench_best_meets(at_arena *a, const at_bench_search *s, at_bench_meet *peers,
                               const void *row, at_error *err);
 
-/* Its kernel of spconv2d_3x3_gemm, 16x1 at 0.8, the best of 500 trials (sparse.c). */
+/* A weight in blocks of 16x1, of which 0.8 are pruned (sparse.c): the best kernel of a template
+ * with a sparse weight. */
+typedef struct at_bench_pruned {
+    const char *name, *template_name, *sizes; /* arguments without the blocks */
+    const char *options;                      /* of the search */
+    int trials;
+} at_bench_pruned;
+at_status at_bench_open_pruned(at_arena *a, const at_bench_pruned *l, at_bench_kernel *out,
+                               at_error *err);
+/* Of a layer: of spconv2d_3x3_gemm, the best of 500 trials. */
 at_status at_bench_open_sparse(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
                                at_error *err);
 

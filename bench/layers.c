@@ -201,10 +201,37 @@ static int fastest(const at_bench_contest *timed, int from, int n) {
     return best;
 }
 
+/* The fastest of ours, whatever it is, in time by that of 16x1 at 0.8. */
+static void report_pruned(at_arena *a, contest *c, int best) {
+    const at_bench_conv *s = &c->conv;
+    at_bench_pruned pruned = {
+        .name = at_format(a, "%s-pruned", c->name), .options = "", .trials = TRIALS};
+    at_bench_kernel kernel = {0};
+    at_bench_contest timed;
+    at_error why;
+    if (is_3x3(s)) {
+        pruned.template_name = "spconv2d_3x3_gemm";
+        pruned.sizes = at_format(a, "N=%d,H=%d,W=%d,CI=%d,CO=%d", s->n, s->ih, s->iw, s->ic, s->oc);
+    } else if (is_1x1(s) && s->stride == 1) {
+        pruned.template_name = "sparse_dense";
+        pruned.sizes = at_format(a, "M=%d,N=%d,K=%d", s->n * s->ih * s->iw, s->oc, s->ic);
+    } else return;
+    if (at_bench_open_pruned(a, &pruned, &kernel, &why) == AT_OK) {
+        at_bench_contender of[] = {at_bench_kernel_contender(&kernel),
+                                   at_bench_kernel_contender(&c->ours[best])};
+        of[0].flops = of[1].flops; /* speeds then compare as times do */
+        at_bench_contest_run(&timed, of, 2, at_bench_target());
+        at_bench_report_row(
+            at_format(a, "%s, time of %s by that of 16x1 at 0.8", c->name, c->of[best]),
+            at_bench_contest_speed(&timed, 0, 1), AT_BENCH_GOAL_NONE, 0);
+    } else at_bench_report_skip(pruned.name, why.text);
+    at_bench_kernel_close(&kernel);
+}
+
 static double sum_of_logs;
 static int num_3x3;
 
-static void report(at_arena *a, contest *c) {
+static void report(at_arena *a, contest *c, bool prune) {
     at_bench_contest timed;
     at_bench_contender of[AT_BENCH_CONTENDERS];
     for (int i = 0; i < c->num_ours; i++) of[i] = at_bench_kernel_contender(&c->ours[i]);
@@ -219,9 +246,8 @@ static void report(at_arena *a, contest *c) {
     at_bench_report_row(at_format(a, "%s %dx%d %d>%d k%d s%d: %s against %s", c->name, s->ih, s->iw,
                                   s->ic, s->oc, s->kh, s->stride, c->of[best], c->names[peer - 1]),
                         ratio, AT_BENCH_GOAL_LEAST, is_1x1(s) ? least_1x1 : least);
-    if (!is_3x3(s)) return;
-    sum_of_logs += log(ratio.median);
-    num_3x3++;
+    if (is_3x3(s)) sum_of_logs += log(ratio.median), num_3x3++;
+    if (prune) report_pruned(a, c, best);
 }
 
 static int group_in_hand;
@@ -232,7 +258,7 @@ static at_status run(at_arena *a, int i, at_error *err) {
     c.name = at_format(a, "%s-%d", groups[group_in_hand].name, i + 1);
     at_status status = open_ours(a, &c, err);
     if (status == AT_OK) open_peers(a, &c);
-    if (status == AT_OK && c.num_peers) report(a, &c);
+    if (status == AT_OK && c.num_peers) report(a, &c, groups[group_in_hand].of == resnet);
     for (int k = 0; k < c.num_peers; k++) at_onednn_free(c.onednn[k]);
     at_xnnpack_free(c.xnnpack);
     for (int k = 0; k < c.num_ours; k++) at_bench_kernel_close(&c.ours[k]);

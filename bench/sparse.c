@@ -12,36 +12,27 @@ static const struct {
     double of_peak, faster;
 } targets[AT_BENCH_LAYERS] = {{0.65, 3}, {0.70, 3}, {0.73, 3}, {0.5, 2.5}};
 
-static at_status find_row(const at_template_row **row, at_error *err) {
-    return at_template_find("spconv2d_3x3_gemm", row, err);
-}
-
 /* The tool makes the same pattern of this many blocks. */
-static at_status search_of(at_arena *a, const at_bench_layer *l, at_bench_search *out,
+static at_status search_of(at_arena *a, const at_bench_pruned *l, at_bench_search *out,
                            at_pattern *pattern, at_error *err) {
-    const at_bench_conv *s = &l->conv;
-    const at_template_row *row;
     at_task *task;
     at_bsr b;
-    const char *args = at_format(a, "N=%d,H=%d,W=%d,CI=%d,CO=%d,R=%d,C=%d", s->n, s->ih, s->iw,
-                                 s->ic, s->oc, BLOCK_ROWS, BLOCK_COLUMNS);
-    AT_TRY(find_row(&row, err));
-    AT_TRY(at_task_new(a, row, args, &task, err));
-    if (!at_task_bsr(task, &b)) return at_fail(err, AT_E_BUG, "%s is not sparse", row->name);
+    const char *args = at_format(a, "%s,R=%d,C=%d", l->sizes, BLOCK_ROWS, BLOCK_COLUMNS);
+    AT_TRY(at_bench_task(a, l->template_name, args, &task, err));
+    if (!at_task_bsr(task, &b)) return at_fail(err, AT_E_BUG, "%s is not sparse", l->template_name);
     AT_TRY(at_pattern_random(a, b.rows, b.columns, b.r, b.c, sparsity, 0, pattern, err));
     *out = (at_bench_search){.name = l->name,
-                             .template_name = row->name,
+                             .template_name = l->template_name,
                              .args = at_format(a, "%s,nnz=%lld", args, (long long)pattern->nnz),
-                             .options = "--tuner random",
-                             .trials = 500,
+                             .options = l->options,
+                             .trials = l->trials,
                              .target = at_bench_target()};
     return AT_OK;
 }
 
-at_status at_bench_open_sparse(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
+at_status at_bench_open_pruned(at_arena *a, const at_bench_pruned *l, at_bench_kernel *out,
                                at_error *err) {
     const at_lower_options lo = at_bench_lower_options(at_bench_target());
-    const at_template_row *row;
     at_bench_search search;
     at_pattern pattern;
     at_bench_data data;
@@ -49,10 +40,21 @@ at_status at_bench_open_sparse(at_arena *a, const at_bench_layer *l, at_bench_ke
     at_task *task;
     AT_TRY(search_of(a, l, &search, &pattern, err));
     AT_TRY(at_bench_best(a, &search, &program, err));
-    AT_TRY(find_row(&row, err));
-    AT_TRY(at_task_new(a, row, search.args, &task, err));
+    AT_TRY(at_bench_task(a, search.template_name, search.args, &task, err));
     AT_TRY(at_bench_data_sparse(a, task, program, &pattern, &data, err));
     return at_bench_kernel_open(a, program, &lo, AT_TCC, NULL, &data, out, err);
+}
+
+at_status at_bench_open_sparse(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
+                               at_error *err) {
+    const at_bench_conv *s = &l->conv;
+    const at_bench_pruned pruned = {
+        .name = l->name,
+        .template_name = "spconv2d_3x3_gemm",
+        .sizes = at_format(a, "N=%d,H=%d,W=%d,CI=%d,CO=%d", s->n, s->ih, s->iw, s->ic, s->oc),
+        .options = "--tuner random",
+        .trials = 500};
+    return at_bench_open_pruned(a, &pruned, out, err);
 }
 
 static at_status open_dense(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
