@@ -68,9 +68,13 @@ static const char *gemm(at_arena *a, const at_task *t) {
     return is_square(t, 3) && has(t, sides, 1) ? sizes(a, t) : NULL;
 }
 
-/* With padding its data have a pixel more than the operator's. */
+/* With padding its data have a pixel more than the operator's, unless it copies them. */
 static const char *indirect(at_arena *a, const at_task *t) {
     return has(t, sides, 0) && !is_square(t, 1) ? as_it_is(a, t) : NULL;
+}
+
+static const char *indirect_copy(at_arena *a, const at_task *t) {
+    return has(t, sides, 0) ? NULL : at_format(a, "%s,copy=1", at_task_args_text(t));
 }
 
 /* A kernel of one element is a product of matrices. */
@@ -89,7 +93,7 @@ static const char *of_direct(at_arena *a, const at_task *t) {
 }
 
 static const char *of_indirect(at_arena *a, const at_task *t) {
-    return has(t, sides, 0) ? of_direct(a, t) : NULL;
+    return has(t, sides, 0) || arg(t, "copy") ? of_direct(a, t) : NULL;
 }
 
 static const char *of_winograd(at_arena *a, const at_task *t) {
@@ -155,6 +159,7 @@ static at_weight_form form_of_dense(const at_task *t) {
     WAY("conv2d_3x3_gemm", gemm, of_gemm, .outputs_first = true),                                  \
     WAY("dense", product, NULL, .outputs_first = true),                                            \
     WAY("indirect_conv2d_nhwc", indirect, of_indirect, ),                                          \
+    WAY("indirect_conv2d_nhwc", indirect_copy, of_indirect, .rarely = true),                       \
     SPARSE("spconv2d_3x3_gemm", gemm, of_gemm, "16x1"),                                            \
     SPARSE("spconv2d_3x3_gemm", gemm, of_gemm, "8x1"),                                             \
     SPARSE("spconv2d_3x3_gemm", gemm, of_gemm, "4x4"),                                             \

@@ -79,6 +79,8 @@ static void tiles(void **state) {
         cli_expect(0, "./autotune conv2d " SMALL "%s --trials 20 --tuner random --log o.log --json",
                    cases[i].options);
         assert_int_equal(ways_named("conv2d_winograd_nhwc"), cases[i].winograd);
+        assert_int_equal(ways_named("indirect_conv2d_nhwc"),
+                         strstr(cases[i].options, "all-ways") != NULL);
     }
     /* Kernels of 3x3, 5x5, 5x5 with a stride, and 3x5. */
     cli_expect(0, "./autotune pick_best o.log --per operator --json");

@@ -44,6 +44,7 @@ static const struct {
     {"conv2d_winograd_NCHWc", "H=7,W=11,CI=5,CO=6,m=2"},
     {"indirect_conv2d_nhwc", "H=14,W=14,CI=48,CO=40"},
     {"indirect_conv2d_nhwc", "H=5,W=3,CI=3,CO=5,KH=2,strides=2,padding=0"},
+    {"indirect_conv2d_nhwc", "H=5,W=7,CI=3,CO=5,copy=1"},
     {"dense", "M=56,N=96,K=40"},
     {"dense", "M=1,N=33,K=7,bias=1"},
     {"dense", "M=12,N=64,K=20,wb=16,bias=1"},

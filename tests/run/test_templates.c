@@ -19,6 +19,7 @@ int main(int argc, char **argv) {
         {"conv2d_winograd_NCHWc+bias+add+relu", "H=6,W=5,CI=64,CO=16,m=2,padding=[3,0,0,2]"},
         {"conv2d_winograd_nhwc+add+relu", "N=10,H=5,W=7,CI=16,CO=32,m=2"},
         {"conv2d_winograd_nhwc", "H=6,W=5,CI=8,CO=16,KH=2,KW=2,m=3,padding=SAME"},
+        {"indirect_conv2d_nhwc", "N=2,H=9,W=7,CI=6,CO=20,padding=[2,0,1,3],copy=1"},
         {"indirect_conv2d_nhwc", "N=2,H=9,W=7,CI=6,CO=20,dilation=2"},
         {"indirect_conv2d_nhwc", "H=5,W=4,CI=16,CO=32,KH=1,KW=1,strides=2,padding=0"},
         {"dense", "M=24,N=40,K=30"},
