@@ -102,6 +102,15 @@ static bool find_wanted(at_builder *b, const at_ir *list, int vec) {
     return more;
 }
 
+/* Vectors that take turns need more registers; where there are not as many they go one by one. */
+static bool allocate(at_builder *b, at_tile *t) {
+    int tensor[AT_TILE_MAX_SLOTS];
+    for (int i = 0; i < b->num_slots + b->num_pointers; i++) tensor[i] = b->slots[i].tensor;
+    const at_tile_op *woven = at_tile_weave(b->l, b->ops.data, b->ops.len, b->vregs.data, tensor);
+    return (woven && at_tile_alloc(b->l, woven, b->ops.len, b->vregs.data, b->vregs.len, t)) ||
+           at_tile_alloc(b->l, b->ops.data, b->ops.len, b->vregs.data, b->vregs.len, t);
+}
+
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs) {
     at_builder b = {
         .l = l, .regs = regs, .inner = at_ir_loops(list), .vec_sym = -1, .trying = -1, .body = 1};
@@ -115,7 +124,7 @@ at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *re
     t->target = l->target;
     t->lanes = l->target->lanes;
     t->prefix = at_format(l->arena, "%s_", l->options->name);
-    if (!at_tile_alloc(l, b.ops.data, b.ops.len, b.vregs.data, b.vregs.len, t)) return NULL;
+    if (!allocate(&b, t)) return NULL;
     at_tile_call *c = AT_NEW(l->arena, at_tile_call);
     c->tile = t;
     c->notes = b.notes.data;
