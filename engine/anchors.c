@@ -152,6 +152,7 @@ at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, at_linked *
     AT_TRY(at_dataset_shape(&s->data, k->extents, err));
     k->job.data_version = s->data.version;
     AT_TRY(at_worker_run(s->worker, &k->job, s->options.stop, &outcome, err));
+    s->spent.kernel_ns += outcome.kernel_ns;
     if (!outcome.end) *out = at_linked_of(s, &outcome);
     out->disturbed = outcome.disturbed * 4 > outcome.num_pairs;
     return AT_OK;

@@ -39,7 +39,7 @@ typedef struct running {
     at_log *log;
     at_final *final;
     double begun_s;
-    int64_t logged_ns;
+    int64_t begin_ns, begin_core_ns, logged_ns;
     bool is_paired, is_lost; /* lost: the anchor */
     uint64_t turns;
     /* Of each state: the anchor's times beside each of so many turns, and their median, with which
@@ -301,12 +301,26 @@ static double open_until_s(const at_final *final, int round) {
     return half < n ? times_s[half - 1] : INFINITY;
 }
 
+/* How much of what the final may take is spent. */
+static double spent_of(const running *g, const at_final_limits *limits) {
+    double clock_s = (double)(at_now_ns() - g->begin_ns) * 1e-9;
+    double core_s = (double)(g->s->spent.core_ns - g->begin_core_ns) * 1e-9;
+    return fmax(clock_s / limits->clock_s, core_s / limits->core_s);
+}
+
+/* Those that come are no finalists any more: a sample of each says less than more of the others,
+ * who are better by their trials. */
+static void cut_to(at_final *final, int count) {
+    final->count = count;
+    for (int i = 0; i < count; i++)
+        if (final->of[i].turns.among) final->of[i].turns.among = count;
+}
+
 /* The first round goes from the best on and prepares them: where the budget ends in it, those were
  * compared that matter most. */
 static at_status sample_all(running *g, const at_final_limits *limits, at_error *err) {
     at_session *s = g->s;
     at_final *final = g->final;
-    int64_t begin_ns = at_now_ns(), begin_core_ns = s->spent.core_ns;
     int order[AT_FINALISTS];
     at_rng rng;
     at_rng_seed(&rng, s->options.seed, AT_FINALISTS);
@@ -316,9 +330,12 @@ static at_status sample_all(running *g, const at_final_limits *limits, at_error 
         if (round) shuffle(order, final->count, &rng);
         for (int i = 0; i < final->count; i++) {
             at_finalist *f = &final->of[order[i]];
-            bool late = (double)(at_now_ns() - begin_ns) * 1e-9 > limits->clock_s ||
-                        (double)(s->spent.core_ns - begin_core_ns) * 1e-9 > limits->core_s;
-            if (at_engine_stopped(&s->options) || late || g->is_lost) return AT_OK;
+            double spent = spent_of(g, limits);
+            if (at_engine_stopped(&s->options) || spent > 1 || g->is_lost) return AT_OK;
+            if (g->is_paired && !round && i >= LEAST_FINALISTS && spent > 0.5) {
+                cut_to(final, i);
+                break;
+            }
             if (!round) AT_TRY(prepare(g, f, err));
             if (!round && !i) AT_TRY(choose_anchor(g, err));
             if (g->is_paired && f->turns.time_s > last_s) continue;
@@ -429,8 +446,13 @@ at_status at_final_run(at_session *s, at_known *known, at_log *log, at_final_lim
     const at_record *top[AT_FINALISTS];
     int64_t begin_ns = at_now_ns();
     memset(out, 0, sizeof *out);
-    running g = {
-        .s = s, .log = log, .final = out, .begun_s = at_wall_time_s(), .logged_ns = begin_ns};
+    running g = {.s = s,
+                 .log = log,
+                 .final = out,
+                 .begun_s = at_wall_time_s(),
+                 .begin_ns = begin_ns,
+                 .begin_core_ns = s->spent.core_ns,
+                 .logged_ns = begin_ns};
     out->count = choose_number(s, top, at_known_top(known, top, AT_FINALISTS), limits.core_s);
     put_former_winner(known, out, top);
     for (int i = 0; i < out->count; i++) {

@@ -41,9 +41,10 @@ at_final_limits at_final_budget(const at_session *s);
  * finals before. Who wins, at_winner says; what this final found is known from now on. Where
  * trials were timed in pairs so are finalists, with the best by its trial; one is behind where its
  * interval lies above another's by more than 0.3 %, at one level of 0.05 for the whole final,
- * however often that is asked; turns go to the better half of those who are not. Else one is behind
- * where the 95 % interval of its ratios to the leader, round by round, lies above 1. Who is behind
- * gets no more turns. A turn that was begun when the budget ends is finished. A comment line
+ * however often that is asked; turns go to the better half of those who are not, and where the
+ * first round has taken half of the time those that have had none are no finalists. Else one is
+ * behind where the 95 % interval of its ratios to the leader, round by round, lies above 1. Who is
+ * behind gets no more turns. A turn that was begun when the budget ends is finished. A comment line
  * "#final {json}" of the log for each finalist is renewed twice a second. Interrupted: the turns so
  * far decide. AT_E_OUTPUT, AT_E_BUG. */
 at_status at_final_run(at_session *s, at_known *known, at_log *log, at_final_limits limits,

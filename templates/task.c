@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { KNOWN_READS = 256 };
+
 struct at_task {
     at_template def;
     const at_json *args;
@@ -10,9 +12,7 @@ struct at_task {
     int64_t *values;   /* by slot, with entity 0; the constant ones are true for all */
     int64_t **extents; /* with these values */
     double flops;
-    /* Of the computation with these values, if all it reads is known to be there. */
-    at_key right_reads;
-    bool reads_are_right;
+    _Atomic uint64_t *right_reads; /* [KNOWN_READS], by its key: all that it reads is there */
     char hash[33];
     at_task **sketches; /* [def.sketches.len] */
 };
@@ -26,8 +26,7 @@ static at_status check_numbers(at_task *t, at_error *err) {
         if (err) err->status = AT_E_USAGE;
         return AT_E_USAGE;
     }
-    t->reads_are_right = at_compute_check_reads(d->compute, t->values, NULL, NULL) == AT_OK;
-    t->right_reads = at_compute_key(d->compute, t->values, t->extents);
+    t->right_reads = AT_NEW_ARRAY(d->arena, _Atomic uint64_t, KNOWN_READS);
     t->flops = d->flops >= 0 ? d->flops : at_compute_flops(d->compute, t->values, NULL);
     return AT_OK;
 }
@@ -326,15 +325,23 @@ at_status at_task_build(at_arena *a, const at_task *t, const at_config *c, at_pr
     return at_program_build(a, tree, values, out, err);
 }
 
+/* Checked once for each computation with its numbers, of which a task has few: most knobs are the
+ * tree's alone. */
+static at_status check_reads(const at_task *t, const at_program *p, at_error *err) {
+    at_key key = at_compute_key(p->compute, p->values, p->extents);
+    _Atomic uint64_t *known = &t->right_reads[key.lo % KNOWN_READS];
+    if (*known == (key.hi | 1)) return AT_OK;
+    AT_TRY(at_compute_check_reads(p->compute, p->values, NULL, err));
+    *known = key.hi | 1; /* 0: none yet */
+    return AT_OK;
+}
+
 at_status at_task_program(at_arena *a, const at_task *t, const at_config *c, at_program **out,
                           at_error *err) {
     at_program *p;
     at_config own;
     AT_TRY(at_task_build(a, t, c, &p, err));
-    t = at_task_of_config(t, c, &own);
-    at_key key = at_compute_key(p->compute, p->values, p->extents);
-    if (!t->reads_are_right || !at_key_equal(key, t->right_reads)) /* sizes go with the knobs */
-        AT_TRY(at_compute_check_reads(p->compute, p->values, NULL, err));
+    AT_TRY(check_reads(at_task_of_config(t, c, &own), p, err));
     AT_TRY(at_program_verify(a, p, err));
     *out = p;
     return AT_OK;
