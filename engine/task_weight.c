@@ -66,20 +66,12 @@ static at_status random_pattern(const request *q, const at_bsr *b, at_pattern *p
     return AT_OK;
 }
 
-static const char *shape_text(at_arena *a, const int64_t *dims, int n) {
-    at_text text = {0};
-    for (int i = 0; i < n; i++) at_text_addf(&text, "%s%lld", i ? " x " : "", (long long)dims[i]);
-    const char *copy = n ? at_strdup(a, at_text_str(&text)) : "a single number";
-    at_text_free(&text);
-    return copy;
-}
-
 static at_status wrong_shape(const request *q, const at_task *t, const int64_t *dims, int n) {
     return at_fail(
         q->err, AT_E_USAGE,
         "--weight %s: it is %s, the weight of %s with %s is %s; --args gives another shape",
-        q->of->weight, shape_text(q->arena, q->file->dims, q->file->num_dims), q->row->name,
-        at_task_args_text(t), shape_text(q->arena, dims, n));
+        q->of->weight, at_weight_dims_text(q->arena, q->file->dims, q->file->num_dims),
+        q->row->name, at_task_args_text(t), at_weight_dims_text(q->arena, dims, n));
 }
 
 static at_status own_pattern(const request *q, const at_task *t, const at_bsr *b, at_pattern *p,

@@ -57,7 +57,7 @@ static const float *in_full(at_arena *a, const at_input *in) {
     return out;
 }
 
-static const char *dims_text(at_arena *a, const int64_t *dims, int n) {
+const char *at_weight_dims_text(at_arena *a, const int64_t *dims, int n) {
     const char *text = n ? "" : "a single number";
     for (int i = 0; i < n; i++)
         text = at_format(a, "%s%s%lld", text, i ? " x " : "", (long long)dims[i]);
@@ -69,9 +69,10 @@ static at_status wrong_shape(at_arena *a, const char *path, const at_weight_form
     return at_fail(err, AT_E_USAGE,
                    "--weight %s: it is %s%s, which is none of [KH, KW, CI, CO] = %s, "
                    "[CO, CI, KH, KW] and, as a matrix, [CO, KH*KW*CI] = %s",
-                   path, in->sparse ? "a matrix of " : "", dims_text(a, in->dims, in->num_dims),
-                   dims_text(a, (int64_t[]){f->kh, f->kw, f->ci, f->co}, 4),
-                   dims_text(a, (int64_t[]){f->co, inner(f)}, 2));
+                   path, in->sparse ? "a matrix of " : "",
+                   at_weight_dims_text(a, in->dims, in->num_dims),
+                   at_weight_dims_text(a, (int64_t[]){f->kh, f->kw, f->ci, f->co}, 4),
+                   at_weight_dims_text(a, (int64_t[]){f->co, inner(f)}, 2));
 }
 
 at_status at_weight_form_read(at_arena *a, const char *path, const at_weight_form *f, at_input *out,

@@ -18,6 +18,8 @@ typedef struct at_weight_form {
  * matrix. AT_E_USAGE: a shape that is none of those; else as at_input_read. */
 at_status at_weight_form_read(at_arena *a, const char *path, const at_weight_form *f, at_input *out,
                               at_error *err);
+/* "3 x 3 x 64", "a single number", in a. */
+const char *at_weight_dims_text(at_arena *a, const int64_t *dims, int n);
 /* Of all elements those that are 0, or that a pattern leaves out. */
 int64_t at_weight_form_zeros(const at_weight_form *f, const at_input *in);
 
