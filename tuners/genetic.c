@@ -25,6 +25,7 @@ typedef struct genetic {
     int *pool;    /* the parents: this generation and the elites before it */
     double *weight;
     int64_t *first, *second; /* digits of two parents */
+    int *genes;              /* which of them are a child's */
 } genetic;
 
 enum { POPULATION, NUM_OPTIONS };
@@ -52,7 +53,8 @@ static void *create(at_space *space, const at_tuner_options *o) {
     g->weight = calloc((size_t)most, sizeof *g->weight);
     g->first = calloc((size_t)knobs + 1, sizeof *g->first);
     g->second = calloc((size_t)knobs + 1, sizeof *g->second);
-    AT_NEED(g->elites && g->pool && g->weight && g->first && g->second);
+    g->genes = calloc((size_t)knobs + 1, sizeof *g->genes);
+    AT_NEED(g->elites && g->pool && g->weight && g->first && g->second && g->genes);
     return g;
 }
 
@@ -65,6 +67,7 @@ static void destroy(void *self) {
     free(g->weight);
     free(g->first);
     free(g->second);
+    free(g->genes);
     free(g);
 }
 
@@ -147,16 +150,28 @@ static void mutate(at_book *b, int64_t *digits, int knob) {
         at_space_set_digit(b->space, digits, knob, value);
 }
 
+/* The knobs that say anything of the point in g->first; of a sum those of its part, and last the
+ * one that says which, so that another part takes the values that came of the others. */
+static int gather_genes(genetic *g) {
+    const at_space *s = g->book.space;
+    bool is_sum = at_space_num_parts(s) > 0;
+    int n = 0;
+    for (int k = is_sum; k < at_space_num_knobs(s); k++)
+        if (at_space_digit_counts(s, g->first, k)) g->genes[n++] = k;
+    if (is_sum) g->genes[n++] = 0;
+    return n;
+}
+
 static int64_t crossed(genetic *g, int first, int second) {
     at_book *b = &g->book;
-    int knobs = at_space_num_knobs(b->space);
     at_space_digits(b->space, b->entered.indices[g->pool[first]], g->first);
     at_space_digits(b->space, b->entered.indices[g->pool[second]], g->second);
-    int point = (int)at_rng_below(&b->rng, (uint64_t)knobs);
+    int n = gather_genes(g), point = (int)at_rng_below(&b->rng, (uint64_t)n);
     /* Of a sum, points of different parts have nothing in common. */
     bool alike = at_space_num_parts(b->space) == 0 || g->first[0] == g->second[0];
-    for (int k = 0; k < knobs; k++) {
-        if (k >= point && alike) g->first[k] = g->second[k];
+    for (int i = 0; i < n; i++) {
+        int k = g->genes[i];
+        if (i >= point && alike) g->first[k] = g->second[k];
         if (at_rng_unit(&b->rng) < g->mutation) mutate(b, g->first, k);
     }
     return at_space_index(b->space, g->first);
@@ -171,9 +186,9 @@ static void enter_child(genetic *g, int n) {
             at_book_enter(b, child, "child");
             return;
         }
-        int k = (int)at_rng_below(&b->rng, (uint64_t)at_space_num_knobs(b->space));
         at_space_digits(b->space, child, g->first);
-        mutate(b, g->first, k);
+        int genes = gather_genes(g);
+        mutate(b, g->first, g->genes[at_rng_below(&b->rng, (uint64_t)genes)]);
         child = at_space_index(b->space, g->first);
     }
     at_book_enter_random(b, 1);

@@ -199,6 +199,52 @@ static void small_part(void **state) {
     at_arena_free(a);
 }
 
+/* Of a sum of many parts children of two points of one part are mixtures of the two: knobs of other
+ * parts take no part. Another part keeps the values that it knows. */
+static void crossover(void **state) {
+    (void)state;
+    enum { PARTS = 12, KNOBS = 6, VALUES = 9, GENERATIONS = 12, POPULATION = 16 };
+    at_arena *a = at_arena_new();
+    const char *names[PARTS];
+    at_space *parts[PARTS], *sum = at_space_new(a);
+    int64_t digits[1 + PARTS * KNOBS], parents[POPULATION][KNOBS];
+    int mixed = 0, children = 0;
+    at_error err;
+    for (int p = 0; p < PARTS; p++) {
+        names[p] = at_format(a, "p%d", p);
+        parts[p] =
+            space_of(a, (const int[]){VALUES, VALUES, VALUES, VALUES, VALUES, VALUES}, KNOBS, NULL);
+    }
+    assert_int_equal(at_space_sum(sum, "sketch", names, parts, PARTS, &err), AT_OK);
+    at_tuner *t = new_tuner("ga", sum, (at_tuner_options){.seed = 4});
+    for (int g = 0; g < GENERATIONS; g++) {
+        at_trial trials[POPULATION];
+        int64_t made[POPULATION][KNOBS];
+        for (int i = 0; i < POPULATION; i++) {
+            int64_t index;
+            assert_int_equal(at_tuner_next(t, &index, 1), 1);
+            at_space_digits(sum, index, digits);
+            int part = (int)digits[0];
+            for (int k = 0; k < KNOBS; k++) made[i][k] = digits[1 + part * KNOBS + k];
+            /* A child that differs in two values from each parent is none's copy. */
+            bool is_mixed = g > 0;
+            for (int p = 0; p < POPULATION && g > 0; p++) {
+                int others = 0;
+                for (int k = 0; k < KNOBS; k++) others += made[i][k] != parents[p][k];
+                is_mixed &= others >= 2;
+            }
+            mixed += is_mixed;
+            children += g > 0;
+            trials[i] = (at_trial){.index = index, .valid = true, .score = part == 3 ? 10 : 1};
+        }
+        at_tuner_update(t, trials, POPULATION);
+        memcpy(parents, made, sizeof parents);
+    }
+    if (5 * mixed < 2 * children) fail_msg("%d of %d children are mixtures", mixed, children);
+    at_tuner_free(t);
+    at_arena_free(a);
+}
+
 /* Which part proposed what: the draft first, then model and descent, and chance at times. */
 static void parts(void **state) {
     (void)state;
@@ -611,6 +657,7 @@ int main(void) {
         cmocka_unit_test(recalls),
         cmocka_unit_test(diverse_picks),
         cmocka_unit_test(small_part),
+        cmocka_unit_test(crossover),
         cmocka_unit_test(bounds_are_no_times),
         cmocka_unit_test(bounds_have_no_order),
     };
