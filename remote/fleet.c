@@ -43,6 +43,7 @@ typedef struct worker {
     int64_t heard_ns, said_ns, retry_ns;
     int failures;
     bool was_there, has_left, is_useless;
+    bool has_worked;    /* was ready once */
     bool compares;      /* it was asked to, and is ready once more then */
     bool is_queued;     /* to be heard */
     bool waits_to_send; /* epoll tells when more can be written */
@@ -281,6 +282,7 @@ static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, 
         out->anchor = frame->anchor;
         out->objective = frame->objective;
         w->state = READY;
+        w->has_worked = true;
         w->compares = false;
         break;
     case AT_FRAME_RESULT:
@@ -298,7 +300,8 @@ static bool take_frame(fleet *f, worker *w, at_arena *a, const at_frame *frame, 
         break;
     case AT_FRAME_REFUSED: {
         const char *why = at_visible(a, frame->text);
-        w->is_useless |= w->state != READY;
+        /* One that has worked may find its cores taken, by its own end before, for a while. */
+        w->is_useless |= !w->has_worked;
         lose(f, w, why);
         tell(w, at_format(a, "%s: %s", w->name, why));
         return false;
