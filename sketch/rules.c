@@ -91,8 +91,7 @@ static at_status start(at_arena *a, const at_derivation *d, sketch_state *s, at_
     at_symbols *symbols = AT_NEW(a, at_symbols);
     for (int i = 0; i < d->symbols->names.len; i++)
         at_symbol_add(a, symbols, d->symbols->names.data[i]);
-    AT_TRY(at_compute_parse(a, symbols, d->compute, at_format(a, "computation of %s", d->name), &c,
-                            err));
+    AT_TRY(at_compute_parse(a, symbols, d->compute, d->what, &c, err));
     if (d->tree) AT_TRY(sketch_open_written(a, c, d, &tree, &written, err));
     const at_facts_given given = {d->values, d->varies, written};
     AT_TRY(at_facts_of(a, c, &given, facts, err));
@@ -135,6 +134,7 @@ static void derive_template(at_template *t) {
     at_symbols *names = AT_NEW(a, at_symbols);
     at_derivation *d = AT_NEW(a, at_derivation);
     const at_sketch *sketches;
+    const char *what;
     int64_t *values;
     bool *varies;
     at_error err = {0};
@@ -143,11 +143,12 @@ static void derive_template(at_template *t) {
     *d = (at_derivation){.name = row->name,
                          .args = row->args,
                          .record_args = row->record_args,
-                         .compute = at_template_compute_text(t),
+                         .compute = at_template_compute_source(t, &what),
                          .tree = at_template_tree_text(t),
                          .symbols = names,
                          .values = values,
                          .varies = varies};
+    d->what = what;
     d->definitions = at_template_definitions(t, &d->num_definitions);
     if (at_derive(a, d, &sketches, &n, &err) != AT_OK) at_template_refuse(t, &err);
     for (int i = 0; i < n; i++)

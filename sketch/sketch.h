@@ -17,9 +17,9 @@ typedef struct at_sketch {
 /* What is derived from: a computation with its sizes, whose arguments have values. */
 typedef struct at_derivation {
     const char *name, *args, *record_args; /* as in at_template_row */
-    const char *compute;
-    const char *tree;                 /* the part of it that somebody wrote; NULL: nothing */
-    const at_definition *definitions; /* sizes; with a tree, also the knobs that it has */
+    const char *compute, *what;            /* its text, and what messages call it */
+    const char *tree;                      /* the part of it that somebody wrote; NULL: nothing */
+    const at_definition *definitions;      /* sizes; with a tree, also the knobs that it has */
     int num_definitions;
     const at_symbols *symbols; /* arguments and sizes, and their values */
     const int64_t *values;

@@ -18,9 +18,18 @@
 
 enum { MOST_ARGS = 64, MOST_SIZES = 256 };
 
+typedef struct te_size {
+    const char *text; /* "X = N*L" */
+    int line;
+} te_size;
+typedef AT_VEC(te_size) te_sizes;
+
 typedef struct te_row {
-    at_template_row row;                    /* first, so that its define() finds the rest */
-    const char *sizes, *compute, *schedule; /* schedule: NULL, there is none */
+    at_template_row row; /* first, so that its define() finds the rest */
+    te_sizes sizes;
+    const char *path;
+    const char *compute, *source; /* as printed, and as the file has it, other lines blank */
+    const char *schedule;         /* NULL: there is none */
 } te_row;
 
 typedef struct te_reader {
@@ -29,7 +38,8 @@ typedef struct te_reader {
     char *parts[4]; /* the text with only args, sizes, the computation, the schedule */
     bool has_schedule;
     at_symbols symbols;
-    at_text args, names, sizes;
+    at_text args, names;
+    te_sizes sizes;
     at_error *err;
 } te_reader;
 
@@ -145,8 +155,11 @@ static at_status read_sizes(te_reader *r) {
         int line = l.line;
         AT_TRY(new_name(r, &l, MOST_ARGS + MOST_SIZES, &name));
         AT_TRY(at_expr_parse(r->arena, &l, &e, r->err));
-        at_text_addf(&r->sizes, "%s%s = ", r->sizes.len ? ", " : "", name);
-        at_expr_print(&r->sizes, e);
+        at_text text = {0};
+        at_text_addf(&text, "%s = ", name);
+        at_expr_print(&text, e);
+        *at_push(r->arena, &r->sizes) = (te_size){at_strdup(r->arena, at_text_str(&text)), line};
+        at_text_free(&text);
         AT_TRY(next_item(r, &l, line));
     }
     return AT_OK;
@@ -156,8 +169,12 @@ static at_status read_sizes(te_reader *r) {
 
 static void define(at_template *t) {
     const te_row *x = (const te_row *)at_template_row_of(t);
-    if (*x->sizes) at_sizes(t, x->sizes);
+    for (int i = 0; i < x->sizes.len; i++) {
+        at_sizes(t, x->sizes.data[i].text);
+        at_template_stands_at(t, x->path, x->sizes.data[i].line);
+    }
     at_compute_text(t, x->compute);
+    at_template_compute_stands(t, x->path, x->source);
     if (x->schedule) at_schedule_when(t, "", x->schedule);
 }
 
@@ -199,13 +216,14 @@ at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t le
                                      .args = at_strdup(a, at_text_str(&r.args)),
                                      .record_args = at_format(a, "[%s]", at_text_str(&r.names)),
                                      .define = define};
-        row->sizes = at_strdup(a, at_text_str(&r.sizes));
+        row->sizes = r.sizes;
+        row->path = at_strdup(a, r.path);
+        row->source = r.parts[COMPUTE];
         row->compute = compute;
         row->schedule = r.has_schedule ? r.parts[SCHEDULE] : NULL;
         *out = &row->row;
     }
     at_text_free(&r.args);
     at_text_free(&r.names);
-    at_text_free(&r.sizes);
     return s;
 }

@@ -31,6 +31,23 @@ void at_template_deriver(void (*derive)(at_template *t)) { deriver = derive; }
 
 const char *at_template_compute_text(const at_template *t) { return t->compute_text; }
 
+void at_template_compute_stands(at_template *t, const char *file, const char *source) {
+    t->compute_file = file;
+    t->compute_source = source;
+}
+
+const char *at_template_compute_source(const at_template *t, const char **what) {
+    *what =
+        t->compute_file ? t->compute_file : at_format(t->arena, "computation of %s", t->row->name);
+    return t->compute_file ? t->compute_source : t->compute_text;
+}
+
+void at_template_stands_at(at_template *t, const char *file, int line) {
+    if (t->err.status == AT_OK || t->has_place) return;
+    at_fail_at(&t->err, "%s:%d: ", file, line);
+    t->has_place = true;
+}
+
 const char *at_template_tree_text(const at_template *t) {
     return t->trees.len ? t->trees.data[0].text : NULL;
 }
@@ -133,9 +150,8 @@ static at_status parse_texts(at_template *t) {
     bool begun;
     if (!t->compute_text)
         return at_fail(&t->err, AT_E_INPUT, "%s: defines no computation", t->row->name);
-    AT_TRY(at_compute_parse(t->arena, &t->symbols, t->compute_text,
-                            at_format(t->arena, "computation of %s", t->row->name), &t->compute,
-                            &t->err));
+    const char *what, *source = at_template_compute_source(t, &what);
+    AT_TRY(at_compute_parse(t->arena, &t->symbols, source, what, &t->compute, &t->err));
     if (can_derive(t)) {
         deriver(t);
         AT_TRY(t->err.status);

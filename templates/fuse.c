@@ -164,6 +164,7 @@ static void define(at_template *t) {
     t->row = f->base;
     f->base->define(t);
     t->row = &f->row;
+    t->compute_file = t->compute_source = NULL; /* it is rewritten */
     if (t->err.status == AT_OK && t->compute_text) fuse(t, f);
 }
 

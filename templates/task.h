@@ -125,6 +125,12 @@ at_arena *at_template_arena(at_template *t);            /* lives as long as the 
  * else is defined. */
 void at_template_deriver(void (*derive)(at_template *t));
 const char *at_template_compute_text(const at_template *t);
+/* How messages show it: a file and its text, of which lines without the computation are blank; else
+ * "computation of NAME" and the text itself. */
+void at_template_compute_stands(at_template *t, const char *file, const char *source);
+const char *at_template_compute_source(const at_template *t, const char **what);
+/* A mistake that was made now is at that line of a file. */
+void at_template_stands_at(at_template *t, const char *file, int line);
 const char *at_template_tree_text(const at_template *t); /* NULL: there is no schedule */
 const at_definition *at_template_definitions(const at_template *t, int *n);
 /* While a template is being defined: the names so far (a copy), their values by slot, which knobs

@@ -85,6 +85,7 @@ struct at_template {
     AT_VEC(knob_default) defaults; /* by knob */
     const char *filter;            /* NULL: none */
     const char *compute_text;
+    const char *compute_file, *compute_source; /* where it stands, and as it does; NULL: nowhere */
     at_compute *compute;
     AT_VEC(tree_choice) trees;
     AT_VEC(sketch_choice) sketches;
@@ -94,7 +95,8 @@ struct at_template {
     double flops;     /* -1: to be counted */
     bool in_defaults; /* the row's defaults() runs: the task is defined */
     at_hash hash;
-    at_error err; /* the first mistake */
+    at_error err;   /* the first mistake */
+    bool has_place; /* a file and a line stand before it */
 };
 
 /* Names (names.c). Adds one that is not there yet. */

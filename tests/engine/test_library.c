@@ -105,6 +105,47 @@ static void check_dense(const at_lib_kernel *k) {
     free(packed);
 }
 
+static void write_text(const char *file, const char *text) {
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* A computation without a template, from its file: searched, loaded, called; what is wrong with one
+ * is told at its line. */
+static void computation(void **state) {
+    (void)state;
+    path log = in_folder("product.log"), te = in_folder("product.te"), bad = in_folder("bad.te");
+    static float x[M * K], y[K * N], out[M * N];
+    at_lib *lib = new_lib();
+    write_text(te.text, "args M=12, N=32, K=20\nx[M, K] : input\ny[K, N] : weight\n"
+                        "out[m:M, n:N] = sum(k:K) x[m, k] * y[k, n]\n");
+    at_lib_task *t = new_task(lib, te.text, NULL, "6");
+    assert_string_equal(at_lib_task_name(t), "product");
+    tune(lib, t, log.text);
+    at_lib_kernel *k = at_lib_load_log(t, log.text);
+    if (!k) fail_msg("%s", at_lib_error(lib));
+    assert_non_null(strstr(at_lib_kernel_entity(k), "[\"sketch\", \"ot\", "));
+    fill(x, M * K, 1), fill(y, K * N, 5);
+    void *tensors[] = {x, y, out}, *workspace = malloc(at_lib_workspace_bytes(k) + 4);
+    assert_int_equal(at_lib_call(k, tensors, workspace), 0);
+    for (int m = 0; m < M; m++)
+        for (int n = 0; n < N; n++) {
+            float sum = 0;
+            for (int i = 0; i < K; i++) sum += x[m * K + i] * y[i * N + n];
+            if (out[m * N + n] != sum) fail_msg("[%d, %d]: %g, not %g", m, n, out[m * N + n], sum);
+        }
+    free(workspace);
+    at_lib_kernel_free(k);
+    at_lib_task_free(t);
+    write_text(bad.text, "args M=12\nx[M] : input\nout[m:M] = x[m] + z[m]\n");
+    assert_null(at_lib_task_new(lib, bad.text, NULL));
+    assert_int_equal(at_lib_error_code(lib), AT_LIB_INPUT);
+    assert_non_null(strstr(at_lib_error(lib), "bad.te:3:19: unknown tensor \"z\""));
+    at_lib_free(lib);
+}
+
 /* A search, its log, the best of it: loaded, called. */
 static void tuned_and_loaded(void **state) {
     (void)state;
@@ -678,15 +719,12 @@ static void nothing_changes(void **state) {
 
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tuned_and_loaded),
-                                       cmocka_unit_test(every_isa),
-                                       cmocka_unit_test(in_blocks),
-                                       cmocka_unit_test(spaces),
-                                       cmocka_unit_test(logs),
-                                       cmocka_unit_test(ended),
-                                       cmocka_unit_test(two_threads),
-                                       cmocka_unit_test(own_template),
-                                       cmocka_unit_test(mistakes),
-                                       cmocka_unit_test(nothing_changes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(computation),    cmocka_unit_test(tuned_and_loaded),
+        cmocka_unit_test(every_isa),      cmocka_unit_test(in_blocks),
+        cmocka_unit_test(spaces),         cmocka_unit_test(logs),
+        cmocka_unit_test(ended),          cmocka_unit_test(two_threads),
+        cmocka_unit_test(own_template),   cmocka_unit_test(mistakes),
+        cmocka_unit_test(nothing_changes)};
     return cmocka_run_group_tests_name("engine/library", tests, make_folder, remove_folder);
 }

@@ -102,11 +102,42 @@ static void refused(void **state) {
     }
 }
 
+/* What only numbers tell is told at its line, too. */
+static void places(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"args N=4\nA[N] : input\nout[i:N - 4] = A[i]\n",
+         "dir/my.te:3: extent 1 (i) of \"out\" is 0; at least 1 is accepted"},
+        {"args N=4\n\nsizes X = N,\n  Y = N/(N - 4)\nA[N] : input\nout[i:Y] = A[i]\n",
+         "--args: my with N=4: dir/my.te:4: size Y: N/(N - 4) divides by zero"},
+        {"args N=4\nA[N] : input # one\n\nout[i:N] = A[i + 1]\n",
+         "dir/my.te:4:12: \"out\" reads A[i + 1] at index 4 where i = 3;"},
+    };
+    at_sketches_for_templates();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const at_template_row *row;
+        at_task *t;
+        int64_t *values;
+        at_error err;
+        assert_int_equal(parse(cases[i].text, &row, &err), AT_OK);
+        if (at_task_new(arena, row, "", &t, &err) == AT_OK) {
+            assert_int_equal(at_task_plain_values(arena, t, &values, &err), AT_OK);
+            assert_int_not_equal(at_compute_check_reads(at_task_compute(t), values, NULL, &err),
+                                 AT_OK);
+        }
+        if (!strstr(err.text, cases[i].error))
+            fail_msg("\"%s\", not \"%s\"", err.text, cases[i].error);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(read),
         cmocka_unit_test(hash),
         cmocka_unit_test(refused),
+        cmocka_unit_test(places),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
