@@ -245,6 +245,13 @@ static bool is_element_wise(const at_facts *f, int reader, int tensor) {
     return true;
 }
 
+/* Beside a stage its reader has all that it reads: nothing of that comes later. */
+static bool is_last_read(const at_facts *f, int reader, int stage) {
+    for (int t = stage + 1; t < reader; t++)
+        if (f->of[t].is_stage && at_facts_reads(f, reader, t)) return false;
+    return true;
+}
+
 static void find_readers(at_facts *f) {
     const at_compute *c = f->compute;
     for (int t = 0; t < c->num_tensors; t++) {
@@ -253,7 +260,8 @@ static void find_readers(at_facts *f) {
             if (f->of[r].is_stage && !f->of[r].is_dissolved && at_facts_reads(f, r, t))
                 s->num_readers++, s->reader = r;
         s->has_matched_reader = s->is_stage && s->num_readers == 1 &&
-                                !f->of[s->reader].is_written && is_element_wise(f, s->reader, t);
+                                !f->of[s->reader].is_written && is_last_read(f, s->reader, t) &&
+                                is_element_wise(f, s->reader, t);
     }
 }
 

@@ -22,8 +22,8 @@ typedef struct at_stage_facts {
     bool is_written;         /* its leaf stands where somebody wrote it */
     bool is_expensive;       /* calls a function */
     int num_readers, reader; /* stages that read it, through what is dissolved; the last of them */
-    /* Its only reader reads it once, element by element, and may be placed; of which axis of the
-     * reader is each of this one's: itself. */
+    /* Its only reader reads it once, element by element, and may be placed beside it; of which axis
+     * of the reader is each of this one's: itself. */
     bool has_matched_reader;
     const int64_t *extent; /* [axes] */
     /* [axes] an index divides the axis by `divisor`: groups of `inner` steps, within which accesses

@@ -182,6 +182,7 @@ static void sets(void **state) {
         {"examples/te/transpose_batch_matmul.te", "B=2,S=9,H=3,D=5", false},
         {"examples/te/embedding.te", "B=2,S=5,V=11,D=7", true},
         {"examples/te/conv2d_by_rows.te", "N=2,H=7,W=9,CI=4,CO=18", false},
+        {"examples/te/gated_mlp.te", "M=5,K=7,F=19", false},
         {"examples/te/masked_mean.te", "B=3,S=7,D=21", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -278,6 +279,26 @@ static void begun(void **state) {
     }
 }
 
+/* What reads two sums, or a sum and what comes after it, stands behind the last of them. */
+static void several_read(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "args M=5, K=7, F=19\nx[M, K] : input\nv[K, F] : weight\nw[K, F] : weight\n"
+        "g[m:M, f:F] = sum(k:K) x[m, k] * v[k, f]\n"
+        "u[m:M, f:F] = sum(k:K) x[m, k] * w[k, f]\n"
+        "out[m:M, f:F] = max(g[m, f], 0) * u[m, f]\n",
+        "args M=5, K=7, F=19\nx[M, K] : input\nw[K, F] : weight\n"
+        "g[m:M, f:F] = sum(k:K) x[m, k] * w[k, f]\n"
+        "most[m:M] = max(k:K) x[m, k]\n"
+        "out[m:M, f:F] = g[m, f] * most[m]\n",
+    };
+    for (int i = 0; i < 2; i++) {
+        at_arena *a = at_arena_new();
+        check_task(a, task_of_text(a, texts[i]));
+        at_arena_free(a);
+    }
+}
+
 /* A tree with nothing open is one of its own, without sketches. */
 static void whole(void **state) {
     (void)state;
@@ -291,6 +312,6 @@ static void whole(void **state) {
 int main(void) {
     at_sketches_for_templates();
     const struct CMUnitTest tests[] = {cmocka_unit_test(sets), cmocka_unit_test(begun),
-                                       cmocka_unit_test(whole)};
+                                       cmocka_unit_test(several_read), cmocka_unit_test(whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
