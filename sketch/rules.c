@@ -107,7 +107,7 @@ static at_status start(at_arena *a, const at_derivation *d, sketch_state *s, at_
 at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, int *n,
                     at_error *err) {
     sketch_state first;
-    sketch_states states = {0}, packed = {0};
+    sketch_states states = {0}, factored = {0}, packed = {0};
     at_error why;
     AT_TRY(start(a, d, &first, err));
     *at_push(a, &states) = &first;
@@ -115,7 +115,8 @@ at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, 
         if (first.facts->of[t].is_stage && !first.facts->of[t].is_written)
             visit_all(a, t, &states, &why);
     if (!d->tree) sketch_rows(&first, &packed, &why);
-    for (int i = 0; i < states.len; i++) sketch_pack(states.data[i], &packed, &why);
+    for (int i = 0; i < states.len; i++) sketch_factor(states.data[i], &factored, &why);
+    for (int i = 0; i < factored.len; i++) sketch_pack(factored.data[i], &packed, &why);
     at_sketch *sketches = AT_NEW_ARRAY(a, at_sketch, packed.len);
     *n = 0;
     for (int i = 0; i < packed.len && *n < MOST_SKETCHES; i++) {

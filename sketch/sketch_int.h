@@ -77,6 +77,8 @@ void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err);
 /* The loop that runs the last axis of a stage, which sums nothing, in vectors, if it is long
  * enough (rule_plain.c). outer: what is left of it, or NULL. */
 at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err);
+/* The same, and with a long sum of few elements shared out among threads (rule_factor.c). */
+void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err);
 /* Whether a tensor exceeds the caches near the core. */
 bool sketch_is_far(const sketch_state *s, int tensor);
 /* A leaf asks for the next rows, which are `stride` elements apart, of a tensor that it reads or

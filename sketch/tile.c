@@ -230,11 +230,14 @@ static at_status make(tiling *t) {
     AT_TRY(split_groups(t));
     AT_TRY(split_vector(t));
     int others = 0;
-    for (int k = 0; k < x->num_axes; k++) {
-        if (k == t->axes.vec || k == t->axes.row || k == t->axes.second) continue;
-        *at_push(s->arena, &t->outer) = t->name[k];
-        others += tile_goes(s, t->stage, k) && tile_reuses(s, t->stage, t->axes.vec, k);
-    }
+    for (int shared = 0; shared < 2; shared++) /* what needs the same vectors again, inside */
+        for (int k = 0; k < x->num_axes; k++) {
+            bool is_shared = tile_reuses(s, t->stage, t->axes.vec, k);
+            if (k == t->axes.vec || k == t->axes.row || k == t->axes.second) continue;
+            if (is_shared != shared) continue;
+            *at_push(s->arena, &t->outer) = t->name[k];
+            others += tile_goes(s, t->stage, k) && is_shared;
+        }
     int wide = is_dot(t) ? 4 : 14, narrow = is_dot(t) ? 2 : 6, second = is_dot(t) ? 3 : 1;
     if (t->axes.second >= 0) AT_TRY(split_rows(t, t->axes.second, false, second, second));
     if (t->axes.row >= 0)

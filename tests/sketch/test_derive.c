@@ -174,6 +174,7 @@ static void sets(void **state) {
         {"examples/te/conv2d.te", "N=1,H=4,W=5,CI=3,CO=131,K=3,S=1,P=1,D=1", false},
         {"examples/te/capsule_conv2d.te", "N=1,H=5,W=4,CI=3,CO=8,K=3,S=2,P=1,C=2", false},
         {"examples/te/norm.te", "B=3,M=7,N=12", false},
+        {"examples/te/norm.te", "B=2,M=34,N=1931", false}, /* shared out among threads */
         {"examples/te/softmax.te", "M=5,N=19", false},
         {"examples/te/softmax.te", "M=5,N=16387", false}, /* rows are asked for ahead */
         {"examples/te/layer_norm.te", "M=7,N=13", false},
