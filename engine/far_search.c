@@ -141,12 +141,16 @@ static void add_free(far_search *f, int worker) {
     f->free[f->num_free++] = worker;
 }
 
+static bool has_room(const far_search *f, int worker) {
+    int depth = f->num_places > AT_FAR_FEW ? AT_FAR_DEPTH : AT_FAR_DEPTH_OF_FEW;
+    return f->places[worker].is_in && f->places[worker].under_way < depth;
+}
+
 /* The first of them, -1: none; it stays there until something is sent. */
 static int free_worker(far_search *f) {
     for (; f->first_free < f->num_free; f->first_free++) {
         int worker = f->free[f->first_free];
-        const place *p = &f->places[worker];
-        if (p->is_in && p->under_way < AT_FAR_DEPTH) return worker;
+        if (has_room(f, worker)) return worker;
     }
     return -1;
 }
@@ -164,7 +168,8 @@ static at_status send(at_tuning *t, flight *x, int worker, at_error *err) {
     at_text_free(&entity);
     at_flight_move(&f->flights, x, worker);
     f->first_free++;
-    if (++f->places[worker].under_way < AT_FAR_DEPTH) add_free(f, worker);
+    f->places[worker].under_way++;
+    if (has_room(f, worker)) add_free(f, worker);
     return AT_OK;
 }
 
