@@ -327,6 +327,7 @@ static void *create(at_space *space, const at_tuner_options *o) {
     x->discount = 1;
     bool drafts = at_tuner_value(o, &options[DRAFT]), knows = o->history && o->history->count;
     x->descends = drafts && !knows;
+    if (x->descends) x->plan_size = (x->plan_size + 1) / 2;
     x->growth = o->autotvm ? 0 : x->descends ? 8 : 4;
     if (knows) {
         at_model_options base = x->fit;
@@ -334,8 +335,8 @@ static void *create(at_space *space, const at_tuner_options *o) {
         base.top *= 2;
         x->base = fit_history(o->history, &base);
     } else if (drafts && o->costs.of)
-        x->drafted = at_drafted_new(&x->book, &x->rows, &o->costs, &x->fit, (x->plan_size + 1) / 2,
-                                    x->diversity);
+        x->drafted =
+            at_drafted_new(&x->book, &x->rows, &o->costs, &x->fit, x->plan_size, x->diversity);
     return x;
 }
 
