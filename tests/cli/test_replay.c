@@ -335,7 +335,7 @@ static void recorded_spaces(void **state) {
         assert_true(round(expected) == number_of(random));
         assert_float_equal((number_of(points) + 1) / (number_of(within) + 1), expected, 1e-9);
     }
-    assert_int_equal(n, 12);
+    assert_int_equal(n, 17);
 }
 
 /* Learning pays on a measured space, too. */
