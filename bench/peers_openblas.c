@@ -27,8 +27,11 @@ const char *at_openblas_about(void) {
     static bool asked;
     if (asked) return core;
     asked = true;
-    /* Versions older than the CPU take it for a Haswell; read once, when the library is loaded. */
-    if (at_cpu_has_set(at_vector_set("avx512"))) setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+    /* Read once, when the library is loaded. It is met at its best, whatever the environment says;
+     * versions older than the CPU take it for a Haswell. */
+    unsetenv("OPENBLAS_CORETYPE");
+    unsetenv("OPENBLAS_L2_SIZE");
+    if (at_cpu_has_set(at_vector_set("avx512"))) setenv("OPENBLAS_CORETYPE", "SkylakeX", 1);
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     char *(*corename)(void);
