@@ -1,0 +1,56 @@
+/* remote/fleet_task.c: the task as it goes to every worker. */
+#include <string.h>
+
+#include "remote/fleet_state.h"
+
+enum { MOST_WEIGHT_BYTES = AT_FRAME_MOST_TASK_BYTES - (1 << 20) };
+
+typedef at_fleet fleet;
+
+/* Templates of the user's own go as text. */
+at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
+    const at_engine_options *o = t->options;
+    const at_request *q = t->request;
+    char *text = "", *weight = "";
+    size_t len, weight_bytes = 0;
+    if (q->weight)
+        AT_TRY(
+            at_read_file_most(f->arena, q->weight, MOST_WEIGHT_BYTES, &weight, &weight_bytes, err));
+    if (q->num_arrays)
+        return at_fail(err, AT_E_USAGE,
+                       "--array: with --on inputs are made on the worker from the seed; a file is "
+                       "not sent there");
+    if (t->template_file) AT_TRY(at_read_file(f->arena, t->template_file, &text, &len, err));
+    f->cores = (o->threads > 1 ? (int)o->threads : 1) + (o->jobs > 1);
+    f->task = (at_frame){.type = AT_FRAME_TASK,
+                         .version = AT_VERSION,
+                         .lease_s = f->lease_s,
+                         .template_name = t->template_name,
+                         .template_hash = t->template_hash,
+                         .template_file = t->template_file,
+                         .template_text = text,
+                         .args = t->args,
+                         .sparsity = q->sparsity,
+                         .block = q->block,
+                         .isa = o->isa,
+                         .second = t->second,
+                         .objective_asked = (uint32_t)o->objective,
+                         .compiler = (uint32_t)o->compiler,
+                         .packing = (uint32_t)o->packing,
+                         .cache = (uint32_t)o->cache,
+                         .threads = (uint32_t)o->threads,
+                         .paranoid = o->paranoid,
+                         .seed = o->seed,
+                         .runs = (uint64_t)o->number,
+                         .repeat = (uint64_t)o->repeat,
+                         .min_repeat_ms = o->min_repeat_ms,
+                         .timeout_s = o->timeout_s,
+                         .cooldown_s = o->cooldown_s,
+                         .max_error = o->max_error,
+                         .prune = o->prune,
+                         .jobs = (uint32_t)o->jobs,
+                         .weight_file = q->weight,
+                         .weight = weight,
+                         .weight_bytes = (int)weight_bytes};
+    return AT_OK;
+}
