@@ -92,7 +92,42 @@ struct at_far_search {
     bool has_again, asked_again;
 };
 
+/* ---- trials (far_trials.c); *enough: as at_trial_learn says --------------------------------- */
+
+/* The tuner's next; false: it has none. */
+bool at_far_propose(at_tuning *t, int64_t *index);
+at_flight *at_far_enter(at_tuning *t, int64_t number, int64_t index); /* it is under way */
+/* A trial that is new, until it is known, fails to be made, or is to be sent. */
+at_status at_far_begin_trial(at_tuning *t, at_flight *x, bool *enough, at_error *err);
+/* Every free worker gets a trial. */
+at_status at_far_fill(at_tuning *t, int64_t until, bool *enough, at_error *err);
+void at_far_add_free(struct at_far_search *f, int worker); /* there is room at it */
+/* Its program, in f->build; *made false: *r says why there is none. */
+at_status at_far_build(at_tuning *t, const at_flight *x, at_record *r, at_key *key, bool *made,
+                       at_error *err);
+/* A line of the log, for good. */
+at_status at_far_take(at_tuning *t, at_flight *x, at_record *r, const at_key *key, bool *enough,
+                      at_error *err);
+/* Those that waited for the program of another: it is known, or lost. */
+at_status at_far_take_waiting(at_tuning *t, bool *enough, at_error *err);
+
+/* ---- what comes (far_events.c) -------------------------------------------------------------- */
+
 /* Waits for the next event, at most so long; it lives until the next one. */
 at_status at_far_next_event(at_tuning *t, at_far_event *e, at_error *err);
+/* The next event, for whichever search it is of. */
+at_status at_far_take_event(at_tuning *first, at_error *err);
+at_status at_far_join(at_tuning *first, const at_far_event *e, at_error *err);
+
+/* ---- how it begins (far_begin.c); also at_far_begin ------------------------------------------ */
+
+struct at_far_search *at_far_new(at_tuning *t, const at_far *far, const at_request *q);
+/* What the worker's records say of its machine is what this session's say. */
+at_status at_far_adopt(at_tuning *t, const at_far_event *e, const at_context *c, at_error *err);
+/* Brings the search back to where the log ends; what was under way then is begun again. */
+at_status at_far_resume(at_tuning *t, int64_t until, bool *enough, at_error *err);
+/* The search of another context: with the same log, and what is known so far to learn from. */
+at_status at_far_begin_beside(at_tuning *first, const at_far_event *e, const at_context *c,
+                              at_error *err);
 
 #endif
