@@ -15,7 +15,7 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
     e->speeds = *o->speeds;
     e->o.speeds = &e->speeds;
     e->stages = AT_NEW_ARRAY(a, est_stage, c->num_tensors);
-    for (int t = 0; t < c->num_tensors; t++) est_stage_init(c, t, &e->stages[t]);
+    for (int t = 0; t < c->num_tensors; t++) est_stage_init(c, t, e->stages);
     return e;
 }
 

@@ -78,7 +78,8 @@ static inline double est_turns(const est_leaf *x, int from, int to) {
 }
 
 /* estimate_leaf.c */
-void est_stage_init(const at_compute *c, int tensor, est_stage *out);
+/* Each tensor after those before it. */
+void est_stage_init(const at_compute *c, int tensor, est_stage *stages);
 /* All leaves of the kernel that are no initialisation, in order; false: too many of something. */
 bool est_leaves(const at_program *p, const est_stage *stages, bool pack_inline, double mean_dynamic,
                 est_leaf *leaf, int *num);

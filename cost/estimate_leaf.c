@@ -41,22 +41,23 @@ static bool count(const at_compute *c, const at_expr *e, double *n) {
     return is_float;
 }
 
-static bool has_select(const at_compute *c, const at_expr *e) {
+static bool has_select(const at_expr *e) {
     if (e->op == AT_X_SELECT) return true;
-    if (e->op == AT_X_INDEX && c->tensors[e->ref].role == AT_ROLE_STAGE)
-        return has_select(c, c->tensors[e->ref].body);
     for (int i = 0; i < e->nargs; i++)
-        if (has_select(c, e->arg[i])) return true;
+        if (has_select(e->arg[i])) return true;
     return false;
 }
 
-void est_stage_init(const at_compute *c, int tensor, est_stage *out) {
+void est_stage_init(const at_compute *c, int tensor, est_stage *stages) {
     const at_tensor *t = &c->tensors[tensor];
+    est_stage *out = &stages[tensor];
     *out = (est_stage){.share = -1};
     if (t->role != AT_ROLE_STAGE) return;
     out->read = at_compute_reads(c, tensor, &out->num_reads);
     count(c, t->body, &out->operations);
-    out->is_conditional = has_select(c, t->body);
+    out->is_conditional = has_select(t->body);
+    for (int r = 0; r < out->num_reads; r++)
+        out->is_conditional |= stages[out->read[r]->ref].is_conditional;
     for (int r = 0; r < out->num_reads && r < MAX_READS; r++)
         for (int d = 0; d < out->read[r]->nargs && d < MAX_DIMS; d++) {
             look_at_index(out->read[r]->arg[d], &out->axes[r][d], &out->divides[r][d]);
@@ -431,21 +432,23 @@ bool est_leaves(const at_program *p, const est_stage *stages, bool pack_inline, 
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-/* Does every condition that this read hangs on hold? Reads of dissolved stages are followed. */
-static bool holds(const at_program *p, const at_expr *e, const int64_t *axis) {
+/* Does every condition that this read hangs on hold? Reads of dissolved stages are followed.
+ * left: expressions that may still be looked at. */
+static bool holds(const at_program *p, const at_expr *e, const int64_t *axis, int *left) {
+    if (--*left < 0) return true;
     if (e->op == AT_X_SELECT)
         return at_program_index(p, e->arg[0], axis)
-                   ? holds(p, e->arg[1], axis)
+                   ? holds(p, e->arg[1], axis, left)
                    : e->arg[2]->op != AT_X_INT && e->arg[2]->op != AT_X_FLOAT;
     if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
         int64_t inner[32] = {0};
         for (int i = 0; i < e->nargs && i < 32; i++)
             inner[i] = at_program_index(p, e->arg[i], axis);
-        return holds(p, p->compute->tensors[e->ref].body, inner);
+        return holds(p, p->compute->tensors[e->ref].body, inner, left);
     }
     if (e->op == AT_X_MUL || e->op == AT_X_NEG)
         for (int i = 0; i < e->nargs; i++)
-            if (!holds(p, e->arg[i], axis)) return false;
+            if (!holds(p, e->arg[i], axis, left)) return false;
     return true;
 }
 
@@ -466,7 +469,8 @@ static uint32_t asked(const at_program *p, const at_expr *e) {
 }
 
 double est_share(const at_program *p, const est_leaf *x) {
-    enum { MOST = 1 << 20 };
+    enum { MOST = 1 << 20, MOST_STEPS = 1 << 24 };
+    int left = MOST_STEPS;
     uint32_t axes = asked(p, x->stage->body);
     int64_t axis[32] = {0}, all = 0, good = 0;
     int n = x->stage->num_axes + x->stage->num_reduce;
@@ -477,16 +481,16 @@ double est_share(const at_program *p, const est_leaf *x) {
         if ((axes >> i & 1) && extent[i] < 1) return 1;
     }
     if (points > MOST) return 1;
-    for (;;) {
+    while (left >= 0) {
         all++;
-        good += holds(p, x->stage->body, axis);
+        good += holds(p, x->stage->body, axis, &left);
         int i = 0;
         for (; i < n; i++) {
             if (!(axes >> i & 1)) continue;
             if (++axis[i] < extent[i]) break;
             axis[i] = 0;
         }
-        if (i == n) break;
+        if (i == n) return (double)good / (double)all;
     }
-    return (double)good / (double)all;
+    return 1;
 }

@@ -22,27 +22,33 @@ static const at_tensor *tensor_of(const at_compute *c, const char *stage) {
     return &c->tensors[at_compute_find(c, stage)];
 }
 
-enum { NO_READ = -2, SEVERAL = -1, MOST_DEPTH = 64 };
+enum { NO_READ = -2, SEVERAL = -1 };
 
-/* Which axis of `reader` every read of tensor t has in dimension d, stages between without a leaf
- * included. */
-static int axis_of_reads(const moving *m, int reader, int t, int d, int depth) {
+/* Which axis of `reader` every read of tensor t has in dimension d; found: the same of what it
+ * reads on the way. */
+static int axis_in(const moving *m, int reader, int t, int d, const int *found) {
     const tensor_info *info = &info_of(m->c)->info[reader];
     int axis = NO_READ;
-    for (int i = 0; i < info->num_reads && depth < MOST_DEPTH; i++) {
+    for (int i = 0; i < info->num_reads; i++) {
         const at_expr *read = info->reads[i];
-        const at_tensor *from = &m->c->tensors[read->ref];
-        int dim = d;
-        if (read->ref != t) { /* of which dimension of what is between? */
-            if (from->role != AT_ROLE_STAGE || outline_leaf(&m->o, from->name)) continue;
-            dim = axis_of_reads(m, read->ref, t, d, depth + 1);
-            if (dim == NO_READ) continue;
-        }
+        int dim = read->ref == t ? d : found[read->ref]; /* of what is between */
+        if (dim == NO_READ) continue;
         const at_expr *e = dim >= 0 && dim < read->nargs ? read->arg[dim] : NULL;
         int here = e && e->op == AT_X_NAME && e->ref < AT_REF_SIZE ? e->ref : SEVERAL;
         axis = axis == NO_READ || axis == here ? here : SEVERAL;
     }
     return axis;
+}
+
+/* Stages between without a leaf included. */
+static int axis_of_reads(const moving *m, int reader, int t, int d) {
+    int *found = AT_NEW_ARRAY(m->arena, int, m->c->num_tensors);
+    for (int r = 0; r < reader; r++) {
+        const at_tensor *x = &m->c->tensors[r];
+        bool passes = x->role == AT_ROLE_STAGE && !outline_leaf(&m->o, x->name);
+        found[r] = passes ? axis_in(m, r, t, d, found) : NO_READ;
+    }
+    return axis_in(m, reader, t, d, found);
 }
 
 /* For each axis of the moving stage, the axis of the other that has its values; -1: none. */
@@ -52,11 +58,11 @@ static void match_axes(const moving *m, bool before, int *match) {
     const at_tensor *s = &m->c->tensors[stage];
     for (int k = 0; k < s->num_axes; k++) match[k] = -1;
     if (before) { /* it is read by the other */
-        for (int k = 0; k < s->num_axes; k++) match[k] = axis_of_reads(m, other, stage, k, 0);
+        for (int k = 0; k < s->num_axes; k++) match[k] = axis_of_reads(m, other, stage, k);
         return;
     }
     for (int d = 0; d < m->c->tensors[other].num_axes; d++) {
-        int k = axis_of_reads(m, stage, other, d, 0);
+        int k = axis_of_reads(m, stage, other, d);
         if (k >= 0 && k < s->num_axes) match[k] = d;
     }
 }

@@ -424,6 +424,14 @@ at_status at_program_interpret(at_arena *a, const at_program *p, at_data *data, 
 int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *axis);
 /* The reads in a stage's body and bounds, each once. */
 const at_expr *const *at_compute_reads(const at_compute *c, int tensor, int *num);
+/* passes: [tensor], stages that are computed where they are read (reach.c). Which stages read a
+ * tensor, directly or through those. */
+void at_compute_reach(const at_compute *c, const bool *passes, int tensor, bool *out);
+/* How many reads stand in one element of a stage with all that is computed there; counts: that of
+ * each tensor before it. No leaf reaches AT_MOST_READS. */
+enum { AT_MOST_READS = 8192 };
+int64_t at_compute_count_reads(const at_compute *c, int tensor, const bool *passes,
+                               const int64_t *counts);
 /* How often a leaf's statement runs per element of its iteration space (product of ignored loops,
  * data-dependent ones aside). */
 int64_t at_leaf_recompute(const at_node *leaf);

@@ -301,6 +301,24 @@ static at_status check_order(at_tree_maker *m, int loop) {
     return FAIL_NODE(m, n, "an order is of reductions only, or of none");
 }
 
+/* What is computed where it is read multiplies: a chain of twenty stages that read the one before
+ * twice is a million reads. */
+static at_status check_reads(at_tree_maker *m) {
+    const at_tree *t = m->tree;
+    int64_t *counts = AT_NEW_ARRAY(m->arena, int64_t, m->c->num_tensors);
+    for (int i = 0; i < m->c->num_tensors; i++)
+        counts[i] = at_compute_count_reads(m->c, i, t->dissolved, counts);
+    for (int i = 0; i < t->nodes.len; i++) {
+        const tree_node *n = node(m, i);
+        if (n->fixed.is_leaf && counts[n->fixed.tensor] == AT_MOST_READS)
+            return FAIL_NODE(m, n,
+                             "@%s reads %d elements or more through stages without a leaf; one of "
+                             "them needs a leaf",
+                             m->c->tensors[n->fixed.tensor].name, AT_MOST_READS);
+    }
+    return AT_OK;
+}
+
 static at_status look_up(at_tree_maker *m) {
     at_tree *t = m->tree;
     t->dissolved = AT_NEW_ARRAY(m->arena, bool, m->c->num_tensors);
@@ -319,7 +337,7 @@ static at_status look_up(at_tree_maker *m) {
         AT_TRY(find_extents(m, i));
         AT_TRY(check_order(m, i));
     }
-    return AT_OK;
+    return t->may_be_open ? AT_OK : check_reads(m); /* rules have yet to give leaves */
 }
 
 /* The parser has counted the indices; calls may give too many or too few. */

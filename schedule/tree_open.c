@@ -94,38 +94,29 @@ static outline_node *plain_nest(const outline *o, const at_tensor *t) {
     return first ? first : leaf;
 }
 
-enum { MOST_DEPTH = 64 };
-
-/* Directly, or through stages without a leaf. */
-static bool reads(const outline *o, const at_compute *c, int reader, int tensor, int depth) {
-    const tensor_info *info = &info_of(c)->info[reader];
-    for (int i = 0; i < info->num_reads && depth < MOST_DEPTH; i++) {
-        int from = info->reads[i]->ref;
-        if (from == tensor) return true;
-        if (c->tensors[from].role == AT_ROLE_STAGE && !outline_leaf(o, c->tensors[from].name) &&
-            reads(o, c, from, tensor, depth + 1))
-            return true;
-    }
-    return false;
-}
-
-static bool reads_inside(const outline *o, const at_compute *c, const outline_node *n, int tensor) {
-    if (n->stage) return reads(o, c, at_compute_find(c, n->stage), tensor, 0);
+static bool reads_inside(const at_compute *c, const outline_node *n, const bool *readers) {
+    if (n->stage) return readers[at_compute_find(c, n->stage)];
     for (const outline_node *x = n->child; x; x = x->next)
-        if (reads_inside(o, c, x, tensor)) return true;
+        if (reads_inside(c, x, readers)) return true;
     return false;
 }
 
 at_status at_edit_complete(at_arena *a, const at_compute *c, const at_tree *t, at_tree **out,
                            at_error *err) {
     outline o = {.arena = a};
+    bool *lacking = AT_NEW_ARRAY(a, bool, c->num_tensors),
+         *readers = AT_NEW_ARRAY(a, bool, c->num_tensors);
     if (t) AT_TRY(outline_of(a, t, &o, err));
+    for (int i = 0; i < c->num_tensors; i++)
+        lacking[i] = c->tensors[i].role == AT_ROLE_STAGE && !outline_leaf(&o, c->tensors[i].name);
     for (int i = c->num_tensors - 1; i >= 0; i--) { /* each before what reads it */
-        if (c->tensors[i].role != AT_ROLE_STAGE || outline_leaf(&o, c->tensors[i].name)) continue;
+        if (!lacking[i]) continue;
         outline_node *nest = plain_nest(&o, &c->tensors[i]), *reader = o.root;
-        while (reader && t && !reads_inside(&o, c, reader, i)) reader = reader->next;
+        at_compute_reach(c, lacking, i, readers);
+        while (reader && t && !reads_inside(c, reader, readers)) reader = reader->next;
         if (reader) outline_insert(&o, reader, true, nest);
         else outline_append(&o, NULL, nest);
+        lacking[i] = false;
     }
     return outline_tree(&o, c, t ? t->what : "plain tree", out, err);
 }

@@ -287,6 +287,19 @@ static bool dissolves(const at_facts *f, int stage) {
     return !f->of[stage].is_expensive || (places == 1 && !again);
 }
 
+/* What is dissolved multiplies: a stage that has become long gets a leaf. */
+static void find_dissolved(at_arena *a, at_facts *f) {
+    enum { MOST_DISSOLVED = 256 };
+    const at_compute *c = f->compute;
+    bool *passes = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    int64_t *counts = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) {
+        counts[t] = at_compute_count_reads(c, t, passes, counts);
+        passes[t] = f->of[t].is_stage && counts[t] <= MOST_DISSOLVED && dissolves(f, t);
+        f->of[t].is_dissolved = passes[t];
+    }
+}
+
 at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *given, at_facts *out,
                       at_error *err) {
     at_facts f = {.compute = c,
@@ -307,8 +320,7 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
         for (int k = 0; k < x->num_axes + x->num_reduce; k++)
             s->operations *= s->extent[k] > 0 ? (double)s->extent[k] : 1;
     }
-    for (int t = c->num_tensors - 1; t >= 0; t--)
-        if (f.of[t].is_stage) f.of[t].is_dissolved = dissolves(&f, t);
+    find_dissolved(a, &f);
     for (int t = 0; t < c->num_tensors; t++)
         if (f.of[t].is_stage && !f.of[t].is_dissolved) find_accesses(a, &f, t);
     find_readers(&f);

@@ -22,23 +22,16 @@ typedef struct rows {
 
 static bool is_packed(const at_compute *c, int t) { return c->tensors[t].is_packing; }
 
-/* Whether a stage reads another one, through what has no leaf. */
-static bool reads(const rows *r, const at_expr *e, int tensor) {
-    const at_compute *c = r->s->facts->compute;
-    if (e->op == AT_X_INDEX && e->ref == tensor) return true;
-    if (e->op == AT_X_INDEX && c->tensors[e->ref].role == AT_ROLE_STAGE && !r->has_leaf[e->ref] &&
-        reads(r, c->tensors[e->ref].body, tensor))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (reads(r, e->arg[i], tensor)) return true;
-    return false;
-}
-
-/* The first stage with a leaf that reads it; -1: none. */
+/* The first stage with a leaf that reads it, through what has none; -1: none. */
 static int first_reader(const rows *r, int tensor) {
     const at_compute *c = r->s->facts->compute;
+    bool *passes = AT_NEW_ARRAY(r->s->arena, bool, c->num_tensors),
+         *reads = AT_NEW_ARRAY(r->s->arena, bool, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++)
+        passes[t] = c->tensors[t].role == AT_ROLE_STAGE && !r->has_leaf[t];
+    at_compute_reach(c, passes, tensor, reads);
     for (int t = tensor + 1; t <= r->last; t++)
-        if (r->has_leaf[t] && reads(r, c->tensors[t].body, tensor)) return t;
+        if (r->has_leaf[t] && reads[t]) return t;
     return -1;
 }
 

@@ -301,11 +301,42 @@ static void test_bad(void **state) {
     fixture_close(&f);
 }
 
+/* Stages without a leaf are computed where they are read: 2^12 reads are let through, 2^13 not. */
+static void test_many_reads(void **state) {
+    (void)state;
+    static const struct {
+        const char *last, *tree, *message;
+    } cases[] = {
+        {"b11", "i => @out = i", NULL},
+        {"b12", "i => @out = i",
+         "t:1:6: @out reads 8192 elements or more through stages without a leaf; one of them "
+         "needs a leaf\ni => @out = i\n     ^"},
+        {"b12", "i => @b3 = i\ni => @out = i", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture f;
+        at_text t = {0};
+        fixture_sizes(&f, "N=4");
+        at_text_add(&t, "b0[N] : input\n");
+        for (int k = 1; k < 13; k++)
+            at_text_addf(&t, "b%d[i:N] = b%d[i] + b%d[i]\n", k, k - 1, k - 1);
+        at_text_addf(&t, "out[i:N] = %s[i] + %s[i]\n", cases[i].last, cases[i].last);
+        assert_ok(&f,
+                  at_compute_parse(f.arena, &f.symbols, at_text_str(&t), "c", &f.compute, &f.err));
+        at_status s = at_tree_parse(f.arena, f.compute, cases[i].tree, "t", &f.tree, &f.err);
+        if (cases[i].message) assert_string_equal(f.err.text, cases[i].message);
+        assert_int_equal(s, cases[i].message ? AT_E_INPUT : AT_OK);
+        at_text_free(&t);
+        fixture_close(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_print),     cmocka_unit_test(test_canonical),
-        cmocka_unit_test(test_structure), cmocka_unit_test(test_recompute),
-        cmocka_unit_test(test_build),     cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_print),      cmocka_unit_test(test_canonical),
+        cmocka_unit_test(test_structure),  cmocka_unit_test(test_recompute),
+        cmocka_unit_test(test_build),      cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_many_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -300,6 +300,27 @@ static void several_read(void **state) {
     }
 }
 
+/* Of a chain of stages that read the one before twice, some are computed once: a million million
+ * reads would be in the last. */
+static void long_chains(void **state) {
+    (void)state;
+    static const char *const forms[][2] = {{"[i:M, j:N]", "[i, j]"}, {"[i:M]", "[i]"}};
+    for (int k = 0; k < 2; k++)
+        for (int part = 0; part < 2; part++) {
+            at_arena *a = at_arena_new();
+            at_text t = {0};
+            at_text_addf(&t, "args M=5, N=19\na0[%s] : input\nx[M, N] : input\n", k ? "M" : "M, N");
+            for (int i = 1; i <= 40; i++)
+                at_text_addf(&t, "a%d%s = a%d%s*0.5 - a%d%s*0.25\n", i, forms[k][0], i - 1,
+                             forms[k][1], i - 1, forms[k][1]);
+            at_text_addf(&t, "out[i:M, j:N] = x[i, j] - a40%s\n", forms[k][1]);
+            if (part) at_text_addf(&t, "schedule\ni, j0, j1 =>\n    @out = i, {j0, j1}/j\n");
+            check_task(a, task_of_text(a, at_text_str(&t)));
+            at_text_free(&t);
+            at_arena_free(a);
+        }
+}
+
 /* A tree with nothing open is one of its own, without sketches. */
 static void whole(void **state) {
     (void)state;
@@ -313,6 +334,7 @@ static void whole(void **state) {
 int main(void) {
     at_sketches_for_templates();
     const struct CMUnitTest tests[] = {cmocka_unit_test(sets), cmocka_unit_test(begun),
-                                       cmocka_unit_test(several_read), cmocka_unit_test(whole)};
+                                       cmocka_unit_test(several_read),
+                                       cmocka_unit_test(long_chains), cmocka_unit_test(whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
