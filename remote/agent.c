@@ -376,8 +376,7 @@ static at_status find_anchor(agent *g, const char *second, at_error *err) {
     if (!s->anchors.kernel) return AT_OK;
     const at_objective_line *objective = at_known_objective(t->known);
     if (objective) at_objective_line_print(&text, objective);
-    g->objective = at_strdup(s->arena, at_text_str(&text));
-    at_text_free(&text);
+    g->objective = at_text_take(s->arena, &text);
     return compare(g, err);
 }
 

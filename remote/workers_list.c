@@ -139,8 +139,7 @@ at_status at_workers_list(at_arena *a, const char *const *places, int n, const v
     if (!n) {
         at_text here = {0};
         at_core_claims_read(&here);
-        add_lines(a, "", at_strdup(a, at_text_str(&here)), &all);
-        at_text_free(&here);
+        add_lines(a, "", at_text_take(a, &here), &all);
     }
     for (int i = 0; i < spots.len; i++) {
         const at_spot *s = &spots.data[i];

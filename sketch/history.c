@@ -35,9 +35,7 @@ static const char *in_numbers(at_arena *a, const char *text, const at_symbols *n
         text += n;
         if (*text) at_text_addn(&out, text++, 1);
     }
-    const char *copy = at_strdup(a, at_text_str(&out));
-    at_text_free(&out);
-    return copy;
+    return at_text_take(a, &out);
 }
 
 /* What a rule did, with the numbers that its names have now. Names of loops that a later edit took
@@ -186,9 +184,8 @@ static at_status start(replay *r, const at_steps *h, const at_compute **c, at_tr
     for (int i = 0; i < h->num_steps; i++)
         if (h->steps[i].kind == AT_EDIT_SIZE) AT_TRY(take_numbers(r, &h->steps[i]));
     at_compute_print(&text, from);
-    at_status s = at_compute_parse(r->arena, r->symbols, at_strdup(r->arena, at_text_str(&text)),
+    at_status s = at_compute_parse(r->arena, r->symbols, at_text_take(r->arena, &text),
                                    "computation", &own, r->err);
-    at_text_free(&text);
     AT_TRY(s);
     *c = own;
     return at_edit_plain(r->arena, own, tree, r->err);
@@ -256,9 +253,8 @@ static const at_template_row *as_sketch(const replay *r, const at_steps *h,
                        .sketch = &s->row,
                        .mark = mark,
                        .sizes = number_text(&before),
-                       .compute = at_strdup(r->arena, at_text_str(&text))};
+                       .compute = at_text_take(r->arena, &text)};
     row->row.define = define;
-    at_text_free(&text);
     return &row->row;
 }
 

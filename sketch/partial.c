@@ -83,12 +83,9 @@ static void add_split(completion *c, const at_axis *axis, bool is_reduce, bool h
         spec = (at_split_spec){.policy = AT_FACTORS, .filter = "last <= 64"};
     else spec.listed = at_strdup(a, at_text_str(&listed));
     l.tails = spec.policy != AT_FACTORS;
-    *at_push(a, &c->s->definitions) =
-        (at_definition){.kind = AT_DEFINE_SPLIT,
-                        .text = {knob, length, at_strdup(a, at_text_str(&parts))},
-                        .spec = spec};
+    *at_push(a, &c->s->definitions) = (at_definition){
+        .kind = AT_DEFINE_SPLIT, .text = {knob, length, at_text_take(a, &parts)}, .spec = spec};
     *at_push(a, &c->s->limits) = l;
-    at_text_free(&parts);
     at_text_free(&listed);
 }
 

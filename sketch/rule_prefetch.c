@@ -23,9 +23,7 @@ static const char *row_bytes(const sketch_state *s, int tensor, int64_t stride) 
             at_expr_print(&text, x->axes[k].extent);
             at_text_add(&text, ")");
         }
-        const char *copy = at_strdup(s->arena, at_text_str(&text));
-        at_text_free(&text);
-        return copy;
+        return at_text_take(s->arena, &text);
     }
     return NULL;
 }

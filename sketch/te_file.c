@@ -158,8 +158,7 @@ static at_status read_sizes(te_reader *r) {
         at_text text = {0};
         at_text_addf(&text, "%s = ", name);
         at_expr_print(&text, e);
-        *at_push(r->arena, &r->sizes) = (te_size){at_strdup(r->arena, at_text_str(&text)), line};
-        at_text_free(&text);
+        *at_push(r->arena, &r->sizes) = (te_size){at_text_take(r->arena, &text), line};
         AT_TRY(next_item(r, &l, line));
     }
     return AT_OK;

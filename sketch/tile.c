@@ -37,9 +37,8 @@ static at_status split_groups(tiling *t) {
         at_edit e = {.kind = AT_EDIT_SPLIT,
                      .stage = t->leaf,
                      .loop = x->axes[k].name,
-                     .other = at_strdup(t->s->arena, at_text_str(&size)),
+                     .other = at_text_take(t->s->arena, &size),
                      .names = {group, within}};
-        at_text_free(&size);
         AT_TRY(sketch_step(t->s, &e, t->err));
         bool is_phase = t->s->facts->of[t->stage].is_phase[k];
         t->name[k] = is_phase ? group : within;

@@ -266,9 +266,8 @@ int at_lib_knob_at(at_lib_task *t, int i, at_lib_knob *out) {
     at_text text = {0};
     at_space_print_knob(&text, s, i);
     *out = (at_lib_knob){.name = at_space_knob_name(s, i),
-                         .text = at_strdup(t->arena, at_text_str(&text)),
+                         .text = at_text_take(t->arena, &text),
                          .length = at_space_knob_len(s, i)};
-    at_text_free(&text);
     at_lib_leave(t->lib, &state);
     return AT_LIB_OK;
 }
