@@ -239,9 +239,13 @@ static at_status parse_stage(parser *p, at_tensor *t, axis_list *axes) {
     return AT_OK;
 }
 
+enum { MOST_TENSORS = 256 }; /* each edit of a tree copies it */
+
 static at_status parse_tensor(parser *p) {
     at_tensor t = {.line = p->lex.line};
     int line = p->lex.line, col = p->lex.col;
+    if (p->tensors.len == MOST_TENSORS)
+        return FAIL_AT(p, line, col, "more than %d tensors", MOST_TENSORS);
     AT_TRY(take_name(p, "a tensor name", &t.name));
     for (int i = 0; i < p->tensors.len; i++)
         if (!strcmp(p->tensors.data[i].name, t.name))

@@ -332,8 +332,16 @@ static void test_limits(void **state) {
     for (int i = 1; i <= 30; i++) at_text_addf(&t, ", d%d = d%d + d%d", i, i - 1, i - 1);
     parse(&f, t.data, AT_E_INPUT);
     assert_non_null(strstr(f.err.text, "the expression exceeds 10000 terms"));
-    at_text_free(&t);
     fixture_close(&f);
+    for (int n = 256; n <= 257; n++) {
+        at_text_clear(&t);
+        at_text_add(&t, "x[N] : input\n");
+        for (int i = 1; i < n; i++) at_text_addf(&t, "s%d[i:N] = x[i]\n", i);
+        parse(&f, t.data, n == 256 ? AT_OK : AT_E_INPUT);
+        if (n > 256) assert_non_null(strstr(f.err.text, "c:257:1: more than 256 tensors"));
+        fixture_close(&f);
+    }
+    at_text_free(&t);
 }
 
 int main(void) {
