@@ -54,8 +54,8 @@ struct at_low {
     at_ir *pack_root;       /* packing nests, when ahead */
     at_low_tensor *tensors; /* those of the computation first, by its numbers */
     int num_tensors;
-    const float **tables; /* [num_tensors] numbers of stages that are tables, once asked for */
-    at_buffer *buffers;   /* [num_tensors], from `buffers` on */
+    const double **tables; /* [num_tensors] numbers of stages that are tables, once asked for */
+    at_buffer *buffers;    /* [num_tensors], from `buffers` on */
     at_param *params;
     int num_params;
     int64_t workspace_bytes, thread_bytes;

@@ -128,7 +128,7 @@ static const at_value *new_value(at_low *l, at_value v) { return at_copy(l->aren
 
 /* The numbers of a stage that reads nothing; NULL: some hang on more than its axes, or it has too
  * many of them. */
-static const float *numbers_of(at_low *l, int tensor, int64_t count) {
+static const double *numbers_of(at_low *l, int tensor, int64_t count) {
     enum { MOST = 4096 };
     const at_tensor *t = tensor_of(l, tensor);
     int num;
@@ -136,7 +136,7 @@ static const float *numbers_of(at_low *l, int tensor, int64_t count) {
     if (t->num_reduce || count > MOST || t->body->op != AT_X_SELECT) return NULL;
     at_compute_reads(l->program->compute, tensor, &num);
     if (num) return NULL;
-    float *out = AT_NEW_ARRAY(l->arena, float, count);
+    double *out = AT_NEW_ARRAY(l->arena, double, count);
     const at_aff **axes = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
     for (int64_t i = 0; i < count; i++) {
         int64_t rest = i;
@@ -160,7 +160,7 @@ static const at_value *table_expr(at_low *l, int tensor, const at_aff *const *ix
         at = at_aff_add(l, at_aff_scale(l, at, extent), ix[k]);
         if (!at_mul64(count, extent, &count)) return NULL;
     }
-    const float *table = l->tables[tensor];
+    const double *table = l->tables[tensor];
     if (!table) table = l->tables[tensor] = numbers_of(l, tensor, count);
     if (!table) return NULL;
     return new_value(
@@ -241,7 +241,7 @@ static const at_value *select_expr(at_low *l, const at_expr *e, const at_aff *co
 static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     at_value v = {.op = AT_V_CONST};
     if (e->op == AT_X_FLOAT) {
-        v.number = (float)e->number;
+        v.number = e->number;
         return new_value(l, v);
     }
     if (e->op == AT_X_SELECT) return select_expr(l, e, axes);
@@ -455,7 +455,7 @@ bool at_pass_dissolve(at_low *l) {
     const at_program *p = l->program;
     scope s = {l, AT_NEW_ARRAY(l->arena, const at_aff **, p->num_loops + 1),
                AT_NEW_ARRAY(l->arena, int, (p->num_loops + 1) * MAX_PIECES)};
-    l->tables = AT_NEW_ARRAY(l->arena, const float *, l->num_tensors);
+    l->tables = AT_NEW_ARRAY(l->arena, const double *, l->num_tensors);
     make_symbols(&s, p->root);
     if (l->err->status != AT_OK) return false;
     at_ir **to = &l->root, **pack_to = &l->pack_root;

@@ -277,7 +277,7 @@ at_mask at_ir_table_loops(const at_low *l, const at_ir *list) {
     return m;
 }
 
-static bool is_number(const at_value *v, float number) {
+static bool is_number(const at_value *v, double number) {
     return v->op == AT_V_CONST && v->number == number;
 }
 
@@ -287,9 +287,9 @@ static const at_value *scaled(at_low *l, const at_value *a, const at_value *b) {
     const at_value *inner = rest->op == AT_V_CONST ? rest : rest->op == AT_V_MUL ? rest->a : NULL;
     at_value v = {.op = AT_V_MUL, .a = number, .b = rest};
     if (inner && inner->op == AT_V_CONST) {
-        double product = (double)number->number * (double)inner->number;
+        double product = number->number * inner->number;
         if (product == (double)(float)product) {
-            at_value one = {.op = AT_V_CONST, .number = (float)product};
+            at_value one = {.op = AT_V_CONST, .number = product};
             const at_value *both = at_copy(l->arena, &one, sizeof one);
             if (rest == inner) return both;
             if (is_number(both, 1)) return rest->b;

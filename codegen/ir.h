@@ -46,10 +46,10 @@ typedef enum at_val_op {
 typedef struct at_value at_value;
 struct at_value {
     at_val_op op;
-    float number;
+    double number;        /* as written: what it becomes of it rounds */
     at_function function; /* call */
     int tensor;           /* load; table: the stage of these numbers */
-    const float *table;   /* [table_len] in the order of its elements */
+    const double *table;  /* [table_len] in the order of its elements */
     int table_len;
     const at_aff **ix; /* load: index per dimension, until `buffers` */
     const at_aff *at;  /* load: element address, from `buffers` on; table: place in it; index */

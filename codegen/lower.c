@@ -66,7 +66,7 @@ static bool encode_tiles(at_low *l, at_kernel *k) {
     at_tile_code *codes = AT_NEW_ARRAY(l->arena, at_tile_code, l->tiles.len);
     for (int i = 0; i < l->tiles.len; i++) {
         at_tile *t = l->tiles.data[i];
-        if (!l->target->encode(l->arena, t)) {
+        if (!t->target->encode(l->arena, t)) {
             if (!out_of_reach(t)) AT_BUG("tile %s cannot be encoded", t->name);
             at_lower_fail(l, "tile %s reaches further than 2 GB from a pointer", t->name);
             return false;

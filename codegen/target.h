@@ -23,6 +23,9 @@ typedef struct at_target {
     bool fused;         /* a multiply-add is one instruction */
     bool masked_loads;  /* in C for gcc and clang: the first lanes of a register by one load, */
     bool masked_stores; /* by one store */
+    bool is_double;     /* registers hold doubles: `lanes` of them; floats are widened as they are
+                           loaded, and rounded as they are stored. For +, -, *, /, min and max */
+    const struct at_target *in_double; /* the same instructions with registers of doubles */
     /* For gcc and clang, as asm: a register is the root of another; and is one times 2 to the power
      * of another (NULL: no instruction of the set does that). Registers' numbers are filled in. */
     const char *gnu_sqrt, *gnu_scale;
@@ -30,8 +33,8 @@ typedef struct at_target {
      * position independent, owned by arena. false: an instruction cannot be encoded. NULL: it is
      * not made for this target (dialects gnu and c are). */
     bool (*encode)(at_arena *arena, struct at_tile *t);
-    /* The types and macros that tiles in C with vector types are written in. NULL: tiles are plain
-     * C. */
+    /* The types and macros that tiles in C with vector types are written in; of registers of
+     * doubles, those besides the others. NULL: tiles are plain C. */
     void (*prelude)(const struct at_target *target, at_text *out);
     const at_architecture *architecture;
 } at_target;

@@ -4,7 +4,8 @@
  * straight-line code over numbered vector registers. Memory operands are slot + constant offset, in
  * elements; slots are bumped by loops. A slot may point to an index list: an entry of it, times a
  * stride, makes a further pointer of another slot (the columns of block-sparse weights). A register
- * holds `lanes` floats of the instruction set; an operation may concern only the first few
+ * holds `lanes` floats of the instruction set (or doubles: at_target.is_double; memory holds
+ * floats); an operation may concern only the first few
  * (`lanes` of the operation: tails). Accumulators stay in registers from their first to their last
  * operation. */
 #ifndef AT_CODEGEN_TILE_H
@@ -73,8 +74,8 @@ typedef struct at_tile_op {
     int64_t bump;            /* elements; index: per unit of the digit */
     int32_t times, plus, by; /* index: the digit is floor((times * entry + plus) / by), */
     int32_t most;            /* of a number from 0 to this; by = 1: as it is */
-    float number;
-    const char *name; /* loop: of the loop in the tree */
+    double number;           /* a float's, but in tiles in double */
+    const char *name;        /* loop: of the loop in the tree */
 } at_tile_op;
 
 #define AT_TILE_MAX_SLOTS 12 /* with the pointers made inside */
@@ -108,8 +109,9 @@ typedef struct at_tile_call {
 } at_tile_call;
 
 static inline uint32_t at_tile_bits(const at_tile_op *op) { /* of its number */
+    float number = (float)op->number;
     uint32_t bits;
-    memcpy(&bits, &op->number, sizeof bits);
+    memcpy(&bits, &number, sizeof bits);
     return bits;
 }
 
@@ -134,11 +136,13 @@ int at_tile_loop_end(const at_tile *t, int i); /* the operation behind the loop 
 void at_tile_print(at_text *out, const at_tile *t);
 /* tile_c.c: the function in plain C, and what other C printers share with it. */
 void at_c_float(at_text *out, float x);
-const char *at_tile_comparison(const at_tile_op *op); /* its operator */
+void at_c_constant(at_text *out, const at_tile *t, const at_tile_op *op); /* its number */
+const char *at_tile_comparison(const at_tile_op *op);                     /* its operator */
 void at_tile_comment(at_text *out, const at_tile *t); /* which tensors the pointers are */
 typedef struct at_tile_style {                        /* what tells one dialect of C from another */
     const char *type;                                 /* of a register */
     char letter;                                      /* its name: v0, v1, ... */
+    const char *types;                                /* that the function begins with; or "" */
     void (*operation)(at_text *out, const at_tile *t, const at_tile_op *op); /* a statement */
 } at_tile_style;
 void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style,

@@ -12,6 +12,11 @@ void at_c_float(at_text *out, float x) {
     else at_text_addf(out, "%af", (double)x);
 }
 
+void at_c_constant(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (t->target->is_double && isfinite(op->number)) at_text_addf(out, "%a", op->number);
+    else at_c_float(out, (float)op->number);
+}
+
 /* Those that any of the tiles calls, without libm. A root is rounded from one in double: no float's
  * root is too close to a boundary for that. */
 void at_tile_helpers_c(at_text *out, at_tile *const *tiles, int n, const char *prefix) {
@@ -60,7 +65,7 @@ static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
 
 static void operand(at_text *out, const at_tile *t, const at_tile_op *op) {
     if (op->mem == AT_MEM_NONE) at_text_addf(out, "r%d", op->b);
-    else if (op->mem == AT_MEM_CONST) at_c_float(out, op->number);
+    else if (op->mem == AT_MEM_CONST) at_c_constant(out, t, op);
     else memory(out, t, op);
 }
 
@@ -132,7 +137,7 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     case AT_T_CONST:
         at_text_addf(out, "r%d = ", op->dst);
         if (isnan(op->number)) at_text_addf(out, "%sfloat(0x%08xu)", t->prefix, at_tile_bits(op));
-        else at_c_float(out, op->number);
+        else at_c_constant(out, t, op);
         break;
     case AT_T_LOAD:
     case AT_T_BCAST:
@@ -143,7 +148,7 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
         break;
     case AT_T_STORE:
         memory(out, t, op);
-        at_text_addf(out, " = r%d", op->a);
+        at_text_addf(out, " = %sr%d", t->target->is_double ? "(float)" : "", op->a);
         break;
     case AT_T_MOV: at_text_addf(out, "r%d = r%d", op->dst, op->a); break;
     case AT_T_FMA:
@@ -209,7 +214,7 @@ void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style
                       const char *prefix) {
     at_text_addf(out, "static void %s%s(", prefix, t->name);
     parameters(out, t);
-    at_text_add(out, ") {\n");
+    at_text_addf(out, ") {\n%s", style->types);
     variables(out, t, style);
     int depth = 1;
     for (int i = 0; i < t->num_ops; i++) {
@@ -243,7 +248,7 @@ void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style
 }
 
 void at_tile_print_c(at_text *out, const at_tile *t, const char *prefix) {
-    static const at_tile_style scalars = {"float", 'r', operation};
+    const at_tile_style scalars = {t->target->is_double ? "double" : "float", 'r', "", operation};
     at_tile_comment(out, t);
     at_tile_function(out, t, &scalars, prefix);
 }

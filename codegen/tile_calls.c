@@ -41,7 +41,8 @@ static void name_tile(at_low *l, at_tile *t, const at_ir *list) {
 }
 
 static bool tile_equal(const at_tile *x, const at_tile *y) {
-    if (x->num_ops != y->num_ops || x->num_slots != y->num_slots || x->num_trips != y->num_trips)
+    if (x->num_ops != y->num_ops || x->num_slots != y->num_slots || x->num_trips != y->num_trips ||
+        x->target != y->target)
         return false;
     for (int i = 0; i < x->num_ops; i++) {
         const at_tile_op *a = &x->ops[i], *b = &y->ops[i];
@@ -49,7 +50,7 @@ static bool tile_equal(const at_tile *x, const at_tile *y) {
             a->a != b->a || a->b != b->b || a->slot != b->slot || a->trip_arg != b->trip_arg ||
             a->off != b->off || a->trip != b->trip || a->bump != b->bump || a->base != b->base ||
             a->times != b->times || a->plus != b->plus || a->by != b->by ||
-            at_tile_bits(a) != at_tile_bits(b))
+            memcmp(&a->number, &b->number, sizeof a->number))
             return false;
     }
     return true;

@@ -14,7 +14,8 @@ static void memory(at_text *out, const at_tile *t, const at_tile_op *op) {
 }
 
 void at_tile_print(at_text *out, const at_tile *t) {
-    at_text_addf(out, "%s: %d lanes, %d registers, slots", t->name, t->lanes, t->num_regs);
+    at_text_addf(out, "%s: %d lanes%s, %d registers, slots", t->name, t->lanes,
+                 t->target->is_double ? " in double" : "", t->num_regs);
     for (int i = 0; i < t->num_slots; i++)
         at_text_addf(out, " %s.%d%s", t->slot_name[i], i, t->slot_written[i] ? "(w)" : "");
     at_text_addf(out, ", %d trip counts\n", t->num_trips);
@@ -41,7 +42,7 @@ void at_tile_print(at_text *out, const at_tile *t) {
             if (op->by != 1) at_text_addf(out, " / %d", op->by);
         } else if (op->kind != AT_T_END) {
             if (op->dst >= 0) at_text_addf(out, " r%d", op->dst);
-            if (op->kind == AT_T_CONST && !op->mem) at_text_addf(out, ", %.9g", (double)op->number);
+            if (op->kind == AT_T_CONST && !op->mem) at_text_addf(out, ", %.9g", op->number);
             if (op->kind == AT_T_STORE || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
                 op->kind == AT_T_PREFETCH) {
                 at_text_add(out, op->dst >= 0 ? ", " : " ");
@@ -52,7 +53,7 @@ void at_tile_print(at_text *out, const at_tile *t) {
             if (op->kind == AT_T_SHIFT_LEFT || op->kind == AT_T_SHIFT_RIGHT ||
                 op->kind == AT_T_SWAP)
                 at_text_addf(out, ", %d", op->by);
-            if (op->mem == AT_MEM_CONST) at_text_addf(out, ", {%a}", (double)op->number);
+            if (op->mem == AT_MEM_CONST) at_text_addf(out, ", {%a}", op->number);
             else if (op->mem) {
                 at_text_add(out, ", ");
                 memory(out, t, op);

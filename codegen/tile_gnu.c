@@ -66,7 +66,7 @@ static void constant(at_text *out, const at_tile_op *op) {
         return;
     }
     at_text_add(out, "at_all(");
-    at_c_float(out, op->number);
+    at_c_float(out, (float)op->number);
     at_text_add(out, ")");
 }
 
@@ -222,13 +222,102 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
     }
 }
 
+/* ---- registers of doubles -------------------------------------------------------------------- */
+
+/* %d: bytes of as many floats, twice, and of the doubles, twice. */
+static const char types_of_doubles[] =
+    "    typedef float at_floats __attribute__((vector_size(%d), unused));\n"
+    "    typedef float at_place __attribute__((vector_size(%d), may_alias, aligned(4), unused));\n"
+    "    typedef double at_doubles __attribute__((vector_size(%d)));\n"
+    "    typedef long long at_choice __attribute__((vector_size(%d), unused));\n";
+
+static void load_in_double(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "d%d = ", op->dst);
+    if (op->lanes == t->lanes) {
+        at_text_add(out, "__builtin_convertvector((at_floats) * (const at_place *)(");
+        address(out, op, 0);
+        at_text_add(out, "), at_doubles);\n");
+        return;
+    }
+    at_text_add(out, "(at_doubles){");
+    for (int i = 0; i < op->lanes; i++)
+        at_text_addf(out, "%sp%d[%lld]", i ? ", " : "", op->slot, (long long)op->off + i);
+    at_text_add(out, "};\n");
+}
+
+static void store_in_double(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->lanes == t->lanes) {
+        at_text_add(out, "*(at_place *)(");
+        address(out, op, 0);
+        at_text_addf(out, ") = __builtin_convertvector(d%d, at_floats);\n", op->a);
+        return;
+    }
+    for (int i = 0; i < op->lanes; i++)
+        at_text_addf(out, "%sp%d[%lld] = (float)d%d[%d];", i ? " " : "", op->slot,
+                     (long long)op->off + i, op->a, i);
+    at_text_add(out, "\n");
+}
+
+static void operand_in_double(at_text *out, const at_tile *t, const at_tile_op *op) {
+    if (op->mem == AT_MEM_NONE) {
+        at_text_addf(out, "d%d", op->b);
+        return;
+    }
+    at_text_add(out, "(");
+    at_c_constant(out, t, op);
+    at_text_add(out, " - (at_doubles){0})");
+}
+
+static void operation_in_double(at_text *out, const at_tile *t, const at_tile_op *op) {
+    static const char sign[AT_T_KIND_COUNT] = {
+        [AT_T_ADD] = '+', [AT_T_SUB] = '-', [AT_T_MUL] = '*',
+        [AT_T_DIV] = '/', [AT_T_MIN] = '<', [AT_T_MAX] = '>'};
+    switch (op->kind) {
+    case AT_T_PREFETCH:
+        at_text_addf(out, "__builtin_prefetch(p%d + %lld);\n", op->slot, (long long)op->off);
+        return;
+    case AT_T_LOAD: load_in_double(out, t, op); return;
+    case AT_T_STORE: store_in_double(out, t, op); return;
+    case AT_T_BCAST:
+        at_text_addf(out, "d%d = (double)p%d[%lld] - (at_doubles){0};\n", op->dst, op->slot,
+                     (long long)op->off);
+        return;
+    case AT_T_CONST:
+        at_text_addf(out, "d%d = ", op->dst);
+        at_c_constant(out, t, op);
+        at_text_add(out, " - (at_doubles){0};\n");
+        return;
+    case AT_T_MOV: at_text_addf(out, "d%d = d%d;\n", op->dst, op->a); return;
+    case AT_T_FMA: at_text_addf(out, "d%d += d%d * ", op->dst, op->a); break;
+    case AT_T_MIN:
+    case AT_T_MAX:
+        at_text_addf(out, "{ at_choice c = (at_choice)(d%d %c ", op->a, sign[op->kind]);
+        operand_in_double(out, t, op);
+        at_text_addf(out, "); d%d = (at_doubles)((c & (at_choice)d%d) | (~c & (at_choice)", op->dst,
+                     op->a);
+        operand_in_double(out, t, op);
+        at_text_add(out, ")); }\n");
+        return;
+    default:
+        if (!sign[op->kind]) AT_BUG("tile operation %d is none of doubles", op->kind);
+        at_text_addf(out, "d%d = d%d %c ", op->dst, op->a, sign[op->kind]);
+    }
+    operand_in_double(out, t, op);
+    at_text_add(out, ";\n");
+}
+
 void at_tile_print_gnu(at_text *out, const at_tile *t, const char *prefix) {
-    static const at_tile_style vectors = {"at_vector", 'v', operation};
+    static const at_tile_style vectors = {"at_vector", 'v', "", operation};
+    at_tile_style doubles = {"at_doubles", 'd', "", operation_in_double};
+    at_text types = {0};
     if (!t->target->prelude) {
         at_tile_print_c(out, t, prefix);
         return;
     }
     at_tile_comment(out, t);
     at_text_add(out, "AT_TILE ");
-    at_tile_function(out, t, &vectors, prefix);
+    at_text_addf(&types, types_of_doubles, 4 * t->lanes, 4 * t->lanes, 8 * t->lanes, 8 * t->lanes);
+    doubles.types = at_text_str(&types);
+    at_tile_function(out, t, t->target->is_double ? &doubles : &vectors, prefix);
+    at_text_free(&types);
 }

@@ -60,6 +60,33 @@ static void zip(int kind, float *d, const float *a, const float *b) {
     }
 }
 
+/* A step of a tile whose registers hold doubles. m: its memory. */
+static void step_in_double(const at_tile *t, const at_tile_op *op, double (*reg)[MAX_LANES],
+                           float *m) {
+    double *d = op->dst >= 0 ? reg[op->dst] : NULL;
+    for (int j = 0; j < t->lanes; j++) {
+        double a = op->a >= 0 ? reg[op->a][j] : 0;
+        double b = op->mem == AT_MEM_CONST ? op->number : op->b >= 0 ? reg[op->b][j] : 0;
+        switch (op->kind) {
+        case AT_T_CONST: d[j] = op->number; break;
+        case AT_T_LOAD: d[j] = j < op->lanes ? (double)m[j] : 0; break;
+        case AT_T_BCAST: d[j] = (double)*m; break;
+        case AT_T_STORE:
+            if (j < op->lanes) m[j] = (float)a;
+            break;
+        case AT_T_MOV: d[j] = a; break;
+        case AT_T_FMA: d[j] = t->target->fused ? fma(a, b, d[j]) : a * b + d[j]; break;
+        case AT_T_ADD: d[j] = a + b; break;
+        case AT_T_SUB: d[j] = a - b; break;
+        case AT_T_MUL: d[j] = a * b; break;
+        case AT_T_DIV: d[j] = a / b; break;
+        case AT_T_MIN: d[j] = a < b ? a : b; break;
+        case AT_T_MAX: d[j] = a > b ? a : b; break;
+        default: AT_BUG("tile operation %d is none of doubles", op->kind);
+        }
+    }
+}
+
 int at_tile_loop_end(const at_tile *t, int i) {
     int depth = 0;
     do {
@@ -71,6 +98,7 @@ int at_tile_loop_end(const at_tile *t, int i) {
 
 void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips) {
     float reg[MAX_REGS][MAX_LANES] = {{0}};
+    double doubles[MAX_REGS][MAX_LANES] = {{0}};
     float *p[AT_TILE_MAX_SLOTS];
     struct {
         int body;
@@ -80,8 +108,12 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
     for (int i = 0; i < t->num_slots; i++) p[i] = slots[i];
     for (int i = 0; i < t->num_ops;) {
         const at_tile_op *op = &t->ops[i++];
-        const float *m = op->slot >= 0 && op->kind != AT_T_BUMP ? p[op->slot] + op->off : NULL;
+        float *m = op->slot >= 0 && op->kind != AT_T_BUMP ? p[op->slot] + op->off : NULL;
         float one[MAX_LANES] = {0};
+        if (t->target->is_double && op->kind >= AT_T_CONST) {
+            step_in_double(t, op, doubles, m);
+            continue;
+        }
         switch (op->kind) {
         case AT_T_LOOP: {
             int64_t n = op->trip_arg >= 0 ? trips[op->trip_arg] : op->trip;
@@ -105,7 +137,7 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             break;
         }
         case AT_T_CONST:
-            for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = op->number;
+            for (int j = 0; j < t->lanes; j++) reg[op->dst][j] = (float)op->number;
             break;
         case AT_T_LOAD:
             memset(reg[op->dst], 0, sizeof reg[0]);
@@ -135,7 +167,7 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             if (op->mem == AT_MEM_BCAST)
                 for (int j = 0; j < t->lanes; j++) one[j] = *m;
             if (op->mem == AT_MEM_CONST)
-                for (int j = 0; j < t->lanes; j++) one[j] = op->number;
+                for (int j = 0; j < t->lanes; j++) one[j] = (float)op->number;
             if (op->mem == AT_MEM_NONE && op->b >= 0) memcpy(one, reg[op->b], sizeof one);
             for (int j = 0; j < t->lanes; j++)
                 reg[op->dst][j] = apply(t, op, reg[op->dst][j], reg[op->a][j], one[j]);

@@ -45,7 +45,7 @@ typedef struct at_tile_vreg {
     uint8_t lanes;
     int16_t slot;
     int64_t off;
-    float number;
+    double number;
     bool pooled; /* const: may be a memory operand */
     bool same;   /* all lanes hold the same */
 } at_tile_vreg;

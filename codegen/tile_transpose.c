@@ -139,7 +139,7 @@ static at_ir *distribute(at_low *l, at_ir *n, const at_tile_regs *regs) {
 }
 
 at_ir *at_transpose_copies(at_low *l, at_ir *list, const at_tile_regs *regs) {
-    if (l->target->lanes < SIDE) return list;
+    if (l->target->lanes < SIDE || l->target->is_double) return list;
     at_ir *head = NULL, **tail = &head;
     for (at_ir *n = list, *next; n; n = next) {
         square s;

@@ -70,7 +70,7 @@ static bool holds_table(const at_value *v) {
     return v->op == AT_V_TABLE || (v->a && holds_table(v->a)) || (v->b && holds_table(v->b));
 }
 
-static float element_of(at_builder *b, const at_value *v) {
+static double element_of(at_builder *b, const at_value *v) {
     int64_t at = v->at->c;
     for (int i = 0; i < v->at->n; i++) {
         int sym = v->at->t[i].sym;
@@ -139,12 +139,18 @@ static int chosen(at_builder *b, int mask, const at_value *either) {
     return d;
 }
 
+/* As a register has it. */
+static double number_of(const at_builder *b, const at_value *v) {
+    return b->l->target->is_double ? v->number : (float)v->number;
+}
+
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST)
-        return at_build_load(
-            b,
-            (at_tile_vreg){
-                .load = AT_T_CONST, .number = v->number, .slot = -1, .pooled = true, .same = true});
+        return at_build_load(b, (at_tile_vreg){.load = AT_T_CONST,
+                                               .number = number_of(b, v),
+                                               .slot = -1,
+                                               .pooled = true,
+                                               .same = true});
     if (v->op == AT_V_LOAD) {
         at_tile_place p = at_build_locate(b, v->tensor, v->at);
         int lanes = lanes_now(b);
@@ -258,7 +264,7 @@ static void define(at_builder *b, int acc, const at_value *v) {
     at_tile_op *op = at_build_emit(b, x < 0 ? AT_T_CONST : AT_T_MOV);
     op->dst = (int16_t)acc;
     op->a = (int16_t)x;
-    op->number = v->number;
+    op->number = number_of(b, v);
     b->vregs.data[acc].same = x < 0 || b->vregs.data[x].same;
 }
 

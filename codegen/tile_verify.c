@@ -18,6 +18,7 @@ static const char *check_index(const at_tile *t, const at_tile_op *op, const boo
 /* made: pointers made in this straight-line body. */
 static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *defined,
                             const bool *made) {
+    if (t->target->is_double && op->kind > AT_T_MAX) return "it is none of doubles";
     bool stores = op->kind == AT_T_STORE, arithmetic = op->kind >= AT_T_FMA;
     bool memory = stores || op->kind == AT_T_LOAD || op->kind == AT_T_BCAST ||
                   op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX || op->mem == AT_MEM_VECTOR ||

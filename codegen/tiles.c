@@ -4,7 +4,8 @@
  * loops, entries of index lists aside. Neighbours that define and use up one tensor
  * (initialisation, sum, epilogue) become one tile, and that tensor lives in registers; where there
  * are too few of them the group is cut (tile_cut.c). What cannot be a tile as a whole is opened:
- * its loops stay C, its inner nests are tried. */
+ * its loops stay C, its inner nests are tried. What is packed and computed has registers of
+ * doubles. */
 #include "codegen/tile_make.h"
 
 #include <string.h>
@@ -246,6 +247,29 @@ static void note_calls(at_low *l, const at_ir *list) {
     }
 }
 
+/* ---- what is worked out in double -------------------------------------------------------------
+ */
+
+static bool value_computes(const at_value *v) { return v->op != AT_V_LOAD && v->op != AT_V_CONST; }
+
+static bool value_for_double(const at_value *v) {
+    bool plain = v->op <= AT_V_MAX || v->op == AT_V_TABLE;
+    return plain && (!v->a || value_for_double(v->a)) && (!v->b || value_for_double(v->b));
+}
+
+/* What is made of weights alone, once for all calls, is rounded once: unless it is a copy. */
+static bool is_for_double(const at_low *l, const at_ir *n) {
+    const at_compute *c = l->program->compute;
+    if (n->kind == AT_IR_STMT)
+        return !n->stmt.integer && n->stmt.tensor < c->num_tensors &&
+               c->tensors[n->stmt.tensor].is_packing && value_computes(n->stmt.val) &&
+               value_for_double(n->stmt.val);
+    if (n->kind != AT_IR_LOOP || !n->child) return false;
+    for (const at_ir *child = n->child; child; child = child->next)
+        if (!is_for_double(l, child)) return false;
+    return true;
+}
+
 /* ---- the walk ---------------------------------------------------------------------------------
  */
 
@@ -292,15 +316,19 @@ static at_ir *tile_group(tiler *x, at_ir *from, at_ir *end, const bool *local) {
 
 static at_ir *tile_list(tiler *x, at_ir *list) {
     at_low *l = x->l;
+    const at_target *target = l->target;
     at_ir *head = NULL, **tail = &head;
     for (at_ir *n = list, *next; n && l->err->status == AT_OK; n = next) {
         at_ir *run_end = n;
-        while (run_end && can_be_tile(l, run_end)) run_end = run_end->next;
+        bool in_double = is_for_double(l, n);
+        while (run_end && can_be_tile(l, run_end) && is_for_double(l, run_end) == in_double)
+            run_end = run_end->next;
         next = n->next;
         if (run_end == n) {
             at_ir_append(&tail, tile_inside(x, n));
             continue;
         }
+        if (in_double && target->in_double) l->target = target->in_double;
         group groups[MAX_GROUPS];
         int count = find_groups(x, n, run_end, groups);
         at_ir *one = NULL, *same_end = same_target_end(n, run_end);
@@ -310,6 +338,7 @@ static at_ir *tile_list(tiler *x, at_ir *list) {
             if ((one = tile_group(x, n, groups[count].end, groups[count].local)))
                 next = groups[count].end;
         at_ir_append(&tail, one ? one : tile_single(x, n));
+        l->target = target;
     }
     return head;
 }

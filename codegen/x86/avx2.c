@@ -61,7 +61,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
             at_x86_point(x, op, 0);
             return;
         }
-        memcpy(&bits, &op->number, sizeof bits);
+        bits = (int32_t)at_tile_bits(op);
         if (!bits)
             EMIT(x, VXORPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst), at_x86_reg(x, op->dst));
         else {
@@ -118,6 +118,7 @@ static void mask_table(at_x86 *x) {
 bool at_encode_avx2(at_arena *arena, at_tile *t) {
     static const at_x86_set set = {.width = 32,
                                    .pool_bytes = 32,
+                                   .number_bytes = 4,
                                    .clears_upper = true,
                                    .vector = vector,
                                    .zip = zip,

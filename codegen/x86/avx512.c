@@ -54,7 +54,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
             at_x86_point(x, op, 0);
             return;
         }
-        memcpy(&bits, &op->number, sizeof bits);
+        bits = (int32_t)at_tile_bits(op);
         if (!bits)
             EMIT(x, VPXORD, at_x86_reg(x, op->dst), k0, at_x86_reg(x, op->dst),
                  at_x86_reg(x, op->dst));
@@ -102,7 +102,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
 }
 
 /* One mask register per number of lanes that is no whole register, set up at entry. */
-static void set_masks(at_x86 *x) {
+void at_x86_set_masks(at_x86 *x) {
     int next = 1, end = MASKS;
     for (int i = 0; i < x->t->num_ops; i++)
         if (at_tile_compares(&x->t->ops[i])) end = COMPARED;
@@ -125,8 +125,9 @@ static void set_masks(at_x86 *x) {
 bool at_encode_avx512(at_arena *arena, at_tile *t) {
     static const at_x86_set set = {.width = 64,
                                    .pool_bytes = 4,
+                                   .number_bytes = 4,
                                    .clears_upper = true,
-                                   .begin = set_masks,
+                                   .begin = at_x86_set_masks,
                                    .vector = vector,
                                    .zip = zip};
     return at_x86_encode(arena, t, &set);

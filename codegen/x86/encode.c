@@ -180,8 +180,9 @@ static void index_entry(at_x86 *x, const at_tile_op *op) {
 /* ---- constants ------------------------------------------------------------------------------- */
 
 void at_x86_point(at_x86 *x, const at_tile_op *op, int immediate_bytes) {
-    uint32_t bits = at_tile_bits(op);
+    uint64_t bits = at_tile_bits(op);
     int entry = 0;
+    if (x->set->number_bytes == 8) memcpy(&bits, &op->number, sizeof bits);
     while (entry < x->pool.len && x->pool.data[entry] != bits) entry++;
     if (entry == x->pool.len) *at_push(x->code.arena, &x->pool) = bits;
     int end = x->code.len;
@@ -190,12 +191,12 @@ void at_x86_point(at_x86 *x, const at_tile_op *op, int immediate_bytes) {
 }
 
 static void constants(at_x86 *x) {
-    int bytes = x->set->pool_bytes;
+    int bytes = x->set->pool_bytes, step = x->set->number_bytes;
     if (!x->pool.len) return;
     at_asm_align(&x->code, 32);
     int at = x->code.len;
     for (int i = 0; i < x->pool.len; i++)
-        for (int j = 0; j < bytes; j += 4) at_asm_raw(&x->code, &x->pool.data[i], 4);
+        for (int j = 0; j < bytes; j += step) at_asm_raw(&x->code, &x->pool.data[i], step);
     for (int i = 0; i < x->pool_patches.len && !x->code.bad; i++) {
         const at_x86_patch *p = &x->pool_patches.data[i];
         int32_t distance = at + p->entry * bytes - p->end;

@@ -19,7 +19,8 @@ typedef struct at_x86_patch { /* a displacement from the end of its instruction 
 /* How an instruction set does it. */
 typedef struct at_x86_set {
     int width;                                       /* bytes of a register */
-    int pool_bytes;                                  /* of a constant behind the code */
+    int pool_bytes;                                  /* of a constant behind the code, */
+    int number_bytes;                                /* which repeats a float or a double */
     bool clears_upper;                               /* vzeroupper at the end */
     void (*begin)(at_x86 *x);                        /* behind the prologue; NULL: nothing */
     void (*vector)(at_x86 *x, const at_tile_op *op); /* constants, moves, arithmetic */
@@ -41,7 +42,7 @@ struct at_x86 {
                             lanes */
     int mask_lanes[256];
     int num_patches;
-    AT_VEC(uint32_t) pool; /* constants behind the code, each `pool_bytes` long */
+    AT_VEC(uint64_t) pool; /* constants behind the code, each `pool_bytes` long */
     AT_VEC(at_x86_patch) pool_patches;
     int product_reg;         /* for AT_T_INDEX; -1: none is left */
     int saved[6], num_saved; /* callee-saved registers in use */
@@ -63,6 +64,9 @@ static inline at_x86_arg at_x86_memory(const at_x86 *x, const at_tile_op *op, in
  * it and ends in so many bytes of immediate operands, where that is. */
 static inline at_x86_arg at_x86_constant(int bytes) { return at_mem(AT_RIP, 0x10000000, bytes); }
 void at_x86_point(at_x86 *x, const at_tile_op *op, int immediate_bytes);
+
+/* avx512.c: mask registers for the first lanes of a register, at entry. */
+void at_x86_set_masks(at_x86 *x);
 
 /* encode.c: the machine code of a tile, for at_target.encode of each set. */
 bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set);

@@ -116,7 +116,7 @@ static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, in
             at_x86_point(x, op, 0);
             return;
         }
-        memcpy(&bits, &op->number, sizeof bits);
+        bits = (int32_t)at_tile_bits(op);
         if (!bits) EMIT(x, XORPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst));
         else {
             EMIT(x, MOV, at_gpr32(AT_X86_SCRATCH), at_imm(bits));
@@ -175,12 +175,51 @@ static void scalar(at_x86 *x, const at_tile_op *op) {
     vector_op(x, op, single, 4);
 }
 
+/* Registers of two doubles, or of one. */
+static void doubles(at_x86 *x, const at_tile_op *op) {
+    static const at_x86_op with[AT_T_KIND_COUNT] = {
+        [AT_T_ADD] = AT_X86_ADDPD, [AT_T_SUB] = AT_X86_SUBPD, [AT_T_MUL] = AT_X86_MULPD,
+        [AT_T_DIV] = AT_X86_DIVPD, [AT_T_MIN] = AT_X86_MINPD, [AT_T_MAX] = AT_X86_MAXPD};
+    at_x86_arg s = at_vec(AT_X86_SCRATCH_VEC, 16);
+    bool is_one = op->kind == AT_T_BCAST || op->lanes == 1;
+    switch (op->kind) {
+    case AT_T_CONST:
+        if (op->number == 0) EMIT(x, XORPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst));
+        else {
+            EMIT(x, MOVAPS, at_x86_reg(x, op->dst), at_x86_constant(16));
+            at_x86_point(x, op, 0);
+        }
+        return;
+    case AT_T_LOAD:
+    case AT_T_BCAST:
+        if (is_one) EMIT(x, MOVSS, s, at_x86_memory(x, op, 4));
+        if (op->kind == AT_T_BCAST) EMIT(x, UNPCKLPS, s, s);
+        EMIT(x, CVTPS2PD, at_x86_reg(x, op->dst), is_one ? s : at_x86_memory(x, op, 8));
+        return;
+    case AT_T_STORE:
+        EMIT(x, CVTPD2PS, s, at_x86_reg(x, op->a));
+        if (is_one) EMIT(x, MOVSS, at_x86_memory(x, op, 4), s);
+        else EMIT(x, MOVLPS, at_x86_memory(x, op, 8), s);
+        return;
+    case AT_T_MOV: EMIT(x, MOVAPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a)); return;
+    default: arithmetic(x, op, with, 16);
+    }
+}
+
+bool at_encode_sse2_doubles(at_arena *arena, at_tile *t) {
+    static const at_x86_set set = {
+        .width = 16, .pool_bytes = 16, .number_bytes = 8, .vector = doubles};
+    return at_x86_encode(arena, t, &set);
+}
+
 bool at_encode_sse2(at_arena *arena, at_tile *t) {
-    static const at_x86_set set = {.width = 16, .pool_bytes = 16, .vector = vector, .zip = zip};
+    static const at_x86_set set = {
+        .width = 16, .pool_bytes = 16, .number_bytes = 4, .vector = vector, .zip = zip};
     return at_x86_encode(arena, t, &set);
 }
 
 bool at_encode_scalar(at_arena *arena, at_tile *t) {
-    static const at_x86_set set = {.width = 16, .pool_bytes = 16, .vector = scalar, .zip = zip};
+    static const at_x86_set set = {
+        .width = 16, .pool_bytes = 16, .number_bytes = 4, .vector = scalar, .zip = zip};
     return at_x86_encode(arena, t, &set);
 }

@@ -1,6 +1,8 @@
 /* codegen/x86/targets.c: the instruction sets of x86-64. */
 #include "codegen/x86/x86.h"
 
+static const at_target of_doubles[4];
+
 /* sse2 multiplies and adds in two steps and needs one register of 16 for the product; avx2 keeps
  * one for masks. Plain C has no registers; 15 keep its tiles of a size that a compiler can hold. */
 static const at_target targets[] = {
@@ -13,6 +15,7 @@ static const at_target targets[] = {
      .fold_bcast = true,
      .fold_const = true,
      .encode = at_encode_scalar,
+     .in_double = &of_doubles[0],
      .architecture = &at_x86_64},
     {.name = "sse2",
      .parts = "sse2",
@@ -22,6 +25,7 @@ static const at_target targets[] = {
      .fold_const = true,
      .gnu_sqrt = "__asm__(\"sqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",
      .encode = at_encode_sse2,
+     .in_double = &of_doubles[1],
      .prelude = at_prelude_sse2,
      .architecture = &at_x86_64},
     /* Masked stores are slow on some CPUs with avx2. */
@@ -36,6 +40,7 @@ static const at_target targets[] = {
      .masked_loads = true,
      .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=x\"(v%d) : \"x\"(v%d));\n",
      .encode = at_encode_avx2,
+     .in_double = &of_doubles[2],
      .prelude = at_prelude_avx2,
      .architecture = &at_x86_64},
     {.name = "avx512",
@@ -52,6 +57,52 @@ static const at_target targets[] = {
      .gnu_sqrt = "__asm__(\"vsqrtps %%1, %%0\" : \"=v\"(v%d) : \"v\"(v%d));\n",
      .gnu_scale = "__asm__(\"vscalefps %%2, %%1, %%0\" : \"=v\"(v%d) : \"v\"(v%d), \"v\"(v%d));\n",
      .encode = at_encode_avx512,
+     .in_double = &of_doubles[3],
+     .prelude = at_prelude_avx512,
+     .architecture = &at_x86_64},
+};
+
+/* Registers of doubles, of each set; avx512 keeps one for what is stored. */
+static const at_target of_doubles[4] = {
+    {.is_double = true,
+     .name = "scalar",
+     .parts = "",
+     .lanes = 1,
+     .default_lanes = 1,
+     .regs = 15,
+     .fold_const = true,
+     .encode = at_encode_sse2_doubles,
+     .architecture = &at_x86_64},
+    {.is_double = true,
+     .name = "sse2",
+     .parts = "sse2",
+     .lanes = 2,
+     .default_lanes = 2,
+     .regs = 15,
+     .fold_const = true,
+     .encode = at_encode_sse2_doubles,
+     .prelude = at_prelude_sse2,
+     .architecture = &at_x86_64},
+    {.is_double = true,
+     .name = "avx2",
+     .parts = "avx2,fma",
+     .lanes = 4,
+     .default_lanes = 4,
+     .regs = 15,
+     .fold_const = true,
+     .fused = true,
+     .encode = at_encode_avx2_doubles,
+     .prelude = at_prelude_avx2,
+     .architecture = &at_x86_64},
+    {.is_double = true,
+     .name = "avx512",
+     .parts = "avx512f,avx512vl,avx512bw,avx512dq",
+     .lanes = 8,
+     .default_lanes = 8,
+     .regs = 31,
+     .fold_const = true,
+     .fused = true,
+     .encode = at_encode_avx512_doubles,
      .prelude = at_prelude_avx512,
      .architecture = &at_x86_64},
 };

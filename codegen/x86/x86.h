@@ -15,6 +15,10 @@ bool at_encode_scalar(at_arena *arena, struct at_tile *t);
 bool at_encode_sse2(at_arena *arena, struct at_tile *t);
 bool at_encode_avx2(at_arena *arena, struct at_tile *t);
 bool at_encode_avx512(at_arena *arena, struct at_tile *t);
+/* Of registers of doubles: sse2.c, which makes those of the scalar set, too, and doubles.c. */
+bool at_encode_sse2_doubles(at_arena *arena, struct at_tile *t);
+bool at_encode_avx2_doubles(at_arena *arena, struct at_tile *t);
+bool at_encode_avx512_doubles(at_arena *arena, struct at_tile *t);
 /* What tiles in C for gcc and clang are written in: prelude.c. */
 void at_prelude_sse2(const at_target *target, at_text *out);
 void at_prelude_avx2(const at_target *target, at_text *out);

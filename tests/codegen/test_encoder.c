@@ -65,9 +65,8 @@ static void want_move(maker *m, const at_tile_op *op) {
 }
 
 static void want_const(maker *m, const at_tile_op *op) {
-    uint32_t bits;
+    uint32_t bits = at_tile_bits(op);
     const char *x = vector_text(m, op->dst, 16);
-    memcpy(&bits, &op->number, sizeof bits);
     if (!bits && m->t.target->lanes == 16) {
         WANT(m, "vpxord zmm%d,zmm%d,zmm%d", op->dst, op->dst, op->dst);
     } else if (!bits && m->t.target->lanes == 8) {

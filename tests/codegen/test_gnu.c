@@ -34,6 +34,16 @@ static const program programs[] = {
      "        @c = {yo, yi}/y, {xo, xi}/x // {ko, ki}/k\n"
      "    yi:unroll, xi:vec =>\n"
      "        @d = {yo, yi}/y, {xo, xi}/x\n"},
+    {"packed", "Y=5 X=21 K=7",
+     "a[Y, K] : input\n"
+     "w[K, X] : weight\n"
+     "s[K]    : weight\n"
+     "u[k:K, x:X] = (w[k, x]*0.5 - w[K - 1 - k, x]/4.0)*s[k] + max(w[k, x], min(w[0, x], 1.5))\n"
+     "b[y:Y, x:X] = sum(k:K) a[y, k] * u[k, x]\n",
+     "k, x:vec =>\n"
+     "    @u = k, x\n"
+     "y, k, x:vec =>\n"
+     "    @b = y, x // k\n"},
 };
 enum { NUM_PROGRAMS = sizeof programs / sizeof *programs };
 

@@ -267,6 +267,17 @@ static const program programs[] = {
     {"turn_back", "Y=8 X=7 Z=3", "a[Z, Y, X] : input\nb[z:Z, x:X, y:Y] = a[z, y, x]\n",
      "z, y, x:vec =>\n"
      "    @b = z, x, y\n"},
+    /* what is made of weights alone: registers of doubles */
+    {"packed", "Y=5 X=21 K=7",
+     "a[Y, K] : input\n"
+     "w[K, X] : weight\n"
+     "s[K]    : weight\n"
+     "u[k:K, x:X] = (w[k, x]*0.3 - w[K - 1 - k, x]/3.0)*s[k] + max(w[k, x], min(w[0, x], 0.7))\n"
+     "b[y:Y, x:X] = sum(k:K) a[y, k] * u[k, x]\n",
+     "k, x:vec =>\n"
+     "    @u = k, x\n"
+     "y, k, x:vec =>\n"
+     "    @b = y, x // k\n"},
     /* rows above and below the picture, of a number known at run time: zeros and copies */
     {"pad", "H=19 W=21 ho=4 hi=6 w=21 c=5 C=5 D=4",
      "data[H, W, C] : input\n"
@@ -289,18 +300,19 @@ static at_low *lower(at_arena *a, const program *p, const at_target *target) {
 static void programs_run(const at_target *target) {
     skip_without(target);
     at_arena *a = at_arena_new();
-    int with_trips = 0, with_lists = 0;
+    int with_trips = 0, with_lists = 0, in_double = 0;
     for (int i = 0; i < NUM_PROGRAMS; i++) {
         at_low *l = lower(a, &programs[i], target);
         assert_true(l->tiles.len > 0);
         for (int j = 0; j < l->tiles.len; j++) {
             with_trips += l->tiles.data[j]->num_trips > 0;
             with_lists += l->tiles.data[j]->num_pointers > 0;
+            in_double += l->tiles.data[j]->target->is_double;
             compare_tile(a, l->tiles.data[j], programs[i].name);
         }
     }
-    assert_true(with_trips > 0 &&
-                with_lists > 0); /* or the programs no longer test what they are for */
+    assert_true(with_trips > 0 && with_lists > 0 &&
+                in_double > 0); /* or the programs no longer test what they are for */
     at_arena_free(a);
 }
 
@@ -396,6 +408,8 @@ static void hand_made_run(const at_target *target) {
     most_arguments(a, target);
     every_tail(a, target);
     listed_columns(a, target);
+    if (target->in_double) every_tail(a, target->in_double);
+    if (target->in_double) most_arguments(a, target->in_double);
     at_arena_free(a);
 }
 

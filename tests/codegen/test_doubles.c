@@ -1,0 +1,78 @@
+/* What is made of weights alone is rounded once: on every instruction set, as its tile says
+ * (test_x86 and test_gnu hold code against tiles). What is made of other data is not, so that the
+ * property tells something. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base.h"
+#include "codegen/tile_make.h"
+#include "tests/codegen/support.h"
+
+enum { X = 21, TAPS = 3, ROWS = 6 };
+
+/* Three taps to a sum of six, as a transform does it, whose numbers are no floats. */
+#define TRANSFORM(role)                                                                            \
+    "w[3, X] : " role "\n"                                                                         \
+    "G[e:6, i:3] = {0.1, 0, 0, 0.7, -0.3, 0.9, 0.7, 0.3, 0.9, 0.23, -0.31, 0.43, 0.23, 0.31, "     \
+    "0.43, 0, 0, 1}\n"                                                                             \
+    "u[e:6, x:X] = G[e, 0]*w[0, x] + G[e, 1]*w[1, x] + G[e, 2]*w[2, x]\n"                          \
+    "out[e:6, x:X] = u[e, x]\n"
+#define TREE                                                                                       \
+    "e:unroll, x:vec =>\n"                                                                         \
+    "    @u = e, x\n"                                                                              \
+    "e, x:vec =>\n"                                                                                \
+    "    @out = e, x\n"
+static const program of_weights = {"of_weights", "X=21", TRANSFORM("weight"), TREE},
+                     of_data = {"of_data", "X=21", TRANSFORM("input"), TREE};
+
+static const double g[ROWS][TAPS] = {{0.1, 0, 0},         {0.7, -0.3, 0.9},   {0.7, 0.3, 0.9},
+                                     {0.23, -0.31, 0.43}, {0.23, 0.31, 0.43}, {0, 0, 1}};
+
+/* The largest error of an element, in halves of the distance to the next float. */
+static double largest_error(const program *p, const at_target *target) {
+    at_arena *a = at_arena_new();
+    at_low *l;
+    at_lower_options o = {.dialect = AT_DIALECT_TCC, .target = target, .name = "k", .verify = true};
+    float w[TAPS][X], u[ROWS][X];
+    at_rng rng;
+    at_rng_seed(&rng, 5, 1);
+    for (int i = 0; i < TAPS * X; i++)
+        w[i / X][i % X] = (float)((double)at_rng_below(&rng, 1 << 30) / (1 << 28) - 2);
+    CALL(at_lower_until(a, program_of(a, p), &o, "tiles", &l, &err));
+    const at_tile *t = NULL;
+    for (int i = 0; i < l->tiles.len && !t; i++)
+        if (l->tiles.data[i]->num_slots == 2 && l->tiles.data[i]->num_ops > 3 * X / 16)
+            t = l->tiles.data[i];
+    assert_non_null(t);
+    assert_int_equal(t->num_trips, 0);
+    float *slots[2];
+    for (int i = 0; i < 2; i++) slots[i] = t->slot_written[i] ? u[0] : w[0];
+    assert_true(slots[0] != slots[1]);
+    at_tile_interpret(t, slots, NULL);
+    double most = 0;
+    for (int e = 0; e < ROWS; e++)
+        for (int x = 0; x < X; x++) {
+            double exact = 0;
+            for (int i = 0; i < TAPS; i++) exact += g[e][i] * (double)w[i][x];
+            float near = (float)exact;
+            double half = ((double)nextafterf(fabsf(near), INFINITY) - fabs((double)near)) / 2;
+            most = fmax(most, fabs((double)u[e][x] - exact) / half);
+        }
+    at_arena_free(a);
+    return most;
+}
+
+static void rounded_once(void **state) {
+    (void)state;
+    const at_target *target;
+    for (int i = 0; (target = at_target_at(i)); i++) {
+        double packed = largest_error(&of_weights, target), other = largest_error(&of_data, target);
+        if (!(packed <= 1 + 1e-6)) fail_msg("%s: %g halves of a step", target->name, packed);
+        if (!(other > 1.1)) fail_msg("%s: %g, though in floats", target->name, other);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rounded_once)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
