@@ -10,7 +10,8 @@
  * are peeled (left, middle and right tile), and the inner loops then see constants. Where that
  * loop is parallel, or one of its digits, what stands in it comes in two versions, of which one is
  * chosen inside it: the full tile, and the partial one, whose size is known, since there is one
- * only. A loop around tiles that is to be written out is, where an atom has a quotient of it.
+ * only. A loop around tiles that is to be written out is, where an atom has a quotient of it, and
+ * so is one that alone decides such an atom.
  * A term of a sum that a condition makes zero (of another reduction, the neutral element), and a
  * statement whose guard is false, vanish.
  * Needs:   addresses.
@@ -300,10 +301,12 @@ static bool has_versions(part *p, const at_ir *n, const at_aff *atom, at_mask be
            view_of(p->l, n, atom).one_value;
 }
 
-/* A loop around tiles that is to be written out, and a quotient of its variable in the atom: with
- * each iteration by itself it is a number. */
+/* A loop around tiles that is to be written out, or that alone decides the atom, and a quotient of
+ * its variable in the atom: with each iteration by itself it is a number. */
 static bool hides_in_quotient(part *p, const at_ir *n, const at_aff *atom) {
-    return (at_aff_opaque_deps(p->l, atom) & AT_BIT(n->loop.sym)) && n->loop.ann == AT_ANN_UNROLL &&
+    const at_mask self = AT_BIT(n->loop.sym);
+    return (at_aff_opaque_deps(p->l, atom) & self) &&
+           (n->loop.ann == AT_ANN_UNROLL || at_aff_deps(p->l, atom) == self) &&
            at_loop_is_fixed(n) && at_loop_trips(n) > 1 && at_loop_trips(n) <= MAX_PEEL &&
            p->copies < MAX_COPIES && at_counted_loops(n->child);
 }
@@ -321,9 +324,9 @@ static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact 
         *last = n->loop.hi - 1;
         return PEEL;
     }
-    if (opaque & below) return LEAVE;
     bool outside = (deps & ~below) != 0; /* else a cut further in decides it */
-    if (outside && (!(deps & self) || (opaque & self) || n->loop.ann == AT_ANN_PARA))
+    bool hidden = (opaque & below) != 0; /* where it changes is known about only */
+    if (outside && !hidden && (!(deps & self) || (opaque & self) || n->loop.ann == AT_ANN_PARA))
         if (has_versions(p, n, without, deps & below)) return VERSIONS;
     if (!(deps & self) || (opaque & self)) return LEAVE;
     if (!(deps & below)) return CUT;
@@ -336,6 +339,7 @@ static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact 
             return LEAVE; /* nothing to cut */
         return at_loop_trips(n) > 1 && *last - *first < MAX_PEEL ? PEEL : LEAVE;
     }
+    if (hidden) return LEAVE;
     /* Otherwise a cut at the inner loop does; setting apart what needs none pays where it is a
      * vector that would be lost, or a copy, whose work is as little as the cut. */
     if (!is_single(deps & below) || at_loop_is_unrolled(n) || already_mixed(written, facts))

@@ -125,8 +125,57 @@ static void whole(void **state) {
     }
 }
 
+/* A transposed convolution whose phases stand outside of its tile: which rows and columns there are
+ * depends on what is left of a reduction's parity, and still no sum goes through memory. */
+static void phases(void **state) {
+    (void)state;
+    static const char spread[] =
+        "data[N, H, W, CI] : input\n"
+        "weight[K, K, CI, CO] : input\n"
+        "spread[n:N, y:OH+K-1, x:OW+K-1, c:CI] = inside ? data[n, (y - B)/S, (x - B)/S, c] : 0\n"
+        "    where inside = B <= y && (y - B)/S < H && (y - B)%S == 0 &&\n"
+        "                   B <= x && (x - B)/S < W && (x - B)%S == 0\n"
+        "acc[n:N, h:OH, w:OW, f:CO] = sum(r:K, q:K, c:CI)\n"
+        "    spread[n, h + r, w + q, c] * weight[K - 1 - r, K - 1 - q, c, f]\n"
+        "out[n:N, h:OH, w:OW, f:CO] = acc[n, h, w, f]\n";
+    static const char tree[] =
+        "{f0, n}:para, h_i, w_i, h_g0, w_g0 =>\n"
+        "    r_g, r_i, q_g, q_i, c, h_g1:unroll, w_g1:unroll, f1:vec =>\n"
+        "        @acc = n, {h_g0, h_g1, h_i}/h, {w_g0, w_g1, w_i}/w, {f0, f1}/f  // {r_g, r_i}/r, "
+        "{q_g, q_i}/q, c\n"
+        "    h_g1:unroll, w_g1:unroll, f1:vec =>\n"
+        "        @out = n, {h_g0, h_g1, h_i}/h, {w_g0, w_g1, w_i}/w, {f0, f1}/f\n";
+    for (int rows = 1; rows <= 8; rows *= 2)
+        for (int columns = 1; columns <= 16 / rows && columns <= 8; columns *= 2) {
+            at_arena *a = at_arena_new();
+            const char *sizes =
+                at_format(a,
+                          "N=1 H=8 W=8 CI=5 CO=32 K=4 S=2 P=1 OH=16 OW=16 B=2 f0=2 f1=16 h_i=2 "
+                          "w_i=2 r_g=2 r_i=2 q_g=2 q_i=2 h_g0=%d h_g1=%d w_g0=%d w_g1=%d",
+                          8 / rows, rows, 8 / columns, columns);
+            const at_program *p = program_of(a, &(program){"phases", sizes, spread, tree});
+            const at_lower_options o = {.dialect = AT_DIALECT_TCC,
+                                        .name = "k",
+                                        .verify = true,
+                                        .target = at_target_find("avx512")};
+            at_low *l;
+            CALL(at_lower_until(a, p, &o, "tiles", &l, &err));
+            assert_true(l->tiles.len > 0);
+            for (int i = 0; i < l->tiles.len; i++) {
+                const at_tile *t = l->tiles.data[i];
+                for (int k = 0, loops = 0; k < t->num_ops; k++) {
+                    loops += (t->ops[k].kind == AT_T_LOOP) - (t->ops[k].kind == AT_T_END);
+                    if (loops && t->ops[k].kind == AT_T_STORE)
+                        fail_msg("%d x %d: %s stores its sums at each step", rows, columns,
+                                 t->name);
+                }
+            }
+            at_arena_free(a);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(ragged), cmocka_unit_test(blocks_of_rows),
-                                       cmocka_unit_test(whole)};
+                                       cmocka_unit_test(whole), cmocka_unit_test(phases)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

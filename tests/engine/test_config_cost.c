@@ -234,10 +234,46 @@ static void rows_a_page_apart(void **state) {
     assert_true(crowded > 0);
 }
 
+/* Bytes that the first valid point of a sketch has from memory. */
+static double from_memory(int rows, const char *sketch) {
+    at_arena *a = at_arena_new();
+    const at_target *target = at_target_find("avx512");
+    const at_core *core = at_core_find("sapphirerapids");
+    at_task *t = task_of(a, "examples/te/softmax.te", at_format(a, "M=%d,N=2048", rows));
+    at_speeds speeds;
+    at_estimate e;
+    at_speeds_guess(core, target, &speeds);
+    at_cost_model *m = at_cost_model_of(
+        t, &(at_estimate_options){
+               .target = target, .speeds = &speeds, .cache_bytes = {48 << 10, 1 << 20, 32 << 20}});
+    int part = 0;
+    while (strcmp(at_task_sketch_name(t, part), sketch)) part++;
+    int64_t index = at_space_part_begin(at_task_space(t), part);
+    while (!at_space_is_valid(at_task_space(t), index)) index++;
+    assert_true(at_cost_point(m, index, &e));
+    at_cost_model_free(m);
+    at_arena_free(a);
+    return e.bytes[2];
+}
+
+/* Loops one behind the other push out what the others left, where all of it exceeds the last cache;
+ * what several leaves of one loop read counts once. 2048 rows are 16 MB, and there are three
+ * tensors as large in the sketch of loops for themselves, two in the other. */
+static void loops_behind_each_other(void **state) {
+    (void)state;
+    const double row = 2048 * 4;
+    assert_true(from_memory(512, "lanes_total+lanes_most") == 0);
+    assert_true(from_memory(512, "rows") == 0);
+    assert_true(from_memory(2048, "lanes_total+lanes_most") >= 3 * 2048 * row);
+    assert_true(from_memory(2048, "rows") == 0);
+    assert_true(from_memory(4096, "rows") >= 2 * 4096 * row);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),
         cmocka_unit_test(rows_a_page_apart),
+        cmocka_unit_test(loops_behind_each_other),
         cmocka_unit_test(every_template),
     };
     at_sketches_for_templates();
