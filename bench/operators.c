@@ -25,6 +25,13 @@ typedef struct row {
     ROW("DEPc", #c "@" #hw " stride " #s, "depthwise_conv2d_NCHWc",                                \
         "H=" #hw ",W=" #hw ",IC=" #c ",strides=" #s, 1.0,                                          \
         AT_BENCH_CONV, 2, 1, c, c, c, {hw, hw}, {3, 3}, s, 1, 1, false, 0, NULL)
+#define MULTIPLIED(hw, c, m)                                                                       \
+    ROW("DEPm", #c "@" #hw " times " #m, "depthwise_conv2d_nhwc",                                  \
+        "H=" #hw ",W=" #hw ",C=" #c ",M=" #m, 1.0,                                                 \
+        AT_BENCH_CONV, 2, 1, c, c * m, c, {hw, hw}, {3, 3}, 1, 1, 1, false, 0, NULL),              \
+    ROW("DEPm", #c "@" #hw " times " #m ", blocked", "depthwise_conv2d_NCHWc",                     \
+        "H=" #hw ",W=" #hw ",IC=" #c ",M=" #m, 1.0,                                                \
+        AT_BENCH_CONV, 2, 1, c, c * m, c, {hw, hw}, {3, 3}, 1, 1, 1, false, 0, NULL)
 #define GROUPED(hw, ci, co, k, s, p, g)                                                            \
     ROW("GRP", #ci "@" #hw " to " #co ", " #k "x" #k, "group_conv2d_nhwc",                         \
         "H=" #hw ",W=" #hw ",CI=" #ci ",CO=" #co ",KH=" #k ",KW=" #k ",strides=" #s                \
@@ -87,6 +94,7 @@ static const row rows[] = {
     DEPTHWISE(28, 256, 1), DEPTHWISE(28, 256, 2), DEPTHWISE(14, 512, 1), DEPTHWISE(14, 512, 2),
     DEPTHWISE(7, 1024, 1),
     BLOCKED(112, 32, 1), BLOCKED(56, 128, 2), BLOCKED(14, 512, 1), BLOCKED(7, 1024, 1),
+    MULTIPLIED(56, 64, 2), MULTIPLIED(56, 64, 4), MULTIPLIED(14, 128, 3), MULTIPLIED(14, 128, 8),
     GROUPED(56, 64, 128, 3, 2, 1, 4), GROUPED(56, 64, 64, 1, 1, 0, 4),
     GROUPED(14, 256, 256, 3, 1, 1, 4), GROUPED(7, 512, 512, 3, 1, 1, 4),
     DILATED(224, 3, 64, 7, 2, 3), DILATED(56, 64, 64, 1, 1, 0), DILATED(14, 256, 256, 3, 1, 1),
@@ -159,7 +167,7 @@ static at_status open_onednn(const row *r, const at_program *p, const at_bench_d
     const at_bench_op *op = &with;
     with.bias = tensor(d, "bias");
     int o[3], result = at_compute_find(d->compute, "out");
-    bool blocked = !strcmp(r->group, "DEPc");
+    bool blocked = strstr(r->search.template_name, "NCHWc") != NULL;
     at_bench_op_out(op, o);
     const float *data = channels_last(d, p, op->kind == AT_BENCH_SOFTMAX ? "x" : "data",
                                       op->in[0] * op->in[1], blocked);

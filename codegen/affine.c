@@ -90,7 +90,8 @@ bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry
         int of = x->t[i].sym;
         const at_sym *s = &l->syms.data[of];
         if (s->kind == AT_SYM_LOOP || !(s->deps & inside)) continue;
-        if (s->kind == AT_SYM_DIV) { /* of that entry and of loops inside */
+        if (s->kind == AT_SYM_DIV) { /* of loops inside, and of that entry */
+            if (!(at_aff_opaque_deps(l, s->of) & inside)) continue;
             if (!at_aff_indexed(l, s->of, inside, &of) || of < 0) return false;
             for (int j = 0; j < s->of->n; j++) {
                 const at_sym *part = &l->syms.data[s->of->t[j].sym];
@@ -102,6 +103,19 @@ bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry
     }
     if (entry) *entry = found;
     return true;
+}
+
+int at_aff_digit(const at_low *l, const at_aff *x, int sym) {
+    int found = -1;
+    for (int i = 0; i < x->n; i++) {
+        const at_sym *s = &l->syms.data[x->t[i].sym];
+        if (!(s->deps & AT_BIT(sym))) continue;
+        if (found >= 0 || s->kind != AT_SYM_DIV || s->of->n != 1 || s->of->t[0].sym != sym ||
+            s->of->t[0].k != 1)
+            return -1;
+        found = x->t[i].sym;
+    }
+    return found;
 }
 
 const at_aff *at_aff_part(at_low *l, const at_aff *x, at_mask inside, const at_aff **rest) {

@@ -61,9 +61,13 @@ at_mask at_aff_deps(const at_low *l, const at_aff *x);
 /* Loops hidden in opaque symbols: x is affine in all others. */
 at_mask at_aff_opaque_deps(const at_low *l, const at_aff *x);
 bool at_aff_reads(const at_low *l, const at_aff *x); /* depends on an index tensor's data */
-/* Is x affine in the loops of `inside`, but for at most one entry of an index tensor at an address
- * that is, and quotients of it? *entry: that symbol, or -1; may be NULL. */
+/* Is x affine in the loops of `inside`, but for quotients of them, and for at most one entry of an
+ * index tensor at an address that is affine, and quotients of it? *entry: that symbol, or -1; may
+ * be NULL. */
 bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry);
+/* The symbol floor((sym + c)/by) in x, through which alone x depends on sym; -1: it does otherwise.
+ */
+int at_aff_digit(const at_low *l, const at_aff *x, int sym);
 void at_aff_print(const at_low *l, at_text *out, const at_aff *x); /* dump.c */
 
 /* ---- ranges (affine_range.c) ----------------------------------------------------------------- */

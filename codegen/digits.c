@@ -3,7 +3,7 @@
  *
  * A loop whose own digits are wanted (k9 as kh, kw) becomes a loop per digit. A copy over numbers
  * whose digits are not aligned to its loops runs digit by digit. Needs:   indices per dimension.
- * Ensures: what opaque divisions remain belong to sums and parallel loops. */
+ * Ensures: what opaque divisions remain belong to sums, parallel loops and vectors. */
 #include "codegen/codegen_int.h"
 
 /* The divisor at which a loop's digits are asked for, 0 if none. */
@@ -20,10 +20,51 @@ static int64_t wanted_split(const at_low *l, const at_ir *loop) {
     return 0;
 }
 
+/* Does this index leave a loop a vector? It is affine in it, or, the last one, a quotient: a lane
+ * then holds what its neighbours hold. */
+static bool is_spread(const at_low *l, const at_aff *x, int sym, bool last) {
+    int digit = at_aff_digit(l, x, sym);
+    if (digit >= 0)
+        return last && at_aff_coef(x, digit) == 1 &&
+               at_target_spreads(l->target, l->syms.data[digit].by);
+    return !(at_aff_opaque_deps(l, x) & AT_BIT(sym)) && (last || !at_aff_coef(x, sym));
+}
+
+static bool indices_are_spread(const at_low *l, const at_aff *const *ix, int tensor, int sym) {
+    int n = l->tensors[tensor].num_axes;
+    for (int i = 0; ix && i < n; i++)
+        if (!is_spread(l, ix[i], sym, i == n - 1)) return false;
+    return true;
+}
+
+static bool value_is_spread(const at_low *l, const at_value *v, int sym) {
+    if (!v) return true;
+    if (v->at || (v->cond && at_cond_mentions(l, v->cond, sym))) return false;
+    return indices_are_spread(l, v->ix, v->tensor, sym) && value_is_spread(l, v->a, sym) &&
+           value_is_spread(l, v->b, sym);
+}
+
+/* A vector whose lanes are asked for one quotient only stays whole: what is read by that is loaded
+ * and spread over the lanes. */
+static bool list_is_spread(const at_low *l, const at_ir *n, int sym) {
+    for (; n; n = n->next) {
+        if (n->kind == AT_IR_LOOP ? !list_is_spread(l, n->child, sym)
+                                  : n->kind != AT_IR_STMT || n->stmt.guard ||
+                                        !indices_are_spread(l, n->stmt.ix, n->stmt.tensor, sym) ||
+                                        !value_is_spread(l, n->stmt.val, sym))
+            return false;
+    }
+    return true;
+}
+
+static bool stays_whole(const at_low *l, const at_ir *n) {
+    return n->loop.ann == AT_ANN_VEC && list_is_spread(l, n->child, n->loop.sym);
+}
+
 static void split_digits(at_low *l, at_ir *n) {
     for (; n && l->err->status == AT_OK; n = n->next) {
         int64_t by;
-        while (n->kind == AT_IR_LOOP && (by = wanted_split(l, n)) != 0) {
+        while (n->kind == AT_IR_LOOP && (by = wanted_split(l, n)) != 0 && !stays_whole(l, n)) {
             const char *name = l->syms.data[n->loop.sym].name;
             at_ir *inner = at_ir_new(l, AT_IR_LOOP);
             inner->line = n->line;

@@ -15,6 +15,8 @@ typedef struct at_target {
      * commas between; "" where every CPU of the architecture will do. */
     const char *parts;
     int lanes, regs;    /* floats of a register; registers that tiles may use */
+    int spreading_regs; /* of those, what a tile has to spare that spreads what it loads over lanes
+                         */
     int default_lanes;  /* that configurations without tuning are made for; plain C's are those of
                            the vectors that a compiler may make of it */
     bool fold_vector;   /* an unaligned vector may be a memory operand */
@@ -49,6 +51,11 @@ struct at_architecture {
      * the system keep their registers? */
     void (*cpu_test)(const at_target *target, const char *name, at_text *out);
 };
+
+/* Can what is loaded be spread over the lanes of a register, each float over `by` of them? */
+static inline bool at_target_spreads(const at_target *t, int64_t by) {
+    return by < t->lanes && !t->is_double;
+}
 
 const at_target *at_target_find(const char *name);       /* NULL: there is none */
 const at_target *at_target_at(int i);                    /* all of them; NULL behind the last */

@@ -24,12 +24,13 @@ typedef enum at_tile_kind {
     AT_T_PREFETCH, /* memory will be read soon */
     AT_T_INDEX,    /* pointer dst = pointer base + bump * a digit of the list's entry in memory */
     AT_T_CONST,    /* dst = number in all lanes */
-    AT_T_LOAD,     /* dst = memory: lanes floats, rest 0; of a list the integers */
-    AT_T_BCAST,    /* dst = one float in all lanes; of a list the integer */
-    AT_T_STORE,    /* memory = a: lanes floats */
-    AT_T_MOV,      /* dst = a */
-    AT_T_FMA,      /* dst += a * b */
-    AT_T_ADD,      /* dst = a op b */
+    AT_T_LOAD,  /* dst = memory: lanes floats, rest 0; of a list the integers. Where `by` is given
+                   they are spread: lane i is number (i + plus)/by of them */
+    AT_T_BCAST, /* dst = one float in all lanes; of a list the integer */
+    AT_T_STORE, /* memory = a: lanes floats */
+    AT_T_MOV,   /* dst = a */
+    AT_T_FMA,   /* dst += a * b */
+    AT_T_ADD,   /* dst = a op b */
     AT_T_SUB,
     AT_T_MUL,
     AT_T_DIV,
@@ -72,8 +73,8 @@ typedef struct at_tile_op {
     int64_t off;             /* elements */
     int64_t trip;            /* loop: constant trips */
     int64_t bump;            /* elements; index: per unit of the digit */
-    int32_t times, plus, by; /* index: the digit is floor((times * entry + plus) / by), */
-    int32_t most;            /* of a number from 0 to this; by = 1: as it is */
+    int32_t times, plus, by; /* index: the digit is floor((times * entry + plus) / by); load */
+    int32_t most;            /* index: of a number from 0 to this; by = 1: as it is */
     double number;           /* a float's, but in tiles in double */
     const char *name;        /* loop: of the loop in the tree */
 } at_tile_op;

@@ -18,6 +18,7 @@ typedef struct {
 typedef struct {
     at_low *l;
     const at_target *target;
+    int regs; /* that there are */
     const at_tile_op *in;
     int n;
     const at_tile_vreg *vreg;
@@ -67,7 +68,7 @@ static void find_lives(alloc *x) {
 
 static bool place_accumulators(alloc *x) {
     int busy_until[64];
-    for (int r = 0; r < x->target->regs; r++) busy_until[r] = -1;
+    for (int r = 0; r < x->regs; r++) busy_until[r] = -1;
     for (int i = 0; i < x->n; i++) { /* by first position */
         int src[3], n = num_sources(&x->in[i], src);
         if (x->in[i].kind >= AT_T_CONST && x->in[i].kind != AT_T_STORE)
@@ -75,8 +76,8 @@ static bool place_accumulators(alloc *x) {
         for (int j = 0; j < n; j++) {
             int v = src[j], r = 0;
             if (!x->vreg[v].acc || x->life[v].reg >= 0) continue;
-            while (r < x->target->regs && busy_until[r] >= x->life[v].first) r++;
-            if (r == x->target->regs) return false;
+            while (r < x->regs && busy_until[r] >= x->life[v].first) r++;
+            if (r == x->regs) return false;
             busy_until[r] = x->life[v].last;
             x->life[v].reg = r;
             if (r > x->max_reg) x->max_reg = r;
@@ -89,7 +90,7 @@ static void start_block(alloc *x, int from) {
     int to = from;
     while (to < x->n && x->in[to].kind != AT_T_LOOP && x->in[to].kind != AT_T_END) to++;
     x->block_end = to;
-    for (int r = 0; r < 64; r++) x->owner[r] = -1, x->blocked[r] = r >= x->target->regs;
+    for (int r = 0; r < 64; r++) x->owner[r] = -1, x->blocked[r] = r >= x->regs;
     for (int v = 0; v < x->num_vregs; v++)
         if (x->vreg[v].acc && x->life[v].reg >= 0 && x->life[v].first < to &&
             x->life[v].last >= from)
@@ -106,7 +107,7 @@ static int next_use(const alloc *x, int v, int from) {
 }
 
 static int free_register(const alloc *x) {
-    for (int r = 0; r < x->target->regs; r++)
+    for (int r = 0; r < x->regs; r++)
         if (!x->blocked[r] && x->owner[r] < 0) return r;
     return -1;
 }
@@ -116,7 +117,7 @@ static void take_register(alloc *x, int v, int i, const int keep[3], int num_kee
     int r = free_register(x);
     if (r < 0) {
         int far = -1;
-        for (int s = 0; s < x->target->regs; s++) {
+        for (int s = 0; s < x->regs; s++) {
             int o = x->owner[s];
             if (x->blocked[s] || o < 0 || !x->vreg[o].load) continue;
             bool needed = false;
@@ -173,6 +174,8 @@ static void materialize(alloc *x, int v, int i, const int keep[3], int num_keep)
                      .lanes = r->lanes,
                      .slot = r->slot,
                      .off = r->off,
+                     .by = r->by,
+                     .plus = r->plus,
                      .number = r->number,
                      .mem = r->pooled && r->number != 0 ? AT_MEM_CONST : AT_MEM_NONE,
                      .dst = (int16_t)x->life[v].reg,
@@ -311,6 +314,9 @@ bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_
                    int num_vregs, at_tile *out) {
     alloc x = {.l = l, .target = l->target, .in = ops, .n = num_ops, .vreg = vregs};
     x.num_vregs = num_vregs;
+    x.regs = l->target->regs;
+    for (int v = 0; v < num_vregs; v++)
+        if (vregs[v].by) x.regs = l->target->regs - l->target->spreading_regs;
     x.life = AT_NEW_ARRAY(l->arena, life, num_vregs + 1);
     x.max_reg = -1;
     find_lives(&x);

@@ -18,6 +18,7 @@ typedef struct { /* an address: slot pointer + off elements; per counted loop a 
     int num_strides;
     at_term stride[16]; /* enclosing counted loops, outer first */
     int64_t lane;       /* stride along the current vector loop */
+    int64_t by, plus;   /* lane i is element (i + plus)/by; 0: lanes are a stride apart */
     int entry;          /* symbol of an index list's entry that digits are added of; -1: none */
     at_tile_digit digits[MAX_DIGITS];
     int num_digits;

@@ -102,6 +102,12 @@ static void swap(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_add(out, ");\n");
 }
 
+static void spread(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->dst, op->dst);
+    for (int i = 0; i < t->lanes; i++) at_text_addf(out, ", %d", (i + op->plus) / op->by);
+    at_text_add(out, ");\n");
+}
+
 static void first(at_text *out, const at_tile *t, const at_tile_op *op) {
     at_text_addf(out, "v%d = __builtin_shufflevector(v%d, v%d", op->dst, op->a, op->dst);
     for (int i = 0; i < t->lanes; i++) at_text_addf(out, ", %d", i < op->lanes ? i : t->lanes + i);
@@ -192,6 +198,7 @@ static void operation(at_text *out, const at_tile *t, const at_tile_op *op) {
         at_text_addf(out, "v%d = ", op->dst);
         load(out, t, op);
         at_text_add(out, ";\n");
+        if (op->by) spread(out, t, op);
         return;
     case AT_T_BCAST:
         if (t->slot_is_list[op->slot]) {

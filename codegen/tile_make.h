@@ -45,6 +45,7 @@ typedef struct at_tile_vreg {
     uint8_t lanes;
     int16_t slot;
     int64_t off;
+    uint8_t by, plus; /* a load that is spread: lane i gets number (i + plus)/by; 0: it is not */
     double number;
     bool pooled; /* const: may be a memory operand */
     bool same;   /* all lanes hold the same */

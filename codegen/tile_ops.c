@@ -33,7 +33,8 @@ int at_build_load(at_builder *b, at_tile_vreg v) {
     for (int i = b->vregs.len - 1; i >= first; i--) {
         const at_tile_vreg *w = &b->vregs.data[i];
         if (w->load == v.load && w->lanes == v.lanes && w->slot == v.slot && w->off == v.off &&
-            w->pooled == v.pooled && memcmp(&w->number, &v.number, sizeof v.number) == 0)
+            w->by == v.by && w->plus == v.plus && w->pooled == v.pooled &&
+            memcmp(&w->number, &v.number, sizeof v.number) == 0)
             return i;
     }
     return at_build_vreg(b, v);

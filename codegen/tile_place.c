@@ -42,12 +42,45 @@ static void add_digit(at_builder *b, at_tile_place *p, int sym, int64_t k) {
     p->digits[at] = d;
 }
 
+/* k * floor(of/by) of loops that are written out, which is a number, or differs from lane to lane.
+ */
+static void add_quotient(at_builder *b, at_tile_place *p, const at_sym *s, int64_t k) {
+    int64_t of = s->of->c;
+    for (int i = 0; i < s->of->n; i++) {
+        int sym = s->of->t[i].sym;
+        bool known = sym < AT_MAX_LOOPS && (b->inner & AT_BIT(sym));
+        for (int j = 0; j < b->num_counted && known; j++) known = b->counted[j]->loop.sym != sym;
+        if (!known) b->failed = true;
+        else of += s->of->t[i].k * b->bound[sym];
+    }
+    p->off += k * at_floordiv(of, s->by);
+    if (b->vec_sym < 0 || b->vec_lanes == 1 || !(s->deps & AT_BIT(b->vec_sym))) return;
+    if (k != 1 || at_aff_coef(s->of, b->vec_sym) != 1 || !at_target_spreads(b->l->target, s->by) ||
+        p->by)
+        b->failed = true;
+    p->by = s->by;
+    p->plus = of - at_floordiv(of, s->by) * s->by;
+}
+
+/* Without the quotients that add_quotient takes. */
+static const at_aff *without_quotients(at_builder *b, at_tile_place *p, const at_aff *in) {
+    at_low *l = b->l;
+    const at_aff *rest = in;
+    for (int i = 0; i < in->n; i++) {
+        const at_sym s = l->syms.data[in->t[i].sym];
+        if (s.kind != AT_SYM_DIV || (at_aff_opaque_deps(l, s.of) & b->inner)) continue;
+        add_quotient(b, p, &s, in->t[i].k);
+        rest = at_aff_add_times(l, rest, at_aff_sym(l, in->t[i].sym), -in->t[i].k);
+    }
+    return rest;
+}
+
 at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at) {
     at_low *l = b->l;
     at_tile_place p = {.tensor = tensor};
-    const at_aff *in = at_aff_part(l, at, b->inner, &p.rest);
+    const at_aff *in = without_quotients(b, &p, at_aff_part(l, at, b->inner, &p.rest));
     if (!at_aff_indexed(l, in, b->inner, &p.entry)) b->failed = true;
-    p.off = p.rest->c;
+    p.off += p.rest->c;
     p.rest = at_aff_shift(l, p.rest, -p.rest->c);
     for (int i = 0; i < in->n; i++) {
         int s = in->t[i].sym;
@@ -58,6 +91,7 @@ at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at) {
         p.off += in->t[i].k * b->bound[s];
         if (s == b->vec_sym) p.lane = in->t[i].k;
     }
+    if (p.by && (p.lane || p.entry >= 0)) b->failed = true;
     for (int i = 0; i < b->num_counted; i++) {
         const at_ir *c = b->counted[i];
         int64_t k = at_aff_coef(in, c->loop.sym);

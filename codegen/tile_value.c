@@ -155,21 +155,24 @@ int at_build_value(at_builder *b, const at_value *v) {
         at_tile_place p = at_build_locate(b, v->tensor, v->at);
         int lanes = lanes_now(b);
         if (in_register(b, v->tensor)) {
-            if (p.entry >= 0) b->failed = true; /* which one is not known */
+            if (p.entry >= 0 || p.by) b->failed = true; /* which one is not known, or no one */
             int of = key_of(b, &p, false)->vreg;
             if (lanes > 1 && !p.lane && !b->vregs.data[of].same)
                 b->failed = true; /* one lane of the register has it */
             return of;
         }
-        bool bcast = lanes > 1 ? p.lane == 0 : b->all_lanes;
+        if (p.by) lanes = (int)((p.plus + lanes - 1) / p.by) + 1;
+        bool bcast = p.by ? lanes == 1 : lanes > 1 ? p.lane == 0 : b->all_lanes;
         int s = at_build_slot_of(b, &p), loads = b->vregs.len;
-        int had = bcast ? -1 : stored_value(b, s, p.off, lanes);
+        int had = bcast || p.by ? -1 : stored_value(b, s, p.off, lanes);
         if (had >= 0) return had;
         int r = at_build_load(b, (at_tile_vreg){.load = bcast ? AT_T_BCAST : AT_T_LOAD,
                                                 .lanes = (uint8_t)(bcast ? 1 : lanes),
                                                 .same = bcast,
                                                 .slot = (int16_t)s,
-                                                .off = p.off});
+                                                .off = p.off,
+                                                .by = (uint8_t)(bcast ? 0 : p.by),
+                                                .plus = (uint8_t)(bcast ? 0 : p.plus)});
         if (b->vregs.len > loads && !bcast) prefetch(b, v->tensor, s, p.off);
         return r;
     }

@@ -39,6 +39,10 @@ static const char *check_op(const at_tile *t, const at_tile_op *op, const bool *
     if ((stores || op->kind == AT_T_LOAD || op->kind == AT_T_FIRST) &&
         (op->lanes < 1 || op->lanes > t->lanes))
         return "lanes out of range";
+    if (op->kind == AT_T_LOAD && op->by &&
+        (op->by < 2 || !at_target_spreads(t->target, op->by) || op->plus < 0 ||
+         op->plus >= op->by || op->lanes == t->lanes))
+        return "a load is not spread by a number below the lanes";
     if (op->mem == AT_MEM_VECTOR && (!t->target->fold_vector || op->lanes != t->lanes))
         return "a vector memory operand is not whole, or the set has none";
     if (op->mem == AT_MEM_BCAST && !t->target->fold_bcast)

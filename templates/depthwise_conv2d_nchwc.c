@@ -44,7 +44,8 @@ static void define(at_template *t) {
 }
 
 static void defaults(at_template *t, int lanes) {
-    long long o = at_divisor(at_evaluate(t, "OC"), lanes);
+    long long m = at_evaluate(t, "M"), whole = m <= lanes ? m : 1; /* a channel's in one block */
+    long long o = whole * at_divisor(at_evaluate(t, "OC") / whole, lanes / whole);
     long long i = at_divisor(at_evaluate(t, "IC"), o);
     long long iw = at_divisor(at_evaluate(t, "OW"), 31);
     at_default(t, "tile_oc", &o);

@@ -17,8 +17,8 @@ static void zip(at_x86 *x, const at_tile_op *op) {
 
 /* A mask in the scratch register for lanes that no plain move has. */
 static void load_mask(at_x86 *x, int lanes) {
-    if (x->mask_now == lanes) return;
-    x->mask_now = lanes;
+    if (x->scratch_now == lanes) return;
+    x->scratch_now = lanes;
     EMIT(x, VMOVUPS, at_vec(AT_X86_SCRATCH_VEC, 32),
          at_mem(AT_RIP, 0x10000000, 32)); /* distance patched at the end */
     if (x->num_patches == 256) {
@@ -42,6 +42,17 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
     at_x86_arg store_args[] = {m, v}, load_args[] = {v, m};
     at_asm_emit(&x->code, n == 1 ? AT_X86_VMOVSS : AT_X86_VMOVUPS, 0, false, 2,
                 store ? store_args : load_args);
+}
+
+static void spread(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg v = at_x86_reg(x, op->dst), from = at_vec(AT_X86_SCRATCH_VEC, 32);
+    int entry = at_x86_spread_entry(x, op);
+    if (x->scratch_now != -1 - entry) {
+        EMIT(x, VPMOVZXBD, from, at_x86_constant(8));
+        at_x86_point_spread(x, entry);
+        x->scratch_now = -1 - entry;
+    }
+    EMIT(x, VPERMPS, v, from, v);
 }
 
 static void vector(at_x86 *x, const at_tile_op *op) {
@@ -70,7 +81,10 @@ static void vector(at_x86 *x, const at_tile_op *op) {
             EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), at_vec(op->dst, 16));
         }
         return;
-    case AT_T_LOAD: move(x, op, false); return;
+    case AT_T_LOAD:
+        move(x, op, false);
+        if (op->by) spread(x, op);
+        return;
     case AT_T_STORE: move(x, op, true); return;
     case AT_T_BCAST: EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), at_x86_memory(x, op, 4)); return;
     case AT_T_MOV: EMIT(x, VMOVAPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->a)); return;
@@ -98,7 +112,7 @@ static void vector(at_x86 *x, const at_tile_op *op) {
     if (op->kind != AT_T_BLEND) return;
     EMIT(x, VANDNPS, dst, from, dst);
     EMIT(x, VORPS, dst, dst, scratch);
-    x->mask_now = 0; /* it was there */
+    x->scratch_now = 0; /* it was there */
 }
 
 /* All masks are windows of one table behind the code. */

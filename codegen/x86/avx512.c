@@ -36,6 +36,19 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
     at_asm_emit(&x->code, AT_X86_VMOVUPS, 0, !store && !whole, 3, store ? store_args : load_args);
 }
 
+/* Where lanes are from stands in the last register, which tiles with such loads leave alone. */
+static void spread(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg k0 = at_mask_reg(0), v = at_x86_reg(x, op->dst),
+               from = at_x86_reg(x, x->t->target->regs - 1);
+    int entry = at_x86_spread_entry(x, op);
+    if (x->scratch_now != -1 - entry) {
+        EMIT(x, VPMOVZXBD, from, k0, at_x86_constant(16));
+        at_x86_point_spread(x, entry);
+        x->scratch_now = -1 - entry;
+    }
+    EMIT(x, VPERMPS, v, k0, from, v);
+}
+
 static void vector(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op arithmetic[AT_T_KIND_COUNT] = {
         [AT_T_FMA] = AT_X86_VFMADD231PS, [AT_T_ADD] = AT_X86_VADDPS,
@@ -63,7 +76,10 @@ static void vector(at_x86 *x, const at_tile_op *op) {
             EMIT(x, VPBROADCASTD, at_x86_reg(x, op->dst), k0, at_gpr32(AT_X86_SCRATCH));
         }
         return;
-    case AT_T_LOAD: move(x, op, false); return;
+    case AT_T_LOAD:
+        move(x, op, false);
+        if (op->by) spread(x, op);
+        return;
     case AT_T_STORE: move(x, op, true); return;
     case AT_T_BCAST:
         EMIT(x, VBROADCASTSS, at_x86_reg(x, op->dst), k0, at_x86_memory(x, op, 4));

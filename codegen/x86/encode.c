@@ -110,7 +110,7 @@ static void loop(at_x86 *x, int i, int depth, nest *n) {
         n->skip_at = at_asm_jump(&x->code, AT_X86_JLE, -1);
         EMIT(x, MOV, counter(x, depth), at_gpr(AT_X86_SCRATCH));
     }
-    x->mask_now = 0;
+    x->scratch_now = 0;
     if (is_innermost(x->t, i)) at_asm_align(&x->code, 32);
     n->head = x->code.len;
 }
@@ -119,7 +119,7 @@ static void end(at_x86 *x, int depth, const nest *n) {
     EMIT(x, SUB, counter(x, depth), at_imm(1));
     at_asm_jump(&x->code, AT_X86_JNZ, n->head);
     if (n->skip_at >= 0) at_asm_patch(&x->code, n->skip_at);
-    x->mask_now = 0;
+    x->scratch_now = 0;
 }
 
 static void bump(at_x86 *x, const at_tile_op *op) {
@@ -204,6 +204,35 @@ static void constants(at_x86 *x) {
     }
 }
 
+int at_x86_spread_entry(at_x86 *x, const at_tile_op *op) {
+    int i = 0;
+    while (i < x->spreads.len &&
+           (x->spreads.data[i].by != op->by || x->spreads.data[i].plus != op->plus))
+        i++;
+    if (i == x->spreads.len)
+        *at_push(x->code.arena, &x->spreads) = (at_x86_spread){op->by, op->plus};
+    return i;
+}
+
+void at_x86_point_spread(at_x86 *x, int entry) {
+    *at_push(x->code.arena, &x->spread_patches) =
+        (at_x86_patch){x->code.len - 4, x->code.len, entry};
+}
+
+static void spreads(at_x86 *x) {
+    int lanes = x->t->lanes, at = x->code.len;
+    for (int i = 0; i < x->spreads.len; i++)
+        for (int j = 0; j < lanes; j++) {
+            uint8_t from = (uint8_t)((j + x->spreads.data[i].plus) / x->spreads.data[i].by);
+            at_asm_raw(&x->code, &from, 1);
+        }
+    for (int i = 0; i < x->spread_patches.len && !x->code.bad; i++) {
+        const at_x86_patch *p = &x->spread_patches.data[i];
+        int32_t distance = at + p->entry * lanes - p->end;
+        memcpy(x->code.code + p->at, &distance, sizeof distance);
+    }
+}
+
 /* ---- the function ---------------------------------------------------------------------------- */
 
 bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
@@ -227,6 +256,7 @@ bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
     epilogue(&x, frame);
     if (set->end) set->end(&x);
     constants(&x);
+    spreads(&x);
     t->code = x.code.code;
     t->code_bytes = x.code.len;
     return !x.code.bad;

@@ -16,6 +16,10 @@ typedef struct at_x86_patch { /* a displacement from the end of its instruction 
     int at, end, entry;
 } at_x86_patch;
 
+typedef struct at_x86_spread { /* lane i is number (i + plus)/by */
+    int by, plus;
+} at_x86_spread;
+
 /* How an instruction set does it. */
 typedef struct at_x86_set {
     int width;                                       /* bytes of a register */
@@ -36,14 +40,17 @@ struct at_x86 {
     int trip_home[AT_TILE_MAX_TRIPS]; /* offset from rsp */
     int counter_reg[AT_X86_MAX_NEST]; /* by depth; -1: on the stack */
     int counter_home[AT_X86_MAX_NEST];
-    int mask_of[17];     /* avx512: k register for n lanes, 0 none */
-    int mask_now;        /* avx2: lanes the mask in the scratch vector is for, 0 none */
+    int mask_of[17]; /* avx512: k register for n lanes, 0 none */
+    int scratch_now; /* what the scratch vector holds: avx2: a mask for so many lanes; an entry of
+                        `spreads`: as -1, -2, ...; 0: nothing known */
     int mask_patch[256]; /* avx2: where displacements to the mask table stand, and for how many
                             lanes */
     int mask_lanes[256];
     int num_patches;
     AT_VEC(uint64_t) pool; /* constants behind the code, each `pool_bytes` long */
     AT_VEC(at_x86_patch) pool_patches;
+    AT_VEC(at_x86_spread) spreads; /* behind these, a byte per lane: where it is from */
+    AT_VEC(at_x86_patch) spread_patches;
     int product_reg;         /* for AT_T_INDEX; -1: none is left */
     int saved[6], num_saved; /* callee-saved registers in use */
 };
@@ -67,6 +74,11 @@ void at_x86_point(at_x86 *x, const at_tile_op *op, int immediate_bytes);
 
 /* avx512.c: mask registers for the first lanes of a register, at entry. */
 void at_x86_set_masks(at_x86 *x);
+
+/* encode.c: where the lanes of a load that is spread are from: which entry of `spreads` that is,
+ * and, right behind the instruction whose last operand it is, as bytes in memory. */
+int at_x86_spread_entry(at_x86 *x, const at_tile_op *op);
+void at_x86_point_spread(at_x86 *x, int entry);
 
 /* encode.c: the machine code of a tile, for at_target.encode of each set. */
 bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set);

@@ -35,6 +35,13 @@ static void move(at_x86 *x, const at_tile_op *op, bool store) {
     }
 }
 
+static void spread(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg v = at_x86_reg(x, op->dst);
+    int order = 0;
+    for (int i = 0; i < 4; i++) order |= (i + op->plus) / op->by << 2 * i;
+    EMIT(x, SHUFPS, v, v, at_imm(order));
+}
+
 /* The second operand, of so many bytes in memory. */
 static at_x86_arg second(const at_x86 *x, const at_tile_op *op, int bytes) {
     if (op->mem == AT_MEM_CONST) return at_x86_constant(bytes);
@@ -124,7 +131,10 @@ static void vector_op(at_x86 *x, const at_tile_op *op, const at_x86_op *with, in
             EMIT(x, SHUFPS, at_x86_reg(x, op->dst), at_x86_reg(x, op->dst), at_imm(0));
         }
         return;
-    case AT_T_LOAD: move(x, op, false); return;
+    case AT_T_LOAD:
+        move(x, op, false);
+        if (op->by) spread(x, op);
+        return;
     case AT_T_STORE: move(x, op, true); return;
     case AT_T_BCAST:
         EMIT(x, MOVSS, at_x86_reg(x, op->dst), at_x86_memory(x, op, 4));

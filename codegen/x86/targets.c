@@ -48,6 +48,7 @@ static const at_target targets[] = {
      .lanes = 16,
      .default_lanes = 16,
      .regs = 32,
+     .spreading_regs = 1,
      .fold_vector = true,
      .fold_bcast = true,
      .fold_const = true,

@@ -13,7 +13,8 @@ typedef struct maker {
     int memory;   /* operands so far: each has another slot and offset */
     int mask[17]; /* avx512: register by lanes */
     int num_masks;
-    int mask_now; /* avx2 */
+    int mask_now; /* avx2; below 0: the scratch register holds where lanes of loads are from */
+    int plus_now;
 } maker;
 
 maker start_tile(at_arena *a, const at_target *target, int num_slots, int num_trips);

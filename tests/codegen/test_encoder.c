@@ -64,6 +64,24 @@ static void want_move(maker *m, const at_tile_op *op) {
     }
 }
 
+/* Behind a load: lane i is what was number (i + plus)/by. */
+static void want_spread(maker *m, const at_tile_op *op) {
+    int lanes = m->t.target->lanes, scratch = lanes == 16 ? 31 : 15, order = 0;
+    const char *x = vector_text(m, op->dst, 4 * lanes), *s = vector_text(m, scratch, 4 * lanes);
+    for (int i = 0; i < 4; i++) order |= (i + op->plus) / op->by << 2 * i;
+    if (lanes == 4) {
+        WANT(m, "shufps %s,%s,0x%x", x, x, (unsigned)order);
+        return;
+    }
+    const char *from = "";
+    for (int i = 0; i < lanes; i++)
+        from = at_format(m->arena, "%s %d", from, (i + op->plus) / op->by);
+    if (m->mask_now != -op->by || m->plus_now != op->plus) WANT(m, "vpmovzxbd %s,lanes%s", s, from);
+    m->mask_now = -op->by;
+    m->plus_now = op->plus;
+    WANT(m, "vpermps %s,%s,%s", x, s, x);
+}
+
 static void want_const(maker *m, const at_tile_op *op) {
     uint32_t bits = at_tile_bits(op);
     const char *x = vector_text(m, op->dst, 16);
@@ -141,7 +159,10 @@ static void want(maker *m) {
     case AT_T_INDEX: want_index(m, op); return;
     case AT_T_CONST: want_const(m, op); return;
     case AT_T_LOAD:
-    case AT_T_STORE: want_move(m, op); return;
+    case AT_T_STORE:
+        want_move(m, op);
+        if (op->by) want_spread(m, op);
+        return;
     case AT_T_BCAST:
         x = vector_text(m, op->dst, 4 * m->t.lanes);
         if (has_vex(m->t.target)) {
@@ -174,6 +195,13 @@ static int mask_at(const at_tile *t, long at) {
     return n;
 }
 
+/* The bytes at this place, one for each lane. */
+static void spread_at(char *out, const at_tile *t, long at) {
+    out += sprintf(out, "lanes");
+    for (int i = 0; i < t->lanes && at >= 0 && at + i < t->code_bytes; i++)
+        out += sprintf(out, " %d", t->code[at + i]);
+}
+
 static void replace(char *text, const char *from, const char *to) {
     char rest[256];
     char *at = strstr(text, from);
@@ -188,7 +216,8 @@ static void normalize(char *s, const at_tile *t) {
     if (comment && strstr(s, "[rip")) {
         int n = mask_at(t, strtol(comment + 1, NULL, 16));
         char *mem = strchr(s, ',') + 1;
-        sprintf(mem, "mask of %d", n);
+        if (!strncmp(s, "vpmovzxbd", 9)) spread_at(mem, t, strtol(comment + 1, NULL, 16));
+        else sprintf(mem, "mask of %d", n);
     }
     char *to = s;
     for (char *from = s; *from; from++)
@@ -390,6 +419,23 @@ static void want_swap(maker *m, const at_tile_op *op) {
     else WANT(m, "vshuff64x2 %s,%s,%s,%s", d, a, a, op->by == 4 ? "0xb1" : "0x4e");
 }
 
+static void encode_spreads(at_arena *a, const at_target *target) {
+    int r[6], n = some_registers(target, r) - (target->lanes == 16);
+    for (int by = 2; by < target->lanes; by++) {
+        maker m = start_tile(a, target, AT_TILE_MAX_SLOTS, 0);
+        for (int plus = 0; plus<by; plus += by> 5 ? by - 1 : 1)
+            for (int i = 0; i < 2 * n; i++) {
+                int count = (plus + target->lanes - 1) / by + 1;
+                at_tile_op *op = add_move(&m, AT_T_LOAD, r[i % n], 0, 0, count);
+                op->by = by;
+                op->plus = plus;
+                next_memory(&m, op);
+                want(&m);
+            }
+        compare_straight(&m, at_format(a, "%s, spread by %d", target->name, by));
+    }
+}
+
 static void want_first(maker *m, const at_tile_op *op) {
     int bytes = 4 * m->t.target->lanes, n = op->lanes;
     const char *d = vector_text(m, op->dst, bytes), *a = vector_text(m, op->a, bytes);
@@ -523,6 +569,7 @@ static void encoder(const at_target *target) {
     encode_arithmetic(a, target);
     if (target->prelude) encode_zips(a, target);
     if (target->prelude) encode_lanes(a, target);
+    if (target->prelude) encode_spreads(a, target);
     encode_bumps(a, target);
     encode_indices(a, target);
     encode_loops(a, target);

@@ -402,11 +402,38 @@ static void every_tail(at_arena *a, const at_target *target) {
     }
 }
 
+/* Every way to spread what is loaded over the lanes, in an order in which one follows another, in
+ * and behind a loop. */
+static void every_spread(at_arena *a, const at_target *target) {
+    for (int by = 2; by < target->lanes; by++)
+        for (int plus = 0; plus < by; plus++) {
+            int n = (plus + target->lanes - 1) / by + 1;
+            maker m = start_tile(a, target, 4, 0);
+            add_move(&m, AT_T_LOAD, 0, 0, 1, target->lanes);
+            add_loop(&m, 2, -1);
+            for (int i = 0; i < 4; i++) {
+                at_tile_op *op = add_move(&m, AT_T_LOAD, 1 + i, 1, i, n);
+                op->by = i == 2 && target->lanes > 4 ? 3 : by;
+                op->plus = i == 2 && target->lanes > 4 ? 2 : i == 3 ? by - 1 : plus;
+                op->lanes = (uint8_t)((op->plus + target->lanes - 1) / op->by + 1);
+                add_arithmetic(&m, AT_T_FMA, 0, 1 + i, 1 + i);
+                add_move(&m, AT_T_STORE, 1 + i, 2, i * target->lanes, target->lanes);
+            }
+            add_move(&m, AT_T_LOAD, 1, 3, 0, target->lanes - 1);
+            add_move(&m, AT_T_STORE, 1, 3, 2 * target->lanes, target->lanes - 1);
+            add_bump(&m, 1, 3, -1);
+            add_op(&m, AT_T_END);
+            add_move(&m, AT_T_STORE, 0, 3, 0, target->lanes);
+            compare_tile(a, finish(&m), at_format(a, "lanes (i + %d)/%d", plus, by));
+        }
+}
+
 static void hand_made_run(const at_target *target) {
     skip_without(target);
     at_arena *a = at_arena_new();
     most_arguments(a, target);
     every_tail(a, target);
+    every_spread(a, target);
     listed_columns(a, target);
     if (target->in_double) every_tail(a, target->in_double);
     if (target->in_double) most_arguments(a, target->in_double);
