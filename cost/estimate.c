@@ -15,6 +15,8 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
     e->speeds = *o->speeds;
     e->o.speeds = &e->speeds;
     e->stages = AT_NEW_ARRAY(a, est_stage, c->num_tensors);
+    e->shared_by = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
+    e->largest = AT_NEW_ARRAY(a, double, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) est_stage_init(c, t, e->stages);
     return e;
 }
@@ -43,7 +45,7 @@ static void copy(at_estimator *e, est_leaf *x, int root) {
     e->out->operations += vectors * st->operations;
     e->out->copies_ns += vectors * (double)s->copy_ns * (1 + 0.5 * st->operations) +
                          elements / run * (double)s->run_ns + calls * (double)s->turn_ns;
-    est_memory(e, x, -1, -1, NULL);
+    est_memory(e, x, -1, NULL);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -79,6 +81,12 @@ static int alone(const at_estimator *e, const est_leaf *x) {
     return root;
 }
 
+static void keep_in_registers(at_estimator *e, int tensor) {
+    for (int i = 0; i < e->num_leaves; i++)
+        for (int k = 0; k < e->leaf[i].num_accesses; k++)
+            e->leaf[i].access[k].in_registers |= e->leaf[i].access[k].tensor == tensor;
+}
+
 bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
     bool done[MAX_LEAVES] = {false};
     *out = (at_estimate){.ns = 0};
@@ -90,19 +98,19 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
         est_stage *s = &e->stages[x->node->tensor];
         if (s->share < 0)
             s->share = x->stage->num_reduce && s->is_conditional ? est_share(p, x) : 1;
+        x->end = x->stage->num_reduce ? end_of(e, x, &x->root) : NULL;
+        if (x->end) keep_in_registers(e, x->node->tensor);
     }
     for (int i = 0; i < e->num_leaves; i++) {
         est_leaf *x = &e->leaf[i];
-        int root = 0;
         if (done[i]) continue;
         if (!x->stage->num_reduce) {
             copy(e, x, alone(e, x));
             continue;
         }
-        const est_leaf *end = end_of(e, x, &root);
-        if (end) done[end - e->leaf] = true;
-        else root = alone(e, x);
-        est_sum(e, p, x, end, root);
+        if (x->end) done[x->end - e->leaf] = true;
+        else x->root = alone(e, x);
+        est_sum(e, p, x, x->end, x->root);
     }
     out->ns = out->sums_ns + out->copies_ns + out->memory_ns;
     return true;

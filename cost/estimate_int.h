@@ -16,14 +16,19 @@ typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with s
     bool sums, is_dynamic;
     bool is_shifted; /* of a vector: where its elements lie is no sum of loops */
     double turns;
-    int64_t coef; /* of the axis */
-    int64_t run;  /* of a vector: turns in which every access goes on in the same steps */
+    int64_t coef;  /* of the axis */
+    double extent; /* of the axis; that of its loops may be more */
+    int64_t run;   /* of a vector: turns in which every access goes on in the same steps */
 } est_loop;
 
 typedef struct est_access {
     int tensor, num_dims;
     bool written;
+    bool in_registers;                 /* a sum that its tile keeps */
+    bool piles_up;                     /* somewhere: crowd is more than bytes */
+    uint32_t moves;                    /* bits: loops in another turn of which it touches others */
     double limit[MAX_DIMS];            /* extent of its buffer */
+    double stride[MAX_DIMS];           /* elements from one to the next along it */
     double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
     int64_t step[MAX_LOOPS];           /* elements from one turn to the next */
     double bytes[MAX_LOOPS + 1], lines[MAX_LOOPS + 1]; /* touched by loops from this one on */
@@ -35,6 +40,8 @@ typedef struct est_leaf {
     const at_node *node;
     const at_tensor *stage;
     int num_loops, num_accesses;
+    const struct est_leaf *end;   /* of a sum: what uses it up in the same tile, from registers */
+    int root;                     /* the first loop of that tile */
     est_loop loop[MAX_LOOPS];     /* outermost first */
     est_access access[MAX_READS]; /* what it writes, then what it reads */
 } est_leaf;
@@ -62,6 +69,8 @@ struct at_estimator {
     at_estimate_options o;
     at_speeds speeds;
     est_stage *stages; /* [tensor] */
+    int8_t *shared_by; /* [tensor] and */
+    double *largest;   /* [tensor]: room for estimate_memory.c */
     kept kept[KEPT];
     est_leaf leaf[MAX_LEAVES];
     int num_leaves;
@@ -92,10 +101,8 @@ double est_share(const at_program *p, const est_leaf *x);
 
 /* These add to e->out.
  * estimate_memory.c: lines from beyond each level for one leaf, as if the least recently used went
- * first; but for a tensor that lives in registers (-1: none). What access number `apart`
- * (-1: none) has from L2 is told instead of timed. */
-void est_memory(at_estimator *e, const est_leaf *x, int in_registers, int apart,
-                double *apart_lines);
+ * first. What access number `apart` (-1: none) has from L2 is told instead of timed. */
+void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lines);
 /* estimate_sum.c: a sum, with the leaf that uses it up (or NULL): loops from root on are its tile.
  * Changes x. */
 void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end, int root);

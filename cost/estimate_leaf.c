@@ -2,6 +2,7 @@
  * second and last turn of a loop instead of being simplified. */
 #include "cost/estimate_int.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- what no configuration changes ----------------------------------------------------------- */
@@ -67,7 +68,7 @@ void est_stage_init(const at_compute *c, int tensor, est_stage *stages) {
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-static bool set_loops(const at_node *leaf, double mean_dynamic, est_leaf *x) {
+static bool set_loops(const at_program *p, const at_node *leaf, double mean_dynamic, est_leaf *x) {
     int n = 0;
     for (const at_node *l = leaf->parent; l; l = l->parent)
         for (int m = l->num_pieces - 1; m >= 0; m--) {
@@ -98,6 +99,7 @@ static bool set_loops(const at_node *leaf, double mean_dynamic, est_leaf *x) {
                 if (x->loop[k].node == l && x->loop[k].name == name) {
                     x->loop[k].axis = a;
                     x->loop[k].coef = inner;
+                    x->loop[k].extent = (double)p->extents[leaf->tensor][a];
                     x->loop[k].sums = a >= x->stage->num_axes;
                 }
             inner *= d->extent[i] > 0 ? d->extent[i] : 1;
@@ -159,6 +161,24 @@ static double places_of(int64_t stride) {
     return power && power < WAY_BYTES ? (double)(WAY_BYTES / power) : 1;
 }
 
+/* How far an index that divides goes in a loop: as in a straight line where it does so in the first
+ * turns; else it comes back, and is where these and the last one are. */
+static double reach_of_digit(const at_program *p, const at_expr *at, const est_loop *l, int64_t one,
+                             int64_t origin, int64_t *axis) {
+    enum { LOOKED_AT = 10 }; /* turns */
+    int64_t last = (int64_t)l->turns - 1, reach = 0;
+    bool straight = true;
+    for (int64_t i = 1; i <= last; i = i + 1 < LOOKED_AT || i == last ? i + 1 : last) {
+        axis[l->axis] = l->coef * i;
+        int64_t now = at_program_index(p, at, axis) - origin;
+        straight &= now == one * i || i == last;
+        if (now < 0) now = -now;
+        if (now > reach) reach = now;
+    }
+    double line = (double)(one < 0 ? -one : one) * (l->turns - 1);
+    return straight ? fmax(line, (double)reach) : (double)reach;
+}
+
 static void set_steps(const at_program *p, const est_leaf *x, const est_stage *s, int read,
                       int scope, est_access *a) {
     int64_t axis[32] = {0}, stride[MAX_DIMS], origin[MAX_DIMS] = {0}, row = 1;
@@ -166,6 +186,7 @@ static void set_steps(const at_program *p, const est_leaf *x, const est_stage *s
     for (int d = a->num_dims - 1; d >= 0; d--) {
         int64_t extent = (int64_t)a->limit[d];
         stride[d] = row;
+        a->stride[d] = (double)row;
         a->places[d] = places_of(row);
         if (scope >= 0 && d == a->num_dims - 1 && d > 0 && extent >= 16)
             extent = ((extent + 15) / 16 | 1) * 16;
@@ -203,11 +224,7 @@ static void set_steps(const at_program *p, const est_leaf *x, const est_stage *s
             }
             a->step[i] += one * stride[d];
             double reach = (double)(one < 0 ? -one : one) * (l->turns - 1);
-            if (s->divides[read][d]) {
-                axis[l->axis] = l->coef * ((int64_t)l->turns - 1);
-                int64_t last = at_program_index(p, at, axis) - origin[d];
-                if (reach < (double)last) reach = (double)last;
-            }
+            if (s->divides[read][d]) reach = reach_of_digit(p, at, l, one, origin[d], axis);
             axis[l->axis] = 0;
             a->reach[i][d] = reach;
         }
@@ -304,6 +321,7 @@ static void set_steps_through(const at_program *p, est_leaf *x, const chain *c, 
     uint32_t moves[MAX_LOOPS] = {0}; /* dimensions */
     for (int d = a->num_dims - 1; d >= 0; d--) {
         stride[d] = row;
+        a->stride[d] = (double)row;
         a->places[d] = places_of(row);
         row *= (int64_t)a->limit[d];
     }
@@ -339,6 +357,7 @@ static bool set_accesses(const at_program *p, const est_stage *stages, est_leaf 
         est_access *a = &x->access[x->num_accesses++];
         a->tensor = tensor;
         a->written = r < 0;
+        a->in_registers = false;
         a->num_dims = t->num_axes;
         const est_leaf *owner = NULL;
         for (int i = 0; i < num; i++)
@@ -371,10 +390,38 @@ static bool split_runs(est_leaf *x) {
     return any;
 }
 
+enum { LINE = 16 }; /* elements */
+
+/* Lines of so many elements along each dimension, in the mean of where they may begin. steps: all
+ * bits of the steps that the access takes around. */
+static double lines_of(const est_access *a, const double *extent, uint64_t steps) {
+    double rows = 1, row = 1;
+    for (int d = a->num_dims - 1; d >= 0; d--) {
+        double n = extent[d] < a->limit[d] ? extent[d] : a->limit[d];
+        if (n <= 1) continue;
+        if (rows == 1 && a->stride[d] <= fmax(row, LINE)) row += (n - 1) * a->stride[d];
+        else {
+            rows *= n;
+            steps |= (uint64_t)a->stride[d];
+        }
+    }
+    uint64_t begins = (steps | LINE) & (~(steps | LINE) + 1); /* at multiples of this */
+    double whole = ceil(row / (double)begins) * (double)begins;
+    return rows * ((whole - (double)begins) / LINE + 1);
+}
+
 void est_touch(est_leaf *x) {
     for (int k = 0; k < x->num_accesses; k++) {
         est_access *a = &x->access[k];
         double extent[MAX_DIMS];
+        uint64_t steps[MAX_LOOPS + 1] = {0};
+        a->moves = 0;
+        a->piles_up = false;
+        for (int i = 0; i < x->num_loops; i++) {
+            steps[i + 1] = steps[i] | (uint64_t)a->step[i];
+            for (int d = 0; d < a->num_dims; d++)
+                if (a->reach[i][d] > 0) a->moves |= 1u << i;
+        }
         for (int d = 0; d < a->num_dims; d++) extent[d] = 1;
         for (int i = x->num_loops;; i--) {
             double elements = 1, run = 1, places = 1;
@@ -387,11 +434,11 @@ void est_touch(est_leaf *x) {
                 whole &= n >= a->limit[d];
             }
             a->bytes[i] = elements * 4;
-            a->lines[i] = elements / run * (run >= 16 ? run / 16 : run > 1 ? 1 : 0.5);
-            if (a->lines[i] < elements / 16) a->lines[i] = elements / 16;
+            a->lines[i] = lines_of(a, extent, steps[i]);
             double row = run > 16 ? run * 4 : 64, rows = elements / run;
-            bool piles_up = places < rows && places * row < WAY_BYTES;
-            a->crowd[i] = piles_up ? rows / places * WAY_BYTES : a->bytes[i];
+            bool crowds = places < rows && places * row < WAY_BYTES;
+            a->crowd[i] = crowds ? rows / places * WAY_BYTES : a->bytes[i];
+            a->piles_up |= a->crowd[i] > a->bytes[i];
             if (i == 0) break;
             for (int d = 0; d < a->num_dims; d++) extent[d] += a->reach[i - 1][d];
         }
@@ -413,7 +460,7 @@ static bool collect(const at_program *p, const at_node *n, bool pack_inline, dou
         est_leaf *x = &leaf[(*num)++];
         x->node = n;
         x->stage = t;
-        if (!set_loops(n, mean_dynamic, x)) return false;
+        if (!set_loops(p, n, mean_dynamic, x)) return false;
     }
     return true;
 }

@@ -2,102 +2,171 @@
 #include "cost/estimate_int.h"
 
 #include <math.h>
+#include <string.h>
 
-/* Bytes of different tensors. Not cleared whole, since points are many. */
-typedef struct touched {
-    int tensor[MAX_LEAVES * MAX_READS], num;
-    double bytes[MAX_LEAVES * MAX_READS], sum;
+typedef struct touched {       /* bytes, a line at least each time */
+    double own[MAX_LOOPS + 1]; /* by the leaf, in loops from one on */
+    struct {
+        double bytes[MAX_LOOPS + 1];
+        int shared;       /* loops, with the leaf */
+    } beside[MAX_LEAVES]; /* the same of other leaves, but for what the leaf itself touches */
+    int num_beside;
+    int together[MAX_READS]; /* of each access: loops shared with others that touch the same */
 } touched;
 
-static void touch(touched *t, const est_access *a, double bytes) {
-    int i = 0;
-    while (i < t->num && t->tensor[i] != a->tensor) i++;
-    if (i == t->num) {
-        t->tensor[t->num] = a->tensor;
-        t->bytes[t->num++] = 0;
-    }
-    if (bytes <= t->bytes[i]) return;
-    t->sum += bytes - t->bytes[i];
-    t->bytes[i] = bytes;
+/* piled: lines that pile up in a few places of a cache count as if they did so in all. */
+static double bytes_of(const est_access *a, int from, bool piled) {
+    return piled ? a->crowd[from] : 64 * a->lines[from];
 }
 
-/* Different bytes that loop i of leaf x, all its turns, touches; leaves beside x in it, too. Lines
- * that pile up in a few places of a cache count as if they did so in all. */
-static double held(const at_estimator *e, const est_leaf *x, int i, bool piled) {
-    touched t;
-    t.num = 0;
-    t.sum = 0;
+/* Of a tensor that several accesses of a leaf touch the largest counts, as of one that several
+ * other leaves touch. */
+static void touch_by(const at_estimator *e, const est_leaf *x, bool piled, touched *t) {
+    int8_t *shared_by = e->shared_by; /* of a tensor: loops shared with who counts it */
+    memset(shared_by, 0, sizeof *shared_by * (size_t)e->compute->num_tensors);
+    t->num_beside = 0;
+    for (int i = 0; i <= x->num_loops; i++) t->own[i] = 0;
+    for (int k = 0; k < x->num_accesses; k++) {
+        const est_access *a = &x->access[k];
+        int before = k;
+        t->together[k] = 0;
+        while (--before >= 0 && x->access[before].tensor != a->tensor) {
+        }
+        for (int i = 0; i <= x->num_loops && !a->in_registers; i++) {
+            double bytes = bytes_of(a, i, piled);
+            if (before >= 0) bytes = fmax(0, bytes - bytes_of(&x->access[before], i, piled));
+            t->own[i] += bytes;
+        }
+        shared_by[a->tensor] = MAX_LOOPS + 1;
+    }
     for (int m = 0; m < e->num_leaves; m++) {
         const est_leaf *y = &e->leaf[m];
-        if (y != x && est_common(x, y) <= i) continue;
-        for (int k = 0; k < y->num_accesses; k++)
-            touch(&t, &y->access[k], piled ? y->access[k].crowd[i] : y->access[k].bytes[i]);
+        int shared = y == x ? 0 : est_common(x, y), n = t->num_beside;
+        if (!shared) continue;
+        t->beside[n].shared = shared;
+        for (int i = 0; i <= shared; i++) t->beside[n].bytes[i] = 0;
+        for (int k = 0; k < y->num_accesses; k++) {
+            const est_access *a = &y->access[k];
+            for (int j = 0; j < x->num_accesses; j++)
+                if (x->access[j].tensor == a->tensor && t->together[j] < shared)
+                    t->together[j] = shared;
+            if (a->in_registers || shared_by[a->tensor] >= shared) continue;
+            shared_by[a->tensor] = (int8_t)shared;
+            for (int i = 0; i <= shared; i++) t->beside[n].bytes[i] += bytes_of(a, i, piled);
+        }
+        t->num_beside++;
     }
-    return t.sum;
+}
+
+/* By one run, a tensor counted as often as leaves touch it. */
+static double touched_by_all(const at_estimator *e, bool piled) {
+    double sum = 0;
+    for (int m = 0; m < e->num_leaves; m++)
+        for (int k = 0; k < e->leaf[m].num_accesses; k++)
+            if (!e->leaf[m].access[k].in_registers)
+                sum += bytes_of(&e->leaf[m].access[k], 0, piled);
+    return sum;
 }
 
 /* Does a cache of that size still have what this access of x touches, from the loops before or from
  * the run before? x touches, all its loops together, no more than that. */
 static bool is_left(const at_estimator *e, const est_leaf *x, const est_access *a, double size) {
-    touched t;
+    double *largest = e->largest, sum = 0;
+    memset(largest, 0, sizeof *largest * (size_t)e->compute->num_tensors);
     int n = e->num_leaves, place = (int)(x - e->leaf);
-    t.num = 0;
-    t.sum = 0;
     for (int m = 0; m <= n; m++) {
         const est_leaf *y = &e->leaf[(place - m + n) % n];
         bool found = m == n;
         for (int k = 0; k < y->num_accesses; k++) {
-            touch(&t, &y->access[k], y->access[k].bytes[0]);
-            found |= m > 0 && y->access[k].tensor == a->tensor;
+            int tensor = y->access[k].tensor;
+            double bytes = bytes_of(&y->access[k], 0, false);
+            found |= m > 0 && tensor == a->tensor;
+            if (y->access[k].in_registers || bytes <= largest[tensor]) continue;
+            sum += bytes - largest[tensor];
+            largest[tensor] = bytes;
         }
-        if (t.sum > size) return false;
+        if (sum > size) return false;
         if (found) return true;
     }
     return true;
 }
 
-/* The loop, of the first `from`, from which on a cache of that size keeps what is touched. */
-static int kept_from(const at_estimator *e, const est_leaf *x, int from, double size, bool piled) {
-    while (from > 0 && held(e, x, from - 1, piled) <= size) from--;
-    return from;
+/* What comes between two touches of the same in neighbouring turns of a loop what the leaf touches
+ * in loops from `moving` on, and others in a turn; not where one of these touches the same
+ * meanwhile. */
+static double between(const touched *t, int loop, int moving, bool alone) {
+    double sum = t->own[moving];
+    for (int m = 0; m < t->num_beside; m++) {
+        int shared = t->beside[m].shared;
+        if (shared > moving) sum += t->beside[m].bytes[moving];
+        else if (shared > loop && alone) sum += t->beside[m].bytes[loop + 1];
+    }
+    return sum;
 }
 
-/* Lines of an access that come anew where loops from `fits` on keep theirs: what two turns of the
- * loop around share is still there. */
-static double fetched(const est_leaf *x, const est_access *a, int fits) {
-    double around = fits > 0 ? est_turns(x, 0, fits - 1) : 0;
-    return fits > 0 ? fmin(a->lines[fits] * est_turns(x, 0, fits), a->lines[fits - 1] * around) : 0;
+/* Turns of the loops before `to` that lie within their axes. An access that moves along an axis has
+ * no more of it than there is. */
+static double turns_within(const est_leaf *x, const est_access *a, int to) {
+    double n = 1;
+    uint32_t done = 0; /* axes */
+    for (int i = to - 1; i >= 0; i--) {
+        const est_loop *l = &x->loop[i];
+        double turns = 1, most = l->extent / (double)l->coef;
+        bool moves = false;
+        if (l->axis < 0 || !(l->extent > 0)) {
+            n *= l->turns;
+            continue;
+        }
+        if (done >> l->axis & 1) continue;
+        done |= 1u << l->axis;
+        for (int k = 0; k < x->num_loops; k++) {
+            if (x->loop[k].axis != l->axis) continue;
+            if (k < to) turns *= x->loop[k].turns;
+            moves |= a->moves >> k & 1;
+        }
+        n *= fmin(turns, moves ? fmax(1, most) : ceil(most));
+    }
+    return n;
 }
 
-static bool all_fits(const at_estimator *e, double size) {
-    double sum = 0;
-    for (int m = 0; m < e->num_leaves; m++)
-        for (int k = 0; k < e->leaf[m].num_accesses; k++) sum += e->leaf[m].access[k].bytes[0];
-    return sum <= size;
+/* Lines of an access that come anew: where a cache holds what comes between two touches, they come
+ * once for all turns of a loop. Those are near each other as far as the loops go on in which the
+ * access does not move. */
+static double fetched(const at_estimator *e, const est_leaf *x, const est_access *a,
+                      const touched *t, int shared, double size) {
+    int once = x->num_loops; /* loops from here on */
+    for (int i = once - 1, moving = once; i >= 0 && between(t, i, moving, i >= shared) <= size;
+         i--) {
+        once = i;
+        if (a->moves >> i & 1) moving = i;
+    }
+    if (once == 0 && is_left(e, x, a, size)) return 0;
+    return a->lines[once] * turns_within(x, a, once);
 }
-
-enum { LAST = 2 }; /* level; what it lacks comes from memory */
 
 /* Lines from beyond each level for one leaf, as if the least recently used went first. */
-void est_memory(at_estimator *e, const est_leaf *x, int in_registers, int apart,
-                double *apart_lines) {
+void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lines) {
     const at_speeds *s = e->o.speeds;
-    int fits = x->num_loops; /* loops from here on leave what they touch in the cache */
+    const double share = sqrt(e->stages[x->node->tensor].share); /* rows whose terms count */
     double size = 0;
-    for (int level = 0; level <= LAST; level++) {
+    bool known = false, any_piles_up = false;
+    touched all, piled;
+    for (int k = 0; k < x->num_accesses; k++) any_piles_up |= x->access[k].piles_up;
+    for (int level = 0; level < 3; level++) {
         size += (double)e->o.cache_bytes[level];
         if (!e->o.cache_bytes[level]) continue;
-        int piled = level ? 0 : kept_from(e, x, fits, size, true);
-        fits = kept_from(e, x, fits, size, false);
-        if (piled < fits) piled = fits;
-        if (piled == 0 && (level < LAST || all_fits(e, size))) continue; /* what is left is near */
+        if (touched_by_all(e, level == 0) <= size) break;
+        if (!known) touch_by(e, x, false, &all);
+        if (!known && any_piles_up) touch_by(e, x, true, &piled);
+        known = true;
         double lines = 0;
         for (int k = 0; k < x->num_accesses; k++) {
             const est_access *a = &x->access[k];
-            bool piles_up = piled > fits && a->crowd[piled - 1] > a->bytes[piled - 1];
-            double more = fetched(x, a, piles_up ? piled : fits);
-            if (a->tensor == in_registers) continue;
-            if (piled == 0) more = is_left(e, x, a, size) ? 0 : a->lines[0];
+            if (a->in_registers) continue;
+            double more = fetched(e, x, a, &all, all.together[k], size);
+            if (level == 0 && a->piles_up)
+                more = fmax(more, fetched(e, x, a, &piled, all.together[k], size));
+            if (!a->written) more = fmax(more * share, fmin(more, a->lines[0]));
             e->out->bytes[level] += more * 64;
             if (k == apart && level == 0) *apart_lines = more;
             else lines += more;

@@ -374,6 +374,7 @@ static void cut(est_leaf *x, int root, const at_part *parts, const int *which, i
         x->loop[root] = x->loop[at];
         x->loop[root].ann = AT_ANN_NONE;
         x->loop[root].turns = ceil(extent / size);
+        x->loop[root].coef *= parts[i].size;
         x->loop[at].turns = size;
         for (int a = 0; a < x->num_accesses; a++) {
             est_access *c = &x->access[a];
@@ -416,7 +417,7 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
         for (int k = 1; k < x->num_accesses && x->loop[i].ann == AT_ANN_VEC; k++)
             if (x->access[k].step[i] == 1) vectors = k;
     if (t.is_shifted) {
-        est_memory(e, x, x->node->tensor, -1, NULL);
+        est_memory(e, x, -1, NULL);
         e->out->sums_ns += elements_ns(e, &t, all);
         return;
     }
@@ -424,8 +425,8 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
     choose(e, t.part, t.num_parts, t.other);
     cut(x, root, t.part, t.which, t.num_parts);
     est_touch(x);
-    est_memory(e, x, x->node->tensor, vectors, &far_lines);
-    if (end) est_memory(e, end, x->node->tensor, -1, NULL);
+    est_memory(e, x, vectors, &far_lines);
+    if (end) est_memory(e, end, -1, NULL);
     if (far_lines > 0) far = fmin(1, far_lines / vector_lines(x, &x->access[vectors], root));
     for (int mask = 0; mask < 1 << n; mask++) {
         double calls = all;
