@@ -82,6 +82,7 @@ typedef struct {
     bool *wanted;         /* [tensor] in registers, and a vector reads one element of it */
     int trying;           /* a tensor that would be open across; -1 */
     const at_ir *current; /* statement */
+    int first_op;         /* of its value */
     bool looked_up;       /* it held elements of tables, which are numbers now */
     bool all_lanes;       /* what it loads goes into all of them */
     int first_load;       /* loads of this straight-line body: virtual registers from here on */

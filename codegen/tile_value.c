@@ -144,6 +144,17 @@ static double number_of(const at_builder *b, const at_value *v) {
     return b->l->target->is_double ? v->number : (float)v->number;
 }
 
+/* The register of what this statement worked out already, as where it reads a stage twice that is
+ * computed where it is read; -1: none. Accumulators change only behind its value. */
+static int worked_out(const at_builder *b, at_tile_kind kind, int x, int y) {
+    for (int i = b->ops.len - 1; i >= b->first_op && !b->regs->sparing; i--) {
+        const at_tile_op *op = &b->ops.data[i];
+        if (op->kind == kind && op->a == x && op->b == y && !b->vregs.data[op->dst].acc)
+            return op->dst;
+    }
+    return -1;
+}
+
 int at_build_value(at_builder *b, const at_value *v) {
     if (v->op == AT_V_CONST)
         return at_build_load(b, (at_tile_vreg){.load = AT_T_CONST,
@@ -187,9 +198,10 @@ int at_build_value(at_builder *b, const at_value *v) {
         return of;
     }
     if (v->op == AT_V_CHOOSE) return chosen(b, x, v->b);
-    int y = at_build_value(b, v->b);
+    int y = at_build_value(b, v->b), d = worked_out(b, kinds[v->op], x, y);
+    if (d >= 0) return d;
     bool same = b->vregs.data[x].same && b->vregs.data[y].same;
-    int d = at_build_vreg(b, (at_tile_vreg){.same = same});
+    d = at_build_vreg(b, (at_tile_vreg){.same = same});
     at_tile_op *op = at_build_emit(b, kinds[v->op]);
     op->dst = (int16_t)d;
     op->a = (int16_t)x;
@@ -342,6 +354,7 @@ void at_build_statement(at_builder *b, const at_ir *written) {
     at_ir statement = *written;
     const at_ir *n = &statement;
     b->current = written;
+    b->first_op = b->ops.len;
     statement.stmt.val = with_numbers(b, written->stmt.val);
     b->looked_up = n->stmt.val != written->stmt.val;
     at_tile_place p = at_build_locate(b, n->stmt.tensor, n->stmt.at);

@@ -1,5 +1,5 @@
-/* Stages that only say where elements come from: transpose, reshape, slice, concat, pad. Without a
- * leaf they take no memory and no pass of their own. */
+/* Stages without a leaf. Those that only say where elements come from (transpose, reshape, slice,
+ * concat, pad) take no memory and no pass of their own; what is read twice is worked out once. */
 #include <string.h>
 
 #include "codegen/tile_make.h"
@@ -66,7 +66,37 @@ static void is_right(void **state) {
     at_arena_free(a);
 }
 
+static void worked_out_once(void **state) {
+    (void)state;
+    enum { STAGES = 7 };
+    at_arena *a = at_arena_new();
+    at_text text = {0};
+    const at_target *t;
+    at_text_add(&text, "s0[X] : input\n");
+    for (int i = 1; i <= STAGES; i++)
+        at_text_addf(&text, "s%d[x:X] = s%d[x] + s%d[x]*s%d[x]\n", i, i - 1, i - 1, i - 1);
+    for (int i = 0; (t = at_target_at(i)); i++) {
+        const at_program *p = program_of(
+            a, &(program){"powers", at_format(a, "X=%d", 2 * t->lanes), at_text_str(&text),
+                          at_format(a, "x:vec =>\n    @s%d = x\n", STAGES)});
+        const at_lower_options o = {
+            .dialect = AT_DIALECT_TCC, .name = "k", .verify = true, .target = t};
+        at_low *l;
+        at_error err;
+        int n = 0;
+        if (at_lower_until(a, p, &o, "tiles", &l, &err) != AT_OK) fail_msg("%s", err.text);
+        assert_int_equal(l->tiles.len, 1);
+        for (int k = 0; k < l->tiles.data[0]->num_ops; k++)
+            n += l->tiles.data[0]->ops[k].kind == AT_T_ADD ||
+                 l->tiles.data[0]->ops[k].kind == AT_T_MUL;
+        assert_int_equal(n, 2 * 2 * STAGES);
+    }
+    at_text_free(&text);
+    at_arena_free(a);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(costs_nothing), cmocka_unit_test(is_right)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(costs_nothing), cmocka_unit_test(is_right),
+                                       cmocka_unit_test(worked_out_once)};
     return cmocka_run_group_tests_name("codegen/shape_only", tests, NULL, NULL);
 }
