@@ -85,6 +85,10 @@ static void schemas(void **state) {
         if (strstr(cases[i].command, "foreign.log")) /* without our member */
             cli_expect(0, "sed 's/, \"autotune\": .*/}/; /^#/d' b.log >foreign.log");
         const cli_result *r = cli_run("./autotune %s --json >out.json", cases[i].command);
+        if (strstr(cases[i].command, "--why") && strstr(r->err, "no facts of this CPU (")) {
+            print_message("%s: no facts of this CPU\n", cases[i].command);
+            continue;
+        }
         /* what was measured may not be reproduced on a busy machine */
         if (r->status != cases[i].status && !(r->status == 7 && !strcmp(cases[i].verb, "verify")))
             fail_msg("autotune %s --json: exit code %d\n%s", cases[i].command, r->status, r->err);
