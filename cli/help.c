@@ -108,8 +108,10 @@ static at_status template_help(const at_template_row *row, at_text *out, at_erro
     at_status s = at_task_new(a, row, NULL, &task, err);
     if (s == AT_OK) {
         at_space *space = at_task_space(task);
+        const char *open = at_operator_open_args(row->name);
         at_text_addf(out, "%s: %s\n\nArguments and their defaults (--args):\n  %s\n\n", row->name,
                      row->help ? row->help : "a template of your own", row->args);
+        if (open) at_text_addf(out, "tune searches %s where --args does not give them.\n\n", open);
         at_text_addf(out, "Knobs, with these arguments (%lld configurations):\n",
                      (long long)at_space_len(space));
         for (int k = 0; k < at_space_num_knobs(space); k++) {

@@ -15,17 +15,18 @@ typedef struct way {
     way_args *args, *back; /* back NULL: another operator has it */
     bool outputs_first;    /* of its weight */
     const char *block;     /* of the sparse weight; NULL: it has none */
-    /* Winograd's, instead of args: of a kernel with so many taps a side, by these m and points. */
-    int taps, m, points;
-    double from_max_error; /* its errors exceed smaller limits */
-    bool rarely;           /* the fastest: it is tried where all ways are asked for */
+    /* Winograd's, instead of args: tiles of so many rows and columns, which m and the kernel make.
+     */
+    int side, points;
+    bool rarely; /* the fastest: it is tried where all ways are asked for */
 } way;
 
 enum { MOST_WAYS = 24 };
 
 struct at_operator {
     const char *name, *help;
-    bool is_sparse;                           /* its weight is, by default as the templates' */
+    bool is_sparse;   /* its weight is, by default as the templates' */
+    bool is_template; /* of its name, with arguments that are searched where none are given */
     at_weight_form (*form)(const at_task *t); /* of a task of the first way: its weight */
     way ways[MOST_WAYS];                      /* the first takes the arguments as they are */
 };
@@ -139,23 +140,20 @@ static at_weight_form form_of_dense(const at_task *t) {
 
 /* clang-format off */
 #define WAY(name, to, from, ...) {.template_name = name, .args = to, .back = from, __VA_ARGS__}
-#define WINOGRAD(side, tile, set, ...)                                                             \
-    WAY("conv2d_winograd_nhwc", NULL, of_winograd, .taps = side, .m = tile, .points = set, __VA_ARGS__)
+#define WINOGRAD(name, from, rows, set, ...)                                                       \
+    WAY(name, NULL, from, .side = rows, .points = set, __VA_ARGS__)
+#define WINOGRADS(name, from, seldom)                                                              \
+    WINOGRAD(name, from, 6, 0, ),                                                                  \
+    WINOGRAD(name, from, 4, 0, ),                                                                  \
+    WINOGRAD(name, from, 8, 0, ),                                                                  \
+    WINOGRAD(name, from, 6, 1, .rarely = seldom),                                                  \
+    WINOGRAD(name, from, 6, 2, .rarely = seldom),                                                  \
+    WINOGRAD(name, from, 6, 3, .rarely = seldom)
 #define SPARSE(name, to, from, shape) WAY(name, to, from, .outputs_first = true, .block = shape)
 
 #define CONV2D                                                                                     \
     WAY("conv2d_nhwc", as_it_is, of_direct, ),                                                     \
-    WINOGRAD(3, 4, 0, ),                                                                           \
-    WINOGRAD(3, 2, 0, ),                                                                           \
-    WINOGRAD(5, 2, 0, ),                                                                           \
-    WINOGRAD(3, 6, 0, .from_max_error = 2e-5),                                                     \
-    WINOGRAD(5, 4, 0, .from_max_error = 4e-5),                                                     \
-    WINOGRAD(3, 4, 1, .rarely = true),                                                             \
-    WINOGRAD(3, 4, 2, .rarely = true),                                                             \
-    WINOGRAD(3, 4, 3, .rarely = true),                                                             \
-    WINOGRAD(5, 2, 1, .rarely = true),                                                             \
-    WINOGRAD(5, 2, 2, .rarely = true),                                                             \
-    WINOGRAD(5, 2, 3, .rarely = true),                                                             \
+    WINOGRADS("conv2d_winograd_nhwc", of_winograd, true),                                          \
     WAY("conv2d_3x3_gemm", gemm, of_gemm, .outputs_first = true),                                  \
     WAY("dense", product, NULL, .outputs_first = true),                                            \
     WAY("indirect_conv2d_nhwc", indirect, of_indirect, ),                                          \
@@ -177,21 +175,37 @@ static const at_operator operators[] = {
     {"conv2d",
      "convolution, channels last: directly, as a matrix product or by Winograd's algorithm",
      false,
+     false,
      form_of_conv2d,
      {CONV2D}},
     {"sparse_conv2d",
      "conv2d with a sparse weight: by its blocks, or as if it were dense",
      true,
+     false,
      form_of_conv2d,
      {CONV2D}},
     {"dense",
      "product of data and transposed weights, with --all-ways or a sparse weight: as such, as a "
      "convolution or by its blocks",
      false,
+     false,
      form_of_dense,
      {DENSE}},
+    {"conv2d_winograd_nhwc",
+     NULL,
+     false,
+     true,
+     form_of_conv2d,
+     {WINOGRADS("conv2d_winograd_nhwc", NULL, false)}},
+    {"conv2d_winograd_NCHWc",
+     NULL,
+     false,
+     true,
+     form_of_conv2d,
+     {WINOGRADS("conv2d_winograd_NCHWc", NULL, false)}},
 };
-enum { NUM_OPERATORS = sizeof operators / sizeof *operators };
+/* The last ones are templates, and listed as such. */
+enum { NUM_FOUND = sizeof operators / sizeof *operators, NUM_OPERATORS = NUM_FOUND - 2 };
 
 int at_operator_count(void) { return NUM_OPERATORS; }
 const at_operator *at_operator_at(int i) { return &operators[i]; }
@@ -206,18 +220,36 @@ const char *at_operator_way(const at_operator *p, int i) {
 
 static const at_operator *find(const char *name) {
     size_t n = strcspn(name, "+");
-    for (int i = 0; i < NUM_OPERATORS; i++)
+    for (int i = 0; i < NUM_FOUND; i++)
         if (strlen(operators[i].name) == n && !strncmp(operators[i].name, name, n))
             return &operators[i];
     return NULL;
 }
 
+/* Whether --args gives this one. A record's array gives all. */
+static bool gives(const char *args, const char *name) {
+    size_t n = strlen(name);
+    if (!args) return false;
+    for (const char *at = args; at; at = strchr(at, ',')) {
+        at += strspn(at, ", ");
+        if (*at == '[' && at == args) return true;
+        if (!strncmp(at, name, n) && at[n + strspn(at + n, " ")] == '=') return true;
+    }
+    return false;
+}
+
+const char *at_operator_open_args(const char *template_name) {
+    const at_operator *p = find(template_name);
+    return p && p->is_template ? "m and points" : NULL;
+}
+
 const at_operator *at_operator_find(const at_options *o) {
     const at_template_row *row; /* of that name, built in or in a file of the user's */
-    const char *name = o->operands[0];
+    const char *name = o->operands[0], *args = o->request.args;
     const at_operator *p = find(name);
     if (!p || at_template_find(name, &row, NULL) != AT_OK) return p;
-    bool asked = o->all_ways || o->request.sparsity || o->request.block;
+    bool asked = p->is_template ? !gives(args, "m") || !gives(args, "points")
+                                : o->all_ways || o->request.sparsity || o->request.block;
     return asked && !at_template_file(at_template_base(row)) ? p : NULL;
 }
 
@@ -259,15 +291,36 @@ static at_status find_sparse(at_arena *a, const at_options *o, bool asked,
     return AT_OK;
 }
 
-static const char *winograd(at_arena *a, const at_task *t, const way *w) {
-    if (!is_square(t, w->taps)) return NULL;
-    return at_format(a, "%s,KH=%d,KW=%d,padding=%s,m=%d,points=%d", sizes(a, t), w->taps, w->taps,
-                     padding(a, t), w->m, w->points);
+static const char *winograd(at_arena *a, const at_operator *p, const at_task *t, const way *w) {
+    int taps = (int)arg(t, "KH"), m = w->side - taps + 1;
+    if (m < 2 || !(p->is_template || is_square(t, 3) || is_square(t, 5))) return NULL;
+    return at_format(a, "%s,KH=%d,KW=%d,padding=%s,m=%d,points=%d", sizes(a, t), taps, taps,
+                     padding(a, t), m, w->points);
 }
 
-static bool is_tried(const at_options *o, const way *w) {
+/* Errors of large tiles exceed smaller limits. */
+static bool is_tried(const at_options *o, const at_operator *p, const at_task *t, const way *w) {
+    bool small = w->side < 8, given = p->is_template && gives(o->request.args, "m");
+    if (given && w->side != arg(t, "m") + arg(t, "KH") - 1) return false;
+    if (p->is_template && gives(o->request.args, "points") && w->points != arg(t, "points"))
+        return false;
     if (o->all_ways) return true;
-    return !w->rarely && w->from_max_error <= at_accuracy_limit(&o->engine);
+    double from = small ? 0 : arg(t, "KH") == 3 ? 2e-5 : 4e-5;
+    return given || (!w->rarely && from <= at_accuracy_limit(&o->engine));
+}
+
+/* The task that --args is of. Of a template with open arguments, with one of those that go with
+ * the others. */
+static at_status base_task(at_arena *a, const at_options *o, const at_operator *p,
+                           const at_template_row *row, at_task **out, at_error *err) {
+    static const char *const rest[] = {"m=2", "m=3"};
+    const char *args = o->request.args;
+    at_status status = at_task_new(a, row, args, out, err);
+    for (int i = 0; status != AT_OK && p->is_template && !gives(args, "m") && i < 2; i++)
+        if (at_task_new(a, row, args ? at_format(a, "%s,%s", args, rest[i]) : rest[i], out, NULL) ==
+            AT_OK)
+            return AT_OK;
+    return status;
 }
 
 at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator *p,
@@ -279,13 +332,13 @@ at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator 
     const bool asked = p->is_sparse || o->request.sparsity || o->request.block;
     bool is_sparse, one_block = false, any_sparse = false;
     AT_TRY(find_row(a, o, p->ways[0].template_name, &row, err));
-    AT_TRY(at_task_new(a, row, o->request.args, &task, err));
+    AT_TRY(base_task(a, o, p, row, &task, err));
     const at_weight_form form = p->form(task);
     AT_TRY(find_sparse(a, o, asked, &form, &is_sparse, err));
     for (int i = 0; i < MOST_WAYS && p->ways[i].template_name; i++) {
         const way *w = &p->ways[i];
-        const char *args = w->taps ? winograd(a, task, w) : w->args(a, task);
-        if (!args || (w->block && (!is_sparse || one_block)) || !is_tried(o, w)) continue;
+        const char *args = w->side ? winograd(a, p, task, w) : w->args(a, task);
+        if (!args || (w->block && (!is_sparse || one_block)) || !is_tried(o, p, task, w)) continue;
         AT_TRY(find_row(a, o, w->template_name, &row, err));
         at_request q = request_of(o, w, row, args, &form);
         one_block |= w->block && o->request.block;

@@ -13,9 +13,13 @@ const char *at_operator_help(const at_operator *p);
 const char *at_operator_way(const at_operator *p, int i); /* a template's name; NULL: no more */
 /* That the first operand names, "conv2d", also with stages: "conv2d+bias+relu". NULL: there is none
  * of that name, or a template has it, and the options do not ask for more ways than that one:
- * --all-ways, or a sparse weight's --sparsity or --block. A file of the user's comes first in any
+ * --all-ways, or a sparse weight's --sparsity or --block; or arguments that are searched where
+ * --args leaves them open, as Winograd's m and points. A file of the user's comes first in any
  * case. */
 const at_operator *at_operator_find(const at_options *o);
+/* Which of a template's arguments tune searches where --args does not give them: "m and points".
+ * NULL: none. */
+const char *at_operator_open_args(const char *template_name);
 /* A task for each way of computing it: copies of o with template and args, in a. --args are those
  * of its first template. --weight, --sparsity and --block are for the ways with a sparse weight,
  * which there are only then. AT_E_USAGE */

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define SMALL "conv2d_winograd_nhwc --args N=1,H=8,W=8,CI=32,CO=16"
+#define SMALL "conv2d_winograd_nhwc --args N=1,H=8,W=8,CI=32,CO=16,points=0"
+#define FOUR SMALL ",m=4"
 
 static double recorded(const char *path, const char *name) {
     const char *line = strstr(cli_read(path), name);
@@ -38,30 +39,30 @@ static bool is_recorded(const char *path, double wanted) {
 
 static void limits(void **state) {
     (void)state;
-    const cli_result *r = cli_expect(0, "./autotune " SMALL " --trials 4 --tuner random --log a");
+    const cli_result *r = cli_expect(0, "./autotune " FOUR " --trials 4 --tuner random --log a");
     assert_int_equal(cli_count_lines(r->out, "errors over the root mean square of the output: "),
                      1);
     double most = recorded("a", "max_error");
     assert_true(most > 5e-7 && most < 1e-5); /* of direct sums of 288: 1e-6 or so */
     /* Nothing meets it: a trial for each way of adding up tells, and the best error is said. */
-    r = cli_expect(3, "./autotune " SMALL " --max-error 1e-7 --trials 40 --tuner random --log b");
+    r = cli_expect(3, "./autotune " FOUR " --max-error 1e-7 --trials 40 --tuner random --log b");
     assert_non_null(strstr(r->err, "in 6 trials: none meets --max-error 1e-07; the best error "
                                    "reached is "));
     /* What was refused is measured under a larger limit, and is known then. */
-    cli_expect(0, "./autotune " SMALL " --trials 4 --tuner random --log b --json");
+    cli_expect(0, "./autotune " FOUR " --trials 4 --tuner random --log b --json");
     assert_int_equal(cli_member(cli_json(), "from_log")->integer, 0);
     assert_true(is_recorded("a", cli_member(cli_json(), "best.accuracy.max_error")->number));
-    cli_expect(0, "./autotune " SMALL " --trials 4 --tuner random --log b --json");
+    cli_expect(0, "./autotune " FOUR " --trials 4 --tuner random --log b --json");
     assert_int_equal(cli_member(cli_json(), "from_log")->integer, 4);
     /* Under a smaller one it does not count. */
-    cli_expect(3, "./autotune " SMALL " --max-error 1e-7 --trials 4 --tuner random --log b");
+    cli_expect(3, "./autotune " FOUR " --max-error 1e-7 --trials 4 --tuner random --log b");
 }
 
 /* Of kernels that add up alike one is enough to refuse all; the search goes on with the others. */
 static void classes(void **state) {
     (void)state;
     double limit = 2.4e-6; /* between what parts of 4 and of 16 channels reach */
-    cli_expect(0, "./autotune " SMALL " --max-error %g --trials 30 --tuner random --log f", limit);
+    cli_expect(0, "./autotune " FOUR " --max-error %g --trials 30 --tuner random --log f", limit);
     double refused[6] = {0}, error;
     int num_refused = 0, num_fine = 0;
     const char *log = cli_read("f");
@@ -81,11 +82,11 @@ static void classes(void **state) {
 static void told(void **state) {
     (void)state;
     const char *const says = "errors over the root mean square of the output: at most ";
-    cli_expect(0, "./autotune " SMALL " --trials 3 --tuner random --log c");
+    cli_expect(0, "./autotune " FOUR " --trials 3 --tuner random --log c");
     assert_non_null(strstr(cli_expect(0, "./autotune log c")->out, says));
-    assert_non_null(strstr(cli_expect(0, "./autotune show " SMALL " --log c")->out, says));
-    assert_non_null(strstr(cli_expect(0, "./autotune apply " SMALL " --log c")->out, says));
-    assert_non_null(strstr(cli_expect(0, "./autotune run " SMALL " --log c")->out, says));
+    assert_non_null(strstr(cli_expect(0, "./autotune show " FOUR " --log c")->out, says));
+    assert_non_null(strstr(cli_expect(0, "./autotune apply " FOUR " --log c")->out, says));
+    assert_non_null(strstr(cli_expect(0, "./autotune run " FOUR " --log c")->out, says));
     /* Of sums that integers check nothing is measured, unless it is asked for. */
     cli_expect(0, "./autotune run dense --args M=8,N=32,K=64 --json");
     assert_int_equal(cli_member(cli_json(), "accuracy")->kind, AT_JSON_NULL);

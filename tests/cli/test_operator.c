@@ -87,6 +87,42 @@ static void tiles(void **state) {
     assert_int_equal(cli_member(cli_json(), "picked")->count, 4);
 }
 
+/* m and points of Winograd's templates are searched where they are not given. */
+static void open_arguments(void **state) {
+    (void)state;
+    static const struct {
+        const char *options;
+        int ways;
+    } cases[] = {{"", 5},
+                 {" --max-error 1e-4", 6},
+                 {" --all-ways", 6},
+                 {",points=2", 1},
+                 {",m=6 --max-error 1e-4", 1},
+                 {",m=4", 4},
+                 {",KH=7,KW=7,padding=3 --max-error 1e-4", 1},
+                 {",KH=2,KW=2,padding=0", 5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *name = i % 2 ? "conv2d_winograd_NCHWc" : "conv2d_winograd_nhwc";
+        cli_expect(0,
+                   "./autotune %s " SMALL "%s --trials 12 --tuner random --log w%d.log "
+                   "--json",
+                   name, cases[i].options, (int)i);
+        assert_int_equal(ways_named(name), cases[i].ways);
+    }
+    cli_expect(0, "./autotune conv2d_winograd_nhwc " SMALL ",m=4,points=1 --trials 2 --log x.log "
+                  "--json");
+    assert_string_equal(cli_member(cli_json(), "task")->string, "conv2d_winograd_nhwc");
+    const cli_result *r =
+        cli_expect(0, "./autotune conv2d_winograd_nhwc+relu " SMALL " --trials 10 --log y.log");
+    assert_int_equal(cli_count_lines(r->out, "conv2d_winograd_nhwc+relu N=1,H=6,W=6"), 5);
+    r = cli_expect(0, "./autotune help conv2d_winograd_NCHWc");
+    assert_int_equal(cli_count_lines(r->out, "tune searches m and points where --args "), 1);
+    r = cli_expect(2, "./autotune conv2d_winograd_nhwc --args KH=9,KW=9");
+    assert_non_null(strstr(r->err, "m and the kernel make tiles of 4, 6 or 8"));
+    r = cli_expect(2, "./autotune conv2d_winograd_nhwc --args strides=2");
+    assert_non_null(strstr(r->err, "unknown argument \"strides\"; conv2d_winograd_nhwc has "));
+}
+
 /* A sparse weight competes in each shape of its blocks, or in the one that is asked for. */
 static void sparse(void **state) {
     (void)state;
@@ -240,9 +276,11 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_ways),     cmocka_unit_test(which),      cmocka_unit_test(tiles),
-        cmocka_unit_test(sparse),       cmocka_unit_test(one_weight), cmocka_unit_test(shared_name),
-        cmocka_unit_test(per_operator), cmocka_unit_test(crossing),   cmocka_unit_test(of_the_user),
+        cmocka_unit_test(all_ways),    cmocka_unit_test(which),
+        cmocka_unit_test(tiles),       cmocka_unit_test(open_arguments),
+        cmocka_unit_test(sparse),      cmocka_unit_test(one_weight),
+        cmocka_unit_test(shared_name), cmocka_unit_test(per_operator),
+        cmocka_unit_test(crossing),    cmocka_unit_test(of_the_user),
         cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests_name("cli/operator", tests, cli_setup, cli_teardown);
