@@ -41,6 +41,7 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
     at_session *s = &t->s;
     const at_engine_options *o = &s->options;
     at_history history;
+    at_config start;
     const at_tuner_class *row;
     int64_t begin_ns = at_now_ns();
     at_tuner_options to = o->tuner_options;
@@ -64,6 +65,10 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
     if (row->learns_features) {
         t->costs = at_cost_model_late(s->task, o);
         to.costs = at_costs_of(t->costs);
+        if (at_task_num_sketches(s->task) &&
+            at_task_default_config(s->arena, s->task, at_engine_target(o)->default_lanes, &start,
+                                   NULL) == AT_OK)
+            to.start = &start.index;
     }
     AT_TRY(at_tuner_new(s->tuner, s->space, &to, &t->tuner, err));
     s->spent.search_ns += at_now_ns() - begin_ns;

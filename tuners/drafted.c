@@ -25,16 +25,18 @@ struct at_drafted {
     at_draft draft;
     at_model_options fit;
     int plan_size, diversity;
+    int64_t start; /* of the first plan, -1: none */
     at_model *model;
 };
 
-at_drafted *at_drafted_new(at_book *book, at_rows *rows, const at_costs *costs,
+at_drafted *at_drafted_new(at_book *book, at_rows *rows, const at_tuner_options *o,
                            const at_model_options *fit, int plan_size, int diversity) {
     at_drafted *d = calloc(1, sizeof *d);
     AT_NEED(d);
     *d = (at_drafted){.book = book,
                       .rows = rows,
-                      .draft = {.book = book, .costs = *costs},
+                      .draft = {.book = book, .costs = o->costs},
+                      .start = o->start ? *o->start : -1,
                       .fit = *fit,
                       .plan_size = plan_size,
                       .diversity = diversity};
@@ -190,5 +192,7 @@ void at_drafted_round(at_drafted *d) {
     candidate *list = candidates(d, &n);
     int entered = enter(d, list, n, total - randoms);
     free(list);
+    if (!before && d->start >= 0 && at_book_allows(b, d->start))
+        at_book_enter(b, d->start, "default");
     at_book_enter_random(b, total - entered);
 }

@@ -116,7 +116,7 @@ bool at_best_offer(at_best *b, int64_t index, double score);
 
 /* xgb's search where costs are known. */
 typedef struct at_drafted at_drafted;
-at_drafted *at_drafted_new(at_book *book, at_rows *rows, const at_costs *costs,
+at_drafted *at_drafted_new(at_book *book, at_rows *rows, const at_tuner_options *o,
                            const at_model_options *fit, int plan_size, int diversity);
 void at_drafted_round(at_drafted *d); /* enters the next plan */
 void at_drafted_free(at_drafted *d);

@@ -61,6 +61,7 @@ typedef struct at_tuner_options {
     int num_settings;
     at_features features;
     at_costs costs;
+    const int64_t *start;      /* xgb with costs: a point of its first plan. NULL: none. Copied */
     const at_history *history; /* xgb; NULL: none */
 } at_tuner_options;
 

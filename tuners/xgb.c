@@ -335,8 +335,7 @@ static void *create(at_space *space, const at_tuner_options *o) {
         base.top *= 2;
         x->base = fit_history(o->history, &base);
     } else if (drafts && o->costs.of)
-        x->drafted =
-            at_drafted_new(&x->book, &x->rows, &o->costs, &x->fit, x->plan_size, x->diversity);
+        x->drafted = at_drafted_new(&x->book, &x->rows, o, &x->fit, x->plan_size, x->diversity);
     return x;
 }
 

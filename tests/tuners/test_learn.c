@@ -199,6 +199,24 @@ static void small_part(void **state) {
     at_arena_free(a);
 }
 
+/* Where costs are wrong about everything, the first plan has the point to start from all the same;
+ * no plan has it again. */
+static void start(void **state) {
+    (void)state;
+    if (absent("xgb")) skip();
+    at_arena *a = at_arena_new();
+    static int64_t got[MOST];
+    at_space *s = space_of(a, (const int[]){9, 9, 4}, 3, "a * b % 4 != c");
+    int64_t length = at_space_range_length(s), begin = length - 1;
+    while (!at_space_is_valid(s, begin)) begin--;
+    at_tuner_options o = {.seed = 3, .costs = {cost_opposite, s}, .start = &begin};
+    check_each_once(s, 0, length, got, run("xgb", s, o, 1, IN_ORDER, MOST, got));
+    assert_true(got[0] == begin || got[1] == begin || got[2] == begin);
+    while (at_space_is_valid(s, begin)) begin--; /* no point: as without */
+    check_each_once(s, 0, length, got, run("xgb", s, o, 1, IN_ORDER, MOST, got));
+    at_arena_free(a);
+}
+
 /* Of a sum of many parts children of two points of one part are mixtures of the two: knobs of other
  * parts take no part. Another part keeps the values that it knows. */
 static void crossover(void **state) {
@@ -656,6 +674,7 @@ int main(void) {
         cmocka_unit_test(history),
         cmocka_unit_test(recalls),
         cmocka_unit_test(diverse_picks),
+        cmocka_unit_test(start),
         cmocka_unit_test(small_part),
         cmocka_unit_test(crossover),
         cmocka_unit_test(bounds_are_no_times),
