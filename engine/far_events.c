@@ -7,7 +7,7 @@
 
 /* How often a trial may be lost with its worker before it counts as failed itself. */
 enum { MOST_ATTEMPTS = 3 };
-static const double wait_s = 0.1;
+static const double newest = 0.2; /* what the last trial counts in at_place.trial_s */
 
 typedef at_flight flight;
 typedef at_place place;
@@ -110,14 +110,16 @@ static at_status arrive(at_tuning *t, at_far_event *e, bool *enough, at_error *e
                     ? at_flight_find(&f->flights, e->trial.number)
                     : NULL;
     if (!x || x->worker != e->worker || e->trial.attempt != x->id.attempt) return AT_OK;
-    f->places[e->worker].under_way--;
+    place *p = &f->places[e->worker];
+    p->under_way--;
+    p->trial_s += (p->trial_s > 0 ? newest : 1) * (r->all_cost_s - p->trial_s);
     at_far_add_free(f, e->worker);
     if (!is_of_search(t, r) || !is_of_flight(t, x, r)) {
         f->far->refuse(f->far->self, e->worker, "its result is of another trial");
         e->text = "";
         return leave(t, e, enough, err);
     }
-    at_far_anchor_apply(t, &f->places[e->worker], r);
+    at_far_anchor_apply(t, p, r);
     t->s.spent.measured++;
     at_key key = x->key;
     AT_TRY(at_far_take(t, x, r, &key, enough, err));
@@ -125,7 +127,7 @@ static at_status arrive(at_tuning *t, at_far_event *e, bool *enough, at_error *e
     return *enough || !is_wanted ? AT_OK : at_far_take_waiting(t, enough, err);
 }
 
-at_status at_far_next_event(at_tuning *t, at_far_event *e, at_error *err) {
+at_status at_far_next_event(at_tuning *t, double wait_s, at_far_event *e, at_error *err) {
     far_search *f = t->far;
     at_arena_reset(f->scratch);
     *e = (at_far_event){0};
@@ -135,9 +137,10 @@ at_status at_far_next_event(at_tuning *t, at_far_event *e, at_error *err) {
     return AT_OK;
 }
 
-at_status at_far_take_event(at_tuning *first, at_error *err) {
+at_status at_far_take_event(at_tuning *first, double wait_s, bool *some, at_error *err) {
     at_far_event e;
-    AT_TRY(at_far_next_event(first, &e, err));
+    AT_TRY(at_far_next_event(first, wait_s, &e, err));
+    *some = e.kind != AT_FAR_NOTHING;
     if (e.kind == AT_FAR_JOINED) return at_far_join(first, &e, err);
     bool is_known = e.worker >= 0 && e.worker < AT_FAR_WORKERS;
     at_tuning *t = is_known ? first->far->owners[e.worker] : NULL;

@@ -197,7 +197,7 @@ static at_status run_final(at_tuning *t, at_error *err) {
     while (left && !at_engine_stopped(&s->options) &&
            (double)(at_now_ns() - begin_ns) * 1e-9 < most_s) {
         at_far_event e;
-        AT_TRY(at_far_next_event(t, &e, err));
+        AT_TRY(at_far_next_event(t, AT_FAR_WAIT_S, &e, err));
         for (int i = 0; i < n; i++) {
             bool ends = e.kind == AT_FAR_TURNS || e.kind == AT_FAR_LEFT;
             if (e.worker != on[i] || is_out[i] || !ends) continue;

@@ -7,6 +7,8 @@
 #include "engine/far_anchor.h"
 #include "engine/far_state.h"
 
+enum { MOST_AT_ONCE = 16 };
+
 typedef struct at_far_search far_search;
 
 at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
@@ -27,7 +29,7 @@ at_status at_far_open(at_tuning *t, const at_request *q, at_error *err) {
     AT_TRY(f->far->begin(f->far->self, task, err));
     while (!f->begun) {
         at_far_event e;
-        AT_TRY(at_far_next_event(t, &e, err));
+        AT_TRY(at_far_next_event(t, AT_FAR_WAIT_S, &e, err));
         if (at_engine_stopped(o)) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
         if (e.kind != AT_FAR_JOINED) continue;
         AT_TRY(at_far_adopt(t, &e, &e.record.extra.context, err));
@@ -70,6 +72,15 @@ static at_status fill_all(at_tuning *first, int64_t until, at_error *err) {
     return AT_OK;
 }
 
+/* Waits for an event, and takes those that came with it: who is free then is told at once. */
+static at_status take_events(at_tuning *first, at_error *err) {
+    bool some;
+    AT_TRY(at_far_take_event(first, AT_FAR_WAIT_S, &some, err));
+    for (int i = 1; i < MOST_AT_ONCE && some && !first->far->is_enough; i++)
+        AT_TRY(at_far_take_event(first, 0, &some, err));
+    return AT_OK;
+}
+
 at_status at_far_run(at_tuning *t, int64_t until, at_error *err) {
     far_search *f = t->far;
     const at_engine_options *o = &t->s.options;
@@ -84,7 +95,7 @@ at_status at_far_run(at_tuning *t, int64_t until, at_error *err) {
         if (t->deadline_ns && at_now_ns() >= t->deadline_ns) break;
         status = fill_all(t, until, err);
         if (status != AT_OK || all_finished(t, until)) break;
-        status = at_far_take_event(t, err);
+        status = take_events(t, err);
     }
     t->s.spent.trials_ns += at_now_ns() - start_ns;
     return status;

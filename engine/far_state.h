@@ -53,7 +53,8 @@ typedef struct at_place {
     bool is_in;
     int under_way;
     const char *node;
-    double scale; /* its times over those of the log, by the anchor's; 1: not known */
+    double scale;   /* its times over those of the log, by the anchor's; 1: not known */
+    double trial_s; /* that its trials take, the late ones counting most; 0: not known */
 } at_place;
 
 /* A worker that seems to be apart from the others of its context. */
@@ -113,10 +114,11 @@ at_status at_far_take_waiting(at_tuning *t, bool *enough, at_error *err);
 
 /* ---- what comes (far_events.c) -------------------------------------------------------------- */
 
-/* Waits for the next event, at most so long; it lives until the next one. */
-at_status at_far_next_event(at_tuning *t, at_far_event *e, at_error *err);
-/* The next event, for whichever search it is of. */
-at_status at_far_take_event(at_tuning *first, at_error *err);
+/* Waits for the next event, at most wait_s; it lives until the next one. */
+at_status at_far_next_event(at_tuning *t, double wait_s, at_far_event *e, at_error *err);
+#define AT_FAR_WAIT_S 0.1
+/* The next event, for whichever search it is of, after at most wait_s; *some: there was one. */
+at_status at_far_take_event(at_tuning *first, double wait_s, bool *some, at_error *err);
 at_status at_far_join(at_tuning *first, const at_far_event *e, at_error *err);
 
 /* ---- how it begins (far_begin.c); also at_far_begin ------------------------------------------ */

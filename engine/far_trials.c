@@ -6,6 +6,8 @@
 #include "engine/far_state.h"
 #include "engine/trials.h"
 
+static const double ahead_s = 0.06; /* beyond AT_FAR_DEPTH */
+
 typedef at_flight flight;
 typedef struct at_far_search far_search;
 
@@ -128,9 +130,15 @@ void at_far_add_free(far_search *f, int worker) {
     f->free[f->num_free++] = worker;
 }
 
+static int depth_of(const far_search *f, const at_place *p) {
+    if (f->num_places > AT_FAR_FEW || !(p->trial_s > 0)) return AT_FAR_DEPTH;
+    double depth = AT_FAR_DEPTH + ahead_s / p->trial_s;
+    return depth < AT_FAR_MOST_DEPTH ? (int)depth : AT_FAR_MOST_DEPTH;
+}
+
 static bool has_room(const far_search *f, int worker) {
-    int depth = f->num_places > AT_FAR_FEW ? AT_FAR_DEPTH : AT_FAR_DEPTH_OF_FEW;
-    return f->places[worker].is_in && f->places[worker].under_way < depth;
+    const at_place *p = &f->places[worker];
+    return p->is_in && p->under_way < depth_of(f, p);
 }
 
 /* The first of them, -1: none; it stays there until something is sent. */

@@ -19,9 +19,15 @@
 
 /* What is said where nothing else is; a lease lasts several of these. */
 static const double alive_part = 1.0 / 6, look_s = 0.02;
+/* At signals, and at the lease, where the file system or a pipe tells of what comes. */
+static const double look_seldom_s = 0.2;
 /* After the lease everything here has so long to end by itself. */
 static const double grace_s = 5;
 enum { MOST_WAITING = 1024 }; /* frames that wait to be done */
+/* Results wait for others while so many trials are still to be done, for a while: whoever reads
+ * them may have to do so on a core that another agent measures on. */
+enum { WAITING_TO_HOLD = 4 };
+static const double hold_s = 0.05;
 
 /* A frame with the texts in it. */
 typedef struct waiting {
@@ -44,6 +50,7 @@ typedef struct agent {
     waiting *first, **last;
     int num_waiting;
     int64_t said_ns;
+    int64_t held_ns; /* since when something unsent waits for more; 0: nothing does */
     /* of the task: */
     bool has_task;
     at_tuning tuning; /* session and what is known; no tuner and no log */
@@ -59,12 +66,14 @@ typedef struct agent {
 
 /* ---- saying ---------------------------------------------------------------------------------- */
 
-/* Waits until it is written, or nobody reads it any more. */
-static void say(agent *g, const at_frame *f) {
-    pthread_mutex_lock(&g->lock);
+static void put(agent *g, const at_frame *f) {
     at_error err;
     if (at_link_send(g->link, f, &err) != AT_OK)
         at_link_send(g->link, &(at_frame){.type = AT_FRAME_REFUSED, .text = err.text}, NULL);
+}
+
+/* Waits until all is written, or nobody reads it any more. Locked. */
+static void send_unsent(agent *g) {
     at_link_pump_out(g->link);
     while (at_link_has_unsent(g->link) && !g->over) {
         struct pollfd p = {.fd = g->link->out, .events = POLLOUT};
@@ -74,6 +83,25 @@ static void say(agent *g, const at_frame *f) {
         at_link_pump_out(g->link);
     }
     g->said_ns = at_now_ns();
+    g->held_ns = 0;
+}
+
+static void say(agent *g, const at_frame *f) {
+    pthread_mutex_lock(&g->lock);
+    put(g, f);
+    send_unsent(g);
+    pthread_mutex_unlock(&g->lock);
+}
+
+static bool is_held_long(const agent *g) {
+    return g->held_ns && (double)(at_now_ns() - g->held_ns) * 1e-9 > hold_s;
+}
+
+static void say_result(agent *g, const at_frame *f) {
+    pthread_mutex_lock(&g->lock);
+    put(g, f);
+    if (!g->held_ns) g->held_ns = at_now_ns();
+    if (g->num_waiting < WAITING_TO_HOLD || is_held_long(g)) send_unsent(g);
     pthread_mutex_unlock(&g->lock);
 }
 
@@ -159,7 +187,7 @@ static void *listen_to(void *ctx) {
         int n = at_link_fds(g->link, p), kept = 0;
         for (int i = 0; i < n; i++)
             if (p[i].events == POLLIN && p[i].fd >= 0) p[kept++] = p[i];
-        poll(p, (nfds_t)kept, (int)((g->link->drop ? look_s : 0.2) * 1e3));
+        poll(p, (nfds_t)kept, (int)((at_link_is_told(g->link) ? look_seldom_s : look_s) * 1e3));
         at_link_pump_in(g->link);
         bool fine = take_frames(g);
         int64_t now_ns = at_now_ns();
@@ -170,6 +198,7 @@ static void *listen_to(void *ctx) {
         pthread_mutex_lock(&g->lock);
         bool over = g->over;
         bool is_due = (double)(now_ns - g->said_ns) * 1e-9 > g->lease_s * alive_part;
+        if (!over && is_held_long(g)) send_unsent(g);
         pthread_mutex_unlock(&g->lock);
         if (over && !over_ns) over_ns = now_ns;
         if (over && !g->has_task) return NULL;
@@ -435,7 +464,7 @@ static at_status measure(agent *g, at_arena *a, const at_frame *f, at_error *err
                             .number = (int64_t)f->number,
                             .attempt = (int)f->attempt};
     const at_frame result = at_result_frame(&id, &r);
-    say(g, &result);
+    say_result(g, &result);
     at_arena_reset(t->s.scratch);
     tell_state(g, false);
     return AT_OK;

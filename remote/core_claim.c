@@ -94,8 +94,9 @@ void at_core_claims_clean(void) {
     rmdir(folder_name(name)); /* once it is empty */
 }
 
+/* A child between fork and exec has the lock, too, if nobody opens it. */
 void at_core_claim_give(at_core_claim *c) {
-    for (int i = 0; i < c->count; i++) close(c->fds[i]);
+    for (int i = 0; i < c->count; i++) flock(c->fds[i], LOCK_UN), close(c->fds[i]);
     if (c->count) at_core_claims_clean();
     if (c->count && CPU_COUNT(&before)) sched_setaffinity(0, sizeof before, &before);
     c->count = 0;

@@ -16,12 +16,13 @@ enum { MOST_BYTES = 2 * AT_FRAME_MOST_BYTES };
 struct at_drop {
     int in, out, watch;
     unsigned next_in, next_out; /* numbers of files */
+    bool is_told;
 };
 
 at_status at_drop_open(int folder, const char *in, const char *out, at_drop **to, at_error *err) {
     at_drop *d = calloc(1, sizeof *d);
     AT_NEED(d);
-    *d = (at_drop){-1, -1, -1, 1, 1};
+    *d = (at_drop){.in = -1, .out = -1, .watch = -1, .next_in = 1, .next_out = 1};
     at_status s = at_own_folder(folder, in, true, &d->in, err);
     if (s == AT_OK) s = at_own_folder(folder, out, true, &d->out, err);
     if (s != AT_OK) {
@@ -46,17 +47,19 @@ void at_drop_free(at_drop *d) {
 }
 
 int at_drop_fd(const at_drop *d) { return d->watch; }
+bool at_drop_is_told(const at_drop *d) { return d->is_told; }
 
 bool at_drop_read(at_drop *d, at_text *out) {
     char name[16], events[4096];
     struct stat st;
-    while (d->watch >= 0 && read(d->watch, events, sizeof events) > 0) {
-    }
+    bool told = false;
+    while (d->watch >= 0 && read(d->watch, events, sizeof events) > 0) told = true;
     for (;;) {
         snprintf(name, sizeof name, "%u", d->next_in);
         if (!at_own_file_get(d->in, name, MOST_BYTES, out)) break;
         unlinkat(d->in, name, 0);
         d->next_in++;
+        d->is_told = told;
     }
     return !fstat(d->in, &st) && st.st_nlink > 0;
 }

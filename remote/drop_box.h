@@ -9,9 +9,11 @@ typedef struct at_drop at_drop;
 /* The folders `in` and `out` of `folder`, which is this user's. AT_E_INPUT AT_E_OUTPUT */
 at_status at_drop_open(int folder, const char *in, const char *out, at_drop **to, at_error *err);
 void at_drop_free(at_drop *d); /* NULL is fine */
-/* Readable when something has come, where the file system tells; else every few milliseconds it
- * must be looked at. */
+/* Readable when something has come, where the file system tells. */
 int at_drop_fd(const at_drop *d);
+/* Whether it told of what came last. Else the box must be looked at every few milliseconds: NFS
+ * does not tell of what other machines do. */
+bool at_drop_is_told(const at_drop *d);
 /* Appends what has come; false: the folder is gone. */
 bool at_drop_read(at_drop *d, at_text *out);
 /* All of it, as one file; false: not now (the disk may be full). */

@@ -12,7 +12,7 @@
 #include "remote/fleet_state.h"
 
 static const double alive_part = 1.0 / 6; /* of the lease: so often something is said */
-/* At all workers: what only time tells of, and files of which nobody tells. */
+/* At all workers: what only time tells of, and files where nobody tells of them. */
 static const double look_s = 0.1, look_at_files_s = 0.02;
 static const double end_s = 3, term_s = 10;
 
@@ -35,12 +35,18 @@ static void keep(fleet *f, worker *w) {
         at_fleet_say(f, w, &(at_frame){.type = AT_FRAME_ALIVE});
 }
 
+static double look_every_s(const fleet *f) { return f->looks_at_files ? look_at_files_s : look_s; }
+
 static void keep_all(fleet *f) {
-    double every_s = f->num_gates ? look_at_files_s : look_s;
     int64_t now_ns = at_now_ns();
-    if (f->looked_ns && (double)(now_ns - f->looked_ns) * 1e-9 < every_s) return;
+    if (f->looked_ns && (double)(now_ns - f->looked_ns) * 1e-9 < look_every_s(f)) return;
     f->looked_ns = now_ns;
-    for (int i = 0; i < f->num_workers; i++) keep(f, f->workers[i]);
+    f->looks_at_files = false;
+    for (int i = 0; i < f->num_workers; i++) {
+        worker *w = f->workers[i];
+        keep(f, w);
+        f->looks_at_files |= at_fleet_is_open(w) && !at_link_is_told(&w->link);
+    }
 }
 
 static at_status look_at_gates(fleet *f, at_arena *a, at_error *err) {
@@ -66,8 +72,7 @@ static at_status look_at_gates(fleet *f, at_arena *a, at_error *err) {
 static void wait_for_something(fleet *f, double most_s) {
     enum { AT_ONCE = 256 };
     struct epoll_event e[AT_ONCE];
-    double every_s = f->num_gates ? look_at_files_s : look_s;
-    if (most_s > every_s) most_s = every_s;
+    if (most_s > look_every_s(f)) most_s = look_every_s(f);
     int n = epoll_wait(f->epoll, e, AT_ONCE, (int)ceil(most_s * 1e3));
     for (int i = 0; i < n; i++) at_fleet_enqueue(f, f->workers[e[i].data.u32]);
 }
@@ -83,6 +88,7 @@ static bool any_left(const fleet *f) {
 static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out, at_error *err) {
     fleet *f = self;
     int64_t begin_ns = at_now_ns();
+    at_fleet_flush(f);
     for (;;) {
         AT_TRY(look_at_gates(f, a, err));
         keep_all(f);
@@ -117,7 +123,7 @@ static void trial(void *self, int number, const at_trial_id *id, const char *ent
     fleet *f = self;
     worker *w = f->workers[number];
     if (w->state != AT_FLEET_READY) return; /* that it left is told next */
-    at_fleet_say(f, w,
+    at_fleet_put(f, w,
                  &(at_frame){.type = AT_FRAME_TRIAL,
                              .search = id->search,
                              .epoch = (uint32_t)id->epoch,
@@ -235,7 +241,7 @@ static void end(void *self) {
         at_arena_free(w->arena);
     }
     at_core_claims_clean(); /* of those here */
-    f->num_workers = f->first = f->num_queued = 0;
+    f->num_workers = f->first = f->num_queued = f->num_put = 0;
     f->looked_ns = 0;
     if (f->epoll >= 0) close(f->epoll);
     f->epoll = -1;

@@ -33,6 +33,7 @@ typedef struct at_fleet_worker {
     bool compares;      /* it was asked to, and is ready once more then */
     bool is_queued;     /* to be heard */
     bool waits_to_send; /* epoll tells when more can be written */
+    bool is_put;        /* something for it waits in the link for at_fleet_flush */
     char *told;         /* for the user; owned */
     char *node, *cpu;
     at_arena *arena; /* of the record that it sent when it was ready */
@@ -58,7 +59,10 @@ struct at_fleet {
     int queue[AT_FLEET_WORKERS]; /* [num_queued] from first on, in a circle: who has something to
                                     say */
     int first, num_queued;
-    int64_t looked_ns; /* at all workers */
+    int put[AT_FLEET_WORKERS]; /* [num_put]: for whom something waits to be sent */
+    int num_put;
+    int64_t looked_ns;   /* at all workers */
+    bool looks_at_files; /* of some whose file system does not tell */
     at_fleet_door *gates;
     int num_gates;
     char *program; /* to be sent where it is missing */
@@ -79,6 +83,9 @@ bool at_fleet_is_open(const at_fleet_worker *w);
 /* A worker that waits in Slurm's queue says nothing, and that is fine. */
 bool at_fleet_is_silent(const at_fleet *f, const at_fleet_worker *w);
 void at_fleet_say(at_fleet *f, at_fleet_worker *w, const at_frame *frame);
+/* As at_fleet_say, with whatever else is put until at_fleet_flush. */
+void at_fleet_put(at_fleet *f, at_fleet_worker *w, const at_frame *frame);
+void at_fleet_flush(at_fleet *f);
 void at_fleet_tell(at_fleet_worker *w, const char *text); /* to the user, with the next event */
 /* It is reached again after a pause, unless it cannot be of use, or it fails again and again. */
 void at_fleet_lose(at_fleet *f, at_fleet_worker *w, const char *why);

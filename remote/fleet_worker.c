@@ -135,12 +135,35 @@ bool at_fleet_is_open(const worker *w) {
            w->state == AT_FLEET_READY;
 }
 
-void at_fleet_say(fleet *f, worker *w, const at_frame *frame) {
-    at_error err;
-    if (at_link_send(&w->link, frame, &err) != AT_OK) at_fleet_lose(f, w, err.text);
+static void send_unsent(fleet *f, worker *w) {
     at_link_pump_out(&w->link);
     if (at_fleet_is_open(w)) at_fleet_watch_room(f, w);
     w->said_ns = at_now_ns();
+}
+
+void at_fleet_put(fleet *f, worker *w, const at_frame *frame) {
+    at_error err;
+    if (at_link_send(&w->link, frame, &err) != AT_OK) {
+        at_fleet_lose(f, w, err.text);
+        return;
+    }
+    if (!w->is_put) f->put[f->num_put++] = w->number;
+    w->is_put = true;
+}
+
+void at_fleet_flush(fleet *f) {
+    for (int i = 0; i < f->num_put; i++) {
+        worker *w = f->workers[f->put[i]];
+        w->is_put = false;
+        send_unsent(f, w);
+    }
+    f->num_put = 0;
+}
+
+void at_fleet_say(fleet *f, worker *w, const at_frame *frame) {
+    at_error err;
+    if (at_link_send(&w->link, frame, &err) != AT_OK) at_fleet_lose(f, w, err.text);
+    send_unsent(f, w);
 }
 
 bool at_fleet_is_silent(const fleet *f, const worker *w) {

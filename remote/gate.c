@@ -14,7 +14,7 @@
 #include "remote/own_folder.h"
 
 enum { REMOVALS = 10 };
-static const int64_t count_ns = 500000000, look_ns = 20000000;
+static const int64_t count_ns = 500000000, look_ns = 100000000;
 
 struct at_gate {
     int top, searches, own;

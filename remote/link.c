@@ -148,6 +148,8 @@ void at_link_pump(at_link *l) {
     at_link_pump_out(l);
 }
 
+bool at_link_is_told(const at_link *l) { return !l->drop || at_drop_is_told(l->drop); }
+
 bool at_link_has_unsent(const at_link *l) { return l->sent < l->unsent.len; }
 
 at_status at_link_send(at_link *l, const at_frame *f, at_error *err) {

@@ -37,6 +37,8 @@ void at_link_pump(at_link *l);
 void at_link_pump_in(at_link *l);
 void at_link_pump_out(at_link *l);
 bool at_link_has_unsent(const at_link *l);
+/* Whether at_link_fds tell of what comes; else it must be looked for again and again. */
+bool at_link_is_told(const at_link *l);
 /* Appends a frame to what is to be sent. AT_E_USAGE: it is too long. */
 at_status at_link_send(at_link *l, const at_frame *f, at_error *err);
 void at_link_send_raw(at_link *l, const void *data, size_t len);

@@ -108,6 +108,11 @@ static double kernel_s(const simulation *s, int64_t index) {
     return s->space->best_s * (1.1 + 8 * at_rng_unit(&r));
 }
 
+/* A trial of a kernel that takes so long. */
+static double takes_s(const simulation *s, double kernel_s) {
+    return s->what->trial_s > 0 ? s->what->trial_s : start_s + (kernel_s > 0 ? RUNS * kernel_s : 0);
+}
+
 /* As a worker has it that times in pairs. */
 static void fill_record(simulation *s, at_arena *a, int worker, int64_t index, at_record *r) {
     double t = kernel_s(s, index), *cost = AT_NEW(a, double);
@@ -119,6 +124,7 @@ static void fill_record(simulation *s, at_arena *a, int worker, int64_t index, a
     r->error_no = t > 0 ? 0 : (int)-t;
     r->num_costs = 1;
     r->costs_s = cost;
+    r->all_cost_s = takes_s(s, t);
     r->timestamp_s = at_wall_time_s();
     *cost = t > 0 ? t / s->anchor_s * anchor_s : 1e9;
     x->code_hash = at_format(a, "%032llx", (unsigned long long)index + 1);
@@ -182,9 +188,8 @@ static void trial(void *self, int worker, const at_trial_id *id, const char *ent
         AT_BUG("%s", err.text);
     simulated_worker *w = &s->workers[worker];
     double t = kernel_s(s, c.index), begin_s = s->now_s + s->what->latency_s;
-    double takes_s = s->what->trial_s > 0 ? s->what->trial_s : start_s + (t > 0 ? RUNS * t : 0);
     if (begin_s < w->free_s) begin_s = w->free_s;
-    w->free_s = begin_s + takes_s;
+    w->free_s = begin_s + takes_s(s, t);
     bool lost = at_rng_unit(&s->rng) < s->what->losses;
     push(s, (event){.at_s = w->free_s + s->what->latency_s,
                     .kind = lost ? LOSS : RESULT,
@@ -237,7 +242,8 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
     (void)err;
     charge(s);
     *out = (at_far_event){.worker = -1, .name = "worker", .node = "node"};
-    while (s->num_events && out->kind == AT_FAR_NOTHING) {
+    const double until_s = s->now_s + wait_s;
+    while (s->num_events && s->heap[0].at_s <= until_s && out->kind == AT_FAR_NOTHING) {
         event e = pop(s);
         simulated_worker *w = &s->workers[e.worker];
         if (e.kind != JOIN && e.generation != w->generation) continue; /* it was lost meanwhile */
@@ -257,7 +263,7 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
             push(s, (event){.at_s = s->now_s + back_s, .kind = JOIN, .worker = e.worker});
         }
     }
-    if (out->kind == AT_FAR_NOTHING) s->now_s += wait_s;
+    if (out->kind == AT_FAR_NOTHING) s->now_s = until_s;
     s->left_cpu_s = cpu_s();
     return AT_OK;
 }

@@ -457,18 +457,18 @@ static void slow_node(void **state) {
     expect_nothing_left("a slow node");
 }
 
-/* A machine on which kernels compare in another way has a context, and all trials, of its own. */
+/* A machine on which kernels compare in another way has a context, and all trials, of its own. The
+ * first's take longer than the other needs to join. */
 static void odd_node(void **state) {
     (void)state;
     if (!has_ssh) skip();
     cli_expect(0,
-               ENV "RELAY='%s --relay apart=1' ./autotune " TASK
-                   "--trials 60 --cooldown 20ms --objective typical --log odd.log --on ssh:board "
-                   "--on local",
+               ENV "RELAY='%s --relay apart=board2' ./autotune " TASK
+                   "--trials 30 --cooldown 100ms --log odd.log --on ssh:board,board2",
                self);
     cli_expect(0, "sed -n 's/.*\"trial\": .*\"context_hash\": \"\\([0-9a-f]*\\)\".*/\\1/p' odd.log "
-                  "| sort | uniq -c | awk '$1 != 60 { bad = 1 } END { exit bad || NR != 2 }'");
-    cli_expect(0, "grep -c ', second kernel [01][.][0-9]*' odd.log | grep -x 60");
+                  "| sort | uniq -c | awk '$1 != 30 { bad = 1 } END { exit bad || NR != 2 }'");
+    cli_expect(0, "grep -c ', second kernel [0-9]*[.][0-9]*' odd.log | grep -x 30");
     expect_nothing_left("an odd node");
 }
 
