@@ -24,6 +24,14 @@ typedef struct { /* an address: slot pointer + off elements; per counted loop a 
     int num_digits;
 } at_tile_place;
 
+typedef struct {             /* an address that was asked for under the counted loops of now */
+    const at_aff *at;        /* NULL: none */
+    const at_aff *in;        /* its part inside the tile, but for */
+    const at_aff *quotients; /* those that add_quotient takes; NULL: there are none */
+    at_tile_place place;     /* where it is with all unrolled loops and vectors at 0 */
+} at_tile_form;
+#define AT_TILE_FORMS 8
+
 typedef struct { /* a pointer of the tile */
     int tensor;
     const at_aff *rest;
@@ -72,6 +80,8 @@ typedef struct {
     int64_t bound[AT_MAX_LOOPS]; /* unrolled, vector: current value; counted: 0 */
     const at_ir *counted[16];    /* enclosing counted loops */
     int num_counted;
+    at_tile_form forms[AT_TILE_FORMS];
+    int next_form;
     int vec_sym, vec_lanes; /* current vector loop and how many of its iterations; -1: none */
     AT_VEC(at_tile_op) ops;
     AT_VEC(at_tile_vreg) vregs;

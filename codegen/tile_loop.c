@@ -61,9 +61,11 @@ static void counted_loop(at_builder *b, const at_ir *n) {
     op->name = b->l->syms.data[n->loop.sym].name;
     b->counted[b->num_counted++] = n;
     b->bound[n->loop.sym] = 0;
+    memset(b->forms, 0, sizeof b->forms);
     at_build_start_body(b);
     expand(b, n->child);
     b->num_counted--;
+    memset(b->forms, 0, sizeof b->forms);
     at_build_start_body(b);
     bump_slots(b, n, start, first_vreg, trip_arg);
 }

@@ -62,45 +62,63 @@ static void add_quotient(at_builder *b, at_tile_place *p, const at_sym *s, int64
     p->plus = of - at_floordiv(of, s->by) * s->by;
 }
 
-/* Without the quotients that add_quotient takes. */
-static const at_aff *without_quotients(at_builder *b, at_tile_place *p, const at_aff *in) {
+/* Without the quotients that add_quotient takes, which go to *quotients. */
+static const at_aff *without_quotients(at_builder *b, const at_aff *in, const at_aff **quotients) {
     at_low *l = b->l;
     const at_aff *rest = in;
     for (int i = 0; i < in->n; i++) {
-        const at_sym s = l->syms.data[in->t[i].sym];
-        if (s.kind != AT_SYM_DIV || (at_aff_opaque_deps(l, s.of) & b->inner)) continue;
-        add_quotient(b, p, &s, in->t[i].k);
+        const at_sym *s = &l->syms.data[in->t[i].sym];
+        if (s->kind != AT_SYM_DIV || (at_aff_opaque_deps(l, s->of) & b->inner)) continue;
         rest = at_aff_add_times(l, rest, at_aff_sym(l, in->t[i].sym), -in->t[i].k);
     }
+    *quotients = rest == in ? NULL : at_aff_sub(l, in, rest);
     return rest;
 }
 
-at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at) {
+/* What does not change from one iteration of unrolled loops and vectors to the next. */
+static void find_form(at_builder *b, int tensor, const at_aff *at, at_tile_form *f) {
     at_low *l = b->l;
-    at_tile_place p = {.tensor = tensor};
-    const at_aff *in = without_quotients(b, &p, at_aff_part(l, at, b->inner, &p.rest));
-    if (!at_aff_indexed(l, in, b->inner, &p.entry)) b->failed = true;
-    p.off += p.rest->c;
-    p.rest = at_aff_shift(l, p.rest, -p.rest->c);
-    for (int i = 0; i < in->n; i++) {
-        int s = in->t[i].sym;
-        if (s >= AT_MAX_LOOPS) {
-            add_digit(b, &p, s, in->t[i].k);
-            continue;
-        }
-        p.off += in->t[i].k * b->bound[s];
-        if (s == b->vec_sym) p.lane = in->t[i].k;
-    }
-    if (p.by && (p.lane || p.entry >= 0)) b->failed = true;
+    at_tile_place *p = &f->place;
+    *f = (at_tile_form){.at = at, .place.tensor = tensor};
+    f->in = without_quotients(b, at_aff_part(l, at, b->inner, &p->rest), &f->quotients);
+    if (!at_aff_indexed(l, f->in, b->inner, &p->entry)) b->failed = true;
     for (int i = 0; i < b->num_counted; i++) {
         const at_ir *c = b->counted[i];
-        int64_t k = at_aff_coef(in, c->loop.sym);
+        int64_t k = at_aff_coef(f->in, c->loop.sym);
         if (!k) continue;
-        p.stride[p.num_strides++] = (at_term){c->loop.sym, k};
-        if (c->loop.lo_aff) p.rest = at_aff_add(l, p.rest, at_aff_scale(l, c->loop.lo_aff, k));
-        else p.off += k * c->loop.lo;
+        p->stride[p->num_strides++] = (at_term){c->loop.sym, k};
+        if (c->loop.lo_aff) p->rest = at_aff_add(l, p->rest, at_aff_scale(l, c->loop.lo_aff, k));
+        else p->off += k * c->loop.lo;
     }
-    if (p.rest->c) p.off += p.rest->c, p.rest = at_aff_shift(l, p.rest, -p.rest->c);
+    p->off += p->rest->c;
+    if (p->rest->c) p->rest = at_aff_shift(l, p->rest, -p->rest->c);
+}
+
+static const at_tile_form *form_of(at_builder *b, int tensor, const at_aff *at) {
+    for (int i = 0; i < AT_TILE_FORMS; i++)
+        if (b->forms[i].at == at && b->forms[i].place.tensor == tensor) return &b->forms[i];
+    at_tile_form *f = &b->forms[b->next_form++ % AT_TILE_FORMS];
+    find_form(b, tensor, at, f);
+    return f;
+}
+
+at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at) {
+    const at_tile_form *f = form_of(b, tensor, at);
+    at_tile_place p = f->place;
+    for (int i = 0; f->quotients && i < f->quotients->n; i++) {
+        const at_sym s = b->l->syms.data[f->quotients->t[i].sym];
+        add_quotient(b, &p, &s, f->quotients->t[i].k);
+    }
+    for (int i = 0; i < f->in->n; i++) {
+        const at_term *t = &f->in->t[i];
+        if (t->sym >= AT_MAX_LOOPS) {
+            add_digit(b, &p, t->sym, t->k);
+            continue;
+        }
+        p.off += t->k * b->bound[t->sym];
+        if (t->sym == b->vec_sym) p.lane = t->k;
+    }
+    if (p.by && (p.lane || p.entry >= 0)) b->failed = true;
     return p;
 }
 

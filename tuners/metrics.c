@@ -16,25 +16,28 @@ static int compare(const void *x, const void *y) {
     return (a->row > b->row) - (a->row < b->row);
 }
 
-static place *order(const double *values, int n) {
-    place *p = malloc(sizeof *p * (size_t)(n + 1));
+/* The first num of n rows, largest value first. */
+static place *first(const double *values, int n, int num) {
+    place *p = malloc(sizeof *p * (size_t)(num + 1));
     AT_NEED(p);
-    for (int i = 0; i < n; i++) p[i] = (place){values[i], i};
-    qsort(p, (size_t)n, sizeof *p, compare);
+    for (int i = 0, len = 0; i < n; i++) {
+        const place mine = {values[i], i};
+        if (len == num && (!num || compare(&p[num - 1], &mine) < 0)) continue;
+        int at = len < num ? len++ : num - 1;
+        for (; at > 0 && compare(&mine, &p[at - 1]) < 0; at--) p[at] = p[at - 1];
+        p[at] = mine;
+    }
     return p;
 }
 
 static void recall(const double *preds, const double *labels, int n, int num, double *out) {
-    place *by_pred = order(preds, n), *by_label = order(labels, n);
-    int *rank = malloc(sizeof *rank * (size_t)(n + 1));
-    AT_NEED(rank);
-    for (int i = 0; i < n; i++) rank[by_label[i].row] = i;
+    place *by_pred = first(preds, n, num), *by_label = first(labels, n, num);
+    int found = 0; /* of the first i by preds, among the first i + 1 by labels */
     for (int i = 0; i < num; i++) {
-        int found = 0;
-        for (int k = 0; k < i; k++) found += rank[by_pred[k].row] <= i;
+        for (int j = 0; i && j <= i; j++) found += by_pred[i - 1].row == by_label[j].row;
+        for (int k = 0; k < i - 1; k++) found += by_pred[k].row == by_label[i].row;
         out[i] = (double)found / (i + 1);
     }
-    free(rank);
     free(by_label);
     free(by_pred);
 }

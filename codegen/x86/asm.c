@@ -3,6 +3,7 @@
 #include "codegen/x86/x86.h"
 
 #include <Zydis/Zydis.h>
+#include <stdatomic.h>
 #include <string.h>
 
 static const ZydisMnemonic mnemonics[] = {
@@ -77,8 +78,83 @@ static void start(ZydisEncoderRequest *q, at_x86_op op) {
     q->mnemonic = mnemonics[op];
 }
 
-void at_asm_emit(at_asm *a, at_x86_op op, int broadcast, bool zeroing, int num_args,
-                 const at_x86_arg *args) {
+/* ---- what was encoded before -----------------------------------------------------------------
+ *
+ * The kernels of a search are made of few instructions, at many displacements. Each is looked up by
+ * all that its bytes depend on. Of a displacement that takes four bytes that is not its value. */
+
+enum { REMEMBERED = 2048, MOST_ARGS = 4 };
+
+typedef struct remembered {
+    uint64_t head, args[MOST_ARGS]; /* the instruction */
+    uint8_t len;                    /* of bytes; 0: none is remembered here */
+    int8_t displaced;               /* where its displacement of four bytes stands; -1: nowhere */
+    uint8_t bytes[ZYDIS_MAX_INSTRUCTION_LENGTH];
+} remembered;
+
+static remembered memory[REMEMBERED];
+static atomic_flag in_use = ATOMIC_FLAG_INIT; /* another thread encodes without it */
+
+static bool is_byte(int64_t x) { return x == (int8_t)x; }
+
+/* In one byte a displacement counts bytes or, in EVEX forms, as many as are loaded or stored. */
+static bool takes_four(const at_x86_arg *x) {
+    return x->kind == AT_ARG_MEM && x->reg != AT_RIP && x->value == (int32_t)x->value &&
+           !is_byte(x->value) && (x->value % x->bytes || !is_byte(x->value / x->bytes));
+}
+
+/* false: it has no key. *displacement: in four bytes; 0: none. */
+static bool key_of(remembered *key, at_x86_op op, int broadcast, bool zeroing, int num_args,
+                   const at_x86_arg *args, int32_t *displacement) {
+    const int64_t limit = (int64_t)1 << 40;
+    *key = (remembered){.head = (uint64_t)op << 24 | (uint64_t)broadcast << 16 |
+                                (uint64_t)zeroing << 8 | (uint64_t)num_args};
+    *displacement = 0;
+    if (num_args > MOST_ARGS) return false;
+    for (int i = 0; i < num_args; i++) {
+        const at_x86_arg *x = &args[i];
+        int64_t value = x->value;
+        if (takes_four(x)) *displacement = (int32_t)x->value, value = limit;
+        else if (value <= -limit || value >= limit) return false;
+        key->args[i] = (uint64_t)value << 20 | (uint64_t)x->bytes << 12 | (uint64_t)x->reg << 4 |
+                       (uint64_t)x->kind;
+    }
+    return true;
+}
+
+static remembered *place_of(const remembered *key) {
+    uint64_t hash = key->head;
+    for (int i = 0; i < MOST_ARGS; i++) {
+        hash = (hash ^ key->args[i]) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
+        hash ^= hash >> 32;
+    }
+    return &memory[hash % REMEMBERED];
+}
+
+static bool is_remembered(const remembered *x, const remembered *key) {
+    return x->len && x->head == key->head && !memcmp(x->args, key->args, sizeof x->args);
+}
+
+/* Where the displacement stands; -1: there is none, or it is not the only place that looks so. */
+static int find_displacement(const uint8_t *bytes, int len, int32_t displacement) {
+    int found = -1, times = 0;
+    for (int at = 0; at + 4 <= len; at++)
+        if (!memcmp(bytes + at, &displacement, 4)) found = at, times++;
+    return times == 1 ? found : -1;
+}
+
+static void remember(remembered *to, const remembered *key, const uint8_t *bytes, int len,
+                     int32_t displacement) {
+    int at = displacement ? find_displacement(bytes, len, displacement) : -1;
+    if (displacement && at < 0) return;
+    *to = *key;
+    to->len = (uint8_t)len;
+    to->displaced = (int8_t)at;
+    memcpy(to->bytes, bytes, (size_t)len);
+}
+
+static void encode_new(at_asm *a, at_x86_op op, int broadcast, bool zeroing, int num_args,
+                       const at_x86_arg *args) {
     ZydisEncoderRequest q;
     start(&q, op);
     q.operand_count = (ZyanU8)num_args;
@@ -90,6 +166,29 @@ void at_asm_emit(at_asm *a, at_x86_op op, int broadcast, bool zeroing, int num_a
     q.evex.zeroing_mask = zeroing;
     encode(a, &q);
 }
+
+void at_asm_emit(at_asm *a, at_x86_op op, int broadcast, bool zeroing, int num_args,
+                 const at_x86_arg *args) {
+    remembered key, *r;
+    int32_t displacement;
+    bool has_key = key_of(&key, op, broadcast, zeroing, num_args, args, &displacement);
+    if (!has_key || atomic_flag_test_and_set_explicit(&in_use, memory_order_acquire)) {
+        encode_new(a, op, broadcast, zeroing, num_args, args);
+        return;
+    }
+    int before = a->len;
+    r = place_of(&key);
+    if (is_remembered(r, &key)) {
+        at_asm_raw(a, r->bytes, r->len);
+        if (r->displaced >= 0) memcpy(a->code + before + r->displaced, &displacement, 4);
+    } else {
+        encode_new(a, op, broadcast, zeroing, num_args, args);
+        if (!a->bad) remember(r, &key, a->code + before, a->len - before, displacement);
+    }
+    atomic_flag_clear_explicit(&in_use, memory_order_release);
+}
+
+/* ---- jumps, no-ops, data --------------------------------------------------------------------- */
 
 int at_asm_jump(at_asm *a, at_x86_op op, int to) {
     ZydisEncoderRequest q;
