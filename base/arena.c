@@ -125,14 +125,16 @@ char *at_strdup(at_arena *a, const char *s) { return at_copy(a, s, strlen(s) + 1
 
 char *at_format(at_arena *a, const char *fmt, ...) {
     va_list ap, again;
+    char text[256]; /* most are shorter, and printed once */
     AT_ASSERT(fmt);
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    int n = vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     AT_ASSERT(n >= 0);
     char *s = at_alloc(a, (size_t)n + 1);
-    vsnprintf(s, (size_t)n + 1, fmt, again);
+    if ((size_t)n < sizeof text) memcpy(s, text, (size_t)n + 1);
+    else vsnprintf(s, (size_t)n + 1, fmt, again);
     va_end(again);
     return s;
 }

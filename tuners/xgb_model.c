@@ -26,27 +26,74 @@ static void check(int result, const char *what) {
 }
 #define CHECK(call) check((call), #call)
 
-/* A column that is the same in all rows, or the same as another, gives no split of its own; most
- * are, and time goes with their number. */
+enum { MOST_VALUES = 256 };
+
+static uint64_t add_bits(uint64_t hash, uint32_t bits) {
+    hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
+    return hash ^ hash >> 29;
+}
+
+/* Of the values of a column; 0: all are the same. */
+static uint64_t hash_of_values(const at_model_data *d, int column) {
+    bool varies = false;
+    uint64_t hash = 0;
+    for (int i = 0; i < d->num_rows; i++) {
+        uint32_t bits;
+        memcpy(&bits, &d->rows[i][column], sizeof bits);
+        hash = add_bits(hash, bits);
+        varies |= d->rows[i][column] != d->rows[0][column];
+    }
+    return varies ? hash : 0;
+}
+
+/* The first of n ascending values that is not below x. */
+static int place_of(const float *values, int n, float x) {
+    int low = 0, high = n;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (values[middle] < x) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Of the order that it has the rows in; where more values differ than that takes, of these. */
+static uint64_t hash_of_order(const at_model_data *d, int column, uint64_t of_values) {
+    float values[MOST_VALUES];
+    uint64_t hash = 0;
+    int n = 0;
+    for (int i = 0; i < d->num_rows; i++) {
+        float x = d->rows[i][column];
+        int at = place_of(values, n, x);
+        if (at < n && values[at] == x) continue;
+        if (n == MOST_VALUES) return of_values;
+        memmove(values + at + 1, values + at, sizeof *values * (size_t)(n - at));
+        values[at] = x;
+        n++;
+    }
+    for (int i = 0; i < d->num_rows; i++)
+        hash = add_bits(hash, (uint32_t)place_of(values, n, d->rows[i][column]));
+    return hash;
+}
+
+/* Trees ask which rows lie above a value. So a column that is the same in all rows, or has them in
+ * the same order as one before it, gives no split of its own; most are, and time goes with their
+ * number. */
 static void choose_columns(at_model *m, const at_model_data *d) {
-    at_numbering seen = {0};
+    at_numbering values = {0}, orders = {0};
     m->columns = malloc(sizeof *m->columns * ((size_t)d->width + 1));
     AT_NEED(m->columns);
     for (int c = 0; c < d->width; c++) {
-        bool varies = false;
-        uint64_t hash = 0;
-        for (int i = 0; i < d->num_rows; i++) {
-            uint32_t bits;
-            memcpy(&bits, &d->rows[i][c], sizeof bits);
-            hash = (hash ^ bits) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
-            hash ^= hash >> 29;
-            varies |= d->rows[i][c] != d->rows[0][c];
-        }
-        if (!varies || at_number_of(&seen, (int64_t)hash) >= 0) continue;
-        at_number_add(&seen, (int64_t)hash);
+        uint64_t of_values = hash_of_values(d, c);
+        if (!of_values || at_number_of(&values, (int64_t)of_values) >= 0) continue;
+        at_number_add(&values, (int64_t)of_values);
+        uint64_t of_order = hash_of_order(d, c, of_values);
+        if (at_number_of(&orders, (int64_t)of_order) >= 0) continue;
+        at_number_add(&orders, (int64_t)of_order);
         m->columns[m->num_columns++] = c;
     }
-    at_numbering_free(&seen);
+    at_numbering_free(&values);
+    at_numbering_free(&orders);
     /* XGBoost wants one at least. */
     if (!m->num_columns && d->width) m->columns[m->num_columns++] = 0;
 }
