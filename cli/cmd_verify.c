@@ -155,8 +155,9 @@ at_status at_cmd_verify(const at_options *o, at_error *err) {
     at_status status = o->log ? at_log_open(o->log, &log, err) : AT_OK;
     if (status == AT_OK) {
         at_error late;
-        verification v = {
-            .arena = a, .options = o, .verifier = at_verifier_new(a, &o->engine, o->margin, log)};
+        verification v = {.arena = a,
+                          .options = o,
+                          .verifier = at_verifier_new(a, &o->engine, o->margin, log, o->log)};
         status = verify(&v, err);
         at_status closed = at_log_close(log, status == AT_OK ? err : &late);
         if (status == AT_OK) status = closed;

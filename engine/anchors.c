@@ -105,6 +105,7 @@ static at_anchor_line line_of(const at_session *s, const at_candidate *k) {
                         .links = a->links,
                         .linked_to = -1,
                         .of_first = a->of_first,
+                        .of_first_error = a->of_first_error,
                         .first = a->first,
                         .first_s = a->first_s,
                         .state = a->state};
@@ -134,6 +135,7 @@ static at_status go_on(at_session *s, const at_anchor_line *l, at_candidate **k,
     s->anchors.number = l->number;
     s->anchors.links = l->links;
     s->anchors.of_first = l->of_first;
+    s->anchors.of_first_error = l->of_first_error;
     s->anchors.first = at_strdup(s->arena, l->first);
     s->anchors.first_s = l->first_s;
     s->anchors.state = l->state;
@@ -188,6 +190,7 @@ static at_status lend_first(at_session *s, const char *wanted, at_candidate **k,
         AT_TRY(at_candidate_run(s, s->arena, *k, 0, &r, err));
         a->links = 0;
         a->of_first = 1;
+        a->of_first_error = 0;
         a->first = (*k)->kernel->code_hash;
         a->state = AT_STATE_UNKNOWN;
         memset(a->by, 0, sizeof a->by);
@@ -232,9 +235,31 @@ at_status at_anchor_ready(at_session *s, at_known *known, at_log *log, at_error 
     return AT_OK;
 }
 
-at_status at_anchor_first(at_session *s, const char *code_hash, bool *is_there, at_error *err) {
-    at_candidate *k;
-    if (!s->anchors.kernel && is_wanted(s)) AT_TRY(lend_first(s, code_hash, &k, err));
+/* Costs of one log are on one scale. */
+static at_status join_chain(at_session *s, const at_candidate *k, at_known *known, at_log *log,
+                            at_error *err) {
+    at_anchors *a = &s->anchors;
+    int n = 0;
+    for (const at_anchor_line *l; (l = at_known_anchor(known, n)); n++) {
+        if (l->links || strcmp(l->code_hash, a->first) != 0) continue;
+        a->number = l->number;
+        a->first_s = l->first_s;
+        a->state = l->state;
+        memcpy(a->by, l->by, sizeof a->by);
+        return AT_OK;
+    }
+    a->number = n ? at_known_anchor(known, -1)->number + 1 : 0;
+    at_anchor_line l = line_of(s, k);
+    return tell(s, known, log, &l, err);
+}
+
+at_status at_anchor_first(at_session *s, const char *code_hash, at_known *known, at_log *log,
+                          bool *is_there, at_error *err) {
+    if (!s->anchors.kernel && is_wanted(s)) {
+        at_candidate *k;
+        AT_TRY(lend_first(s, code_hash, &k, err));
+        if (k && log) AT_TRY(join_chain(s, k, known, log, err));
+    }
     *is_there = s->anchors.kernel && !strcmp(s->anchors.first, code_hash);
     return AT_OK;
 }
@@ -356,6 +381,7 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
     a->number = last->number + 1;
     a->links = to.links + 1;
     a->of_first = to.of_first * exp(link.link);
+    a->of_first_error = to.of_first_error + link.error;
     a->state = link.state;
     memcpy(a->by, link.by, sizeof a->by);
     at_anchor_line l = line_of(s, k);

@@ -15,8 +15,11 @@
 at_status at_anchor_ready(at_session *s, at_known *known, at_log *log, at_error *err);
 /* Outside of a search: the first anchor of another log, with this code hash, in the worker. false:
  * the default configuration is another kernel now, or does not run, or numbers of runs are asked
- * for. AT_E_OUTPUT AT_E_BUG AT_E_INTERRUPTED */
-at_status at_anchor_first(at_session *s, const char *code_hash, bool *is_there, at_error *err);
+ * for. log: where what is timed against it is written, which holds known; it is told of the anchor
+ * unless it has it as the first of a chain, whose number and time are taken then; NULL: none.
+ * AT_E_OUTPUT AT_E_BUG AT_E_INTERRUPTED */
+at_status at_anchor_first(at_session *s, const char *code_hash, at_known *known, at_log *log,
+                          bool *is_there, at_error *err);
 /* A trial that was just measured becomes the anchor if it is much better than the one there is. */
 at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const at_record *r,
                              at_error *err);

@@ -81,7 +81,7 @@ static at_status link_to_trials(running *g, at_candidate *k, at_error *err) {
     AT_TRY(
         at_anchor_link(g->s, &one, pairs < MOST_OF_LINK ? (int)pairs : MOST_OF_LINK, &link, err));
     if (link.pairs) g->of_first = g->s->anchors.of_first * exp(link.link);
-    g->of_first_error = link.error;
+    g->of_first_error = g->s->anchors.of_first_error + link.error;
     return AT_OK;
 }
 

@@ -24,16 +24,16 @@ static at_core_seen watch(at_states *states) {
     return seen;
 }
 
-static at_status begin_log(at_session *s, at_known *known, at_log *log, at_error *err) {
-    at_states *states = &s->states;
-    at_core_seen seen = watch(states);
-    states->objective = s->options.objective ? s->options.objective : choose(&seen);
+/* seen: the core, just now. */
+static at_status tell(const at_session *s, at_known *known, at_log *log, const at_core_seen *seen,
+                      bool by_probes, at_error *err) {
+    const at_states *states = &s->states;
     at_objective_line l = {.task = at_task_record_name(s->task),
                            .args = at_task_args(s->task),
                            .context_hash = s->context_hash,
                            .objective = states->objective,
-                           .by_probes = !s->options.objective};
-    memcpy(l.share, seen.share, sizeof l.share);
+                           .by_probes = by_probes};
+    memcpy(l.share, seen->share, sizeof l.share);
     if (!states->seen_alone) {
         l.share[AT_STATE_UNKNOWN] += l.share[AT_STATE_COMPANY];
         l.share[AT_STATE_COMPANY] = 0;
@@ -44,6 +44,13 @@ static at_status begin_log(at_session *s, at_known *known, at_log *log, at_error
     at_status status = log ? at_log_comment(log, at_text_str(&text), err) : AT_OK;
     at_text_free(&text);
     return status;
+}
+
+static at_status begin_log(at_session *s, at_known *known, at_log *log, at_error *err) {
+    at_core_seen seen = watch(&s->states);
+    bool by_probes = !s->options.objective;
+    s->states.objective = by_probes ? choose(&seen) : s->options.objective;
+    return tell(s, known, log, &seen, by_probes, err);
 }
 
 at_status at_objective_check(const at_session *s, const at_known *known, at_error *err) {
@@ -67,11 +74,13 @@ at_status at_objective_begin(at_session *s, at_known *known, at_log *log, at_err
     return AT_OK;
 }
 
-void at_objective_take(at_session *s, at_objective o) {
+at_status at_objective_take(at_session *s, at_objective o, at_known *known, at_log *log,
+                            at_error *err) {
     at_states *states = &s->states;
     states->objective = o;
-    if (states->is_begun) return;
+    if (states->is_begun) return AT_OK;
     states->is_begun = true;
     states->reach = at_reach_here();
-    watch(states);
+    at_core_seen seen = watch(states);
+    return log && !at_known_objective(known) ? tell(s, known, log, &seen, false, err) : AT_OK;
 }

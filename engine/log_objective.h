@@ -10,7 +10,9 @@
 at_status at_objective_begin(at_session *s, at_known *known, at_log *log, at_error *err);
 /* AT_E_USAGE: the log began with another objective than the options ask for. */
 at_status at_objective_check(const at_session *s, const at_known *known, at_error *err);
-/* Outside of a log: this state counts, from now on. */
-void at_objective_take(at_session *s, at_objective o);
+/* Outside of a search: this state counts, from now on. A log that has no objective yet is told.
+ * log: NULL: there is none, and known is not asked. AT_E_OUTPUT */
+at_status at_objective_take(at_session *s, at_objective o, at_known *known, at_log *log,
+                            at_error *err);
 
 #endif

@@ -256,6 +256,7 @@ static void take_pairs(at_session *s, at_arena *a, const at_outcome *o, at_recor
                      .ratio = at_median_that_counts(ratios, states, n, s->states.objective, NULL),
                      .is_bracketed = o->is_bracketed};
     p->of_first = p->ratio * anchor->of_first;
+    p->of_first_error = anchor->of_first_error;
     cost_s = at_with_digits(p->of_first * anchor->first_s, AT_TIME_DIGITS);
     r->extra.samples_s = times_s;
     r->extra.num_samples = n;

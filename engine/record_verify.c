@@ -23,6 +23,8 @@ struct at_verifier {
     const at_engine_options *given;
     double margin;
     at_log *log;
+    const char *log_path;
+    at_known *known;           /* what the log says of the session's task; NULL without a log */
     const at_record *first;    /* whose circumstances these are; NULL: there is none */
     const char *obstacle;      /* why nothing can be run under them; NULL: it can */
     at_engine_options options; /* of the session */
@@ -38,9 +40,11 @@ const char *at_verdict_name(at_verdict v) {
     return names[v];
 }
 
-at_verifier *at_verifier_new(at_arena *a, const at_engine_options *o, double margin, at_log *log) {
+at_verifier *at_verifier_new(at_arena *a, const at_engine_options *o, double margin, at_log *log,
+                             const char *path) {
     at_verifier *v = AT_NEW(a, at_verifier);
     v->log = log;
+    v->log_path = path;
     v->arena = a;
     v->given = o;
     v->margin = margin;
@@ -96,6 +100,8 @@ static at_status try_open(at_verifier *v, const at_record *r, at_error *err) {
     if (!v->given->accept_changed && at_is_of_changed_template(r, s->task))
         return at_fail(err, AT_E_USAGE,
                        "the template has changed since; --accept-changed verifies it all the same");
+    v->known = v->log ? at_known_new(s->arena) : NULL;
+    if (v->log) AT_TRY(at_known_read_log(v->known, s, v->log_path, err));
     AT_TRY(at_session_reserve(s, err));
     return at_session_start(s, err);
 }
@@ -170,8 +176,8 @@ static at_status measure_in_pairs(at_verifier *v, const at_record *r, at_candida
     at_ratios was;
     *done = false;
     if (!is_of_this_cpu(s, r) || !at_record_ratios(r, &was)) return AT_OK;
-    at_objective_take(s, was.objective);
-    AT_TRY(at_anchor_first(s, was.first, done, err));
+    AT_TRY(at_objective_take(s, was.objective, v->known, v->log, err));
+    AT_TRY(at_anchor_first(s, was.first, v->known, v->log, done, err));
     if (!*done) return AT_OK;
     at_record again = *now;
     double pair_s = s->anchors.first_s * (1 + was.ratio);

@@ -29,8 +29,9 @@ typedef struct at_verified {
 /* Holds the session of one task and context as long as records of it follow each other. */
 typedef struct at_verifier at_verifier;
 /* margin: how much slower a record may be, as a share. log: what is measured is appended to it;
- * NULL: nowhere. */
-at_verifier *at_verifier_new(at_arena *a, const at_engine_options *o, double margin, at_log *log);
+ * NULL: nowhere. path: the log's. */
+at_verifier *at_verifier_new(at_arena *a, const at_engine_options *o, double margin, at_log *log,
+                             const char *path);
 /* r, of the log `path`, must live as long as the verifier. note lives in the arena.
  * AT_E_INTERRUPTED AT_E_BUG */
 at_status at_verify(at_verifier *v, const at_record *r, at_verified *out, at_error *err);

@@ -27,7 +27,7 @@ typedef struct at_anchors {
     struct at_candidate *kernel; /* the worker's; NULL: trials are timed alone */
     const char *object;          /* of it, where there is one */
     int number, links;           /* as in its line of the log */
-    double of_first, first_s;
+    double of_first, of_first_error, first_s;
     const char *first;
     at_state state; /* of these */
     at_scale by[AT_STATE_COUNT];

@@ -2,7 +2,8 @@
  *
  *     #anchor {"task": ..., "args": [...], "context_hash": "...", "index": 7, "entity": [...],
  *              "code_hash": "...", "number": 1, "linked_to": 0, "links": 1, "pairs": 200,
- *              "link": -0.69, "link_error": 0.002, "of_first": 0.5, "first": "...",
+ *              "link": -0.69, "link_error": 0.002, "of_first": 0.5,
+ *              "of_first_error": 0.002, "first": "...",
  *              "first_s": 0.0014, "state": "alone",
  *              "states": {"alone": {"pairs": 200, "link": ..., "link_error": ..., "of_first": ...,
  *                                   "first_s": ...}, ...}}
@@ -72,6 +73,9 @@ bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out) 
                   !number_in(v, "link", -1e3, &out->link) ||
                   !number_in(v, "link_error", 0, &out->link_error)))
         return false;
+    /* Where it is not said, as in older logs: each link may be as unsure as the last one. */
+    if (!number_in(v, "of_first_error", 0, &out->of_first_error))
+        out->of_first_error = (double)links * out->link_error;
     read_scales(at_json_get(v, "states"), out->by);
     const char *second_code = at_comment_text(v, "second_code");
     out->second_code = "";
@@ -124,6 +128,7 @@ void at_anchor_line_print(at_text *out, const at_anchor_line *l) {
         add_number(out, "link_error", l->link_error);
     }
     add_number(out, "of_first", l->of_first);
+    if (l->links) add_number(out, "of_first_error", l->of_first_error);
     add_text(out, "first", l->first);
     add_number(out, "first_s", l->first_s);
     add_text(out, "state", at_state_name(l->state));

@@ -136,6 +136,10 @@ static void add_pairs(at_text *out, size_t begin, const at_paired *p) {
     at_text_add_double(out, p->ratio);
     at_text_add(out, ", \"of_first\": ");
     at_text_add_double(out, p->of_first);
+    if (p->of_first_error > 0) {
+        at_text_add(out, ", \"of_first_error\": ");
+        at_text_add_double(out, p->of_first_error);
+    }
     at_text_add(out, ", \"first\": ");
     at_text_add_json_string(out, p->first);
     if (p->num_ratios) {
@@ -303,11 +307,14 @@ static at_status read_pairs(at_arena *a, const at_json *v, at_paired *out, at_er
     const at_json *anchor = at_json_get(v, "anchor"), *ratios = at_json_get(v, "ratios");
     const at_json *ratio = at_json_get(v, "ratio"), *of_first = at_json_get(v, "of_first");
     const at_json *first = at_json_get(v, "first"), *states = at_json_get(v, "states");
-    const at_json *bracketed = at_json_get(v, "bracketed");
+    const at_json *bracketed = at_json_get(v, "bracketed"),
+                  *unsure = at_json_get(v, "of_first_error");
     if (!anchor || !anchor->is_int || anchor->integer < 0 || anchor->integer > INT32_MAX)
         return at_fail(err, AT_E_INPUT, "autotune.pairs.anchor is not a number from 0");
     if (!is_positive(ratio) || !is_positive(of_first))
         return at_fail(err, AT_E_INPUT, "autotune.pairs has no ratio above 0, or no of_first");
+    if (unsure && !is_positive(unsure))
+        return at_fail(err, AT_E_INPUT, "autotune.pairs.of_first_error is not above 0");
     if (!is(first, AT_JSON_STRING))
         return at_fail(err, AT_E_INPUT, "autotune.pairs.first is not a text");
     if (ratios)
@@ -324,6 +331,7 @@ static at_status read_pairs(at_arena *a, const at_json *v, at_paired *out, at_er
     out->anchor = (int)anchor->integer;
     out->ratio = ratio->number;
     out->of_first = of_first->number;
+    out->of_first_error = unsure ? unsure->number : 0;
     out->first = first->string;
     if (states) out->states = states->string;
     out->is_bracketed = is(bracketed, AT_JSON_BOOL) && bracketed->boolean;

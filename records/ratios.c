@@ -32,6 +32,9 @@ static int in_state(const at_paired *p, at_objective o, double *out) {
     return n;
 }
 
+/* How unsure a trial's median is, and then the links of its anchor. */
+static const double trial_level = 0.05;
+
 /* Alone, where any pair was; else in company, else of any. */
 static bool of_trial(const at_paired *p, at_ratios *out) {
     static const at_objective order[] = {AT_OBJECTIVE_ALONE, AT_OBJECTIVE_COMPANY,
@@ -44,12 +47,15 @@ static bool of_trial(const at_paired *p, at_ratios *out) {
     if (n) {
         at_sort_doubles(of, n);
         at_spread s = at_spread_of(of, n);
+        at_interval m = at_ratio_interval(p, order[i], trial_level);
+        bool is_interval = isfinite(m.low) && isfinite(m.high);
         *out = (at_ratios){.first = p->first,
                            .objective = order[i],
                            .samples = n,
                            .ratio = s.median_s * links,
-                           .low = s.low_s * links,
-                           .high = s.high_s * links};
+                           .low = is_interval ? m.low : s.low_s * links,
+                           .high = is_interval ? m.high : s.high_s * links,
+                           .is_interval = is_interval};
     }
     free(of);
     return n > 0;
@@ -62,7 +68,8 @@ at_interval at_ratio_interval(const at_paired *p, at_objective o, double level) 
     if (!n) n = in_state(p, AT_OBJECTIVE_TYPICAL, of);
     at_interval m = at_median_always(of, n, level);
     free(of);
-    return (at_interval){m.median * links, m.low * links, m.high * links};
+    double unsure = exp(p->of_first_error);
+    return (at_interval){m.median * links, m.low * links / unsure, m.high * links * unsure};
 }
 
 bool at_record_ratios(const at_record *r, at_ratios *out) {

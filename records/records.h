@@ -84,7 +84,8 @@ typedef struct at_trial_id {
 } at_trial_id;
 /* Runs of a kernel, each beside one of its log's anchor (#anchor lines). */
 typedef struct at_paired {
-    double of_first;   /* time over that of the log's first anchor, by the links; 0: timed alone */
+    double of_first; /* time over that of the log's first anchor, by the links; 0: timed alone */
+    double of_first_error; /* how unsure these links are: half of a 95 % interval of their log */
     double ratio;      /* over that of the anchor: median of the pairs in the state that counts, of
                           all where none is in it */
     int anchor;        /* its number in the log */
@@ -315,7 +316,8 @@ typedef struct at_anchor_line {
     int links;                   /* from it to the first of its chain */
     int pairs;                   /* of the link */
     double link, link_error;     /* log(its time / the other's), and half of its 95 % interval */
-    double of_first;             /* its time over that of the first of its chain, by the links */
+    double of_first;             /* its time over that of the first of its chain, by the links, */
+    double of_first_error;       /* and how unsure these are: link_error, of all of them together */
     const char *first;           /* code hash of that one */
     double first_s;              /* time of that one: what records' ratios are made times with */
     at_state state;              /* in which that and the link were measured; UNKNOWN: in any */
@@ -495,8 +497,9 @@ typedef struct at_ratios {
                          are */
 } at_ratios;
 bool at_record_ratios(const at_record *r, at_ratios *out); /* false: it was timed alone */
-/* Of pairs just measured, of those in that state, or of all where none is: an interval that holds
- * the median with that level, however often one looks. */
+/* Of pairs in that state, or of all where none is, beside the first anchor: an interval that misses
+ * the median with at most that level, however often one looks, wider by what is not known of the
+ * anchor's links. */
 at_interval at_ratio_interval(const at_paired *p, at_objective o, double level);
 bool at_ratios_comparable(const at_ratios *x, const at_ratios *y); /* one anchor, one state */
 

@@ -88,6 +88,7 @@ static void check(const result *r) {
         assert_float_equal(p->ratio, median, 1e-12);
         assert_string_equal(p->first, l->first);
         assert_float_equal(p->of_first, p->ratio * l->of_first, 1e-9 * p->of_first);
+        assert_true(p->of_first_error == l->of_first_error);
         assert_float_equal(at_record_mean(x), p->of_first * l->first_s, 1e-9 * l->first_s);
         timed++;
     }
@@ -222,6 +223,7 @@ static void a_slow_one_gives_way(void **state) {
     assert_true(l->pairs >= 200); /* more where not all are in the state that is wanted */
     assert_true(exp(l->link) < 0.8);
     assert_float_equal(l->of_first, exp(l->link), 1e-9);
+    assert_true(l->of_first_error == l->link_error && l->link_error > 0);
     assert_true(l->first_s == 1e-3);
     for (int k = 0; k < AT_STATE_COUNT; k++)
         if (l->by[k].pairs) assert_float_equal(l->by[k].of_first, exp(l->by[k].link), 1e-9);

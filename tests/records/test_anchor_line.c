@@ -7,8 +7,8 @@
 
 #define CONTEXT "\"context\": {\"cpu\": \"c\"}"
 #define PAIRS                                                                                      \
-    "\"pairs\": {\"anchor\": 2, \"ratio\": 0.75, \"of_first\": 0.5, \"first\": \"ab\", "           \
-    "\"ratios\": "                                                                                 \
+    "\"pairs\": {\"anchor\": 2, \"ratio\": 0.75, \"of_first\": 0.5, "                              \
+    "\"of_first_error\": 0.01, \"first\": \"ab\", \"ratios\": "                                    \
     "[0.75, 0.7, 0.8], \"states\": \"aac\", \"bracketed\": true}"
 
 static void there_and_back(void **state) {
@@ -21,7 +21,8 @@ static void there_and_back(void **state) {
     assert_int_equal(at_record_parse(a, line, strlen(line) - 1, &r, NULL), AT_OK);
     const at_paired *p = &r.extra.pairs;
     assert_int_equal(p->anchor, 2);
-    assert_true(p->ratio == 0.75 && p->of_first == 0.5 && p->is_bracketed);
+    assert_true(p->ratio == 0.75 && p->of_first == 0.5 && p->of_first_error == 0.01 &&
+                p->is_bracketed);
     assert_int_equal(p->num_ratios, 3);
     assert_true(p->ratios[1] == 0.7);
     assert_string_equal(p->states, "aac");
@@ -42,6 +43,8 @@ static void nonsense_is_refused(void **state) {
         "\"pairs\": {\"anchor\": 0, \"ratio\": 0, \"of_first\": 1, \"first\": \"\"}",
         "\"pairs\": {\"anchor\": 0, \"ratio\": 1, \"of_first\": -1, \"first\": \"\"}",
         "\"pairs\": {\"anchor\": 0, \"ratio\": 1, \"of_first\": 1, \"first\": 7}",
+        "\"pairs\": {\"anchor\": 0, \"ratio\": 1, \"of_first\": 1, \"of_first_error\": -1, "
+        "\"first\": \"\"}",
         "\"pairs\": {\"anchor\": 0, \"ratio\": 1, \"of_first\": 1, \"first\": \"\", \"ratios\": "
         "[0]}",
         "\"pairs\": {\"anchor\": 0, \"ratio\": 1, \"of_first\": 1, \"first\": \"\", \"ratios\": "
@@ -99,6 +102,7 @@ static at_anchor_line make_line(at_arena *a) {
                             .link = -0.5,
                             .link_error = 0.003,
                             .of_first = 0.25,
+                            .of_first_error = 0.004,
                             .first = "bb",
                             .first_s = 0.0014,
                             .state = AT_STATE_COMPANY,
@@ -126,11 +130,28 @@ static void lines(void **state) {
     for (int i = 0; i < AT_STATE_COUNT; i++)
         assert_memory_equal(&read.by[i], &l.by[i], sizeof l.by[i]);
     assert_true(read.link == -0.5 && read.link_error == 0.003 && read.of_first == 0.25 &&
-                read.first_s == 0.0014);
+                read.first_s == 0.0014 && read.of_first_error == 0.004);
     /* Torn ones are no lines. */
     for (size_t n = 0; n < out.len; n++)
         assert_false(at_anchor_line_read(a, at_strndup(a, out.data, n), &read));
     assert_false(at_anchor_line_read(a, "final {}", &read));
+    at_text_free(&out);
+    at_arena_free(a);
+}
+
+/* Older lines say how unsure their own link is, and nothing of those before it. */
+static void unsure_links(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_anchor_line l = make_line(a), read;
+    at_text out = {0};
+    l.links = 2;
+    at_anchor_line_print(&out, &l);
+    char *own = strstr(out.data, "\"of_first_error\"");
+    assert_non_null(own);
+    own[1] = 'x';
+    assert_true(at_anchor_line_read(a, at_text_str(&out), &read));
+    assert_float_equal(read.of_first_error, 0.006, 1e-12);
     at_text_free(&out);
     at_arena_free(a);
 }
@@ -167,11 +188,9 @@ static void state_words(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(bounds_win_nothing),
-        cmocka_unit_test(lines),
-        cmocka_unit_test(chains),
+        cmocka_unit_test(there_and_back),     cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(bounds_win_nothing), cmocka_unit_test(lines),
+        cmocka_unit_test(unsure_links),       cmocka_unit_test(chains),
         cmocka_unit_test(state_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,7 +161,24 @@ static void ratios(void **state) {
     assert_float_equal(other.high, high * 1.1, 1e-12);
     /* Fewer than an interval takes: the trial's. */
     t.rounds = &(at_round){.samples_s = samples, .num_samples = 5, .states = "aaaaa", .time_s = 1};
-    assert_true(at_record_ratios(&r, &other) && !strcmp(other.first, "abd"));
+    assert_true(at_record_ratios(&r, &other) && !strcmp(other.first, "abd") && !other.is_interval);
+    /* A trial with as many has an interval, and what is not known of its anchor's links widens it.
+     */
+    at_paired *q = &r.extra.pairs;
+    *q = (at_paired){.of_first = 0.5 * 1.01,
+                     .ratio = 1.01,
+                     .first = "abc",
+                     .ratios = samples,
+                     .num_ratios = 60,
+                     .states = states};
+    assert_true(at_record_ratios(&r, &other) && other.is_interval);
+    assert_float_equal(other.ratio, 1.01 / 2, 1e-12);
+    assert_float_equal(other.low, low, 1e-12);
+    assert_float_equal(other.high, high, 1e-12);
+    q->of_first_error = log(1.2);
+    assert_true(at_record_ratios(&r, &other) && other.is_interval);
+    assert_float_equal(other.low, low / 1.2, 1e-12);
+    assert_float_equal(other.high, high * 1.2, 1e-12);
 }
 
 static void split(void **state) {
