@@ -197,7 +197,8 @@ at_status at_bench_program_at(at_arena *a, const at_bench_search *s, int64_t ind
 /* The best configuration of that run, as a verified program of its task. AT_E_NO_VALID with the
  * tool's message. */
 at_status at_bench_best(at_arena *a, const at_bench_search *s, at_program **out, at_error *err);
-/* And with it its data, and its kernel for TinyCC. */
+extern const char at_bench_pack_inline[]; /* options of a search: weights packed when timed */
+/* And with it its data, and its kernel for TinyCC, packed as the search had it. */
 at_status at_bench_best_open(at_arena *a, const at_bench_search *s, at_program **program,
                              at_bench_data *data, at_bench_kernel *kernel, at_error *err);
 /* Holds the best of a search against its row's peers. */
@@ -328,6 +329,7 @@ at_status at_bench_algorithms(at_error *err);
 at_status at_bench_layers_of_networks(at_error *err);
 at_status at_bench_templates(at_error *err);
 at_status at_bench_derived(at_error *err);
+at_status at_bench_derived_libraries(at_error *err); /* the second half of it */
 at_status at_bench_workload(at_error *err);
 at_status at_bench_sketches(at_error *err);
 at_status at_bench_operators(at_error *err);

@@ -92,5 +92,5 @@ at_status at_bench_derived(at_error *err) {
     for (int i = 0; i < (int)(sizeof rows / sizeof *rows) && s == AT_OK; i++)
         if (at_bench_is_wanted(rows[i].name) || at_bench_is_wanted(rows[i].file))
             s = at_bench_row(run, i, rows[i].name, err);
-    return s;
+    return s == AT_OK ? at_bench_derived_libraries(err) : s;
 }

@@ -218,9 +218,12 @@ at_status at_bench_best(at_arena *a, const at_bench_search *s, at_program **out,
     return at_bench_program_at(a, s, t->index, out, err);
 }
 
+const char at_bench_pack_inline[] = "--pack inline";
+
 at_status at_bench_best_open(at_arena *a, const at_bench_search *s, at_program **program,
                              at_bench_data *data, at_bench_kernel *kernel, at_error *err) {
-    const at_lower_options lo = at_bench_lower_options(s->target);
+    at_lower_options lo = at_bench_lower_options(s->target);
+    lo.pack_inline = !strcmp(s->options, at_bench_pack_inline);
     AT_TRY(at_bench_best(a, s, program, err));
     AT_TRY(at_bench_data_new(a, (*program)->compute, (*program)->values, data, err));
     return at_bench_kernel_open(a, *program, &lo, AT_TCC, NULL, data, kernel, err);

@@ -103,19 +103,14 @@ static at_status open_ours(at_arena *a, const row *r, entrants *e, int *num, at_
                          .options = "",
                          .trials = TRIALS,
                          .target = at_bench_target()};
-    at_lower_options packed_inline = at_bench_lower_options(s.target);
     at_program *p;
     AT_TRY(at_bench_best_open(a, &s, &p, &e->data[OURS], &e->kernel[OURS], err));
     *num = 1;
     e->search_s = at_bench_tune(&s)->total_s;
     if (!has_weight(p->compute)) return AT_OK;
     s.name = at_format(a, "%s-inline", r->name);
-    s.options = "--pack inline";
-    packed_inline.pack_inline = true;
-    AT_TRY(at_bench_best(a, &s, &p, err));
-    AT_TRY(at_bench_data_new(a, p->compute, p->values, &e->data[INLINE], err));
-    AT_TRY(at_bench_kernel_open(a, p, &packed_inline, AT_TCC, NULL, &e->data[INLINE],
-                                &e->kernel[INLINE], err));
+    s.options = at_bench_pack_inline;
+    AT_TRY(at_bench_best_open(a, &s, &p, &e->data[INLINE], &e->kernel[INLINE], err));
     *num = 2;
     return AT_OK;
 }
