@@ -107,10 +107,15 @@ static int scaled(at_builder *b, int x, int k, int rounded) {
 }
 
 /* exp(x) = 2^k exp(r), |r| <= log(2)/2. Beyond -104 and 89 the result is 0 or infinite; what is not
- * a number passes, as the second operand. */
+ * a number passes, as the second operand. An instruction that scales takes any k, infinite or not a
+ * number, too: there it is enough that exp(r), which may be anything positive or not a number where
+ * k decides, ends at 2. */
 static int exponential(at_builder *b, int x) {
-    x = binary(b, AT_T_MIN, number(b, 89), x);
-    x = binary(b, AT_T_MAX, number(b, -104), x);
+    bool any_k = b->l->target->gnu_scale;
+    if (!any_k) {
+        x = binary(b, AT_T_MIN, number(b, 89), x);
+        x = binary(b, AT_T_MAX, number(b, -104), x);
+    }
     int rounded = start(b, ROUNDER);
     add_product(b, rounded, x, 0x1.715476p+0f); /* 1/log(2) */
     int k = with(b, AT_T_SUB, rounded, ROUNDER), r = copy(b, x);
@@ -119,6 +124,7 @@ static int exponential(at_builder *b, int x) {
     int sum = POLYNOMIAL(b, EXP, r);
     operation(b, AT_T_MUL_ADD, sum, r, number(b, 1));
     operation(b, AT_T_MUL_ADD, sum, r, number(b, 1));
+    if (any_k) sum = with(b, AT_T_MIN, sum, 2);
     return scaled(b, sum, k, rounded);
 }
 

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+enum { REGISTERS_PER_TURN = 4 }; /* that a function of an element takes, about */
+
 /* Operations that only make or move a pointer. */
 static bool is_aside(const at_tile_op *op) {
     return op->kind == AT_T_BUMP || op->kind == AT_T_PREFETCH || op->kind == AT_T_INDEX;
@@ -102,13 +104,19 @@ static bool find_wanted(at_builder *b, const at_ir *list, int vec) {
     return more;
 }
 
-/* Vectors that take turns need more registers; where there are not as many they go one by one. */
+/* Vectors that take turns need more registers; where there are not as many, fewer do, or they go
+ * one by one. */
 static bool allocate(at_builder *b, at_tile *t) {
     int tensor[AT_TILE_MAX_SLOTS];
     for (int i = 0; i < b->num_slots + b->num_pointers; i++) tensor[i] = b->slots[i].tensor;
-    const at_tile_op *woven = at_tile_weave(b->l, b->ops.data, b->ops.len, b->vregs.data, tensor);
-    return (woven && at_tile_alloc(b->l, woven, b->ops.len, b->vregs.data, b->vregs.len, t)) ||
-           at_tile_alloc(b->l, b->ops.data, b->ops.len, b->vregs.data, b->vregs.len, t);
+    for (int together = b->l->target->regs / REGISTERS_PER_TURN; together > 1;
+         together = together > 2 ? (together + 1) / 2 : 0) {
+        const at_tile_op *woven = at_tile_weave(b->l, b->ops.data, b->ops.len, b->vregs.data,
+                                                b->vregs.len, tensor, together);
+        if (!woven) break;
+        if (at_tile_alloc(b->l, woven, b->ops.len, b->vregs.data, b->vregs.len, t)) return true;
+    }
+    return at_tile_alloc(b->l, b->ops.data, b->ops.len, b->vregs.data, b->vregs.len, t);
 }
 
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs) {

@@ -63,7 +63,7 @@ typedef struct { /* what this straight-line body has stored, and its virtual reg
     int slot, lanes, vreg;
     int64_t off;
 } at_tile_stored;
-#define MAX_STORED 4
+#define MAX_STORED 8
 
 typedef struct {        /* [tensor] a reduction under way */
     const at_ir *until; /* the last loop of it; NULL: none */
@@ -96,7 +96,7 @@ typedef struct {
     bool looked_up;       /* it held elements of tables, which are numbers now */
     bool all_lanes;       /* what it loads goes into all of them */
     int first_load;       /* loads of this straight-line body: virtual registers from here on */
-    int first_const;      /* and constants, which no store changes */
+    AT_VEC(int) consts;   /* and constants of it, which no store changes */
     at_tile_slot slots[AT_TILE_MAX_SLOTS];
     int num_slots;
     int num_pointers; /* drop_slots: slots made inside, behind the others */

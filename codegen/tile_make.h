@@ -53,9 +53,9 @@ typedef struct at_tile_vreg {
 bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                    int num_vregs, at_tile *out);
 
-/* tile_weave.c: the same operations in another order, in which neighbouring vectors take turns;
- * NULL: there is nothing to gain. slot_tensor: [slot] */
+/* tile_weave.c: the same operations in another order, in which up to `together` neighbouring
+ * vectors take turns; NULL: there is nothing to gain. slot_tensor: [slot] */
 at_tile_op *at_tile_weave(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
-                          const int *slot_tensor);
+                          int num_vregs, const int *slot_tensor, int together);
 
 #endif

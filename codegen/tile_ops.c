@@ -13,7 +13,8 @@ at_tile_op *at_build_emit(at_builder *b, at_tile_kind kind) {
 }
 
 void at_build_start_body(at_builder *b) {
-    b->first_load = b->first_const = b->vregs.len;
+    b->first_load = b->vregs.len;
+    b->consts.len = 0;
     b->num_stored = 0;
     b->body++;
 }
@@ -27,15 +28,20 @@ int at_build_vreg(at_builder *b, at_tile_vreg v) {
     return b->vregs.len - 1;
 }
 
+static bool are_equal(const at_tile_vreg *v, const at_tile_vreg *w) {
+    return w->load == v->load && w->lanes == v->lanes && w->slot == v->slot && w->off == v->off &&
+           w->by == v->by && w->plus == v->plus && w->pooled == v->pooled &&
+           memcmp(&w->number, &v->number, sizeof v->number) == 0;
+}
+
 /* Shared within the straight-line body. */
 int at_build_load(at_builder *b, at_tile_vreg v) {
-    int first = v.load == AT_T_CONST ? b->first_const : b->first_load;
-    for (int i = b->vregs.len - 1; i >= first; i--) {
-        const at_tile_vreg *w = &b->vregs.data[i];
-        if (w->load == v.load && w->lanes == v.lanes && w->slot == v.slot && w->off == v.off &&
-            w->by == v.by && w->plus == v.plus && w->pooled == v.pooled &&
-            memcmp(&w->number, &v.number, sizeof v.number) == 0)
-            return i;
+    if (v.load == AT_T_CONST) {
+        for (int i = 0; i < b->consts.len; i++)
+            if (are_equal(&b->vregs.data[b->consts.data[i]], &v)) return b->consts.data[i];
+        return *at_push(b->l->arena, &b->consts) = at_build_vreg(b, v);
     }
+    for (int i = b->vregs.len - 1; i >= b->first_load; i--)
+        if (are_equal(&b->vregs.data[i], &v)) return i;
     return at_build_vreg(b, v);
 }

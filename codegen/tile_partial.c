@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-#define FUNCTION_REGS 6 /* that a function of an element takes beside, about */
+#define FUNCTION_REGS 6   /* that a function of an element takes beside, about */
+#define FUNCTION_CHAINS 2 /* of terms that are one, and come that much slower */
 
 /* ---- what a nest does with a tensor ---------------------------------------------------------- */
 
@@ -85,8 +86,10 @@ static bool calls(const at_ir *list) {
 static int chains_of(const at_builder *b, const at_ir *n, int64_t registers) {
     at_ir one = *n;
     one.next = NULL;
-    int64_t room = b->l->target->regs - 4 - (calls(&one) ? FUNCTION_REGS : 0);
-    int64_t chains = registers ? (AT_TILE_CHAINS + registers - 1) / registers : 1;
+    bool slow = calls(&one);
+    int64_t room = b->l->target->regs - 4 - (slow ? FUNCTION_REGS : 0);
+    int64_t busy = slow ? FUNCTION_CHAINS : AT_TILE_CHAINS;
+    int64_t chains = registers ? (busy + registers - 1) / registers : 1;
     while (chains > 1 && (registers * chains > room || b->regs->sparing)) chains--;
     return (int)chains;
 }

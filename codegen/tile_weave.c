@@ -1,20 +1,31 @@
 /* codegen/tile_weave.c: neighbouring vectors that go through the same long chain of operations
  * (functions of an element) take turns, operation by operation. One after the other, what waits
  * fills the core's queues; side by side, an operation is nearly ready when it comes, and a constant
- * that is loaded serves all of them. */
+ * that is loaded serves all of them.
+ *
+ * A chain goes from one store, or term of a sum, to the next, and has what is short behind it. */
 #include "codegen/tile_make.h"
 
 #include <string.h>
 
-/* Shorter chains overlap by themselves; no function has longer ones. */
-enum { LEAST_CHAIN = 10, MOST_CHAIN = 160 };
-enum { MANY_REGISTERS = 32, TOGETHER = 4, FEW_TOGETHER = 2 };
+enum { LEAST_DEPTH = 10 }; /* shorter chains overlap by themselves */
+
+typedef struct touched { /* positions in their chains of operations of one group, from 1 on */
+    int group;           /* of another one nothing is known */
+    int read, changed;   /* the latest */
+} touched;
 
 typedef struct weaver {
     const at_tile_vreg *vregs;
     const int *slot_tensor;
-    at_tile_op *ops;  /* in their new order as far as they are woven */
-    int *body, n;     /* the straight-line body: operations but for what is prefetched */
+    at_tile_op *ops; /* in their new order as far as they are woven */
+    int *body, n;    /* the straight-line body: operations but for what is prefetched */
+    int *depth;      /* [n] the longest way through operations that wait for each other */
+    int *made_at;    /* [virtual register] where in the body */
+    int *starts;     /* [num_starts] of chains */
+    int num_starts;
+    touched *regs, *tensors; /* [virtual register], [tensor] */
+    int group;
     at_tile_op *room; /* for one group */
 } weaver;
 
@@ -27,29 +38,38 @@ static bool defines(const at_tile_op *op) {
     return op->kind >= AT_T_CONST && op->kind != AT_T_STORE;
 }
 
-static bool touches(const at_tile_op *op, int v) {
-    return op->a == v || op->b == v || (defines(op) && op->dst == v);
-}
-
-static bool in_tensor(const weaver *w, int v, int tensor) {
-    return v >= 0 && w->vregs[v].load && w->vregs[v].slot >= 0 &&
-           w->slot_tensor[w->vregs[v].slot] == tensor;
-}
-
-/* x stores where y loads or stores. */
-static bool meet_in_memory(const weaver *w, const at_tile_op *x, const at_tile_op *y) {
-    if (x->kind != AT_T_STORE) return false;
-    int t = w->slot_tensor[x->slot];
-    return in_tensor(w, y->a, t) || in_tensor(w, y->b, t) ||
-           (y->kind == AT_T_STORE && w->slot_tensor[y->slot] == t);
-}
-
-static bool have_an_order(const weaver *w, const at_tile_op *x, const at_tile_op *y) {
-    return (defines(x) && touches(y, x->dst)) || (defines(y) && touches(x, y->dst)) ||
-           meet_in_memory(w, x, y) || meet_in_memory(w, y, x);
-}
-
 static const at_tile_op *op_of(const weaver *w, int i) { return &w->ops[w->body[i]]; }
+
+/* ---- chains ---------------------------------------------------------------------------------- */
+
+static int depth_of(const weaver *w, int i, int start) {
+    const at_tile_op *op = op_of(w, i);
+    const int from[] = {op->a, op->b, at_tile_updates(op) ? op->dst : -1};
+    int most = 0;
+    for (int j = 0; j < 3; j++) {
+        int at = from[j] >= 0 ? w->made_at[from[j]] : -1;
+        if (at >= start && w->depth[at] > most) most = w->depth[at];
+    }
+    return most + 1;
+}
+
+static void find_chains(weaver *w) {
+    int start = 0;
+    bool is_long = false;
+    w->num_starts = 0;
+    for (int i = 0; i < w->n; i++) {
+        const at_tile_op *op = op_of(w, i);
+        w->depth[i] = depth_of(w, i, start);
+        is_long |= w->depth[i] >= LEAST_DEPTH;
+        if (defines(op)) w->made_at[op->dst] = i;
+        if (defines(op) && !w->vregs[op->dst].acc) continue;
+        if (is_long) w->starts[w->num_starts++] = start;
+        start = i + 1;
+        is_long = false;
+    }
+    for (int i = 0; i < w->n; i++) /* another body's */
+        if (defines(op_of(w, i))) w->made_at[op_of(w, i)->dst] = -1;
+}
 
 static bool are_alike(const weaver *w, int i, int j, int len) {
     for (int k = 0; k < len; k++)
@@ -57,33 +77,47 @@ static bool are_alike(const weaver *w, int i, int j, int len) {
     return true;
 }
 
-/* The longest way through operations that wait for each other. */
-static int depth_of(const weaver *w, int from, int len) {
-    int depth[MOST_CHAIN], most = 0;
-    for (int i = 0; i < len; i++) {
-        depth[i] = 1;
-        for (int j = 0; j < i; j++) {
-            const at_tile_op *x = op_of(w, from + j);
-            if (defines(x) && touches(op_of(w, from + i), x->dst) && depth[j] >= depth[i])
-                depth[i] = depth[j] + 1;
-        }
-        if (depth[i] > most) most = depth[i];
-    }
-    return most;
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* Where the group has touched it so far. */
+static touched *so_far(const weaver *w, touched *t) {
+    if (t->group != w->group) *t = (touched){.group = w->group};
+    return t;
 }
 
-/* Chains of so many operations from there on: may they take turns? Whatever has an order keeps it.
- */
-static bool may_take_turns(const weaver *w, int from, int len, int chains) {
-    for (int c = 0; c < chains; c++)
-        for (int d = c + 1; d < chains; d++)
-            for (int i = 1; i < len; i++)
-                for (int j = 0; j < i; j++)
-                    if (have_an_order(w, op_of(w, from + c * len + i),
-                                      op_of(w, from + d * len + j)))
-                        return false;
+/* An operation at this place of its chain reads or changes it: does that stay behind what came
+ * before in other chains? Noted where `note`, asked else. */
+static bool touch(const weaver *w, touched *t, int place, bool changes, bool note) {
+    t = so_far(w, t);
+    if (!note) return t->changed <= place && (!changes || t->read <= place);
+    int *latest = changes ? &t->changed : &t->read;
+    if (*latest < place) *latest = place;
     return true;
 }
+
+static bool touch_register(const weaver *w, int v, int place, bool changes, bool note) {
+    if (v < 0) return true;
+    const at_tile_vreg *r = &w->vregs[v];
+    bool read = !r->load || r->slot < 0 ||
+                touch(w, &w->tensors[w->slot_tensor[r->slot]], place, false, note);
+    return read && touch(w, &w->regs[v], place, changes, note);
+}
+
+/* A chain of a group, behind the others of it: whatever has an order keeps it. */
+static bool touch_chain(const weaver *w, int from, int len, bool note) {
+    for (int i = 0; i < len; i++) {
+        const at_tile_op *op = op_of(w, from + i);
+        if (!touch_register(w, op->a, i + 1, false, note) ||
+            !touch_register(w, op->b, i + 1, false, note) ||
+            (defines(op) && !touch_register(w, op->dst, i + 1, true, note)) ||
+            (op->kind == AT_T_STORE &&
+             !touch(w, &w->tensors[w->slot_tensor[op->slot]], i + 1, true, note)))
+            return false;
+    }
+    return true;
+}
+
+/* ---- turns ----------------------------------------------------------------------------------- */
 
 static void take_turns(weaver *w, int from, int len, int chains) {
     int first = w->body[from], last = w->body[from + len * chains - 1], n = 0;
@@ -94,30 +128,33 @@ static void take_turns(weaver *w, int from, int len, int chains) {
     memcpy(w->ops + first, w->room, sizeof *w->ops * (size_t)n);
 }
 
-/* How long the chain is that begins there and is there again behind itself; 0: none. */
-static int chain_at(const weaver *w, int from) {
-    for (int len = LEAST_CHAIN; len <= MOST_CHAIN && from + 2 * len <= w->n; len++)
-        if (are_alike(w, from, from + len, len) && depth_of(w, from, len) >= LEAST_CHAIN &&
-            may_take_turns(w, from, len, 2))
-            return len;
-    return 0;
+/* How many chains from this one on, one behind another, go with it. */
+static int chains_like(weaver *w, int first, int len, int together) {
+    int from = w->starts[first], chains = 0;
+    w->group++;
+    for (int at = from; chains < together && at + len <= w->n; at += len) {
+        if (first + chains == w->num_starts || w->starts[first + chains] != at ||
+            !are_alike(w, from, at, len) || !touch_chain(w, at, len, false))
+            break;
+        touch_chain(w, at, len, true);
+        chains++;
+    }
+    return chains;
 }
 
 static bool weave_body(weaver *w, int together) {
     bool any = false;
-    for (int i = 0; i + 2 * LEAST_CHAIN <= w->n;) {
-        int len = chain_at(w, i), chains = len ? 2 : 0;
-        while (chains && chains < together && i + (chains + 1) * len <= w->n &&
-               are_alike(w, i, i + chains * len, len) && may_take_turns(w, i, len, chains + 1))
-            chains++;
-        if (chains) take_turns(w, i, len, chains), any = true;
-        i += chains ? chains * len : 1;
+    find_chains(w);
+    for (int i = 0; i + 1 < w->num_starts;) {
+        int len = w->starts[i + 1] - w->starts[i], chains = chains_like(w, i, len, together);
+        if (chains > 1) take_turns(w, w->starts[i], len, chains), any = true;
+        i += chains > 1 ? chains : 1;
     }
     return any;
 }
 
 at_tile_op *at_tile_weave(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
-                          const int *slot_tensor) {
+                          int num_vregs, const int *slot_tensor, int together) {
     bool any = false;
     for (int i = 0; i < num_ops && !any; i++) any = ops[i].kind == AT_T_MUL_ADD; /* a polynomial */
     if (!any) return NULL;
@@ -125,14 +162,20 @@ at_tile_op *at_tile_weave(at_low *l, const at_tile_op *ops, int num_ops, const a
                 .slot_tensor = slot_tensor,
                 .ops = at_copy(l->arena, ops, sizeof *ops * (size_t)num_ops),
                 .body = AT_NEW_ARRAY(l->arena, int, num_ops),
+                .depth = AT_NEW_ARRAY(l->arena, int, num_ops),
+                .starts = AT_NEW_ARRAY(l->arena, int, num_ops),
+                .made_at = AT_NEW_ARRAY(l->arena, int, num_vregs),
+                .regs = AT_NEW_ARRAY(l->arena, touched, num_vregs),
+                .tensors = AT_NEW_ARRAY(l->arena, touched, l->num_tensors),
                 .room = AT_NEW_ARRAY(l->arena, at_tile_op, num_ops)};
+    for (int v = 0; v < num_vregs; v++) w.made_at[v] = -1;
     any = false;
     for (int i = 0; i <= num_ops; i++) {
         if (i < num_ops && !ends_body(&ops[i])) {
             if (ops[i].kind != AT_T_PREFETCH) w.body[w.n++] = i;
             continue;
         }
-        any |= weave_body(&w, l->target->regs >= MANY_REGISTERS ? TOGETHER : FEW_TOGETHER);
+        any |= weave_body(&w, together);
         w.n = 0;
     }
     return any ? w.ops : NULL;

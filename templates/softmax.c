@@ -24,7 +24,7 @@ static const char schedule[] = "y:para =>\n"
 
 static void define(at_template *t) {
     at_split(t, "tile_max", "X", "m1 mv", .policy = AT_POWER2, .fallback = {-1, 128});
-    at_split(t, "tile_exp", "X", "e1 ev", .policy = AT_POWER2, .fallback = {-1, 64});
+    at_split(t, "tile_exp", "X", "e1 ev", .policy = AT_POWER2, .fallback = {-1, 128});
     at_split(t, "tile_out", "X", "o1 ov", .policy = AT_POWER2, .fallback = {-1, 128});
     at_option(t, "prefetch", "[0, 1]", at_evaluate(t, "Y*X") > 65536); /* rows */
     at_sizes(t, "ahead = prefetch*4*X");
