@@ -215,7 +215,11 @@ static void report_pruned(at_arena *a, contest *c, int best) {
     } else if (is_1x1(s) && s->stride == 1) {
         pruned.template_name = "sparse_dense";
         pruned.sizes = at_format(a, "M=%d,N=%d,K=%d", s->n * s->ih * s->iw, s->oc, s->ic);
-    } else return;
+    } else {
+        pruned.template_name = "spconv2d_nhwc";
+        pruned.sizes = at_format(a, "N=%d,H=%d,W=%d,CI=%d,CO=%d,KH=%d,KW=%d,strides=%d,padding=%d",
+                                 s->n, s->ih, s->iw, s->ic, s->oc, s->kh, s->kw, s->stride, s->pad);
+    }
     if (at_bench_open_pruned(a, &pruned, &kernel, &why) == AT_OK) {
         at_bench_contender of[] = {at_bench_kernel_contender(&kernel),
                                    at_bench_kernel_contender(&c->ours[best])};

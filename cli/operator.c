@@ -85,6 +85,11 @@ static const char *product(at_arena *a, const at_task *t) {
                      arg(t, "CO"), arg(t, "CI"));
 }
 
+/* Where neither of the two above is. */
+static const char *other_sparse(at_arena *a, const at_task *t) {
+    return gemm(a, t) || product(a, t) ? NULL : as_it_is(a, t);
+}
+
 /* One spelling of the same, whatever the way; a product of matrices is the operator dense's. */
 static const char *of_direct(at_arena *a, const at_task *t) {
     if (product(a, t)) return NULL;
@@ -151,6 +156,12 @@ static at_weight_form form_of_dense(const at_task *t) {
     WINOGRAD(name, from, 6, 3, .rarely = seldom)
 #define SPARSE(name, to, from, shape) WAY(name, to, from, .outputs_first = true, .block = shape)
 
+#define SPARSES(name, to, from)                                                                    \
+    SPARSE(name, to, from, "16x1"),                                                                \
+    SPARSE(name, to, from, "8x1"),                                                                 \
+    SPARSE(name, to, from, "4x4"),                                                                 \
+    SPARSE(name, to, from, "1x1")
+
 #define CONV2D                                                                                     \
     WAY("conv2d_nhwc", as_it_is, of_direct, ),                                                     \
     WINOGRADS("conv2d_winograd_nhwc", of_winograd, true),                                          \
@@ -158,17 +169,13 @@ static at_weight_form form_of_dense(const at_task *t) {
     WAY("dense", product, NULL, .outputs_first = true),                                            \
     WAY("indirect_conv2d_nhwc", indirect, of_indirect, ),                                          \
     WAY("indirect_conv2d_nhwc", indirect_copy, of_indirect, .rarely = true),                       \
-    SPARSE("spconv2d_3x3_gemm", gemm, of_gemm, "16x1"),                                            \
-    SPARSE("spconv2d_3x3_gemm", gemm, of_gemm, "8x1"),                                             \
-    SPARSE("spconv2d_3x3_gemm", gemm, of_gemm, "4x4"),                                             \
-    SPARSE("spconv2d_3x3_gemm", gemm, of_gemm, "1x1")
+    SPARSES("spconv2d_3x3_gemm", gemm, of_gemm),                                                   \
+    SPARSES("sparse_dense", product, NULL),                                                        \
+    SPARSES("spconv2d_nhwc", other_sparse, of_direct)
 #define DENSE                                                                                      \
     WAY("dense", as_it_is, same_product, .outputs_first = true),                                   \
     WAY("conv2d_nhwc", convolution, product, ),                                                    \
-    SPARSE("sparse_dense", same_product, of_sparse_product, "16x1"),                               \
-    SPARSE("sparse_dense", same_product, of_sparse_product, "8x1"),                                \
-    SPARSE("sparse_dense", same_product, of_sparse_product, "4x4"),                                \
-    SPARSE("sparse_dense", same_product, of_sparse_product, "1x1")
+    SPARSES("sparse_dense", same_product, of_sparse_product)
 /* clang-format on */
 
 static const at_operator operators[] = {
@@ -352,7 +359,7 @@ at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator 
     if (asked && !any_sparse)
         return at_fail(err, AT_E_USAGE,
                        "%s: no template with a sparse weight has these arguments; "
-                       "spconv2d_3x3_gemm and sparse_dense are the ones there are",
+                       "spconv2d_nhwc, spconv2d_3x3_gemm and sparse_dense are the ones there are",
                        o->operands[0]);
     for (int i = 0; i < all.len; i++) all.data[i].task = i + 1, all.data[i].num_tasks = all.len;
     *tasks = all.data;

@@ -58,6 +58,7 @@ static const struct {
     {"dense", dense, false},
     {"matmul_add", matmul_add, false},
     {"spconv2d_3x3_gemm", gemm_3x3, true},
+    {"spconv2d_nhwc", channels_last, true},
     {"sparse_dense", dense, true},
     {"depthwise_conv2d_NCHWc", depthwise_blocked, false},
     {"depthwise_conv2d_nhwc", depthwise, false},

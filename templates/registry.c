@@ -28,6 +28,7 @@
     ROW(at_matmul_add)                                                                             \
     ROW(at_batch_matmul)                                                                           \
     ROW(at_spconv2d_3x3_gemm)                                                                      \
+    ROW(at_spconv2d_nhwc)                                                                          \
     ROW(at_sparse_dense)
 
 #define DECLARE(row) extern const at_template_row row;

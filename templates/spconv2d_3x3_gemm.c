@@ -1,5 +1,6 @@
 /* templates/spconv2d_3x3_gemm.c: conv2d_3x3_gemm with a block-sparse weight: rows are output
- * channels, columns (kh, kw, ci). Knobs, order and defaults are those of AutoTVM's template. */
+ * channels, columns (kh, kw, ci). Knobs, order and defaults are those of AutoTVM's template. And
+ * spconv2d_nhwc, the same for any kernel, stride, padding and dilation. */
 #include "templates/template.h"
 
 /* clang-format off */
@@ -17,11 +18,28 @@
 #define DIGITS \
     "    where {t, h:RH, w:CW} = y, {kh:3, kw:3, c:CI} = k\n"
 
-/* A vector is the rows of a block. %s: a further stage, and what is read of the blocks. */
-static const char rows_compute[] =
+/* The same of any convolution. */
+#define PADDED_ANY \
+    "inside ? data[n, h, w, c] : 0\n" \
+    "    where y0 = t*(RH*CW), n = y0/(OH*OW),\n" \
+    "          h = y0/OW %% OH*sh + r - pt, w = y0 %% OW*sw + q - pl,\n" \
+    "          inside = 0 <= h && h < H && 0 <= w && w < W\n"
+#define DIGITS_ANY \
+    "    where {t, h:RH, w:CW} = y, {kh:KH, kw:KW, c:CI} = k\n"
+
+/* A vector is the rows of a block. */
+static const char rows_3x3[] =
     TENSORS
     "strip[t:Y/(RH*CW), r:RH + 2, q:CW + 2, c:CI] = " PADDED
-    "im2col[y:Y, k:K]  = strip[t, h + kh, w + kw, c]\n" DIGITS
+    "im2col[y:Y, k:K]  = strip[t, h + kh, w + kw, c]\n" DIGITS;
+static const char rows_any[] =
+    TENSORS
+    "strip[t:Y/(RH*CW), r:(RH - 1)*sh + eh, q:(CW - 1)*sw + ew, c:CI] = " PADDED_ANY
+    "im2col[y:Y, k:K]  = strip[t, h*sh + kh*dh, w*sw + kw*dw, c]\n" DIGITS_ANY;
+
+/* %s: those; a further stage, and what is read of the blocks. */
+static const char rows_compute[] =
+    "%s"
     "%s"
     "cc[y:Y, xr:X/R, r:R, c:C] = sum(e : indptr[xr] .. indptr[xr+1])\n"
     "    im2col[y, indices[e]*C + c] * %s\n"
@@ -58,10 +76,23 @@ static const char rows_in_place[] =
 
 /* Blocks of few rows would fill a part of a vector only: there a vector is pixels, and sums are
  * turned round on their way to the output. */
-static const char pixels_compute[] =
+static const char pixels_3x3[] =
     TENSORS
     "strip[t:Y/(RH*CW), r:RH + 2, c:CI, q:CW + 2] = " PADDED
-    "im2col[k:K, y:Y]  = strip[t, h + kh, c, w + kw]\n" DIGITS
+    "im2col[k:K, y:Y]  = strip[t, h + kh, c, w + kw]\n" DIGITS;
+/* Pixels that a vector reads lie side by side, a stride's phases apart. */
+static const char pixels_any[] =
+    TENSORS
+    "strip[t:Y/(RH*CW), r:(RH - 1)*sh + eh, c:CI, p:sw, q:CW + (ew - 1)/sw] = "
+    "inside ? data[n, h, w, c] : 0\n"
+    "    where y0 = t*(RH*CW), n = y0/(OH*OW),\n"
+    "          h = y0/OW %% OH*sh + r - pt, w = y0 %% OW*sw + q*sw + p - pl,\n"
+    "          inside = 0 <= h && h < H && 0 <= w && w < W\n"
+    "im2col[k:K, y:Y]  = strip[t, h*sh + kh*dh, c, kw*dw %% sw, w + kw*dw/sw]\n" DIGITS_ANY;
+
+/* %s: those. */
+static const char pixels_compute[] =
+    "%s"
     "cc[xr:X/R, r:R, y:Y] = sum(e : indptr[xr] .. indptr[xr+1], c:C)\n"
     "    im2col[indices[e]*C + c, y] * blocks[e, r, c]\n"
     "out[y:Y, x:X]     = cc[x/R, x%%R, y]\n";
@@ -76,10 +107,11 @@ static const char pixels_copied[] =
     "    yi, {xo, xi} =>\n"
     "        @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n";
 
+/* %s: the loops of the strip, and its leaf. */
 static const char pixels_in_place[] =
     "yt =>\n"
-    "    r, q, c =>\n"
-    "        @strip = yt, r, c, q\n"
+    "    %s =>\n"
+    "        @strip = yt, r, c, %sq\n"
     "    xt, yo =>\n"
     "        xo =>\n"
     "            x1:1, ko:dyn(xr), ki:unroll, xi:unroll, yi:vec =>\n"
@@ -88,18 +120,21 @@ static const char pixels_in_place[] =
     "            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n";
 /* clang-format on */
 
-static void by_rows(at_template *t) {
+/* 3x3, stride 1, padding 1: as AutoTVM has it; or any. */
+static void by_rows(at_template *t, int any) {
     int turned = at_evaluate(t, "C > 1 && nnz > 0") != 0;
     const char *tree = turned ? turn_tree : "";
-    at_compute(t, at_textf(t, rows_compute, turned ? turn : "",
-                           turned ? "turned[e, c, r]" : "blocks[e, r, c]"));
+    at_compute(t, at_textf(t, rows_compute, at_textf(t, any ? rows_any : rows_3x3),
+                           turned ? turn : "", turned ? "turned[e, c, r]" : "blocks[e, r, c]"));
     at_schedule_when(t, "strips", at_textf(t, rows_in_place, tree));
     at_schedule(t, at_textf(t, rows_copied, tree));
 }
 
-static void by_pixels(at_template *t) {
-    at_compute(t, at_textf(t, pixels_compute));
-    at_schedule_when(t, "strips", pixels_in_place);
+static void by_pixels(at_template *t, int any) {
+    at_compute(t, at_textf(t, pixels_compute, at_textf(t, any ? pixels_any : pixels_3x3)));
+    at_schedule_when(
+        t, "strips",
+        at_textf(t, pixels_in_place, any ? "r, q, p, c" : "r, q, c", any ? "p, " : ""));
     at_schedule(t, pixels_copied);
 }
 
@@ -118,8 +153,30 @@ static void define(at_template *t) {
     at_sizes(t,
              "strips = W >= 14 && even && (W % rows == 0 || (rows % W == 0 && H % (rows/W) == 0))");
     at_sizes(t, "CW = strips ? min(rows, W) : W, RH = strips ? rows/CW : 1");
-    if (at_evaluate(t, "R < 16") != 0) by_pixels(t);
-    else by_rows(t);
+    if (at_evaluate(t, "R < 16") != 0) by_pixels(t, 0);
+    else by_rows(t, 0);
+    at_sparse(t, "blocks", "indices", "indptr", "K/C");
+    at_flops(t, "2*Y*nnz*R*C");
+}
+
+static void define_any(at_template *t) {
+    at_sizes(t, AT_WINDOW("OH", "H", "KH", "sh", "dh", "top", "bottom", "pt", "pb"));
+    at_sizes(t, AT_WINDOW("OW", "W", "KW", "sw", "dw", "left", "right", "pl", "pr"));
+    at_require(t, "OH >= 1 && OW >= 1", "the kernel exceeds the padded image");
+    at_require(t, "CO % R == 0", "R does not divide CO");
+    at_require(t, "KH*KW*CI % C == 0", "C does not divide KH*KW*CI");
+    at_require(t, "nnz <= CO/R * (KH*KW*CI/C)", "nnz exceeds the number of blocks");
+    at_sizes(t, "eh = (KH - 1)*dh + 1, ew = (KW - 1)*dw + 1");
+    at_sizes(t, "Y = N*OH*OW, X = CO, K = KH*KW*CI");
+    at_split(t, "tile_y", "Y", "yt yo yi", .policy = AT_FACTORS, .fallback = {-1, 160, 8});
+    at_split(t, "tile_x", "X/R", "xt xo", .policy = AT_FACTORS, .fallback = {-1, 4});
+    at_sizes(t, "k9 = KH*KW, ci = CI, xi = R, ki = C");
+    at_sizes(t, "rows = |yo|*|yi|, even = OW % |yi| == 0 || |yi| % OW == 0");
+    at_sizes(t, "strips = OW >= 14 && even &&"
+                "         (OW % rows == 0 || (rows % OW == 0 && OH % (rows/OW) == 0))");
+    at_sizes(t, "CW = strips ? min(rows, OW) : OW, RH = strips ? rows/CW : 1");
+    if (at_evaluate(t, "R < 16") != 0) by_pixels(t, 1);
+    else by_rows(t, 1);
     at_sparse(t, "blocks", "indices", "indptr", "K/C");
     at_flops(t, "2*Y*nnz*R*C");
 }
@@ -130,4 +187,15 @@ const at_template_row at_spconv2d_3x3_gemm = {
     .args = "N=1, H=56, W=56, CI=64, CO=64, nnz=1 from 0, R=16, C=1",
     .record_args = "[N, H, W, CI, CO, nnz, R, C] | [N, H, W, CI, CO, nnz, R, C, \"float32\"]",
     .define = define,
+};
+
+const at_template_row at_spconv2d_nhwc = {
+    .name = "spconv2d_nhwc",
+    .help = "convolution with a block-sparse weight, any kernel, stride, padding and dilation",
+    .args = "N=1, H=56, W=56, CI=64, CO=64, KH=3, KW=3, strides(sh, sw)=1, "
+            "padding(top, left, bottom, right)=1 from 0, dilation(dh, dw)=1, nnz=1 from 0, R=16, "
+            "C=1",
+    .record_args = "[[\"TENSOR\", [N, H, W, CI], \"float32\"], CO, KH, KW, strides, padding, "
+                   "dilation, nnz, R, C, \"float32\"]",
+    .define = define_any,
 };

@@ -139,8 +139,20 @@ static void sparse(void **state) {
     cli_expect(0, "./autotune conv2d " SMALL " --weight w.mtx --trials 16 --log h.log --json");
     assert_int_equal(ways_named("spconv2d_3x3_gemm"), 4);
     assert_int_equal(ways_named("conv2d_winograd_nhwc"), 2);
-    const cli_result *r = cli_expect(2, "./autotune conv2d " SMALL ",KH=5,KW=5 --sparsity 0.9");
+    const cli_result *r = cli_expect(2, "./autotune conv2d_winograd_nhwc " SMALL " --sparsity 0.9");
     assert_non_null(strstr(r->err, "no template with a sparse weight has these arguments"));
+    /* Every kernel and stride has one. */
+    cli_expect(0, "./autotune conv2d " SMALL ",KH=5,KW=5,strides=2,padding=2 --sparsity 0.9 "
+                  "--trials 12 --log h.log --json");
+    assert_int_equal(ways_named("spconv2d_nhwc"), 4);
+    cli_expect(0, "./autotune conv2d " SMALL ",KH=1,KW=1,padding=0 --sparsity 0.5 --trials 12 "
+                  "--log h.log --json");
+    assert_int_equal(ways_named("sparse_dense"), 4);
+    cli_expect(0, "./autotune conv2d " SMALL ",KH=1,KW=1,padding=0,strides=2 --sparsity 0.5 "
+                  "--trials 12 --log h.log --json");
+    assert_int_equal(ways_named("spconv2d_nhwc"), 4);
+    cli_expect(0, "./autotune plot h.log --against sparsity --json");
+    assert_int_equal(cli_member(cli_json(), "tasks")->count, 4);
 }
 
 /* One file for all ways, in any of its forms; without zeros none of them is sparse. */

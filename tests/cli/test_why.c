@@ -198,6 +198,7 @@ static void no_notes(void **state) {
                                         "matmul_add",
                                         "batch_matmul",
                                         "spconv2d_3x3_gemm",
+                                        "spconv2d_nhwc",
                                         "sparse_dense"};
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
         cli_expect(0, "./autotune show %s --config default --isa avx2 --json", tasks[i]);

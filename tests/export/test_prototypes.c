@@ -27,6 +27,7 @@ static const struct {
     {"group_conv2d_nhwc", "H=5,W=6,CI=4,CO=8,G=2"},
     {"depthwise_conv2d_NCHWc", "IC=8,H=5,W=6"},
     {"depthwise_conv2d_nhwc", "C=8,H=5,W=6"},
+    {"spconv2d_nhwc", "N=1,H=29,W=28,CI=4,CO=16,KH=5,KW=3,strides=2,nnz=9,R=4,C=4"},
     {"conv2d_transpose_nhwc", "H=3,W=4,CI=4,CO=8"},
     {"conv2d_capsule_nhwijc", "H=4,W=5,CI=4,CO=8,CS=2"},
     {"conv1d_nwc", "W=10,CI=4,CO=8"},

@@ -52,6 +52,8 @@ static const struct {
     {"matmul_add", "N=7,L=5,M=1"},
     {"spconv2d_3x3_gemm", "H=14,W=14,CI=32,CO=32,nnz=150"},
     {"spconv2d_3x3_gemm", "H=6,W=6,CI=4,CO=16,nnz=9,R=4,C=4"},
+    {"spconv2d_nhwc", "H=29,W=29,CI=8,CO=32,KH=7,KW=7,strides=2,padding=3,nnz=150"},
+    {"spconv2d_nhwc", "H=30,W=30,CI=4,CO=16,KH=5,KW=5,strides=2,padding=2,nnz=9,R=4,C=4"},
     {"spconv2d_3x3_gemm", "H=4,W=4,CI=2,CO=16,nnz=0"},
     {"sparse_dense", "M=24,N=64,K=40,nnz=40"},
     {"spconv2d_3x3_gemm", "H=6,W=5,CI=4,CO=6,nnz=30,R=1"},

@@ -43,6 +43,13 @@ int main(int argc, char **argv) {
         {"spconv2d_3x3_gemm", "N=2,H=6,W=18,CI=6,CO=32,nnz=60"}, /* strips */
         {"spconv2d_3x3_gemm", "H=4,W=14,CI=8,CO=16,nnz=30,R=4,C=4"},
         {"spconv2d_3x3_gemm", "H=4,W=15,CI=4,CO=9,nnz=110,R=1"},
+        {"spconv2d_nhwc", "H=9,W=7,CI=5,CO=32,nnz=30"},
+        {"spconv2d_nhwc", "H=28,W=29,CI=6,CO=16,KH=7,KW=7,strides=2,padding=3,nnz=90"},
+        {"spconv2d_nhwc",
+         "H=29,W=30,CI=4,CO=9,KH=5,KW=3,strides=[2,3],padding=[2,1,0,1],nnz=80,R=1"},
+        {"spconv2d_nhwc",
+         "N=2,H=28,W=28,CI=4,CO=8,dilation=[2,3],strides=[1,2],padding=2,nnz=11,R=4,C=4"},
+        {"spconv2d_nhwc", "H=11,W=8,CI=16,CO=32,KH=1,KW=1,padding=0,strides=2,nnz=11,C=2"},
         {"spconv2d_3x3_gemm", "N=2,H=3,W=14,CI=4,CO=18,nnz=15,R=6,C=6"},
         {"sparse_dense", "M=24,N=48,K=36,nnz=40"},
         {"sparse_dense", "M=15,N=12,K=20,nnz=31,R=2,C=2"},
