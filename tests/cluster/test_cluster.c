@@ -4,26 +4,38 @@
 #include "tests/cli/cli_test.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/cluster/relay.h"
 
-static char sources[PATH_MAX], self[PATH_MAX], program[PATH_MAX];
+static char sources[PATH_MAX], self[PATH_MAX], program[PATH_MAX], sent[PATH_MAX + 32];
 static bool has_ssh, has_slurm;
 
 /* Before what uses the engines. */
 #define ENV ". cluster/env.sh; "
 #define TASK "dense --args M=64,N=64,K=64 --tuner random -q "
 
+/* Cores are claimed on the whole machine: two such tests at once would wait for each other's. */
+static void take_turns(void) {
+    char name[64];
+    snprintf(name, sizeof name, "/tmp/autotune-test-cluster-%u.lock", (unsigned)geteuid());
+    int fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0) flock(fd, LOCK_EX); /* until this process ends */
+}
+
 static int setup(void **state) {
     if (!getcwd(sources, sizeof sources) || cli_setup(state)) return -1;
-    if (!realpath("autotune", program)) return -1;
+    if (!realpath("autotune", program) || !getcwd(sent, PATH_MAX)) return -1;
+    strcat(sent, "/cluster/there/autotune/agent-");
+    take_turns();
     mkdir("cluster", 0700);
     const cli_result *r = cli_run("%s/tools/cluster up cluster", sources);
     has_ssh = strstr(r->out, "ssh") != NULL;
@@ -51,7 +63,7 @@ static int count_processes(bool agents_alone, int *pids, int most) {
         ssize_t len = atoi(e->d_name) > 0 ? readlink(path, exe, sizeof exe - 1) : -1;
         if (len <= 0) continue;
         exe[len] = 0;
-        if (strcmp(exe, program) && !strstr(exe, "/there/autotune/agent-")) continue;
+        if (strcmp(exe, program) && strncmp(exe, sent, strlen(sent))) continue;
         snprintf(path, sizeof path, "/proc/%.20s/cmdline", e->d_name);
         FILE *f = fopen(path, "re");
         size_t got = f ? fread(line, 1, sizeof line - 1, f) : 0;
@@ -248,6 +260,7 @@ static void refusals(void **state) {
     } cases[] = {
         {"", "dir:open", "open to others", 4},
         {"ln -s open link; ", "dir:link", "it is a link", 4},
+        {"mkdir -p -m 700 inner; ln -s ../open inner/searches; ", "dir:inner", "it is a link", 4},
         {"", "ssh:-oProxyCommand=x", "hosts are expected", 2},
         {"", "ssh:", "hosts are expected", 2},
         {"", "slurm:nodes=0", "a number from 1", 2},
@@ -390,6 +403,24 @@ static void drained(void **state) {
     expect_nothing_left("draining and preemption");
 }
 
+/* One step for two nodes: a task that is killed takes no other along. */
+static void lost_task(void **state) {
+    (void)state;
+    if (!has_slurm) skip();
+    int pids[8];
+    cli_expect(0, WHILE_IT_RUNS("lost.log", "slurm:nodes=2,dir=box") "echo $p >lost.pid");
+    int n = count_processes(true, pids, 8);
+    assert_in_range(n, 2, 8);
+    kill(pids[0], SIGKILL);
+    cli_expect(0, "for i in $(seq 600); do kill -0 $(cat lost.pid) 2>/dev/null || exit 0; "
+                  "sleep 0.1; done; exit 1");
+    expect_trials("lost.log", 150);
+    cli_expect(0, "grep -q '\"attempt\": 2' lost.log"); /* what it had went to the other */
+    /* It cannot take away what it said of itself. */
+    cli_expect(0, "touch -d '2 minutes ago' box/workers/W-*; ./autotune workers --on dir:box");
+    expect_nothing_left("a lost task");
+}
+
 /* The disk is full there: where the program cannot be put it is told; where messages cannot be,
  * they wait until they can. */
 static void full_disk(void **state) {
@@ -472,29 +503,50 @@ static void odd_node(void **state) {
     expect_nothing_left("an odd node");
 }
 
-/* Those that take a minute and more: a job at its time limit, a network that hangs for a minute. */
-static void patience(void **state) {
+/* ---- what takes minutes ---------------------------------------------------------------------- */
+
+static void only_if_long(void) {
+    if (setting("AT_LONG", 0)) return;
+    print_message("AT_LONG=1 asks for what takes minutes\n");
+    skip();
+}
+
+/* A network that hangs for a minute, which is less than the lease. */
+static void a_minute(void **state) {
     (void)state;
-    if (!setting("AT_LONG", 0)) {
-        print_message("AT_LONG=1 asks for what takes minutes\n");
-        skip();
-    }
-    if (has_ssh) {
-        cli_expect(0,
-                   ENV "RELAY='%s --relay hang=20:60000' ./autotune " TASK
-                       "--trials 60 --log minute.log --on ssh:board",
-                   self);
-        expect_trials("minute.log", 60);
-        cli_expect(1, "grep -q '\"attempt\": 2' minute.log"); /* it was waited for */
-    }
-    if (has_slurm) {
-        cli_expect(0, ENV "timeout 400 ./autotune " TASK
-                          "--trials 1000 --cooldown 200ms --log limit.log "
-                          "--on slurm:nodes=2,time=1");
-        expect_trials("limit.log", 1000);
-        cli_expect(0, "grep -q '\"attempt\": 2' limit.log");
-    }
-    expect_nothing_left("patience");
+    only_if_long();
+    if (!has_ssh) skip();
+    cli_expect(0,
+               ENV "RELAY='%s --relay hang=20:60000' ./autotune " TASK
+                   "--trials 60 --log minute.log --on ssh:board",
+               self);
+    expect_trials("minute.log", 60);
+    cli_expect(1, "grep -q '\"attempt\": 2' minute.log"); /* it was waited for */
+    expect_nothing_left("a minute");
+}
+
+/* Jobs at their time limit: the next ones go on. */
+static void time_limit(void **state) {
+    (void)state;
+    only_if_long();
+    if (!has_slurm) skip();
+    cli_expect(0, ENV "timeout 400 ./autotune " TASK
+                      "--trials 1000 --cooldown 200ms --log limit.log --on slurm:nodes=2,time=1");
+    expect_trials("limit.log", 1000);
+    cli_expect(0, "grep -q '\"attempt\": 2' limit.log");
+    expect_nothing_left("a time limit");
+}
+
+/* A search that was killed does not count up any more: a lease later its folder goes, whoever sees
+ * it. */
+static void dead_search(void **state) {
+    (void)state;
+    only_if_long();
+    cli_expect(0, "mkdir -p -m 700 box/searches/S-dead/W-1/to; chmod -R 700 box; "
+                  "echo 1 >box/searches/S-dead/alive; chmod 600 box/searches/S-dead/alive; "
+                  "timeout 120 ./autotune work box --idle 95s; "
+                  "! ls -d box/searches/S-dead 2>/dev/null");
+    expect_nothing_left("a dead search");
 }
 
 /* ---- many faults in one run ------------------------------------------------------------------ */
@@ -581,16 +633,28 @@ int main(int argc, char **argv) {
     if (argc > 2 && !strcmp(argv[1], "--relay")) return relay_main(argc - 2, argv + 2);
     if (!realpath("/proc/self/exe", self)) return 1;
     if (argc > 1) cmocka_set_test_filter(argv[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(local),           cmocka_unit_test(by_ssh),
-        cmocka_unit_test(by_slurm),        cmocka_unit_test(by_folder),
-        cmocka_unit_test(several_at_once), cmocka_unit_test(own_template),
-        cmocka_unit_test(options),         cmocka_unit_test(listed),
-        cmocka_unit_test(refusals),        cmocka_unit_test(other_version),
-        cmocka_unit_test(doubled),         cmocka_unit_test(broken),
-        cmocka_unit_test(killed_search),   cmocka_unit_test(drained),
-        cmocka_unit_test(full_disk),       cmocka_unit_test(clocks_apart),
-        cmocka_unit_test(slow_node),       cmocka_unit_test(odd_node),
-        cmocka_unit_test(patience),        cmocka_unit_test(many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(local),
+                                       cmocka_unit_test(by_ssh),
+                                       cmocka_unit_test(by_slurm),
+                                       cmocka_unit_test(by_folder),
+                                       cmocka_unit_test(several_at_once),
+                                       cmocka_unit_test(own_template),
+                                       cmocka_unit_test(options),
+                                       cmocka_unit_test(listed),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(other_version),
+                                       cmocka_unit_test(doubled),
+                                       cmocka_unit_test(broken),
+                                       cmocka_unit_test(killed_search),
+                                       cmocka_unit_test(drained),
+                                       cmocka_unit_test(lost_task),
+                                       cmocka_unit_test(full_disk),
+                                       cmocka_unit_test(clocks_apart),
+                                       cmocka_unit_test(slow_node),
+                                       cmocka_unit_test(odd_node),
+                                       cmocka_unit_test(a_minute),
+                                       cmocka_unit_test(time_limit),
+                                       cmocka_unit_test(dead_search),
+                                       cmocka_unit_test(many)};
     return cmocka_run_group_tests_name("cluster/cluster", tests, setup, teardown);
 }
