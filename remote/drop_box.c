@@ -1,9 +1,11 @@
 /* remote/drop_box.c: see drop_box.h. */
 #include "remote/drop_box.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,19 +51,37 @@ void at_drop_free(at_drop *d) {
 int at_drop_fd(const at_drop *d) { return d->watch; }
 bool at_drop_is_told(const at_drop *d) { return d->is_told; }
 
+/* A file of this name is listed. One that is asked for before it is there may be absent for many
+ * seconds: network file systems keep that, too, but list a folder anew when it is opened. *gone:
+ * the folder is. */
+static bool is_listed(const at_drop *d, const char *name, bool *gone) {
+    int fd = openat(d->in, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+    bool is_there = false;
+    *gone = fd < 0 && (errno == ENOENT || errno == ESTALE);
+    if (!list) {
+        if (fd >= 0) close(fd);
+        return false;
+    }
+    for (struct dirent *e; !is_there && (e = readdir(list));) is_there = !strcmp(e->d_name, name);
+    closedir(list);
+    return is_there;
+}
+
 bool at_drop_read(at_drop *d, at_text *out) {
     char name[16], events[4096];
     struct stat st;
-    bool told = false;
+    bool told = false, gone = false;
     while (d->watch >= 0 && read(d->watch, events, sizeof events) > 0) told = true;
     for (;;) {
         snprintf(name, sizeof name, "%u", d->next_in);
+        if (!told && !is_listed(d, name, &gone)) break;
         if (!at_own_file_get(d->in, name, MOST_BYTES, out)) break;
         unlinkat(d->in, name, 0);
         d->next_in++;
         d->is_told = told;
     }
-    return !fstat(d->in, &st) && st.st_nlink > 0;
+    return !gone && !fstat(d->in, &st) && st.st_nlink > 0;
 }
 
 bool at_drop_write(at_drop *d, const void *data, size_t len) {
