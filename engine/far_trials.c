@@ -1,12 +1,15 @@
 /* engine/far_trials.c: trials of workers elsewhere, from the proposal to the line of the log. The
  * tuner is asked when a worker is free, and never waits. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/far_state.h"
 #include "engine/trials.h"
 
-static const double ahead_s = 0.06; /* beyond AT_FAR_DEPTH */
+/* What is under way beyond AT_FAR_DEPTH: so many seconds of trials, and not more than this part of
+ * those that are known, since no proposal has learned from what is under way. */
+static const double ahead_s = 0.06, ahead_of_known = 1.0 / 8;
 
 typedef at_flight flight;
 typedef struct at_far_search far_search;
@@ -130,22 +133,25 @@ void at_far_add_free(far_search *f, int worker) {
     f->free[f->num_free++] = worker;
 }
 
-static int depth_of(const far_search *f, const at_place *p) {
+static int depth_of(const at_tuning *t, const at_place *p) {
+    const far_search *f = t->far;
     if (f->num_places > AT_FAR_FEW || !(p->trial_s > 0)) return AT_FAR_DEPTH;
-    double depth = AT_FAR_DEPTH + ahead_s / p->trial_s;
+    double known = (double)t->tally.done / f->num_places * ahead_of_known;
+    double depth = AT_FAR_DEPTH + fmin(ahead_s / p->trial_s, known);
     return depth < AT_FAR_MOST_DEPTH ? (int)depth : AT_FAR_MOST_DEPTH;
 }
 
-static bool has_room(const far_search *f, int worker) {
-    const at_place *p = &f->places[worker];
-    return p->is_in && p->under_way < depth_of(f, p);
+static bool has_room(const at_tuning *t, int worker) {
+    const at_place *p = &t->far->places[worker];
+    return p->is_in && p->under_way < depth_of(t, p);
 }
 
 /* The first of them, -1: none; it stays there until something is sent. */
-static int free_worker(far_search *f) {
+static int free_worker(const at_tuning *t) {
+    far_search *f = t->far;
     for (; f->first_free < f->num_free; f->first_free++) {
         int worker = f->free[f->first_free];
-        if (has_room(f, worker)) return worker;
+        if (has_room(t, worker)) return worker;
     }
     return -1;
 }
@@ -164,13 +170,13 @@ static at_status send(at_tuning *t, flight *x, int worker, at_error *err) {
     at_flight_move(&f->flights, x, worker);
     f->first_free++;
     f->places[worker].under_way++;
-    if (has_room(f, worker)) at_far_add_free(f, worker);
+    if (has_room(t, worker)) at_far_add_free(f, worker);
     return AT_OK;
 }
 
 at_status at_far_fill(at_tuning *t, int64_t until, bool *enough, at_error *err) {
     far_search *f = t->far;
-    for (int worker; !*enough && (worker = free_worker(f)) >= 0;) {
+    for (int worker; !*enough && (worker = free_worker(t)) >= 0;) {
         flight *x = at_flight_unsent(&f->flights);
         if (x) {
             AT_TRY(send(t, x, worker, err));
