@@ -1,109 +1,13 @@
 /* The library as programs use it (autotune.h): a task from its space to a kernel that is called,
- * two handles in two threads, every mistake as a code and a text, and the caller's thread as it
- * was. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+ * two handles in two threads, and every mistake as a code and a text. */
+#include "tests/engine/library_task.h"
 
-#include "engine/engine.h"
-#include "engine/library/autotune.h"
-#include "tests/folder.h"
-
-#include <fenv.h>
-#include <locale.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xmmintrin.h>
-
-typedef struct path {
-    char text[128];
-} path;
-
-static path in_folder(const char *name) {
-    path p;
-    snprintf(p.text, sizeof p.text, "%s/%s", folder, name);
-    return p;
-}
-
-static at_lib *new_lib(void) {
-    at_lib *lib = at_lib_new();
-    assert_non_null(lib);
-    assert_int_equal(at_lib_set_worker(lib, "/proc/self/exe"), AT_LIB_OK);
-    return lib;
-}
-
-/* A task whose search is short and the same every time. */
-static at_lib_task *new_task(at_lib *lib, const char *name, const char *args, const char *trials) {
-    at_lib_task *t = at_lib_task_new(lib, name, args);
-    if (!t) fail_msg("%s", at_lib_error(lib));
-    static const char *const quick[][2] = {
-        {"tuner", "grid"}, {"number", "1"}, {"repeat", "2"}, {"isa", "scalar"}};
-    for (int i = 0; i < 4; i++) assert_int_equal(at_lib_set(t, quick[i][0], quick[i][1]), 0);
-    assert_int_equal(at_lib_set(t, "trials", trials), 0);
-    return t;
-}
-
-static void tune(at_lib *lib, at_lib_task *t, const char *log) {
-    if (at_lib_tune(t, log, NULL, NULL)) fail_msg("%s", at_lib_error(lib));
-}
 
 /* ---- kernels against plain loops ------------------------------------------------------------- */
-
-static void fill(float *x, int64_t n, int seed) {
-    for (int64_t i = 0; i < n; i++) x[i] = (float)((i * 7 + seed) % 9 - 4);
-}
-
-enum { M = 12, N = 32, K = 20 };
-static const char dense_args[] = "M=12,N=32,K=20";
-
-static void expect_dense(const float *data, const float *weight, const float *out) {
-    for (int m = 0; m < M; m++)
-        for (int n = 0; n < N; n++) {
-            float sum = 0;
-            for (int k = 0; k < K; k++) sum += data[m * K + k] * weight[n * K + k];
-            if (out[m * N + n] != sum) fail_msg("[%d, %d]: %g, not %g", m, n, out[m * N + n], sum);
-        }
-}
-
-/* Plain, by an array, and packed before; whatever the workspace's alignment. */
-static void check_dense(const at_lib_kernel *k) {
-    static float data[M * K], weight[N * K], out[M * N];
-    char *workspace = malloc(at_lib_workspace_bytes(k) + 4);
-    void *packed = malloc(at_lib_packed_bytes(k));
-    at_lib_tensor t;
-    fill(data, M * K, 1), fill(weight, N * K, 5);
-    assert_int_equal(at_lib_tensor_count(k), 3);
-    assert_int_equal(at_lib_tensor_at(k, 1, &t), 0);
-    assert_string_equal(t.name, "weight");
-    assert_true(t.num_dims == 2 && t.dims[0] == N && t.dims[1] == K && !t.is_output && t.is_packed);
-    assert_int_equal(t.size_bytes, sizeof weight);
-
-    typedef void plain(const float *, const float *, float *, void *);
-    ((plain *)at_lib_function(k, AT_LIB_PLAIN))(data, weight, out, workspace + 4);
-    expect_dense(data, weight, out);
-    memset(out, 0xff, sizeof out);
-    void *tensors[] = {data, weight, out};
-    assert_int_equal(at_lib_call(k, tensors, workspace), 0);
-    expect_dense(data, weight, out);
-
-    typedef void pack(const float *, void *);
-    typedef void fast(const float *, const void *, float *, void *);
-    assert_string_equal(at_lib_prototype(k, AT_LIB_PACK),
-                        "void kernel_pack(const float *weight, void *packed)");
-    memset(out, 0xff, sizeof out);
-    ((pack *)at_lib_function(k, AT_LIB_PACK))(weight, packed);
-    ((fast *)at_lib_function(k, AT_LIB_IN_BLOCKS))(data, packed, out, workspace);
-    expect_dense(data, weight, out);
-    free(workspace);
-    free(packed);
-}
 
 static void write_text(const char *file, const char *text) {
     FILE *f = fopen(file, "w");
@@ -590,141 +494,13 @@ static void mistakes(void **state) {
     at_lib_free(lib);
 }
 
-/* ---- the caller's thread ----------------------------------------------------------------------
- */
-
-enum { LAST_SIGNAL = 31 };
-typedef struct surroundings {
-    cpu_set_t cpus;
-    unsigned mxcsr;
-    int rounding;
-    locale_t locale;
-    char decimal[8];
-    mode_t mask;
-    void (*handlers[LAST_SIGNAL + 1])(int);
-    sigset_t blocked;
-    char **environment;
-    struct stat streams[3];
-    int next_fd;
-    char cwd[256];
-} surroundings;
-
-static void look(surroundings *s) {
-    memset(s, 0, sizeof *s);
-    sched_getaffinity(0, sizeof s->cpus, &s->cpus);
-    s->mxcsr = _mm_getcsr();
-    s->rounding = fegetround();
-    s->locale = uselocale((locale_t)0);
-    snprintf(s->decimal, sizeof s->decimal, "%.1f", 0.5);
-    s->mask = umask(0);
-    umask(s->mask);
-    for (int i = 1; i <= LAST_SIGNAL; i++) {
-        struct sigaction a;
-        if (!sigaction(i, NULL, &a)) s->handlers[i] = a.sa_handler;
-    }
-    pthread_sigmask(SIG_BLOCK, NULL, &s->blocked);
-    s->environment = environ;
-    for (int i = 0; i < 3; i++) fstat(i, &s->streams[i]);
-    s->next_fd = dup(1);
-    close(s->next_fd);
-    if (!getcwd(s->cwd, sizeof s->cwd)) fail();
-}
-
-static void same(const surroundings *x, const surroundings *y) {
-    assert_true(CPU_EQUAL(&x->cpus, &y->cpus));
-    assert_int_equal(x->mxcsr, y->mxcsr);
-    assert_int_equal(x->rounding, y->rounding);
-    assert_true(x->locale == y->locale);
-    assert_string_equal(x->decimal, y->decimal);
-    assert_int_equal(x->mask, y->mask);
-    for (int i = 1; i <= LAST_SIGNAL; i++)
-        if (x->handlers[i] != y->handlers[i]) fail_msg("the handler of signal %d is another", i);
-    assert_memory_equal(&x->blocked, &y->blocked, sizeof x->blocked);
-    assert_true(x->environment == y->environment);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(x->streams[i].st_ino, y->streams[i].st_ino);
-        assert_int_equal(x->streams[i].st_mode, y->streams[i].st_mode);
-    }
-    assert_int_equal(x->next_fd, y->next_fd); /* none is left open */
-    assert_string_equal(x->cwd, y->cwd);
-}
-
-typedef struct watcher {
-    surroundings before;
-    int calls;
-} watcher;
-
-static int look_meanwhile(void *ctx, const at_lib_progress *p) {
-    watcher *w = ctx;
-    surroundings now;
-    (void)p;
-    look(&now);
-    /* The callback is the caller's own code; open files and cores are the search's meanwhile. */
-    now.next_fd = w->before.next_fd;
-    same(&w->before, &now);
-    w->calls++;
-    return 0;
-}
-
-/* One of the system's, made anew where it is not installed. */
-static locale_t comma_locale(void) {
-    char command[200];
-    locale_t found = newlocale(LC_ALL_MASK, "de_DE.UTF-8", (locale_t)0);
-    if (found) return found;
-#ifdef __SANITIZE_ADDRESS__
-    return found; /* glibc never frees its copy of LOCPATH, which would be told as a leak */
-#endif
-    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null",
-             folder);
-    if (system(command)) return (locale_t)0;
-    setenv("LOCPATH", folder, 1);
-    found = newlocale(LC_ALL_MASK, "de_DE.UTF-8", (locale_t)0);
-    unsetenv("LOCPATH");
-    return found;
-}
-
-/* A caller with a comma in its numbers, other rounding and denormals as zero: results, logs and the
- * caller's own state are the same. */
-static void nothing_changes(void **state) {
-    (void)state;
-    path log = in_folder("state.log"), best = in_folder("state-best.log");
-    locale_t mine = comma_locale();
-    if (!mine) print_message("no locale with a decimal comma can be made\n");
-    if (mine) uselocale(mine);
-    unsigned mxcsr = _mm_getcsr();
-    fesetround(FE_UPWARD);
-    _mm_setcsr(_mm_getcsr() | 0x8040);
-    static watcher w;
-    static surroundings after;
-    look(&w.before);
-    at_lib *lib = new_lib();
-    at_lib_task *t = new_task(lib, "dense", dense_args, "5");
-    assert_int_equal(at_lib_set(t, "min-repeat-ms", "0.5"), 0);
-    int code = at_lib_tune(t, log.text, look_meanwhile, &w);
-    const char *one[] = {log.text};
-    if (!code) code = at_lib_pick_best(lib, one, 1, best.text);
-    at_lib_kernel *k = code ? NULL : at_lib_load_log(t, best.text);
-    look(&after);
-    fesetround(FE_TONEAREST);
-    _mm_setcsr(mxcsr);
-    if (mine) uselocale(LC_GLOBAL_LOCALE), freelocale(mine);
-    if (!k) fail_msg("%s", at_lib_error(lib));
-    assert_int_equal(w.calls, 5);
-    same(&w.before, &after);
-    check_dense(k);
-    at_lib_kernel_free(k);
-    at_lib_task_free(t);
-    at_lib_free(lib);
-}
-
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(computation),    cmocka_unit_test(tuned_and_loaded),
-        cmocka_unit_test(every_isa),      cmocka_unit_test(in_blocks),
-        cmocka_unit_test(spaces),         cmocka_unit_test(logs),
-        cmocka_unit_test(ended),          cmocka_unit_test(two_threads),
-        cmocka_unit_test(own_template),   cmocka_unit_test(mistakes),
-        cmocka_unit_test(nothing_changes)};
+        cmocka_unit_test(computation),  cmocka_unit_test(tuned_and_loaded),
+        cmocka_unit_test(every_isa),    cmocka_unit_test(in_blocks),
+        cmocka_unit_test(spaces),       cmocka_unit_test(logs),
+        cmocka_unit_test(ended),        cmocka_unit_test(two_threads),
+        cmocka_unit_test(own_template), cmocka_unit_test(mistakes)};
     return cmocka_run_group_tests_name("engine/library", tests, make_folder, remove_folder);
 }
