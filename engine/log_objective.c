@@ -5,7 +5,7 @@
 
 #include "engine/quieter_core.h"
 
-static const int64_t watch_ns = 40000000; /* of the core, when a log begins */
+static const int64_t watch_ns = 20000000; /* of the core, when a log begins */
 /* What has as much of the time counts by itself. */
 static const double most_of_the_time = 0.75;
 

@@ -19,7 +19,7 @@ static int time_it(at_run *r) {
     int failed = 0;
     for (int i = 0; i < 4 && !failed; i++) {
         at_run_time t;
-        failed = at_run_timed(r, 1, &t);
+        failed = at_run_once(r, 0, &t);
         if (!i || (double)t.ns < anchor.run_ns) anchor.run_ns = (double)t.ns;
     }
     return failed;

@@ -137,6 +137,14 @@ bool at_watch_end(const at_watch *w, int64_t ns) {
            (!is_long && (double)change_ns > DRIFT * (double)before_ns);
 }
 
+bool at_was_stolen(void) {
+    static long before;
+    long now = stolen_ticks();
+    bool was = now != before;
+    before = now;
+    return was;
+}
+
 /* ---- caches --------------------------------------------------------------------------------- */
 
 static struct {

@@ -59,7 +59,7 @@ at_job_end at_job_first_run(const at_inside *in, const at_job *job, const at_cod
     at_job_poison(job, places, AT_BUF_OUT, AT_POISON_OUT);
     at_poison(workspace->start, workspace->size_bytes, AT_POISON_WORK);
     if (!failed && !out->is_cut) {
-        failed = at_run_limited(r, limit_ns, t, &out->is_cut);
+        failed = at_run_limited(r, limit_ns, AT_BEHIND * best_ns, t, &out->is_cut);
         ns = t->ns;
     }
     if (failed) {

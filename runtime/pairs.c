@@ -125,7 +125,7 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
     }
     if (cold && !failed) { /* how short is it really? */
         at_run_time again;
-        failed = at_run_timed(r, 1, &again);
+        failed = at_run_once(r, 0, &again);
         if (again.ns < ns) ns = again.ns;
     }
     side kernel = {.run = r}, anchor = {.run = &a->beside};

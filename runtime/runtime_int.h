@@ -254,10 +254,14 @@ typedef struct at_run_time {
 /* Caches flushed if asked for; then that many calls. Returns 0 or the first other value that the
  * kernel returned. */
 int at_run_timed(at_run *r, int number, at_run_time *t);
+/* One run, of which only what changes it by much is asked: was the thread away? Where it took
+ * longer than behind_ns (0: nobody asks), did the hypervisor take the core, too? */
+int at_run_once(at_run *r, double behind_ns, at_run_time *t);
+#define AT_BEHIND 3 /* times the best: not worth a second look */
 /* stop.c: how long a run of the job may take; 0: as long as it wants. */
 int64_t at_run_limit(const at_job *job, double best_ns);
-/* One run, which is stopped once it has taken so much of its core's time; 0: never. */
-int at_run_limited(at_run *r, int64_t limit_ns, at_run_time *t, bool *stopped);
+/* The same, which is stopped once it has taken so much of its core's time; 0: never. */
+int at_run_limited(at_run *r, int64_t limit_ns, double behind_ns, at_run_time *t, bool *stopped);
 /* Whether a few of the kernel's turns show that all of them take longer than the limit. *ns: how
  * long, by them; 0: nothing was run. */
 bool at_part_is_behind(at_run *r, int64_t turns, int64_t limit_ns, int64_t *ns, int *failed);
@@ -353,6 +357,9 @@ void at_watch_init(int cpu); /* in the worker, pinned to cpu */
 /* Around a sample; they take some 20 to 40 microseconds together. vector_set: as in at_job. */
 void at_watch_begin(at_watch *w, int vector_set, int threads);
 bool at_watch_end(const at_watch *w, int64_t ns); /* ns: the sample's; true: disturbed */
+
+/* Has the hypervisor given the core to others since this was asked before? */
+bool at_was_stolen(void);
 
 /* The cheap part of it, half a microsecond: how long was the thread away? 0 of several threads, and
  * where it is less than 1 %. Returns what passed in all. */

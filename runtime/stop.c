@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#define BEHIND 3         /* times the best, as in timer.c */
 #define LONG_NS 20000000 /* what takes less is not worth the trouble */
 #define PART_NS                                                                                    \
     10000000 /* the turns that a kernel as fast as the best takes in this time are tried */
@@ -37,20 +36,20 @@ static void set_timer(int64_t ns) {
 int64_t at_run_limit(const at_job *job, double best_ns) {
     if (job->turns <= 1 || job->to_the_end || job->run_only || job->number > 0 || best_ns <= 0)
         return 0;
-    return (int64_t)fmin(fmax(BEHIND * best_ns, LONG_NS), 1e15);
+    return (int64_t)fmin(fmax(AT_BEHIND * best_ns, LONG_NS), 1e15);
 }
 
-int at_run_limited(at_run *r, int64_t limit_ns, at_run_time *t, bool *stopped) {
+int at_run_limited(at_run *r, int64_t limit_ns, double behind_ns, at_run_time *t, bool *stopped) {
     long turns = r->par.turns;
     *stopped = false;
-    if (limit_ns <= 0) return at_run_timed(r, 1, t);
+    if (limit_ns <= 0) return at_run_once(r, behind_ns, t);
     struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&act.sa_mask);
     stopped_one = &r->par;
     has_stopped = 0;
     sigaction(SIGPROF, &act, NULL); /* and stays: a late one must not end the worker */
     set_timer(limit_ns * r->par.threads);
-    int failed = at_run_timed(r, 1, t);
+    int failed = at_run_once(r, behind_ns, t);
     set_timer(0);
     stopped_one = NULL;
     *stopped = has_stopped;
@@ -62,15 +61,15 @@ int at_run_limited(at_run *r, int64_t limit_ns, at_run_time *t, bool *stopped) {
  * difference is rather too small. */
 bool at_part_is_behind(at_run *r, int64_t turns, int64_t limit_ns, int64_t *ns, int *failed) {
     at_run_time rest, part;
-    double best_ns = (double)limit_ns / BEHIND, n = ceil(PART_NS / best_ns * (double)turns);
+    double best_ns = (double)limit_ns / AT_BEHIND, n = ceil(PART_NS / best_ns * (double)turns);
     bool stopped;
     *ns = 0;
     if (best_ns < LONG_NS || n > (double)turns / 2) return false;
     r->par.turns = 0;
-    *failed = at_run_limited(r, limit_ns, &rest, &stopped);
+    *failed = at_run_limited(r, limit_ns, 0, &rest, &stopped);
     for (int i = 0; i < 2 && !*failed; i++) { /* the first may have been disturbed */
         r->par.turns = (long)n;
-        *failed = at_run_limited(r, limit_ns, &part, &stopped);
+        *failed = at_run_limited(r, limit_ns, 0, &part, &stopped);
         double all = (double)(part.ns - rest.ns) / n * (double)turns + (double)rest.ns;
         if (!i || all < (double)*ns) *ns = (int64_t)fmin(fmax(all, 1), 1e15);
         if (*ns <= limit_ns) break;

@@ -9,7 +9,6 @@
 #define COLD_REPEAT 3           /* flushing costs more than all the rest */
 #define LEAST 2                 /* samples */
 #define DISTURBED_NS 1000000000 /* of disturbed repeats */
-#define BEHIND 3                /* times the best: not worth a second look */
 #define HOPELESS 12             /* times the best: nor when the run was disturbed */
 #define COLD_NS 1000000 /* caches, code and branch predictors count in a run shorter than this */
 #define MAX_ZEROS 100   /* a clock that stands still */
@@ -24,6 +23,17 @@ int at_run_timed(at_run *r, int number, at_run_time *t) {
     for (int i = 0; i < number && !failed; i++) failed = r->entry(r->buf, r->workspace, &r->par);
     t->ns = r->clock->now_ns() - start;
     t->disturbed = at_watch_end(&watch, t->ns);
+    r->total_ns += t->ns;
+    return failed;
+}
+
+int at_run_once(at_run *r, double behind_ns, at_run_time *t) {
+    int64_t away_ns;
+    if (r->flush_bytes > 0) at_flush(r->flush_bytes);
+    at_absence watch = at_absence_begin(r->clock, r->par.threads);
+    int failed = r->entry(r->buf, r->workspace, &r->par);
+    t->ns = at_absence_end(&watch, &away_ns);
+    t->disturbed = away_ns > 0 || (behind_ns > 0 && (double)t->ns > behind_ns && at_was_stolen());
     r->total_ns += t->ns;
     return failed;
 }
@@ -59,13 +69,13 @@ bool at_is_behind(at_run *r, int64_t best_ns, at_run_time check_run, int64_t *ns
     bool cold = check_run.ns < COLD_NS && !r->flush_bytes;
     bool doubt = (check_run.disturbed && check_run.ns < HOPELESS * best_ns) || cold;
     *ns = check_run.ns;
-    for (int i = 0; i < 2 && doubt && !*failed && *ns > BEHIND * best_ns; i++) {
+    for (int i = 0; i < 2 && doubt && !*failed && *ns > AT_BEHIND * best_ns; i++) {
         at_run_time t;
-        *failed = at_run_timed(r, 1, &t);
+        *failed = at_run_once(r, (double)(AT_BEHIND * best_ns), &t);
         if (t.ns < *ns) *ns = t.ns;
         doubt = t.disturbed && t.ns < HOPELESS * best_ns;
     }
-    return *ns > BEHIND * best_ns;
+    return *ns > AT_BEHIND * best_ns;
 }
 
 static int clamp(int n, int most) { return n < most ? n : most; }
