@@ -91,8 +91,7 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
     bool done[MAX_LEAVES] = {false};
     *out = (at_estimate){.ns = 0};
     e->out = out;
-    if (!est_leaves(p, e->stages, e->o.pack_inline, e->o.mean_dynamic, e->leaf, &e->num_leaves))
-        return false;
+    if (!est_leaves(e, p)) return false;
     for (int i = 0; i < e->num_leaves; i++) {
         est_leaf *x = &e->leaf[i];
         est_stage *s = &e->stages[x->node->tensor];

@@ -6,7 +6,7 @@
 #include "codegen/tile_parts.h"
 #include "cost/cost.h"
 
-enum { MAX_LEAVES = 12, MAX_LOOPS = 24, MAX_READS = 8, MAX_DIMS = 8 };
+enum { MAX_LEAVES = 12, MAX_LOOPS = 24, MAX_READS = 8, MAX_DIMS = 8, MAX_SIZES = 4 };
 
 typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with several turns */
     const at_node *node;
@@ -49,13 +49,25 @@ typedef struct est_leaf {
 typedef struct est_stage { /* what no configuration changes */
     const at_expr *const *read;
     int num_reads;
-    bool is_conditional;                /* some terms are left out: */
-    double share;                       /* of the terms that count; below 0: not known yet */
-    double operations;                  /* arithmetic per element */
-    uint32_t axes[MAX_READS][MAX_DIMS]; /* that an index depends on */
-    bool listed[MAX_READS][MAX_DIMS];   /* it depends on what an index tensor holds */
-    bool divides[MAX_READS][MAX_DIMS];  /* it is not affine */
+    bool is_conditional;                       /* some terms are left out: */
+    double share;                              /* of the terms that count; below 0: not known yet */
+    double operations;                         /* arithmetic per element */
+    uint32_t axes[MAX_READS][MAX_DIMS];        /* that an index depends on */
+    bool listed[MAX_READS][MAX_DIMS];          /* it depends on what an index tensor holds */
+    bool divides[MAX_READS][MAX_DIMS];         /* it is not affine */
+    int sizes[MAX_READS][MAX_DIMS][MAX_SIZES]; /* that it depends on, slots of values */
+    int num_sizes[MAX_READS][MAX_DIMS];        /* -1: more than these */
 } est_stage;
+
+/* How an index moves in a loop, as worked out before for the same sizes. */
+typedef struct est_move {
+    const at_expr *index; /* NULL: none is kept here */
+    int axis;
+    int64_t coef, turns, sizes[MAX_SIZES];
+    int64_t one;  /* from the first turn to the second */
+    double reach; /* how far from the first turn it comes */
+} est_move;
+enum { MOVES = 256 };
 
 enum { KEPT = 256 };
 typedef struct kept { /* sizes chosen before */
@@ -72,6 +84,7 @@ struct at_estimator {
     int8_t *shared_by; /* [tensor] and */
     double *largest;   /* [tensor]: room for estimate_memory.c */
     kept kept[KEPT];
+    est_move moves[MOVES];
     est_leaf leaf[MAX_LEAVES];
     int num_leaves;
     at_estimate *out;
@@ -89,9 +102,9 @@ static inline double est_turns(const est_leaf *x, int from, int to) {
 /* estimate_leaf.c */
 /* Each tensor after those before it. */
 void est_stage_init(const at_compute *c, int tensor, est_stage *stages);
-/* All leaves of the kernel that are no initialisation, in order; false: too many of something. */
-bool est_leaves(const at_program *p, const est_stage *stages, bool pack_inline, double mean_dynamic,
-                est_leaf *leaf, int *num);
+/* Sets e->leaf: all leaves of the kernel that are no initialisation, in order; false: too many of
+ * something. */
+bool est_leaves(at_estimator *e, const at_program *p);
 /* Loops two leaves share. */
 int est_common(const est_leaf *x, const est_leaf *y);
 /* Fills bytes and lines. */

@@ -21,6 +21,16 @@ static bool is_listed_inside(const at_expr *e) {
     return false;
 }
 
+static void find_sizes(const at_expr *e, int *sizes, int *num) {
+    for (int i = 0; i < e->nargs; i++) find_sizes(e->arg[i], sizes, num);
+    if (e->op != AT_X_NAME || e->ref < AT_REF_SIZE || *num < 0) return;
+    int slot = e->ref - AT_REF_SIZE;
+    for (int i = 0; i < *num; i++)
+        if (sizes[i] == slot) return;
+    if (*num == MAX_SIZES) *num = -1;
+    else sizes[(*num)++] = slot;
+}
+
 static void look_at_index(const at_expr *e, uint32_t *axes, bool *divides) {
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE && e->ref < 32) *axes |= 1u << e->ref;
     if (e->op == AT_X_DIV || e->op == AT_X_MOD || e->op == AT_X_SELECT || e->op == AT_X_MIN ||
@@ -63,6 +73,7 @@ void est_stage_init(const at_compute *c, int tensor, est_stage *stages) {
         for (int d = 0; d < out->read[r]->nargs && d < MAX_DIMS; d++) {
             look_at_index(out->read[r]->arg[d], &out->axes[r][d], &out->divides[r][d]);
             out->listed[r][d] = is_listed(out->read[r]->arg[d]);
+            find_sizes(out->read[r]->arg[d], out->sizes[r][d], &out->num_sizes[r][d]);
         }
 }
 
@@ -179,9 +190,38 @@ static double reach_of_digit(const at_program *p, const at_expr *at, const est_l
     return straight ? fmax(line, (double)reach) : (double)reach;
 }
 
-static void set_steps(const at_program *p, const est_leaf *x, const est_stage *s, int read,
-                      int scope, est_access *a) {
-    int64_t axis[32] = {0}, stride[MAX_DIMS], origin[MAX_DIMS] = {0}, row = 1;
+static est_move find_move(const at_program *p, const at_expr *at, const est_loop *l, bool divides) {
+    int64_t axis[32] = {0}, origin = at_program_index(p, at, axis);
+    axis[l->axis] = l->coef;
+    est_move m = {.index = at, .axis = l->axis, .coef = l->coef, .turns = (int64_t)l->turns};
+    m.one = at_program_index(p, at, axis) - origin;
+    m.reach = (double)(m.one < 0 ? -m.one : m.one) * (l->turns - 1);
+    if (divides) m.reach = reach_of_digit(p, at, l, m.one, origin, axis);
+    return m;
+}
+
+/* Points of one space ask the same again and again. */
+static est_move move_of(at_estimator *e, const at_program *p, const est_stage *s, int read, int d,
+                        const est_loop *l) {
+    const at_expr *at = s->read[read]->arg[d];
+    const int n = s->num_sizes[read][d];
+    if (n < 0 || l->turns != floor(l->turns)) return find_move(p, at, l, s->divides[read][d]);
+    uint64_t hash = (uint64_t)(uintptr_t)at ^ (uint64_t)l->axis << 56;
+    hash = (hash ^ (uint64_t)l->coef) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
+    hash = (hash ^ hash >> 32 ^ (uint64_t)l->turns) * UINT64_C(0x9e3779b97f4a7c15);
+    est_move *m = &e->moves[hash >> 32 & (MOVES - 1)];
+    bool same =
+        m->index == at && m->axis == l->axis && m->coef == l->coef && m->turns == (int64_t)l->turns;
+    for (int i = 0; i < n && same; i++) same = m->sizes[i] == p->values[s->sizes[read][d][i]];
+    if (same) return *m;
+    *m = find_move(p, at, l, s->divides[read][d]);
+    for (int i = 0; i < n; i++) m->sizes[i] = p->values[s->sizes[read][d][i]];
+    return *m;
+}
+
+static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x, const est_stage *s,
+                      int read, int scope, est_access *a) {
+    int64_t stride[MAX_DIMS], row = 1;
     const at_expr *e = read >= 0 ? s->read[read] : NULL;
     for (int d = a->num_dims - 1; d >= 0; d--) {
         int64_t extent = (int64_t)a->limit[d];
@@ -191,7 +231,6 @@ static void set_steps(const at_program *p, const est_leaf *x, const est_stage *s
         if (scope >= 0 && d == a->num_dims - 1 && d > 0 && extent >= 16)
             extent = ((extent + 15) / 16 | 1) * 16;
         row *= extent > 0 ? extent : 1;
-        if (e && s->divides[read][d]) origin[d] = at_program_index(p, e->arg[d], axis);
     }
     for (int i = 0; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
@@ -199,34 +238,18 @@ static void set_steps(const at_program *p, const est_leaf *x, const est_stage *s
         for (int d = 0; d < a->num_dims; d++) {
             a->reach[i][d] = 0;
             if (l->axis < 0 || l->node->depth <= scope) continue;
-            if (!e) {
-                if (d != l->axis) continue;
-                a->step[i] += l->coef * stride[d];
-                a->reach[i][d] = (double)l->coef * (l->turns - 1);
-                continue;
-            }
-            if (!(s->axes[read][d] >> l->axis & 1)) continue;
-            const at_expr *at = e->arg[d];
-            int64_t one = l->coef;
-            if (s->listed[read][d] && l->node->extent < 0) { /* anywhere, a line each time */
+            if (!e && d != l->axis) continue;
+            if (e && !(s->axes[read][d] >> l->axis & 1)) continue;
+            if (e && s->listed[read][d] && l->node->extent < 0) { /* anywhere, a line each time */
                 double far = 16 * l->turns;
                 a->reach[i][d] = far < a->limit[d] ? far : a->limit[d] - 1;
                 a->step[i] += 16 * stride[d];
                 continue;
             }
-            if (at->op != AT_X_NAME) {
-                axis[l->axis] = l->coef;
-                one = at_program_index(p, at, axis);
-                if (s->divides[read][d]) one -= origin[d];
-                else { /* affine: less what it is at the origin */ axis[l->axis] = 0;
-                    one -= at_program_index(p, at, axis);
-                }
-            }
-            a->step[i] += one * stride[d];
-            double reach = (double)(one < 0 ? -one : one) * (l->turns - 1);
-            if (s->divides[read][d]) reach = reach_of_digit(p, at, l, one, origin[d], axis);
-            axis[l->axis] = 0;
-            a->reach[i][d] = reach;
+            est_move m = {.one = l->coef, .reach = (double)l->coef * (l->turns - 1)};
+            if (e && e->arg[d]->op != AT_X_NAME) m = move_of(est, p, s, read, d, l);
+            a->step[i] += m.one * stride[d];
+            a->reach[i][d] = m.reach;
         }
     }
 }
@@ -343,9 +366,10 @@ static void set_steps_through(const at_program *p, est_leaf *x, const chain *c, 
     find_shifted(p, c, x, moves, stride, a->num_dims);
 }
 
-static bool set_accesses(const at_program *p, const est_stage *stages, est_leaf *leaf, int num,
-                         est_leaf *x) {
-    const est_stage *s = &stages[x->node->tensor];
+static bool set_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
+    const est_stage *stages = e->stages, *s = &stages[x->node->tensor];
+    const est_leaf *leaf = e->leaf;
+    int num = e->num_leaves;
     x->num_accesses = 0;
     for (int r = -1; r < s->num_reads; r++) {
         chain c = {{NULL}, 1};
@@ -365,7 +389,7 @@ static bool set_accesses(const at_program *p, const est_stage *stages, est_leaf 
         int scope = owner ? scope_of(stages, leaf, num, tensor) : -1;
         set_limits(p, owner, scope, a);
         if (c.num > 1) set_steps_through(p, x, &c, scope, a);
-        else set_steps(p, x, s, r, scope, a);
+        else set_steps(e, p, x, s, r, scope, a);
     }
     return true;
 }
@@ -465,14 +489,14 @@ static bool collect(const at_program *p, const at_node *n, bool pack_inline, dou
     return true;
 }
 
-bool est_leaves(const at_program *p, const est_stage *stages, bool pack_inline, double mean_dynamic,
-                est_leaf *leaf, int *num) {
-    *num = 0;
-    if (!collect(p, p->root, pack_inline, mean_dynamic, leaf, num)) return false;
-    for (int i = 0; i < *num; i++) {
-        if (!set_accesses(p, stages, leaf, *num, &leaf[i])) return false;
-        if (split_runs(&leaf[i]) && !set_accesses(p, stages, leaf, *num, &leaf[i])) return false;
-        est_touch(&leaf[i]);
+bool est_leaves(at_estimator *e, const at_program *p) {
+    e->num_leaves = 0;
+    if (!collect(p, p->root, e->o.pack_inline, e->o.mean_dynamic, e->leaf, &e->num_leaves))
+        return false;
+    for (int i = 0; i < e->num_leaves; i++) {
+        if (!set_accesses(e, p, &e->leaf[i])) return false;
+        if (split_runs(&e->leaf[i]) && !set_accesses(e, p, &e->leaf[i])) return false;
+        est_touch(&e->leaf[i]);
     }
     return true;
 }
