@@ -20,8 +20,12 @@ void at_best_free(at_best *b) {
     free(b->scores);
 }
 
+static bool takes(const at_best *b, double score) {
+    return b->len < b->cap || (b->cap && score > b->scores[b->len - 1]);
+}
+
 bool at_best_offer(at_best *b, int64_t index, double score) {
-    if (b->len == b->cap && (!b->cap || score <= b->scores[b->len - 1])) return false;
+    if (!takes(b, score)) return false;
     for (int i = 0; i < b->len; i++)
         if (b->indices[i] == index) return false;
     int at = b->len < b->cap ? b->len++ : b->len - 1;
@@ -58,8 +62,7 @@ static bool offer_all(const at_annealer *a, at_best *best, const int64_t *points
                       const double *scores) {
     bool changed = false;
     for (int i = 0; i < a->num_points; i++) {
-        bool full = best->len == best->cap;
-        if (full && scores[i] <= best->scores[best->len - 1]) continue;
+        if (!takes(best, scores[i])) continue;
         if (at_book_allows(a->book, points[i]))
             changed |= at_best_offer(best, points[i], scores[i]);
     }
