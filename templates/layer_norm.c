@@ -26,7 +26,7 @@ static const char tree[] =
     "    yi:unroll =>\n"
     "        @scale = {yo, yi}/y\n"
     "    xo, yi:unroll, xi:vec =>\n"
-    "        @out [prefetch out ahead] = {yo, yi}/y, {xo, xi}/x\n";
+    "        @out [prefetch out there] = {yo, yi}/y, {xo, xi}/x\n";
 /* clang-format on */
 
 static void define(at_template *t) {
@@ -34,8 +34,10 @@ static void define(at_template *t) {
     at_split(t, "tile_y", "M", "yo yi", .policy = AT_FACTORS, .filter = "last <= 4");
     at_split(t, "tile_k", "N", "ko ki", .policy = AT_VERBOSE, .filter = "last <= 512");
     at_split(t, "tile_x", "N", "xo xi", .policy = AT_VERBOSE, .filter = "last <= 256");
-    at_option(t, "prefetch", "[0, 1]", at_evaluate(t, "M*N") > 65536); /* tiles */
-    at_sizes(t, "ahead = prefetch*4*N*|yi|");
+    /* The next tile's rows; 1: and the lines that it goes to, which memory has to give. */
+    at_option(t, "prefetch", "[0, 1, 2]",
+              (int)at_evaluate(t, "M*N <= 65536 ? 0 : M*N <= 2097152 ? 2 : 1"));
+    at_sizes(t, "ahead = (prefetch > 0)*4*N*|yi|, there = (prefetch == 1)*4*N*|yi|");
     at_compute(t, at_textf(t, compute, share, share));
     at_schedule(t, tree);
 }

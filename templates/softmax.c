@@ -20,14 +20,16 @@ static const char schedule[] = "y:para =>\n"
                                "            @total = y  // {e1, ev}/k\n"
                                "    @share = y\n"
                                "    o1, ov:vec =>\n"
-                               "        @out [prefetch out ahead] = y, {o1, ov}/k\n";
+                               "        @out [prefetch out there] = y, {o1, ov}/k\n";
 
 static void define(at_template *t) {
     at_split(t, "tile_max", "X", "m1 mv", .policy = AT_POWER2, .fallback = {-1, 128});
     at_split(t, "tile_exp", "X", "e1 ev", .policy = AT_POWER2, .fallback = {-1, 128});
     at_split(t, "tile_out", "X", "o1 ov", .policy = AT_POWER2, .fallback = {-1, 128});
-    at_option(t, "prefetch", "[0, 1]", at_evaluate(t, "Y*X") > 65536); /* rows */
-    at_sizes(t, "ahead = prefetch*4*X");
+    /* The next row, 1: and the lines that it goes to, which memory has to give. */
+    at_option(t, "prefetch", "[0, 1, 2]",
+              (int)at_evaluate(t, "Y*X <= 65536 ? 0 : Y*X <= 2097152 ? 2 : 1"));
+    at_sizes(t, "ahead = (prefetch > 0)*4*X, there = (prefetch == 1)*4*X");
     at_compute(t, compute);
     at_schedule(t, schedule);
 }
