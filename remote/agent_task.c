@@ -89,6 +89,18 @@ static void read_options(agent *g, const at_frame *f, at_engine_options *o) {
                              .stop = &g->stop};
 }
 
+/* Of no weight of an operator, or such that its elements can be counted. */
+static bool is_form(const at_weight_form *f) {
+    const int64_t sizes[] = {f->kh, f->kw, f->ci, f->co};
+    double elements = 1;
+    bool is = true;
+    for (int i = 0; i < 4; i++) {
+        is &= sizes[i] > 0;
+        elements *= (double)sizes[i];
+    }
+    return f->kh == 0 || (is && elements < 0x1p53);
+}
+
 void at_agent_drop_task(agent *g) {
     if (!g->has_task) return;
     at_trial_pair_free(g->trials);
@@ -111,10 +123,12 @@ static at_status open_task(agent *g, const at_frame *f, at_error *err) {
     at_request q = {.template_name = at_strdup(a, f->template_name),
                     .args = given(a, f->args),
                     .sparsity = given(a, f->sparsity),
-                    .block = given(a, f->block)};
+                    .block = given(a, f->block),
+                    .form = f->form};
     AT_TRY(load_template(g, a, f, &q.row, err));
     if (f->objective_asked >= AT_OBJECTIVE_COUNT)
         return at_fail(err, AT_E_INPUT, "objective %u", f->objective_asked);
+    if (!is_form(&q.form)) return at_fail(err, AT_E_INPUT, "a weight of no form");
     read_options(g, f, &o);
     o.isa = given(a, f->isa);
     AT_TRY(at_engine_check(&o, err));

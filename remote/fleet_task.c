@@ -51,6 +51,7 @@ at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
                          .jobs = (uint32_t)o->jobs,
                          .weight_file = q->weight,
                          .weight = weight,
-                         .weight_bytes = (int)weight_bytes};
+                         .weight_bytes = (int)weight_bytes,
+                         .form = q->form};
     return AT_OK;
 }

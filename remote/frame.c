@@ -16,7 +16,7 @@ typedef struct field {
     { kind, offsetof(at_frame, member), 0 }
 #define LIST(member, number)                                                                       \
     { F64S, offsetof(at_frame, member), offsetof(at_frame, number) }
-enum { MOST_FIELDS = 32 };
+enum { MOST_FIELDS = 40 };
 _Static_assert(sizeof(at_check) == 4 && sizeof(at_samples) == 4 && sizeof(int) == 4, "U32");
 
 static const struct {
@@ -51,6 +51,11 @@ static const struct {
                         FIELD(F64, prune),
                         FIELD(F64, max_error),
                         FIELD(TEXT, weight_file),
+                        FIELD(U64, form.kh),
+                        FIELD(U64, form.kw),
+                        FIELD(U64, form.ci),
+                        FIELD(U64, form.co),
+                        FIELD(FLAG, form.outputs_first),
                         {BYTES, offsetof(at_frame, weight), offsetof(at_frame, weight_bytes)}}},
     [AT_FRAME_READY] = {{FIELD(TEXT, records), FIELD(TEXT, anchor), FIELD(TEXT, objective)}},
     [AT_FRAME_REFUSED] = {{FIELD(TEXT, text)}},

@@ -4,10 +4,11 @@
 #ifndef AT_REMOTE_FRAME_H
 #define AT_REMOTE_FRAME_H
 
+#include "engine/engine.h"
 #include "records/records.h"
 
 /* Goes up with what is said. */
-enum { AT_FRAME_VERSION = 3 };
+enum { AT_FRAME_VERSION = 4 };
 /* A task may bring a file along. */
 enum { AT_FRAME_MOST_BYTES = 8 << 20, AT_FRAME_MOST_TASK_BYTES = 64 << 20 };
 /* What an agent writes first, on a line of its own: login shells greet before. */
@@ -61,6 +62,7 @@ typedef struct at_frame {
     double min_repeat_ms, timeout_s, cooldown_s, max_error, prune;
     const char *weight_file, *weight; /* [weight_bytes]; "": none */
     int weight_bytes;
+    at_weight_form form; /* of what that file holds */
 } at_frame;
 
 /* Appended to out. AT_E_USAGE: it is longer than a frame may be. */

@@ -246,6 +246,13 @@ static void options(void **state) {
            "random -q --trials 9 --log ways.log --on local");
     assert_non_null(strstr(r->out, "conv2d: "));
     cli_expect(0, "grep -c '\"trial\"' ways.log | grep -x 9");
+    /* A weight is in the form of the operator, not of the template that each way is. */
+    r = cli_expect(0,
+                   "{ echo '%%%%MatrixMarket matrix array real general'; echo '16 144'; "
+                   "tail -n +3 w.mtx | head -n 2304; } >c.mtx; "
+                   "./autotune conv2d --args N=1,H=7,W=7,CI=16,CO=16,KH=3,KW=3,strides=1,padding=1 "
+                   "--weight c.mtx --tuner random -q --trials 9 --log form.log --on local");
+    assert_non_null(strstr(r->out, "spconv2d_3x3_gemm"));
     expect_nothing_left("options");
 }
 
@@ -314,7 +321,7 @@ static void other_version(void **state) {
     (void)state;
     if (!has_slurm) skip();
     cli_write("old-agent",
-              "#!/bin/sh\nprintf '\\nautotune-agent-1\\natfr\\003\\000\\000\\000\\001\\000\\000"
+              "#!/bin/sh\nprintf '\\nautotune-agent-1\\natfr\\004\\000\\000\\000\\001\\000\\000"
               "\\000\\026\\000\\000\\000\\005\\000\\000\\0000.0.1\\001\\000\\000\\000n\\000\\000"
               "\\000\\000\\001\\000\\000\\000'\nsleep 30\n");
     const cli_result *r =
