@@ -49,21 +49,36 @@ static int lock_core(int folder, int core) {
     return -1;
 }
 
-at_status at_core_claim_take(at_core_claim *c, int cores, at_error *err) {
-    int cpus[MOST_CORES], folder, n = at_cpu_cores(cpus, MOST_CORES);
-    cpu_set_t set;
-    c->count = 0;
+/* The first of these that are free. */
+static at_status take_free(at_core_claim *c, int cores, const int *cpus, int n, cpu_set_t *set,
+                           at_error *err) {
+    int folder;
     AT_TRY(open_folder(true, &folder, err));
-    if (sched_getaffinity(0, sizeof before, &before)) CPU_ZERO(&before);
-    CPU_ZERO(&set);
+    CPU_ZERO(set);
+    c->count = 0;
     for (int i = 0; i < n && i < MOST_CORES && c->count < cores && c->count < AT_MAX_THREADS; i++) {
         int fd = lock_core(folder, at_cpu_core_of(cpus[i]));
         if (fd < 0) continue;
-        CPU_SET(cpus[i], &set);
+        CPU_SET(cpus[i], set);
         c->cpus[c->count] = cpus[i];
         c->fds[c->count++] = fd;
     }
     close(folder);
+    return AT_OK;
+}
+
+at_status at_core_claim_take(at_core_claim *c, int cores, at_error *err) {
+    enum { TRIES = 3, PAUSE_US = 2000 };
+    int cpus[MOST_CORES], n = at_cpu_cores(cpus, MOST_CORES);
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof before, &before)) CPU_ZERO(&before);
+    AT_TRY(take_free(c, cores, cpus, n, &set, err));
+    /* Who cleans holds each lock, and may take the folder away, for a moment. */
+    for (int i = 1; i < TRIES && c->count < cores; i++) {
+        for (int k = 0; k < c->count; k++) close(c->fds[k]);
+        usleep(PAUSE_US);
+        AT_TRY(take_free(c, cores, cpus, n, &set, err));
+    }
     if (c->count == cores && !sched_setaffinity(0, sizeof set, &set)) return AT_OK;
     int got = c->count;
     at_core_claim_give(c);
