@@ -18,7 +18,7 @@ at_context at_far_anchor_context(at_tuning *first, at_arena *a, const at_far_eve
                                  bool *later);
 /* A worker of that search has compared once more. */
 void at_far_anchor_hear(at_tuning *t, const at_far_event *e);
-/* It has joined, or left. */
+/* It has joined, has left, or is refused. */
 void at_far_anchor_settle(at_tuning *first, int worker);
 /* Which anchor of the log results refer to, once it is read: one that is there, or that of the
  * worker that the search began with, which is told to the log. AT_E_OUTPUT */

@@ -30,6 +30,7 @@ static at_status choose_search(at_tuning *first, const at_far_event *e, at_tunin
     *out = NULL;
     if (e->worker >= AT_FAR_WORKERS || !is_of_task(first, &e->record)) {
         f->far->refuse(f->far->self, e->worker, "");
+        if (e->worker < AT_FAR_WORKERS) at_far_anchor_settle(first, e->worker);
         at_engine_warn(&first->s.options,
                        at_format(f->scratch, "%s: it measures another task; not used", e->name));
         return AT_OK;

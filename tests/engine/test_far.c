@@ -39,6 +39,7 @@ typedef struct crowd {
     bool is_paired;
     double slower[MOST], second[MOST];
     double at_first[MOST]; /* what the first comparison is off */
+    bool lies[MOST];       /* what it compares again is of another task */
     int compared[MOST], to_compare[MOST], num_to_compare;
     double least_best_s[MOST]; /* that each was told; 0: none */
     bool has_nodes;            /* one each */
@@ -193,6 +194,7 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
         memmove(c->to_compare, c->to_compare + 1, sizeof(int) * (size_t)--c->num_to_compare);
         c->compared[out->worker]++;
         fill_record(c, a, out->worker, NULL, &out->record);
+        if (c->lies[out->worker]) out->record.task = "another";
         out->anchor = anchor_of(c, a, out->worker, &out->record);
         return AT_OK;
     }
@@ -550,6 +552,21 @@ static void apart(void **state) {
     unlink(log_path);
 }
 
+/* One that was asked to compare again, and answers with nonsense, is not waited for. */
+static void refused_in_doubt(void **state) {
+    (void)state;
+    crowd c = {.workers = 2, .is_paired = true, .slower = {1, 1}, .second = {0, 0.07}};
+    const char *text;
+    int n;
+    c.lies[1] = true;
+    begin_log("lies");
+    search_paired(&c, TRIALS, &n, &text);
+    assert_int_equal(c.compared[1], 1);
+    assert_int_equal(n, TRIALS);
+    at_arena_free(c.arena);
+    unlink(log_path);
+}
+
 /* A moment in which a worker's kernels compared in another way, or the first one's did, makes no
  * context; whoever is apart all the time has one even so. */
 static void moments(void **state) {
@@ -608,9 +625,9 @@ static void two_nodes(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(once),      cmocka_unit_test(resumed),
-                                       cmocka_unit_test(as_here),   cmocka_unit_test(contexts),
-                                       cmocka_unit_test(two_nodes), cmocka_unit_test(slow_node),
-                                       cmocka_unit_test(apart),     cmocka_unit_test(moments)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(once),     cmocka_unit_test(resumed),          cmocka_unit_test(as_here),
+        cmocka_unit_test(contexts), cmocka_unit_test(two_nodes),        cmocka_unit_test(slow_node),
+        cmocka_unit_test(apart),    cmocka_unit_test(refused_in_doubt), cmocka_unit_test(moments)};
     return cmocka_run_group_tests_name("engine/far", tests, NULL, NULL);
 }
