@@ -75,6 +75,16 @@ static at_status wrong_shape(at_arena *a, const char *path, const at_weight_form
                    at_weight_dims_text(a, (int64_t[]){f->co, inner(f)}, 2));
 }
 
+/* A few bytes may name a matrix that no memory holds. */
+static at_status check_memory(const char *path, const at_weight_form *f, at_error *err) {
+    const double gib = 1 << 30, bytes = (double)inner(f) * (double)f->co * sizeof(float);
+    const double memory = (double)at_cpu_facts()->memory_bytes;
+    if (bytes <= memory) return AT_OK;
+    return at_fail(err, AT_E_USAGE,
+                   "--weight %s: in full it needs %.1f GiB, this machine has %.1f GiB", path,
+                   bytes / gib, memory / gib);
+}
+
 at_status at_weight_form_read(at_arena *a, const char *path, const at_weight_form *f, at_input *out,
                               at_error *err) {
     at_input in;
@@ -83,6 +93,7 @@ at_status at_weight_form_read(at_arena *a, const char *path, const at_weight_for
     if (!find_lie(f, &in, &from)) return wrong_shape(a, path, f, &in, err);
     *out = in;
     if (!in.values) return AT_OK;
+    AT_TRY(check_memory(path, f, err));
     const float *values = in.sparse ? in_full(a, &in) : in.values;
     lie to = f->outputs_first ? outputs_first(f) : outputs_last(f);
     *out = (at_input){.values = memcmp(&from, &to, sizeof to) ? reorder(a, f, &from, &to, values)

@@ -15,7 +15,8 @@ typedef struct at_weight_form {
 } at_weight_form;
 
 /* The file at path; out lives in a. Without values: the file holds only a pattern, and out is that
- * matrix. AT_E_USAGE: a shape that is none of those; else as at_input_read. */
+ * matrix. AT_E_USAGE: a shape that is none of those, or more elements than memory holds; else as
+ * at_input_read. */
 at_status at_weight_form_read(at_arena *a, const char *path, const at_weight_form *f, at_input *out,
                               at_error *err);
 /* "3 x 3 x 64", "a single number", in a. */

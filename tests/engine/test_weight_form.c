@@ -112,6 +112,20 @@ static void refused(void **state) {
         remove(path);
     }
     assert_int_equal(at_weight_form_read(a, path, &last, &in, &err), AT_E_INPUT);
+    /* Two numbers of a matrix that in full is larger than any memory. */
+    const at_weight_form large = {1, 1, 1 << 30, 1 << 24, true};
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%%%%MatrixMarket matrix coordinate real general\n%d %d 2\n1 1 1\n2 2 1\n",
+            1 << 24, 1 << 30);
+    fclose(file);
+    char *ext = strrchr(path, '.');
+    char named[sizeof path];
+    snprintf(named, sizeof named, "%.*s.mtx", (int)(ext - path), path);
+    assert_int_equal(rename(path, named), 0);
+    assert_int_equal(at_weight_form_read(a, named, &large, &in, &err), AT_E_USAGE);
+    assert_non_null(strstr(err.text, ".mtx: in full it needs 67108864.0 GiB, this machine has "));
+    remove(named);
 }
 
 static int setup(void **state) {
