@@ -46,7 +46,10 @@ void at_text_add_why(at_text *out, const at_session *s, const at_bound *b, doubl
                      "estimated from the knobs: %.4g us; sums %.4g, copies %.4g, memory %.4g\n",
                      e.ns / 1e3, e.sums_ns / 1e3, e.copies_ns / 1e3, e.memory_ns / 1e3);
     if (b->partial)
-        at_text_add(out, "parts whose counts depend on data that is not known are left out\n");
+        at_text_add(
+            out,
+            "parts whose counts depend on data that is not known, or differ from turn to turn in "
+            "millions of turns, are left out\n");
     if (time_s <= 0) return;
     double ghz = at_session_clock_ghz(s);
     at_text_addf(out, "measured: %.0f cycles at %.2f GHz; the bound is %.1f %% of that\n",

@@ -13,7 +13,8 @@
 #include <string.h>
 
 #define MOST_DECIDED 32
-#define KEPT 4 /* trips of a tile whose work is remembered */
+#define MOST_TURNS (1 << 22) /* that are gone through one by one, of all loops together */
+#define KEPT 4               /* trips of a tile whose work is remembered */
 
 typedef struct node node;
 struct node { /* beside the tree */
@@ -50,7 +51,8 @@ typedef struct {
         bool known;
     } * kept; /* [num_tiles][KEPT] */
     bool partial;
-    double share; /* of what is counted, one thread does this much */
+    int64_t turns_left; /* of MOST_TURNS; what comes after them is left out */
+    double share;       /* of what is counted, one thread does this much */
 } bounder;
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -263,7 +265,7 @@ static int64_t same_until(bounder *b, const node *d, int64_t i, int64_t hi) {
     int n = d->decided.len;
     if (!n) return hi;
     if (!d->alone || n > MOST_DECIDED) return i + 1;
-    for (int64_t at = i; at < hi; at++) {
+    for (int64_t at = i; at < hi && b->turns_left > 0; at++, b->turns_left--) {
         b->value[d->ir->loop.sym] = at;
         for (int k = 0; k < n; k++) {
             if (!value_of(b, d->decided.data[k], &v)) return i + 1;
@@ -288,8 +290,12 @@ static part loop(bounder *b, const node *d, double times) {
     if (hi <= lo) return sum;
     double turns = (double)(hi - lo), mine = ceil(turns / d->threads), outer = b->share;
     b->share *= mine / turns;
-    for (int64_t i = lo, next; i < hi; i = next) {
+    for (int64_t i = lo, next; i < hi; i = next, b->turns_left--) {
         next = same_until(b, d, i, hi);
+        if (b->turns_left <= 0) {
+            b->partial = true;
+            break;
+        }
         b->value[n->loop.sym] = i;
         part body = list(b, d->child, d->body, times * (double)(next - i));
         add(b, &sum, &body, next - i == hi - lo ? mine : (double)(next - i) / d->threads);
@@ -326,7 +332,7 @@ static part list(bounder *b, const node *d, double footprint, double times) {
 /* ---- all of it ------------------------------------------------------------------------------- */
 
 const at_bound *at_bound_of(at_arena *a, const at_lowered *p, const at_machine *m) {
-    bounder b = {.arena = a, .p = p, .m = m, .share = 1};
+    bounder b = {.arena = a, .p = p, .m = m, .share = 1, .turns_left = MOST_TURNS};
     at_bound *out = AT_NEW(a, at_bound);
     b.feet = at_feet_new(a, p, m->threads);
     b.tiles = AT_NEW_ARRAY(a, at_tile_bound, p->num_tiles + 1);

@@ -119,7 +119,8 @@ typedef struct at_bound {
     double bytes[3];              /* from L2, L3, memory; one thread's */
     double bound_cycles;          /* phases that cannot overlap added up: at least each of them */
     at_need largest;
-    bool partial; /* some counts depend on data that was not given: those parts are left out */
+    bool partial; /* some counts depend on data that was not given, or differ in too many turns:
+                     those parts are left out */
 } at_bound;
 
 /* What bounds the program on m. In a; borrows both. */

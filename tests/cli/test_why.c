@@ -60,6 +60,16 @@ static void sparse(void **state) {
     assert_true(number(json, "why.bound_cycles") > 0);
 }
 
+/* Where each of very many turns is another one, only the first millions are gone through. */
+static void many_turns(void **state) {
+    (void)state;
+    if (!is_known()) return;
+    cli_write("long.te", "args B=1000000, S=128, D=256\nx[B, S, D] : input\nlength[B] : index\n"
+                         "out[b:B, d:D] = sum(s:S) s < length[b] ? x[b, s, d] : 0\n");
+    cli_expect(0, "./autotune show long.te --why --json");
+    assert_true(cli_member(cli_json(), "why.partial")->boolean);
+}
+
 static void run(void **state) {
     (void)state;
     if (!is_known()) return;
@@ -208,10 +218,15 @@ static void no_notes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dropped_vectors), cmocka_unit_test(beside_a_scalar),
-        cmocka_unit_test(no_notes),        cmocka_unit_test(show),
-        cmocka_unit_test(sparse),          cmocka_unit_test(run),
-        cmocka_unit_test(prune),           cmocka_unit_test(feature),
+        cmocka_unit_test(dropped_vectors),
+        cmocka_unit_test(beside_a_scalar),
+        cmocka_unit_test(no_notes),
+        cmocka_unit_test(show),
+        cmocka_unit_test(sparse),
+        cmocka_unit_test(many_turns),
+        cmocka_unit_test(run),
+        cmocka_unit_test(prune),
+        cmocka_unit_test(feature),
     };
     return cmocka_run_group_tests_name("cli/why", tests, cli_setup, cli_teardown);
 }
