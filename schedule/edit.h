@@ -86,8 +86,9 @@ typedef enum at_copy_kind {
 } at_copy_kind;
 
 /* E6: name is the new stage's. reader: of AT_COPY_READ and AT_COPY_LAYOUT. The copy stands in loops
- * of its own before (write: what copies it, behind). LAYOUT wants a tensor each of whose dimensions
- * is read by an axis (at_index_axis). */
+ * of its own before (write: what copies it, behind). LAYOUT has an axis
+ * for each loop of the reader that moves what it reads, in their order: a tensor that is read as it
+ * lies goes into blocks, the windows of a convolution lie behind each other (im2col). */
 at_status at_edit_copy(at_arena *a, const at_tree *t, at_copy_kind kind, const char *tensor,
                        const char *reader, const char *name, const at_compute **compute,
                        at_tree **out, at_error *err);

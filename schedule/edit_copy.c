@@ -69,21 +69,29 @@ static at_status copy_read(rewrite *w, const char *tensor, const char *reader, c
 /* An axis of the layout: one piece of one axis of the reader. */
 typedef struct layout_axis {
     const char *piece, *name;
-    int dim;      /* of the tensor */
+    int axis;     /* of the reader */
     bool is_size; /* the piece has an extent of its own; else it is the whole axis */
 } layout_axis;
 
 typedef struct layout {
-    const at_tensor *reader;
+    const at_tensor *reader, *from;
     const outline_node *leaf;
-    int axis_of_dim[MAX_AXES];             /* of the reader */
-    const at_expr *index_of_dim[MAX_AXES]; /* of that axis and sizes */
+    const at_expr *read; /* the reader's of the tensor */
+    AT_VEC(int) moved;   /* axes of the reader that its indices have */
     AT_VEC(layout_axis) axes;
 } layout;
 
+/* What an axis is compared with: the tensor's own extent where the axis alone is its index. */
+static const at_expr *axis_extent(const layout *l, int axis) {
+    for (int d = 0; d < l->from->num_axes; d++)
+        if (l->read->arg[d]->op == AT_X_NAME && l->read->arg[d]->ref == axis)
+            return l->from->axes[d].extent;
+    return l->reader->axes[axis].extent;
+}
+
 static at_expr *extent_of(rewrite *w, const layout *l, const layout_axis *x) {
     if (x->is_size) return rewrite_name(w->arena, x->piece);
-    return rewrite_copy_expr(w->arena, l->reader->axes[l->axis_of_dim[x->dim]].extent);
+    return rewrite_copy_expr(w->arena, l->reader->axes[x->axis].extent);
 }
 
 static const layout_axis *axis_of_piece(const layout *l, const char *piece) {
@@ -99,9 +107,8 @@ static at_expr **layout_index(rewrite *w, void *ctx, at_expr **old, int *n) {
     at_expr **index = AT_NEW_ARRAY(w->arena, at_expr *, l->axes.len);
     for (int i = 0; i < l->axes.len; i++) {
         const layout_axis *x = &l->axes.data[i];
-        int axis = l->axis_of_dim[x->dim];
-        const name_list *digits = &l->leaf->index[axis];
-        at_expr *value = rewrite_name(w->arena, l->reader->axes[axis].name), *inner = NULL;
+        const name_list *digits = &l->leaf->index[x->axis];
+        at_expr *value = rewrite_name(w->arena, l->reader->axes[x->axis].name), *inner = NULL;
         for (int d = digits->len - 1; strcmp(digits->data[d], x->piece); d--) {
             at_expr *e = extent_of(w, l, axis_of_piece(l, digits->data[d]));
             inner = inner ? rewrite_binary(w->arena, AT_X_MUL, e, inner) : e;
@@ -129,47 +136,63 @@ int at_index_axis(const at_expr *e) {
     return axis;
 }
 
-/* The index with another value for its axis. */
-static at_expr *index_at(rewrite *w, const at_expr *index, at_expr *value) {
-    if (index->op == AT_X_NAME && index->ref < AT_REF_SIZE) return value;
+/* The index with other values for its axes. */
+static at_expr *index_at(rewrite *w, const at_expr *index, at_expr *const *value) {
+    if (index->op == AT_X_NAME && index->ref < AT_REF_SIZE)
+        return rewrite_copy_expr(w->arena, value[index->ref]);
     at_expr *copy = rewrite_copy_expr(w->arena, index);
     for (int i = 0; i < index->nargs; i++) copy->arg[i] = index_at(w, index->arg[i], value);
     return copy;
 }
 
-/* Which axis of the reader each dimension of the tensor is read with. */
-static at_status match_dims(rewrite *w, const at_tensor *x, layout *l) {
-    int t = at_compute_find(w->old, x->name), r = at_compute_find(w->old, l->reader->name);
+static bool moves(const layout *l, int axis) {
+    for (int i = 0; i < l->moved.len; i++)
+        if (l->moved.data[i] == axis) return true;
+    return false;
+}
+
+/* The axes of an index; false: it has what a tensor holds. */
+static bool find_axes(rewrite *w, const at_expr *e, layout *l) {
+    if (e->op == AT_X_INDEX) return false;
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE && !moves(l, e->ref))
+        *at_push(w->arena, &l->moved) = e->ref;
+    for (int i = 0; i < e->nargs; i++)
+        if (!find_axes(w, e->arg[i], l)) return false;
+    return true;
+}
+
+/* With which indices the reader reads the tensor, always the same. */
+static at_status find_read(rewrite *w, layout *l) {
+    int t = at_compute_find(w->old, l->from->name), r = at_compute_find(w->old, l->reader->name);
     const tensor_info *info = &info_of(w->old)->info[r];
-    for (int d = 0; d < x->num_axes; d++) {
-        l->axis_of_dim[d] = -1;
-        for (int i = 0; i < info->num_reads; i++) {
-            const at_expr *e = info->reads[i]->ref == t ? info->reads[i]->arg[d] : NULL;
-            if (!e) continue;
-            int axis = at_index_axis(e);
-            if (axis < 0 || (l->axis_of_dim[d] >= 0 && !at_expr_equal(l->index_of_dim[d], e)))
-                return at_fail(w->err, AT_E_INPUT,
-                               "\"%s\" is not read by an axis in each dimension", x->name);
-            l->axis_of_dim[d] = axis;
-            l->index_of_dim[d] = e;
-        }
-        if (l->axis_of_dim[d] < 0)
-            return at_fail(w->err, AT_E_INPUT, "@%s does not read \"%s\"", l->reader->name,
-                           x->name);
+    for (int i = 0; i < info->num_reads; i++) {
+        if (info->reads[i]->ref != t) continue;
+        if (l->read && !at_expr_equal(l->read, info->reads[i]))
+            return at_fail(w->err, AT_E_INPUT, "@%s reads \"%s\" in several ways", l->reader->name,
+                           l->from->name);
+        l->read = info->reads[i];
     }
+    if (!l->read)
+        return at_fail(w->err, AT_E_INPUT, "@%s does not read \"%s\"", l->reader->name,
+                       l->from->name);
+    for (int d = 0; d < l->from->num_axes; d++)
+        if (!find_axes(w, l->read->arg[d], l))
+            return at_fail(w->err, AT_E_INPUT, "\"%s\" is read where another tensor says",
+                           l->from->name);
     return AT_OK;
 }
 
 /* The pieces in the order of the loops around the reader. */
-static at_status order_pieces(rewrite *w, const at_tensor *x, layout *l) {
+static at_status order_pieces(rewrite *w, layout *l) {
     const outline_node *path[MAX_PIECES];
     int depth = 0;
     for (const outline_node *n = l->leaf->parent; n; n = n->parent) path[depth++] = n;
     while (depth--)
         for (int m = 0; m < path[depth]->pieces.len; m++) {
             const char *piece = path[depth]->pieces.data[m];
-            for (int d = 0; d < x->num_axes; d++) {
-                if (!names_have(&l->leaf->index[l->axis_of_dim[d]], piece)) continue;
+            for (int i = 0; i < l->moved.len; i++) {
+                int k = l->moved.data[i];
+                if (!names_have(&l->leaf->index[k], piece)) continue;
                 bool is_size = at_symbol_find(w->old->symbols, piece) >= 0;
                 if (path[depth]->extent || path[depth]->dynamic || axis_of_piece(l, piece))
                     return at_fail(w->err, AT_E_INPUT, "loop \"%s\" cannot be an axis of a layout",
@@ -177,57 +200,75 @@ static at_status order_pieces(rewrite *w, const at_tensor *x, layout *l) {
                 *at_push(w->arena, &l->axes) = (layout_axis){
                     .piece = piece,
                     .name = is_size ? rewrite_fresh(w, at_format(w->arena, "%s_i", piece)) : piece,
-                    .dim = d,
+                    .axis = k,
                     .is_size = is_size};
             }
         }
-    for (int d = 0; d < x->num_axes; d++)
-        if (!l->leaf->index[l->axis_of_dim[d]].len)
-            return at_fail(w->err, AT_E_INPUT, "an axis of \"%s\" has no loop", x->name);
+    for (int i = 0; i < l->moved.len; i++)
+        if (!l->leaf->index[l->moved.data[i]].len)
+            return at_fail(w->err, AT_E_INPUT, "axis \"%s\" of @%s has no loop",
+                           l->reader->axes[l->moved.data[i]].name, l->reader->name);
     return AT_OK;
 }
 
-/* Parts that do not divide go beyond the axes: where their values are within; NULL: everywhere. */
-static at_expr *inside(rewrite *w, const at_tensor *x, const layout *l, at_expr *const *value) {
+static at_expr *both(rewrite *w, at_expr *x, at_expr *y) {
+    return x ? rewrite_binary(w->arena, AT_X_AND, x, y) : y;
+}
+
+/* Parts that do not divide go beyond the axes, and what the reader reads by a condition alone
+ * beyond the tensor: where both are within; NULL: everywhere. */
+static at_expr *inside(rewrite *w, const layout *l, at_expr *const *value, at_expr *const *index) {
     at_expr *all = NULL;
-    for (int d = 0; d < x->num_axes; d++) {
-        const at_axis *axis = &l->reader->axes[l->axis_of_dim[d]];
-        bool is_bare = l->index_of_dim[d]->op == AT_X_NAME;
-        if (l->leaf->index[l->axis_of_dim[d]].len < 2) continue;
-        at_expr *one =
-            rewrite_binary(w->arena, AT_X_LT, rewrite_copy_expr(w->arena, value[d]),
-                           rewrite_copy_expr(w->arena, is_bare ? x->axes[d].extent : axis->extent));
-        all = all ? rewrite_binary(w->arena, AT_X_AND, all, one) : one;
+    for (int i = 0; i < l->moved.len; i++) {
+        int k = l->moved.data[i];
+        if (l->leaf->index[k].len < 2) continue;
+        at_expr *one = rewrite_binary(w->arena, AT_X_LT, rewrite_copy_expr(w->arena, value[k]),
+                                      rewrite_copy_expr(w->arena, axis_extent(l, k)));
+        all = both(w, all, one);
+    }
+    for (int d = 0; d < l->from->num_axes; d++) {
+        if (at_index_axis(l->read->arg[d]) != AT_INDEX_OTHER) continue;
+        all = both(w, all,
+                   rewrite_binary(w->arena, AT_X_LE, at_expr_int(w->arena, 0),
+                                  rewrite_copy_expr(w->arena, index[d])));
+        all = both(w, all,
+                   rewrite_binary(w->arena, AT_X_LT, rewrite_copy_expr(w->arena, index[d]),
+                                  rewrite_copy_expr(w->arena, l->from->axes[d].extent)));
     }
     return all;
 }
 
 static at_status copy_layout(rewrite *w, const char *tensor, const char *reader, const char *name) {
-    at_tensor *x = rewrite_find(w, tensor), copy = {.name = name, .role = AT_ROLE_STAGE};
-    layout l = {.reader = rewrite_find(w, reader), .leaf = outline_leaf(&w->o, reader)};
+    at_tensor copy = {.name = name, .role = AT_ROLE_STAGE};
+    layout l = {.reader = rewrite_find(w, reader),
+                .from = rewrite_find(w, tensor),
+                .leaf = outline_leaf(&w->o, reader)};
     at_expr *index[MAX_AXES] = {0}, *value[MAX_AXES] = {0};
-    AT_TRY(match_dims(w, x, &l));
-    AT_TRY(order_pieces(w, x, &l));
+    AT_TRY(find_read(w, &l));
+    AT_TRY(order_pieces(w, &l));
+    if (l.axes.len > MAX_AXES)
+        return at_fail(w->err, AT_E_INPUT, "\"%s\" would have over %d axes", name, MAX_AXES);
     copy.num_axes = l.axes.len;
     copy.axes = AT_NEW_ARRAY(w->arena, at_axis, l.axes.len);
     for (int i = 0; i < l.axes.len; i++)
         copy.axes[i] =
             (at_axis){.name = l.axes.data[i].name, .extent = extent_of(w, &l, &l.axes.data[i])};
-    for (int d = 0; d < x->num_axes; d++) { /* ((p0*|p1| + p1)*|p2| + p2) */
-        const name_list *digits = &l.leaf->index[l.axis_of_dim[d]];
+    for (int m = 0; m < l.moved.len; m++) { /* ((p0*|p1| + p1)*|p2| + p2) */
+        int k = l.moved.data[m];
+        const name_list *digits = &l.leaf->index[k];
         for (int i = 0; i < digits->len; i++) {
             const layout_axis *p = axis_of_piece(&l, digits->data[i]);
             at_expr *digit = rewrite_name(w->arena, p->name);
-            if (value[d])
+            if (value[k])
                 digit = rewrite_binary(
                     w->arena, AT_X_ADD,
-                    rewrite_binary(w->arena, AT_X_MUL, value[d], extent_of(w, &l, p)), digit);
-            value[d] = digit;
+                    rewrite_binary(w->arena, AT_X_MUL, value[k], extent_of(w, &l, p)), digit);
+            value[k] = digit;
         }
-        index[d] = index_at(w, l.index_of_dim[d], value[d]);
     }
-    copy.written = rewrite_guarded(w->arena, inside(w, x, &l, value),
-                                   rewrite_read(w->arena, tensor, x->num_axes, index));
+    for (int d = 0; d < l.from->num_axes; d++) index[d] = index_at(w, l.read->arg[d], value);
+    copy.written = rewrite_guarded(w->arena, inside(w, &l, value, index),
+                                   rewrite_read(w->arena, tensor, l.from->num_axes, index));
     AT_TRY(rewrite_reads(w, rewrite_find(w, reader), tensor, name, layout_index, &l));
     outline_node *first = NULL, *inner = NULL;
     for (int i = 0; i < l.axes.len; i++) {

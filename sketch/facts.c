@@ -34,10 +34,14 @@ static int64_t value_at(point *p, const at_expr *e) {
 
 /* ---- reads, through what is dissolved -------------------------------------------------------- */
 
+/* Whether a read is through a choice, and one that takes something else here. */
+typedef enum guard { NO_GUARD, GUARDED, CUT } guard;
+
 typedef struct offset {
-    int tensor, depth; /* depth: stages dissolved on the way */
+    int tensor, from, depth; /* from: read by the stage; depth: stages dissolved on the way */
     int64_t at;
-    bool known, is_guarded;
+    bool known;
+    guard guard;
     const at_expr *read;
 } offset;
 typedef struct offsets {
@@ -48,16 +52,19 @@ typedef struct offsets {
 
 enum { MOST_READS = 256, MOST_DEPTH = 32, MOST_NODES = 20000 };
 
-static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int64_t *axis,
-                    int depth, bool guarded, offsets *out) {
-    guarded |= e->op == AT_X_SELECT;
+/* from: what the stage itself reads, where depth is over 0. */
+static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int64_t *axis, int from,
+                    int depth, guard g, offsets *out) {
+    if (e->op == AT_X_SELECT && g != CUT)
+        g = value_at(&(point){f, axis, true}, e->arg[0]) ? GUARDED : CUT;
     if (--out->left < 0) return;
     if (e->op != AT_X_INDEX || depth > MOST_DEPTH) {
         for (int i = 0; i < e->nargs && depth <= MOST_DEPTH; i++)
-            collect(a, f, e->arg[i], axis, depth, guarded, out);
+            collect(a, f, e->arg[i], axis, from, depth, g, out);
         return;
     }
     const at_stage_facts *t = &f->of[e->ref];
+    int direct = depth ? from : e->ref;
     int64_t *index = AT_NEW_ARRAY(a, int64_t, e->nargs + 1), at = 0;
     point p = {f, axis, true};
     for (int i = 0; i < e->nargs; i++) {
@@ -65,11 +72,12 @@ static void collect(at_arena *a, const at_facts *f, const at_expr *e, const int6
         at = (int64_t)((uint64_t)at * (uint64_t)f->extents[e->ref][i] + (uint64_t)index[i]);
     }
     if (t->is_dissolved) {
-        collect(a, f, f->compute->tensors[e->ref].body, index, depth + 1, guarded, out);
+        collect(a, f, f->compute->tensors[e->ref].body, index, direct, depth + 1, g, out);
         return;
     }
-    if (out->len < MOST_READS) *at_push(a, out) = (offset){e->ref, depth, at, p.known, guarded, e};
-    for (int i = 0; i < e->nargs; i++) collect(a, f, e->arg[i], axis, depth, guarded, out);
+    if (out->len < MOST_READS)
+        *at_push(a, out) = (offset){e->ref, direct, depth, at, p.known, g, e};
+    for (int i = 0; i < e->nargs; i++) collect(a, f, e->arg[i], axis, from, depth, g, out);
 }
 
 static bool is_bare(const at_expr *read) {
@@ -142,12 +150,37 @@ static void find_phases(const at_facts *f, const at_expr *e, at_stage_facts *s, 
     }
 }
 
+/* Which axes a choice such as padding cuts: at one of an axis' ends it takes something else than in
+ * its middle, with reductions at one of theirs. */
+static void find_cuts(at_arena *a, const at_facts *f, int stage, const int64_t *middle) {
+    const at_tensor *t = &f->compute->tensors[stage];
+    at_stage_facts *s = &f->of[stage];
+    int64_t axis[AT_FACTS_MAX_AXES];
+    memcpy(axis, middle, sizeof axis);
+    for (int end = 0; end < 2; end++) {
+        offsets inside = {.left = MOST_NODES};
+        for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++)
+            axis[k] = end ? s->extent[k] - 1 : 0;
+        collect(a, f, t->body, axis, -1, 0, NO_GUARD, &inside);
+        for (int k = 0; k < 2 * t->num_axes; k++) {
+            offsets moved = {.left = MOST_NODES};
+            axis[k / 2] = k % 2 ? s->extent[k / 2] - 1 : 0;
+            collect(a, f, t->body, axis, -1, 0, NO_GUARD, &moved);
+            axis[k / 2] = middle[k / 2];
+            for (int i = 0; i < s->num_accesses && i < moved.len; i++)
+                s->access[i].is_cut[k / 2] |=
+                    moved.data[i].guard == CUT && inside.data[i].guard != CUT;
+        }
+    }
+}
+
 static void find_accesses(at_arena *a, const at_facts *f, int stage) {
     const at_tensor *t = &f->compute->tensors[stage];
     at_stage_facts *s = &f->of[stage];
     int n = t->num_axes + t->num_reduce;
-    int64_t axis[AT_FACTS_MAX_AXES];
+    int64_t axis[AT_FACTS_MAX_AXES] = {0};
     offsets base = {.left = MOST_NODES};
+    bool is_guarded = false;
     s->inner = at_copy(a, s->extent, sizeof *s->inner * (size_t)n);
     s->divisor = AT_NEW_ARRAY(a, const at_expr *, n + 1);
     s->is_phase = AT_NEW_ARRAY(a, bool, n + 1);
@@ -158,22 +191,25 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
                 groups = in > 0 ? s->extent[i] / in : 0;
         axis[i] = in > 1 ? groups / 2 * in + in / 2 - (in > 2) : 0;
     }
-    collect(a, f, t->body, axis, 0, false, &base);
+    collect(a, f, t->body, axis, -1, 0, NO_GUARD, &base);
     s->num_accesses = base.len;
     s->access = AT_NEW_ARRAY(a, at_access, base.len + 1);
     for (int i = 0; i < base.len; i++)
         s->access[i] =
             (at_access){.tensor = base.data[i].tensor,
+                        .from = base.data[i].from,
                         .known = base.data[i].known && base.left > 0,
-                        .is_guarded = base.data[i].is_guarded,
+                        .is_guarded = base.data[i].guard != NO_GUARD,
                         .origin = base.data[i].at,
                         .is_bare = base.data[i].depth == 0 && is_bare(base.data[i].read)};
+    for (int i = 0; i < base.len; i++) is_guarded |= s->access[i].is_guarded;
+    if (is_guarded) find_cuts(a, f, stage, axis);
     for (int k = 0; k < n; k++) {
         offsets moved = {.left = MOST_NODES};
         if (s->inner[k] <= 1) continue;
         int64_t step = s->is_phase[k] ? s->extent[k] / s->inner[k] : 1;
         axis[k] += step;
-        collect(a, f, t->body, axis, 0, false, &moved);
+        collect(a, f, t->body, axis, -1, 0, NO_GUARD, &moved);
         axis[k] -= step;
         for (int i = 0; i < base.len && i < moved.len; i++) {
             uint64_t moves = (uint64_t)moved.data[i].at - (uint64_t)base.data[i].at;
@@ -272,7 +308,9 @@ static bool dissolves(const at_facts *f, int stage) {
     const at_tensor *t = &c->tensors[stage];
     int places = 0;
     bool again = false; /* an element is needed several times */
-    if (t->num_reduce || t->is_output || t->is_packing || f->of[stage].is_written) return false;
+    if (t->num_reduce || t->is_output || t->is_packing || f->of[stage].is_written ||
+        f->of[stage].is_kept)
+        return false;
     for (int r = stage + 1; r < c->num_tensors; r++) {
         const at_tensor *reader = &c->tensors[r];
         int n = reader->role == AT_ROLE_STAGE ? count_reads(reader->body, stage) : 0;
@@ -314,6 +352,7 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
         s->reader = -1;
         s->is_stage = x->role == AT_ROLE_STAGE;
         s->is_written = given->written && given->written[t];
+        s->is_kept = given->kept && given->kept[t];
         if (!s->is_stage) continue;
         s->is_expensive = calls(x->body);
         s->operations = at_element_operations(c, x->body) + (x->num_reduce > 0);

@@ -9,10 +9,12 @@ enum { AT_FACTS_MAX_AXES = 32 };
 
 /* A read of memory by a stage, through what is dissolved between. */
 typedef struct at_access {
-    int tensor;
-    bool known;                        /* the index is made of axes and sizes alone */
-    bool is_bare;                      /* each dimension by an axis of its own, such as K - 1 - k */
-    bool is_guarded;                   /* through a choice, such as padding */
+    int tensor,
+        from;        /* from: what the stage itself reads of it: the tensor, or what is dissolved */
+    bool known;      /* the index is made of axes and sizes alone */
+    bool is_bare;    /* each dimension by an axis of its own, such as K - 1 - k */
+    bool is_guarded; /* through a choice, such as padding */
+    bool is_cut[AT_FACTS_MAX_AXES];    /* [axis of the stage] that choice cuts off some steps */
     int64_t stride[AT_FACTS_MAX_AXES]; /* [axis of the stage] elements that one step moves */
     int64_t origin; /* the element at step 0 of all axes, as far as strides tell */
 } at_access;
@@ -20,6 +22,7 @@ typedef struct at_access {
 typedef struct at_stage_facts {
     bool is_stage, is_dissolved;
     bool is_written;         /* its leaf stands where somebody wrote it */
+    bool is_kept;            /* not dissolved, whatever it costs */
     bool is_expensive;       /* calls a function */
     int num_readers, reader; /* stages that read it, through what is dissolved; the last of them */
     /* Its only reader reads it once, element by element, and may be placed beside it; of which axis
@@ -51,6 +54,7 @@ typedef struct at_facts_given {
     const int64_t *values; /* [sizes] */
     const bool *varies;    /* [sizes] those that knobs decide: nothing follows from their values */
     const bool *written;   /* [tensors] stages with a leaf; NULL, either: none */
+    const bool *kept;      /* [tensors] stages that are not dissolved; NULL: none */
 } at_facts_given;
 /* Owned by a; borrows the rest. AT_E_INPUT: numbers that do not go together. */
 at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *given, at_facts *out,

@@ -5,7 +5,8 @@
 #include "sketch/tile.h"
 
 static rule_verdict applies(const sketch_state *s, int stage) {
-    return tile_lanes_of(s, stage) < 0 ? RULE_SKIP : RULE_APPLY_ALONE;
+    bool has_tile = tile_vector_of(s, stage) >= 0;
+    return has_tile || tile_lanes_of(s, stage) < 0 ? RULE_SKIP : RULE_APPLY_ALONE;
 }
 
 static at_status make(sketch_state *s, int stage, at_error *err) {

@@ -4,7 +4,7 @@
  *
  *     @mul = A[i, k] * B[k, j]    ->    j0, j1, k0, k1, j2 => @B_packed = ..  before everything
  * else i, k => @A_copy = ..  */
-#include "sketch/sketch_int.h"
+#include "sketch/tile.h"
 
 static at_status pack(sketch_state *s, const sketch_tile *tile, const at_access *x, at_error *err) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
@@ -23,19 +23,20 @@ static at_status pack(sketch_state *s, const sketch_tile *tile, const at_access 
 typedef enum packing {
     PACK_NOT,   /* it cannot be, or lanes do not move along it */
     PACK_MUST,  /* lanes read it with a stride */
-    PACK_FIRST, /* weights that lie well: better packed ahead of the kernel, and worse as a part of
-                   it */
+    PACK_FIRST, /* weights that lie well, or rows of weights: better packed ahead of the kernel, and
+                   worse as a part of it */
     PACK_MAY
 } packing;
 
 static packing packing_of(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
-    int reads = 0;
-    for (int i = 0; i < s->facts->of[tile->stage].num_accesses; i++)
-        reads += s->facts->of[tile->stage].access[i].tensor == x->tensor;
-    if (!x->is_bare || reads > 1 || from->is_int || from->role == AT_ROLE_STAGE ||
-        x->stride[tile->vec] == 0)
+    if (!x->is_bare || !tile_reads_once(s, tile->stage, x->tensor) || from->is_int ||
+        from->role == AT_ROLE_STAGE)
         return PACK_NOT;
+    if (x->stride[tile->vec] == 0) {
+        bool has_rows = tile->row >= 0 && x->stride[tile->row] > 1;
+        return has_rows && from->role == AT_ROLE_WEIGHT ? PACK_FIRST : PACK_NOT;
+    }
     if (x->stride[tile->vec] != 1) return PACK_MUST;
     return from->role == AT_ROLE_WEIGHT ? PACK_FIRST : PACK_MAY;
 }
@@ -80,6 +81,13 @@ static void add_copies(const sketch_state *s, const sketch_tile *tile, const at_
     }
 }
 
+/* It is copied already. */
+static bool is_near(const sketch_tile *tile, int access) {
+    for (int i = 0; i < tile->num_near; i++)
+        if (tile->near[i] == access) return true;
+    return false;
+}
+
 void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err) {
     sketch_states all = {0};
     *at_push(s->arena, &all) = sketch_branch(s, "");
@@ -88,10 +96,11 @@ void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err) {
         const at_stage_facts *f = &s->facts->of[tile->stage];
         for (int k = 0; k < f->num_accesses; k++) {
             packing how = packing_of(s, tile, &f->access[k]);
+            if (is_near(tile, k)) continue;
             if (how != PACK_NOT) add_copies(s, tile, &f->access[k], how, pack, &all, err);
         }
         for (int k = 0; k < f->num_accesses; k++)
-            if (collides(s, tile, &f->access[k]))
+            if (!tile->num_near && collides(s, tile, &f->access[k]))
                 add_copies(s, tile, &f->access[k], PACK_MAY, copy, &all, err);
     }
     for (int b = 0; b < all.len; b++) *at_push(s->arena, out) = all.data[b];

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-static const sketch_rule *const rules[] = {&at_rule_inline, &at_rule_tile, &at_rule_dots,
-                                           &at_rule_lanes, &at_rule_plain};
+static const sketch_rule *const rules[] = {&at_rule_inline,  &at_rule_tile, &at_rule_near,
+                                           &at_rule_windows, &at_rule_late, &at_rule_dots,
+                                           &at_rule_lanes,   &at_rule_plain};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 enum { MOST_SKETCHES = 64 };
 
@@ -83,7 +84,9 @@ static bool is_named(const at_sketch *sketches, int n, const char *name) {
     return false;
 }
 
-static at_status start(at_arena *a, const at_derivation *d, sketch_state *s, at_error *err) {
+/* kept: which stages are not dissolved, by what a first look found; NULL: nothing. */
+static at_status start(at_arena *a, const at_derivation *d, const bool *kept, sketch_state *s,
+                       at_error *err) {
     at_compute *c;
     const at_tree *tree = NULL;
     bool *written = NULL;
@@ -93,7 +96,7 @@ static at_status start(at_arena *a, const at_derivation *d, sketch_state *s, at_
         at_symbol_add(a, symbols, d->symbols->names.data[i]);
     AT_TRY(at_compute_parse(a, symbols, d->compute, d->what, &c, err));
     if (d->tree) AT_TRY(sketch_open_written(a, c, d, &tree, &written, err));
-    const at_facts_given given = {d->values, d->varies, written};
+    const at_facts_given given = {d->values, d->varies, written, kept};
     AT_TRY(at_facts_of(a, c, &given, facts, err));
     *s = (sketch_state){
         .arena = a, .from = d, .facts = facts, .symbols = symbols, .compute = c, .name = ""};
@@ -104,23 +107,36 @@ static at_status start(at_arena *a, const at_derivation *d, sketch_state *s, at_
     return AT_OK;
 }
 
+/* What rules make of a computation: as many sketches as there are ways to place its stages. */
+static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
+    sketch_states states = {0}, factored = {0};
+    at_error why;
+    *at_push(a, &states) = first;
+    for (int t = first->compute->num_tensors - 1; t >= 0; t--)
+        if (first->facts->of[t].is_stage && !first->facts->of[t].is_written)
+            visit_all(a, t, &states, &why);
+    if (!first->begun) sketch_rows(first, out, &why);
+    for (int i = 0; i < states.len; i++) sketch_factor(states.data[i], &factored, &why);
+    for (int i = 0; i < factored.len; i++) sketch_pack(factored.data[i], out, &why);
+}
+
 at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, int *n,
                     at_error *err) {
-    sketch_state first;
-    sketch_states states = {0}, factored = {0}, packed = {0};
+    sketch_state first, strips;
+    sketch_states all = {0};
     at_error why;
-    AT_TRY(start(a, d, &first, err));
-    *at_push(a, &states) = &first;
-    for (int t = first.compute->num_tensors - 1; t >= 0; t--)
-        if (first.facts->of[t].is_stage && !first.facts->of[t].is_written)
-            visit_all(a, t, &states, &why);
-    if (!d->tree) sketch_rows(&first, &packed, &why);
-    for (int i = 0; i < states.len; i++) sketch_factor(states.data[i], &factored, &why);
-    for (int i = 0; i < factored.len; i++) sketch_pack(factored.data[i], &packed, &why);
-    at_sketch *sketches = AT_NEW_ARRAY(a, at_sketch, packed.len);
+    bool *kept;
+    AT_TRY(start(a, d, NULL, &first, err));
+    derive(a, &first, &all);
+    const char *word = d->tree ? NULL : sketch_strips(&first, &kept);
+    if (word && start(a, d, kept, &strips, &why) == AT_OK) {
+        strips.name = word;
+        derive(a, &strips, &all);
+    }
+    at_sketch *sketches = AT_NEW_ARRAY(a, at_sketch, all.len);
     *n = 0;
-    for (int i = 0; i < packed.len && *n < MOST_SKETCHES; i++) {
-        at_sketch sketch = finish(packed.data[i]);
+    for (int i = 0; i < all.len && *n < MOST_SKETCHES; i++) {
+        at_sketch sketch = finish(all.data[i]);
         if (!is_named(sketches, *n, sketch.name)) sketches[(*n)++] = sketch;
     }
     *out = sketches;

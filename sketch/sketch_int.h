@@ -4,6 +4,8 @@
 
 #include "sketch/sketch.h"
 
+enum { SKETCH_MOST_NEAR = 2 };
+
 /* A stage as it stands in the tree: the tile that computes it. */
 typedef struct sketch_tile {
     int stage;         /* of the original computation */
@@ -11,6 +13,7 @@ typedef struct sketch_tile {
     int vec, row;      /* axes; -1: none */
     const char *outer; /* the outermost piece, where there is one */
     const char *inner; /* the last loop around the tile and what stands beside it */
+    int near[SKETCH_MOST_NEAR], num_near; /* accesses that are copied in its loops already */
 } sketch_tile;
 
 /* A loop whose annotation a knob decides. */
@@ -43,7 +46,8 @@ typedef struct sketch_rule {
     rule_verdict (*applies)(const sketch_state *s, int stage);
     void (*apply)(const sketch_state *s, int stage, sketch_states *out, at_error *err);
 } sketch_rule;
-extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_dots, at_rule_lanes, at_rule_plain;
+extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_near, at_rule_windows, at_rule_late,
+    at_rule_dots, at_rule_lanes, at_rule_plain;
 
 /* The same once more, to go on from; word: what is added to its name, "" for nothing. */
 sketch_state *sketch_branch(const sketch_state *s, const char *word);
@@ -79,6 +83,9 @@ void sketch_rows(const sketch_state *s, sketch_states *out, at_error *err);
 at_status sketch_vectors(sketch_state *s, int stage, const char **outer, at_error *err);
 /* The same, and with a long sum of few elements shared out among threads (rule_factor.c). */
 void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err);
+/* Which stages are better computed as a whole, [tensors], since padding would cut into the lanes
+ * that read them, and what that adds to a name; NULL: none (rule_strip.c). */
+const char *sketch_strips(const sketch_state *s, bool **kept);
 /* Whether a tensor exceeds the caches near the core. */
 bool sketch_is_far(const sketch_state *s, int tensor);
 /* A leaf asks for the next rows, which are `stride` elements apart, of a tensor that it reads or

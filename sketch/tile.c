@@ -1,7 +1,14 @@
 /* sketch/tile.c: a register tile of one sum: its loops and what stands beside it. */
 #include "sketch/tile.h"
 
+#include <string.h>
+
 enum { SMALL_AXIS = 32 }; /* two levels are enough of it */
+
+typedef struct tile_loop {
+    const char *name;
+    int axis;
+} tile_loop;
 
 typedef struct tiling {
     sketch_state *s;
@@ -10,7 +17,9 @@ typedef struct tiling {
     tile_axes axes;
     const char *leaf;
     const char *phase[AT_FACTS_MAX_AXES]; /* loop of an axis' phases; NULL: it has none */
-    AT_VEC(const char *) columns, outer, phases, guarded, blocks, middle, sums, rows;
+    /* outer: of axes that move what lanes read; shared: of others */
+    AT_VEC(const char *) columns, outer, shared, phases, guarded, blocks, middle, sums, rows;
+    AT_VEC(tile_loop) loops; /* which axis those outside of the tile run; others: groups, phases */
     const char *vector;
     const char *lanes_outer; /* of lanes along a reduction: what is left of it */
     at_error *err;
@@ -82,6 +91,7 @@ static at_status split_vector(tiling *t) {
     AT_TRY(sketch_split(t->s, t->leaf, t->name[t->axes.vec], n, &spec, n == 3 ? three : two, parts,
                         t->err));
     *at_push(t->s->arena, &t->columns) = parts[0];
+    *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], t->axes.vec};
     if (n == 3) *at_push(t->s->arena, &t->middle) = parts[1];
     t->vector = parts[n - 1];
     return AT_OK;
@@ -99,7 +109,8 @@ static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, 
     if (is_grouped(t, axis)) spec = within_groups;
     AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec, limits, parts, t->err));
     if (tile_is_guarded(t->s, t->stage, axis)) *at_push(t->s->arena, &t->guarded) = parts[0];
-    else *at_push(t->s->arena, &t->outer) = parts[0];
+    else *at_push(t->s->arena, &t->shared) = parts[0];
+    *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], axis};
     /* Rows go round inside columns: what a column needs of the weights stays near. */
     if (n == 3) *at_push(t->s->arena, &t->middle) = parts[1];
     *at_push(t->s->arena, &t->rows) = parts[n - 1];
@@ -117,7 +128,10 @@ static at_status split_sum(tiling *t, int axis, bool is_last) {
     if (n > 1)
         AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec, n == 3 ? blocked : limits,
                             parts, t->err));
-    if (n == 3) *at_push(t->s->arena, &t->blocks) = parts[0];
+    if (n == 3) {
+        *at_push(t->s->arena, &t->blocks) = parts[0];
+        *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], axis};
+    }
     for (int i = n == 3; i < n; i++) *at_push(t->s->arena, &t->sums) = parts[i];
     if (t->phase[axis]) *at_push(t->s->arena, &t->sums) = t->phase[axis];
     return AT_OK;
@@ -144,33 +158,87 @@ static at_status split_sums(tiling *t) {
     return sketch_mark(t->s, t->leaf, t->name[t->axes.unrolled], AT_ANN_UNROLL, t->err);
 }
 
-static at_status put_in_order(tiling *t) {
-    at_edit e = {.kind = AT_EDIT_ORDER, .stage = t->leaf};
-    int n = 0;
+typedef struct loop_names {
+    const char *data[AT_EDIT_MAX_NAMES];
+    int len;
+} loop_names;
+
+/* The loops outside of the tiles, in their order. */
+static loop_names outside(const tiling *t) {
+    loop_names n = {.len = 0};
 #define ADD(list)                                                                                  \
-    for (int i = 0; i < t->list.len && n < AT_EDIT_MAX_NAMES; i++) e.names[n++] = t->list.data[i]
+    for (int i = 0; i < t->list.len && n.len < AT_EDIT_MAX_NAMES; i++)                             \
+    n.data[n.len++] = t->list.data[i]
     if (!t->axes.rows_first) ADD(columns);
     ADD(outer);
+    if (t->axes.panels) ADD(blocks);
+    ADD(shared);
     ADD(phases);
     ADD(guarded);
     if (t->axes.rows_first) ADD(columns);
-    ADD(blocks);
+    return n;
+}
+
+static at_status put_in_order(tiling *t) {
+    at_edit e = {.kind = AT_EDIT_ORDER, .stage = t->leaf};
+    loop_names n = outside(t);
+    if (!t->axes.panels) ADD(blocks);
     ADD(middle);
     ADD(sums);
     ADD(rows);
 #undef ADD
-    if (n == AT_EDIT_MAX_NAMES) return at_fail(t->err, AT_E_INPUT, "more loops than an edit takes");
-    e.names[n] = t->vector;
+    if (n.len == AT_EDIT_MAX_NAMES)
+        return at_fail(t->err, AT_E_INPUT, "more loops than an edit takes");
+    for (int i = 0; i < n.len; i++) e.names[i] = n.data[i];
+    e.names[n.len] = t->vector;
     return sketch_step(t->s, &e, t->err);
 }
 
-/* The outer loops are shared out among threads. */
+typedef enum loop_move { MOVES, STAYS, ONCE /* a loop that runs once */ } loop_move;
+
+static loop_move move_of(const tiling *t, const char *loop, const at_access *x) {
+    for (int k = 0; k < t->loops.len; k++) {
+        int axis = t->loops.data[k].axis;
+        if (strcmp(t->loops.data[k].name, loop)) continue;
+        if (!tile_goes(t->s, t->stage, axis)) return ONCE;
+        return x->stride[axis] ? MOVES : STAYS;
+    }
+    return MOVES;
+}
+
+/* The innermost of the loops outside that moves an access: what is copied there stays for all tiles
+ * inside; NULL: none. */
+static const char *place_of(const tiling *t, int access) {
+    const at_access *x = &t->s->facts->of[t->stage].access[access];
+    const loop_names all = outside(t);
+    int place = all.len - 1;
+    while (place >= 0 && move_of(t, all.data[place], x) != MOVES) place--;
+    if (place < 0) return NULL;
+    while (place + 1 < all.len && move_of(t, all.data[place + 1], x) == ONCE) place++;
+    return all.data[place];
+}
+
+static bool is_place(const tiling *t, const char *loop) {
+    for (int i = 0; i < t->axes.num_near; i++) {
+        const char *place = place_of(t, t->axes.near[i]);
+        if (place && !strcmp(place, loop)) return true;
+    }
+    return false;
+}
+
+/* The outer loops are shared out among threads, down to the first in which something is copied. */
 static at_status share_out(tiling *t) {
     at_edit e = {.kind = AT_EDIT_FUSE, .stage = t->leaf};
-    int n = 0;
-    for (int i = 0; i < t->columns.len && !t->axes.rows_first && n < AT_EDIT_MAX_NAMES; i++)
-        e.names[n++] = t->columns.data[i];
-    for (int i = 0; i < t->outer.len && n < AT_EDIT_MAX_NAMES; i++) e.names[n++] = t->outer.data[i];
+    int n = 0, most = t->axes.panels ? t->columns.len + t->outer.len : AT_EDIT_MAX_NAMES;
+    bool goes_on = true;
+    const loop_names all = outside(t);
+    int apart = t->axes.num_near ? 0 : t->phases.len + t->guarded.len;
+    if (t->axes.rows_first) apart += t->columns.len;
+    if (all.len - apart < most) most = all.len - apart;
+    for (int i = 0; i < most && goes_on; i++) {
+        e.names[n++] = all.data[i];
+        goes_on = !is_place(t, all.data[i]);
+    }
     if (!n) return AT_OK;
     AT_TRY(sketch_mark(t->s, t->leaf, e.names[0], AT_ANN_PARA, t->err));
     return n > 1 ? sketch_step(t->s, &e, t->err) : AT_OK;
@@ -178,17 +246,12 @@ static at_status share_out(tiling *t) {
 
 /* The last loop around the tile and what stands beside it; around all tiles of a block. */
 static const char *innermost(const tiling *t) {
-    const char *inner = NULL;
-#define LAST_OF(list)                                                                              \
-    if (t->list.len) inner = t->list.data[t->list.len - 1]
-    LAST_OF(columns);
-    LAST_OF(outer);
-    LAST_OF(phases);
-    LAST_OF(guarded);
-    if (t->axes.rows_first) LAST_OF(columns);
-    if (!t->blocks.len) LAST_OF(middle);
-#undef LAST_OF
-    return inner;
+    const loop_names all = outside(t);
+    int n = all.len;
+    if (t->axes.panels) n = t->columns.len + t->outer.len;
+    else if (!t->blocks.len && !t->axes.late && t->middle.len)
+        return t->middle.data[t->middle.len - 1];
+    return n ? all.data[n - 1] : NULL;
 }
 
 /* What reads the sums, beside the tile; an output's sum becomes a stage of its own, so that its
@@ -216,10 +279,34 @@ static at_status order_reader(tiling *t) {
     const at_stage_facts *x = &f->of[t->stage];
     int reader = x->has_matched_reader ? x->reader : t->stage, n = 0;
     at_edit e = {.kind = AT_EDIT_ORDER, .stage = f->compute->tensors[reader].name};
+    for (int i = 0; t->axes.panels && i < t->shared.len; i++) e.names[n++] = t->shared.data[i];
+    for (int i = 0; t->axes.panels && i < t->guarded.len; i++) e.names[n++] = t->guarded.data[i];
     for (int i = 0; i < t->middle.len; i++) e.names[n++] = t->middle.data[i];
     for (int i = 0; i < t->rows.len; i++) e.names[n++] = t->rows.data[i];
     e.names[n] = t->vector;
     return sketch_step(t->s, &e, t->err);
+}
+
+/* What the leaf reads by an access is copied in the order of use for all tiles that share it. */
+static at_status copy_near(tiling *t, int access) {
+    sketch_state *s = t->s;
+    const at_compute *c = s->facts->compute;
+    const char *from = c->tensors[s->facts->of[t->stage].access[access].from].name,
+               *loop = place_of(t, access),
+               *name = sketch_fresh(s, at_format(s->arena, "%s_packed", from));
+    if (!loop) return at_fail(t->err, AT_E_INPUT, "no loop moves \"%s\"", from);
+    at_edit copy = {.kind = AT_EDIT_COPY,
+                    .stage = t->leaf,
+                    .other = from,
+                    .copy = AT_COPY_LAYOUT,
+                    .names = {name}},
+            join = {.kind = AT_EDIT_JOIN,
+                    .stage = name,
+                    .other = t->leaf,
+                    .loop = loop,
+                    .before = true};
+    AT_TRY(sketch_step(s, &copy, t->err));
+    return sketch_step(s, &join, t->err);
 }
 
 static at_status make(tiling *t) {
@@ -234,7 +321,9 @@ static at_status make(tiling *t) {
             bool is_shared = tile_reuses(s, t->stage, t->axes.vec, k);
             if (k == t->axes.vec || k == t->axes.row || k == t->axes.second) continue;
             if (is_shared != shared) continue;
-            *at_push(s->arena, &t->outer) = t->name[k];
+            if (is_shared) *at_push(s->arena, &t->shared) = t->name[k];
+            else *at_push(s->arena, &t->outer) = t->name[k];
+            *at_push(s->arena, &t->loops) = (tile_loop){t->name[k], k};
             others += tile_goes(s, t->stage, k) && is_shared;
         }
     int wide = is_dot(t) ? 4 : 14, narrow = is_dot(t) ? 2 : 6, second = is_dot(t) ? 3 : 1;
@@ -249,14 +338,18 @@ static at_status make(tiling *t) {
     AT_TRY(share_out(t));
     const char *inner = innermost(t);
     AT_TRY(put_reader(t, inner));
-    if (t->blocks.len) AT_TRY(order_reader(t));
+    if (t->blocks.len || t->axes.late) AT_TRY(order_reader(t));
+    for (int i = 0; i < t->axes.num_near; i++) AT_TRY(copy_near(t, t->axes.near[i]));
     *at_push(s->arena, &s->tiles) = (sketch_tile){.stage = t->stage,
                                                   .leaf = t->leaf,
                                                   .vec = t->axes.vec,
                                                   .row = t->axes.row,
-                                                  .outer = t->columns.len ? t->columns.data[0]
-                                                           : t->outer.len ? t->outer.data[0]
-                                                                          : NULL,
+                                                  .num_near = t->axes.num_near,
+                                                  .near = {t->axes.near[0], t->axes.near[1]},
+                                                  .outer = t->columns.len  ? t->columns.data[0]
+                                                           : t->outer.len  ? t->outer.data[0]
+                                                           : t->shared.len ? t->shared.data[0]
+                                                                           : NULL,
                                                   .inner = inner};
     return AT_OK;
 }

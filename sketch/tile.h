@@ -12,6 +12,10 @@ typedef struct tile_axes {
     bool all;        /* so are the others */
     int blocked;     /* a long one, in blocks that several tiles share; sums are then in memory */
     bool rows_first; /* rows outside of what lanes are a part of */
+    bool panels;     /* blocks of the reduction outside of rows */
+    bool late;       /* what reads the sums goes over those of several tiles */
+    int near[SKETCH_MOST_NEAR],
+        num_near; /* accesses that are copied for the tiles that share them */
 } tile_axes;
 
 /* ---- choosing axes (tile_axes.c) ------------------------------------------------------------- */
@@ -34,6 +38,19 @@ int tile_second_of(const sketch_state *s, int stage, int vec, int row);
 bool tile_sums_are_short(const sketch_state *s, int stage);
 /* A short reduction beside a longer one, such as the width of a kernel; -1: none. */
 int tile_short_sum(const sketch_state *s, int stage);
+
+/* Rows beside the row's, where that has fewer than a tile, or windows share what they read in two
+ * directions; -1: none. */
+int tile_rows_beside(const sketch_state *s, int stage, int vec, int row);
+/* A reduction so long that what a tile reads of it exceeds the first-level cache; -1: none. */
+int tile_long_sum(const sketch_state *s, int stage, int vec);
+/* Whether tiles stand beside each other along the lanes. */
+bool tile_has_columns(const sketch_state *s, int stage, int vec);
+/* The axis along which sums are stored, for lanes that would read windows in steps or across
+ * padding; -1: none (rule_windows.c). */
+int tile_windows_of(const sketch_state *s, int stage);
+/* Whether a stage reads a tensor in one place. */
+bool tile_reads_once(const sketch_state *s, int stage, int tensor);
 
 /* ---- loops (tile.c) -------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* sketch/tile_axes.c: which axes a register tile has: the one of its lanes, its rows. */
 #include "sketch/tile.h"
 
-enum { LEAST_LANES = 4, LEAST_DOT = 8 };
+enum { LEAST_LANES = 4, LEAST_DOT = 8, MOST_ROWS = 28, COLUMNS = 64 };
 
 bool tile_goes(const sketch_state *s, int stage, int axis) {
     return s->facts->of[stage].inner[axis] > 1;
@@ -123,4 +123,36 @@ int tile_lanes_of(const sketch_state *s, int stage) {
             (f->access[i].stride[last] != 0 && f->access[i].stride[last] != 1))
             return -1;
     return last;
+}
+
+/* Where one axis has fewer rows than a tile, or windows share what they read in two directions. */
+int tile_rows_beside(const sketch_state *s, int stage, int vec, int row) {
+    const at_tensor *x = &s->facts->compute->tensors[stage];
+    int second = -1;
+    if (row < 0) return -1;
+    if (s->facts->of[stage].inner[row] >= MOST_ROWS && !tile_sums_are_short(s, stage)) return -1;
+    for (int k = 0; k < x->num_axes; k++)
+        if (k != vec && k != row && tile_goes(s, stage, k) && tile_reuses(s, stage, vec, k))
+            second = k;
+    return second;
+}
+
+/* A reduction so long that what a tile reads of it exceeds the first-level cache; -1: none. */
+int tile_long_sum(const sketch_state *s, int stage, int vec) {
+    enum { LONG = 512 };
+    const at_tensor *x = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    int last = x->num_axes + x->num_reduce - 1;
+    return f->inner[last] >= LONG && !f->divisor[last] && f->inner[vec] > COLUMNS ? last : -1;
+}
+
+bool tile_has_columns(const sketch_state *s, int stage, int vec) {
+    return s->facts->of[stage].inner[vec] > COLUMNS;
+}
+
+bool tile_reads_once(const sketch_state *s, int stage, int tensor) {
+    int reads = 0;
+    for (int i = 0; i < s->facts->of[stage].num_accesses; i++)
+        reads += s->facts->of[stage].access[i].tensor == tensor;
+    return reads == 1;
 }

@@ -417,6 +417,9 @@ static void operators(void **state) {
         {"conv2d_transpose", "N=3,H=2,W=3,CI=7,CO=5,K=4,S=2,P=1"},
         {"capsule_conv2d", "N=1,H=3,W=3,CI=2,CO=4,K=3,S=1,P=1,C=4"},
         {"capsule_conv2d", "N=3,H=4,W=3,CI=3,CO=3,K=3,S=2,P=1,C=3"},
+        {"conv2d_nchw", "N=2,H=9,W=11,CI=3,CO=5,K=3,S=1,P=1"},
+        {"conv2d_nchw", "N=1,H=17,W=19,CI=2,CO=3,K=3,S=2,P=1"},
+        {"conv2d_nchw", "N=1,H=4,W=9,CI=2,CO=3,K=5,S=1,P=2"},
         {"norm", "B=3,M=5,N=23"},
         {"norm", "B=1,M=31,N=8"},
     };

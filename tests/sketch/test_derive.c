@@ -168,8 +168,12 @@ static void sets(void **state) {
         {"examples/te/conv2d_transpose.te", "N=1,H=4,W=4,CI=4,CO=3,K=4,S=2,P=1", true},
         {"examples/te/conv2d_transpose.te", "N=3,H=3,W=5,CI=11,CO=3,K=4,S=2,P=1", false},
         {"examples/te/conv2d_transpose.te", "N=1,H=3,W=3,CI=16,CO=2,K=3,S=1,P=1", false},
-        {"examples/te/batch_matmul.te", "B=3,N=5,M=9,K=1024", false}, /* rows a page apart */
-        {"examples/te/matmul_add.te", "N=5,L=514,M=67", false},       /* blocks of the reduction */
+        {"examples/te/batch_matmul.te", "B=3,N=5,M=9,K=1024", false},  /* rows a page apart */
+        {"examples/te/matmul_add.te", "N=5,L=514,M=67", false},        /* blocks of the reduction */
+        {"examples/te/batch_matmul.te", "B=1,N=2,M=66,K=2048", false}, /* and its rows */
+        {"examples/te/conv2d_nchw.te", "N=2,H=9,W=11,CI=3,CO=5,K=3,S=1,P=1", false},
+        {"examples/te/conv2d_nchw.te", "N=1,H=17,W=19,CI=2,CO=3,K=3,S=2,P=1", false},
+        {"examples/te/conv2d_nchw.te", "N=3,H=5,W=9,CI=3,CO=7,K=1,S=1,P=0", false},
         {"examples/te/group_conv2d.te", "N=3,H=5,W=7,CI=6,CO=15,K=3,S=1,P=1,G=3", false},
         {"examples/te/conv2d.te", "N=1,H=4,W=5,CI=3,CO=131,K=3,S=1,P=1,D=1", false},
         {"examples/te/capsule_conv2d.te", "N=1,H=5,W=4,CI=3,CO=8,K=3,S=2,P=1,C=2", false},
@@ -321,6 +325,64 @@ static void long_chains(void **state) {
         }
 }
 
+#define GELU                                                                                       \
+    "args N=13, L=20, M=37\nA[N, L] : input\nB[L, M] : weight\n"                                   \
+    "mul[i:N, j:M] = sum(k:L) A[i, k] * B[k, j]\n"                                                 \
+    "out[i:N, j:M] = mul[i, j] * (1 + tanh(0.8 * mul[i, j]))\n"
+#define CORRELATION                                                                                \
+    "args N=1, H=5, W=7, C=16, D=2\na[N, H, W, C] : input\nb[N, H, W, C] : input\n"                \
+    "pad[n:N, y:H+2*D, x:W+2*D, c:C] = inside ? b[n, y - D, x - D, c] : 0\n"                       \
+    "    where inside = D <= y && y < H + D && D <= x && x < W + D\n"                              \
+    "out[n:N, u:2*D+1, v:2*D+1, h:H, w:W] = sum(c:C) a[n, h, w, c] * pad[n, h + u, w + v, c]\n"
+
+static bool has_sketch(const at_task *t, const char *word) {
+    for (int i = 0; i < at_task_num_sketches(t); i++)
+        if (strstr(at_task_sketch_name(t, i), word)) return true;
+    return false;
+}
+
+/* A rule's sketches are there where they should be, and nowhere else. */
+static void places(void **state) {
+    (void)state;
+    static const struct {
+        const char *path, *args, *word;
+        bool is_there;
+    } cases[] = {
+        {"batch_matmul", "B=1,N=1024,M=1024,K=1024", "near_Y", true},
+        {"batch_matmul", "B=1,N=1,M=1024,K=1024", "near_Y", false}, /* no row needs them again */
+        {"batch_matmul", "B=1,N=128,M=128,K=128", "near_Y", false}, /* it stays in the caches */
+        {"matmul_add", "N=1024,L=1024,M=1024", "near_", false},     /* weights are packed ahead */
+        {"batch_matmul", "B=1,N=256,M=1024,K=2048", "panels_k", true},
+        {"batch_matmul", "B=1,N=256,M=64,K=2048", "panels_k", false}, /* one column */
+        {"batch_matmul", "B=1,N=1024,M=1024,K=1024", "panels_k", false},
+        {"conv2d_nchw", "K=3,S=1,P=1", "strip_pad", true},
+        {"conv2d_nchw", "K=1,S=1,P=0", "strip_pad", false}, /* nothing is cut */
+        {"conv2d_nchw", "K=3,S=2,P=1", "im2col_data", true},
+        {"conv2d_nchw", "K=3,S=2,P=1", "tile_f", false}, /* sums would be stored one by one */
+        {"conv2d_nchw", "K=1,S=1,P=0", "im2col_data", false},
+        {"conv2d", "H=14,W=14,K=3,P=1", "im2col", false}, /* lanes are channels */
+        {"conv2d", "H=14,W=14,K=3,P=1", "strip", false},
+        {"depthwise_conv2d", "C=32", "strip", false},
+        {"conv2d_transpose", "CO=3", "strip", false}, /* phases of a stride */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_arena *a = at_arena_new();
+        const char *path = at_format(a, "examples/te/%s.te", cases[i].path);
+        if (has_sketch(task_of(a, path, cases[i].args), cases[i].word) != cases[i].is_there)
+            fail_msg("%s %s: %s", cases[i].path, cases[i].args, cases[i].word);
+        at_arena_free(a);
+    }
+    at_arena *a = at_arena_new();
+    at_task *gelu = task_of_text(a, GELU), *product = task_of_text(a, PRODUCT),
+            *correlation = task_of_text(a, CORRELATION);
+    assert_true(has_sketch(gelu, "late"));
+    assert_false(has_sketch(product, "late"));
+    assert_true(has_sketch(correlation, "strip_pad+dots_c"));
+    check_task(a, gelu);
+    check_task(a, correlation);
+    at_arena_free(a);
+}
+
 /* A tree with nothing open is one of its own, without sketches. */
 static void whole(void **state) {
     (void)state;
@@ -333,8 +395,8 @@ static void whole(void **state) {
 
 int main(void) {
     at_sketches_for_templates();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sets), cmocka_unit_test(begun),
-                                       cmocka_unit_test(several_read),
-                                       cmocka_unit_test(long_chains), cmocka_unit_test(whole)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sets),        cmocka_unit_test(begun),  cmocka_unit_test(several_read),
+        cmocka_unit_test(long_chains), cmocka_unit_test(places), cmocka_unit_test(whole)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,42 @@
+/* sketch/rule_strip.c: what is padded is copied with its padding, so that nothing cuts into lanes
+ * that go along it, or into the rows of dot products:
+ *
+ *     n, c, h, w, .. @conv reads pad    ->    n, c, y, x0, x1:vec => @pad
+ *                                             n, h, w0, .. w1:vec => @conv  */
+#include "sketch/tile.h"
+
+static bool is_cut(const sketch_state *s, int stage, const at_access *x) {
+    int vec = tile_vector_of(s, stage), dot = tile_dot_of(s, stage);
+    bool any = false;
+    if (vec >= 0) return x->is_cut[vec] && x->stride[vec] == 1;
+    for (int k = 0; k < s->facts->compute->tensors[stage].num_axes; k++) any |= x->is_cut[k];
+    return dot >= 0 && any;
+}
+
+/* Padding between elements is phases, not a copy. */
+static bool has_phases(const at_stage_facts *f, int axes) {
+    for (int k = 0; k < axes; k++)
+        if (f->divisor[k] && f->is_phase[k]) return true;
+    return false;
+}
+
+const char *sketch_strips(const sketch_state *s, bool **kept) {
+    const at_compute *c = s->facts->compute;
+    const char *word = NULL;
+    *kept = AT_NEW_ARRAY(s->arena, bool, c->num_tensors);
+    for (int t = 0; t < c->num_tensors; t++) {
+        const at_stage_facts *f = &s->facts->of[t];
+        if (!f->is_stage || f->is_dissolved || !c->tensors[t].num_reduce ||
+            has_phases(f, c->tensors[t].num_axes))
+            continue;
+        for (int i = 0; i < f->num_accesses; i++) {
+            int from = f->access[i].from;
+            if (from == f->access[i].tensor || (*kept)[from] || !is_cut(s, t, &f->access[i]))
+                continue;
+            (*kept)[from] = true;
+            word = word ? at_format(s->arena, "%s+strip_%s", word, c->tensors[from].name)
+                        : at_format(s->arena, "strip_%s", c->tensors[from].name);
+        }
+    }
+    return word;
+}
