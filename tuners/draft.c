@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    SAMPLED = 16384,      /* points that are looked at first; a smaller space is looked at whole */
+    SAMPLED = 8192,       /* points that are looked at first; a smaller space is looked at whole */
     MOST_DRAWS = 1 << 20, /* to find as many valid ones */
     POOL = 2048,          /* kept: the cheapest, */
     BY_CHANCE = 512,      /* and so many others, should costs be wrong */
