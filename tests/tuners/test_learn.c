@@ -124,6 +124,21 @@ static void cost_none(void *ctx, const int64_t *indices, int n, double *ns) {
     for (int i = 0; i < n; i++) ns[i] = INFINITY;
 }
 
+/* The best of 100 trials, in the median of a few seeds: what is drawn by chance differs. */
+static double found_with_costs(at_space *space, const at_tuner_options *o) {
+    enum { SEEDS = 5, TRIALS = 100 };
+    static int64_t got[MOST];
+    double found[SEEDS] = {0};
+    for (int k = 0; k < SEEDS; k++) {
+        at_tuner_options mine = *o;
+        mine.seed = o->seed + (uint64_t)k;
+        run("xgb", space, mine, 1, IN_ORDER, TRIALS, got);
+        for (int i = 0; i < TRIALS; i++) found[k] = fmax(found[k], trial_of(space, got[i]).score);
+    }
+    at_sort_doubles(found, SEEDS);
+    return at_sorted_median(found, SEEDS);
+}
+
 /* With costs: the first trial is what they say is best, and all the rest holds as without: each
  * index once, whatever the costs, however results come. Of costs that are all wrong (the first
  * trial has a tenth of the best speed) half of it is found in spite of them. */
@@ -159,14 +174,8 @@ static void with_costs(void **state) {
             run("xgb", large, o, 5, LATE, 100, other);
             assert_memory_equal(got, other, 100 * sizeof *got);
         }
-        double found = 0;
-        int first = 0;
-        for (int i = 0; i < 100; i++) {
-            found = fmax(found, trial_of(large, got[i]).score);
-            if (found >= 0.95 * best && !first) first = i + 1;
-        }
-        assert_true(found >= enough[c] * best);
-        if (c == 0) assert_int_equal(first, 1);
+        assert_true(found_with_costs(large, &o) >= enough[c] * best);
+        if (c == 0) assert_true(trial_of(large, got[0]).score >= 0.95 * best);
     }
     at_arena_free(a);
 }
