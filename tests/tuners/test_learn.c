@@ -150,7 +150,7 @@ static void with_costs(void **state) {
     static void (*const costs[])(void *, const int64_t *, int, double *) = {cost_all, cost_opposite,
                                                                             cost_some, cost_none};
     at_space *small = space_of(a, (const int[]){9, 9, 4}, 3, "a * b % 4 != c");
-    at_space *large = space_of(a, (const int[]){16, 25, 22}, 3, NULL);
+    at_space *large = space_of(a, (const int[]){16, 25, 20}, 3, NULL);
     static const double enough[] = {0.95, 0.5, 0.95, 0.9};
     double best = 0;
     for (int64_t i = 0; i < at_space_range_length(large); i++)
