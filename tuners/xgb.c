@@ -29,31 +29,6 @@ typedef struct xgb {
     int half_life;
 } xgb;
 
-/* Where values are no numbers. */
-static int digits_of(const at_space *space, int64_t index, float *out, int max) {
-    int n = at_space_num_knobs(space);
-    int64_t *digits = malloc(sizeof *digits * (size_t)(n + 1));
-    AT_NEED(digits);
-    at_space_digits(space, index, digits);
-    for (int k = 0; k < n && k < max; k++) out[k] = (float)digits[k];
-    free(digits);
-    return n;
-}
-
-static int knob_features(void *ctx, int64_t index, float *out, int max) {
-    const at_space *space = ctx;
-    at_arena *a = at_arena_new();
-    at_config config;
-    int n = -1;
-    if (at_config_at(a, space, index, &config, NULL) == AT_OK) {
-        n = at_config_features(&config, NULL);
-        if (n >= 0 && n <= max) at_config_features(&config, out);
-        if (n < 0) n = digits_of(space, index, out, max);
-    }
-    at_arena_free(a);
-    return n;
-}
-
 /* ---- the model ------------------------------------------------------------------------------ */
 
 /* What the models say of these points: larger is better. */
@@ -309,7 +284,7 @@ static void *create(at_space *space, const at_tuner_options *o) {
     xgb *x = calloc(1, sizeof *x);
     AT_NEED(x);
     at_book_init(&x->book, space, o, AT_STREAM_XGB);
-    x->rows.source = o->features.of ? o->features : (at_features){knob_features, space};
+    x->rows.source = o->features.of ? o->features : at_value_features(space);
     x->plan_size = (int)at_tuner_value(o, &options[PLAN_SIZE]);
     x->half_life = o->autotvm ? 64 : 8;
     x->diversity = (int)at_tuner_value(o, &options[DIVERSITY]);

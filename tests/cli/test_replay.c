@@ -342,7 +342,7 @@ static void recorded_spaces(void **state) {
 static void measured(void **state) {
     (void)state;
     cli_expect(0,
-               "./autotune replay %s/conv2d_3x3_gemm_14x14x64x128.space.gz --compare random,ga%s "
+               "./autotune replay %s/conv2d_winograd_nhwc_28x28x64x64.space.gz --compare random,ga%s "
                "--trials 150 --repeats 7 --json",
                spaces, have_xgb ? ",xgb" : "");
     const at_json *r = cli_json(), *tuners = cli_member(r, "tuners");
