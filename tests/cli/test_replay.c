@@ -341,10 +341,11 @@ static void recorded_spaces(void **state) {
 /* Learning pays on a measured space, too. */
 static void measured(void **state) {
     (void)state;
-    cli_expect(0,
-               "./autotune replay %s/conv2d_winograd_nhwc_28x28x64x64.space.gz --compare random,ga%s "
-               "--trials 150 --repeats 7 --json",
-               spaces, have_xgb ? ",xgb" : "");
+    cli_expect(
+        0,
+        "./autotune replay %s/conv2d_winograd_nhwc_28x28x64x64.space.gz --compare random,ga%s "
+        "--trials 150 --repeats 7 --json",
+        spaces, have_xgb ? ",xgb" : "");
     const at_json *r = cli_json(), *tuners = cli_member(r, "tuners");
     double expected = number(r, "random_expected.trials_to_95");
     assert_true(number(at_json_at(tuners, 1), "trials_to_95") < expected / 2);
