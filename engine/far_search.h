@@ -11,7 +11,7 @@
  * few, more, as long as their trials are short and many are known: a model is fitted in the time of
  * some trials, and nobody is to wait for that; and results then come several at a time (agent.c),
  * so that whoever reads them seldom takes a core that others measure on. */
-enum { AT_FAR_DEPTH = 2, AT_FAR_MOST_DEPTH = 8, AT_FAR_FEW = 8 };
+enum { AT_FAR_DEPTH = 2, AT_FAR_MOST_DEPTH = 12, AT_FAR_FEW = 8 };
 
 /* Begins to reach workers and waits for the first, whose context the session takes.
  * AT_E_INTERRUPTED, AT_E_BUG: none comes. Ended by at_far_close. */

@@ -9,7 +9,7 @@
 
 /* What is under way beyond AT_FAR_DEPTH: so many seconds of trials, and not more than this part of
  * those that are known, since no proposal has learned from what is under way. */
-static const double ahead_s = 0.06, ahead_of_known = 1.0 / 8;
+static const double ahead_s = 0.1, ahead_of_known = 1.0 / 8;
 
 typedef at_flight flight;
 typedef struct at_far_search far_search;

@@ -17,7 +17,7 @@ enum { MOST_WAITING = 1024 }; /* frames that wait to be done */
 /* Results wait for others while so many trials are still to be done, for a while: whoever reads
  * them may have to do so on a core that another agent measures on. */
 enum { WAITING_TO_HOLD = 4 };
-static const double hold_s = 0.05;
+static const double hold_s = 0.1;
 
 typedef at_waiting waiting;
 typedef at_agent agent;
