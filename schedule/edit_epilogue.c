@@ -134,7 +134,7 @@ static at_status per_channel(epilogue *x, const char *like, at_expr **out) {
         return at_fail(
             x->w.err, AT_E_INPUT,
             "the output \"%s\" has no channels: there is no weight, and no input that is "
-            "the same along its last axis",
+            "the same along its last axis; stages that need none: add, relu, clip",
             stage->name);
     for (int i = 0; i < stage->num_axes; i++) {
         int k = x->order ? x->order[i] : i;
@@ -207,7 +207,8 @@ static at_status only_output(const at_compute *c, int *out, at_error *err) {
     for (int i = 0; i < c->num_tensors; i++) {
         if (!c->tensors[i].is_output) continue;
         if (*out >= 0)
-            return at_fail(err, AT_E_INPUT, "there are several outputs: \"%s\", \"%s\"",
+            return at_fail(err, AT_E_INPUT,
+                           "there are several outputs: \"%s\", \"%s\"; stages go behind one",
                            c->tensors[*out].name, c->tensors[i].name);
         *out = i;
     }

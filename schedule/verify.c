@@ -186,7 +186,8 @@ static at_status check_completion(verifier *v, int reader, const at_expr *read) 
     for (; loop; loop = loop->parent)
         if (usage_of(v, producer, loop).reduce)
             return BROKEN(v,
-                          "rule 4 (completion): reduction loop %s of @%s encloses its reader @%s",
+                          "rule 4 (completion): reduction loop %s of @%s encloses its reader @%s, "
+                          "which has to stand behind it",
                           loop_name(v, loop), read->name, stage_of(v, v->leaves[reader])->name);
     return AT_OK;
 }

@@ -91,7 +91,8 @@ static void test_order(void **state) {
 static void test_completion(void **state) {
     (void)state;
     check(sum, "y, k =>\n    x =>\n        @s = y, x // k\n    x =>\n        @o = y, x\n",
-          "rule 4 (completion): reduction loop k of @s encloses its reader @o");
+          "rule 4 (completion): reduction loop k of @s encloses its reader @o, which has to "
+          "stand behind it");
     /* the converse: a producer under a reduction of its reader */
     check(sum,
           "y, k0 =>\n    k1 =>\n        @a = y, {k0, k1}/k\n    k1, x =>\n"

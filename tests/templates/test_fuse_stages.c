@@ -204,10 +204,11 @@ static void misfits(void **state) {
     refuse(
         define_pool, "relu,bias",
         "--args: mine+relu+bias with N=8,M=4: --fuse bias: the output \"m\" has no channels: there "
-        "is no weight, and no input that is the same along its last axis");
+        "is no weight, and no input that is the same along its last axis; stages that need none: "
+        "add, relu, clip");
     refuse(define_two, "relu",
            "--args: mine+relu with N=8,M=4: --fuse relu: there are several outputs: \"p\", "
-           "\"q\"");
+           "\"q\"; stages go behind one");
     refuse(define_blocks, "add",
            "--args: mine+add with N=8,M=4: --fuse add: the shape of the output \"m\" depends "
            "on knobs, and no at_layout says how: an addend has none to be given in");
