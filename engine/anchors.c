@@ -160,10 +160,17 @@ at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, at_linked *
     return AT_OK;
 }
 
+/* Others, or a stop, may have lengthened any of the others. */
+static double fastest_s(const at_record *r) {
+    double least_s = at_record_mean(r);
+    for (int i = 0; i < r->extra.num_samples; i++) least_s = fmin(least_s, r->extra.samples_s[i]);
+    return least_s;
+}
+
 /* How long the first anchor takes now: beside itself, so that its time has a state. */
-static at_status time_first(at_session *s, at_candidate *k, at_error *err) {
+static at_status time_first(at_session *s, at_candidate *k, double run_s, at_error *err) {
     at_anchors *a = &s->anchors;
-    double pairs = fmin(PAIRS_OF_FIRST, first_link_s / (2 * a->first_s));
+    double pairs = fmin(PAIRS_OF_FIRST, first_link_s / (2 * run_s));
     at_linked own = {0};
     if (pairs >= LEAST_OF_FIRST) AT_TRY(at_anchor_link(s, k, (int)pairs, &own, err));
     if (own.pairs) a->first_s = own.anchor_s, a->state = own.state;
@@ -195,11 +202,11 @@ static at_status lend_first(at_session *s, const char *wanted, at_candidate **k,
         a->state = AT_STATE_UNKNOWN;
         memset(a->by, 0, sizeof a->by);
         if (!r.error_no) {
-            a->first_s = at_record_mean(&r);
+            a->first_s = at_record_spread(&r).median_s;
             AT_TRY(at_anchor_lend(s, *k, &set, err));
         }
     }
-    if (set) return time_first(s, *k, err);
+    if (set) return time_first(s, *k, fastest_s(&r), err);
     at_candidate_drop(*k);
     *k = NULL;
     return AT_OK;
