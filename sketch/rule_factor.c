@@ -5,33 +5,46 @@
  * // .. b, i0 => @s = b // i0  */
 #include "sketch/tile.h"
 
-enum { MOST_ELEMENTS = 8, LEAST_TERMS = 65536, PARTS = 16 };
+#include <string.h>
+
+enum { MOST_ELEMENTS = 8, LEAST_TERMS = 65536, PARTS = 16, LANES = 128 };
 
 /* The reduction that is shared out; -1: none is. */
 static int factor_of(const sketch_state *s, int stage) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
     int64_t elements = 1, terms = 1;
-    int lanes = t->num_reduce > 1 ? tile_lanes_of(s, stage) : -1;
-    if (lanes < 0) return -1;
+    if (tile_lanes_of(s, stage) < 0) return -1;
     for (int k = 0; k < t->num_axes + t->num_reduce; k++) {
         if (t->axes[k].begin || f->divisor[k]) return -1;
         if (k < t->num_axes) elements *= f->extent[k];
         else terms *= f->extent[k];
     }
+    int64_t steps = f->extent[t->num_axes] / (t->num_reduce > 1 ? 1 : LANES);
     bool suits = elements <= MOST_ELEMENTS && terms >= LEAST_TERMS && tile_vector_of(s, stage) < 0;
-    return suits && f->extent[t->num_axes] >= 2 * PARTS ? t->num_axes : -1;
+    return suits && steps >= 2 * PARTS ? t->num_axes : -1;
+}
+
+/* The loop that runs the reduction, or what lanes left of it. */
+static const char *loop_of(const sketch_state *s, const char *stage, const char *axis) {
+    for (int i = 0; i < s->steps.len; i++) {
+        const at_edit *e = &s->steps.data[i];
+        if (e->kind == AT_EDIT_SPLIT && !strcmp(e->stage, stage) && !strcmp(e->loop, axis))
+            return e->names[0];
+    }
+    return axis;
 }
 
 static at_status make(sketch_state *s, int stage, int k, at_error *err) {
     static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "first <= 256"};
     const at_tensor *t = &s->facts->compute->tensors[stage];
-    int limit = (int)(s->facts->of[stage].extent[k] / PARTS);
+    int limit = (int)(s->facts->of[stage].extent[k] / (t->num_reduce > 1 ? 1 : LANES) / PARTS);
     const at_part_limit limits[] = {{0}, {.wide = limit, .narrow = limit}};
     const char *parts[2], *name = sketch_fresh(s, at_format(s->arena, "%s_parts", t->name));
     at_edit factor = {.kind = AT_EDIT_FACTOR, .stage = t->name, .names = {name}};
     if (t->num_axes) AT_TRY(sketch_mark(s, t->name, t->axes[0].name, AT_ANN_NONE, err));
-    AT_TRY(sketch_split(s, t->name, t->axes[k].name, 2, &spec, limits, parts, err));
+    AT_TRY(sketch_split(s, t->name, loop_of(s, t->name, t->axes[k].name), 2, &spec, limits, parts,
+                        err));
     factor.loop = parts[0];
     AT_TRY(sketch_step(s, &factor, err));
     return sketch_mark(s, name, parts[0], AT_ANN_PARA, err);

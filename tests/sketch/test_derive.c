@@ -335,6 +335,9 @@ static void long_chains(void **state) {
     "    where inside = D <= y && y < H + D && D <= x && x < W + D\n"                              \
     "out[n:N, u:2*D+1, v:2*D+1, h:H, w:W] = sum(c:C) a[n, h, w, c] * pad[n, h + u, w + v, c]\n"
 
+#define DOTS                                                                                       \
+    "args B=2, K=70001\na[B, K] : input\nc[B, K] : input\ns[b:B] = sum(k:K) a[b, k] * c[b, k]\n"
+
 static bool has_sketch(const at_task *t, const char *word) {
     for (int i = 0; i < at_task_num_sketches(t); i++)
         if (strstr(at_task_sketch_name(t, i), word)) return true;
@@ -374,10 +377,12 @@ static void places(void **state) {
     }
     at_arena *a = at_arena_new();
     at_task *gelu = task_of_text(a, GELU), *product = task_of_text(a, PRODUCT),
-            *correlation = task_of_text(a, CORRELATION);
+            *correlation = task_of_text(a, CORRELATION), *dots = task_of_text(a, DOTS);
     assert_true(has_sketch(gelu, "late"));
     assert_false(has_sketch(product, "late"));
     assert_true(has_sketch(correlation, "strip_pad+dots_c"));
+    assert_true(has_sketch(dots, "factor_k"));
+    check_task(a, dots);
     check_task(a, gelu);
     check_task(a, correlation);
     at_arena_free(a);
