@@ -121,7 +121,8 @@ static at_status search(replay *r, at_error *err) {
     to.features = (at_features){cached_features, &cache};
     /* The speeds of the machine that recorded it, so that a replay is the same everywhere. */
     at_cost_model *costs = at_cost_model_of_recorded(space);
-    if (costs) to.costs = at_costs_of(costs);
+    at_common_maker common = {costs, at_task_flops(space->task)};
+    if (costs) to.costs = at_costs_of(costs), to.common = at_common_features(&common);
     if (status == AT_OK) status = search_with(r, to, err);
     at_cost_model_free(costs);
     at_features_end(&maker);

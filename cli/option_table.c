@@ -90,7 +90,9 @@ static const at_option_row rows[] = {
      "(itervar, and what bounds the kernel: --why)",
      FEATURES, TO(engine.features), 0, 0},
     {"--transfer", "LOG", SEARCHING, NULL,
-     "xgb starts from this log's trials of other tasks of the template; may be given several times",
+     "xgb starts from this log's trials of other tasks of the template, where loop trees are "
+     "derived "
+     "of other computations, too; may be given several times",
      TRANSFER, TO(transfer), 0, 0},
     {"--range", "FIRST-LAST", SEARCHING, NULL,
      "search these indices of the space only, both included; default: all", RANGE,

@@ -84,6 +84,29 @@ static int add_terms(at_feature_maker *m, int64_t index, float *out, int max) {
     return TERMS;
 }
 
+static double ratio(double x, double y) { return log2((1 + x) / (1 + y)); }
+
+static int common_of(void *ctx, int64_t index, float *out, int max) {
+    const at_common_maker *m = ctx;
+    at_estimate e;
+    if (!at_cost_point(m->costs, index, &e) || !(e.ns > 0)) return -1;
+    const double number[AT_COMMON_FEATURES] = {e.sums_ns / e.ns,
+                                               e.copies_ns / e.ns,
+                                               e.memory_ns / e.ns,
+                                               ratio(e.operations, e.ns),
+                                               ratio(e.operations, e.calls),
+                                               ratio(e.operations, e.sum_calls),
+                                               ratio(e.sum_calls, e.calls),
+                                               ratio(m->flops, e.operations),
+                                               ratio(e.bytes[0], e.operations),
+                                               ratio(e.bytes[1], e.operations),
+                                               ratio(e.bytes[2], e.operations)};
+    for (int i = 0; i < AT_COMMON_FEATURES && i < max; i++) out[i] = (float)number[i];
+    return AT_COMMON_FEATURES;
+}
+
+at_features at_common_features(at_common_maker *m) { return (at_features){common_of, m}; }
+
 /* ---- of a configuration ---------------------------------------------------------------------- */
 
 static int features_of(void *ctx, int64_t index, float *out, int max) {

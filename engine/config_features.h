@@ -32,8 +32,19 @@ at_status at_features_of(at_feature_maker *m, const at_task *task, const at_engi
                          at_features *out, at_error *err);
 void at_features_end(at_feature_maker *m);
 
+/* Numbers that mean the same in every task, whatever its loop trees: what the estimate of a point
+ * is made of, as shares and per operation. Borrows the model and the task's operations. */
+typedef struct at_common_maker {
+    at_cost_model *costs;
+    double flops;
+} at_common_maker;
+enum { AT_COMMON_FEATURES = 11 };
+at_features at_common_features(at_common_maker *m);
+
 /* The valid and failed trials of other tasks of this template in the logs o->transfer, owned by
- * a; the task itself is left out. Records of other contexts of measuring count: only the order
+ * a; the task itself is left out. Where its loop trees are derived, those of any computation, which
+ * a record names: NAME.te in the folder of the task's own file, or a template; with costs, and rows
+ * of at_common_features. Records of other contexts of measuring count: only the order
  * within a task is learned. AT_E_INPUT: a log that cannot be read, or one without such a record. */
 at_status at_history_read(at_arena *a, const at_engine_options *o, const at_task *task,
                           at_history *out, at_error *err);

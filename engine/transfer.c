@@ -1,12 +1,14 @@
 /* engine/transfer.c: trials of other tasks, for --transfer. */
 #include "engine/config_features.h"
 
+#include <math.h>
 #include <string.h>
 
-#include "engine/template_change.h"
-
+#include "engine/config_cost.h"
 #include "engine/recorded_space.h"
 #include "engine/task_config.h"
+#include "engine/template_change.h"
+#include "engine/user_template.h"
 
 /* A task takes a thousand times the memory of a record: of the logs of a stranger, in which each
  * record may be of another one, only so many are held at a time. */
@@ -16,6 +18,7 @@ typedef struct other_task {
     at_arena *arena; /* of what follows; NULL: not open */
     at_task *task;   /* NULL: it cannot be made */
     at_feature_maker maker;
+    at_common_maker common; /* instead, across computations */
     at_features features;
 } other_task;
 
@@ -23,14 +26,16 @@ typedef struct other_task {
 typedef struct trial {
     int task, length;
     float *row;
-    double score;
+    double score, cost_ns;
 } trial;
 
 typedef struct reading {
     at_arena *arena, *scratch;
     const at_engine_options *options;
     const at_task *own;
+    bool across;      /* computations: loop trees are derived */
     at_key_map tasks; /* by their identity */
+    at_key_map names; /* of computations that were looked for */
     other_task open[MOST_OPEN];
     int number_of[MOST_OPEN]; /* which task is open there */
     int next;                 /* to be opened */
@@ -42,19 +47,45 @@ typedef struct reading {
 static void close_task(other_task *t) {
     if (!t->arena) return;
     at_features_end(&t->maker);
+    at_cost_model_free(t->common.costs);
     at_arena_free(t->arena);
     memset(t, 0, sizeof *t);
 }
 
-static int number_of_task(reading *r, const at_json *record_args) {
-    const char *name = at_task_row(r->own)->name;
+/* The computation of that name, which lies beside the task's own, is known from now on. */
+static void look_beside(reading *r, const char *name) {
+    const char *own = at_template_file(at_task_row(r->own)),
+               *slash = own ? strrchr(own, '/') : NULL;
+    const at_template_row *row;
+    int looked_for = r->names.keys.len;
+    if (strchr(name, '/') || at_key_map_add(&r->names, name) < looked_for) return;
+    const char *path =
+        at_format(r->arena, "%.*s%s.te", slash ? (int)(slash - own + 1) : 0, own ? own : "", name);
+    if (at_is_template_file(path)) at_user_template_load(path, &row, NULL);
+}
+
+static int number_of_task(reading *r, const char *name, const at_json *record_args) {
     at_text_clear(&r->key);
     at_workload_identity(&r->key, &(at_record){.task = name, .args = record_args});
     return at_key_map_add(&r->tasks, at_text_str(&r->key));
 }
 
-static other_task *task_of(reading *r, const at_json *record_args, int *number) {
-    *number = number_of_task(r, record_args);
+static bool set_features(const reading *r, other_task *t) {
+    at_error err;
+    if (!r->across)
+        return at_features_of(&t->maker, t->task, r->options, &t->features, &err) == AT_OK;
+    t->common = (at_common_maker){at_cost_model_new(t->task, r->options), at_task_flops(t->task)};
+    t->features = at_common_features(&t->common);
+    return true;
+}
+
+static bool is_own_template(const reading *r, const char *task) {
+    return !strcmp(task, at_task_record_name(r->own)) || !strcmp(task, at_task_row(r->own)->name);
+}
+
+static other_task *task_of(reading *r, const char *task, const at_json *record_args, int *number) {
+    const char *name = is_own_template(r, task) ? at_task_row(r->own)->name : task;
+    *number = number_of_task(r, name, record_args);
     for (int i = 0; i < MOST_OPEN; i++)
         if (r->open[i].arena && r->number_of[i] == *number) return &r->open[i];
     other_task *t = &r->open[r->next];
@@ -63,34 +94,35 @@ static other_task *task_of(reading *r, const at_json *record_args, int *number) 
     close_task(t);
     t->arena = at_arena_new();
     at_error err;
-    const char *name = at_task_row(r->own)->name;
+    if (name == task) look_beside(r, task);
     if (at_task_of_record(t->arena, name, at_json_copy(t->arena, record_args), &t->task, &err) !=
             AT_OK ||
-        at_features_of(&t->maker, t->task, r->options, &t->features, &err) != AT_OK)
+        !set_features(r, t))
         t->task = NULL;
     return t;
 }
 
 static bool is_other(const reading *r, const char *task, const at_json *args) {
-    const char *name = at_task_row(r->own)->name, *record_name = at_task_record_name(r->own);
-    return (!strcmp(task, record_name) || !strcmp(task, name)) &&
-           !at_args_equal(args, at_task_args(r->own));
+    return is_own_template(r, task) ? !at_args_equal(args, at_task_args(r->own)) : r->across;
 }
 
 static void add(reading *r, other_task *t, int number, int64_t index, double time_s) {
     float features[8192];
     int n = t->features.of(t->features.ctx, index, features, 8192);
     if (n < 0 || n > 8192) return;
+    double cost_ns = INFINITY;
+    if (r->across) at_cost_points(t->common.costs, &index, 1, &cost_ns);
     *at_push(r->arena, &r->trials) = (trial){
         number, n, at_copy(r->arena, features, sizeof *features * (size_t)n),
-        time_s > 0 ? (at_task_flops(t->task) > 0 ? at_task_flops(t->task) : 1) / time_s * 1e-9 : 0};
+        time_s > 0 ? (at_task_flops(t->task) > 0 ? at_task_flops(t->task) : 1) / time_s * 1e-9 : 0,
+        cost_ns};
 }
 
 static void take(reading *r, const at_record *record) {
     at_config config;
     int number;
     if (!is_other(r, record->task, record->args) || at_record_is_at_least(record)) return;
-    other_task *t = task_of(r, record->args, &number);
+    other_task *t = task_of(r, record->task, record->args, &number);
     if (t->task && !r->options->accept_changed && at_is_of_changed_template(record, t->task))
         r->changed++;
     else if (t->task &&
@@ -106,7 +138,7 @@ static at_status read_space_file(reading *r, const char *path, at_error *err) {
     const at_json *args = space.args;
     if (!is_other(r, space.name, args)) return AT_OK;
     int number;
-    other_task *t = task_of(r, args, &number);
+    other_task *t = task_of(r, space.name, args, &number);
     for (int64_t i = 0; i < at_space_range_length(space.space) && t->task; i++)
         if (space.time_s[i] != 0) add(r, t, number, i, space.time_s[i]);
     return AT_OK;
@@ -134,8 +166,9 @@ static at_status read_file(reading *r, const char *path, at_error *err) {
         at_engine_warn(r->options,
                        at_changed_text(r->arena, path, r->changed, at_task_row(r->own)->name));
     if (r->trials.len == before)
-        return at_fail(err, AT_E_INPUT, "--transfer %s: holds no trial of another task of %s", path,
-                       at_task_row(r->own)->name);
+        return at_fail(err, AT_E_INPUT, "--transfer %s: holds no trial of another task of %s%s",
+                       path, at_task_row(r->own)->name,
+                       r->across ? ", or of one whose .te lies beside it" : "");
     return AT_OK;
 }
 
@@ -144,7 +177,7 @@ static void sort(const reading *r, at_history *out) {
     int n = r->trials.len, num_tasks = r->tasks.keys.len;
     const float **rows = AT_NEW_ARRAY(r->arena, const float *, n);
     int *lengths = AT_NEW_ARRAY(r->arena, int, n), *tasks = AT_NEW_ARRAY(r->arena, int, n);
-    double *scores = AT_NEW_ARRAY(r->arena, double, n);
+    double *scores = AT_NEW_ARRAY(r->arena, double, n), *costs = AT_NEW_ARRAY(r->arena, double, n);
     int *from = AT_NEW_ARRAY(r->arena, int, num_tasks + 1); /* where each task's begin */
     for (int i = 0; i < n; i++) from[r->trials.data[i].task + 1]++;
     for (int t = 0; t < num_tasks; t++) from[t + 1] += from[t];
@@ -154,15 +187,20 @@ static void sort(const reading *r, at_history *out) {
         rows[at] = x->row;
         lengths[at] = x->length;
         scores[at] = x->score;
+        costs[at] = x->cost_ns;
         tasks[at] = x->task;
     }
-    *out = (at_history){n, rows, lengths, scores, tasks};
+    *out = (at_history){n, rows, lengths, scores, tasks, r->across ? costs : NULL};
 }
 
 at_status at_history_read(at_arena *a, const at_engine_options *o, const at_task *task,
                           at_history *out, at_error *err) {
-    reading r = {.arena = a, .scratch = at_arena_new(), .options = o, .own = task};
-    r.tasks.arena = a;
+    reading r = {.arena = a,
+                 .scratch = at_arena_new(),
+                 .options = o,
+                 .own = task,
+                 .across = at_task_num_sketches(task) > 0};
+    r.tasks.arena = r.names.arena = a;
     at_status status = AT_OK;
     for (int i = 0; i < o->num_transfer && status == AT_OK; i++)
         status = read_file(&r, o->transfer[i], err);

@@ -69,6 +69,8 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
             at_task_default_config(s->arena, s->task, at_engine_target(o)->default_lanes, &start,
                                    NULL) == AT_OK)
             to.start = &start.index;
+        t->common = (at_common_maker){t->costs, at_task_flops(s->task)};
+        to.common = at_common_features(&t->common);
     }
     AT_TRY(at_tuner_new(s->tuner, s->space, &to, &t->tuner, err));
     s->spent.search_ns += at_now_ns() - begin_ns;

@@ -38,6 +38,7 @@ struct at_tuning {
     int64_t deadline_ns; /* of the trials, on the clock of at_now_ns; 0: none */
     at_tuner *tuner;
     at_feature_maker features;
+    at_common_maker common;
     at_cost_model *costs; /* NULL: of a tuner that asks for none */
     bool costs_begun;     /* with the speeds of the log */
     at_known *known;

@@ -25,7 +25,8 @@ struct at_drafted {
     at_draft draft;
     at_model_options fit;
     int plan_size, diversity;
-    int64_t start; /* of the first plan, -1: none */
+    int64_t start;             /* of the first plan, -1: none */
+    at_learned_costs *learned; /* NULL: no other task tells */
     at_model *model;
 };
 
@@ -40,6 +41,10 @@ at_drafted *at_drafted_new(at_book *book, at_rows *rows, const at_tuner_options 
                       .fit = *fit,
                       .plan_size = plan_size,
                       .diversity = diversity};
+    if (o->history && o->history->costs_ns && o->common.of) {
+        d->learned = at_learned_costs_new(&o->costs, &o->common, o->history, o->seed);
+        d->draft.costs = at_learned_costs_of(d->learned);
+    }
     return d;
 }
 
@@ -47,6 +52,7 @@ void at_drafted_free(at_drafted *d) {
     if (!d) return;
     at_model_free(d->model);
     at_draft_free(&d->draft);
+    at_learned_costs_free(d->learned);
     free(d);
 }
 

@@ -117,6 +117,16 @@ void at_best_free(at_best *b);
 /* False: it is not among them, or was already. */
 bool at_best_offer(at_best *b, int64_t index, double score);
 
+/* ---- learned_costs.c ------------------------------------------------------------------------ */
+
+/* Costs, and what trials of other tasks say of how far they are off. Borrows what costs and common
+ * need; the history, whose rows common has made, only now. */
+typedef struct at_learned_costs at_learned_costs;
+at_learned_costs *at_learned_costs_new(const at_costs *costs, const at_features *common,
+                                       const at_history *h, uint64_t seed);
+at_costs at_learned_costs_of(at_learned_costs *l);
+void at_learned_costs_free(at_learned_costs *l); /* NULL is fine */
+
 /* ---- drafted.c ------------------------------------------------------------------------------ */
 
 /* xgb's search where costs are known. */

@@ -29,8 +29,9 @@ typedef struct at_history {
     int count;
     const float *const *rows; /* features */
     const int *lengths;
-    const double *scores; /* as at_trial.score */
-    const int *tasks;     /* a number per task */
+    const double *scores;   /* as at_trial.score */
+    const int *tasks;       /* a number per task */
+    const double *costs_ns; /* of each: what it was expected to take. NULL: they are not known */
 } at_history;
 
 /* An option that a tuner declares: a whole number from min to max, or one of some words. Help, man
@@ -63,6 +64,7 @@ typedef struct at_tuner_options {
     at_costs costs;
     const int64_t *start;      /* xgb with costs: a point of its first plan. NULL: none. Copied */
     const at_history *history; /* xgb; NULL: none */
+    at_features common; /* such as mean the same in every task: the rows of a history with costs */
 } at_tuner_options;
 
 /* One trial's result as the tuner sees it; failures have valid = false, score = 0. */

@@ -300,7 +300,9 @@ static void *create(at_space *space, const at_tuner_options *o) {
                                 .top = x->plan_size,
                                 .seed = o->seed};
     x->discount = 1;
-    bool drafts = at_tuner_value(o, &options[DRAFT]), knows = o->history && o->history->count;
+    bool drafts = at_tuner_value(o, &options[DRAFT]);
+    bool corrects = o->history && o->history->costs_ns; /* what the draft goes by */
+    bool knows = o->history && o->history->count && !corrects;
     x->descends = drafts && !knows;
     if (x->descends) x->plan_size = (x->plan_size + 1) / 2;
     x->growth = o->autotvm ? 0 : x->descends ? 8 : 4;

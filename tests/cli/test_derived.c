@@ -326,12 +326,35 @@ static void mistakes(void **state) {
     assert_non_null(strstr(r->err, "N = 0"));
 }
 
+/* Logs of another computation, whose file lies beside this one's, are learned from; of one without
+ * a file, or of a name that leads elsewhere, nothing is. */
+static void transfer(void **state) {
+    (void)state;
+    if (cli_run("./autotune list | grep -q '^  xgb '")->status) skip();
+    cli_write("one.te", product);
+    cli_write("two.te", "args Y=24, X=40\nA[Y, X] : input\nB[Y, X] : input\n"
+                        "s[y:Y] = sum(k:X) A[y, k] * B[y, k]\nout[y:Y] = s[y] * 2.0\n");
+    cli_expect(0, "rm -rf beside && mkdir beside && cp one.te two.te beside && rm two.te");
+    cli_expect(0, "./autotune beside/two.te --trials 12 --tuner random --quiet --log two.log");
+    cli_expect(0, "./autotune beside/one.te --trials 4 --quiet --transfer two.log --log own.log");
+    cli_expect(0, "sed 's/\"two\"/\"..\\/beside\\/two\"/' two.log > else.log");
+    const char *const logs[] = {"two.log", "else.log"};
+    for (int i = 0; i < 2; i++) {
+        const cli_result *r =
+            cli_expect(4, "./autotune %s --trials 4 --quiet --transfer %s --log own2.log",
+                       i ? "beside/one.te" : "./one.te", logs[i]);
+        assert_non_null(strstr(r->err, "holds no trial of another task of one"));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands),    cmocka_unit_test(indices), cmocka_unit_test(several_outputs),
-        cmocka_unit_test(as_template), cmocka_unit_test(begun),   cmocka_unit_test(history),
-        cmocka_unit_test(ansor),       cmocka_unit_test(arrays),  cmocka_unit_test(entities),
-        cmocka_unit_test(mistakes),
+        cmocka_unit_test(commands),        cmocka_unit_test(indices),
+        cmocka_unit_test(several_outputs), cmocka_unit_test(as_template),
+        cmocka_unit_test(begun),           cmocka_unit_test(history),
+        cmocka_unit_test(ansor),           cmocka_unit_test(arrays),
+        cmocka_unit_test(entities),        cmocka_unit_test(mistakes),
+        cmocka_unit_test(transfer),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

@@ -226,6 +226,59 @@ static void start(void **state) {
     at_arena_free(a);
 }
 
+/* The faster, the dearer; of failures nothing is known. */
+static void cost_wrong(void *ctx, const int64_t *indices, int n, double *ns) {
+    for (int i = 0; i < n; i++) {
+        double score = trial_of(ctx, indices[i]).score;
+        ns[i] = score > 0 ? 10 * score : INFINITY;
+    }
+}
+
+/* What costs say of a point: a number that means the same in another space. */
+static int cost_number(void *ctx, int64_t index, float *out, int max) {
+    double ns;
+    assert_true(max >= 1);
+    cost_wrong(ctx, &index, 1, &ns);
+    *out = isfinite(ns) ? (float)log2(ns) : 0;
+    return 1;
+}
+
+/* Costs that are all wrong, and trials of another task with costs that are wrong in the same way,
+ * at another speed: the first trial is twice as fast at least. */
+static void other_task(void **state) {
+    (void)state;
+    if (absent("xgb")) skip();
+    enum { KNOWN = 300 };
+    at_arena *a = at_arena_new();
+    at_space *large = space_of(a, (const int[]){16, 25, 22}, 3, NULL),
+             *other = space_of(a, (const int[]){12, 20, 30}, 3, NULL);
+    static float row[KNOWN][1];
+    static const float *rows[KNOWN];
+    static double scores[KNOWN], costs[KNOWN];
+    static int lengths[KNOWN], tasks[KNOWN];
+    double best = 0;
+    for (int i = 0; i < KNOWN; i++) {
+        int64_t index = (int64_t)i * 24;
+        cost_number(other, index, row[i], 1);
+        cost_wrong(other, &index, 1, &costs[i]);
+        rows[i] = row[i];
+        lengths[i] = 1;
+        scores[i] = i % 10 ? trial_of(other, index).score / 7 : 0; /* some failed */
+    }
+    for (int64_t i = 0; i < at_space_range_length(large); i++)
+        best = fmax(best, trial_of(large, i).score);
+    const at_history history = {KNOWN, rows, lengths, scores, tasks, costs};
+    at_tuner_options o = {.seed = 3, .costs = {cost_wrong, large}};
+    int64_t first;
+    assert_int_equal(run("xgb", large, o, 1, IN_ORDER, 1, &first), 1);
+    const double without = trial_of(large, first).score;
+    o.history = &history;
+    o.common = (at_features){cost_number, large};
+    assert_int_equal(run("xgb", large, o, 1, IN_ORDER, 1, &first), 1);
+    assert_true(without < 0.2 * best && trial_of(large, first).score > 2 * without);
+    at_arena_free(a);
+}
+
 /* Of a sum of many parts children of two points of one part are mixtures of the two: knobs of other
  * parts take no part. Another part keeps the values that it knows. */
 static void crossover(void **state) {
@@ -592,7 +645,7 @@ static void history(void **state) {
         /* Tasks of very different speed: shares of the best of each are learned. */
         scores[i] = trial_of(s, index).score * (tasks[i] == 1 ? 1e-3 : 1);
     }
-    at_history h = {ROWS, row, lengths, scores, tasks};
+    at_history h = {ROWS, row, lengths, scores, tasks, NULL};
     double best = 0, with = 0, without = 0;
     for (int64_t i = 0; i < at_space_len(s); i++) best = fmax(best, trial_of(s, i).score);
     for (uint64_t seed = 0; seed < 10; seed++) {
@@ -684,6 +737,7 @@ int main(void) {
         cmocka_unit_test(recalls),
         cmocka_unit_test(diverse_picks),
         cmocka_unit_test(start),
+        cmocka_unit_test(other_task),
         cmocka_unit_test(small_part),
         cmocka_unit_test(crossover),
         cmocka_unit_test(bounds_are_no_times),
