@@ -268,8 +268,10 @@ static at_status read_log(reading *g, at_error *err) {
 
 /* ---- figures -------------------------------------------------------------------------------- */
 
+/* A log may hold times that no clock shows; axes end somewhere even so. */
 static double speed_of(const at_panel *p, double time_s) {
-    return p->flops > 0 ? p->flops * 1e-9 / time_s : 1 / time_s;
+    static const double most = 1e30;
+    return fmin(most, p->flops > 0 ? p->flops * 1e-9 / time_s : 1 / time_s);
 }
 
 static void finish_series(const at_panel *p, at_series *s) {

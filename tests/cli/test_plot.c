@@ -158,6 +158,19 @@ static void only_failures(void **state) {
     check_contains(cli_expect(0, "./autotune plot failed.log --knobs")->out, "  [-1, 1, 1]  ");
 }
 
+/* The shortest time that a double holds is drawn, too. */
+static void no_time(void **state) {
+    (void)state;
+    at_text log = {0};
+    add_trial(&log, 1, 5e-324, 0, 0);
+    add_trial(&log, 2, 1e-6, 0, 1);
+    cli_write("none.log", at_text_str(&log));
+    at_text_free(&log);
+    const cli_result *r = cli_expect(0, "./autotune plot none.log");
+    assert_null(strstr(r->out, "inf"));
+    check_contains(r->out, "1e+30");
+}
+
 static void files(void **state) {
     (void)state;
     if (!has_gnuplot()) {
@@ -299,13 +312,10 @@ static void names_of_pictures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures),
-        cmocka_unit_test(knobs),
-        cmocka_unit_test(terminal),
-        cmocka_unit_test(only_failures),
-        cmocka_unit_test(files),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(commands_in_a_log),
+        cmocka_unit_test(figures),           cmocka_unit_test(knobs),
+        cmocka_unit_test(terminal),          cmocka_unit_test(only_failures),
+        cmocka_unit_test(no_time),           cmocka_unit_test(files),
+        cmocka_unit_test(refused),           cmocka_unit_test(commands_in_a_log),
         cmocka_unit_test(names_of_pictures),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
