@@ -64,9 +64,9 @@ static void define(at_template *t) {
  * Copies pay where what they copy is read often. */
 static void defaults(at_template *t, int lanes) {
     long long m = at_evaluate(t, "M"), n = at_evaluate(t, "N"), k = at_evaluate(t, "K");
-    long long ki = at_divisor(k, 4), xi = at_divisor(n, 2 * lanes), y[2], pack;
+    long long ki = at_divisor(k, 4), xi = at_vectors(n, lanes, 2), y[2], pack;
     long long large = m * k > 131072 && n > 4 * lanes;
-    y[1] = at_divisor(m, lanes == 16 ? 14 : 6);
+    y[1] = at_vectors(m, (int)at_most_rows(xi, lanes), 1);
     y[0] = at_divisor(m / y[1], large ? 131072 / k / y[1] : m);
     pack = large ? at_evaluate(t, "ta ? 3 : 2") : at_evaluate(t, "tb || M >= 64");
     at_default(t, "tile_y", y);

@@ -40,10 +40,18 @@ static void define(at_template *t) {
     at_schedule(t, schedule);
 }
 
+/* Where hardly anything divides the columns: more vectors than two. */
+static void defaults(at_template *t, int lanes) {
+    long long x = at_evaluate(t, "X"), xi = at_vectors(x, lanes, 2);
+    long long parts[2] = {at_divisor(x / xi, 8), xi};
+    if (xi > 2 * lanes) at_default(t, "tile_x", parts);
+}
+
 const at_template_row at_conv2d_3x3_gemm = {
     .name = "conv2d_3x3_gemm",
     .help = "3x3 convolution, NHWC, stride 1, pad 1, as im2col and GEMM",
     .args = "N=1, H=56, W=56, CI=64, CO=64",
     .record_args = "[N, H, W, CI, CO, \"float32\"]",
     .define = define,
+    .defaults = defaults,
 };

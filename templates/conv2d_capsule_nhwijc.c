@@ -41,9 +41,9 @@ static void define(at_template *t) {
 
 /* Two vectors of output channels and as many matrices as then fit the registers. */
 static void defaults(at_template *t, int lanes) {
-    long long fi = at_divisor(at_evaluate(t, "CO"), 2 * lanes);
+    long long fi = at_vectors(at_evaluate(t, "CO"), lanes, 2);
     long long ci = at_divisor(at_evaluate(t, "CI"), 64);
-    long long rows = (lanes == 16 ? 14 : 6) / at_evaluate(t, "CS");
+    long long rows = at_most_rows(fi, lanes) / at_evaluate(t, "CS");
     long long wi = at_divisor(at_evaluate(t, "OW"), rows > 1 ? rows : 1);
     at_default(t, "tile_oc", &fi);
     at_default(t, "tile_ic", &ci);

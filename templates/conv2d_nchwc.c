@@ -74,23 +74,25 @@ static void define(at_template *t) {
     at_layout(t, "out[n, O, h, w, o] = n, O, o, h, w");
 }
 
-static void default_1x1(at_template *t) {
+/* Sums of so many vectors each, in 31 registers. */
+static void default_1x1(at_template *t, long long vectors) {
     long long oh = at_evaluate(t, "OH"), ow = at_evaluate(t, "OW"), tile_oh, tile_ow = ow;
+    long long rows = vectors < 31 ? 31 / vectors : 1;
     for (;; tile_ow = at_divisor(ow, tile_ow - 1)) {
-        tile_oh = at_divisor(oh, 31 / tile_ow);
-        if (tile_oh * tile_ow < 32) break;
+        tile_oh = at_divisor(oh, rows / tile_ow);
+        if (tile_oh * tile_ow <= rows) break;
     }
     at_default(t, "tile_ow", &tile_ow);
     at_default(t, "tile_oh", &tile_oh);
 }
 
 static void defaults(at_template *t, int lanes) {
-    long long o = at_divisor(at_evaluate(t, "OC"), lanes);
+    long long o = at_vectors(at_evaluate(t, "OC"), lanes, 1), vectors = (o + lanes - 1) / lanes;
     long long i = at_divisor(at_evaluate(t, "IC"), o);
-    long long iw = at_divisor(at_evaluate(t, "OW"), 31);
+    long long iw = at_divisor(at_evaluate(t, "OW"), vectors < 31 ? 31 / vectors : 1);
     at_default(t, "tile_oc", &o);
     at_default(t, "tile_ic", &i);
-    if (is_1x1(t)) default_1x1(t);
+    if (is_1x1(t)) default_1x1(t, vectors);
     else at_default(t, "tile_ow", &iw);
 }
 

@@ -59,12 +59,8 @@ static void define(at_template *t) {
 
 /* Two vectors of output channels and as many pixels as then fit the registers. */
 static void defaults(at_template *t, int lanes) {
-    long long co = at_evaluate(t, "CO"), fi = at_divisor(co, 2 * lanes),
-              registers = lanes == 16 ? 28 : 12;
-    if (2 * fi < lanes && co > lanes) /* nothing divides it: wide tiles of few rows */
-        for (fi = lanes; co % fi;) fi++;
-    long long vectors = (fi + lanes - 1) / lanes, rows = registers / (vectors > 2 ? vectors : 2);
-    long long iw = at_divisor(at_evaluate(t, "OW"), rows > 1 ? rows : 1);
+    long long fi = at_vectors(at_evaluate(t, "CO"), lanes, 2);
+    long long iw = at_divisor(at_evaluate(t, "OW"), at_most_rows(fi, lanes));
     at_default(t, "tile_co", &fi);
     at_default(t, "tile_ow", &iw);
 }

@@ -189,9 +189,8 @@ static void define_blocked(at_template *t) {
 
 /* Two vectors of output channels, and as many tiles as then fit the registers. */
 static void defaults(at_template *t, int lanes) {
-    long long rows = lanes == 16 ? 14 : 6;
-    long long fi = at_divisor(at_evaluate(t, "CO"), 2 * lanes);
-    long long ci = at_divisor(at_evaluate(t, "CI"), 4 * lanes);
+    long long fi = at_vectors(at_evaluate(t, "CO"), lanes, 2), rows = at_most_rows(fi, lanes);
+    long long ci = at_vectors(at_evaluate(t, "CI"), lanes, 4);
     long long ti = at_divisor(at_evaluate(t, "TW"), rows);
     long long si = at_divisor(at_evaluate(t, "TH"), rows / ti);
     at_default(t, "tile_s", &si);

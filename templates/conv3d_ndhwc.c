@@ -42,8 +42,8 @@ static void define(at_template *t) {
 }
 
 static void defaults(at_template *t, int lanes) {
-    long long ow = at_evaluate(t, "OW"), iw = at_divisor(ow, 8);
-    long long fi = at_divisor(at_evaluate(t, "CO"), 2 * lanes);
+    long long fi = at_vectors(at_evaluate(t, "CO"), lanes, 2), rows = at_most_rows(fi, lanes);
+    long long iw = at_divisor(at_evaluate(t, "OW"), rows < 8 ? rows : 8);
     long long ci = at_divisor(at_evaluate(t, "CI"), 64);
     at_default(t, "tile_oc", &fi);
     at_default(t, "tile_ic", &ci);

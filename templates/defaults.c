@@ -8,6 +8,19 @@ long long at_divisor(long long n, long long limit) {
     return 1;
 }
 
+long long at_vectors(long long n, int lanes, int most) {
+    long long part = at_divisor(n, (long long)most * lanes);
+    if (2 * part < lanes && n > lanes)
+        for (part = lanes; n % part;) part++;
+    return part;
+}
+
+long long at_most_rows(long long elements, int lanes) {
+    long long vectors = (elements + lanes - 1) / lanes, registers = lanes == 16 ? 28 : 12;
+    long long rows = registers / (vectors > 2 ? vectors : 2);
+    return rows > 1 ? rows : 1;
+}
+
 /* At least 1, so that the first part can be worked out. */
 static at_status check_parts(at_template *t, const char *knob, const long long *values, int n) {
     int64_t product = 1;

@@ -90,8 +90,9 @@ static long long middle(long long n) {
 
 static void defaults(at_template *t, int lanes) {
     long long m = at_evaluate(t, "Y"), n = at_evaluate(t, "X"), one = 1;
-    long long x[2] = {1, at_divisor(n, 2 * lanes)}, y[2] = {1, 8};
+    long long x[2] = {1, at_vectors(n, lanes, 2)}, y[2] = {1, 8};
     while (m % y[1]) y[1] /= 2;
+    if (y[1] == 1 && m > 8) y[1] = at_vectors(m, 8, 1); /* odd */
     x[0] = middle(n / x[1]);
     y[0] = middle(m / y[1]);
     at_default(t, "tile_y", y);

@@ -46,8 +46,9 @@ static void define(at_template *t) {
 static void defaults(at_template *t, int lanes) {
     long long m = at_evaluate(t, "M"), whole = m <= lanes ? m : 1; /* a channel's in one block */
     long long o = whole * at_divisor(at_evaluate(t, "OC") / whole, lanes / whole);
-    long long i = at_divisor(at_evaluate(t, "IC"), o);
-    long long iw = at_divisor(at_evaluate(t, "OW"), 31);
+    if (m == 1) o = at_vectors(at_evaluate(t, "OC"), lanes, 1);
+    long long i = at_divisor(at_evaluate(t, "IC"), o), vectors = (o + lanes - 1) / lanes;
+    long long iw = at_divisor(at_evaluate(t, "OW"), vectors < 31 ? 31 / vectors : 1);
     at_default(t, "tile_oc", &o);
     at_default(t, "tile_ic", &i);
     at_default(t, "tile_ow", &iw);

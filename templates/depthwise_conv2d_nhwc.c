@@ -45,8 +45,10 @@ static void define(at_template *t) {
 
 static void defaults(at_template *t, int lanes) {
     long long m = at_evaluate(t, "M"), channels = m < 2 * lanes ? 2 * lanes / m : 1;
-    long long fi = at_divisor(at_evaluate(t, "C"), channels), hi = 1;
-    long long wi = at_divisor(at_evaluate(t, "OW"), lanes == 16 ? 8 : 4);
+    long long c = at_evaluate(t, "C"), fi = at_divisor(c, channels), hi = 1;
+    long long wide = at_vectors(c, lanes, 2), wi = lanes == 16 ? 8 : 4;
+    if (m == 1 && wide > fi && wide <= 128) fi = wide, wi = at_most_rows(wide, lanes); /* prime */
+    wi = at_divisor(at_evaluate(t, "OW"), wi);
     at_default(t, "tile_c", &fi);
     at_default(t, "tile_h", &hi);
     at_default(t, "tile_w", &wi);

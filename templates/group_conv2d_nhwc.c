@@ -50,9 +50,9 @@ static void define(at_template *t) {
 
 /* Two vectors of output channels and as many pixels as then fit the registers. */
 static void defaults(at_template *t, int lanes) {
-    long long fi = at_divisor(at_evaluate(t, "O"), 2 * lanes), hi = 1;
+    long long fi = at_vectors(at_evaluate(t, "O"), lanes, 2), hi = 1;
     long long ci = at_divisor(at_evaluate(t, "I"), 64);
-    long long wi = at_divisor(at_evaluate(t, "OW"), lanes == 16 ? 14 : 6);
+    long long wi = at_divisor(at_evaluate(t, "OW"), at_most_rows(fi, lanes));
     at_default(t, "tile_oc", &fi);
     at_default(t, "tile_ic", &ci);
     at_default(t, "tile_oh", &hi);

@@ -57,8 +57,9 @@ static void define(at_template *t) {
 
 /* Two vectors of output channels, or more of them beside fewer rows. */
 static void defaults(at_template *t, int lanes) {
-    long long yi = lanes == 16 ? 7 : 6, ci = 1;
-    long long fi = at_divisor(at_evaluate(t, "CO"), 2 * lanes);
+    long long fi = at_vectors(at_evaluate(t, "CO"), lanes, 2), ci = 1;
+    long long yi = at_most_rows(fi, lanes), most = lanes == 16 ? 7 : 6;
+    if (yi > most) yi = most;
     if (yi > at_evaluate(t, "Y")) yi = at_evaluate(t, "Y");
     at_default(t, "tile_y", &yi);
     at_default(t, "tile_co", &fi);

@@ -73,6 +73,11 @@ void at_annotate(at_template *t, const char *knob, const char *names, const char
 void at_default(at_template *t, const char *knob, const long long *values);
 /* The largest divisor of n that is at most limit (at least 1). */
 long long at_divisor(long long n, long long limit);
+/* How many of n elements a tile takes in vectors of `lanes`: the largest divisor of n of at most so
+ * many vectors; where that fills less than half of one, the smallest that fills one. */
+long long at_vectors(long long n, int lanes, int most);
+/* How many rows of so many elements, two vectors of them or more, the sums in registers are. */
+long long at_most_rows(long long elements, int lanes);
 
 /* The value of an expression while the task is being defined, for declaring knobs, computations or
  * trees that only some arguments have. */
