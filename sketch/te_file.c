@@ -138,8 +138,8 @@ static at_status read_args(te_reader *r) {
             at_text_addf(&r->args, " from %lld", (long long)(least = l.integer));
             AT_TRY(at_lex_next(&l, r->err));
         }
-        if (value.integer < least)
-            return at_lex_fail(&value, r->err, "expected a whole number from %lld on",
+        if (value.integer < least || value.integer > AT_LARGEST_ARG)
+            return at_lex_fail(&value, r->err, "expected a whole number from %lld to 2^53",
                                (long long)least);
         AT_TRY(next_item(r, &l, line));
     }

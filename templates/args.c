@@ -17,7 +17,6 @@
 #include <string.h>
 
 /* Records are JSON: beyond this, numbers are no longer exact there. */
-#define LARGEST ((int64_t)1 << 53)
 enum { MOST_MEMBERS = 6 };
 
 static bool is_padding(const arg *a) { return a->num_slots == 4 || a->num_slots == 6; }
@@ -90,8 +89,8 @@ static at_status take_default(at_template *t, at_lex *l, arg *a, at_error *err) 
         a->least = l->integer;
         AT_TRY(at_lex_next(l, err));
     }
-    if (value.integer < a->least || value.integer > LARGEST)
-        return at_lex_fail(&value, err, "expected a whole number from %lld on",
+    if (value.integer < a->least || value.integer > AT_LARGEST_ARG)
+        return at_lex_fail(&value, err, "expected a whole number from %lld to 2^53",
                            (long long)a->least);
     if (a->kind == ARG_TUPLE)
         AT_TRY(at_json_parse(t->arena, value.start, (size_t)value.length, &a->form, err));
@@ -225,7 +224,7 @@ at_status at_arg_take(at_template *t, arg *a, const at_json *v, const char *what
         for (int i = 0; i < a->num_slots; i++) {
             const at_json *m = member(a, v, i);
             if (!m || !is_whole(a, m)) return is_no(t, a, what, err);
-            if (m->integer > LARGEST || m->number > (double)LARGEST)
+            if (m->integer > AT_LARGEST_ARG || m->number > (double)AT_LARGEST_ARG)
                 return at_fail(err, AT_E_USAGE, "--args: %s = %s exceeds 2^53", a->name, what);
         }
         for (int i = 0; i < a->num_slots; i++)

@@ -32,6 +32,7 @@ const at_template_row *at_template_base(const at_template_row *row); /* without 
 /* Appends the names of those that begin with this word: "conv2d_NCHWc, conv2d_nhwc". */
 void at_template_add_beginning(at_text *out, const char *word);
 
+#define AT_LARGEST_ARG ((int64_t)1 << 53)
 typedef struct at_task at_task;
 /* args: NULL or "" for the defaults; "N=10,H=256" (the others keep their defaults); or the record's
  * JSON array. AT_E_USAGE names argument and value: unknown, not a number, below 1, too large, or a

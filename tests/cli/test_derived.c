@@ -307,6 +307,8 @@ static void mistakes(void **state) {
         {"args N=4\nA[N] : input\nout[i:N] = B[i]\n", "bad.te:3:12: unknown tensor \"B\""},
         {"args N=4\n\n\x02\x03", "bad.te: byte 10 is no text"},
         {"", "bad.te:1:1: a computation needs a stage"},
+        {"args N=4611686018427387904\nA[N] : input\nout[i:N] = A[i]\n",
+         "bad.te:1:8: expected a whole number from 1 to 2^53, got '4611686018427387904'"},
         {"args N=4\nA[N] : input\nout[i:N] = A[i+1]\n", "reads A[i + 1] at index 4 where i = 3"},
         {"args N=4\nA[N] : input\nB[i:N] = C[i]\nC[i:N] = B[i]\n",
          "bad.te:3:10: \"C\" is below: a stage reads only tensors above it"},
