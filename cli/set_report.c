@@ -305,8 +305,24 @@ static at_status print_json(const at_set_result *r, const at_options *o, at_erro
     return at_out_print(&out, err);
 }
 
+/* Of those without a valid trial: the most accurate one if all are too inaccurate, else the first.
+ */
+static const at_layer_result *most_telling(const at_set_result *r, bool *by_accuracy) {
+    const at_layer_result *first = NULL, *best = NULL;
+    *by_accuracy = r->operator_name != NULL;
+    for (int i = 0; i < r->layers.len; i++) {
+        const at_layer_result *l = &r->layers.data[i];
+        if (l->found) continue;
+        if (!first) first = l;
+        *by_accuracy &= l->tally.inaccurate > 0;
+        if (l->tally.inaccurate && (!best || l->tally.least_error < best->tally.least_error))
+            best = l;
+    }
+    return *by_accuracy ? best : first;
+}
+
 at_status at_set_report(const at_set_result *r, const at_options *o, at_error *err) {
-    int none = missing(r), first = 0;
+    int none = missing(r);
     if (r->operator_name) {
         AT_TRY(o->json ? ways_json(r, err) : print_ways(r, err));
         if (fastest(r) >= 0) none = 0;
@@ -317,14 +333,15 @@ at_status at_set_report(const at_set_result *r, const at_options *o, at_error *e
                        (long long)done(r), (long long)r->trials);
     if (!none) return AT_OK;
     at_text why = {0};
-    while (r->layers.data[first].found) first++;
-    add_why(&why, &r->layers.data[first], o);
-    const at_tally *tally = &r->layers.data[first].tally;
+    bool by_accuracy;
+    const at_layer_result *l = most_telling(r, &by_accuracy);
+    add_why(&why, l, o);
     const char *advice =
-        tally->inaccurate ? "a larger --max-error admits them" : at_failure_advice(tally);
-    bool failed = at_tally_failed(&r->layers.data[first].tally) > 0;
-    at_fail(err, AT_E_NO_VALID, "no valid configuration of %d of %d %s; the first: %s; %s", none,
-            r->layers.len, r->operator_name ? "ways" : "layers", at_text_str(&why),
+        l->tally.inaccurate ? "a larger --max-error admits them" : at_failure_advice(&l->tally);
+    bool failed = at_tally_failed(&l->tally) > 0;
+    at_fail(err, AT_E_NO_VALID, "no valid configuration of %d of %d %s; the %s: %s; %s", none,
+            r->layers.len, r->operator_name ? "ways" : "layers",
+            by_accuracy ? "most accurate" : "first", at_text_str(&why),
             !failed  ? "give a longer --time"
             : advice ? advice
                      : "-v tells each failure");

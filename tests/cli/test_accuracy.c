@@ -115,7 +115,18 @@ static void ways(void **state) {
     assert_non_null(strstr(r->out, ", too large"));
     r = cli_expect(3, "./autotune conv2d --args N=1,H=8,W=8,CI=32,CO=16 --max-error 1e-9 --trials "
                       "200 --tuner random --log e");
-    assert_non_null(strstr(r->err, "none meets --max-error 1e-09; the best error reached is "));
+    const char *best = strstr(r->err, "none meets --max-error 1e-09; the best error reached is ");
+    double error, other;
+    assert_non_null(best);
+    assert_int_equal(sscanf(strstr(best, "reached is "), "reached is %lf", &error), 1);
+    int ways = 0; /* the table has the error of each */
+    for (const char *at = r->out; (at = strstr(at, ", too large")); at++, ways++) {
+        const char *number = at;
+        while (number > r->out && number[-1] != ' ') number--;
+        assert_int_equal(sscanf(number, "%lf", &other), 1);
+        assert_true(error <= other);
+    }
+    assert_true(ways > 1);
 }
 
 int main(void) {
