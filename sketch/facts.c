@@ -167,7 +167,7 @@ static void find_cuts(at_arena *a, const at_facts *f, int stage, const int64_t *
             axis[k / 2] = k % 2 ? s->extent[k / 2] - 1 : 0;
             collect(a, f, t->body, axis, -1, 0, NO_GUARD, &moved);
             axis[k / 2] = middle[k / 2];
-            for (int i = 0; i < s->num_accesses && i < moved.len; i++)
+            for (int i = 0; i < s->num_accesses && i < moved.len && i < inside.len; i++)
                 s->access[i].is_cut[k / 2] |=
                     moved.data[i].guard == CUT && inside.data[i].guard != CUT;
         }

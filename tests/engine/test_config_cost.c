@@ -7,8 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/engine.h"
-#include "sketch/sketch.h"
+#include "tests/engine/any_task.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,24 +82,9 @@ static void compare(const char *what, const at_config *c, double found, double e
              at_text_str(&text));
 }
 
-static at_task *task_of(at_arena *a, const char *name, const char *args) {
-    const at_template_row *row;
-    at_task *t;
-    at_error err;
-    char *text;
-    size_t length;
-    bool derived = strstr(name, ".te");
-    if ((derived ? at_read_file(a, name, &text, &length, &err) != AT_OK ||
-                       at_te_parse(a, name, text, length, &row, &err) != AT_OK
-                 : at_template_find(name, &row, &err) != AT_OK) ||
-        at_task_new(a, row, args, &t, &err) != AT_OK)
-        fail_msg("%s", err.text);
-    return t;
-}
-
 static void one_task(int k, const char *isa, int points) {
     at_arena *a = at_arena_new(), *scratch = at_arena_new();
-    at_task *t = task_of(a, tasks[k].name, tasks[k].args);
+    at_task *t = any_task(a, tasks[k].name, tasks[k].args);
     const at_target *target = at_target_find(isa);
     const at_core *core = at_core_find("sapphirerapids");
     at_speeds speeds;
@@ -162,7 +146,7 @@ static void every_template(void **state) {
     for (int k = 0; k < at_template_count(); k++) {
         at_arena *a = at_arena_new();
         const char *name = at_template_at(k)->name;
-        at_task *t = task_of(a, name, strstr(name, "sp") == name ? "nnz=40" : NULL);
+        at_task *t = any_task(a, name, strstr(name, "sp") == name ? "nnz=40" : NULL);
         at_cost_model *m = at_cost_model_new(t, &(at_engine_options){0});
         int64_t range = at_space_range_length(at_task_space(t)), index[POINTS];
         double ns[POINTS];
@@ -193,7 +177,7 @@ static void every_template(void **state) {
 static double fetched(int length, int64_t index, int64_t *rows, at_arena *a) {
     const at_target *target = at_target_find("avx512");
     const at_core *core = at_core_find("sapphirerapids");
-    at_task *t = task_of(a, "matmul_add", at_format(a, "N=112,L=%d,M=64", length));
+    at_task *t = any_task(a, "matmul_add", at_format(a, "N=112,L=%d,M=64", length));
     at_speeds speeds;
     at_config config;
     at_estimate e;
@@ -239,7 +223,7 @@ static double from_memory(int rows, const char *sketch) {
     at_arena *a = at_arena_new();
     const at_target *target = at_target_find("avx512");
     const at_core *core = at_core_find("sapphirerapids");
-    at_task *t = task_of(a, "examples/te/softmax.te", at_format(a, "M=%d,N=2048", rows));
+    at_task *t = any_task(a, "examples/te/softmax.te", at_format(a, "M=%d,N=2048", rows));
     at_speeds speeds;
     at_estimate e;
     at_speeds_guess(core, target, &speeds);

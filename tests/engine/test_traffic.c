@@ -10,8 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/engine.h"
-#include "sketch/sketch.h"
+#include "tests/engine/any_task.h"
 #include "tests/engine/lru.h"
 
 #include <math.h>
@@ -48,21 +47,6 @@ static const struct {
     {"examples/te/conv1d.te", "L=90,CI=36,CO=72", 0.8},
 };
 
-static at_task *task_of(at_arena *a, const char *name, const char *args) {
-    const at_template_row *row;
-    at_task *t;
-    at_error err;
-    char *text;
-    size_t length;
-    bool derived = strstr(name, ".te");
-    if ((derived ? at_read_file(a, name, &text, &length, &err) != AT_OK ||
-                       at_te_parse(a, name, text, length, &row, &err) != AT_OK
-                 : at_template_find(name, &row, &err) != AT_OK) ||
-        at_task_new(a, row, args, &t, &err) != AT_OK)
-        fail_msg("%s", err.text);
-    return t;
-}
-
 /* What was estimated over the nearest of all that the run finds right. */
 static double ratio_of(const lru_counts *c, double estimated) {
     double less = c->touched * 64 <= CACHE * around ? 0 : c->lines[2];
@@ -73,7 +57,7 @@ static double ratio_of(const lru_counts *c, double estimated) {
 
 static void one_task(int k, const char *isa, int points) {
     at_arena *a = at_arena_new(), *scratch = at_arena_new();
-    at_task *t = task_of(a, tasks[k].name, tasks[k].args);
+    at_task *t = any_task(a, tasks[k].name, tasks[k].args);
     const at_target *target = at_target_find(isa);
     const int64_t bytes[LRU_LEVELS] = {(int64_t)(CACHE / around), CACHE, (int64_t)(CACHE * around)};
     at_speeds speeds;

@@ -78,7 +78,7 @@ static void refused(void **state) {
         {"", "dir/my.te:1:1: a computation needs a stage"},
         {"args N\n", "dir/my.te:2:1: expected '='"},
         {"args N=-1\n", "dir/my.te:1:8: expected a whole number"},
-        {"args N=0\n", "dir/my.te:1:8: expected a whole number from 1 on"},
+        {"args N=0\n", "dir/my.te:1:8: expected a whole number from 1 to 2^53"},
         {"args N=1 M=2\n", "dir/my.te:1:10: expected ','"},
         {"args N=1\nsizes N=2\n", "dir/my.te:2:7: a second \"N\""},
         {"args N=1\nsizes X=\n", "dir/my.te:3:1: expected a value, got the end"},
