@@ -19,7 +19,7 @@ enum { X = 21, TAPS = 3, ROWS = 6 };
     "out[e:6, x:X] = u[e, x]\n"
 #define TREE                                                                                       \
     "e:unroll, x:vec =>\n"                                                                         \
-    "    @u = e, x\n"                                                                              \
+    "    @u[dense] = e, x\n"                                                                       \
     "e, x:vec =>\n"                                                                                \
     "    @out = e, x\n"
 static const program of_weights = {"of_weights", "X=21", TRANSFORM("weight"), TREE},
