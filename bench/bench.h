@@ -174,6 +174,9 @@ typedef struct at_bench_search {
 /* 500 random trials of conv2d_3x3_gemm. */
 at_bench_search at_bench_layer_search(at_arena *a, const at_bench_layer *l,
                                       const at_target *target);
+/* Of a computation without a schedule, examples/te/FILE.te, on this CPU. */
+at_bench_search at_bench_te_search(at_arena *a, const char *name, const char *file,
+                                   const char *args, int trials);
 
 typedef struct at_bench_tuned {
     bool ok;

@@ -61,12 +61,7 @@ static at_status contest(const row *r, at_bench_kernel *derived, at_bench_kernel
 
 static at_status run(at_arena *a, int i, at_error *err) {
     const row *r = &rows[i];
-    at_bench_search derived = {.name = "derived",
-                               .template_name = at_format(a, "examples/te/%s.te", r->file),
-                               .args = r->args,
-                               .options = "",
-                               .trials = 300,
-                               .target = at_bench_target()},
+    at_bench_search derived = at_bench_te_search(a, "derived", r->file, r->args, 300),
                     written = derived;
     at_program *program;
     at_bench_data data[NUM_CONTENDERS];

@@ -85,12 +85,8 @@ static at_status contest(at_arena *a, const row *r, at_bench_kernel *kernel,
 
 static at_status run(at_arena *a, int i, at_error *err) {
     const row *r = &rows[i];
-    at_bench_search s = {.name = at_format(a, "%s-ahead", r->name),
-                         .template_name = at_format(a, "examples/te/%s.te", r->file),
-                         .args = r->args,
-                         .options = "",
-                         .trials = TRIALS,
-                         .target = at_bench_target()};
+    at_bench_search s =
+        at_bench_te_search(a, at_format(a, "%s-ahead", r->name), r->file, r->args, TRIALS);
     at_program *p;
     at_bench_data data[2];
     at_bench_kernel kernel[2];

@@ -53,6 +53,16 @@ at_bench_search at_bench_layer_search(at_arena *a, const at_bench_layer *l,
         .target = target};
 }
 
+at_bench_search at_bench_te_search(at_arena *a, const char *name, const char *file,
+                                   const char *args, int trials) {
+    return (at_bench_search){.name = name,
+                             .template_name = at_format(a, "examples/te/%s.te", file),
+                             .args = args,
+                             .options = "",
+                             .trials = trials,
+                             .target = at_bench_target()};
+}
+
 /* ---- running the tool ------------------------------------------------------------------------ */
 
 const char *at_bench_folder(at_arena *a) {

@@ -97,12 +97,7 @@ static bool has_weight(const at_compute *c) {
 }
 
 static at_status open_ours(at_arena *a, const row *r, entrants *e, int *num, at_error *err) {
-    at_bench_search s = {.name = r->name,
-                         .template_name = at_format(a, "examples/te/%s.te", r->file),
-                         .args = r->args,
-                         .options = "",
-                         .trials = TRIALS,
-                         .target = at_bench_target()};
+    at_bench_search s = at_bench_te_search(a, r->name, r->file, r->args, TRIALS);
     at_program *p;
     AT_TRY(at_bench_best_open(a, &s, &p, &e->data[OURS], &e->kernel[OURS], err));
     *num = 1;

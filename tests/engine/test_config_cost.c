@@ -82,18 +82,23 @@ static void compare(const char *what, const at_config *c, double found, double e
              at_text_str(&text));
 }
 
+/* On a machine that was never measured. */
+static at_cost_model *model_of(const at_task *t, const at_target *target, const at_core *core) {
+    at_speeds speeds;
+    at_speeds_guess(core, target, &speeds);
+    return at_cost_model_of(
+        t, &(at_estimate_options){.target = target,
+                                  .speeds = &speeds,
+                                  .cache_bytes = {core->l1d_bytes, core->l2_bytes, 1 << 25},
+                                  .threads = 1});
+}
+
 static void one_task(int k, const char *isa, int points) {
     at_arena *a = at_arena_new(), *scratch = at_arena_new();
     at_task *t = any_task(a, tasks[k].name, tasks[k].args);
     const at_target *target = at_target_find(isa);
     const at_core *core = at_core_find("sapphirerapids");
-    at_speeds speeds;
-    at_speeds_guess(core, target, &speeds);
-    at_cost_model *m = at_cost_model_of(
-        t, &(at_estimate_options){.target = target,
-                                  .speeds = &speeds,
-                                  .cache_bytes = {core->l1d_bytes, core->l2_bytes, 1 << 25},
-                                  .threads = 1});
+    at_cost_model *m = model_of(t, target, core);
     const at_machine machine = {.core = core,
                                 .l1d_bytes = core->l1d_bytes,
                                 .l2_bytes = core->l2_bytes,
@@ -178,15 +183,9 @@ static double fetched(int length, int64_t index, int64_t *rows, at_arena *a) {
     const at_target *target = at_target_find("avx512");
     const at_core *core = at_core_find("sapphirerapids");
     at_task *t = any_task(a, "matmul_add", at_format(a, "N=112,L=%d,M=64", length));
-    at_speeds speeds;
     at_config config;
     at_estimate e;
-    at_speeds_guess(core, target, &speeds);
-    at_cost_model *m = at_cost_model_of(
-        t, &(at_estimate_options){.target = target,
-                                  .speeds = &speeds,
-                                  .cache_bytes = {core->l1d_bytes, core->l2_bytes, 1 << 25},
-                                  .threads = 1});
+    at_cost_model *m = model_of(t, target, core);
     bool known = at_cost_point(m, index, &e) &&
                  at_config_at(a, at_task_space(t), index, &config, NULL) == AT_OK;
     at_cost_model_free(m);
