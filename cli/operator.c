@@ -305,9 +305,10 @@ static const char *winograd(at_arena *a, const at_operator *p, const at_task *t,
                      padding(a, t), m, w->points);
 }
 
-/* Errors of large tiles exceed smaller limits. */
+/* Errors of large tiles exceed smaller limits; kernels of 6x6 and 7x7 have no others. */
 static bool is_tried(const at_options *o, const at_operator *p, const at_task *t, const way *w) {
-    bool small = w->side < 8, given = p->is_template && gives(o->request.args, "m");
+    bool small = w->side < 8 || arg(t, "KH") > 5,
+         given = p->is_template && gives(o->request.args, "m");
     if (given && w->side != arg(t, "m") + arg(t, "KH") - 1) return false;
     if (p->is_template && gives(o->request.args, "points") && w->points != arg(t, "points"))
         return false;

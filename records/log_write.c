@@ -141,7 +141,9 @@ at_status at_log_put_tail(at_log *l, const at_text *lines, bool is_last, at_erro
     AT_TRY(write_text(l, err));
     if (again) AT_TRY(replace_tail(l, at, err));
     if (!l->regular) return AT_OK;
-    l->tail_at = again ? at : (int64_t)st.st_size + (int64_t)(l->text.len - lines->len);
+    if (is_last) at = -1;
+    else if (!again) at = (int64_t)st.st_size + (int64_t)(l->text.len - lines->len);
+    l->tail_at = at;
     l->tail_size = (int64_t)lines->len;
     return AT_OK;
 }

@@ -1,6 +1,7 @@
 /* Operators: all templates that compute one thing, with one budget. */
 #include "tests/cli/cli_test.h"
 
+#include <math.h>
 #include <string.h>
 
 #define SMALL "--args N=1,H=6,W=6,CI=4,CO=16"
@@ -117,6 +118,9 @@ static void open_arguments(void **state) {
     assert_int_equal(cli_count_lines(r->out, "conv2d_winograd_nhwc+relu N=1,H=6,W=6"), 5);
     r = cli_expect(0, "./autotune help conv2d_winograd_NCHWc");
     assert_int_equal(cli_count_lines(r->out, "tune searches m and points where --args "), 1);
+    r = cli_expect(3, "./autotune conv2d_winograd_nhwc " SMALL ",KH=7,KW=7,padding=3 --trials 2 "
+                      "--max-error 1e-9 --log z.log");
+    assert_non_null(strstr(r->err, "none meets --max-error 1e-09"));
     r = cli_expect(2, "./autotune conv2d_winograd_nhwc --args KH=9,KW=9");
     assert_non_null(strstr(r->err, "m and the kernel make tiles of 4, 6 or 8"));
     r = cli_expect(2, "./autotune conv2d_winograd_nhwc --args strides=2");
@@ -246,10 +250,28 @@ static void crossing(void **state) {
     cli_expect(3, "./autotune plot k.log --against sparsity");
 }
 
-/* One record per operator and arguments, however these are spelled, whichever the template. */
+/* One record per operator and arguments, however these are spelled, whichever the template. Times
+ * are those of the table, since each way's final is in the log. */
 static void per_operator(void **state) {
     (void)state;
-    cli_expect(0, "./autotune conv2d " SMALL " --trials 40 --tuner random --log j.log");
+    cli_expect(0, "./autotune conv2d " SMALL " --trials 40 --tuner random --log j.log --json");
+    double fastest =
+        cli_member(cli_member(at_json_at(cli_member(cli_json(), "ways"),
+                                         (int)cli_member(cli_json(), "fastest")->integer),
+                              "best"),
+                   "time_ns")
+            ->number;
+    cli_expect(0, "./autotune pick_best j.log --per operator --json");
+    const at_json *picked = at_json_at(cli_member(cli_json(), "picked"), 0);
+    assert_true(fabs(cli_member(picked, "time_ns")->number / fastest - 1) < 1e-6);
+    cli_expect(0, "./autotune log j.log --json");
+    const at_json *tasks = cli_member(cli_json(), "tasks");
+    int finals = 0; /* each has its own; a busy machine may leave no time for some */
+    for (int i = 0; i < tasks->count; i++) {
+        const at_json *best = cli_member(at_json_at(tasks, i), "best");
+        finals += !strcmp(cli_member(best, "measured")->string, "final");
+    }
+    assert_true(finals > 1);
     cli_expect(0, "./autotune conv2d_nhwc " SMALL ",padding=[1,1,1,1] --trials 2 --log j.log");
     cli_expect(0, "./autotune dense --args M=36,N=16,K=4 --trials 2 --log j.log");
     cli_expect(0, "./autotune conv2d_nhwc " SMALL ",KH=1,KW=1,padding=0 --trials 2 --log j.log");

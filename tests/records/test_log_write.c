@@ -290,9 +290,11 @@ static void tail(void **state) {
     put_tail(l, 3, 4, true); /* what was appended ends the one before */
     assert_string_equal(get_file(a, "conv.log"),
                         join(a, "{\"input\n", small.data, line, large.data, NULL));
+    put_tail(l, 1, 2, false); /* of the next task: the last one of this stays */
+    put_tail(l, 1, 2, true);
     assert_int_equal(at_log_append(l, &r, NULL), AT_OK); /* appends as before */
-    assert_string_equal(get_file(a, "conv.log"),
-                        join(a, "{\"input\n", small.data, line, large.data, line, NULL));
+    assert_string_equal(get_file(a, "conv.log"), join(a, "{\"input\n", small.data, line, large.data,
+                                                      small.data, line, NULL));
     assert_int_equal(at_log_close(l, NULL), AT_OK);
     /* What cannot be written over gets the last one only. */
     int pipe_fds[2];
