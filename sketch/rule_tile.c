@@ -30,18 +30,18 @@ static bool may_go_by_rows(const sketch_state *s, int stage, int vec) {
 static void apply(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
     const at_tensor *x = &s->facts->compute->tensors[stage];
     int vec = tile_vector_of(s, stage), row = tile_row_of(s, stage, vec),
-        short_sum = tile_short_sum(s, stage);
-    int second = tile_rows_beside(s, stage, vec, row), all = tile_sums_are_short(s, stage);
+        second = tile_rows_beside(s, stage, vec, row), all = tile_sums_are_short(s, stage);
+    int sums[2], num_sums = tile_short_sums(s, stage, row, second, sums);
     tile_axes axes = {.vec = vec, .row = row, .second = second, .blocked = -1};
     for (int by_rows = 0; by_rows <= may_go_by_rows(s, stage, vec); by_rows++)
-        for (int written_out = 0; written_out <= (short_sum >= 0); written_out++) {
+        for (int i = 0; i <= (all && num_sums ? 1 : num_sums); i++) {
             const char *word = at_format(s->arena, "tile_%s", x->axes[vec].name);
-            axes.unrolled = written_out || all ? short_sum : -1;
-            axes.all = written_out && all;
+            axes.unrolled = i ? sums[i - 1] : all && num_sums ? sums[0] : -1;
+            axes.all = i && all;
             axes.rows_first = by_rows;
             if (axes.all) word = at_format(s->arena, "%s+unroll", word);
             else if (axes.unrolled >= 0)
-                word = at_format(s->arena, "%s+unroll_%s", word, x->axes[short_sum].name);
+                word = at_format(s->arena, "%s+unroll_%s", word, x->axes[axes.unrolled].name);
             if (by_rows) word = at_format(s->arena, "%s+rows_first", word);
             sketch_tile_add(s, stage, word, &axes, out, err);
         }

@@ -145,6 +145,7 @@ static at_status split_sums(tiling *t) {
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
         if (extent[k] >= 4 && k != t->axes.vec) last = k;
     for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++) {
+        if (k == t->axes.unrolled && t->phase[k]) *at_push(t->s->arena, &t->sums) = t->phase[k];
         if (k == t->axes.unrolled) continue;
         if (k == t->axes.vec) *at_push(t->s->arena, &t->sums) = t->lanes_outer;
         else AT_TRY(split_sum(t, k, k == last));

@@ -36,8 +36,9 @@ int tile_row_of(const sketch_state *s, int stage, int vec);
 int tile_second_of(const sketch_state *s, int stage, int vec, int row);
 /* Whether all reductions are so short that their terms are written out together. */
 bool tile_sums_are_short(const sketch_state *s, int stage);
-/* A short reduction beside a longer one, such as the width of a kernel; -1: none. */
-int tile_short_sum(const sketch_state *s, int stage);
+/* Short reductions beside longer ones, such as the width of a kernel, of which each may be written
+ * out: the last one, and one of which rows share what they read. How many; sums: [2]. */
+int tile_short_sums(const sketch_state *s, int stage, int row, int second, int *sums);
 
 /* Rows beside the row's, where that has fewer than a tile, or windows share what they read in two
  * directions; -1: none. */

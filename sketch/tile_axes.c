@@ -69,14 +69,34 @@ int tile_vector_of(const sketch_state *s, int stage) {
     return -1;
 }
 
-int tile_short_sum(const sketch_state *s, int stage) {
+/* Steps of a reduction, without its phases, if they are few enough to be written out; else 0. */
+static int64_t short_steps(const at_stage_facts *f, int sum) {
     enum { SHORT = 7 };
+    int64_t n = f->divisor[sum] && !f->is_phase[sum] ? 0 : f->inner[sum];
+    return n > 1 && n <= SHORT ? n : 0;
+}
+
+/* Whether rows beside each other read some of the same along a reduction. */
+static bool shares_windows(const at_stage_facts *f, int row, int sum) {
+    for (int i = 0; i < f->num_accesses && row >= 0; i++) {
+        int64_t step = f->access[i].stride[sum], apart = f->access[i].stride[row];
+        if (step && apart && apart % step == 0 && apart / step < f->inner[sum]) return true;
+    }
+    return false;
+}
+
+int tile_short_sums(const sketch_state *s, int stage, int row, int second, int *sums) {
     const at_tensor *x = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
-    int found = -1;
-    for (int k = x->num_axes; k < x->num_axes + x->num_reduce; k++)
-        if (f->extent[k] > 1 && f->extent[k] <= SHORT && !f->divisor[k]) found = k;
-    return x->num_reduce > 1 ? found : -1;
+    int last = -1, windows = -1, n = 0;
+    for (int k = x->num_axes; k < x->num_axes + x->num_reduce && x->num_reduce > 1; k++) {
+        if (!short_steps(f, k)) continue;
+        if (!f->is_phase[k]) last = k;
+        if (shares_windows(f, row, k) || shares_windows(f, second, k)) windows = k;
+    }
+    if (last >= 0) sums[n++] = last;
+    if (windows >= 0 && windows != last) sums[n++] = windows;
+    return n;
 }
 
 bool tile_sums_are_short(const sketch_state *s, int stage) {

@@ -177,6 +177,7 @@ static void sets(void **state) {
         {"examples/te/group_conv2d.te", "N=3,H=5,W=7,CI=6,CO=15,K=3,S=1,P=1,G=3", false},
         {"examples/te/conv2d.te", "N=1,H=4,W=5,CI=3,CO=131,K=3,S=1,P=1,D=1", false},
         {"examples/te/capsule_conv2d.te", "N=1,H=5,W=4,CI=3,CO=8,K=3,S=2,P=1,C=2", false},
+        {"examples/te/capsule_conv2d.te", "N=3,H=5,W=7,CI=3,CO=5,K=3,S=1,P=1,C=4", false},
         {"examples/te/norm.te", "B=3,M=7,N=12", false},
         {"examples/te/norm.te", "B=2,M=34,N=1931", false}, /* shared out among threads */
         {"examples/te/softmax.te", "M=5,N=19", false},
@@ -367,6 +368,14 @@ static void places(void **state) {
         {"conv2d", "H=14,W=14,K=3,P=1", "strip", false},
         {"depthwise_conv2d", "C=32", "strip", false},
         {"conv2d_transpose", "CO=3", "strip", false}, /* phases of a stride */
+        /* Short sums, the last or those of windows. */
+        {"conv2d", "H=14,W=14,K=3,P=1", "unroll_q", true},
+        {"conv2d", "H=14,W=14,K=3,P=1", "unroll_r", false},
+        {"capsule_conv2d", "K=3,C=4", "unroll_m", true},
+        {"capsule_conv2d", "K=3,S=1,C=4", "unroll_q", true},
+        {"capsule_conv2d", "K=3,S=3,C=4", "unroll_q", false}, /* windows have nothing in common */
+        {"conv2d_transpose", "CO=64,K=4,S=2", "unroll_q", true},
+        {"conv2d_transpose", "CO=64,K=2,S=2,P=0", "unroll_q", false}, /* a single step */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_arena *a = at_arena_new();
