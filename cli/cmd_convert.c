@@ -112,7 +112,7 @@ static at_status convert_space(const at_options *o, conversion *c, at_text *text
     if (!space.task)
         return at_fail(err, AT_E_INPUT,
                        "%s: there is no template \"%s\" here, without which indices mean nothing; "
-                       "replay takes the file as it is",
+                       "name its file behind the log; replay takes the log as it is",
                        o->operands[0], space.name);
     at_recorded_print(c->arena, &space, text);
     if (o->output) AT_TRY(write_output(o, 0, text, err));
@@ -127,40 +127,98 @@ static const char *next_record(const char *line, const char *stop, int64_t *numb
     for (; line < stop; line += *len + 1, ++*number) {
         const char *end = memchr(line, '\n', (size_t)(stop - line));
         *len = (size_t)((end ? end : stop) - line);
-        if (*len && *line != '#' && *line != ' ') return line;
+        if (*len && !memchr("# \r", *line, 3)) return line;
     }
     return NULL;
 }
 
+/* Of one workload. */
+typedef struct ansor_best {
+    const char *line;
+    size_t length;
+    int64_t number;
+    double cost_s;
+} ansor_best;
+
+typedef struct ansor_file {
+    const at_options *o;
+    at_key_map workloads;
+    AT_VEC(ansor_best) best; /* [workloads] */
+    int records, others;     /* lines that are no records */
+    int64_t first_other;
+    at_error why; /* of that line */
+} ansor_file;
+
+static void take_record(ansor_file *f, at_arena *scratch, const char *line, size_t length,
+                        int64_t number) {
+    at_ansor_head head;
+    at_error err;
+    if (at_ansor_look(scratch, line, length, &head, &err) != AT_OK) {
+        if (!f->others++) f->first_other = number, f->why = err;
+        return;
+    }
+    f->records++;
+    if (head.cost_s <= 0) return;
+    int known = f->workloads.keys.len, k = at_key_map_add(&f->workloads, head.key);
+    if (k == known) *at_push(f->workloads.arena, &f->best) = (ansor_best){0};
+    ansor_best *best = &f->best.data[k];
+    if (!best->line || head.cost_s < best->cost_s)
+        *best = (ansor_best){line, length, number, head.cost_s};
+}
+
+static at_status fail_several(const ansor_file *f, at_error *err) {
+    enum { SHOWN = 5 };
+    at_text list = {0};
+    for (int i = 0; i < f->best.len && i < SHOWN; i++)
+        at_text_addf(&list, "%s%lld of %.80s", i ? ", " : "", (long long)f->best.data[i].number,
+                     f->workloads.keys.data[i]);
+    at_status s = at_fail(
+        err, AT_E_USAGE, "%s has %d workloads; --line N is one record, the best are %s%s",
+        f->o->operands[0], f->best.len, at_text_str(&list), f->best.len > SHOWN ? ", ..." : "");
+    at_text_free(&list);
+    return s;
+}
+
+static at_status best_of(const ansor_file *f, const ansor_best **out, at_error *err) {
+    if (f->others && !f->records) {
+        *err = f->why;
+        at_fail_at(err, "%s:%lld: ", f->o->operands[0], (long long)f->first_other);
+        return err->status;
+    }
+    if (f->others)
+        at_warn(NULL, at_format(f->workloads.arena,
+                                "%s: %d line%s left out that %s no record of Ansor's, the first "
+                                "is line %lld",
+                                f->o->operands[0], f->others, f->others > 1 ? "s" : "",
+                                f->others > 1 ? "are" : "is", (long long)f->first_other));
+    if (!f->best.len)
+        return at_fail(err, AT_E_NO_VALID, "%s: holds no valid record", f->o->operands[0]);
+    if (f->best.len > 1) return fail_several(f, err);
+    *out = &f->best.data[0];
+    return AT_OK;
+}
+
 /* The record on a line, or the best one. */
-static at_status choose_record(const at_options *o, const char *text, size_t size, const char **out,
-                               size_t *out_len, int64_t *out_line, int *records, at_error *err) {
-    at_arena *scratch = at_arena_new();
-    at_status s = AT_OK;
-    double best = 0;
-    int64_t number = 1;
+static at_status choose_record(ansor_file *f, const char *text, size_t size, const ansor_best **out,
+                               at_error *err) {
+    at_arena *a = f->workloads.arena, *scratch = at_arena_new();
+    int64_t number = 1, wanted = f->o->request.line;
     size_t len = 0;
     *out = NULL;
-    *records = 0;
-    for (const char *line = text;
-         s == AT_OK && (line = next_record(line, text + size, &number, &len)); line += len + 1) {
-        at_mark mark = at_arena_mark(scratch);
-        double cost_s = 0;
-        ++*records;
-        bool chosen = o->request.line == number;
-        if (!o->request.line) s = at_ansor_cost(scratch, line, len, &cost_s, err);
-        if (s != AT_OK) at_fail_at(err, "%s:%lld: ", o->operands[0], (long long)number);
-        if (cost_s > 0 && (best == 0 || cost_s < best)) best = cost_s, chosen = true;
-        if (chosen) *out = line, *out_len = len, *out_line = number;
-        at_arena_rewind(scratch, mark);
-        number++;
+    for (const char *line = text; (line = next_record(line, text + size, &number, &len));
+         line += len + 1, number++) {
+        if (wanted) f->records++;
+        else take_record(f, scratch, line, len, number);
+        if (wanted == number)
+            *out = at_copy(a, &(ansor_best){line, len, number, 0}, sizeof(ansor_best));
+        at_arena_reset(scratch);
     }
     at_arena_free(scratch);
-    if (s != AT_OK || *out) return s;
-    if (o->request.line)
-        return at_fail(err, AT_E_USAGE, "--line %lld: %s has no record there",
-                       (long long)o->request.line, o->operands[0]);
-    return at_fail(err, AT_E_NO_VALID, "%s: holds no valid record", o->operands[0]);
+    if (*out) return AT_OK;
+    if (wanted)
+        return at_fail(err, AT_E_USAGE, "--line %lld: %s has no record there", (long long)wanted,
+                       f->o->operands[0]);
+    return best_of(f, out, err);
 }
 
 static void tell_notes(conversion *c, const char *notes) {
@@ -174,10 +232,9 @@ static void tell_notes(conversion *c, const char *notes) {
 static at_status convert_ansor(const at_options *o, conversion *c, at_text *text, at_error *err) {
     enum { MOST_BYTES = 64 << 20 };
     char *file;
-    const char *line = NULL;
-    size_t size, len = 0;
-    int64_t number = 0;
-    int records;
+    size_t size;
+    ansor_file f = {.o = o, .workloads.arena = c->arena};
+    const ansor_best *best;
     at_ansor x;
     if (strcmp(o->from, "ansor") != 0)
         return at_fail(err, AT_E_USAGE, "--from %s: ansor is known; other files say what they are",
@@ -185,18 +242,18 @@ static at_status convert_ansor(const at_options *o, conversion *c, at_text *text
     if (o->to && strcmp(o->to, "template") != 0)
         return at_fail(err, AT_E_USAGE, "--from ansor makes a template's file, not a %s", o->to);
     AT_TRY(at_read_file_most(c->arena, o->operands[0], MOST_BYTES, &file, &size, err));
-    AT_TRY(choose_record(o, file, size, &line, &len, &number, &records, err));
-    if (at_ansor_read(c->arena, line, len, &x, err) != AT_OK) {
-        at_fail_at(err, "%s:%lld: ", o->operands[0], (long long)number);
+    AT_TRY(choose_record(&f, file, size, &best, err));
+    if (at_ansor_read(c->arena, best->line, best->length, &x, err) != AT_OK) {
+        at_fail_at(err, "%s:%lld: ", o->operands[0], (long long)best->number);
         return err->status = AT_E_INPUT;
     }
     tell_notes(c, x.notes);
     at_options own = *o;
     own.to = "template";
     const char *help =
-        at_format(c->arena, "%s of %s:%lld", x.workload, o->operands[0], (long long)number);
+        at_format(c->arena, "%s of %s:%lld", x.workload, o->operands[0], (long long)best->number);
     if (o->output) AT_TRY(at_write_template(c->arena, &own, x.program, help, err));
-    if (o->json) return print_json(&own, c, records, "ansor", err);
+    if (o->json) return print_json(&own, c, f.records, "ansor", err);
     if (o->output) return AT_OK;
     x.program->row.help = help;
     at_schedulable_print(text, x.program);

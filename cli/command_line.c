@@ -112,7 +112,8 @@ static at_status check_use(const at_options *o, at_error *err) {
 /* A template's file stands for its name; among logs, it only makes their tasks known. */
 static at_status load_templates(at_options *o, at_error *err) {
     at_verb verb = o->num_operands ? at_verb_find(o->operands[0]) : AT_VERB_COUNT;
-    bool among_logs = verb < AT_VERB_COUNT && !strncmp(at_verb_at(verb)->operands, "LOG", 3);
+    bool among_logs = verb < AT_VERB_COUNT && (!strncmp(at_verb_at(verb)->operands, "LOG", 3) ||
+                                               !strncmp(at_verb_at(verb)->operands, "FILE", 4));
     int n = 0;
     for (int i = 0; i < o->num_operands; i++) {
         const at_template_row *row;

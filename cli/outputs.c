@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "sketch/schedulable.h"
+
 /* ---- not over an input ----------------------------------------------------------------------- */
 
 const char *at_header_path(at_arena *a, const char *output) {
@@ -68,7 +70,7 @@ static bool is_c_of_ours(const char *head, size_t len) {
 
 static bool is_template_of_ours(const char *head, size_t len) {
     (void)len;
-    return strstr(head, "derived by autotune") != NULL;
+    return at_schedulable_is_printed(head);
 }
 
 static bool is_report(const char *head, size_t len) {
@@ -101,10 +103,10 @@ static const struct {
     bool (*is_kind)(const char *head, size_t len);
 } kinds[] = {
     {AT_VERB_APPLY, NULL, "C file that apply wrote", is_c_of_ours},
-    {AT_VERB_DERIVE, NULL, "template that derive wrote", is_template_of_ours},
+    {AT_VERB_DERIVE, NULL, "template as autotune wrote it", is_template_of_ours},
     {AT_VERB_REPORT, NULL, "page that report wrote", is_report},
     {AT_VERB_CONVERT, "log", "log", at_is_log_head},
-    {AT_VERB_CONVERT, "template", "template that derive wrote", is_template_of_ours},
+    {AT_VERB_CONVERT, "template", "template as autotune wrote it", is_template_of_ours},
     {AT_VERB_CONVERT, "space", "recorded space", at_is_space_head},
     {AT_VERB_PLOT, ".png", "PNG picture", is_png},
     {AT_VERB_PLOT, ".svg", "SVG picture", is_svg},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/outputs.h"
+#include "engine/engine.h"
 
 /* A template is named by its file. */
 static at_status file_name(at_arena *a, const char *path, const char **name, at_error *err) {
@@ -12,7 +13,9 @@ static at_status file_name(at_arena *a, const char *path, const char **name, at_
     if (n < 3 || strcmp(base + n - 2, ".c") != 0)
         return at_fail(err, AT_E_USAGE, "--output %s: a template's file ends in .c", path);
     *name = at_strndup(a, base, n - 2);
-    return AT_OK;
+    if (at_is_template_name(*name)) return AT_OK;
+    return at_fail(err, AT_E_USAGE, "--output %s: a template has the name of its file; %s", path,
+                   AT_TEMPLATE_NAME_RULE);
 }
 
 at_status at_write_template(at_arena *a, const at_options *o, const at_schedulable *s,

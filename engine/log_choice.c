@@ -85,7 +85,7 @@ static at_status read_all(reading *w, const at_engine_options *o, at_error *err)
     for (int i = 0; i < w->unknown.keys.len; i++)
         at_engine_warn(o, at_format(w->arena,
                                     "%s: %s is no template of this program; left out. With its "
-                                    "file: autotune apply FILE.c --log %s",
+                                    "file: autotune apply FILE --log %s",
                                     path, w->unknown.keys.data[i], path));
     /* Which task has no valid record is said when it is asked for. */
     if (s != AT_OK && s != AT_E_NO_VALID) return *err = why, s;

@@ -78,20 +78,16 @@ typedef struct unit {
     const at_template_row *row;
 } unit;
 
-/* It names logs and functions, and stands among words of the command line. */
-static bool is_template_name(const char *name) {
+bool at_is_template_name(const char *name) {
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.";
     return !strchr("+-.", *name) && !name[strspn(name, letters)] && strlen(name) <= MOST_NAME;
 }
 
 static at_status check_name(const char *path, const char *name, at_error *err) {
-    if (is_template_name(name)) return AT_OK;
-    return at_fail(
-        err, AT_E_INPUT,
-        "%s: its name is \"%.200s\"; a name is a word of letters, digits, _, +, - and ., "
-        "which begins with a letter, a digit or _ and has at most %d characters",
-        path, name, MOST_NAME);
+    if (at_is_template_name(name)) return AT_OK;
+    return at_fail(err, AT_E_INPUT, "%s: its name is \"%.200s\"; %s", path, name,
+                   AT_TEMPLATE_NAME_RULE);
 }
 
 static at_status check_row(const char *path, const at_template_row *row, at_error *err) {

@@ -8,6 +8,11 @@
  */
 bool at_is_template_file(const char *word);
 bool at_is_computation_file(const char *word);
+/* It names logs and functions, and stands among words of the command line. */
+bool at_is_template_name(const char *name);
+#define AT_TEMPLATE_NAME_RULE                                                                      \
+    "a name is a word of letters, digits, _, +, - and ., which begins with a letter, a digit or "  \
+    "_ and has at most 120 characters"
 /* Compiles or reads it; from then on at_template_find knows its row, before the built-in ones. It
  * holds `const at_template_row at_NAME`, NAME being the file's without folder and ".c", '_' for
  * what C does not allow. A computation's template has the name of its file. AT_E_INPUT: the file

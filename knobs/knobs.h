@@ -92,6 +92,7 @@ int at_space_num_parts(const at_space *s); /* 0: no sum */
 /* The index of its first point; of the number of parts: how many indices there are. */
 int64_t at_space_part_begin(const at_space *s, int part);
 const char *at_space_part_name(const at_space *s, int part);
+const at_space *at_space_part(const at_space *s, int part);
 /* Whether a digit says anything where the others are these: not of another part. */
 bool at_space_digit_counts(const at_space *s, const int64_t *digits, int knob);
 /* Sets a digit. Of a sum's first, which says the part: knobs of that part take the values that

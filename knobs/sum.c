@@ -58,3 +58,5 @@ int64_t at_space_part_begin(const at_space *s, int part) { return s->first[part]
 const char *at_space_part_name(const at_space *s, int part) {
     return s->knobs[0]->options[part]->string;
 }
+
+const at_space *at_space_part(const at_space *s, int part) { return s->parts[part]; }

@@ -603,7 +603,7 @@ typedef struct at_space_file {
     double *time_s;         /* [range] mean; 0: not recorded; -n: failed with error number n */
     const at_json *machine; /* the table of the machine that recorded it; NULL: none is told */
 } at_space_file;
-/* The knobs with their values, for at_space_file.knobs. */
+/* The knobs with their values, for at_space_file.knobs; of a sum, the parts with theirs. */
 const at_json *at_space_knobs(at_arena *a, const at_space *s);
 void at_space_file_print(at_text *out, const at_space_file *f);
 /* Whether a plain file that begins so is one; for at_output_rules. */

@@ -13,12 +13,11 @@ enum { FORMAT = 1, MOST_INDICES = 100000000, PEEK_BYTES = 1 << 16, MOST_FILE_BYT
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-const at_json *at_space_knobs(at_arena *a, const at_space *s) {
-    at_text text = {0};
-    at_text_add(&text, "[");
+static void add_knobs(at_arena *a, at_text *text, const at_space *s) {
+    at_text_add(text, "[");
     for (int k = 0; k < at_space_num_knobs(s); k++) {
         const char *name = at_space_knob_name(s, k);
-        at_text_add(&text, k ? ", " : "");
+        at_text_add(text, k ? ", " : "");
         for (int64_t d = 0; d < at_space_knob_len(s, k); d++) {
             at_config one = {.space = s, .num_knobs = 1, .names = &name};
             const at_json *entity;
@@ -30,20 +29,38 @@ const at_json *at_space_knobs(at_arena *a, const at_space *s) {
             at_text_free(&spelled);
             entity = at_json_at(entity, 0);
             if (!d) {
-                at_text_add(&text, "{\"name\": ");
-                at_text_add_json_string(&text, name);
-                at_text_addf(&text, ", \"kind\": \"%s\", \"values\": [",
+                at_text_add(text, "{\"name\": ");
+                at_text_add_json_string(text, name);
+                at_text_addf(text, ", \"kind\": \"%s\", \"values\": [",
                              at_json_at(entity, 1)->string);
-            } else at_text_add(&text, ", ");
-            at_json_print(&text, at_json_at(entity, 2));
+            } else at_text_add(text, ", ");
+            at_json_print(text, at_json_at(entity, 2));
         }
-        at_text_add(&text, "]}");
+        at_text_add(text, "]}");
     }
-    at_text_add(&text, "]");
+    at_text_add(text, "]");
+}
+
+const at_json *at_space_knobs(at_arena *a, const at_space *s) {
+    at_text text = {0};
+    int parts = at_space_num_parts(s);
+    if (!parts) add_knobs(a, &text, s);
+    for (int i = 0; i < parts; i++) {
+        at_text_add(&text, i ? ", {\"name\": " : "[{\"name\": ");
+        at_text_add_json_string(&text, at_space_part_name(s, i));
+        at_text_add(&text, ", \"knobs\": ");
+        add_knobs(a, &text, at_space_part(s, i));
+        at_text_add(&text, i == parts - 1 ? "}]" : "}");
+    }
     const at_json *knobs;
     AT_ASSERT(at_json_parse(a, at_strdup(a, at_text_str(&text)), text.len, &knobs, NULL) == AT_OK);
     at_text_free(&text);
     return knobs;
+}
+
+/* The member that they are. */
+static const char *key_of(const at_json *knobs) {
+    return knobs->child && at_json_get(knobs->child, "knobs") ? "sketches" : "knobs";
 }
 
 /* "name": "2026-11-20T08:15:00Z" */
@@ -63,7 +80,7 @@ void at_space_file_print(at_text *out, const at_space_file *f) {
     at_json_print(out, f->args);
     add_moment(out, "first", f->first_s);
     add_moment(out, "last", f->last_s);
-    at_text_add(out, ", \"unit\": \"ns\", \"knobs\": ");
+    at_text_addf(out, ", \"unit\": \"ns\", \"%s\": ", key_of(f->knobs));
     at_json_print(out, f->knobs);
     if (f->extra.present) {
         at_text_add(out, ", \"autotune\": ");
@@ -117,12 +134,23 @@ static double read_moment(const at_json *v) {
 static bool is(const at_json *v, at_json_kind kind) { return v && v->kind == kind; }
 
 /* The number of indices; 0: these are no knobs. */
-static int64_t range_of(const at_json *knobs) {
-    int64_t n = 1;
-    for (const at_json *k = knobs->child; k && n; k = k->next) {
+static int64_t range_of_knobs(const at_json *knobs) {
+    int64_t n = is(knobs, AT_JSON_ARRAY);
+    for (const at_json *k = n ? knobs->child : NULL; k && n; k = k->next) {
         const at_json *values = at_json_get(k, "values");
         int64_t len = is(values, AT_JSON_ARRAY) ? values->count : 0;
         n = len && n <= MOST_INDICES / len ? n * len : 0;
+    }
+    return n;
+}
+
+static int64_t range_of(const at_space_file *f) {
+    int64_t n = 0;
+    if (!strcmp(key_of(f->knobs), "knobs")) return range_of_knobs(f->knobs);
+    for (const at_json *part = f->knobs->child; part; part = part->next) {
+        int64_t more = range_of_knobs(at_json_get(part, "knobs"));
+        if (!more || more > MOST_INDICES - n) return 0;
+        n += more;
     }
     return n;
 }
@@ -137,12 +165,13 @@ static at_status read_header(at_arena *a, const char *line, size_t len, at_space
     task = at_json_get(h, "task");
     out->args = at_json_get(h, "args");
     out->knobs = at_json_get(h, "knobs");
+    if (!out->knobs) out->knobs = at_json_get(h, "sketches");
     if (!is(task, AT_JSON_STRING) || !is(out->args, AT_JSON_ARRAY) ||
         !is(out->knobs, AT_JSON_ARRAY))
         return at_fail(err, AT_E_INPUT,
                        "\"task\", \"args\" or \"knobs\" are not as they should be");
     out->task = task->string;
-    out->range = range_of(out->knobs);
+    out->range = range_of(out);
     if (!out->range)
         return at_fail(err, AT_E_INPUT,
                        "\"knobs\" are no lists of values, or of more than %d points", MOST_INDICES);

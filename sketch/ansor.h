@@ -18,7 +18,13 @@ typedef struct at_ansor {
  * (CA):
  * ...", an unknown workload, a tree that breaks a rule. */
 at_status at_ansor_read(at_arena *a, const char *line, size_t length, at_ansor *out, at_error *err);
-/* Only the mean cost of a line, 0 where the record is of a failure. AT_E_INPUT: it is no record. */
-at_status at_ansor_cost(at_arena *a, const char *line, size_t length, double *out, at_error *err);
+/* What is told of a line without its steps. */
+typedef struct at_ansor_head {
+    const char *key; /* of the workload: ["matmul_add", 16, 16, 32] */
+    double cost_s;   /* mean; 0: it failed */
+} at_ansor_head;
+/* In a. AT_E_INPUT: the line is no record. */
+at_status at_ansor_look(at_arena *a, const char *line, size_t length, at_ansor_head *out,
+                        at_error *err);
 
 #endif

@@ -62,7 +62,12 @@ typedef struct ansor_state {
     at_text notes;
 } ansor_state;
 
-const char *ansor_workload(const char *name); /* its .te text; NULL: it is not known */
+typedef struct ansor_workload {
+    const char *name;
+    int least;        /* numbers in a key: TVM's function has no defaults for these */
+    const char *text; /* as a .te file */
+} ansor_workload;
+const ansor_workload *ansor_find_workload(const char *name); /* NULL: it is not known */
 void ansor_add_workloads(at_text *out);
 #define ANSOR_REFUSE(s, ...) at_fail((s)->err, AT_E_INPUT, __VA_ARGS__)
 

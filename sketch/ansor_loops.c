@@ -138,7 +138,8 @@ static at_status split(ansor_state *s, ansor_stage *x, int at, const int64_t *le
     int64_t whole = ansor_full_length(x, p), product = 1;
     for (int i = 0; i < n; i++)
         if (lengths[i] < 1 || !at_mul64(product, lengths[i], &product) || product > INT32_MAX)
-            return ANSOR_REFUSE(s, "a part of %lld", (long long)lengths[i]);
+            return ANSOR_REFUSE(s, "a part of %lld; parts are from 1 on, and at most 2^31 together",
+                                (long long)lengths[i]);
     int64_t rest = (whole + product - 1) / product;
     for (int i = 0; i <= n; i++) {
         int64_t length = inner_to_outer ? (i ? lengths[i - 1] : rest) : (i < n ? lengths[i] : rest);
@@ -159,10 +160,24 @@ static at_status split(ansor_state *s, ansor_stage *x, int at, const int64_t *le
     return AT_OK;
 }
 
+/* A record says how long a loop was, unless its stage was computed in another's. */
+static at_status check_length(ansor_state *s, const at_json *step, const ansor_stage *x, int at) {
+    const at_json *said = at_json_at(step, 3);
+    const ansor_loop *l = x->loop[at];
+    int64_t length = 1;
+    if (!said || said->kind != AT_JSON_NUMBER || !said->is_int || x->at) return AT_OK;
+    for (int i = 0; i < l->num_pieces; i++)
+        if (!at_mul64(length, ansor_full_length(x, l->piece[i]), &length)) return AT_OK;
+    if (said->integer == length) return AT_OK;
+    return ANSOR_REFUSE(s, "loop %d of %s has %lld steps, not %lld", at, x->name, (long long)length,
+                        (long long)said->integer);
+}
+
 at_status ansor_split(ansor_state *s, const at_json *step, ansor_stage *x) {
     int at, n;
     int64_t lengths[16], inner_to_outer = 0;
     AT_TRY(ansor_loop_at(s, step, 2, x, &at));
+    AT_TRY(check_length(s, step, x, at));
     AT_TRY(ansor_list(s, step, 4, lengths, 16, &n));
     AT_TRY(ansor_number(s, step, 5, &inner_to_outer));
     return split(s, x, at, lengths, n, inner_to_outer != 0);

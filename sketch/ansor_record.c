@@ -31,10 +31,11 @@ static double cost_of(const at_json *result) {
     return sum / costs->count;
 }
 
-at_status at_ansor_cost(at_arena *a, const char *line, size_t length, double *out, at_error *err) {
+at_status at_ansor_look(at_arena *a, const char *line, size_t length, at_ansor_head *out,
+                        at_error *err) {
     const at_json *task, *steps, *result;
     AT_TRY(parse(a, line, length, &task, &steps, &result, err));
-    *out = cost_of(result);
+    *out = (at_ansor_head){task->child->string, cost_of(result)};
     return AT_OK;
 }
 
@@ -48,15 +49,16 @@ static at_status computation(at_arena *a, const char *key, at_ansor *out, at_tas
     if (json->kind != AT_JSON_ARRAY || !json->child || json->child->kind != AT_JSON_STRING)
         return at_fail(err, AT_E_INPUT, "workload key %.80s: no list that begins with a name", key);
     out->workload = json->child->string;
-    const char *text = ansor_workload(out->workload);
-    if (!text) {
+    const ansor_workload *w = ansor_find_workload(out->workload);
+    int numbers = 0;
+    if (!w) {
         ansor_add_workloads(&names);
         at_fail(err, AT_E_INPUT, "workload \"%.80s\" is not known: there are %s", out->workload,
                 at_text_str(&names));
         at_text_free(&names);
         return AT_E_INPUT;
     }
-    AT_TRY(at_te_parse(a, out->workload, text, strlen(text), &out->computation, err));
+    AT_TRY(at_te_parse(a, out->workload, w->text, strlen(w->text), &out->computation, err));
     const char *name = out->computation->args;
     for (const at_json *v = json->child->next; v; v = v->next) {
         if (v->kind == AT_JSON_STRING && !strcmp(v->string, "float32")) continue;
@@ -69,6 +71,13 @@ static at_status computation(at_arena *a, const char *key, at_ansor *out, at_tas
                      (long long)v->integer);
         name = strchr(name, ',');
         if (name) name += strspn(name, ", ");
+        numbers++;
+    }
+    if (numbers < w->least) {
+        at_text_free(&args);
+        return at_fail(err, AT_E_INPUT,
+                       "workload key %.80s: numbers are missing; of %s the first %d are needed",
+                       key, out->computation->args, w->least);
     }
     at_sketches_for_templates();
     at_status s = at_task_new(a, out->computation, at_text_str(&args), task, err);

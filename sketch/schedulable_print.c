@@ -101,8 +101,32 @@ static void add_defaults(at_text *out, const at_schedulable *s) {
     at_text_add(out, "}\n\n");
 }
 
-void at_schedulable_print(at_text *out, const at_schedulable *s) {
-    at_text_addf(out, "/* %s.c: derived by autotune. */\n#include \"template.h\"\n\n", s->row.name);
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static const char mark[] = ".c: derived by autotune (";
+enum { MARK_DIGITS = 16 };
+
+static void add_mark(at_text *out, const char *rest) {
+    char hex[33];
+    at_hash h;
+    at_hash_init(&h);
+    at_hash_add(&h, rest, strlen(rest));
+    at_hash_hex(&h, hex);
+    at_text_addf(out, "%s%.*s)", mark, MARK_DIGITS, hex);
+}
+
+bool at_schedulable_is_printed(const char *text) {
+    const char *said = strstr(text, mark), *line = strchr(text, '\n');
+    at_text due = {0};
+    if (!said || !line || said > line) return false;
+    add_mark(&due, line + 1);
+    bool same = !strncmp(said, at_text_str(&due), due.len);
+    at_text_free(&due);
+    return same;
+}
+
+static void add_source(at_text *out, const at_schedulable *s) {
+    at_text_add(out, "#include \"template.h\"\n\n");
     add_lines(out, "compute", s->compute_text);
     add_lines(out, "schedule", s->tree_text);
     at_text_add(out, "static void define(at_template *t) {\n");
@@ -123,4 +147,13 @@ void at_schedulable_print(at_text *out, const at_schedulable *s) {
     at_text_add(out, ",\n    .define = define,\n");
     if (s->num_limits) at_text_add(out, "    .defaults = defaults,\n");
     at_text_add(out, "};\n");
+}
+
+void at_schedulable_print(at_text *out, const at_schedulable *s) {
+    at_text source = {0};
+    add_source(&source, s);
+    at_text_addf(out, "/* %s", s->row.name);
+    add_mark(out, at_text_str(&source));
+    at_text_addf(out, ". */\n%s", at_text_str(&source));
+    at_text_free(&source);
 }

@@ -34,7 +34,7 @@ typedef struct te_row {
 
 typedef struct te_reader {
     at_arena *arena;
-    const char *path;
+    const char *path, *text;
     char *parts[4]; /* the text with only args, sizes, the computation, the schedule */
     bool has_schedule;
     at_symbols symbols;
@@ -122,6 +122,7 @@ static at_status next_item(te_reader *r, at_lex *l, int line) {
 static at_status read_args(te_reader *r) {
     at_lex l;
     AT_TRY(at_lex_start(&l, r->parts[ARGS], r->path, r->err));
+    l.text = r->text; /* is what errors show */
     while (l.kind != AT_TOK_END) {
         const char *name;
         int line = l.line;
@@ -149,6 +150,7 @@ static at_status read_args(te_reader *r) {
 static at_status read_sizes(te_reader *r) {
     at_lex l;
     AT_TRY(at_lex_start(&l, r->parts[SIZES], r->path, r->err));
+    l.text = r->text; /* is what errors show */
     while (l.kind != AT_TOK_END) {
         const char *name;
         at_expr *e;
@@ -201,11 +203,14 @@ static at_status read_parts(te_reader *r, const char **compute) {
 at_status at_te_parse(at_arena *a, const char *path, const char *text, size_t length,
                       const at_template_row **out, at_error *err) {
     te_reader r = {.arena = a, .path = !strcmp(path, "-") ? "stdin" : path, .err = err};
+    static const char bom[] = "\xef\xbb\xbf"; /* some editors begin a text with it */
+    if (length > 2 && !memcmp(text, bom, 3)) text += 3, length -= 3;
     const char *compute = NULL;
     for (size_t i = 0; i < length; i++)
         if (((unsigned char)text[i] < ' ' && !isspace((unsigned char)text[i])) || text[i] == 127)
             return at_fail(err, AT_E_INPUT, "%s: byte %zu is no text; a .te file is a computation",
                            r.path, i);
+    r.text = at_strndup(a, text, length);
     share_lines(&r, text, length);
     at_status s = read_parts(&r, &compute);
     if (s == AT_OK) {

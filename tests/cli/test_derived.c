@@ -31,6 +31,9 @@ static void commands(void **state) {
     cli_expect(0, "./autotune apply ./my.te --log my.log --main -o main.c");
     cli_expect(0, "gcc -O1 -o main main.c -lm && ./main");
     cli_expect(0, "./autotune ./my.te --trials 3 --tuner random --fuse relu --quiet");
+    cli_expect(4, "./autotune convert my.log --to space -o my.space"); /* of what is mine here? */
+    cli_expect(0, "./autotune convert my.log ./my.te --to space -o my.space");
+    cli_expect(0, "./autotune replay my.space ./my.te --trials 5 --repeats 2");
     cli_expect(0, "./autotune run - --args N=7 < my.te");
     cli_expect(0, "cat my.te | ./autotune run -");
     cli_write("conv.te", "args H=9, C=8, F=16, P=1\n"
@@ -151,6 +154,12 @@ static void as_template(void **state) {
     cli_write("other.c", "int x;\n");
     cli_expect(2, "./autotune derive ./my.te -o other.c");
     cli_expect(2, "./autotune derive ./my.te -o other.txt");
+    cli_expect(2, "./autotune derive ./my.te -o 'my own.c'"); /* which would be no name */
+    cli_expect(0, "sed -i 's/C\\[i, j\\]/2.0*C[i, j]/' own-one.c");
+    r = cli_expect(2, "./autotune derive ./my.te -o own-one.c"); /* somebody went on with it */
+    assert_non_null(strstr(r->err, "is no template as autotune wrote it"));
+    assert_non_null(strstr(cli_read("own-one.c"), "2.0*C[i, j]"));
+    cli_expect(0, "./autotune derive ./my.te -o own-one.c --force");
     r = cli_expect(2, "./autotune derive ./my.te --sketch none");
     assert_non_null(strstr(r->err, "--sketch none: there is no such one; there are tile_j+pack_B"));
     r = cli_expect(0, "./autotune derive dense --args M=8,N=8,K=8");
@@ -282,6 +291,22 @@ static void ansor(void **state) {
                           "[[\"RE\", 1, [2, 2, 1]]]]], \"r\": [[0.1], 0, 0.1, 1]}\n");
     r = cli_expect(4, "./autotune convert bad.json --from ansor");
     assert_non_null(strstr(r->err, "bad.json:1: step 0 (RE): loop 2 comes twice"));
+    cli_write("bad.json", "{\"i\": [[\"[\\\"matmul_add\\\", 16, 16]\", \"llvm\"], [[], []]], "
+                          "\"r\": [[0.1], 0, 0.1, 1]}\n");
+    r = cli_expect(4, "./autotune convert bad.json --from ansor");
+    assert_non_null(strstr(r->err, "numbers are missing; of N=1, L=1, M=1 the first 3 are needed"));
+    cli_expect(0, "sed 's/\"SP\", 2, 1, 32/\"SP\", 2, 1, 33/' ansor.json > bad.json");
+    r = cli_expect(4, "./autotune convert bad.json --from ansor");
+    assert_non_null(strstr(r->err, "step 0 (SP): loop 1 of matmul has 32 steps, not 33"));
+    /* as a search that was killed leaves it; and of two workloads, whose times say nothing */
+    cli_expect(0, "{ cat ansor.json; head -c 90 ansor.json | tail -n 1; } > torn.json");
+    r = cli_expect(0, "./autotune convert torn.json --from ansor");
+    assert_non_null(strstr(r->err, "torn.json: 1 line left out that is no record of Ansor's"));
+    cli_expect(0, "sed '2s/16, 16, 32/16, 8, 32/' ansor.json > two.json");
+    r = cli_expect(2, "./autotune convert two.json --from ansor");
+    assert_non_null(
+        strstr(r->err, "the best are 2 of [\"matmul_add\", 16, 8, 32, \"float32\"], 3 "));
+    cli_expect(0, "./autotune convert two.json --from ansor --line 2");
     cli_write("bad.json", "no record\n");
     cli_expect(4, "./autotune convert bad.json --from ansor");
     cli_write("bad.json", "{\"i\": [[\"[]\", \"llvm\"], [[], []]], \"r\": [[1e10], 4, 0.1, 1]}\n");

@@ -12,8 +12,8 @@ static void run(const uint8_t *data, size_t size) {
     char *text = fuzz_text(data, size);
     at_ansor x;
     at_error err;
-    double cost_s;
-    if (at_ansor_cost(a, text, strlen(text), &cost_s, &err) != AT_OK)
+    at_ansor_head head;
+    if (at_ansor_look(a, text, strlen(text), &head, &err) != AT_OK)
         fuzz_check_shown(err.text, "the message");
     if (at_ansor_read(a, text, strlen(text), &x, &err) != AT_OK)
         fuzz_check_shown(err.text, "the message");

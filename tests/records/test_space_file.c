@@ -98,6 +98,32 @@ static void round_trip(void **state) {
     at_text_free(&text);
 }
 
+/* Parts of a sum have knobs of their own; the indices are one row. */
+static void sum(void **state) {
+    (void)state;
+    static const char *const names[] = {"one", "two"};
+    at_text text = {0}, again = {0};
+    at_error err;
+    at_space *all = at_space_new(arena), *parts[] = {space(), at_space_new(arena)};
+    assert_int_equal(at_space_option(parts[1], "unroll", "[1, 2, 3]", &err), AT_OK);
+    assert_int_equal(at_space_sum(all, "sketch", names, parts, 2, &err), AT_OK);
+    at_space_file f = sample();
+    f.knobs = at_space_knobs(arena, all);
+    f.range = at_space_range_length(all);
+    f.time_s = AT_NEW_ARRAY(arena, double, f.range);
+    memcpy(f.time_s, times_s, sizeof times_s);
+    f.time_s[10] = 2;
+    at_space_file_print(&text, &f);
+    assert_non_null(strstr(at_text_str(&text), "\"sketches\": [{\"name\": \"one\", \"knobs\": ["));
+    at_space_file g = read_text("s.space", at_text_str(&text));
+    assert_int_equal(g.range, 8 + 3);
+    assert_true(g.time_s[10] == 2);
+    at_space_file_print(&again, &g);
+    assert_string_equal(at_text_str(&again), at_text_str(&text));
+    at_text_free(&again);
+    at_text_free(&text);
+}
+
 /* Nothing is known but the times. */
 static void foreign(void **state) {
     (void)state;
@@ -121,6 +147,9 @@ static void others(void **state) {
 }
 
 #define HEAD "{\"autotune_space\": 1, \"task\": \"t\", \"args\": [], \"knobs\": "
+#define SUM                                                                                        \
+    "{\"autotune_space\": 1, \"task\": \"t\", \"args\": [], \"sketches\": "                        \
+    "[{\"knobs\": [{\"values\": [1, 2]}]}, "
 #define TWO HEAD "[{\"values\": [1, 2]}]}\n"
 
 static void faults(void **state) {
@@ -136,6 +165,9 @@ static void faults(void **state) {
         {HEAD "[1]}\n1\n", "x:1: recorded space: \"knobs\" are no lists of values, or of more than "
                            "100000000 points"},
         {HEAD "[{\"values\": []}]}\n", "x:1: recorded space: \"knobs\" are no lists of values"},
+        {SUM "3]}\n1\n", "x:1: recorded space: \"knobs\" are no lists of values"},
+        {SUM "{\"knobs\": [{\"values\": []}]}]}\n1\n",
+         "x:1: recorded space: \"knobs\" are no lists of values"},
         {TWO "1\n", "x:3: \"\" is no time, e and an error number, or -"},
         {TWO "1\n2\n3\n", "x:4: beyond the space of 2 points"},
         {TWO "1\n-2\n", "x:3: \"-2\" is no time"},
@@ -159,7 +191,8 @@ static void faults(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(foreign),
-                                       cmocka_unit_test(others), cmocka_unit_test(faults)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(sum),
+                                       cmocka_unit_test(foreign), cmocka_unit_test(others),
+                                       cmocka_unit_test(faults)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -55,7 +55,7 @@ static void read(void **state) {
     assert_int_equal((int)at_task_flops(t), 2 * 15 * 15);
 }
 
-/* Comments and blanks are no part of what is hashed. */
+/* Comments and blanks are no part of what is hashed, and neither is how an editor writes a text. */
 static void hash(void **state) {
     (void)state;
     const at_template_row *x, *y;
@@ -68,6 +68,12 @@ static void hash(void **state) {
     assert_int_equal(at_task_new(arena, x, "", &first, &err), AT_OK);
     assert_int_equal(at_task_new(arena, y, "", &second, &err), AT_OK);
     assert_string_equal(at_task_hash(first), at_task_hash(second));
+    assert_int_equal(parse("\xef\xbb\xbf"
+                           "args N=4\r\nA[N] : input\r\nout[i:N] = A[i] + 1",
+                           &y, &err),
+                     AT_OK);
+    assert_int_equal(at_task_new(arena, y, "", &second, &err), AT_OK);
+    assert_string_equal(at_task_hash(first), at_task_hash(second));
 }
 
 static void refused(void **state) {
@@ -78,6 +84,8 @@ static void refused(void **state) {
         {"", "dir/my.te:1:1: a computation needs a stage"},
         {"args N\n", "dir/my.te:2:1: expected '='"},
         {"args N=-1\n", "dir/my.te:1:8: expected a whole number"},
+        {"  args N=0 # none\n",
+         "dir/my.te:1:10: expected a whole number from 1 to 2^53, got '0'\n  args N=0 # none\n"},
         {"args N=0\n", "dir/my.te:1:8: expected a whole number from 1 to 2^53"},
         {"args N=1 M=2\n", "dir/my.te:1:10: expected ','"},
         {"args N=1\nsizes N=2\n", "dir/my.te:2:7: a second \"N\""},
