@@ -117,6 +117,7 @@ typedef struct at_bound {
     int num_tiles;
     double cycles[AT_NEED_COUNT]; /* one need by itself, over the whole run */
     double bytes[3];              /* from L2, L3, memory; one thread's */
+    double flops;                 /* of whole vectors, multiply-adds count as two */
     double bound_cycles;          /* phases that cannot overlap added up: at least each of them */
     at_need largest;
     bool partial; /* some counts depend on data that was not given, or differ in too many turns:

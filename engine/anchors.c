@@ -17,11 +17,11 @@ enum {
     PAIRS_OF_FIRST = 25,
     PAIRS_OF_LINK = 200,
     LEAST_OF_LINK = 25,
-    FIRST_LOOK = 11,
+    FIRST_SERIES = 11,
     MOST_LINKS = 3
 };
 static const double link_s = 2; /* long kernels have fewer pairs, as many as that holds */
-/* Of a first anchor; of long kernels the time is that of the samples before. */
+/* Of a first anchor; of long kernels the time is that of the fastest sample before. */
 static const double first_link_s = 0.1;
 enum { LEAST_OF_FIRST = 5 };
 /* To the second kernel. */
@@ -156,7 +156,7 @@ at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, at_linked *
     AT_TRY(at_worker_run(s->worker, &k->job, s->options.stop, &outcome, err));
     s->spent.kernel_ns += outcome.kernel_ns;
     if (!outcome.end) *out = at_linked_of(s, &outcome);
-    out->disturbed = outcome.disturbed * 4 > outcome.num_pairs;
+    out->disturbed = (outcome.disturbed + outcome.disturbed_kept) * 4 > outcome.num_pairs;
     return AT_OK;
 }
 
@@ -202,11 +202,11 @@ static at_status lend_first(at_session *s, const char *wanted, at_candidate **k,
         a->state = AT_STATE_UNKNOWN;
         memset(a->by, 0, sizeof a->by);
         if (!r.error_no) {
-            a->first_s = at_record_spread(&r).median_s;
+            a->first_s = fastest_s(&r);
             AT_TRY(at_anchor_lend(s, *k, &set, err));
         }
     }
-    if (set) return time_first(s, *k, fastest_s(&r), err);
+    if (set) return time_first(s, *k, a->first_s, err);
     at_candidate_drop(*k);
     *k = NULL;
     return AT_OK;
@@ -288,7 +288,7 @@ void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at
  * others nothing is known. */
 static at_status link_in_series(at_session *s, at_candidate *k, at_linked *out, at_error *err) {
     double links[SERIES];
-    int n = 0, pairs = FIRST_LOOK;
+    int n = 0, pairs = FIRST_SERIES;
     at_linked l;
     *out = (at_linked){0};
     for (int i = 0; i < MOST_SERIES && n < SERIES; i++) {
@@ -297,7 +297,7 @@ static at_status link_in_series(at_session *s, at_candidate *k, at_linked *out, 
         if (!l.pairs) return AT_OK;
         *out = l;
         double pair_s = l.anchor_s * (1 + exp(l.link));
-        pairs = (int)fmin(PAIRS_OF_LINK, fmax(FIRST_LOOK, series_s / pair_s));
+        pairs = (int)fmin(PAIRS_OF_LINK, fmax(FIRST_SERIES, series_s / pair_s));
         if (l.disturbed || l.state != s->anchors.state) continue;
         links[n++] = l.link;
     }
@@ -372,8 +372,7 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
         was = a->kernel;
     }
     int most = (int)fmin(PAIRS_OF_LINK, fmax(LEAST_OF_LINK, link_s / pair_s));
-    AT_TRY(at_anchor_link(s, k, FIRST_LOOK, &link, err));
-    if (link.pairs && exp(link.link) < still_better) AT_TRY(at_anchor_link(s, k, most, &link, err));
+    AT_TRY(at_anchor_link(s, k, most, &link, err));
     if (!link.pairs || exp(link.link) > still_better) { /* it was lucky */
         at_candidate_drop(k);
         return AT_OK;

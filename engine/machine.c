@@ -15,31 +15,47 @@ static at_status unknown_core(const char *name, at_error *err) {
     return AT_E_USAGE;
 }
 
-at_status at_machine_here(int threads, at_machine *out, at_error *err) {
+static at_machine with_core(const at_core *core, int threads) {
     const at_cpu *cpu = at_cpu_facts();
-    const at_core *core = at_core_find(cpu->llvm_name);
-    if (!core) return unknown_core(cpu->llvm_name, err);
-    *out = (at_machine){.core = core,
+    return (at_machine){.core = core,
                         .l1d_bytes = cpu->l1d_bytes ? cpu->l1d_bytes : core->l1d_bytes,
                         .l2_bytes = cpu->l2_bytes ? cpu->l2_bytes : core->l2_bytes,
                         .l3_bytes = cpu->l3_bytes,
                         .threads = threads};
+}
+
+at_status at_machine_here(int threads, at_machine *out, at_error *err) {
+    const char *name = at_cpu_facts()->llvm_name;
+    const at_core *core = at_core_find(name);
+    if (!core) return unknown_core(name, err);
+    *out = with_core(core, threads);
     return AT_OK;
+}
+
+/* The entries of a sparse weight, which loops depend on. */
+static void give_index(const at_session *s, at_arena *a, at_machine *m) {
+    at_bsr bsr;
+    if (!s->chosen.pattern || !at_task_bsr(s->task, &bsr)) return;
+    const int32_t **index = AT_NEW_ARRAY(a, const int32_t *, at_task_compute(s->task)->num_tensors);
+    index[bsr.indices] = s->chosen.pattern->indices;
+    index[bsr.indptr] = s->chosen.pattern->indptr;
+    m->index = index;
 }
 
 at_status at_session_machine(at_session *s, at_error *err) {
     at_machine *m = AT_NEW(s->arena, at_machine);
     AT_TRY(at_machine_here(s->threads, m, err));
-    at_bsr bsr;
-    if (s->chosen.pattern && at_task_bsr(s->task, &bsr)) {
-        const int32_t **index =
-            AT_NEW_ARRAY(s->arena, const int32_t *, at_task_compute(s->task)->num_tensors);
-        index[bsr.indices] = s->chosen.pattern->indices;
-        index[bsr.indptr] = s->chosen.pattern->indptr;
-        m->index = index;
-    }
+    give_index(s, s->arena, m);
     s->machine = m;
     return AT_OK;
+}
+
+bool at_is_too_fast(const at_session *s, at_arena *a, const at_lowered *p, double run_s) {
+    double most = 2 * s->peak_gflops * 1e9 * run_s;
+    if (s->flops <= most || !(s->peak_gflops > 0)) return false;
+    at_machine m = with_core(at_core_at(0), s->threads); /* any: what is counted depends on none */
+    give_index(s, a, &m);
+    return at_bound_of(a, p, &m)->flops > most;
 }
 
 double at_session_clock_ghz(const at_session *s) {

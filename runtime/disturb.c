@@ -24,6 +24,7 @@
 #define AWAY_LONG 0.05
 #define AWAY_NS 3000      /* two readings of the clocks */
 #define REFILL_NS 100000  /* a second-level cache of 1 MB at 10 GB/s */
+#define SWITCH_NS 10000   /* how far off the system is when it says how long a thread waited */
 #define TICK_NS 10000000  /* of /proc/stat */
 #define DEAR_STEAL 50000  /* ns; a machine where reading /proc/stat takes longer goes without */
 #define STAT_BYTES 262144 /* 4,096 CPUs */
@@ -34,6 +35,8 @@ static struct {
     char label[16];
     char *text;
 } steal = {.fd = -1};
+
+static int queue_fd = -1; /* of the worker's /proc/thread-self/schedstat, -1: not used */
 
 static int64_t spin_ns(int vector_set) {
     const at_spin *spin = &at_arch_sets[vector_set].spin;
@@ -86,7 +89,18 @@ static long stolen_ticks(void) {
     return value;
 }
 
+static at_queue thread_queue(void) {
+    char text[64], *p = text;
+    ssize_t n = queue_fd < 0 ? -1 : pread(queue_fd, text, sizeof text - 1, 0);
+    if (n <= 0) return (at_queue){0};
+    text[n] = 0;
+    strtoll(p, &p, 10); /* the time on its core, which lacks what the hypervisor has taken */
+    int64_t waited_ns = strtoll(p, &p, 10);
+    return (at_queue){waited_ns, strtoll(p, &p, 10)};
+}
+
 void at_watch_init(int cpu) {
+    queue_fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     snprintf(steal.label, sizeof steal.label, "cpu%d ", cpu);
     steal.text = malloc(STAT_BYTES);
     steal.fd = steal.text ? open("/proc/stat", O_RDONLY | O_CLOEXEC) : -1;
@@ -98,18 +112,42 @@ void at_watch_init(int cpu) {
     steal.fd = -1;
 }
 
-const at_clock at_machine_clock = {at_now_ns, thread_time_ns};
+static int64_t process_preempted(void) { return times_preempted(2); }
 
-at_absence at_absence_begin(const at_clock *clock, int threads) {
-    int64_t thread_ns = threads > 1 ? 0 : clock->thread_ns();
-    return (at_absence){clock, threads, clock->now_ns(), thread_ns};
+const at_clock at_machine_clock = {at_now_ns, thread_time_ns, thread_queue, process_preempted};
+
+at_absence at_absence_begin(const at_clock *clock, int threads, bool closely) {
+    at_absence a = {.clock = clock, .threads = threads, .closely = closely && threads == 1};
+    if (a.closely) a.queue = clock->queue();
+    if (threads > 1) a.preempted = clock->preempted();
+    else a.thread_ns = clock->thread_ns();
+    a.begin_ns = clock->now_ns();
+    return a;
 }
 
-int64_t at_absence_end(const at_absence *a, int64_t *away_ns) {
+static void look_closely(const at_absence *a, at_passed *p) {
+    at_queue now = a->clock->queue();
+    int64_t there_ns = p->ns - (now.waited_ns - a->queue.waited_ns);
+    int64_t error_ns = SWITCH_NS * (now.times - a->queue.times);
+    if (there_ns >= p->ns || there_ns <= 0 || error_ns <= 0) return;
+    p->least_ns = there_ns - error_ns;
+    if (there_ns + error_ns < p->ns) p->most_ns = there_ns + error_ns;
+}
+
+at_passed at_absence_end(const at_absence *a) {
     int64_t ns = a->clock->now_ns() - a->begin_ns;
-    *away_ns = a->threads > 1 ? 0 : ns - (a->clock->thread_ns() - a->thread_ns);
-    if (*away_ns <= AWAY_NS || (double)*away_ns <= AWAY * (double)ns) *away_ns = 0;
-    return ns;
+    at_passed p = {.ns = ns, .least_ns = ns, .most_ns = ns};
+    if (a->threads > 1) {
+        p.disturbed = ns <= 0 || a->clock->preempted() != a->preempted;
+        return p;
+    }
+    /* They disagree, whichever is ahead; or a clock has gone back. */
+    int64_t thread_ns = a->clock->thread_ns() - a->thread_ns;
+    int64_t away_ns = ns > thread_ns ? ns - thread_ns : thread_ns - ns;
+    p.disturbed = ns <= 0 || (away_ns > AWAY_NS && (double)away_ns > AWAY * (double)ns);
+    if (p.disturbed && a->closely) look_closely(a, &p);
+    if (thread_ns > p.most_ns) p.most_ns = thread_ns;
+    return p;
 }
 
 void at_watch_begin(at_watch *w, int vector_set, int threads) {

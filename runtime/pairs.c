@@ -11,14 +11,18 @@
 #define LONG_BLOCK 3   /* runs of the anchor, then */
 #define HOPELESS 1.5   /* after one pair */
 #define ABSENT_NS 20000000 /* of pairs that another thread disturbed */
+#define MUCH_BETTER 0.75   /* than the anchor: believed of more pairs only, MANY, */
+#define LONG_NS 500000000  /* unless they take so long already */
 enum { MOST_RUNS = 1000, MOST_ABSENT = 5 };
+enum { MANY = 11 };
 enum { PATIENCE = 3 }; /* so many times the pairs, where few are in the state that is wanted */
 
 typedef struct side {
     at_run *run;
-    int runs;        /* of a block */
-    bool warms;      /* with one more ahead, which is not counted */
-    bool was_absent; /* the thread, while it ran */
+    int runs;           /* of a block */
+    bool warms;         /* with one more ahead, which is not counted */
+    double undisturbed; /* ns of a run, of late; 0: not known */
+    bool was_absent;    /* the thread, while it ran */
 } side;
 
 static void stay_apart(const at_clock *clock) {
@@ -27,17 +31,21 @@ static void stay_apart(const at_clock *clock) {
     }
 }
 
-/* Nanoseconds per run; -1: it failed. */
-static double time_block(side *s, bool apart, int *failed) {
+/* Nanoseconds per run. Where somebody disturbed it no clock is right, and the error makes the
+ * anchor's time too short or the kernel's too long: nothing seems faster than it is. */
+static double time_block(side *s, bool apart, bool closely, int *failed) {
     at_run *r = s->run;
     if (apart) stay_apart(r->clock);
     if (s->warms) *failed = r->entry(r->buf, r->workspace, &r->par);
-    at_absence watch = at_absence_begin(r->clock, r->par.threads);
+    at_absence watch = at_absence_begin(r->clock, r->par.threads, closely);
     for (int i = 0; i < s->runs && !*failed; i++) *failed = r->entry(r->buf, r->workspace, &r->par);
-    int64_t away_ns, ns = at_absence_end(&watch, &away_ns);
-    s->was_absent |= away_ns > 0;
-    ns -= away_ns;
-    return (double)(ns > 0 ? ns : 1) / s->runs;
+    at_passed passed = at_absence_end(&watch);
+    s->was_absent |= passed.disturbed;
+    double run_ns = (double)passed.ns / s->runs;
+    if (passed.disturbed && s->undisturbed > 0)
+        run_ns = fmin((double)passed.least_ns / s->runs, s->undisturbed);
+    else if (passed.disturbed) run_ns = (double)passed.most_ns / s->runs;
+    return fmax(run_ns, 1);
 }
 
 static int clamp_runs(double n) { return n < 1 ? 1 : n < MOST_RUNS ? (int)n : MOST_RUNS; }
@@ -59,19 +67,20 @@ static void choose_runs(side *kernel, double kernel_ns, side *anchor, double anc
 }
 
 /* The anchor before and after, since a pair would be the slow one's alone. */
-static at_pair bracket(side *kernel, side *anchor, bool apart, int *failed) {
-    side block = {.run = anchor->run, .runs = LONG_BLOCK};
-    double before = time_block(&block, apart, failed);
-    double ns = *failed ? 0 : time_block(kernel, apart, failed);
-    double after = *failed ? 0 : time_block(&block, apart, failed);
+static at_pair bracket(side *kernel, side *anchor, bool apart, bool closely, int *failed) {
+    side block = {.run = anchor->run, .runs = LONG_BLOCK, .undisturbed = anchor->undisturbed};
+    double before = time_block(&block, apart, closely, failed);
+    double ns = *failed ? 0 : time_block(kernel, apart, closely, failed);
+    double after = *failed ? 0 : time_block(&block, apart, closely, failed);
     anchor->was_absent = block.was_absent;
     return (at_pair){.time_s = ns * 1e-9, .anchor_s = (before + after) / 2 * 1e-9};
 }
 
-static at_pair pair(side *kernel, side *anchor, bool apart, bool kernel_first, int *failed) {
+static at_pair pair(side *kernel, side *anchor, bool apart, bool closely, bool kernel_first,
+                    int *failed) {
     side *sides[2] = {kernel_first ? kernel : anchor, kernel_first ? anchor : kernel};
     double ns[2] = {0, 0};
-    for (int i = 0; i < 2 && !*failed; i++) ns[i] = time_block(sides[i], apart, failed);
+    for (int i = 0; i < 2 && !*failed; i++) ns[i] = time_block(sides[i], apart, closely, failed);
     return (at_pair){.time_s = ns[!kernel_first] * 1e-9, .anchor_s = ns[kernel_first] * 1e-9};
 }
 
@@ -84,27 +93,38 @@ static at_state look(const at_job *job) {
     return at_probe_state(&seen, &job->reach);
 }
 
-/* Are there as many as the job asks for, or does the state that it wants not come? */
-static bool is_full(const at_job *job, const at_outcome *out) {
-    const int most = job->pairs < AT_MAX_PAIRS ? job->pairs : AT_MAX_PAIRS;
+static bool is_much_better(const at_outcome *out) {
+    double ratios[AT_MAX_PAIRS];
+    for (int i = 0; i < out->num_pairs; i++) ratios[i] = ratio(&out->pairs[i]);
+    at_sort_doubles(ratios, out->num_pairs);
+    return at_sorted_median(ratios, out->num_pairs) < MUCH_BETTER;
+}
+
+/* Are there so many, or does the state that the job wants not come? */
+static bool is_full(const at_job *job, int most, const at_outcome *out) {
     bool any = job->wanted != AT_STATE_ALONE && job->wanted != AT_STATE_COMPANY;
     int counting = 0;
     for (int i = 0; i < out->num_pairs; i++) counting += any || out->pairs[i].state == job->wanted;
     return counting >= most || out->num_pairs == AT_MAX_PAIRS || out->num_pairs >= PATIENCE * most;
 }
 
-/* Is nothing to be won with more of them? */
-static bool enough(const at_outcome *out) {
-    return out->num_pairs == 1 && ratio(&out->pairs[0]) > HOPELESS;
+/* Is nothing to be won with more of them? *most: so many are asked for; raised where what they say
+ * has to be seen again. */
+static bool enough(const at_job *job, int64_t so_far_ns, int *most, const at_outcome *out) {
+    if (!job->to_the_end && out->num_pairs == 1 && !out->disturbed_kept)
+        if (ratio(&out->pairs[0]) > HOPELESS) return true;
+    if (!is_full(job, *most, out)) return false;
+    if (job->to_the_end || *most >= MANY || so_far_ns > LONG_NS || !is_much_better(out))
+        return true;
+    *most = MANY;
+    return is_full(job, *most, out);
 }
 
 /* A few pairs may have been unlucky: the median of the last jobs' counts. */
-static void remember(at_anchor *a, const at_outcome *out) {
-    for (int i = 0; i < out->num_pairs; i++) {
-        a->late_ns[a->next_late] = out->pairs[i].anchor_s * 1e9;
-        a->next_late = (a->next_late + 1) % AT_ANCHOR_MEMORY;
-        if (a->num_late < AT_ANCHOR_MEMORY) a->num_late++;
-    }
+static void remember(at_anchor *a, double anchor_s) {
+    a->late_ns[a->next_late] = anchor_s * 1e9;
+    a->next_late = (a->next_late + 1) % AT_ANCHOR_MEMORY;
+    if (a->num_late < AT_ANCHOR_MEMORY) a->num_late++;
     if (a->num_late < AT_ANCHOR_MEMORY) return;
     double ns[AT_ANCHOR_MEMORY];
     memcpy(ns, a->late_ns, sizeof ns);
@@ -128,7 +148,7 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
         failed = at_run_once(r, 0, &again);
         if (again.ns < ns) ns = again.ns;
     }
-    side kernel = {.run = r}, anchor = {.run = &a->beside};
+    side kernel = {.run = r}, anchor = {.run = &a->beside, .undisturbed = a->run_ns};
     choose_runs(&kernel, (double)ns, &anchor, a->run_ns);
     bool apart = job->vector_set != a->job->vector_set;
     out->is_bracketed = (double)ns > LONG * a->run_ns;
@@ -137,28 +157,30 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
     at_rng_seed(&rng, job->pair_seed, 0);
     int64_t absent_ns = 0, begin_ns = r->clock->now_ns();
     at_state before = look(job);
-    while (!is_full(job, out) && !failed) {
-        bool first = at_rng_below(&rng, 2);
+    int most = job->pairs < AT_MAX_PAIRS ? job->pairs : AT_MAX_PAIRS;
+    while (!failed && !enough(job, r->clock->now_ns() - begin_ns, &most, out)) {
+        bool first = at_rng_below(&rng, 2), closely = out->disturbed > 0;
         int64_t pair_ns = r->clock->now_ns();
         kernel.was_absent = anchor.was_absent = false;
-        at_pair p = out->is_bracketed ? bracket(&kernel, &anchor, apart, &failed)
-                                      : pair(&kernel, &anchor, apart, first, &failed);
+        at_pair p = out->is_bracketed ? bracket(&kernel, &anchor, apart, closely, &failed)
+                                      : pair(&kernel, &anchor, apart, closely, first, &failed);
         if (failed) break;
         at_state after = look(job);
         p.state = at_state_between(before, after);
         before = after;
-        /* Its time away does not count, but what others have left in the caches does. */
         bool was_absent = kernel.was_absent || anchor.was_absent;
-        if (was_absent && out->disturbed < MOST_ABSENT && absent_ns < ABSENT_NS) {
-            absent_ns += r->clock->now_ns() - pair_ns;
+        int64_t now_ns = r->clock->now_ns();
+        if (was_absent && out->disturbed < MOST_ABSENT + job->pairs / 4 &&
+            absent_ns < ABSENT_NS + (now_ns - begin_ns) / 4) {
+            absent_ns += now_ns - pair_ns;
             out->disturbed++;
             continue;
         }
+        if (was_absent) out->disturbed_kept++;
+        else remember(a, p.anchor_s);
         out->pairs[out->num_pairs++] = p;
         if (out->num_costs < AT_MAX_SAMPLES) out->costs_s[out->num_costs++] = p.time_s;
-        if (!job->to_the_end && enough(out)) break;
     }
     r->total_ns += r->clock->now_ns() - begin_ns; /* both kernels', and what keeps them apart */
-    if (out->num_pairs) remember(a, out);
     return failed;
 }

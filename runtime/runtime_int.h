@@ -229,9 +229,18 @@ bool at_check_output(const at_buf *b, const void *got, const void *expected, con
 
 /* ---- running and timing (timer.c), parallel loop (par.c) ------------------------------------ */
 
-/* What passes: on the wall, and in this thread. */
+/* How long this thread has been waiting for its core while it could have run, and how often it got
+ * it; 0 where the system does not tell. */
+typedef struct at_queue {
+    int64_t waited_ns, times;
+} at_queue;
+
+/* What passes: on the wall, and in this thread; and how often other threads got a core that one of
+ * this process had. */
 typedef struct at_clock {
     int64_t (*now_ns)(void), (*thread_ns)(void);
+    at_queue (*queue)(void);
+    int64_t (*preempted)(void);
 } at_clock;
 extern const at_clock at_machine_clock; /* disturb.c */
 
@@ -361,15 +370,26 @@ bool at_watch_end(const at_watch *w, int64_t ns); /* ns: the sample's; true: dis
 /* Has the hypervisor given the core to others since this was asked before? */
 bool at_was_stolen(void);
 
-/* The cheap part of it, half a microsecond: how long was the thread away? 0 of several threads, and
- * where it is less than 1 %. Returns what passed in all. */
+/* The cheap part of it, half a microsecond: was the thread away for more than 1 %, or one of
+ * several threads at all? The thread's own clock only tells that it was: what a hypervisor takes is
+ * missing from it, and now and then at another moment than it was taken, so that a run can seem to
+ * have taken half of what it did. `closely` asks in addition how long the thread waited for its
+ * core, which the system knows to some microseconds for each time: what the run took lies between
+ * least_ns and most_ns. */
 typedef struct at_absence {
     const at_clock *clock;
     int threads;
-    int64_t begin_ns, thread_ns;
+    bool closely;
+    int64_t begin_ns, thread_ns, preempted;
+    at_queue queue;
 } at_absence;
-at_absence at_absence_begin(const at_clock *clock, int threads);
-int64_t at_absence_end(const at_absence *a, int64_t *away_ns);
+typedef struct at_passed {
+    int64_t ns; /* in all, on the wall; 0 or less: its clock went back, which is disturbed */
+    int64_t least_ns, most_ns;
+    bool disturbed;
+} at_passed;
+at_absence at_absence_begin(const at_clock *clock, int threads, bool closely);
+at_passed at_absence_end(const at_absence *a);
 
 /* Memory for flushing, kept; false: there is not that much. */
 bool at_flush_prepare(int64_t size_bytes);

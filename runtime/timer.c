@@ -28,12 +28,13 @@ int at_run_timed(at_run *r, int number, at_run_time *t) {
 }
 
 int at_run_once(at_run *r, double behind_ns, at_run_time *t) {
-    int64_t away_ns;
     if (r->flush_bytes > 0) at_flush(r->flush_bytes);
-    at_absence watch = at_absence_begin(r->clock, r->par.threads);
+    at_absence watch = at_absence_begin(r->clock, r->par.threads, false);
     int failed = r->entry(r->buf, r->workspace, &r->par);
-    t->ns = at_absence_end(&watch, &away_ns);
-    t->disturbed = away_ns > 0 || (behind_ns > 0 && (double)t->ns > behind_ns && at_was_stolen());
+    at_passed passed = at_absence_end(&watch);
+    t->ns = passed.ns > 0 ? passed.ns : 1;
+    t->disturbed =
+        passed.disturbed || (behind_ns > 0 && (double)t->ns > behind_ns && at_was_stolen());
     r->total_ns += t->ns;
     return failed;
 }

@@ -35,7 +35,7 @@ static at_job job; /* in hand */
 static uint64_t noise = 1;
 
 static int64_t wall(void) { return now_ns += 20; }
-static const at_clock made_up = {wall, wall};
+static const at_clock made_up = {.now_ns = wall, .thread_ns = wall};
 
 static uint64_t mix(uint64_t x) {
     x = (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);

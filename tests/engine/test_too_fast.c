@@ -1,0 +1,126 @@
+/* Times that no core reaches: what is measured as such is measured again, beside a new peak; and
+ * algorithms that do fewer multiply-adds than the definition are not taken for it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/engine.h"
+
+#include "engine/machine.h"
+#include "engine/measure.h"
+
+#include <string.h>
+
+static void open_session(at_session *s, const at_request *q, bool measuring) {
+    at_error err = {0};
+    const at_engine_options o = {.isa = "avx2", .seed = 1};
+    if (at_session_open(&o, q, false, s, &err) != AT_OK ||
+        at_session_context(s, measuring, &err) != AT_OK ||
+        (measuring && at_session_reserve(s, &err) != AT_OK) ||
+        (measuring && at_session_start(s, &err) != AT_OK))
+        fail_msg("%s", err.text);
+}
+
+static at_config first_config(at_session *s) {
+    at_config c;
+    assert_int_equal(at_task_default_config(s->arena, s->task, s->target->default_lanes, &c, NULL),
+                     AT_OK);
+    return c;
+}
+
+/* The shortest time that is believed, in times of what the definition needs at the peak. */
+static double limit_of(const char *name, const char *args) {
+    at_session s;
+    at_request q = {.template_name = name, .args = args};
+    at_candidate k;
+    at_error err;
+    open_session(&s, &q, false);
+    at_config c = first_config(&s);
+    at_lower_options o = at_session_lower_options(&s, "kernel");
+    if (at_candidate_lower(&s, s.arena, &c, &o, &k, &err) != AT_OK) fail_msg("%s", err.text);
+    s.peak_gflops = 100;
+    double at_peak_s = s.flops / 100e9, low = 0, high = 1;
+    assert_false(at_is_too_fast(&s, s.arena, k.kernel->lowered, at_peak_s));
+    for (int i = 0; i < 20; i++) {
+        double half = (low + high) / 2;
+        *(at_is_too_fast(&s, s.arena, k.kernel->lowered, half * at_peak_s) ? &low : &high) = half;
+    }
+    at_session_close(&s);
+    return high;
+}
+
+static void operations_are_those_of_the_code(void **state) {
+    (void)state;
+    assert_float_equal(limit_of("dense", "M=64,N=64,K=64"), 0.5, 1e-3);
+    assert_float_equal(limit_of("conv2d_3x3_gemm", "N=1,H=14,W=14,CI=32,CO=32"), 0.5, 1e-3);
+    /* F(4x4, 3x3): a quarter of the products, and transforms besides. */
+    double winograd = limit_of("conv2d_winograd_nhwc", "N=1,H=16,W=16,CI=64,CO=64,m=4");
+    assert_true(winograd > 0.125 && winograd < 0.4);
+}
+
+/* A kernel of 64^3 multiply-adds, ready to run. */
+static void make_kernel(at_session *s, at_candidate *k, at_record *r) {
+    at_request q = {.template_name = "dense", .args = "M=64,N=64,K=64"};
+    at_error err = {0};
+    bool ready;
+    if (!at_cpu_has_set(at_vector_set("avx2"))) {
+        print_message("skipped: no avx2\n");
+        skip();
+    }
+    open_session(s, &q, true);
+    at_config c = first_config(s);
+    assert_true(at_candidate_make(s, s->arena, &c, k, r));
+    assert_int_equal(at_candidate_compile(s, s->arena, k, r, &ready, &err), AT_OK);
+    assert_true(ready);
+}
+
+/* By a peak that was measured in a bad moment everything is too fast: it is measured again. */
+static void again_beside_a_new_peak(void **state) {
+    (void)state;
+    at_session s;
+    at_candidate k;
+    at_record r;
+    at_error err = {0};
+    make_kernel(&s, &k, &r);
+    s.peak_gflops = 1e-3;
+    assert_int_equal(at_candidate_run(&s, s.arena, &k, 0, &r, &err), AT_OK);
+    assert_int_equal(r.error_no, AT_ERR_NONE);
+    assert_true(s.disturbed >= 1 && s.peak_gflops > 1);
+    assert_true(r.extra.gflops < 2 * s.peak_gflops);
+    at_session_close(&s);
+}
+
+/* Where no peak makes it possible it is no result: the kernel passes for one of 10^12 operations.
+ */
+static void never_a_result(void **state) {
+    (void)state;
+    at_session s, large;
+    at_candidate k, large_k;
+    at_record r;
+    at_error err = {0};
+    at_request q = {.template_name = "dense", .args = "M=8192,N=8192,K=8192"};
+    make_kernel(&s, &k, &r);
+    open_session(&large, &q, false);
+    at_config c = first_config(&large);
+    at_lower_options o = at_session_lower_options(&large, "kernel");
+    assert_int_equal(at_candidate_lower(&large, large.arena, &c, &o, &large_k, &err), AT_OK);
+    k.kernel->lowered = large_k.kernel->lowered;
+    s.flops = s.work = large.flops;
+    assert_int_equal(at_candidate_run(&s, s.arena, &k, 0, &r, &err), AT_OK);
+    assert_int_equal(r.error_no, AT_ERR_UNKNOWN);
+    assert_non_null(strstr(r.extra.error, "twice the FMA peak"));
+    at_session_close(&large);
+    at_session_close(&s);
+}
+
+int main(int argc, char **argv) {
+    at_worker_main_if_asked(argc, argv);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operations_are_those_of_the_code),
+        cmocka_unit_test(again_beside_a_new_peak),
+        cmocka_unit_test(never_a_result),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
