@@ -252,6 +252,39 @@ at_cond_op at_cond_decide(at_low *l, const at_cond *c, const at_fact *facts) {
     }
 }
 
+/* Whether x >= 0, by what is known of loops that x depends on: what reads at x stays in these. */
+static bool is_sure(at_low *l, const at_aff *x, const at_fact *facts) {
+    int64_t lo, hi;
+    for (; facts; facts = facts->next) {
+        const at_aff *y = facts->atom;
+        if (!facts->outside || (facts->truth != AT_HOLDS && facts->truth != AT_ZERO)) continue;
+        if (!y->n || at_aff_deps(l, y) & ~at_aff_deps(l, x)) continue;
+        int64_t k = at_aff_coef(x, y->t[0].sym) / y->t[0].k;
+        if (facts->truth == AT_HOLDS && k < 0) continue;
+        at_aff_range(l, at_aff_add_times(l, x, y, -k), &lo, &hi);
+        if (lo >= 0) return true;
+    }
+    return false;
+}
+
+/* Addresses whose reads of index tensors at_aff_inside has kept in them, without what the facts
+ * make needless: a tile takes entries at affine addresses only. */
+static const at_aff *unclamped(at_low *l, const at_aff *x, const at_fact *facts) {
+    for (int i = 0; facts && i < x->n; i++) {
+        const at_sym read = l->syms.data[x->t[i].sym];
+        if (read.kind != AT_SYM_LOAD || read.of->n != 1 || read.of->c || read.of->t[0].k != 1)
+            continue;
+        const at_sym s = l->syms.data[read.of->t[0].sym];
+        if (s.kind != AT_SYM_MIN && s.kind != AT_SYM_MAX) continue;
+        const at_aff *room = at_aff_sub(l, s.of2, s.of);
+        if (!is_sure(l, s.kind == AT_SYM_MIN ? room : at_aff_scale(l, room, -1), facts)) continue;
+        const at_aff *plain = at_aff_load(l, read.tensor, s.of);
+        plain = at_aff_sub(l, plain, at_aff_sym(l, x->t[i].sym));
+        return unclamped(l, at_aff_add_times(l, x, plain, x->t[i].k), facts);
+    }
+    return x;
+}
+
 bool at_value_is_zero(const at_value *v) { return v->op == AT_V_CONST && v->number == 0; }
 
 bool at_value_is_neutral(const at_value *v, at_reduction r) {
@@ -300,6 +333,13 @@ static const at_value *scaled(at_low *l, const at_value *a, const at_value *b) {
 }
 
 const at_value *at_value_fold(at_low *l, const at_value *v, const at_fact *facts) {
+    if (v->op == AT_V_LOAD && v->at) {
+        const at_aff *at = unclamped(l, v->at, facts);
+        if (at == v->at) return v;
+        at_value *load = at_copy(l->arena, v, sizeof *v);
+        load->at = at;
+        return load;
+    }
     if (v->op == AT_V_CONST || (v->at && !v->a) || v->op == AT_V_LOAD) return v;
     if (v->op == AT_V_SELECT) {
         at_cond_op c = at_cond_decide(l, v->cond, facts);

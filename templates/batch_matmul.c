@@ -44,11 +44,17 @@ static const char both[] =
     "        @packa = i, {yt, yo}/p, k, u\n";
 /* clang-format on */
 
+/* Of parts, or where nothing in it divides the axis, of the smallest that the registers like. */
+static const char *limit(at_template *t, const char *axis, int lanes, long long most) {
+    long long least = at_vectors(at_evaluate(t, axis), lanes, 1);
+    return at_textf(t, "last <= %lld", least > most ? least : most);
+}
+
 static void define(at_template *t) {
     int ta = at_evaluate(t, "ta") != 0, tb = at_evaluate(t, "tb") != 0;
     at_require(t, "ta <= 1 && tb <= 1", "ta and tb are 0 or 1");
-    at_split(t, "tile_y", "M", "yt yo yi", .policy = AT_FACTORS, .filter = "last <= 32");
-    at_split(t, "tile_x", "N", "xo xi", .policy = AT_FACTORS, .filter = "last <= 128");
+    at_split(t, "tile_y", "M", "yt yo yi", .policy = AT_FACTORS, .filter = limit(t, "M", 28, 32));
+    at_split(t, "tile_x", "N", "xo xi", .policy = AT_FACTORS, .filter = limit(t, "N", 16, 128));
     at_split(t, "tile_k", "K", "ko ki", .policy = AT_FACTORS, .filter = "last <= 16");
     at_option(t, "pack", "[0, 1, 2, 3]", 1);
     at_sizes(t, "U = |yi|, u = U, V = |xi|, v = V");

@@ -40,11 +40,14 @@ static void define(at_template *t) {
     at_schedule(t, schedule);
 }
 
-/* Where hardly anything divides the columns: more vectors than two. */
+/* Where hardly anything divides the columns: more vectors than two; where nothing divides the rows,
+ * more of these. */
 static void defaults(at_template *t, int lanes) {
     long long x = at_evaluate(t, "X"), xi = at_vectors(x, lanes, 2);
-    long long parts[2] = {at_divisor(x / xi, 8), xi};
+    long long y = at_evaluate(t, "Y"), yi = at_vectors(y, 14, 1);
+    long long parts[2] = {at_divisor(x / xi, 8), xi}, rows[2] = {at_divisor(y / yi, 16), yi};
     if (xi > 2 * lanes) at_default(t, "tile_x", parts);
+    if (yi > 14) at_default(t, "tile_y", rows);
 }
 
 const at_template_row at_conv2d_3x3_gemm = {

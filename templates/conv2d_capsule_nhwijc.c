@@ -44,7 +44,7 @@ static void defaults(at_template *t, int lanes) {
     long long fi = at_vectors(at_evaluate(t, "CO"), lanes, 2);
     long long ci = at_divisor(at_evaluate(t, "CI"), 64);
     long long rows = at_most_rows(fi, lanes) / at_evaluate(t, "CS");
-    long long wi = at_divisor(at_evaluate(t, "OW"), rows > 1 ? rows : 1);
+    long long wi = at_fitting_rows(at_evaluate(t, "OW"), rows > 1 ? rows : 1);
     at_default(t, "tile_oc", &fi);
     at_default(t, "tile_ic", &ci);
     at_default(t, "tile_ow", &wi);

@@ -89,7 +89,7 @@ static void default_1x1(at_template *t, long long vectors) {
 static void defaults(at_template *t, int lanes) {
     long long o = at_vectors(at_evaluate(t, "OC"), lanes, 1), vectors = (o + lanes - 1) / lanes;
     long long i = at_divisor(at_evaluate(t, "IC"), o);
-    long long iw = at_divisor(at_evaluate(t, "OW"), vectors < 31 ? 31 / vectors : 1);
+    long long iw = at_fitting_rows(at_evaluate(t, "OW"), vectors < 31 ? 31 / vectors : 1);
     at_default(t, "tile_oc", &o);
     at_default(t, "tile_ic", &i);
     if (is_1x1(t)) default_1x1(t, vectors);

@@ -60,7 +60,7 @@ static void define(at_template *t) {
 /* Two vectors of output channels and as many pixels as then fit the registers. */
 static void defaults(at_template *t, int lanes) {
     long long fi = at_vectors(at_evaluate(t, "CO"), lanes, 2);
-    long long iw = at_divisor(at_evaluate(t, "OW"), at_most_rows(fi, lanes));
+    long long iw = at_fitting_rows(at_evaluate(t, "OW"), at_most_rows(fi, lanes));
     at_default(t, "tile_co", &fi);
     at_default(t, "tile_ow", &iw);
 }

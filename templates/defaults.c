@@ -15,6 +15,12 @@ long long at_vectors(long long n, int lanes, int most) {
     return part;
 }
 
+long long at_fitting_rows(long long n, long long most) {
+    long long part = at_divisor(n, most), power = 1;
+    while (2 * power <= most && 2 * power <= n) power *= 2;
+    return 2 * part < power ? power : part;
+}
+
 long long at_most_rows(long long elements, int lanes) {
     long long vectors = (elements + lanes - 1) / lanes, registers = lanes == 16 ? 28 : 12;
     long long rows = registers / (vectors > 2 ? vectors : 2);

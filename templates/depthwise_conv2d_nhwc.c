@@ -48,7 +48,7 @@ static void defaults(at_template *t, int lanes) {
     long long c = at_evaluate(t, "C"), fi = at_divisor(c, channels), hi = 1;
     long long wide = at_vectors(c, lanes, 2), wi = lanes == 16 ? 8 : 4;
     if (m == 1 && wide > fi && wide <= 128) fi = wide, wi = at_most_rows(wide, lanes); /* prime */
-    wi = at_divisor(at_evaluate(t, "OW"), wi);
+    wi = at_fitting_rows(at_evaluate(t, "OW"), wi);
     at_default(t, "tile_c", &fi);
     at_default(t, "tile_h", &hi);
     at_default(t, "tile_w", &wi);

@@ -52,7 +52,7 @@ static void define(at_template *t) {
 static void defaults(at_template *t, int lanes) {
     long long fi = at_vectors(at_evaluate(t, "O"), lanes, 2), hi = 1;
     long long ci = at_divisor(at_evaluate(t, "I"), 64);
-    long long wi = at_divisor(at_evaluate(t, "OW"), at_most_rows(fi, lanes));
+    long long wi = at_fitting_rows(at_evaluate(t, "OW"), at_most_rows(fi, lanes));
     at_default(t, "tile_oc", &fi);
     at_default(t, "tile_ic", &ci);
     at_default(t, "tile_oh", &hi);

@@ -68,7 +68,7 @@ static void define_avg(at_template *t) {
 
 static void defaults(at_template *t, int lanes) {
     long long c = at_evaluate(t, "C"), ci = at_vectors(c, lanes, 4), hi = 1;
-    long long wi = at_divisor(at_evaluate(t, "OW"), 4);
+    long long wi = at_fitting_rows(at_evaluate(t, "OW"), 4);
     if (ci > 128) ci = at_divisor(c, 4 * lanes); /* no knob has more */
     at_default(t, "tile_c", &ci);
     at_default(t, "tile_h", &hi);

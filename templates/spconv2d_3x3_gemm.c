@@ -181,12 +181,30 @@ static void define_any(at_template *t) {
     at_flops(t, "2*Y*nnz*R*C");
 }
 
+/* Where nothing divides the pixels, a row of them. */
+static void defaults(at_template *t, const char *width) {
+    long long y = at_evaluate(t, "Y"), yi = at_vectors(at_evaluate(t, width), 8, 1);
+    long long rows[2] = {at_divisor(y / yi, 160), yi};
+    if (2 * at_divisor(y, 8) < 8 && yi > 8) at_default(t, "tile_y", rows);
+}
+
+static void defaults_3x3(at_template *t, int lanes) {
+    (void)lanes;
+    defaults(t, "W");
+}
+
+static void defaults_any(at_template *t, int lanes) {
+    (void)lanes;
+    defaults(t, "OW");
+}
+
 const at_template_row at_spconv2d_3x3_gemm = {
     .name = "spconv2d_3x3_gemm",
     .help = "3x3 convolution, NHWC, stride 1, pad 1, with a block-sparse weight",
     .args = "N=1, H=56, W=56, CI=64, CO=64, nnz=1 from 0, R=16, C=1",
     .record_args = "[N, H, W, CI, CO, nnz, R, C] | [N, H, W, CI, CO, nnz, R, C, \"float32\"]",
     .define = define,
+    .defaults = defaults_3x3,
 };
 
 const at_template_row at_spconv2d_nhwc = {
@@ -198,4 +216,5 @@ const at_template_row at_spconv2d_nhwc = {
     .record_args = "[[\"TENSOR\", [N, H, W, CI], \"float32\"], CO, KH, KW, strides, padding, "
                    "dilation, nnz, R, C, \"float32\"]",
     .define = define_any,
+    .defaults = defaults_any,
 };
