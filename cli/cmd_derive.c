@@ -7,6 +7,7 @@
 #include "cli/describe.h"
 #include "cli/open.h"
 #include "cli/template_file.h"
+#include "codegen/lowered.h"
 #include "sketch/sketch.h"
 
 typedef struct shown_sketch {
@@ -14,6 +15,7 @@ typedef struct shown_sketch {
     const at_schedulable *s;
     at_space *space;
     const at_sketch *derived; /* NULL: it was written */
+    const char *waits;        /* which sums are not in registers throughout; NULL: none */
 } shown_sketch;
 
 typedef struct derived {
@@ -24,6 +26,34 @@ typedef struct derived {
 } derived;
 
 /* ---- looking --------------------------------------------------------------------------------- */
+
+/* Of the default configuration, on this machine. */
+static const char *waiting_sums(at_arena *a, const at_task *t, const char *tree_text) {
+    const at_target *target = at_target_here();
+    const at_lower_options o = {.dialect = AT_DIALECT_GNU, .name = "kernel", .target = target};
+    at_arena *scratch = at_arena_new();
+    const at_lowered *l;
+    at_config config;
+    at_program *p;
+    at_tree *tree;
+    at_text all = {0};
+    at_error err;
+    bool is_lowered = at_task_default_config(scratch, t, target->lanes, &config, &err) == AT_OK &&
+                      at_task_program(scratch, t, &config, &p, &err) == AT_OK &&
+                      at_tree_parse(scratch, p->compute, tree_text, "tree", &tree, &err) == AT_OK &&
+                      at_lower_tiles(scratch, p, &o, &l, &err) == AT_OK;
+    for (int i = 0; is_lowered && i < p->compute->num_tensors; i++) {
+        at_text loops = {0};
+        if (p->compute->tensors[i].num_reduce && at_lowered_sum_waits(l, i, &loops))
+            at_text_addf(&all, "%ssums of %s are in memory between steps of %s, %s",
+                         all.len ? "; " : "", p->compute->tensors[i].name, at_text_str(&loops),
+                         at_tree_sum_waits(tree, i) ? "which is a loop over blocks"
+                                                    : "where conditions are decided");
+        at_text_free(&loops);
+    }
+    at_arena_free(scratch);
+    return all.len ? at_text_take(a, &all) : NULL;
+}
 
 static at_status look(derived *d, at_error *err) {
     at_arena *a = d->session->arena;
@@ -37,12 +67,16 @@ static at_status look(derived *d, at_error *err) {
     d->sketches = AT_NEW_ARRAY(a, shown_sketch, d->n + 1);
     for (int i = 0; i < d->n; i++) {
         const at_sketch *s = at_sketch_of_task(t, i);
-        d->sketches[i] = (shown_sketch){s->name, s->s, at_task_space(at_task_sketch(t, i)), s};
+        const at_task *own = at_task_sketch(t, i);
+        d->sketches[i] = (shown_sketch){s->name, s->s, at_task_space(own), s,
+                                        waiting_sums(a, own, s->s->tree_text)};
     }
     if (d->n) return AT_OK;
     d->n = 1;
     d->sketches[0] = (shown_sketch){.name = "as written", .space = at_task_space(t)};
-    return at_schedulable_of_task(a, t, &d->sketches[0].s, err);
+    AT_TRY(at_schedulable_of_task(a, t, &d->sketches[0].s, err));
+    d->sketches[0].waits = waiting_sums(a, t, d->sketches[0].s->tree_text);
+    return AT_OK;
 }
 
 static at_status choose(const derived *d, const char *name, const shown_sketch **out,
@@ -118,6 +152,7 @@ static at_status print_text(const derived *d, const at_options *o, at_error *err
         }
         if (o->verbose && s->derived) add_steps(&out, s->derived);
         at_text_add(&out, s->s->tree_text);
+        if (s->waits) at_text_addf(&out, "  %s\n", s->waits);
     }
     at_status status = at_print(&out, err);
     at_text_free(&out);
@@ -149,6 +184,7 @@ static at_status print_json(const derived *d, at_error *err) {
         at_out_string(&out, "compute", s->s->compute_text);
         at_out_string(&out, "tree", s->s->tree_text);
         at_out_string(&out, "steps", at_text_str(&steps));
+        at_out_string(&out, "waits", s->waits);
         at_out_end(&out, '}');
         at_text_free(&steps);
     }

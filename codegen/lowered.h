@@ -23,4 +23,8 @@ typedef struct at_lowered {
 at_status at_lower_tiles(at_arena *a, const at_program *p, const at_lower_options *o,
                          const at_lowered **out, at_error *err);
 
+/* Does a sum lie in memory between steps of its reduction? Names the loops, the
+ * inner ones first, in *loops, which is empty before (sums.c). */
+bool at_lowered_sum_waits(const at_lowered *l, int tensor, at_text *loops);
+
 #endif

@@ -310,6 +310,9 @@ enum { AT_TREE_MOST_DIGITS = 64 };
 int at_tree_digits(const at_tree *t, int stage, int axis, at_leaf_digit *out);
 /* A piece of the innermost loop around all reductions of a stage's leaf; NULL: there is none. */
 const char *at_tree_around_sum(const at_tree *t, int stage);
+/* A piece of the loop between whose steps sums wait in memory: inside one of the reduction a loop
+ * goes over the sums themselves, and neither in a vector nor written out. NULL: they need not. */
+const char *at_tree_sum_waits(const at_tree *t, int stage);
 /* A piece of the innermost loop around the leaves of both; NULL: there is none. */
 const char *at_tree_around_both(const at_tree *t, int stage, int other);
 bool at_tree_has_para(const at_tree *t);             /* a loop of it runs on several threads */

@@ -61,6 +61,18 @@ const char *at_tree_around_sum(const at_tree *t, int stage) {
     return around ? first_piece(t, around) : NULL;
 }
 
+const char *at_tree_sum_waits(const at_tree *t, int stage) {
+    const tree_node *leaf = leaf_of(t, stage), *inner = NULL;
+    for (int i = leaf ? leaf->parent : -1; i >= 0; i = t->nodes.data[i].parent) {
+        const tree_node *loop = &t->nodes.data[i];
+        if (loop->fixed.is_reduce && inner) return first_piece(t, loop);
+        bool is_tile =
+            loop->ann_name || loop->fixed.ann == AT_ANN_VEC || loop->fixed.ann == AT_ANN_UNROLL;
+        if (!loop->fixed.is_reduce && !is_tile) inner = loop;
+    }
+    return NULL;
+}
+
 const char *at_tree_around_both(const at_tree *t, int stage, int other) {
     const tree_node *x = leaf_of(t, stage), *y = leaf_of(t, other);
     for (int i = x ? x->parent : -1; i >= 0; i = t->nodes.data[i].parent)

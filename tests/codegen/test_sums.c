@@ -1,0 +1,147 @@
+/* Sums live in registers from the first term to the last, in the default of every sketch of every
+ * computation here. Where they lie in memory in between, the sketch is one of blocks of a
+ * reduction, or the computation has conditions, which are decided around tiles. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/lowered.h"
+#include "sketch/sketch.h"
+#include "tests/codegen/support.h"
+
+static const struct {
+    const char *file, *args;
+} cases[] = {
+    {"matmul_add", "N=256,L=256,M=256"},
+    {"matmul_add", "N=61,L=1021,M=131"},
+    {"batch_matmul", "B=1,N=1024,M=1024,K=1024"},
+    {"batch_matmul", "B=3,N=67,M=97,K=4099"},
+    {"transpose_batch_matmul", "B=1,S=128,H=12,D=64"},
+    {"dense", ""},
+    {"conv1d", "N=1,L=256,CI=64,CO=128,K=3,S=2,P=1,D=1"},
+    {"conv2d", "N=1,H=224,W=224,CI=3,CO=64,K=7,S=2,P=3"},
+    {"conv2d", "N=1,H=56,W=56,CI=64,CO=64,K=1,S=1,P=0"},
+    {"conv2d", "N=3,H=13,W=11,CI=17,CO=31,K=3,S=1,P=1"},
+    {"conv2d_nchw", ""},
+    {"conv2d_bn_relu", "N=1,H=14,W=14,CI=32,CO=64,K=3,S=1,P=1"},
+    {"conv2d_by_rows", ""},
+    {"conv3d", "N=1,Z=4,H=14,W=14,CI=32,CO=32,K=3,S=1,P=1"},
+    {"group_conv2d", "N=1,H=14,W=14,CI=64,CO=64,K=3,S=1,P=1,G=4"},
+    {"depthwise_conv2d", "N=1,H=112,W=112,C=32,K=3,S=1,P=1"},
+    {"depthwise_conv2d", "N=1,H=7,W=7,C=97,K=5,S=2,P=2"},
+    {"conv2d_transpose", "N=1,H=8,W=8,CI=64,CO=32,K=4,S=2,P=1"},
+    {"conv2d_transpose", "N=1,H=8,W=8,CI=64,CO=3,K=4,S=2,P=1"},
+    {"capsule_conv2d", "N=1,H=8,W=8,CI=16,CO=16,K=3,S=1,P=1"},
+    {"norm", "B=1,M=256,N=256"},
+    {"softmax", "M=64,N=256"},
+    {"layer_norm", ""},
+    {"gated_mlp", ""},
+    {"masked_mean", ""},
+};
+
+/* Of the default; how many sums there are. */
+static long check(const at_task *t, const at_sketch *s, const char *what, const at_target *target) {
+    at_arena *a = at_arena_new();
+    at_config c;
+    at_program *p;
+    at_tree *tree;
+    const at_lowered *l;
+    long sums = 0;
+    at_lower_options o = {.dialect = AT_DIALECT_GNU, .name = "k", .verify = true, .target = target};
+    CALL(at_task_default_config(a, t, target->lanes, &c, &err));
+    CALL(at_task_program(a, t, &c, &p, &err));
+    CALL(at_tree_parse(a, p->compute, s->s->tree_text, what, &tree, &err));
+    CALL(at_lower_tiles(a, p, &o, &l, &err));
+    for (int i = 0; i < p->compute->num_tensors; i++) {
+        at_text loops = {0};
+        if (!p->compute->tensors[i].num_reduce) continue;
+        const char *blocks = at_tree_sum_waits(tree, i);
+        bool waits = at_lowered_sum_waits(l, i, &loops),
+             is_block = blocks && strstr(at_text_str(&loops), blocks);
+        if (waits && !is_block && !strchr(s->s->compute_text, '?'))
+            fail_msg("%s: sums of %s wait in %s", what, p->compute->tensors[i].name,
+                     at_text_str(&loops));
+        if (!strstr(s->name, "block_") && !strstr(s->name, "panels_") && blocks)
+            fail_msg("%s: blocks of %s", what, blocks);
+        at_text_free(&loops);
+        sums++;
+    }
+    at_arena_free(a);
+    return sums;
+}
+
+static void in_registers(void **state) {
+    (void)state;
+    long sketches = 0, sums = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_arena *a = at_arena_new();
+        const at_template_row *row;
+        at_task *t;
+        char *text;
+        size_t length;
+        const char *path = at_format(a, "examples/te/%s.te", cases[i].file);
+        CALL(at_read_file(a, path, &text, &length, &err));
+        CALL(at_te_parse(a, path, text, length, &row, &err));
+        CALL(at_task_new(a, row, cases[i].args, &t, &err));
+        assert_true(at_task_num_sketches(t) > 0);
+        for (int s = 0; s < at_task_num_sketches(t); s++, sketches++) {
+            const char *what =
+                at_format(a, "%s %s: %s", cases[i].file, cases[i].args, at_task_sketch_name(t, s));
+            sums += check(at_task_sketch(t, s), at_sketch_of_task(t, s), what,
+                          at_target_find("avx512"));
+            sums +=
+                check(at_task_sketch(t, s), at_sketch_of_task(t, s), what, at_target_find("avx2"));
+        }
+        at_arena_free(a);
+    }
+    print_message("%ld sums of %ld sketches\n", sums, sketches);
+}
+
+/* What lies in memory is seen, in loops around tiles and of tiles: a reduction outside of rows,
+ * blocks of it, and one where nothing does. */
+static void waiting(void **state) {
+    (void)state;
+    static const char compute[] = "A[Y, K] : input\n"
+                                  "B[K, X] : input\n"
+                                  "acc[y:Y, x:X] = sum(k:K) A[y, k]*B[k, x]\n"
+                                  "out[y:Y, x:X] = max(acc[y, x], 0)\n";
+    static const struct {
+        const char *lines, *loops; /* and what the tree says, the last of them */
+    } trees[] = {{"k0, y0, y1:unroll, k1, x:vec", "k0"},
+                 {"k0, y0, k1, y1, x:vec", "k1, k0"},
+                 {"k0, y0:para, k1, y1:unroll, x:vec", "k0"},
+                 {"y0, k0, k1, y1:unroll, x:vec", ""}};
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        at_arena *a = at_arena_new();
+        at_text tree = {0}, loops = {0};
+        const at_lowered *l;
+        at_tree *parsed;
+        at_text_addf(&tree,
+                     "%s =>\n    @acc = {y0, y1}/y, x  // {k0, k1}/k\n"
+                     "y0, y1, x:vec =>\n    @out = {y0, y1}/y, x\n",
+                     trees[i].lines);
+        const at_program *p =
+            program_of(a, &(program){trees[i].lines, "Y=24 X=32 K=24 y0=6 y1=4 k0=3 k1=8", compute,
+                                     at_text_str(&tree)});
+        const at_lower_options o = {.dialect = AT_DIALECT_GNU,
+                                    .name = "k",
+                                    .verify = true,
+                                    .target = at_target_find("avx2")};
+        CALL(at_lower_tiles(a, p, &o, &l, &err));
+        CALL(at_tree_parse(a, p->compute, at_text_str(&tree), "tree", &parsed, &err));
+        int acc = at_compute_find(p->compute, "acc");
+        assert_int_equal(at_lowered_sum_waits(l, acc, &loops), *trees[i].loops != 0);
+        assert_string_equal(at_text_str(&loops), trees[i].loops);
+        const char *blocks = at_tree_sum_waits(parsed, acc);
+        if (!*trees[i].loops) assert_null(blocks);
+        else assert_non_null(strstr(trees[i].loops, blocks));
+        at_text_free(&loops);
+        at_text_free(&tree);
+        at_arena_free(a);
+    }
+}
+
+int main(void) {
+    at_sketches_for_templates();
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_registers), cmocka_unit_test(waiting)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
