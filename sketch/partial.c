@@ -138,7 +138,7 @@ static void note_tile(sketch_state *s, int stage) {
     for (int k = 0; k < x->num_axes; k++) {
         int n = at_tree_digits(s->tree, stage, k, d);
         if (n < 1) continue;
-        if (d[n - 1].ann == AT_ANN_VEC) t.vec = k, t.outer = d[0].piece;
+        if (d[n - 1].ann == AT_ANN_VEC) t.vec = k;
         if (d[n - 1].ann == AT_ANN_UNROLL) t.row = k;
     }
     if (x->num_reduce && t.vec >= 0) *at_push(s->arena, &s->tiles) = t;

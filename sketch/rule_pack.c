@@ -2,22 +2,16 @@
  * order of use: weights ahead, other tensors as part of the kernel. Rows that lie a multiple of 4
  * KB apart, so that they take the cache's same places from each other, go where they do not.
  *
- *     @mul = A[i, k] * B[k, j]    ->    j0, j1, k0, k1, j2 => @B_packed = ..  before everything
+ *     @mul = A[i, k] * B[k, j]    ->    k0, k1, j0, j1, j2 => @B_packed = ..  before everything
  * else i, k => @A_copy = ..  */
 #include "sketch/tile.h"
 
-static at_status pack(sketch_state *s, const sketch_tile *tile, const at_access *x, at_error *err) {
-    const at_tensor *from = &s->facts->compute->tensors[x->tensor];
-    const char *name = sketch_fresh(s, at_format(s->arena, "%s_packed", from->name));
-    at_edit e = {.kind = AT_EDIT_COPY,
-                 .stage = tile->leaf,
-                 .other = from->name,
-                 .copy = AT_COPY_LAYOUT,
-                 .names = {name}};
-    AT_TRY(sketch_step(s, &e, err));
-    if (from->role == AT_ROLE_WEIGHT || !tile->outer) return AT_OK;
-    AT_TRY(sketch_mark(s, name, tile->outer, AT_ANN_PARA, err));
-    return AT_OK;
+static at_status pack(sketch_state *s, const sketch_tile *tile, int access, at_error *err) {
+    const at_access *x = &s->facts->of[tile->stage].access[access];
+    const char *name, *first;
+    AT_TRY(sketch_copy_blocks(s, tile->leaf, tile->stage, tile->vec, access, &name, &first, err));
+    if (s->facts->compute->tensors[x->tensor].role == AT_ROLE_WEIGHT || !first) return AT_OK;
+    return sketch_mark(s, name, first, AT_ANN_PARA, err);
 }
 
 typedef enum packing {
@@ -50,7 +44,8 @@ static bool collides(const sketch_state *s, const sketch_tile *tile, const at_ac
     return x->stride[tile->row] >= PAGE_ELEMENTS && x->stride[tile->row] % PAGE_ELEMENTS == 0;
 }
 
-static at_status copy(sketch_state *s, const sketch_tile *tile, const at_access *x, at_error *err) {
+static at_status copy(sketch_state *s, const sketch_tile *tile, int access, at_error *err) {
+    const at_access *x = &s->facts->of[tile->stage].access[access];
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
     const char *name = sketch_fresh(s, at_format(s->arena, "%s_copy", from->name));
     at_edit e = {.kind = AT_EDIT_COPY,
@@ -65,17 +60,17 @@ static at_status copy(sketch_state *s, const sketch_tile *tile, const at_access 
     return sketch_mark(s, name, made->axes[first].name, AT_ANN_PARA, err);
 }
 
-typedef at_status make_copy(sketch_state *s, const sketch_tile *tile, const at_access *x,
-                            at_error *err);
+typedef at_status make_copy(sketch_state *s, const sketch_tile *tile, int access, at_error *err);
 
 /* What each sketch there is becomes with one more copy: instead of it, before it or behind all. */
-static void add_copies(const sketch_state *s, const sketch_tile *tile, const at_access *x,
-                       packing how, make_copy *make, sketch_states *all, at_error *err) {
+static void add_copies(const sketch_state *s, const sketch_tile *tile, int access, packing how,
+                       make_copy *make, sketch_states *all, at_error *err) {
+    const at_access *x = &s->facts->of[tile->stage].access[access];
     const char *word = at_format(s->arena, "%s_%s", make == pack ? "pack" : "copy",
                                  s->facts->compute->tensors[x->tensor].name);
     for (int b = 0, n = all->len; b < n; b++) {
         sketch_state *old = all->data[b], *copied = sketch_branch(old, word);
-        if (make(copied, tile, x, err) != AT_OK) continue;
+        if (make(copied, tile, access, err) != AT_OK) continue;
         if (how != PACK_MAY) all->data[b] = copied;
         if (how != PACK_MUST) *at_push(s->arena, all) = how == PACK_MAY ? copied : old;
     }
@@ -97,11 +92,11 @@ void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err) {
         for (int k = 0; k < f->num_accesses; k++) {
             packing how = packing_of(s, tile, &f->access[k]);
             if (is_near(tile, k)) continue;
-            if (how != PACK_NOT) add_copies(s, tile, &f->access[k], how, pack, &all, err);
+            if (how != PACK_NOT) add_copies(s, tile, k, how, pack, &all, err);
         }
         for (int k = 0; k < f->num_accesses; k++)
             if (!tile->num_near && collides(s, tile, &f->access[k]))
-                add_copies(s, tile, &f->access[k], PACK_MAY, copy, &all, err);
+                add_copies(s, tile, k, PACK_MAY, copy, &all, err);
     }
     for (int b = 0; b < all.len; b++) *at_push(s->arena, out) = all.data[b];
 }

@@ -11,7 +11,6 @@ typedef struct sketch_tile {
     int stage;         /* of the original computation */
     const char *leaf;  /* the stage that sums: its name, or its copy's */
     int vec, row;      /* axes; -1: none */
-    const char *outer; /* the outermost piece, where there is one */
     const char *inner; /* the last loop around the tile and what stands beside it */
     int near[SKETCH_MOST_NEAR], num_near; /* accesses that are copied in its loops already */
 } sketch_tile;

@@ -290,24 +290,14 @@ static at_status order_reader(tiling *t) {
 
 /* What the leaf reads by an access is copied in the order of use for all tiles that share it. */
 static at_status copy_near(tiling *t, int access) {
-    sketch_state *s = t->s;
-    const at_compute *c = s->facts->compute;
-    const char *from = c->tensors[s->facts->of[t->stage].access[access].from].name,
-               *loop = place_of(t, access),
-               *name = sketch_fresh(s, at_format(s->arena, "%s_packed", from));
-    if (!loop) return at_fail(t->err, AT_E_INPUT, "no loop moves \"%s\"", from);
-    at_edit copy = {.kind = AT_EDIT_COPY,
-                    .stage = t->leaf,
-                    .other = from,
-                    .copy = AT_COPY_LAYOUT,
-                    .names = {name}},
-            join = {.kind = AT_EDIT_JOIN,
-                    .stage = name,
-                    .other = t->leaf,
-                    .loop = loop,
-                    .before = true};
-    AT_TRY(sketch_step(s, &copy, t->err));
-    return sketch_step(s, &join, t->err);
+    const char *loop = place_of(t, access), *name, *first;
+    if (!loop)
+        return at_fail(t->err, AT_E_INPUT, "no loop moves what access %d of \"%s\" reads", access,
+                       t->leaf);
+    AT_TRY(sketch_copy_blocks(t->s, t->leaf, t->stage, t->axes.vec, access, &name, &first, t->err));
+    at_edit join = {
+        .kind = AT_EDIT_JOIN, .stage = name, .other = t->leaf, .loop = loop, .before = true};
+    return sketch_step(t->s, &join, t->err);
 }
 
 static at_status make(tiling *t) {
@@ -347,10 +337,6 @@ static at_status make(tiling *t) {
                                                   .row = t->axes.row,
                                                   .num_near = t->axes.num_near,
                                                   .near = {t->axes.near[0], t->axes.near[1]},
-                                                  .outer = t->columns.len  ? t->columns.data[0]
-                                                           : t->outer.len  ? t->outer.data[0]
-                                                           : t->shared.len ? t->shared.data[0]
-                                                                           : NULL,
                                                   .inner = inner};
     return AT_OK;
 }

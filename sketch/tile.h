@@ -55,6 +55,11 @@ bool tile_reads_once(const sketch_state *s, int stage, int tensor);
 
 /* ---- loops (tile.c) -------------------------------------------------------------------------- */
 
+/* The leaf, which computes a stage's sums, reads a copy of what an access does, in the order of its
+ * loops. *name: the copy's; *first: the outermost of its loops that runs more than once, or NULL
+ * (copies.c). */
+at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int vec, int access,
+                             const char **name, const char **first, at_error *err);
 /* One more sketch, unless its tree cannot be made. */
 bool sketch_tile_add(const sketch_state *s, int stage, const char *word, const tile_axes *axes,
                      sketch_states *out, at_error *err);

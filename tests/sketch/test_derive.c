@@ -226,7 +226,7 @@ static void begun(void **state) {
                  "i0:para, j0 =>\n"
                  "    k0, k1, i1:unroll, j1:vec =>\n"
                  "        @mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k\n",
-         "j0, k0, k1, j1 =>\n"
+         "k0, k1, j0, j1 =>\n"
          "    @B_packed = j0, k0, k1, j1\n"
          "i0:para, j0 =>\n"
          "    k0, k1:ann(k1_unroll), i1:unroll, j1:vec =>\n"

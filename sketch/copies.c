@@ -1,0 +1,64 @@
+/* sketch/copies.c: copies of what a tile reads, in blocks in the order of use. The copy is read in
+ * that order; it is made in the order in which its source lies, so that no row of that is left
+ * again after a vector:
+ *
+ *     @mul = A[i, k] * B[k, j]    ->    k0, k1, j0, j1, j2 => @B_packed = j0, j1, k0, k1, j2  */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sketch/tile.h"
+
+/* How far a piece moves what is copied; those of axes of one step stand outermost. */
+static int64_t step_of(const sketch_state *s, const char *leaf, int stage, const at_access *x,
+                       const char *piece) {
+    const at_tensor *t = &s->facts->compute->tensors[stage];
+    at_leaf_digit d[AT_TREE_MOST_DIGITS];
+    int made = at_compute_find(s->compute, leaf);
+    for (int k = 0; k < t->num_axes + t->num_reduce; k++)
+        for (int n = at_tree_digits(s->tree, made, k, d); n-- > 0;)
+            if (!strcmp(d[n].piece, piece))
+                return s->facts->of[stage].inner[k] > 1 && x->stride[k] ? llabs(x->stride[k])
+                                                                        : INT64_MAX;
+    return INT64_MAX;
+}
+
+/* The loops of a copy as they stand, or, in_rows, those that move its source further outside.
+ * *first: the outermost that runs more than once; NULL: none does. */
+static at_status order(sketch_state *s, const char *name, const char *leaf, int stage,
+                       const at_access *x, bool in_rows, const char **first, at_error *err) {
+    at_edit e = {.kind = AT_EDIT_ORDER, .stage = name};
+    int64_t step[AT_EDIT_MAX_NAMES];
+    int copy = at_compute_find(s->compute, name), n = s->compute->tensors[copy].num_axes;
+    *first = NULL;
+    if (n >= AT_EDIT_MAX_NAMES) return AT_OK;
+    for (int k = 0; k < n; k++) {
+        at_leaf_digit d[AT_TREE_MOST_DIGITS];
+        if (at_tree_digits(s->tree, copy, k, d) != 1) return AT_OK;
+        int64_t own = step_of(s, leaf, stage, x, d[0].piece);
+        int at = k;
+        for (; in_rows && at > 0 && step[at - 1] < own; at--) {
+            step[at] = step[at - 1];
+            e.names[at] = e.names[at - 1];
+        }
+        step[at] = own;
+        e.names[at] = d[0].piece;
+    }
+    for (int k = n - 1; k >= 0; k--)
+        if (step[k] < INT64_MAX) *first = e.names[k];
+    return in_rows ? sketch_step(s, &e, err) : AT_OK;
+}
+
+at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int vec, int access,
+                             const char **name, const char **first, at_error *err) {
+    const at_access *x = &s->facts->of[stage].access[access];
+    const char *from = s->facts->compute->tensors[x->from].name;
+    *name = sketch_fresh(s, at_format(s->arena, "%s_packed", from));
+    at_edit e = {.kind = AT_EDIT_COPY,
+                 .stage = leaf,
+                 .other = from,
+                 .copy = AT_COPY_LAYOUT,
+                 .names = {*name}};
+    AT_TRY(sketch_step(s, &e, err));
+    return order(s, *name, leaf, stage, x, x->is_bare && x->stride[vec] == 1, first, err);
+}
