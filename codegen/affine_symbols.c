@@ -182,7 +182,7 @@ const at_aff *at_aff_inside(at_low *l, const at_aff *x, const at_buffer *buffers
         case AT_SYM_LOAD:
             last = buffers[s.tensor].elements - 1;
             at_aff_range(l, of, &lo, &hi);
-            if (last >= 0 && !is_unbounded(l, of)) {
+            if (last >= 0 && !buffers[s.tensor].has_all && !is_unbounded(l, of)) {
                 if (hi > last) of = at_aff_min(l, of, at_aff_const(l, last));
                 if (lo < 0) of = at_aff_max(l, of, at_aff_const(l, 0));
             }

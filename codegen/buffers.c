@@ -242,7 +242,12 @@ bool at_pass_buffers(at_low *l) {
     for (int t = 0; t < n; t++) w.use[t].depth = pack.use[t].depth = -1;
     see_list(&w, l->root);
     see_list(&pack, l->pack_root);
-    l->buffers = AT_NEW_ARRAY(l->arena, at_buffer, n);
+    l->buffers = AT_NEW_ARRAY(l->arena, at_buffer, l->num_tensors);
+    for (int i = 0; i < l->lists.len; i++) {
+        at_buffer *b = &l->buffers[l->lists.data[i].tensor];
+        b->elements = l->lists.data[i].elements;
+        b->has_all = true;
+    }
     l->params = AT_NEW_ARRAY(l->arena, at_param, n);
     for (int t = 0; t < n; t++) {
         int axes = c->tensors[t].num_axes;
@@ -263,5 +268,9 @@ bool at_pass_buffers(at_low *l) {
     if (l->err->status != AT_OK) return false;
     set_addresses(l, l->root);
     set_addresses(l, l->pack_root);
+    for (int i = 0; i < l->lists.len; i++) {
+        at_low_place_table(l, l->lists.data[i].tensor);
+        at_low_prepend(l, at_pointers_entries(l, i));
+    }
     return true;
 }

@@ -22,6 +22,7 @@ typedef struct at_buffer { /* [tensor] */
     at_mask outer;       /* loops above the line the storage lives in */
     int line_sym;        /* the innermost of them; -1: the root */
     bool packed;         /* written by the pack function */
+    bool has_all;        /* a list: whatever entry is asked for lies in it */
     bool in_register;    /* all of it lives in a tile's registers (tiles) */
 } at_buffer;
 
@@ -33,6 +34,19 @@ typedef struct at_low_tensor { /* of the computation, or a table that lowering a
 } at_low_tensor;
 
 struct at_tile;
+
+/* Places of rows that a stage reads by a list (pointers.c): an entry per element of some of the
+ * axes of an expression; the row's number, -1 where the expression reads nothing. */
+typedef struct at_place_list {
+    int tensor;             /* its number among at_low's */
+    int stage, line, col;   /* whose expression it is of, and where the choice stands */
+    int num_axes;           /* that the list has, the slowest first */
+    const int *sym;         /* [num_axes] a loop for each */
+    const int64_t *extent;  /* [num_axes] */
+    const at_aff *place;    /* over these loops */
+    const at_cond *present; /* NULL: always */
+    int64_t elements;       /* with what tails reach beyond the last */
+} at_place_list;
 
 typedef struct at_sym_part { /* a loop around parts of another: at_sym_parts */
     int of, sym;
@@ -54,6 +68,10 @@ struct at_low {
     at_ir *pack_root;       /* packing nests, when ahead */
     at_low_tensor *tensors; /* those of the computation first, by its numbers */
     int num_tensors;
+    AT_VEC(at_place_list) lists;
+    int num_listed;      /* reads that go by them */
+    const at_node *leaf; /* dissolve: what is translated, and whose expression it is of */
+    int reads_for;
     const double **tables; /* [num_tensors] numbers of stages that are tables, once asked for */
     at_buffer *buffers;    /* [num_tensors], from `buffers` on */
     at_param *params;
@@ -72,6 +90,10 @@ at_aff *at_aff_alloc(at_low *l, int n); /* room for n terms, 0 */
 void at_low_list_tensors(at_low *l);                       /* the computation's */
 int at_low_find_tensor(const at_low *l, const char *name); /* -1: there is none */
 int at_low_add_tensor(at_low *l, at_low_tensor t);         /* its number; its buffer is empty */
+/* A table whose buffer has its elements gets a place in memory; what makes it stands before
+ * everything else, in the packing function or the kernel. */
+void at_low_place_table(at_low *l, int tensor);
+void at_low_prepend(at_low *l, at_ir *list);
 
 /* note.c: what is to be said about the program: what was written and is not so in the code, each
  * text once; the first failure. */
@@ -88,8 +110,9 @@ bool at_pass_buffers(
     at_low *l); /* buffers.c: where every stage is stored; indices become addresses */
 bool at_pass_partition(at_low *l); /* partition.c: conditions and tails leave the inner loops */
 bool at_pass_tables(at_low *l);    /* tables.c: digits of index lists' entries, looked up */
-bool at_pass_tiles(at_low *l);     /* tiles.c: subtrees become tile programs and calls */
-bool at_pass_emit(at_low *l);      /* emit.c: addresses hoisted, C printed */
+at_ir *at_pointers_entries(at_low *l, int list); /* pointers.c: makes a list of places */
+bool at_pass_tiles(at_low *l); /* tiles.c: subtrees become tile programs and calls */
+bool at_pass_emit(at_low *l);  /* emit.c: addresses hoisted, C printed */
 
 /* The passes up to and including `last`, all where NULL: tests run the program between passes. */
 at_status at_lower_until(at_arena *a, const at_program *p, const at_lower_options *o,

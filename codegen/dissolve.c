@@ -4,7 +4,7 @@
  * become nested ones (a fused parallel loop stays one, its members are digits).
  * Needs:   a verified program.
  * Ensures: every index is an affine form; statements carry guards for tails. */
-#include "codegen/codegen_int.h"
+#include "codegen/dissolve.h"
 
 #include <string.h>
 
@@ -38,88 +38,6 @@ static bool is_index(const at_low *l, const at_expr *e) {
             if (!is_index(l, e->arg[i])) return false;
         return true;
     }
-}
-
-static const at_aff *index_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
-    const at_aff *x, *y;
-    switch (e->op) {
-    case AT_X_INT: return at_aff_const(l, e->integer);
-    case AT_X_NAME:
-        return e->ref < AT_REF_SIZE ? axes[e->ref]
-                                    : at_aff_const(l, l->program->values[e->ref - AT_REF_SIZE]);
-    case AT_X_NEG: return at_aff_scale(l, index_expr(l, e->arg[0], axes), -1);
-    case AT_X_INDEX: {
-        const at_tensor *t = tensor_of(l, e->ref);
-        const at_aff *at = at_aff_const(l, 0);
-        for (int i = 0; i < t->num_axes; i++) {
-            at = at_aff_scale(l, at, l->program->extents[e->ref][i]);
-            at = at_aff_add(l, at, index_expr(l, e->arg[i], axes));
-        }
-        return at_aff_load(l, e->ref, at);
-    }
-    default: break;
-    }
-    if (e->nargs != 2) {
-        at_lower_fail(
-            l,
-            "an index depends on a condition; choose between the reads instead: c ? a[i] : a[j]");
-        return at_aff_const(l, 0);
-    }
-    x = index_expr(l, e->arg[0], axes);
-    y = index_expr(l, e->arg[1], axes);
-    switch (e->op) {
-    case AT_X_ADD: return at_aff_add(l, x, y);
-    case AT_X_SUB: return at_aff_sub(l, x, y);
-    case AT_X_MIN: return at_aff_min(l, x, y);
-    case AT_X_MAX: return at_aff_max(l, x, y);
-    case AT_X_MUL:
-        if (y->n == 0) return at_aff_scale(l, x, y->c);
-        if (x->n == 0) return at_aff_scale(l, y, x->c);
-        break;
-    case AT_X_DIV:
-        if (y->n == 0 && y->c > 0) return at_aff_div(l, x, y->c);
-        break;
-    case AT_X_MOD:
-        if (y->n == 0 && y->c > 0) return at_aff_mod(l, x, y->c);
-        break;
-    default: break;
-    }
-    at_lower_fail(
-        l, "an index is not affine: products need a constant factor, divisors a positive constant");
-    return at_aff_const(l, 0);
-}
-
-static const at_cond *new_cond(at_low *l, at_cond_op op, const at_aff *atom, const at_cond *a,
-                               const at_cond *b) {
-    at_cond *c = AT_NEW(l->arena, at_cond);
-    *c = (at_cond){op, atom, a, b};
-    return c;
-}
-
-static const at_cond *at_least_zero(at_low *l, const at_aff *x) {
-    return new_cond(l, AT_C_ATOM, x, NULL, NULL);
-}
-
-static const at_cond *cond_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
-    if (e->op == AT_X_NOT) return new_cond(l, AT_C_NOT, NULL, cond_expr(l, e->arg[0], axes), NULL);
-    if (e->op == AT_X_AND || e->op == AT_X_OR)
-        return new_cond(l, e->op == AT_X_AND ? AT_C_AND : AT_C_OR, NULL,
-                        cond_expr(l, e->arg[0], axes), cond_expr(l, e->arg[1], axes));
-    if (e->op < AT_X_LT || e->op > AT_X_NE) {
-        at_lower_fail(l, "a condition must compare indices");
-        return new_cond(l, AT_C_FALSE, NULL, NULL, NULL);
-    }
-    const at_aff *x = index_expr(l, e->arg[0], axes), *y = index_expr(l, e->arg[1], axes);
-    const at_aff *xy = at_aff_sub(l, x, y), *yx = at_aff_sub(l, y, x);
-    switch (e->op) {
-    case AT_X_LT: return at_least_zero(l, at_aff_shift(l, yx, -1));
-    case AT_X_LE: return at_least_zero(l, yx);
-    case AT_X_GT: return at_least_zero(l, at_aff_shift(l, xy, -1));
-    case AT_X_GE: return at_least_zero(l, xy);
-    default: break;
-    }
-    const at_cond *eq = new_cond(l, AT_C_AND, NULL, at_least_zero(l, xy), at_least_zero(l, yx));
-    return e->op == AT_X_EQ ? eq : new_cond(l, AT_C_NOT, NULL, eq, NULL);
 }
 
 static const at_value *new_value(at_low *l, at_value v) { return at_copy(l->arena, &v, sizeof v); }
@@ -172,10 +90,14 @@ static const at_value *table_expr(at_low *l, int tensor, const at_aff *const *ix
 static const at_value *load_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     const at_tensor *t = tensor_of(l, e->ref);
     const at_aff **ix = AT_NEW_ARRAY(l->arena, const at_aff *, t->num_axes);
-    for (int i = 0; i < t->num_axes; i++) ix[i] = index_expr(l, e->arg[i], axes);
+    for (int i = 0; i < t->num_axes; i++) ix[i] = at_index_expr(l, e->arg[i], axes);
     if (t->role == AT_ROLE_STAGE && l->program->dissolved[e->ref]) {
-        const at_value *table = table_expr(l, e->ref, ix);
-        return table ? table : value_expr(l, t->body, ix);
+        const at_value *v = table_expr(l, e->ref, ix);
+        int reader = l->reads_for;
+        l->reads_for = e->ref;
+        if (!v) v = value_expr(l, t->body, ix);
+        l->reads_for = reader;
+        return v;
     }
     return new_value(l, (at_value){.op = AT_V_LOAD, .tensor = e->ref, .ix = ix});
 }
@@ -207,7 +129,7 @@ static bool compares_values(const at_low *l, const at_expr *e) {
 
 static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     if (!compares_values(l, e)) {
-        at_value v = {.op = AT_V_SELECT, .cond = cond_expr(l, e, axes)};
+        at_value v = {.op = AT_V_SELECT, .cond = at_cond_expr(l, e, axes)};
         v.a = bits(l, true);
         v.b = bits(l, false);
         return new_value(l, v);
@@ -234,8 +156,13 @@ static const at_value *mask_expr(at_low *l, const at_expr *e, const at_aff *cons
 static const at_value *select_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
     const at_value *x = value_expr(l, e->arg[1], axes), *y = value_expr(l, e->arg[2], axes);
     if (compares_values(l, e->arg[0])) return choose(l, mask_expr(l, e->arg[0], axes), x, y);
+    if (l->leaf->has_pointers && x->op == AT_V_LOAD && y->op == AT_V_CONST) {
+        const at_value *listed =
+            at_pointers_read(l, l->reads_for, e, axes, l->leaf->pointers, y->number);
+        if (listed) return listed;
+    }
     return new_value(
-        l, (at_value){.op = AT_V_SELECT, .cond = cond_expr(l, e->arg[0], axes), .a = x, .b = y});
+        l, (at_value){.op = AT_V_SELECT, .cond = at_cond_expr(l, e->arg[0], axes), .a = x, .b = y});
 }
 
 static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
@@ -246,7 +173,7 @@ static const at_value *value_expr(at_low *l, const at_expr *e, const at_aff *con
     }
     if (e->op == AT_X_SELECT) return select_expr(l, e, axes);
     if (is_index(l, e)) {
-        const at_aff *x = index_expr(l, e, axes);
+        const at_aff *x = at_index_expr(l, e, axes);
         if (x->n) return new_value(l, (at_value){.op = AT_V_INDEX, .at = x});
         v.number = (float)x->c;
         return new_value(l, v);
@@ -332,15 +259,16 @@ static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **g
         }
         int64_t extent = l->program->extents[leaf->tensor][i], lo, hi;
         if (extent < 0) { /* data-dependent: spatial axes come first, so they are known */
-            axes[i] = at_aff_add(l, index_expr(l, t->axes[i].begin, inside), x);
+            axes[i] = at_aff_add(l, at_index_expr(l, t->axes[i].begin, inside), x);
             continue;
         }
         axes[i] = inside[i] = x;
         at_aff_range(l, x, &lo, &hi);
         if (hi >= extent) inside[i] = at_aff_min(l, x, at_aff_const(l, extent - 1));
         if (hi >= extent && guard) {
-            const at_cond *c = at_least_zero(l, at_aff_sub(l, at_aff_const(l, extent - 1), x));
-            *guard = *guard ? new_cond(l, AT_C_AND, NULL, *guard, c) : c;
+            const at_cond *c =
+                at_cond_not_negative(l, at_aff_sub(l, at_aff_const(l, extent - 1), x));
+            *guard = *guard ? at_cond_new(l, AT_C_AND, NULL, *guard, c) : c;
         }
     }
     return guard ? axes : inside;
@@ -362,6 +290,14 @@ static int streamed_weights(const at_low *l, const at_expr *e) {
     return -1;
 }
 
+static void no_pointers(at_low *l, const at_node *leaf) {
+    const char *name = l->tensors[leaf->pointers].name;
+    at_lower_fail(l,
+                  "line %d: [pointers %s]: @%s reads no rows of it under a condition that decides "
+                  "which, such as inside ? %s[h + r - 1, c] : 0, with at most 2^22 of them",
+                  leaf->line, name, l->tensors[leaf->tensor].name, name);
+}
+
 static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     at_low *l = s->l;
     const at_tensor *t = tensor_of(l, leaf->tensor);
@@ -375,7 +311,13 @@ static at_ir *leaf_statement(scope *s, const at_node *leaf) {
     if (leaf->is_init)
         n->stmt.val = new_value(
             l, (at_value){.op = AT_V_CONST, .number = at_reduction_neutral(t->reduction)});
-    else n->stmt.val = value_expr(l, t->body, axes);
+    else {
+        int lists = l->num_listed;
+        l->leaf = leaf;
+        l->reads_for = leaf->tensor;
+        n->stmt.val = value_expr(l, t->body, axes);
+        if (leaf->has_pointers && l->num_listed == lists) no_pointers(l, leaf);
+    }
     n->stmt.add = t->num_reduce > 0 && !leaf->is_init;
     n->stmt.prefetch = leaf->prefetch;
     n->stmt.num_prefetch = leaf->num_prefetch;
@@ -405,7 +347,7 @@ static void set_dynamic_bounds(scope *s, at_ir *loop, const at_node *n) {
     const at_axis *axis = &tensor_of(l, n->dyn_tensor)->axes[n->dyn_axis];
     const at_aff **axes = leaf_axes(s, leaf, NULL);
     loop->loop.hi_aff =
-        at_aff_sub(l, index_expr(l, axis->end, axes), index_expr(l, axis->begin, axes));
+        at_aff_sub(l, at_index_expr(l, axis->end, axes), at_index_expr(l, axis->begin, axes));
 }
 
 static at_ir *translate(scope *s, const at_node *n);

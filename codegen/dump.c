@@ -81,6 +81,7 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
     }
     if (v->op == AT_V_LOAD) {
         indices(l, out, v->tensor, v->ix, v->at);
+        if (v->may_miss) at_text_addf(out, " or %.9g", v->number);
         return;
     }
     if (v->op == AT_V_TABLE) {

@@ -114,6 +114,7 @@ static void stmt_subst(at_low *l, at_stmt *n, int sym, const at_aff *y) {
     if (n->ix) n->ix = ix_subst(l, n->ix, n->tensor, sym, y);
     if (n->at) n->at = at_aff_subst(l, n->at, sym, y);
     if (n->val) n->val = value_subst(l, n->val, sym, y);
+    if (n->integer) n->integer = at_aff_subst(l, n->integer, sym, y);
     if (n->guard) n->guard = cond_subst(l, n->guard, sym, y);
 }
 
@@ -161,8 +162,9 @@ static bool value_mentions(const at_low *l, const at_value *v, int sym) {
 }
 
 static bool stmt_mentions(const at_low *l, const at_stmt *n, int sym) {
-    return aff_mentions(l, n->at, sym) || ix_mentions(l, n->ix, n->tensor, sym) ||
-           value_mentions(l, n->val, sym) || at_cond_mentions(l, n->guard, sym);
+    return aff_mentions(l, n->at, sym) || aff_mentions(l, n->integer, sym) ||
+           ix_mentions(l, n->ix, n->tensor, sym) || value_mentions(l, n->val, sym) ||
+           at_cond_mentions(l, n->guard, sym);
 }
 
 static bool node_mentions(const at_low *l, const at_ir *n, int sym) {

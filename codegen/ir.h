@@ -46,7 +46,8 @@ typedef enum at_val_op {
 typedef struct at_value at_value;
 struct at_value {
     at_val_op op;
-    double number;        /* as written: what it becomes of it rounds */
+    double number; /* as written: what it becomes of it rounds; load: see may_miss */
+    bool may_miss; /* load: at -1 of the list that its address has an entry of, it is `number` */
     at_function function; /* call */
     int tensor;           /* load; table: the stage of these numbers */
     const double *table;  /* [table_len] in the order of its elements */
@@ -88,7 +89,7 @@ typedef struct at_stmt {
     bool add;               /* joins what is there: += of a sum */
     at_reduction reduction; /* of the tensor */
     const at_value *val;
-    const at_aff *integer; /* of a table, from `tables` on: the number stored instead of val */
+    const at_aff *integer; /* of a table or a list of places: the number stored instead of val */
     const at_cond *guard;  /* skipped where false; NULL: none */
     const char *label;     /* stage name, for comments */
     int num_prefetch;

@@ -1,5 +1,5 @@
-/* codegen/low_tensors.c: the tensors of a program under way: those of its computation, then tables
- * that lowering makes of index lists. The computation itself stays as it is. */
+/* codegen/low_tensors.c: the tensors of a program under way: those of its computation, then lists
+ * of places and tables that lowering makes. The computation itself stays as it is. */
 #include "codegen/codegen_int.h"
 
 #include <string.h>
@@ -24,11 +24,47 @@ int at_low_find_tensor(const at_low *l, const char *name) {
 int at_low_add_tensor(at_low *l, at_low_tensor t) {
     int n = l->num_tensors++;
     at_low_tensor *tensors = AT_NEW_ARRAY(l->arena, at_low_tensor, n + 1);
-    at_buffer *buffers = AT_NEW_ARRAY(l->arena, at_buffer, n + 1);
     memcpy(tensors, l->tensors, sizeof *tensors * (size_t)n);
-    memcpy(buffers, l->buffers, sizeof *buffers * (size_t)n);
     tensors[n] = t;
     l->tensors = tensors;
+    if (!l->buffers) return n;
+    at_buffer *buffers = AT_NEW_ARRAY(l->arena, at_buffer, n + 1);
+    memcpy(buffers, l->buffers, sizeof *buffers * (size_t)n);
     l->buffers = buffers;
     return n;
+}
+
+/* Packed ahead a table is a parameter behind the packed weights, else part of the workspace. */
+void at_low_place_table(at_low *l, int tensor) {
+    at_buffer *b = &l->buffers[tensor];
+    if (l->options->pack_inline) {
+        b->place = AT_PLACE_WORKSPACE;
+        b->offset_bytes = l->workspace_bytes;
+        l->workspace_bytes += (b->elements * 4 + 63) / 64 * 64;
+        return;
+    }
+    at_param *params = AT_NEW_ARRAY(l->arena, at_param, l->num_params + 1);
+    int at = 0;
+    while (at < l->num_params && l->params[at].role != AT_PARAM_OUT) at++;
+    for (int i = 0; i < l->num_params; i++) params[i < at ? i : i + 1] = l->params[i];
+    for (int t = 0; t < tensor; t++)
+        if (l->buffers[t].place == AT_PLACE_PARAM && l->buffers[t].param >= at)
+            l->buffers[t].param++;
+    params[at] = (at_param){.name = l->tensors[tensor].name,
+                            .role = AT_PARAM_PACKED,
+                            .tensor = -1,
+                            .is_int = l->tensors[tensor].is_int,
+                            .elements = b->elements};
+    b->place = AT_PLACE_PARAM;
+    b->param = at;
+    b->packed = true;
+    l->params = params;
+    l->num_params++;
+}
+
+void at_low_prepend(at_low *l, at_ir *list) {
+    at_ir **root = l->options->pack_inline ? &l->root : &l->pack_root, *last = list;
+    while (last->next) last = last->next;
+    last->next = *root;
+    *root = list;
 }

@@ -62,39 +62,10 @@ static int add_table(at_low *l, const char *name, int64_t elements, bool is_int)
     return n;
 }
 
-/* Packed ahead it is a parameter behind the packed weights, else part of the workspace. */
-static void place(at_low *l, int tensor) {
-    at_buffer *b = &l->buffers[tensor];
-    if (l->options->pack_inline) {
-        b->place = AT_PLACE_WORKSPACE;
-        b->offset_bytes = l->workspace_bytes;
-        l->workspace_bytes += (b->elements * 4 + 63) / 64 * 64;
-        return;
-    }
-    at_param *params = AT_NEW_ARRAY(l->arena, at_param, l->num_params + 1);
-    int at = 0;
-    while (at < l->num_params && l->params[at].role != AT_PARAM_OUT) at++;
-    for (int i = 0; i < l->num_params; i++) params[i < at ? i : i + 1] = l->params[i];
-    for (int t = 0; t < tensor; t++)
-        if (l->buffers[t].place == AT_PLACE_PARAM && l->buffers[t].param >= at)
-            l->buffers[t].param++;
-    params[at] = (at_param){.name = l->tensors[tensor].name,
-                            .role = AT_PARAM_PACKED,
-                            .tensor = -1,
-                            .is_int = l->tensors[tensor].is_int,
-                            .elements = b->elements};
-    b->place = AT_PLACE_PARAM;
-    b->param = at;
-    b->packed = true;
-    l->params = params;
-    l->num_params++;
-}
-
-/* for sym: table[sym] = of, before everything else. */
+/* for sym: table[sym] = of. */
 static void fill(maker *m, int tensor, const at_aff *of) {
     at_low *l = m->l;
     at_ir *loop = at_ir_new(l, AT_IR_LOOP), *store = at_ir_new(l, AT_IR_STMT);
-    at_ir **root = l->options->pack_inline ? &l->root : &l->pack_root;
     store->stmt.tensor = tensor;
     store->stmt.at = at_aff_sym(l, m->sym);
     store->stmt.integer = of;
@@ -103,8 +74,7 @@ static void fill(maker *m, int tensor, const at_aff *of) {
     loop->loop.sym = m->sym;
     loop->loop.hi = l->buffers[tensor].elements;
     loop->child = store;
-    loop->next = *root;
-    *root = loop;
+    at_low_prepend(l, loop);
 }
 
 static void make_symbol(maker *m) {
@@ -120,7 +90,7 @@ static int table_of(maker *m, int list, const at_aff *of) {
     table *t = at_push(l->arena, &m->tables);
     const char *name = at_format(l->arena, "%s_at", l->tensors[list].name);
     *t = (table){list, add_table(l, name, l->buffers[list].elements, true), of};
-    place(l, t->tensor);
+    at_low_place_table(l, t->tensor);
     fill(m, t->tensor, of);
     return t->tensor;
 }
@@ -168,7 +138,7 @@ static const at_value *number_of_loops(maker *m, const at_aff *x) {
     if (!found && l->err->status == AT_OK) {
         numbers *n = at_push(l->arena, &m->numbers);
         *n = (numbers){lo, hi, add_table(l, "numbers", hi - lo + 1, false)};
-        place(l, n->tensor);
+        at_low_place_table(l, n->tensor);
         fill(m, n->tensor, at_aff_shift(l, at_aff_sym(l, m->sym), lo));
         found = n;
     }
@@ -220,7 +190,7 @@ static const at_value *value_look_up(maker *m, const at_value *v) {
     if (v->op == AT_V_CONST || v->op == AT_V_TABLE) return v;
     if (v->op == AT_V_INDEX) return number_of(m, v->at);
     at_value *n = at_copy(m->l->arena, v, sizeof *v);
-    if (v->op == AT_V_LOAD) n->at = look_up(m, v->tensor, v->at);
+    if (v->op == AT_V_LOAD && !v->may_miss) n->at = look_up(m, v->tensor, v->at);
     if (v->a) n->a = value_look_up(m, v->a);
     if (v->b) n->b = value_look_up(m, v->b);
     return n;

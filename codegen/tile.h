@@ -75,11 +75,14 @@ typedef struct at_tile_op {
     int64_t bump;            /* elements; index: per unit of the digit */
     int32_t times, plus, by; /* index: the digit is floor((times * entry + plus) / by); load */
     int32_t most;            /* index: of a number from 0 to this; by = 1: as it is */
+    bool may_miss;           /* index: of an entry below 0 the pointer leads to AT_TILE_NUMBERS
+                                times `number` */
     double number;           /* a float's, but in tiles in double */
     const char *name;        /* loop: of the loop in the tree */
 } at_tile_op;
 
 #define AT_TILE_MAX_SLOTS 12 /* with the pointers made inside */
+#define AT_TILE_NUMBERS 64
 #define AT_TILE_MAX_TRIPS 6
 #define AT_TILE_MAX_OPS 1500 /* of one straight-line body; beyond, unrolled loops stay loops */
 
@@ -132,6 +135,8 @@ static inline bool at_tile_is_unary(const at_tile_op *op) {
 const char *at_tile_verify(const at_tile *t, at_arena *a);
 /* tile_interp.c: executes a tile program. slots: base addresses. */
 void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips);
+/* The first operation that makes pointers to the same number as this one may. */
+const at_tile_op *at_tile_first_miss(const at_tile *t, const at_tile_op *op);
 int at_tile_loop_end(const at_tile *t, int i); /* the operation behind the loop that begins at i */
 /* tile_dump.c: readable text. */
 void at_tile_print(at_text *out, const at_tile *t);

@@ -22,6 +22,8 @@ typedef struct { /* an address: slot pointer + off elements; per counted loop a 
     int entry;          /* symbol of an index list's entry that digits are added of; -1: none */
     at_tile_digit digits[MAX_DIGITS];
     int num_digits;
+    bool may_miss; /* where the entry is below 0, what is read is */
+    double number;
 } at_tile_place;
 
 typedef struct {             /* an address that was asked for under the counted loops of now */
@@ -43,6 +45,8 @@ typedef struct { /* a pointer of the tile */
     int64_t list_off;
     at_tile_digit digits[MAX_DIGITS];
     int num_digits;
+    bool may_miss;
+    double number;
 } at_tile_slot;
 
 typedef struct { /* an element vector that lives in a register */

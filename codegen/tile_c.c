@@ -210,12 +210,42 @@ static void variables(at_text *out, const at_tile *t, const at_tile_style *style
         at_text_addf(out, "    const %s *p%d;\n", t->slot_is_list[p] ? "int" : "float", p);
 }
 
+/* What pointers lead to that an entry below 0 makes. */
+static void numbers(at_text *out, const at_tile *t) {
+    for (const at_tile_op *op = t->ops; op < t->ops + t->num_ops; op++) {
+        if (op->kind != AT_T_INDEX || !op->may_miss || at_tile_first_miss(t, op) != op) continue;
+        at_text_addf(out, "    static const float none%d[%d] = {", op->dst, AT_TILE_NUMBERS);
+        for (int i = 0; i < (at_tile_bits(op) ? AT_TILE_NUMBERS : 1); i++) {
+            at_text_add(out, i ? ", " : "");
+            at_c_float(out, (float)op->number);
+        }
+        at_text_add(out, "};\n");
+    }
+}
+
+static void index_entry(at_text *out, const at_tile *t, const at_tile_op *op) {
+    at_text_addf(out, "p%d = ", op->dst);
+    if (op->may_miss)
+        at_text_addf(out, "p%d[%lld] < 0 ? none%d : ", op->slot, (long long)op->off,
+                     at_tile_first_miss(t, op)->dst);
+    at_text_addf(out, "p%d + ", op->base);
+    if (op->bump != 1) at_text_addf(out, "%lldL * ", (long long)op->bump);
+    if (op->by != 1) at_text_add(out, "(long)(");
+    if (op->by != 1) at_text_add(out, "(unsigned)(");
+    if (op->times != 1) at_text_addf(out, "%d * ", op->times);
+    at_text_addf(out, "p%d[%lld]", op->slot, (long long)op->off);
+    if (op->plus) at_text_addf(out, " + %d", op->plus);
+    if (op->by != 1) at_text_addf(out, ") / %dU", op->by);
+    at_text_add(out, op->by != 1 ? ");\n" : ";\n");
+}
+
 void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style,
                       const char *prefix) {
     at_text_addf(out, "static void %s%s(", prefix, t->name);
     parameters(out, t);
     at_text_addf(out, ") {\n%s", style->types);
     variables(out, t, style);
+    numbers(out, t);
     int depth = 1;
     for (int i = 0; i < t->num_ops; i++) {
         const at_tile_op *op = &t->ops[i];
@@ -232,17 +262,8 @@ void at_tile_function(at_text *out, const at_tile *t, const at_tile_style *style
             at_text_addf(out, "p%d %s= ", op->slot, op->bump < 0 ? "-" : "+");
             if (op->trip_arg >= 0) at_text_addf(out, "n%d * ", op->trip_arg);
             at_text_addf(out, "%lld;\n", (long long)(op->bump < 0 ? -op->bump : op->bump));
-        } else if (op->kind == AT_T_INDEX) {
-            at_text_addf(out, "p%d = p%d + ", op->dst, op->base);
-            if (op->bump != 1) at_text_addf(out, "%lldL * ", (long long)op->bump);
-            if (op->by != 1) at_text_add(out, "(long)(");
-            if (op->by != 1) at_text_add(out, "(unsigned)(");
-            if (op->times != 1) at_text_addf(out, "%d * ", op->times);
-            at_text_addf(out, "p%d[%lld]", op->slot, (long long)op->off);
-            if (op->plus) at_text_addf(out, " + %d", op->plus);
-            if (op->by != 1) at_text_addf(out, ") / %dU", op->by);
-            at_text_add(out, op->by != 1 ? ");\n" : ";\n");
-        } else style->operation(out, t, op);
+        } else if (op->kind == AT_T_INDEX) index_entry(out, t, op);
+        else style->operation(out, t, op);
     }
     at_text_add(out, "}\n\n");
 }

@@ -40,6 +40,7 @@ void at_tile_print(at_text *out, const at_tile *t) {
             memory(out, t, op);
             if (op->plus) at_text_addf(out, " + %d", op->plus);
             if (op->by != 1) at_text_addf(out, " / %d", op->by);
+            if (op->may_miss) at_text_addf(out, " or %.9gs", op->number);
         } else if (op->kind != AT_T_END) {
             if (op->dst >= 0) at_text_addf(out, " r%d", op->dst);
             if (op->kind == AT_T_CONST && !op->mem) at_text_addf(out, ", %.9g", op->number);

@@ -87,6 +87,14 @@ static void step_in_double(const at_tile *t, const at_tile_op *op, double (*reg)
     }
 }
 
+const at_tile_op *at_tile_first_miss(const at_tile *t, const at_tile_op *op) {
+    for (int i = 0; i < t->num_ops; i++)
+        if (t->ops[i].kind == AT_T_INDEX && t->ops[i].may_miss &&
+            at_tile_bits(&t->ops[i]) == at_tile_bits(op))
+            return &t->ops[i];
+    return op;
+}
+
 int at_tile_loop_end(const at_tile *t, int i) {
     int depth = 0;
     do {
@@ -99,7 +107,7 @@ int at_tile_loop_end(const at_tile *t, int i) {
 void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips) {
     float reg[MAX_REGS][MAX_LANES] = {{0}};
     double doubles[MAX_REGS][MAX_LANES] = {{0}};
-    float *p[AT_TILE_MAX_SLOTS];
+    float *p[AT_TILE_MAX_SLOTS], numbers[AT_TILE_MAX_SLOTS][AT_TILE_NUMBERS];
     struct {
         int body;
         int64_t left;
@@ -134,6 +142,9 @@ void at_tile_interpret(const at_tile *t, float *const *slots, const long *trips)
             memcpy(&entry, m, sizeof entry);
             int64_t digit = op->by == 1 ? entry : ((int64_t)op->times * entry + op->plus) / op->by;
             p[op->dst] = p[op->base] + digit * op->bump;
+            if (!op->may_miss || entry >= 0) break;
+            p[op->dst] = numbers[op->dst];
+            for (int j = 0; j < AT_TILE_NUMBERS; j++) p[op->dst][j] = (float)op->number;
             break;
         }
         case AT_T_CONST:

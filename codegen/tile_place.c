@@ -143,6 +143,15 @@ int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written) {
     return b->num_slots++;
 }
 
+/* Where an entry is below 0 its pointer leads to AT_TILE_NUMBERS equal numbers: all that is read by
+ * it must be among these. */
+static bool may_point_to_numbers(const at_builder *b, const at_tile_place *p) {
+    const at_tile_digit *d = p->digits;
+    int64_t lanes = b->vec_sym >= 0 && p->lane ? b->vec_lanes : 1;
+    return p->num_digits == 1 && d->times == 1 && d->by == 1 && !d->plus && p->off >= 0 &&
+           p->lane <= 1 && p->off + lanes <= AT_TILE_NUMBERS;
+}
+
 /* The pointer an entry of an index list makes of a slot, good for the straight-line body: a new
  * one, or one that was made in another body. */
 static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
@@ -150,12 +159,14 @@ static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
     at_tile_place entry = at_build_locate(b, s->tensor, s->of);
     int list = at_build_find_slot(b, &entry, false), found = -1;
     if (b->failed || entry.entry >= 0 || entry.lane) b->failed = true;
+    if (p->may_miss && !may_point_to_numbers(b, p)) b->failed = true;
     for (int i = 0; i < b->num_slots; i++) {
         const at_tile_slot *o = &b->slots[i];
         if (!o->made_in) continue;
         if (o->made_in != b->body) found = i;
         else if (o->base == base && o->list == list && o->list_off == entry.off &&
-                 o->num_digits == p->num_digits &&
+                 o->num_digits == p->num_digits && o->may_miss == p->may_miss &&
+                 o->number == p->number &&
                  !memcmp(o->digits, p->digits, sizeof(at_tile_digit) * (size_t)p->num_digits))
             return i;
     }
@@ -168,7 +179,9 @@ static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
                                      .base = base,
                                      .list = list,
                                      .list_off = entry.off,
-                                     .num_digits = p->num_digits};
+                                     .num_digits = p->num_digits,
+                                     .may_miss = p->may_miss,
+                                     .number = p->number};
     memcpy(b->slots[found].digits, p->digits, sizeof p->digits);
     for (int i = 0; i < p->num_digits; i++) {
         at_tile_op *op = at_build_emit(b, AT_T_INDEX);
@@ -181,6 +194,8 @@ static int indexed_slot(at_builder *b, const at_tile_place *p, int base) {
         op->plus = (int32_t)p->digits[i].plus;
         op->by = (int32_t)p->digits[i].by;
         op->most = (int32_t)longest_axis(b->l);
+        op->may_miss = p->may_miss;
+        op->number = p->number;
     }
     return found;
 }

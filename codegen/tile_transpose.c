@@ -30,7 +30,8 @@ static bool find_square(const at_low *l, const at_ir *n, const at_tile_regs *reg
     const at_ir *inner = n->kind == AT_IR_LOOP ? n->child : NULL;
     if (!is_plain(&one) || !is_plain(inner)) return false;
     const at_ir *copy = inner->child;
-    if (copy->kind != AT_IR_STMT || copy->next || copy->stmt.add || copy->stmt.val->op != AT_V_LOAD)
+    if (copy->kind != AT_IR_STMT || copy->next || copy->stmt.add ||
+        copy->stmt.val->op != AT_V_LOAD || copy->stmt.val->may_miss)
         return false;
     const at_value *from = copy->stmt.val;
     at_mask both = AT_BIT(n->loop.sym) | AT_BIT(inner->loop.sym);

@@ -11,6 +11,8 @@ static const char *check_index(const at_tile *t, const at_tile_op *op, const boo
                   t->slot_is_list[op->base] == t->slot_is_list[op->dst];
     if (!passed && (op->base != op->dst || !made[op->dst]))
         return "an entry is added to what is no pointer";
+    if (op->may_miss && (op->times != 1 || op->plus || op->by != 1 || op->base == op->dst))
+        return "a pointer that may lead to numbers is made of more than an entry";
     if (op->times < 1 || op->plus < 0 || op->by < 1 || op->most < 0) return "no digit of an entry";
     return NULL;
 }

@@ -29,6 +29,7 @@
  *            | "[" "dense" "]"                               rows of its storage follow each other
  *            | "[" "pad" (integer | size) "]"                with so many elements between
  *            | "[" "order" axis+ "]"                         its axes in storage, slowest first
+ *            | "[" "pointers" tensor "]"                     reads of tensor go by a list of places
  *   index   := name | "0" | "{" name ("," name)* "}" ["/"] [axis]
  *
  * Lines of one parent run in textual order; a line may go on after a comma. An item in braces is
@@ -343,6 +344,8 @@ typedef enum at_rows { AT_ROWS_APART, AT_ROWS_DENSE, AT_ROWS_PADDED } at_rows;
 /* pad: of padded ones, else NULL. */
 at_status at_tree_set_rows(at_tree_maker *m, int leaf, at_rows rows, at_expr *pad);
 at_status at_tree_set_axes(at_tree_maker *m, int leaf, const char *const *axes, int num);
+/* The input whose rows the leaf reads by a list of places, padding included. */
+at_status at_tree_set_pointers(at_tree_maker *m, int leaf, const char *tensor);
 void at_tree_add_index(at_tree_maker *m, int leaf); /* of the next axis, without digits at first */
 at_status at_tree_add_digit(at_tree_maker *m, int leaf, const char *name); /* of the last index */
 at_status at_tree_finish(at_tree_maker *m, at_tree **out);
@@ -388,6 +391,8 @@ struct at_node {
     int num_axes;     /* length of axes */
     int num_prefetch; /* the tree says whether: */
     at_prefetch prefetch[AT_MAX_PREFETCH];
+    bool has_pointers; /* reads of the tensor `pointers` go by a list of places */
+    int pointers;
     /* The stage's storage, where it is the program's own; of an init: nothing. */
     at_rows rows;     /* APART: as caches like it */
     int64_t pad;      /* PADDED: elements behind each row */

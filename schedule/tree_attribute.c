@@ -1,5 +1,6 @@
 /* schedule/tree_attribute.c: what stands in brackets behind a stage of a tree: what its reads ask
- * for ahead, and how its storage is laid out. Made, copied, printed, and given numbers. */
+ * for ahead, what they read by a list, and how its storage is laid out. Made, copied, printed, and
+ * given numbers. */
 #include "schedule/schedule_int.h"
 
 #include <string.h>
@@ -60,6 +61,19 @@ at_status at_tree_set_axes(at_tree_maker *m, int leaf, const char *const *axes, 
     return AT_OK;
 }
 
+at_status at_tree_set_pointers(at_tree_maker *m, int leaf, const char *tensor) {
+    tree_node *n = node(m, leaf);
+    int t = at_compute_find(m->c, tensor);
+    if (t < 0) return tree_fail(m, "there is no tensor \"%s\"", tensor);
+    if (m->c->tensors[t].role != AT_ROLE_INPUT)
+        return tree_fail(m, "pointers: \"%s\" is no input", tensor);
+    if (n->fixed.has_pointers) return tree_fail(m, "pointers stand here twice");
+    if (n->fixed.is_init) return tree_fail(m, "pointers: an init reads nothing");
+    n->fixed.has_pointers = true;
+    n->fixed.pointers = t;
+    return AT_OK;
+}
+
 /* Of another tree over a computation with these names; names of sizes are looked up anew. */
 static at_expr *copy_number(at_tree_maker *m, const at_expr *e) {
     if (!e) return NULL;
@@ -75,6 +89,7 @@ at_status tree_copy_attributes(at_tree_maker *m, int leaf, const at_tree *from,
     for (int i = 0; i < n->fixed.num_prefetch; i++)
         AT_TRY(at_tree_add_prefetch(m, leaf, all[n->fixed.prefetch[i].tensor].name,
                                     copy_number(m, n->prefetch[i])));
+    if (n->fixed.has_pointers) AT_TRY(at_tree_set_pointers(m, leaf, all[n->fixed.pointers].name));
     if (n->fixed.rows != AT_ROWS_APART)
         AT_TRY(at_tree_set_rows(m, leaf, n->fixed.rows, copy_number(m, n->pad)));
     if (!n->fixed.order) return AT_OK;
@@ -95,6 +110,10 @@ at_status build_attributes(const tree_node *from, const int64_t *values, at_node
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
+static void print_pointers(at_text *out, const at_compute *c, const at_node *n) {
+    if (n->has_pointers) at_text_addf(out, "[pointers %s]", c->tensors[n->pointers].name);
+}
+
 static void print_order(at_text *out, const at_tensor *t, const int *order) {
     if (!order) return;
     at_text_add(out, "[order");
@@ -109,6 +128,7 @@ void tree_print_attributes(at_text *out, const at_compute *c, const tree_node *l
         at_expr_print(out, leaf->prefetch[i]);
         at_text_add(out, "]");
     }
+    print_pointers(out, c, n);
     if (n->rows == AT_ROWS_DENSE) at_text_add(out, "[dense]");
     if (n->rows == AT_ROWS_PADDED) {
         at_text_add(out, "[pad ");
@@ -124,6 +144,7 @@ void at_leaf_print_attributes(at_text *out, const at_program *p, const at_node *
         if (all || n->prefetch[i].bytes > 0)
             at_text_addf(out, "[prefetch %s %lld]", c->tensors[n->prefetch[i].tensor].name,
                          (long long)n->prefetch[i].bytes);
+    print_pointers(out, c, n);
     if (n->rows == AT_ROWS_DENSE) at_text_add(out, "[dense]");
     if (n->rows == AT_ROWS_PADDED) at_text_addf(out, "[pad %lld]", (long long)n->pad);
     print_order(out, &c->tensors[n->tensor], n->order);

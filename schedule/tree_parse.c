@@ -199,15 +199,16 @@ static at_status parse_axes(parser *p, int leaf) {
     return at_tree_set_axes(p->maker, leaf, axes, n);
 }
 
-/* [prefetch TENSOR BYTES], [dense], [pad ELEMENTS], [order AXIS AXIS ...] */
+/* [prefetch TENSOR BYTES], [pointers TENSOR], [dense], [pad ELEMENTS], [order AXIS AXIS ...] */
 static at_status parse_attribute(parser *p, int leaf) {
     const char *tensor;
     at_expr *number = NULL;
     AT_TRY(next(p)); /* [ */
     int line = p->lex.line, col = p->lex.col;
     bool dense = at(p, "dense"), pad = at(p, "pad"), order = at(p, "order");
-    if (!dense && !pad && !order && !at(p, "prefetch"))
-        return FAIL(p, "expected prefetch, dense, pad or order");
+    bool pointers = at(p, "pointers");
+    if (!dense && !pad && !order && !pointers && !at(p, "prefetch"))
+        return FAIL(p, "expected prefetch, pointers, dense, pad or order");
     AT_TRY(next(p));
     if (dense || pad || order) {
         if (pad) AT_TRY(take_number(p, "a number of elements or a size", &number));
@@ -221,10 +222,11 @@ static at_status parse_attribute(parser *p, int leaf) {
     }
     line = p->lex.line, col = p->lex.col;
     AT_TRY(take_name(p, "the name of a tensor", &tensor));
-    AT_TRY(take_number(p, "a number of bytes or a size", &number));
+    if (!pointers) AT_TRY(take_number(p, "a number of bytes or a size", &number));
     p->maker->line = line;
     p->maker->col = col;
-    AT_TRY(at_tree_add_prefetch(p->maker, leaf, tensor, number));
+    AT_TRY(pointers ? at_tree_set_pointers(p->maker, leaf, tensor)
+                    : at_tree_add_prefetch(p->maker, leaf, tensor, number));
     return expect(p, "]");
 }
 

@@ -46,7 +46,7 @@ typedef struct sketch_rule {
     void (*apply)(const sketch_state *s, int stage, sketch_states *out, at_error *err);
 } sketch_rule;
 extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_near, at_rule_windows, at_rule_late,
-    at_rule_dots, at_rule_lanes, at_rule_plain;
+    at_rule_dots, at_rule_pointers, at_rule_lanes, at_rule_plain;
 
 /* The same once more, to go on from; word: what is added to its name, "" for nothing. */
 sketch_state *sketch_branch(const sketch_state *s, const char *word);

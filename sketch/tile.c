@@ -87,9 +87,12 @@ static at_status split_vector(tiling *t) {
     at_split_spec spec = {.policy = AT_LISTED,
                           .listed = n == 3 ? at_format(t->s->arena, "pow2 | %s", sizes) : sizes};
     const char *parts[3];
+    at_part_limit limits[3];
+    memcpy(limits, n == 3 ? three : two, sizeof *limits * (size_t)n);
+    /* Few rows, each of which has a pointer, are as wide as registers suffice for. */
+    if (t->axes.has_pointers) limits[n - 1] = (at_part_limit){.wide = 64, .narrow = 16};
     if (is_grouped(t, t->axes.vec)) spec = within_groups;
-    AT_TRY(sketch_split(t->s, t->leaf, t->name[t->axes.vec], n, &spec, n == 3 ? three : two, parts,
-                        t->err));
+    AT_TRY(sketch_split(t->s, t->leaf, t->name[t->axes.vec], n, &spec, limits, parts, t->err));
     *at_push(t->s->arena, &t->columns) = parts[0];
     *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], t->axes.vec};
     if (n == 3) *at_push(t->s->arena, &t->middle) = parts[1];
@@ -101,14 +104,16 @@ static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, 
     int64_t extent = t->s->facts->of[t->stage].inner[axis];
     int n = several_levels && extent > SMALL_AXIS ? 3 : 2;
     at_part_limit limits[3] = {{0}, {.wide = 8, .narrow = 8}};
-    static const char sizes[] = "1 2 3 4 5 6 7 8 10 12 13 14 16 20 24 28";
+    const char *sizes = t->axes.has_pointers ? "1 2 3 4 5 6 7" /* a tile has few pointers */
+                                             : "1 2 3 4 5 6 7 8 10 12 13 14 16 20 24 28";
     at_split_spec spec = {.policy = AT_LISTED,
                           .listed = n == 3 ? at_format(t->s->arena, "pow2 | %s", sizes) : sizes};
     const char *parts[3];
     limits[n - 1] = (at_part_limit){.wide = wide, .narrow = narrow};
     if (is_grouped(t, axis)) spec = within_groups;
     AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec, limits, parts, t->err));
-    if (tile_is_guarded(t->s, t->stage, axis)) *at_push(t->s->arena, &t->guarded) = parts[0];
+    if (tile_is_guarded(t->s, t->stage, axis) && !t->axes.has_pointers)
+        *at_push(t->s->arena, &t->guarded) = parts[0];
     else *at_push(t->s->arena, &t->shared) = parts[0];
     *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], axis};
     /* Rows go round inside columns: what a column needs of the weights stays near. */
@@ -300,6 +305,15 @@ static at_status copy_near(tiling *t, int access) {
     return sketch_step(t->s, &join, t->err);
 }
 
+static at_status read_by_pointers(tiling *t) {
+    sketch_state *s = t->s;
+    int tensor = s->facts->of[t->stage].access[t->axes.pointers].tensor;
+    const char *text =
+        at_format(s->arena, "[pointers %s]", s->facts->compute->tensors[tensor].name);
+    return sketch_step(s, &(at_edit){.kind = AT_EDIT_ATTRIBUTE, .stage = t->leaf, .other = text},
+                       t->err);
+}
+
 static at_status make(tiling *t) {
     const at_tensor *x = &t->s->facts->compute->tensors[t->stage];
     sketch_state *s = t->s;
@@ -317,7 +331,10 @@ static at_status make(tiling *t) {
             *at_push(s->arena, &t->loops) = (tile_loop){t->name[k], k};
             others += tile_goes(s, t->stage, k) && is_shared;
         }
-    int wide = is_dot(t) ? 4 : 14, narrow = is_dot(t) ? 2 : 6, second = is_dot(t) ? 3 : 1;
+    int wide = is_dot(t)              ? 4
+               : t->axes.has_pointers ? 7
+                                      : 14,
+        narrow = is_dot(t) ? 2 : 6, second = is_dot(t) ? 3 : 1;
     if (t->axes.second >= 0) AT_TRY(split_rows(t, t->axes.second, false, second, second));
     if (t->axes.row >= 0)
         AT_TRY(split_rows(t, t->axes.row, !others && t->axes.second < 0, wide, narrow));
@@ -331,6 +348,7 @@ static at_status make(tiling *t) {
     AT_TRY(put_reader(t, inner));
     if (t->blocks.len || t->axes.late) AT_TRY(order_reader(t));
     for (int i = 0; i < t->axes.num_near; i++) AT_TRY(copy_near(t, t->axes.near[i]));
+    if (t->axes.has_pointers) AT_TRY(read_by_pointers(t));
     *at_push(s->arena, &s->tiles) = (sketch_tile){.stage = t->stage,
                                                   .leaf = t->leaf,
                                                   .vec = t->axes.vec,

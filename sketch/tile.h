@@ -6,14 +6,16 @@
 
 /* Axes of the stage; -1: none. */
 typedef struct tile_axes {
-    int vec;         /* of the lanes; of a dot product a reduction */
-    int row, second; /* unrolled beside each other */
-    int unrolled;    /* a short reduction, the innermost and written out */
-    bool all;        /* so are the others */
-    int blocked;     /* a long one, in blocks that several tiles share; sums are then in memory */
-    bool rows_first; /* rows outside of what lanes are a part of */
-    bool panels;     /* blocks of the reduction outside of rows */
-    bool late;       /* what reads the sums goes over those of several tiles */
+    int vec;           /* of the lanes; of a dot product a reduction */
+    int row, second;   /* unrolled beside each other */
+    int unrolled;      /* a short reduction, the innermost and written out */
+    bool all;          /* so are the others */
+    int blocked;       /* a long one, in blocks that several tiles share; sums are then in memory */
+    bool rows_first;   /* rows outside of what lanes are a part of */
+    bool panels;       /* blocks of the reduction outside of rows */
+    bool late;         /* what reads the sums goes over those of several tiles */
+    bool has_pointers; /* rows of the access `pointers` are read by a list of places */
+    int pointers;
     int near[SKETCH_MOST_NEAR],
         num_near; /* accesses that are copied for the tiles that share them */
 } tile_axes;

@@ -162,7 +162,28 @@ static bool goes_on(const at_x86 *x, const at_tile_op *op) {
            (last->bump == 1 || x->product_reg >= 0);
 }
 
+/* Multiplied in the new pointer's own register, so that the entry stays to be looked at. */
+static void index_that_may_miss(at_x86 *x, const at_tile_op *op) {
+    at_x86_arg entry = at_gpr(AT_X86_SCRATCH), to = at_gpr(x->slot_reg[op->dst]);
+    int counted = AT_X86_SCRATCH;
+    EMIT(x, MOVSXD, entry, at_mem(x->slot_reg[op->slot], op->off * 4, 4));
+    if (op->bump != 1) {
+        EMIT(x, IMUL, to, entry, at_imm(op->bump));
+        counted = x->slot_reg[op->dst];
+    }
+    EMIT(x, LEA, to, at_mem_floats(x->slot_reg[op->base], counted));
+    EMIT(x, TEST, entry, entry);
+    EMIT(x, LEA, entry, at_x86_constant(8));
+    const int first = (int)(at_tile_first_miss(x->t, op) - x->t->ops);
+    *at_push(x->code.arena, &x->miss_patches) = (at_x86_patch){x->code.len - 4, x->code.len, first};
+    EMIT(x, CMOVS, to, entry);
+}
+
 static void index_entry(at_x86 *x, const at_tile_op *op) {
+    if (op->may_miss) {
+        index_that_may_miss(x, op);
+        return;
+    }
     at_x86_arg entry = at_gpr(AT_X86_SCRATCH);
     int digit = op->bump == 1 || x->product_reg < 0 ? AT_X86_SCRATCH : x->product_reg;
     if (goes_on(x, op)) {
@@ -233,6 +254,23 @@ static void spreads(at_x86 *x) {
     }
 }
 
+/* Numbers that pointers lead to where an entry is below 0. */
+static void missed(at_x86 *x) {
+    for (int i = 0; i < x->t->num_ops; i++) {
+        const at_tile_op *op = &x->t->ops[i];
+        if (op->kind != AT_T_INDEX || !op->may_miss || at_tile_first_miss(x->t, op) != op) continue;
+        at_asm_align(&x->code, 32);
+        int at = x->code.len;
+        uint32_t bits = at_tile_bits(op);
+        for (int j = 0; j < AT_TILE_NUMBERS; j++) at_asm_raw(&x->code, &bits, 4);
+        for (int j = 0; j < x->miss_patches.len && !x->code.bad; j++) {
+            const at_x86_patch *p = &x->miss_patches.data[j];
+            int32_t distance = at - p->end;
+            if (p->entry == i) memcpy(x->code.code + p->at, &distance, sizeof distance);
+        }
+    }
+}
+
 /* ---- the function ---------------------------------------------------------------------------- */
 
 bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
@@ -257,6 +295,7 @@ bool at_x86_encode(at_arena *arena, at_tile *t, const at_x86_set *set) {
     if (set->end) set->end(&x);
     constants(&x);
     spreads(&x);
+    missed(&x);
     t->code = x.code.code;
     t->code_bytes = x.code.len;
     return !x.code.bad;

@@ -64,9 +64,21 @@ static bool holds(runner *r, const at_cond *c) {
     return false;
 }
 
+/* Does a list say that there is nothing to read? */
+static bool misses(runner *r, const at_value *v) {
+    for (int i = 0; v->may_miss && i < v->at->n; i++) {
+        const at_sym s = r->l->syms.data[v->at->t[i].sym];
+        int64_t at = s.kind == AT_SYM_LOAD ? value_of(r, s.of) : 0;
+        if (s.kind == AT_SYM_LOAD && inside(r, s.tensor, at, 1))
+            return ((const int32_t *)base(r, s.tensor))[at] < 0;
+    }
+    return false;
+}
+
 static float evaluate(runner *r, const at_value *v) {
     if (v->op == AT_V_CONST) return v->number;
     if (v->op == AT_V_LOAD) {
+        if (misses(r, v)) return (float)v->number;
         int64_t at = value_of(r, v->at);
         return inside(r, v->tensor, at, 1) ? ((const float *)base(r, v->tensor))[at] : 0;
     }

@@ -114,9 +114,86 @@ static void packed_ahead(void **state) {
     assert_true(l->buffers[packb].packed);
 }
 
+/* ---- lists of places ------------------------------------------------------------------------- */
+
+static at_low *lower_pointers(const char *body, const char *tree, bool pack_inline,
+                              const char *until, at_error *why) {
+    const char *text = at_format(arena,
+                                 "data[N, H, W, C] : input\n"
+                                 "weight[K, K, C, F] : weight\n"
+                                 "%s",
+                                 body);
+    const at_program *p = program_of(
+        arena, &(program){"pointers", "N=2 H=5 W=4 C=8 F=32 K=3 w0=2 w1=3 f1=32", text, tree});
+    const at_lower_options o = {.dialect = AT_DIALECT_TCC,
+                                .name = "k",
+                                .verify = true,
+                                .pack_inline = pack_inline,
+                                .target = at_target_find("avx2")};
+    at_low *l;
+    return at_lower_until(arena, p, &o, until, &l, why) == AT_OK ? l : NULL;
+}
+
+static const char padded_conv[] =
+    "pad[n:N, y:H+2, x:W+2, c:C] = inside ? data[n, y-1, x-1, c] : 0\n"
+    "    where inside = 1 <= y && y < H+1 && 1 <= x && x < W+1\n"
+    "out[n:N, h:H, w:W, f:F] = sum(r:K, q:K, c:C) pad[n, h+r, w+q, c]*weight[r, q, c, f]\n";
+#define POINTERS_TREE(attribute)                                                                   \
+    "n, h, w0, r, q, c, w1:unroll, f:vec =>\n"                                                     \
+    "    @out" attribute " = n, h, {w0, w1}/w, f  // r, q, c\n"
+
+/* An entry per pixel of the padded picture, and as many as the last tail reaches beyond it; what is
+ * padding leads nowhere. Lists are packed: ahead, or in the workspace. */
+static void lists_of_places(void **state) {
+    (void)state;
+    at_low *l =
+        lower_pointers(padded_conv, POINTERS_TREE("[pointers data]"), false, "buffers", NULL);
+    assert_int_equal(l->lists.len, 1);
+    const at_place_list *p = &l->lists.data[0];
+    assert_string_equal(l->tensors[p->tensor].name, "data_rows");
+    assert_int_equal(p->num_axes, 2);
+    assert_int_equal(p->extent[0], 7);
+    assert_int_equal(p->extent[1], 6);
+    assert_int_equal(p->elements, 6 * 6 + 7 + 1); /* row 6, column 5 + 2 of the list's */
+    assert_true(l->buffers[p->tensor].packed);
+    l = lower_pointers(padded_conv, POINTERS_TREE("[pointers data]"), true, "buffers", NULL);
+    assert_false(l->buffers[l->lists.data[0].tensor].packed);
+    /* each row of a tile has a pointer, made of an entry; -1 leads to zeros */
+    l = lower_pointers(padded_conv, POINTERS_TREE("[pointers data]"), false, "tiles", NULL);
+    int entries = 0;
+    for (int t = 0; t < l->tiles.len; t++)
+        for (int i = 0; i < l->tiles.data[t]->num_ops; i++) {
+            const at_tile_op *op = &l->tiles.data[t]->ops[i];
+            if (op->kind != AT_T_INDEX) continue;
+            assert_true(op->may_miss && op->number == 0 && op->bump == 8);
+            entries++;
+        }
+    assert_int_equal(entries, 3 + 1); /* a full tile, and a partial one */
+}
+
+static void expect_no_list(const char *text, const char *tree) {
+    at_error why = {.status = AT_OK};
+    assert_null(lower_pointers(text, tree, false, "buffers", &why));
+    if (!strstr(why.text, "reads no rows of it under a condition")) fail_msg("%s", why.text);
+}
+
+/* A read without a condition has no list, nor has one whose rows are not neighbours. */
+static void no_lists(void **state) {
+    (void)state;
+    expect_no_list(
+        "out[n:N, h:H-2, w:W, f:F] = sum(r:K, c:C) data[n, h+r, w, c]*weight[r, 0, c, f]\n",
+        "n, h, w, r, c, f:vec =>\n    @out[pointers data] = n, h, w, f  // r, c\n");
+    expect_no_list("out[n:N, h:H, w:W, f:F] = sum(r:K, c:C) (n + c + r < 9 ? data[n, h, w, c] : "
+                   "0)*weight[r, 0, c, f]\n",
+                   "n, h, w, r, c, f:vec =>\n    @out[pointers data] = n, h, w, f  // r, c\n");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows), cmocka_unit_test(orders),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows),
+                                       cmocka_unit_test(orders),
                                        cmocka_unit_test(prefetches),
-                                       cmocka_unit_test(packed_ahead)};
+                                       cmocka_unit_test(packed_ahead),
+                                       cmocka_unit_test(lists_of_places),
+                                       cmocka_unit_test(no_lists)};
     return cmocka_run_group_tests(tests, make_arena, free_arena);
 }

@@ -141,6 +141,13 @@ static void want_bump(maker *m, const at_tile_op *op) {
 
 static void want_index(maker *m, const at_tile_op *op) {
     WANT(m, "movsxd rax,%s", memory_text(m, op, 4, 0));
+    if (op->may_miss) {
+        const char *to = base_name[op->dst];
+        if (op->bump != 1) WANT(m, "imul %s,rax,0x%llx", to, (unsigned long long)op->bump);
+        WANT(m, "lea %s,[%s+%s*4]", to, base_name[op->base], op->bump != 1 ? to : "rax");
+        WANT(m, "test rax,rax\nlea rax,%d times %g\ncmovs %s,rax", AT_TILE_NUMBERS, op->number, to);
+        return;
+    }
     if (op->times != 1) WANT(m, "imul rax,rax,0x%x", (unsigned)op->times);
     if (op->plus) WANT(m, "add rax,0x%x", (unsigned)op->plus);
     if (op->by % 2 == 0) WANT(m, "shr rax,%s", op->by == 2 ? "1" : op->by == 64 ? "0x6" : "0x3");
@@ -202,6 +209,19 @@ static void spread_at(char *out, const at_tile *t, long at) {
         out += sprintf(out, " %d", t->code[at + i]);
 }
 
+/* How many equal numbers stand at this place. */
+static void numbers_at(char *out, const at_tile *t, long at) {
+    float first = 0, next;
+    int n = 0;
+    if (at < 0 || at + 4L * AT_TILE_NUMBERS > t->code_bytes) return;
+    memcpy(&first, t->code + at, sizeof first);
+    for (; n < AT_TILE_NUMBERS; n++) {
+        memcpy(&next, t->code + at + 4L * n, sizeof next);
+        if (memcmp(&next, &first, sizeof next) != 0) break;
+    }
+    sprintf(out, "%d times %g", n, (double)first);
+}
+
 static void replace(char *text, const char *from, const char *to) {
     char rest[256];
     char *at = strstr(text, from);
@@ -217,6 +237,7 @@ static void normalize(char *s, const at_tile *t) {
         int n = mask_at(t, strtol(comment + 1, NULL, 16));
         char *mem = strchr(s, ',') + 1;
         if (!strncmp(s, "vpmovzxbd", 9)) spread_at(mem, t, strtol(comment + 1, NULL, 16));
+        else if (!strncmp(s, "lea", 3)) numbers_at(mem, t, strtol(comment + 1, NULL, 16));
         else sprintf(mem, "mask of %d", n);
     }
     char *to = s;
@@ -508,6 +529,8 @@ static void encode_indices(at_arena *a, const at_target *target) {
             op->times = i % 3 ? 1 : 3;
             op->plus = i % 4 ? 0 : 300;
             op->by = by[i % 5];
+            op->may_miss = op->times == 1 && !op->plus && op->by == 1;
+            op->number = i % 40 ? 0 : -2.5;
             want(&m);
         }
         compare_straight(&m, at_format(a, "%s, %d pointers", target->name, num_slots));

@@ -191,9 +191,10 @@ static void equal_keys_equal_code(void **state) {
 /* ---- other names ----------------------------------------------------------------------------- */
 
 static bool is_word(const char *name, size_t n) {
-    static const char *const words[] = {
-        "input", "weight", "index", "sum",  "where",    "min",  "max", "para",  "vec", "dyn",
-        "ann",   "unroll", "order", "init", "prefetch", "prod", "inf", "dense", "pad", NULL};
+    static const char *const words[] = {"input", "weight",   "index",    "sum",  "where", "min",
+                                        "max",   "para",     "vec",      "dyn",  "ann",   "unroll",
+                                        "order", "init",     "prefetch", "prod", "inf",   "dense",
+                                        "pad",   "pointers", NULL};
     for (int f = 0; f < AT_FUNCTION_COUNT; f++) {
         const char *function = at_function_name((at_function)f);
         if (strlen(function) == n && !strncmp(function, name, n)) return true;

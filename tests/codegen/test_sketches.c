@@ -411,6 +411,13 @@ static void operators(void **state) {
         {"conv2d", "N=3,H=7,W=5,CI=5,CO=11,K=1,S=1,P=0,D=2"},
         {"conv2d", "N=3,H=5,W=7,CI=3,CO=7,K=3,S=1,P=1,D=2"},
         {"conv2d_bn_relu", "N=3,H=7,W=7,CI=3,CO=5,K=7,S=2,P=3"},
+        /* With channels enough for lists of places. */
+        {"conv2d", "N=3,H=5,W=7,CI=9,CO=11,K=3,S=2,P=1,D=1"},
+        {"conv2d", "N=1,H=7,W=11,CI=8,CO=24,K=3,S=1,P=2,D=2"},
+        {"conv2d", "N=2,H=2,W=2,CI=13,CO=17,K=5,S=1,P=2,D=1"},
+        {"conv2d_bn_relu", "N=3,H=5,W=13,CI=8,CO=16,K=3,S=1,P=1"},
+        {"conv1d", "N=3,L=17,CI=8,CO=12,K=5,S=2,P=2,D=1"},
+        {"conv3d", "N=1,Z=2,H=3,W=7,CI=8,CO=9,K=3,S=1,P=1"},
         {"conv3d", "N=3,Z=3,H=5,W=3,CI=1,CO=5,K=3,S=2,P=1"},
         {"group_conv2d", "N=3,H=3,W=3,CI=12,CO=12,K=3,S=1,P=1,G=4"},
         {"depthwise_conv2d", "N=3,H=5,W=5,C=19,K=3,S=1,P=1"},

@@ -75,7 +75,11 @@ typedef struct {
 } extent;
 
 /* What index lists hold, by the position from the pointer at entry. */
-static int32_t list_entry(int64_t at) { return (int32_t)((at % 7 + 7) % 7 * 3); }
+static bool entries_miss; /* every third of them */
+static int32_t list_entry(int64_t at) {
+    int64_t i = (at % 7 + 7) % 7;
+    return (int32_t)(entries_miss && i % 3 == 1 ? -1 : i * 3);
+}
 
 static int64_t digit_of(const at_tile_op *op, int64_t entry) {
     return (op->times * entry + op->plus) / op->by;
@@ -117,10 +121,12 @@ static void find_extents(const at_tile *t, const long *trips, extent *of) {
             reach(&of[op->slot], at[op->slot] + op->off, 1);
             at[op->dst] =
                 at[op->base] + digit_of(op, list_entry(at[op->slot] + op->off)) * op->bump;
-            operand[op->dst] = operand[op->base];
+            bool missed = op->may_miss && list_entry(at[op->slot] + op->off) < 0;
+            operand[op->dst] = missed ? -1 : operand[op->base];
         } else if (op->kind == AT_T_LOAD || op->kind == AT_T_STORE || op->kind == AT_T_BCAST ||
                    op->mem == AT_MEM_VECTOR || op->mem == AT_MEM_BCAST) {
-            reach(&of[operand[op->slot]], at[op->slot] + op->off, lanes);
+            if (operand[op->slot] >= 0)
+                reach(&of[operand[op->slot]], at[op->slot] + op->off, lanes);
         }
     }
 }
@@ -379,6 +385,33 @@ static void listed_columns(at_arena *a, const at_target *target) {
     }
 }
 
+/* Where an entry is below 0, its pointer leads to numbers, of one kind or another. */
+static void entries_that_miss(at_arena *a, const at_target *target) {
+    static const int64_t strides[] = {1, 3, -2, 37};
+    entries_miss = true;
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++) {
+        maker m = start_tile(a, target, 5, 2);
+        int lanes = m.t.lanes;
+        add_list(&m);
+        add_op(&m, AT_T_CONST)->dst = 0;
+        add_loop(&m, 0, 0);
+        for (int k = 0; k < 3; k++) {
+            at_tile_op *op = add_index(&m, k % 2, k - 1, strides[i]);
+            op->may_miss = true;
+            op->number = k - 0.5;
+            add_move(&m, AT_T_LOAD, 1, 4, AT_TILE_NUMBERS - lanes, lanes);
+            add_move(&m, AT_T_BCAST, 2, 4, k, 1);
+            add_arithmetic(&m, AT_T_FMA, 0, 1, 2);
+        }
+        add_bump(&m, 3, 1, -1);
+        add_bump(&m, 0, 5, -1);
+        add_op(&m, AT_T_END);
+        add_move(&m, AT_T_STORE, 0, 2, 0, lanes);
+        compare_tile(a, finish(&m), at_format(a, "entries that miss, times %d", (int)strides[i]));
+    }
+    entries_miss = false;
+}
+
 /* Every number of lanes: what lies behind is not touched, unused lanes are zero. */
 static void every_tail(at_arena *a, const at_target *target) {
     for (int n = 1; n <= target->lanes; n++) {
@@ -435,6 +468,7 @@ static void hand_made_run(const at_target *target) {
     every_tail(a, target);
     every_spread(a, target);
     listed_columns(a, target);
+    entries_that_miss(a, target);
     if (target->in_double) every_tail(a, target->in_double);
     if (target->in_double) most_arguments(a, target->in_double);
     at_arena_free(a);

@@ -50,6 +50,7 @@ static void test_canonical(void **state) {
          "y, x, k =>\n    @s[prefetch a 4096] = y, x  // k\n"},
         {"y, k => @a [ pad 4 ][order k y][ prefetch s 64 ] = y, k",
          "y, k =>\n    @a[prefetch s 64][pad 4][order k y] = y, k\n"},
+        {"y, k => @a [ dense ][pointers x] = y, k", "y, k =>\n    @a[pointers x][dense] = y, k\n"},
         {"y, k => @a[order y k][dense] = y, k", "y, k =>\n    @a[dense][order y k] = y, k\n"},
         {"{y0, y1}:para, e:dyn(y) => @d = {y0, y1}y // e",
          "{y0, y1}:para, e:dyn(y) =>\n    @d = {y0, y1}/y  // e\n"},
@@ -224,7 +225,7 @@ static const struct {
     {"y, x => @s.start = y, x",
      "t:1:12: expected init, got 'start'\ny, x => @s.start = y, x\n           ^"},
     {"y, x, k => @s[fetch a 64] = y, x // k",
-     "t:1:15: expected prefetch, dense, pad or order, got 'fetch'\ny, x, k => "
+     "t:1:15: expected prefetch, pointers, dense, pad or order, got 'fetch'\ny, x, k => "
      "@s[fetch a 64] = y, x // k\n              ^"},
     {"y, x, k => @s[prefetch nothing 64] = y, x // k",
      "t:1:24: there is no tensor \"nothing\"\ny, x, k => @s[prefetch nothing 64] = y, x // k\n"
@@ -245,6 +246,18 @@ static const struct {
     {"y, x, k => @s[prefetch a 64][prefetch a 0] = y, x // k",
      "t:1:39: \"a\" is prefetched already\ny, x, k => @s[prefetch a 64][prefetch a 0] = y, x // "
      "k\n                                      ^"},
+    {"y, x, k => @s[pointers nothing] = y, x // k",
+     "t:1:24: there is no tensor \"nothing\"\ny, x, k => @s[pointers nothing] = y, x // k\n"
+     "                       ^"},
+    {"y, x, k => @s[pointers a] = y, x // k",
+     "t:1:24: pointers: \"a\" is no input\ny, x, k => @s[pointers a] = y, x // k\n"
+     "                       ^"},
+    {"y, k => @a[pointers x][pointers x] = y, k",
+     "t:1:33: pointers stand here twice\ny, k => @a[pointers x][pointers x] = y, k\n"
+     "                                ^"},
+    {"y, x => @s.init[pointers x] = y, x",
+     "t:1:26: pointers: an init reads nothing\ny, x => @s.init[pointers x] = y, x\n"
+     "                         ^"},
     {"y, x => @s.init[dense] = y, x",
      "t:1:17: dense stands at @s, not at its init\ny, x => @s.init[dense] = y, x\n"
      "                ^"},

@@ -1,0 +1,21 @@
+/* codegen/dissolve.h: what the makers of a program's first form share. */
+#ifndef AT_CODEGEN_DISSOLVE_H
+#define AT_CODEGEN_DISSOLVE_H
+
+#include "codegen/codegen_int.h"
+
+/* indices.c: an index, a condition over indices; axes: values of those of the expression's stage.
+ */
+const at_aff *at_index_expr(at_low *l, const at_expr *e, const at_aff *const *axes);
+const at_cond *at_cond_expr(at_low *l, const at_expr *e, const at_aff *const *axes);
+
+const at_cond *at_cond_new(at_low *l, at_cond_op op, const at_aff *atom, const at_cond *a,
+                           const at_cond *b);
+const at_cond *at_cond_not_negative(at_low *l, const at_aff *x); /* x >= 0 */
+
+/* pointers.c: `stage` reads c ? tensor[..] : number; the read by a list of places. NULL: it is no
+ * such read. */
+const at_value *at_pointers_read(at_low *l, int stage, const at_expr *e, const at_aff *const *axes,
+                                 int tensor, double number);
+
+#endif

@@ -1,0 +1,90 @@
+/* codegen/indices.c: an index becomes an affine form, a condition over indices one of such. */
+#include "codegen/dissolve.h"
+
+static const at_tensor *tensor_of(const at_low *l, int t) {
+    return &l->program->compute->tensors[t];
+}
+
+const at_aff *at_index_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
+    const at_aff *x, *y;
+    switch (e->op) {
+    case AT_X_INT: return at_aff_const(l, e->integer);
+    case AT_X_NAME:
+        return e->ref < AT_REF_SIZE ? axes[e->ref]
+                                    : at_aff_const(l, l->program->values[e->ref - AT_REF_SIZE]);
+    case AT_X_NEG: return at_aff_scale(l, at_index_expr(l, e->arg[0], axes), -1);
+    case AT_X_INDEX: {
+        const at_tensor *t = tensor_of(l, e->ref);
+        const at_aff *at = at_aff_const(l, 0);
+        for (int i = 0; i < t->num_axes; i++) {
+            at = at_aff_scale(l, at, l->program->extents[e->ref][i]);
+            at = at_aff_add(l, at, at_index_expr(l, e->arg[i], axes));
+        }
+        return at_aff_load(l, e->ref, at);
+    }
+    default: break;
+    }
+    if (e->nargs != 2) {
+        at_lower_fail(
+            l,
+            "an index depends on a condition; choose between the reads instead: c ? a[i] : a[j]");
+        return at_aff_const(l, 0);
+    }
+    x = at_index_expr(l, e->arg[0], axes);
+    y = at_index_expr(l, e->arg[1], axes);
+    switch (e->op) {
+    case AT_X_ADD: return at_aff_add(l, x, y);
+    case AT_X_SUB: return at_aff_sub(l, x, y);
+    case AT_X_MIN: return at_aff_min(l, x, y);
+    case AT_X_MAX: return at_aff_max(l, x, y);
+    case AT_X_MUL:
+        if (y->n == 0) return at_aff_scale(l, x, y->c);
+        if (x->n == 0) return at_aff_scale(l, y, x->c);
+        break;
+    case AT_X_DIV:
+        if (y->n == 0 && y->c > 0) return at_aff_div(l, x, y->c);
+        break;
+    case AT_X_MOD:
+        if (y->n == 0 && y->c > 0) return at_aff_mod(l, x, y->c);
+        break;
+    default: break;
+    }
+    at_lower_fail(
+        l, "an index is not affine: products need a constant factor, divisors a positive constant");
+    return at_aff_const(l, 0);
+}
+
+const at_cond *at_cond_new(at_low *l, at_cond_op op, const at_aff *atom, const at_cond *a,
+                           const at_cond *b) {
+    at_cond *c = AT_NEW(l->arena, at_cond);
+    *c = (at_cond){op, atom, a, b};
+    return c;
+}
+
+const at_cond *at_cond_not_negative(at_low *l, const at_aff *x) {
+    return at_cond_new(l, AT_C_ATOM, x, NULL, NULL);
+}
+
+const at_cond *at_cond_expr(at_low *l, const at_expr *e, const at_aff *const *axes) {
+    if (e->op == AT_X_NOT)
+        return at_cond_new(l, AT_C_NOT, NULL, at_cond_expr(l, e->arg[0], axes), NULL);
+    if (e->op == AT_X_AND || e->op == AT_X_OR)
+        return at_cond_new(l, e->op == AT_X_AND ? AT_C_AND : AT_C_OR, NULL,
+                           at_cond_expr(l, e->arg[0], axes), at_cond_expr(l, e->arg[1], axes));
+    if (e->op < AT_X_LT || e->op > AT_X_NE) {
+        at_lower_fail(l, "a condition must compare indices");
+        return at_cond_new(l, AT_C_FALSE, NULL, NULL, NULL);
+    }
+    const at_aff *x = at_index_expr(l, e->arg[0], axes), *y = at_index_expr(l, e->arg[1], axes);
+    const at_aff *xy = at_aff_sub(l, x, y), *yx = at_aff_sub(l, y, x);
+    switch (e->op) {
+    case AT_X_LT: return at_cond_not_negative(l, at_aff_shift(l, yx, -1));
+    case AT_X_LE: return at_cond_not_negative(l, yx);
+    case AT_X_GT: return at_cond_not_negative(l, at_aff_shift(l, xy, -1));
+    case AT_X_GE: return at_cond_not_negative(l, xy);
+    default: break;
+    }
+    const at_cond *eq =
+        at_cond_new(l, AT_C_AND, NULL, at_cond_not_negative(l, xy), at_cond_not_negative(l, yx));
+    return e->op == AT_X_EQ ? eq : at_cond_new(l, AT_C_NOT, NULL, eq, NULL);
+}
