@@ -114,7 +114,8 @@ void at_watch_init(int cpu) {
 
 static int64_t process_preempted(void) { return times_preempted(2); }
 
-const at_clock at_machine_clock = {at_now_ns, thread_time_ns, thread_queue, process_preempted};
+const at_clock at_machine_clock = {at_now_ns,         thread_time_ns, thread_queue,
+                                   process_preempted, at_coarse_ns,   at_coarse_step_ns};
 
 at_absence at_absence_begin(const at_clock *clock, int threads, bool closely) {
     at_absence a = {.clock = clock, .threads = threads, .closely = closely && threads == 1};

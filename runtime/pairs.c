@@ -21,9 +21,16 @@ typedef struct side {
     at_run *run;
     int runs;           /* of a block */
     bool warms;         /* with one more ahead, which is not counted */
+    double late_ns;     /* of its last run */
     double undisturbed; /* ns of a run, of late; 0: not known */
     bool was_absent;    /* the thread, while it ran */
 } side;
+
+typedef struct manner { /* of timing a block */
+    at_tick *tick;
+    bool apart;   /* the two are of different vector sets */
+    bool closely; /* at_absence */
+} manner;
 
 static void stay_apart(const at_clock *clock) {
     int64_t end = clock->now_ns() + APART_NS;
@@ -33,15 +40,17 @@ static void stay_apart(const at_clock *clock) {
 
 /* Nanoseconds per run. Where somebody disturbed it no clock is right, and the error makes the
  * anchor's time too short or the kernel's too long: nothing seems faster than it is. */
-static double time_block(side *s, bool apart, bool closely, int *failed) {
+static double time_block(side *s, const manner *how, int *failed) {
     at_run *r = s->run;
-    if (apart) stay_apart(r->clock);
+    at_tick_avoid(r->clock, how->tick,
+                  (s->runs + s->warms) * s->late_ns + (how->apart ? APART_NS : 0));
+    if (how->apart) stay_apart(r->clock);
     if (s->warms) *failed = r->entry(r->buf, r->workspace, &r->par);
-    at_absence watch = at_absence_begin(r->clock, r->par.threads, closely);
+    at_absence watch = at_absence_begin(r->clock, r->par.threads, how->closely);
     for (int i = 0; i < s->runs && !*failed; i++) *failed = r->entry(r->buf, r->workspace, &r->par);
     at_passed passed = at_absence_end(&watch);
     s->was_absent |= passed.disturbed;
-    double run_ns = (double)passed.ns / s->runs;
+    double run_ns = s->late_ns = (double)passed.ns / s->runs;
     if (passed.disturbed && s->undisturbed > 0)
         run_ns = fmin((double)passed.least_ns / s->runs, s->undisturbed);
     else if (passed.disturbed) run_ns = (double)passed.most_ns / s->runs;
@@ -67,20 +76,21 @@ static void choose_runs(side *kernel, double kernel_ns, side *anchor, double anc
 }
 
 /* The anchor before and after, since a pair would be the slow one's alone. */
-static at_pair bracket(side *kernel, side *anchor, bool apart, bool closely, int *failed) {
-    side block = {.run = anchor->run, .runs = LONG_BLOCK, .undisturbed = anchor->undisturbed};
-    double before = time_block(&block, apart, closely, failed);
-    double ns = *failed ? 0 : time_block(kernel, apart, closely, failed);
-    double after = *failed ? 0 : time_block(&block, apart, closely, failed);
+static at_pair bracket(side *kernel, side *anchor, const manner *how, int *failed) {
+    side block = *anchor;
+    block.runs = LONG_BLOCK;
+    block.warms = false;
+    double before = time_block(&block, how, failed);
+    double ns = *failed ? 0 : time_block(kernel, how, failed);
+    double after = *failed ? 0 : time_block(&block, how, failed);
     anchor->was_absent = block.was_absent;
     return (at_pair){.time_s = ns * 1e-9, .anchor_s = (before + after) / 2 * 1e-9};
 }
 
-static at_pair pair(side *kernel, side *anchor, bool apart, bool closely, bool kernel_first,
-                    int *failed) {
+static at_pair pair(side *kernel, side *anchor, const manner *how, bool kernel_first, int *failed) {
     side *sides[2] = {kernel_first ? kernel : anchor, kernel_first ? anchor : kernel};
     double ns[2] = {0, 0};
-    for (int i = 0; i < 2 && !*failed; i++) ns[i] = time_block(sides[i], apart, closely, failed);
+    for (int i = 0; i < 2 && !*failed; i++) ns[i] = time_block(sides[i], how, failed);
     return (at_pair){.time_s = ns[!kernel_first] * 1e-9, .anchor_s = ns[kernel_first] * 1e-9};
 }
 
@@ -148,9 +158,10 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
         failed = at_run_once(r, 0, &again);
         if (again.ns < ns) ns = again.ns;
     }
-    side kernel = {.run = r}, anchor = {.run = &a->beside, .undisturbed = a->run_ns};
+    side kernel = {.run = r, .late_ns = (double)ns};
+    side anchor = {.run = &a->beside, .late_ns = a->run_ns, .undisturbed = a->run_ns};
     choose_runs(&kernel, (double)ns, &anchor, a->run_ns);
-    bool apart = job->vector_set != a->job->vector_set;
+    manner how = {.tick = &a->tick, .apart = job->vector_set != a->job->vector_set};
     out->is_bracketed = (double)ns > LONG * a->run_ns;
     out->number = kernel.runs;
     at_rng rng;
@@ -159,11 +170,12 @@ int at_time_pairs(at_run *r, at_anchor *a, const at_job *job, at_run_time check_
     at_state before = look(job);
     int most = job->pairs < AT_MAX_PAIRS ? job->pairs : AT_MAX_PAIRS;
     while (!failed && !enough(job, r->clock->now_ns() - begin_ns, &most, out)) {
-        bool first = at_rng_below(&rng, 2), closely = out->disturbed > 0;
+        bool first = at_rng_below(&rng, 2);
+        how.closely = out->disturbed > 0;
         int64_t pair_ns = r->clock->now_ns();
         kernel.was_absent = anchor.was_absent = false;
-        at_pair p = out->is_bracketed ? bracket(&kernel, &anchor, apart, closely, &failed)
-                                      : pair(&kernel, &anchor, apart, closely, first, &failed);
+        at_pair p = out->is_bracketed ? bracket(&kernel, &anchor, &how, &failed)
+                                      : pair(&kernel, &anchor, &how, first, &failed);
         if (failed) break;
         at_state after = look(job);
         p.state = at_state_between(before, after);

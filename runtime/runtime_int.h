@@ -241,7 +241,11 @@ typedef struct at_clock {
     int64_t (*now_ns)(void), (*thread_ns)(void);
     at_queue (*queue)(void);
     int64_t (*preempted)(void);
+    /* One that goes on by steps, with the timer's interrupts (tick.c), and how far; NULL: none. */
+    int64_t (*coarse_ns)(void), (*coarse_step_ns)(void);
 } at_clock;
+int64_t at_coarse_ns(void);
+int64_t at_coarse_step_ns(void);
 extern const at_clock at_machine_clock; /* disturb.c */
 
 typedef struct at_run {
@@ -286,6 +290,17 @@ typedef struct at_inside { /* the worker process */
     int64_t store_bytes, memory_bytes;
 } at_inside;
 
+/* ---- the timer's interrupt (tick.c) -----------------------------------------------------------
+ */
+
+typedef struct at_tick { /* what is known of it; all 0: nothing */
+    int64_t step_ns;
+    int64_t least_age_ns; /* by which the coarse clock is late right behind a step */
+} at_tick;
+/* Waits where the next one would fall into so many nanoseconds from now, unless these are so many
+ * that it makes no difference. */
+void at_tick_avoid(const at_clock *c, at_tick *t, double ns);
+
 /* ---- the anchor (anchor.c), and pairs with it (pairs.c) -------------------------------------- */
 
 enum { AT_ANCHOR_MEMORY = 31 };
@@ -299,6 +314,7 @@ typedef struct at_anchor {
     double run_ns;                    /* of late */
     double late_ns[AT_ANCHOR_MEMORY]; /* its last runs, round and round */
     int num_late, next_late;
+    at_tick tick;
 } at_anchor;
 /* Loads, places, checks the job of a message, whose data it takes, and keeps it. */
 void at_anchor_execute(at_inside *in, at_msg *m, at_outcome *out);

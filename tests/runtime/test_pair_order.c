@@ -46,7 +46,18 @@ static int64_t wall(void) { return now_ns += TICK_NS; }
 static int64_t thread(void) { return now_ns - away_ns; }
 static at_queue waited(void) { return queue; }
 static int64_t preemptions(void) { return preempted; }
-static const at_clock clock = {wall, thread, waited, preemptions};
+/* Every four milliseconds, late by one; what runs then takes longer. */
+enum { STEP_NS = 4000000, LATE_NS = 1000000, INTERRUPT_NS = 13000 };
+static bool interrupts;
+static int64_t steps(void) { return (now_ns - LATE_NS) / STEP_NS; }
+static int64_t coarse(void) { return steps() * STEP_NS; }
+static int64_t coarse_step(void) { return STEP_NS; }
+static const at_clock clock = {.now_ns = wall,
+                               .thread_ns = thread,
+                               .queue = waited,
+                               .preempted = preemptions,
+                               .coarse_ns = coarse,
+                               .coarse_step_ns = coarse_step};
 
 static void happen(int64_t run_ns) {
     unsigned what = happens & 1u << at_rng_below(&luck, HAPPENINGS);
@@ -69,7 +80,9 @@ static int run(void *const buf[], void *workspace, at_par *par) {
     bool is_first = num_ran && ran[num_ran - 1] != f; /* the check run was its own */
     ran[num_ran] = f;
     begun_ns[num_ran] = now_ns;
+    int64_t before = steps();
     now_ns += f->ns + (is_first ? f->first_ns : 0);
+    if (interrupts && steps() != before) now_ns += INTERRUPT_NS;
     if (away_in == f) now_ns += 10000000, away_ns += 10000000;
     if (slow_in == f && slow_runs-- > 0) now_ns += f->ns;
     if (happens) happen(f->ns);
@@ -271,6 +284,30 @@ static void long_runs_on_a_shared_core(void **state) {
         assert_float_equal(out.pairs[i].time_s / out.pairs[i].anchor_s, 1, 2e-3);
 }
 
+/* The timer's interrupt is let pass between blocks, once it is known when it comes; in blocks as
+ * long as a quarter of the time between two of them it does not matter. */
+static void interrupts_are_let_pass(void **state) {
+    (void)state;
+    fake k = {.ns = 45000}, a = {.ns = 45000}, slow = {.ns = 2000000};
+    at_job job = ten;
+    job.pairs = 400;
+    interrupts = true;
+    now_ns = 10 * STEP_NS;
+    int64_t begin_ns = now_ns;
+    time_pairs(&k, &a, job);
+    int hit = 0;
+    for (int i = 0; i < 400; i++)
+        hit += out.pairs[i].time_s > 46e-6 || out.pairs[i].anchor_s > 46e-6;
+    assert_true(hit <= 2);
+    /* It costs half a block of each step at most, and some microseconds. */
+    assert_true((double)(now_ns - begin_ns) < 400 * 6 * 45500 * 1.04);
+    time_pairs(&slow, &slow, ten);
+    interrupts = false;
+    hit = 0;
+    for (int i = 0; i < 10; i++) hit += out.pairs[i].time_s > 2.01e-3;
+    assert_true(hit > 0);
+}
+
 /* What seems much faster than the anchor, which somebody has slowed down unseen, has more pairs. */
 static void much_is_believed_late(void **state) {
     (void)state;
@@ -325,6 +362,7 @@ int main(void) {
         cmocka_unit_test(absences_do_not_count),
         cmocka_unit_test(no_more_than_it_takes),
         cmocka_unit_test(nothing_seems_faster_than_it_is),
+        cmocka_unit_test(interrupts_are_let_pass),
         cmocka_unit_test(long_runs_on_a_shared_core),
         cmocka_unit_test(much_is_believed_late),
     };

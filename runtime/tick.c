@@ -1,0 +1,43 @@
+/* runtime/tick.c: the timer's interrupt. Some hundred times a second it takes a core for 3 to 15
+ * microseconds, a third of a short block, and the system counts that as the thread's own time. When
+ * it comes is known: the coarse clock goes on with it. */
+#include "runtime/runtime_int.h"
+
+#include <time.h>
+
+#define MARGIN_NS 10000 /* what lasts until then is too close to it */
+#define OVER_NS 20000   /* behind the clock's step the interrupt is over */
+#define FORGET_NS 10    /* the clocks drift */
+enum { SHARE = 4 };     /* longer than that part of the time between two: it makes no difference */
+
+int64_t at_coarse_ns(void) {
+    struct timespec t;
+    return clock_gettime(CLOCK_MONOTONIC_COARSE, &t) ? 0 : t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+int64_t at_coarse_step_ns(void) {
+    struct timespec t;
+    return clock_getres(CLOCK_MONOTONIC_COARSE, &t) ? 0 : t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+static int64_t age_ns(const at_clock *c) { return c->now_ns() - c->coarse_ns(); }
+
+static void stay(const at_clock *c, int64_t ns) {
+    int64_t end_ns = c->now_ns() + ns;
+    while (c->now_ns() < end_ns) {
+    }
+}
+
+void at_tick_avoid(const at_clock *c, at_tick *t, double ns) {
+    if (!c->coarse_ns) return;
+    if (!t->step_ns) *t = (at_tick){.step_ns = c->coarse_step_ns(), .least_age_ns = INT64_MAX / 2};
+    if (ns > (double)t->step_ns / SHARE) return;
+    /* Right behind a step the coarse clock is late by what it is always late by. */
+    int64_t age = age_ns(c), step = t->step_ns;
+    t->least_age_ns += FORGET_NS;
+    if (age < t->least_age_ns) t->least_age_ns = age;
+    if ((double)(age - t->least_age_ns + MARGIN_NS) + ns <= (double)step) return;
+    for (int64_t was = c->coarse_ns(); c->coarse_ns() == was;)
+        if (age_ns(c) > t->least_age_ns + 2 * step) return; /* it does not come */
+    stay(c, OVER_NS);
+}
