@@ -121,6 +121,7 @@ int at_build_load(at_builder *b, at_tile_vreg v);
 /* tile_place.c: the address of an element of a tensor at the current iterations; its slot, which is
  * found or made; that of a load, of an index list's entry, too. */
 at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at);
+at_tile_place at_build_locate_load(at_builder *b, const at_value *v);
 int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written);
 int at_build_slot_of(at_builder *b, const at_tile_place *p);
 

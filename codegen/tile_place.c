@@ -122,6 +122,25 @@ at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at) {
     return p;
 }
 
+/* Where a list of places says that there may be nothing, its entry is looked at in the tile, also
+ * where it is known outside. */
+at_tile_place at_build_locate_load(at_builder *b, const at_value *v) {
+    at_tile_place p = at_build_locate(b, v->tensor, v->at);
+    at_low *l = b->l;
+    p.may_miss = v->may_miss;
+    if (!p.may_miss) return p;
+    p.number = v->number;
+    for (int i = 0; i < p.rest->n && p.entry < 0; i++) {
+        const at_term t = p.rest->t[i];
+        if (l->syms.data[t.sym].kind != AT_SYM_LOAD) continue;
+        p.rest = at_aff_add_times(l, p.rest, at_aff_sym(l, t.sym), -t.k);
+        p.entry = t.sym;
+        add_digit(b, &p, t.sym, t.k);
+    }
+    if (p.entry < 0 || !l->buffers[l->syms.data[p.entry].tensor].has_all) b->failed = true;
+    return p;
+}
+
 int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written) {
     for (int i = 0; i < b->num_slots; i++) {
         at_tile_slot *s = &b->slots[i];

@@ -163,9 +163,7 @@ int at_build_value(at_builder *b, const at_value *v) {
                                                .pooled = true,
                                                .same = true});
     if (v->op == AT_V_LOAD) {
-        at_tile_place p = at_build_locate(b, v->tensor, v->at);
-        p.may_miss = v->may_miss;
-        p.number = v->may_miss ? v->number : 0;
+        at_tile_place p = at_build_locate_load(b, v);
         int lanes = lanes_now(b);
         if (in_register(b, v->tensor)) {
             if (p.entry >= 0 || p.by) b->failed = true; /* which one is not known, or no one */
