@@ -82,7 +82,8 @@ static at_status open_all(at_arena *a, const layer *l, contest *c, at_error *err
     at_bench_data data;
     const at_lower_options lo = at_bench_lower_options(at_bench_target());
     at_error is_none;
-    AT_TRY(search(l, "conv2d_winograd_nhwc", at_format(a, ",m=%d", l->m), a, &winograd, err));
+    AT_TRY(
+        search(l, "conv2d_winograd_nhwc", at_format(a, ",m=%d,points=0", l->m), a, &winograd, err));
     AT_TRY(search(l, "conv2d_nhwc", "", a, &direct, err));
     AT_TRY(at_bench_best_open(a, &direct, &program, &data, &c->kernels[DIRECT], err));
     AT_TRY(at_bench_best(a, &winograd, &program, err));

@@ -186,7 +186,9 @@ typedef struct at_bench_tuned {
     double total_s, cpu_s;       /* of the whole run: by the clock; of the processor */
     at_bench_spread per_trial_s; /* all_cost of the log's records */
 } at_bench_tuned;
-extern int at_bench_cores;  /* that this process was given, before it took one */
+extern int at_bench_cores; /* that this process was given, before it took one */
+/* Where NEIGHBOUR is set: starts tools/neighbour beside this CPU, and says where. */
+void at_bench_invite(int cpu);
 extern int at_bench_trials; /* of every search; 0: each its own number */
 const at_bench_tuned *at_bench_tune(const at_bench_search *s);
 /* The folder of this program: logs go here, the tool is one above. */

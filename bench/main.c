@@ -92,7 +92,9 @@ int main(int argc, char **argv) {
     const char *trials = getenv("TRIALS");
     if (trials && atoi(trials) > 0) at_bench_trials = atoi(trials);
     int cores = at_cpu_facts()->cores;
-    print_head(pin(), cores);
+    int cpu = pin();
+    print_head(cpu, cores);
+    at_bench_invite(cpu);
     for (int i = 0; i < NUM_PARTS; i++) {
         at_error err = {0};
         if (argc > 1 && !wanted[i]) continue;
