@@ -144,6 +144,11 @@ static double fetched(const at_estimator *e, const est_leaf *x, const est_access
     return a->lines[once] * turns_within(x, a, once);
 }
 
+/* Levels whose places an address decides. Of the second one the lower bits do, too; those above are
+ * its page's, which lie anywhere, so that what piles up within a page does so in each. */
+enum { MOST_PILED = 1 };
+static const double L2_SHARE = 0.75; /* some places fill sooner, since pages lie anywhere */
+
 /* Lines from beyond each level for one leaf, as if the least recently used went first. */
 void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lines) {
     const at_speeds *s = e->o.speeds;
@@ -153,9 +158,9 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
     touched all, piled;
     for (int k = 0; k < x->num_accesses; k++) any_piles_up |= x->access[k].piles_up;
     for (int level = 0; level < 3; level++) {
-        size += (double)e->o.cache_bytes[level];
+        size += (double)e->o.cache_bytes[level] * (level == 1 ? L2_SHARE : 1);
         if (!e->o.cache_bytes[level]) continue;
-        if (touched_by_all(e, level == 0) <= size) break;
+        if (touched_by_all(e, level <= MOST_PILED) <= size) break;
         if (!known) touch_by(e, x, false, &all);
         if (!known && any_piles_up) touch_by(e, x, true, &piled);
         known = true;
@@ -164,7 +169,7 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
             const est_access *a = &x->access[k];
             if (a->in_registers) continue;
             double more = fetched(e, x, a, &all, all.together[k], size);
-            if (level == 0 && a->piles_up)
+            if (level <= MOST_PILED && a->piles_up)
                 more = fmax(more, fetched(e, x, a, &piled, all.together[k], size));
             if (!a->written) more = fmax(more * share, fmin(more, a->lines[0]));
             e->out->bytes[level] += more * 64;

@@ -6,6 +6,8 @@
  * else i, k => @A_copy = ..  */
 #include "sketch/tile.h"
 
+enum { MANY_READS = 64 };
+
 static at_status pack(sketch_state *s, const sketch_tile *tile, int access, at_error *err) {
     const at_access *x = &s->facts->of[tile->stage].access[access];
     const char *name, *first;
@@ -18,9 +20,18 @@ typedef enum packing {
     PACK_NOT,   /* it cannot be, or lanes do not move along it */
     PACK_MUST,  /* lanes read it with a stride */
     PACK_FIRST, /* weights that lie well, or rows of weights: better packed ahead of the kernel, and
-                   worse as a part of it */
+                   worse as a part of it; what comes from afar for many rows */
     PACK_MAY
 } packing;
+
+/* For how many points of a sum each element is read. */
+static int64_t reads_of(const sketch_state *s, int stage, const at_access *x) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    int64_t n = 1;
+    for (int k = 0; k < s->facts->compute->tensors[stage].num_axes; k++)
+        if (!x->stride[k]) n *= f->inner[k];
+    return n;
+}
 
 static packing packing_of(const sketch_state *s, const sketch_tile *tile, const at_access *x) {
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
@@ -32,7 +43,8 @@ static packing packing_of(const sketch_state *s, const sketch_tile *tile, const 
         return has_rows && from->role == AT_ROLE_WEIGHT ? PACK_FIRST : PACK_NOT;
     }
     if (x->stride[tile->vec] != 1) return PACK_MUST;
-    return from->role == AT_ROLE_WEIGHT ? PACK_FIRST : PACK_MAY;
+    bool pays = sketch_is_far(s, x->tensor) && reads_of(s, tile->stage, x) >= MANY_READS;
+    return from->role == AT_ROLE_WEIGHT || pays ? PACK_FIRST : PACK_MAY;
 }
 
 /* Rows beside each other in a tile that are a multiple of a page apart. */
