@@ -57,6 +57,9 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
                            "tasks; xgb does",
                            row->name);
         AT_TRY(at_history_read(s->arena, o, s->task, &history, err));
+        if (history.costs_ns && row->goes_by_costs && !row->goes_by_costs(&to))
+            at_engine_warn(o, "--transfer: trials of other computations correct the costs that a "
+                              "draft goes by; without a draft they are not used");
         to.history = &history;
     } else if (parent && row->learns_features && to.features.of) {
         share_known(s->arena, parent, &to.features, &history);

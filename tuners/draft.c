@@ -15,39 +15,57 @@ enum {
     STEPS = 3             /* so many times */
 };
 
+typedef struct at_draft_cost {
+    double log_cost;   /* INFINITY: none */
+    double correction; /* powers of two that the point is faster */
+} at_draft_cost;
+
 void at_draft_free(at_draft *d) {
     at_numbering_free(&d->known);
-    free(d->log_cost);
+    free(d->cost);
     free(d->pool);
 }
 
-static void remember(at_draft *d, int64_t index, double ns) {
+static void remember(at_draft *d, int64_t index, double ns, double correction) {
     int number = at_number_add(&d->known, index);
     if (number >= d->cap) {
         d->cap = d->known.cap;
-        d->log_cost = realloc(d->log_cost, sizeof *d->log_cost * (size_t)d->cap);
-        AT_NEED(d->log_cost);
+        d->cost = realloc(d->cost, sizeof *d->cost * (size_t)d->cap);
+        AT_NEED(d->cost);
     }
-    d->log_cost[number] = ns > 0 ? log2(ns) : INFINITY;
-    if (isfinite(d->log_cost[number])) d->highest = fmax(d->highest, d->log_cost[number]);
+    at_draft_cost *x = &d->cost[number];
+    *x = (at_draft_cost){ns > 0 ? log2(ns) : INFINITY, correction};
+    if (isfinite(x->log_cost)) d->highest = fmax(d->highest, x->log_cost);
+    else x->correction = 0;
 }
 
-void at_draft_costs(at_draft *d, const int64_t *indices, int n, double *log_costs) {
+/* From now on all of them are known. */
+static void ask(at_draft *d, const int64_t *indices, int n) {
     enum { CHUNK = 256 };
-    int64_t ask[CHUNK];
-    double ns[CHUNK];
+    int64_t unknown[CHUNK];
+    double ns[CHUNK], off[CHUNK] = {0};
     for (int i = 0; i < n;) {
         int num = 0;
         for (; i < n && num < CHUNK; i++)
-            if (at_number_of(&d->known, indices[i]) < 0) ask[num++] = indices[i];
-        d->costs.of(d->costs.ctx, ask, num, ns);
+            if (at_number_of(&d->known, indices[i]) < 0) unknown[num++] = indices[i];
+        d->costs.of(d->costs.ctx, unknown, num, ns);
+        if (d->learned) at_learned_costs_off(d->learned, unknown, num, off);
         for (int k = 0; k < num; k++)
-            if (at_number_of(&d->known, ask[k]) < 0) remember(d, ask[k], ns[k]);
+            if (at_number_of(&d->known, unknown[k]) < 0) remember(d, unknown[k], ns[k], off[k]);
     }
+}
+
+void at_draft_costs(at_draft *d, const int64_t *indices, int n, double *log_costs) {
+    ask(d, indices, n);
     for (int i = 0; i < n; i++) {
-        double own = d->log_cost[at_number_of(&d->known, indices[i])];
-        log_costs[i] = isfinite(own) ? own : d->highest;
+        const at_draft_cost *x = &d->cost[at_number_of(&d->known, indices[i])];
+        log_costs[i] = isfinite(x->log_cost) ? x->log_cost - d->trust * x->correction : d->highest;
     }
+}
+
+void at_draft_corrections(at_draft *d, const int64_t *indices, int n, double *out) {
+    ask(d, indices, n);
+    for (int i = 0; i < n; i++) out[i] = d->cost[at_number_of(&d->known, indices[i])].correction;
 }
 
 /* ---- the pool ------------------------------------------------------------------------------- */
@@ -125,13 +143,28 @@ static void descend(at_draft *d, at_numbering *listed, at_numbering *left) {
     at_add_neighbours(d->book, starts, num, listed);
 }
 
+/* So many of the cheapest of the list are in the pool, besides what is there. */
+static void keep_cheapest(at_draft *d, const at_numbering *listed, int most, at_numbering *kept) {
+    point *points = sorted(d, listed);
+    for (int i = 0; i < listed->len && kept->len < most; i++)
+        if (at_number_of(kept, points[i].index) < 0) at_number_add(kept, points[i].index);
+    free(points);
+}
+
 void at_draft_make(at_draft *d, at_rng *rng) {
     at_numbering listed = {0}, left = {0}, kept = {0};
+    const double trust = d->trust;
     bool all = sample(d, rng, &listed);
-    for (int step = 0; step < STEPS && !all; step++) descend(d, &listed, &left);
-    point *points = sorted(d, &listed);
-    for (int i = 0; i < listed.len && kept.len < POOL - BY_CHANCE; i++)
-        at_number_add(&kept, points[i].index);
+    /* By costs as they are, then as other tasks correct them. */
+    for (int corrected = 0; corrected < 1 + (d->learned != NULL); corrected++) {
+        d->trust = corrected;
+        for (int step = 0; step < STEPS && !all; step++) descend(d, &listed, &left);
+    }
+    for (int corrected = d->learned != NULL; corrected >= 0; corrected--) {
+        d->trust = corrected;
+        keep_cheapest(d, &listed, (POOL - BY_CHANCE) / (1 + corrected), &kept);
+    }
+    d->trust = trust;
     for (int i = 0; i < listed.len && kept.len < POOL; i++)
         if (at_number_of(&kept, listed.indices[i]) < 0) at_number_add(&kept, listed.indices[i]);
     d->made = true;
@@ -140,7 +173,6 @@ void at_draft_make(at_draft *d, at_rng *rng) {
     AT_NEED(d->pool);
     for (int i = 0; i < kept.len; i++) d->pool[i] = kept.indices[i];
     at_numbering_free(&kept);
-    free(points);
     at_numbering_free(&left);
     at_numbering_free(&listed);
 }

@@ -18,6 +18,9 @@ static const double first_difference = 0.05, difference = 0.01;
 /* Powers of two that a failure is slower than the slowest trial. */
 static const double failure = 1;
 static const double random_share = 0.05;
+/* How much trials have to tell of what other tasks say before it counts less: in squares of powers
+ * of two. */
+static const double belief = 0.3;
 
 struct at_drafted {
     at_book *book;
@@ -25,8 +28,7 @@ struct at_drafted {
     at_draft draft;
     at_model_options fit;
     int plan_size, diversity;
-    int64_t start;             /* of the first plan, -1: none */
-    at_learned_costs *learned; /* NULL: no other task tells */
+    int64_t start; /* of the first plan, -1: none */
     at_model *model;
 };
 
@@ -41,10 +43,8 @@ at_drafted *at_drafted_new(at_book *book, at_rows *rows, const at_tuner_options 
                       .fit = *fit,
                       .plan_size = plan_size,
                       .diversity = diversity};
-    if (o->history && o->history->costs_ns && o->common.of) {
-        d->learned = at_learned_costs_new(&o->costs, &o->common, o->history, o->seed);
-        d->draft.costs = at_learned_costs_of(d->learned);
-    }
+    if (o->history && o->history->costs_ns && o->common.of)
+        d->draft.learned = at_learned_costs_new(&o->common, o->history, o->seed);
     return d;
 }
 
@@ -52,8 +52,39 @@ void at_drafted_free(at_drafted *d) {
     if (!d) return;
     at_model_free(d->model);
     at_draft_free(&d->draft);
-    at_learned_costs_free(d->learned);
+    at_learned_costs_free(d->draft.learned);
     free(d);
+}
+
+/* ---- trust in other tasks -------------------------------------------------------------------- */
+
+/* How much of what they say the trials so far confirm: the factor of it that leaves least of what
+ * costs are off by, on the way from 1. */
+static double confirmed(at_drafted *d) {
+    const at_book *b = d->book;
+    int n = b->entered.len, valid = 0;
+    double *costs = malloc(sizeof *costs * (size_t)(n + 1)),
+           *said = malloc(sizeof *said * (size_t)(n + 1)), mean_said = 0, mean_off = 0,
+           both = belief, square = belief;
+    AT_NEED(costs && said);
+    d->draft.trust = 0;
+    at_draft_costs(&d->draft, b->entered.indices, n, costs);
+    at_draft_corrections(&d->draft, b->entered.indices, n, said);
+    for (int i = 0; i < n; i++) {
+        if (!(b->score[i] > 0) || b->is_bound[i]) continue;
+        said[valid] = said[i];
+        costs[valid] = log2(b->score[i]) + costs[i];
+        mean_said += said[valid];
+        mean_off += costs[valid++];
+    }
+    for (int i = 0; i < valid; i++) {
+        double x = said[i] - mean_said / valid;
+        both += x * (costs[i] - mean_off / valid);
+        square += x * x;
+    }
+    free(said);
+    free(costs);
+    return fmin(fmax(both / square, 0), 1);
 }
 
 /* ---- the model ------------------------------------------------------------------------------ */
@@ -188,16 +219,29 @@ static int enter(at_drafted *d, const candidate *list, int n, int num) {
     return num;
 }
 
+/* The best by costs, by what was learned, and by what other tasks say as far as that is trusted. */
+static int enter_best(at_drafted *d, int num) {
+    int n;
+    candidate *list = candidates(d, &n);
+    int entered = enter(d, list, n, num);
+    free(list);
+    return entered;
+}
+
 void at_drafted_round(at_drafted *d) {
     at_book *b = d->book;
-    int before = b->entered.len, total = before / GROWTH, n;
+    int before = b->entered.len, total = before / GROWTH, entered = 0;
     if (total < d->plan_size) total = d->plan_size;
     int randoms = (int)(random_share * (before + total)) - (int)(random_share * before);
     if (!d->draft.made) at_draft_make(&d->draft, &b->rng);
+    if (d->draft.learned &&
+        !before) { /* the others have not been heard yet, so half goes without */
+        d->draft.trust = 1;
+        entered = enter_best(d, (total - randoms + 1) / 2);
+        d->draft.trust = 0;
+    } else if (d->draft.learned) d->draft.trust = confirmed(d);
     if (b->best > 0) fit(d);
-    candidate *list = candidates(d, &n);
-    int entered = enter(d, list, n, total - randoms);
-    free(list);
+    entered += enter_best(d, total - randoms - entered);
     if (!before && d->start >= 0 && at_book_allows(b, d->start))
         at_book_enter(b, d->start, "default");
     at_book_enter_random(b, total - entered);

@@ -1,4 +1,4 @@
-/* tuners/learned_costs.c: costs as trials of other tasks would have corrected them. What is learned
+/* tuners/learned_costs.c: how trials of other tasks would have corrected costs. What is learned
  * is how far costs were off there, from numbers that mean the same in every task; how fast a task
  * is as a whole says nothing about another one. */
 #include "tuners/model.h"
@@ -14,7 +14,6 @@ enum {
 };
 
 struct at_learned_costs {
-    at_costs costs; /* as they are */
     at_features common;
     at_model *model;
     int width;
@@ -46,11 +45,11 @@ static int fill(const at_history *h, int width, float *data, const float **rows,
     return n;
 }
 
-at_learned_costs *at_learned_costs_new(const at_costs *costs, const at_features *common,
-                                       const at_history *h, uint64_t seed) {
+at_learned_costs *at_learned_costs_new(const at_features *common, const at_history *h,
+                                       uint64_t seed) {
     at_learned_costs *l = calloc(1, sizeof *l);
     AT_NEED(l);
-    *l = (at_learned_costs){.costs = *costs, .common = *common};
+    *l = (at_learned_costs){.common = *common};
     for (int i = 0; i < h->count; i++)
         if (h->lengths[i] > l->width) l->width = h->lengths[i];
     AT_ASSERT(l->width <= MOST_WIDTH);
@@ -80,23 +79,17 @@ void at_learned_costs_free(at_learned_costs *l) {
     free(l);
 }
 
-static void corrected(void *ctx, const int64_t *indices, int n, double *ns) {
-    at_learned_costs *l = ctx;
-    float numbers[CHUNK][MOST_WIDTH] = {{0}};
+void at_learned_costs_off(at_learned_costs *l, const int64_t *indices, int n, double *out) {
+    float numbers[CHUNK][MOST_WIDTH];
     const float *rows[CHUNK];
-    double off[CHUNK];
-    l->costs.of(l->costs.ctx, indices, n, ns);
+    memset(out, 0, sizeof *out * (size_t)n);
     for (int begin = 0; begin < n && l->model; begin += CHUNK) {
         int count = n - begin < CHUNK ? n - begin : CHUNK;
         for (int i = 0; i < count; i++) {
             rows[i] = numbers[i];
-            if (!isfinite(ns[begin + i])) continue;
             int length = l->common.of(l->common.ctx, indices[begin + i], numbers[i], MOST_WIDTH);
             for (int k = length < 0 ? 0 : length; k < MOST_WIDTH; k++) numbers[i][k] = 0;
         }
-        at_model_predict(l->model, rows, count, off);
-        for (int i = 0; i < count; i++) ns[begin + i] *= exp2(-off[i]);
+        at_model_predict(l->model, rows, count, out + begin);
     }
 }
-
-at_costs at_learned_costs_of(at_learned_costs *l) { return (at_costs){corrected, l}; }

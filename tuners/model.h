@@ -41,22 +41,29 @@ at_features at_value_features(at_space *space);
 
 /* ---- draft.c -------------------------------------------------------------------------------- */
 
-/* The cheapest of many points, by costs that are known before anything is measured. */
+/* The cheapest of many points, by costs that are known before anything is measured, and, as far as
+ * that is trusted, by what other tasks say of how far they are off. */
 typedef struct at_draft {
     const at_book *book;
     at_costs costs;
-    at_numbering known; /* whose cost was asked for */
-    double *log_cost;   /* [known.cap] INFINITY: none */
+    struct at_learned_costs *learned; /* NULL: no other task tells */
+    double trust;                     /* in that: 0 to 1 */
+    at_numbering known;               /* whose cost was asked for */
+    struct at_draft_cost *cost;       /* [known.cap] */
     double highest;
     int cap;
     int64_t *pool; /* [num_pool] cheapest first, then some by chance */
     int num_pool;
     bool made;
 } at_draft;
+/* The pool: where other tasks tell something, half of it is what they put first. */
 void at_draft_make(at_draft *d, at_rng *rng);
 void at_draft_free(at_draft *d);
 /* Logarithms to base 2 of ns; of points without a cost the highest that there is. */
 void at_draft_costs(at_draft *d, const int64_t *indices, int n, double *log_costs);
+/* Powers of two that the point is faster than its cost, as other tasks have it; 0: they say
+ * nothing. */
+void at_draft_corrections(at_draft *d, const int64_t *indices, int n, double *out);
 
 /* ---- neighbours.c --------------------------------------------------------------------------- */
 
@@ -119,12 +126,13 @@ bool at_best_offer(at_best *b, int64_t index, double score);
 
 /* ---- learned_costs.c ------------------------------------------------------------------------ */
 
-/* Costs, and what trials of other tasks say of how far they are off. Borrows what costs and common
- * need; the history, whose rows common has made, only now. */
+/* What trials of other tasks say of how far costs are off. Borrows what common needs; the history,
+ * whose rows common has made, only now. */
 typedef struct at_learned_costs at_learned_costs;
-at_learned_costs *at_learned_costs_new(const at_costs *costs, const at_features *common,
-                                       const at_history *h, uint64_t seed);
-at_costs at_learned_costs_of(at_learned_costs *l);
+at_learned_costs *at_learned_costs_new(const at_features *common, const at_history *h,
+                                       uint64_t seed);
+/* Powers of two that points are faster than their costs say; 0: nothing is known. */
+void at_learned_costs_off(at_learned_costs *l, const int64_t *indices, int n, double *out);
 void at_learned_costs_free(at_learned_costs *l); /* NULL is fine */
 
 /* ---- drafted.c ------------------------------------------------------------------------------ */

@@ -82,6 +82,7 @@ typedef struct at_tuner_class {
     int num_options;
     int rank; /* the highest of a build is its default; 0: only where asked for */
     bool learns_features;
+    bool (*goes_by_costs)(const at_tuner_options *o); /* with these options; NULL: never */
     void *(*create)(at_space *space, const at_tuner_options *o);
     /* Up to n new valid indices, never one twice. Fewer: what follows waits for results (never
      * where asynchronous); 0 with all results in: exhausted. */

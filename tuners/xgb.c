@@ -280,6 +280,8 @@ static const at_tuner_option options[NUM_OPTIONS] = {
                .initial = 1,
                .autotvm = 0}};
 
+static bool goes_by_costs(const at_tuner_options *o) { return at_tuner_value(o, &options[DRAFT]); }
+
 static void *create(at_space *space, const at_tuner_options *o) {
     xgb *x = calloc(1, sizeof *x);
     AT_NEED(x);
@@ -300,7 +302,7 @@ static void *create(at_space *space, const at_tuner_options *o) {
                                 .top = x->plan_size,
                                 .seed = o->seed};
     x->discount = 1;
-    bool drafts = at_tuner_value(o, &options[DRAFT]);
+    bool drafts = goes_by_costs(o);
     bool corrects = o->history && o->history->costs_ns; /* what the draft goes by */
     bool knows = o->history && o->history->count && !corrects;
     x->descends = drafts && !knows;
@@ -347,6 +349,7 @@ const at_tuner_class at_xgb_tuner = {
     .num_options = NUM_OPTIONS,
     .rank = 2,
     .learns_features = true,
+    .goes_by_costs = goes_by_costs,
     .create = create,
     .next = next,
     .update = update,

@@ -364,6 +364,9 @@ static void transfer(void **state) {
     cli_expect(0, "rm -rf beside && mkdir beside && cp one.te two.te beside && rm two.te");
     cli_expect(0, "./autotune beside/two.te --trials 12 --tuner random --quiet --log two.log");
     cli_expect(0, "./autotune beside/one.te --trials 4 --quiet --transfer two.log --log own.log");
+    const cli_result *off = cli_expect(0, "./autotune beside/one.te --trials 3 --transfer "
+                                          "two.log --draft off --log own3.log");
+    assert_non_null(strstr(off->err, "without a draft they are not used"));
     cli_expect(0, "sed 's/\"two\"/\"..\\/beside\\/two\"/' two.log > else.log");
     const char *const logs[] = {"two.log", "else.log"};
     for (int i = 0; i < 2; i++) {

@@ -279,6 +279,58 @@ static void other_task(void **state) {
     at_arena_free(a);
 }
 
+/* Costs that are right. */
+static void cost_right(void *ctx, const int64_t *indices, int n, double *ns) {
+    for (int i = 0; i < n; i++) {
+        double score = trial_of(ctx, indices[i]).score;
+        ns[i] = score > 0 ? 1e4 / score : INFINITY;
+    }
+}
+
+static int right_number(void *ctx, int64_t index, float *out, int max) {
+    double ns;
+    assert_true(max >= 1);
+    cost_right(ctx, &index, 1, &ns);
+    *out = isfinite(ns) ? (float)log2(ns) : 0;
+    return 1;
+}
+
+/* Costs that are right, and another task of which the contrary is told: what its trials say is
+ * given up, and ten trials find what they find without it. */
+static void misleading_task(void **state) {
+    (void)state;
+    if (absent("xgb")) skip();
+    enum { KNOWN = 300, TRIALS = 10 };
+    at_arena *a = at_arena_new();
+    at_space *large = space_of(a, (const int[]){16, 25, 22}, 3, NULL);
+    static float row[KNOWN][1];
+    static const float *rows[KNOWN];
+    static double scores[KNOWN], costs[KNOWN];
+    static int lengths[KNOWN], tasks[KNOWN];
+    for (int i = 0; i < KNOWN; i++) {
+        int64_t index = (int64_t)i * 29;
+        right_number(large, index, row[i], 1);
+        cost_right(large, &index, 1, &costs[i]);
+        rows[i] = row[i];
+        lengths[i] = 1;
+        scores[i] = isfinite(costs[i]) ? costs[i] * costs[i] : 0;
+    }
+    const at_history history = {KNOWN, rows, lengths, scores, tasks, costs};
+    double best[2] = {0};
+    for (int with = 0; with < 2; with++)
+        for (uint64_t seed = 1; seed <= 5; seed++) {
+            at_tuner_options o = {.seed = seed, .costs = {cost_right, large}};
+            int64_t got[TRIALS];
+            double found = 0;
+            if (with) o.history = &history, o.common = (at_features){right_number, large};
+            assert_int_equal(run("xgb", large, o, 1, IN_ORDER, TRIALS, got), TRIALS);
+            for (int i = 0; i < TRIALS; i++) found = fmax(found, trial_of(large, got[i]).score);
+            best[with] += found;
+        }
+    assert_true(best[1] > 0.95 * best[0]);
+    at_arena_free(a);
+}
+
 /* Of a sum of many parts children of two points of one part are mixtures of the two: knobs of other
  * parts take no part. Another part keeps the values that it knows. */
 static void crossover(void **state) {
@@ -738,6 +790,7 @@ int main(void) {
         cmocka_unit_test(diverse_picks),
         cmocka_unit_test(start),
         cmocka_unit_test(other_task),
+        cmocka_unit_test(misleading_task),
         cmocka_unit_test(small_part),
         cmocka_unit_test(crossover),
         cmocka_unit_test(bounds_are_no_times),
