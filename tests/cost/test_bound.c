@@ -12,6 +12,7 @@
 #include "cost/cost_int.h"
 #include "tests/codegen/random_program.h"
 #include "tests/codegen/support.h"
+#include "tests/codegen/tile_walk.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,10 +30,8 @@ typedef struct touch {
 } touch;
 
 typedef struct runner {
-    at_low *l;
-    at_data *data;
+    walk walk; /* the first member: calls are given it */
     const at_core *core;
-    int64_t value[AT_MAX_LOOPS];
     at_work work; /* of everything */
     touch *touches;
     int64_t num_touches;
@@ -40,74 +39,32 @@ typedef struct runner {
     int steps;
 } runner;
 
-static int64_t value_of(const runner *r, const at_aff *x) {
-    int64_t sum = x->c;
-    for (int i = 0; i < x->n; i++) {
-        const at_sym *s = &r->l->syms.data[x->t[i].sym];
-        if (s->kind == AT_SYM_LOOP) {
-            sum += x->t[i].k * r->value[x->t[i].sym];
-            continue;
-        }
-        int64_t a = value_of(r, s->of), b = s->of2 ? value_of(r, s->of2) : 0;
-        if (s->kind == AT_SYM_DIV) a = at_floordiv(a, s->by);
-        else if (s->kind == AT_SYM_LOAD) a = r->data[s->tensor].i[a];
-        else if (s->kind == AT_SYM_MIN ? b < a : b > a) a = b;
-        sum += x->t[i].k * a;
-    }
-    return sum;
-}
-
 static void touch_all(runner *r, int tensor, int64_t at, int lanes) {
     for (int i = 0; i < lanes && r->num_touches < MAX_TOUCHES; i++)
         r->touches[r->num_touches++] = (touch){tensor, at + i, INT64_MAX};
 }
 
 /* One call: every operation in turn. */
-static void run_tile(runner *r, const at_tile_call *c) {
+static void run_tile(walk *w, const at_tile_call *c) {
+    runner *r = (runner *)w;
     const at_tile *t = c->tile;
     bool fused = t->lanes >= 8; /* avx2, avx512 */
-    int64_t slot[AT_TILE_MAX_SLOTS], trips[AT_TILE_MAX_TRIPS], left[32];
-    int body[32], depth = 0;
     double ready[64] = {0}, chain = 0;
-    int tensor[AT_TILE_MAX_SLOTS];
-    for (int i = 0; i < t->num_slots; i++) {
-        slot[i] = value_of(r, c->slot_at[i]);
-        tensor[i] = c->slot_tensor[i];
-    }
-    for (int i = 0; i < t->num_trips; i++) trips[i] = value_of(r, c->trip[i]);
+    walk_tile at = walk_begin(w, c);
     r->work.calls++;
-    for (int i = 0; i < t->num_ops; i++) {
-        const at_tile_op *op = &t->ops[i];
-        r->steps++;
-        if (op->kind == AT_T_LOOP) {
-            int64_t n = op->trip_arg >= 0 ? trips[op->trip_arg] : op->trip;
-            if (n > 0) left[depth] = n, body[depth++] = i;
-            for (int d = n <= 0; d;) {
-                i++;
-                d += (t->ops[i].kind == AT_T_LOOP) - (t->ops[i].kind == AT_T_END);
-            }
-            continue;
-        }
-        if (op->kind == AT_T_END) {
-            if (--left[depth - 1]) i = body[depth - 1];
-            else depth--;
-            continue;
-        }
-        if (op->kind == AT_T_BUMP) {
-            slot[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
-            continue;
-        }
+    for (const at_tile_op *op; (op = walk_next(&at));) {
+        w->is_over = ++r->steps >= MAX_TOUCHES;
         bool one = op->kind == AT_T_BCAST || op->kind == AT_T_INDEX || op->mem == AT_MEM_BCAST ||
                    op->kind == AT_T_PREFETCH;
         bool constant = op->mem == AT_MEM_CONST;
         if (op->kind != AT_T_STORE && (op->slot >= 0 || constant)) r->work.loads++;
         if (op->slot >= 0 && op->kind != AT_T_PREFETCH)
-            touch_all(r, tensor[op->slot], slot[op->slot] + op->off, one ? 1 : op->lanes);
+            touch_all(r, at.tensor[op->slot], at.slot[op->slot] + op->off, one ? 1 : op->lanes);
         if (op->kind == AT_T_INDEX) {
-            int32_t entry = r->data[tensor[op->slot]].i[slot[op->slot] + op->off];
+            int32_t entry = w->data[at.tensor[op->slot]].i[at.slot[op->slot] + op->off];
             int64_t digit = at_floordiv((int64_t)entry * op->times + op->plus, op->by);
-            slot[op->dst] = slot[op->base] + digit * op->bump;
-            tensor[op->dst] = tensor[op->base];
+            at.slot[op->dst] = at.slot[op->base] + digit * op->bump;
+            at.tensor[op->dst] = at.tensor[op->base];
             continue;
         }
         r->work.stores += op->kind == AT_T_STORE;
@@ -131,35 +88,21 @@ static void run_tile(runner *r, const at_tile_call *c) {
         for (int k = 0; k < 64; k++) chain = fmax(chain, ready[k]);
     }
     for (int k = 0; k < 64; k++) chain = k ? fmax(chain, ready[k]) : ready[k];
-    at_tile_work w = at_tile_work_of(t, r->core, trips);
-    r->worst_chain = fmax(r->worst_chain, fabs(w.chain_cycles - chain));
+    at_tile_work work = at_tile_work_of(t, r->core, at.trips);
+    r->worst_chain = fmax(r->worst_chain, fabs(work.chain_cycles - chain));
 }
 
-static void run_list(runner *r, const at_ir *n) {
-    for (; n && r->steps < MAX_TOUCHES; n = n->next) {
-        if (n->kind == AT_IR_TILE) run_tile(r, n->call);
-        if (n->kind == AT_IR_IF) run_list(r, value_of(r, n->test) >= 0 ? n->child : n->other);
-        if (n->kind != AT_IR_LOOP) continue;
-        int64_t lo = n->loop.lo_aff ? value_of(r, n->loop.lo_aff) : n->loop.lo;
-        int64_t hi = n->loop.hi_aff ? value_of(r, n->loop.hi_aff) : n->loop.hi;
-        for (int64_t i = lo; i < hi; i++) {
-            r->value[n->loop.sym] = i;
-            run_list(r, n->child);
-        }
-    }
-}
-
-/* What the kernel works out of index lists, for run_list. */
-static void fill_tables(runner *r, const at_ir *list) {
+/* What the kernel works out of index lists, for walk_list. */
+static void fill_tables(walk *w, at_data *data, at_arena *a, const at_ir *list) {
     for (const at_ir *n = list; n; n = n->next) {
         const at_ir *store = n->kind == AT_IR_LOOP ? n->child : NULL;
         if (!store || store->kind != AT_IR_STMT || !store->stmt.integer) continue;
-        int32_t *table = AT_NEW_ARRAY(r->l->arena, int32_t, n->loop.hi);
+        int32_t *table = AT_NEW_ARRAY(a, int32_t, n->loop.hi);
         for (int64_t i = 0; i < n->loop.hi; i++) {
-            r->value[n->loop.sym] = i;
-            table[i] = (int32_t)value_of(r, store->stmt.integer);
+            w->value[n->loop.sym] = i;
+            table[i] = (int32_t)walk_value(w, store->stmt.integer);
         }
-        r->data[store->stmt.tensor].i = table;
+        data[store->stmt.tensor].i = table;
     }
 }
 
@@ -261,12 +204,14 @@ static bool check_program(const random_program *p, touch *touches) {
     if (at_lower_tiles(b.arena, b.program, &o, &lowered, &b.err) == AT_OK) {
         at_low *l = lowered->low;
         const at_bound *bound = at_bound_of(b.arena, lowered, &m);
-        runner r = {.l = l, .core = m.core, .touches = touches};
-        r.data = AT_NEW_ARRAY(b.arena, at_data, l->num_tensors);
-        for (int t = 0; t < b.compute->num_tensors; t++) r.data[t] = b.data[t];
-        fill_tables(&r, l->pack_root);
-        fill_tables(&r, l->root);
-        run_list(&r, l->root);
+        at_data *data = AT_NEW_ARRAY(b.arena, at_data, l->num_tensors);
+        runner r = {.walk = {.syms = l->syms.data, .data = data, .call = run_tile},
+                    .core = m.core,
+                    .touches = touches};
+        for (int t = 0; t < b.compute->num_tensors; t++) data[t] = b.data[t];
+        fill_tables(&r.walk, data, b.arena, l->pack_root);
+        fill_tables(&r.walk, data, b.arena, l->root);
+        walk_list(&r.walk, l->root);
         checked = r.steps < MAX_TOUCHES && r.num_touches < MAX_TOUCHES;
         if (checked) {
             assert_false(bound->partial);

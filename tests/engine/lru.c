@@ -4,15 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/codegen/tile_walk.h"
+
 typedef struct line {
     int newer, older; /* lines; -1: none */
     int level;        /* the first that holds it; LRU_LEVELS: none does */
 } line;
 
 typedef struct runner {
+    walk walk; /* the first member: calls are given it */
     at_arena *arena;
-    const at_lowered *p;
-    int64_t value[AT_MAX_LOOPS];
     struct {
         int *number; /* [len], -1: not touched yet */
         int64_t len;
@@ -74,84 +75,32 @@ static void use(runner *r, int tensor, int64_t element) {
         if (r->room[k] && r->last[k] < 0) r->last[k] = n;
 }
 
-static int64_t value_of(const runner *r, const at_aff *x) {
-    int64_t sum = x->c;
-    for (int i = 0; i < x->n; i++) {
-        const at_sym *s = &r->p->syms[x->t[i].sym];
-        if (s->kind == AT_SYM_LOOP) {
-            sum += x->t[i].k * r->value[x->t[i].sym];
-            continue;
-        }
-        int64_t a = value_of(r, s->of), b = s->of2 ? value_of(r, s->of2) : 0;
-        if (s->kind == AT_SYM_DIV) a = at_floordiv(a, s->by);
-        else if (s->kind == AT_SYM_MIN ? b < a : b > a) a = b;
-        sum += x->t[i].k * a;
-    }
-    return sum;
-}
-
-static void run_tile(runner *r, const at_tile_call *c) {
-    const at_tile *t = c->tile;
-    int64_t slot[AT_TILE_MAX_SLOTS], trips[AT_TILE_MAX_TRIPS], left[32];
-    int body[32], depth = 0, tensor[AT_TILE_MAX_SLOTS];
-    for (int i = 0; i < t->num_slots; i++) {
-        slot[i] = value_of(r, c->slot_at[i]);
-        tensor[i] = c->slot_tensor[i];
-    }
-    for (int i = 0; i < t->num_trips; i++) trips[i] = value_of(r, c->trip[i]);
-    for (int i = 0; i < t->num_ops; i++) {
-        const at_tile_op *op = &t->ops[i];
-        if (op->kind == AT_T_LOOP) {
-            int64_t n = op->trip_arg >= 0 ? trips[op->trip_arg] : op->trip;
-            if (n > 0) left[depth] = n, body[depth++] = i;
-            else i = at_tile_loop_end(t, i) - 1;
-            continue;
-        }
-        if (op->kind == AT_T_END) {
-            if (--left[depth - 1]) i = body[depth - 1];
-            else depth--;
-            continue;
-        }
-        if (op->kind == AT_T_BUMP) {
-            slot[op->slot] += op->bump * (op->trip_arg >= 0 ? trips[op->trip_arg] : 1);
-            continue;
-        }
+static void run_tile(walk *w, const at_tile_call *c) {
+    runner *r = (runner *)w;
+    walk_tile t = walk_begin(w, c);
+    for (const at_tile_op *op; (op = walk_next(&t));) {
         if (op->slot < 0 || op->kind == AT_T_PREFETCH) continue;
         bool one = op->kind == AT_T_BCAST || op->kind == AT_T_INDEX || op->mem == AT_MEM_BCAST;
-        int64_t at = slot[op->slot] + op->off;
-        use(r, tensor[op->slot], at);
+        int64_t at = t.slot[op->slot] + op->off;
+        use(r, t.tensor[op->slot], at);
         if (!one && at_floordiv(at, LRU_LINE) != at_floordiv(at + op->lanes - 1, LRU_LINE))
-            use(r, tensor[op->slot], at + op->lanes - 1);
+            use(r, t.tensor[op->slot], at + op->lanes - 1);
     }
-}
-
-static void run_list(runner *r, const at_ir *n) {
-    for (; n && r->out.complete; n = n->next) {
-        if (r->out.touches > r->most) r->out.complete = false;
-        if (n->kind == AT_IR_TILE) run_tile(r, n->call);
-        if (n->kind == AT_IR_IF) run_list(r, value_of(r, n->test) >= 0 ? n->child : n->other);
-        if (n->kind != AT_IR_LOOP) continue;
-        int64_t lo = n->loop.lo_aff ? value_of(r, n->loop.lo_aff) : n->loop.lo;
-        int64_t hi = n->loop.hi_aff ? value_of(r, n->loop.hi_aff) : n->loop.hi;
-        for (int64_t i = lo; i < hi; i++) {
-            r->value[n->loop.sym] = i;
-            run_list(r, n->child);
-        }
-    }
+    w->is_over = r->out.touches > r->most;
 }
 
 lru_counts lru_run(at_arena *a, const at_lowered *p, const int64_t bytes[LRU_LEVELS],
                    double most_touches) {
     runner *r = AT_NEW(a, runner);
     r->arena = a;
-    r->p = p;
+    r->walk = (walk){.syms = p->syms, .call = run_tile};
     r->newest = r->oldest = -1;
     r->most = most_touches;
-    r->out.complete = true;
     for (int k = 0; k < LRU_LEVELS; k++) {
         r->room[k] = (int)(bytes[k] / (4 * LRU_LINE));
         r->last[k] = -1;
     }
-    run_list(r, p->root);
+    walk_list(&r->walk, p->root);
+    r->out.complete = !r->walk.is_over;
     return r->out;
 }
