@@ -201,11 +201,11 @@ static const double *scaled(at_arena *a, const double *x, int n, double by) {
 static void apply_pairs(const at_tuning *t, at_record *r) {
     const at_anchor_line *anchor = &t->far->anchor;
     at_paired *p = &r->extra.pairs;
-    double *cost_s = AT_NEW(t->far->scratch, double);
+    double *cost_s = AT_NEW(t->far->scratch, double), link = p->of_first / p->ratio;
     p->anchor = anchor->number;
     p->ratio =
         at_median_that_counts(p->ratios, p->states, p->num_ratios, t->s.states.objective, NULL);
-    p->of_first = p->ratio;
+    p->of_first = p->ratio * link;
     *cost_s = at_with_digits(p->of_first * anchor->first_s, AT_TIME_DIGITS);
     r->costs_s = cost_s;
     r->num_costs = 1;

@@ -124,6 +124,9 @@ static void merge(at_tuning *t, at_final *into, const at_final *from) {
                                      .among = x->turns.among,
                                      .anchor = x->turns.anchor,
                                      .objective = x->turns.objective,
+                                     .first = x->turns.first,
+                                     .first_s = x->turns.first_s / longer,
+                                     .first_error = x->turns.first_error,
                                      .error = ""};
         }
         if (x->turns.error_no && !same->turns.error_no) {

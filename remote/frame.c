@@ -74,6 +74,7 @@ static const struct {
                           FIELD(U32, result.extra.number),
                           FIELD(F64, result.extra.min_repeat_ms),
                           FIELD(F64, result.extra.pairs.of_first),
+                          FIELD(F64, result.extra.pairs.of_first_error),
                           FIELD(F64, result.extra.pairs.ratio),
                           FIELD(TEXT, result.extra.pairs.states),
                           FIELD(TEXT, result.extra.pairs.first),

@@ -8,7 +8,7 @@
 #include "records/records.h"
 
 /* Goes up with what is said. */
-enum { AT_FRAME_VERSION = 4 };
+enum { AT_FRAME_VERSION = 5 };
 /* A task may bring a file along. */
 enum { AT_FRAME_MOST_BYTES = 8 << 20, AT_FRAME_MOST_TASK_BYTES = 64 << 20 };
 /* What an agent writes first, on a line of its own: login shells greet before. */

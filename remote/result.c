@@ -55,9 +55,9 @@ static bool is_fine(const at_record *r) {
     return is_known && is_timed && is_paired && are_states(p) && is_time(r->all_cost_s) &&
            is_time(r->timestamp_s) && is_time(x->gflops) && is_time(x->peak_gflops) &&
            is_time(x->min_repeat_ms) && is_time(x->accuracy.max_error) &&
-           is_time(x->accuracy.rms_error) && x->accuracy.rms_error <= x->accuracy.max_error &&
-           x->number >= 0 && x->same_as >= -1 && is_hash(x->code_hash) && is_hash(p->first) &&
-           strlen(x->error) <= MOST_ERROR_BYTES;
+           is_time(p->of_first_error) && is_time(x->accuracy.rms_error) &&
+           x->accuracy.rms_error <= x->accuracy.max_error && x->number >= 0 && x->same_as >= -1 &&
+           is_hash(x->code_hash) && is_hash(p->first) && strlen(x->error) <= MOST_ERROR_BYTES;
 }
 
 bool at_result_read(const at_frame *f, const at_record *ready, at_record *out, at_trial_id *id) {

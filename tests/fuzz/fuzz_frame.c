@@ -58,6 +58,7 @@ static const at_frame seeds[] = {
                           .num_samples = 2,
                           .number = 1,
                           .pairs = {.of_first = 1.5,
+                                    .of_first_error = 0.01,
                                     .ratio = 1.5,
                                     .ratios = seconds,
                                     .num_ratios = 2,

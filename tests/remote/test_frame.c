@@ -23,7 +23,7 @@ static void bytes(void **state) {
                   .attempt = 11,
                   .entity = "ab",
                   .best_s = 1};
-    static const unsigned char expected[] = {'a', 't', 'f', 'r', 4, 0, 0,    0,   AT_FRAME_TRIAL,
+    static const unsigned char expected[] = {'a', 't', 'f', 'r', 5, 0, 0,    0,   AT_FRAME_TRIAL,
                                              0,   0,   0,   38,  0, 0, 0, /* head */
                                              8,   7,   6,   5,   4, 3, 2,    1,   9,
                                              0,   0,   0,   10,  0, 0, 0,    0,   0,
@@ -96,7 +96,7 @@ static void refusals(void **state) {
     at_frame_put(&out, &(at_frame){.type = AT_FRAME_ALIVE}, NULL);
     out.data[4] = 1;
     assert_int_equal(at_frame_get(arena, out.data, out.len, &taken, &f, &err), AT_E_INPUT);
-    assert_string_equal(err.text, "messages of version 1; this program's are of version 4");
+    assert_string_equal(err.text, "messages of version 1; this program's are of version 5");
     assert_int_equal(at_frame_get(arena, "Hello", 5, &taken, &f, &err), AT_E_INPUT);
     at_text_free(&out);
     at_text_free(&text);
@@ -137,6 +137,7 @@ static at_record make_result(void) {
                          .code_hash = "0123456789abcdef0123456789abcdef",
                          .same_as = -1};
     r.extra.pairs = (at_paired){.of_first = 2.5,
+                                .of_first_error = 0.01,
                                 .ratio = 2.5,
                                 .first = "fedcba9876543210fedcba9876543210",
                                 .ratios = ratios,
@@ -173,6 +174,7 @@ static void results(void **state) {
     assert_true(r.extra.num_samples == 3 && r.extra.samples_s[2] == 0.5 && r.extra.number == 4);
     assert_true(r.extra.pairs.num_ratios == 3 && r.extra.pairs.ratios[2] == 5);
     assert_true(r.extra.pairs.is_bracketed && r.extra.pairs.of_first == 2.5);
+    assert_true(r.extra.pairs.of_first_error == 0.01);
     assert_string_equal(r.extra.pairs.first, sent.extra.pairs.first);
     assert_string_equal(r.extra.code_hash, sent.extra.code_hash);
     assert_int_equal(r.extra.same_as, -1);
@@ -203,6 +205,9 @@ static void lies(void **state) {
         if (!i) continue; /* 0 is as good as any */
         x = make_result();
         x.extra.gflops = *bad[i];
+        assert_false(send(&x, &r, &id));
+        x = make_result();
+        x.extra.pairs.of_first_error = *bad[i];
         assert_false(send(&x, &r, &id));
         x = make_result();
         x.timestamp_s = *bad[i];
