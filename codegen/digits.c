@@ -1,8 +1,10 @@
 /* codegen/digits.c: loops are cut at the digits that are asked of them, so that indices and
  * conditions become affine.
  *
- * A loop whose own digits are wanted (k9 as kh, kw) becomes a loop per digit. A copy over numbers
- * whose digits are not aligned to its loops runs digit by digit. Needs:   indices per dimension.
+ * A loop whose own digits are wanted (k9 as kh, kw) becomes a loop per digit. Where it is the
+ * registers of a sum, those loops that stand for the same registers are cut alike. A copy over
+ * numbers whose digits are not aligned to its loops runs digit by digit.
+ * Needs:   indices per dimension.
  * Ensures: what opaque divisions remain belong to sums, parallel loops and vectors. */
 #include "codegen/codegen_int.h"
 
@@ -61,30 +63,66 @@ static bool stays_whole(const at_low *l, const at_ir *n) {
     return n->loop.ann == AT_ANN_VEC && list_is_spread(l, n->child, n->loop.sym);
 }
 
-static void split_digits(at_low *l, at_ir *n) {
+/* A piece whose loops are registers of a sum, cut into two of their own. */
+typedef struct cut_piece {
+    int piece, outer, inner;
+    int64_t extent, by;
+} cut_piece;
+typedef AT_VEC(cut_piece) cut_pieces;
+enum { FIRST_PIECE = 1 << 16 }; /* of digits: behind those of any tree */
+
+static void split_loop(at_low *l, at_ir *n, int64_t by, int outer_piece, int inner_piece) {
+    const char *name = l->syms.data[n->loop.sym].name;
+    at_ir *inner = at_ir_new(l, AT_IR_LOOP);
+    inner->line = n->line;
+    inner->loop.ann = n->loop.ann;
+    inner->loop.is_reduce = n->loop.is_reduce;
+    inner->loop.sym = at_sym_loop(l, at_format(l->arena, "%s_0", name), by);
+    inner->loop.hi = by;
+    inner->loop.piece = inner_piece;
+    inner->child = n->child;
+    if (n->loop.ann == AT_ANN_VEC) n->loop.ann = AT_ANN_UNROLL;
+    int outer = at_sym_loop(l, at_format(l->arena, "%s_1", name), n->loop.hi / by);
+    if (l->err->status != AT_OK) return;
+    at_ir_subst(
+        l, inner, n->loop.sym,
+        at_aff_add(l, at_aff_scale(l, at_aff_sym(l, outer), by), at_aff_sym(l, inner->loop.sym)));
+    n->loop.sym = outer;
+    n->loop.hi /= by;
+    n->loop.piece = outer_piece;
+    n->child = inner;
+}
+
+static bool is_registers(const at_ir *n) {
+    return n->loop.piece >= 0 && n->loop.ann == AT_ANN_UNROLL && at_loop_is_fixed(n) &&
+           n->loop.lo == 0 && !n->loop.is_reduce;
+}
+
+static void split_digits(at_low *l, at_ir *n, cut_pieces *cuts) {
     for (; n && l->err->status == AT_OK; n = n->next) {
         int64_t by;
         while (n->kind == AT_IR_LOOP && (by = wanted_split(l, n)) != 0 && !stays_whole(l, n)) {
-            const char *name = l->syms.data[n->loop.sym].name;
-            at_ir *inner = at_ir_new(l, AT_IR_LOOP);
-            inner->line = n->line;
-            inner->loop.ann = n->loop.ann;
-            inner->loop.is_reduce = n->loop.is_reduce;
-            inner->loop.sym = at_sym_loop(l, at_format(l->arena, "%s_0", name), by);
-            inner->loop.hi = by;
-            inner->child = n->child;
-            if (n->loop.ann == AT_ANN_VEC) n->loop.ann = AT_ANN_UNROLL;
-            int outer = at_sym_loop(l, at_format(l->arena, "%s_1", name), n->loop.hi / by);
-            if (l->err->status != AT_OK) return;
-            at_ir_subst(l, inner, n->loop.sym,
-                        at_aff_add(l, at_aff_scale(l, at_aff_sym(l, outer), by),
-                                   at_aff_sym(l, inner->loop.sym)));
-            n->loop.sym = outer;
-            n->loop.hi /= by;
-            n->loop.piece = -1;
-            n->child = inner;
+            int outer = -1, inner = -1;
+            if (is_registers(n) && at_ir_has_sum(n->child)) {
+                inner = (outer = FIRST_PIECE + 2 * cuts->len) + 1;
+                *at_push(l->arena, cuts) = (cut_piece){n->loop.piece, outer, inner, n->loop.hi, by};
+            }
+            split_loop(l, n, by, outer, inner);
         }
-        split_digits(l, n->child);
+        split_digits(l, n->child, cuts);
+    }
+}
+
+/* What a tile's sum has in digits, its beginning and its end have, too: only pieces that all of
+ * them have can be cut into as many as there are registers. */
+static void split_alike(at_low *l, at_ir *n, const cut_pieces *cuts) {
+    for (; n && l->err->status == AT_OK; n = n->next) {
+        for (int i = 0; n->kind == AT_IR_LOOP && i < cuts->len; i++) {
+            const cut_piece *c = &cuts->data[i];
+            if (is_registers(n) && n->loop.piece == c->piece && n->loop.hi == c->extent)
+                split_loop(l, n, c->by, c->outer, c->inner);
+        }
+        split_alike(l, n->child, cuts);
     }
 }
 
@@ -148,8 +186,10 @@ static void strip_digits(at_low *l, at_ir *n, at_mask outside) {
 }
 
 bool at_pass_digits(at_low *l) {
-    split_digits(l, l->root);
-    split_digits(l, l->pack_root);
+    cut_pieces cuts = {0};
+    split_digits(l, l->root, &cuts);
+    split_alike(l, l->root, &cuts);
+    split_digits(l, l->pack_root, &cuts);
     strip_digits(l, l->root, 0);
     strip_digits(l, l->pack_root, 0);
     return l->err->status == AT_OK;

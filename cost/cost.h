@@ -57,6 +57,9 @@ typedef struct at_speeds { /* of one instruction set; ns */
     float copy_ns;                  /* a vector copied within L1 */
     float run_ns;                   /* a run of them begun */
     float turn_ns;                  /* a call of a small tile */
+    /* Of sums in memory: a vector added to one; a loop over such begun; until what was added can be
+     * added to again */
+    float stored_ns[3];
 } at_speeds;
 typedef struct at_speed_table { /* of one machine */
     char cpu[64], flags[256], version[32];

@@ -15,6 +15,8 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
     e->speeds = *o->speeds;
     e->o.speeds = &e->speeds;
     e->stages = AT_NEW_ARRAY(a, est_stage, c->num_tensors);
+    e->owner = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
+    e->scope = AT_NEW_ARRAY(a, int, c->num_tensors);
     e->shared_by = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
     e->largest = AT_NEW_ARRAY(a, double, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) est_stage_init(c, t, e->stages);
@@ -100,6 +102,7 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
         x->end = x->stage->num_reduce ? end_of(e, x, &x->root) : NULL;
         if (x->end) keep_in_registers(e, x->node->tensor);
     }
+    est_touched_by_all(e);
     for (int i = 0; i < e->num_leaves; i++) {
         est_leaf *x = &e->leaf[i];
         if (done[i]) continue;

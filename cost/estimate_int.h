@@ -81,12 +81,15 @@ struct at_estimator {
     at_estimate_options o;
     at_speeds speeds;
     est_stage *stages; /* [tensor] */
+    int8_t *owner;     /* [tensor] the leaf that writes it; -1: none */
+    int *scope;        /* [tensor] depth of the loop that its buffer lives in */
     int8_t *shared_by; /* [tensor] and */
     double *largest;   /* [tensor]: room for estimate_memory.c */
     kept kept[KEPT];
     est_move moves[MOVES];
     est_leaf leaf[MAX_LEAVES];
     int num_leaves;
+    double touched, piled; /* bytes, by all leaves: lines; as if all places were as full */
     at_estimate *out;
 };
 
@@ -111,6 +114,9 @@ int est_common(const est_leaf *x, const est_leaf *y);
 void est_touch(est_leaf *x);
 /* Share of a stage's terms whose conditions hold. */
 double est_share(const at_program *p, const est_leaf *x);
+
+/* Sets what all leaves touch in one run, a tensor counted as often as leaves touch it. */
+void est_touched_by_all(at_estimator *e);
 
 /* These add to e->out.
  * estimate_memory.c: lines from beyond each level for one leaf, as if the least recently used went

@@ -130,25 +130,37 @@ int est_common(const est_leaf *x, const est_leaf *y) {
 /* ---- accesses -------------------------------------------------------------------------------- */
 
 /* Depth of the loop that a tensor's buffer lives in, -1: none. Of what is not a buffer: -1. */
-static int scope_of(const est_stage *stages, const est_leaf *leaf, int num, int tensor) {
-    int owner = -1, depth;
-    for (int i = 0; i < num; i++)
-        if (leaf[i].node->tensor == tensor) owner = i;
+static int find_scope(const at_estimator *e, int tensor) {
+    const est_stage *stages = e->stages;
+    const est_leaf *leaf = e->leaf;
+    int owner = e->owner[tensor], depth;
     if (owner < 0 || leaf[owner].stage->is_output || leaf[owner].stage->is_packing) return -1;
     depth = leaf[owner].num_loops;
-    for (int i = 0; i < num; i++) {
+    for (int i = 0; i < e->num_leaves; i++) {
         const est_stage *s = &stages[leaf[i].node->tensor];
         bool reads = false;
+        if (i == owner) continue;
         for (int r = 0; r < s->num_reads; r++) {
             const est_stage *through = &stages[s->read[r]->ref];
             reads |= s->read[r]->ref == tensor;
             for (int k = 0; k < through->num_reads; k++) reads |= through->read[k]->ref == tensor;
         }
-        if (!reads || i == owner) continue;
+        if (!reads) continue;
         int common = est_common(&leaf[i], &leaf[owner]);
         if (common < depth) depth = common;
     }
     return depth ? leaf[owner].loop[depth - 1].node->depth : -1;
+}
+
+enum { NOT_YET = -2 };
+static int scope_of(at_estimator *e, int tensor) {
+    if (e->scope[tensor] == NOT_YET) e->scope[tensor] = find_scope(e, tensor);
+    return e->scope[tensor];
+}
+
+static void find_owners(at_estimator *e) {
+    for (int t = 0; t < e->compute->num_tensors; t++) e->owner[t] = -1, e->scope[t] = NOT_YET;
+    for (int i = 0; i < e->num_leaves; i++) e->owner[e->leaf[i].node->tensor] = (int8_t)i;
 }
 
 /* The extents of a tensor's buffer. */
@@ -282,14 +294,15 @@ static chain chain_of(const at_program *p, const at_expr *read) {
 
 /* Where the last of the chain reads, at these values of the leaf's axes. */
 static void index_of(const at_program *p, const chain *c, const int64_t *axis, int64_t *out) {
-    int64_t at[2][32] = {{0}};
-    for (int i = 0; i < c->num; i++) {
+    int64_t at[2][32]; /* as many as the stage has axes */
+    const int last = c->num - 1, dims = c->read[last]->nargs;
+    for (int i = 0; i <= last; i++) {
         const at_expr *e = c->read[i];
         int64_t *to = at[i & 1];
         for (int d = 0; d < e->nargs && d < 32; d++)
             to[d] = at_program_index(p, e->arg[d], i ? at[(i - 1) & 1] : axis);
     }
-    memcpy(out, at[(c->num - 1) & 1], sizeof *out * MAX_DIMS);
+    for (int d = 0; d < MAX_DIMS; d++) out[d] = d < dims ? at[last & 1][d] : 0;
 }
 
 /* How far the access has moved at that turn of a loop. */
@@ -359,7 +372,8 @@ static void set_steps_through(const at_program *p, est_leaf *x, const chain *c, 
         for (int d = 0; d < a->num_dims; d++) moves[i] |= by[d] ? 1u << d : 0;
         int64_t all = moved(p, c, l, turns - 1, origin, stride, a->num_dims, by);
         for (int d = 0; d < a->num_dims; d++) a->reach[i][d] = (double)(by[d] < 0 ? -by[d] : by[d]);
-        if (l->ann != AT_ANN_VEC || all == a->step[i] * (turns - 1)) continue;
+        bool registers = l->ann == AT_ANN_VEC || (l->ann == AT_ANN_UNROLL && !l->sums);
+        if (!registers || all == a->step[i] * (turns - 1)) continue;
         for (int64_t k = 2; k < l->run; k++)
             if (moved(p, c, l, k, origin, stride, a->num_dims, by) != k * a->step[i]) l->run = k;
     }
@@ -368,8 +382,6 @@ static void set_steps_through(const at_program *p, est_leaf *x, const chain *c, 
 
 static bool set_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
     const est_stage *stages = e->stages, *s = &stages[x->node->tensor];
-    const est_leaf *leaf = e->leaf;
-    int num = e->num_leaves;
     x->num_accesses = 0;
     for (int r = -1; r < s->num_reads; r++) {
         chain c = {{NULL}, 1};
@@ -383,10 +395,8 @@ static bool set_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
         a->written = r < 0;
         a->in_registers = false;
         a->num_dims = t->num_axes;
-        const est_leaf *owner = NULL;
-        for (int i = 0; i < num; i++)
-            if (leaf[i].node->tensor == tensor) owner = &leaf[i];
-        int scope = owner ? scope_of(stages, leaf, num, tensor) : -1;
+        const est_leaf *owner = e->owner[tensor] < 0 ? NULL : &e->leaf[e->owner[tensor]];
+        int scope = owner ? scope_of(e, tensor) : -1;
         set_limits(p, owner, scope, a);
         if (c.num > 1) set_steps_through(p, x, &c, scope, a);
         else set_steps(e, p, x, s, r, scope, a);
@@ -395,14 +405,14 @@ static bool set_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
 }
 
 /* A vector of parts that each go on in the same steps becomes a loop over parts and one over a
- * part's elements, as lowering makes two of it. Did any? */
+ * part's elements, as lowering makes two of it; so do rows of registers. Did any? */
 static bool split_runs(est_leaf *x) {
     bool any = false;
     for (int i = x->num_loops - 1; i >= 0; i--) {
         est_loop *l = &x->loop[i];
         int64_t run = l->run, turns = (int64_t)l->turns;
-        if (l->ann != AT_ANN_VEC || run >= turns || l->is_shifted || x->num_loops == MAX_LOOPS)
-            continue;
+        bool registers = l->ann == AT_ANN_VEC || (l->ann == AT_ANN_UNROLL && turns % run == 0);
+        if (!registers || run >= turns || l->is_shifted || x->num_loops == MAX_LOOPS) continue;
         memmove(l + 1, l, sizeof *l * (size_t)(x->num_loops - i));
         x->num_loops++;
         l[0].ann = AT_ANN_UNROLL;
@@ -434,37 +444,55 @@ static double lines_of(const est_access *a, const double *extent, uint64_t steps
     return rows * ((whole - (double)begins) / LINE + 1);
 }
 
+/* What loops from i on touch of so much along each dimension. */
+static void touch_from(est_access *a, int i, const double *extent, uint64_t steps) {
+    double elements = 1, run = 1, places = 1;
+    bool whole = true;
+    for (int d = a->num_dims - 1; d >= 0; d--) {
+        double n = extent[d] < a->limit[d] ? extent[d] : a->limit[d];
+        elements *= n;
+        if (whole) run *= n;
+        else places *= n < a->places[d] ? n : a->places[d];
+        whole &= n >= a->limit[d];
+    }
+    a->bytes[i] = elements * 4;
+    a->lines[i] = lines_of(a, extent, steps);
+    a->crowd[i] = a->bytes[i];
+    if (places * run * 4 >= WAY_BYTES || places * run >= elements) return; /* nor with lines */
+    double row = run > 16 ? run * 4 : 64, rows = elements / run;
+    if (places < rows && places * row < WAY_BYTES) a->crowd[i] = rows / places * WAY_BYTES;
+    a->piles_up |= a->crowd[i] > a->bytes[i];
+}
+
 void est_touch(est_leaf *x) {
     for (int k = 0; k < x->num_accesses; k++) {
         est_access *a = &x->access[k];
-        double extent[MAX_DIMS];
+        double extent[MAX_DIMS], count[MAX_DIMS], touched[MAX_DIMS];
         uint64_t steps[MAX_LOOPS + 1] = {0};
+        int n = x->num_loops;
         a->moves = 0;
         a->piles_up = false;
-        for (int i = 0; i < x->num_loops; i++) {
+        for (int i = 0; i < n; i++) {
             steps[i + 1] = steps[i] | (uint64_t)a->step[i];
             for (int d = 0; d < a->num_dims; d++)
                 if (a->reach[i][d] > 0) a->moves |= 1u << i;
         }
-        for (int d = 0; d < a->num_dims; d++) extent[d] = 1;
-        for (int i = x->num_loops;; i--) {
-            double elements = 1, run = 1, places = 1;
-            bool whole = true;
-            for (int d = a->num_dims - 1; d >= 0; d--) {
-                double n = extent[d] < a->limit[d] ? extent[d] : a->limit[d];
-                elements *= n;
-                if (whole) run *= n;
-                else places *= n < a->places[d] ? n : a->places[d];
-                whole &= n >= a->limit[d];
+        for (int d = 0; d < a->num_dims; d++) extent[d] = count[d] = touched[d] = 1;
+        touch_from(a, n, touched, steps[n]);
+        for (int i = n - 1; i >= 0; i--) {
+            if (!(a->moves >> i & 1) && steps[i] == steps[i + 1]) { /* the same again */
+                a->bytes[i] = a->bytes[i + 1];
+                a->lines[i] = a->lines[i + 1];
+                a->crowd[i] = a->crowd[i + 1];
+                continue;
             }
-            a->bytes[i] = elements * 4;
-            a->lines[i] = lines_of(a, extent, steps[i]);
-            double row = run > 16 ? run * 4 : 64, rows = elements / run;
-            bool crowds = places < rows && places * row < WAY_BYTES;
-            a->crowd[i] = crowds ? rows / places * WAY_BYTES : a->bytes[i];
-            a->piles_up |= a->crowd[i] > a->bytes[i];
-            if (i == 0) break;
-            for (int d = 0; d < a->num_dims; d++) extent[d] += a->reach[i - 1][d];
+            for (int d = 0; d < a->num_dims; d++) { /* rows that are left out are not touched */
+                if (a->reach[i][d] > 0) count[d] *= x->loop[i].turns;
+                extent[d] += a->reach[i][d];
+                bool apart = a->stride[d] >= LINE && count[d] < extent[d];
+                touched[d] = apart ? count[d] : extent[d];
+            }
+            touch_from(a, i, touched, steps[i]);
         }
     }
 }
@@ -493,6 +521,7 @@ bool est_leaves(at_estimator *e, const at_program *p) {
     e->num_leaves = 0;
     if (!collect(p, p->root, e->o.pack_inline, e->o.mean_dynamic, e->leaf, &e->num_leaves))
         return false;
+    find_owners(e);
     for (int i = 0; i < e->num_leaves; i++) {
         if (!set_accesses(e, p, &e->leaf[i])) return false;
         if (split_runs(&e->leaf[i]) && !set_accesses(e, p, &e->leaf[i])) return false;

@@ -21,7 +21,7 @@ static double bytes_of(const est_access *a, int from, bool piled) {
 
 /* Of a tensor that several accesses of a leaf touch the largest counts, as of one that several
  * other leaves touch. */
-static void touch_by(const at_estimator *e, const est_leaf *x, bool piled, touched *t) {
+static void touch_by(const at_estimator *e, const est_leaf *x, touched *t) {
     int8_t *shared_by = e->shared_by; /* of a tensor: loops shared with who counts it */
     memset(shared_by, 0, sizeof *shared_by * (size_t)e->compute->num_tensors);
     t->num_beside = 0;
@@ -33,8 +33,8 @@ static void touch_by(const at_estimator *e, const est_leaf *x, bool piled, touch
         while (--before >= 0 && x->access[before].tensor != a->tensor) {
         }
         for (int i = 0; i <= x->num_loops && !a->in_registers; i++) {
-            double bytes = bytes_of(a, i, piled);
-            if (before >= 0) bytes = fmax(0, bytes - bytes_of(&x->access[before], i, piled));
+            double bytes = bytes_of(a, i, false);
+            if (before >= 0) bytes = fmax(0, bytes - bytes_of(&x->access[before], i, false));
             t->own[i] += bytes;
         }
         shared_by[a->tensor] = MAX_LOOPS + 1;
@@ -52,20 +52,21 @@ static void touch_by(const at_estimator *e, const est_leaf *x, bool piled, touch
                     t->together[j] = shared;
             if (a->in_registers || shared_by[a->tensor] >= shared) continue;
             shared_by[a->tensor] = (int8_t)shared;
-            for (int i = 0; i <= shared; i++) t->beside[n].bytes[i] += bytes_of(a, i, piled);
+            for (int i = 0; i <= shared; i++) t->beside[n].bytes[i] += bytes_of(a, i, false);
         }
         t->num_beside++;
     }
 }
 
-/* By one run, a tensor counted as often as leaves touch it. */
-static double touched_by_all(const at_estimator *e, bool piled) {
-    double sum = 0;
+void est_touched_by_all(at_estimator *e) {
+    e->touched = e->piled = 0;
     for (int m = 0; m < e->num_leaves; m++)
-        for (int k = 0; k < e->leaf[m].num_accesses; k++)
-            if (!e->leaf[m].access[k].in_registers)
-                sum += bytes_of(&e->leaf[m].access[k], 0, piled);
-    return sum;
+        for (int k = 0; k < e->leaf[m].num_accesses; k++) {
+            const est_access *a = &e->leaf[m].access[k];
+            if (a->in_registers) continue;
+            e->touched += bytes_of(a, 0, false);
+            e->piled += bytes_of(a, 0, true);
+        }
 }
 
 /* Does a cache of that size still have what this access of x touches, from the loops before or from
@@ -131,12 +132,14 @@ static double turns_within(const est_leaf *x, const est_access *a, int to) {
 
 /* Lines of an access that come anew: where a cache holds what comes between two touches, they come
  * once for all turns of a loop. Those are near each other as far as the loops go on in which the
- * access does not move. */
+ * access does not move. piled: in the few places that it reaches, what others touch is as little as
+ * everywhere. */
 static double fetched(const at_estimator *e, const est_leaf *x, const est_access *a,
-                      const touched *t, int shared, double size) {
+                      const touched *t, int shared, double size, bool piled) {
     int once = x->num_loops; /* loops from here on */
-    for (int i = once - 1, moving = once; i >= 0 && between(t, i, moving, i >= shared) <= size;
-         i--) {
+    for (int i = once - 1, moving = once; i >= 0; i--) {
+        double more = piled ? fmax(0, a->crowd[moving] - 64 * a->lines[moving]) : 0;
+        if (between(t, i, moving, i >= shared) + more > size) break;
         once = i;
         if (a->moves >> i & 1) moving = i;
     }
@@ -154,23 +157,20 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
     const at_speeds *s = e->o.speeds;
     const double share = sqrt(e->stages[x->node->tensor].share); /* rows whose terms count */
     double size = 0;
-    bool known = false, any_piles_up = false;
-    touched all, piled;
-    for (int k = 0; k < x->num_accesses; k++) any_piles_up |= x->access[k].piles_up;
+    bool known = false;
+    touched all;
     for (int level = 0; level < 3; level++) {
         size += (double)e->o.cache_bytes[level] * (level == 1 ? L2_SHARE : 1);
         if (!e->o.cache_bytes[level]) continue;
-        if (touched_by_all(e, level <= MOST_PILED) <= size) break;
-        if (!known) touch_by(e, x, false, &all);
-        if (!known && any_piles_up) touch_by(e, x, true, &piled);
+        if ((level <= MOST_PILED ? e->piled : e->touched) <= size) break;
+        if (!known) touch_by(e, x, &all);
         known = true;
         double lines = 0;
         for (int k = 0; k < x->num_accesses; k++) {
             const est_access *a = &x->access[k];
             if (a->in_registers) continue;
-            double more = fetched(e, x, a, &all, all.together[k], size);
-            if (level <= MOST_PILED && a->piles_up)
-                more = fmax(more, fetched(e, x, a, &piled, all.together[k], size));
+            double more =
+                fetched(e, x, a, &all, all.together[k], size, level <= MOST_PILED && a->piles_up);
             if (!a->written) more = fmax(more * share, fmin(more, a->lines[0]));
             e->out->bytes[level] += more * 64;
             if (k == apart && level == 0) *apart_lines = more;

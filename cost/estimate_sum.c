@@ -27,9 +27,8 @@ static void choose(at_estimator *e, at_part *parts, int n, int64_t other) {
 
 /* Times as long: elements that are put together to a vector one by one. */
 static const double gather = 3;
-/* In multiply-adds at the peak: one of a sum in memory, at least; until what was stored can be
- * added to again; what another has to wait for in a loop that is not unrolled. */
-static const double in_memory = 4.5, store_to_add = 28, add_to_add = 5.5;
+/* In multiply-adds at the peak: what one has to wait for in a loop that is not unrolled. */
+static const double add_to_add = 5.5;
 
 static const double address_ns = 2.2; /* of an element that is found by divisions */
 
@@ -188,7 +187,7 @@ static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, in
 static void set_waits(const at_estimator *e, tile *t) {
     const est_leaf *x = t->x;
     const at_speeds *s = e->o.speeds;
-    double peak_ns = s->peak_gflops > 0 ? 2 * t->width / s->peak_gflops : 0, apart = 1;
+    double share = t->width / e->o.target->lanes, apart = 1;
     t->peak_ns = s->peak_gflops > 0 ? 2 * e->o.target->lanes / s->peak_gflops : 0;
     bool inside = false, is_stored = false, is_dynamic = false;
     for (int i = t->root; i < x->num_loops; i++) {
@@ -199,8 +198,10 @@ static void set_waits(const at_estimator *e, tile *t) {
         is_stored |= !est_unrolled(l);
         apart *= l->ann == AT_ANN_VEC ? ceil(l->turns / t->width) : l->turns;
     }
-    if (is_stored) t->memory_ns = peak_ns * fmax(in_memory, store_to_add / apart);
-    else if (is_dynamic) t->least_ns = peak_ns * add_to_add;
+    const double one = (double)s->stored_ns[0], begin = (double)s->stored_ns[1],
+                 again = (double)s->stored_ns[2];
+    if (is_stored) t->memory_ns = share * fmax(one + begin / apart, again / apart);
+    else if (is_dynamic) t->least_ns = share * t->peak_ns * add_to_add;
 }
 
 /* Of so many elements there is no load and store but by a mask. */
@@ -354,8 +355,9 @@ static double within(const at_program *p, const tile *t) {
 /* ---- the sum --------------------------------------------------------------------------------- */
 
 /* The loops of a sum become those of its parts: a cut loop stays around as what goes through its
- * parts. */
-static void cut(est_leaf *x, int root, const at_part *parts, const int *which, int n) {
+ * parts. false: none is cut. */
+static bool cut(est_leaf *x, int root, const at_part *parts, const int *which, int n) {
+    const int before = x->num_loops;
     for (int i = n - 1, inserted = 0; i >= 0; i--) {
         int at = which[i] + inserted;
         double size = (double)parts[i].size, extent = (double)parts[i].extent;
@@ -386,6 +388,7 @@ static void cut(est_leaf *x, int root, const at_part *parts, const int *which, i
             }
         }
     }
+    return x->num_loops > before;
 }
 
 /* Tiles of one multiply-add each. */
@@ -398,11 +401,15 @@ static double elements_ns(at_estimator *e, const tile *t, double calls) {
     return n * ((double)(s->narrow_ns[0][0] + s->narrow_call_ns[0][0]) + address_ns);
 }
 
+/* Share of the time of lines that come while a sum in registers waits, which is not saved. */
+static const double meanwhile = 0.1;
+
 /* While a sum waits for itself, lines come. */
 static void come_meanwhile(const tile *t, const at_estimate *before, at_estimate *now) {
     double working_ns = (now->operations - before->operations) * t->peak_ns;
     double waiting_ns = fmax(0, now->sums_ns - before->sums_ns - working_ns);
-    now->memory_ns = fmax(before->memory_ns, now->memory_ns - waiting_ns);
+    double hidden_ns = fmin(now->memory_ns - before->memory_ns, waiting_ns);
+    now->memory_ns -= (t->memory_ns > 0 ? 1 : 1 - meanwhile) * hidden_ns;
 }
 
 void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end, int root) {
@@ -423,8 +430,7 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
     }
     const at_estimate before = *e->out;
     choose(e, t.part, t.num_parts, t.other);
-    cut(x, root, t.part, t.which, t.num_parts);
-    est_touch(x);
+    if (cut(x, root, t.part, t.which, t.num_parts)) est_touch(x);
     est_memory(e, x, vectors, &far_lines);
     if (end) est_memory(e, end, -1, NULL);
     if (far_lines > 0) far = fmin(1, far_lines / vector_lines(x, &x->access[vectors], root));

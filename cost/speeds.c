@@ -1,9 +1,13 @@
 /* cost/speeds.c: speeds that nobody measured: of a whole machine, or between what was measured. */
 #include "cost/cost.h"
 
+#include <math.h>
 #include <string.h>
 
 static const double usual_ghz = 3;
+
+/* Of sums in memory (stored_ns), in multiply-adds at the peak: of Zen 5 and of Sapphire Rapids. */
+static const double stored[] = {4.1, 12, 28};
 
 /* Weights are fitted to kernels on Sapphire Rapids, as those in codegen/tile_parts.c. */
 void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *out) {
@@ -36,6 +40,7 @@ void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *ou
     out->copy_ns = (float)(1.3 / usual_ghz);
     out->run_ns = 0.75F;
     out->turn_ns = 1.5F;
+    for (int i = 0; i < 3; i++) out->stored_ns[i] = (float)(stored[i] * ns);
 }
 
 /* One row of a table, of so many vectors: between what was measured in a straight line, beyond it
@@ -80,9 +85,15 @@ void at_speeds_complete(at_speeds *s, const at_target *target) {
     }
     for (int i = 0; i < AT_SPEED_LEVELS; i++)
         if (s->line_ns[i] <= 0) s->line_ns[i] = guess.line_ns[i];
+    /* The tile it is measured with may hide all of it, which rows of many pictures do not. */
+    s->line_ns[1] = fmaxf(s->line_ns[1], guess.line_ns[1] / 2);
     if (s->copy_ns <= 0) s->copy_ns = guess.copy_ns;
     if (s->run_ns <= 0) s->run_ns = guess.run_ns;
     if (s->turn_ns <= 0) s->turn_ns = guess.turn_ns;
+    double ns = s->peak_gflops > 0 ? 2 * target->lanes / (double)s->peak_gflops : 0;
+    for (int i = 0; i < 3; i++) /* older tables have none */
+        if (s->stored_ns[i] <= 0)
+            s->stored_ns[i] = ns > 0 ? (float)(stored[i] * ns) : guess.stored_ns[i];
 }
 
 int at_speeds_width(const at_target *target, int64_t elements) {

@@ -198,6 +198,43 @@ static at_status measure_lines(const prober *p, at_speeds *s, at_error *err) {
     return AT_OK;
 }
 
+/* ---- sums in memory ---------------------------------------------------------------------------
+ */
+
+static const char stored_tree[] = "ko, yi, xi:vec =>\n"
+                                  "    @acc = yi, xi  // ko\n"
+                                  "yi, xi:vec =>\n"
+                                  "    @out = yi, xi\n";
+
+/* A step of a sum over so many rows of a vector each, in a loop that is not unrolled. */
+static at_status time_stored(const prober *p, int rows, double *step_ns, at_error *err) {
+    enum { SHORT = 16, LONG = 80 };
+    double ns[2];
+    int64_t b = p->target->lanes;
+    for (int i = 0; i < 2; i++) {
+        int steps = i ? LONG : SHORT;
+        const size sizes[] = {{"Y", rows}, {"X", b},     {"K", steps}, {"P", 1},
+                              {"B", b},    {"yi", rows}, {"xi", b},    {"ko", steps}};
+        AT_TRY(
+            time_kernel(p, product, stored_tree, sizes, sizeof sizes / sizeof *sizes, &ns[i], err));
+    }
+    *step_ns = fmax((ns[1] - ns[0]) / (LONG - SHORT), 0);
+    return AT_OK;
+}
+
+static at_status measure_stored(const prober *p, at_speeds *s, at_error *err) {
+    enum { FEW = 2, SOME = 8, MANY = 32 };
+    double few, some, many;
+    AT_TRY(time_stored(p, FEW, &few, err));
+    AT_TRY(time_stored(p, SOME, &some, err));
+    AT_TRY(time_stored(p, MANY, &many, err));
+    double one = (many - some) / (MANY - SOME);
+    s->stored_ns[0] = (float)fmax(one, 0.05);
+    s->stored_ns[1] = (float)fmax(some - SOME * one, 0.05);
+    s->stored_ns[2] = (float)fmax(few, 0.05);
+    return AT_OK;
+}
+
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 static const char copy[] = "a[Y, X] : input\n"
@@ -253,6 +290,7 @@ at_status at_speeds_measure(const volatile int *stop, at_speed_table *t, at_erro
         s->peak_gflops = (float)at_peak_gflops(set, 1);
         AT_TRY(measure_tiles(&p, s, err));
         AT_TRY(measure_lines(&p, s, err));
+        AT_TRY(measure_stored(&p, s, err));
         AT_TRY(measure_copies(&p, s, err));
     }
     return AT_OK;

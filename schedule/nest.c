@@ -40,6 +40,18 @@ int64_t at_program_index(const at_program *p, const at_expr *e, const int64_t *a
     if (e->nargs != 2 || e->op == AT_X_INDEX) return 0;
     x = at_program_index(p, e->arg[0], axis);
     y = at_program_index(p, e->arg[1], axis);
+    switch (e->op) { /* those that indices are made of, without a call */
+    case AT_X_ADD: return __builtin_add_overflow(x, y, &value) ? 0 : value;
+    case AT_X_SUB: return __builtin_sub_overflow(x, y, &value) ? 0 : value;
+    case AT_X_MUL: return __builtin_mul_overflow(x, y, &value) ? 0 : value;
+    case AT_X_DIV:
+        if (x >= 0 && y > 0) return x / y;
+        break;
+    case AT_X_MOD:
+        if (x >= 0 && y > 0) return x % y;
+        break;
+    default: break;
+    }
     return at_expr_binary(e->op, x, y, &value) ? value : 0;
 }
 

@@ -184,6 +184,21 @@ static void beside_a_scalar(void **state) {
     cli_expect(0, "./autotune run own.c --config default --paranoid");
 }
 
+/* Rows of several lines of the picture are cut into registers, too, though only the sum has them as
+ * lines and columns. */
+static void rows_of_several_lines(void **state) {
+    (void)state;
+    static const char *const sets[] = {"avx2", "avx512"};
+    for (int i = 0; i < 2; i++) {
+        cli_expect(0,
+                   "./autotune show spconv2d_3x3_gemm --args N=1,H=14,W=14,CI=16,CO=32,nnz=60 "
+                   "--isa %s --json --config '{\"entity\": [[\"tile_y\", \"sp\", [-1, 1, 98]], "
+                   "[\"tile_x\", \"sp\", [-1, 2]]]}'",
+                   sets[i]);
+        assert_int_equal(cli_member(cli_json(), "notes")->count, 0);
+    }
+}
+
 static void no_notes(void **state) {
     (void)state;
     static const char *const tasks[] = {"conv2d_3x3_gemm",
@@ -220,6 +235,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dropped_vectors),
         cmocka_unit_test(beside_a_scalar),
+        cmocka_unit_test(rows_of_several_lines),
         cmocka_unit_test(no_notes),
         cmocka_unit_test(show),
         cmocka_unit_test(sparse),

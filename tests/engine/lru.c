@@ -80,7 +80,11 @@ static void run_tile(walk *w, const at_tile_call *c) {
     walk_tile t = walk_begin(w, c);
     for (const at_tile_op *op; (op = walk_next(&t));) {
         if (op->slot < 0 || op->kind == AT_T_PREFETCH) continue;
-        bool one = op->kind == AT_T_BCAST || op->kind == AT_T_INDEX || op->mem == AT_MEM_BCAST;
+        if (op->kind == AT_T_INDEX) { /* where its list leads is not known here */
+            w->is_over = true;
+            return;
+        }
+        bool one = op->kind == AT_T_BCAST || op->mem == AT_MEM_BCAST;
         int64_t at = t.slot[op->slot] + op->off;
         use(r, t.tensor[op->slot], at);
         if (!one && at_floordiv(at, LRU_LINE) != at_floordiv(at + op->lanes - 1, LRU_LINE))

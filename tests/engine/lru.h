@@ -16,7 +16,7 @@ typedef struct lru_counts {
     bool complete; /* the program was run to its end */
 } lru_counts;
 
-/* bytes: of each cache, ascending. Programs without lists. Stops after so many touches. */
+/* bytes: of each cache, ascending. Stops after so many touches, and where a list is read. */
 lru_counts lru_run(at_arena *a, const at_lowered *p, const int64_t bytes[LRU_LEVELS],
                    double most_touches);
 

@@ -163,6 +163,36 @@ static void refusals(void **state) {
     text_of(&table, "\"isa\": \"avx2\"", "\"isa\": \"\xd5\"", "isa: the text is not UTF-8");
     text_of(&table, "\"line_ns\": [", "\"line_ns\": [1, 2, 3, 4, 5, ", "line_ns");
     text_of(&table, "\"far_ns\": [[", "\"far_ns\": [[null, ", "far_ns");
+    text_of(&table, "\"stored_ns\": [", "\"stored_ns\": [1, ", "stored_ns");
+}
+
+/* What was not measured when a table was made is filled from its peak. */
+static void older_table(void **state) {
+    (void)state;
+    at_text text = {0}, older = {0};
+    at_error err;
+    const at_json *json;
+    at_speeds full, filled;
+    const at_target *target = at_target_find("avx2");
+    memset(&table, 0, sizeof table);
+    table.sets[table.num_sets++] = *at_speeds_built_in("avx2");
+    at_speed_table_print(&text, &table);
+    const char *all = at_text_str(&text), *from = strstr(all, ", \"stored_ns\"");
+    assert_non_null(from);
+    at_text_addf(&older, "%.*s%s", (int)(from - all), all, strchr(from, ']') + 1);
+    assert_int_equal(at_json_parse(arena, at_text_str(&older), older.len, &json, &err), AT_OK);
+    assert_int_equal(at_speed_table_read(json, &other, &err), AT_OK);
+    at_speeds_of(&other, target, &filled);
+    at_speeds_of(&table, target, &full);
+    for (int i = 0; i < 3; i++) {
+        assert_true(filled.stored_ns[i] > 0);
+        assert_true(filled.stored_ns[i] == full.stored_ns[i]); /* it was built in without, too */
+    }
+    table.sets[0].stored_ns[1] = 3;
+    at_speeds_of(&table, target, &full);
+    assert_true(full.stored_ns[1] == 3);
+    at_text_free(&text);
+    at_text_free(&older);
 }
 
 /* A measurement has all that is asked for, and is taken as it is. */
@@ -179,6 +209,7 @@ static void measured(void **state) {
             for (int r = 0; r < AT_SPEED_ROWS; r++) {
                 float step = table.sets[i].step_ns[v][r];
                 assert_true(all.step_ns[v][r] > 0 && all.far_ns[v][r] > 0 && all.call_ns[v][r] > 0);
+                assert_true(table.sets[i].stored_ns[r % 3] > 0);
                 if (step > 0) assert_true(all.step_ns[v][r] == step);
             }
     }
@@ -243,13 +274,10 @@ static void a_log_keeps_its_speeds(void **state) {
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(place),
-        cmocka_unit_test(kept),
-        cmocka_unit_test(hostile),
-        cmocka_unit_test(at_once),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(measured),
-        cmocka_unit_test(a_log_keeps_its_speeds),
+        cmocka_unit_test(place),    cmocka_unit_test(kept),
+        cmocka_unit_test(hostile),  cmocka_unit_test(at_once),
+        cmocka_unit_test(refusals), cmocka_unit_test(older_table),
+        cmocka_unit_test(measured), cmocka_unit_test(a_log_keeps_its_speeds),
     };
     return cmocka_run_group_tests_name("engine/machine_speeds", tests, set_up, tear_down);
 }

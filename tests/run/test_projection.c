@@ -29,6 +29,7 @@ static const entities_of cases[] = {
     {"matmul_add", "N=20,L=18,M=36"},
     {"spconv2d_3x3_gemm", "H=6,W=8,CI=8,CO=32,nnz=60"},
     {"spconv2d_3x3_gemm", "H=4,W=14,CI=8,CO=16,nnz=30,R=4,C=4"},
+    {"spconv2d_3x3_gemm", "H=14,W=14,CI=8,CO=16,nnz=40"}, /* rows of several lines */
     {"spconv2d_nhwc", "H=9,W=7,CI=8,CO=32,KH=5,KW=3,strides=2,nnz=60"},
     {"sparse_dense", "M=24,N=48,K=36,nnz=40"},
     {"sparse_dense", "M=12,N=16,K=20,nnz=9,R=4,C=4"},
