@@ -67,14 +67,21 @@ static at_status take_size(parser *p, const char **name) {
     return AT_OK;
 }
 
-static at_status parse_annotation(parser *p, int loop, bool fused) {
-    const char *size;
+/* Is it para, vec or unroll? */
+static bool at_word(const parser *p, at_ann *out) {
     static const char *const words[] = {[AT_ANN_PARA] = "para", "vec", "unroll"};
     for (int i = AT_ANN_PARA; i <= AT_ANN_UNROLL; i++)
-        if (at(p, words[i])) {
-            at_tree_set_ann(p->maker, loop, (at_ann)i);
-            return next(p);
-        }
+        if (at(p, words[i])) return *out = (at_ann)i, true;
+    return false;
+}
+
+static at_status parse_annotation(parser *p, int loop, bool fused) {
+    const char *size;
+    at_ann ann;
+    if (at_word(p, &ann)) {
+        at_tree_set_ann(p->maker, loop, ann);
+        return next(p);
+    }
     if (at(p, "ann")) {
         AT_TRY(take_size(p, &size));
         AT_TRY(at_tree_set_ann_size(p->maker, loop, size));
@@ -89,6 +96,9 @@ static at_status parse_annotation(parser *p, int loop, bool fused) {
         return FAIL(p, "expected para, vec, unroll, dyn(...) or an extent");
     if (p->lex.integer < 1) return FAIL(p, "an extent is at least 1");
     at_tree_set_extent(p->maker, loop, p->lex.integer);
+    AT_TRY(next(p));
+    if (!at_word(p, &ann)) return AT_OK;
+    at_tree_set_ann(p->maker, loop, ann); /* name:14 unroll */
     return next(p);
 }
 

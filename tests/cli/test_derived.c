@@ -209,6 +209,11 @@ static void begun(void **state) {
     r = cli_expect(0, "./autotune ./own.c --trials 5 --tuner random --quiet");
     assert_non_null(
         strstr(cli_read("own.log"), "[\"sketch\", \"ot\", \"written+pack_B\"], [\"mine\", "));
+    /* a tile of which all is said, as show prints it */
+    cli_expect(0, "sed 's/i1:unroll, j1:vec/i1:6 unroll, j1:16 vec/' mine.te > fixed.te");
+    r = cli_expect(0, "./autotune show ./fixed.te");
+    assert_non_null(strstr(r->out, "i1:6 unroll, j1:16 vec =>"));
+    cli_expect(0, "./autotune run ./fixed.te");
     cli_expect(0, "sed 's/i1/i/g' mine.te > bad.te");
     r = cli_expect(4, "./autotune run ./bad.te");
     assert_non_null(strstr(r->err, "\"i\" is a part of an axis without a size, and the name of "));

@@ -41,6 +41,8 @@ static void test_canonical(void **state) {
     (void)state;
     static const char *const spelled[][2] = {
         {"  y , x,\n k=>@s=y,x//{k}/k", "y, x, k =>\n    @s = y, x  // k\n"},
+        {"y:6   unroll, x:5 vec, k:3 =>\n    @s = y, x // k",
+         "y:6 unroll, x:5 vec, k:3 =>\n    @s = y, x  // k\n"},
         {"y:6, x, k =>\n    @s = {y}/y,\n x // k\ny=> @d.init = y",
          "y:6, x, k =>\n    @s = y, x  // k\ny =>\n    @d.init = y\n"},
         {"y =>\n    x, k:unroll =>\n        @s = y, x // k\n    k =>\n        @a = y, k\n@a = 0, 0",
