@@ -366,7 +366,7 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
     at_anchor_line to = line_of(s, was);
     AT_TRY(make(s, &r->config, &k, err));
     if (!k) return AT_OK;
-    if (a->links == MOST_LINKS) {
+    if (a->links >= MOST_LINKS) {
         AT_TRY(back_to_first(s, known, &to, &set, err));
         if (!set) return AT_OK;
         was = a->kernel;

@@ -346,6 +346,8 @@ static void take_finals(at_known *k, const at_session *s, at_arena *scratch,
 }
 
 /* What comments are read for. */
+enum { MOST_ANCHORS = 4096 }; /* of a log that somebody wrote, and no search */
+
 typedef struct remarks {
     at_finals finals;
     at_known *known;
@@ -358,7 +360,8 @@ static void take_comment(void *ctx, const char *comment, int64_t line) {
     if (at_search_line_read(comment, &epoch)) {
         if (epoch > m->known->epochs) m->known->epochs = epoch;
     } else {
-        at_known_add_anchor(m->known, m->session, comment);
+        if (m->known->anchors.len < MOST_ANCHORS)
+            at_known_add_anchor(m->known, m->session, comment);
         at_known_add_objective(m->known, m->session, comment);
         at_known_add_speeds(m->known, m->session, comment);
         at_finals_add(&m->finals, comment, line);

@@ -16,16 +16,20 @@
 #include <math.h>
 #include <string.h>
 
+/* What is beyond is nobody's measurement: the line does not count. */
+static const double tiny = 1e-12, most = 1e9;
+static const int64_t most_count = 1000000000;
+
 static bool int_in(const at_json *v, const char *name, int64_t least, int64_t *out) {
     const at_json *m = at_json_get(v, name);
-    if (!m || !m->is_int || m->integer < least || m->integer > INT32_MAX) return false;
+    if (!m || !m->is_int || m->integer < least || m->integer > most_count) return false;
     *out = m->integer;
     return true;
 }
 
 static bool number_in(const at_json *v, const char *name, double least, double *out) {
     const at_json *m = at_json_get(v, name);
-    if (!m || m->kind != AT_JSON_NUMBER || !(m->number >= least) || isinf(m->number)) return false;
+    if (!m || m->kind != AT_JSON_NUMBER || !(m->number >= least && m->number <= most)) return false;
     *out = m->number;
     return true;
 }
@@ -38,7 +42,6 @@ static at_state state_named(const char *name) {
 
 /* What is not whole is left out. */
 static void read_scales(const at_json *v, at_scale by[AT_STATE_COUNT]) {
-    const double tiny = 1e-300;
     for (int i = 0; i < AT_STATE_COUNT; i++) {
         const at_json *of = at_json_get(v, at_state_name((at_state)i));
         int64_t pairs;
@@ -52,7 +55,6 @@ static void read_scales(const at_json *v, at_scale by[AT_STATE_COUNT]) {
 }
 
 bool at_anchor_line_read(at_arena *a, const char *comment, at_anchor_line *out) {
-    const double tiny = 1e-300;
     at_comment c;
     int64_t number, links, linked_to = -1, pairs = 0, index = -1;
     if (!at_comment_read(a, comment, "anchor", &c)) return false;

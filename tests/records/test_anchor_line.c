@@ -139,6 +139,40 @@ static void lines(void **state) {
     at_arena_free(a);
 }
 
+/* What nobody can have measured: the line does not count, and nothing is reckoned with it. */
+static void hostile_lines(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_anchor_line read;
+    static const struct {
+        const char *member, *value;
+    } wrong[] = {
+        {"first_s", "NaN"},       {"first_s", "-1.0"},     {"first_s", "0.0"},
+        {"first_s", "1e-300"},    {"first_s", "1e300"},    {"first_s", "1e999"},
+        {"of_first", "-0.25"},    {"of_first", "0"},       {"of_first", "1e300"},
+        {"of_first", "\"0.25\""}, {"link", "1e300"},       {"link", "-1e300"},
+        {"link_error", "-0.01"},  {"link_error", "1e300"}, {"links", "-1"},
+        {"links", "1.5"},         {"links", "2147483647"}, {"number", "2147483647"},
+        {"number", "-1"},         {"number", "1e400"},     {"pairs", "0"},
+        {"linked_to", "-2"},      {"linked_to", "\"x\""},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        at_anchor_line l = make_line(a);
+        at_text out = {0}, bad = {0};
+        at_anchor_line_print(&out, &l);
+        char *at = strstr(at_text_str(&out), at_format(a, "\"%s\": ", wrong[i].member));
+        assert_non_null(at);
+        at += strlen(wrong[i].member) + strlen("\"\": ");
+        at_text_addn(&bad, out.data, (size_t)(at - out.data));
+        at_text_addf(&bad, "%s%s", wrong[i].value, at + strcspn(at, ",}"));
+        if (at_anchor_line_read(a, at_text_str(&bad), &read))
+            fail_msg("%s %s is read", wrong[i].member, wrong[i].value);
+        at_text_free(&out);
+        at_text_free(&bad);
+    }
+    at_arena_free(a);
+}
+
 /* Older lines say how unsure their own link is, and nothing of those before it. */
 static void unsure_links(void **state) {
     (void)state;
@@ -191,7 +225,7 @@ int main(void) {
         cmocka_unit_test(there_and_back),     cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(bounds_win_nothing), cmocka_unit_test(lines),
         cmocka_unit_test(unsure_links),       cmocka_unit_test(chains),
-        cmocka_unit_test(state_words),
+        cmocka_unit_test(state_words),        cmocka_unit_test(hostile_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
