@@ -279,6 +279,23 @@ static at_status put_reader(tiling *t, const char *loop) {
     return sketch_step(t->s, &e, t->err);
 }
 
+/* What else the reader beside a tile takes from afar, such as an addend, is asked for while the
+ * next rows are summed. */
+static at_status ask_ahead(tiling *t) {
+    const at_facts *f = t->s->facts;
+    const at_stage_facts *x = &f->of[t->stage];
+    if (!x->has_matched_reader || t->axes.row < 0 || t->blocks.len || t->axes.late) return AT_OK;
+    for (int i = 0; i < f->of[x->reader].num_accesses; i++) {
+        const at_access *a = &f->of[x->reader].access[i];
+        if (a->tensor == t->stage || !a->known || !a->is_bare || a->stride[t->axes.row] <= 0 ||
+            f->compute->tensors[a->tensor].is_int || !sketch_is_far(t->s, a->tensor))
+            continue;
+        AT_TRY(sketch_prefetch(t->s, f->compute->tensors[x->reader].name, a->tensor,
+                               a->stride[t->axes.row], t->rows.data[t->rows.len - 1], t->err));
+    }
+    return AT_OK;
+}
+
 /* What reads a panel of sums goes over it as the tiles did. */
 static at_status order_reader(tiling *t) {
     const at_facts *f = t->s->facts;
@@ -346,6 +363,7 @@ static at_status make(tiling *t) {
     AT_TRY(share_out(t));
     const char *inner = innermost(t);
     AT_TRY(put_reader(t, inner));
+    AT_TRY(ask_ahead(t));
     if (t->blocks.len || t->axes.late) AT_TRY(order_reader(t));
     for (int i = 0; i < t->axes.num_near; i++) AT_TRY(copy_near(t, t->axes.near[i]));
     if (t->axes.has_pointers) AT_TRY(read_by_pointers(t));

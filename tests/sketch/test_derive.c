@@ -170,6 +170,7 @@ static void sets(void **state) {
         {"examples/te/conv2d_transpose.te", "N=1,H=3,W=3,CI=16,CO=2,K=3,S=1,P=1", false},
         {"examples/te/batch_matmul.te", "B=3,N=5,M=9,K=1024", false},  /* rows a page apart */
         {"examples/te/matmul_add.te", "N=5,L=514,M=67", false},        /* blocks of the reduction */
+        {"examples/te/matmul_add.te", "N=5,L=2,M=13109", false},       /* an addend from afar */
         {"examples/te/batch_matmul.te", "B=1,N=2,M=66,K=2048", false}, /* and its rows */
         {"examples/te/conv2d_nchw.te", "N=2,H=9,W=11,CI=3,CO=5,K=3,S=1,P=1", false},
         {"examples/te/conv2d_nchw.te", "N=1,H=17,W=19,CI=2,CO=3,K=3,S=2,P=1", false},
@@ -387,6 +388,11 @@ static void places(void **state) {
     at_arena *a = at_arena_new();
     at_task *gelu = task_of_text(a, GELU), *product = task_of_text(a, PRODUCT),
             *correlation = task_of_text(a, CORRELATION), *dots = task_of_text(a, DOTS);
+    const char *tree = at_sketch_of_task(product, 0)->s->tree_text;
+    assert_null(strstr(tree, "prefetch")); /* what is added is near */
+    tree =
+        at_sketch_of_task(task_of(a, "examples/te/matmul_add.te", "N=512,M=512"), 0)->s->tree_text;
+    assert_non_null(strstr(tree, "@out[prefetch C ahead_C]"));
     assert_true(has_sketch(gelu, "late"));
     assert_false(has_sketch(product, "late"));
     assert_true(has_sketch(correlation, "strip_pad+dots_c"));
