@@ -176,6 +176,9 @@ static bool seed(int i, at_text *out) {
         "        yi:unroll, xi:vec =>\n            @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n",
         "{yo, yi}:para, x =>\n    @acc.init = {yo, yi}y, x\n    k =>\n"
         "        @acc = {yo, yi}, x // k\n    @out = {yo, yi}/y, x\n",
+        "p, b, k => @packw[dense] = p, k, b\n{yo, yi}:para, x, ko, ki:unroll =>\n"
+        "    @acc[pointers in][prefetch packw 64] = {yo, yi}/y, x // {ko, ki}/k\n"
+        "y, x => @out = y, x\n",
         "y0, y1 =>\n    x0, x1:vec => @s.init = {y0, y1}/y, {x0, x1}/x\n    k0, k1:2, x0, x1 =>\n"
         "        @s = {y0, y1}/y, {x0, x1}/x // {k0, k1}/k\n    x => @u = {y0, y1}/y // x\n"
         "    x0, x1:unroll => @o = {y0, y1}/y, {x0, x1}/x\n",
