@@ -30,7 +30,8 @@ static float of_bits(uint32_t bits) {
 
 static int number(at_builder *b, float x) {
     return at_build_load(
-        b, (at_tile_vreg){.load = AT_T_CONST, .number = x, .slot = -1, .pooled = true});
+        b,
+        (at_tile_vreg){.load = AT_T_CONST, .number = x, .slot = -1, .pooled = true, .same = true});
 }
 
 /* dst is what the operation updates; -1: a new register. */

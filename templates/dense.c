@@ -98,7 +98,7 @@ static void defaults(at_template *t, int lanes) {
     at_default(t, "tile_y", y);
     at_default(t, "tile_x", x);
     at_default(t, "tile_k", &one);
-    at_default(t, "tile_inner", &y[1]);
+    at_default(t, "tile_inner", y[1] <= 16 ? &y[1] : &one);
 }
 
 /* Two vectors by as many rows as the registers then hold; four pieces of either axis outermost. */

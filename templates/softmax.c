@@ -23,9 +23,9 @@ static const char schedule[] = "y:para =>\n"
                                "        @out [prefetch out there] = y, {o1, ov}/k\n";
 
 static void define(at_template *t) {
-    at_split(t, "tile_max", "X", "m1 mv", .policy = AT_POWER2, .fallback = {-1, 128});
-    at_split(t, "tile_exp", "X", "e1 ev", .policy = AT_POWER2, .fallback = {-1, 128});
-    at_split(t, "tile_out", "X", "o1 ov", .policy = AT_POWER2, .fallback = {-1, 128});
+    at_split(t, "tile_max", "X", "m1 mv", .policy = AT_POWER2);
+    at_split(t, "tile_exp", "X", "e1 ev", .policy = AT_POWER2);
+    at_split(t, "tile_out", "X", "o1 ov", .policy = AT_POWER2);
     /* The next row, 1: and the lines that it goes to, which memory has to give. */
     at_option(t, "prefetch", "[0, 1, 2]",
               (int)at_evaluate(t, "Y*X <= 65536 ? 0 : Y*X <= 2097152 ? 2 : 1"));
@@ -34,10 +34,20 @@ static void define(at_template *t) {
     at_schedule(t, schedule);
 }
 
+static void defaults(at_template *t, int lanes) {
+    long long x = at_evaluate(t, "X"), part = 1;
+    (void)lanes;
+    while (part < 128 && 2 * part <= x) part *= 2;
+    at_default(t, "tile_max", &part);
+    at_default(t, "tile_exp", &part);
+    at_default(t, "tile_out", &part);
+}
+
 const at_template_row at_softmax = {
     .name = "softmax",
     .help = "exponentials of each row's elements as shares of their sum",
     .args = "Y=128, X=1024",
     .record_args = "[Y, X, \"float32\"]",
     .define = define,
+    .defaults = defaults,
 };

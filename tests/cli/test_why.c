@@ -218,6 +218,7 @@ static void no_notes(void **state) {
                                         "avg_pool2d_nhwc",
                                         "layer_norm",
                                         "softmax",
+                                        "softmax --args X=1000",
                                         "norm",
                                         "dense",
                                         "matmul_add",
