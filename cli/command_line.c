@@ -18,7 +18,15 @@ static at_status unknown_option(const char *word, size_t len, at_error *err) {
     return at_fail(err, AT_E_USAGE, "unknown option %s; autotune --help lists the options", name);
 }
 
-static at_status missing_value(const at_option_row *row, at_error *err) {
+static at_status no_option_of(const at_option_row *row, at_verb verb, at_error *err) {
+    const char *name = at_verb_at(verb)->name;
+    return at_fail(err, AT_E_USAGE, "%s is no option of %s; autotune help %s lists them", row->name,
+                   name, name);
+}
+
+static at_status missing_value(const at_options *o, const at_option_row *row, at_error *err) {
+    at_verb verb = o->num_operands ? at_verb_find(o->operands[0]) : AT_VERB_COUNT;
+    if (verb < AT_VERB_COUNT && !(row->verbs >> verb & 1)) return no_option_of(row, verb, err);
     at_text words = {0};
     at_option_words(row, ", ", &words);
     at_status s = at_fail(err, AT_E_USAGE, "%s needs a value: %s %s%s%s", row->name, row->name,
@@ -79,8 +87,7 @@ static at_status check_use(const at_options *o, at_error *err) {
     const at_verb_row *verb = at_verb_at(o->verb);
     for (int i = 0; i < at_option_count(); i++)
         if (o->given[i] && !(at_option_at(i)->verbs >> o->verb & 1))
-            return at_fail(err, AT_E_USAGE, "%s is no option of %s; autotune help %s lists them",
-                           at_option_at(i)->name, verb->name, verb->name);
+            return no_option_of(at_option_at(i), o->verb, err);
     if (o->quiet && (o->verbose || o->debug))
         return at_fail(err, AT_E_USAGE, "--quiet and --%s exclude each other",
                        o->verbose ? "verbose" : "debug");
@@ -202,7 +209,7 @@ at_status at_options_parse(int argc, char **argv, at_options *out, at_error *err
             if (value && !at_option_at(r)->argument)
                 return at_fail(err, AT_E_USAGE, "%s takes no value", at_option_at(r)->name);
             if (!value && at_option_at(r)->argument) {
-                if (i + 1 == argc) return missing_value(at_option_at(r), err);
+                if (i + 1 == argc) return missing_value(&o, at_option_at(r), err);
                 value = argv[++i];
             }
             /* Of numbers the last counts, as is usual; of two tasks or files neither may be lost.

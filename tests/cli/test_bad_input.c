@@ -46,6 +46,8 @@ static void command_line(void **state) {
         {T " --frobnicate", 2, "unknown option --frobnicate; autotune --help lists the options"},
         {"show " T " --trials 5", 2,
          "--trials is no option of show; autotune help show lists them"},
+        {"plot x.log --sparsity", 2,
+         "--sparsity is no option of plot; autotune help plot lists them"},
         {T " --trials", 2, "--trials needs a value: --trials N"},
         {T " --json=yes", 2, "--json takes no value"},
         {T " --trials x", 2, "--trials x: not an integer"},
