@@ -21,8 +21,8 @@
  *   line    := item ("," item)* "=>" (leaf | newline tree) | leaf
  *   item    := name [":" ann] | "{" name ("," name)* "}" [":" ann]
  *            | "[" item ("," item)* "]" ":" "order" "(" size ")"
- *   ann     := "para" | "vec" | "unroll" | "ann" "(" size ")" | integer
- *            | "dyn(" name ("," name)* ")"
+ *   ann     := "para" | "vec" | "unroll" | "ann" "(" size ")"
+ *            | integer ["para" | "vec" | "unroll"] | "dyn(" name ("," name)* ")"
  *   leaf    := "@" stage [".init"] attr* "=" index ("," index)* ["//" index ("," index)*]
  *   attr    := "[" "prefetch" tensor (integer | size) "]"   reads of tensor ask for what lies that
  *                                                            many bytes ahead; 0: not

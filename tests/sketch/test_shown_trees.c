@@ -1,0 +1,82 @@
+/* docs/sketches.md: each tree that it shows is one that rules derive today, or a plain one that
+ * they begin with. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sketch/sketch.h"
+
+#include <string.h>
+
+/* What the page speaks of. */
+static const struct {
+    const char *file, *args;
+} tasks[] = {
+    {"matmul_add", ""},
+    {"batch_matmul", "B=2,N=1024,M=1024,K=1024"},
+    {"batch_matmul", "B=2,N=768,M=768,K=6144"},
+    {"conv2d", "N=1,H=14,W=14,CI=256,CO=256,K=3,S=1,P=1"},
+    {"conv2d_nchw", "N=1,H=56,W=56,CI=128,CO=128,K=3,S=2,P=1"},
+    {"conv2d_nchw", "N=1,H=28,W=28,CI=128,CO=128,K=3,S=1,P=1"},
+    {"conv2d_transpose", "N=1,H=32,W=32,CI=64,CO=3,K=4,S=2,P=1"},
+    {"softmax", "M=1024,N=1024"},
+    {"norm", "B=1,M=1024,N=1024"},
+};
+
+static const char *read(at_arena *a, const char *path) {
+    char *text;
+    size_t length;
+    at_error err;
+    if (at_read_file(a, path, &text, &length, &err) != AT_OK) fail_msg("%s", err.text);
+    return text;
+}
+
+/* The plain tree and all derived ones, one behind the other. */
+static void add_trees(at_arena *a, const char *path, const char *text, const char *args,
+                      at_text *out) {
+    const at_template_row *row;
+    at_task *t;
+    at_tree *plain;
+    at_error err;
+    if (at_te_parse(a, path, text, strlen(text), &row, &err) != AT_OK ||
+        at_task_new(a, row, args, &t, &err) != AT_OK ||
+        at_edit_plain(a, at_task_compute(t), &plain, &err) != AT_OK)
+        fail_msg("%s %s: %s", path, args, err.text);
+    at_tree_print(out, plain);
+    for (int i = 0; i < at_task_num_sketches(t); i++)
+        at_text_addf(out, "\n%s", at_sketch_of_task(t, i)->s->tree_text);
+}
+
+static void trees(void **state) {
+    (void)state;
+    static const char fence[] = "```tree\n";
+    at_arena *a = at_arena_new();
+    at_text all = {0};
+    int shown = 0;
+    at_sketches_for_templates();
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++) {
+        const char *path = at_format(a, "examples/te/%s.te", tasks[i].file);
+        add_trees(a, path, read(a, path), tasks[i].args, &all);
+    }
+    /* What reads a sum calls a function. */
+    add_trees(a, "late.te",
+              "args N=128, L=64, M=512\nA[N, L] : input\nB[L, M] : weight\nC[N, M] : input\n"
+              "mul[i:N, j:M] = sum(k:L) A[i, k] * B[k, j]\n"
+              "out[i:N, j:M] = tanh(mul[i, j] + C[i, j])\n",
+              "", &all);
+    for (const char *p = read(a, "docs/sketches.md"); (p = strstr(p, fence)); shown++) {
+        p += strlen(fence);
+        const char *tree = at_strndup(a, p, (size_t)(strstr(p, "```\n") - p));
+        if (!strstr(at_text_str(&all), tree)) fail_msg("no rule derives today\n%s", tree);
+    }
+    assert_true(shown > 10);
+    at_text_free(&all);
+    at_arena_free(a);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(trees)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
