@@ -160,7 +160,7 @@ static at_status split(ansor_state *s, ansor_stage *x, int at, const int64_t *le
     return AT_OK;
 }
 
-/* A record says how long a loop was, unless its stage was computed in another's. */
+/* A record says how long a loop was, unless its stage was computed in another's; 0: it varied. */
 static at_status check_length(ansor_state *s, const at_json *step, const ansor_stage *x, int at) {
     const at_json *said = at_json_at(step, 3);
     const ansor_loop *l = x->loop[at];
@@ -168,7 +168,7 @@ static at_status check_length(ansor_state *s, const at_json *step, const ansor_s
     if (!said || said->kind != AT_JSON_NUMBER || !said->is_int || x->at) return AT_OK;
     for (int i = 0; i < l->num_pieces; i++)
         if (!at_mul64(length, ansor_full_length(x, l->piece[i]), &length)) return AT_OK;
-    if (said->integer == length) return AT_OK;
+    if (said->integer == length || !said->integer) return AT_OK;
     return ANSOR_REFUSE(s, "loop %d of %s has %lld steps, not %lld", at, x->name, (long long)length,
                         (long long)said->integer);
 }

@@ -303,6 +303,8 @@ static void ansor(void **state) {
     cli_expect(0, "sed 's/\"SP\", 2, 1, 32/\"SP\", 2, 1, 33/' ansor.json > bad.json");
     r = cli_expect(4, "./autotune convert bad.json --from ansor");
     assert_non_null(strstr(r->err, "step 0 (SP): loop 1 of matmul has 32 steps, not 33"));
+    cli_expect(0, "sed 's/\"SP\", 2, 1, 32/\"SP\", 2, 1, 0/' ansor.json > varied.json");
+    cli_expect(0, "./autotune convert varied.json --from ansor");
     /* as a search that was killed leaves it; and of two workloads, whose times say nothing */
     cli_expect(0, "{ cat ansor.json; head -c 90 ansor.json | tail -n 1; } > torn.json");
     r = cli_expect(0, "./autotune convert torn.json --from ansor");

@@ -1,11 +1,12 @@
 /* docs/sketches.md: each tree that it shows is one that rules derive today, or a plain one that
- * they begin with. */
+ * they begin with; and the history is that of its program. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "sketch/history.h"
 #include "sketch/sketch.h"
 
 #include <string.h>
@@ -76,7 +77,32 @@ static void trees(void **state) {
     at_arena_free(a);
 }
 
+/* The program that the page tells as edits. */
+static void history(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *path = "examples/te/matmul_add.te", *text = read(a, path);
+    const at_template_row *row;
+    at_task *t;
+    at_config c;
+    at_steps steps;
+    at_text all = {0};
+    at_error err;
+    if (at_te_parse(a, path, text, strlen(text), &row, &err) != AT_OK ||
+        at_task_new(a, row, "N=64,L=64,M=64", &t, &err) != AT_OK ||
+        at_task_default_config(a, t, 16, &c, &err) != AT_OK ||
+        at_steps_of(a, t, &c, &steps, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    at_text_add(&all, "```\n");
+    at_steps_print(&all, t, &steps);
+    at_text_add(&all, "```\n");
+    if (!strstr(read(a, "docs/sketches.md"), at_text_str(&all)))
+        fail_msg("not there:\n%s", at_text_str(&all));
+    at_text_free(&all);
+    at_arena_free(a);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(trees)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(trees), cmocka_unit_test(history)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
