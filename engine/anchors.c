@@ -63,6 +63,7 @@ at_status at_anchor_lend(at_session *s, at_candidate *k, bool *set, at_error *er
     if (status == AT_E_USAGE) return AT_OK; /* no memory for a second set */
     AT_TRY(status);
     AT_TRY(at_worker_anchor(s->worker, &k->job, s->options.stop, &outcome, err));
+    s->spent.kernel_ns += outcome.kernel_ns;
     *set = !outcome.end;
     if (!*set) return AT_OK;
     s->anchors.kernel = k;

@@ -60,7 +60,8 @@ void at_anchor_execute(at_inside *in, at_msg *m, at_outcome *out) {
     if (!out->end &&
         !at_job_first_run(in, job, &anchor.code, places, buf, 0, &anchor.run, &t, out)) {
         if (time_it(&anchor.run)) out->end = AT_JOB_CRASHED;
-        else if (!settle(in, job, places)) out->end = AT_JOB_CRASHED;
+        out->kernel_ns = anchor.run.total_ns;
+        if (!out->end && !settle(in, job, places)) out->end = AT_JOB_CRASHED;
         if (out->end) snprintf(out->error, sizeof out->error, "%s", no_memory);
     }
     if (out->end) forget();
