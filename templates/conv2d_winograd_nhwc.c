@@ -192,7 +192,7 @@ static void defaults(at_template *t, int lanes) {
     long long fi = at_vectors(at_evaluate(t, "CO"), lanes, 2), rows = at_most_rows(fi, lanes);
     long long ci = at_vectors(at_evaluate(t, "CI"), lanes, 4);
     long long ti = at_vectors(at_evaluate(t, "TW"), (int)rows, 1);
-    long long si = at_fitting_rows(at_evaluate(t, "TH"), rows / ti);
+    long long si = at_divisor(at_evaluate(t, "TH"), rows / ti);
     at_default(t, "tile_s", &si);
     at_default(t, "tile_t", &ti);
     at_default(t, "tile_co", &fi);

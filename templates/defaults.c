@@ -18,7 +18,7 @@ long long at_vectors(long long n, int lanes, int most) {
 long long at_fitting_rows(long long n, long long most) {
     long long part = at_divisor(n, most), power = 1;
     while (2 * power <= most && 2 * power <= n) power *= 2;
-    return 2 * part < power ? power : part;
+    return 2 * part <= power ? power : part;
 }
 
 long long at_most_rows(long long elements, int lanes) {

@@ -47,7 +47,7 @@ static void defaults(at_template *t, int lanes) {
     long long m = at_evaluate(t, "M"), channels = m < 2 * lanes ? 2 * lanes / m : 1;
     long long c = at_evaluate(t, "C"), fi = at_divisor(c, channels), hi = 1;
     long long wide = at_vectors(c, lanes, 2), wi = lanes == 16 ? 8 : 4;
-    if (m == 1 && wide > fi && wide <= 128) fi = wide, wi = at_most_rows(wide, lanes); /* prime */
+    if (m == 1 && wide > fi && wide <= 128) fi = wide, wi = 4; /* prime */
     wi = at_fitting_rows(at_evaluate(t, "OW"), wi);
     at_default(t, "tile_c", &fi);
     at_default(t, "tile_h", &hi);

@@ -76,8 +76,8 @@ long long at_divisor(long long n, long long limit);
 /* How many of n elements a tile takes in vectors of `lanes`: the largest divisor of n of at most so
  * many vectors; where that fills less than half of one, the smallest that fills one. */
 long long at_vectors(long long n, int lanes, int most);
-/* How many of n rows a tile takes, `most` of them at most: a divisor of n, or where such have less
- * than half, a power of two, as AT_VERBOSE has. */
+/* How many of n rows a tile takes, `most` of them at most: a divisor of n, or where such have half
+ * or less, a power of two, as AT_VERBOSE has. */
 long long at_fitting_rows(long long n, long long most);
 /* How many rows of so many elements, two vectors of them or more, the sums in registers are. */
 long long at_most_rows(long long elements, int lanes);
