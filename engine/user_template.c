@@ -101,7 +101,12 @@ static at_status compile(unit *u, at_error *err) {
     void *found = NULL;
     if (at_compile_data(u->source, functions, sizeof functions / sizeof *functions, u->symbol,
                         &found, err) != AT_OK) {
-        if (err && strncmp(err->text, u->path, strlen(u->path)) != 0)
+        if (err && strstr(err->text, "defines no '"))
+            at_fail(err, AT_E_INPUT,
+                    "%s: defines no '%s': a template is const at_template_row %s, as its file is "
+                    "called",
+                    u->path, u->symbol, u->symbol);
+        else if (err && strncmp(err->text, u->path, strlen(u->path)) != 0)
             at_fail_at(err, "%s: ", u->path);
         return AT_E_INPUT;
     }

@@ -151,6 +151,9 @@ static void as_template(void **state) {
     char *kept = strndup(entity, strcspn(entity, "\n"));
     assert_non_null(strstr(cli_expect(0, "./autotune run ./my.te")->out, kept));
     free(kept);
+    cli_expect(0, "cp own-one.c copy.c");
+    r = cli_expect(4, "./autotune run ./copy.c");
+    assert_non_null(strstr(r->err, "a template is const at_template_row at_copy, as its file is"));
     cli_write("other.c", "int x;\n");
     cli_expect(2, "./autotune derive ./my.te -o other.c");
     cli_expect(2, "./autotune derive ./my.te -o other.txt");

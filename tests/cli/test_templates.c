@@ -265,7 +265,8 @@ static void own_file(void **state) {
     static const char *const wrong[][2] = {
         {"#include \"template.h\"\n\nint f(void) { return y; }\n",
          "./own.c:3: error: 'y' undeclared\n"},
-        {"#include \"templates/template.h\"\n", "./own.c: defines no 'at_own'\n"},
+        {"#include \"templates/template.h\"\n",
+         "./own.c: defines no 'at_own': a template is const at_template_row at_own, "},
         {"#include \"template.h\"\nconst at_template_row at_own = {.name = \"own\"};\n",
          "./own.c: its at_template_row needs name, args, record_args and define\n"},
     };
