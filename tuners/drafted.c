@@ -234,6 +234,9 @@ void at_drafted_round(at_drafted *d) {
     if (total < d->plan_size) total = d->plan_size;
     int randoms = (int)(random_share * (before + total)) - (int)(random_share * before);
     if (!d->draft.made) at_draft_make(&d->draft, &b->rng);
+    /* First, since it is seldom bad: of long kernels a second has two or three trials. */
+    if (!before && d->start >= 0 && at_book_allows(b, d->start))
+        at_book_enter(b, d->start, "default");
     if (d->draft.learned &&
         !before) { /* the others have not been heard yet, so half goes without */
         d->draft.trust = 1;
@@ -242,7 +245,5 @@ void at_drafted_round(at_drafted *d) {
     } else if (d->draft.learned) d->draft.trust = confirmed(d);
     if (b->best > 0) fit(d);
     entered += enter_best(d, total - randoms - entered);
-    if (!before && d->start >= 0 && at_book_allows(b, d->start))
-        at_book_enter(b, d->start, "default");
     at_book_enter_random(b, total - entered);
 }
