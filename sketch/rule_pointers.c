@@ -28,15 +28,18 @@ static bool has_runs(const sketch_state *s, int stage, const at_access *x) {
     return false;
 }
 
+static double elements_of(const sketch_state *s, int tensor) {
+    double n = 1;
+    for (int d = 0; d < s->facts->compute->tensors[tensor].num_axes; d++)
+        n *= (double)s->facts->extents[tensor][d];
+    return n;
+}
+
 /* Products with padding are not left out: where the padded picture is more than twice the picture,
- * they are so many (44 % of a 3x3 kernel on 4x4) that the list is of no use. */
-static bool is_mostly_padding(const sketch_state *s, const at_access *x) {
-    double of[2] = {1, 1};
-    const int tensor[] = {x->tensor, x->from};
-    for (int i = 0; i < 2; i++)
-        for (int d = 0; d < s->facts->compute->tensors[tensor[i]].num_axes; d++)
-            of[i] *= (double)s->facts->extents[tensor[i]][d];
-    return of[1] > 2 * of[0];
+ * they are so many (44 % of a 3x3 kernel on 4x4) that a list is of no use. */
+static bool suits(const sketch_state *s, const at_access *x) {
+    double picture = elements_of(s, x->tensor), padded = elements_of(s, x->from);
+    return x->is_guarded && (x->from == x->tensor || (padded > picture && padded <= 2 * picture));
 }
 
 /* The padded rows that a tile with these lanes reads; -1: there are none. */
@@ -46,10 +49,9 @@ static int rows_of(const sketch_state *s, int stage, int vec, int row) {
     for (int i = 0; i < f->num_accesses; i++) {
         const at_access *x = &f->access[i];
         const at_expr *body = c->tensors[x->from == x->tensor ? stage : x->from].body;
-        if (x->known && x->is_guarded && !x->stride[vec] && x->stride[row] && x->is_cut[row] &&
+        if (x->known && suits(s, x) && !x->stride[vec] && x->stride[row] &&
             c->tensors[x->tensor].role == AT_ROLE_INPUT && chooses(body, x->tensor) &&
-            tile_reads_once(s, stage, x->tensor) && has_runs(s, stage, x) &&
-            !is_mostly_padding(s, x))
+            tile_reads_once(s, stage, x->tensor) && has_runs(s, stage, x))
             return i;
     }
     return -1;
