@@ -405,8 +405,8 @@ at_status at_log_open(const char *path, at_log **out, at_error *err);
 at_status at_log_append(at_log *l, const at_record *r, at_error *err); /* one write() */
 at_status at_log_comment(at_log *l, const char *text, at_error *err);  /* "#text" */
 /* Whole lines at the end of the log, in place of those that the call before wrote, if these were
- * not the last and nothing was appended since. A kill at any moment leaves the lines of this call or of the one before. What is
- * no file, but a pipe or a device, is written the last ones only. */
+ * not the last and nothing was appended since. A kill at any moment leaves the lines of this call
+ * or of the one before. What is no file, but a pipe or a device, is written the last ones only. */
 at_status at_log_put_tail(at_log *l, const at_text *lines, bool is_last, at_error *err);
 at_status at_log_close(at_log *l, at_error *err); /* NULL is fine; flush errors are reported */
 

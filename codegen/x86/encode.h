@@ -51,8 +51,8 @@ struct at_x86 {
     AT_VEC(at_x86_patch) pool_patches;
     AT_VEC(at_x86_spread) spreads; /* behind these, a byte per lane: where it is from */
     AT_VEC(at_x86_patch) spread_patches;
-    AT_VEC(at_x86_patch) miss_patches; /* addresses of numbers that a pointer may lead to; entry:
-                                          the operation that has them first */
+    /* Addresses of numbers that a pointer may lead to; entry: the operation that has them first. */
+    AT_VEC(at_x86_patch) miss_patches;
     int product_reg;         /* for AT_T_INDEX; -1: none is left */
     int saved[6], num_saved; /* callee-saved registers in use */
 };
