@@ -147,6 +147,29 @@ static double fetched(const at_estimator *e, const est_leaf *x, const est_access
     return a->lines[once] * turns_within(x, a, once);
 }
 
+/* Has another access of this leaf touched the same, or a leaf before this one in the same turn of a
+ * loop around both, and does the cache hold what all leaves touch in such a turn? */
+static bool just_touched(const at_estimator *e, const est_leaf *x, const est_access *a,
+                         const touched *t, double size) {
+    for (const est_access *b = x->access; b < a; b++)
+        if (b->tensor == a->tensor && b->lines[0] == a->lines[0] &&
+            !memcmp(b->step, a->step, sizeof *a->step * (size_t)x->num_loops))
+            return true;
+    for (const est_leaf *y = e->leaf; y < x; y++) {
+        int shared = est_common(x, y);
+        bool same = false;
+        for (int k = 0; k < y->num_accesses && shared; k++)
+            same |= y->access[k].tensor == a->tensor && !y->access[k].in_registers &&
+                    y->access[k].lines[shared] >= a->lines[shared];
+        if (!same) continue;
+        double sum = t->own[shared];
+        for (int m = 0; m < t->num_beside; m++)
+            if (t->beside[m].shared >= shared) sum += t->beside[m].bytes[shared];
+        if (sum <= size) return true;
+    }
+    return false;
+}
+
 /* Levels whose places an address decides. Of the second one the lower bits do, too; those above are
  * its page's, which lie anywhere, so that what piles up within a page does so in each. */
 enum { MOST_PILED = 1 };
@@ -168,7 +191,7 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
         double lines = 0;
         for (int k = 0; k < x->num_accesses; k++) {
             const est_access *a = &x->access[k];
-            if (a->in_registers) continue;
+            if (a->in_registers || just_touched(e, x, a, &all, size)) continue;
             double more =
                 fetched(e, x, a, &all, all.together[k], size, level <= MOST_PILED && a->piles_up);
             if (!a->written) more = fmax(more * share, fmin(more, a->lines[0]));

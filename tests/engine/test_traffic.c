@@ -48,6 +48,9 @@ static const struct {
     {"avg_pool2d_nhwc", "N=1,H=15,W=15,C=40", 0.6},
     {"conv2d_transpose_nhwc", "N=1,H=8,W=9,CI=24,CO=40", 0.4},
     {"conv2d_capsule_nhwijc", "N=1,H=8,W=8,CI=8,CO=16,CS=2", 0.9},
+    {"layer_norm", "M=24,N=200", 0.9},
+    {"softmax", "Y=30,X=200", 0.9},
+    {"norm", "B=4,M=20,N=60", 0.9},
     {"examples/te/matmul_add.te", "N=36,L=40,M=72", 0.7},
     {"examples/te/conv1d.te", "L=90,CI=36,CO=72", 0.8},
 };
