@@ -50,8 +50,9 @@ at_status at_session_machine(at_session *s, at_error *err) {
     return AT_OK;
 }
 
-bool at_is_too_fast(const at_session *s, at_arena *a, const at_lowered *p, double run_s) {
-    double most = 2 * s->peak_gflops * 1e9 * run_s;
+bool at_is_beyond_peak(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
+                       double times) {
+    double most = times * s->peak_gflops * 1e9 * run_s;
     if (s->flops <= most || !(s->peak_gflops > 0)) return false;
     at_machine m = with_core(at_core_at(0), s->threads); /* any: what is counted depends on none */
     give_index(s, a, &m);

@@ -13,9 +13,10 @@ at_status at_session_machine(at_session *s, at_error *err);
 /* The core's clock in GHz, by the FMA peak last measured. */
 double at_session_clock_ghz(const at_session *s);
 double at_bound_seconds(const at_session *s, const at_bound *b);
-/* Would a run in so many seconds do more than twice the multiply-adds that fit into them at the
+/* Would a run in so many seconds do more than `times` the multiply-adds that fit into them at the
  * peak? Counted are those of the task, and where these are too many those of the kernel's code,
  * since there are algorithms that do fewer; in a. */
-bool at_is_too_fast(const at_session *s, at_arena *a, const at_lowered *p, double run_s);
+bool at_is_beyond_peak(const at_session *s, at_arena *a, const at_lowered *p, double run_s,
+                       double times);
 
 #endif
