@@ -10,7 +10,8 @@ enum {
     SAMPLED = 8192,       /* points that are looked at first; a smaller space is looked at whole */
     MOST_DRAWS = 1 << 20, /* to find as many valid ones */
     POOL = 2048,          /* kept: the cheapest, */
-    BY_CHANCE = 512,      /* and so many others, should costs be wrong */
+    BY_CHANCE = 512,      /* and so many others, should costs be wrong: of a sum half of them the
+                             cheapest of each part */
     STARTS = 32,          /* the best of these are left for their neighbours */
     STEPS = 3             /* so many times */
 };
@@ -151,6 +152,33 @@ static void keep_cheapest(at_draft *d, const at_numbering *listed, int most, at_
     free(points);
 }
 
+/* Some of each part of a sum, the cheapest: costs may be wrong of a whole part. */
+static void keep_parts(at_draft *d, const at_numbering *listed, at_numbering *kept) {
+    const at_space *s = d->book->space;
+    int parts = at_space_num_parts(s);
+    if (!parts) return;
+    point *points = sorted(d, listed);
+    for (int p = 0; p < parts; p++) {
+        int64_t begin = at_space_part_begin(s, p), end = at_space_part_begin(s, p + 1);
+        for (int i = 0, left = BY_CHANCE / 2 / parts; i < listed->len && left > 0; i++)
+            if (points[i].index >= begin && points[i].index < end) {
+                if (at_number_of(kept, points[i].index) < 0) at_number_add(kept, points[i].index);
+                left--;
+            }
+    }
+    free(points);
+}
+
+/* As many as the pool has room for: the list is in random order, but of a sum part by part. */
+static void keep_some(const at_draft *d, const at_numbering *listed, at_numbering *kept) {
+    double step = (double)listed->len / (POOL - kept->len);
+    if (step < 1 || !at_space_num_parts(d->book->space)) step = 1;
+    for (double at = 0; at < listed->len && kept->len < POOL; at += step) {
+        int64_t index = listed->indices[(int)at];
+        if (at_number_of(kept, index) < 0) at_number_add(kept, index);
+    }
+}
+
 void at_draft_make(at_draft *d, at_rng *rng) {
     at_numbering listed = {0}, left = {0}, kept = {0};
     const double trust = d->trust;
@@ -165,8 +193,8 @@ void at_draft_make(at_draft *d, at_rng *rng) {
         keep_cheapest(d, &listed, (POOL - BY_CHANCE) / (1 + corrected), &kept);
     }
     d->trust = trust;
-    for (int i = 0; i < listed.len && kept.len < POOL; i++)
-        if (at_number_of(&kept, listed.indices[i]) < 0) at_number_add(&kept, listed.indices[i]);
+    keep_parts(d, &listed, &kept);
+    if (kept.len < POOL) keep_some(d, &listed, &kept);
     d->made = true;
     d->num_pool = kept.len;
     d->pool = malloc(sizeof *d->pool * (size_t)(kept.len + 1));

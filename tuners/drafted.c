@@ -18,6 +18,10 @@ static const double first_difference = 0.05, difference = 0.01;
 /* Powers of two that a failure is slower than the slowest trial. */
 static const double failure = 1;
 static const double random_share = 0.05;
+/* Of the trials, for parts of a sum that few trials tell of: what is expected of one is too low by
+ * up to so many powers of two where there is no trial of it, by a quarter of that with one, by a
+ * ninth with two, and so on. */
+static const double part_share = 0.25, part_doubt = 3;
 /* How much trials have to tell of what other tasks say before it counts less: in squares of powers
  * of two. */
 static const double belief = 0.3;
@@ -219,11 +223,43 @@ static int enter(at_drafted *d, const candidate *list, int n, int num) {
     return num;
 }
 
+static int part_of(const at_space *s, int64_t index) {
+    int p = 0;
+    while (index >= at_space_part_begin(s, p + 1)) p++;
+    return p;
+}
+
+/* Enters the best of so many parts of a sum, those first that may be better than is known. The
+ * list holds what was entered no more. */
+static int enter_parts(at_drafted *d, candidate *list, int *n, int num) {
+    const at_book *b = d->book;
+    int parts = at_space_num_parts(b->space), entered = 0;
+    if (parts < 2 || num < 1) return 0;
+    int *tried = calloc((size_t)parts + 1, sizeof *tried);
+    AT_NEED(tried);
+    for (int i = 0; i < b->entered.len; i++) tried[part_of(b->space, b->entered.indices[i])]++;
+    for (; entered<num && * n> 0; entered++) {
+        int best = 0;
+        double most = -INFINITY;
+        for (int i = 0; i < *n; i++) {
+            int part = part_of(b->space, list[i].index);
+            double hope = list[i].score + part_doubt / ((1 + tried[part]) * (1 + tried[part]));
+            if (hope > most) most = hope, best = i;
+        }
+        tried[part_of(b->space, list[best].index)]++;
+        at_book_enter(d->book, list[best].index, list[best].part);
+        memmove(list + best, list + best + 1, sizeof *list * (size_t)(--*n - best));
+    }
+    free(tried);
+    return entered;
+}
+
 /* The best by costs, by what was learned, and by what other tasks say as far as that is trusted. */
-static int enter_best(at_drafted *d, int num) {
+static int enter_best(at_drafted *d, int num, int for_parts) {
     int n;
     candidate *list = candidates(d, &n);
-    int entered = enter(d, list, n, num);
+    int entered = enter_parts(d, list, &n, for_parts < num ? for_parts : num);
+    entered += enter(d, list, n, num - entered);
     free(list);
     return entered;
 }
@@ -233,6 +269,7 @@ void at_drafted_round(at_drafted *d) {
     int before = b->entered.len, total = before / GROWTH, entered = 0;
     if (total < d->plan_size) total = d->plan_size;
     int randoms = (int)(random_share * (before + total)) - (int)(random_share * before);
+    int for_parts = (int)(part_share * (before + total)) - (int)(part_share * before);
     if (!d->draft.made) at_draft_make(&d->draft, &b->rng);
     /* First, since it is seldom bad: of long kernels a second has two or three trials. */
     if (!before && d->start >= 0 && at_book_allows(b, d->start))
@@ -240,10 +277,10 @@ void at_drafted_round(at_drafted *d) {
     if (d->draft.learned &&
         !before) { /* the others have not been heard yet, so half goes without */
         d->draft.trust = 1;
-        entered = enter_best(d, (total - randoms + 1) / 2);
+        entered = enter_best(d, (total - randoms + 1) / 2, 0);
         d->draft.trust = 0;
     } else if (d->draft.learned) d->draft.trust = confirmed(d);
     if (b->best > 0) fit(d);
-    entered += enter_best(d, total - randoms - entered);
+    entered += enter_best(d, total - randoms - entered, for_parts);
     at_book_enter_random(b, total - entered);
 }

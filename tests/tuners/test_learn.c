@@ -208,6 +208,60 @@ static void small_part(void **state) {
     at_arena_free(a);
 }
 
+/* Costs and speeds of a sum of equal parts; costs hold one of them for four times as slow, which is
+ * half as fast again. */
+enum { PARTS_OF_SUM = 8, DOUBTED = 5 };
+
+static double score_in_part(const at_space *sum, int64_t index, int *part) {
+    *part = 0;
+    while (index >= at_space_part_begin(sum, *part + 1)) ++*part;
+    at_trial t = trial_of(at_space_part(sum, *part), index - at_space_part_begin(sum, *part));
+    return *part == DOUBTED ? 1.5 * t.score : t.score;
+}
+
+static void cost_doubting(void *ctx, const int64_t *indices, int n, double *ns) {
+    for (int i = 0; i < n; i++) {
+        int part;
+        ns[i] = 1e5 / (score_in_part(ctx, indices[i], &part) + 1);
+        if (part == DOUBTED) ns[i] *= 1.5 * 4;
+    }
+}
+
+/* A few trials are for parts that costs think little of. */
+static void doubted_part(void **state) {
+    (void)state;
+    if (absent("xgb")) skip();
+    at_arena *a = at_arena_new();
+    char names[PARTS_OF_SUM][2];
+    const char *listed[PARTS_OF_SUM];
+    at_space *parts[PARTS_OF_SUM], *sum = at_space_new(a);
+    at_error err;
+    for (int p = 0; p < PARTS_OF_SUM; p++) {
+        parts[p] = space_of(a, (const int[]){8, 8, 8}, 3, NULL);
+        names[p][0] = (char)('p' + p);
+        names[p][1] = 0;
+        listed[p] = names[p];
+    }
+    assert_int_equal(at_space_sum(sum, "sketch", listed, parts, PARTS_OF_SUM, &err), AT_OK);
+    for (int seed = 0; seed < 5; seed++) {
+        at_tuner *t =
+            new_tuner("xgb", sum, (at_tuner_options){.seed = seed, .costs = {cost_doubting, sum}});
+        double best = 0, of_others = 0;
+        for (int i = 0; i < 50; i++) {
+            int64_t index;
+            int part;
+            assert_int_equal(at_tuner_next(t, &index, 1), 1);
+            double score = score_in_part(sum, index, &part);
+            *(part == DOUBTED ? &best : &of_others) =
+                fmax(score, part == DOUBTED ? best : of_others);
+            at_tuner_update(t, &(at_trial){index, score > 0, score, false}, 1);
+        }
+        assert_true(best > 1.3 * of_others);
+        at_tuner_free(t);
+    }
+    at_arena_free(a);
+}
+
 /* Where costs are wrong about everything, the first trial is the point to start from all the same;
  * no plan has it again. */
 static void start(void **state) {
@@ -792,6 +846,7 @@ int main(void) {
         cmocka_unit_test(other_task),
         cmocka_unit_test(misleading_task),
         cmocka_unit_test(small_part),
+        cmocka_unit_test(doubted_part),
         cmocka_unit_test(crossover),
         cmocka_unit_test(bounds_are_no_times),
         cmocka_unit_test(bounds_have_no_order),
