@@ -118,8 +118,8 @@ static void open_arguments(void **state) {
     assert_int_equal(cli_count_lines(r->out, "conv2d_winograd_nhwc+relu N=1,H=6,W=6"), 5);
     r = cli_expect(0, "./autotune help conv2d_winograd_NCHWc");
     assert_int_equal(cli_count_lines(r->out, "tune searches m and points where --args "), 1);
-    r = cli_expect(3, "./autotune conv2d_winograd_nhwc " SMALL ",KH=7,KW=7,padding=3 --trials 2 "
-                      "--max-error 1e-9 --log z.log");
+    r = cli_expect(3, "./autotune conv2d_winograd_nhwc --args N=1,H=6,W=6,CI=8,CO=8,KH=7,KW=7,"
+                      "padding=3 --trials 2 --max-error 1e-9 --log z.log");
     assert_non_null(strstr(r->err, "none meets --max-error 1e-09"));
     r = cli_expect(2, "./autotune conv2d_winograd_nhwc --args KH=9,KW=9");
     assert_non_null(strstr(r->err, "m and the kernel make tiles of 4, 6 or 8"));
