@@ -39,7 +39,7 @@ at_status at_config_at(at_arena *a, const at_space *s, int64_t index, at_config 
                        (long long)index, s->joint->condition);
     if (s->parts) {
         at_config own;
-        int part = at_sum_part(s, index);
+        int part = at_space_part_of(s, index);
         AT_TRY(at_config_at(a, s->parts[part], index - s->first[part], &own, err));
         at_config_in_sum(a, s, part, &own, out);
         return AT_OK;

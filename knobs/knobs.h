@@ -91,6 +91,8 @@ at_status at_space_sum(at_space *s, const char *knob, const char *const *names,
 int at_space_num_parts(const at_space *s); /* 0: no sum */
 /* The index of its first point; of the number of parts: how many indices there are. */
 int64_t at_space_part_begin(const at_space *s, int part);
+/* The part of a sum that an index lies in (space.c). */
+int at_space_part_of(const at_space *s, int64_t index);
 const char *at_space_part_name(const at_space *s, int part);
 const at_space *at_space_part(const at_space *s, int part);
 /* Whether a digit says anything where the others are these: not of another part. */

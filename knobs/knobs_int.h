@@ -65,9 +65,6 @@ struct at_space {
     int *offset;    /* [num_parts + 1] and its digits */
 };
 
-/* Which part an index of a sum is of (space.c). */
-int at_sum_part(const at_space *s, int64_t index);
-
 /* split.c, factors.c, primes.c */
 typedef struct at_factors {
     int64_t *data;

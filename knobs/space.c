@@ -129,7 +129,7 @@ int64_t at_space_len(at_space *s) {
     return s->len;
 }
 
-int at_sum_part(const at_space *s, int64_t index) {
+int at_space_part_of(const at_space *s, int64_t index) {
     int part = 0;
     while (index >= s->first[part + 1]) part++;
     return part;
@@ -145,7 +145,7 @@ static bool is_filtered(const at_space *s) {
 bool at_space_is_valid(const at_space *s, int64_t index) {
     if (s->only) return at_only_holds(s, index);
     if (s->parts && index >= 0 && index < s->range) {
-        int part = at_sum_part(s, index);
+        int part = at_space_part_of(s, index);
         return at_space_is_valid(s->parts[part], index - s->first[part]);
     }
     return index >= 0 && index < s->range && (!s->joint || at_joint_holds(s->joint, index));
@@ -183,7 +183,7 @@ int64_t at_space_next(const at_space *s, int64_t index, int64_t n, int64_t begin
 
 void at_space_digits(const at_space *s, int64_t index, int64_t *digits) {
     if (s->parts) {
-        int part = at_sum_part(s, index);
+        int part = at_space_part_of(s, index);
         for (int i = 0; i < s->num_knobs; i++) digits[i] = 0;
         digits[0] = part;
         at_space_digits(s->parts[part], index - s->first[part], digits + s->offset[part]);

@@ -31,7 +31,7 @@ void at_space_set_digit(const at_space *s, int64_t *digits, int knob, int64_t va
 static int64_t random_step(const at_space *s, int64_t index, at_rng *rng) {
     at_arena *scratch = at_arena_new();
     int64_t *digits = AT_NEW_ARRAY(scratch, int64_t, s->num_knobs);
-    int part = at_sum_part(s, index);
+    int part = at_space_part_of(s, index);
     at_space_digits(s, index, digits);
     int knob = (int)at_rng_below(rng, (uint64_t)s->parts[part]->num_knobs + 1);
     if (knob) knob += s->offset[part] - 1;

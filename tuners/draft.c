@@ -158,14 +158,14 @@ static void keep_parts(at_draft *d, const at_numbering *listed, at_numbering *ke
     int parts = at_space_num_parts(s);
     if (!parts) return;
     point *points = sorted(d, listed);
-    for (int p = 0; p < parts; p++) {
-        int64_t begin = at_space_part_begin(s, p), end = at_space_part_begin(s, p + 1);
-        for (int i = 0, left = BY_CHANCE / 2 / parts; i < listed->len && left > 0; i++)
-            if (points[i].index >= begin && points[i].index < end) {
-                if (at_number_of(kept, points[i].index) < 0) at_number_add(kept, points[i].index);
-                left--;
-            }
+    int *seen = calloc((size_t)parts, sizeof *seen);
+    AT_NEED(seen);
+    for (int i = 0; i < listed->len; i++) {
+        int64_t index = points[i].index;
+        if (seen[at_space_part_of(s, index)]++ >= BY_CHANCE / 2 / parts) continue;
+        if (at_number_of(kept, index) < 0) at_number_add(kept, index);
     }
+    free(seen);
     free(points);
 }
 

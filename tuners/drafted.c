@@ -223,12 +223,6 @@ static int enter(at_drafted *d, const candidate *list, int n, int num) {
     return num;
 }
 
-static int part_of(const at_space *s, int64_t index) {
-    int p = 0;
-    while (index >= at_space_part_begin(s, p + 1)) p++;
-    return p;
-}
-
 /* Enters the best of so many parts of a sum, those first that may be better than is known. The
  * list holds what was entered no more. */
 static int enter_parts(at_drafted *d, candidate *list, int *n, int num) {
@@ -237,18 +231,21 @@ static int enter_parts(at_drafted *d, candidate *list, int *n, int num) {
     if (parts < 2 || num < 1) return 0;
     int *tried = calloc((size_t)parts + 1, sizeof *tried);
     AT_NEED(tried);
-    for (int i = 0; i < b->entered.len; i++) tried[part_of(b->space, b->entered.indices[i])]++;
-    for (; entered<num && * n> 0; entered++) {
+    for (int i = 0; i < b->entered.len; i++)
+        tried[at_space_part_of(b->space, b->entered.indices[i])]++;
+    while (entered<num && * n> 0) {
         int best = 0;
         double most = -INFINITY;
         for (int i = 0; i < *n; i++) {
-            int part = part_of(b->space, list[i].index);
-            double hope = list[i].score + part_doubt / ((1 + tried[part]) * (1 + tried[part]));
+            int trials = tried[at_space_part_of(b->space, list[i].index)];
+            double hope = list[i].score + part_doubt / ((1 + trials) * (1 + trials));
             if (hope > most) most = hope, best = i;
         }
-        tried[part_of(b->space, list[best].index)]++;
+        tried[at_space_part_of(b->space, list[best].index)]++;
         at_book_enter(d->book, list[best].index, list[best].part);
-        memmove(list + best, list + best + 1, sizeof *list * (size_t)(--*n - best));
+        --*n;
+        memmove(list + best, list + best + 1, sizeof *list * (size_t)(*n - best));
+        entered++;
     }
     free(tried);
     return entered;

@@ -213,8 +213,7 @@ static void small_part(void **state) {
 enum { PARTS_OF_SUM = 8, DOUBTED = 5 };
 
 static double score_in_part(const at_space *sum, int64_t index, int *part) {
-    *part = 0;
-    while (index >= at_space_part_begin(sum, *part + 1)) ++*part;
+    *part = at_space_part_of(sum, index);
     at_trial t = trial_of(at_space_part(sum, *part), index - at_space_part_begin(sum, *part));
     return *part == DOUBTED ? 1.5 * t.score : t.score;
 }
