@@ -4,9 +4,7 @@
 #include "bench/bench.h"
 #include "runtime/runtime_int.h"
 
-#include <libgen.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static int sibling_of(int cpu) {
@@ -18,12 +16,11 @@ static int sibling_of(int cpu) {
 
 void at_bench_invite(int cpu) {
     const char *wanted = getenv("NEIGHBOUR");
-    char self[4096] = "", path[4200], number[16];
     if (!wanted || !*wanted) return;
-    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) AT_BUG("/proc/self/exe");
-    snprintf(path, sizeof path, "%s/../tools/neighbour", dirname(self));
+    at_arena *a = at_arena_new();
     int beside = sibling_of(cpu);
-    snprintf(number, sizeof number, "%d", beside);
+    const char *path = at_format(a, "%s/../tools/neighbour", at_bench_folder(a)),
+               *number = at_format(a, "%d", beside);
     /* It ends with the bench. */
     pid_t child = fork();
     if (!child) {
@@ -34,4 +31,5 @@ void at_bench_invite(int cpu) {
     printf("beside tools/neighbour on CPU %d, %s\n", beside,
            beside != cpu ? "the other thread of this core" : "this core, by turns");
     fflush(stdout);
+    at_arena_free(a);
 }

@@ -345,9 +345,9 @@ static void take_finals(at_known *k, const at_session *s, at_arena *scratch,
     }
 }
 
-/* What comments are read for. */
 enum { MOST_ANCHORS = 4096 }; /* of a log that somebody wrote, and no search */
 
+/* What comments are read for. */
 typedef struct remarks {
     at_finals finals;
     at_known *known;

@@ -32,19 +32,13 @@ typedef struct manner { /* of timing a block */
     bool closely; /* at_absence */
 } manner;
 
-static void stay_apart(const at_clock *clock) {
-    int64_t end = clock->now_ns() + APART_NS;
-    while (clock->now_ns() < end) {
-    }
-}
-
 /* Nanoseconds per run. Where somebody disturbed it no clock is right, and the error makes the
  * anchor's time too short or the kernel's too long: nothing seems faster than it is. */
 static double time_block(side *s, const manner *how, int *failed) {
     at_run *r = s->run;
     at_tick_avoid(r->clock, how->tick,
                   (s->runs + s->warms) * s->late_ns + (how->apart ? APART_NS : 0));
-    if (how->apart) stay_apart(r->clock);
+    if (how->apart) at_stay(r->clock, APART_NS);
     if (s->warms) *failed = r->entry(r->buf, r->workspace, &r->par);
     at_absence watch = at_absence_begin(r->clock, r->par.threads, how->closely);
     for (int i = 0; i < s->runs && !*failed; i++) *failed = r->entry(r->buf, r->workspace, &r->par);

@@ -297,6 +297,8 @@ typedef struct at_tick { /* what is known of it; all 0: nothing */
     int64_t step_ns;
     int64_t least_age_ns; /* by which the coarse clock is late right behind a step */
 } at_tick;
+/* Waits so long, and keeps the core. */
+void at_stay(const at_clock *c, int64_t ns);
 /* Waits where the next one would fall into so many nanoseconds from now, unless these are so many
  * that it makes no difference. */
 void at_tick_avoid(const at_clock *c, at_tick *t, double ns);

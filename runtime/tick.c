@@ -22,7 +22,7 @@ int64_t at_coarse_step_ns(void) {
 
 static int64_t age_ns(const at_clock *c) { return c->now_ns() - c->coarse_ns(); }
 
-static void stay(const at_clock *c, int64_t ns) {
+void at_stay(const at_clock *c, int64_t ns) {
     int64_t end_ns = c->now_ns() + ns;
     while (c->now_ns() < end_ns) {
     }
@@ -39,5 +39,5 @@ void at_tick_avoid(const at_clock *c, at_tick *t, double ns) {
     if ((double)(age - t->least_age_ns + MARGIN_NS) + ns <= (double)step) return;
     for (int64_t was = c->coarse_ns(); c->coarse_ns() == was;)
         if (age_ns(c) > t->least_age_ns + 2 * step) return; /* it does not come */
-    stay(c, OVER_NS);
+    at_stay(c, OVER_NS);
 }
