@@ -287,13 +287,40 @@ static void cost_wrong(void *ctx, const int64_t *indices, int n, double *ns) {
     }
 }
 
+typedef void cost_fn(void *ctx, const int64_t *indices, int n, double *ns);
+typedef struct costing {
+    cost_fn *of;
+    at_space *space;
+} costing;
+
 /* What costs say of a point: a number that means the same in another space. */
 static int cost_number(void *ctx, int64_t index, float *out, int max) {
+    const costing *c = ctx;
     double ns;
     assert_true(max >= 1);
-    cost_wrong(ctx, &index, 1, &ns);
+    c->of(c->space, &index, 1, &ns);
     *out = isfinite(ns) ? (float)log2(ns) : 0;
     return 1;
+}
+
+/* One task's trials at every so many points, with its costs; speeds are to be filled in. */
+enum { KNOWN = 300 };
+typedef struct past {
+    float row[KNOWN][1];
+    const float *rows[KNOWN];
+    double scores[KNOWN], costs[KNOWN];
+    int lengths[KNOWN], tasks[KNOWN];
+    at_history history;
+} past;
+
+static void remember(past *p, costing c, int step) {
+    for (int i = 0; i < KNOWN; i++) {
+        int64_t index = (int64_t)i * step;
+        p->lengths[i] = cost_number(&c, index, p->row[i], 1);
+        c.of(c.space, &index, 1, &p->costs[i]);
+        p->rows[i] = p->row[i];
+    }
+    p->history = (at_history){KNOWN, p->rows, p->lengths, p->scores, p->tasks, p->costs};
 }
 
 /* Costs that are all wrong, and trials of another task with costs that are wrong in the same way,
@@ -301,32 +328,23 @@ static int cost_number(void *ctx, int64_t index, float *out, int max) {
 static void other_task(void **state) {
     (void)state;
     if (absent("xgb")) skip();
-    enum { KNOWN = 300 };
+    enum { STEP = 24 };
+    static past p;
     at_arena *a = at_arena_new();
     at_space *large = space_of(a, (const int[]){16, 25, 22}, 3, NULL),
              *other = space_of(a, (const int[]){12, 20, 30}, 3, NULL);
-    static float row[KNOWN][1];
-    static const float *rows[KNOWN];
-    static double scores[KNOWN], costs[KNOWN];
-    static int lengths[KNOWN], tasks[KNOWN];
     double best = 0;
-    for (int i = 0; i < KNOWN; i++) {
-        int64_t index = (int64_t)i * 24;
-        cost_number(other, index, row[i], 1);
-        cost_wrong(other, &index, 1, &costs[i]);
-        rows[i] = row[i];
-        lengths[i] = 1;
-        scores[i] = i % 10 ? trial_of(other, index).score / 7 : 0; /* some failed */
-    }
+    remember(&p, (costing){cost_wrong, other}, STEP);
+    for (int i = 0; i < KNOWN; i++) /* some failed */
+        p.scores[i] = i % 10 ? trial_of(other, (int64_t)i * STEP).score / 7 : 0;
     for (int64_t i = 0; i < at_space_range_length(large); i++)
         best = fmax(best, trial_of(large, i).score);
-    const at_history history = {KNOWN, rows, lengths, scores, tasks, costs};
     at_tuner_options o = {.seed = 3, .costs = {cost_wrong, large}};
     int64_t first;
     assert_int_equal(run("xgb", large, o, 1, IN_ORDER, 1, &first), 1);
     const double without = trial_of(large, first).score;
-    o.history = &history;
-    o.common = (at_features){cost_number, large};
+    o.history = &p.history;
+    o.common = (at_features){cost_number, &(costing){cost_wrong, large}};
     assert_int_equal(run("xgb", large, o, 1, IN_ORDER, 1, &first), 1);
     assert_true(without < 0.2 * best && trial_of(large, first).score > 2 * without);
     at_arena_free(a);
@@ -340,42 +358,26 @@ static void cost_right(void *ctx, const int64_t *indices, int n, double *ns) {
     }
 }
 
-static int right_number(void *ctx, int64_t index, float *out, int max) {
-    double ns;
-    assert_true(max >= 1);
-    cost_right(ctx, &index, 1, &ns);
-    *out = isfinite(ns) ? (float)log2(ns) : 0;
-    return 1;
-}
-
 /* Costs that are right, and another task of which the contrary is told: what its trials say is
  * given up, and ten trials find what they find without it. */
 static void misleading_task(void **state) {
     (void)state;
     if (absent("xgb")) skip();
-    enum { KNOWN = 300, TRIALS = 10 };
+    enum { TRIALS = 10 };
+    static past p;
     at_arena *a = at_arena_new();
     at_space *large = space_of(a, (const int[]){16, 25, 22}, 3, NULL);
-    static float row[KNOWN][1];
-    static const float *rows[KNOWN];
-    static double scores[KNOWN], costs[KNOWN];
-    static int lengths[KNOWN], tasks[KNOWN];
-    for (int i = 0; i < KNOWN; i++) {
-        int64_t index = (int64_t)i * 29;
-        right_number(large, index, row[i], 1);
-        cost_right(large, &index, 1, &costs[i]);
-        rows[i] = row[i];
-        lengths[i] = 1;
-        scores[i] = isfinite(costs[i]) ? costs[i] * costs[i] : 0;
-    }
-    const at_history history = {KNOWN, rows, lengths, scores, tasks, costs};
+    costing right = {cost_right, large};
+    remember(&p, right, 29);
+    for (int i = 0; i < KNOWN; i++)
+        p.scores[i] = isfinite(p.costs[i]) ? p.costs[i] * p.costs[i] : 0;
     double best[2] = {0};
     for (int with = 0; with < 2; with++)
         for (uint64_t seed = 1; seed <= 5; seed++) {
             at_tuner_options o = {.seed = seed, .costs = {cost_right, large}};
             int64_t got[TRIALS];
             double found = 0;
-            if (with) o.history = &history, o.common = (at_features){right_number, large};
+            if (with) o.history = &p.history, o.common = (at_features){cost_number, &right};
             assert_int_equal(run("xgb", large, o, 1, IN_ORDER, TRIALS, got), TRIALS);
             for (int i = 0; i < TRIALS; i++) found = fmax(found, trial_of(large, got[i]).score);
             best[with] += found;
