@@ -273,6 +273,12 @@ static void fail_dead(at_outcome *out, at_job_end end, int status) {
     }
 }
 
+static void fail_late(at_outcome *out, bool running, const at_job *job) {
+    double limit = running ? job->run_timeout_s : job->compile_timeout_s;
+    fail(out, running ? AT_JOB_TIMEOUT : AT_JOB_COMPILE_TIMEOUT, "%s exceeded %g s",
+         running ? "run" : "compile", limit > 0 ? limit : DEFAULT_TIMEOUT_S);
+}
+
 static bool plausible(const at_msg *m) {
     at_outcome o;
     if (m->size_bytes != sizeof o) return false;
@@ -310,6 +316,12 @@ static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at
             memcpy(out, w->reply.data, sizeof *out);
             /* Times were measured while something stood still; an answer alone is one. */
             if (!job->run_only && was_stopped(w)) return LOST;
+            /* How soon this process has read the answer decides nothing. */
+            if (job->compile_timeout_s > 0 && out->compile_ns > job->compile_timeout_s * 1e9) {
+                *out = (at_outcome){.compile_ns = out->compile_ns};
+                fail_late(out, false, job);
+                return FAILED;
+            }
             /* Whatever else a kernel has overwritten that wrote out of bounds. */
             return out->end != AT_JOB_CRASHED ? ANSWERED : FAILED;
         } else if (io == AT_IO_OK && w->reply.type == AT_MSG_CRASH &&
@@ -320,9 +332,7 @@ static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at
             at_crash_text(&crash, job, out->error, sizeof out->error);
             return FAILED;
         } else if (io == AT_IO_TIMEOUT) {
-            double limit = running ? job->run_timeout_s : job->compile_timeout_s;
-            fail(out, running ? AT_JOB_TIMEOUT : AT_JOB_COMPILE_TIMEOUT, "%s exceeded %g s",
-                 running ? "run" : "compile", limit > 0 ? limit : DEFAULT_TIMEOUT_S);
+            fail_late(out, running, job);
             return was_stopped(w) ? LOST : FAILED;
         } else if (io == AT_IO_STOPPED) {
             fail(out, AT_JOB_LOST, "interrupted");

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #define GOOD KERNEL(ADD)
 
@@ -319,6 +320,19 @@ static void compiles_too_long(void **state) {
     rig_expect(r, source, AT_JOB_COMPILE_TIMEOUT, "compile exceeded 1e-09 s");
 }
 
+/* The whole answer is there before anybody reads it. */
+static void compiles_too_long_unseen(void **state) {
+    rig *r = *state;
+    at_error err = {0};
+    rig_expect(r, GOOD, AT_JOB_RAN, "");
+    r->job.compile_timeout_s = 1e-9;
+    assert_int_equal(at_worker_begin(r->worker, &r->job, NULL, &err), AT_OK);
+    nanosleep(&(struct timespec){0, 300 * 1000000}, NULL);
+    assert_int_equal(at_worker_end(r->worker, &r->job, NULL, &r->outcome, &err), AT_OK);
+    assert_int_equal(r->outcome.end, AT_JOB_COMPILE_TIMEOUT);
+    assert_int_equal(r->outcome.num_costs, 0);
+}
+
 /* ---- the worker goes on --------------------------------------------------------------------- */
 
 static void all_in_sequence(void **state) {
@@ -381,6 +395,7 @@ int main(int argc, char **argv) {
         TEST(not_a_number),
         TEST(hangs),
         TEST(compiles_too_long),
+        TEST(compiles_too_long_unseen),
         TEST(all_in_sequence),
     };
     return cmocka_run_group_tests(tests, rig_setup, rig_teardown);
