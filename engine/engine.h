@@ -39,7 +39,6 @@
 #include "engine/target_here.h"     /* targets that this machine runs */
 #include "engine/machine.h"         /* bounds of kernels */
 #include "engine/machine_speeds.h"  /* tables of this machine */
-#include "engine/config_cost.h"     /* estimates of configurations */
 #include "engine/kernel_job.h"      /* a kernel bound to its data */
 #include "engine/accuracy.h"        /* errors of kernels, and their limit */
 #include "engine/measure.h"         /* one candidate: made, compiled, run */

@@ -1,0 +1,67 @@
+/* records/best.h: which record wins, within a log and among several. */
+#ifndef AT_RECORDS_BEST_H
+#define AT_RECORDS_BEST_H
+
+#include "records/log.h"
+
+/* A record of ours counts when it is valid, checked and has a time; a foreign one when error_no is
+ * 0. */
+bool at_record_is_candidate(const at_record *r);
+/* A valid result of one task and context, and the finals it was in. */
+typedef struct at_contender {
+    double mean_s; /* of its trial */
+    const at_turns *finals;
+    int num_finals;
+} at_contender;
+/* Which of them wins, wherever a winner is told: -1, none. The least time counts.
+ * - One that failed in the last final it was in is out.
+ * - The lowest mean of a trial wins if it was in no final: it came after them.
+ * - Else finals decide, one after the other. In each the lowest median wins if the winner so far
+ * was in it; if not, the lower of both times does, though their moments were not the same. Ties:
+ * the lower mean, then the earlier. */
+int at_winner(const at_contender *c, int n);
+/* The winner among the candidates of one task: of each context, then by time; ties to the earlier.
+ * NULL: no candidate. */
+const at_record *at_record_best(const at_record *const *records, int n);
+/* Which records are the best of their task. */
+void at_mark_winners(const at_record *records, int n, bool *wins);
+/* What competes with what. Beyond contexts, the best of each with those of the others, by the time
+ * in its final, else its mean. */
+typedef enum at_per {
+    AT_PER_CONTEXT,  /* task and context; foreign records, which tell none: task and target text */
+    AT_PER_TASK,     /* task */
+    AT_PER_MCPU,     /* task and the -mcpu of the target */
+    AT_PER_KEY,      /* task and each key of the target, as in AutoTVM */
+    AT_PER_OPERATOR, /* what templates compute, as at_record_operator_by's function tells */
+    AT_PER_COMPAT, /* AutoTVM's own pick_best, byte for byte in the lines it chooses, and as little
+                      tolerant of bad lines */
+} at_per;
+typedef struct at_pick {
+    at_record record;
+    const char *finals; /* comment lines: its samples in finals */
+    const char *source; /* path */
+    int64_t considered; /* valid records it was chosen from */
+    double time_s;      /* by the objective that was asked for */
+    bool is_in_state;   /* there were results for that objective; else it was chosen without */
+    bool is_by_time; /* those it was chosen from were not all compared in pairs with one anchor */
+} at_pick;
+/* The record and its finals, as they stand in a log. */
+void at_pick_print(at_text *out, const at_pick *p);
+/* The best records of the inputs and, if it exists, of output_path: the record that really was
+ * best, ties to the earlier; in order of first appearance, each with its finals. Writes output_path
+ * (NULL: nothing) atomically, and keeps its lock from the reading on; a log that a run is writing
+ * is AT_E_LOCKED. AT_E_USAGE: the output is one of the inputs, a tuning log or, without force, no
+ * log. AT_E_NO_VALID when all are failures, and then the output stays as it is; AT_PER_COMPAT
+ * empties it. */
+at_status at_pick_best(at_arena *a, const char *const *inputs, int num_inputs,
+                       const char *output_path, bool force, at_per per, at_warn_fn *warn, void *ctx,
+                       at_pick **picks, int *num_picks, at_error *err);
+/* The same of those records alone for which use says true (NULL: all); not with AT_PER_COMPAT.
+ * objective: the best for that; NONE: for that of their log. */
+typedef bool at_pick_fn(void *ctx, const at_record *r);
+at_status at_pick_best_of(at_arena *a, const char *const *inputs, int num_inputs, at_pick_fn *use,
+                          void *use_ctx, at_objective objective, const char *output_path,
+                          bool force, at_per per, at_warn_fn *warn, void *ctx, at_pick **picks,
+                          int *num_picks, at_error *err);
+
+#endif
