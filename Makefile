@@ -25,7 +25,7 @@ OPENMP := $(shell printf '\043include <omp.h>\nint main(void) { return omp_get_n
 # The tuner xgb is there when XGBoost is.
 HAVE_XGB := $(shell pkg-config --exists xgboost 2>/dev/null && echo yes)
 LIBS_tuners  = $(if $(HAVE_XGB),$(shell pkg-config --libs xgboost))
-WITHOUT      = $(if $(HAVE_XGB),,tuners/xgb.c tuners/xgb_model.c)
+WITHOUT      = $(if $(HAVE_XGB),,tuners/xgb.c tuners/xgb_model.c tests/tuners/test_model.c)
 LIBS_records = -lz
 
 # What a test program of each folder links: the folder and those it may use (arrows run one way).
@@ -163,9 +163,10 @@ $(foreach f,$(FOLDERS) cli,$(eval $(call folder_rules,$(f))))
 SHARES_cost = codegen
 SHARES_cluster = cli
 shared = $(foreach f,$(1) $(SHARES_$(1)),$(filter-out tests/$(f)/test_%.c,$(wildcard tests/$(f)/*.c)))
+programs = $(patsubst tests/%.c,$(B)/tests/%,$(filter-out $(WITHOUT),$(wildcard tests/$(1)/test_*.c)))
 define test_rules
-TESTS += $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/$(1)/test_*.c))
-$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/$(1)/test_*.c)): %: %.o \
+TESTS += $(call programs,$(1))
+$(call programs,$(1)): %: %.o \
     $(patsubst %.c,$(B)/%.o,$(call shared,$(1))) \
     $(call lib,$(NEEDS_$(1)))
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcmocka $(call libs,$(NEEDS_$(1)))
