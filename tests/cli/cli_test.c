@@ -116,6 +116,12 @@ const at_json *cli_member(const at_json *object, const char *path) {
     return value;
 }
 
+double cli_number(const at_json *object, const char *path) {
+    const at_json *v = cli_member(object, path);
+    assert_int_equal(v->kind, AT_JSON_NUMBER);
+    return v->number;
+}
+
 at_arena *cli_arena(void) { return arena; }
 
 int cli_count_lines(const char *text, const char *beginning) {

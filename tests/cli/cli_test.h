@@ -37,6 +37,7 @@ const cli_result *cli_expect(int status, const char *command, ...)
 const at_json *cli_json(void);
 /* A member by path: "best.index". Fails the test where it is absent. */
 const at_json *cli_member(const at_json *object, const char *path);
+double cli_number(const at_json *object, const char *path); /* of one that is a number */
 
 /* How many processes work in the folder, but for the test itself: what a run left behind. */
 int cli_processes(void);

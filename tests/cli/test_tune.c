@@ -10,12 +10,6 @@
 
 static int count_records(const char *log) { return cli_count_lines(cli_read(log), "{\"input\""); }
 
-static double number(const at_json *object, const char *path) {
-    const at_json *v = cli_member(object, path);
-    assert_int_equal(v->kind, AT_JSON_NUMBER);
-    return v->number;
-}
-
 static void result_members(void **state) {
     (void)state;
     cli_expect(0, "./autotune list --json");
@@ -28,25 +22,26 @@ static void result_members(void **state) {
     assert_string_equal(cli_member(r, "tuner")->string, tuner);
     assert_string_equal(cli_member(r, "log")->string, "members.log");
     assert_int_equal(cli_member(r, "args")->count, 6);
-    assert_int_equal(number(r, "seed"), 3);
-    assert_int_equal(number(r, "trials"), 12);
-    assert_int_equal(number(r, "from_log"), 0);
+    assert_int_equal(cli_number(r, "seed"), 3);
+    assert_int_equal(cli_number(r, "trials"), 12);
+    assert_int_equal(cli_number(r, "from_log"), 0);
     assert_int_equal(cli_member(r, "failed")->count, 0);
     assert_int_equal(cli_member(r, "best.entity")->count, 3);
-    double time_s = number(r, "best.time_ns") * 1e-9, flops = 2.0 * 35 * 6 * 27;
-    assert_true(time_s > 0 && number(r, "peak_gflops") > 0);
-    assert_float_equal(number(r, "best.gflops"), flops / time_s * 1e-9, 1e-6);
-    assert_true(number(r, "best.of_peak") > 0 && number(r, "best.of_peak") < 1);
-    assert_true(number(r, "best.of_peak_low") <= number(r, "best.of_peak"));
-    assert_true(number(r, "best.of_peak_high") >= number(r, "best.of_peak"));
-    assert_in_range(number(r, "best.tied"), 0, 11);
-    assert_true(number(r, "fixed_seconds_per_trial") > 0 && number(r, "disturbed") >= 0);
+    double time_s = cli_number(r, "best.time_ns") * 1e-9, flops = 2.0 * 35 * 6 * 27;
+    assert_true(time_s > 0 && cli_number(r, "peak_gflops") > 0);
+    assert_float_equal(cli_number(r, "best.gflops"), flops / time_s * 1e-9, 1e-6);
+    assert_true(cli_number(r, "best.of_peak") > 0 && cli_number(r, "best.of_peak") < 1);
+    assert_true(cli_number(r, "best.of_peak_low") <= cli_number(r, "best.of_peak"));
+    assert_true(cli_number(r, "best.of_peak_high") >= cli_number(r, "best.of_peak"));
+    assert_in_range(cli_number(r, "best.tied"), 0, 11);
+    assert_true(cli_number(r, "fixed_seconds_per_trial") > 0 && cli_number(r, "disturbed") >= 0);
     static const char *const phases[] = {"total", "search", "lower",     "compile",
                                          "check", "run",    "reference", "final"};
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
         char path[32];
         snprintf(path, sizeof path, "seconds.%s", phases[i]);
-        assert_true(number(r, path) >= 0 && number(r, path) <= number(r, "seconds.total"));
+        assert_true(cli_number(r, path) >= 0 &&
+                    cli_number(r, path) <= cli_number(r, "seconds.total"));
     }
     assert_int_equal(count_records("members.log"), 12);
     assert_true(cli_count_lines(cli_read("members.log"), "#final {") >= 1);
@@ -75,8 +70,8 @@ static void resume(void **state) {
     cli_expect(0, TUNE "--trials 20 --seed 1 --tuner random --log resumed.log");
     cli_expect(0, TUNE "--trials 30 --seed 1 --tuner random --log resumed.log --json");
     const at_json *r = cli_json();
-    assert_int_equal(number(r, "trials"), 30);
-    assert_int_equal(number(r, "from_log"), 20);
+    assert_int_equal(cli_number(r, "trials"), 30);
+    assert_int_equal(cli_number(r, "from_log"), 20);
     cli_expect(0, TUNE "--trials 30 --seed 1 --tuner random --log at_once.log");
     char *at_once = strdup(indices("at_once.log"));
     assert_string_equal(indices("resumed.log"), at_once);
@@ -85,7 +80,7 @@ static void resume(void **state) {
     if (cli_run("command -v gcc")->status == 0) {
         cli_expect(0, TUNE
                    "--trials 2 --seed 1 --tuner random --log resumed.log --compiler gcc --json");
-        assert_int_equal(number(cli_json(), "from_log"), 0);
+        assert_int_equal(cli_number(cli_json(), "from_log"), 0);
     }
 }
 
@@ -104,18 +99,18 @@ static void resume_learners(void **state) {
         const char *command = TUNE "--trials %d --seed 1 --tuner %s --log learner_%s.log --json";
         cli_expect(0, command, 40, names[i], names[i]);
         cli_expect(0, command, 50, names[i], names[i]);
-        assert_int_equal(number(cli_json(), "trials"), 50);
-        assert_int_equal(number(cli_json(), "from_log"), 40);
+        assert_int_equal(cli_number(cli_json(), "trials"), 50);
+        assert_int_equal(cli_number(cli_json(), "from_log"), 40);
     }
 }
 
 static void exhausted_space(void **state) {
     (void)state;
     cli_expect(0, "./autotune space conv2d_3x3_gemm --args N=1,H=1,W=1,CI=1,CO=2 --json");
-    int len = (int)number(cli_json(), "len");
+    int len = (int)cli_number(cli_json(), "len");
     cli_expect(0, "./autotune conv2d_3x3_gemm --args N=1,H=1,W=1,CI=1,CO=2 --tuner grid "
                   "--log grid.log --json");
-    assert_int_equal(number(cli_json(), "trials"), len);
+    assert_int_equal(cli_number(cli_json(), "trials"), len);
     assert_int_equal(count_records("grid.log"), len);
 }
 
@@ -126,7 +121,7 @@ static void torn_log(void **state) {
     const cli_result *r = cli_expect(0, TUNE "--trials 6 --log torn.log --json");
     assert_ptr_equal(strstr(r->err, "autotune: warning: torn.log:5: torn last line; skipped\n"),
                      r->err);
-    assert_int_equal(number(cli_json(), "from_log"), 4);
+    assert_int_equal(cli_number(cli_json(), "from_log"), 4);
     /* Four whole ones, the torn one with an end, two new ones. */
     assert_int_equal(count_records("torn.log"), 7);
 }
@@ -141,7 +136,7 @@ static void nothing_valid(void **state) {
                                    "compile-timeout); the first failure: "));
     const at_json *result = cli_json();
     assert_int_equal(cli_member(result, "best")->kind, AT_JSON_NULL);
-    assert_int_equal(number(result, "failed.compile-timeout"), 3);
+    assert_int_equal(cli_number(result, "failed.compile-timeout"), 3);
     assert_int_equal(count_records("failed.log"), 3);
 }
 
@@ -149,7 +144,7 @@ static void time_limit(void **state) {
     (void)state;
     cli_expect(0, "./autotune conv2d_3x3_gemm --args N=1,H=14,W=14,CI=16,CO=16 --trials 1000000 "
                   "--time 700ms --log time.log --json");
-    double trials = number(cli_json(), "trials");
+    double trials = cli_number(cli_json(), "trials");
     assert_true(trials >= 1 && trials < 1000000);
 }
 
@@ -168,7 +163,7 @@ static void interrupted_by(const char *signal_name, const char *log) {
     assert_int_equal(cli_processes(), 0);
     int records = count_records(log);
     cli_expect(0, LONG "--trials 3 --json", log);
-    assert_int_equal(number(cli_json(), "from_log"), 3);
+    assert_int_equal(cli_number(cli_json(), "from_log"), 3);
     assert_int_equal(count_records(log), records);
 }
 
@@ -216,7 +211,7 @@ static void full_disk(void **state) {
     int records = count_records("full.log");
     assert_true(records >= 3);
     cli_expect(0, TUNE "--trials %d --log full.log --json", records);
-    assert_int_equal(number(cli_json(), "from_log"), records);
+    assert_int_equal(cli_number(cli_json(), "from_log"), records);
 }
 
 static void progress(void **state) {
@@ -240,7 +235,7 @@ static void cold_cache(void **state) {
         skip();
     }
     assert_int_equal(r->status, 0);
-    assert_int_equal(number(cli_json(), "from_log"), 0);
+    assert_int_equal(cli_number(cli_json(), "from_log"), 0);
     cli_expect(0, "test $(grep -c '\"cache\": \"cold\"' cold.log) = 1");
 }
 
@@ -248,7 +243,7 @@ static void cold_cache(void **state) {
 static void cooldown(void **state) {
     (void)state;
     cli_expect(0, TUNE "--trials 4 --tuner grid --log cooled.log --cooldown 300ms --json");
-    assert_true(number(cli_json(), "seconds.total") > 3 * 0.3);
+    assert_true(cli_number(cli_json(), "seconds.total") > 3 * 0.3);
     cli_expect(0, TUNE "--trials 4 --tuner grid --log cooled.log --cooldown 0");
 }
 
@@ -272,7 +267,7 @@ static void final_ends(void **state) {
                          "slow.c kernel.c\n");
     cli_expect(0, "chmod +x bin/gcc; REAL_GCC=$(command -v gcc) PATH=$PWD/bin:$PATH " TUNE
                   "--trials 4 --tuner random --compiler gcc --log slow.log --json");
-    assert_in_range(number(cli_json(), "best.tied"), 0, 2);
+    assert_in_range(cli_number(cli_json(), "best.tied"), 0, 2);
     assert_int_equal(count_records("slow.log"), 4);
     assert_in_range(cli_count_lines(cli_read("slow.log"), "#final {"), 1, 3);
 }

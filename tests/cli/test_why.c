@@ -8,11 +8,6 @@
 #define T "conv2d_3x3_gemm"
 #define ARGS "--args N=1,H=6,W=8,CI=16,CO=32 --config default "
 
-static double number(const at_json *object, const char *path) {
-    const at_json *x = cli_member(object, path);
-    return x->number;
-}
-
 /* Of this CPU nothing may be known: then that is said. */
 static bool is_known(void) {
     const cli_result *r = cli_run("./autotune show " T " " ARGS "--why");
@@ -37,13 +32,13 @@ static void show(void **state) {
     const at_json *json = cli_json(), *why = cli_member(json, "why");
     double fmas = 0, largest = 0;
     for (const at_json *t = cli_member(why, "tiles")->child; t; t = t->next)
-        fmas += number(t, "fmas");
+        fmas += cli_number(t, "fmas");
     /* no tails in these tiles: each of eight lanes of each instruction is a multiply-add asked for
      */
-    assert_true(fmas * 8 * 2 == number(json, "flops"));
+    assert_true(fmas * 8 * 2 == cli_number(json, "flops"));
     for (const at_json *c = cli_member(why, "cycles")->child; c; c = c->next)
         largest = fmax(largest, c->number);
-    assert_true(number(why, "bound_cycles") >= largest && largest > 0);
+    assert_true(cli_number(why, "bound_cycles") >= largest && largest > 0);
     assert_false(cli_member(why, "partial")->boolean);
     /* without it there is no such member */
     cli_expect(0, "./autotune show " T " " ARGS "--json");
@@ -57,7 +52,7 @@ static void sparse(void **state) {
     cli_expect(0, "./autotune show sparse_dense --args M=16,N=32,K=32 --why --json");
     const at_json *json = cli_json();
     assert_false(cli_member(json, "why.partial")->boolean);
-    assert_true(number(json, "why.bound_cycles") > 0);
+    assert_true(cli_number(json, "why.bound_cycles") > 0);
 }
 
 /* Where each of very many turns is another one, only the first millions are gone through. */
@@ -74,13 +69,14 @@ static void run(void **state) {
     (void)state;
     if (!is_known()) return;
     cli_expect(0, "./autotune show " T " " ARGS "--why --json");
-    double bound = number(cli_json(), "why.bound_cycles");
+    double bound = cli_number(cli_json(), "why.bound_cycles");
     cli_expect(0, "./autotune run " T " " ARGS "--why --json");
     const at_json *json = cli_json();
-    assert_true(number(json, "why.bound_cycles") == bound);
-    double cycles = number(json, "why.measured_cycles"), ghz = number(json, "why.clock_ghz");
-    assert_true(fabs(cycles - number(json, "time_ns") * ghz) < 1e-6 * cycles);
-    assert_true(fabs(number(json, "why.bound_of_measured") - bound / cycles) < 1e-6);
+    assert_true(cli_number(json, "why.bound_cycles") == bound);
+    double cycles = cli_number(json, "why.measured_cycles"),
+           ghz = cli_number(json, "why.clock_ghz");
+    assert_true(fabs(cycles - cli_number(json, "time_ns") * ghz) < 1e-6 * cycles);
+    assert_true(fabs(cli_number(json, "why.bound_of_measured") - bound / cycles) < 1e-6);
     assert_non_null(
         strstr(cli_expect(0, "./autotune run " T " " ARGS "--why")->out, "; the bound is "));
 }
