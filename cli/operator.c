@@ -275,10 +275,11 @@ static at_status find_row(at_arena *a, const at_options *o, const char *name,
 /* What a way is asked for. A weight that the tool makes is sparse for the sparse ways only: no time
  * of a dense one hangs on what it holds. */
 static at_request request_of(const at_options *o, const way *w, const at_template_row *row,
-                             const char *args, const at_weight_form *form) {
+                             const char *args, const at_input *weight, const at_weight_form *form) {
     at_request q = o->request;
     q.template_name = row->name;
     q.args = args;
+    q.weight_file = weight;
     q.form = *form;
     q.form.outputs_first = w->outputs_first;
     if (!w->block) q.sparsity = q.block = NULL;
@@ -286,15 +287,18 @@ static at_request request_of(const at_options *o, const way *w, const at_templat
     return q;
 }
 
-/* Whether ways with a sparse weight compete: where one is asked for, or something in the file is 0.
- */
-static at_status find_sparse(at_arena *a, const at_options *o, bool asked,
-                             const at_weight_form *form, bool *is, at_error *err) {
-    at_input in;
-    *is = asked;
+/* The weight of the user's, read once for all ways; NULL: there is none. *zeros: something in it
+ * is 0. */
+static at_status read_weight(at_arena *a, const at_options *o, const at_weight_form *form,
+                             const at_input **out, bool *zeros, at_error *err) {
+    at_input *file = AT_NEW(a, at_input), in;
+    *out = NULL;
+    *zeros = false;
     if (!o->request.weight) return AT_OK;
-    AT_TRY(at_weight_form_read(a, o->request.weight, form, &in, err));
-    *is |= at_weight_form_zeros(form, &in) > 0;
+    AT_TRY(at_weight_read(a, o->request.weight, file, err));
+    AT_TRY(at_weight_in_form(a, o->request.weight, file, form, &in, err));
+    *zeros = at_weight_form_zeros(form, &in) > 0;
+    *out = file;
     return AT_OK;
 }
 
@@ -337,18 +341,20 @@ at_status at_operator_tasks(at_arena *a, const at_options *o, const at_operator 
     at_task *task;
     at_error why;
     AT_VEC(at_options) all = {0};
+    const at_input *weight;
     const bool asked = p->is_sparse || o->request.sparsity || o->request.block;
-    bool is_sparse, one_block = false, any_sparse = false;
+    bool zeros, one_block = false, any_sparse = false;
     AT_TRY(find_row(a, o, p->ways[0].template_name, &row, err));
     AT_TRY(base_task(a, o, p, row, &task, err));
     const at_weight_form form = p->form(task);
-    AT_TRY(find_sparse(a, o, asked, &form, &is_sparse, err));
+    AT_TRY(read_weight(a, o, &form, &weight, &zeros, err));
+    const bool is_sparse = asked || zeros; /* ways with a sparse weight compete */
     for (int i = 0; i < MOST_WAYS && p->ways[i].template_name; i++) {
         const way *w = &p->ways[i];
         const char *args = w->side ? winograd(a, p, task, w) : w->args(a, task);
         if (!args || (w->block && (!is_sparse || one_block)) || !is_tried(o, p, task, w)) continue;
         AT_TRY(find_row(a, o, w->template_name, &row, err));
-        at_request q = request_of(o, w, row, args, &form);
+        at_request q = request_of(o, w, row, args, weight, &form);
         one_block |= w->block && o->request.block;
         if (w->block && !o->request.block && !at_weight_fits(a, &q, row, args, &why)) continue;
         any_sparse |= w->block != NULL;

@@ -14,8 +14,9 @@ typedef struct at_request {
     const char *template_name;  /* or record name */
     const char *args;           /* as at_task_new's; NULL: the record's, else the defaults */
     const char *sparsity, *block, *weight; /* of the weight: task_weight.h */
-    at_weight_form form;                   /* of what the file --weight holds */
-    const char *arrays[AT_MAX_ARRAYS];     /* of inputs, "NAME=FILE": task_arrays.h */
+    at_weight_form form;         /* in which an operator's way takes what the file --weight holds */
+    const at_input *weight_file; /* that, where it has been read; NULL: it is read. Borrowed */
+    const char *arrays[AT_MAX_ARRAYS]; /* of inputs, "NAME=FILE": task_arrays.h */
     int num_arrays;
     /* The configuration, one of four; none: the default one. */
     const char *config; /* JSON, or "default" */

@@ -189,9 +189,17 @@ bool at_weight_fits(at_arena *a, const at_request *of, const at_template_row *ro
     return at_task_new(a, row, args, &task, err) == AT_OK;
 }
 
-static at_status read_file(at_arena *a, const at_request *of, at_input *out, at_error *err) {
-    if (of->form.kh) return at_weight_form_read(a, of->weight, &of->form, out, err);
-    return at_input_read(a, of->weight, out, err) == AT_OK ? AT_OK : at_fail_at(err, "--weight ");
+/* What the file --weight holds, in the form that the template takes. */
+static at_status find_file(at_arena *a, const at_request *of, at_input *out, at_error *err) {
+    const at_input *file = of->weight_file;
+    at_input read;
+    if (!file) {
+        AT_TRY(at_weight_read(a, of->weight, &read, err));
+        file = &read;
+    }
+    if (of->form.kh) return at_weight_in_form(a, of->weight, file, &of->form, out, err);
+    *out = *file;
+    return AT_OK;
 }
 
 at_status at_weight_task(at_arena *a, const at_request *of, const char *args, at_selection *out,
@@ -202,7 +210,7 @@ at_status at_weight_task(at_arena *a, const at_request *of, const char *args, at
     out->weight = NULL;
     if (of->weight) {
         at_input *file = AT_NEW(a, at_input);
-        AT_TRY(read_file(a, of, file, err));
+        AT_TRY(find_file(a, of, file, err));
         q.file = file;
     }
     AT_TRY(at_sparse_args(a, out->row, args, &q.given, &sparse, err));

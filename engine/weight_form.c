@@ -85,16 +85,18 @@ static at_status check_memory(const char *path, const at_weight_form *f, at_erro
                    bytes / gib, memory / gib);
 }
 
-at_status at_weight_form_read(at_arena *a, const char *path, const at_weight_form *f, at_input *out,
-                              at_error *err) {
-    at_input in;
+at_status at_weight_read(at_arena *a, const char *path, at_input *out, at_error *err) {
+    return at_input_read(a, path, out, err) == AT_OK ? AT_OK : at_fail_at(err, "--weight ");
+}
+
+at_status at_weight_in_form(at_arena *a, const char *path, const at_input *file,
+                            const at_weight_form *f, at_input *out, at_error *err) {
     lie from;
-    if (at_input_read(a, path, &in, err) != AT_OK) return at_fail_at(err, "--weight ");
-    if (!find_lie(f, &in, &from)) return wrong_shape(a, path, f, &in, err);
-    *out = in;
-    if (!in.values) return AT_OK;
+    if (!find_lie(f, file, &from)) return wrong_shape(a, path, f, file, err);
+    *out = *file;
+    if (!file->values) return AT_OK;
     AT_TRY(check_memory(path, f, err));
-    const float *values = in.sparse ? in_full(a, &in) : in.values;
+    const float *values = file->sparse ? in_full(a, file) : file->values;
     lie to = f->outputs_first ? outputs_first(f) : outputs_last(f);
     *out = (at_input){.values = memcmp(&from, &to, sizeof to) ? reorder(a, f, &from, &to, values)
                                                               : values};

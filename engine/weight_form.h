@@ -14,11 +14,13 @@ typedef struct at_weight_form {
     bool outputs_first;     /* [co, kh*kw*ci], else [kh, kw, ci, co] */
 } at_weight_form;
 
-/* The file at path; out lives in a. Without values: the file holds only a pattern, and out is that
- * matrix. AT_E_USAGE: a shape that is none of those, or more elements than memory holds; else as
- * at_input_read. */
-at_status at_weight_form_read(at_arena *a, const char *path, const at_weight_form *f, at_input *out,
-                              at_error *err);
+/* What the file at path holds, in a. As at_input_read. */
+at_status at_weight_read(at_arena *a, const char *path, at_input *out, at_error *err);
+/* The same in the form f. out lives in a, and where file has the form already, it is file's.
+ * Without values: the file holds only a pattern, and out is that matrix. AT_E_USAGE: a shape that
+ * is none of those, or more elements than memory holds; path: how the error calls it. */
+at_status at_weight_in_form(at_arena *a, const char *path, const at_input *file,
+                            const at_weight_form *f, at_input *out, at_error *err);
 /* "3 x 3 x 64", "a single number", in a. */
 const char *at_weight_dims_text(at_arena *a, const int64_t *dims, int n);
 /* Of all elements those that are 0, or that a pattern leaves out. */

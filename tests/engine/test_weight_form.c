@@ -32,6 +32,13 @@ static float of_matrix(int i) {
     return element(i / CI / KW % KH, i / CI % KW, i % CI, i / CI / KW / KH);
 }
 
+static at_status read_in_form(at_arena *a, const char *file, const at_weight_form *f, at_input *out,
+                              at_error *err) {
+    at_input in;
+    AT_TRY(at_weight_read(a, file, &in, err));
+    return at_weight_in_form(a, file, &in, f, out, err);
+}
+
 static void write_npy(const char *shape, float (*of)(int i)) {
     char head[118];
     float values[ALL];
@@ -69,7 +76,7 @@ static const at_weight_form last = {KH, KW, CI, CO, false}, first = {KH, KW, CI,
 static void expect(at_arena *a, const at_weight_form *form, float (*of)(int i)) {
     at_input in;
     at_error err = {0};
-    if (at_weight_form_read(a, path, form, &in, &err) != AT_OK) fail_msg("%s", err.text);
+    if (read_in_form(a, path, form, &in, &err) != AT_OK) fail_msg("%s", err.text);
     assert_false(in.sparse);
     for (int i = 0; i < ALL; i++) assert_float_equal(in.values[i], of(i), 0);
     assert_int_equal(in.num_dims, form->outputs_first ? 2 : 4);
@@ -92,7 +99,7 @@ static void same_elements(void **state) {
     }
     at_input in;
     write_mtx(false);
-    assert_int_equal(at_weight_form_read(a, path, &last, &in, NULL), AT_OK);
+    assert_int_equal(read_in_form(a, path, &last, &in, NULL), AT_OK);
     assert_true(in.sparse && !in.values);
     assert_int_equal(at_weight_form_zeros(&last, &in), 2 * KW * CI);
     remove(path);
@@ -105,13 +112,13 @@ static void refused(void **state) {
     static const char *const shapes[] = {"120,", "2, 3, 4, 5", "30, 4", "4, 2, 3, 5", "2, 60"};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         write_npy(shapes[i], of_array);
-        assert_int_equal(at_weight_form_read(a, path, &last, &in, &err), AT_E_USAGE);
+        assert_int_equal(read_in_form(a, path, &last, &in, &err), AT_E_USAGE);
         assert_non_null(strstr(err.text, "which is none of [KH, KW, CI, CO] = 2 x 3 x 5 x 4, "
                                          "[CO, CI, KH, KW] and, as a matrix, [CO, KH*KW*CI] = "
                                          "4 x 30"));
         remove(path);
     }
-    assert_int_equal(at_weight_form_read(a, path, &last, &in, &err), AT_E_INPUT);
+    assert_int_equal(read_in_form(a, path, &last, &in, &err), AT_E_INPUT);
     /* Two numbers of a matrix that in full is larger than any memory. */
     const at_weight_form large = {1, 1, 1 << 30, 1 << 24, true};
     FILE *file = fopen(path, "w");
@@ -123,7 +130,7 @@ static void refused(void **state) {
     char named[sizeof path];
     snprintf(named, sizeof named, "%.*s.mtx", (int)(ext - path), path);
     assert_int_equal(rename(path, named), 0);
-    assert_int_equal(at_weight_form_read(a, named, &large, &in, &err), AT_E_USAGE);
+    assert_int_equal(read_in_form(a, named, &large, &in, &err), AT_E_USAGE);
     assert_non_null(strstr(err.text, ".mtx: in full it needs 67108864.0 GiB, this machine has "));
     remove(named);
 }
