@@ -19,7 +19,7 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
     e->scope = AT_NEW_ARRAY(a, int, c->num_tensors);
     e->shared_by = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
     e->largest = AT_NEW_ARRAY(a, double, c->num_tensors);
-    for (int t = 0; t < c->num_tensors; t++) est_stage_init(c, t, e->stages);
+    for (int t = 0; t < c->num_tensors; t++) est_stage_init(a, c, t, e->stages);
     return e;
 }
 
@@ -63,7 +63,7 @@ static const est_leaf *end_of(const at_estimator *e, const est_leaf *x, int *roo
             end = &e->leaf[i];
         }
     if (!end) return NULL;
-    *root = est_common(x, end);
+    *root = est_common(e, x, end);
     for (int i = *root; i < x->num_loops; i++)
         if (x->loop[i].axis >= 0 && !x->loop[i].sums && x->loop[i].ann == AT_ANN_NONE) return NULL;
     for (int i = *root; i < end->num_loops; i++)
@@ -75,7 +75,7 @@ static const est_leaf *end_of(const at_estimator *e, const est_leaf *x, int *roo
 static int alone(const at_estimator *e, const est_leaf *x) {
     int root = 0;
     for (int i = 0; i < e->num_leaves; i++) {
-        int common = &e->leaf[i] == x ? 0 : est_common(x, &e->leaf[i]);
+        int common = &e->leaf[i] == x ? 0 : est_common(e, x, &e->leaf[i]);
         if (common > root) root = common;
     }
     for (int i = root; i < x->num_loops; i++)

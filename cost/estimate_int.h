@@ -6,7 +6,17 @@
 #include "codegen/tile_parts.h"
 #include "cost/cost.h"
 
-enum { MAX_LEAVES = 12, MAX_LOOPS = 24, MAX_READS = 8, MAX_DIMS = 8, MAX_SIZES = 4 };
+/* A cache's way of so many bytes is taken in again by steps of as many: those of a power of two
+ * reach few of its places. */
+enum { WAY_BYTES = 4096 };
+enum {
+    MAX_LEAVES = 12,
+    MAX_LOOPS = 24,
+    MAX_READS = 8,
+    MAX_DIMS = 8,
+    MAX_SIZES = 8,
+    MOST_SIZES_THROUGH = 20
+};
 
 typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with several turns */
     const at_node *node;
@@ -31,7 +41,7 @@ typedef struct est_access {
     double stride[MAX_DIMS];           /* elements from one to the next along it */
     double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
     int64_t step[MAX_LOOPS];           /* elements from one turn to the next */
-    double bytes[MAX_LOOPS + 1], lines[MAX_LOOPS + 1]; /* touched by loops from this one on */
+    double lines[MAX_LOOPS + 1];       /* touched by loops from this one on */
     double places[MAX_DIMS];     /* places of the nearest cache's way that steps along it reach */
     double crowd[MAX_LOOPS + 1]; /* bytes, as if all places were as full as those it reaches */
 } est_access;
@@ -52,11 +62,15 @@ typedef struct est_stage { /* what no configuration changes */
     bool is_conditional;                       /* some terms are left out: */
     double share;                              /* of the terms that count; below 0: not known yet */
     double operations;                         /* arithmetic per element */
-    uint32_t axes[MAX_READS][MAX_DIMS];        /* that an index depends on */
+    uint8_t moved_by[MAX_READS][32];           /* bits: dimensions whose index an axis is in */
     bool listed[MAX_READS][MAX_DIMS];          /* it depends on what an index tensor holds */
     bool divides[MAX_READS][MAX_DIMS];         /* it is not affine */
     int sizes[MAX_READS][MAX_DIMS][MAX_SIZES]; /* that it depends on, slots of values */
     int num_sizes[MAX_READS][MAX_DIMS];        /* -1: more than these */
+    int sizes_through[MAX_READS][MOST_SIZES_THROUGH]; /* the same of a read and what it passes on */
+    int num_sizes_through[MAX_READS];
+    const at_expr *passed_on; /* a read that this stage is nothing but; NULL: it is more */
+    const bool *reads;        /* [tensor] here, or in a stage that is read here */
 } est_stage;
 
 /* How an index moves in a loop, as worked out before for the same sizes. */
@@ -68,6 +82,18 @@ typedef struct est_move {
     double reach; /* how far from the first turn it comes */
 } est_move;
 enum { MOVES = 256 };
+
+/* The same of what is read through stages, in all dimensions. */
+typedef struct est_way {
+    const at_expr *read; /* the first of them; NULL: none is kept here */
+    int num, axis;       /* reads, one through the other */
+    int64_t coef, turns, sizes[MOST_SIZES_THROUGH], stride[MAX_DIMS];
+    int64_t step, run; /* run: as est_loop's; 0: not asked yet */
+    bool straight;     /* all turns are such steps */
+    uint32_t moves;    /* bits: dimensions */
+    double reach[MAX_DIMS];
+} est_way;
+enum { WAYS = 512 };
 
 enum { KEPT = 256 };
 typedef struct kept { /* sizes chosen before */
@@ -87,8 +113,10 @@ struct at_estimator {
     double *largest;   /* [tensor]: room for estimate_memory.c */
     kept kept[KEPT];
     est_move moves[MOVES];
+    est_way ways[WAYS];
     est_leaf leaf[MAX_LEAVES];
     int num_leaves;
+    int8_t common[MAX_LEAVES][MAX_LEAVES]; /* loops that two leaves share */
     double touched, piled; /* bytes, by all leaves: lines; as if all places were as full */
     at_estimate *out;
 };
@@ -102,18 +130,27 @@ static inline double est_turns(const est_leaf *x, int from, int to) {
     return n;
 }
 
-/* estimate_leaf.c */
+/* estimate_stage.c */
 /* Each tensor after those before it. */
-void est_stage_init(const at_compute *c, int tensor, est_stage *stages);
-/* Sets e->leaf: all leaves of the kernel that are no initialisation, in order; false: too many of
- * something. */
-bool est_leaves(at_estimator *e, const at_program *p);
-/* Loops two leaves share. */
-int est_common(const est_leaf *x, const est_leaf *y);
-/* Fills bytes and lines. */
-void est_touch(est_leaf *x);
+void est_stage_init(at_arena *a, const at_compute *c, int tensor, est_stage *stages);
 /* Share of a stage's terms whose conditions hold. */
 double est_share(const at_program *p, const est_leaf *x);
+
+/* estimate_leaf.c: sets e->leaf: all leaves of the kernel that are no initialisation, in order;
+ * false: too many of something. */
+bool est_leaves(at_estimator *e, const at_program *p);
+/* Loops two leaves share. */
+static inline int est_common(const at_estimator *e, const est_leaf *x, const est_leaf *y) {
+    return e->common[x - e->leaf][y - e->leaf];
+}
+
+/* estimate_access.c: sets the accesses of a leaf but for what they touch; false: too many. All
+ * leaves have their loops; est_find_owners comes first. */
+void est_find_owners(at_estimator *e);
+bool est_accesses(at_estimator *e, const at_program *p, est_leaf *x);
+
+/* estimate_touch.c: fills lines, crowd and moves. */
+void est_touch(est_leaf *x);
 
 /* Sets what all leaves touch in one run, a tensor counted as often as leaves touch it. */
 void est_touched_by_all(at_estimator *e);

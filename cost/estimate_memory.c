@@ -41,7 +41,7 @@ static void touch_by(const at_estimator *e, const est_leaf *x, touched *t) {
     }
     for (int m = 0; m < e->num_leaves; m++) {
         const est_leaf *y = &e->leaf[m];
-        int shared = y == x ? 0 : est_common(x, y), n = t->num_beside;
+        int shared = y == x ? 0 : est_common(e, x, y), n = t->num_beside;
         if (!shared) continue;
         t->beside[n].shared = shared;
         for (int i = 0; i <= shared; i++) t->beside[n].bytes[i] = 0;
@@ -156,7 +156,7 @@ static bool just_touched(const at_estimator *e, const est_leaf *x, const est_acc
             !memcmp(b->step, a->step, sizeof *a->step * (size_t)x->num_loops))
             return true;
     for (const est_leaf *y = e->leaf; y < x; y++) {
-        int shared = est_common(x, y);
+        int shared = est_common(e, x, y);
         bool same = false;
         for (int k = 0; k < y->num_accesses && shared; k++)
             same |= y->access[k].tensor == a->tensor && !y->access[k].in_registers &&

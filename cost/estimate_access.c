@@ -1,0 +1,309 @@
+/* cost/estimate_access.c: how the accesses of a leaf move in its loops. Indices are evaluated at
+ * the first, second and last turn of a loop instead of being simplified. */
+#include "cost/estimate_int.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+/* Depth of the loop that a tensor's buffer lives in, -1: none. Of what is not a buffer: -1. */
+static int find_scope(const at_estimator *e, int tensor) {
+    const est_leaf *leaf = e->leaf;
+    int owner = e->owner[tensor], depth;
+    if (owner < 0 || leaf[owner].stage->is_output || leaf[owner].stage->is_packing) return -1;
+    depth = leaf[owner].num_loops;
+    for (int i = 0; i < e->num_leaves; i++) {
+        if (i == owner || !e->stages[leaf[i].node->tensor].reads[tensor]) continue;
+        int common = est_common(e, &leaf[i], &leaf[owner]);
+        if (common < depth) depth = common;
+    }
+    return depth ? leaf[owner].loop[depth - 1].node->depth : -1;
+}
+
+enum { NOT_YET = -2 };
+static int scope_of(at_estimator *e, int tensor) {
+    if (e->scope[tensor] == NOT_YET) e->scope[tensor] = find_scope(e, tensor);
+    return e->scope[tensor];
+}
+
+void est_find_owners(at_estimator *e) {
+    for (int t = 0; t < e->compute->num_tensors; t++) e->owner[t] = -1, e->scope[t] = NOT_YET;
+    for (int i = 0; i < e->num_leaves; i++) e->owner[e->leaf[i].node->tensor] = (int8_t)i;
+}
+
+/* The extents of a tensor's buffer. */
+static void set_limits(const at_program *p, const est_leaf *owner, int scope, est_access *a) {
+    for (int d = 0; d < a->num_dims; d++) a->limit[d] = (double)p->extents[a->tensor][d];
+    if (!owner || scope < 0) return;
+    for (int d = 0; d < a->num_dims; d++) {
+        const at_digits *x = &owner->node->axes[d];
+        a->limit[d] = 1;
+        for (int i = 0; i < x->n; i++)
+            if (x->loop[i]->depth > scope && x->extent[i] > 0) a->limit[d] *= (double)x->extent[i];
+    }
+}
+
+/* Places of a cache's way that steps of so many elements reach. */
+static double places_of(int64_t stride) {
+    uint64_t step = (uint64_t)stride * 4;
+    uint64_t power = step & (~step + 1);
+    return power && power < WAY_BYTES ? (double)(WAY_BYTES / power) : 1;
+}
+
+/* How far an index that divides goes in a loop: as in a straight line where it does so in the first
+ * turns; else it comes back, and is where these and the last one are. */
+static double reach_of_digit(const at_program *p, const at_expr *at, const est_loop *l, int64_t one,
+                             int64_t origin, int64_t *axis) {
+    enum { LOOKED_AT = 10 }; /* turns */
+    int64_t last = (int64_t)l->turns - 1, reach = 0;
+    bool straight = true;
+    for (int64_t i = 1; i <= last; i = i + 1 < LOOKED_AT || i == last ? i + 1 : last) {
+        axis[l->axis] = l->coef * i;
+        int64_t now = at_program_index(p, at, axis) - origin;
+        straight &= now == one * i || i == last;
+        if (now < 0) now = -now;
+        if (now > reach) reach = now;
+    }
+    double line = (double)(one < 0 ? -one : one) * (l->turns - 1);
+    return straight ? fmax(line, (double)reach) : (double)reach;
+}
+
+static est_move find_move(const at_program *p, const at_expr *at, const est_loop *l, bool divides) {
+    int64_t axis[32] = {0}, origin = at_program_index(p, at, axis);
+    axis[l->axis] = l->coef;
+    est_move m = {.index = at, .axis = l->axis, .coef = l->coef, .turns = (int64_t)l->turns};
+    m.one = at_program_index(p, at, axis) - origin;
+    m.reach = (double)(m.one < 0 ? -m.one : m.one) * (l->turns - 1);
+    if (divides) m.reach = reach_of_digit(p, at, l, m.one, origin, axis);
+    return m;
+}
+
+/* Points of one space ask the same again and again. */
+static est_move move_of(at_estimator *e, const at_program *p, const est_stage *s, int read, int d,
+                        const est_loop *l) {
+    const at_expr *at = s->read[read]->arg[d];
+    const int n = s->num_sizes[read][d];
+    if (n < 0 || l->turns != floor(l->turns)) return find_move(p, at, l, s->divides[read][d]);
+    uint64_t hash = (uint64_t)(uintptr_t)at ^ (uint64_t)l->axis << 56;
+    hash = (hash ^ (uint64_t)l->coef) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
+    hash = (hash ^ hash >> 32 ^ (uint64_t)l->turns) * UINT64_C(0x9e3779b97f4a7c15);
+    est_move *m = &e->moves[hash >> 32 & (MOVES - 1)];
+    bool same =
+        m->index == at && m->axis == l->axis && m->coef == l->coef && m->turns == (int64_t)l->turns;
+    for (int i = 0; i < n && same; i++) same = m->sizes[i] == p->values[s->sizes[read][d][i]];
+    if (same) return *m;
+    *m = find_move(p, at, l, s->divides[read][d]);
+    for (int i = 0; i < n; i++) m->sizes[i] = p->values[s->sizes[read][d][i]];
+    return *m;
+}
+
+static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x, const est_stage *s,
+                      int read, int scope, est_access *a) {
+    int64_t stride[MAX_DIMS], row = 1;
+    const at_expr *e = read >= 0 ? s->read[read] : NULL;
+    for (int d = a->num_dims - 1; d >= 0; d--) {
+        int64_t extent = (int64_t)a->limit[d];
+        stride[d] = row;
+        a->stride[d] = (double)row;
+        a->places[d] = places_of(row);
+        if (scope >= 0 && d == a->num_dims - 1 && d > 0 && extent >= 16)
+            extent = ((extent + 15) / 16 | 1) * 16;
+        row *= extent > 0 ? extent : 1;
+    }
+    for (int i = 0; i < x->num_loops; i++) {
+        const est_loop *l = &x->loop[i];
+        memset(a->reach[i], 0, sizeof a->reach[i]);
+        a->step[i] = 0;
+        if (l->axis < 0 || l->node->depth <= scope) continue;
+        unsigned moved = e ? s->moved_by[read][l->axis & 31] : 1u << l->axis;
+        for (int d = 0; d < a->num_dims; d++) {
+            if (!(moved >> d & 1)) continue;
+            if (e && s->listed[read][d] && l->node->extent < 0) { /* anywhere, a line each time */
+                double far = 16 * l->turns;
+                a->reach[i][d] = far < a->limit[d] ? far : a->limit[d] - 1;
+                a->step[i] += 16 * stride[d];
+                continue;
+            }
+            est_move m = {.one = l->coef, .reach = (double)l->coef * (l->turns - 1)};
+            if (e && e->arg[d]->op != AT_X_NAME) m = move_of(est, p, s, read, d, l);
+            a->step[i] += m.one * stride[d];
+            a->reach[i][d] = m.reach;
+        }
+    }
+}
+
+/* ---- reads through stages that are computed where they are read -------------------------------
+ */
+
+enum { MAX_CHAIN = 4 };
+typedef struct chain { /* of reads: the leaf's own, then that of what it reads, .. */
+    const at_expr *read[MAX_CHAIN];
+    int num;
+} chain;
+
+static chain chain_of(const at_program *p, const est_stage *stages, const at_expr *read) {
+    chain c = {{read}, 1};
+    while (c.num < MAX_CHAIN && p->dissolved[c.read[c.num - 1]->ref]) {
+        const at_expr *e = stages[c.read[c.num - 1]->ref].passed_on;
+        if (!e) break;
+        c.read[c.num++] = e;
+    }
+    return c;
+}
+
+/* Where the last of the chain reads, at these values of the leaf's axes. */
+static void index_of(const at_program *p, const chain *c, const int64_t *axis, int64_t *out) {
+    int64_t at[2][32]; /* as many as the stage has axes */
+    const int last = c->num - 1, dims = c->read[last]->nargs;
+    for (int i = 0; i <= last; i++) {
+        const at_expr *e = c->read[i];
+        int64_t *to = at[i & 1];
+        for (int d = 0; d < e->nargs && d < 32; d++)
+            to[d] = at_program_index(p, e->arg[d], i ? at[(i - 1) & 1] : axis);
+    }
+    for (int d = 0; d < MAX_DIMS; d++) out[d] = d < dims ? at[last & 1][d] : 0;
+}
+
+/* How far the access has moved at that turn of a loop. */
+static int64_t moved(const at_program *p, const chain *c, const est_loop *l, int64_t turn,
+                     const int64_t *origin, const int64_t *stride, int dims, int64_t *by) {
+    int64_t axis[32] = {0}, sum = 0;
+    axis[l->axis] = l->coef * turn;
+    index_of(p, c, axis, by);
+    for (int d = 0; d < dims; d++) {
+        by[d] -= origin[d];
+        sum += by[d] * stride[d];
+    }
+    return sum;
+}
+
+/* Does a loop go through its turns in another way where one around it is at a later turn? So it is
+ * where blocks of one size are read as blocks of another. */
+static bool is_shifted(const at_program *p, const chain *c, const est_leaf *x, int loop, int around,
+                       const int64_t *stride, int dims) {
+    enum { LOOKED_AT = 16 }; /* turns */
+    const est_loop *l = &x->loop[loop], *m = &x->loop[around];
+    int64_t first[MAX_DIMS], last[MAX_DIMS], own = 0;
+    for (int64_t turn = 0; turn < (int64_t)m->turns && turn < LOOKED_AT; turn++) {
+        int64_t axis[32] = {0}, sum = 0;
+        axis[m->axis] = m->coef * turn;
+        index_of(p, c, axis, first);
+        axis[l->axis] += l->coef * ((int64_t)l->turns - 1);
+        index_of(p, c, axis, last);
+        for (int d = 0; d < dims; d++) sum += (last[d] - first[d]) * stride[d];
+        if (turn == 0) own = sum;
+        else if (sum != own) return true;
+    }
+    return false;
+}
+
+/* Of the vectors. moves: bits, for each loop. */
+static void find_shifted(const at_program *p, const chain *c, est_leaf *x, const uint32_t *moves,
+                         const int64_t *stride, int dims) {
+    for (int i = 0; i < x->num_loops; i++) {
+        est_loop *l = &x->loop[i];
+        if (l->ann != AT_ANN_VEC || l->axis < 0) continue;
+        l->is_shifted |= (int64_t)l->turns % l->run != 0;
+        for (int k = 0; k < i && !l->is_shifted; k++)
+            if (moves[k] & moves[i]) l->is_shifted = is_shifted(p, c, x, i, k, stride, dims);
+    }
+}
+
+static void find_way(const at_program *p, const chain *c, const est_loop *l, const int64_t *origin,
+                     int dims, est_way *out) {
+    int64_t by[MAX_DIMS], turns = (int64_t)l->turns;
+    out->step = moved(p, c, l, 1, origin, out->stride, dims, by);
+    out->moves = 0;
+    for (int d = 0; d < dims; d++) out->moves |= by[d] ? 1u << d : 0;
+    out->straight =
+        moved(p, c, l, turns - 1, origin, out->stride, dims, by) == out->step * (turns - 1);
+    for (int d = 0; d < dims; d++) out->reach[d] = (double)(by[d] < 0 ? -by[d] : by[d]);
+    out->run = out->straight ? turns : 0;
+}
+
+/* What points of one space ask again and again: how the chain moves in a loop. key: read, num,
+ * sizes and stride, as far as they count. */
+static est_way *way_of(at_estimator *e, const at_program *p, const chain *c, const est_loop *l,
+                       est_way *key, int num_sizes, const int64_t *origin, int dims) {
+    key->axis = l->axis;
+    key->coef = l->coef;
+    key->turns = (int64_t)l->turns;
+    uint64_t hash = (uint64_t)(uintptr_t)key->read ^ (uint64_t)l->axis << 56;
+    hash = (hash ^ (uint64_t)l->coef) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
+    hash = (hash ^ hash >> 32 ^ (uint64_t)key->turns) * UINT64_C(0x9e3779b97f4a7c15);
+    est_way *w = &e->ways[hash >> 32 & (WAYS - 1)];
+    bool same = num_sizes >= 0 && w->read == key->read && w->num == key->num &&
+                w->axis == key->axis && w->coef == key->coef && w->turns == key->turns;
+    for (int i = 0; i < num_sizes && same; i++) same = w->sizes[i] == key->sizes[i];
+    for (int d = 0; d < dims && same; d++) same = w->stride[d] == key->stride[d];
+    if (same) return w;
+    *w = *key;
+    find_way(p, c, l, origin, dims, w);
+    return w;
+}
+
+/* Turns of a vector, or of rows of registers, that go on in the same steps. */
+static int64_t run_of(const at_program *p, const chain *c, const est_loop *l, const int64_t *origin,
+                      int dims, est_way *w) {
+    int64_t by[MAX_DIMS], k = 2;
+    if (w->run) return w->run;
+    while (k < w->turns && moved(p, c, l, k, origin, w->stride, dims, by) == k * w->step) k++;
+    return w->run = k;
+}
+
+/* As set_steps, for what the chain reads in the end. */
+static void set_steps_through(at_estimator *e, const at_program *p, est_leaf *x, const est_stage *s,
+                              int read, const chain *c, int scope, est_access *a) {
+    const int num_sizes = s->num_sizes_through[read];
+    int64_t axis[32] = {0}, origin[MAX_DIMS], row = 1;
+    uint32_t moves[MAX_LOOPS] = {0}; /* dimensions */
+    est_way key = {.read = c->read[0], .num = c->num};
+    for (int d = a->num_dims - 1; d >= 0; d--) {
+        key.stride[d] = row;
+        a->stride[d] = (double)row;
+        a->places[d] = places_of(row);
+        row *= (int64_t)a->limit[d];
+    }
+    for (int i = 0; i < num_sizes; i++) key.sizes[i] = p->values[s->sizes_through[read][i]];
+    index_of(p, c, axis, origin);
+    for (int i = 0; i < x->num_loops; i++) {
+        est_loop *l = &x->loop[i];
+        memset(a->reach[i], 0, sizeof a->reach[i]);
+        a->step[i] = 0;
+        if (l->axis < 0 || l->node->depth <= scope) continue;
+        est_way *w = way_of(e, p, c, l, &key, num_sizes, origin, a->num_dims);
+        a->step[i] = w->step;
+        moves[i] = w->moves;
+        memcpy(a->reach[i], w->reach, sizeof a->reach[i]);
+        bool registers = l->ann == AT_ANN_VEC || (l->ann == AT_ANN_UNROLL && !l->sums);
+        if (!registers || w->straight) continue;
+        int64_t run = run_of(p, c, l, origin, a->num_dims, w);
+        if (run < l->run) l->run = run;
+    }
+    find_shifted(p, c, x, moves, key.stride, a->num_dims);
+}
+
+bool est_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
+    const est_stage *stages = e->stages, *s = &stages[x->node->tensor];
+    x->num_accesses = 0;
+    for (int r = -1; r < s->num_reads; r++) {
+        chain c = {{NULL}, 1};
+        if (r >= 0) c = chain_of(p, stages, s->read[r]);
+        int tensor = r < 0 ? x->node->tensor : c.read[c.num - 1]->ref;
+        const at_tensor *t = &p->compute->tensors[tensor];
+        if (t->is_int) continue;
+        if (x->num_accesses == MAX_READS || t->num_axes > MAX_DIMS) return false;
+        est_access *a = &x->access[x->num_accesses++];
+        a->tensor = tensor;
+        a->written = r < 0;
+        a->in_registers = false;
+        a->num_dims = t->num_axes;
+        const est_leaf *owner = e->owner[tensor] < 0 ? NULL : &e->leaf[e->owner[tensor]];
+        int scope = owner ? scope_of(e, tensor) : -1;
+        set_limits(p, owner, scope, a);
+        if (c.num > 1) set_steps_through(e, p, x, s, r, &c, scope, a);
+        else set_steps(e, p, x, s, r, scope, a);
+    }
+    return true;
+}

@@ -1,0 +1,173 @@
+/* cost/estimate_stage.c: what no configuration changes: the reads of a stage, its operations, and
+ * the share of its terms whose conditions hold. */
+#include "cost/estimate_int.h"
+
+static bool is_listed(const at_expr *e) {
+    if (e->op == AT_X_INDEX) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (is_listed(e->arg[i])) return true;
+    return false;
+}
+
+/* Does an index of the read depend on what an index tensor holds? */
+static bool is_listed_inside(const at_expr *e) {
+    for (int i = 0; i < e->nargs; i++)
+        if (is_listed(e->arg[i])) return true;
+    return false;
+}
+
+static void find_sizes(const at_expr *e, int most, int *sizes, int *num) {
+    for (int i = 0; i < e->nargs; i++) find_sizes(e->arg[i], most, sizes, num);
+    if (e->op != AT_X_NAME || e->ref < AT_REF_SIZE || *num < 0) return;
+    int slot = e->ref - AT_REF_SIZE;
+    for (int i = 0; i < *num; i++)
+        if (sizes[i] == slot) return;
+    if (*num == most) *num = -1;
+    else sizes[(*num)++] = slot;
+}
+
+static void look_at_index(const at_expr *e, uint32_t *axes, bool *divides) {
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE && e->ref < 32) *axes |= 1u << e->ref;
+    if (e->op == AT_X_DIV || e->op == AT_X_MOD || e->op == AT_X_SELECT || e->op == AT_X_MIN ||
+        e->op == AT_X_MAX)
+        *divides = true;
+    for (int i = 0; i < e->nargs; i++) look_at_index(e->arg[i], axes, divides);
+}
+
+enum { FUNCTION_OPERATIONS = 20 }; /* of an element, about */
+
+/* Operations on floats; is the expression a float itself? */
+static bool count(const at_compute *c, const at_expr *e, double *n) {
+    bool is_float = e->op == AT_X_FLOAT || e->op == AT_X_CALL ||
+                    (e->op == AT_X_INDEX && !c->tensors[e->ref].is_int);
+    if (e->op == AT_X_INDEX) return is_float;
+    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) is_float |= count(c, e->arg[i], n);
+    if (is_float && e->op != AT_X_FLOAT && e->op != AT_X_SELECT)
+        *n += e->op == AT_X_CALL ? FUNCTION_OPERATIONS : 1;
+    return is_float;
+}
+
+static bool has_select(const at_expr *e) {
+    if (e->op == AT_X_SELECT) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (has_select(e->arg[i])) return true;
+    return false;
+}
+
+/* What a stage reads that is nothing but a read, under a condition or not; NULL: it is more. */
+static const at_expr *passed_on(const at_expr *body) {
+    const at_expr *e = body;
+    while (e && e->op == AT_X_SELECT) e = e->arg[1];
+    return e && e->op == AT_X_INDEX && !is_listed_inside(e) ? e : NULL;
+}
+
+/* Sizes that an index of the read depends on, or one of what that passes on. */
+static void find_sizes_through(const est_stage *stages, const at_expr *read, int *sizes, int *num) {
+    while (read) {
+        for (int d = 0; d < read->nargs; d++)
+            find_sizes(read->arg[d], MOST_SIZES_THROUGH, sizes, num);
+        read = stages[read->ref].passed_on;
+    }
+}
+
+/* The tensors that a stage reads, itself or in a stage that it reads. */
+static const bool *reads_of(at_arena *a, const at_compute *c, const est_stage *stages,
+                            const est_stage *s) {
+    bool *out = AT_NEW_ARRAY(a, bool, c->num_tensors);
+    for (int r = 0; r < s->num_reads; r++) {
+        const est_stage *through = &stages[s->read[r]->ref];
+        out[s->read[r]->ref] = true;
+        for (int k = 0; k < through->num_reads; k++) out[through->read[k]->ref] = true;
+    }
+    return out;
+}
+
+void est_stage_init(at_arena *a, const at_compute *c, int tensor, est_stage *stages) {
+    const at_tensor *t = &c->tensors[tensor];
+    est_stage *out = &stages[tensor];
+    *out = (est_stage){.share = -1};
+    if (t->role != AT_ROLE_STAGE) return;
+    out->read = at_compute_reads(c, tensor, &out->num_reads);
+    count(c, t->body, &out->operations);
+    out->passed_on = passed_on(t->body);
+    out->reads = reads_of(a, c, stages, out);
+    out->is_conditional = has_select(t->body);
+    for (int r = 0; r < out->num_reads; r++)
+        out->is_conditional |= stages[out->read[r]->ref].is_conditional;
+    for (int r = 0; r < out->num_reads && r < MAX_READS; r++)
+        for (int d = 0; d < out->read[r]->nargs && d < MAX_DIMS; d++) {
+            uint32_t axes = 0;
+            look_at_index(out->read[r]->arg[d], &axes, &out->divides[r][d]);
+            for (int i = 0; i < 32; i++)
+                if (axes >> i & 1) out->moved_by[r][i] |= (uint8_t)(1u << d);
+            out->listed[r][d] = is_listed(out->read[r]->arg[d]);
+            find_sizes(out->read[r]->arg[d], MAX_SIZES, out->sizes[r][d], &out->num_sizes[r][d]);
+        }
+    for (int r = 0; r < out->num_reads && r < MAX_READS; r++)
+        find_sizes_through(stages, out->read[r], out->sizes_through[r], &out->num_sizes_through[r]);
+}
+
+/* ---- conditions ------------------------------------------------------------------------------ */
+
+/* Does every condition that this read hangs on hold? Reads of dissolved stages are followed.
+ * left: expressions that may still be looked at. */
+static bool holds(const at_program *p, const at_expr *e, const int64_t *axis, int *left) {
+    if (--*left < 0) return true;
+    if (e->op == AT_X_SELECT)
+        return at_program_index(p, e->arg[0], axis)
+                   ? holds(p, e->arg[1], axis, left)
+                   : e->arg[2]->op != AT_X_INT && e->arg[2]->op != AT_X_FLOAT;
+    if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
+        int64_t inner[32] = {0};
+        for (int i = 0; i < e->nargs && i < 32; i++)
+            inner[i] = at_program_index(p, e->arg[i], axis);
+        return holds(p, p->compute->tensors[e->ref].body, inner, left);
+    }
+    if (e->op == AT_X_MUL || e->op == AT_X_NEG)
+        for (int i = 0; i < e->nargs; i++)
+            if (!holds(p, e->arg[i], axis, left)) return false;
+    return true;
+}
+
+/* Axes that a condition depends on. */
+static uint32_t asked(const at_program *p, const at_expr *e) {
+    uint32_t axes = 0, ignored = 0;
+    bool divides;
+    if (e->op == AT_X_SELECT) look_at_index(e->arg[0], &axes, &divides);
+    if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
+        uint32_t inner = asked(p, p->compute->tensors[e->ref].body);
+        for (int i = 0; i < e->nargs; i++)
+            look_at_index(e->arg[i], inner >> i & 1 ? &axes : &ignored, &divides);
+        return axes;
+    }
+    if (e->op == AT_X_INDEX) return 0;
+    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) axes |= asked(p, e->arg[i]);
+    return axes;
+}
+
+double est_share(const at_program *p, const est_leaf *x) {
+    enum { MOST = 1 << 20, MOST_STEPS = 1 << 24 };
+    int left = MOST_STEPS;
+    uint32_t axes = asked(p, x->stage->body);
+    int64_t axis[32] = {0}, all = 0, good = 0;
+    int n = x->stage->num_axes + x->stage->num_reduce;
+    const int64_t *extent = p->extents[x->node->tensor];
+    double points = 1;
+    for (int i = 0; i < n; i++) {
+        if (axes >> i & 1) points *= (double)extent[i];
+        if ((axes >> i & 1) && extent[i] < 1) return 1;
+    }
+    if (points > MOST) return 1;
+    while (left >= 0) {
+        all++;
+        good += holds(p, x->stage->body, axis, &left);
+        int i = 0;
+        for (; i < n; i++) {
+            if (!(axes >> i & 1)) continue;
+            if (++axis[i] < extent[i]) break;
+            axis[i] = 0;
+        }
+        if (i == n) return (double)good / (double)all;
+    }
+    return 1;
+}
