@@ -121,6 +121,19 @@ static at_status take_rest(reading *r, const char *p, at_options *o) {
     return AT_OK;
 }
 
+/* Where layers are measured here, their data must fit this machine. What is wrong with the options
+ * is no layer's fault, and told later. */
+static at_status check_room(reading *r, const at_selection *chosen) {
+    at_session s;
+    at_error why;
+    at_status status = AT_OK;
+    if (r->options->num_on) return AT_OK;
+    at_session_open_chosen(&r->options->engine, chosen, &s);
+    if (at_session_context(&s, false, &why) == AT_OK) status = at_session_reserve(&s, &why);
+    at_session_close(&s);
+    return status == AT_OK ? AT_OK : fail_line(r, "%s%s", why.text, "");
+}
+
 /* A layer that stands there again is counted, not tuned again. */
 static at_status add(reading *r, const at_options *o, const at_selection *s) {
     at_text_clear(&r->key);
@@ -136,7 +149,7 @@ static at_status add(reading *r, const at_options *o, const at_selection *s) {
         return at_fail(r->err, AT_E_INPUT, "%s:%d: more than %d layers", r->path, r->line,
                        MOST_LAYERS);
     *at_push(r->arena, r->out) = *o;
-    return AT_OK;
+    return check_room(r, s);
 }
 
 static at_status read_line(reading *r, const char *p) {

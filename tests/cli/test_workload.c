@@ -77,6 +77,8 @@ static void bad_workloads(void **state) {
         {"3 dense M=2 sparsity=0.5\n", "bad.workload:1: "},
         {"3 sparse_dense sparsity=2\n", "bad.workload:1: "},
         {"1 dense\n\x01\n", "bad.workload:2: byte 0x01: no text"},
+        {"1 dense M=1,N=16,K=16\n1 dense M=10000000,N=10000000,K=10000000\n",
+         "bad.workload:2: data: needs 372529.0 GiB, this machine has "},
         {"", "bad.workload: holds no layer; a line is 3 dense M=1,N=64,K=64"},
         {"# nothing\n", "bad.workload: holds no layer"},
     };
@@ -106,6 +108,12 @@ static void bad_workloads(void **state) {
             fail_msg("%s: %s", files[i][0], r->err);
     }
     cli_expect(0, "rm -r bad.workload; test ! -e bad.log && test ! -e dense.log");
+    /* The same with --per-task, before the first layer is measured. */
+    cli_write("large.workload",
+              "1 dense M=1,N=16,K=16\n1 dense M=10000000,N=10000000,K=10000000\n");
+    r = cli_expect(4, "./autotune tune --workload ./large.workload --per-task");
+    assert_string_equal(r->out, "");
+    cli_expect(0, "rm large.workload; test ! -e large.log");
     r = cli_expect(2, "./autotune tune --workload resnet50");
     assert_non_null(strstr(r->err, "tune needs a template"));
     r = cli_expect(2, "./autotune dense --per-task");
