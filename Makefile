@@ -1,8 +1,20 @@
-# make: builds ./autotune.  make run, make test, make bench: install what is missing, build, and do
-# the job.
-# make check-fast: the tests that run in half a minute.
-# make install, uninstall PREFIX= DESTDIR=; make deb; make check-asan, check-ubsan, check-tsan, fuzz; make format-check;
-# make clean.
+# make                       builds ./autotune and libautotune
+# make run                   tunes a layer of ResNet-50
+# make test                  runs all tests
+# make bench                 compares kernels with other libraries: docs/bench.md
+#   These three install the packages that are missing, and build.
+# make check-fast            runs the tests that take half a minute together
+# make check                 runs all tests; installs nothing
+# make tests                 builds the program and all test programs
+# make check-asan, check-ubsan, check-tsan
+#                            all tests with sanitizers; the last one those of the engine
+# make fuzz FUZZ="tree json" FUZZ_SECONDS=60
+# make golden-update         writes anew what tests compare with
+# make test-cluster          searches on a Slurm and an sshd of their own
+# make install, uninstall PREFIX=/usr/local DESTDIR=
+# make deb                   Debian packages, build/deb/*.deb
+# make format-check, clean
+
 CFLAGS  ?= -O2 -g
 WARN     = -Wall -Wextra -Wshadow -Wmissing-prototypes
 OBJCOPY ?= objcopy
@@ -68,6 +80,9 @@ lib  = $(patsubst %,$(B)/%.a,$(1))
 libs = $(foreach f,codegen tuners runtime records base,$(if $(filter $(f),$(1)),$(LIBS_$(f))))
 
 all: autotune library
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
 autotune: $(B)/autotune
 	@ln -sf $< $@
@@ -369,5 +384,5 @@ clean:
 
 .PRECIOUS: $(B)/%.o
 -include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -type f -print 2>/dev/null)
-.PHONY: all library print-library-libs tests check check-fast test run bench peers golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall deb \
+.PHONY: all help library print-library-libs tests check check-fast test run bench peers golden-update check-asan check-ubsan check-tsan check-engine check-functions fuzz fuzz-keep install uninstall deb \
     format-check clean

@@ -115,7 +115,8 @@ static const at_option_row rows[] = {
      "with --log or --from ansor: the record on this line instead of the best", INTEGER,
      TO(request.line), 1, INT64_MAX},
     {"--config", "JSON", CHOOSING, NULL,
-     "a configuration, {\"entity\": [...]}, or a file that holds one; or default: the one without "
+     "a configuration, {\"entity\": [...]}, or a file that holds one, or \"default\", the one "
+     "without "
      "tuning",
      TEXT, TO(request.config), 0, 0},
     {"--from-steps", "FILE", CHOOSING, NULL,
