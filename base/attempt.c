@@ -56,9 +56,11 @@ static at_attempt_end wait_for(int fd, double timeout_s, const volatile int *sto
     for (;;) {
         int64_t left_ms = (end_ns - at_now_ns()) / 1000000 + 1;
         if (at_is_set(stop)) return AT_ATTEMPT_STOPPED;
-        if (left_ms <= 0) return AT_ATTEMPT_TIMEOUT;
+        bool is_late = left_ms <= 0; /* this process may be, and the child has ended long ago */
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (poll(&p, 1, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS) > 0) return AT_ATTEMPT_DONE;
+        int ms = is_late ? 0 : left_ms < LOOK_MS ? (int)left_ms : LOOK_MS;
+        if (poll(&p, 1, ms) > 0) return AT_ATTEMPT_DONE;
+        if (is_late) return AT_ATTEMPT_TIMEOUT;
     }
 }
 

@@ -29,12 +29,14 @@ bool at_napped(const at_nap *since) {
 
 int at_wait(struct pollfd *p, int n, int64_t deadline_ns) {
     int64_t left_ns = deadline_ns ? deadline_ns - at_awake_ns() : INT64_MAX;
-    if (left_ns <= 0) return AT_WAIT_LATE;
+    bool is_late = left_ns <= 0; /* this process may be; what has come has come in time */
     int ms = left_ns / 1000000 < SLICE_MS ? (int)(left_ns / 1000000) + 1 : SLICE_MS;
+    if (is_late) ms = 0;
     int64_t begin_ns = at_now_ns();
     int ready = poll(p, (nfds_t)n, ms);
     int why = errno;
     int64_t late_ns = at_now_ns() - begin_ns - ms * 1000000LL;
     if (late_ns > LATE_NS) stopped_ns += late_ns;
-    return ready >= 0 || why == EINTR ? (ready > 0) : AT_WAIT_FAILED;
+    if (ready < 0 && why != EINTR) return AT_WAIT_FAILED;
+    return ready > 0 ? 1 : is_late ? AT_WAIT_LATE : 0;
 }

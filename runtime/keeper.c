@@ -31,6 +31,10 @@ typedef struct beginning {
     int why;     /* errno */
     pid_t driver;
 } beginning;
+typedef struct ending {
+    int status; /* as of waitpid */
+    int64_t core_ns;
+} ending;
 
 /* ---- the folder ----------------------------------------------------------------------------- */
 
@@ -109,6 +113,8 @@ static beginning start_driver(const at_compilation *c, int messages) {
     return b;
 }
 
+static int64_t ns_of(struct timeval t) { return t.tv_sec * NS_PER_S + t.tv_usec * 1000LL; }
+
 static bool hear(int fd) {
     char byte;
     ssize_t n;
@@ -120,8 +126,8 @@ static bool hear(int fd) {
 /* parent: the socket; its end is that of the parent, or the parent's wish to be done. */
 static _Noreturn void keep(const at_compilation *c, int messages, int parent) {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGXFSZ};
-    int status = 0;
     setpgid(0, 0); /* keys pressed at the terminal are the parent's business */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
     beginning b = start_driver(c, messages);
     for (int fd = 0; fd < 3; fd++)
@@ -130,10 +136,17 @@ static _Noreturn void keep(const at_compilation *c, int messages, int parent) {
     close_range((unsigned)parent + 1, ~0u, 0);
     send(parent, &b, sizeof b, MSG_NOSIGNAL);
     if (b.failed == STARTED) {
-        if (!hear(parent)) kill(-b.driver, SIGKILL);
-        while (waitpid(b.driver, &status, 0) < 0 && errno == EINTR) {
+        bool killed = !hear(parent);
+        struct rusage used = {0};
+        ending e = {0};
+        if (killed) kill(-b.driver, SIGKILL);
+        while (wait4(b.driver, &e.status, 0, &used) < 0 && errno == EINTR) {
         }
-        send(parent, &status, sizeof status, MSG_NOSIGNAL);
+        /* What it had started has come to this process, and may still be at a file. */
+        while (killed && (waitpid(-b.driver, NULL, 0) > 0 || errno == EINTR)) {
+        }
+        e.core_ns = ns_of(used.ru_utime) + ns_of(used.ru_stime);
+        send(parent, &e, sizeof e, MSG_NOSIGNAL);
         hear(parent); /* the end, when the object has been taken */
     }
     if (b.failed != FOLDER) remove_folder(c->folder);
@@ -228,8 +241,10 @@ static at_status talk(const at_compilation *c, int keeper, int said, pid_t *driv
     if (out->io == AT_IO_OK)
         out->io = read_messages(said, keeper, &out->text, deadline_ns, c->stop);
     if (out->io == AT_IO_OK && send(keeper, "e", 1, MSG_NOSIGNAL) != 1) out->io = AT_IO_CLOSED;
-    if (out->io == AT_IO_OK)
-        out->io = receive(keeper, &out->status, sizeof out->status, deadline_ns, c->stop);
+    ending e = {0};
+    if (out->io == AT_IO_OK) out->io = receive(keeper, &e, sizeof e, deadline_ns, c->stop);
+    out->status = e.status;
+    out->core_ns = e.core_ns;
     if (out->io == AT_IO_OK && !out->status) return take_object(c, &out->object, err);
     return AT_OK;
 }

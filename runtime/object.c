@@ -97,7 +97,8 @@ static void fail(at_object *out, at_job_end end, const char *fmt, ...) {
 }
 
 static void judge(const char *name, double timeout_s, at_compiled *c, at_object *out) {
-    if (c->io == AT_IO_TIMEOUT) {
+    /* How soon this process has read the answer decides nothing. */
+    if (c->io == AT_IO_TIMEOUT || (double)c->core_ns > timeout_s * 1e9) {
         fail(out, AT_JOB_COMPILE_TIMEOUT, "%s exceeded %g s", name, timeout_s);
     } else if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 127 && !c->text.len) {
         fail(out, AT_JOB_NOT_COMPILED, "%s: cannot be started", name);

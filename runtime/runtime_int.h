@@ -126,6 +126,7 @@ typedef struct at_compiled {
     at_io io;   /* OK: it has ended; TIMEOUT; STOPPED; CLOSED: its keeper was killed, once more may
                    help */
     int status; /* as of waitpid */
+    int64_t core_ns; /* that it and all it started took of their cores */
     int object; /* a file in memory, owned; 0: there is none */
     at_text text; /* what it said, owned */
 } at_compiled;

@@ -134,6 +134,19 @@ int cli_count_lines(const char *text, const char *beginning) {
     return n;
 }
 
+void cli_wait_for_processes(void) {
+    while (cli_processes()) usleep(10000);
+}
+
+const cli_result *cli_expect_within(const char *command, const char *log) {
+    for (double s = 0.7;; s *= 10) {
+        cli_run("rm -f %s; %s --log %s --time %gs", log, command, log, s);
+        if (!last.status) return &last;
+        if (s > 100 || !strstr(last.err, "the time ended first"))
+            fail_msg("%s: exit status %d\n%s", command, last.status, last.err);
+    }
+}
+
 int cli_processes(void) {
     DIR *proc = opendir("/proc");
     assert_non_null(proc);

@@ -33,6 +33,10 @@ const cli_result *cli_expect(int status, const char *command, ...)
     "child_of() { for p in /proc/[0-9]*; do grep -qs \"^PPid:[[:space:]]*$1\\$\" $p/status && "    \
     "echo ${p#/proc/}; done | head -1; }; "
 
+/* Runs a search with --log and a --time of some tenths of a second; with longer ones where the
+ * machine is too busy for one trial in it. It must end well. */
+const cli_result *cli_expect_within(const char *command, const char *log);
+
 /* Parses the last result's stdout as one JSON object. */
 const at_json *cli_json(void);
 /* A member by path: "best.index". Fails the test where it is absent. */
@@ -41,6 +45,9 @@ double cli_number(const at_json *object, const char *path); /* of one that is a 
 
 /* How many processes work in the folder, but for the test itself: what a run left behind. */
 int cli_processes(void);
+/* Until there are none. Without a limit: one that lives on hangs the test, and nothing else can
+ * decide it. */
+void cli_wait_for_processes(void);
 
 void cli_write(const char *path, const char *text);
 /* bin/gcc: $REAL_GCC, but every kernel has done that line of C to its buffers, buf[], when it is

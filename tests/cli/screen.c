@@ -65,7 +65,7 @@ static void put(screen *s, char c) {
 static bool take(screen *s) {
     char bytes[4096];
     struct pollfd p = {.fd = s->master, .events = POLLIN};
-    if (poll(&p, 1, 20000) <= 0) return false;
+    if (poll(&p, 1, 400000) <= 0) return false; /* the machine may be busy */
     ssize_t n = read(s->master, bytes, sizeof bytes);
     if (n <= 0) return false;
     at_text_addn(&s->raw, bytes, (size_t)n);
@@ -83,6 +83,10 @@ bool screen_until(screen *s, const char *text) {
 void screen_resize(screen *s, int columns) {
     struct winsize w = {.ws_row = 24, .ws_col = (unsigned short)columns};
     ioctl(s->master, TIOCSWINSZ, &w);
+    /* What was written before, and nobody has read. */
+    struct pollfd p = {.fd = s->master, .events = POLLIN};
+    while (poll(&p, 1, 0) > 0 && take(s)) {
+    }
     s->columns = columns;
     s->widest = 0;
 }

@@ -45,8 +45,7 @@ static void killed_at_random(void **state) {
     assert_int_equal(cli_count_lines(at_once, ""), 120);
     assert_string_equal(cli_expect(0, INDICES, "killed.log")->out, at_once);
     free(at_once);
-    for (int i = 0; i < 50 && cli_processes(); i++) cli_run("sleep 0.1");
-    assert_int_equal(cli_processes(), 0);
+    cli_wait_for_processes();
 }
 
 /* ---- log and clock -----------------------------------------------------------------------------
@@ -134,44 +133,50 @@ static const char faulty_gcc[] =
     "\"$REAL_GCC\" -Dkernel_entry=real_entry -c -O1 -fPIC -o real.o kernel.c || exit 1\n"
     "exec \"$REAL_GCC\" -shared -fPIC -O1 -o kernel.so fault.c real.o -lm\n";
 
+#define FAULTY                                                                                     \
+    "rm -rf %s.log notes tmp; mkdir tmp; REAL_GCC=$(command -v gcc) NOTES=$PWD/notes "             \
+    "PATH=$PWD/bin:$PATH TMPDIR=$PWD/tmp ./autotune conv2d_3x3_gemm --args "                       \
+    "N=1,H=5,W=7,CI=24,CO=6 --pack inline --trials %d --tuner random --compiler gcc --timeout "    \
+    "%ds --log %s.log --quiet"
+#define ERRORS                                                                                     \
+    "grep '^{' %s.log | grep -v '\"same_as\"' | "                                                  \
+    "sed 's/.*\"result\": \\[\\[[^]]*\\], \\([0-9]*\\),.*/\\1/' >%s.errors"
+
+/* A search; false where the limit was too short for what is right. Nothing is left behind. */
+static bool tune_faulty(const char *log, int trials, int limit_s, const char *options) {
+    int status = cli_run(FAULTY " %s", log, trials, limit_s, log, options)->status;
+    assert_int_equal(cli_processes(), 0);
+    cli_expect(0, "rmdir tmp; " ERRORS, log, log);
+    return !status;
+}
+
+/* Does each kernel get the error that it must get? conv of 5x7, 3 to 16 channels: buffers are data,
+ * weight (packed inside) and out. */
+static bool errors_are_right(int trials, int limit_s) {
+    if (!tune_faulty("faulty", trials, limit_s, "--number 1 --repeat 3")) return false;
+    cli_expect(0, "test $(grep -c '^{' faulty.log) = %d", trials);
+    /* Records that were measured, in order, beside the notes; those after are of the final. */
+    if (cli_run("head -n $(wc -l <faulty.errors) notes | cmp - faulty.errors")->status)
+        return false;
+    if (cli_run("tail -n +$(($(wc -l <faulty.errors) + 1)) notes | awk '$1 { exit 1 }'")->status)
+        return false;
+    cli_expect(0, "test $(grep -c -v '^0' faulty.errors) -ge %d", trials / 3);
+    /* In pairs, whose anchor may be faulty, too: the same kernels fail in the same way. */
+    return tune_faulty("pairs", trials, limit_s, "") &&
+           !cli_run("cmp faulty.errors pairs.errors")->status;
+}
+
+/* With a limit that is long enough for this machine now. */
 static void faulty_kernels(void **state) {
     (void)state;
     if (cli_run("command -v gcc")->status != 0) skip();
     int trials = count_asked("AT_FAULTS", 24);
-    cli_run("mkdir -p bin tmp");
+    cli_run("mkdir -p bin");
     cli_write("bin/gcc", faulty_gcc);
-    /* conv of 5x7, 3 to 16 channels: buffers are data, weight (packed inside) and out. */
-    cli_expect(0,
-               "chmod +x bin/gcc; REAL_GCC=$(command -v gcc) NOTES=$PWD/notes PATH=$PWD/bin:$PATH "
-               "TMPDIR=$PWD/tmp ./autotune conv2d_3x3_gemm --args N=1,H=5,W=7,CI=24,CO=6 --pack "
-               "inline --trials %d "
-               "--tuner random --compiler gcc --timeout 3s --log faulty.log --number 1 --repeat 3 "
-               "--json",
-               trials);
-    assert_int_equal(cli_member(cli_json(), "trials")->integer, trials);
-    assert_int_equal(cli_processes(), 0);
-    cli_expect(0, "rmdir tmp"); /* nothing is left in it */
-    /* Records that were measured, in order, beside the notes; those after are of the final. */
-    const cli_result *r =
-        cli_expect(0, "grep '^{' faulty.log | grep -v '\"same_as\"' | "
-                      "sed 's/.*\"result\": \\[\\[[^]]*\\], \\([0-9]*\\),.*/\\1/' >errors; "
-                      "head -n $(wc -l <errors) notes | paste -d' ' errors - | grep -v '^6 ' | "
-                      "awk '$1 != $2 { print NR \": \" $0; bad = 1 } END { exit bad }'");
-    assert_string_equal(r->out, "");
-    cli_expect(0, "tail -n +$(($(wc -l <errors) + 1)) notes | awk '$1 { exit 1 }'");
-    cli_expect(0, "test $(grep -c -v '^0' errors) -ge %d", trials / 3);
-    /* In pairs, whose anchor may be faulty, too: the same kernels fail in the same way. */
-    cli_expect(0,
-               "mkdir tmp; REAL_GCC=$(command -v gcc) NOTES=$PWD/notes PATH=$PWD/bin:$PATH "
-               "TMPDIR=$PWD/tmp ./autotune conv2d_3x3_gemm --args N=1,H=5,W=7,CI=24,CO=6 --pack "
-               "inline --trials %d "
-               "--tuner random --compiler gcc --timeout 3s --log pairs.log --quiet",
-               trials);
-    assert_int_equal(cli_processes(), 0);
-    cli_expect(0, "rmdir tmp");
-    cli_expect(0, "for log in faulty pairs; do grep '^{' $log.log | grep -v '\"same_as\"' | sed "
-                  "'s/.*\"result\": \\[\\[[^]]*\\], \\([0-9]*\\),.*/\\1/' >$log.errors; done; "
-                  "paste faulty.errors pairs.errors; cmp faulty.errors pairs.errors");
+    cli_expect(0, "chmod +x bin/gcc");
+    int limit_s = 3;
+    while (limit_s < 100 && !errors_are_right(trials, limit_s)) limit_s *= 4;
+    if (limit_s > 100) fail_msg("%s", cli_run("paste notes faulty.errors pairs.errors 2>&1")->out);
 }
 
 int main(void) {

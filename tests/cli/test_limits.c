@@ -39,7 +39,7 @@ static outcome run(const char *command) {
     pid_t child = fork();
     if (!child) {
         if (!freopen(".out", "w", stdout) || !freopen(".err", "w", stderr)) _exit(99);
-        alarm(120);
+        setrlimit(RLIMIT_CPU, &(struct rlimit){120, 120});
         execv(argv[0], argv);
         _exit(99);
     }
@@ -321,7 +321,7 @@ static void no_files(void **state) {
     add_record(&t, T, 4, KNOBS, "");
     write_text("one.log", &t);
     cli_expect(
-        0, "mkfifo fed.log; (sleep 0.2; timeout 20 cat one.log >fed.log) & ./autotune log fed.log "
+        0, "mkfifo fed.log; (sleep 0.2; timeout 500 cat one.log >fed.log) & ./autotune log fed.log "
            "| grep -q '^fed.log: 1 records'; wait");
     cli_expect(0, "cat one.log | ./autotune pick_best /dev/stdin | grep -q '^{'");
 }

@@ -127,7 +127,7 @@ static void devices(void **state) {
     /* Behind what was written there, not over it. */
     cli_expect(0, "(echo before; ./autotune report a.log -o /dev/stdout; echo behind) >x; true");
     cli_expect(0, "head -n 1 x | grep -q before && tail -n 1 x | grep -q behind && grep -q html x");
-    cli_expect(0, "mkfifo pipe.log; timeout 20 cat pipe.log >x & "
+    cli_expect(0, "mkfifo pipe.log; timeout 500 cat pipe.log >x & "
                   "./autotune convert t4.json --to log -q -o pipe.log; wait; [ -p pipe.log ]");
 }
 

@@ -28,7 +28,7 @@ static const struct {
     {"operator", "conv2d --args N=1,H=4,W=4,CI=4,CO=8 --trials 8 --tuner random --log op.log", 0},
     {"operator", "conv2d --trials 4 --timeout 0.000001ms --log op2.log", 3},
     {"workload", "dense --workload resnet50 --trials 2 --tuner random --log set.log", 0},
-    {"workload", "tune --workload ./net.workload --trials 6 --time 30s --log net.log", 0},
+    {"workload", "tune --workload ./net.workload --trials 6 --time 10m --log net.log", 0},
     {"workload", "tune --workload ./net.workload --trials 4 --timeout 0.000001ms --log bad2.log",
      3},
     {"tune", "dense " ARGS " --trials 2 --tuner random --timeout 0.000001ms --log bad.log", 3},

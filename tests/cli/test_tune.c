@@ -142,8 +142,9 @@ static void nothing_valid(void **state) {
 
 static void time_limit(void **state) {
     (void)state;
-    cli_expect(0, "./autotune conv2d_3x3_gemm --args N=1,H=14,W=14,CI=16,CO=16 --trials 1000000 "
-                  "--time 700ms --log time.log --json");
+    cli_expect_within("./autotune conv2d_3x3_gemm --args N=1,H=14,W=14,CI=16,CO=16 --trials "
+                      "1000000 --json",
+                      "time.log");
     double trials = cli_number(cli_json(), "trials");
     assert_true(trials >= 1 && trials < 1000000);
 }
@@ -178,8 +179,7 @@ static void killed(void **state) {
     (void)state;
     cli_expect(128 + 9, LONG "& p=$!; " UNTIL_RECORDS "kill -KILL $p; wait $p", "kill.log",
                "kill.log");
-    for (int i = 0; i < 50 && cli_processes(); i++) cli_run("sleep 0.1");
-    assert_int_equal(cli_processes(), 0);
+    cli_wait_for_processes();
 }
 
 static void locked_log(void **state) {

@@ -48,8 +48,8 @@ static void one_budget(void **state) {
                       "--timeout 0.000001ms");
     assert_non_null(strstr(r->out, ": no valid trial yet: 2 made, 2 failed: 2 "));
     r = cli_expect(130, "./autotune tune --workload ./net.workload --trials 30000 --log i.log "
-                        "--tuner random --cooldown 0.1s & run=$!; sleep 1; kill -INT $run; wait "
-                        "$run");
+                        "--tuner random --cooldown 0.1s & run=$!; until grep -q '^{' i.log; do "
+                        "sleep 0.05; done 2>/dev/null; kill -INT $run; wait $run");
     assert_int_equal(cli_count_lines(r->out, "sum "), 1);
     assert_non_null(strstr(r->err, " trials; the same command goes on"));
 }

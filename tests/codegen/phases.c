@@ -8,10 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SECONDS = 20 }; /* for all phases of one program */
+enum { SECONDS = 20 }; /* of the core, for all phases of one program */
 
 const char *phase_name(phase f) {
     static const char *const names[] = {"tree", "buffers", "partition"};
@@ -111,7 +112,7 @@ static void run_one(const job *j, int i, void *object) {
     const char *fault = NULL;
     out->verdict = VERDICT_RUNNING;
     out->phase = j->first;
-    alarm(SECONDS);
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS}, NULL);
     if (build_open(&b, p) != USE_OK) AT_BUG("a program is not the same twice");
     at_data *expected = at_copy(b.arena, b.data, sizeof(at_data) * (size_t)b.compute->num_tensors);
     if (at_compute_interpret(b.arena, b.compute, b.values, expected, &b.err) != AT_OK)
@@ -126,7 +127,7 @@ static void run_one(const job *j, int i, void *object) {
                 : object        ? run_compiled(&b, p, (phase)f, i, object, expected)
                                 : write_source(&b, p, (phase)f, j->dir, i);
     }
-    alarm(0);
+    setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
     set_fault(out, fault);
     build_close(&b);
 }
@@ -149,7 +150,7 @@ static void died(outcome *o, int status, int log) {
     ssize_t n = pread(log, text, sizeof text - 1, 0);
     text[n > 0 ? n : 0] = 0;
     o->verdict = VERDICT_WRONG;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF)
         snprintf(o->text, sizeof o->text, "takes more than %d s", SECONDS);
     else if (WIFSIGNALED(status))
         snprintf(o->text, sizeof o->text, "dies of signal %d %s", WTERMSIG(status), text);

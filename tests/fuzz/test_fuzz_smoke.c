@@ -15,10 +15,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 8192, SECONDS_PER_INPUT = 10 };
+enum { MOST_BYTES = 8192, SECONDS_PER_INPUT = 10 }; /* of the core's time, not the wall's */
 
 /* The input being tried, where the parent finds it afterwards. */
 static struct {
@@ -34,9 +35,9 @@ static long setting(const char *name, long otherwise) {
 /* ---- running --------------------------------------------------------------------------------- */
 
 static void try_input(const fuzz_target *t) {
-    alarm(SECONDS_PER_INPUT);
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = SECONDS_PER_INPUT}, NULL);
     t->run(input->data, input->size);
-    alarm(0);
+    setitimer(ITIMER_PROF, &(struct itimerval){0}, NULL);
 }
 
 static bool take(const fuzz_target *t, bool (*from)(const fuzz_target *t, int i, at_text *out),

@@ -21,8 +21,8 @@ int rig_reset(void **state) {
                       .workspace_bytes = 256,
                       .threads = 1,
                       .expected_offset = r->expected_offset,
-                      .compile_timeout_s = 10,
-                      .run_timeout_s = 10};
+                      .compile_timeout_s = 600, /* the machine may be busy */
+                      .run_timeout_s = 600};
     return 0;
 }
 

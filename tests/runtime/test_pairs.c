@@ -92,7 +92,13 @@ static void the_other_way_round(void **state) {
     set_anchor(r, times_over(2000));
     rig_expect(r, KERNEL(ADD), AT_JOB_RAN, "");
     assert_int_equal(r->outcome.num_pairs, 5);
-    assert_true(r->outcome.pairs[0].time_s < r->outcome.pairs[0].anchor_s);
+    const at_pair *p = r->outcome.pairs;
+    double time_s = p->time_s, anchor_s = p->anchor_s; /* the least */
+    for (int i = 1; i < 5; i++) {
+        if (p[i].time_s < time_s) time_s = p[i].time_s;
+        if (p[i].anchor_s < anchor_s) anchor_s = p[i].anchor_s;
+    }
+    assert_true(time_s < anchor_s);
 }
 
 /* What is wrong only in the middle of the pairs is found behind them, and costs the process; the
@@ -130,11 +136,11 @@ static void itself_is_one_object(void **state) {
                                      "for (again = 0; again < 100; again++) " ADD);
     static char other[sizeof source + 8];
     snprintf(other, sizeof other, "/**/\n%s", source);
-    r->job.pairs = 40; /* and up to five more, and a few runs around them */
+    r->job.pairs = 40; /* and up to 15 disturbed ones, and at most 5 runs around them */
     set_anchor(r, KERNEL("volatile int again; for (again = 0; again < 100; again++) " ADD));
     rig_expect(r, source, AT_JOB_RAN, "");
     set_anchor(r, source);
-    rig_expect(r, other, AT_JOB_RAN, ""); /* the anchor has 45 of them at most, so has this */
+    rig_expect(r, other, AT_JOB_RAN, ""); /* each has 60 of them at most */
     set_anchor(r, source);
     rig_expect(r, source, AT_JOB_CRASHED, "returned 7");
 }
