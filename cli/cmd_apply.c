@@ -343,8 +343,9 @@ static at_status add_kernels(apply_set *set, const at_options *o, at_error *err)
 }
 
 static at_status apply_all(apply_set *set, at_text *source, const at_options *o, at_error *err) {
-    static const char *const of_one[] = {"--args",   "--sparsity", "--block", "--line",
-                                         "--config", "--index",    "--name"};
+    static const char *const of_one[] = {"--args",       "--sparsity", "--block",
+                                         "--line",       "--config",   "--index",
+                                         "--from-steps", "--sketch",   "--name"};
     for (size_t i = 0; i < sizeof of_one / sizeof *of_one; i++)
         if (at_given(o, of_one[i]))
             return at_fail(err, AT_E_USAGE, "%s is for one kernel: autotune apply TEMPLATE %s ...",

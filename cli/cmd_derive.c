@@ -79,22 +79,6 @@ static at_status look(derived *d, at_error *err) {
     return AT_OK;
 }
 
-static at_status choose(const derived *d, const char *name, const shown_sketch **out,
-                        at_error *err) {
-    at_text list = {0};
-    *out = &d->sketches[0];
-    if (!name) return AT_OK;
-    for (int i = 0; i < d->n; i++) {
-        at_text_addf(&list, "%s%s", i ? ", " : "", d->sketches[i].name);
-        *out = &d->sketches[i];
-        if (!strcmp(d->sketches[i].name, name)) return at_text_free(&list), AT_OK;
-    }
-    at_status s = at_fail(err, AT_E_USAGE, "--sketch %s: there is no such one; there are %s", name,
-                          at_text_str(&list));
-    at_text_free(&list);
-    return s;
-}
-
 /* ---- words ----------------------------------------------------------------------------------- */
 
 static const char *role_of(const derived *d, int tensor) {
@@ -202,12 +186,13 @@ static at_status write_file(const derived *d, const shown_sketch *s, const at_op
 }
 
 static at_status derive(derived *d, const at_options *o, at_error *err) {
-    const shown_sketch *chosen;
+    int chosen = 0;
     AT_TRY(at_open_task(o, d->session, err));
     AT_TRY(look(d, err));
-    AT_TRY(choose(d, o->sketch, &chosen, err));
-    if (o->output) AT_TRY(write_file(d, chosen, o, err));
-    if (o->sketch) d->sketches[0] = *chosen, d->n = 1;
+    if (o->request.sketch)
+        AT_TRY(at_task_find_sketch(d->session->task, o->request.sketch, &chosen, err));
+    if (o->output) AT_TRY(write_file(d, &d->sketches[chosen], o, err));
+    if (o->request.sketch) d->sketches[0] = d->sketches[chosen], d->n = 1;
     return o->json ? print_json(d, err) : o->output ? AT_OK : print_text(d, o, err);
 }
 

@@ -231,6 +231,8 @@ at_status at_cmd_tune(const at_options *o, at_error *err) {
                        "--all-ways: there is no operator %s; autotune list names them",
                        o->num_operands ? o->operands[0] : "of a workload");
     if (!o->workload && o->per_task) return at_fail(err, AT_E_USAGE, "--per-task needs --workload");
+    if (o->request.sketch && at_given(o, "--range"))
+        return at_fail(err, AT_E_USAGE, "give one of --sketch and --range: a sketch is a range");
     if (!o->num_on && o->engine.same_context)
         return at_fail(err, AT_E_USAGE, "--same-context is of workers elsewhere, which --on names");
     return o->num_on ? tune_far(o, err) : tune_here(o, err);

@@ -11,9 +11,17 @@ at_status at_open_config(const at_options *o, bool required, at_session *s, at_e
     if (sources > 1)
         return at_fail(err, AT_E_USAGE,
                        "give one of --config, --index, --log and --from-steps, not %d", sources);
-    if (!sources && required)
+    if (q.sketch && sources && (!q.log || q.line))
         return at_fail(err, AT_E_USAGE,
-                       "which configuration? Give --log FILE, --config JSON|default or --index I");
+                       "--sketch %s goes alone or with --log: %s says which sketch it is", q.sketch,
+                       q.line     ? "--line"
+                       : q.config ? "--config"
+                       : o->index ? "--index"
+                                  : "--from-steps");
+    if (!sources && !q.sketch && required)
+        return at_fail(err, AT_E_USAGE,
+                       "which configuration? Give --log FILE, --config JSON|default, --index I or, "
+                       "of a derived computation, --sketch NAME");
     if (q.line && !q.log) return at_fail(err, AT_E_USAGE, "--line needs --log");
     q.has_index = o->index != NULL;
     if (o->index) AT_TRY(at_parse_int(o->index, "--index", 0, INT64_MAX, &q.index, err));

@@ -124,6 +124,11 @@ static const at_option_row rows[] = {
      TEXT, TO(request.steps), 0, 0},
     {"--index", "I", CHOOSING | V(SPACE), NULL,
      "a configuration by its index; space takes a list: 0,5435", TEXT, TO(index), 0, 0},
+    {"--sketch", "NAME", V(TUNE) | V(DERIVE) | CHOOSING, NULL,
+     "of a derived computation: tune: search this sketch alone; derive: show it alone, or write "
+     "it; "
+     "else: its default configuration, or its best record of --log",
+     TEXT, TO(request.sketch), 0, 0},
     {"--compiler", "NAME", MEASURING, "tcc", "tcc, gcc or clang", COMPILER, TO(engine.compiler), 0,
      0},
     {"--isa", "NAME", KERNEL, NULL, "%s; default: this CPU's best", ISA, TO(engine.isa), 0, 0},
@@ -206,8 +211,6 @@ static const at_option_row rows[] = {
      TO(isas), 0, 0},
     {"--main", NULL, V(APPLY), NULL, "add a main that checks and times the kernel", SWITCH,
      TO(with_main), 0, 0},
-    {"--sketch", "NAME", V(DERIVE), NULL, "this one alone; default: all, and the first for -o",
-     TEXT, TO(sketch), 0, 0},
     {"--name", "NAME", V(APPLY), NULL, "the kernel's name in C; default: template and arguments",
      TEXT, TO(name), 0, 0},
     {"--output", "FILE",

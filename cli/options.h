@@ -69,7 +69,6 @@ typedef struct at_options {
     at_request request;
     const char *log, *index; /* index: one, or a list of them */
     const char *workload;
-    const char *sketch;  /* of derive */
     const char *fuse;    /* stages behind the template's output */
     int task, num_tasks; /* of the workload, from 1; 0: there is none */
     int64_t count;       /* how often the task is in it */

@@ -11,9 +11,9 @@
 
 /* Options that say which configuration, or how this program talks. */
 static bool is_left_out(const char *name) {
-    static const char *const names[] = {"--log",   "--line", "--config",  "--index",
-                                        "--keep",  "--json", "--color",   "--quiet",
-                                        "--debug", "--help", "--verbose", NULL};
+    static const char *const names[] = {"--log",  "--line",    "--config", "--index", "--sketch",
+                                        "--keep", "--json",    "--color",  "--quiet", "--debug",
+                                        "--help", "--verbose", NULL};
     for (int i = 0; names[i]; i++)
         if (!strcmp(names[i], name)) return true;
     return false;
@@ -32,7 +32,8 @@ void at_text_add_command(at_text *out, const at_options *o, const at_session *s,
         at_text_addf(out, " %s", row->name);
         if (row->argument) at_text_add_word(out, value);
     }
-    at_text_addf(out, " --index %lld --keep", (long long)index);
+    if (!o->request.steps) at_text_addf(out, " --index %lld", (long long)index);
+    at_text_add(out, " --keep");
 }
 
 /* ---- the folder ----------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ typedef struct reading {
     at_arena *arena; /* of out */
     const at_template_row *row;
     const at_json *args; /* NULL: any */
+    const char *sketch;  /* NULL: any */
     at_log_choice *out;
     at_arena *keys_arena;
     at_key_map tasks, versions; /* by their numbers */
@@ -63,13 +64,23 @@ static void count(reading *w, const at_template_row *row, const at_record *r) {
     w->out->versions->of.data[i].count++;
 }
 
+/* An entity names its sketch first. */
+static bool is_of_sketch(const at_record *r, const char *sketch) {
+    const at_config *c = &r->config;
+    const at_json *name =
+        c->num_knobs && !strcmp(c->names[0], AT_SKETCH_KNOB) ? c->entities[0].option : NULL;
+    return name && name->kind == AT_JSON_STRING && !strcmp(name->string, sketch);
+}
+
 /* Told each record; what is not of use takes no memory. Which record of one template is wanted is
  * open where it has several tasks: then these are listed, and none of their records is kept. */
 static bool is_wanted(void *ctx, const at_record *r) {
     reading *w = ctx;
     w->out->total++;
     const at_template_row *row = template_of(w, r);
-    if (!row || w->out->is_full || (w->args && !at_args_equal(r->args, w->args))) return false;
+    if (!row || w->out->is_full || (w->args && !at_args_equal(r->args, w->args)) ||
+        (w->sketch && !is_of_sketch(r, w->sketch)))
+        return false;
     count(w, row, r);
     size_t bytes = at_arena_used(w->arena) - w->before + at_arena_used(w->keys_arena);
     w->out->is_full = bytes > MOST_TASK_BYTES;
@@ -99,13 +110,14 @@ static at_status read_all(reading *w, const at_engine_options *o, at_error *err)
 }
 
 at_status at_log_choose(at_arena *a, const at_engine_options *o, const char *path,
-                        const at_template_row *row, const at_json *args, at_log_choice *out,
-                        at_error *err) {
+                        const at_template_row *row, const at_json *args, const char *sketch,
+                        at_log_choice *out, at_error *err) {
     *out = (at_log_choice){.path = path, .versions = AT_NEW(a, struct at_logged_versions)};
     at_arena *keys = at_arena_new();
     reading w = {.arena = a,
                  .row = row,
                  .args = args,
+                 .sketch = sketch,
                  .out = out,
                  .keys_arena = keys,
                  .tasks.arena = keys,

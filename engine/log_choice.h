@@ -27,11 +27,11 @@ typedef struct at_log_choice {
 } at_log_choice;
 
 /* Reads a log for one template's records (NULL: for those of every template that there is; the
- * names of others are warned about), of one task's arguments (NULL: of any). AT_E_INPUT:
- * unreadable, without a record, too many different tasks. */
+ * names of others are warned about), of one task's arguments and one sketch (NULL: of any).
+ * AT_E_INPUT: unreadable, without a record, too many different tasks. */
 at_status at_log_choose(at_arena *a, const at_engine_options *o, const char *path,
-                        const at_template_row *row, const at_json *args, at_log_choice *out,
-                        at_error *err);
+                        const at_template_row *row, const at_json *args, const char *sketch,
+                        at_log_choice *out, at_error *err);
 /* The log's only task of that template. AT_E_INPUT: none; AT_E_USAGE: several, which are listed. */
 at_status at_log_only_task(const at_log_choice *c, const at_template_row *row,
                            const at_logged_task **out, at_error *err);

@@ -80,6 +80,13 @@ void at_session_open_chosen(const at_engine_options *o, const at_selection *chos
     take_chosen(s);
 }
 
+/* A sketch is a range of the space. */
+static void search_sketch(at_session *s) {
+    at_tuner_options *to = &s->options.tuner_options;
+    to->begin = at_space_part_begin(s->space, s->chosen.sketch);
+    to->end = at_space_part_begin(s->space, s->chosen.sketch + 1);
+}
+
 at_status at_session_open(const at_engine_options *o, const at_request *q, bool task_only,
                           at_session *s, at_error *err) {
     begin(o, s);
@@ -87,6 +94,7 @@ at_status at_session_open(const at_engine_options *o, const at_request *q, bool 
     if (task_only) AT_TRY(at_select_task(s->arena, q, &s->chosen, err));
     else AT_TRY(at_select_config(s->arena, o, q, &s->chosen, err));
     take_chosen(s);
+    if (q->sketch && task_only) search_sketch(s);
     return AT_OK;
 }
 

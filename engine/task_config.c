@@ -16,9 +16,14 @@ static at_status find_row(const at_request *q, at_selection *out, at_error *err)
     return q->row ? AT_OK : at_template_find(q->template_name, &out->row, err);
 }
 
+static at_status find_sketch(const at_request *q, at_selection *out, at_error *err) {
+    return q->sketch ? at_task_find_sketch(out->task, q->sketch, &out->sketch, err) : AT_OK;
+}
+
 at_status at_select_task(at_arena *a, const at_request *q, at_selection *out, at_error *err) {
     AT_TRY(find_row(q, out, err));
     AT_TRY(at_weight_task(a, q, q->args, out, err));
+    AT_TRY(find_sketch(q, out, err));
     return at_arrays_read(a, q, out->task, &out->arrays, err);
 }
 
@@ -64,9 +69,10 @@ static at_status from_best(at_arena *a, const at_engine_options *o, const at_req
     const at_json *args = NULL;
     if (q->args) {
         AT_TRY(at_weight_task(a, q, q->args, out, err));
+        AT_TRY(find_sketch(q, out, err));
         args = at_task_args(out->task);
     }
-    AT_TRY(at_log_choose(a, o, q->log, out->row, args, &choice, err));
+    AT_TRY(at_log_choose(a, o, q->log, out->row, args, q->sketch, &choice, err));
     if (choice.tasks.len || !args) AT_TRY(at_log_only_task(&choice, out->row, &task, err));
     if (!args) AT_TRY(task_of_log(a, q, task->args, out, err));
     return at_log_best(a, o, &choice, task, out->task, out->pattern, q->isa, &out->record, err);
@@ -74,7 +80,9 @@ static at_status from_best(at_arena *a, const at_engine_options *o, const at_req
 
 static at_status from_log(at_arena *a, const at_engine_options *o, const at_request *q,
                           at_selection *out, at_error *err) {
-    AT_TRY(q->line ? from_line(a, o, q, out, err) : from_best(a, o, q, out, err));
+    at_status s = q->line ? from_line(a, o, q, out, err) : from_best(a, o, q, out, err);
+    if (s != AT_OK && s != AT_E_USAGE && q->sketch) at_fail_at(err, "--sketch %s: ", q->sketch);
+    AT_TRY(s);
     return take_record(a, q->log, out, err);
 }
 
@@ -107,7 +115,7 @@ static at_status select_logged(at_arena *a, const at_engine_options *o, const at
 at_status at_select_all(at_arena *a, const at_engine_options *o, const at_request *q,
                         at_selection **out, int *n, at_error *err) {
     at_log_choice choice;
-    AT_TRY(at_log_choose(a, o, q->log, NULL, NULL, &choice, err));
+    AT_TRY(at_log_choose(a, o, q->log, NULL, NULL, NULL, &choice, err));
     *out = AT_NEW_ARRAY(a, at_selection, choice.tasks.len);
     *n = 0;
     for (int i = 0; i < choice.tasks.len; i++) {
@@ -154,6 +162,14 @@ at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char 
         return err->status = text == given ? AT_E_USAGE : AT_E_INPUT;
     }
     return AT_OK;
+}
+
+static at_status from_sketch(at_arena *a, const at_engine_options *o, const at_request *q,
+                             at_selection *out, at_error *err) {
+    AT_TRY(find_sketch(q, out, err));
+    out->from = at_format(a, "--sketch %s", q->sketch);
+    return at_task_sketch_default(a, out->task, out->sketch, at_engine_target(o)->default_lanes,
+                                  &out->config, err);
 }
 
 static at_status from_index(at_arena *a, int64_t index, at_selection *out, at_error *err) {
@@ -203,6 +219,7 @@ at_status at_select_config(at_arena *a, const at_engine_options *o, const at_req
     else {
         AT_TRY(at_weight_task(a, q, q->args, out, err));
         if (q->steps) AT_TRY(from_steps(a, o, q, out, err));
+        else if (q->sketch) AT_TRY(from_sketch(a, o, q, out, err));
         else if (q->has_index) AT_TRY(from_index(a, q->index, out, err));
         else AT_TRY(at_config_of_text(a, o, q->config, out, err));
     }

@@ -18,6 +18,9 @@ typedef struct at_request {
     const at_input *weight_file; /* that, where it has been read; NULL: it is read. Borrowed */
     const char *arrays[AT_MAX_ARRAYS]; /* of inputs, "NAME=FILE": task_arrays.h */
     int num_arrays;
+    /* Of a task made of sketches, this one: its default configuration, its best record of a log, or
+     * what a search is of. NULL: the first, the best, and all. */
+    const char *sketch;
     /* The configuration, one of four; none: the default one. */
     const char *config; /* JSON, or "default" */
     const char *steps;  /* a file of edits of the plain tree: history.h */
@@ -36,6 +39,7 @@ typedef struct at_selection {
     const float *weight;       /* values of --weight for this tensor; NULL: seeded integers */
     int weight_tensor;
     const struct at_arrays *arrays; /* of --array, or NULL */
+    int sketch;                     /* the one that is asked for, else 0 */
     bool has_config;
     at_config config;
     const char *from; /* "default", "--index 7", "conv.log:12" */

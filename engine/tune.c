@@ -69,8 +69,8 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
         t->costs = at_cost_model_late(s->task, o);
         to.costs = at_costs_of(t->costs);
         if (at_task_num_sketches(s->task) &&
-            at_task_default_config(s->arena, s->task, at_engine_target(o)->default_lanes, &start,
-                                   NULL) == AT_OK)
+            at_task_sketch_default(s->arena, s->task, s->chosen.sketch,
+                                   at_engine_target(o)->default_lanes, &start, NULL) == AT_OK)
             to.start = &start.index;
         t->common = (at_common_maker){t->costs, at_task_flops(s->task)};
         to.common = at_common_features(&t->common);

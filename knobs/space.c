@@ -155,6 +155,12 @@ int64_t at_space_subrange_length(at_space *s, int64_t begin, int64_t end) {
     if (begin < 0) begin = 0;
     if (end > s->range) end = s->range;
     if (begin >= end) return 0;
+    if (s->parts && !s->only) {
+        int64_t count = 0;
+        for (int i = 0; i < s->num_parts; i++)
+            count += at_space_subrange_length(s->parts[i], begin - s->first[i], end - s->first[i]);
+        return count;
+    }
     if (s->only) return at_space_place(s, end) - at_space_place(s, begin);
     if (!is_filtered(s)) return end - begin;
     if (begin == 0 && end == s->range) return at_space_len(s);

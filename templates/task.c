@@ -75,7 +75,7 @@ static at_status make_sketches(at_task *t, at_error *err) {
         n++;
     }
     d->sketches.len = n;
-    return at_space_sum(d->space, "sketch", names, spaces, n, err);
+    return at_space_sum(d->space, AT_SKETCH_KNOB, names, spaces, n, err);
 }
 
 at_status at_task_new(at_arena *a, const at_template_row *row, const char *args, at_task **out,
@@ -145,6 +145,21 @@ int at_task_num_sketches(const at_task *t) { return t->def.sketches.len; }
 const char *at_task_sketch_name(const at_task *t, int i) { return t->def.sketches.data[i].name; }
 const void *at_task_sketch_mark(const at_task *t, int i) { return t->def.sketches.data[i].mark; }
 const at_task *at_task_sketch(const at_task *t, int i) { return t->sketches[i]; }
+
+at_status at_task_find_sketch(const at_task *t, const char *name, int *out, at_error *err) {
+    at_text list = {0};
+    for (*out = 0; *out < at_task_num_sketches(t); ++*out)
+        if (!strcmp(at_task_sketch_name(t, *out), name)) return AT_OK;
+    if (!*out)
+        return at_fail(err, AT_E_USAGE, "--sketch %s: %s has a tree of its own and no sketches",
+                       name, at_task_row(t)->name);
+    for (int i = 0; i < *out; i++)
+        at_text_addf(&list, "%s%s", i ? ", " : "", at_task_sketch_name(t, i));
+    at_status s = at_fail(err, AT_E_USAGE, "--sketch %s: there is no such one; there are %s", name,
+                          at_text_str(&list));
+    at_text_free(&list);
+    return s;
+}
 
 const at_task *at_task_of_config(const at_task *t, const at_config *c, at_config *own) {
     AT_ASSERT(c->space == t->def.space);
@@ -228,14 +243,17 @@ bool at_task_bsr(const at_task *t, at_bsr *out) {
     return true;
 }
 
+at_status at_task_sketch_default(at_arena *a, const at_task *t, int sketch, int lanes,
+                                 at_config *out, at_error *err) {
+    at_config own;
+    AT_TRY(at_task_default_config(a, t->sketches[sketch], lanes, &own, err));
+    at_config_in_sum(a, t->def.space, sketch, &own, out);
+    return AT_OK;
+}
+
 at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_config *out,
                                  at_error *err) {
-    if (t->sketches) {
-        at_config first;
-        AT_TRY(at_task_default_config(a, t->sketches[0], lanes, &first, err));
-        at_config_in_sum(a, t->def.space, 0, &first, out);
-        return AT_OK;
-    }
+    if (t->sketches) return at_task_sketch_default(a, t, 0, lanes, out, err);
     at_template def = t->def; /* its own defaults, which depend on the lanes */
     def.defaults.data =
         at_copy(a, def.defaults.data, sizeof *def.defaults.data * (size_t)def.defaults.len);

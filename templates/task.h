@@ -146,11 +146,14 @@ const at_template_row *at_template_row_of(const at_template *t);
  * and outputs, whose spaces are summed up. The template's own computation is what is computed: data
  * and reference are its. row and mark are borrowed. */
 void at_sketch_add(at_template *t, const char *name, const at_template_row *row, const void *mark);
+#define AT_SKETCH_KNOB "sketch" /* which one: the first knob of the sum */
 /* Of a task made of sketches: how many; number i's name and task. */
 int at_task_num_sketches(const at_task *t);
 const char *at_task_sketch_name(const at_task *t, int i);
 const void *at_task_sketch_mark(const at_task *t, int i); /* as given to at_sketch_add */
 const at_task *at_task_sketch(const at_task *t, int i);
+/* The one of this name. AT_E_USAGE lists those that there are. */
+at_status at_task_find_sketch(const at_task *t, const char *name, int *out, at_error *err);
 /* The task that makes a configuration's program, and the configuration as a point of that one's
  * space: of a sketch, or the task itself. */
 const at_task *at_task_of_config(const at_task *t, const at_config *c, at_config *own);
@@ -162,6 +165,9 @@ at_status at_task_tree(at_arena *a, const at_task *t, const at_config *c, const 
  * fallback_split with its limits. */
 at_status at_task_default_config(at_arena *a, const at_task *t, int lanes, at_config *out,
                                  at_error *err);
+/* That of one of its sketches; the task's own is the first one's. */
+at_status at_task_sketch_default(at_arena *a, const at_task *t, int sketch, int lanes,
+                                 at_config *out, at_error *err);
 /* In both, c is a configuration of this task's space.
  * Symbol values by slot, those of the task's own computation. AT_E_INPUT where a size cannot be
  * worked out. */

@@ -26,7 +26,7 @@ static void commands(void **state) {
     cli_expect(0, "./autotune run ./my.te --log my.log");
     assert_non_null(strstr(cli_run("./autotune show ./my.te --log my.log")->out, "@B_packed"));
     cli_expect(0, "./autotune pick_best my.log ./my.te -o best.log");
-    cli_expect(0, "./autotune verify best.log ./my.te");
+    cli_expect(0, "./autotune verify best.log ./my.te --margin 1000");
     cli_expect(0, "./autotune space ./my.te --index 0,7");
     cli_expect(0, "./autotune apply ./my.te --log my.log --main -o main.c");
     cli_expect(0, "gcc -O1 -o main main.c -lm && ./main");
@@ -167,6 +167,72 @@ static void as_template(void **state) {
     assert_non_null(strstr(r->err, "--sketch none: there is no such one; there are tile_j+pack_B"));
     r = cli_expect(0, "./autotune derive dense --args M=8,N=8,K=8");
     assert_non_null(strstr(r->out, "as written: "));
+}
+
+/* One sketch alone: searched, its default, its best record. */
+static void one_sketch(void **state) {
+    (void)state;
+    static const char *const searches[] = {"ga", "random", "grid", "xgb"};
+    cli_write("my.te", product);
+    cli_expect(0, "rm -f one.log");
+    for (size_t i = 0; i < sizeof searches / sizeof *searches; i++)
+        cli_expect(0,
+                   "./autotune ./my.te --sketch tile_j --tuner %s --seed %zu --trials %zu --log "
+                   "one.log --quiet",
+                   searches[i], i, 4 + i);
+    const char *log = cli_read("one.log");
+    assert_in_range(cli_count_lines(log, "{\"input\""), 4, 22);
+    for (const char *p = log; *p;
+         p = strchr(p, '\n') + 1) { /* an anchor is the task's own default */
+        const char *it = strstr(p, "[[\"sketch\", \"ot\", \"tile_j\"], ");
+        if (*p == '{') assert_true(it && it < strchr(p, '\n'));
+    }
+    /* a sketch of fewer points than trials ends with them */
+    const cli_result *r = cli_expect(0, "./autotune derive ./my.te --args N=3,L=2,M=5 --sketch "
+                                        "tile_j --json");
+    const at_json *first = cli_member(cli_json(), "sketches")->child;
+    int64_t points = cli_member(first, "points")->integer;
+    assert_in_range(points, 1, 60);
+    cli_expect(0, "./autotune ./my.te --args N=3,L=2,M=5 --sketch tile_j --tuner grid --log "
+                  "few.log --quiet");
+    assert_int_equal(cli_count_lines(cli_read("few.log"), "{\"input\""), points);
+    r = cli_expect(0, "./autotune show ./my.te --sketch tile_j");
+    assert_null(strstr(r->out, "B_packed"));
+    assert_non_null(strstr(r->out, "[[\"sketch\", \"ot\", \"tile_j\"], "));
+    r = cli_expect(0, "./autotune run ./my.te --sketch tile_j");
+    assert_non_null(strstr(r->out, "equal to the reference"));
+    cli_expect(0, "./autotune apply ./my.te --sketch tile_j --main -o one-sketch.c");
+    cli_expect(0, "gcc -O1 -o one-sketch one-sketch.c -lm && ./one-sketch");
+    cli_expect(0, "./autotune ./my.te --trials 9 --tuner random --log both.log --quiet");
+    cli_expect(0, "./autotune ./my.te --sketch tile_j+pack_B --trials 3 --tuner random --log "
+                  "both.log --quiet");
+    r = cli_expect(0, "./autotune show ./my.te --sketch tile_j+pack_B --log both.log");
+    assert_non_null(strstr(r->out, "[[\"sketch\", \"ot\", \"tile_j+pack_B\"], "));
+    r = cli_expect(0, "./autotune show ./my.te --sketch tile_j --log one.log --history trace");
+    assert_non_null(strstr(r->out, "sketch = sample_categorical("));
+    static const struct {
+        int code;
+        const char *command, *message;
+    } cases[] = {
+        {2, "show ./my.te --sketch none",
+         "--sketch none: there is no such one; there are tile_j+pack_B, "},
+        {2, "./my.te --sketch none --trials 2", "--sketch none: there is no such one; there are "},
+        {2, "run dense --args M=8,N=8,K=8 --sketch tile_j",
+         "--sketch tile_j: dense has a tree of its own and no sketches"},
+        {2, "run ./my.te --sketch tile_j --index 0",
+         "--sketch tile_j goes alone or with --log: --index says which sketch it is"},
+        {2, "run ./my.te --sketch tile_j --log one.log --line 1", "--line says which sketch it is"},
+        {2, "./my.te --sketch tile_j --range 0-9", "give one of --sketch and --range"},
+        {4, "show ./my.te --sketch tile_j+pack_B --log one.log",
+         "--sketch tile_j+pack_B: one.log: holds no record of my among its "},
+        {2, "show ./my.te --sketch none --args N=24 --log one.log",
+         "--sketch none: there is no such one"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        r = cli_expect(cases[i].code, "./autotune %s", cases[i].command);
+        if (!strstr(r->err, cases[i].message))
+            fail_msg("\"%s\" lacks \"%s\"", r->err, cases[i].message);
+    }
 }
 
 /* A tree of which a part is written, in a .te file and in C with a knob of its own. */
@@ -391,10 +457,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands),        cmocka_unit_test(indices),
         cmocka_unit_test(several_outputs), cmocka_unit_test(as_template),
-        cmocka_unit_test(begun),           cmocka_unit_test(history),
-        cmocka_unit_test(ansor),           cmocka_unit_test(arrays),
-        cmocka_unit_test(entities),        cmocka_unit_test(mistakes),
-        cmocka_unit_test(transfer),
+        cmocka_unit_test(one_sketch),      cmocka_unit_test(begun),
+        cmocka_unit_test(history),         cmocka_unit_test(ansor),
+        cmocka_unit_test(arrays),          cmocka_unit_test(entities),
+        cmocka_unit_test(mistakes),        cmocka_unit_test(transfer),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

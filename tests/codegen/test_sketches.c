@@ -4,7 +4,7 @@
  * that are given again without sizes and with only some of their leaves. In the environment:
  * AT_SEED and AT_COUNT choose other computations and more, AT_POINTS how many points of each sketch
  * (100 in a full run, the first of them through compilers, too), AT_ONLY one file of examples/te,
- * one of its cases ("norm B=3,M=7,N=12"), or random.
+ * that file with any arguments ("norm B=3,M=7,N=12"), or random.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -359,6 +359,15 @@ static void random_computations(void **state) {
     close_batch(&b, "random computations", done);
 }
 
+static void check_operator(batch *b, const char *file, const char *args, long points) {
+    char what[200];
+    at_arena *a = at_arena_new();
+    snprintf(what, sizeof what, "%s %s", file, args);
+    b->what = what;
+    check_plain(b, task_of_file(a, file, args), points ? (int)points : 2);
+    at_arena_free(a);
+}
+
 /* The operators on which tuners without templates are compared: odd sizes, primes, batches.
  * Softmax, whose sums are not exact, is in tests/sketch. */
 static void operators(void **state) {
@@ -439,14 +448,15 @@ static void operators(void **state) {
     /* A fifth of them at a time, by the seed: all in a full run. */
     long points = setting("AT_POINTS", 0), fifth = setting("AT_SEED", 0) % 5, done = 0;
     for (int i = 0; i < CASES; i++) {
-        char what[200];
-        snprintf(what, sizeof what, "%s %s", cases[i].file, cases[i].args);
-        if (only ? strcmp(only, cases[i].file) && strcmp(only, what) : !points && i % 5 != fifth)
-            continue;
-        b.what = what;
-        at_arena *a = at_arena_new();
-        check_plain(&b, task_of_file(a, cases[i].file, cases[i].args), points ? (int)points : 2);
-        at_arena_free(a);
+        if (only ? strcmp(only, cases[i].file) : !points && i % 5 != fifth) continue;
+        check_operator(&b, cases[i].file, cases[i].args, points);
+        done++;
+    }
+    const char *args = only ? strchr(only, ' ') : NULL;
+    if (args) {
+        char file[100];
+        snprintf(file, sizeof file, "%.*s", (int)(args - only), only);
+        check_operator(&b, file, args + 1, points);
         done++;
     }
     close_batch(&b, "operators", done);

@@ -46,6 +46,13 @@ static void indices(void **state) {
     assert_int_equal(at_space_part_begin(sum, 0), 0);
     assert_int_equal(at_space_part_begin(sum, 1), at_space_range_length(parts[0]));
     assert_int_equal(at_space_part_begin(sum, 3), all);
+    /* of any range, the points that there are */
+    for (int64_t begin = 0; begin <= all; begin += 3)
+        for (int64_t end = begin; end <= all; end += 5) {
+            int64_t there = 0;
+            for (int64_t i = begin; i < end; i++) there += at_space_is_valid(sum, i);
+            assert_int_equal(at_space_subrange_length(sum, begin, end), there);
+        }
     assert_int_equal(at_space_len(sum), valid);
     assert_int_equal(at_space_subrange_length(sum, 0, all), valid);
     assert_int_equal(at_space_num_knobs(sum), 5);
