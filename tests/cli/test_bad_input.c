@@ -70,7 +70,9 @@ static void command_line(void **state) {
         {T " --cache warm", 2, "--cache warm: there are hot, cold"},
         {T " --repeat 65", 2, "--repeat 65: must be from 1 to 64"},
         {"apply " T " --dialect forth", 2, "--dialect forth: there are c, gnu, tcc"},
-        {"apply " T, 2, "which configuration? Give --log FILE, --config JSON|default or --index I"},
+        {"apply " T, 2,
+         "which configuration? Give --log FILE, --config JSON|default, --index I or, of a derived "
+         "computation, --sketch NAME"},
         {"run " T " --index 1 --config default", 2,
          "give one of --config, --index, --log and --from-steps, not 2"},
         {"run " T " --line 3", 2, "--line needs --log"},
