@@ -94,6 +94,14 @@ static void emit_parallel(at_emitter *e, const at_ir *n) {
     at_text_free(&call);
 }
 
+/* Behind the head of a loop or a branch. Long texts are copied, not printed. */
+static void add_block(at_emitter *e, const at_text *inner) {
+    at_text *out = at_emit_body(e);
+    at_text_add(out, " {\n");
+    at_text_addn(out, inner->data, inner->len);
+    at_text_addf(out, "%*s}\n", at_emit_indent(e), "");
+}
+
 static void emit_loop(at_emitter *e, const at_ir *n) {
     at_low *l = e->l;
     if (n->loop.ann == AT_ANN_PARA) {
@@ -119,9 +127,9 @@ static void emit_loop(at_emitter *e, const at_ir *n) {
     emit_list(e, n->child);
     at_emit_close(e, &inner);
     at_range_leave(l, n, old);
-    at_text_addf(at_emit_body(e), "%*sfor (long %s = %s; %s < %s%s; %s++%s) {\n%s%*s}\n",
-                 at_emit_indent(e), "", v, at_text_str(&lo), v, at_text_str(&hi), cut, v, counted,
-                 at_text_str(&inner), at_emit_indent(e), "");
+    at_text_addf(at_emit_body(e), "%*sfor (long %s = %s; %s < %s%s; %s++%s)", at_emit_indent(e), "",
+                 v, at_text_str(&lo), v, at_text_str(&hi), cut, v, counted);
+    add_block(e, &inner);
     at_text_free(&lo);
     at_text_free(&hi);
     at_text_free(&inner);
@@ -132,8 +140,8 @@ static void emit_branch(at_emitter *e, const at_ir *list, const char *head) {
     at_emit_open(e, -1);
     emit_list(e, list);
     at_emit_close(e, &inner);
-    at_text_addf(at_emit_body(e), "%*s%s {\n%s%*s}\n", at_emit_indent(e), "", head,
-                 at_text_str(&inner), at_emit_indent(e), "");
+    at_text_addf(at_emit_body(e), "%*s%s", at_emit_indent(e), "", head);
+    add_block(e, &inner);
     at_text_free(&inner);
 }
 
@@ -217,7 +225,8 @@ static void emit_function(at_emitter *e, at_text *out, const char *name, const a
     at_text_clear(&e->functions);
     at_text_addf(out, "int %s(void *const buf[], void *memory, at_par *par) {\n", name);
     at_text_add(out, "    char *workspace = memory;\n    (void)buf, (void)workspace, (void)par;\n");
-    at_text_addf(out, "%s    return 0;\n}\n", at_text_str(&code));
+    at_text_add(out, at_text_str(&code));
+    at_text_add(out, "    return 0;\n}\n");
     at_text_free(&code);
 }
 

@@ -230,10 +230,12 @@ const char *at_emit_pointer(at_emitter *e, int tensor, const at_aff *at) {
     at = at_aff_concrete(l, at, 0);
     const char *name = base_pointer(e, tensor);
     const at_aff *done = at_aff_const(l, 0);
+    int *places = AT_NEW_ARRAY(l->arena, int, at->n);
+    for (int i = 0; i < at->n; i++) places[i] = place_of(e, at_aff_sym(l, at->t[i].sym));
     for (int where = e->base; where < e->depth; where++) {
         const at_aff *add = at_aff_const(l, where == e->base ? at->c : 0);
         for (int i = 0; i < at->n; i++)
-            if (place_of(e, at_aff_sym(l, at->t[i].sym)) == where)
+            if (places[i] == where)
                 add = at_aff_add(l, add, at_aff_scale(l, at_aff_sym(l, at->t[i].sym), at->t[i].k));
         if (!add->n && !add->c) continue;
         done = at_aff_add(l, done, add);

@@ -15,11 +15,11 @@ typedef struct { /* an address: slot pointer + off elements; per counted loop a 
     int tensor;
     const at_aff *rest; /* what is known outside the tile */
     int64_t off;
+    const at_term *stride; /* [num_strides] enclosing counted loops, outer first */
     int num_strides;
-    at_term stride[16]; /* enclosing counted loops, outer first */
-    int64_t lane;       /* stride along the current vector loop */
-    int64_t by, plus;   /* lane i is element (i + plus)/by; 0: lanes are a stride apart */
-    int entry;          /* symbol of an index list's entry that digits are added of; -1: none */
+    int64_t lane;     /* stride along the current vector loop */
+    int64_t by, plus; /* lane i is element (i + plus)/by; 0: lanes are a stride apart */
+    int entry;        /* symbol of an index list's entry that digits are added of; -1: none */
     at_tile_digit digits[MAX_DIGITS];
     int num_digits;
     bool may_miss; /* where the entry is below 0, what is read is */
@@ -37,8 +37,8 @@ typedef struct {             /* an address that was asked for under the counted 
 typedef struct { /* a pointer of the tile */
     int tensor;
     const at_aff *rest;
+    const at_term *stride; /* [num_strides] */
     int num_strides;
-    at_term stride[16];
     bool written;
     int made_in; /* made of a list inside the straight-line body of that number; 0: an argument */
     int base, list;

@@ -79,14 +79,15 @@ static const at_aff *without_quotients(at_builder *b, const at_aff *in, const at
 static void find_form(at_builder *b, int tensor, const at_aff *at, at_tile_form *f) {
     at_low *l = b->l;
     at_tile_place *p = &f->place;
-    *f = (at_tile_form){.at = at, .place.tensor = tensor};
+    at_term *strides = AT_NEW_ARRAY(l->arena, at_term, b->num_counted);
+    *f = (at_tile_form){.at = at, .place = {.tensor = tensor, .stride = strides}};
     f->in = without_quotients(b, at_aff_part(l, at, b->inner, &p->rest), &f->quotients);
     if (!at_aff_indexed(l, f->in, b->inner, &p->entry)) b->failed = true;
     for (int i = 0; i < b->num_counted; i++) {
         const at_ir *c = b->counted[i];
         int64_t k = at_aff_coef(f->in, c->loop.sym);
         if (!k) continue;
-        p->stride[p->num_strides++] = (at_term){c->loop.sym, k};
+        strides[p->num_strides++] = (at_term){c->loop.sym, k};
         if (c->loop.lo_aff) p->rest = at_aff_add(l, p->rest, at_aff_scale(l, c->loop.lo_aff, k));
         else p->off += k * c->loop.lo;
     }
@@ -156,9 +157,11 @@ int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written) {
         return 0;
     }
     at_tile_slot *s = &b->slots[b->num_slots];
-    *s = (at_tile_slot){
-        .tensor = p->tensor, .rest = p->rest, .num_strides = p->num_strides, .written = written};
-    memcpy(s->stride, p->stride, sizeof p->stride);
+    *s = (at_tile_slot){.tensor = p->tensor,
+                        .rest = p->rest,
+                        .stride = p->stride,
+                        .num_strides = p->num_strides,
+                        .written = written};
     return b->num_slots++;
 }
 

@@ -247,7 +247,7 @@ static void take_pairs(at_session *s, at_arena *a, const at_outcome *o, at_recor
     double first_s = anchor->of_first * anchor->first_s, cost_s;
     for (int i = 0; i < n; i++) {
         /* More digits than a clock gives would only make lines long. */
-        ratios[i] = round(o->pairs[i].time_s / o->pairs[i].anchor_s * 1e6) * 1e-6;
+        ratios[i] = round(o->pairs[i].time_s / o->pairs[i].anchor_s * 1e6) / 1e6;
         if (!(ratios[i] > 0)) ratios[i] = 1e-6;
         times_s[i] = at_with_digits(ratios[i] * first_s, AT_TIME_DIGITS);
         states[i] = at_state_letter(at_states_take(s, &o->pairs[i]));

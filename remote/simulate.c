@@ -134,7 +134,7 @@ static void fill_record(simulation *s, at_arena *a, int worker, int64_t index, a
     for (int i = 0; i < PAIRS; i++) {
         /* The median is what is recorded. */
         double off = i == 1 ? 0 : (i - 1) * apart * at_rng_unit(&s->rng);
-        ratios[i] = round(t / s->anchor_s * (1 + off) * 1e6) * 1e-6;
+        ratios[i] = round(t / s->anchor_s * (1 + off) * 1e6) / 1e6;
         times_s[i] = at_with_digits(ratios[i] * anchor_s, AT_TIME_DIGITS);
     }
     x->samples_s = times_s;

@@ -184,7 +184,8 @@ typedef struct at_code {
     void *handle;               /* of a shared object, else NULL */
 } at_code;
 
-/* Maps the executable arena; false with a text if the system refuses. */
+/* Maps the executable arena and compiles a first text; false with a text, else an empty one, where
+ * that fails. */
 bool at_tcc_init(char *error, size_t error_size);
 /* Where code lies: of the job in hand, and of the anchor, which stays. */
 typedef enum at_arena_no { AT_ARENA_JOB, AT_ARENA_ANCHOR, AT_ARENA_COUNT } at_arena_no;

@@ -77,14 +77,6 @@ static void pin(int cpu) {
     sched_setaffinity(0, sizeof set, &set); /* where it is refused the worker runs unpinned */
 }
 
-/* libtcc's first compile in a process takes a millisecond longer than the others. */
-static bool warm_up(char *error, size_t error_size) {
-    at_job job = {.source = "int f(void **b, void *w, void *p) { return b == w || p != w; }",
-                  .entry = "f"};
-    at_code code;
-    return at_tcc_load(&job, AT_ARENA_JOB, &code, error, error_size) == AT_JOB_RAN;
-}
-
 /* The store may have grown since the last job. */
 static bool map_store(at_inside *in, int64_t bytes) {
     if (bytes <= in->store_bytes) return true;
@@ -170,7 +162,7 @@ void at_worker_main_if_asked(int argc, char **argv) {
     at_protocol_text(protocol);
     if (strcmp(argv[7], protocol) != 0)
         snprintf(why_not, sizeof why_not, "%s is of another version than what started it", argv[0]);
-    else if (at_tcc_init(why_not, sizeof why_not)) warm_up(why_not, sizeof why_not);
+    else at_tcc_init(why_not, sizeof why_not);
     at_msg_send(&(at_channel){.fd = in.fd}, AT_MSG_READY, why_not, sizeof why_not);
     if (why_not[0]) _exit(1);
     serve(&in);

@@ -33,17 +33,22 @@ static uint64_t add_bits(uint64_t hash, uint32_t bits) {
     return hash ^ hash >> 29;
 }
 
-/* Of the values of a column; 0: all are the same. */
-static uint64_t hash_of_values(const at_model_data *d, int column) {
-    bool varies = false;
-    uint64_t hash = 0;
+/* [width] of the values of each column; 0: all are the same. */
+static void hash_columns(const at_model_data *d, uint64_t *hashes) {
+    bool *varies = calloc((size_t)d->width + 1, sizeof *varies);
+    AT_NEED(varies);
     for (int i = 0; i < d->num_rows; i++) {
-        uint32_t bits;
-        memcpy(&bits, &d->rows[i][column], sizeof bits);
-        hash = add_bits(hash, bits);
-        varies |= d->rows[i][column] != d->rows[0][column];
+        const float *row = d->rows[i], *first = d->rows[0];
+        for (int c = 0; c < d->width; c++) {
+            uint32_t bits;
+            memcpy(&bits, &row[c], sizeof bits);
+            hashes[c] = add_bits(hashes[c], bits);
+            varies[c] |= row[c] != first[c];
+        }
     }
-    return varies ? hash : 0;
+    for (int c = 0; c < d->width; c++)
+        if (!varies[c]) hashes[c] = 0;
+    free(varies);
 }
 
 /* The first of n ascending values that is not below x. */
@@ -81,10 +86,12 @@ static uint64_t hash_of_order(const at_model_data *d, int column, uint64_t of_va
  * number. */
 static void choose_columns(at_model *m, const at_model_data *d) {
     at_numbering values = {0}, orders = {0};
+    uint64_t *hashes = calloc((size_t)d->width + 1, sizeof *hashes);
     m->columns = malloc(sizeof *m->columns * ((size_t)d->width + 1));
-    AT_NEED(m->columns);
+    AT_NEED(m->columns && hashes);
+    hash_columns(d, hashes);
     for (int c = 0; c < d->width; c++) {
-        uint64_t of_values = hash_of_values(d, c);
+        uint64_t of_values = hashes[c];
         if (!of_values || at_number_of(&values, (int64_t)of_values) >= 0) continue;
         at_number_add(&values, (int64_t)of_values);
         uint64_t of_order = hash_of_order(d, c, of_values);
@@ -92,6 +99,7 @@ static void choose_columns(at_model *m, const at_model_data *d) {
         at_number_add(&orders, (int64_t)of_order);
         m->columns[m->num_columns++] = c;
     }
+    free(hashes);
     at_numbering_free(&values);
     at_numbering_free(&orders);
     /* XGBoost wants one at least. */
