@@ -284,7 +284,7 @@ typedef struct at_outcome {
     int64_t total_ns;  /* as the parent saw it */
 } at_outcome;
 
-/* ---- the worker, seen from the parent (worker.c; its inside: worker_main.c) ----------------- */
+/* ---- the worker, seen from the parent (worker.c, worker_process.c; its inside: worker_main.c) */
 
 typedef struct at_worker at_worker;
 /* Borrows store until at_worker_free. cpu: the logical CPU to pin to, -1: the first of

@@ -1,17 +1,11 @@
-/* runtime/worker.c: the worker as its parent sees it: start, hand over a job, watch the clock,
- * bury, start again. Every way a job can end becomes an outcome. */
-#include "runtime/runtime_int.h"
+/* runtime/worker.c: the worker as its parent uses it: hand over a job, watch the clock, begin again
+ * with another process (worker_process.c). Every way a job can end becomes an outcome. */
+#include "runtime/worker_process.h"
 
-#include <errno.h>
-#include <sched.h>
-#include <spawn.h>
-#include <stdlib.h>
+#include <stdarg.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#define START_TIMEOUT_S 30 /* generous: only a machine in distress needs a second */
 #define SEND_TIMEOUT_S 30
 #define PEAK_TIMEOUT_S 10
 /* Flushing is no part of a run. As many as there may be (repeats, disturbed ones too), on a machine
@@ -19,208 +13,6 @@
 #define FLUSHES 10
 #define FLUSH_NS 4           /* per byte */
 #define DEFAULT_TIMEOUT_S 10 /* AutoTVM's, of build and run alike */
-/* A job, the peak, a start: where the worker was killed from outside, or stopped meanwhile. A
- * kernel that does that itself is found out so. */
-#define MOST_TRIES 3
-
-struct at_worker {
-    at_store *store;     /* borrowed */
-    const char *program; /* borrowed; NULL: this one */
-    int cpu;
-    int64_t memory_bytes;
-    pid_t pid;            /* 0: not running */
-    int jobs;             /* that it was given */
-    const at_job *anchor; /* borrowed; NULL: none */
-    bool has_anchor;      /* the process does */
-    int fd;
-    int64_t begin_ns; /* of the job under way */
-    at_nap nap;       /* looked at since then */
-    at_io sent;       /* how that went */
-    at_msg reply;
-    at_text text; /* the encoded job */
-    at_arena *arena;
-    const char *control[AT_COMPILER_COUNT]; /* objects of the control, once made */
-};
-
-/* ---- life and death ------------------------------------------------------------------------- */
-
-/* Ends the process if it has not ended already; returns its wait status, or -1 if somebody else
- * took it. */
-static int bury(at_worker *w) {
-    int status = -1;
-    if (!w->pid) return status;
-    /* Does not change the status of one that is on its way out. */
-    kill(w->pid, SIGKILL);
-    while (waitpid(w->pid, &status, 0) < 0) {
-        if (errno == EINTR) continue;
-        status = -1;
-        break;
-    }
-    close(w->fd);
-    w->pid = 0;
-    w->fd = -1;
-    return status;
-}
-
-/* How many threads a kernel has, and where, is the worker's business; what tells OpenMP otherwise
- * (OMP_PROC_BIND, OMP_THREAD_LIMIT, ...) would change what is measured. The caller frees it. */
-static char **worker_environment(void) {
-    static const char *const heads[] = {"OMP_", "GOMP_", "KMP_"};
-    int n = 0, kept = 0;
-    while (environ[n]) n++;
-    char **env = malloc((size_t)(n + 1) * sizeof *env);
-    AT_ASSERT(env);
-    for (int i = 0; i < n; i++) {
-        bool of_openmp = false;
-        for (size_t k = 0; k < sizeof heads / sizeof *heads; k++)
-            of_openmp |= !strncmp(environ[i], heads[k], strlen(heads[k]));
-        if (!of_openmp) env[kept++] = environ[i];
-    }
-    env[kept] = NULL;
-    return env;
-}
-
-static pid_t spawn(const at_worker *w, int fd) {
-    const char *program = w->program ? w->program : "/proc/self/exe";
-    char args[5][24], protocol[AT_PROTOCOL_BYTES];
-    snprintf(args[0], sizeof args[0], "%d", fd);
-    snprintf(args[1], sizeof args[1], "%d", at_store_fd(w->store));
-    snprintf(args[2], sizeof args[2], "%d", w->cpu);
-    snprintf(args[3], sizeof args[3], "%lld", (long long)w->memory_bytes);
-    snprintf(args[4], sizeof args[4], "%ld", (long)getpid());
-    at_protocol_text(protocol);
-    char *argv[] = {w->program ? (char *)program : program_invocation_name,
-                    "--worker",
-                    args[0],
-                    args[1],
-                    args[2],
-                    args[3],
-                    args[4],
-                    protocol,
-                    NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attr;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, fd,
-                                     fd); /* clears close-on-exec there, and only there */
-    posix_spawn_file_actions_adddup2(&files, at_store_fd(w->store), at_store_fd(w->store));
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setsigmask(&attr, &none);
-    posix_spawnattr_setsigdefault(&attr, &all);
-    pid_t pid = 0;
-    /* It starts where this process was given to run, whatever part of that it has left. */
-    cpu_set_t here;
-    bool elsewhere = !sched_getaffinity(0, sizeof here, &here);
-    sched_setaffinity(0, sizeof(cpu_set_t), at_cpus_given());
-    char **env = worker_environment();
-    int failed = posix_spawn(&pid, program, &files, &attr, argv, env);
-    free(env);
-    if (elsewhere) sched_setaffinity(0, sizeof here, &here);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&files);
-    errno = failed;
-    return failed ? 0 : pid;
-}
-
-/* *again: it was lost on the way, which another may not be. */
-static at_status start_one(at_worker *w, bool *again, at_error *err) {
-    int pair[2];
-    *again = false;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
-        return at_fail(err, AT_E_BUG, "no worker: %s", strerror(errno));
-    }
-    pair[0] = at_fd_above_stdio(pair[0]);
-    pair[1] = at_fd_above_stdio(pair[1]);
-    pid_t pid = spawn(w, pair[1]);
-    int why = errno;
-    close(pair[1]);
-    if (!pid) {
-        close(pair[0]);
-        return at_fail(err, AT_E_BUG, "no worker: %s: %s",
-                       w->program ? w->program : "/proc/self/exe", strerror(why));
-    }
-    w->pid = pid;
-    w->jobs = 0;
-    w->has_anchor = false;
-    w->fd = pair[0];
-    at_channel c = {.fd = w->fd, .deadline_ns = at_awake_ns() + START_TIMEOUT_S * NS_PER_S};
-    at_io io = at_msg_receive(&c, &w->reply);
-    bool ready = io == AT_IO_OK && w->reply.type == AT_MSG_READY && w->reply.size_bytes > 0;
-    if (ready && !w->reply.data[0]) return AT_OK;
-    bury(w);
-    *again = !ready;
-    const char *named = w->program ? w->program : "the process";
-    if (!ready) return at_fail(err, AT_E_BUG, "no worker: %s ended while starting", named);
-    return at_fail(err, AT_E_BUG, "no worker: %.*s", (int)w->reply.size_bytes, w->reply.data);
-}
-
-static at_status start(at_worker *w, at_error *err) {
-    at_status s = AT_OK;
-    bool again = true;
-    for (int i = 0; i < MOST_TRIES && again; i++) s = start_one(w, &again, err);
-    return s;
-}
-
-/* A worker may have been killed from outside since its last job: that costs nobody a trial. */
-static at_status ensure_running(at_worker *w, at_error *err) {
-    if (w->jobs >= AT_JOBS_PER_WORKER) bury(w);
-    if (w->pid) {
-        char byte;
-        if (recv(w->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN) return AT_OK;
-        bury(w);
-    }
-    return start(w, err);
-}
-
-at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worker **out,
-                        at_error *err) {
-    return at_worker_new_of(NULL, store, cpu, memory_bytes, out, err);
-}
-
-at_status at_worker_new_of(const char *program, at_store *store, int cpu, int64_t memory_bytes,
-                           at_worker **out, at_error *err) {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set)) {
-        return at_fail(err, AT_E_BUG, "no worker: allowed CPUs unknown: %s", strerror(errno));
-    }
-    if (cpu >= 0 && (cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &set))) {
-        return at_fail(err, AT_E_USAGE, "CPU %d is not one this process may use", cpu);
-    }
-    if (cpu < 0) at_cpu_cores(&cpu, 1);
-    at_worker *w = calloc(1, sizeof *w);
-    if (!w) at_out_of_memory(sizeof *w);
-    w->store = store;
-    w->program = program;
-    w->arena = at_arena_new();
-    w->cpu = cpu;
-    w->memory_bytes = memory_bytes > 0 ? memory_bytes : at_cpu_facts()->memory_bytes / 4 * 3;
-    w->fd = -1;
-    at_status s = start(w, err);
-    if (s != AT_OK) {
-        at_worker_free(w);
-        return s;
-    }
-    *out = w;
-    return AT_OK;
-}
-
-void at_worker_rest(at_worker *w) { bury(w); }
-
-at_status at_worker_wake(at_worker *w, at_error *err) { return ensure_running(w, err); }
-
-void at_worker_free(at_worker *w) {
-    if (!w) return;
-    bury(w);
-    for (int c = 0; c < AT_COMPILER_COUNT; c++) at_object_remove(w->control[c]);
-    at_arena_free(w->arena);
-    at_text_free(&w->text);
-    free(w->reply.data);
-    free(w);
-}
 
 /* ---- one job -------------------------------------------------------------------------------- */
 
@@ -338,7 +130,7 @@ static fate follow(at_worker *w, const at_job *job, const volatile int *stop, at
             fail(out, AT_JOB_LOST, "interrupted");
             return STOPPED;
         } else if (io == AT_IO_CLOSED) {
-            int status = bury(w);
+            int status = at_worker_bury(w);
             fail_dead(out, end, status);
             /* A kernel's own crash would have been reported. */
             return status != -1 && WIFSIGNALED(status) ? LOST : FAILED;
@@ -356,16 +148,16 @@ static at_status begin(at_worker *w, const at_job *job, at_msg_type type, const 
     at_encode_job(job, at_store_bytes(w->store), &w->text);
     at_io io = AT_IO_CLOSED;
     /* It may die, or be stopped, in this very moment. */
-    for (int tries = 0; tries < MOST_TRIES && (io == AT_IO_CLOSED || io == AT_IO_TIMEOUT);
+    for (int tries = 0; tries < AT_WORKER_TRIES && (io == AT_IO_CLOSED || io == AT_IO_TIMEOUT);
          tries++) {
-        AT_TRY(ensure_running(w, err));
+        AT_TRY(at_worker_wake(w, err));
         at_channel c = {
             .fd = w->fd, .deadline_ns = at_awake_ns() + SEND_TIMEOUT_S * NS_PER_S, .stop = stop};
         waitid(P_PID, (id_t)w->pid, &(siginfo_t){0}, WCONTINUED | WNOHANG); /* of before */
         w->nap = at_nap_begin();
         if (at_is_set(stop)) io = AT_IO_STOPPED;
         else io = at_msg_send(&c, type, w->text.data, w->text.len);
-        if (io != AT_IO_OK) bury(w);
+        if (io != AT_IO_OK) at_worker_bury(w);
     }
     w->jobs++;
     w->sent = io;
@@ -391,7 +183,7 @@ at_status at_worker_begin(at_worker *w, const at_job *job, const volatile int *s
                           at_error *err) {
     at_outcome of_anchor;
     if (job->pairs > 0 && w->anchor) {
-        AT_TRY(ensure_running(w, err));
+        AT_TRY(at_worker_wake(w, err));
         if (!w->has_anchor) AT_TRY(bring_anchor(w, stop, &of_anchor, err));
     }
     return begin(w, job, AT_MSG_JOB, stop, err);
@@ -404,13 +196,13 @@ static at_status finish(at_worker *w, const at_job *job, at_msg_type type, const
         memset(out, 0, sizeof *out);
         fate how = w->sent == AT_IO_STOPPED ? STOPPED : follow(w, job, stop, out);
         /* What a wrong kernel may have done to the anchor nobody has seen. */
-        if (how != ANSWERED || (out->end && w->has_anchor)) bury(w);
+        if (how != ANSWERED || (out->end && w->has_anchor)) at_worker_bury(w);
         out->total_ns = at_now_ns() - w->begin_ns;
         if (how == STOPPED) {
             fail(out, AT_JOB_LOST, "interrupted");
             return at_fail(err, AT_E_INTERRUPTED, "interrupted");
         }
-        if (how != LOST || tries == MOST_TRIES) return AT_OK;
+        if (how != LOST || tries == AT_WORKER_TRIES) return AT_OK;
         if (type == AT_MSG_JOB) AT_TRY(at_worker_begin(w, job, stop, err));
         else AT_TRY(begin(w, job, type, stop, err));
     }
@@ -439,7 +231,7 @@ static at_status check_machine(at_worker *w, const at_job *job, const volatile i
     at_control_job(job, w->control[job->compiler], bufs, &control);
     /* What the job has spoiled in its worker is not the machine's fault: then in a new one. */
     for (int fresh = 0; fresh < 2; fresh++) {
-        if (fresh) bury(w);
+        if (fresh) at_worker_bury(w);
         AT_TRY(begin(w, &control, AT_MSG_JOB, stop, err));
         w->jobs--; /* it is no job */
         AT_TRY(finish(w, &control, AT_MSG_JOB, stop, &out, err));
@@ -474,8 +266,8 @@ at_status at_worker_anchor(at_worker *w, const at_job *job, const volatile int *
 }
 
 static at_status ask_peak(at_worker *w, at_peak_job job, double *gflops, at_error *err) {
-    for (int tries = 0; tries < MOST_TRIES; tries++) {
-        AT_TRY(ensure_running(w, err));
+    for (int tries = 0; tries < AT_WORKER_TRIES; tries++) {
+        AT_TRY(at_worker_wake(w, err));
         at_channel c = {.fd = w->fd, .deadline_ns = at_awake_ns() + PEAK_TIMEOUT_S * NS_PER_S};
         at_io io = at_msg_send(&c, AT_MSG_PEAK, &job, sizeof job);
         if (io == AT_IO_OK) io = at_msg_receive(&c, &w->reply);
@@ -484,7 +276,7 @@ static at_status ask_peak(at_worker *w, at_peak_job job, double *gflops, at_erro
             memcpy(gflops, w->reply.data, sizeof *gflops);
             return AT_OK;
         }
-        bury(w);
+        at_worker_bury(w);
     }
     return at_fail(err, AT_E_BUG, "no worker: it did not measure the peak");
 }

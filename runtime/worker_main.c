@@ -1,4 +1,4 @@
-/* runtime/worker_main.c: the worker process: this executable, started again by worker.c with
+/* runtime/worker_main.c: the worker process: this executable, started again with
  *     --worker FD STOREFD CPU MEMORY PARENT PROTOCOL
  * It shuts itself in, then serves jobs until its socket closes. It ends by _exit everywhere:
  * nothing a kernel may have spoiled is to be flushed or freed. */
