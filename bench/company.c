@@ -22,7 +22,12 @@ void at_bench_invite(int cpu) {
     const char *path = at_format(a, "%s/../tools/neighbour", at_bench_folder(a)),
                *number = at_format(a, "%d", beside);
     /* It ends with the bench. */
+    fflush(stdout);
     pid_t child = fork();
+    if (child < 0) {
+        perror("bench: cannot start tools/neighbour");
+        exit(1);
+    }
     if (!child) {
         execl(path, path, number, (char *)NULL);
         fprintf(stderr, "bench: cannot start %s\n", path);

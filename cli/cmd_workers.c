@@ -23,11 +23,23 @@ at_status at_cmd_agent(const at_options *o, at_error *err) {
 
 static void told(const char *text) { at_warn(NULL, text); }
 
+/* To whoever has typed the command, and looks at nothing until there is a search. */
+static void waits(const char *path) {
+    at_text text = {0};
+    if (!isatty(STDERR_FILENO)) return;
+    at_text_add(&text, "autotune: waits for searches: autotune ... --on dir:");
+    at_text_add_visible(&text, path);
+    at_text_add(&text, "; Ctrl-C ends it\n");
+    at_say(&text);
+    at_text_free(&text);
+}
+
 at_status at_cmd_work(const at_options *o, at_error *err) {
     int served = 0;
     at_out out = {0};
     at_catch_interrupts();
-    AT_TRY(at_work_main(o->operands[0], o->idle_s, o->once, &at_interrupted, told, &served, err));
+    AT_TRY(at_work_main(o->operands[0], o->idle_s, o->once, &at_interrupted, waits, told, &served,
+                        err));
     if (at_interrupted) return at_fail(err, AT_E_INTERRUPTED, "interrupted");
     if (!o->json) return AT_OK;
     at_out_begin(&out, NULL, '{');

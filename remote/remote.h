@@ -40,8 +40,9 @@ at_status at_workers_list(at_arena *a, const char *const *places, int n, const v
 at_status at_agent_main(int in, int out, const volatile int *stop, at_error *err);
 /* `autotune work PATH`: serves this user's searches that use the directory, one after the other,
  * until it is stopped, or nothing was asked of it for idle_s (0: for ever); once: or until it has
- * served some and none is left. *served: how many. */
+ * served some and none is left. waits: called once, when searches may come. *served: how many. */
 at_status at_work_main(const char *path, double idle_s, bool once, const volatile int *stop,
-                       void (*told)(const char *text), int *served, at_error *err);
+                       void (*waits)(const char *path), void (*told)(const char *text), int *served,
+                       at_error *err);
 
 #endif

@@ -172,12 +172,14 @@ static at_status open_all(work *w, const char *path, at_error *err) {
 }
 
 at_status at_work_main(const char *path, double idle_s, bool once, const volatile int *stop,
-                       void (*told)(const char *text), int *served, at_error *err) {
+                       void (*waits)(const char *path), void (*told)(const char *text), int *served,
+                       at_error *err) {
     work w = {.stop = stop, .told = told};
     signal(SIGPIPE, SIG_IGN);
     at_status s = open_all(&w, path, err);
     int64_t idle_ns = at_now_ns();
     if (s == AT_OK) tell_waiting(&w);
+    if (s == AT_OK) waits(path);
     while (s == AT_OK && !at_is_set(stop)) {
         look(&w);
         seen *next = choose(&w);

@@ -28,13 +28,15 @@ double at_peak_gflops(int vector_set, int threads) {
     at_par par;
     int64_t ns = 0;
     at_par_setup(&par, threads);
-    for (;; s.n *= 2) { /* calibrates, and lets the core reach the clock it runs this code at */
-        ns = spin_all(&par, &s);
-        if (ns >= chunk_ns) break;
-    }
-    for (int i = 0; i < chunks; i++) {
-        int64_t again = spin_all(&par, &s);
-        if (again < ns) ns = again;
-    }
+    do {
+        for (;; s.n *= 2) { /* calibrates, and lets the core reach the clock it runs this code at */
+            ns = spin_all(&par, &s);
+            if (ns >= chunk_ns) break;
+        }
+        for (int i = 0; i < chunks; i++) {
+            int64_t again = spin_all(&par, &s);
+            if (again < ns) ns = again;
+        }
+    } while (ns < chunk_ns / 2); /* the calibration was disturbed */
     return (double)par.threads * (double)s.n * at_arch_sets[vector_set].spin.flops / (double)ns;
 }

@@ -95,6 +95,17 @@ static void dumb_terminal(void **state) {
     at_text_free(&s.raw);
 }
 
+/* Nothing comes, and it ends. Off a terminal nothing is said. */
+static void a_worker_waits(void **state) {
+    (void)state;
+    static screen s;
+    screen_start(&s, "TERM=xterm ./autotune work box --idle 10ms", 80);
+    assert_int_equal(screen_end(&s), 0);
+    check_one_line(&s, "autotune: waits for searches: autotune ... --on dir:box; Ctrl-C ends it");
+    at_text_free(&s.raw);
+    assert_string_equal(cli_expect(0, "./autotune work box --idle 10ms")->err, "");
+}
+
 /* ---- colours -------------------------------------------------------------------------------- */
 
 static bool is_colored(const char *environment, const char *option) {
@@ -322,6 +333,7 @@ int main(void) {
         cmocka_unit_test(resized_and_interrupted),
         cmocka_unit_test(fits),
         cmocka_unit_test(dumb_terminal),
+        cmocka_unit_test(a_worker_waits),
         cmocka_unit_test(colors),
         cmocka_unit_test(other_locale),
         cmocka_unit_test(verbosity),
