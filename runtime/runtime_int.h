@@ -275,7 +275,8 @@ int at_run_once(at_run *r, double behind_ns, at_run_time *t);
 #define AT_BEHIND 3 /* times the best: not worth a second look */
 /* stop.c: how long a run of the job may take; 0: as long as it wants. */
 int64_t at_run_limit(const at_job *job, double best_ns);
-/* The same, which is stopped once it has taken so much of its core's time; 0: never. */
+/* The same, which is stopped once it has taken so much of its core's time (0: never), and run once
+ * more where it was disturbed then. */
 int at_run_limited(at_run *r, int64_t limit_ns, double behind_ns, at_run_time *t, bool *stopped);
 /* Whether a few of the kernel's turns show that all of them take longer than the limit. *ns: how
  * long, by them; 0: nothing was run. */
