@@ -127,9 +127,11 @@ typedef struct { /* of the tile of a sum */
     int64_t step[MAX_READS][AT_PARTS_MAX]; /* elements that an access moves in the part's loop, */
     int64_t again_step[MAX_READS];         /* and in a loop of the sum that is unrolled */
     double again_turns;
-    double peak_ns;  /* of a multiply-add */
-    bool goes_on;    /* the next call adds to what this one stores */
-    bool is_shifted; /* where a vector's elements lie is worked out for each */
+    double peak_ns;     /* of a multiply-add */
+    unsigned grouped;   /* bits: parts whose loop has sums inside it, the rows of a turn of which */
+    double group_steps; /* are a group that is summed up by itself, in so many steps */
+    bool goes_on;       /* the next call adds to what this one stores */
+    bool is_shifted;    /* where a vector's elements lie is worked out for each */
 } tile;
 
 /* Is the loop a vector of every access? */
@@ -168,6 +170,8 @@ static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, in
             t->again_step[k] = x->access[k].step[i];
             t->again_turns = l->turns;
         }
+        if (l->sums && t->num_parts && !t->group_steps) t->grouped = (1u << t->num_parts) - 1;
+        if (l->sums && t->grouped) t->group_steps = fmax(1, t->group_steps) * l->turns;
         if (l->sums || !est_unrolled(l)) continue;
         for (int k = 0; end && k < end->num_loops; k++)
             everywhere |= end->loop[k].name == l->name && est_unrolled(&end->loop[k]);
@@ -234,12 +238,27 @@ static double loads(const at_estimator *e, const tile *t, const int64_t *size, d
     return all;
 }
 
+/* Instructions that are under way at once: multiply-adds of groups that follow each other overlap
+ * in these. */
+static const double window = 350;
+
+/* A step of rows in groups that are summed up one after the other. */
+static double grouped_ns(const at_estimator *e, const tile *t, double rows, double groups,
+                         double vectors, int width, double together_ns) {
+    double in_group = rows / groups;
+    double alone_ns = tile_ns(e, in_group, vectors, width, STEP);
+    double apart_ns = groups * fmax(alone_ns, t->peak_ns * add_to_add_alone);
+    double length = t->group_steps * (in_group * vectors + in_group + vectors) / window;
+    double share = length < 1 ? length * sqrt(length) / 2 : 1 - 1 / (2 * length);
+    return together_ns + share * fmax(0, apart_ns - together_ns);
+}
+
 /* All parts of tiles that are run so often: whole ones and those left over. far: share of the
  * vectors that come from L2. */
 static double parts_ns(at_estimator *e, const tile *t, double calls, double far) {
     double ns = 0;
     for (int mask = 0; mask < 1 << t->num_parts; mask++) {
-        double rows = (double)t->other, vectors = 1, times = calls;
+        double rows = (double)t->other, vectors = 1, times = calls, groups = 1;
         int width = at_speeds_width(e->o.target, 1);
         int64_t sizes[AT_PARTS_MAX];
         bool masked = false;
@@ -257,6 +276,7 @@ static double parts_ns(at_estimator *e, const tile *t, double calls, double far)
                 masked |= is_masked(size % e->o.target->lanes);
             } else {
                 rows *= (double)size;
+                if (t->grouped >> i & 1) groups *= (double)size;
                 if (p->vector) elements = (double)size;
             }
         }
@@ -267,7 +287,8 @@ static double parts_ns(at_estimator *e, const tile *t, double calls, double far)
         e->out->operations +=
             times * sums * t->again * (t->steps * t->share * t->each + t->ends + joins);
         double near = tile_ns(e, rows, vectors, width, STEP);
-        double step = near + far * (tile_ns(e, rows, vectors, width, FAR) - near);
+        if (groups > 1) near = grouped_ns(e, t, rows, groups, vectors, width, near);
+        double step = near + far * fmax(0, tile_ns(e, rows, vectors, width, FAR) - near);
         if (t->slower > 1 && rows <= SINGLE) /* an element to a register */
             step = t->peak_ns * fmax(single_load * (rows / elements + elements), add_to_add_alone);
         else step *= t->slower;
