@@ -130,6 +130,7 @@ typedef struct { /* of the tile of a sum */
     double peak_ns;     /* of a multiply-add */
     unsigned grouped;   /* bits: parts whose loop has sums inside it, the rows of a turn of which */
     double group_steps; /* are a group that is summed up by itself, in so many steps */
+    bool is_dynamic;    /* it goes over a list */
     bool goes_on;       /* the next call adds to what this one stores */
     bool is_shifted;    /* where a vector's elements lie is worked out for each */
 } tile;
@@ -204,6 +205,7 @@ static void set_waits(const at_estimator *e, tile *t) {
     }
     const double one = (double)s->stored_ns[0], begin = (double)s->stored_ns[1],
                  again = (double)s->stored_ns[2];
+    t->is_dynamic = is_dynamic;
     if (is_stored) t->memory_ns = share * fmax(one + begin / apart, again / apart);
     else if (is_dynamic) t->least_ns = share * t->peak_ns * add_to_add;
 }
@@ -433,6 +435,15 @@ static void come_meanwhile(const tile *t, const at_estimate *before, at_estimate
     now->memory_ns -= (t->memory_ns > 0 ? 1 : 1 - meanwhile) * hidden_ns;
 }
 
+/* A turn of a parallel loop calls a function and works out addresses. Behind a list, whose end no
+ * core foresees, nothing else runs meanwhile. */
+static const double parallel_ns = 5;
+static double parallel_turns(const est_leaf *x, int root) {
+    int n = root;
+    while (n > 0 && x->loop[n - 1].ann != AT_ANN_PARA) n--;
+    return n ? est_turns(x, 0, n) : 0;
+}
+
 void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end, int root) {
     tile t;
     tail tails[2];
@@ -467,4 +478,5 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
         e->out->sums_ns += parts_ns(e, &t, calls, far);
     }
     if (t.least_ns > 0 || t.memory_ns > 0) come_meanwhile(&t, &before, e->out);
+    if (t.is_dynamic) e->out->sums_ns += parallel_ns * parallel_turns(x, root);
 }
