@@ -12,7 +12,8 @@ enum {
     BLOCK_BYTES = AT_GUNZIP_HEAD_MAX,
     /* Beyond this a line is skipped unread. The longest records known take a few kilobytes. */
     MAX_LINE_BYTES = 1 << 20,
-    /* Of what grows with the tasks of a log, and not with their records. */
+    /* Of what grows with the tasks of a log, their anchors and their finals, and not with records.
+     */
     MOST_WATCHED_BYTES = 4 << 20,
     /* A text that is no log at all is not worth a warning for each of its lines. */
     MAX_WARNINGS = 20,
@@ -313,8 +314,8 @@ bool at_log_reader_next(at_log_reader *r, at_record *out) {
         }
         if (watched_bytes(r) > MOST_WATCHED_BYTES) {
             at_fail(&r->error, AT_E_INPUT,
-                    "%s:%lld: too many different tasks up to here: what is to be remembered of "
-                    "them exceeds %d MiB",
+                    "%s:%lld: tasks, their anchors and their finals up to here take more memory "
+                    "than %d MiB; autotune log --split makes a log of each task",
                     r->path, (long long)r->stats.lines, MOST_WATCHED_BYTES >> 20);
             break;
         }

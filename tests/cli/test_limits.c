@@ -280,6 +280,25 @@ static void all_different(void **state) {
     cli_run("rm -f shapes.log few.log contexts.log different_knobs.log own.log");
 }
 
+/* One task, and more of its anchors than are remembered. */
+static void many_anchors(void **state) {
+    (void)state;
+    setup_base();
+    at_text t = {0};
+    for (int i = 0; i < 30000; i++)
+        at_text_addf(&t,
+                     "#anchor {\"task\": \"" T "\", \"args\": [], \"context_hash\": \"%032d\", "
+                     "\"index\": 0, \"entity\": [], \"code_hash\": \"%032d\", \"number\": %d, "
+                     "\"links\": 0, \"of_first\": 1.0, \"first\": \"%032d\", \"first_s\": 0.001}\n",
+                     0, 0, i, 0);
+    add_record(&t, T, 4, KNOBS, "");
+    write_text("anchors.log", &t);
+    expect_one_line(
+        "pick_best anchors.log",
+        ": tasks, their anchors and their finals up to here take more memory than 4 MiB");
+    cli_run("rm -f anchors.log");
+}
+
 /* ---- what is no file ------------------------------------------------------------------------- */
 
 static void no_files(void **state) {
@@ -328,10 +347,10 @@ static void no_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(newlines),      cmocka_unit_test(one_line),
-        cmocka_unit_test(compressed),    cmocka_unit_test(unknown_tasks),
-        cmocka_unit_test(all_different), cmocka_unit_test(one_task),
-        cmocka_unit_test(no_files),
+        cmocka_unit_test(newlines),     cmocka_unit_test(one_line),
+        cmocka_unit_test(compressed),   cmocka_unit_test(unknown_tasks),
+        cmocka_unit_test(many_anchors), cmocka_unit_test(all_different),
+        cmocka_unit_test(one_task),     cmocka_unit_test(no_files),
     };
     return cmocka_run_group_tests_name("cli/limits", tests, cli_setup, cli_teardown);
 }
