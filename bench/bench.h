@@ -151,6 +151,8 @@ typedef struct at_bench_conv { /* forward convolution, NHWC data, OHWI weights *
 int at_bench_conv_oh(const at_bench_conv *s);
 double at_bench_conv_flops(const at_bench_conv *s);
 int at_bench_conv_ow(const at_bench_conv *s);
+/* Below a share of the FMA peak: what it can be where products with padding are not computed. */
+void at_bench_note_padding(const at_bench_conv *s);
 
 typedef struct at_bench_layer {
     const char *name; /* "64@56" */

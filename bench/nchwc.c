@@ -59,6 +59,7 @@ static at_status run(at_arena *a, int layer, at_error *err) {
         at_bench_contest_run(&contest, of, n, at_bench_target());
         at_bench_report_row("64@56 of the FMA peak", at_bench_contest_of_peak(&contest, 0),
                             AT_BENCH_GOAL_NONE, 0);
+        at_bench_note_padding(s);
         if (peer)
             at_bench_report_row("64@56 against oneDNN direct",
                                 at_bench_contest_speed(&contest, 0, 1), AT_BENCH_GOAL_LEAST, 0.97);

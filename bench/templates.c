@@ -67,6 +67,7 @@ static void report(at_arena *a, const row *r, const at_bench_contest *c, const c
                         AT_BENCH_GOAL_NONE, 0);
     at_bench_report_row(at_format(a, "    %s of the peak", peer), at_bench_contest_of_peak(c, PEER),
                         AT_BENCH_GOAL_NONE, 0);
+    if (r->conv.kh) at_bench_note_padding(&r->conv);
     at_bench_report_row(at_format(a, "%s against %s", what, peer),
                         at_bench_contest_speed(c, OURS, PEER), AT_BENCH_GOAL_LEAST, r->target);
 }

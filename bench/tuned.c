@@ -41,6 +41,25 @@ double at_bench_conv_flops(const at_bench_conv *s) {
     return 2.0 * s->n * at_bench_conv_oh(s) * at_bench_conv_ow(s) * s->oc * s->kh * s->kw * s->ic;
 }
 
+/* Steps of a kernel's axis with the picture under them, over all positions of the kernel. */
+static double steps_inside(int in, int out, int kernel, int stride, int pad) {
+    int steps = 0;
+    for (int o = 0; o < out; o++)
+        for (int k = 0; k < kernel; k++)
+            steps += o * stride + k >= pad && o * stride + k < pad + in;
+    return steps;
+}
+
+void at_bench_note_padding(const at_bench_conv *s) {
+    int oh = at_bench_conv_oh(s), ow = at_bench_conv_ow(s);
+    double inside = steps_inside(s->ih, oh, s->kh, s->stride, s->pad) *
+                    steps_inside(s->iw, ow, s->kw, s->stride, s->pad);
+    double most = (double)oh * s->kh * ow * s->kw / inside;
+    if (most > 1)
+        at_bench_report_note("    (at most %.2f: products with padding count, and are left out)",
+                             most);
+}
+
 at_bench_search at_bench_layer_search(at_arena *a, const at_bench_layer *l,
                                       const at_target *target) {
     const at_bench_conv *s = &l->conv;
