@@ -37,6 +37,14 @@ static void share_known(at_arena *a, const at_tuning *parent, const at_features 
 }
 
 /* parent: whose results are learned from; NULL: none. */
+static bool default_config(at_session *s, at_config *out) {
+    const int lanes = at_engine_target(&s->options)->default_lanes;
+    if (at_task_num_sketches(s->task))
+        return at_task_sketch_default(s->arena, s->task, s->chosen.sketch, lanes, out, NULL) ==
+               AT_OK;
+    return at_task_default_config(s->arena, s->task, lanes, out, NULL) == AT_OK;
+}
+
 static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err) {
     at_session *s = &t->s;
     const at_engine_options *o = &s->options;
@@ -68,10 +76,10 @@ static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err
     if (row->learns_features) {
         t->costs = at_cost_model_late(s->task, o);
         to.costs = at_costs_of(t->costs);
-        if (at_task_num_sketches(s->task) &&
-            at_task_sketch_default(s->arena, s->task, s->chosen.sketch,
-                                   at_engine_target(o)->default_lanes, &start, NULL) == AT_OK)
-            to.start = &start.index;
+        if (default_config(s, &start) && start.index >= 0) to.start = &start.index;
+        /* Of derived trees it is seldom bad, and a second has two or three trials of long kernels;
+         * of templates the cheapest ones are better, but not always. */
+        to.start_leads = at_task_num_sketches(s->task) > 0;
         t->common = (at_common_maker){t->costs, at_task_flops(s->task)};
         to.common = at_common_features(&t->common);
     }

@@ -33,6 +33,7 @@ struct at_drafted {
     at_model_options fit;
     int plan_size, diversity;
     int64_t start; /* of the first plan, -1: none */
+    bool start_leads;
     at_model *model;
 };
 
@@ -44,6 +45,7 @@ at_drafted *at_drafted_new(at_book *book, at_rows *rows, const at_tuner_options 
                       .rows = rows,
                       .draft = {.book = book, .costs = o->costs},
                       .start = o->start ? *o->start : -1,
+                      .start_leads = o->start_leads,
                       .fit = *fit,
                       .plan_size = plan_size,
                       .diversity = diversity};
@@ -261,6 +263,11 @@ static int enter_best(at_drafted *d, int num, int for_parts) {
     return entered;
 }
 
+static void enter_start(at_drafted *d) {
+    if (d->start >= 0 && at_book_allows(d->book, d->start))
+        at_book_enter(d->book, d->start, "default");
+}
+
 void at_drafted_round(at_drafted *d) {
     at_book *b = d->book;
     int before = b->entered.len, total = before / GROWTH, entered = 0;
@@ -268,9 +275,7 @@ void at_drafted_round(at_drafted *d) {
     int randoms = (int)(random_share * (before + total)) - (int)(random_share * before);
     int for_parts = (int)(part_share * (before + total)) - (int)(part_share * before);
     if (!d->draft.made) at_draft_make(&d->draft, &b->rng);
-    /* First, since it is seldom bad: of long kernels a second has two or three trials. */
-    if (!before && d->start >= 0 && at_book_allows(b, d->start))
-        at_book_enter(b, d->start, "default");
+    if (!before && d->start_leads) enter_start(d);
     if (d->draft.learned &&
         !before) { /* the others have not been heard yet, so half goes without */
         d->draft.trust = 1;
@@ -280,4 +285,5 @@ void at_drafted_round(at_drafted *d) {
     if (b->best > 0) fit(d);
     entered += enter_best(d, total - randoms - entered, for_parts);
     at_book_enter_random(b, total - entered);
+    if (!before) enter_start(d);
 }

@@ -63,6 +63,7 @@ typedef struct at_tuner_options {
     at_features features;
     at_costs costs;
     const int64_t *start;      /* xgb with costs: a point of its first plan. NULL: none. Copied */
+    bool start_leads;          /* it is the first trial, else the last of that plan */
     const at_history *history; /* xgb; NULL: none */
     at_features common; /* such as mean the same in every task: the rows of a history with costs */
 } at_tuner_options;
