@@ -104,6 +104,31 @@ static bool find_wanted(at_builder *b, const at_ir *list, int vec) {
     return more;
 }
 
+static int loads_of(const at_tile *t) {
+    int n = 0;
+    for (int i = 0; i < t->num_ops; i++) {
+        const at_tile_op *op = &t->ops[i];
+        n += op->kind == AT_T_LOAD || op->kind == AT_T_BCAST || op->mem == AT_MEM_VECTOR ||
+             op->mem == AT_MEM_BCAST;
+    }
+    return n;
+}
+
+/* Terms that read the same, one behind the other, where fewer loads come of it. */
+static void share_loads(at_builder *b, at_tile *t) {
+    int different = 0;
+    at_tile other = *t;
+    for (int v = 0; v < b->vregs.len; v++)
+        different += b->vregs.data[v].load == AT_T_LOAD || b->vregs.data[v].load == AT_T_BCAST;
+    for (int in_groups = 0; in_groups < 2 && loads_of(t) > different; in_groups++) {
+        const at_tile_op *shared =
+            at_tile_share(b->l, b->ops.data, b->ops.len, b->vregs.data, b->vregs.len, in_groups);
+        if (at_tile_alloc(b->l, shared, b->ops.len, b->vregs.data, b->vregs.len, &other) &&
+            loads_of(&other) < loads_of(t))
+            *t = other;
+    }
+}
+
 /* Vectors that take turns need more registers; where there are not as many, fewer do, or they go
  * one by one. */
 static bool allocate(at_builder *b, at_tile *t) {
@@ -116,7 +141,9 @@ static bool allocate(at_builder *b, at_tile *t) {
         if (!woven) break;
         if (at_tile_alloc(b->l, woven, b->ops.len, b->vregs.data, b->vregs.len, t)) return true;
     }
-    return at_tile_alloc(b->l, b->ops.data, b->ops.len, b->vregs.data, b->vregs.len, t);
+    if (!at_tile_alloc(b->l, b->ops.data, b->ops.len, b->vregs.data, b->vregs.len, t)) return false;
+    share_loads(b, t);
+    return true;
 }
 
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs) {

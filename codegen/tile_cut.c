@@ -244,16 +244,12 @@ static at_ir *split_loop(at_low *l, at_ir *n, int64_t size) {
 
 static bool unrolled(const at_ir *n) { return at_loop_is_unrolled(n) && at_loop_is_fixed(n); }
 
-static int64_t limit_of(const at_ir *n) {
-    return n->loop.is_reduce ? AT_TILE_SUM_OPS : AT_TILE_MAX_OPS / 3;
-}
-
 /* Iterations of a loop to keep unrolled, each `inner` operations: the largest divisor within the
  * limit; whole vectors for a vector loop. */
-static int64_t unroll_by(const at_low *l, const at_ir *n, int64_t inner) {
+static int64_t unroll_by(const at_low *l, const at_ir *n, int64_t inner, int64_t limit) {
     int64_t unit = n->loop.ann == AT_ANN_VEC ? l->target->lanes : 1;
     int64_t extent = at_loop_trips(n), best = unit;
-    for (int64_t f = unit; f <= extent && f / unit * inner <= limit_of(n); f += unit)
+    for (int64_t f = unit; f <= extent && f / unit * inner <= limit; f += unit)
         if (extent % f == 0) best = f;
     return best;
 }
@@ -271,7 +267,8 @@ static bool is_thin_sum(const at_low *l, const at_ir *n) {
            at_loop_trips(n) > 1 && !has_counted(n->child) && expanded(l, n->child) <= AT_THIN_OPS;
 }
 
-void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
+/* most_of_sum: operations of a reduction's body. */
+static void limit_unrolling(at_low *l, at_ir *list, at_mask keep, int64_t most_of_sum) {
     for (at_ir *n = list; n; n = n->next) {
         if (n->kind != AT_IR_LOOP) continue;
         at_ir one = *n;
@@ -293,13 +290,17 @@ void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
             }
             continue;
         }
-        bool too_long = unrolled(n) && !(keep & AT_BIT(n->loop.sym)) &&
-                        expanded(l, &one) > (n->loop.is_reduce ? AT_TILE_SUM_OPS : AT_TILE_MAX_OPS);
-        if (too_long) {
-            int64_t size = unroll_by(l, n, expanded(l, child));
+        int64_t most = n->loop.is_reduce ? most_of_sum : AT_TILE_MAX_OPS;
+        if (unrolled(n) && !(keep & AT_BIT(n->loop.sym)) && expanded(l, &one) > most) {
+            int64_t limit = n->loop.is_reduce ? most : AT_TILE_STRAIGHT_OPS,
+                    size = unroll_by(l, n, expanded(l, child), limit);
             if (size > 1 && size < at_loop_trips(n)) n = split_loop(l, n, size);
             else if (size == 1) n->loop.ann = AT_ANN_NONE;
         }
-        at_limit_unrolling(l, child, keep);
+        limit_unrolling(l, child, keep, most_of_sum);
     }
+}
+
+void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
+    limit_unrolling(l, list, keep, at_counted_loops(list) ? AT_TILE_SUM_OPS : AT_TILE_STRAIGHT_OPS);
 }

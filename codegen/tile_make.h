@@ -53,6 +53,10 @@ typedef struct at_tile_vreg {
 bool at_tile_alloc(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                    int num_vregs, at_tile *out);
 
+/* tile_share.c: the same operations, terms that read the same one behind the other. */
+at_tile_op *at_tile_share(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
+                          int num_vregs, bool in_groups);
+
 /* tile_weave.c: the same operations in another order, in which up to `together` neighbouring
  * vectors take turns; NULL: there is nothing to gain. slot_tensor: [slot] */
 at_tile_op *at_tile_weave(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,

@@ -72,6 +72,9 @@ static double tile_ns(const at_estimator *e, double rows, double vectors, int wi
  * unrolled, as long as the code is not (at_limit_unrolling). rows x vectors: one part. */
 static double copies(const est_leaf *x, int root, double sums) {
     double n = 1;
+    int64_t most_of_body = AT_TILE_STRAIGHT_OPS;
+    for (int i = root; i < x->num_loops; i++)
+        if (!est_unrolled(&x->loop[i]) && x->loop[i].turns > 1) most_of_body = AT_TILE_SUM_OPS;
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
         double inside = 2 * sums;
@@ -92,9 +95,9 @@ static double copies(const est_leaf *x, int root, double sums) {
             return n * (double)size * inside / (2 * sums);
         }
         if (!est_unrolled(l)) continue;
-        if (inside * l->turns > AT_TILE_SUM_OPS) {
+        if (inside * l->turns > (double)most_of_body) {
             int64_t size = 1;
-            for (int64_t f = 1; f <= turns && (double)f * inside <= AT_TILE_SUM_OPS; f++)
+            for (int64_t f = 1; f <= turns && (double)f * inside <= (double)most_of_body; f++)
                 if (turns % f == 0) size = f;
             n *= (double)size;
         } else n *= l->turns;
@@ -111,6 +114,12 @@ static double chains(const at_estimator *e, const est_leaf *x, int root, double 
 
 /* ---- one tile, cut into parts ---------------------------------------------------------------- */
 
+enum { MOST_OVERLAPS = 4 };
+typedef struct { /* what the steps of a loop of the sum read, of which the next row reads some */
+    int64_t step[MAX_READS];
+    double turns;
+} overlap;
+
 typedef struct { /* of the tile of a sum */
     est_leaf *x;
     int root; /* its first loop */
@@ -125,8 +134,8 @@ typedef struct { /* of the tile of a sum */
     double least_ns;                       /* of a step */
     double memory_ns;                      /* of a multiply-add, where sums are kept in memory */
     int64_t step[MAX_READS][AT_PARTS_MAX]; /* elements that an access moves in the part's loop, */
-    int64_t again_step[MAX_READS];         /* and in a loop of the sum that is unrolled */
-    double again_turns;
+    overlap overlap[MOST_OVERLAPS];        /* loops of the sum that are unrolled, outer first */
+    int num_overlaps;
     double peak_ns;     /* of a multiply-add */
     unsigned grouped;   /* bits: parts whose loop has sums inside it, the rows of a turn of which */
     double group_steps; /* are a group that is summed up by itself, in so many steps */
@@ -167,9 +176,10 @@ static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, in
         bool vector = l->ann == AT_ANN_VEC, everywhere = !end;
         if (l->sums) t->steps *= vector && is_vector(x, i) ? ceil(l->turns / lanes) : l->turns;
         else if (!est_unrolled(l)) t->again *= l->turns;
-        for (int k = 0; k < x->num_accesses && l->sums && est_unrolled(l); k++) {
-            t->again_step[k] = x->access[k].step[i];
-            t->again_turns = l->turns;
+        if (l->sums && est_unrolled(l) && t->num_overlaps < MOST_OVERLAPS) {
+            overlap *w = &t->overlap[t->num_overlaps++];
+            for (int k = 0; k < x->num_accesses; k++) w->step[k] = x->access[k].step[i];
+            w->turns = l->turns;
         }
         if (l->sums && t->num_parts && !t->group_steps) t->grouped = (1u << t->num_parts) - 1;
         if (l->sums && t->grouped) t->group_steps = fmax(1, t->group_steps) * l->turns;
@@ -215,6 +225,20 @@ static bool is_masked(int64_t elements) {
     return elements > 1 && elements != 4 && elements != 8 && elements != 16;
 }
 
+/* How much of what an access reads in rows that are `step` apart each term has to load. copied: how
+ * many steps of the sum are in the code. */
+static double rows_read(const tile *t, int access, int64_t step, double rows, double copied) {
+    for (int i = t->num_overlaps - 1; i >= 0; i--) {
+        const overlap *w = &t->overlap[i];
+        int64_t one = w->step[access];
+        if (w->turns > copied) break;
+        copied /= w->turns;
+        if (one && step % one == 0 && step / one > 0 && (double)(step / one) < w->turns)
+            return ((rows - 1) * (double)(step / one) + w->turns) / w->turns;
+    }
+    return rows;
+}
+
 /* Vectors that a step loads, where each multiply-add has some of its own: as many multiply-adds at
  * the peak. Of what unrolled steps of the sum have in common, a step has its share. size: of each
  * part. */
@@ -231,9 +255,7 @@ static double loads(const at_estimator *e, const tile *t, const int64_t *size, d
             if (t->part[i].vector) {
                 n *= ceil((double)size[i] / lanes);
                 if (is_masked(size[i] % lanes)) odd = unaligned;
-            } else if (t->step[k][i] == t->again_step[k] && t->again_turns <= copied)
-                n *= ((double)size[i] + t->again_turns - 1) / t->again_turns;
-            else n *= (double)size[i];
+            } else n *= rows_read(t, k, t->step[k][i], (double)size[i], copied);
         }
         all += n * odd;
     }

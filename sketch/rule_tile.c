@@ -36,8 +36,8 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
     for (int by_rows = 0; by_rows <= may_go_by_rows(s, stage, vec); by_rows++)
         for (int i = 0; i <= (all && num_sums ? 1 : num_sums); i++) {
             const char *word = at_format(s->arena, "tile_%s", x->axes[vec].name);
-            axes.unrolled = i ? sums[i - 1] : all && num_sums ? sums[0] : -1;
-            axes.all = i && all;
+            axes.all = !i && all && num_sums;
+            axes.unrolled = i ? sums[i - 1] : axes.all ? sums[0] : -1;
             axes.rows_first = by_rows;
             if (axes.all) word = at_format(s->arena, "%s+unroll", word);
             else if (axes.unrolled >= 0)

@@ -89,6 +89,8 @@ static at_status split_vector(tiling *t) {
     const char *parts[3];
     at_part_limit limits[3];
     memcpy(limits, n == 3 ? three : two, sizeof *limits * (size_t)n);
+    /* Lanes that have nothing in common but lie side by side in memory. */
+    if (t->axes.all) limits[n - 1].vectors = 4;
     /* Few rows, each of which has a pointer, are as wide as registers suffice for. */
     if (t->axes.has_pointers) limits[n - 1] = (at_part_limit){.wide = 64, .narrow = 16};
     if (is_grouped(t, t->axes.vec)) spec = within_groups;
@@ -120,6 +122,16 @@ static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, 
     if (n == 3) *at_push(t->s->arena, &t->middle) = parts[1];
     *at_push(t->s->arena, &t->rows) = parts[n - 1];
     return AT_OK;
+}
+
+/* Tiles go down the second axis, of which they have fewer rows: one needs more of what the last one
+ * read than it would beside it. */
+static void turn(tiling *t) {
+    for (int i = 0; i + 1 < t->guarded.len; i++) {
+        const char *next = t->guarded.data[i + 1];
+        t->guarded.data[i + 1] = t->guarded.data[i];
+        t->guarded.data[i] = next;
+    }
 }
 
 /* One reduction: whole, or a little of it unrolled, or blocks of that outside of the tiles. */
@@ -355,6 +367,7 @@ static at_status make(tiling *t) {
     if (t->axes.second >= 0) AT_TRY(split_rows(t, t->axes.second, false, second, second));
     if (t->axes.row >= 0)
         AT_TRY(split_rows(t, t->axes.row, !others && t->axes.second < 0, wide, narrow));
+    if (t->axes.all) turn(t);
     AT_TRY(split_sums(t));
     AT_TRY(put_in_order(t));
     for (int i = 0; i < t->rows.len; i++)

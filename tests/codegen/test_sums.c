@@ -140,8 +140,59 @@ static void waiting(void **state) {
     }
 }
 
+/* Memory that the tiles of a program read, each operation once. */
+static int reads_of(const at_lowered *l) {
+    int n = 0;
+    for (int t = 0; t < l->num_tiles; t++)
+        for (int i = 0; i < l->tiles[t]->num_ops; i++) {
+            const at_tile_op *op = &l->tiles[t]->ops[i];
+            n += op->kind == AT_T_LOAD || op->kind == AT_T_BCAST || op->mem == AT_MEM_VECTOR ||
+                 op->mem == AT_MEM_BCAST;
+        }
+    return n;
+}
+
+/* Windows that overlap are read once, though sums leave no registers for them in the order in
+ * which they are written. */
+static void overlapping(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *sizes;
+        int reads;
+    } tiles[] = {
+        /* 14 columns of two vectors, stride 2: per row of the kernel 29 columns and 3 numbers */
+        {"columns", "OH=1 OW=14 C=32 H=3 W=29 S=2", 2 * (29 + 3)},
+        /* Two rows of 7 with all of the kernel: 5 rows of 15 columns, and 9 numbers */
+        {"rows", "OH=2 OW=7 C=16 H=5 W=15 S=2", 5 * 15 + 9},
+    };
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        at_arena *a = at_arena_new();
+        const at_lowered *l;
+        const at_program *p = program_of(
+            a,
+            &(program){tiles[i].name, tiles[i].sizes,
+                       "x[H, W, C] : input\n"
+                       "weight[3, 3, C] : input\n"
+                       "acc[h:OH, w:OW, c:C] = sum(r:3, q:3) x[h*S + r, w*S + q, c]*weight[r, q, "
+                       "c]\n"
+                       "out[h:OH, w:OW, c:C] = acc[h, w, c]\n",
+                       "r:unroll, q:unroll, h:unroll, w:unroll, c:vec =>\n"
+                       "    @acc = h, w, c  // r, q\n"
+                       "h:unroll, w:unroll, c:vec =>\n"
+                       "    @out = h, w, c\n"});
+        const at_lower_options o = {.dialect = AT_DIALECT_GNU,
+                                    .name = "k",
+                                    .verify = true,
+                                    .target = at_target_find("avx512")};
+        CALL(at_lower_tiles(a, p, &o, &l, &err));
+        assert_int_equal(reads_of(l), tiles[i].reads);
+        at_arena_free(a);
+    }
+}
+
 int main(void) {
     at_sketches_for_templates();
-    const struct CMUnitTest tests[] = {cmocka_unit_test(in_registers), cmocka_unit_test(waiting)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(in_registers), cmocka_unit_test(waiting),
+                                       cmocka_unit_test(overlapping)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
