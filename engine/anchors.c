@@ -21,6 +21,11 @@ enum {
     MOST_LINKS = 3
 };
 static const double link_s = 2; /* long kernels have fewer pairs, as many as that holds */
+/* Where the least take longer, only the best so far is linked, and when the run has taken so many
+ * times as long. */
+enum { LONG_LINK = 10 };
+#define ABOUT_BEST 1.1
+enum { TIMES_LIMIT = 5 }; /* a job's pairs take at most that part of its time limit */
 /* Of a first anchor; of long kernels the time is that of the fastest sample before. */
 static const double first_link_s = 0.1;
 enum { LEAST_OF_FIRST = 5 };
@@ -144,20 +149,34 @@ static at_status go_on(at_session *s, const at_anchor_line *l, at_candidate **k,
     return AT_OK;
 }
 
-at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, at_linked *out,
+int at_anchor_pairs_of_job(double timeout_s, int wanted, double pair_s) {
+    double fit = timeout_s / (TIMES_LIMIT * pair_s);
+    return timeout_s > 0 && fit < wanted ? (int)fmax(fit, 1) : wanted;
+}
+
+static void append(at_outcome *all, const at_outcome *part) {
+    for (int i = 0; i < part->num_pairs && all->num_pairs < AT_MAX_PAIRS; i++)
+        all->pairs[all->num_pairs++] = part->pairs[i];
+    all->disturbed += part->disturbed + part->disturbed_kept;
+}
+
+at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, double pair_s, at_linked *out,
                          at_error *err) {
-    at_outcome outcome;
+    at_outcome all = {0}, part = {0};
     *out = (at_linked){0};
-    k->job.pairs = wanted;
     k->job.to_the_end = true;
-    k->job.pair_seed = s->options.seed;
     at_states_ask(s, &k->job);
     AT_TRY(at_dataset_shape(&s->data, k->extents, err));
     k->job.data_version = s->data.version;
-    AT_TRY(at_worker_run(s->worker, &k->job, s->options.stop, &outcome, err));
-    s->spent.kernel_ns += outcome.kernel_ns;
-    if (!outcome.end) *out = at_linked_of(s, &outcome);
-    out->disturbed = (outcome.disturbed + outcome.disturbed_kept) * 4 > outcome.num_pairs;
+    for (int left = wanted; left > 0 && !part.end; left -= k->job.pairs) {
+        k->job.pairs = at_anchor_pairs_of_job(s->options.timeout_s, left, pair_s);
+        k->job.pair_seed = s->options.seed ^ (uint64_t)(wanted - left) << 40;
+        AT_TRY(at_worker_run(s->worker, &k->job, s->options.stop, &part, err));
+        s->spent.kernel_ns += part.kernel_ns;
+        append(&all, &part);
+    }
+    if (!part.end) *out = at_linked_of(s, &all);
+    out->disturbed = all.disturbed * 4 > all.num_pairs;
     return AT_OK;
 }
 
@@ -173,7 +192,7 @@ static at_status time_first(at_session *s, at_candidate *k, double run_s, at_err
     at_anchors *a = &s->anchors;
     double pairs = fmin(PAIRS_OF_FIRST, first_link_s / (2 * run_s));
     at_linked own = {0};
-    if (pairs >= LEAST_OF_FIRST) AT_TRY(at_anchor_link(s, k, (int)pairs, &own, err));
+    if (pairs >= LEAST_OF_FIRST) AT_TRY(at_anchor_link(s, k, (int)pairs, 2 * run_s, &own, err));
     if (own.pairs) a->first_s = own.anchor_s, a->state = own.state;
     for (int i = 0; i < AT_STATE_COUNT; i++) {
         a->by[i] = own.by[i]; /* it is the first itself */
@@ -288,16 +307,16 @@ void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at
  * Series that others disturbed do not count, nor those without the state that does; without enough
  * others nothing is known. */
 static at_status link_in_series(at_session *s, at_candidate *k, at_linked *out, at_error *err) {
-    double links[SERIES];
+    double links[SERIES], pair_s = 2 * s->anchors.first_s;
     int n = 0, pairs = FIRST_SERIES;
     at_linked l;
     *out = (at_linked){0};
     for (int i = 0; i < MOST_SERIES && n < SERIES; i++) {
         at_worker_rest(s->worker);
-        AT_TRY(at_anchor_link(s, k, pairs, &l, err));
+        AT_TRY(at_anchor_link(s, k, pairs, pair_s, &l, err));
         if (!l.pairs) return AT_OK;
         *out = l;
-        double pair_s = l.anchor_s * (1 + exp(l.link));
+        pair_s = l.anchor_s * (1 + exp(l.link));
         pairs = (int)fmin(PAIRS_OF_LINK, fmax(FIRST_SERIES, series_s / pair_s));
         if (l.disturbed || l.state != s->anchors.state) continue;
         links[n++] = l.link;
@@ -354,6 +373,10 @@ static at_status back_to_first(at_session *s, at_known *known, at_anchor_line *t
     return at_anchor_lend(s, was, &(bool){false}, err);
 }
 
+bool at_anchor_is_worth(double cost_s, double spent_s, double of_best) {
+    return cost_s <= link_s || (LONG_LINK * cost_s <= spent_s && of_best <= ABOUT_BEST);
+}
+
 at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const at_record *r,
                              at_error *err) {
     at_anchors *a = &s->anchors;
@@ -361,6 +384,10 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
     bool is_better = at_record_is_candidate(r) && p->num_ratios && p->ratio < much_better;
     if (!a->kernel || !is_better) return AT_OK;
     double pair_s = at_record_mean(r) * (1 + 1 / p->ratio);
+    int most = (int)fmin(PAIRS_OF_LINK, fmax(LEAST_OF_LINK, link_s / pair_s));
+    double spent_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
+    double of_best = at_record_mean(r) / at_record_mean(at_known_best(known));
+    if (!at_anchor_is_worth(most * pair_s, spent_s, of_best)) return AT_OK;
     at_candidate *k, *was = a->kernel;
     at_linked link;
     bool set = false;
@@ -372,8 +399,7 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
         if (!set) return AT_OK;
         was = a->kernel;
     }
-    int most = (int)fmin(PAIRS_OF_LINK, fmax(LEAST_OF_LINK, link_s / pair_s));
-    AT_TRY(at_anchor_link(s, k, most, &link, err));
+    AT_TRY(at_anchor_link(s, k, most, pair_s, &link, err));
     if (!link.pairs || exp(link.link) > still_better) { /* it was lucky */
         at_candidate_drop(k);
         return AT_OK;

@@ -30,8 +30,15 @@ void at_anchor_ask(const at_session *s, const at_known *known, int64_t index, at
  * and is right. There is an anchor. */
 at_status at_anchor_second(at_session *s, const at_known *known, const at_config *c,
                            at_anchor_line *out, at_error *err);
-/* Pairs of k with the anchor, as many as wanted; out->pairs 0: k failed. */
-at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, at_linked *out, at_error *err);
+/* Pairs of k with the anchor, as many as wanted, of about pair_s seconds each; out->pairs 0: k
+ * failed. */
+at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, double pair_s, at_linked *out,
+                         at_error *err);
+/* How many of them one job has: what several take must end within its time limit (0: none). */
+int at_anchor_pairs_of_job(double timeout_s, int wanted, double pair_s);
+/* Is a link worth so many seconds, spent_s into the run, of a kernel that takes of_best times as
+ * long as the best so far? */
+bool at_anchor_is_worth(double cost_s, double spent_s, double of_best);
 /* Such a kernel as the anchor of the worker, for a while: what is not said stays as it was. *set:
  * it runs and is right. k must live as long as it is the anchor. */
 at_status at_anchor_lend(at_session *s, at_candidate *k, bool *set, at_error *err);

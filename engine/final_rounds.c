@@ -75,11 +75,11 @@ static at_status prepare(running *g, at_finalist *f, at_error *err) {
 /* So that finals of several logs with one first anchor can be compared. */
 static at_status link_to_trials(running *g, at_candidate *k, at_error *err) {
     at_linked link;
-    double pairs = link_s / (2 * at_record_mean(g->final->of[0].result));
+    double pair_s = 2 * at_record_mean(g->final->of[0].result), pairs = link_s / pair_s;
     at_candidate one = *k;
     if (pairs < LEAST_OF_LINK) return AT_OK;
-    AT_TRY(
-        at_anchor_link(g->s, &one, pairs < MOST_OF_LINK ? (int)pairs : MOST_OF_LINK, &link, err));
+    int most = pairs < MOST_OF_LINK ? (int)pairs : MOST_OF_LINK;
+    AT_TRY(at_anchor_link(g->s, &one, most, pair_s, &link, err));
     if (link.pairs) g->of_first = g->s->anchors.of_first * exp(link.link);
     g->of_first_error = g->s->anchors.of_first_error + link.error;
     return AT_OK;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "engine/anchors.h"
 #include "engine/engine.h"
 #include "tests/folder.h"
 
@@ -251,6 +252,30 @@ static void none_where_asked_otherwise(void **state) {
     at_arena_free(a);
 }
 
+/* Long kernels: a link goes in several jobs, none of which comes near its time limit, even where
+ * it waits three times as long for a state; and a link that takes long waits until it is a tenth of
+ * what the run has taken, and is the best's. */
+static void long_kernels_are_linked(void **state) {
+    (void)state;
+    for (double pair_s = 1e-4; pair_s < 20; pair_s *= 1.3)
+        for (int wanted = 1; wanted <= 200; wanted += 37) {
+            int jobs = 0, left = wanted;
+            for (; left > 0; jobs++) {
+                int n = at_anchor_pairs_of_job(10, left, pair_s);
+                assert_true(n >= 1 && n <= left);
+                assert_true(n == 1 || 3 * n * pair_s < 10);
+                left -= n;
+            }
+            assert_int_equal(left, 0);
+            if (jobs > 1) assert_true(wanted * pair_s > 2);
+        }
+    assert_int_equal(at_anchor_pairs_of_job(0, 25, 1000), 25);
+    assert_true(at_anchor_is_worth(1, 0, 5)); /* short ones at once */
+    assert_true(at_anchor_is_worth(10, 101, 1));
+    assert_false(at_anchor_is_worth(10, 99, 1));
+    assert_false(at_anchor_is_worth(10, 1000, 1.5));
+}
+
 int main(int argc, char **argv) {
     at_worker_main_if_asked(argc, argv);
     const struct CMUnitTest tests[] = {
@@ -258,6 +283,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(objective_is_kept),
         cmocka_unit_test(resumed),
         cmocka_unit_test(a_slow_one_gives_way),
+        cmocka_unit_test(long_kernels_are_linked),
         cmocka_unit_test(none_where_asked_otherwise),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
