@@ -247,25 +247,12 @@ static void cooldown(void **state) {
     cli_expect(0, TUNE "--trials 4 --tuner grid --log cooled.log --cooldown 0");
 }
 
-/* Kernels that sleep 0.4 s: by the third sample, of two runs each, the 2 s of the final are over,
- * in the middle of its first round. */
+/* Kernels that sleep 0.3 s: the final is over in the middle of its first round. */
 static void final_ends(void **state) {
     (void)state;
     if (cli_run("command -v gcc")->status != 0) skip();
-    cli_run("mkdir -p bin");
-    cli_write("bin/gcc", "#!/bin/sh\n"
-                         "cat >slow.c <<'END'\n"
-                         "#include <unistd.h>\n"
-                         "#undef kernel_entry\n"
-                         "int real_entry(void *const buf[], void *workspace, void *par);\n"
-                         "int kernel_entry(void *const buf[], void *workspace, void *par) {\n"
-                         "    usleep(400000);\n"
-                         "    return real_entry(buf, workspace, par);\n"
-                         "}\n"
-                         "END\n"
-                         "exec \"$REAL_GCC\" -Dkernel_entry=real_entry -shared -fPIC -o kernel.so "
-                         "slow.c kernel.c\n");
-    cli_expect(0, "chmod +x bin/gcc; REAL_GCC=$(command -v gcc) PATH=$PWD/bin:$PATH " TUNE
+    cli_write_faulty_gcc("int usleep(unsigned); usleep(300000);");
+    cli_expect(0, "REAL_GCC=$(command -v gcc) PATH=$PWD/bin:$PATH " TUNE
                   "--trials 4 --tuner random --compiler gcc --log slow.log --json");
     assert_in_range(cli_number(cli_json(), "best.tied"), 0, 2);
     assert_int_equal(count_records("slow.log"), 4);
