@@ -69,8 +69,9 @@ static at_status copy_read(rewrite *w, const char *tensor, const char *reader, c
 /* An axis of the layout: one piece of one axis of the reader. */
 typedef struct layout_axis {
     const char *piece, *name;
-    int axis;     /* of the reader */
-    bool is_size; /* the piece has an extent of its own; else it is the whole axis */
+    int axis;      /* of the reader */
+    bool is_size;  /* the piece has an extent of its own; else it is the whole axis */
+    int64_t fixed; /* that extent, where the tree has it as a number */
 } layout_axis;
 
 typedef struct layout {
@@ -90,6 +91,7 @@ static const at_expr *axis_extent(const layout *l, int axis) {
 }
 
 static at_expr *extent_of(rewrite *w, const layout *l, const layout_axis *x) {
+    if (x->fixed) return at_expr_int(w->arena, x->fixed);
     if (x->is_size) return rewrite_name(w->arena, x->piece);
     return rewrite_copy_expr(w->arena, l->reader->axes[x->axis].extent);
 }
@@ -193,15 +195,17 @@ static at_status order_pieces(rewrite *w, layout *l) {
             for (int i = 0; i < l->moved.len; i++) {
                 int k = l->moved.data[i];
                 if (!names_have(&l->leaf->index[k], piece)) continue;
-                bool is_size = at_symbol_find(w->old->symbols, piece) >= 0;
-                if (path[depth]->extent || path[depth]->dynamic || axis_of_piece(l, piece))
+                int64_t fixed = outline_extent(path[depth], piece);
+                bool is_size = fixed || at_symbol_find(w->old->symbols, piece) >= 0;
+                if (path[depth]->dynamic || axis_of_piece(l, piece))
                     return at_fail(w->err, AT_E_INPUT, "loop \"%s\" cannot be an axis of a layout",
                                    piece);
                 *at_push(w->arena, &l->axes) = (layout_axis){
                     .piece = piece,
                     .name = is_size ? rewrite_fresh(w, at_format(w->arena, "%s_i", piece)) : piece,
                     .axis = k,
-                    .is_size = is_size};
+                    .is_size = is_size,
+                    .fixed = fixed};
             }
         }
     for (int i = 0; i < l->moved.len; i++)
@@ -221,7 +225,8 @@ static at_expr *inside(rewrite *w, const layout *l, at_expr *const *value, at_ex
     at_expr *all = NULL;
     for (int i = 0; i < l->moved.len; i++) {
         int k = l->moved.data[i];
-        if (l->leaf->index[k].len < 2) continue;
+        const name_list *digits = &l->leaf->index[k];
+        if (digits->len < 2 && !axis_of_piece(l, digits->data[0])->fixed) continue;
         at_expr *one = rewrite_binary(w->arena, AT_X_LT, rewrite_copy_expr(w->arena, value[k]),
                                       rewrite_copy_expr(w->arena, axis_extent(l, k)));
         all = both(w, all, one);
@@ -273,6 +278,7 @@ static at_status copy_layout(rewrite *w, const char *tensor, const char *reader,
     outline_node *first = NULL, *inner = NULL;
     for (int i = 0; i < l.axes.len; i++) {
         inner = rewrite_add_loop(w, inner, l.axes.data[i].piece);
+        if (l.axes.data[i].fixed) *at_push(w->arena, &inner->extents) = l.axes.data[i].fixed;
         if (!first) first = inner;
     }
     outline_node *leaf = rewrite_add_leaf(w, inner, name, l.axes.len);

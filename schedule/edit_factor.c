@@ -111,7 +111,7 @@ static at_status check(const rewrite *w, const at_tensor *x, outline_node *leaf,
     if (axis < 0)
         return at_fail(w->err, AT_E_INPUT, "\"%s\" is no reduction of @%s", piece, x->name);
     const outline_node *loop = outline_loop(leaf, piece);
-    if (loop->dynamic || loop->extent)
+    if (loop->dynamic || loop->extents.len)
         return at_fail(w->err, AT_E_INPUT, "\"%s\" has an extent of its own: it cannot be an axis",
                        piece);
     if (loop->pieces.len > 1)

@@ -61,7 +61,7 @@ at_status at_edit_split(at_arena *a, const at_tree *t, const at_compute *c, cons
                        piece);
     replace_digit(a, loop->child, piece, parts, n);
     at_ann ann = loop->ann;
-    loop->extent = 0;
+    loop->extents.len = 0;
     outline_node *above = loop;
     for (int i = 0; i < n; i++) {
         outline_node *part = loop;
@@ -85,9 +85,11 @@ at_status at_edit_split(at_arena *a, const at_tree *t, const at_compute *c, cons
 /* What makes a loop what it is, without its place. */
 static void exchange(outline_node *x, outline_node *y) {
     outline_node old = *x;
-    x->pieces = y->pieces, x->ann = y->ann, x->ann_size = y->ann_size, x->extent = y->extent;
+    x->pieces = y->pieces, x->ann = y->ann, x->ann_size = y->ann_size;
+    x->extents = y->extents;
     x->dyn_axes = y->dyn_axes, x->dynamic = y->dynamic;
-    y->pieces = old.pieces, y->ann = old.ann, y->ann_size = old.ann_size, y->extent = old.extent;
+    y->pieces = old.pieces, y->ann = old.ann, y->ann_size = old.ann_size;
+    y->extents = old.extents;
     y->dyn_axes = old.dyn_axes, y->dynamic = old.dynamic;
 }
 
@@ -150,7 +152,7 @@ at_status at_edit_fuse(at_arena *a, const at_tree *t, const at_compute *c, const
     for (int i = 0; i < n; i++) {
         if (!names_have(&chain[i]->pieces, loops[i]))
             return at_fail(err, AT_E_INPUT, "\"%s\" does not stand in this place", loops[i]);
-        if (chain[i]->dynamic || chain[i]->extent)
+        if (chain[i]->dynamic || chain[i]->extents.len)
             return at_fail(err, AT_E_INPUT, "\"%s\" has an extent of its own: it cannot be fused",
                            loops[i]);
         if (outline_reduces(c, chain[i]) != outline_reduces(c, chain[0]))
@@ -178,7 +180,7 @@ static at_status mark(at_arena *a, const at_tree *t, const at_compute *c, const 
     if (loop->dynamic && marks)
         return at_fail(err, AT_E_INPUT, "\"%s\" has an extent from data: it takes no annotation",
                        piece);
-    if (loop->extent && marks)
+    if (loop->extents.len && marks)
         return at_fail(err, AT_E_INPUT, "\"%s\" is written with its extent: it takes no annotation",
                        piece);
     loop->ann = ann;

@@ -84,7 +84,8 @@ static at_status add_loop(moving *m, const outline_node *like, const char *piece
     if (like) {
         n->ann = like->ann == AT_ANN_PARA ? AT_ANN_NONE : like->ann;
         n->ann_size = like->ann_size;
-        n->extent = like->pieces.len == 1 ? like->extent : 0;
+        int64_t extent = outline_extent(like, piece);
+        if (extent) *at_push(m->arena, &n->extents) = extent;
         n->dynamic = like->dynamic;
         n->dyn_axes = like->dyn_axes;
     }

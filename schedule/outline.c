@@ -10,12 +10,16 @@ static const char *name_of(const at_tree *t, int piece) {
 }
 
 static void take_loop(at_arena *a, const at_tree *t, const tree_node *from, outline_node *n) {
-    for (int m = 0; m < from->fixed.num_pieces; m++)
+    const tree_piece *piece = &t->pieces.data[from->first_piece];
+    bool has_numbers = false;
+    for (int m = 0; m < from->fixed.num_pieces; m++) {
         *at_push(a, &n->pieces) = name_of(t, from->first_piece + m);
+        has_numbers |= piece[m].source == EXTENT_FIXED;
+    }
+    for (int m = 0; has_numbers && m < from->fixed.num_pieces; m++)
+        *at_push(a, &n->extents) = piece[m].source == EXTENT_FIXED ? piece[m].fixed : 0;
     n->ann = from->fixed.ann;
     n->ann_size = from->ann_name;
-    const tree_piece *first = &t->pieces.data[from->first_piece];
-    if (first->source == EXTENT_FIXED) n->extent = first->fixed;
     n->dynamic = from->dynamic;
     for (int i = 0; i < from->num_dyn_args; i++) *at_push(a, &n->dyn_axes) = from->dyn_args[i];
 }
@@ -69,8 +73,11 @@ static at_status make_loop(at_tree_maker *m, const at_compute *c, const outline_
                            int parent) {
     if (!n->parent || n->next || n->parent->child != n) at_tree_new_line(m);
     int loop = at_tree_add_loop(m, parent, n->ann);
-    for (int i = 0; i < n->pieces.len; i++) AT_TRY(at_tree_add_piece(m, loop, n->pieces.data[i]));
-    if (n->extent) at_tree_set_extent(m, loop, n->extent);
+    for (int i = 0; i < n->pieces.len; i++) {
+        AT_TRY(at_tree_add_piece(m, loop, n->pieces.data[i]));
+        int64_t extent = outline_extent(n, n->pieces.data[i]);
+        if (extent) at_tree_set_extent(m, loop, extent);
+    }
     if (n->ann_size) AT_TRY(at_tree_set_ann_size(m, loop, n->ann_size));
     if (n->dynamic) at_tree_set_dynamic(m, loop, n->dyn_axes.data, n->dyn_axes.len);
     return make(m, c, n->child, loop);
@@ -125,6 +132,12 @@ outline_node *outline_leaf(const outline *o, const char *stage) {
 
 outline_node *outline_init(const outline *o, const char *stage) {
     return find_leaf(o->root, stage, true);
+}
+
+int64_t outline_extent(const outline_node *loop, const char *piece) {
+    for (int i = 0; i < loop->extents.len; i++)
+        if (!strcmp(loop->pieces.data[i], piece)) return loop->extents.data[i];
+    return 0;
 }
 
 bool names_have(const name_list *l, const char *name) {

@@ -7,6 +7,7 @@
 #include "schedule/schedule_int.h"
 
 typedef AT_VEC(const char *) name_list;
+typedef AT_VEC(int64_t) extent_list;
 
 typedef struct outline_node outline_node;
 struct outline_node {
@@ -15,7 +16,7 @@ struct outline_node {
     name_list pieces; /* several: fused */
     at_ann ann;
     const char *ann_size; /* name:ann(size), or NULL */
-    int64_t extent;       /* name:extent; 0: by the name */
+    extent_list extents;  /* [pieces] name:extent, 0: by the name; none: all are */
     name_list dyn_axes;   /* of name:dyn(...) */
     bool dynamic;
     /* leaf */
@@ -50,6 +51,8 @@ void outline_append(outline *o, outline_node *parent, outline_node *n);
 void outline_insert(outline *o, outline_node *beside, bool before, outline_node *n);
 /* Takes a node out, and the loops above that are empty then. */
 void outline_remove(outline *o, outline_node *n);
+/* The number that a loop's piece is written with; 0: its name says. */
+int64_t outline_extent(const outline_node *loop, const char *piece);
 bool names_have(const name_list *l, const char *name);
 /* Is the loop used as a reduction by a leaf inside? */
 bool outline_reduces(const at_compute *c, const outline_node *loop);

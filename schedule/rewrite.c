@@ -196,7 +196,7 @@ outline_node *rewrite_nest_behind(rewrite *w, outline_node *leaf, const char *pi
         inner->pieces = p->pieces;
         inner->ann = p->ann == AT_ANN_PARA ? AT_ANN_NONE : p->ann;
         inner->ann_size = p->ann_size;
-        inner->extent = p->extent;
+        inner->extents = p->extents;
         if (!first) first = inner;
     }
     if (first) outline_insert(&w->o, top, false, first);

@@ -20,9 +20,11 @@
  *   tree    := line*                                  children stand 4 blanks deeper
  *   line    := item ("," item)* "=>" (leaf | newline tree) | leaf
  *   item    := name [":" ann] | "{" name ("," name)* "}" [":" ann]
+ *            | "{" name [":" integer] ("," name [":" integer])* "}" [mark]
  *            | "[" item ("," item)* "]" ":" "order" "(" size ")"
  *   ann     := "para" | "vec" | "unroll" | "ann" "(" size ")"
- *            | integer ["para" | "vec" | "unroll"] | "dyn(" name ("," name)* ")"
+ *            | integer [mark] | "dyn(" name ("," name)* ")"
+ *   mark    := "para" | "vec" | "unroll"
  *   leaf    := "@" stage [".init"] attr* "=" index ("," index)* ["//" index ("," index)*]
  *   attr    := "[" "prefetch" tensor (integer | size) "]"   reads of tensor ask for what lies that
  *                                                            many bytes ahead; 0: not
@@ -306,6 +308,8 @@ typedef struct at_leaf_digit {
     bool has_mark; /* an annotation of any kind */
     bool is_open;  /* without an extent */
     int64_t fixed; /* its extent as a number, where it is written as one; else 0 */
+    bool is_own;   /* a loop around this leaf alone, right around it */
+    bool in_tile;  /* a loop of its own, around no reduction of the leaf */
 } at_leaf_digit;
 enum { AT_TREE_MOST_DIGITS = 64 };
 int at_tree_digits(const at_tree *t, int stage, int axis, at_leaf_digit *out);

@@ -102,7 +102,8 @@ at_status at_tree_add_piece(at_tree_maker *m, int loop, const char *name) {
 void at_tree_set_ann(at_tree_maker *m, int loop, at_ann ann) { node(m, loop)->fixed.ann = ann; }
 
 void at_tree_set_extent(at_tree_maker *m, int loop, int64_t extent) {
-    tree_piece *piece = &m->tree->pieces.data[node(m, loop)->first_piece];
+    tree_node *n = node(m, loop);
+    tree_piece *piece = &m->tree->pieces.data[n->first_piece + n->fixed.num_pieces - 1];
     piece->source = EXTENT_FIXED;
     piece->fixed = extent;
 }

@@ -38,11 +38,18 @@ int at_tree_digits(const at_tree *t, int stage, int axis, at_leaf_digit *out) {
         const tree_digit *digit = &t->digits.data[x->first_digit + d];
         const tree_node *loop = &t->nodes.data[digit->loop];
         const tree_piece *piece = &t->pieces.data[loop->first_piece + digit->member];
+        bool is_plain = loop->fixed.num_pieces == 1 && !loop->dynamic;
+        const tree_node *below = leaf;
+        while (below->parent != digit->loop && !t->nodes.data[below->parent].fixed.is_reduce)
+            below = &t->nodes.data[below->parent];
         out[d] = (at_leaf_digit){.piece = t->piece_names.data[piece->name],
                                  .ann = loop->ann_name ? AT_ANN_UNROLL : loop->fixed.ann,
                                  .has_mark = loop->ann_name || loop->fixed.ann != AT_ANN_NONE,
                                  .is_open = piece->source == EXTENT_OPEN,
-                                 .fixed = piece->fixed};
+                                 .fixed = piece->fixed,
+                                 .is_own = is_plain && below == leaf && leaf->next < 0 &&
+                                           loop->child == leaf - t->nodes.data,
+                                 .in_tile = is_plain && below->parent == digit->loop};
     }
     return x->num_digits;
 }

@@ -75,6 +75,22 @@ static bool at_word(const parser *p, at_ann *out) {
     return false;
 }
 
+/* The number of the piece that was taken last. */
+static at_status take_extent(parser *p, int loop, const char *expected) {
+    if (p->lex.kind != AT_TOK_INT) return FAIL(p, "expected %s", expected);
+    if (p->lex.integer < 1) return FAIL(p, "an extent is at least 1");
+    at_tree_set_extent(p->maker, loop, p->lex.integer);
+    return next(p);
+}
+
+/* What may stand behind numbers: name:14 unroll, {a:2, b:7} para. */
+static at_status parse_word(parser *p, int loop) {
+    at_ann ann;
+    if (!at_word(p, &ann)) return AT_OK;
+    at_tree_set_ann(p->maker, loop, ann);
+    return next(p);
+}
+
 static at_status parse_annotation(parser *p, int loop, bool fused) {
     const char *size;
     at_ann ann;
@@ -92,30 +108,29 @@ static at_status parse_annotation(parser *p, int loop, bool fused) {
         AT_TRY(next(p));
         return parse_dyn(p, loop);
     }
-    if (p->lex.kind != AT_TOK_INT)
-        return FAIL(p, "expected para, vec, unroll, dyn(...) or an extent");
-    if (p->lex.integer < 1) return FAIL(p, "an extent is at least 1");
-    at_tree_set_extent(p->maker, loop, p->lex.integer);
-    AT_TRY(next(p));
-    if (!at_word(p, &ann)) return AT_OK;
-    at_tree_set_ann(p->maker, loop, ann); /* name:14 unroll */
-    return next(p);
+    AT_TRY(take_extent(p, loop, "para, vec, unroll, dyn(...) or an extent"));
+    return parse_word(p, loop);
 }
 
 /* One loop: a name or several in braces, perhaps annotated. */
 static at_status parse_item(parser *p, int parent, int *out) {
     int loop = *out = at_tree_add_loop(here(p), parent, AT_ANN_NONE);
-    bool fused = at(p, "{");
+    bool fused = at(p, "{"), has_numbers = false;
     if (fused) {
         do {
             AT_TRY(next(p));
             AT_TRY(take_piece(p, loop));
+            if (!at(p, ":")) continue;
+            has_numbers = true;
+            AT_TRY(next(p));
+            AT_TRY(take_extent(p, loop, "an extent"));
         } while (at(p, ","));
         if (!at(p, "}")) return FAIL(p, "expected ',' or '}'");
         AT_TRY(next(p));
     } else {
         AT_TRY(take_piece(p, loop));
     }
+    if (has_numbers) return parse_word(p, loop);
     if (!at(p, ":")) return AT_OK;
     AT_TRY(next(p));
     return parse_annotation(p, loop, fused);

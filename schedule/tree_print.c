@@ -13,16 +13,18 @@ static const char *piece_name(const at_tree *t, const tree_node *n, int member) 
 
 static void print_item(at_text *out, const at_tree *t, const tree_node *n) {
     static const char *const words[] = {"", "para", "vec", "unroll"};
-    const tree_piece *first = &t->pieces.data[n->first_piece];
-    bool fused = n->fixed.num_pieces > 1;
+    const tree_piece *piece = &t->pieces.data[n->first_piece];
+    bool fused = n->fixed.num_pieces > 1, has_numbers = false;
     if (fused) at_text_add(out, "{");
-    for (int m = 0; m < n->fixed.num_pieces; m++)
+    for (int m = 0; m < n->fixed.num_pieces; m++) {
         at_text_addf(out, "%s%s", m ? ", " : "", piece_name(t, n, m));
+        if (piece[m].source != EXTENT_FIXED) continue;
+        at_text_addf(out, ":%lld", (long long)piece[m].fixed);
+        has_numbers = true;
+    }
     if (fused) at_text_add(out, "}");
     if (n->ann_name) at_text_addf(out, ":ann(%s)", n->ann_name);
-    if (first->source == EXTENT_FIXED) at_text_addf(out, ":%lld", (long long)first->fixed);
-    if (n->fixed.ann)
-        at_text_addf(out, "%s%s", first->source == EXTENT_FIXED ? " " : ":", words[n->fixed.ann]);
+    if (n->fixed.ann) at_text_addf(out, "%s%s", has_numbers ? " " : ":", words[n->fixed.ann]);
     if (!n->dynamic) return;
     at_text_add(out, ":dyn(");
     for (int i = 0; i < n->num_dyn_args; i++)

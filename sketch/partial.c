@@ -89,24 +89,34 @@ static void add_split(completion *c, const at_axis *axis, bool is_reduce, bool h
     at_text_free(&listed);
 }
 
-/* The last part of a sum, if nothing is said of its loop, may be unrolled. */
-static void add_mark(completion *c, const at_leaf_digit *d) {
+/* The last part of an axis, if nothing is said of its loop, may be lanes where it is the innermost
+ * of all, and else written out. What comes first is the default. */
+static void add_mark(completion *c, const at_leaf_digit *d, bool is_reduce) {
     at_arena *a = c->s->arena;
+    bool may_vec = !is_reduce && d->is_own;
     const char *knob = at_format(a, "mark_%s", d->piece),
-               *size = sketch_fresh(c->s, at_format(a, "%s_unroll", d->piece));
+               *size = sketch_fresh(c->s, at_format(a, "%s_mark", d->piece)),
+               *marks = is_reduce ? "try_unroll"
+                        : may_vec ? "vec_unroll_none"
+                                  : "unroll_none";
     at_symbol_add(a, c->s->symbols, size);
     *at_push(a, &c->s->definitions) =
-        (at_definition){.kind = AT_DEFINE_ANNOTATE, .text = {knob, size, "try_unroll"}};
-    *at_push(a, &c->s->marks) = (sketch_mark_knob){c->stage, d->piece, size};
+        (at_definition){.kind = AT_DEFINE_ANNOTATE, .text = {knob, size, marks}};
+    *at_push(a, &c->s->marks) = (sketch_mark_knob){c->stage, d->piece, size, may_vec};
 }
 
 static at_status take_axis(completion *c, int k) {
     const at_tensor *x = &c->s->compute->tensors[c->stage_number];
     at_leaf_digit digits[AT_TREE_MOST_DIGITS], open[AT_TREE_MOST_DIGITS];
     int n = at_tree_digits(c->tree, c->stage_number, k, digits), num_open = 0;
-    bool is_reduce = k >= x->num_axes;
+    bool is_reduce = k >= x->num_axes, may_mark = false;
     for (int i = 0; i < n; i++) {
         digits[i].is_open &= at_symbol_find(c->s->symbols, digits[i].piece) < 0;
+        if (i && i == n - 1) may_mark = digits[i].is_open && !digits[i].has_mark;
+        if (may_mark && !is_reduce && digits[i].in_tile) { /* as large as if it were marked */
+            digits[i].ann = digits[i].is_own ? AT_ANN_VEC : AT_ANN_UNROLL;
+            digits[i].has_mark = true;
+        }
         if (digits[i].is_open) open[num_open++] = digits[i];
     }
     if (!num_open) return AT_OK;
@@ -123,12 +133,33 @@ static at_status take_axis(completion *c, int k) {
         return AT_OK;
     }
     add_split(c, &x->axes[k], is_reduce, digits[0].is_open, length, open, num_open);
-    const at_leaf_digit *last = &digits[n - 1];
-    if (is_reduce && last->is_open && !last->has_mark) add_mark(c, last);
+    if (may_mark && (is_reduce || digits[n - 1].in_tile)) add_mark(c, &digits[n - 1], is_reduce);
     return AT_OK;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
+
+/* A knob decides what every loop of its piece is marked with, where that says nothing itself. */
+static at_status put_marks(const sketch_state *s, const sketch_mark_knob *m, at_tree **tree,
+                           at_error *err) {
+    const at_compute *c = s->compute;
+    at_leaf_digit d[AT_TREE_MOST_DIGITS];
+    for (int t = 0; t < c->num_tensors; t++)
+        for (int k = 0; k < c->tensors[t].num_axes + c->tensors[t].num_reduce; k++)
+            for (int i = at_tree_digits(*tree, t, k, d); i-- > 0;) {
+                if (strcmp(d[i].piece, m->piece) || d[i].has_mark || (m->may_vec && !d[i].is_own))
+                    continue;
+                AT_TRY(at_edit_mark_size(s->arena, *tree, c, c->tensors[t].name, m->piece, m->size,
+                                         tree, err));
+            }
+    return AT_OK;
+}
+
+static bool may_be_lanes(const sketch_state *s, const at_leaf_digit *d) {
+    for (int i = 0; i < s->marks.len; i++)
+        if (s->marks.data[i].may_vec && !strcmp(s->marks.data[i].piece, d->piece)) return d->is_own;
+    return d->ann == AT_ANN_VEC;
+}
 
 /* What is written of a sum in lanes counts as a tile, whose operands may be packed. */
 static void note_tile(sketch_state *s, int stage) {
@@ -138,8 +169,8 @@ static void note_tile(sketch_state *s, int stage) {
     for (int k = 0; k < x->num_axes; k++) {
         int n = at_tree_digits(s->tree, stage, k, d);
         if (n < 1) continue;
-        if (d[n - 1].ann == AT_ANN_VEC) t.vec = k;
-        if (d[n - 1].ann == AT_ANN_UNROLL) t.row = k;
+        if (may_be_lanes(s, &d[n - 1])) t.vec = k;
+        else if (d[n - 1].ann == AT_ANN_UNROLL) t.row = k;
     }
     if (x->num_reduce && t.vec >= 0) *at_push(s->arena, &s->tiles) = t;
 }
@@ -217,11 +248,7 @@ at_status sketch_start_written(sketch_state *s, const at_tree *tree, at_error *e
             AT_TRY(take_axis(&c, k));
     }
     AT_TRY(at_edit_complete(s->arena, compute, tree, &completed, err));
-    for (int i = 0; i < s->marks.len; i++) {
-        const sketch_mark_knob *m = &s->marks.data[i];
-        AT_TRY(at_edit_mark_size(s->arena, completed, compute, m->stage, m->piece, m->size,
-                                 &completed, err));
-    }
+    for (int i = 0; i < s->marks.len; i++) AT_TRY(put_marks(s, &s->marks.data[i], &completed, err));
     at_text text = {0};
     at_tree_print(&text, completed);
     at_status status =

@@ -18,6 +18,7 @@ typedef struct sketch_tile {
 /* A loop whose annotation a knob decides. */
 typedef struct sketch_mark_knob {
     const char *stage, *piece, *size;
+    bool may_vec;
 } sketch_mark_knob;
 
 typedef struct sketch_state {

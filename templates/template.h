@@ -66,7 +66,8 @@ void at_option(at_template *t, const char *knob, const char *values, int fallbac
 void at_reorder(at_template *t, const char *knob, const char *name, int num_loops,
                 const char *policy);
 /* Annotations of loops, as AutoTVM's annotate knob: policy is try_unroll, try_vec or
- * try_unroll_vec. Each of the names is a size, for a:ann(name) in a tree: 0 none, 1 unroll, 2 vec.
+ * try_unroll_vec, where try is none; or marks in another order, of which the first is the default:
+ * vec_unroll_none. Each of the names is a size, for a:ann(name) in a tree: 0 none, 1 unroll, 2 vec.
  */
 void at_annotate(at_template *t, const char *knob, const char *names, const char *policy);
 /* In defaults: of a split, the sizes of its parts but the first; of an option, its value. */

@@ -208,10 +208,12 @@ static at_status add_annotate(at_template *t, const char *knob, const char *name
     int n = 0;
     for (const char *p = names; *p; p++) n += *p != ' ' && (p == names || p[-1] == ' ');
     AT_TRY(new_knob(t, knob));
-    if (strncmp(policy, "try", 3))
-        return at_fail(&t->err, AT_E_INPUT,
-                       "%s: knob %s: policy \"%s\"; write try_unroll, try_vec or try_unroll_vec",
-                       t->row->name, knob, policy);
+    if (!strcmp(policy, "locate_cache") || !strncmp(policy, "bind_gpu", 8))
+        return at_fail(
+            &t->err, AT_E_INPUT,
+            "%s: knob %s: policy \"%s\"; write try_unroll, try_vec or try_unroll_vec, or "
+            "marks, the default first: vec_none",
+            t->row->name, knob, policy);
     if (n < 1 || n > MAX_PARTS)
         return at_fail(&t->err, AT_E_INPUT, "%s: knob %s: annotates 1 to %d loops", t->row->name,
                        knob, MAX_PARTS);

@@ -4,7 +4,7 @@
  * that are given again without sizes and with only some of their leaves. In the environment:
  * AT_SEED and AT_COUNT choose other computations and more, AT_POINTS how many points of each sketch
  * (100 in a full run, the first of them through compilers, too), AT_ONLY one file of examples/te,
- * that file with any arguments ("norm B=3,M=7,N=12"), or random.
+ * that file with any arguments ("norm B=3,M=7,N=12"), random or begun.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -255,6 +255,23 @@ static at_task *task_of_file(at_arena *a, const char *file, const char *args) {
 
 static size_t blanks(const char *line) { return strspn(line, " "); }
 
+/* What is left of the marks of loops: all of them, none for rules to find, or, where no knob of its
+ * own has another number, lanes by number. */
+static const char *change_marks(at_arena *a, const char *tree, bool has_knobs, at_rng *rng) {
+    static const struct {
+        const char *from, *to;
+    } changes[] = {{"", ""}, {":vec", ""}, {":unroll", ""}, {":vec", ":4 vec"}};
+    at_text out = {0};
+    uint64_t i = at_rng_below(rng, has_knobs ? 3 : 4);
+    size_t length = strlen(changes[i].from);
+    for (const char *p = tree; *p;)
+        if (length && !strncmp(p, changes[i].from, length)) {
+            at_text_add(&out, changes[i].to);
+            p += length;
+        } else at_text_addn(&out, p++, 1);
+    return at_text_take(a, &out);
+}
+
 /* The tree without some of its leaves, and without the loops that are empty then. */
 static void add_some(at_text *out, const char *tree, at_rng *rng) {
     const char *line[200];
@@ -307,10 +324,11 @@ static void check_begun(batch *b, const at_task *task, int points, at_rng *rng) 
         at_text tree = {0};
         at_task *begun;
         at_error err;
-        while (!tree.len) add_some(&tree, s->s->tree_text, rng);
-        const at_template_row *row = strstr(s->name, "pack_")
-                                         ? keep_knobs(a, s, at_text_str(&tree))
-                                         : drop_knobs(a, sketch, s, at_text_str(&tree));
+        bool has_knobs = strstr(s->name, "pack_");
+        const char *marked = change_marks(a, s->s->tree_text, has_knobs, rng);
+        while (!tree.len) add_some(&tree, marked, rng);
+        const at_template_row *row = has_knobs ? keep_knobs(a, s, at_text_str(&tree))
+                                               : drop_knobs(a, sketch, s, at_text_str(&tree));
         if (at_task_new(a, row, at_task_args_text(task), &begun, &err) != AT_OK)
             fail_msg("%s: %s: %s\n%s", b->what, s->name, err.text, at_text_str(&tree));
         if (at_task_num_sketches(begun)) check_plain(b, begun, points);
@@ -485,7 +503,7 @@ static void begun_by_hand(void **state) {
         const char *const *x = cases[i % CASES];
         at_arena *a = at_arena_new();
         b.what = x[0];
-        if (!only || !strcmp(only, x[0]))
+        if (!only || !strcmp(only, x[0]) || !strcmp(only, "begun"))
             check_begun(&b, task_of_file(a, x[0], x[1]), (int)setting("AT_POINTS", 2), &rng);
         at_arena_free(a);
     }

@@ -238,11 +238,49 @@ static void begun(void **state) {
          "k0, k1, j0, j1 =>\n"
          "    @B_packed = j0, k0, k1, j1\n"
          "i0:para, j0 =>\n"
-         "    k0, k1:ann(k1_unroll), i1:unroll, j1:vec =>\n"
+         "    k0, k1:ann(k1_mark), i1:unroll, j1:vec =>\n"
          "        @mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k\n"
          "    i1:unroll, j1:vec =>\n"
          "        @out = {i0, i1}/i, {j0, j1}/j\n",
          2, 4},
+        /* numbers, those of fused loops, too, stay; lanes with a number are packed for */
+        {PRODUCT "schedule\n"
+                 "{i0:3, j0:2} para =>\n"
+                 "    k0, k1, i1:6 unroll, j1:32 vec =>\n"
+                 "        @mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k\n",
+         "k0, k1, j0:2, j1:32 =>\n"
+         "    @B_packed = j0, k0, k1, j1\n"
+         "{i0:3, j0:2} para =>\n"
+         "    k0, k1:ann(k1_mark), i1:6 unroll, j1:32 vec =>\n"
+         "        @mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k\n"
+         "    i1:6 unroll, j1:32 vec =>\n"
+         "        @out = {i0, i1}/i, {j0, j1}/j\n",
+         2, 2},
+        /* knobs for loops of which nothing is said */
+        {PRODUCT "schedule\n"
+                 "i0:para, j0 =>\n"
+                 "    k, i1, j1 =>\n"
+                 "        @mul = {i0, i1}/i, {j0, j1}/j  // k\n",
+         "k, j0, j1 =>\n"
+         "    @B_packed = j0, k, j1\n"
+         "i0:para, j0 =>\n"
+         "    k, i1:ann(i1_mark), j1:ann(j1_mark) =>\n"
+         "        @mul = {i0, i1}/i, {j0, j1}/j  // k\n"
+         "    i1:ann(i1_mark), j1:ann(j1_mark) =>\n"
+         "        @out = {i0, i1}/i, {j0, j1}/j\n",
+         2, 4},
+        /* only the innermost of a leaf alone can be lanes, none around a reduction is written out
+         */
+        {PRODUCT "schedule\n"
+                 "i0, i1, j0, j1 =>\n"
+                 "    k =>\n"
+                 "        @mul = {i0, i1}/i, {j0, j1}/j  // k\n"
+                 "    @out = {i0, i1}/i, {j0, j1}/j\n",
+         "i0, i1, j0, j1 =>\n"
+         "    k =>\n"
+         "        @mul = {i0, i1}/i, {j0, j1}/j  // k\n"
+         "    @out = {i0, i1}/i, {j0, j1}/j\n",
+         1, 2},
         /* sizes that are there stay, and those that follow from them are no knobs */
         {PRODUCT "schedule\n"
                  "i0, j0:2, j1 =>\n"

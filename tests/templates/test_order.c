@@ -115,9 +115,10 @@ static void mistakes(void **state) {
     expect_refused(*state, &row, "", AT_E_INPUT,
                    "names of loop_order of t:1:3: expected 1 name, got 'q'\np q\n  ^");
     row = row_of(policy);
-    expect_refused(
-        *state, &row, "", AT_E_INPUT,
-        "t: knob marks: policy \"bind_gpu\"; write try_unroll, try_vec or try_unroll_vec");
+    expect_refused(*state, &row, "", AT_E_INPUT,
+                   "t: knob marks: policy \"bind_gpu\"; write try_unroll, try_vec or "
+                   "try_unroll_vec, or marks, "
+                   "the default first: vec_none");
     row = row_of(beyond);
     at_error err;
     at_program *p;
