@@ -293,6 +293,10 @@ bool at_value_is_neutral(const at_value *v, at_reduction r) {
     return v->op == AT_V_CONST && v->number == at_reduction_neutral(r);
 }
 
+int64_t at_value_size(const at_value *v) {
+    return 1 + (v->a ? at_value_size(v->a) : 0) + (v->b ? at_value_size(v->b) : 0);
+}
+
 int at_value_calls(const at_value *v) {
     return (v->op == AT_V_CALL) + (v->a ? at_value_calls(v->a) : 0) +
            (v->b ? at_value_calls(v->b) : 0);

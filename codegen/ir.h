@@ -149,6 +149,7 @@ const at_value *at_value_fold(at_low *l, const at_value *v,
                               const at_fact *facts); /* decided selects go */
 bool at_value_is_zero(const at_value *v);
 bool at_value_is_neutral(const at_value *v, at_reduction r);
+int64_t at_value_size(const at_value *v);                      /* values in it */
 int at_value_calls(const at_value *v);                         /* of functions in it */
 at_mask at_ir_table_loops(const at_low *l, const at_ir *list); /* that places in tables hang on */
 /* Enters the range of a loop's symbol; the old one is returned for at_range_leave. */

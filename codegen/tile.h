@@ -84,7 +84,8 @@ typedef struct at_tile_op {
 #define AT_TILE_MAX_SLOTS 12 /* with the pointers made inside */
 #define AT_TILE_NUMBERS 64
 #define AT_TILE_MAX_TRIPS 6
-#define AT_TILE_MAX_OPS 1500 /* of one straight-line body; beyond, unrolled loops stay loops */
+#define AT_TILE_MAX_VALUES 16000 /* of a tile, in virtual registers */
+#define AT_TILE_MAX_OPS 1500     /* of one straight-line body; beyond, unrolled loops stay loops */
 
 typedef struct at_tile {
     const char *name, *base_name; /* tile_14x32; name: with a number where several differ */

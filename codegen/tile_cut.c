@@ -267,8 +267,26 @@ static bool is_thin_sum(const at_low *l, const at_ir *n) {
            at_loop_trips(n) > 1 && !has_counted(n->child) && expanded(l, n->child) <= AT_THIN_OPS;
 }
 
-/* most_of_sum: operations of a reduction's body. */
-static void limit_unrolling(at_low *l, at_ir *list, at_mask keep, int64_t most_of_sum) {
+/* How often loop n writes out what is in it. */
+static int64_t vectors_of(const at_low *l, const at_ir *n) {
+    if (!unrolled(n)) return 1;
+    int lanes = n->loop.ann == AT_ANN_VEC ? l->target->lanes : 1;
+    return (at_loop_trips(n) + lanes - 1) / lanes;
+}
+
+/* Values that a list works out as code without loops, a whole vector at a time. */
+static int64_t all_values(const at_low *l, const at_ir *list) {
+    int64_t n = 0;
+    for (; list && n <= AT_TILE_MAX_VALUES; list = list->next)
+        n += list->kind == AT_IR_STMT ? at_value_size(list->stmt.val)
+                                      : vectors_of(l, list) * all_values(l, list->child);
+    return n;
+}
+
+/* most_of_sum: operations of a reduction's body; kept: how often loops of `keep` around the list
+ * write it out. */
+static void limit_unrolling(at_low *l, at_ir *list, at_mask keep, int64_t most_of_sum,
+                            int64_t kept) {
     for (at_ir *n = list; n; n = n->next) {
         if (n->kind != AT_IR_LOOP) continue;
         at_ir one = *n;
@@ -290,17 +308,23 @@ static void limit_unrolling(at_low *l, at_ir *list, at_mask keep, int64_t most_o
             }
             continue;
         }
+        bool stays = keep & AT_BIT(n->loop.sym);
+        bool too_many =
+            kept > 1 && vectors_of(l, n) * all_values(l, child) > AT_TILE_MAX_VALUES / kept;
         int64_t most = n->loop.is_reduce ? most_of_sum : AT_TILE_MAX_OPS;
-        if (unrolled(n) && !(keep & AT_BIT(n->loop.sym)) && expanded(l, &one) > most) {
+        if (unrolled(n) && !stays && (too_many || expanded(l, &one) > most)) {
             int64_t limit = n->loop.is_reduce ? most : AT_TILE_STRAIGHT_OPS,
-                    size = unroll_by(l, n, expanded(l, child), limit);
+                    unit = n->loop.ann == AT_ANN_VEC ? l->target->lanes : 1,
+                    size = too_many ? unit : unroll_by(l, n, expanded(l, child), limit);
             if (size > 1 && size < at_loop_trips(n)) n = split_loop(l, n, size);
             else if (size == 1) n->loop.ann = AT_ANN_NONE;
         }
-        limit_unrolling(l, child, keep, most_of_sum);
+        limit_unrolling(l, child, keep, most_of_sum,
+                        stays && unrolled(n) ? kept * at_loop_trips(n) : kept);
     }
 }
 
 void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep) {
-    limit_unrolling(l, list, keep, at_counted_loops(list) ? AT_TILE_SUM_OPS : AT_TILE_STRAIGHT_OPS);
+    int64_t most_of_sum = at_counted_loops(list) ? AT_TILE_SUM_OPS : AT_TILE_STRAIGHT_OPS;
+    limit_unrolling(l, list, keep, most_of_sum, 1);
 }

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#define SHORT_BODY 16 /* statements of a copy that is written out though nobody asked for it */
+#define SHORT_BODY 16   /* statements of a copy that is written out though nobody asked for it */
+#define SHORT_VALUE 128 /* values of one of them */
 
 static void expand(at_builder *b, const at_ir *list);
 
@@ -76,13 +77,15 @@ static void note_scalar(at_builder *b, const at_ir *n, const char *why) {
     *at_push(b->l->arena, &b->notes) = at_note_no_vector(b->l, n, why);
 }
 
-/* Statements of a nest when all of it is expanded; -1 where a sum or an unknown trip count forbids
- * that. */
+/* Statements of a nest when all of it is expanded; -1 where a sum, a long value or an unknown trip
+ * count forbids that. */
 static int64_t straight(const at_ir *list) {
     int64_t n = 0;
     for (; list; list = list->next) {
         int64_t inner = 1;
-        if (list->kind == AT_IR_STMT && list->stmt.add) return -1;
+        if (list->kind == AT_IR_STMT &&
+            (list->stmt.add || at_value_size(list->stmt.val) > SHORT_VALUE))
+            return -1;
         if (list->kind == AT_IR_LOOP) {
             inner = straight(list->child);
             if (inner < 0 || !at_loop_is_fixed(list)) return -1;

@@ -28,7 +28,7 @@ typedef at_ir *at_cut_build(void *context, at_ir *list);
 at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *build,
                            void *context);
 /* Keeps real loops where the unrolled body would exceed AT_TILE_MAX_OPS; loops in `keep` stay
- * unrolled. */
+ * unrolled, and loops inside of them are real where the whole would exceed AT_TILE_MAX_VALUES. */
 void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep);
 
 /* tile_transpose.c: copies that neither loop of is a vector of on both sides, cut into squares of

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#define MAX_VREGS 16000
-
 at_tile_op *at_build_emit(at_builder *b, at_tile_kind kind) {
     at_tile_op *op = at_push(b->l->arena, &b->ops);
     *op = (at_tile_op){
@@ -20,7 +18,7 @@ void at_build_start_body(at_builder *b) {
 }
 
 int at_build_vreg(at_builder *b, at_tile_vreg v) {
-    if (b->vregs.len >= MAX_VREGS) {
+    if (b->vregs.len >= AT_TILE_MAX_VALUES) {
         b->failed = true;
         return 0;
     }

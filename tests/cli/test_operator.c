@@ -89,6 +89,18 @@ static void tiles(void **state) {
 }
 
 /* m and points of Winograd's templates are searched where they are not given. */
+/* 64 elements of 49 products each, whose factors must be known where they are worked out: that many
+ * channels are not written out besides. */
+static void large_kernels(void **state) {
+    (void)state;
+    static const char *const sets[] = {"", "--isa sse2", "--isa scalar"};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        cli_expect(0,
+                   "./autotune run conv2d_winograd_nhwc --args N=1,H=6,W=6,CI=5,CO=40,KH=7,KW=7,"
+                   "padding=3,m=2 --config default %s --number 1 --repeat 1",
+                   sets[i]);
+}
+
 static void open_arguments(void **state) {
     (void)state;
     static const struct {
@@ -310,12 +322,12 @@ static void mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_ways),    cmocka_unit_test(which),
-        cmocka_unit_test(tiles),       cmocka_unit_test(open_arguments),
-        cmocka_unit_test(sparse),      cmocka_unit_test(one_weight),
-        cmocka_unit_test(shared_name), cmocka_unit_test(per_operator),
-        cmocka_unit_test(crossing),    cmocka_unit_test(of_the_user),
-        cmocka_unit_test(mistakes),
+        cmocka_unit_test(all_ways),       cmocka_unit_test(which),
+        cmocka_unit_test(tiles),          cmocka_unit_test(large_kernels),
+        cmocka_unit_test(open_arguments), cmocka_unit_test(sparse),
+        cmocka_unit_test(one_weight),     cmocka_unit_test(shared_name),
+        cmocka_unit_test(per_operator),   cmocka_unit_test(crossing),
+        cmocka_unit_test(of_the_user),    cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests_name("cli/operator", tests, cli_setup, cli_teardown);
 }
