@@ -1,11 +1,10 @@
 /* runtime/disturb.c: was a sample disturbed? Seen are: other threads that got the core, time that
- * the hypervisor has stolen, and a clock that changed meanwhile. And the flushing of caches. */
+ * the hypervisor has stolen, and a clock that changed meanwhile. */
 #include "runtime/runtime_int.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,7 +27,6 @@
 #define TICK_NS 10000000  /* of /proc/stat */
 #define DEAR_STEAL 50000  /* ns; a machine where reading /proc/stat takes longer goes without */
 #define STAT_BYTES 262144 /* 4,096 CPUs */
-#define LINE 64
 
 static struct {
     int fd; /* of /proc/stat, -1: not used */
@@ -182,30 +180,4 @@ bool at_was_stolen(void) {
     bool was = now != before;
     before = now;
     return was;
-}
-
-/* ---- caches --------------------------------------------------------------------------------- */
-
-static struct {
-    char *data;
-    int64_t size_bytes;
-} flusher;
-
-bool at_flush_prepare(int64_t size_bytes) {
-    if (size_bytes <= flusher.size_bytes) return true;
-    if (flusher.data) munmap(flusher.data, (size_t)flusher.size_bytes);
-    flusher.size_bytes = 0;
-    flusher.data =
-        mmap(NULL, (size_t)size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (flusher.data == MAP_FAILED) return flusher.data = NULL, false;
-    madvise(flusher.data, (size_t)size_bytes, MADV_HUGEPAGE);
-    /* Pages never written are all one and the same. */
-    memset(flusher.data, 1, (size_t)size_bytes);
-    flusher.size_bytes = size_bytes;
-    return true;
-}
-
-void at_flush(int64_t size_bytes) {
-    for (int64_t i = 0; i < size_bytes && i < flusher.size_bytes; i += LINE)
-        (void)*(volatile char *)(flusher.data + i);
 }
