@@ -41,6 +41,10 @@ static const double single_load = 1.4, add_to_add_alone = 8;
 /* What a vector that was stored by a mask has to wait for, until it can be loaded again. */
 static const double masked_ns = 12;
 
+/* What the end of a sum costs that is a loop, of which a core begins another turn; between calls
+ * whose factors are both vectors, as in depthwise convolutions, nothing of it is seen. */
+static const double end_ns = 2.5;
+
 typedef enum { STEP, FAR, CALL } which_time;
 
 /* Of a register tile; width: elements of its only vector, where they are fewer than a register's.
@@ -136,6 +140,7 @@ typedef struct { /* of the tile of a sum */
     int64_t step[MAX_READS][AT_PARTS_MAX]; /* elements that an access moves in the part's loop, */
     overlap overlap[MOST_OVERLAPS];        /* loops of the sum that are unrolled, outer first */
     int num_overlaps;
+    double end_ns;      /* of a call: where its sum ends */
     double peak_ns;     /* of a multiply-add */
     unsigned grouped;   /* bits: parts whose loop has sums inside it, the rows of a turn of which */
     double group_steps; /* are a group that is summed up by itself, in so many steps */
@@ -198,17 +203,21 @@ static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, in
     }
 }
 
-/* What a step waits for. */
+/* What a step waits for, and the end of a call. */
 static void set_waits(const at_estimator *e, tile *t) {
     const est_leaf *x = t->x;
     const at_speeds *s = e->o.speeds;
     double share = t->width / e->o.target->lanes, apart = 1;
     t->peak_ns = s->peak_gflops > 0 ? 2 * e->o.target->lanes / s->peak_gflops : 0;
-    bool inside = false, is_stored = false, is_dynamic = false;
+    bool inside = false, is_stored = false, is_dynamic = false, is_looped = false,
+         is_broadcast = false;
     for (int i = t->root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
         inside |= l->sums;
         is_dynamic |= l->is_dynamic;
+        is_looped |= l->sums && !est_unrolled(l);
+        for (int k = 1; k < x->num_accesses && l->ann == AT_ANN_VEC; k++)
+            is_broadcast |= x->access[k].step[i] == 0;
         if (l->sums || !inside) continue;
         is_stored |= !est_unrolled(l);
         apart *= l->ann == AT_ANN_VEC ? ceil(l->turns / t->width) : l->turns;
@@ -216,6 +225,7 @@ static void set_waits(const at_estimator *e, tile *t) {
     const double one = (double)s->stored_ns[0], begin = (double)s->stored_ns[1],
                  again = (double)s->stored_ns[2];
     t->is_dynamic = is_dynamic;
+    if (is_looped && !is_dynamic && is_broadcast) t->end_ns = end_ns;
     if (is_stored) t->memory_ns = share * fmax(one + begin / apart, again / apart);
     else if (is_dynamic) t->least_ns = share * t->peak_ns * add_to_add;
 }
@@ -321,7 +331,7 @@ static double parts_ns(at_estimator *e, const tile *t, double calls, double far)
         if (loaded > rows + vectors) step = fmax(step, loaded * t->peak_ns);
         if (t->goes_on && masked) ns += times * t->again * sums * masked_ns;
         ns += times * t->again *
-              (t->steps * t->share * step + tile_ns(e, rows, vectors, width, CALL));
+              (t->steps * t->share * step + tile_ns(e, rows, vectors, width, CALL) + t->end_ns);
     }
     return ns;
 }
