@@ -10,21 +10,26 @@
 
 enum { COLUMN = 24, WIDTH = 96 };
 
-/* "  head" padded to COLUMN, then the words of help, broken before WIDTH. */
+/* Words in lines from this column on, where the first of them begins now, broken before WIDTH. */
+static void add_words(at_text *out, int column, const char *words) {
+    int at = column;
+    while (*words) {
+        int n = (int)strcspn(words, " ");
+        if (at > column && at + 1 + n > WIDTH) at_text_addf(out, "\n%*s", column, ""), at = column;
+        at_text_addf(out, "%s%.*s", at > column ? " " : "", n, words);
+        at += n + (at > column);
+        words += n + strspn(words + n, " ");
+    }
+    at_text_add(out, "\n");
+}
+
+/* "  head" padded to COLUMN, then help. */
 static void add_entry(at_text *out, const char *head, const char *help) {
     int at = 2 + (int)strlen(head);
     at_text_addf(out, "  %s", head);
     if (at > COLUMN - 2) at_text_add(out, "\n"), at = 0;
     at_text_addf(out, "%*s", COLUMN - at, "");
-    at = COLUMN;
-    while (*help) {
-        int n = (int)strcspn(help, " ");
-        if (at > COLUMN && at + 1 + n > WIDTH) at_text_addf(out, "\n%*s", COLUMN, ""), at = COLUMN;
-        at_text_addf(out, "%s%.*s", at > COLUMN ? " " : "", n, help);
-        at += n + (at > COLUMN);
-        help += n + strspn(help + n, " ");
-    }
-    at_text_add(out, "\n");
+    add_words(out, COLUMN, help);
 }
 
 static void add_usage(at_text *out, at_verb v) {
@@ -59,15 +64,55 @@ void at_help_program(at_text *out) {
     }
 }
 
+/* The verb that a clause begins with, "tune: ", or AT_VERB_COUNT; *rest: what stands behind. */
+static at_verb verb_of_clause(const char *clause, const char **rest) {
+    for (int v = 0; v < AT_VERB_COUNT; v++) {
+        size_t n = strlen(at_verb_at((at_verb)v)->name);
+        if (strncmp(clause, at_verb_at((at_verb)v)->name, n) || strncmp(clause + n, ": ", 2))
+            continue;
+        *rest = clause + n + 2;
+        return (at_verb)v;
+    }
+    return AT_VERB_COUNT;
+}
+
+/* What an option's help says to one verb. Clauses stand between semicolons: "tune: " begins one for
+ * that verb, "else: " one for those without a clause of their own. */
+static void add_help_of(at_text *out, const at_option_row *row, at_verb v) {
+    static const char otherwise[] = "else: ";
+    at_text help = at_option_help(row);
+    bool is_said = false;
+    for (char *clause = help.data, *next; clause; clause = next) {
+        const char *text = clause;
+        next = strstr(clause, "; ");
+        if (next) *next = 0, next += 2;
+        at_verb of = verb_of_clause(clause, &text);
+        is_said |= of == v;
+        if (of != v && of != AT_VERB_COUNT) continue;
+        if (!strncmp(text, otherwise, strlen(otherwise))) {
+            if (is_said) continue;
+            text += strlen(otherwise);
+        }
+        at_text_addf(out, "%s%s", out->len ? "; " : "", text);
+    }
+    at_text_free(&help);
+}
+
 void at_help_verb(at_text *out, at_verb v) {
     at_text_add(out, "usage: ");
     add_usage(out, v);
-    at_text_addf(out, "\n%s: %s.\n\nOptions:\n", at_verb_at(v)->name, at_verb_at(v)->help);
+    at_text about = {0};
+    at_text_addf(&about, "%s: %s.", at_verb_at(v)->name, at_verb_at(v)->help);
+    at_text_add(out, "\n");
+    add_words(out, 0, at_text_str(&about));
+    at_text_free(&about);
+    at_text_add(out, "\nOptions:\n");
     for (int i = 0; i < at_option_count(); i++) {
         const at_option_row *row = at_option_at(i);
         if (!at_option_is_of(row, v)) continue;
         char head[64];
-        at_text help = at_option_help(row);
+        at_text help = {0};
+        add_help_of(&help, row, v);
         snprintf(head, sizeof head, "%s%s%s", row->name, row->argument ? " " : "",
                  row->argument ? row->argument : "");
         add_entry(out, head, at_text_str(&help));

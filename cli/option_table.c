@@ -123,11 +123,10 @@ static const at_option_row rows[] = {
      "the program that these steps make of the plain tree, as show --history steps prints them",
      TEXT, TO(request.steps), 0, 0},
     {"--index", "I", CHOOSING | V(SPACE), NULL,
-     "a configuration by its index; space takes a list: 0,5435", TEXT, TO(index), 0, 0},
+     "a configuration by its index; space: or several: 0,5435", TEXT, TO(index), 0, 0},
     {"--sketch", "NAME", V(TUNE) | V(DERIVE) | CHOOSING, NULL,
-     "of a derived computation: tune: search this sketch alone; derive: show it alone, or write "
-     "it; "
-     "else: its default configuration, or its best record of --log",
+     "a sketch of a derived computation; tune: the only one that is searched; derive: the one that "
+     "is shown or written; else: its default configuration, or its best record of --log",
      TEXT, TO(request.sketch), 0, 0},
     {"--compiler", "NAME", MEASURING, "tcc", "tcc, gcc or clang", COMPILER, TO(engine.compiler), 0,
      0},
@@ -161,7 +160,7 @@ static const at_option_row rows[] = {
     {"--objective", "STATE", V(TUNE) | CHOOSING | V(PICK_BEST), NULL,
      "what counts where others use the core, too: kernels alone, in company, or the typical "
      "mixture; "
-     "tune: default: what probes see when the log begins; else: the log's",
+     "tune: default: what probes see when the log begins; else: default: the log's",
      OBJECTIVE, TO(engine.objective), 0, 0},
     {"--number", "N", AGAIN, NULL,
      "runs per sample (AutoTVM's meaning); default: chosen by the timer", INTEGER,
@@ -271,10 +270,10 @@ static const at_option_row rows[] = {
     {"--quiet", NULL, ALL, NULL, "neither progress nor warnings, only errors (also -q)", SWITCH,
      TO(quiet), 0, 0},
     {"--verbose", NULL, ALL, NULL,
-     "say more (also -v): tune: each better trial and each failure; plot --knobs: all values",
+     "say more (also -v); tune: each better trial and each failure; plot: all values of --knobs",
      SWITCH, TO(verbose), 0, 0},
-    {"--debug", NULL, ALL, NULL, "tune: a line for every trial, as in AutoTVM's debug log", SWITCH,
-     TO(debug), 0, 0},
+    {"--debug", NULL, ALL, NULL, "of tune, a line for every trial, as in AutoTVM's debug log",
+     SWITCH, TO(debug), 0, 0},
     {"--margin", "PERCENT", V(VERIFY), "5",
      "how much slower than its slowest recorded sample a record may be and still be reproduced",
      PERCENT, TO(margin), 0, 0},

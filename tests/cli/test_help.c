@@ -102,6 +102,28 @@ static const char *plain(const char *roff) {
     return copy;
 }
 
+/* Of clauses for one verb ("tune: ") a verb's help has its own alone, and that of "else: " where it
+ * has none. */
+static void help_of_a_verb(void **state) {
+    (void)state;
+    static const struct {
+        const char *verb, *text;
+    } logs[] = {{"tune", "--log FILE            log to append to and resume from"},
+                {"verify", "--log FILE            log to append what is measured to\n"},
+                {"run", "--log FILE            take the best record of this log\n"}};
+    for (int i = 0; i < 3; i++) {
+        const char *help = cli_expect(0, "./autotune help %s", logs[i].verb)->out;
+        check_has(logs[i].verb, help, logs[i].text);
+    }
+    for (int v = 0; v < num_verbs; v++) {
+        const char *help = cli_expect(0, "./autotune help %s", verbs[v].name)->out;
+        for (int of = 0; of < num_verbs; of++)
+            if (strstr(help, at_format(cli_arena(), "; %s: ", verbs[of].name)))
+                fail_msg("help %s speaks of %s", verbs[v].name, verbs[of].name);
+        assert_null(strstr(help, " else: "));
+    }
+}
+
 static void man_pages(void **state) {
     (void)state;
     const char *page = plain(keep(cli_expect(0, "./autotune help --as man")->out));
@@ -329,9 +351,13 @@ static void proposals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(man_pages),       cmocka_unit_test(bash_completion),
-        cmocka_unit_test(completed_words), cmocka_unit_test(zsh_completion),
-        cmocka_unit_test(fish_completion), cmocka_unit_test(docs),
+        cmocka_unit_test(help_of_a_verb),
+        cmocka_unit_test(man_pages),
+        cmocka_unit_test(bash_completion),
+        cmocka_unit_test(completed_words),
+        cmocka_unit_test(zsh_completion),
+        cmocka_unit_test(fish_completion),
+        cmocka_unit_test(docs),
         cmocka_unit_test(proposals),
     };
     return cmocka_run_group_tests_name("cli/help", tests, setup, teardown);
