@@ -80,14 +80,14 @@ static bool round_trip(const at_task *t, int64_t index) {
     return valid;
 }
 
-static long some_of(const at_task *t, long count) {
+/* Of a range of the task's space. */
+static long some_of(const at_task *t, int64_t begin, int64_t end, long count) {
     at_rng rng;
     long done = 0;
     at_rng_seed(&rng, (uint64_t)setting("AT_SEED", 1), 2);
     for (long tries = 0; done < count && tries < 20 * count; tries++) {
-        at_space *space = at_task_space(t);
-        int64_t index = (int64_t)at_rng_below(&rng, (uint64_t)at_space_range_length(space));
-        if (at_space_is_valid(space, index)) done += round_trip(t, index);
+        int64_t index = begin + (int64_t)at_rng_below(&rng, (uint64_t)(end - begin));
+        if (at_space_is_valid(at_task_space(t), index)) done += round_trip(t, index);
     }
     return done;
 }
@@ -100,7 +100,7 @@ static void templates(void **state) {
         at_task *t;
         at_error err;
         if (at_task_new(a, at_template_at(i), "", &t, &err) != AT_OK) fail_msg("%s", err.text);
-        long n = some_of(t, each);
+        long n = some_of(t, 0, at_space_range_length(at_task_space(t)), each);
         if (!n) fail_msg("%s: no program", at_template_at(i)->name);
         done += n;
         at_arena_free(a);
@@ -108,7 +108,7 @@ static void templates(void **state) {
     print_message("%ld programs of templates\n", done);
 }
 
-static long of_file(const char *name, long each) {
+static long of_file(const char *name, const char *args, long each, at_text *names) {
     at_arena *a = at_arena_new();
     const char *path = at_format(a, "examples/te/%s", name);
     const at_template_row *row;
@@ -118,9 +118,16 @@ static long of_file(const char *name, long each) {
     size_t length;
     if (at_read_file(a, path, &text, &length, &err) != AT_OK ||
         at_te_parse(a, path, text, length, &row, &err) != AT_OK ||
-        at_task_new(a, row, "", &t, &err) != AT_OK)
+        at_task_new(a, row, args, &t, &err) != AT_OK)
         fail_msg("%s: %s", path, err.text);
-    long done = some_of(t, each * at_task_num_sketches(t));
+    long done = 0;
+    for (int i = 0; i < at_task_num_sketches(t); i++) {
+        const at_space *space = at_task_space(t);
+        long n = some_of(t, at_space_part_begin(space, i), at_space_part_begin(space, i + 1), each);
+        if (!n) fail_msg("%s: %s: no program", path, at_task_sketch_name(t, i));
+        at_text_addf(names, "%s\n", at_task_sketch_name(t, i));
+        done += n;
+    }
     at_arena_free(a);
     return done;
 }
@@ -128,11 +135,20 @@ static long of_file(const char *name, long each) {
 static void sketches(void **state) {
     (void)state;
     long each = setting("AT_COUNT", 0) ? setting("AT_COUNT", 0) / 60 : 3, done = 0;
+    static const char *const of_rules[] = {"pointers_", "near_", "panels_", "im2col_", "late",
+                                           "strip_",    "rows",  "factor_", "pack_",   "copy_",
+                                           "block_",    "lanes", "dots_",   "unroll_", "written"};
+    at_text names = {0};
     DIR *d = opendir("examples/te");
     assert_non_null(d);
     for (struct dirent *e; (e = readdir(d));)
-        if (strstr(e->d_name, ".te")) done += of_file(e->d_name, each);
+        if (strstr(e->d_name, ".te")) done += of_file(e->d_name, "", each, &names);
     closedir(d);
+    done += of_file("batch_matmul.te", "B=1,N=768,M=768,K=6144", each, &names);
+    done += of_file("conv2d_transpose.te", "CO=3", each, &names);
+    for (size_t i = 0; i < sizeof of_rules / sizeof *of_rules; i++)
+        if (!strstr(at_text_str(&names), of_rules[i])) fail_msg("no sketch of %s", of_rules[i]);
+    at_text_free(&names);
     print_message("%ld programs of sketches\n", done);
     assert_true(done > 0);
 }
