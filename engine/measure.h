@@ -21,8 +21,8 @@ typedef struct at_candidate {
     const at_bound *bound; /* on the session's machine; NULL: it has none */
     char *object;          /* of gcc and clang, else NULL */
     at_job job;
-    double
-        anchor_s[AT_STATE_COUNT]; /* of its last pairs in a state: median of the anchor's times */
+    /* By state: the median of the anchor's times in this candidate's last pairs. */
+    double anchor_s[AT_STATE_COUNT];
     /* Of its last check: the largest error, and the largest as a share of its element's limit. */
     double max_error, of_limit;
 } at_candidate;
@@ -40,7 +40,7 @@ bool at_candidate_build(at_session *s, at_arena *a, const at_config *c, at_candi
 /* The kernel of what was built; false: result says why not. With a known code hash a caller stops
  * there. */
 bool at_candidate_generate(at_session *s, at_arena *a, at_candidate *c, at_record *result);
-/* Both, everything up to the job. */
+/* at_candidate_build, then at_candidate_generate: everything up to the job. */
 bool at_candidate_make(at_session *s, at_arena *a, const at_config *c, at_candidate *out,
                        at_record *result);
 /* It failed so: its record says how. */
@@ -57,7 +57,7 @@ at_status at_candidate_compile(at_session *s, at_arena *a, at_candidate *c, at_r
  * AT_E_BUG. */
 at_status at_candidate_run(at_session *s, at_arena *a, at_candidate *c, double best_s,
                            at_record *result, at_error *err);
-/* Its two halves: meanwhile it compiles and runs, and others may be made. */
+/* The two halves of it: in between it compiles and runs, and others may be made. */
 at_status at_candidate_begin(at_session *s, at_candidate *c, double best_s, at_error *err);
 at_status at_candidate_end(at_session *s, at_arena *a, at_candidate *c, at_record *result,
                            at_error *err);

@@ -29,7 +29,7 @@ typedef struct at_anchors {
     int number, links;           /* as in its line of the log */
     double of_first, of_first_error, first_s;
     const char *first;
-    at_state state; /* of these */
+    at_state state; /* in which these times were measured */
     at_scale by[AT_STATE_COUNT];
     at_dataset twin; /* data of its own, where layouts change; its store is NULL as long as it is
                         not needed */
@@ -104,7 +104,7 @@ void at_session_open_chosen(const at_engine_options *o, const at_selection *chos
 /* How kernels are made. AT_E_USAGE where the options do not fit each other or this machine;
  * measuring: the kernels will run here. */
 at_status at_session_context(at_session *s, bool measuring, at_error *err);
-/* Tensors: refused where they exceed this machine, before anything is allocated. */
+/* Room for the tensors; they are refused before that where they exceed this machine. */
 at_status at_session_reserve(at_session *s, at_error *err);
 /* Room for the data of another run, as at_dataset_new and at_dataset_expect say. real: sums of it
  * are not exact. */
@@ -116,9 +116,9 @@ at_status at_session_start(at_session *s, at_error *err);
  */
 void at_session_stop(at_session *s);
 at_status at_session_measure_peak(at_session *s, at_error *err);
-/* Where that was more than age_s ago. */
+/* The same where the last time was more than age_s ago. */
 at_status at_session_renew_peak(at_session *s, double age_s, at_error *err);
-/* Of the sparse weight, for files with a main; NULL: there is none. */
+/* The pattern of the sparse weight, for files with a main; NULL: the task has none. */
 const at_file_pattern *at_session_file_pattern(const at_session *s);
 void at_session_close(at_session *s);
 

@@ -73,10 +73,10 @@ at_status at_tuning_open(const at_engine_options *o, const at_request *q, const 
 at_status at_tuning_prepare(const at_engine_options *o, const at_request *q, at_tuning *t,
                             at_error *err);
 at_status at_tuning_read_log(at_tuning *t, const char *path, at_log *log, at_error *err);
-/* The trials, then the final. What came out is in t, also after an error. To be stopped is none.
+/* The trials, then the final. What came out is in t, also after an error. A stop is no error.
  * AT_E_OUTPUT AT_E_BUG */
 at_status at_tuning_run(at_tuning *t, const at_tune_events *events, at_error *err);
-/* The log's results count, too. false: there is none. */
+/* The best so far, of the log's results, too. false: nothing is valid yet. */
 bool at_tuning_best(const at_tuning *t, at_best *out);
 at_status at_tuning_close(at_tuning *t, at_error *err); /* AT_E_OUTPUT: the log */
 
