@@ -50,11 +50,13 @@ at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values
                 at_text_addf(&text, "%s%lld", k ? ", " : "", (long long)extents[t][k]);
             at_text_addf(&text, "] : %s\n", roles[from->role]);
             x->declared = at_text_take(s->arena, &text);
-            continue;
         }
         x->num_axes = from->num_axes;
         x->num_reduce = from->num_reduce;
         if (x->num_axes + x->num_reduce > ANSOR_AXES / 2) return ANSOR_REFUSE(s, "too many axes");
+        for (int k = 0; x->declared && k < x->num_axes; k++) /* of copies */
+            x->axis[k] = (ansor_axis){at_format(s->arena, "a%d", k), extents[t][k], false};
+        if (x->declared) continue;
         for (int k = 0; k < x->num_axes + x->num_reduce; k++)
             x->axis[k] = (ansor_axis){from->axes[k].name, extents[t][k], false};
         if (x->num_reduce) x->reduction = at_reduction_name(from->reduction);
@@ -151,7 +153,6 @@ at_status ansor_cache_read(ansor_state *s, const at_json *step) {
     if (id < 0 || id >= s->num_stages)
         return ANSOR_REFUSE(s, "stage %lld: there are %d", (long long)id, s->num_stages);
     ansor_stage *x = s->stage[id], *copy = AT_NEW(s->arena, ansor_stage);
-    if (x->declared) return ANSOR_REFUSE(s, "a copy of the input %s is not known", x->name);
     copy->num_axes = x->num_axes;
     memcpy(copy->axis, x->axis, sizeof *x->axis * (size_t)x->num_axes);
     copy->definitions = "";
@@ -159,12 +160,17 @@ at_status ansor_cache_read(ansor_state *s, const at_json *step) {
     AT_TRY(scoped(s, step, x->name, &copy->name));
     AT_TRY(plain_loops(s, copy));
     AT_TRY(ansor_list(s, step, 3, readers, ANSOR_STAGES, &n));
+    if (!n) return ANSOR_REFUSE(s, "a copy of %s that nobody reads", x->name);
     for (int i = 0; i < n; i++) {
         if (readers[i] <= id || readers[i] >= s->num_stages || s->stage[readers[i]]->declared)
             return ANSOR_REFUSE(s, "stage %lld reads no %s", (long long)readers[i], x->name);
         ansor_stage *r = s->stage[readers[i]];
-        r->body = rename_reads(s, r->body, x->name, copy->name);
-        r->definitions = rename_reads(s, r->definitions, x->name, copy->name);
+        const char *body = rename_reads(s, r->body, x->name, copy->name),
+                   *definitions = rename_reads(s, r->definitions, x->name, copy->name);
+        if (!strcmp(body, r->body) && !strcmp(definitions, r->definitions))
+            return ANSOR_REFUSE(s, "stage %lld reads no %s", (long long)readers[i], x->name);
+        r->body = body;
+        r->definitions = definitions;
     }
     return insert(s, id + 1, copy);
 }

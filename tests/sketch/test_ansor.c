@@ -151,6 +151,23 @@ static void trees(void **state) {
          "[\"FFSP\", 2, 7, [0, 1], 0, true]",
          "i0, i1, i2, j0, j1, j2, k0, k1 =>\n"
          "    @Z = 0, {i0, i1, i2}/i, {j0, j1, j2}/j  // {k0, k1}/k\n"},
+        /* the same with a number of outer parts, and no loops of its own */
+        {"[\\\"batch_matmul_nkkm\\\", 1, 32, 24, 8]",
+         "[\"SP\", 2, 1, 32, [2, 4], 0], [\"SP\", 2, 4, 24, [3, 4], 1],"
+         "[\"FFSP\", 2, 7, [0], 1, false]",
+         "i0, i1, i2, j0, j1, j2, k0, k1 =>\n"
+         "    @Z = 0, {i0, i1, i2}/i, {j0, j1, j2}/j  // {k0, k1}/k\n"},
+        /* copies of inputs, in a loop of their reader */
+        {"[\\\"batch_matmul_nkkm\\\", 2, 6, 5, 4]",
+         "[\"CHR\", 1, \"shared\", [2]], [\"CHR\", 0, \"shared\", [3]], [\"CA\", 1, 4, 0], "
+         "[\"CA\", 3, 4, 0]",
+         "b0 =>\n"
+         "    a10_, a20_ =>\n"
+         "        @X_shared = b0, a10_, a20_\n"
+         "    a10, a20 =>\n"
+         "        @Y_shared = b0, a10, a20\n"
+         "    i0, j0, k0 =>\n"
+         "        @Z = b0, i0, j0  // k0\n"},
         /* a copy that readers have instead */
         {"[\\\"transpose_batch_matmul\\\", 1, 6, 2, 4]",
          "[\"CHR\", 1, \"shared\", [4]], [\"CI\", 1], [\"CA\", 2, 5, 1], [\"CR\", 4]",
@@ -172,6 +189,7 @@ static void trees(void **state) {
             if (s != AT_OK) fail_msg("%s", err.text);
             assert_string_equal(x.program->tree_text, cases[i].tree);
             assert_float_equal(x.cost_s, 1.0, 1e-9);
+            if (strcmp(cases[i].key, PRODUCT)) compare(a, &x, (int)i);
         }
         at_arena_free(a);
     }
@@ -208,6 +226,10 @@ static void refused(void **state) {
         {PRODUCT, "[\"RF\", 2, 2, 2]", "step 0 (RF): loop 2 is no part of a split in two"},
         {PRODUCT, "[\"AN\", 2, 2, 3]", "rule 9 (para): "},
         {PRODUCT, "[\"CHW\", 2, \"a b\"]", "step 0 (CHW): scope \"a b\""},
+        {PRODUCT, "[\"CHR\", 0, \"shared\", [1]]", "step 0 (CHR): stage 1 reads no A"},
+        {PRODUCT, "[\"CHR\", 0, \"shared\", [4]]", "step 0 (CHR): stage 4 reads no A"},
+        {PRODUCT, "[\"CHR\", 0, \"shared\", []]", "step 0 (CHR): a copy of A that nobody reads"},
+        {PRODUCT, "[\"CHR\", 7, \"shared\", [2]]", "step 0 (CHR): stage 7: there are 5"},
         {PRODUCT, "[\"PR\", 2, 0, \"x\"]", "step 0 (PR): pragma x"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
