@@ -146,13 +146,15 @@ static bool allocate(at_builder *b, at_tile *t) {
     return true;
 }
 
-at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs) {
+/* spends: with registers that a sparing one may do without. */
+static at_tile_call *build(at_low *l, const at_ir *list, const at_tile_regs *regs, bool *spends) {
     at_builder b = {
         .l = l, .regs = regs, .inner = at_ir_loops(list), .vec_sym = -1, .trying = -1, .body = 1};
     b.open = AT_NEW_ARRAY(l->arena, at_tile_open, l->num_tensors);
     b.wanted = AT_NEW_ARRAY(l->arena, bool, l->num_tensors);
     while (find_wanted(&b, list, -1)) continue;
     at_build_list(&b, list);
+    *spends = b.spends;
     if (b.failed) return NULL;
     drop_unused(&b);
     at_tile *t = AT_NEW(l->arena, at_tile);
@@ -177,4 +179,13 @@ at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *re
     }
     for (int i = 0; i < b.num_trips; i++) c->trip[i] = b.trips[i];
     return c;
+}
+
+at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs) {
+    bool spends;
+    at_tile_call *call = build(l, list, regs, &spends);
+    if (call || !spends) return call;
+    at_tile_regs sparing = *regs;
+    sparing.sparing = true;
+    return build(l, list, &sparing, &spends);
 }

@@ -108,7 +108,7 @@ typedef struct {
     const at_aff *trips[AT_TILE_MAX_TRIPS];
     int num_trips;
     AT_VEC(const char *) notes;
-    bool failed;
+    bool failed, spends; /* registers that a sparing build has not */
 } at_builder;
 
 /* tile_ops.c */

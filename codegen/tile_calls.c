@@ -69,10 +69,7 @@ static at_ir *make_call(void *context, at_ir *list) {
     at_low *l = m->l;
     list = at_transpose_copies(l, list, &m->regs);
     at_limit_unrolling(l, list, m->keep | at_ir_table_loops(l, list));
-    at_tile_regs sparing = m->regs;
-    sparing.sparing = true;
     at_tile_call *call = at_tile_build(l, list, &m->regs);
-    if (!call) call = at_tile_build(l, list, &sparing);
     if (!call) return NULL;
     at_ir *n = at_ir_new(l, AT_IR_TILE);
     n->call = call;

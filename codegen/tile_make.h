@@ -14,7 +14,8 @@ typedef struct at_tile_regs {
 } at_tile_regs;
 
 /* tile_build.c: expands a list of nests (no conditions, addresses affine in the loops of the list)
- * to a tile program. NULL where it does not fit: too many slots, trip counts or registers. */
+ * to a tile program, sparing where it does not fit else. NULL where it does not at all: too many
+ * slots, trip counts or registers. */
 at_tile_call *at_tile_build(at_low *l, const at_ir *list, const at_tile_regs *regs);
 
 /* tile_calls.c: calls for a list that is a unit; NULL where it does not fit. The list itself stays

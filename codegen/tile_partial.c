@@ -118,8 +118,10 @@ void at_open_reductions(at_builder *b, const at_ir *n) {
         }
     }
     for (int t = 0; t < c->num_tensors; t++)
-        if (b->open[t].until && b->open[t].chains < 0)
+        if (b->open[t].until && b->open[t].chains < 0) {
             b->open[t].chains = chains_of(b, n, registers);
+            b->spends |= b->open[t].chains > 1;
+        }
 }
 
 /* ---- terms ----------------------------------------------------------------------------------- */

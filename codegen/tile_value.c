@@ -116,10 +116,12 @@ static void note_stored(at_builder *b, int s, int64_t off, int lanes, int v) {
 }
 
 /* The virtual register of what was stored there in this body; -1: none. */
-static int stored_value(const at_builder *b, int s, int64_t off, int lanes) {
+static int stored_value(at_builder *b, int s, int64_t off, int lanes) {
     for (int i = 0; i < b->num_stored; i++) {
         const at_tile_stored *o = &b->stored[i];
-        if (o->slot == s && o->off == off && o->lanes == lanes) return o->vreg;
+        if (o->slot != s || o->off != off || o->lanes != lanes) continue;
+        b->spends = true;
+        return o->vreg;
     }
     return -1;
 }
@@ -146,11 +148,12 @@ static double number_of(const at_builder *b, const at_value *v) {
 
 /* The register of what this statement worked out already, as where it reads a stage twice that is
  * computed where it is read; -1: none. Accumulators change only behind its value. */
-static int worked_out(const at_builder *b, at_tile_kind kind, int x, int y) {
+static int worked_out(at_builder *b, at_tile_kind kind, int x, int y) {
     for (int i = b->ops.len - 1; i >= b->first_op && !b->regs->sparing; i--) {
         const at_tile_op *op = &b->ops.data[i];
-        if (op->kind == kind && op->a == x && op->b == y && !b->vregs.data[op->dst].acc)
-            return op->dst;
+        if (op->kind != kind || op->a != x || op->b != y || b->vregs.data[op->dst].acc) continue;
+        b->spends = true;
+        return op->dst;
     }
     return -1;
 }
