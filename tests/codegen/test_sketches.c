@@ -222,7 +222,10 @@ static void check_plain(batch *b, at_task *task, int points) {
         p->size[i].value = values[i];
         snprintf(p->size[i].name, RP_NAME, "%s", at_task_compute(x.task)->symbols->names.data[i]);
     }
-    if (build_open(&x.built, p) != USE_OK) fail_msg("%s: %s", b->what, x.built.err.text);
+    use u = build_open(&x.built, p);
+    if (u != USE_OK)
+        fail_msg("%s: %s", b->what,
+                 u == USE_TOO_LARGE ? "too large to interpret" : x.built.err.text);
     check_task(b, &x, points);
     build_close(&x.built);
     at_text_free(&text);
