@@ -127,8 +127,8 @@ typedef struct at_compiled {
                    help */
     int status; /* as of waitpid */
     int64_t core_ns; /* that it and all it started took of their cores */
-    int object; /* a file in memory, owned; 0: there is none */
-    at_text text; /* what it said, owned */
+    int object;      /* a file in memory, owned; 0: there is none */
+    at_text text;    /* what it said, owned */
 } at_compiled;
 /* AT_E_OUTPUT, AT_E_BUG: this machine has no folder, room, process, descriptor for it. */
 at_status at_compiler_run(const at_compilation *c, at_compiled *out, at_error *err);
