@@ -252,11 +252,47 @@ static void loops_behind_each_other(void **state) {
     assert_true(from_memory(4096, "rows") >= 2 * 4096 * row);
 }
 
+static int64_t last_of(const at_config *c, const char *knob) {
+    const at_entity *e = at_config_get(c, knob);
+    return e->sizes[e->n - 1];
+}
+
+/* Of a product of 8 x 128 x 32 in one tile: sums of so many unrolled steps, in groups of so many
+ * rows. */
+static double in_groups(int steps, int rows) {
+    at_arena *a = at_arena_new();
+    at_task *t = any_task(a, "dense", "M=8,N=32,K=128");
+    at_cost_model *m = model_of(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
+    const at_space *space = at_task_space(t);
+    int64_t index = at_space_range_length(space);
+    at_config c;
+    at_estimate e = {.ns = 0};
+    while (--index >= 0)
+        if (at_config_at(a, space, index, &c, NULL) == AT_OK && last_of(&c, "tile_y") == 8 &&
+            last_of(&c, "tile_x") == 32 && last_of(&c, "tile_k") == steps &&
+            last_of(&c, "tile_inner") == rows)
+            break;
+    assert_true(at_cost_point(m, index, &e));
+    at_cost_model_free(m);
+    at_arena_free(a);
+    return e.sums_ns;
+}
+
+/* Groups of rows that are summed up one after the other wait for their own sums, unless they are
+ * over so soon that the next one runs beside them. */
+static void rows_in_groups(void **state) {
+    (void)state;
+    assert_true(in_groups(128, 2) > 1.5 * in_groups(128, 8));
+    assert_true(in_groups(128, 4) < in_groups(128, 2));
+    assert_true(in_groups(4, 2) < 1.1 * in_groups(4, 8));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),
         cmocka_unit_test(rows_a_page_apart),
         cmocka_unit_test(loops_behind_each_other),
+        cmocka_unit_test(rows_in_groups),
         cmocka_unit_test(every_template),
     };
     at_sketches_for_templates();
