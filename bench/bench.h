@@ -85,6 +85,9 @@ at_bench_spread at_bench_contest_speed(const at_bench_contest *c, int i,
  */
 
 void *at_bench_alloc(int64_t size_bytes);
+/* What follows lies as a block of the worker's does: a line behind the beginning of a large page.
+ * So inputs and outputs lie to each other as they did in the search. */
+void at_bench_alloc_block(void);
 void at_bench_alloc_reset(void); /* frees all of it */
 
 /* ---- kernels in this process (kernel.c) ----------------------------------------------------- */

@@ -115,6 +115,7 @@ static at_status fill(at_arena *a, const at_compute *c, const int64_t *values, i
         d.within = 1e-4;
         b = 8;
     }
+    at_bench_alloc_block();
     d.tensor = AT_NEW_ARRAY(a, float *, c->num_tensors);
     d.elements = AT_NEW_ARRAY(a, int64_t, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) {
@@ -188,12 +189,16 @@ static at_job make_job(at_arena *a, const at_kernel *k, const at_bench_data *dat
 static at_status bind(at_arena *a, const at_job *job, const at_bench_data *data, at_bench_kernel *r,
                       at_error *err) {
     r->buf = AT_NEW_ARRAY(a, void *, job->num_bufs);
+    at_bench_alloc_block();
+    for (int i = 0; i < job->num_bufs; i++)
+        if (job->bufs[i].role == AT_BUF_OUT) r->buf[i] = at_bench_alloc(job->bufs[i].size_bytes);
     for (int i = 0; i < job->num_bufs; i++) {
         const at_buf *b = &job->bufs[i];
         if (b->role != AT_BUF_PACKED && b->size_bytes != data->elements[b->offset] * 4)
             return at_fail(err, AT_E_BUG, "%s has %lld elements, the data %lld", b->name,
                            (long long)b->size_bytes / 4, (long long)data->elements[b->offset]);
-        r->buf[i] = b->role == AT_BUF_IN ? data->tensor[b->offset] : at_bench_alloc(b->size_bytes);
+        if (b->role == AT_BUF_IN) r->buf[i] = data->tensor[b->offset];
+        if (b->role == AT_BUF_PACKED) r->buf[i] = at_bench_alloc(b->size_bytes);
         if (b->role == AT_BUF_OUT) at_poison(r->buf[i], b->size_bytes, AT_POISON_OUT);
     }
     r->workspace = at_bench_alloc(job->workspace_bytes);

@@ -23,12 +23,14 @@ static char *map_block(void) {
 
 void *at_bench_alloc(int64_t size_bytes) {
     if (!block) block = map_block();
-    /* A line between neighbours, so that sizes of whole pages do not start all of them alike. */
-    int64_t need = (size_bytes + LINE - 1) / LINE * LINE + LINE;
+    /* Two lines between neighbours, so that sizes of whole pages do not start all of them alike. */
+    int64_t need = (size_bytes + LINE - 1) / LINE * LINE + 2 * LINE;
     if (need > BLOCK_BYTES - used) AT_BUG("the bench needs more than its %lld bytes", BLOCK_BYTES);
     char *p = block + used;
     used += need;
     return memset(p, 0, (size_t)need);
 }
+
+void at_bench_alloc_block(void) { used = (used + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE + LINE; }
 
 void at_bench_alloc_reset(void) { used = 0; }

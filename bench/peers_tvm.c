@@ -83,6 +83,7 @@ static void give_runtime(void *library) {
 static at_status bind(at_arena *a, at_tvm *t, const at_json *shapes, const at_bench_data *d,
                       at_error *err) {
     const at_compute *c = d->compute;
+    at_bench_alloc_block();
     for (int out = 0; out < 2; out++)
         for (int i = 0; i < c->num_tensors; i++) {
             if (!d->tensor[i] || c->tensors[i].is_output != (out == 1)) continue;
