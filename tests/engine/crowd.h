@@ -31,7 +31,7 @@ typedef struct crowd {
     int len, trials;
     int64_t numbers[8 * CROWD_MOST]; /* [trials] as they were asked */
     at_trial_id ids[CROWD_TRIALS];   /* of the log's records */
-    bool is_copy[CROWD_TRIALS];      /* of one with the same code */
+    int64_t same_as[CROWD_TRIALS];   /* the index of one with the same code; -1: none */
     asked last;                      /* answered, to be answered again */
     /* They time in pairs with an anchor, which takes so many times longer there, and is so far from
      * the second kernel. */
