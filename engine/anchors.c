@@ -136,7 +136,10 @@ static at_status go_on(at_session *s, const at_anchor_line *l, at_candidate **k,
     *k = NULL;
     if (config_of_line(s, l, &config, &why) != AT_OK || config.index < 0) return AT_OK;
     AT_TRY(make(s, &config, k, err));
-    if (!*k || strcmp((*k)->kernel->code_hash, l->code_hash)) *k = NULL;
+    if (*k && strcmp((*k)->kernel->code_hash, l->code_hash) != 0) {
+        at_candidate_drop(*k);
+        *k = NULL;
+    }
     if (!*k) return AT_OK;
     s->anchors.number = l->number;
     s->anchors.links = l->links;
@@ -396,7 +399,10 @@ at_status at_anchor_consider(at_session *s, at_known *known, at_log *log, const 
     if (!k) return AT_OK;
     if (a->links >= MOST_LINKS) {
         AT_TRY(back_to_first(s, known, &to, &set, err));
-        if (!set) return AT_OK;
+        if (!set) {
+            at_candidate_drop(k);
+            return AT_OK;
+        }
         was = a->kernel;
     }
     AT_TRY(at_anchor_link(s, k, most, pair_s, &link, err));

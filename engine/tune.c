@@ -36,7 +36,7 @@ static void share_known(at_arena *a, const at_tuning *parent, const at_features 
     }
 }
 
-/* parent: whose results are learned from; NULL: none. */
+/* What a search begins with. false: the task has none. */
 static bool default_config(at_session *s, at_config *out) {
     const int lanes = at_engine_target(&s->options)->default_lanes;
     if (at_task_num_sketches(s->task))
@@ -45,6 +45,7 @@ static bool default_config(at_session *s, at_config *out) {
     return at_task_default_config(s->arena, s->task, lanes, out, NULL) == AT_OK;
 }
 
+/* parent: whose results are learned from; NULL: none. */
 static at_status make_tuner(at_tuning *t, const at_tuning *parent, at_error *err) {
     at_session *s = &t->s;
     const at_engine_options *o = &s->options;
