@@ -274,12 +274,17 @@ static int64_t vectors_of(const at_low *l, const at_ir *n) {
     return (at_loop_trips(n) + lanes - 1) / lanes;
 }
 
-/* Values that a list works out as code without loops, a whole vector at a time. */
+/* Values that a list works out as code without loops, a whole vector at a time; those beyond
+ * AT_TILE_MAX_VALUES are not counted. */
 static int64_t all_values(const at_low *l, const at_ir *list) {
     int64_t n = 0;
-    for (; list && n <= AT_TILE_MAX_VALUES; list = list->next)
-        n += list->kind == AT_IR_STMT ? at_value_size(list->stmt.val)
-                                      : vectors_of(l, list) * all_values(l, list->child);
+    for (; list && n <= AT_TILE_MAX_VALUES; list = list->next) {
+        int64_t times = 1, inner;
+        if (list->kind == AT_IR_STMT) inner = at_value_size(list->stmt.val);
+        else times = vectors_of(l, list), inner = all_values(l, list->child);
+        if (inner && times > AT_TILE_MAX_VALUES / inner) return AT_TILE_MAX_VALUES + 1;
+        n += times * inner;
+    }
     return n;
 }
 
@@ -309,8 +314,7 @@ static void limit_unrolling(at_low *l, at_ir *list, at_mask keep, int64_t most_o
             continue;
         }
         bool stays = keep & AT_BIT(n->loop.sym);
-        bool too_many =
-            kept > 1 && vectors_of(l, n) * all_values(l, child) > AT_TILE_MAX_VALUES / kept;
+        bool too_many = kept > 1 && all_values(l, &one) > AT_TILE_MAX_VALUES / kept;
         int64_t most = n->loop.is_reduce ? most_of_sum : AT_TILE_MAX_OPS;
         if (unrolled(n) && !stays && (too_many || expanded(l, &one) > most)) {
             int64_t limit = n->loop.is_reduce ? most : AT_TILE_STRAIGHT_OPS,
