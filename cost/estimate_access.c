@@ -293,7 +293,8 @@ bool est_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
         int tensor = r < 0 ? x->node->tensor : c.read[c.num - 1]->ref;
         const at_tensor *t = &p->compute->tensors[tensor];
         if (t->is_int) continue;
-        if (x->num_accesses == MAX_READS || t->num_axes > MAX_DIMS) return false;
+        /* Reads of lists are no accesses, but have their places in the stage's tables. */
+        if (x->num_accesses == MAX_READS || r >= MAX_READS || t->num_axes > MAX_DIMS) return false;
         est_access *a = &x->access[x->num_accesses++];
         a->tensor = tensor;
         a->written = r < 0;

@@ -287,12 +287,46 @@ static void rows_in_groups(void **state) {
     assert_true(in_groups(4, 2) < 1.1 * in_groups(4, 8));
 }
 
+/* Sums of elements that lists find: does the plain sketch of so many have an estimate? */
+static bool has_estimate(int lists) {
+    at_arena *a = at_arena_new();
+    at_text te = {0}, sum = {0};
+    const at_template_row *row;
+    at_task *t;
+    at_error err;
+    at_text_addf(&te, "# Sums.\nargs N=64, V=100\n");
+    for (int i = 0; i < lists; i++) {
+        at_text_addf(&te, "x%d[V] : input\nlist%d[N] : index\n", i, i);
+        at_text_addf(&sum, "%sx%d[list%d[n]]", i ? " + " : "", i, i);
+    }
+    at_text_addf(&te, "out[n:N] = %s\n", at_text_str(&sum));
+    assert_int_equal(at_te_parse(a, "lists.te", at_text_str(&te), te.len, &row, &err), AT_OK);
+    assert_int_equal(at_task_new(a, row, NULL, &t, &err), AT_OK);
+    at_cost_model *m = model_of(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
+    at_estimate e;
+    bool has = at_cost_point(m, 0, &e);
+    at_cost_model_free(m);
+    at_text_free(&te);
+    at_text_free(&sum);
+    at_arena_free(a);
+    return has;
+}
+
+/* A read of a list counts among the reads of a stage, of which the estimate has a table of 8. */
+static void sums_by_lists(void **state) {
+    (void)state;
+    assert_true(has_estimate(4));
+    assert_false(has_estimate(5));
+    assert_false(has_estimate(7));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts),
         cmocka_unit_test(rows_a_page_apart),
         cmocka_unit_test(loops_behind_each_other),
         cmocka_unit_test(rows_in_groups),
+        cmocka_unit_test(sums_by_lists),
         cmocka_unit_test(every_template),
     };
     at_sketches_for_templates();
