@@ -7,7 +7,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <unistd.h>
+
+#define ASK_PERSONALITY 0xffffffff /* changes nothing */
 
 static const struct {
     const char *name;
@@ -52,10 +55,19 @@ static int pin(void) {
     return sched_setaffinity(0, sizeof one, &one) ? -1 : cpu;
 }
 
-/* OpenMP, behind oneDNN, reads this before main(): once more from the start. */
-static void one_thread(char **argv) {
+static bool addresses_are_fixed(void) {
+    int p = personality(ASK_PERSONALITY);
+    return p != -1 && p & ADDR_NO_RANDOMIZE;
+}
+
+/* OpenMP, behind oneDNN, reads this before main(); and where code and stacks lie at other addresses
+ * in each process, speeds differ from run to run (docs/bench.md): once more from the start. */
+static void start_again(char **argv) {
     const char *threads = getenv("OMP_NUM_THREADS");
-    if (threads && !strcmp(threads, "1")) return;
+    int p = personality(ASK_PERSONALITY);
+    bool fixes = p != -1 && !(p & ADDR_NO_RANDOMIZE) &&
+                 personality((unsigned long)p | ADDR_NO_RANDOMIZE) != -1;
+    if (threads && !strcmp(threads, "1") && !fixes) return;
     setenv("OMP_NUM_THREADS", "1", 1);
     execv("/proc/self/exe", argv);
     AT_BUG("cannot start again with OMP_NUM_THREADS=1");
@@ -76,6 +88,8 @@ static void print_head(int cpu, int cores) {
     getloadavg(&load, 1);
     printf("%s, core %d, %s, one thread; load before: %.1f on %d cores\n", at_cpu_facts()->name,
            cpu, at_bench_target()->name, load, cores);
+    if (!addresses_are_fixed())
+        printf("addresses differ from run to run here, and with them speeds\n");
     printf("oneDNN: %s%s\n", dnn ? "found, " : "not found (libdnnl-dev)", dnn ? dnn : "");
     printf("OpenBLAS: %s%s\n", blas ? "found, kernels for " : "not found (libopenblas-dev)",
            blas ? blas : "");
@@ -87,7 +101,7 @@ int main(int argc, char **argv) {
     bool wanted[NUM_PARTS] = {false};
     int64_t start = at_now_ns();
     bool failed = false;
-    one_thread(argv);
+    start_again(argv);
     for (int i = 1; i < argc; i++) wanted[find_part(argv[i])] = true;
     const char *trials = getenv("TRIALS");
     if (trials && atoi(trials) > 0) at_bench_trials = atoi(trials);

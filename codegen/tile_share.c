@@ -37,7 +37,7 @@ static bool is_term(const sharer *s, const at_tile_op *op) {
 }
 
 static int group_of(const sharer *s, int v) {
-    while (s->group[v] != v) v = s->group[v];
+    while (s->group[v] != v) v = s->group[v] = s->group[s->group[v]];
     return v;
 }
 
