@@ -274,6 +274,11 @@ static int64_t vectors_of(const at_low *l, const at_ir *n) {
     return (at_loop_trips(n) + lanes - 1) / lanes;
 }
 
+/* The product, or one more than AT_TILE_MAX_VALUES where it exceeds that. */
+static int64_t product(int64_t a, int64_t b) {
+    return b && a > AT_TILE_MAX_VALUES / b ? AT_TILE_MAX_VALUES + 1 : a * b;
+}
+
 /* Values that a list works out as code without loops, a whole vector at a time; those beyond
  * AT_TILE_MAX_VALUES are not counted. */
 static int64_t all_values(const at_low *l, const at_ir *list) {
@@ -282,8 +287,7 @@ static int64_t all_values(const at_low *l, const at_ir *list) {
         int64_t times = 1, inner;
         if (list->kind == AT_IR_STMT) inner = at_value_size(list->stmt.val);
         else times = vectors_of(l, list), inner = all_values(l, list->child);
-        if (inner && times > AT_TILE_MAX_VALUES / inner) return AT_TILE_MAX_VALUES + 1;
-        n += times * inner;
+        n += product(times, inner);
     }
     return n;
 }
@@ -313,10 +317,11 @@ static void limit_unrolling(at_low *l, at_ir *list, at_mask keep, int64_t most_o
             }
             continue;
         }
-        bool stays = keep & AT_BIT(n->loop.sym);
-        bool too_many = kept > 1 && all_values(l, &one) > AT_TILE_MAX_VALUES / kept;
+        bool stays = keep & AT_BIT(n->loop.sym), is_cut = unrolled(n) && !stays;
+        bool too_many =
+            is_cut && kept > 1 && product(all_values(l, &one), kept) > AT_TILE_MAX_VALUES;
         int64_t most = n->loop.is_reduce ? most_of_sum : AT_TILE_MAX_OPS;
-        if (unrolled(n) && !stays && (too_many || expanded(l, &one) > most)) {
+        if (is_cut && (too_many || expanded(l, &one) > most)) {
             int64_t limit = n->loop.is_reduce ? most : AT_TILE_STRAIGHT_OPS,
                     unit = n->loop.ann == AT_ANN_VEC ? l->target->lanes : 1,
                     size = too_many ? unit : unroll_by(l, n, expanded(l, child), limit);
@@ -324,7 +329,7 @@ static void limit_unrolling(at_low *l, at_ir *list, at_mask keep, int64_t most_o
             else if (size == 1) n->loop.ann = AT_ANN_NONE;
         }
         limit_unrolling(l, child, keep, most_of_sum,
-                        stays && unrolled(n) ? kept * at_loop_trips(n) : kept);
+                        stays && unrolled(n) ? product(kept, at_loop_trips(n)) : kept);
     }
 }
 

@@ -10,14 +10,14 @@
 
 typedef struct term {
     at_tile_op op;
-    int group;    /* number of the first of its group */
+    int group;    /* what its group's members lead to */
     int slot, at; /* at: place in the run */
     int64_t off;
 } term;
 
 typedef struct sharer {
     const at_tile_vreg *vregs;
-    int *group; /* [virtual register] leads to one of its group, which leads to itself; -1: none */
+    int *group; /* [load of the run] leads to one of its group, which leads to itself */
     int *seen;  /* [virtual register] number of the run that counted it last */
     int run;
     bool in_groups;
@@ -41,7 +41,7 @@ static int group_of(const sharer *s, int v) {
     return v;
 }
 
-/* How many loads the run has as this operand; both are of one group. */
+/* How many different loads the run has as this operand. */
 static int count(sharer *s, const at_tile_op *ops, int n, bool second) {
     int num = 0;
     s->run++;
