@@ -28,17 +28,10 @@ static bool has_runs(const sketch_state *s, int stage, const at_access *x) {
     return false;
 }
 
-static double elements_of(const sketch_state *s, int tensor) {
-    double n = 1;
-    for (int d = 0; d < s->facts->compute->tensors[tensor].num_axes; d++)
-        n *= (double)s->facts->extents[tensor][d];
-    return n;
-}
-
 /* Products with padding are not left out: where the padded picture is more than twice the picture,
  * they are so many (44 % of a 3x3 kernel on 4x4) that a list is of no use. */
 static bool suits(const sketch_state *s, const at_access *x) {
-    double picture = elements_of(s, x->tensor), padded = elements_of(s, x->from);
+    double picture = sketch_elements(s, x->tensor), padded = sketch_elements(s, x->from);
     return x->is_guarded && (x->from == x->tensor || (padded > picture && padded <= 2 * picture));
 }
 

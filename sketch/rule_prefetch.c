@@ -38,14 +38,6 @@ static const char *option_of(sketch_state *s) {
     return knob;
 }
 
-bool sketch_is_far(const sketch_state *s, int tensor) {
-    enum { MOST_ELEMENTS = 65536 };
-    int64_t n = 1;
-    for (int d = 0; d < s->facts->compute->tensors[tensor].num_axes; d++)
-        n *= s->facts->extents[tensor][d];
-    return n > MOST_ELEMENTS;
-}
-
 at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t stride,
                           const char *rows, at_error *err) {
     const char *bytes = row_bytes(s, tensor, stride),

@@ -61,6 +61,9 @@ bool sketch_is_taken(const sketch_state *s, const char *name);
 const char *sketch_fresh_knob(const sketch_state *s, const char *stage, const char *axis);
 /* A name that neither size, tensor, axis nor loop has. */
 const char *sketch_fresh(const sketch_state *s, const char *like);
+double sketch_elements(const sketch_state *s, int tensor);
+/* Whether a tensor exceeds the caches near the core. */
+bool sketch_is_far(const sketch_state *s, int tensor);
 /* The loop that runs an axis of a stage into `n` parts by knob tile_AXIS; its parts. limits: [n] of
  * the default; those of a policy whose parts need not divide have tails. */
 at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int n,
@@ -86,8 +89,6 @@ void sketch_factor(const sketch_state *s, sketch_states *out, at_error *err);
 /* Which stages are better computed as a whole, [tensors], since padding would cut into the lanes
  * that read them, and what that adds to a name; NULL: none (rule_strip.c). */
 const char *sketch_strips(const sketch_state *s, bool **kept);
-/* Whether a tensor exceeds the caches near the core. */
-bool sketch_is_far(const sketch_state *s, int tensor);
 /* A leaf asks for the next rows, which are `stride` elements apart, of a tensor that it reads or
  * is; rows: the part that says how many are worked on together, NULL: one (rule_prefetch.c). */
 at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t stride,

@@ -67,6 +67,18 @@ bool sketch_is_taken(const sketch_state *s, const char *name) {
     return false;
 }
 
+double sketch_elements(const sketch_state *s, int tensor) {
+    double n = 1;
+    for (int d = 0; d < s->facts->compute->tensors[tensor].num_axes; d++)
+        n *= (double)s->facts->extents[tensor][d];
+    return n;
+}
+
+bool sketch_is_far(const sketch_state *s, int tensor) {
+    enum { MOST_ELEMENTS = 65536 };
+    return sketch_elements(s, tensor) > MOST_ELEMENTS;
+}
+
 const char *sketch_fresh(const sketch_state *s, const char *like) {
     while (sketch_is_taken(s, like)) like = at_format(s->arena, "%s_", like);
     return like;
