@@ -64,9 +64,8 @@ static bool addresses_are_fixed(void) {
  * in each process, speeds differ from run to run (docs/bench.md): once more from the start. */
 static void start_again(char **argv) {
     const char *threads = getenv("OMP_NUM_THREADS");
-    int p = personality(ASK_PERSONALITY);
-    bool fixes = p != -1 && !(p & ADDR_NO_RANDOMIZE) &&
-                 personality((unsigned long)p | ADDR_NO_RANDOMIZE) != -1;
+    unsigned long now = (unsigned long)personality(ASK_PERSONALITY);
+    bool fixes = !addresses_are_fixed() && personality(now | ADDR_NO_RANDOMIZE) != -1;
     if (threads && !strcmp(threads, "1") && !fixes) return;
     setenv("OMP_NUM_THREADS", "1", 1);
     execv("/proc/self/exe", argv);

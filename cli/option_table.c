@@ -116,8 +116,7 @@ static const at_option_row rows[] = {
      TO(request.line), 1, INT64_MAX},
     {"--config", "JSON", CHOOSING, NULL,
      "a configuration, {\"entity\": [...]}, or a file that holds one, or \"default\", the one "
-     "without "
-     "tuning",
+     "without tuning",
      TEXT, TO(request.config), 0, 0},
     {"--from-steps", "FILE", CHOOSING, NULL,
      "the program that these steps make of the plain tree, as show --history steps prints them",

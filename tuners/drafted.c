@@ -235,7 +235,7 @@ static int enter_parts(at_drafted *d, candidate *list, int *n, int num) {
     AT_NEED(tried);
     for (int i = 0; i < b->entered.len; i++)
         tried[at_space_part_of(b->space, b->entered.indices[i])]++;
-    while (entered<num && * n> 0) {
+    for (; entered < num && *n; entered++) {
         int best = 0;
         double most = -INFINITY;
         for (int i = 0; i < *n; i++) {
@@ -247,7 +247,6 @@ static int enter_parts(at_drafted *d, candidate *list, int *n, int num) {
         at_book_enter(d->book, list[best].index, list[best].part);
         --*n;
         memmove(list + best, list + best + 1, sizeof *list * (size_t)(*n - best));
-        entered++;
     }
     free(tried);
     return entered;
@@ -285,5 +284,5 @@ void at_drafted_round(at_drafted *d) {
     if (b->best > 0) fit(d);
     entered += enter_best(d, total - randoms - entered, for_parts);
     at_book_enter_random(b, total - entered);
-    if (!before) enter_start(d);
+    if (!before && !d->start_leads) enter_start(d);
 }
