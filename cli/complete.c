@@ -109,8 +109,8 @@ static void zsh_text(at_text *out, const char *text) {
     }
 }
 
-static void zsh_option(at_text *out, const at_option_row *row) {
-    at_text help = at_option_help(row);
+static void zsh_option(at_text *out, const at_option_row *row, at_verb v) {
+    at_text help = at_option_help(row, v);
     at_text_addf(out, " \\\n            '%s%s[", row->name, row->argument ? "=" : "");
     zsh_text(out, at_text_str(&help));
     at_text_add(out, "]");
@@ -159,7 +159,8 @@ static void zsh(at_text *out) {
         const char *next = what_follows(verb);
         at_text_addf(out, "    %s)\n        _arguments", v == AT_VERB_TUNE ? "*" : verb->name);
         for (int i = 0; i < at_option_count(); i++)
-            if (at_option_is_of(at_option_at(i), (at_verb)v)) zsh_option(out, at_option_at(i));
+            if (at_option_is_of(at_option_at(i), (at_verb)v))
+                zsh_option(out, at_option_at(i), (at_verb)v);
         if (!strcmp(next, "files")) at_text_add(out, " \\\n            '*:log:_files'");
         else if (strcmp(next, "nothing") != 0)
             at_text_addf(out, " \\\n            \"*:word:(${(j: :)${%s%%%%:*}})\"", next);
@@ -182,7 +183,7 @@ static void fish_text(at_text *out, const char *text) {
 }
 
 static void fish_option(at_text *out, const at_option_row *row, at_verb v) {
-    at_text help = at_option_help(row);
+    at_text help = at_option_help(row, v);
     at_text_addf(out, "complete -c autotune -n '__autotune_verb %s' -l %s", at_verb_at(v)->name,
                  row->name + 2);
     if (at_option_letter(row)) at_text_addf(out, " -s %c", at_option_letter(row));

@@ -64,40 +64,6 @@ void at_help_program(at_text *out) {
     }
 }
 
-/* The verb that a clause begins with, "tune: ", or AT_VERB_COUNT; *rest: what stands behind. */
-static at_verb verb_of_clause(const char *clause, const char **rest) {
-    for (int v = 0; v < AT_VERB_COUNT; v++) {
-        size_t n = strlen(at_verb_at((at_verb)v)->name);
-        if (strncmp(clause, at_verb_at((at_verb)v)->name, n) || strncmp(clause + n, ": ", 2))
-            continue;
-        *rest = clause + n + 2;
-        return (at_verb)v;
-    }
-    return AT_VERB_COUNT;
-}
-
-/* What an option's help says to one verb. Clauses stand between semicolons: "tune: " begins one for
- * that verb, "else: " one for those without a clause of their own. */
-static void add_help_of(at_text *out, const at_option_row *row, at_verb v) {
-    static const char otherwise[] = "else: ";
-    at_text help = at_option_help(row);
-    bool is_said = false;
-    for (char *clause = help.data, *next; clause; clause = next) {
-        const char *text = clause;
-        next = strstr(clause, "; ");
-        if (next) *next = 0, next += 2;
-        at_verb of = verb_of_clause(clause, &text);
-        is_said |= of == v;
-        if (of != v && of != AT_VERB_COUNT) continue;
-        if (!strncmp(text, otherwise, strlen(otherwise))) {
-            if (is_said) continue;
-            text += strlen(otherwise);
-        }
-        at_text_addf(out, "%s%s", out->len ? "; " : "", text);
-    }
-    at_text_free(&help);
-}
-
 void at_help_verb(at_text *out, at_verb v) {
     at_text_add(out, "usage: ");
     add_usage(out, v);
@@ -111,8 +77,7 @@ void at_help_verb(at_text *out, at_verb v) {
         const at_option_row *row = at_option_at(i);
         if (!at_option_is_of(row, v)) continue;
         char head[64];
-        at_text help = {0};
-        add_help_of(&help, row, v);
+        at_text help = at_option_help(row, v);
         snprintf(head, sizeof head, "%s%s%s", row->name, row->argument ? " " : "",
                  row->argument ? row->argument : "");
         add_entry(out, head, at_text_str(&help));

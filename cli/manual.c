@@ -73,7 +73,7 @@ static void options(at_text *out) {
     for (int i = 0; i < at_option_count(); i++) {
         const at_option_row *row = at_option_at(i);
         char letter[] = {'-', at_option_letter(row), 0};
-        at_text help = at_option_help(row);
+        at_text help = at_option_help(row, AT_VERB_COUNT); /* one list for all commands */
         at_text_add(out, ".TP\n");
         add_line(out, "B", row->name);
         if (letter[1]) at_text_add(out, ", "), add_line(out, "B", letter);

@@ -422,11 +422,48 @@ void at_option_words(const at_option_row *row, const char *separator, at_text *o
         at_text_addf(out, "%s%s", i ? separator : "", word);
 }
 
-at_text at_option_help(const at_option_row *row) {
+/* The verb that a clause begins with, "tune: ", or AT_VERB_COUNT; *rest: what stands behind. */
+static at_verb verb_of_clause(const char *clause, const char **rest) {
+    for (int v = 0; v < AT_VERB_COUNT; v++) {
+        size_t n = strlen(at_verb_at((at_verb)v)->name);
+        if (strncmp(clause, at_verb_at((at_verb)v)->name, n) || strncmp(clause + n, ": ", 2))
+            continue;
+        *rest = clause + n + 2;
+        return (at_verb)v;
+    }
+    return AT_VERB_COUNT;
+}
+
+/* Of the clauses, which stand between semicolons, those that concern the verb. "tune: "
+ * begins one for that verb, "else: " one for the verbs without a clause of their own. */
+static at_text clauses_of(at_text help, at_verb v) {
+    static const char otherwise[] = "else: ";
+    at_text kept = {0};
+    bool has_own = false;
+    for (char *clause = help.data, *next; clause; clause = next) {
+        const char *text = clause;
+        next = strstr(clause, "; ");
+        if (next) *next = 0, next += 2;
+        at_verb of = verb_of_clause(clause, &text);
+        has_own |= of == v;
+        if (of != v && of != AT_VERB_COUNT) continue;
+        if (!strncmp(text, otherwise, strlen(otherwise))) {
+            if (has_own) continue;
+            text += strlen(otherwise);
+        }
+        at_text_addf(&kept, "%s%s", kept.len ? "; " : "", text);
+    }
+    return kept;
+}
+
+at_text at_option_help(const at_option_row *row, at_verb v) {
     at_text help = {0};
     at_text_add(&help, row->help);
     if (row->initial) at_text_addf(&help, "; default: %s", row->initial);
-    return help;
+    if (v == AT_VERB_COUNT) return help;
+    at_text kept = clauses_of(help, v);
+    at_text_free(&help);
+    return kept;
 }
 
 bool at_option_is_of(const at_option_row *row, at_verb v) { return row->verbs >> v & 1; }

@@ -130,8 +130,9 @@ const char *at_option_word(const at_option_row *row, int i);
 void at_option_words(const at_option_row *row, const char *separator, at_text *out); /* appended */
 bool at_option_takes_file(const at_option_row *row);
 bool at_option_is_of(const at_option_row *row, at_verb v);
-/* Its help with the default, which the caller frees. */
-at_text at_option_help(const at_option_row *row);
+/* Its help with the default, as far as it concerns the verb; AT_VERB_COUNT: all of it. The caller
+ * frees it. */
+at_text at_option_help(const at_option_row *row, at_verb v);
 const at_verb_row *at_verb_at(at_verb v); /* verbs.c */
 /* The verb of that name; pick-best is pick_best. AT_VERB_COUNT if there is none. */
 at_verb at_verb_find(const char *name);

@@ -29,17 +29,21 @@ bool at_compiler_from_name(const char *name, at_compiler *out) {
     return false;
 }
 
-bool at_compiler_available(at_compiler c) {
-    if (c == AT_TCC) return true; /* linked in */
+/* The file that is started by the compiler's name. */
+static bool find_program(at_compiler c, char file[PATH_MAX]) {
     const char *path = getenv("PATH");
     while (path && *path) {
-        char file[PATH_MAX];
         size_t n = strcspn(path, ":");
-        snprintf(file, sizeof file, "%.*s/%s", (int)n, path, names[c]);
+        snprintf(file, PATH_MAX, "%.*s/%s", (int)n, path, names[c]);
         if (!access(file, X_OK)) return true;
         path += n + (path[n] == ':');
     }
     return false;
+}
+
+bool at_compiler_available(at_compiler c) {
+    char file[PATH_MAX];
+    return c == AT_TCC || find_program(c, file); /* TinyCC is linked in */
 }
 
 static int tcc_version; /* 927: 0.9.27 */
@@ -73,17 +77,19 @@ static char **environment(at_arena *a, const char *folder) {
     return env.data;
 }
 
-/* The first line that speaks of an error, else the first line. */
-static void first_error(const char *text, const char *compiler, char *error, size_t error_size) {
-    const char *line = text;
+/* The first line that speaks of an error. Where none does, as of a wrapper that somebody put in the
+ * compiler's place, all lines. */
+static void add_message(at_text *out, const char *text) {
     for (const char *p = text; *p; p += strcspn(p, "\n"), p += *p == '\n') {
         const char *found = strstr(p, "error");
-        if (found && found < p + strcspn(p, "\n")) {
-            line = p;
-            break;
-        }
+        if (!found || found >= p + strcspn(p, "\n")) continue;
+        at_text_addn(out, p, strcspn(p, "\n"));
+        return;
     }
-    snprintf(error, error_size, "%s: %.*s", compiler, (int)strcspn(line, "\n"), line);
+    for (const char *p = text; *p; p += strcspn(p, "\n"), p += strspn(p, "\n")) {
+        if (p > text) at_text_add(out, " / ");
+        at_text_addn(out, p, strcspn(p, "\n"));
+    }
 }
 
 static void fail(at_object *out, at_job_end end, const char *fmt, ...)
@@ -103,10 +109,14 @@ static void judge(const char *name, double timeout_s, at_compiled *c, at_object 
     } else if (WIFEXITED(c->status) && WEXITSTATUS(c->status) == 127 && !c->text.len) {
         fail(out, AT_JOB_NOT_COMPILED, "%s: cannot be started", name);
     } else if (c->status || !c->object) {
-        const char *said =
-            c->text.len ? at_text_str(&c->text) : "ended without an object or a message";
-        out->end = AT_JOB_NOT_COMPILED;
-        first_error(said, name, out->error, sizeof out->error);
+        at_text said = {0};
+        add_message(&said, at_text_str(&c->text));
+        if (!said.len)
+            at_text_addf(&said, "ended without an object or a message, with %s %d",
+                         WIFEXITED(c->status) ? "exit code" : "signal",
+                         WIFEXITED(c->status) ? WEXITSTATUS(c->status) : WTERMSIG(c->status));
+        fail(out, AT_JOB_NOT_COMPILED, "%s: %s", name, at_text_str(&said));
+        at_text_free(&said);
     } else {
         out->path = at_format(out->arena, "/proc/%ld/fd/%d", (long)getpid(), c->object);
         c->object = 0;
@@ -195,8 +205,10 @@ static at_status check_machine(at_arena *a, at_compiler c, const char *source, c
     AT_TRY(run(a, c, at_control_source, argv, CONTROL_TIMEOUT_S, room, stop, &control, err));
     at_object_remove(control.path);
     if (!control.end) return AT_OK;
-    return at_fail(err, AT_E_BUG, "%s compiles nothing here, not even a kernel that is right: %s",
-                   names[c], control.error);
+    char file[PATH_MAX];
+    return at_fail(
+        err, AT_E_BUG, "%s compiles nothing here, not even a kernel that is right: %s (%s is %s)",
+        names[c], control.error, names[c], find_program(c, file) ? file : "nowhere in PATH");
 }
 
 at_status at_build_object(at_arena *a, at_compiler c, const char *source, const char *flags,

@@ -102,18 +102,25 @@ static const char *plain(const char *roff) {
     return copy;
 }
 
-/* Of clauses for one verb ("tune: ") a verb's help has its own alone, and that of "else: " where it
- * has none. */
+/* Of clauses for one verb ("tune: ") a verb's help and its completions have its own alone, and that
+ * of "else: " where it has none. */
 static void help_of_a_verb(void **state) {
     (void)state;
     static const struct {
         const char *verb, *text;
-    } logs[] = {{"tune", "--log FILE            log to append to and resume from"},
-                {"verify", "--log FILE            log to append what is measured to\n"},
-                {"run", "--log FILE            take the best record of this log\n"}};
+    } logs[] = {{"tune", "log to append to and resume from, default TEMPLATE.log"},
+                {"verify", "log to append what is measured to"},
+                {"run", "take the best record of this log"}};
+    const char *zsh = keep(cli_expect(0, "./autotune help --as zsh")->out);
+    const char *fish = keep(cli_expect(0, "./autotune help --as fish")->out);
     for (int i = 0; i < 3; i++) {
         const char *help = cli_expect(0, "./autotune help %s", logs[i].verb)->out;
-        check_has(logs[i].verb, help, logs[i].text);
+        check_has(logs[i].verb, help,
+                  at_format(texts, "\n  --log FILE            %s\n", logs[i].text));
+        check_has("zsh", zsh, at_format(texts, "'--log=[%s]:", logs[i].text));
+        check_has("fish", fish,
+                  at_format(texts, "'__autotune_verb %s' -l log -r -F -d '%s'\n", logs[i].verb,
+                            logs[i].text));
     }
     for (int v = 0; v < num_verbs; v++) {
         const char *help = cli_expect(0, "./autotune help %s", verbs[v].name)->out;

@@ -421,9 +421,38 @@ static void no_compiler(void **state) {
     assert_true(at_compiler_available(AT_TCC));
     expect_no_machine(AT_E_BUG, "",
                       "gcc compiles nothing here, not even a kernel that is right: gcc: "
-                      "cannot be started");
+                      "cannot be started (gcc is nowhere in PATH)");
     setenv("PATH", saved, 1);
     free(saved);
+    assert_int_equal(count_files(), 0);
+}
+
+/* What somebody put before the compiler is named, with what it says. */
+static void refusing_wrapper(void **state) {
+    (void)state;
+    static const struct {
+        const char *script, *said;
+    } wrappers[] = {
+        {"#!/bin/sh\necho 'wrapper: no licence' >&2\necho 'ask at the desk' >&2\nexit 3\n",
+         "gcc: wrapper: no licence / ask at the desk (gcc is "},
+        {"#!/bin/sh\nexit 3\n",
+         "gcc: ended without an object or a message, with exit code 3 (gcc is "}};
+    char folder[] = "/tmp/at-wrapper-XXXXXX", file[64], *saved = strdup(getenv("PATH"));
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/gcc", folder);
+    setenv("PATH", at_format(arena, "%s:%s", folder, saved), 1);
+    for (int i = 0; i < 2; i++) {
+        FILE *f = fopen(file, "w");
+        assert_non_null(f);
+        fputs(wrappers[i].script, f);
+        assert_int_equal(fclose(f), 0);
+        assert_int_equal(chmod(file, 0700), 0);
+        expect_no_machine(AT_E_BUG, "", at_format(arena, "%s%s)", wrappers[i].said, file));
+    }
+    setenv("PATH", saved, 1);
+    free(saved);
+    unlink(file);
+    rmdir(folder);
     assert_int_equal(count_files(), 0);
 }
 
@@ -445,15 +474,13 @@ int main(int argc, char **argv) {
     arena = at_arena_new();
 #define TEST(f) cmocka_unit_test_setup(f, rig_reset)
     const struct CMUnitTest tests[] = {
-        TEST(builds_and_runs), TEST(versions),
-        TEST(silent_compiler), TEST(faulty),
-        TEST(refused),         TEST(takes_too_long),
-        TEST(interrupted),     TEST(parent_killed),
-        TEST(no_folder),       TEST(no_compiler),
-        TEST(compiler_names),  TEST(keeper_killed),
-        TEST(keeper_stopped),  TEST(folder_without_execution),
-        TEST(no_room),         TEST(no_descriptors),
-        TEST(no_processes),    TEST(no_memory),
+        TEST(builds_and_runs), TEST(versions),         TEST(silent_compiler),
+        TEST(faulty),          TEST(refused),          TEST(takes_too_long),
+        TEST(interrupted),     TEST(parent_killed),    TEST(no_folder),
+        TEST(no_compiler),     TEST(refusing_wrapper), TEST(compiler_names),
+        TEST(keeper_killed),   TEST(keeper_stopped),   TEST(folder_without_execution),
+        TEST(no_room),         TEST(no_descriptors),   TEST(no_processes),
+        TEST(no_memory),
     };
     int failed = cmocka_run_group_tests(tests, rig_setup, rig_teardown);
     at_arena_free(arena);
