@@ -61,6 +61,10 @@ bool at_is_still_there(int fd, const char *path) {
 }
 
 at_status at_open_locked(const char *path, int flags, int *fd, at_error *err) {
+    struct stat there;
+    /* Opened for both, a FIFO would be its own reader. */
+    if ((flags & O_RDWR) && stat(path, &there) == 0 && S_ISFIFO(there.st_mode))
+        flags = (flags & ~O_RDWR) | O_WRONLY;
     for (;;) {
         /* A FIFO that nobody reads fails here instead of waiting. */
         *fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0666);

@@ -10,6 +10,8 @@
 #include "engine/template_change.h"
 #include "sketch/history.h"
 
+enum { MOST_FILE_BYTES = 4 << 20 }; /* of a configuration, of steps */
+
 static at_status find_row(const at_request *q, at_selection *out, at_error *err) {
     out->row = q->row;
     if (!q->row && !q->template_name) return at_fail(err, AT_E_USAGE, "no template: give its name");
@@ -152,7 +154,7 @@ at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char 
                 "--config %s: neither a configuration, {\"entity\": [...]}, nor default, "
                 "nor a file",
                 text);
-        AT_TRY(at_read_file(a, text, &read, &len, err));
+        AT_TRY(at_read_file_most(a, text, MOST_FILE_BYTES, &read, &len, err));
         text = read;
     }
     at_status s = at_json_parse(a, text, len, &json, err);
@@ -196,11 +198,10 @@ static void warn_of_index(const at_engine_options *o, const at_selection *s) {
 /* The task becomes one of a single configuration. */
 static at_status from_steps(at_arena *a, const at_engine_options *o, const at_request *q,
                             at_selection *out, at_error *err) {
-    enum { MOST_BYTES = 4 << 20 };
     at_steps h;
     char *text;
     size_t len;
-    AT_TRY(at_read_file_most(a, q->steps, MOST_BYTES, &text, &len, err));
+    AT_TRY(at_read_file_most(a, q->steps, MOST_FILE_BYTES, &text, &len, err));
     if (strlen(text) != len)
         return at_fail(err, AT_E_INPUT, "%s: byte %zu is no text; steps are lines of edits",
                        q->steps, strlen(text));

@@ -3,7 +3,10 @@
 
 #include "remote/fleet_state.h"
 
-enum { MOST_WEIGHT_BYTES = AT_FRAME_MOST_TASK_BYTES - (1 << 20) };
+enum {
+    MOST_TEXT_BYTES = 4 << 20,
+    MOST_WEIGHT_BYTES = AT_FRAME_MOST_TASK_BYTES - MOST_TEXT_BYTES - (1 << 20)
+};
 
 typedef at_fleet fleet;
 
@@ -20,7 +23,8 @@ at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
         return at_fail(err, AT_E_USAGE,
                        "--array: with --on inputs are made on the worker from the seed; a file is "
                        "not sent there");
-    if (t->template_file) AT_TRY(at_read_file(f->arena, t->template_file, &text, &len, err));
+    if (t->template_file)
+        AT_TRY(at_read_file_most(f->arena, t->template_file, MOST_TEXT_BYTES, &text, &len, err));
     f->cores = (o->threads > 1 ? (int)o->threads : 1) + (o->jobs > 1);
     f->task = (at_frame){.type = AT_FRAME_TASK,
                          .version = AT_VERSION,

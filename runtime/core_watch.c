@@ -24,7 +24,7 @@ bool at_core_watch(int cpu, int64_t ns, const at_reach *reach, at_core_seen *out
     int64_t begin_ns = at_now_ns(), begin_thread_ns = thread_ns(), now_ns = begin_ns;
     at_state before = AT_STATE_COUNT;
     int readings = 0;
-    while (now_ns - begin_ns < ns) {
+    while (now_ns - begin_ns < ns || readings < 2) { /* a state lies between two */
         at_probe seen = at_probe_core(true);
         out->mean.near += seen.near;
         out->mean.far += seen.far;

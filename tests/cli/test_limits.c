@@ -323,6 +323,10 @@ static void no_files(void **state) {
             snprintf(command, sizeof command, uses[i], path);
             expect_one_line(command, kinds[k].why[i == 4]);
             if (i == 4) {
+                snprintf(command, sizeof command, "show dense --config %s", path);
+                expect_one_line(command, kinds[k].why[0]);
+                snprintf(command, sizeof command, "show dense --from-steps %s", path);
+                expect_one_line(command, kinds[k].why[0]);
                 snprintf(command, sizeof command, "dense --workload ./%s", path);
                 expect_one_line(command, kinds[k].why[1]);
                 snprintf(command, sizeof command, "dense --tuner xgb --transfer %s", path);

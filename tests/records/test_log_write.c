@@ -243,6 +243,10 @@ static void not_writable(void **state) {
     at_error err;
     assert_int_equal(at_log_open("none/conv.log", &l, &err), AT_E_OUTPUT);
     assert_string_equal(err.text, "cannot write none/conv.log: No such file or directory");
+    assert_int_equal(mkfifo("pipe.log", 0600), 0);
+    assert_int_equal(at_log_open("pipe.log", &l, &err), AT_E_OUTPUT);
+    assert_string_equal(err.text, "cannot write pipe.log: nobody reads this pipe");
+    assert_int_equal(unlink("pipe.log"), 0);
     assert_int_equal(at_log_open(".", &l, &err), AT_E_OUTPUT);
     assert_string_equal(err.text, "cannot write .: Is a directory");
     if (geteuid() != 0) {
