@@ -94,10 +94,15 @@ void at_arena_rewind(at_arena *a, at_mark m) {
 
 size_t at_arena_used(const at_arena *a) { return a->older_used + a->fill; }
 
-void *at_alloc(at_arena *a, size_t size_bytes) {
+/* Distinct addresses, as malloc gives. */
+static size_t rounded_up(size_t size_bytes) {
+    return size_bytes ? (size_bytes + ALIGN - 1) / ALIGN * ALIGN : ALIGN;
+}
+
+/* What it holds is undefined. */
+static void *take(at_arena *a, size_t size_bytes) {
     if (size_bytes > PTRDIFF_MAX / 2) need(NULL, size_bytes);
-    size_t rounded = (size_bytes + ALIGN - 1) / ALIGN * ALIGN;
-    if (!rounded) rounded = ALIGN; /* distinct addresses, as malloc gives */
+    size_t rounded = rounded_up(size_bytes);
     if (!a->newest || a->newest->size - a->fill < rounded) {
         size_t size = a->newest ? 2 * a->newest->size : FIRST_CHUNK_BYTES;
         if (size > LARGEST_STEP_BYTES) size = LARGEST_STEP_BYTES;
@@ -106,11 +111,26 @@ void *at_alloc(at_arena *a, size_t size_bytes) {
     void *p = a->newest->data + a->fill;
     a->fill += rounded;
     UNPOISON(p, size_bytes);
-    return memset(p, 0, size_bytes);
+    return p;
+}
+
+/* Room behind what was handed out last, which is p. */
+static bool take_more(at_arena *a, void *p, size_t size_bytes, size_t larger_bytes) {
+    size_t was = rounded_up(size_bytes), now = rounded_up(larger_bytes);
+    if (!p || a->fill < was || p != a->newest->data + (a->fill - was) ||
+        a->newest->size - a->fill < now - was)
+        return false;
+    a->fill += now - was;
+    UNPOISON(p, larger_bytes);
+    return true;
+}
+
+void *at_alloc(at_arena *a, size_t size_bytes) {
+    return memset(take(a, size_bytes), 0, size_bytes);
 }
 
 void *at_copy(at_arena *a, const void *p, size_t size_bytes) {
-    void *copy = at_alloc(a, size_bytes);
+    void *copy = take(a, size_bytes);
     return size_bytes ? memcpy(copy, p, size_bytes) : copy;
 }
 
@@ -142,8 +162,14 @@ char *at_format(at_arena *a, const char *fmt, ...) {
 void *at_vec_grow(at_arena *a, void *data, int len, int *cap, size_t item_bytes) {
     AT_ASSERT(*cap <= INT32_MAX / 2);
     int larger = *cap ? 2 * *cap : 8;
-    void *moved = at_alloc(a, (size_t)larger * item_bytes);
-    if (len) memcpy(moved, data, (size_t)len * item_bytes);
+    size_t used_bytes = (size_t)len * item_bytes, larger_bytes = (size_t)larger * item_bytes;
+    char *to = data;
+    if (larger_bytes > PTRDIFF_MAX / 2) need(NULL, larger_bytes);
+    if (!take_more(a, data, (size_t)*cap * item_bytes, larger_bytes)) {
+        to = take(a, larger_bytes);
+        if (len) memcpy(to, data, used_bytes);
+    }
+    memset(to + used_bytes, 0, larger_bytes - used_bytes);
     *cap = larger;
-    return moved;
+    return to;
 }

@@ -83,7 +83,7 @@ char *at_format(at_arena *a, const char *fmt, ...) __attribute__((format(printf,
 
 /* ---- growable vector ------------------------------------------------------------------------
  * AT_VEC(int) v = {0}; *at_push(arena, &v) = 7;  v.data[i], v.len. Old storage stays in the arena
- * until its reset, so element pointers taken before a push stay readable but go stale. */
+ * until its reset, so element pointers taken before a push stay readable but may go stale. */
 #define AT_VEC(type)                                                                               \
     struct {                                                                                       \
         type *data;                                                                                \

@@ -81,7 +81,7 @@ typedef struct est_move {
     int64_t one;  /* from the first turn to the second */
     double reach; /* how far from the first turn it comes */
 } est_move;
-enum { MOVES = 256 };
+enum { MOVES = 1024 };
 
 /* The same of what is read through stages, in all dimensions. */
 typedef struct est_way {

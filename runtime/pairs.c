@@ -97,18 +97,33 @@ static at_state look(const at_job *job) {
     return at_probe_state(&seen, &job->reach);
 }
 
-static bool is_much_better(const at_outcome *out) {
-    double ratios[AT_MAX_PAIRS];
-    for (int i = 0; i < out->num_pairs; i++) ratios[i] = ratio(&out->pairs[i]);
-    at_sort_doubles(ratios, out->num_pairs);
-    return at_sorted_median(ratios, out->num_pairs) < MUCH_BETTER;
+/* Is a pair in that state one of those that the job asks for? */
+static bool counts(const at_job *job, at_state s) {
+    bool one = job->wanted == AT_STATE_ALONE || job->wanted == AT_STATE_COMPANY;
+    return one ? s == job->wanted : s != AT_STATE_MIXED;
 }
 
-/* Are there so many, or does the state that the job wants not come? */
+/* The ratios that count; of all where there are none. */
+static int take_ratios(const at_job *job, const at_outcome *out, double *ratios) {
+    int n = 0;
+    for (int i = 0; i < out->num_pairs; i++)
+        if (counts(job, out->pairs[i].state)) ratios[n++] = ratio(&out->pairs[i]);
+    if (n) return n;
+    for (int i = 0; i < out->num_pairs; i++) ratios[n++] = ratio(&out->pairs[i]);
+    return n;
+}
+
+static bool is_much_better(const at_job *job, const at_outcome *out) {
+    double ratios[AT_MAX_PAIRS];
+    int n = take_ratios(job, out, ratios);
+    at_sort_doubles(ratios, n);
+    return at_sorted_median(ratios, n) < MUCH_BETTER;
+}
+
+/* Are there so many, or do those that count not come? */
 static bool is_full(const at_job *job, int most, const at_outcome *out) {
-    bool any = job->wanted != AT_STATE_ALONE && job->wanted != AT_STATE_COMPANY;
     int counting = 0;
-    for (int i = 0; i < out->num_pairs; i++) counting += any || out->pairs[i].state == job->wanted;
+    for (int i = 0; i < out->num_pairs; i++) counting += counts(job, out->pairs[i].state);
     return counting >= most || out->num_pairs == AT_MAX_PAIRS || out->num_pairs >= PATIENCE * most;
 }
 
@@ -118,7 +133,7 @@ static bool enough(const at_job *job, int64_t so_far_ns, int *most, const at_out
     if (!job->to_the_end && out->num_pairs == 1 && !out->disturbed_kept)
         if (ratio(&out->pairs[0]) > HOPELESS) return true;
     if (!is_full(job, *most, out)) return false;
-    if (job->to_the_end || *most >= MANY || so_far_ns > LONG_NS || !is_much_better(out))
+    if (job->to_the_end || *most >= MANY || so_far_ns > LONG_NS || !is_much_better(job, out))
         return true;
     *most = MANY;
     return is_full(job, *most, out);

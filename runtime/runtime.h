@@ -222,8 +222,10 @@ typedef struct at_job {
      * there are 11. to_the_end: none of these. */
     int pairs;
     bool to_the_end;
-    at_reach reach;  /* by which pairs are labelled; 0: they are not, all are UNKNOWN */
-    at_state wanted; /* ALONE or COMPANY: only such count as pairs, of at most 3 times as many */
+    at_reach reach; /* by which pairs are labelled; 0: they are not, all are UNKNOWN */
+    /* ALONE or COMPANY: only such count as pairs; else all but MIXED do; of at most 3 times as many
+     */
+    at_state wanted;
     /* Above 0: the kernel's outermost loops have so many turns, and no more than at_par.turns
      * says. It is stopped once its run has taken 3 times the best, or the anchor (at least 20 ms);
      * where the best takes that long itself, a few turns are run before the whole, and the whole is

@@ -41,6 +41,13 @@ static const fake
     *slow_in; /* of so many more runs each takes twice as long, which no clock tells */
 static int slow_runs;
 static at_rng luck;
+/* What probes are compared with from the n-th look on: so little that it is reached, or too much.
+ */
+static const at_reach reach_of[] = {
+    [AT_STATE_ALONE] = {1e-9, 1e-9}, [AT_STATE_COMPANY] = {1e9, 1e9}};
+static at_reach *reach_now;   /* of the job */
+static const at_state *looks; /* in turn, again and again; NULL: none */
+static int num_looks;
 
 static int64_t wall(void) { return now_ns += TICK_NS; }
 static int64_t thread(void) { return now_ns - away_ns; }
@@ -87,6 +94,7 @@ static int run(void *const buf[], void *workspace, at_par *par) {
     if (slow_in == f && slow_runs-- > 0) now_ns += f->ns;
     if (happens) happen(f->ns);
     ended_ns[num_ran++] = now_ns;
+    if (looks) *reach_now = reach_of[looks[num_ran / 2 % num_looks]];
     return 0;
 }
 
@@ -108,6 +116,8 @@ static void time_pairs(fake *kernel, fake *of_anchor, at_job job) {
     r.vector_set = anchor.beside.vector_set = job.vector_set;
     memset(&out, 0, sizeof out);
     num_ran = 0;
+    reach_now = &job.reach;
+    if (looks) job.reach = reach_of[looks[0]];
     at_run_time check = {.ns = kernel->ns + kernel->first_ns};
     assert_int_equal(at_time_pairs(&r, &anchor, &job, check, &out), 0);
 }
@@ -328,6 +338,38 @@ static void much_is_believed_late(void **state) {
     assert_int_equal(out.num_pairs, 3);
 }
 
+static int pairs_in(at_state s) {
+    int n = 0;
+    for (int i = 0; i < out.num_pairs; i++) n += out.pairs[i].state == s;
+    return n;
+}
+
+/* A trial goes on until it has its pairs in the state that counts, or in any where that is not
+ * asked for: what probes disagree about is in none. It does not go on for ever. */
+static void pairs_that_count(void **state) {
+    (void)state;
+    static const at_state by_turns[] = {AT_STATE_ALONE, AT_STATE_ALONE, AT_STATE_COMPANY,
+                                        AT_STATE_COMPANY};
+    static const at_state never_the_same[] = {AT_STATE_ALONE, AT_STATE_COMPANY};
+    fake k = {.ns = 2000000}, a = {.ns = 2000000};
+    looks = by_turns, num_looks = 4; /* alone, mixed, company, mixed, alone */
+    time_pairs(&k, &a, (at_job){.pairs = 3});
+    assert_int_equal(out.num_pairs, 5);
+    assert_int_equal(pairs_in(AT_STATE_MIXED), 2);
+    assert_int_equal(pairs_in(AT_STATE_ALONE), 2);
+    time_pairs(&k, &a, (at_job){.pairs = 2, .wanted = AT_STATE_ALONE});
+    assert_int_equal(out.num_pairs, 5);
+    assert_int_equal(pairs_in(AT_STATE_ALONE), 2);
+    time_pairs(&k, &a, (at_job){.pairs = 3, .wanted = AT_STATE_COMPANY});
+    assert_int_equal(out.num_pairs, 9);
+    assert_int_equal(pairs_in(AT_STATE_COMPANY), 2);
+    looks = never_the_same, num_looks = 2;
+    time_pairs(&k, &a, (at_job){.pairs = 3});
+    assert_int_equal(out.num_pairs, 9);
+    assert_int_equal(pairs_in(AT_STATE_MIXED), 9);
+    looks = NULL;
+}
+
 /* Cheap: three times the anchor is a bound, of a cold or disturbed run only where others say so;
  * above 1.5 ends after one pair; others have all of theirs. */
 static void no_more_than_it_takes(void **state) {
@@ -365,6 +407,7 @@ int main(void) {
         cmocka_unit_test(interrupts_are_let_pass),
         cmocka_unit_test(long_runs_on_a_shared_core),
         cmocka_unit_test(much_is_believed_late),
+        cmocka_unit_test(pairs_that_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
