@@ -42,6 +42,7 @@ typedef struct est_access {
     double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
     int64_t step[MAX_LOOPS];           /* elements from one turn to the next */
     double lines[MAX_LOOPS + 1];       /* touched by loops from this one on */
+    uint8_t skip[MAX_LOOPS];     /* turns from one to the next that touches some of the same */
     double places[MAX_DIMS];     /* places of the nearest cache's way that steps along it reach */
     double crowd[MAX_LOOPS + 1]; /* bytes, as if all places were as full as those it reaches */
 } est_access;

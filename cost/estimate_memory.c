@@ -112,7 +112,8 @@ static double turns_within(const est_leaf *x, const est_access *a, int to) {
     uint32_t done = 0; /* axes */
     for (int i = to - 1; i >= 0; i--) {
         const est_loop *l = &x->loop[i];
-        double turns = 1, most = l->extent / (double)l->coef;
+        double turns = 1;
+        int64_t step = l->coef; /* the least of the axis's loops */
         bool moves = false;
         if (l->axis < 0 || !(l->extent > 0)) {
             n *= l->turns;
@@ -123,12 +124,41 @@ static double turns_within(const est_leaf *x, const est_access *a, int to) {
         for (int k = 0; k < x->num_loops; k++) {
             if (x->loop[k].axis != l->axis) continue;
             if (k < to) turns *= x->loop[k].turns;
+            if (k < to && x->loop[k].coef < step) step = x->loop[k].coef;
             moves |= a->moves >> k & 1;
         }
+        double most = l->extent / (double)step;
         n *= fmin(turns, moves ? fmax(1, most) : ceil(most));
     }
     return n;
 }
+
+/* Does the access go on, in the next turn of a loop, where the last turn of the loop inside it was?
+ */
+static bool goes_on(const est_leaf *x, const est_access *a, int loop) {
+    const double turns = x->loop[loop].turns - 1, inside = x->loop[loop + 1].turns - 1;
+    if ((a->step[loop] < 0) != (a->step[loop + 1] < 0)) return false;
+    for (int d = 0; d < a->num_dims; d++) {
+        double step = a->reach[loop][d] / turns, whole = a->reach[loop + 1][d];
+        if (step < whole || step > whole * (1 + 1 / inside)) return false;
+    }
+    return true;
+}
+
+/* What the turns of a loop touch that lie between two of an access that touch the same. */
+static double turns_between(const est_leaf *x, const est_access *a, const touched *t, int loop) {
+    double turns = a->skip[loop] - 1, sum = 0;
+    if (turns <= 0) return 0;
+    for (const est_access *b = x->access; b < x->access + x->num_accesses; b++)
+        if (b->moves >> loop & 1 && !b->in_registers) sum += bytes_of(b, loop + 1, false);
+    for (int m = 0; m < t->num_beside; m++)
+        if (t->beside[m].shared > loop) sum += t->beside[m].bytes[loop + 1];
+    return turns * sum;
+}
+
+/* A loop in whose turns an access touches less than so many times the lines of one touches most of
+ * them in each. */
+static const double MOVED = 1.5;
 
 /* Lines of an access that come anew: where a cache holds what comes between two touches, they come
  * once for all turns of a loop. Those are near each other as far as the loops go on in which the
@@ -138,10 +168,13 @@ static double fetched(const at_estimator *e, const est_leaf *x, const est_access
                       const touched *t, int shared, double size, bool piled) {
     int once = x->num_loops; /* loops from here on */
     for (int i = once - 1, moving = once; i >= 0; i--) {
+        bool moves = a->moves >> i & 1;
         double more = piled ? fmax(0, a->crowd[moving] - 64 * a->lines[moving]) : 0;
-        if (between(t, i, moving, i >= shared) + more > size) break;
+        if (!(moves && moving == i + 1 && moving < x->num_loops && goes_on(x, a, i)) &&
+            between(t, i, moving, i >= shared) + turns_between(x, a, t, i) + more > size)
+            break;
         once = i;
-        if (a->moves >> i & 1) moving = i;
+        if (moves && a->lines[i] >= MOVED * a->lines[i + 1]) moving = i;
     }
     if (once == 0 && is_left(e, x, a, size)) return 0;
     return a->lines[once] * turns_within(x, a, once);

@@ -1,7 +1,6 @@
-/* cost/estimate_sum.c: a sum's tile: its parts, how often each is called, and how long one takes.
- */
+/* cost/estimate_sum.c: a sum's tile: its parts, how often each is called, and what it waits for. */
 #include "codegen/tile_parts.h"
-#include "cost/estimate_int.h"
+#include "cost/estimate_tile_int.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,122 +31,11 @@ static const double add_to_add = 5.5;
 
 static const double address_ns = 2.2; /* of an element that is found by divisions */
 
-/* Loads that are no operand of a multiply-add, in such that are. */
-static const double unaligned = 2;
-/* Vectors of so few elements, with their rows, are not put together; what loading one element and
- * adding to one takes. */
-enum { SINGLE = 16 };
-static const double single_load = 1.4, add_to_add_alone = 8;
-/* What a vector that was stored by a mask has to wait for, until it can be loaded again. */
-static const double masked_ns = 12;
-
 /* What the end of a sum costs that is a loop, of which a core begins another turn; between calls
  * whose factors are both vectors, as in depthwise convolutions, nothing of it is seen. */
 static const double end_ns = 2.5;
 
-typedef enum { STEP, FAR, CALL } which_time;
-
-/* Of a register tile; width: elements of its only vector, where they are fewer than a register's.
- */
-static double tile_ns(const at_estimator *e, double rows, double vectors, int width,
-                      which_time which) {
-    const at_speeds *s = e->o.speeds;
-    const float(*table)[AT_SPEED_ROWS] = which == CALL  ? s->call_ns
-                                         : which == FAR ? s->far_ns
-                                                        : s->step_ns;
-    int v = (int)vectors, r = (int)rows, times = 1;
-    while (v > AT_SPEED_VECTORS) v = (v + 1) / 2, times *= 2;
-    while (r > AT_SPEED_ROWS) r = (r + 1) / 2, times *= 2;
-    v = v < 1 ? 1 : v, r = r < 1 ? 1 : r;
-    if (width >= 0) {
-        double near = (double)(which == CALL ? s->narrow_call_ns : s->narrow_ns)[width][r - 1];
-        double part = width < AT_SPEED_WIDTHS - 1 ? 1 << width : 3; /* of a whole vector's bytes */
-        if (which == FAR)
-            near +=
-                (double)(s->far_ns[0][r - 1] - s->step_ns[0][r - 1]) * part / e->o.target->lanes;
-        return times * near;
-    }
-    return times * (double)table[v - 1][r - 1];
-}
-
-/* ---- operations beside the terms ------------------------------------------------------------- */
-
-/* Copies of a sum's statement in the code of its tile, for each element: reductions that are
- * unrolled, as long as the code is not (at_limit_unrolling). rows x vectors: one part. */
-static double copies(const est_leaf *x, int root, double sums) {
-    double n = 1;
-    int64_t most_of_body = AT_TILE_STRAIGHT_OPS;
-    for (int i = root; i < x->num_loops; i++)
-        if (!est_unrolled(&x->loop[i]) && x->loop[i].turns > 1) most_of_body = AT_TILE_SUM_OPS;
-    for (int i = root; i < x->num_loops; i++) {
-        const est_loop *l = &x->loop[i];
-        double inside = 2 * sums;
-        bool counted = false;
-        if (!l->sums || l->turns == 1 || l->is_dynamic) continue;
-        for (int k = i + 1; k < x->num_loops; k++) {
-            counted |= !est_unrolled(&x->loop[k]);
-            if (x->loop[k].sums && est_unrolled(&x->loop[k])) inside *= x->loop[k].turns;
-        }
-        int64_t turns = (int64_t)l->turns;
-        if (!est_unrolled(l) && !counted && inside <= AT_THIN_OPS) {
-            int64_t most = turns < AT_THIN_STEPS ? turns : AT_THIN_STEPS, size = most;
-            for (int64_t f = most; f > most / 2; f--)
-                if (turns % f == 0) {
-                    size = f;
-                    break;
-                }
-            return n * (double)size * inside / (2 * sums);
-        }
-        if (!est_unrolled(l)) continue;
-        if (inside * l->turns > (double)most_of_body) {
-            int64_t size = 1;
-            for (int64_t f = 1; f <= turns && (double)f * inside <= (double)most_of_body; f++)
-                if (turns % f == 0) size = f;
-            n *= (double)size;
-        } else n *= l->turns;
-    }
-    return n;
-}
-
-/* Partial sums of each element, which are added up at the end. */
-static double chains(const at_estimator *e, const est_leaf *x, int root, double sums) {
-    double n = ceil(AT_TILE_CHAINS / sums), most = copies(x, root, sums);
-    while (n > 1 && sums * n > e->o.target->regs - 4) n--;
-    return n < most ? n : most;
-}
-
 /* ---- one tile, cut into parts ---------------------------------------------------------------- */
-
-enum { MOST_OVERLAPS = 4 };
-typedef struct { /* what the steps of a loop of the sum read, of which the next row reads some */
-    int64_t step[MAX_READS];
-    double turns;
-} overlap;
-
-typedef struct { /* of the tile of a sum */
-    est_leaf *x;
-    int root; /* its first loop */
-    at_part part[AT_PARTS_MAX];
-    int which[AT_PARTS_MAX], num_parts;    /* loops */
-    int64_t other;                         /* registers along what is not cut */
-    double steps, again;                   /* of the sum; of the loops that are no registers */
-    double width;                          /* elements of a register */
-    double share;                          /* of the steps that count */
-    double each, ends;                     /* operations of a step, and behind the sum */
-    double slower;                         /* times: of vectors whose elements lie apart */
-    double least_ns;                       /* of a step */
-    double memory_ns;                      /* of a multiply-add, where sums are kept in memory */
-    int64_t step[MAX_READS][AT_PARTS_MAX]; /* elements that an access moves in the part's loop, */
-    overlap overlap[MOST_OVERLAPS];        /* loops of the sum that are unrolled, outer first */
-    int num_overlaps;
-    double end_ns;      /* of a call: where its sum ends */
-    double peak_ns;     /* of a multiply-add */
-    unsigned grouped;   /* bits: parts whose loop has sums inside it, the rows of a turn of which */
-    double group_steps; /* are a group that is summed up by itself, in so many steps */
-    bool is_dynamic;    /* it goes over a list */
-    bool goes_on;       /* the next call adds to what this one stores */
-    bool is_shifted;    /* where a vector's elements lie is worked out for each */
-} tile;
 
 /* Is the loop a vector of every access? */
 static bool is_vector(const est_leaf *x, int loop) {
@@ -162,27 +50,28 @@ static bool product(const at_estimator *e, const at_tensor *t) {
     return e->o.target->fused && t->reduction == AT_REDUCE_SUM && t->body->op == AT_X_MUL;
 }
 
-static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, int root, tile *t) {
+static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, int root,
+                     est_tile *t) {
     const int lanes = e->o.target->lanes;
     const est_stage *s = &e->stages[x->node->tensor];
-    *t = (tile){.x = x,
-                .root = root,
-                .other = 1,
-                .steps = 1,
-                .again = 1,
-                .width = lanes,
-                .slower = 1,
-                .share = s->share,
-                .each = s->operations + !product(e, x->stage),
-                .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums,
-                .ends = end ? e->stages[end->node->tensor].operations : 0};
+    *t = (est_tile){.x = x,
+                    .root = root,
+                    .other = 1,
+                    .steps = 1,
+                    .again = 1,
+                    .width = lanes,
+                    .slower = 1,
+                    .share = s->share,
+                    .each = s->operations + !product(e, x->stage),
+                    .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums,
+                    .ends = end ? e->stages[end->node->tensor].operations : 0};
     for (int i = root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
         bool vector = l->ann == AT_ANN_VEC, everywhere = !end;
         if (l->sums) t->steps *= vector && is_vector(x, i) ? ceil(l->turns / lanes) : l->turns;
         else if (!est_unrolled(l)) t->again *= l->turns;
         if (l->sums && est_unrolled(l) && t->num_overlaps < MOST_OVERLAPS) {
-            overlap *w = &t->overlap[t->num_overlaps++];
+            est_overlap *w = &t->overlap[t->num_overlaps++];
             for (int k = 0; k < x->num_accesses; k++) w->step[k] = x->access[k].step[i];
             w->turns = l->turns;
         }
@@ -204,7 +93,7 @@ static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, in
 }
 
 /* What a step waits for, and the end of a call. */
-static void set_waits(const at_estimator *e, tile *t) {
+static void set_waits(const at_estimator *e, est_tile *t) {
     const est_leaf *x = t->x;
     const at_speeds *s = e->o.speeds;
     double share = t->width / e->o.target->lanes, apart = 1;
@@ -230,112 +119,6 @@ static void set_waits(const at_estimator *e, tile *t) {
     else if (is_dynamic) t->least_ns = share * t->peak_ns * add_to_add;
 }
 
-/* Of so many elements there is no load and store but by a mask. */
-static bool is_masked(int64_t elements) {
-    return elements > 1 && elements != 4 && elements != 8 && elements != 16;
-}
-
-/* How much of what an access reads in rows that are `step` apart each term has to load. copied: how
- * many steps of the sum are in the code. */
-static double rows_read(const tile *t, int access, int64_t step, double rows, double copied) {
-    for (int i = t->num_overlaps - 1; i >= 0; i--) {
-        const overlap *w = &t->overlap[i];
-        int64_t one = w->step[access];
-        if (w->turns > copied) break;
-        copied /= w->turns;
-        if (one && step % one == 0 && step / one > 0 && (double)(step / one) < w->turns)
-            return ((rows - 1) * (double)(step / one) + w->turns) / w->turns;
-    }
-    return rows;
-}
-
-/* Vectors that a step loads, where each multiply-add has some of its own: as many multiply-adds at
- * the peak. Of what unrolled steps of the sum have in common, a step has its share. size: of each
- * part. */
-static double loads(const at_estimator *e, const tile *t, const int64_t *size, double copied) {
-    const est_leaf *x = t->x;
-    const int lanes = e->o.target->lanes;
-    double all = 0;
-    for (int k = 0; k < x->num_accesses; k++) {
-        const est_access *a = &x->access[k];
-        double n = 1, odd = 1;
-        if (a->written) continue;
-        for (int i = 0; i < t->num_parts; i++) {
-            if (!t->step[k][i]) continue;
-            if (t->part[i].vector) {
-                n *= ceil((double)size[i] / lanes);
-                if (is_masked(size[i] % lanes)) odd = unaligned;
-            } else n *= rows_read(t, k, t->step[k][i], (double)size[i], copied);
-        }
-        all += n * odd;
-    }
-    return all;
-}
-
-/* Instructions that are under way at once: multiply-adds of groups that follow each other overlap
- * in these. */
-static const double window = 350;
-
-/* A step of rows in groups that are summed up one after the other. */
-static double grouped_ns(const at_estimator *e, const tile *t, double rows, double groups,
-                         double vectors, int width, double together_ns) {
-    double in_group = rows / groups;
-    double alone_ns = tile_ns(e, in_group, vectors, width, STEP);
-    double apart_ns = groups * fmax(alone_ns, t->peak_ns * add_to_add_alone);
-    double length = t->group_steps * (in_group * vectors + in_group + vectors) / window;
-    double share = length < 1 ? length * sqrt(length) / 2 : 1 - 1 / (2 * length);
-    return together_ns + share * fmax(0, apart_ns - together_ns);
-}
-
-/* All parts of tiles that are run so often: whole ones and those left over. far: share of the
- * vectors that come from L2. */
-static double parts_ns(at_estimator *e, const tile *t, double calls, double far) {
-    double ns = 0;
-    for (int mask = 0; mask < 1 << t->num_parts; mask++) {
-        double rows = (double)t->other, vectors = 1, times = calls, groups = 1;
-        int width = at_speeds_width(e->o.target, 1);
-        int64_t sizes[AT_PARTS_MAX];
-        bool masked = false;
-        double elements = 1; /* of a vector that is gathered */
-        for (int i = 0; i < t->num_parts; i++) {
-            const at_part *p = &t->part[i];
-            int64_t size = p->size < p->extent ? p->size : p->extent;
-            int64_t whole = p->extent / size, rest = p->extent % size;
-            times *= mask >> i & 1 ? rest > 0 : (double)whole;
-            if (mask >> i & 1) size = rest;
-            sizes[i] = size;
-            if (p->vector && t->width > 1) {
-                vectors *= ceil((double)size / t->width);
-                width = at_speeds_width(e->o.target, size);
-                masked |= is_masked(size % e->o.target->lanes);
-            } else {
-                rows *= (double)size;
-                if (t->grouped >> i & 1) groups *= (double)size;
-                if (p->vector) elements = (double)size;
-            }
-        }
-        if (times == 0) continue;
-        double sums = rows * vectors, joins = chains(e, t->x, t->root, sums) - 1;
-        e->out->calls += times;
-        e->out->sum_calls += times;
-        e->out->operations +=
-            times * sums * t->again * (t->steps * t->share * t->each + t->ends + joins);
-        double near = tile_ns(e, rows, vectors, width, STEP);
-        if (groups > 1) near = grouped_ns(e, t, rows, groups, vectors, width, near);
-        double step = near + far * fmax(0, tile_ns(e, rows, vectors, width, FAR) - near);
-        if (t->slower > 1 && rows <= SINGLE) /* an element to a register */
-            step = t->peak_ns * fmax(single_load * (rows / elements + elements), add_to_add_alone);
-        else step *= t->slower;
-        step = fmax(fmax(step, t->least_ns), sums * t->memory_ns);
-        double loaded = loads(e, t, sizes, copies(t->x, t->root, sums));
-        if (loaded > rows + vectors) step = fmax(step, loaded * t->peak_ns);
-        if (t->goes_on && masked) ns += times * t->again * sums * masked_ns;
-        ns += times * t->again *
-              (t->steps * t->share * step + tile_ns(e, rows, vectors, width, CALL) + t->end_ns);
-    }
-    return ns;
-}
-
 /* Lines of its vectors that all steps of a sum read, if none is kept. */
 static double vector_lines(const est_leaf *x, const est_access *a, int root) {
     double n = 1;
@@ -355,7 +138,11 @@ typedef struct { /* an axis that the loops around tiles exceed */
     double whole_share, all_share; /* of all turns: those with a whole one, and those with any */
 } tail;
 
-static int find_tails(const at_program *p, const tile *t, tail *tails) {
+static double tail_share(const tail *t, bool rest) {
+    return rest ? t->all_share - t->whole_share : t->whole_share;
+}
+
+static int find_tails(const at_program *p, const est_tile *t, tail *tails) {
     int n = 0;
     for (int i = 0; i < t->num_parts && n < 2; i++) {
         const est_leaf *x = t->x;
@@ -380,7 +167,7 @@ static int find_tails(const at_program *p, const tile *t, tail *tails) {
 }
 
 /* Steps beyond the end of the axes that are summed over. */
-static void exceed(const at_program *p, tile *t) {
+static void exceed(const at_program *p, est_tile *t) {
     const est_leaf *x = t->x;
     for (int a = x->stage->num_axes; a < x->node->num_axes; a++) {
         double extent = (double)p->extents[x->node->tensor][a], turns = 1;
@@ -391,7 +178,7 @@ static void exceed(const at_program *p, tile *t) {
 }
 
 /* Share of the turns around a tile that lie within the axes it has no loop of. */
-static double within(const at_program *p, const tile *t) {
+static double within(const at_program *p, const est_tile *t) {
     const est_leaf *x = t->x;
     double share = 1;
     for (int a = 0; a < x->stage->num_axes; a++) {
@@ -409,14 +196,40 @@ static double within(const at_program *p, const tile *t) {
 
 /* ---- the sum --------------------------------------------------------------------------------- */
 
+/* Chooses the sizes of the parts. num: of each, the mean over all turns around the tile: where an
+ * axis ends, it has fewer. */
+static void choose_all(at_estimator *e, est_tile *t, const tail *tails, int n, double *num) {
+    choose(e, t->part, t->num_parts, t->other);
+    for (int i = 0; i < t->num_parts; i++)
+        num[i] = ceil((double)t->part[i].extent / (double)t->part[i].size);
+    if (!n) return;
+    double sum[AT_PARTS_MAX] = {0}, all = 0;
+    for (int mask = 0; mask < 1 << n; mask++) {
+        at_part part[AT_PARTS_MAX];
+        double share = 1;
+        memcpy(part, t->part, sizeof part);
+        for (int i = 0; i < n; i++) {
+            share *= tail_share(&tails[i], mask >> i & 1);
+            part[tails[i].part].extent = mask >> i & 1 ? tails[i].rest : tails[i].whole;
+        }
+        if (share <= 0) continue;
+        choose(e, part, t->num_parts, t->other);
+        for (int i = 0; i < t->num_parts; i++)
+            sum[i] += share * ceil((double)part[i].extent / (double)part[i].size);
+        all += share;
+    }
+    for (int i = 0; i < t->num_parts && all > 0; i++) num[i] = sum[i] / all;
+}
+
 /* The loops of a sum become those of its parts: a cut loop stays around as what goes through its
- * parts. false: none is cut. */
-static bool cut(est_leaf *x, int root, const at_part *parts, const int *which, int n) {
+ * parts, `num` of them. false: none is cut. */
+static bool cut(est_leaf *x, int root, const at_part *parts, const double *num, const int *which,
+                int n) {
     const int before = x->num_loops;
     for (int i = n - 1, inserted = 0; i >= 0; i--) {
         int at = which[i] + inserted;
         double size = (double)parts[i].size, extent = (double)parts[i].extent;
-        if (parts[i].size >= parts[i].extent || x->num_loops == MAX_LOOPS) continue;
+        if (!(num[i] > 1) || x->num_loops == MAX_LOOPS) continue;
         for (int k = x->num_loops; k > root; k--) {
             x->loop[k] = x->loop[k - 1];
             for (int a = 0; a < x->num_accesses; a++) {
@@ -430,7 +243,7 @@ static bool cut(est_leaf *x, int root, const at_part *parts, const int *which, i
         at++;
         x->loop[root] = x->loop[at];
         x->loop[root].ann = AT_ANN_NONE;
-        x->loop[root].turns = ceil(extent / size);
+        x->loop[root].turns = num[i];
         x->loop[root].coef *= parts[i].size;
         x->loop[at].turns = size;
         for (int a = 0; a < x->num_accesses; a++) {
@@ -447,7 +260,7 @@ static bool cut(est_leaf *x, int root, const at_part *parts, const int *which, i
 }
 
 /* Tiles of one multiply-add each. */
-static double elements_ns(at_estimator *e, const tile *t, double calls) {
+static double elements_ns(at_estimator *e, const est_tile *t, double calls) {
     const at_speeds *s = e->o.speeds;
     double n = calls * est_turns(t->x, t->root, t->x->num_loops) * t->share;
     e->out->calls += n;
@@ -460,7 +273,7 @@ static double elements_ns(at_estimator *e, const tile *t, double calls) {
 static const double meanwhile = 0.1;
 
 /* While a sum waits for itself, lines come. */
-static void come_meanwhile(const tile *t, const at_estimate *before, at_estimate *now) {
+static void come_meanwhile(const est_tile *t, const at_estimate *before, at_estimate *now) {
     double working_ns = (now->operations - before->operations) * t->peak_ns;
     double waiting_ns = fmax(0, now->sums_ns - before->sums_ns - working_ns);
     double hidden_ns = fmin(now->memory_ns - before->memory_ns, waiting_ns);
@@ -477,7 +290,7 @@ static double parallel_turns(const est_leaf *x, int root) {
 }
 
 void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end, int root) {
-    tile t;
+    est_tile t;
     tail tails[2];
     set_tile(e, x, end, root, &t);
     set_waits(e, &t);
@@ -493,8 +306,9 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
         return;
     }
     const at_estimate before = *e->out;
-    choose(e, t.part, t.num_parts, t.other);
-    if (cut(x, root, t.part, t.which, t.num_parts)) est_touch(x);
+    double num[AT_PARTS_MAX];
+    choose_all(e, &t, tails, n, num);
+    if (cut(x, root, t.part, num, t.which, t.num_parts)) est_touch(x);
     est_memory(e, x, vectors, &far_lines);
     if (end) est_memory(e, end, -1, NULL);
     if (far_lines > 0) far = fmin(1, far_lines / vector_lines(x, &x->access[vectors], root));
@@ -502,12 +316,12 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
         double calls = all;
         for (int i = 0; i < n; i++) {
             bool rest = mask >> i & 1;
-            calls *= rest ? tails[i].all_share - tails[i].whole_share : tails[i].whole_share;
+            calls *= tail_share(&tails[i], rest);
             t.part[tails[i].part].extent = rest ? tails[i].rest : tails[i].whole;
         }
         if (calls <= 0) continue;
         if (n) choose(e, t.part, t.num_parts, t.other);
-        e->out->sums_ns += parts_ns(e, &t, calls, far);
+        e->out->sums_ns += est_parts_ns(e, &t, calls, far);
     }
     if (t.least_ns > 0 || t.memory_ns > 0) come_meanwhile(&t, &before, e->out);
     if (t.is_dynamic) e->out->sums_ns += parallel_ns * parallel_turns(x, root);

@@ -1,6 +1,8 @@
 /* cost/estimate_touch.c: the lines that an access touches in the loops from one on. */
 #include "cost/estimate_int.h"
 
+#include <math.h>
+
 enum { LINE = 16 }; /* elements */
 
 typedef struct wide { /* a dimension of several elements */
@@ -8,13 +10,38 @@ typedef struct wide { /* a dimension of several elements */
     double limit, stride, places; /* as the access has them */
     double extent, count;         /* from the first element touched to the last; elements at most */
     double touched;               /* elements: rows that are left out are not touched */
+    double run, gap, runs;        /* rows in a row, and from one such run to the next; 0: one run */
 } wide;
 
 static int set_wide(const est_access *a, wide *w) { /* the fastest first */
     int n = 0;
     for (int d = a->num_dims - 1; d >= 0; d--)
-        if (a->limit[d] > 1) w[n++] = (wide){d, a->limit[d], a->stride[d], a->places[d], 1, 1, 1};
+        if (a->limit[d] > 1)
+            w[n++] = (wide){d, a->limit[d], a->stride[d], a->places[d], 1, 1, 1, 1, 0, 1};
     return n;
+}
+
+/* Rows of a dimension in another loop of so many turns, `step` apart. Returns the turns until some
+ * are the same again, where rows are left out; else 1. */
+static int add_rows(wide *d, double step, double turns) {
+    enum { LOOKED_AT = 8 };
+    int skip = 1;
+    bool even = step == floor(step) && d->stride >= LINE;
+    if (even && !(d->gap > 0) && step > d->run) d->gap = step, d->runs = turns;
+    else if (even && d->gap > 0 && fmod(step, d->gap) == 0) d->runs += step / d->gap * (turns - 1);
+    else if (even && d->gap > 0 && d->run + step * (turns - 1) < d->gap)
+        d->run += step * (turns - 1);
+    else {
+        for (int m = 1; even && d->gap > 0 && m <= LOOKED_AT; m++) {
+            double off = fmod(m * step, d->gap);
+            if (m * step >= d->gap * d->runs) break;
+            skip = m;
+            if (off < d->run || d->gap - off < d->run) break;
+        }
+        d->run += step * (turns - 1) + (d->gap > 0 ? d->gap * (d->runs - 1) : 0);
+        d->gap = 0;
+    }
+    return skip;
 }
 
 /* Lines of rows of so many elements, in the mean of where they may begin. steps: all bits of the
@@ -65,10 +92,14 @@ void est_touch(est_leaf *x) {
         touch_from(a, n, w, num, steps[n]);
         for (int i = n - 1; i >= 0; i--) {
             bool moves = false;
+            a->skip[i] = 1;
             for (wide *d = w; d < w + num; d++) {
                 double reach = a->reach[i][d->dim];
                 if (!(reach > 0)) continue;
                 moves = true;
+                double turns = ceil(x->loop[i].turns);
+                int skip = add_rows(d, reach / (turns - 1), turns);
+                if (skip > a->skip[i]) a->skip[i] = (uint8_t)skip;
                 d->count *= x->loop[i].turns;
                 d->extent += reach;
                 bool apart = d->stride >= LINE && d->count < d->extent;

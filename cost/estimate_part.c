@@ -1,0 +1,189 @@
+/* cost/estimate_part.c: how long the parts of a sum's tile take: register tiles, by the machine's
+ * table, and what they wait for. */
+#include "cost/estimate_tile_int.h"
+
+#include <math.h>
+
+/* Loads that are no operand of a multiply-add, in such that are. */
+static const double unaligned = 2;
+/* Vectors of so few elements, with their rows, are not put together; what loading one element and
+ * adding to one takes. */
+enum { SINGLE = 16 };
+static const double single_load = 1.4, add_to_add_alone = 8;
+/* What a vector that was stored by a mask has to wait for, until it can be loaded again. */
+static const double masked_ns = 12;
+
+typedef enum { STEP, FAR, CALL } which_time;
+
+/* Of a register tile; width: elements of its only vector, where they are fewer than a register's.
+ */
+static double tile_ns(const at_estimator *e, double rows, double vectors, int width,
+                      which_time which) {
+    const at_speeds *s = e->o.speeds;
+    const float(*table)[AT_SPEED_ROWS] = which == CALL  ? s->call_ns
+                                         : which == FAR ? s->far_ns
+                                                        : s->step_ns;
+    int v = (int)vectors, r = (int)rows, times = 1;
+    while (v > AT_SPEED_VECTORS) v = (v + 1) / 2, times *= 2;
+    while (r > AT_SPEED_ROWS) r = (r + 1) / 2, times *= 2;
+    v = v < 1 ? 1 : v, r = r < 1 ? 1 : r;
+    if (width >= 0) {
+        double near = (double)(which == CALL ? s->narrow_call_ns : s->narrow_ns)[width][r - 1];
+        double part = width < AT_SPEED_WIDTHS - 1 ? 1 << width : 3; /* of a whole vector's bytes */
+        if (which == FAR)
+            near +=
+                (double)(s->far_ns[0][r - 1] - s->step_ns[0][r - 1]) * part / e->o.target->lanes;
+        return times * near;
+    }
+    return times * (double)table[v - 1][r - 1];
+}
+
+/* ---- operations beside the terms ------------------------------------------------------------- */
+
+/* Copies of a sum's statement in the code of its tile, for each element: reductions that are
+ * unrolled, as long as the code is not (at_limit_unrolling). rows x vectors: one part. */
+static double copies(const est_leaf *x, int root, double sums) {
+    double n = 1;
+    int64_t most_of_body = AT_TILE_STRAIGHT_OPS;
+    for (int i = root; i < x->num_loops; i++)
+        if (!est_unrolled(&x->loop[i]) && x->loop[i].turns > 1) most_of_body = AT_TILE_SUM_OPS;
+    for (int i = root; i < x->num_loops; i++) {
+        const est_loop *l = &x->loop[i];
+        double inside = 2 * sums;
+        bool counted = false;
+        if (!l->sums || l->turns == 1 || l->is_dynamic) continue;
+        for (int k = i + 1; k < x->num_loops; k++) {
+            counted |= !est_unrolled(&x->loop[k]);
+            if (x->loop[k].sums && est_unrolled(&x->loop[k])) inside *= x->loop[k].turns;
+        }
+        int64_t turns = (int64_t)l->turns;
+        if (!est_unrolled(l) && !counted && inside <= AT_THIN_OPS) {
+            int64_t most = turns < AT_THIN_STEPS ? turns : AT_THIN_STEPS, size = most;
+            for (int64_t f = most; f > most / 2; f--)
+                if (turns % f == 0) {
+                    size = f;
+                    break;
+                }
+            return n * (double)size * inside / (2 * sums);
+        }
+        if (!est_unrolled(l)) continue;
+        if (inside * l->turns > (double)most_of_body) {
+            int64_t size = 1;
+            for (int64_t f = 1; f <= turns && (double)f * inside <= (double)most_of_body; f++)
+                if (turns % f == 0) size = f;
+            n *= (double)size;
+        } else n *= l->turns;
+    }
+    return n;
+}
+
+/* Partial sums of each element, which are added up at the end. */
+static double chains(const at_estimator *e, const est_leaf *x, int root, double sums) {
+    double n = ceil(AT_TILE_CHAINS / sums), most = copies(x, root, sums);
+    while (n > 1 && sums * n > e->o.target->regs - 4) n--;
+    return n < most ? n : most;
+}
+
+/* Of so many elements there is no load and store but by a mask. */
+static bool is_masked(int64_t elements) {
+    return elements > 1 && elements != 4 && elements != 8 && elements != 16;
+}
+
+/* How much of what an access reads in rows that are `step` apart each term has to load. copied: how
+ * many steps of the sum are in the code. */
+static double rows_read(const est_tile *t, int access, int64_t step, double rows, double copied) {
+    for (int i = t->num_overlaps - 1; i >= 0; i--) {
+        const est_overlap *w = &t->overlap[i];
+        int64_t one = w->step[access];
+        if (w->turns > copied) break;
+        copied /= w->turns;
+        if (one && step % one == 0 && step / one > 0 && (double)(step / one) < w->turns)
+            return ((rows - 1) * (double)(step / one) + w->turns) / w->turns;
+    }
+    return rows;
+}
+
+/* Vectors that a step loads, where each multiply-add has some of its own: as many multiply-adds at
+ * the peak. Of what unrolled steps of the sum have in common, a step has its share. size: of each
+ * part. */
+static double loads(const at_estimator *e, const est_tile *t, const int64_t *size, double copied) {
+    const est_leaf *x = t->x;
+    const int lanes = e->o.target->lanes;
+    double all = 0;
+    for (int k = 0; k < x->num_accesses; k++) {
+        const est_access *a = &x->access[k];
+        double n = 1, odd = 1;
+        if (a->written) continue;
+        for (int i = 0; i < t->num_parts; i++) {
+            if (!t->step[k][i]) continue;
+            if (t->part[i].vector) {
+                n *= ceil((double)size[i] / lanes);
+                if (is_masked(size[i] % lanes)) odd = unaligned;
+            } else n *= rows_read(t, k, t->step[k][i], (double)size[i], copied);
+        }
+        all += n * odd;
+    }
+    return all;
+}
+
+/* Instructions that are under way at once: multiply-adds of groups that follow each other overlap
+ * in these. */
+static const double window = 350;
+
+/* A step of rows in groups that are summed up one after the other. */
+static double grouped_ns(const at_estimator *e, const est_tile *t, double rows, double groups,
+                         double vectors, int width, double together_ns) {
+    double in_group = rows / groups;
+    double alone_ns = tile_ns(e, in_group, vectors, width, STEP);
+    double apart_ns = groups * fmax(alone_ns, t->peak_ns * add_to_add_alone);
+    double length = t->group_steps * (in_group * vectors + in_group + vectors) / window;
+    double share = length < 1 ? length * sqrt(length) / 2 : 1 - 1 / (2 * length);
+    return together_ns + share * fmax(0, apart_ns - together_ns);
+}
+
+double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far) {
+    double ns = 0;
+    for (int mask = 0; mask < 1 << t->num_parts; mask++) {
+        double rows = (double)t->other, vectors = 1, times = calls, groups = 1;
+        int width = at_speeds_width(e->o.target, 1);
+        int64_t sizes[AT_PARTS_MAX];
+        bool masked = false;
+        double elements = 1; /* of a vector that is gathered */
+        for (int i = 0; i < t->num_parts; i++) {
+            const at_part *p = &t->part[i];
+            int64_t size = p->size < p->extent ? p->size : p->extent;
+            int64_t whole = p->extent / size, rest = p->extent % size;
+            times *= mask >> i & 1 ? rest > 0 : (double)whole;
+            if (mask >> i & 1) size = rest;
+            sizes[i] = size;
+            if (p->vector && t->width > 1) {
+                vectors *= ceil((double)size / t->width);
+                width = at_speeds_width(e->o.target, size);
+                masked |= is_masked(size % e->o.target->lanes);
+            } else {
+                rows *= (double)size;
+                if (t->grouped >> i & 1) groups *= (double)size;
+                if (p->vector) elements = (double)size;
+            }
+        }
+        if (times == 0) continue;
+        double sums = rows * vectors, joins = chains(e, t->x, t->root, sums) - 1;
+        e->out->calls += times;
+        e->out->sum_calls += times;
+        e->out->operations +=
+            times * sums * t->again * (t->steps * t->share * t->each + t->ends + joins);
+        double near = tile_ns(e, rows, vectors, width, STEP);
+        if (groups > 1) near = grouped_ns(e, t, rows, groups, vectors, width, near);
+        double step = near + far * fmax(0, tile_ns(e, rows, vectors, width, FAR) - near);
+        if (t->slower > 1 && rows <= SINGLE) /* an element to a register */
+            step = t->peak_ns * fmax(single_load * (rows / elements + elements), add_to_add_alone);
+        else step *= t->slower;
+        step = fmax(fmax(step, t->least_ns), sums * t->memory_ns);
+        double loaded = loads(e, t, sizes, copies(t->x, t->root, sums));
+        if (loaded > rows + vectors) step = fmax(step, loaded * t->peak_ns);
+        if (t->goes_on && masked) ns += times * t->again * sums * masked_ns;
+        ns += times * t->again *
+              (t->steps * t->share * step + tile_ns(e, rows, vectors, width, CALL) + t->end_ns);
+    }
+    return ns;
+}
