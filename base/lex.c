@@ -1,4 +1,5 @@
-/* base/lex.c: tokens of the two notations and of expressions, and errors that show the place. */
+/* base/lex.c: tokens of the two notations and of expressions, of which # begins a comment, and
+ * errors that show the place. */
 #include "base/base.h"
 
 #include <ctype.h>
@@ -64,7 +65,8 @@ at_status at_lex_next(at_lex *l, at_error *err) {
     const char *p = l->pos;
     /* Up to the previous token's end the columns are those of that token's line. */
     int col = l->col + (int)(p - l->start);
-    for (; *p && isspace((unsigned char)*p); p++) {
+    for (bool comment = false; *p && (comment || *p == '#' || isspace((unsigned char)*p)); p++) {
+        comment = *p == '#' || (comment && *p != '\n');
         col++;
         if (*p == '\n') l->line++, col = 1;
     }

@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/open.h"
+#include "cli/template_file.h"
 #include "engine/engine.h"
 #include "cli/bound_report.h"
 #include "sketch/history.h"
@@ -80,6 +81,14 @@ static at_status add_history(const at_session *s, shown *v, const at_options *o,
     return AT_OK;
 }
 
+/* The configuration as a template of its own. */
+static at_status write_file(const at_session *s, const at_options *o, at_error *err) {
+    const at_schedulable *fixed;
+    AT_TRY(at_schedulable_of_config(s->arena, s->task, &s->chosen.config, &fixed, err));
+    const char *help = at_format(s->arena, "a configuration of %s", s->row->name);
+    return at_write_template(s->arena, o, fixed, help, err);
+}
+
 static at_status show(at_session *s, shown *v, const at_options *o, at_error *err) {
     at_candidate c;
     if (o->dump) AT_TRY(check_pass(o->dump, err));
@@ -96,7 +105,9 @@ static at_status show(at_session *s, shown *v, const at_options *o, at_error *er
     if (o->code) v->code = c.kernel->source;
     v->bound = c.bound;
     v->kernel = c.kernel;
+    if (o->output) AT_TRY(write_file(s, o, err));
     if (o->history && !o->json) return at_print(&v->history, err);
+    if (o->output && !o->json) return AT_OK;
     return o->json ? print_json(s, v, err) : print_text(s, v, err);
 }
 

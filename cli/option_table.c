@@ -123,9 +123,9 @@ static const at_option_row rows[] = {
      TEXT, TO(request.steps), 0, 0},
     {"--index", "I", CHOOSING | V(SPACE), NULL,
      "a configuration by its index; space: or several: 0,5435", TEXT, TO(index), 0, 0},
-    {"--sketch", "NAME", V(TUNE) | V(DERIVE) | CHOOSING, NULL,
-     "a sketch of a derived computation; tune: the only one that is searched; derive: the one that "
-     "is shown or written; else: its default configuration, or its best record of --log",
+    {"--sketch", "NAME", V(TUNE) | TASK | CHOOSING, NULL,
+     "a sketch of a derived computation; tune: the only one that is searched; space, derive: the "
+     "one that is shown or written; else: its default configuration, or its best record of --log",
      TEXT, TO(request.sketch), 0, 0},
     {"--compiler", "NAME", MEASURING, "tcc", "tcc, gcc or clang", COMPILER, TO(engine.compiler), 0,
      0},
@@ -212,10 +212,11 @@ static const at_option_row rows[] = {
     {"--name", "NAME", V(APPLY), NULL, "the kernel's name in C; default: template and arguments",
      TEXT, TO(name), 0, 0},
     {"--output", "FILE",
-     V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(DERIVE) | V(MACHINE), NULL,
-     "file to write (also -o); default: standard output", TEXT, TO(output), 0, 0},
+     V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(DERIVE) | V(SHOW) | V(MACHINE),
+     NULL, "file to write (also -o); default: standard output", TEXT, TO(output), 0, 0},
     {"--force", NULL,
-     V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(LOG) | V(DERIVE) | V(MACHINE),
+     V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(LOG) | V(DERIVE) | V(SHOW) |
+         V(MACHINE),
      NULL, "replace a file of another kind than this verb writes, too, or a log by a smaller one",
      SWITCH, TO(force), 0, 0},
     {"--compat", NULL, V(PICK_BEST), NULL, "choose lines as AutoTVM's own pick_best does", SWITCH,

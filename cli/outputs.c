@@ -104,6 +104,7 @@ static const struct {
 } kinds[] = {
     {AT_VERB_APPLY, NULL, "C file that apply wrote", is_c_of_ours},
     {AT_VERB_DERIVE, NULL, "template as autotune wrote it", is_template_of_ours},
+    {AT_VERB_SHOW, NULL, "template as autotune wrote it", is_template_of_ours},
     {AT_VERB_REPORT, NULL, "page that report wrote", is_report},
     {AT_VERB_CONVERT, "log", "log", at_is_log_head},
     {AT_VERB_CONVERT, "template", "template as autotune wrote it", is_template_of_ours},

@@ -14,8 +14,9 @@ static const at_verb_row rows[] = {
                       "prints one configuration: loop tree, and on request C and lowering passes"},
     [AT_VERB_APPLY] = {"apply", "[TEMPLATE]", 0, 1,
                        "writes one configuration, or all of a log's best, as C with a header"},
-    [AT_VERB_SPACE] = {"space", "TEMPLATE", 1, 1,
-                       "prints the knobs of a template, or what indices of its space mean"},
+    [AT_VERB_SPACE] =
+        {"space", "TEMPLATE", 1, 1,
+         "prints the knobs of a template or a sketch, or what indices of the space mean"},
     [AT_VERB_DERIVE] =
         {"derive", "TEMPLATE", 1, 1,
          "shows the loop trees that are derived from a computation (FILE.te), or writes "

@@ -1,6 +1,48 @@
-/* schedule/program_print.c: a built tree as text for people: extents beside the names, loops that
- * run once left out, and the factor by which a leaf is computed again. */
+/* schedule/program_print.c: a built tree as text for people, which is also a tree that can be read
+ * again: extents beside the names, without loops that run once and what they count, and as a
+ * comment the factor by which a leaf is computed again. */
 #include "schedule/schedule_int.h"
+
+/* Do the loops of an axis but for the first ones, which run once, go beyond its end by more than an
+ * axis without those may? */
+static bool overhangs(const at_digits *d, int64_t extent) {
+    int first = 0;
+    int64_t inner = 1;
+    while (first < d->n && d->extent[first] == 1) first++;
+    for (int k = first + 1; k < d->n; k++) inner *= d->extent[k];
+    return first && first < d->n && extent >= 0 && inner * d->extent[first] - extent >= inner;
+}
+
+/* Does a leaf below need this loop, which runs once, so that those inside of it may overhang? */
+static bool is_needed(const at_program *p, const at_node *loop, const at_node *below) {
+    for (const at_node *n = below; n; n = n->next) {
+        if (!n->is_leaf && is_needed(p, loop, n->child)) return true;
+        for (int i = 0; n->is_leaf && i < n->num_axes; i++)
+            if (overhangs(&n->axes[i], p->extents[n->tensor][i]) && n->axes[i].loop[0] == loop)
+                return true;
+    }
+    return false;
+}
+
+/* Loops that run once are left out. */
+static bool is_shown(const at_program *p, const at_node *loop) {
+    return loop->extent != 1 || is_needed(p, loop, loop->child);
+}
+
+/* Which axes decide on its bounds. */
+static void print_dynamic(at_text *out, const at_program *p, const at_node *loop) {
+    const at_tensor *t = &p->compute->tensors[loop->dyn_tensor];
+    const tensor_info *info = &info_of(p->compute)->info[loop->dyn_tensor];
+    uint32_t used = info->bound_axes[loop->dyn_axis - t->num_axes];
+    bool any = false;
+    at_text_add(out, "dyn(");
+    for (int i = 0; i < loop->dyn_axis; i++) {
+        if (used ? !(used & 1u << i) : i > 0) continue; /* none does: one must be named */
+        at_text_addf(out, "%s%s", any ? ", " : "", t->axes[i].name);
+        any = true;
+    }
+    at_text_add(out, ")");
+}
 
 static void print_loop_name(at_text *out, const at_program *p, const at_node *n) {
     static const char *const words[] = {"", " para", " vec", " unroll"};
@@ -9,44 +51,141 @@ static void print_loop_name(at_text *out, const at_program *p, const at_node *n)
     for (int m = 0; m < n->num_pieces; m++) {
         at_text_addf(out, "%s%s:", m ? ", " : "", p->piece_names[n->piece[m]]);
         if (n->piece_extent[m] >= 0) at_text_addf(out, "%lld", (long long)n->piece_extent[m]);
-        else at_text_add(out, "dyn");
+        else print_dynamic(out, p, n);
     }
     if (fused) at_text_add(out, "}");
     at_text_add(out, words[n->ann]);
 }
 
+static const char *digit_name(const at_program *p, const at_digits *d, int i) {
+    return p->piece_names[d->loop[i]->piece[d->member[i]]];
+}
+
 static void print_axis(at_text *out, const at_program *p, const at_digits *d, const char *axis) {
-    if (d->n == 0) at_text_add(out, "0");
-    if (d->n > 1) at_text_add(out, "{");
+    int shown = 0, n = 0;
+    for (int i = 0; i < d->n; i++) shown += is_shown(p, d->loop[i]);
+    if (shown == 0) at_text_add(out, "0");
+    if (shown > 1) at_text_add(out, "{");
     for (int i = 0; i < d->n; i++)
-        at_text_addf(out, "%s%s", i ? ", " : "", p->piece_names[d->loop[i]->piece[d->member[i]]]);
-    if (d->n > 1) at_text_addf(out, "}/%s", axis);
+        if (is_shown(p, d->loop[i]))
+            at_text_addf(out, "%s%s", n++ ? ", " : "", digit_name(p, d, i));
+    if (shown > 1) at_text_addf(out, "}/%s", axis);
 }
 
 static void print_leaf(at_text *out, const at_program *p, const at_node *n) {
     const at_tensor *t = &p->compute->tensors[n->tensor];
     at_text_addf(out, "@%s%s", t->name, n->is_init ? ".init" : "");
-    at_leaf_print_attributes(out, p, n, false);
+    if (!n->is_init) at_leaf_print_attributes(out, p, n, false);
     at_text_add(out, " = ");
     for (int i = 0; i < n->num_axes; i++) {
         if (i) at_text_add(out, i == t->num_axes ? "  // " : ", ");
         print_axis(out, p, &n->axes[i], t->axes[i].name);
     }
     int64_t again = at_leaf_recompute(n);
-    if (again != 1) at_text_addf(out, "  (x%lld)", (long long)again);
+    if (again != 1) at_text_addf(out, "  # (x%lld)", (long long)again);
     at_text_add(out, "\n");
 }
 
-/* An init and the loops of its own. */
-static bool is_init_nest(const at_node *n) {
+/* ---- initialisation ---------------------------------------------------------------------------
+ */
+
+/* The leaf of an init and the loops of its own; NULL: it is none. */
+static const at_node *init_of(const at_node *n) {
     while (!n->is_leaf && !n->child->next) n = n->child;
-    return n->is_leaf && n->is_init;
+    return n->is_leaf && n->is_init ? n : NULL;
 }
 
+static bool counts(const at_node *leaf, const at_node *loop, int from, int to) {
+    for (int i = from; i < to; i++)
+        for (int d = 0; d < leaf->axes[i].n; d++)
+            if (leaf->axes[i].loop[d] == loop) return true;
+    return false;
+}
+
+static const at_node *sum_below(const at_node *n, int tensor) {
+    if (n->is_leaf) return n->tensor == tensor && !n->is_init ? n : NULL;
+    for (const at_node *c = n->child; c; c = c->next) {
+        const at_node *found = sum_below(c, tensor);
+        if (found) return found;
+    }
+    return NULL;
+}
+
+static bool same_loop(const at_node *x, const at_node *y) {
+    if (x->num_pieces != y->num_pieces || x->ann != y->ann) return false;
+    for (int m = 0; m < x->num_pieces; m++)
+        if (x->piece[m] != y->piece[m] || x->piece_extent[m] != y->piece_extent[m]) return false;
+    return true;
+}
+
+/* The axes of an init are counted as those of its sum. */
+static bool same_digits(const at_program *p, const at_node *init, const at_node *sum) {
+    for (int i = 0; i < init->num_axes; i++) {
+        const at_digits *x = &init->axes[i], *y = &sum->axes[i];
+        int k = 0;
+        for (int d = 0; d < x->n; d++) {
+            if (!is_shown(p, x->loop[d])) continue;
+            while (k < y->n && !is_shown(p, y->loop[k])) k++;
+            if (k == y->n || digit_name(p, x, d) != digit_name(p, y, k)) return false;
+            k++;
+        }
+        while (k < y->n && !is_shown(p, y->loop[k])) k++;
+        if (k < y->n) return false;
+    }
+    return true;
+}
+
+/* The loops of an init, from n on, are those that its sum has from `outer` on for its axes. */
+static bool same_nest(const at_program *p, const at_node *n, const at_node *outer,
+                      const at_node *sum) {
+    int num = p->compute->tensors[sum->tensor].num_axes;
+    const at_node *path[MAX_PIECES + 1];
+    int length = 0;
+    for (const at_node *x = sum->parent; outer != sum; x = x->parent) {
+        if (is_shown(p, x) && counts(sum, x, 0, num)) path[length++] = x;
+        if (x == outer) break;
+    }
+    for (; !n->is_leaf; n = n->child) {
+        if (!is_shown(p, n)) continue;
+        if (!length-- || !same_loop(n, path[length])) return false;
+    }
+    return !length && same_digits(p, n, sum);
+}
+
+/* The sum that an init, which stands in the nest n, is of: behind it. */
+static const at_node *sum_of(const at_node *n) {
+    int tensor = init_of(n)->tensor;
+    const at_node *found = NULL;
+    while (!found && (n = n->next)) found = sum_below(n, tensor);
+    return found;
+}
+
+/* Does whoever reads the text put this init here by himself (tree_init.c)? Then it is left out.
+ * Several are put there in the order of their sums, as nodes lie in memory. */
+static bool is_default_init(const at_program *p, const at_node *n) {
+    const at_node *sum = init_of(n) ? sum_of(n) : NULL, *next = n->next;
+    if (!sum) return false;
+    if (init_of(next) && (!is_default_init(p, next) || sum_of(next) < sum)) return false;
+    while (init_of(next)) next = next->next;
+    int num_axes = p->compute->tensors[sum->tensor].num_axes;
+    const at_node *outer = sum; /* the outermost reduction that is shown */
+    for (const at_node *x = sum->parent; x; x = x->parent)
+        if (is_shown(p, x) && counts(sum, x, num_axes, sum->num_axes)) outer = x;
+    while (next != outer) {
+        if (next->is_leaf || is_shown(p, next)) return false;
+        next = next->child;
+        while (next->next && is_default_init(p, next)) next = next->next;
+    }
+    return same_nest(p, n, outer, sum);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------
+ */
+
 /* The loop that continues the line of n, or NULL. A shown init in between cuts the line. */
-static const at_node *next_on_line(const at_node *n, bool all) {
+static const at_node *next_on_line(const at_program *p, const at_node *n, bool all) {
     const at_node *below = n->child;
-    while (!all && below->next && is_init_nest(below)) below = below->next;
+    while (!all && below->next && is_default_init(p, below)) below = below->next;
     return below->is_leaf || below->line_group != n->line_group ? NULL : below;
 }
 
@@ -55,8 +194,8 @@ static void print_nodes(at_text *out, const at_program *p, const at_node *n, int
 static void print_line(at_text *out, const at_program *p, const at_node *n, int depth, bool all) {
     bool any = false;
     const at_node *last = n;
-    for (; n; last = n, n = next_on_line(n, all)) {
-        if (n->extent != 1) {
+    for (; n; last = n, n = next_on_line(p, n, all)) {
+        if (is_shown(p, n)) {
             for (int i = 0; !any && i < depth; i++) at_text_add(out, "    ");
             if (any) at_text_add(out, ", ");
             print_loop_name(out, p, n);
@@ -69,7 +208,7 @@ static void print_line(at_text *out, const at_program *p, const at_node *n, int 
 
 static void print_nodes(at_text *out, const at_program *p, const at_node *n, int depth, bool all) {
     for (; n; n = n->next) {
-        if (!all && is_init_nest(n)) continue;
+        if (!all && is_default_init(p, n)) continue;
         if (!n->is_leaf) {
             print_line(out, p, n, depth, all);
             continue;

@@ -12,10 +12,10 @@
  *   def     := name "=" expr
  *            | "{" name [":" extent] ("," name ":" extent)* "}" "=" expr
  *
- * An index tensor holds int32. An extent is an expression of sizes; a reduction from .. to runs to
- * the value before `to`, and its bounds may use earlier axes and index tensors. Braces define the
- * digits of a number, outer first. In a stage, axes hide sizes of their name. Indices are divided
- * by expressions of sizes only, values have no remainder.
+ * # begins a comment. An index tensor holds int32. An extent is an expression of sizes; a reduction
+ * from .. to runs to the value before `to`, and its bounds may use earlier axes and index tensors.
+ * Braces define the digits of a number, outer first. In a stage, axes hide sizes of their name.
+ * Indices are divided by expressions of sizes only, values have no remainder.
  *
  *   tree    := line*                                  children stand 4 blanks deeper
  *   line    := item ("," item)* "=>" (leaf | newline tree) | leaf
@@ -421,9 +421,10 @@ at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values,
                            at_error *err);
 /* Checks the ten rules; AT_E_INPUT "rule 4 (completion): ..." naming stage and loop. */
 at_status at_program_verify(at_arena *a, const at_program *p, at_error *err);
-/* The tree with extents, `yt:320, xo:8, yi:7 unroll =>`; loops that run once are left out; init
- * leaves are not shown unless all. A leaf that ignores loops around it is followed by its recompute
- * factor: (x8). */
+/* The tree with extents, `yt:320, xo:8, yi:7 unroll =>`, without loops that run once; read again
+ * over the same computation, it becomes the same code. Init leaves that reading puts there are not
+ * shown unless all. A leaf that ignores loops around it is followed by its recompute factor, as a
+ * comment: # (x8). */
 void at_program_print(at_text *out, const at_program *p, bool all);
 /* What stands in brackets behind a leaf's stage, with numbers; all: prefetches of 0 bytes, too. */
 void at_leaf_print_attributes(at_text *out, const at_program *p, const at_node *leaf, bool all);

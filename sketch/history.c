@@ -105,12 +105,9 @@ void at_steps_print(at_text *out, const at_task *t, const at_steps *h) {
 at_status at_steps_parse(at_arena *a, const char *what, const char *text, at_steps *out,
                          at_error *err) {
     enum { MOST_STEPS = 10000 };
-    char *code = at_strdup(a, text);
     at_edits steps = {0};
     at_lex l;
-    for (char *p = strchr(code, '#'); p; p = strchr(p, '#'))
-        for (; *p && *p != '\n'; p++) *p = ' ';
-    AT_TRY(at_lex_start(&l, code, what, err));
+    AT_TRY(at_lex_start(&l, at_strdup(a, text), what, err));
     while (l.kind != AT_TOK_END) {
         if (steps.len == MOST_STEPS) return at_lex_fail(&l, err, "more than %d steps", MOST_STEPS);
         AT_TRY(at_edit_parse(a, &l, at_push(a, &steps), err));
@@ -215,27 +212,9 @@ static const char *number_text(const replay *r) {
 }
 
 static at_schedulable *finish(const replay *r, const at_compute *c, const at_tree *tree) {
-    AT_VEC(at_definition) definitions = {0};
-    at_text compute = {0}, text = {0}, args = {0}, record_args = {0};
-    at_definition sizes = {.kind = AT_DEFINE_SIZES, .text = {number_text(r)}};
-    at_schedulable_args(r->task, &args, &record_args);
-    if (*sizes.text[0]) *at_push(r->arena, &definitions) = sizes;
-    for (int i = 0; i < at_task_num_definitions(r->task); i++) {
-        const at_definition *d = at_task_definition(r->task, i);
-        if (d->kind == AT_DEFINE_LAYOUT || d->kind == AT_DEFINE_SPARSE ||
-            d->kind == AT_DEFINE_FLOPS)
-            *at_push(r->arena, &definitions) = *d;
-    }
-    at_compute_print(&compute, c);
+    at_text text = {0};
     at_tree_print(&text, tree);
-    at_schedulable *s = at_schedulable_untried(
-        r->arena, at_task_row(r->task)->name, at_text_str(&args), at_text_str(&record_args),
-        definitions.data, definitions.len, NULL, 0, at_text_str(&compute), at_text_str(&text));
-    at_text_free(&compute);
-    at_text_free(&text);
-    at_text_free(&args);
-    at_text_free(&record_args);
-    return s;
+    return sketch_fixed(r->arena, r->task, number_text(r), c, at_text_take(r->arena, &text));
 }
 
 /* The computation as it was, with the rewritten one as its sketch. */

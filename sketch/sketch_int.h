@@ -95,5 +95,9 @@ at_status sketch_prefetch(sketch_state *s, const char *leaf, int tensor, int64_t
                           const char *rows, at_error *err);
 /* Finishing touches to every sketch: packing in the order of use (rule_pack.c). */
 void sketch_pack(const sketch_state *s, sketch_states *out, at_error *err);
+/* A program of a task as a template of one configuration (fixed.c); sizes: "B = 16, k9 = 9", what c
+ * and the tree are made with. Untried. */
+at_schedulable *sketch_fixed(at_arena *a, const at_task *t, const char *sizes, const at_compute *c,
+                             const char *tree);
 
 #endif

@@ -187,6 +187,18 @@ static void one_sketch(void **state) {
         const char *it = strstr(p, "[[\"sketch\", \"ot\", \"tile_j\"], ");
         if (*p == '{') assert_true(it && it < strchr(p, '\n'));
     }
+    /* its part of the space is where its points are */
+    const at_json *all = (cli_expect(0, "./autotune space ./my.te --json"), cli_json());
+    const double length = cli_member(all, "range_length")->number;
+    const at_json *own =
+        (cli_expect(0, "./autotune space ./my.te --sketch tile_j --json"), cli_json());
+    const double begin = cli_member(own, "range_begin")->number;
+    assert_true(begin + cli_member(own, "range_length")->number == length);
+    assert_string_equal(cli_member(cli_member(own, "knobs")->child, "name")->string, "tile_j");
+    const cli_result *both =
+        cli_expect(0, "./autotune space ./my.te --index %.0f,%.0f", begin, begin - 1);
+    assert_non_null(strstr(both->out, "[\"sketch\", \"ot\", \"tile_j\"]"));
+    assert_non_null(strstr(both->out, "[\"sketch\", \"ot\", \"tile_j+pack_B\"]"));
     /* a sketch of fewer points than trials ends with them */
     const cli_result *r = cli_expect(0, "./autotune derive ./my.te --args N=3,L=2,M=5 --sketch "
                                         "tile_j --json");
@@ -223,6 +235,9 @@ static void one_sketch(void **state) {
          "--sketch tile_j goes alone or with --log: --index says which sketch it is"},
         {2, "run ./my.te --sketch tile_j --log one.log --line 1", "--line says which sketch it is"},
         {2, "./my.te --sketch tile_j --range 0-9", "give one of --sketch and --range"},
+        {2, "space ./my.te --sketch none", "--sketch none: there is no such one; there are "},
+        {2, "space ./my.te --sketch tile_j --index 0",
+         "--sketch tile_j goes alone: --index says which sketch it is of"},
         {4, "show ./my.te --sketch tile_j+pack_B --log one.log",
          "--sketch tile_j+pack_B: one.log: holds no record of my among its "},
         {2, "show ./my.te --sketch none --args N=24 --log one.log",
@@ -233,6 +248,36 @@ static void one_sketch(void **state) {
         if (!strstr(r->err, cases[i].message))
             fail_msg("\"%s\" lacks \"%s\"", r->err, cases[i].message);
     }
+}
+
+/* Of what show printed: the tree. */
+static const char *tree_of(const cli_result *r) { return strstr(r->out, "\n\n") + 2; }
+
+/* What show prints is put into files again. */
+static void pasted(void **state) {
+    (void)state;
+    at_text text = {0};
+    cli_write("my.te", product);
+    const cli_result *r = cli_expect(0, "./autotune show ./my.te --args N=5,M=7 --sketch tile_j");
+    at_text_addf(&text, "%sschedule\n%s", product, tree_of(r));
+    char *tree = strdup(tree_of(r));
+    cli_write("pasted.te", at_text_str(&text));
+    r = cli_expect(0, "./autotune show ./pasted.te --args N=5,M=7");
+    assert_string_equal(tree_of(r), tree);
+    cli_expect(0, "./autotune run ./pasted.te --args N=5,M=7");
+    free(tree);
+    at_text_free(&text);
+    r = cli_expect(0, "./autotune show ./my.te --index 5");
+    tree = strdup(tree_of(r));
+    cli_expect(0, "./autotune show ./my.te --index 5 -o alone.c");
+    r = cli_expect(0, "./autotune show ./alone.c");
+    assert_string_equal(tree_of(r), tree);
+    free(tree);
+    cli_expect(0, "./autotune run ./alone.c");
+    cli_expect(0, "./autotune show ./my.te --index 6 -o alone.c"); /* nobody went on with it */
+    cli_expect(0, "echo >>alone.c");
+    r = cli_expect(2, "./autotune show ./my.te -o alone.c");
+    assert_non_null(strstr(r->err, "alone.c"));
 }
 
 /* A tree of which a part is written, in a .te file and in C with a knob of its own. */
@@ -458,9 +503,10 @@ int main(void) {
         cmocka_unit_test(commands),        cmocka_unit_test(indices),
         cmocka_unit_test(several_outputs), cmocka_unit_test(as_template),
         cmocka_unit_test(one_sketch),      cmocka_unit_test(begun),
-        cmocka_unit_test(history),         cmocka_unit_test(ansor),
-        cmocka_unit_test(arrays),          cmocka_unit_test(entities),
-        cmocka_unit_test(mistakes),        cmocka_unit_test(transfer),
+        cmocka_unit_test(pasted),          cmocka_unit_test(history),
+        cmocka_unit_test(ansor),           cmocka_unit_test(arrays),
+        cmocka_unit_test(entities),        cmocka_unit_test(mistakes),
+        cmocka_unit_test(transfer),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

@@ -1,12 +1,13 @@
 /* Histories: the edits that lead to a program, as text, make the same program of the plain tree: of
- * every template, of every sketch in examples/te, and of random trees. AT_COUNT: how many programs
- * in all (10,000 in a full run); AT_SEED. */
+ * every template, of every sketch in examples/te, and of random trees. So does the tree that show
+ * prints, read again. AT_COUNT: how many programs in all (10,000 in a full run); AT_SEED. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "codegen/codegen.h"
 #include "sketch/history.h"
 #include "sketch/sketch.h"
 #include "tests/codegen/random_program.h"
@@ -49,6 +50,59 @@ static void expect_same(at_arena *a, const at_program *p, const at_program *q, c
         fail_msg("%s: another key of %s\n%s", what, wanted, steps);
 }
 
+/* The code of a program, tiles included; false: it cannot be lowered. */
+static bool code_of(at_arena *a, const at_program *p, const char **source, at_hash *tiles) {
+    at_lower_options o = {
+        .dialect = AT_DIALECT_TCC, .target = at_target_find("avx512"), .name = "k"};
+    at_kernel *k;
+    if (at_lower(a, p, &o, &k, NULL) != AT_OK) return false;
+    *source = k->source;
+    at_hash_init(tiles);
+    for (int i = 0; i < k->num_tiles; i++)
+        at_hash_add(tiles, k->tiles[i].bytes, (size_t)k->tiles[i].size_bytes);
+    return true;
+}
+
+static void expect_same_code(at_arena *a, const at_program *p, const at_program *q,
+                             const char *what, const char *text) {
+    const char *wanted, *found;
+    at_hash of_p, of_q;
+    bool lowers = code_of(a, p, &wanted, &of_p);
+    if (lowers != code_of(a, q, &found, &of_q)) fail_msg("%s: lowered once only:\n%s", what, text);
+    if (lowers && (strcmp(wanted, found) || of_p.hi != of_q.hi || of_p.lo != of_q.lo))
+        fail_msg("%s: other code of\n%s%s\nis not\n%s", what, text, found, wanted);
+}
+
+/* The tree as show prints it, put over the same computation. */
+static void paste(at_arena *a, const at_program *p, const char *what) {
+    at_text text = {0};
+    at_tree *tree;
+    at_program *q;
+    at_error err;
+    at_program_print(&text, p, false);
+    const char *shown = at_text_str(&text);
+    if (at_tree_parse(a, p->compute, shown, "shown", &tree, &err) != AT_OK ||
+        at_program_build(a, tree, p->values, &q, &err) != AT_OK ||
+        at_program_verify(a, q, &err) != AT_OK)
+        fail_msg("%s: %s\n%s", what, err.text, shown);
+    expect_same_code(a, p, q, what, shown);
+    at_text_free(&text);
+}
+
+/* The template that show writes of a configuration. */
+static void write_alone(at_arena *a, const at_task *t, const at_config *c, const at_program *p,
+                        const char *what) {
+    const at_schedulable *s;
+    at_config own;
+    at_program *q;
+    at_error err;
+    if (at_schedulable_of_config(a, t, c, &s, &err) != AT_OK ||
+        at_task_default_config(a, s->task, 8, &own, &err) != AT_OK ||
+        at_task_program(a, s->task, &own, &q, &err) != AT_OK)
+        fail_msg("%s: %s", what, err.text);
+    expect_same_code(a, p, q, what, s->tree_text);
+}
+
 /* ---- of tasks -------------------------------------------------------------------------------- */
 
 static bool round_trip(const at_task *t, int64_t index) {
@@ -74,6 +128,8 @@ static bool round_trip(const at_task *t, int64_t index) {
             at_task_program(a, again, &own, &q, &err) != AT_OK)
             fail_msg("%s: %s\n%s", what, err.text, at_text_str(&text));
         expect_same(a, p, q, what, at_text_str(&text));
+        paste(a, p, what);
+        write_alone(a, t, &c, p, what);
     }
     at_text_free(&text);
     at_arena_free(a);
@@ -203,6 +259,7 @@ static void random_trees(void **state) {
             if (at_tree_steps(b.arena, b.program, b.tree, &steps, &b.err) != AT_OK)
                 fail_msg("%s: %s", what, b.err.text);
             apply_all(&b, &steps, what);
+            paste(b.arena, b.program, what);
             done++;
         }
         build_close(&b);

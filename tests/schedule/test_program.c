@@ -144,16 +144,15 @@ static void test_print(void **state) {
     fixture_set(&f, "yt=5, yo=1, yi=7, xt=2, xo=1, xi=3");
     assert_ok(&f, fixture_build(&f));
     at_program_print(&out, f.program, false);
-    assert_string_equal(at_text_str(&out),
-                        "p:2, b:3, k:27 =>\n"
-                        "    @packw = p, k, b\n"
-                        "yt:5, xt:2 =>\n"
-                        "    yi:7, k9:9, ci:3 vec =>\n"
-                        "        @im2col = {yt, yo, yi}/y, {k9, ci}/k  (x2)\n"
-                        "    ko:3, ki:9 unroll, yi:7 unroll, xi:3 vec =>\n"
-                        "        @acc = {yt, yo, yi}/y, {xt, xo, xi}/x  // {ko, ki}/k\n"
-                        "    yi:7 unroll, xi:3 vec =>\n"
-                        "        @out = {yt, yo, yi}/y, {xt, xo, xi}/x\n");
+    assert_string_equal(at_text_str(&out), "p:2, b:3, k:27 =>\n"
+                                           "    @packw = p, k, b\n"
+                                           "yt:5, xt:2 =>\n"
+                                           "    yi:7, k9:9, ci:3 vec =>\n"
+                                           "        @im2col = {yt, yi}/y, {k9, ci}/k  # (x2)\n"
+                                           "    ko:3, ki:9 unroll, yi:7 unroll, xi:3 vec =>\n"
+                                           "        @acc = {yt, yi}/y, {xt, xi}/x  // {ko, ki}/k\n"
+                                           "    yi:7 unroll, xi:3 vec =>\n"
+                                           "        @out = {yt, yi}/y, {xt, xi}/x\n");
     fixture_close(&f);
     at_text_clear(&out);
     fixture_open(&f, &sparse);
@@ -162,7 +161,7 @@ static void test_print(void **state) {
     assert_string_equal(at_text_str(&out), "yo:2, xo:2, xi:2 =>\n"
                                            "    yi:3 unroll, r:2 vec, c:3 unroll =>\n"
                                            "        @cc.init = {yo, yi}/y, {xo, xi}/xr, r, c\n"
-                                           "    e:dyn, yi:3 unroll, r:2 vec, c:3 unroll =>\n"
+                                           "    e:dyn(xr), yi:3 unroll, r:2 vec, c:3 unroll =>\n"
                                            "        @cc = {yo, yi}/y, {xo, xi}/xr, r, c  // e\n"
                                            "    yi:3, r:2 =>\n"
                                            "        @out.init = {yo, yi}/y, {xo, xi, r}/x\n"
