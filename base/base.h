@@ -217,9 +217,6 @@ double at_sign_evidence(int64_t above, int64_t below); /* the mean of two such *
 at_interval at_median_always(const double *values, int n, double level);
 /* Kernels that differ by less are called equal: two copies of one do, by where their code lies. */
 #define AT_TIE 0.003
-/* Where the ratio lies whose logarithm is in the interval; within a share of tie is equal. */
-typedef enum at_order { AT_OPEN, AT_TIED, AT_BELOW, AT_ABOVE } at_order;
-at_order at_interval_order(at_interval log_ratio, double tie);
 
 /* ---- hash (hash.c): 128 bits, not cryptographic; for identity of code and contexts -------------
  */

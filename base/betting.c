@@ -54,10 +54,3 @@ at_interval at_median_always(const double *values, int n, double level) {
     free(sorted);
     return all;
 }
-
-at_order at_interval_order(at_interval log_ratio, double tie) {
-    double t = log1p(tie);
-    if (log_ratio.low > t) return AT_ABOVE;
-    if (log_ratio.high < -t) return AT_BELOW;
-    return log_ratio.low >= -t && log_ratio.high <= t ? AT_TIED : AT_OPEN;
-}

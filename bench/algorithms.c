@@ -4,8 +4,6 @@
  */
 #include "bench/bench.h"
 
-#include <string.h>
-
 enum { WINOGRAD, DIRECT, OURS, MOST_PEERS = 3, MOST_COPIES = 128 };
 
 /* What oneDNN has: direct, Winograd with tiles of 2 and of 4. */

@@ -3,8 +3,6 @@
  * template's. */
 #include "bench/bench.h"
 
-#include <string.h>
-
 enum { DERIVED, WRITTEN, NUM_CONTENDERS };
 
 typedef struct row {

@@ -3,8 +3,6 @@
  * oneDNN's direct convolution. Weights and data lie packed, as oneDNN's do. */
 #include "bench/bench.h"
 
-#include <string.h>
-
 /* clang-format off */
 static const char compute_text[] =
     "data[N, IC/i, IH, IW, i] : input\n"

@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { FLOAT_CODE = 2, CPU = 1, TENSOR_CODE = 7, MOST_TENSORS = 8 };
 

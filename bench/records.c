@@ -2,7 +2,6 @@
  * too. Beside it the same bytes only searched for line ends, which is what the memory allows. */
 #include "bench/bench.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -3,8 +3,6 @@
 #include "bench/bench.h"
 #include "runtime/runtime_int.h"
 
-#include <stdlib.h>
-
 enum { MOST = 200 };
 #define SAMPLE_NS 4000000
 

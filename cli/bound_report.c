@@ -2,8 +2,6 @@
  */
 #include "cli/bound_report.h"
 
-#include <string.h>
-
 /* What the knobs alone say; false: nothing, where the configuration is no point of the space. */
 static bool estimate_of(const at_session *s, at_estimate *out) {
     at_cost_model *m = at_cost_model_new(s->task, &s->options);

@@ -1,6 +1,5 @@
 /* cli/cmd_apply.c: one configuration, or the best of every task of a log, as C that anyone can
  * compile: a .c file and beside it its header. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/commands.h"

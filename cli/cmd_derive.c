@@ -1,8 +1,5 @@
 /* cli/cmd_derive.c: what a computation is made of, and the loop trees that rules derive from it;
  * one of them as a template's file. */
-#include <ctype.h>
-#include <string.h>
-
 #include "cli/commands.h"
 #include "cli/describe.h"
 #include "cli/open.h"

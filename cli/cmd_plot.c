@@ -5,8 +5,6 @@
 #include "cli/outputs.h"
 #include "view/view.h"
 
-#include <string.h>
-
 static void out_series(at_out *out, const at_series *s) {
     at_out_begin(out, NULL, '{');
     at_out_string(out, "log", s->log);

@@ -1,6 +1,5 @@
 /* cli/cmd_run.c: one configuration, checked and timed. */
 #include <math.h>
-#include <string.h>
 
 #include "cli/commands.h"
 #include "cli/describe.h"

@@ -18,8 +18,23 @@ static at_status unknown_option(const char *word, size_t len, at_error *err) {
     return at_fail(err, AT_E_USAGE, "unknown option %s; autotune --help lists the options", name);
 }
 
+/* The verb's option that takes this word; NULL: none does. */
+static const at_option_row *option_with_word(at_verb verb, const char *word) {
+    const char *w;
+    for (int i = 0; i < at_option_count(); i++) {
+        const at_option_row *row = at_option_at(i);
+        for (int n = 0; at_option_is_of(row, verb) && (w = at_option_word(row, n)); n++)
+            if (!strcmp(w, word)) return row;
+    }
+    return NULL;
+}
+
 static at_status no_option_of(const at_option_row *row, at_verb verb, at_error *err) {
     const char *name = at_verb_at(verb)->name;
+    const at_option_row *with = option_with_word(verb, row->name + 2);
+    if (with)
+        return at_fail(err, AT_E_USAGE, "%s is no option of %s; did you mean %s %s?", row->name,
+                       name, with->name, row->name + 2);
     return at_fail(err, AT_E_USAGE, "%s is no option of %s; autotune help %s lists them", row->name,
                    name, name);
 }

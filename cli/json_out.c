@@ -2,7 +2,6 @@
 #include "cli/json_out.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "view/view.h"
 

@@ -3,8 +3,6 @@
 #include "cli/machine_watch.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "cli/interrupt.h"

@@ -1,8 +1,6 @@
 /* cli/manual.c: man pages in roff, from the tables of options and verbs and from the registries. */
 #include "cli/commands.h"
 
-#include <string.h>
-
 #include "engine/engine.h"
 #include "templates/task.h"
 

@@ -7,8 +7,6 @@
  * is ever spilled: computed values are short-lived. */
 #include "codegen/tile_make.h"
 
-#include <string.h>
-
 typedef struct {
     int first, last; /* positions in the virtual program */
     int reg;         /* -1: none yet, or given way */

@@ -2,7 +2,6 @@
 #include "engine/config_cost.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/machine_speeds.h"

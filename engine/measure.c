@@ -2,7 +2,6 @@
 #include "engine/measure.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/kernel_job.h"

@@ -96,7 +96,6 @@ at_status at_joint_new(at_arena *a, const char *condition, const at_knob *const 
                        const char *const *names, const int64_t *strides, int num_knobs,
                        const at_joint **out, at_error *err);
 bool at_joint_holds(const at_joint *j, int64_t index);
-at_status at_joint_try(const at_joint *j, int64_t index, at_error *err);
 int64_t at_joint_count(const at_joint *j, int64_t range);
 
 /* entity.c */

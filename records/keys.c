@@ -4,7 +4,6 @@
 #include "records/records_int.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- Python's repr -------------------------------------------------------------------------- */

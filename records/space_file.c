@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static const char magic[] = "{\"autotune_space\": ";
 enum { FORMAT = 1, MOST_INDICES = 100000000, PEEK_BYTES = 1 << 16, MOST_FILE_BYTES = 1 << 30 };

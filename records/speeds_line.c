@@ -4,8 +4,6 @@
  */
 #include "records/records_int.h"
 
-#include <string.h>
-
 bool at_speeds_line_read(at_arena *a, const char *comment, at_speeds_line *out) {
     at_comment c;
     if (!at_comment_read(a, comment, "speeds", &c)) return false;

@@ -1,6 +1,4 @@
 /* remote/fleet_task.c: the task as it goes to every worker. */
-#include <string.h>
-
 #include "remote/fleet_state.h"
 
 enum {

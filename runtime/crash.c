@@ -3,8 +3,6 @@
  * the text. */
 #include "runtime/runtime_int.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

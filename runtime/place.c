@@ -2,7 +2,6 @@
  * never the store, so that a faulty kernel spoils its own trial only. */
 #include "runtime/runtime_int.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <wchar.h>

@@ -4,7 +4,6 @@
  * nothing a kernel may have spoiled is to be flushed or freed. */
 #include "runtime/runtime_int.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <sched.h>

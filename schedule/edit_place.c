@@ -1,8 +1,6 @@
 /* schedule/edit_place.c: where a stage is computed. */
 #include "schedule/edit.h"
 
-#include <string.h>
-
 #include "schedule/outline.h"
 
 static const char edited[] = "edited tree";

@@ -5,8 +5,6 @@
  * h + kh - 1 is that sum, at least 0, plus 0. */
 #include "schedule/interval.h"
 
-#include <string.h>
-
 /* An index tensor's part that is looked through for its own bounds. */
 enum { MOST_LOOKED_AT = 64 };
 

@@ -2,8 +2,6 @@
  * bits? Nothing is run: an index is bounded over the box of its axes (interval.c). Where the bounds
  * do not suffice the box is halved, down to single points, at which they are exact; so what is
  * refused comes with a point at which it is wrong. */
-#include <string.h>
-
 #include "schedule/interval.h"
 
 /* Nodes of expressions that are looked at; those of a template take some thousands. About a

@@ -7,8 +7,6 @@
  *                                             @acc = yi, xi // ko */
 #include "schedule/schedule_int.h"
 
-#include <string.h>
-
 static tree_node *node(const at_tree *t, int i) { return &t->nodes.data[i]; }
 
 /* Does a leaf use a loop for one of the axes from .. to-1? */

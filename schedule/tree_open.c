@@ -1,8 +1,6 @@
 /* schedule/tree_open.c: trees that leave something open: pieces without an extent, stages without a
  * leaf. What they say, and the leaves they lack as plain loops; sketch/partial.c goes on from it.
  */
-#include <string.h>
-
 #include "schedule/edit.h"
 #include "schedule/outline.h"
 

@@ -1,8 +1,6 @@
 /* schedule/tree_parse.c: the text of a loop tree, read by calls of tree_make.c. */
 #include "schedule/schedule_int.h"
 
-#include <string.h>
-
 enum { INDENT = 4 };
 
 typedef struct parser {

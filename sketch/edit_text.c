@@ -1,6 +1,4 @@
 /* sketch/edit_text.c: an edit as a line of text, and back. */
-#include <string.h>
-
 #include "sketch/schedulable.h"
 
 static const char *const anns[] = {"plain", "para", "vec", "unroll"};

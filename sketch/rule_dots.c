@@ -21,5 +21,4 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
     sketch_tile_add(s, stage, at_format(s->arena, "dots_%s", x->axes[vec].name), &axes, out, err);
 }
 
-const sketch_rule at_rule_dots = {
-    "dots", "a register tile of dot products, whose partial sums lie side by side", applies, apply};
+const sketch_rule at_rule_dots = {applies, apply};

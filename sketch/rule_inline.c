@@ -11,6 +11,4 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
     if (sketch_step(b, &e, err) == AT_OK) *at_push(s->arena, out) = b;
 }
 
-const sketch_rule at_rule_inline = {
-    "inline", "a stage that sums nothing and costs little is computed where it is read", applies,
-    apply};
+const sketch_rule at_rule_inline = {applies, apply};

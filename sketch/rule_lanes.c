@@ -26,6 +26,4 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
     if (make(b, stage, err) == AT_OK) *at_push(s->arena, out) = b;
 }
 
-const sketch_rule at_rule_lanes = {
-    "lanes", "a reduction without vectors has partial results side by side, joined at its end",
-    applies, apply};
+const sketch_rule at_rule_lanes = {applies, apply};

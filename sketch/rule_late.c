@@ -27,5 +27,4 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
         &axes, out, err);
 }
 
-const sketch_rule at_rule_late = {
-    "late", "what calls functions of a sum goes over the sums of several tiles", applies, apply};
+const sketch_rule at_rule_late = {applies, apply};

@@ -73,6 +73,4 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
         out, err);
 }
 
-const sketch_rule at_rule_near = {
-    "near", "what the tiles of a block read is copied in the order of use right before them",
-    applies, apply};
+const sketch_rule at_rule_near = {applies, apply};

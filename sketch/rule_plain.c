@@ -49,5 +49,4 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
     if (make(b, stage, err) == AT_OK) *at_push(s->arena, out) = b;
 }
 
-const sketch_rule at_rule_plain = {
-    "plain", "a stage that sums nothing goes in vectors along its last axis", applies, apply};
+const sketch_rule at_rule_plain = {applies, apply};

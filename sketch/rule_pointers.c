@@ -72,6 +72,4 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
         out, err);
 }
 
-const sketch_rule at_rule_pointers = {
-    "pointers", "padded rows are read by a list of places, without a copy or a condition", applies,
-    apply};
+const sketch_rule at_rule_pointers = {applies, apply};

@@ -4,8 +4,6 @@
  *     @out = {i0, i1}/i, j      ->      @out [prefetch out ahead_out] = {i0, i1}/i, j
  *
  * where ahead_out is 0, or the bytes of as many rows as are worked on together. */
-#include <string.h>
-
 #include "sketch/tile.h"
 
 /* The bytes of a row, one step of an axis, as an expression over sizes; NULL: no dimension goes

@@ -57,7 +57,4 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
             &axes, out, err);
 }
 
-const sketch_rule at_rule_tile = {
-    "tile",
-    "a sum in a register tile: its reductions directly around the tile, what reads it beside it",
-    applies, apply};
+const sketch_rule at_rule_tile = {applies, apply};

@@ -61,6 +61,4 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
                     &axes, out, err);
 }
 
-const sketch_rule at_rule_windows = {
-    "windows", "windows that lanes would read in steps are copied behind each other (im2col)",
-    applies, apply};
+const sketch_rule at_rule_windows = {applies, apply};

@@ -1,5 +1,5 @@
 /* sketch/rules.c: the rules, and how they are applied: stage by stage from the last to the first,
- * every rule in its order, as A5.1 of the field has it; then packing. */
+ * every rule in its order, as Ansor visits them; then packing. */
 #include "sketch/sketch_int.h"
 
 #include <string.h>
@@ -9,10 +9,6 @@ static const sketch_rule *const rules[] = {&at_rule_inline, &at_rule_tile,    &a
                                            &at_rule_dots,   &at_rule_lanes,   &at_rule_plain};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 enum { MOST_SKETCHES = 64 };
-
-int at_sketch_rule_count(void) { return NUM_RULES; }
-const char *at_sketch_rule_name(int i) { return rules[i]->name; }
-const char *at_sketch_rule_help(int i) { return rules[i]->help; }
 
 /* What one stage makes of a state. */
 static void visit(const sketch_state *s, int stage, sketch_states *out, at_error *err) {

@@ -1,8 +1,6 @@
 /* sketch/schedulable.c: schedulables made of calls, of tasks and by edits. */
 #include "sketch/schedulable.h"
 
-#include <string.h>
-
 enum { TRIED = 16 };    /* random configurations that must keep the rules */
 enum { ANY_LANES = 8 }; /* trees keep the rules with all or with none */
 

@@ -36,11 +36,6 @@ void at_sketches_for_templates(void);
 /* What sketch i of a task was derived as; NULL: it was not. */
 const at_sketch *at_sketch_of_task(const at_task *t, int i);
 
-/* The rules there are (rules.c). */
-int at_sketch_rule_count(void);
-const char *at_sketch_rule_name(int i);
-const char *at_sketch_rule_help(int i);
-
 /* ---- .te files (te_file.c) --------------------------------------------------------------------
  */
 

@@ -42,7 +42,6 @@ typedef enum rule_verdict { RULE_SKIP, RULE_APPLY, RULE_APPLY_ALONE } rule_verdi
 /* Stages are visited from the last to the first; the rules in their order. ALONE: no later rule
  * looks at the stage. A rule that cannot make its tree after all adds no state. */
 typedef struct sketch_rule {
-    const char *name, *help;
     rule_verdict (*applies)(const sketch_state *s, int stage);
     void (*apply)(const sketch_state *s, int stage, sketch_states *out, at_error *err);
 } sketch_rule;

@@ -29,8 +29,6 @@ void at_sketch_add(at_template *t, const char *name, const at_template_row *row,
 static void (*deriver)(at_template *t);
 void at_template_deriver(void (*derive)(at_template *t)) { deriver = derive; }
 
-const char *at_template_compute_text(const at_template *t) { return t->compute_text; }
-
 void at_template_compute_stands(at_template *t, const char *file, const char *source) {
     t->compute_file = file;
     t->compute_source = source;

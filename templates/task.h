@@ -125,7 +125,6 @@ at_arena *at_template_arena(at_template *t);            /* lives as long as the 
  * leaves something open (at_tree_is_open), once and for all templates; it is called when everything
  * else is defined. */
 void at_template_deriver(void (*derive)(at_template *t));
-const char *at_template_compute_text(const at_template *t);
 /* How messages show it: a file and its text, of which lines without the computation are blank; else
  * "computation of NAME" and the text itself. */
 void at_template_compute_stands(at_template *t, const char *file, const char *source);

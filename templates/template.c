@@ -3,8 +3,6 @@
  * per configuration. */
 #include "templates/template_int.h"
 
-#include <string.h>
-
 /* A definition or a decision, for other shapes. */
 void at_template_note(at_template *t, int slot, const at_expr *e, int64_t value) {
     *at_push(t->arena, &t->general) = (at_general_step){slot, e, value};

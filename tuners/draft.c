@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     SAMPLED = 8192,       /* points that are looked at first; a smaller space is looked at whole */

@@ -75,7 +75,7 @@ void at_add_near_best(const at_book *b, int few, at_numbering *out);
 
 /* ---- xgb_model.c ---------------------------------------------------------------------------- */
 
-typedef enum at_loss { AT_LOSS_RANK, AT_LOSS_REG, AT_LOSS_COUNT } at_loss;
+typedef enum at_loss { AT_LOSS_RANK, AT_LOSS_REG } at_loss;
 
 typedef struct at_model at_model;
 typedef struct at_model_data {

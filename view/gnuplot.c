@@ -3,7 +3,6 @@
 #include "view/gnuplot.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>

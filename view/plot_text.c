@@ -1,6 +1,5 @@
 /* view/plot_text.c: curves in characters. */
 #include <math.h>
-#include <string.h>
 
 #include "view/canvas.h"
 #include "view/curve.h"

@@ -1,6 +1,5 @@
 /* view/report_final.c: the finals of a log, round by round, from its comment lines. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "view/report.h"
 

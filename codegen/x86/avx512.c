@@ -2,8 +2,6 @@
  * operand, so that all registers can be named. */
 #include "codegen/x86/encode.h"
 
-#include <string.h>
-
 /* False for what is not a number. */
 static const uint8_t comparisons[AT_T_KIND_COUNT] = {
     [AT_T_LESS] = 0x11, [AT_T_AT_MOST] = 0x12, [AT_T_EQUAL] = 0x00};

@@ -2,8 +2,6 @@
  * lane. An instruction has two operands, the first of which is overwritten. */
 #include "codegen/x86/encode.h"
 
-#include <string.h>
-
 static void zip(at_x86 *x, const at_tile_op *op) {
     static const at_x86_op ops[] = {AT_X86_UNPCKLPS, AT_X86_UNPCKHPS, AT_X86_UNPCKLPD,
                                     AT_X86_UNPCKHPD};

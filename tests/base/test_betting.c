@@ -139,17 +139,6 @@ static void ends_come_with_enough_values(void **state) {
     }
 }
 
-static void orders(void **state) {
-    (void)state;
-    const at_interval above = {0.01, 0.004, 0.02}, below = {-0.01, -0.02, -0.004};
-    const at_interval tied = {0, -0.002, 0.002}, open = {0.01, 0.001, 0.02};
-    assert_int_equal(at_interval_order(above, 0.003), AT_ABOVE);
-    assert_int_equal(at_interval_order(below, 0.003), AT_BELOW);
-    assert_int_equal(at_interval_order(tied, 0.003), AT_TIED);
-    assert_int_equal(at_interval_order(open, 0.003), AT_OPEN);
-    assert_int_equal(at_interval_order((at_interval){0, -INFINITY, INFINITY}, 0.003), AT_OPEN);
-}
-
 /* The interval of the least median of 32, each at a 32nd of the level: holds what it is of, in at
  * least 94 % of all finals, though it was chosen for being lucky. */
 static void the_winner_is_lucky(void **state) {
@@ -190,7 +179,6 @@ int main(void) {
         cmocka_unit_test(differences_are_found),
         cmocka_unit_test(intervals_hold_the_median),
         cmocka_unit_test(ends_come_with_enough_values),
-        cmocka_unit_test(orders),
         cmocka_unit_test(the_winner_is_lucky),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,6 @@
 
 #include "tests/arena.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What a comment must not hold, said once more in another way than the function does. */

@@ -2,7 +2,6 @@
  * state, asks for no alignment, and computes the right thing, alone and chosen by shape. */
 #include "tests/cli/cli_test.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define GEMM "conv2d_3x3_gemm --args N=1,H=5,W=7,CI=3,CO=17"

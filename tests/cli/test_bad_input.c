@@ -2,7 +2,6 @@
 #include "tests/cli/cli_test.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define T "conv2d_3x3_gemm"
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
@@ -47,7 +46,7 @@ static void command_line(void **state) {
         {"show " T " --trials 5", 2,
          "--trials is no option of show; autotune help show lists them"},
         {"plot x.log --sparsity", 2,
-         "--sparsity is no option of plot; autotune help plot lists them"},
+         "--sparsity is no option of plot; did you mean --against sparsity?"},
         {T " --trials", 2, "--trials needs a value: --trials N"},
         {T " --json=yes", 2, "--json takes no value"},
         {T " --trials x", 2, "--trials x: not an integer"},

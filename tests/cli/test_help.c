@@ -3,7 +3,6 @@
 #include "tests/cli/cli_test.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

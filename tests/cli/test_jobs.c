@@ -2,7 +2,6 @@
 #include "tests/cli/cli_test.h"
 
 #include <sched.h>
-#include <string.h>
 
 #define T "conv2d_3x3_gemm"
 #define ARGS "--args N=1,H=6,W=8,CI=16,CO=32 "

@@ -2,7 +2,6 @@
  * that have names of their own. What it does is tests/engine/test_library.c's. */
 #include "tests/cli/cli_test.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

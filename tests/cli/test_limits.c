@@ -3,7 +3,6 @@
  * make check-asan goes through all of it, too. */
 #include "tests/cli/cli_test.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -2,7 +2,6 @@
  * nothing is recorded of what it did not learn, and nothing stays behind. */
 #include "tests/cli/cli_test.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SMALL "./autotune conv2d_3x3_gemm --args N=1,H=5,W=7,CI=3,CO=6 --tuner grid "

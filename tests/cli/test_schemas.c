@@ -2,7 +2,6 @@
 #include "tests/cli/cli_test.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

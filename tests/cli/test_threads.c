@@ -3,7 +3,6 @@
 #include "tests/cli/cli_test.h"
 
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define T "conv2d_NCHWc"

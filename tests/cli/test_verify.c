@@ -2,7 +2,6 @@
  * such a way that no machine is too fast or too slow for the verdict. */
 #include "tests/cli/cli_test.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define TUNE "./autotune conv2d_3x3_gemm --args N=1,H=5,W=7,CI=3,CO=6 "

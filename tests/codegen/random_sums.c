@@ -2,8 +2,6 @@
  * convolutions, im2col. */
 #include "tests/codegen/random_make.h"
 
-#include <string.h>
-
 static int one_class(maker *m) { return new_class(m, "o", "1", NULL); }
 
 /* What becomes one element of many: most are sums. */

@@ -1,6 +1,5 @@
 /* Attributes of a stage: how its storage lies, and what its reads ask for ahead. That programs with
  * them compute the same is for test_random. */
-#include <stdio.h>
 #include <string.h>
 
 #include "codegen/tile_make.h"

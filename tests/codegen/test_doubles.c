@@ -2,7 +2,6 @@
  * (test_x86 and test_gnu hold code against tiles). What is made of other data is not, so that the
  * property tells something. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/base.h"
 #include "codegen/tile_make.h"

@@ -1,7 +1,6 @@
 /* One small convolution after every pass and in every dialect, as text: what a change to the code
  * generator does to its output shows as a difference. `make golden-update` rewrites the texts. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

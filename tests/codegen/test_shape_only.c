@@ -1,7 +1,5 @@
 /* Stages without a leaf. Those that only say where elements come from (transpose, reshape, slice,
  * concat, pad) take no memory and no pass of their own; what is read twice is worked out once. */
-#include <string.h>
-
 #include "codegen/tile_make.h"
 #include "tests/codegen/support.h"
 

@@ -1,7 +1,6 @@
 /* Sums live in registers from the first term to the last, in the default of every sketch of every
  * computation here. Where they lie in memory in between, the sketch is one of blocks of a
  * reduction, or the computation has conditions, which are decided around tiles. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "codegen/lowered.h"

@@ -1,7 +1,6 @@
 /* tests/engine/crowd.c: see crowd.h. */
 #include "crowd.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static at_status begin(void *self, const at_far_task *task, at_error *err) {

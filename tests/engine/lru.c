@@ -1,7 +1,6 @@
 /* tests/engine/lru.c: one list of lines, the last used first, with a mark where each level ends. */
 #include "tests/engine/lru.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/codegen/tile_walk.h"

@@ -12,7 +12,6 @@
 #include "tests/folder.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct lines {

@@ -10,7 +10,6 @@
 #include "tests/folder.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

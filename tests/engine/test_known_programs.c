@@ -11,7 +11,6 @@
 #include "engine/known_results.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static char path[] = "/tmp/autotune-known-XXXXXX";

@@ -15,7 +15,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CACHE = 8192, MOST_TOUCHES = 3000000 };
 static const double around = 1.25, within = 0.1;

@@ -3,8 +3,6 @@
  * make no form. */
 #include "tests/export/kernels.h"
 
-#include <string.h>
-
 static const struct {
     const char *name, *args;
     const char *others[3]; /* of the same form; NULL: no more */

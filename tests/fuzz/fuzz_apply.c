@@ -3,7 +3,6 @@
 #include "tests/fuzz/verb.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 static void compile(const char *words) {
     at_arena *a = at_arena_new();

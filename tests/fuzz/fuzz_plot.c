@@ -2,8 +2,6 @@
  * is not installed there is nothing to obey commands either. */
 #include "tests/fuzz/verb.h"
 
-#include <unistd.h>
-
 static void draw(const char *words) {
     at_arena *a = at_arena_new();
     char *svg;

@@ -2,8 +2,6 @@
  * refused in the same way, and whose sketches are tasks. One with a whole schedule has none. */
 #include "tests/fuzz/fuzz.h"
 
-#include <string.h>
-
 #include "sketch/sketch.h"
 #include "tests/fuzz/verb.h"
 

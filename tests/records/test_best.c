@@ -1,7 +1,6 @@
 /* Choosing the best records: AutoTVM's way and ours. */
 #include "tests/records/support.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

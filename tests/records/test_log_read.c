@@ -1,8 +1,6 @@
 /* Reading a log in whatever state it is in. */
 #include "tests/records/support.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

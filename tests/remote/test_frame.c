@@ -8,7 +8,6 @@
 #include "tests/arena.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "remote/result.h"
 

@@ -6,7 +6,6 @@
 #include <cmocka.h>
 
 #include <math.h>
-#include <string.h>
 
 #include "remote/simulate.h"
 

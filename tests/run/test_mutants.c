@@ -6,7 +6,6 @@
 #include "tests/run/shape.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/agree.h"

@@ -3,7 +3,6 @@
 #include "rig.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct fault {

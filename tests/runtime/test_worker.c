@@ -1,7 +1,6 @@
 /* Jobs that go well, and all the ways they can go wrong without ending the worker's service. */
 #include "rig.h"
 
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 

@@ -1,6 +1,5 @@
 /* Loop features: the golden nests, and the nests that programs become. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/schedule/examples.h"

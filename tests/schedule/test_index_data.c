@@ -1,7 +1,5 @@
 /* Entries of index tensors that nobody gives: no read leaves its tensor with any of them, and they
  * are as many as can be. */
-#include <string.h>
-
 #include "tests/schedule/examples.h"
 
 static const struct {

@@ -2,7 +2,6 @@
 #include "tests/schedule/examples.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static float *result(fixture *f, const char *name) {
     return f->data[at_compute_find(f->compute, name)].f;

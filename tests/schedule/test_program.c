@@ -2,8 +2,6 @@
  * parts that do not divide among them. */
 #include "tests/schedule/examples.h"
 
-#include <string.h>
-
 static void test_examples(void **state) {
     (void)state;
     for (int i = 0; i < num_examples; i++) {

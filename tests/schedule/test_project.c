@@ -2,7 +2,6 @@
  * they find; what has none. */
 #include "tests/schedule/examples.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SEED 12345

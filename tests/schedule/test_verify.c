@@ -2,8 +2,6 @@
  * that come close and are legal. */
 #include "tests/schedule/examples.h"
 
-#include <string.h>
-
 static const char sizes[] = "Y=6, X=4, K=8, E=3, y0=2, y1=3, x0=2, x1=2, k0=2, k1=4, z=3, one=1";
 static const char sum[] = "x[Y, K] : input\n"
                           "w[X, K] : weight\n"

@@ -9,7 +9,6 @@
 #include "sketch/sketch.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Points of each sketch: fewer of tasks that take long to interpret, which stand here for the

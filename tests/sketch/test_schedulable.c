@@ -11,7 +11,6 @@
 #include "sketch/schedulable.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const char product[] = "A[N, L] : input\n"
                               "B[L, M] : weight\n"

@@ -1,8 +1,6 @@
 /* conv2d_3x3_gemm: its space is AutoTVM's, and every program of it computes a convolution. */
 #include "tests/templates/support.h"
 
-#include <string.h>
-
 /* ---- the space ------------------------------------------------------------------------------- */
 
 static void golden_spaces(void **state) {

@@ -2,7 +2,6 @@
 #include "tests/templates/support.h"
 
 #include <math.h>
-#include <string.h>
 
 static at_task *task(at_arena *a, const char *args) {
     return task_of(a, row_named("conv2d_winograd_nhwc"), args);

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tuners/tuners_int.h"
 
