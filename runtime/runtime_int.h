@@ -328,6 +328,9 @@ void at_anchor_execute(at_inside *in, at_msg *m, at_outcome *out);
  * job's: one code loaded once, in the same memory, so that only chance can tell the two apart. */
 at_anchor *at_anchor_beside(const at_job *job, const at_place *places, const at_run *r);
 double at_anchor_run_ns(void); /* of late; 0: there is none */
+/* *ns is what a run took alone, with the clock's reading, a microsecond on some machines: lowered
+ * to what a run of many takes, where it is short. */
+int at_run_glance(at_run *r, at_tick *tick, int64_t *ns);
 /* Appends pairs and samples to *out. Returns what one of the two kernels returned. */
 int at_time_pairs(at_run *r, at_anchor *anchor, const at_job *job, at_run_time check_run,
                   at_outcome *out);

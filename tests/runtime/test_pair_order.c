@@ -12,13 +12,14 @@
 
 #include <string.h>
 
-enum { MOST = 20000, TICK_NS = 20 };
+enum { MOST = 20000 };
 
 typedef struct fake { /* a kernel */
     int64_t ns;       /* of a run */
     int64_t first_ns; /* more, of one that comes after the other kernel */
 } fake;
 
+static int64_t reading_ns = 20; /* of the clock */
 static int64_t now_ns, away_ns; /* away: of the wall's time, not the thread's */
 static at_queue queue;
 static int64_t preempted;
@@ -49,7 +50,7 @@ static at_reach *reach_now;   /* of the job */
 static const at_state *looks; /* in turn, again and again; NULL: none */
 static int num_looks;
 
-static int64_t wall(void) { return now_ns += TICK_NS; }
+static int64_t wall(void) { return now_ns += reading_ns; }
 static int64_t thread(void) { return now_ns - away_ns; }
 static at_queue waited(void) { return queue; }
 static int64_t preemptions(void) { return preempted; }
@@ -137,6 +138,19 @@ static void long_kernels(void **state) {
         assert_float_equal(out.pairs[i].anchor_s, 1e-3, 1e-7);
     }
     assert_false(out.is_bracketed);
+}
+
+/* A clock that takes a microsecond to read is no part of a kernel that takes less. */
+static void slow_clock(void **state) {
+    (void)state;
+    fake k = {.ns = 130, .first_ns = 1000}, a = {.ns = 200};
+    reading_ns = 1000;
+    time_pairs(&k, &a, ten);
+    reading_ns = 20;
+    for (int i = 0; i < 10; i++) {
+        assert_float_equal(out.pairs[i].time_s, 130e-9, 5e-9);
+        assert_float_equal(out.pairs[i].anchor_s, 200e-9, 7e-9);
+    }
 }
 
 /* Blocks of 50 microseconds whose first run, which finds the other's caches, does not count. */
@@ -396,6 +410,7 @@ static void no_more_than_it_takes(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_kernels),
+        cmocka_unit_test(slow_clock),
         cmocka_unit_test(short_kernels),
         cmocka_unit_test(on_the_border),
         cmocka_unit_test(order_is_drawn),
