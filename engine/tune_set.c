@@ -4,6 +4,7 @@
 #include "engine/tune_set.h"
 
 #include <math.h>
+#include <sys/resource.h>
 
 #include "engine/trials.h"
 
@@ -32,9 +33,17 @@ static void drop_data(at_set_tuning *t, at_set_member *m) {
     t->kept_bytes -= m->data_bytes;
 }
 
+/* Of the files that may be open a quarter. */
+static int most_kept(void) {
+    struct rlimit r;
+    rlim_t files = getrlimit(RLIMIT_NOFILE, &r) ? RLIM_INFINITY : r.rlim_cur / 4;
+    return files < MOST_KEPT ? (int)files : MOST_KEPT;
+}
+
 /* Until there is room for so much more, those whose turn is longest ago give up their data. */
 static void make_room(at_set_tuning *t, int64_t bytes) {
     int64_t most = (int64_t)(kept_share * (double)at_cpu_facts()->memory_bytes);
+    const int most_open = most_kept();
     for (;;) {
         at_set_member *oldest = NULL;
         int kept = 0;
@@ -44,7 +53,7 @@ static void make_room(at_set_tuning *t, int64_t bytes) {
             kept++;
             if (!oldest || m->turn < oldest->turn) oldest = m;
         }
-        if (!oldest || (kept < MOST_KEPT && t->kept_bytes + bytes <= most)) return;
+        if (!oldest || (kept < most_open && t->kept_bytes + bytes <= most)) return;
         drop_data(t, oldest);
     }
 }

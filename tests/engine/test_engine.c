@@ -11,6 +11,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const char *log_path(at_arena *a, const char *name) {
@@ -274,6 +275,26 @@ static void many_tasks(void **state) {
     at_arena_free(a);
 }
 
+/* Where few files may be open, the data of few tasks are kept. */
+static void few_files(void **state) {
+    (void)state;
+    enum { N = 40, FILES = 48 };
+    at_arena *a = at_arena_new();
+    static at_set_task tasks[N];
+    static set_listener l = {.stop_after = N};
+    uint64_t found;
+    struct rlimit was;
+    for (int i = 0; i < N; i++)
+        tasks[i] = (at_set_task){
+            {.template_name = "dense", .args = at_format(a, "M=2,N=16,K=%d", i + 1)}, 1};
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &(struct rlimit){FILES, was.rlim_max}), 0);
+    tune_set(a, tasks, N, "files", N, &l, &found);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+    assert_int_equal(count_records(a, log_path(a, "files")), N);
+    at_arena_free(a);
+}
+
 /* ---- one configuration ----------------------------------------------------------------------- */
 
 /* By its index, then the same one by its entity: one kernel, checked and timed. */
@@ -395,7 +416,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_of_jobs),  cmocka_unit_test(stop_and_go_on),
         cmocka_unit_test(two_at_a_time), cmocka_unit_test(one_budget),
-        cmocka_unit_test(many_tasks),    cmocka_unit_test(measured),
-        cmocka_unit_test(mistakes),      cmocka_unit_test(reserve)};
+        cmocka_unit_test(many_tasks),    cmocka_unit_test(few_files),
+        cmocka_unit_test(measured),      cmocka_unit_test(mistakes),
+        cmocka_unit_test(reserve)};
     return cmocka_run_group_tests_name("engine/engine", tests, make_folder, remove_folder);
 }
