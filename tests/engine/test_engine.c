@@ -278,7 +278,7 @@ static void many_tasks(void **state) {
 /* Where few files may be open, the data of few tasks are kept. */
 static void few_files(void **state) {
     (void)state;
-    enum { N = 40, FILES = 48 };
+    enum { N = 40, FILES = 36 };
     at_arena *a = at_arena_new();
     static at_set_task tasks[N];
     static set_listener l = {.stop_after = N};
