@@ -1,8 +1,9 @@
 /* sketch/copies.c: copies of what a tile reads, in blocks in the order of use. The copy is read in
  * that order; it is made in the order in which its source lies, so that no row of that is left
- * again after a vector:
+ * again after a vector, and in vectors:
  *
- *     @mul = A[i, k] * B[k, j]    ->    k0, k1, j0, j1, j2 => @B_packed = j0, j1, k0, k1, j2  */
+ *     @mul = A[i, k] * B[k, j]    ->    k0, k1, j0, j1, j2:vec => @B_packed = j0, j1, k0, k1, j2
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,11 @@ static at_status order(sketch_state *s, const char *name, const char *leaf, int 
     }
     for (int k = n - 1; k >= 0; k--)
         if (step[k] < INT64_MAX) *first = e.names[k];
-    return in_rows ? sketch_step(s, &e, err) : AT_OK;
+    if (!in_rows) return AT_OK;
+    AT_TRY(sketch_step(s, &e, err));
+    at_error why; /* a loop with a number of its own takes no annotation */
+    if (step[n - 1] == 1) sketch_mark(s, name, e.names[n - 1], AT_ANN_VEC, &why);
+    return AT_OK;
 }
 
 at_status sketch_copy_blocks(sketch_state *s, const char *leaf, int stage, int vec, int access,

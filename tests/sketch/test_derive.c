@@ -234,7 +234,7 @@ static void begun(void **state) {
                  "i0:para, j0 =>\n"
                  "    k0, k1, i1:unroll, j1:vec =>\n"
                  "        @mul = {i0, i1}/i, {j0, j1}/j  // {k0, k1}/k\n",
-         "k0, k1, j0, j1 =>\n"
+         "k0, k1, j0, j1:vec =>\n"
          "    @B_packed = j0, k0, k1, j1\n"
          "i0:para, j0 =>\n"
          "    k0, k1:ann(k1_mark), i1:unroll, j1:vec =>\n"
@@ -260,7 +260,7 @@ static void begun(void **state) {
                  "i0:para, j0 =>\n"
                  "    k, i1, j1 =>\n"
                  "        @mul = {i0, i1}/i, {j0, j1}/j  // k\n",
-         "k, j0, j1 =>\n"
+         "k, j0, j1:vec =>\n"
          "    @B_packed = j0, k, j1\n"
          "i0:para, j0 =>\n"
          "    k, i1:ann(i1_mark), j1:ann(j1_mark) =>\n"
@@ -401,7 +401,8 @@ static void places(void **state) {
         {"batch_matmul", "B=1,N=1024,M=1024,K=1024", "near_Y", true},
         {"batch_matmul", "B=1,N=1,M=1024,K=1024", "near_Y", false}, /* no row needs them again */
         {"batch_matmul", "B=1,N=128,M=128,K=128", "near_Y", false}, /* it stays in the caches */
-        {"matmul_add", "N=1024,L=1024,M=1024", "near_", false},     /* weights are packed ahead */
+        {"matmul_add", "N=1024,L=1024,M=1024", "near_B", true},     /* a weight of a product */
+        {"conv2d", "H=14,W=14,K=3,P=1", "near_", false},            /* not of a convolution */
         {"batch_matmul", "B=1,N=256,M=1024,K=2048", "panels_k", true},
         {"batch_matmul", "B=1,N=256,M=64,K=2048", "panels_k", false}, /* one column */
         {"batch_matmul", "B=1,N=1024,M=1024,K=1024", "panels_k", false},
