@@ -13,8 +13,18 @@ static at_arena *arena;
 static cli_result last;
 static char command_line[8192];
 
+/* Whatever the user's terminal, language and zone are. */
+static void plain_environment(void) {
+    static const char *const of_user[] = {"LC_ALL",  "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC",
+                                          "LANG",    "LANGUAGE", "TERM",        "NO_COLOR",
+                                          "COLUMNS", "LINES"};
+    for (size_t i = 0; i < sizeof of_user / sizeof *of_user; i++) unsetenv(of_user[i]);
+    setenv("TZ", "UTC", 1);
+}
+
 int cli_setup(void **state) {
     (void)state;
+    plain_environment();
     char program[PATH_MAX];
     const char *path = getenv("AUTOTUNE");
     arena = at_arena_new();
