@@ -12,7 +12,7 @@ enum { WAY_BYTES = 4096 };
 enum {
     MAX_LEAVES = 12,
     MAX_LOOPS = 24,
-    MAX_READS = 8,
+    MAX_READS = 32,
     MAX_DIMS = 8,
     MAX_SIZES = 8,
     MOST_SIZES_THROUGH = 20
@@ -133,7 +133,8 @@ static inline double est_turns(const est_leaf *x, int from, int to) {
 
 /* estimate_stage.c */
 /* Each tensor after those before it. */
-void est_stage_init(at_arena *a, const at_compute *c, int tensor, est_stage *stages);
+void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, int tensor,
+                    est_stage *stages);
 /* Share of a stage's terms whose conditions hold. */
 double est_share(const at_program *p, const est_leaf *x);
 

@@ -6,10 +6,14 @@
 
 /* Loads that are no operand of a multiply-add, in such that are. */
 static const double unaligned = 2;
-/* Vectors of so few elements, with their rows, are not put together; what loading one element and
- * adding to one takes. */
+/* Vectors of so few elements, with their rows, are not put together; what loading one element
+ * takes.
+ */
 enum { SINGLE = 16 };
-static const double single_load = 1.4, add_to_add_alone = 8;
+static const double single_load = 1.4;
+/* What adding to one takes alone: a multiply-add of four cycles, two of which begin in each
+ * (cost/x86/cores.c: of eleven kinds eight; on the others five, and 10). */
+static const double add_to_add_alone = 8;
 /* What a vector that was stored by a mask has to wait for, until it can be loaded again. */
 static const double masked_ns = 12;
 

@@ -34,16 +34,35 @@ static void look_at_index(const at_expr *e, uint32_t *axes, bool *divides) {
     for (int i = 0; i < e->nargs; i++) look_at_index(e->arg[i], axes, divides);
 }
 
-enum { FUNCTION_OPERATIONS = 20 }; /* of an element, about */
+/* Operations of a function of an element as codegen/functions.c writes it, where one instruction
+ * multiplies and adds and one scales by a power of two; how many multiply and add; what scaling
+ * takes more in others. */
+static const struct {
+    int all, joined, scaled;
+} functions[AT_FUNCTION_COUNT] = {
+    [AT_FUNCTION_EXP] = {12, 9, 9},     [AT_FUNCTION_LOG] = {32, 11, 0},
+    [AT_FUNCTION_SQRT] = {1, 0, 0},     [AT_FUNCTION_RSQRT] = {2, 0, 0},
+    [AT_FUNCTION_TANH] = {28, 14, 9},   [AT_FUNCTION_ERF] = {34, 23, 9},
+    [AT_FUNCTION_SIGMOID] = {17, 9, 9}, [AT_FUNCTION_ABS] = {1, 0, 0},
+    [AT_FUNCTION_FLOOR] = {10, 0, 0},
+};
+
+static double of_call(const at_target *target, const at_expr *e) {
+    int n = functions[e->integer].all;
+    if (!target->fused) n += functions[e->integer].joined;
+    if (!target->gnu_scale) n += functions[e->integer].scaled;
+    return n;
+}
 
 /* Operations on floats; is the expression a float itself? */
-static bool count(const at_compute *c, const at_expr *e, double *n) {
+static bool count(const at_compute *c, const at_target *target, const at_expr *e, double *n) {
     bool is_float = e->op == AT_X_FLOAT || e->op == AT_X_CALL ||
                     (e->op == AT_X_INDEX && !c->tensors[e->ref].is_int);
     if (e->op == AT_X_INDEX) return is_float;
-    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) is_float |= count(c, e->arg[i], n);
+    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++)
+        is_float |= count(c, target, e->arg[i], n);
     if (is_float && e->op != AT_X_FLOAT && e->op != AT_X_SELECT)
-        *n += e->op == AT_X_CALL ? FUNCTION_OPERATIONS : 1;
+        *n += e->op == AT_X_CALL ? of_call(target, e) : 1;
     return is_float;
 }
 
@@ -82,13 +101,14 @@ static const bool *reads_of(at_arena *a, const at_compute *c, const est_stage *s
     return out;
 }
 
-void est_stage_init(at_arena *a, const at_compute *c, int tensor, est_stage *stages) {
+void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, int tensor,
+                    est_stage *stages) {
     const at_tensor *t = &c->tensors[tensor];
     est_stage *out = &stages[tensor];
     *out = (est_stage){.share = -1};
     if (t->role != AT_ROLE_STAGE) return;
     out->read = at_compute_reads(c, tensor, &out->num_reads);
-    count(c, t->body, &out->operations);
+    count(c, target, t->body, &out->operations);
     out->passed_on = passed_on(t->body);
     out->reads = reads_of(a, c, stages, out);
     out->is_conditional = has_select(t->body);

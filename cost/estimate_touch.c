@@ -21,24 +21,24 @@ static int set_wide(const est_access *a, wide *w) { /* the fastest first */
     return n;
 }
 
-/* Rows of a dimension in another loop of so many turns, `step` apart. Returns the turns until some
- * are the same again, where rows are left out; else 1. */
-static int add_rows(wide *d, double step, double turns) {
+/* Rows of a dimension in another loop of so many turns, the last one `reach` away, some of which
+ * are left out. Returns the turns until some are the same again, else 1. */
+static int add_rows(wide *d, double reach, double turns) {
     enum { LOOKED_AT = 8 };
     int skip = 1;
-    bool even = step == floor(step) && d->stride >= LINE;
-    if (even && !(d->gap > 0) && step > d->run) d->gap = step, d->runs = turns;
-    else if (even && d->gap > 0 && fmod(step, d->gap) == 0) d->runs += step / d->gap * (turns - 1);
-    else if (even && d->gap > 0 && d->run + step * (turns - 1) < d->gap)
-        d->run += step * (turns - 1);
+    const double step = reach / (turns - 1);
+    const bool even = step == (double)(int64_t)step;
+    if (even && !(d->gap > 0)) d->gap = step, d->runs = turns;
+    else if (even && fmod(step, d->gap) == 0) d->runs += step / d->gap * (turns - 1);
+    else if (even && d->run + reach < d->gap) d->run += reach;
     else {
-        for (int m = 1; even && d->gap > 0 && m <= LOOKED_AT; m++) {
+        for (int m = 1; even && m <= LOOKED_AT; m++) {
             double off = fmod(m * step, d->gap);
             if (m * step >= d->gap * d->runs) break;
             skip = m;
             if (off < d->run || d->gap - off < d->run) break;
         }
-        d->run += step * (turns - 1) + (d->gap > 0 ? d->gap * (d->runs - 1) : 0);
+        d->run += reach + (d->gap > 0 ? d->gap * (d->runs - 1) : 0);
         d->gap = 0;
     }
     return skip;
@@ -97,10 +97,14 @@ void est_touch(est_leaf *x) {
                 double reach = a->reach[i][d->dim];
                 if (!(reach > 0)) continue;
                 moves = true;
-                double turns = ceil(x->loop[i].turns);
-                int skip = add_rows(d, reach / (turns - 1), turns);
-                if (skip > a->skip[i]) a->skip[i] = (uint8_t)skip;
-                d->count *= x->loop[i].turns;
+                double turns = x->loop[i].turns;
+                if (d->stride < LINE || (!(d->gap > 0) && reach <= d->run * (turns - 1)))
+                    d->run += reach;
+                else {
+                    int skip = add_rows(d, reach, ceil(turns));
+                    if (skip > a->skip[i]) a->skip[i] = (uint8_t)skip;
+                }
+                d->count *= turns;
                 d->extent += reach;
                 bool apart = d->stride >= LINE && d->count < d->extent;
                 d->touched = apart ? d->count : d->extent;
