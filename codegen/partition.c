@@ -2,16 +2,18 @@
  *
  * A condition (padding, a tail) is a set of atoms `affine form >= 0`. At each loop, outside in:
  *   - an atom that no loop below changes becomes an `if` around the nest;
- *   - at the innermost loop of an atom the loop is cut where the atom changes: at a constant, or,
- * for loops that stay loops, at a bound worked out at run time (im2col: a run of zeros, a run of
- * data, a run of zeros);
+ *   - the innermost loop whose variable an atom has is cut where the atom changes: at a constant,
+ * or, for loops that stay loops, at a bound worked out at run time (im2col: a run of zeros, a run
+ * of data, a run of zeros);
  *   - where that innermost loop is unrolled or a vector, the outermost loop of the atom is cut
- * instead: the iterations in which the atom is the same throughout stay one loop, the few others
- * are peeled (left, middle and right tile), and the inner loops then see constants. Where that
- * loop is parallel, or one of its digits, what stands in it comes in two versions, of which one is
- * chosen inside it: the full tile, and the partial one, whose size is known, since there is one
- * only. A loop around tiles that is to be written out is, where an atom has a quotient of it, and
- * so is one that alone decides such an atom.
+ * instead. The iterations in which the atom is the same throughout stay one loop, the few others
+ * are peeled (left, middle and right tile), and the inner loops then see constants;
+ *   - where that outermost loop is parallel, or a digit of a parallel one, it is not cut. Its body
+ * comes in two versions, and an `if` inside the loop chooses: the full tile, and the partial one,
+ * of which there is only one, so that its size is known;
+ *   - where an atom has a quotient of a loop's variable, and the loop stands around tiles, its
+ * iterations are written out, if it is marked unroll or alone decides the atom: the quotient is a
+ * number then.
  * A term of a sum that a condition makes zero (of another reduction, the neutral element), and a
  * statement whose guard is false, vanish.
  * Needs:   addresses.

@@ -9,9 +9,10 @@
 #include "engine/log_objective.h"
 #include "engine/states.h"
 
-/* A trial: runs end earlier where nothing is to be won (at_job.pairs). */
+/* Pairs of a trial, at most: it ends earlier where nothing is to be won (at_job.pairs). */
 enum { PAIRS_OF_TRIAL = 3 };
-/* It becomes the anchor where it takes less than this share of the time. */
+/* A kernel becomes the anchor where its trial took less than the first share of the anchor's time,
+ * and the pairs of the link confirm the second one. */
 static const double much_better = 0.75, still_better = 0.8;
 enum {
     PAIRS_OF_FIRST = 25,
@@ -21,15 +22,16 @@ enum {
     MOST_LINKS = 3
 };
 static const double link_s = 2; /* long kernels have fewer pairs, as many as that holds */
-/* Where the least take longer, only the best so far is linked, and when the run has taken so many
- * times as long. */
+/* Where the least number of pairs takes longer than that, a kernel is linked only if it is about
+ * the best so far, and once the run has taken so many times as long as the link will. */
 enum { LONG_LINK = 10 };
 #define ABOUT_BEST 1.1
 enum { TIMES_LIMIT = 5 }; /* a job's pairs take at most that part of its time limit */
-/* Of a first anchor; of long kernels the time is that of the fastest sample before. */
+/* Pairs of a first anchor with itself. Where fewer fit into that time, its time is the shortest of
+ * its samples. */
 static const double first_link_s = 0.1;
 enum { LEAST_OF_FIRST = 5 };
-/* To the second kernel. */
+/* Series of pairs with the second kernel, which workers of other nodes are compared by. */
 enum { SERIES = 5, LEAST_SERIES = 3, MOST_SERIES = 8 };
 static const double series_s = 0.04;
 
@@ -76,7 +78,7 @@ at_status at_anchor_lend(at_session *s, at_candidate *k, bool *set, at_error *er
     return AT_OK;
 }
 
-/* The kernel of a configuration, to stay; *out NULL: it cannot be made. */
+/* The kernel of a configuration, which stays until it is dropped; *out NULL: it cannot be made. */
 static at_status make(at_session *s, const at_config *c, at_candidate **out, at_error *err) {
     at_candidate *k = AT_NEW(s->arena, at_candidate);
     at_record r;
@@ -129,7 +131,7 @@ static at_status config_of_line(at_session *s, const at_anchor_line *l, at_confi
 
 /* ---- which one ------------------------------------------------------------------------------ */
 
-/* That of the log, if what it names is still the same code; *k NULL: it is not. */
+/* Goes on with the anchor of a log's line; *k NULL: what the line names is other code today. */
 static at_status go_on(at_session *s, const at_anchor_line *l, at_candidate **k, at_error *err) {
     at_config config;
     at_error why;
@@ -183,7 +185,7 @@ at_status at_anchor_link(at_session *s, at_candidate *k, int wanted, double pair
     return AT_OK;
 }
 
-/* Others, or a stop, may have lengthened any of the others. */
+/* A neighbour, or a stop, may have lengthened any sample but the shortest. */
 static double fastest_s(const at_record *r) {
     double least_s = at_record_mean(r);
     for (int i = 0; i < r->extra.num_samples; i++) least_s = fmin(least_s, r->extra.samples_s[i]);
@@ -265,7 +267,8 @@ at_status at_anchor_ready(at_session *s, at_known *known, at_log *log, at_error 
     return AT_OK;
 }
 
-/* Costs of one log are on one scale. */
+/* Its number and times are those of a chain of the log that began with the same code, so that all
+ * costs of a log are on one scale. Without one it begins a chain. */
 static at_status join_chain(at_session *s, const at_candidate *k, at_known *known, at_log *log,
                             at_error *err) {
     at_anchors *a = &s->anchors;
@@ -351,7 +354,8 @@ at_status at_anchor_second(at_session *s, const at_known *known, const at_config
     return AT_OK;
 }
 
-/* The first of the chain is the anchor again, so that the next link is its own. */
+/* Makes the first of the chain the anchor again, so that the next kernel is linked to it directly:
+ * errors of many links would add up. */
 static at_status back_to_first(at_session *s, at_known *known, at_anchor_line *to, bool *is_first,
                                at_error *err) {
     at_candidate *k = NULL;

@@ -9,29 +9,13 @@
 #include "engine/anchors.h"
 #include "engine/states.h"
 
-static const double least_budget_s = 3, budget_share = 0.1; /* of the run so far */
-static const double patience = 2;      /* by the clock, where others have the core as well */
 static const double peak_age_s = 0.05; /* measuring it takes 8 ms, which is two samples of 1 ms */
-/* What a turn takes beside the kernel's own runs (measured: 2 to 3 ms); its samples take as long.
- */
-static const double turn_s = 0.003, least_sample_s = 0.0002;
-enum { LEAST_FINALISTS = 4, MOST_SAMPLES = 5, MOST_PAIRS = 8, LEAST_OPEN = 4 };
+enum { LEAST_OPEN = 4 };               /* finalists that later rounds have turns of */
 /* In pairs: samples of each that intervals begin with. */
 enum { LEAST_OF_PAIRS = 5 };
 /* Of the link to the anchor of the trials. */
 static const double link_s = 0.1;
 enum { LEAST_OF_LINK = 11, MOST_OF_LINK = 50 };
-
-static int samples_of(const at_record *r) {
-    double n =
-        1 + turn_s / (at_record_mean(r) > least_sample_s ? at_record_mean(r) : least_sample_s);
-    return n < MOST_SAMPLES ? (int)n : MOST_SAMPLES;
-}
-
-static int pairs_of(const at_record *r) {
-    double n = 1 + 4 * turn_s / (2 * at_record_mean(r));
-    return n < MOST_PAIRS ? (int)n : MOST_PAIRS;
-}
 
 /* A final in progress. */
 typedef struct running {
@@ -68,7 +52,7 @@ static at_status prepare(running *g, at_finalist *f, at_error *err) {
     bool ready = at_candidate_make(s, s->arena, &config, &f->candidate, &made);
     if (ready) AT_TRY(at_candidate_compile(s, s->arena, &f->candidate, &made, &ready, err));
     if (!ready) drop_out(g, f, "compiled", &made);
-    if (!s->options.repeat) f->candidate.job.repeat = samples_of(f->result);
+    if (!s->options.repeat) f->candidate.job.repeat = at_final_samples(f->result);
     return AT_OK;
 }
 
@@ -210,7 +194,7 @@ static at_status take_turn(running *g, at_finalist *f, at_error *err) {
     at_record r = {.extra.error = ""};
     at_arena_reset(s->scratch);
     AT_TRY(at_session_renew_peak(s, peak_age_s, err));
-    f->candidate.job.pairs = g->is_paired ? pairs_of(f->result) : 0;
+    f->candidate.job.pairs = g->is_paired ? at_final_pairs(f->result) : 0;
     f->candidate.job.to_the_end = true;
     f->candidate.job.pair_seed = s->options.seed ^ (g->turns + 1) << 32;
     at_states_ask(s, &f->candidate.job);
@@ -332,7 +316,7 @@ static at_status sample_all(running *g, const at_final_limits *limits, at_error 
             at_finalist *f = &final->of[order[i]];
             double spent = spent_of(g, limits);
             if (at_engine_stopped(&s->options) || spent > 1 || g->is_lost) return AT_OK;
-            if (g->is_paired && !round && i >= LEAST_FINALISTS && spent > 0.5) {
+            if (g->is_paired && !round && i >= AT_FINALISTS_LEAST && spent > 0.5) {
                 cut_to(final, i);
                 break;
             }
@@ -344,19 +328,6 @@ static at_status sample_all(running *g, const at_final_limits *limits, at_error 
         if (!compare(final) && (g->is_paired || round + 1 >= AT_FINAL_LEAST)) break;
     }
     return AT_OK;
-}
-
-double at_final_reserve(double time_s) {
-    double least = time_s / 4 < least_budget_s ? time_s / 4 : least_budget_s;
-    double share = time_s * budget_share / (1 + budget_share);
-    return share > least ? share : least;
-}
-
-at_final_limits at_final_budget(const at_session *s) {
-    double so_far_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
-    double budget_s = fmax(budget_share * so_far_s, least_budget_s);
-    double left_s = s->options.time_s > 0 ? fmax(s->options.time_s - so_far_s, 0) : INFINITY;
-    return (at_final_limits){fmin(budget_s, left_s), fmin(patience * budget_s, left_s)};
 }
 
 at_interval at_turns_of_peak(const at_turns *t, double flops) {
@@ -395,28 +366,6 @@ void at_final_judge(at_known *known, at_final *final) {
     }
 }
 
-/* What a turn will take beside the kernel's own runs: as a trial did, whose output is compared in
- * the same way. */
-static double overhead_s(const at_spent *spent) {
-    double trial_s = (double)spent->check_ns / (spent->measured > 0 ? spent->measured : 1) * 1e-9;
-    return trial_s > turn_s ? trial_s : turn_s;
-}
-
-/* Single trials differ by more than the best few do from one another: as many of the n best as the
- * least number of rounds leaves time for; in pairs, as the first round can take in half of it. */
-static int choose_number(const at_session *s, const at_record *const *top, int n, double budget_s) {
-    bool pairs = s->anchors.kernel != NULL;
-    double round_s = 0, rounds = pairs ? 2 : AT_FINAL_LEAST;
-    int count = 0;
-    while (count < n) {
-        int runs = pairs ? 2 + 2 * pairs_of(top[count]) : 1 + samples_of(top[count]);
-        round_s += overhead_s(&s->spent) + runs * at_record_mean(top[count]);
-        if (count >= LEAST_FINALISTS && rounds * round_s > budget_s) break;
-        count++;
-    }
-    return count;
-}
-
 /* The winner of finals before is compared with what was found since, and first of all. */
 static void put_former_winner(const at_known *known, at_final *final, const at_record **top) {
     const at_turns *last;
@@ -453,7 +402,7 @@ at_status at_final_run(at_session *s, at_known *known, at_log *log, at_final_lim
                  .begin_ns = begin_ns,
                  .begin_core_ns = s->spent.core_ns,
                  .logged_ns = begin_ns};
-    out->count = choose_number(s, top, at_known_top(known, top, AT_FINALISTS), limits.core_s);
+    out->count = at_final_number(s, top, at_known_top(known, top, AT_FINALISTS), limits.core_s);
     put_former_winner(known, out, top);
     for (int i = 0; i < out->count; i++) {
         at_finalist *f = &out->of[i];

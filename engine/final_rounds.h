@@ -4,10 +4,9 @@
 #ifndef AT_ENGINE_FINAL_ROUNDS_H
 #define AT_ENGINE_FINAL_ROUNDS_H
 
-#include "engine/known_results.h"
+#include "engine/final_budget.h"
 
 enum { AT_FINALISTS = 32, AT_FINAL_ROUNDS = 40 }; /* at most */
-enum { AT_FINAL_LEAST = 6 }; /* rounds timed alone; fewer have no interval of 95 % */
 
 typedef struct at_finalist {
     const at_record *result;
@@ -24,19 +23,9 @@ typedef struct at_final {
     int tied;                  /* others that cannot be told from the winner */
 } at_final;
 
-/* What of a time limit for the whole run is kept for the final. */
-double at_final_reserve(double time_s);
 /* Of the shares of the peak, each of that of the moment, of the last 64 rounds at most. */
 at_interval at_turns_of_peak(const at_turns *t, double flops);
 
-/* How long it may take: of the time that the worker has its core, and by the clock, where others
- * take the core away. */
-typedef struct at_final_limits {
-    double core_s, clock_s;
-} at_final_limits;
-/* A tenth of the session's time so far, at least 3 s, and twice that by the clock; but what is left
- * of its time limit. */
-at_final_limits at_final_budget(const at_session *s);
 /* Finalists are the best by their trials, as many as the budget has time for, and the winner of the
  * finals before. Who wins, at_winner says; what this final found is known from now on. Where
  * trials were timed in pairs so are finalists, with the best by its trial; one is behind where its

@@ -1,4 +1,5 @@
-"""check_schema.py SCHEMA: checks the JSON objects on standard input, one a line, against a schema.
+"""check_schema.py SCHEMA FILE [SCHEMA FILE]...: checks the JSON objects of each file, one a line,
+against the schema before it.
 
 Members that the schema does not name are refused here, so that it names all of them; programs that
 read our output should not mind new ones.
@@ -22,18 +23,22 @@ def closed(schema):
     return schema
 
 
-path = pathlib.Path(sys.argv[1]).resolve()
-schema = closed(json.loads(path.read_text()))
-common = closed(json.loads((path.parent / "common.json").read_text()))
-store = {(path.parent / "common.json").as_uri(): common}
-resolver = jsonschema.RefResolver(path.as_uri(), schema, store=store)
-jsonschema.Draft7Validator.check_schema(schema)
-validator = jsonschema.Draft7Validator(schema, resolver=resolver)
-count = 0
-for line in sys.stdin:
-    count += 1
-    for error in validator.iter_errors(json.loads(line)):
-        where = "/".join(str(p) for p in error.absolute_path)
-        sys.exit(f"{path.name}: {where}: {error.message[:1000]}")
-if not count:
-    sys.exit(f"{path.name}: no object")
+def check(path, answer):
+    schema = closed(json.loads(path.read_text()))
+    common = closed(json.loads((path.parent / "common.json").read_text()))
+    store = {(path.parent / "common.json").as_uri(): common}
+    resolver = jsonschema.RefResolver(path.as_uri(), schema, store=store)
+    jsonschema.Draft7Validator.check_schema(schema)
+    validator = jsonschema.Draft7Validator(schema, resolver=resolver)
+    lines = answer.splitlines()
+    for line in lines:
+        for error in validator.iter_errors(json.loads(line)):
+            where = "/".join(str(p) for p in error.absolute_path)
+            sys.exit(f"{path.name}: {where}: {error.message[:1000]}\nin {line[:1000]}")
+    if not lines:
+        sys.exit(f"{path.name}: no object")
+
+
+for schema, answer in zip(sys.argv[1::2], sys.argv[2::2]):
+    with open(answer, encoding="utf-8") as file:
+        check(pathlib.Path(schema).resolve(), file.read())

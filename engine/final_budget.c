@@ -1,0 +1,56 @@
+/* engine/final_budget.c: the time of a final is in proportion to that of the search before it. */
+#include "engine/final_budget.h"
+
+#include <math.h>
+
+/* A tenth of the run so far, and at least as long as that took, between one and three seconds. */
+static const double budget_share = 0.1, least_budget_s = 1, short_budget_s = 3;
+static const double patience = 2; /* by the clock, where others have the core as well */
+/* What a turn takes beside the kernel's own runs (measured: 2 to 3 ms); its samples take as long.
+ */
+static const double turn_s = 0.003, least_sample_s = 0.0002;
+enum { MOST_SAMPLES = 5, MOST_PAIRS = 8 };
+
+at_final_limits at_final_budget(const at_session *s) {
+    double so_far_s = (double)(at_now_ns() - s->spent.start_ns) * 1e-9;
+    double least_s = fmin(fmax(so_far_s, least_budget_s), short_budget_s);
+    double budget_s = fmax(budget_share * so_far_s, least_s);
+    double left_s = s->options.time_s > 0 ? fmax(s->options.time_s - so_far_s, 0) : INFINITY;
+    return (at_final_limits){fmin(budget_s, left_s), fmin(patience * budget_s, left_s)};
+}
+
+double at_final_reserve(double time_s) {
+    double least = fmin(time_s / 4, short_budget_s);
+    double share = time_s * budget_share / (1 + budget_share);
+    return fmax(share, least);
+}
+
+int at_final_samples(const at_record *r) {
+    double n = 1 + turn_s / fmax(at_record_mean(r), least_sample_s);
+    return n < MOST_SAMPLES ? (int)n : MOST_SAMPLES;
+}
+
+int at_final_pairs(const at_record *r) {
+    double n = 1 + 4 * turn_s / (2 * at_record_mean(r));
+    return n < MOST_PAIRS ? (int)n : MOST_PAIRS;
+}
+
+/* What a turn will take beside the kernel's own runs: as a trial did, whose output is compared in
+ * the same way. */
+static double overhead_s(const at_spent *spent) {
+    double trial_s = (double)spent->check_ns / (spent->measured > 0 ? spent->measured : 1) * 1e-9;
+    return fmax(trial_s, turn_s);
+}
+
+int at_final_number(const at_session *s, const at_record *const *top, int n, double budget_s) {
+    bool pairs = s->anchors.kernel != NULL;
+    double round_s = 0, rounds = pairs ? 2 : AT_FINAL_LEAST;
+    int count = 0;
+    while (count < n) {
+        int runs = pairs ? 2 + 2 * at_final_pairs(top[count]) : 1 + at_final_samples(top[count]);
+        round_s += overhead_s(&s->spent) + runs * at_record_mean(top[count]);
+        if (count >= AT_FINALISTS_LEAST && rounds * round_s > budget_s) break;
+        count++;
+    }
+    return count;
+}

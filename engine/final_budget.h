@@ -1,0 +1,29 @@
+/* engine/final_budget.h: how long a final may take, and how many kernels and runs fit into that. */
+#ifndef AT_ENGINE_FINAL_BUDGET_H
+#define AT_ENGINE_FINAL_BUDGET_H
+
+#include "engine/known_results.h"
+
+enum { AT_FINALISTS_LEAST = 4 }; /* however long they take, where there are as many */
+enum { AT_FINAL_LEAST = 6 };     /* rounds timed alone; fewer have no interval of 95 % */
+
+/* Seconds: of the time that the worker has its core, and by the clock, where others take the core
+ * away. */
+typedef struct at_final_limits {
+    double core_s, clock_s;
+} at_final_limits;
+
+/* A tenth of the session's time so far, and at least as long as that was, between 1 and 3 s; twice
+ * that by the clock; but no more than what is left of its time limit. */
+at_final_limits at_final_budget(const at_session *s);
+/* What of a time limit for the whole run is kept for the final. */
+double at_final_reserve(double time_s);
+
+/* What a turn of this finalist has: samples where it is timed alone, or pairs with an anchor. */
+int at_final_samples(const at_record *r);
+int at_final_pairs(const at_record *r);
+/* Single trials differ by more than the best few do from one another: as many of the n best as the
+ * least number of rounds leaves time for; in pairs, as the first round can take in half of it. */
+int at_final_number(const at_session *s, const at_record *const *top, int n, double budget_s);
+
+#endif
