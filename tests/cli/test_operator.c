@@ -88,7 +88,6 @@ static void tiles(void **state) {
     assert_int_equal(cli_member(cli_json(), "picked")->count, 4);
 }
 
-/* m and points of Winograd's templates are searched where they are not given. */
 /* 64 elements of 49 products each, whose factors must be known where they are worked out: that many
  * channels are not written out besides. */
 static void large_kernels(void **state) {
@@ -101,6 +100,7 @@ static void large_kernels(void **state) {
                    sets[i]);
 }
 
+/* m and points of Winograd's templates are searched where they are not given. */
 static void open_arguments(void **state) {
     (void)state;
     static const struct {
