@@ -10,7 +10,7 @@
 enum {
     CHUNK = 4096, /* rows predicted at a time */
     FEW = 3,      /* best trials that are descended from */
-    GROWTH = 8,   /* a plan is at least this part of the trials so far */
+    GROWTH = 5,   /* a plan is at least this part of the trials so far */
     CHOICE = 8    /* a plan is chosen from so many times as many, for difference in the knobs */
 };
 /* What another value of a knob is worth, in powers of two of speed: in the first plan, later. */
