@@ -130,9 +130,16 @@ static double loads(const at_estimator *e, const est_tile *t, const int64_t *siz
     return all;
 }
 
-/* Instructions that are under way at once: multiply-adds of groups that follow each other overlap
- * in these. */
+/* Instructions that are under way at once: multiply-adds of groups, or calls, that follow each
+ * other overlap in these. */
 static const double window = 350;
+
+/* What is left, of what so many instructions would wait for, where others follow them that wait for
+ * nothing of theirs. */
+static double left_to_wait(double instructions) {
+    double length = instructions / window;
+    return length < 1 ? length * sqrt(length) / 2 : 1 - 1 / (2 * length);
+}
 
 /* A step of rows in groups that are summed up one after the other. */
 static double grouped_ns(const at_estimator *e, const est_tile *t, double rows, double groups,
@@ -140,8 +147,7 @@ static double grouped_ns(const at_estimator *e, const est_tile *t, double rows, 
     double in_group = rows / groups;
     double alone_ns = tile_ns(e, in_group, vectors, width, STEP);
     double apart_ns = groups * fmax(alone_ns, t->peak_ns * add_to_add_alone);
-    double length = t->group_steps * (in_group * vectors + in_group + vectors) / window;
-    double share = length < 1 ? length * sqrt(length) / 2 : 1 - 1 / (2 * length);
+    double share = left_to_wait(t->group_steps * (in_group * vectors + in_group + vectors));
     return together_ns + share * fmax(0, apart_ns - together_ns);
 }
 
@@ -185,9 +191,15 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
         step = fmax(fmax(step, t->least_ns), sums * t->memory_ns);
         double loaded = loads(e, t, sizes, copies(t->x, t->root, sums));
         if (loaded > rows + vectors) step = fmax(step, loaded * t->peak_ns);
+        double call = tile_ns(e, rows, vectors, width, CALL);
+        if (t->is_paired) { /* calls are short, and one goes on while the next begins */
+            double share = left_to_wait(t->steps * t->share * (sums + loaded));
+            double least = t->peak_ns * fmax(sums, loaded);
+            step -= (1 - share) * fmax(0, step - least);
+            call *= share;
+        }
         if (t->goes_on && masked) ns += times * t->again * sums * masked_ns;
-        ns += times * t->again *
-              (t->steps * t->share * step + tile_ns(e, rows, vectors, width, CALL) + t->end_ns);
+        ns += times * t->again * (t->steps * t->share * step + call + t->end_ns);
     }
     return ns;
 }

@@ -99,14 +99,18 @@ static void set_waits(const at_estimator *e, est_tile *t) {
     double share = t->width / e->o.target->lanes, apart = 1;
     t->peak_ns = s->peak_gflops > 0 ? 2 * e->o.target->lanes / s->peak_gflops : 0;
     bool inside = false, is_stored = false, is_dynamic = false, is_looped = false,
-         is_broadcast = false;
+         is_broadcast = false, is_vector_of_both = false;
     for (int i = t->root; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
         inside |= l->sums;
         is_dynamic |= l->is_dynamic;
         is_looped |= l->sums && !est_unrolled(l);
-        for (int k = 1; k < x->num_accesses && l->ann == AT_ANN_VEC; k++)
+        int moved = 0;
+        for (int k = 1; k < x->num_accesses && l->ann == AT_ANN_VEC; k++) {
             is_broadcast |= x->access[k].step[i] == 0;
+            moved += x->access[k].step[i] == 1;
+        }
+        is_vector_of_both |= moved > 1;
         if (l->sums || !inside) continue;
         is_stored |= !est_unrolled(l);
         apart *= l->ann == AT_ANN_VEC ? ceil(l->turns / t->width) : l->turns;
@@ -114,6 +118,7 @@ static void set_waits(const at_estimator *e, est_tile *t) {
     const double one = (double)s->stored_ns[0], begin = (double)s->stored_ns[1],
                  again = (double)s->stored_ns[2];
     t->is_dynamic = is_dynamic;
+    t->is_paired = is_vector_of_both && !is_broadcast;
     if (is_looped && !is_dynamic && is_broadcast) t->end_ns = end_ns;
     if (is_stored) t->memory_ns = share * fmax(one + begin / apart, again / apart);
     else if (is_dynamic) t->least_ns = share * t->peak_ns * add_to_add;
@@ -272,12 +277,21 @@ static double elements_ns(at_estimator *e, const est_tile *t, double calls) {
 /* Share of the time of lines that come while a sum in registers waits, which is not saved. */
 static const double meanwhile = 0.1;
 
+/* Share of the time of lines from the second level that multiply-adds do not hide which wait for
+ * nothing: their loads begin early. */
+static const double beside = 0.5;
+
 /* While a sum waits for itself, lines come. */
 static void come_meanwhile(const est_tile *t, const at_estimate *before, at_estimate *now) {
     double working_ns = (now->operations - before->operations) * t->peak_ns;
     double waiting_ns = fmax(0, now->sums_ns - before->sums_ns - working_ns);
     double hidden_ns = fmin(now->memory_ns - before->memory_ns, waiting_ns);
     now->memory_ns -= (t->memory_ns > 0 ? 1 : 1 - meanwhile) * hidden_ns;
+}
+
+static void come_beside(const at_speeds *s, const at_estimate *before, at_estimate *now) {
+    double lines_ns = (now->bytes[0] - before->bytes[0]) / 64 * (double)s->line_ns[1];
+    now->memory_ns -= (1 - beside) * fmin(lines_ns, now->memory_ns - before->memory_ns);
 }
 
 /* A turn of a parallel loop calls a function and works out addresses. Behind a list, whose end no
@@ -324,5 +338,6 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
         e->out->sums_ns += est_parts_ns(e, &t, calls, far);
     }
     if (t.least_ns > 0 || t.memory_ns > 0) come_meanwhile(&t, &before, e->out);
+    else come_beside(e->o.speeds, &before, e->out);
     if (t.is_dynamic) e->out->sums_ns += parallel_ns * parallel_turns(x, root);
 }

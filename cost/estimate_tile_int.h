@@ -31,6 +31,7 @@ typedef struct est_tile { /* of a sum */
     double peak_ns;     /* of a multiply-add */
     unsigned grouped;   /* bits: parts whose loop has sums inside it, the rows of a turn of which */
     double group_steps; /* are a group that is summed up by itself, in so many steps */
+    bool is_paired;     /* both factors of its terms are vectors */
     bool is_dynamic;    /* it goes over a list */
     bool goes_on;       /* the next call adds to what this one stores */
     bool is_shifted;    /* where a vector's elements lie is worked out for each */
