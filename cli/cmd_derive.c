@@ -69,6 +69,8 @@ static at_status look(derived *d, at_error *err) {
                                         waiting_sums(a, own, s->s->tree_text)};
     }
     if (d->n) return AT_OK;
+    at_program *p; /* of a tree that is written whole, the default must have one */
+    AT_TRY(at_task_program(a, t, &config, &p, err));
     d->n = 1;
     d->sketches[0] = (shown_sketch){.name = "as written", .space = at_task_space(t)};
     AT_TRY(at_schedulable_of_task(a, t, &d->sketches[0].s, err));
@@ -92,7 +94,8 @@ static void add_shape(at_text *out, const at_tensor *t, const int64_t *extent, i
     for (int i = from; i < to; i++) {
         if (t->axes[i].name) at_text_addf(out, "%s%s:", i > from ? ", " : "", t->axes[i].name);
         else at_text_add(out, i > from ? ", " : "");
-        at_text_addf(out, "%lld", (long long)extent[i]);
+        if (extent[i] < 0) at_text_add(out, "data"); /* decide where it ends */
+        else at_text_addf(out, "%lld", (long long)extent[i]);
     }
     at_text_add(out, "]");
 }

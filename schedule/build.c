@@ -162,6 +162,7 @@ at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values,
     }
     at_program *p = AT_NEW(a, at_program);
     *p = (at_program){.compute = t->compute,
+                      .file = t->stands ? t->what : NULL,
                       .values = values,
                       .extents = b.extents,
                       .piece_names = t->piece_names.data,

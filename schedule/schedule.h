@@ -297,6 +297,10 @@ at_status at_tree_parse(at_arena *a, const at_compute *c, const char *text, cons
 at_status at_tree_parse_open(at_arena *a, const at_compute *c, const char *text, const char *what,
                              at_tree **out, at_error *err);
 bool at_tree_is_open(const at_tree *t);
+/* Its text stands in the file that is its `what`, so that broken rules are told with its line; or,
+ * where somebody wrote a part (tree_lines.c), nodes stand where that has them. written: NULL, or
+ * lives as long. */
+void at_tree_stands(at_tree *t, const at_tree *written);
 const char *at_tree_what(const at_tree *t); /* for messages */
 const at_symbols *at_tree_symbols(const at_tree *t);
 bool at_tree_has_leaf(const at_tree *t, int stage);
@@ -307,6 +311,7 @@ typedef struct at_leaf_digit {
     at_ann ann;    /* of its loop; written :ann(size): unroll */
     bool has_mark; /* an annotation of any kind */
     bool is_open;  /* without an extent */
+    int line;      /* where the loop stands */
     int64_t fixed; /* its extent as a number, where it is written as one; else 0 */
     bool is_own;   /* a loop around this leaf alone, right around it */
     bool in_tile;  /* a loop of its own, around no reduction of the leaf */
@@ -405,6 +410,7 @@ struct at_node {
 
 typedef struct at_program {
     const at_compute *compute;
+    const char *file;      /* where the lines of its nodes are; NULL: in no file */
     const int64_t *values; /* by symbol slot; borrowed */
     int64_t **extents;     /* [tensor][axis] */
     const char *const *piece_names;

@@ -164,6 +164,7 @@ struct at_tree {
     int num_loops;
     bool *dissolved;            /* [tensor] */
     bool may_be_open, has_open; /* pieces without an extent */
+    bool stands;                /* in a file, `what`, whose lines nodes have */
 };
 
 /* What at_tree_begin makes. The parser says where in its text the next piece stands, and errors

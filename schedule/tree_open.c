@@ -44,6 +44,7 @@ int at_tree_digits(const at_tree *t, int stage, int axis, at_leaf_digit *out) {
                                  .ann = loop->ann_name ? AT_ANN_UNROLL : loop->fixed.ann,
                                  .has_mark = loop->ann_name || loop->fixed.ann != AT_ANN_NONE,
                                  .is_open = piece->source == EXTENT_OPEN,
+                                 .line = loop->fixed.line,
                                  .fixed = piece->fixed,
                                  .is_own = is_plain && below == leaf && leaf->next < 0 &&
                                            loop->child == leaf - t->nodes.data,

@@ -20,6 +20,7 @@ typedef struct verifier {
     at_arena *arena;
     const at_program *p;
     at_error *err;
+    const at_node *at; /* what is looked at */
     int num_leaves;
     const at_node **leaves;  /* textual order */
     const at_node **loops;   /* [id] */
@@ -98,6 +99,7 @@ static at_status check_leaves(verifier *v) {
     const at_compute *c = v->p->compute;
     for (int i = 0; i < v->num_leaves; i++) {
         const at_node *leaf = v->leaves[i], **slot = leaf->is_init ? v->init_of : v->leaf_of;
+        v->at = leaf;
         if (slot[leaf->tensor])
             return BROKEN(v, "rule 1 (leaf): @%s%s has two leaves, in lines %d and %d",
                           c->tensors[leaf->tensor].name, leaf->is_init ? ".init" : "",
@@ -108,6 +110,7 @@ static at_status check_leaves(verifier *v) {
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *s = &c->tensors[t];
         if (s->role != AT_ROLE_STAGE || v->p->dissolved[t]) continue;
+        v->at = v->leaf_of[t];
         if (!v->leaf_of[t])
             return BROKEN(v, "rule 1 (leaf): @%s has no leaf, and %s cannot be dissolved", s->name,
                           !s->num_reduce                  ? "an output"
@@ -125,6 +128,7 @@ static at_status check_axis(verifier *v, int leaf, int axis) {
     const at_digits *d = &n->axes[axis];
     int64_t product = 1, whole = v->p->extents[n->tensor][axis];
     bool exceeds = false;
+    v->at = n;
     for (int i = 0; i < d->n; i++) {
         signed char *used = use(v, leaf, d->loop[i]) + d->member[i];
         if (*used >= 0)
@@ -227,6 +231,7 @@ static at_status check_readers(verifier *v, int rule) {
         const at_node *leaf = v->leaves[i];
         if (leaf->is_init) continue;
         form *axes = NULL;
+        v->at = leaf;
         if (rule == 5) {
             axes = AT_NEW_ARRAY(v->arena, form, leaf->num_axes);
             leaf_forms(leaf, axes);
@@ -239,7 +244,7 @@ static at_status check_readers(verifier *v, int rule) {
 /* ---- rule 6 -------------------------------------------------------------------------------- */
 
 static at_status check_init(verifier *v, int init) {
-    const at_node *start = v->leaves[init], *sum = v->leaf_of[start->tensor];
+    const at_node *start = v->at = v->leaves[init], *sum = v->leaf_of[start->tensor];
     const char *name = stage_of(v, start)->name;
     int leaf = v->position[start->tensor];
     if (init > leaf) return BROKEN(v, "rule 6 (init): @%s stands before its init", name);
@@ -270,6 +275,7 @@ static at_status check_init(verifier *v, int init) {
 static at_status check_dyn(verifier *v, const at_node *loop) {
     const at_node *leaf = v->leaf_of[loop->dyn_tensor];
     const at_tensor *s = stage_of(v, leaf);
+    v->at = loop;
     uint32_t used =
         info_of(v->p->compute)->info[loop->dyn_tensor].bound_axes[loop->dyn_axis - s->num_axes];
     for (int i = 0; i < loop->dyn_axis; i++) {
@@ -302,6 +308,7 @@ static int first_leaf(const verifier *v, const at_node *loop) {
 
 static at_status check_constant(verifier *v, const at_node *loop) {
     bool vec = loop->ann == AT_ANN_VEC;
+    v->at = loop;
     if (loop->extent >= 0 || (!vec && loop->ann != AT_ANN_UNROLL)) return AT_OK;
     return BROKEN(v, "rule 8 (%s): loop %s must have a constant extent", vec ? "vec" : "unroll",
                   loop_name(v, loop));
@@ -313,6 +320,7 @@ static at_status check_vec(verifier *v, const at_node *loop) {
     int first = first_leaf(v, loop), count = v->leaves_below[loop->id];
     const at_node *const *leaf = v->leaves + first;
     const char *name = stage_of(v, leaf[0])->name;
+    v->at = loop;
     bool init_and_sum = count == 2 && leaf[0]->is_init && leaf[0]->tensor == leaf[1]->tensor;
     if (count != 1 && !init_and_sum)
         return BROKEN(v, "rule 8 (vec): loop %s must have one leaf below, it has %d",
@@ -332,6 +340,7 @@ static at_status check_vec(verifier *v, const at_node *loop) {
 
 static at_status check_para(verifier *v, const at_node *loop) {
     static const char *const words[] = {"", "para", "vec", "unroll"};
+    v->at = loop;
     for (const at_node *n = loop->parent; n; n = n->parent)
         if (n->ann != AT_ANN_NONE)
             return BROKEN(v, "rule 9 (para): loop %s must not be inside %s loop %s",
@@ -351,6 +360,7 @@ static at_status check_privacy(verifier *v) {
     stage_scopes(v->p, v->num_leaves, v->leaves, v->leaf_of, scope);
     for (int i = 0; i < v->num_leaves; i++) {
         const at_node *around = scope[v->leaves[i]->tensor];
+        v->at = v->leaves[i];
         for (const at_node *n = v->leaves[i]->parent; n && n != around; n = n->parent)
             if (n->ann == AT_ANN_PARA && usage_of(v, i, n).ignores)
                 return BROKEN(v,
@@ -359,6 +369,23 @@ static at_status check_privacy(verifier *v) {
                               stage_of(v, v->leaves[i])->name, loop_name(v, n));
     }
     return AT_OK;
+}
+
+/* All rules in their order. */
+static at_status check(verifier *v) {
+    AT_TRY(check_leaves(v));
+    AT_TRY(check_axes(v));
+    for (int rule = 3; rule <= 5; rule++) AT_TRY(check_readers(v, rule));
+    for (int i = 0; i < v->num_leaves; i++)
+        if (v->leaves[i]->is_init) AT_TRY(check_init(v, i));
+    for (int i = 0; i < v->p->num_loops; i++)
+        if (v->loops[i]->extent < 0) AT_TRY(check_dyn(v, v->loops[i]));
+    for (int i = 0; i < v->p->num_loops; i++) AT_TRY(check_constant(v, v->loops[i]));
+    for (int i = 0; i < v->p->num_loops; i++)
+        if (v->loops[i]->ann == AT_ANN_VEC) AT_TRY(check_vec(v, v->loops[i]));
+    for (int i = 0; i < v->p->num_loops; i++)
+        if (v->loops[i]->ann == AT_ANN_PARA) AT_TRY(check_para(v, v->loops[i]));
+    return check_privacy(v);
 }
 
 at_status at_program_verify(at_arena *a, const at_program *p, at_error *err) {
@@ -374,17 +401,6 @@ at_status at_program_verify(at_arena *a, const at_program *p, at_error *err) {
     v.position = AT_NEW_ARRAY(a, int, num_tensors);
     v.uses = AT_NEW_ARRAY(a, signed char, num_leaves *pieces);
     collect(&v, p->root);
-    AT_TRY(check_leaves(&v));
-    AT_TRY(check_axes(&v));
-    for (int rule = 3; rule <= 5; rule++) AT_TRY(check_readers(&v, rule));
-    for (int i = 0; i < num_leaves; i++)
-        if (v.leaves[i]->is_init) AT_TRY(check_init(&v, i));
-    for (int i = 0; i < p->num_loops; i++)
-        if (v.loops[i]->extent < 0) AT_TRY(check_dyn(&v, v.loops[i]));
-    for (int i = 0; i < p->num_loops; i++) AT_TRY(check_constant(&v, v.loops[i]));
-    for (int i = 0; i < p->num_loops; i++)
-        if (v.loops[i]->ann == AT_ANN_VEC) AT_TRY(check_vec(&v, v.loops[i]));
-    for (int i = 0; i < p->num_loops; i++)
-        if (v.loops[i]->ann == AT_ANN_PARA) AT_TRY(check_para(&v, v.loops[i]));
-    return check_privacy(&v);
+    if (check(&v) == AT_OK) return AT_OK;
+    return p->file && v.at ? at_fail_at(err, "%s:%d: ", p->file, v.at->line) : AT_E_INPUT;
 }

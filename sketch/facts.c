@@ -301,8 +301,24 @@ static void find_readers(at_facts *f) {
     }
 }
 
+/* Does an expression take sums of a stage's own shape, each element the one of its place? */
+static bool takes_sums(const at_facts *f, int stage, const at_expr *e) {
+    const at_tensor *t = &f->compute->tensors[stage];
+    for (int i = 0; i < e->nargs; i++)
+        if (takes_sums(f, stage, e->arg[i])) return true;
+    if (e->op != AT_X_INDEX || !f->compute->tensors[e->ref].num_reduce ||
+        f->compute->tensors[e->ref].num_axes != t->num_axes)
+        return false;
+    for (int k = 0; k < t->num_axes; k++)
+        if (e->arg[k]->op != AT_X_NAME || e->arg[k]->ref != k ||
+            f->extents[e->ref][k] != f->extents[stage][k])
+            return false;
+    return true;
+}
+
 /* Computed where it is read: no sum, and either cheap or read in one place where each element is
- * needed once. A constant of no reads is cheap. */
+ * needed once. A constant of no reads is cheap. What is calculated of a sum, and needed again, is
+ * done once, beside the sum. */
 static bool dissolves(const at_facts *f, int stage) {
     const at_compute *c = f->compute;
     const at_tensor *t = &c->tensors[stage];
@@ -322,6 +338,7 @@ static bool dissolves(const at_facts *f, int stage) {
             points *= (double)f->extents[r][k];
         again |= points > elements;
     }
+    if (again && f->of[stage].operations > 0 && takes_sums(f, stage, t->body)) return false;
     return !f->of[stage].is_expensive || (places == 1 && !again);
 }
 

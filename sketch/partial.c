@@ -20,12 +20,13 @@ typedef struct completion {
 
 /* ---- extents --------------------------------------------------------------------------------- */
 
-static at_status check_name(const completion *c, const char *name) {
+static at_status check_name(const completion *c, const char *name, int line) {
     if (sketch_is_taken(c->s, name))
-        return at_fail(c->err, AT_E_INPUT,
-                       "%s: \"%s\" is a part of an axis without a size, and the name of something "
-                       "else: a part needs a name of its own",
-                       at_tree_what(c->tree), name);
+        return at_fail(
+            c->err, AT_E_INPUT,
+            "%s:%d: \"%s\" is a part of an axis without a size, and the name of something "
+            "else: a part needs a name of its own",
+            at_tree_what(c->tree), line, name);
     return AT_OK;
 }
 
@@ -121,10 +122,10 @@ static at_status take_axis(completion *c, int k) {
     }
     if (!num_open) return AT_OK;
     if (num_open > 8)
-        return at_fail(c->err, AT_E_INPUT, "%s: more than 8 parts of axis \"%s\" have no size",
-                       at_tree_what(c->tree), x->axes[k].name);
+        return at_fail(c->err, AT_E_INPUT, "%s:%d: more than 8 parts of axis \"%s\" have no size",
+                       at_tree_what(c->tree), open[8].line, x->axes[k].name);
     const char *length = rest_of(c, &x->axes[k], digits, n);
-    for (int i = 0; i < num_open; i++) AT_TRY(check_name(c, open[i].piece));
+    for (int i = 0; i < num_open; i++) AT_TRY(check_name(c, open[i].piece, open[i].line));
     for (int i = 0; i < num_open; i++) at_symbol_add(c->s->arena, c->s->symbols, open[i].piece);
     if (num_open == 1) {
         *at_push(c->s->arena, &c->s->definitions) =
@@ -227,7 +228,9 @@ void sketch_place_written(const sketch_state *s, int stage, sketch_states *out, 
 at_status sketch_open_written(at_arena *a, const at_compute *c, const at_derivation *d,
                               const at_tree **tree, bool **written, at_error *err) {
     at_tree *t;
-    AT_TRY(at_tree_parse_open(a, c, d->tree, at_format(a, "schedule of %s", d->name), &t, err));
+    const char *what = d->tree_file ? d->tree_file : at_format(a, "schedule of %s", d->name);
+    AT_TRY(at_tree_parse_open(a, c, d->tree, what, &t, err));
+    if (d->tree_file) at_tree_stands(t, NULL);
     *written = AT_NEW_ARRAY(a, bool, c->num_tensors + 1);
     for (int i = 0; i < c->num_tensors; i++) (*written)[i] = at_tree_has_leaf(t, i);
     *tree = t;

@@ -11,7 +11,8 @@ static bool stands_beside(const sketch_state *s, int stage) {
     for (int t = 0; t < c->num_tensors; t++) {
         const at_stage_facts *f = &s->facts->of[t];
         if (f->is_stage && !f->is_written && c->tensors[t].num_reduce && f->has_matched_reader &&
-            f->reader == stage && (tile_vector_of(s, t) >= 0 || tile_dot_of(s, t) >= 0))
+            f->reader == stage &&
+            (tile_vector_of(s, t) >= 0 || tile_dot_of(s, t) >= 0 || tile_list_of(s, t) >= 0))
             return true;
     }
     return false;

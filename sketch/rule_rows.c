@@ -70,7 +70,7 @@ static bool find_rows(rows *r) {
     for (int t = 0; t < r->last; t++) {
         if (!r->has_leaf[t]) continue;
         if (!has_rows_of(f, t, r->last) || tile_vector_of(r->s, t) >= 0 ||
-            tile_dot_of(r->s, t) >= 0 || first_reader(r, t) < 0)
+            tile_dot_of(r->s, t) >= 0 || tile_list_of(r->s, t) >= 0 || first_reader(r, t) < 0)
             return false;
         sums += c->tensors[t].num_reduce > 0;
         if (c->tensors[t].num_axes < r->num) r->num = c->tensors[t].num_axes;

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-static const sketch_rule *const rules[] = {&at_rule_inline, &at_rule_tile,    &at_rule_pointers,
-                                           &at_rule_near,   &at_rule_windows, &at_rule_late,
-                                           &at_rule_dots,   &at_rule_lanes,   &at_rule_plain};
+static const sketch_rule *const rules[] = {
+    &at_rule_inline, &at_rule_tile, &at_rule_pointers, &at_rule_near,  &at_rule_windows,
+    &at_rule_late,   &at_rule_dots, &at_rule_lists,    &at_rule_lanes, &at_rule_plain};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
 enum { MOST_SKETCHES = 64 };
 
@@ -69,6 +69,7 @@ static at_sketch finish(sketch_state *s) {
     out.s = at_schedulable_untried(s->arena, d->name, d->args, d->record_args, s->definitions.data,
                                    s->definitions.len, s->limits.data, s->limits.len,
                                    at_text_str(&compute), at_text_str(&tree));
+    out.s->written = s->written;
     at_text_free(&compute);
     at_text_free(&tree);
     return out;
@@ -98,6 +99,7 @@ static at_status start(at_arena *a, const at_derivation *d, const bool *kept, sk
         .arena = a, .from = d, .facts = facts, .symbols = symbols, .compute = c, .name = ""};
     for (int i = 0; i < d->num_definitions; i++) *at_push(a, &s->definitions) = d->definitions[i];
     if (!d->tree) return at_edit_plain(a, c, &s->tree, err);
+    s->written = tree;
     AT_TRY(sketch_start_written(s, tree, err));
     s->begun = s->tree;
     return AT_OK;
@@ -157,11 +159,11 @@ static void derive_template(at_template *t) {
                          .args = row->args,
                          .record_args = row->record_args,
                          .compute = at_template_compute_source(t, &what),
-                         .tree = at_template_tree_text(t),
                          .symbols = names,
                          .values = values,
                          .varies = varies};
     d->what = what;
+    d->tree = at_template_tree_text(t, &d->tree_file);
     d->definitions = at_template_definitions(t, &d->num_definitions);
     if (at_derive(a, d, &sketches, &n, &err) != AT_OK) at_template_refuse(t, &err);
     for (int i = 0; i < n; i++)

@@ -11,6 +11,7 @@ static void define(at_template *t) {
     for (int i = 0; i < s->num_definitions; i++) at_define(t, &s->definitions[i]);
     at_compute_text(t, s->compute_text);
     at_schedule_when(t, "", s->tree_text);
+    if (s->written) at_template_tree_stands(t, s->written);
 }
 
 static bool is_wide(int lanes) { return lanes >= 16; }

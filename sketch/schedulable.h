@@ -31,6 +31,7 @@ typedef struct at_schedulable {
     const at_split_limits *limits;
     int num_limits;
     const char *compute_text, *tree_text;
+    const at_tree *written; /* the part of the tree that somebody wrote; NULL: all or nothing */
     at_task *task; /* with the default arguments; NULL, as what follows, as long as it is untried */
     const at_compute *compute;
     const at_tree *tree;

@@ -19,6 +19,7 @@ typedef struct at_derivation {
     const char *name, *args, *record_args; /* as in at_template_row */
     const char *compute, *what;            /* its text, and what messages call it */
     const char *tree;                      /* the part of it that somebody wrote; NULL: nothing */
+    const char *tree_file;                 /* where that stands; NULL: nowhere */
     const at_definition *definitions;      /* sizes; with a tree, also the knobs that it has */
     int num_definitions;
     const at_symbols *symbols; /* arguments and sizes, and their values */

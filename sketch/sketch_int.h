@@ -34,6 +34,7 @@ typedef struct sketch_state {
     AT_VEC(sketch_tile) tiles;
     AT_VEC(sketch_mark_knob) marks; /* where a tree was begun by hand */
     const at_tree *begun;           /* that tree, complete; NULL: it began as the plain one */
+    const at_tree *written;         /* and as it was written */
     const char *name;
 } sketch_state;
 typedef AT_VEC(sketch_state *) sketch_states;
@@ -46,7 +47,7 @@ typedef struct sketch_rule {
     void (*apply)(const sketch_state *s, int stage, sketch_states *out, at_error *err);
 } sketch_rule;
 extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_near, at_rule_windows, at_rule_late,
-    at_rule_dots, at_rule_pointers, at_rule_lanes, at_rule_plain;
+    at_rule_dots, at_rule_pointers, at_rule_lists, at_rule_lanes, at_rule_plain;
 
 /* The same once more, to go on from; word: what is added to its name, "" for nothing. */
 sketch_state *sketch_branch(const sketch_state *s, const char *word);

@@ -34,6 +34,8 @@ int tile_vector_of(const sketch_state *s, int stage);
 int tile_dot_of(const sketch_state *s, int stage);
 /* The last reduction, where lanes along it read what lies side by side; -1: it is none such. */
 int tile_lanes_of(const sketch_state *s, int stage);
+/* Of a sum over a list, the axis of the lanes; -1: it is none such. */
+int tile_list_of(const sketch_state *s, int stage);
 int tile_row_of(const sketch_state *s, int stage, int vec);
 int tile_second_of(const sketch_state *s, int stage, int vec, int row);
 /* Whether all reductions are so short that their terms are written out together. */

@@ -46,9 +46,12 @@ void at_template_stands_at(at_template *t, const char *file, int line) {
     t->has_place = true;
 }
 
-const char *at_template_tree_text(const at_template *t) {
+const char *at_template_tree_text(const at_template *t, const char **file) {
+    *file = t->compute_file;
     return t->trees.len ? t->trees.data[0].text : NULL;
 }
+
+void at_template_tree_stands(at_template *t, const at_tree *written) { t->written = written; }
 
 const at_definition *at_template_definitions(const at_template *t, int *n) {
     *n = t->definitions.len;
@@ -82,7 +85,8 @@ void at_template_refuse(at_template *t, const at_error *err) {
 }
 
 static at_status parse_tree(at_template *t, tree_choice *c, int number) {
-    const char *what = at_format(t->arena, "schedule of %s", t->row->name);
+    const char *what =
+        t->compute_file ? t->compute_file : at_format(t->arena, "schedule of %s", t->row->name);
     if (t->trees.len > 1) what = at_format(t->arena, "schedule %d of %s", number, t->row->name);
     if (*c->condition_text) {
         at_expr *e;
@@ -91,7 +95,9 @@ static at_status parse_tree(at_template *t, tree_choice *c, int number) {
                                 &e, &varies));
         c->condition = e;
     }
-    return at_tree_parse(t->arena, t->compute, c->text, what, &c->tree, &t->err);
+    AT_TRY(at_tree_parse(t->arena, t->compute, c->text, what, &c->tree, &t->err));
+    if (t->compute_file || t->written) at_tree_stands(c->tree, t->written);
+    return AT_OK;
 }
 
 /* Whether an only schedule leaves something open, and nothing that a sketch cannot repeat is

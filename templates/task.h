@@ -131,7 +131,11 @@ void at_template_compute_stands(at_template *t, const char *file, const char *so
 const char *at_template_compute_source(const at_template *t, const char **what);
 /* A mistake that was made now is at that line of a file. */
 void at_template_stands_at(at_template *t, const char *file, int line);
-const char *at_template_tree_text(const at_template *t); /* NULL: there is no schedule */
+/* NULL: there is no schedule. file: where it stands as the text has its lines; NULL: nowhere. */
+const char *at_template_tree_text(const at_template *t, const char **file);
+/* Of a template whose tree rules completed: what was written, whose lines messages name; borrowed.
+ */
+void at_template_tree_stands(at_template *t, const at_tree *written);
 const at_definition *at_template_definitions(const at_template *t, int *n);
 /* While a template is being defined: the names so far (a copy), their values by slot, which knobs
  * may decide. */

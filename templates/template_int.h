@@ -86,6 +86,7 @@ struct at_template {
     const char *filter;            /* NULL: none */
     const char *compute_text;
     const char *compute_file, *compute_source; /* where it stands, and as it does; NULL: nowhere */
+    const at_tree *written; /* the part of the tree that somebody wrote; NULL: all or nothing */
     at_compute *compute;
     AT_VEC(tree_choice) trees;
     AT_VEC(sketch_choice) sketches;

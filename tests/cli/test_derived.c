@@ -333,6 +333,44 @@ static void begun(void **state) {
     assert_non_null(strstr(r->err, "\"i\" is a part of an axis without a size, and the name of "));
 }
 
+/* What is wrong in a tree, whole or begun, is told by every command with the file's line. */
+static void lines_of_trees(void **state) {
+    (void)state;
+    static const struct {
+        const char *tree, *message;
+    } cases[] = {
+        /* line 9 is the first */
+        {"i0:para, j0:3 =>\n    k, i1:unroll, j1:16 vec =>\n"
+         "        @mul = {i0, i1}/i, {j0, j1}/j  // k\n",
+         "autotune: ./bad.te:11: {j0:3, j1:16} has empty outer iterations over axis j of @mul, "},
+        {"k =>\n    i, j =>\n        @mul = i, j  // k\n    i, j0, j1 =>\n"
+         "        @out = i, {j0, j1}/j\n",
+         "autotune: ./bad.te:13: rule 4 (completion): reduction loop k of @mul encloses "},
+        {"k =>\n    i, j =>\n        @mul = i, j  // k\n    i, j =>\n        @out = i, j\n",
+         "autotune: ./bad.te:13: rule 4 (completion): reduction loop k of @mul encloses "},
+        {"i, j:31 =>\n    k =>\n        @mul = i, j  // k\n    @out = i, j\n",
+         "autotune: ./bad.te:11: {j:31} does not reach the end of axis j of @mul, "},
+        {"i, k =>\n    j:vec =>\n        @mul = i, j  // {k, k1}/k\n",
+         "autotune: ./bad.te:11:29: \"k1\" is no loop around this leaf"},
+        {"i, j =>\n    i:4 =>\n        k => @mul = i, j  // k\n", "autotune: ./bad.te:10:5: "},
+        {"i, j0 =>\n    k, k1, B =>\n        @mul = i, {j0, B}/j  // {k, k1}/k\n",
+         "autotune: ./bad.te:10: \"B\" is a part of an axis without a size, "},
+    };
+    static const char *const verbs[] = {"derive", "show"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_text text = {0};
+        at_text_addf(&text, "%sschedule\n%s", product, cases[i].tree);
+        cli_write("bad.te", at_text_str(&text));
+        at_text_free(&text);
+        for (int v = 0; v < 2; v++) {
+            const cli_result *r = cli_run("./autotune %s ./bad.te", verbs[v]);
+            assert_true(r->status == 3 || r->status == 4);
+            if (strncmp(r->err, cases[i].message, strlen(cases[i].message)))
+                fail_msg("%s: \"%s\" is not \"%s\"", verbs[v], r->err, cases[i].message);
+        }
+    }
+}
+
 /* How a program comes about, replayed from a file: the same tree. */
 static void history(void **state) {
     (void)state;
@@ -503,10 +541,10 @@ int main(void) {
         cmocka_unit_test(commands),        cmocka_unit_test(indices),
         cmocka_unit_test(several_outputs), cmocka_unit_test(as_template),
         cmocka_unit_test(one_sketch),      cmocka_unit_test(begun),
-        cmocka_unit_test(pasted),          cmocka_unit_test(history),
-        cmocka_unit_test(ansor),           cmocka_unit_test(arrays),
-        cmocka_unit_test(entities),        cmocka_unit_test(mistakes),
-        cmocka_unit_test(transfer),
+        cmocka_unit_test(pasted),          cmocka_unit_test(lines_of_trees),
+        cmocka_unit_test(history),         cmocka_unit_test(ansor),
+        cmocka_unit_test(arrays),          cmocka_unit_test(entities),
+        cmocka_unit_test(mistakes),        cmocka_unit_test(transfer),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }

@@ -459,6 +459,10 @@ static void operators(void **state) {
         {"conv2d_nchw", "N=2,H=9,W=11,CI=3,CO=5,K=3,S=1,P=1"},
         {"conv2d_nchw", "N=1,H=17,W=19,CI=2,CO=3,K=3,S=2,P=1"},
         {"conv2d_nchw", "N=1,H=4,W=9,CI=2,CO=3,K=5,S=1,P=2"},
+        {"conv2d_data_gradient", "N=1,H=7,W=5,CI=9,CO=3,K=3,S=2,P=1"},
+        {"conv2d_weight_gradient", "N=2,H=7,W=5,CI=3,CO=9,K=3,S=2,P=1"},
+        {"separable_conv2d", "N=1,H=5,W=7,CI=5,CO=9"},
+        {"embedding_bag", "B=5,E=23,V=11,D=19"},
         {"norm", "B=3,M=5,N=23"},
         {"norm", "B=1,M=31,N=8"},
     };

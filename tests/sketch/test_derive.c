@@ -198,6 +198,17 @@ static void sets(void **state) {
         {"examples/te/conv2d_by_rows.te", "N=2,H=7,W=9,CI=4,CO=18", false},
         {"examples/te/gated_mlp.te", "M=5,K=7,F=19", false},
         {"examples/te/masked_mean.te", "B=3,S=7,D=21", false},
+        {"examples/te/rms_norm.te", "M=5,N=37", false},
+        {"examples/te/group_norm.te", "N=2,H=5,W=3,C=18,G=3", false},
+        {"examples/te/correlation.te", "N=1,C=3,H=5,W=7,D=1", false},
+        {"examples/te/attention.te", "B=2,S=5,T=11,D=9", false},
+        {"examples/te/lstm_cell.te", "N=3,X=7,H=13", false},
+        {"examples/te/gru_cell.te", "N=3,X=7,H=13", false},
+        {"examples/te/separable_conv2d.te", "N=1,H=5,W=7,CI=5,CO=9", false},
+        {"examples/te/stencil.te", "Z=3,Y=5,X=17", true},
+        {"examples/te/conv2d_data_gradient.te", "N=1,H=7,W=5,CI=9,CO=3,K=3,S=2,P=1", false},
+        {"examples/te/conv2d_weight_gradient.te", "N=2,H=7,W=5,CI=3,CO=9,K=3,S=2,P=1", false},
+        {"examples/te/embedding_bag.te", "B=5,E=23,V=11,D=19", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(cases[i].path, cases[i].args, cases[i].is_plain);

@@ -24,6 +24,7 @@ static const struct {
     {"conv2d_transpose", "N=1,H=32,W=32,CI=64,CO=3,K=4,S=2,P=1"},
     {"softmax", "M=1024,N=1024"},
     {"norm", "B=1,M=1024,N=1024"},
+    {"embedding_bag", ""},
 };
 
 static const char *read(at_arena *a, const char *path) {
