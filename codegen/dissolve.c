@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* How far ahead (measured on weights of 9 MB: 4 to 16 KB are alike, 1 KB helps less). */
+/* How far ahead weights are asked for. Measured on 9 MB of them: 4 to 16 KB are alike, 1 KB helps
+ * less. */
 #define PREFETCH_BYTES 8192
 
 typedef struct {
@@ -44,8 +45,8 @@ static const at_value *new_value(at_low *l, at_value v) { return at_copy(l->aren
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* The numbers of a stage that reads nothing; NULL: some hang on more than its axes, or it has too
- * many of them. */
+/* The elements of a stage that reads no tensor, such as a table of numbers; NULL: they depend on
+ * more than the axes, or there are too many. */
 static const double *numbers_of(at_low *l, int tensor, int64_t count) {
     enum { MOST = 4096 };
     const at_tensor *t = tensor_of(l, tensor);
@@ -67,7 +68,8 @@ static const double *numbers_of(at_low *l, int tensor, int64_t count) {
     return out;
 }
 
-/* A table is looked up where the tile is made, in which its place is known; NULL: it is none. */
+/* A read of a table. Which of its numbers that is, is known when the tile is made; NULL: the tensor
+ * is no table. */
 static const at_value *table_expr(at_low *l, int tensor, const at_aff *const *ix) {
     const at_tensor *t = tensor_of(l, tensor);
     const at_aff *at = at_aff_const(l, 0);
@@ -241,9 +243,10 @@ static void make_symbols(scope *s, const at_node *n) {
     }
 }
 
-/* Value of each axis of a leaf; dyn reductions start at their begin. Guards for tails go to *guard;
- * bounds are worked out before any guard, in a tail too: they see (and without guard are given)
- * axes that end at their extent. */
+/* The value of each axis of a leaf, as a form of the loops around it; a data-dependent reduction
+ * starts at its begin. Where the loops go beyond an axis (a tail), *guard says that the value is
+ * within. Bounds of data-dependent loops are worked out before any guard is asked, in tails too. So
+ * they use axes that stop at their last value; with guard NULL these are what is returned. */
 static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **guard) {
     at_low *l = s->l;
     const at_tensor *t = tensor_of(l, leaf->tensor);
@@ -274,7 +277,8 @@ static const at_aff **leaf_axes(scope *s, const at_node *leaf, const at_cond **g
     return guard ? axes : inside;
 }
 
-/* Weights that stream through a sum from beyond the second-level cache; -1 if there are none. */
+/* The tensor of weights in an expression that is too large for the second-level cache, so that it
+ * comes from beyond in each run; -1: there is none. */
 static int streamed_weights(const at_low *l, const at_expr *e) {
     if (e->op == AT_X_INDEX) {
         const at_tensor *t = tensor_of(l, e->ref);

@@ -88,14 +88,16 @@ static const at_fact *add_fact(at_low *l, const at_aff *atom, at_truth truth, co
     return at_copy(l->arena, &f, sizeof f);
 }
 
-/* The same of an atom that no loop below changes. */
+/* The same, of an atom that no loop below changes: it says as much of all that differ from it by a
+ * number. */
 static const at_fact *add_outside(at_low *l, const at_aff *atom, at_truth truth,
                                   const at_fact *next) {
     at_fact f = {atom, truth, true, next};
     return at_copy(l->arena, &f, sizeof f);
 }
 
-/* if (test >= 0) n else n, each with what it then knows of atom, as test is written in n. */
+/* if (test >= 0) n else n, each made simpler by what is known in it: atom, which is how n writes
+ * what is tested, holds or fails. */
 static at_ir *make_if(part *p, at_ir *n, const at_aff *test, const at_aff *atom,
                       const at_fact *facts) {
     at_ir *branch = at_ir_new(p->l, AT_IR_IF);
@@ -124,7 +126,8 @@ static at_ir *part_statement(part *p, at_ir *n, const at_fact *facts) {
 
 /* ---- cutting loops --------------------------------------------------------------------------- */
 
-/* Keeps of a copy of loop n the iterations below (or from) `cut`. NULL if none can remain. */
+/* A copy of loop n with its iterations below `cut`, or those from `cut` on; NULL: there are none.
+ */
 static at_ir *segment(part *p, const at_ir *n, const at_aff *cut, bool below) {
     at_low *l = p->l;
     int64_t lo, hi;
@@ -143,7 +146,7 @@ static at_ir *segment(part *p, const at_ir *n, const at_aff *cut, bool below) {
     return s->loop.lo < s->loop.hi ? s : NULL;
 }
 
-/* n cut in two where `atom` changes, v being its innermost loop. */
+/* Loop n cut in two where `atom` changes; no loop inside n changes it. */
 static at_ir *cut_at_change(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
     at_low *l = p->l;
     const at_aff *seen = at_aff_concrete(l, at_atom_known(l, atom, facts), AT_BIT(n->loop.sym));
@@ -166,8 +169,8 @@ static at_ir *cut_at_change(part *p, at_ir *n, const at_aff *atom, const at_fact
     return head;
 }
 
-/* n cut into iterations in which `atom` never, sometimes and always holds; the middle ones are
- * peeled. */
+/* Loop n cut into iterations in which an atom never, sometimes and always holds. Those in the
+ * middle, `first` to `last`, are peeled: each becomes a loop of one iteration. */
 static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact *facts) {
     at_low *l = p->l;
     at_ir *head = NULL, **tail = &head;
@@ -182,9 +185,10 @@ static at_ir *peel(part *p, at_ir *n, int64_t first, int64_t last, const at_fact
     return head;
 }
 
-/* An atom seen from inside a loop n: what is known there, and between which values what the loops
- * below add to it lies. Where it is mixed, the known part has one of few values; where its terms
- * are multiples of something larger, one only, or none. */
+/* An atom seen from inside a loop n: its part that is known there (`outside`), and between which
+ * values (lo, hi) lies what the loops below add to that. Where it holds in some of their iterations
+ * only, `outside` has one of the few values from -hi to -lo - 1. If its terms are all multiples of
+ * something larger than that range, it is one value, or none. */
 typedef struct {
     const at_aff *outside;
     int64_t lo, hi;
@@ -214,8 +218,8 @@ static view view_of(at_low *l, const at_ir *n, const at_aff *atom) {
     return v;
 }
 
-/* n cut in three: the iterations in which the atom fails throughout, changes, holds throughout;
- * bounds worked out at run time from what is known outside. */
+/* Loop n cut in three: iterations in which the atom fails throughout, changes, and holds
+ * throughout. The bounds are worked out at run time, from what is known outside of n. */
 static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *facts) {
     at_low *l = p->l;
     const at_aff *seen = at_aff_concrete(l, at_atom_known(l, atom, facts), AT_BIT(n->loop.sym));
@@ -249,7 +253,7 @@ static at_ir *set_apart(part *p, at_ir *n, const at_aff *atom, const at_fact *fa
     return head;
 }
 
-/* The loop of `inside` (below n) that comes last on its path. */
+/* The deepest loop in a list among those of the set `inside`. */
 static const at_ir *innermost(const at_ir *list, at_mask inside) {
     for (; list; list = list->next) {
         if (list->kind != AT_IR_LOOP) continue;
@@ -342,8 +346,9 @@ static action choose(part *p, const at_ir *n, const at_aff *atom, const at_fact 
         return at_loop_trips(n) > 1 && *last - *first < MAX_PEEL ? PEEL : LEAVE;
     }
     if (hidden) return LEAVE;
-    /* Otherwise a cut at the inner loop does; setting apart what needs none pays where it is a
-     * vector that would be lost, or a copy, whose work is as little as the cut. */
+    /* Otherwise the inner loop can be cut in each iteration. To set apart the iterations that need
+     * no cut pays where the inner loop is a vector, which a cut would lose, and for a copy, which
+     * does so little that the cut would cost as much. */
     if (!is_single(deps & below) || at_loop_is_unrolled(n) || already_mixed(written, facts))
         return LEAVE;
     if (!at_loop_is_unrolled(inner) && at_ir_has_sum(n->child)) return LEAVE;

@@ -11,7 +11,7 @@ typedef struct search {
     at_text *loops;
 } search;
 
-/* What is done with the sum: it begins, or what is in memory grows. */
+/* What a tile does with the sum: it begins it, or adds to what is in memory. */
 typedef struct use {
     bool begins, grows;
 } use;

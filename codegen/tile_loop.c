@@ -71,7 +71,7 @@ static void counted_loop(at_builder *b, const at_ir *n) {
     bump_slots(b, n, start, first_vreg, trip_arg);
 }
 
-/* A loop that is to be a vector and is not. */
+/* Notes why a loop that was to be a vector is none. */
 static void note_scalar(at_builder *b, const at_ir *n, const char *why) {
     if (at_loop_trips(n) == 1) return;
     *at_push(b->l->arena, &b->notes) = at_note_no_vector(b->l, n, why);

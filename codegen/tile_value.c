@@ -102,7 +102,9 @@ static const at_value *with_numbers(at_builder *b, const at_value *v) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* A store to memory: what is known of the same tensor's elements there is so no more. */
+/* A store to memory: registers that held elements it may have overwritten do not hold them any
+ * more.
+ */
 static void note_stored(at_builder *b, int s, int64_t off, int lanes, int v) {
     int kept = 0;
     for (int i = 0; i < b->num_stored; i++) {
@@ -126,7 +128,7 @@ static int stored_value(at_builder *b, int s, int64_t off, int lanes) {
     return -1;
 }
 
-/* The first of two where the mask has all bits. */
+/* Takes the first of two values in lanes whose mask has all bits set, the second in the others. */
 static int chosen(at_builder *b, int mask, const at_value *either) {
     int x = at_build_value(b, either->a), y = at_build_value(b, either->b);
     bool same = b->vregs.data[mask].same && b->vregs.data[x].same && b->vregs.data[y].same;
@@ -226,7 +228,8 @@ static bool was_zero(at_builder *b, int acc) {
     return false;
 }
 
-/* acc += v, of which a table's number is a factor: what it makes simpler is. */
+/* acc += v, where a number from a table is a factor of v: by 0 nothing is added, by 1 and -1 no
+ * product is made. */
 static void accumulate_number(at_builder *b, int acc, const at_value *v) {
     if (at_value_is_zero(v)) return;
     bool scaled = v->op == AT_V_MUL && v->a->op == AT_V_CONST;

@@ -26,7 +26,7 @@ static int64_t value_at(point *p, const at_expr *e) {
     case AT_X_SELECT: return x ? y : value_at(p, e->arg[2]);
     default: break;
     }
-    /* What an index tensor holds is not known. */
+    /* An element of an index tensor has no value here: the tensor comes at run time. */
     if (e->nargs == 2 && e->op != AT_X_INDEX && at_expr_binary(e->op, x, y, &value)) return value;
     p->known = false;
     return 0;
@@ -34,7 +34,8 @@ static int64_t value_at(point *p, const at_expr *e) {
 
 /* ---- reads, through what is dissolved -------------------------------------------------------- */
 
-/* Whether a read is through a choice, and one that takes something else here. */
+/* How a read stands in choices such as padding's: in none; in one that takes it at this point; in
+ * one that takes something else here. */
 typedef enum guard { NO_GUARD, GUARDED, CUT } guard;
 
 typedef struct offset {
@@ -261,7 +262,7 @@ bool at_facts_reads(const at_facts *f, int stage, int tensor) {
     return false;
 }
 
-/* Each step of each axis is one in memory as it lies. */
+/* Does each point of the reader take the element of the same place, and no other of that tensor? */
 static bool is_element_wise(const at_facts *f, int reader, int tensor) {
     const at_tensor *r = &f->compute->tensors[reader], *t = &f->compute->tensors[tensor];
     int64_t stride = 1, wanted[AT_FACTS_MAX_AXES];
@@ -281,7 +282,7 @@ static bool is_element_wise(const at_facts *f, int reader, int tensor) {
     return true;
 }
 
-/* Beside a stage its reader has all that it reads: nothing of that comes later. */
+/* Can the reader stand beside the stage? Not if it also reads a stage that is computed after it. */
 static bool is_last_read(const at_facts *f, int reader, int stage) {
     for (int t = stage + 1; t < reader; t++)
         if (f->of[t].is_stage && at_facts_reads(f, reader, t)) return false;
@@ -342,7 +343,8 @@ static bool dissolves(const at_facts *f, int stage) {
     return !f->of[stage].is_expensive || (places == 1 && !again);
 }
 
-/* What is dissolved multiplies: a stage that has become long gets a leaf. */
+/* Stages that are dissolved into each other multiply: one whose text has become too long that way
+ * gets a leaf. */
 static void find_dissolved(at_arena *a, at_facts *f) {
     enum { MOST_DISSOLVED = 256 };
     const at_compute *c = f->compute;

@@ -59,7 +59,8 @@ static const at_sketch *sketch_of(const at_task *t, const at_task *own) {
     return NULL;
 }
 
-/* How a tree came about that rules went on from: it is over the computation before their edits. */
+/* The steps of a tree that was begun by hand: they come first, and are over the computation as it
+ * was before the rules edited it. */
 static at_status steps_of_begun(at_arena *a, const at_tree *tree, const at_program *p,
                                 at_edits *out, at_error *err) {
     const at_symbols *names = at_tree_symbols(tree);
@@ -145,7 +146,7 @@ typedef struct replay {
     at_error *err;
 } replay;
 
-/* Numbers of names. What has one keeps it. */
+/* Takes the numbers that an edit gives to names; a name that has one keeps it. */
 static at_status take_numbers(replay *r, const at_edit *e) {
     for (int i = 0; i < at_edit_num_names(e); i++) {
         if (!e->sizes[i]) continue;

@@ -30,7 +30,8 @@ static at_status check_name(const completion *c, const char *name, int line) {
     return AT_OK;
 }
 
-/* The axis, divided by what has sizes already, as an expression. */
+/* How long is what is left of an axis, when the parts that have sizes already are taken away? As an
+ * expression. */
 static const char *rest_of(const completion *c, const at_axis *axis, const at_leaf_digit *d,
                            int n) {
     at_text extent = {0}, known = {0};
@@ -162,7 +163,8 @@ static bool may_be_lanes(const sketch_state *s, const at_leaf_digit *d) {
     return d->ann == AT_ANN_VEC;
 }
 
-/* What is written of a sum in lanes counts as a tile, whose operands may be packed. */
+/* A sum that was written with lanes counts as a tile from here on, so that its operands may be
+ * packed. */
 static void note_tile(sketch_state *s, int stage) {
     const at_tensor *x = &s->compute->tensors[stage];
     at_leaf_digit d[AT_TREE_MOST_DIGITS];
@@ -176,7 +178,8 @@ static void note_tile(sketch_state *s, int stage) {
     if (x->num_reduce && t.vec >= 0) *at_push(s->arena, &s->tiles) = t;
 }
 
-/* Beside the sum of which it reads element by element, as soon as that is complete. */
+/* Puts a stage that reads a written sum element by element beside it, where the sum is complete;
+ * false: there is no such sum. */
 static bool stand_behind_sum(sketch_state *s, int stage, at_error *err) {
     const at_facts *f = s->facts;
     for (int t = f->compute->num_tensors - 1; t >= 0; t--) {
@@ -192,7 +195,8 @@ static bool stand_behind_sum(sketch_state *s, int stage, at_error *err) {
     return false;
 }
 
-/* Where what it reads and what reads it are written into one loop, there. */
+/* Puts a stage into the loop in which both what it reads and what reads it are written; false:
+ * there is none. */
 static bool stand_between(sketch_state *s, int stage, at_error *err) {
     const at_facts *f = s->facts;
     const at_tensor *t = f->compute->tensors, *x = &t[stage];

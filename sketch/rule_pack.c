@@ -24,7 +24,7 @@ typedef enum packing {
     PACK_MAY
 } packing;
 
-/* For how many points of a sum each element is read. */
+/* How many points of the sum read the same element. */
 static int64_t reads_of(const sketch_state *s, int stage, const at_access *x) {
     const at_stage_facts *f = &s->facts->of[stage];
     int64_t n = 1;
@@ -74,7 +74,7 @@ static at_status copy(sketch_state *s, const sketch_tile *tile, int access, at_e
 
 typedef at_status make_copy(sketch_state *s, const sketch_tile *tile, int access, at_error *err);
 
-/* What each sketch there is becomes with one more copy: instead of it, before it or behind all. */
+/* Adds to each sketch the same one with this copy: in its place, right before it or behind all. */
 static void add_copies(const sketch_state *s, const sketch_tile *tile, int access, packing how,
                        make_copy *make, sketch_states *all, at_error *err) {
     const at_access *x = &s->facts->of[tile->stage].access[access];

@@ -174,7 +174,8 @@ static at_status make(rows *r, bool as_made) {
     return AT_OK;
 }
 
-/* The last stage that goes over a tensor before the last of all does; else that one, or -1. */
+/* The stage whose loop asks for the next rows of a tensor: the last one before the last stage of
+ * all that reads it row by row, else the last stage itself; -1: none reads it so. */
 static int goes_over(const rows *r, int tensor, int64_t *stride) {
     const at_facts *f = r->s->facts;
     int found = -1;
@@ -189,7 +190,9 @@ static int goes_over(const rows *r, int tensor, int64_t *stride) {
     return found;
 }
 
-/* What comes from afar and goes there. */
+/* Asks for the next rows of all that lies beyond the caches near the core, what is written
+ * included.
+ */
 static at_status prefetch(rows *r) {
     const at_facts *f = r->s->facts;
     const at_compute *c = f->compute;

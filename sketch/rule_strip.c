@@ -13,7 +13,8 @@ static bool is_cut(const sketch_state *s, int stage, const at_access *x) {
     return dot >= 0 && any;
 }
 
-/* Padding between elements is phases, not a copy. */
+/* Is the padding between elements, as in a transposed convolution? Phases take care of that, a copy
+ * would hold mostly zeros. */
 static bool has_phases(const at_stage_facts *f, int axes) {
     for (int k = 0; k < axes; k++)
         if (f->divisor[k] && f->is_phase[k]) return true;

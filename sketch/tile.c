@@ -64,7 +64,7 @@ static bool is_dot(const tiling *t) {
     return t->axes.vec >= t->s->facts->compute->tensors[t->stage].num_axes;
 }
 
-/* Partial sums side by side: lanes are a part of a reduction. */
+/* The lanes of dot products: partial sums side by side along the last part of the reduction. */
 static at_status split_lanes(tiling *t) {
     static const at_part_limit limits[] = {{0}, {.vectors = 1}};
     static const at_split_spec spec = {.policy = AT_LISTED, .listed = "4 8 16 32 64"};
@@ -89,9 +89,10 @@ static at_status split_vector(tiling *t) {
     const char *parts[3];
     at_part_limit limits[3];
     memcpy(limits, n == 3 ? three : two, sizeof *limits * (size_t)n);
-    /* Lanes that have nothing in common but lie side by side in memory. */
+    /* Where all of the sum is written out, as in a depthwise convolution, lanes have no operand in
+     * common: a wide tile only reads what lies side by side in memory. */
     if (t->axes.all) limits[n - 1].vectors = 4;
-    /* Few rows, each of which has a pointer, are as wide as registers suffice for. */
+    /* Each row has a pointer, so there are few rows; they are as wide as registers suffice for. */
     if (t->axes.has_pointers) limits[n - 1] = (at_part_limit){.wide = 64, .narrow = 16};
     if (is_grouped(t, t->axes.vec)) spec = within_groups;
     AT_TRY(sketch_split(t->s, t->leaf, t->name[t->axes.vec], n, &spec, limits, parts, t->err));
@@ -118,14 +119,14 @@ static at_status split_rows(tiling *t, int axis, bool several_levels, int wide, 
         *at_push(t->s->arena, &t->guarded) = parts[0];
     else *at_push(t->s->arena, &t->shared) = parts[0];
     *at_push(t->s->arena, &t->loops) = (tile_loop){parts[0], axis};
-    /* Rows go round inside columns: what a column needs of the weights stays near. */
+    /* The rows of a block stand inside its columns, so that the weights of a column stay near. */
     if (n == 3) *at_push(t->s->arena, &t->middle) = parts[1];
     *at_push(t->s->arena, &t->rows) = parts[n - 1];
     return AT_OK;
 }
 
-/* Tiles go down the second axis, of which they have fewer rows: one needs more of what the last one
- * read than it would beside it. */
+/* The axis with fewer rows becomes the inner loop, so that tiles go down it: a tile shares more
+ * with the one above it than with the one beside it. */
 static void turn(tiling *t) {
     for (int i = 0; i + 1 < t->guarded.len; i++) {
         const char *next = t->guarded.data[i + 1];

@@ -109,7 +109,8 @@ bool tile_sums_are_short(const sketch_state *s, int stage) {
     return terms <= MOST_TERMS;
 }
 
-/* What two rows have in common lies in the row's other reads; along `second` another read moves. */
+/* A second axis for rows: one that leaves alone a read that moves with `row`. Rows along it have
+ * that read in common, and rows along `row` another one. */
 int tile_second_of(const sketch_state *s, int stage, int vec, int row) {
     const at_tensor *t = &s->facts->compute->tensors[stage];
     const at_stage_facts *f = &s->facts->of[stage];
@@ -145,7 +146,8 @@ int tile_lanes_of(const sketch_state *s, int stage) {
     return last;
 }
 
-/* Where one axis has fewer rows than a tile, or windows share what they read in two directions. */
+/* The axis that a tile has more rows along; -1: none. It is wanted where the first axis has fewer
+ * rows than a tile could, or where windows share what they read in two directions. */
 int tile_rows_beside(const sketch_state *s, int stage, int vec, int row) {
     const at_tensor *x = &s->facts->compute->tensors[stage];
     int second = -1;

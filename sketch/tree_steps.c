@@ -72,7 +72,8 @@ static int standing(const tree_steps *s, const own_leaf *l) {
     return n;
 }
 
-/* Pieces of loops that are still to be made which it does not use itself. */
+/* How many pieces do the loops on its path have that it does not use itself, and that no leaf has
+ * brought yet? */
 static int missing(const tree_steps *s, const own_leaf *l) {
     int n = 0;
     for (int i = standing(s, l); i < l->depth; i++)
@@ -117,7 +118,7 @@ static void cut(tree_steps *s, const own_leaf *l, axis_loops *axes, int k) {
     }
 }
 
-/* One that is in the way of others has another name meanwhile. */
+/* Renames a loop for a while whose name others are to have. */
 static void step_aside(tree_steps *s, const own_leaf *l, axis_loops *axes, int k) {
     at_edit *e = step(s, AT_EDIT_SPLIT, l);
     const char *name = at_format(s->arena, "%s_", axes[k].name[0]);
@@ -202,7 +203,8 @@ static bool stands_in(const own_leaf *l, const at_node *loop) {
     return false;
 }
 
-/* Behind the nearest leaf before it, else before the nearest one behind it. */
+/* Joins a leaf that stands already: behind the nearest one before it, else before the nearest one
+ * behind it. */
 static void join(tree_steps *s, int i, int from) {
     const own_leaf *all = s->leaves.data, *l = &all[i], *beside = NULL;
     const at_node *loop = l->path[from - 1];
@@ -241,7 +243,8 @@ static at_status place(tree_steps *s, int i) {
 
 /* ---- the outermost loops --------------------------------------------------------------------- */
 
-/* Nests of hosts stand as the computation has their stages; an init's before its stage's. */
+/* A host is a leaf whose loops others join. In the plain tree nests stand in the order of the
+ * computation's stages, the start of a sum (init) before the sum itself. */
 static int plain_place(const own_leaf *l) { return 2 * l->leaf->tensor + !l->leaf->is_init; }
 
 static void order_nests(tree_steps *s) {

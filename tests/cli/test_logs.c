@@ -56,19 +56,19 @@ static void summary(void **state) {
         "trials\n"
         "  1 compile, first at line 2: no \"x\", y\n"
         "  best: 2.000 ms, 2.00 GFLOP/s, 25.0 % of the FMA peak; index 0, line 1; the best so far "
-        "changed 1 times\n"
+        "changed 1 time\n"
         "\n"
         "conv2d_3x3_gemm [1, 2, 2, 8, 8, \"float32\"]\n"
         "  llvm -keys=cpu -mcpu=haswell\n"
-        "  1 trials, 1 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 500.0 ms in "
+        "  1 trial, 1 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 500.0 ms in "
         "trials\n"
-        "  best: 1.000 ms; index 0, line 4; the best so far changed 1 times\n"
+        "  best: 1.000 ms; index 0, line 4; the best so far changed 1 time\n"
         "\n"
         "conv2d_3x3_gemm [1, 8, 8, 8, 8, \"float32\"]\n"
         "  llvm -keys=cpu -mcpu=haswell\n"
-        "  1 trials, 1 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 500.0 ms in "
+        "  1 trial, 1 valid; 2023-11-14 22:13:20 to 2023-11-14 22:13:20, of which 500.0 ms in "
         "trials\n"
-        "  best: 1.100 ms; index 1, line 5; the best so far changed 1 times\n");
+        "  best: 1.100 ms; index 1, line 5; the best so far changed 1 time\n");
     cli_expect(0, "./autotune log a.log --json");
     const at_json *v = cli_json(), *tasks = cli_member(v, "tasks");
     static const char *const numbers[] = {"lines", "records", "old_version", "comments",
