@@ -47,6 +47,7 @@ at_status at_cmd_list(const at_options *o, at_error *err) {
         const at_template_row *row = at_template_at(i);
         at_text_addf(&out, "  %s   %s\n      %s\n", row->name, row->args, row->help);
     }
+    at_text_addf(&out, "\n%s", at_args_note);
     at_text_add(&out, "\noperators, which tune searches all templates of:\n");
     for (int i = 0; i < at_operator_count(); i++)
         at_text_addf(&out, "  %-13s %s\n", at_operator_name(at_operator_at(i)),

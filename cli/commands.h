@@ -27,6 +27,7 @@ at_status at_cmd_agent(const at_options *o, at_error *err);
 at_status at_cmd_list(const at_options *o, at_error *err);
 at_status at_cmd_machine(const at_options *o, at_error *err);
 at_status at_cmd_help(const at_options *o, at_error *err);
+extern const char at_args_note[]; /* how lists of arguments are to be read (help.c) */
 at_status at_cmd_version(const at_options *o, at_error *err);
 
 #endif

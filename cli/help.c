@@ -10,6 +10,10 @@
 
 enum { COLUMN = 24, WIDTH = 96 };
 
+const char at_args_note[] = "An argument is at least 1, or 0 where \"from 0\" stands. Of "
+                            "padding(top, left, bottom, right)\n"
+                            "padding=1 sets all, padding=[0,1,0,1] each.\n";
+
 /* Words in lines from this column on, where the first of them begins now, broken before WIDTH. */
 static void add_words(at_text *out, int column, const char *words) {
     int at = column;
@@ -119,8 +123,8 @@ static at_status template_help(const at_template_row *row, at_text *out, at_erro
     if (s == AT_OK) {
         at_space *space = at_task_space(task);
         const char *open = at_operator_open_args(row->name);
-        at_text_addf(out, "%s: %s\n\nArguments and their defaults (--args):\n  %s\n\n", row->name,
-                     row->help ? row->help : "a template of your own", row->args);
+        at_text_addf(out, "%s: %s\n\nArguments and their defaults (--args):\n  %s\n%s\n", row->name,
+                     row->help ? row->help : "a template of your own", row->args, at_args_note);
         if (open) at_text_addf(out, "tune searches %s where --args does not give them.\n\n", open);
         at_text_addf(out, "Knobs, with these arguments (%lld configurations):\n",
                      (long long)at_space_len(space));
