@@ -1,12 +1,13 @@
 /* runtime/tick.c: the timer's interrupt. Some hundred times a second it takes a core for 3 to 15
  * microseconds, a third of a short block, and the system counts that as the thread's own time. When
- * it comes is known: the coarse clock goes on with it. */
+ * it comes is known: the coarse clock goes on by steps with it. That clock is one core's, which may
+ * sleep, and then misses steps; this core's interrupts come all the same. */
 #include "runtime/runtime_int.h"
 
 #include <time.h>
 
 #define MARGIN_NS 10000 /* what lasts until then is too close to it */
-#define OVER_NS 20000   /* behind the clock's step the interrupt is over */
+#define OVER_NS 20000   /* behind a step the interrupt is over */
 #define FORGET_NS 10    /* the clocks drift */
 enum { SHARE = 4 };     /* longer than that part of the time between two: it makes no difference */
 
@@ -36,8 +37,6 @@ void at_tick_avoid(const at_clock *c, at_tick *t, double ns) {
     int64_t age = age_ns(c), step = t->step_ns;
     t->least_age_ns += FORGET_NS;
     if (age < t->least_age_ns) t->least_age_ns = age;
-    if ((double)(age - t->least_age_ns + MARGIN_NS) + ns <= (double)step) return;
-    for (int64_t was = c->coarse_ns(); c->coarse_ns() == was;)
-        if (age_ns(c) > t->least_age_ns + 2 * step) return; /* it does not come */
-    at_stay(c, OVER_NS);
+    int64_t since = (age - t->least_age_ns) % step;
+    if ((double)(since + MARGIN_NS) + ns > (double)step) at_stay(c, step - since + OVER_NS);
 }
