@@ -173,9 +173,9 @@ static void test_print(void **state) {
     assert_string_equal(at_text_str(&out),
                         "{n:2, O:2, h:5} para =>\n"
                         "    C:2, kh:3, iic:3, kw:2 unroll, iw:7 unroll, b:4 vec =>\n"
-                        "        @acc = n, O, h, {ow, iw}/w, b  // {C, iic}/ic, kh, kw\n"
+                        "        @acc = n, O, h, iw, b  // {C, iic}/ic, kh, kw\n"
                         "    iw:7 unroll, b:4 vec =>\n"
-                        "        @out = n, O, h, {ow, iw}/w, b\n");
+                        "        @out = n, O, h, iw, b\n");
     at_text_free(&out);
     fixture_close(&f);
 }
