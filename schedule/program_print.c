@@ -24,9 +24,27 @@ static bool is_needed(const at_program *p, const at_node *loop, const at_node *b
     return false;
 }
 
+static bool only_packing(const at_program *p, const at_node *n) {
+    if (n->is_leaf) return p->compute->tensors[n->tensor].is_packing;
+    for (const at_node *c = n->child; c; c = c->next)
+        if (!only_packing(p, c)) return false;
+    return true;
+}
+
+/* Would packing beside other stages stand at the root without this loop, and be done ahead? */
+static bool holds_packing(const at_program *p, const at_node *loop) {
+    for (const at_node *n = loop->parent; n; n = n->parent)
+        if (n->extent != 1) return false;
+    if (only_packing(p, loop)) return false;
+    for (const at_node *c = loop->child; c; c = c->next)
+        if (only_packing(p, c) || (!c->is_leaf && c->extent == 1 && holds_packing(p, c)))
+            return true;
+    return false;
+}
+
 /* Loops that run once are left out. */
 static bool is_shown(const at_program *p, const at_node *loop) {
-    return loop->extent != 1 || is_needed(p, loop, loop->child);
+    return loop->extent != 1 || is_needed(p, loop, loop->child) || holds_packing(p, loop);
 }
 
 /* Which axes decide on its bounds. */
