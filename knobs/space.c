@@ -31,9 +31,11 @@ at_status at_knob_too_many(const char *name, at_error *err) {
 }
 
 static at_status too_large(const at_knob *const *knobs, int n, at_error *err) {
+    enum { NAMED = 8 };
     at_text t = {0};
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && i < NAMED; i++)
         at_text_addf(&t, "%s%s (%lld)", i ? " x " : "", knobs[i]->name, (long long)knobs[i]->count);
+    if (n > NAMED) at_text_addf(&t, ", and %d knobs more", n - NAMED);
     at_status s =
         at_fail(err, AT_E_INPUT, "the space exceeds 2^63 - 1 points: %s", at_text_str(&t));
     at_text_free(&t);

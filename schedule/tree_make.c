@@ -86,9 +86,17 @@ int at_tree_add_loop(at_tree_maker *m, int parent, at_ann ann) {
     return loop;
 }
 
+/* Whoever makes a longer one has no use for it, and each look at it is a walk. */
+static at_status check_length(at_tree_maker *m) {
+    enum { MOST_NODES = 4096 };
+    if (m->tree->nodes.len <= MOST_NODES) return AT_OK;
+    return tree_fail(m, "a tree has at most %d loops and leaves", MOST_NODES);
+}
+
 at_status at_tree_add_piece(at_tree_maker *m, int loop, const char *name) {
     int above = 0;
     tree_digit twice;
+    AT_TRY(check_length(m));
     if (find_loop(m, loop, name, &twice))
         return tree_fail(m, "\"%s\" occurs twice on one path", name);
     for (int i = loop; i >= 0; i = node(m, i)->parent) above += node(m, i)->fixed.num_pieces;
@@ -165,6 +173,7 @@ at_status at_tree_add_leaf(at_tree_maker *m, int parent, const char *stage, bool
     if (is_init && !m->c->tensors[tensor].num_reduce)
         return tree_fail(m, "@%s sums nothing: it needs no init", stage);
     *leaf = add_node(m, parent);
+    AT_TRY(check_length(m));
     tree_node *n = node(m, *leaf);
     n->fixed.is_leaf = true;
     n->fixed.is_init = is_init;

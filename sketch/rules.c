@@ -118,6 +118,19 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
     for (int i = 0; i < factored.len; i++) sketch_pack(factored.data[i], out, &why);
 }
 
+/* Sketches of more would have more points than an index can count. */
+static at_status check_length(const sketch_state *s, at_error *err) {
+    enum { MOST_STAGES = 64 };
+    int n = 0;
+    for (int t = 0; t < s->compute->num_tensors; t++)
+        n += s->facts->of[t].is_stage && !s->facts->of[t].is_dissolved;
+    if (n <= MOST_STAGES) return AT_OK;
+    return at_fail(err, AT_E_INPUT,
+                   "%s: rules place at most %d stages that need loops, here are %d; a computation "
+                   "may be given in parts",
+                   s->from->what, MOST_STAGES, n);
+}
+
 at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, int *n,
                     at_error *err) {
     sketch_state first, strips;
@@ -125,6 +138,7 @@ at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, 
     at_error why;
     bool *kept;
     AT_TRY(start(a, d, NULL, &first, err));
+    AT_TRY(check_length(&first, err));
     derive(a, &first, &all);
     const char *word = d->tree ? NULL : sketch_strips(&first, &kept);
     if (word && start(a, d, kept, &strips, &why) == AT_OK) {

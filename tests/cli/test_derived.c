@@ -483,6 +483,27 @@ static void entities(void **state) {
     assert_non_null(strstr(r->err, "knob sketch: there is no such one; there are tile_j"));
 }
 
+/* What is far too long is refused before it takes long. */
+static void lengths(void **state) {
+    (void)state;
+    at_text text = {0};
+    at_text_add(&text, "args N=16\nA[N, N] : input\n");
+    for (int i = 0; i < 200; i++)
+        at_text_addf(&text, "s%d[i:N, j:N] = sum(k:N) %s%.0d[i, k] * A[k, j]\n", i + 1,
+                     i ? "s" : "A", i);
+    cli_write("long.te", at_text_str(&text));
+    const cli_result *r = cli_expect(4, "./autotune derive ./long.te");
+    assert_non_null(strstr(r->err, "long.te: rules place at most 64 stages that need loops, here "
+                                   "are 200"));
+    at_text_clear(&text);
+    at_text_addf(&text, "%sschedule\n", product);
+    for (int i = 0; i < 50000; i++) at_text_add(&text, "i, j =>\n    @out = i, j\n");
+    cli_write("long.te", at_text_str(&text));
+    r = cli_expect(4, "./autotune derive ./long.te");
+    assert_non_null(strstr(r->err, ": a tree has at most 4096 loops and leaves"));
+    at_text_free(&text);
+}
+
 static void mistakes(void **state) {
     (void)state;
     static const struct {
@@ -542,9 +563,10 @@ int main(void) {
         cmocka_unit_test(several_outputs), cmocka_unit_test(as_template),
         cmocka_unit_test(one_sketch),      cmocka_unit_test(begun),
         cmocka_unit_test(pasted),          cmocka_unit_test(lines_of_trees),
-        cmocka_unit_test(history),         cmocka_unit_test(ansor),
-        cmocka_unit_test(arrays),          cmocka_unit_test(entities),
-        cmocka_unit_test(mistakes),        cmocka_unit_test(transfer),
+        cmocka_unit_test(lengths),         cmocka_unit_test(history),
+        cmocka_unit_test(ansor),           cmocka_unit_test(arrays),
+        cmocka_unit_test(entities),        cmocka_unit_test(mistakes),
+        cmocka_unit_test(transfer),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
