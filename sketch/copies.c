@@ -10,17 +10,27 @@
 
 #include "sketch/tile.h"
 
+/* The axis of a stage that an axis of its leaf is: of a sum in parts, whose last reduction these
+ * are, several are that one. */
+static int axis_of(const at_tensor *stage, const at_tensor *made, int axis) {
+    int last = stage->num_axes + stage->num_reduce - 1;
+    if (made->num_axes == stage->num_axes || axis < stage->num_axes) return axis;
+    return axis == stage->num_axes || axis - 1 > last ? last : axis - 1;
+}
+
 /* How far a piece moves what is copied; those of axes of one step stand outermost. */
 static int64_t step_of(const sketch_state *s, const char *leaf, int stage, const at_access *x,
                        const char *piece) {
-    const at_tensor *t = &s->facts->compute->tensors[stage];
     at_leaf_digit d[AT_TREE_MOST_DIGITS];
     int made = at_compute_find(s->compute, leaf);
-    for (int k = 0; k < t->num_axes + t->num_reduce; k++)
-        for (int n = at_tree_digits(s->tree, made, k, d); n-- > 0;)
-            if (!strcmp(d[n].piece, piece))
-                return s->facts->of[stage].inner[k] > 1 && x->stride[k] ? llabs(x->stride[k])
-                                                                        : INT64_MAX;
+    const at_tensor *t = &s->compute->tensors[made];
+    for (int m = 0; m < t->num_axes + t->num_reduce; m++)
+        for (int n = at_tree_digits(s->tree, made, m, d); n-- > 0;)
+            if (!strcmp(d[n].piece, piece)) {
+                int k = axis_of(&s->facts->compute->tensors[stage], t, m);
+                bool moves = s->facts->of[stage].inner[k] > 1 && x->stride[k];
+                return moves ? llabs(x->stride[k]) : INT64_MAX;
+            }
     return INT64_MAX;
 }
 

@@ -2,7 +2,9 @@
  * the outermost reduction, and what they find is summed at the end:
  *
  *     b, i, j0, j1:vec => @s = b // i, ..    ->    i0:para, b, i1, j0, j1:vec => @s_parts = b, i0
- * // .. b, i0 => @s = b // i0  */
+ * // .. b, i0 => @s = b // i0
+ *
+ * A long sum of a register tile is shared out where its loops are made (tile.c). */
 #include "sketch/tile.h"
 
 #include <string.h>

@@ -45,16 +45,20 @@ static void apply(const sketch_state *s, int stage, sketch_states *out, at_error
             if (by_rows) word = at_format(s->arena, "%s+rows_first", word);
             sketch_tile_add(s, stage, word, &axes, out, err);
         }
-    axes = (tile_axes){.vec = vec,
-                       .row = row,
-                       .second = second,
-                       .unrolled = -1,
-                       .blocked = tile_long_sum(s, stage, vec)};
-    if (axes.blocked >= 0)
+    int blocked = tile_long_sum(s, stage, vec), shared = tile_shared_sum(s, stage);
+    axes =
+        (tile_axes){.vec = vec, .row = row, .second = second, .unrolled = -1, .blocked = blocked};
+    if (blocked >= 0)
         sketch_tile_add(
             s, stage,
-            at_format(s->arena, "tile_%s+block_%s", x->axes[vec].name, x->axes[axes.blocked].name),
+            at_format(s->arena, "tile_%s+block_%s", x->axes[vec].name, x->axes[blocked].name),
             &axes, out, err);
+    if (shared < 0 || row < 0) return;
+    axes.blocked = shared;
+    axes.shared_out = true;
+    sketch_tile_add(
+        s, stage, at_format(s->arena, "tile_%s+factor_%s", x->axes[vec].name, x->axes[shared].name),
+        &axes, out, err);
 }
 
 const sketch_rule at_rule_tile = {applies, apply};

@@ -17,6 +17,8 @@ typedef struct tiling {
     tile_axes axes;
     const char *leaf;
     const char *phase[AT_FACTS_MAX_AXES]; /* loop of an axis' phases; NULL: it has none */
+    const char *part;    /* loop of the parts of a sum that is shared out, or NULL */
+    const char *rest[3]; /* of such a sum: blocks, steps, those that are written out */
     /* outer: of axes that move what lanes read; shared: of others */
     AT_VEC(const char *) columns, outer, shared, phases, guarded, blocks, middle, sums, rows;
     AT_VEC(tile_loop) loops; /* which axis those outside of the tile run; others: groups, phases */
@@ -58,6 +60,39 @@ static at_status split_groups(tiling *t) {
         if (!is_phase && k >= x->num_axes) *at_push(t->s->arena, &t->sums) = group;
     }
     return AT_OK;
+}
+
+/* The sum of each part of a reduction is a stage of its own, which is tiled; what had its name adds
+ * them up. A part's sums lie together. */
+static at_status share_sum(tiling *t) {
+    enum { PARTS = 16, STEPS = 256 };
+    static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "first <= 64 && last <= 16"};
+    const at_tensor *x = &t->s->facts->compute->tensors[t->stage];
+    int k = t->axes.blocked, n = 0,
+        blocks = (int)(t->s->facts->of[t->stage].extent[k] / PARTS / STEPS);
+    const at_part_limit limits[] = {{0},
+                                    {.wide = blocks, .narrow = blocks},
+                                    {.wide = STEPS, .narrow = STEPS},
+                                    {.wide = 1, .narrow = 1}};
+    const char *parts[4], *name = sketch_fresh(t->s, at_format(t->s->arena, "%s_parts", x->name));
+    AT_TRY(sketch_split(t->s, t->leaf, t->name[k], 4, &spec, limits, parts, t->err));
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = t->leaf, .names = {[0] = parts[0]}},
+            factor = {.kind = AT_EDIT_FACTOR, .stage = t->leaf, .loop = parts[0], .names = {name}};
+    for (int i = 0; i < x->num_axes + x->num_reduce; i++)
+        if (i != k) order.names[++n] = t->name[i];
+    for (int i = 0; i < 3; i++) order.names[++n] = t->rest[i] = parts[i + 1];
+    AT_TRY(sketch_step(t->s, &order, t->err));
+    AT_TRY(sketch_step(t->s, &factor, t->err));
+    t->part = parts[0];
+    t->leaf = name;
+    const at_tensor *made = &t->s->compute->tensors[at_compute_find(t->s->compute, name)];
+    const char *lies = made->axes[x->num_axes].name;
+    for (int i = 0; i < x->num_axes; i++)
+        lies = at_format(t->s->arena, "%s %s", lies, made->axes[i].name);
+    at_edit e = {.kind = AT_EDIT_ATTRIBUTE,
+                 .stage = name,
+                 .other = at_format(t->s->arena, "[order %s]", lies)};
+    return sketch_step(t->s, &e, t->err);
 }
 
 static bool is_dot(const tiling *t) {
@@ -143,7 +178,8 @@ static at_status split_sum(tiling *t, int axis, bool is_last) {
     static const at_split_spec spec = {.policy = AT_FACTORS, .filter = "last <= 16"};
     const char *parts[3] = {t->name[axis]};
     int n = !is_last ? 1 : axis == t->axes.blocked ? 3 : 2;
-    if (n > 1)
+    if (n == 3 && t->part) memcpy(parts, t->rest, sizeof parts);
+    else if (n > 1)
         AT_TRY(sketch_split(t->s, t->leaf, t->name[axis], n, &spec, n == 3 ? blocked : limits,
                             parts, t->err));
     if (n == 3) {
@@ -188,6 +224,7 @@ static loop_names outside(const tiling *t) {
 #define ADD(list)                                                                                  \
     for (int i = 0; i < t->list.len && n.len < AT_EDIT_MAX_NAMES; i++)                             \
     n.data[n.len++] = t->list.data[i]
+    if (t->part) n.data[n.len++] = t->part;
     if (!t->axes.rows_first) ADD(columns);
     ADD(outer);
     if (t->axes.panels) ADD(blocks);
@@ -254,6 +291,7 @@ static at_status share_out(tiling *t) {
     int apart = t->axes.num_near ? 0 : t->phases.len + t->guarded.len;
     if (t->axes.rows_first) apart += t->columns.len;
     if (all.len - apart < most) most = all.len - apart;
+    if (t->part) most = 1;
     for (int i = 0; i < most && goes_on; i++) {
         e.names[n++] = all.data[i];
         goes_on = !is_place(t, all.data[i]);
@@ -289,6 +327,30 @@ static at_status put_reader(tiling *t, const char *loop) {
     const char *sum = sketch_fresh(t->s, at_format(t->s->arena, "%s_sum", x->name));
     at_edit e = {.kind = AT_EDIT_COPY, .stage = x->name, .copy = AT_COPY_WRITE, .names = {sum}};
     t->leaf = sum;
+    return sketch_step(t->s, &e, t->err);
+}
+
+/* Parts of a sum are added up in vectors, and what reads the sums stands beside that. */
+static at_status join_parts(tiling *t) {
+    static const at_split_spec spec = {.policy = AT_LISTED, .listed = "8 16 32 64 128 256"};
+    static const at_part_limit limits[] = {{0}, {.vectors = 4}};
+    const at_facts *f = t->s->facts;
+    const at_tensor *x = &f->compute->tensors[t->stage];
+    int last = x->num_axes - 1;
+    at_edit order = {.kind = AT_EDIT_ORDER, .stage = x->name};
+    const char *parts[2];
+    AT_TRY(sketch_split(t->s, x->name, x->axes[last].name, 2, &spec, limits, parts, t->err));
+    for (int k = 0; k < last; k++) order.names[k] = x->axes[k].name;
+    order.names[last] = parts[0];
+    order.names[last + 1] = t->part;
+    order.names[last + 2] = parts[1];
+    AT_TRY(sketch_step(t->s, &order, t->err));
+    AT_TRY(sketch_mark(t->s, x->name, parts[1], AT_ANN_VEC, t->err));
+    if (!f->of[t->stage].has_matched_reader) return AT_OK;
+    at_edit e = {.kind = AT_EDIT_NEST,
+                 .stage = f->compute->tensors[f->of[t->stage].reader].name,
+                 .other = x->name,
+                 .loop = parts[0]};
     return sketch_step(t->s, &e, t->err);
 }
 
@@ -349,6 +411,7 @@ static at_status make(tiling *t) {
     sketch_state *s = t->s;
     t->leaf = x->name;
     AT_TRY(split_groups(t));
+    if (t->axes.shared_out) AT_TRY(share_sum(t));
     AT_TRY(split_vector(t));
     int others = 0;
     for (int shared = 0; shared < 2; shared++) /* what needs the same vectors again, inside */
@@ -376,9 +439,9 @@ static at_status make(tiling *t) {
     AT_TRY(sketch_mark(s, t->leaf, t->vector, AT_ANN_VEC, t->err));
     AT_TRY(share_out(t));
     const char *inner = innermost(t);
-    AT_TRY(put_reader(t, inner));
+    AT_TRY(t->part ? join_parts(t) : put_reader(t, inner));
     AT_TRY(ask_ahead(t));
-    if (t->blocks.len || t->axes.late) AT_TRY(order_reader(t));
+    if (!t->part && (t->blocks.len || t->axes.late)) AT_TRY(order_reader(t));
     for (int i = 0; i < t->axes.num_near; i++) AT_TRY(copy_near(t, t->axes.near[i]));
     if (t->axes.has_pointers) AT_TRY(read_by_pointers(t));
     *at_push(s->arena, &s->tiles) = (sketch_tile){.stage = t->stage,

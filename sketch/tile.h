@@ -13,6 +13,7 @@ typedef struct tile_axes {
     int blocked;       /* a long one, in blocks that several tiles share; sums are then in memory */
     bool rows_first;   /* rows outside of what lanes are a part of */
     bool panels;       /* blocks of the reduction outside of rows */
+    bool shared_out;   /* parts of the blocked one are summed by threads, and added up behind */
     bool late;         /* what reads the sums goes over those of several tiles */
     bool has_pointers; /* rows of the access `pointers` are read by a list of places */
     int pointers;
@@ -49,6 +50,8 @@ int tile_short_sums(const sketch_state *s, int stage, int row, int second, int *
 int tile_rows_beside(const sketch_state *s, int stage, int vec, int row);
 /* A reduction so long that what a tile reads of it exceeds the first-level cache; -1: none. */
 int tile_long_sum(const sketch_state *s, int stage, int vec);
+/* A reduction so long, of so few sums, that threads share it out rather than these; -1: none. */
+int tile_shared_sum(const sketch_state *s, int stage);
 /* Whether tiles stand beside each other along the lanes. */
 bool tile_has_columns(const sketch_state *s, int stage, int vec);
 /* The axis along which sums are stored, for lanes that would read windows in steps or across

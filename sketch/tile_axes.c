@@ -168,6 +168,19 @@ int tile_long_sum(const sketch_state *s, int stage, int vec) {
     return f->inner[last] >= LONG && !f->divisor[last] && f->inner[vec] > COLUMNS ? last : -1;
 }
 
+int tile_shared_sum(const sketch_state *s, int stage) {
+    enum { LEAST_STEPS = 16384, MOST_SUMS = 16384 };
+    const at_tensor *x = &s->facts->compute->tensors[stage];
+    const at_stage_facts *f = &s->facts->of[stage];
+    int last = x->num_axes + x->num_reduce - 1;
+    int64_t sums = 1;
+    for (int k = 0; k <= last; k++) {
+        if (f->divisor[k] || x->axes[k].begin) return -1;
+        if (k < x->num_axes) sums *= f->extent[k];
+    }
+    return x->num_reduce && f->extent[last] >= LEAST_STEPS && sums <= MOST_SUMS ? last : -1;
+}
+
 bool tile_has_columns(const sketch_state *s, int stage, int vec) {
     return s->facts->of[stage].inner[vec] > COLUMNS;
 }

@@ -160,6 +160,7 @@ static void sets(void **state) {
     } cases[] = {
         {"examples/te/matmul_add.te", "N=13,L=7,M=18", false},
         {"examples/te/matmul_add.te", "N=16,L=8,M=32", false},
+        {"examples/te/matmul_add.te", "N=2,L=16500,M=8", false}, /* a sum that is shared out */
         {"examples/te/matmul_add.te", "N=37,L=5,M=67", false},
         {"examples/te/matmul_add.te", "N=1,L=3,M=5", false},
         {"examples/te/conv2d.te", "N=3,H=5,W=7,CI=3,CO=9,K=5,S=1,P=2,D=1", false},
@@ -412,8 +413,11 @@ static void places(void **state) {
         {"batch_matmul", "B=1,N=1024,M=1024,K=1024", "near_Y", true},
         {"batch_matmul", "B=1,N=1,M=1024,K=1024", "near_Y", false}, /* no row needs them again */
         {"batch_matmul", "B=1,N=128,M=128,K=128", "near_Y", false}, /* it stays in the caches */
-        {"matmul_add", "N=1024,L=1024,M=1024", "near_B", true},     /* a weight of a product */
-        {"conv2d", "H=14,W=14,K=3,P=1", "near_", false},            /* not of a convolution */
+        {"matmul_add", "N=16,L=16384,M=16", "factor_k", true},
+        {"matmul_add", "N=16,L=1024,M=16", "factor_k", false},    /* a short sum */
+        {"matmul_add", "N=256,L=16384,M=256", "factor_k", false}, /* many sums */
+        {"matmul_add", "N=1024,L=1024,M=1024", "near_B", true},   /* a weight of a product */
+        {"conv2d", "H=14,W=14,K=3,P=1", "near_", false},          /* not of a convolution */
         {"batch_matmul", "B=1,N=256,M=1024,K=2048", "panels_k", true},
         {"batch_matmul", "B=1,N=256,M=64,K=2048", "panels_k", false}, /* one column */
         {"batch_matmul", "B=1,N=1024,M=1024,K=1024", "panels_k", false},

@@ -16,6 +16,7 @@ static const struct {
     const char *file, *args;
 } tasks[] = {
     {"matmul_add", ""},
+    {"matmul_add", "N=64,L=65536,M=64"},
     {"batch_matmul", "B=2,N=1024,M=1024,K=1024"},
     {"batch_matmul", "B=2,N=768,M=768,K=6144"},
     {"conv2d", "N=1,H=14,W=14,CI=256,CO=256,K=3,S=1,P=1"},
