@@ -13,19 +13,11 @@
 
 enum { LONG_PANEL = 2048 }; /* steps whose vectors exceed half of a second-level cache */
 
-static bool is_weight(const sketch_state *s, const at_access *x) {
-    return s->facts->compute->tensors[x->tensor].role == AT_ROLE_WEIGHT;
-}
-
-/* What may be copied near: inputs, and weights of a product, for those who pack at every call.
- * Those of a convolution are packed as a whole. */
+/* What is not packed ahead of the kernel, and is read as it lies. */
 static bool may_copy(const sketch_state *s, int stage, const at_access *x) {
-    const at_stage_facts *f = &s->facts->of[stage];
     const at_tensor *from = &s->facts->compute->tensors[x->tensor];
-    bool all_bare = true;
-    for (int i = 0; i < f->num_accesses; i++) all_bare &= f->access[i].is_bare;
-    return x->is_bare && (from->role == AT_ROLE_INPUT || (is_weight(s, x) && all_bare)) &&
-           !from->is_int && tile_reads_once(s, stage, x->tensor);
+    return x->is_bare && from->role == AT_ROLE_INPUT && !from->is_int &&
+           tile_reads_once(s, stage, x->tensor);
 }
 
 /* Vectors from beyond the caches near the core, which several rows need; -1: there are none. */

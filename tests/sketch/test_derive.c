@@ -416,8 +416,7 @@ static void places(void **state) {
         {"matmul_add", "N=16,L=16384,M=16", "factor_k", true},
         {"matmul_add", "N=16,L=1024,M=16", "factor_k", false},    /* a short sum */
         {"matmul_add", "N=256,L=16384,M=256", "factor_k", false}, /* many sums */
-        {"matmul_add", "N=1024,L=1024,M=1024", "near_B", true},   /* a weight of a product */
-        {"conv2d", "H=14,W=14,K=3,P=1", "near_", false},          /* not of a convolution */
+        {"matmul_add", "N=1024,L=1024,M=1024", "near_", false},   /* weights are packed ahead */
         {"batch_matmul", "B=1,N=256,M=1024,K=2048", "panels_k", true},
         {"batch_matmul", "B=1,N=256,M=64,K=2048", "panels_k", false}, /* one column */
         {"batch_matmul", "B=1,N=1024,M=1024,K=1024", "panels_k", false},
