@@ -2,6 +2,7 @@
 #include "tests/cli/cli_test.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,14 @@ static at_arena *arena;
 static cli_result last;
 static char command_line[8192];
 
-/* Whatever the user's terminal, language and zone are. */
+/* Whatever the user's terminal, language and zone are, and what files the caller has left open. */
 static void plain_environment(void) {
     static const char *const of_user[] = {"LC_ALL",  "LC_CTYPE", "LC_MESSAGES", "LC_NUMERIC",
                                           "LANG",    "LANGUAGE", "TERM",        "NO_COLOR",
                                           "COLUMNS", "LINES"};
     for (size_t i = 0; i < sizeof of_user / sizeof *of_user; i++) unsetenv(of_user[i]);
     setenv("TZ", "UTC", 1);
+    for (int fd = STDERR_FILENO + 1; fd < 256; fd++) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
 int cli_setup(void **state) {
