@@ -99,7 +99,8 @@ static bool is_left(const at_estimator *e, const est_leaf *x, const est_access *
 }
 
 static void count_turns(const est_leaf *x, touched *t) {
-    double product[32], extent[32]; /* of each axis */
+    enum { MOST_AXES = 32 };
+    double product[MOST_AXES], extent[MOST_AXES];
     uint32_t seen = 0;
     t->turns[0] = 1;
     t->is_exact = true;
@@ -112,7 +113,7 @@ static void count_turns(const est_leaf *x, touched *t) {
         product[l->axis] *= l->turns;
         extent[l->axis] = l->extent;
     }
-    for (int k = 0; seen >> k; k++)
+    for (int k = 0; k < MOST_AXES; k++)
         if (seen >> k & 1 && product[k] > extent[k]) t->is_exact = false;
 }
 

@@ -321,6 +321,29 @@ static void sums_by_lists(void **state) {
     assert_false(has_estimate(17));
 }
 
+/* As many axes as a stage may have, in more lines than the nearest cache holds: the last one's bit
+ * is the highest of a word. */
+static void many_axes(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_text te = {0};
+    const at_template_row *row;
+    at_task *t;
+    at_error err;
+    at_estimate e;
+    at_text_addf(&te, "# Sums.\nargs N=1024, K=1024\nx[N, K] : input\nout[n:N] = sum(");
+    for (int i = 0; i < 30; i++) at_text_addf(&te, "r%d:1, ", i);
+    at_text_addf(&te, "k:K) x[n, k]\n");
+    assert_int_equal(at_te_parse(a, "axes.te", at_text_str(&te), te.len, &row, &err), AT_OK);
+    assert_int_equal(at_task_new(a, row, NULL, &t, &err), AT_OK);
+    at_cost_model *m = model_of(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
+    assert_true(at_cost_point(m, 0, &e));
+    assert_true(e.bytes[1] >= 4.0 * 1024 * 1024);
+    at_cost_model_free(m);
+    at_text_free(&te);
+    at_arena_free(a);
+}
+
 /* Functions of an element count as many operations as lowering makes of them. */
 static void functions_of_elements(void **state) {
     (void)state;
@@ -366,6 +389,7 @@ int main(void) {
         cmocka_unit_test(loops_behind_each_other),
         cmocka_unit_test(rows_in_groups),
         cmocka_unit_test(sums_by_lists),
+        cmocka_unit_test(many_axes),
         cmocka_unit_test(functions_of_elements),
         cmocka_unit_test(every_template),
     };
