@@ -87,7 +87,7 @@ static void add_message(at_text *out, const char *text) {
         return;
     }
     for (const char *p = text; *p; p += strcspn(p, "\n"), p += strspn(p, "\n")) {
-        if (p > text) at_text_add(out, " / ");
+        if (out->len) at_text_add(out, " / ");
         at_text_addn(out, p, strcspn(p, "\n"));
     }
 }

@@ -432,11 +432,11 @@ static void refusing_wrapper(void **state) {
     (void)state;
     static const struct {
         const char *script, *said;
-    } wrappers[] = {
-        {"#!/bin/sh\necho 'wrapper: no licence' >&2\necho 'ask at the desk' >&2\nexit 3\n",
-         "gcc: wrapper: no licence / ask at the desk (gcc is "},
-        {"#!/bin/sh\nexit 3\n",
-         "gcc: ended without an object or a message, with exit code 3 (gcc is "}};
+    } wrappers[] = {{"#!/bin/sh\necho >&2\necho 'wrapper: no licence' >&2\necho 'ask at the desk' "
+                     ">&2\nexit 3\n",
+                     "gcc: wrapper: no licence / ask at the desk (gcc is "},
+                    {"#!/bin/sh\nexit 3\n",
+                     "gcc: ended without an object or a message, with exit code 3 (gcc is "}};
     char folder[] = "/tmp/at-wrapper-XXXXXX", file[64], *saved = strdup(getenv("PATH"));
     assert_non_null(mkdtemp(folder));
     snprintf(file, sizeof file, "%s/gcc", folder);
