@@ -32,7 +32,7 @@ void at_stay(const at_clock *c, int64_t ns) {
 void at_tick_avoid(const at_clock *c, at_tick *t, double ns) {
     if (!c->coarse_ns) return;
     if (!t->step_ns) *t = (at_tick){.step_ns = c->coarse_step_ns(), .least_age_ns = INT64_MAX / 2};
-    if (ns > (double)t->step_ns / SHARE) return;
+    if (ns * SHARE >= (double)t->step_ns) return;
     /* Right behind a step the coarse clock is late by what it is always late by. */
     int64_t age = age_ns(c), step = t->step_ns;
     t->least_age_ns += FORGET_NS;

@@ -147,11 +147,18 @@ static void slow_clock(void **state) {
     fake k = {.ns = 130, .first_ns = 1000}, a = {.ns = 200};
     reading_ns = 1000;
     time_pairs(&k, &a, ten);
-    reading_ns = 20;
     for (int i = 0; i < 10; i++) {
         assert_float_equal(out.pairs[i].time_s, 130e-9, 5e-9);
         assert_float_equal(out.pairs[i].anchor_s, 200e-9, 7e-9);
     }
+    /* A run of it with the clock's reading takes three times the anchor, without it less. */
+    time_pairs(&k, &a, (at_job){.pairs = 3});
+    assert_false(out.at_least);
+    assert_int_equal(out.num_pairs, 11); /* since it seems much faster */
+    fake behind = {.ns = 900};
+    time_pairs(&behind, &a, (at_job){.pairs = 3});
+    assert_true(out.at_least);
+    reading_ns = 20;
 }
 
 /* Blocks of 50 microseconds whose first run, which finds the other's caches, does not count. */
