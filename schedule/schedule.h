@@ -414,7 +414,8 @@ typedef struct at_program {
     const int64_t *values; /* by symbol slot; borrowed */
     int64_t **extents;     /* [tensor][axis] */
     const char *const *piece_names;
-    at_node *root; /* first of the outermost nodes; init leaves already inserted */
+    at_node *root; /* first of the outermost nodes, and of an array of all in textual order; init
+                      leaves already inserted */
     int num_loops;
     bool *dissolved; /* [tensor]: a stage without leaf, computed inside its readers */
 } at_program;

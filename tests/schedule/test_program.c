@@ -180,6 +180,35 @@ static void test_print(void **state) {
     fixture_close(&f);
 }
 
+/* Inits of sums that stand together, each one loop that runs once further inside than the last:
+ * whoever reads what is printed puts them all there by himself, and nothing is looked at again for
+ * each of those outside of it. */
+static void test_print_nested_inits(void **state) {
+    (void)state;
+    enum { SUMS = 60 };
+    fixture f;
+    at_text compute = {0}, tree = {0}, sums = {0}, out = {0};
+    at_text_add(&compute, "x[Y] : input\n");
+    at_text_add(&sums, "k:4 =>\n");
+    for (int i = 0; i < SUMS; i++) {
+        at_text_addf(&compute, "s%d[y:1] = sum(k:Y) x[k]\n", i);
+        at_text_addf(&tree, "%*su%d:1 =>\n%*s@s%d.init = 0\n", 4 * i, "", i, 4 * i + 4, "", i);
+        at_text_addf(&sums, "    @s%d = 0  // k\n", i);
+    }
+    at_text_addf(&tree, "%*sk:4 =>\n", 4 * SUMS, "");
+    for (int i = 0; i < SUMS; i++) at_text_addf(&tree, "%*s@s%d = 0 // k\n", 4 * SUMS + 4, "", i);
+    example e = {"t", "Y=4", at_text_str(&compute), at_text_str(&tree)};
+    fixture_open(&f, &e);
+    assert_ok(&f, fixture_build(&f));
+    at_program_print(&out, f.program, false);
+    assert_string_equal(at_text_str(&out), at_text_str(&sums));
+    fixture_close(&f);
+    at_text_free(&compute);
+    at_text_free(&tree);
+    at_text_free(&sums);
+    at_text_free(&out);
+}
+
 /* An init written by hand replaces the generated one, and may stand further out. */
 static void test_explicit_init(void **state) {
     (void)state;
@@ -205,10 +234,11 @@ static void test_explicit_init(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples),   cmocka_unit_test(test_gemm_factors),
-        cmocka_unit_test(test_gemm_tails), cmocka_unit_test(test_fused),
-        cmocka_unit_test(test_dyn),        cmocka_unit_test(test_poison),
-        cmocka_unit_test(test_print),      cmocka_unit_test(test_explicit_init),
+        cmocka_unit_test(test_examples),      cmocka_unit_test(test_gemm_factors),
+        cmocka_unit_test(test_gemm_tails),    cmocka_unit_test(test_fused),
+        cmocka_unit_test(test_dyn),           cmocka_unit_test(test_poison),
+        cmocka_unit_test(test_print),         cmocka_unit_test(test_print_nested_inits),
+        cmocka_unit_test(test_explicit_init),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
