@@ -107,7 +107,7 @@ static at_status show(at_session *s, shown *v, const at_options *o, at_error *er
     v->kernel = c.kernel;
     if (o->output) AT_TRY(write_file(s, o, err));
     if (o->history && !o->json) return at_print(&v->history, err);
-    if (o->output && !o->json) return AT_OK;
+    if (o->output && !o->json && !o->code && !o->dump && !o->why) return AT_OK;
     return o->json ? print_json(s, v, err) : print_text(s, v, err);
 }
 

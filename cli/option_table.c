@@ -124,8 +124,9 @@ static const at_option_row rows[] = {
     {"--index", "I", CHOOSING | V(SPACE), NULL,
      "a configuration by its index; space: or several: 0,5435", TEXT, TO(index), 0, 0},
     {"--sketch", "NAME", V(TUNE) | TASK | CHOOSING, NULL,
-     "a sketch of a derived computation; tune: the only one that is searched; space, derive: the "
-     "one that is shown or written; else: its default configuration, or its best record of --log",
+     "a sketch of a derived computation; tune: the only one that is searched; space: the one whose "
+     "knobs are printed; derive: the one that is shown or written; else: its default "
+     "configuration, or its best record of --log",
      TEXT, TO(request.sketch), 0, 0},
     {"--compiler", "NAME", MEASURING, "tcc", "tcc, gcc or clang", COMPILER, TO(engine.compiler), 0,
      0},
@@ -213,7 +214,10 @@ static const at_option_row rows[] = {
      TEXT, TO(name), 0, 0},
     {"--output", "FILE",
      V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(DERIVE) | V(SHOW) | V(MACHINE),
-     NULL, "file to write (also -o); default: standard output", TEXT, TO(output), 0, 0},
+     NULL,
+     "file to write (also -o); show: the configuration as a template of it alone; else: default: "
+     "standard output",
+     TEXT, TO(output), 0, 0},
     {"--force", NULL,
      V(APPLY) | V(PICK_BEST) | V(CONVERT) | V(PLOT) | V(REPORT) | V(LOG) | V(DERIVE) | V(SHOW) |
          V(MACHINE),

@@ -275,6 +275,10 @@ static void pasted(void **state) {
     free(tree);
     cli_expect(0, "./autotune run ./alone.c");
     cli_expect(0, "./autotune show ./my.te --index 6 -o alone.c"); /* nobody went on with it */
+    r = cli_expect(0, "./autotune show ./my.te -o alone.c");
+    assert_string_equal(r->out, "");
+    r = cli_expect(0, "./autotune show ./my.te --code -o alone.c");
+    assert_non_null(strstr(r->out, "int kernel_pack_entry("));
     cli_expect(0, "echo >>alone.c");
     r = cli_expect(2, "./autotune show ./my.te -o alone.c");
     assert_non_null(strstr(r->err, "alone.c"));

@@ -127,6 +127,9 @@ static void help_of_a_verb(void **state) {
             if (strstr(help, at_format(cli_arena(), "; %s: ", verbs[of].name)))
                 fail_msg("help %s speaks of %s", verbs[v].name, verbs[of].name);
         assert_null(strstr(help, " else: "));
+        for (int of = 0; of < num_verbs; of++) /* a clause is of one verb */
+            if (strstr(help, at_format(cli_arena(), ", %s: ", verbs[of].name)))
+                fail_msg("help %s speaks of %s and another", verbs[v].name, verbs[of].name);
     }
 }
 
