@@ -190,9 +190,7 @@ static int goes_over(const rows *r, int tensor, int64_t *stride) {
     return found;
 }
 
-/* Asks for the next rows of all that lies beyond the caches near the core, what is written
- * included.
- */
+/* Asks for the next rows of all that lies beyond the caches near the core, written rows, too. */
 static at_status prefetch(rows *r) {
     const at_facts *f = r->s->facts;
     const at_compute *c = f->compute;

@@ -82,7 +82,8 @@ void cli_write_faulty_gcc(const char *fault) {
 }
 
 static const cli_result *run(const char *fmt, va_list ap) {
-    vsnprintf(command_line, sizeof command_line, fmt, ap);
+    if (vsnprintf(command_line, sizeof command_line, fmt, ap) >= (int)sizeof command_line)
+        fail_msg("a command is too long: %.200s", command_line);
     at_arena_reset(arena);
     char *line = at_format(arena, "{ %s\n} >.out 2>.err", command_line);
     int status = system(line);

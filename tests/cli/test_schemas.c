@@ -80,7 +80,7 @@ static void schemas(void **state) {
         skip();
     }
     at_text check = {0}; /* of all answers at once: Python takes long to start */
-    at_text_addf(&check, "%s %s/tests/cli/check_schema.py", python, sources);
+    at_text_addf(&check, "S='%s'; %s \"$S\"/tests/cli/check_schema.py", sources, python);
     for (int i = 0; i < NUM_CASES; i++) {
         cli_write("net.workload", "2 dense M=3,N=16,K=5\n1 matmul_add N=4,L=4,M=16\n");
         if (strstr(cases[i].command, "foreign.log")) /* without our member */
@@ -94,7 +94,7 @@ static void schemas(void **state) {
         if (r->status != cases[i].status && !(r->status == 7 && !strcmp(cases[i].verb, "verify")))
             fail_msg("autotune %s --json: exit code %d\n%s", cases[i].command, r->status, r->err);
         cli_expect(0, "mv out.json %d.json", i);
-        at_text_addf(&check, " %s/docs/schemas/%s.json %d.json", sources, cases[i].verb, i);
+        at_text_addf(&check, " \"$S\"/docs/schemas/%s.json %d.json", cases[i].verb, i);
     }
     const cli_result *r = cli_run("%s", at_text_str(&check));
     at_text_free(&check);
