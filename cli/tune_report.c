@@ -65,9 +65,9 @@ static void add_tie(at_text *out, const at_final *final, const at_best *best, bo
     bool has_interval = f->among ? isfinite(best->of_peak.low) : f->num_rounds >= AT_FINAL_LEAST;
     if (!f->among && final->winner && final->count > 1) of = "; not counting that it was chosen";
     if (has_interval)
-        at_text_addf(out, "share of the %s %.1f to %.1f %% (95 %% interval, %d rounds%s)",
+        at_text_addf(out, "share of the %s %.1f to %.1f %% (95 %% interval, %d round%s%s)",
                      in_bytes ? "bandwidth" : "peak", 100 * best->of_peak.low,
-                     100 * best->of_peak.high, f->num_rounds, of);
+                     100 * best->of_peak.high, f->num_rounds, f->num_rounds == 1 ? "" : "s", of);
     else at_text_addf(out, "timed again %d time%s", f->num_rounds, f->num_rounds > 1 ? "s" : "");
     if (!final->winner) at_text_add(out, "; in a final of an earlier run");
     if (final->tied)
