@@ -86,6 +86,7 @@ static void add_copies(const sketch_state *s, const sketch_tile *tile, int acces
         if (how != PACK_MAY) all->data[b] = copied;
         if (how != PACK_MUST) *at_push(s->arena, all) = how == PACK_MAY ? copied : old;
     }
+    if (all->len > SKETCH_MOST) all->len = SKETCH_MOST; /* each copy doubles them */
 }
 
 /* It is copied already. */

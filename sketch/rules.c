@@ -8,7 +8,6 @@ static const sketch_rule *const rules[] = {
     &at_rule_inline, &at_rule_tile, &at_rule_pointers, &at_rule_near,  &at_rule_windows,
     &at_rule_late,   &at_rule_dots, &at_rule_lists,    &at_rule_lanes, &at_rule_plain};
 enum { NUM_RULES = sizeof rules / sizeof *rules };
-enum { MOST_SKETCHES = 64 };
 
 /* What one stage makes of a state. */
 static void visit(const sketch_state *s, int stage, sketch_states *out, at_error *err) {
@@ -31,7 +30,7 @@ static void visit_all(at_arena *a, int stage, sketch_states *states, at_error *e
         /* As it stands: in loops of its own. */
         if (next.len == before) *at_push(a, &next) = states->data[i];
     }
-    if (next.len > MOST_SKETCHES) next.len = MOST_SKETCHES;
+    if (next.len > SKETCH_MOST) next.len = SKETCH_MOST;
     *states = next;
 }
 
@@ -147,7 +146,7 @@ at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, 
     }
     at_sketch *sketches = AT_NEW_ARRAY(a, at_sketch, all.len);
     *n = 0;
-    for (int i = 0; i < all.len && *n < MOST_SKETCHES; i++) {
+    for (int i = 0; i < all.len && *n < SKETCH_MOST; i++) {
         at_sketch sketch = finish(all.data[i]);
         if (!is_named(sketches, *n, sketch.name)) sketches[(*n)++] = sketch;
     }

@@ -38,6 +38,7 @@ typedef struct sketch_state {
     const char *name;
 } sketch_state;
 typedef AT_VEC(sketch_state *) sketch_states;
+enum { SKETCH_MOST = 64 }; /* of a computation; of ways to go on with one, too */
 
 typedef enum rule_verdict { RULE_SKIP, RULE_APPLY, RULE_APPLY_ALONE } rule_verdict;
 /* Stages are visited from the last to the first; the rules in their order. ALONE: no later rule

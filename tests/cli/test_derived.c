@@ -278,7 +278,7 @@ static void pasted(void **state) {
     r = cli_expect(0, "./autotune show ./my.te -o alone.c");
     assert_string_equal(r->out, "");
     r = cli_expect(0, "./autotune show ./my.te --code -o alone.c");
-    assert_non_null(strstr(r->out, "int kernel_pack_entry("));
+    assert_non_null(strstr(r->out, "int kernel_entry("));
     cli_expect(0, "echo >>alone.c");
     r = cli_expect(2, "./autotune show ./my.te -o alone.c");
     assert_non_null(strstr(r->err, "alone.c"));
@@ -499,6 +499,14 @@ static void lengths(void **state) {
     const cli_result *r = cli_expect(4, "./autotune derive ./long.te");
     assert_non_null(strstr(r->err, "long.te: rules place at most 64 stages that need loops, here "
                                    "are 200"));
+    at_text_clear(&text);
+    at_text_add(&text, "args N=16\nA[N, N] : input\n"); /* 2^18 ways to pack */
+    for (int i = 0; i < 18; i++)
+        at_text_addf(&text, "s%d[i:N, j:N] = sum(k:N) %s%.0d[i, k] * A[k, j]\n", i + 1,
+                     i ? "s" : "A", i);
+    cli_write("long.te", at_text_str(&text));
+    r = cli_expect(4, "./autotune derive ./long.te");
+    assert_non_null(strstr(r->err, "the space exceeds 2^63 - 1 points"));
     at_text_clear(&text);
     at_text_addf(&text, "%sschedule\n", product);
     for (int i = 0; i < 50000; i++) at_text_add(&text, "i, j =>\n    @out = i, j\n");
