@@ -203,6 +203,12 @@ typedef enum at_state {
     AT_STATE_MIXED,
     AT_STATE_COUNT
 } at_state;
+/* Does what was seen in state s count where `wanted` is? ALONE, COMPANY: that state only; else all
+ * but MIXED. */
+static inline bool at_state_counts(at_state wanted, at_state s) {
+    bool one = wanted == AT_STATE_ALONE || wanted == AT_STATE_COMPANY;
+    return one ? s == wanted : s != AT_STATE_MIXED;
+}
 
 /* ---- decisions that may be looked at at any time (betting.c) ----------------------------------
  *

@@ -47,10 +47,7 @@ at_linked at_linked_of(at_session *s, const at_outcome *o) {
     for (int k = 0; k < AT_STATE_COUNT; k++)
         counts[k] = at_objective_counts(s->states.objective, (at_state)k);
     at_scale all = scale_of(o, states, counts, &out.anchor_s);
-    if (all.pairs)
-        out.state = s->states.objective == AT_OBJECTIVE_ALONE     ? AT_STATE_ALONE
-                    : s->states.objective == AT_OBJECTIVE_COMPANY ? AT_STATE_COMPANY
-                                                                  : AT_STATE_UNKNOWN;
+    if (all.pairs) out.state = at_objective_state(s->states.objective);
     for (int k = 0; k < AT_STATE_COUNT; k++) counts[k] = true;
     if (!all.pairs) all = scale_of(o, states, counts, &out.anchor_s);
     out.pairs = all.pairs;

@@ -3,9 +3,7 @@
 
 void at_states_ask(const at_session *s, at_job *job) {
     job->reach = s->states.reach;
-    job->wanted = s->states.objective == AT_OBJECTIVE_ALONE     ? AT_STATE_ALONE
-                  : s->states.objective == AT_OBJECTIVE_COMPANY ? AT_STATE_COMPANY
-                                                                : AT_STATE_UNKNOWN;
+    job->wanted = at_objective_state(s->states.objective);
 }
 
 at_state at_states_take(at_session *s, const at_pair *p) {

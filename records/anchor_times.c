@@ -54,9 +54,7 @@ at_timed at_record_timed(const at_anchor_times *t, const at_record *r, at_object
     const at_anchor_scales *s = find(t, r);
     out.is_in_state = counting > 0;
     if (!counting) return out;
-    at_state state = o == AT_OBJECTIVE_ALONE     ? AT_STATE_ALONE
-                     : o == AT_OBJECTIVE_COMPANY ? AT_STATE_COMPANY
-                                                 : AT_STATE_UNKNOWN;
+    at_state state = at_objective_state(o);
     if (s && state && s->by[state].pairs) {
         out.of_first = ratio * s->by[state].of_first;
         out.time_s = out.of_first * s->by[state].first_s;

@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+at_state at_objective_state(at_objective o) {
+    if (o == AT_OBJECTIVE_ALONE) return AT_STATE_ALONE;
+    return o == AT_OBJECTIVE_COMPANY ? AT_STATE_COMPANY : AT_STATE_UNKNOWN;
+}
+
 bool at_objective_counts(at_objective o, at_state s) {
-    if (o == AT_OBJECTIVE_ALONE) return s == AT_STATE_ALONE;
-    if (o == AT_OBJECTIVE_COMPANY) return s == AT_STATE_COMPANY;
-    return s != AT_STATE_MIXED;
+    return at_state_counts(at_objective_state(o), s);
 }
 
 double at_median_that_counts(const double *values, const char *states, int n, at_objective o,

@@ -45,6 +45,7 @@ typedef enum at_objective {
 } at_objective;
 const char *at_objective_name(at_objective o); /* "", "alone", "company", "typical" */
 bool at_objective_from_name(const char *name, at_objective *out);
+at_state at_objective_state(at_objective o); /* the one that counts; UNKNOWN: no single one does */
 bool at_objective_counts(at_objective o, at_state s);
 /* The median of the values whose state counts; of all where none does, or states are not known (""
  * or NULL). *counting: how many do; may be NULL. */

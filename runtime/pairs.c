@@ -111,17 +111,11 @@ static at_state look(const at_job *job) {
     return at_probe_state(&seen, &job->reach);
 }
 
-/* Is a pair in that state one of those that the job asks for? */
-static bool counts(const at_job *job, at_state s) {
-    bool one = job->wanted == AT_STATE_ALONE || job->wanted == AT_STATE_COMPANY;
-    return one ? s == job->wanted : s != AT_STATE_MIXED;
-}
-
 /* The ratios that count; of all where there are none. */
 static int take_ratios(const at_job *job, const at_outcome *out, double *ratios) {
     int n = 0;
     for (int i = 0; i < out->num_pairs; i++)
-        if (counts(job, out->pairs[i].state)) ratios[n++] = ratio(&out->pairs[i]);
+        if (at_state_counts(job->wanted, out->pairs[i].state)) ratios[n++] = ratio(&out->pairs[i]);
     if (n) return n;
     for (int i = 0; i < out->num_pairs; i++) ratios[n++] = ratio(&out->pairs[i]);
     return n;
@@ -137,7 +131,8 @@ static bool is_much_better(const at_job *job, const at_outcome *out) {
 /* Are there so many, or do those that count not come? */
 static bool is_full(const at_job *job, int most, const at_outcome *out) {
     int counting = 0;
-    for (int i = 0; i < out->num_pairs; i++) counting += counts(job, out->pairs[i].state);
+    for (int i = 0; i < out->num_pairs; i++)
+        counting += at_state_counts(job->wanted, out->pairs[i].state);
     return counting >= most || out->num_pairs == AT_MAX_PAIRS || out->num_pairs >= PATIENCE * most;
 }
 
