@@ -67,6 +67,7 @@ typedef struct {
 static at_ir *make_call(void *context, at_ir *list) {
     maker *m = context;
     at_low *l = m->l;
+    at_widen_copies(l, list, &m->regs);
     list = at_transpose_copies(l, list, &m->regs);
     at_limit_unrolling(l, list, m->keep | at_ir_table_loops(l, list));
     at_tile_call *call = at_tile_build(l, list, &m->regs);

@@ -32,6 +32,10 @@ at_ir *at_cut_to_registers(at_low *l, at_ir *list, at_mask keep, at_cut_build *b
  * unrolled, and loops inside of them are real where the whole would exceed AT_TILE_MAX_VALUES. */
 void at_limit_unrolling(at_low *l, at_ir *list, at_mask keep);
 
+/* tile_rows.c: the loop that a copy runs on along is a vector, and stands innermost, where its
+ * loops have no annotations. */
+void at_widen_copies(at_low *l, at_ir *list, const at_tile_regs *regs);
+
 /* tile_transpose.c: copies that neither loop of is a vector of on both sides, cut into squares of
  * AT_TILE_SQUARE elements each way. Takes the list. */
 #define AT_TILE_SQUARE 4

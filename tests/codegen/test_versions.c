@@ -183,9 +183,46 @@ static void phases(void **state) {
         }
 }
 
+/* Copies without annotations: "LANESxSTORES" of each way to store that their tiles have, with
+ * avx512. */
+static void expect_copies(const char *text, const char *tree, const char *expected) {
+    at_arena *a = at_arena_new();
+    const at_program *p = program_of(a, &(program){"copies", "Y=50 X=40 Z=30", text, tree});
+    const at_lower_options o = {
+        .dialect = AT_DIALECT_TCC, .name = "k", .verify = true, .target = at_target_find("avx512")};
+    int stores[17] = {0};
+    at_low *l;
+    CALL(at_lower_until(a, p, &o, "tiles", &l, &err));
+    for (int i = 0; i < l->tiles.len; i++)
+        for (int k = 0; k < l->tiles.data[i]->num_ops; k++)
+            if (l->tiles.data[i]->ops[k].kind == AT_T_STORE)
+                stores[l->tiles.data[i]->ops[k].lanes]++;
+    at_text found = {0};
+    for (int lanes = 16; lanes > 0; lanes--)
+        if (stores[lanes])
+            at_text_addf(&found, "%s%dx%d", found.len ? " " : "", lanes, stores[lanes]);
+    const char *way = at_text_take(a, &found);
+    if (strcmp(way, expected)) fail_msg("%s: stores %s, not %s", tree, way, expected);
+    at_arena_free(a);
+}
+
+static void copies(void **state) {
+    (void)state;
+    static const char rows[] = "A[Y, X] : input\nout[y:Y, x:X] = A[y, x]\n";
+    static const char across[] = "A[Y, X] : input\nout[y:Y, x:X] = A[y, X - 1 - x]\n";
+    static const char zeros[] = "A[Y, X] : input\nout[y:Y, x:X] = x >= 0 ? 0 : A[y, x]\n";
+    static const char blocks[] = "A[Y, Z, X] : input\nout[z:Z, y:Y, x:X] = A[y, z, x]\n";
+    expect_copies(rows, "y, x =>\n    @out = y, x\n", "16x2 8x1");
+    expect_copies(rows, "x, y =>\n    @out = y, x\n", "16x2 8x1");
+    expect_copies(rows, "y, x:unroll =>\n    @out = y, x\n", "1x40");
+    expect_copies(across, "y, x =>\n    @out = y, x\n", "1x1");
+    expect_copies(zeros, "y, x =>\n    @out = y, x\n", "16x2 8x1");
+    expect_copies(blocks, "x, z, y =>\n    @out = z, y, x\n", "16x2 8x1");
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ragged), cmocka_unit_test(blocks_of_rows),
-                                       cmocka_unit_test(listed_rows), cmocka_unit_test(whole),
-                                       cmocka_unit_test(phases)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(copies),      cmocka_unit_test(ragged), cmocka_unit_test(blocks_of_rows),
+        cmocka_unit_test(listed_rows), cmocka_unit_test(whole),  cmocka_unit_test(phases)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

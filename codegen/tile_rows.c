@@ -1,0 +1,71 @@
+/* codegen/tile_rows.c: copies that run on in both tensors along one loop.
+ *
+ * Elements may be copied in any order. So where no loop of such a copy has an annotation, the loop
+ * that it runs on along stands innermost, and is a vector, though nobody asked; zeros that are
+ * written go the same way. Packing by hand, copies of rows, windows and strips are such copies. */
+#include "codegen/tile_make.h"
+
+enum { LEAST_RUN = 4 };
+
+/* A nest of loops around one copy: each may stand in another's place. */
+typedef struct {
+    at_ir *loop[AT_MAX_LOOPS];
+    int num;
+    at_ir *copy;
+} nest;
+
+static bool is_free(const at_ir *n) {
+    return n->kind == AT_IR_LOOP && n->loop.ann == AT_ANN_NONE && at_loop_is_fixed(n) &&
+           !n->loop.is_reduce && !n->loop.transposes;
+}
+
+/* false: it is no nest of that kind. */
+static bool find_nest(at_ir *n, const at_tile_regs *regs, nest *out) {
+    out->num = 0;
+    for (; n->kind == AT_IR_LOOP; n = n->child) {
+        if (!is_free(n) || !n->child || n->child->next || out->num == AT_MAX_LOOPS) return false;
+        out->loop[out->num++] = n;
+    }
+    if (n->kind != AT_IR_STMT || n->stmt.add || n->stmt.integer || regs->local[n->stmt.tensor])
+        return false;
+    const at_value *v = n->stmt.val;
+    out->copy = n;
+    if (v->op == AT_V_CONST) return true;
+    return v->op == AT_V_LOAD && !v->may_miss && v->tensor != n->stmt.tensor &&
+           !regs->local[v->tensor];
+}
+
+/* Does the copy run on along this loop, on both sides? */
+static bool runs_on(const at_low *l, const nest *x, const at_ir *loop) {
+    const at_value *v = x->copy->stmt.val;
+    int sym = loop->loop.sym;
+    if (at_loop_trips(loop) < LEAST_RUN || at_aff_coef(x->copy->stmt.at, sym) != 1 ||
+        (at_aff_opaque_deps(l, x->copy->stmt.at) & AT_BIT(sym)))
+        return false;
+    return v->op == AT_V_CONST ||
+           (at_aff_coef(v->at, sym) == 1 && !(at_aff_opaque_deps(l, v->at) & AT_BIT(sym)));
+}
+
+/* Loop i goes innermost, those inside of it one further out. */
+static void move_inside(nest *x, int i) {
+    at_loop moved = x->loop[i]->loop;
+    for (; i + 1 < x->num; i++) x->loop[i]->loop = x->loop[i + 1]->loop;
+    x->loop[i]->loop = moved;
+}
+
+void at_widen_copies(at_low *l, at_ir *list, const at_tile_regs *regs) {
+    if (l->target->lanes < LEAST_RUN) return;
+    for (at_ir *n = list; n; n = n->next) {
+        nest x;
+        int i;
+        if (n->kind != AT_IR_LOOP) continue;
+        if (!find_nest(n, regs, &x)) {
+            at_widen_copies(l, n->child, regs);
+            continue;
+        }
+        for (i = x.num - 1; i >= 0 && !runs_on(l, &x, x.loop[i]);) i--;
+        if (i < 0) continue;
+        move_inside(&x, i);
+        x.loop[x.num - 1]->loop.ann = AT_ANN_VEC;
+    }
+}
