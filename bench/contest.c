@@ -12,8 +12,8 @@
 #define TURN_NS 25000000 /* of one code's pairs in a round */
 #define PEAK_NS 200000   /* of a run of multiply-adds */
 #define LEAST_ROUNDS 7
-#define BUDGET_NS 4000000000LL /* of a contest, once it has its least rounds */
-enum { LEAST_PAIRS = 3, MOST_PAIRS = 64 };
+#define BUDGET_NS 4000000000LL             /* of a contest, once it has its least rounds */
+enum { LEAST_PAIRS = 3, MOST_PAIRS = 64 }; /* asked for */
 
 static int run_one(void *const buf[], void *contender, at_par *par) {
     const at_bench_contender *c = contender;
@@ -75,7 +75,7 @@ static bool is_of(int kind, at_state state) {
 static void turn(turns *t, int i, at_bench_contest *c) {
     static at_outcome out;
     at_run r = run_of(&t->of[i]);
-    double pairs = TURN_NS * 1e-9 / (t->seconds[i] + t->seconds[0]), ratios[MOST_PAIRS];
+    double pairs = TURN_NS * 1e-9 / (t->seconds[i] + t->seconds[0]), ratios[AT_MAX_PAIRS];
     t->job.pairs = pairs < LEAST_PAIRS ? LEAST_PAIRS : pairs < MOST_PAIRS ? (int)pairs : MOST_PAIRS;
     t->job.pair_seed++;
     out = (at_outcome){0};
