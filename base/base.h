@@ -164,8 +164,7 @@ size_t at_visible_into(char *out, size_t size, const char *text, bool lines);
 enum { AT_VISIBLE_BYTES = 16 };
 int at_visible_next(const char **s, const char *end, bool lines, char out[AT_VISIBLE_BYTES]);
 
-/* ---- PCG32, XSH-RR 64/32 (rng.c). Source: M. E. O'Neill, pcg-random.org, seed 42 stream 54 ----
- */
+/* ---- PCG32, XSH-RR 64/32 (rng.c). Source: M. E. O'Neill, pcg-random.org, seed 42 stream 54 --- */
 
 typedef struct at_rng {
     uint64_t state, inc;
@@ -175,8 +174,7 @@ uint32_t at_rng_u32(at_rng *r);
 uint64_t at_rng_below(at_rng *r, uint64_t n); /* uniform in [0, n), unbiased; n >= 1 */
 double at_rng_unit(at_rng *r);                /* uniform in [0, 1) */
 
-/* ---- statistics (median.c) --------------------------------------------------------------------
- */
+/* ---- statistics (median.c) ------------------------------------------------------------------- */
 
 void at_sort_doubles(double *x, int n);         /* ascending; no NaN */
 double *at_sorted_copy(const double *x, int n); /* the caller frees it */
@@ -191,8 +189,7 @@ typedef struct at_interval {
 } at_interval;
 at_interval at_median(const double *values, int n); /* n from 1 to 64 */
 
-/* ---- states of a machine -----------------------------------------------------------------------
- */
+/* ---- states of a machine --------------------------------------------------------------------- */
 
 /* What the core shared while a kernel ran: nothing; something; one at the beginning and the other
  * at the end; or it has never been seen alone. */
@@ -224,8 +221,7 @@ at_interval at_median_always(const double *values, int n, double level);
 /* Kernels that differ by less are called equal: two copies of one do, by where their code lies. */
 #define AT_TIE 0.003
 
-/* ---- hash (hash.c): 128 bits, not cryptographic; for identity of code and contexts -------------
- */
+/* ---- hash (hash.c): 128 bits, not cryptographic; for identity of code and contexts ----------- */
 
 typedef struct at_hash {
     uint64_t lo, hi;
@@ -255,8 +251,7 @@ at_status at_read_stdin_most(at_arena *a, size_t most_bytes, char **text, size_t
                              at_error *err);
 at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err);
 
-/* ---- output files (output.c) ------------------------------------------------------------------
- */
+/* ---- output files (output.c) ----------------------------------------------------------------- */
 
 /* What may be replaced. */
 typedef struct at_output_rules {
@@ -286,8 +281,7 @@ at_status at_write_file(const char *path, const char *text, size_t len, at_error
 /* Whether they are one file: by name, by a hard link or by a symbolic one. */
 bool at_same_file(const char *x, const char *y);
 
-/* ---- locks (lock.c) ---------------------------------------------------------------------------
- */
+/* ---- locks (lock.c) -------------------------------------------------------------------------- */
 
 /* Opens (flags as of open) and locks a file; closing gives the lock back. *fd = -1: it is not there
  * and flags do not make it. What is no regular file is opened and not locked. AT_E_LOCKED names the
@@ -301,8 +295,7 @@ static inline bool at_is_set(const volatile int *flag) {
     return flag && __atomic_load_n(flag, __ATOMIC_RELAXED);
 }
 
-/* ---- foreign code (attempt.c) ------------------------------------------------------------------
- */
+/* ---- foreign code (attempt.c) ---------------------------------------------------------------- */
 
 typedef enum at_attempt_end {
     AT_ATTEMPT_DONE,

@@ -187,8 +187,7 @@ void at_text_add_json_string(at_text *t, const char *utf8) {
     at_text_add(t, "\"");
 }
 
-/* ---- strings of Python ------------------------------------------------------------------------
- */
+/* ---- strings of Python ----------------------------------------------------------------------- */
 
 void at_text_add_python_string(at_text *t, const char *s) {
     char quote = strchr(s, '\'') && !strchr(s, '"') ? '"' : '\'';

@@ -115,8 +115,7 @@ static void report(at_arena *a, const layer *l, const contest *c) {
             i > OURS ? AT_BENCH_GOAL_LEAST : AT_BENCH_GOAL_NONE, i > OURS ? 1.1 : 0);
 }
 
-/* ---- weights that are in no cache -------------------------------------------------------------
- */
+/* ---- weights that are in no cache ------------------------------------------------------------ */
 
 /* The same kernel with weights of its own each time, so many that the last cache is left behind
  * until the first comes again. */
@@ -167,8 +166,7 @@ static at_status report_cold(at_arena *a, const layer *l, const contest *c, at_e
     return s;
 }
 
-/* ---- a sparse weight beside it ------------------------------------------------------------------
- */
+/* ---- a sparse weight beside it --------------------------------------------------------------- */
 
 static at_status report_sparse(at_arena *a, const layer *l, const contest *c, at_error *err) {
     at_bench_kernel sparse = {0};

@@ -81,8 +81,7 @@ at_bench_spread at_bench_contest_of_peak(const at_bench_contest *c, int i);
 at_bench_spread at_bench_contest_speed(const at_bench_contest *c, int i,
                                        int j); /* of i, as a multiple of j's */
 
-/* ---- memory (memory.c): 64-byte aligned, in large pages, zeroed; for us and the peers alike -----
- */
+/* ---- memory (memory.c): 64-byte aligned, in large pages, zeroed; for us and the peers alike -- */
 
 void *at_bench_alloc(int64_t size_bytes);
 /* What follows lies as a block of the worker's does: a line behind the beginning of a large page.
@@ -144,8 +143,7 @@ at_status at_bench_program(at_arena *a, const char *compute, const char *tree,
 at_status at_bench_tile_open(at_arena *a, at_bench_kernel *out, at_error *err);
 at_bench_contender at_bench_kernel_contender(at_bench_kernel *k);
 
-/* ---- layers and the tool's own runs (tuned.c) --------------------------------------------------
- */
+/* ---- layers and the tool's own runs (tuned.c) ------------------------------------------------ */
 
 typedef struct at_bench_conv { /* forward convolution, NHWC data, OHWI weights */
     int n, ih, iw, ic, oc, kh, kw, stride, pad;
@@ -231,8 +229,7 @@ at_status at_bench_open_pruned(at_arena *a, const at_bench_pruned *l, at_bench_k
 at_status at_bench_open_sparse(at_arena *a, const at_bench_layer *l, at_bench_kernel *out,
                                at_error *err);
 
-/* ---- peers: found or not, one convolution at a time -------------------------------------------
- */
+/* ---- peers: found or not, one convolution at a time ------------------------------------------ */
 
 /* An operator with a window, channels last; the same stride, padding and dilation along each axis.
  */
@@ -319,16 +316,14 @@ double at_tvm_search_s(const at_tvm *t);
 int at_tvm_trials(const at_tvm *t);
 at_bench_contender at_tvm_contender(at_tvm *t);
 
-/* ---- TVM's te_workload (workload.c) -----------------------------------------------------------
- */
+/* ---- TVM's te_workload (workload.c) ---------------------------------------------------------- */
 
 typedef struct at_bench_te_row {
     const char *name, *file, *args; /* "C2D-3"; examples/te/FILE.te */
 } at_bench_te_row;
 const at_bench_te_row *at_bench_te_rows(int *n);
 
-/* ---- parts ------------------------------------------------------------------------------------
- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 at_status at_bench_lowering(at_error *err);
 at_status at_bench_conv3x3(at_error *err);

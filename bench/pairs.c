@@ -250,8 +250,7 @@ static at_status run_power(at_arena *a, int i, at_error *err) {
     return separate(a, extra_tiles[i % EXTRAS], terms[i / EXTRAS], err);
 }
 
-/* ---- the part ---------------------------------------------------------------------------------
- */
+/* ---- the part -------------------------------------------------------------------------------- */
 
 at_status at_bench_pairs(at_error *err) {
     at_status s = AT_OK;

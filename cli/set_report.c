@@ -171,8 +171,7 @@ static at_status print_text(const at_set_result *r, const at_options *o, at_erro
     return status;
 }
 
-/* ---- ways of computing one thing --------------------------------------------------------------
- */
+/* ---- ways of computing one thing ------------------------------------------------------------- */
 
 /* -1: none is valid. */
 static int fastest(const at_set_result *r) {

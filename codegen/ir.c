@@ -131,8 +131,7 @@ void at_ir_subst(at_low *l, at_ir *list, int sym, const at_aff *y) {
     }
 }
 
-/* ---- mention ----------------------------------------------------------------------------------
- */
+/* ---- mention --------------------------------------------------------------------------------- */
 
 static bool aff_mentions(const at_low *l, const at_aff *x, int sym) {
     for (int i = 0; x && i < x->n; i++) {

@@ -11,8 +11,7 @@
 
 enum { MOST_ENTRIES = 1 << 22, MOST_AXES = 32 };
 
-/* ---- which axes and dimensions ------------------------------------------------------------------
- */
+/* ---- which axes and dimensions --------------------------------------------------------------- */
 
 static uint32_t axes_in(const at_expr *e) {
     uint32_t axes = e->op == AT_X_NAME && e->ref < MOST_AXES ? 1u << e->ref : 0;
@@ -40,8 +39,7 @@ static int dimensions(const at_expr *read, uint32_t *axes, int *last) {
     return found && !(found >> *last) ? first : -1;
 }
 
-/* ---- the list -----------------------------------------------------------------------------------
- */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 static const at_place_list *known_list(const at_low *l, int stage, const at_expr *e) {
     for (int i = 0; i < l->lists.len; i++) {
@@ -143,8 +141,7 @@ const at_value *at_pointers_read(at_low *l, int stage, const at_expr *e, const a
     return at_copy(l->arena, &v, sizeof v);
 }
 
-/* ---- its entries --------------------------------------------------------------------------------
- */
+/* ---- its entries ----------------------------------------------------------------------------- */
 
 static at_ir *store(at_low *l, const at_place_list *p, const at_aff *at, const at_aff *number) {
     at_ir *n = at_ir_new(l, AT_IR_STMT);

@@ -195,8 +195,7 @@ static at_ir *same_target_end(at_ir *n, at_ir *run_end) {
     return end;
 }
 
-/* ---- what is not as it was written ------------------------------------------------------------
- */
+/* ---- what is not as it was written ----------------------------------------------------------- */
 
 /* Of a tensor that the statements of a list write. */
 static const char *label_of(const at_ir *n) {
@@ -247,8 +246,7 @@ static void note_calls(at_low *l, const at_ir *list) {
     }
 }
 
-/* ---- what is worked out in double -------------------------------------------------------------
- */
+/* ---- what is worked out in double ------------------------------------------------------------ */
 
 static bool value_computes(const at_value *v) { return v->op != AT_V_LOAD && v->op != AT_V_CONST; }
 
@@ -270,8 +268,7 @@ static bool is_for_double(const at_low *l, const at_ir *n) {
     return true;
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------
- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static at_ir *tile_inside(tiler *x, at_ir *n) {
     note_opened(x->l, n);

@@ -8,8 +8,7 @@
 
 #include "codegen/lowered.h"
 
-/* ---- facts of cores (core.c; a file per architecture, cost/x86/cores.c) -----------------------
- */
+/* ---- facts of cores (core.c; a file per architecture, cost/x86/cores.c) ---------------------- */
 
 enum { AT_WIDE_LANES = 16 }; /* 512 bits: from there on, the second of two figures counts */
 

@@ -23,8 +23,7 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
     return e;
 }
 
-/* ---- copies -----------------------------------------------------------------------------------
- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 /* A leaf by itself: a copy, or arithmetic on elements. */
 static void copy(at_estimator *e, est_leaf *x, int root) {

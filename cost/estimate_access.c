@@ -133,8 +133,7 @@ static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x,
     }
 }
 
-/* ---- reads through stages that are computed where they are read -------------------------------
- */
+/* ---- reads through stages that are computed where they are read ------------------------------ */
 
 enum { MAX_CHAIN = 4 };
 typedef struct chain { /* of reads: the leaf's own, then that of what it reads, .. */

@@ -204,8 +204,7 @@ const at_record *at_known_winner(const at_known *k, const at_turns **final) {
     return r;
 }
 
-/* ---- anchors, objective, speeds --------------------------------------------------------------
- */
+/* ---- anchors, objective, speeds -------------------------------------------------------------- */
 
 void at_known_add_anchor(at_known *k, const at_session *s, const char *comment) {
     at_anchor_line l;
@@ -249,8 +248,7 @@ const at_anchor_line *at_known_anchor(const at_known *k, int i) {
     return i >= 0 && i < k->anchors.len ? &k->anchors.data[i] : NULL;
 }
 
-/* ---- from a log -------------------------------------------------------------------------------
- */
+/* ---- from a log ------------------------------------------------------------------------------ */
 
 /* A log that was only just made, or no file at all (/dev/null), answers nothing. */
 static bool is_worth_reading(const char *path) {

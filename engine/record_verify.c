@@ -58,8 +58,7 @@ static void close_session(at_verifier *v) {
 
 void at_verifier_free(at_verifier *v) { close_session(v); }
 
-/* ---- circumstances ----------------------------------------------------------------------------
- */
+/* ---- circumstances --------------------------------------------------------------------------- */
 
 static bool same_circumstances(const at_record *x, const at_record *y) {
     const at_extra *e = &x->extra, *f = &y->extra;
@@ -147,8 +146,7 @@ static const char *changes(at_verifier *v, const at_record *r, const at_record *
     return text;
 }
 
-/* ---- the verdict ------------------------------------------------------------------------------
- */
+/* ---- the verdict ----------------------------------------------------------------------------- */
 
 /* Slower than the slowest of its interval, in time and as a share of the peak of the moment: a core
  * whose clock is lower today makes no record stale. */

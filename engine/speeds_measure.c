@@ -198,8 +198,7 @@ static at_status measure_lines(const prober *p, at_speeds *s, at_error *err) {
     return AT_OK;
 }
 
-/* ---- sums in memory ---------------------------------------------------------------------------
- */
+/* ---- sums in memory -------------------------------------------------------------------------- */
 
 static const char stored_tree[] = "ko, yi, xi:vec =>\n"
                                   "    @acc = yi, xi  // ko\n"

@@ -29,8 +29,7 @@ at_status at_select_task(at_arena *a, const at_request *q, at_selection *out, at
     return at_arrays_read(a, q, out->task, &out->arrays, err);
 }
 
-/* ---- from a log ---------------------------------------------------------------------------------
- */
+/* ---- from a log ------------------------------------------------------------------------------ */
 
 bool at_selection_has_other_pattern(const at_selection *s) {
     return s->record && at_is_of_other_pattern(s->record, s->pattern);

@@ -75,8 +75,7 @@ static void add_declarations(at_text *out, const at_face *faces, int n,
     }
 }
 
-/* ---- what kernels of an instruction set share -------------------------------------------------
- */
+/* ---- what kernels of an instruction set share ------------------------------------------------ */
 
 static size_t name_length(const char *s) {
     size_t n = 0;

@@ -65,8 +65,7 @@ typedef struct at_file_options {
 at_status at_emit_file(at_arena *a, const at_file_kernel *kernels, int n, const at_file_options *o,
                        at_text *source, at_text *header, at_error *err);
 
-/* ---- in memory (in_memory.c) -----------------------------------------------------------------
- */
+/* ---- in memory (in_memory.c) ----------------------------------------------------------------- */
 
 typedef struct at_memory_tensor {
     const char *name;

@@ -322,8 +322,7 @@ static void define(at_text *out, const at_face *f, const char *prefix) {
     define_fast(out, f);
 }
 
-/* ---- code -------------------------------------------------------------------------------------
- */
+/* ---- code ------------------------------------------------------------------------------------ */
 
 /* Each as a file-scope asm block of bytes, an instruction a line with its text beside it: every
  * assembler takes it, TinyCC's too, which knows no vector instruction. What is no instruction (a

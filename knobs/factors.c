@@ -5,8 +5,7 @@
 
 #include <stdlib.h>
 
-/* ---- divisors and powers -----------------------------------------------------------------------
- */
+/* ---- divisors and powers --------------------------------------------------------------------- */
 
 static int ascending(const void *x, const void *y) {
     int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
@@ -47,8 +46,7 @@ static at_factors powers_of_two(at_arena *a, int64_t n) {
     return p;
 }
 
-/* ---- CPython's set -----------------------------------------------------------------------------
- */
+/* ---- CPython's set --------------------------------------------------------------------------- */
 
 typedef struct set {
     uint64_t *slot; /* [mask + 1] 0: empty; no factor is 0 */

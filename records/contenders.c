@@ -167,8 +167,7 @@ int at_chooser_add(at_chooser *c, const at_record *r) {
     return key;
 }
 
-/* ---- those that finals speak of, wherever they stand -------------------------------------------
- */
+/* ---- those that finals speak of, wherever they stand ----------------------------------------- */
 
 static at_record *parse(at_arena *a, const kept *k) {
     at_record *r = AT_NEW(a, at_record);

@@ -106,8 +106,7 @@ at_status at_log_comment(at_log *l, const char *text, at_error *err) {
     return write_text(l, err);
 }
 
-/* ---- the tail that is written again -----------------------------------------------------------
- */
+/* ---- the tail that is written again ---------------------------------------------------------- */
 
 /* The file is opened for appending, which takes no position. */
 static int write_at(int fd, const char *text, size_t len, int64_t at) {

@@ -56,8 +56,7 @@ void at_agent_finish(at_agent *g, at_agent_end end);
 /* The thread that hears: of an at_agent, until it is over and has no task. */
 void *at_agent_listen(void *agent);
 
-/* ---- the task (agent_task.c) ------------------------------------------------------------------
- */
+/* ---- the task (agent_task.c) ----------------------------------------------------------------- */
 
 void at_agent_take_task(at_agent *g, const at_frame *f);
 void at_agent_drop_task(at_agent *g); /* if it has one */

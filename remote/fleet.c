@@ -19,8 +19,7 @@ static const double end_s = 3, term_s = 10;
 typedef at_fleet_worker worker;
 typedef at_fleet fleet;
 
-/* ---- the rounds -------------------------------------------------------------------------------
- */
+/* ---- the rounds ------------------------------------------------------------------------------ */
 
 /* What only time tells of. */
 static void keep(fleet *f, worker *w) {
@@ -115,8 +114,7 @@ static at_status next(void *self, at_arena *a, double wait_s, at_far_event *out,
     return AT_OK;
 }
 
-/* ---- what the search says ---------------------------------------------------------------------
- */
+/* ---- what the search says -------------------------------------------------------------------- */
 
 static void trial(void *self, int number, const at_trial_id *id, const char *entity,
                   double best_s) {
@@ -166,8 +164,7 @@ static int workers(void *self) {
     return n;
 }
 
-/* ---- beginning and end ------------------------------------------------------------------------
- */
+/* ---- beginning and end ----------------------------------------------------------------------- */
 
 static at_status begin(void *self, const at_far_task *t, at_error *err) {
     fleet *f = self;

@@ -69,8 +69,7 @@ static void charge(simulation *s) {
     s->left_cpu_s = now;
 }
 
-/* ---- events -----------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static void push(simulation *s, event e) {
     if (s->num_events == s->cap) {
@@ -96,8 +95,7 @@ static event pop(simulation *s) {
     return first;
 }
 
-/* ---- workers ----------------------------------------------------------------------------------
- */
+/* ---- workers --------------------------------------------------------------------------------- */
 
 /* Points that were not recorded get some time, the same whenever it is asked for. */
 static double kernel_s(const simulation *s, int64_t index) {
@@ -200,8 +198,7 @@ static void trial(void *self, int worker, const at_trial_id *id, const char *ent
     s->left_cpu_s = cpu_s();
 }
 
-/* ---- the search's side ------------------------------------------------------------------------
- */
+/* ---- the search's side ----------------------------------------------------------------------- */
 
 static void note_result(simulation *s, const event *e) {
     double t = kernel_s(s, e->index);

@@ -55,8 +55,7 @@ static void add_lines(at_arena *a, const char *place, const char *text, state_li
     }
 }
 
-/* ---- an agent there is asked ------------------------------------------------------------------
- */
+/* ---- an agent there is asked ----------------------------------------------------------------- */
 
 static at_status ask(at_arena *a, const at_spot *s, const volatile int *stop, state_list *out,
                      at_error *err) {
@@ -89,8 +88,7 @@ static at_status ask(at_arena *a, const at_spot *s, const volatile int *stop, st
     return status;
 }
 
-/* ---- a directory is read ----------------------------------------------------------------------
- */
+/* ---- a directory is read --------------------------------------------------------------------- */
 
 /* What time it is there, which clocks here and there need not agree on; 0: not known. */
 static double time_there(int folder) {

@@ -52,8 +52,7 @@ void at_place_refill(const at_job *job, const at_place *places) {
         if (!is_input(job, i)) fill_slack(&places[i]);
 }
 
-/* ---- plain: two blocks, kept from job to job --------------------------------------------------
- */
+/* ---- plain: two blocks, kept from job to job ------------------------------------------------- */
 
 /* In large pages from its first byte on: fewer TLB misses, and the same places in the second-level
  * cache for every candidate and in every run (small pages lie anywhere in memory: 4 % from run to
@@ -160,8 +159,7 @@ static at_job_end place_plain(const at_job *job, char *store, int64_t memory_byt
     return AT_JOB_RAN;
 }
 
-/* ---- the anchor's: a block of its own --------------------------------------------------------
- */
+/* ---- the anchor's: a block of its own -------------------------------------------------------- */
 
 static bool is_anchors_own(const at_job *job, int i) {
     return is_input(job, i) ? !job->data_version : !is_output(job, i);

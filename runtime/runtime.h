@@ -49,8 +49,7 @@ bool at_has_threads(void); /* built with OpenMP: kernels run on several */
 void at_par_for(int threads, void (*body)(long i, int thread, void *context), long n,
                 void *context);
 
-/* ---- this core, right now (peak.c, latency.c) --------------------------------------------------
- */
+/* ---- this core, right now (peak.c, latency.c) ------------------------------------------------ */
 
 /* The FMA peak of the caller's core and of others, in about 10 ms. */
 double at_peak_gflops(int vector_set, int threads);

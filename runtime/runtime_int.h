@@ -293,8 +293,7 @@ typedef struct at_inside { /* the worker process */
     int64_t store_bytes, memory_bytes;
 } at_inside;
 
-/* ---- the timer's interrupt (tick.c) -----------------------------------------------------------
- */
+/* ---- the timer's interrupt (tick.c) ---------------------------------------------------------- */
 
 typedef struct at_tick { /* what is known of it; all 0: nothing */
     int64_t step_ns;
@@ -335,8 +334,7 @@ int at_run_glance(at_run *r, at_tick *tick, int64_t *ns);
 int at_time_pairs(at_run *r, at_anchor *anchor, const at_job *job, at_run_time check_run,
                   at_outcome *out);
 
-/* ---- what an architecture gives (runtime/x86/) ------------------------------------------------
- */
+/* ---- what an architecture gives (runtime/x86/) ----------------------------------------------- */
 
 void at_arch_cpu(at_cpu *out); /* names, flags, caches (cpuid.c) */
 

@@ -52,8 +52,7 @@ at_status at_edit_nest(at_arena *a, const at_tree *t, const at_compute *c, const
 at_status at_edit_dissolve(at_arena *a, const at_tree *t, const at_compute *c, const char *stage,
                            at_tree **out, at_error *err);
 
-/* ---- exactly (edit_exact.c) -------------------------------------------------------------------
- */
+/* ---- exactly (edit_exact.c) ------------------------------------------------------------------ */
 
 /* A stage's sum may have a leaf for its start, which edits know as "STAGE.init": this makes it, in
  * plain loops before everything that the stage stands in. */

@@ -67,8 +67,7 @@ static bool count_operations(const at_compute *c, const at_expr *e, nest_loop *l
     return true;
 }
 
-/* ---- buffers -----------------------------------------------------------------------------------
- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 /* Elements between neighbours along each axis of a tensor's buffer: what one iteration of its scope
  * holds, row by row. */

@@ -124,8 +124,7 @@ static void print_leaf(const printer *q, const at_node *n) {
     at_text_add(q->out, "\n");
 }
 
-/* ---- initialisation ---------------------------------------------------------------------------
- */
+/* ---- initialisation -------------------------------------------------------------------------- */
 
 /* The leaf of an init and the loops of its own; NULL: it is none. */
 static const at_node *init_of(const at_node *n) {
@@ -221,8 +220,7 @@ static bool is_default_init(const printer *q, const at_node *n) {
     return same_nest(q, n, outer, sum);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* The loop that continues the line of n, or NULL. A shown init in between cuts the line. */
 static const at_node *next_on_line(const printer *q, const at_node *n) {

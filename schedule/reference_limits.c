@@ -115,8 +115,7 @@ static void close(block *b) {
 
 static pair value(block *b, const at_expr *e);
 
-/* ---- conditions: evaluated only as far as the text's own && and || would ----------------------
- */
+/* ---- conditions: evaluated only as far as the text's own && and || would --------------------- */
 
 static truth declare_truth(block *b, const char *is) {
     truth t = {named(b, 'c'), named(b, 'm'), named(b, 'n')};

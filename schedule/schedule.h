@@ -254,8 +254,7 @@ at_status at_compute_projected_c(at_arena *a, const at_compute *c, const int64_t
                                  const at_projection *p, uint64_t seed, const char *entry,
                                  at_text *out, int64_t *workspace_bytes, at_error *err);
 
-/* ---- any shape (general.c, general_c.c) -------------------------------------------------------
- */
+/* ---- any shape (general.c, general_c.c) ------------------------------------------------------ */
 
 /* How the numbers of a computation come about from the arguments, which are its first symbols:
  * sizes in order, and what must be true of a shape to be of this form: slot -1, the expression has

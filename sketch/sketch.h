@@ -37,8 +37,7 @@ void at_sketches_for_templates(void);
 /* What sketch i of a task was derived as; NULL: it was not. */
 const at_sketch *at_sketch_of_task(const at_task *t, int i);
 
-/* ---- .te files (te_file.c) --------------------------------------------------------------------
- */
+/* ---- .te files (te_file.c) ------------------------------------------------------------------- */
 
 /* A template of such a text: `args` and `sizes` lines, then a computation; # begins a comment.
  * name: its file's, which is the template's, without folder and ending. The row lives in a and is

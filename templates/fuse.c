@@ -37,8 +37,7 @@ const at_template_row *at_template_base(const at_template_row *row) {
     return f ? f->base : row;
 }
 
-/* ---- the task ---------------------------------------------------------------------------------
- */
+/* ---- the task -------------------------------------------------------------------------------- */
 
 /* A mistake in what is asked for, not in the template. */
 static void refuse(at_template *t, const char *stage) {
@@ -168,8 +167,7 @@ static void define(at_template *t) {
     if (t->err.status == AT_OK && t->compute_text) fuse(t, f);
 }
 
-/* ---- its row ----------------------------------------------------------------------------------
- */
+/* ---- its row --------------------------------------------------------------------------------- */
 
 /* The stage that a word of n letters names; AT_EPILOGUES: none. */
 static at_epilogue stage_named(const char *word, size_t n) {

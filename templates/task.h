@@ -95,8 +95,7 @@ bool at_task_bsr(const at_task *t, at_bsr *out);
 at_status at_sparse_args(at_arena *a, const at_template_row *row, const char *args, at_bsr *out,
                          bool *has, at_error *err);
 
-/* ---- what define() called, for making another template of a task ------------------------------
- */
+/* ---- what define() called, for making another template of a task ----------------------------- */
 
 typedef enum at_definition_kind {
     AT_DEFINE_SIZES,    /* text[0] */

@@ -45,8 +45,7 @@ void at_lib_fill_record(at_arena *a, const at_record *r, at_lib_record *out) {
                            .timestamp_s = r->timestamp_s};
 }
 
-/* ---- a log -------------------------------------------------------------------------------------
- */
+/* ---- a log ----------------------------------------------------------------------------------- */
 
 static void show(at_lib_log *l) {
     bool *wins = AT_NEW_ARRAY(l->arena, bool, l->count);
@@ -96,8 +95,7 @@ int at_lib_log_at(const at_lib_log *l, int i, at_lib_record *out) {
     return AT_LIB_OK;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* What finals said about the record, as lines of their own. */
 static at_status add_finals(at_log *log, const at_record *r, at_error *err) {

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tasks ------------------------------------------------------------------------------------
- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 static const char *copy(at_arena *a, const char *text) { return text ? at_strdup(a, text) : NULL; }
 
@@ -61,8 +60,7 @@ const char *at_lib_task_args(const at_lib_task *t) {
 
 double at_lib_task_flops(const at_lib_task *t) { return t ? at_task_flops(t->chosen.task) : -1; }
 
-/* ---- options ----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 typedef enum option_kind {
     INTEGER,
@@ -246,8 +244,7 @@ at_engine_options at_lib_options(at_lib_task *t) {
     return o;
 }
 
-/* ---- the space ---------------------------------------------------------------------------------
- */
+/* ---- the space ------------------------------------------------------------------------------- */
 
 static at_space *space_of(const at_lib_task *t) { return at_task_space(t->chosen.task); }
 

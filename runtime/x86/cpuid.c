@@ -221,8 +221,7 @@ static void caches(at_cpu *cpu, vendor v) {
     }
 }
 
-/* ---- what tells CPUs of one name apart --------------------------------------------------------
- */
+/* ---- what tells CPUs of one name apart ------------------------------------------------------- */
 
 static size_t add_bytes(char *out, size_t size, int64_t bytes) {
     bool mib = bytes >= 1 << 20 && bytes % (1 << 20) == 0;

@@ -13,8 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- errors ------------------------------------------------------------------------------------
- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 static void every_status_has_a_text_and_an_exit_code(void **state) {
     (void)state;
@@ -53,8 +52,7 @@ static void long_errors_are_cut(void **state) {
     assert_int_equal(strlen(err.text), sizeof err.text - 1);
 }
 
-/* ---- arena -------------------------------------------------------------------------------------
- */
+/* ---- arena ----------------------------------------------------------------------------------- */
 
 static void arena_memory_is_zeroed_and_aligned(void **state) {
     (void)state;

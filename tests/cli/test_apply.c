@@ -391,8 +391,7 @@ static void refused(void **state) {
     check_program("cc");
 }
 
-/* ---- sums that are exact on no integers ---------------------------------------------------------
- */
+/* ---- sums that are exact on no integers ------------------------------------------------------ */
 
 /* A main has run's rule: a kernel that run calls right is right, whatever the compiler makes of it;
  * one with a constant a little off is not. */

@@ -15,8 +15,7 @@ static int count_asked(const char *name, int otherwise) {
     return text ? atoi(text) : otherwise;
 }
 
-/* ---- killed -----------------------------------------------------------------------------------
- */
+/* ---- killed ---------------------------------------------------------------------------------- */
 
 /* The indices of a log's whole records, sorted. */
 #define INDICES                                                                                    \
@@ -48,8 +47,7 @@ static void killed_at_random(void **state) {
     cli_wait_for_processes();
 }
 
-/* ---- log and clock -----------------------------------------------------------------------------
- */
+/* ---- log and clock --------------------------------------------------------------------------- */
 
 static void log_deleted(void **state) {
     (void)state;
@@ -93,8 +91,7 @@ static void clock_set(void **state) {
     assert_int_equal(cli_member(cli_json(), "from_log")->integer, 20);
 }
 
-/* ---- faulty kernels ----------------------------------------------------------------------------
- */
+/* ---- faulty kernels -------------------------------------------------------------------------- */
 
 /* A gcc that puts a fault into most kernels: which one depends on the kernel's text, so that it is
  * the same in the final. Each kernel is noted with the error that it must get. */

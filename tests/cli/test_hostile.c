@@ -8,8 +8,7 @@
 #define NAME "conv2d_3x3_gemm"
 #define FORGED "autotune: all is well"
 
-/* ---- what must not be seen --------------------------------------------------------------------
- */
+/* ---- what must not be seen ------------------------------------------------------------------- */
 
 /* Written here once more, apart from the program's own table. */
 static bool is_forbidden(unsigned c) {
@@ -63,8 +62,7 @@ static int check(const char *command) {
     return r->status;
 }
 
-/* ---- the logs ---------------------------------------------------------------------------------
- */
+/* ---- the logs -------------------------------------------------------------------------------- */
 
 /* Everything as JSON's escapes (0) or in UTF-8 (1), where JSON allows it. */
 static void add_hostile(at_text *out, int way) {
@@ -161,8 +159,7 @@ static void run_all(const char *const *commands, size_t n, int from) {
     }
 }
 
-/* ---- the commands -----------------------------------------------------------------------------
- */
+/* ---- the commands ---------------------------------------------------------------------------- */
 
 static void looking(void **state) {
     (void)state;

@@ -22,8 +22,7 @@ static void expect_nothing_learnt(const char *log) {
     cli_expect(0, "! grep -v -e '^{.*}$' -e '^#' %s && [ -z \"$(tail -c 1 %s)\" ]", log, log);
 }
 
-/* ---- the temporary folder ---------------------------------------------------------------------
- */
+/* ---- the temporary folder -------------------------------------------------------------------- */
 
 static void no_folder(void **state) {
     (void)state;
@@ -62,8 +61,7 @@ static void full_disk(void **state) {
     }
 }
 
-/* ---- descriptors, memory, size of files, stack -------------------------------------------------
- */
+/* ---- descriptors, memory, size of files, stack ----------------------------------------------- */
 
 static void few_descriptors(void **state) {
     (void)state;
@@ -103,8 +101,7 @@ static void small_stack(void **state) {
     cli_expect(0, "ulimit -s 1024; " SMALL GCC "--trials 1 --log stack.log || [ $? = 2 ]");
 }
 
-/* ---- signals -----------------------------------------------------------------------------------
- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 #define WHEN_RECORDED(log)                                                                         \
     "while [ $(cat " log " 2>/dev/null | wc -l) -lt 3 ]; do sleep 0.05; done; "
@@ -157,8 +154,7 @@ static void stopped(void **state) {
     assert_true(limit_s < 100);
 }
 
-/* ---- the final ---------------------------------------------------------------------------------
- */
+/* ---- the final ------------------------------------------------------------------------------- */
 
 /* A gcc that turns against the first kernel it is given. */
 static const char fickle_gcc[] = "#!/bin/sh\n"

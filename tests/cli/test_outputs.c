@@ -53,8 +53,7 @@ static void write_inputs(void) {
     cli_expect(0, "./autotune convert a.log --to t4 -o t4.json 2>/dev/null");
 }
 
-/* ---- a full disk -----------------------------------------------------------------------------
- */
+/* ---- a full disk ----------------------------------------------------------------------------- */
 
 /* Nothing is there but what was there before, in the folder of the output. */
 static void check_kept(const char *folder, const char *output) {
@@ -131,8 +130,7 @@ static void devices(void **state) {
                   "./autotune convert t4.json --to log -q -o pipe.log; wait; [ -p pipe.log ]");
 }
 
-/* ---- links and modes ---------------------------------------------------------------------------
- */
+/* ---- links and modes ------------------------------------------------------------------------- */
 
 static void links(void **state) {
     (void)state;
@@ -164,8 +162,7 @@ static void links(void **state) {
     cli_expect(5, "mkfifo nobody; ./autotune report a.log -o nobody");
 }
 
-/* ---- inputs and what is of another kind --------------------------------------------------------
- */
+/* ---- inputs and what is of another kind ------------------------------------------------------ */
 
 static void expect_refused(const char *command, const char *file) {
     cli_expect(0, "cp %s keep/old", file);

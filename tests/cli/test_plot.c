@@ -231,8 +231,7 @@ static void refused(void **state) {
     check_contains(cli_expect(0, "./autotune plot a.log --only '4, 8'")->out, NAME);
 }
 
-/* ---- a log is data ----------------------------------------------------------------------------
- */
+/* ---- a log is data --------------------------------------------------------------------------- */
 
 /* One record in which every text tries to run a command, in each way of quoting that gnuplot has.
  */

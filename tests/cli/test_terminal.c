@@ -22,8 +22,7 @@ static void check_absent(const char *text, const char *part) {
     if (strstr(text, part)) fail_msg("\"%s\" is in:\n%s", part, text);
 }
 
-/* ---- the progress line ------------------------------------------------------------------------
- */
+/* ---- the progress line ----------------------------------------------------------------------- */
 
 static int lines_with(const screen *s, const char *part) {
     int n = 0;

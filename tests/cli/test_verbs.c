@@ -109,8 +109,7 @@ static void help_of_a_template(void **state) {
     cli_member(cli_json(), "version");
 }
 
-/* ---- list, space, show ------------------------------------------------------------------------
- */
+/* ---- list, space, show ----------------------------------------------------------------------- */
 
 static void list(void **state) {
     (void)state;

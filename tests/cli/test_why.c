@@ -122,8 +122,7 @@ static void feature(void **state) {
                   "--feature bound --log f.log");
 }
 
-/* ---- notes ------------------------------------------------------------------------------------
- */
+/* ---- notes ----------------------------------------------------------------------------------- */
 
 static void write_template(const char *compute, const char *schedule) {
     at_text t = {0};

@@ -10,8 +10,7 @@
 
 static const double flop = 2.0 * 35 * 6 * 27;
 
-/* ---- who tells it -----------------------------------------------------------------------------
- */
+/* ---- who tells it ---------------------------------------------------------------------------- */
 
 static int64_t index_by(const char *command, const char *log, const char *member) {
     cli_expect(0, command, log);
@@ -92,8 +91,7 @@ static void expect_best(const char *log, const at_json *best) {
     assert_float_equal(cli_member(best, "of_peak")->number, of_peak, 1e-9);
 }
 
-/* ---- logs -------------------------------------------------------------------------------------
- */
+/* ---- logs ------------------------------------------------------------------------------------ */
 
 static void expect_one_line_each(const char *log, int least, int most) {
     assert_in_range(cli_count_lines(cli_read(log), "#final {"), least, most);

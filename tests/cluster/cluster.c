@@ -42,8 +42,7 @@ int cluster_teardown(void **state) {
     return cli_teardown(state);
 }
 
-/* ---- what is left -----------------------------------------------------------------------------
- */
+/* ---- what is left ---------------------------------------------------------------------------- */
 
 int count_processes(bool agents_alone, int *pids, int most) {
     DIR *d = opendir("/proc");
@@ -87,8 +86,7 @@ void expect_nothing_left(const char *after) {
                           "done'; squeue -h | grep .");
 }
 
-/* ---- what is recorded -------------------------------------------------------------------------
- */
+/* ---- what is recorded ------------------------------------------------------------------------ */
 
 void expect_trials(const char *log, int trials) {
     char *text = cli_read(log);

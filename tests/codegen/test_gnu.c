@@ -284,8 +284,7 @@ static void other_languages(const char *compiler, const char *cxx) {
 static void gcc_languages(void **state) { (void)state, other_languages("gcc", "g++"); }
 static void clang_languages(void **state) { (void)state, other_languages("clang", "clang++"); }
 
-/* ---- what the compilers make of it -------------------------------------------------------------
- */
+/* ---- what the compilers make of it ----------------------------------------------------------- */
 
 /* Multiply-adds of the innermost loop of the tile with the most of them. */
 static int wanted_fmas(at_arena *a, const built *b, const at_target *target, const char **tile) {

@@ -171,8 +171,7 @@ static void in_blocks(void **state) {
     at_lib_free(lib);
 }
 
-/* ---- an end, and messages ---------------------------------------------------------------------
- */
+/* ---- an end, and messages -------------------------------------------------------------------- */
 
 typedef struct listener {
     int calls, messages, until;
@@ -229,8 +228,7 @@ static void ended(void **state) {
     at_lib_free(lib);
 }
 
-/* ---- beside each other ------------------------------------------------------------------------
- */
+/* ---- beside each other ----------------------------------------------------------------------- */
 
 typedef struct run {
     const char *name, *args;
@@ -271,8 +269,7 @@ static void two_threads(void **state) {
     }
 }
 
-/* ---- a template of one's own -------------------------------------------------------------------
- */
+/* ---- a template of one's own ----------------------------------------------------------------- */
 
 static void own_template(void **state) {
     (void)state;
@@ -316,8 +313,7 @@ static void own_template(void **state) {
     at_lib_free(lib);
 }
 
-/* ---- mistakes ---------------------------------------------------------------------------------
- */
+/* ---- mistakes -------------------------------------------------------------------------------- */
 
 static void mistakes(void **state) {
     (void)state;

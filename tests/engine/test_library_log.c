@@ -2,8 +2,7 @@
  * picked and edited. */
 #include "tests/engine/library_task.h"
 
-/* ---- spaces -----------------------------------------------------------------------------------
- */
+/* ---- spaces ---------------------------------------------------------------------------------- */
 
 static void spaces(void **state) {
     (void)state;
@@ -39,8 +38,7 @@ static void spaces(void **state) {
     at_lib_free(lib);
 }
 
-/* ---- logs -------------------------------------------------------------------------------------
- */
+/* ---- logs ------------------------------------------------------------------------------------ */
 
 static void edit(const char *from, const char *to, const char *script) {
     char command[512];

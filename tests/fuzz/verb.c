@@ -11,8 +11,7 @@
 #include "cli/commands.h"
 #include "view/view.h"
 
-/* ---- the folder -------------------------------------------------------------------------------
- */
+/* ---- the folder ------------------------------------------------------------------------------ */
 
 static char folder[] = "/tmp/autotune-fuzz-XXXXXX";
 static int home = -1;
@@ -65,8 +64,7 @@ void fuzz_leave(const char *const *may_be) {
     AT_ASSERT(!fchdir(home));
 }
 
-/* ---- commands ---------------------------------------------------------------------------------
- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 static const char *content(int fd) {
     off_t size = lseek(fd, 0, SEEK_END);
@@ -103,8 +101,7 @@ fuzz_output fuzz_verb(const char *words) {
     return (fuzz_output){at_exit_code(s), content(caught[0]), content(caught[1])};
 }
 
-/* ---- what must hold ---------------------------------------------------------------------------
- */
+/* ---- what must hold -------------------------------------------------------------------------- */
 
 void fuzz_check_shown(const char *text, const char *what) {
     for (const char *p = text, *end = p + strlen(p); p < end;) {
@@ -259,8 +256,7 @@ void fuzz_check_csv(const char *text) {
     }
 }
 
-/* ---- seeds ------------------------------------------------------------------------------------
- */
+/* ---- seeds ----------------------------------------------------------------------------------- */
 
 /* Of the task that can be applied, or of none; texts that choose something are as they should be.
  */

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* ---- a reader as strict as AutoTVM ------------------------------------------------------------
- */
+/* ---- a reader as strict as AutoTVM ----------------------------------------------------------- */
 
 static bool is(const at_json *v, at_json_kind kind) { return v && v->kind == kind; }
 
@@ -87,8 +86,7 @@ static void expect_readable(at_arena *a, const char *name, int records, int comm
     assert_int_equal(comments, 0);
 }
 
-/* ---- logs of ours -------------------------------------------------------------------------------
- */
+/* ---- logs of ours ---------------------------------------------------------------------------- */
 
 static const at_json *json(at_arena *a, const char *text) {
     const at_json *v;

@@ -256,8 +256,7 @@ static void not_writable(void **state) {
     }
 }
 
-/* ---- the tail that is written again -----------------------------------------------------------
- */
+/* ---- the tail that is written again ---------------------------------------------------------- */
 
 static at_text tail_of(int state, int lines) {
     at_text t = {0};

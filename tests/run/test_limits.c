@@ -12,8 +12,7 @@ AT_AGREES
 
 static const char *const values_names[] = {"exact", "ordinary", "one huge", "a tiny row"};
 
-/* ---- orders of summation ----------------------------------------------------------------------
- */
+/* ---- orders of summation --------------------------------------------------------------------- */
 
 enum { ROWS = 4, COLUMNS = 12, MOST_TERMS = 4608 };
 
@@ -156,8 +155,7 @@ static void orders(void **state) {
     at_arena_free(a);
 }
 
-/* ---- kernels of every template ----------------------------------------------------------------
- */
+/* ---- kernels of every template --------------------------------------------------------------- */
 
 static const struct {
     const char *name, *args;
@@ -249,8 +247,7 @@ static void kernels_clang(void **state) {
     kernels(AT_CLANG, 1);
 }
 
-/* ---- wrong kernels ----------------------------------------------------------------------------
- */
+/* ---- wrong kernels --------------------------------------------------------------------------- */
 
 /* A matrix product in chunks of 24 terms, and what can go wrong with it. */
 #define PRODUCT(chunks, start, a, b, row)                                                          \

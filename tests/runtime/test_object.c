@@ -291,8 +291,7 @@ static void keeper_stopped(void **state) {
     assert_int_equal(count_files(), 0);
 }
 
-/* ---- a machine that lacks something -----------------------------------------------------------
- */
+/* ---- a machine that lacks something ---------------------------------------------------------- */
 
 static void no_folder(void **state) {
     (void)state;

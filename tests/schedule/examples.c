@@ -140,8 +140,7 @@ const example *const examples[] = {&conv_gemm,    &conv_tails, &conv_direct,  &s
                                    &notes_direct, &notes_gemm, &notes_sparse, &transform};
 const int num_examples = sizeof examples / sizeof *examples;
 
-/* ---- sizes ------------------------------------------------------------------------------------
- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static void resolve(const fixture *f, at_expr *e) {
     if (e->op == AT_X_NAME) e->ref = at_symbol_find(&f->symbols, e->name);
@@ -213,8 +212,7 @@ naive_entry *fixture_compile(fixture *f, const char *source) {
     return run;
 }
 
-/* ---- data -------------------------------------------------------------------------------------
- */
+/* ---- data ------------------------------------------------------------------------------------ */
 
 static int64_t elements(const at_tensor *t, const int64_t *extents) {
     int64_t n = 1;
@@ -261,8 +259,7 @@ void fixture_fill(fixture *f, uint64_t seed) {
     }
 }
 
-/* ---- running ----------------------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 at_status fixture_build(fixture *f) {
     AT_TRY(at_program_build(f->arena, f->tree, f->values, &f->program, &f->err));

@@ -69,8 +69,7 @@ static void test_operators(void **state) {
     fixture_close(&f);
 }
 
-/* ---- limits -----------------------------------------------------------------------------------
- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 /* Its only output and the limits of that, of the data in f; compiles without a warning. */
 static void run_limits(fixture *f, float **value, float **limit, int64_t *n) {

@@ -94,8 +94,7 @@ static void too_large(void **state) {
                    "computation of conv2d_3x3_gemm:1: \"data\" exceeds 2^63 elements");
 }
 
-/* ---- patterns of other templates --------------------------------------------------------------
- */
+/* ---- patterns of other templates ------------------------------------------------------------- */
 
 static void define(at_template *t) {
     at_sizes(t, "i = 1");

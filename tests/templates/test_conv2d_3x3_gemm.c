@@ -63,8 +63,7 @@ static void is_a_convolution(void **state) {
                 }
 }
 
-/* ---- the default configuration ----------------------------------------------------------------
- */
+/* ---- the default configuration --------------------------------------------------------------- */
 
 static void default_entities(void **state) {
     static const struct {

@@ -158,8 +158,7 @@ static void records(void **state) {
     assert_int_equal(at_space_len(at_task_space(plain)), at_space_len(at_task_space(t)));
 }
 
-/* ---- what does not fit ------------------------------------------------------------------------
- */
+/* ---- what does not fit ----------------------------------------------------------------------- */
 
 static const char pool[] = "a[N, M] : input\n"
                            "m[i:N, j:M] = max(a[i, j], 1)\n";

@@ -219,8 +219,7 @@ static void large_space(void **state) {
     at_arena_free(a);
 }
 
-/* ---- the shuffle -------------------------------------------------------------------------------
- */
+/* ---- the shuffle ----------------------------------------------------------------------------- */
 
 static const at_json *read_golden(at_arena *a, const char *path) {
     const at_json *v = NULL;

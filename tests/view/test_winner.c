@@ -142,8 +142,7 @@ static void make_log(made *m) {
     assert_int_equal(fclose(m->file), 0);
 }
 
-/* ---- the rules, read plainly ------------------------------------------------------------------
- */
+/* ---- the rules, read plainly ----------------------------------------------------------------- */
 
 static double median(const double *x, int n) {
     double *sorted = at_sorted_copy(x, n), middle = at_sorted_median(sorted, n);
@@ -204,8 +203,7 @@ static const trial *winner_of(const made *m, int context) {
     return winner ? winner : best;
 }
 
-/* ---- who tells it -----------------------------------------------------------------------------
- */
+/* ---- who tells it ---------------------------------------------------------------------------- */
 
 /* The lines that win, by context; -1: none. */
 typedef int winners[CONTEXTS + 1];
