@@ -4,8 +4,7 @@
 
 #include "export/export.h"
 
-/* ---- faces (face.c): what people call a kernel with -------------------------------------------
- */
+/* ---- faces (face.c): what people call a kernel with ------------------------------------------ */
 
 typedef struct at_face_tensor { /* an input as declared, or an output */
     int tensor, param;          /* of the computation; of the kernel */
@@ -65,12 +64,11 @@ void at_layout_loops(at_text *out, const at_face *f, const at_face_tensor *t);
 void at_cpu_test_shared(at_text *out, const at_kernel *k, const char *prefix);
 void at_cpu_test(at_text *out, const at_face *f, const char *prefix);
 
-/* kernel_face.c: one kernel. with_shared: with what all of its dialect and instruction set share.
- */
+/* kernel_face.c: one kernel. */
 void at_kernel_declare(at_text *out, const at_face *f);
 void at_kernel_define(at_text *out, const at_face *f, const char *prefix);
-/* All of it for TinyCC in memory, its tiles as blobs. With NAME_call(void *const *tensors, void
- * *workspace) where there is a plain function. */
+/* All of it for TinyCC in memory, its tiles as blobs. Where there is a plain function, also
+ * NAME_call(void *const *tensors, void *workspace). */
 void at_kernel_define_in_memory(at_text *out, const at_face *f);
 /* "void NAME(const float *data, ...)", of a function that there is. Lives in a. */
 const char *at_kernel_prototype(at_arena *a, const at_face *f, at_role_of_call call);

@@ -4,15 +4,16 @@
  *     at_lib *lib = at_lib_new();
  *     at_lib_task *task = at_lib_task_new(lib, "dense", "M=64,N=64,K=64");
  *     at_lib_kernel *k = at_lib_load_log(task, "dense.log");
- *     if (!k && !at_lib_tune(task, "dense.log", NULL, NULL)) k = at_lib_load_log(task,
- * "dense.log"); if (!k) puts(at_lib_error(lib));
+ *     if (!k && at_lib_tune(task, "dense.log", NULL, NULL) == AT_LIB_OK)
+ *         k = at_lib_load_log(task, "dense.log");
+ *     if (!k) puts(at_lib_error(lib));
  *
  * Link with -lautotune (pkg-config --cflags --libs autotune). docs/library.md has the whole of it.
  *
  * ERRORS. A function that gives an int gives an at_lib_code; one that gives a pointer gives NULL
- * where it failed, one that gives a count or an index, -1. at_lib_error has the text then. No
- * mistake of a caller ends the program; running out of memory does, and a fault of the library's
- * own.
+ * where it failed, one that gives a count or an index, -1. at_lib_error has the text then, unless
+ * the function only asks of a kernel. No mistake of a caller ends the program; running out of
+ * memory does, and a fault of the library's own.
  *
  * OWNERSHIP. What a function named _new, _read or _load gives is the caller's, who gives it to the
  * _free of its kind. The at_lib is freed last; tasks, logs and kernels in any order before. Texts
@@ -62,8 +63,7 @@ enum at_lib_code {
     AT_LIB_INTERRUPTED = 130 /* at_lib_cancel, or the caller's own callback */
 };
 
-/* ---- the handle -------------------------------------------------------------------------------
- */
+/* ---- the handle ---------------------------------------------------------------------------- */
 
 AT_LIB_PUBLIC const char *at_lib_version(void); /* "0.1.0" */
 AT_LIB_PUBLIC at_lib *at_lib_new(void);
@@ -82,28 +82,25 @@ AT_LIB_PUBLIC void at_lib_on_message(at_lib *lib, void (*message)(void *ctx, con
  * library. Nothing is looked for in PATH. */
 AT_LIB_PUBLIC int at_lib_set_worker(at_lib *lib, const char *path);
 
-/* ---- templates --------------------------------------------------------------------------------
- */
+/* ---- templates ----------------------------------------------------------------------------- */
 
 typedef struct at_lib_template {
     const char *name, *record_name; /* record_name: in logs */
     const char *args, *help;        /* args: "M=64, N=64, K=64", with the defaults */
 } at_lib_template;
 AT_LIB_PUBLIC int at_lib_template_count(void); /* those that are built in */
-/* Lives for ever. false: there is no such number. */
+/* 1, and 0 where there is no such number: not an at_lib_code. Its texts live for ever. */
 AT_LIB_PUBLIC int at_lib_template_at(int i, at_lib_template *out);
 
-/* ---- tasks ------------------------------------------------------------------------------------
- */
+/* ---- tasks --------------------------------------------------------------------------------- */
 
 /* name: of a template, or the path of its file, which ends in ".c" and is compiled and run in this
  * process, after a try in another, or in ".te", a computation alone. args: "M=8,N=16" (the others
  * keep their defaults), or a record's JSON array; NULL: the defaults. */
 AT_LIB_PUBLIC at_lib_task *at_lib_task_new(at_lib *lib, const char *name, const char *args);
 /* The same of a template with a sparse weight: weight is a file that holds it (NumPy, SciPy, Matrix
- * Market); else a pattern is made at random of sparsity ("0.8") and block ("16x1"). NULL: not
- * given.
- */
+ * Market); else a pattern is made at random of sparsity ("0.8") and block ("16x1"). What is not
+ * given is NULL. */
 AT_LIB_PUBLIC at_lib_task *at_lib_task_new_sparse(at_lib *lib, const char *name, const char *args,
                                                   const char *weight, const char *sparsity,
                                                   const char *block);
@@ -117,8 +114,7 @@ AT_LIB_PUBLIC double at_lib_task_flops(const at_lib_task *task);
  *     at_lib_set(task, "trials", "200"), at_lib_set(task, "tuner", "ga:population=32") */
 AT_LIB_PUBLIC int at_lib_set(at_lib_task *task, const char *option, const char *value);
 
-/* ---- the space of a task ----------------------------------------------------------------------
- */
+/* ---- the space of a task ------------------------------------------------------------------- */
 
 typedef struct at_lib_knob {
     const char *name;
@@ -133,8 +129,7 @@ AT_LIB_PUBLIC const char *at_lib_entity(at_lib_task *task, int64_t index);
 /* Of such JSON, of which the entity counts, or of "default". */
 AT_LIB_PUBLIC int64_t at_lib_index(at_lib_task *task, const char *entity);
 
-/* ---- tuning -----------------------------------------------------------------------------------
- */
+/* ---- tuning -------------------------------------------------------------------------------- */
 
 typedef struct at_lib_progress {
     int64_t done, total;      /* trials; total: at most */
@@ -146,8 +141,8 @@ typedef struct at_lib_progress {
     double gflops;
     double best_gflops; /* 0: none is valid yet */
 } at_lib_progress;
-/* After each trial. What is not 0 ends the search. It must not use the task, but for at_lib_cancel.
- */
+/* Called after each trial. A value other than 0 ends the search. It must not use the task, but for
+ * at_lib_cancel. */
 typedef int at_lib_progress_fn(void *ctx, const at_lib_progress *progress);
 /* Searches; each result is appended to the log, which is made where it is not there, and whose
  * results of this task are not measured again. progress may be NULL. AT_LIB_OK: the log holds a
@@ -157,8 +152,7 @@ AT_LIB_PUBLIC int at_lib_tune(at_lib_task *task, const char *log, at_lib_progres
 /* Ends a search that is under way, from any thread or from a signal handler. */
 AT_LIB_PUBLIC void at_lib_cancel(at_lib_task *task);
 
-/* ---- logs -------------------------------------------------------------------------------------
- */
+/* ---- logs ---------------------------------------------------------------------------------- */
 
 /* Texts are "" and numbers 0 where a record does not say. */
 typedef struct at_lib_record {
@@ -188,16 +182,15 @@ AT_LIB_PUBLIC int at_lib_pick_best(at_lib *lib, const char *const *logs, int n, 
  * at_lib_entity of this task. */
 AT_LIB_PUBLIC int at_lib_best(at_lib_task *task, const char *log, at_lib_record *out);
 
-/* ---- kernels ----------------------------------------------------------------------------------
- */
+/* ---- kernels ------------------------------------------------------------------------------- */
 
 /* Compiles in memory the best record of this task in a log, with the instruction set, the threads
  * and the packing of the record, where at_lib_set does not say otherwise. Of several instruction
  * sets that the log has, one that this CPU has is taken; where it has none of them,
  * at_lib_error names what is missing (AT_LIB_USAGE). Nothing is measured, no process is started. */
 AT_LIB_PUBLIC at_lib_kernel *at_lib_load_log(at_lib_task *task, const char *log);
-/* The same of a configuration: JSON as of at_lib_entity; NULL or "default": the one without tuning.
- */
+/* The same of a configuration: JSON as of at_lib_entity; NULL or "default": the one without
+ * tuning. */
 AT_LIB_PUBLIC at_lib_kernel *at_lib_load_entity(at_lib_task *task, const char *entity);
 /* Its functions must not be called any more. */
 AT_LIB_PUBLIC void at_lib_kernel_free(at_lib_kernel *kernel);
@@ -218,13 +211,16 @@ AT_LIB_PUBLIC int at_lib_tensor_count(const at_lib_kernel *kernel);
 AT_LIB_PUBLIC int at_lib_tensor_at(const at_lib_kernel *kernel, int i, at_lib_tensor *out);
 
 /* Of a kernel named `kernel`, whose prototypes at_lib_prototype spells:
- * AT_LIB_PLAIN      void kernel(const float *data, const float *weight, float *out, void
- * *workspace) all tensors in their order, each in the task's own layout; packs the weights and
- *                   orders the data itself, at every call.
+ * AT_LIB_PLAIN      void kernel(const float *data, const float *weight, float *out,
+ *                               void *workspace)
+ *                   takes all tensors in their order, each in the task's own layout; packs the
+ *                   weights and orders the data itself, at every call.
  * AT_LIB_PACK       void kernel_pack(const float *weight, void *packed)
- *                   once for each set of weights, at_lib_packed_bytes, which may be moved.
+ *                   is called once for each set of weights. packed has at_lib_packed_bytes, which
+ *                   may be moved.
  * AT_LIB_IN_BLOCKS  void kernel_in_blocks(const float *data, const void *packed, float *out,
- *                   void *workspace): the kernel itself, as it was measured. */
+ *                                         void *workspace)
+ *                   is the kernel itself, as it was measured. */
 enum at_lib_face { AT_LIB_PLAIN, AT_LIB_PACK, AT_LIB_IN_BLOCKS };
 typedef void at_lib_fn(void); /* to be cast to the prototype */
 /* NULL: there is none: nothing is packed, or the plain function is all there is. */

@@ -42,8 +42,7 @@ static void compile(const char *source, const char *program) {
                sources, source, build, program);
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* "at_lib_x" of each "AT_LIB_PUBLIC ... at_lib_x(", a line each, sorted. */
 static const char *declared_names(void) {
@@ -120,6 +119,21 @@ static void names_of_others(void **state) {
     assert_string_equal(cli_expect(0, "./own-static")->out, "1 34\n");
 }
 
+/* The program of docs/library.md compiles as it stands, and runs. */
+static void program_of_page(void **state) {
+    (void)state;
+    if (is_sanitized()) skip();
+    cli_expect(0,
+               "sed -n '/^```c$/,/^```$/p' %s/docs/library.md | grep -v '^```' | "
+               "sed 's/\"200\"/\"8\"/' >page.c && grep -q '\"8\"' page.c",
+               sources);
+    compile("page.c", "page");
+    const cli_result *r = cli_expect(0, "env %s ./page; rm dense.log", environment());
+    assert_non_null(strstr(r->err, "8 of 8 trials"));
+    assert_string_equal(r->out, "void kernel(const float *data, const float *weight, float *out, "
+                                "void *workspace)\n");
+}
+
 /* docs/library.md lists every name of the header. */
 static void page(void **state) {
     (void)state;
@@ -129,8 +143,7 @@ static void page(void **state) {
     free(declared);
 }
 
-/* ---- examples ----------------------------------------------------------------------------------
- */
+/* ---- examples -------------------------------------------------------------------------------- */
 
 static void example_in_c(void **state) {
     (void)state;
@@ -182,8 +195,7 @@ static void example_in_python(void **state) {
     }
 }
 
-/* ---- the worker ---------------------------------------------------------------------------------
- */
+/* ---- the worker ------------------------------------------------------------------------------ */
 
 static void worker(void **state) {
     (void)state;
@@ -203,10 +215,13 @@ static void worker(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names),        cmocka_unit_test(header),
-        cmocka_unit_test(page),         cmocka_unit_test(names_of_others),
-        cmocka_unit_test(example_in_c), cmocka_unit_test(example_in_python),
-        cmocka_unit_test(worker)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names),
+                                       cmocka_unit_test(header),
+                                       cmocka_unit_test(page),
+                                       cmocka_unit_test(program_of_page),
+                                       cmocka_unit_test(names_of_others),
+                                       cmocka_unit_test(example_in_c),
+                                       cmocka_unit_test(example_in_python),
+                                       cmocka_unit_test(worker)};
     return cmocka_run_group_tests_name("cli/library", tests, setup, cli_teardown);
 }
