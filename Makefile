@@ -370,6 +370,7 @@ install: $(foreach f,$(INSTALLED),$(firstword $(subst :, ,$(f))))
 	    to="$(DESTDIR)$(PREFIX)/$${f#*:}" && \
 	    if [ -L "$${f%%:*}" ] && [ "$${f%.so}" != "$$f" ]; then ln -sf $(SO) "$$to"; \
 	    else install -D -m $$mode "$${f%%:*}" "$$to"; fi || exit 1; done
+	@[ -n "$(DESTDIR)" ] || PATH="$$PATH:/sbin" ldconfig 2>/dev/null || : # so that the loader finds the library
 
 uninstall:
 	@cd "$(DESTDIR)$(PREFIX)" && rm -f $(foreach f,$(INSTALLED),"$(lastword $(subst :, ,$(f)))") && \
