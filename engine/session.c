@@ -22,56 +22,12 @@ static void begin(const at_engine_options *o, at_session *s) {
     s->scratch = at_arena_new();
 }
 
-static bool reads_list(const at_compute *c, const at_expr *e) {
-    bool any = e->op == AT_X_INDEX && c->tensors[e->ref].is_int;
-    for (int i = 0; i < e->nargs && !any; i++) any = reads_list(c, e->arg[i]);
-    return any;
-}
-
-/* Elements of an input that are read at most: of one that an index tensor's entries choose from,
- * one at each point. */
-static double elements_read(const at_compute *c, int64_t *const *extents, int input) {
-    double whole = 1, chosen = 0;
-    for (int i = 0; i < c->tensors[input].num_axes; i++) whole *= (double)extents[input][i];
-    for (int t = input + 1; t < c->num_tensors; t++) {
-        int num;
-        const at_expr *const *reads = at_compute_reads(c, t, &num);
-        double points = 1;
-        for (int i = 0; i < c->tensors[t].num_axes + c->tensors[t].num_reduce; i++)
-            points *= extents[t][i] < 0 ? INFINITY : (double)extents[t][i];
-        for (int i = 0; i < num; i++)
-            if (reads[i]->ref == input) chosen += reads_list(c, reads[i]) ? points : INFINITY;
-    }
-    return fmin(whole, chosen);
-}
-
-/* Of plain tensors; those whose shapes depend on the configuration hold as much in any. */
-static void count_work(at_session *s) {
-    const at_compute *c = at_task_compute(s->task);
-    at_config config;
-    int64_t *values, **extents;
-    s->work = s->flops;
-    if (s->flops > 0 ||
-        at_task_default_config(s->arena, s->task, AT_ANY_LANES, &config, NULL) != AT_OK ||
-        at_task_values(s->arena, s->task, &config, &values, NULL) != AT_OK ||
-        at_compute_extents(s->arena, c, values, &extents, NULL) != AT_OK)
-        return;
-    for (int t = 0; t < c->num_tensors; t++) {
-        double bytes = 4;
-        for (int i = 0; i < c->tensors[t].num_axes; i++) bytes *= (double)extents[t][i];
-        if (c->tensors[t].role != AT_ROLE_STAGE) s->read_bytes += 4 * elements_read(c, extents, t);
-        else if (c->tensors[t].is_output) s->written_bytes += bytes;
-    }
-    s->in_bytes = true;
-    s->work = s->read_bytes + s->written_bytes;
-}
-
 static void take_chosen(at_session *s) {
     s->row = s->chosen.row;
     s->task = s->chosen.task;
     s->space = at_task_space(s->task);
     s->flops = at_task_flops(s->task);
-    count_work(s);
+    at_session_count_work(s);
 }
 
 void at_session_open_chosen(const at_engine_options *o, const at_selection *chosen, at_session *s) {

@@ -454,9 +454,27 @@ static at_status make(tiling *t) {
     return AT_OK;
 }
 
+/* Is a word, of so many letters, a part of the name already? */
+static bool is_named(const char *name, const char *word, size_t length) {
+    for (const char *p = name; (p = strstr(p, word)); p++)
+        if ((p == name || p[-1] == '+') && (!p[length] || p[length] == '+')) return true;
+    return false;
+}
+
+/* The first tile along h is `tile_h`, those of other stages are `tile_STAGE_h`. */
+static const char *tile_word(const sketch_state *s, int stage, const char *word) {
+    size_t kind = strcspn(word, "_"), first = strcspn(word, "+");
+    if (!is_named(s->name, at_strndup(s->arena, word, first), first)) return word;
+    return at_format(s->arena, "%.*s_%s%s", (int)kind, word, s->facts->compute->tensors[stage].name,
+                     word + kind);
+}
+
 bool sketch_tile_add(const sketch_state *s, int stage, const char *word, const tile_axes *axes,
                      sketch_states *out, at_error *err) {
-    tiling t = {.s = sketch_branch(s, word), .stage = stage, .axes = *axes, .err = err};
+    tiling t = {.s = sketch_branch(s, tile_word(s, stage, word)),
+                .stage = stage,
+                .axes = *axes,
+                .err = err};
     if (make(&t) != AT_OK) return false;
     *at_push(s->arena, out) = t.s;
     return true;

@@ -243,6 +243,28 @@ static void bytes(void **state) {
     }
 }
 
+/* Of rows of a table that lists choose, as many are read as the lists have entries: all of E where
+ * one list follows the other, some at most E in each bag where they do not. */
+static void listed_bytes(void **state) {
+    (void)state;
+    static const struct {
+        const char *bounds;
+        int read; /* elements of table */
+    } cases[] = {{"start[b] .. start[b + 1]", 100}, {"0 .. start[b]", 5 * 100}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512], expected[64];
+        snprintf(text, sizeof text,
+                 "args E=100, V=9000\ntable[V, 8] : weight\nrow[E] : index\n"
+                 "start[6] : index\nout[b:5, d:8] = sum(e : %s) table[row[e], d]\n",
+                 cases[i].bounds);
+        cli_write("bag.te", text);
+        snprintf(expected, sizeof expected, "V=9000   %g MB\n",
+                 4e-6 * (8 * cases[i].read + 100 + 6 + 5 * 8));
+        const cli_result *r = cli_run("./autotune show ./bag.te");
+        if (!strstr(r->out, expected)) fail_msg("%s: not %s", r->out, expected);
+    }
+}
+
 /* Once, where lines stay. */
 static void last_line(void **state) {
     (void)state;
@@ -266,6 +288,7 @@ int main(void) {
         cmocka_unit_test(time_of_all),
         cmocka_unit_test(last_line),
         cmocka_unit_test(bytes),
+        cmocka_unit_test(listed_bytes),
     };
     return cmocka_run_group_tests_name("cli/slips", tests, cli_setup, cli_teardown);
 }

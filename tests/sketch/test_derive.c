@@ -437,6 +437,8 @@ static void places(void **state) {
         {"capsule_conv2d", "K=3,S=3,C=4", "unroll_q", false}, /* windows have nothing in common */
         {"conv2d_transpose", "CO=64,K=4,S=2", "unroll_q", true},
         {"conv2d_transpose", "CO=64,K=2,S=2,P=0", "unroll_q", false}, /* a single step */
+        {"lstm_cell", "", "tile_h+tile_gx_h", true},                  /* the second along h */
+        {"lstm_cell", "", "tile_h+tile_h", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_arena *a = at_arena_new();
