@@ -12,7 +12,7 @@
 static void reserve(at_text *t, size_t more) {
     size_t needed = t->len + more + 1;
     if (needed <= t->cap) return;
-    size_t cap = t->cap ? 2 * t->cap : 64;
+    size_t cap = t->cap ? 2 * t->cap : 128;
     if (cap < needed) cap = needed;
     char *data = realloc(t->data, cap);
     if (!data) at_out_of_memory(cap);
@@ -53,6 +53,23 @@ void at_text_addf(at_text *t, const char *fmt, ...) {
     }
     va_end(again);
     t->len += (size_t)n;
+}
+
+void at_text_add_int(at_text *t, int64_t x) {
+    char digits[20], *first = digits + sizeof digits;
+    uint64_t rest = x < 0 ? -(uint64_t)x : (uint64_t)x;
+    do *--first = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (x < 0) *--first = '-';
+    at_text_addn(t, first, (size_t)(digits + sizeof digits - first));
+}
+
+void at_text_add_blanks(at_text *t, int n) {
+    if (n <= 0) return;
+    reserve(t, (size_t)n);
+    memset(t->data + t->len, ' ', (size_t)n);
+    t->len += (size_t)n;
+    t->data[t->len] = 0;
 }
 
 const char *at_text_str(const at_text *t) { return t->data ? t->data : ""; }

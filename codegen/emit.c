@@ -12,15 +12,19 @@ static void emit_call(at_emitter *e, const at_ir *n) {
     at_low *l = e->l;
     const at_tile_call *c = n->call;
     at_text args = {0};
-    for (int i = 0; i < c->tile->num_slots; i++)
-        at_text_addf(&args, "%s%s", i ? ", " : "",
-                     at_emit_pointer(e, c->slot_tensor[i], c->slot_at[i]));
+    for (int i = 0; i < c->tile->num_slots; i++) {
+        at_text_add(&args, i ? ", " : "");
+        at_text_add(&args, at_emit_pointer(e, c->slot_tensor[i], c->slot_at[i]));
+    }
     for (int i = 0; i < c->tile->num_trips; i++) {
         at_text_add(&args, i || c->tile->num_slots ? ", " : "");
         at_emit_affine(e, &args, at_aff_concrete(l, c->trip[i], 0));
     }
-    at_text_addf(at_emit_body(e), "%*s%s_%s(%s);\n", at_emit_indent(e), "", l->options->name,
-                 c->tile->name, at_text_str(&args));
+    at_text *body = at_emit_body(e);
+    at_text_add_blanks(body, at_emit_indent(e));
+    at_text_addf(body, "%s_%s(", l->options->name, c->tile->name);
+    at_text_add(body, at_text_str(&args));
+    at_text_add(body, ");\n");
     at_text_free(&args);
 }
 

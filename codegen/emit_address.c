@@ -110,13 +110,18 @@ void at_emit_affine(at_emitter *e, at_text *out, const at_aff *x) {
         int64_t k = x->t[i].k;
         const char *s = symbol(e, x->t[i].sym);
         at_text_add(out, first ? (k < 0 ? "-" : "") : k < 0 ? " - " : " + ");
-        if (k != 1 && k != -1) at_text_addf(out, "%lld * ", (long long)(k < 0 ? -k : k));
+        if (k != 1 && k != -1) {
+            at_text_add_int(out, k < 0 ? -k : k);
+            at_text_add(out, " * ");
+        }
         at_text_add(out, s);
         first = false;
     }
-    if (first) at_text_addf(out, "%lld", (long long)x->c);
-    else if (x->c)
-        at_text_addf(out, " %c %lld", x->c < 0 ? '-' : '+', (long long)(x->c < 0 ? -x->c : x->c));
+    if (first) at_text_add_int(out, x->c);
+    else if (x->c) {
+        at_text_add(out, x->c < 0 ? " - " : " + ");
+        at_text_add_int(out, x->c < 0 ? -x->c : x->c);
+    }
 }
 
 static const char *find(const at_emit_block *b, int tensor, const at_aff *at) {
@@ -245,10 +250,16 @@ const char *at_emit_pointer(at_emitter *e, int tensor, const at_aff *at) {
             at_emit_affine(e, &value, add);
             known = numbered(e, at_format(l->arena, "%s_", tensor_variable(e, tensor)));
             const char *text = at_text_str(&value);
-            at_text_addf(&e->blocks[where].decl, "%*s%s%s = %s %c %s;\n", 4 * (where + 1 - e->base),
-                         "", element_type(e, tensor), known, name,
-                         *text == '-' && add->n + (add->c != 0) == 1 ? '-' : '+',
-                         *text == '-' && add->n + (add->c != 0) == 1 ? text + 1 : text);
+            bool is_less = *text == '-' && add->n + (add->c != 0) == 1;
+            at_text *decl = &e->blocks[where].decl;
+            at_text_add_blanks(decl, 4 * (where + 1 - e->base));
+            at_text_add(decl, element_type(e, tensor));
+            at_text_add(decl, known);
+            at_text_add(decl, " = ");
+            at_text_add(decl, name);
+            at_text_add(decl, is_less ? " - " : " + ");
+            at_text_add(decl, is_less ? text + 1 : text);
+            at_text_add(decl, ";\n");
             at_text_free(&value);
             declare(e, where, tensor, done, known);
         }

@@ -1,6 +1,7 @@
 /* codegen/lower.c: the pass list. */
 #include "codegen/codegen_int.h"
 #include "codegen/lowered.h"
+#include "codegen/tile_make.h"
 
 #include <string.h>
 
@@ -66,7 +67,7 @@ static bool encode_tiles(at_low *l, at_kernel *k) {
     at_tile_code *codes = AT_NEW_ARRAY(l->arena, at_tile_code, l->tiles.len);
     for (int i = 0; i < l->tiles.len; i++) {
         at_tile *t = l->tiles.data[i];
-        if (!t->target->encode(l->arena, t)) {
+        if (!at_tile_encode(l->arena, t)) {
             if (!out_of_reach(t)) AT_BUG("tile %s cannot be encoded", t->name);
             at_lower_fail(l, "tile %s reaches further than 2 GB from a pointer", t->name);
             return false;

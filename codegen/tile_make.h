@@ -67,4 +67,7 @@ at_tile_op *at_tile_share(at_low *l, const at_tile_op *ops, int num_ops, const a
 at_tile_op *at_tile_weave(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                           int num_vregs, const int *slot_tensor, int together);
 
+/* tile_code.c: t->code, as the target encodes it, or as it did before for the same tile. */
+bool at_tile_encode(at_arena *arena, at_tile *t);
+
 #endif

@@ -84,7 +84,9 @@ void at_context_hash(const at_context *c, char out[33]) {
 
 /* "name": inside an object that began at `begin`, behind what is there. */
 static void add_name(at_text *out, size_t begin, const char *name) {
-    at_text_addf(out, "%s\"%s\": ", out->len > begin ? ", " : "", name);
+    at_text_add(out, out->len > begin ? ", \"" : "\"");
+    at_text_add(out, name);
+    at_text_add(out, "\": ");
 }
 
 static void add_texts(at_text *out, size_t begin, const void *owner, const text_field *fields,
@@ -116,7 +118,7 @@ static void add_positive(at_text *out, size_t begin, const char *name, double x)
 static void add_int(at_text *out, size_t begin, const char *name, int64_t x, int64_t least) {
     if (x < least) return;
     add_name(out, begin, name);
-    at_text_addf(out, "%lld", (long long)x);
+    at_text_add_int(out, x);
 }
 
 static void add_trial(at_text *out, size_t begin, const at_trial_id *t) {

@@ -252,8 +252,43 @@ static void shell_words(void **state) {
     at_text_free(&t);
 }
 
+static void test_integers(void **state) {
+    (void)state;
+    const int64_t numbers[] = {
+        0, 1, -1, 9, 10, -10, 4096, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN + 1, INT64_MIN};
+    at_text t = {0};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char expected[32];
+        snprintf(expected, sizeof expected, "x %lld", (long long)numbers[i]);
+        at_text_clear(&t);
+        at_text_add(&t, "x ");
+        at_text_add_int(&t, numbers[i]);
+        assert_string_equal(at_text_str(&t), expected);
+    }
+    at_text_free(&t);
+}
+
+static void test_blanks(void **state) {
+    (void)state;
+    at_text t = {0};
+    at_text_add_blanks(&t, 0);
+    assert_string_equal(at_text_str(&t), "");
+    for (int n = 1; n < 300; n += 98) {
+        char expected[300];
+        snprintf(expected, sizeof expected, "%*s|", n, "");
+        at_text_clear(&t);
+        at_text_add_blanks(&t, n);
+        at_text_add_blanks(&t, -1);
+        at_text_add(&t, "|");
+        assert_string_equal(at_text_str(&t), expected);
+    }
+    at_text_free(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_blanks),
         cmocka_unit_test(buffer_grows_and_stays_terminated),
         cmocka_unit_test(doubles_as_python_spells_them),
         cmocka_unit_test(few_digits),
