@@ -112,6 +112,8 @@ void at_text_add_int(at_text *t, int64_t x); /* as "%lld", in a fifth of its tim
 void at_text_add_blanks(at_text *t, int n);
 const char *at_text_str(const at_text *t);   /* "" when empty */
 char *at_text_take(at_arena *a, at_text *t); /* a copy in a; t is freed */
+/* The ending of a noun behind a number: "" of 1, else "s". */
+static inline const char *at_plural(int64_t n) { return n == 1 ? "" : "s"; }
 /* x > 0 with so many decimal digits, at most 15, where they are exact; else x. */
 double at_with_digits(double x, int digits);
 /* Python's shortest round-trip spelling: 0.4, 1e-05, 1000000000.0, nan, inf. */

@@ -189,7 +189,7 @@ static at_status best_of(const ansor_file *f, const ansor_best **out, at_error *
         at_warn(NULL, at_format(f->workloads.arena,
                                 "%s: %d line%s left out that %s no record of Ansor's, the first "
                                 "is line %lld",
-                                f->o->operands[0], f->others, f->others > 1 ? "s" : "",
+                                f->o->operands[0], f->others, at_plural(f->others),
                                 f->others > 1 ? "are" : "is", (long long)f->first_other));
     if (!f->best.len)
         return at_fail(err, AT_E_NO_VALID, "%s: holds no valid record", f->o->operands[0]);

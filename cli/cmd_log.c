@@ -50,8 +50,8 @@ static void add_group(at_text *out, const at_log_group *g) {
         at_text_add(out, "; ");
         at_text_add_context(out, &g->context);
     }
-    at_text_addf(out, "\n  %lld trial%s, %lld valid", (long long)g->trials,
-                 g->trials == 1 ? "" : "s", (long long)g->valid);
+    at_text_addf(out, "\n  %lld trial%s, %lld valid", (long long)g->trials, at_plural(g->trials),
+                 (long long)g->valid);
     add_count(out, g->copies, "with the code of another");
     at_text_add(out, "; ");
     at_text_add_span(out, g->first_s, g->last_s);
@@ -79,7 +79,7 @@ static void add_group(at_text *out, const at_log_group *g) {
     at_text_addf(out, "; index %lld, line %lld", (long long)r->config.recorded_index,
                  (long long)r->line);
     at_text_addf(out, "; the best so far changed %d time%s\n", g->steps.len,
-                 g->steps.len == 1 ? "" : "s");
+                 at_plural(g->steps.len));
     if (r->extra.accuracy.is_known) at_text_add(out, "  ");
     at_text_add_accuracy(out, &r->extra.accuracy);
 }

@@ -88,7 +88,7 @@ static at_status print_text(const at_options *o, at_arena *a, const at_pick *pic
     }
     if (o->output) {
         at_table_print(&out, &t);
-        at_text_addf(&out, "%d record%s written to %s\n", count, count == 1 ? "" : "s",
+        at_text_addf(&out, "%d record%s written to %s\n", count, at_plural(count),
                      at_visible(a, o->output));
     }
     at_status status = at_print(&out, err);

@@ -30,7 +30,7 @@ static at_status report(at_arena *a, const at_options *o, at_text *page, at_erro
     if (o->json) return print_json(output, num_tasks, page, err);
     if (!output) return at_print(page, err);
     at_text_clear(page);
-    at_text_addf(page, "%d task%s written to ", num_tasks, num_tasks == 1 ? "" : "s");
+    at_text_addf(page, "%d task%s written to ", num_tasks, at_plural(num_tasks));
     at_text_add_visible(page, output);
     at_text_add(page, "\n");
     return at_print(page, err);

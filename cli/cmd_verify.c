@@ -43,7 +43,7 @@ static at_status print_row(const char *path, const at_record *r, bool wins, cons
 }
 
 static void add_counts(at_text *t, const verification *v) {
-    at_text_addf(t, "%lld record%s", (long long)v->records, v->records == 1 ? "" : "s");
+    at_text_addf(t, "%lld record%s", (long long)v->records, at_plural(v->records));
     const char *before = ": ";
     for (int i = 0; i < AT_VERDICT_COUNT; i++) {
         if (!v->count[i]) continue;
@@ -53,7 +53,7 @@ static void add_counts(at_text *t, const verification *v) {
     }
     if (v->left_out)
         at_text_addf(t, "; %lld failed or unchecked one%s left out", (long long)v->left_out,
-                     v->left_out == 1 ? "" : "s");
+                     at_plural(v->left_out));
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ static void add_line(at_text *out, const at_progress *p, const at_tally *t, int 
     if (failed) at_text_add(out, "  ");
     if (failed && size >= NO_KINDS) at_text_addf(out, "%lld failed", (long long)failed);
     else at_text_add_failed(out, t);
-    if (t->workers) at_text_addf(out, "  %d worker%s", t->workers, t->workers > 1 ? "s" : "");
+    if (t->workers) at_text_addf(out, "  %d worker%s", t->workers, at_plural(t->workers));
     if (size < NO_ELAPSED) {
         at_text_add(out, "  ");
         add_seconds(out, elapsed_s, 1);

@@ -67,11 +67,11 @@ static void add_tie(at_text *out, const at_final *final, const at_best *best, bo
     if (has_interval)
         at_text_addf(out, "share of the %s %.1f to %.1f %% (95 %% interval, %d round%s%s)",
                      in_bytes ? "bandwidth" : "peak", 100 * best->of_peak.low,
-                     100 * best->of_peak.high, f->num_rounds, f->num_rounds == 1 ? "" : "s", of);
-    else at_text_addf(out, "timed again %d time%s", f->num_rounds, f->num_rounds > 1 ? "s" : "");
+                     100 * best->of_peak.high, f->num_rounds, at_plural(f->num_rounds), of);
+    else at_text_addf(out, "timed again %d time%s", f->num_rounds, at_plural(f->num_rounds));
     if (!final->winner) at_text_add(out, "; in a final of an earlier run");
     if (final->tied)
-        at_text_addf(out, "; a tie with %d other%s", final->tied, final->tied > 1 ? "s" : "");
+        at_text_addf(out, "; a tie with %d other%s", final->tied, at_plural(final->tied));
     at_text_add(out, "\n");
 }
 

@@ -95,7 +95,7 @@ static at_status check_threads(const at_session *s, at_error *err) {
                        s->threads);
     if (s->threads <= cores) return AT_OK;
     return at_fail(err, AT_E_USAGE, "--threads %d: this process may use %d core%s", s->threads,
-                   cores, cores == 1 ? "" : "s");
+                   cores, at_plural(cores));
 }
 
 /* What the default configuration reads outside of a tensor is the template's mistake; another

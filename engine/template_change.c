@@ -24,7 +24,7 @@ const char *at_changed_text(at_arena *a, const char *path, int64_t count, const 
         a,
         "%s: %lld record%s of another version of %s %s not used; --accept-changed uses "
         "%s",
-        path, (long long)count, count == 1 ? "" : "s", name, count == 1 ? "is" : "are",
+        path, (long long)count, at_plural(count), name, count == 1 ? "is" : "are",
         count == 1 ? "it" : "them");
 }
 

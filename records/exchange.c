@@ -181,7 +181,7 @@ bool at_parse_moment(const char *text, double *seconds) {
 void at_tell_loss(const at_exchange *x, int64_t n, const char *what) {
     if (!n || !x->loss) return;
     at_text t = {0};
-    at_text_addf(&t, "lost: %s (%lld record%s)", what, (long long)n, n == 1 ? "" : "s");
+    at_text_addf(&t, "lost: %s (%lld record%s)", what, (long long)n, at_plural(n));
     x->loss(x->ctx, at_text_str(&t));
     at_text_free(&t);
 }

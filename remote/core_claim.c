@@ -86,7 +86,7 @@ at_status at_core_claim_take(at_core_claim *c, int cores, at_error *err) {
         err, AT_E_USAGE,
         "%d core%s to measure on: of the %d that this agent may use %d %s not claimed by "
         "others",
-        cores, cores == 1 ? "" : "s", n, got, got == 1 ? "is" : "are");
+        cores, at_plural(cores), n, got, got == 1 ? "is" : "are");
 }
 
 void at_core_claim_tell(const at_core_claim *c, const char *text) {

@@ -171,7 +171,7 @@ static at_status resolve_read(scope *s, const at_expr *e, at_expr **out, kind *k
     const at_tensor *read = &s->c->pub.tensors[t];
     if (e->nargs != read->num_axes)
         return FAIL_AT(s, e, "\"%s\" has %d dimension%s, not %d", e->name, read->num_axes,
-                       read->num_axes == 1 ? "" : "s", e->nargs);
+                       at_plural(read->num_axes), e->nargs);
     at_expr *copy = copy_node(s, e);
     copy->ref = t;
     for (int i = 0; i < e->nargs; i++) {

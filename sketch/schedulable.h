@@ -1,10 +1,10 @@
 /* sketch/schedulable.h: computation, sizes, knobs and loop tree together: what a template says, as
- * a value. It is made of calls or of a template's task, changed by edits, and printed as a
- * template's file, which compiles and tunes as it is.
+ * a value. It is made of calls or of a template's task, and printed as a template's file, which
+ * compiles and tunes as it is. It never changes.
  *
- * It never changes: an edit makes another one, and has tried it: the trees of its default and of
- * some random configurations keep the rules of at_program_verify. Source of the edits:
- * schedule/edit.h. */
+ * Most are tried when they are made: the trees of the default and of some random configurations
+ * keep the rules of at_program_verify. Edits as values, beside it, make the computation and the
+ * tree of another one; their source: schedule/edit.h. */
 #ifndef AT_SKETCH_SCHEDULABLE_H
 #define AT_SKETCH_SCHEDULABLE_H
 
@@ -100,9 +100,6 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
                        const at_edit *e, const at_compute **compute, at_tree **tree,
                        at_definition *knob, at_error *err);
 
-/* AT_E_INPUT: the edit, what it needs or the rule that it would break. */
-at_status at_schedulable_edit(at_arena *a, const at_schedulable *s, const at_edit *e,
-                              const at_schedulable **out, at_error *err);
 /* "split mul k into k0 k1 by tile_k", "split mul k into k0:4 k1:16" (edit_text.c). */
 void at_edit_print(at_text *out, const at_edit *e);
 /* The same line read; texts live in a. AT_E_INPUT at its line of `what`. */

@@ -1,5 +1,5 @@
-/* sketch/schedulable_edit.c: edits of schedulables: the edit of tree and computation, the knob that
- * it adds, and a trial of what came out. */
+/* sketch/schedulable_edit.c: the edit of tree and computation that an at_edit asks for, and the
+ * knob that it adds. */
 #include "sketch/schedulable.h"
 
 #include <string.h>
@@ -110,57 +110,4 @@ at_status at_edit_make(at_arena *a, at_symbols *symbols, const at_compute *c, co
     case AT_EDIT_KINDS: break;
     }
     AT_BUG("edit of kind %d", e->kind);
-}
-
-/* A split's computation is made over symbols of its own, since it adds some. */
-static at_status own_symbols(at_arena *a, const at_schedulable *s, const at_edit *e,
-                             at_symbols *symbols, const at_compute **c, at_error *err) {
-    at_compute *own;
-    for (int i = 0; i < s->compute->symbols->names.len; i++)
-        at_symbol_add(a, symbols, s->compute->symbols->names.data[i]);
-    for (int i = 0; i < at_edit_num_names(e); i++)
-        if (at_symbol_find(symbols, e->names[i]) >= 0)
-            return at_fail(err, AT_E_INPUT, "\"%s\" is a size already", e->names[i]);
-    AT_TRY(at_compute_parse(a, symbols, s->compute_text, "computation", &own, err));
-    *c = own;
-    return AT_OK;
-}
-
-/* What an edit made, as another schedulable. */
-static at_status finish(at_arena *a, const at_schedulable *s, const at_compute *compute,
-                        const at_tree *tree, const at_definition *knob, const at_schedulable **out,
-                        at_error *err) {
-    int n = s->num_definitions;
-    at_definition *definitions = AT_NEW_ARRAY(a, at_definition, n + 1);
-    for (int i = 0; i < n; i++) definitions[i] = s->definitions[i];
-    if (knob->text[0]) definitions[n++] = *knob;
-    at_text c = {0}, t = {0};
-    at_compute_print(&c, compute);
-    at_tree_print(&t, tree);
-    at_status status =
-        at_schedulable_new(a, s->row.name, s->row.args, s->row.record_args, definitions, n,
-                           at_text_str(&c), at_text_str(&t), out, err);
-    at_text_free(&c);
-    at_text_free(&t);
-    return status;
-}
-
-at_status at_schedulable_edit(at_arena *a, const at_schedulable *s, const at_edit *e,
-                              const at_schedulable **out, at_error *err) {
-    const at_compute *compute = s->compute;
-    at_symbols *symbols = AT_NEW(a, at_symbols);
-    at_definition knob;
-    at_tree *tree;
-    at_status status = AT_OK;
-    if (e->kind == AT_EDIT_SPLIT || e->kind == AT_EDIT_REPEAT)
-        status = own_symbols(a, s, e, symbols, &compute, err);
-    if (status == AT_OK)
-        status = at_edit_make(a, symbols, compute, s->tree, e, &compute, &tree, &knob, err);
-    if (status == AT_OK) status = finish(a, s, compute, tree, &knob, out, err);
-    if (status == AT_OK) return AT_OK;
-    at_text text = {0};
-    at_edit_print(&text, e);
-    at_fail_at(err, "%s: ", at_text_str(&text));
-    at_text_free(&text);
-    return err->status = AT_E_INPUT;
 }

@@ -248,7 +248,7 @@ static at_status match(matcher *m, const char *place, const at_json *pattern, co
         if (v->count != pattern->count)
             return unfit(m, place,
                          at_format(m->t->arena, "has %d item%s instead of %d", v->count,
-                                   v->count == 1 ? "" : "s", pattern->count),
+                                   at_plural(v->count), pattern->count),
                          v);
         v = v->child;
         int number = 1;

@@ -141,8 +141,7 @@ static at_status add_plain(at_template *t, const char *knob, const char *names, 
     while (l.kind != AT_TOK_END) {
         char *name;
         if (s.num_slots == num_names)
-            return at_lex_fail(&l, &t->err, "expected %d name%s", num_names,
-                               num_names == 1 ? "" : "s");
+            return at_lex_fail(&l, &t->err, "expected %d name%s", num_names, at_plural(num_names));
         AT_TRY(at_template_new_name(t, &l, &name));
         s.slots[s.num_slots] = at_template_symbol(t, name, 0, true);
         at_template_note(t, s.slots[s.num_slots++], NULL, 0);

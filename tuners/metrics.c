@@ -30,6 +30,7 @@ static place *first(const double *values, int n, int num) {
     return p;
 }
 
+/* out[num]: the curve whose mean at_average_recall is. */
 static void recall(const double *preds, const double *labels, int n, int num, double *out) {
     place *by_pred = first(preds, n, num), *by_label = first(labels, n, num);
     int found = 0; /* of the first i by preds, among the first i + 1 by labels */
@@ -40,10 +41,6 @@ static void recall(const double *preds, const double *labels, int n, int num, do
     }
     free(by_label);
     free(by_pred);
-}
-
-void at_recall_curve(const double *preds, const double *labels, int n, double *out) {
-    recall(preds, labels, n, n, out);
 }
 
 double at_average_recall(const double *preds, const double *labels, int n, int top) {

@@ -6,11 +6,9 @@
 
 /* ---- metrics.c ------------------------------------------------------------------------------ */
 
-/* Share of the i+1 best by label that stand before place i in the order of predictions; see
- * at_average_recall. out[n]. */
-void at_recall_curve(const double *preds, const double *labels, int n, double *out);
-/* How well predictions put the best labels first: the mean of the first `top` places of the recall
- * curve, divided by top even when there are fewer. */
+/* How well predictions put the best labels first: for each i below top, the share of the i+1 best
+ * by label that stand before place i in the order of predictions; the sum of these, divided by top
+ * even when there are fewer than top. */
 double at_average_recall(const double *preds, const double *labels, int n, int top);
 /* Chooses num of n candidates, each the one with the largest sum of its score (NULL: 0) and weight
  * for each digit that none chosen before has; ties to the first. digits[n][num_digits]. */

@@ -36,7 +36,7 @@ void at_text_add_context(at_text *out, const at_context *c) {
     const char *const parts[] = {c->cpu,    ", ", c->compiler, ", ", c->isa, ", weights packed ",
                                  c->packing};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) at_text_add_visible(out, parts[i]);
-    at_text_addf(out, ", %d thread%s", c->threads, c->threads == 1 ? "" : "s");
+    at_text_addf(out, ", %d thread%s", c->threads, at_plural(c->threads));
 }
 
 const char *at_failure_name(int error_no) {

@@ -35,7 +35,7 @@ static void add_page(at_report *r) {
     at_html_add(r->out, at_text_str(&text));
     at_text_add(r->out, "</h1>\n");
     at_html_addf(r->out, "%lld records of %d task%s; ", (long long)r->summary.stats.records,
-                 r->curves.panels.len, r->curves.panels.len == 1 ? "" : "s");
+                 r->curves.panels.len, at_plural(r->curves.panels.len));
     at_text_clear(&text);
     at_text_add_span(&text, r->summary.first_s, r->summary.last_s);
     at_html_add(r->out, at_text_str(&text));
