@@ -248,21 +248,21 @@ static double grain(bounder *b, const at_expr *e) {
     return fmin(x, y);
 }
 
-/* The largest sum of |terms| that any stage can have, in units of its grain, when every float input
- * lies within -b .. b (interval arithmetic over the expressions). INFINITY if unbounded. */
-static double largest_in_grains(const at_compute *c, const int64_t *values, double b,
-                                const double *given, int64_t max_dynamic) {
+double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
+                        int64_t max_dynamic, double *ratio) {
     at_arena *a = at_arena_new();
     double largest = 0;
     int64_t **extents;
     double *of = AT_NEW_ARRAY(a, double, c->num_tensors);
     double *grains = AT_NEW_ARRAY(a, double, c->num_tensors);
     bounder k = {.c = c, .values = values, .given = given, .magnitude = of, .grain = grains};
+    *ratio = INFINITY;
     if (at_compute_extents(a, c, values, &extents, NULL) != AT_OK) {
         at_arena_free(a);
         return INFINITY;
     }
     k.extents = extents;
+    *ratio = 0;
     for (int t = 0; t < c->num_tensors; t++) {
         const at_tensor *s = &c->tensors[t];
         of[t] = given && given[t] >= 0 ? given[t] : b;
@@ -276,7 +276,8 @@ static double largest_in_grains(const at_compute *c, const int64_t *values, doub
             double terms = (double)(extents[t][i] >= 0 ? extents[t][i] : max_dynamic);
             of[t] = reduced_magnitude(s->reduction, of[t], terms);
         }
-        if (of[t] > 0) largest = fmax(largest, grains[t] > 0 ? of[t] / grains[t] : INFINITY);
+        largest = fmax(largest, of[t]);
+        if (of[t] > 0) *ratio = fmax(*ratio, grains[t] > 0 ? of[t] / grains[t] : INFINITY);
     }
     at_arena_free(a);
     return largest;
@@ -284,8 +285,11 @@ static double largest_in_grains(const at_compute *c, const int64_t *values, doub
 
 int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,
                            int64_t max_dynamic) {
-    for (int b = 8; b >= 1; b--)
-        if (largest_in_grains(c, values, b, given, max_dynamic) <= 1 << 24) return b;
+    for (int b = 8; b >= 1; b--) {
+        double ratio;
+        at_compute_bound(c, values, b, given, max_dynamic, &ratio);
+        if (ratio <= 1 << 24) return b;
+    }
     return 0;
 }
 

@@ -172,12 +172,17 @@ void at_index_fill(const at_index_range *r, int64_t n, at_rng *rng, int32_t *out
  * no such sum, 2 x the terms of all. data (may be NULL) serves data-dependent bounds; -1 where they
  * are needed and absent. */
 double at_compute_flops(const at_compute *c, const int64_t *values, const at_data *data);
-/* The largest b <= 8 (integer, at least 1) for which any order of summation is exact in float where
- * every float input is a whole number within -b .. b: every value is a multiple of a power of two,
- * and no sum exceeds 2^24 of them. 0 if none, or where a value need not be such a multiple.
- * Data-dependent lengths are at most max_dynamic; below 0: nothing is known of them. given (may be
- * NULL): [tensor] the bound of an input that has its own, or of an index tensor's entries, which
- * are not negative then; else -1. */
+/* Largest |value| and largest sum of |terms| any stage can have when every float input lies within
+ * -b .. b (interval arithmetic over the expressions); data-dependent lengths are at most
+ * max_dynamic. given (may be NULL): [tensor] the bound of an input that has its own, or of an index
+ * tensor's entries, which are not negative then; else -1.
+ * *ratio: the largest of these sums in units of its grain, the power of two that all values of the
+ * stage are multiples of where inputs are whole numbers. INFINITY, both, if unbounded. */
+double at_compute_bound(const at_compute *c, const int64_t *values, double b, const double *given,
+                        int64_t max_dynamic, double *ratio);
+/* The largest b <= 8 (integer, at least 1) for which any order of summation is exact in float:
+ * every value is a multiple of a power of two, and no sum exceeds 2^24 of them. 0 if none, or where
+ * a value need not be such a multiple. */
 int at_compute_exact_range(const at_compute *c, const int64_t *values, const double *given,
                            int64_t max_dynamic);
 

@@ -165,14 +165,17 @@ static at_status open(built *b, const random_program *p) {
 }
 
 use build_open(built *b, const random_program *p) {
-    enum { LONGEST = 70, WORK = 60000, RANGE = 5 };
+    enum { LONGEST = 70, WORK = 60000 };
     memset(b, 0, sizeof *b);
     b->arena = at_arena_new();
     if (p->full) return USE_TOO_LARGE;
     if (open(b, p) != AT_OK) return USE_REFUSED;
     if (work(b->program->root, 1) > WORK) return USE_TOO_LARGE;
-    b->range = at_compute_exact_range(b->compute, b->values, NULL, LONGEST);
-    if (b->range > RANGE) b->range = RANGE;
+    /* Fractions are halves and quarters: a few more bits. */
+    double most = strchr(p->compute, '.') ? 1 << 16 : 1 << 24;
+    double ratio; /* functions at the end have no grain, and are the same in every way to run it */
+    for (b->range = 5; b->range > 0; b->range--)
+        if (at_compute_bound(b->compute, b->values, b->range, NULL, LONGEST, &ratio) <= most) break;
     if (!b->range) return USE_TOO_LARGE;
     return fill(b, p) == AT_OK ? USE_OK : USE_REFUSED;
 }
