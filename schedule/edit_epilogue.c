@@ -91,20 +91,13 @@ static uint32_t channels(const epilogue *x) {
     return 0;
 }
 
-static bool mentions(const at_expr *e, const char *name) {
-    if (e->op == AT_X_NAME && !strcmp(e->name, name)) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (mentions(e->arg[i], name)) return true;
-    return false;
-}
-
 /* Is a name of the extent something else among the stage's own? */
 static bool is_hidden(const at_tensor *stage, const at_expr *extent) {
     for (int k = 0; k < axes_of(stage); k++)
-        if (mentions(extent, stage->axes[k].name)) return true;
+        if (at_expr_mentions(extent, stage->axes[k].name)) return true;
     for (int d = 0; d < stage->num_defs; d++)
         for (int k = 0; k < stage->defs[d].num_names; k++)
-            if (mentions(extent, stage->defs[d].names[k])) return true;
+            if (at_expr_mentions(extent, stage->defs[d].names[k])) return true;
     return false;
 }
 

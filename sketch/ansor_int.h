@@ -36,6 +36,12 @@ typedef struct ansor_loop {
     int num_attached;
 } ansor_loop;
 
+/* Pieces that count an axis, outer ones first; those that run once are left out. */
+typedef struct ansor_digits {
+    ansor_piece *piece[ANSOR_LOOPS];
+    int n;
+} ansor_digits;
+
 typedef struct ansor_stage {
     const char *name;
     const char *declared; /* of an input: its line of the computation; NULL: a stage */
@@ -43,6 +49,8 @@ typedef struct ansor_stage {
     const char *body, *definitions; /* as texts; "" for no definitions */
     ansor_axis axis[ANSOR_AXES];
     int num_axes, num_reduce;
+    int num_blocks;                   /* its first axes: blocks of its reader's (ansor_region.c), */
+    ansor_digits block[ANSOR_AXES];   /* which these pieces of the reader count */
     ansor_piece *piece[ANSOR_PIECES]; /* per axis, outer ones first */
     int num_pieces;
     ansor_loop *loop[ANSOR_LOOPS];
@@ -59,6 +67,7 @@ typedef struct ansor_state {
     at_error *err;
     ansor_stage *stage[ANSOR_STAGES];
     int num_stages;
+    bool adds; /* regions (ansor_region.c), and vectors that Ansor leaves to its compiler */
     at_text notes;
 } ansor_state;
 
@@ -90,6 +99,8 @@ at_status ansor_inline(ansor_state *s, ansor_stage *x);
 bool ansor_is_whole(const ansor_stage *x, const ansor_loop *l, int piece);
 /* How long a piece is with its axis at its full length. */
 int64_t ansor_full_length(const ansor_stage *x, const ansor_piece *p);
+/* A loop without annotation in two, the inner one of so many steps. */
+at_status ansor_split_loop(ansor_state *s, ansor_stage *x, int at, int64_t inner);
 at_status ansor_split(ansor_state *s, const at_json *step, ansor_stage *x);
 at_status ansor_follow_split(ansor_state *s, const at_json *steps, const at_json *step,
                              ansor_stage *x);
@@ -104,13 +115,29 @@ at_status ansor_pragma(ansor_state *s, const at_json *step, ansor_stage *x);
 at_status ansor_cache_write(ansor_state *s, const at_json *step, int64_t id, ansor_stage *x);
 at_status ansor_cache_read(ansor_state *s, const at_json *step);
 at_status ansor_factor(ansor_state *s, const at_json *step, int64_t id, ansor_stage *x);
+/* Where the text first reads a tensor, or its end. */
+const char *ansor_find_read(const char *text, const char *name);
 /* Of a computation with numbers, one stage per tensor. */
 at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values);
 /* All steps (ansor_state.c). */
 at_status ansor_apply(ansor_state *s, const at_json *steps);
 /* The computation with the stages there are (ansor_tree.c). */
 void ansor_compute_text(const ansor_state *s, at_text *out);
-/* Its tree, of pieces whose sizes are numbers: "i0 = 8, i1 = 4". c: that computation. */
-at_status ansor_tree_text(ansor_state *s, const at_compute *c, at_text *tree, at_text *sizes);
+/* Its tree, of pieces whose sizes are numbers: "i0 = 8, i1 = 4". c: that computation; values: by
+ * slot. *again: a stage became one of blocks, so that the computation is another one, and there is
+ * no tree yet. */
+at_status ansor_tree_text(ansor_state *s, const at_compute *c, const int64_t *values, at_text *tree,
+                          at_text *sizes, bool *again);
+/* The axis of a stage that the k-th of its tensor is. */
+int ansor_axis_of(const ansor_stage *x, int k);
+bool ansor_has_digit(const ansor_digits *d, const ansor_piece *p);
+/* A name that nothing else has. */
+const char *ansor_fresh_name(const ansor_state *s, const at_compute *c, const char *like);
+
+/* A stage in loops of its only reader becomes one of what is read in each block of these (
+ * ansor_region.c). digits: [stage][axis]; around: the loops that it stands in. false: it cannot,
+ * and nothing has changed. */
+bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *values, ansor_stage *x,
+                       const ansor_digits digits[][ANSOR_AXES], const ansor_digits *around);
 
 #endif

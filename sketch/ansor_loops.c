@@ -160,6 +160,10 @@ static at_status split(ansor_state *s, ansor_stage *x, int at, const int64_t *le
     return AT_OK;
 }
 
+at_status ansor_split_loop(ansor_state *s, ansor_stage *x, int at, int64_t inner) {
+    return split(s, x, at, &inner, 1, true);
+}
+
 /* A record says how long a loop was, unless its stage was computed in another's; 0: it varied. */
 static at_status check_length(ansor_state *s, const at_json *step, const ansor_stage *x, int at) {
     const at_json *said = at_json_at(step, 3);

@@ -85,19 +85,32 @@ static at_status computation(at_arena *a, const char *key, at_ansor *out, at_tas
     return s == AT_OK ? AT_OK : at_fail_at(err, "workload key: ");
 }
 
+/* The computation with all its stages, and the tree over it. */
+static at_status write_texts(const at_task *task, const int64_t *values, ansor_state *s,
+                             const char **text, at_text *tree, at_text *sizes) {
+    bool again = true;
+    while (again) {
+        at_text compute = {0};
+        at_compute *c;
+        ansor_compute_text(s, &compute);
+        *text = at_text_take(s->arena, &compute);
+        AT_TRY(at_compute_parse(s->arena, at_task_compute(task)->symbols, *text,
+                                "rewritten computation", &c, s->err));
+        at_text_clear(sizes);
+        AT_TRY(ansor_tree_text(s, c, values, tree, sizes, &again));
+    }
+    return AT_OK;
+}
+
 static at_status program(at_arena *a, const at_task *task, ansor_state *s, const at_json *steps,
                          at_schedulable **out, at_error *err) {
-    at_text compute = {0}, tree = {0}, sizes = {0};
-    at_compute *c;
+    at_text tree = {0}, sizes = {0};
+    const char *text;
     int64_t *values;
     AT_TRY(at_task_plain_values(a, task, &values, err));
     AT_TRY(ansor_start(s, at_task_compute(task), values));
     AT_TRY(ansor_apply(s, steps));
-    ansor_compute_text(s, &compute);
-    const char *text = at_text_take(a, &compute);
-    AT_TRY(at_compute_parse(a, at_task_compute(task)->symbols, text, "rewritten computation", &c,
-                            err));
-    at_status status = ansor_tree_text(s, c, &tree, &sizes);
+    at_status status = write_texts(task, values, s, &text, &tree, &sizes);
     if (status == AT_OK) {
         int n = at_task_num_definitions(task);
         at_definition *all = AT_NEW_ARRAY(a, at_definition, n + 1);
@@ -124,6 +137,12 @@ static at_status read_record(at_arena *a, const char *line, size_t length, ansor
     AT_TRY(parse(a, line, length, &key, &steps, &result, err));
     out->cost_s = cost_of(result);
     AT_TRY(computation(a, key->child->string, out, &task, err));
+    *s = (ansor_state){.arena = a, .err = err, .adds = true};
+    if (program(a, task, s, steps, &out->program, err) == AT_OK &&
+        at_schedulable_try_only(a, out->program, err) == AT_OK)
+        return AT_OK;
+    at_text_free(&s->notes); /* then as the steps say, with stages of regions where they are read */
+    *s = (ansor_state){.arena = a, .err = err};
     AT_TRY(program(a, task, s, steps, &out->program, err));
     return at_schedulable_try_only(a, out->program, err);
 }

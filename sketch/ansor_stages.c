@@ -129,19 +129,25 @@ at_status ansor_cache_write(ansor_state *s, const at_json *step, int64_t id, ans
     return insert(s, id, local);
 }
 
+const char *ansor_find_read(const char *text, const char *name) {
+    static const char inside[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    size_t n = strlen(name);
+    const char *p = text;
+    for (; *p; p++)
+        if ((p == text || !strchr(inside, p[-1])) && !strncmp(p, name, n) && p[n] == '[') break;
+    return p;
+}
+
 /* NAME[ becomes TO[. */
 static const char *rename_reads(ansor_state *s, const char *body, const char *name,
                                 const char *to) {
     at_text out = {0};
-    size_t n = strlen(name);
-    for (const char *p = body; *p;) {
-        bool begins = p == body || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-                                           "0123456789",
-                                           p[-1]);
-        if (begins && !strncmp(p, name, n) && p[n] == '[') {
-            at_text_add(&out, to);
-            p += n;
-        } else at_text_addn(&out, p++, 1);
+    for (const char *p = body, *at; *p; p = at) {
+        at = ansor_find_read(p, name);
+        at_text_addn(&out, p, (size_t)(at - p));
+        if (!*at) break;
+        at_text_add(&out, to);
+        at += strlen(name);
     }
     return at_text_take(s->arena, &out);
 }

@@ -6,17 +6,14 @@
 
 #include "sketch/ansor_int.h"
 
-typedef struct digits {
-    ansor_piece *piece[ANSOR_LOOPS];
-    int n;
-} digits;
-
 typedef struct tree_writer {
     ansor_state *s;
-    const at_compute *c;                   /* a tensor per stage */
-    digits axis[ANSOR_STAGES][ANSOR_AXES]; /* [stage][axis] */
-    digits around[ANSOR_STAGES];           /* the loops that a stage stands in */
-    AT_VEC(const char *) names;            /* of pieces */
+    const at_compute *c;                         /* a tensor per stage */
+    const int64_t *values;                       /* by slot */
+    bool again;                                  /* a stage has changed */
+    ansor_digits axis[ANSOR_STAGES][ANSOR_AXES]; /* [stage][axis] */
+    ansor_digits around[ANSOR_STAGES];           /* the loops that a stage stands in */
+    AT_VEC(const char *) names;                  /* of pieces */
     at_text *tree, *sizes;
 } tree_writer;
 
@@ -55,51 +52,50 @@ void ansor_compute_text(const ansor_state *s, at_text *out) {
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
-static bool has(const digits *d, const ansor_piece *p) {
+bool ansor_has_digit(const ansor_digits *d, const ansor_piece *p) {
     for (int i = 0; i < d->n; i++)
         if (d->piece[i] == p) return true;
     return false;
 }
 
-static void add(digits *d, ansor_piece *p) {
+static void add(ansor_digits *d, ansor_piece *p) {
     if (p->extent != 1 && d->n < ANSOR_LOOPS) d->piece[d->n++] = p;
 }
 
-static int64_t product(const digits *d, int from) {
+static int64_t product(const ansor_digits *d, int from) {
     int64_t all = 1;
     for (int i = from; i < d->n; i++)
         if (!at_mul64(all, d->piece[i]->extent, &all)) return INT64_MAX;
     return all;
 }
 
-/* The axis of a stage that the k-th of its tensor is. */
-static int axis_of(const ansor_stage *x, int k) {
+int ansor_axis_of(const ansor_stage *x, int k) {
     for (int i = 0; i < ANSOR_AXES; i++)
         if (!x->axis[i].is_gone && k-- == 0) return i;
     AT_BUG("an axis too many");
 }
 
 /* a*c + b where b runs below c: the digits of a, then those of b. false: it is something else. */
-static bool digits_of(const tree_writer *w, int reader, const at_expr *e, digits *out) {
+static bool digits_of(const tree_writer *w, int reader, const at_expr *e, ansor_digits *out) {
     const ansor_stage *x = w->s->stage[reader];
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) {
-        const digits *d = &w->axis[reader][axis_of(x, e->ref)];
+        const ansor_digits *d = &w->axis[reader][ansor_axis_of(x, e->ref)];
         for (int i = 0; i < d->n; i++) add(out, d->piece[i]);
         return true;
     }
     if (e->op != AT_X_ADD || e->arg[0]->op != AT_X_MUL || e->arg[0]->arg[1]->op != AT_X_INT ||
         e->arg[1]->op != AT_X_NAME || e->arg[1]->ref >= AT_REF_SIZE ||
-        x->axis[axis_of(x, e->arg[1]->ref)].extent != e->arg[0]->arg[1]->integer)
+        x->axis[ansor_axis_of(x, e->arg[1]->ref)].extent != e->arg[0]->arg[1]->integer)
         return false;
     return digits_of(w, reader, e->arg[0]->arg[0], out) && digits_of(w, reader, e->arg[1], out);
 }
 
 /* Does the expression move with a loop around? */
-static bool moves(const tree_writer *w, int reader, const at_expr *e, const digits *around) {
+static bool moves(const tree_writer *w, int reader, const at_expr *e, const ansor_digits *around) {
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) {
-        const digits *d = &w->axis[reader][axis_of(w->s->stage[reader], e->ref)];
+        const ansor_digits *d = &w->axis[reader][ansor_axis_of(w->s->stage[reader], e->ref)];
         for (int i = 0; i < d->n; i++)
-            if (has(around, d->piece[i])) return true;
+            if (ansor_has_digit(around, d->piece[i])) return true;
     }
     for (int i = 0; i < e->nargs; i++)
         if (moves(w, reader, e->arg[i], around)) return true;
@@ -108,18 +104,18 @@ static bool moves(const tree_writer *w, int reader, const at_expr *e, const digi
 
 /* What is read of one axis of a stage in one iteration of the loops around it. */
 typedef struct region {
-    const digits *around;
-    digits base; /* those of them that count it */
+    const ansor_digits *around;
+    ansor_digits base; /* those of them that count it */
     int64_t extent;
     bool known, halo; /* halo: it is nothing that digits count */
 } region;
 
 /* The digits down to the place, and how much the rest is; readers must agree. */
-static void take(region *r, const digits *d, int64_t extent) {
-    digits base = {0};
+static void take(region *r, const ansor_digits *d, int64_t extent) {
+    ansor_digits base = {0};
     int n = 0;
-    while (n < d->n && has(r->around, d->piece[n])) add(&base, d->piece[n++]);
-    for (int i = n; i < d->n; i++) r->halo |= has(r->around, d->piece[i]);
+    while (n < d->n && ansor_has_digit(r->around, d->piece[n])) add(&base, d->piece[n++]);
+    for (int i = n; i < d->n; i++) r->halo |= ansor_has_digit(r->around, d->piece[i]);
     if (!extent || base.n) extent = product(d, n);
     if (r->known && (r->extent != extent || r->base.n != base.n ||
                      memcmp(r->base.piece, base.piece, sizeof *base.piece * (size_t)base.n)))
@@ -136,14 +132,14 @@ static void look_in(const tree_writer *w, region *r, int tensor, int axis, int64
     for (int i = 0; i < e->nargs; i++) look_in(w, r, tensor, axis, whole, reader, e->arg[i]);
     if (e->op != AT_X_INDEX || e->ref != tensor) return;
     const at_expr *index = e->arg[axis];
-    digits d = {0};
+    ansor_digits d = {0};
     if (w->s->stage[reader]->is_inlined) { /* what reads that reads this */
         bool bare = index->op == AT_X_NAME && index->ref < w->c->tensors[reader].num_axes;
         if (bare) look(w, r, reader, index->ref, whole);
         else r->halo |= r->around->n > 0;
     } else if (digits_of(w, reader, index, &d)) take(r, &d, whole);
     else if (moves(w, reader, index, r->around)) r->halo = true;
-    else take(r, &(digits){0}, whole);
+    else take(r, &(ansor_digits){0}, whole);
 }
 
 static void look(const tree_writer *w, region *r, int tensor, int axis, int64_t whole) {
@@ -154,22 +150,32 @@ static void look(const tree_writer *w, region *r, int tensor, int axis, int64_t 
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-static bool is_named(const tree_writer *w, const char *name) {
-    for (int i = 0; i < w->names.len; i++)
-        if (!strcmp(w->names.data[i], name)) return true;
-    for (int i = 0; i < w->s->num_stages; i++) {
-        const ansor_stage *x = w->s->stage[i];
+static bool is_named(const ansor_state *s, const at_compute *c, const char *name) {
+    for (int i = 0; i < s->num_stages; i++) {
+        const ansor_stage *x = s->stage[i];
         if (!strcmp(x->name, name)) return true;
         for (int k = 0; k < x->num_axes + x->num_reduce; k++)
             if (!strcmp(x->axis[k].name, name)) return true;
     }
-    return at_symbol_find(w->c->symbols, name) >= 0;
+    return at_symbol_find(c->symbols, name) >= 0;
+}
+
+const char *ansor_fresh_name(const ansor_state *s, const at_compute *c, const char *like) {
+    while (is_named(s, c, like)) like = at_format(s->arena, "%s_", like);
+    return like;
+}
+
+static bool is_piece(const tree_writer *w, const char *name) {
+    for (int i = 0; i < w->names.len; i++)
+        if (!strcmp(w->names.data[i], name)) return true;
+    return false;
 }
 
 static void name_piece(tree_writer *w, const ansor_axis *axis, ansor_piece *p, int number) {
     if (p->extent == 1) return;
     p->name = at_format(w->s->arena, "%s%d", axis->name, number);
-    while (is_named(w, p->name)) p->name = at_format(w->s->arena, "%s_", p->name);
+    while (is_piece(w, p->name) || is_named(w->s, w->c, p->name))
+        p->name = at_format(w->s->arena, "%s_", p->name);
     *at_push(w->s->arena, &w->names) = p->name;
     at_text_addf(w->sizes, "%s%s = %lld", w->sizes->len ? ", " : "", p->name, (long long)p->extent);
 }
@@ -200,8 +206,47 @@ static void set_extents(tree_writer *w, ansor_stage *x, int k, int64_t extent, b
     }
 }
 
+/* Does the index go on by one with the axis? */
+static bool steps_with(const at_expr *e, int axis) {
+    if (e->op == AT_X_NAME) return e->ref == axis;
+    if (e->op != AT_X_ADD && e->op != AT_X_SUB) return false;
+    if (at_expr_uses(e->arg[1], axis))
+        return e->op == AT_X_ADD && !at_expr_uses(e->arg[0], axis) && steps_with(e->arg[1], axis);
+    return steps_with(e->arg[0], axis);
+}
+
+/* Are all elements that it reads side by side along the axis, or the same? */
+static bool reads_in_rows(const at_expr *e, int axis) {
+    for (int i = 0; i < e->nargs; i++) {
+        bool is_index = e->op == AT_X_INDEX;
+        if (is_index && i == e->nargs - 1 && steps_with(e->arg[i], axis)) continue;
+        if (is_index ? at_expr_uses(e->arg[i], axis) : !reads_in_rows(e->arg[i], axis))
+            return false;
+    }
+    return true;
+}
+
+/* What Ansor leaves to its compiler: the inmost loop of a stage that sums nothing is one of vectors
+ * where it goes along rows. extent: of the last axis. */
+static at_status add_vectors(tree_writer *w, ansor_stage *x, int64_t extent) {
+    enum { MOST = 16, LEAST = 8 };
+    int last = x->num_axes - 1;
+    int64_t length = MOST;
+    ansor_loop *l = x->num_loops ? x->loop[x->num_loops - 1] : NULL;
+    if (!w->s->adds || !l || l->num_pieces != 1 || l->piece[0]->axis != last || l->annotation ||
+        l->num_attached || x->num_reduce || !reads_in_rows(w->c->tensors[x->id].body, last))
+        return AT_OK;
+    const ansor_piece *p = l->piece[0];
+    if (p->length && p->length < extent) extent = p->length;
+    while (length >= LEAST && extent % length) length /= 2;
+    if (length < LEAST) return AT_OK;
+    if (extent > length) AT_TRY(ansor_split_loop(w->s, x, x->num_loops - 1, length));
+    x->loop[x->num_loops - 1]->annotation = 2;
+    return AT_OK;
+}
+
 static at_status find_around(tree_writer *w, const ansor_stage *x) {
-    digits *d = &w->around[x->id];
+    ansor_digits *d = &w->around[x->id];
     if (!x->at) return AT_OK;
     if (x->at->id <= x->id)
         return ANSOR_REFUSE(w->s, "%s is computed in a loop of %s, which it reads", x->name,
@@ -224,10 +269,20 @@ static bool has_attached(const ansor_stage *x) {
     return false;
 }
 
+static at_status lay_out_region(tree_writer *w, ansor_stage *x) {
+    AT_TRY(add_vectors(w, x, x->axis[x->num_axes - 1].extent));
+    for (int k = 0; k < x->num_axes; k++) {
+        if (k < x->num_blocks) w->axis[x->id][k] = x->block[k];
+        else set_extents(w, x, k, x->axis[k].extent, false);
+    }
+    return AT_OK;
+}
+
 static at_status lay_out(tree_writer *w, ansor_stage *x) {
     AT_TRY(find_around(w, x));
-    const digits *around = &w->around[x->id];
+    const ansor_digits *around = &w->around[x->id];
     region regions[ANSOR_AXES] = {0};
+    if (x->num_blocks) return lay_out_region(w, x);
     for (int k = 0; k < x->num_axes; k++) {
         regions[k].around = around;
         if (around->n) look(w, &regions[k], x->id, k, x->axis[k].extent);
@@ -236,6 +291,8 @@ static at_status lay_out(tree_writer *w, ansor_stage *x) {
             return ANSOR_REFUSE(w->s,
                                 "%s: what is read of %s in its place is no whole number of parts",
                                 x->name, x->axis[k].name);
+        w->again = w->s->adds && ansor_make_region(w->s, w->c, w->values, x, w->axis, around);
+        if (w->again) return AT_OK;
         at_text_addf(&w->s->notes, "%s is computed where it is read: trees have no halo\n",
                      x->name);
         x->is_inlined = true;
@@ -246,7 +303,9 @@ static at_status lay_out(tree_writer *w, ansor_stage *x) {
         const region *r = &regions[k];
         bool part = k < x->num_axes && r->known && r->base.n;
         for (int i = 0; part && i < r->base.n; i++) add(&w->axis[x->id][k], r->base.piece[i]);
-        set_extents(w, x, k, part ? r->extent : x->axis[k].extent, !part);
+        int64_t extent = part ? r->extent : x->axis[k].extent;
+        if (k == x->num_axes - 1) AT_TRY(add_vectors(w, x, extent));
+        set_extents(w, x, k, extent, !part);
     }
     return AT_OK;
 }
@@ -263,7 +322,7 @@ static void write_leaf(tree_writer *w, const ansor_stage *x, int depth) {
     bool any = false, reduces = false;
     for (int k = 0; k < x->num_axes + x->num_reduce; k++) {
         if (x->axis[k].is_gone) continue;
-        const digits *d = &w->axis[x->id][k];
+        const ansor_digits *d = &w->axis[x->id][k];
         bool first = k >= x->num_axes && !reduces;
         at_text_add(w->tree, first ? "  // " : any ? ", " : "");
         any = true;
@@ -329,13 +388,15 @@ static void write_stage(tree_writer *w, ansor_stage *x, int depth) {
     write_leaf(w, x, depth);
 }
 
-at_status ansor_tree_text(ansor_state *s, const at_compute *c, at_text *tree, at_text *sizes) {
+at_status ansor_tree_text(ansor_state *s, const at_compute *c, const int64_t *values, at_text *tree,
+                          at_text *sizes, bool *again) {
     tree_writer *w = AT_NEW(s->arena, tree_writer);
-    *w = (tree_writer){.s = s, .c = c, .tree = tree, .sizes = sizes};
+    *w = (tree_writer){.s = s, .c = c, .values = values, .tree = tree, .sizes = sizes};
     for (int i = 0; i < s->num_stages; i++) s->stage[i]->id = i;
-    for (int i = s->num_stages - 1; i >= 0; i--)
+    for (int i = s->num_stages - 1; i >= 0 && !w->again; i--)
         if (!s->stage[i]->declared && !s->stage[i]->is_inlined) AT_TRY(lay_out(w, s->stage[i]));
-    for (int i = 0; i < s->num_stages; i++)
+    *again = w->again;
+    for (int i = 0; i < s->num_stages && !w->again; i++)
         if (!s->stage[i]->declared && !s->stage[i]->is_inlined && !s->stage[i]->at)
             write_stage(w, s->stage[i], 0);
     return AT_OK;

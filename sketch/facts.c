@@ -114,17 +114,11 @@ static void find_groups(const at_facts *f, const at_expr *e, at_stage_facts *s) 
     s->divisor[axis] = e->arg[1];
 }
 
-static bool has_axis(const at_expr *e, int axis) {
-    if (e->op == AT_X_NAME && e->ref == axis) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (has_axis(e->arg[i], axis)) return true;
-    return false;
-}
-
 /* By what an axis is divided anywhere in an expression; NULL: by nothing, or by several. */
 static const at_expr *divides(const at_expr *e, int axis) {
     const at_expr *by = NULL;
-    if ((e->op == AT_X_DIV || e->op == AT_X_MOD) && is_size(e->arg[1]) && has_axis(e->arg[0], axis))
+    if ((e->op == AT_X_DIV || e->op == AT_X_MOD) && is_size(e->arg[1]) &&
+        at_expr_uses(e->arg[0], axis))
         return e->arg[1];
     for (int i = 0; i < e->nargs; i++) {
         const at_expr *own = divides(e->arg[i], axis);
@@ -143,7 +137,7 @@ static void find_phases(const at_facts *f, const at_expr *e, at_stage_facts *s, 
         point p = {f, NULL, true};
         int64_t steps = by ? value_at(&p, by) : 0;
         for (int k = 0; k < num_axes && steps > 1 && p.known; k++) {
-            if (!has_axis(e->arg[d], k) || s->divisor[k] || s->extent[k] % steps) continue;
+            if (!at_expr_uses(e->arg[d], k) || s->divisor[k] || s->extent[k] % steps) continue;
             s->inner[k] = s->extent[k] / steps;
             s->divisor[k] = by;
             s->is_phase[k] = true;

@@ -194,22 +194,15 @@ bool tile_reads_once(const sketch_state *s, int stage, int tensor) {
 
 /* ---- sums over lists ------------------------------------------------------------------------- */
 
-static bool uses(const at_expr *e, int axis) {
-    if (e->op == AT_X_NAME && e->ref == axis) return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (uses(e->arg[i], axis)) return true;
-    return false;
-}
-
 /* Lanes along the axis read neighbours, or all of them the same. */
 static bool reads_rows(const sketch_state *s, const at_expr *e, int axis) {
     const at_facts *f = s->facts;
     for (int i = 0; i < e->nargs && e->op != AT_X_INDEX; i++)
         if (!reads_rows(s, e->arg[i], axis)) return false;
-    if (e->op != AT_X_INDEX || !uses(e, axis)) return true;
+    if (e->op != AT_X_INDEX || !at_expr_uses(e, axis)) return true;
     if (f->of[e->ref].is_dissolved || f->compute->tensors[e->ref].is_int) return false;
     for (int i = 0; i < e->nargs - 1; i++)
-        if (uses(e->arg[i], axis)) return false;
+        if (at_expr_uses(e->arg[i], axis)) return false;
     const at_expr *last = e->arg[e->nargs - 1];
     return last->op == AT_X_NAME && last->ref == axis;
 }
@@ -222,7 +215,7 @@ int tile_list_of(const sketch_state *s, int stage) {
     for (int k = t->num_axes; k < t->num_axes + t->num_reduce; k++) {
         if (!t->axes[k].begin) continue;
         is_list = true;
-        if (uses(t->axes[k].begin, last) || uses(t->axes[k].end, last)) return -1;
+        if (at_expr_uses(t->axes[k].begin, last) || at_expr_uses(t->axes[k].end, last)) return -1;
     }
     return is_list && reads_rows(s, t->body, last) ? last : -1;
 }

@@ -1,7 +1,7 @@
 /* Ansor's records as trees of ours: what they compute is what the workload says, interpreted;
- * records whose print Ansor's documentation gives have that tree; steps that do not apply are
- * refused in one line. AT_ANSOR: another file of records, made with TVM's auto_scheduler, instead
- * of tests/sketch/ansor/records.json. */
+ * records whose print Ansor's documentation gives have that tree; a stage with a halo stays where
+ * it is; steps that do not apply are refused in one line. AT_ANSOR: another file of records, made
+ * with TVM's auto_scheduler, instead of tests/sketch/ansor/records.json. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,18 +117,18 @@ static void trees(void **state) {
          "[\"FSP\", 4, 0, 0, 2], [\"FSP\", 4, 3, 1, 2], [\"RE\", 4, [0, 3, 1, 4, 2, 5]],"
          "[\"CA\", 2, 4, 3], [\"FU\", 4, [0, 1, 2, 3]], [\"AN\", 4, 0, 3], [\"AN\", 2, 9, 2]",
          "{i0, j0, i1, j1}:para =>\n"
-         "    k0, i2_, j2_, k1, i3, j3:vec =>\n"
-         "        @matmul = {i0, i1, i2_, i3}/i, {j0, j1, j2_, j3}/j  // {k0, k1}/k\n"
-         "    i2, j2 =>\n"
-         "        @out = {i0, i1, i2}/i, {j0, j1, j2}/j\n"},
+         "    k0, i2_, j2_, k1, i3, j3_:vec =>\n"
+         "        @matmul = {i0, i1, i2_, i3}/i, {j0, j1, j2_, j3_}/j  // {k0, k1}/k\n"
+         "    i2, j2, j3:vec =>\n"
+         "        @out = {i0, i1, i2}/i, {j0, j1, j2, j3}/j\n"},
         /* fused loop (2048), k (512), j.1 (8), i.1 (16) */
         {PRODUCT,
          "[\"SP\", 2, 0, 512, [16], 1], [\"SP\", 2, 2, 512, [8], 1], [\"RE\", 2, [0, 2, 4, 3, 1]],"
          "[\"FU\", 2, [0, 1]], [\"PR\", 2, 0, \"auto_unroll_max_step$64\"]",
-         "{i0_, j0_}, k0, j1, i1:unroll =>\n"
-         "    @matmul = {i0_, i1}/i, {j0_, j1}/j  // k0\n"
-         "i0, j0 =>\n"
-         "    @out = i0, j0\n"},
+         "{i0_, j0_}, k0, j1_, i1:unroll =>\n"
+         "    @matmul = {i0_, i1}/i, {j0_, j1_}/j  // k0\n"
+         "i0, j0, j1:vec =>\n"
+         "    @out = i0, {j0, j1}/j\n"},
         /* the first part is 1, of the outside 1 to 3: one loop */
         {"[\\\"norm_bmn\\\", 2, 6, 4]",
          "[\"FU\", 1, [1, 2]], [\"SP\", 1, 1, 24, [8], 1], [\"RF\", 1, 2, 1], [\"RE\", 1, [0, 2, "
@@ -195,6 +195,50 @@ static void trees(void **state) {
     }
 }
 
+/* What is read of a picture in a block of its reader, padding included, and of channels. */
+static void regions(void **state) {
+    (void)state;
+    static const struct {
+        const char *key, *steps, *compute, *tree;
+    } cases[] = {
+        {"[\\\"conv1d_nlc\\\", 1, 12, 8, 8, 3, 2, 1]",
+         "[\"SP\", 3, 1, 6, [3], 1], [\"CA\", 1, 3, 1]",
+         "PadInput[l_block:2, i0:1, i1_part:7, i2:8] = inside ? inputs[i0, i1 - P, i2] : 0\n"
+         "    where i1 = l_block*3*2 + i1_part, inside = P <= i1 && i1 < L + P\n",
+         "l0 =>\n"
+         "    i1_part0, i20:vec =>\n"
+         "        @PadInput = l0, 0, i1_part0, i20\n"
+         "    l1, co0, rl0, rc0 =>\n"
+         "        @conv1d_nlc = 0, {l0, l1}/l, co0  // rl0, rc0\n"},
+        /* two groups: the channels that a block reads are half of them */
+        {"[\\\"conv1d_nlc\\\", 1, 12, 4, 8, 3, 1, 1, 1, 2]",
+         "[\"SP\", 3, 2, 8, [4], 1], [\"RE\", 3, [0, 2, 1, 3, 4, 5]], [\"CA\", 1, 3, 1]",
+         "PadInput[co_block:2, i0:1, i1:14, i2_part:2] = inside ? inputs[i0, i1 - P, i2] : 0\n"
+         "    where i2 = co_block*4/4*2 + i2_part, inside = P <= i1 && i1 < L + P\n",
+         "co0 =>\n"
+         "    i10, i2_part0 =>\n"
+         "        @PadInput = co0, 0, i10, i2_part0\n"
+         "    l0, co1, rl0, rc0 =>\n"
+         "        @conv1d_nlc = 0, l0, {co0, co1}/co  // rl0, rc0\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        at_arena *a = at_arena_new();
+        at_ansor x;
+        at_error err;
+        if (read_steps(a, cases[i].key, cases[i].steps, &x, &err) != AT_OK)
+            fail_msg("%s", err.text);
+        const char *stage = strstr(x.program->compute_text, "PadInput[");
+        assert_non_null(stage);
+        const char *end = strstr(stage, "weight[");
+        assert_non_null(end);
+        assert_string_equal(at_strndup(a, stage, (size_t)(end - stage)), cases[i].compute);
+        assert_string_equal(x.program->tree_text, cases[i].tree);
+        assert_string_equal(x.notes, "");
+        compare(a, &x, (int)i);
+        at_arena_free(a);
+    }
+}
+
 static void refused(void **state) {
     (void)state;
     static const struct {
@@ -245,6 +289,6 @@ static void refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(records), cmocka_unit_test(trees),
-                                       cmocka_unit_test(refused)};
+                                       cmocka_unit_test(regions), cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

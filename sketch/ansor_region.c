@@ -1,0 +1,291 @@
+/* sketch/ansor_region.c: a stage at a loop of its reader of which more is read there than parts of
+ * axes: windows with a halo, as of padding. It becomes a stage with an axis for each block of the
+ * reader's axes that the loops around count, and in place of its own axes what is read in one
+ * block:
+ *
+ *     pad[y] = ..;  s[h] = sum(r) pad[h*S + r]*..    at a loop that counts h in blocks of 4
+ *     pad[h_block, y_part] = .. where y = h_block*4*S + y_part;
+ *     s[h] = sum(r) pad[h/4, h%4*S + r]*..  */
+#include <string.h>
+
+#include "sketch/ansor_int.h"
+
+/* An index as what the block gives it and what is added inside of a block. */
+typedef struct index_parts {
+    at_expr *block;  /* over blocks; NULL: 0 */
+    at_expr *inside; /* over the reader's axes */
+    int64_t step;    /* every value of block is a multiple of it; 1 where there is none */
+    int64_t lo, hi;  /* of inside */
+    int64_t most;    /* of both together, which are from 0 on; -1: it may be below 0 */
+} index_parts;
+
+typedef struct region_maker {
+    at_arena *arena;
+    const ansor_stage *reader;
+    const at_tensor *tensor; /* the reader */
+    const int64_t *values;
+    int64_t length[ANSOR_AXES]; /* of a block, per axis of the reader's tensor */
+    int64_t blocks[ANSOR_AXES]; /* how many; 1: no loop around counts the axis */
+    const char *name[ANSOR_AXES];
+    bool is_used[ANSOR_AXES];
+} region_maker;
+
+/* ---- expressions ----------------------------------------------------------------------------- */
+
+static at_expr *binary(const region_maker *m, at_op op, at_expr *x, at_expr *y) {
+    return at_expr_new(m->arena, op, 2, (at_expr *[]){x, y});
+}
+
+static at_expr *name_of(const region_maker *m, const char *name) {
+    at_expr *e = at_expr_new(m->arena, AT_X_NAME, 0, NULL);
+    e->name = name;
+    return e;
+}
+
+static at_expr *by(const region_maker *m, at_op op, at_expr *x, int64_t n) {
+    if (!x || n == 1) return x;
+    return binary(m, op, x, at_expr_int(m->arena, n));
+}
+
+static bool is_zero(const at_expr *e) { return e->op == AT_X_INT && !e->integer; }
+
+static at_expr *sum(const region_maker *m, at_expr *x, at_expr *y) {
+    if (!x || is_zero(x)) return y;
+    if (!y || is_zero(y)) return x;
+    return binary(m, AT_X_ADD, x, y);
+}
+
+static index_parts number(const region_maker *m, int64_t value) {
+    return (index_parts){NULL,  at_expr_int(m->arena, value), 1, value,
+                         value, value < 0 ? -1 : value};
+}
+
+static index_parts axis(region_maker *m, int k) {
+    const at_axis *of = &m->tensor->axes[k];
+    int64_t length = m->length[k], blocks = m->blocks[k];
+    at_expr *value = name_of(m, of->name);
+    if (blocks == 1) return (index_parts){NULL, value, 1, 0, length - 1, length - 1};
+    at_expr *inside = length == 1 ? at_expr_int(m->arena, 0) : by(m, AT_X_MOD, value, length);
+    return (index_parts){by(m, AT_X_MUL, name_of(m, m->name[k]), length),
+                         inside,
+                         length,
+                         0,
+                         length - 1,
+                         length * blocks - 1};
+}
+
+static bool is_number(const index_parts *x, int64_t *value) {
+    *value = x->lo;
+    return !x->block && x->lo == x->hi;
+}
+
+static int64_t common_step(int64_t x, int64_t y) { return y ? common_step(y, x % y) : x; }
+
+static index_parts added(const region_maker *m, index_parts x, index_parts y) {
+    int64_t step = !x.block ? y.step : !y.block ? x.step : common_step(x.step, y.step);
+    return (index_parts){sum(m, x.block, y.block),
+                         sum(m, x.inside, y.inside),
+                         step,
+                         x.lo + y.lo,
+                         x.hi + y.hi,
+                         x.most < 0 || y.most < 0 ? -1 : x.most + y.most};
+}
+
+static bool times(const region_maker *m, index_parts x, int64_t n, index_parts *out) {
+    if (n < 1) return false;
+    *out = (index_parts){by(m, AT_X_MUL, x.block, n),
+                         is_zero(x.inside) ? x.inside : by(m, AT_X_MUL, x.inside, n),
+                         x.step * n,
+                         x.lo * n,
+                         x.hi * n,
+                         x.most < 0 ? -1 : x.most * n};
+    return true;
+}
+
+/* By n, or what is left of it: of both parts alone, where one of them is whole parts of n. */
+static bool divided(const region_maker *m, at_op op, index_parts x, int64_t n, index_parts *out) {
+    bool quotient = op == AT_X_DIV;
+    int64_t value;
+    if (n < 1 || x.lo < 0 || x.most < 0) return false;
+    if (is_number(&x, &value)) return *out = number(m, quotient ? value / n : value % n), true;
+    if (x.most < n) return *out = quotient ? number(m, 0) : x, true;
+    int64_t most = quotient ? x.most / n : n - 1;
+    if (!x.block || x.step % n == 0) {
+        at_expr *block = quotient ? by(m, AT_X_DIV, x.block, n) : NULL;
+        bool small = x.hi < n;
+        at_expr *inside = !small     ? by(m, op, x.inside, n)
+                          : quotient ? at_expr_int(m->arena, 0)
+                                     : x.inside;
+        int64_t hi = small ? (quotient ? 0 : x.hi) : quotient ? x.hi / n : n - 1;
+        *out = (index_parts){block, inside, quotient && block ? x.step / n : 1, 0, hi, most};
+        return true;
+    }
+    if (n % x.step || x.hi >= x.step) return false;
+    *out = (index_parts){by(m, op, x.block, n), quotient ? at_expr_int(m->arena, 0) : x.inside,
+                         quotient ? 1 : x.step, 0,
+                         quotient ? 0 : x.hi,   most};
+    return true;
+}
+
+enum { MOST_INDEX = 1 << 30 };
+
+static bool parts_of(region_maker *m, const at_expr *e, index_parts *out) {
+    index_parts arg[2];
+    int64_t n;
+    if (e->op == AT_X_INT) return *out = number(m, e->integer), true;
+    if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE) return *out = axis(m, e->ref), true;
+    if (e->op == AT_X_NAME) return *out = number(m, m->values[e->ref - AT_REF_SIZE]), true;
+    if (e->nargs != 2 || e->op < AT_X_ADD || e->op > AT_X_MOD) return false;
+    for (int i = 0; i < 2; i++)
+        if (!parts_of(m, e->arg[i], &arg[i]) || arg[i].hi > MOST_INDEX || arg[i].lo < -MOST_INDEX ||
+            arg[i].most > MOST_INDEX)
+            return false;
+    bool constant = is_number(&arg[1], &n);
+    if (e->op == AT_X_ADD) return *out = added(m, arg[0], arg[1]), true;
+    if (e->op == AT_X_SUB) return constant && (*out = added(m, arg[0], number(m, -n)), true);
+    if (e->op == AT_X_MUL) {
+        if (constant) return times(m, arg[0], n, out);
+        return is_number(&arg[0], &n) && times(m, arg[1], n, out);
+    }
+    return constant && divided(m, e->op, arg[0], n, out);
+}
+
+/* ---- the stage and its reader ---------------------------------------------------------------- */
+
+/* The one index list by which an expression reads a tensor; false: there are several. */
+static bool find_read(const at_expr *e, int tensor, const at_expr **read) {
+    if (e->op == AT_X_INDEX && e->ref == tensor) {
+        if (*read && !at_expr_equal(*read, e)) return false;
+        *read = e;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (!find_read(e->arg[i], tensor, read)) return false;
+    return true;
+}
+
+/* NAME[...] becomes `read`. */
+static const char *replace_read(at_arena *a, const char *body, const char *name, const char *read) {
+    at_text out = {0};
+    for (const char *p = body, *at; *p; p = at) {
+        at = ansor_find_read(p, name);
+        at_text_addn(&out, p, (size_t)(at - p));
+        if (!*at) break;
+        int depth = 0;
+        at += strlen(name);
+        do depth += (*at == '[') - (*at == ']');
+        while (*at++ && depth);
+        at_text_add(&out, read);
+    }
+    return at_text_take(a, &out);
+}
+
+/* Blocks of the reader's axes: those of its digits that stand around, which are its outer ones. */
+static bool find_blocks(region_maker *m, const ansor_digits *digits, const ansor_digits *around) {
+    for (int k = 0; k < m->tensor->num_axes + m->tensor->num_reduce; k++) {
+        const ansor_digits *d = &digits[ansor_axis_of(m->reader, k)];
+        int n = 0;
+        m->blocks[k] = m->length[k] = 1;
+        while (n < d->n && ansor_has_digit(around, d->piece[n]))
+            m->blocks[k] *= d->piece[n++]->extent;
+        for (; n < d->n; n++) {
+            if (ansor_has_digit(around, d->piece[n])) return false;
+            m->length[k] *= d->piece[n]->extent;
+        }
+    }
+    return true;
+}
+
+static void add_text(at_text *out, const at_expr *e) {
+    if (e) at_expr_print(out, e);
+    else at_text_add(out, "0");
+}
+
+/* Its axes: blocks, then parts of the old ones, which are defined by both. */
+static void change_axes(ansor_state *s, const at_compute *c, ansor_stage *x, const region_maker *m,
+                        const ansor_digits *digits, const index_parts *parts) {
+    at_text definitions = {0};
+    ansor_axis old[ANSOR_AXES];
+    int n = 0, axes = x->num_axes;
+    memcpy(old, x->axis, sizeof old);
+    for (int k = 0; k < m->tensor->num_axes + m->tensor->num_reduce; k++) {
+        if (!m->is_used[k]) continue;
+        const ansor_digits *d = &digits[ansor_axis_of(m->reader, k)];
+        x->block[n].n = 0;
+        for (int64_t counted = 1; counted < m->blocks[k]; x->block[n].n++) {
+            x->block[n].piece[x->block[n].n] = d->piece[x->block[n].n];
+            counted *= d->piece[x->block[n].n]->extent;
+        }
+        x->axis[n++] = (ansor_axis){m->name[k], m->blocks[k], false};
+    }
+    for (int k = 0; k < axes; k++) {
+        const index_parts *p = &parts[k];
+        x->axis[n + k] = old[k];
+        if (!p->block) continue;
+        x->axis[n + k].name = ansor_fresh_name(s, c, at_format(s->arena, "%s_part", old[k].name));
+        x->axis[n + k].extent = p->hi - p->lo + 1;
+        at_text_addf(&definitions, "%s = ", old[k].name);
+        add_text(&definitions, p->block);
+        at_text_addf(&definitions, " + %s", x->axis[n + k].name);
+        if (p->lo)
+            at_text_addf(&definitions, " %c %lld", p->lo < 0 ? '-' : '+',
+                         (long long)(p->lo < 0 ? -p->lo : p->lo));
+        at_text_add(&definitions, ", ");
+    }
+    at_text_add(&definitions, x->definitions);
+    x->definitions = at_text_take(s->arena, &definitions);
+    size_t length = strlen(x->definitions); /* it had none of its own */
+    if (length > 1 && !strcmp(x->definitions + length - 2, ", "))
+        x->definitions = at_strndup(s->arena, x->definitions, length - 2);
+    x->num_blocks = n;
+    x->num_axes += n;
+    for (int i = 0; i < x->num_pieces; i++) x->piece[i]->axis += n;
+}
+
+bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *values, ansor_stage *x,
+                       const ansor_digits digits[][ANSOR_AXES], const ansor_digits *around) {
+    const at_expr *read = NULL;
+    index_parts parts[ANSOR_AXES];
+    int reader = -1;
+    for (int t = x->id + 1; t < c->num_tensors; t++) {
+        const at_expr *before = read;
+        if (c->tensors[t].role != AT_ROLE_STAGE) continue;
+        if (!find_read(c->tensors[t].body, x->id, &read)) return false;
+        if (read == before) continue;
+        if (before || s->stage[t]->is_inlined) return false;
+        reader = t;
+    }
+    if (!read || x->num_blocks) return false;
+    region_maker m = {.arena = s->arena,
+                      .reader = s->stage[reader],
+                      .tensor = &c->tensors[reader],
+                      .values = values};
+    int axes = m.tensor->num_axes + m.tensor->num_reduce;
+    if (axes + x->num_axes > ANSOR_AXES || !find_blocks(&m, digits[reader], around)) return false;
+    for (int k = 0; k < axes; k++)
+        m.name[k] = ansor_fresh_name(s, c, at_format(s->arena, "%s_block", m.tensor->axes[k].name));
+    for (int k = 0; k < x->num_axes; k++)
+        if (!parts_of(&m, read->arg[k], &parts[k])) return false;
+    for (int k = 0; k < axes; k++)
+        for (int i = 0; i < x->num_axes; i++)
+            m.is_used[k] |= parts[i].block && at_expr_mentions(parts[i].block, m.name[k]);
+
+    at_text text = {0};
+    at_text_addf(&text, "%s[", x->name);
+    for (int k = 0; k < axes; k++) {
+        if (!m.is_used[k]) continue;
+        add_text(&text, by(&m, AT_X_DIV, name_of(&m, m.tensor->axes[k].name), m.length[k]));
+        at_text_add(&text, ", ");
+    }
+    for (int k = 0; k < x->num_axes; k++) {
+        index_parts p = added(&m, parts[k], number(&m, parts[k].block ? -parts[k].lo : 0));
+        at_text_add(&text, k ? ", " : "");
+        add_text(&text, p.inside);
+    }
+    at_text_add(&text, "]");
+    const char *as = at_text_take(s->arena, &text);
+    ansor_stage *r = s->stage[reader];
+    r->body = replace_read(s->arena, r->body, x->name, as);
+    r->definitions = replace_read(s->arena, r->definitions, x->name, as);
+    change_axes(s, c, x, &m, digits[reader], parts);
+    return true;
+}
