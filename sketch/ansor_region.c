@@ -30,6 +30,8 @@ typedef struct region_maker {
     bool is_used[ANSOR_AXES];
 } region_maker;
 
+enum { MOST_INDEX = 1 << 30 }; /* products of two stay within 64 bits */
+
 /* ---- expressions ----------------------------------------------------------------------------- */
 
 static at_expr *binary(const region_maker *m, at_op op, at_expr *x, at_expr *y) {
@@ -127,8 +129,6 @@ static bool divided(const region_maker *m, at_op op, index_parts x, int64_t n, i
     return true;
 }
 
-enum { MOST_INDEX = 1 << 30 };
-
 static bool parts_of(region_maker *m, const at_expr *e, index_parts *out) {
     index_parts arg[2];
     int64_t n;
@@ -183,14 +183,15 @@ static const char *replace_read(at_arena *a, const char *body, const char *name,
 static bool find_blocks(region_maker *m, const ansor_digits *digits, const ansor_digits *around) {
     for (int k = 0; k < m->tensor->num_axes + m->tensor->num_reduce; k++) {
         const ansor_digits *d = &digits[ansor_axis_of(m->reader, k)];
-        int n = 0;
+        bool is_outer = true;
         m->blocks[k] = m->length[k] = 1;
-        while (n < d->n && ansor_has_digit(around, d->piece[n]))
-            m->blocks[k] *= d->piece[n++]->extent;
-        for (; n < d->n; n++) {
-            if (ansor_has_digit(around, d->piece[n])) return false;
-            m->length[k] *= d->piece[n]->extent;
+        for (int i = 0; i < d->n; i++) {
+            bool stands_around = ansor_has_digit(around, d->piece[i]);
+            int64_t *n = stands_around ? &m->blocks[k] : &m->length[k];
+            if ((stands_around && !is_outer) || !at_mul64(*n, d->piece[i]->extent, n)) return false;
+            is_outer = stands_around;
         }
+        if (m->blocks[k] > MOST_INDEX || m->length[k] > MOST_INDEX) return false;
     }
     return true;
 }
