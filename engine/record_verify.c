@@ -14,7 +14,7 @@
 
 /* One sample may be disturbed; a kernel that has become slower is slower every time. */
 enum { MOST_TRIES = 5 };
-/* In pairs: as many as this holds, and the level of their interval. */
+/* In pairs: as many as this holds, unless fewer say it, and the level of their interval. */
 static const double pairs_s = 0.3, level = 0.05;
 enum { LEAST_PAIRS = 11, MOST_PAIRS = 200 };
 
@@ -158,13 +158,9 @@ static bool is_slower(const at_record *r, const at_verified *out, const at_recor
     return at_record_spread(now).low_s > limit_s;
 }
 
-/* Of the ratios that count: does none of what they may be reach what was recorded? */
-static bool is_slower_in_pairs(const at_ratios *was, const at_record *now, double margin,
-                               double *ratio) {
-    const at_paired *p = &now->extra.pairs;
-    at_interval x = at_ratio_interval(p, was->objective, level);
-    *ratio = x.median / was->ratio;
-    return x.low > was->high * (1 + margin) * (1 + AT_TIE);
+/* Beyond it a ratio to the first anchor is slower than any that was recorded. */
+static double slowest(const at_ratios *was, double margin) {
+    return was->high * (1 + margin) * (1 + AT_TIE);
 }
 
 /* *done: it was, or failed. */
@@ -181,10 +177,13 @@ static at_status measure_in_pairs(at_verifier *v, const at_record *r, at_candida
     double pair_s = s->anchors.first_s * (1 + was.ratio);
     c->job.pairs = (int)fmax(LEAST_PAIRS, fmin(MOST_PAIRS, pairs_s / pair_s));
     c->job.to_the_end = true;
+    c->job.border = slowest(&was, v->margin);
+    c->job.border_level = level;
     c->job.pair_seed = s->options.seed;
     at_states_ask(s, &c->job);
     AT_TRY(at_candidate_run(s, s->scratch, c, 0, &again, err));
     c->job.pairs = 0;
+    c->job.border_level = 0;
     *done = again.error_no || again.extra.pairs.num_ratios;
     if (!*done) return AT_OK; /* the anchor was lost */
     *now = again;
@@ -192,7 +191,9 @@ static at_status measure_in_pairs(at_verifier *v, const at_record *r, at_candida
     AT_TRY(at_session_measure_peak(s, err));
     out->of_peak = now->extra.gflops / s->peak;
     out->in_pairs = true;
-    out->verdict = is_slower_in_pairs(&was, now, v->margin, &out->ratio) ? AT_STALE : AT_REPRODUCED;
+    at_interval x = at_ratio_interval(&now->extra.pairs, was.objective, level);
+    out->ratio = x.median / was.ratio;
+    out->verdict = x.low > slowest(&was, v->margin) ? AT_STALE : AT_REPRODUCED;
     return AT_OK;
 }
 

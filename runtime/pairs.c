@@ -136,12 +136,24 @@ static bool is_full(const at_job *job, int most, const at_outcome *out) {
     return counting >= most || out->num_pairs == AT_MAX_PAIRS || out->num_pairs >= PATIENCE * most;
 }
 
+/* Is it certain on which side of the border they are? May be asked after each. */
+static bool is_settled(const at_job *job, const at_outcome *out) {
+    if (!(job->border_level > 0)) return false;
+    int above = 0, below = 0;
+    for (int i = 0; i < out->num_pairs; i++) {
+        if (!at_state_counts(job->wanted, out->pairs[i].state)) continue;
+        above += ratio(&out->pairs[i]) > job->border;
+        below += ratio(&out->pairs[i]) < job->border;
+    }
+    return above + below >= MANY && at_sign_evidence(above, below) >= log(1 / job->border_level);
+}
+
 /* Is nothing to be won with more of them? *most: so many are asked for; raised where what they say
  * has to be seen again. */
 static bool enough(const at_job *job, int64_t so_far_ns, int *most, const at_outcome *out) {
     if (!job->to_the_end && out->num_pairs == 1 && !out->disturbed_kept)
         if (ratio(&out->pairs[0]) > HOPELESS) return true;
-    if (!is_full(job, *most, out)) return false;
+    if (!is_full(job, *most, out)) return is_settled(job, out);
     if (job->to_the_end || *most >= MANY || so_far_ns > LONG_NS || !is_much_better(job, out))
         return true;
     *most = MANY;

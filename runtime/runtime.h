@@ -221,6 +221,9 @@ typedef struct at_job {
      * 0.75 there are 11. to_the_end: none of these. */
     int pairs;
     bool to_the_end;
+    /* Above 0: it is enough, from 11 pairs that count on, to know at this level on which side of
+     * the border the median is. */
+    double border_level, border;
     at_reach reach; /* by which pairs are labelled; 0: they are not, all are UNKNOWN */
     /* ALONE or COMPANY: only such count as pairs; else all but MIXED do; of at most 3 times as many
      */

@@ -397,6 +397,32 @@ static void pairs_that_count(void **state) {
     looks = NULL;
 }
 
+/* Who asks on which side of a border a kernel is has no more pairs than say it, of those that
+ * count; and all where it is on neither. */
+static void borders(void **state) {
+    (void)state;
+    static const at_state by_turns[] = {AT_STATE_ALONE, AT_STATE_ALONE, AT_STATE_COMPANY,
+                                        AT_STATE_COMPANY};
+    fake k = {.ns = 2000000}, a = {.ns = 2000000};
+    at_job job = {.pairs = 200, .to_the_end = true, .border_level = 0.05, .border = 1};
+    time_pairs(&k, &a, job);
+    assert_int_equal(out.num_pairs, 200);
+    for (int i = 0; i < 2; i++) {
+        job.border = i ? 0.98 : 1.02;
+        looks = NULL;
+        job.reach = (at_reach){0};
+        job.wanted = AT_STATE_UNKNOWN;
+        time_pairs(&k, &a, job);
+        assert_int_equal(out.num_pairs, 11);
+        looks = by_turns, num_looks = 4;
+        job.wanted = AT_STATE_COMPANY;
+        time_pairs(&k, &a, job);
+        assert_int_equal(pairs_in(AT_STATE_COMPANY), 11);
+        assert_true(out.num_pairs < 60);
+    }
+    looks = NULL;
+}
+
 /* Cheap: three times the anchor is a bound, of a cold or disturbed run only where others say so;
  * above 1.5 ends after one pair; others have all of theirs. */
 static void no_more_than_it_takes(void **state) {
@@ -436,6 +462,7 @@ int main(void) {
         cmocka_unit_test(long_runs_on_a_shared_core),
         cmocka_unit_test(much_is_believed_late),
         cmocka_unit_test(pairs_that_count),
+        cmocka_unit_test(borders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
