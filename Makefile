@@ -42,7 +42,7 @@ LIBS_records = -lz
 
 # What a test program of each folder links: the folder and those it may use (arrows run one way).
 # tests/templates also lower what they build, tests/run run it; tests/codegen lower what is derived; tests/export make files of templates;
-# tests/cli run the program itself.
+# tests/cli run the program itself, tests/report what it prints, beside a worker of their own.
 NEEDS_base      = base
 NEEDS_knobs     = knobs base
 NEEDS_schedule  = schedule knobs base
@@ -60,6 +60,7 @@ NEEDS_engine    = engine export sketch templates tuners runtime records cost cod
 NEEDS_remote    = remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_run       = engine export sketch templates runtime records cost codegen schedule knobs base
 NEEDS_cluster   = remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
+NEEDS_report    = cli view remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
 NEEDS_fuzz      = cli view remote engine export sketch templates tuners runtime records cost codegen schedule knobs base
 
 # The main job: a layer of ResNet-50.
@@ -186,7 +187,7 @@ $(call programs,$(1)): %: %.o \
     $(call lib,$(NEEDS_$(1)))
 	$$(CC) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ -lcmocka $(call libs,$(NEEDS_$(1)))
 endef
-$(foreach f,$(FOLDERS) cli run fuzz cluster,$(eval $(call test_rules,$(f))))
+$(foreach f,$(FOLDERS) cli report run fuzz cluster,$(eval $(call test_rules,$(f))))
 
 # What searches in company are judged with (tools/one-winner).
 $(B)/tools/neighbour: $(B)/tools/neighbour.o
@@ -382,7 +383,7 @@ deb:
 	@tools/deb $(B)/deb
 
 format-check:
-	@clang-format --dry-run --Werror $(wildcard $(foreach d,$(FOLDERS) cli run fuzz,$(d)/*.[ch] $(d)/*/*.[ch] tests/$(d)/*.[ch]))
+	@clang-format --dry-run --Werror $(wildcard $(foreach d,$(FOLDERS) cli report run fuzz,$(d)/*.[ch] $(d)/*/*.[ch] tests/$(d)/*.[ch]))
 
 clean:
 	rm -rf build build-asan build-ubsan build-tsan build-fuzz autotune
