@@ -19,6 +19,12 @@ typedef struct index_parts {
     int64_t most;    /* of both together, which are from 0 on; -1: it may be below 0 */
 } index_parts;
 
+bool ansor_has_digit(const ansor_digits *d, const ansor_piece *p) {
+    for (int i = 0; i < d->n; i++)
+        if (d->piece[i] == p) return true;
+    return false;
+}
+
 typedef struct region_maker {
     at_arena *arena;
     const ansor_stage *reader;

@@ -52,12 +52,6 @@ void ansor_compute_text(const ansor_state *s, at_text *out) {
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
-bool ansor_has_digit(const ansor_digits *d, const ansor_piece *p) {
-    for (int i = 0; i < d->n; i++)
-        if (d->piece[i] == p) return true;
-    return false;
-}
-
 static void add(ansor_digits *d, ansor_piece *p) {
     if (p->extent != 1 && d->n < ANSOR_LOOPS) d->piece[d->n++] = p;
 }
