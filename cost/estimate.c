@@ -10,6 +10,7 @@
 
 at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estimate_options *o) {
     at_estimator *e = AT_NEW(a, at_estimator);
+    e->arena = a;
     e->compute = c;
     e->o = *o;
     e->speeds = *o->speeds;
@@ -17,6 +18,7 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
     e->stages = AT_NEW_ARRAY(a, est_stage, c->num_tensors);
     e->owner = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
     e->scope = AT_NEW_ARRAY(a, int, c->num_tensors);
+    e->columns = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
     e->shared_by = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
     e->largest = AT_NEW_ARRAY(a, double, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) est_stage_init(a, c, o->target, t, e->stages);
@@ -96,8 +98,10 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
     for (int i = 0; i < e->num_leaves; i++) {
         est_leaf *x = &e->leaf[i];
         est_stage *s = &e->stages[x->node->tensor];
-        if (s->share < 0)
-            s->share = x->stage->num_reduce && s->is_conditional ? est_share(p, x) : 1;
+        if (s->share < 0) {
+            s->share = 1;
+            if (x->stage->num_reduce && s->is_conditional) est_find_share(e->arena, p, x, s);
+        }
         x->end = x->stage->num_reduce ? end_of(e, x, &x->root) : NULL;
         if (x->end) keep_in_registers(e, x->node->tensor);
     }

@@ -28,7 +28,8 @@ static int scope_of(at_estimator *e, int tensor) {
 }
 
 void est_find_owners(at_estimator *e) {
-    for (int t = 0; t < e->compute->num_tensors; t++) e->owner[t] = -1, e->scope[t] = NOT_YET;
+    for (int t = 0; t < e->compute->num_tensors; t++)
+        e->owner[t] = e->columns[t] = -1, e->scope[t] = NOT_YET;
     for (int i = 0; i < e->num_leaves; i++) e->owner[e->leaf[i].node->tensor] = (int8_t)i;
 }
 
@@ -49,6 +50,61 @@ static double places_of(int64_t stride) {
     uint64_t step = (uint64_t)stride * 4;
     uint64_t power = step & (~step + 1);
     return power && power < WAY_BYTES ? (double)(WAY_BYTES / power) : 1;
+}
+
+/* Does a sum that is one vector wide read the tensor down a column? Its rows lie otherwise then
+ * (codegen/buffers.c). */
+static bool read_down_columns(const at_estimator *e, const est_leaf *x, int read, int last) {
+    const est_stage *s = &e->stages[x->node->tensor];
+    bool one_vector = false, column = false;
+    for (int i = 0; i < x->num_loops; i++) {
+        const est_loop *l = &x->loop[i];
+        unsigned moved = l->axis < 0 ? 0 : s->moved_by[read][l->axis & 31];
+        if (l->ann == AT_ANN_UNROLL) column |= moved && !(moved >> last & 1);
+        if (l->ann != AT_ANN_VEC) continue;
+        if (moved) return false;
+        one_vector = l->turns <= e->o.target->lanes;
+    }
+    return one_vector && column;
+}
+
+static bool has_columns(at_estimator *e, int tensor, int last) {
+    if (e->columns[tensor] >= 0) return e->columns[tensor];
+    bool any = false;
+    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves && !any; x++) {
+        const est_stage *s = &e->stages[x->node->tensor];
+        for (int r = 0; r < s->num_reads && r < MAX_READS && x->stage->num_reduce && !any; r++)
+            any = s->read[r]->ref == tensor && read_down_columns(e, x, r, last);
+    }
+    e->columns[tensor] = any;
+    return any;
+}
+
+/* How far the elements of the tensor's buffer lie from each other: what the kernel keeps for itself
+ * has rows as caches like them, or as the tree says (codegen/buffers.c). */
+static void set_strides(at_estimator *e, const est_leaf *owner, est_access *a, int64_t *stride) {
+    const int n = a->num_dims;
+    const bool own = owner && !owner->stage->is_output;
+    const int *order = own ? owner->node->order : NULL;
+    const at_rows rows = own ? owner->node->rows : AT_ROWS_DENSE;
+    int last = n - 1;
+    int64_t elements = 1;
+    a->turned = 0;
+    while (last > 0 && a->limit[order ? order[last] : last] <= 1) last--;
+    for (int i = n - 1; i >= 0; i--) {
+        const int d = order ? order[i] : i;
+        int64_t row = a->limit[d] > 1 ? (int64_t)a->limit[d] : 1;
+        stride[d] = elements;
+        a->stride[d] = (double)elements;
+        a->places[d] = places_of(elements);
+        a->origin[d] = 0;
+        if (i == last && i > 0 && rows == AT_ROWS_PADDED) row += owner->node->pad;
+        if (i == last && i > 0 && rows == AT_ROWS_APART && row >= 16) {
+            int64_t unit = has_columns(e, a->tensor, order ? order[n - 1] : n - 1) ? 4 : 16;
+            row = ((row + unit - 1) / unit | 1) * unit;
+        }
+        elements *= row;
+    }
 }
 
 /* How far an index that divides goes in a loop: as in a straight line where it does so in the first
@@ -72,7 +128,11 @@ static double reach_of_digit(const at_program *p, const at_expr *at, const est_l
 static est_move find_move(const at_program *p, const at_expr *at, const est_loop *l, bool divides) {
     int64_t axis[32] = {0}, origin = at_program_index(p, at, axis);
     axis[l->axis] = l->coef;
-    est_move m = {.index = at, .axis = l->axis, .coef = l->coef, .turns = (int64_t)l->turns};
+    est_move m = {.index = at,
+                  .axis = l->axis,
+                  .coef = l->coef,
+                  .turns = (int64_t)l->turns,
+                  .origin = origin};
     m.one = at_program_index(p, at, axis) - origin;
     m.reach = (double)(m.one < 0 ? -m.one : m.one) * (l->turns - 1);
     if (divides) m.reach = reach_of_digit(p, at, l, m.one, origin, axis);
@@ -99,18 +159,8 @@ static est_move move_of(at_estimator *e, const at_program *p, const est_stage *s
 }
 
 static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x, const est_stage *s,
-                      int read, int scope, est_access *a) {
-    int64_t stride[MAX_DIMS], row = 1;
+                      int read, int scope, const int64_t *stride, est_access *a) {
     const at_expr *e = read >= 0 ? s->read[read] : NULL;
-    for (int d = a->num_dims - 1; d >= 0; d--) {
-        int64_t extent = (int64_t)a->limit[d];
-        stride[d] = row;
-        a->stride[d] = (double)row;
-        a->places[d] = places_of(row);
-        if (scope >= 0 && d == a->num_dims - 1 && d > 0 && extent >= 16)
-            extent = ((extent + 15) / 16 | 1) * 16;
-        row *= extent > 0 ? extent : 1;
-    }
     for (int i = 0; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
         memset(a->reach[i], 0, sizeof a->reach[i]);
@@ -129,6 +179,8 @@ static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x,
             if (e && e->arg[d]->op != AT_X_NAME) m = move_of(est, p, s, read, d, l);
             a->step[i] += m.one * stride[d];
             a->reach[i][d] = m.reach;
+            a->origin[d] = (double)m.origin;
+            if (m.one < 0 || (e && s->divides[read][d])) a->turned |= 1u << d;
         }
     }
 }
@@ -179,10 +231,9 @@ static int64_t moved(const at_program *p, const chain *c, const est_loop *l, int
 
 /* Does a loop go through its turns in another way where one around it is at a later turn? So it is
  * where blocks of one size are read as blocks of another. */
-static bool is_shifted(const at_program *p, const chain *c, const est_leaf *x, int loop, int around,
+static bool is_shifted(const at_program *p, const chain *c, const est_loop *l, const est_loop *m,
                        const int64_t *stride, int dims) {
     enum { LOOKED_AT = 16 }; /* turns */
-    const est_loop *l = &x->loop[loop], *m = &x->loop[around];
     int64_t first[MAX_DIMS], last[MAX_DIMS], own = 0;
     for (int64_t turn = 0; turn < (int64_t)m->turns && turn < LOOKED_AT; turn++) {
         int64_t axis[32] = {0}, sum = 0;
@@ -197,15 +248,47 @@ static bool is_shifted(const at_program *p, const chain *c, const est_leaf *x, i
     return false;
 }
 
-/* Of the vectors. moves: bits, for each loop. */
-static void find_shifted(const at_program *p, const chain *c, est_leaf *x, const uint32_t *moves,
-                         const int64_t *stride, int dims) {
+static bool same_loop(const est_shift *s, int i, const est_loop *l) {
+    return s->axis[i] == l->axis && s->coef[i] == l->coef && s->turns[i] == (int64_t)l->turns;
+}
+
+/* The same, as worked out before. w: read, num, sizes and stride. */
+static bool is_shifted_by(at_estimator *e, const at_program *p, const chain *c, const est_way *w,
+                          int num_sizes, const est_loop *l, const est_loop *m, int dims) {
+    const est_loop *loops[] = {l, m};
+    uint64_t hash = (uint64_t)(uintptr_t)w->read;
+    for (int i = 0; i < 2; i++) {
+        hash ^= (uint64_t)loops[i]->axis << 56 ^ (uint64_t)loops[i]->coef << 24;
+        hash = (hash ^ (uint64_t)loops[i]->turns) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    est_shift *s = &e->shifts[hash >> 32 & (SHIFTS - 1)];
+    bool same = num_sizes >= 0 && s->read == w->read && s->num == w->num && same_loop(s, 0, l) &&
+                same_loop(s, 1, m);
+    for (int i = 0; i < num_sizes && same; i++) same = s->sizes[i] == w->sizes[i];
+    for (int d = 0; d < dims && same; d++) same = s->stride[d] == w->stride[d];
+    if (same) return s->is_shifted;
+    *s = (est_shift){
+        .read = w->read, .num = w->num, .is_shifted = is_shifted(p, c, l, m, w->stride, dims)};
+    for (int i = 0; i < 2; i++) {
+        s->axis[i] = loops[i]->axis;
+        s->coef[i] = loops[i]->coef;
+        s->turns[i] = (int64_t)loops[i]->turns;
+    }
+    memcpy(s->sizes, w->sizes, sizeof s->sizes);
+    memcpy(s->stride, w->stride, sizeof s->stride);
+    return s->is_shifted;
+}
+
+/* Of the vectors. moves: bits, for each loop. key: as is_shifted_by's w. */
+static void find_shifted(at_estimator *e, const at_program *p, const chain *c, est_leaf *x,
+                         const uint32_t *moves, const est_way *key, int num_sizes, int dims) {
     for (int i = 0; i < x->num_loops; i++) {
         est_loop *l = &x->loop[i];
         if (l->ann != AT_ANN_VEC || l->axis < 0) continue;
         l->is_shifted |= (int64_t)l->turns % l->run != 0;
         for (int k = 0; k < i && !l->is_shifted; k++)
-            if (moves[k] & moves[i]) l->is_shifted = is_shifted(p, c, x, i, k, stride, dims);
+            if (moves[k] & moves[i])
+                l->is_shifted = is_shifted_by(e, p, c, key, num_sizes, l, &x->loop[k], dims);
     }
 }
 
@@ -217,7 +300,11 @@ static void find_way(const at_program *p, const chain *c, const est_loop *l, con
     for (int d = 0; d < dims; d++) out->moves |= by[d] ? 1u << d : 0;
     out->straight =
         moved(p, c, l, turns - 1, origin, out->stride, dims, by) == out->step * (turns - 1);
-    for (int d = 0; d < dims; d++) out->reach[d] = (double)(by[d] < 0 ? -by[d] : by[d]);
+    out->turned = 0;
+    for (int d = 0; d < dims; d++) {
+        out->reach[d] = (double)(by[d] < 0 ? -by[d] : by[d]);
+        if (by[d] < 0) out->turned |= 1u << d;
+    }
     out->run = out->straight ? turns : 0;
 }
 
@@ -253,19 +340,16 @@ static int64_t run_of(const at_program *p, const chain *c, const est_loop *l, co
 
 /* As set_steps, for what the chain reads in the end. */
 static void set_steps_through(at_estimator *e, const at_program *p, est_leaf *x, const est_stage *s,
-                              int read, const chain *c, int scope, est_access *a) {
+                              int read, const chain *c, int scope, const int64_t *stride,
+                              est_access *a) {
     const int num_sizes = s->num_sizes_through[read];
-    int64_t axis[32] = {0}, origin[MAX_DIMS], row = 1;
+    int64_t axis[32] = {0}, origin[MAX_DIMS];
     uint32_t moves[MAX_LOOPS] = {0}; /* dimensions */
     est_way key = {.read = c->read[0], .num = c->num};
-    for (int d = a->num_dims - 1; d >= 0; d--) {
-        key.stride[d] = row;
-        a->stride[d] = (double)row;
-        a->places[d] = places_of(row);
-        row *= (int64_t)a->limit[d];
-    }
+    memcpy(key.stride, stride, sizeof *stride * (size_t)a->num_dims);
     for (int i = 0; i < num_sizes; i++) key.sizes[i] = p->values[s->sizes_through[read][i]];
     index_of(p, c, axis, origin);
+    for (int d = 0; d < a->num_dims; d++) a->origin[d] = (double)origin[d];
     for (int i = 0; i < x->num_loops; i++) {
         est_loop *l = &x->loop[i];
         memset(a->reach[i], 0, sizeof a->reach[i]);
@@ -273,6 +357,7 @@ static void set_steps_through(at_estimator *e, const at_program *p, est_leaf *x,
         if (l->axis < 0 || l->node->depth <= scope) continue;
         est_way *w = way_of(e, p, c, l, &key, num_sizes, origin, a->num_dims);
         a->step[i] = w->step;
+        a->turned |= w->straight ? w->turned : w->moves;
         moves[i] = w->moves;
         memcpy(a->reach[i], w->reach, sizeof a->reach[i]);
         bool registers = l->ann == AT_ANN_VEC || (l->ann == AT_ANN_UNROLL && !l->sums);
@@ -280,7 +365,7 @@ static void set_steps_through(at_estimator *e, const at_program *p, est_leaf *x,
         int64_t run = run_of(p, c, l, origin, a->num_dims, w);
         if (run < l->run) l->run = run;
     }
-    find_shifted(p, c, x, moves, key.stride, a->num_dims);
+    find_shifted(e, p, c, x, moves, &key, num_sizes, a->num_dims);
 }
 
 bool est_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
@@ -301,9 +386,11 @@ bool est_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
         a->num_dims = t->num_axes;
         const est_leaf *owner = e->owner[tensor] < 0 ? NULL : &e->leaf[e->owner[tensor]];
         int scope = owner ? scope_of(e, tensor) : -1;
+        int64_t stride[MAX_DIMS];
         set_limits(p, owner, scope, a);
-        if (c.num > 1) set_steps_through(e, p, x, s, r, &c, scope, a);
-        else set_steps(e, p, x, s, r, scope, a);
+        set_strides(e, owner, a, stride);
+        if (c.num > 1) set_steps_through(e, p, x, s, r, &c, scope, stride, a);
+        else set_steps(e, p, x, s, r, scope, stride, a);
     }
     return true;
 }

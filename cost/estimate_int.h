@@ -24,6 +24,7 @@ typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with s
     at_ann ann;
     int axis; /* of the leaf that it moves; -1: none, the leaf is done again */
     bool sums, is_dynamic;
+    bool is_part;    /* it goes through the parts of a tile, as many as there are in the mean */
     bool is_shifted; /* of a vector: where its elements lie is no sum of loops */
     double turns;
     int64_t coef;  /* of the axis */
@@ -38,6 +39,8 @@ typedef struct est_access {
     bool piles_up;                     /* somewhere: crowd is more than bytes */
     uint32_t moves;                    /* bits: loops in another turn of which it touches others */
     double limit[MAX_DIMS];            /* extent of its buffer */
+    double origin[MAX_DIMS];           /* where its loops begin */
+    uint32_t turned;                   /* bits: dimensions that no straight way goes through */
     double stride[MAX_DIMS];           /* elements from one to the next along it */
     double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
     int64_t step[MAX_LOOPS];           /* elements from one turn to the next */
@@ -57,11 +60,27 @@ typedef struct est_leaf {
     est_access access[MAX_READS]; /* what it writes, then what it reads */
 } est_leaf;
 
+/* Where a stage's terms count along one of its axes. */
+enum { MAX_BORDERS = 4, EST_FEWER = 2 };
+typedef struct est_border {
+    int axis;
+    int64_t num, terms; /* places along it; combinations of what is summed over */
+    bool *holds;        /* [num][terms] does it count there, wherever on the other axes? */
+    float *share;       /* [num + 1] by the width of blocks: those of (block, term) with any; 0: not
+                           known yet */
+    struct {
+        double number,
+            size;       /* of the places; of the terms that count elsewhere, that count there */
+    } fewer[EST_FEWER]; /* places where fewer terms count; number 0: none */
+} est_border;
+
 typedef struct est_stage { /* what no configuration changes */
     const at_expr *const *read;
     int num_reads;
-    bool is_conditional;                       /* some terms are left out: */
-    double share;                              /* of the terms that count; below 0: not known yet */
+    bool is_conditional; /* some terms are left out: */
+    double share;        /* of the terms that count; below 0: not known yet */
+    est_border borders[MAX_BORDERS];
+    int num_borders;
     double operations;                         /* arithmetic per element */
     uint8_t moved_by[MAX_READS][32];           /* bits: dimensions whose index an axis is in */
     bool listed[MAX_READS][MAX_DIMS];          /* it depends on what an index tensor holds */
@@ -79,8 +98,8 @@ typedef struct est_move {
     const at_expr *index; /* NULL: none is kept here */
     int axis;
     int64_t coef, turns, sizes[MAX_SIZES];
-    int64_t one;  /* from the first turn to the second */
-    double reach; /* how far from the first turn it comes */
+    int64_t origin, one; /* at the first turn, and from there to the second */
+    double reach;        /* how far from the first turn it comes */
 } est_move;
 enum { MOVES = 1024 };
 
@@ -92,9 +111,19 @@ typedef struct est_way {
     int64_t step, run; /* run: as est_loop's; 0: not asked yet */
     bool straight;     /* all turns are such steps */
     uint32_t moves;    /* bits: dimensions */
+    uint32_t turned;   /* the same of those in which it goes back */
     double reach[MAX_DIMS];
 } est_way;
 enum { WAYS = 512 };
+
+/* The same of two loops: does one go another way where the other is at a later turn? */
+typedef struct est_shift {
+    const at_expr *read;
+    int num, axis[2];
+    int64_t coef[2], turns[2], sizes[MOST_SIZES_THROUGH], stride[MAX_DIMS];
+    bool is_shifted;
+} est_shift;
+enum { SHIFTS = 256 };
 
 enum { KEPT = 256 };
 typedef struct kept { /* sizes chosen before */
@@ -104,17 +133,20 @@ typedef struct kept { /* sizes chosen before */
 } kept;
 
 struct at_estimator {
+    at_arena *arena;
     const at_compute *compute;
     at_estimate_options o;
     at_speeds speeds;
     est_stage *stages; /* [tensor] */
     int8_t *owner;     /* [tensor] the leaf that writes it; -1: none */
     int *scope;        /* [tensor] depth of the loop that its buffer lives in */
+    int8_t *columns;   /* [tensor] do sums read it down columns? below 0: not asked yet */
     int8_t *shared_by; /* [tensor] and */
     double *largest;   /* [tensor]: room for estimate_memory.c */
     kept kept[KEPT];
     est_move moves[MOVES];
     est_way ways[WAYS];
+    est_shift shifts[SHIFTS];
     est_leaf leaf[MAX_LEAVES];
     int num_leaves;
     int8_t common[MAX_LEAVES][MAX_LEAVES]; /* loops that two leaves share */
@@ -135,8 +167,10 @@ static inline double est_turns(const est_leaf *x, int from, int to) {
 /* Each tensor after those before it. */
 void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, int tensor,
                     est_stage *stages);
-/* Share of a stage's terms whose conditions hold. */
-double est_share(const at_program *p, const est_leaf *x);
+/* Sets which of a stage's terms count: share, borders (in the arena). */
+void est_find_share(at_arena *arena, const at_program *p, const est_leaf *x, est_stage *s);
+/* Share of blocks that wide, with each term, in which any counts. */
+double est_share_along(est_border *b, double width);
 
 /* estimate_leaf.c: sets e->leaf: all leaves of the kernel that are no initialisation, in order;
  * false: too many of something. */

@@ -2,6 +2,8 @@
  * the share of its terms whose conditions hold. */
 #include "cost/estimate_int.h"
 
+#include <math.h>
+
 static bool is_listed(const at_expr *e) {
     if (e->op == AT_X_INDEX) return true;
     for (int i = 0; i < e->nargs; i++)
@@ -165,29 +167,98 @@ static uint32_t asked(const at_program *p, const at_expr *e) {
     return axes;
 }
 
-double est_share(const at_program *p, const est_leaf *x) {
+/* Room for what is asked along each axis of the stage's own, beside so many terms. */
+static void begin_borders(at_arena *a, est_stage *s, uint32_t axes, int num_axes,
+                          const int64_t *extent, int64_t terms) {
+    s->num_borders = 0;
+    for (int i = 0; i < num_axes && s->num_borders < MAX_BORDERS; i++) {
+        if (!(axes >> i & 1)) continue;
+        est_border *b = &s->borders[s->num_borders++];
+        *b = (est_border){.axis = i, .num = extent[i], .terms = terms};
+        b->holds = AT_NEW_ARRAY(a, bool, b->num *terms);
+        b->share = AT_NEW_ARRAY(a, float, b->num + 1);
+    }
+}
+
+static int64_t terms_at(const est_border *b, int64_t place) {
+    int64_t n = 0;
+    for (int64_t term = 0; term < b->terms; term++) n += b->holds[place * b->terms + term];
+    return n;
+}
+
+/* Places where fewer terms count: the two numbers of them that most places have. */
+static void find_fewer(est_border *b) {
+    int64_t most = 0;
+    for (int64_t i = 0; i < b->num; i++) {
+        int64_t n = terms_at(b, i);
+        if (n > most) most = n;
+    }
+    for (int k = 0; k < EST_FEWER; k++) {
+        int64_t best = 0, size = 0;
+        for (int64_t n = 1; n < most; n++) {
+            int64_t places = 0;
+            bool taken = false;
+            for (int m = 0; m < k; m++) taken |= b->fewer[m].size == (double)n / (double)most;
+            for (int64_t i = 0; i < b->num && !taken; i++) places += terms_at(b, i) == n;
+            if (places > best) best = places, size = n;
+        }
+        b->fewer[k].number = (double)best / (double)b->num;
+        b->fewer[k].size = (double)size / (double)most;
+    }
+}
+
+double est_share_along(est_border *b, double width) {
+    int64_t w = width < (double)b->num ? (int64_t)width : b->num, some = 0;
+    if (w < 1) w = 1;
+    if (b->share[w] > 0) return (double)b->share[w];
+    int64_t blocks = (b->num + w - 1) / w;
+    for (int64_t k = 0; k < blocks; k++)
+        for (int64_t term = 0; term < b->terms; term++) {
+            bool any = false;
+            for (int64_t i = k * w; i < (k + 1) * w && i < b->num && !any; i++)
+                any = b->holds[i * b->terms + term];
+            some += any;
+        }
+    b->share[w] = (float)fmax((double)some, 1) / (float)(blocks * b->terms);
+    return (double)b->share[w];
+}
+
+void est_find_share(at_arena *arena, const at_program *p, const est_leaf *x, est_stage *s) {
     enum { MOST = 1 << 20, MOST_STEPS = 1 << 24 };
     int left = MOST_STEPS;
     uint32_t axes = asked(p, x->stage->body);
-    int64_t axis[32] = {0}, all = 0, good = 0;
-    int n = x->stage->num_axes + x->stage->num_reduce;
+    int64_t axis[32] = {0}, all = 0, good = 0, terms = 1;
+    const int own = x->stage->num_axes, n = own + x->stage->num_reduce;
     const int64_t *extent = p->extents[x->node->tensor];
     double points = 1;
+    s->share = 1;
     for (int i = 0; i < n; i++) {
         if (axes >> i & 1) points *= (double)extent[i];
-        if ((axes >> i & 1) && extent[i] < 1) return 1;
+        if ((axes >> i & 1) && extent[i] < 1) return;
+        if ((axes >> i & 1) && i >= own && points <= MOST) terms *= extent[i];
     }
-    if (points > MOST) return 1;
+    if (points > MOST) return;
+    begin_borders(arena, s, axes, own, extent, terms);
     while (left >= 0) {
-        all++;
-        good += holds(p, x->stage->body, axis, &left);
+        bool good_one = holds(p, x->stage->body, axis, &left);
+        int64_t term = 0;
         int i = 0;
+        all++;
+        good += good_one;
+        for (int k = own; k < n && good_one; k++)
+            if (axes >> k & 1) term = term * extent[k] + axis[k];
+        for (est_border *b = s->borders; b < s->borders + s->num_borders && good_one; b++)
+            b->holds[axis[b->axis] * b->terms + term] = true;
         for (; i < n; i++) {
             if (!(axes >> i & 1)) continue;
             if (++axis[i] < extent[i]) break;
             axis[i] = 0;
         }
-        if (i == n) return (double)good / (double)all;
+        if (i == n) {
+            s->share = (double)good / (double)all;
+            for (est_border *b = s->borders; b < s->borders + s->num_borders; b++) find_fewer(b);
+            return;
+        }
     }
-    return 1;
+    s->num_borders = 0;
 }

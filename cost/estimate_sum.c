@@ -208,7 +208,7 @@ static void choose_all(at_estimator *e, est_tile *t, const tail *tails, int n, d
     for (int i = 0; i < t->num_parts; i++)
         num[i] = ceil((double)t->part[i].extent / (double)t->part[i].size);
     if (!n) return;
-    double sum[AT_PARTS_MAX] = {0}, all = 0;
+    double sum[AT_PARTS_MAX] = {0}, all[AT_PARTS_MAX] = {0};
     for (int mask = 0; mask < 1 << n; mask++) {
         at_part part[AT_PARTS_MAX];
         double share = 1;
@@ -219,11 +219,17 @@ static void choose_all(at_estimator *e, est_tile *t, const tail *tails, int n, d
         }
         if (share <= 0) continue;
         choose(e, part, t->num_parts, t->other);
-        for (int i = 0; i < t->num_parts; i++)
-            sum[i] += share * ceil((double)part[i].extent / (double)part[i].size);
-        all += share;
+        for (int i = 0; i < t->num_parts; i++) {
+            double touched = share; /* by a turn, along the other axis */
+            for (int k = 0; k < n; k++)
+                if (tails[k].part != i && mask >> k & 1)
+                    touched *= (double)tails[k].rest / (double)tails[k].whole;
+            sum[i] += touched * ceil((double)part[i].extent / (double)part[i].size);
+            all[i] += touched;
+        }
     }
-    for (int i = 0; i < t->num_parts && all > 0; i++) num[i] = sum[i] / all;
+    for (int i = 0; i < t->num_parts; i++)
+        if (all[i] > 0) num[i] = sum[i] / all[i];
 }
 
 /* The loops of a sum become those of its parts: a cut loop stays around as what goes through its
@@ -248,6 +254,7 @@ static bool cut(est_leaf *x, int root, const at_part *parts, const double *num, 
         at++;
         x->loop[root] = x->loop[at];
         x->loop[root].ann = AT_ANN_NONE;
+        x->loop[root].is_part = true;
         x->loop[root].turns = num[i];
         x->loop[root].coef *= parts[i].size;
         x->loop[at].turns = size;
@@ -316,6 +323,7 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
             if (x->access[k].step[i] == 1) vectors = k;
     if (t.is_shifted) {
         est_memory(e, x, -1, NULL);
+        if (end) est_memory(e, end, -1, NULL);
         e->out->sums_ns += elements_ns(e, &t, all);
         return;
     }
