@@ -36,8 +36,10 @@ static at_status too_large(const at_knob *const *knobs, int n, at_error *err) {
     for (int i = 0; i < n && i < NAMED; i++)
         at_text_addf(&t, "%s%s (%lld)", i ? " x " : "", knobs[i]->name, (long long)knobs[i]->count);
     if (n > NAMED) at_text_addf(&t, ", and %d knobs more", n - NAMED);
-    at_status s =
-        at_fail(err, AT_E_INPUT, "the space exceeds 2^63 - 1 points: %s", at_text_str(&t));
+    at_status s = at_fail(err, AT_E_INPUT,
+                          "the space exceeds 2^63 - 1 points: %s; fewer knobs, a filter or a "
+                          "computation in parts would help",
+                          at_text_str(&t));
     at_text_free(&t);
     return s;
 }

@@ -104,10 +104,17 @@ static at_status make(at_tree_maker *m, const at_compute *c, const outline_node 
     return AT_OK;
 }
 
+static int count_nodes(const outline_node *first) {
+    int count = 0;
+    for (const outline_node *n = first; n; n = n->next) count += 1 + count_nodes(n->child);
+    return count;
+}
+
 at_status outline_tree(const outline *o, const at_compute *c, const char *what, at_tree **out,
                        at_error *err) {
     at_tree_maker *m = at_tree_begin(o->arena, c, what, err);
     m->tree->may_be_open = o->may_be_open;
+    at_tree_expect(m, count_nodes(o->root));
     AT_TRY(make(m, c, o->root, -1));
     return at_tree_finish(m, out);
 }

@@ -334,6 +334,7 @@ void at_tree_print(at_text *out, const at_tree *t);  /* canonical text; parses b
  * long; names and expressions are borrowed until at_tree_finish, which hands out the tree. */
 typedef struct at_tree_maker at_tree_maker;
 at_tree_maker *at_tree_begin(at_arena *a, const at_compute *c, const char *what, at_error *err);
+void at_tree_expect(at_tree_maker *m, int num_nodes); /* room for so many, and their inits */
 void at_tree_new_line(at_tree_maker *m); /* the nodes that follow are written on another line */
 int at_tree_add_loop(at_tree_maker *m, int parent, at_ann ann); /* without pieces at first */
 at_status at_tree_add_piece(at_tree_maker *m, int loop, const char *name); /* of the last loop */

@@ -7,6 +7,9 @@
  *                                             @acc = yi, xi // ko */
 #include "schedule/schedule_int.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static tree_node *node(const at_tree *t, int i) { return &t->nodes.data[i]; }
 
 /* Does a leaf use a loop for one of the axes from .. to-1? */
@@ -103,9 +106,11 @@ static void renumber(at_arena *a, at_tree *t, int first) {
     place(t, first, 0, order, &count);
     AT_ASSERT(count == n);
     for (int i = 0; i < n; i++) number[order[i]] = i;
-    tree_node *nodes = AT_NEW_ARRAY(a, tree_node, n);
+    tree_node *nodes = t->nodes.data, *as_written = malloc(sizeof *nodes * (size_t)n);
+    AT_NEED(as_written);
+    memcpy(as_written, nodes, sizeof *nodes * (size_t)n);
     for (int i = 0; i < n; i++) {
-        nodes[i] = *node(t, order[i]);
+        nodes[i] = as_written[order[i]];
         if (nodes[i].parent >= 0) nodes[i].parent = number[nodes[i].parent];
         if (nodes[i].child >= 0) nodes[i].child = number[nodes[i].child];
         if (nodes[i].next >= 0) nodes[i].next = number[nodes[i].next];
@@ -114,8 +119,7 @@ static void renumber(at_arena *a, at_tree *t, int first) {
     for (int i = 0; i < t->digits.len; i++) t->digits.data[i].loop = number[t->digits.data[i].loop];
     for (int i = 0; i < n; i++)
         if (nodes[i].order >= 0) t->orders.data[nodes[i].order].loop[nodes[i].order_place] = i;
-    t->nodes.data = nodes;
-    t->nodes.cap = n;
+    free(as_written);
 }
 
 void tree_add_inits(at_arena *a, at_tree *t) {

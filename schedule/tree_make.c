@@ -28,6 +28,13 @@ at_tree_maker *at_tree_begin(at_arena *a, const at_compute *c, const char *what,
     return m;
 }
 
+void at_tree_expect(at_tree_maker *m, int num_nodes) {
+    int cap = num_nodes + num_nodes / 2 + 1;
+    AT_ASSERT(!m->tree->nodes.cap);
+    m->tree->nodes.data = AT_NEW_ARRAY(m->arena, tree_node, cap);
+    m->tree->nodes.cap = cap;
+}
+
 void at_tree_new_line(at_tree_maker *m) { m->num_lines++; }
 
 void at_tree_stands_at(at_tree_maker *m, int i, int line, int col) {

@@ -29,12 +29,12 @@ static int factor_of(const sketch_state *s, int stage) {
 
 /* The loop that runs the reduction, or what lanes left of it. */
 static const char *loop_of(const sketch_state *s, const char *stage, const char *axis) {
-    for (int i = 0; i < s->steps.len; i++) {
-        const at_edit *e = &s->steps.data[i];
-        if (e->kind == AT_EDIT_SPLIT && !strcmp(e->stage, stage) && !strcmp(e->loop, axis))
-            return e->names[0];
-    }
-    return axis;
+    const char *loop = axis;
+    for (const sketch_edit *e = s->last; e; e = e->before)
+        if (e->edit.kind == AT_EDIT_SPLIT && !strcmp(e->edit.stage, stage) &&
+            !strcmp(e->edit.loop, axis))
+            loop = e->edit.names[0]; /* of the first such */
+    return loop;
 }
 
 static at_status make(sketch_state *s, int stage, int k, at_error *err) {

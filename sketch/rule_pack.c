@@ -77,16 +77,17 @@ typedef at_status make_copy(sketch_state *s, const sketch_tile *tile, int access
 /* Adds to each sketch the same one with this copy: in its place, right before it or behind all. */
 static void add_copies(const sketch_state *s, const sketch_tile *tile, int access, packing how,
                        make_copy *make, sketch_states *all, at_error *err) {
+    int most = sketch_most(s);
     const at_access *x = &s->facts->of[tile->stage].access[access];
     const char *word = at_format(s->arena, "%s_%s", make == pack ? "pack" : "copy",
                                  s->facts->compute->tensors[x->tensor].name);
-    for (int b = 0, n = all->len; b < n; b++) {
+    for (int b = 0, n = all->len; b < n && (how != PACK_MAY || all->len < most); b++) {
         sketch_state *old = all->data[b], *copied = sketch_branch(old, word);
         if (make(copied, tile, access, err) != AT_OK) continue;
         if (how != PACK_MAY) all->data[b] = copied;
         if (how != PACK_MUST) *at_push(s->arena, all) = how == PACK_MAY ? copied : old;
     }
-    if (all->len > SKETCH_MOST) all->len = SKETCH_MOST; /* each copy doubles them */
+    if (all->len > most) all->len = most; /* each copy doubles them */
 }
 
 /* It is copied already. */

@@ -30,7 +30,8 @@ static void visit_all(at_arena *a, int stage, sketch_states *states, at_error *e
         /* As it stands: in loops of its own. */
         if (next.len == before) *at_push(a, &next) = states->data[i];
     }
-    if (next.len > SKETCH_MOST) next.len = SKETCH_MOST;
+    int most = sketch_most(states->data[0]);
+    if (next.len > most) next.len = most;
     *states = next;
 }
 
@@ -61,10 +62,8 @@ static at_sketch finish(sketch_state *s) {
     at_compute_print(&compute, s->compute);
     at_tree_print(&tree, s->tree);
     drop_unused(s, at_text_str(&tree));
-    at_sketch out = {.name = *s->name ? s->name : "plain",
-                     .steps = s->steps.data,
-                     .num_steps = s->steps.len,
-                     .begun = s->begun};
+    at_sketch out = {.name = *s->name ? s->name : "plain", .begun = s->begun};
+    out.steps = sketch_edits(s, &out.num_steps);
     out.s = at_schedulable_untried(s->arena, d->name, d->args, d->record_args, s->definitions.data,
                                    s->definitions.len, s->limits.data, s->limits.len,
                                    at_text_str(&compute), at_text_str(&tree));
@@ -120,9 +119,7 @@ static void derive(at_arena *a, sketch_state *first, sketch_states *out) {
 /* Sketches of more would have more points than an index can count. */
 static at_status check_length(const sketch_state *s, at_error *err) {
     enum { MOST_STAGES = 64 };
-    int n = 0;
-    for (int t = 0; t < s->compute->num_tensors; t++)
-        n += s->facts->of[t].is_stage && !s->facts->of[t].is_dissolved;
+    int n = sketch_stages(s);
     if (n <= MOST_STAGES) return AT_OK;
     return at_fail(err, AT_E_INPUT,
                    "%s: rules place at most %d stages that need loops, here are %d; a computation "
@@ -146,7 +143,7 @@ at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, 
     }
     at_sketch *sketches = AT_NEW_ARRAY(a, at_sketch, all.len);
     *n = 0;
-    for (int i = 0; i < all.len && *n < SKETCH_MOST; i++) {
+    for (int i = 0; i < all.len && *n < sketch_most(&first); i++) {
         at_sketch sketch = finish(all.data[i]);
         if (!is_named(sketches, *n, sketch.name)) sketches[(*n)++] = sketch;
     }

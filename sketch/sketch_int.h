@@ -21,6 +21,12 @@ typedef struct sketch_mark_knob {
     bool may_vec;
 } sketch_mark_knob;
 
+typedef struct sketch_edit sketch_edit;
+struct sketch_edit { /* shared by all states that went on from there */
+    at_edit edit;
+    const sketch_edit *before; /* NULL: it is the first */
+};
+
 typedef struct sketch_state {
     at_arena *arena;
     const at_derivation *from;
@@ -30,7 +36,7 @@ typedef struct sketch_state {
     at_tree *tree;
     AT_VEC(at_definition) definitions;
     AT_VEC(at_split_limits) limits;
-    AT_VEC(at_edit) steps;
+    const sketch_edit *last; /* so far */
     AT_VEC(sketch_tile) tiles;
     AT_VEC(sketch_mark_knob) marks; /* where a tree was begun by hand */
     const at_tree *begun;           /* that tree, complete; NULL: it began as the plain one */
@@ -38,7 +44,11 @@ typedef struct sketch_state {
     const char *name;
 } sketch_state;
 typedef AT_VEC(sketch_state *) sketch_states;
-enum { SKETCH_MOST = 64 }; /* of a computation; of ways to go on with one, too */
+enum { SKETCH_MOST = 64, SKETCH_MOST_NESTS = 512 };
+int sketch_stages(const sketch_state *s); /* those that need loops */
+/* Sketches of a computation, and ways to go on with one: SKETCH_MOST, where it has many stages
+ * fewer, since each edit of each sketch takes as long as the tree. */
+int sketch_most(const sketch_state *s);
 
 typedef enum rule_verdict { RULE_SKIP, RULE_APPLY, RULE_APPLY_ALONE } rule_verdict;
 /* Stages are visited from the last to the first; the rules in their order. ALONE: no later rule
@@ -54,6 +64,7 @@ extern const sketch_rule at_rule_inline, at_rule_tile, at_rule_near, at_rule_win
 sketch_state *sketch_branch(const sketch_state *s, const char *word);
 /* One edit, kept among the steps. */
 at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err);
+const at_edit *sketch_edits(const sketch_state *s, int *n); /* all of them, the first one first */
 /* Whether a text has a name among its words. */
 bool sketch_has_word(const char *text, const char *word);
 /* Whether a size, tensor, axis or loop of this sketch has the name. */

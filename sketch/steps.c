@@ -12,7 +12,6 @@ sketch_state *sketch_branch(const sketch_state *s, const char *word) {
     b->list.cap = s->list.len
     OWN(definitions);
     OWN(limits);
-    OWN(steps);
     OWN(tiles);
     OWN(marks);
 #undef OWN
@@ -35,8 +34,31 @@ at_status sketch_step(sketch_state *s, const at_edit *e, at_error *err) {
     s->compute = compute;
     s->tree = tree;
     if (knob.text[0]) *at_push(s->arena, &s->definitions) = knob;
-    *at_push(s->arena, &s->steps) = *e;
+    sketch_edit *last = AT_NEW(s->arena, sketch_edit);
+    *last = (sketch_edit){*e, s->last};
+    s->last = last;
     return AT_OK;
+}
+
+const at_edit *sketch_edits(const sketch_state *s, int *n) {
+    int i = 0;
+    for (const sketch_edit *e = s->last; e; e = e->before) i++;
+    at_edit *edits = AT_NEW_ARRAY(s->arena, at_edit, i);
+    *n = i;
+    for (const sketch_edit *e = s->last; e; e = e->before) edits[--i] = e->edit;
+    return edits;
+}
+
+int sketch_stages(const sketch_state *s) {
+    int n = 0;
+    for (int t = 0; t < s->facts->compute->num_tensors; t++)
+        n += s->facts->of[t].is_stage && !s->facts->of[t].is_dissolved;
+    return n;
+}
+
+int sketch_most(const sketch_state *s) {
+    int stages = sketch_stages(s);
+    return stages * SKETCH_MOST > SKETCH_MOST_NESTS ? SKETCH_MOST_NESTS / stages + 1 : SKETCH_MOST;
 }
 
 const char *sketch_axis_name(const sketch_state *s, int stage, int axis) {

@@ -500,8 +500,8 @@ static void lengths(void **state) {
     assert_non_null(strstr(r->err, "long.te: rules place at most 64 stages that need loops, here "
                                    "are 200"));
     at_text_clear(&text);
-    at_text_add(&text, "args N=16\nA[N, N] : input\n"); /* 2^18 ways to pack */
-    for (int i = 0; i < 18; i++)
+    at_text_add(&text, "args N=16\nA[N, N] : input\n"); /* 2^32 ways to pack */
+    for (int i = 0; i < 32; i++)
         at_text_addf(&text, "s%d[i:N, j:N] = sum(k:N) %s%.0d[i, k] * A[k, j]\n", i + 1,
                      i ? "s" : "A", i);
     cli_write("long.te", at_text_str(&text));
