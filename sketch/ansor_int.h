@@ -131,8 +131,8 @@ at_status ansor_tree_text(ansor_state *s, const at_compute *c, const int64_t *va
 /* The axis of a stage that the k-th of its tensor is. */
 int ansor_axis_of(const ansor_stage *x, int k);
 bool ansor_has_digit(const ansor_digits *d, const ansor_piece *p);
-/* A name that nothing else has. */
-const char *ansor_fresh_name(const ansor_state *s, const at_compute *c, const char *like);
+/* Has anything of the computation, or of what it is made of, this name? */
+bool ansor_is_named(const ansor_state *s, const at_compute *c, const char *name);
 
 /* A stage in loops of its only reader becomes one of what is read in each block of these (
  * ansor_region.c). digits: [stage][axis]; around: the loops that it stands in. false: it cannot,

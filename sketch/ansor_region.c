@@ -25,6 +25,27 @@ bool ansor_has_digit(const ansor_digits *d, const ansor_piece *p) {
     return false;
 }
 
+bool ansor_is_named(const ansor_state *s, const at_compute *c, const char *name) {
+    for (int i = 0; i < s->num_stages; i++) {
+        const ansor_stage *x = s->stage[i];
+        if (!strcmp(x->name, name)) return true;
+        for (int k = 0; k < x->num_axes + x->num_reduce; k++)
+            if (!strcmp(x->axis[k].name, name)) return true;
+    }
+    return at_symbol_find(c->symbols, name) >= 0;
+}
+
+static const char *fresh_name(const ansor_state *s, const at_compute *c, const char *like) {
+    while (ansor_is_named(s, c, like)) like = at_format(s->arena, "%s_", like);
+    return like;
+}
+
+int ansor_axis_of(const ansor_stage *x, int k) {
+    for (int i = 0; i < ANSOR_AXES; i++)
+        if (!x->axis[i].is_gone && k-- == 0) return i;
+    AT_BUG("an axis too many");
+}
+
 typedef struct region_maker {
     at_arena *arena;
     const ansor_stage *reader;
@@ -228,7 +249,7 @@ static void change_axes(ansor_state *s, const at_compute *c, ansor_stage *x, con
         const index_parts *p = &parts[k];
         x->axis[n + k] = old[k];
         if (!p->block) continue;
-        x->axis[n + k].name = ansor_fresh_name(s, c, at_format(s->arena, "%s_part", old[k].name));
+        x->axis[n + k].name = fresh_name(s, c, at_format(s->arena, "%s_part", old[k].name));
         x->axis[n + k].extent = p->hi - p->lo + 1;
         at_text_addf(&definitions, "%s = ", old[k].name);
         add_text(&definitions, p->block);
@@ -269,7 +290,7 @@ bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *value
     int axes = m.tensor->num_axes + m.tensor->num_reduce;
     if (axes + x->num_axes > ANSOR_AXES || !find_blocks(&m, digits[reader], around)) return false;
     for (int k = 0; k < axes; k++)
-        m.name[k] = ansor_fresh_name(s, c, at_format(s->arena, "%s_block", m.tensor->axes[k].name));
+        m.name[k] = fresh_name(s, c, at_format(s->arena, "%s_block", m.tensor->axes[k].name));
     for (int k = 0; k < x->num_axes; k++)
         if (!parts_of(&m, read->arg[k], &parts[k])) return false;
     for (int k = 0; k < axes; k++)

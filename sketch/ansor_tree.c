@@ -63,12 +63,6 @@ static int64_t product(const ansor_digits *d, int from) {
     return all;
 }
 
-int ansor_axis_of(const ansor_stage *x, int k) {
-    for (int i = 0; i < ANSOR_AXES; i++)
-        if (!x->axis[i].is_gone && k-- == 0) return i;
-    AT_BUG("an axis too many");
-}
-
 /* a*c + b where b runs below c: the digits of a, then those of b. false: it is something else. */
 static bool digits_of(const tree_writer *w, int reader, const at_expr *e, ansor_digits *out) {
     const ansor_stage *x = w->s->stage[reader];
@@ -144,21 +138,6 @@ static void look(const tree_writer *w, region *r, int tensor, int axis, int64_t 
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-static bool is_named(const ansor_state *s, const at_compute *c, const char *name) {
-    for (int i = 0; i < s->num_stages; i++) {
-        const ansor_stage *x = s->stage[i];
-        if (!strcmp(x->name, name)) return true;
-        for (int k = 0; k < x->num_axes + x->num_reduce; k++)
-            if (!strcmp(x->axis[k].name, name)) return true;
-    }
-    return at_symbol_find(c->symbols, name) >= 0;
-}
-
-const char *ansor_fresh_name(const ansor_state *s, const at_compute *c, const char *like) {
-    while (is_named(s, c, like)) like = at_format(s->arena, "%s_", like);
-    return like;
-}
-
 static bool is_piece(const tree_writer *w, const char *name) {
     for (int i = 0; i < w->names.len; i++)
         if (!strcmp(w->names.data[i], name)) return true;
@@ -168,7 +147,7 @@ static bool is_piece(const tree_writer *w, const char *name) {
 static void name_piece(tree_writer *w, const ansor_axis *axis, ansor_piece *p, int number) {
     if (p->extent == 1) return;
     p->name = at_format(w->s->arena, "%s%d", axis->name, number);
-    while (is_piece(w, p->name) || is_named(w->s, w->c, p->name))
+    while (is_piece(w, p->name) || ansor_is_named(w->s, w->c, p->name))
         p->name = at_format(w->s->arena, "%s_", p->name);
     *at_push(w->s->arena, &w->names) = p->name;
     at_text_addf(w->sizes, "%s%s = %lld", w->sizes->len ? ", " : "", p->name, (long long)p->extent);
