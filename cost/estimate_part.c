@@ -107,6 +107,19 @@ static double rows_read(const est_tile *t, int access, int64_t step, double rows
     return rows;
 }
 
+/* Rows that an access moves by: those of part i, and of the parts behind it along which it moves as
+ * far, which together read one row more with each further one; 0: an earlier part counts them. */
+static double rows_along(const est_tile *t, int access, int i, const int64_t *size) {
+    const int64_t *step = t->step[access];
+    double rows = 1;
+    for (int j = 0; j < t->num_parts; j++) {
+        if (t->part[j].vector || step[j] != step[i]) continue;
+        if (j < i) return 0;
+        rows += (double)size[j] - 1;
+    }
+    return rows;
+}
+
 /* Vectors that a step loads, where each multiply-add has some of its own: as many multiply-adds at
  * the peak. Of what unrolled steps of the sum have in common, a step has its share. size: of each
  * part. */
@@ -123,7 +136,10 @@ static double loads(const at_estimator *e, const est_tile *t, const int64_t *siz
             if (t->part[i].vector) {
                 n *= ceil((double)size[i] / lanes);
                 if (is_masked(size[i] % lanes)) odd = unaligned;
-            } else n *= rows_read(t, k, t->step[k][i], (double)size[i], copied);
+                continue;
+            }
+            double rows = rows_along(t, k, i, size);
+            if (rows > 0) n *= rows_read(t, k, t->step[k][i], rows, copied);
         }
         all += n * odd;
     }

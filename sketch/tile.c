@@ -413,11 +413,11 @@ static at_status make(tiling *t) {
     AT_TRY(split_groups(t));
     if (t->axes.shared_out) AT_TRY(share_sum(t));
     AT_TRY(split_vector(t));
-    int others = 0;
+    int others = 0, third = t->axes.num_near ? -1 : tile_third_of(s, t->stage, &t->axes);
     for (int shared = 0; shared < 2; shared++) /* what needs the same vectors again, inside */
         for (int k = 0; k < x->num_axes; k++) {
             bool is_shared = tile_reuses(s, t->stage, t->axes.vec, k);
-            if (k == t->axes.vec || k == t->axes.row || k == t->axes.second) continue;
+            if (k == t->axes.vec || k == t->axes.row || k == t->axes.second || k == third) continue;
             if (is_shared != shared) continue;
             if (is_shared) *at_push(s->arena, &t->shared) = t->name[k];
             else *at_push(s->arena, &t->outer) = t->name[k];
@@ -428,6 +428,7 @@ static at_status make(tiling *t) {
                : t->axes.has_pointers ? 7
                                       : 14,
         narrow = is_dot(t) ? 2 : 6, second = is_dot(t) ? 3 : 1;
+    if (third >= 0) AT_TRY(split_rows(t, third, false, 1, 1));
     if (t->axes.second >= 0) AT_TRY(split_rows(t, t->axes.second, false, second, second));
     if (t->axes.row >= 0)
         AT_TRY(split_rows(t, t->axes.row, !others && t->axes.second < 0, wide, narrow));

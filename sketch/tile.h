@@ -48,6 +48,9 @@ int tile_short_sums(const sketch_state *s, int stage, int row, int second, int *
 /* Rows beside the row's, where that has fewer than a tile, or windows share what they read in two
  * directions; -1: none. */
 int tile_rows_beside(const sketch_state *s, int stage, int vec, int row);
+/* A further axis for rows: a step along it reads what one along `row` or `second` does, so that
+ * rows along both share vectors, as in the correlation of two pictures; -1: none. */
+int tile_third_of(const sketch_state *s, int stage, const tile_axes *axes);
 /* A reduction so long that what a tile reads of it exceeds the first-level cache; -1: none. */
 int tile_long_sum(const sketch_state *s, int stage, int vec);
 /* A reduction so long, of so few sums, that threads share it out rather than these; -1: none. */

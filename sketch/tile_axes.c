@@ -159,6 +159,20 @@ int tile_rows_beside(const sketch_state *s, int stage, int vec, int row) {
     return second;
 }
 
+int tile_third_of(const sketch_state *s, int stage, const tile_axes *axes) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    int found = -1;
+    for (int k = 0; k < s->facts->compute->tensors[stage].num_axes && axes->second >= 0; k++)
+        for (int i = 0; i < f->num_accesses; i++) {
+            const int64_t *stride = f->access[i].stride;
+            if (k != axes->vec && k != axes->row && k != axes->second && tile_goes(s, stage, k) &&
+                stride[axes->vec] && stride[k] &&
+                (stride[k] == stride[axes->row] || stride[k] == stride[axes->second]))
+                found = k;
+        }
+    return found;
+}
+
 /* A reduction so long that what a tile reads of it exceeds the first-level cache; -1: none. */
 int tile_long_sum(const sketch_state *s, int stage, int vec) {
     enum { LONG = 512 };

@@ -449,7 +449,8 @@ static void places(void **state) {
     }
     at_arena *a = at_arena_new();
     at_task *gelu = task_of_text(a, GELU), *product = task_of_text(a, PRODUCT),
-            *correlation = task_of_text(a, CORRELATION), *dots = task_of_text(a, DOTS);
+            *correlation = task_of_text(a, CORRELATION), *dots = task_of_text(a, DOTS),
+            *shifts = task_of(a, "examples/te/correlation.te", "C=2,H=4,W=7,D=1");
     const char *tree = at_sketch_of_task(product, 0)->s->tree_text;
     assert_null(strstr(tree, "prefetch")); /* what is added is near */
     tree =
@@ -459,6 +460,9 @@ static void places(void **state) {
     assert_false(has_sketch(product, "late"));
     assert_true(has_sketch(correlation, "strip_pad+dots_c"));
     assert_true(has_sketch(dots, "factor_k"));
+    /* rows of the picture, and shifts along them: both read the same further down */
+    assert_non_null(strstr(at_sketch_of_task(shifts, 0)->s->tree_text, "h1:unroll"));
+    check_task(a, shifts);
     check_task(a, dots);
     check_task(a, gelu);
     check_task(a, correlation);
