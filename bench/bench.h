@@ -168,7 +168,7 @@ typedef struct at_bench_layer {
 #define AT_BENCH_LAYERS 4
 extern const at_bench_layer
     at_bench_layers[AT_BENCH_LAYERS]; /* the 3x3 layers of ResNet-50, batch 1 */
-/* at_bench_row for every layer, with its number. */
+/* at_bench_row for every layer that is wanted, with its number. */
 at_status at_bench_each_layer(at_status (*run)(at_arena *a, int i, at_error *err), at_error *err);
 
 /* A run of the tool: `autotune TEMPLATE --args ARGS --trials N OPTIONS` on a fresh log, run once.

@@ -22,7 +22,8 @@ const at_bench_layer at_bench_layers[AT_BENCH_LAYERS] = {
 at_status at_bench_each_layer(at_status (*run)(at_arena *a, int i, at_error *err), at_error *err) {
     at_status s = AT_OK;
     for (int i = 0; i < AT_BENCH_LAYERS && s == AT_OK; i++)
-        s = at_bench_row(run, i, at_bench_layers[i].name, err);
+        if (at_bench_is_wanted(at_bench_layers[i].name))
+            s = at_bench_row(run, i, at_bench_layers[i].name, err);
     return s;
 }
 
