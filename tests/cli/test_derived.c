@@ -436,7 +436,7 @@ static void ansor(void **state) {
         "[[\"SP\", 2, 1, 32, [16], 1], [\"RE\", 2, [0, 1, 3, 2]], [\"AN\", 2, 3, 2]]]], "
         "\"r\": [[0.001], 0, 0.1, 1], \"v\": \"v0.6\"}\n");
     cli_expect(0, "./autotune convert ansor.json --from ansor -o best.c");
-    assert_non_null(strstr(cli_read("best.c"), "i0_, j0_, k0, j1:vec =>"));
+    assert_non_null(strstr(cli_read("best.c"), "i0_, j0_, k0, j1_:vec =>"));
     const cli_result *r = cli_expect(0, "./autotune run ./best.c");
     assert_non_null(strstr(r->out, "equal to the reference"));
     r = cli_expect(0, "./autotune convert ansor.json --from ansor --line 2");
