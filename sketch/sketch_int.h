@@ -83,7 +83,6 @@ at_status sketch_split(sketch_state *s, const char *stage, const char *axis, int
                        at_error *err);
 at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_ann ann,
                       at_error *err);
-const char *sketch_axis_name(const sketch_state *s, int stage, int axis);
 
 /* Trees that somebody began (partial.c). Which stages the text has leaves for, [tensors]; then a
  * state that goes on from it; a stage where what is written asks for it. */

@@ -61,10 +61,6 @@ int sketch_most(const sketch_state *s) {
     return stages * SKETCH_MOST > SKETCH_MOST_NESTS ? SKETCH_MOST_NESTS / stages + 1 : SKETCH_MOST;
 }
 
-const char *sketch_axis_name(const sketch_state *s, int stage, int axis) {
-    return s->facts->compute->tensors[stage].axes[axis].name;
-}
-
 bool sketch_has_word(const char *text, const char *word) {
     size_t n = strlen(word);
     for (const char *p = text; (p = strstr(p, word)); p++) {
