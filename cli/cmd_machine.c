@@ -74,6 +74,14 @@ static void add_table(at_text *out, at_arena *a, const at_speed_table *t) {
                              (double)s->line_ns[k]);
         at_text_addf(out, "; a vector copied %.2f ns, a run begun %.2f ns, a call %.2f ns\n",
                      (double)s->copy_ns, (double)s->run_ns, (double)s->turn_ns);
+        if (s->waits_ns[2] > 0) {
+            at_text_add(out, "    waits:");
+            if (s->waits_ns[0] > 0)
+                at_text_addf(out, " a multiply-add behind another %.2f ns,",
+                             (double)s->waits_ns[0]);
+            at_text_addf(out, " what a mask stored %.2f ns, an element put to others %.2f ns\n",
+                         (double)s->waits_ns[1], (double)s->waits_ns[2]);
+        }
         add_tiles(out, s, target);
     }
 }

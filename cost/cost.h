@@ -59,6 +59,10 @@ typedef struct at_speeds { /* of one instruction set; ns */
     /* Of sums in memory: a vector added to one; a loop over such begun; until what was added can be
      * added to again */
     float stored_ns[3];
+    /* A multiply-add that waits for the one before; what was stored by a mask, until it can be
+     * added to again; a multiply-add of one element of a vector that is put together. 0: not
+     * measured. */
+    float waits_ns[3];
 } at_speeds;
 typedef struct at_speed_table { /* of one machine */
     char cpu[64], flags[256], version[32];

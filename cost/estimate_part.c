@@ -11,11 +11,6 @@ static const double unaligned = 2;
  */
 enum { SINGLE = 16 };
 static const double single_load = 1.4;
-/* What adding to one takes alone: a multiply-add of four cycles, two of which begin in each
- * (cost/x86/cores.c: of eleven kinds eight; on the others five, and 10). */
-static const double add_to_add_alone = 8;
-/* What a vector that was stored by a mask has to wait for, until it can be loaded again. */
-static const double masked_ns = 12;
 
 typedef enum { STEP, FAR, CALL } which_time;
 
@@ -162,7 +157,7 @@ static double grouped_ns(const at_estimator *e, const est_tile *t, double rows, 
                          double vectors, int width, double together_ns) {
     double in_group = rows / groups;
     double alone_ns = tile_ns(e, in_group, vectors, width, STEP);
-    double apart_ns = groups * fmax(alone_ns, t->peak_ns * add_to_add_alone);
+    double apart_ns = groups * fmax(alone_ns, (double)e->speeds.waits_ns[0]);
     double share = left_to_wait(t->group_steps * (in_group * vectors + in_group + vectors));
     return together_ns + share * fmax(0, apart_ns - together_ns);
 }
@@ -202,7 +197,8 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
         if (groups > 1) near = grouped_ns(e, t, rows, groups, vectors, width, near);
         double step = near + far * fmax(0, tile_ns(e, rows, vectors, width, FAR) - near);
         if (t->slower > 1 && rows <= SINGLE) /* an element to a register */
-            step = t->peak_ns * fmax(single_load * (rows / elements + elements), add_to_add_alone);
+            step = fmax(t->peak_ns * single_load * (rows / elements + elements),
+                        (double)e->speeds.waits_ns[0]);
         else step *= t->slower;
         step = fmax(fmax(step, t->least_ns), sums * t->memory_ns);
         double loaded = loads(e, t, sizes, copies(t->x, t->root, sums));
@@ -214,7 +210,7 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
             step -= (1 - share) * fmax(0, step - least);
             call *= share;
         }
-        if (t->goes_on && masked) ns += times * t->again * sums * masked_ns;
+        if (t->goes_on && masked) ns += times * t->again * sums * (double)e->speeds.waits_ns[1];
         ns += times * t->again * (t->steps * t->share * step + call + t->end_ns);
     }
     return ns;

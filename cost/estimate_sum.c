@@ -24,10 +24,8 @@ static void choose(at_estimator *e, at_part *parts, int n, int64_t other) {
     for (int i = 0; i < n; i++) parts[i].size = k->parts[i].size;
 }
 
-/* Times as long: elements that are put together to a vector one by one. */
-static const double gather = 3;
-/* In multiply-adds at the peak: what one has to wait for in a loop that is not unrolled. */
-static const double add_to_add = 5.5;
+/* Share of what a multiply-add waits for behind another, where a loop goes over a list. */
+static const double add_to_add = 5.5 / 8;
 
 static const double address_ns = 2.2; /* of an element that is found by divisions */
 
@@ -48,6 +46,12 @@ static bool is_vector(const est_leaf *x, int loop) {
 /* Is the term joined by one instruction that makes it, too? */
 static bool product(const at_estimator *e, const at_tensor *t) {
     return e->o.target->fused && t->reduction == AT_REDUCE_SUM && t->body->op == AT_X_MUL;
+}
+
+/* Times as long: elements that are put together to a vector one by one. */
+static double slower_apart(const at_speeds *s) {
+    return fmax(1, (double)s->waits_ns[2] * AT_SPEED_ROWS /
+                       (double)s->narrow_ns[0][AT_SPEED_ROWS - 1]);
 }
 
 static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, int root,
@@ -80,7 +84,7 @@ static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, in
         if (l->sums || !est_unrolled(l)) continue;
         for (int k = 0; end && k < end->num_loops; k++)
             everywhere |= end->loop[k].name == l->name && est_unrolled(&end->loop[k]);
-        if (vector && !is_vector(x, i)) t->width = 1, t->slower = gather;
+        if (vector && !is_vector(x, i)) t->width = 1, t->slower = slower_apart(e->o.speeds);
         t->is_shifted |= l->is_shifted;
         int64_t turns = (int64_t)l->turns;
         if (everywhere && t->num_parts < AT_PARTS_MAX) {
@@ -121,7 +125,7 @@ static void set_waits(const at_estimator *e, est_tile *t) {
     t->is_paired = is_vector_of_both && !is_broadcast;
     if (is_looped && !is_dynamic && is_broadcast) t->end_ns = end_ns;
     if (is_stored) t->memory_ns = share * fmax(one + begin / apart, again / apart);
-    else if (is_dynamic) t->least_ns = share * t->peak_ns * add_to_add;
+    else if (is_dynamic) t->least_ns = share * (double)s->waits_ns[0] * add_to_add;
 }
 
 /* Lines of its vectors that all steps of a sum read, if none is kept. */

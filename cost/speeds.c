@@ -9,6 +9,18 @@ static const double usual_ghz = 3;
 /* Of sums in memory (stored_ns), in multiply-adds at the peak: of Zen 5 and of Sapphire Rapids. */
 static const double stored[] = {4.1, 12, 28};
 
+/* Of waits (waits_ns): the first in multiply-adds at the peak: four cycles, two of which begin in
+ * each (cost/x86/cores.c: of eleven kinds eight; on the others five, and 10); the second in ns, on
+ * Zen 5; the last as a multiple of what an element takes in a row. */
+static const double behind_another = 8, masked_ns = 12, gathered = 3;
+
+static void complete_waits(at_speeds *s, double peak_ns) {
+    if (s->waits_ns[0] <= 0) s->waits_ns[0] = (float)(behind_another * peak_ns);
+    if (s->waits_ns[1] <= 0) s->waits_ns[1] = (float)masked_ns;
+    if (s->waits_ns[2] <= 0)
+        s->waits_ns[2] = (float)gathered * s->narrow_ns[0][AT_SPEED_ROWS - 1] / AT_SPEED_ROWS;
+}
+
 /* Weights are fitted to kernels on Sapphire Rapids, as those in codegen/tile_parts.c. */
 void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *out) {
     bool wide = target->lanes >= AT_WIDE_LANES;
@@ -41,6 +53,7 @@ void at_speeds_guess(const at_core *core, const at_target *target, at_speeds *ou
     out->run_ns = 0.75F;
     out->turn_ns = 1.5F;
     for (int i = 0; i < 3; i++) out->stored_ns[i] = (float)(stored[i] * ns);
+    complete_waits(out, ns);
 }
 
 /* One row of a table, of so many vectors: between what was measured in a straight line, beyond it
@@ -94,6 +107,7 @@ void at_speeds_complete(at_speeds *s, const at_target *target) {
     for (int i = 0; i < 3; i++) /* older tables have none */
         if (s->stored_ns[i] <= 0)
             s->stored_ns[i] = ns > 0 ? (float)(stored[i] * ns) : guess.stored_ns[i];
+    complete_waits(s, ns);
 }
 
 int at_speeds_width(const at_target *target, int64_t elements) {

@@ -70,6 +70,8 @@ void at_speed_table_print(at_text *out, const at_speed_table *t) {
         add_row(out, "copy_run_turn_ns", copies, 3);
         at_text_add(out, ", ");
         add_row(out, "stored_ns", s->stored_ns, 3);
+        at_text_add(out, ", ");
+        add_row(out, "waits_ns", s->waits_ns, 3);
         at_text_add(out, "}");
     }
     at_text_add(out, "]}");
@@ -137,8 +139,10 @@ static at_status read_set(const at_json *json, at_speeds *s, at_error *err) {
     AT_TRY(read_row(at_json_get(json, "line_ns"), "line_ns", s->line_ns, AT_SPEED_LEVELS, err));
     AT_TRY(read_row(at_json_get(json, "copy_run_turn_ns"), "copy_run_turn_ns", copies, 3, err));
     s->copy_ns = copies[0], s->run_ns = copies[1], s->turn_ns = copies[2];
-    const at_json *stored = at_json_get(json, "stored_ns"); /* older tables have none */
-    return stored ? read_row(stored, "stored_ns", s->stored_ns, 3, err) : AT_OK;
+    const at_json *stored = at_json_get(json, "stored_ns"), /* older tables have neither */
+        *waits = at_json_get(json, "waits_ns");
+    if (stored) AT_TRY(read_row(stored, "stored_ns", s->stored_ns, 3, err));
+    return waits ? read_row(waits, "waits_ns", s->waits_ns, 3, err) : AT_OK;
 }
 
 at_status at_speed_table_read(const at_json *json, at_speed_table *t, at_error *err) {

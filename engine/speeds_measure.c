@@ -205,11 +205,10 @@ static const char stored_tree[] = "ko, yi, xi:vec =>\n"
                                   "yi, xi:vec =>\n"
                                   "    @out = yi, xi\n";
 
-/* A step of a sum over so many rows of a vector each, in a loop that is not unrolled. */
-static at_status time_stored(const prober *p, int rows, double *step_ns, at_error *err) {
+/* A step of a sum over so many rows of b elements each, in a loop that is not unrolled. */
+static at_status time_stored(const prober *p, int rows, int64_t b, double *step_ns, at_error *err) {
     enum { SHORT = 16, LONG = 80 };
     double ns[2];
-    int64_t b = p->target->lanes;
     for (int i = 0; i < 2; i++) {
         int steps = i ? LONG : SHORT;
         const size sizes[] = {{"Y", rows}, {"X", b},     {"K", steps}, {"P", 1},
@@ -223,14 +222,42 @@ static at_status time_stored(const prober *p, int rows, double *step_ns, at_erro
 
 static at_status measure_stored(const prober *p, at_speeds *s, at_error *err) {
     enum { FEW = 2, SOME = 8, MANY = 32 };
-    double few, some, many;
-    AT_TRY(time_stored(p, FEW, &few, err));
-    AT_TRY(time_stored(p, SOME, &some, err));
-    AT_TRY(time_stored(p, MANY, &many, err));
+    double few, some, many, masked;
+    const int64_t lanes = p->target->lanes;
+    AT_TRY(time_stored(p, FEW, lanes, &few, err));
+    AT_TRY(time_stored(p, SOME, lanes, &some, err));
+    AT_TRY(time_stored(p, MANY, lanes, &many, err));
+    AT_TRY(time_stored(p, SOME, lanes * 3 / 4, &masked, err));
     double one = (many - some) / (MANY - SOME);
     s->stored_ns[0] = (float)fmax(one, 0.05);
     s->stored_ns[1] = (float)fmax(some - SOME * one, 0.05);
     s->stored_ns[2] = (float)fmax(few, 0.05);
+    s->waits_ns[1] = (float)fmax((masked - some) / SOME, 0.05);
+    return AT_OK;
+}
+
+/* ---- vectors that are put together
+ * -----------------------------------------------------------------
+ */
+
+static const char apart[] = "a[Y, K] : input\n"
+                            "w[X, K] : weight\n"
+                            "acc[y:Y, x:X] = sum(k:K) a[y, k] * w[x, k]\n"
+                            "out[y:Y, x:X] = acc[y, x]\n";
+
+/* A multiply-add of one element, of rows that share a vector whose elements lie apart. */
+static at_status measure_apart(const prober *p, at_speeds *s, at_error *err) {
+    enum { SHORT = 8, LONG = 64, ELEMENTS = 64 };
+    double ns[2];
+    const int64_t b = p->target->lanes, rows = ELEMENTS / b;
+    for (int i = 0; i < 2; i++) {
+        int steps = i ? LONG : SHORT;
+        const size sizes[] = {{"Y", rows}, {"X", b},  {"K", steps},      {"yo", 1}, {"yi", rows},
+                              {"xo", 1},   {"xi", b}, {"ko", steps / 4}, {"ki", 4}};
+        AT_TRY(
+            time_kernel(p, apart, product_tree, sizes, sizeof sizes / sizeof *sizes, &ns[i], err));
+    }
+    s->waits_ns[2] = (float)fmax((ns[1] - ns[0]) / (LONG - SHORT) / ELEMENTS, 0.001);
     return AT_OK;
 }
 
@@ -290,6 +317,8 @@ at_status at_speeds_measure(const volatile int *stop, at_speed_table *t, at_erro
         AT_TRY(measure_tiles(&p, s, err));
         AT_TRY(measure_lines(&p, s, err));
         AT_TRY(measure_stored(&p, s, err));
+        s->waits_ns[0] = (float)at_chain_ns(set);
+        AT_TRY(measure_apart(&p, s, err));
         AT_TRY(measure_copies(&p, s, err));
     }
     return AT_OK;

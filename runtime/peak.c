@@ -1,6 +1,6 @@
 /* runtime/peak.c: the most floating-point operations per second one core does right now, per
  * instruction set: independent chains of multiply-adds in registers and nothing else. Run in the
- * worker, beside the kernels that are measured against it. */
+ * worker, beside the kernels that are measured against it. And what one of a chain takes. */
 #include "runtime/runtime_int.h"
 
 typedef struct spinning {
@@ -39,4 +39,18 @@ double at_peak_gflops(int vector_set, int threads) {
         }
     } while (ns < chunk_ns / 2); /* the calibration was disturbed */
     return (double)par.threads * (double)s.n * at_arch_sets[vector_set].spin.flops / (double)ns;
+}
+
+double at_chain_ns(int vector_set) {
+    enum { TIMES = 200 }; /* a millisecond */
+    const at_spin *s = &at_arch_sets[vector_set].spin;
+    int64_t best = INT64_MAX;
+    if (!s->is_chain_of_vectors) return 0;
+    for (int i = 0; i < TIMES; i++) {
+        int64_t start = at_now_ns();
+        s->chain(s->chain_steps);
+        int64_t ns = at_now_ns() - start;
+        if (ns < best) best = ns;
+    }
+    return (double)best / (double)s->chain_steps;
 }

@@ -343,6 +343,7 @@ typedef struct at_spin {                 /* loops in registers (spin.c) */
     int flops;                           /* of a trip */
     void (*chain)(int64_t steps);        /* each waits for the one before: the clock */
     int64_t chain_steps;                 /* take some 5 microseconds */
+    bool is_chain_of_vectors;            /* of multiply-adds */
 } at_spin;
 
 typedef struct at_arch_set { /* a vector set (spin.c) */

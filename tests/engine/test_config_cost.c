@@ -287,6 +287,49 @@ static void rows_in_groups(void **state) {
     assert_true(in_groups(4, 2) < 1.1 * in_groups(4, 8));
 }
 
+/* What a machine's table says of waits counts: the longer one is, the dearer are the points that
+ * have it, against others, and none is cheaper. */
+static void waits(void **state) {
+    (void)state;
+    enum { POINTS = 300 };
+    static const struct {
+        const char *name, *args;
+    } of[] = {
+        {"dense", "M=8,N=32,K=128"},                           /* rows in groups */
+        {"conv2d_winograd_nhwc", "N=1,H=12,W=12,CI=12,CO=24"}, /* parts of vectors, added to */
+        {"batch_matmul", "B=2,M=24,N=48,K=40,tb=1"},           /* elements that lie apart */
+    };
+    for (int k = 0; k < 3; k++) {
+        at_arena *a = at_arena_new();
+        const at_target *target = at_target_find("avx512");
+        at_task *t = any_task(a, of[k].name, of[k].args);
+        at_speeds speeds;
+        at_speeds_guess(at_core_find("znver5"), target, &speeds);
+        at_estimate_options o = {
+            .target = target, .speeds = &speeds, .cache_bytes = {48 << 10, 1 << 20, 32 << 20}};
+        at_cost_model *shorter = at_cost_model_of(t, &o);
+        speeds.waits_ns[k] *= 3;
+        at_cost_model *longer = at_cost_model_of(t, &o);
+        int dearer = 0, same = 0;
+        at_rng rng;
+        at_rng_seed(&rng, 7, (uint64_t)k);
+        for (int i = 0; i < POINTS; i++) {
+            at_estimate before, after;
+            uint64_t range = (uint64_t)at_space_range_length(at_task_space(t));
+            int64_t index = (int64_t)at_rng_below(&rng, range);
+            if (!at_cost_point(shorter, index, &before)) continue;
+            assert_true(at_cost_point(longer, index, &after));
+            assert_true(after.ns >= before.ns);
+            dearer += after.ns > 1.02 * before.ns;
+            same += after.ns == before.ns;
+        }
+        if (!dearer || !same) fail_msg("%s: %d dearer, %d as before", of[k].name, dearer, same);
+        at_cost_model_free(shorter);
+        at_cost_model_free(longer);
+        at_arena_free(a);
+    }
+}
+
 /* Sums of elements that lists find: does the plain sketch of so many have an estimate? */
 static bool has_estimate(int lists) {
     at_arena *a = at_arena_new();
@@ -388,6 +431,7 @@ int main(void) {
         cmocka_unit_test(rows_a_page_apart),
         cmocka_unit_test(loops_behind_each_other),
         cmocka_unit_test(rows_in_groups),
+        cmocka_unit_test(waits),
         cmocka_unit_test(sums_by_lists),
         cmocka_unit_test(many_axes),
         cmocka_unit_test(functions_of_elements),

@@ -164,6 +164,7 @@ static void refusals(void **state) {
     text_of(&table, "\"line_ns\": [", "\"line_ns\": [1, 2, 3, 4, 5, ", "line_ns");
     text_of(&table, "\"far_ns\": [[", "\"far_ns\": [[null, ", "far_ns");
     text_of(&table, "\"stored_ns\": [", "\"stored_ns\": [1, ", "stored_ns");
+    text_of(&table, "\"waits_ns\": [", "\"waits_ns\": [-1, ", "waits_ns");
 }
 
 /* What was not measured when a table was made is filled from its peak. */
@@ -177,9 +178,10 @@ static void older_table(void **state) {
     memset(&table, 0, sizeof table);
     table.sets[table.num_sets++] = *at_speeds_built_in("avx2");
     at_speed_table_print(&text, &table);
-    const char *all = at_text_str(&text), *from = strstr(all, ", \"stored_ns\"");
-    assert_non_null(from);
-    at_text_addf(&older, "%.*s%s", (int)(from - all), all, strchr(from, ']') + 1);
+    const char *all = at_text_str(&text), *from = strstr(all, ", \"stored_ns\""),
+               *last = strstr(all, ", \"waits_ns\"");
+    assert_true(from && last && from < last);
+    at_text_addf(&older, "%.*s%s", (int)(from - all), all, strchr(last, ']') + 1);
     assert_int_equal(at_json_parse(arena, at_text_str(&older), older.len, &json, &err), AT_OK);
     assert_int_equal(at_speed_table_read(json, &other, &err), AT_OK);
     at_speeds_of(&other, target, &filled);
@@ -187,10 +189,14 @@ static void older_table(void **state) {
     for (int i = 0; i < 3; i++) {
         assert_true(filled.stored_ns[i] > 0);
         assert_true(filled.stored_ns[i] == full.stored_ns[i]); /* it was built in without, too */
+        assert_true(filled.waits_ns[i] > 0 && filled.waits_ns[i] == full.waits_ns[i]);
     }
     table.sets[0].stored_ns[1] = 3;
     at_speeds_of(&table, target, &full);
     assert_true(full.stored_ns[1] == 3);
+    table.sets[0].waits_ns[2] = 5;
+    at_speeds_of(&table, target, &full);
+    assert_true(full.waits_ns[2] == 5);
     at_text_free(&text);
     at_text_free(&older);
 }
@@ -210,6 +216,7 @@ static void measured(void **state) {
                 float step = table.sets[i].step_ns[v][r];
                 assert_true(all.step_ns[v][r] > 0 && all.far_ns[v][r] > 0 && all.call_ns[v][r] > 0);
                 assert_true(table.sets[i].stored_ns[r % 3] > 0);
+                assert_true(table.sets[i].waits_ns[1 + r % 2] > 0 && all.waits_ns[0] > 0);
                 if (step > 0) assert_true(all.step_ns[v][r] == step);
             }
     }
