@@ -87,11 +87,6 @@ void *at_bench_alloc(int64_t size_bytes);
 /* What follows lies as a block of the worker's does: a line behind the beginning of a large page.
  * So inputs and outputs lie to each other as they did in the search. */
 void at_bench_alloc_block(void);
-/* All of it gets other pages of the machine's memory, at the same addresses; at most so many times,
- * and not where there is very much of it. Which sets of the last caches it lies in, and how far
- * from the core, is the pages' own luck. */
-enum { AT_BENCH_PLACES = 8 };
-void at_bench_alloc_move(void);
 void at_bench_alloc_reset(void); /* frees all of it */
 
 /* ---- kernels in this process (kernel.c) ----------------------------------------------------- */

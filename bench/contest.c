@@ -13,7 +13,6 @@
 #define PEAK_NS 200000   /* of a run of multiply-adds */
 #define LEAST_ROUNDS 7
 #define BUDGET_NS 4000000000LL             /* of a contest, once it has its least rounds */
-#define ROUNDS_OF_PLACE 5                  /* with memory in the same pages */
 enum { LEAST_PAIRS = 3, MOST_PAIRS = 64 }; /* asked for */
 
 static int run_one(void *const buf[], void *contender, at_par *par) {
@@ -110,7 +109,6 @@ void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int
     t.anchor = (at_anchor){.job = &t.job, .beside = run_of(&t.of[0]), .run_ns = t.seconds[0] * 1e9};
     for (; c->rounds < AT_BENCH_ROUNDS; c->rounds++) {
         if (c->rounds >= LEAST_ROUNDS && at_now_ns() - start > BUDGET_NS) break;
-        if (c->rounds && c->rounds % ROUNDS_OF_PLACE == 0) at_bench_alloc_move();
         for (int kind = 0; kind < AT_BENCH_KINDS; kind++) c->times[kind][c->rounds].of[0] = 1;
         for (int i = 1; i <= n; i++) turn(&t, i, c);
     }
