@@ -2,6 +2,8 @@
  * the share of its terms whose conditions hold. */
 #include "cost/estimate_int.h"
 
+#include <stdlib.h>
+
 #include <math.h>
 
 static bool is_listed(const at_expr *e) {
@@ -186,24 +188,28 @@ static int64_t terms_at(const est_border *b, int64_t place) {
     return n;
 }
 
+static int upwards(const void *x, const void *y) {
+    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    return (a > b) - (a < b);
+}
+
 /* Places where fewer terms count: the two numbers of them that most places have. */
-static void find_fewer(est_border *b) {
-    int64_t most = 0;
-    for (int64_t i = 0; i < b->num; i++) {
-        int64_t n = terms_at(b, i);
-        if (n > most) most = n;
-    }
-    for (int k = 0; k < EST_FEWER; k++) {
-        int64_t best = 0, size = 0;
-        for (int64_t n = 1; n < most; n++) {
-            int64_t places = 0;
-            bool taken = false;
-            for (int m = 0; m < k; m++) taken |= b->fewer[m].size == (double)n / (double)most;
-            for (int64_t i = 0; i < b->num && !taken; i++) places += terms_at(b, i) == n;
-            if (places > best) best = places, size = n;
-        }
-        b->fewer[k].number = (double)best / (double)b->num;
-        b->fewer[k].size = (double)size / (double)most;
+static void find_fewer(at_arena *a, est_border *b) {
+    int64_t *terms = AT_NEW_ARRAY(a, int64_t, b->num), most, places[EST_FEWER] = {0};
+    for (int64_t i = 0; i < b->num; i++) terms[i] = terms_at(b, i);
+    qsort(terms, (size_t)b->num, sizeof *terms, upwards);
+    most = terms[b->num - 1];
+    for (int64_t i = 0, end; i < b->num; i = end) {
+        int k = EST_FEWER;
+        for (end = i; end < b->num && terms[end] == terms[i];) end++;
+        if (terms[i] == 0 || terms[i] == most) continue;
+        while (k > 0 && places[k - 1] < end - i) k--;
+        for (int m = EST_FEWER - 1; m > k; m--)
+            places[m] = places[m - 1], b->fewer[m] = b->fewer[m - 1];
+        if (k == EST_FEWER) continue;
+        places[k] = end - i;
+        b->fewer[k].number = (double)places[k] / (double)b->num;
+        b->fewer[k].size = (double)terms[i] / (double)most;
     }
 }
 
@@ -256,7 +262,8 @@ void est_find_share(at_arena *arena, const at_program *p, const est_leaf *x, est
         }
         if (i == n) {
             s->share = (double)good / (double)all;
-            for (est_border *b = s->borders; b < s->borders + s->num_borders; b++) find_fewer(b);
+            for (est_border *b = s->borders; b < s->borders + s->num_borders; b++)
+                find_fewer(arena, b);
             return;
         }
     }
