@@ -387,6 +387,25 @@ static void many_axes(void **state) {
     at_arena_free(a);
 }
 
+/* Each row of a long sum has another number of terms that a border leaves: they are counted once a
+ * row, so that the estimate takes no longer than looking at each term. */
+static void long_sums_at_borders(void **state) {
+    (void)state;
+    static const char te[] = "# Sums.\nargs N=64, K=16384\nx[K] : input\n"
+                             "out[n:N] = sum(k:K) n + k < K ? x[n + k] : 0\n";
+    at_arena *a = at_arena_new();
+    const at_template_row *row;
+    at_task *t;
+    at_error err;
+    at_estimate e;
+    assert_int_equal(at_te_parse(a, "borders.te", te, strlen(te), &row, &err), AT_OK);
+    assert_int_equal(at_task_new(a, row, NULL, &t, &err), AT_OK);
+    at_cost_model *m = model_of(t, at_target_find("avx512"), at_core_find("sapphirerapids"));
+    for (int64_t i = 0; i < 4; i++) assert_true(at_cost_point(m, i, &e) && e.ns > 0);
+    at_cost_model_free(m);
+    at_arena_free(a);
+}
+
 /* Functions of an element count as many operations as lowering makes of them. */
 static void functions_of_elements(void **state) {
     (void)state;
@@ -434,6 +453,7 @@ int main(void) {
         cmocka_unit_test(waits),
         cmocka_unit_test(sums_by_lists),
         cmocka_unit_test(many_axes),
+        cmocka_unit_test(long_sums_at_borders),
         cmocka_unit_test(functions_of_elements),
         cmocka_unit_test(every_template),
     };
