@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define SMALL "--args N=1,H=6,W=6,CI=4,CO=16"
+/* Where only ways count: trials by themselves, without pairs, states and an anchor. */
+#define BRIEFLY " --number 1 --repeat 1 "
 
 static void all_ways(void **state) {
     (void)state;
@@ -77,7 +79,9 @@ static void tiles(void **state) {
                  {",KH=5,KW=5,strides=2", 0},
                  {",KH=3,KW=5", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        cli_expect(0, "./autotune conv2d " SMALL "%s --trials 20 --tuner random --log o.log --json",
+        cli_expect(0,
+                   "./autotune conv2d " SMALL
+                   "%s --trials 20 --tuner random --log o.log --json" BRIEFLY,
                    cases[i].options);
         assert_int_equal(ways_named("conv2d_winograd_nhwc"), cases[i].winograd);
         assert_int_equal(ways_named("indirect_conv2d_nhwc"),
@@ -118,7 +122,7 @@ static void open_arguments(void **state) {
         const char *name = i % 2 ? "conv2d_winograd_NCHWc" : "conv2d_winograd_nhwc";
         cli_expect(0,
                    "./autotune %s " SMALL "%s --trials 12 --tuner random --log w%d.log "
-                   "--json",
+                   "--json" BRIEFLY,
                    name, cases[i].options, (int)i);
         assert_int_equal(ways_named(name), cases[i].ways);
     }
