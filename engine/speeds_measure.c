@@ -236,9 +236,7 @@ static at_status measure_stored(const prober *p, at_speeds *s, at_error *err) {
     return AT_OK;
 }
 
-/* ---- vectors that are put together
- * -----------------------------------------------------------------
- */
+/* ---- vectors that are put together ----------------------------------------------------------- */
 
 static const char apart[] = "a[Y, K] : input\n"
                             "w[X, K] : weight\n"

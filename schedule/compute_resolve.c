@@ -145,6 +145,9 @@ static at_status resolve_name(scope *s, const at_expr *e, at_expr **out, kind *k
                 return grow(s, e, m->size);
             }
     at_expr *copy = copy_node(s, e);
+    if (axis >= 0 && !s->takes_defs && current(s)->axes[axis].begin)
+        return FAIL_AT(s, e, "\"%s\" has bounds itself: bounds use axes whose extents are sizes",
+                       e->name);
     int slot = axis < 0 ? at_symbol_find(s->c->pub.symbols, e->name) : -1;
     copy->ref = axis >= 0 ? axis : AT_REF_SIZE + slot;
     *out = copy;

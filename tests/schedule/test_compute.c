@@ -268,6 +268,12 @@ static const struct {
      "x[k]\n                    ^"},
     {"x[N] : input\no[i:N] = sum(k:0 .. x[i]) x[k]",
      "c:2:21: a value is used as an index\no[i:N] = sum(k:0 .. x[i]) x[k]\n                    ^"},
+    {"x[N] : input\no[i:N] = sum(k:0 .. i, h:0 .. k) x[h]",
+     "c:2:31: \"k\" has bounds itself: bounds use axes whose extents are sizes\n"
+     "o[i:N] = sum(k:0 .. i, h:0 .. k) x[h]\n                              ^"},
+    {"x[N] : input\np[N] : index\no[i:N] = sum(k:0 .. i, h:0 .. p[k]) x[h]",
+     "c:3:33: \"k\" has bounds itself: bounds use axes whose extents are sizes\n"
+     "o[i:N] = sum(k:0 .. i, h:0 .. p[k]) x[h]\n                                ^"},
     {"x[N] : input\no[i:N] = sum(k N) x[k]",
      "c:2:16: expected ':', got 'N'\no[i:N] = sum(k N) x[k]\n               ^"},
     {"x[N] : input\no[i:N] = sum(k:N x[k]",
