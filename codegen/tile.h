@@ -100,6 +100,7 @@ typedef struct at_tile {
     bool slot_written[AT_TILE_MAX_SLOTS];
     at_tile_op *ops;
     int num_ops;
+    at_hash hash;        /* once the tile is one of a kernel's (tile_code.c) */
     const uint8_t *code; /* dialect tcc: machine code */
     int code_bytes;
 } at_tile;

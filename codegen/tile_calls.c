@@ -40,22 +40,6 @@ static void name_tile(at_low *l, at_tile *t, const at_ir *list) {
     t->name = t->base_name;
 }
 
-static bool tile_equal(const at_tile *x, const at_tile *y) {
-    if (x->num_ops != y->num_ops || x->num_slots != y->num_slots || x->num_trips != y->num_trips ||
-        x->target != y->target)
-        return false;
-    for (int i = 0; i < x->num_ops; i++) {
-        const at_tile_op *a = &x->ops[i], *b = &y->ops[i];
-        if (a->kind != b->kind || a->mem != b->mem || a->lanes != b->lanes || a->dst != b->dst ||
-            a->a != b->a || a->b != b->b || a->slot != b->slot || a->trip_arg != b->trip_arg ||
-            a->off != b->off || a->trip != b->trip || a->bump != b->bump || a->base != b->base ||
-            a->times != b->times || a->plus != b->plus || a->by != b->by ||
-            memcmp(&a->number, &b->number, sizeof a->number))
-            return false;
-    }
-    return true;
-}
-
 /* ---- one tile -------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -76,8 +60,9 @@ static at_ir *make_call(void *context, at_ir *list) {
     n->call = call;
     name_tile(l, call->tile, list);
     int same = 0;
+    call->tile->hash = at_tile_hash(call->tile);
     for (int i = 0; i < l->tiles.len; i++) {
-        if (tile_equal(l->tiles.data[i], call->tile)) {
+        if (!memcmp(&l->tiles.data[i]->hash, &call->tile->hash, sizeof(at_hash))) {
             call->tile = l->tiles.data[i]; /* identical tiles are printed once */
             return n;
         }

@@ -28,8 +28,7 @@ static uint64_t joined(int64_t a, int64_t b, int64_t c, int64_t d) {
            (uint64_t)(uint16_t)d << 48;
 }
 
-/* Not of names, nor of which tensors the pointers lead to. */
-static at_hash hash_of(const at_tile *t) {
+at_hash at_tile_hash(const at_tile *t) {
     at_hash h;
     at_hash_init(&h);
     at_hash_add_number(&h, (uint64_t)(uintptr_t)t->target);
@@ -59,12 +58,12 @@ static void keep(kept *to, const at_hash *hash, const at_tile *t) {
 }
 
 bool at_tile_encode(at_arena *arena, at_tile *t) {
-    at_hash hash = hash_of(t);
+    at_hash hash = at_tile_hash(t);
     if (atomic_flag_test_and_set_explicit(&in_use, memory_order_acquire))
         return t->target->encode(arena, t);
     kept *place = &memory[hash.lo % KEPT];
     bool ok = true;
-    if (place->code && place->hash.hi == hash.hi && place->hash.lo == hash.lo) {
+    if (place->code && !memcmp(&place->hash, &hash, sizeof hash)) {
         t->code = at_copy(arena, place->code, (size_t)place->size_bytes);
         t->code_bytes = place->size_bytes;
     } else {
