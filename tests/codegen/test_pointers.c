@@ -124,7 +124,38 @@ static void every_form(void **state) {
     free(p);
 }
 
+/* Two lists of which only one has places outside: their tiles differ in nothing else. */
+static void with_and_without_places_outside(void **state) {
+    (void)state;
+    random_program *p = calloc(1, sizeof *p);
+    const random_program *list[] = {p};
+    outcome *out = outcomes_new(1);
+    built b;
+    assert_non_null(p);
+    add(p, "H", 6), add(p, "C", 16), add(p, "P", 1), add(p, "O", 0);
+    strcpy(p->compute, "a[H + 2, C] : input\n"
+                       "b[H, C] : input\n"
+                       "all[y:H+2, c:C] = O <= y && y < H + 2 + O ? a[y-O, c] : 0\n"
+                       "some[y:H+2, c:C] = P <= y && y < H + P ? b[y-P, c] : 0\n"
+                       "first[h:H, f:C] = sum(r:3) all[h + r, f]\n"
+                       "second[h:H, f:C] = sum(r:3) some[h + r, f]\n"
+                       "out[h:H, f:C] = first[h, f] + second[h, f]\n");
+    p->tree = "h, r, f:vec =>\n"
+              "    @first[pointers a] = h, f // r\n"
+              "h, r, f:vec =>\n"
+              "    @second[pointers b] = h, f // r\n"
+              "h, f:vec =>\n"
+              "    @out = h, f\n";
+    if (build_open(&b, p) != USE_OK) fail_msg("%s", b.err.text);
+    build_close(&b);
+    run_phases(list, 1, PHASE_TREE, PHASE_TCC, out);
+    if (out->verdict != VERDICT_RIGHT) fail_msg("%s: %s", phase_name(out->phase), out->text);
+    outcomes_free(out, 1);
+    free(p);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_form),
+                                       cmocka_unit_test(with_and_without_places_outside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
