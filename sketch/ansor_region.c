@@ -165,7 +165,7 @@ static bool parts_of(region_maker *m, const at_expr *e, index_parts *out) {
     if (e->nargs != 2 || e->op < AT_X_ADD || e->op > AT_X_MOD) return false;
     for (int i = 0; i < 2; i++)
         if (!parts_of(m, e->arg[i], &arg[i]) || arg[i].hi > MOST_INDEX || arg[i].lo < -MOST_INDEX ||
-            arg[i].most > MOST_INDEX)
+            arg[i].most > MOST_INDEX || arg[i].step > MOST_INDEX)
             return false;
     bool constant = is_number(&arg[1], &n);
     if (e->op == AT_X_ADD) return *out = added(m, arg[0], arg[1]), true;

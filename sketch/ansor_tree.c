@@ -153,6 +153,11 @@ static void name_piece(tree_writer *w, const ansor_axis *axis, ansor_piece *p, i
     at_text_addf(w->sizes, "%s%s = %lld", w->sizes->len ? ", " : "", p->name, (long long)p->extent);
 }
 
+/* Stages are laid out again once one of them has changed; what was said then is not said again. */
+static void note(tree_writer *w, const char *line) {
+    if (!strstr(at_text_str(&w->s->notes), line)) at_text_add(&w->s->notes, line);
+}
+
 /* Splits divide what is left from the inside out; the last one takes it all. Inside of other loops
  * parts must divide: else there is one loop. */
 static void set_extents(tree_writer *w, ansor_stage *x, int k, int64_t extent, bool may_have_tail) {
@@ -170,8 +175,9 @@ static void set_extents(tree_writer *w, ansor_stage *x, int k, int64_t extent, b
     }
     if (!divides && !may_have_tail) {
         for (int i = 0; i < n; i++) of[i]->extent = i == n - 1 ? extent : 1;
-        at_text_addf(&w->s->notes, "%s: parts of %s do not divide the %lld that are read there\n",
-                     x->name, x->axis[k].name, (long long)extent);
+        note(w,
+             at_format(w->s->arena, "%s: parts of %s do not divide the %lld that are read there\n",
+                       x->name, x->axis[k].name, (long long)extent));
     }
     for (int i = 0; i < n; i++) {
         name_piece(w, &x->axis[k], of[i], i);
@@ -266,8 +272,8 @@ static at_status lay_out(tree_writer *w, ansor_stage *x) {
                                 x->name, x->axis[k].name);
         w->again = w->s->adds && ansor_make_region(w->s, w->c, w->values, x, w->axis, around);
         if (w->again) return AT_OK;
-        at_text_addf(&w->s->notes, "%s is computed where it is read: trees have no halo\n",
-                     x->name);
+        note(w, at_format(w->s->arena, "%s is computed where it is read: trees have no halo\n",
+                          x->name));
         x->is_inlined = true;
         return AT_OK;
     }

@@ -239,6 +239,25 @@ static void regions(void **state) {
     }
 }
 
+/* The sum's loops are laid out twice, before its padding becomes a stage of blocks and after. */
+static void notes_stand_once(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    at_ansor x;
+    at_error err;
+    if (read_steps(a, "[\\\"conv2d_nhwc_bn_relu\\\", 1, 8, 8, 4, 8, 1, 1, 2, 2]",
+                   "[\"CI\", 5], [\"CI\", 7], [\"CI\", 9], [\"SP\", 3, 2, 12, [3], 1],"
+                   "[\"SP\", 10, 2, 12, [4], 1], [\"RE\", 10, [2, 1, 0, 3, 4]],"
+                   "[\"CA\", 3, 10, 0], [\"CA\", 1, 3, 3]",
+                   &x, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    assert_non_null(strstr(x.program->compute_text, "xx_block"));
+    assert_string_equal(x.notes,
+                        "Conv2dOutput: parts of xx do not divide the 4 that are read there\n");
+    compare(a, &x, 1);
+    at_arena_free(a);
+}
+
 static void refused(void **state) {
     (void)state;
     static const struct {
@@ -288,7 +307,8 @@ static void refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(records), cmocka_unit_test(trees),
-                                       cmocka_unit_test(regions), cmocka_unit_test(refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records), cmocka_unit_test(trees), cmocka_unit_test(regions),
+        cmocka_unit_test(notes_stand_once), cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
