@@ -1,7 +1,6 @@
 /* records/contenders.c: of each of many keys the records that can win, kept while logs go by. */
 #include "records/records_int.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -291,7 +290,8 @@ static int by_appearance(const void *x, const void *y) {
     return (a->line_number > b->line_number) - (a->line_number < b->line_number);
 }
 
-/* Those of the records that have a result for the objective, and their place among all. */
+/* Those of the records that have a result for the objective, and their place among all. Where only
+ * a final has one, it stands for the trial's. */
 static int enter(at_chooser *c, const kept *const *all, int n, at_objective o,
                  at_contender *contenders, int *which) {
     int count = 0;
@@ -299,8 +299,9 @@ static int enter(at_chooser *c, const kept *const *all, int n, at_objective o,
         at_record *r = parse(c->scratch, all[i]);
         at_finals_apply(&c->finals, r);
         if (o) take_finals(c->scratch, o, r);
-        if (o && !all[i]->is_in_state && !at_record_final(r)) continue;
-        double mean_s = o && !all[i]->is_in_state ? INFINITY : all[i]->mean_s;
+        const at_turns *f = at_record_final(r);
+        if (o && !all[i]->is_in_state && !f) continue;
+        double mean_s = o && !all[i]->is_in_state ? f->time_s : all[i]->mean_s;
         contenders[count] = (at_contender){mean_s, r->finals, r->num_finals};
         which[count++] = i;
     }

@@ -37,6 +37,19 @@ static const char *anchor(at_arena *a, const char *of, const char *first, double
     return line;
 }
 
+/* A line of the trial's own in a final. */
+static const char *final_of(at_arena *a, const char *trial, at_turns turns) {
+    at_record r;
+    at_text text = {0};
+    assert_int_equal(at_record_parse(a, trial, strlen(trial) - 1, &r, NULL), AT_OK);
+    at_final_line_print(&text, &(at_final_line){.task = r.task,
+                                                .args = r.args,
+                                                .context_hash = r.extra.context_hash,
+                                                .config = &r.config,
+                                                .turns = turns});
+    return at_text_take(a, &text);
+}
+
 static at_pick pick(at_arena *a, const char *x, const char *y, at_objective o) {
     at_pick *picks;
     int n;
@@ -75,6 +88,35 @@ static void by_state(void **state) {
     at_arena_free(a);
 }
 
+/* A trial in that state wins over another's final there where it is faster, not otherwise: a final
+ * may have met the state with one of them only. */
+static void by_state_of_a_final(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const char *lines[] = {trial(a, 1, "0.6", 0.6, "f", "0.6, 1", "ac"),
+                           trial(a, 2, "0.55", 0.55, "f", "0.55, 1", "mc")};
+    for (int faster = 0; faster < 2; faster++) {
+        const char *finals[2];
+        for (int i = 0; i < 2; i++) {
+            const double samples[] = {i && faster ? 0.5 : 0.7, 1};
+            const at_round round = {
+                .samples_s = samples, .num_samples = 2, .states = i ? "ac" : "cc"};
+            finals[i] = final_of(a, lines[i],
+                                 (at_turns){.begun_s = 10,
+                                            .rounds = &round,
+                                            .num_rounds = 1,
+                                            .among = 2,
+                                            .objective = AT_OBJECTIVE_COMPANY,
+                                            .error = ""});
+        }
+        put_file("a.log", join(a, anchor(a, lines[0], "f", 1, 1), lines[0], lines[1], finals[0],
+                               finals[1], NULL));
+        at_pick p = pick(a, "a.log", NULL, AT_OBJECTIVE_ALONE);
+        expect(&p, faster ? 2 : 1, faster ? 0.5 : 0.6, true, false);
+    }
+    at_arena_free(a);
+}
+
 /* The second log is of a moment when everything took half as long. */
 static void by_anchor(void **state) {
     (void)state;
@@ -105,29 +147,20 @@ static void by_finals(void **state) {
     at_arena *a = at_arena_new();
     const char *one = trial(a, 1, "0.5", 0.5, "f", "0.5", "a");
     const char *two = trial(a, 2, "0.275", 0.55, "f", "0.55", "a");
-    at_record r[2];
     const char *final[2][2];
-    assert_int_equal(at_record_parse(a, one, strlen(one) - 1, &r[0], NULL), AT_OK);
-    assert_int_equal(at_record_parse(a, two, strlen(two) - 1, &r[1], NULL), AT_OK);
     for (int i = 0; i < 2; i++)
         for (int shared = 0; shared < 2; shared++) {
-            at_text text = {0};
             const double samples[] = {i ? 0.275 : 0.5};
             const at_round round = {.samples_s = samples, .num_samples = 1, .states = "a"};
-            at_final_line l = {.task = r[i].task,
-                               .args = r[i].args,
-                               .context_hash = r[i].extra.context_hash,
-                               .config = &r[i].config,
-                               .turns = {.begun_s = 10 + i,
-                                         .rounds = &round,
-                                         .num_rounds = 1,
-                                         .among = 2,
-                                         .objective = AT_OBJECTIVE_ALONE,
-                                         .error = "",
-                                         .first = shared ? "f" : NULL,
-                                         .first_s = i ? 0.5 : 1}};
-            at_final_line_print(&text, &l);
-            final[i][shared] = at_text_take(a, &text);
+            final[i][shared] = final_of(a, i ? two : one,
+                                        (at_turns){.begun_s = 10 + i,
+                                                   .rounds = &round,
+                                                   .num_rounds = 1,
+                                                   .among = 2,
+                                                   .objective = AT_OBJECTIVE_ALONE,
+                                                   .error = "",
+                                                   .first = shared ? "f" : NULL,
+                                                   .first_s = i ? 0.5 : 1});
         }
     for (int shared = 0; shared < 2; shared++) {
         put_file("a.log", join(a, anchor(a, one, "f", 1, 2), one, final[0][shared], NULL));
@@ -141,6 +174,7 @@ static void by_finals(void **state) {
 
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, scratch_setup, scratch_teardown)
-    const struct CMUnitTest tests[] = {TEST(by_state), TEST(by_anchor), TEST(by_finals)};
+    const struct CMUnitTest tests[] = {TEST(by_state), TEST(by_state_of_a_final), TEST(by_anchor),
+                                       TEST(by_finals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
