@@ -242,12 +242,6 @@ static at_status find_around(tree_writer *w, const ansor_stage *x) {
     return AT_OK;
 }
 
-static bool has_attached(const ansor_stage *x) {
-    for (int i = 0; i < x->num_loops; i++)
-        if (x->loop[i]->num_attached) return true;
-    return false;
-}
-
 static at_status lay_out_region(tree_writer *w, ansor_stage *x) {
     AT_TRY(add_vectors(w, x, x->axis[x->num_axes - 1].extent));
     for (int k = 0; k < x->num_axes; k++) {
@@ -266,7 +260,7 @@ static at_status lay_out(tree_writer *w, ansor_stage *x) {
         regions[k].around = around;
         if (around->n) look(w, &regions[k], x->id, k, x->axis[k].extent);
         if (!regions[k].halo) continue;
-        if (x->num_reduce || has_attached(x) || w->c->tensors[x->id].is_output)
+        if (x->num_reduce || ansor_has_attached(x) || w->c->tensors[x->id].is_output)
             return ANSOR_REFUSE(w->s,
                                 "%s: what is read of %s in its place is no whole number of parts",
                                 x->name, x->axis[k].name);
