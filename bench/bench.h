@@ -61,8 +61,7 @@ typedef struct at_bench_contender {
 } at_bench_contender;
 
 #define AT_BENCH_CONTENDERS 6
-#define AT_BENCH_MOMENTS 9
-#define AT_BENCH_ROUNDS (7 * AT_BENCH_MOMENTS)
+#define AT_BENCH_ROUNDS 41
 typedef struct at_bench_times {
     double of[AT_BENCH_CONTENDERS + 1]; /* a run's time over the first contender's */
 } at_bench_times;
@@ -194,8 +193,6 @@ extern int at_bench_cores; /* that this process was given, before it took one */
 /* Where NEIGHBOUR is set: starts tools/neighbour beside this CPU, and says where. */
 void at_bench_invite(int cpu);
 extern int at_bench_trials; /* of every search; 0: each its own number */
-/* In how many moments, seconds apart, a contest has rounds: at most AT_BENCH_MOMENTS. */
-extern int at_bench_moments;
 const at_bench_tuned *at_bench_tune(const at_bench_search *s);
 /* The folder of this program: logs go here, the tool is one above. */
 const char *at_bench_folder(at_arena *a);

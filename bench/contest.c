@@ -5,7 +5,6 @@
 #include "bench/bench.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #include "engine/quieter_core.h"
 #include "runtime/runtime_int.h"
@@ -13,11 +12,8 @@
 #define TURN_NS 25000000 /* of one code's pairs in a round */
 #define PEAK_NS 200000   /* of a run of multiply-adds */
 #define LEAST_ROUNDS 7
-#define BUDGET_NS 4000000000LL /* of a contest, once it has its least rounds */
-#define PAUSE_S 5              /* between moments: longer than neighbours keep to one thing */
+#define BUDGET_NS 4000000000LL             /* of a contest, once it has its least rounds */
 enum { LEAST_PAIRS = 3, MOST_PAIRS = 64 }; /* asked for */
-
-int at_bench_moments;
 
 static int run_one(void *const buf[], void *contender, at_par *par) {
     const at_bench_contender *c = contender;
@@ -111,11 +107,8 @@ void at_bench_contest_run(at_bench_contest *c, const at_bench_contender *of, int
         c->flops[i] = t.of[i].flops;
     }
     t.anchor = (at_anchor){.job = &t.job, .beside = run_of(&t.of[0]), .run_ns = t.seconds[0] * 1e9};
-    int moments = at_bench_moments > 1 ? at_bench_moments : 1, least = LEAST_ROUNDS * moments;
-    AT_ASSERT(least <= AT_BENCH_ROUNDS);
     for (; c->rounds < AT_BENCH_ROUNDS; c->rounds++) {
-        if (c->rounds >= least && (moments > 1 || at_now_ns() - start > BUDGET_NS)) break;
-        if (c->rounds && c->rounds % LEAST_ROUNDS == 0 && moments > 1) sleep(PAUSE_S);
+        if (c->rounds >= LEAST_ROUNDS && at_now_ns() - start > BUDGET_NS) break;
         for (int kind = 0; kind < AT_BENCH_KINDS; kind++) c->times[kind][c->rounds].of[0] = 1;
         for (int i = 1; i <= n; i++) turn(&t, i, c);
     }

@@ -102,13 +102,8 @@ int main(int argc, char **argv) {
     bool failed = false;
     start_again(argv);
     for (int i = 1; i < argc; i++) wanted[find_part(argv[i])] = true;
-    const char *trials = getenv("TRIALS"), *moments = getenv("MOMENTS");
+    const char *trials = getenv("TRIALS");
     if (trials && atoi(trials) > 0) at_bench_trials = atoi(trials);
-    if (moments) at_bench_moments = atoi(moments);
-    if (at_bench_moments < 0 || at_bench_moments > AT_BENCH_MOMENTS) {
-        fprintf(stderr, "bench: MOMENTS=%s: expected 1 to %d\n", moments, AT_BENCH_MOMENTS);
-        return 2;
-    }
     int cores = at_cpu_facts()->cores;
     int cpu = pin();
     print_head(cpu, cores);
