@@ -88,29 +88,58 @@ void expect_nothing_left(const char *after) {
 
 /* ---- what is recorded ------------------------------------------------------------------------ */
 
-void expect_trials(const char *log, int trials) {
-    char *text = cli_read(log);
-    char *numbers = calloc((size_t)trials, 1);
-    int n = 0;
-    cli_expect(
-        0,
-        "sed -n 's/.*\"config\": {\"index\": \\([0-9]*\\).*/\\1/p' %s | sort | uniq -d | wc -l "
-        "| grep -x 0",
-        log);
-    text = cli_read(log);
-    for (char *p = text; (p = strstr(p, "\"number\": ")); p++) {
-        if (strncmp(p - strlen("\"epoch\": 1, "), "\"epoch\"", 7) && !strstr(p, "\"attempt\""))
-            continue;
-        char *line_end = strchr(p, '\n'), *attempt = strstr(p, "\"attempt\"");
-        if (!attempt || attempt > line_end || attempt - p > 40) continue; /* runs per sample */
-        int number = atoi(p + strlen("\"number\": "));
-        if (number < 0 || number >= trials || numbers[number])
-            fail_msg("%s: trial %d is there twice, or was not asked for", log, number);
-        numbers[number] = 1;
-        n++;
+/* Of one context: a node whose kernels have other ratios than the first one's for certain, as a
+ * neighbour on one of its cores may make it, is searched by itself. */
+typedef struct trials_of {
+    char context[17];
+    char *seen; /* [trials] */
+    int n;
+} trials_of;
+
+static trials_of *find_context(trials_of *of, int most, const char *line, const char *line_end,
+                               int trials) {
+    static const char key[] = "\"context_hash\": \"";
+    const char *hash = strstr(line, key);
+    if (!hash || hash > line_end) fail_msg("a trial without a context");
+    hash += sizeof key - 1;
+    for (int i = 0; i < most; i++) {
+        if (!of[i].seen) {
+            memcpy(of[i].context, hash, sizeof of[i].context - 1);
+            of[i].seen = calloc((size_t)trials, 1);
+        }
+        if (!strncmp(of[i].context, hash, sizeof of[i].context - 1)) return &of[i];
     }
-    free(numbers);
-    if (n != trials) fail_msg("%s: %d trials, not %d", log, n, trials);
+    fail_msg("more than %d contexts", most);
+    return NULL;
+}
+
+void expect_trials(const char *log, int trials) {
+    enum { MOST_CONTEXTS = 2 }; /* there are two nodes */
+    trials_of of[MOST_CONTEXTS] = {0};
+    cli_expect(0,
+               "sed -n 's/.*\"config\": {\"index\": \\([0-9]*\\).*\"context_hash\": "
+               "\"\\([0-9a-f]*\\)\".*/\\1 \\2/p' %s | sort | uniq -d | wc -l | grep -x 0",
+               log);
+    char *text = cli_read(log), *line_end;
+    for (char *line = text; (line_end = strchr(line, '\n')); line = line_end + 1) {
+        /* "number" is the number of runs per sample, too */
+        char *attempt = strstr(line, ", \"attempt\""), *p = line, *number = NULL;
+        while (attempt && attempt < line_end && (p = strstr(p, "\"number\": ")) && p < attempt)
+            number = p++;
+        if (!number) continue;
+        int n = atoi(number + strlen("\"number\": "));
+        trials_of *x = find_context(of, MOST_CONTEXTS, line, line_end, trials);
+        if (n < 0 || n >= trials || x->seen[n])
+            fail_msg("%s: trial %d is there twice, or was not asked for", log, n);
+        x->seen[n] = 1;
+        x->n++;
+    }
+    if (!of[0].seen) fail_msg("%s: no trials, not %d", log, trials);
+    for (int i = 0; i < MOST_CONTEXTS && of[i].seen; i++) {
+        if (of[i].n != trials)
+            fail_msg("%s: %d trials of %s, not %d", log, of[i].n, of[i].context, trials);
+        free(of[i].seen);
+    }
 }
 
 bool cluster_is_relay(int argc, char **argv, int *status) {

@@ -25,7 +25,8 @@ bool cluster_is_relay(int argc, char **argv, int *status);
  * ones in pids. */
 int count_processes(bool agents_alone, int *pids, int most);
 void expect_nothing_left(const char *after);
-/* The log's trials, each once: numbers from 0 on, no index twice. */
+/* Each context in the log, at most two, has that many trials, each once: numbers from 0 on, no
+ * index twice. */
 void expect_trials(const char *log, int trials);
 
 #endif

@@ -233,6 +233,7 @@ static void odd_node(void **state) {
                self);
     cli_expect(0, "sed -n 's/.*\"trial\": .*\"context_hash\": \"\\([0-9a-f]*\\)\".*/\\1/p' odd.log "
                   "| sort | uniq -c | awk '$1 != 30 { bad = 1 } END { exit bad || NR != 2 }'");
+    expect_trials("odd.log", 30);
     cli_expect(0, "grep -c ', second kernel [0-9]*[.][0-9]*' odd.log | grep -x 30");
     expect_nothing_left("an odd node");
 }
