@@ -479,5 +479,6 @@ int at_function_ulps(at_function f); /* from the correctly rounded value, at mos
 bool at_mul64(int64_t a, int64_t b, int64_t *out);
 int64_t at_floordiv(int64_t a, int64_t b);
 int64_t at_floormod(int64_t a, int64_t b);
+int64_t at_gcd(int64_t a, int64_t b); /* neither -2^63; not below 0 */
 
 #endif

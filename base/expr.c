@@ -15,6 +15,16 @@ int64_t at_floormod(int64_t a, int64_t b) {
     return r + (r != 0 && (r < 0) != (b < 0) ? b : 0);
 }
 
+int64_t at_gcd(int64_t a, int64_t b) {
+    uint64_t x = a < 0 ? -(uint64_t)a : (uint64_t)a, y = b < 0 ? -(uint64_t)b : (uint64_t)b;
+    while (y) {
+        uint64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return (int64_t)x;
+}
+
 /* ---- making ---------------------------------------------------------------------------------- */
 
 at_expr *at_expr_new(at_arena *a, at_op op, int nargs, at_expr *const *args) {

@@ -65,17 +65,6 @@ const at_aff *at_aff_max(at_low *l, const at_aff *x, const at_aff *y) {
     return opaque(l, AT_SYM_MAX, x, y, 0, 0);
 }
 
-static int64_t gcd(int64_t a, int64_t b) {
-    if (a < 0) a = -a;
-    if (b < 0) b = -b;
-    while (b) {
-        int64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
 /* Splits x into g*(*quotient) + rest, rest made of what g does not divide and a constant in [0, g).
  */
 static const at_aff *extract(at_low *l, const at_aff *x, int64_t g, const at_aff **quotient) {
@@ -105,7 +94,7 @@ const at_aff *at_aff_div(at_low *l, const at_aff *x, int64_t by) {
     /* floor(r / (g*m)) = floor(floor(r/g) / m): drop the digits below g. */
     int64_t best = 1;
     for (int i = 0; i < r->n; i++) {
-        int64_t g = gcd(by, r->t[i].k);
+        int64_t g = at_gcd(by, r->t[i].k);
         if (g <= best) continue;
         const at_aff *ignored;
         if (fits(l, extract(l, r, g, &ignored), g)) best = g;

@@ -196,21 +196,12 @@ typedef struct {
     int64_t value;
 } view;
 
-static int64_t gcd(int64_t x, int64_t y) {
-    while (y) {
-        int64_t r = x % y;
-        x = y;
-        y = r;
-    }
-    return x < 0 ? -x : x;
-}
-
 static view view_of(at_low *l, const at_ir *n, const at_aff *atom) {
     view v = {0};
     int64_t step = 0;
     at_aff_range(l, at_aff_part(l, atom, at_ir_loops(n->child), &v.outside), &v.lo, &v.hi);
     const at_aff *seen = at_aff_concrete(l, v.outside, AT_BIT(n->loop.sym));
-    for (int i = 0; i < seen->n; i++) step = gcd(step, seen->t[i].k);
+    for (int i = 0; i < seen->n; i++) step = at_gcd(step, seen->t[i].k);
     if (!step || v.hi - v.lo > step) return v;
     v.one_value = true;
     v.value = at_floormod(seen->c + v.hi, step) - v.hi; /* the only one from -hi on */

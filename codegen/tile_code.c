@@ -48,27 +48,26 @@ at_hash at_tile_hash(const at_tile *t) {
     return h;
 }
 
-static void keep(kept *to, const at_hash *hash, const at_tile *t) {
+static void keep(kept *to, const at_tile *t) {
     if (t->code_bytes > MOST_BYTES) return;
     uint8_t *code = malloc((size_t)t->code_bytes);
     AT_NEED(code);
     memcpy(code, t->code, (size_t)t->code_bytes);
     free(to->code);
-    *to = (kept){*hash, code, t->code_bytes};
+    *to = (kept){t->hash, code, t->code_bytes};
 }
 
 bool at_tile_encode(at_arena *arena, at_tile *t) {
-    at_hash hash = at_tile_hash(t);
     if (atomic_flag_test_and_set_explicit(&in_use, memory_order_acquire))
         return t->target->encode(arena, t);
-    kept *place = &memory[hash.lo % KEPT];
+    kept *place = &memory[t->hash.lo % KEPT];
     bool ok = true;
-    if (place->code && !memcmp(&place->hash, &hash, sizeof hash)) {
+    if (place->code && !memcmp(&place->hash, &t->hash, sizeof t->hash)) {
         t->code = at_copy(arena, place->code, (size_t)place->size_bytes);
         t->code_bytes = place->size_bytes;
     } else {
         ok = t->target->encode(arena, t);
-        if (ok) keep(place, &hash, t);
+        if (ok) keep(place, t);
     }
     atomic_flag_clear_explicit(&in_use, memory_order_release);
     return ok;

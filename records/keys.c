@@ -8,21 +8,11 @@
 
 /* ---- Python's repr -------------------------------------------------------------------------- */
 
-/* By hand: this is done for every number of every record. */
-static void add_integer(at_text *out, int64_t v) {
-    char digits[24], *p = digits + sizeof digits;
-    uint64_t rest = v < 0 ? -(uint64_t)v : (uint64_t)v;
-    do *--p = (char)('0' + rest % 10);
-    while (rest /= 10);
-    if (v < 0) *--p = '-';
-    at_text_addn(out, p, (size_t)(digits + sizeof digits - p));
-}
-
 /* by_value: numbers that compare equal are spelled alike. */
 static void add_number(at_text *out, const at_json *v, bool by_value) {
     bool whole =
         v->is_int || (by_value && fabs(v->number) < 0x1p53 && v->number == (double)v->integer);
-    if (whole) add_integer(out, v->integer);
+    if (whole) at_text_add_int(out, v->integer);
     else at_text_add_double(out, v->number);
 }
 

@@ -115,8 +115,9 @@ at_status ansor_pragma(ansor_state *s, const at_json *step, ansor_stage *x);
 at_status ansor_cache_write(ansor_state *s, const at_json *step, int64_t id, ansor_stage *x);
 at_status ansor_cache_read(ansor_state *s, const at_json *step);
 at_status ansor_factor(ansor_state *s, const at_json *step, int64_t id, ansor_stage *x);
-/* Where the text first reads a tensor, or its end. */
-const char *ansor_find_read(const char *text, const char *name);
+/* The text with `by` for each NAME by which it reads a tensor, or, whole, for each NAME[...]. */
+const char *ansor_replace_reads(at_arena *a, const char *text, const char *name, const char *by,
+                                bool whole);
 /* Of a computation with numbers, one stage per tensor. */
 at_status ansor_start(ansor_state *s, const at_compute *c, const int64_t *values);
 /* All steps (ansor_state.c). */

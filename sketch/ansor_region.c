@@ -108,10 +108,8 @@ static bool is_number(const index_parts *x, int64_t *value) {
     return !x->block && x->lo == x->hi;
 }
 
-static int64_t common_step(int64_t x, int64_t y) { return y ? common_step(y, x % y) : x; }
-
 static index_parts added(const region_maker *m, index_parts x, index_parts y) {
-    int64_t step = !x.block ? y.step : !y.block ? x.step : common_step(x.step, y.step);
+    int64_t step = !x.block ? y.step : !y.block ? x.step : at_gcd(x.step, y.step);
     return (index_parts){sum(m, x.block, y.block),
                          sum(m, x.inside, y.inside),
                          step,
@@ -188,22 +186,6 @@ static bool find_read(const at_expr *e, int tensor, const at_expr **read) {
     for (int i = 0; i < e->nargs; i++)
         if (!find_read(e->arg[i], tensor, read)) return false;
     return true;
-}
-
-/* NAME[...] becomes `read`. */
-static const char *replace_read(at_arena *a, const char *body, const char *name, const char *read) {
-    at_text out = {0};
-    for (const char *p = body, *at; *p; p = at) {
-        at = ansor_find_read(p, name);
-        at_text_addn(&out, p, (size_t)(at - p));
-        if (!*at) break;
-        int depth = 0;
-        at += strlen(name);
-        do depth += (*at == '[') - (*at == ']');
-        while (*at++ && depth);
-        at_text_add(&out, read);
-    }
-    return at_text_take(a, &out);
 }
 
 /* Blocks of the reader's axes: those of its digits that stand around, which are its outer ones. */
@@ -312,8 +294,8 @@ bool ansor_make_region(ansor_state *s, const at_compute *c, const int64_t *value
     at_text_add(&text, "]");
     const char *as = at_text_take(s->arena, &text);
     ansor_stage *r = s->stage[reader];
-    r->body = replace_read(s->arena, r->body, x->name, as);
-    r->definitions = replace_read(s->arena, r->definitions, x->name, as);
+    r->body = ansor_replace_reads(s->arena, r->body, x->name, as, true);
+    r->definitions = ansor_replace_reads(s->arena, r->definitions, x->name, as, true);
     change_axes(s, c, x, &m, digits[reader], parts);
     return true;
 }

@@ -129,7 +129,8 @@ at_status ansor_cache_write(ansor_state *s, const at_json *step, int64_t id, ans
     return insert(s, id, local);
 }
 
-const char *ansor_find_read(const char *text, const char *name) {
+/* Where the text first has NAME[, or its end. */
+static const char *find_read(const char *text, const char *name) {
     static const char inside[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
     size_t n = strlen(name);
     const char *p = text;
@@ -138,18 +139,21 @@ const char *ansor_find_read(const char *text, const char *name) {
     return p;
 }
 
-/* NAME[ becomes TO[. */
-static const char *rename_reads(ansor_state *s, const char *body, const char *name,
-                                const char *to) {
+const char *ansor_replace_reads(at_arena *a, const char *text, const char *name, const char *by,
+                                bool whole) {
     at_text out = {0};
-    for (const char *p = body, *at; *p; p = at) {
-        at = ansor_find_read(p, name);
+    for (const char *p = text, *at; *p; p = at) {
+        at = find_read(p, name);
         at_text_addn(&out, p, (size_t)(at - p));
         if (!*at) break;
-        at_text_add(&out, to);
+        at_text_add(&out, by);
         at += strlen(name);
+        int depth = 0;
+        if (whole) do
+                depth += (*at == '[') - (*at == ']');
+            while (*at++ && depth);
     }
-    return at_text_take(s->arena, &out);
+    return at_text_take(a, &out);
 }
 
 at_status ansor_cache_read(ansor_state *s, const at_json *step) {
@@ -171,8 +175,9 @@ at_status ansor_cache_read(ansor_state *s, const at_json *step) {
         if (readers[i] <= id || readers[i] >= s->num_stages || s->stage[readers[i]]->declared)
             return ANSOR_REFUSE(s, "stage %lld reads no %s", (long long)readers[i], x->name);
         ansor_stage *r = s->stage[readers[i]];
-        const char *body = rename_reads(s, r->body, x->name, copy->name),
-                   *definitions = rename_reads(s, r->definitions, x->name, copy->name);
+        const char *body = ansor_replace_reads(s->arena, r->body, x->name, copy->name, false),
+                   *definitions =
+                       ansor_replace_reads(s->arena, r->definitions, x->name, copy->name, false);
         if (!strcmp(body, r->body) && !strcmp(definitions, r->definitions))
             return ANSOR_REFUSE(s, "stage %lld reads no %s", (long long)readers[i], x->name);
         r->body = body;

@@ -59,6 +59,7 @@ static bool change(at_tile *t, int what) {
 
 static void compare(at_arena *a, at_tile *t) {
     at_tile fresh = *t;
+    t->hash = at_tile_hash(t);
     assert_true(t->target->encode(a, &fresh));
     for (int again = 0; again < 2; again++) {
         t->code = NULL;
@@ -96,6 +97,8 @@ static void code_outlives_the_one_before(void **state) {
     at_arena *first = at_arena_new(), *second = at_arena_new();
     at_tile *t = make_tile(first, target), *other = make_tile(second, target);
     other->name = "other";
+    t->hash = at_tile_hash(t);
+    other->hash = at_tile_hash(other);
     assert_true(at_tile_encode(first, t));
     size_t n = (size_t)t->code_bytes;
     uint8_t *expected = at_copy(second, t->code, n);

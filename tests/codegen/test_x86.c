@@ -5,6 +5,7 @@
 
 #include "tests/codegen/hand_made.h"
 #include "tests/codegen/support.h"
+#include "tests/kept_registers.h"
 
 enum { PAGE = 4096, PATTERN = 255, MAX_ARGS = AT_TILE_MAX_SLOTS + AT_TILE_MAX_TRIPS };
 
@@ -15,14 +16,7 @@ enum { PAGE = 4096, PATTERN = 255, MAX_ARGS = AT_TILE_MAX_SLOTS + AT_TILE_MAX_TR
 void test_x86_call(const void *code, const long args[MAX_ARGS], long kept[6]);
 __asm__(".pushsection .text\n"
         ".type test_x86_call, @function\n"
-        "test_x86_call:\n"
-        "    push %rbx\n"
-        "    push %rbp\n"
-        "    push %r12\n"
-        "    push %r13\n"
-        "    push %r14\n"
-        "    push %r15\n"
-        "    push %rdx\n"
+        "test_x86_call:\n" PUSH_KEPT "    push %rdx\n"
         "    mov %rdi, %rax\n"
         "    mov %rsi, %r10\n"
         "    mov $17, %ecx\n"
@@ -44,20 +38,7 @@ __asm__(".pushsection .text\n"
         "    mov $106, %r15\n"
         "    call *%rax\n"
         "    add $96, %rsp\n"
-        "    pop %rdx\n"
-        "    mov %rbx, (%rdx)\n"
-        "    mov %rbp, 8(%rdx)\n"
-        "    mov %r12, 16(%rdx)\n"
-        "    mov %r13, 24(%rdx)\n"
-        "    mov %r14, 32(%rdx)\n"
-        "    mov %r15, 40(%rdx)\n"
-        "    pop %r15\n"
-        "    pop %r14\n"
-        "    pop %r13\n"
-        "    pop %r12\n"
-        "    pop %rbp\n"
-        "    pop %rbx\n"
-        "    ret\n"
+        "    pop %rdx\n" STORE_KEPT POP_KEPT "    ret\n"
         ".size test_x86_call, . - test_x86_call\n"
         ".popsection\n");
 _Static_assert(MAX_ARGS == 18, "test_x86_call passes 18");

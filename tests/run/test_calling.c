@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "tests/kept_registers.h"
 
 enum { PAGE = 4096, STACK_BYTES = 256 << 10, ABOVE_BYTES = 4096, KEPT = 6 };
 enum { POISON = 0xa5 };
@@ -34,14 +35,7 @@ int test_call_kernel(void *const *buf, void *workspace, at_par *par, at_kernel_f
                      char *stack, left *after);
 __asm__(".pushsection .text\n"
         ".type test_call_kernel, @function\n"
-        "test_call_kernel:\n"
-        "    push %rbx\n"
-        "    push %rbp\n"
-        "    push %r12\n"
-        "    push %r13\n"
-        "    push %r14\n"
-        "    push %r15\n"
-        "    mov %rsp, -8(%r8)\n"
+        "test_call_kernel:\n" PUSH_KEPT "    mov %rsp, -8(%r8)\n"
         "    mov %r9, -16(%r8)\n"
         "    lea -16(%r8), %rsp\n"
         "    mov $0x7ff8000000000b01, %rbx\n" /* no addresses, as no address begins so */
@@ -51,27 +45,13 @@ __asm__(".pushsection .text\n"
         "    mov $0x7ff8000000000b05, %r14\n"
         "    mov $0x7ff8000000000b06, %r15\n"
         "    call *%rcx\n"
-        "    mov (%rsp), %rdx\n"
-        "    mov %rbx, (%rdx)\n"
-        "    mov %rbp, 8(%rdx)\n"
-        "    mov %r12, 16(%rdx)\n"
-        "    mov %r13, 24(%rdx)\n"
-        "    mov %r14, 32(%rdx)\n"
-        "    mov %r15, 40(%rdx)\n"
-        "    stmxcsr 48(%rdx)\n"
+        "    mov (%rsp), %rdx\n" STORE_KEPT "    stmxcsr 48(%rdx)\n"
         "    fnstcw 52(%rdx)\n"
         "    pushf\n"
         "    pop %rcx\n"
         "    cld\n"
         "    mov %rcx, 56(%rdx)\n"
-        "    mov 8(%rsp), %rsp\n"
-        "    pop %r15\n"
-        "    pop %r14\n"
-        "    pop %r13\n"
-        "    pop %r12\n"
-        "    pop %rbp\n"
-        "    pop %rbx\n"
-        "    ret\n"
+        "    mov 8(%rsp), %rsp\n" POP_KEPT "    ret\n"
         ".size test_call_kernel, . - test_call_kernel\n"
         ".popsection\n");
 _Static_assert(offsetof(left, mxcsr) == 48 && offsetof(left, x87) == 52 &&
