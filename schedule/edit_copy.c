@@ -78,6 +78,7 @@ typedef struct layout {
     const at_tensor *reader, *from;
     const outline_node *leaf;
     const at_expr *read; /* the reader's of the tensor */
+    bool is_chosen;      /* somewhere by a condition, which keeps it within the tensor */
     AT_VEC(int) moved;   /* axes of the reader that its indices have */
     AT_VEC(layout_axis) axes;
 } layout;
@@ -163,6 +164,14 @@ static bool find_axes(rewrite *w, const at_expr *e, layout *l) {
     return true;
 }
 
+/* Is a choice made between this read and something else? */
+static bool is_chosen(const at_expr *e, const at_expr *read, bool in_choice) {
+    if (in_choice && at_expr_equal(e, read)) return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (is_chosen(e->arg[i], read, in_choice || (e->op == AT_X_SELECT && i > 0))) return true;
+    return false;
+}
+
 /* With which indices the reader reads the tensor, always the same. */
 static at_status find_read(rewrite *w, layout *l) {
     int t = at_compute_find(w->old, l->from->name), r = at_compute_find(w->old, l->reader->name);
@@ -181,6 +190,7 @@ static at_status find_read(rewrite *w, layout *l) {
         if (!find_axes(w, l->read->arg[d], l))
             return at_fail(w->err, AT_E_INPUT, "\"%s\" is read where another tensor says",
                            l->from->name);
+    l->is_chosen = is_chosen(w->old->tensors[r].body, l->read, false);
     return AT_OK;
 }
 
@@ -219,6 +229,15 @@ static at_expr *both(rewrite *w, at_expr *x, at_expr *y) {
     return x ? rewrite_binary(w->arena, AT_X_AND, x, y) : y;
 }
 
+/* Can the index be outside of its dimension where the axes are within theirs? */
+static bool may_leave(const layout *l, int dimension) {
+    const at_expr *e = l->read->arg[dimension];
+    if (at_index_axis(e) == AT_INDEX_OTHER) return true;
+    if (!l->is_chosen || e->op == AT_X_INT) return false;
+    return e->op != AT_X_NAME || e->ref >= AT_REF_SIZE ||
+           !at_expr_equal(l->reader->axes[e->ref].extent, l->from->axes[dimension].extent);
+}
+
 /* Parts that do not divide go beyond the axes, and what the reader reads by a condition alone
  * beyond the tensor: where both are within; NULL: everywhere. */
 static at_expr *inside(rewrite *w, const layout *l, at_expr *const *value, at_expr *const *index) {
@@ -232,7 +251,7 @@ static at_expr *inside(rewrite *w, const layout *l, at_expr *const *value, at_ex
         all = both(w, all, one);
     }
     for (int d = 0; d < l->from->num_axes; d++) {
-        if (at_index_axis(l->read->arg[d]) != AT_INDEX_OTHER) continue;
+        if (!may_leave(l, d)) continue;
         all = both(w, all,
                    rewrite_binary(w->arena, AT_X_LE, at_expr_int(w->arena, 0),
                                   rewrite_copy_expr(w->arena, index[d])));

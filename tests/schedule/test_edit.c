@@ -21,6 +21,15 @@ static const example reversed = {"reversed", sizes,
                                  "mul[i:N, j:M] = sum(k:L) A[i, k]*B[L - 1 - k, j]\n",
                                  "i, j, k => @mul = i, j // k\n"};
 
+/* B and D have fewer rows than the sum has steps. */
+static const example chosen = {
+    "chosen", sizes,
+    "A[N, L] : input\n"
+    "B[L - P, M] : weight\n"
+    "D[P, M] : weight\n"
+    "mul[i:N, j:M] = sum(k:L) A[i, k]*((P <= k ? B[k - P, j] : 0) + (k < P ? D[k, j] : 0))\n",
+    "i, j, k => @mul = i, j // k\n"};
+
 /* What edits go on from. */
 typedef struct state {
     fixture f;
@@ -178,6 +187,21 @@ static void layout_of_a_reversed_axis(void **state) {
     end();
 }
 
+/* What is read by a condition alone is copied within its tensor alone. */
+static void layout_of_a_choice(void **state) {
+    (void)state;
+    begin(&chosen);
+    DO(COPY(AT_COPY_LAYOUT, "D", "mul", "packd"));
+    DO(SPLIT("mul", "k", "k0", "k1"));
+    DO(COPY(AT_COPY_LAYOUT, "B", "mul", "packb"));
+    expect_stage("packd[j:M, k:L] = 0 <= k && k < P ? D[k, j] : 0\n");
+    expect_stage("packb[j:M, k0_i:k0, k1_i:k1] = k0_i*k1 + k1_i < L && "
+                 "0 <= k0_i*k1 + k1_i - P && k0_i*k1 + k1_i - P < L - P ? "
+                 "B[k0_i*k1 + k1_i - P, j] : 0\n");
+    expect_same_outputs();
+    end();
+}
+
 static void factor(void **state) {
     (void)state;
     tile();
@@ -287,6 +311,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(loops),
                                        cmocka_unit_test(copies),
                                        cmocka_unit_test(layout_of_a_reversed_axis),
+                                       cmocka_unit_test(layout_of_a_choice),
                                        cmocka_unit_test(factor),
                                        cmocka_unit_test(epilogue),
                                        cmocka_unit_test(plain),
