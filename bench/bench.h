@@ -81,6 +81,15 @@ at_bench_spread at_bench_contest_of_peak(const at_bench_contest *c, int i);
 at_bench_spread at_bench_contest_speed(const at_bench_contest *c, int i,
                                        int j); /* of i, as a multiple of j's */
 
+/* ---- what comparisons found, in a file (counts.c) ------------------------------------------- */
+
+typedef struct at_bench_counts {
+    int comparisons, different, beyond; /* beyond 0.3 %; each no more than the one before */
+} at_bench_counts;
+/* All lines of the file together; of one that is not there nothing. AT_E_INPUT names the line. */
+at_status at_bench_counts_read(const char *path, at_bench_counts *sum, at_error *err);
+at_status at_bench_counts_append(const char *path, const at_bench_counts *c, at_error *err);
+
 /* ---- memory (memory.c): 64-byte aligned, in large pages, zeroed; for us and the peers alike -- */
 
 void *at_bench_alloc(int64_t size_bytes);

@@ -133,49 +133,18 @@ static void report_count(at_arena *a, const char *what, int count, int of, doubl
                         most < 0 ? AT_BENCH_GOAL_NONE : AT_BENCH_GOAL_MOST, most);
 }
 
-/* What comparisons found. */
-typedef struct counts {
-    int comparisons, different, beyond;
-} counts;
-
 enum { PIECE = 25 }; /* comparisons to a line of the file of counts */
 
+/* NULL: there is none. */
 static const char *counts_file(void) {
     const char *name = getenv("COUNTS");
     return name && *name ? name : NULL;
 }
 
-/* Adds up what the file has so far; one that is not there yet has nothing. */
-static at_status read_counts(counts *sum, at_error *err) {
-    FILE *f = counts_file() ? fopen(counts_file(), "r") : NULL;
-    counts c;
-    int fields = 0;
-    *sum = (counts){0};
-    while (f && (fields = fscanf(f, "%d %d %d\n", &c.comparisons, &c.different, &c.beyond)) == 3) {
-        sum->comparisons += c.comparisons;
-        sum->different += c.different;
-        sum->beyond += c.beyond;
-    }
-    if (f) fclose(f);
-    if (f && fields != EOF)
-        return at_fail(err, AT_E_INPUT, "%s: a line without three numbers", counts_file());
-    return AT_OK;
-}
-
-/* Every piece is in the file before the next one begins: whoever ends this process cannot choose
- * which count. */
-static at_status append_counts(const counts *c, at_error *err) {
-    FILE *f = counts_file() ? fopen(counts_file(), "a") : NULL;
-    if (!counts_file()) return AT_OK;
-    bool ok = f && fprintf(f, "%d %d %d\n", c->comparisons, c->different, c->beyond) > 0;
-    if (f) ok &= !fclose(f);
-    return ok ? AT_OK : at_fail(err, AT_E_OUTPUT, "%s: cannot be written", counts_file());
-}
-
 static at_status report_sum(at_arena *a, at_error *err) {
-    counts sum;
+    at_bench_counts sum;
     if (!counts_file()) return AT_OK;
-    AT_TRY(read_counts(&sum, err));
+    AT_TRY(at_bench_counts_read(counts_file(), &sum, err));
     double most = sum.comparisons * level;
     report_count(a, "all in the file of counts: different", sum.different, sum.comparisons, most);
     report_count(a, "    by more than 0.3 %", sum.beyond, sum.comparisons, most);
@@ -192,8 +161,9 @@ static at_status beside_itself(at_arena *a, const char *other_name, bool fresh, 
     at_program *p;
     rig r = {0};
     int n = at_bench_trials ? at_bench_trials : COMPARISONS;
-    counts all = {0}, piece = {0}, before;
-    AT_TRY(read_counts(&before, err));
+    at_bench_counts all = {0}, piece = {0}, before = {0};
+    const char *file = fresh ? NULL : counts_file();
+    if (file) AT_TRY(at_bench_counts_read(file, &before, err));
     r.seed = (uint64_t)before.comparisons * SEEDS;
     AT_TRY(at_template_find("conv2d_3x3_gemm", &row, err));
     AT_TRY(at_task_new(a, row, "N=1,H=14,W=14,CI=60,CO=64", &task, err));
@@ -213,9 +183,10 @@ static at_status beside_itself(at_arena *a, const char *other_name, bool fresh, 
         all.comparisons++, piece.comparisons++;
         all.different += v.different, piece.different += v.different;
         all.beyond += v.beyond, piece.beyond += v.beyond;
-        if (!fresh && (piece.comparisons == PIECE || i == n - 1)) {
-            s = append_counts(&piece, err);
-            piece = (counts){0};
+        if (file && (piece.comparisons == PIECE || i == n - 1)) {
+            /* Before the next piece begins: whoever ends this process cannot choose which count. */
+            s = at_bench_counts_append(file, &piece, err);
+            piece = (at_bench_counts){0};
         }
         spreads += v.spread;
         halves += v.half;

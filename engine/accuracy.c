@@ -63,8 +63,8 @@ static at_status make_data(at_session *s, at_error *err) {
         status = at_reference_in_double(s, &x->normal, &why);
     }
     if (status != AT_OK && err) *err = why;
-    if (status != AT_E_USAGE) return status;
-    /* A second set of data exceeds this machine. */
+    if (status != AT_E_USAGE && status != AT_E_NO_VALID) return status;
+    /* A second set of data exceeds this machine, or the time. */
     x->matters = false;
     at_engine_warn(&s->options, at_format(s->scratch,
                                           "errors are not measured, and --max-error does not "

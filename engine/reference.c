@@ -48,6 +48,12 @@ static void add_buffers(const at_dataset *d, const at_buf *sums, at_buf *bufs, i
         }
 }
 
+/* What is left of a time limit, which is no limit of one kernel. */
+static double most_seconds(const at_session *s) {
+    double left_s = (double)(s->deadline_ns - at_now_ns()) * 1e-9;
+    return s->deadline_ns ? fmax(left_s, 0.001) : run_timeout_s;
+}
+
 static at_status run_naive(at_session *s, at_text *source, int64_t workspace_bytes, double points,
                            const at_buf *sums, at_error *err) {
     const at_dataset *d = &s->data;
@@ -61,7 +67,7 @@ static at_status run_naive(at_session *s, at_text *source, int64_t workspace_byt
                   .workspace_bytes = workspace_bytes,
                   .data_version = d->version,
                   .compile_timeout_s = compile_timeout_s,
-                  .run_timeout_s = run_timeout_s};
+                  .run_timeout_s = most_seconds(s)};
     if (workspace_bytes > at_cpu_facts()->memory_bytes / 4 * 3)
         return at_fail(err, AT_E_USAGE,
                        "the reference keeps whole stages: %.1f GiB, this machine has %.1f GiB",
@@ -82,9 +88,16 @@ static at_status run_naive(at_session *s, at_text *source, int64_t workspace_byt
             job.object = object = made.path;
         }
     }
+    job.run_timeout_s = most_seconds(s); /* a compiler took some */
     at_status status = at_worker_run(s->worker, &job, s->options.stop, &outcome, err);
     if (object) at_object_remove(object);
     AT_TRY(status);
+    if (outcome.end == AT_JOB_TIMEOUT && s->deadline_ns)
+        return at_fail(err, AT_E_NO_VALID,
+                       "%s: the time ended first: plain loops make the output that kernels are "
+                       "checked against, and were not through; give a longer --time, or smaller "
+                       "sizes",
+                       s->row->name);
     if (outcome.end)
         return at_fail(err, AT_E_BUG, "the reference failed (%s): %s",
                        at_err_no_name(at_error_of_job(outcome.end)), outcome.error);

@@ -16,6 +16,7 @@ static const int64_t unknown_cache_bytes = 64 << 20; /* more than most have */
 static void begin(const at_engine_options *o, at_session *s) {
     memset(s, 0, sizeof *s);
     s->spent.start_ns = at_now_ns();
+    if (o->time_s > 0) s->deadline_ns = s->spent.start_ns + (int64_t)(o->time_s * 1e9);
     s->options = *o;
     s->tuner = "";
     s->arena = at_arena_new();

@@ -92,6 +92,9 @@ typedef struct at_session {
     double peak;         /* that speeds are shares of: this one, or the bandwidth */
     int64_t peak_ns;     /* when that was, on the clock of at_now_ns */
     at_spent spent;
+    /* On the clock of at_now_ns: when the time limit of the command ends; 0: there is none. What is
+     * made before the trials does not go on beyond it. */
+    int64_t deadline_ns;
     int64_t disturbed; /* samples thrown away, or kept where there were no others */
 } at_session;
 
@@ -112,7 +115,8 @@ at_status at_session_reserve(at_session *s, at_error *err);
  * are not exact. */
 at_status at_session_dataset(at_session *s, at_store *shared, bool real, at_dataset *out,
                              at_error *err);
-/* Worker, input data, reference, FMA peak. AT_E_INTERRUPTED */
+/* Worker, input data, reference, FMA peak. AT_E_NO_VALID where the reference is not there by
+ * deadline_ns; AT_E_INTERRUPTED */
 at_status at_session_start(at_session *s, at_error *err);
 /* Gives up what measuring takes, until at_session_reserve and at_session_start: worker and data.
  */

@@ -65,7 +65,9 @@ static at_status make_data(at_set_tuning *t, at_set_member *m, at_error *err) {
     m->has_data = true;
     t->kept_bytes += m->data_bytes;
     if (t->kept_bytes > t->most_kept_bytes) t->most_kept_bytes = t->kept_bytes;
-    AT_TRY(at_session_start(&m->tuning.s, err));
+    at_status status = at_session_start(&m->tuning.s, err);
+    if (status != AT_OK) drop_data(t, m);
+    AT_TRY(status);
     t->made++;
     t->made_ns += at_now_ns() - begin_ns;
     return AT_OK;
@@ -153,11 +155,19 @@ static int64_t first_round(const at_set_tuning *t, int64_t length) {
     return length / FIRST_ROUND_SHORTER;
 }
 
+/* The time went to make a task's data; what the others have found stays. */
+static bool is_time_up(const at_set_tuning *t, at_status status, int64_t deadline_ns,
+                       const at_error *err) {
+    if (status != AT_E_NO_VALID || !deadline_ns || at_now_ns() < deadline_ns) return false;
+    at_engine_warn(&t->options, err->text);
+    return true;
+}
+
 static at_status run_rounds(at_set_tuning *t, int64_t deadline_ns, at_error *err) {
     int64_t length = round_length(t);
     for (int i = 0; i < t->num_members; i++) {
         at_tuning *u = &t->members[i].tuning;
-        u->deadline_ns = deadline_ns;
+        u->deadline_ns = u->s.deadline_ns = deadline_ns;
         u->events = (at_tune_events){.trial = trial, .ctx = t};
     }
     while (t->tally.done < t->tally.total && !at_engine_stopped(&t->options)) {
@@ -165,7 +175,9 @@ static at_status run_rounds(at_set_tuning *t, int64_t deadline_ns, at_error *err
         if (next < 0 || (deadline_ns && at_now_ns() >= deadline_ns)) break;
         bool first = !t->members[next].tuning.tally.done;
         int64_t n = first ? first_round(t, length) : length;
-        AT_TRY(run_round(t, next, n ? n : 1, err));
+        at_status status = run_round(t, next, n ? n : 1, err);
+        if (is_time_up(t, status, deadline_ns, err)) break;
+        AT_TRY(status);
     }
     return AT_OK;
 }
@@ -186,14 +198,20 @@ static at_status run_finals(at_set_tuning *t, at_error *err) {
     double least_s = fmax(least_final_s, least_final_of_task_s * t->num_members);
     int left = 0;
     end_s = time_s > 0 ? time_s : fmax(end_s, so_far_s(t) + least_s);
-    for (int i = 0; i < t->num_members; i++) left += best_s(&t->members[i].tuning) > 0;
+    for (int i = 0; i < t->num_members; i++) {
+        at_session *s = &t->members[i].tuning.s;
+        if (time_s > 0) s->deadline_ns = t->start_ns + (int64_t)(time_s * 1e9);
+        left += best_s(&t->members[i].tuning) > 0;
+    }
     for (int i = 0; i < t->num_members && !at_engine_stopped(&t->options); i++) {
         at_tuning *u = &t->members[i].tuning;
         if (best_s(u) <= 0) continue;
         double budget_s = (end_s - so_far_s(t)) / left--;
         if (budget_s <= 0) break;
         int64_t begin_ns = at_now_ns();
-        AT_TRY(switch_to(t, i, err));
+        at_status status = switch_to(t, i, err);
+        if (is_time_up(t, status, u->s.deadline_ns, err)) break;
+        AT_TRY(status);
         budget_s -= (double)(at_now_ns() - begin_ns) * 1e-9;
         if (budget_s <= 0) continue;
         AT_TRY(at_final_run(&u->s, u->known, t->log, (at_final_limits){budget_s, budget_s},

@@ -54,6 +54,22 @@ static void one_budget(void **state) {
     assert_non_null(strstr(r->err, " trials; the same command goes on"));
 }
 
+/* The plain loops that make a layer's expected output end with the time; results of others stay. */
+static void time_of_a_reference(void **state) {
+    (void)state;
+    cli_write("far.te", "args N=8\nA[N, N] : input\nB[N, N] : input\n"
+                        "m[i:N, j:N] = max(k:N) A[i, k] + B[j, k]\n"
+                        "out[i:N, j:N] = min(m[i, j], 5)\n");
+    const cli_result *r = cli_expect(3, "./autotune ./far.te --args N=4000 --time 0.5s");
+    assert_non_null(strstr(r->err, "autotune: far: the time ended first: plain loops make the "));
+    assert_int_equal(cli_count_lines(r->err, "autotune: "), 1);
+    cli_write("far.workload", "1 far N=4000\n1 far N=8\n");
+    cli_expect(0, "./autotune ./far.te --trials 2 --log far.log");
+    r = cli_expect(3, "./autotune tune ./far.te --workload ./far.workload --time 0.5s");
+    assert_non_null(strstr(r->out, "no valid trial: 1 of 2 layers\n"));
+    assert_int_equal(cli_count_lines(r->out, "far N=8 "), 1);
+}
+
 /* What is wrong with a file of layers: one line with its place, and no log. */
 static void bad_workloads(void **state) {
     (void)state;
@@ -124,6 +140,7 @@ static void bad_workloads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(one_budget),
+                                       cmocka_unit_test(time_of_a_reference),
                                        cmocka_unit_test(bad_workloads)};
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
 }
