@@ -95,19 +95,30 @@ void at_core_claim_tell(const at_core_claim *c, const char *text) {
     if (pwrite(c->fds[0], text, len, 0) == (ssize_t)len) (void)!ftruncate(c->fds[0], (off_t)len);
 }
 
-void at_core_claims_clean(void) {
+/* Takes away what nobody holds; out, or NULL: what the others say. */
+static void look_at_cores(at_text *out) {
     char name[64];
     int folder;
     if (open_folder(false, &folder, NULL) != AT_OK) return;
     for (int core = 0; core < MOST_CORES; core++) {
+        char file[32], text[MOST_TEXT];
         int fd = open_core(folder, core, 0);
         if (fd < 0) continue;
-        if (!flock(fd, LOCK_EX | LOCK_NB)) unlinkat(folder, core_name(core, name), 0);
+        bool is_held = flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+        if (!is_held) unlinkat(folder, core_name(core, file), 0);
+        ssize_t n = is_held && out ? pread(fd, text, sizeof text - 1, 0) : 0;
         close(fd);
+        if (n <= 0) continue;
+        text[n] = 0;
+        at_text_addf(out, "%.*s\n", (int)strcspn(text, "\n"), text);
     }
     close(folder);
     rmdir(folder_name(name)); /* once it is empty */
 }
+
+void at_core_claims_clean(void) { look_at_cores(NULL); }
+
+void at_core_claims_read(at_text *out) { look_at_cores(out); }
 
 /* A child between fork and exec has the lock, too, if nobody opens it. */
 void at_core_claim_give(at_core_claim *c) {
@@ -115,21 +126,4 @@ void at_core_claim_give(at_core_claim *c) {
     if (c->count) at_core_claims_clean();
     if (c->count && CPU_COUNT(&before)) sched_setaffinity(0, sizeof before, &before);
     c->count = 0;
-}
-
-void at_core_claims_read(at_text *out) {
-    int folder;
-    if (open_folder(false, &folder, NULL) != AT_OK) return;
-    for (int core = 0; core < MOST_CORES; core++) {
-        char text[MOST_TEXT];
-        int fd = open_core(folder, core, 0);
-        if (fd < 0) continue;
-        bool is_held = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
-        ssize_t n = is_held ? pread(fd, text, sizeof text - 1, 0) : 0;
-        close(fd);
-        if (n <= 0) continue;
-        text[n] = 0;
-        at_text_addf(out, "%.*s\n", (int)strcspn(text, "\n"), text);
-    }
-    close(folder);
 }

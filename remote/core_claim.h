@@ -18,7 +18,7 @@ void at_core_claim_tell(const at_core_claim *c, const char *text);
 void at_core_claim_give(at_core_claim *c); /* back; the thread runs where it did before */
 /* Takes away the files of cores that nobody holds: of agents that were killed. */
 void at_core_claims_clean(void);
-/* What the agents of this user that hold cores say, a line each. */
+/* What the agents of this user that hold cores say, a line each; cleans, too. */
 void at_core_claims_read(at_text *out);
 
 #endif

@@ -123,7 +123,8 @@ void at_fleet_start(fleet *f, worker *w) {
     char **argv;
     at_error err;
     at_status s = at_place_command(f->arena, w->spot, f->cores, &argv, &err);
-    if (s == AT_OK) s = at_link_start(&w->link, argv, &err);
+    /* A step of a directory's does not notice that nobody reads it any more. */
+    if (s == AT_OK) s = at_link_start(&w->link, argv, w->spot->path ? SIGTERM : SIGINT, &err);
     w->heard_ns = w->said_ns = at_now_ns();
     w->state = AT_FLEET_STARTED;
     if (s == AT_OK) at_fleet_watch(f, w);

@@ -22,13 +22,15 @@ void at_link_of_pipes(at_link *l, int in, int out) {
 /* ---- a process ------------------------------------------------------------------------------- */
 
 /* Between fork and exec. A group of its own: Ctrl-C is for the search, which ends it. */
-static _Noreturn void become(char *const argv[], int in, int out, int errors, pid_t parent) {
+static _Noreturn void become(char *const argv[], int in, int out, int errors, pid_t parent,
+                             int orphan_signal) {
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    prctl(PR_SET_PDEATHSIG, orphan_signal);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGINT, SIG_DFL); /* which a shell's jobs in the background do not have */
     const int said = STDERR_FILENO;
     if (getppid() != parent || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
         dup2(errors, said) < 0)
@@ -39,7 +41,7 @@ static _Noreturn void become(char *const argv[], int in, int out, int errors, pi
     _exit(127);
 }
 
-at_status at_link_start(at_link *l, char *const argv[], at_error *err) {
+at_status at_link_start(at_link *l, char *const argv[], int orphan_signal, at_error *err) {
     int to[2], from[2], errors[2];
     *l = (at_link){.in = -1, .out = -1, .errors = -1, .greets = true};
     if (pipe2(to, O_CLOEXEC)) return at_fail(err, AT_E_BUG, "no pipe: %s", strerror(errno));
@@ -53,7 +55,7 @@ at_status at_link_start(at_link *l, char *const argv[], at_error *err) {
     }
     pid_t parent = getpid(), pid = fork();
     int why = errno;
-    if (pid == 0) become(argv, to[0], from[1], errors[1], parent);
+    if (pid == 0) become(argv, to[0], from[1], errors[1], parent, orphan_signal);
     close(to[0]), close(from[1]), close(errors[1]);
     if (pid < 0) {
         close(to[1]), close(from[0]), close(errors[0]);

@@ -26,8 +26,10 @@ typedef struct at_link {
 
 /* Pipes that are there already; borrowed. */
 void at_link_of_pipes(at_link *l, int in, int out);
-/* Starts a program with its standard files on pipes; it ends with the calling thread. AT_E_BUG */
-at_status at_link_start(at_link *l, char *const argv[], at_error *err);
+/* Starts a program with its standard files on pipes, and has it sent a signal where the calling
+ * thread ends without a word: SIGTERM; or SIGINT, of which srun lets a task that runs end by itself
+ * (SIGTERM has it killed) and gives up what still waits for nodes. AT_E_BUG */
+at_status at_link_start(at_link *l, char *const argv[], int orphan_signal, at_error *err);
 /* Adds what to poll for. */
 enum { AT_LINK_FDS = 4 };
 int at_link_fds(const at_link *l, struct pollfd *out);

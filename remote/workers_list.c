@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,7 +65,7 @@ static at_status ask(at_arena *a, const at_spot *s, const volatile int *stop, st
     int64_t begin_ns = at_now_ns();
     at_frame f = {0};
     at_status status = at_place_command(a, s, 1, &argv, err);
-    if (status == AT_OK) status = at_link_start(&link, argv, err);
+    if (status == AT_OK) status = at_link_start(&link, argv, SIGINT, err);
     AT_TRY(status);
     at_link_send(&link, &(at_frame){.type = AT_FRAME_ASK}, NULL);
     while (status == AT_OK && f.type != AT_FRAME_STATES) {
