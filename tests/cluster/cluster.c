@@ -71,7 +71,7 @@ int count_processes(bool agents_alone, int *pids, int most) {
 
 void expect_nothing_left(const char *after) {
     int pids[8] = {0}, n = 0;
-    for (int i = 0; i < 100; i++, usleep(100000))
+    for (int i = 0; i < 300; i++, usleep(100000))
         if (!(n = count_processes(false, pids, 8))) break;
     if (n) fail_msg("after %s, %d processes are left; %d is one", after, n, pids[0]);
     /* Cores that others have claimed are theirs. */
@@ -82,7 +82,7 @@ void expect_nothing_left(const char *after) {
     cli_expect(1, "find cluster/there -type f ! -name 'agent-*[0-9a-f]' "
                   "2>/dev/null | grep .");
     if (has_slurm)
-        cli_expect(1, ENV "timeout 20 sh -c 'while squeue -h | grep -q .; do sleep 0.2; "
+        cli_expect(1, ENV "timeout 60 sh -c 'while squeue -h | grep -q .; do sleep 0.2; "
                           "done'; squeue -h | grep .");
 }
 

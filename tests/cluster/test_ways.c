@@ -45,9 +45,9 @@ static void by_slurm(void **state) {
     cli_expect(0, ENV "salloc -Q -N2 ./autotune " TASK "--trials 50 --log job.log --on slurm");
     expect_trials("job.log", 50);
     cli_expect(0, ENV "salloc -Q -N2 ./autotune " TASK
-                      "--trials 50 --log job2.log --on slurm:dir=box & p=$!; n=0; "
-                      "for i in $(seq 100); do sleep 0.1; n=$(squeue -h -s -o '%%i %%N' | grep -c "
-                      "'n\\[0-1\\]'); [ $n = 1 ] && break; done; wait $p && [ $n = 1 ]");
+                      "--trials 50 --cooldown 50ms --log job2.log --on slurm:dir=box & p=$!; n=0; "
+                      "while kill -0 $p 2>/dev/null; do sleep 0.1; n=$(squeue -h -s -o '%%i %%N' | "
+                      "grep -c 'n\\[0-1\\]'); [ $n = 1 ] && break; done; wait $p && [ $n = 1 ]");
     expect_trials("job2.log", 50);
     expect_nothing_left("a job");
 }
@@ -55,9 +55,10 @@ static void by_slurm(void **state) {
 static void by_folder(void **state) {
     (void)state;
     cli_expect(
-        0, "umask 0; mkdir -m 700 box; for i in 1 2; do timeout 60 ./autotune work box --idle 2s "
-           "2>work$i.err & done; ./autotune " TASK "--trials 100 --log dir.log --on dir:box; "
-           "r=$?; find box -perm /077 | grep . && r=9; wait; exit $r");
+        0,
+        "umask 0; mkdir -m 700 box; for i in 1 2; do timeout 60 ./autotune work box 2>work$i.err & "
+        "w=\"$w $!\"; done; ./autotune " TASK "--trials 100 --log dir.log --on dir:box; "
+        "r=$?; find box -perm /077 | grep . && r=9; kill $w; wait; exit $r");
     expect_trials("dir.log", 100);
     expect_nothing_left("a directory");
 }
@@ -141,17 +142,17 @@ static void listed(void **state) {
     (void)state;
     const cli_result *r = cli_expect(
         0, "./autotune " TASK
-           "--trials 1000000 --log list.log --on local & p=$!; for i in $(seq 50); do "
+           "--trials 1000000 --log list.log --on local & p=$!; for i in $(seq 300); do "
            "sleep 0.1; ./autotune workers | grep 'last' && break; done; kill $p; wait $p; true");
     assert_non_null(strstr(r->out, "dense M=64,N=64,K=64"));
     expect_nothing_left("being listed");
     /* Through a directory, too; a worker that was killed is not among them. */
     r = cli_expect(
-        0, "./autotune work box --idle 1s 2>/dev/null & w=$!; ./autotune " TASK
+        0, "./autotune work box --idle 5s 2>/dev/null & w=$!; ./autotune " TASK
            "--trials 1000000 --log list2.log --on dir:box & p=$!; until cp box/workers/W-* "
            "box/workers/W-dead 2>/dev/null; do sleep 0.1; done; sed -i 's/\"host\": "
            "\"[^\"]*/\"host\": \"gone/' box/workers/W-dead; "
-           "touch -d '2 minutes ago' box/workers/W-dead; for i in $(seq 50); do sleep 0.1; "
+           "touch -d '2 minutes ago' box/workers/W-dead; for i in $(seq 300); do sleep 0.1; "
            "./autotune workers --on dir:box | grep 'last' && break; done; kill $p; wait $p; "
            "wait $w; true");
     assert_non_null(strstr(r->out, "dense M=64,N=64,K=64"));
