@@ -126,11 +126,9 @@ void at_text_add_python_string(at_text *t, const char *s);
 void at_text_add_shell(at_text *t, const char *word, size_t n);
 void at_text_add_word(at_text *t, const char *word); /* all of it, behind a blank */
 /* Text of others in C (c_text.c). A name is reserved where no variable can have it: words of C and
- * C++, macros of headers, and what emitted files keep for themselves (at_, omp_, a leading _);
- * taken where no function can: those, main, and what the C library exports. */
+ * C++, macros of headers, and what emitted files keep for themselves (at_, omp_, a leading _). */
 #define AT_C_NAME_MAX 120
 bool at_c_is_reserved(const char *name);
-bool at_c_is_taken(const char *name);
 /* Why it cannot name a function of C and C++; NULL: it can. */
 const char *at_c_name_fault(const char *name);
 /* Makes a name for a function of any text: what C does not allow becomes '_', never two in a row; a
@@ -160,8 +158,7 @@ bool at_is_unseen(int32_t c);
  * that is no UTF-8 \xff. A backslash stays alone: this is to be looked at, not to be read back.
  * What has been made visible stays as it is when that is done again. */
 void at_text_add_visible(at_text *out, const char *text);
-void at_text_add_visible_lines(at_text *out, const char *text); /* '\n' and '\t' stay */
-const char *at_visible(at_arena *a, const char *text);          /* one line */
+const char *at_visible(at_arena *a, const char *text); /* one line */
 /* Into size bytes, cut between characters where it is longer; the length. */
 size_t at_visible_into(char *out, size_t size, const char *text, bool lines);
 /* Character by character; the length of what is written to out, without NUL. */
@@ -249,11 +246,9 @@ at_status at_open_input(const char *path, int *fd, at_error *err);
 at_status at_open_file(const char *path, int *fd, at_error *err);
 /* Whole file of at most so many bytes, NUL-terminated, owned by arena. AT_E_INPUT names path and
  * reason. */
-at_status at_read_file_most(at_arena *a, const char *path, size_t most_bytes, char **text,
-                            size_t *len, at_error *err);
-at_status at_read_stdin_most(at_arena *a, size_t most_bytes, char **text, size_t *len,
-                             at_error *err);
-at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err);
+at_status at_read_file(at_arena *a, const char *path, size_t most_bytes, char **text, size_t *len,
+                       at_error *err);
+at_status at_read_stdin(at_arena *a, size_t most_bytes, char **text, size_t *len, at_error *err);
 
 /* ---- output files (output.c) ----------------------------------------------------------------- */
 

@@ -53,7 +53,8 @@ bool at_c_is_reserved(const char *name) {
            *name == '_' || holds(keywords, name) || (has_capital(name) && holds(macros, name));
 }
 
-bool at_c_is_taken(const char *name) {
+/* No function can have it. */
+static bool is_taken(const char *name) {
     return at_c_is_reserved(name) || !strcmp(name, "main") || holds(library, name);
 }
 
@@ -70,7 +71,7 @@ const char *at_c_name_fault(const char *name) {
     if (strstr(name, "__")) return "C++ keeps names with __ for itself; write another";
     if (at_c_is_reserved(name))
         return "C, C++ or the file's own parts use this name; write another";
-    if (at_c_is_taken(name)) return "the C library uses this name; write another";
+    if (is_taken(name)) return "the C library uses this name; write another";
     return NULL;
 }
 
@@ -93,7 +94,7 @@ char *at_c_name(at_arena *a, const char *text) {
         while (t.data[t.len - 1] == '_') t.data[--t.len] = 0;
         at_text_addf(&t, "_%s", hex + 24); /* the digits that the last bytes change too */
     }
-    const char *first = at_c_is_taken(at_text_str(&t)) ? "k_" : "";
+    const char *first = is_taken(at_text_str(&t)) ? "k_" : "";
     char *name = at_format(a, "%s%s", first, at_text_str(&t));
     at_text_free(&t);
     return name;

@@ -102,20 +102,15 @@ static at_status read_all(at_arena *a, int fd, const char *path, size_t most_byt
     return AT_OK;
 }
 
-at_status at_read_stdin_most(at_arena *a, size_t most_bytes, char **text, size_t *len,
-                             at_error *err) {
+at_status at_read_stdin(at_arena *a, size_t most_bytes, char **text, size_t *len, at_error *err) {
     return read_all(a, STDIN_FILENO, "stdin", most_bytes, text, len, err);
 }
 
-at_status at_read_file_most(at_arena *a, const char *path, size_t most_bytes, char **text,
-                            size_t *len, at_error *err) {
+at_status at_read_file(at_arena *a, const char *path, size_t most_bytes, char **text, size_t *len,
+                       at_error *err) {
     int fd;
     AT_TRY(at_open_file(path, &fd, err));
     at_status s = read_all(a, fd, path, most_bytes, text, len, err);
     close(fd);
     return s;
-}
-
-at_status at_read_file(at_arena *a, const char *path, char **text, size_t *len, at_error *err) {
-    return at_read_file_most(a, path, PTRDIFF_MAX / 4, text, len, err);
 }

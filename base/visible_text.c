@@ -3,17 +3,13 @@
 
 #include <string.h>
 
-static void add(at_text *out, const char *s, bool lines) {
+void at_text_add_visible(at_text *out, const char *text) {
     char spelled[AT_VISIBLE_BYTES];
-    for (const char *end = s + strlen(s); s < end;) {
-        int length = at_visible_next(&s, end, lines, spelled);
+    for (const char *end = text + strlen(text); text < end;) {
+        int length = at_visible_next(&text, end, false, spelled);
         at_text_addn(out, spelled, (size_t)length);
     }
 }
-
-void at_text_add_visible(at_text *out, const char *text) { add(out, text, false); }
-
-void at_text_add_visible_lines(at_text *out, const char *text) { add(out, text, true); }
 
 const char *at_visible(at_arena *a, const char *text) {
     at_text t = {0};

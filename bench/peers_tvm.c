@@ -7,7 +7,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-enum { FLOAT_CODE = 2, CPU = 1, TENSOR_CODE = 7, MOST_TENSORS = 8 };
+enum { FLOAT_CODE = 2, CPU = 1, TENSOR_CODE = 7, MOST_TENSORS = 8, MOST_BYTES = 64 << 20 };
 
 typedef struct dl_tensor {
     void *data;
@@ -133,7 +133,7 @@ at_status at_tvm_open(at_arena *a, const char *path, const at_bench_data *d, at_
     char *text;
     size_t length;
     *out = t;
-    AT_TRY(at_read_file(a, at_format(a, "%s.json", path), &text, &length, err));
+    AT_TRY(at_read_file(a, at_format(a, "%s.json", path), MOST_BYTES, &text, &length, err));
     AT_TRY(at_json_parse(a, text, length, &about, err));
     const at_json *seconds = at_json_get(about, "seconds"), *trials = at_json_get(about, "trials");
     if (!seconds || !trials) return at_fail(err, AT_E_NO_VALID, "%s.json lacks its search", path);

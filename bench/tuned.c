@@ -106,10 +106,11 @@ static at_status read_output(at_arena *a, const char *command, char **out, int *
 }
 
 static void last_line(at_arena *a, const char *path, char *out, size_t size) {
+    enum { MOST_BYTES = 64 << 20 };
     char *text;
     size_t len;
     snprintf(out, size, "the tool failed without a message");
-    if (at_read_file(a, path, &text, &len, NULL) != AT_OK) return;
+    if (at_read_file(a, path, MOST_BYTES, &text, &len, NULL) != AT_OK) return;
     while (len && text[len - 1] == '\n') text[--len] = 0;
     if (!len) return;
     const char *line = strrchr(text, '\n');

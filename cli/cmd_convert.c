@@ -241,7 +241,7 @@ static at_status convert_ansor(const at_options *o, conversion *c, at_text *text
                        o->from);
     if (o->to && strcmp(o->to, "template") != 0)
         return at_fail(err, AT_E_USAGE, "--from ansor makes a template's file, not a %s", o->to);
-    AT_TRY(at_read_file_most(c->arena, o->operands[0], MOST_BYTES, &file, &size, err));
+    AT_TRY(at_read_file(c->arena, o->operands[0], MOST_BYTES, &file, &size, err));
     AT_TRY(choose_record(&f, file, size, &best, err));
     if (at_ansor_read(c->arena, best->line, best->length, &x, err) != AT_OK) {
         at_fail_at(err, "%s:%lld: ", o->operands[0], (long long)best->number);

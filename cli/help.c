@@ -42,7 +42,7 @@ static void add_usage(at_text *out, at_verb v) {
                  v == AT_VERB_TUNE || !*row->operands ? "" : " ", row->operands, " [options]\n");
 }
 
-void at_help_program(at_text *out) {
+static void describe_program(at_text *out) {
     at_text_add(out, "usage: ");
     for (int v = 0; v < AT_VERB_COUNT; v++) {
         if (v) at_text_add(out, "       ");
@@ -68,7 +68,7 @@ void at_help_program(at_text *out) {
     }
 }
 
-void at_help_verb(at_text *out, at_verb v) {
+static void describe_verb(at_text *out, at_verb v) {
     at_text_add(out, "usage: ");
     add_usage(out, v);
     at_text about = {0};
@@ -177,7 +177,7 @@ static at_status verb_help(const at_options *o, at_text *help, at_error *err) {
         if (p) AT_TRY(operator_help(p, help, err));
         v = AT_VERB_TUNE;
     }
-    at_help_verb(help, v);
+    describe_verb(help, v);
     return AT_OK;
 }
 
@@ -201,11 +201,11 @@ static at_status write_help(const at_options *o, at_text *help, at_error *err) {
     if (o->verb == AT_VERB_TUNE && o->num_operands &&
         at_template_find(o->operands[0], &row, NULL) == AT_OK)
         AT_TRY(template_help(row, help, err));
-    if (o->verb != AT_VERB_HELP) at_help_verb(help, o->verb);
+    if (o->verb != AT_VERB_HELP) describe_verb(help, o->verb);
     else if (o->help_as == AT_HELP_MAN) return manual(o, help, err);
     else if (o->help_as != AT_HELP_TEXT) at_complete(help, o->help_as);
     else if (o->num_operands) return verb_help(o, help, err);
-    else at_help_program(help);
+    else describe_program(help);
     return AT_OK;
 }
 

@@ -149,8 +149,6 @@ const char *at_option_text(const at_options *o, int i);
 at_status at_parse_int(const char *text, const char *what, int64_t min, int64_t max, int64_t *out,
                        at_error *err);
 
-void at_help_program(at_text *out);
-void at_help_verb(at_text *out, at_verb v);
 /* Roff (manual.c): autotune(1); the beginnings of autotune-templates(7) and autotune-records(5),
  * which go on with docs/templates.md and docs/records.md. Completions for a shell (complete.c). */
 at_status at_manual_program(at_text *out, at_error *err);

@@ -202,7 +202,7 @@ at_status at_layer_file_read(at_arena *a, const at_options *o, const at_template
                  .err = err};
     char *text;
     size_t len;
-    AT_TRY(at_read_file_most(a, o->workload, MOST_BYTES, &text, &len, err));
+    AT_TRY(at_read_file(a, o->workload, MOST_BYTES, &text, &len, err));
     at_status s = read_lines(&r, text, len);
     if (s == AT_OK && !out->len && r.templates.len)
         s = at_fail(err, AT_E_INPUT, "%s: holds no layer of %s; there are layers of %s", r.path,

@@ -68,7 +68,6 @@ bool at_aff_indexed(const at_low *l, const at_aff *x, at_mask inside, int *entry
 /* The symbol floor((sym + c)/by) in x, through which alone x depends on sym; -1: it does otherwise.
  */
 int at_aff_digit(const at_low *l, const at_aff *x, int sym);
-void at_aff_print(const at_low *l, at_text *out, const at_aff *x); /* dump.c */
 
 /* ---- ranges (affine_range.c) ----------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include "codegen/codegen_int.h"
 #include "codegen/tile.h"
 
-void at_aff_print(const at_low *l, at_text *out, const at_aff *x) {
+static void print_affine(const at_low *l, at_text *out, const at_aff *x) {
     bool first = true;
     for (int i = 0; i < x->n; i++) {
         const at_sym *s = &l->syms.data[x->t[i].sym];
@@ -14,19 +14,19 @@ void at_aff_print(const at_low *l, at_text *out, const at_aff *x) {
         case AT_SYM_LOOP: at_text_add(out, s->name); break;
         case AT_SYM_DIV:
             at_text_add(out, "floor((");
-            at_aff_print(l, out, s->of);
+            print_affine(l, out, s->of);
             at_text_addf(out, ")/%lld)", (long long)s->by);
             break;
         case AT_SYM_LOAD:
             at_text_addf(out, "%s[", l->tensors[s->tensor].name);
-            at_aff_print(l, out, s->of);
+            print_affine(l, out, s->of);
             at_text_add(out, "]");
             break;
         default:
             at_text_add(out, s->kind == AT_SYM_MIN ? "min(" : "max(");
-            at_aff_print(l, out, s->of);
+            print_affine(l, out, s->of);
             at_text_add(out, ", ");
-            at_aff_print(l, out, s->of2);
+            print_affine(l, out, s->of2);
             at_text_add(out, ")");
         }
     }
@@ -43,7 +43,7 @@ static void cond_print(const at_low *l, at_text *out, const at_cond *c) {
     case AT_C_FALSE: at_text_add(out, "false"); return;
     case AT_C_TRUE: at_text_add(out, "true"); return;
     case AT_C_ATOM:
-        at_aff_print(l, out, c->atom);
+        print_affine(l, out, c->atom);
         at_text_add(out, " >= 0");
         return;
     case AT_C_NOT: at_text_add(out, "!"); break;
@@ -62,10 +62,10 @@ static void indices(const at_low *l, at_text *out, int tensor, const at_aff *con
                     const at_aff *at) {
     const at_low_tensor *t = &l->tensors[tensor];
     at_text_addf(out, "%s[", t->name);
-    if (at) at_aff_print(l, out, at);
+    if (at) print_affine(l, out, at);
     for (int i = 0; !at && i < t->num_axes; i++) {
         if (i) at_text_add(out, ", ");
-        at_aff_print(l, out, ix[i]);
+        print_affine(l, out, ix[i]);
     }
     at_text_add(out, "]");
 }
@@ -86,12 +86,12 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
     }
     if (v->op == AT_V_TABLE) {
         at_text_addf(out, "%s[", l->tensors[v->tensor].name);
-        at_aff_print(l, out, v->at);
+        print_affine(l, out, v->at);
         at_text_add(out, "]");
         return;
     }
     if (v->op == AT_V_INDEX) {
-        at_aff_print(l, out, v->at);
+        print_affine(l, out, v->at);
         return;
     }
     if (v->op == AT_V_SELECT) {
@@ -120,10 +120,10 @@ static void value_print(const at_low *l, at_text *out, const at_value *v) {
 static void loop_print(const at_low *l, at_text *out, const at_ir *n) {
     static const char *const ann[] = {"", " para", " vec", " unroll"};
     at_text_addf(out, "for %s in ", l->syms.data[n->loop.sym].name);
-    if (n->loop.lo_aff) at_aff_print(l, out, n->loop.lo_aff);
+    if (n->loop.lo_aff) print_affine(l, out, n->loop.lo_aff);
     else at_text_addf(out, "%lld", (long long)n->loop.lo);
     at_text_add(out, " .. ");
-    if (n->loop.hi_aff) at_aff_print(l, out, n->loop.hi_aff);
+    if (n->loop.hi_aff) print_affine(l, out, n->loop.hi_aff);
     else at_text_addf(out, "%lld", (long long)n->loop.hi);
     at_text_addf(out, "%s\n", ann[n->loop.ann]);
 }
@@ -135,7 +135,7 @@ void at_ir_print(at_low *l, at_text *out, const at_ir *list, int indent) {
         case AT_IR_LOOP: loop_print(l, out, n); break;
         case AT_IR_IF:
             at_text_add(out, "if ");
-            at_aff_print(l, out, n->test);
+            print_affine(l, out, n->test);
             at_text_add(out, " >= 0\n");
             break;
         case AT_IR_STMT:
@@ -147,7 +147,7 @@ void at_ir_print(at_low *l, at_text *out, const at_ir *list, int indent) {
             indices(l, out, n->stmt.tensor, n->stmt.ix, n->stmt.at);
             static const char *const joins[AT_REDUCE_COUNT] = {" += ", " max= ", " min= ", " *= "};
             at_text_add(out, n->stmt.add ? joins[n->stmt.reduction] : " = ");
-            if (n->stmt.integer) at_aff_print(l, out, n->stmt.integer);
+            if (n->stmt.integer) print_affine(l, out, n->stmt.integer);
             else value_print(l, out, n->stmt.val);
             at_text_add(out, "\n");
             break;
@@ -155,11 +155,11 @@ void at_ir_print(at_low *l, at_text *out, const at_ir *list, int indent) {
             at_text_addf(out, "%s(", n->call->tile->name);
             for (int i = 0; i < n->call->tile->num_slots; i++) {
                 at_text_addf(out, "%s%s + ", i ? ", " : "", n->call->tile->slot_name[i]);
-                at_aff_print(l, out, n->call->slot_at[i]);
+                print_affine(l, out, n->call->slot_at[i]);
             }
             for (int i = 0; i < n->call->tile->num_trips; i++) {
                 at_text_add(out, "; ");
-                at_aff_print(l, out, n->call->trip[i]);
+                print_affine(l, out, n->call->trip[i]);
             }
             at_text_add(out, ")\n");
             break;

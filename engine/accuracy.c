@@ -31,7 +31,10 @@ static bool matters(const at_session *s) {
     return !at_compute_exact_range(c, values, given, longest);
 }
 
-bool at_accuracy_matters(at_session *s) {
+/* Is it of interest? Where the options name a limit; where the computation has tables, which are an
+ * algorithm's; where it is exact on no integers, and no step of it turns a rounding error into a
+ * large one. */
+static bool is_of_interest(at_session *s) {
     at_accuracies *x = &s->accuracy;
     if (!x->is_decided) x->matters = matters(s);
     x->is_decided = true;
@@ -49,7 +52,7 @@ bool at_accuracy_failed(const at_record *r) {
 bool at_accuracy_stands(at_session *s, const at_record *r) {
     const at_accuracy *x = &r->extra.accuracy;
     if (at_accuracy_failed(r)) return !is_met(s, x);
-    return r->error_no || (x->is_known ? is_met(s, x) : !at_accuracy_matters(s));
+    return r->error_no || (x->is_known ? is_met(s, x) : !is_of_interest(s));
 }
 
 /* ---- data, made when they are first needed --------------------------------------------------- */
@@ -131,7 +134,7 @@ static const at_accuracy *find(const at_session *s, at_key sums) {
 at_status at_accuracy_measure(at_session *s, at_arena *a, const at_candidate *c, at_record *result,
                               at_error *err) {
     at_accuracy *x = &result->extra.accuracy;
-    if (!at_accuracy_matters(s)) return AT_OK;
+    if (!is_of_interest(s)) return AT_OK;
     at_key sums = at_program_sums_key(c->program);
     const at_accuracy *known = find(s, sums);
     if (known) return *x = *known, AT_OK;

@@ -10,10 +10,6 @@
 
 /* Errors above it are a failure: what the options say, or 1e-5. */
 double at_accuracy_limit(const at_engine_options *o);
-/* Is it of interest? Where the options name a limit; where the computation has tables, which are an
- * algorithm's; where it is exact on no integers, and no step of it turns a rounding error into a
- * large one. */
-bool at_accuracy_matters(at_session *s);
 /* What a record of this session's task tells stands under the options' limit as it did under the
  * limit that it was made with. */
 bool at_accuracy_stands(at_session *s, const at_record *r);

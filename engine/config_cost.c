@@ -71,18 +71,13 @@ at_cost_model *at_cost_model_new(const at_task *task, const at_engine_options *o
     return m;
 }
 
-at_cost_model *at_cost_model_with(const at_task *task, const at_engine_options *o,
-                                  const at_speed_table *table) {
-    at_cost_model *m = at_cost_model_late(task, o);
-    at_cost_model_set(m, table);
-    return m;
-}
-
 /* The machine that the table which is built in was measured on. */
 static const at_speed_table built_in = {.cache_bytes = {48 << 10, 2 << 20, 32 << 20}};
 
 at_cost_model *at_cost_model_built_in(const at_task *task, const at_engine_options *o) {
-    return at_cost_model_with(task, o, &built_in);
+    at_cost_model *m = at_cost_model_late(task, o);
+    at_cost_model_set(m, &built_in);
+    return m;
 }
 
 at_cost_model *at_cost_model_of_recorded(const at_recorded *r) {

@@ -17,9 +17,6 @@ typedef struct at_cost_model at_cost_model;
  * measured, else that of a core like it; nothing is measured now. Returns owned; borrows the task.
  */
 at_cost_model *at_cost_model_new(const at_task *task, const at_engine_options *o);
-/* The same with this table. */
-at_cost_model *at_cost_model_with(const at_task *task, const at_engine_options *o,
-                                  const at_speed_table *table);
 /* The same with speeds that are built in: the same wherever it is asked for. */
 at_cost_model *at_cost_model_built_in(const at_task *task, const at_engine_options *o);
 /* As at_cost_model_new, but with this table, if it is given one before its first estimate. */

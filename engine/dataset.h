@@ -63,8 +63,6 @@ at_status at_dataset_expect(at_dataset *d, at_error *err);
 /* The same data once more, in the same store, to be brought into a shape of its own. AT_E_USAGE as
  * above. */
 at_status at_dataset_twin(at_arena *a, const at_dataset *d, at_dataset *out, at_error *err);
-/* Bytes of an output's expected values, with their limits. */
-int64_t at_dataset_expected_bytes(const at_dataset *d, int tensor);
 /* The others get seeded values whose mean is not zero: integers in the range that keeps every sum
  * exact; where there is none, reals. */
 void at_dataset_fill(at_dataset *d, uint64_t seed);

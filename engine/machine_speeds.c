@@ -47,7 +47,7 @@ bool at_speeds_kept(at_speed_table *out) {
     char *text;
     size_t len;
     at_speed_table_of_here(&here);
-    bool ok = path && at_read_file_most(a, path, MOST_BYTES, &text, &len, NULL) == AT_OK &&
+    bool ok = path && at_read_file(a, path, MOST_BYTES, &text, &len, NULL) == AT_OK &&
               at_json_parse(a, text, len, &json, NULL) == AT_OK &&
               at_speed_table_read(json, out, NULL) == AT_OK && same_machine(out, &here);
     at_arena_free(a);

@@ -214,7 +214,7 @@ static at_status prepare_other(at_session *s, at_error *err) {
 at_status at_session_start(at_session *s, at_error *err) {
     at_engine_note(&s->options, "making the input and the output it is checked against ...");
     s->states.core = at_quieter_core_here(s->threads, &s->states.cores);
-    AT_TRY(at_worker_new_of(s->options.worker, s->data.store, -1, 0, &s->worker, err));
+    AT_TRY(at_worker_new(s->options.worker, s->data.store, -1, 0, &s->worker, err));
     int64_t begin_ns = at_now_ns();
     AT_TRY(at_reference_make(s, s->options.seed, err));
     if (s->other.store) AT_TRY(prepare_other(s, err));

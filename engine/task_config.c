@@ -153,7 +153,7 @@ at_status at_config_of_text(at_arena *a, const at_engine_options *o, const char 
                 "--config %s: neither a configuration, {\"entity\": [...]}, nor default, "
                 "nor a file",
                 text);
-        AT_TRY(at_read_file_most(a, text, MOST_FILE_BYTES, &read, &len, err));
+        AT_TRY(at_read_file(a, text, MOST_FILE_BYTES, &read, &len, err));
         text = read;
     }
     at_status s = at_json_parse(a, text, len, &json, err);
@@ -200,7 +200,7 @@ static at_status from_steps(at_arena *a, const at_engine_options *o, const at_re
     at_steps h;
     char *text;
     size_t len;
-    AT_TRY(at_read_file_most(a, q->steps, MOST_FILE_BYTES, &text, &len, err));
+    AT_TRY(at_read_file(a, q->steps, MOST_FILE_BYTES, &text, &len, err));
     if (strlen(text) != len)
         return at_fail(err, AT_E_INPUT, "%s: byte %zu is no text; steps are lines of edits",
                        q->steps, strlen(text));

@@ -4,8 +4,9 @@
 
 #include "engine/accuracy.h"
 
-at_status at_candidate_time(at_session *s, at_candidate *c, at_record *r, at_timing *t,
-                            at_error *err) {
+/* c is compiled; r is what at_candidate_make began. */
+static at_status time_rounds(at_session *s, at_candidate *c, at_record *r, at_timing *t,
+                             at_error *err) {
     enum { MOST = 40 };
     static const double budget_s = 0.7;
     double costs_s[MOST], peaks[MOST], shares[MOST];
@@ -45,7 +46,7 @@ at_status at_config_time(at_session *s, const at_config *config, at_candidate *c
     at_status status = at_accuracy_measure(s, s->arena, c, result, err);
     bool met =
         s->options.max_error > 0 ? at_accuracy_require(s, s->arena, result) : !result->error_no;
-    if (status == AT_OK && met) status = at_candidate_time(s, c, result, t, err);
+    if (status == AT_OK && met) status = time_rounds(s, c, result, t, err);
     at_candidate_drop(c);
     return status;
 }

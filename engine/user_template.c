@@ -39,12 +39,12 @@ static bool ends_with(const char *word, const char *ending) {
     return n > m && !strcmp(word + n - m, ending);
 }
 
-bool at_is_computation_file(const char *word) {
+static bool is_computation_file(const char *word) {
     return ends_with(word, ".te") || !strcmp(word, "-");
 }
 
 bool at_is_template_file(const char *word) {
-    return ends_with(word, ".c") || at_is_computation_file(word);
+    return ends_with(word, ".c") || is_computation_file(word);
 }
 
 /* Lines that include our headers become empty, so that line numbers stay. */
@@ -158,9 +158,8 @@ static at_status load_computation(const char *path, const at_template_row **out,
     const at_template_row *row = NULL;
     char *text;
     size_t length;
-    at_status s = strcmp(path, "-")
-                      ? at_read_file_most(a, path, MOST_FILE_BYTES, &text, &length, err)
-                      : at_read_stdin_most(a, MOST_FILE_BYTES, &text, &length, err);
+    at_status s = strcmp(path, "-") ? at_read_file(a, path, MOST_FILE_BYTES, &text, &length, err)
+                                    : at_read_stdin(a, MOST_FILE_BYTES, &text, &length, err);
     if (s == AT_OK) s = at_te_parse(a, path, text, length, &row, err);
     if (s == AT_OK) s = check_name(path, row->name, err);
     if (s == AT_OK) keep(a), at_template_add(*out = row, path, false);
@@ -170,12 +169,12 @@ static at_status load_computation(const char *path, const at_template_row **out,
 
 at_status at_user_template_load(const char *path, const at_template_row **out, at_error *err) {
     at_sketches_for_templates();
-    if (at_is_computation_file(path)) return load_computation(path, out, err);
+    if (is_computation_file(path)) return load_computation(path, out, err);
     at_arena *a = at_arena_new();
     char *text;
     size_t length;
     at_text source = {0};
-    at_status s = at_read_file_most(a, path, MOST_FILE_BYTES, &text, &length, err);
+    at_status s = at_read_file(a, path, MOST_FILE_BYTES, &text, &length, err);
     if (s == AT_OK) {
         unit u = {.path = path, .symbol = symbol_of(a, path)};
         add_source(&source, at_policy_header_text);

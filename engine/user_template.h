@@ -7,7 +7,6 @@
 /* Is this word the path of a template's C file, or of a computation (.te), or - for one on stdin?
  */
 bool at_is_template_file(const char *word);
-bool at_is_computation_file(const char *word);
 /* It names logs and functions, and stands among words of the command line. */
 bool at_is_template_name(const char *name);
 #define AT_TEMPLATE_NAME_RULE                                                                      \

@@ -60,15 +60,6 @@ const at_entity *at_config_get(const at_config *c, const char *knob) {
     return NULL;
 }
 
-bool at_config_same_entity(const at_config *x, const at_config *y) {
-    if (x->num_knobs != y->num_knobs) return false;
-    for (int i = 0; i < x->num_knobs; i++) {
-        const at_entity *other = at_config_get(y, x->names[i]);
-        if (!other || !at_entity_alike(&x->entities[i], other)) return false;
-    }
-    return true;
-}
-
 /* ---- features
  * ---------------------------------------------------------------------------------------- */
 

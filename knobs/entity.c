@@ -30,8 +30,6 @@ static bool same_from(const at_entity *x, const at_entity *y, int first) {
     return true;
 }
 
-bool at_entity_same(const at_entity *x, const at_entity *y) { return same_from(x, y, 0); }
-
 bool at_entity_alike(const at_entity *x, const at_entity *y) {
     return same_from(x, y, x->kind == AT_KNOB_SPLIT && x->n > 1);
 }
@@ -39,7 +37,7 @@ bool at_entity_alike(const at_entity *x, const at_entity *y) {
 /* Candidate lists may differ in the first size alone, so an exact match goes first. */
 int64_t at_knob_digit(const at_knob *k, const at_entity *e) {
     for (int64_t i = 0; i < k->count; i++)
-        if (at_entity_same(&k->entities[i], e)) return i;
+        if (same_from(&k->entities[i], e, 0)) return i;
     if (k->kind == AT_KNOB_SPLIT)
         for (int64_t i = 0; i < k->count; i++)
             if (at_entity_alike(&k->entities[i], e)) return i;

@@ -129,7 +129,6 @@ int64_t at_space_index(const at_space *s, const int64_t *digits);
 /* Repeatedly sets a random knob to a random value until the point is valid and another one.
  * Returns index itself where the space holds no other valid point within 10,000 steps. */
 int64_t at_space_random_walk(const at_space *s, int64_t index, at_rng *rng);
-void at_space_print(at_text *out, at_space *s); /* "ConfigSpace (len=..., ..." */
 void at_space_print_knob(at_text *out, const at_space *s,
                          int knob); /* "Split(policy=...) len=21" */
 
@@ -168,8 +167,6 @@ void at_config_print_json(
 void at_config_print_entity(at_text *out, const at_config *c); /* the [...] alone */
 void at_config_print_str(at_text *out, const at_config *c); /* AutoTVM's text form, reference 3.3 */
 const at_entity *at_config_get(const at_config *c, const char *knob); /* NULL if absent */
-bool at_config_same_entity(const at_config *x,
-                           const at_config *y); /* first sizes of splits ignored */
 /* Flat knob features, 32-bit floats. Returns how many; -1 where flattening has no meaning
  * (locate_cache, text options). out may be NULL to count. */
 int at_config_features(const at_config *c, float *out);

@@ -99,7 +99,6 @@ bool at_joint_holds(const at_joint *j, int64_t index);
 int64_t at_joint_count(const at_joint *j, int64_t range);
 
 /* entity.c */
-bool at_entity_same(const at_entity *x, const at_entity *y); /* all sizes count */
 bool at_entity_alike(const at_entity *x,
                      const at_entity *y);                    /* but for the first size of a split */
 int64_t at_knob_digit(const at_knob *k, const at_entity *e); /* -1: not in the list */

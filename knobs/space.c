@@ -239,14 +239,3 @@ void at_space_print_knob(at_text *out, const at_space *s, int knob) {
     }
     at_text_addf(out, " len=%lld", (long long)k->count);
 }
-
-void at_space_print(at_text *out, at_space *s) {
-    at_text_addf(out, "ConfigSpace (len=%lld, range_length=%lld, space_map=\n",
-                 (long long)at_space_len(s), (long long)s->range);
-    for (int i = 0; i < s->num_knobs; i++) {
-        at_text_addf(out, "  %2d %s: ", i, s->names[i]);
-        at_space_print_knob(out, s, i);
-        at_text_add(out, "\n");
-    }
-    at_text_add(out, ")");
-}

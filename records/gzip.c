@@ -129,7 +129,7 @@ at_status at_read_file_gunzip(at_arena *a, const char *path, size_t most_bytes, 
     bool compressed =
         pread(fd, head, sizeof head, 0) == sizeof head && at_is_gzip(head, sizeof head);
     at_status s = compressed ? gunzip_all(a, fd, path, most_bytes, text, len, err)
-                             : at_read_file_most(a, path, most_bytes, text, len, err);
+                             : at_read_file(a, path, most_bytes, text, len, err);
     close(fd);
     return s;
 }

@@ -87,7 +87,7 @@ at_gunzip *at_gunzip_new(int fd, const char *head, size_t len);
 at_status at_gunzip_read(at_gunzip *z, const char *path, char *out, size_t cap, size_t *got,
                          bool *torn, at_error *err);
 void at_gunzip_free(at_gunzip *z); /* NULL is fine */
-/* As at_read_file_most; what is compressed is unpacked. */
+/* As at_read_file; what is compressed is unpacked. */
 at_status at_read_file_gunzip(at_arena *a, const char *path, size_t most_bytes, char **text,
                               size_t *len, at_error *err);
 /* Its first bytes, unpacked; NUL behind. */

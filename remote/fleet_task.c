@@ -15,14 +15,13 @@ at_status at_fleet_task(fleet *f, const at_far_task *t, at_error *err) {
     char *text = "", *weight = "";
     size_t len, weight_bytes = 0;
     if (q->weight)
-        AT_TRY(
-            at_read_file_most(f->arena, q->weight, MOST_WEIGHT_BYTES, &weight, &weight_bytes, err));
+        AT_TRY(at_read_file(f->arena, q->weight, MOST_WEIGHT_BYTES, &weight, &weight_bytes, err));
     if (q->num_arrays)
         return at_fail(err, AT_E_USAGE,
                        "--array: with --on inputs are made on the worker from the seed; a file is "
                        "not sent there");
     if (t->template_file)
-        AT_TRY(at_read_file_most(f->arena, t->template_file, MOST_TEXT_BYTES, &text, &len, err));
+        AT_TRY(at_read_file(f->arena, t->template_file, MOST_TEXT_BYTES, &text, &len, err));
     f->cores = (o->threads > 1 ? (int)o->threads : 1) + (o->jobs > 1);
     f->task = (at_frame){.type = AT_FRAME_TASK,
                          .version = AT_VERSION,

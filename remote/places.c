@@ -144,7 +144,7 @@ static at_status own_path(at_arena *a, char **out, at_error *err) {
 }
 
 at_status at_own_program(at_arena *a, char **bytes, size_t *len, at_error *err) {
-    return at_read_file_most(a, "/proc/self/exe", MOST_PROGRAM_BYTES, bytes, len, err);
+    return at_read_file(a, "/proc/self/exe", MOST_PROGRAM_BYTES, bytes, len, err);
 }
 
 /* Runs this very program there: where it is not, it comes on standard input first. The name tells

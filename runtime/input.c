@@ -11,7 +11,7 @@ static bool ends_in(const char *path, const char *end) {
 static at_status read_bytes(at_arena *a, const char *path, char **bytes, size_t *len,
                             at_error *err) {
     size_t most_bytes = (size_t)at_cpu_facts()->memory_bytes / 8;
-    return at_read_file_most(a, path, most_bytes, bytes, len, err);
+    return at_read_file(a, path, most_bytes, bytes, len, err);
 }
 
 at_status at_input_integers(at_arena *a, const char *path, at_input *out, const int64_t **entries,

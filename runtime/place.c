@@ -47,7 +47,8 @@ static at_job_end out_of_memory(double bytes, int64_t limit, char *error, size_t
     return AT_JOB_CRASHED;
 }
 
-void at_place_refill(const at_job *job, const at_place *places) {
+/* Slack around all that is not an input, filled again. */
+static void refill(const at_job *job, const at_place *places) {
     for (int i = 0; i <= job->num_bufs; i++)
         if (!is_input(job, i)) fill_slack(&places[i]);
 }
@@ -154,7 +155,7 @@ static at_job_end place_plain(const at_job *job, char *store, int64_t memory_byt
     }
     char *at = others.start;
     take_others(job, &at, places);
-    at_place_refill(job, places);
+    refill(job, places);
     place_inputs(job, store, memory_bytes - total, places);
     return AT_JOB_RAN;
 }

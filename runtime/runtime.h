@@ -293,17 +293,14 @@ typedef struct at_outcome {
 /* ---- the worker, seen from the parent (worker.c, worker_process.c; its inside: worker_main.c) */
 
 typedef struct at_worker at_worker;
-/* Borrows store until at_worker_free. cpu: the logical CPU to pin to, -1: the first of
+/* program: the path of another program as worker, one of this version whose main() begins with
+ * at_worker_main_if_asked; NULL: this same executable. AT_E_BUG: it cannot be started, or is none.
+ * Borrows program and store until at_worker_free. cpu: the logical CPU to pin to, -1: the first of
  * at_cpu_cores; AT_E_USAGE if it is not. memory_bytes 0: three quarters of the machine's; counts
  * all of the worker's, the store too. The calling thread must live as long as the worker, which the
  * system kills with it. */
-at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worker **out,
-                        at_error *err);
-/* The same with another program as worker, by its path: one of this version whose main() begins
- * with at_worker_main_if_asked. NULL: this same executable. Borrowed until at_worker_free.
- * AT_E_BUG: it cannot be started, or is none. */
-at_status at_worker_new_of(const char *program, at_store *store, int cpu, int64_t memory_bytes,
-                           at_worker **out, at_error *err);
+at_status at_worker_new(const char *program, at_store *store, int cpu, int64_t memory_bytes,
+                        at_worker **out, at_error *err);
 void at_worker_free(at_worker *w); /* ends it; never leaves an orphan */
 /* Ends its process, so that it takes neither memory nor its core: the next job starts another. */
 void at_worker_rest(at_worker *w);

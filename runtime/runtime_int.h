@@ -216,8 +216,6 @@ at_job_end at_place_job(const at_job *job, at_placing how, char *store, int64_t 
 at_job_end at_place_check(const at_job *job, const at_place *places, char *error,
                           size_t error_size);
 void at_place_release(const at_job *job, at_placing how, const at_place *places);
-/* Slack around all that is not an input, filled again. */
-void at_place_refill(const at_job *job, const at_place *places);
 /* Places that stay while jobs come and go: of the workspace, of what is packed and, where it has
  * its own, of inputs, which are filled. Others are empty. false: no memory. */
 bool at_place_anchor(const at_job *job, const char *store, int64_t memory_bytes, at_place *places);

@@ -142,13 +142,8 @@ at_status at_worker_wake(at_worker *w, at_error *err) {
     return start(w, err);
 }
 
-at_status at_worker_new(at_store *store, int cpu, int64_t memory_bytes, at_worker **out,
-                        at_error *err) {
-    return at_worker_new_of(NULL, store, cpu, memory_bytes, out, err);
-}
-
-at_status at_worker_new_of(const char *program, at_store *store, int cpu, int64_t memory_bytes,
-                           at_worker **out, at_error *err) {
+at_status at_worker_new(const char *program, at_store *store, int cpu, int64_t memory_bytes,
+                        at_worker **out, at_error *err) {
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set)) {
         return at_fail(err, AT_E_BUG, "no worker: allowed CPUs unknown: %s", strerror(errno));

@@ -12,7 +12,7 @@ bool starts_line(const at_lex *l) {
     return true;
 }
 
-bool is_reserved(const char *name) {
+static bool is_reserved(const char *name) {
     static const char *const words[] = {"where", "sum", "min", "max"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(name, words[i])) return true;

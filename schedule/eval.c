@@ -80,7 +80,7 @@ static at_status int_binary(const eval_ctx *ctx, const at_expr *e, int64_t x, in
     return at_expr_binary(e->op, x, y, &out->i) ? AT_OK : fail(ctx, e, "exceeds 2^63");
 }
 
-at_status eval_expr(eval_ctx *ctx, const at_expr *e, eval_value *out) {
+static at_status eval_expr(eval_ctx *ctx, const at_expr *e, eval_value *out) {
     eval_value x, y;
     switch (e->op) {
     case AT_X_INT: *out = (eval_value){.i = e->integer}; return AT_OK;

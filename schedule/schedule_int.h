@@ -58,8 +58,6 @@ at_status compute_parse_table(at_arena *a, at_lex *l, at_tensor *t, const at_axi
 
 /* Does the current token stand on a later line than the token before it? */
 bool starts_line(const at_lex *l);
-/* Words that cannot name anything. */
-bool is_reserved(const char *name);
 
 /* ---- evaluation of resolved expressions (eval.c) ------------------------------------------- */
 
@@ -83,7 +81,6 @@ struct eval_ctx {
     void *user;
 };
 
-at_status eval_expr(eval_ctx *ctx, const at_expr *e, eval_value *out);
 at_status eval_int(eval_ctx *ctx, const at_expr *e, int64_t *out);
 at_status eval_float(eval_ctx *ctx, const at_expr *e, double *out);
 /* Elements of a tensor; the extents are those of its spatial axes. */

@@ -225,12 +225,13 @@ static bool is_value(const at_compute *c, const at_expr *e) {
     return false;
 }
 
-double at_element_operations(const at_compute *c, const at_expr *e) {
+/* Of one element's expression: arithmetic on values, not on indices. */
+static double operations_of(const at_compute *c, const at_expr *e) {
     double n = e->op == AT_X_CALL;
     if (e->op == AT_X_INDEX || !is_value(c, e)) return 0;
     if (e->op >= AT_X_NEG && e->op <= AT_X_MOD) n = 1;
     if (e->op == AT_X_MIN || e->op == AT_X_MAX) n = 1;
-    for (int i = 0; i < e->nargs; i++) n += at_element_operations(c, e->arg[i]);
+    for (int i = 0; i < e->nargs; i++) n += operations_of(c, e->arg[i]);
     return n;
 }
 
@@ -368,7 +369,7 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
         s->is_kept = given->kept && given->kept[t];
         if (!s->is_stage) continue;
         s->is_expensive = calls(x->body);
-        s->operations = at_element_operations(c, x->body) + (x->num_reduce > 0);
+        s->operations = operations_of(c, x->body) + (x->num_reduce > 0);
         for (int k = 0; k < x->num_axes + x->num_reduce; k++)
             s->operations *= s->extent[k] > 0 ? (double)s->extent[k] : 1;
     }

@@ -61,7 +61,5 @@ at_status at_facts_of(at_arena *a, const at_compute *c, const at_facts_given *gi
                       at_error *err);
 /* Whether a stage reads a tensor's memory. */
 bool at_facts_reads(const at_facts *f, int stage, int tensor);
-/* Operations of one element's expression: arithmetic on values, not on indices. */
-double at_element_operations(const at_compute *c, const at_expr *e);
 
 #endif

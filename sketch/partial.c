@@ -229,7 +229,7 @@ void sketch_place_written(const sketch_state *s, int stage, sketch_states *out, 
         *at_push(s->arena, out) = b;
 }
 
-at_status sketch_open_written(at_arena *a, const at_compute *c, const at_derivation *d,
+at_status sketch_open_written(at_arena *a, const at_compute *c, const sketch_derivation *d,
                               const at_tree **tree, bool **written, at_error *err) {
     at_tree *t;
     const char *what = d->tree_file ? d->tree_file : at_format(a, "schedule of %s", d->name);

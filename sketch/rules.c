@@ -58,7 +58,7 @@ static void drop_unused(sketch_state *s, const char *tree) {
 
 static at_sketch finish(sketch_state *s) {
     at_text compute = {0}, tree = {0};
-    const at_derivation *d = s->from;
+    const sketch_derivation *d = s->from;
     at_compute_print(&compute, s->compute);
     at_tree_print(&tree, s->tree);
     drop_unused(s, at_text_str(&tree));
@@ -80,7 +80,7 @@ static bool is_named(const at_sketch *sketches, int n, const char *name) {
 }
 
 /* kept: which stages are not dissolved, by what a first look found; NULL: nothing. */
-static at_status start(at_arena *a, const at_derivation *d, const bool *kept, sketch_state *s,
+static at_status start(at_arena *a, const sketch_derivation *d, const bool *kept, sketch_state *s,
                        at_error *err) {
     at_compute *c;
     const at_tree *tree = NULL;
@@ -127,8 +127,10 @@ static at_status check_length(const sketch_state *s, at_error *err) {
                    s->from->what, MOST_STAGES, n);
 }
 
-at_status at_derive(at_arena *a, const at_derivation *d, const at_sketch **out, int *n,
-                    at_error *err) {
+/* The sketches in the order of their names' rules, the basic one first; in a. AT_E_INPUT: the text
+ * is wrong, or no rule can place it. */
+static at_status derive_all(at_arena *a, const sketch_derivation *d, const at_sketch **out, int *n,
+                            at_error *err) {
     sketch_state first, strips;
     sketch_states all = {0};
     at_error why;
@@ -157,7 +159,7 @@ static void derive_template(at_template *t) {
     const at_template_row *row = at_template_row_of(t);
     at_arena *a = at_template_arena(t);
     at_symbols *names = AT_NEW(a, at_symbols);
-    at_derivation *d = AT_NEW(a, at_derivation);
+    sketch_derivation *d = AT_NEW(a, sketch_derivation);
     const at_sketch *sketches;
     const char *what;
     int64_t *values;
@@ -165,17 +167,17 @@ static void derive_template(at_template *t) {
     at_error err = {0};
     int n = 0;
     at_template_numbers(t, a, names, &values, &varies);
-    *d = (at_derivation){.name = row->name,
-                         .args = row->args,
-                         .record_args = row->record_args,
-                         .compute = at_template_compute_source(t, &what),
-                         .symbols = names,
-                         .values = values,
-                         .varies = varies};
+    *d = (sketch_derivation){.name = row->name,
+                             .args = row->args,
+                             .record_args = row->record_args,
+                             .compute = at_template_compute_source(t, &what),
+                             .symbols = names,
+                             .values = values,
+                             .varies = varies};
     d->what = what;
     d->tree = at_template_tree_text(t, &d->tree_file);
     d->definitions = at_template_definitions(t, &d->num_definitions);
-    if (at_derive(a, d, &sketches, &n, &err) != AT_OK) at_template_refuse(t, &err);
+    if (derive_all(a, d, &sketches, &n, &err) != AT_OK) at_template_refuse(t, &err);
     for (int i = 0; i < n; i++)
         at_sketch_add(t, sketches[i].name, &sketches[i].s->row, &sketches[i]);
 }

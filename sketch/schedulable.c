@@ -107,17 +107,6 @@ at_schedulable *at_schedulable_untried(at_arena *a, const char *name, const char
     return s;
 }
 
-at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
-                             const char *record_args, const at_definition *definitions,
-                             int num_definitions, const char *compute, const char *tree,
-                             const at_schedulable **out, at_error *err) {
-    at_schedulable *s = at_schedulable_untried(a, name, args, record_args, definitions,
-                                               num_definitions, NULL, 0, compute, tree);
-    AT_TRY(at_schedulable_try(a, s, err));
-    *out = s;
-    return AT_OK;
-}
-
 /* Nothing is left to rules here. */
 static at_status check_whole(at_arena *a, const at_schedulable *s, at_error *err) {
     const at_compute *c = at_task_compute(s->task);
@@ -130,7 +119,8 @@ static at_status check_whole(at_arena *a, const at_schedulable *s, at_error *err
     AT_BUG("a tree that leaves nothing open is derived from");
 }
 
-at_status at_schedulable_try(at_arena *a, at_schedulable *s, at_error *err) {
+/* Tries it, and fills in the rest. */
+static at_status try_it(at_arena *a, at_schedulable *s, at_error *err) {
     at_config c;
     AT_TRY(at_task_new(a, &s->row, "", &s->task, err));
     AT_TRY(check_whole(a, s, err));
@@ -139,6 +129,17 @@ at_status at_schedulable_try(at_arena *a, at_schedulable *s, at_error *err) {
                         at_space_next(at_task_space(s->task), -1, 1, 0, 0), &c, err));
     AT_TRY(at_task_tree(a, s->task, &c, &s->tree, err));
     return try_some(a, s, err);
+}
+
+at_status at_schedulable_new(at_arena *a, const char *name, const char *args,
+                             const char *record_args, const at_definition *definitions,
+                             int num_definitions, const char *compute, const char *tree,
+                             const at_schedulable **out, at_error *err) {
+    at_schedulable *s = at_schedulable_untried(a, name, args, record_args, definitions,
+                                               num_definitions, NULL, 0, compute, tree);
+    AT_TRY(try_it(a, s, err));
+    *out = s;
+    return AT_OK;
 }
 
 void at_schedulable_args(const at_task *t, at_text *args, at_text *record_args) {
@@ -158,7 +159,7 @@ void at_schedulable_args(const at_task *t, at_text *args, at_text *record_args) 
 at_status at_schedulable_try_only(at_arena *a, at_schedulable *s, at_error *err) {
     at_config c;
     at_program *p;
-    AT_TRY(at_schedulable_try(a, s, err));
+    AT_TRY(try_it(a, s, err));
     AT_TRY(at_task_default_config(a, s->task, ANY_LANES, &c, err));
     return at_task_program(a, s->task, &c, &p, err);
 }

@@ -48,9 +48,8 @@ at_schedulable *at_schedulable_untried(at_arena *a, const char *name, const char
                                        const char *record_args, const at_definition *definitions,
                                        int num_definitions, const at_split_limits *limits,
                                        int num_limits, const char *compute, const char *tree);
-/* Tries it, and fills in the rest. Errors as at_schedulable_new's. */
-at_status at_schedulable_try(at_arena *a, at_schedulable *s, at_error *err);
-/* The same of one with a single configuration, which must have a program. */
+/* Tries one with a single configuration, which must have a program, and fills in the rest. Errors
+ * as at_schedulable_new's. */
 at_status at_schedulable_try_only(at_arena *a, at_schedulable *s, at_error *err);
 /* The numbers of a task as the arguments of a template: "N=1, H=56", "[N, H]". Texts and tuples are
  * in its definitions already, as what they evaluated to. */

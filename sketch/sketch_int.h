@@ -6,6 +6,19 @@
 
 enum { SKETCH_MOST_NEAR = 2 };
 
+/* What is derived from: a computation with its sizes, whose arguments have values. */
+typedef struct sketch_derivation {
+    const char *name, *args, *record_args; /* as in at_template_row */
+    const char *compute, *what;            /* its text, and what messages call it */
+    const char *tree;                      /* the part of it that somebody wrote; NULL: nothing */
+    const char *tree_file;                 /* where that stands; NULL: nowhere */
+    const at_definition *definitions;      /* sizes; with a tree, also the knobs that it has */
+    int num_definitions;
+    const at_symbols *symbols; /* arguments and sizes, and their values */
+    const int64_t *values;
+    const bool *varies; /* those that knobs decide; NULL: none */
+} sketch_derivation;
+
 /* A stage as it stands in the tree: the tile that computes it. */
 typedef struct sketch_tile {
     int stage;         /* of the original computation */
@@ -29,7 +42,7 @@ struct sketch_edit { /* shared by all states that went on from there */
 
 typedef struct sketch_state {
     at_arena *arena;
-    const at_derivation *from;
+    const sketch_derivation *from;
     const at_facts *facts; /* of the original computation */
     at_symbols *symbols;   /* shared by all states; names are added, never moved */
     const at_compute *compute;
@@ -86,7 +99,7 @@ at_status sketch_mark(sketch_state *s, const char *stage, const char *loop, at_a
 
 /* Trees that somebody began (partial.c). Which stages the text has leaves for, [tensors]; then a
  * state that goes on from it; a stage where what is written asks for it. */
-at_status sketch_open_written(at_arena *a, const at_compute *c, const at_derivation *d,
+at_status sketch_open_written(at_arena *a, const at_compute *c, const sketch_derivation *d,
                               const at_tree **tree, bool **written, at_error *err);
 at_status sketch_start_written(sketch_state *s, const at_tree *tree, at_error *err);
 void sketch_place_written(const sketch_state *s, int stage, sketch_states *out, at_error *err);

@@ -26,7 +26,8 @@ bool at_template_defines(at_template *t, const char *call, const char *text) {
     return at_template_has_text(t, call, text);
 }
 
-void at_template_keep(at_template *t, at_definition d) {
+/* For at_task_definition. */
+static void keep(at_template *t, at_definition d) {
     for (int i = 0; i < 4; i++)
         if (d.text[i]) d.text[i] = at_strdup(t->arena, d.text[i]);
     if (d.spec.filter) d.spec.filter = at_strdup(t->arena, d.spec.filter);
@@ -34,10 +35,9 @@ void at_template_keep(at_template *t, at_definition d) {
     *at_push(t->arena, &t->definitions) = d;
 }
 
-/* The same, as a part of the task's hash. */
 void at_template_keep_hashed(at_template *t, const char *call, at_definition d) {
     at_hash_add_str(&t->hash, call);
-    at_template_keep(t, d);
+    keep(t, d);
 }
 
 const at_template_row *at_template_row_of(const at_template *t) { return t->row; }
@@ -176,8 +176,7 @@ void at_sparse(at_template *t, const char *blocks, const char *indices, const ch
         at_fail(&t->err, AT_E_INPUT, "%s: a second sparse weight", t->row->name);
         return;
     }
-    at_template_keep(
-        t, (at_definition){.kind = AT_DEFINE_SPARSE, .text = {blocks, indices, indptr, columns}});
+    keep(t, (at_definition){.kind = AT_DEFINE_SPARSE, .text = {blocks, indices, indptr, columns}});
     const char *const *kept = t->definitions.data[t->definitions.len - 1].text;
     t->sparse = (sparse_weight){kept[0], kept[1], kept[2], n};
 }
@@ -185,6 +184,6 @@ void at_sparse(at_template *t, const char *blocks, const char *indices, const ch
 void at_flops(at_template *t, const char *expression) {
     at_expr *e;
     if (!at_template_defines(t, "at_flops", expression)) return;
-    at_template_keep(t, (at_definition){.kind = AT_DEFINE_FLOPS, .text = {expression}});
+    keep(t, (at_definition){.kind = AT_DEFINE_FLOPS, .text = {expression}});
     t->flops = (double)evaluate(t, expression, &e);
 }

@@ -110,8 +110,7 @@ const char *at_template_code_file(const at_template_row *row);
  * before, and no NULL for a text; defines: of a call that only define() makes. */
 bool at_template_has_text(at_template *t, const char *call, const char *text);
 bool at_template_defines(at_template *t, const char *call, const char *text);
-/* A definition, kept for at_task_definition; hashed: `call` is a part of the task's hash, too. */
-void at_template_keep(at_template *t, at_definition d);
+/* A definition, kept for at_task_definition; `call` is a part of the task's hash, too. */
 void at_template_keep_hashed(at_template *t, const char *call, at_definition d);
 /* A definition or a decision, for other shapes. */
 void at_template_note(at_template *t, int slot, const at_expr *e, int64_t value);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "tests/whole_file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -243,7 +244,7 @@ static void files_are_written_whole_and_read_back(void **state) {
     char *path = at_format(a, "%s/log", folder), *link = at_format(a, "%s/link", folder), *text;
     size_t len;
     assert_int_equal(at_write_file(path, "one\0two\n", 8, &err), AT_OK);
-    assert_int_equal(at_read_file(a, path, &text, &len, &err), AT_OK);
+    assert_int_equal(read_whole(a, path, &text, &len, &err), AT_OK);
     assert_int_equal(len, 8);
     assert_memory_equal(text, "one\0two\n", 9);
     /* The mode stays, and a link stays a link. */
@@ -255,11 +256,11 @@ static void files_are_written_whole_and_read_back(void **state) {
     assert_true(S_ISLNK(st.st_mode));
     assert_int_equal(stat(path, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0640);
-    assert_int_equal(at_read_file(a, path, &text, &len, &err), AT_OK);
+    assert_int_equal(read_whole(a, path, &text, &len, &err), AT_OK);
     assert_int_equal(len, 0);
     assert_string_equal(text, "");
     assert_int_equal(at_write_file("/dev/null", "x", 1, &err), AT_OK);
-    assert_int_equal(at_read_file(a, "/dev/zero", &text, &len, &err), AT_E_INPUT);
+    assert_int_equal(read_whole(a, "/dev/zero", &text, &len, &err), AT_E_INPUT);
     assert_string_equal(err.text, "cannot read /dev/zero: it is a device, and a file is needed");
     unlink(link);
     unlink(path);
@@ -272,9 +273,9 @@ static void unreadable_and_unwritable_files_say_why(void **state) {
     at_error err;
     char *text = "untouched";
     size_t len = 7;
-    assert_int_equal(at_read_file(a, "/nowhere/log", &text, &len, &err), AT_E_INPUT);
+    assert_int_equal(read_whole(a, "/nowhere/log", &text, &len, &err), AT_E_INPUT);
     assert_string_equal(err.text, "cannot read /nowhere/log: No such file or directory");
-    assert_int_equal(at_read_file(a, "/", &text, &len, &err), AT_E_INPUT);
+    assert_int_equal(read_whole(a, "/", &text, &len, &err), AT_E_INPUT);
     assert_string_equal(err.text, "cannot read /: Is a directory");
     assert_string_equal(text, "untouched");
     assert_int_equal(len, 7);

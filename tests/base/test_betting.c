@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "tests/whole_file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static void as_confseq(void **state) {
     at_error err;
     const at_json *file;
     at_arena *a = at_arena_new();
-    assert_int_equal(at_read_file(a, "tests/golden/betting.json", &text, &n, &err), AT_OK);
+    assert_int_equal(read_whole(a, "tests/golden/betting.json", &text, &n, &err), AT_OK);
     assert_int_equal(at_json_parse(a, text, n, &file, &err), AT_OK);
     const at_json *rows = at_json_get(file, "rows");
     assert_true(rows && rows->count >= 20);

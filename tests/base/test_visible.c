@@ -81,10 +81,9 @@ static void named(void **state) {
     at_arena *a = at_arena_new();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_string_equal(at_visible(a, texts[i][0]), texts[i][1]);
-    at_text lines = {0};
-    at_text_add_visible_lines(&lines, "a\n\tb\r\033");
-    assert_string_equal(lines.data, "a\n\tb\\r\\x1b");
-    at_text_free(&lines);
+    char lines[32];
+    at_visible_into(lines, sizeof lines, "a\n\tb\r\033", true);
+    assert_string_equal(lines, "a\n\tb\\r\\x1b");
     at_arena_free(a);
 }
 

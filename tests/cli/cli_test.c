@@ -1,5 +1,6 @@
 /* tests/cli/cli_test.c: commands through a shell, both outputs caught in files. */
 #include "tests/cli/cli_test.h"
+#include "tests/whole_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -51,7 +52,7 @@ char *cli_read(const char *path) {
     char *text;
     size_t len;
     at_error err;
-    if (at_read_file(arena, path, &text, &len, &err) != AT_OK) fail_msg("%s", err.text);
+    if (read_whole(arena, path, &text, &len, &err) != AT_OK) fail_msg("%s", err.text);
     return text;
 }
 

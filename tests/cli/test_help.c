@@ -1,6 +1,7 @@
 /* Help, man pages, completions and docs say the same: each is compared with `autotune help VERB`,
  * which is printed from the table that reads the command line. Misspelt words get a proposal. */
 #include "tests/cli/cli_test.h"
+#include "tests/whole_file.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static const char *source(const char *path) {
     char *text;
     size_t len;
     at_error err;
-    if (at_read_file(texts, at_format(texts, "%s/%s", sources, path), &text, &len, &err) != AT_OK)
+    if (read_whole(texts, at_format(texts, "%s/%s", sources, path), &text, &len, &err) != AT_OK)
         fail_msg("%s", err.text);
     return text;
 }

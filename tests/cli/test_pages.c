@@ -3,6 +3,7 @@
  * aside, and aside from lines that differ from machine to machine or from winner to winner. "..."
  * on the page stands for any lines. */
 #include "tests/cli/cli_test.h"
+#include "tests/whole_file.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -193,7 +194,7 @@ static void run_page(const char *path, const char *folder, int at_least) {
     at_error err;
     const char *without = NULL;
     int count = 0;
-    if (at_read_file(pages, at_format(pages, "%s/%s", sources, path), &page, &len, &err) != AT_OK)
+    if (read_whole(pages, at_format(pages, "%s/%s", sources, path), &page, &len, &err) != AT_OK)
         fail_msg("%s", err.text);
     cli_expect(0, "mkdir %s && cd %s && ln -s ../autotune . && ln -s '%s/examples' .", folder,
                folder, sources);
@@ -225,9 +226,8 @@ static void template_shown(void **state) {
     char *page, *file;
     size_t len;
     at_error err;
-    if (at_read_file(pages, at_format(pages, "%s/docs/tutorial.md", sources), &page, &len, &err) ||
-        at_read_file(pages, at_format(pages, "%s/examples/depthwise.c", sources), &file, &len,
-                     &err))
+    if (read_whole(pages, at_format(pages, "%s/docs/tutorial.md", sources), &page, &len, &err) ||
+        read_whole(pages, at_format(pages, "%s/examples/depthwise.c", sources), &file, &len, &err))
         fail_msg("%s", err.text);
     assert_non_null(strstr(page, at_format(pages, "\n```c\n%s```\n", file)));
 }

@@ -1,6 +1,7 @@
 /* tests/cli/test_spaces.c: files of recorded spaces: the compact form, those of docs/spaces, and
  * spaces of other origin. */
 #include "tests/cli/made_space.h"
+#include "tests/whole_file.h"
 
 #include <limits.h>
 #include <math.h>
@@ -17,8 +18,7 @@ static char spaces[PATH_MAX]; /* docs/spaces */
 static int setup(void **state) {
     char *text;
     size_t len;
-    if (at_read_file(arena = at_arena_new(), "docs/spaces.md", &text, &len, NULL) != AT_OK)
-        return -1;
+    if (read_whole(arena = at_arena_new(), "docs/spaces.md", &text, &len, NULL) != AT_OK) return -1;
     page = text;
     return realpath("docs/spaces", spaces) ? made_space_setup(state) : -1;
 }

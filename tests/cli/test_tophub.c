@@ -3,6 +3,7 @@
  * AutoTVM v0.12 numbers them (tophub_llvm_v0.04_check.json). Neither file is part of the project.
  */
 #include "tests/cli/cli_test.h"
+#include "tests/whole_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,7 @@ static void indices(void **state) {
     char *text;
     size_t len;
     const at_json *golden;
-    assert_int_equal(at_read_file(a, check, &text, &len, NULL), AT_OK);
+    assert_int_equal(read_whole(a, check, &text, &len, NULL), AT_OK);
     assert_int_equal(at_json_parse(a, text, len, &golden, NULL), AT_OK);
     const at_json *row = cli_member(golden, "rows")->child;
     cli_expect(0, "./autotune log '%s' --csv | tail -n +2 | cut -d, -f1 >lines", path);

@@ -2,6 +2,7 @@
  *
  * Kernels of one dialect and instruction set share a file, so that the compiler starts rarely. */
 #include "tests/codegen/phases.h"
+#include "tests/whole_file.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static void each_alone(int n, phase first, phase last, files *x, outcome *out) {
             snprintf(x->sources, sizeof x->sources, "%c%d.c", letters[f - PHASE_C], i);
             if (run_compiler(x)) continue;
             const char *path = at_format(a, "%s/log", x->dir);
-            AT_ASSERT(at_read_file(a, path, &text, &length, &err) == AT_OK);
+            AT_ASSERT(read_whole(a, path, &text, &length, &err) == AT_OK);
             out[i].phase = (phase)f;
             set_fault(&out[i], text);
         }

@@ -9,6 +9,7 @@
 #include "tests/arena.h"
 #include "codegen/x86/asm.h"
 #include "tests/codegen/support.h"
+#include "tests/whole_file.h"
 
 #define FOLDER "tests/golden/codegen"
 
@@ -51,7 +52,7 @@ static void check(const char *name, const char *text) {
         CALL(at_write_file(path, text, strlen(text), &err));
         return;
     }
-    CALL(at_read_file(arena, path, &kept, &len, &err));
+    CALL(read_whole(arena, path, &kept, &len, &err));
     for (int line = 1; *text || *kept; line++) {
         size_t n = strcspn(text, "\n"), k = strcspn(kept, "\n");
         if (n != k || memcmp(text, kept, n) != 0 || text[n] != kept[k])

@@ -11,6 +11,7 @@
 #include "sketch/history.h"
 #include "sketch/sketch.h"
 #include "tests/codegen/random_program.h"
+#include "tests/whole_file.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -172,7 +173,7 @@ static long of_file(const char *name, const char *args, long each, at_text *name
     at_error err;
     char *text;
     size_t length;
-    if (at_read_file(a, path, &text, &length, &err) != AT_OK ||
+    if (read_whole(a, path, &text, &length, &err) != AT_OK ||
         at_te_parse(a, path, text, length, &row, &err) != AT_OK ||
         at_task_new(a, row, args, &t, &err) != AT_OK)
         fail_msg("%s: %s", path, err.text);

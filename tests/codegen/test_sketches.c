@@ -14,6 +14,7 @@
 
 #include "sketch/sketch.h"
 #include "tests/codegen/phases.h"
+#include "tests/whole_file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -250,7 +251,7 @@ static at_task *task_of_file(at_arena *a, const char *file, const char *args) {
     char *source;
     size_t length;
     at_error err;
-    if (at_read_file(a, path, &source, &length, &err) != AT_OK) fail_msg("%s", err.text);
+    if (read_whole(a, path, &source, &length, &err) != AT_OK) fail_msg("%s", err.text);
     return task_of_text(a, path, source, length, args);
 }
 

@@ -6,6 +6,7 @@
 #include "codegen/lowered.h"
 #include "sketch/sketch.h"
 #include "tests/codegen/support.h"
+#include "tests/whole_file.h"
 
 static const struct {
     const char *file, *args;
@@ -78,7 +79,7 @@ static void in_registers(void **state) {
         char *text;
         size_t length;
         const char *path = at_format(a, "examples/te/%s.te", cases[i].file);
-        CALL(at_read_file(a, path, &text, &length, &err));
+        CALL(read_whole(a, path, &text, &length, &err));
         CALL(at_te_parse(a, path, text, length, &row, &err));
         CALL(at_task_new(a, row, cases[i].args, &t, &err));
         assert_true(at_task_num_sketches(t) > 0);

@@ -4,6 +4,7 @@
 
 #include "engine/engine.h"
 #include "sketch/sketch.h"
+#include "tests/whole_file.h"
 
 #include <string.h>
 
@@ -14,7 +15,7 @@ static inline at_task *any_task(at_arena *a, const char *name, const char *args)
     char *text;
     size_t length;
     bool derived = strstr(name, ".te");
-    if ((derived ? at_read_file(a, name, &text, &length, &err) != AT_OK ||
+    if ((derived ? read_whole(a, name, &text, &length, &err) != AT_OK ||
                        at_te_parse(a, name, text, length, &row, &err) != AT_OK
                  : at_template_find(name, &row, &err) != AT_OK) ||
         at_task_new(a, row, args, &t, &err) != AT_OK)

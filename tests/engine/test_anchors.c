@@ -10,6 +10,7 @@
 #include "engine/anchors.h"
 #include "engine/engine.h"
 #include "tests/folder.h"
+#include "tests/whole_file.h"
 
 #include <math.h>
 #include <string.h>
@@ -175,7 +176,7 @@ static void resumed(void **state) {
     char *text, *hash;
     size_t n;
     const at_anchor_line *last = &more.lines.of.data[more.lines.of.len - 1];
-    assert_int_equal(at_read_file(a, log, &text, &n, NULL), AT_OK);
+    assert_int_equal(read_whole(a, log, &text, &n, NULL), AT_OK);
     const char *needle =
         at_format(a, "\"code_hash\": \"%s\", \"number\": %d", last->code_hash, last->number);
     assert_non_null(hash = strstr(text, needle));

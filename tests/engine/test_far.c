@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine/far_search.h"
+#include "tests/whole_file.h"
 
 /* Stops the run when so many trials are done; no final. */
 typedef struct watch {
@@ -85,7 +86,7 @@ static void resumed(void **state) {
     char *text;
     size_t len;
     at_error err;
-    at_read_file(a, crowd_log, &text, &len, &err);
+    read_whole(a, crowd_log, &text, &len, &err);
     unlink(crowd_log);
     char *at = text;
     for (int i = 0; i < CUT; at = strchr(at, '\n') + 1) i += *at != '#';

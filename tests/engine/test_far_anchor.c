@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/far_search.h"
+#include "tests/whole_file.h"
 
 /* A search of workers that time in pairs, over a log that may be there; what is in it afterwards.
  */
@@ -23,7 +24,7 @@ static at_record *search_paired(crowd *c, int64_t trials, int *n, const char **l
     if (at_far_run(&t, t.tally.total, &err) != AT_OK) fail_msg("%s", err.text);
     at_tuning_close(&t, &err);
     at_log_read_all(c->arena, crowd_log, NULL, NULL, &all, n, &err);
-    assert_int_equal(at_read_file(c->arena, crowd_log, &text, &len, &err), AT_OK);
+    assert_int_equal(read_whole(c->arena, crowd_log, &text, &len, &err), AT_OK);
     *log_text = text;
     return all;
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "engine/engine.h"
+#include "tests/whole_file.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -79,7 +80,7 @@ static void add_masked(at_text *out, const char *p) {
 static void take_log(at_arena *a, at_text *out) {
     char *text, *rest;
     size_t n;
-    assert_int_equal(at_read_file(a, path, &text, &n, NULL), AT_OK);
+    assert_int_equal(read_whole(a, path, &text, &n, NULL), AT_OK);
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         if (*line == '#') continue;
         add_masked(out, line);
@@ -96,7 +97,7 @@ static void compare(at_arena *a, const at_text *got) {
     }
     char *expected;
     size_t n;
-    if (at_read_file(a, GOLDEN, &expected, &n, &err) != AT_OK) fail_msg("%s", err.text);
+    if (read_whole(a, GOLDEN, &expected, &n, &err) != AT_OK) fail_msg("%s", err.text);
     const char *x = at_text_str(got), *y = expected;
     for (int line = 1; *x || *y; line++) {
         size_t nx = strcspn(x, "\n"), ny = strcspn(y, "\n");

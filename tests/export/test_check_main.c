@@ -1,5 +1,6 @@
 /* The main of an emitted file: it asks the CPU first, then says whether the kernel is right. */
 #include "tests/export/kernels.h"
+#include "tests/whole_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static void every_isa(void **state) {
         write_text("main.c", at_text_str(&text));
         run("cc -O1 -Wall -Wextra -Werror main.c -o main");
         int status = system(at_format(a, "cd %s && ./main >messages", folder));
-        CALL(at_read_file(a, at_format(a, "%s/messages", folder), &said, &n, &err));
+        CALL(read_whole(a, at_format(a, "%s/messages", folder), &said, &n, &err));
         assert_int_equal(status, cpu_has(target) ? 0 : 1 << 8);
         assert_non_null(strstr(said, cpu_has(target) ? "gemm: right" : "which this CPU lacks"));
         if (cpu_has(target)) check_time(said);

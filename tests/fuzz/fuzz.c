@@ -1,4 +1,5 @@
 #include "tests/fuzz/fuzz.h"
+#include "tests/whole_file.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ bool fuzz_kept(const fuzz_target *t, int i, at_text *out) {
         size_t len;
         if (!arena) arena = at_arena_new();
         const char *path = at_format(arena, "tests/fuzz/corpus/%s.txt", t->name);
-        if (at_read_file(arena, path, &text, &len, NULL) != AT_OK) text = "";
+        if (read_whole(arena, path, &text, &len, NULL) != AT_OK) text = "";
         of = t;
     }
     const char *line = text;
@@ -95,7 +96,7 @@ static void print_folder(const char *folder) {
     for (int i = 0; i < names.len; i++) {
         char *data;
         size_t len;
-        if (at_read_file(a, names.data[i], &data, &len, NULL) == AT_OK)
+        if (read_whole(a, names.data[i], &data, &len, NULL) == AT_OK)
             add_line(&out, (const uint8_t *)data, len);
     }
     fputs(at_text_str(&out), stdout);

@@ -1,6 +1,7 @@
 /* A log as C: what apply writes compiles without a warning, and nothing of the log is a command to
  * the compiler. */
 #include "tests/fuzz/verb.h"
+#include "tests/whole_file.h"
 
 #include <stdlib.h>
 
@@ -12,9 +13,9 @@ static void compile(const char *words) {
     if (r.status == 0) {
         int status = system("cc -std=gnu99 -fsyntax-only -Wall -Wextra -Wbidi-chars=any -Werror "
                             "kernel.c 2>messages");
-        AT_ASSERT(at_read_file(a, "messages", &messages, NULL, NULL) == AT_OK);
+        AT_ASSERT(read_whole(a, "messages", &messages, NULL, NULL) == AT_OK);
         if (status) AT_BUG("%s: %s", words, messages);
-        AT_ASSERT(at_read_file(a, "kernel.c", &messages, NULL, NULL) == AT_OK);
+        AT_ASSERT(read_whole(a, "kernel.c", &messages, NULL, NULL) == AT_OK);
         fuzz_check_shown(messages, words);
     }
     at_arena_free(a);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "knobs/knobs.h"
+#include "tests/spaces.h"
 
 static at_space *make_space(at_arena *a) {
     at_space *s = at_space_new(a);
@@ -36,10 +37,10 @@ static void check(at_arena *a, const at_space *s, const at_json *json) {
         AT_BUG("%s\n%s", err.text, out.data);
     at_config_print_json(&twice, &again);
     fuzz_expect_same(&out, &twice);
-    AT_ASSERT(at_config_same_entity(&c, &again) && c.index == again.index);
+    AT_ASSERT(same_entity(&c, &again) && c.index == again.index);
     if (c.index >= 0) {
         if (at_config_at(a, s, c.index, &point, &err) != AT_OK) AT_BUG("%s", err.text);
-        AT_ASSERT(at_config_same_entity(&c, &point));
+        AT_ASSERT(same_entity(&c, &point));
     }
     at_config_print_str(&other, &c);
     if (s) {

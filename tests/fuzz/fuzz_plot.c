@@ -1,6 +1,7 @@
 /* A log as gnuplot's pictures: nothing of it is a command, and the pictures are XML. Where gnuplot
  * is not installed there is nothing to obey commands either. */
 #include "tests/fuzz/verb.h"
+#include "tests/whole_file.h"
 
 static void draw(const char *words) {
     at_arena *a = at_arena_new();
@@ -9,7 +10,7 @@ static void draw(const char *words) {
     fuzz_check_shown(r.err, words);
     if (r.status == 5) AT_BUG("%s: %s", words, r.err);
     if (r.status == 0) {
-        AT_ASSERT(at_read_file(a, "picture.svg", &svg, NULL, NULL) == AT_OK);
+        AT_ASSERT(read_whole(a, "picture.svg", &svg, NULL, NULL) == AT_OK);
         fuzz_check_xml(svg);
     }
     at_arena_free(a);

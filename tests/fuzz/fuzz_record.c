@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "records/records.h"
+#include "tests/spaces.h"
 
 static void run(const uint8_t *data, size_t size) {
     at_arena *a = at_arena_new();
@@ -25,7 +26,7 @@ static void run(const uint8_t *data, size_t size) {
         at_measurement_key(&keys, &r);
         at_record_is_candidate(&r);
         AT_ASSERT(at_args_equal(r.args, again.args));
-        AT_ASSERT(at_config_same_entity(&r.config, &again.config));
+        AT_ASSERT(same_entity(&r.config, &again.config));
     }
     at_text_free(&out);
     at_text_free(&twice);

@@ -1,5 +1,6 @@
 /* tests/knobs/golden.c: see golden.h. */
 #include "golden.h"
+#include "tests/whole_file.h"
 
 #include <string.h>
 
@@ -10,7 +11,7 @@ const at_json *at_golden(at_arena *a, const char *name) {
     char *text;
     size_t len;
     const at_json *v;
-    if (at_read_file(a, at_format(a, "tests/golden/%s", name), &text, &len, &err) != AT_OK ||
+    if (read_whole(a, at_format(a, "tests/golden/%s", name), &text, &len, &err) != AT_OK ||
         at_json_parse(a, text, len, &v, &err) != AT_OK)
         fail_msg("%s: %s", name, err.text);
     return v;

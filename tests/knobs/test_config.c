@@ -1,6 +1,7 @@
 /* tests/knobs/test_config.c: configurations read from JSON: what is taken, and the exact message
  * for what is not. */
 #include "golden.h"
+#include "tests/spaces.h"
 
 #include <string.h>
 
@@ -167,9 +168,9 @@ static void first_size_may_be_a_number(void **state) {
     (void)state;
     at_config remains = accepted(-1, ""), c = accepted(TILE_X, "[\"tile_x\", \"sp\", [4, 8, 2]]");
     assert_int_equal(c.index, remains.index);
-    assert_true(at_config_same_entity(&c, &remains));
+    assert_true(same_entity(&c, &remains));
     c = accepted(TILE_X, "[\"tile_x\", \"sp\", [4, 2, 8]]");
-    assert_false(at_config_same_entity(&c, &remains));
+    assert_false(same_entity(&c, &remains));
 }
 
 static void knobs_may_come_in_any_order(void **state) {
@@ -214,7 +215,7 @@ static void the_entity_is_the_truth(void **state) {
     assert_int_equal(at_config_at(arena, s, recorded, &at_recorded, &err), AT_OK);
     assert_string_equal(AT_PRINTED(arena, at_config_print_str, &at_recorded),
                         at_json_get(at_json_get(g, "index_77156"), "str")->string);
-    assert_false(at_config_same_entity(&c, &at_recorded));
+    assert_false(same_entity(&c, &at_recorded));
 }
 
 static void without_a_space_only_form_is_checked(void **state) {

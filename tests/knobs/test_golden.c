@@ -1,6 +1,7 @@
 /* tests/knobs/test_golden.c: every recorded point of every recorded space, both ways, and the
  * complete entity lists of single knobs. */
 #include "golden.h"
+#include "tests/spaces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static void check_space(at_space *s, const at_json *g) {
         assert_int_equal(at_space_knob_len(s, i), at_json_at(dims, i)->integer);
     assert_int_equal(at_space_range_length(s), integer(g, "range_length"));
     assert_int_equal(at_space_len(s), integer(g, "len"));
-    assert_string_equal(AT_PRINTED(arena, at_space_print, s), at_json_get(g, "printed")->string);
+    assert_string_equal(AT_PRINTED(arena, print_space, s), at_json_get(g, "printed")->string);
 }
 
 static void check_features(const at_config *c, const at_json *sample) {
@@ -70,11 +71,11 @@ static void check_sample(at_space *s, const at_json *sample) {
     if (at_config_from_json(arena, s, sample, &back, &err) != AT_OK) fail_msg("%s", err.text);
     assert_int_equal(back.index, index);
     assert_int_equal(back.recorded_index, index);
-    assert_true(at_config_same_entity(&c, &back));
+    assert_true(same_entity(&c, &back));
     check_features(&back, sample);
 
     assert_int_equal(at_config_from_json(arena, NULL, sample, &back, &err), AT_OK);
-    assert_true(at_config_same_entity(&back, &c));
+    assert_true(same_entity(&back, &c));
     assert_string_equal(AT_PRINTED(arena, at_config_print_entity, &back), text);
     check_features(&back, sample);
 }

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "knobs/knobs.h"
+#include "tests/spaces.h"
 
 #include <string.h>
 
@@ -88,7 +89,7 @@ static void points(void **state) {
         assert_int_equal(at_config_from_json(arena, sum, json, &again, &err), AT_OK);
         assert_int_equal(again.index, i);
         assert_int_equal(again.recorded_index, i);
-        assert_true(at_config_same_entity(&c, &again));
+        assert_true(same_entity(&c, &again));
         at_text_free(&text);
         float row[64];
         assert_int_equal(at_config_features(&c, NULL), 3 + 3 + 5);

@@ -1,4 +1,5 @@
 #include "tests/records/support.h"
+#include "tests/whole_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -37,7 +38,7 @@ void put_file(const char *name, const char *text) {
 
 char *get_file(at_arena *a, const char *name) {
     char *text;
-    return at_read_file(a, name, &text, NULL, NULL) == AT_OK ? text : NULL;
+    return read_whole(a, name, &text, NULL, NULL) == AT_OK ? text : NULL;
 }
 
 const at_json *golden(at_arena *a, const char *name) {
@@ -47,7 +48,7 @@ const at_json *golden(at_arena *a, const char *name) {
     int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     size_t len;
     assert_int_equal(fchdir(home), 0);
-    at_status s = at_read_file(a, path, &text, &len, &err);
+    at_status s = read_whole(a, path, &text, &len, &err);
     assert_int_equal(fchdir(here), 0);
     close(here);
     if (s == AT_OK) s = at_json_parse(a, text, len, &json, &err);

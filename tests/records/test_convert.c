@@ -1,5 +1,6 @@
 /* Logs, T4 results and Kernel Tuner caches into one another. */
 #include "tests/records/support.h"
+#include "tests/spaces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static void expect_same(at_arena *a, const at_record *r, const char *line) {
     assert_string_equal(r->target, expected.target);
     assert_string_equal(r->task, expected.task);
     assert_true(at_args_equal(r->args, expected.args));
-    assert_true(at_config_same_entity(&r->config, &expected.config));
+    assert_true(same_entity(&r->config, &expected.config));
     assert_int_equal(r->error_no, expected.error_no);
     assert_int_equal(r->num_costs, expected.num_costs);
     for (int i = 0; i < r->num_costs; i++)

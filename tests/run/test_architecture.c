@@ -1,6 +1,5 @@
 /* docs/architecture.md is true: the program after each pass is what the passes print, the files it
- * names are there, folders include only what its table allows, and no file of a folder calls one
- * that calls it back. AUTOTUNE: the program, beside which the compiled files lie. */
+ * names are there, and folders include only what its table allows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +8,7 @@
 
 #include "codegen/codegen.h"
 #include "templates/task.h"
+#include "tests/whole_file.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -30,7 +30,7 @@ static int setup(void **state) {
     size_t n;
     at_error err;
     arena = at_arena_new();
-    if (at_read_file(arena, "docs/architecture.md", &text, &n, &err) != AT_OK) return -1;
+    if (read_whole(arena, "docs/architecture.md", &text, &n, &err) != AT_OK) return -1;
     page = text;
     return 0;
 }
@@ -122,7 +122,7 @@ static void picture(void **state) {
     at_text drawn = {0};
     char part[4096];
     if (!getenv("AUTOTUNE")) setenv("AUTOTUNE", "build/autotune", 1);
-    assert_int_equal(at_read_file(arena, "docs/pictures/pipeline.svg", &kept, &n, &err), AT_OK);
+    assert_int_equal(read_whole(arena, "docs/pictures/pipeline.svg", &kept, &n, &err), AT_OK);
     FILE *p = popen("tools/pipeline-picture", "r");
     assert_non_null(p);
     while ((n = fread(part, 1, sizeof part, p))) at_text_addn(&drawn, part, n);
@@ -217,7 +217,7 @@ static void check_file(const char *folder, const char *path, const char *allowed
     size_t n = strlen(path);
     at_error err;
     if (strcmp(path + n - 2, ".c") && strcmp(path + n - 2, ".h")) return;
-    if (at_read_file(arena, path, &text, &n, &err) != AT_OK) fail_msg("%s", err.text);
+    if (read_whole(arena, path, &text, &n, &err) != AT_OK) fail_msg("%s", err.text);
     if (!strstr(path, "/x86/")) check_words(path, text);
     bool knows =
         strstr(path, "/x86/") || !strcmp(path, "codegen/target.c") || !strcmp(path, "cost/core.c");
@@ -263,137 +263,8 @@ static void arrows(void **state) {
     assert_int_equal(count, 15);
 }
 
-/* ---- circles --------------------------------------------------------------------------------- */
-
-enum { MAX_FILES = 64, MAX_NAMES = 4096, MAX_ALL = 1024 };
-
-typedef struct {
-    const char *name;
-    int file;
-} use;
-
-typedef struct {
-    const char *path[MAX_FILES]; /* sources that are compiled */
-    int num_files;
-    use defined[MAX_NAMES], used[MAX_NAMES];
-    int num_defined, num_used;
-    const char *name[MAX_FILES][MAX_FILES]; /* by which one calls the other; NULL: it does not */
-} folder_calls;
-
-static const char *object_of(const char *path) {
-    const char *program = getenv("AUTOTUNE");
-    const char *slash = program ? strrchr(program, '/') : NULL;
-    const char *build = slash ? at_strndup(arena, program, (size_t)(slash - program)) : "build";
-    return at_format(arena, "%s/%.*s.o", build, (int)strlen(path) - 2, path);
-}
-
-static void find_files(folder_calls *f, const char *below) {
-    DIR *d = opendir(below);
-    assert_non_null(d);
-    for (struct dirent *e; (e = readdir(d));) {
-        const char *path = at_format(arena, "%s/%s", below, e->d_name);
-        size_t n = strlen(path);
-        if (e->d_type == DT_DIR && e->d_name[0] != '.') find_files(f, path);
-        if (e->d_type != DT_REG || strcmp(path + n - 2, ".c")) continue;
-        if (access(object_of(path), R_OK)) continue; /* XGBoost's, without it */
-        assert_true(f->num_files < MAX_FILES);
-        f->path[f->num_files++] = path;
-    }
-    closedir(d);
-}
-
-/* "OBJECT: NAME TYPE [VALUE [SIZE]]" per line; U is what it uses of others. */
-static void read_names(folder_calls *f) {
-    char line[1024], object[256], name[512], type;
-    at_text command = {0};
-    at_text_add(&command, "nm -A -g -P");
-    for (int i = 0; i < f->num_files; i++) at_text_addf(&command, " %s", object_of(f->path[i]));
-    FILE *in = popen(at_text_str(&command), "r");
-    assert_non_null(in);
-    for (int file = 0; fgets(line, sizeof line, in);) {
-        if (sscanf(line, "%255[^:]: %511s %c", object, name, &type) != 3) continue;
-        while (strcmp(object, object_of(f->path[file]))) assert_true(++file < f->num_files);
-        bool uses = type == 'U' || type == 'w';
-        int *n = uses ? &f->num_used : &f->num_defined;
-        assert_true(*n < MAX_NAMES);
-        (uses ? f->used : f->defined)[(*n)++] = (use){at_strdup(arena, name), file};
-    }
-    assert_int_equal(pclose(in), 0);
-    at_text_free(&command);
-}
-
-static int by_name(const void *a, const void *b) {
-    return strcmp(((const use *)a)->name, ((const use *)b)->name);
-}
-
-static void find_calls(folder_calls *f) {
-    qsort(f->defined, (size_t)f->num_defined, sizeof *f->defined, by_name);
-    for (int i = 0; i < f->num_used; i++) {
-        const use *u = &f->used[i],
-                  *d = bsearch(u, f->defined, (size_t)f->num_defined, sizeof *f->defined, by_name);
-        if (d && d->file != u->file) f->name[u->file][d->file] = u->name;
-    }
-}
-
-static bool reaches(const folder_calls *f, int from, int to, bool *seen) {
-    if (from == to) return true;
-    seen[from] = true;
-    for (int i = 0; i < f->num_files; i++)
-        if (f->name[from][i] && !seen[i] && reaches(f, i, to, seen)) return true;
-    return false;
-}
-
-/* A file's name tells by itself which one is meant; a registry.c lists what its folder is made of.
- */
-static void check_names(const folder_calls *f, const char *const *others, int num_others) {
-    for (int i = 0; i < f->num_files; i++)
-        for (int j = 0; j < num_others; j++) {
-            const char *mine = strrchr(f->path[i], '/'), *other = strrchr(others[j], '/');
-            if (!strcmp(mine, other) && strcmp(mine, "/registry.c"))
-                fail_msg("%s and %s have one name", f->path[i], others[j]);
-        }
-}
-
-static void check_circles(const folder_calls *f) {
-    bool any = false;
-    for (int i = 0; i < f->num_files; i++)
-        for (int j = 0; j < f->num_files; j++) {
-            bool seen[MAX_FILES] = {false};
-            if (!f->name[i][j] || !reaches(f, j, i, seen)) continue;
-            print_message("%s uses %s of %s, which uses the former\n", f->path[i], f->name[i][j],
-                          f->path[j]);
-            any = true;
-        }
-    assert_false(any);
-}
-
-static void circles(void **state) {
-    (void)state;
-    const char *all[MAX_ALL];
-    int count = 0;
-    if (access(object_of("base/arena.c"), R_OK) || system("nm --version >/dev/null 2>&1")) {
-        print_message("skipped: no compiled files, or no nm that reads them\n");
-        skip();
-    }
-    for (const char *row = page; (row = strstr(row, "\n| `"));) {
-        row += strlen("\n| `");
-        folder_calls *f = AT_NEW(arena, folder_calls);
-        find_files(f, at_strndup(arena, row, strcspn(row, "/")));
-        if (!f->num_files) continue; /* not built */
-        read_names(f);
-        find_calls(f);
-        check_circles(f);
-        check_names(f, all, count);
-        assert_true(count + f->num_files <= MAX_ALL);
-        memcpy(all + count, f->path, sizeof *all * (size_t)f->num_files);
-        count += f->num_files;
-    }
-    assert_true(count > 100);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(passes), cmocka_unit_test(picture),
-                                       cmocka_unit_test(files), cmocka_unit_test(arrows),
-                                       cmocka_unit_test(circles)};
+                                       cmocka_unit_test(files), cmocka_unit_test(arrows)};
     return cmocka_run_group_tests_name("run/architecture", tests, setup, teardown);
 }

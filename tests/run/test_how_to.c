@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
+#include "tests/whole_file.h"
 
 static at_arena *arena;
 static char tree[] = "/tmp/autotune-how-to-XXXXXX";
@@ -29,7 +30,7 @@ static const char *read_text(const char *path) {
     char *text;
     size_t n;
     at_error err;
-    if (at_read_file(arena, path, &text, &n, &err) != AT_OK) fail_msg("%s", err.text);
+    if (read_whole(arena, path, &text, &n, &err) != AT_OK) fail_msg("%s", err.text);
     return text;
 }
 

@@ -3,6 +3,7 @@
  * element i of a block is (i + 1)/4 - (c + 1). */
 #include "rig.h"
 #include "runtime/runtime_int.h"
+#include "tests/whole_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -258,7 +259,7 @@ static void write_copy(const char *bytes, size_t len) {
 static void replace(const char *member, const char *header, const void *data, size_t bytes) {
     char file[512], *archive;
     size_t n = make_npy(file, header, data, bytes), len;
-    assert_int_equal(at_read_file(arena, FOLDER "bsr.npz", &archive, &len, NULL), AT_OK);
+    assert_int_equal(read_whole(arena, FOLDER "bsr.npz", &archive, &len, NULL), AT_OK);
     write_copy(archive, len);
     zip_t *z = zip_open(copy, 0, NULL);
     assert_non_null(z);
@@ -325,7 +326,7 @@ static void damaged(void **state) {
     size_t len, right = 0;
     at_input in;
     at_error err;
-    assert_int_equal(at_read_file(arena, FOLDER "bsr.npz", &archive, &len, NULL), AT_OK);
+    assert_int_equal(read_whole(arena, FOLDER "bsr.npz", &archive, &len, NULL), AT_OK);
     for (size_t i = 0; i < len; i++) {
         archive[i] ^= 0x55;
         write_copy(archive, len);

@@ -4,6 +4,7 @@
 
 #include "tests/schedule/examples.h"
 #include "schedule/nest.h"
+#include "tests/whole_file.h"
 
 /* ---- golden nests --------------------------------------------------------------------------- */
 
@@ -70,7 +71,7 @@ static const at_json *golden(at_arena *a) {
     char *text;
     size_t len;
     at_error err;
-    if (at_read_file(a, "tests/golden/loop_features.json", &text, &len, &err) != AT_OK ||
+    if (read_whole(a, "tests/golden/loop_features.json", &text, &len, &err) != AT_OK ||
         at_json_parse(a, text, len, &v, &err) != AT_OK)
         fail_msg("%s", err.text);
     return at_json_get(v, "cases");

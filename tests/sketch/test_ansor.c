@@ -10,6 +10,7 @@
 
 #include "sketch/ansor.h"
 #include "sketch/sketch.h"
+#include "tests/whole_file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,8 +74,7 @@ static void records(void **state) {
     size_t size;
     at_error err;
     int line = 0;
-    if (at_read_file(a, path ? path : "tests/sketch/ansor/records.json", &text, &size, &err) !=
-        AT_OK)
+    if (read_whole(a, path ? path : "tests/sketch/ansor/records.json", &text, &size, &err) != AT_OK)
         fail_msg("%s", err.text);
     for (char *p = text, *end; (end = strchr(p, '\n')); p = end + 1) {
         at_arena *own = at_arena_new();

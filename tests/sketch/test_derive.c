@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "sketch/sketch.h"
+#include "tests/whole_file.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static at_task *task_of(at_arena *a, const char *path, const char *args) {
     at_error err;
     char *text;
     size_t length;
-    if (at_read_file(a, path, &text, &length, &err) != AT_OK) fail_msg("%s", err.text);
+    if (read_whole(a, path, &text, &length, &err) != AT_OK) fail_msg("%s", err.text);
     if (at_te_parse(a, path, text, length, &row, &err) != AT_OK) fail_msg("%s", err.text);
     if (at_task_new(a, row, args, &t, &err) != AT_OK) fail_msg("%s %s: %s", path, args, err.text);
     return t;

@@ -8,6 +8,7 @@
 
 #include "sketch/history.h"
 #include "sketch/sketch.h"
+#include "tests/whole_file.h"
 
 #include <string.h>
 
@@ -32,7 +33,7 @@ static const char *read(at_arena *a, const char *path) {
     char *text;
     size_t length;
     at_error err;
-    if (at_read_file(a, path, &text, &length, &err) != AT_OK) fail_msg("%s", err.text);
+    if (read_whole(a, path, &text, &length, &err) != AT_OK) fail_msg("%s", err.text);
     return text;
 }
 

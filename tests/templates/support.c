@@ -1,5 +1,7 @@
 /* tests/templates/support.c */
 #include "tests/templates/support.h"
+#include "tests/whole_file.h"
+#include "tests/spaces.h"
 
 #include <string.h>
 
@@ -142,7 +144,7 @@ const at_json *golden_file(at_arena *a, const char *path) {
     size_t length;
     const at_json *file;
     at_error err = {0};
-    if (at_read_file(a, path, &text, &length, &err) || at_json_parse(a, text, length, &file, &err))
+    if (read_whole(a, path, &text, &length, &err) || at_json_parse(a, text, length, &file, &err))
         fail_msg("%s", err.text);
     return file;
 }
@@ -161,7 +163,7 @@ void expect_space(at_arena *a, const at_task *t, const at_json *want) {
     for (int k = 0; k < dims->count; k++)
         assert_int_equal(at_space_knob_len(space, k), at_json_at(dims, k)->integer);
     assert_int_equal(at_space_range_length(space), at_json_get(want, "range_length")->integer);
-    at_space_print(&text, space);
+    print_space(&text, space);
     assert_string_equal(text.data, at_json_get(want, "printed")->string);
 
     const at_json *samples = at_json_get(want, "samples");

@@ -1,5 +1,6 @@
 /* conv2d_3x3_gemm: its space is AutoTVM's, and every program of it computes a convolution. */
 #include "tests/templates/support.h"
+#include "tests/spaces.h"
 
 /* ---- the space ------------------------------------------------------------------------------- */
 
@@ -83,7 +84,7 @@ static void default_entities(void **state) {
         assert_int_equal(at_task_default_config(*state, t, 16, &c, NULL), AT_OK);
         assert_string_equal(entity_text(*state, &c), cases[i].entity);
         at_config same = config_at(*state, t, c.index);
-        assert_true(at_config_same_entity(&c, &same));
+        assert_true(same_entity(&c, &same));
     }
 }
 

@@ -1,5 +1,6 @@
 /* docs/templates.md shows conv2d_3x3_gemm as it is, and its message is the real one. */
 #include "tests/templates/support.h"
+#include "tests/whole_file.h"
 
 #include <string.h>
 
@@ -7,7 +8,7 @@ static const char *file(at_arena *a, const char *path) {
     char *text;
     size_t length;
     at_error err = {0};
-    if (at_read_file(a, path, &text, &length, &err) != AT_OK) fail_msg("%s", err.text);
+    if (read_whole(a, path, &text, &length, &err) != AT_OK) fail_msg("%s", err.text);
     return text;
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "tuners/tuners_int.h"
+#include "tests/whole_file.h"
 
 /* A space of `length` points (one knob) under a condition, or none. */
 static at_space *space_of(at_arena *a, int length, const char *filter) {
@@ -226,7 +227,7 @@ static const at_json *read_golden(at_arena *a, const char *path) {
     char *text;
     size_t len;
     at_error err;
-    if (at_read_file(a, path, &text, &len, &err) != AT_OK ||
+    if (read_whole(a, path, &text, &len, &err) != AT_OK ||
         at_json_parse(a, text, len, &v, &err) != AT_OK)
         fail_msg("%s", err.text);
     return v;

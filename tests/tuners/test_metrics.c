@@ -7,13 +7,14 @@
 #include <cmocka.h>
 
 #include "tuners/model.h"
+#include "tests/whole_file.h"
 
 static const at_json *golden(at_arena *a) {
     const at_json *v = NULL;
     char *text;
     size_t len;
     at_error err;
-    if (at_read_file(a, "tests/golden/metrics.json", &text, &len, &err) != AT_OK ||
+    if (read_whole(a, "tests/golden/metrics.json", &text, &len, &err) != AT_OK ||
         at_json_parse(a, text, len, &v, &err) != AT_OK)
         fail_msg("%s", err.text);
     return v;
