@@ -10,7 +10,8 @@
 #include "engine/session.h"
 
 /* Fills the expected outputs of s->data, whose inputs are there. AT_E_USAGE where they exceed this
- * machine; AT_E_NO_VALID where they are not there by s->deadline_ns; AT_E_INPUT where an index lies outside of its tensor; AT_E_INTERRUPTED, AT_E_BUG. */
+ * machine; AT_E_NO_VALID where they are not there by s->deadline_ns; AT_E_INPUT where an index lies
+ * outside of its tensor; AT_E_INTERRUPTED, AT_E_BUG. */
 at_status at_reference_run(at_session *s, at_error *err);
 /* The same for inputs drawn from a seed. Where most outputs are zeros or not finite since the
  * inputs are large (an exponential of a sum of products), they are drawn smaller. */
