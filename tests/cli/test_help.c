@@ -66,12 +66,16 @@ static int teardown(void **state) {
     return cli_teardown(state);
 }
 
+static bool takes(int v, const char *name, size_t len) {
+    for (int i = 0; i < verbs[v].num_options; i++)
+        if (strlen(verbs[v].options[i].name) == len && !memcmp(verbs[v].options[i].name, name, len))
+            return true;
+    return false;
+}
+
 static bool is_option(const char *name, size_t len) {
     for (int v = 0; v < num_verbs; v++)
-        for (int i = 0; i < verbs[v].num_options; i++)
-            if (strlen(verbs[v].options[i].name) == len &&
-                !memcmp(verbs[v].options[i].name, name, len))
-                return true;
+        if (takes(v, name, len)) return true;
     return false;
 }
 
@@ -301,7 +305,26 @@ static void fish_completion(void **state) {
 
 /* ---- docs ------------------------------------------------------------------------------------ */
 
-/* Every --word on a line with the program, or alone in backquotes, is an option. */
+/* The verb of the command that the place is in: behind "autotune ", on one line, with neither the
+ * end of the command nor a backquote between; -1: it is in none. */
+static int verb_at(const char *line, const char *place) {
+    static const char program[] = "autotune ";
+    const char *command = NULL;
+    for (const char *s = line; (s = strstr(s, program)) && s < place; s++) command = s;
+    if (!command) return -1;
+    command += strlen(program);
+    if (strcspn(command, "`|;&#)") < (size_t)(place - command)) return -1;
+    int tune = -1;
+    for (int v = 0; v < num_verbs; v++) {
+        size_t n = strlen(verbs[v].name);
+        if (!strncmp(command, verbs[v].name, n) && command[n] == ' ') return v;
+        if (!strcmp(verbs[v].name, "tune")) tune = v;
+    }
+    return tune;
+}
+
+/* Every --word on a line with the program, or alone in backquotes, is an option; in a command, of
+ * its verb. */
 static void check_page(const char *path) {
     const char *page = source(path);
     for (const char *line = page; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -314,20 +337,35 @@ static void check_page(const char *path) {
             if ((ours || quoted) && !is_option(s, n) && strncmp(s, "--version", 9) != 0 &&
                 strncmp(s, "--worker", 8) != 0)
                 fail_msg("%s: %.*s is no option: %s", path, (int)n, s, text);
+            int v = verb_at(text, s);
+            if (v >= 0 && is_option(s, n) && !takes(v, s, n))
+                fail_msg("%s: %s has no %.*s: %s", path, verbs[v].name, (int)n, s, text);
         }
     }
 }
 
+static bool is_told(const char *pages, const char *name) {
+    size_t n = strlen(name);
+    for (const char *s = pages; (s = strstr(s, name)); s += n)
+        if (s[n] != '-' && !isalpha((unsigned char)s[n])) return true;
+    return false;
+}
+
 static void docs(void **state) {
     (void)state;
-    const char *list =
-        keep(cli_expect(0, "cd %s && ls README.md docs/*.md examples/*.md", sources)->out);
+    const char *list = keep(
+        cli_expect(0, "cd %s && ls README.md docs/*.md docs/*/*.md examples/*.md", sources)->out);
     int pages = 0;
     for (const char *s = list; *s; s += strcspn(s, "\n") + 1, pages++) {
         const char *path = at_strndup(texts, s, strcspn(s, "\n"));
         if (!strstr(path, "tophub")) check_page(path);
     }
     assert_true(pages >= 6);
+    const char *all = keep(cli_expect(0, "cd %s && cat README.md docs/*.md", sources)->out);
+    for (int v = 0; v < num_verbs; v++)
+        for (int i = 0; i < verbs[v].num_options; i++)
+            if (!is_told(all, verbs[v].options[i].name))
+                fail_msg("no page tells of %s", verbs[v].options[i].name);
     const char *page = source("docs/cli.md");
     for (int v = 0; v < num_verbs; v++)
         if (strcmp(verbs[v].name, "tune") != 0 && strcmp(verbs[v].name, "version") != 0)

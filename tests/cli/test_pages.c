@@ -186,19 +186,23 @@ static void fewer_trials(char *command) {
     }
 }
 
+static char *source(const char *path) {
+    char *text;
+    size_t len;
+    at_error err;
+    if (read_whole(pages, at_format(pages, "%s/%s", sources, path), &text, &len, &err) != AT_OK)
+        fail_msg("%s", err.text);
+    return text;
+}
+
 /* Each page in a folder of its own, with the program and the examples. */
 static void run_page(const char *path, const char *folder, int at_least) {
     static const char prompt[] = "\n    $ ";
-    char *page;
-    size_t len;
-    at_error err;
     const char *without = NULL;
     int count = 0;
-    if (read_whole(pages, at_format(pages, "%s/%s", sources, path), &page, &len, &err) != AT_OK)
-        fail_msg("%s", err.text);
     cli_expect(0, "mkdir %s && cd %s && ln -s ../autotune . && ln -s '%s/examples' .", folder,
                folder, sources);
-    for (char *p = page; (p = strstr(p, prompt)); count++) {
+    for (char *p = source(path); (p = strstr(p, prompt)); count++) {
         p += strlen(prompt);
         char *command = command_at(&p);
         const char *expected = output_of(&p), *lacks = missing(command);
@@ -220,21 +224,47 @@ static void readme(void **state) { (void)state, run_page("README.md", "readme", 
 static void tutorial(void **state) { (void)state, run_page("docs/tutorial.md", "tutorial", 20); }
 static void examples(void **state) { (void)state, run_page("examples/README.md", "examples", 8); }
 
+/* ---- files that pages show ------------------------------------------------------------------- */
+
+/* The first block of a kind in a page. */
+static const char *block_of(const char *page, const char *kind) {
+    const char *head = at_format(pages, "\n```%s\n", kind), *begin = strstr(page, head);
+    assert_non_null(begin);
+    begin += strlen(head);
+    return at_strndup(pages, begin, (size_t)(strstr(begin, "```\n") - begin));
+}
+
 /* The template that the tutorial shows is the one that it runs. */
 static void template_shown(void **state) {
     (void)state;
-    char *page, *file;
-    size_t len;
-    at_error err;
-    if (read_whole(pages, at_format(pages, "%s/docs/tutorial.md", sources), &page, &len, &err) ||
-        read_whole(pages, at_format(pages, "%s/examples/depthwise.c", sources), &file, &len, &err))
-        fail_msg("%s", err.text);
-    assert_non_null(strstr(page, at_format(pages, "\n```c\n%s```\n", file)));
+    assert_string_equal(block_of(source("docs/tutorial.md"), "c"), source("examples/depthwise.c"));
+}
+
+static void workload_shown(void **state) {
+    (void)state;
+    cli_write("net.workload", block_of(source("docs/workloads.md"), "workload"));
+    cli_expect(0, "./autotune tune --workload ./net.workload --trials 8 --quiet");
+}
+
+/* What make run does, and the lines behind it with the program of the page. */
+static void first_walk(void **state) {
+    (void)state;
+    const char *page = source("docs/first-walk.md");
+    cli_write("mine.c", block_of(page, "c"));
+    cli_expect(0, "./autotune conv2d_3x3_gemm --trials 8 --quiet");
+    const char *line = strstr(page, "\n    ./autotune ");
+    assert_non_null(line);
+    const cli_result *r = NULL;
+    for (int i = 0; i < 3; i++, line = strchr(line + 1, '\n'))
+        r = cli_expect(0, "%.*s", (int)strcspn(line + 5, "\n"), line + 5);
+    assert_true(!strncmp(r->out, "corner ", 7));
+    assert_non_null(strstr(page, at_format(pages, "`%.*s`", (int)strcspn(r->out, "\n"), r->out)));
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(readme), cmocka_unit_test(tutorial),
-                                       cmocka_unit_test(examples),
-                                       cmocka_unit_test(template_shown)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(readme),         cmocka_unit_test(tutorial),
+        cmocka_unit_test(examples),       cmocka_unit_test(template_shown),
+        cmocka_unit_test(workload_shown), cmocka_unit_test(first_walk)};
     return cmocka_run_group_tests_name("cli/pages", tests, setup, teardown);
 }
