@@ -20,6 +20,12 @@ typedef enum at_dialect {
 } at_dialect;
 const char *at_dialect_name(at_dialect d);
 
+/* Tiles that were built before, for a run that lowers many programs of one task. Owned by who made
+ * it; what is lowered with it lives no longer than it does. One thread at a time. */
+typedef struct at_tile_memo at_tile_memo;
+at_tile_memo *at_tile_memo_new(void);
+void at_tile_memo_free(at_tile_memo *m); /* NULL is fine */
+
 typedef struct at_lower_options {
     at_dialect dialect;
     const at_target *target; /* NULL: the plainest of all; dialect C takes its architecture's */
@@ -28,7 +34,8 @@ typedef struct at_lower_options {
                                are prefetched, unless the tree says otherwise; 0: never */
     const char *name;       /* prefix of emitted functions; a C identifier */
     bool can_stop; /* the kernel can be cut short, before it runs or meanwhile (at_kernel.turns) */
-    const char *dump; /* pass to print into *dump_out, or NULL */
+    at_tile_memo *memo; /* or NULL: every tile is built; the code is the same */
+    const char *dump;   /* pass to print into *dump_out, or NULL */
     at_text *dump_out;
     bool verify; /* check the program between passes (tests): a fault there is our bug */
 } at_lower_options;

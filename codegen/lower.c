@@ -1,7 +1,7 @@
 /* codegen/lower.c: the pass list. */
 #include "codegen/codegen_int.h"
 #include "codegen/lowered.h"
-#include "codegen/tile_make.h"
+#include "codegen/tile_memo.h"
 
 #include <string.h>
 

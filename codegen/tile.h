@@ -100,8 +100,9 @@ typedef struct at_tile {
     bool slot_written[AT_TILE_MAX_SLOTS];
     at_tile_op *ops;
     int num_ops;
-    at_hash hash;        /* once the tile is one of a kernel's (tile_code.c) */
-    const uint8_t *code; /* dialect tcc: machine code */
+    at_hash hash;              /* once the tile is one of a kernel's (tile_key.c) */
+    struct at_tile_kept *kept; /* of the memo, where its code is kept, too; or NULL */
+    const uint8_t *code;       /* dialect tcc: machine code */
     int code_bytes;
 } at_tile;
 

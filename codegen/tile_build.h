@@ -122,6 +122,10 @@ int at_build_load(at_builder *b, at_tile_vreg v);
  * found or made; that of a load, of an index list's entry, too. */
 at_tile_place at_build_locate(at_builder *b, int tensor, const at_aff *at);
 at_tile_place at_build_locate_load(at_builder *b, const at_value *v);
+/* Of an address in counted loops, whose parts in and outside the tile are given: what is known
+ * outside, without the constant, which goes to *off. */
+const at_aff *at_build_rest(at_low *l, const at_aff *in, const at_aff *rest,
+                            const at_ir *const *counted, int num_counted, int64_t *off);
 int at_build_find_slot(at_builder *b, const at_tile_place *p, bool written);
 int at_build_slot_of(at_builder *b, const at_tile_place *p);
 
@@ -144,7 +148,9 @@ int at_build_partial(at_builder *b, at_tile_key *k);
 /* tile_vector.c: why a loop that is to be a vector cannot be; NULL: it can. */
 const char *at_build_not_vector(at_builder *b, const at_ir *n);
 
-/* tile_loop.c: nests in order. */
+/* tile_loop.c: nests in order. Does a loop stay one? How often does it run then? */
 void at_build_list(at_builder *b, const at_ir *list);
+bool at_build_is_counted(const at_ir *n);
+const at_aff *at_build_trips(at_low *l, const at_ir *n);
 
 #endif

@@ -1,6 +1,6 @@
 /* codegen/tile_calls.c: a list of nests becomes calls of tiles, cut to what the registers hold;
  * equal tiles are one, and each has a name. */
-#include "codegen/tile_make.h"
+#include "codegen/tile_memo.h"
 
 #include <string.h>
 
@@ -54,13 +54,12 @@ static at_ir *make_call(void *context, at_ir *list) {
     at_widen_copies(l, list, &m->regs);
     list = at_transpose_copies(l, list, &m->regs);
     at_limit_unrolling(l, list, m->keep | at_ir_table_loops(l, list));
-    at_tile_call *call = at_tile_build(l, list, &m->regs);
+    at_tile_call *call = at_tile_build_once(l, list, &m->regs);
     if (!call) return NULL;
     at_ir *n = at_ir_new(l, AT_IR_TILE);
     n->call = call;
     name_tile(l, call->tile, list);
     int same = 0;
-    call->tile->hash = at_tile_hash(call->tile);
     for (int i = 0; i < l->tiles.len; i++) {
         if (!memcmp(&l->tiles.data[i]->hash, &call->tile->hash, sizeof(at_hash))) {
             call->tile = l->tiles.data[i]; /* identical tiles are printed once */

@@ -9,11 +9,13 @@
 
 static void expand(at_builder *b, const at_ir *list);
 
+/* What a clipped loop leaves may be less than nothing. */
+const at_aff *at_build_trips(at_low *l, const at_ir *n) {
+    return at_aff_max(l, at_aff_sub(l, at_ir_hi(l, n), at_ir_lo(l, n)), at_aff_const(l, 0));
+}
+
 static int trip_argument(at_builder *b, const at_ir *n) {
-    at_low *l = b->l;
-    const at_aff *count = at_aff_sub(l, at_ir_hi(l, n), at_ir_lo(l, n));
-    count = at_aff_max(
-        l, count, at_aff_const(l, 0)); /* what a clipped loop leaves may be less than nothing */
+    const at_aff *count = at_build_trips(b->l, n);
     for (int i = 0; i < b->num_trips; i++)
         if (at_aff_equal(b->trips[i], count)) return i;
     if (b->num_trips == AT_TILE_MAX_TRIPS) {
@@ -98,6 +100,12 @@ static int64_t straight(const at_ir *list) {
     return n;
 }
 
+bool at_build_is_counted(const at_ir *n) {
+    at_ir one = *n;
+    one.next = NULL;
+    return at_loop_is_counted(n) && straight(&one) < 0;
+}
+
 /* Four vectors along loop n become four along the loop inside it. */
 static void transpose(at_builder *b, const at_ir *n) {
     enum { SIDE = AT_TILE_SQUARE };
@@ -145,11 +153,9 @@ static void expand_loop(at_builder *b, const at_ir *n) {
         transpose(b, n);
         return;
     }
-    at_ir one = *n;
-    one.next = NULL;
     int lanes = b->l->target->lanes;
     bool asked = n->loop.ann == AT_ANN_VEC && lanes > 1;
-    if (at_loop_is_counted(n) && straight(&one) < 0) {
+    if (at_build_is_counted(n)) {
         if (asked) note_scalar(b, n, "how often it runs is known at run time only");
         counted_loop(b, n);
         return;

@@ -67,11 +67,8 @@ at_tile_op *at_tile_share(at_low *l, const at_tile_op *ops, int num_ops, const a
 at_tile_op *at_tile_weave(at_low *l, const at_tile_op *ops, int num_ops, const at_tile_vreg *vregs,
                           int num_vregs, const int *slot_tensor, int together);
 
-/* tile_code.c: of all that a tile's code depends on: not of names, nor of which tensors the
- * pointers lead to. */
+/* tile_key.c: of all that a tile's code depends on: not of names, nor of which tensors the pointers
+ * lead to. */
 at_hash at_tile_hash(const at_tile *t);
-/* tile_code.c: of a tile with its hash: t->code, as the target encodes it, or as it did before for
- * the same tile. */
-bool at_tile_encode(at_arena *arena, at_tile *t);
 
 #endif

@@ -75,6 +75,20 @@ static const at_aff *without_quotients(at_builder *b, const at_aff *in, const at
     return rest;
 }
 
+const at_aff *at_build_rest(at_low *l, const at_aff *in, const at_aff *rest,
+                            const at_ir *const *counted, int num_counted, int64_t *off) {
+    *off = 0;
+    for (int i = 0; i < num_counted; i++) {
+        const at_loop *x = &counted[i]->loop;
+        int64_t k = at_aff_coef(in, x->sym);
+        if (!k) continue;
+        if (x->lo_aff) rest = at_aff_add_times(l, rest, x->lo_aff, k);
+        else *off += k * x->lo;
+    }
+    *off += rest->c;
+    return at_aff_shift(l, rest, -rest->c);
+}
+
 /* What does not change from one iteration of unrolled loops and vectors to the next. */
 static void find_form(at_builder *b, int tensor, const at_aff *at, at_tile_form *f) {
     at_low *l = b->l;
@@ -88,11 +102,8 @@ static void find_form(at_builder *b, int tensor, const at_aff *at, at_tile_form 
         int64_t k = at_aff_coef(f->in, c->loop.sym);
         if (!k) continue;
         strides[p->num_strides++] = (at_term){c->loop.sym, k};
-        if (c->loop.lo_aff) p->rest = at_aff_add(l, p->rest, at_aff_scale(l, c->loop.lo_aff, k));
-        else p->off += k * c->loop.lo;
     }
-    p->off += p->rest->c;
-    if (p->rest->c) p->rest = at_aff_shift(l, p->rest, -p->rest->c);
+    p->rest = at_build_rest(l, f->in, p->rest, b->counted, b->num_counted, &p->off);
 }
 
 static const at_tile_form *form_of(at_builder *b, int tensor, const at_aff *at) {

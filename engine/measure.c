@@ -141,6 +141,7 @@ bool at_candidate_build(at_session *s, at_arena *a, const at_config *c, at_candi
 bool at_candidate_generate(at_session *s, at_arena *a, at_candidate *c, at_record *result) {
     at_error err;
     at_lower_options lo = at_session_lower_options(s, "kernel");
+    lo.memo = s->tiles;
     lo.can_stop = s->work >= long_work;
     int64_t begin_ns = at_now_ns();
     at_status status = lower(s, a, &lo, c, &err);

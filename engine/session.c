@@ -21,6 +21,7 @@ static void begin(const at_engine_options *o, at_session *s) {
     s->tuner = "";
     s->arena = at_arena_new();
     s->scratch = at_arena_new();
+    s->tiles = at_tile_memo_new();
 }
 
 static void take_chosen(at_session *s) {
@@ -255,5 +256,6 @@ void at_session_close(at_session *s) {
     at_session_stop(s);
     at_arena_free(s->scratch);
     at_arena_free(s->arena);
+    at_tile_memo_free(s->tiles);
     memset(s, 0, sizeof *s);
 }

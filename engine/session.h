@@ -56,8 +56,9 @@ typedef struct at_accuracies {
 } at_accuracies;
 
 typedef struct at_session {
-    at_arena *arena;   /* lives as long as the session */
-    at_arena *scratch; /* one candidate's; reset by whoever begins the next */
+    at_arena *arena;     /* lives as long as the session */
+    at_arena *scratch;   /* one candidate's; reset by whoever begins the next */
+    at_tile_memo *tiles; /* of the kernels that trials generate */
     at_engine_options options;
     at_selection chosen;
     const at_template_row *row;

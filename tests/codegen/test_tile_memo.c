@@ -1,0 +1,262 @@
+/* Tiles that are told by what they depend on: whatever a tile differs in, its hash is another; and
+ * a program lowered with a memo of tiles, which thousands of others have filled, is the same code
+ * as without one: points of all templates, sketches of examples/te and random programs, with every
+ * instruction set. AT_COUNT: programs of each kind (more in a full run); AT_SEED chooses others. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/lowered.h"
+#include "sketch/sketch.h"
+#include "tests/codegen/hand_made.h"
+#include "tests/codegen/random_program.h"
+#include "tests/codegen/support.h"
+
+static long setting(const char *name, long otherwise) {
+    const char *s = getenv(name);
+    return s && *s ? strtol(s, NULL, 10) : otherwise;
+}
+
+/* ---- hashes -----------------------------------------------------------------------------------
+ */
+
+/* A list's entry makes a pointer; a loop loads, computes and stores. */
+static at_tile *make_tile(at_arena *a, const at_target *target) {
+    maker m = start_tile(a, target, 4, 1);
+    add_list(&m);
+    add_index(&m, 1, 3, 2);
+    add_digit(&m, 5, 2, 7, 3);
+    add_op(&m, AT_T_CONST)->dst = 2;
+    m.ops.data[m.ops.len - 1].number = 0.5;
+    add_loop(&m, 9, -1);
+    add_move(&m, AT_T_LOAD, 0, 0, 40, target->lanes);
+    add_move(&m, AT_T_BCAST, 1, 3, 2, 1);
+    add_arithmetic(&m, AT_T_ADD, 3, 0, 1);
+    add_arithmetic(&m, AT_T_MUL, 3, 3, 2);
+    add_move(&m, AT_T_STORE, 3, 1, 8, target->lanes);
+    add_bump(&m, 0, 24, -1);
+    add_op(&m, AT_T_END);
+    add_bump(&m, 1, 3, 0);
+    return at_copy(a, finish(&m), sizeof m.t);
+}
+
+enum { INDEX, DIGIT, NUMBER, LOOP, LOAD, SPREAD, ADD, MUL, STORE, BUMP, END, BUMP_BY_TRIPS };
+
+/* One thing of the tile is another; false: there are no more. */
+static bool change(at_tile *t, int what) {
+    at_tile_op *op = t->ops;
+    switch (what) {
+    case 0: op[INDEX].off++; return true;
+    case 1: op[INDEX].bump++; return true;
+    case 2: op[INDEX].slot = 0; return true;
+    case 3: op[INDEX].base = op[DIGIT].base = 0; return true;
+    case 4: op[DIGIT].times++; return true;
+    case 5: op[DIGIT].plus++; return true;
+    case 6: op[DIGIT].by = 6; return true;
+    case 7: op[DIGIT].most = 100; return true;
+    case 8: op[NUMBER].number = 0.25; return true;
+    case 9: op[NUMBER].dst = 4, op[MUL].b = 4; return true;
+    case 10: op[LOOP].trip++; return true;
+    case 11: op[LOOP].trip_arg = 0; return true;
+    case 12: op[LOAD].off++; return true;
+    case 13: op[LOAD].lanes = 1; return true;
+    case 14: op[LOAD].slot = 1; return true;
+    case 15: op[ADD].kind = AT_T_SUB; return true;
+    case 16: op[ADD].a = 1, op[ADD].b = 0; return true;
+    case 17: op[MUL].mem = AT_MEM_CONST, op[MUL].b = -1, op[MUL].number = 2; return true;
+    case 18: op[STORE].lanes = 1; return true;
+    case 19: op[BUMP].bump = 48; return true;
+    case 20: op[BUMP_BY_TRIPS].trip_arg = -1; return true;
+    case 21: t->num_trips = 2; return true;
+    default: return false;
+    }
+}
+
+static void tiles_differ(void **state) {
+    (void)state;
+    at_arena *a = at_arena_new();
+    const at_target *target = at_target_find("avx512");
+    at_hash seen[64];
+    int n = 0;
+    for (int what = -1;; what++) {
+        at_tile *t = make_tile(a, target), *same = make_tile(a, target);
+        if (what >= 0 && !change(t, what)) break;
+        if (what >= 0) change(same, what);
+        same->name = "other"; /* names are no part of it */
+        at_hash of_same = at_tile_hash(same);
+        seen[n] = at_tile_hash(t);
+        assert_memory_equal(&seen[n], &of_same, sizeof of_same);
+        for (int i = 0; i < n; i++) assert_memory_not_equal(&seen[i], &seen[n], sizeof *seen);
+        n++;
+    }
+    assert_true(n > 20);
+    at_arena_free(a);
+}
+
+/* ---- programs ---------------------------------------------------------------------------------
+ */
+
+/* One for many programs and all instruction sets, so that keys that say too little are found; of
+ * the second lowering of a program, how many tiles came of it. */
+static at_tile_memo *memo;
+static long recalled, lowered;
+
+static void forget(void) {
+    at_tile_memo_free(memo);
+    memo = at_tile_memo_new();
+}
+
+static const char *tiles_of(at_arena *a, const at_kernel *k) {
+    at_text text = {0};
+    for (int i = 0; i < k->lowered->num_tiles; i++) at_tile_print(&text, k->lowered->tiles[i]);
+    for (int i = 0; i < k->num_notes; i++) at_text_addf(&text, "%s\n", k->notes[i]);
+    const char *copy = at_strdup(a, at_text_str(&text));
+    at_text_free(&text);
+    return copy;
+}
+
+static void compare(at_arena *a, const at_program *p, const at_lower_options *o, bool again,
+                    const char *what) {
+    at_lower_options with = *o;
+    at_kernel *k, *own;
+    at_error err, err_own;
+    with.memo = memo;
+    at_status s_own = at_lower(a, p, o, &own, &err_own), s = at_lower(a, p, &with, &k, &err);
+    if (s != s_own) fail_msg("%s: lowered once only: %s%s", what, s ? err.text : "", err_own.text);
+    if (s) return;
+    if (strcmp(k->source, own->source))
+        fail_msg("%s, %s:\n%s\nis not\n%s", what, own->target->name, k->source, own->source);
+    const char *tiles = tiles_of(a, k), *own_tiles = tiles_of(a, own);
+    if (strcmp(tiles, own_tiles))
+        fail_msg("%s, %s:\n%s\nis not\n%s", what, own->target->name, tiles, own_tiles);
+    assert_int_equal(k->num_tiles, own->num_tiles);
+    for (int i = 0; i < k->num_tiles; i++) {
+        assert_int_equal(k->tiles[i].size_bytes, own->tiles[i].size_bytes);
+        assert_memory_equal(k->tiles[i].bytes, own->tiles[i].bytes,
+                            (size_t)own->tiles[i].size_bytes);
+    }
+    for (int i = 0; i < k->num_tiles && again; i++, lowered++)
+        recalled += k->lowered->tiles[i]->kept != NULL;
+    assert_string_equal(k->code_hash, own->code_hash);
+}
+
+/* Twice: what is remembered of it the second time is its own. */
+static void compare_all(at_arena *a, const at_program *p, bool inline_too, const char *what) {
+    for (int i = 0; at_target_at(i); i++) {
+        const at_target *target = at_target_at(i);
+        at_lower_options o = {.dialect = target->encode ? AT_DIALECT_TCC : AT_DIALECT_C,
+                              .target = target,
+                              .pack_inline = inline_too,
+                              .prefetch_above = 1 << 16,
+                              .name = "k"};
+        if (target->is_double) continue;
+        for (int again = 0; again < 2; again++) compare(a, p, &o, again, what);
+    }
+}
+
+static long some_of(const at_task *t, int64_t begin, int64_t end, long count) {
+    at_rng rng;
+    long done = 0;
+    at_rng_seed(&rng, (uint64_t)setting("AT_SEED", 1), 3);
+    for (long tries = 0; done < count && tries < 20 * count; tries++) {
+        int64_t index = begin + (int64_t)at_rng_below(&rng, (uint64_t)(end - begin));
+        at_arena *a = at_arena_new();
+        at_config c;
+        at_program *p;
+        const char *what = at_format(a, "%s %lld", at_task_row(t)->name, (long long)index);
+        if (at_space_is_valid(at_task_space(t), index) &&
+            at_config_at(a, at_task_space(t), index, &c, NULL) == AT_OK &&
+            at_task_program(a, t, &c, &p, NULL) == AT_OK) {
+            compare_all(a, p, done % 2, what);
+            done++;
+        }
+        at_arena_free(a);
+    }
+    return done;
+}
+
+static void templates(void **state) {
+    (void)state;
+    for (int i = 0; i < at_template_count(); i++) {
+        at_arena *a = at_arena_new();
+        at_task *t;
+        at_error err;
+        if (at_task_new(a, at_template_at(i), "", &t, &err) != AT_OK) fail_msg("%s", err.text);
+        long n = some_of(t, 0, at_space_range_length(at_task_space(t)), setting("AT_COUNT", 3));
+        if (!n) fail_msg("%s: no program", at_template_at(i)->name);
+        forget();
+        at_arena_free(a);
+    }
+}
+
+static void of_file(const char *name) {
+    at_arena *a = at_arena_new();
+    const char *path = at_format(a, "examples/te/%s", name);
+    const at_template_row *row;
+    at_task *t;
+    at_error err;
+    char *text;
+    size_t length;
+    if (at_read_file(a, path, 1 << 20, &text, &length, &err) != AT_OK ||
+        at_te_parse(a, path, text, length, &row, &err) != AT_OK ||
+        at_task_new(a, row, "", &t, &err) != AT_OK)
+        fail_msg("%s: %s", path, err.text);
+    const at_space *space = at_task_space(t);
+    for (int i = 0; i < at_task_num_sketches(t); i++)
+        some_of(t, at_space_part_begin(space, i), at_space_part_begin(space, i + 1),
+                (setting("AT_COUNT", 3) + 5) / 6);
+    at_arena_free(a);
+    forget();
+}
+
+static void sketches(void **state) {
+    (void)state;
+    DIR *d = opendir("examples/te");
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));)
+        if (strstr(e->d_name, ".te")) of_file(e->d_name);
+    closedir(d);
+}
+
+static void random_programs(void **state) {
+    (void)state;
+    long count = 10 * setting("AT_COUNT", 10), seed = setting("AT_SEED", 1);
+    random_program *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    for (long done = 0; done < count; seed++) {
+        built b;
+        random_program_make((uint64_t)seed, p);
+        if (build_open(&b, p) == USE_OK) {
+            compare_all(b.arena, b.program, p->pack_inline, at_format(b.arena, "seed %ld", seed));
+            if (++done % 50 == 0) forget();
+        }
+        build_close(&b);
+    }
+    free(p);
+}
+
+static void most_are_recalled(void **state) {
+    (void)state;
+    print_message("%ld tiles of %ld\n", recalled, lowered);
+    assert_true(recalled > lowered * 3 / 4);
+}
+
+static int make_memo(void **state) {
+    (void)state;
+    memo = at_tile_memo_new();
+    return 0;
+}
+
+static int free_memo(void **state) {
+    (void)state;
+    at_tile_memo_free(memo);
+    return 0;
+}
+
+int main(void) {
+    at_sketches_for_templates();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_differ), cmocka_unit_test(templates), cmocka_unit_test(sketches),
+        cmocka_unit_test(random_programs), cmocka_unit_test(most_are_recalled)};
+    return cmocka_run_group_tests(tests, make_memo, free_memo);
+}
