@@ -169,6 +169,30 @@ static void find_cuts(at_arena *a, const at_facts *f, int stage, const int64_t *
     }
 }
 
+/* The same element at every point, by the same words. */
+static bool is_same(const at_access *x, const offset *read, const at_access *y,
+                    const offset *other) {
+    return x->known && y->known && x->tensor == y->tensor && x->from == y->from &&
+           x->is_bare == y->is_bare && x->is_guarded == y->is_guarded && x->origin == y->origin &&
+           !memcmp(x->is_cut, y->is_cut, sizeof x->is_cut) &&
+           !memcmp(x->stride, y->stride, sizeof x->stride) && read->depth == other->depth &&
+           at_expr_equal(read->read, other->read);
+}
+
+/* What is read several times in the same way, such as in a square, is one access. */
+static void merge_accesses(at_stage_facts *s, offset *reads) {
+    int kept = 0;
+    for (int i = 0; i < s->num_accesses; i++) {
+        bool is_new = true;
+        for (int k = 0; k < kept && is_new; k++)
+            is_new = !is_same(&s->access[k], &reads[k], &s->access[i], &reads[i]);
+        if (!is_new) continue;
+        s->access[kept] = s->access[i];
+        reads[kept++] = reads[i];
+    }
+    s->num_accesses = kept;
+}
+
 static void find_accesses(at_arena *a, const at_facts *f, int stage) {
     const at_tensor *t = &f->compute->tensors[stage];
     at_stage_facts *s = &f->of[stage];
@@ -212,6 +236,7 @@ static void find_accesses(at_arena *a, const at_facts *f, int stage) {
             s->access[i].origin -= (int64_t)(moves * (uint64_t)(axis[k] / step));
         }
     }
+    merge_accesses(s, base.data);
 }
 
 /* ---- operations ------------------------------------------------------------------------------ */

@@ -464,6 +464,7 @@ static void operators(void **state) {
         {"conv2d_weight_gradient", "N=2,H=7,W=5,CI=3,CO=9,K=3,S=2,P=1"},
         {"separable_conv2d", "N=1,H=5,W=7,CI=5,CO=9"},
         {"embedding_bag", "B=5,E=23,V=11,D=19"},
+        {"distances", "N=13,M=37,D=5"},
         {"norm", "B=3,M=5,N=23"},
         {"norm", "B=1,M=31,N=8"},
     };

@@ -211,6 +211,7 @@ static void sets(void **state) {
         {"examples/te/conv2d_data_gradient.te", "N=1,H=7,W=5,CI=9,CO=3,K=3,S=2,P=1", false},
         {"examples/te/conv2d_weight_gradient.te", "N=2,H=7,W=5,CI=3,CO=9,K=3,S=2,P=1", false},
         {"examples/te/embedding_bag.te", "B=5,E=23,V=11,D=19", false},
+        {"examples/te/distances.te", "N=13,M=37,D=5", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(cases[i].path, cases[i].args, cases[i].is_plain);
@@ -440,6 +441,9 @@ static void places(void **state) {
         {"conv2d_transpose", "CO=64,K=2,S=2,P=0", "unroll_q", false}, /* a single step */
         {"lstm_cell", "", "tile_h+tile_gx_h", true},                  /* the second along h */
         {"lstm_cell", "", "tile_h+tile_h", false},
+        /* A square reads twice what it reads, in the same way. */
+        {"distances", "", "tile_j+pack_centre", true},
+        {"distances", "", "im2col", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         at_arena *a = at_arena_new();
