@@ -43,7 +43,7 @@ typedef struct at_engine_options {
     /* Which state of the machine counts; NONE: the log's, or what the probes say when it begins.
      */
     at_objective objective;
-    double max_error;   /* see accuracy.h; 0: 1e-5 where it matters */
+    double max_error;   /* see accuracy.h; 0: 1e-5 of algorithms with tables of numbers */
     const char *worker; /* path of the program that runs kernels; NULL: this same executable */
     /* The search. */
     const char *tuner;              /* "ga", "ga:population=32"; NULL: the default one */

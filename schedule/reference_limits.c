@@ -39,6 +39,7 @@ typedef struct truth {
 
 #define SMALLEST "1.3817869688151111e-76" /* 2^-252: of a result below the normal floats, by u */
 #define NEAR "2.2737367544323206e-13"     /* 2^-42: (8 u)^2 */
+#define ALMOST_INFINITE "1e77"            /* the square of 0.93 of the largest float */
 #define ABSORBED "1.4210854715202004e-14" /* 2^-46: (2 u)^2 */
 static const double most_exact_int = 1 << 24; /* as a float */
 
@@ -199,6 +200,12 @@ static const char *extreme_e(block *b, pair x, pair y, const char *chosen) {
                      e_of(y), e_of(x), e_of(y), chosen);
 }
 
+/* What a divisor that is infinite as a float makes 0 may be off by all of its own size. */
+static const char *vanished(block *b, const char *by, const char *r) {
+    return at_format(b->m->arena, "(%s * %s > " ALMOST_INFINITE " ? %s * %s / " NEAR " : 0)", by,
+                     by, r, r);
+}
+
 /* What the operands' own e adds, behind it. */
 static const char *carried(block *b, pair x, const char *factor) {
     return !x.e ? "" : at_format(b->m->arena, "%s%s + ", x.e, factor);
@@ -222,9 +229,10 @@ static pair operation(block *b, const at_expr *e) {
         break;
     case AT_X_DIV:
         of = at_format(a, "%s / %s", x.v, y.v);
-        own = at_format(
-            a, "%s%s%s * %s + " SMALLEST, carried(b, x, at_format(a, " / (%s * %s)", y.v, y.v)),
-            carried(b, y, at_format(a, " * %s * %s / (%s * %s)", r.v, r.v, y.v, y.v)), r.v, r.v);
+        own = at_format(a, "%s%s%s * %s + " SMALLEST " + %s",
+                        carried(b, x, at_format(a, " / (%s * %s)", y.v, y.v)),
+                        carried(b, y, at_format(a, " * %s * %s / (%s * %s)", r.v, r.v, y.v, y.v)),
+                        r.v, r.v, vanished(b, y.v, r.v));
         break;
     case AT_X_MIN:
     case AT_X_MAX:
@@ -268,6 +276,7 @@ static pair called(block *b, const at_expr *e) {
                       x.v));
     line(b, at_format(a, "double %s = %g * %s * %s%s;", r.e, half * half, r.v, r.v,
                       half > 0 ? " + " SMALLEST : ""));
+    if (f == AT_FUNCTION_RSQRT) line(b, at_format(a, "%s += %s;", r.e, vanished(b, x.v, r.v)));
     if (!x.e) return r;
     if (f == AT_FUNCTION_FLOOR) {
         line(b, at_format(a, "if ((%s - %s) * (%s - %s) <= " NEAR " * %s ||", x.v, r.v, x.v, r.v,

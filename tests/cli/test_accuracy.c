@@ -129,10 +129,29 @@ static void ways(void **state) {
     assert_true(ways > 1);
 }
 
+/* What the definition itself rounds is told, and refused only where a limit is given; and what is 0
+ * since a float is infinite on the way is right. */
+static void definitions(void **state) {
+    (void)state;
+    cli_write("scores.te", "args S=24, D=256\nq[S, D] : input\nk[S, D] : input\n"
+                           "v[S, D] : input\ns[i:S, j:S] = sum(d:D) q[i, d] * k[j, d]\n"
+                           "most[i:S] = max(j:S) s[i, j]\n"
+                           "e[i:S, j:S] = exp(3 * (s[i, j] - most[i]))\n"
+                           "total[i:S] = sum(j:S) e[i, j]\n"
+                           "o[i:S, d:D] = sum(j:S) e[i, j] * v[j, d]\n"
+                           "out[i:S, d:D] = o[i, d] / total[i]\n");
+    cli_expect(0, "./autotune ./scores.te --trials 2 --log scores.log");
+    assert_true(recorded("scores.log", "max_error") > 1e-5);
+    cli_expect(3, "./autotune ./scores.te --trials 2 --max-error 1e-5 --log scores2.log");
+    cli_write("silu.te", "args N=4096\nA[N] : input\ny[i:N] = 40*A[i]\n"
+                         "out[i:N] = y[i] / (1 + exp(-y[i]))\n");
+    cli_expect(0, "./autotune ./silu.te --trials 2 --log silu.log");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_product), cmocka_unit_test(limits), cmocka_unit_test(classes),
-        cmocka_unit_test(told),        cmocka_unit_test(ways),
+        cmocka_unit_test(told),        cmocka_unit_test(ways),   cmocka_unit_test(definitions),
     };
     return cmocka_run_group_tests_name("cli/accuracy", tests, cli_setup, cli_teardown);
 }
