@@ -17,8 +17,7 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
     e->o.speeds = &e->speeds;
     e->stages = AT_NEW_ARRAY(a, est_stage, c->num_tensors);
     e->owner = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
-    e->scope = AT_NEW_ARRAY(a, int, c->num_tensors);
-    e->columns = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
+    e->buffer = AT_NEW_ARRAY(a, est_buffer, c->num_tensors);
     e->shared_by = AT_NEW_ARRAY(a, int8_t, c->num_tensors);
     e->largest = AT_NEW_ARRAY(a, double, c->num_tensors);
     for (int t = 0; t < c->num_tensors; t++) est_stage_init(a, c, o->target, t, e->stages);

@@ -21,27 +21,22 @@ static int find_scope(const at_estimator *e, int tensor) {
     return depth ? leaf[owner].loop[depth - 1].node->depth : -1;
 }
 
-enum { NOT_YET = -2 };
-static int scope_of(at_estimator *e, int tensor) {
-    if (e->scope[tensor] == NOT_YET) e->scope[tensor] = find_scope(e, tensor);
-    return e->scope[tensor];
-}
-
 void est_find_owners(at_estimator *e) {
     for (int t = 0; t < e->compute->num_tensors; t++)
-        e->owner[t] = e->columns[t] = -1, e->scope[t] = NOT_YET;
+        e->owner[t] = -1, e->buffer[t].is_known = false;
     for (int i = 0; i < e->num_leaves; i++) e->owner[e->leaf[i].node->tensor] = (int8_t)i;
 }
 
 /* The extents of a tensor's buffer. */
-static void set_limits(const at_program *p, const est_leaf *owner, int scope, est_access *a) {
-    for (int d = 0; d < a->num_dims; d++) a->limit[d] = (double)p->extents[a->tensor][d];
-    if (!owner || scope < 0) return;
-    for (int d = 0; d < a->num_dims; d++) {
+static void set_limits(const at_program *p, int tensor, const est_leaf *owner, est_buffer *b) {
+    for (int d = 0; d < b->num_dims; d++) b->limit[d] = (double)p->extents[tensor][d];
+    if (!owner || b->scope < 0) return;
+    for (int d = 0; d < b->num_dims; d++) {
         const at_digits *x = &owner->node->axes[d];
-        a->limit[d] = 1;
+        b->limit[d] = 1;
         for (int i = 0; i < x->n; i++)
-            if (x->loop[i]->depth > scope && x->extent[i] > 0) a->limit[d] *= (double)x->extent[i];
+            if (x->loop[i]->depth > b->scope && x->extent[i] > 0)
+                b->limit[d] *= (double)x->extent[i];
     }
 }
 
@@ -68,44 +63,54 @@ static bool read_down_columns(const at_estimator *e, const est_leaf *x, int read
     return one_vector && column;
 }
 
-static bool has_columns(at_estimator *e, int tensor, int last) {
-    if (e->columns[tensor] >= 0) return e->columns[tensor];
-    bool any = false;
-    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves && !any; x++) {
+static bool has_columns(const at_estimator *e, int tensor, int last) {
+    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
         const est_stage *s = &e->stages[x->node->tensor];
-        for (int r = 0; r < s->num_reads && r < MAX_READS && x->stage->num_reduce && !any; r++)
-            any = s->read[r]->ref == tensor && read_down_columns(e, x, r, last);
+        for (int r = 0; r < s->num_reads && r < MAX_READS && x->stage->num_reduce; r++)
+            if (s->read[r]->ref == tensor && read_down_columns(e, x, r, last)) return true;
     }
-    e->columns[tensor] = any;
-    return any;
+    return false;
 }
 
 /* How far the elements of the tensor's buffer lie from each other: what the kernel keeps for itself
  * has rows as caches like them, or as the tree says (codegen/buffers.c). */
-static void set_strides(at_estimator *e, const est_leaf *owner, est_access *a, int64_t *stride) {
-    const int n = a->num_dims;
+static void set_strides(const at_estimator *e, int tensor, const est_leaf *owner, est_buffer *b) {
+    const int n = b->num_dims;
     const bool own = owner && !owner->stage->is_output;
     const int *order = own ? owner->node->order : NULL;
     const at_rows rows = own ? owner->node->rows : AT_ROWS_DENSE;
     int last = n - 1;
     int64_t elements = 1;
-    a->turned = 0;
-    while (last > 0 && a->limit[order ? order[last] : last] <= 1) last--;
+    while (last > 0 && b->limit[order ? order[last] : last] <= 1) last--;
     for (int i = n - 1; i >= 0; i--) {
         const int d = order ? order[i] : i;
-        int64_t row = a->limit[d] > 1 ? (int64_t)a->limit[d] : 1;
-        stride[d] = elements;
-        a->stride[d] = (double)elements;
-        a->places[d] = places_of(elements);
-        a->origin[d] = 0;
+        int64_t row = b->limit[d] > 1 ? (int64_t)b->limit[d] : 1;
+        b->stride[d] = elements;
+        b->places[d] = places_of(elements);
         if (i == last && i > 0 && rows == AT_ROWS_PADDED) row += owner->node->pad;
         if (i == last && i > 0 && rows == AT_ROWS_APART && row >= 16) {
-            int64_t unit = has_columns(e, a->tensor, order ? order[n - 1] : n - 1) ? 4 : 16;
+            int64_t unit = has_columns(e, tensor, order ? order[n - 1] : n - 1) ? 4 : 16;
             row = ((row + unit - 1) / unit | 1) * unit;
         }
         elements *= row;
     }
 }
+
+/* Where a tensor lies; NULL: in too many dimensions. */
+static const est_buffer *buffer_of(at_estimator *e, const at_program *p, int tensor) {
+    est_buffer *b = &e->buffer[tensor];
+    if (b->is_known) return b;
+    const est_leaf *owner = e->owner[tensor] < 0 ? NULL : &e->leaf[e->owner[tensor]];
+    b->num_dims = p->compute->tensors[tensor].num_axes;
+    if (b->num_dims > MAX_DIMS) return NULL;
+    b->is_known = true;
+    b->scope = find_scope(e, tensor);
+    set_limits(p, tensor, owner, b);
+    set_strides(e, tensor, owner, b);
+    return b;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* How far an index that divides goes in a loop: as in a straight line where it does so in the first
  * turns; else it comes back, and is where these and the last one are. */
@@ -158,29 +163,65 @@ static est_move move_of(at_estimator *e, const at_program *p, const est_stage *s
     return *m;
 }
 
+/* What an index that divides by nothing multiplies each axis by. */
+static const est_straight *straight_of(const at_program *p, const est_stage *s, int read, int d) {
+    est_straight *m = &s->straight[read][d];
+    const int n = s->num_sizes[read][d], *size = s->sizes[read][d];
+    bool same = m->is_known;
+    for (int i = 0; i < n && same; i++) same = m->sizes[i] == p->values[size[i]];
+    if (same) return m;
+    const at_expr *at = s->read[read]->arg[d];
+    int64_t axis[32] = {0};
+    m->is_known = true;
+    m->origin = at_program_index(p, at, axis);
+    for (int i = 0; i < n; i++) m->sizes[i] = p->values[size[i]];
+    for (int i = 0; i < 32; i++) {
+        if (!(s->moved_by[read][i] >> d & 1)) continue;
+        axis[i] = 1;
+        m->one[i] = at_program_index(p, at, axis) - m->origin;
+        axis[i] = 0;
+    }
+    return m;
+}
+
+/* How an index moves in a loop. */
+static est_move move_in(at_estimator *e, const at_program *p, const est_stage *s, int read, int d,
+                        const est_loop *l) {
+    est_move m = {.one = l->coef};
+    if (read >= 0 && s->straight[read] && s->straight[read][d].one) {
+        const est_straight *one = straight_of(p, s, read, d);
+        if (__builtin_mul_overflow(one->one[l->axis], l->coef, &m.one)) m.one = 0;
+        m.origin = one->origin;
+    } else if (read >= 0 && s->read[read]->arg[d]->op != AT_X_NAME)
+        return move_of(e, p, s, read, d, l);
+    m.reach = (double)(m.one < 0 ? -m.one : m.one) * (l->turns - 1);
+    return m;
+}
+
 static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x, const est_stage *s,
-                      int read, int scope, const int64_t *stride, est_access *a) {
-    const at_expr *e = read >= 0 ? s->read[read] : NULL;
+                      int read, est_access *a) {
+    const est_buffer *b = a->buffer;
     for (int i = 0; i < x->num_loops; i++) {
         const est_loop *l = &x->loop[i];
-        memset(a->reach[i], 0, sizeof a->reach[i]);
+        a->moved[i] = 0;
         a->step[i] = 0;
-        if (l->axis < 0 || l->node->depth <= scope) continue;
-        unsigned moved = e ? s->moved_by[read][l->axis & 31] : 1u << l->axis;
+        memset(a->reach[i], 0, sizeof a->reach[i]);
+        if (l->axis < 0 || l->node->depth <= b->scope) continue;
+        unsigned moved = read >= 0 ? s->moved_by[read][l->axis & 31] : 1u << l->axis;
         for (int d = 0; d < a->num_dims; d++) {
             if (!(moved >> d & 1)) continue;
-            if (e && s->listed[read][d] && l->node->extent < 0) { /* anywhere, a line each time */
-                double far = 16 * l->turns;
-                a->reach[i][d] = far < a->limit[d] ? far : a->limit[d] - 1;
-                a->step[i] += 16 * stride[d];
-                continue;
+            if (read >= 0 && s->listed[read][d] && l->node->extent < 0) {
+                double far = 16 * l->turns; /* anywhere, a line each time */
+                a->reach[i][d] = far < b->limit[d] ? far : b->limit[d] - 1;
+                a->step[i] += 16 * b->stride[d];
+            } else {
+                est_move m = move_in(est, p, s, read, d, l);
+                a->step[i] += m.one * b->stride[d];
+                a->reach[i][d] = m.reach;
+                a->origin[d] = (double)m.origin;
+                if (m.one < 0 || (read >= 0 && s->divides[read][d])) a->turned |= 1u << d;
             }
-            est_move m = {.one = l->coef, .reach = (double)l->coef * (l->turns - 1)};
-            if (e && e->arg[d]->op != AT_X_NAME) m = move_of(est, p, s, read, d, l);
-            a->step[i] += m.one * stride[d];
-            a->reach[i][d] = m.reach;
-            a->origin[d] = (double)m.origin;
-            if (m.one < 0 || (e && s->divides[read][d])) a->turned |= 1u << d;
+            if (a->reach[i][d] > 0) a->moved[i] |= (uint8_t)(1u << d);
         }
     }
 }
@@ -340,26 +381,29 @@ static int64_t run_of(const at_program *p, const chain *c, const est_loop *l, co
 
 /* As set_steps, for what the chain reads in the end. */
 static void set_steps_through(at_estimator *e, const at_program *p, est_leaf *x, const est_stage *s,
-                              int read, const chain *c, int scope, const int64_t *stride,
-                              est_access *a) {
+                              int read, const chain *c, est_access *a) {
+    const est_buffer *b = a->buffer;
     const int num_sizes = s->num_sizes_through[read];
     int64_t axis[32] = {0}, origin[MAX_DIMS];
     uint32_t moves[MAX_LOOPS] = {0}; /* dimensions */
     est_way key = {.read = c->read[0], .num = c->num};
-    memcpy(key.stride, stride, sizeof *stride * (size_t)a->num_dims);
+    memcpy(key.stride, b->stride, sizeof *b->stride * (size_t)a->num_dims);
     for (int i = 0; i < num_sizes; i++) key.sizes[i] = p->values[s->sizes_through[read][i]];
     index_of(p, c, axis, origin);
     for (int d = 0; d < a->num_dims; d++) a->origin[d] = (double)origin[d];
     for (int i = 0; i < x->num_loops; i++) {
         est_loop *l = &x->loop[i];
-        memset(a->reach[i], 0, sizeof a->reach[i]);
+        a->moved[i] = 0;
         a->step[i] = 0;
-        if (l->axis < 0 || l->node->depth <= scope) continue;
+        memset(a->reach[i], 0, sizeof a->reach[i]);
+        if (l->axis < 0 || l->node->depth <= b->scope) continue;
         est_way *w = way_of(e, p, c, l, &key, num_sizes, origin, a->num_dims);
         a->step[i] = w->step;
         a->turned |= w->straight ? w->turned : w->moves;
         moves[i] = w->moves;
         memcpy(a->reach[i], w->reach, sizeof a->reach[i]);
+        for (int d = 0; d < a->num_dims; d++)
+            if (w->reach[d] > 0) a->moved[i] |= (uint8_t)(1u << d);
         bool registers = l->ann == AT_ANN_VEC || (l->ann == AT_ANN_UNROLL && !l->sums);
         if (!registers || w->straight) continue;
         int64_t run = run_of(p, c, l, origin, a->num_dims, w);
@@ -375,22 +419,20 @@ bool est_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
         chain c = {{NULL}, 1};
         if (r >= 0) c = chain_of(p, stages, s->read[r]);
         int tensor = r < 0 ? x->node->tensor : c.read[c.num - 1]->ref;
-        const at_tensor *t = &p->compute->tensors[tensor];
-        if (t->is_int) continue;
+        if (p->compute->tensors[tensor].is_int) continue;
         /* Reads of lists are no accesses, but have their places in the stage's tables. */
-        if (x->num_accesses == MAX_READS || r >= MAX_READS || t->num_axes > MAX_DIMS) return false;
+        if (x->num_accesses == MAX_READS || r >= MAX_READS) return false;
         est_access *a = &x->access[x->num_accesses++];
         a->tensor = tensor;
         a->written = r < 0;
         a->in_registers = false;
-        a->num_dims = t->num_axes;
-        const est_leaf *owner = e->owner[tensor] < 0 ? NULL : &e->leaf[e->owner[tensor]];
-        int scope = owner ? scope_of(e, tensor) : -1;
-        int64_t stride[MAX_DIMS];
-        set_limits(p, owner, scope, a);
-        set_strides(e, owner, a, stride);
-        if (c.num > 1) set_steps_through(e, p, x, s, r, &c, scope, stride, a);
-        else set_steps(e, p, x, s, r, scope, stride, a);
+        a->turned = 0;
+        a->buffer = buffer_of(e, p, tensor);
+        if (!a->buffer) return false;
+        a->num_dims = a->buffer->num_dims;
+        for (int d = 0; d < a->num_dims; d++) a->origin[d] = 0;
+        if (c.num > 1) set_steps_through(e, p, x, s, r, &c, a);
+        else set_steps(e, p, x, s, r, a);
     }
     return true;
 }

@@ -32,21 +32,28 @@ typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with s
     int64_t run;   /* of a vector: turns in which every access goes on in the same steps */
 } est_loop;
 
+typedef struct est_buffer { /* where a tensor lies, the same for all accesses */
+    bool is_known;
+    int num_dims, scope;      /* depth of the loop that it lives in; -1: none */
+    double limit[MAX_DIMS];   /* extent */
+    int64_t stride[MAX_DIMS]; /* elements from one to the next along it */
+    double places[MAX_DIMS];  /* places of the nearest cache's way that steps along it reach */
+} est_buffer;
+
 typedef struct est_access {
     int tensor, num_dims;
+    const est_buffer *buffer;
     bool written;
     bool in_registers;                 /* a sum that its tile keeps */
     bool piles_up;                     /* somewhere: crowd is more than bytes */
     uint32_t moves;                    /* bits: loops in another turn of which it touches others */
-    double limit[MAX_DIMS];            /* extent of its buffer */
     double origin[MAX_DIMS];           /* where its loops begin */
     uint32_t turned;                   /* bits: dimensions that no straight way goes through */
-    double stride[MAX_DIMS];           /* elements from one to the next along it */
     double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
+    uint8_t moved[MAX_LOOPS];          /* bits: dimensions with such a reach */
     int64_t step[MAX_LOOPS];           /* elements from one turn to the next */
     double lines[MAX_LOOPS + 1];       /* touched by loops from this one on */
     uint8_t skip[MAX_LOOPS];     /* turns from one to the next that touches some of the same */
-    double places[MAX_DIMS];     /* places of the nearest cache's way that steps along it reach */
     double crowd[MAX_LOOPS + 1]; /* bytes, as if all places were as full as those it reaches */
 } est_access;
 
@@ -74,6 +81,13 @@ typedef struct est_border {
     } fewer[EST_FEWER]; /* places where fewer terms count; number 0: none */
 } est_border;
 
+/* An index that is a sum of axes, each times a number, as worked out for these sizes. */
+typedef struct est_straight {
+    bool is_known;
+    int64_t sizes[MAX_SIZES], origin;
+    int64_t *one; /* [axes] what each is multiplied by */
+} est_straight;
+
 typedef struct est_stage { /* what no configuration changes */
     const at_expr *const *read;
     int num_reads;
@@ -83,6 +97,7 @@ typedef struct est_stage { /* what no configuration changes */
     int num_borders;
     double operations;                         /* arithmetic per element */
     uint8_t moved_by[MAX_READS][32];           /* bits: dimensions whose index an axis is in */
+    est_straight *straight[MAX_READS];         /* [dimensions] */
     bool listed[MAX_READS][MAX_DIMS];          /* it depends on what an index tensor holds */
     bool divides[MAX_READS][MAX_DIMS];         /* it is not affine */
     int sizes[MAX_READS][MAX_DIMS][MAX_SIZES]; /* that it depends on, slots of values */
@@ -139,8 +154,7 @@ struct at_estimator {
     at_speeds speeds;
     est_stage *stages; /* [tensor] */
     int8_t *owner;     /* [tensor] the leaf that writes it; -1: none */
-    int *scope;        /* [tensor] depth of the loop that its buffer lives in */
-    int8_t *columns;   /* [tensor] do sums read it down columns? below 0: not asked yet */
+    est_buffer *buffer; /* [tensor] */
     int8_t *shared_by; /* [tensor] and */
     double *largest;   /* [tensor]: room for estimate_memory.c */
     kept kept[KEPT];

@@ -31,11 +31,24 @@ static void find_sizes(const at_expr *e, int most, int *sizes, int *num) {
 }
 
 static void look_at_index(const at_expr *e, uint32_t *axes, bool *divides) {
+    uint32_t of_factors = ~0u;
     if (e->op == AT_X_NAME && e->ref < AT_REF_SIZE && e->ref < 32) *axes |= 1u << e->ref;
-    if (e->op == AT_X_DIV || e->op == AT_X_MOD || e->op == AT_X_SELECT || e->op == AT_X_MIN ||
-        e->op == AT_X_MAX)
-        *divides = true;
-    for (int i = 0; i < e->nargs; i++) look_at_index(e->arg[i], axes, divides);
+    for (int i = 0; i < e->nargs; i++) {
+        uint32_t inside = 0;
+        look_at_index(e->arg[i], &inside, divides);
+        *axes |= inside;
+        of_factors &= inside ? ~0u : 0;
+    }
+    switch (e->op) {
+    case AT_X_INT:
+    case AT_X_NAME:
+    case AT_X_INDEX:
+    case AT_X_ADD:
+    case AT_X_SUB:
+    case AT_X_NEG: break;
+    case AT_X_MUL: *divides |= of_factors != 0; break;
+    default: *divides = true;
+    }
 }
 
 /* Operations of a function of an element as codegen/functions.c writes it, where one instruction
@@ -126,6 +139,10 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
                 if (axes >> i & 1) out->moved_by[r][i] |= (uint8_t)(1u << d);
             out->listed[r][d] = is_listed(out->read[r]->arg[d]);
             find_sizes(out->read[r]->arg[d], MAX_SIZES, out->sizes[r][d], &out->num_sizes[r][d]);
+            if (!out->straight[r]) out->straight[r] = AT_NEW_ARRAY(a, est_straight, MAX_DIMS);
+            if (!out->divides[r][d] && out->num_sizes[r][d] >= 0 &&
+                out->read[r]->arg[d]->op != AT_X_NAME)
+                out->straight[r][d].one = AT_NEW_ARRAY(a, int64_t, 32);
         }
     for (int r = 0; r < out->num_reads && r < MAX_READS; r++)
         find_sizes_through(stages, out->read[r], out->sizes_through[r], &out->num_sizes_through[r]);

@@ -249,6 +249,7 @@ static bool cut(est_leaf *x, int root, const at_part *parts, const double *num, 
             x->loop[k] = x->loop[k - 1];
             for (int a = 0; a < x->num_accesses; a++) {
                 x->access[a].step[k] = x->access[a].step[k - 1];
+                x->access[a].moved[k] = x->access[a].moved[k - 1];
                 memcpy(x->access[a].reach[k], x->access[a].reach[k - 1],
                        sizeof x->access[a].reach[k]);
             }
@@ -270,6 +271,7 @@ static bool cut(est_leaf *x, int root, const at_part *parts, const double *num, 
                 c->reach[root][d] = extent > 1 ? whole * (extent - size) / (extent - 1) : 0;
                 c->reach[at][d] = whole - c->reach[root][d];
             }
+            c->moved[root] = c->moved[at];
         }
     }
     return x->num_loops > before;

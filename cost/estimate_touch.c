@@ -15,9 +15,11 @@ typedef struct wide { /* a dimension of several elements */
 
 static int set_wide(const est_access *a, wide *w) { /* the fastest first */
     int n = 0;
+    const est_buffer *b = a->buffer;
     for (int d = a->num_dims - 1; d >= 0; d--)
-        if (a->limit[d] > 1)
-            w[n++] = (wide){d, a->limit[d], a->stride[d], a->places[d], 1, 1, 1, 1, 0, 1};
+        if (b->limit[d] > 1)
+            w[n++] =
+                (wide){d, b->limit[d], (double)b->stride[d], b->places[d], 1, 1, 1, 1, 0, 1};
     return n;
 }
 

@@ -85,7 +85,7 @@ static bool ends_with_tensor(const est_leaf *x, const est_access *a, int axis, i
             reach += a->reach[i][d];
             moves |= x->loop[i].axis == axis && a->reach[i][d] > 0;
         }
-        if (moves && reach >= a->limit[d]) return true;
+        if (moves && reach >= a->buffer->limit[d]) return true;
     }
     return false;
 }
@@ -151,7 +151,7 @@ static bool share_within(const est_leaf *x, const est_access *a, bool is_exact, 
         for (int i = 0; i < x->num_loops; i++)
             if (i >= once) inside += a->reach[i][d];
             else if (a->reach[i][d] > 0) outside += a->reach[i][d], blocks *= x->loop[i].turns;
-        double most = a->limit[d] - 1, step = blocks > 1 ? outside / (blocks - 1) : 1;
+        double most = a->buffer->limit[d] - 1, step = blocks > 1 ? outside / (blocks - 1) : 1;
         double left = before_0(a->origin[d], step, blocks), right = 0;
         if (is_exact) right = before_0(most - (a->origin[d] + outside + inside), step, blocks);
         if (!(left + right > 0)) continue;
