@@ -152,11 +152,11 @@ struct at_estimator {
     const at_compute *compute;
     at_estimate_options o;
     at_speeds speeds;
-    est_stage *stages; /* [tensor] */
-    int8_t *owner;     /* [tensor] the leaf that writes it; -1: none */
+    est_stage *stages;  /* [tensor] */
+    int8_t *owner;      /* [tensor] the leaf that writes it; -1: none */
     est_buffer *buffer; /* [tensor] */
-    int8_t *shared_by; /* [tensor] and */
-    double *largest;   /* [tensor]: room for estimate_memory.c */
+    int8_t *shared_by;  /* [tensor] and */
+    double *largest;    /* [tensor]: room for estimate_memory.c */
     kept kept[KEPT];
     est_move moves[MOVES];
     est_way ways[WAYS];

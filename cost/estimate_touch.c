@@ -18,8 +18,7 @@ static int set_wide(const est_access *a, wide *w) { /* the fastest first */
     const est_buffer *b = a->buffer;
     for (int d = a->num_dims - 1; d >= 0; d--)
         if (b->limit[d] > 1)
-            w[n++] =
-                (wide){d, b->limit[d], (double)b->stride[d], b->places[d], 1, 1, 1, 1, 0, 1};
+            w[n++] = (wide){d, b->limit[d], (double)b->stride[d], b->places[d], 1, 1, 1, 1, 0, 1};
     return n;
 }
 
@@ -49,10 +48,10 @@ static int add_rows(wide *d, double reach, double turns) {
 /* Lines of rows of so many elements, in the mean of where they may begin. steps: all bits of the
  * steps that lie between two of them. */
 static double lines_of(double rows, double row, uint64_t steps) {
-    int64_t begins = (int64_t)((steps | LINE) & (~(steps | LINE) + 1)); /* at multiples of this */
-    int64_t whole = (int64_t)row;
+    int64_t begins = (int64_t)((steps | LINE) & (~(steps | LINE) + 1)); /* at multiples of this, */
+    int64_t whole = (int64_t)row;                                       /* a power of two */
     whole += (double)whole < row;
-    whole = (whole + begins - 1) / begins * begins;
+    whole = (whole + begins - 1) & -begins;
     return rows * ((double)(whole - begins) / LINE + 1);
 }
 
@@ -95,7 +94,7 @@ void est_touch(est_leaf *x) {
         for (int i = n - 1; i >= 0; i--) {
             bool moves = false;
             a->skip[i] = 1;
-            for (wide *d = w; d < w + num; d++) {
+            for (wide *d = w; d < w + num && a->moved[i]; d++) {
                 double reach = a->reach[i][d->dim];
                 if (!(reach > 0)) continue;
                 moves = true;

@@ -9,6 +9,7 @@
 struct at_cost_model {
     const at_task *task;
     at_arena *arena, *scratch;
+    at_builds *builds;
     const at_engine_options *options; /* of one whose table may still be told */
     at_estimator **estimators;        /* [sketches of the task; else 1]; NULL: not told yet */
 };
@@ -16,7 +17,8 @@ struct at_cost_model {
 static at_cost_model *new_model(const at_task *task) {
     at_arena *a = at_arena_new();
     at_cost_model *m = AT_NEW(a, at_cost_model);
-    *m = (at_cost_model){.task = task, .arena = a, .scratch = at_arena_new()};
+    *m = (at_cost_model){
+        .task = task, .arena = a, .scratch = at_arena_new(), .builds = at_builds_new(a, task)};
     return m;
 }
 
@@ -114,7 +116,7 @@ bool at_cost_point(at_cost_model *m, int64_t index, at_estimate *out) {
     if (!m->estimators) set_known(m);
     at_arena_reset(m->scratch);
     return at_config_at(m->scratch, at_task_space(m->task), index, &config, NULL) == AT_OK &&
-           at_task_build(m->scratch, m->task, &config, &p, NULL) == AT_OK &&
+           at_builds_program(m->builds, &config, &p, NULL) == AT_OK &&
            at_estimate_of(estimator_of(m, &config), p, out);
 }
 

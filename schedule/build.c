@@ -1,13 +1,25 @@
 /* schedule/build.c: numbers into a parsed tree. Everything else was settled when the text was
- * parsed, so this copies arrays; it runs for every configuration. */
+ * parsed, so building copies arrays; numbers are filled in for every configuration. */
 #include "schedule/schedule_int.h"
+
+#include <stddef.h>
+#include <string.h>
+
+typedef struct built {
+    int64_t *piece_extent;  /* [pieces] */
+    int *source;            /* [nodes] the node as written that it is: loops in an order */
+    int *place;             /* [nodes] and where a node as written stands */
+    at_node *nodes, **loop; /* [digits] */
+    int64_t *extent;        /* [digits] */
+    at_program program;
+} built;
 
 typedef struct builder {
     const at_tree *t;
     const int64_t *values;
-    int64_t **extents;
-    int64_t *piece_extent; /* [pieces] */
-    int *place;            /* [nodes] where a node as written stands */
+    int64_t *const *extents;
+    int64_t *piece_extent;
+    const int *place;
     at_error *err;
 } builder;
 
@@ -64,16 +76,12 @@ static at_status does_not_fit(builder *b, const tree_node *n, int axis, const ch
 
 /* Parts that do not divide make the product exceed the axis, by less than one outermost iteration.
  */
-static at_status fill_axis(builder *b, const tree_node *n, int axis, at_node *nodes, at_digits *out,
-                           at_node **loop, int64_t *extent) {
+static at_status fill_axis(builder *b, const tree_node *n, int axis, int64_t *extent) {
     const tree_axis *x = &b->t->axes.data[n->first_axis + axis];
     int64_t whole = b->extents[n->fixed.tensor][axis], product = 1, inner = 1;
-    *out = (at_digits){x->num_digits, loop + x->first_digit, b->t->members + x->first_digit,
-                       extent + x->first_digit};
     for (int d = x->num_digits - 1; d >= 0; d--) {
         const tree_digit *digit = &b->t->digits.data[x->first_digit + d];
         int64_t e = b->piece_extent[b->t->nodes.data[digit->loop].first_piece + digit->member];
-        loop[x->first_digit + d] = &nodes[b->place[digit->loop]];
         extent[x->first_digit + d] = e;
         inner = product;
         if (e >= 0 && !at_mul64(product, e, &product))
@@ -89,6 +97,7 @@ static at_status fill_axis(builder *b, const tree_node *n, int axis, at_node *no
 /* An annotation that is a size's value. */
 static at_status set_ann(builder *b, const tree_node *from, at_node *n) {
     static const at_ann anns[] = {AT_ANN_NONE, AT_ANN_UNROLL, AT_ANN_VEC};
+    n->ann = from->fixed.ann;
     if (from->ann_symbol < 0) return AT_OK;
     int64_t value = b->values[from->ann_symbol];
     if (value < 0 || value > 2)
@@ -122,53 +131,92 @@ static at_status place_loops(builder *b, int *source) {
     return AT_OK;
 }
 
-at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values, at_program **out,
-                           at_error *err) {
-    int num_nodes = t->nodes.len;
-    builder b = {.t = t, .values = values, .err = err};
-    AT_TRY(at_compute_extents(a, t->compute, values, &b.extents, err));
-    b.piece_extent = AT_NEW_ARRAY(a, int64_t, t->pieces.len);
-    at_node *nodes = AT_NEW_ARRAY(a, at_node, num_nodes);
-    at_digits *axes = AT_NEW_ARRAY(a, at_digits, t->axes.len);
-    at_node **loop = AT_NEW_ARRAY(a, at_node *, t->digits.len);
-    int64_t *extent = AT_NEW_ARRAY(a, int64_t, t->digits.len);
-    int *source = AT_NEW_ARRAY(a, int, num_nodes);
-    AT_TRY(place_loops(&b, source));
-    b.place = AT_NEW_ARRAY(a, int, num_nodes);
-    for (int i = 0; i < num_nodes; i++) b.place[source[i]] = i;
-    for (int i = 0; i < num_nodes; i++)
-        if (!t->nodes.data[i].fixed.is_leaf) AT_TRY(piece_extents(&b, &t->nodes.data[i]));
-    for (int i = 0; i < num_nodes; i++) {
-        const tree_node *from = &t->nodes.data[i], *loop_of = &t->nodes.data[source[i]];
-        at_node *n = &nodes[i];
-        *n = from->fixed;
-        if (from->parent >= 0) n->parent = &nodes[from->parent];
-        if (from->child >= 0) n->child = &nodes[from->child];
-        if (from->next >= 0) n->next = &nodes[from->next];
+/* What depends on the order of loops. */
+static at_status link_loops(builder *b, built *u) {
+    const at_tree *t = b->t;
+    AT_TRY(place_loops(b, u->source));
+    for (int i = 0; i < t->nodes.len; i++) u->place[u->source[i]] = i;
+    for (int i = 0; i < t->digits.len; i++)
+        u->loop[i] = &u->nodes[u->place[t->digits.data[i].loop]];
+    for (int i = 0; i < t->nodes.len; i++) {
+        const tree_node *loop_of = &t->nodes.data[u->source[i]];
+        if (u->nodes[i].is_leaf) continue;
+        u->nodes[i].num_pieces = loop_of->fixed.num_pieces;
+        u->nodes[i].piece = loop_of->fixed.piece;
+        u->nodes[i].piece_extent = u->piece_extent + loop_of->first_piece;
+    }
+    return AT_OK;
+}
+
+static at_status fill(builder *b, built *u) {
+    const at_tree *t = b->t;
+    if (t->orders.len) AT_TRY(link_loops(b, u));
+    for (int i = 0; i < t->nodes.len; i++)
+        if (!t->nodes.data[i].fixed.is_leaf) AT_TRY(piece_extents(b, &t->nodes.data[i]));
+    for (int i = 0; i < t->nodes.len; i++) {
+        const tree_node *from = &t->nodes.data[i], *loop_of = &t->nodes.data[u->source[i]];
+        at_node *n = &u->nodes[i];
         if (n->is_leaf) {
-            n->axes = axes + from->first_axis;
-            n->num_axes = from->num_axes;
-            AT_TRY(build_attributes(from, values, n, err));
-            for (int k = 0; k < from->num_axes; k++)
-                AT_TRY(fill_axis(&b, from, k, nodes, n->axes + k, loop, extent));
+            AT_TRY(build_attributes(from, b->values, n, b->err));
+            for (int k = 0; k < from->num_axes; k++) AT_TRY(fill_axis(b, from, k, u->extent));
         } else {
-            n->num_pieces = loop_of->fixed.num_pieces;
-            n->piece = loop_of->fixed.piece;
-            n->ann = loop_of->fixed.ann;
-            n->piece_extent = b.piece_extent + loop_of->first_piece;
-            AT_TRY(set_ann(&b, loop_of, n));
-            AT_TRY(loop_extent(&b, loop_of, &n->extent));
+            AT_TRY(set_ann(b, loop_of, n));
+            AT_TRY(loop_extent(b, loop_of, &n->extent));
         }
     }
-    at_program *p = AT_NEW(a, at_program);
-    *p = (at_program){.compute = t->compute,
-                      .file = t->stands ? t->what : NULL,
-                      .values = values,
-                      .extents = b.extents,
-                      .piece_names = t->piece_names.data,
-                      .root = nodes,
-                      .num_loops = t->num_loops,
-                      .dissolved = t->dissolved};
+    return AT_OK;
+}
+
+at_program *at_program_empty(at_arena *a, const at_tree *t) {
+    const int num_nodes = t->nodes.len;
+    built *u = AT_NEW(a, built);
+    u->piece_extent = AT_NEW_ARRAY(a, int64_t, t->pieces.len);
+    u->source = AT_NEW_ARRAY(a, int, num_nodes);
+    u->place = AT_NEW_ARRAY(a, int, num_nodes);
+    u->nodes = AT_NEW_ARRAY(a, at_node, num_nodes);
+    u->loop = AT_NEW_ARRAY(a, at_node *, t->digits.len);
+    u->extent = AT_NEW_ARRAY(a, int64_t, t->digits.len);
+    at_digits *axes = AT_NEW_ARRAY(a, at_digits, t->axes.len);
+    for (int i = 0; i < t->axes.len; i++) {
+        const tree_axis *x = &t->axes.data[i];
+        axes[i] = (at_digits){x->num_digits, u->loop + x->first_digit, t->members + x->first_digit,
+                              u->extent + x->first_digit};
+    }
+    for (int i = 0; i < num_nodes; i++) {
+        const tree_node *from = &t->nodes.data[i];
+        at_node *n = &u->nodes[i];
+        *n = from->fixed;
+        if (from->parent >= 0) n->parent = &u->nodes[from->parent];
+        if (from->child >= 0) n->child = &u->nodes[from->child];
+        if (from->next >= 0) n->next = &u->nodes[from->next];
+        if (!n->is_leaf) continue;
+        n->axes = axes + from->first_axis;
+        n->num_axes = from->num_axes;
+    }
+    u->program = (at_program){.compute = t->compute,
+                              .file = t->stands ? t->what : NULL,
+                              .extents = extents_room(a, t->compute),
+                              .piece_names = t->piece_names.data,
+                              .root = u->nodes,
+                              .num_loops = t->num_loops,
+                              .dissolved = t->dissolved};
+    builder b = {.t = t};
+    if (!t->orders.len) link_loops(&b, u);
+    return &u->program;
+}
+
+at_status at_program_fill(const at_tree *t, const int64_t *values, at_program *p, at_error *err) {
+    built *u = (built *)((char *)p - offsetof(built, program));
+    builder b = {t, values, p->extents, u->piece_extent, u->place, err};
+    p->values = values;
+    AT_TRY(fill_extents(t->compute, values, p->extents, err));
+    return fill(&b, u);
+}
+
+at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values, at_program **out,
+                           at_error *err) {
+    at_program *p = at_program_empty(a, t);
+    AT_TRY(at_program_fill(t, values, p, err));
     *out = p;
     return AT_OK;
 }

@@ -66,22 +66,33 @@ static at_status check_digits(const at_compute *c, const digit_set *d, const int
                    (long long)whole);
 }
 
-at_status at_compute_extents(at_arena *a, const at_compute *c, const int64_t *values,
-                             int64_t ***out, at_error *err) {
-    const compute_info *info = info_of(c);
+int64_t **extents_room(at_arena *a, const at_compute *c) {
     int total = 0;
     for (int i = 0; i < c->num_tensors; i++) total += axes_of(&c->tensors[i]);
     int64_t **extents = AT_NEW_ARRAY(a, int64_t *, c->num_tensors);
     int64_t *next = AT_NEW_ARRAY(a, int64_t, total);
     for (int i = 0; i < c->num_tensors; i++) {
         extents[i] = next;
-        AT_TRY(tensor_extents(c, i, values, next, err));
         next += axes_of(&c->tensors[i]);
     }
+    return extents;
+}
+
+at_status fill_extents(const at_compute *c, const int64_t *values, int64_t **extents,
+                       at_error *err) {
+    const compute_info *info = info_of(c);
+    for (int i = 0; i < c->num_tensors; i++) AT_TRY(tensor_extents(c, i, values, extents[i], err));
     for (int i = 0; i < info->divisors.len; i++)
         AT_TRY(check_divisor(c, &info->divisors.data[i], values, err));
     for (int i = 0; i < info->digit_sets.len; i++)
         AT_TRY(check_digits(c, &info->digit_sets.data[i], values, extents, err));
+    return AT_OK;
+}
+
+at_status at_compute_extents(at_arena *a, const at_compute *c, const int64_t *values,
+                             int64_t ***out, at_error *err) {
+    int64_t **extents = extents_room(a, c);
+    AT_TRY(fill_extents(c, values, extents, err));
     *out = extents;
     return AT_OK;
 }

@@ -427,6 +427,10 @@ typedef struct at_program {
  * into the record as error 1. The program borrows from tree and values. */
 at_status at_program_build(at_arena *a, const at_tree *t, const int64_t *values, at_program **out,
                            at_error *err);
+/* The two halves of it, for who asks of many values: all that no number changes, and numbers, as
+ * often as there are others. After an error a program is of use only to be filled again. */
+at_program *at_program_empty(at_arena *a, const at_tree *t);
+at_status at_program_fill(const at_tree *t, const int64_t *values, at_program *p, at_error *err);
 /* Checks the ten rules; AT_E_INPUT "rule 4 (completion): ..." naming stage and loop. */
 at_status at_program_verify(at_arena *a, const at_program *p, at_error *err);
 /* The tree with extents, `yt:320, xo:8, yi:7 unroll =>`, without loops that run once; read again

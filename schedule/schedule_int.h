@@ -93,6 +93,11 @@ bool is_float_expr(const at_compute *c, const at_expr *e);
 double smallest_int(const at_compute *c, const int64_t *values, int64_t *const *extents, int stage,
                     const at_expr *e);
 
+/* Room for what at_compute_extents makes, and the numbers in it (extents.c). */
+int64_t **extents_room(at_arena *a, const at_compute *c);
+at_status fill_extents(const at_compute *c, const int64_t *values, int64_t **extents,
+                       at_error *err);
+
 /* ---- tree ---------------------------------------------------------------------------------- */
 
 /* Where a piece takes its extent from. */

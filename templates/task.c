@@ -291,14 +291,18 @@ static at_status repeat(const step *s, const at_config *c, int64_t *values, at_e
     AT_BUG("step of kind %d", s->kind);
 }
 
-at_status at_task_values(at_arena *a, const at_task *t, const at_config *c, int64_t **values,
-                         at_error *err) {
+static at_status set_values(const at_task *t, const at_config *c, int64_t *values, at_error *err) {
     const at_template *d = &t->def;
     AT_ASSERT(c->space == d->space);
-    int64_t *v = at_copy(a, t->values, sizeof *v * (size_t)d->values.len);
-    for (int i = 0; i < d->steps.len; i++) AT_TRY(repeat(&d->steps.data[i], c, v, err));
-    *values = v;
+    memcpy(values, t->values, sizeof *values * (size_t)d->values.len);
+    for (int i = 0; i < d->steps.len; i++) AT_TRY(repeat(&d->steps.data[i], c, values, err));
     return AT_OK;
+}
+
+at_status at_task_values(at_arena *a, const at_task *t, const at_config *c, int64_t **values,
+                         at_error *err) {
+    *values = AT_NEW_ARRAY(a, int64_t, t->def.values.len);
+    return set_values(t, c, *values, err);
 }
 
 bool at_task_has_para(const at_task *t) {
@@ -342,6 +346,47 @@ at_status at_task_build(at_arena *a, const at_task *t, const at_config *c, at_pr
     AT_TRY(choose_tree(&t->def, values, &tree, err));
     return at_program_build(a, tree, values, out, err);
 }
+
+/* ---- many of one task ------------------------------------------------------------------------ */
+
+typedef struct part_builds { /* of the task, or of one of its sketches */
+    int64_t *values;
+    at_program **of_tree; /* [def.trees.len]; NULL: none yet */
+} part_builds;
+
+struct at_builds {
+    at_arena *arena;
+    const at_task *task;
+    part_builds *part; /* [sketches; else 1] */
+};
+
+at_builds *at_builds_new(at_arena *a, const at_task *t) {
+    at_builds *b = AT_NEW(a, at_builds);
+    int n = t->def.sketches.len;
+    *b = (at_builds){a, t, AT_NEW_ARRAY(a, part_builds, n ? n : 1)};
+    return b;
+}
+
+at_status at_builds_program(at_builds *b, const at_config *c, at_program **out, at_error *err) {
+    at_config own;
+    const at_tree *tree = NULL;
+    part_builds *part = &b->part[b->task->sketches ? at_config_part(c, &own) : 0];
+    const at_task *t = at_task_of_config(b->task, c, &own);
+    const at_template *d = &t->def;
+    if (!part->values) {
+        part->values = AT_NEW_ARRAY(b->arena, int64_t, d->values.len);
+        part->of_tree = AT_NEW_ARRAY(b->arena, at_program *, d->trees.len);
+    }
+    AT_TRY(set_values(t, &own, part->values, err));
+    AT_TRY(choose_tree(d, part->values, &tree, err));
+    int k = 0;
+    while (d->trees.data[k].tree != tree) k++;
+    if (!part->of_tree[k]) part->of_tree[k] = at_program_empty(b->arena, tree);
+    *out = part->of_tree[k];
+    return at_program_fill(tree, part->values, *out, err);
+}
+
+/* ---- checked --------------------------------------------------------------------------------- */
 
 /* Checked once for each computation with its numbers, of which a task has few: most knobs are the
  * tree's alone. */

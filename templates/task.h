@@ -178,8 +178,12 @@ at_status at_task_values(at_arena *a, const at_task *t, const at_config *c, int6
 /* Values, the tree its conditions choose, and build: about a microsecond. Not verified. */
 at_status at_task_build(at_arena *a, const at_task *t, const at_config *c, at_program **out,
                         at_error *err);
-/* The same, and verify. A violation (AT_E_INPUT) is the
- * candidate's error 1. */
+/* The same of many configurations, one at a time: what no knob changes is made once. b lives in a
+ * and borrows the task; *out stands until the next is asked for. */
+typedef struct at_builds at_builds;
+at_builds *at_builds_new(at_arena *a, const at_task *t);
+at_status at_builds_program(at_builds *b, const at_config *c, at_program **out, at_error *err);
+/* at_task_build, and verify. A violation (AT_E_INPUT) is the candidate's error 1. */
 at_status at_task_program(at_arena *a, const at_task *t, const at_config *c, at_program **out,
                           at_error *err);
 
