@@ -27,7 +27,7 @@ at_estimator *at_estimator_new(at_arena *a, const at_compute *c, const at_estima
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 /* A leaf by itself: a copy, or arithmetic on elements. */
-static void copy(at_estimator *e, est_leaf *x, int root) {
+static void copy(at_estimator *e, const est_leaf *x, int root) {
     const at_speeds *s = e->o.speeds;
     double calls = est_turns(x, 0, root), elements = est_turns(x, 0, x->num_loops), run = 1;
     int i = x->num_loops - 1;
@@ -41,7 +41,7 @@ static void copy(at_estimator *e, est_leaf *x, int root) {
     }
     double vectors = elements / run * ceil(run / e->o.target->lanes);
     if (run == 1) vectors = elements;
-    est_stage *st = &e->stages[x->node->tensor];
+    const est_stage *st = &e->stages[x->node->tensor];
     if (st->is_conditional) calls *= 3;
     e->out->calls += calls;
     e->out->operations += vectors * st->operations;
@@ -103,18 +103,15 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
         }
         x->end = x->stage->num_reduce ? end_of(e, x, &x->root) : NULL;
         if (x->end) keep_in_registers(e, x->node->tensor);
+        else x->root = alone(e, x);
     }
     est_touched_by_all(e);
     for (int i = 0; i < e->num_leaves; i++) {
         est_leaf *x = &e->leaf[i];
         if (done[i]) continue;
-        if (!x->stage->num_reduce) {
-            copy(e, x, alone(e, x));
-            continue;
-        }
-        if (x->end) done[x->end - e->leaf] = true;
-        else x->root = alone(e, x);
-        est_sum(e, p, x, x->end, x->root);
+        if (x->end) done[x->end->place] = true;
+        if (x->stage->num_reduce) est_sum(e, p, x, x->end, x->root);
+        else copy(e, x, x->root);
     }
     out->ns = out->sums_ns + out->copies_ns + out->memory_ns;
     return true;

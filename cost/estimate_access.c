@@ -412,12 +412,17 @@ static void set_steps_through(at_estimator *e, const at_program *p, est_leaf *x,
     find_shifted(e, p, c, x, moves, &key, num_sizes, a->num_dims);
 }
 
-bool est_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
-    const est_stage *stages = e->stages, *s = &stages[x->node->tensor];
+/* What the last of the chain reads, or what the leaf writes (read < 0). */
+static chain chain_to(const at_estimator *e, const at_program *p, const est_leaf *x, int read) {
+    const est_stage *s = &e->stages[x->node->tensor];
+    return read < 0 ? (chain){{NULL}, 1} : chain_of(p, e->stages, s->read[read]);
+}
+
+bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x) {
+    const est_stage *s = &e->stages[x->node->tensor];
     x->num_accesses = 0;
     for (int r = -1; r < s->num_reads; r++) {
-        chain c = {{NULL}, 1};
-        if (r >= 0) c = chain_of(p, stages, s->read[r]);
+        chain c = chain_to(e, p, x, r);
         int tensor = r < 0 ? x->node->tensor : c.read[c.num - 1]->ref;
         if (p->compute->tensors[tensor].is_int) continue;
         /* Reads of lists are no accesses, but have their places in the stage's tables. */
@@ -426,13 +431,21 @@ bool est_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
         a->tensor = tensor;
         a->written = r < 0;
         a->in_registers = false;
-        a->turned = 0;
+        a->read = r;
         a->buffer = buffer_of(e, p, tensor);
         if (!a->buffer) return false;
         a->num_dims = a->buffer->num_dims;
-        for (int d = 0; d < a->num_dims; d++) a->origin[d] = 0;
-        if (c.num > 1) set_steps_through(e, p, x, s, r, &c, a);
-        else set_steps(e, p, x, s, r, a);
     }
     return true;
+}
+
+void est_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
+    const est_stage *s = &e->stages[x->node->tensor];
+    for (est_access *a = x->access; a < x->access + x->num_accesses; a++) {
+        chain c = chain_to(e, p, x, a->read);
+        a->turned = 0;
+        for (int d = 0; d < a->num_dims; d++) a->origin[d] = 0;
+        if (c.num > 1) set_steps_through(e, p, x, s, a->read, &c, a);
+        else set_steps(e, p, x, s, a->read, a);
+    }
 }

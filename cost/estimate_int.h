@@ -42,24 +42,26 @@ typedef struct est_buffer { /* where a tensor lies, the same for all accesses */
 
 typedef struct est_access {
     int tensor, num_dims;
+    int read; /* of the stage's; -1: it is written */
     const est_buffer *buffer;
     bool written;
-    bool in_registers;                 /* a sum that its tile keeps */
-    bool piles_up;                     /* somewhere: crowd is more than bytes */
-    uint32_t moves;                    /* bits: loops in another turn of which it touches others */
-    double origin[MAX_DIMS];           /* where its loops begin */
-    uint32_t turned;                   /* bits: dimensions that no straight way goes through */
-    double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
-    uint8_t moved[MAX_LOOPS];          /* bits: dimensions with such a reach */
-    int64_t step[MAX_LOOPS];           /* elements from one turn to the next */
-    double lines[MAX_LOOPS + 1];       /* touched by loops from this one on */
-    uint8_t skip[MAX_LOOPS];     /* turns from one to the next that touches some of the same */
+    bool in_registers;           /* a sum that its tile keeps */
+    bool piles_up;               /* somewhere: crowd is more than bytes */
+    uint32_t moves;              /* bits: loops in another turn of which it touches others */
+    uint32_t turned;             /* bits: dimensions that no straight way goes through */
+    double lines[MAX_LOOPS + 1]; /* touched by loops from this one on */
     double crowd[MAX_LOOPS + 1]; /* bytes, as if all places were as full as those it reaches */
+    double origin[MAX_DIMS];     /* where its loops begin */
+    uint8_t skip[MAX_LOOPS];     /* turns from one to the next that touches some of the same */
+    uint8_t moved[MAX_LOOPS];    /* bits: dimensions with a reach */
+    int64_t step[MAX_LOOPS];     /* elements from one turn to the next */
+    double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
 } est_access;
 
 typedef struct est_leaf {
     const at_node *node;
     const at_tensor *stage;
+    int place; /* among the leaves */
     int num_loops, num_accesses;
     const struct est_leaf *end;   /* of a sum: what uses it up in the same tile, from registers */
     int root;                     /* the first loop of that tile */
@@ -161,10 +163,10 @@ struct at_estimator {
     est_move moves[MOVES];
     est_way ways[WAYS];
     est_shift shifts[SHIFTS];
-    est_leaf leaf[MAX_LEAVES];
+    est_leaf leaf[MAX_LEAVES], cut;
     int num_leaves;
     int8_t common[MAX_LEAVES][MAX_LEAVES]; /* loops that two leaves share */
-    double touched, piled; /* bytes, by all leaves: lines; as if all places were as full */
+    unsigned levels;                       /* bits: of the caches, that do not hold everything */
     at_estimate *out;
 };
 
@@ -191,18 +193,20 @@ double est_share_along(est_border *b, double width);
 bool est_leaves(at_estimator *e, const at_program *p);
 /* Loops two leaves share. */
 static inline int est_common(const at_estimator *e, const est_leaf *x, const est_leaf *y) {
-    return e->common[x - e->leaf][y - e->leaf];
+    return e->common[x->place][y->place];
 }
 
 /* estimate_access.c: sets the accesses of a leaf but for what they touch; false: too many. All
  * leaves have their loops; est_find_owners comes first. */
 void est_find_owners(at_estimator *e);
-bool est_accesses(at_estimator *e, const at_program *p, est_leaf *x);
+bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x); /* first: which they are of */
+void est_accesses(at_estimator *e, const at_program *p, est_leaf *x);
 
 /* estimate_touch.c: fills lines, crowd and moves. */
 void est_touch(est_leaf *x);
 
-/* Sets what all leaves touch in one run, a tensor counted as often as leaves touch it. */
+/* Sets what all leaves touch in one run, a tensor counted as often as leaves touch it, and levels.
+ */
 void est_touched_by_all(at_estimator *e);
 
 /* These add to e->out.
@@ -210,7 +214,8 @@ void est_touched_by_all(at_estimator *e);
  * first. What access number `apart` (-1: none) has from L2 is told instead of timed. */
 void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lines);
 /* estimate_sum.c: a sum, with the leaf that uses it up (or NULL): loops from root on are its tile.
- * Changes x. */
-void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end, int root);
+ */
+void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
+             int root);
 
 #endif

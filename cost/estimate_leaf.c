@@ -91,7 +91,8 @@ static bool collect(const at_program *p, const at_node *n, bool pack_inline, dou
         const at_tensor *t = &p->compute->tensors[n->tensor];
         if (n->is_init || (t->is_packing && !pack_inline)) continue;
         if (*num == MAX_LEAVES) return false;
-        est_leaf *x = &leaf[(*num)++];
+        est_leaf *x = &leaf[*num];
+        x->place = (*num)++;
         x->node = n;
         x->stage = t;
         if (!set_loops(p, n, mean_dynamic, x)) return false;
@@ -106,11 +107,11 @@ bool est_leaves(at_estimator *e, const at_program *p) {
     est_find_owners(e);
     set_common(e);
     bool any = false;
-    for (int i = 0; i < e->num_leaves; i++) {
-        est_leaf *x = &e->leaf[i];
-        if (!est_accesses(e, p, x)) return false;
+    for (est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
+        if (!est_tensors(e, p, x)) return false;
+        est_accesses(e, p, x);
         if (split_runs(x)) {
-            if (!est_accesses(e, p, x)) return false;
+            est_accesses(e, p, x);
             any = true;
         }
         est_touch(x);

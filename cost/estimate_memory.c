@@ -26,7 +26,7 @@ static void touch_by(const at_estimator *e, const est_leaf *x, touched *t) {
     }
     for (int m = 0; m < e->num_leaves; m++) {
         const est_leaf *y = &e->leaf[m];
-        int shared = y == x ? 0 : est_common(e, x, y), n = t->num_beside;
+        int shared = m == x->place ? 0 : est_common(e, x, y), n = t->num_beside;
         if (!shared) continue;
         int within = shared; /* loops around what comes between touches of the leaf */
         while (y == x->end && within < x->num_loops && x->loop[within].is_part) within++;
@@ -50,17 +50,6 @@ static void touch_by(const at_estimator *e, const est_leaf *x, touched *t) {
         for (int i = 0; i < t->beside[m].shared; i++) t->all[i] += t->beside[m].bytes[i];
 }
 
-void est_touched_by_all(at_estimator *e) {
-    e->touched = e->piled = 0;
-    for (int m = 0; m < e->num_leaves; m++)
-        for (int k = 0; k < e->leaf[m].num_accesses; k++) {
-            const est_access *a = &e->leaf[m].access[k];
-            if (a->in_registers) continue;
-            e->touched += est_bytes(a, 0, false);
-            e->piled += est_bytes(a, 0, true);
-        }
-}
-
 /* Has another access of this leaf touched the same, or a leaf before this one in the same turn of a
  * loop around both, and does the cache hold what all leaves touch in such a turn? */
 static bool just_touched(const at_estimator *e, const est_leaf *x, const est_access *a,
@@ -69,7 +58,7 @@ static bool just_touched(const at_estimator *e, const est_leaf *x, const est_acc
         if (b->tensor == a->tensor && b->lines[0] == a->lines[0] &&
             !memcmp(b->step, a->step, sizeof *a->step * (size_t)x->num_loops))
             return true;
-    for (const est_leaf *y = e->leaf; y < x; y++) {
+    for (const est_leaf *y = e->leaf; y < e->leaf + x->place; y++) {
         int shared = est_common(e, x, y);
         bool same = false;
         for (int k = 0; k < y->num_accesses && shared; k++)
@@ -91,6 +80,29 @@ enum { MOST_PILED = 1 };
  * what is read again and again is found where it is so large, 0.47 where it is as large as all. */
 static const double L2_SHARE = 0.75;
 
+static double size_of(const at_estimator *e, int level) {
+    return (double)e->o.cache_bytes[level] * (level == 1 ? L2_SHARE : 1);
+}
+
+void est_touched_by_all(at_estimator *e) {
+    double lines = 0, piled = 0, size = 0;
+    unsigned levels = 0;
+    for (int m = 0; m < e->num_leaves; m++)
+        for (int k = 0; k < e->leaf[m].num_accesses; k++) {
+            const est_access *a = &e->leaf[m].access[k];
+            if (a->in_registers) continue;
+            lines += est_bytes(a, 0, false);
+            piled += est_bytes(a, 0, true);
+        }
+    for (int level = 0; level < 3; level++) {
+        size += size_of(e, level);
+        if (!e->o.cache_bytes[level]) continue;
+        if ((level <= MOST_PILED ? piled : lines) <= size) break;
+        levels |= 1u << level;
+    }
+    e->levels = levels;
+}
+
 /* Lines from beyond each level for one leaf, as if the least recently used went first. */
 void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lines) {
     const at_speeds *s = e->o.speeds;
@@ -100,9 +112,8 @@ void est_memory(at_estimator *e, const est_leaf *x, int apart, double *apart_lin
     const est_scan begin = {.once = x->num_loops, .moving = x->num_loops};
     est_scan scan[MAX_READS];
     for (int level = 0; level < 3; level++) {
-        size += (double)e->o.cache_bytes[level] * (level == 1 ? L2_SHARE : 1);
-        if (!e->o.cache_bytes[level]) continue;
-        if ((level <= MOST_PILED ? e->piled : e->touched) <= size) break;
+        size += size_of(e, level);
+        if (!(e->levels >> level & 1)) continue;
         if (!known) {
             touch_by(e, x, &all), est_count_turns(e, x, &all);
             for (int k = 0; k < x->num_accesses; k++) scan[k] = begin;

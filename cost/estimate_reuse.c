@@ -124,7 +124,7 @@ static double lines_from(const reuse *r, int once) {
 static bool is_left(const at_estimator *e, const est_leaf *x, const est_access *a, double size) {
     double *largest = e->largest, sum = 0;
     memset(largest, 0, sizeof *largest * (size_t)e->compute->num_tensors);
-    int n = e->num_leaves, place = (int)(x - e->leaf);
+    int n = e->num_leaves, place = x->place;
     for (int m = 0; m <= n; m++) {
         const est_leaf *y = &e->leaf[(place - m + n) % n];
         bool found = m == n;

@@ -3,6 +3,7 @@
 #include "cost/estimate_tile_int.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -54,7 +55,7 @@ static double slower_apart(const at_speeds *s) {
                        (double)s->narrow_ns[0][AT_SPEED_ROWS - 1]);
 }
 
-static void set_tile(const at_estimator *e, est_leaf *x, const est_leaf *end, int root,
+static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *end, int root,
                      est_tile *t) {
     const int lanes = e->o.target->lanes;
     const est_stage *s = &e->stages[x->node->tensor];
@@ -236,15 +237,26 @@ static void choose_all(at_estimator *e, est_tile *t, const tail *tails, int n, d
         if (all[i] > 0) num[i] = sum[i] / all[i];
 }
 
+/* A copy of a leaf to be cut, but for the lines that it touches. */
+static est_leaf *copy_of(at_estimator *e, const est_leaf *x) {
+    est_leaf *y = &e->cut;
+    memcpy(y, x, offsetof(est_leaf, loop) + sizeof *x->loop * (size_t)x->num_loops);
+    for (int k = 0; k < x->num_accesses; k++)
+        memcpy(&y->access[k], &x->access[k],
+               offsetof(est_access, reach) + sizeof *x->access->reach * (size_t)x->num_loops);
+    return y;
+}
+
 /* The loops of a sum become those of its parts: a cut loop stays around as what goes through its
- * parts, `num` of them. false: none is cut. */
-static bool cut(est_leaf *x, int root, const at_part *parts, const double *num, const int *which,
-                int n) {
-    const int before = x->num_loops;
+ * parts, `num` of them. Returns x where none is cut, else what is made of it. */
+static const est_leaf *cut(at_estimator *e, const est_leaf *whole, int root, const at_part *parts,
+                           const double *num, const int *which, int n) {
+    est_leaf *x = NULL;
     for (int i = n - 1, inserted = 0; i >= 0; i--) {
         int at = which[i] + inserted;
         double size = (double)parts[i].size, extent = (double)parts[i].extent;
-        if (!(num[i] > 1) || x->num_loops == MAX_LOOPS) continue;
+        if (!(num[i] > 1) || (x ? x : whole)->num_loops == MAX_LOOPS) continue;
+        if (!x) x = copy_of(e, whole);
         for (int k = x->num_loops; k > root; k--) {
             x->loop[k] = x->loop[k - 1];
             for (int a = 0; a < x->num_accesses; a++) {
@@ -267,14 +279,16 @@ static bool cut(est_leaf *x, int root, const at_part *parts, const double *num, 
             est_access *c = &x->access[a];
             c->step[root] = c->step[at] * parts[i].size;
             for (int d = 0; d < c->num_dims; d++) {
-                double whole = c->reach[at][d];
-                c->reach[root][d] = extent > 1 ? whole * (extent - size) / (extent - 1) : 0;
-                c->reach[at][d] = whole - c->reach[root][d];
+                double all = c->reach[at][d];
+                c->reach[root][d] = extent > 1 ? all * (extent - size) / (extent - 1) : 0;
+                c->reach[at][d] = all - c->reach[root][d];
             }
             c->moved[root] = c->moved[at];
         }
     }
-    return x->num_loops > before;
+    if (!x) return whole;
+    est_touch(x);
+    return x;
 }
 
 /* Tiles of one multiply-add each. */
@@ -316,7 +330,8 @@ static double parallel_turns(const est_leaf *x, int root) {
     return n ? est_turns(x, 0, n) : 0;
 }
 
-void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *end, int root) {
+void est_sum(at_estimator *e, const at_program *p, const est_leaf *x, const est_leaf *end,
+             int root) {
     est_tile t;
     tail tails[2];
     set_tile(e, x, end, root, &t);
@@ -336,7 +351,7 @@ void est_sum(at_estimator *e, const at_program *p, est_leaf *x, const est_leaf *
     const at_estimate before = *e->out;
     double num[AT_PARTS_MAX];
     choose_all(e, &t, tails, n, num);
-    if (cut(x, root, t.part, num, t.which, t.num_parts)) est_touch(x);
+    t.x = x = cut(e, x, root, t.part, num, t.which, t.num_parts);
     est_memory(e, x, vectors, &far_lines);
     if (end) est_memory(e, end, -1, NULL);
     if (far_lines > 0) far = fmin(1, far_lines / vector_lines(x, &x->access[vectors], root));

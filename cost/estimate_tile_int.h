@@ -12,7 +12,7 @@ typedef struct est_overlap { /* what the steps of a loop of the sum read, of whi
 } est_overlap;
 
 typedef struct est_tile { /* of a sum */
-    est_leaf *x;
+    const est_leaf *x;
     int root; /* its first loop */
     at_part part[AT_PARTS_MAX];
     int which[AT_PARTS_MAX], num_parts;    /* loops */
