@@ -208,8 +208,8 @@ static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x,
         memset(a->reach[i], 0, sizeof a->reach[i]);
         if (l->axis < 0 || l->node->depth <= b->scope) continue;
         unsigned moved = read >= 0 ? s->moved_by[read][l->axis & 31] : 1u << l->axis;
-        for (int d = 0; d < a->num_dims; d++) {
-            if (!(moved >> d & 1)) continue;
+        for (moved &= (1u << a->num_dims) - 1; moved; moved &= moved - 1) {
+            const int d = __builtin_ctz(moved);
             if (read >= 0 && s->listed[read][d] && l->node->extent < 0) {
                 double far = 16 * l->turns; /* anywhere, a line each time */
                 a->reach[i][d] = far < b->limit[d] ? far : b->limit[d] - 1;

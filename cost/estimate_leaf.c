@@ -8,37 +8,39 @@
 static bool set_loops(const at_program *p, const at_node *leaf, double mean_dynamic, est_leaf *x) {
     int n = 0;
     for (const at_node *l = leaf->parent; l; l = l->parent)
+        for (int m = 0; m < l->num_pieces; m++) n += l->piece_extent[m] != 1;
+    if (n > MAX_LOOPS) return false;
+    x->num_loops = n;
+    for (const at_node *l = leaf->parent; l; l = l->parent)
         for (int m = l->num_pieces - 1; m >= 0; m--) {
-            if (l->piece_extent[m] == 1) continue;
-            if (n == MAX_LOOPS) return false;
-            x->loop[n++] = (est_loop){
+            const int64_t extent = l->piece_extent[m];
+            if (extent == 1) continue;
+            const double turns = extent < 0 ? mean_dynamic : (double)extent;
+            x->loop[--n] = (est_loop){
                 .node = l,
                 .name = l->piece[m],
                 .ann = l->ann == AT_ANN_VEC && m < l->num_pieces - 1 ? AT_ANN_UNROLL : l->ann,
                 .axis = -1,
-                .is_dynamic = l->piece_extent[m] < 0,
-                .turns = l->piece_extent[m] < 0 ? mean_dynamic : (double)l->piece_extent[m]};
+                .is_dynamic = extent < 0,
+                .turns = turns,
+                .run = (int64_t)turns};
         }
-    for (int i = 0, k = n - 1; i < k; i++, k--) {
-        est_loop t = x->loop[i];
-        x->loop[i] = x->loop[k];
-        x->loop[k] = t;
-    }
-    x->num_loops = n;
-    for (int i = 0; i < n; i++) x->loop[i].run = (int64_t)x->loop[i].turns;
     for (int a = 0; a < leaf->num_axes; a++) {
         const at_digits *d = &leaf->axes[a];
         int64_t inner = 1;
         for (int i = d->n - 1; i >= 0; i--) {
+            if (d->extent[i] == 1) continue;
             const at_node *l = d->loop[i];
-            int name = l->piece[d->member[i]];
-            for (int k = 0; k < n && d->extent[i] != 1; k++)
-                if (x->loop[k].node == l && x->loop[k].name == name) {
-                    x->loop[k].axis = a;
-                    x->loop[k].coef = inner;
-                    x->loop[k].extent = (double)p->extents[leaf->tensor][a];
-                    x->loop[k].sums = a >= x->stage->num_axes;
-                }
+            const int name = l->piece[d->member[i]];
+            for (int k = x->num_loops - 1; k >= 0; k--) {
+                est_loop *at = &x->loop[k];
+                if (at->node != l || at->name != name) continue;
+                at->axis = a;
+                at->coef = inner;
+                at->extent = (double)p->extents[leaf->tensor][a];
+                at->sums = a >= x->stage->num_axes;
+                break;
+            }
             inner *= d->extent[i] > 0 ? d->extent[i] : 1;
         }
     }

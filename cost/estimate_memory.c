@@ -34,7 +34,7 @@ static void touch_by(const at_estimator *e, const est_leaf *x, touched *t) {
         for (int i = 0; i <= within; i++) t->beside[n].bytes[i] = 0;
         for (int k = 0; k < y->num_accesses; k++) {
             const est_access *a = &y->access[k];
-            for (int j = 0; j < x->num_accesses; j++)
+            for (int j = 0; j < x->num_accesses && shared_by[a->tensor]; j++)
                 if (x->access[j].tensor == a->tensor && t->together[j] < shared)
                     t->together[j] = shared;
             if (a->in_registers || shared_by[a->tensor] >= shared) continue;
