@@ -144,15 +144,20 @@ static est_move find_move(const at_program *p, const at_expr *at, const est_loop
     return m;
 }
 
+static uint64_t mixed(uint64_t hash, uint64_t x) {
+    return (hash ^ x) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
+}
+
 /* Points of one space ask the same again and again. */
 static est_move move_of(at_estimator *e, const at_program *p, const est_stage *s, int read, int d,
                         const est_loop *l) {
     const at_expr *at = s->read[read]->arg[d];
     const int n = s->num_sizes[read][d];
     if (n < 0 || l->turns != floor(l->turns)) return find_move(p, at, l, s->divides[read][d]);
-    uint64_t hash = (uint64_t)(uintptr_t)at ^ (uint64_t)l->axis << 56;
-    hash = (hash ^ (uint64_t)l->coef) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
-    hash = (hash ^ hash >> 32 ^ (uint64_t)l->turns) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = mixed((uint64_t)(uintptr_t)at ^ (uint64_t)l->axis << 56, (uint64_t)l->coef);
+    for (int i = 0; i < n; i++)
+        hash = mixed(hash ^ hash >> 32, (uint64_t)p->values[s->sizes[read][d][i]]);
+    hash = mixed(hash ^ hash >> 32, (uint64_t)l->turns);
     est_move *m = &e->moves[hash >> 32 & (MOVES - 1)];
     bool same =
         m->index == at && m->axis == l->axis && m->coef == l->coef && m->turns == (int64_t)l->turns;
@@ -297,10 +302,10 @@ static bool same_loop(const est_shift *s, int i, const est_loop *l) {
 static bool is_shifted_by(at_estimator *e, const at_program *p, const chain *c, const est_way *w,
                           int num_sizes, const est_loop *l, const est_loop *m, int dims) {
     const est_loop *loops[] = {l, m};
-    uint64_t hash = (uint64_t)(uintptr_t)w->read;
+    uint64_t hash = w->hash;
     for (int i = 0; i < 2; i++) {
         hash ^= (uint64_t)loops[i]->axis << 56 ^ (uint64_t)loops[i]->coef << 24;
-        hash = (hash ^ (uint64_t)loops[i]->turns) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = mixed(hash, (uint64_t)loops[i]->turns);
     }
     est_shift *s = &e->shifts[hash >> 32 & (SHIFTS - 1)];
     bool same = num_sizes >= 0 && s->read == w->read && s->num == w->num && same_loop(s, 0, l) &&
@@ -356,9 +361,8 @@ static est_way *way_of(at_estimator *e, const at_program *p, const chain *c, con
     key->axis = l->axis;
     key->coef = l->coef;
     key->turns = (int64_t)l->turns;
-    uint64_t hash = (uint64_t)(uintptr_t)key->read ^ (uint64_t)l->axis << 56;
-    hash = (hash ^ (uint64_t)l->coef) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
-    hash = (hash ^ hash >> 32 ^ (uint64_t)key->turns) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = mixed(key->hash ^ (uint64_t)l->axis << 56, (uint64_t)l->coef);
+    hash = mixed(hash ^ hash >> 32, (uint64_t)key->turns);
     est_way *w = &e->ways[hash >> 32 & (WAYS - 1)];
     bool same = num_sizes >= 0 && w->read == key->read && w->num == key->num &&
                 w->axis == key->axis && w->coef == key->coef && w->turns == key->turns;
@@ -389,6 +393,11 @@ static void set_steps_through(at_estimator *e, const at_program *p, est_leaf *x,
     est_way key = {.read = c->read[0], .num = c->num};
     memcpy(key.stride, b->stride, sizeof *b->stride * (size_t)a->num_dims);
     for (int i = 0; i < num_sizes; i++) key.sizes[i] = p->values[s->sizes_through[read][i]];
+    key.hash = (uint64_t)(uintptr_t)key.read;
+    for (int i = 0; i < num_sizes; i++)
+        key.hash = mixed(key.hash ^ key.hash >> 32, (uint64_t)key.sizes[i]);
+    for (int d = 0; d < a->num_dims; d++)
+        key.hash = mixed(key.hash ^ key.hash >> 32, (uint64_t)key.stride[d]);
     index_of(p, c, axis, origin);
     for (int d = 0; d < a->num_dims; d++) a->origin[d] = (double)origin[d];
     for (int i = 0; i < x->num_loops; i++) {

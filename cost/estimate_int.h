@@ -124,6 +124,7 @@ enum { MOVES = 1024 };
 typedef struct est_way {
     const at_expr *read; /* the first of them; NULL: none is kept here */
     int num, axis;       /* reads, one through the other */
+    uint64_t hash;       /* of what does not depend on the loop */
     int64_t coef, turns, sizes[MOST_SIZES_THROUGH], stride[MAX_DIMS];
     int64_t step, run; /* run: as est_loop's; 0: not asked yet */
     bool straight;     /* all turns are such steps */
