@@ -42,6 +42,7 @@ static void every_value(void **state) {
     at_template_row row = row_of(define);
     at_task *t = task_of(*state, &row, "");
     at_space *s = at_task_space(t);
+    at_builds *builds = at_builds_new(*state, t);
     int64_t n = at_space_len(s);
     assert_int_equal(n, 4 * 6 * 4);
     for (int64_t i = 0; i < n; i++) {
@@ -55,6 +56,8 @@ static void every_value(void **state) {
         for (int k = 0; k < 3; k++)
             wanted = at_format(*state, "%s %s%s", wanted, names[order[k]],
                                order[k] == 1 && strcmp(marks[1], "none") ? ".unroll" : "");
+        assert_string_equal(loops_of(*state, p), at_format(*state, "%s b.vec", wanted));
+        if (at_builds_program(builds, &c, &p, &err) != AT_OK) fail_msg("%s", err.text);
         assert_string_equal(loops_of(*state, p), at_format(*state, "%s b.vec", wanted));
         expect_right(*state, t, &c);
     }
