@@ -45,16 +45,17 @@ typedef struct est_access {
     int read; /* of the stage's; -1: it is written */
     const est_buffer *buffer;
     bool written;
-    bool in_registers;           /* a sum that its tile keeps */
-    bool piles_up;               /* somewhere: crowd is more than bytes */
-    uint32_t moves;              /* bits: loops in another turn of which it touches others */
-    uint32_t turned;             /* bits: dimensions that no straight way goes through */
-    double lines[MAX_LOOPS + 1]; /* touched by loops from this one on */
-    double crowd[MAX_LOOPS + 1]; /* bytes, as if all places were as full as those it reaches */
-    double origin[MAX_DIMS];     /* where its loops begin */
-    uint8_t skip[MAX_LOOPS];     /* turns from one to the next that touches some of the same */
-    uint8_t moved[MAX_LOOPS];    /* bits: dimensions with a reach */
-    int64_t step[MAX_LOOPS];     /* elements from one turn to the next */
+    bool in_registers;            /* a sum that its tile keeps */
+    bool piles_up;                /* somewhere: crowd is more than bytes */
+    uint32_t moves;               /* bits: loops in another turn of which it touches others */
+    uint32_t turned;              /* bits: dimensions that no straight way goes through */
+    double lines[MAX_LOOPS + 1];  /* touched by loops from this one on */
+    double joints[MAX_LOOPS + 1]; /* of these lines, those in which two rows meet */
+    double crowd[MAX_LOOPS + 1];  /* bytes, as if all places were as full as those it reaches */
+    double origin[MAX_DIMS];      /* where its loops begin */
+    uint8_t skip[MAX_LOOPS];      /* turns from one to the next that touches some of the same */
+    uint8_t moved[MAX_LOOPS];     /* bits: dimensions with a reach */
+    int64_t step[MAX_LOOPS];      /* elements from one turn to the next */
     double reach[MAX_LOOPS][MAX_DIMS]; /* how far the loop's last turn is from its first */
 } est_access;
 

@@ -113,9 +113,22 @@ static double left_over(const est_leaf *x, const est_access *a, int once) {
     return fmax(0, 2 * a->lines[i + 1] - a->lines[i]);
 }
 
-/* Lines that come anew where they come once for all turns of loops from `once` on. */
-static double lines_from(const reuse *r, int once) {
-    double lines = r->a->lines[once] - left_over(r->x, r->a, once);
+/* Where a loop goes through parts of rows, the lines in which two rows meet are touched in its
+ * first turn and in its last one: they come twice where a cache does not hold what lies between. */
+static double met_again(const reuse *r, double size, int once) {
+    const est_access *a = r->a;
+    int i = once;
+    while (i < r->x->num_loops &&
+           !(a->moves >> i & 1 && a->step[i] && a->joints[i + 1] == 0 && a->joints[i] > 0))
+        i++;
+    if (i == r->x->num_loops || r->t->all[i] - r->t->all[i + 1] <= size) return 0;
+    return a->joints[i] * a->lines[once] / a->lines[i];
+}
+
+/* Lines that come anew into a cache of that size where they come once for all turns of loops from
+ * `once` on. */
+static double lines_from(const reuse *r, double size, int once) {
+    double lines = r->a->lines[once] - left_over(r->x, r->a, once) + met_again(r, size, once);
     return lines * est_turns_of_lines(r->e, r->x, r->a, r->t, once);
 }
 
@@ -152,7 +165,7 @@ double est_fetched(const at_estimator *e, const est_leaf *x, const est_access *a
     scan_to(&r, size, 0, scan);
     const int once = scan->once;
     if (once == 0 && is_left(e, x, a, size)) return 0;
-    double lines = lines_from(&r, once), sum = lines;
+    double lines = lines_from(&r, size, once), sum = lines;
     for (const small_turns *s = t->small; s < t->small + t->num_small && once > 0; s++) {
         if (once <= s->loop || scan->window * s->size > size) continue;
         double less = est_size_of_all(x, s, once), own = est_size(x, s, a);
@@ -160,7 +173,7 @@ double est_fetched(const at_estimator *e, const est_leaf *x, const est_access *a
         if (scan->window * less > size) continue;
         scan_to(&r, size / less, s->loop + 1, &further);
         double share = own * s->number / (own * s->number + 1 - s->number);
-        sum += share * (lines_from(&r, further.once) - lines);
+        sum += share * (lines_from(&r, size, further.once) - lines);
     }
     return sum;
 }

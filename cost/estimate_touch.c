@@ -55,9 +55,15 @@ static double lines_of(double rows, double row, uint64_t steps) {
     return rows * ((double)(whole - begins) / LINE + 1);
 }
 
+/* Share of rows that many elements apart which begin within a line. */
+static double within_line(double stride) {
+    const uint64_t bits = (uint64_t)stride | LINE;
+    return 1 - (double)(bits & (~bits + 1)) / LINE;
+}
+
 /* What loops from i on touch. steps: all bits of the steps that the access takes around. */
 static void touch_from(est_access *a, int i, const wide *w, int num, uint64_t steps) {
-    double elements = 1, run = 1, places = 1, rows = 1, row = 1;
+    double elements = 1, run = 1, places = 1, rows = 1, row = 1, joints = 0;
     bool whole = true;
     for (const wide *d = w; d < w + num; d++) {
         double n = d->touched < d->limit ? d->touched : d->limit;
@@ -66,13 +72,16 @@ static void touch_from(est_access *a, int i, const wide *w, int num, uint64_t st
         else places *= n < d->places ? n : d->places;
         whole &= n >= d->limit;
         if (n <= 1) continue;
-        if (rows == 1 && (d->stride <= row || d->stride <= LINE)) row += (n - 1) * d->stride;
-        else {
+        if (rows == 1 && (d->stride <= row || d->stride <= LINE)) {
+            if (row > 1) joints = joints * n + (n - 1) * within_line(d->stride);
+            row += (n - 1) * d->stride;
+        } else {
             rows *= n;
             steps |= (uint64_t)d->stride;
         }
     }
     a->lines[i] = lines_of(rows, row, steps);
+    a->joints[i] = joints * rows;
     a->crowd[i] = elements * 4;
     if (places * run * 4 >= WAY_BYTES || places * run >= elements) return; /* nor with lines */
     double bytes = run > 16 ? run * 4 : 64, apart = elements / run;
@@ -113,6 +122,7 @@ void est_touch(est_leaf *x) {
             if (moves) a->moves |= 1u << i;
             if (moves || steps[i] != steps[i + 1]) touch_from(a, i, w, num, steps[i]);
             else { /* the same again */ a->lines[i] = a->lines[i + 1];
+                a->joints[i] = a->joints[i + 1];
                 a->crowd[i] = a->crowd[i + 1];
             }
         }
