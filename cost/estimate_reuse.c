@@ -74,10 +74,20 @@ typedef struct reuse {
     bool piled;
 } reuse;
 
+/* Lines that are touched in several turns of a loop, one after the other, are not touched in the
+ * others: of what its turns touch, so much does not lie between two touches. */
+static double gone_on(const reuse *r, int loop) {
+    const double turns = r->x->loop[loop].turns;
+    const double share = r->a->lines[loop + 1] / r->a->lines[loop]; /* of the turns */
+    if (!(share * turns > 1)) return 0;
+    return (r->t->all[loop] - r->t->all[loop + 1]) * (share * turns - 1) / (turns - 1);
+}
+
 /* What comes between two touches in neighbouring turns of a loop. */
 static double window_of(const reuse *r, int loop, int moving) {
     const est_access *a = r->a;
     double sum = between(r->t, loop, moving, loop >= r->shared);
+    if (moving < r->x->num_loops) sum -= gone_on(r, moving);
     if (r->piled) sum += fmax(0, a->crowd[moving] - 64 * a->lines[moving]);
     if (a->skip[loop] > 1) sum += turns_between(r->x, a, r->t, loop);
     if (moving < r->x->num_loops) sum += twice(r->x, a, loop, moving);
