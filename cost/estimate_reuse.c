@@ -127,9 +127,9 @@ static double left_over(const est_leaf *x, const est_access *a, int once) {
  * first turn and in its last one: they come twice where a cache does not hold what lies between. */
 static double met_again(const reuse *r, double size, int once) {
     const est_access *a = r->a;
-    int i = once;
-    while (i < r->x->num_loops &&
-           !(a->moves >> i & 1 && a->step[i] && a->joints[i + 1] == 0 && a->joints[i] > 0))
+    int i = once, fast = a->num_dims - 1; /* dimension */
+    while (fast > 0 && a->buffer->limit[fast] <= 1) fast--;
+    while (i < r->x->num_loops && !(a->moved[i] >> fast & 1 && a->joints[i] > a->joints[i + 1]))
         i++;
     if (i == r->x->num_loops || r->t->all[i] - r->t->all[i + 1] <= size) return 0;
     return a->joints[i] * a->lines[once] / a->lines[i];
