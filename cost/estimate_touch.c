@@ -55,8 +55,10 @@ static double lines_of(double rows, double row, uint64_t steps) {
     return rows * ((double)(whole - begins) / LINE + 1);
 }
 
-/* Share of rows that many elements apart which begin within a line. */
+/* Share of rows that many elements apart which begin within a line, where each is longer than one.
+ */
 static double within_line(double stride) {
+    if (stride <= LINE) return 0;
     const uint64_t bits = (uint64_t)stride | LINE;
     return 1 - (double)(bits & (~bits + 1)) / LINE;
 }
