@@ -133,7 +133,7 @@ typedef struct est_way {
     uint32_t turned;   /* the same of those in which it goes back */
     double reach[MAX_DIMS];
 } est_way;
-enum { WAYS = 512 };
+enum { WAYS = 2048 };
 
 /* The same of two loops: does one go another way where the other is at a later turn? */
 typedef struct est_shift {
@@ -142,7 +142,7 @@ typedef struct est_shift {
     int64_t coef[2], turns[2], sizes[MOST_SIZES_THROUGH], stride[MAX_DIMS];
     bool is_shifted;
 } est_shift;
-enum { SHIFTS = 256 };
+enum { SHIFTS = 1024 };
 
 enum { KEPT = 256 };
 typedef struct kept { /* sizes chosen before */
