@@ -79,8 +79,11 @@ static void add_table(at_text *out, at_arena *a, const at_speed_table *t) {
             if (s->waits_ns[0] > 0)
                 at_text_addf(out, " a multiply-add behind another %.2f ns,",
                              (double)s->waits_ns[0]);
-            at_text_addf(out, " what a mask stored %.2f ns, an element put to others %.2f ns\n",
+            at_text_addf(out, " what a mask stored %.2f ns, an element put to others %.2f ns",
                          (double)s->waits_ns[1], (double)s->waits_ns[2]);
+            if (s->waits_ns[3] > 0)
+                at_text_addf(out, ", loaded alone %.2f ns", (double)s->waits_ns[3]);
+            at_text_add(out, "\n");
         }
         add_tiles(out, s, target);
     }

@@ -40,7 +40,8 @@ enum {
     AT_SPEED_VECTORS = 8,
     AT_SPEED_LEVELS = 4,
     AT_SPEED_SETS = 4,
-    AT_SPEED_WIDTHS = 5
+    AT_SPEED_WIDTHS = 5,
+    AT_SPEED_WAITS = 4
 };
 typedef struct at_speeds { /* of one instruction set; ns */
     char isa[16];
@@ -60,9 +61,9 @@ typedef struct at_speeds { /* of one instruction set; ns */
      * added to again */
     float stored_ns[3];
     /* A multiply-add that waits for the one before; what was stored by a mask, until it can be
-     * added to again; a multiply-add of one element of a vector that is put together. 0: not
-     * measured. */
-    float waits_ns[3];
+     * added to again; a multiply-add of one element of a vector that is put together; a load of
+     * one that is not, since it has few elements. 0: not measured. */
+    float waits_ns[AT_SPEED_WAITS];
 } at_speeds;
 typedef struct at_speed_table { /* of one machine */
     char cpu[64], flags[256], version[32];

@@ -6,11 +6,8 @@
 
 /* Loads that are no operand of a multiply-add, in such that are. */
 static const double unaligned = 2;
-/* Vectors of so few elements, with their rows, are not put together; what loading one element
- * takes.
- */
+/* Vectors of so few elements, with their rows, are not put together. */
 enum { SINGLE = 16 };
-static const double single_load = 1.4;
 
 typedef enum { STEP, FAR, CALL } which_time;
 
@@ -197,7 +194,7 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
         if (groups > 1) near = grouped_ns(e, t, rows, groups, vectors, width, near);
         double step = near + far * fmax(0, tile_ns(e, rows, vectors, width, FAR) - near);
         if (t->slower > 1 && rows <= SINGLE) /* an element to a register */
-            step = fmax(t->peak_ns * single_load * (rows / elements + elements),
+            step = fmax((double)e->speeds.waits_ns[3] * (rows / elements + elements),
                         (double)e->speeds.waits_ns[0]);
         else step *= t->slower;
         step = fmax(fmax(step, t->least_ns), sums * t->memory_ns);

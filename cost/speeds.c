@@ -11,14 +11,16 @@ static const double stored[] = {4.1, 12, 28};
 
 /* Of waits (waits_ns): the first in multiply-adds at the peak: four cycles, two of which begin in
  * each (cost/x86/cores.c: of eleven kinds eight; on the others five, and 10); the second in ns, on
- * Zen 5; the last as a multiple of what an element takes in a row. */
-static const double behind_another = 8, masked_ns = 12, gathered = 3;
+ * Zen 5; the third as a multiple of what an element takes in a row; the fourth at the peak; the
+ * last in ns, on Zen 5. */
+static const double behind_another = 8, masked_ns = 12, gathered = 3, single_load = 1.4;
 
 static void complete_waits(at_speeds *s, double peak_ns) {
     if (s->waits_ns[0] <= 0) s->waits_ns[0] = (float)(behind_another * peak_ns);
     if (s->waits_ns[1] <= 0) s->waits_ns[1] = (float)masked_ns;
     if (s->waits_ns[2] <= 0)
         s->waits_ns[2] = (float)gathered * s->narrow_ns[0][AT_SPEED_ROWS - 1] / AT_SPEED_ROWS;
+    if (s->waits_ns[3] <= 0) s->waits_ns[3] = (float)(single_load * peak_ns);
 }
 
 /* Weights are fitted to kernels on Sapphire Rapids, as those in codegen/tile_parts.c. */

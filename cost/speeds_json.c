@@ -71,7 +71,7 @@ void at_speed_table_print(at_text *out, const at_speed_table *t) {
         at_text_add(out, ", ");
         add_row(out, "stored_ns", s->stored_ns, 3);
         at_text_add(out, ", ");
-        add_row(out, "waits_ns", s->waits_ns, 3);
+        add_row(out, "waits_ns", s->waits_ns, AT_SPEED_WAITS);
         at_text_add(out, "}");
     }
     at_text_add(out, "]}");
@@ -142,7 +142,7 @@ static at_status read_set(const at_json *json, at_speeds *s, at_error *err) {
     const at_json *stored = at_json_get(json, "stored_ns"), /* older tables have neither */
         *waits = at_json_get(json, "waits_ns");
     if (stored) AT_TRY(read_row(stored, "stored_ns", s->stored_ns, 3, err));
-    return waits ? read_row(waits, "waits_ns", s->waits_ns, 3, err) : AT_OK;
+    return waits ? read_row(waits, "waits_ns", s->waits_ns, AT_SPEED_WAITS, err) : AT_OK;
 }
 
 at_status at_speed_table_read(const at_json *json, at_speed_table *t, at_error *err) {

@@ -243,11 +243,11 @@ static const char apart[] = "a[Y, K] : input\n"
                             "acc[y:Y, x:X] = sum(k:K) a[y, k] * w[x, k]\n"
                             "out[y:Y, x:X] = acc[y, x]\n";
 
-/* A multiply-add of one element, of rows that share a vector whose elements lie apart. */
-static at_status measure_apart(const prober *p, at_speeds *s, at_error *err) {
-    enum { SHORT = 8, LONG = 64, ELEMENTS = 64 };
+/* A step of a sum over so many rows of b such elements. */
+static at_status time_apart(const prober *p, int64_t rows, int64_t b, double *step_ns,
+                            at_error *err) {
+    enum { SHORT = 8, LONG = 64 };
     double ns[2];
-    const int64_t b = p->target->lanes, rows = ELEMENTS / b;
     for (int i = 0; i < 2; i++) {
         int steps = i ? LONG : SHORT;
         const size sizes[] = {{"Y", rows}, {"X", b},  {"K", steps},      {"yo", 1}, {"yi", rows},
@@ -255,7 +255,20 @@ static at_status measure_apart(const prober *p, at_speeds *s, at_error *err) {
         AT_TRY(
             time_kernel(p, apart, product_tree, sizes, sizeof sizes / sizeof *sizes, &ns[i], err));
     }
-    s->waits_ns[2] = (float)fmax((ns[1] - ns[0]) / (LONG - SHORT) / ELEMENTS, 0.001);
+    *step_ns = (ns[1] - ns[0]) / (LONG - SHORT);
+    return AT_OK;
+}
+
+/* A multiply-add of one element, of rows that share a vector whose elements lie apart; and a load,
+ * where these are so few that each is in a register of its own. */
+static at_status measure_apart(const prober *p, at_speeds *s, at_error *err) {
+    enum { ELEMENTS = 64 };
+    const int64_t b = p->target->lanes, most = p->target->regs / 2, rows = most > b ? most / b : 1;
+    double many, few;
+    AT_TRY(time_apart(p, ELEMENTS / b, b, &many, err));
+    AT_TRY(time_apart(p, rows, b, &few, err));
+    s->waits_ns[2] = (float)fmax(many / ELEMENTS, 0.001);
+    s->waits_ns[3] = (float)fmax(few / (double)(rows + b), 0.001);
     return AT_OK;
 }
 

@@ -206,9 +206,10 @@ static void rows_a_page_apart(void **state) {
     for (int i = 0; i < POINTS; i++) {
         at_arena *a = at_arena_new();
         int64_t rows, same, index = (int64_t)at_rng_below(&rng, 51 * 14);
-        double page = fetched(1024, index, &rows, a), more = fetched(1040, index, &same, a);
-        if (page > 0 && more > 0 && rows == same) {
-            assert_true(page > 0.97 * more);
+        double page = fetched(1024, index, &rows, a), more = fetched(1040, index, &same, a),
+               less = fetched(1008, index, &same, a);
+        if (page > 0 && more > 0 && less > 0 && rows == same) {
+            assert_true(page > 0.97 * fmin(more, less)); /* longer ones may just not fit */
             crowded += rows > WAYS && page > 1.5 * more;
             if (rows < 4 && page > 1.1 * more) fail_msg("%d rows: %g, %g", (int)rows, page, more);
         }
@@ -298,8 +299,9 @@ static void waits(void **state) {
         {"dense", "M=8,N=32,K=128"},                           /* rows in groups */
         {"conv2d_winograd_nhwc", "N=1,H=12,W=12,CI=12,CO=24"}, /* parts of vectors, added to */
         {"batch_matmul", "B=2,M=24,N=48,K=40,tb=1"},           /* elements that lie apart */
+        {"batch_matmul", "B=2,M=24,N=48,K=40,tb=1"},           /* few of them */
     };
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < AT_SPEED_WAITS; k++) {
         at_arena *a = at_arena_new();
         const at_target *target = at_target_find("avx512");
         at_task *t = any_task(a, of[k].name, of[k].args);
