@@ -150,46 +150,96 @@ void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, i
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-/* Does every condition that this read hangs on hold? Reads of dissolved stages are followed.
- * left: expressions that may still be looked at. */
-static bool holds(const at_program *p, const at_expr *e, const int64_t *axis, int *left) {
-    if (--*left < 0) return true;
-    if (e->op == AT_X_SELECT)
-        return at_program_index(p, e->arg[0], axis)
-                   ? holds(p, e->arg[1], axis, left)
-                   : e->arg[2]->op != AT_X_INT && e->arg[2]->op != AT_X_FLOAT;
-    if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
-        int64_t inner[32] = {0};
-        for (int i = 0; i < e->nargs && i < 32; i++)
-            inner[i] = at_program_index(p, e->arg[i], axis);
-        return holds(p, p->compute->tensors[e->ref].body, inner, left);
+/* Conditions are looked at one group at a time: those of a group share axes with each other, and
+ * none with the others. of: for each axis of the stage at hand, bits of the leaf's that it depends
+ * on. */
+typedef struct groups {
+    uint32_t axes[32];
+    int num;
+    bool are_apart; /* no read depends on the failure of a condition */
+} groups;
+
+static uint32_t axes_in(const at_expr *e, const uint32_t *of) {
+    uint32_t axes = 0, all = 0;
+    bool divides;
+    look_at_index(e, &axes, &divides);
+    for (int i = 0; i < 32; i++)
+        if (axes >> i & 1) all |= of[i];
+    return all;
+}
+
+static bool is_number(const at_expr *e) { return e->op == AT_X_INT || e->op == AT_X_FLOAT; }
+
+static void add_group(groups *g, uint32_t axes) {
+    int n = 0;
+    for (int i = 0; i < g->num; i++)
+        if (g->axes[i] & axes) axes |= g->axes[i];
+        else g->axes[n++] = g->axes[i];
+    g->num = n;
+    if (axes) g->axes[g->num++] = axes; /* disjoint: no more than axes */
+}
+
+static void find_condition(const at_expr *e, const uint32_t *of, groups *g) {
+    if (e->op != AT_X_AND) {
+        add_group(g, axes_in(e, of));
+        return;
     }
-    if (e->op == AT_X_MUL || e->op == AT_X_NEG)
-        for (int i = 0; i < e->nargs; i++)
-            if (!holds(p, e->arg[i], axis, left)) return false;
+    for (int i = 0; i < e->nargs; i++) find_condition(e->arg[i], of, g);
+}
+
+static void find_groups(const at_program *p, const at_expr *e, const uint32_t *of, groups *g) {
+    if (e->op == AT_X_SELECT) {
+        find_condition(e->arg[0], of, g);
+        g->are_apart &= is_number(e->arg[2]);
+        find_groups(p, e->arg[1], of, g);
+    } else if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
+        uint32_t inner[32] = {0};
+        for (int i = 0; i < e->nargs && i < 32; i++) inner[i] = axes_in(e->arg[i], of);
+        find_groups(p, p->compute->tensors[e->ref].body, inner, g);
+    } else if (e->op == AT_X_MUL || e->op == AT_X_NEG) {
+        for (int i = 0; i < e->nargs; i++) find_groups(p, e->arg[i], of, g);
+    }
+}
+
+static const uint32_t ALL_GROUPS = ~(uint32_t)0;
+
+/* Only conditions of the group are looked at. */
+static bool condition_holds(const at_program *p, const at_expr *e, const int64_t *axis,
+                            const uint32_t *of, uint32_t group) {
+    if (group == ALL_GROUPS) return at_program_index(p, e, axis);
+    if (e->op != AT_X_AND) return !(axes_in(e, of) & group) || at_program_index(p, e, axis);
+    for (int i = 0; i < e->nargs; i++)
+        if (!condition_holds(p, e->arg[i], axis, of, group)) return false;
     return true;
 }
 
-/* Axes that a condition depends on. */
-static uint32_t asked(const at_program *p, const at_expr *e) {
-    uint32_t axes = 0, ignored = 0;
-    bool divides;
-    if (e->op == AT_X_SELECT) look_at_index(e->arg[0], &axes, &divides);
+/* Does every condition of the group that this read hangs on hold? Reads of dissolved stages are
+ * followed. left: expressions that may still be looked at. */
+static bool holds(const at_program *p, const at_expr *e, const int64_t *axis, const uint32_t *of,
+                  uint32_t group, int *left) {
+    if (--*left < 0) return true;
+    if (e->op == AT_X_SELECT)
+        return condition_holds(p, e->arg[0], axis, of, group)
+                   ? holds(p, e->arg[1], axis, of, group, left)
+                   : !is_number(e->arg[2]);
     if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
-        uint32_t inner = asked(p, p->compute->tensors[e->ref].body);
-        for (int i = 0; i < e->nargs; i++)
-            look_at_index(e->arg[i], inner >> i & 1 ? &axes : &ignored, &divides);
-        return axes;
+        int64_t inner[32] = {0};
+        uint32_t through[32] = {0};
+        for (int i = 0; i < e->nargs && i < 32; i++) {
+            inner[i] = at_program_index(p, e->arg[i], axis);
+            if (group != ALL_GROUPS) through[i] = axes_in(e->arg[i], of);
+        }
+        return holds(p, p->compute->tensors[e->ref].body, inner, through, group, left);
     }
-    if (e->op == AT_X_INDEX) return 0;
-    for (int i = e->op == AT_X_SELECT; i < e->nargs; i++) axes |= asked(p, e->arg[i]);
-    return axes;
+    if (e->op == AT_X_MUL || e->op == AT_X_NEG)
+        for (int i = 0; i < e->nargs; i++)
+            if (!holds(p, e->arg[i], axis, of, group, left)) return false;
+    return true;
 }
 
 /* Room for what is asked along each axis of the stage's own, beside so many terms. */
 static void begin_borders(at_arena *a, est_stage *s, uint32_t axes, int num_axes,
                           const int64_t *extent, int64_t terms) {
-    s->num_borders = 0;
     for (int i = 0; i < num_axes && s->num_borders < MAX_BORDERS; i++) {
         if (!(axes >> i & 1)) continue;
         est_border *b = &s->borders[s->num_borders++];
@@ -246,31 +296,30 @@ double est_share_along(est_border *b, double width) {
     return (double)b->share[w];
 }
 
-void est_find_share(at_arena *arena, const at_program *p, const est_leaf *x, est_stage *s) {
-    enum { MOST = 1 << 20, MOST_STEPS = 1 << 24 };
-    int left = MOST_STEPS;
-    uint32_t axes = asked(p, x->stage->body);
+/* The share of one group's terms that count, and where. false: that takes too long. */
+static bool find_share(at_arena *arena, const at_program *p, const est_leaf *x, uint32_t axes,
+                       bool is_only, const uint32_t *of, int *left, est_stage *s) {
+    enum { MOST = 1 << 20 };
     int64_t axis[32] = {0}, all = 0, good = 0, terms = 1;
-    const int own = x->stage->num_axes, n = own + x->stage->num_reduce;
+    const int own = x->stage->num_axes, n = own + x->stage->num_reduce, first = s->num_borders;
     const int64_t *extent = p->extents[x->node->tensor];
     double points = 1;
-    s->share = 1;
     for (int i = 0; i < n; i++) {
         if (axes >> i & 1) points *= (double)extent[i];
-        if ((axes >> i & 1) && extent[i] < 1) return;
+        if ((axes >> i & 1) && extent[i] < 1) return true;
         if ((axes >> i & 1) && i >= own && points <= MOST) terms *= extent[i];
     }
-    if (points > MOST) return;
+    if (points > MOST) return true;
     begin_borders(arena, s, axes, own, extent, terms);
-    while (left >= 0) {
-        bool good_one = holds(p, x->stage->body, axis, &left);
+    while (*left >= 0) {
+        bool good_one = holds(p, x->stage->body, axis, of, is_only ? ALL_GROUPS : axes, left);
         int64_t term = 0;
         int i = 0;
         all++;
         good += good_one;
         for (int k = own; k < n && good_one; k++)
             if (axes >> k & 1) term = term * extent[k] + axis[k];
-        for (est_border *b = s->borders; b < s->borders + s->num_borders && good_one; b++)
+        for (est_border *b = s->borders + first; b < s->borders + s->num_borders && good_one; b++)
             b->holds[axis[b->axis] * b->terms + term] = true;
         for (; i < n; i++) {
             if (!(axes >> i & 1)) continue;
@@ -278,11 +327,29 @@ void est_find_share(at_arena *arena, const at_program *p, const est_leaf *x, est
             axis[i] = 0;
         }
         if (i == n) {
-            s->share = (double)good / (double)all;
-            for (est_border *b = s->borders; b < s->borders + s->num_borders; b++)
+            s->share *= (double)good / (double)all;
+            for (est_border *b = s->borders + first; b < s->borders + s->num_borders; b++)
                 find_fewer(arena, b);
-            return;
+            return true;
         }
     }
+    return false;
+}
+
+void est_find_share(at_arena *arena, const at_program *p, const est_leaf *x, est_stage *s) {
+    int left = 1 << 24;
+    uint32_t of[32], all = 0;
+    groups g = {.are_apart = true};
+    for (int i = 0; i < 32; i++) of[i] = 1u << i;
+    find_groups(p, x->stage->body, of, &g);
+    for (int i = 0; i < g.num; i++) all |= g.axes[i];
+    if (!g.are_apart && g.num) g = (groups){.axes = {all}, .num = 1};
+    s->share = 1;
     s->num_borders = 0;
+    for (int i = 0; i < g.num; i++)
+        if (!find_share(arena, p, x, g.axes[i], g.num == 1, of, &left, s)) {
+            s->share = 1;
+            s->num_borders = 0;
+            return;
+        }
 }
