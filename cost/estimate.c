@@ -89,6 +89,19 @@ static void keep_in_registers(at_estimator *e, int tensor) {
             e->leaf[i].access[k].in_registers |= e->leaf[i].access[k].tensor == tensor;
 }
 
+/* Where rows of registers go from one border to the other, terms that count in some of them only
+ * are each lowered by itself. */
+static void find_peeled(const est_stage *s, est_leaf *x) {
+    for (const est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
+        bool is_whole = false;
+        for (int i = x->root; i < x->num_loops && b->fewer[0].number > 0; i++)
+            is_whole |= x->loop[i].axis == b->axis && x->loop[i].ann == AT_ANN_UNROLL &&
+                        x->loop[i].turns >= (double)b->num;
+        for (int i = x->root; i < x->num_loops && is_whole; i++)
+            x->loop[i].is_peeled |= x->loop[i].sums && b->asked >> x->loop[i].axis & 1;
+    }
+}
+
 bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
     bool done[MAX_LEAVES] = {false};
     *out = (at_estimate){.ns = 0};
@@ -104,6 +117,7 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
         x->end = x->stage->num_reduce ? end_of(e, x, &x->root) : NULL;
         if (x->end) keep_in_registers(e, x->node->tensor);
         else x->root = alone(e, x);
+        if (x->stage->num_reduce) find_peeled(s, x);
     }
     est_touched_by_all(e);
     for (int i = 0; i < e->num_leaves; i++) {

@@ -25,6 +25,7 @@ typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with s
     int axis; /* of the leaf that it moves; -1: none, the leaf is done again */
     bool sums, is_dynamic;
     bool is_part;    /* it goes through the parts of a tile, as many as there are in the mean */
+    bool is_peeled;  /* conditions make each of its turns another code */
     bool is_shifted; /* of a vector: where its elements lie is no sum of loops */
     double turns;
     int64_t coef;  /* of the axis */
@@ -74,6 +75,7 @@ typedef struct est_leaf {
 enum { MAX_BORDERS = 4, EST_FEWER = 2 };
 typedef struct est_border {
     int axis;
+    uint32_t asked;     /* bits: axes that the conditions along it are of */
     int64_t num, terms; /* places along it; combinations of what is summed over */
     bool *holds;        /* [num][terms] does it count there, wherever on the other axes? */
     float *share;       /* [num + 1] by the width of blocks: those of (block, term) with any; 0: not
@@ -173,7 +175,7 @@ struct at_estimator {
 };
 
 static inline bool est_unrolled(const est_loop *l) {
-    return l->ann == AT_ANN_UNROLL || l->ann == AT_ANN_VEC;
+    return l->ann == AT_ANN_UNROLL || l->ann == AT_ANN_VEC || l->is_peeled;
 }
 static inline double est_turns(const est_leaf *x, int from, int to) {
     double n = 1;

@@ -243,7 +243,7 @@ static void begin_borders(at_arena *a, est_stage *s, uint32_t axes, int num_axes
     for (int i = 0; i < num_axes && s->num_borders < MAX_BORDERS; i++) {
         if (!(axes >> i & 1)) continue;
         est_border *b = &s->borders[s->num_borders++];
-        *b = (est_border){.axis = i, .num = extent[i], .terms = terms};
+        *b = (est_border){.axis = i, .asked = axes, .num = extent[i], .terms = terms};
         b->holds = AT_NEW_ARRAY(a, bool, b->num *terms);
         b->share = AT_NEW_ARRAY(a, float, b->num + 1);
     }
