@@ -87,10 +87,17 @@ static bool is_masked(int64_t elements) {
 
 /* How much of what an access reads in rows that are `step` apart each term has to load. copied: how
  * many steps of the sum are in the code. */
-static double rows_read(const est_tile *t, int access, int64_t step, double rows, double copied) {
+static double rows_read(const est_tile *t, int access, int64_t step, double rows, double sums,
+                        double copied) {
+    bool is_looped = false;
     for (int i = t->num_overlaps - 1; i >= 0; i--) {
         const est_overlap *w = &t->overlap[i];
         int64_t one = w->step[access];
+        if (w->is_loop && (is_looped || 2 * sums > AT_THIN_OPS)) {
+            is_looped = true;
+            continue;
+        }
+        is_looped |= w->is_loop;
         if (w->turns > copied) break;
         copied /= w->turns;
         if (one && step % one == 0 && step / one > 0 && (double)(step / one) < w->turns)
@@ -115,7 +122,8 @@ static double rows_along(const est_tile *t, int access, int i, const int64_t *si
 /* Vectors that a step loads, where each multiply-add has some of its own: as many multiply-adds at
  * the peak. Of what unrolled steps of the sum have in common, a step has its share. size: of each
  * part. */
-static double loads(const at_estimator *e, const est_tile *t, const int64_t *size, double copied) {
+static double loads(const at_estimator *e, const est_tile *t, const int64_t *size, double sums,
+                    double copied) {
     const est_leaf *x = t->x;
     const int lanes = e->o.target->lanes;
     double all = 0;
@@ -131,7 +139,7 @@ static double loads(const at_estimator *e, const est_tile *t, const int64_t *siz
                 continue;
             }
             double rows = rows_along(t, k, i, size);
-            if (rows > 0) n *= rows_read(t, k, t->step[k][i], rows, copied);
+            if (rows > 0) n *= rows_read(t, k, t->step[k][i], rows, sums, copied);
         }
         all += n * odd;
     }
@@ -198,7 +206,7 @@ double est_parts_ns(at_estimator *e, const est_tile *t, double calls, double far
                         (double)e->speeds.waits_ns[0]);
         else step *= t->slower;
         step = fmax(fmax(step, t->least_ns), sums * t->memory_ns);
-        double loaded = loads(e, t, sizes, copies(t->x, t->root, sums));
+        double loaded = loads(e, t, sizes, sums, copies(t->x, t->root, sums));
         if (loaded > rows + vectors) step = fmax(step, loaded * t->peak_ns);
         double call = tile_ns(e, rows, vectors, width, CALL);
         if (t->is_paired) { /* calls are short, and one goes on while the next begins */

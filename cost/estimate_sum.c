@@ -75,8 +75,10 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
         bool vector = l->ann == AT_ANN_VEC, everywhere = !end;
         if (l->sums) t->steps *= vector && is_vector(x, i) ? ceil(l->turns / lanes) : l->turns;
         else if (!est_unrolled(l)) t->again *= l->turns;
-        if (l->sums && est_unrolled(l) && t->num_overlaps < MOST_OVERLAPS) {
+        bool is_few = !l->is_dynamic && l->turns <= AT_THIN_STEPS;
+        if (l->sums && (est_unrolled(l) || is_few) && t->num_overlaps < MOST_OVERLAPS) {
             est_overlap *w = &t->overlap[t->num_overlaps++];
+            w->is_loop = !est_unrolled(l);
             for (int k = 0; k < x->num_accesses; k++) w->step[k] = x->access[k].step[i];
             w->turns = l->turns;
         }

@@ -9,6 +9,7 @@ typedef struct est_overlap { /* what the steps of a loop of the sum read, of whi
                                 reads some */
     int64_t step[MAX_READS];
     double turns;
+    bool is_loop; /* of a few turns, which is unrolled where each of them is short */
 } est_overlap;
 
 typedef struct est_tile { /* of a sum */
