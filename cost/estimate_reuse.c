@@ -112,13 +112,15 @@ static void scan_to(const reuse *r, double size, int least, est_scan *s) {
     }
 }
 
-/* Of two parts of a tile whose lines lie in a row the line where they meet is still there when the
- * first one comes again. */
-static double left_over(const est_leaf *x, const est_access *a, int once) {
+/* Of two parts of a tile whose lines lie in a row the lines where they meet are still there when
+ * the first one comes again, if a cache holds what one of them touches. */
+static double left_over(const reuse *r, double size, int once) {
+    const est_leaf *x = r->x;
+    const est_access *a = r->a;
     int i = once;
     while (i < x->num_loops && !(a->moves >> i & 1)) i++;
     if (once == 0 || i == x->num_loops || !x->loop[i].is_part || x->loop[i].turns > 2 ||
-        a->step[i] != x->loop[i].coef)
+        a->step[i] != x->loop[i].coef || r->t->all[i + 1] > size)
         return 0;
     return fmax(0, 2 * a->lines[i + 1] - a->lines[i]);
 }
@@ -138,8 +140,10 @@ static double met_again(const reuse *r, double size, int once) {
 /* Lines that come anew into a cache of that size where they come once for all turns of loops from
  * `once` on. */
 static double lines_from(const reuse *r, double size, int once) {
-    double lines = r->a->lines[once] - left_over(r->x, r->a, once) + met_again(r, size, once);
-    return lines * est_turns_of_lines(r->e, r->x, r->a, r->t, once);
+    const double turns = est_turns_of_lines(r->e, r->x, r->a, r->t, once);
+    const double left = left_over(r, size, once);
+    double lines = (r->a->lines[once] - left + met_again(r, size, once)) * turns;
+    return left > 0 ? fmax(lines, r->a->lines[0]) : lines; /* each comes once at least */
 }
 
 /* Does a cache of that size still have what this access of x touches, from the loops before or from
