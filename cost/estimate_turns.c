@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+enum { LINE = 16 }; /* elements */
+
 /* Elements along the axis that lie in a row; 0: none do. */
 static double row_along(const est_leaf *x, const est_access *a, int axis) {
     double row = 0;
@@ -15,14 +17,29 @@ static double row_along(const est_leaf *x, const est_access *a, int axis) {
     return row;
 }
 
+/* Elements at whose multiples rows of the access begin: at most a line. */
+static double begins_at(const est_access *a) {
+    uint64_t steps = LINE;
+    for (int d = 0; d < a->num_dims; d++)
+        if (a->buffer->limit[d] > 1 && a->buffer->stride[d] >= LINE)
+            steps |= (uint64_t)a->buffer->stride[d];
+    return (double)(steps & (~steps + 1));
+}
+
+/* Lines of a row, in the mean of where it may begin. */
+static double lines_of_row(double row, double begins) {
+    return row > 0 ? (ceil(row / begins) - 1) * begins / LINE + 1 : 0;
+}
+
 /* Blocks of so many elements in an extent. A line counts that is touched in part. */
-static double blocks_of(double extent, double block, double row) {
-    enum { LINE = 16 };
+static double blocks_of(double extent, double block, double row, const est_access *a) {
     const double whole = floor(extent / block), rest = extent - whole * block;
     if (!(row > 1) || rest == 0) return extent / block;
+    const double begins = begins_at(a);
     row = fmin(row, block);
-    double lines = floor(rest / row) * ceil(row / LINE) + ceil(fmod(rest, row) / LINE);
-    return whole + lines / (ceil(block / row) * ceil(row / LINE));
+    double lines =
+        floor(rest / row) * lines_of_row(row, begins) + lines_of_row(fmod(rest, row), begins);
+    return whole + lines / (ceil(block / row) * lines_of_row(row, begins));
 }
 
 /* The last turn of an axis that its loops exceed. */
@@ -116,9 +133,9 @@ static double turns_of_axis(const est_leaf *x, const est_access *a, int axis, in
     if (!moves) return fmin(before, ceil(extent / (double)first)) * parts;
     const double row = row_along(x, a, axis);
     if (step < INT64_MAX)
-        return fmin(before * parts, fmax(1, blocks_of(extent, (double)step, row)));
+        return fmin(before * parts, fmax(1, blocks_of(extent, (double)step, row, a)));
     if (covered <= extent || ends_with_tensor(x, a, axis, to)) return 1;
-    return blocks_of(extent, covered, row);
+    return blocks_of(extent, covered, row, a);
 }
 
 /* Turns of the loops before `to` that lie within their axes. */
@@ -190,7 +207,7 @@ double est_size(const est_leaf *x, const small_turns *s, const est_access *a) {
         moves |= x->loop[i].axis == s->axis && a->moves >> i & 1;
     if (!moves) return 1;
     if (s->axis < 0) return s->size;
-    return blocks_of(s->size * (double)l->coef, (double)l->coef, row_along(x, a, s->axis));
+    return blocks_of(s->size * (double)l->coef, (double)l->coef, row_along(x, a, s->axis), a);
 }
 
 double est_size_of_all(const est_leaf *x, const small_turns *s, int from) {
