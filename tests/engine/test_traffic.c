@@ -26,7 +26,7 @@ static const struct {
     {"dense", "M=30,N=120,K=72", 0.95},
     {"dense", "M=60,N=90,K=100", 0.95},
     {"dense+bias+relu", "M=48,N=96,K=36", 0.95},
-    {"matmul_add", "N=48,L=60,M=72", 0.9},
+    {"matmul_add", "N=48,L=60,M=72", 0.95},
     {"conv2d_NCHWc", "N=1,IC=32,H=15,W=15,OC=64,KH=1,KW=1,strides=1,padding=0", 0.95},
     {"conv2d_NCHWc", "N=1,IC=16,H=14,W=14,OC=64,KH=3,KW=3,strides=1,padding=1", 0.95},
     {"conv2d_NCHWc", "N=1,IC=16,H=15,W=14,OC=48,KH=5,KW=5,strides=2,padding=2", 0.95},
@@ -50,8 +50,8 @@ static const struct {
     {"layer_norm", "M=24,N=200", 0.95},
     {"softmax", "Y=30,X=200", 0.95},
     {"norm", "B=4,M=20,N=60", 0.95},
-    {"examples/te/matmul_add.te", "N=36,L=40,M=72", 0.9},
-    {"examples/te/conv1d.te", "L=90,CI=36,CO=72", 0.9},
+    {"examples/te/matmul_add.te", "N=36,L=40,M=72", 0.95},
+    {"examples/te/conv1d.te", "L=90,CI=36,CO=72", 0.95},
 };
 
 /* What was estimated over the nearest of all that the run finds right. */
