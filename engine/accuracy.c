@@ -167,12 +167,13 @@ bool at_accuracy_is_refused(const at_session *s, const at_program *p) {
 }
 
 bool at_accuracy_require(const at_session *s, at_arena *a, at_record *result) {
-    const at_accuracy *x = &result->extra.accuracy;
-    if (result->error_no || is_met(s, x)) return !result->error_no;
+    const at_accuracy x = result->extra.accuracy;
+    if (result->error_no || is_met(s, &x)) return !result->error_no;
     at_candidate_fail(a, result, AT_ERR_WRONG_ANSWER,
                       at_format(a,
                                 "the largest error is %.2g of the output's root mean square; "
                                 "--max-error is %.2g",
-                                x->max_error, at_accuracy_limit(&s->options)));
+                                x.max_error, at_accuracy_limit(&s->options)));
+    result->extra.accuracy = x;
     return false;
 }

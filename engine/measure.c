@@ -89,6 +89,7 @@ at_err_no at_error_of_job(at_job_end end) {
 static bool fail(at_arena *a, at_record *r, at_err_no error_no, const char *text) {
     r->error_no = error_no;
     r->extra.error = at_strdup(a, text);
+    r->extra.accuracy = (at_accuracy){0}; /* which only what is refused for it keeps */
     r->extra.check = error_no == AT_ERR_WRONG_ANSWER ? AT_CHECK_FAILED : AT_CHECK_UNCHECKED;
     r->timestamp_s = at_wall_time_s();
     r->costs_s = at_copy(a, &failed_cost_s, sizeof failed_cost_s);
