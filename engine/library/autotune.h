@@ -230,7 +230,7 @@ AT_LIB_PUBLIC const char *at_lib_prototype(const at_lib_kernel *kernel, int face
  * back from them. NULL: it is not in blocks. */
 AT_LIB_PUBLIC at_lib_fn *at_lib_order(const at_lib_kernel *kernel, int i);
 /* The plain function with its tensors in an array, for languages without casts. AT_LIB_USAGE: there
- * is no plain function. */
+ * is no plain function, or a pointer is NULL. */
 AT_LIB_PUBLIC int at_lib_call(const at_lib_kernel *kernel, void *const *tensors, void *workspace);
 /* Memory of any alignment whose content does not matter; calls at the same time need one each. */
 AT_LIB_PUBLIC size_t at_lib_workspace_bytes(const at_lib_kernel *kernel);

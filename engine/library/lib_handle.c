@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *at_lib_version(void) { return AT_VERSION; }
@@ -106,7 +107,8 @@ void at_lib_tell(void *ctx, const char *text) {
 
 int at_lib_set_worker(at_lib *lib, const char *path) {
     if (!lib) return AT_LIB_USAGE;
-    if (path && (*path != '/' || access(path, X_OK)))
+    struct stat st;
+    if (path && (*path != '/' || access(path, X_OK) || stat(path, &st) || !S_ISREG(st.st_mode)))
         return at_lib_misuse(lib, "worker \"%s\": an absolute path of a program is accepted", path);
     free(lib->worker);
     lib->worker = path ? strdup(path) : NULL;

@@ -265,7 +265,9 @@ at_lib_fn *at_lib_order(const at_lib_kernel *k, int i) {
 }
 
 int at_lib_call(const at_lib_kernel *k, void *const *tensors, void *workspace) {
-    if (!k || !k->call || !tensors) return AT_LIB_USAGE;
+    if (!k || !k->call || !tensors || (k->workspace_bytes && !workspace)) return AT_LIB_USAGE;
+    for (int i = 0; i < k->num_tensors; i++)
+        if (k->tensors[i].elements && !tensors[i]) return AT_LIB_USAGE;
     k->call(tensors, workspace);
     return AT_LIB_OK;
 }

@@ -368,7 +368,12 @@ static void mistakes(void **state) {
     assert_null(at_lib_log_read(lib, folder));
     assert_int_equal(at_lib_pick_best(lib, NULL, 0, "x"), AT_LIB_USAGE);
     assert_int_equal(at_lib_set_worker(lib, "autotune-worker"), AT_LIB_USAGE);
+    assert_int_equal(at_lib_set_worker(lib, folder), AT_LIB_USAGE);
     assert_int_equal(at_lib_call(NULL, NULL, NULL), AT_LIB_USAGE);
+    at_lib_kernel *k = at_lib_load_entity(t, NULL);
+    void *missing[] = {&r, NULL, &r}; /* none is touched */
+    assert_int_equal(at_lib_call(k, missing, &r), AT_LIB_USAGE);
+    at_lib_kernel_free(k);
     assert_null(at_lib_task_new(NULL, "dense", NULL));
     assert_null(at_lib_function(NULL, AT_LIB_PLAIN));
     at_lib_task_free(NULL), at_lib_log_free(NULL), at_lib_kernel_free(NULL), at_lib_free(NULL);
