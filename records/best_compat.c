@@ -85,7 +85,7 @@ static at_status pass(history *h, at_pick_job *job, int64_t *considered, at_erro
         at_log_reader *reader;
         s = at_log_reader_open_strict(job->paths[i], &reader, err);
         if (s != AT_OK) break;
-        at_log_reader_watch(reader, h->names.arena);
+        at_log_reader_watch(reader, h->names.arena, AT_KEPT_MIB);
         for (at_record r; at_log_reader_next(reader, &r);) {
             at_arena_reset(scratch);
             if (considered) choose(h, job, &r, job->paths[i], considered);

@@ -31,9 +31,10 @@ const at_log_stats *at_log_reader_stats(const at_log_reader *r);
 /* After the end: AT_OK, or what cut the reading short. */
 at_status at_log_reader_status(const at_log_reader *r, at_error *err);
 void at_log_reader_close(at_log_reader *r);
-/* From now on, reading ends with AT_E_INPUT where this arena (of two: these together) has become
- * too large: for what is kept of each task. */
-void at_log_reader_watch(at_log_reader *r, const at_arena *a);
+/* From now on, reading ends with AT_E_INPUT where this arena (of two at most) has grown by more
+ * than so many MiB: for what is kept of each task. */
+enum { AT_KEPT_MIB = 4 };
+void at_log_reader_watch(at_log_reader *r, const at_arena *a, int most_mib);
 /* As at_log_read_all below, of the records that are wanted; what is not takes no memory. */
 at_status at_log_read_wanted(at_arena *a, const char *path,
                              bool (*wants)(void *ctx, const at_record *r), void *wants_ctx,

@@ -79,7 +79,7 @@ static at_status count(const char *path, int64_t *records, bool *is_tuning_log, 
     *records = 0;
     *is_tuning_log = false;
     at_status s = at_log_reader_open_empty(path, NULL, NULL, &reader, err);
-    if (s == AT_OK) at_log_reader_watch(reader, a);
+    if (s == AT_OK) at_log_reader_watch(reader, a, AT_KEPT_MIB);
     for (at_record r; s == AT_OK && at_log_reader_next(reader, &r); ++*records) {
         at_arena_reset(scratch);
         at_text_clear(&key);

@@ -11,9 +11,6 @@ enum {
     BLOCK_BYTES = AT_GUNZIP_HEAD_MAX,
     /* Beyond this a line is skipped unread. The longest records known take a few kilobytes. */
     MAX_LINE_BYTES = 1 << 20,
-    /* Of what grows with the tasks of a log, their anchors and their finals, and not with records.
-     */
-    MOST_WATCHED_BYTES = 4 << 20,
     /* A text that is no log at all is not worth a warning for each of its lines. */
     MAX_WARNINGS = 20,
 };
@@ -33,6 +30,7 @@ struct at_log_reader {
     void *wants_ctx;
     const at_arena *watched[2];
     size_t watched_before[2]; /* used by others */
+    int most_mib[2];
     at_warn_fn *warn;
     void *warn_ctx;
     void (*comment)(void *ctx, const char *text, int64_t line);
@@ -296,11 +294,14 @@ static bool read_line(at_log_reader *r, const line *l, at_record *out) {
     return false;
 }
 
-static size_t watched_bytes(const at_log_reader *r) {
-    size_t n = 0;
-    for (int i = 0; i < 2; i++)
-        if (r->watched[i]) n += at_arena_used(r->watched[i]) - r->watched_before[i];
-    return n;
+/* In MiB; 0: none is. */
+static int exceeded_limit(const at_log_reader *r) {
+    for (int i = 0; i < 2; i++) {
+        size_t most = (size_t)r->most_mib[i] << 20;
+        if (r->watched[i] && at_arena_used(r->watched[i]) - r->watched_before[i] > most)
+            return r->most_mib[i];
+    }
+    return 0;
 }
 
 bool at_log_reader_next(at_log_reader *r, at_record *out) {
@@ -311,11 +312,12 @@ bool at_log_reader_next(at_log_reader *r, at_record *out) {
             l.text += 3; /* a byte order mark */
             l.len -= 3;
         }
-        if (watched_bytes(r) > MOST_WATCHED_BYTES) {
+        int limit_mib = exceeded_limit(r);
+        if (limit_mib) {
             at_fail(&r->error, AT_E_INPUT,
                     "%s:%lld: tasks, their anchors and their finals up to here take more memory "
                     "than %d MiB; autotune log --split makes a log of each task",
-                    r->path, (long long)r->stats.lines, MOST_WATCHED_BYTES >> 20);
+                    r->path, (long long)r->stats.lines, limit_mib);
             break;
         }
         if (read_line(r, &l, out)) return true;
@@ -324,10 +326,11 @@ bool at_log_reader_next(at_log_reader *r, at_record *out) {
     return false;
 }
 
-void at_log_reader_watch(at_log_reader *r, const at_arena *a) {
+void at_log_reader_watch(at_log_reader *r, const at_arena *a, int most_mib) {
     int i = r->watched[0] != NULL;
     r->watched[i] = a;
     r->watched_before[i] = at_arena_used(a);
+    r->most_mib[i] = most_mib;
 }
 
 at_status at_log_read_all(at_arena *a, const char *path, at_warn_fn *warn, void *ctx,

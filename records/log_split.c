@@ -78,7 +78,7 @@ static at_status read_log(split *s, at_warn_fn *warn, void *ctx, at_error *err) 
     at_log_reader *reader;
     AT_TRY(at_log_reader_open(s->path, warn, ctx, &reader, err));
     at_log_reader_on_comment(reader, take_comment, s);
-    at_log_reader_watch(reader, s->arena);
+    at_log_reader_watch(reader, s->arena, AT_KEPT_MIB);
     at_status status = AT_OK;
     for (at_record r; status == AT_OK && !s->error.status && at_log_reader_next(reader, &r);) {
         part *p;

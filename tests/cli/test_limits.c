@@ -209,6 +209,22 @@ static void unknown_tasks(void **state) {
     cli_run("rm -f many.log names.log");
 }
 
+/* As logs that were published for many networks together. */
+static void thousands_of_tasks(void **state) {
+    (void)state;
+    setup_base();
+    at_text log = {0}, knobs = {0};
+    for (int i = 0; i < 16; i++)
+        at_text_addf(&knobs, "%s[\"tile_of_an_axis_%d\", \"sp\", [-1, 2, 4, 8]]", i ? ", " : "", i);
+    for (int i = 0; i < 1500; i++)
+        add_record(&log, "somebody_elses", i + 1, at_text_str(&knobs), "");
+    write_text("published.log", &log);
+    static const char *const verbs[] = {"log published.log", "pick_best published.log -q"};
+    for (int i = 0; i < COUNT(verbs); i++) assert_int_equal(expect_bounded(verbs[i], 64).status, 0);
+    cli_run("rm -f published.log");
+    at_text_free(&knobs);
+}
+
 /* Which record wins is found while they go by. */
 static void one_task(void **state) {
     (void)state;
@@ -350,10 +366,11 @@ static void no_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(newlines),     cmocka_unit_test(one_line),
-        cmocka_unit_test(compressed),   cmocka_unit_test(unknown_tasks),
-        cmocka_unit_test(many_anchors), cmocka_unit_test(all_different),
-        cmocka_unit_test(one_task),     cmocka_unit_test(no_files),
+        cmocka_unit_test(newlines),           cmocka_unit_test(one_line),
+        cmocka_unit_test(compressed),         cmocka_unit_test(unknown_tasks),
+        cmocka_unit_test(thousands_of_tasks), cmocka_unit_test(many_anchors),
+        cmocka_unit_test(all_different),      cmocka_unit_test(one_task),
+        cmocka_unit_test(no_files),
     };
     return cmocka_run_group_tests_name("cli/limits", tests, cli_setup, cli_teardown);
 }
