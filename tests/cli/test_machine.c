@@ -104,7 +104,7 @@ static void small_stack(void **state) {
 /* ---- signals --------------------------------------------------------------------------------- */
 
 #define WHEN_RECORDED(log)                                                                         \
-    "while [ $(cat " log " 2>/dev/null | wc -l) -lt 3 ]; do sleep 0.05; done; "
+    "while [ $(cat " log " 2>/dev/null | grep -c '^{') -lt 3 ]; do sleep 0.05; done; "
 
 static void hung_up(void **state) {
     (void)state;
