@@ -39,8 +39,7 @@ static at_tile_kept **place_of(at_tile_memo *m, const at_hash *key) {
     return &m->kept[i % PLACES];
 }
 
-/* ---- what was built before --------------------------------------------------------------------
- */
+/* ---- what was built before ------------------------------------------------------------------- */
 
 static at_tile_call *recall(at_low *l, const at_tile_kept *k, const at_list_key *key) {
     if (!k->fits) return NULL;
@@ -115,8 +114,7 @@ at_tile_call *at_tile_build_once(at_low *l, const at_ir *list, const at_tile_reg
     return c;
 }
 
-/* ---- machine code ------------------------------------------------------------------------------
- */
+/* ---- machine code ---------------------------------------------------------------------------- */
 
 bool at_tile_encode(at_arena *arena, at_tile *t) {
     at_tile_kept *k = t->kept;
