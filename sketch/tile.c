@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-enum { SMALL_AXIS = 32 }; /* two levels are enough of it */
+enum {
+    SMALL_AXIS = 32, /* two levels are enough of it */
+    FAR_APART = 512  /* numbers in 2 KB */
+};
 
 typedef struct tile_loop {
     const char *name;
@@ -118,14 +121,17 @@ static at_status split_vector(tiling *t) {
     int n = extent > 2 * SMALL_AXIS ? 3 : 2;
     static const at_part_limit three[] = {{0}, {.wide = 4, .narrow = 4}, {.vectors = 2}},
                                two[] = {{0}, {.vectors = 2}};
-    static const char sizes[] = "4 8 12 16 24 32 48 64";
+    const char *sizes = "4 8 12 16 24 32 48 64";
+    /* Pixels that lie some multiple of 2 KB apart take each other's places in the first-level
+     * cache, and short runs of stores to them are slow. Where lanes have no operand in common, as
+     * in a depthwise convolution, a tile may be as wide as it takes. */
+    if (extent >= FAR_APART && !tile_shares_operand(t->s, t->stage, t->axes.vec))
+        sizes = at_format(t->s->arena, "%s 96 128 192 256", sizes);
     at_split_spec spec = {.policy = AT_LISTED,
                           .listed = n == 3 ? at_format(t->s->arena, "pow2 | %s", sizes) : sizes};
     const char *parts[3];
     at_part_limit limits[3];
     memcpy(limits, n == 3 ? three : two, sizeof *limits * (size_t)n);
-    /* Where all of the sum is written out, as in a depthwise convolution, lanes have no operand in
-     * common: a wide tile only reads what lies side by side in memory. */
     if (t->axes.all) limits[n - 1].vectors = 4;
     /* Each row has a pointer, so there are few rows; they are as wide as registers suffice for. */
     if (t->axes.has_pointers) limits[n - 1] = (at_part_limit){.wide = 64, .narrow = 16};

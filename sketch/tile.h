@@ -23,6 +23,8 @@ typedef struct tile_axes {
 
 /* ---- choosing axes (tile_axes.c) ------------------------------------------------------------- */
 
+/* Whether lanes along vec need an operand that is the same for all of them. */
+bool tile_shares_operand(const sketch_state *s, int stage, int vec);
 /* More than one step, in its group where an index divides it. */
 bool tile_goes(const sketch_state *s, int stage, int axis);
 /* Of what lanes along vec read, rows need the same. */

@@ -35,6 +35,13 @@ bool tile_reuses(const sketch_state *s, int stage, int vec, int row) {
     return false;
 }
 
+bool tile_shares_operand(const sketch_state *s, int stage, int vec) {
+    const at_stage_facts *f = &s->facts->of[stage];
+    for (int i = 0; i < f->num_accesses; i++)
+        if (f->access[i].stride[vec] == 0) return true;
+    return false;
+}
+
 bool tile_is_guarded(const sketch_state *s, int stage, int axis) {
     const at_stage_facts *f = &s->facts->of[stage];
     for (int i = 0; i < f->num_accesses; i++)

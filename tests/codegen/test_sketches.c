@@ -426,6 +426,7 @@ static void operators(void **state) {
         {"depthwise_conv2d", "N=3,H=7,W=9,C=12,K=3,S=2,P=1"},
         {"depthwise_conv2d", "N=1,H=13,W=5,C=17,K=3,S=1,P=1"},
         {"depthwise_conv2d", "N=1,H=8,W=7,C=16,K=5,S=1,P=2"},
+        {"depthwise_conv2d", "N=1,H=2,W=2,C=517,K=3,S=1,P=1"}, /* wide tiles */
         {"conv2d_transpose", "N=1,H=3,W=4,CI=5,CO=6,K=4,S=2,P=1"},
         {"conv2d_transpose", "N=1,H=4,W=4,CI=4,CO=3,K=4,S=2,P=1"},
         {"conv2d_transpose", "N=3,H=3,W=3,CI=3,CO=9,K=3,S=1,P=1"},

@@ -173,6 +173,8 @@ static void sets(void **state) {
         {"examples/te/group_conv2d.te", "N=1,H=7,W=7,CI=8,CO=16,K=3,S=1,P=1,G=2", false},
         {"examples/te/group_conv2d.te", "N=1,H=7,W=6,CI=6,CO=12,K=3,S=2,P=1,G=3", false},
         {"examples/te/depthwise_conv2d.te", "N=3,H=7,W=9,C=12,K=3,S=2,P=1", false},
+        {"examples/te/depthwise_conv2d.te", "N=1,H=3,W=4,C=523,K=3,S=1,P=1",
+         false}, /* wide tiles */
         {"examples/te/conv2d_transpose.te", "N=1,H=3,W=4,CI=5,CO=6,K=4,S=2,P=1", false},
         {"examples/te/conv2d_transpose.te", "N=1,H=4,W=4,CI=4,CO=3,K=4,S=2,P=1", true},
         {"examples/te/conv2d_transpose.te", "N=3,H=3,W=5,CI=11,CO=3,K=4,S=2,P=1", false},
@@ -405,6 +407,17 @@ static bool has_sketch(const at_task *t, const char *word) {
     return false;
 }
 
+/* Whether the first sketch's knob may make the last part of its axis so long. */
+static bool has_part(const at_task *t, const char *knob, int64_t length) {
+    const at_space *space = at_task_space(at_task_sketch(t, 0));
+    int k = at_space_find_knob(space, knob);
+    for (int64_t i = 0; k >= 0 && i < at_space_knob_len(space, k); i++) {
+        const at_entity *e = at_space_entity(space, k, i);
+        if (e->sizes[e->n - 1] == length) return true;
+    }
+    return false;
+}
+
 /* A rule's sketches are there where they should be, and nowhere else. */
 static void places(void **state) {
     (void)state;
@@ -467,6 +480,11 @@ static void places(void **state) {
     assert_true(has_sketch(dots, "factor_k"));
     /* rows of the picture, and shifts along them: both read the same further down */
     assert_non_null(strstr(at_sketch_of_task(shifts, 0)->s->tree_text, "h1:unroll"));
+    /* tiles as wide as pixels that lie far apart take, where lanes have nothing in common */
+    const char *depthwise = "examples/te/depthwise_conv2d.te";
+    assert_true(has_part(task_of(a, depthwise, "C=512"), "tile_c", 256));
+    assert_false(has_part(task_of(a, depthwise, "C=256"), "tile_c", 256));
+    assert_false(has_part(task_of(a, "examples/te/conv2d.te", "CO=512"), "tile_f", 256));
     check_task(a, shifts);
     check_task(a, dots);
     check_task(a, gelu);
