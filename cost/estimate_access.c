@@ -1,116 +1,9 @@
 /* cost/estimate_access.c: how the accesses of a leaf move in its loops. Indices are evaluated at
  * the first, second and last turn of a loop instead of being simplified. */
-#include "cost/estimate_int.h"
+#include "cost/estimate_access_int.h"
 
 #include <math.h>
 #include <string.h>
-
-/* ---- accesses -------------------------------------------------------------------------------- */
-
-/* Depth of the loop that a tensor's buffer lives in, -1: none. Of what is not a buffer: -1. */
-static int find_scope(const at_estimator *e, int tensor) {
-    const est_leaf *leaf = e->leaf;
-    int owner = e->owner[tensor], depth;
-    if (owner < 0 || leaf[owner].stage->is_output || leaf[owner].stage->is_packing) return -1;
-    depth = leaf[owner].num_loops;
-    for (int i = 0; i < e->num_leaves; i++) {
-        if (i == owner || !e->stages[leaf[i].node->tensor].reads[tensor]) continue;
-        int common = est_common(e, &leaf[i], &leaf[owner]);
-        if (common < depth) depth = common;
-    }
-    return depth ? leaf[owner].loop[depth - 1].node->depth : -1;
-}
-
-void est_find_owners(at_estimator *e) {
-    for (int t = 0; t < e->compute->num_tensors; t++)
-        e->owner[t] = -1, e->buffer[t].is_known = false;
-    for (int i = 0; i < e->num_leaves; i++) e->owner[e->leaf[i].node->tensor] = (int8_t)i;
-}
-
-/* The extents of a tensor's buffer. */
-static void set_limits(const at_program *p, int tensor, const est_leaf *owner, est_buffer *b) {
-    for (int d = 0; d < b->num_dims; d++) b->limit[d] = (double)p->extents[tensor][d];
-    if (!owner || b->scope < 0) return;
-    for (int d = 0; d < b->num_dims; d++) {
-        const at_digits *x = &owner->node->axes[d];
-        b->limit[d] = 1;
-        for (int i = 0; i < x->n; i++)
-            if (x->loop[i]->depth > b->scope && x->extent[i] > 0)
-                b->limit[d] *= (double)x->extent[i];
-    }
-}
-
-/* Places of a cache's way that steps of so many elements reach. */
-static double places_of(int64_t stride) {
-    uint64_t step = (uint64_t)stride * 4;
-    uint64_t power = step & (~step + 1);
-    return power && power < WAY_BYTES ? (double)(WAY_BYTES / power) : 1;
-}
-
-/* Does a sum that is one vector wide read the tensor down a column? Its rows lie otherwise then
- * (codegen/buffers.c). */
-static bool read_down_columns(const at_estimator *e, const est_leaf *x, int read, int last) {
-    const est_stage *s = &e->stages[x->node->tensor];
-    bool one_vector = false, column = false;
-    for (int i = 0; i < x->num_loops; i++) {
-        const est_loop *l = &x->loop[i];
-        unsigned moved = l->axis < 0 ? 0 : s->moved_by[read][l->axis & 31];
-        if (l->ann == AT_ANN_UNROLL) column |= moved && !(moved >> last & 1);
-        if (l->ann != AT_ANN_VEC) continue;
-        if (moved) return false;
-        one_vector = l->turns <= e->o.target->lanes;
-    }
-    return one_vector && column;
-}
-
-static bool has_columns(const at_estimator *e, int tensor, int last) {
-    for (const est_leaf *x = e->leaf; x < e->leaf + e->num_leaves; x++) {
-        const est_stage *s = &e->stages[x->node->tensor];
-        for (int r = 0; r < s->num_reads && r < MAX_READS && x->stage->num_reduce; r++)
-            if (s->read[r]->ref == tensor && read_down_columns(e, x, r, last)) return true;
-    }
-    return false;
-}
-
-/* How far the elements of the tensor's buffer lie from each other: what the kernel keeps for itself
- * has rows as caches like them, or as the tree says (codegen/buffers.c). */
-static void set_strides(const at_estimator *e, int tensor, const est_leaf *owner, est_buffer *b) {
-    const int n = b->num_dims;
-    const bool own = owner && !owner->stage->is_output;
-    const int *order = own ? owner->node->order : NULL;
-    const at_rows rows = own ? owner->node->rows : AT_ROWS_DENSE;
-    int last = n - 1;
-    int64_t elements = 1;
-    while (last > 0 && b->limit[order ? order[last] : last] <= 1) last--;
-    for (int i = n - 1; i >= 0; i--) {
-        const int d = order ? order[i] : i;
-        int64_t row = b->limit[d] > 1 ? (int64_t)b->limit[d] : 1;
-        b->stride[d] = elements;
-        b->places[d] = places_of(elements);
-        if (i == last && i > 0 && rows == AT_ROWS_PADDED) row += owner->node->pad;
-        if (i == last && i > 0 && rows == AT_ROWS_APART && row >= 16) {
-            int64_t unit = has_columns(e, tensor, order ? order[n - 1] : n - 1) ? 4 : 16;
-            row = ((row + unit - 1) / unit | 1) * unit;
-        }
-        elements *= row;
-    }
-}
-
-/* Where a tensor lies; NULL: in too many dimensions. */
-static const est_buffer *buffer_of(at_estimator *e, const at_program *p, int tensor) {
-    est_buffer *b = &e->buffer[tensor];
-    if (b->is_known) return b;
-    const est_leaf *owner = e->owner[tensor] < 0 ? NULL : &e->leaf[e->owner[tensor]];
-    b->num_dims = p->compute->tensors[tensor].num_axes;
-    if (b->num_dims > MAX_DIMS) return NULL;
-    b->is_known = true;
-    b->scope = find_scope(e, tensor);
-    set_limits(p, tensor, owner, b);
-    set_strides(e, tensor, owner, b);
-    return b;
-}
-
-/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* How far an index that divides goes in a loop: as in a straight line where it does so in the first
  * turns; else it comes back, and is where these and the last one are. */
@@ -144,20 +37,16 @@ static est_move find_move(const at_program *p, const at_expr *at, const est_loop
     return m;
 }
 
-static uint64_t mixed(uint64_t hash, uint64_t x) {
-    return (hash ^ x) * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 / golden ratio */
-}
-
 /* Points of one space ask the same again and again. */
 static est_move move_of(at_estimator *e, const at_program *p, const est_stage *s, int read, int d,
                         const est_loop *l) {
     const at_expr *at = s->read[read]->arg[d];
     const int n = s->num_sizes[read][d];
     if (n < 0 || l->turns != floor(l->turns)) return find_move(p, at, l, s->divides[read][d]);
-    uint64_t hash = mixed((uint64_t)(uintptr_t)at ^ (uint64_t)l->axis << 56, (uint64_t)l->coef);
+    uint64_t hash = est_mixed((uint64_t)(uintptr_t)at ^ (uint64_t)l->axis << 56, (uint64_t)l->coef);
     for (int i = 0; i < n; i++)
-        hash = mixed(hash ^ hash >> 32, (uint64_t)p->values[s->sizes[read][d][i]]);
-    hash = mixed(hash ^ hash >> 32, (uint64_t)l->turns);
+        hash = est_mixed(hash ^ hash >> 32, (uint64_t)p->values[s->sizes[read][d][i]]);
+    hash = est_mixed(hash ^ hash >> 32, (uint64_t)l->turns);
     est_move *m = &e->moves[hash >> 32 & (MOVES - 1)];
     bool same =
         m->index == at && m->axis == l->axis && m->coef == l->coef && m->turns == (int64_t)l->turns;
@@ -231,207 +120,11 @@ static void set_steps(at_estimator *est, const at_program *p, const est_leaf *x,
     }
 }
 
-/* ---- reads through stages that are computed where they are read ------------------------------ */
-
-enum { MAX_CHAIN = 4 };
-typedef struct chain { /* of reads: the leaf's own, then that of what it reads, .. */
-    const at_expr *read[MAX_CHAIN];
-    int num;
-} chain;
-
-static chain chain_of(const at_program *p, const est_stage *stages, const at_expr *read) {
-    chain c = {{read}, 1};
-    while (c.num < MAX_CHAIN && p->dissolved[c.read[c.num - 1]->ref]) {
-        const at_expr *e = stages[c.read[c.num - 1]->ref].passed_on;
-        if (!e) break;
-        c.read[c.num++] = e;
-    }
-    return c;
-}
-
-/* Where the last of the chain reads, at these values of the leaf's axes. */
-static void index_of(const at_program *p, const chain *c, const int64_t *axis, int64_t *out) {
-    int64_t at[2][32]; /* as many as the stage has axes */
-    const int last = c->num - 1, dims = c->read[last]->nargs;
-    for (int i = 0; i <= last; i++) {
-        const at_expr *e = c->read[i];
-        int64_t *to = at[i & 1];
-        for (int d = 0; d < e->nargs && d < 32; d++)
-            to[d] = at_program_index(p, e->arg[d], i ? at[(i - 1) & 1] : axis);
-    }
-    for (int d = 0; d < MAX_DIMS; d++) out[d] = d < dims ? at[last & 1][d] : 0;
-}
-
-/* How far the access has moved at that turn of a loop. */
-static int64_t moved(const at_program *p, const chain *c, const est_loop *l, int64_t turn,
-                     const int64_t *origin, const int64_t *stride, int dims, int64_t *by) {
-    int64_t axis[32] = {0}, sum = 0;
-    axis[l->axis] = l->coef * turn;
-    index_of(p, c, axis, by);
-    for (int d = 0; d < dims; d++) {
-        by[d] -= origin[d];
-        sum += by[d] * stride[d];
-    }
-    return sum;
-}
-
-/* Does a loop go through its turns in another way where one around it is at a later turn? So it is
- * where blocks of one size are read as blocks of another. */
-static bool is_shifted(const at_program *p, const chain *c, const est_loop *l, const est_loop *m,
-                       const int64_t *stride, int dims) {
-    enum { LOOKED_AT = 16 }; /* turns */
-    int64_t first[MAX_DIMS], last[MAX_DIMS], own = 0;
-    for (int64_t turn = 0; turn < (int64_t)m->turns && turn < LOOKED_AT; turn++) {
-        int64_t axis[32] = {0}, sum = 0;
-        axis[m->axis] = m->coef * turn;
-        index_of(p, c, axis, first);
-        axis[l->axis] += l->coef * ((int64_t)l->turns - 1);
-        index_of(p, c, axis, last);
-        for (int d = 0; d < dims; d++) sum += (last[d] - first[d]) * stride[d];
-        if (turn == 0) own = sum;
-        else if (sum != own) return true;
-    }
-    return false;
-}
-
-static bool same_loop(const est_shift *s, int i, const est_loop *l) {
-    return s->axis[i] == l->axis && s->coef[i] == l->coef && s->turns[i] == (int64_t)l->turns;
-}
-
-/* The same, as worked out before. w: read, num, sizes and stride. */
-static bool is_shifted_by(at_estimator *e, const at_program *p, const chain *c, const est_way *w,
-                          int num_sizes, const est_loop *l, const est_loop *m, int dims) {
-    const est_loop *loops[] = {l, m};
-    uint64_t hash = w->hash;
-    for (int i = 0; i < 2; i++) {
-        hash ^= (uint64_t)loops[i]->axis << 56 ^ (uint64_t)loops[i]->coef << 24;
-        hash = mixed(hash, (uint64_t)loops[i]->turns);
-    }
-    est_shift *s = &e->shifts[hash >> 32 & (SHIFTS - 1)];
-    bool same = num_sizes >= 0 && s->read == w->read && s->num == w->num && same_loop(s, 0, l) &&
-                same_loop(s, 1, m);
-    for (int i = 0; i < num_sizes && same; i++) same = s->sizes[i] == w->sizes[i];
-    for (int d = 0; d < dims && same; d++) same = s->stride[d] == w->stride[d];
-    if (same) return s->is_shifted;
-    *s = (est_shift){
-        .read = w->read, .num = w->num, .is_shifted = is_shifted(p, c, l, m, w->stride, dims)};
-    for (int i = 0; i < 2; i++) {
-        s->axis[i] = loops[i]->axis;
-        s->coef[i] = loops[i]->coef;
-        s->turns[i] = (int64_t)loops[i]->turns;
-    }
-    memcpy(s->sizes, w->sizes, sizeof s->sizes);
-    memcpy(s->stride, w->stride, sizeof s->stride);
-    return s->is_shifted;
-}
-
-/* Of the vectors. moves: bits, for each loop. key: as is_shifted_by's w. */
-static void find_shifted(at_estimator *e, const at_program *p, const chain *c, est_leaf *x,
-                         const uint32_t *moves, const est_way *key, int num_sizes, int dims) {
-    for (int i = 0; i < x->num_loops; i++) {
-        est_loop *l = &x->loop[i];
-        if (l->ann != AT_ANN_VEC || l->axis < 0) continue;
-        l->is_shifted |= (int64_t)l->turns % l->run != 0;
-        for (int k = 0; k < i && !l->is_shifted; k++)
-            if (moves[k] & moves[i])
-                l->is_shifted = is_shifted_by(e, p, c, key, num_sizes, l, &x->loop[k], dims);
-    }
-}
-
-static void find_way(const at_program *p, const chain *c, const est_loop *l, const int64_t *origin,
-                     int dims, est_way *out) {
-    int64_t by[MAX_DIMS], turns = (int64_t)l->turns;
-    out->step = moved(p, c, l, 1, origin, out->stride, dims, by);
-    out->moves = 0;
-    for (int d = 0; d < dims; d++) out->moves |= by[d] ? 1u << d : 0;
-    out->straight =
-        moved(p, c, l, turns - 1, origin, out->stride, dims, by) == out->step * (turns - 1);
-    out->turned = 0;
-    for (int d = 0; d < dims; d++) {
-        out->reach[d] = (double)(by[d] < 0 ? -by[d] : by[d]);
-        if (by[d] < 0) out->turned |= 1u << d;
-    }
-    out->run = out->straight ? turns : 0;
-}
-
-/* What points of one space ask again and again: how the chain moves in a loop. key: read, num,
- * sizes and stride, as far as they count. */
-static est_way *way_of(at_estimator *e, const at_program *p, const chain *c, const est_loop *l,
-                       est_way *key, int num_sizes, const int64_t *origin, int dims) {
-    key->axis = l->axis;
-    key->coef = l->coef;
-    key->turns = (int64_t)l->turns;
-    uint64_t hash = mixed(key->hash ^ (uint64_t)l->axis << 56, (uint64_t)l->coef);
-    hash = mixed(hash ^ hash >> 32, (uint64_t)key->turns);
-    est_way *w = &e->ways[hash >> 32 & (WAYS - 1)];
-    bool same = num_sizes >= 0 && w->read == key->read && w->num == key->num &&
-                w->axis == key->axis && w->coef == key->coef && w->turns == key->turns;
-    for (int i = 0; i < num_sizes && same; i++) same = w->sizes[i] == key->sizes[i];
-    for (int d = 0; d < dims && same; d++) same = w->stride[d] == key->stride[d];
-    if (same) return w;
-    *w = *key;
-    find_way(p, c, l, origin, dims, w);
-    return w;
-}
-
-/* Turns of a vector, or of rows of registers, that go on in the same steps. */
-static int64_t run_of(const at_program *p, const chain *c, const est_loop *l, const int64_t *origin,
-                      int dims, est_way *w) {
-    int64_t by[MAX_DIMS], k = 2;
-    if (w->run) return w->run;
-    while (k < w->turns && moved(p, c, l, k, origin, w->stride, dims, by) == k * w->step) k++;
-    return w->run = k;
-}
-
-/* As set_steps, for what the chain reads in the end. */
-static void set_steps_through(at_estimator *e, const at_program *p, est_leaf *x, const est_stage *s,
-                              int read, const chain *c, est_access *a) {
-    const est_buffer *b = a->buffer;
-    const int num_sizes = s->num_sizes_through[read];
-    int64_t axis[32] = {0}, origin[MAX_DIMS];
-    uint32_t moves[MAX_LOOPS] = {0}; /* dimensions */
-    est_way key = {.read = c->read[0], .num = c->num};
-    memcpy(key.stride, b->stride, sizeof *b->stride * (size_t)a->num_dims);
-    for (int i = 0; i < num_sizes; i++) key.sizes[i] = p->values[s->sizes_through[read][i]];
-    key.hash = (uint64_t)(uintptr_t)key.read;
-    for (int i = 0; i < num_sizes; i++)
-        key.hash = mixed(key.hash ^ key.hash >> 32, (uint64_t)key.sizes[i]);
-    for (int d = 0; d < a->num_dims; d++)
-        key.hash = mixed(key.hash ^ key.hash >> 32, (uint64_t)key.stride[d]);
-    index_of(p, c, axis, origin);
-    for (int d = 0; d < a->num_dims; d++) a->origin[d] = (double)origin[d];
-    for (int i = 0; i < x->num_loops; i++) {
-        est_loop *l = &x->loop[i];
-        a->moved[i] = 0;
-        a->step[i] = 0;
-        memset(a->reach[i], 0, sizeof a->reach[i]);
-        if (l->axis < 0 || l->node->depth <= b->scope) continue;
-        est_way *w = way_of(e, p, c, l, &key, num_sizes, origin, a->num_dims);
-        a->step[i] = w->step;
-        a->turned |= w->straight ? w->turned : w->moves;
-        moves[i] = w->moves;
-        memcpy(a->reach[i], w->reach, sizeof a->reach[i]);
-        for (int d = 0; d < a->num_dims; d++)
-            if (w->reach[d] > 0) a->moved[i] |= (uint8_t)(1u << d);
-        bool registers = l->ann == AT_ANN_VEC || (l->ann == AT_ANN_UNROLL && !l->sums);
-        if (!registers || w->straight) continue;
-        int64_t run = run_of(p, c, l, origin, a->num_dims, w);
-        if (run < l->run) l->run = run;
-    }
-    find_shifted(e, p, c, x, moves, &key, num_sizes, a->num_dims);
-}
-
-/* What the last of the chain reads, or what the leaf writes (read < 0). */
-static chain chain_to(const at_estimator *e, const at_program *p, const est_leaf *x, int read) {
-    const est_stage *s = &e->stages[x->node->tensor];
-    return read < 0 ? (chain){{NULL}, 1} : chain_of(p, e->stages, s->read[read]);
-}
-
 bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x) {
     const est_stage *s = &e->stages[x->node->tensor];
     x->num_accesses = 0;
     for (int r = -1; r < s->num_reads; r++) {
-        chain c = chain_to(e, p, x, r);
+        est_chain c = est_chain_to(e, p, x, r);
         int tensor = r < 0 ? x->node->tensor : c.read[c.num - 1]->ref;
         if (p->compute->tensors[tensor].is_int) continue;
         /* Reads of lists are no accesses, but have their places in the stage's tables. */
@@ -441,7 +134,7 @@ bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x) {
         a->written = r < 0;
         a->in_registers = false;
         a->read = r;
-        a->buffer = buffer_of(e, p, tensor);
+        a->buffer = est_buffer_of(e, p, tensor);
         if (!a->buffer) return false;
         a->num_dims = a->buffer->num_dims;
     }
@@ -451,10 +144,10 @@ bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x) {
 void est_accesses(at_estimator *e, const at_program *p, est_leaf *x) {
     const est_stage *s = &e->stages[x->node->tensor];
     for (est_access *a = x->access; a < x->access + x->num_accesses; a++) {
-        chain c = chain_to(e, p, x, a->read);
+        est_chain c = est_chain_to(e, p, x, a->read);
         a->turned = 0;
         for (int d = 0; d < a->num_dims; d++) a->origin[d] = 0;
-        if (c.num > 1) set_steps_through(e, p, x, s, a->read, &c, a);
+        if (c.num > 1) est_steps_through(e, p, x, s, a->read, &c, a);
         else set_steps(e, p, x, s, a->read, a);
     }
 }

@@ -200,9 +200,10 @@ static inline int est_common(const at_estimator *e, const est_leaf *x, const est
     return e->common[x->place][y->place];
 }
 
-/* estimate_access.c: sets the accesses of a leaf but for what they touch; false: too many. All
- * leaves have their loops; est_find_owners comes first. */
+/* estimate_buffer.c: whose output each tensor is. All leaves have their loops. */
 void est_find_owners(at_estimator *e);
+
+/* estimate_access.c: sets the accesses of a leaf but for what they touch; false: too many. */
 bool est_tensors(at_estimator *e, const at_program *p, est_leaf *x); /* first: which they are of */
 void est_accesses(at_estimator *e, const at_program *p, est_leaf *x);
 
