@@ -26,8 +26,9 @@ enum { NEAR_LINES = 16, FAR_LINES = 40, LINE = 64, APART = 4096 };
 static char near_lines[NEAR_LINES * LINE] __attribute__((aligned(4096)));
 static char far_lines[FAR_LINES * APART] __attribute__((aligned(4096)));
 
-#define LOAD_AVX(at, n) "vmovaps 64*" #at "(%1), %%ymm" #n "\n\t"
-#define LOAD_SSE(at, n) "movaps 64*" #at "(%1), %%xmm" #n "\n\t"
+/* The halves of lines in turn: cores with three loads a cycle have no three of one half. */
+#define LOAD_AVX(at, n) "vmovaps 64*" #at "+32*(" #at "%%2)(%1), %%ymm" #n "\n\t"
+#define LOAD_SSE(at, n) "movaps 64*" #at "+32*(" #at "%%2)(%1), %%xmm" #n "\n\t"
 /* clang-format off */
 #define LOADS(L) \
     L(0, 0) L(1, 1) L(2, 2) L(3, 3) L(4, 4) L(5, 5) L(6, 6) L(7, 7) \
