@@ -91,7 +91,7 @@ static void keep_in_registers(at_estimator *e, int tensor) {
 
 /* Where rows of registers go from one border to the other, terms that count in some of them only
  * are each lowered by itself. */
-static void find_peeled(const est_stage *s, est_leaf *x) {
+static void find_peeled(const est_terms *s, est_leaf *x) {
     for (const est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
         bool is_whole = false;
         for (int i = x->root; i < x->num_loops && b->fewer[0].number > 0; i++)
@@ -110,14 +110,11 @@ bool at_estimate_of(at_estimator *e, const at_program *p, at_estimate *out) {
     for (int i = 0; i < e->num_leaves; i++) {
         est_leaf *x = &e->leaf[i];
         est_stage *s = &e->stages[x->node->tensor];
-        if (s->share < 0) {
-            s->share = 1;
-            if (x->stage->num_reduce && s->is_conditional) est_find_share(e->arena, p, x, s);
-        }
+        s->terms = est_terms_of(e->arena, p, x, s);
         x->end = x->stage->num_reduce ? end_of(e, x, &x->root) : NULL;
         if (x->end) keep_in_registers(e, x->node->tensor);
         else x->root = alone(e, x);
-        if (x->stage->num_reduce) find_peeled(s, x);
+        if (x->stage->num_reduce) find_peeled(s->terms, x);
     }
     est_touched_by_all(e);
     for (int i = 0; i < e->num_leaves; i++) {

@@ -15,7 +15,8 @@ enum {
     MAX_READS = 32,
     MAX_DIMS = 8,
     MAX_SIZES = 8,
-    MOST_SIZES_THROUGH = 20
+    MOST_SIZES_THROUGH = 20,
+    MOST_SIZES_ASKED = 32
 };
 
 typedef struct est_loop { /* around a leaf: a piece of a loop of the tree with several turns */
@@ -86,6 +87,17 @@ typedef struct est_border {
     } fewer[EST_FEWER]; /* places where fewer terms count; number 0: none */
 } est_border;
 
+/* Which of a stage's terms count, in one tree with one set of numbers. */
+typedef struct est_terms {
+    const struct est_terms *next; /* of the same stage's in others */
+    const bool *dissolved;        /* the tree's: whose conditions the stage has as its own */
+    const int64_t *extent;        /* of the stage's axes and of what it sums over */
+    int64_t *sizes;               /* of those that may be asked: values */
+    double share;                 /* of the terms that count */
+    est_border borders[MAX_BORDERS];
+    int num_borders;
+} est_terms;
+
 /* An index that is a sum of axes, each times a number, as worked out for these sizes. */
 typedef struct est_straight {
     bool is_known;
@@ -93,13 +105,14 @@ typedef struct est_straight {
     int64_t *one; /* [axes] what each is multiplied by */
 } est_straight;
 
-typedef struct est_stage { /* what no configuration changes */
+typedef struct est_stage { /* what no configuration changes, but for terms */
     const at_expr *const *read;
     int num_reads;
-    bool is_conditional; /* some terms are left out: */
-    double share;        /* of the terms that count; below 0: not known yet */
-    est_border borders[MAX_BORDERS];
-    int num_borders;
+    bool is_conditional;                       /* some terms are left out */
+    const est_terms *terms;                    /* of the program at hand */
+    const est_terms *kept;                     /* of this one and of others */
+    int sizes_asked[MOST_SIZES_ASKED];         /* that terms may hang on, slots of values */
+    int num_sizes_asked;                       /* -1: more than these: all are taken to count */
     double operations;                         /* arithmetic per element */
     uint8_t moved_by[MAX_READS][32];           /* bits: dimensions whose index an axis is in */
     est_straight *straight[MAX_READS];         /* [dimensions] */
@@ -187,10 +200,14 @@ static inline double est_turns(const est_leaf *x, int from, int to) {
 /* Each tensor after those before it. */
 void est_stage_init(at_arena *a, const at_compute *c, const at_target *target, int tensor,
                     est_stage *stages);
-/* Sets which of a stage's terms count: share, borders (in the arena). */
-void est_find_share(at_arena *arena, const at_program *p, const est_leaf *x, est_stage *s);
+/* Adds the axes that an index depends on, and whether it is no sum of them times numbers. */
+void est_look_at_index(const at_expr *e, uint32_t *axes, bool *divides);
+
+/* estimate_terms.c: which of the stage's terms count, kept with the stage (in the arena). */
+const est_terms *est_terms_of(at_arena *arena, const at_program *p, const est_leaf *x,
+                              est_stage *of);
 /* Share of blocks that wide, with each term, in which any counts. */
-double est_share_along(est_border *b, double width);
+double est_share_along(const est_border *b, double width);
 
 /* estimate_leaf.c: sets e->leaf: all leaves of the kernel that are no initialisation, in order;
  * false: too many of something. */

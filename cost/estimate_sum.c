@@ -66,7 +66,7 @@ static void set_tile(const at_estimator *e, const est_leaf *x, const est_leaf *e
                     .again = 1,
                     .width = lanes,
                     .slower = 1,
-                    .share = s->share,
+                    .share = s->terms->share,
                     .each = s->operations + !product(e, x->stage),
                     .goes_on = root > 0 && (end ? end : x)->loop[root - 1].sums,
                     .ends = end ? e->stages[end->node->tensor].operations : 0};

@@ -55,7 +55,7 @@ static void add_tail(const est_leaf *x, int axis, touched *t) {
 }
 
 /* Places along an axis where fewer terms count, in a loop that goes from one to the next. */
-static void add_borders(const est_stage *s, const est_leaf *x, touched *t) {
+static void add_borders(const est_terms *s, const est_leaf *x, touched *t) {
     for (const est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
         int loops = 0, loop = 0;
         for (int i = 0; i < x->num_loops; i++)
@@ -89,7 +89,7 @@ void est_count_turns(const at_estimator *e, const est_leaf *x, touched *t) {
         t->beyond[t->num_beyond++] = k;
         add_tail(x, k, t);
     }
-    add_borders(&e->stages[x->node->tensor], x, t);
+    add_borders(e->stages[x->node->tensor].terms, x, t);
 }
 
 /* Does what loops from `from` on touch end with the tensor along a dimension that this axis moves?
@@ -181,9 +181,9 @@ static bool share_within(const est_leaf *x, const est_access *a, bool is_exact, 
 /* Share of the turns of loops before `once` in which any term counts that touches the same. */
 static double share_of_turns(const at_estimator *e, const est_leaf *x, const est_access *a,
                              int once) {
-    est_stage *s = &e->stages[x->node->tensor];
+    const est_terms *s = e->stages[x->node->tensor].terms;
     double share = 1;
-    for (est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
+    for (const est_border *b = s->borders; b < s->borders + s->num_borders; b++) {
         double width = 1;
         for (int i = once; i < x->num_loops; i++)
             if (x->loop[i].axis == b->axis && !(a->moves >> i & 1)) width *= x->loop[i].turns;
@@ -195,7 +195,7 @@ static double share_of_turns(const at_estimator *e, const est_leaf *x, const est
 double est_turns_of_lines(const at_estimator *e, const est_leaf *x, const est_access *a,
                           const touched *t, int once) {
     double share, turns = turns_within(x, a, t, once);
-    if (a->written || !e->stages[x->node->tensor].num_borders) return turns;
+    if (a->written || !e->stages[x->node->tensor].terms->num_borders) return turns;
     if (!share_within(x, a, !t->num_beyond, once, &share)) share = share_of_turns(e, x, a, once);
     return fmax(turns * share, fmin(turns, a->lines[0] / a->lines[once]));
 }

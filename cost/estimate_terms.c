@@ -1,0 +1,240 @@
+/* cost/estimate_terms.c: which terms of a sum count, by the conditions of what it reads: their
+ * share, and where along its axes they are fewer. */
+#include "cost/estimate_int.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Conditions are looked at one group at a time: those of a group share axes with each other, and
+ * none with the others. of: for each axis of the stage at hand, bits of the leaf's that it depends
+ * on. */
+typedef struct groups {
+    uint32_t axes[32];
+    int num;
+    bool are_apart; /* no read depends on the failure of a condition */
+} groups;
+
+static uint32_t axes_in(const at_expr *e, const uint32_t *of) {
+    uint32_t axes = 0, all = 0;
+    bool divides;
+    est_look_at_index(e, &axes, &divides);
+    for (int i = 0; i < 32; i++)
+        if (axes >> i & 1) all |= of[i];
+    return all;
+}
+
+static bool is_number(const at_expr *e) { return e->op == AT_X_INT || e->op == AT_X_FLOAT; }
+
+static void add_group(groups *g, uint32_t axes) {
+    int n = 0;
+    for (int i = 0; i < g->num; i++)
+        if (g->axes[i] & axes) axes |= g->axes[i];
+        else g->axes[n++] = g->axes[i];
+    g->num = n;
+    if (axes) g->axes[g->num++] = axes; /* disjoint: no more than axes */
+}
+
+static void find_condition(const at_expr *e, const uint32_t *of, groups *g) {
+    if (e->op != AT_X_AND) {
+        add_group(g, axes_in(e, of));
+        return;
+    }
+    for (int i = 0; i < e->nargs; i++) find_condition(e->arg[i], of, g);
+}
+
+static void find_groups(const at_program *p, const at_expr *e, const uint32_t *of, groups *g) {
+    if (e->op == AT_X_SELECT) {
+        find_condition(e->arg[0], of, g);
+        g->are_apart &= is_number(e->arg[2]);
+        find_groups(p, e->arg[1], of, g);
+    } else if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
+        uint32_t inner[32] = {0};
+        for (int i = 0; i < e->nargs && i < 32; i++) inner[i] = axes_in(e->arg[i], of);
+        find_groups(p, p->compute->tensors[e->ref].body, inner, g);
+    } else if (e->op == AT_X_MUL || e->op == AT_X_NEG) {
+        for (int i = 0; i < e->nargs; i++) find_groups(p, e->arg[i], of, g);
+    }
+}
+
+static const uint32_t ALL_GROUPS = ~(uint32_t)0;
+
+/* Only conditions of the group are looked at. */
+static bool condition_holds(const at_program *p, const at_expr *e, const int64_t *axis,
+                            const uint32_t *of, uint32_t group) {
+    if (group == ALL_GROUPS) return at_program_index(p, e, axis);
+    if (e->op != AT_X_AND) return !(axes_in(e, of) & group) || at_program_index(p, e, axis);
+    for (int i = 0; i < e->nargs; i++)
+        if (!condition_holds(p, e->arg[i], axis, of, group)) return false;
+    return true;
+}
+
+/* Does every condition of the group that this read hangs on hold? Reads of dissolved stages are
+ * followed. left: expressions that may still be looked at. */
+static bool holds(const at_program *p, const at_expr *e, const int64_t *axis, const uint32_t *of,
+                  uint32_t group, int *left) {
+    if (--*left < 0) return true;
+    if (e->op == AT_X_SELECT)
+        return condition_holds(p, e->arg[0], axis, of, group)
+                   ? holds(p, e->arg[1], axis, of, group, left)
+                   : !is_number(e->arg[2]);
+    if (e->op == AT_X_INDEX && p->dissolved[e->ref]) {
+        int64_t inner[32] = {0};
+        uint32_t through[32] = {0};
+        for (int i = 0; i < e->nargs && i < 32; i++) {
+            inner[i] = at_program_index(p, e->arg[i], axis);
+            if (group != ALL_GROUPS) through[i] = axes_in(e->arg[i], of);
+        }
+        return holds(p, p->compute->tensors[e->ref].body, inner, through, group, left);
+    }
+    if (e->op == AT_X_MUL || e->op == AT_X_NEG)
+        for (int i = 0; i < e->nargs; i++)
+            if (!holds(p, e->arg[i], axis, of, group, left)) return false;
+    return true;
+}
+
+/* Room for what is asked along each axis of the stage's own, beside so many terms. */
+static void begin_borders(at_arena *a, est_terms *s, uint32_t axes, int num_axes,
+                          const int64_t *extent, int64_t terms) {
+    for (int i = 0; i < num_axes && s->num_borders < MAX_BORDERS; i++) {
+        if (!(axes >> i & 1)) continue;
+        est_border *b = &s->borders[s->num_borders++];
+        *b = (est_border){.axis = i, .asked = axes, .num = extent[i], .terms = terms};
+        b->holds = AT_NEW_ARRAY(a, bool, b->num *terms);
+        b->share = AT_NEW_ARRAY(a, float, b->num + 1);
+    }
+}
+
+static int64_t terms_at(const est_border *b, int64_t place) {
+    int64_t n = 0;
+    for (int64_t term = 0; term < b->terms; term++) n += b->holds[place * b->terms + term];
+    return n;
+}
+
+static int upwards(const void *x, const void *y) {
+    int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+    return (a > b) - (a < b);
+}
+
+/* Places where fewer terms count: the two numbers of them that most places have. */
+static void find_fewer(at_arena *a, est_border *b) {
+    int64_t *terms = AT_NEW_ARRAY(a, int64_t, b->num), most, places[EST_FEWER] = {0};
+    for (int64_t i = 0; i < b->num; i++) terms[i] = terms_at(b, i);
+    qsort(terms, (size_t)b->num, sizeof *terms, upwards);
+    most = terms[b->num - 1];
+    for (int64_t i = 0, end; i < b->num; i = end) {
+        int k = EST_FEWER;
+        for (end = i; end < b->num && terms[end] == terms[i];) end++;
+        if (terms[i] == 0 || terms[i] == most) continue;
+        while (k > 0 && places[k - 1] < end - i) k--;
+        for (int m = EST_FEWER - 1; m > k; m--)
+            places[m] = places[m - 1], b->fewer[m] = b->fewer[m - 1];
+        if (k == EST_FEWER) continue;
+        places[k] = end - i;
+        b->fewer[k].number = (double)places[k] / (double)b->num;
+        b->fewer[k].size = (double)terms[i] / (double)most;
+    }
+}
+
+double est_share_along(const est_border *b, double width) {
+    int64_t w = width < (double)b->num ? (int64_t)width : b->num, some = 0;
+    if (w < 1) w = 1;
+    if (b->share[w] > 0) return (double)b->share[w];
+    int64_t blocks = (b->num + w - 1) / w;
+    for (int64_t k = 0; k < blocks; k++)
+        for (int64_t term = 0; term < b->terms; term++) {
+            bool any = false;
+            for (int64_t i = k * w; i < (k + 1) * w && i < b->num && !any; i++)
+                any = b->holds[i * b->terms + term];
+            some += any;
+        }
+    b->share[w] = (float)fmax((double)some, 1) / (float)(blocks * b->terms);
+    return (double)b->share[w];
+}
+
+/* The share of one group's terms that count, and where. false: that takes too long. */
+static bool find_share(at_arena *arena, const at_program *p, const est_leaf *x, uint32_t axes,
+                       bool is_only, const uint32_t *of, int *left, est_terms *s) {
+    enum { MOST = 1 << 20 };
+    int64_t axis[32] = {0}, all = 0, good = 0, terms = 1;
+    const int own = x->stage->num_axes, n = own + x->stage->num_reduce, first = s->num_borders;
+    const int64_t *extent = p->extents[x->node->tensor];
+    double points = 1;
+    for (int i = 0; i < n; i++) {
+        if (axes >> i & 1) points *= (double)extent[i];
+        if ((axes >> i & 1) && extent[i] < 1) return true;
+        if ((axes >> i & 1) && i >= own && points <= MOST) terms *= extent[i];
+    }
+    if (points > MOST) return true;
+    begin_borders(arena, s, axes, own, extent, terms);
+    while (*left >= 0) {
+        bool good_one = holds(p, x->stage->body, axis, of, is_only ? ALL_GROUPS : axes, left);
+        int64_t term = 0;
+        int i = 0;
+        all++;
+        good += good_one;
+        for (int k = own; k < n && good_one; k++)
+            if (axes >> k & 1) term = term * extent[k] + axis[k];
+        for (est_border *b = s->borders + first; b < s->borders + s->num_borders && good_one; b++)
+            b->holds[axis[b->axis] * b->terms + term] = true;
+        for (; i < n; i++) {
+            if (!(axes >> i & 1)) continue;
+            if (++axis[i] < extent[i]) break;
+            axis[i] = 0;
+        }
+        if (i == n) {
+            s->share *= (double)good / (double)all;
+            for (est_border *b = s->borders + first; b < s->borders + s->num_borders; b++)
+                find_fewer(arena, b);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void count_terms(at_arena *arena, const at_program *p, const est_leaf *x, est_terms *s) {
+    int left = 1 << 24;
+    uint32_t of[32], all = 0;
+    groups g = {.are_apart = true};
+    for (int i = 0; i < 32; i++) of[i] = 1u << i;
+    find_groups(p, x->stage->body, of, &g);
+    for (int i = 0; i < g.num; i++) all |= g.axes[i];
+    if (!g.are_apart && g.num) g = (groups){.axes = {all}, .num = 1};
+    s->share = 1;
+    s->num_borders = 0;
+    for (int i = 0; i < g.num; i++)
+        if (!find_share(arena, p, x, g.axes[i], g.num == 1, of, &left, s)) {
+            s->share = 1;
+            s->num_borders = 0;
+            return;
+        }
+}
+
+/* ---- kept ------------------------------------------------------------------------------------ */
+
+/* All that the terms which count depend on, in the tree and the numbers of this program. */
+static bool is_of(const est_terms *s, const at_program *p, const est_leaf *x, const est_stage *of) {
+    const int64_t *extent = p->extents[x->node->tensor];
+    const int axes = x->stage->num_axes + x->stage->num_reduce;
+    bool same = s->dissolved == p->dissolved;
+    for (int i = 0; i < axes && same; i++) same = s->extent[i] == extent[i];
+    for (int i = 0; i < of->num_sizes_asked && same; i++)
+        same = s->sizes[i] == p->values[of->sizes_asked[i]];
+    return same;
+}
+
+const est_terms *est_terms_of(at_arena *arena, const at_program *p, const est_leaf *x,
+                              est_stage *of) {
+    static const est_terms all = {.share = 1};
+    if (!x->stage->num_reduce || !of->is_conditional || of->num_sizes_asked < 0) return &all;
+    for (const est_terms *s = of->kept; s; s = s->next)
+        if (is_of(s, p, x, of)) return s;
+    est_terms *s = AT_NEW(arena, est_terms);
+    const int axes = x->stage->num_axes + x->stage->num_reduce;
+    s->dissolved = p->dissolved;
+    s->extent = at_copy(arena, p->extents[x->node->tensor], sizeof *s->extent * (size_t)axes);
+    s->sizes = AT_NEW_ARRAY(arena, int64_t, of->num_sizes_asked);
+    for (int i = 0; i < of->num_sizes_asked; i++) s->sizes[i] = p->values[of->sizes_asked[i]];
+    count_terms(arena, p, x, s);
+    s->next = of->kept;
+    return of->kept = s;
+}

@@ -1,0 +1,108 @@
+/* A point has one estimate, whatever was estimated before it: what is kept from one point to the
+ * next is asked by all that it depends on. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "engine/engine.h"
+#include "sketch/sketch.h"
+#include "templates/template.h"
+
+#include <stdlib.h>
+
+enum { POINTS = 12 };
+
+static at_cost_model *model_of(const at_task *t) {
+    const at_target *target = at_target_find("avx512");
+    const at_core *core = at_core_find("sapphirerapids");
+    at_speeds speeds;
+    at_speeds_guess(core, target, &speeds);
+    return at_cost_model_of(
+        t, &(at_estimate_options){.target = target,
+                                  .speeds = &speeds,
+                                  .cache_bytes = {core->l1d_bytes, core->l2_bytes, 1 << 25},
+                                  .threads = 1});
+}
+
+static void compare(const at_template_row *row) {
+    at_arena *a = at_arena_new();
+    at_task *t;
+    at_error err;
+    if (at_task_new(a, row, NULL, &t, &err) != AT_OK) fail_msg("%s", err.text);
+    at_cost_model *all = model_of(t);
+    uint64_t range = (uint64_t)at_space_range_length(at_task_space(t));
+    at_rng rng;
+    at_rng_seed(&rng, 5, 1);
+    int compared = 0;
+    for (int i = 0; i < 20 * POINTS && compared < POINTS; i++) {
+        const int64_t index = (int64_t)at_rng_below(&rng, range);
+        at_cost_model *own = model_of(t);
+        at_estimate x, y;
+        bool is_known = at_cost_point(all, index, &x);
+        assert_int_equal(at_cost_point(own, index, &y), is_known);
+        at_cost_model_free(own);
+        if (!is_known) continue;
+        compared++;
+        if (x.ns != y.ns)
+            fail_msg("%s, index %lld: %g ns after others, %g by itself", row->name,
+                     (long long)index, x.ns, y.ns);
+    }
+    assert_true(compared > 0);
+    at_cost_model_free(all);
+    at_arena_free(a);
+}
+
+static void templates(void **state) {
+    (void)state;
+    for (int i = 0; i < at_template_count(); i++) compare(at_template_at(i));
+}
+
+/* What hangs on a knob: is the padding read where it is used? How many rows are in a block? */
+static void define(at_template *t) {
+    at_option(t, "copied", "[0, 1]", 0);
+    at_split(t, "tile_h", "H", "ho hi", .policy = AT_FACTORS);
+    at_split(t, "tile_c", "C", "co ci", .policy = AT_FACTORS, .fallback = {-1, 16});
+    at_sizes(t, "B = |hi|");
+    at_compute(t, "data[N, H, W, C] : input\n"
+                  "weight[3, 3, C] : weight\n"
+                  "pad[n:N, y:H+2, x:W+2, c:C] = inside ? data[n, y - 1, x - 1, c] : 0\n"
+                  "    where inside = 1 <= y && y < H + 1 && 1 <= x && x < W + 1\n"
+                  "acc[n:N, Y:H/B, y:B, w:W, c:C] = sum(kh:3, kw:3)\n"
+                  "    pad[n, Y*B + y + kh, w + kw, c] * weight[kh, kw, c]\n"
+                  "out[n:N, Y:H/B, y:B, w:W, c:C] = acc[n, Y, y, w, c]\n");
+    at_schedule_when(t, "copied",
+                     "n, y, x, c:vec =>\n"
+                     "    @pad = n, y, x, c\n"
+                     "n, Y, y, w, co =>\n"
+                     "    kh, kw, ci:vec =>\n"
+                     "        @acc = n, Y, y, w, {co, ci}/c  // kh, kw\n"
+                     "    ci:vec =>\n"
+                     "        @out = n, Y, y, w, {co, ci}/c\n");
+    at_schedule(t, "n, Y, y, w, co =>\n"
+                   "    kh, kw, ci:vec =>\n"
+                   "        @acc = n, Y, y, w, {co, ci}/c  // kh, kw\n"
+                   "    ci:vec =>\n"
+                   "        @out = n, Y, y, w, {co, ci}/c\n");
+    at_layout(t, "out[n, Y, y, w, c] = n, Y, y, w, c");
+}
+
+static void trees_and_sizes_by_knobs(void **state) {
+    (void)state;
+    compare(&(at_template_row){.name = "blocks",
+                               .help = "a convolution in blocks of rows",
+                               .args = "N=1, H=12, W=10, C=32",
+                               .record_args = "[N, H, W, C, \"float32\"]",
+                               .define = define});
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(templates),
+        cmocka_unit_test(trees_and_sizes_by_knobs),
+    };
+    at_sketches_for_templates();
+    setenv("XDG_CACHE_HOME", "/nowhere", 1); /* whatever the user has in his own */
+    return cmocka_run_group_tests_name("engine/estimate_order", tests, NULL, NULL);
+}
