@@ -252,12 +252,18 @@ at_status at_read_stdin(at_arena *a, size_t most_bytes, char **text, size_t *len
 
 /* ---- output files (output.c) ----------------------------------------------------------------- */
 
+/* Whether a file of another kind is replaced, too. */
+typedef enum at_force {
+    AT_FORCE_NO,
+    AT_FORCE_YES,
+    AT_FORCE_OFFERED, /* no, but --force would: the refusal says so */
+} at_force;
 /* What may be replaced. */
 typedef struct at_output_rules {
     const char *kind; /* "log": what the verb writes, in words */
     bool (*is_kind)(const char *head,
                     size_t len); /* of the first 64 KiB, NUL behind; NULL: all are */
-    bool force;                  /* what is of another kind, too */
+    at_force force;
     bool is_derived; /* a name that the user did not give: no symbolic link is followed */
     bool is_locked;  /* by the caller, who holds at_open_locked of it */
 } at_output_rules;

@@ -119,7 +119,7 @@ static at_status find_place(at_output *f, bool is_derived, at_error *err) {
 
 static at_status check_old(const at_output *f, const at_output_rules *rules, int fd,
                            at_error *err) {
-    if (!rules->is_kind || rules->force || !f->old.st_size) return AT_OK;
+    if (!rules->is_kind || rules->force == AT_FORCE_YES || !f->old.st_size) return AT_OK;
     char *head = malloc(HEAD_BYTES + 1);
     AT_ASSERT(head);
     ssize_t got;
@@ -129,9 +129,9 @@ static at_status check_old(const at_output *f, const at_output_rules *rules, int
     bool is_kind = got >= 0 && rules->is_kind(head, (size_t)got);
     free(head);
     if (is_kind) return AT_OK;
-    return at_fail(err, AT_E_USAGE,
-                   "%s is there already and is no %s; name another file, or --force replaces it",
-                   f->path, rules->kind);
+    return at_fail(err, AT_E_USAGE, "%s is there already and is no %s; name another file%s",
+                   f->path, rules->kind,
+                   rules->force == AT_FORCE_OFFERED ? ", or --force replaces it" : "");
 }
 
 /* Neither over a log that a run is writing, nor over anything else of the user's. */

@@ -1,6 +1,7 @@
 /* cli/cmd_pick_best.c: the best record of every task and context of some logs, as a log. */
 #include "cli/commands.h"
 #include "cli/json_out.h"
+#include "cli/outputs.h"
 #include "engine/engine.h"
 #include "view/view.h"
 
@@ -120,8 +121,8 @@ at_status at_cmd_pick_best(const at_options *o, at_error *err) {
     unchanged u = {.changes = at_changes_new(a)};
     at_status status = at_pick_best_of(
         a, o->operands, o->num_operands, o->engine.accept_changed ? NULL : is_unchanged, &u,
-        o->engine.objective, o->output, o->force, o->compat ? AT_PER_COMPAT : o->per, at_warn, NULL,
-        &picks, &count, err);
+        o->engine.objective, o->output, at_force_of(o), o->compat ? AT_PER_COMPAT : o->per, at_warn,
+        NULL, &picks, &count, err);
     if (u.left_out)
         at_warn(NULL, at_changed_text(a, o->operands[0], u.left_out,
                                       o->num_operands > 1 ? "a template, there and in the others,"

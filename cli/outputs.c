@@ -120,17 +120,20 @@ static bool ends_in(const char *path, const char *ending) {
     return n >= m && !strcasecmp(path + n - m, ending);
 }
 
+at_force at_force_of(const at_options *o) { return o->force ? AT_FORCE_YES : AT_FORCE_OFFERED; }
+
 at_output_rules at_rules_of_output(const at_options *o) {
     const at_file_format *format = o->verb == AT_VERB_CONVERT ? at_file_format_find(o->to) : NULL;
     if (format && format->is)
-        return (at_output_rules){
-            .kind = "file of another tuner", .is_kind = is_of_another_tuner, .force = o->force};
+        return (at_output_rules){.kind = "file of another tuner",
+                                 .is_kind = is_of_another_tuner,
+                                 .force = at_force_of(o)};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i].verb != o->verb) continue;
         if (o->verb == AT_VERB_CONVERT && strcmp(kinds[i].word, o->to) != 0) continue;
         if (o->verb == AT_VERB_PLOT && !ends_in(o->output, kinds[i].word)) continue;
         return (at_output_rules){
-            .kind = kinds[i].kind, .is_kind = kinds[i].is_kind, .force = o->force};
+            .kind = kinds[i].kind, .is_kind = kinds[i].is_kind, .force = at_force_of(o)};
     }
     AT_BUG("%s writes no file", at_verb_at(o->verb)->name);
 }

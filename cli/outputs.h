@@ -7,6 +7,8 @@
 
 /* AT_E_USAGE: a file that the verb writes is one that it reads, by whatever name. */
 at_status at_check_outputs(const at_options *o, at_error *err);
+/* --force, or what it would do. */
+at_force at_force_of(const at_options *o);
 /* What the verb, with these options, may replace without --force. */
 at_output_rules at_rules_of_output(const at_options *o);
 /* kernel.h beside kernel.c; NULL where the output is no .c file, which then has the declarations

@@ -34,8 +34,10 @@ static int identity_of(split *s, const at_record *r) {
 
 /* The names are ours, and what lies there may be anything. */
 static at_status add_part(split *s, const at_record *r, at_error *err) {
-    const at_output_rules rules = {
-        .kind = "log", .is_kind = at_is_log_head, .force = s->force, .is_derived = true};
+    const at_output_rules rules = {.kind = "log",
+                                   .is_kind = at_is_log_head,
+                                   .force = s->force ? AT_FORCE_YES : AT_FORCE_OFFERED,
+                                   .is_derived = true};
     int i = s->parts.len;
     part *p = at_push(s->arena, &s->parts);
     *p = (part){.path = at_format(s->arena, "%s.%03d.wkl", s->path, i)};

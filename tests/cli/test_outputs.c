@@ -222,6 +222,8 @@ static void of_another_kind(void **state) {
         char command[200];
         snprintf(command, sizeof command, "%s -q -o %s", verbs[i].command, verbs[i].output);
         expect_refused(command, verbs[i].output);
+        const cli_result *r = cli_expect(2, "./autotune %s", command);
+        assert_non_null(strstr(r->err, "; name another file, or --force replaces it\n"));
         cli_expect(0, "./autotune %s --force", command);
         cli_expect(1, "cmp -s %s keep/old", verbs[i].output);
         cli_expect(0, "./autotune %s", command); /* its own, again */

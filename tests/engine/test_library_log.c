@@ -71,6 +71,13 @@ static void logs(void **state) {
     const char *both[] = {log.text, copy.text};
     assert_int_equal(at_lib_pick_best(lib, both, 2, best.text), AT_LIB_OK);
     assert_int_equal(at_lib_best(t, log.text, &r), 0);
+    /* A program has no --force to give. */
+    path notes = in_folder("notes");
+    FILE *f = fopen(notes.text, "w");
+    assert_true(f && fputs("for myself\n", f) >= 0 && fclose(f) == 0);
+    assert_int_equal(at_lib_pick_best(lib, both, 2, notes.text), AT_LIB_USAGE);
+    assert_non_null(strstr(at_lib_error(lib), " is no log; name another file"));
+    assert_null(strstr(at_lib_error(lib), "--"));
     char entity[1024];
     double time_s = r.time_s;
     snprintf(entity, sizeof entity, "%s", r.entity);

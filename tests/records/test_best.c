@@ -251,14 +251,14 @@ static void output_kept(void **state) {
         put_file("precious", others[i]);
         p = pick(a, false, "precious", "a.log", NULL);
         assert_int_equal(p.status, AT_E_USAGE);
-        assert_string_equal(p.err.text, "precious is there already and is no log; name another "
-                                        "file, or --force replaces it");
+        assert_string_equal(p.err.text,
+                            "precious is there already and is no log; name another file");
         assert_string_equal(get_file(a, "precious"), others[i]);
     }
     at_text_free(&p.warnings);
     const char *in[] = {"a.log"};
-    assert_int_equal(at_pick_best(a, in, 1, "precious", true, AT_PER_CONTEXT, NULL, NULL, &p.picks,
-                                  &p.n, &p.err),
+    assert_int_equal(at_pick_best(a, in, 1, "precious", AT_FORCE_YES, AT_PER_CONTEXT, NULL, NULL,
+                                  &p.picks, &p.n, &p.err),
                      AT_OK);
     assert_string_equal(get_file(a, "precious"), get_file(a, "a.log"));
     /* A run writes it. */
